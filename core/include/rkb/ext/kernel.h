@@ -1,0 +1,225 @@
+/* rkb/ext/kernel.h - a candidate's tokens, manifest, build and launch plan, and the target device.
+ * Extension "rkb.kernel/1".
+ *
+ * A plan is what a candidate means for one case: buffers, fills and launches, fully evaluated.  The
+ * checking machine and the GPU worker both execute it.  Its serialised form is in docs/plan-format.md.
+ */
+#ifndef RKB_EXT_KERNEL_H
+#define RKB_EXT_KERNEL_H
+
+#include <rkb/ext/task.h>
+#include <rkb/plugin.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RKB_EXT_KERNEL "rkb.kernel/1"
+
+/* Tokens of a CUDA C++ text.  Line continuations are folded, comments are tokens of their own. ------ */
+
+enum rkb_token_kind {
+   RKB_TOKEN_IDENTIFIER = 1, /* keywords too */
+   RKB_TOKEN_NUMBER,
+   RKB_TOKEN_STRING,         /* with prefix and raw strings */
+   RKB_TOKEN_CHARACTER,
+   RKB_TOKEN_PUNCTUATION,    /* longest match: "<<=", "->", "::" */
+   RKB_TOKEN_DIRECTIVE,      /* a whole preprocessor line from '#', continuations included */
+   RKB_TOKEN_COMMENT,
+   RKB_TOKEN_UNKNOWN         /* one byte that begins no token */
+};
+
+typedef struct rkb_token {
+   uint32_t kind;
+   uint32_t start;  /* byte offset in the text */
+   uint32_t length;
+   uint32_t line;   /* from 1 */
+   uint32_t column; /* from 1, in bytes */
+   uint32_t depth;  /* of braces: 0 at top level; an opening brace and its closing one have the outer depth */
+} rkb_token_t;
+
+typedef struct rkb_tokens rkb_tokens_t; /* owned array with its count */
+
+/* Manifest ----------------------------------------------------------------------------------------- */
+
+typedef struct rkb_tune_parameter {
+   const char *name;
+   int64_t fallback;       /* the default */
+   const int64_t *choices; /* ascending not promised; in file order */
+   uint32_t choice_count;
+   uint32_t line, column;  /* in the .cu */
+} rkb_tune_parameter_t;
+
+/* A launch entry as written; every text is an expression list, "" when absent. */
+typedef struct rkb_launch_text {
+   const char *kernel, *when, *grid, *block, *shared, *cluster, *args;
+   bool is_else, cooperative;
+   uint32_t line, column;
+} rkb_launch_text_t;
+
+typedef struct rkb_manifest {
+   const char *task, *direction;
+   bool transform;  /* algorithm: transform */
+   const rkb_tune_parameter_t *tune;
+   uint32_t tune_count;
+   uint32_t launch_count;
+   const rkb_launch_text_t *launches;
+   uint32_t comment_start, comment_length; /* the manifest comment in the text, bytes */
+} rkb_manifest_t;
+
+/* Build -------------------------------------------------------------------------------------------- */
+
+typedef struct rkb_parameter {
+   uint32_t offset, bytes, alignment; /* in the kernel's parameter space */
+   uint32_t is_pointer;  /* declared .ptr, or used as one; 0 when a number */
+   const char *ptx_type; /* "u64", "f32", "b8" for a struct */
+} rkb_parameter_t;
+
+typedef struct rkb_built_kernel {
+   const char *expression; /* as the manifest names it: "rmsnorm<256, 4>" */
+   const char *entry;      /* name in PTX and cubin */
+   uint32_t registers, spill_store_bytes, spill_load_bytes;
+   uint32_t shared_bytes;  /* static */
+   uint32_t local_bytes;   /* stack frame a thread */
+   uint32_t constant_bytes;
+   uint32_t max_threads;   /* from launch bounds; 0: not stated */
+   uint32_t parameter_count;
+   const rkb_parameter_t *parameters;
+} rkb_built_kernel_t;
+
+typedef struct rkb_build {
+   const char *ptx;          /* NUL-terminated, with line info */
+   size_t ptx_bytes;
+   const void *cubin;        /* NULL for a debug build */
+   size_t cubin_bytes;
+   const char *ptx_hash;     /* 32 hex digits */
+   const char *cubin_hash;
+   const char *toolkit;      /* "13.0" */
+   const char *log;          /* trimmed diagnostics (warnings), or "" */
+   uint32_t kernel_count;
+   bool debug;               /* the -G build */
+   const rkb_built_kernel_t *kernels;
+} rkb_build_t;
+
+enum rkb_build_flags { RKB_BUILD_DEBUG = 1u << 0 };
+
+/* Plan --------------------------------------------------------------------------------------------- */
+
+enum rkb_fill_kind { RKB_FILL_NONE = 0, RKB_FILL_VALUE = 1 };
+
+typedef struct rkb_plan_buffer {
+   const char *name;
+   uint32_t role;       /* enum rkb_role, or 0 for scratch */
+   uint32_t dtype;      /* enum rkb_dtype */
+   uint32_t tensor;     /* index into the case's tensors; UINT32_MAX for scratch */
+   uint32_t alignment;
+   uint64_t bytes, elements;
+   uint32_t fill;       /* enum rkb_fill_kind; none: outputs poisoned before every run, scratch once before the first */
+   uint32_t reserved;
+   double fill_value;
+} rkb_plan_buffer_t;
+
+typedef struct rkb_plan_argument {
+   uint32_t buffer;     /* index into the plan's buffers, or UINT32_MAX for a plain value */
+   uint32_t offset;     /* in the parameter space */
+   uint32_t bytes;      /* 1, 2, 4 or 8 */
+   uint32_t reserved;
+   uint64_t value;      /* a pointer's byte offset into its buffer, or the value's bits, little-endian */
+} rkb_plan_argument_t;
+
+typedef struct rkb_plan_constant { /* copied into the module before this launch's plan runs, inside the timed region */
+   const char *symbol;
+   uint32_t buffer;
+   uint32_t reserved;
+   uint64_t bytes;
+} rkb_plan_constant_t;
+
+typedef struct rkb_plan_launch {
+   const char *expression;  /* as in the manifest */
+   const char *entry;
+   uint32_t kernel;         /* index into the build's kernels */
+   uint32_t grid[3], block[3], cluster[3]; /* cluster 1,1,1 when not asked for */
+   uint32_t dynamic_shared; /* bytes */
+   uint32_t cooperative;
+   uint32_t line;           /* of the launch in the .cu */
+   uint32_t argument_count;
+   uint32_t parameter_bytes;
+   const rkb_plan_argument_t *arguments;
+} rkb_plan_launch_t;
+
+typedef struct rkb_plan {
+   uint32_t version;        /* 1 */
+   uint32_t buffer_count, launch_count, constant_count;
+   const rkb_plan_buffer_t *buffers; /* the case's tensors first, in their order; then scratch */
+   const rkb_plan_launch_t *launches;
+   const rkb_plan_constant_t *constants;
+} rkb_plan_t;
+
+/* A finding against the candidate: data, not a failure of the tool. */
+typedef struct rkb_finding {
+   char reason[48];   /* verdict vocabulary, "" when there is none */
+   char message[448];
+   uint32_t line, column; /* in the .cu; 0 when it has no place */
+} rkb_finding_t;
+
+/* Device ------------------------------------------------------------------------------------------- */
+
+typedef struct rkb_device {
+   const char *name;         /* "h200" */
+   const char *title;        /* "NVIDIA H200 SXM 141GB" */
+   const char *architecture; /* "sm_90" */
+   int64_t multiprocessors;
+   double clock_hz;          /* boost, sustained under load as the profile says */
+   double memory_bandwidth, l2_bandwidth, shared_bandwidth; /* bytes/s; shared is per multiprocessor per clock times clock, all of them */
+   double l2_bytes, memory_bytes;
+   int64_t shared_per_multiprocessor, shared_per_block, shared_per_block_optin, shared_reserved;
+   int64_t registers_per_multiprocessor, registers_per_thread, register_unit;
+   int64_t threads_per_multiprocessor, threads_per_block, blocks_per_multiprocessor, warp_size;
+   int64_t constant_bytes, parameter_bytes;
+   int64_t max_grid[3], max_block[3], max_cluster;
+   double f32_per_clock, f64_per_clock, f16_per_clock, bf16_per_clock, int32_per_clock, special_per_clock; /* operations a multiprocessor a clock; a fused multiply-add counts as one */
+   double tensor_tf32, tensor_bf16, tensor_fp16; /* dense operations/s */
+   double memory_latency_s, l2_latency_s, shared_latency_s; /* unloaded */
+   double launch_floor_s, graph_launch_s;        /* time of an empty kernel; of each further one in a graph */
+} rkb_device_t;
+
+/* Interface ---------------------------------------------------------------------------------------- */
+
+typedef struct rkb_kernel_api {
+   uint32_t size;
+   uint32_t reserved;
+
+   const rkb_device_t *(*device)(const rkb_host_t *host); /* the pipeline's target; until destroy [any] */
+
+   /* Splits a text; never fails but for memory.  Release with tokens_free.  [any] */
+   rkb_tokens_t *(*tokens)(const char *text, size_t bytes);
+   const rkb_token_t *(*tokens_at)(const rkb_tokens_t *tokens, uint32_t *count);
+   void (*tokens_free)(rkb_tokens_t *tokens);
+
+   /* The manifest of a text.  RKB_OK with *manifest NULL means finding says what is wrong with it.  [worker] */
+   int (*manifest)(const rkb_host_t *host, const char *source, rkb_manifest_t **manifest, rkb_finding_t *finding,
+                   rkb_error_t *err);
+   void (*manifest_free)(rkb_manifest_t *manifest);
+
+   /* The build of a candidate, from the cache or by compiling; the plain one exists already when a stage with
+    * RKB_STAGE_NEEDS_BUILD runs.  RKB_OK with *build NULL means finding says why it does not build.  Release with
+    * build_free.  [worker] */
+   int (*build)(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candidate, uint32_t flags, rkb_build_t **build,
+                rkb_finding_t *finding, rkb_error_t *err);
+   void (*build_free)(rkb_build_t *build);
+
+   /* The plan of a candidate for a case.  RKB_OK with *plan NULL means finding says why there is none.  [worker] */
+   int (*plan)(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candidate, const rkb_build_t *build,
+               const rkb_case_t *the_case, rkb_plan_t **plan, rkb_finding_t *finding, rkb_error_t *err);
+   void (*plan_free)(rkb_plan_t *plan);
+
+   /* Lets a stage hand a blob about a candidate to a later stage of the same candidate, e.g. the machine's counts to
+    * the speed model: kept with the candidate while it is in flight.  note_get lends; NULL when absent.  [worker] */
+   int (*note_set)(const rkb_host_t *host, rkb_job_t job, const char *key, const void *data, size_t bytes);
+   const void *(*note_get)(const rkb_host_t *host, rkb_job_t job, const char *key, size_t *bytes);
+} rkb_kernel_api_t;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
