@@ -1,0 +1,40 @@
+/* What is wrong with a file from a person, all of it, in file order, printed as
+ * "file:line:column: what, and what to write instead".  One thread at a time. */
+#ifndef RKB_BASE_PROBLEMS_H
+#define RKB_BASE_PROBLEMS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <rkb/plugin.h>
+#include "base/text.h"
+
+typedef struct rkb_place {
+   const char *file; /* lives as long as the document it names; NULL when unknown */
+   uint32_t line;    /* from 1; 0 when it has none */
+   uint32_t column;  /* from 1, in bytes */
+} rkb_place_t;
+
+typedef struct rkb_problem {
+   char *file;
+   uint32_t line, column;
+   bool warning;
+   char *message;
+} rkb_problem_t;
+
+/* At most 200 are kept; total counts all. */
+typedef struct rkb_problems {
+   rkb_problem_t *list;
+   uint32_t count, room;
+   uint32_t errors, warnings;
+} rkb_problems_t;
+
+void rkb_problems_init(rkb_problems_t *problems);
+void rkb_problems_free(rkb_problems_t *problems);
+void rkb_problem(rkb_problems_t *problems, rkb_place_t place, const char *fmt, ...) RKB_PRINTF(3, 4);
+void rkb_problem_warning(rkb_problems_t *problems, rkb_place_t place, const char *fmt, ...) RKB_PRINTF(3, 4);
+/* Sorted by file (in order of first mention), line, column; one a line; "and N more" past the cap. */
+void rkb_problems_write(rkb_problems_t *problems, rkb_text_t *out);
+/* The first one as an error, for a caller that can carry only one. */
+int rkb_problems_error(rkb_problems_t *problems, rkb_error_t *err);
+
+#endif

@@ -1,0 +1,20 @@
+/* The streams of <rkb/ext/random.h>: Philox4x32-10, a pure function of key and counter. */
+#ifndef RKB_BASE_RANDOM_H
+#define RKB_BASE_RANDOM_H
+
+#include <rkb/ext/random.h>
+
+/* The stream of (seed, name, number, child); name is a stage's entry id or another purpose ("inputs"). */
+rkb_random_t rkb_random_stream(uint64_t seed, const char *name, int64_t number, uint32_t child);
+uint64_t rkb_random_next(rkb_random_t *stream);
+uint64_t rkb_random_below(rkb_random_t *stream, uint64_t limit);
+double rkb_random_real(rkb_random_t *stream);
+double rkb_random_normal(rkb_random_t *stream);
+
+/* Draw number position of a stream without moving it: what counter-generated inputs use.  Two draws share one
+ * Philox block, so neighbouring positions are cheap for a caller that fills a range. */
+uint64_t rkb_random_at(const rkb_random_t *stream, uint64_t position);
+double rkb_random_normal_at(const rkb_random_t *stream, uint64_t position);
+void rkb_random_fill(const rkb_random_t *stream, uint64_t position, uint64_t count, uint64_t *out); /* = next, many times */
+
+#endif

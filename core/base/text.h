@@ -1,0 +1,29 @@
+/* A growing text with a ceiling.  Once the ceiling or memory is hit it stays "cut": later appends are dropped and
+ * cut says so, so that a writer checks once at the end.  One thread at a time. */
+#ifndef RKB_BASE_TEXT_H
+#define RKB_BASE_TEXT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <rkb/plugin.h>
+
+typedef struct rkb_text {
+   char *data;    /* NUL-terminated once anything was appended; NULL before.  Use rkb_text_get for a never-NULL view */
+   size_t length; /* without the NUL */
+   size_t room;
+   size_t limit;
+   bool cut;
+} rkb_text_t;
+
+void rkb_text_init(rkb_text_t *text, size_t limit); /* most bytes, not 0 */
+void rkb_text_free(rkb_text_t *text);               /* leaves it empty and usable */
+void rkb_text_clear(rkb_text_t *text);              /* keeps the memory */
+void rkb_text_append(rkb_text_t *text, const char *data, size_t bytes);
+void rkb_text_add(rkb_text_t *text, const char *zero_terminated);
+void rkb_text_format(rkb_text_t *text, const char *fmt, ...) RKB_PRINTF(2, 3);
+void rkb_text_vformat(rkb_text_t *text, const char *fmt, va_list ap);
+const char *rkb_text_get(const rkb_text_t *text); /* "" when empty */
+char *rkb_text_take(rkb_text_t *text);            /* the malloc'd bytes, now the caller's (never NULL unless memory is out) */
+
+#endif
