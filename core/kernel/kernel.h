@@ -60,11 +60,6 @@ int rkb_plan_read(const void *bytes, size_t length, rkb_plan_t **plan, rkb_error
 void rkb_plan_hash(const rkb_plan_t *plan, char out[33]);
 
 /* occupancy.c ------------------------------------------------------------------------------------------------- */
-typedef struct rkb_occupancy {
-   uint32_t blocks, warps;     /* resident on one multiprocessor */
-   double share;               /* of its warps */
-   const char *limited_by;     /* "registers", "shared memory", "threads", "blocks" */
-} rkb_occupancy_t;
 rkb_occupancy_t rkb_occupancy(const rkb_device_t *device, const rkb_built_kernel_t *kernel, uint32_t threads, uint32_t dynamic_shared);
 
 /* identity.c: what makes two candidates the same (docs/architecture.md, Identity) ------------------------------ */

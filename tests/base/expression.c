@@ -100,7 +100,7 @@ static void limits_are_kept(void **state) {
       {"", "(", 65, "", "75: nested deeper than 64 levels; name a part of it in a 'let'"},
       {"", "- ", 64, "1", "1"},
       {"", "- ", 65, "1", "139: nested deeper than 64 levels; name a part of it in a 'let'"},
-      {"", "not ", 65, "1", "270: nested deeper than 64 levels; name a part of it in a 'let'"},
+      {"", "not ", 65, "1", "269: nested deeper than 64 levels; name a part of it in a 'let'"},
       {"1", "+1", 127, "", "128"},
       {"1", "+1", 128, "", "10: an expression has at most 256 parts; name some of them in a 'let'"},
       {"", "1234567", 10, "", "10: a number has at most 64 characters"},
