@@ -27,7 +27,9 @@ static const field_t fields[] = {
    INTEGER(threads_per_multiprocessor), INTEGER(threads_per_block), INTEGER(blocks_per_multiprocessor), INTEGER(warp_size),
    INTEGER(constant_bytes), INTEGER(parameter_bytes), INTEGER(max_cluster), REAL(f32_per_clock), REAL(f64_per_clock),
    REAL(f16_per_clock), REAL(bf16_per_clock), REAL(int32_per_clock), REAL(special_per_clock), REAL(tensor_tf32), REAL(tensor_bf16),
-   REAL(tensor_fp16), REAL(memory_latency_s), REAL(l2_latency_s), REAL(shared_latency_s), REAL(launch_floor_s), REAL(graph_launch_s)};
+   REAL(tensor_fp16), REAL(memory_latency_s), REAL(l2_latency_s), REAL(shared_latency_s), REAL(launch_floor_s), REAL(graph_launch_s),
+   REAL(memory_sustained), REAL(issue_per_clock), REAL(load_store_per_clock), REAL(convert_per_clock), REAL(issue_latency_clocks),
+   REAL(barrier_clocks)};
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 
 typedef struct reader {
