@@ -51,7 +51,10 @@ static int status_of(int result) {
 
 static int fail_with(rkb_connection_t *connection, int result, const char *what, rkb_error_t *err) {
    int status = status_of(result);
-   int reason = sqlite3_system_errno(connection->database);
+   /* A failed COMMIT leaves system_errno at 0 (seen with 3.40), but errno still holds what the write gave. */
+   int left_behind = errno, reason = sqlite3_system_errno(connection->database);
+   if (reason == 0 && status == RKB_ERR_IO)
+      reason = left_behind;
    /* A full disk shows as SQLITE_FULL, or as a failed write with the system's reason: EFBIG is a file size limit. */
    if (result == SQLITE_FULL || reason == ENOSPC || reason == EDQUOT || reason == EFBIG)
       return rkb_fail(err, RKB_ERR_IO, "archive: %s: the disk is full (or a quota or file size limit is reached); "
@@ -66,7 +69,9 @@ int rkb_connection_fail(rkb_connection_t *connection, const char *what, rkb_erro
 }
 
 int rkb_connection_execute(rkb_connection_t *connection, const char *sql, rkb_error_t *err) {
-   int result = sqlite3_exec(connection->database, sql, NULL, NULL, NULL);
+   int result;
+   errno = 0;
+   result = sqlite3_exec(connection->database, sql, NULL, NULL, NULL);
    if (result != SQLITE_OK)
       return fail_with(connection, result, "running a statement", err);
    return RKB_OK;
@@ -192,18 +197,20 @@ static int finish_with(rkb_statement_t *statement, int result, rkb_error_t *err)
    return status;
 }
 
+static int step(rkb_statement_t *statement) {
+   if (statement->result != SQLITE_OK)
+      return statement->result;
+   errno = 0;
+   return sqlite3_step(statement->handle);
+}
+
 int rkb_statement_row(rkb_statement_t *statement, rkb_error_t *err) {
-   int result = statement->result;
-   if (result == SQLITE_OK)
-      result = sqlite3_step(statement->handle);
+   int result = step(statement);
    return result == SQLITE_ROW ? 1 : finish_with(statement, result, err);
 }
 
 int rkb_statement_finish(rkb_statement_t *statement, rkb_error_t *err) {
-   int result = statement->result;
-   if (result == SQLITE_OK)
-      result = sqlite3_step(statement->handle);
-   return finish_with(statement, result, err);
+   return finish_with(statement, step(statement), err);
 }
 
 void rkb_statement_reset(rkb_statement_t *statement) {
