@@ -189,22 +189,41 @@ static int time_turns(struct worker *w, const rkb_worker_time_t *r, const rkb_wo
    return RKB_WORKER_OK;
 }
 
+static void drop_instance(struct worker *w, uint32_t number) {
+   if (w->instances[number].plan)
+      rkb_instance_close(&w->driver, &w->instances[number]);
+}
+
+static void drop_module(struct worker *w, uint32_t number) {
+   if (w->modules[number])
+      w->driver.cuModuleUnload(w->modules[number]);
+   w->modules[number] = NULL;
+}
+
+static void drop_staged(struct worker *w, bool all, uint32_t set) {
+   for (int i = 0; i < RKB_WORKER_MAX_STAGED; i++)
+      if (w->staged[i].data && (all || w->staged[i].set == set)) {
+         w->driver.cuMemFree(w->staged[i].data);
+         w->staged[i] = (rkb_staged_t){0};
+      }
+}
+
 static int drop(struct worker *w, const rkb_worker_drop_t *r) {
-   if (r->thing == RKB_DROP_SET) {
-      for (int i = 0; i < RKB_WORKER_MAX_STAGED; i++)
-         if (w->staged[i].data && w->staged[i].set == r->number) {
-            w->driver.cuMemFree(w->staged[i].data);
-            w->staged[i] = (rkb_staged_t){0};
-         }
-      return RKB_WORKER_OK;
-   }
-   if (r->number >= RKB_WORKER_MAX_INSTANCES)
+   bool numbered = r->thing == RKB_DROP_INSTANCE || r->thing == RKB_DROP_MODULE;
+   if (numbered && r->number >= RKB_WORKER_MAX_INSTANCES)
       return fail(w, RKB_WORKER_BAD_REQUEST, "there is no number %u", r->number);
-   if (r->thing == RKB_DROP_INSTANCE && w->instances[r->number].plan)
-      rkb_instance_close(&w->driver, &w->instances[r->number]);
-   if (r->thing == RKB_DROP_MODULE && w->modules[r->number]) {
-      w->driver.cuModuleUnload(w->modules[r->number]);
-      w->modules[r->number] = NULL;
+   if (r->thing == RKB_DROP_SET)
+      drop_staged(w, false, r->number);
+   if (r->thing == RKB_DROP_INSTANCE)
+      drop_instance(w, r->number);
+   if (r->thing == RKB_DROP_MODULE)
+      drop_module(w, r->number);
+   if (r->thing == RKB_DROP_ALL) {
+      drop_staged(w, true, 0);
+      for (uint32_t i = 0; i < RKB_WORKER_MAX_INSTANCES; i++)
+         drop_instance(w, i);
+      for (uint32_t i = 0; i < RKB_WORKER_MAX_INSTANCES; i++)
+         drop_module(w, i);
    }
    return RKB_WORKER_OK;
 }

@@ -40,7 +40,7 @@ enum rkb_worker_message {
    RKB_WORKER_RUN,       /* rkb_worker_run_t.  Reply: rkb_worker_ran_t */
    RKB_WORKER_READ,      /* rkb_worker_read_t.  Reply: the bytes */
    RKB_WORKER_TIME,      /* rkb_worker_time_t, then rkb_worker_turn_t each.  Reply: one float of milliseconds a turn */
-   RKB_WORKER_DROP,      /* rkb_worker_drop_t: frees an instance, a module or a staged set */
+   RKB_WORKER_DROP,      /* rkb_worker_drop_t: frees an instance, a module, a staged set or everything */
    RKB_WORKER_STATE,     /* no body.  Reply: text: clocks, temperature, throttle reasons */
    RKB_WORKER_QUIT       /* no body, no reply */
 };
@@ -110,7 +110,7 @@ typedef struct rkb_worker_turn {
    uint32_t reserved;
 } rkb_worker_turn_t;
 
-enum rkb_worker_thing { RKB_DROP_INSTANCE = 1, RKB_DROP_MODULE = 2, RKB_DROP_SET = 3 };
+enum rkb_worker_thing { RKB_DROP_INSTANCE = 1, RKB_DROP_MODULE = 2, RKB_DROP_SET = 3, RKB_DROP_ALL = 4 };
 
 typedef struct rkb_worker_drop {
    uint32_t thing; /* enum rkb_worker_thing */

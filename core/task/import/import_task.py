@@ -5,7 +5,7 @@
 The file defines Model (an nn.Module), get_inputs() and, in the KernelBench form, get_init_inputs().  Parameters and buffers
 become inputs.  Sizes are literal except for the dims named: --dim B=x:0 makes dim 0 of x the dim B (a parameter or buffer may
 be named too, and the same dim several times).  DIR must not exist: everything is written or nothing.
-Ends with 0 and notes on standard output, or with 1 and one sentence a line on standard error.
+Ends with 0 and notes on standard output, or with 3 and one sentence a line on standard error.
 """
 
 import argparse
@@ -210,7 +210,7 @@ def main():
     except Refused as refusal:
         for sentence in refusal.sentences:
             print(sentence, file=sys.stderr)
-        return 1
+        return 3
     for note in notes:
         print("note: " + note)
     return 0
