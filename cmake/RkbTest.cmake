@@ -13,6 +13,7 @@ function(rkb_add_test name)
   endif()
   add_executable(test_${name} ${arg_SOURCES})
   target_link_libraries(test_${name} PRIVATE ${arg_LIBRARIES} PkgConfig::CMOCKA)
+  target_include_directories(test_${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests") # check.h
   target_compile_definitions(test_${name} PRIVATE
     RKB_SOURCE_DIR="${PROJECT_SOURCE_DIR}" RKB_BINARY_DIR="${PROJECT_BINARY_DIR}")
   add_test(NAME ${name} COMMAND test_${name} WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")

@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* NULL-terminated names.  NULL when none is near (distance over a third of the longer name, at least 1, at most 3). */
+/* NULL-terminated names.  NULL when none is near (distance over a third of the longer name, at least 1, at most 3) or
+ * nothing is in common.  Of equally near ones the first.  Names over 64 bytes are not compared. */
 const char *rkb_nearest(const char *written, const char *const *names);
 
 #endif

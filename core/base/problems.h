@@ -21,7 +21,8 @@ typedef struct rkb_problem {
    char *message;
 } rkb_problem_t;
 
-/* At most 200 are kept; total counts all. */
+#define RKB_PROBLEMS_KEPT 200 /* of one list; errors and warnings count all */
+
 typedef struct rkb_problems {
    rkb_problem_t *list;
    uint32_t count, room;
@@ -34,7 +35,7 @@ void rkb_problem(rkb_problems_t *problems, rkb_place_t place, const char *fmt, .
 void rkb_problem_warning(rkb_problems_t *problems, rkb_place_t place, const char *fmt, ...) RKB_PRINTF(3, 4);
 /* Sorted by file (in order of first mention), line, column; one a line; "and N more" past the cap. */
 void rkb_problems_write(rkb_problems_t *problems, rkb_text_t *out);
-/* The first one as an error, for a caller that can carry only one. */
+/* The first error (no warning) in file order, for a caller that can carry only one; RKB_OK when there is none. */
 int rkb_problems_error(rkb_problems_t *problems, rkb_error_t *err);
 
 #endif

@@ -17,4 +17,10 @@ uint64_t rkb_random_at(const rkb_random_t *stream, uint64_t position);
 double rkb_random_normal_at(const rkb_random_t *stream, uint64_t position);
 void rkb_random_fill(const rkb_random_t *stream, uint64_t position, uint64_t count, uint64_t *out); /* = next, many times */
 
+/* The normal number of one 64-bit draw, for a caller that has filled a range. */
+double rkb_random_normal_of(uint64_t draw);
+
+/* The bijection itself: one block of 128 bits. */
+void rkb_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
+
 #endif

@@ -32,7 +32,7 @@ typedef struct rkb_compilers rkb_compilers_t;
 typedef struct rkb_compilers_config {
    uint32_t processes;          /* at most; started on demand */
    uint64_t memory_limit;       /* bytes a process (RLIMIT_DATA); 0: 4 GiB */
-   uint64_t cpu_limit_ns;       /* CPU time a compile; 0: 10 s */
+   uint64_t cpu_limit_ns;       /* CPU time a compile; 0: 8 s */
    const char *cache_directory; /* NULL: $XDG_CACHE_HOME/rkb/build; "": no cache */
    uint64_t cache_bytes;        /* 0: 2 GiB */
 } rkb_compilers_config_t;
@@ -60,11 +60,6 @@ int rkb_plan_read(const void *bytes, size_t length, rkb_plan_t **plan, rkb_error
 void rkb_plan_hash(const rkb_plan_t *plan, char out[33]);
 
 /* occupancy.c ------------------------------------------------------------------------------------------------- */
-typedef struct rkb_occupancy {
-   uint32_t blocks, warps;     /* resident on one multiprocessor */
-   double share;               /* of its warps */
-   const char *limited_by;     /* "registers", "shared memory", "threads", "blocks" */
-} rkb_occupancy_t;
 rkb_occupancy_t rkb_occupancy(const rkb_device_t *device, const rkb_built_kernel_t *kernel, uint32_t threads, uint32_t dynamic_shared);
 
 /* identity.c: what makes two candidates the same (docs/architecture.md, Identity) ------------------------------ */

@@ -69,9 +69,12 @@ typedef struct rkb_manifest {
 
 /* Build -------------------------------------------------------------------------------------------- */
 
+/* What a 64-bit parameter is, from its declaration or its use; one that the kernel never uses stays unknown. */
+enum rkb_parameter_kind { RKB_PARAMETER_NUMBER = 0, RKB_PARAMETER_POINTER = 1, RKB_PARAMETER_UNKNOWN = 2 };
+
 typedef struct rkb_parameter {
    uint32_t offset, bytes, alignment; /* in the kernel's parameter space */
-   uint32_t is_pointer;  /* declared .ptr, or used as one; 0 when a number */
+   uint32_t is_pointer;  /* enum rkb_parameter_kind */
    const char *ptx_type; /* "u64", "f32", "b8" for a struct */
 } rkb_parameter_t;
 
@@ -181,7 +184,20 @@ typedef struct rkb_device {
    double tensor_tf32, tensor_bf16, tensor_fp16; /* dense operations/s */
    double memory_latency_s, l2_latency_s, shared_latency_s; /* unloaded */
    double launch_floor_s, graph_launch_s;        /* time of an empty kernel; of each further one in a graph */
+   double memory_sustained;                      /* bytes/s that a plain copy reaches, read and written together */
+   double issue_per_clock;                       /* warp instructions a multiprocessor starts a clock */
+   double load_store_per_clock;                  /* lanes of loads and stores a multiprocessor takes a clock */
+   double convert_per_clock;                     /* lanes of type conversions */
+   double issue_latency_clocks;                  /* between dependent arithmetic instructions of one warp */
+   double barrier_clocks;                        /* of a block-wide barrier, nobody late */
 } rkb_device_t;
+
+/* How much of a multiprocessor a launch fills (CUDA C++ Programming Guide, 'Multiprocessor Level'). */
+typedef struct rkb_occupancy {
+   uint32_t blocks, warps; /* resident on one multiprocessor */
+   double share;           /* of the warps it can hold */
+   const char *limited_by; /* "registers", "shared memory", "threads", "blocks"; static text */
+} rkb_occupancy_t;
 
 /* Interface ---------------------------------------------------------------------------------------- */
 
@@ -212,6 +228,10 @@ typedef struct rkb_kernel_api {
    int (*plan)(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candidate, const rkb_build_t *build,
                const rkb_case_t *the_case, rkb_plan_t **plan, rkb_finding_t *finding, rkb_error_t *err);
    void (*plan_free)(rkb_plan_t *plan);
+
+   /* threads a block; dynamic_shared in bytes.  blocks 0: the launch does not fit the device.  [any] */
+   rkb_occupancy_t (*occupancy)(const rkb_device_t *device, const rkb_built_kernel_t *kernel, uint32_t threads,
+                                uint32_t dynamic_shared);
 
    /* Lets a stage hand a blob about a candidate to a later stage of the same candidate, e.g. the machine's counts to
     * the speed model: kept with the candidate while it is in flight.  note_get lends; NULL when absent.  [worker] */

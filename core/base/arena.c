@@ -1,0 +1,127 @@
+/* Memory that is freed together: a list of zeroed chunks, filled from the front of the newest one.
+ * Owns every chunk; any one thread at a time. */
+#include "base/arena.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGNMENT 16u
+#define FIRST_CHUNK (4u << 10)
+#define LARGEST_CHUNK (256u << 10)
+#define DEFAULT_LIMIT ((size_t)1 << 30)
+
+typedef struct chunk {
+   struct chunk *next;
+   size_t size;
+   size_t used;
+   size_t padding; /* keeps data on a multiple of 16 */
+   unsigned char data[];
+} chunk_t;
+
+_Static_assert(sizeof(chunk_t) % ALIGNMENT == 0, "chunk data would be misaligned");
+
+struct rkb_arena {
+   chunk_t *chunks; /* the first one is being filled */
+   size_t next_size;
+   size_t used;
+   size_t limit;
+};
+
+rkb_arena_t *rkb_arena_new(size_t limit) {
+   rkb_arena_t *arena = calloc(1, sizeof *arena);
+   if (!arena)
+      return NULL;
+   arena->limit = limit ? limit : DEFAULT_LIMIT;
+   arena->next_size = FIRST_CHUNK;
+   return arena;
+}
+
+void rkb_arena_free(rkb_arena_t *arena) {
+   if (!arena)
+      return;
+   for (chunk_t *chunk = arena->chunks, *next; chunk; chunk = next) {
+      next = chunk->next;
+      free(chunk);
+   }
+   free(arena);
+}
+
+static chunk_t *chunk_new(size_t size) {
+   chunk_t *chunk = calloc(1, sizeof *chunk + size);
+   if (chunk)
+      chunk->size = size;
+   return chunk;
+}
+
+/* A chunk with room for bytes.  A large request gets one of its own behind the one being filled, so that what is left
+ * of that is not lost. */
+static chunk_t *chunk_for(rkb_arena_t *arena, size_t bytes) {
+   chunk_t *first = arena->chunks;
+   if (first && first->size - first->used >= bytes)
+      return first;
+   if (first && bytes > arena->next_size / 2) {
+      chunk_t *own = chunk_new(bytes);
+      if (own) {
+         own->next = first->next;
+         first->next = own;
+      }
+      return own;
+   }
+   chunk_t *chunk = chunk_new(bytes > arena->next_size ? bytes : arena->next_size);
+   if (!chunk)
+      return NULL;
+   if (arena->next_size < LARGEST_CHUNK)
+      arena->next_size *= 2;
+   chunk->next = first;
+   arena->chunks = chunk;
+   return chunk;
+}
+
+void *rkb_arena_alloc(rkb_arena_t *arena, size_t bytes) {
+   if (bytes > arena->limit)
+      return NULL;
+   size_t rounded = bytes ? (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : ALIGNMENT;
+   if (rounded > arena->limit - arena->used)
+      return NULL;
+   chunk_t *chunk = chunk_for(arena, rounded);
+   if (!chunk)
+      return NULL;
+   void *memory = chunk->data + chunk->used;
+   chunk->used += rounded;
+   arena->used += rounded;
+   return memory;
+}
+
+void *rkb_arena_array(rkb_arena_t *arena, size_t count, size_t size) {
+   size_t bytes;
+   if (__builtin_mul_overflow(count, size, &bytes))
+      return NULL;
+   return rkb_arena_alloc(arena, bytes);
+}
+
+char *rkb_arena_text(rkb_arena_t *arena, const char *text, size_t bytes) {
+   if (bytes == SIZE_MAX)
+      return NULL;
+   char *copy = rkb_arena_alloc(arena, bytes + 1);
+   if (copy && bytes)
+      memcpy(copy, text, bytes);
+   return copy;
+}
+
+char *rkb_arena_format(rkb_arena_t *arena, const char *fmt, ...) {
+   va_list ap, again;
+   va_start(ap, fmt);
+   va_copy(again, ap);
+   int length = vsnprintf(NULL, 0, fmt, ap);
+   char *text = length < 0 ? NULL : rkb_arena_alloc(arena, (size_t)length + 1);
+   if (text)
+      vsnprintf(text, (size_t)length + 1, fmt, again);
+   va_end(again);
+   va_end(ap);
+   return text;
+}
+
+size_t rkb_arena_used(const rkb_arena_t *arena) {
+   return arena->used;
+}

@@ -1,0 +1,256 @@
+/* Evaluation of expressions: a walk over the tree that stops at the first fault and says which part of the text it was.
+ * Any thread, any number at a time. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/expression_node.h"
+
+#define SHOWN 80 /* bytes of the text that a message quotes */
+
+typedef struct evaluation {
+   const rkb_expression_t *expression;
+   rkb_lookup_t lookup;
+   void *argument;
+   char *message;
+   size_t message_size;
+} evaluation_t;
+
+static enum rkb_fault evaluate(const evaluation_t *evaluation, const node_t *node, rkb_value_t *value);
+
+/* "<part of the text> <what>". */
+static RKB_PRINTF(4, 5) enum rkb_fault fail(const evaluation_t *evaluation, enum rkb_fault fault, const node_t *node,
+                                            const char *fmt, ...) {
+   char what[256];
+   uint32_t length = node->end - node->start;
+   va_list ap;
+   va_start(ap, fmt);
+   vsnprintf(what, sizeof what, fmt, ap);
+   va_end(ap);
+   snprintf(evaluation->message, evaluation->message_size, "%.*s%s %s", (int)(length < SHOWN ? length : SHOWN),
+            evaluation->expression->text + node->start, length > SHOWN ? "..." : "", what);
+   return fault;
+}
+
+static double as_real(const rkb_value_t *value) {
+   return value->is_real ? value->real : (double)value->integer;
+}
+
+static const char *symbol(operation_t operation) {
+   switch (operation) {
+   case OPERATION_ADD:
+      return "+";
+   case OPERATION_SUBTRACT:
+      return "-";
+   case OPERATION_MULTIPLY:
+      return "*";
+   default:
+      return "/";
+   }
+}
+
+static enum rkb_fault calculate_integer(const evaluation_t *evaluation, const node_t *node, int64_t a, int64_t b,
+                                        int64_t *result) {
+   bool divides = node->operation == OPERATION_DIVIDE || node->operation == OPERATION_REMAINDER ||
+                  node->operation == OPERATION_CEILDIV;
+   if (divides && b == 0)
+      return fail(evaluation, RKB_FAULT_DIVISION, node, "divides by zero");
+   if (divides && a == INT64_MIN && b == -1)
+      return fail(evaluation, RKB_FAULT_OVERFLOW, node, "overflows 64 bits: %lld / -1", (long long)a);
+   bool overflows = false;
+   switch (node->operation) {
+   case OPERATION_ADD:
+      overflows = __builtin_add_overflow(a, b, result);
+      break;
+   case OPERATION_SUBTRACT:
+      overflows = __builtin_sub_overflow(a, b, result);
+      break;
+   case OPERATION_MULTIPLY:
+      overflows = __builtin_mul_overflow(a, b, result);
+      break;
+   case OPERATION_REMAINDER:
+      *result = a % b;
+      break;
+   case OPERATION_CEILDIV:
+      *result = a / b + (a % b != 0 && (a < 0) == (b < 0));
+      break;
+   default:
+      *result = a / b;
+      break;
+   }
+   if (overflows)
+      return fail(evaluation, RKB_FAULT_OVERFLOW, node, "overflows 64 bits: %lld %s %lld", (long long)a,
+                  symbol(node->operation), (long long)b);
+   return RKB_FAULT_NONE;
+}
+
+static enum rkb_fault calculate_real(const evaluation_t *evaluation, const node_t *node, double a, double b,
+                                     double *result) {
+   switch (node->operation) {
+   case OPERATION_ADD:
+      *result = a + b;
+      break;
+   case OPERATION_SUBTRACT:
+      *result = a - b;
+      break;
+   case OPERATION_MULTIPLY:
+      *result = a * b;
+      break;
+   case OPERATION_DIVIDE:
+      if (b == 0)
+         return fail(evaluation, RKB_FAULT_DIVISION, node, "divides by zero");
+      *result = a / b;
+      break;
+   default:
+      return fail(evaluation, RKB_FAULT_TYPE, node, "needs two integers, and one is a real number");
+   }
+   if (!isfinite(*result))
+      return fail(evaluation, RKB_FAULT_OVERFLOW, node, "is no finite number: %g %s %g", a, symbol(node->operation), b);
+   return RKB_FAULT_NONE;
+}
+
+static enum rkb_fault calculate(const evaluation_t *evaluation, const node_t *node, const rkb_value_t *a,
+                                const rkb_value_t *b, rkb_value_t *value) {
+   value->is_real = a->is_real || b->is_real;
+   if (value->is_real)
+      return calculate_real(evaluation, node, as_real(a), as_real(b), &value->real);
+   return calculate_integer(evaluation, node, a->integer, b->integer, &value->integer);
+}
+
+/* -1, 0 or 1; 2 when one is no number.  An integer beyond 2^53 may round when it meets a real. */
+static int compare(const rkb_value_t *a, const rkb_value_t *b) {
+   if (!a->is_real && !b->is_real)
+      return (a->integer > b->integer) - (a->integer < b->integer);
+   double x = as_real(a), y = as_real(b);
+   if (isnan(x) || isnan(y))
+      return 2;
+   return (x > y) - (x < y);
+}
+
+static bool holds(operation_t operation, int order) {
+   switch (operation) {
+   case OPERATION_LESS:
+      return order == -1;
+   case OPERATION_LESS_EQUAL:
+      return order == -1 || order == 0;
+   case OPERATION_GREATER:
+      return order == 1;
+   case OPERATION_GREATER_EQUAL:
+      return order == 1 || order == 0;
+   case OPERATION_EQUAL:
+      return order == 0;
+   default:
+      return order != 0;
+   }
+}
+
+static enum rkb_fault choose_extreme(const evaluation_t *evaluation, const node_t *node, const rkb_value_t *a,
+                                     const rkb_value_t *b, rkb_value_t *value) {
+   if (a->is_real != b->is_real)
+      return fail(evaluation, RKB_FAULT_TYPE, node, "mixes an integer and a real number");
+   bool second = compare(a, b) == (node->operation == OPERATION_MIN ? 1 : -1);
+   *value = second ? *b : *a;
+   return RKB_FAULT_NONE;
+}
+
+static enum rkb_fault evaluate_truth(const evaluation_t *evaluation, const node_t *node, bool *truth) {
+   rkb_value_t value;
+   enum rkb_fault fault = evaluate(evaluation, node, &value);
+   if (fault != RKB_FAULT_NONE)
+      return fault;
+   if (value.is_real)
+      return fail(evaluation, RKB_FAULT_TYPE, node, "is a real number, neither true nor false; compare it with one");
+   *truth = value.integer != 0;
+   return RKB_FAULT_NONE;
+}
+
+static enum rkb_fault evaluate_logic(const evaluation_t *evaluation, const node_t *node, rkb_value_t *value) {
+   bool truth = false;
+   enum rkb_fault fault = evaluate_truth(evaluation, node->operands[0], &truth);
+   if (fault != RKB_FAULT_NONE)
+      return fault;
+   if (node->operation == OPERATION_IF)
+      return evaluate(evaluation, node->operands[truth ? 1 : 2], value);
+   if (node->operation == OPERATION_NOT)
+      truth = !truth;
+   else if (truth == (node->operation == OPERATION_AND))
+      fault = evaluate_truth(evaluation, node->operands[1], &truth);
+   *value = (rkb_value_t){.integer = truth};
+   return fault;
+}
+
+static enum rkb_fault evaluate_binary(const evaluation_t *evaluation, const node_t *node, rkb_value_t *value) {
+   rkb_value_t a, b;
+   enum rkb_fault fault = evaluate(evaluation, node->operands[0], &a);
+   if (fault == RKB_FAULT_NONE)
+      fault = evaluate(evaluation, node->operands[1], &b);
+   if (fault != RKB_FAULT_NONE)
+      return fault;
+   *value = (rkb_value_t){0};
+   if (node->operation >= OPERATION_LESS && node->operation <= OPERATION_NOT_EQUAL) {
+      value->integer = holds(node->operation, compare(&a, &b));
+      return RKB_FAULT_NONE;
+   }
+   if (node->operation == OPERATION_MIN || node->operation == OPERATION_MAX)
+      return choose_extreme(evaluation, node, &a, &b, value);
+   return calculate(evaluation, node, &a, &b, value);
+}
+
+static enum rkb_fault evaluate_negation(const evaluation_t *evaluation, const node_t *node, rkb_value_t *value) {
+   enum rkb_fault fault = evaluate(evaluation, node->operands[0], value);
+   if (fault != RKB_FAULT_NONE)
+      return fault;
+   if (value->is_real)
+      value->real = -value->real;
+   else if (__builtin_sub_overflow(0, value->integer, &value->integer))
+      return fail(evaluation, RKB_FAULT_OVERFLOW, node, "overflows 64 bits");
+   return RKB_FAULT_NONE;
+}
+
+static enum rkb_fault evaluate(const evaluation_t *evaluation, const node_t *node, rkb_value_t *value) {
+   switch (node->operation) {
+   case OPERATION_LITERAL:
+      *value = node->literal;
+      return RKB_FAULT_NONE;
+   case OPERATION_NAME:
+      *value = (rkb_value_t){0};
+      if (evaluation->lookup && evaluation->lookup(evaluation->argument, node->name, value))
+         return RKB_FAULT_NONE;
+      return fail(evaluation, RKB_FAULT_UNKNOWN_NAME, node, "is no name known here");
+   case OPERATION_NEGATE:
+      return evaluate_negation(evaluation, node, value);
+   case OPERATION_NOT:
+   case OPERATION_AND:
+   case OPERATION_OR:
+   case OPERATION_IF:
+      return evaluate_logic(evaluation, node, value);
+   default:
+      return evaluate_binary(evaluation, node, value);
+   }
+}
+
+enum rkb_fault rkb_expression_evaluate(const rkb_expression_t *expression, rkb_lookup_t lookup, void *argument,
+                                       rkb_value_t *value, char *message, size_t message_size) {
+   const evaluation_t evaluation = {.expression = expression,
+                                    .lookup = lookup,
+                                    .argument = argument,
+                                    .message = message,
+                                    .message_size = message_size};
+   if (message_size)
+      message[0] = '\0';
+   return evaluate(&evaluation, expression->root, value);
+}
+
+enum rkb_fault rkb_expression_integer(const rkb_expression_t *expression, rkb_lookup_t lookup, void *argument,
+                                      int64_t *value, char *message, size_t message_size) {
+   rkb_value_t found;
+   enum rkb_fault fault = rkb_expression_evaluate(expression, lookup, argument, &found, message, message_size);
+   if (fault != RKB_FAULT_NONE)
+      return fault;
+   if (found.is_real) {
+      snprintf(message, message_size, "%.*s is a real number (%g) where an integer belongs", SHOWN, expression->text,
+               found.real);
+      return RKB_FAULT_TYPE;
+   }
+   *value = found.integer;
+   return RKB_FAULT_NONE;
+}

@@ -1,0 +1,68 @@
+/* The tree of an expression: made by expression_parser.c, walked by expression_evaluate.c.  Private to these. */
+#ifndef RKB_BASE_EXPRESSION_NODE_H
+#define RKB_BASE_EXPRESSION_NODE_H
+
+#include "base/expression.h"
+
+#define MOST_NODES 256u
+#define MOST_PARTS 64u
+
+typedef enum operation {
+   OPERATION_LITERAL,
+   OPERATION_NAME,
+   OPERATION_NEGATE,
+   OPERATION_NOT,
+   OPERATION_ADD,
+   OPERATION_SUBTRACT,
+   OPERATION_MULTIPLY,
+   OPERATION_DIVIDE,
+   OPERATION_REMAINDER,
+   OPERATION_LESS,
+   OPERATION_LESS_EQUAL,
+   OPERATION_GREATER,
+   OPERATION_GREATER_EQUAL,
+   OPERATION_EQUAL,
+   OPERATION_NOT_EQUAL,
+   OPERATION_AND,
+   OPERATION_OR,
+   OPERATION_CEILDIV,
+   OPERATION_MIN,
+   OPERATION_MAX,
+   OPERATION_IF
+} operation_t;
+
+typedef struct node {
+   operation_t operation;
+   uint32_t start, end;  /* its bytes in the text, without surrounding parentheses */
+   rkb_value_t literal;  /* OPERATION_LITERAL */
+   const char *name;     /* OPERATION_NAME */
+   uint32_t count;
+   struct node *operands[3];  /* min and max of more than two are nested: max(max(a, b), c) */
+} node_t;
+
+struct rkb_expression {
+   const char *text; /* trimmed */
+   rkb_place_t place;
+   const node_t *root;
+   const char *const *names; /* distinct, in order of first mention */
+   uint32_t name_count;
+};
+
+/* State of one parse.  Outside the parser only the first four members and names are set, and the count read. */
+typedef struct parser {
+   rkb_arena_t *arena;
+   rkb_problems_t *problems;
+   rkb_place_t place; /* of text[0] */
+   const char *text;  /* NUL-terminated */
+   uint32_t at;
+   uint32_t last_end; /* where the last token ended */
+   uint32_t depth;
+   uint32_t nodes;
+   const char **names; /* room for MOST_NODES */
+   uint32_t name_count;
+} parser_t;
+
+/* The tree of the whole text, or NULL with one problem added. */
+const node_t *rkb_expression_parse_tree(parser_t *parser);
+
+#endif

@@ -1,0 +1,451 @@
+/* The grammar of expressions: recursive descent, one function a level of precedence.  The tree lies in the caller's arena.
+ * Any one thread at a time.
+ *
+ * The first problem of an expression ends its parse; people used to other languages are told what to write here. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/expression_node.h"
+#include "base/nearest.h"
+#include "base/units.h"
+
+#define DEEPEST 64u
+#define LONGEST_NAME 64u
+
+static node_t *parse_or(parser_t *parser);
+
+static bool is_space(char c) {
+   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static bool is_digit(char c) {
+   return c >= '0' && c <= '9';
+}
+
+static bool begins_name(char c) {
+   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool continues_name(char c) {
+   return begins_name(c) || is_digit(c);
+}
+
+static RKB_PRINTF(3, 4) node_t *refuse(parser_t *parser, uint32_t at, const char *fmt, ...) {
+   char message[512];
+   rkb_place_t place = parser->place;
+   va_list ap;
+   va_start(ap, fmt);
+   vsnprintf(message, sizeof message, fmt, ap);
+   va_end(ap);
+   place.column += at;
+   rkb_problem(parser->problems, place, "%s", message);
+   return NULL;
+}
+
+static void skip_space(parser_t *parser) {
+   while (is_space(parser->text[parser->at]))
+      parser->at++;
+}
+
+/* Bytes of the name at an offset, 0 when there is none.  A dot between two names belongs to it: device.warp_size. */
+static uint32_t name_length(const char *text) {
+   uint32_t length = 0;
+   if (!begins_name(text[0]))
+      return 0;
+   while (continues_name(text[length]) || (text[length] == '.' && begins_name(text[length + 1])))
+      length++;
+   return length;
+}
+
+/* Takes a symbol or a word when it comes next; the words are whole names. */
+static bool take(parser_t *parser, const char *token) {
+   skip_space(parser);
+   size_t length = strlen(token);
+   const char *text = parser->text + parser->at;
+   if (strncmp(text, token, length) != 0 || (begins_name(token[0]) && name_length(text) != length))
+      return false;
+   parser->at += (uint32_t)length;
+   parser->last_end = parser->at;
+   return true;
+}
+
+static node_t *node_new(parser_t *parser, operation_t operation, uint32_t start) {
+   if (parser->nodes == MOST_NODES)
+      return refuse(parser, start, "an expression has at most %u parts; name some of them in a 'let'", MOST_NODES);
+   node_t *node = rkb_arena_alloc(parser->arena, sizeof *node);
+   if (!node)
+      return refuse(parser, start, "out of memory");
+   parser->nodes++;
+   node->operation = operation;
+   node->start = start;
+   node->end = parser->last_end;
+   return node;
+}
+
+static node_t *node_binary(parser_t *parser, operation_t operation, uint32_t start, node_t *left, node_t *right) {
+   node_t *node = node_new(parser, operation, start);
+   if (!node)
+      return NULL;
+   node->count = 2;
+   node->operands[0] = left;
+   node->operands[1] = right;
+   return node;
+}
+
+static bool enter(parser_t *parser) {
+   parser->depth++;
+   if (parser->depth <= DEEPEST)
+      return true;
+   refuse(parser, parser->at, "nested deeper than %u levels; name a part of it in a 'let'", DEEPEST);
+   return false;
+}
+
+static bool is_reserved(const char *word) {
+   static const char *const words[] = {"and", "or", "not"};
+   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+      if (strcmp(words[i], word) == 0)
+         return true;
+   }
+   return false;
+}
+
+/* What is at fault where something else was expected, for those who write C, Python or YAML. */
+static node_t *refuse_what_comes(parser_t *parser, const char *expected) {
+   static const struct {
+      const char *text, *advice;
+   } foreign[] = {
+      {"&&", "write 'a and b', not 'a && b'"},
+      {"||", "write 'a or b', not 'a || b'"},
+      {"**", "there is no '**'; write the product out"},
+      {"//", "'/' divides integers already; write 'a / b', or ceildiv(a, b) to round up"},
+      {"<<", "there are no shifts; write 'a * 8', not 'a << 3'"},
+      {">>", "there are no shifts; write 'a / 8', not 'a >> 3'"},
+      {"!", "write 'not a', not '!a'"},
+      {"?", "write 'if(condition, a, b)', not 'condition ? a : b'"},
+      {":", "write 'if(condition, a, b)', not 'condition ? a : b'"},
+      {"=", "write 'a == b' to compare; nothing is assigned here"},
+      {"&", "there are no bit operators; write 'a and b' for both, 'a % 8' for low bits"},
+      {"|", "there are no bit operators; write 'a or b' for either"},
+      {"^", "there is no '^'; write a power as a product"},
+      {"~", "there are no bit operators; write 'not a' for the opposite"},
+      {"[", "there are no lists here; write the parts with commas between, 'a, b'"},
+      {"]", "there are no lists here; write the parts with commas between, 'a, b'"},
+      {"{", "there are no maps or lists here; write the parts with commas between, 'a, b'"},
+      {"}", "there are no maps or lists here; write the parts with commas between, 'a, b'"},
+      {"'", "an expression is no text; leave the quotes out"},
+      {"\"", "an expression is no text; leave the quotes out"},
+      {";", "a part ends at a comma, not at ';'"},
+      {")", "this ')' has no '('"},
+   };
+   skip_space(parser);
+   const char *text = parser->text + parser->at;
+   for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
+      if (strncmp(text, foreign[i].text, strlen(foreign[i].text)) == 0)
+         return refuse(parser, parser->at, "%s", foreign[i].advice);
+   }
+   if (*text == '\0')
+      return refuse(parser, parser->at, "%s is missing at the end", expected);
+   if (name_length(text))
+      return refuse(parser, parser->at, "expected %s before '%.*s'", expected, (int)name_length(text), text);
+   if (is_digit(*text))
+      return refuse(parser, parser->at, "expected %s before this number", expected);
+   if (*text > ' ' && *text < 0x7f)
+      return refuse(parser, parser->at, "expected %s before '%c'", expected, *text);
+   return refuse(parser, parser->at, "expected %s; this byte (0x%02x) belongs to no expression", expected,
+                 (unsigned char)*text);
+}
+
+/* digits, 0x digits, or a real with a point or an exponent. */
+static node_t *parse_number(parser_t *parser, bool negated) {
+   char number[LONGEST_NAME + 2] = "-";
+   uint32_t start = parser->at, length = 0;
+   const char *text = parser->text + start;
+   bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+   bool real = false;
+   for (; continues_name(text[length]) || text[length] == '.'; length++) {
+      bool exponent = !hexadecimal && (text[length] == 'e' || text[length] == 'E');
+      real |= exponent || text[length] == '.';
+      if (exponent && (text[length + 1] == '-' || text[length + 1] == '+'))
+         length++;
+   }
+   if (length > LONGEST_NAME)
+      return refuse(parser, start, "a number has at most %u characters", LONGEST_NAME);
+   memcpy(number + 1, text, length);
+   parser->at += length;
+   parser->last_end = parser->at;
+   node_t *node = node_new(parser, OPERATION_LITERAL, negated ? start - 1 : start);
+   if (!node)
+      return NULL;
+   const char *written = negated ? number : number + 1;
+   node->literal.is_real = real;
+   if (real ? rkb_parse_real(written, &node->literal.real) : rkb_parse_int(written, &node->literal.integer))
+      return node;
+   char last = text[length - 1];
+   if (!hexadecimal && strchr("fFuUlL", last))
+      return refuse(parser, start, "'%s' has a suffix; write the number without '%c'", number + 1, last);
+   if (!real && number[1] == '0' && !hexadecimal)
+      return refuse(parser, start, "'%s' begins with 0; write it without (or 0x... for hexadecimal)", number + 1);
+   if (!real && strspn(number + 1, "0123456789") == length)
+      return refuse(parser, start, "%s does not fit 64 bits", number + 1);
+   return refuse(parser, start, "'%s' is no number", number + 1);
+}
+
+/* The operands of a call, between its parentheses. */
+static bool parse_operands(parser_t *parser, const char *function, uint32_t start, uint32_t least, uint32_t most,
+                           node_t *operands[], uint32_t *count) {
+   *count = 0;
+   if (!take(parser, ")")) {
+      do {
+         if (*count == most) {
+            refuse(parser, parser->at, "%s takes %u operands", function, most);
+            return false;
+         }
+         operands[*count] = parse_or(parser);
+         if (!operands[*count])
+            return false;
+         ++*count;
+      } while (take(parser, ","));
+      if (!take(parser, ")")) {
+         refuse_what_comes(parser, "an operator, ',' or ')'");
+         return false;
+      }
+   }
+   if (*count < least) {
+      refuse(parser, start, "%s takes %s%u operands, not %u", function, most > least ? "at least " : "", least, *count);
+      return false;
+   }
+   return true;
+}
+
+static const struct {
+   const char *name, *usage;
+   operation_t operation;
+   uint32_t least, most;
+} functions[] = {
+   {"ceildiv", "ceildiv(a, b)", OPERATION_CEILDIV, 2, 2},
+   {"min", "min(a, b)", OPERATION_MIN, 2, MOST_PARTS},
+   {"max", "max(a, b)", OPERATION_MAX, 2, MOST_PARTS},
+   {"if", "if(condition, a, b)", OPERATION_IF, 3, 3},
+};
+
+#define FUNCTION_COUNT (sizeof functions / sizeof functions[0])
+
+static node_t *parse_call(parser_t *parser, const char *name, uint32_t start) {
+   static const char *const names[] = {"ceildiv", "min", "max", "if", NULL};
+   node_t *operands[MOST_PARTS];
+   uint32_t count;
+   size_t i = 0;
+   while (i < FUNCTION_COUNT && strcmp(functions[i].name, name) != 0)
+      i++;
+   if (i == FUNCTION_COUNT) {
+      const char *near = rkb_nearest(name, names);
+      if (near)
+         return refuse(parser, start, "there is no function '%s'; did you mean '%s'?", name, near);
+      return refuse(parser, start, "there is no function '%s'; there are ceildiv, min, max and if", name);
+   }
+   if (!enter(parser) ||
+       !parse_operands(parser, name, start, functions[i].least, functions[i].most, operands, &count))
+      return NULL;
+   parser->depth--;
+   if (functions[i].operation == OPERATION_IF) {
+      node_t *node = node_new(parser, OPERATION_IF, start);
+      if (!node)
+         return NULL;
+      node->count = count;
+      memcpy(node->operands, operands, count * sizeof *operands);
+      return node;
+   }
+   node_t *node = operands[0];
+   for (uint32_t k = 1; node && k < count; k++)
+      node = node_binary(parser, functions[i].operation, start, node, operands[k]);
+   return node;
+}
+
+static node_t *node_for_name(parser_t *parser, const char *name, uint32_t start) {
+   node_t *node = node_new(parser, OPERATION_NAME, start);
+   if (!node)
+      return NULL;
+   uint32_t i = 0;
+   while (i < parser->name_count && strcmp(parser->names[i], name) != 0)
+      i++;
+   if (i == parser->name_count) {
+      parser->names[i] = rkb_arena_text(parser->arena, name, strlen(name));
+      if (!parser->names[i])
+         return refuse(parser, start, "out of memory");
+      parser->name_count++;
+   }
+   node->name = parser->names[i];
+   return node;
+}
+
+static node_t *parse_name(parser_t *parser) {
+   char name[LONGEST_NAME + 1];
+   uint32_t start = parser->at;
+   uint32_t length = name_length(parser->text + start);
+   if (length > LONGEST_NAME)
+      return refuse(parser, start, "a name has at most %u characters", LONGEST_NAME);
+   memcpy(name, parser->text + start, length);
+   name[length] = '\0';
+   if (is_reserved(name))
+      return refuse_what_comes(parser, "a value");
+   parser->at += length;
+   parser->last_end = parser->at;
+   if (take(parser, "("))
+      return parse_call(parser, name, start);
+   for (size_t i = 0; i < FUNCTION_COUNT; i++) {
+      if (strcmp(functions[i].name, name) == 0)
+         return refuse(parser, start, "'%s' is a function; write %s", name, functions[i].usage);
+   }
+   return node_for_name(parser, name, start);
+}
+
+static node_t *parse_parentheses(parser_t *parser) {
+   if (!enter(parser))
+      return NULL;
+   node_t *node = parse_or(parser);
+   if (!node)
+      return NULL;
+   if (!take(parser, ")"))
+      return refuse_what_comes(parser, "an operator or ')'");
+   parser->depth--;
+   return node;
+}
+
+static node_t *parse_primary(parser_t *parser) {
+   if (take(parser, "("))
+      return parse_parentheses(parser);
+   const char *text = parser->text + parser->at;
+   if (is_digit(text[0]) || (text[0] == '.' && is_digit(text[1])))
+      return parse_number(parser, false);
+   if (begins_name(text[0]))
+      return parse_name(parser);
+   return refuse_what_comes(parser, "a value");
+}
+
+/* The sign of a literal that follows at once belongs to it: the least integer has no positive counterpart. */
+static node_t *parse_unary(parser_t *parser) {
+   skip_space(parser);
+   uint32_t start = parser->at;
+   if (!take(parser, "-"))
+      return parse_primary(parser);
+   if (is_digit(parser->text[parser->at]))
+      return parse_number(parser, true);
+   if (!enter(parser))
+      return NULL;
+   node_t *operand = parse_unary(parser);
+   node_t *node = operand ? node_new(parser, OPERATION_NEGATE, start) : NULL;
+   if (!node)
+      return NULL;
+   parser->depth--;
+   node->count = 1;
+   node->operands[0] = operand;
+   return node;
+}
+
+typedef struct binary {
+   const char *token;
+   operation_t operation;
+} binary_t;
+
+static const binary_t products[] = {{"*", OPERATION_MULTIPLY}, {"/", OPERATION_DIVIDE}, {"%", OPERATION_REMAINDER}, {0}};
+static const binary_t sums[] = {{"+", OPERATION_ADD}, {"-", OPERATION_SUBTRACT}, {0}};
+static const binary_t comparisons[] = {{"<=", OPERATION_LESS_EQUAL}, {">=", OPERATION_GREATER_EQUAL},
+                                       {"==", OPERATION_EQUAL},      {"!=", OPERATION_NOT_EQUAL},
+                                       {"<", OPERATION_LESS},        {">", OPERATION_GREATER},
+                                       {0}};
+static const binary_t conjunctions[] = {{"and", OPERATION_AND}, {0}};
+static const binary_t disjunctions[] = {{"or", OPERATION_OR}, {0}};
+
+/* "**", "//", "<<" and ">>" begin like operators and are none. */
+static bool is_foreign(const char *text) {
+   return strncmp(text, "**", 2) == 0 || strncmp(text, "//", 2) == 0 || strncmp(text, "<<", 2) == 0 ||
+          strncmp(text, ">>", 2) == 0;
+}
+
+static const binary_t *take_binary(parser_t *parser, const binary_t *table) {
+   skip_space(parser);
+   if (is_foreign(parser->text + parser->at))
+      return NULL;
+   for (; table->token; table++) {
+      if (take(parser, table->token))
+         return table;
+   }
+   return NULL;
+}
+
+/* Left to right: operand { operator operand }. */
+static node_t *parse_chain(parser_t *parser, const binary_t *table, node_t *(*parse_operand)(parser_t *)) {
+   skip_space(parser);
+   uint32_t start = parser->at;
+   node_t *left = parse_operand(parser);
+   const binary_t *found;
+   while (left) {
+      found = take_binary(parser, table);
+      if (!found)
+         break;
+      node_t *right = parse_operand(parser);
+      left = right ? node_binary(parser, found->operation, start, left, right) : NULL;
+   }
+   return left;
+}
+
+static node_t *parse_product(parser_t *parser) {
+   return parse_chain(parser, products, parse_unary);
+}
+
+static node_t *parse_sum(parser_t *parser) {
+   return parse_chain(parser, sums, parse_product);
+}
+
+static node_t *parse_comparison(parser_t *parser) {
+   skip_space(parser);
+   uint32_t start = parser->at;
+   node_t *left = parse_sum(parser);
+   if (!left)
+      return NULL;
+   const binary_t *found = take_binary(parser, comparisons);
+   if (!found)
+      return left;
+   node_t *right = parse_sum(parser);
+   node_t *node = right ? node_binary(parser, found->operation, start, left, right) : NULL;
+   if (node && take_binary(parser, comparisons))
+      return refuse(parser, parser->at - 1, "comparisons do not chain; write 'a < b and b < c', not 'a < b < c'");
+   return node;
+}
+
+static node_t *parse_not(parser_t *parser) {
+   skip_space(parser);
+   uint32_t start = parser->at;
+   if (!take(parser, "not"))
+      return parse_comparison(parser);
+   if (!enter(parser))
+      return NULL;
+   node_t *operand = parse_not(parser);
+   node_t *node = operand ? node_new(parser, OPERATION_NOT, start) : NULL;
+   if (!node)
+      return NULL;
+   parser->depth--;
+   node->count = 1;
+   node->operands[0] = operand;
+   return node;
+}
+
+static node_t *parse_and(parser_t *parser) {
+   return parse_chain(parser, conjunctions, parse_not);
+}
+
+static node_t *parse_or(parser_t *parser) {
+   return parse_chain(parser, disjunctions, parse_and);
+}
+
+const node_t *rkb_expression_parse_tree(parser_t *parser) {
+   node_t *root = parse_or(parser);
+   if (!root)
+      return NULL;
+   skip_space(parser);
+   if (parser->text[parser->at] == '\0')
+      return root;
+   if (parser->text[parser->at] == ',')
+      return refuse(parser, parser->at, "one expression belongs here, not a list; leave out what follows the comma");
+   return refuse_what_comes(parser, "an operator");
+}

@@ -1,0 +1,210 @@
+/* Files, whole, and where the program's own data lies.  Any thread. */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FIRST_ROOM (16u << 10)
+
+static int fail_errno(rkb_error_t *err, const char *what, const char *path) {
+   int number = errno;
+   return rkb_fail(err, number == ENOMEM ? RKB_ERR_NOMEM : RKB_ERR_IO, "cannot %s %s: %s", what, path, strerror(number));
+}
+
+/* Reads all of file, whatever its size was said to be: it may grow while it is read. */
+static int read_whole(int file, const char *path, size_t limit, size_t expected, char **data, size_t *length,
+                      rkb_error_t *err) {
+   size_t room = expected < limit ? expected + 1 : FIRST_ROOM;
+   size_t used = 0;
+   char *bytes = malloc(room + 1);
+   int status = bytes ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory reading %s", path);
+   while (status == RKB_OK) {
+      if (used == room) {
+         room = room > SIZE_MAX / 4 ? room : room * 2;
+         char *more = realloc(bytes, room + 1);
+         if (!more) {
+            status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory reading %s", path);
+            break;
+         }
+         bytes = more;
+      }
+      ssize_t got = read(file, bytes + used, room - used);
+      if (got < 0 && errno == EINTR)
+         continue;
+      if (got < 0)
+         status = fail_errno(err, "read", path);
+      if (got <= 0)
+         break;
+      used += (size_t)got;
+      if (used > limit)
+         status = rkb_fail(err, RKB_ERR_LIMIT, "%s is larger than %zu bytes", path, limit);
+   }
+   if (status != RKB_OK) {
+      free(bytes);
+      return status;
+   }
+   bytes[used] = '\0';
+   *data = bytes;
+   *length = used;
+   return RKB_OK;
+}
+
+int rkb_file_read(const char *path, size_t limit, char **data, size_t *length, rkb_error_t *err) {
+   struct stat about;
+   int status;
+   /* Non-blocking, so that opening a pipe by mistake does not wait for its writer. */
+   int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+   if (file < 0)
+      return fail_errno(err, "open", path);
+   if (fstat(file, &about) != 0)
+      status = fail_errno(err, "read", path);
+   else if (!S_ISREG(about.st_mode))
+      status = rkb_fail(err, RKB_ERR_INVALID, "%s is no regular file", path);
+   else if ((uint64_t)about.st_size > limit)
+      status = rkb_fail(err, RKB_ERR_LIMIT, "%s is larger than %zu bytes", path, limit);
+   else
+      status = read_whole(file, path, limit, (size_t)about.st_size, data, length, err);
+   close(file);
+   return status;
+}
+
+/* A new file beside path.  Not mkostemp: that makes it private to its owner, and the umask cannot be read without
+ * changing it for every thread. */
+static int create_beside(const char *path, char *temporary, size_t size) {
+   for (unsigned attempt = 0; attempt < 1000; attempt++) {
+      int written = snprintf(temporary, size, "%s.%d-%d-%u", path, (int)getpid(), (int)gettid(), attempt);
+      if (written < 0 || (size_t)written >= size) {
+         errno = ENAMETOOLONG;
+         return -1;
+      }
+      int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      if (file >= 0 || errno != EEXIST)
+         return file;
+   }
+   return -1;
+}
+
+static int write_whole(int file, const char *data, size_t length) {
+   while (length) {
+      ssize_t put = write(file, data, length);
+      if (put < 0 && errno == EINTR)
+         continue;
+      if (put < 0)
+         return -1;
+      data += put;
+      length -= (size_t)put;
+   }
+   return 0;
+}
+
+int rkb_file_write(const char *path, const void *data, size_t length, rkb_error_t *err) {
+   char temporary[PATH_MAX];
+   int file = create_beside(path, temporary, sizeof temporary);
+   if (file < 0)
+      return fail_errno(err, "create a file beside", path);
+   int status = RKB_OK;
+   if (write_whole(file, data, length) != 0)
+      status = fail_errno(err, "write", path);
+   if (close(file) != 0 && status == RKB_OK)
+      status = fail_errno(err, "write", path);
+   if (status == RKB_OK && rename(temporary, path) != 0)
+      status = fail_errno(err, "replace", path);
+   if (status != RKB_OK)
+      unlink(temporary);
+   return status;
+}
+
+static int make_one_directory(const char *path, rkb_error_t *err) {
+   struct stat about;
+   if (mkdir(path, 0777) == 0)
+      return RKB_OK;
+   if (errno != EEXIST)
+      return fail_errno(err, "create the directory", path);
+   if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
+      return RKB_OK;
+   return rkb_fail(err, RKB_ERR_IO, "cannot create the directory %s: something else has that name", path);
+}
+
+int rkb_make_directories(const char *path, rkb_error_t *err) {
+   char *partial = strdup(path);
+   int status = partial ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   for (char *slash = partial; status == RKB_OK && slash;) {
+      slash = strchr(slash + 1, '/');
+      if (slash)
+         *slash = '\0';
+      if (partial[0])
+         status = make_one_directory(partial, err);
+      if (slash)
+         *slash = '/';
+   }
+   free(partial);
+   return status;
+}
+
+bool rkb_path_exists(const char *path) {
+   return access(path, F_OK) == 0;
+}
+
+char *rkb_path_join(const char *directory, const char *path) {
+   char *joined = NULL;
+   if (path[0] == '/' || directory[0] == '\0')
+      return strdup(path);
+   bool slash = directory[strlen(directory) - 1] == '/';
+   if (asprintf(&joined, "%s%s%s", directory, slash ? "" : "/", path) < 0)
+      return NULL;
+   return joined;
+}
+
+char *rkb_path_directory(const char *path) {
+   const char *slash = strrchr(path, '/');
+   if (!slash)
+      return strdup(".");
+   return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+static bool lies_below(const char *path, const char *directory) {
+   size_t length = strlen(directory);
+   return strncmp(path, directory, length) == 0 && path[length] == '/';
+}
+
+/* directory/between/name when it exists. */
+static char *find_below(const char *directory, const char *between, const char *name) {
+   char *path = NULL;
+   if (asprintf(&path, "%s/%s%s", directory, between, name) < 0)
+      return NULL;
+   if (rkb_path_exists(path))
+      return path;
+   free(path);
+   return NULL;
+}
+
+/* Plugins are what was built; all else is used where its source is. */
+static char *find_in_build(const char *name) {
+   if (strcmp(name, "plugins") == 0)
+      return find_below(RKB_BINARY_DIR, "", name);
+   return find_below(RKB_SOURCE_DIR, "", name);
+}
+
+char *rkb_find_data(const char *name) {
+   char executable[PATH_MAX];
+   ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
+   if (length <= 0)
+      return NULL;
+   executable[length] = '\0';
+   if (lies_below(executable, RKB_BINARY_DIR))
+      return find_in_build(name);
+   const char *inside = strcmp(name, "plugins") == 0 ? RKB_LIBRARY_DIR "/rkb/" : "share/rkb/";
+   for (char *slash = strrchr(executable, '/'); slash; slash = strrchr(executable, '/')) {
+      *slash = '\0';
+      char *found = find_below(executable, inside, name);
+      if (found)
+         return found;
+   }
+   return NULL;
+}

@@ -1,0 +1,192 @@
+/* Streams over Philox4x32-10 (Salmon, Moraes, Dror, Shaw: 'Parallel random numbers: as easy as 1, 2, 3', SC 2011).
+ * Everything is a pure function of (key, stream, position); built without contraction of products and sums, so that the
+ * reals are the same on every machine.  Any thread. */
+#include "base/random.h"
+
+#include <math.h>
+#include <string.h>
+#include <xxhash.h>
+
+#define ROUNDS 10
+#define MULTIPLIER_0 UINT64_C(0xD2511F53)
+#define MULTIPLIER_1 UINT64_C(0xCD9E8D57)
+#define WEYL_0 0x9E3779B9u
+#define WEYL_1 0xBB67AE85u
+
+#define LANES 8u /* blocks computed side by side in a fill, for the vectoriser */
+
+void rkb_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]) {
+   uint32_t x0 = counter[0], x1 = counter[1], x2 = counter[2], x3 = counter[3];
+   uint32_t k0 = key[0], k1 = key[1];
+   for (int round = 0; round < ROUNDS; round++) {
+      uint64_t p0 = MULTIPLIER_0 * x0, p1 = MULTIPLIER_1 * x2;
+      x0 = (uint32_t)(p1 >> 32) ^ x1 ^ k0;
+      x1 = (uint32_t)p1;
+      x2 = (uint32_t)(p0 >> 32) ^ x3 ^ k1;
+      x3 = (uint32_t)p0;
+      k0 += WEYL_0;
+      k1 += WEYL_1;
+   }
+   out[0] = x0;
+   out[1] = x1;
+   out[2] = x2;
+   out[3] = x3;
+}
+
+rkb_random_t rkb_random_stream(uint64_t seed, const char *name, int64_t number, uint32_t child) {
+   /* The name is hashed by itself, so that no name can imitate another stream's number. */
+   XXH128_hash_t named = XXH3_128bits(name, strlen(name));
+   uint64_t fields[5] = {seed, (uint64_t)number, child, named.low64, named.high64};
+   unsigned char bytes[sizeof fields]; /* little-endian on every machine */
+   for (unsigned i = 0; i < sizeof bytes; i++)
+      bytes[i] = (unsigned char)(fields[i / 8] >> (8 * (i % 8)));
+   XXH128_hash_t hash = XXH3_128bits(bytes, sizeof bytes);
+   return (rkb_random_t){.key = {(uint32_t)hash.low64, (uint32_t)(hash.low64 >> 32)},
+                         .stream = {(uint32_t)hash.high64, (uint32_t)(hash.high64 >> 32)},
+                         .position = 0};
+}
+
+/* Draws 2 * block and 2 * block + 1. */
+static void draw_pair(const rkb_random_t *stream, uint64_t block, uint64_t pair[2]) {
+   uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> 32), stream->stream[0], stream->stream[1]};
+   uint32_t out[4];
+   rkb_philox(counter, stream->key, out);
+   pair[0] = out[0] | (uint64_t)out[1] << 32;
+   pair[1] = out[2] | (uint64_t)out[3] << 32;
+}
+
+uint64_t rkb_random_at(const rkb_random_t *stream, uint64_t position) {
+   uint64_t pair[2];
+   draw_pair(stream, position / 2, pair);
+   return pair[position % 2];
+}
+
+/* LANES consecutive blocks; the same arithmetic as rkb_philox, one lane a block. */
+static void draw_lanes(const rkb_random_t *stream, uint64_t block, uint64_t out[2 * LANES]) {
+   uint32_t x0[LANES], x1[LANES], x2[LANES], x3[LANES];
+   uint32_t k0 = stream->key[0], k1 = stream->key[1];
+   for (unsigned i = 0; i < LANES; i++) {
+      x0[i] = (uint32_t)(block + i);
+      x1[i] = (uint32_t)((block + i) >> 32);
+      x2[i] = stream->stream[0];
+      x3[i] = stream->stream[1];
+   }
+   for (int round = 0; round < ROUNDS; round++) {
+      for (unsigned i = 0; i < LANES; i++) {
+         uint64_t p0 = MULTIPLIER_0 * x0[i], p1 = MULTIPLIER_1 * x2[i];
+         x0[i] = (uint32_t)(p1 >> 32) ^ x1[i] ^ k0;
+         x1[i] = (uint32_t)p1;
+         x2[i] = (uint32_t)(p0 >> 32) ^ x3[i] ^ k1;
+         x3[i] = (uint32_t)p0;
+      }
+      k0 += WEYL_0;
+      k1 += WEYL_1;
+   }
+   for (unsigned i = 0; i < LANES; i++) {
+      out[2 * i] = x0[i] | (uint64_t)x1[i] << 32;
+      out[2 * i + 1] = x2[i] | (uint64_t)x3[i] << 32;
+   }
+}
+
+void rkb_random_fill(const rkb_random_t *stream, uint64_t position, uint64_t count, uint64_t *out) {
+   uint64_t done = 0;
+   while (done < count && (position + done) % 2 != 0) {
+      out[done] = rkb_random_at(stream, position + done);
+      done++;
+   }
+   for (; count - done >= 2 * LANES; done += 2 * LANES)
+      draw_lanes(stream, (position + done) / 2, out + done);
+   for (; count - done >= 2; done += 2)
+      draw_pair(stream, (position + done) / 2, out + done);
+   if (done < count)
+      out[done] = rkb_random_at(stream, position + done);
+}
+
+uint64_t rkb_random_next(rkb_random_t *stream) {
+   return rkb_random_at(stream, stream->position++);
+}
+
+/* Lemire: 'Fast random integer generation in an interval', ACM TOMACS 29(1), 2019. */
+uint64_t rkb_random_below(rkb_random_t *stream, uint64_t limit) {
+   if (limit == 0)
+      return 0;
+   unsigned __int128 product = (unsigned __int128)rkb_random_next(stream) * limit;
+   if ((uint64_t)product < limit) {
+      uint64_t rejected = (0 - limit) % limit;
+      while ((uint64_t)product < rejected)
+         product = (unsigned __int128)rkb_random_next(stream) * limit;
+   }
+   return (uint64_t)(product >> 64);
+}
+
+double rkb_random_real(rkb_random_t *stream) {
+   return (double)(rkb_random_next(stream) >> 11) * 0x1p-53;
+}
+
+/* Natural logarithm of x > 0 from exact steps and + - * / alone: libm's may differ in the last bit from one version to
+ * the next.  x = m 2^e with m near 1, log m = 2 atanh((m - 1) / (m + 1)); 11 terms leave an error under 1e-17. */
+static double portable_log(double x) {
+   int exponent;
+   double m = frexp(x, &exponent);
+   if (m < 0.70710678118654752440) {
+      m *= 2;
+      exponent--;
+   }
+   double s = (m - 1) / (m + 1);
+   double s2 = s * s;
+   double sum = 0;
+   for (int k = 21; k >= 1; k -= 2)
+      sum = sum * s2 + 1.0 / k;
+   return 2 * s * sum + exponent * 0.69314718055994530942;
+}
+
+static double polynomial(const double coefficients[8], double x) {
+   double sum = coefficients[7];
+   for (int i = 6; i >= 0; i--)
+      sum = sum * x + coefficients[i];
+   return sum;
+}
+
+/* The normal quantile: Wichura, 'Algorithm AS 241', Applied Statistics 37(3), 1988, routine PPND16 (relative accuracy
+ * about 1e-16).  Coefficients as published, from the constant term up. */
+static double normal_quantile(double p) {
+   static const double a[8] = {3.3871328727963666080e0, 1.3314166789178437745e2, 1.9715909503065514427e3,
+                               1.3731693765509461125e4, 4.5921953931549871457e4, 6.7265770927008700853e4,
+                               3.3430575583588128105e4, 2.5090809287301226727e3};
+   static const double b[8] = {1.0, 4.2313330701600911252e1, 6.8718700749205790830e2, 5.3941960214247511077e3,
+                               2.1213794301586595867e4, 3.9307895800092710610e4, 2.8729085735721942674e4,
+                               5.2264952788528545610e3};
+   static const double c[8] = {1.42343711074968357734e0, 4.63033784615654529590e0, 5.76949722146069140550e0,
+                               3.64784832476320460504e0, 1.27045825245236838258e0, 2.41780725177450611770e-1,
+                               2.27238449892691845833e-2, 7.74545014278341407640e-4};
+   static const double d[8] = {1.0, 2.05319162663775882187e0, 1.67638483018380384940e0, 6.89767334985100004550e-1,
+                               1.48103976427480074590e-1, 1.51986665636164571966e-2, 5.47593808499534494600e-4,
+                               1.05075007164441684324e-9};
+   static const double e[8] = {6.65790464350110377720e0, 5.46378491116411436990e0, 1.78482653991729133580e0,
+                               2.96560571828504891230e-1, 2.65321895265761230930e-2, 1.24266094738807843860e-3,
+                               2.71155556874348757815e-5, 2.01033439929228813265e-7};
+   static const double f[8] = {1.0, 5.99832206555887937690e-1, 1.36929880922735805310e-1, 1.48753612908506148525e-2,
+                               7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7,
+                               2.04426310338993978564e-15};
+   double q = p - 0.5;
+   if (fabs(q) <= 0.425) {
+      double r = 0.180625 - q * q;
+      return q * polynomial(a, r) / polynomial(b, r);
+   }
+   double r = sqrt(-portable_log(q < 0 ? p : 1 - p));
+   double value = r <= 5 ? polynomial(c, r - 1.6) / polynomial(d, r - 1.6) : polynomial(e, r - 5) / polynomial(f, r - 5);
+   return q < 0 ? -value : value;
+}
+
+/* 52 bits and a half: never 0 or 1, and symmetric about 1/2. */
+double rkb_random_normal_of(uint64_t draw) {
+   return normal_quantile(((double)(draw >> 12) + 0.5) * 0x1p-52);
+}
+
+double rkb_random_normal(rkb_random_t *stream) {
+   return rkb_random_normal_of(rkb_random_next(stream));
+}
+
+double rkb_random_normal_at(const rkb_random_t *stream, uint64_t position) {
+   return rkb_random_normal_of(rkb_random_at(stream, position));
+}

@@ -1,0 +1,79 @@
+/* rkb/ext/counters.h - what the checking machine counted while it executed a plan, for speed models.
+ *
+ * Handed on with note_set / note_get of <rkb/ext/kernel.h> under RKB_NOTE_COUNTERS: one rkb_counters_t, then
+ * launch_count rkb_launch_counters_t, contiguous, no pointers.  At bench shapes a sample of the blocks is executed;
+ * every count is of the executed blocks, and a model scales it by blocks / executed.
+ */
+#ifndef RKB_EXT_COUNTERS_H
+#define RKB_EXT_COUNTERS_H
+
+#include <rkb/plugin.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RKB_NOTE_COUNTERS "machine.counters/1"
+#define RKB_MAX_COUNTED_LINES 8
+
+/* Classes of instructions, by the unit that executes them. */
+enum rkb_instruction_class {
+   RKB_CLASS_INTEGER,    /* add, logic, compare, select, move */
+   RKB_CLASS_MULTIPLY,   /* integer multiply and multiply-add */
+   RKB_CLASS_F32,        /* add, multiply, fused multiply-add, min, max, compare */
+   RKB_CLASS_F64,
+   RKB_CLASS_F16,        /* half and bfloat16, packed counted once */
+   RKB_CLASS_SPECIAL,    /* approximate functions: rcp, rsqrt, sqrt, ex2, lg2, sin, cos, tanh */
+   RKB_CLASS_CONVERT,
+   RKB_CLASS_GLOBAL,     /* loads and stores */
+   RKB_CLASS_SHARED,
+   RKB_CLASS_LOCAL,
+   RKB_CLASS_ATOMIC,
+   RKB_CLASS_SHUFFLE,    /* shuffles, votes, matches, warp reductions */
+   RKB_CLASS_BARRIER,
+   RKB_CLASS_CONTROL,    /* branches, calls, returns */
+   RKB_CLASS_OTHER,
+   RKB_CLASS_COUNT
+};
+
+/* Global accesses of one source line. */
+typedef struct rkb_line_counters {
+   uint32_t line;        /* in the .cu; 0: unused slot */
+   uint32_t is_store;
+   uint64_t requests;    /* by warps */
+   uint64_t sectors;     /* 32-byte sectors those touched */
+   uint64_t least;       /* sectors the bytes asked for would fill if they were side by side */
+} rkb_line_counters_t;
+
+typedef struct rkb_launch_counters {
+   uint32_t case_index;  /* index among the bench cases */
+   uint32_t launch;      /* index into the plan's launches */
+   uint32_t kernel;      /* index into the build's kernels */
+   uint32_t threads;     /* a block */
+   uint64_t blocks;      /* of the grid */
+   uint64_t executed;    /* blocks of it that were run */
+   uint64_t thread_instructions[RKB_CLASS_COUNT];
+   uint64_t warp_instructions[RKB_CLASS_COUNT]; /* issued: one a warp whatever lanes are active */
+   uint64_t load_requests, load_sectors, load_least;    /* global loads */
+   uint64_t store_requests, store_sectors, store_least; /* global stores */
+   uint64_t distinct_load_sectors, distinct_store_sectors; /* touched at least once by the executed blocks together */
+   uint64_t shared_requests, shared_wavefronts;         /* wavefronts = requests when there is no bank conflict */
+   uint64_t atomic_requests, atomic_serial;             /* serial: sum over requests of the most lanes on one address */
+   uint64_t barriers;          /* by blocks */
+   uint64_t longest_warp;      /* most warp instructions issued by one warp of one block */
+   uint64_t longest_loads;     /* most dependent-looking global load requests by one warp (a load whose address or
+                                  guard uses a value loaded since the last barrier counts; else loads issued together count once) */
+   rkb_line_counters_t lines[RKB_MAX_COUNTED_LINES]; /* the most wasteful global lines, by sectors - least */
+} rkb_launch_counters_t;
+
+typedef struct rkb_counters {
+   uint32_t size;         /* of this head */
+   uint32_t launch_size;  /* of one rkb_launch_counters_t: the stride */
+   uint32_t launch_count;
+   uint32_t case_count;   /* bench cases counted; less than the task's when the budget ran out */
+} rkb_counters_t;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

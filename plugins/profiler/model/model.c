@@ -1,0 +1,178 @@
+/* rkb.profiler.model - predicts the time of a candidate on the target device, without one.
+ *
+ * Takes what rkb.verifier.machine counted on the bench cases, what the build reported and the device profile, and emits
+ * one predicted time a case, their geometric mean, and the limiting resource in words.  Never rejects.  Owns nothing
+ * between jobs; runs on workers, any number at a time. */
+#include <rkb/ext/counters.h>
+#include <rkb/ext/kernel.h>
+#include <rkb/items.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "describe.h"
+#include "roofline.h"
+
+struct model {
+   const rkb_host_t *host;
+   const rkb_task_api_t *task;
+   const rkb_kernel_api_t *kernel;
+};
+
+static int model_create(const rkb_host_t *host, const void *config, void **self, rkb_error_t *err) {
+   (void)config;
+   struct model *me = malloc(sizeof *me);
+   if (!me)
+      return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %zu bytes", sizeof *me);
+   *me = (struct model){host, host->get_extension(host, RKB_EXT_TASK), host->get_extension(host, RKB_EXT_KERNEL)};
+   if (!me->task || !me->kernel) {
+      free(me);
+      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "this host offers no %s", RKB_EXT_KERNEL);
+   }
+   *self = me;
+   return RKB_OK;
+}
+
+/* Bytes of every buffer the launch is given. */
+static double referenced_bytes(const rkb_plan_t *plan, const rkb_plan_launch_t *launch) {
+   double bytes = 0;
+   for (uint32_t b = 0; b < plan->buffer_count; b++)
+      for (uint32_t a = 0; a < launch->argument_count; a++)
+         if (launch->arguments[a].buffer == b) {
+            bytes += (double)plan->buffers[b].bytes;
+            break;
+         }
+   return bytes;
+}
+
+/* The counters of one case's launches, checked against the plan they claim to belong to. */
+static const rkb_launch_counters_t *find_launch(const rkb_counters_t *counters, const rkb_plan_t *plan, uint32_t case_index,
+                                                uint32_t launch) {
+   const char *rows = (const char *)counters + counters->size;
+   for (uint32_t i = 0; i < counters->launch_count; i++) {
+      const rkb_launch_counters_t *row = (const void *)(rows + (size_t)i * counters->launch_size);
+      if (row->case_index == case_index && row->launch == launch && row->kernel == plan->launches[launch].kernel)
+         return row;
+   }
+   return NULL;
+}
+
+/* Fills are part of the timed plan: each is a launch of the driver's that writes its buffer once. */
+static double fill_seconds(const rkb_device_t *device, const rkb_plan_t *plan) {
+   double seconds = 0;
+   for (uint32_t i = 0; i < plan->buffer_count; i++)
+      if (plan->buffers[i].fill == RKB_FILL_VALUE)
+         seconds += device->graph_launch_s + (double)plan->buffers[i].bytes / device->memory_sustained;
+   return seconds;
+}
+
+/* Predicts one case.  false: the machine did not count every launch of it.  *launches receives a JSON array (owned). */
+static bool predict_case(const struct model *me, const rkb_build_t *build, const rkb_plan_t *plan,
+                         const rkb_counters_t *counters, uint32_t case_index, double *seconds, double *occupancy,
+                         json_t **launches) {
+   const rkb_device_t *device = me->kernel->device(me->host);
+   double weight = 0;
+   *seconds = fill_seconds(device, plan);
+   *occupancy = 0;
+   *launches = json_array();
+   for (uint32_t i = 0; i < plan->launch_count; i++) {
+      const rkb_plan_launch_t *launch = &plan->launches[i];
+      const rkb_launch_counters_t *row = find_launch(counters, plan, case_index, i);
+      if (!row) {
+         json_decref(*launches);
+         *launches = NULL;
+         return false;
+      }
+      rkb_occupancy_t occ = me->kernel->occupancy(device, &build->kernels[launch->kernel],
+                                                  launch->block[0] * launch->block[1] * launch->block[2],
+                                                  launch->dynamic_shared);
+      launch_time_t time = roofline_launch(device, occ, row, referenced_bytes(plan, launch), i == 0);
+      *seconds += time.seconds;
+      *occupancy += occ.share * time.seconds;
+      weight += time.seconds;
+      json_array_append_new(*launches, describe_launch_json(launch, &time, row));
+   }
+   if (weight > 0)
+      *occupancy /= weight;
+   return true;
+}
+
+static int emit(const struct model *me, rkb_job_t job, const char *name, double value, const char *unit, const char *better,
+                const char *case_name, const char *detail) {
+   return rkb_emit_measurement(me->host, job, &(rkb_measurement_t){.name = name, .value = value, .unit = unit, .better = better,
+                               .method = "model: roofline with latency over sampled blocks", .spread = -1, .case_name = case_name,
+                               .detail = detail});
+}
+
+static int emit_case(const struct model *me, rkb_job_t job, const rkb_case_t *bench, double seconds, json_t *launches) {
+   json_t *object = json_pack("{s:O}", "launches", launches);
+   char *text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
+   int status = emit(me, job, "predicted_us", seconds * 1e6, "us", "lower", bench->name, text);
+   free(text);
+   json_decref(object);
+   return status;
+}
+
+static int model_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
+   struct model *me = self;
+   rkb_build_t *build = NULL;
+   rkb_finding_t finding = {0};
+   size_t bytes = 0;
+   double log_sum = 0, occupancy_sum = 0;
+   uint32_t predicted = 0, launches_total = 0, index = 0;
+   const rkb_case_t *bench = NULL;
+
+   const rkb_counters_t *counters = me->kernel->note_get(me->host, job, RKB_NOTE_COUNTERS, &bytes);
+   if (!counters || bytes < sizeof *counters || bytes < counters->size + (size_t)counters->launch_count * counters->launch_size) {
+      rkb_warn(me->host, "no counts from the machine for this candidate: nothing predicted");
+      return RKB_OK;
+   }
+   int status = me->kernel->build(me->host, job, in, 0, &build, &finding, err);
+   if (status != RKB_OK)
+      return status;
+   if (!build)
+      return rkb_fail(err, RKB_ERR_INTERNAL, "the candidate has no build: %s", finding.message);
+   while (status == RKB_OK && (bench = me->task->case_at(me->host, RKB_CASE_BENCH, index)) != NULL) {
+      rkb_plan_t *plan = NULL;
+      json_t *launches = NULL;
+      double seconds = 0, occupancy = 0;
+      status = me->kernel->plan(me->host, job, in, build, bench, &plan, &finding, err);
+      if (status == RKB_OK && plan && predict_case(me, build, plan, counters, index, &seconds, &occupancy, &launches)) {
+         status = emit_case(me, job, bench, seconds, launches);
+         log_sum += log(seconds);
+         occupancy_sum += occupancy;
+         launches_total += plan->launch_count;
+         predicted++;
+      }
+      json_decref(launches);
+      me->kernel->plan_free(plan);
+      index++;
+   }
+   /* Ranked against others only when every bench case could be predicted: a mean over fewer would compare apples and pears. */
+   if (status == RKB_OK && predicted > 0 && predicted == index) {
+      status = emit(me, job, "predicted_us", exp(log_sum / predicted) * 1e6, "us", "lower", NULL, NULL);
+      if (status == RKB_OK)
+         status = emit(me, job, "occupancy", occupancy_sum / predicted, "1", "higher", NULL, NULL);
+      if (status == RKB_OK)
+         status = emit(me, job, "launches", (double)launches_total / predicted, "1", "lower", NULL, NULL);
+   } else if (status == RKB_OK) {
+      rkb_warn(me->host, "predicted %u of %u bench cases: no overall time", predicted, index);
+   }
+   me->kernel->build_free(build);
+   return status;
+}
+
+static void model_destroy(void *self) { free(self); }
+
+static const rkb_stage_t model = {
+   .size = sizeof(rkb_stage_t), .kind = RKB_PROFILER, .flags = RKB_STAGE_NEEDS_BUILD | RKB_STAGE_DETERMINISTIC,
+   .id = "rkb.profiler.model", .summary = "Predicts the time on the target device from the machine's counts.",
+   .accepts = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
+   .emits = (const char *const[]){RKB_ITEM_MEASUREMENT, NULL},
+   .measures = (const char *const[]){"predicted_us", "occupancy", "launches", NULL},
+   .create = model_create, .run = model_run, .destroy = model_destroy,
+};
+
+RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
+   RKB_PLUGIN_HEAD, .name = "model", .version = "0.1.0",
+   .stages = (const rkb_stage_t *const[]){&model, NULL},
+};

@@ -1,0 +1,100 @@
+/* The speed model's arithmetic.  Owns nothing; pure. */
+#include "roofline.h"
+#include <math.h>
+
+#define SECTOR_BYTES 32.0
+
+/* Parts overlap, but not perfectly: near a tie the two slow each other.  A p-norm with p = 4 gives the largest part alone
+ * when it leads clearly, and 19 % more at an exact tie of two. */
+#define OVERLAP_POWER 4.0
+
+const char *limiter_name(enum limiter limiter) {
+   static const char *const names[LIMIT_COUNT] = {
+      "global memory", "L2 cache", "shared memory", "load/store units", "instruction issue", "fp32 units", "fp64 units",
+      "half units", "integer units", "special function units", "conversion units", "atomics on one address", "latency",
+   };
+   return names[limiter];
+}
+
+/* Seconds the busiest multiprocessor needs for warps warp instructions at rate lanes a clock. */
+static double pipe_seconds(const rkb_device_t *d, double warps, double rate, double imbalance) {
+   return rate > 0 ? warps * 32.0 * imbalance / (rate * (double)d->multiprocessors * d->clock_hz) : 0;
+}
+
+/* A block cannot be shared between multiprocessors: with few blocks the busiest one has more than its share. */
+static double block_imbalance(const rkb_device_t *d, double blocks) {
+   double multiprocessors = (double)d->multiprocessors;
+   return ceil(blocks / multiprocessors) * multiprocessors / blocks;
+}
+
+/* The time nothing hides: whole waves of resident blocks, each as long as its longest warp's chain of loads, dependent
+ * instructions and barriers.  A last, half-empty wave takes as long as a full one. */
+static double latency_seconds(const rkb_device_t *d, const rkb_launch_counters_t *c, double waves) {
+   double clock = 1.0 / d->clock_hz;
+   double barriers = (double)c->barriers / (double)c->executed;
+   return ceil(waves) * ((double)c->longest_loads * d->memory_latency_s +
+                         (double)c->longest_warp * d->issue_latency_clocks * clock + barriers * d->barrier_clocks * clock);
+}
+
+static double smooth_maximum(const double *part, enum limiter *largest) {
+   double top = 0, sum = 0;
+   *largest = LIMIT_LATENCY;
+   for (int i = 0; i < LIMIT_COUNT; i++) {
+      if (part[i] > top) {
+         top = part[i];
+         *largest = (enum limiter)i;
+      }
+   }
+   if (top <= 0)
+      return 0;
+   for (int i = 0; i < LIMIT_COUNT; i++)
+      sum += pow(part[i] / top, OVERLAP_POWER);
+   return top * pow(sum, 1.0 / OVERLAP_POWER);
+}
+
+launch_time_t roofline_launch(const rkb_device_t *d, rkb_occupancy_t occupancy, const rkb_launch_counters_t *c,
+                              double referenced_bytes, bool first) {
+   launch_time_t t = {.floor = first ? d->launch_floor_s : d->graph_launch_s, .occupancy = occupancy};
+   if (c->executed == 0 || c->blocks == 0 || occupancy.blocks == 0) {
+      t.limiter = LIMIT_LATENCY;
+      t.seconds = t.floor;
+      return t;
+   }
+   double blocks = (double)c->blocks;
+   double scale = blocks / (double)c->executed;
+   double imbalance = block_imbalance(d, blocks);
+   const uint64_t *warps = c->warp_instructions;
+   uint64_t issued = 0;
+   for (int i = 0; i < RKB_CLASS_COUNT; i++)
+      issued += warps[i];
+
+   /* Blocks that read the same data (weights) touch the same sectors: scaling the sample counts those again for every
+    * block, so the sum is held to what the launch's buffers hold at all. */
+   double distinct = (double)(c->distinct_load_sectors + c->distinct_store_sectors) * SECTOR_BYTES * scale;
+   t.memory_bytes = fmin(distinct, referenced_bytes);
+   t.waves = blocks / ((double)occupancy.blocks * (double)d->multiprocessors);
+
+   double *part = t.part;
+   part[LIMIT_MEMORY] = t.memory_bytes / d->memory_sustained;
+   part[LIMIT_L2] = (double)(c->load_sectors + c->store_sectors) * SECTOR_BYTES * scale / d->l2_bandwidth;
+   /* One wavefront (128 bytes) a clock a multiprocessor: shared_bandwidth is that for the whole device. */
+   part[LIMIT_SHARED] = (double)c->shared_wavefronts * 128.0 * scale * imbalance / d->shared_bandwidth;
+   part[LIMIT_LOAD_STORE] = pipe_seconds(d, (double)(warps[RKB_CLASS_GLOBAL] + warps[RKB_CLASS_SHARED] +
+                                                     warps[RKB_CLASS_LOCAL] + warps[RKB_CLASS_SHUFFLE]) * scale,
+                                         d->load_store_per_clock, imbalance);
+   part[LIMIT_ISSUE] = pipe_seconds(d, (double)issued * scale, d->issue_per_clock * 32.0, imbalance);
+   part[LIMIT_F32] = pipe_seconds(d, (double)warps[RKB_CLASS_F32] * scale, d->f32_per_clock, imbalance);
+   part[LIMIT_F64] = pipe_seconds(d, (double)warps[RKB_CLASS_F64] * scale, d->f64_per_clock, imbalance);
+   part[LIMIT_F16] = pipe_seconds(d, (double)warps[RKB_CLASS_F16] * scale, d->f16_per_clock, imbalance);
+   part[LIMIT_INTEGER] = pipe_seconds(d, (double)(warps[RKB_CLASS_INTEGER] + warps[RKB_CLASS_MULTIPLY]) * scale,
+                                      d->int32_per_clock, imbalance);
+   part[LIMIT_SPECIAL] = pipe_seconds(d, (double)warps[RKB_CLASS_SPECIAL] * scale, d->special_per_clock, imbalance);
+   part[LIMIT_CONVERT] = pipe_seconds(d, (double)warps[RKB_CLASS_CONVERT] * scale, d->convert_per_clock, imbalance);
+   /* The L2 slice that owns an address takes one operation on it a clock. */
+   part[LIMIT_ATOMIC] = (double)c->atomic_serial * scale / ((double)d->multiprocessors * d->clock_hz);
+   part[LIMIT_LATENCY] = latency_seconds(d, c, t.waves);
+
+   t.seconds = t.floor + smooth_maximum(part, &t.limiter);
+   t.memory_share = t.memory_bytes / t.seconds / d->memory_sustained;
+   return t;
+}

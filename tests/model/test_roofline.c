@@ -1,0 +1,100 @@
+/* The speed model on launches whose answer is known from first principles. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "describe.h"
+#include "roofline.h"
+
+/* A round-numbered device, so that expected times can be worked out by hand. */
+static const rkb_device_t device = {
+   .multiprocessors = 100, .clock_hz = 1e9, .memory_sustained = 1e12, .l2_bandwidth = 4e12, .shared_bandwidth = 128.0 * 100 * 1e9,
+   .f32_per_clock = 128, .f64_per_clock = 64, .f16_per_clock = 256, .int32_per_clock = 64, .special_per_clock = 16,
+   .convert_per_clock = 64, .load_store_per_clock = 32, .issue_per_clock = 4, .memory_latency_s = 600e-9,
+   .issue_latency_clocks = 4, .barrier_clocks = 20, .launch_floor_s = 3e-6, .graph_launch_s = 1e-6,
+};
+static const rkb_occupancy_t full = {.blocks = 8, .warps = 64, .share = 1, .limited_by = "threads"};
+
+/* blocks blocks of 256 threads, each thread copying one float of its own. */
+static rkb_launch_counters_t copy_of(uint64_t blocks) {
+   rkb_launch_counters_t c = {.threads = 256, .blocks = blocks, .executed = 1, .longest_loads = 1, .longest_warp = 10};
+   c.warp_instructions[RKB_CLASS_GLOBAL] = 16;
+   c.warp_instructions[RKB_CLASS_INTEGER] = 64;
+   c.load_requests = c.store_requests = 8;
+   c.load_sectors = c.load_least = c.distinct_load_sectors = 32;
+   c.store_sectors = c.store_least = c.distinct_store_sectors = 32;
+   return c;
+}
+
+static void large_copy_takes_its_bytes_over_the_bandwidth(void **state) {
+   (void)state;
+   rkb_launch_counters_t c = copy_of(1000000); /* 2.048 GB */
+   launch_time_t t = roofline_launch(&device, full, &c, 2.048e9, true);
+   assert_int_equal(t.limiter, LIMIT_MEMORY);
+   assert_true(t.part[LIMIT_MEMORY] > 2.0479e-3 && t.part[LIMIT_MEMORY] < 2.0481e-3);
+   assert_true(t.seconds >= t.part[LIMIT_MEMORY] + t.floor);
+   assert_true(t.seconds < 1.25 * t.part[LIMIT_MEMORY]);
+}
+
+static void one_block_is_limited_by_latency(void **state) {
+   (void)state;
+   rkb_launch_counters_t c = copy_of(1);
+   launch_time_t t = roofline_launch(&device, full, &c, 2048, true);
+   assert_int_equal(t.limiter, LIMIT_LATENCY);
+   assert_true(t.seconds > 3.6e-6);
+}
+
+static void shared_data_is_counted_once(void **state) {
+   (void)state;
+   rkb_launch_counters_t c = copy_of(1000000);
+   launch_time_t t = roofline_launch(&device, full, &c, 4096, true);
+   assert_true(t.memory_bytes == 4096);
+   assert_int_not_equal(t.limiter, LIMIT_MEMORY);
+}
+
+static void bank_conflicts_and_strides_cost_and_are_named(void **state) {
+   (void)state;
+   rkb_launch_counters_t good = copy_of(100000), bad = good;
+   good.shared_requests = good.shared_wavefronts = bad.shared_requests = 1000;
+   bad.shared_wavefronts = 32000;
+   bad.load_sectors = 256;
+   bad.lines[0] = (rkb_line_counters_t){.line = 41, .requests = 8, .sectors = 256, .least = 32};
+   launch_time_t a = roofline_launch(&device, full, &good, 1e9, false), b = roofline_launch(&device, full, &bad, 1e9, false);
+   assert_true(b.seconds > 5 * a.seconds);
+   assert_int_equal(b.limiter, LIMIT_SHARED);
+   char text[320];
+   describe_launch(&b, &bad, text, sizeof text);
+   assert_non_null(strstr(text, "shared memory"));
+   assert_non_null(strstr(text, "line 41"));
+   assert_non_null(strstr(text, "32.0 wavefronts"));
+}
+
+static void a_tail_wave_costs_a_whole_wave(void **state) {
+   (void)state;
+   rkb_launch_counters_t exact = copy_of(800), over = copy_of(801);
+   exact.longest_loads = over.longest_loads = 100;
+   launch_time_t a = roofline_launch(&device, full, &exact, 1e9, false), b = roofline_launch(&device, full, &over, 1e9, false);
+   assert_true(fabs(b.part[LIMIT_LATENCY] / a.part[LIMIT_LATENCY] - 2) < 1e-9);
+}
+
+static void nothing_executed_predicts_the_floor(void **state) {
+   (void)state;
+   rkb_launch_counters_t c = {.threads = 256, .blocks = 100, .executed = 0};
+   launch_time_t t = roofline_launch(&device, full, &c, 1e9, false);
+   assert_true(t.seconds == device.graph_launch_s);
+}
+
+int main(void) {
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(large_copy_takes_its_bytes_over_the_bandwidth),
+      cmocka_unit_test(one_block_is_limited_by_latency),
+      cmocka_unit_test(shared_data_is_counted_once),
+      cmocka_unit_test(bank_conflicts_and_strides_cost_and_are_named),
+      cmocka_unit_test(a_tail_wave_costs_a_whole_wave),
+      cmocka_unit_test(nothing_executed_predicts_the_floor),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
