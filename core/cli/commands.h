@@ -6,7 +6,11 @@
 
 extern const rkb_command_t rkb_command_best;
 extern const rkb_command_t rkb_command_diff;
+extern const rkb_command_t rkb_command_doctor;
+extern const rkb_command_t rkb_command_help;
+extern const rkb_command_t rkb_command_plugins;
 extern const rkb_command_t rkb_command_report;
 extern const rkb_command_t rkb_command_show;
+extern const rkb_command_t rkb_command_validate;
 
 #endif
