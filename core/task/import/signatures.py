@@ -15,7 +15,6 @@ UNARY = "relu sigmoid tanh exp log sqrt rsqrt abs neg sin cos erf reciprocal squ
 
 SIGNATURES = {
     "linear": "@input @weight @bias=None",
-    "bilinear": None,
     "conv1d": "@input @weight @bias=None stride=1 padding=0 dilation=1 groups=1",
     "conv2d": "@input @weight @bias=None stride=1 padding=0 dilation=1 groups=1",
     "conv3d": "@input @weight @bias=None stride=1 padding=0 dilation=1 groups=1",
@@ -44,6 +43,7 @@ SIGNATURES = {
     "hardsigmoid": "@input inplace~",
     "mish": "@input inplace~",
     "logsigmoid": "@input",
+    "relu6": "@input inplace~",
     "clamp": "@input min=None max=None",
     "cross_entropy": "@input @target weight!None size_average~ ignore_index!-100 reduce~ reduction='mean' label_smoothing!0.0",
     "nll_loss": "@input @target weight!None size_average~ ignore_index!-100 reduce~ reduction='mean'",
