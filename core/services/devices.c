@@ -356,3 +356,8 @@ int rkb_session_drop(rkb_session_t *s, uint32_t thing, uint32_t number, rkb_erro
    int refusal, status = ask(s, RKB_WORKER_DROP, &(rkb_piece_t){&head, sizeof head}, 1, NULL, 0, NULL, REQUEST_NS, &refusal, err);
    return status == RKB_OK && refusal ? refused(refusal, err) : status;
 }
+
+int rkb_session_restart(rkb_session_t *s, rkb_error_t *err) {
+   rkb_device_worker_stop(&s->device->worker);
+   return ready_worker(s->devices, s->device, err);
+}

@@ -1,0 +1,12 @@
+/* Every command of `rkb`, one file each: command_<name>.c. */
+#ifndef RKB_CLI_COMMANDS_H
+#define RKB_CLI_COMMANDS_H
+
+#include "cli/arguments.h"
+
+extern const rkb_command_t rkb_command_best;
+extern const rkb_command_t rkb_command_diff;
+extern const rkb_command_t rkb_command_report;
+extern const rkb_command_t rkb_command_show;
+
+#endif
