@@ -8,5 +8,7 @@ extern const rkb_command_t rkb_command_best;
 extern const rkb_command_t rkb_command_diff;
 extern const rkb_command_t rkb_command_report;
 extern const rkb_command_t rkb_command_show;
+extern const rkb_command_t rkb_command_task;
+extern const rkb_command_t rkb_command_tasks;
 
 #endif

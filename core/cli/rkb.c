@@ -9,6 +9,8 @@ static const rkb_command_t *const commands[] = {
    &rkb_command_diff,
    &rkb_command_report,
    &rkb_command_show,
+   &rkb_command_task,
+   &rkb_command_tasks,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 

@@ -10,6 +10,7 @@
 
 #define THRESHOLD 0.01
 #define SEEDS 4u
+#define EVALUATION_BYTES (UINT64_C(4) << 30)
 #define MOST_OPERATIONS 1e9 /* of one evaluation; larger bench cases are judged on a check case */
 #define MOST_ELEMENTS (UINT64_C(1) << 24)
 
@@ -157,7 +158,7 @@ static int judge_inits(const subject_t *subject, const double *values, uint64_t 
       if (setting == subject->written->setting)
          continue;
       rkb_bound_t *bound = rkb_bound_new(definition, false, subject->the_case->name, subject->the_case->kind, subject->written->dims,
-                                         subject->written->attributes, setting, 0, subject->written->place, subject->problems);
+                                         subject->written->attributes, setting, EVALUATION_BYTES, subject->written->place, subject->problems);
       if (bound == NULL) {
          status = rkb_problems_error(subject->problems, err);
          break;

@@ -158,6 +158,8 @@ class Lowering(LayoutCalls):
         if name == "permute" and args and not isinstance(args[1], (tuple, list)):
             args = (args[0], tuple(args[1:]))
         operands, attributes = bind(name, signature, args, kwargs)
+        if name == "hardtanh":
+            attributes = {"min": attributes["min_val"], "max": attributes["max_val"]}
         if name in ("softmax", "log_softmax") and "dim" not in attributes:
             raise Refused("%s without dim is not covered" % name)
         return self.step(node, name, [self.operand(value) for value in operands], attributes)

@@ -36,7 +36,7 @@ SIGNATURES = {
     "leaky_relu": "@input negative_slope=0.01 inplace~",
     "elu": "@input alpha=1.0 inplace~",
     "selu": "@input inplace~",
-    "softplus": "@input beta=1 threshold=20",
+    "softplus": "@input beta!1 threshold!20",
     "softsign": "@input",
     "hardtanh": "@input min_val=-1.0 max_val=1.0 inplace~",
     "hardswish": "@input inplace~",
