@@ -32,7 +32,7 @@ typedef struct rkb_compilers rkb_compilers_t;
 typedef struct rkb_compilers_config {
    uint32_t processes;          /* at most; started on demand */
    uint64_t memory_limit;       /* bytes a process (RLIMIT_DATA); 0: 4 GiB */
-   uint64_t cpu_limit_ns;       /* CPU time a compile; 0: 10 s */
+   uint64_t cpu_limit_ns;       /* CPU time a compile; 0: 8 s */
    const char *cache_directory; /* NULL: $XDG_CACHE_HOME/rkb/build; "": no cache */
    uint64_t cache_bytes;        /* 0: 2 GiB */
 } rkb_compilers_config_t;
@@ -66,6 +66,6 @@ rkb_occupancy_t rkb_occupancy(const rkb_device_t *device, const rkb_built_kernel
 void rkb_ptx_identity(const char *ptx, size_t bytes, char out[33]); /* PTX without names, comments and line info */
 
 /* export.c ------------------------------------------------------------------------------------------------------ */
-enum rkb_export_form { RKB_EXPORT_C = 1, RKB_EXPORT_TORCH };
+enum rkb_export_form { RKB_EXPORT_C = 1, RKB_EXPORT_TORCH }; /* kernel/export.h */
 
 #endif

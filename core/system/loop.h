@@ -18,8 +18,8 @@ typedef struct rkb_timer rkb_timer_t;
 
 int rkb_loop_new(rkb_loop_t **loop, rkb_error_t *err);
 
-/* Runs what was posted, then closes the loop's own handles and waits for every handle's close callback.  Handles of others must
- * be closing by then, and no thread may post any more.  Not from inside rkb_loop_run.  NULL is accepted.  [loop] */
+/* Runs what was posted (and what that posts, 64 times over), then closes the loop's own handle and waits for every close
+ * callback.  Handles of others must be closing by then, and no thread may post any more.  Not from inside rkb_loop_run.  NULL is accepted.  [loop] */
 void rkb_loop_free(rkb_loop_t *loop);
 
 /* Runs until rkb_loop_stop.  Re-entering is a fault of the program and aborts.  [loop] */

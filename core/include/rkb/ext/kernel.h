@@ -69,9 +69,12 @@ typedef struct rkb_manifest {
 
 /* Build -------------------------------------------------------------------------------------------- */
 
+/* What a 64-bit parameter is, from its declaration or its use; one that the kernel never uses stays unknown. */
+enum rkb_parameter_kind { RKB_PARAMETER_NUMBER = 0, RKB_PARAMETER_POINTER = 1, RKB_PARAMETER_UNKNOWN = 2 };
+
 typedef struct rkb_parameter {
    uint32_t offset, bytes, alignment; /* in the kernel's parameter space */
-   uint32_t is_pointer;  /* declared .ptr, or used as one; 0 when a number */
+   uint32_t is_pointer;  /* enum rkb_parameter_kind */
    const char *ptx_type; /* "u64", "f32", "b8" for a struct */
 } rkb_parameter_t;
 

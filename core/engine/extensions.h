@@ -1,0 +1,26 @@
+/* The interfaces that host->get_extension hands out, one file each (ext_*.c); all are constant tables. */
+#ifndef RKB_ENGINE_EXTENSIONS_H
+#define RKB_ENGINE_EXTENSIONS_H
+
+#include <rkb/ext/archive.h>
+#include <rkb/ext/kernel.h>
+#include <rkb/ext/process.h>
+#include <rkb/ext/random.h>
+#include <rkb/ext/task.h>
+#include "engine/core.h"
+
+extern const rkb_random_api_t RKB_RANDOM_API;
+extern const rkb_archive_api_t RKB_ARCHIVE_API;
+extern const rkb_process_api_t RKB_PROCESS_API;
+extern const rkb_task_api_t RKB_TASK_API;
+extern const rkb_kernel_api_t RKB_KERNEL_API;
+
+/* Kills the children that a job started asynchronously; the blocking ones ask for themselves.  [loop] */
+void rkb_process_cancel_job(rkb_core_t *core, rkb_job_t job);
+
+/* The number that keys a request's random streams: search 0, 1, ...; propose -1, -2, ... */
+static inline int64_t rkb_request_key(uint32_t section, int64_t number) {
+   return section == RKB_SECTION_PROPOSE ? -1 - number : number;
+}
+
+#endif

@@ -1,0 +1,78 @@
+/* rkb/ext/device.h - run and time plans on a GPU, in a process that holds nothing of the candidate but its machine code.
+ * Extension "rkb.device/1"; absent where no GPU was found.
+ *
+ * A session is the sole use of one device: by this program (one session at a time a device) and, through a lock file,
+ * between programs.  Behind it is an rkb-worker process.  A kernel that faults or hangs costs that process: the session
+ * says so, and begin starts over with a fresh one.  All functions block and are [worker].
+ *
+ * Numbers for modules, instances and sets are the caller's, from 0.  Status RKB_ERR_UNAVAILABLE means the worker is gone
+ * (or the device is), RKB_ERR_LIMIT that the device's memory is full.  Findings are about the candidate. */
+#ifndef RKB_EXT_DEVICE_H
+#define RKB_EXT_DEVICE_H
+
+#include <rkb/ext/kernel.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RKB_EXT_DEVICE "rkb.device/1"
+
+typedef struct rkb_session rkb_session_t;
+
+/* Where buffers lie: plain; each starting behind an unmapped page; each ending at an unmapped page, rounded down to its
+ * alignment with a canary behind it. */
+enum rkb_placement { RKB_PLAIN = 0, RKB_GUARD_LOW = 1, RKB_GUARD_HIGH = 2 };
+
+enum rkb_ran { RKB_RAN_WELL = 0, RKB_RAN_INTO_FAULT = 1, RKB_RAN_TOO_LONG = 2, RKB_RAN_OVER_CANARY = 3 };
+
+typedef struct rkb_run_outcome {
+   uint32_t outcome;    /* enum rkb_ran */
+   int32_t driver_error;
+   char error_name[48]; /* "CUDA_ERROR_ILLEGAL_ADDRESS", or "" */
+   uint32_t buffer;     /* of the canary: index into the plan's buffers */
+   uint32_t before;     /* 1: damage before the buffer's start, 0: behind its end */
+   uint64_t distance;   /* bytes from that edge */
+} rkb_run_outcome_t;
+
+typedef struct rkb_turn {
+   uint32_t instance; /* UINT32_MAX: nothing between the events */
+   uint32_t set;
+   uint32_t warm;     /* the plan runs once, untimed, just before; otherwise the second-level cache is emptied */
+   uint32_t reserved;
+} rkb_turn_t;
+
+typedef struct rkb_device_api {
+   uint32_t size;
+   uint32_t reserved;
+
+   /* Waits for a device until the job's deadline or cancellation. */
+   int (*begin)(const rkb_host_t *host, rkb_job_t job, rkb_session_t **session, rkb_error_t *err);
+   void (*end)(rkb_session_t *session); /* NULL is accepted */
+
+   /* "name=value" lines: device, driver_api, memory_bytes, layers of the sandbox; state: clocks, temperature, throttling. */
+   const char *(*describe)(const rkb_session_t *session); /* until end */
+   int (*state)(rkb_session_t *session, char *out, size_t size, rkb_error_t *err);
+
+   int (*module)(rkb_session_t *session, uint32_t module, const void *cubin, size_t bytes, rkb_finding_t *finding, rkb_error_t *err);
+   /* Keeps count bytes of a tensor's values at offset of its total bytes, under a set's number. */
+   int (*stage)(rkb_session_t *session, uint32_t set, uint32_t tensor, uint64_t total, uint64_t offset, const void *data,
+                size_t count, rkb_error_t *err);
+   int (*instance)(rkb_session_t *session, uint32_t instance, uint32_t module, uint32_t placement, const rkb_plan_t *plan,
+                   rkb_finding_t *finding, rkb_error_t *err);
+   /* Copies the set in, poisons outputs, runs, waits, inspects canaries. */
+   int (*run)(rkb_session_t *session, uint32_t instance, uint32_t set, uint32_t deadline_ms, rkb_run_outcome_t *outcome, rkb_error_t *err);
+   int (*read)(rkb_session_t *session, uint32_t instance, uint32_t buffer, uint64_t offset, uint64_t bytes, void *out, rkb_error_t *err);
+   /* milliseconds has one entry a turn. */
+   int (*time)(rkb_session_t *session, const rkb_turn_t *turns, uint32_t count, uint32_t deadline_ms, float *milliseconds, rkb_error_t *err);
+   /* Replaces the worker by a fresh process; everything loaded and staged is gone.  RKB_OK also after a fault ended it. */
+   int (*restart)(rkb_session_t *session, rkb_error_t *err);
+   int (*drop_instance)(rkb_session_t *session, uint32_t instance, rkb_error_t *err);
+   int (*drop_module)(rkb_session_t *session, uint32_t module, rkb_error_t *err);
+   int (*drop_set)(rkb_session_t *session, uint32_t set, rkb_error_t *err);
+} rkb_device_api_t;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

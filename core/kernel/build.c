@@ -1,0 +1,308 @@
+/* The build of a candidate: policy on its text, the compile (or the cache), and what its kernels are.  Owns nothing but what it
+ * returns; any worker thread. */
+#include "kernel/compilers.h"
+#include "kernel/compiler_protocol.h"
+#include "kernel/diagnostics.h"
+#include "kernel/finding.h"
+#include "kernel/includes.h"
+#include "kernel/manifest.h"
+#include "kernel/ptx.h"
+#include "kernel/wire.h"
+#include "base/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_SOURCE = 256 << 10, MAX_OPTIONS = RKB_MANIFEST_MAX_ENTRIES + 32, OPTION_ROOM = 160, EXPRESSION_ROOM = 512 };
+static const char source_name[] = "candidate.cu", key_version[] = "rkb-build-1";
+
+typedef struct owned_build {
+   rkb_build_t public;
+   rkb_arena_t *arena;
+} owned_build_t;
+
+/* Everything the compiler is told, and so everything the result depends on. */
+typedef struct recipe {
+   rkb_arena_t *arena;
+   const char *options[MAX_OPTIONS];
+   uint32_t option_count;
+   const char *expressions[RKB_MANIFEST_MAX_LAUNCHES]; /* distinct */
+   uint32_t expression_count;
+   bool debug;
+   char toolkit[16];
+} recipe_t;
+
+static void add_option(recipe_t *recipe, const char *text) {
+   if (text && recipe->option_count < MAX_OPTIONS)
+      recipe->options[recipe->option_count++] = text;
+}
+
+static void add_flags(recipe_t *recipe, const rkb_device_t *device, int version) {
+   enum { ALWAYS, PLAIN, DEBUG };
+   static const struct {
+      int when, since;
+      const char *text;
+   } flags[] = {
+#define FLAG(when, since, text) {when, since, text},
+#include "kernel/build_flags.def"
+#undef FLAG
+   };
+   const char *number = strchr(device->architecture, '_');
+   for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+      if (version >= flags[i].since && (flags[i].when == ALWAYS || (flags[i].when == DEBUG) == recipe->debug))
+         add_option(recipe, flags[i].text);
+   /* A real architecture gives PTX and machine code in one compile; the -G build is for the checking machine alone. */
+   add_option(recipe, rkb_arena_format(recipe->arena, "--gpu-architecture=%s%s", recipe->debug ? "compute" : "sm", number ? number : "_90"));
+}
+
+static bool add_expressions(recipe_t *recipe, const manifest_t *manifest, const int64_t *values, rkb_finding_t *finding) {
+   for (uint32_t i = 0; i < manifest->public.launch_count; i++) {
+      const manifest_launch_t *launch = &manifest->launches[i];
+      char text[EXPRESSION_ROOM];
+      uint32_t k = 0;
+      if (!manifest_kernel_expression(manifest, launch, values, text, sizeof text)) {
+         rkb_finding_set(finding, "plan.manifest", launch->place.line, launch->place.column, "this kernel's name is too long");
+         return false;
+      }
+      while (k < recipe->expression_count && strcmp(recipe->expressions[k], text) != 0)
+         k++;
+      if (k == recipe->expression_count)
+         recipe->expressions[recipe->expression_count++] = rkb_arena_text(recipe->arena, text, strlen(text));
+   }
+   return true;
+}
+
+static void recipe_key(const recipe_t *recipe, const char *source, size_t bytes, const char *limits, char key[RKB_HASH_TEXT]) {
+   rkb_hasher_t *hasher = rkb_hasher_new();
+   if (!hasher) {
+      key[0] = '\0';
+      return;
+   }
+   rkb_hasher_add_text(hasher, key_version);
+   rkb_hasher_add_text(hasher, recipe->toolkit);
+   rkb_hasher_add_text(hasher, limits);
+   rkb_hasher_add(hasher, source, bytes);
+   for (uint32_t i = 0; i < recipe->option_count; i++)
+      rkb_hasher_add_text(hasher, recipe->options[i]);
+   rkb_hasher_add_text(hasher, "");
+   for (uint32_t i = 0; i < recipe->expression_count; i++)
+      rkb_hasher_add_text(hasher, recipe->expressions[i]);
+   rkb_hasher_finish(hasher, key);
+}
+
+/* What a compile left, in the form the cache keeps: u32 compiled, finding, log, PTX, cubin, lowered names. */
+static void store(build_cache_t *cache, const char *key, const recipe_t *recipe, const compile_output_t *output, const rkb_finding_t *finding) {
+   rkb_text_t entry;
+   rkb_text_init(&entry, COMPILER_MAX_ANSWER);
+   wire_put_text(&entry, finding->reason);
+   wire_put_text(&entry, finding->message);
+   wire_put_u32(&entry, finding->line);
+   wire_put_u32(&entry, finding->column);
+   wire_put_bytes(&entry, output->log, output->log_bytes);
+   wire_put_bytes(&entry, output->ptx, output->ptx_bytes);
+   wire_put_bytes(&entry, output->cubin, output->cubin_bytes);
+   wire_put_u32(&entry, recipe->expression_count);
+   for (uint32_t i = 0; i < recipe->expression_count; i++)
+      wire_put_bytes(&entry, output->lowered[i], output->lowered_bytes[i]);
+   if (!entry.cut)
+      build_cache_put(cache, key, entry.data, entry.length);
+   rkb_text_free(&entry);
+}
+
+/* False for a miss, and for an entry that cannot be read. */
+static bool recall(build_cache_t *cache, const char *key, const recipe_t *recipe, compile_output_t *output, rkb_finding_t *finding) {
+   size_t length, reason_bytes, message_bytes;
+   wire_reader_t in = {.data = NULL};
+   const char *reason, *message;
+   memset(output, 0, sizeof *output);
+   output->answer = build_cache_get(cache, key, &length);
+   if (!output->answer)
+      return false;
+   in.data = output->answer;
+   in.size = length;
+   reason = wire_bytes(&in, &reason_bytes, sizeof finding->reason - 1);
+   message = wire_bytes(&in, &message_bytes, sizeof finding->message - 1);
+   rkb_finding_clear(finding);
+   if (reason && message && reason_bytes) {
+      memcpy(finding->reason, reason, reason_bytes);
+      memcpy(finding->message, message, message_bytes);
+   }
+   finding->line = wire_u32(&in);
+   finding->column = wire_u32(&in);
+   output->log = wire_bytes(&in, &output->log_bytes, COMPILER_MAX_LOG);
+   output->ptx = wire_bytes(&in, &output->ptx_bytes, COMPILER_MAX_PTX);
+   output->cubin = wire_bytes(&in, &output->cubin_bytes, COMPILER_MAX_CUBIN);
+   if (wire_count(&in, RKB_MANIFEST_MAX_LAUNCHES, 8) != recipe->expression_count)
+      in.bad = true;
+   for (uint32_t i = 0; i < recipe->expression_count; i++)
+      output->lowered[i] = wire_bytes(&in, &output->lowered_bytes[i], COMPILER_MAX_NAME);
+   if (!in.bad)
+      return true;
+   rkb_finding_clear(finding);
+   compile_output_free(output);
+   return false;
+}
+
+static bool describe_kernels(rkb_arena_t *arena, const recipe_t *recipe, const compile_output_t *output, rkb_build_t *build,
+                             rkb_finding_t *finding) {
+   rkb_built_kernel_t *kernels = rkb_arena_array(arena, recipe->expression_count + 1, sizeof *kernels);
+   char why[320];
+   if (!kernels)
+      return false;
+   for (uint32_t i = 0; i < recipe->expression_count; i++) {
+      kernels[i].expression = rkb_arena_text(arena, recipe->expressions[i], strlen(recipe->expressions[i]));
+      kernels[i].entry = rkb_arena_text(arena, output->lowered[i], output->lowered_bytes[i]);
+      if (!kernels[i].expression || !kernels[i].entry)
+         return false;
+      ptxas_read_resources(output->log, output->log_bytes, &kernels[i]);
+      if (!ptx_read_signature(build->ptx, build->ptx_bytes, arena, &kernels[i], why, sizeof why)) {
+         rkb_finding_set(finding, "build.error", 0, 0, "%s", why);
+         return false;
+      }
+   }
+   build->kernels = kernels;
+   build->kernel_count = recipe->expression_count;
+   return true;
+}
+
+/* NULL with a finding, or without one when memory is out. */
+static owned_build_t *make_build(const recipe_t *recipe, const rkb_device_t *device, const compile_output_t *output,
+                                 rkb_finding_t *finding) {
+   const uint64_t global = ptx_global_bytes(output->ptx, output->ptx_bytes);
+   rkb_arena_t *arena = rkb_arena_new(256u << 20);
+   owned_build_t *build = arena ? rkb_arena_alloc(arena, sizeof *build) : NULL;
+   char hash[RKB_HASH_TEXT];
+   rkb_text_t warnings;
+   if ((double)global > device->memory_bytes)
+      rkb_finding_set(finding, "build.error", 0, 0, "its __device__ variables take %llu bytes and %s has %.3g", (unsigned long long)global,
+                      device->name, device->memory_bytes);
+   if (!build || finding->reason[0]) {
+      rkb_arena_free(arena);
+      return NULL;
+   }
+   rkb_text_init(&warnings, 16 << 10);
+   build->arena = arena;
+   build->public.ptx = rkb_arena_text(arena, output->ptx, output->ptx_bytes);
+   build->public.ptx_bytes = output->ptx_bytes;
+   build->public.cubin_bytes = output->cubin_bytes;
+   build->public.cubin = output->cubin_bytes ? rkb_arena_text(arena, output->cubin, output->cubin_bytes) : NULL;
+   rkb_hash_text(output->ptx, output->ptx_bytes, hash);
+   build->public.ptx_hash = rkb_arena_text(arena, hash, strlen(hash));
+   rkb_hash_text(output->cubin, output->cubin_bytes, hash);
+   build->public.cubin_hash = rkb_arena_text(arena, output->cubin_bytes ? hash : "", output->cubin_bytes ? strlen(hash) : 0);
+   build->public.toolkit = rkb_arena_text(arena, recipe->toolkit, strlen(recipe->toolkit));
+   diagnostics_warnings(output->log, output->log_bytes, source_name, &warnings);
+   build->public.log = rkb_arena_text(arena, rkb_text_get(&warnings), warnings.length);
+   build->public.debug = recipe->debug;
+   rkb_text_free(&warnings);
+   if (!build->public.ptx || !build->public.log || !describe_kernels(arena, recipe, output, &build->public, finding)) {
+      rkb_arena_free(arena);
+      return NULL;
+   }
+   return build;
+}
+
+/* The candidate's text against everything that needs no compiler.  NULL with a finding. */
+static manifest_t *check_source(const char *source, size_t bytes, rkb_finding_t *finding) {
+   rkb_problems_t problems;
+   rkb_manifest_t *manifest = NULL;
+   rkb_tokens_t *tokens;
+   const rkb_token_t *list;
+   uint32_t count;
+   if (bytes > MAX_SOURCE) {
+      rkb_finding_set(finding, "build.error", 0, 0, "the source has %zu bytes; at most %d are allowed", bytes, MAX_SOURCE);
+      return NULL;
+   }
+   rkb_problems_init(&problems);
+   manifest = rkb_manifest_parse(source_name, source, bytes, &problems);
+   if (!manifest)
+      rkb_finding_from_problems(finding, &problems);
+   rkb_problems_free(&problems);
+   tokens = manifest ? rkb_tokens_new(source, bytes) : NULL;
+   if (tokens) {
+      list = rkb_tokens_at(tokens, &count);
+      includes_check(source, bytes, list, count, finding);
+      rkb_tokens_free(tokens);
+   }
+   if (finding->reason[0]) {
+      rkb_manifest_free(manifest);
+      return NULL;
+   }
+   return (manifest_t *)manifest;
+}
+
+static int compile(rkb_compilers_t *compilers, const recipe_t *recipe, const char *source, size_t bytes, const char *key,
+                   bool (*cancelled)(void *), void *argument, compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err) {
+   const compile_input_t input = {.name = source_name, .source = source, .source_bytes = bytes, .options = recipe->options,
+                                  .option_count = recipe->option_count, .expressions = recipe->expressions,
+                                  .expression_count = recipe->expression_count, .want_cubin = !recipe->debug};
+   int status = compilers_compile(compilers, &input, cancelled, argument, output, finding, err);
+   if (status != RKB_OK)
+      return status;
+   if (strcmp(finding->reason, "build.error") == 0 && output->log_bytes)
+      diagnostics_finding(output->log, output->log_bytes, source_name, finding);
+   /* Time and memory depend on the machine: those findings are not kept. */
+   if (key[0] && compilers_cache(compilers) && strncmp(finding->reason, "limit.", 6) != 0)
+      store(compilers_cache(compilers), key, recipe, output, finding);
+   return RKB_OK;
+}
+
+static int build_with(rkb_compilers_t *compilers, const rkb_device_t *device, const manifest_t *manifest, const char *source,
+                      size_t bytes, const int64_t *values, uint32_t flags, bool (*cancelled)(void *), void *argument,
+                      rkb_build_t **build, bool *from_cache, rkb_finding_t *finding, rkb_error_t *err) {
+   recipe_t recipe = {.arena = rkb_arena_new(1u << 20), .debug = flags & RKB_BUILD_DEBUG};
+   compile_output_t output;
+   char key[RKB_HASH_TEXT];
+   int major = 0, minor = 0, status = recipe.arena ? compilers_version(compilers, &major, &minor, err) : RKB_ERR_NOMEM;
+   if (status != RKB_OK) {
+      rkb_arena_free(recipe.arena);
+      return status;
+   }
+   snprintf(recipe.toolkit, sizeof recipe.toolkit, "%d.%d", major, minor);
+   add_flags(&recipe, device, major * 100 + minor);
+   for (uint32_t i = 0; i < manifest->public.tune_count; i++)
+      add_option(&recipe, rkb_arena_format(recipe.arena, "-D%s=%s%lld%s", manifest->public.tune[i].name, values[i] < 0 ? "(" : "",
+                                           (long long)values[i], values[i] < 0 ? ")" : ""));
+   if (add_expressions(&recipe, manifest, values, finding)) {
+      recipe_key(&recipe, source, bytes, compilers_limits(compilers), key);
+      *from_cache = key[0] && compilers_cache(compilers) && recall(compilers_cache(compilers), key, &recipe, &output, finding);
+      if (!*from_cache)
+         status = compile(compilers, &recipe, source, bytes, key, cancelled, argument, &output, finding, err);
+      if (status == RKB_OK) {
+         owned_build_t *made = finding->reason[0] ? NULL : make_build(&recipe, device, &output, finding);
+         if (!made && !finding->reason[0]) {
+            *err = (rkb_error_t){.status = RKB_ERR_NOMEM, .message = "out of memory"};
+            status = RKB_ERR_NOMEM;
+         }
+         *build = made ? &made->public : NULL;
+         compile_output_free(&output);
+      }
+   }
+   rkb_arena_free(recipe.arena);
+   return status;
+}
+
+int rkb_build_candidate(rkb_compilers_t *compilers, const rkb_device_t *device, const char *source, const char *tune_json,
+                        uint32_t flags, bool (*cancelled)(void *), void *argument, rkb_build_t **build, bool *from_cache,
+                        rkb_finding_t *finding, rkb_error_t *err) {
+   int64_t values[RKB_MANIFEST_MAX_ENTRIES];
+   manifest_t *manifest;
+   const size_t bytes = strlen(source);
+   int status;
+   *build = NULL;
+   *from_cache = false;
+   rkb_finding_clear(finding);
+   manifest = check_source(source, bytes, finding);
+   if (!manifest)
+      return RKB_OK;
+   status = rkb_tune_resolve(&manifest->public, tune_json, values, finding, err);
+   if (status == RKB_OK && !finding->reason[0])
+      status = build_with(compilers, device, manifest, source, bytes, values, flags, cancelled, argument, build, from_cache, finding, err);
+   rkb_manifest_free(&manifest->public);
+   return status;
+}
+
+void rkb_build_free(rkb_build_t *build) {
+   if (build)
+      rkb_arena_free(((owned_build_t *)build)->arena);
+}

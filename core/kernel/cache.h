@@ -1,0 +1,20 @@
+/* The build cache: answers by content key in a directory shared between processes.  May vanish at any time; every entry
+ * carries its own checksum, so a torn or foreign file is a miss.  Any thread. */
+#ifndef RKB_KERNEL_CACHE_H
+#define RKB_KERNEL_CACHE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <rkb/plugin.h>
+
+typedef struct build_cache build_cache_t;
+
+/* directory NULL: $XDG_CACHE_HOME/rkb/build or ~/.cache/rkb/build. */
+int build_cache_open(const char *directory, uint64_t limit_bytes, build_cache_t **cache, rkb_error_t *err);
+void build_cache_close(build_cache_t *cache);
+/* malloc'd payload, or NULL for a miss. */
+char *build_cache_get(build_cache_t *cache, const char *key, size_t *length);
+/* Failing to store costs a later compile and nothing else, so nothing is returned. */
+void build_cache_put(build_cache_t *cache, const char *key, const void *payload, size_t length);
+
+#endif

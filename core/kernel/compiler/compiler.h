@@ -1,0 +1,40 @@
+/* The parts of rkb-compiler: the NVRTC library it loads, the headers it offers, the sandbox it enters.  One thread. */
+#ifndef RKB_KERNEL_COMPILER_COMPILER_H
+#define RKB_KERNEL_COMPILER_COMPILER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/text.h"
+
+/* headers.c: what stands for the host's standard headers, by name, as nvrtcCreateProgram takes them. */
+typedef struct compiler_header {
+   const char *name, *text;
+} compiler_header_t;
+extern const compiler_header_t compiler_headers[];
+extern const uint32_t compiler_header_count;
+
+/* nvrtc.c */
+typedef struct nvrtc nvrtc_t;
+typedef struct compile_request {
+   const char *name, *source;
+   const char **options;
+   uint32_t option_count;
+   const char **expressions;
+   uint32_t expression_count;
+   bool want_cubin;
+} compile_request_t;
+/* home: the toolkit asked for, or NULL to look in the usual places.  On NULL why holds a sentence that says what to install. */
+nvrtc_t *nvrtc_open(const char *home, rkb_text_t *why);
+int nvrtc_major(const nvrtc_t *nvrtc);
+int nvrtc_minor(const nvrtc_t *nvrtc);
+const char *nvrtc_library(const nvrtc_t *nvrtc);  /* path of the loaded library */
+const char *nvrtc_includes(const nvrtc_t *nvrtc); /* the toolkit's include directory, or "" */
+/* Compiles and appends the answer of compiler_protocol.h without the last field. */
+void nvrtc_compile(nvrtc_t *nvrtc, const compile_request_t *request, rkb_text_t *answer);
+
+/* sandbox.c: from here on the process may read below directory only (or nothing: "") and may neither start programs nor
+ * reach the network.  Appends the layers that are on ("landlock seccomp") to layers. */
+void sandbox_enter(const char *directory, rkb_text_t *layers);
+
+#endif

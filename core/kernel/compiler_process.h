@@ -1,0 +1,39 @@
+/* One rkb-compiler process as its parent sees it: started, spoken to, watched, killed.  Used by one thread at a time. */
+#ifndef RKB_KERNEL_COMPILER_PROCESS_H
+#define RKB_KERNEL_COMPILER_PROCESS_H
+
+#include <sys/types.h>
+#include <rkb/plugin.h>
+#include "base/text.h"
+
+typedef struct compiler_process {
+   pid_t pid; /* 0: not running */
+   int in, out;
+   uint32_t served;
+} compiler_process_t;
+
+typedef struct compiler_bounds {
+   uint64_t cpu_ns;  /* of the process, from the request on */
+   uint64_t memory;  /* resident bytes */
+   uint64_t wall_ns; /* for the case that it neither works nor answers */
+   bool (*cancelled)(void *);
+   void *argument;
+} compiler_bounds_t;
+
+enum exchange_end {
+   EXCHANGE_ANSWERED,
+   EXCHANGE_CPU,      /* over its CPU time */
+   EXCHANGE_MEMORY,   /* over its memory, or died close to it */
+   EXCHANGE_DIED,     /* crashed or left; signal says how */
+   EXCHANGE_WALL,
+   EXCHANGE_CANCELLED,
+   EXCHANGE_NONSENSE  /* an answer that is no frame */
+};
+
+int compiler_process_start(compiler_process_t *process, const char *program, const char *const *arguments, rkb_error_t *err);
+/* Sends a frame (NULL: none) and reads one; payload is malloc'd.  After any end but ANSWERED the process is gone. */
+enum exchange_end compiler_process_exchange(compiler_process_t *process, const rkb_text_t *request, const compiler_bounds_t *bounds,
+                                            char **payload, size_t *length, int *signal_number);
+void compiler_process_kill(compiler_process_t *process); /* with its group; reaps it */
+
+#endif

@@ -1,0 +1,378 @@
+/* The pool of compiler processes: started on demand, used by one compile each, replaced when they die, leak or are killed.
+ * Owns the processes and the cache handle.  Any worker thread; the mutex guards the slots' busy flags and the toolkit's
+ * description, never a compile. */
+#include "kernel/compilers.h"
+#include "kernel/compiler_process.h"
+#include "kernel/compiler_protocol.h"
+#include "kernel/finding.h"
+#include "kernel/wire.h"
+#include "base/file.h"
+#include "base/units.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+   MAX_PROCESSES = 256,
+   MAX_SERVED = 2000, /* compiles before a process is replaced: NVRTC keeps some memory of each */
+   WAIT_MS = 50
+};
+static const uint64_t default_memory = 4ull << 30, default_cpu_ns = 8000000000ull, start_ns = 60000000000ull;
+
+typedef struct slot {
+   compiler_process_t process;
+   bool busy;
+} slot_t;
+
+struct rkb_compilers {
+   pthread_mutex_t mutex;
+   pthread_cond_t idle;
+   slot_t *slots;
+   uint32_t count;
+   uint64_t memory, cpu_ns;
+   char *program;
+   char *home; /* CUDA_HOME or CUDA_PATH, or NULL */
+   char limits[64];
+   build_cache_t *cache;
+   bool known; /* the rest is valid */
+   int major, minor;
+   char library[1024], layers[64];
+};
+
+static char *find_program(void) {
+   static const char *const near[] = {"rkb-compiler", "../libexec/rkb/rkb-compiler", "../" RKB_LIBEXEC "/rkb/rkb-compiler",
+                                      "libexec/rkb/rkb-compiler", NULL};
+   char path[4096];
+   ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+   char *slash;
+   path[length > 0 ? length : 0] = '\0';
+   slash = strrchr(path, '/');
+   if (slash) {
+      *slash = '\0';
+      for (int i = 0; near[i]; i++) {
+         char *candidate = rkb_path_join(path, near[i]);
+         if (candidate && access(candidate, X_OK) == 0)
+            return candidate;
+         free(candidate);
+      }
+   }
+   return strdup(RKB_COMPILER_BUILT);
+}
+
+static char *find_home(void) {
+   const char *home = getenv("CUDA_HOME");
+   if (!home || !*home)
+      home = getenv("CUDA_PATH");
+   return home && *home ? strdup(home) : NULL;
+}
+
+int rkb_compilers_open(const rkb_compilers_config_t *config, rkb_compilers_t **compilers, rkb_error_t *err) {
+   rkb_compilers_t *pool = calloc(1, sizeof *pool);
+   int status = RKB_OK;
+   *compilers = NULL;
+   if (!pool)
+      goto out_of_memory;
+   pthread_mutex_init(&pool->mutex, NULL);
+   pthread_cond_init(&pool->idle, NULL);
+   pool->count = config->processes ? config->processes : 1;
+   pool->count = pool->count < MAX_PROCESSES ? pool->count : MAX_PROCESSES;
+   pool->memory = config->memory_limit ? config->memory_limit : default_memory;
+   pool->cpu_ns = config->cpu_limit_ns ? config->cpu_limit_ns : default_cpu_ns;
+   snprintf(pool->limits, sizeof pool->limits, "%llu ns %llu bytes", (unsigned long long)pool->cpu_ns, (unsigned long long)pool->memory);
+   pool->slots = calloc(pool->count, sizeof *pool->slots);
+   pool->program = find_program();
+   pool->home = find_home();
+   if (!pool->slots || !pool->program)
+      goto out_of_memory;
+   if (!config->cache_directory || *config->cache_directory)
+      status = build_cache_open(config->cache_directory, config->cache_bytes, &pool->cache, err);
+   if (status != RKB_OK) {
+      rkb_compilers_close(pool);
+      return status;
+   }
+   *compilers = pool;
+   return RKB_OK;
+out_of_memory:
+   rkb_compilers_close(pool);
+   *err = (rkb_error_t){.status = RKB_ERR_NOMEM, .message = "out of memory"};
+   return RKB_ERR_NOMEM;
+}
+
+void rkb_compilers_close(rkb_compilers_t *compilers) {
+   if (!compilers)
+      return;
+   for (uint32_t i = 0; compilers->slots && i < compilers->count; i++)
+      compiler_process_kill(&compilers->slots[i].process);
+   build_cache_close(compilers->cache);
+   pthread_cond_destroy(&compilers->idle);
+   pthread_mutex_destroy(&compilers->mutex);
+   free(compilers->slots);
+   free(compilers->program);
+   free(compilers->home);
+   free(compilers);
+}
+
+build_cache_t *compilers_cache(rkb_compilers_t *compilers) {
+   return compilers->cache;
+}
+
+const char *compilers_limits(rkb_compilers_t *compilers) {
+   return compilers->limits;
+}
+
+/* An idle slot, a running process before an empty one. */
+static slot_t *idle_slot(rkb_compilers_t *compilers) {
+   slot_t *empty = NULL;
+   for (uint32_t i = 0; i < compilers->count; i++) {
+      slot_t *slot = &compilers->slots[i];
+      if (!slot->busy && slot->process.pid > 0)
+         return slot;
+      if (!slot->busy && !empty)
+         empty = slot;
+   }
+   return empty;
+}
+
+static slot_t *acquire(rkb_compilers_t *compilers, bool (*cancelled)(void *), void *argument) {
+   slot_t *slot;
+   pthread_mutex_lock(&compilers->mutex);
+   for (;;) {
+      struct timespec until;
+      slot = cancelled && cancelled(argument) ? NULL : idle_slot(compilers);
+      if (slot || (cancelled && cancelled(argument)))
+         break;
+      clock_gettime(CLOCK_REALTIME, &until);
+      until.tv_nsec += WAIT_MS * 1000000L;
+      until.tv_sec += until.tv_nsec / 1000000000L;
+      until.tv_nsec %= 1000000000L;
+      pthread_cond_timedwait(&compilers->idle, &compilers->mutex, &until);
+   }
+   if (slot)
+      slot->busy = true;
+   pthread_mutex_unlock(&compilers->mutex);
+   return slot;
+}
+
+static void release(rkb_compilers_t *compilers, slot_t *slot) {
+   pthread_mutex_lock(&compilers->mutex);
+   slot->busy = false;
+   pthread_cond_signal(&compilers->idle);
+   pthread_mutex_unlock(&compilers->mutex);
+}
+
+static int read_hello(rkb_compilers_t *compilers, const char *payload, size_t length, rkb_error_t *err) {
+   wire_reader_t in = {.data = (const unsigned char *)payload, .size = length};
+   uint32_t ok = wire_u32(&in), major = ok ? wire_u32(&in) : 0, minor = ok ? wire_u32(&in) : 0;
+   char *text = wire_text(&in, 8192), *includes = ok ? wire_text(&in, 8192) : NULL, *layers = ok ? wire_text(&in, 64) : NULL;
+   int status = RKB_OK;
+   if (in.bad || !ok) {
+      *err = (rkb_error_t){.status = RKB_ERR_UNAVAILABLE};
+      snprintf(err->message, sizeof err->message, "%s", !in.bad && text ? text : "the compiler process does not say what it is");
+      status = err->status;
+   } else {
+      pthread_mutex_lock(&compilers->mutex);
+      compilers->known = true;
+      compilers->major = (int)major;
+      compilers->minor = (int)minor;
+      snprintf(compilers->library, sizeof compilers->library, "%s", text);
+      snprintf(compilers->layers, sizeof compilers->layers, "%s", layers);
+      pthread_mutex_unlock(&compilers->mutex);
+   }
+   free(layers);
+   free(includes);
+   free(text);
+   return status;
+}
+
+static int start(rkb_compilers_t *compilers, compiler_process_t *process, rkb_error_t *err) {
+   char memory[32], seconds[32];
+   const char *arguments[8] = {compilers->program, "--memory", memory, "--cpu-seconds", seconds};
+   const compiler_bounds_t bounds = {.cpu_ns = start_ns, .memory = compilers->memory, .wall_ns = start_ns};
+   enum exchange_end end;
+   char *payload;
+   size_t length;
+   int status, signal_number;
+   snprintf(memory, sizeof memory, "%llu", (unsigned long long)compilers->memory);
+   snprintf(seconds, sizeof seconds, "%llu", (unsigned long long)(compilers->cpu_ns / 1000000000u + 1));
+   if (compilers->home) {
+      arguments[5] = "--cuda-home";
+      arguments[6] = compilers->home;
+   }
+   status = compiler_process_start(process, compilers->program, arguments, err);
+   if (status != RKB_OK)
+      return status;
+   end = compiler_process_exchange(process, NULL, &bounds, &payload, &length, &signal_number);
+   if (end != EXCHANGE_ANSWERED) {
+      *err = (rkb_error_t){.status = RKB_ERR_UNAVAILABLE};
+      snprintf(err->message, sizeof err->message, "the compiler process %.200s ended before it was ready (signal %d)", compilers->program,
+               signal_number);
+      return err->status;
+   }
+   status = read_hello(compilers, payload, length, err);
+   free(payload);
+   if (status != RKB_OK)
+      compiler_process_kill(process);
+   return status;
+}
+
+int compilers_version(rkb_compilers_t *compilers, int *major, int *minor, rkb_error_t *err) {
+   slot_t *slot;
+   bool known;
+   int status = RKB_OK;
+   pthread_mutex_lock(&compilers->mutex);
+   known = compilers->known;
+   pthread_mutex_unlock(&compilers->mutex);
+   if (!known) {
+      slot = acquire(compilers, NULL, NULL);
+      if (slot->process.pid <= 0)
+         status = start(compilers, &slot->process, err);
+      release(compilers, slot);
+      if (status != RKB_OK)
+         return status;
+   }
+   *major = compilers->major; /* written once, before known */
+   *minor = compilers->minor;
+   return RKB_OK;
+}
+
+int rkb_compilers_toolkit(rkb_compilers_t *compilers, char *version, size_t version_size, char *path, size_t path_size, rkb_error_t *err) {
+   int major, minor, status = compilers_version(compilers, &major, &minor, err);
+   if (status != RKB_OK)
+      return status;
+   snprintf(version, version_size, "%d.%d", major, minor);
+   snprintf(path, path_size, "%s", compilers->library);
+   return RKB_OK;
+}
+
+static void put_request(const compile_input_t *input, rkb_text_t *request) {
+   wire_put_text(request, input->name);
+   wire_put_bytes(request, input->source, input->source_bytes);
+   wire_put_u32(request, input->option_count);
+   for (uint32_t i = 0; i < input->option_count; i++)
+      wire_put_text(request, input->options[i]);
+   wire_put_u32(request, input->expression_count);
+   for (uint32_t i = 0; i < input->expression_count; i++)
+      wire_put_text(request, input->expressions[i]);
+   wire_put_u32(request, input->want_cubin);
+}
+
+static void set_limit_finding(const rkb_compilers_t *compilers, enum exchange_end end, int signal_number, rkb_finding_t *finding) {
+   char amount[64];
+   if (end == EXCHANGE_CPU) {
+      rkb_format_duration(compilers->cpu_ns, amount, sizeof amount);
+      rkb_finding_set(finding, "limit.time", 0, 0, "compiling took more than %s of processor time", amount);
+   } else if (end == EXCHANGE_MEMORY) {
+      rkb_format_bytes(compilers->memory, amount, sizeof amount);
+      rkb_finding_set(finding, "limit.memory", 0, 0, "compiling needed more than %s of memory", amount);
+   } else
+      rkb_finding_set(finding, "build.error", 0, 0, "the compiler crashed on this source (signal %d, %s)", signal_number,
+                      signal_number ? strsignal(signal_number) : "exit");
+}
+
+/* Fills output from the answer, which it takes over.  *retire: the process should not serve again. */
+static int read_answer(const rkb_compilers_t *compilers, const compile_input_t *input, char *payload, size_t length,
+                       compile_output_t *output, rkb_finding_t *finding, bool *retire, rkb_error_t *err) {
+   wire_reader_t in = {.data = (const unsigned char *)payload, .size = length};
+   uint32_t outcome = wire_u32(&in), count;
+   output->answer = payload;
+   output->log = wire_bytes(&in, &output->log_bytes, COMPILER_MAX_LOG);
+   output->ptx = wire_bytes(&in, &output->ptx_bytes, COMPILER_MAX_PTX);
+   output->cubin = wire_bytes(&in, &output->cubin_bytes, COMPILER_MAX_CUBIN);
+   count = wire_count(&in, COMPILER_MAX_NAMES, 8);
+   for (uint32_t i = 0; i < count; i++)
+      output->lowered[i] = wire_bytes(&in, &output->lowered_bytes[i], COMPILER_MAX_NAME);
+   *retire = wire_u64(&in) > compilers->memory / 8;
+   if (in.bad || (outcome == RKB_COMPILE_OK && count != input->expression_count)) {
+      *err = (rkb_error_t){.status = RKB_ERR_INTERNAL, .message = "the compiler process gave an answer that cannot be read"};
+      return err->status;
+   }
+   while (output->ptx_bytes && output->ptx[output->ptx_bytes - 1] == '\0')
+      output->ptx_bytes--;
+   if (outcome == RKB_COMPILE_MEMORY || (outcome != RKB_COMPILE_OK && output->log && memmem(output->log, output->log_bytes, "out of memory", 13))) {
+      set_limit_finding(compilers, EXCHANGE_MEMORY, 0, finding);
+      *retire = true;
+   } else if (outcome == RKB_COMPILE_ERROR)
+      rkb_finding_set(finding, "build.error", 0, 0, "it does not compile");
+   else if (outcome != RKB_COMPILE_OK) {
+      rkb_finding_set(finding, "build.error", 0, 0, "the compiler gave up on this source");
+      *retire = true;
+   }
+   return RKB_OK;
+}
+
+static int compile_in(rkb_compilers_t *compilers, slot_t *slot, const compile_input_t *input, const rkb_text_t *request,
+                      bool (*cancelled)(void *), void *argument, compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err) {
+   /* Sleeping and waiting cost no processor time; a process that does nothing else is broken, not a verdict. */
+   const compiler_bounds_t bounds = {.cpu_ns = compilers->cpu_ns, .memory = compilers->memory,
+                                     .wall_ns = compilers->cpu_ns * 16 + 30000000000ull, .cancelled = cancelled, .argument = argument};
+   enum exchange_end end;
+   char *payload;
+   size_t length;
+   bool retire = false;
+   int signal_number = 0, status;
+   if (slot->process.pid <= 0) {
+      status = start(compilers, &slot->process, err);
+      if (status != RKB_OK)
+         return status;
+   }
+   end = compiler_process_exchange(&slot->process, request, &bounds, &payload, &length, &signal_number);
+   switch (end) {
+   case EXCHANGE_ANSWERED:
+      status = read_answer(compilers, input, payload, length, output, finding, &retire, err);
+      if (status != RKB_OK || retire || slot->process.served >= MAX_SERVED)
+         compiler_process_kill(&slot->process);
+      return status;
+   case EXCHANGE_CPU:
+   case EXCHANGE_MEMORY:
+   case EXCHANGE_DIED:
+      set_limit_finding(compilers, end, signal_number, finding);
+      return RKB_OK;
+   case EXCHANGE_CANCELLED:
+      *err = (rkb_error_t){.status = RKB_ERR_CANCELLED, .message = "cancelled"};
+      return err->status;
+   case EXCHANGE_WALL:
+      *err = (rkb_error_t){.status = RKB_ERR_TIMEOUT, .message = "the compiler process neither worked nor answered"};
+      return err->status;
+   case EXCHANGE_NONSENSE:
+      break;
+   }
+   *err = (rkb_error_t){.status = RKB_ERR_INTERNAL, .message = "the compiler process sent something that is no answer"};
+   return err->status;
+}
+
+int compilers_compile(rkb_compilers_t *compilers, const compile_input_t *input, bool (*cancelled)(void *), void *argument,
+                      compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err) {
+   rkb_text_t request;
+   slot_t *slot;
+   int status;
+   memset(output, 0, sizeof *output);
+   rkb_text_init(&request, COMPILER_MAX_REQUEST);
+   put_request(input, &request);
+   if (request.cut) {
+      rkb_text_free(&request);
+      *err = (rkb_error_t){.status = RKB_ERR_LIMIT, .message = "the source and its options are larger than 2 MiB"};
+      return err->status;
+   }
+   slot = acquire(compilers, cancelled, argument);
+   if (!slot) {
+      rkb_text_free(&request);
+      *err = (rkb_error_t){.status = RKB_ERR_CANCELLED, .message = "cancelled"};
+      return err->status;
+   }
+   status = compile_in(compilers, slot, input, &request, cancelled, argument, output, finding, err);
+   release(compilers, slot);
+   rkb_text_free(&request);
+   if (status != RKB_OK)
+      compile_output_free(output);
+   return status;
+}
+
+void compile_output_free(compile_output_t *output) {
+   free(output->answer);
+   memset(output, 0, sizeof *output);
+}

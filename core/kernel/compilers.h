@@ -1,0 +1,41 @@
+/* One compile in the pool of compiler processes; what build.c stands on.  Any worker thread. */
+#ifndef RKB_KERNEL_COMPILERS_H
+#define RKB_KERNEL_COMPILERS_H
+
+#include "kernel/kernel.h"
+#include "kernel/cache.h"
+
+typedef struct compile_input {
+   const char *name; /* of the source, in diagnostics */
+   const char *source;
+   size_t source_bytes;
+   const char *const *options;
+   uint32_t option_count;
+   const char *const *expressions;
+   uint32_t expression_count;
+   bool want_cubin;
+} compile_input_t;
+
+/* Lends parts of one answer buffer, which compile_output_free releases. */
+typedef struct compile_output {
+   void *answer;
+   const char *log, *ptx;
+   size_t log_bytes, ptx_bytes; /* the PTX with its closing NUL left out */
+   const void *cubin;
+   size_t cubin_bytes;
+   const char *lowered[64]; /* lowered[i] of expressions[i], lowered_bytes[i] long, not NUL-terminated */
+   size_t lowered_bytes[64];
+} compile_output_t;
+
+/* RKB_OK with a finding (limit.time, limit.memory, build.error) when the candidate is at fault; with RKB_OK and
+ * "build.error" the log is set when there is one. */
+int compilers_compile(rkb_compilers_t *compilers, const compile_input_t *input, bool (*cancelled)(void *), void *argument,
+                      compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err);
+void compile_output_free(compile_output_t *output);
+
+build_cache_t *compilers_cache(rkb_compilers_t *compilers); /* NULL: no cache */
+const char *compilers_limits(rkb_compilers_t *compilers);   /* what belongs into a key: limits decide verdicts */
+/* Major and minor of NVRTC and the directory of its headers; starts a process when none has run. */
+int compilers_version(rkb_compilers_t *compilers, int *major, int *minor, rkb_error_t *err);
+
+#endif

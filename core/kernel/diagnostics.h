@@ -1,0 +1,13 @@
+/* The compiler's messages, cut down to what a person or a model can act on. */
+#ifndef RKB_KERNEL_DIAGNOSTICS_H
+#define RKB_KERNEL_DIAGNOSTICS_H
+
+#include <rkb/ext/kernel.h>
+#include "base/text.h"
+
+/* The first error's place and text (and the next ones, as far as they fit) become the finding's message. */
+void diagnostics_finding(const char *log, size_t bytes, const char *name, rkb_finding_t *finding);
+/* The warnings about the candidate's own text, one a line as name:line:column: warning: text. */
+void diagnostics_warnings(const char *log, size_t bytes, const char *name, rkb_text_t *out);
+
+#endif

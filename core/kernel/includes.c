@@ -1,0 +1,135 @@
+/* The include policy.  A header outside our list would put a file of this machine into the compiler's messages and so into a
+ * prompt or a report, or make the compile hang on a device.  Read twice: as tokens, and line by line without regard to strings
+ * and comments, because a text that our tokeniser and the compiler's read differently must not get through.  Owns nothing; any
+ * thread.  The compiler process's Landlock rules stand behind this. */
+#include "kernel/includes.h"
+#include "kernel/finding.h"
+#include "kernel/token_text.h"
+
+#include <string.h>
+
+/* Names, or folders ending in '/'. */
+static const char *const allowed[] = {
+   "stdint.h", "cstdint", "stddef.h", "cstddef", "limits.h", "climits", "float.h", "cfloat", "math.h", "cmath", "stdbool.h", "stdio.h",
+   "cstdio", "stdlib.h", "cstdlib", "string.h", "cstring", "assert.h", "cassert", "cuda.h", "cuda_runtime.h", "cuda_runtime_api.h",
+   "device_launch_parameters.h", "type_traits", "limits", "utility", "algorithm", "array", "tuple", "cuda_fp16.h", "cuda_bf16.h",
+   "cuda_fp8.h", "mma.h", "cooperative_groups.h", "cooperative_groups/", "cuda_pipeline.h", "cuda_pipeline_primitives.h",
+   "cuda_awbarrier.h", "cuda_awbarrier_primitives.h", "math_constants.h", "vector_types.h", "cuComplex.h", "cuda/", "cub/", "nv/target",
+   NULL};
+
+static bool is_allowed(const char *name) {
+   if (name[0] == '/' || strstr(name, "..") || strchr(name, '\\') || strstr(name, "//"))
+      return false;
+   for (uint32_t i = 0; allowed[i]; i++) {
+      size_t length = strlen(allowed[i]);
+      if (allowed[i][length - 1] == '/' ? strncmp(name, allowed[i], length) == 0 && name[length] : strcmp(name, allowed[i]) == 0)
+         return true;
+   }
+   return false;
+}
+
+static void refuse(rkb_finding_t *finding, uint32_t line, uint32_t column, const char *what) {
+   rkb_finding_set(finding, "build.error", line, column,
+                   "%.120s is refused; a candidate may include cuda_fp16.h, cuda_bf16.h, mma.h, cooperative_groups.h, cuda/..., cub/... and "
+                   "the C headers, each named in the #include itself",
+                   what);
+}
+
+/* Skips white space and comments at c. */
+static const char *skip_blank(const char *c) {
+   for (;;) {
+      c += strspn(c, " \t\f\v\r");
+      if (c[0] == '/' && c[1] == '*') {
+         const char *close = strstr(c + 2, "*/");
+         if (!close)
+            return c + strlen(c);
+         c = close + 2;
+      } else
+         return c;
+   }
+}
+
+/* text: a directive from its '#' or "%:" on, continuations folded, NUL-terminated. */
+static void check_directive(const char *text, uint32_t line, uint32_t column, rkb_finding_t *finding) {
+   static const char *const opening[] = {"include_next", "include", "import", "embed", NULL};
+   const char *c = skip_blank(text + (text[0] == '#' ? 1 : text[0] == '?' ? 3 : 2)), *end;
+   char name[256], shown[300];
+   uint32_t word = 0;
+   while (opening[word] && strncmp(c, opening[word], strlen(opening[word])) != 0)
+      word++;
+   if (!opening[word])
+      return;
+   c = skip_blank(c + strlen(opening[word]));
+   end = *c == '<' ? strchr(c, '>') : *c == '"' ? strchr(c + 1, '"') : NULL;
+   if (word != 1 || !end || (size_t)(end - c) >= sizeof name) {
+      snprintf(shown, sizeof shown, word == 1 ? "an #include whose header is not spelt out" : "#%s", opening[word]);
+      refuse(finding, line, column, shown);
+      return;
+   }
+   memcpy(name, c + 1, (size_t)(end - c) - 1);
+   name[end - c - 1] = '\0';
+   if (is_allowed(name))
+      return;
+   snprintf(shown, sizeof shown, "#include of '%s'", name);
+   refuse(finding, line, column, shown);
+}
+
+/* PTX in asm strings is assembled in the same process; none of these words belongs into a kernel. */
+static bool names_a_file(const char *text, size_t length) {
+   static const char *const words[] = {".incbin", "#include", ".include", NULL};
+   for (uint32_t i = 0; words[i]; i++)
+      if (memmem(text, length, words[i], strlen(words[i])))
+         return true;
+   return false;
+}
+
+static void check_token(const char *source, const rkb_token_t *token, rkb_finding_t *finding) {
+   static const char *const probes[] = {"__has_include", "__has_include_next", "__has_embed", NULL};
+   char text[1024];
+   if (token->kind == RKB_TOKEN_DIRECTIVE) {
+      rkb_token_folded(source, token, text, sizeof text);
+      check_directive(text, token->line, token->column, finding);
+      for (uint32_t i = 0; probes[i]; i++)
+         if (memmem(source + token->start, token->length, probes[i], strlen(probes[i])))
+            refuse(finding, token->line, token->column, probes[i]);
+   } else if (token->kind == RKB_TOKEN_IDENTIFIER) {
+      for (uint32_t i = 0; probes[i]; i++)
+         if (rkb_token_is(source, token, probes[i]))
+            refuse(finding, token->line, token->column, probes[i]);
+   } else if (token->kind == RKB_TOKEN_STRING && names_a_file(source + token->start, token->length))
+      rkb_finding_set(finding, "build.error", token->line, token->column, "a string that names a file to the assembler is refused");
+}
+
+/* Every logical line that begins like a directive, wherever our tokeniser thinks it stands. */
+static void check_lines(const char *source, size_t bytes, rkb_finding_t *finding) {
+   size_t at = 0;
+   uint32_t line = 1;
+   while (at < bytes && !finding->reason[0]) {
+      char text[1024];
+      size_t length = 0;
+      const uint32_t first_line = line;
+      const char *c;
+      while (at < bytes) {
+         size_t next = rkb_fold(source, bytes, at);
+         for (; at < next; at++)
+            line += source[at] == '\n';
+         if (at >= bytes || source[at] == '\n')
+            break;
+         if (length + 1 < sizeof text && source[at])
+            text[length++] = source[at];
+         at++;
+      }
+      text[length] = '\0';
+      at++;
+      line++;
+      c = skip_blank(text);
+      if (*c == '#' || strncmp(c, "%:", 2) == 0 || strncmp(c, "\?\?=", 3) == 0)
+         check_directive(c, first_line, (uint32_t)(c - text) + 1, finding);
+   }
+}
+
+void includes_check(const char *source, size_t bytes, const rkb_token_t *tokens, uint32_t count, rkb_finding_t *finding) {
+   for (uint32_t i = 0; i < count && !finding->reason[0]; i++)
+      check_token(source, &tokens[i], finding);
+   check_lines(source, bytes, finding);
+}

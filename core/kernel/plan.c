@@ -1,0 +1,248 @@
+/* The launch plan of a candidate for one case: buffers, fills and launches with every expression evaluated and checked.  Arithmetic
+ * faults, sizes that do not fit and names that do not exist are findings against the candidate.  One thread a plan. */
+#include "kernel/plan.h"
+#include "kernel/finding.h"
+
+#include <string.h>
+
+enum { SCRATCH_ALIGNMENT = 256 };
+
+void planner_find(planner_t *planner, const char *reason, rkb_place_t place, const char *fmt, ...) {
+   char text[448];
+   va_list ap;
+   va_start(ap, fmt);
+   vsnprintf(text, sizeof text, fmt, ap);
+   va_end(ap);
+   rkb_finding_set(planner->finding, reason, place.line, place.column, "%s", text);
+}
+
+/* What a manifest may ask of the target: enough to size a persistent grid or a tile. */
+static bool device_property(const rkb_device_t *device, const char *name, rkb_value_t *value) {
+   const struct {
+      const char *name;
+      int64_t value;
+   } table[] = {{"multiprocessors", device->multiprocessors},
+                {"warp_size", device->warp_size},
+                {"shared_per_block", device->shared_per_block},
+                {"shared_per_block_optin", device->shared_per_block_optin},
+                {"shared_per_multiprocessor", device->shared_per_multiprocessor},
+                {"threads_per_multiprocessor", device->threads_per_multiprocessor},
+                {"l2_bytes", (int64_t)device->l2_bytes}};
+   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+      if (strcmp(table[i].name, name) == 0) {
+         *value = (rkb_value_t){.integer = table[i].value};
+         return true;
+      }
+   }
+   return false;
+}
+
+static bool find_name(void *argument, const char *name, rkb_value_t *value) {
+   const planner_t *planner = argument;
+   for (uint32_t i = 0; i < planner->lets_known; i++) {
+      if (strcmp(planner->manifest->lets[i].name, name) == 0) {
+         *value = planner->lets[i];
+         return true;
+      }
+   }
+   for (uint32_t i = 0; i < planner->manifest->public.tune_count; i++) {
+      if (strcmp(planner->manifest->public.tune[i].name, name) == 0) {
+         *value = (rkb_value_t){.integer = planner->tune[i]};
+         return true;
+      }
+   }
+   return planner->lookup(planner->argument, name, value) || device_property(planner->device, name, value);
+}
+
+bool planner_value(planner_t *planner, const rkb_expression_t *expression, rkb_value_t *value) {
+   char message[256];
+   enum rkb_fault fault = rkb_expression_evaluate(expression, find_name, planner, value, message, sizeof message);
+   if (fault != RKB_FAULT_NONE)
+      planner_find(planner, "plan.expression", rkb_expression_place(expression), "%s", message);
+   return fault == RKB_FAULT_NONE;
+}
+
+bool planner_integer(planner_t *planner, const rkb_expression_t *expression, int64_t *value) {
+   char message[256];
+   enum rkb_fault fault = rkb_expression_integer(expression, find_name, planner, value, message, sizeof message);
+   if (fault != RKB_FAULT_NONE)
+      planner_find(planner, "plan.expression", rkb_expression_place(expression), "%s", message);
+   return fault == RKB_FAULT_NONE;
+}
+
+uint32_t planner_buffer(const planner_t *planner, const char *name) {
+   for (uint32_t i = 0; i < planner->buffer_count; i++)
+      if (strcmp(planner->buffers[i].name, name) == 0)
+         return i;
+   return UINT32_MAX;
+}
+
+/* A tune parameter or let that hides a dim would mean one thing in the kernel and another in the plan.  A let that says what the
+ * task already says is welcome. */
+static bool check_names(planner_t *planner) {
+   const manifest_t *manifest = planner->manifest;
+   rkb_value_t theirs;
+   for (uint32_t i = 0; i < manifest->public.tune_count; i++) {
+      const rkb_tune_parameter_t *tune = &manifest->public.tune[i];
+      if (planner->lookup(planner->argument, tune->name, &theirs) || planner_buffer(planner, tune->name) != UINT32_MAX)
+         planner_find(planner, "plan.name_collision", (rkb_place_t){NULL, tune->line, tune->column},
+                      "tune parameter '%s' has the name of something in the task", tune->name);
+   }
+   for (uint32_t i = 0; i < manifest->let_count; i++) {
+      const manifest_named_t *let = &manifest->lets[i];
+      const rkb_value_t *ours = &planner->lets[i];
+      if (planner_buffer(planner, let->name) != UINT32_MAX)
+         planner_find(planner, "plan.name_collision", let->place, "'%s' is a tensor or scratch buffer already", let->name);
+      if (!planner->lookup(planner->argument, let->name, &theirs))
+         continue;
+      if (theirs.is_real != ours->is_real || (ours->is_real ? theirs.real != ours->real : theirs.integer != ours->integer))
+         planner_find(planner, "plan.name_collision", let->place, "'%s' has another value in the task", let->name);
+   }
+   return !planner->finding->reason[0];
+}
+
+static bool evaluate_lets(planner_t *planner) {
+   const manifest_t *manifest = planner->manifest;
+   planner->lets = rkb_arena_array(planner->arena, manifest->let_count + 1, sizeof *planner->lets);
+   if (!planner->lets)
+      return false;
+   for (uint32_t i = 0; i < manifest->let_count; i++) {
+      if (!planner_value(planner, manifest->lets[i].value, &planner->lets[i]))
+         return false;
+      planner->lets_known = i + 1;
+   }
+   return true;
+}
+
+static bool add_scratch(planner_t *planner, const manifest_scratch_t *scratch) {
+   rkb_plan_buffer_t *buffer = &planner->buffers[planner->buffer_count];
+   uint64_t elements = 1;
+   rkb_value_t unused;
+   if (planner_buffer(planner, scratch->name) != UINT32_MAX || find_name(planner, scratch->name, &unused)) {
+      planner_find(planner, "plan.name_collision", scratch->place, "scratch buffer '%s' has the name of something else", scratch->name);
+      return false;
+   }
+   for (uint32_t i = 0; i < scratch->rank; i++) {
+      int64_t size;
+      if (!planner_integer(planner, scratch->shape[i], &size))
+         return false;
+      if (size < 0 || __builtin_mul_overflow(elements, (uint64_t)size, &elements)) {
+         planner_find(planner, "plan.buffer", rkb_expression_place(scratch->shape[i]), "dimension %u of scratch buffer '%s' is %lld", i,
+                      scratch->name, (long long)size);
+         return false;
+      }
+   }
+   buffer->name = rkb_arena_text(planner->arena, scratch->name, strlen(scratch->name));
+   buffer->dtype = scratch->dtype;
+   buffer->tensor = UINT32_MAX;
+   buffer->alignment = SCRATCH_ALIGNMENT;
+   buffer->elements = elements;
+   buffer->fill = scratch->init.declared ? RKB_FILL_VALUE : RKB_FILL_NONE;
+   buffer->fill_value = scratch->init.value;
+   if (__builtin_mul_overflow(elements, (uint64_t)planner_dtype_bytes(scratch->dtype), &buffer->bytes)) {
+      planner_find(planner, "plan.buffer", scratch->place, "scratch buffer '%s' is larger than 2^64 bytes", scratch->name);
+      return false;
+   }
+   planner->buffer_count++;
+   return true;
+}
+
+static bool add_fills(planner_t *planner) {
+   for (uint32_t i = 0; i < planner->manifest->fill_count; i++) {
+      const manifest_output_fill_t *fill = &planner->manifest->fills[i];
+      uint32_t index = planner_buffer(planner, fill->name);
+      if (index == UINT32_MAX || planner->buffers[index].role != RKB_OUT) {
+         planner_find(planner, "plan.fill", fill->place, "'%.64s' is no output of this task; fill: names outputs, scratch takes init:",
+                      fill->name);
+         return false;
+      }
+      planner->buffers[index].fill = fill->fill.declared ? RKB_FILL_VALUE : RKB_FILL_NONE;
+      planner->buffers[index].fill_value = fill->fill.value;
+   }
+   return true;
+}
+
+/* Buffers of outputs, inputs and scratch have to fit the device together. */
+static bool check_memory(planner_t *planner) {
+   double total = 0;
+   for (uint32_t i = 0; i < planner->buffer_count; i++)
+      total += (double)planner->buffers[i].bytes;
+   if (total > planner->device->memory_bytes)
+      planner_find(planner, "plan.memory", (rkb_place_t){NULL, 0, 0}, "its buffers need %.3g bytes and %s has %.3g", total,
+                   planner->device->name, planner->device->memory_bytes);
+   return total <= planner->device->memory_bytes;
+}
+
+static bool make_buffers(planner_t *planner) {
+   const rkb_case_t *the_case = planner->the_case;
+   planner->buffers = rkb_arena_array(planner->arena, the_case->tensor_count + planner->manifest->scratch_count + 1, sizeof *planner->buffers);
+   if (!planner->buffers)
+      return false;
+   for (uint32_t i = 0; i < the_case->tensor_count; i++) {
+      const rkb_tensor_t *tensor = &the_case->tensors[i];
+      planner->buffers[planner->buffer_count++] = (rkb_plan_buffer_t){
+         .name = rkb_arena_text(planner->arena, tensor->name, strlen(tensor->name)), .role = tensor->role, .dtype = tensor->dtype, .tensor = i,
+         .alignment = tensor->alignment, .bytes = tensor->bytes, .elements = tensor->elements};
+   }
+   if (!evaluate_lets(planner) || !check_names(planner))
+      return false;
+   for (uint32_t i = 0; i < planner->manifest->scratch_count; i++)
+      if (!add_scratch(planner, &planner->manifest->scratch[i]))
+         return false;
+   return add_fills(planner) && check_memory(planner);
+}
+
+/* An entry runs when its `when` holds; one with `else` only when none of the entries it is joined to did. */
+static bool make_launches(planner_t *planner) {
+   const manifest_t *manifest = planner->manifest;
+   bool taken = false, any = false;
+   planner->launches = rkb_arena_array(planner->arena, manifest->public.launch_count + 1, sizeof *planner->launches);
+   planner->constants = rkb_arena_array(planner->arena, (size_t)RKB_MANIFEST_MAX_ENTRIES * RKB_MANIFEST_MAX_LAUNCHES, sizeof *planner->constants);
+   if (!planner->launches || !planner->constants)
+      return false;
+   for (uint32_t i = 0; i < manifest->public.launch_count; i++) {
+      const manifest_launch_t *launch = &manifest->launches[i];
+      int64_t holds = 1;
+      if (!launch->is_else)
+         taken = false;
+      if (taken)
+         continue;
+      if (launch->when && !planner_integer(planner, launch->when, &holds))
+         return false;
+      if (!holds)
+         continue;
+      taken = any = true;
+      if (!planner_launch(planner, launch))
+         return false;
+   }
+   if (!any)
+      planner_find(planner, "plan.no_launch", manifest->launches[0].place, "no launch runs for case %s: no when: holds", planner->the_case->name);
+   return any;
+}
+
+int rkb_plan_make(const rkb_manifest_t *manifest, const char *tune_json, const rkb_build_t *build, const rkb_device_t *device,
+                  const rkb_case_t *the_case, rkb_lookup_t lookup, void *argument, rkb_plan_t **plan, rkb_finding_t *finding,
+                  rkb_error_t *err) {
+   int64_t tune[RKB_MANIFEST_MAX_ENTRIES];
+   planner_t planner = {.manifest = (const manifest_t *)manifest, .build = build, .device = device, .the_case = the_case, .lookup = lookup,
+                        .argument = argument, .tune = tune, .finding = finding};
+   int status;
+   *plan = NULL;
+   status = rkb_tune_resolve(manifest, tune_json, tune, finding, err);
+   if (status != RKB_OK || finding->reason[0])
+      return status;
+   planner.arena = rkb_arena_new(64u << 20);
+   if (planner.arena && make_buffers(&planner) && make_launches(&planner)) {
+      const rkb_plan_t made = {.version = 1, .buffer_count = planner.buffer_count, .launch_count = planner.launch_count,
+                               .constant_count = planner.constant_count, .buffers = planner.buffers, .launches = planner.launches,
+                               .constants = planner.constants};
+      *plan = plan_adopt(planner.arena, &made);
+   }
+   if (*plan)
+      return RKB_OK;
+   rkb_arena_free(planner.arena);
+   if (finding->reason[0])
+      return RKB_OK;
+   *err = (rkb_error_t){.status = RKB_ERR_NOMEM, .message = "out of memory for the plan"};
+   return RKB_ERR_NOMEM;
+}

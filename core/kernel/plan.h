@@ -1,0 +1,40 @@
+/* What a plan is made from and the names its expressions see; shared by plan.c and plan_launch.c.  One thread a plan. */
+#ifndef RKB_KERNEL_PLAN_H
+#define RKB_KERNEL_PLAN_H
+
+#include "kernel/manifest.h"
+
+typedef struct planner {
+   const manifest_t *manifest;
+   const rkb_build_t *build;
+   const rkb_device_t *device;
+   const rkb_case_t *the_case;
+   rkb_lookup_t lookup; /* the case's dims, let names and attributes */
+   void *argument;
+   const int64_t *tune;
+   rkb_value_t *lets;
+   uint32_t lets_known; /* the first of them have values */
+   rkb_arena_t *arena;
+   rkb_plan_buffer_t *buffers;
+   rkb_plan_constant_t *constants;
+   rkb_plan_launch_t *launches;
+   uint32_t buffer_count, constant_count, launch_count;
+   rkb_finding_t *finding; /* the first one stands */
+} planner_t;
+
+void planner_find(planner_t *planner, const char *reason, rkb_place_t place, const char *fmt, ...) RKB_PRINTF(4, 5);
+/* Evaluates; false after a finding (plan.expression). */
+bool planner_value(planner_t *planner, const rkb_expression_t *expression, rkb_value_t *value);
+bool planner_integer(planner_t *planner, const rkb_expression_t *expression, int64_t *value);
+uint32_t planner_buffer(const planner_t *planner, const char *name); /* UINT32_MAX when there is none */
+uint32_t planner_dtype_bytes(uint32_t dtype);
+
+/* plan_launch.c: appends the launch, evaluated and checked against the device.  Nothing is appended for an empty grid. */
+bool planner_launch(planner_t *planner, const manifest_launch_t *launch);
+/* plan_arguments.c */
+bool planner_arguments(planner_t *planner, const manifest_launch_t *launch, const rkb_built_kernel_t *kernel, rkb_plan_launch_t *out);
+
+/* A plan in an arena of its own, which rkb_plan_free frees; NULL when memory is out (the arena stays the caller's). */
+rkb_plan_t *plan_adopt(rkb_arena_t *arena, const rkb_plan_t *plan);
+
+#endif

@@ -1,0 +1,15 @@
+/* What a token says, line continuations folded away.  Shared by the parts of core/kernel that read tokens; any thread. */
+#ifndef RKB_KERNEL_TOKEN_TEXT_H
+#define RKB_KERNEL_TOKEN_TEXT_H
+
+#include <rkb/ext/kernel.h>
+
+/* The offset at or after `at` that is no line continuation. */
+size_t rkb_fold(const char *text, size_t size, size_t at);
+/* Copies the token without its continuations, NUL-terminated and cut to room; returns the full length. */
+size_t rkb_token_folded(const char *text, const rkb_token_t *token, char *out, size_t room);
+bool rkb_token_is(const char *text, const rkb_token_t *token, const char *word);
+/* A block comment that begins with "rkb-kernel:". */
+bool rkb_token_is_manifest(const char *text, const rkb_token_t *token);
+
+#endif

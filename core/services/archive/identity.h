@@ -1,0 +1,12 @@
+/* What must be the same for a run to be resumed. */
+#ifndef RKB_SERVICES_ARCHIVE_IDENTITY_H
+#define RKB_SERVICES_ARCHIVE_IDENTITY_H
+
+#include "services/archive/internal.h"
+
+/* Inside a transaction. */
+int rkb_identity_store(rkb_connection_t *writer, const rkb_run_identity_t *identity, rkb_error_t *err);
+/* RKB_ERR_INVALID names the first difference. */
+int rkb_identity_compare(rkb_connection_t *connection, const rkb_run_identity_t *identity, rkb_error_t *err);
+
+#endif

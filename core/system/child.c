@@ -1,0 +1,123 @@
+/* Long-lived children on two pipes.  Owns the pipe ends of a started child; one thread at a time. */
+#include "system/child.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { POLL_MS = 50 };
+
+static int failed(rkb_error_t *err, const char *program, const char *what, int number) {
+   return rkb_fail(err, RKB_ERR_UNAVAILABLE, "cannot start %s: %s%s%s", program, what, what[0] ? ": " : "", strerror(number));
+}
+
+static int spawn(pid_t *pid, const char *const *arguments, const char *const *environment, int in, int out, int errors) {
+   static const char *const nothing[] = {NULL};
+   posix_spawn_file_actions_t actions;
+   posix_spawnattr_t attributes;
+   sigset_t none, all;
+   sigemptyset(&none);
+   sigfillset(&all);
+   posix_spawn_file_actions_init(&actions);
+   posix_spawnattr_init(&attributes);
+   posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
+   posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+   if (errors < 0)
+      posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+   else
+      posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
+   posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+   posix_spawnattr_setpgroup(&attributes, 0);
+   posix_spawnattr_setsigmask(&attributes, &none);
+   posix_spawnattr_setsigdefault(&attributes, &all);
+   int status = posix_spawnp(pid, arguments[0], &actions, &attributes, (char *const *)arguments,
+                             (char *const *)(environment ? environment : nothing));
+   posix_spawnattr_destroy(&attributes);
+   posix_spawn_file_actions_destroy(&actions);
+   return status;
+}
+
+int rkb_child_start(rkb_child_t *child, const char *const *arguments, const char *const *environment, int errors, rkb_error_t *err) {
+   int to[2], from[2];
+   *child = (rkb_child_t){.in = -1, .out = -1};
+   if (pipe2(to, O_CLOEXEC) != 0)
+      return failed(err, arguments[0], "pipe", errno);
+   if (pipe2(from, O_CLOEXEC) != 0) {
+      int number = errno;
+      close(to[0]);
+      close(to[1]);
+      return failed(err, arguments[0], "pipe", number);
+   }
+   int status = spawn(&child->pid, arguments, environment, to[0], from[1], errors);
+   close(to[0]);
+   close(from[1]);
+   if (status != 0) {
+      child->pid = 0;
+      close(to[1]);
+      close(from[0]);
+      return failed(err, arguments[0], "", status);
+   }
+   fcntl(to[1], F_SETFL, O_NONBLOCK);
+   fcntl(from[0], F_SETFL, O_NONBLOCK);
+   child->in = to[1];
+   child->out = from[0];
+   return RKB_OK;
+}
+
+int rkb_child_kill(rkb_child_t *child, struct rusage *used) {
+   int status = 0;
+   if (child->pid > 0) {
+      kill(-child->pid, SIGKILL);
+      while (wait4(child->pid, &status, 0, used) < 0 && errno == EINTR)
+         continue;
+   }
+   if (child->in >= 0)
+      close(child->in);
+   if (child->out >= 0)
+      close(child->out);
+   *child = (rkb_child_t){.in = -1, .out = -1};
+   return status;
+}
+
+static uint64_t now_ns(void) {
+   struct timespec now;
+   clock_gettime(CLOCK_MONOTONIC, &now);
+   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static enum rkb_transfer transfer(int fd, bool sending, char *at, size_t bytes, uint64_t deadline_ns, bool (*cancelled)(void *),
+                                  void *argument) {
+   while (bytes > 0) {
+      ssize_t moved = sending ? write(fd, at, bytes) : read(fd, at, bytes);
+      if (moved > 0) {
+         at += moved;
+         bytes -= (size_t)moved;
+         continue;
+      }
+      if (moved == 0 || (errno != EAGAIN && errno != EINTR))
+         return RKB_TRANSFER_ENDED;
+      struct pollfd ready = {fd, sending ? POLLOUT : POLLIN, 0};
+      poll(&ready, 1, POLL_MS);
+      if (cancelled && cancelled(argument))
+         return RKB_TRANSFER_CANCELLED;
+      if (deadline_ns && now_ns() > deadline_ns)
+         return RKB_TRANSFER_LATE;
+   }
+   return RKB_TRANSFERRED;
+}
+
+enum rkb_transfer rkb_child_send(rkb_child_t *child, const void *data, size_t bytes, uint64_t deadline_ns,
+                                 bool (*cancelled)(void *), void *argument) {
+   return transfer(child->in, true, (char *)data, bytes, deadline_ns, cancelled, argument);
+}
+
+enum rkb_transfer rkb_child_receive(rkb_child_t *child, void *data, size_t bytes, uint64_t deadline_ns,
+                                    bool (*cancelled)(void *), void *argument) {
+   return transfer(child->out, false, data, bytes, deadline_ns, cancelled, argument);
+}

@@ -1,0 +1,270 @@
+/* Starting a child process.  uv_spawn cannot limit the child's memory, takes part in the loop's signal handling, and a
+ * blocking caller has no loop; posix_spawn cannot limit it either.  So: vfork, a few system calls, execve.
+ *
+ * vfork and not fork, because copying the page tables of a process with gigabytes of archive and cache takes tens of
+ * milliseconds.  The child borrows this thread's memory until it calls execve, so it only makes system calls and writes one
+ * variable, and every signal is blocked meanwhile.  An end is seen through a pidfd (Linux 5.3), which belongs to this
+ * child alone: no SIGCHLD, no handler to share with libuv. */
+#include "system/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define DEFAULT_OUTPUT (1u << 20)
+
+/* All that the child needs, prepared before it is born. */
+typedef struct plan {
+   const char *path;
+   char *const *arguments;
+   char *const *environment;
+   const char *directory;
+   int files[3]; /* its standard input, output and error */
+   uint64_t memory_limit;
+   sigset_t signals; /* to restore */
+   volatile int failure; /* errno of the step that failed in the child */
+   const char *volatile step;
+} plan_t;
+
+static int limit(int resource, uint64_t bytes) {
+   const struct rlimit both = {.rlim_cur = bytes, .rlim_max = bytes};
+   return setrlimit(resource, &both);
+}
+
+/* In the child.  A caught signal would run our handler in memory that belongs to the parent, and an ignored one (SIGPIPE)
+ * would stay ignored past execve. */
+static void reset_signals(void) {
+   for (int number = 1; number < NSIG; number++) {
+      struct sigaction action;
+      if (sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_DFL)
+         signal(number, SIG_DFL);
+   }
+}
+
+/* In the child; returns the step that failed, NULL never. */
+static const char *become(const plan_t *plan) {
+   if (setsid() < 0)
+      return "start a session";
+   if (plan->directory && chdir(plan->directory) != 0)
+      return "enter its directory";
+   for (int i = 0; i < 3; i++) {
+      if (dup2(plan->files[i], i) < 0)
+         return "connect its pipes";
+   }
+   /* Whatever a library left open without close-on-exec stays here.  Fails before Linux 5.11; then those few leak. */
+   syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC);
+   if (limit(RLIMIT_CORE, 0) != 0 || (plan->memory_limit && limit(RLIMIT_DATA, plan->memory_limit) != 0))
+      return "limit it";
+   reset_signals();
+   sigprocmask(SIG_SETMASK, &plan->signals, NULL);
+   execve(plan->path, plan->arguments, plan->environment);
+   return "run it";
+}
+
+/* A function of its own, so that nothing of its caller lives in registers across vfork. */
+static __attribute__((noinline)) pid_t start(plan_t *plan) {
+   pid_t pid = vfork();
+   if (pid == 0) {
+      plan->step = become(plan);
+      plan->failure = errno;
+      _exit(127);
+   }
+   return pid;
+}
+
+/* Searches PATH like a shell; a name with a slash is taken as it is. */
+static bool find_program(const char *name, char path[PATH_MAX]) {
+   const char *places = getenv("PATH");
+   if (strchr(name, '/'))
+      return snprintf(path, PATH_MAX, "%s", name) < PATH_MAX;
+   while (places && *places) {
+      int length = (int)strcspn(places, ":");
+      int written = snprintf(path, PATH_MAX, "%.*s/%s", length, places, name);
+      if (length > 0 && written < PATH_MAX && access(path, X_OK) == 0)
+         return true;
+      places += length + (places[length] == ':');
+   }
+   return false;
+}
+
+/* Input comes from a file in memory: nothing has to be fed to the child while it runs, and a child that does not read
+ * cannot raise SIGPIPE here. */
+static int open_input(const rkb_process_spec_t *spec) {
+   if (!spec->input)
+      return open("/dev/null", O_RDONLY | O_CLOEXEC);
+   int file = memfd_create("rkb-input", MFD_CLOEXEC);
+   const char *data = spec->input;
+   size_t left = spec->input_bytes;
+   while (file >= 0 && left) {
+      ssize_t done = write(file, data, left);
+      if (done < 0 && errno == EINTR)
+         continue;
+      if (done <= 0) {
+         close(file);
+         return -1;
+      }
+      data += done;
+      left -= (size_t)done;
+   }
+   if (file >= 0)
+      lseek(file, 0, SEEK_SET);
+   return file;
+}
+
+static void close_one(int *file) {
+   if (*file >= 0)
+      close(*file);
+   *file = -1;
+}
+
+/* Both ends of the pipes and the input; the child gets files, we keep pipes. */
+static int open_files(const rkb_process_spec_t *spec, int files[3], int pipes[RKB_CHILD_OUTPUTS]) {
+   files[0] = open_input(spec);
+   if (files[0] < 0)
+      return -1;
+   for (int i = 0; i < RKB_CHILD_OUTPUTS; i++) {
+      int ends[2];
+      if (pipe2(ends, O_CLOEXEC) != 0)
+         return -1;
+      pipes[i] = ends[0];
+      files[i + 1] = ends[1];
+      if (fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0)
+         return -1;
+   }
+   return 0;
+}
+
+/* The caller's thread with every signal blocked while the child shares its memory. */
+static pid_t start_with_signals_blocked(plan_t *plan) {
+   sigset_t all;
+   sigfillset(&all);
+   pthread_sigmask(SIG_SETMASK, &all, &plan->signals);
+   pid_t pid = start(plan);
+   int number = errno;
+   pthread_sigmask(SIG_SETMASK, &plan->signals, NULL);
+   errno = number;
+   return pid;
+}
+
+static void wait_for(rkb_child_t *child) {
+   while (waitpid(child->pid, &child->wait_status, 0) < 0 && errno == EINTR)
+      continue;
+   child->pid = 0;
+}
+
+int rkb_child_spawn(const rkb_process_spec_t *spec, rkb_child_t *child, rkb_error_t *err) {
+   static char *const nothing[] = {NULL};
+   char path[PATH_MAX];
+   int status = RKB_OK;
+   if (!spec->arguments || !spec->arguments[0] || !spec->deadline_ns)
+      return rkb_fail(err, RKB_ERR_INVALID, "a process needs a program and a deadline");
+   if (!find_program(spec->arguments[0], path))
+      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "there is no program '%s' on PATH", spec->arguments[0]);
+   plan_t plan = {.path = path,
+                  .arguments = (char *const *)spec->arguments,
+                  .environment = spec->environment ? (char *const *)spec->environment : nothing,
+                  .directory = spec->directory,
+                  .files = {-1, -1, -1},
+                  .memory_limit = spec->memory_limit};
+   *child = (rkb_child_t){.pidfd = -1, .pipes = {-1, -1}};
+   for (int i = 0; i < RKB_CHILD_OUTPUTS; i++)
+      rkb_text_init(&child->texts[i], spec->output_limit ? spec->output_limit : DEFAULT_OUTPUT);
+   if (open_files(spec, plan.files, child->pipes) != 0) {
+      status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "cannot prepare pipes for '%s': %s", path, strerror(errno));
+      goto close_files;
+   }
+   child->pid = start_with_signals_blocked(&plan);
+   if (child->pid < 0) {
+      child->pid = 0;
+      status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "cannot start '%s': %s", path, strerror(errno));
+      goto close_files;
+   }
+   if (plan.step) {
+      wait_for(child);
+      status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "cannot start '%s': could not %s: %s", path, plan.step,
+                        strerror(plan.failure));
+      goto close_files;
+   }
+   child->pidfd = (int)syscall(SYS_pidfd_open, child->pid, 0);
+   if (child->pidfd < 0) {
+      status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "cannot watch '%s' (pidfd_open, Linux 5.3): %s", path, strerror(errno));
+      rkb_child_kill(child);
+      wait_for(child);
+   }
+close_files:
+   for (int i = 0; i < 3; i++)
+      close_one(&plan.files[i]);
+   if (status != RKB_OK)
+      rkb_child_close(child);
+   return status;
+}
+
+bool rkb_child_read(rkb_child_t *child, int which) {
+   char bytes[16384];
+   rkb_text_t *text = &child->texts[which];
+   /* A few reads a turn, so that a child that writes without end cannot hold the loop or hide its deadline. */
+   for (int turn = 0; turn < 8; turn++) {
+      ssize_t got = read(child->pipes[which], bytes, sizeof bytes);
+      if (got < 0 && (errno == EAGAIN || errno == EINTR))
+         return true;
+      if (got <= 0)
+         return false;
+      rkb_text_append(text, bytes, (size_t)got);
+      child->output_cut |= text->cut;
+   }
+   return true;
+}
+
+void rkb_child_close_pipe(rkb_child_t *child, int which) {
+   close_one(&child->pipes[which]);
+}
+
+void rkb_child_kill(const rkb_child_t *child) {
+   if (child->pid > 0)
+      kill(-child->pid, SIGKILL);
+}
+
+void rkb_child_reap(rkb_child_t *child) {
+   if (child->pid <= 0)
+      return;
+   rkb_child_kill(child);
+   wait_for(child);
+}
+
+rkb_process_result_t *rkb_child_result(rkb_child_t *child) {
+   rkb_process_result_t *result = calloc(1, sizeof *result);
+   if (!result)
+      return NULL;
+   result->exit_code = WIFEXITED(child->wait_status) ? WEXITSTATUS(child->wait_status) : 0;
+   result->signal = WIFSIGNALED(child->wait_status) ? WTERMSIG(child->wait_status) : 0;
+   result->timed_out = child->timed_out;
+   result->cancelled = child->cancelled;
+   result->output_cut = child->output_cut;
+   result->output_bytes = child->texts[0].length;
+   result->output = rkb_text_take(&child->texts[0]);
+   result->errors_bytes = child->texts[1].length;
+   result->errors = rkb_text_take(&child->texts[1]);
+   if (result->output && result->errors)
+      return result;
+   free((char *)result->output);
+   free((char *)result->errors);
+   free(result);
+   return NULL;
+}
+
+void rkb_child_close(rkb_child_t *child) {
+   close_one(&child->pidfd);
+   for (int i = 0; i < RKB_CHILD_OUTPUTS; i++) {
+      close_one(&child->pipes[i]);
+      rkb_text_free(&child->texts[i]);
+   }
+}

@@ -1,0 +1,250 @@
+/* A pool of threads.  Owns a ring of waiting tasks and one record a thread, all under one lock.
+ *
+ * Tickets are numbered in the order of submission, so a waiting task's place in the ring follows from its ticket.  The
+ * pool's memory is counted: each thread holds it, so that one that was written off and comes back after the pool was closed
+ * still finds its lock. */
+#include "system/workers.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_WAITING (1u << 20)
+#define FIRST_RING 256u
+
+typedef struct task {
+   void (*fn)(void *arg); /* NULL: withdrawn */
+   void *arg;
+} task_t;
+
+typedef struct worker {
+   struct worker *next;
+   rkb_workers_t *pool;
+   pthread_t thread;
+   rkb_ticket_t running; /* 0: none */
+   bool written_off;
+} worker_t;
+
+struct rkb_workers {
+   pthread_mutex_t lock;
+   pthread_cond_t work; /* a task waits, or the pool closes */
+   uint32_t holders;    /* threads, and the owner until it closes */
+   bool closing;
+
+   task_t *ring;
+   uint32_t ring_size; /* a power of two */
+   uint32_t queue_limit;
+   rkb_ticket_t head; /* ticket of the oldest waiting task */
+   rkb_ticket_t tail; /* ticket of the next submitted one */
+   uint32_t withdrawn; /* of those between */
+
+   worker_t *workers; /* not the written-off ones */
+   uint32_t count;
+   uint32_t idle; /* waiting for work, and not yet signalled */
+   uint32_t running;
+   uint32_t written_off;
+};
+
+/* With the lock held; returns with it released. */
+static void let_go(rkb_workers_t *pool) {
+   bool last = --pool->holders == 0;
+   pthread_mutex_unlock(&pool->lock);
+   if (!last)
+      return;
+   pthread_cond_destroy(&pool->work);
+   pthread_mutex_destroy(&pool->lock);
+   free(pool->ring);
+   free(pool);
+}
+
+static task_t *slot(rkb_workers_t *pool, rkb_ticket_t ticket) {
+   return &pool->ring[ticket & (pool->ring_size - 1)];
+}
+
+/* The oldest task that was not withdrawn; false when there is none.  Lock held. */
+static bool take_task(rkb_workers_t *pool, task_t *task, rkb_ticket_t *ticket) {
+   while (pool->head != pool->tail) {
+      *ticket = pool->head++;
+      *task = *slot(pool, *ticket);
+      if (task->fn)
+         return true;
+      pool->withdrawn--;
+   }
+   return false;
+}
+
+static void *work(void *argument) {
+   worker_t *self = argument;
+   rkb_workers_t *pool = self->pool;
+   task_t task;
+   pthread_mutex_lock(&pool->lock);
+   while (!self->written_off && !pool->closing) {
+      if (!take_task(pool, &task, &self->running)) {
+         self->running = 0;
+         pool->idle++;
+         pthread_cond_wait(&pool->work, &pool->lock);
+         /* Whoever signalled has counted one idle thread less.  After a spurious wake-up the count is one too high, which
+          * costs a needless signal later and no task its turn. */
+         continue;
+      }
+      pool->running++;
+      pthread_mutex_unlock(&pool->lock);
+      task.fn(task.arg);
+      pthread_mutex_lock(&pool->lock);
+      if (!self->written_off)
+         pool->running--;
+      self->running = 0;
+   }
+   if (self->written_off)
+      free(self);
+   let_go(pool);
+   return NULL;
+}
+
+/* Lock held.  All signals stay with the loop's thread. */
+static int start_thread(rkb_workers_t *pool) {
+   sigset_t all, before;
+   worker_t *worker = calloc(1, sizeof *worker);
+   if (!worker)
+      return ENOMEM;
+   worker->pool = pool;
+   sigfillset(&all);
+   pthread_sigmask(SIG_SETMASK, &all, &before);
+   int number = pthread_create(&worker->thread, NULL, work, worker);
+   pthread_sigmask(SIG_SETMASK, &before, NULL);
+   if (number != 0) {
+      free(worker);
+      return number;
+   }
+   pthread_setname_np(worker->thread, "rkb-worker");
+   worker->next = pool->workers;
+   pool->workers = worker;
+   pool->count++;
+   pool->holders++;
+   return 0;
+}
+
+int rkb_workers_open(uint32_t count, uint32_t queue_limit, rkb_workers_t **workers, rkb_error_t *err) {
+   if (count < 1 || count > RKB_WORKERS_MOST || queue_limit < 1 || queue_limit > MOST_WAITING)
+      return rkb_fail(err, RKB_ERR_INVALID, "a pool has 1 to %u threads and room for 1 to %u tasks", RKB_WORKERS_MOST,
+                      MOST_WAITING);
+   rkb_workers_t *pool = calloc(1, sizeof *pool);
+   if (!pool)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   pthread_mutex_init(&pool->lock, NULL);
+   pthread_cond_init(&pool->work, NULL);
+   pool->holders = 1;
+   pool->head = pool->tail = 1;
+   pool->queue_limit = queue_limit;
+   pool->ring_size = FIRST_RING;
+   pool->ring = calloc(FIRST_RING, sizeof *pool->ring);
+   int number = pool->ring ? 0 : ENOMEM;
+   pthread_mutex_lock(&pool->lock);
+   while (number == 0 && pool->count < count)
+      number = start_thread(pool);
+   pthread_mutex_unlock(&pool->lock);
+   if (number != 0) {
+      rkb_workers_close(pool);
+      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "cannot start %u worker threads: %s", count, strerror(number));
+   }
+   *workers = pool;
+   return RKB_OK;
+}
+
+void rkb_workers_close(rkb_workers_t *pool) {
+   if (!pool)
+      return;
+   pthread_mutex_lock(&pool->lock);
+   pool->closing = true;
+   pthread_cond_broadcast(&pool->work);
+   while (pool->workers) {
+      worker_t *worker = pool->workers;
+      pool->workers = worker->next;
+      pool->count--;
+      pthread_mutex_unlock(&pool->lock);
+      pthread_join(worker->thread, NULL);
+      free(worker);
+      pthread_mutex_lock(&pool->lock);
+   }
+   let_go(pool);
+}
+
+/* Lock held. */
+static int make_room(rkb_workers_t *pool) {
+   uint64_t used = pool->tail - pool->head;
+   if (used - pool->withdrawn >= pool->queue_limit)
+      return RKB_ERR_LIMIT;
+   if (used < pool->ring_size)
+      return RKB_OK;
+   if (pool->ring_size > 2 * MOST_WAITING) /* full of withdrawn tasks behind one that is not */
+      return RKB_ERR_LIMIT;
+   task_t *larger = calloc((size_t)pool->ring_size * 2, sizeof *larger);
+   if (!larger)
+      return RKB_ERR_NOMEM;
+   for (rkb_ticket_t ticket = pool->head; ticket != pool->tail; ticket++)
+      larger[ticket & (pool->ring_size * 2 - 1)] = *slot(pool, ticket);
+   free(pool->ring);
+   pool->ring = larger;
+   pool->ring_size *= 2;
+   return RKB_OK;
+}
+
+int rkb_workers_submit(rkb_workers_t *pool, void (*fn)(void *arg), void *arg, rkb_ticket_t *ticket) {
+   pthread_mutex_lock(&pool->lock);
+   int status = pool->closing ? RKB_ERR_CANCELLED : make_room(pool);
+   if (status == RKB_OK) {
+      *slot(pool, pool->tail) = (task_t){fn, arg};
+      if (ticket)
+         *ticket = pool->tail;
+      pool->tail++;
+      if (pool->idle) {
+         pool->idle--;
+         pthread_cond_signal(&pool->work);
+      }
+   }
+   pthread_mutex_unlock(&pool->lock);
+   return status;
+}
+
+bool rkb_workers_withdraw(rkb_workers_t *pool, rkb_ticket_t ticket) {
+   pthread_mutex_lock(&pool->lock);
+   bool waits = ticket >= pool->head && ticket < pool->tail && slot(pool, ticket)->fn;
+   if (waits) {
+      slot(pool, ticket)->fn = NULL;
+      pool->withdrawn++;
+   }
+   pthread_mutex_unlock(&pool->lock);
+   return waits;
+}
+
+bool rkb_workers_write_off(rkb_workers_t *pool, rkb_ticket_t ticket, bool *replaced) {
+   pthread_mutex_lock(&pool->lock);
+   worker_t **link = &pool->workers;
+   while (*link && (*link)->running != ticket)
+      link = &(*link)->next;
+   worker_t *worker = ticket ? *link : NULL;
+   if (worker) {
+      *link = worker->next;
+      worker->written_off = true;
+      pthread_detach(worker->thread);
+      pool->count--;
+      pool->running--;
+      pool->written_off++;
+      *replaced = !pool->closing && start_thread(pool) == 0;
+   }
+   pthread_mutex_unlock(&pool->lock);
+   return worker != NULL;
+}
+
+rkb_workers_state_t rkb_workers_state(rkb_workers_t *pool) {
+   pthread_mutex_lock(&pool->lock);
+   rkb_workers_state_t state = {.threads = pool->count,
+                                .running = pool->running,
+                                .waiting = (uint32_t)(pool->tail - pool->head) - pool->withdrawn,
+                                .written_off = pool->written_off};
+   pthread_mutex_unlock(&pool->lock);
+   return state;
+}

@@ -1,0 +1,173 @@
+/* Runs core/task/import/import_task.py, loads what it wrote, and puts the directory in its place only when it loads.
+ * Owns the scratch directory beside the target while it works.  Any thread but the loop's. */
+#include "task/import.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "system/process.h"
+#include "task/task.h"
+
+#define DEADLINE_NS (600ull * 1000000000ull) /* importing PyTorch from a cold disk takes a minute at worst */
+#define REFUSED 3 /* exit status of the script when something is not covered; 1 is an error of its own */
+#define MOST_DIMS 32
+#define MOST_ARGUMENTS (12 + 2 * MOST_DIMS)
+
+static const char *const written_files[] = {"task.yaml", "reference.graph.yaml", "reference.py", NULL};
+
+/* Where the scripts are: installed under share/rkb/import, in the source tree beside this file. */
+static char *find_script(void) {
+   char *path = rkb_find_data("import/import_task.py");
+   return path ? path : rkb_find_data("core/task/import/import_task.py");
+}
+
+/* What Python and PyTorch may need of the caller's environment, and no more: names it lacks are left out. */
+static uint32_t pass_environment(char **out) {
+   static const char *const names[] = {"PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", NULL};
+   uint32_t count = 0;
+   for (uint32_t i = 0; names[i]; ++i) {
+      const char *value = getenv(names[i]);
+      if (value && asprintf(&out[count], "%s=%s", names[i], value) >= 0)
+         ++count;
+   }
+   out[count] = NULL;
+   return count;
+}
+
+static int run_script(const rkb_import_t *import, const char *script, const char *target, const char *directions,
+                      rkb_text_t *report, rkb_error_t *err) {
+   const char *python = import->python ? import->python : getenv("RKB_PYTHON");
+   const char *arguments[MOST_ARGUMENTS] = {python ? python : "python3", "-B", script, import->file, "--out", target,
+                                            "--directions", directions};
+   uint32_t count = 8;
+   for (const char *const *dim = import->dims; dim && *dim; ++dim) {
+      if (count + 3 > MOST_ARGUMENTS)
+         return rkb_fail(err, RKB_ERR_LIMIT, "more than %d --dim options", MOST_DIMS);
+      arguments[count++] = "--dim";
+      arguments[count++] = *dim;
+   }
+   char *environment[16];
+   uint32_t passed = pass_environment(environment);
+   rkb_process_spec_t spec = {.size = sizeof spec, .arguments = arguments, .environment = (const char *const *)environment,
+                              .deadline_ns = DEADLINE_NS};
+   rkb_process_result_t *result = NULL;
+   int status = rkb_process_run(&spec, NULL, NULL, &result, err);
+   for (uint32_t i = 0; i < passed; ++i)
+      free(environment[i]);
+   if (status != RKB_OK)
+      return status;
+   if (result->timed_out)
+      status = rkb_fail(err, RKB_ERR_LIMIT, "%s took longer than 10 minutes to import", import->file);
+   else if (result->signal)
+      status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "%s ended with signal %d", arguments[0], result->signal);
+   else if (result->exit_code == REFUSED)
+      status = rkb_fail(err, RKB_ERR_INVALID, "%s cannot be imported", import->file);
+   else if (result->exit_code != 0)
+      status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "%s ended with status %d", arguments[0], result->exit_code);
+   rkb_text_append(report, status == RKB_OK ? result->output : result->errors,
+                   status == RKB_OK ? result->output_bytes : result->errors_bytes);
+   rkb_process_result_free(result);
+   return status;
+}
+
+/* Loads one direction; what is wrong goes to report without places, since the files will not be there to look at. */
+static bool loads(const char *directory, const char *direction, const char *prefix, rkb_text_t *report) {
+   rkb_problems_t problems;
+   rkb_problems_init(&problems);
+   rkb_task_t *task = rkb_task_load(directory, direction, 0, &problems);
+   for (uint32_t i = 0; task == NULL && i < problems.count; ++i) {
+      bool again = false;
+      for (uint32_t j = 0; j < i && !again; ++j)
+         again = strcmp(problems.list[i].message, problems.list[j].message) == 0;
+      if (!again)
+         rkb_text_format(report, "%s%s\n", prefix, problems.list[i].message);
+   }
+   bool fine = task != NULL;
+   rkb_task_free(task);
+   rkb_problems_free(&problems);
+   return fine;
+}
+
+static void remove_task(const char *directory) {
+   for (uint32_t i = 0; written_files[i]; ++i) {
+      char *path = rkb_path_join(directory, written_files[i]);
+      if (path)
+         unlink(path);
+      free(path);
+   }
+   rmdir(directory);
+}
+
+static bool has_backward(const char *directory) {
+   char *path = rkb_path_join(directory, "task.yaml"), *text = NULL;
+   size_t length = 0;
+   rkb_error_t ignored = {0};
+   bool found = path && rkb_file_read(path, 1 << 20, &text, &length, &ignored) == RKB_OK && strstr(text, "\ndirections: [forward, backward]");
+   free(text);
+   free(path);
+   return found;
+}
+
+/* Writes the task at target, with backward where the graph has gradients. */
+static int make_task(const rkb_import_t *import, const char *script, const char *target, rkb_text_t *report, rkb_error_t *err) {
+   int status = run_script(import, script, target, "forward,backward", report, err);
+   if (status != RKB_OK)
+      return status;
+   if (!loads(target, "forward", "", report))
+      return rkb_fail(err, RKB_ERR_INVALID, "%s cannot be imported", import->file);
+   if (!has_backward(target) || loads(target, "backward", "note: no backward direction: ", report))
+      return RKB_OK;
+   remove_task(target);
+   rkb_text_t again; /* the same notes as before */
+   rkb_text_init(&again, 1 << 20);
+   status = run_script(import, script, target, "forward", &again, err);
+   rkb_text_free(&again);
+   return status;
+}
+
+int rkb_task_import(const rkb_import_t *import, rkb_text_t *report, rkb_error_t *err) {
+   char *directory = strdup(import->directory), *parent = NULL, *scratch = NULL, *target = NULL, *script = NULL;
+   int status = RKB_OK;
+   size_t length = directory ? strlen(directory) : 0;
+   while (length > 1 && directory[length - 1] == '/')
+      directory[--length] = '\0';
+   const char *name = directory ? strrchr(directory, '/') : NULL;
+   name = name ? name + 1 : directory;
+   parent = directory ? rkb_path_directory(directory) : NULL;
+   if (parent == NULL || asprintf(&scratch, "%s/.rkb-import-XXXXXX", parent) < 0) {
+      scratch = NULL;
+      status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+      goto release;
+   }
+   if (access(directory, F_OK) == 0) {
+      status = rkb_fail(err, RKB_ERR_INVALID, "%s exists already", directory);
+      goto release;
+   }
+   script = find_script();
+   if (script == NULL) {
+      status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "the import scripts are not installed (share/rkb/import)");
+      goto release;
+   }
+   if (mkdtemp(scratch) == NULL) {
+      status = rkb_fail(err, RKB_ERR_IO, "cannot make a directory in %s: %s", parent, strerror(errno));
+      goto release;
+   }
+   target = rkb_path_join(scratch, name);
+   status = target ? make_task(import, script, target, report, err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   if (status == RKB_OK && rename(target, directory) != 0)
+      status = rkb_fail(err, RKB_ERR_IO, "cannot make %s: %s", directory, strerror(errno));
+   if (status != RKB_OK && target)
+      remove_task(target);
+   rmdir(scratch);
+release:
+   free(target);
+   free(script);
+   free(scratch);
+   free(parent);
+   free(directory);
+   return status;
+}

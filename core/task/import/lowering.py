@@ -1,0 +1,334 @@
+"""Turns a traced graph into the nodes of reference.graph.yaml: one functional operation each, shapes as seen in this trace.
+
+What has no operation is collected, so that a person learns of all of it at once.
+"""
+
+import math
+
+import torch
+
+from layout_calls import LayoutCalls, number
+from refusal import Refused
+from signatures import ALIASES, SIGNATURES, bind
+
+DTYPES = {
+    torch.float32: "float32", torch.float64: "float64", torch.float16: "float16", torch.bfloat16: "bfloat16",
+    torch.int32: "int32", torch.int64: "int64", torch.uint8: "uint8",
+}  # fmt: skip
+IDENTITIES = {"contiguous", "clone", "identity", "type_as"}
+RESHAPES = {"view", "reshape", "flatten", "unflatten", "squeeze", "unsqueeze", "view_as", "reshape_as"}
+DROPOUTS = {"dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"}
+BINARY = {
+    "add": "add", "__add__": "add", "__radd__": "add", "iadd": "add",
+    "sub": "sub", "subtract": "sub", "__sub__": "sub", "isub": "sub",
+    "mul": "mul", "multiply": "mul", "__mul__": "mul", "__rmul__": "mul", "imul": "mul",
+    "div": "div", "divide": "div", "truediv": "div", "true_divide": "div", "__truediv__": "div", "itruediv": "div",
+}  # fmt: skip
+
+
+class Lowering(LayoutCalls):
+    def __init__(self, traced, path, tensor_names):
+        self.root = traced.root
+        self.path = path
+        self.tensor_names = tensor_names  # argument, parameter or buffer -> the task's name for it
+        self.taken = set(tensor_names.values())  # values may not have these
+        self.constants = {}  # torch.fx node -> tensor made inside forward
+        self.names = {}  # torch.fx node -> value name, or a tuple of them
+        self.nodes = []
+        self.notes = []
+        self.refusals = []
+        self.used = set()  # arguments, parameters and buffers that the graph reads
+        self.outputs = []
+        self.replaced = {}  # torch.fx node overwritten in place -> where
+
+    # --- values
+
+    def emit(self, op, operands, attributes, value, line, hint):
+        name = hint
+        count = 2
+        while name in self.taken:
+            name = "%s_%d" % (hint, count)
+            count += 1
+        self.taken.add(name)
+        if value.dtype not in DTYPES:
+            raise Refused("values of type %s (%s) are not covered" % (str(value.dtype).replace("torch.", ""), op))
+        self.nodes.append({
+            "op": op, "in": operands, "attr": attributes, "line": line,
+            "out": name, "shape": tuple(value.shape), "dtype": DTYPES[value.dtype],
+        })  # fmt: skip
+        return name
+
+    def step(self, node, op, operands, attributes, like=None, suffix=""):
+        return self.emit(op, operands, attributes, node.meta["value"] if like is None else like, node.meta["line"],
+                         node.name + suffix)
+
+    def operand(self, value):
+        if isinstance(value, torch.fx.Node):
+            if value in self.replaced:
+                raise Refused("a value that was changed in place (line %d) is used again" % self.replaced[value])
+            if value not in self.names:
+                raise Refused("it needs a value that is not covered")
+            return self.names[value]
+        if isinstance(value, torch.Tensor):
+            raise Refused("a tensor made inside forward is an operand; make it a buffer or an input")
+        raise Refused("a plain number where a tensor belongs")
+
+    # --- the walk
+
+    def run(self, graph):
+        for node in graph.nodes:
+            try:
+                if node.op in ("placeholder", "get_attr"):
+                    self.source(node)
+                elif node.op == "output":
+                    self.finish(node.args[0])
+                else:
+                    self.names[node] = self.lower(node)
+            except Refused as refusal:
+                where = "%s:%d: " % (self.path, node.meta.get("line", 0))
+                blind = refusal.sentences == ["it needs a value that is not covered"]
+                if not blind:  # the operation that made that value is on the list already
+                    self.refusals += [where + sentence for sentence in refusal.sentences]
+        if self.refusals:
+            raise Refused(*dict.fromkeys(self.refusals))
+
+    def source(self, node):
+        key = node.target if node.op == "placeholder" else node.target.replace("model.", "", 1)
+        if key in self.tensor_names:
+            if node.op == "get_attr" or node.users:
+                self.used.add(key)
+            self.names[node] = self.tensor_names[key]
+        else:
+            self.constants[node] = attribute(self.root, node.target)
+
+    def resolve(self, tree):
+        """Arguments with constants in place of the nodes that hold them."""
+        return torch.fx.node.map_arg(tree, lambda node: self.constants.get(node, node))
+
+    def finish(self, result):
+        results = result if isinstance(result, (tuple, list)) else (result,)
+        for value in results:
+            if not isinstance(value, torch.fx.Node):
+                raise Refused("forward returns something that is no tensor")
+            name = self.operand(value)
+            if isinstance(name, tuple):
+                raise Refused("forward returns a nested tuple")
+            if all(node["out"] != name for node in self.nodes):
+                raise Refused("forward returns an input unchanged")
+            if name in self.outputs:
+                raise Refused("forward returns the same value twice")
+            self.outputs.append(name)
+
+    def lower(self, node):
+        if node.op == "call_module":
+            return self.batch_norm_module(node)
+        name = node.target if isinstance(node.target, str) else node.target.__name__
+        result = self.call(node, name, self.resolve(node.args), dict(self.resolve(node.kwargs)))
+        if node.meta.get("in_place") or node.kwargs.get("inplace") or (name.endswith("_") and not name.endswith("__")):
+            if isinstance(node.args[0], torch.fx.Node):
+                self.replaced[node.args[0]] = node.meta["line"]
+        return result
+
+    def call(self, node, name, args, kwargs):
+        name = ALIASES.get(name, name)
+        if name in BINARY:
+            return self.binary(node, BINARY[name], args, kwargs)
+        if name in ("__rsub__", "rsub", "__rtruediv__"):
+            return self.binary(node, "sub" if "sub" in name else "div", (args[1], args[0]), kwargs)
+        if name in DROPOUTS:
+            return self.dropout(node, name, args, kwargs)
+        if name in IDENTITIES:
+            return self.operand(args[0])
+        if name in ("to", "float"):
+            return self.convert(node, args[0])
+        if name in RESHAPES:
+            return self.step(node, "reshape", [self.operand(args[0])], {"shape": tuple(node.meta["value"].shape)})
+        if name in ("expand", "expand_as", "broadcast_to"):
+            return self.step(node, "expand", [self.operand(args[0])], {"shape": tuple(node.meta["value"].shape)})
+        if name in ("mean", "sum", "amax", "amin", "max", "min", "var", "std"):
+            return self.reduce(node, name, args, kwargs)
+        if name in ("split", "chunk", "unbind", "tensor_split"):
+            return self.pieces(node, name, args, kwargs)
+        special = getattr(self, "do_" + name, None)
+        if special is not None:
+            return special(node, args, kwargs)
+        signature = SIGNATURES.get(name)
+        if signature is None:
+            raise Refused("%s is not covered" % name)
+        if name == "permute" and args and not isinstance(args[1], (tuple, list)):
+            args = (args[0], tuple(args[1:]))
+        operands, attributes = bind(name, signature, args, kwargs)
+        if name == "hardtanh":
+            attributes = {"min": attributes["min_val"], "max": attributes["max_val"]}
+        if name in ("softmax", "log_softmax") and "dim" not in attributes:
+            raise Refused("%s without dim is not covered" % name)
+        return self.step(node, name, [self.operand(value) for value in operands], attributes)
+
+    # --- arithmetic
+
+    def binary(self, node, op, args, kwargs):
+        left, right = args[0], args[1]
+        if kwargs.pop("rounding_mode", None) is not None:
+            raise Refused("div with rounding_mode is not covered")
+        alpha = kwargs.pop("alpha", 1)
+        if kwargs:
+            raise Refused("%s with %s is not covered" % (op, ", ".join(kwargs)))
+        left, right = (constant_number(value) for value in (left, right))
+        if alpha != 1:
+            if number(right):
+                right = right * alpha
+            else:
+                right = self.step(node, "mul", [self.operand(right)], {"other": float(alpha)}, right.meta["value"], "_scaled")
+        if number(right):
+            return self.step(node, op, [self.operand(left)], {"other": float(right)})
+        second = right if isinstance(right, str) else self.operand(right)
+        if not number(left):
+            return self.step(node, op, [self.operand(left), second], {})
+        if op in ("add", "mul"):
+            return self.step(node, op, [second], {"other": float(left)})
+        inner = "neg" if op == "sub" else "reciprocal"
+        turned = self.step(node, inner, [second], {}, None, "_" + inner)
+        return self.step(node, "add" if op == "sub" else "mul", [turned], {"other": float(left)})
+
+    def do_pow(self, node, args, kwargs):
+        base, exponent = args[0], constant_number(args[1])
+        if not number(exponent):
+            raise Refused("pow with a tensor as exponent is not covered")
+        name = self.operand(base)
+        if exponent in (0.5, -0.5, -1):
+            return self.step(node, {0.5: "sqrt", -0.5: "rsqrt", -1: "reciprocal"}[exponent], [name], {})
+        if exponent not in (2, 3, 4):
+            raise Refused("pow with the exponent %s is not covered" % exponent)
+        result = name
+        for turn in range(int(exponent) - 1):
+            result = self.step(node, "mul", [result, name], {}, None, "" if turn == exponent - 2 else "_part")
+        return result
+
+    do___pow__ = do_pow
+
+    def do_matmul(self, node, args, kwargs):
+        left, right = args[0], args[1]
+        for side in (left, right):
+            if isinstance(side, torch.fx.Node) and side.meta["value"].dim() < 2:
+                raise Refused("matmul with a vector is not covered")
+        return self.step(node, "matmul", [self.operand(left), self.operand(right)], {})
+
+    def do_addmm(self, node, args, kwargs):
+        if kwargs:
+            raise Refused("addmm with %s is not covered" % ", ".join(kwargs))
+        dot = self.step(node, "matmul", [self.operand(args[1]), self.operand(args[2])], {}, None, "_product")
+        return self.step(node, "add", [dot, self.operand(args[0])], {})
+
+    # --- reductions
+
+    def reduce(self, node, name, args, kwargs):
+        operands, attributes = bind(name, REDUCTIONS.get(name, "@input dim=None keepdim=False dtype!None"), args, kwargs)
+        if name in ("max", "min") and isinstance(attributes.get("dim"), torch.fx.Node):
+            return self.step(node, name + "imum", [self.operand(operands[0]), self.operand(attributes["dim"])], {})
+        value = node.meta["value"]
+        rank = operands[0].meta["value"].dim()
+        dims = attributes.get("dim")
+        pair = isinstance(value, (tuple, list))
+        dims = tuple(range(rank)) if dims is None else (dims,) if number(dims) else tuple(dims)
+        attributes["dim"] = dims
+        source = self.operand(operands[0])
+        if name == "std":
+            spread = self.step(node, "var", [source], attributes, value, "_variance")
+            return self.step(node, "sqrt", [spread], {})
+        op = name if not name.startswith(("max", "min")) or pair else "a" + name
+        result = self.step(node, op, [source], attributes, value[0] if pair else value)
+        return (result, None) if pair else result
+
+    def do_norm(self, node, args, kwargs):
+        operands, attributes = bind("norm", "@input p=2 dim=None keepdim=False out~ dtype!None", args, kwargs)
+        if attributes.pop("p", 2) not in (2, "fro"):
+            raise Refused("a norm that is not the 2-norm is not covered")
+        value = operands[0].meta["value"]
+        source = self.operand(operands[0])
+        dims = attributes.get("dim")
+        attributes["dim"] = tuple(range(value.dim())) if dims is None else (dims,) if number(dims) else tuple(dims)
+        squares = self.step(node, "mul", [source, source], {}, value, "_squares")
+        return self.step(node, "sqrt", [self.step(node, "sum", [squares], attributes, None, "_sum")], {})
+
+    # --- layers
+
+    def dropout(self, node, name, args, kwargs):
+        operands, attributes = bind(name, "@input p=0.5 training=True inplace~", args, kwargs)
+        if attributes["training"] and attributes["p"] > 0:
+            raise Refused("%s with p = %s is not covered: it is random; set p to 0 or call eval()" % (name, attributes["p"]))
+        return self.operand(operands[0])
+
+    def batch_norm_module(self, node):
+        module = attribute(self.root, node.target)
+        name = node.target.replace("model.", "", 1)
+        operands = [self.operand(node.args[0])]
+        for key in ("weight", "bias"):
+            if getattr(module, key) is not None:
+                self.used.add(name + "." + key)
+                operands.append(self.tensor_names[name + "." + key])
+        if module.track_running_stats:
+            self.notes.append("%s normalises by batch statistics; its update of the running statistics is no part of the task" % name)
+        return self.step(node, "batch_norm", operands, {"training": True, "eps": module.eps})
+
+    def do_batch_norm(self, node, args, kwargs):
+        signature = "@input @running_mean=None @running_var=None @weight=None @bias=None training=False momentum~ eps=1e-5"
+        operands, attributes = bind("batch_norm", signature, args, kwargs)
+        if attributes["training"] and (len(args) > 1 and args[1] is not None or kwargs.get("running_mean") is not None):
+            raise Refused("batch_norm updates running statistics here, which is not covered; pass None for them")
+        return self.step(node, "batch_norm", [self.operand(value) for value in operands], attributes)
+
+    def do_instance_norm(self, node, args, kwargs):
+        signature = "@input running_mean~ running_var~ @weight=None @bias=None use_input_stats!True momentum~ eps=1e-5"
+        operands, attributes = bind("instance_norm", signature, args, kwargs)
+        attributes["num_groups"] = operands[0].meta["value"].shape[1]
+        return self.step(node, "group_norm", [self.operand(value) for value in operands], attributes)
+
+    def adaptive_mean(self, node, args, kwargs):
+        """Adaptive average pooling to one element a channel: a mean."""
+        value, source = node.meta["value"], args[0].meta["value"]
+        dims = tuple(dim for dim in range(source.dim()) if dim >= 2)
+        if any(value.shape[dim] != 1 for dim in dims) or value.dim() != source.dim():
+            raise Refused("adaptive average pooling to more than one element a channel is not covered")
+        return self.step(node, "mean", [self.operand(args[0])], {"dim": dims, "keepdim": True})
+
+    do_adaptive_avg_pool1d = do_adaptive_avg_pool2d = do_adaptive_avg_pool3d = adaptive_mean
+
+    def do_masked_fill(self, node, args, kwargs):
+        source, mask, fill = args
+        diagonal = upper_triangle(mask) if isinstance(mask, torch.Tensor) and mask.dim() >= 2 else None
+        if diagonal is None or constant_number(fill) != -math.inf:
+            raise Refused("masked_fill is covered for a fixed mask above a diagonal and -inf alone")
+        return self.step(node, "causal_mask", [self.operand(source)], {"diagonal": diagonal})
+
+    do_masked_fill_ = do_masked_fill
+
+
+REDUCTIONS = {
+    "max": "@input dim=None keepdim=False",
+    "min": "@input dim=None keepdim=False",
+    "var": "@input dim=None unbiased=True keepdim=False",
+    "std": "@input dim=None unbiased=True keepdim=False",
+}
+
+
+def attribute(root, path):
+    for part in path.split("."):
+        root = getattr(root, part)
+    return root
+
+
+def constant_number(value):
+    """The number in a constant without dims, or the value itself."""
+    if isinstance(value, torch.Tensor) and value.dim() == 0 and value.device.type != "meta":
+        return value.item()
+    return value
+
+
+def upper_triangle(mask):
+    """The k for which mask is true exactly where column - row >= k, or None."""
+    flat = mask.reshape(-1, mask.shape[-2], mask.shape[-1]) != 0
+    rows, columns = flat.shape[-2:]
+    first = flat[0, 0].nonzero()
+    diagonal = int(first[0]) if len(first) else columns
+    wanted = torch.ones(rows, columns, dtype=torch.bool).triu(diagonal)
+    return diagonal if bool((flat == wanted).all()) else None

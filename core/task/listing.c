@@ -1,0 +1,162 @@
+/* The table of tasks.  Holds one loaded task at a time.  Any thread. */
+#include "task/listing.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "task/task.h"
+
+#define MOST_CASES 4096u
+
+double rkb_least_time(double operations, double bytes, const rkb_listing_target_t *target, bool *memory_bound) {
+   double memory = bytes / target->bytes_per_s, arithmetic = operations / target->operations_per_s;
+   *memory_bound = memory >= arithmetic;
+   return fmax(memory, arithmetic) + target->launch_floor_s;
+}
+
+static char *dims_text(rkb_arena_t *arena, const rkb_task_t *task, const rkb_case_t *the_case) {
+   rkb_text_t text;
+   rkb_text_init(&text, 4096);
+   for (uint32_t i = 0; i < rkb_task_dim_count(task); ++i) {
+      const char *domain = NULL, *name = rkb_task_dim(task, i, &domain);
+      bool is_real = false;
+      int64_t value = 0;
+      double real = 0;
+      if (rkb_case_lookup(task, the_case, name, &is_real, &value, &real))
+         rkb_text_format(&text, "%s%s=%lld", text.length ? " " : "", name, (long long)value);
+   }
+   char *copy = rkb_arena_text(arena, rkb_text_get(&text), text.length);
+   rkb_text_free(&text);
+   return copy;
+}
+
+static int add_case(rkb_listing_t *listing, const rkb_task_t *task, const rkb_case_t *the_case, const rkb_listing_target_t *target,
+                    rkb_error_t *err) {
+   if (listing->count == listing->room) {
+      uint32_t room = listing->room ? listing->room * 2 : 64;
+      rkb_listed_case_t *grown = room <= MOST_CASES ? realloc(listing->cases, room * sizeof *grown) : NULL;
+      if (grown == NULL)
+         return rkb_fail(err, RKB_ERR_LIMIT, "more than %u bench cases, or out of memory", listing->count);
+      listing->cases = grown;
+      listing->room = room;
+   }
+   const rkb_task_info_t *info = rkb_task_info(task);
+   rkb_listed_case_t *listed = &listing->cases[listing->count];
+   listed->task = rkb_arena_format(listing->arena, "%s", info->name);
+   listed->direction = rkb_arena_format(listing->arena, "%s", info->direction);
+   listed->name = rkb_arena_format(listing->arena, "%s", the_case->name);
+   listed->dims = dims_text(listing->arena, task, the_case);
+   listed->operations = the_case->operations;
+   listed->bytes = the_case->bytes;
+   listed->least_s = rkb_least_time(the_case->operations, the_case->bytes, target, &listed->memory_bound);
+   if (!listed->task || !listed->direction || !listed->name || !listed->dims)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory listing tasks");
+   ++listing->count;
+   return RKB_OK;
+}
+
+/* All directions of one task; the first is found by loading without one. */
+static int add_task(rkb_listing_t *listing, const char *folder, const rkb_listing_target_t *target, rkb_problems_t *problems,
+                    rkb_error_t *err) {
+   int status = RKB_OK;
+   rkb_task_t *task = rkb_task_load(folder, NULL, 0, problems);
+   for (uint32_t d = 0; task && status == RKB_OK; ++d) {
+      for (uint32_t c = 0; status == RKB_OK; ++c) {
+         const rkb_case_t *the_case = rkb_task_case(task, RKB_CASE_BENCH, c);
+         if (the_case == NULL)
+            break;
+         status = add_case(listing, task, the_case, target, err);
+      }
+      const char *const *directions = rkb_task_directions(task);
+      rkb_task_t *next = directions[d] && directions[d + 1] ? rkb_task_load(folder, directions[d + 1], 0, problems) : NULL;
+      rkb_task_free(task);
+      task = next;
+   }
+   rkb_task_free(task);
+   return status;
+}
+
+static int by_name(const struct dirent **left, const struct dirent **right) {
+   return strcmp((*left)->d_name, (*right)->d_name); /* the same in every locale */
+}
+
+static int visible(const struct dirent *entry) {
+   return entry->d_name[0] != '.';
+}
+
+int rkb_listing_load(const char *directory, const rkb_listing_target_t *target, rkb_listing_t *listing,
+                     rkb_problems_t *problems, rkb_error_t *err) {
+   *listing = (rkb_listing_t){.arena = rkb_arena_new(16u << 20)};
+   if (listing->arena == NULL)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory listing tasks");
+   struct dirent **entries = NULL;
+   int count = scandir(directory, &entries, visible, by_name);
+   if (count < 0)
+      return rkb_fail(err, RKB_ERR_IO, "cannot read %s: %s", directory, strerror(errno));
+   int status = RKB_OK;
+   for (int i = 0; i < count; ++i) {
+      char *folder = rkb_path_join(directory, entries[i]->d_name), *file = folder ? rkb_path_join(folder, "task.yaml") : NULL;
+      if (file == NULL)
+         status = status != RKB_OK ? status : rkb_fail(err, RKB_ERR_NOMEM, "out of memory listing tasks");
+      else if (status == RKB_OK && rkb_path_exists(file))
+         status = add_task(listing, folder, target, problems, err);
+      free(file);
+      free(folder);
+      free(entries[i]);
+   }
+   free(entries);
+   return status;
+}
+
+void rkb_listing_free(rkb_listing_t *listing) {
+   free(listing->cases);
+   rkb_arena_free(listing->arena);
+   *listing = (rkb_listing_t){0};
+}
+
+/* "3.1 G": three digits and a decimal prefix. */
+static void scaled(double value, char out[16]) {
+   static const char prefixes[] = " kMGTP";
+   int step = 0;
+   while (value >= 999.5 && step < 5) {
+      value /= 1000;
+      ++step;
+   }
+   snprintf(out, 16, value < 9.95 && step ? "%.2f %c" : value < 99.5 && step ? "%.1f %c" : "%.0f %c", value, prefixes[step]);
+}
+
+void rkb_listing_write(const rkb_listing_t *listing, const rkb_listing_target_t *target, rkb_text_t *out) {
+   static const char row[] = "%-24s %-9s %-20s %-44s %9s %9s  %10s  %s\n";
+   rkb_text_format(out, row, "task", "direction", "case", "dims", "flop", "bytes", "least us", "bound by");
+   for (uint32_t i = 0; i < listing->count; ++i) {
+      const rkb_listed_case_t *listed = &listing->cases[i];
+      char operations[16], bytes[16], least[32];
+      scaled(listed->operations, operations);
+      scaled(listed->bytes, bytes);
+      snprintf(least, sizeof least, "%.1f", listed->least_s * 1e6);
+      const char *slash = strchr(listed->name, '/');
+      rkb_text_format(out, row, listed->task, listed->direction, slash ? slash + 1 : listed->name, listed->dims, operations, bytes,
+                      least, listed->memory_bound ? "memory" : "arithmetic");
+   }
+   rkb_text_format(out, "least time on %s: max(bytes / %.3g TB/s, flop / %.3g TFLOP/s) + %.1f us for a launch\n", target->name,
+                   target->bytes_per_s / 1e12, target->operations_per_s / 1e12, target->launch_floor_s * 1e6);
+}
+
+json_t *rkb_listing_json(const rkb_listing_t *listing, const rkb_listing_target_t *target) {
+   json_t *rows = json_array();
+   for (uint32_t i = 0; rows && i < listing->count; ++i) {
+      const rkb_listed_case_t *listed = &listing->cases[i];
+      json_t *row = json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:b}", "task", listed->task, "direction", listed->direction,
+                              "case", listed->name, "dims", listed->dims, "operations", listed->operations, "bytes", listed->bytes,
+                              "least_s", listed->least_s, "memory_bound", listed->memory_bound);
+      if (json_array_append_new(rows, row) != 0) {
+         json_decref(rows);
+         rows = NULL;
+      }
+   }
+   return rows ? json_pack("{s:s, s:o}", "target", target->name, "cases", rows) : NULL;
+}

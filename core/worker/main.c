@@ -1,0 +1,313 @@
+/* rkb-worker - runs plans on the GPU for a program that holds the inputs, the answers and the clockwork of the search.
+ *
+ * It is given cubins, plans and values over standard input and answers over standard output (protocol.h), so it runs as a
+ * child process, or behind ssh, srun or docker run.  It links libc alone, finds the driver at run time, and enters its
+ * sandbox before the driver.  A candidate that breaks the context costs this process: the caller starts another. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "driver.h"
+#include "instance.h"
+#include "kernel/kernel.h"
+#include "protocol.h"
+#include "sandbox.h"
+#include "timing.h"
+
+struct worker {
+   rkb_driver_t driver;
+   rkb_flusher_t flusher;
+   CUmodule modules[RKB_WORKER_MAX_INSTANCES];
+   rkb_instance_t instances[RKB_WORKER_MAX_INSTANCES];
+   rkb_staged_t staged[RKB_WORKER_MAX_STAGED];
+   bool open, flusher_open;
+   char layers[96];
+   char message[256]; /* of the reply in the making */
+};
+
+static bool read_all(void *data, size_t bytes) {
+   for (char *at = data; bytes > 0;) {
+      ssize_t got = read(STDIN_FILENO, at, bytes);
+      if (got < 0 && errno == EINTR)
+         continue;
+      if (got <= 0)
+         return false;
+      at += got;
+      bytes -= (size_t)got;
+   }
+   return true;
+}
+
+static bool write_all(const void *data, size_t bytes) {
+   for (const char *at = data; bytes > 0;) {
+      ssize_t put = write(STDOUT_FILENO, at, bytes);
+      if (put < 0 && errno == EINTR)
+         continue;
+      if (put <= 0)
+         return false;
+      at += put;
+      bytes -= (size_t)put;
+   }
+   return true;
+}
+
+static bool reply(const rkb_worker_head_t *request, int status, const void *body, size_t bytes) {
+   rkb_worker_head_t head = {RKB_WORKER_MAGIC, RKB_WORKER_VERSION, request->type, request->number, status, bytes};
+   return write_all(&head, sizeof head) && write_all(body, bytes);
+}
+
+static int fail(struct worker *w, int status, const char *fmt, ...) {
+   va_list ap;
+   va_start(ap, fmt);
+   vsnprintf(w->message, sizeof w->message, fmt, ap);
+   va_end(ap);
+   return status;
+}
+
+static int fail_driver(struct worker *w, const char *what, CUresult status) {
+   return fail(w, status == CUDA_ERROR_OUT_OF_MEMORY ? RKB_WORKER_NO_MEMORY : RKB_WORKER_DRIVER, "%s: %s", what,
+               rkb_driver_error(&w->driver, status));
+}
+
+static rkb_instance_t *find_instance(struct worker *w, uint32_t number) {
+   return number < RKB_WORKER_MAX_INSTANCES && w->instances[number].plan ? &w->instances[number] : NULL;
+}
+
+static int hello(struct worker *w, int ordinal, char *out, size_t size) {
+   size_t free_bytes = 0, bytes = 0;
+   if (!w->open && !rkb_driver_open(&w->driver, ordinal, w->message, sizeof w->message))
+      return RKB_WORKER_NO_DEVICE;
+   w->open = true;
+   w->driver.cuMemGetInfo(&free_bytes, &bytes);
+   snprintf(out, size, "device=%s\nbus=%s\ndriver_api=%d\nmemory_bytes=%zu\nfree_bytes=%zu\nl2_bytes=%zu\npage_bytes=%zu\nlayers=%s\n",
+            w->driver.name, w->driver.bus, w->driver.version, bytes, free_bytes, w->driver.l2_bytes, w->driver.granularity, w->layers);
+   return RKB_WORKER_OK;
+}
+
+static int load_module(struct worker *w, const rkb_worker_module_t *r, const char *cubin, size_t bytes) {
+   if (r->module >= RKB_WORKER_MAX_INSTANCES || w->modules[r->module] || bytes < 16)
+      return fail(w, RKB_WORKER_BAD_REQUEST, "module number %u is taken or too large", r->module);
+   CUresult status = w->driver.cuModuleLoadData(&w->modules[r->module], cubin);
+   if (status == CUDA_SUCCESS)
+      return RKB_WORKER_OK;
+   w->modules[r->module] = NULL;
+   return fail(w, RKB_WORKER_BAD_MODULE, "the driver refuses the cubin: %s", rkb_driver_error(&w->driver, status));
+}
+
+static int stage(struct worker *w, const rkb_worker_stage_t *r, const char *data, size_t bytes) {
+   rkb_staged_t *slot = NULL;
+   for (int i = 0; i < RKB_WORKER_MAX_STAGED; i++) {
+      rkb_staged_t *s = &w->staged[i];
+      if (s->data && s->set == r->set && s->tensor == r->tensor)
+         slot = s;
+   }
+   for (int i = 0; !slot && i < RKB_WORKER_MAX_STAGED; i++)
+      if (!w->staged[i].data)
+         slot = &w->staged[i];
+   if (!slot)
+      return fail(w, RKB_WORKER_BAD_REQUEST, "more than %d staged tensors", RKB_WORKER_MAX_STAGED);
+   if (slot->data && slot->bytes != r->bytes)
+      return fail(w, RKB_WORKER_BAD_REQUEST, "tensor %u changes its size", r->tensor);
+   if (r->offset > r->bytes || bytes > r->bytes - r->offset)
+      return fail(w, RKB_WORKER_BAD_REQUEST, "tensor %u: bytes past its end", r->tensor);
+   if (!slot->data) {
+      CUresult status = w->driver.cuMemAlloc(&slot->data, r->bytes ? r->bytes : 16);
+      if (status != CUDA_SUCCESS) {
+         slot->data = 0;
+         return fail_driver(w, "staging an input", status);
+      }
+      slot->set = r->set;
+      slot->tensor = r->tensor;
+      slot->bytes = r->bytes;
+   }
+   CUresult status = bytes ? w->driver.cuMemcpyHtoD(slot->data + r->offset, data, bytes) : CUDA_SUCCESS;
+   return status == CUDA_SUCCESS ? RKB_WORKER_OK : fail_driver(w, "staging an input", status);
+}
+
+static int open_instance(struct worker *w, const rkb_worker_instance_t *r, const char *plan_bytes, size_t bytes) {
+   rkb_plan_t *plan = NULL;
+   rkb_error_t err = {0};
+   if (r->instance >= RKB_WORKER_MAX_INSTANCES || w->instances[r->instance].plan)
+      return fail(w, RKB_WORKER_BAD_REQUEST, "instance number %u is taken or too large", r->instance);
+   if (r->module >= RKB_WORKER_MAX_INSTANCES || !w->modules[r->module] || r->placement > RKB_PLACE_GUARD_HIGH)
+      return fail(w, RKB_WORKER_BAD_REQUEST, "no module %u, or no such placement", r->module);
+   if (rkb_plan_read(plan_bytes, bytes, &plan, &err) != RKB_OK)
+      return fail(w, RKB_WORKER_BAD_REQUEST, "%s", err.message);
+   return rkb_instance_open(&w->driver, w->modules[r->module], plan, r->placement, &w->instances[r->instance], w->message,
+                            sizeof w->message);
+}
+
+static int run_instance(struct worker *w, const rkb_worker_run_t *r, rkb_worker_ran_t *ran) {
+   rkb_instance_t *in = find_instance(w, r->instance);
+   if (!in)
+      return fail(w, RKB_WORKER_BAD_REQUEST, "no instance %u", r->instance);
+   CUresult status = rkb_instance_prepare(&w->driver, in, w->staged, RKB_WORKER_MAX_STAGED, r->set);
+   if (status != CUDA_SUCCESS)
+      return fail_driver(w, "preparing a run", status);
+   *ran = rkb_instance_run(&w->driver, in, r->deadline_ms);
+   return RKB_WORKER_OK;
+}
+
+static int read_buffer(struct worker *w, const rkb_worker_read_t *r, char **out) {
+   rkb_instance_t *in = find_instance(w, r->instance);
+   if (!in || r->buffer >= in->plan->buffer_count || r->bytes > RKB_WORKER_MAX_BODY)
+      return fail(w, RKB_WORKER_BAD_REQUEST, "no buffer %u in instance %u", r->buffer, r->instance);
+   uint64_t bytes = in->plan->buffers[r->buffer].bytes;
+   if (r->offset > bytes || r->bytes > bytes - r->offset)
+      return fail(w, RKB_WORKER_BAD_REQUEST, "bytes past the end of %s", in->plan->buffers[r->buffer].name);
+   *out = malloc(r->bytes ? r->bytes : 1);
+   if (!*out)
+      return fail(w, RKB_WORKER_NO_MEMORY, "out of memory");
+   CUresult status = r->bytes ? w->driver.cuMemcpyDtoH(*out, in->memory[r->buffer].start + r->offset, r->bytes) : CUDA_SUCCESS;
+   return status == CUDA_SUCCESS ? RKB_WORKER_OK : fail_driver(w, "reading a buffer", status);
+}
+
+static int time_turns(struct worker *w, const rkb_worker_time_t *r, const rkb_worker_turn_t *turns, size_t bytes, float **out) {
+   if (r->turns > 65536 || bytes != (size_t)r->turns * sizeof *turns)
+      return fail(w, RKB_WORKER_BAD_REQUEST, "%u turns in %zu bytes", r->turns, bytes);
+   if (!w->flusher_open) {
+      CUresult status = rkb_flusher_open(&w->driver, &w->flusher);
+      if (status != CUDA_SUCCESS)
+         return fail_driver(w, "preparing to empty the second-level cache", status);
+      w->flusher_open = true;
+   }
+   *out = calloc(r->turns + 1, sizeof **out);
+   if (!*out)
+      return fail(w, RKB_WORKER_NO_MEMORY, "out of memory");
+   for (uint32_t i = 0; i < r->turns; i++) {
+      rkb_instance_t *in = turns[i].instance == UINT32_MAX ? NULL : find_instance(w, turns[i].instance);
+      if (!in && turns[i].instance != UINT32_MAX)
+         return fail(w, RKB_WORKER_BAD_REQUEST, "no instance %u", turns[i].instance);
+      CUresult status = rkb_time_turn(&w->driver, &w->flusher, in, w->staged, RKB_WORKER_MAX_STAGED, &turns[i], r->deadline_ms,
+                                      &(*out)[i]);
+      if (status != CUDA_SUCCESS)
+         return fail(w, RKB_WORKER_DRIVER, "turn %u, instance %u: %s", i, turns[i].instance,
+                     status == CUDA_ERROR_NOT_READY ? "still running at the deadline" : rkb_driver_error(&w->driver, status));
+   }
+   return RKB_WORKER_OK;
+}
+
+static void drop_instance(struct worker *w, uint32_t number) {
+   if (w->instances[number].plan)
+      rkb_instance_close(&w->driver, &w->instances[number]);
+}
+
+static void drop_module(struct worker *w, uint32_t number) {
+   if (w->modules[number])
+      w->driver.cuModuleUnload(w->modules[number]);
+   w->modules[number] = NULL;
+}
+
+static void drop_staged(struct worker *w, bool all, uint32_t set) {
+   for (int i = 0; i < RKB_WORKER_MAX_STAGED; i++)
+      if (w->staged[i].data && (all || w->staged[i].set == set)) {
+         w->driver.cuMemFree(w->staged[i].data);
+         w->staged[i] = (rkb_staged_t){0};
+      }
+}
+
+static int drop(struct worker *w, const rkb_worker_drop_t *r) {
+   bool numbered = r->thing == RKB_DROP_INSTANCE || r->thing == RKB_DROP_MODULE;
+   if (numbered && r->number >= RKB_WORKER_MAX_INSTANCES)
+      return fail(w, RKB_WORKER_BAD_REQUEST, "there is no number %u", r->number);
+   if (r->thing == RKB_DROP_SET)
+      drop_staged(w, false, r->number);
+   if (r->thing == RKB_DROP_INSTANCE)
+      drop_instance(w, r->number);
+   if (r->thing == RKB_DROP_MODULE)
+      drop_module(w, r->number);
+   if (r->thing == RKB_DROP_ALL) {
+      drop_staged(w, true, 0);
+      for (uint32_t i = 0; i < RKB_WORKER_MAX_INSTANCES; i++)
+         drop_instance(w, i);
+      for (uint32_t i = 0; i < RKB_WORKER_MAX_INSTANCES; i++)
+         drop_module(w, i);
+   }
+   return RKB_WORKER_OK;
+}
+
+/* The fixed part of a request, or NULL with the refusal in *status when the body is shorter. */
+#define FIXED(type) (length >= sizeof(type) ? (const type *)(const void *)body : NULL)
+
+/* Answers one request.  false ends the worker. */
+static bool serve(struct worker *w, int ordinal, const rkb_worker_head_t *head, const char *body) {
+   size_t length = head->length;
+   rkb_worker_ran_t ran = {0};
+   char text[1024] = "";
+   char *bytes = NULL;
+   float *times = NULL;
+   const void *answer = text;
+   size_t answered = 0;
+   int status = fail(w, RKB_WORKER_BAD_REQUEST, "a message of type %u and %zu bytes makes no sense", head->type, length);
+
+   if (head->type != RKB_WORKER_HELLO && !w->open)
+      status = fail(w, RKB_WORKER_BAD_REQUEST, "say hello first");
+   else if (head->type == RKB_WORKER_HELLO) {
+      status = hello(w, ordinal, text, sizeof text);
+      answered = strlen(text);
+   } else if (head->type == RKB_WORKER_MODULE && FIXED(rkb_worker_module_t)) {
+      status = load_module(w, FIXED(rkb_worker_module_t), body + sizeof(rkb_worker_module_t), length - sizeof(rkb_worker_module_t));
+   } else if (head->type == RKB_WORKER_STAGE && FIXED(rkb_worker_stage_t)) {
+      status = stage(w, FIXED(rkb_worker_stage_t), body + sizeof(rkb_worker_stage_t), length - sizeof(rkb_worker_stage_t));
+   } else if (head->type == RKB_WORKER_INSTANCE && FIXED(rkb_worker_instance_t)) {
+      status = open_instance(w, FIXED(rkb_worker_instance_t), body + sizeof(rkb_worker_instance_t),
+                             length - sizeof(rkb_worker_instance_t));
+   } else if (head->type == RKB_WORKER_RUN && FIXED(rkb_worker_run_t)) {
+      status = run_instance(w, FIXED(rkb_worker_run_t), &ran);
+      answer = &ran;
+      answered = sizeof ran;
+   } else if (head->type == RKB_WORKER_READ && FIXED(rkb_worker_read_t)) {
+      status = read_buffer(w, FIXED(rkb_worker_read_t), &bytes);
+      answer = bytes;
+      answered = FIXED(rkb_worker_read_t)->bytes;
+   } else if (head->type == RKB_WORKER_TIME && FIXED(rkb_worker_time_t)) {
+      const rkb_worker_time_t *r = FIXED(rkb_worker_time_t);
+      status = time_turns(w, r, (const rkb_worker_turn_t *)(const void *)(body + sizeof *r), length - sizeof *r, &times);
+      answer = times;
+      answered = r->turns * sizeof(float);
+   } else if (head->type == RKB_WORKER_DROP && FIXED(rkb_worker_drop_t)) {
+      status = drop(w, FIXED(rkb_worker_drop_t));
+   } else if (head->type == RKB_WORKER_STATE) {
+      status = RKB_WORKER_OK;
+      answered = rkb_driver_state(&w->driver, text, sizeof text);
+   }
+   if (status != RKB_WORKER_OK) {
+      answer = w->message;
+      answered = strlen(w->message);
+   }
+   bool alive = reply(head, status, answer, answered);
+   free(bytes);
+   free(times);
+   return alive;
+}
+
+int main(int argc, char **argv) {
+   static struct worker w;
+   rkb_worker_head_t head;
+   int ordinal = argc > 1 ? atoi(argv[1]) : 0;
+   if (argc > 2 || ordinal < 0 || isatty(STDIN_FILENO)) {
+      fprintf(stderr, "usage: rkb-worker [DEVICE]   (started by rkb; it speaks a binary protocol on standard input and output)\n");
+      return 2;
+   }
+   rkb_sandbox_enter(w.layers, sizeof w.layers);
+   while (read_all(&head, sizeof head)) {
+      if (head.magic != RKB_WORKER_MAGIC || head.version != RKB_WORKER_VERSION || head.length > RKB_WORKER_MAX_BODY + 64) {
+         fprintf(stderr, "rkb-worker: this is no message of version %d of the protocol\n", RKB_WORKER_VERSION);
+         return 1;
+      }
+      if (head.type == RKB_WORKER_QUIT)
+         return 0;
+      char *body = malloc(head.length + 1);
+      if (!body || !read_all(body, head.length)) {
+         free(body);
+         return 1;
+      }
+      bool alive = serve(&w, ordinal, &head, body);
+      free(body);
+      if (!alive)
+         return 1;
+   }
+   return 0;
+}

@@ -1,0 +1,134 @@
+/* A candidate from source to PTX, machine code and plan. */
+#include "fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static rkb_build_t *build(rkb_compilers_t *pool, const char *source, const char *tune, uint32_t flags, bool *from_cache) {
+   rkb_build_t *made = NULL;
+   rkb_finding_t finding;
+   rkb_error_t err = {0};
+   int status = rkb_build_candidate(pool, fixture_device("h200"), source, tune, flags, NULL, NULL, &made, from_cache, &finding, &err);
+   if (status != RKB_OK || !made)
+      fail_msg("status %d %s; %s: %s (%u:%u)", status, err.message, finding.reason, finding.message, finding.line, finding.column);
+   return made;
+}
+
+static void kernels_are_described(void **state) {
+   rkb_compilers_t *pool = fixture_pool(1, NULL);
+   size_t length;
+   bool cached;
+   char *source = fixture_read("candidates/rmsnorm.cu", &length);
+   rkb_build_t *made = build(pool, source, "{\"BLOCK\": 128}", 0, &cached);
+   const rkb_built_kernel_t *kernel = &made->kernels[0];
+   (void)state;
+   assert_false(cached);
+   assert_int_equal(made->kernel_count, 2);
+   assert_string_equal(kernel->expression, "rmsnorm<128, 4>");
+   assert_non_null(strstr(made->ptx, kernel->entry));
+   assert_int_equal(kernel->parameter_count, 5);
+   for (int i = 0; i < 3; i++)
+      assert_int_equal(kernel->parameters[i].is_pointer, RKB_PARAMETER_POINTER);
+   assert_string_equal(kernel->parameters[3].ptx_type, "f32");
+   assert_int_equal(kernel->parameters[4].offset, 28);
+   assert_int_equal(kernel->shared_bytes, 128 * 4);
+   assert_true(kernel->registers > 8 && kernel->registers < 128);
+   assert_int_equal(kernel->spill_store_bytes, 0);
+   assert_true(made->cubin_bytes > 1000);
+   assert_int_equal(strlen(made->ptx_hash), 32);
+   assert_non_null(strstr(made->ptx, ".loc"));
+   rkb_build_free(made);
+   free(source);
+   rkb_compilers_close(pool);
+}
+
+static void a_plan_follows(void **state) {
+   rkb_compilers_t *pool = fixture_pool(1, NULL);
+   fixture_case_t odd;
+   rkb_problems_t problems;
+   rkb_manifest_t *manifest;
+   rkb_plan_t *plan = NULL;
+   rkb_finding_t finding;
+   rkb_error_t err;
+   rkb_build_t *made;
+   size_t length;
+   bool cached;
+   float eps;
+   char *source = fixture_read("candidates/rmsnorm.cu", &length);
+   (void)state;
+   fixture_rmsnorm(&odd, 3, 5, 37);
+   rkb_problems_init(&problems);
+   manifest = rkb_manifest_parse("rmsnorm.cu", source, length, &problems);
+   assert_non_null(manifest);
+   made = build(pool, source, NULL, 0, &cached);
+   assert_int_equal(rkb_plan_make(manifest, NULL, made, fixture_device("h200"), &odd.of, fixture_lookup, &odd, &plan, &finding, &err), RKB_OK);
+   if (!plan)
+      fail_msg("%s: %s (%u:%u)", finding.reason, finding.message, finding.line, finding.column);
+   assert_int_equal(plan->buffer_count, 3);
+   assert_int_equal(plan->launch_count, 1);
+   assert_string_equal(plan->launches[0].expression, "rmsnorm<BLOCK, 1>"); /* 37 is odd */
+   assert_int_equal(plan->launches[0].grid[0], 15);
+   assert_int_equal(plan->launches[0].block[0], 256);
+   assert_int_equal(plan->launches[0].argument_count, 5);
+   assert_int_equal(plan->launches[0].parameter_bytes, 32);
+   assert_int_equal(plan->launches[0].arguments[2].buffer, 2);
+   memcpy(&eps, &plan->launches[0].arguments[3].value, sizeof eps);
+   assert_float_equal(eps, 1e-5f, 0);
+   assert_int_equal(plan->launches[0].arguments[4].value, 37);
+   rkb_plan_free(plan);
+   rkb_build_free(made);
+   rkb_manifest_free(manifest);
+   rkb_problems_free(&problems);
+   free(source);
+   rkb_compilers_close(pool);
+}
+
+static void a_debug_build_has_no_machine_code(void **state) {
+   rkb_compilers_t *pool = fixture_pool(1, NULL);
+   size_t length;
+   bool cached;
+   char *source = fixture_read("candidates/rmsnorm.cu", &length);
+   rkb_build_t *made = build(pool, source, NULL, RKB_BUILD_DEBUG, &cached);
+   (void)state;
+   assert_true(made->debug);
+   assert_null(made->cubin);
+   assert_int_equal(made->kernels[0].parameters[0].is_pointer, RKB_PARAMETER_POINTER);
+   rkb_build_free(made);
+   free(source);
+   rkb_compilers_close(pool);
+}
+
+static void a_second_build_comes_from_the_cache(void **state) {
+   char *directory = fixture_directory();
+   rkb_compilers_t *pool = fixture_pool(1, directory);
+   size_t length;
+   bool cached;
+   char *source = fixture_read("candidates/rmsnorm.cu", &length);
+   rkb_build_t *first = build(pool, source, NULL, 0, &cached), *second;
+   (void)state;
+   assert_false(cached);
+   second = build(pool, source, NULL, 0, &cached);
+   assert_true(cached);
+   assert_string_equal(first->cubin_hash, second->cubin_hash);
+   assert_string_equal(first->ptx, second->ptx);
+   assert_int_equal(first->kernels[1].registers, second->kernels[1].registers);
+   rkb_build_free(second);
+   second = build(pool, source, "{\"BLOCK\": 64}", 0, &cached);
+   assert_false(cached);
+   rkb_build_free(second);
+   rkb_build_free(first);
+   free(source);
+   rkb_compilers_close(pool);
+   fixture_remove(directory);
+   free(directory);
+}
+
+int main(void) {
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(kernels_are_described),
+      cmocka_unit_test(a_plan_follows),
+      cmocka_unit_test(a_debug_build_has_no_machine_code),
+      cmocka_unit_test(a_second_build_comes_from_the_cache),
+   };
+   return RUN_TESTS(tests);
+}

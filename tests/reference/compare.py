@@ -1,0 +1,168 @@
+"""Holds the evaluator against PyTorch: reference.py in double precision, on the evaluator's own inputs.
+
+    /usr/bin/python3 compare.py --dump PROGRAM --tasks FOLDER [--task NAME]... [--seeds 3] [--bench] [--float32 [--families all]]
+
+Default: |evaluator - torch in double| <= max(1e-11 max|row|, 64 bounds at u = 2^-53), autograd for backward, outside ambiguous
+elements.  --float32 runs torch in single precision instead, as one more correct implementation, and wants it inside both
+bounds.  --bench takes 4,096 sampled elements of the bench cases.  Prints the worst ratio of each task; 1 when one exceeds 1.
+"""
+
+import argparse
+import importlib.util
+import inspect
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy
+import torch
+
+AMBIGUOUS, DONT_CARE = 1, 2
+TO_DOUBLE = 2.0**-29  # from the unit of float32, 2^-24, to that of float64, 2^-53: bounds are linear in it
+DTYPES = {"float32": numpy.float32, "float64": numpy.float64, "int64": numpy.int64, "int32": numpy.int32, "uint8": numpy.uint8}
+
+
+def load_reference(folder):
+    spec = importlib.util.spec_from_file_location("reference", os.path.join(folder, "reference.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Run:
+    """One (case, family, seed) of a dump."""
+
+    def __init__(self, data, entry, direction):
+        self.data, self.entry = data, entry
+        self.backward = direction == "backward"
+
+    def array(self, key_range, dtype):
+        offset, count = key_range
+        return numpy.frombuffer(self.data, dtype, count // numpy.dtype(dtype).itemsize, offset)
+
+    def inputs(self, real):
+        tensors = {}
+        for tensor in self.entry["inputs"]:
+            array = self.array(tensor["data"], DTYPES[tensor["dtype"]]).reshape(tensor["shape"])
+            value = torch.from_numpy(array.copy())
+            tensors[tensor["name"]] = value.to(real) if value.is_floating_point() else value
+        return tensors
+
+    def outputs(self, function, real):
+        """name -> what PyTorch computes."""
+        tensors = self.inputs(real)
+        settings = dict(self.entry["dims"], **self.entry["attributes"])
+        names = [output["name"] for output in self.entry["outputs"]]
+        arguments = {}
+        for name in inspect.signature(function).parameters:
+            arguments[name] = tensors[name] if name in tensors else settings[name]
+        if not self.backward:
+            result = function(**arguments)
+            return dict(zip(names, result if isinstance(result, tuple) else (result,)))
+        wanted = [name[len("grad_") :] for name in names]
+        for name in wanted:
+            tensors[name].requires_grad_()
+        result = function(**arguments)
+        result = result if isinstance(result, tuple) else (result,)
+        given = [tensors[tensor["name"]] for tensor in self.entry["inputs"][: len(result)]]
+        for tensor in self.entry["inputs"][: len(result)]:
+            assert tensor["name"].startswith("grad_"), "a backward direction lists the outputs' gradients first"
+        return dict(zip(names, torch.autograd.grad(result, [tensors[name] for name in wanted], given)))
+
+
+def ratios(run, tensor, torch_value, single):
+    """(largest share of hard, of stat) used, over the elements that count."""
+    want = run.array(tensor["value"], numpy.float64)
+    hard = run.array(tensor["hard"], numpy.float64)
+    stat = run.array(tensor["stat"], numpy.float64)
+    flags = run.array(tensor["flags"], numpy.uint8)
+    whole = torch_value.detach().double().numpy()
+    rows = numpy.broadcast_to(numpy.abs(whole).max(axis=-1, keepdims=True), whole.shape) if whole.ndim else numpy.abs(whole)
+    got, rows = whole.reshape(-1), rows.reshape(-1)
+    if "elements" in tensor:
+        picked = run.array(tensor["elements"], numpy.uint64).astype(numpy.int64)
+        got, rows = got[picked], rows[picked]
+    assert got.shape == want.shape, "%s: torch gives %d elements, the evaluator %d" % (tensor["name"], got.size, want.size)
+    error = numpy.abs(got - want)
+    error[~numpy.isfinite(error)] = numpy.inf
+    error[got == want] = 0
+    if single:
+        counts = (flags & DONT_CARE) == 0
+        return share(error, hard, counts), share(error, stat, counts & (stat >= 0))
+    counts = (flags & (AMBIGUOUS | DONT_CARE)) == 0
+    return share(error, numpy.maximum(1e-11 * rows, 64 * TO_DOUBLE * hard), counts), 0.0
+
+
+def share(error, bound, counts):
+    error, bound = error[counts], bound[counts]
+    used = numpy.divide(error, bound, out=numpy.where(error > 0, numpy.inf, 0.0), where=bound > 0)
+    return float(used.max()) if used.size else 0.0
+
+
+def dump_of(options, task, direction, folder):
+    kind = "bench" if options.bench else "check"
+    subprocess.run([options.dump, task, direction, folder, str(options.seeds), kind, options.families], check=True)
+    with open(os.path.join(folder, "index.json")) as file:
+        index = json.load(file)
+    with open(os.path.join(folder, "data.bin"), "rb") as file:
+        data = file.read()
+    return [Run(data, entry, direction) for entry in index["runs"]]
+
+
+def compare(options, task, direction):
+    """(worst share of hard, worst share of stat, runs, where the worst was)."""
+    function = load_reference(task).forward_fn
+    worst = [0.0, 0.0, ""]
+    with tempfile.TemporaryDirectory() as folder:
+        runs = dump_of(options, task, direction, folder)
+        for run in runs:
+            outputs = run.outputs(function, torch.float32 if options.float32 else torch.float64)
+            for tensor in run.entry["outputs"]:
+                hard, stat = ratios(run, tensor, outputs[tensor["name"]], options.float32)
+                stat = stat if run.entry["stat"] else 0.0
+                if max(hard, stat) > max(worst[:2]):
+                    worst[2] = "%s %s seed %d %s" % (run.entry["case"], run.entry["family"], run.entry["seed"], tensor["name"])
+                worst[0], worst[1] = max(worst[0], hard), max(worst[1], stat)
+    if not runs:
+        raise SystemExit("%s %s: the dump holds no run" % (task, direction))
+    return worst[0], worst[1], len(runs), worst[2]
+
+
+def directions_of(task):
+    with open(os.path.join(task, "task.yaml")) as file:
+        line = next(line for line in file if line.startswith("directions:"))
+    return [word.strip() for word in line.split("[")[1].split("]")[0].split(",")]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--dump", required=True)
+    parser.add_argument("--tasks", required=True)
+    parser.add_argument("--task", action="append")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--families", default="normal", choices=("normal", "all"))
+    parser.add_argument("--bench", action="store_true")
+    parser.add_argument("--float32", action="store_true")
+    options = parser.parse_args()
+    torch.set_num_threads(2)
+    torch.backends.mkldnn.flags(enabled=False).__enter__()  # its convolutions may use transforms, which round differently
+    names = options.task or sorted(os.listdir(options.tasks))
+    failed = 0
+    print("%-26s %-9s %5s  %10s  %10s  %s" % ("task", "direction", "runs", "of hard", "of stat", "worst at"))
+    for name in names:
+        task = os.path.join(options.tasks, name)
+        for direction in directions_of(task):
+            try:
+                hard, stat, runs, where = compare(options, task, direction)
+            except subprocess.CalledProcessError:
+                hard, stat, runs, where = float("nan"), float("nan"), 0, "the evaluator failed"
+            bad = not (hard <= 1 and stat <= 1)
+            failed += bad
+            print("%-26s %-9s %5d  %10.3g  %10.3g  %s%s" % (name, direction, runs, hard, stat, where, "  OUTSIDE" if bad else ""))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,196 @@
+#include "check.h"
+#include "system/workers.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+static rkb_workers_t *open_pool(uint32_t count, uint32_t limit) {
+   rkb_error_t err;
+   rkb_workers_t *workers;
+   assert_int_equal(rkb_workers_open(count, limit, &workers, &err), RKB_OK);
+   return workers;
+}
+
+static void count(void *counter) {
+   atomic_fetch_add((atomic_int *)counter, 1);
+}
+
+/* A door that tasks wait behind. */
+typedef struct door {
+   pthread_mutex_t lock;
+   pthread_cond_t changed;
+   bool open;
+   int waiting, passed;
+} door_t;
+
+#define DOOR {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, 0, 0}
+
+static void wait_at(void *argument) {
+   door_t *door = argument;
+   pthread_mutex_lock(&door->lock);
+   door->waiting++;
+   pthread_cond_broadcast(&door->changed);
+   while (!door->open)
+      pthread_cond_wait(&door->changed, &door->lock);
+   door->passed++;
+   pthread_cond_broadcast(&door->changed);
+   pthread_mutex_unlock(&door->lock);
+}
+
+static void until_waiting(door_t *door, int number) {
+   pthread_mutex_lock(&door->lock);
+   while (door->waiting < number)
+      pthread_cond_wait(&door->changed, &door->lock);
+   pthread_mutex_unlock(&door->lock);
+}
+
+static void let_pass(door_t *door, int number) {
+   pthread_mutex_lock(&door->lock);
+   door->open = true;
+   pthread_cond_broadcast(&door->changed);
+   while (door->passed < number)
+      pthread_cond_wait(&door->changed, &door->lock);
+   pthread_mutex_unlock(&door->lock);
+}
+
+static void until_done(atomic_int *counter, int number) {
+   while (atomic_load(counter) < number)
+      usleep(1000);
+}
+
+static void every_task_runs_once(void **state) {
+   (void)state;
+   atomic_int counter = 0;
+   rkb_workers_t *workers = open_pool(4, 100);
+   for (int i = 0; i < 20000;)
+      i += rkb_workers_submit(workers, count, &counter, NULL) == RKB_OK;
+   until_done(&counter, 20000);
+   rkb_workers_close(workers);
+   assert_int_equal(counter, 20000);
+   rkb_workers_close(NULL);
+}
+
+static void the_queue_is_bounded(void **state) {
+   (void)state;
+   door_t door = DOOR;
+   atomic_int counter = 0;
+   rkb_workers_t *workers = open_pool(1, 3);
+   assert_int_equal(rkb_workers_submit(workers, wait_at, &door, NULL), RKB_OK);
+   until_waiting(&door, 1);
+   for (int i = 0; i < 3; i++)
+      assert_int_equal(rkb_workers_submit(workers, count, &counter, NULL), RKB_OK);
+   assert_int_equal(rkb_workers_submit(workers, count, &counter, NULL), RKB_ERR_LIMIT);
+   assert_int_equal(rkb_workers_state(workers).waiting, 3);
+   let_pass(&door, 1);
+   until_done(&counter, 3);
+   rkb_workers_close(workers);
+}
+
+static void a_waiting_task_can_be_withdrawn(void **state) {
+   (void)state;
+   door_t door = DOOR;
+   atomic_int counter = 0;
+   rkb_ticket_t running, first, second, third;
+   rkb_workers_t *workers = open_pool(1, 3);
+   rkb_workers_submit(workers, wait_at, &door, &running);
+   until_waiting(&door, 1);
+   rkb_workers_submit(workers, count, &counter, &first);
+   rkb_workers_submit(workers, count, &counter, &second);
+   rkb_workers_submit(workers, count, &counter, &third);
+   assert_true(rkb_workers_withdraw(workers, second));
+   assert_false(rkb_workers_withdraw(workers, second));
+   assert_false(rkb_workers_withdraw(workers, running));
+   assert_false(rkb_workers_withdraw(workers, 0));
+   /* Its place is free again. */
+   assert_int_equal(rkb_workers_submit(workers, count, &counter, NULL), RKB_OK);
+   assert_int_equal(rkb_workers_submit(workers, count, &counter, NULL), RKB_ERR_LIMIT);
+   let_pass(&door, 1);
+   until_done(&counter, 3);
+   assert_false(rkb_workers_withdraw(workers, first));
+   rkb_workers_close(workers);
+   assert_int_equal(counter, 3);
+}
+
+static void a_stuck_worker_is_replaced(void **state) {
+   (void)state;
+   door_t door = DOOR;
+   atomic_int counter = 0;
+   bool replaced = false;
+   rkb_ticket_t stuck, quick;
+   rkb_workers_t *workers = open_pool(1, 10);
+   rkb_workers_submit(workers, wait_at, &door, &stuck);
+   until_waiting(&door, 1);
+   rkb_workers_submit(workers, count, &counter, &quick);
+   assert_false(rkb_workers_write_off(workers, quick, &replaced)); /* it waits, it does not run */
+   assert_true(rkb_workers_write_off(workers, stuck, &replaced));
+   assert_true(replaced);
+   assert_false(rkb_workers_write_off(workers, stuck, &replaced));
+   assert_false(rkb_workers_write_off(workers, 0, &replaced));
+   until_done(&counter, 1);
+   rkb_workers_state_t now = rkb_workers_state(workers);
+   assert_int_equal(now.threads, 1);
+   assert_int_equal(now.written_off, 1);
+   /* Closing does not wait for it; it ends by itself once its task returns. */
+   rkb_workers_close(workers);
+   assert_int_equal(door.passed, 0);
+   let_pass(&door, 1);
+   usleep(20000);
+}
+
+static void *close_pool(void *workers) {
+   rkb_workers_close(workers);
+   return NULL;
+}
+
+static void closing_lets_running_tasks_end(void **state) {
+   (void)state;
+   door_t door = DOOR;
+   atomic_int counter = 0;
+   pthread_t thread;
+   rkb_workers_t *workers = open_pool(2, 10);
+   rkb_workers_submit(workers, wait_at, &door, NULL);
+   rkb_workers_submit(workers, wait_at, &door, NULL);
+   until_waiting(&door, 2);
+   rkb_workers_submit(workers, count, &counter, NULL);
+   assert_int_equal(pthread_create(&thread, NULL, close_pool, workers), 0);
+   usleep(20000);
+   let_pass(&door, 2);
+   pthread_join(thread, NULL);
+   assert_int_equal(counter, 0); /* what waited was dropped */
+}
+
+static void look_at_signals(void *blocked) {
+   sigset_t mask;
+   pthread_sigmask(SIG_SETMASK, NULL, &mask);
+   atomic_store((atomic_int *)blocked, sigismember(&mask, SIGINT) && sigismember(&mask, SIGTERM) ? 1 : 2);
+}
+
+static void signals_stay_with_the_main_thread(void **state) {
+   (void)state;
+   atomic_int blocked = 0;
+   rkb_workers_t *workers = open_pool(1, 1);
+   rkb_workers_submit(workers, look_at_signals, &blocked, NULL);
+   until_done(&blocked, 1);
+   assert_int_equal(blocked, 1);
+   rkb_workers_close(workers);
+}
+
+static void sizes_are_checked(void **state) {
+   (void)state;
+   rkb_error_t err;
+   rkb_workers_t *workers;
+   assert_int_equal(rkb_workers_open(0, 1, &workers, &err), RKB_ERR_INVALID);
+   assert_int_equal(rkb_workers_open(RKB_WORKERS_MOST + 1, 1, &workers, &err), RKB_ERR_INVALID);
+   assert_int_equal(rkb_workers_open(1, 0, &workers, &err), RKB_ERR_INVALID);
+}
+
+int main(void) {
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_task_runs_once),           cmocka_unit_test(the_queue_is_bounded),
+      cmocka_unit_test(a_waiting_task_can_be_withdrawn), cmocka_unit_test(a_stuck_worker_is_replaced),
+      cmocka_unit_test(closing_lets_running_tasks_end),  cmocka_unit_test(signals_stay_with_the_main_thread),
+      cmocka_unit_test(sizes_are_checked)};
+   return RUN_TESTS(tests);
+}
