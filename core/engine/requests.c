@@ -140,7 +140,10 @@ static void operator_done(rkb_work_t *work, rkb_ended_t *ended) {
       rkb_core_note(&run->core, asked->operator->node.id, "request %lld gave nothing: %s: %s", (long long)asked->number, reason,
                     ended->error.message);
    }
-   run->progress[asked->operator->index].running--;
+   if (work->attempts)
+      run->progress[asked->operator->index].running--;
+   else
+      run->progress[asked->operator->index].waiting--;
    run->progress[asked->operator->index].done++;
    run->progress[asked->operator->index].passed += asked->count;
    rkb_event_send(run, &(rkb_event_t){.kind = RKB_EVENT_STAGE_END,

@@ -177,7 +177,8 @@ void rkb_plan_hash(const rkb_plan_t *plan, char out[33]) {
       out[0] = '\0';
       return;
    }
-   /* As the serialised form, without what identity must not see: names of kernels and scratch, lines, kernel numbers. */
+   /* As the serialised form, without scratch names and lines.  The entry's name stays: two candidates with the same PTX may launch
+    * different kernels of it, and a renamed kernel that is not recognised costs an evaluation, never a wrong duplicate. */
    for (uint32_t i = 0; i < plan->buffer_count; i++) {
       const rkb_plan_buffer_t *buffer = &plan->buffers[i];
       const uint64_t numbers[] = {buffer->role, buffer->dtype, buffer->tensor, buffer->alignment, buffer->bytes, buffer->fill};
@@ -193,10 +194,7 @@ void rkb_plan_hash(const rkb_plan_t *plan, char out[33]) {
       const uint32_t numbers[] = {launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0], launch->block[1], launch->block[2],
                                   launch->cluster[0], launch->cluster[1], launch->cluster[2], launch->dynamic_shared, launch->cooperative,
                                   launch->argument_count};
-      uint32_t first = 0; /* the order of the kernel's first launch stands for its name */
-      while (plan->launches[first].kernel != launch->kernel)
-         first++;
-      rkb_hasher_add(hasher, &first, sizeof first);
+      rkb_hasher_add_text(hasher, launch->entry);
       rkb_hasher_add(hasher, numbers, sizeof numbers);
       for (uint32_t k = 0; k < launch->argument_count; k++) {
          const uint64_t argument[] = {launch->arguments[k].buffer, launch->arguments[k].offset, launch->arguments[k].bytes,

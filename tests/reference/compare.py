@@ -154,7 +154,10 @@ def main():
     for name in names:
         task = os.path.join(options.tasks, name)
         for direction in directions_of(task):
-            hard, stat, runs, where = compare(options, task, direction)
+            try:
+                hard, stat, runs, where = compare(options, task, direction)
+            except subprocess.CalledProcessError:
+                hard, stat, runs, where = float("nan"), float("nan"), 0, "the evaluator failed"
             bad = not (hard <= 1 and stat <= 1)
             failed += bad
             print("%-26s %-9s %5d  %10.3g  %10.3g  %s%s" % (name, direction, runs, hard, stat, where, "  OUTSIDE" if bad else ""))
