@@ -72,11 +72,11 @@ static int run(rkb_session_t *session, uint32_t number, uint32_t set, uint32_t d
    return rkb_session_run(of(session), number, set, deadline_ms, outcome, err);
 }
 
-static int read(rkb_session_t *session, uint32_t number, uint32_t buffer, uint64_t offset, uint64_t bytes, void *out, rkb_error_t *err) {
+static int read_buffer(rkb_session_t *session, uint32_t number, uint32_t buffer, uint64_t offset, uint64_t bytes, void *out, rkb_error_t *err) {
    return rkb_session_read(of(session), number, buffer, offset, bytes, out, err);
 }
 
-static int time(rkb_session_t *session, const rkb_turn_t *turns, uint32_t count, uint32_t deadline_ms, float *milliseconds, rkb_error_t *err) {
+static int time_turns(rkb_session_t *session, const rkb_turn_t *turns, uint32_t count, uint32_t deadline_ms, float *milliseconds, rkb_error_t *err) {
    return rkb_session_time(of(session), turns, count, deadline_ms, milliseconds, err);
 }
 
@@ -98,5 +98,5 @@ static int drop_set(rkb_session_t *session, uint32_t number, rkb_error_t *err) {
 
 const rkb_device_api_t RKB_DEVICE_API = {.size = sizeof RKB_DEVICE_API, .begin = begin, .end = end, .describe = describe,
                                          .state = state, .module = module, .stage = stage, .instance = instance, .run = run,
-                                         .read = read, .time = time, .restart = restart, .drop_instance = drop_instance,
+                                         .read = read_buffer, .time = time_turns, .restart = restart, .drop_instance = drop_instance,
                                          .drop_module = drop_module, .drop_set = drop_set};
