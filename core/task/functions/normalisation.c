@@ -112,12 +112,17 @@ static void build_batch_norm(const rkb_call_t *call, uint32_t *outputs) {
    rkb_shape_t channels = channel_shape(&shape);
    double eps = rkb_call_real(call, "eps");
    uint32_t y;
-   if (rkb_call_true(call, "training"))
+   bool training = rkb_call_true(call, "training"), with_statistics = !training || call->input_count > 3;
+   if (with_statistics && call->input_count < 3) {
+      rkb_program_fail(program, "batch_norm needs running_mean and running_var unless training is true");
+      return;
+   }
+   if (training)
       y = normalised_over(program, x, ((UINT64_C(1) << shape.rank) - 1) & ~UINT64_C(2), eps);
    else
       y = normalised(program, x, rkb_make_reshape(program, call->inputs[1], &channels),
                      rkb_make_reshape(program, call->inputs[2], &channels), eps);
-   outputs[0] = affine(call, y, 3, &channels);
+   outputs[0] = affine(call, y, with_statistics ? 3 : 1, &channels);
 }
 
 #define EPS                                                                                                  \
@@ -147,8 +152,8 @@ const rkb_function_t rkb_functions_normalisation[] = {
     NULL},
    {"instance_norm", "x, [weight], [bias]", 1, 3, {EPS}, build_instance_norm, NULL},
    {"batch_norm",
-    "x, running_mean, running_var, [weight], [bias]",
-    3,
+    "x, [running_mean, running_var], [weight], [bias]",
+    1,
     5,
     {{"training", RKB_ATTRIBUTE_BOOL, "false", NULL}, EPS},
     build_batch_norm,
