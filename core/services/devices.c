@@ -58,22 +58,9 @@ static int start_worker(rkb_devices_t *devices, device_t *device, rkb_device_wor
    return rkb_device_worker_start(worker, (const char *const *)devices->command, environment, &patience, err);
 }
 
-/* The worker beside the running program, for a build tree and an installation alike. */
-static char *worker_path(void) {
-   char self[4096];
-   ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-   if (length <= 0)
-      return NULL;
-   self[length] = '\0';
-   char *directory = rkb_path_directory(self);
-   char *path = directory ? rkb_path_join(directory, "rkb-worker") : NULL;
-   free(directory);
-   return path;
-}
-
 static bool copy_command(rkb_devices_t *devices, const char *const *worker) {
    if (!worker) {
-      devices->command[0] = worker_path();
+      devices->command[0] = rkb_find_program("rkb-worker");
       devices->words = 1;
       return devices->command[0] != NULL;
    }
