@@ -166,12 +166,17 @@ static bool describe_kernels(rkb_arena_t *arena, const recipe_t *recipe, const c
 }
 
 /* NULL with a finding, or without one when memory is out. */
-static owned_build_t *make_build(const recipe_t *recipe, const compile_output_t *output, rkb_finding_t *finding) {
+static owned_build_t *make_build(const recipe_t *recipe, const rkb_device_t *device, const compile_output_t *output,
+                                 rkb_finding_t *finding) {
+   const uint64_t global = ptx_global_bytes(output->ptx, output->ptx_bytes);
    rkb_arena_t *arena = rkb_arena_new(256u << 20);
    owned_build_t *build = arena ? rkb_arena_alloc(arena, sizeof *build) : NULL;
    char hash[RKB_HASH_TEXT];
    rkb_text_t warnings;
-   if (!build) {
+   if ((double)global > device->memory_bytes)
+      rkb_finding_set(finding, "build.error", 0, 0, "its __device__ variables take %llu bytes and %s has %.3g", (unsigned long long)global,
+                      device->name, device->memory_bytes);
+   if (!build || finding->reason[0]) {
       rkb_arena_free(arena);
       return NULL;
    }
@@ -264,7 +269,7 @@ static int build_with(rkb_compilers_t *compilers, const rkb_device_t *device, co
       if (!*from_cache)
          status = compile(compilers, &recipe, source, bytes, key, cancelled, argument, &output, finding, err);
       if (status == RKB_OK) {
-         owned_build_t *made = finding->reason[0] ? NULL : make_build(&recipe, &output, finding);
+         owned_build_t *made = finding->reason[0] ? NULL : make_build(&recipe, device, &output, finding);
          if (!made && !finding->reason[0]) {
             *err = (rkb_error_t){.status = RKB_ERR_NOMEM, .message = "out of memory"};
             status = RKB_ERR_NOMEM;

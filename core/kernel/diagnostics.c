@@ -63,7 +63,9 @@ static bool read_head(const lines_t *lines, const char *name, message_t *message
       after = colon + 1;
       while (after < end && *after == ' ')
          after++;
-      copy_text(message->text, sizeof message->text, after, (size_t)(end - after));
+      /* The assembler's lines are those of the PTX, which the author of the asm text never sees. */
+      snprintf(message->text, sizeof message->text, "%s", assembler ? "ptxas: " : "");
+      copy_text(message->text + strlen(message->text), sizeof message->text - strlen(message->text), after, (size_t)(end - after));
       return true;
    }
    return false;

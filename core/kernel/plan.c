@@ -1,17 +1,11 @@
 /* The launch plan of a candidate for one case: buffers, fills and launches with every expression evaluated and checked.  Arithmetic
- * faults, sizes that do not fit and names that do not exist are findings against the candidate.  The plan owns its arena; making
- * one takes one thread, reading it any. */
+ * faults, sizes that do not fit and names that do not exist are findings against the candidate.  One thread a plan. */
 #include "kernel/plan.h"
 #include "kernel/finding.h"
 
 #include <string.h>
 
 enum { SCRATCH_ALIGNMENT = 256 };
-
-typedef struct owned_plan {
-   rkb_plan_t public;
-   rkb_arena_t *arena;
-} owned_plan_t;
 
 void planner_find(planner_t *planner, const char *reason, rkb_place_t place, const char *fmt, ...) {
    char text[448];
@@ -81,24 +75,6 @@ uint32_t planner_buffer(const planner_t *planner, const char *name) {
       if (strcmp(planner->buffers[i].name, name) == 0)
          return i;
    return UINT32_MAX;
-}
-
-uint32_t planner_dtype_bytes(uint32_t dtype) {
-   switch (dtype) {
-   case RKB_F64:
-   case RKB_I64:
-      return 8;
-   case RKB_F32:
-   case RKB_I32:
-      return 4;
-   case RKB_F16:
-   case RKB_BF16:
-      return 2;
-   case RKB_U8:
-      return 1;
-   default:
-      return 0;
-   }
 }
 
 /* A tune parameter or let that hides a dim would mean one thing in the kernel and another in the plan.  A let that says what the
@@ -250,39 +226,23 @@ int rkb_plan_make(const rkb_manifest_t *manifest, const char *tune_json, const r
    int64_t tune[RKB_MANIFEST_MAX_ENTRIES];
    planner_t planner = {.manifest = (const manifest_t *)manifest, .build = build, .device = device, .the_case = the_case, .lookup = lookup,
                         .argument = argument, .tune = tune, .finding = finding};
-   owned_plan_t *owned;
    int status;
    *plan = NULL;
    status = rkb_tune_resolve(manifest, tune_json, tune, finding, err);
    if (status != RKB_OK || finding->reason[0])
       return status;
    planner.arena = rkb_arena_new(64u << 20);
-   owned = planner.arena ? rkb_arena_alloc(planner.arena, sizeof *owned) : NULL;
-   if (owned && make_buffers(&planner) && make_launches(&planner)) {
-      owned->arena = planner.arena;
-      owned->public = (rkb_plan_t){.version = 1, .buffer_count = planner.buffer_count, .launch_count = planner.launch_count,
-                                   .constant_count = planner.constant_count, .buffers = planner.buffers, .launches = planner.launches,
-                                   .constants = planner.constants};
-      *plan = &owned->public;
-      return RKB_OK;
+   if (planner.arena && make_buffers(&planner) && make_launches(&planner)) {
+      const rkb_plan_t made = {.version = 1, .buffer_count = planner.buffer_count, .launch_count = planner.launch_count,
+                               .constant_count = planner.constant_count, .buffers = planner.buffers, .launches = planner.launches,
+                               .constants = planner.constants};
+      *plan = plan_adopt(planner.arena, &made);
    }
+   if (*plan)
+      return RKB_OK;
    rkb_arena_free(planner.arena);
    if (finding->reason[0])
       return RKB_OK;
    *err = (rkb_error_t){.status = RKB_ERR_NOMEM, .message = "out of memory for the plan"};
    return RKB_ERR_NOMEM;
-}
-
-rkb_plan_t *plan_adopt(rkb_arena_t *arena, const rkb_plan_t *plan) {
-   owned_plan_t *owned = rkb_arena_alloc(arena, sizeof *owned);
-   if (!owned)
-      return NULL;
-   owned->public = *plan;
-   owned->arena = arena;
-   return &owned->public;
-}
-
-void rkb_plan_free(rkb_plan_t *plan) {
-   if (plan)
-      rkb_arena_free(((owned_plan_t *)plan)->arena);
 }

@@ -16,4 +16,7 @@ void ptx_find_pointers(const char *body, size_t bytes, const char *entry, uint32
 /* ptxas_log.c: registers, spills, shared, local and constant bytes of kernel->entry from a log of `ptxas -v`. */
 void ptxas_read_resources(const char *log, size_t bytes, rkb_built_kernel_t *kernel);
 
+/* ptx_signature.c: bytes of the module's own global variables, at most UINT64_MAX.  ptxas' "bytes gmem" wraps at 32 bits. */
+uint64_t ptx_global_bytes(const char *ptx, size_t bytes);
+
 #endif

@@ -175,3 +175,28 @@ bool ptx_read_signature(const char *ptx, size_t bytes, rkb_arena_t *arena, rkb_b
          ((rkb_parameter_t *)kernel->parameters)[i].is_pointer = kinds[i];
    return true;
 }
+
+uint64_t ptx_global_bytes(const char *ptx, size_t bytes) {
+   const char *at = ptx, *end = ptx + bytes;
+   uint64_t total = 0;
+   while (at < end) {
+      const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end, *open, *equals;
+      const char *found = memmem(at, (size_t)(stop - at), ".global .align", 14);
+      /* Declarations begin a line, after .visible or .weak at most; instructions are indented. */
+      if (found && *at == '.') {
+         cursor_t in = {found + 8, stop};
+         char text[4096];
+         uint64_t variable = 1, element = 1;
+         equals = memchr(at, '=', (size_t)(stop - at));
+         open = memchr(at, '[', (size_t)((equals ? equals : stop) - at));
+         while (word(&in, text, sizeof text) && (!open || in.at < open))
+            element = type_bytes(text) ? type_bytes(text) : element;
+         if (open)
+            variable = strtoull(open + 1, NULL, 10);
+         if (__builtin_mul_overflow(variable, element, &variable) || __builtin_add_overflow(total, variable, &total))
+            return UINT64_MAX;
+      }
+      at = stop + 1;
+   }
+   return total;
+}

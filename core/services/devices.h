@@ -29,6 +29,7 @@ int rkb_session_instance(rkb_session_t *session, uint32_t instance, uint32_t mod
 int rkb_session_run(rkb_session_t *session, uint32_t instance, uint32_t set, uint32_t deadline_ms, rkb_run_outcome_t *outcome, rkb_error_t *err);
 int rkb_session_read(rkb_session_t *session, uint32_t instance, uint32_t buffer, uint64_t offset, uint64_t bytes, void *out, rkb_error_t *err);
 int rkb_session_time(rkb_session_t *session, const rkb_turn_t *turns, uint32_t count, uint32_t deadline_ms, float *milliseconds, rkb_error_t *err);
+int rkb_session_restart(rkb_session_t *session, rkb_error_t *err);
 int rkb_session_drop(rkb_session_t *session, uint32_t thing /* enum rkb_worker_thing */, uint32_t number, rkb_error_t *err);
 
 #endif

@@ -65,6 +65,8 @@ typedef struct rkb_device_api {
    int (*read)(rkb_session_t *session, uint32_t instance, uint32_t buffer, uint64_t offset, uint64_t bytes, void *out, rkb_error_t *err);
    /* milliseconds has one entry a turn. */
    int (*time)(rkb_session_t *session, const rkb_turn_t *turns, uint32_t count, uint32_t deadline_ms, float *milliseconds, rkb_error_t *err);
+   /* Replaces the worker by a fresh process; everything loaded and staged is gone.  RKB_OK also after a fault ended it. */
+   int (*restart)(rkb_session_t *session, rkb_error_t *err);
    int (*drop_instance)(rkb_session_t *session, uint32_t instance, rkb_error_t *err);
    int (*drop_module)(rkb_session_t *session, uint32_t module, rkb_error_t *err);
    int (*drop_set)(rkb_session_t *session, uint32_t set, rkb_error_t *err);

@@ -72,10 +72,13 @@ __global__ void find_winner(const float *x, const float *weight, const float *bi
             sum[window] += taps[tap] * corner[(window / 2 + tap / 3) * W + window % 2 + tap % 3];
    }
    int best = 0;
+   float largest = sum[0];
    for (int window = 1; window < 4; window++)
-      if (sum[window] > sum[best])
+      if (sum[window] > largest) {
+         largest = sum[window];
          best = window;
-   winner[i] = sum[best] + bias[k] > 0.0f ? best : -1;
+      }
+   winner[i] = largest + bias[k] > 0.0f ? best : -1;
 }
 
 template <int block>

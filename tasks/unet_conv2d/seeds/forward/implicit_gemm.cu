@@ -43,11 +43,14 @@ __device__ void tile_product(float (&sum)[micro][micro], const A &a, const B &b,
       __syncthreads();
       for (int k = 0; k < depth; k++) {
          float left[micro], right[micro];
+#pragma unroll
          for (int i = 0; i < micro; i++) {
             left[i] = a_tile[k][row + i * down];
             right[i] = b_tile[k][column + i * across];
          }
+#pragma unroll
          for (int i = 0; i < micro; i++)
+#pragma unroll
             for (int j = 0; j < micro; j++)
                sum[i][j] += left[i] * right[j];
       }
@@ -94,8 +97,10 @@ __global__ void __launch_bounds__(tile_m *tile_n / (micro * micro))
                                               first_pixel, 0, 9 * C);
 
    constexpr int across = tile_n / micro, down = tile_m / micro;
+#pragma unroll
    for (int i = 0; i < micro; i++) {
       const int channel = first_channel + threadIdx.x / across + i * down;
+#pragma unroll
       for (int j = 0; j < micro; j++) {
          const int pixel = first_pixel + threadIdx.x % across + j * across;
          if (channel < K && pixel < pixels)

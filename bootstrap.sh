@@ -1,0 +1,225 @@
+#!/usr/bin/env bash
+# From a fresh Debian 12 or Ubuntu 24.04 machine to a run or a test report, in one command.  See usage below.
+# Later calls find the packages and the build in place and take seconds.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+usage() {
+  cat <<'TEXT'
+usage: ./bootstrap.sh demo | test | bundle [--yes]
+
+  demo     install what is missing, build, and run the main job: pipelines/stock.yaml on tasks/llama_rmsnorm
+  test     install what is missing (PyTorch for the CPU too), build with warnings as errors, run every test,
+           then a part of them again under the address and undefined-behaviour sanitizers
+  bundle   reserved: a relocatable archive of the built program; not written yet
+
+  --yes    agree to installing NVIDIA's runtime compiler from NVIDIA's package repository where there is none
+
+Packages come from apt, with sudo when not root.  Where this may not install, it prints the commands and stops.
+TEXT
+}
+
+say() { printf 'bootstrap: %s\n' "$*" >&2; }
+fail() { say "$*"; exit 1; }
+
+# --- what is needed -----------------------------------------------------------------------------------------------
+
+build_packages=(gcc g++ cmake ninja-build pkg-config libuv1-dev libyaml-dev libsqlite3-dev libjansson-dev libxxhash-dev
+                libcurl4-openssl-dev libopenblas-dev)
+test_packages=(libcmocka-dev clang python3 python3-numpy python3-torch sqlite3)
+# NVRTC, nvJitLink, and the headers that kernels include (cuda_fp16.h and friends, cooperative_groups.h).
+cuda_release=12-9
+cuda_packages=("cuda-nvrtc-$cuda_release" "libnvjitlink-$cuda_release" "cuda-cudart-dev-$cuda_release"
+               "cuda-cccl-$cuda_release" "cuda-crt-$cuda_release")
+# Areas of tests/ that run again under the sanitizers.
+sanitized_areas='base;system;archive;engine;kernel;task;cli;package;lint;machine'
+
+# --- packages -----------------------------------------------------------------------------------------------------
+
+# Whether packages can be installed: as root, or through sudo without or with a terminal to ask for the password.
+find_installer() {
+  installer=()
+  if ! command -v apt-get >/dev/null; then return 1; fi
+  if [[ $(id -u) -eq 0 ]]; then installer=(env DEBIAN_FRONTEND=noninteractive); return 0; fi
+  if ! command -v sudo >/dev/null; then return 1; fi
+  if sudo -n true 2>/dev/null || { [[ -t 0 && -t 2 ]] && sudo -v; }; then
+    installer=(sudo env DEBIAN_FRONTEND=noninteractive)
+    return 0
+  fi
+  return 1
+}
+
+print_commands_and_stop() {
+  local prefix=''
+  [[ $(id -u) -eq 0 ]] || prefix='sudo '
+  say "these are missing: $*"
+  say "this may not install them here; run"
+  printf '\n  %sapt-get update\n  %sapt-get install --no-install-recommends %s\n\n' "$prefix" "$prefix" "$*" >&2
+  fail "and then this command again"
+}
+
+# Prints the names among the arguments that are not installed.  A machine without dpkg lacks all of them.
+missing_packages() {
+  local package
+  for package in "$@"; do
+    if ! dpkg-query -W -f '${Status}\n' "$package" 2>/dev/null | grep -q '^install ok installed$'; then
+      printf '%s\n' "$package"
+    fi
+  done
+}
+
+install_packages() {
+  local began=$SECONDS downloaded
+  find_installer || print_commands_and_stop "$@"
+  say "installing $*"
+  "${installer[@]}" apt-get -qq update >&2
+  "${installer[@]}" apt-get -qq install --yes --no-install-recommends --download-only "$@" >&2
+  downloaded=$SECONDS
+  "${installer[@]}" apt-get -qq install --yes --no-install-recommends "$@" >&2
+  say "packages: $((downloaded - began)) s downloading, $((SECONDS - downloaded)) s installing"
+}
+
+ensure_packages() {
+  local missing
+  mapfile -t missing < <(missing_packages "$@")
+  if [[ ${#missing[@]} -gt 0 ]]; then install_packages "${missing[@]}"; fi
+}
+
+# --- the CUDA toolkit ---------------------------------------------------------------------------------------------
+
+# Prints "VERSION DIRECTORY" for each NVRTC found: CUDA_HOME first, then /usr/local/cuda*, then the loader's path.
+# The builtins library carries the toolkit's version in its name.
+list_toolkits() {
+  local directory file
+  for directory in "${CUDA_HOME:-}" /usr/local/cuda /usr/local/cuda-*; do
+    [[ -n $directory ]] || continue
+    for file in "$directory"/{lib64,lib,targets/*/lib}/libnvrtc-builtins.so.[0-9]*; do
+      if [[ -e $file ]]; then printf '%s %s\n' "${file##*.so.}" "$directory"; fi
+    done
+  done
+  { ldconfig -p 2>/dev/null || /sbin/ldconfig -p 2>/dev/null || true; } |
+    sed -n 's|.*libnvrtc-builtins\.so\.\([0-9.]*\) .*=> \(.*\)/[^/]*$|\1 \2|p'
+}
+
+# 12.4 to 13.x; a version may carry a build number ("12.4.127").
+supported_toolkit() {
+  local major=${1%%.*} rest=${1#*.}
+  local minor=${rest%%.*}
+  [[ $major == 13 || ( $major == 12 && $minor -ge 4 ) ]]
+}
+
+find_toolkit() {
+  local version directory
+  while read -r version directory; do
+    if supported_toolkit "$version"; then
+      say "CUDA $version in $directory"
+      return 0
+    fi
+    say "CUDA $version in $directory is not used: 12.4 to 13.x is wanted"
+  done < <(list_toolkits)
+  return 1
+}
+
+# NVIDIA's repository for this system, as its installation guide for Linux names them.
+nvidia_repository() {
+  local id='' version='' architecture
+  if [[ -r /etc/os-release ]]; then
+    id=$(. /etc/os-release && printf '%s' "${ID:-}")
+    version=$(. /etc/os-release && printf '%s' "${VERSION_ID:-}")
+  fi
+  case $(uname -m) in
+    x86_64) architecture=x86_64 ;;
+    aarch64) architecture=sbsa ;;
+    *) return 1 ;;
+  esac
+  case $id in
+    debian | ubuntu) ;;
+    *) return 1 ;;
+  esac
+  printf 'https://developer.download.nvidia.com/compute/cuda/repos/%s%s/%s' "$id" "${version//./}" "$architecture"
+}
+
+offer_toolkit() {
+  local repository keyring=cuda-keyring_1.1-1_all.deb
+  say "no CUDA toolkit from 12.4 on was found (looked at CUDA_HOME, /usr/local/cuda*, the loader's path)"
+  repository=$(nvidia_repository) || fail "install NVRTC and nvJitLink 12.4 or newer and set CUDA_HOME"
+  if [[ $agreed != yes ]] || ! find_installer; then
+    say "only the runtime compiler, nvJitLink and the headers are needed (about 0.3 GB); 'bootstrap.sh $mode --yes' installs"
+    say "them under NVIDIA's licence where it may, or run, as root,"
+    printf '\n  wget %s/%s\n  dpkg -i %s\n  apt-get update\n  apt-get install --no-install-recommends %s\n\n' \
+      "$repository" "$keyring" "$keyring" "${cuda_packages[*]}" >&2
+    fail "and then this command again"
+  fi
+  ensure_packages wget ca-certificates
+  local folder
+  folder=$(mktemp -d)
+  wget -q -O "$folder/$keyring" "$repository/$keyring" || fail "cannot download $repository/$keyring"
+  "${installer[@]}" dpkg -i "$folder/$keyring" >&2
+  rm -r "$folder"
+  install_packages "${cuda_packages[@]}"
+  find_toolkit || fail "the toolkit was installed and is not found: set CUDA_HOME"
+}
+
+# --- build --------------------------------------------------------------------------------------------------------
+
+# configure_and_build PRESET FOLDER [CMake option]...
+configure_and_build() {
+  local preset=$1 folder=$2 began=$SECONDS launcher=()
+  shift 2
+  if command -v ccache >/dev/null; then
+    launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  fi
+  # ninja configures again by itself when a CMake file has changed.
+  if [[ ! -f $folder/build.ninja ]]; then cmake --preset "$preset" "${launcher[@]}" "$@" >&2; fi
+  ninja -C "$folder" --quiet >&2
+  say "$folder is built ($((SECONDS - began)) s)"
+}
+
+run_demo() {
+  say "running build/bin/rkb-run pipelines/stock.yaml --task tasks/llama_rmsnorm"
+  build/bin/rkb-run pipelines/stock.yaml --task tasks/llama_rmsnorm
+}
+
+run_tests() {
+  local jobs
+  jobs=$(nproc)
+  ctest --test-dir build --output-on-failure --timeout 300 -j "$jobs"
+  configure_and_build asan build-asan "-DRKB_AREAS=$sanitized_areas"
+  say "the tests of ${sanitized_areas//;/, } again, under the sanitizers"
+  ctest --test-dir build-asan --output-on-failure --timeout 600 -j "$jobs"
+}
+
+# --- main ---------------------------------------------------------------------------------------------------------
+
+mode='' agreed=no
+for argument in "$@"; do
+  case $argument in
+    demo | test | bundle) mode=$argument ;;
+    --yes) agreed=yes ;;
+    -h | --help) usage; exit 0 ;;
+    *) usage >&2; exit 2 ;;
+  esac
+done
+
+case $mode in
+  demo) ensure_packages "${build_packages[@]}" ;;
+  test) ensure_packages "${build_packages[@]}" "${test_packages[@]}" ;;
+  bundle) fail "bundle is reserved and not written yet" ;;
+  *) usage >&2; exit 2 ;;
+esac
+find_toolkit || offer_toolkit
+
+case $mode in
+  demo)
+    configure_and_build release build -DBUILD_TESTING=OFF
+    run_demo
+    ;;
+  test)
+    # A folder that demo configured has no tests yet.
+    if [[ -f build/CMakeCache.txt ]] && grep -q '^BUILD_TESTING:BOOL=OFF' build/CMakeCache.txt; then
+      cmake -B build -DBUILD_TESTING=ON >&2
+    fi
+    configure_and_build release build -DBUILD_TESTING=ON -DRKB_WERROR=ON
+    run_tests
+    ;;
+esac

@@ -1,0 +1,144 @@
+/* Command lines by getopt_long, over a table of options.  The main thread alone. */
+#include "cli/arguments.h"
+
+#include <assert.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/nearest.h"
+
+enum { MAX_OPTIONS = 24, FIRST_VALUE = 256 };
+
+static int count_options(const rkb_command_t *command) {
+   int count = 0;
+   while (command->options && command->options[count].name)
+      count++;
+   assert(count < MAX_OPTIONS - 1);
+   return count;
+}
+
+static void print_help(const rkb_command_t *command, const char *program) {
+   char left[64];
+   printf("usage: %s%s%s%s\n\n%s\n", program, command->options && command->options[0].name ? " [OPTION]..." : "",
+          command->arguments[0] ? " " : "", command->arguments, command->summary);
+   if (command->details)
+      printf("\n%s", command->details);
+   printf("\nOptions:\n");
+   for (const rkb_cli_option_t *option = command->options; option && option->name; option++) {
+      snprintf(left, sizeof left, "--%s%s%s", option->name, option->value ? " " : "", option->value ? option->value : "");
+      printf("  %-24s %s\n", left, option->help);
+   }
+   printf("  %-24s %s\n", "--help", "Show this text.");
+}
+
+static int usage_error(const char *program) {
+   fprintf(stderr, "'%s --help' lists the options\n", program);
+   return RKB_EXIT_USAGE;
+}
+
+/* getopt_long names what it did not understand only by its place in argv. */
+static int unknown_option(const rkb_command_t *command, const char *program, const char *written) {
+   const char *names[MAX_OPTIONS] = {"help"};
+   char name[64];
+   const char *near;
+   int count = count_options(command);
+   for (int i = 0; i < count; i++)
+      names[i + 1] = command->options[i].name;
+   snprintf(name, sizeof name, "%.*s", (int)strcspn(written + strspn(written, "-"), "="), written + strspn(written, "-"));
+   near = rkb_nearest(name, names);
+   fprintf(stderr, "%s has no option %s", program, written);
+   if (near)
+      fprintf(stderr, "; did you mean --%s?", near);
+   fprintf(stderr, "\n");
+   return usage_error(program);
+}
+
+static int add_value(const rkb_cli_option_t *option, const char ***list, const char *value) {
+   size_t count = 0;
+   while (*list && (*list)[count])
+      count++;
+   if (!option->repeats && count > 0)
+      count = 0;
+   const char **longer = reallocarray(*list, count + 2, sizeof *longer);
+   if (!longer)
+      return RKB_EXIT_BROKEN;
+   longer[count] = value ? value : "";
+   longer[count + 1] = NULL;
+   *list = longer;
+   return RKB_EXIT_OK;
+}
+
+static int parse(const rkb_command_t *command, const char *program, int count, char **argv, rkb_arguments_t *arguments) {
+   struct option options[MAX_OPTIONS] = {{"help", no_argument, NULL, 'h'}};
+   int known = count_options(command), code = RKB_EXIT_OK;
+   for (int i = 0; i < known; i++)
+      options[i + 1] = (struct option){command->options[i].name, command->options[i].value ? required_argument : no_argument,
+                                       NULL, FIRST_VALUE + i};
+   opterr = 0;
+   optind = 0; /* GNU: start over, so that "rkb show" can be parsed after "rkb" */
+   for (;;) {
+      int place = optind == 0 ? 1 : optind;
+      int found = getopt_long(count, argv, ":", options, NULL);
+      if (found == -1)
+         break;
+      if (found == 'h') {
+         print_help(command, program);
+         return -1;
+      }
+      if (found == ':') {
+         const rkb_cli_option_t *option = optopt >= FIRST_VALUE ? &command->options[optopt - FIRST_VALUE] : NULL;
+         fprintf(stderr, "--%s wants a value: %s\n", option ? option->name : "?", option ? option->value : "");
+         return usage_error(program);
+      }
+      if (found == '?')
+         return unknown_option(command, program, argv[optind > place ? optind - 1 : place]);
+      code = add_value(&command->options[found - FIRST_VALUE], &arguments->values[found - FIRST_VALUE], optarg);
+      if (code != RKB_EXIT_OK)
+         return code;
+   }
+   arguments->count = count - optind;
+   arguments->positional = argv + optind;
+   if (arguments->count < command->least || (command->most >= 0 && arguments->count > command->most)) {
+      fprintf(stderr, "usage: %s %s\n", program, command->arguments);
+      return usage_error(program);
+   }
+   return RKB_EXIT_OK;
+}
+
+int rkb_command_main(const rkb_command_t *command, const char *program, int count, char **argv) {
+   const char **values[MAX_OPTIONS] = {NULL};
+   rkb_arguments_t arguments = {.command = command, .values = values};
+   int code = parse(command, program, count, argv, &arguments);
+   if (code == RKB_EXIT_OK)
+      code = command->run(&arguments);
+   else if (code < 0)
+      code = RKB_EXIT_OK;
+   for (int i = 0; i < MAX_OPTIONS; i++)
+      free(values[i]);
+   return code;
+}
+
+const char *const *rkb_argument_list(const rkb_arguments_t *arguments, const char *name) {
+   for (int i = 0; arguments->command->options[i].name; i++)
+      if (strcmp(arguments->command->options[i].name, name) == 0)
+         return arguments->values[i];
+   assert(!"the command has no such option");
+   return NULL;
+}
+
+bool rkb_argument_given(const rkb_arguments_t *arguments, const char *name) {
+   return rkb_argument_list(arguments, name) != NULL;
+}
+
+const char *rkb_argument(const rkb_arguments_t *arguments, const char *name) {
+   const char *const *list = rkb_argument_list(arguments, name);
+   const char *last = NULL;
+   for (; list && *list; list++)
+      last = *list;
+   return last;
+}
+
+const char *rkb_positional(const rkb_arguments_t *arguments, int index) {
+   return index < arguments->count ? arguments->positional[index] : NULL;
+}

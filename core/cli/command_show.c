@@ -1,0 +1,151 @@
+/* rkb show: a run, or one of its candidates with all that is known about it.  The main thread alone. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/units.h"
+#include "cli/commands.h"
+#include "cli/run_archive.h"
+
+static void print_parents(const rkb_candidate_record_t *candidate) {
+   for (uint32_t i = 0; i < candidate->parent_count; i++)
+      printf("%-12s %" PRId64 "\n", candidate->parents[i].role, candidate->parents[i].number);
+}
+
+static void print_verdict(const rkb_verdict_record_t *verdict) {
+   char time[32] = "";
+   if (verdict->seconds >= 0)
+      rkb_format_duration((uint64_t)(verdict->seconds * 1e9), time, sizeof time);
+   printf("  %-14s %-8s %s%s%s%s\n", verdict->stage, verdict->standing, verdict->reason, verdict->reason[0] ? "  " : "", time,
+          verdict->shadow ? "  (shadow)" : "");
+   if (verdict->message[0])
+      printf("      %s\n", verdict->message);
+   if (verdict->evidence)
+      printf("      evidence: %s\n", verdict->evidence);
+}
+
+static void print_measurement(const rkb_measurement_record_t *measurement) {
+   printf("  %-32s %14.6g %-8s", measurement->name, measurement->value, strcmp(measurement->unit, "1") ? measurement->unit : "");
+   if (measurement->spread >= 0)
+      printf(" +- %.3g", measurement->spread);
+   printf("%s%s%s%s\n", measurement->case_name ? " " : "", measurement->case_name ? measurement->case_name : "",
+          measurement->method[0] ? "  " : "", measurement->method);
+}
+
+static void print_candidate(const rkb_candidate_record_t *candidate, const char *objective, bool with_source) {
+   char *tune = rkb_spell_tune(candidate->tune);
+   printf("candidate %" PRId64 "  %s%s%s\n", candidate->number, candidate->standing, candidate->reason[0] ? "  " : "",
+          candidate->reason);
+   printf("%-12s %s %s\n", "task", candidate->task, candidate->direction);
+   printf("%-12s %s, %s request %" PRId64 "\n", "made by", candidate->operator_id,
+          candidate->section == RKB_SECTION_PROPOSE ? "propose" : "search", candidate->request);
+   if (candidate->note)
+      printf("%-12s %s\n", "note", candidate->note);
+   print_parents(candidate);
+   printf("%-12s %s\n", "tune", tune && tune[0] ? tune : "(defaults)");
+   printf("%-12s %s\n", "source", candidate->source_hash);
+   if (candidate->duplicate_of)
+      printf("%-12s %" PRId64 "\n", "duplicate of", candidate->duplicate_of);
+   if (candidate->has_objective)
+      printf("%-12s %s = %.6g %s\n", "objective", objective ? objective : "", candidate->objective,
+             rkb_objective_unit(candidate, objective));
+   printf("\nverdicts%s\n", candidate->verdict_count ? "" : ": none");
+   for (uint32_t i = 0; i < candidate->verdict_count; i++)
+      print_verdict(&candidate->verdicts[i]);
+   printf("\nmeasurements%s\n", candidate->measurement_count ? "" : ": none");
+   for (uint32_t i = 0; i < candidate->measurement_count; i++)
+      print_measurement(&candidate->measurements[i]);
+   if (with_source)
+      printf("\n%s", candidate->source);
+   free(tune);
+}
+
+static int show_candidate(rkb_archive_t *archive, const rkb_arguments_t *arguments) {
+   rkb_error_t err;
+   rkb_candidate_record_t *candidate = NULL;
+   int64_t number = 0;
+   int code = RKB_EXIT_OK;
+   if (!rkb_parse_int(rkb_positional(arguments, 1), &number)) {
+      fprintf(stderr, "'%s' is no candidate number\n", rkb_positional(arguments, 1));
+      return RKB_EXIT_USAGE;
+   }
+   if (rkb_archive_load_candidate(archive, number, &candidate, &err) != RKB_OK)
+      return rkb_say_error(&err);
+   if (rkb_argument_given(arguments, "json")) {
+      code = rkb_print_json(rkb_candidate_json(candidate, true));
+   } else {
+      char *objective = rkb_archive_get_fact(archive, "objective");
+      print_candidate(candidate, objective, rkb_argument_given(arguments, "source"));
+      free(objective);
+   }
+   rkb_candidate_record_free(candidate);
+   return code;
+}
+
+static int list_candidate(rkb_archive_t *archive, int64_t number, rkb_error_t *err) {
+   rkb_candidate_record_t *candidate = NULL;
+   char objective[32] = "-", *tune;
+   int status = rkb_archive_load_candidate(archive, number, &candidate, err);
+   if (status != RKB_OK)
+      return status;
+   if (candidate->has_objective)
+      snprintf(objective, sizeof objective, "%.6g", candidate->objective);
+   tune = rkb_spell_tune(candidate->tune);
+   printf("%6" PRId64 "  %-8s %12s  %-12s %-28s %s\n", number, candidate->standing, objective, candidate->operator_id,
+          candidate->duplicate_of ? "duplicate" : candidate->reason, tune ? tune : "");
+   free(tune);
+   rkb_candidate_record_free(candidate);
+   return RKB_OK;
+}
+
+static int show_run(rkb_archive_t *archive, const rkb_arguments_t *arguments) {
+   rkb_error_t err;
+   int64_t *numbers = NULL;
+   uint32_t count = 0;
+   int status = rkb_archive_candidates(archive, 0, 0, &numbers, &count, &err);
+   if (status == RKB_OK && rkb_argument_given(arguments, "json")) {
+      for (uint32_t i = 0; status == RKB_OK && i < count; i++) {
+         rkb_candidate_record_t *candidate = NULL;
+         status = rkb_archive_load_candidate(archive, numbers[i], &candidate, &err);
+         if (status == RKB_OK)
+            rkb_print_json(rkb_candidate_json(candidate, false));
+         rkb_candidate_record_free(candidate);
+      }
+   } else if (status == RKB_OK) {
+      char *objective = rkb_archive_get_fact(archive, "objective");
+      printf("%6s  %-8s %12s  %-12s %-28s %s\n", "number", "standing", objective && objective[0] ? objective : "objective",
+             "made by", "reason", "tune");
+      free(objective);
+      for (uint32_t i = 0; status == RKB_OK && i < count; i++)
+         status = list_candidate(archive, numbers[i], &err);
+   }
+   free(numbers);
+   return status == RKB_OK ? RKB_EXIT_OK : rkb_say_error(&err);
+}
+
+static int run(const rkb_arguments_t *arguments) {
+   int code;
+   rkb_archive_t *archive = rkb_open_run(rkb_positional(arguments, 0));
+   if (!archive)
+      return RKB_EXIT_USAGE;
+   code = arguments->count > 1 ? show_candidate(archive, arguments) : show_run(archive, arguments);
+   rkb_archive_close(archive);
+   return code;
+}
+
+static const rkb_cli_option_t options[] = {
+   {"source", NULL, "Print the candidate's source text too.", false},
+   {"json", NULL, "Print JSON, one object a line.", false},
+   {NULL, NULL, NULL, false},
+};
+
+const rkb_command_t rkb_command_show = {
+   .name = "show",
+   .arguments = "DIR [ID]",
+   .summary = "List a run's candidates, or tell everything about one of them.",
+   .details = "DIR is a run's directory, ID a candidate's number.  A run in progress can be shown.\n"
+              "Exit: 0, or 2 when there is no such run or candidate.\n",
+   .options = options,
+   .least = 1,
+   .most = 2,
+   .run = run,
+};

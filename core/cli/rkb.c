@@ -1,0 +1,62 @@
+/* rkb: everything but running a pipeline.  Picks the command; each is a file command_<name>.c. */
+#include <stdio.h>
+#include <string.h>
+#include "base/nearest.h"
+#include "cli/commands.h"
+
+static const rkb_command_t *const commands[] = {
+   &rkb_command_best,
+   &rkb_command_diff,
+   &rkb_command_doctor,
+   &rkb_command_help,
+   &rkb_command_plugins,
+   &rkb_command_report,
+   &rkb_command_show,
+   &rkb_command_task,
+   &rkb_command_tasks,
+   &rkb_command_validate,
+};
+enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+
+static void print_commands(FILE *out) {
+   fprintf(out, "usage: rkb COMMAND [OPTION]... [ARGUMENT]...\n\n"
+                "Looks at pipelines, plugins, tasks, kernels and finished runs.  rkb-run runs a pipeline.\n\nCommands:\n");
+   for (int i = 0; i < COMMAND_COUNT; i++)
+      fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+   fprintf(out, "\n'rkb COMMAND --help' tells more.\n");
+}
+
+static int unknown_command(const char *written) {
+   const char *names[COMMAND_COUNT + 1] = {NULL};
+   const char *near;
+   for (int i = 0; i < COMMAND_COUNT; i++)
+      names[i] = commands[i]->name;
+   near = rkb_nearest(written, names);
+   fprintf(stderr, "rkb has no command '%s'", written);
+   if (near)
+      fprintf(stderr, "; did you mean '%s'?", near);
+   fprintf(stderr, "\n'rkb --help' lists the commands\n");
+   return RKB_EXIT_USAGE;
+}
+
+int main(int count, char **argv) {
+   char program[64];
+   if (count < 2) {
+      print_commands(stderr);
+      return RKB_EXIT_USAGE;
+   }
+   if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+      print_commands(stdout);
+      return RKB_EXIT_OK;
+   }
+   if (strcmp(argv[1], "--version") == 0) {
+      printf("rkb %s\n", RKB_VERSION);
+      return RKB_EXIT_OK;
+   }
+   for (int i = 0; i < COMMAND_COUNT; i++)
+      if (strcmp(argv[1], commands[i]->name) == 0) {
+         snprintf(program, sizeof program, "rkb %s", commands[i]->name);
+         return rkb_command_main(commands[i], program, count - 1, argv + 1);
+      }
+   return unknown_command(argv[1]);
+}

@@ -1,0 +1,129 @@
+/* Shared by the commands that read a run's archive.  The main thread alone. */
+#include "cli/run_archive.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <rkb/items.h>
+#include "base/json.h"
+#include "base/text.h"
+
+enum { MAX_TUNE_TEXT = 4096 };
+
+int rkb_say_error(const rkb_error_t *err) {
+   fprintf(stderr, "%s\n", err->message);
+   return err->status == RKB_ERR_INVALID ? RKB_EXIT_USAGE : RKB_EXIT_BROKEN;
+}
+
+rkb_archive_t *rkb_open_run(const char *directory) {
+   rkb_error_t err;
+   rkb_archive_t *archive = NULL;
+   if (rkb_archive_open(directory, &archive, &err) != RKB_OK) {
+      rkb_say_error(&err);
+      return NULL;
+   }
+   return archive;
+}
+
+int rkb_best_candidate(rkb_archive_t *archive, int64_t *number, rkb_error_t *err) {
+   const rkb_archive_query_t query = {.size = sizeof query, .order = RKB_ARCHIVE_BY_OBJECTIVE, .limit = 1,
+                                      .standing = RKB_ACCEPT};
+   rkb_archive_rows_t *rows = NULL;
+   int status = rkb_archive_query(archive, INT64_MAX, &query, &rows, err);
+   if (status != RKB_OK)
+      return status;
+   *number = rkb_archive_rows_count(rows) > 0 ? rkb_archive_rows_at(rows, 0)->number : 0;
+   rkb_archive_rows_free(rows);
+   return RKB_OK;
+}
+
+bool rkb_was_executed(const rkb_candidate_record_t *candidate) {
+   for (uint32_t i = 0; i < candidate->verdict_count; i++)
+      if (candidate->verdicts[i].executes && !candidate->verdicts[i].shadow)
+         return true;
+   return false;
+}
+
+const char *rkb_objective_unit(const rkb_candidate_record_t *candidate, const char *objective) {
+   for (uint32_t i = 0; i < candidate->measurement_count; i++)
+      if (objective && !candidate->measurements[i].case_name && strcmp(candidate->measurements[i].name, objective) == 0)
+         return strcmp(candidate->measurements[i].unit, "1") != 0 ? candidate->measurements[i].unit : "";
+   return "";
+}
+
+/* A text that holds JSON, as JSON; as a string when it does not parse. */
+static json_t *embedded(const char *text) {
+   rkb_error_t err;
+   json_t *value;
+   if (!text)
+      return json_null();
+   value = rkb_json_parse(text, strlen(text), &err);
+   return value ? value : json_string(text);
+}
+
+static json_t *text_or_null(const char *text) {
+   return text ? json_string(text) : json_null();
+}
+
+static json_t *verdict_json(const rkb_verdict_record_t *verdict) {
+   return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:b, s:b, s:I, s:o}", "stage", verdict->stage, "standing", verdict->standing,
+                    "reason", verdict->reason, "message", verdict->message, "evidence", embedded(verdict->evidence),
+                    "certificate", embedded(verdict->certificate), "shadow", verdict->shadow, "executes", verdict->executes,
+                    "attempts", (json_int_t)verdict->attempts, "seconds",
+                    verdict->seconds >= 0 ? json_real(verdict->seconds) : json_null());
+}
+
+static json_t *measurement_json(const rkb_measurement_record_t *measurement) {
+   return json_pack("{s:s, s:o, s:o, s:s, s:s, s:s, s:o, s:o}", "name", measurement->name, "value",
+                    rkb_json_number(measurement->value), "spread",
+                    measurement->spread >= 0 ? json_real(measurement->spread) : json_null(), "unit", measurement->unit,
+                    "better", measurement->better, "method", measurement->method, "case", text_or_null(measurement->case_name),
+                    "detail", embedded(measurement->detail));
+}
+
+json_t *rkb_candidate_json(const rkb_candidate_record_t *candidate, bool with_source) {
+   json_t *parents = json_array(), *verdicts = json_array(), *measurements = json_array(), *value;
+   for (uint32_t i = 0; i < candidate->parent_count; i++)
+      json_array_append_new(parents, json_pack("{s:I, s:s}", "number", (json_int_t)candidate->parents[i].number, "role",
+                                               candidate->parents[i].role));
+   for (uint32_t i = 0; i < candidate->verdict_count; i++)
+      json_array_append_new(verdicts, verdict_json(&candidate->verdicts[i]));
+   for (uint32_t i = 0; i < candidate->measurement_count; i++)
+      json_array_append_new(measurements, measurement_json(&candidate->measurements[i]));
+   value = json_pack("{s:I, s:s, s:I, s:i, s:s, s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "number",
+                     (json_int_t)candidate->number, "section",
+                     candidate->section == RKB_SECTION_PROPOSE ? "propose" : "search", "request",
+                     (json_int_t)candidate->request, "child", (int)candidate->child, "operator", candidate->operator_id,
+                     "task", candidate->task, "direction", candidate->direction, "tune", embedded(candidate->tune), "hash",
+                     candidate->hash, "source_hash", candidate->source_hash, "note", text_or_null(candidate->note), "standing",
+                     candidate->standing, "reason", candidate->reason, "duplicate_of",
+                     candidate->duplicate_of ? json_integer(candidate->duplicate_of) : json_null(), "objective",
+                     candidate->has_objective ? rkb_json_number(candidate->objective) : json_null(), "parents", parents,
+                     "verdicts", verdicts, "measurements", measurements);
+   if (value && with_source)
+      json_object_set_new(value, "source", json_string(candidate->source));
+   return value;
+}
+
+int rkb_print_json(json_t *value) {
+   char *text = value ? rkb_json_canonical(value) : NULL;
+   json_decref(value);
+   if (!text) {
+      fprintf(stderr, "out of memory\n");
+      return RKB_EXIT_BROKEN;
+   }
+   printf("%s\n", text);
+   free(text);
+   return RKB_EXIT_OK;
+}
+
+char *rkb_spell_tune(const char *tune_json) {
+   rkb_error_t err;
+   rkb_text_t text;
+   const char *name;
+   json_t *value, *tune = rkb_json_parse(tune_json, strlen(tune_json), &err);
+   rkb_text_init(&text, MAX_TUNE_TEXT);
+   json_object_foreach(tune, name, value)
+      rkb_text_format(&text, "%s%s=%lld", text.length ? " " : "", name, (long long)json_integer_value(value));
+   json_decref(tune);
+   return rkb_text_take(&text);
+}

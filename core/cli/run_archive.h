@@ -1,0 +1,26 @@
+/* What the commands that read a run's archive share. */
+#ifndef RKB_CLI_RUN_ARCHIVE_H
+#define RKB_CLI_RUN_ARCHIVE_H
+
+#include <jansson.h>
+#include "cli/arguments.h"
+#include "services/archive.h"
+
+/* Opens the run named on the command line; prints why not and returns NULL. */
+rkb_archive_t *rkb_open_run(const char *directory);
+/* Prints an error to standard error; returns the exit code that fits its status. */
+int rkb_say_error(const rkb_error_t *err);
+/* The accepted candidate with the lowest objective; 0 when there is none. */
+int rkb_best_candidate(rkb_archive_t *archive, int64_t *number, rkb_error_t *err);
+/* Whether a verifier outside shadow executed it. */
+bool rkb_was_executed(const rkb_candidate_record_t *candidate);
+/* The unit of the run's objective, from the candidate's own measurement; "" when it has none. */
+const char *rkb_objective_unit(const rkb_candidate_record_t *candidate, const char *objective);
+/* Everything about a candidate as a JSON object; NULL when memory is out. */
+json_t *rkb_candidate_json(const rkb_candidate_record_t *candidate, bool with_source);
+/* Prints a JSON value on one line of standard output and gives it back. */
+int rkb_print_json(json_t *value);
+/* "BLOCK=128 VEC=4" of a JSON object; malloc'd. */
+char *rkb_spell_tune(const char *tune_json);
+
+#endif

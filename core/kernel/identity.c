@@ -1,0 +1,206 @@
+/* What makes two candidates the same after the build: PTX whose names, comments and line information are taken away, and the plan of
+ * every case.  Names are replaced by the order in which they first occur, so that a renamed kernel or variable is no new candidate.
+ * Owns nothing beyond the call; any thread. */
+#include "kernel/kernel.h"
+#include "base/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct name {
+   const char *text;
+   uint32_t length;
+   uint32_t number; /* 1 + order of first mention; 0: declared, not mentioned yet */
+} name_t;
+
+typedef struct names {
+   name_t *slots; /* open addressing; text NULL: free */
+   size_t room, count;
+} names_t;
+
+typedef struct word {
+   const char *text;
+   size_t length;
+} word_t;
+
+typedef struct scanner {
+   const char *at, *end;
+   bool line_start;
+} scanner_t;
+
+static bool in_word(char c) {
+   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '.' || c == '%';
+}
+
+static bool is_name(const word_t *word) {
+   char c = word->text[0];
+   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
+}
+
+static bool is(const word_t *word, const char *text) {
+   return word->length == strlen(text) && memcmp(word->text, text, word->length) == 0;
+}
+
+static void skip_line(scanner_t *in) {
+   const char *newline = memchr(in->at, '\n', (size_t)(in->end - in->at));
+   in->at = newline ? newline : in->end;
+}
+
+/* A quoted text, a word, or one byte; comments, .loc, .file and .section { } left out.  False at the end. */
+static bool next(scanner_t *in, word_t *word) {
+   while (in->at < in->end) {
+      const char *start = in->at;
+      if (*start == '\n' || *start == ' ' || *start == '\t' || *start == '\r') {
+         in->line_start = in->line_start || *start == '\n';
+         in->at++;
+         continue;
+      }
+      if (in->end - start >= 2 && start[0] == '/' && start[1] == '/') {
+         skip_line(in);
+         continue;
+      }
+      in->at++;
+      if (*start == '"')
+         while (in->at < in->end && *in->at++ != '"')
+            continue;
+      else if (in_word(*start))
+         while (in->at < in->end && in_word(*in->at))
+            in->at++;
+      *word = (word_t){start, (size_t)(in->at - start)};
+      if (in->line_start && (is(word, ".loc") || is(word, ".file"))) {
+         skip_line(in);
+         continue;
+      }
+      if (in->line_start && is(word, ".section")) {
+         const char *close = memchr(in->at, '}', (size_t)(in->end - in->at));
+         in->at = close ? close + 1 : in->end;
+         continue;
+      }
+      in->line_start = false;
+      return true;
+   }
+   return false;
+}
+
+static name_t *find(const names_t *names, const word_t *word) {
+   size_t at = rkb_hash64(word->text, word->length, 0) & (names->room - 1);
+   while (names->slots[at].text && (names->slots[at].length != word->length || memcmp(names->slots[at].text, word->text, word->length) != 0))
+      at = (at + 1) & (names->room - 1);
+   return &names->slots[at];
+}
+
+static bool declare(names_t *names, const word_t *word) {
+   name_t *slot;
+   if (2 * (names->count + 1) > names->room) {
+      names_t larger = {.room = names->room ? names->room * 2 : 256, .count = names->count};
+      larger.slots = calloc(larger.room, sizeof *larger.slots);
+      if (!larger.slots)
+         return false;
+      for (size_t i = 0; i < names->room; i++)
+         if (names->slots[i].text)
+            *find(&larger, &(word_t){names->slots[i].text, names->slots[i].length}) = names->slots[i];
+      free(names->slots);
+      *names = larger;
+   }
+   slot = find(names, word);
+   if (!slot->text) {
+      *slot = (name_t){word->text, (uint32_t)word->length, 0};
+      names->count++;
+   }
+   return true;
+}
+
+/* A type, .entry or .func is followed by what it declares; so is a label followed by a colon. */
+static bool declares_next(const word_t *word) {
+   static const char *const before[] = {".entry", ".func", ".u8", ".u16", ".u32", ".u64", ".s8", ".s16", ".s32", ".s64", ".b8", ".b16", ".b32",
+                                        ".b64", ".b128", ".f16", ".f32", ".f64", ".pred", NULL};
+   for (uint32_t i = 0; before[i]; i++)
+      if (is(word, before[i]))
+         return true;
+   return false;
+}
+
+static bool collect(const char *ptx, size_t bytes, names_t *names) {
+   scanner_t in = {ptx, ptx + bytes, true};
+   word_t word, before = {"", 0};
+   uint32_t nested = 0; /* .func (.param .b32 result) name */
+   bool function = false;
+   while (next(&in, &word)) {
+      if (is(&word, ".func"))
+         function = true;
+      nested += function && is(&word, "(");
+      bool after_result = function && before.length && before.text[0] == ')' && nested == 1;
+      if (is_name(&word) && (declares_next(&before) || after_result) && !declare(names, &word))
+         return false;
+      if (is(&word, ":") && before.length && is_name(&before) && !declare(names, &before))
+         return false;
+      if (after_result || is(&word, "{") || is(&word, ";")) {
+         function = false;
+         nested = 0;
+      }
+      before = word;
+   }
+   return true;
+}
+
+void rkb_ptx_identity(const char *ptx, size_t bytes, char out[33]) {
+   names_t names = {NULL, 0, 0};
+   rkb_hasher_t *hasher = rkb_hasher_new();
+   scanner_t in = {ptx, ptx + bytes, true};
+   uint32_t number = 0;
+   word_t word;
+   if (!hasher || !declare(&names, &(word_t){"", 0}) || !collect(ptx, bytes, &names)) {
+      rkb_hash_text(ptx, bytes, out); /* stricter, never wrong */
+      if (hasher) {
+         char unused[RKB_HASH_TEXT];
+         rkb_hasher_finish(hasher, unused);
+      }
+      free(names.slots);
+      return;
+   }
+   while (next(&in, &word)) {
+      name_t *name = is_name(&word) ? find(&names, &word) : NULL;
+      if (name && name->text) {
+         if (!name->number)
+            name->number = ++number;
+         rkb_hasher_add(hasher, &name->number, sizeof name->number);
+      } else
+         rkb_hasher_add(hasher, word.text, word.length);
+   }
+   rkb_hasher_finish(hasher, out);
+   free(names.slots);
+}
+
+void rkb_plan_hash(const rkb_plan_t *plan, char out[33]) {
+   rkb_hasher_t *hasher = rkb_hasher_new();
+   if (!hasher) {
+      out[0] = '\0';
+      return;
+   }
+   /* As the serialised form, without scratch names and lines.  The entry's name stays: two candidates with the same PTX may launch
+    * different kernels of it, and a renamed kernel that is not recognised costs an evaluation, never a wrong duplicate. */
+   for (uint32_t i = 0; i < plan->buffer_count; i++) {
+      const rkb_plan_buffer_t *buffer = &plan->buffers[i];
+      const uint64_t numbers[] = {buffer->role, buffer->dtype, buffer->tensor, buffer->alignment, buffer->bytes, buffer->fill};
+      rkb_hasher_add(hasher, numbers, sizeof numbers);
+      rkb_hasher_add(hasher, &buffer->fill_value, sizeof buffer->fill_value);
+   }
+   for (uint32_t i = 0; i < plan->constant_count; i++) {
+      const uint64_t numbers[] = {plan->constants[i].buffer, plan->constants[i].bytes};
+      rkb_hasher_add(hasher, numbers, sizeof numbers);
+   }
+   for (uint32_t i = 0; i < plan->launch_count; i++) {
+      const rkb_plan_launch_t *launch = &plan->launches[i];
+      const uint32_t numbers[] = {launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0], launch->block[1], launch->block[2],
+                                  launch->cluster[0], launch->cluster[1], launch->cluster[2], launch->dynamic_shared, launch->cooperative,
+                                  launch->argument_count};
+      rkb_hasher_add_text(hasher, launch->entry);
+      rkb_hasher_add(hasher, numbers, sizeof numbers);
+      for (uint32_t k = 0; k < launch->argument_count; k++) {
+         const uint64_t argument[] = {launch->arguments[k].buffer, launch->arguments[k].offset, launch->arguments[k].bytes,
+                                      launch->arguments[k].value};
+         rkb_hasher_add(hasher, argument, sizeof argument);
+      }
+   }
+   rkb_hasher_finish(hasher, out);
+}

@@ -1,0 +1,282 @@
+/* Plans as bytes (docs/plan-format.md), written for another process and read from anywhere: the reader trusts no number.  Also what
+ * owns a plan's memory.  Needs core/base's arena and text alone, so that rkb-worker can read plans with nothing else.  Any
+ * thread. */
+#include "kernel/plan.h"
+#include "kernel/wire.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PLAN_MAGIC 0x6e6c70626b72ull /* "rkbpln" */
+enum {
+   PLAN_VERSION = 1,
+   MAX_BUFFERS = 1024,
+   MAX_LAUNCHES = 64,
+   MAX_CONSTANTS = 4096,
+   MAX_ARGUMENTS = 1024,
+   MAX_TEXT = 8192,
+   MAX_PARAMETER_BYTES = 32764, /* PTX ISA, .param: 32,764 bytes from sm_70 on */
+   MAX_BYTES = 16 << 20,
+   MAX_ALIGNMENT = 1 << 21,
+   MAX_THREADS = 1024,
+   MAX_SHARED = 1 << 20
+};
+
+typedef struct owned_plan {
+   rkb_plan_t public;
+   rkb_arena_t *arena;
+} owned_plan_t;
+
+rkb_plan_t *plan_adopt(rkb_arena_t *arena, const rkb_plan_t *plan) {
+   owned_plan_t *owned = rkb_arena_alloc(arena, sizeof *owned);
+   if (!owned)
+      return NULL;
+   owned->public = *plan;
+   owned->arena = arena;
+   return &owned->public;
+}
+
+void rkb_plan_free(rkb_plan_t *plan) {
+   if (plan)
+      rkb_arena_free(((owned_plan_t *)plan)->arena);
+}
+
+static void put_real(rkb_text_t *out, double value) {
+   uint64_t bits;
+   memcpy(&bits, &value, sizeof bits);
+   wire_put_u64(out, bits);
+}
+
+static void put_buffer(rkb_text_t *out, const rkb_plan_buffer_t *buffer) {
+   wire_put_text(out, buffer->name);
+   wire_put_u32(out, buffer->role);
+   wire_put_u32(out, buffer->dtype);
+   wire_put_u32(out, buffer->tensor);
+   wire_put_u32(out, buffer->alignment);
+   wire_put_u64(out, buffer->bytes);
+   wire_put_u64(out, buffer->elements);
+   wire_put_u32(out, buffer->fill);
+   put_real(out, buffer->fill_value);
+}
+
+static void put_three(rkb_text_t *out, const uint32_t three[3]) {
+   for (uint32_t i = 0; i < 3; i++)
+      wire_put_u32(out, three[i]);
+}
+
+static void put_launch(rkb_text_t *out, const rkb_plan_launch_t *launch) {
+   wire_put_text(out, launch->expression);
+   wire_put_text(out, launch->entry);
+   wire_put_u32(out, launch->kernel);
+   put_three(out, launch->grid);
+   put_three(out, launch->block);
+   put_three(out, launch->cluster);
+   wire_put_u32(out, launch->dynamic_shared);
+   wire_put_u32(out, launch->cooperative);
+   wire_put_u32(out, launch->line);
+   wire_put_u32(out, launch->parameter_bytes);
+   wire_put_u32(out, launch->argument_count);
+   for (uint32_t i = 0; i < launch->argument_count; i++) {
+      wire_put_u32(out, launch->arguments[i].buffer);
+      wire_put_u32(out, launch->arguments[i].offset);
+      wire_put_u32(out, launch->arguments[i].bytes);
+      wire_put_u64(out, launch->arguments[i].value);
+   }
+}
+
+int rkb_plan_write(const rkb_plan_t *plan, void **bytes, size_t *length, rkb_error_t *err) {
+   rkb_text_t out;
+   rkb_text_init(&out, MAX_BYTES);
+   wire_put_u64(&out, PLAN_MAGIC);
+   wire_put_u32(&out, PLAN_VERSION);
+   wire_put_u32(&out, plan->buffer_count);
+   for (uint32_t i = 0; i < plan->buffer_count; i++)
+      put_buffer(&out, &plan->buffers[i]);
+   wire_put_u32(&out, plan->constant_count);
+   for (uint32_t i = 0; i < plan->constant_count; i++) {
+      wire_put_text(&out, plan->constants[i].symbol);
+      wire_put_u32(&out, plan->constants[i].buffer);
+      wire_put_u64(&out, plan->constants[i].bytes);
+   }
+   wire_put_u32(&out, plan->launch_count);
+   for (uint32_t i = 0; i < plan->launch_count; i++)
+      put_launch(&out, &plan->launches[i]);
+   if (out.cut) {
+      rkb_text_free(&out);
+      *err = (rkb_error_t){.status = RKB_ERR_LIMIT, .message = "the plan is larger than 16 MiB"};
+      return err->status;
+   }
+   *length = out.length;
+   *bytes = rkb_text_take(&out);
+   return RKB_OK;
+}
+
+typedef struct reader {
+   wire_reader_t in;
+   rkb_arena_t *arena;
+   const char *wrong; /* the first thing that is not as the format says */
+} reader_t;
+
+static void expect(reader_t *reader, bool holds, const char *otherwise) {
+   if (!holds && !reader->wrong)
+      reader->wrong = otherwise;
+}
+
+static const char *read_name(reader_t *reader) {
+   size_t length;
+   const void *bytes = wire_bytes(&reader->in, &length, MAX_TEXT);
+   const char *name = bytes && length && !memchr(bytes, 0, length) ? rkb_arena_text(reader->arena, bytes, length) : NULL;
+   expect(reader, name != NULL, "a name is missing or malformed");
+   return name ? name : "";
+}
+
+static void read_buffer(reader_t *reader, rkb_plan_buffer_t *buffer) {
+   uint64_t bits, bytes;
+   buffer->name = read_name(reader);
+   buffer->role = wire_u32(&reader->in);
+   buffer->dtype = wire_u32(&reader->in);
+   buffer->tensor = wire_u32(&reader->in);
+   buffer->alignment = wire_u32(&reader->in);
+   buffer->bytes = wire_u64(&reader->in);
+   buffer->elements = wire_u64(&reader->in);
+   buffer->fill = wire_u32(&reader->in);
+   bits = wire_u64(&reader->in);
+   memcpy(&buffer->fill_value, &bits, sizeof bits);
+   expect(reader, buffer->role <= RKB_INOUT, "a buffer's role is unknown");
+   expect(reader, planner_dtype_bytes(buffer->dtype) != 0, "a buffer's dtype is unknown");
+   expect(reader, (buffer->role == 0) == (buffer->tensor == UINT32_MAX), "scratch has no tensor and a tensor has a role");
+   expect(reader, buffer->role == 0 || buffer->tensor < MAX_BUFFERS, "a buffer's tensor is out of range");
+   expect(reader, buffer->alignment && buffer->alignment <= MAX_ALIGNMENT && !(buffer->alignment & (buffer->alignment - 1)),
+          "a buffer's alignment is no power of two");
+   expect(reader, !__builtin_mul_overflow(buffer->elements, (uint64_t)planner_dtype_bytes(buffer->dtype), &bytes) && bytes == buffer->bytes,
+          "a buffer's bytes are not those of its elements");
+   expect(reader, buffer->fill <= RKB_FILL_VALUE && isfinite(buffer->fill_value), "a buffer's fill is unknown");
+}
+
+static void read_three(reader_t *reader, uint32_t three[3], const char *otherwise) {
+   for (uint32_t i = 0; i < 3; i++) {
+      three[i] = wire_u32(&reader->in);
+      expect(reader, three[i] >= 1 && three[i] <= INT32_MAX, otherwise);
+   }
+}
+
+static void read_arguments(reader_t *reader, const rkb_plan_t *plan, rkb_plan_launch_t *launch) {
+   rkb_plan_argument_t *list;
+   uint32_t end = 0;
+   launch->argument_count = wire_count(&reader->in, MAX_ARGUMENTS, 20);
+   list = rkb_arena_array(reader->arena, launch->argument_count + 1, sizeof *list);
+   expect(reader, list != NULL, "out of memory");
+   for (uint32_t i = 0; list && i < launch->argument_count; i++) {
+      rkb_plan_argument_t *argument = &list[i];
+      argument->buffer = wire_u32(&reader->in);
+      argument->offset = wire_u32(&reader->in);
+      argument->bytes = wire_u32(&reader->in);
+      argument->value = wire_u64(&reader->in);
+      expect(reader, argument->bytes == 1 || argument->bytes == 2 || argument->bytes == 4 || argument->bytes == 8,
+             "an argument's width is not 1, 2, 4 or 8");
+      expect(reader, argument->offset >= end && argument->offset <= MAX_PARAMETER_BYTES && argument->offset + argument->bytes <= launch->parameter_bytes,
+             "an argument lies outside the parameters or over another");
+      end = argument->offset + argument->bytes;
+      if (argument->buffer == UINT32_MAX)
+         expect(reader, argument->bytes == 8 || argument->bytes > 8 || argument->value >> (8 * argument->bytes) == 0, "an argument's value is wider than it");
+      else
+         expect(reader, argument->buffer < plan->buffer_count && argument->bytes == 8 && argument->value <= plan->buffers[argument->buffer].bytes,
+                "a pointer lies outside its buffer");
+   }
+   launch->arguments = list;
+}
+
+static void read_launch(reader_t *reader, const rkb_plan_t *plan, rkb_plan_launch_t *launch) {
+   launch->expression = read_name(reader);
+   launch->entry = read_name(reader);
+   launch->kernel = wire_u32(&reader->in);
+   read_three(reader, launch->grid, "a grid is empty or too large");
+   read_three(reader, launch->block, "a block is empty or too large");
+   read_three(reader, launch->cluster, "a cluster is empty or too large");
+   launch->dynamic_shared = wire_u32(&reader->in);
+   launch->cooperative = wire_u32(&reader->in);
+   launch->line = wire_u32(&reader->in);
+   launch->parameter_bytes = wire_u32(&reader->in);
+   expect(reader, launch->kernel < MAX_LAUNCHES, "a launch's kernel is out of range");
+   expect(reader, (uint64_t)launch->block[0] * launch->block[1] <= MAX_THREADS &&
+                     (uint64_t)launch->block[0] * launch->block[1] * launch->block[2] <= MAX_THREADS, "a block has more than 1,024 threads");
+   for (uint32_t i = 0; i < 3; i++)
+      expect(reader, launch->cluster[i] && launch->grid[i] % launch->cluster[i] == 0, "a grid is no multiple of its cluster");
+   expect(reader, launch->dynamic_shared <= MAX_SHARED && launch->cooperative <= 1 && launch->parameter_bytes <= MAX_PARAMETER_BYTES,
+          "a launch's sizes are out of range");
+   read_arguments(reader, plan, launch);
+}
+
+static void read_constant(reader_t *reader, const rkb_plan_t *plan, rkb_plan_constant_t *constant) {
+   constant->symbol = read_name(reader);
+   constant->buffer = wire_u32(&reader->in);
+   constant->bytes = wire_u64(&reader->in);
+   expect(reader, constant->buffer < plan->buffer_count && constant->bytes == plan->buffers[constant->buffer].bytes,
+          "a constant is not one buffer whole");
+}
+
+static bool fine(const reader_t *reader) {
+   return !reader->wrong && !reader->in.bad;
+}
+
+static void read_plan(reader_t *reader, rkb_plan_t *plan) {
+   rkb_plan_buffer_t *buffers;
+   rkb_plan_constant_t *constants;
+   rkb_plan_launch_t *launches;
+   expect(reader, wire_u64(&reader->in) == PLAN_MAGIC, "these are no plan");
+   plan->version = wire_u32(&reader->in);
+   expect(reader, plan->version == PLAN_VERSION, "this version of the plan format is not known");
+   plan->buffer_count = wire_count(&reader->in, MAX_BUFFERS, 52);
+   buffers = rkb_arena_array(reader->arena, plan->buffer_count + 1, sizeof *buffers);
+   for (uint32_t i = 0; buffers && i < plan->buffer_count && fine(reader); i++)
+      read_buffer(reader, &buffers[i]);
+   plan->buffers = buffers;
+   plan->constant_count = wire_count(&reader->in, MAX_CONSTANTS, 20);
+   constants = rkb_arena_array(reader->arena, plan->constant_count + 1, sizeof *constants);
+   for (uint32_t i = 0; constants && i < plan->constant_count && fine(reader); i++)
+      read_constant(reader, plan, &constants[i]);
+   plan->constants = constants;
+   plan->launch_count = wire_count(&reader->in, MAX_LAUNCHES, 76);
+   launches = rkb_arena_array(reader->arena, plan->launch_count + 1, sizeof *launches);
+   for (uint32_t i = 0; launches && i < plan->launch_count && fine(reader); i++)
+      read_launch(reader, plan, &launches[i]);
+   plan->launches = launches;
+   expect(reader, buffers && constants && launches, "out of memory");
+   expect(reader, reader->in.at == reader->in.size, "bytes follow its end");
+}
+
+int rkb_plan_read(const void *bytes, size_t length, rkb_plan_t **plan, rkb_error_t *err) {
+   reader_t reader = {.in = {.data = bytes, .size = length}, .arena = rkb_arena_new(64u << 20)};
+   rkb_plan_t read = {.version = 0};
+   *plan = NULL;
+   if (reader.arena && length <= MAX_BYTES) {
+      read_plan(&reader, &read);
+      *plan = fine(&reader) ? plan_adopt(reader.arena, &read) : NULL;
+   }
+   if (*plan)
+      return RKB_OK;
+   rkb_arena_free(reader.arena);
+   *err = (rkb_error_t){.status = RKB_ERR_INVALID};
+   snprintf(err->message, sizeof err->message, "a plan cannot be read: %s",
+            length > MAX_BYTES ? "it is larger than 16 MiB" : reader.wrong && !reader.in.bad ? reader.wrong : "it is cut short or malformed");
+   return err->status;
+}
+
+uint32_t planner_dtype_bytes(uint32_t dtype) {
+   switch (dtype) {
+   case RKB_F64:
+   case RKB_I64:
+      return 8;
+   case RKB_F32:
+   case RKB_I32:
+      return 4;
+   case RKB_F16:
+   case RKB_BF16:
+      return 2;
+   case RKB_U8:
+      return 1;
+   default:
+      return 0;
+   }
+}

@@ -1,0 +1,124 @@
+/* rkb.verifier.gpu - runs what the checking machine let through on a real device, and checks it again there: all bench
+ * cases and shapes drawn anew, several input families, buffers between unmapped pages, the plan repeated on the same
+ * scratch, inputs compared afterwards.  The candidate's machine code runs in an rkb-worker process; the values, the answers
+ * and this verdict are made here.  Blocks on workers. */
+#include "gpu.h"
+#include <rkb/items.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int gpu_create(const rkb_host_t *host, const void *config, void **self, rkb_error_t *err) {
+   struct gpu *me = malloc(sizeof *me);
+   if (!me)
+      return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %zu bytes", sizeof *me);
+   *me = (struct gpu){host, config, host->get_extension(host, RKB_EXT_TASK), host->get_extension(host, RKB_EXT_KERNEL),
+                      host->get_extension(host, RKB_EXT_DEVICE), host->get_extension(host, RKB_EXT_RANDOM)};
+   if (!me->task || !me->kernel || !me->random) {
+      free(me);
+      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "this host offers no %s", RKB_EXT_KERNEL);
+   }
+   if (!me->device) {
+      free(me);
+      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "no usable GPU on this machine (rkb doctor says why); leave this stage out");
+   }
+   *self = me;
+   return RKB_OK;
+}
+
+static int emit(const struct gpu *me, rkb_job_t job, const struct found *found, const struct tally *tally, const char *device) {
+   const char *standing = !found->reason[0] ? RKB_ACCEPT : found->suspect ? RKB_SUSPECT : RKB_REJECT;
+   char message[448];
+   json_t *evidence = found->evidence ? json_incref(found->evidence) : json_object();
+   json_object_set_new(evidence, "worker", json_string(device));
+   json_object_set_new(evidence, "runs", json_integer(tally->runs));
+   json_object_set_new(evidence, "bit_repeatable", json_boolean(tally->repeatable));
+   snprintf(message, sizeof message, "%u runs, %llu elements compared; worst %.2g of the hard bound%s", tally->runs,
+            (unsigned long long)tally->judged, tally->worst_hard, tally->repeatable ? ", repeatable bit for bit" : ", not repeatable bit for bit");
+   char *text = json_dumps(evidence, JSON_COMPACT | JSON_SORT_KEYS);
+   int status = rkb_emit_verdict_full(me->host, job, standing, found->reason, found->reason[0] ? found->message : message, text, NULL);
+   free(text);
+   json_decref(evidence);
+   return status;
+}
+
+static int verify_all(const struct gpu *me, struct candidate *candidate, struct found *found, struct tally *tally, rkb_error_t *err) {
+   rkb_random_t stream = me->random->for_job(me->host, candidate->job, 0);
+   const rkb_case_t *c;
+   int status = RKB_OK;
+   for (uint32_t i = 0; status == RKB_OK && !found->reason[0] && (c = me->task->case_at(me->host, RKB_CASE_CHECK, i)) != NULL; i++)
+      status = verify_case(me, candidate, c, me->random->next(&stream) >> 1, found, tally, err);
+   for (int64_t i = 0; status == RKB_OK && !found->reason[0] && i < me->config->drawn; i++) {
+      rkb_case_t *drawn = NULL;
+      status = me->task->case_draw(me->host, &stream, me->config->drawn_work, &drawn, err);
+      if (status == RKB_OK)
+         status = verify_case(me, candidate, drawn, me->random->next(&stream) >> 1, found, tally, err);
+      if (drawn)
+         me->task->case_free(drawn);
+   }
+   for (uint32_t i = 0; status == RKB_OK && !found->reason[0] && (c = me->task->case_at(me->host, RKB_CASE_BENCH, i)) != NULL; i++)
+      status = verify_case(me, candidate, c, me->random->next(&stream) >> 1, found, tally, err);
+   return status;
+}
+
+static int gpu_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
+   struct gpu *me = self;
+   rkb_build_t *build = NULL;
+   rkb_manifest_t *manifest = NULL;
+   rkb_finding_t finding = {0};
+   struct candidate candidate = {.job = job, .item = in};
+   struct found found = {.reason = ""};
+   struct tally tally = {.repeatable = true};
+   char device[1024] = "";
+   int status = me->kernel->build(me->host, job, in, 0, &build, &finding, err);
+   if (status != RKB_OK)
+      return status;
+   if (!build)
+      return rkb_fail(err, RKB_ERR_INTERNAL, "the candidate has no build: %s", finding.message);
+   candidate.build = build;
+   status = me->kernel->manifest(me->host, me->host->item_text(me->host, in, "source"), &manifest, &finding, err);
+   if (status == RKB_OK && manifest)
+      candidate.transform = manifest->transform;
+   if (status == RKB_OK)
+      status = me->device->begin(me->host, job, &candidate.session, err);
+   if (status == RKB_OK) {
+      snprintf(device, sizeof device, "%s", me->device->describe(candidate.session));
+      status = verify_all(me, &candidate, &found, &tally, err);
+      me->device->end(candidate.session);
+   }
+   if (status == RKB_OK)
+      status = emit(me, job, &found, &tally, device);
+   json_decref(found.evidence);
+   if (manifest)
+      me->kernel->manifest_free(manifest);
+   me->kernel->build_free(build);
+   return status;
+}
+
+static void gpu_destroy(void *self) { free(self); }
+
+static const rkb_option_t options[] = {
+   {.name = "families", .type = RKB_OPT_INT, .offset = offsetof(struct gpu_config, families), .fallback = "4", .min = 1, .max = 64,
+    .help = "Input families run on each case, most telling first."},
+   {.name = "drawn", .type = RKB_OPT_INT, .offset = offsetof(struct gpu_config, drawn), .fallback = "4", .min = 0, .max = 256,
+    .help = "Shapes drawn anew from the task's domain."},
+   {.name = "drawn_work", .type = RKB_OPT_REAL, .offset = offsetof(struct gpu_config, drawn_work), .fallback = "1e8", .min = 1, .max = 1e12,
+    .help = "Most operations of a drawn shape."},
+   {.name = "points", .type = RKB_OPT_INT, .offset = offsetof(struct gpu_config, points), .fallback = "4096", .min = 2, .max = 1048576,
+    .help = "Output elements compared at shapes too large to evaluate whole."},
+   {.name = "deadline", .type = RKB_OPT_DURATION, .offset = offsetof(struct gpu_config, deadline), .fallback = "5s",
+    .help = "Time one run of the plan may take before it counts as hanging."},
+};
+
+static const rkb_stage_t gpu = {
+   .size = sizeof(rkb_stage_t), .kind = RKB_VERIFIER,
+   .flags = RKB_STAGE_NEEDS_BUILD | RKB_STAGE_EXECUTES | RKB_STAGE_EXCLUSIVE_GPU,
+   .id = "rkb.verifier.gpu", .summary = "Runs the candidate on a GPU between unmapped pages and checks every value it leaves.",
+   .accepts = (const char *const[]){RKB_ITEM_CANDIDATE, NULL}, .emits = (const char *const[]){RKB_ITEM_VERDICT, NULL},
+   RKB_OPTIONS(options), .config_size = sizeof(struct gpu_config),
+   .create = gpu_create, .run = gpu_run, .destroy = gpu_destroy,
+};
+
+RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
+   RKB_PLUGIN_HEAD, .name = "gpu", .version = "0.1.0",
+   .stages = (const rkb_stage_t *const[]){&gpu, NULL},
+};

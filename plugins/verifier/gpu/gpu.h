@@ -1,0 +1,74 @@
+/* What the rooms of rkb.verifier.gpu share: options, the extensions, one case's work, what was found. */
+#ifndef GPU_VERIFIER_H
+#define GPU_VERIFIER_H
+
+#include <jansson.h>
+#include <rkb/ext/device.h>
+#include <rkb/ext/random.h>
+#include <rkb/ext/task.h>
+
+struct gpu_config {
+   int64_t families;  /* input families a case */
+   int64_t drawn;     /* shapes drawn anew */
+   double drawn_work; /* operations of a drawn shape, at most */
+   int64_t points;    /* output elements compared at bench shapes */
+   uint64_t deadline; /* of one run, nanoseconds */
+};
+
+struct gpu {
+   const rkb_host_t *host;
+   const struct gpu_config *config;
+   const rkb_task_api_t *task;
+   const rkb_kernel_api_t *kernel;
+   const rkb_device_api_t *device;
+   const rkb_random_api_t *random;
+};
+
+/* The first thing found wrong, or nothing. */
+struct found {
+   char reason[48];   /* "" while nothing is wrong */
+   bool suspect;
+   char message[448];
+   json_t *evidence;  /* owned object, or NULL */
+};
+
+/* What the runs showed besides right and wrong. */
+struct tally {
+   uint32_t runs;
+   uint64_t judged;      /* output elements */
+   double worst_hard, worst_stat;
+   bool repeatable;      /* equal inputs gave equal bits */
+};
+
+struct candidate {
+   rkb_job_t job;
+   const rkb_item_t *item;
+   const rkb_build_t *build;
+   bool transform;       /* the manifest's algorithm: transform */
+   rkb_session_t *session;
+   bool module_loaded;
+};
+
+/* Runs the candidate on one case: several families, both placements, twice on the same scratch.  RKB_OK with found->reason
+ * set ends the verification.  seed picks the values. */
+int verify_case(const struct gpu *me, struct candidate *candidate, const rkb_case_t *the_case, uint64_t seed, struct found *found,
+                struct tally *tally, rkb_error_t *err);
+
+/* values.c: one set of inputs on both sides, and the outputs against what is right. */
+struct values {
+   rkb_inputs_t *inputs;
+   void **tensors;       /* one a tensor of the case; NULL for outputs */
+};
+int values_open(const struct gpu *me, const rkb_case_t *the_case, const rkb_family_t *family, uint64_t seed, struct values *values,
+                rkb_error_t *err);
+void values_free(const struct gpu *me, const rkb_case_t *the_case, struct values *values);
+/* Sends them to the device under a set's number. */
+int values_stage(const struct gpu *me, struct candidate *candidate, const rkb_case_t *the_case, const struct values *values, uint32_t set,
+                 rkb_error_t *err);
+/* Reads back what instance wrote and judges it; whole outputs of small cases, config->points elements of large ones. */
+int values_judge(const struct gpu *me, struct candidate *candidate, const rkb_case_t *the_case, const rkb_family_t *family,
+                 const struct values *values, uint64_t seed, uint32_t instance, struct found *found, struct tally *tally, rkb_error_t *err);
+
+void found_set(struct found *found, const char *reason, json_t *evidence, const char *fmt, ...) RKB_PRINTF(4, 5);
+
+#endif

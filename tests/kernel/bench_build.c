@@ -1,0 +1,153 @@
+/* rkb-bench-build [--processes N] [FILE.cu]...: candidates a second through the compiler pool, cold (no cache) with one process
+ * and with N, and from the cache; and the time of one warm compile.  Without files: every seed below tasks/.  Each file is built
+ * with each of up to four tune assignments.  Ratios are within this run; nothing is judged. */
+#include "kernel/kernel.h"
+#include "base/file.h"
+#include "base/text.h"
+
+#include <glob.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MAX_JOBS = 2048 };
+
+typedef struct job {
+   char *source;
+   char tune[256];
+   const char *path;
+} job_t;
+
+typedef struct bench {
+   job_t jobs[MAX_JOBS];
+   uint32_t count, next, failed, built;
+   rkb_compilers_t *pool;
+   const rkb_device_t *device;
+   pthread_mutex_t mutex;
+} bench_t;
+
+static double now(void) {
+   struct timespec time;
+   clock_gettime(CLOCK_MONOTONIC, &time);
+   return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static void *work(void *argument) {
+   bench_t *bench = argument;
+   for (;;) {
+      rkb_finding_t finding;
+      rkb_error_t err = {0};
+      rkb_build_t *build = NULL;
+      bool cached;
+      const job_t *job;
+      uint32_t index;
+      int status;
+      pthread_mutex_lock(&bench->mutex);
+      index = bench->next++;
+      pthread_mutex_unlock(&bench->mutex);
+      if (index >= bench->count)
+         return NULL;
+      job = &bench->jobs[index];
+      status = rkb_build_candidate(bench->pool, bench->device, job->source, job->tune, 0, NULL, NULL, &build, &cached, &finding, &err);
+      pthread_mutex_lock(&bench->mutex);
+      bench->built += build != NULL;
+      bench->failed += build == NULL;
+      pthread_mutex_unlock(&bench->mutex);
+      if (!build)
+         fprintf(stderr, "%s %s: %s %s: %s (line %u:%u)\n", job->path, job->tune, status ? err.message : "", finding.reason, finding.message,
+                 finding.line, finding.column);
+      rkb_build_free(build);
+   }
+}
+
+static double run(bench_t *bench, uint32_t processes, const char *cache) {
+   const rkb_compilers_config_t config = {.processes = processes, .cache_directory = cache};
+   pthread_t threads[64];
+   char version[32], path[1024];
+   rkb_error_t err;
+   double start;
+   if (rkb_compilers_open(&config, &bench->pool, &err) != RKB_OK || rkb_compilers_toolkit(bench->pool, version, sizeof version, path, sizeof path, &err) != RKB_OK) {
+      fprintf(stderr, "rkb-bench-build: %s\n", err.message);
+      exit(3);
+   }
+   bench->next = bench->built = bench->failed = 0;
+   start = now();
+   for (uint32_t i = 0; i < processes; i++)
+      pthread_create(&threads[i], NULL, work, bench);
+   for (uint32_t i = 0; i < processes; i++)
+      pthread_join(threads[i], NULL);
+   start = now() - start;
+   rkb_compilers_close(bench->pool);
+   return start;
+}
+
+/* The default, and up to three single moves away from it. */
+static void add_file(bench_t *bench, const char *path) {
+   rkb_problems_t problems;
+   rkb_error_t err;
+   char *source;
+   size_t length;
+   rkb_manifest_t *manifest;
+   if (rkb_file_read(path, 1u << 20, &source, &length, &err) != RKB_OK) {
+      fprintf(stderr, "%s: %s\n", path, err.message);
+      return;
+   }
+   rkb_problems_init(&problems);
+   manifest = rkb_manifest_parse(path, source, length, &problems);
+   for (uint32_t i = 0; i < problems.count; i++)
+      fprintf(stderr, "%s:%u:%u: %s\n", path, problems.list[i].line, problems.list[i].column, problems.list[i].message);
+   if (manifest && bench->count < MAX_JOBS)
+      bench->jobs[bench->count++] = (job_t){source, "{}", path};
+   for (uint32_t i = 0; manifest && i < manifest->tune_count && i < 3; i++) {
+      const rkb_tune_parameter_t *tune = &manifest->tune[i];
+      for (uint32_t k = 0; k < tune->choice_count; k++) {
+         if (tune->choices[k] == tune->fallback || bench->count == MAX_JOBS)
+            continue;
+         bench->jobs[bench->count] = (job_t){.source = source, .path = path};
+         snprintf(bench->jobs[bench->count++].tune, sizeof bench->jobs[0].tune, "{\"%s\": %lld}", tune->name, (long long)tune->choices[k]);
+         break;
+      }
+   }
+   rkb_manifest_free(manifest);
+   rkb_problems_free(&problems);
+}
+
+int main(int argc, char **argv) {
+   static bench_t bench = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+   uint32_t processes = 2;
+   rkb_problems_t problems;
+   char cache[] = "/tmp/rkb-bench-build-XXXXXX";
+   double one, many, cached;
+   int first = 1;
+   if (argc > 2 && strcmp(argv[1], "--processes") == 0) {
+      processes = (uint32_t)atoi(argv[2]);
+      first = 3;
+   }
+   processes = processes < 1 ? 1 : processes > 64 ? 64 : processes;
+   rkb_problems_init(&problems);
+   bench.device = rkb_device_load("h200", &problems);
+   for (int i = first; i < argc; i++)
+      add_file(&bench, argv[i]);
+   if (first == argc) {
+      static glob_t found;
+      if (glob(RKB_SOURCE_DIR "/tasks/*/seeds/*/*.cu", 0, NULL, &found) == 0)
+         for (size_t i = 0; i < found.gl_pathc; i++)
+            add_file(&bench, found.gl_pathv[i]);
+   }
+   if (!bench.device || !bench.count || !mkdtemp(cache)) {
+      fprintf(stderr, "rkb-bench-build: %s\n", bench.device ? "no candidates" : problems.list[0].message);
+      return 2;
+   }
+   one = run(&bench, 1, "");
+   printf("%u candidates, %u built\n", bench.count, bench.built);
+   printf("cold, 1 process     %8.1f candidates/s  (%.1f ms each)\n", bench.count / one, one / bench.count * 1e3);
+   many = run(&bench, processes, "");
+   printf("cold, %u processes   %8.1f candidates/s  (%.2f times one process)\n", processes, bench.count / many, one / many);
+   run(&bench, processes, cache);
+   cached = run(&bench, 1, cache);
+   printf("cached, 1 thread    %8.1f candidates/s  (%.1f times cold)\n", bench.count / cached, one / cached);
+   printf("the cache is in %s\n", cache);
+   return bench.failed ? 1 : 0;
+}

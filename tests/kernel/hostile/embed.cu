@@ -1,0 +1,11 @@
+// expect: build.error: #embed
+/* rkb-kernel: 1
+task: llama_rmsnorm
+direction: forward
+launches:
+  - {kernel: k, grid: B, block: 32, args: "x"}
+*/
+__device__ const char secret[] = {
+#embed "/etc/passwd"
+};
+__global__ void k(float *x) { x[threadIdx.x] = 1; }

@@ -1,0 +1,9 @@
+// expect: plan.manifest|build.error: 
+/* rkb-kernel: 1
+task: llama_rmsnorm
+direction: forward
+launches:
+  - {kernel: k, grid: B, block: 32, args: "x"}
+*/
+__global__ void k(float *x) { x[0] = 1; 
+/* never closed
