@@ -140,11 +140,9 @@ static double portable_log(double x) {
    return 2 * s * sum + exponent * 0.69314718055994530942;
 }
 
-static double polynomial(const double coefficients[8], double x) {
-   double sum = coefficients[7];
-   for (int i = 6; i >= 0; i--)
-      sum = sum * x + coefficients[i];
-   return sum;
+/* Horner's rule, written out: inputs of a task are millions of these, and a loop gave a quarter fewer a second. */
+static double polynomial(const double c[8], double x) {
+   return ((((((c[7] * x + c[6]) * x + c[5]) * x + c[4]) * x + c[3]) * x + c[2]) * x + c[1]) * x + c[0];
 }
 
 /* The normal quantile: Wichura, 'Algorithm AS 241', Applied Statistics 37(3), 1988, routine PPND16 (relative accuracy

@@ -217,6 +217,8 @@ bool rkb_http_transfer_prepare(rkb_http_transfer_t *transfer, const char *ca_fil
                curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
+               /* Or ending a transfer whose name lookup hangs would wait for the lookup's thread, and the loop with it. */
+               curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->curl_message) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_PREREQDATA, transfer) == CURLE_OK &&

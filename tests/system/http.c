@@ -4,6 +4,9 @@
 #include "http_fixture.h"
 #include "system/http.h"
 
+#include <dlfcn.h>
+#include <netdb.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -321,6 +324,41 @@ static void a_server_that_is_not_there_saw_nothing(void **state) {
    assert_false(outcome.reply.sent);
 }
 
+/* Stands before the C library's: lookups of one name hang until a test lets them go on. */
+static pthread_mutex_t lookups = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t lookups_changed = PTHREAD_COND_INITIALIZER;
+static unsigned lookups_hanging;
+static bool lookups_released;
+
+int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **result) {
+   static int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+   pthread_mutex_lock(&lookups);
+   if (!real)
+      *(void **)&real = dlsym(RTLD_NEXT, "getaddrinfo");
+   bool hangs = name && strcmp(name, "rkb-hanging-name") == 0;
+   lookups_hanging += hangs;
+   while (hangs && !lookups_released)
+      pthread_cond_wait(&lookups_changed, &lookups);
+   lookups_hanging -= hangs;
+   pthread_cond_broadcast(&lookups_changed);
+   pthread_mutex_unlock(&lookups);
+   return hangs ? EAI_AGAIN : real(name, service, hints, result);
+}
+
+/* The loop must not wait for the lookup; if it did, this would never end. */
+static void a_name_lookup_that_hangs_is_left_alone(void **state) {
+   (void)state;
+   outcome_t outcome = run((rkb_http_request_t){.url = "http://rkb-hanging-name/", .connect_ns = 200 * MILLISECOND});
+   expect(&outcome, RKB_HTTP_CONNECT_TIMEOUT);
+   pthread_mutex_lock(&lookups);
+   assert_int_equal(lookups_hanging, 1);
+   lookups_released = true;
+   pthread_cond_broadcast(&lookups_changed);
+   while (lookups_hanging)
+      pthread_cond_wait(&lookups_changed, &lookups);
+   pthread_mutex_unlock(&lookups);
+}
+
 static void tls_is_verified(void **state) {
    (void)state;
    char url[128];
@@ -528,6 +566,7 @@ int main(void) {
                                       WITH_CLIENT(fifty_megabytes_pass_where_allowed),
                                       WITH_CLIENT(deaths_are_told),
                                       WITH_CLIENT(a_server_that_is_not_there_saw_nothing),
+                                      WITH_CLIENT(a_name_lookup_that_hangs_is_left_alone),
                                       WITH_CLIENT(tls_is_verified),
                                       WITH_CLIENT(a_handshake_that_hangs_meets_the_connect_limit),
                                       WITH_CLIENT(proxies_come_from_the_environment),
