@@ -30,6 +30,7 @@ typedef struct builder {
    rkb_yaml_t **nodes; /* finished children of the open frames */
    size_t count, room;
    rkb_yaml_t *root;
+   uint32_t made; /* nodes */
    bool out_of_memory;
 } builder_t;
 
@@ -41,7 +42,15 @@ static int shown_length(const rkb_yaml_t *scalar) {
    return scalar->length < 60 ? (int)scalar->length : 60;
 }
 
+/* NULL ends the parse; the reason is reported or noted. */
 static rkb_yaml_t *node_new(builder_t *builder, uint32_t kind, const yaml_mark_t *mark) {
+   if (builder->made == RKB_YAML_MAX_VALUES) {
+      rkb_problem(builder->problems, place_of(builder, mark),
+                  "more than %u values come before this; no file of this kind needs that",
+                  RKB_YAML_MAX_VALUES);
+      return NULL;
+   }
+   builder->made++;
    rkb_yaml_t *node = rkb_arena_alloc(builder->arena, sizeof *node);
    if (!node) {
       builder->out_of_memory = true;
