@@ -84,3 +84,50 @@ void assert_same_runs(const char *left, const char *right) {
    assert_int_equal(difference.differences, 0);
    assert_true(difference.compared > 100);
 }
+
+static rkb_candidate_record_t *load(const char *directory, int64_t candidate, rkb_archive_t **archive) {
+   rkb_candidate_record_t *record = NULL;
+   rkb_error_t err = {0};
+   assert_int_equal(rkb_archive_open(directory, archive, &err), RKB_OK);
+   if (rkb_archive_load_candidate(*archive, candidate, &record, &err) != RKB_OK)
+      fail_msg("candidate %lld: %s", (long long)candidate, err.message);
+   return record;
+}
+
+const char *verdict_of(const char *directory, int64_t candidate, const char *stage) {
+   static char text[200];
+   rkb_archive_t *archive;
+   rkb_candidate_record_t *record = load(directory, candidate, &archive);
+   text[0] = '\0';
+   for (uint32_t i = 0; i < record->verdict_count; i++) {
+      const rkb_verdict_record_t *verdict = &record->verdicts[i];
+      if (strcmp(verdict->stage, stage) == 0)
+         snprintf(text, sizeof text, "%s%s%s%s", verdict->standing, verdict->reason[0] ? " " : "", verdict->reason,
+                  verdict->shadow ? " shadow" : "");
+   }
+   rkb_candidate_record_free(record);
+   rkb_archive_close(archive);
+   return text;
+}
+
+const char *standing_of(const char *directory, int64_t candidate) {
+   static char text[32];
+   rkb_archive_t *archive;
+   rkb_candidate_record_t *record = load(directory, candidate, &archive);
+   snprintf(text, sizeof text, "%s", record->standing);
+   rkb_candidate_record_free(record);
+   rkb_archive_close(archive);
+   return text;
+}
+
+uint32_t attempts_of(const char *directory, int64_t candidate, const char *stage) {
+   uint32_t attempts = 0;
+   rkb_archive_t *archive;
+   rkb_candidate_record_t *record = load(directory, candidate, &archive);
+   for (uint32_t i = 0; i < record->verdict_count; i++)
+      if (strcmp(record->verdicts[i].stage, stage) == 0)
+         attempts = record->verdicts[i].attempts;
+   rkb_candidate_record_free(record);
+   rkb_archive_close(archive);
+   return attempts;
+}
