@@ -50,4 +50,8 @@ void rkb_expression_names(const rkb_expression_t *expression, void (*visit)(void
 const char *rkb_expression_text(const rkb_expression_t *expression); /* as written, trimmed */
 rkb_place_t rkb_expression_place(const rkb_expression_t *expression);
 
+/* Appends it as one parenthesised C++ expression over int64_t and double, names as they are; ceildiv, min and max become
+ * rkb_ceildiv, rkb_min and rkb_max.  Unlike evaluation it does not look for overflow. */
+void rkb_expression_write(const rkb_expression_t *expression, rkb_text_t *out);
+
 #endif

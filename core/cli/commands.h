@@ -11,6 +11,8 @@ extern const rkb_command_t rkb_command_help;
 extern const rkb_command_t rkb_command_plugins;
 extern const rkb_command_t rkb_command_report;
 extern const rkb_command_t rkb_command_show;
+extern const rkb_command_t rkb_command_task;
+extern const rkb_command_t rkb_command_tasks;
 extern const rkb_command_t rkb_command_validate;
 
 #endif

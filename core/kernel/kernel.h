@@ -66,6 +66,6 @@ rkb_occupancy_t rkb_occupancy(const rkb_device_t *device, const rkb_built_kernel
 void rkb_ptx_identity(const char *ptx, size_t bytes, char out[33]); /* PTX without names, comments and line info */
 
 /* export.c ------------------------------------------------------------------------------------------------------ */
-enum rkb_export_form { RKB_EXPORT_C = 1, RKB_EXPORT_TORCH };
+enum rkb_export_form { RKB_EXPORT_C = 1, RKB_EXPORT_TORCH }; /* kernel/export.h */
 
 #endif

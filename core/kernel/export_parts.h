@@ -1,0 +1,41 @@
+/* The parts that both exported forms are written from.  One thread. */
+#ifndef RKB_KERNEL_EXPORT_PARTS_H
+#define RKB_KERNEL_EXPORT_PARTS_H
+
+#include "kernel/export.h"
+#include "kernel/manifest.h"
+
+typedef struct exporter {
+   const rkb_export_subject_t *subject;
+   const manifest_t *manifest;
+   const int64_t *tune;
+   const rkb_device_t *device;
+   const char *source;
+   rkb_arena_t *arena;
+   rkb_problems_t *problems;
+   rkb_text_t *out;
+   rkb_finding_t *finding;
+} exporter_t;
+
+const char *export_type(uint32_t dtype);                                /* "float", "__half", ... */
+const rkb_export_tensor_t *export_tensor(const exporter_t *exporter, const char *name); /* NULL: no tensor of the task */
+bool export_is_let(const exporter_t *exporter, const char *name);       /* of the task or the manifest */
+/* The shape of a tensor, parsed; false with a finding. */
+bool export_shape(exporter_t *exporter, const rkb_export_tensor_t *tensor, rkb_expression_t ***list, uint32_t *count);
+void export_product(rkb_expression_t *const *list, uint32_t count, rkb_text_t *out);
+
+void export_heading(exporter_t *exporter, const char *what);
+void export_source(exporter_t *exporter);  /* tune macros, then the candidate's text */
+void export_support(exporter_t *exporter); /* rkb_ceildiv, the checked launch, ... */
+/* `const int64_t rows = ...;` for lets and used device properties, indented. */
+void export_names(exporter_t *exporter);
+/* Fills, constants and launches, in terms of pointers named as the tensors and the scratch buffers; each statement leaves the
+ * function with `status` when it fails. */
+void export_body(exporter_t *exporter);
+/* `const int64_t partial_bytes = ...;` for each scratch buffer. */
+void export_scratch_sizes(exporter_t *exporter);
+
+void export_c(exporter_t *exporter, rkb_text_t *header);
+void export_torch(exporter_t *exporter);
+
+#endif
