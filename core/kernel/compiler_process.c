@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -52,8 +53,9 @@ static int spawn(pid_t *pid, const char *program, const char *const *arguments, 
 int compiler_process_start(compiler_process_t *process, const char *program, const char *const *arguments, rkb_error_t *err) {
    int to[2], from[2], result;
    *process = (compiler_process_t){.in = -1, .out = -1};
-   if (pipe2(to, O_CLOEXEC) != 0)
-      return failed(err, "pipe", errno);
+   /* A socket, not a pipe: writing to a process that is gone must not raise SIGPIPE in whatever program this is part of. */
+   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, to) != 0)
+      return failed(err, "socketpair", errno);
    if (pipe2(from, O_CLOEXEC) != 0) {
       result = errno;
       close(to[0]);
@@ -165,7 +167,7 @@ static bool send_some(compiler_process_t *process, transfer_t *transfer) {
    const void *at = header ? (const void *)(transfer->head + transfer->sent)
                            : (const void *)(transfer->request->data + (transfer->sent - WIRE_HEADER_BYTES));
    size_t left = header ? WIRE_HEADER_BYTES - transfer->sent : transfer->request->length + WIRE_HEADER_BYTES - transfer->sent;
-   ssize_t written = write(process->in, at, left);
+   ssize_t written = send(process->in, at, left, MSG_NOSIGNAL);
    if (written < 0)
       return errno == EAGAIN || errno == EINTR;
    transfer->sent += (size_t)written;

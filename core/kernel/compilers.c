@@ -125,6 +125,10 @@ const char *compilers_limits(rkb_compilers_t *compilers) {
    return compilers->limits;
 }
 
+const char *compilers_layers(rkb_compilers_t *compilers) {
+   return compilers->layers;
+}
+
 /* An idle slot, a running process before an empty one. */
 static slot_t *idle_slot(rkb_compilers_t *compilers) {
    slot_t *empty = NULL;
@@ -305,7 +309,7 @@ static int read_answer(const rkb_compilers_t *compilers, const compile_input_t *
    return RKB_OK;
 }
 
-static int compile_in(rkb_compilers_t *compilers, slot_t *slot, const compile_input_t *input, const rkb_text_t *request,
+static int compile_in(rkb_compilers_t *compilers, slot_t *slot, const compile_input_t *input, const rkb_text_t *request, bool retried,
                       bool (*cancelled)(void *), void *argument, compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err) {
    /* Sleeping and waiting cost no processor time; a process that does nothing else is broken, not a verdict. */
    const compiler_bounds_t bounds = {.cpu_ns = compilers->cpu_ns, .memory = compilers->memory,
@@ -321,6 +325,10 @@ static int compile_in(rkb_compilers_t *compilers, slot_t *slot, const compile_in
          return status;
    }
    end = compiler_process_exchange(&slot->process, request, &bounds, &payload, &length, &signal_number);
+   if (end == EXCHANGE_DIED && signal_number == SIGKILL && !retried) {
+      /* Killed from outside (the kernel when memory is short, a person): not this source's doing until it happens twice. */
+      return compile_in(compilers, slot, input, request, true, cancelled, argument, output, finding, err);
+   }
    switch (end) {
    case EXCHANGE_ANSWERED:
       status = read_answer(compilers, input, payload, length, output, finding, &retire, err);
@@ -364,7 +372,7 @@ int compilers_compile(rkb_compilers_t *compilers, const compile_input_t *input, 
       *err = (rkb_error_t){.status = RKB_ERR_CANCELLED, .message = "cancelled"};
       return err->status;
    }
-   status = compile_in(compilers, slot, input, &request, cancelled, argument, output, finding, err);
+   status = compile_in(compilers, slot, input, &request, false, cancelled, argument, output, finding, err);
    release(compilers, slot);
    rkb_text_free(&request);
    if (status != RKB_OK)
