@@ -8,7 +8,7 @@ usage() {
   cat <<'TEXT'
 usage: ./bootstrap.sh demo | test | bundle [--yes]
 
-  demo     install what is missing, build, and run pipelines/demo.yaml
+  demo     install what is missing, build, and run the main job: pipelines/stock.yaml on tasks/llama_rmsnorm
   test     install what is missing (PyTorch for the CPU too), build with warnings as errors, run every test,
            then a part of them again under the address and undefined-behaviour sanitizers
   bundle   reserved: a relocatable archive of the built program; not written yet
@@ -176,8 +176,8 @@ configure_and_build() {
 }
 
 run_demo() {
-  say "running pipelines/demo.yaml"
-  build/bin/rkb-run pipelines/demo.yaml
+  say "running build/bin/rkb-run pipelines/stock.yaml --task tasks/llama_rmsnorm"
+  build/bin/rkb-run pipelines/stock.yaml --task tasks/llama_rmsnorm
 }
 
 run_tests() {

@@ -6,7 +6,13 @@
 
 extern const rkb_command_t rkb_command_best;
 extern const rkb_command_t rkb_command_diff;
+extern const rkb_command_t rkb_command_doctor;
+extern const rkb_command_t rkb_command_help;
+extern const rkb_command_t rkb_command_plugins;
 extern const rkb_command_t rkb_command_report;
 extern const rkb_command_t rkb_command_show;
+extern const rkb_command_t rkb_command_task;
+extern const rkb_command_t rkb_command_tasks;
+extern const rkb_command_t rkb_command_validate;
 
 #endif

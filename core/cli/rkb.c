@@ -7,8 +7,14 @@
 static const rkb_command_t *const commands[] = {
    &rkb_command_best,
    &rkb_command_diff,
+   &rkb_command_doctor,
+   &rkb_command_help,
+   &rkb_command_plugins,
    &rkb_command_report,
    &rkb_command_show,
+   &rkb_command_task,
+   &rkb_command_tasks,
+   &rkb_command_validate,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 

@@ -1,10 +1,17 @@
 /* The core's own step between screening stages: a candidate's text becomes manifest, assignment, build and a plan for
- * every check case.  Recorded under the reserved id "build". */
+ * every listed case.  Recorded under the reserved id "build". */
 #ifndef RKB_ENGINE_BUILD_STEP_H
 #define RKB_ENGINE_BUILD_STEP_H
 
-#include <rkb/ext/kernel.h>
+#include "engine/candidate.h"
 
 extern const char *const RKB_BUILD_MEASURES[]; /* NULL-terminated */
+
+/* Works on a worker; done is called on the loop, with the candidate's result under "build", its build and its hashes
+ * filled in.  Not called when the run is ending before it began. */
+void rkb_build_step_start(rkb_core_t *core, rkb_candidate_t *candidate, void (*done)(void *argument, rkb_candidate_t *candidate),
+                          void *argument);
+/* Makes the build again of a candidate whose result is known already (a resumed run).  Blocks.  [worker] */
+int rkb_build_step_again(rkb_core_t *core, rkb_candidate_t *candidate, rkb_error_t *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "engine/extensions.h"
 #include "engine/instance.h"
+#include "services/devices.h"
 
 #define QUEUE_LIMIT (1u << 17)
 #define STOP_LIMIT_NS 5000000000ull /* for stages to stop */
@@ -55,7 +56,20 @@ close_loop:
    return status;
 }
 
+/* A GPU is looked for only when a stage asks for one; that stage says what its absence means. */
+static void open_devices(rkb_core_t *core, uint64_t entries) {
+   rkb_error_t err = {0};
+   bool wanted = false;
+   for (uint32_t i = 0; i < core->pipeline->entry_count; i++) {
+      const rkb_stage_t *stage = core->pipeline->entries[i].stage;
+      wanted |= (entries & (1ull << i)) && stage && (stage->flags & RKB_STAGE_EXCLUSIVE_GPU);
+   }
+   if (wanted && !core->devices && rkb_devices_open(NULL, core->device_leases, &core->devices, &err) != RKB_OK)
+      rkb_log_printf(core->log, RKB_LOG_WARN, "engine", "no GPU can be used: %s", err.message);
+}
+
 int rkb_core_start(rkb_core_t *core, uint64_t entries, rkb_error_t *err) {
+   open_devices(core, entries);
    for (uint32_t i = 0; i < core->pipeline->entry_count; i++) {
       rkb_instance_t *instance;
       if (!(entries & (1ull << i)) || !core->pipeline->entries[i].stage)
@@ -85,7 +99,7 @@ void rkb_core_add(rkb_core_t *core, uint32_t entry, rkb_work_t *work) {
    for (instance = core->instances; instance->owner.entry->index != entry;)
       instance = instance->next;
    rkb_instance_add(instance, work); /* a written-off one starts nothing */
-   rkb_instance_flush(instance, RKB_ERR_TIMEOUT, "its stage hangs");
+   rkb_instance_flush(instance, RKB_ERR_UNAVAILABLE, "its stage hangs");
 }
 
 typedef struct look {
@@ -147,7 +161,7 @@ static void cancel_each(void *argument, const rkb_job_view_t *view) {
 }
 
 void rkb_core_cancel(rkb_core_t *core) {
-   core->stopping = true;
+   __atomic_store_n(&core->stopping, true, __ATOMIC_RELAXED);
    for (rkb_instance_t *instance = core->instances; instance; instance = instance->next)
       rkb_instance_flush(instance, RKB_ERR_CANCELLED, "the run is ending");
    rkb_jobs_each(core->jobs, cancel_each, core);
@@ -165,11 +179,41 @@ void rkb_core_note(rkb_core_t *core, const char *entry, const char *fmt, ...) {
       core->note(core->note_argument, entry, text);
 }
 
+int rkb_core_send(rkb_core_t *core, void (*fn)(void *), void *argument) {
+   int status = rkb_workers_submit(core->workers, fn, argument, NULL);
+   core->away += status == RKB_OK;
+   return status;
+}
+
+typedef struct homecoming {
+   rkb_core_t *core;
+   void (*back)(void *);
+   void *argument;
+} homecoming_t;
+
+static void come_home(void *argument) {
+   homecoming_t *homecoming = argument;
+   homecoming->core->away--;
+   homecoming->back(homecoming->argument);
+   free(homecoming);
+}
+
+void rkb_core_returned(rkb_core_t *core, void (*back)(void *), void *argument) {
+   homecoming_t *homecoming = malloc(sizeof *homecoming);
+   if (!homecoming)
+      abort();
+   *homecoming = (homecoming_t){.core = core, .back = back, .argument = argument};
+   if (rkb_loop_post(core->loop, come_home, homecoming) != RKB_OK)
+      abort();
+}
+
 static void stop_turning(void *argument) {
    rkb_loop_stop(argument);
 }
 
 static bool busy(const rkb_core_t *core, bool stopping) {
+   if (core->away)
+      return true;
    for (const rkb_instance_t *instance = core->instances; instance; instance = instance->next)
       if (!instance->written_off && (instance->running || (stopping && !instance->stopped)))
          return true;
@@ -205,7 +249,9 @@ void rkb_core_close(rkb_core_t *core) {
    }
    rkb_timer_stop(core->clock);
    rkb_workers_close(core->workers);
+   rkb_devices_close(core->devices);
    rkb_loop_free(core->loop);
    rkb_jobs_free(core->jobs);
+   core->devices = NULL;
    core->loop = NULL;
 }

@@ -16,12 +16,14 @@
 struct rkb_instance;
 struct rkb_work;
 struct rkb_compilers;
+struct rkb_devices;
 
 typedef struct rkb_core {
    rkb_pipeline_t *pipeline;
    rkb_log_t *log;                   /* [any] */
    rkb_archive_t *archive;           /* or NULL; [any] */
    struct rkb_compilers *compilers;  /* or NULL: nothing needs a build; [any] */
+   struct rkb_devices *devices;      /* or NULL: no stage needs a GPU, or there is none; [any] */
    rkb_loop_t *loop;
    rkb_workers_t *workers;           /* [any] */
    rkb_jobs_t *jobs;                 /* [any] */
@@ -33,8 +35,9 @@ typedef struct rkb_core {
    struct rkb_instance *instances;   /* all there ever were */
    uint32_t replaced[RKB_MAX_ENTRIES];
    struct rkb_child *children;       /* processes that jobs started asynchronously */
+   uint32_t away;                    /* own work on workers */
    uint64_t jobs_ended;
-   bool stopping;                    /* no job is started any more */
+   bool stopping;                    /* no job is started any more; read by workers, atomically */
    bool hung;                        /* a job was written off: leave with _exit */
    /* What a person should know; set by the owner, or NULL. */
    void (*note)(void *argument, const char *entry, const char *text);
@@ -53,6 +56,10 @@ void rkb_core_add(rkb_core_t *core, uint32_t entry, struct rkb_work *work);
 void rkb_core_cancel(rkb_core_t *core);
 /* Sees to deadlines no later than due. */
 void rkb_core_watch(rkb_core_t *core, uint64_t due_ns);
+/* The core's own work on a worker: fn runs there and ends with rkb_core_returned, which runs back on the loop.  The core
+ * does not close while some is away. */
+int rkb_core_send(rkb_core_t *core, void (*fn)(void *), void *argument);                       /* [loop] */
+void rkb_core_returned(rkb_core_t *core, void (*back)(void *), void *argument); /* [worker] */
 void rkb_core_note(rkb_core_t *core, const char *entry, const char *fmt, ...) RKB_PRINTF(3, 4);
 
 #endif

@@ -238,7 +238,7 @@ static void replace(rkb_instance_t *old) {
       rkb_instance_new(core, old->owner.entry, &fresh, &err);
    if (!fresh || rkb_instance_start(fresh, &err) != RKB_OK) {
       rkb_core_note(core, old->owner.entry->node.id, "no more jobs are given to it: %s", err.message);
-      rkb_instance_flush(old, RKB_ERR_TIMEOUT, "its stage hangs");
+      rkb_instance_flush(old, RKB_ERR_UNAVAILABLE, "its stage hangs");
       return;
    }
    old->first = old->last = NULL;

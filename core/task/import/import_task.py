@@ -32,7 +32,7 @@ CHECK_ELEMENTS = 1 << 18  # of all tensors of a check case together
 def load(path):
     """(model, {argument: value}) of the user's file."""
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
-    spec = importlib.util.spec_from_file_location("imported_model", path)
+    spec = importlib.util.spec_from_file_location("imported_model", os.path.abspath(path))
     module = importlib.util.module_from_spec(spec)
     torch.manual_seed(0)
     try:

@@ -7,6 +7,7 @@ import math
 
 import torch
 
+from layout_calls import LayoutCalls, number
 from refusal import Refused
 from signatures import ALIASES, SIGNATURES, bind
 
@@ -25,11 +26,7 @@ BINARY = {
 }  # fmt: skip
 
 
-def number(value):
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-class Lowering:
+class Lowering(LayoutCalls):
     def __init__(self, traced, path, tensor_names):
         self.root = traced.root
         self.path = path
@@ -161,6 +158,8 @@ class Lowering:
         if name == "permute" and args and not isinstance(args[1], (tuple, list)):
             args = (args[0], tuple(args[1:]))
         operands, attributes = bind(name, signature, args, kwargs)
+        if name == "hardtanh":
+            attributes = {"min": attributes["min_val"], "max": attributes["max_val"]}
         if name in ("softmax", "log_softmax") and "dim" not in attributes:
             raise Refused("%s without dim is not covered" % name)
         return self.step(node, name, [self.operand(value) for value in operands], attributes)
@@ -220,94 +219,6 @@ class Lowering:
         dot = self.step(node, "matmul", [self.operand(args[1]), self.operand(args[2])], {}, None, "_product")
         return self.step(node, "add", [dot, self.operand(args[0])], {})
 
-    # --- shape
-
-    def convert(self, node, value):
-        if node.meta["value"].dtype != value.meta["value"].dtype:
-            raise Refused("a conversion to %s is not covered" % str(node.meta["value"].dtype).replace("torch.", ""))
-        return self.operand(value)
-
-    def do_t(self, node, args, kwargs):
-        if node.meta["value"].dim() < 2:
-            return self.operand(args[0])
-        return self.step(node, "transpose", [self.operand(args[0])], {"dim0": 0, "dim1": 1})
-
-    def do_getattr(self, node, args, kwargs):
-        if args[1] in ("T", "mT") and node.meta["value"].dim() == 2:
-            return self.do_t(node, args, kwargs)
-        raise Refused("the attribute .%s is not covered" % args[1])
-
-    def do_getitem(self, node, args, kwargs):
-        source, index = args
-        name = self.operand(source)
-        if isinstance(name, tuple):
-            picked = name[index]
-            if picked is None:
-                raise Refused("the indices of a maximum are not covered")
-            return picked
-        index = index if isinstance(index, tuple) else (index,)
-        value = source.meta["value"]
-        given = sum(1 for item in index if item is not None and item is not Ellipsis)
-        full = []
-        for item in index:
-            full += [slice(None)] * (value.dim() - given) if item is Ellipsis else [item]
-        dim, kept = 0, []
-        for part, item in enumerate(full):
-            if item is None:
-                kept.append(1)
-                continue
-            extent = value.shape[dim]
-            if isinstance(item, slice):
-                start, stop, stride = item.indices(extent)
-                if stride != 1:
-                    raise Refused("a slice with a step is not covered")
-                length = max(stop - start, 0)
-            elif number(item):
-                start, length = item % extent, 1
-            else:
-                raise Refused("an index that is a tensor is not covered")
-            if (start, length) != (0, extent):
-                value = value.narrow(dim, start, length)
-                name = self.step(node, "narrow", [name], {"dim": dim, "start": start, "length": length}, value, "_cut%d" % part)
-            if isinstance(item, slice):
-                kept.append(length)
-            dim += 1
-        kept += list(value.shape[dim:])
-        if tuple(kept) != tuple(value.shape):
-            name = self.step(node, "reshape", [name], {"shape": tuple(node.meta["value"].shape)})
-        return name
-
-    def pieces(self, node, name, args, kwargs):
-        dim = kwargs.get("dim", args[2] if len(args) > 2 else 0)
-        if name == "unbind":
-            dim = kwargs.get("dim", args[1] if len(args) > 1 else 0)
-        source = self.operand(args[0])
-        dim %= args[0].meta["value"].dim()
-        names, start = [], 0
-        for i, piece in enumerate(node.meta["value"]):
-            length = 1 if name == "unbind" else piece.shape[dim]
-            cut = piece.unsqueeze(dim) if name == "unbind" else piece
-            part = self.step(node, "narrow", [source], {"dim": dim, "start": start, "length": length}, cut, "_%d" % i)
-            if name == "unbind":
-                part = self.step(node, "reshape", [part], {"shape": tuple(piece.shape)}, piece, "_%d_flat" % i)
-            names.append(part)
-            start += length
-        return tuple(names)
-
-    def do_cat(self, node, args, kwargs):
-        dim = kwargs.get("dim", args[1] if len(args) > 1 else 0)
-        return self.step(node, "cat", [self.operand(value) for value in args[0]], {"dim": dim})
-
-    do_concat = do_cat
-
-    def do_stack(self, node, args, kwargs):
-        dim = kwargs.get("dim", args[1] if len(args) > 1 else 0) % node.meta["value"].dim()
-        parts = []
-        for i, value in enumerate(args[0]):
-            wide = value.meta["value"].unsqueeze(dim)
-            parts.append(self.step(node, "reshape", [self.operand(value)], {"shape": tuple(wide.shape)}, wide, "_part%d" % i))
-        return self.step(node, "cat", parts, {"dim": dim})
-
     # --- reductions
 
     def reduce(self, node, name, args, kwargs):
@@ -365,6 +276,22 @@ class Lowering:
         if attributes["training"] and (len(args) > 1 and args[1] is not None or kwargs.get("running_mean") is not None):
             raise Refused("batch_norm updates running statistics here, which is not covered; pass None for them")
         return self.step(node, "batch_norm", [self.operand(value) for value in operands], attributes)
+
+    def do_instance_norm(self, node, args, kwargs):
+        signature = "@input running_mean~ running_var~ @weight=None @bias=None use_input_stats!True momentum~ eps=1e-5"
+        operands, attributes = bind("instance_norm", signature, args, kwargs)
+        attributes["num_groups"] = operands[0].meta["value"].shape[1]
+        return self.step(node, "group_norm", [self.operand(value) for value in operands], attributes)
+
+    def adaptive_mean(self, node, args, kwargs):
+        """Adaptive average pooling to one element a channel: a mean."""
+        value, source = node.meta["value"], args[0].meta["value"]
+        dims = tuple(dim for dim in range(source.dim()) if dim >= 2)
+        if any(value.shape[dim] != 1 for dim in dims) or value.dim() != source.dim():
+            raise Refused("adaptive average pooling to more than one element a channel is not covered")
+        return self.step(node, "mean", [self.operand(args[0])], {"dim": dims, "keepdim": True})
+
+    do_adaptive_avg_pool1d = do_adaptive_avg_pool2d = do_adaptive_avg_pool3d = adaptive_mean
 
     def do_masked_fill(self, node, args, kwargs):
         source, mask, fill = args

@@ -15,7 +15,6 @@ UNARY = "relu sigmoid tanh exp log sqrt rsqrt abs neg sin cos erf reciprocal squ
 
 SIGNATURES = {
     "linear": "@input @weight @bias=None",
-    "bilinear": None,
     "conv1d": "@input @weight @bias=None stride=1 padding=0 dilation=1 groups=1",
     "conv2d": "@input @weight @bias=None stride=1 padding=0 dilation=1 groups=1",
     "conv3d": "@input @weight @bias=None stride=1 padding=0 dilation=1 groups=1",
@@ -37,13 +36,14 @@ SIGNATURES = {
     "leaky_relu": "@input negative_slope=0.01 inplace~",
     "elu": "@input alpha=1.0 inplace~",
     "selu": "@input inplace~",
-    "softplus": "@input beta=1 threshold=20",
+    "softplus": "@input beta!1 threshold!20",
     "softsign": "@input",
     "hardtanh": "@input min_val=-1.0 max_val=1.0 inplace~",
     "hardswish": "@input inplace~",
     "hardsigmoid": "@input inplace~",
     "mish": "@input inplace~",
     "logsigmoid": "@input",
+    "relu6": "@input inplace~",
     "clamp": "@input min=None max=None",
     "cross_entropy": "@input @target weight!None size_average~ ignore_index!-100 reduce~ reduction='mean' label_smoothing!0.0",
     "nll_loss": "@input @target weight!None size_average~ ignore_index!-100 reduce~ reduction='mean'",

@@ -6,6 +6,7 @@ a large model costs nothing, and whatever depends on data has no answer and is r
 """
 
 import collections
+import os
 import sys
 import traceback
 import warnings
@@ -21,6 +22,7 @@ PLAIN = (int, float, bool, str, type(None), torch.dtype, torch.device, torch.Siz
 
 def user_line(path):
     """The line of the user's file that is being executed, or 0."""
+    path = os.path.abspath(path)
     frame = sys._getframe(1)
     while frame is not None:
         if frame.f_code.co_filename == path:
@@ -30,6 +32,7 @@ def user_line(path):
 
 
 def failing_line(error, path):
+    path = os.path.abspath(path)
     lines = [entry.lineno for entry in traceback.extract_tb(error.__traceback__) if entry.filename == path]
     return lines[-1] if lines else 0
 
@@ -45,6 +48,8 @@ class ShapedProxy(torch.fx.Proxy):
         attribute = getattr(self.value, name)
         if isinstance(attribute, PLAIN):
             return attribute
+        if isinstance(attribute, torch.Tensor):  # x.T
+            return self.tracer.create_proxy("call_function", getattr, (self, name), {})
         return super().__getattr__(name)
 
     @property

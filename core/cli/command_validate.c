@@ -1,0 +1,37 @@
+/* rkb validate: checks a pipeline file without running it, and lists what its matrix expands to.  The main thread alone. */
+#include <stdio.h>
+#include "cli/commands.h"
+#include "cli/pipeline_file.h"
+
+static int run(const rkb_arguments_t *arguments) {
+   rkb_pipeline_t *pipeline = rkb_open_pipeline(arguments, rkb_positional(arguments, 0));
+   uint32_t variants;
+   if (!pipeline)
+      return RKB_EXIT_USAGE;
+   variants = rkb_pipeline_variants(pipeline);
+   if (rkb_argument_given(arguments, "resolved"))
+      fputs(rkb_pipeline_text(pipeline), stdout);
+   else
+      printf("%s is valid%s\n", rkb_pipeline_path(pipeline), variants ? "; its matrix gives" : "");
+   for (uint32_t i = 0; i < variants && !rkb_argument_given(arguments, "resolved"); i++)
+      printf("%4u  %s\n", i + 1, rkb_pipeline_variant(pipeline, i));
+   rkb_pipeline_free(pipeline);
+   return RKB_EXIT_OK;
+}
+
+static const rkb_cli_option_t options[] = {
+   RKB_PIPELINE_OPTIONS,
+   {"resolved", NULL, "Print the resolved pipeline.", false},
+   {NULL, NULL, NULL, false},
+};
+
+const rkb_command_t rkb_command_validate = {
+   .name = "validate",
+   .arguments = "PIPELINE",
+   .summary = "Check a pipeline file; every problem is told at once.",
+   .details = "Exit: 0 valid, 2 not.\n",
+   .options = options,
+   .least = 1,
+   .most = 1,
+   .run = run,
+};

@@ -1,0 +1,11 @@
+/* What a pipeline would do, without doing it. */
+#ifndef RKB_CLI_DRY_RUN_H
+#define RKB_CLI_DRY_RUN_H
+
+#include "engine/engine.h"
+
+/* Prints the resolved graph, the limits and the cost ceiling to standard output, and what is missing to run it; returns
+ * enum rkb_exit: OK, or BROKEN when a tool that it needs is missing. */
+int rkb_dry_run(const rkb_pipeline_t *pipeline);
+
+#endif

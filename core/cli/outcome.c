@@ -1,0 +1,77 @@
+/* The result of a run.  The main thread alone. */
+#include "cli/outcome.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include "base/json.h"
+#include "base/units.h"
+#include "cli/run_archive.h"
+
+static const char *ending_name(uint32_t ending) {
+   switch (ending) {
+   case RKB_ENDED_DONE:
+      return "done";
+   case RKB_ENDED_LIMIT:
+      return "limit";
+   case RKB_ENDED_STUCK:
+      return "stuck";
+   case RKB_ENDED_WALL:
+      return "wall";
+   case RKB_ENDED_COST:
+      return "cost";
+   case RKB_ENDED_INTERRUPTED:
+      return "interrupted";
+   default:
+      return "";
+   }
+}
+
+bool rkb_outcome_resumable(const rkb_outcome_t *outcome) {
+   return outcome->ending == RKB_ENDED_WALL || outcome->ending == RKB_ENDED_COST || outcome->ending == RKB_ENDED_INTERRUPTED;
+}
+
+int rkb_outcome_exit(const rkb_outcome_t *outcome) {
+   if (outcome->ending == RKB_ENDED_INTERRUPTED)
+      return RKB_EXIT_INTERRUPTED;
+   return outcome->best > 0 && outcome->verified_by_execution ? RKB_EXIT_OK : RKB_EXIT_NOTHING;
+}
+
+static void print_best(const rkb_outcome_t *outcome, const char *objective) {
+   if (outcome->best == 0) {
+      printf("no candidate was accepted\n");
+      return;
+   }
+   printf("best: candidate %" PRId64, outcome->best);
+   if (outcome->has_objective)
+      printf(", %s = %.6g", objective, outcome->objective);
+   if (outcome->has_objective && isfinite(outcome->first_objective))
+      printf(" (%.3f times faster than the best of propose: %.6g)", outcome->first_objective / outcome->objective,
+             outcome->first_objective);
+   printf("%s\n", outcome->verified_by_execution ? "" : "; not verified by execution");
+}
+
+void rkb_print_outcome(const rkb_outcome_t *outcome, const char *objective, const char *directory) {
+   char time[32];
+   rkb_format_duration((uint64_t)(outcome->seconds * 1e9), time, sizeof time);
+   print_best(outcome, objective);
+   printf("%" PRIu64 " candidates in %s: %" PRIu64 " accepted, %" PRIu64 " suspect, %" PRIu64 " unknown, %" PRIu64
+          " rejected; %" PRIu64 " duplicates besides\n",
+          outcome->candidates, time, outcome->accepted, outcome->suspect, outcome->unknown, outcome->rejected,
+          outcome->duplicates);
+   printf("ended: %s\n", outcome->reason);
+   printf("run: %s\n", directory);
+}
+
+int rkb_print_outcome_json(const rkb_outcome_t *outcome, const char *objective, const char *directory) {
+   json_t *counts = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "candidates", (json_int_t)outcome->candidates,
+                              "duplicates", (json_int_t)outcome->duplicates, "accepted", (json_int_t)outcome->accepted,
+                              "suspect", (json_int_t)outcome->suspect, "unknown", (json_int_t)outcome->unknown, "rejected",
+                              (json_int_t)outcome->rejected, "told", (json_int_t)outcome->told);
+   return rkb_print_json(json_pack(
+      "{s:s, s:s, s:b, s:o, s:s, s:o, s:o, s:b, s:o, s:f, s:s}", "ending", ending_name(outcome->ending), "reason",
+      outcome->reason, "resumable", rkb_outcome_resumable(outcome), "best",
+      outcome->best ? json_integer(outcome->best) : json_null(), "objective", objective, "value",
+      outcome->has_objective ? rkb_json_number(outcome->objective) : json_null(), "first_value",
+      isfinite(outcome->first_objective) ? json_real(outcome->first_objective) : json_null(), "verified_by_execution",
+      outcome->verified_by_execution, "counts", counts, "seconds", outcome->seconds, "run", directory));
+}

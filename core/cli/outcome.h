@@ -1,0 +1,15 @@
+/* How a run ended, for people and for programs. */
+#ifndef RKB_CLI_OUTCOME_H
+#define RKB_CLI_OUTCOME_H
+
+#include "engine/engine.h"
+
+/* Prints the result to standard output.  objective: the measurement's name; directory: the run's. */
+void rkb_print_outcome(const rkb_outcome_t *outcome, const char *objective, const char *directory);
+int rkb_print_outcome_json(const rkb_outcome_t *outcome, const char *objective, const char *directory);
+/* enum rkb_exit of a run that came to an ending. */
+int rkb_outcome_exit(const rkb_outcome_t *outcome);
+/* Whether rkb-run --resume can go on with it. */
+bool rkb_outcome_resumable(const rkb_outcome_t *outcome);
+
+#endif

@@ -1,0 +1,59 @@
+/* Opening a pipeline file for a command.  The main thread alone. */
+#include "cli/pipeline_file.h"
+
+#include <stdio.h>
+#include "base/text.h"
+#include "base/units.h"
+
+enum { MAX_PROBLEM_TEXT = 256 << 10 };
+
+void rkb_say_problems(rkb_problems_t *problems) {
+   rkb_text_t text;
+   rkb_text_init(&text, MAX_PROBLEM_TEXT);
+   rkb_problems_write(problems, &text);
+   fputs(rkb_text_get(&text), stderr);
+   rkb_text_free(&text);
+   rkb_problems_free(problems);
+}
+
+rkb_pipeline_t *rkb_open_pipeline(const rkb_arguments_t *arguments, const char *path) {
+   const rkb_pipeline_options_t options = {.path = path,
+                                           .task = rkb_argument(arguments, "task"),
+                                           .direction = rkb_argument(arguments, "direction"),
+                                           .target = rkb_argument(arguments, "target"),
+                                           .set = rkb_argument_list(arguments, "set"),
+                                           .plugin_paths = rkb_argument_list(arguments, "plugin-path")};
+   rkb_problems_t problems;
+   rkb_pipeline_t *pipeline;
+   rkb_problems_init(&problems);
+   pipeline = rkb_pipeline_open(&options, &problems);
+   if (!pipeline && problems.errors == 0)
+      fprintf(stderr, "out of memory\n");
+   rkb_say_problems(&problems);
+   return pipeline;
+}
+
+const char *rkb_graph_section(uint32_t section) {
+   switch (section) {
+   case RKB_IN_PROPOSE:
+      return "propose";
+   case RKB_IN_SCREEN:
+      return "screen";
+   case RKB_IN_EVALUATE:
+      return "evaluate";
+   case RKB_IN_STRATEGY:
+      return "search";
+   case RKB_IN_OPERATORS:
+      return "operators";
+   default:
+      return "";
+   }
+}
+
+const char *rkb_spell_limit(uint64_t nanoseconds, char *out, size_t size) {
+   if (nanoseconds == 0)
+      snprintf(out, size, "none");
+   else
+      rkb_format_duration(nanoseconds, out, size);
+   return out;
+}

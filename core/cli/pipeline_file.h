@@ -1,0 +1,25 @@
+/* Opening the pipeline a command is given, with the options that several commands share. */
+#ifndef RKB_CLI_PIPELINE_FILE_H
+#define RKB_CLI_PIPELINE_FILE_H
+
+#include "cli/arguments.h"
+#include "engine/engine.h"
+
+/* Rows for a command's option table, read by rkb_open_pipeline. */
+#define RKB_PIPELINE_OPTIONS                                                                                          \
+   {"task", "DIR", "Use this task directory instead of the pipeline's.", false},                                      \
+   {"direction", "D", "forward or backward, instead of the pipeline's.", false},                                      \
+   {"target", "PROFILE", "Device profile, instead of the pipeline's.", false},                                        \
+   {"set", "PATH=VALUE", "Change one value of the pipeline, e.g. screen.machine.with.trials=4.", true},               \
+   {"plugin-path", "PATH", "Look for plugins in this file or directory too.", true}
+
+/* Prints every problem to standard error; NULL when there is an error among them. */
+rkb_pipeline_t *rkb_open_pipeline(const rkb_arguments_t *arguments, const char *path);
+/* Prints what was collected to standard error and frees it. */
+void rkb_say_problems(rkb_problems_t *problems);
+/* A name of a section, as in the file: "screen". */
+const char *rkb_graph_section(uint32_t section);
+/* "1h", "10 m 00 s" or "none" for 0. */
+const char *rkb_spell_limit(uint64_t nanoseconds, char *out, size_t size);
+
+#endif

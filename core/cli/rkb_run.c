@@ -1,0 +1,179 @@
+/* rkb-run: runs a pipeline to an ending, or goes on with a run that was cut short.  The main thread becomes the engine's
+ * loop; this file owns the run's directory name, the log and the progress display. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/file.h"
+#include "base/units.h"
+#include "cli/arguments.h"
+#include "cli/dry_run.h"
+#include "cli/outcome.h"
+#include "cli/pipeline_file.h"
+#include "cli/progress.h"
+#include "cli/run_archive.h"
+
+enum { MAX_JOBS = 1024 };
+
+typedef struct command_line {
+   const char *resume;      /* directory, or NULL */
+   char *pipeline_path;     /* owned */
+   int64_t jobs;
+   bool quiet, json;
+} command_line_t;
+
+static int read_command_line(const rkb_arguments_t *arguments, command_line_t *line) {
+   const char *jobs = rkb_argument(arguments, "jobs");
+   const char *pipeline = rkb_positional(arguments, 0);
+   *line = (command_line_t){.resume = rkb_argument(arguments, "resume"),
+                            .quiet = rkb_argument_given(arguments, "quiet"),
+                            .json = rkb_argument_given(arguments, "json")};
+   if (jobs && (!rkb_parse_int(jobs, &line->jobs) || line->jobs < 1 || line->jobs > MAX_JOBS)) {
+      fprintf(stderr, "--jobs wants a number from 1 to %d, not '%s'\n", MAX_JOBS, jobs);
+      return RKB_EXIT_USAGE;
+   }
+   if (!pipeline && !line->resume) {
+      fprintf(stderr, "rkb-run wants a pipeline file, or --resume DIR; 'rkb-run --help' tells more\n");
+      return RKB_EXIT_USAGE;
+   }
+   if (line->resume && rkb_argument_given(arguments, "out")) {
+      fprintf(stderr, "--resume goes on in the run's own directory: leave --out away\n");
+      return RKB_EXIT_USAGE;
+   }
+   line->pipeline_path = pipeline ? strdup(pipeline) : rkb_run_path_pipeline(line->resume);
+   return line->pipeline_path ? RKB_EXIT_OK : RKB_EXIT_BROKEN;
+}
+
+/* The run's directory: the one to go on with, the one named, or a new one below runs/.  malloc'd. */
+static char *choose_directory(const rkb_arguments_t *arguments, const command_line_t *line, const char *name) {
+   const char *out = rkb_argument(arguments, "out");
+   char *directory = NULL;
+   rkb_error_t err;
+   int status = RKB_OK;
+   if (line->resume)
+      return strdup(line->resume);
+   if (out) {
+      status = rkb_make_directories(out, &err);
+      directory = strdup(out);
+   } else {
+      status = rkb_run_directory_make("runs", name, &directory, &err);
+   }
+   if (status != RKB_OK) {
+      rkb_say_error(&err);
+      free(directory);
+      return NULL;
+   }
+   return directory;
+}
+
+static rkb_log_t *open_log(const command_line_t *line, const char *directory) {
+   rkb_error_t err;
+   rkb_log_t *log = NULL;
+   char *path = rkb_run_path_log(directory);
+   if (rkb_log_open(line->quiet ? RKB_LOG_ERROR : RKB_LOG_WARN, line->json, path, &log, &err) != RKB_OK) {
+      rkb_say_error(&err);
+      log = NULL;
+   }
+   free(path);
+   return log;
+}
+
+static int print_result(const command_line_t *line, const rkb_outcome_t *outcome, const char *objective, const char *directory) {
+   int code = rkb_outcome_exit(outcome);
+   if (line->json) {
+      int printed = rkb_print_outcome_json(outcome, objective, directory);
+      if (printed != RKB_EXIT_OK)
+         return printed;
+   } else {
+      rkb_print_outcome(outcome, objective, directory);
+   }
+   if (rkb_outcome_resumable(outcome))
+      fprintf(stderr, "go on with: rkb-run --resume %s\n", directory);
+   return code;
+}
+
+static int run_in(rkb_pipeline_t *pipeline, const command_line_t *line, const char *directory, rkb_log_t *log) {
+   const rkb_pipeline_facts_t facts = rkb_pipeline_facts(pipeline);
+   const char *objective = facts.objective[0] ? facts.objective : "objective";
+   rkb_outcome_t outcome = {.ending = 0};
+   rkb_error_t err = {.message = ""};
+   rkb_progress_t *progress = NULL;
+   int status;
+   bool shown = !line->quiet && !line->json;
+   if (shown)
+      progress = rkb_progress_new(isatty(STDERR_FILENO), objective, &facts, log);
+   const rkb_run_options_t options = {.directory = directory,
+                                      .resume = line->resume != NULL,
+                                      .jobs = (uint32_t)line->jobs,
+                                      .log = log,
+                                      .catch_signals = true,
+                                      .observe = progress ? rkb_progress_observe : NULL,
+                                      .argument = progress};
+   status = rkb_run(pipeline, &options, &outcome, &err);
+   rkb_progress_free(progress);
+   if (status == RKB_OK)
+      return print_result(line, &outcome, objective, directory);
+   rkb_say_error(&err);
+   if (status == RKB_ERR_INVALID)
+      return RKB_EXIT_USAGE;
+   fprintf(stderr, "what was finished is kept; go on with: rkb-run --resume %s\n", directory);
+   return RKB_EXIT_BROKEN;
+}
+
+static int run_pipeline(rkb_pipeline_t *pipeline, const rkb_arguments_t *arguments, const command_line_t *line) {
+   char *directory = choose_directory(arguments, line, rkb_pipeline_name(pipeline));
+   rkb_log_t *log;
+   int code;
+   if (!directory)
+      return RKB_EXIT_USAGE;
+   log = open_log(line, directory);
+   code = log ? run_in(pipeline, line, directory, log) : RKB_EXIT_BROKEN;
+   rkb_log_close(log);
+   free(directory);
+   return code;
+}
+
+static int run(const rkb_arguments_t *arguments) {
+   command_line_t line;
+   rkb_pipeline_t *pipeline;
+   int code = read_command_line(arguments, &line);
+   if (code != RKB_EXIT_OK)
+      return code;
+   pipeline = rkb_open_pipeline(arguments, line.pipeline_path);
+   free(line.pipeline_path);
+   if (!pipeline)
+      return RKB_EXIT_USAGE;
+   code = rkb_argument_given(arguments, "dry-run") ? rkb_dry_run(pipeline) : run_pipeline(pipeline, arguments, &line);
+   rkb_pipeline_free(pipeline);
+   return code;
+}
+
+static const rkb_cli_option_t options[] = {
+   RKB_PIPELINE_OPTIONS,
+   {"out", "DIR", "The run's directory (default: runs/<name>-<time>).", false},
+   {"resume", "DIR", "Go on with the run in this directory.", false},
+   {"jobs", "N", "Worker threads (default: one a core).", false},
+   {"dry-run", NULL, "Tell what would be run, what is missing and what it can cost at most.", false},
+   {"quiet", NULL, "No progress, only the result.", false},
+   {"json", NULL, "The result as one JSON object, the log as JSON lines.", false},
+   {NULL, NULL, NULL, false},
+};
+
+static const rkb_command_t command = {
+   .name = "rkb-run",
+   .arguments = "PIPELINE",
+   .summary = "Run a pipeline: propose candidate kernels, screen, measure, keep, and go on from the best.",
+   .details = "The result goes to standard output, everything else to standard error.  ^C ends a run so that --resume can go\n"
+              "on with it; of a run that is resumed only limits, --jobs and the output may change.\n"
+              "Exit: 0 found, 1 ended with no accepted candidate (or none verified by execution), 2 usage, 3 a broken tool,\n"
+              "130 interrupted and resumable.\n",
+   .options = options,
+   .least = 0,
+   .most = 1,
+   .run = run,
+};
+
+int main(int count, char **argv) {
+   return rkb_command_main(&command, "rkb-run", count, argv);
+}

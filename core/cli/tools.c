@@ -1,0 +1,149 @@
+/* Looking for compilers, drivers, plugins and data.  The main thread alone; starts a compiler process and Python. */
+#include "cli/tools.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/file.h"
+#include "engine/engine.h"
+#include "kernel/kernel.h"
+
+static void look_for_compiler(rkb_tool_report_t *report) {
+   const rkb_compilers_config_t config = {.processes = 1, .cache_directory = ""};
+   rkb_compilers_t *compilers = NULL;
+   rkb_error_t err;
+   char version[64], path[256];
+   int status = rkb_compilers_open(&config, &compilers, &err);
+   if (status == RKB_OK)
+      status = rkb_compilers_toolkit(compilers, version, sizeof version, path, sizeof path, &err);
+   report->found = status == RKB_OK;
+   if (status == RKB_OK)
+      snprintf(report->detail, sizeof report->detail, "%s, %s", version, path);
+   else
+      snprintf(report->detail, sizeof report->detail, "%s", err.message);
+   rkb_compilers_close(compilers);
+}
+
+/* Only the driver's library is looked at: counting devices would start it, and cost 0.1 s and memory on each. */
+static void look_for_driver(rkb_tool_report_t *report) {
+   void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+   report->found = library && access("/dev/nvidiactl", F_OK) == 0;
+   if (!library)
+      snprintf(report->detail, sizeof report->detail, "libcuda.so.1 is not on the loader's path");
+   else if (!report->found)
+      snprintf(report->detail, sizeof report->detail, "libcuda.so.1 is there, but there is no /dev/nvidiactl: no GPU is visible");
+   else
+      snprintf(report->detail, sizeof report->detail, "libcuda.so.1 and a GPU");
+   /* The handle stays: unloading the driver's library is not supported. */
+}
+
+static void look_for_plugins(rkb_tool_report_t *report) {
+   rkb_problems_t problems;
+   rkb_registry_t *registry;
+   rkb_problems_init(&problems);
+   registry = rkb_registry_open(NULL, NULL, &problems);
+   report->found = registry && rkb_registry_count(registry) > 0 && problems.errors + problems.warnings == 0;
+   snprintf(report->detail, sizeof report->detail, "%u loaded, %u refused", registry ? rkb_registry_count(registry) : 0,
+            problems.errors + problems.warnings);
+   rkb_registry_free(registry);
+   rkb_problems_free(&problems);
+}
+
+static void look_for_data(const char *name, rkb_tool_report_t *report) {
+   char *path = rkb_find_data(name);
+   DIR *listing = path ? opendir(path) : NULL;
+   struct dirent *entry;
+   unsigned count = 0;
+   if (listing) {
+      for (entry = readdir(listing); entry; entry = readdir(listing))
+         count += entry->d_name[0] != '.';
+      closedir(listing);
+   }
+   report->found = count > 0;
+   if (path)
+      snprintf(report->detail, sizeof report->detail, "%u in %s", count, path);
+   else
+      snprintf(report->detail, sizeof report->detail, "no %s beside the program", name);
+   free(path);
+}
+
+static void look_for_cache(rkb_tool_report_t *report) {
+   const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+   char path[512];
+   rkb_error_t err;
+   if (base && base[0] == '/')
+      snprintf(path, sizeof path, "%s/rkb", base);
+   else
+      snprintf(path, sizeof path, "%s/.cache/rkb", home ? home : "");
+   report->found = rkb_make_directories(path, &err) == RKB_OK && access(path, W_OK) == 0;
+   snprintf(report->detail, sizeof report->detail, "%s%s", path, report->found ? "" : " cannot be written");
+}
+
+/* Through the shell's own redirection, so that Python's complaints do not reach the terminal. */
+static void look_for_pytorch(rkb_tool_report_t *report) {
+   char line[128] = "";
+   FILE *output = popen("\"${RKB_PYTHON:-python3}\" -c 'import torch; print(torch.__version__)' 2>/dev/null", "r");
+   if (output) {
+      if (!fgets(line, sizeof line, output))
+         line[0] = '\0';
+      pclose(output);
+   }
+   line[strcspn(line, "\n")] = '\0';
+   report->found = line[0] != '\0';
+   snprintf(report->detail, sizeof report->detail, "%s", report->found ? line : "python3 (or RKB_PYTHON) cannot import torch");
+}
+
+static const rkb_tool_report_t blank[RKB_TOOL_COUNT] = {
+   [RKB_TOOL_COMPILER] = {.name = "CUDA compiler (NVRTC)",
+                          .disables = "building candidates: rkb-run, rkb check, rkb build",
+                          .remedy = "./bootstrap.sh demo --yes, or set CUDA_HOME to a toolkit from 12.4 to 13.x"},
+   [RKB_TOOL_DRIVER] = {.name = "GPU driver",
+                        .disables = "stages that run on a GPU; screening works without",
+                        .remedy = "install NVIDIA's driver, and give a container its devices"},
+   [RKB_TOOL_PLUGINS] = {.name = "plugins",
+                         .disables = "every stage whose plugin is missing or refused: see rkb plugins",
+                         .remedy = "build or install rkb again, or set RKB_PLUGIN_PATH"},
+   [RKB_TOOL_TASKS] = {.name = "tasks",
+                       .disables = "pipelines that name a task shipped with rkb",
+                       .remedy = "install rkb again, or give --task DIR"},
+   [RKB_TOOL_DEVICES] = {.name = "device profiles",
+                         .disables = "pipelines with target:, speed models, launch checks",
+                         .remedy = "install rkb again, or give --target FILE.yaml"},
+   [RKB_TOOL_CACHE] = {.name = "build cache",
+                       .disables = "nothing, but every run compiles everything again",
+                       .remedy = "set XDG_CACHE_HOME to a directory that can be written"},
+   [RKB_TOOL_PYTORCH] = {.name = "PyTorch",
+                         .disables = "rkb task import and the tests that compare references with PyTorch; runs do not use it",
+                         .remedy = "apt-get install python3-torch, or set RKB_PYTHON to an interpreter that has it"},
+};
+
+void rkb_tool_look(enum rkb_tool tool, rkb_tool_report_t *report) {
+   *report = blank[tool];
+   switch (tool) {
+   case RKB_TOOL_COMPILER:
+      look_for_compiler(report);
+      break;
+   case RKB_TOOL_DRIVER:
+      look_for_driver(report);
+      break;
+   case RKB_TOOL_PLUGINS:
+      look_for_plugins(report);
+      break;
+   case RKB_TOOL_TASKS:
+      look_for_data("tasks", report);
+      break;
+   case RKB_TOOL_DEVICES:
+      look_for_data("devices", report);
+      break;
+   case RKB_TOOL_CACHE:
+      look_for_cache(report);
+      break;
+   default:
+      look_for_pytorch(report);
+      break;
+   }
+}

@@ -1,0 +1,106 @@
+/* Fresh small cases from the dims' domains.  Pure functions but for the stream; any thread. */
+#include "task/task_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ATTEMPTS 200
+#define SMALL_DIM 512
+
+/* Sizes that tend to show mistakes: small, prime, and about the sizes of warps, tiles and blocks. */
+static int64_t draw_dim(const rkb_dim_t *dim, rkb_random_t *stream, int64_t most) {
+   static const int64_t telling[] = {1,  2,  3,  5,  7,   11,  13,  17,  31,  32,  33,
+                                     37, 61, 64, 67, 127, 128, 129, 131, 255, 256, 257};
+   if (dim->choice_count)
+      return dim->choices[rkb_random_below(stream, dim->choice_count)];
+   int64_t high = dim->high < most ? dim->high : most, value;
+   if (high < dim->low)
+      high = dim->low;
+   if (rkb_random_below(stream, 2))
+      value = telling[rkb_random_below(stream, sizeof telling / sizeof telling[0])];
+   else
+      value = dim->low + (int64_t)rkb_random_below(stream, (uint64_t)(high - dim->low) + 1);
+   value = value < dim->low ? dim->low : value > high ? high : value;
+   value -= value % dim->multiple_of;
+   if (value < dim->low) /* the next multiple above */
+      value += dim->multiple_of;
+   return value <= dim->high ? value : dim->low;
+}
+
+int rkb_task_case_draw(const rkb_task_t *task, rkb_random_t *stream, double work, rkb_case_t **drawn,
+                       rkb_error_t *err) {
+   const rkb_definition_t *definition = task->definition;
+   int64_t dims[RKB_MAX_DIMS];
+   double *attributes = calloc(definition->attribute_count + 1, sizeof *attributes);
+   *drawn = NULL;
+   if (!attributes)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   int64_t most = SMALL_DIM;
+   for (int attempt = 0; attempt < ATTEMPTS && !*drawn; attempt++) {
+      if (attempt && attempt % 8 == 0 && most > 2)
+         most /= 2; /* too much work so far: smaller */
+      for (uint32_t i = 0; i < definition->dim_count; i++)
+         dims[i] = draw_dim(&definition->dims[i], stream, most);
+      for (uint32_t i = 0; i < definition->attribute_count; i++) {
+         const rkb_task_attribute_t *attribute = &definition->attributes[i];
+         attributes[i] = attribute->choice_count
+                            ? attribute->choices[rkb_random_below(stream, attribute->choice_count)]
+                            : attribute->fallback;
+      }
+      char name[32];
+      snprintf(name, sizeof name, "drawn/%08llx", (unsigned long long)(rkb_random_next(stream) >> 32));
+      rkb_problems_t problems; /* shapes that do not fit together are drawn again */
+      rkb_problems_init(&problems);
+      rkb_bound_t *bound = rkb_bound_new(definition, task->backward, name, RKB_CASE_DRAWN, dims, attributes,
+                                         NULL, task->budget, (rkb_place_t){0}, &problems);
+      rkb_problems_free(&problems);
+      if (bound && (bound->view.operations > work || rkb_evaluate_peak(bound->program) > task->budget)) {
+         rkb_bound_free(bound);
+         bound = NULL;
+      }
+      if (bound)
+         *drawn = &bound->view;
+   }
+   free(attributes);
+   return *drawn ? RKB_OK
+                 : rkb_fail(err, RKB_ERR_LIMIT, "no case of at most %.3g operations was found in %d draws",
+                            work, ATTEMPTS);
+}
+
+int rkb_task_case_with_init(const rkb_task_t *task, const rkb_case_t *the_case, const char *setting,
+                            rkb_case_t **drawn, rkb_error_t *err) {
+   const rkb_definition_t *definition = task->definition;
+   const rkb_init_setting_t *found = NULL;
+   int64_t dims[RKB_MAX_DIMS];
+   double *attributes = calloc(definition->attribute_count + 1, sizeof *attributes);
+   *drawn = NULL;
+   if (!attributes)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   for (uint32_t i = 0; setting && i < definition->setting_count; i++)
+      if (strcmp(definition->settings[i].name, setting) == 0)
+         found = &definition->settings[i];
+   for (uint32_t i = 0; i < the_case->dim_count; i++)
+      dims[i] = the_case->dims[i].value;
+   for (uint32_t i = 0; i < the_case->attribute_count; i++)
+      attributes[i] = the_case->attributes[i].value;
+   rkb_problems_t problems;
+   rkb_problems_init(&problems);
+   int status = RKB_ERR_INVALID;
+   if (setting && !found) {
+      rkb_fail(err, status, "task %s has no init setting %s", definition->name, setting);
+   } else {
+      rkb_bound_t *bound = rkb_bound_new(definition, task->backward, the_case->name, the_case->kind, dims,
+                                         attributes, found, task->budget, (rkb_place_t){0}, &problems);
+      status = bound ? RKB_OK : rkb_problems_error(&problems, err);
+      if (bound)
+         *drawn = &bound->view;
+   }
+   rkb_problems_free(&problems);
+   free(attributes);
+   return status;
+}
+
+void rkb_task_case_free(rkb_case_t *drawn) {
+   if (drawn)
+      rkb_bound_free((rkb_bound_t *)(uintptr_t)rkb_bound_of(drawn));
+}

@@ -1,0 +1,15 @@
+/* Element types as bytes and as doubles.  Pure functions. */
+#ifndef RKB_TASK_DTYPE_H
+#define RKB_TASK_DTYPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The nearest number of the type (ties to even); integers unchanged. */
+double rkb_dtype_round(uint32_t dtype, double x);
+/* Writes count numbers in the type. */
+void rkb_dtype_store(uint32_t dtype, const double *from, uint64_t count, void *to);
+/* Element number i of an array of the type. */
+double rkb_dtype_load(uint32_t dtype, const void *from, uint64_t i);
+
+#endif

@@ -1,0 +1,298 @@
+/* Whole tensors: every node once, in order, each tensor freed after its last reader.  Owns the tensors while
+ * it runs; the calling thread, with OpenMP helpers inside one node. */
+#include "task/evaluate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define POINT_BYTES (3 * sizeof(double) + 1)
+
+const rkb_precision_t *rkb_reader_precision(const rkb_reader_t *reader) {
+   return reader->precision;
+}
+
+const rkb_program_t *rkb_reader_program(const rkb_reader_t *reader) {
+   return reader->program;
+}
+
+/* Subnormal data may be read as zero. */
+static void exact_points(const rkb_precision_t *precision, uint64_t count, rkb_block_t *out) {
+   for (uint64_t i = 0; i < count; i++) {
+      double size = fabs(out->value[i]);
+      out->hard[i] = size < precision->tiny ? size : 0;
+      out->variance[i] = 0;
+      out->flags[i] = 0;
+   }
+}
+
+static void gather(const rkb_precision_t *precision, const rkb_block_t *from, uint64_t count,
+                   const int64_t *index, rkb_block_t *out) {
+   for (uint64_t i = 0; i < count; i++)
+      out->value[i] = index[i] < 0 ? 0 : from->value[index[i]];
+   if (!from->hard) {
+      exact_points(precision, count, out);
+      return;
+   }
+   for (uint64_t i = 0; i < count; i++) {
+      bool none = index[i] < 0;
+      out->hard[i] = none ? 0 : from->hard[index[i]];
+      out->variance[i] = none ? 0 : from->variance[index[i]];
+      out->flags[i] = none ? 0 : from->flags[index[i]];
+   }
+}
+
+/* Storage narrower than the arithmetic rounds once more. */
+static double storage_unit(uint32_t dtype) {
+   return dtype == RKB_F16 ? 0x1p-11 : dtype == RKB_BF16 ? 0x1p-8 : 0;
+}
+
+int rkb_compute(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index,
+                rkb_block_t *out) {
+   /* A costly operation shares work between elements, so it gets them all. */
+   uint64_t most = node->operation->costly ? count : RKB_CHUNK;
+   for (uint64_t first = 0; first < count; first += most) {
+      uint64_t piece = count - first < most ? count - first : most;
+      rkb_block_t part = rkb_block_from(out, first);
+      int status = node->operation->compute(reader, node, piece, index + first, &part);
+      if (status != RKB_OK)
+         return status;
+   }
+   double unit = storage_unit(reader->program->values[node->output].dtype);
+   for (uint64_t i = 0; unit > 0 && i < count; i++) {
+      double rounding = unit * fabs(out->value[i]);
+      out->hard[i] += rounding;
+      out->variance[i] += rounding * rounding / 3;
+   }
+   return RKB_OK;
+}
+
+/* Elements of a value that no memory holds yet; an index of -1 stands for zero and is not computed. */
+static int read_computed(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count,
+                         const int64_t *index, rkb_block_t *out) {
+   bool holes = false;
+   for (uint64_t i = 0; i < count && !holes; i++)
+      holes = index[i] < 0;
+   if (!holes)
+      return node->operation->costly && reader->memory ? rkb_memory_read(reader, node, count, index, out)
+                                                       : rkb_compute(reader, node, count, index, out);
+   int64_t *dense = malloc((count + 1) * sizeof *dense);
+   if (!dense)
+      return RKB_ERR_NOMEM;
+   uint64_t kept = 0;
+   for (uint64_t i = 0; i < count; i++)
+      if (index[i] >= 0)
+         dense[kept++] = index[i];
+   int status = kept ? read_computed(reader, node, kept, dense, out) : RKB_OK;
+   free(dense);
+   for (uint64_t i = count; i-- > 0;) /* spread from the back, in place */
+      rkb_block_put(out, i, index[i] < 0 ? (rkb_point_t){0} : rkb_block_get(out, --kept));
+   return status;
+}
+
+int rkb_read(rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t *index, rkb_block_t *out) {
+   const rkb_program_value_t *info = &reader->program->values[value];
+   if (reader->stored[value].value) {
+      gather(reader->precision, &reader->stored[value], count, index, out);
+      return RKB_OK;
+   }
+   if (info->node >= 0)
+      return read_computed(reader, &reader->program->nodes[info->node], count, index, out);
+   int status =
+      reader->source.fill(reader->source.argument, (uint32_t)info->tensor, count, index, out->value);
+   exact_points(reader->precision, count, out);
+   return status;
+}
+
+/* Last node that reads each value; node_count for outputs, which live to the end; -1 for what nothing needs.
+ */
+static int64_t *last_uses(const rkb_program_t *program) {
+   int64_t *last = malloc((program->value_count + 1) * sizeof *last);
+   if (!last)
+      return NULL;
+   for (uint32_t i = 0; i < program->value_count; i++)
+      last[i] = -1;
+   for (uint32_t i = 0; i < program->tensor_count; i++)
+      if (program->outputs[i] != RKB_NO_VALUE)
+         last[program->outputs[i]] = program->node_count;
+   for (uint32_t i = program->node_count; i-- > 0;) {
+      const rkb_program_node_t *node = &program->nodes[i];
+      for (uint32_t j = 0; last[node->output] >= 0 && j < node->input_count; j++)
+         if (last[node->inputs[j]] < (int64_t)i)
+            last[node->inputs[j]] = i;
+   }
+   return last;
+}
+
+static uint64_t value_bytes(const rkb_program_value_t *value) {
+   return value->elements * (value->node < 0 ? sizeof(double) : POINT_BYTES);
+}
+
+uint64_t rkb_evaluate_peak(const rkb_program_t *program) {
+   int64_t *last = last_uses(program);
+   bool *held = calloc(program->value_count + 1, sizeof *held);
+   uint64_t now = 0, peak = 0;
+   for (uint32_t i = 0; last && held && i < program->node_count; i++) {
+      const rkb_program_node_t *node = &program->nodes[i];
+      if (last[node->output] < 0)
+         continue;
+      now += value_bytes(&program->values[node->output]);
+      for (uint32_t j = 0; j < node->input_count; j++) {
+         uint32_t input = node->inputs[j];
+         if (program->values[input].node < 0 && !held[input]) {
+            held[input] = true;
+            now += value_bytes(&program->values[input]);
+         }
+      }
+      peak = now > peak ? now : peak;
+      for (uint32_t j = 0; j < node->input_count; j++) {
+         uint32_t input = node->inputs[j];
+         bool again = false;
+         for (uint32_t k = 0; k < j; k++)
+            again |= node->inputs[k] == input;
+         if (!again && last[input] == (int64_t)i)
+            now -= value_bytes(&program->values[input]);
+      }
+   }
+   free(last);
+   free(held);
+   return peak;
+}
+
+static int load_input(rkb_reader_t *reader, uint32_t value) {
+   const rkb_program_value_t *info = &reader->program->values[value];
+   double *data = malloc(info->elements * sizeof *data);
+   int64_t *index = malloc(RKB_CHUNK * sizeof *index);
+   int status = data && index ? RKB_OK : RKB_ERR_NOMEM;
+   for (uint64_t first = 0; status == RKB_OK && first < info->elements; first += RKB_CHUNK) {
+      uint64_t piece = info->elements - first < RKB_CHUNK ? info->elements - first : RKB_CHUNK;
+      for (uint64_t i = 0; i < piece; i++)
+         index[i] = (int64_t)(first + i);
+      status =
+         reader->source.fill(reader->source.argument, (uint32_t)info->tensor, piece, index, data + first);
+   }
+   free(index);
+   if (status != RKB_OK) {
+      free(data);
+      return status;
+   }
+   reader->stored[value].value = data;
+   return RKB_OK;
+}
+
+static int evaluate_node(rkb_reader_t *reader, const rkb_program_node_t *node) {
+   rkb_block_t block;
+   uint64_t elements = reader->program->values[node->output].elements;
+   if (!rkb_block_new(&block, elements))
+      return RKB_ERR_NOMEM;
+   int status = RKB_OK;
+   if (node->operation->whole) {
+      status = node->operation->whole(reader, node, &block);
+   } else {
+      int64_t pieces = (int64_t)((elements + RKB_CHUNK - 1) / RKB_CHUNK);
+#pragma omp parallel for schedule(dynamic) if (pieces > 4)
+      for (int64_t piece = 0; piece < pieces; piece++) {
+         uint64_t first = (uint64_t)piece * RKB_CHUNK;
+         uint64_t count = elements - first < RKB_CHUNK ? elements - first : RKB_CHUNK;
+         int64_t index[RKB_CHUNK];
+         for (uint64_t i = 0; i < count; i++)
+            index[i] = (int64_t)(first + i);
+         rkb_block_t part = rkb_block_from(&block, first);
+         int result = rkb_compute(reader, node, count, index, &part);
+         if (result != RKB_OK) {
+#pragma omp atomic write
+            status = result;
+         }
+      }
+   }
+   if (status != RKB_OK) {
+      rkb_block_free(&block);
+      return status;
+   }
+   reader->stored[node->output] = block;
+   return RKB_OK;
+}
+
+static int evaluate_all(rkb_reader_t *reader, const int64_t *last) {
+   const rkb_program_t *program = reader->program;
+   for (uint32_t i = 0; i < program->node_count; i++) {
+      const rkb_program_node_t *node = &program->nodes[i];
+      if (last[node->output] < 0)
+         continue;
+      for (uint32_t j = 0; j < node->input_count; j++) {
+         uint32_t input = node->inputs[j];
+         if (reader->stored[input].value)
+            continue;
+         int status = load_input(reader, input);
+         if (status != RKB_OK)
+            return status;
+      }
+      int status = evaluate_node(reader, node);
+      if (status != RKB_OK)
+         return status;
+      for (uint32_t j = 0; j < node->input_count; j++)
+         if (last[node->inputs[j]] == (int64_t)i)
+            rkb_block_free(&reader->stored[node->inputs[j]]);
+   }
+   return RKB_OK;
+}
+
+/* Hands an output over; two task tensors may hold one value, and an output may be an input itself, so it is
+ * copied where needed. */
+static int take_output(rkb_reader_t *reader, uint32_t tensor, rkb_block_t *out) {
+   uint32_t value = reader->program->outputs[tensor];
+   uint64_t elements = reader->program->values[value].elements;
+   if (!rkb_block_new(out, elements))
+      return RKB_ERR_NOMEM;
+   int64_t index[RKB_CHUNK];
+   for (uint64_t first = 0; first < elements; first += RKB_CHUNK) {
+      uint64_t piece = elements - first < RKB_CHUNK ? elements - first : RKB_CHUNK;
+      for (uint64_t i = 0; i < piece; i++)
+         index[i] = (int64_t)(first + i);
+      rkb_block_t part = rkb_block_from(out, first);
+      int status = rkb_read(reader, value, piece, index, &part);
+      if (status != RKB_OK)
+         return status;
+   }
+   return RKB_OK;
+}
+
+int rkb_evaluate_whole(const rkb_program_t *program, const rkb_precision_t *precision,
+                       const rkb_source_t *source, uint64_t budget, rkb_block_t *outputs, rkb_error_t *err) {
+   uint64_t peak = rkb_evaluate_peak(program);
+   if (peak > budget)
+      return rkb_fail(err, RKB_ERR_LIMIT,
+                      "the reference needs %.1f MiB for whole tensors, over the budget of %.1f MiB",
+                      (double)peak / 0x1p20, (double)budget / 0x1p20);
+   int status = RKB_ERR_NOMEM;
+   rkb_reader_t reader = {.program = program, .precision = precision, .source = *source};
+   int64_t *last = last_uses(program);
+   reader.stored = calloc(program->value_count + 1, sizeof *reader.stored);
+   if (last && reader.stored)
+      status = evaluate_all(&reader, last);
+   for (uint32_t i = 0; status == RKB_OK && i < program->tensor_count; i++) {
+      bool shared = false;
+      for (uint32_t j = 0; j < program->tensor_count; j++)
+         shared |= j != i && program->outputs[j] == program->outputs[i];
+      uint32_t value = program->outputs[i];
+      if (value == RKB_NO_VALUE)
+         continue;
+      if (!shared && program->values[value].node >= 0) {
+         outputs[i] = reader.stored[value];
+         reader.stored[value] = (rkb_block_t){0};
+      } else {
+         status = take_output(&reader, i, &outputs[i]);
+      }
+   }
+   for (uint32_t i = 0; reader.stored && i < program->value_count; i++)
+      rkb_block_free(&reader.stored[i]);
+   free(reader.stored);
+   free(last);
+   if (status != RKB_OK) {
+      for (uint32_t i = 0; i < program->tensor_count; i++)
+         rkb_block_free(&outputs[i]);
+      return rkb_fail(err, status, "the reference could not be evaluated: %s",
+                      status == RKB_ERR_NOMEM ? "out of memory" : "internal error");
+   }
+   return RKB_OK;
+}

@@ -1,0 +1,100 @@
+/* Expected outputs with their bounds: whole tensors, or listed elements.  An rkb_expected_t belongs to its
+ * holder; the points of one rkb_inputs_t are shared under its lock. */
+#include "task/task_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define SIGMAS 8
+
+/* The stat bound of a point: 8 standard deviations (the allowance for truncation is in the variance already).
+ */
+static double stat_bound(double variance) {
+   return SIGMAS * sqrt(variance);
+}
+
+void rkb_task_expected_free(rkb_expected_t *expected) {
+   if (!expected)
+      return;
+   for (uint32_t i = 0; expected->outputs && i < expected->tensor_count; i++)
+      rkb_block_free(&expected->outputs[i]);
+   free(expected->outputs);
+   free(expected->counts);
+   free(expected);
+}
+
+int rkb_task_expect_as(const rkb_inputs_t *inputs, const rkb_precision_t *precision,
+                       rkb_expected_t **expected, rkb_error_t *err) {
+   const rkb_bound_t *bound = inputs->bound;
+   *expected = NULL;
+   rkb_expected_t *made = calloc(1, sizeof *made);
+   if (!made)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   made->tensor_count = bound->view.tensor_count;
+   made->outputs = calloc(made->tensor_count + 1, sizeof *made->outputs);
+   made->counts = calloc(made->tensor_count + 1, sizeof *made->counts);
+   rkb_source_t source = rkb_inputs_as_source(inputs);
+   int status = made->outputs && made->counts
+                   ? rkb_evaluate_whole(bound->program, precision, &source, bound->budget, made->outputs, err)
+                   : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   if (status != RKB_OK) {
+      rkb_task_expected_free(made);
+      return status;
+   }
+   made->peak_bytes = rkb_evaluate_peak(bound->program);
+   for (uint32_t i = 0; i < made->tensor_count; i++) {
+      if (!made->outputs[i].value)
+         continue;
+      made->counts[i] = bound->view.tensors[i].elements;
+      for (uint64_t j = 0; j < made->counts[i]; j++)
+         made->outputs[i].variance[j] = stat_bound(made->outputs[i].variance[j]);
+   }
+   *expected = made;
+   return RKB_OK;
+}
+
+int rkb_task_expect(const rkb_inputs_t *inputs, rkb_expected_t **expected, rkb_error_t *err) {
+   return rkb_task_expect_as(inputs, &inputs->bound->precision, expected, err);
+}
+
+rkb_points_t rkb_task_expected_points(const rkb_expected_t *expected, uint32_t tensor) {
+   if (tensor >= expected->tensor_count || !expected->outputs[tensor].value)
+      return (rkb_points_t){0};
+   const rkb_block_t *block = &expected->outputs[tensor];
+   return (rkb_points_t){block->value, block->hard, block->variance, block->flags, expected->counts[tensor]};
+}
+
+uint64_t rkb_task_expected_peak_bytes(const rkb_expected_t *expected) {
+   return expected->peak_bytes;
+}
+
+int rkb_task_expect_points(const rkb_inputs_t *inputs, uint32_t tensor, const uint64_t *elements,
+                           uint64_t count, double *value, double *hard, double *stat, uint8_t *flags,
+                           rkb_error_t *err) {
+   const rkb_bound_t *bound = inputs->bound;
+   if (tensor >= bound->view.tensor_count || bound->program->outputs[tensor] == RKB_NO_VALUE)
+      return rkb_fail(err, RKB_ERR_INVALID, "tensor %u is no output of case %s", tensor, bound->view.name);
+   int64_t *index = malloc((count + 1) * sizeof *index);
+   if (!index)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   for (uint64_t i = 0; i < count; i++) {
+      if (elements[i] >= bound->view.tensors[tensor].elements) {
+         free(index);
+         return rkb_fail(err, RKB_ERR_INVALID, "element %llu is not in %s", (unsigned long long)elements[i],
+                         bound->view.tensors[tensor].name);
+      }
+      index[i] = (int64_t)elements[i];
+   }
+   rkb_block_t out = {value, hard, stat, flags};
+   rkb_source_t source = rkb_inputs_as_source(inputs);
+   pthread_mutex_t *lock =
+      (pthread_mutex_t *)(uintptr_t)&inputs->lock; /* the lock is the mutable part of immutable inputs */
+   pthread_mutex_lock(lock);
+   int status = rkb_evaluate_points(bound->program, &bound->precision, &source, inputs->memory,
+                                    bound->program->outputs[tensor], count, index, &out, err);
+   pthread_mutex_unlock(lock);
+   for (uint64_t i = 0; status == RKB_OK && i < count; i++)
+      stat[i] = stat_bound(stat[i]);
+   free(index);
+   return status;
+}

@@ -1,0 +1,262 @@
+/* Which families a case has, and what each draws for which tensor (docs/numerics.md, 'Input families' and
+ * 'Probes').  One thread, while the case is bound. */
+#include "task/families.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MOST_FAMILIES 48u
+
+static bool is_float(const rkb_tensor_t *tensor) {
+   return tensor->dtype >= RKB_F16 && tensor->dtype <= RKB_F64;
+}
+
+/* Data whose recipe asks for no particular sign or value. */
+static bool is_free(const rkb_bound_t *bound, uint32_t tensor) {
+   const rkb_recipe_t *recipe = &bound->recipes[tensor];
+   if (bound->view.tensors[tensor].role == RKB_OUT || !is_float(&bound->view.tensors[tensor]))
+      return false;
+   return recipe->kind == RKB_INIT_NORMAL || recipe->kind == RKB_INIT_KAIMING ||
+          recipe->kind == RKB_INIT_KAIMING_NORMAL || recipe->kind == RKB_INIT_XAVIER ||
+          (recipe->kind == RKB_INIT_UNIFORM && recipe->first < 0);
+}
+
+static bool is_positive(const rkb_bound_t *bound, uint32_t tensor) {
+   const rkb_recipe_t *recipe = &bound->recipes[tensor];
+   return bound->view.tensors[tensor].role != RKB_OUT && is_float(&bound->view.tensors[tensor]) &&
+          (recipe->kind == RKB_INIT_POSITIVE || (recipe->kind == RKB_INIT_UNIFORM && recipe->first >= 0));
+}
+
+static rkb_family_entry_t *add(rkb_bound_t *bound, const char *name, bool stat, bool exact, bool decides) {
+   rkb_family_list_t *list = bound->families;
+   if (list->count == list->room)
+      return NULL;
+   rkb_draw_t *draws = rkb_arena_array(bound->arena, bound->view.tensor_count + 1, sizeof *draws);
+   const char *kept = rkb_arena_text(bound->arena, name, strlen(name));
+   if (!draws || !kept)
+      return NULL;
+   rkb_family_entry_t *entry = &list->entries[list->count++];
+   *entry = (rkb_family_entry_t){.view = {kept, stat, exact, decides}, .draws = draws};
+   return entry;
+}
+
+/* A family that draws one way for free tensors and, where it makes sense, for positive ones. */
+static rkb_family_entry_t *add_plain(rkb_bound_t *bound, const char *name, bool stat, uint32_t kind,
+                                     double first, bool positive_too) {
+   rkb_family_entry_t *entry = add(bound, name, stat, false, false);
+   for (uint32_t i = 0; entry && i < bound->view.tensor_count; i++)
+      if (is_free(bound, i) || (positive_too && is_positive(bound, i)))
+         entry->draws[i] = (rkb_draw_t){kind, first};
+   return entry;
+}
+
+/* Task tensor that a value is, through operations that only move elements; UINT32_MAX when it is computed. */
+static uint32_t tensor_behind(const rkb_program_t *program, uint32_t value) {
+   static const char *const movers[] = {"reshape", "expand", "permute", "slice", "flip"};
+   while (program->values[value].node >= 0) {
+      const rkb_program_node_t *node = &program->nodes[program->values[value].node];
+      bool moves = false;
+      for (size_t i = 0; i < sizeof movers / sizeof movers[0]; i++)
+         moves |= strcmp(node->operation->name, movers[i]) == 0;
+      if (!moves)
+         return UINT32_MAX;
+      value = node->inputs[0];
+   }
+   return (uint32_t)program->values[value].tensor;
+}
+
+/* Exact in fp32 from integers to integers: only exact operations, and no sum of products behind another. */
+static bool is_exact_graph(const rkb_program_t *program, bool *behind) {
+   for (uint32_t i = 0; i < program->value_count; i++)
+      behind[i] = false;
+   for (uint32_t i = 0; i < program->node_count; i++) {
+      const rkb_program_node_t *node = &program->nodes[i];
+      if (!node->operation->exact)
+         return false;
+      bool product = node->operation->depth || strcmp(node->operation->name, "mul") == 0;
+      for (uint32_t j = 0; j < node->input_count; j++) {
+         bool step =
+            program->values[node->inputs[j]].node >= 0 &&
+            strcmp(program->nodes[program->values[node->inputs[j]].node].operation->name, "step") == 0;
+         if (product && behind[node->inputs[j]] && !step && !(node->operation->depth == NULL && j == 1))
+            return false;
+         behind[node->output] |= behind[node->inputs[j]];
+      }
+      behind[node->output] |= product;
+   }
+   return true;
+}
+
+/* The depth of the deepest product that a tensor is a factor of, 0 when of none; side tells which factors it
+ * is (bits). */
+static uint64_t factor_depth(const rkb_program_t *program, uint32_t tensor) {
+   uint64_t deepest = 0;
+   for (uint32_t i = 0; i < program->node_count; i++) {
+      const rkb_program_node_t *node = &program->nodes[i];
+      if (!node->operation->depth)
+         continue;
+      for (uint32_t j = 0; j < 2; j++)
+         if (tensor_behind(program, node->inputs[j]) == tensor) {
+            uint64_t depth = node->operation->depth(program, node);
+            deepest = depth > deepest ? depth : deepest;
+         }
+   }
+   return deepest;
+}
+
+static bool meet_in_a_product(const rkb_program_t *program, uint32_t a, uint32_t b) {
+   for (uint32_t i = 0; i < program->node_count; i++) {
+      const rkb_program_node_t *node = &program->nodes[i];
+      if (!node->operation->depth)
+         continue;
+      uint32_t left = tensor_behind(program, node->inputs[0]),
+               right = tensor_behind(program, node->inputs[1]);
+      if ((left == a && right == b) || (left == b && right == a))
+         return true;
+   }
+   return false;
+}
+
+/* The factors that are thin together with a chosen one: as many as never meet each other in a product. */
+static void choose_thin(const rkb_bound_t *bound, uint32_t chosen, bool *thin) {
+   const rkb_program_t *program = bound->program;
+   for (uint32_t i = 0; i < bound->view.tensor_count; i++)
+      thin[i] = i == chosen;
+   for (uint32_t i = 0; i < bound->view.tensor_count; i++) {
+      bool fits = !thin[i] && is_free(bound, i) && factor_depth(program, i) > 0;
+      for (uint32_t j = 0; fits && j < bound->view.tensor_count; j++)
+         fits = !thin[j] || !meet_in_a_product(program, i, j);
+      thin[i] |= fits;
+   }
+}
+
+/* Two probes for each factor of a matrix product or convolution: exact sums of integers, where the graph
+ * keeps them exact, and full mantissas against a few powers of two. */
+static bool add_probes(rkb_bound_t *bound) {
+   const rkb_program_t *program = bound->program;
+   bool thin[3 * RKB_MAX_TENSORS];
+   bool *behind = rkb_arena_array(bound->arena, program->value_count + 1, sizeof *behind);
+   if (!behind)
+      return false;
+   bool exact_graph = is_exact_graph(program, behind);
+   for (uint32_t i = 0; i < bound->view.tensor_count; i++) {
+      uint64_t depth = is_free(bound, i) ? factor_depth(program, i) : 0;
+      if (depth == 0)
+         continue;
+      char name[160];
+      choose_thin(bound, i, thin);
+      for (int exact = exact_graph; exact >= 0; exact--) {
+         snprintf(name, sizeof name, "%s/%s", exact ? "probe_exact" : "probe_sparse",
+                  bound->view.tensors[i].name);
+         rkb_family_entry_t *entry = add(bound, name, false, exact, true);
+         if (!entry)
+            return bound->families->count == bound->families->room;
+         for (uint32_t j = 0; j < bound->view.tensor_count; j++) {
+            double own = (double)(thin[j] ? factor_depth(program, j) : 1);
+            if (!is_free(bound, j))
+               continue;
+            bool factor = factor_depth(program, j) > 0;
+            if (exact) /* at most about 1,000 terms of 13 bits: the sum stays below 2^24 */
+               entry->draws[j] = !factor   ? (rkb_draw_t){RKB_DRAW_SMALL, 0}
+                                 : thin[j] ? (rkb_draw_t){RKB_DRAW_SIGNS, fmin(0.7, 1000 / own)}
+                                           : (rkb_draw_t){RKB_DRAW_ODD, 0};
+            else if (factor)
+               entry->draws[j] = thin[j] ? (rkb_draw_t){RKB_DRAW_SPARSE, fmin(1, 2.5 / own)}
+                                         : (rkb_draw_t){RKB_DRAW_MANTISSA, 0};
+         }
+      }
+   }
+   return true;
+}
+
+static bool has_operation(const rkb_program_t *program, const char *name) {
+   for (uint32_t i = 0; i < program->node_count; i++)
+      if (strcmp(program->nodes[i].operation->name, name) == 0)
+         return true;
+   return false;
+}
+
+/* A guarded value is something plus a small number.  Walks back from the something to a tensor, and says as
+ * which power of the tensor's size it grows: 2 through a square or a variance, half of it through a root. */
+static bool trace_guard(const rkb_program_t *program, uint32_t value, uint32_t *tensor, double *power,
+                        double *eps) {
+   *power = 1;
+   *eps = 0;
+   for (int steps = 0; steps < 64; steps++) {
+      if (program->values[value].node < 0) {
+         *tensor = (uint32_t)program->values[value].tensor;
+         return *eps > 0;
+      }
+      const rkb_program_node_t *node = &program->nodes[program->values[value].node];
+      const char *name = node->operation->name;
+      if (strcmp(name, "add_scalar") == 0 && *eps == 0)
+         *eps = node->reals[0];
+      else if (strcmp(name, "variance") == 0 ||
+               (strcmp(name, "mul") == 0 && node->inputs[0] == node->inputs[1]))
+         *power *= 2;
+      else if (strcmp(name, "sqrt") == 0)
+         *power /= 2;
+      value = node->inputs[0];
+   }
+   return false;
+}
+
+/* The guards a graph names, and what every norm guards on its own: the operand of rsqrt. */
+static bool add_guarded(rkb_bound_t *bound) {
+   const rkb_program_t *program = bound->program;
+   rkb_family_entry_t *entry = NULL;
+   uint32_t count = program->guard_count;
+   for (uint32_t i = 0; i < count + program->node_count; i++) {
+      uint32_t tensor, guard;
+      double power, eps;
+      if (i < count) {
+         guard = program->guards[i];
+      } else {
+         const rkb_program_node_t *node = &program->nodes[i - count];
+         if (strcmp(node->operation->name, "rsqrt") != 0)
+            continue;
+         guard = node->inputs[0];
+      }
+      if (guard == RKB_NO_VALUE || !trace_guard(program, guard, &tensor, &power, &eps))
+         continue;
+      if (!is_free(bound, tensor) && !is_positive(bound, tensor))
+         continue;
+      if (!entry)
+         entry = add(bound, "guarded", false, false, false);
+      if (!entry)
+         return false;
+      const rkb_recipe_t *recipe = &bound->recipes[tensor];
+      double usual = recipe->kind == RKB_INIT_NORMAL ? fmax(fabs(recipe->second), fabs(recipe->first))
+                     : recipe->kind == RKB_INIT_UNIFORM
+                        ? 0.5 * fmax(fabs(recipe->first), fabs(recipe->second))
+                        : 1;
+      entry->draws[tensor] = (rkb_draw_t){RKB_DRAW_LEVEL, pow(eps, 1 / power) / (usual > 0 ? usual : 1)};
+   }
+   return true;
+}
+
+bool rkb_families_build(rkb_bound_t *bound) {
+   bound->families = rkb_arena_alloc(bound->arena, sizeof *bound->families);
+   if (!bound->families)
+      return false;
+   bound->families->room = MOST_FAMILIES;
+   bound->families->entries = rkb_arena_array(bound->arena, MOST_FAMILIES, sizeof *bound->families->entries);
+   if (!bound->families->entries)
+      return false;
+   if (!add(bound, "normal", true, false, true) || !add_probes(bound))
+      return false;
+   if (!add_plain(bound, "shifted", false, RKB_DRAW_SHIFTED, 8, false) || !add_guarded(bound) ||
+       !add_plain(bound, "ties", false, RKB_DRAW_TIES, 0, true) ||
+       !add_plain(bound, "constant", false, RKB_DRAW_CONSTANT, 0, true) ||
+       !add_plain(bound, "one_hot", false, RKB_DRAW_ONE_HOT, 0, false) ||
+       !add_plain(bound, "mixed", false, RKB_DRAW_MIXED, 0, true))
+      return false;
+   if (has_operation(bound->program, "softmax") &&
+       !add_plain(bound, "strong", false, RKB_DRAW_STRONG, 6, false))
+      return false;
+   rkb_family_entry_t *far = add_plain(bound, "shifted_far", false, RKB_DRAW_SHIFTED, 300, false);
+   if (far)
+      far->reports_only = true;
+   return add_plain(bound, "large", false, RKB_DRAW_SCALED, 0x1p20, true) &&
+          add_plain(bound, "tiny", false, RKB_DRAW_SCALED, 0x1p-40, true);
+}

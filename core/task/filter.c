@@ -1,0 +1,242 @@
+/* Evaluates a task under several seeds and init settings and asks the published questions of its outputs.  Holds the
+ * outputs of all runs of one case at a time.  Any thread. */
+#include "task/filter.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "task/bound.h"
+
+#define THRESHOLD 0.01
+#define SEEDS 4u
+#define EVALUATION_BYTES (UINT64_C(4) << 30)
+#define MOST_OPERATIONS 1e9 /* of one evaluation; larger bench cases are judged on a check case */
+#define MOST_ELEMENTS (UINT64_C(1) << 24)
+
+typedef struct subject {
+   const rkb_task_t *task;
+   const rkb_definition_t *definition;
+   const rkb_case_t *the_case;
+   const rkb_case_definition_t *written;
+   rkb_filter_t *filter;
+   rkb_problems_t *problems;
+} subject_t;
+
+/* What a check has seen: the first failure is kept, else the weakest pass. */
+static void note(rkb_filter_finding_t *finding, bool failed, double number, double *weakest, const char *fmt, const char *tensor,
+                 const char *more) {
+   if (finding->result == RKB_FILTER_FAILED || (!failed && number > *weakest))
+      return;
+   finding->result = failed ? RKB_FILTER_FAILED : RKB_FILTER_PASSED;
+   *weakest = number;
+   snprintf(finding->what, sizeof finding->what, fmt, tensor, more, number);
+}
+
+static bool is_float(uint32_t dtype) {
+   return dtype == RKB_F32 || dtype == RKB_F64 || dtype == RKB_F16 || dtype == RKB_BF16;
+}
+
+static uint64_t output_elements(const rkb_case_t *the_case) {
+   uint64_t total = 0;
+   for (uint32_t i = 0; i < the_case->tensor_count; ++i)
+      if (the_case->tensors[i].role != RKB_IN)
+         total += the_case->tensors[i].elements;
+   return total;
+}
+
+/* All outputs of one evaluation, one after another, into values. */
+static int evaluate(const subject_t *subject, const rkb_case_t *the_case, uint64_t seed, double *values, rkb_error_t *err) {
+   const rkb_family_t *family = rkb_task_family(subject->task, the_case, 0);
+   for (uint32_t i = 0; family && strcmp(family->name, "normal") != 0; ++i)
+      family = rkb_task_family(subject->task, the_case, i);
+   if (family == NULL)
+      return rkb_fail(err, RKB_ERR_INTERNAL, "%s has no family 'normal'", the_case->name);
+   rkb_inputs_t *inputs = NULL;
+   rkb_expected_t *expected = NULL;
+   int status = rkb_task_inputs_open(subject->task, the_case, family, seed, &inputs, err);
+   if (status != RKB_OK)
+      return status;
+   status = rkb_task_expect(inputs, &expected, err);
+   for (uint32_t i = 0; i < the_case->tensor_count && status == RKB_OK; ++i) {
+      if (the_case->tensors[i].role == RKB_IN)
+         continue;
+      rkb_points_t points = rkb_task_expected_points(expected, i);
+      memcpy(values, points.value, points.count * sizeof *values);
+      values += points.count;
+   }
+   rkb_task_expected_free(expected);
+   rkb_task_inputs_free(inputs);
+   return status;
+}
+
+static void judge_axes(const subject_t *subject, const rkb_tensor_t *tensor, const double *first, uint32_t runs, uint64_t stride,
+                       double *weakest) {
+   for (uint32_t axis = 0; axis < tensor->rank; ++axis) {
+      if (tensor->shape[axis] < 2)
+         continue;
+      double largest = 0;
+      for (uint32_t run = 0; run < runs; ++run)
+         largest = fmax(largest, rkb_filter_axis_spread(first + run * stride, tensor->shape, tensor->rank, axis));
+      char name[24];
+      snprintf(name, sizeof name, "axis %u", axis);
+      note(&subject->filter->findings[RKB_FILTER_AXES], !(largest >= THRESHOLD), largest, weakest,
+           "%s, %s: the largest standard deviation along it is %.3g", tensor->name, name);
+   }
+}
+
+/* Range, spread over seeds and spread along axes, of every floating output. */
+static void judge_outputs(const subject_t *subject, const double *values, uint64_t stride) {
+   double range = INFINITY, seeds = INFINITY, axes = INFINITY;
+   rkb_filter_finding_t *findings = subject->filter->findings;
+   snprintf(findings[RKB_FILTER_AXES].what, sizeof findings->what, "no output has an axis longer than 1");
+   for (uint32_t i = 0; i < subject->the_case->tensor_count; ++i) {
+      const rkb_tensor_t *tensor = &subject->the_case->tensors[i];
+      if (tensor->role == RKB_IN)
+         continue;
+      if (is_float(tensor->dtype)) {
+         double largest = 0, *own = malloc(SEEDS * tensor->elements * sizeof *own);
+         for (uint32_t run = 0; run < SEEDS; ++run)
+            largest = fmax(largest, rkb_filter_largest(values + run * stride, tensor->elements));
+         note(&findings[RKB_FILTER_RANGE], !(largest > THRESHOLD), largest, &range, "%s%s: the largest magnitude is %.3g", tensor->name, "");
+         for (uint32_t run = 0; own && run < SEEDS; ++run)
+            memcpy(own + run * tensor->elements, values + run * stride, tensor->elements * sizeof *own);
+         double spread = own ? rkb_filter_seed_spread(own, SEEDS, tensor->elements) : 0;
+         if (own)
+            note(&findings[RKB_FILTER_SEEDS], !(spread >= THRESHOLD), spread, &seeds,
+                 "%s%s: the largest standard deviation over seeds is %.3g", tensor->name, "");
+         free(own);
+         judge_axes(subject, tensor, values, SEEDS, stride, &axes);
+      }
+      values += tensor->elements;
+   }
+}
+
+/* Whether any check case lets the input show in an output. */
+static int judge_inputs(const subject_t *subject, rkb_error_t *err) {
+   rkb_filter_finding_t *finding = &subject->filter->findings[RKB_FILTER_INPUTS];
+   finding->result = RKB_FILTER_PASSED;
+   snprintf(finding->what, sizeof finding->what, "every input affects an output");
+   for (uint32_t i = 0; i < subject->the_case->tensor_count; ++i) {
+      const rkb_tensor_t *tensor = &subject->the_case->tensors[i];
+      bool matters = tensor->role == RKB_OUT;
+      for (uint32_t c = 0; !matters; ++c) {
+         const rkb_case_t *the_case = rkb_task_case(subject->task, RKB_CASE_CHECK, c);
+         rkb_inputs_t *inputs = NULL;
+         if (the_case == NULL)
+            break;
+         int status = rkb_task_inputs_open(subject->task, the_case, rkb_task_family(subject->task, the_case, 0), 1, &inputs, err);
+         if (status == RKB_OK)
+            status = rkb_task_input_matters(inputs, i, &matters, err);
+         rkb_task_inputs_free(inputs);
+         if (status != RKB_OK)
+            return status;
+      }
+      if (!matters) {
+         finding->result = RKB_FILTER_FAILED;
+         snprintf(finding->what, sizeof finding->what, "%s changes no output of any check case", tensor->name);
+         return RKB_OK;
+      }
+   }
+   return RKB_OK;
+}
+
+static int judge_inits(const subject_t *subject, const double *values, uint64_t elements, rkb_error_t *err) {
+   rkb_filter_finding_t *finding = &subject->filter->findings[RKB_FILTER_INITS];
+   const rkb_definition_t *definition = subject->definition;
+   if (definition->setting_count == 0) {
+      finding->result = RKB_FILTER_UNDECIDED;
+      snprintf(finding->what, sizeof finding->what, "the task names no init settings");
+      return RKB_OK;
+   }
+   finding->result = RKB_FILTER_FAILED;
+   snprintf(finding->what, sizeof finding->what, "the outputs are the same under every init setting");
+   double *other = malloc(elements * sizeof *other);
+   int status = other ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory filtering %s", subject->filter->task);
+   for (uint32_t s = 0; s < definition->setting_count && status == RKB_OK; ++s) {
+      const rkb_init_setting_t *setting = &definition->settings[s];
+      if (setting == subject->written->setting)
+         continue;
+      rkb_bound_t *bound = rkb_bound_new(definition, false, subject->the_case->name, subject->the_case->kind, subject->written->dims,
+                                         subject->written->attributes, setting, EVALUATION_BYTES, subject->written->place, subject->problems);
+      if (bound == NULL) {
+         status = rkb_problems_error(subject->problems, err);
+         break;
+      }
+      status = evaluate(subject, &bound->view, 1, other, err);
+      for (uint64_t i = 0; i < elements && status == RKB_OK && finding->result == RKB_FILTER_FAILED; ++i)
+         if (!(fabs(other[i] - values[i]) <= 1e-9 * fmax(1, fabs(values[i])))) {
+            finding->result = RKB_FILTER_PASSED;
+            snprintf(finding->what, sizeof finding->what, "the outputs change under init setting %s", setting->name);
+         }
+      rkb_bound_free(bound);
+   }
+   free(other);
+   return status;
+}
+
+/* The first bench case that can be evaluated whole, else the check case with the most work. */
+static bool choose_case(subject_t *subject) {
+   uint32_t best_definition = 0;
+   for (uint32_t kind = RKB_CASE_BENCH; subject->the_case == NULL; kind = RKB_CASE_CHECK) {
+      uint32_t index = 0;
+      for (uint32_t i = 0; i < subject->definition->case_count; ++i) {
+         const rkb_case_definition_t *written = &subject->definition->cases[i];
+         if (written->kind != kind || !written->forward)
+            continue;
+         const rkb_case_t *the_case = rkb_task_case(subject->task, kind, index++);
+         bool fits = the_case && the_case->operations <= MOST_OPERATIONS && output_elements(the_case) <= MOST_ELEMENTS;
+         bool better = subject->the_case == NULL || (kind == RKB_CASE_CHECK && the_case && the_case->operations > subject->the_case->operations);
+         if (fits && better) {
+            subject->the_case = the_case;
+            best_definition = i;
+         }
+      }
+      if (kind == RKB_CASE_CHECK)
+         break;
+   }
+   if (subject->the_case == NULL)
+      return false;
+   subject->written = &subject->definition->cases[best_definition];
+   subject->filter->smaller = subject->the_case->kind == RKB_CASE_CHECK;
+   snprintf(subject->filter->judged, sizeof subject->filter->judged, "%s", subject->the_case->name);
+   return true;
+}
+
+static int judge(subject_t *subject, rkb_error_t *err) {
+   if (!choose_case(subject))
+      return rkb_fail(err, RKB_ERR_LIMIT, "no case of %s is small enough to evaluate whole (%.0e operations)", subject->filter->task,
+                      MOST_OPERATIONS);
+   uint64_t elements = output_elements(subject->the_case);
+   double *values = malloc(SEEDS * elements * sizeof *values);
+   int status = values ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory filtering %s", subject->filter->task);
+   for (uint32_t run = 0; run < SEEDS && status == RKB_OK; ++run)
+      status = evaluate(subject, subject->the_case, run + 1, values + run * elements, err);
+   if (status == RKB_OK) {
+      judge_outputs(subject, values, elements);
+      status = judge_inputs(subject, err);
+   }
+   if (status == RKB_OK)
+      status = judge_inits(subject, values, elements, err);
+   free(values);
+   return status;
+}
+
+int rkb_task_filter(const char *directory, rkb_filter_t *filter, rkb_problems_t *problems, rkb_error_t *err) {
+   *filter = (rkb_filter_t){0};
+   for (uint32_t i = 0; i < RKB_FILTER_CHECKS; ++i)
+      filter->findings[i].result = RKB_FILTER_UNDECIDED;
+   rkb_definition_t *definition = rkb_definition_load(directory, problems);
+   rkb_task_t *task = definition ? rkb_task_load(directory, "forward", 0, problems) : NULL;
+   int status = RKB_OK;
+   if (task == NULL) {
+      status = rkb_problems_error(problems, err);
+   } else {
+      snprintf(filter->task, sizeof filter->task, "%s", rkb_task_info(task)->name);
+      subject_t subject = {.task = task, .definition = definition, .filter = filter, .problems = problems};
+      status = judge(&subject, err);
+   }
+   rkb_task_free(task);
+   rkb_definition_free(definition);
+   return status;
+}

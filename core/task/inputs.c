@@ -1,0 +1,190 @@
+/* Input elements, each a pure function of (case, family, seed, tensor, element).  rkb_inputs_t is immutable
+ * but for its memory of points, which has a lock; any thread. */
+#include "task/inputs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include "task/dtype.h"
+
+#define FILL_PIECE 4096u
+
+/* One number by a recipe. */
+static double recipe_number(const rkb_recipe_t *recipe, const rkb_random_t *stream, uint64_t element) {
+   switch (recipe->kind) {
+   case RKB_INIT_NORMAL:
+      return recipe->first + recipe->second * rkb_random_normal_at(stream, element);
+   case RKB_INIT_KAIMING_NORMAL:
+      return sqrt(2 / recipe->first) * rkb_random_normal_at(stream, element);
+   case RKB_INIT_POSITIVE:
+      return fabs(recipe->first + recipe->second * rkb_random_normal_at(stream, element)) + 0.1;
+   case RKB_INIT_ONES:
+      return 1;
+   case RKB_INIT_CONSTANT:
+      return recipe->first;
+   case RKB_INIT_ZEROS:
+      return 0;
+   default:
+      break;
+   }
+   rkb_random_t at = *stream;
+   at.position = element;
+   double uniform = rkb_random_real(&at);
+   switch (recipe->kind) {
+   case RKB_INIT_UNIFORM:
+      return recipe->first + (recipe->second - recipe->first) * uniform;
+   case RKB_INIT_KAIMING:
+      return (2 * uniform - 1) * sqrt(1 / recipe->first);
+   case RKB_INIT_XAVIER:
+      return (2 * uniform - 1) * sqrt(6 / (recipe->first + recipe->second));
+   default: /* integers */
+      return recipe->first + floor(uniform * (recipe->second - recipe->first));
+   }
+}
+
+/* How far the recipe's numbers spread about their mean. */
+static double spread_of(const rkb_recipe_t *recipe) {
+   switch (recipe->kind) {
+   case RKB_INIT_NORMAL:
+   case RKB_INIT_POSITIVE:
+      return recipe->second;
+   case RKB_INIT_UNIFORM:
+      return (recipe->second - recipe->first) / sqrt(12);
+   case RKB_INIT_KAIMING:
+      return sqrt(1 / (3 * recipe->first));
+   case RKB_INIT_KAIMING_NORMAL:
+      return sqrt(2 / recipe->first);
+   case RKB_INIT_XAVIER:
+      return sqrt(2 / (recipe->first + recipe->second));
+   default:
+      return 0;
+   }
+}
+
+static bool is_positive(const rkb_recipe_t *recipe) {
+   return recipe->kind == RKB_INIT_POSITIVE || (recipe->kind == RKB_INIT_UNIFORM && recipe->first >= 0);
+}
+
+static double draw_number(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t element) {
+   const rkb_recipe_t *recipe = &inputs->bound->recipes[tensor];
+   const rkb_draw_t *draw = &inputs->family->draws[tensor];
+   const rkb_random_t *own = &inputs->streams[2 * tensor], *extra = own + 1;
+   uint64_t bits = draw->kind == RKB_DRAW_RECIPE ? 0 : rkb_random_at(extra, element);
+   double uniform = (double)(bits >> 11) * 0x1p-53;
+   double sign = bits & 1 ? -1 : 1;
+   const rkb_tensor_t *view = &inputs->bound->view.tensors[tensor];
+   switch (draw->kind) {
+   case RKB_DRAW_MIXED:
+      return recipe_number(recipe, own, element) * pow(10, 6 * uniform - 3);
+   case RKB_DRAW_SHIFTED:
+      return recipe_number(recipe, own, element) + draw->first * spread_of(recipe);
+   case RKB_DRAW_SCALED:
+   case RKB_DRAW_STRONG:
+      return recipe_number(recipe, own, element) * draw->first;
+   case RKB_DRAW_LEVEL: {
+      double level = (double)(rkb_random_at(extra, UINT64_C(1) << 62) >> 11) * 0x1p-53;
+      return recipe_number(recipe, own, element) * draw->first * pow(10, level - 0.5);
+   }
+   case RKB_DRAW_TIES:
+      return is_positive(recipe) ? 0.5 * (double)(1 + bits % 4) : 0.5 * (double)((int64_t)(bits % 5) - 2);
+   case RKB_DRAW_CONSTANT:
+      return is_positive(recipe) ? 0.5 : 0.75;
+   case RKB_DRAW_ONE_HOT: {
+      uint64_t length = view->rank ? (uint64_t)view->shape[view->rank - 1] : 1, row = element / length;
+      return rkb_random_at(extra, row) % length == element % length;
+   }
+   case RKB_DRAW_ODD:
+      return sign * (double)(2049 + 2 * (bits >> 1) % 6142);
+   case RKB_DRAW_SIGNS:
+      return uniform < draw->first ? sign : 0;
+   case RKB_DRAW_MANTISSA:
+      return sign * (1 + (double)(bits >> 41 | 1) * 0x1p-23);
+   case RKB_DRAW_SPARSE:
+      return uniform < draw->first ? sign * ldexp(1, (int)(bits >> 1 & 7) % 7 - 3) : 0;
+   case RKB_DRAW_SMALL:
+      return (double)((int64_t)(bits % 17) - 8);
+   default:
+      return recipe_number(recipe, own, element);
+   }
+}
+
+int rkb_inputs_source(const void *argument, uint32_t tensor, uint64_t count, const int64_t *index,
+                      double *out) {
+   const rkb_inputs_t *inputs = argument;
+   uint32_t dtype = inputs->bound->view.tensors[tensor].dtype;
+   for (uint64_t i = 0; i < count; i++)
+      out[i] = index[i] < 0 ? 0 : rkb_dtype_round(dtype, draw_number(inputs, tensor, (uint64_t)index[i]));
+   return RKB_OK;
+}
+
+rkb_source_t rkb_inputs_as_source(const rkb_inputs_t *inputs) {
+   return (rkb_source_t){rkb_inputs_source, inputs};
+}
+
+static void set_streams(rkb_inputs_t *inputs, uint32_t tensor, uint64_t seed) {
+   char name[256];
+   snprintf(name, sizeof name, "inputs/%s/%s/%s", inputs->bound->view.name, inputs->family->view.name,
+            inputs->bound->view.tensors[tensor].name);
+   inputs->streams[2 * tensor] = rkb_random_stream(seed, name, 0, 0);
+   inputs->streams[2 * tensor + 1] = rkb_random_stream(seed, name, 0, 1);
+}
+
+void rkb_inputs_replace(rkb_inputs_t *inputs, uint32_t tensor) {
+   inputs->replaced = tensor;
+   set_streams(inputs, tensor, ~inputs->seed);
+}
+
+int rkb_task_inputs_open(const rkb_task_t *task, const rkb_case_t *the_case, const rkb_family_t *family,
+                         uint64_t seed, rkb_inputs_t **inputs, rkb_error_t *err) {
+   (void)task;
+   *inputs = NULL;
+   const rkb_bound_t *bound = rkb_bound_of(the_case);
+   rkb_inputs_t *made = calloc(1, sizeof *made);
+   if (!made)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   made->streams = calloc(2 * the_case->tensor_count + 1, sizeof *made->streams);
+   made->memory = rkb_memory_new(bound->program->value_count, bound->budget / 2);
+   if (!made->streams || !made->memory) {
+      rkb_memory_free(made->memory);
+      free(made->streams);
+      free(made);
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   }
+   made->bound = bound;
+   made->family = rkb_family_entry(family);
+   made->seed = seed;
+   made->replaced = UINT32_MAX;
+   pthread_mutex_init(&made->lock, NULL);
+   for (uint32_t i = 0; i < the_case->tensor_count; i++)
+      set_streams(made, i, seed);
+   *inputs = made;
+   return RKB_OK;
+}
+
+void rkb_task_inputs_free(rkb_inputs_t *inputs) {
+   if (!inputs)
+      return;
+   pthread_mutex_destroy(&inputs->lock);
+   rkb_memory_free(inputs->memory);
+   free(inputs->streams);
+   free(inputs);
+}
+
+int rkb_task_inputs_fill(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t first, uint64_t count,
+                         void *out, rkb_error_t *err) {
+   const rkb_case_t *view = &inputs->bound->view;
+   if (tensor >= view->tensor_count || view->tensors[tensor].role == RKB_OUT)
+      return rkb_fail(err, RKB_ERR_INVALID, "tensor %u is no input of case %s", tensor, view->name);
+   const rkb_tensor_t *info = &view->tensors[tensor];
+   if (first > info->elements || count > info->elements - first)
+      return rkb_fail(err, RKB_ERR_INVALID, "elements %llu to %llu are not in %s", (unsigned long long)first,
+                      (unsigned long long)(first + count), info->name);
+   uint32_t width = rkb_dtype_bytes(info->dtype);
+   double numbers[FILL_PIECE];
+   for (uint64_t done = 0; done < count; done += FILL_PIECE) {
+      uint64_t piece = count - done < FILL_PIECE ? count - done : FILL_PIECE;
+      for (uint64_t i = 0; i < piece; i++)
+         numbers[i] = rkb_dtype_round(info->dtype, draw_number(inputs, tensor, first + done + i));
+      rkb_dtype_store(info->dtype, numbers, piece, (char *)out + done * width);
+   }
+   return RKB_OK;
+}

@@ -1,0 +1,24 @@
+/* One (case, family, seed): where every input element comes from, by counter. */
+#ifndef RKB_TASK_INPUTS_H
+#define RKB_TASK_INPUTS_H
+
+#include <pthread.h>
+#include "task/families.h"
+
+struct rkb_inputs {
+   const rkb_bound_t *bound;
+   const rkb_family_entry_t *family;
+   uint64_t seed;
+   rkb_random_t *streams; /* two a case tensor: the recipe's, and what a family adds */
+   uint32_t replaced;     /* tensor drawn with another seed, or UINT32_MAX: to see whether it matters */
+   rkb_memory_t *memory;  /* points already computed; guarded by lock */
+   pthread_mutex_t lock;
+};
+
+/* An rkb_source_t's fill, with a const rkb_inputs_t as argument. */
+int rkb_inputs_source(const void *inputs, uint32_t tensor, uint64_t count, const int64_t *index, double *out);
+rkb_source_t rkb_inputs_as_source(const rkb_inputs_t *inputs);
+/* Streams of another seed for one tensor. */
+void rkb_inputs_replace(rkb_inputs_t *inputs, uint32_t tensor);
+
+#endif

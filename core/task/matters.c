@@ -1,0 +1,62 @@
+/* Whether an input can change any output: what 'input ignored' is judged against.  Any thread. */
+#include "task/task_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SAMPLED 64u
+
+/* Whether the program lets the tensor reach any output at all. */
+static bool reaches(const rkb_program_t *program, uint32_t tensor) {
+   bool *reached = calloc(program->value_count + 1, sizeof *reached), found = false;
+   for (uint32_t i = 0; reached && i < program->value_count; i++)
+      reached[i] = program->values[i].tensor == (int32_t)tensor;
+   for (uint32_t i = 0; reached && i < program->node_count; i++)
+      for (uint32_t j = 0; j < program->nodes[i].input_count; j++)
+         reached[program->nodes[i].output] |= reached[program->nodes[i].inputs[j]];
+   for (uint32_t i = 0; reached && i < program->tensor_count; i++)
+      found |= program->outputs[i] != RKB_NO_VALUE && reached[program->outputs[i]];
+   free(reached);
+   return found;
+}
+
+/* Compares sampled elements of all outputs with the tensor drawn anew. */
+static int differs(const rkb_inputs_t *inputs, const rkb_inputs_t *other, bool *matters, rkb_error_t *err) {
+   const rkb_case_t *view = &inputs->bound->view;
+   *matters = false;
+   for (uint32_t i = 0; i < view->tensor_count && !*matters; i++) {
+      uint64_t elements[SAMPLED],
+         count = view->tensors[i].elements < SAMPLED ? view->tensors[i].elements : SAMPLED;
+      double value[2][SAMPLED], hard[2][SAMPLED], stat[SAMPLED];
+      uint8_t flags[SAMPLED];
+      if (inputs->bound->program->outputs[i] == RKB_NO_VALUE)
+         continue;
+      for (uint64_t j = 0; j < count; j++)
+         elements[j] = j * (view->tensors[i].elements / count);
+      int status = rkb_task_expect_points(inputs, i, elements, count, value[0], hard[0], stat, flags, err);
+      if (status == RKB_OK)
+         status = rkb_task_expect_points(other, i, elements, count, value[1], hard[1], stat, flags, err);
+      if (status != RKB_OK)
+         return status;
+      for (uint64_t j = 0; j < count; j++)
+         *matters |= !(value[0][j] == value[1][j]) && value[0][j] - value[1][j] != 0;
+   }
+   return RKB_OK;
+}
+
+int rkb_task_input_matters(const rkb_inputs_t *inputs, uint32_t tensor, bool *matters, rkb_error_t *err) {
+   const rkb_bound_t *bound = inputs->bound;
+   *matters = false;
+   if (tensor >= bound->view.tensor_count || bound->view.tensors[tensor].role == RKB_OUT)
+      return rkb_fail(err, RKB_ERR_INVALID, "tensor %u is no input of case %s", tensor, bound->view.name);
+   if (!reaches(bound->program, tensor))
+      return RKB_OK;
+   rkb_inputs_t *other;
+   int status = rkb_task_inputs_open(NULL, &bound->view, &inputs->family->view, inputs->seed, &other, err);
+   if (status != RKB_OK)
+      return status;
+   rkb_inputs_replace(other, tensor);
+   status = differs(inputs, other, matters, err);
+   rkb_task_inputs_free(other);
+   return status;
+}

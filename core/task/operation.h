@@ -1,0 +1,94 @@
+/* One operation and all its columns, and what its code may use: points, blocks, the reader.
+ *
+ * A point is the reference's value of one element with two bounds on what a correct kernel may hold there:
+ *   hard      worst case, absolute, first order in the unit roundoff
+ *   variance  of independent random-sign rounding errors; the stat bound is 8 standard deviations.  The
+ * allowance for tensor-core truncation, t, rides along as (sigma + t/8)^2, so that 8 sigma of the sum is 8
+ * sigma + t docs/numerics.md derives both.  compute() gives them for any list of elements of the output,
+ * asking the reader for the operands' elements it needs: the same code serves whole tensors (operands lie in
+ * memory) and points (operands are computed on demand).  Any thread; compute() may run on several ranges of
+ * one output at once. */
+#ifndef RKB_TASK_OPERATION_H
+#define RKB_TASK_OPERATION_H
+
+#include "task/program.h"
+
+typedef struct rkb_reader rkb_reader_t;
+
+/* What a precision class allows.  unit 2^-24 for fp32. */
+typedef struct rkb_precision {
+   double unit; /* of stored intermediates and sums */
+   double
+      approximate; /* of approximate functions, as a factor on their own units: 1, or more for fp32-fast */
+   double product; /* unit to which operands of matrix products may be rounded, 0: none */
+   double tiny;    /* results below are flushed: absolute error of each operation */
+   double largest; /* overflow threshold of intermediates */
+} rkb_precision_t;
+
+typedef struct rkb_point {
+   double value, hard, variance;
+   uint32_t flags; /* enum rkb_point_flags */
+} rkb_point_t;
+
+/* Points side by side.  Input data has hard and variance 0. */
+typedef struct rkb_block {
+   double *value, *hard, *variance;
+   uint8_t *flags;
+} rkb_block_t;
+
+struct rkb_operation {
+   const char *name;
+   bool costly; /* a point costs many operand reads: points mode remembers it */
+   bool exact;  /* integers stay integers: exact in fp32, in any order, while sums stay below 2^24 */
+   int (*compute)(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index,
+                  rkb_block_t *out);
+   /* Optional, whole tensors at once: a faster way to the same points. */
+   int (*whole)(rkb_reader_t *reader, const rkb_program_node_t *node, rkb_block_t *out);
+   /* Appends operations that compute the gradient of operand number which from that of the output;
+    * RKB_NO_VALUE when there is none.  NULL: not differentiable, which is an error only where a gradient is
+    * wanted through it. */
+   uint32_t (*gradient)(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
+                        uint32_t grad);
+   double (*work)(const rkb_program_t *program, const rkb_program_node_t *node); /* arithmetic */
+   /* Terms of one sum of products, for matrix products and convolutions (operands 0 and 1 are the factors);
+    * else NULL. */
+   uint64_t (*depth)(const rkb_program_t *program, const rkb_program_node_t *node);
+   rkb_point_t (*point)(const rkb_precision_t *precision, const double *reals,
+                        const rkb_point_t *operands); /* elementwise alone */
+};
+
+/* Reader (evaluate.c, points.c): elements index[0 .. count-1] of a value; an index of -1 gives an exact zero.
+ */
+int rkb_read(rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t *index, rkb_block_t *out);
+const rkb_precision_t *rkb_reader_precision(const rkb_reader_t *reader);
+const rkb_program_t *rkb_reader_program(const rkb_reader_t *reader);
+
+/* One allocation for all four arrays; release with rkb_block_free.  False when memory is out. */
+bool rkb_block_new(rkb_block_t *block, uint64_t count);
+void rkb_block_free(rkb_block_t *block);
+rkb_block_t rkb_block_from(const rkb_block_t *block, uint64_t first);
+
+static inline rkb_point_t rkb_block_get(const rkb_block_t *block, uint64_t i) {
+   return (rkb_point_t){block->value[i], block->hard[i], block->variance[i], block->flags[i]};
+}
+
+static inline void rkb_block_put(rkb_block_t *block, uint64_t i, rkb_point_t point) {
+   block->value[i] = point.value;
+   block->hard[i] = point.hard;
+   block->variance[i] = point.variance;
+   block->flags[i] = (uint8_t)point.flags;
+}
+
+/* Adds one result rounding of units roundoffs, the flush of a tiny result, and the don't-care of one that may
+ * overflow. */
+rkb_point_t rkb_point_rounded(const rkb_precision_t *precision, rkb_point_t point, double units);
+
+/* Rounding of a sum of count non-zero terms in any order: absolute = sum |terms|, squares = sum terms^2, both
+ * of exact terms.  Adds to hard and variance. */
+void rkb_sum_rounding(const rkb_precision_t *precision, double sum, double absolute, double squares,
+                      double count, rkb_point_t *point);
+
+/* Elements an operation handles at a time; a reader may be asked for more. */
+#define RKB_CHUNK 4096u
+
+#endif

@@ -1,0 +1,48 @@
+/* Operations that take one element of each operand to one element of the output, with broadcasting.  The
+ * constructors add one to a program and infer its shape. */
+#ifndef RKB_TASK_OPERATIONS_ELEMENTWISE_H
+#define RKB_TASK_OPERATIONS_ELEMENTWISE_H
+
+#include "task/operation.h"
+
+/* Two tensors: "add" "sub" "mul" "div" "maximum" "minimum", "greater" "greater_equal" "less" "less_equal"
+ * "equal" (1 or 0), "share" (1 where a > b, 1/2 where they tie, else 0: how PyTorch splits the gradient of
+ * maximum). */
+uint32_t rkb_make_binary(rkb_program_t *program, const char *name, uint32_t a, uint32_t b);
+
+/* A tensor and a number: "add_scalar" "mul_scalar" "div_scalar" "reverse_sub" (s - x) "reverse_div" (s / x)
+ * "pow", comparisons "greater_scalar" ... "equal_scalar".  A number that fp32 does not hold exactly carries
+ * its rounding. */
+uint32_t rkb_make_scalar(rkb_program_t *program, const char *name, uint32_t x, double scalar);
+
+/* One tensor: see curves.c for the smooth ones; "relu" "step" "abs" "sign" "neg" here. */
+uint32_t rkb_make_unary(rkb_program_t *program, const char *name, uint32_t x);
+/* As above with two numbers: "leaky_relu" {slope}, "elu" {alpha}, "clamp" {low, high}, "inside" {low, high}.
+ */
+uint32_t rkb_make_unary_with(rkb_program_t *program, const char *name, uint32_t x, double first,
+                             double second);
+
+uint32_t rkb_make_where(rkb_program_t *program, uint32_t condition, uint32_t a, uint32_t b);
+
+/* Sums x over the dims along which it was broadcast, so that it gets the shape of like (shape.c of the
+ * operations). */
+uint32_t rkb_make_sum_to(rkb_program_t *program, uint32_t x, const rkb_shape_t *like);
+
+const rkb_operation_t *rkb_elementwise_find(const char *name);
+
+/* Shared by both files of the family. */
+int rkb_elementwise_compute(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count,
+                            const int64_t *index, rkb_block_t *out);
+double rkb_elementwise_work(const rkb_program_t *program, const rkb_program_node_t *node);
+
+/* A smooth function at one place: value, |slope|, and own error in unit roundoffs (result rounding included).
+ */
+typedef struct rkb_curve {
+   double value, slope, own;
+} rkb_curve_t;
+rkb_point_t rkb_curve_point(const rkb_precision_t *precision,
+                            rkb_curve_t (*curve)(double x, const double *reals), const double *reals,
+                            rkb_point_t x);
+const rkb_operation_t *rkb_curve_find(const char *name);
+
+#endif

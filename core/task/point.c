@@ -1,0 +1,54 @@
+/* Points, blocks of them, and the two rules every operation's bounds are made of.  Pure functions, any
+ * thread. */
+#include "task/operation.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+bool rkb_block_new(rkb_block_t *block, uint64_t count) {
+   size_t room = (size_t)(count ? count : 1);
+   double *memory = room < SIZE_MAX / 32 ? malloc(room * (3 * sizeof(double) + 1)) : NULL;
+   if (!memory) {
+      *block = (rkb_block_t){0};
+      return false;
+   }
+   *block = (rkb_block_t){memory, memory + room, memory + 2 * room, (uint8_t *)(memory + 3 * room)};
+   return true;
+}
+
+void rkb_block_free(rkb_block_t *block) {
+   free(block->value);
+   *block = (rkb_block_t){0};
+}
+
+rkb_block_t rkb_block_from(const rkb_block_t *block, uint64_t first) {
+   return (rkb_block_t){block->value + first, block->hard + first, block->variance + first,
+                        block->flags + first};
+}
+
+/* A result may be lost to overflow in a kernel when its value and its bound together pass the largest number.
+ * Infinities that a graph writes on purpose (masks) do not come through here. */
+rkb_point_t rkb_point_rounded(const rkb_precision_t *precision, rkb_point_t point, double units) {
+   double rounding = units * precision->unit * fabs(point.value);
+   point.hard += rounding + precision->tiny;
+   point.variance += rounding * rounding / 3;
+   if (!(fabs(point.value) + point.hard < precision->largest)) /* also NaN */
+      point.flags |= RKB_POINT_DONT_CARE;
+   return point;
+}
+
+/* hard: a product and every addition that its partial sum goes through round once, at most count + 4
+ * roundings whatever the order (Higham, 'Accuracy and Stability of Numerical Algorithms', section 3.1; 4 to
+ * spare for scalings and split sums). stat: each rounding is independent, of random sign, uniform over one
+ * unit (variance u^2/3 times the partial sum squared); partial sums grow towards the sum s and wander with
+ * the squares q.  Truncating accumulators of tensor cores lean one way: u * K / 8 times the size of a typical
+ * partial sum. */
+void rkb_sum_rounding(const rkb_precision_t *precision, double sum, double absolute, double squares,
+                      double count, rkb_point_t *point) {
+   double u = precision->unit;
+   point->hard += (count + 4) * u * absolute;
+   double sigma = u * sqrt((count * (sum * sum / 3 + squares / 6) + squares) / 3);
+   double truncation = u * count / 8 * sqrt(sum * sum / 3 + squares / 2);
+   double both = sigma + truncation / 8;
+   point->variance += both * both;
+}

@@ -1,0 +1,150 @@
+/* A loaded task: one definition, one direction, its cases bound.  Immutable after loading; any thread. */
+#include "task/task_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/hash.h"
+
+#define DEFAULT_BUDGET (UINT64_C(4) << 30)
+
+static bool serves(const rkb_case_definition_t *definition, bool backward) {
+   return backward ? definition->backward : definition->forward;
+}
+
+static bool bind_cases(rkb_task_t *task, rkb_problems_t *problems) {
+   const rkb_definition_t *definition = task->definition;
+   task->cases = calloc(definition->case_count + 1, sizeof *task->cases);
+   if (!task->cases)
+      return false;
+   bool good = true;
+   for (uint32_t i = 0; i < definition->case_count; i++) {
+      const rkb_case_definition_t *one = &definition->cases[i];
+      if (!serves(one, task->backward))
+         continue;
+      rkb_bound_t *bound = rkb_bound_new(definition, task->backward, one->name, one->kind, one->dims,
+                                         one->attributes, one->setting, task->budget, one->place, problems);
+      if (bound)
+         task->cases[task->case_count++] = bound;
+      else
+         good = false;
+   }
+   return good;
+}
+
+static void hash_task(rkb_task_t *task) {
+   rkb_hasher_t *hasher = rkb_hasher_new();
+   if (!hasher)
+      return;
+   rkb_hasher_add_text(hasher, task->definition->hash);
+   rkb_hasher_add_text(hasher, task->info.direction);
+   rkb_hasher_finish(hasher, task->hash);
+}
+
+rkb_task_t *rkb_task_load(const char *directory, const char *direction, uint64_t memory_budget,
+                          rkb_problems_t *problems) {
+   rkb_task_t *task = calloc(1, sizeof *task);
+   if (!task)
+      return NULL;
+   task->budget = memory_budget ? memory_budget : DEFAULT_BUDGET;
+   task->definition = rkb_definition_load(directory, problems);
+   if (!task->definition)
+      goto failed;
+   const rkb_definition_t *definition = task->definition;
+   const char *chosen = direction ? NULL : definition->directions[0];
+   for (uint32_t i = 0; direction && definition->directions[i]; i++)
+      if (strcmp(definition->directions[i], direction) == 0)
+         chosen = definition->directions[i];
+   if (!chosen) {
+      rkb_problem(problems, (rkb_place_t){0}, "task %s has no direction %s", definition->name, direction);
+      goto failed;
+   }
+   task->backward = strcmp(chosen, "backward") == 0;
+   task->info = (rkb_task_info_t){.name = definition->name,
+                                  .direction = chosen,
+                                  .summary = definition->summary,
+                                  .precision = definition->precision,
+                                  .directory = definition->directory,
+                                  .reference = definition->reference};
+   hash_task(task);
+   if (!bind_cases(task, problems))
+      goto failed;
+   if (task->case_count > 0)
+      return task;
+   rkb_problem(problems, (rkb_place_t){0}, "task %s has no case for direction %s", definition->name, chosen);
+failed:
+   rkb_task_free(task);
+   return NULL;
+}
+
+void rkb_task_free(rkb_task_t *task) {
+   if (!task)
+      return;
+   for (uint32_t i = 0; i < task->case_count; i++)
+      rkb_bound_free(task->cases[i]);
+   free(task->cases);
+   rkb_definition_free(task->definition);
+   free(task);
+}
+
+const rkb_task_info_t *rkb_task_info(const rkb_task_t *task) {
+   return &task->info;
+}
+
+const char *const *rkb_task_directions(const rkb_task_t *task) {
+   return task->definition->directions;
+}
+
+const char *rkb_task_hash(const rkb_task_t *task) {
+   return task->hash;
+}
+
+uint32_t rkb_task_dim_count(const rkb_task_t *task) {
+   return task->definition->dim_count;
+}
+
+const char *rkb_task_dim(const rkb_task_t *task, uint32_t index, const char **domain) {
+   if (domain)
+      *domain = task->definition->dims[index].domain;
+   return task->definition->dims[index].name;
+}
+
+const char *rkb_task_shape_text(const rkb_task_t *task, uint32_t tensor) {
+   return task->definition->tensors[task->cases[0]->origins[tensor]].shape_text;
+}
+
+const char *rkb_task_let_at(const rkb_task_t *task, uint32_t index, const char **text) {
+   if (index >= task->definition->let_count)
+      return NULL;
+   *text = rkb_expression_text(task->definition->lets[index].value);
+   return task->definition->lets[index].name;
+}
+
+bool rkb_task_wants(const rkb_task_t *task, const char *input) {
+   uint32_t tensor = rkb_definition_tensor(task->definition, input);
+   return tensor != UINT32_MAX && task->definition->wants_grad[tensor];
+}
+
+const rkb_case_t *rkb_task_case(const rkb_task_t *task, uint32_t kind, uint32_t index) {
+   for (uint32_t i = 0; i < task->case_count; i++)
+      if (task->cases[i]->view.kind == kind && index-- == 0)
+         return &task->cases[i]->view;
+   return NULL;
+}
+
+bool rkb_case_lookup(const rkb_task_t *task, const rkb_case_t *the_case, const char *name, bool *is_real,
+                     int64_t *integer, double *real) {
+   (void)task;
+   rkb_value_t value;
+   if (!rkb_bound_lookup((void *)(uintptr_t)rkb_bound_of(the_case), name, &value))
+      return false;
+   *is_real = value.is_real;
+   *integer = value.integer;
+   *real = value.real;
+   return true;
+}
+
+const rkb_family_t *rkb_task_family(const rkb_task_t *task, const rkb_case_t *the_case, uint32_t index) {
+   (void)task;
+   const rkb_family_list_t *families = rkb_bound_of(the_case)->families;
+   return index < families->count ? &families->entries[index].view : NULL;
+}

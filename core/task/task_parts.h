@@ -1,0 +1,29 @@
+/* What a loaded task consists of, for the files that make it up. */
+#ifndef RKB_TASK_TASK_PARTS_H
+#define RKB_TASK_TASK_PARTS_H
+
+#include "task/bound.h"
+#include "task/inputs.h"
+
+struct rkb_task {
+   rkb_definition_t *definition; /* owned */
+   rkb_task_info_t info;
+   bool backward;
+   uint64_t budget;
+   char hash[33];
+   rkb_bound_t **cases; /* owned */
+   uint32_t case_count;
+};
+
+struct rkb_expected {
+   uint32_t tensor_count;
+   rkb_block_t *outputs; /* by case tensor; variance has become the stat bound */
+   uint64_t *counts;
+   uint64_t peak_bytes;
+};
+
+/* As rkb_task_expect, in another arithmetic: what tests of the evaluator itself use (unit 2^-53). */
+int rkb_task_expect_as(const rkb_inputs_t *inputs, const rkb_precision_t *precision,
+                       rkb_expected_t **expected, rkb_error_t *err);
+
+#endif

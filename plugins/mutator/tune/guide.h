@@ -1,0 +1,23 @@
+/* Moves guided by what is known of a source's other assignments.
+ *
+ * An additive model: the log of the objective is a mean plus one effect for each parameter's choice, each effect shrunk towards
+ * zero by how rarely the choice was tried.  Of a pool of points that nobody tried (neighbours of the parent and of the best,
+ * and random ones) the one with the least optimistic bound wins: prediction minus a bonus for rarely tried choices (the idea of
+ * an upper confidence bound: Auer, Cesa-Bianchi, Fischer, 2002).  Pure; any thread. */
+#ifndef TUNE_GUIDE_H
+#define TUNE_GUIDE_H
+
+#include <rkb/ext/random.h>
+#include "shared/assignment.h"
+
+typedef struct guide_point {
+   assignment_t at;
+   bool has_objective; /* false: rejected, unknown, or not measured */
+   double objective;
+} guide_point_t;
+
+/* The next assignment to try from `assignment` (the parent's), replaced in place.  False: no untried point was found. */
+bool guide_move(const rkb_random_api_t *random, rkb_random_t *stream, const rkb_manifest_t *manifest, const guide_point_t *points,
+                uint32_t point_count, assignment_t *assignment);
+
+#endif

@@ -1,0 +1,179 @@
+/* rkb.mutator.tune - moves in the tune space of a parent; its text stays as it is.
+ *
+ * Owns nothing between jobs; runs on workers. */
+#include <rkb/ext/archive.h>
+#include <rkb/ext/kernel.h>
+#include <rkb/ext/random.h>
+#include <rkb/items.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include "guide.h"
+#include "moves.h"
+
+enum { ARCHIVE_ROWS = 4096 };
+
+typedef struct tune_config {
+   const char *mode;
+   int64_t steps;
+} tune_config_t;
+
+typedef struct tune {
+   const rkb_host_t *host;
+   const tune_config_t *config;
+   const rkb_kernel_api_t *kernel;
+   const rkb_random_api_t *random;
+   const rkb_archive_api_t *archive; /* NULL: nothing is known, and a guided move is a neighbour */
+} tune_t;
+
+static int tune_create(const rkb_host_t *host, const void *config, void **self, rkb_error_t *err) {
+   tune_t *me = malloc(sizeof *me);
+   if (!me)
+      return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %zu bytes", sizeof *me);
+   *me = (tune_t){host, config, host->get_extension(host, RKB_EXT_KERNEL), host->get_extension(host, RKB_EXT_RANDOM),
+                  host->get_extension(host, RKB_EXT_ARCHIVE)};
+   if (!me->kernel || !me->random) {
+      free(me);
+      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "this host offers no %s", RKB_EXT_KERNEL);
+   }
+   *self = me;
+   return RKB_OK;
+}
+
+/* What this job may see of the source's assignments.  *points is malloc'd. */
+static int known_points(const tune_t *me, rkb_job_t job, const rkb_manifest_t *manifest, const char *source,
+                        guide_point_t **points, uint32_t *count, rkb_error_t *err) {
+   rkb_archive_rows_t *rows = NULL;
+   *points = NULL;
+   *count = 0;
+   if (!me->archive)
+      return RKB_OK;
+   rkb_archive_query_t query = {.size = sizeof query, .order = RKB_ARCHIVE_BY_NUMBER, .limit = ARCHIVE_ROWS};
+   int status = me->archive->query(me->host, job, &query, &rows, err);
+   if (status != RKB_OK)
+      return status;
+   uint32_t total = me->archive->rows_count(rows);
+   *points = calloc(total > 0 ? total : 1, sizeof **points);
+   if (!*points) {
+      me->archive->rows_free(rows);
+      return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %u points", total);
+   }
+   for (uint32_t i = 0; i < total; i++) {
+      const rkb_archive_row_t *row = me->archive->rows_at(rows, i);
+      guide_point_t *point = &(*points)[*count];
+      rkb_error_t ignored;
+      if (!row->source || strcmp(row->source, source) != 0 || assignment_read(manifest, row->tune, &point->at, &ignored) != RKB_OK)
+         continue;
+      bool passed = row->standing && (strcmp(row->standing, RKB_ACCEPT) == 0 || strcmp(row->standing, RKB_SUSPECT) == 0);
+      point->has_objective = passed && row->has_objective;
+      point->objective = row->objective;
+      ++*count;
+   }
+   me->archive->rows_free(rows);
+   return RKB_OK;
+}
+
+static int guided(const tune_t *me, rkb_job_t job, const rkb_manifest_t *manifest, const char *source, rkb_random_t *stream,
+                  assignment_t *assignment, bool *moved, rkb_error_t *err) {
+   guide_point_t *points;
+   uint32_t count;
+   int status = known_points(me, job, manifest, source, &points, &count, err);
+   if (status == RKB_OK)
+      *moved = guide_move(me->random, stream, manifest, points, count, assignment);
+   free(points);
+   return status;
+}
+
+/* The assignment that the strategy's hint {"grid": n} numbers. */
+static int from_grid(const tune_t *me, const rkb_item_t *request, const rkb_manifest_t *manifest, assignment_t *assignment,
+                     bool *moved, rkb_error_t *err) {
+   const char *hints = me->host->item_json(me->host, request, "hints");
+   json_t *object = hints ? json_loads(hints, 0, NULL) : NULL;
+   const json_t *index = json_object_get(object, "grid");
+   int status = RKB_OK;
+   if (json_is_integer(index) && json_integer_value(index) >= 0)
+      *moved = assignment_at(manifest, (uint64_t)json_integer_value(index), assignment);
+   else
+      status = rkb_fail_option(err, "mode", "grid needs a strategy that counts, such as rkb.strategy.grid");
+   json_decref(object);
+   return status;
+}
+
+static int move(const tune_t *me, rkb_job_t job, const rkb_item_t *request, const rkb_manifest_t *manifest, const char *source,
+                assignment_t *assignment, bool *moved, rkb_error_t *err) {
+   rkb_random_t stream = me->random->for_job(me->host, job, 0);
+   const char *mode = me->config->mode;
+   if (strcmp(mode, "grid") == 0)
+      return from_grid(me, request, manifest, assignment, moved, err);
+   if (strcmp(mode, "guided") == 0)
+      return guided(me, job, manifest, source, &stream, assignment, moved, err);
+   *moved = strcmp(mode, "random") == 0
+               ? move_anywhere(me->random, &stream, manifest, assignment)
+               : move_to_neighbour(me->random, &stream, manifest, (uint32_t)me->config->steps, assignment);
+   return RKB_OK;
+}
+
+static int emit(const tune_t *me, rkb_job_t job, const rkb_item_t *parent, const char *source, const rkb_manifest_t *manifest,
+                const assignment_t *from, const assignment_t *to, rkb_error_t *err) {
+   char difference[400], note[480];
+   char *tune = assignment_write(manifest, to);
+   if (!tune)
+      return rkb_fail(err, RKB_ERR_NOMEM, "cannot write the tune assignment");
+   assignment_difference(manifest, from, to, difference, sizeof difference);
+   snprintf(note, sizeof note, "%s: %s", me->config->mode, difference[0] ? difference : "the parent's own assignment");
+   int status = rkb_emit_candidate(me->host, job, source, tune, note, &parent, 1);
+   free(tune);
+   return status == RKB_OK ? RKB_OK : rkb_fail(err, status, "cannot emit the candidate");
+}
+
+static int tune_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
+   const tune_t *me = self;
+   const rkb_item_t *parent = me->host->item_reference(me->host, in, "parent", 0);
+   if (!parent)
+      return rkb_fail(err, RKB_ERR_INVALID, "a tune move needs a parent");
+   const char *source = me->host->item_text(me->host, parent, "source");
+   rkb_manifest_t *manifest = NULL;
+   rkb_finding_t finding = {0};
+   assignment_t before, after;
+   bool moved = false;
+   int status = me->kernel->manifest(me->host, source, &manifest, &finding, err);
+   if (status != RKB_OK)
+      return status;
+   if (!manifest) /* the parent cannot be tuned: no candidate, and no failure of this stage */
+      return RKB_OK;
+   status = assignment_read(manifest, me->host->item_json(me->host, parent, "tune"), &before, err);
+   after = before;
+   if (status == RKB_OK)
+      status = move(me, job, in, manifest, source, &after, &moved, err);
+   if (status == RKB_OK && moved)
+      status = emit(me, job, parent, source, manifest, &before, &after, err);
+   me->kernel->manifest_free(manifest);
+   return status;
+}
+
+static void tune_destroy(void *self) {
+   free(self);
+}
+
+static const rkb_option_t options[] = {
+   {.name = "mode", .type = RKB_OPT_ENUM, .offset = offsetof(tune_config_t, mode), .fallback = "guided",
+    .choices = (const char *const[]){"neighbour", "random", "guided", "grid", NULL},
+    .help = "neighbour: the next value below or above; random: anywhere; guided: by what the archive knows of the same source; "
+            "grid: the point that rkb.strategy.grid asks for."},
+   {.name = "steps", .type = RKB_OPT_INT, .offset = offsetof(tune_config_t, steps), .fallback = "1", .min = 1, .max = ASSIGNMENT_MAX,
+    .help = "Parameters that a neighbour move changes."},
+};
+
+static const rkb_stage_t tune = {
+   .size = sizeof(rkb_stage_t), .kind = RKB_MUTATOR, .flags = RKB_STAGE_DETERMINISTIC,
+   .id = "rkb.mutator.tune", .summary = "Moves in the tune space of a candidate.",
+   .accepts = (const char *const[]){RKB_ITEM_REQUEST, NULL},
+   .emits = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
+   RKB_OPTIONS(options), .config_size = sizeof(tune_config_t),
+   .create = tune_create, .run = tune_run, .destroy = tune_destroy,
+};
+
+RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
+   RKB_PLUGIN_HEAD, .name = "tune", .version = "0.1.0",
+   .stages = (const rkb_stage_t *const[]){&tune, NULL},
+};

@@ -1,0 +1,96 @@
+/* rkb.translator.seed - first candidates from the task's seeds/<direction>/ or from files a person names.
+ *
+ * Owns nothing between jobs; runs on workers. */
+#include <rkb/ext/task.h>
+#include <rkb/items.h>
+#include <stdlib.h>
+#include <string.h>
+#include "seed_files.h"
+
+typedef struct seed_config {
+   const char *directory;
+   const char *const *files;
+} seed_config_t;
+
+typedef struct seed {
+   const rkb_host_t *host;
+   const seed_config_t *config;
+   const rkb_task_api_t *task;
+} seed_t;
+
+static int seed_create(const rkb_host_t *host, const void *config, void **self, rkb_error_t *err) {
+   seed_t *me = malloc(sizeof *me);
+   if (!me)
+      return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %zu bytes", sizeof *me);
+   *me = (seed_t){host, config, host->get_extension(host, RKB_EXT_TASK)};
+   if (!me->task && !me->config->directory) {
+      free(me);
+      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "without a task there are no seeds: give 'directory'");
+   }
+   *self = me;
+   return RKB_OK;
+}
+
+static int emit_seed(const seed_t *me, rkb_job_t job, const char *path, rkb_error_t *err) {
+   char *text = NULL;
+   int status = seed_file_read(path, &text, err);
+   if (status != RKB_OK)
+      return status;
+   char note[256];
+   snprintf(note, sizeof note, "seed %.200s", seed_file_name(path));
+   status = rkb_emit_candidate(me->host, job, text, NULL, note, NULL, 0);
+   free(text);
+   return status == RKB_OK ? RKB_OK : rkb_fail(err, status, "cannot emit the seed '%s'", path);
+}
+
+static int seed_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
+   const seed_t *me = self;
+   seed_files_t files;
+   char directory[4096];
+   if (me->config->directory) {
+      snprintf(directory, sizeof directory, "%s", me->config->directory);
+   } else {
+      const rkb_task_info_t *info = me->task->info(me->host);
+      snprintf(directory, sizeof directory, "%s/seeds/%s", info->directory, info->direction);
+   }
+   int status = seed_files_find(directory, me->config->files, &files, err);
+   if (status != RKB_OK)
+      return status;
+
+   const char *section = me->host->item_text(me->host, in, "section");
+   if (section && strcmp(section, "search") == 0) {
+      int64_t number = 0;
+      me->host->item_int(me->host, in, "number", &number);
+      status = emit_seed(me, job, files.paths[(uint64_t)number % files.count], err);
+   } else {
+      for (uint32_t i = 0; i < files.count && status == RKB_OK; i++)
+         status = emit_seed(me, job, files.paths[i], err);
+   }
+   seed_files_free(&files);
+   return status;
+}
+
+static void seed_destroy(void *self) {
+   free(self);
+}
+
+static const rkb_option_t options[] = {
+   {.name = "directory", .type = RKB_OPT_PATH, .offset = offsetof(seed_config_t, directory),
+    .help = "Where the kernels lie; default the task's seeds/<direction>/."},
+   {.name = "files", .type = RKB_OPT_STRINGS, .offset = offsetof(seed_config_t, files),
+    .help = "Names below the directory, or absolute paths; default every *.cu there, by name."},
+};
+
+static const rkb_stage_t seed = {
+   .size = sizeof(rkb_stage_t), .kind = RKB_TRANSLATOR, .flags = RKB_STAGE_DETERMINISTIC,
+   .id = "rkb.translator.seed", .summary = "First candidates from kernels that a person wrote.",
+   .accepts = (const char *const[]){RKB_ITEM_REQUEST, NULL},
+   .emits = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
+   RKB_OPTIONS(options), .config_size = sizeof(seed_config_t),
+   .create = seed_create, .run = seed_run, .destroy = seed_destroy,
+};
+
+RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
+   RKB_PLUGIN_HEAD, .name = "seed", .version = "0.1.0",
+   .stages = (const rkb_stage_t *const[]){&seed, NULL},
+};

@@ -1,0 +1,106 @@
+/* Finds and reads kernel files.  Directory order differs between machines, so names are sorted bytewise. */
+#include "seed_files.h"
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int add_path(seed_files_t *files, const char *directory, const char *name, rkb_error_t *err) {
+   if (files->count == SEED_FILES_MAX)
+      return rkb_fail(err, RKB_ERR_LIMIT, "more than %d kernel files in '%s': name the ones to use with 'files'",
+                      SEED_FILES_MAX, directory);
+   char *path = NULL;
+   int length = name[0] == '/' ? asprintf(&path, "%s", name) : asprintf(&path, "%s/%s", directory, name);
+   if (length < 0)
+      return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate a path");
+   files->paths[files->count++] = path;
+   return RKB_OK;
+}
+
+static int compare_paths(const void *left, const void *right) {
+   return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+static bool is_kernel(const char *name) {
+   size_t length = strlen(name);
+   return name[0] != '.' && length > 3 && strcmp(name + length - 3, ".cu") == 0;
+}
+
+static int list_directory(const char *directory, seed_files_t *files, rkb_error_t *err) {
+   DIR *handle = opendir(directory);
+   if (!handle)
+      return rkb_fail(err, RKB_ERR_INVALID, "cannot read the seed directory '%s': %s", directory, strerror(errno));
+   int status = RKB_OK;
+   struct dirent *entry = readdir(handle);
+   while (entry && status == RKB_OK) {
+      if (is_kernel(entry->d_name))
+         status = add_path(files, directory, entry->d_name, err);
+      entry = readdir(handle);
+   }
+   closedir(handle);
+   if (status == RKB_OK && files->count == 0)
+      status = rkb_fail(err, RKB_ERR_INVALID, "no *.cu file in the seed directory '%s'", directory);
+   qsort(files->paths, files->count, sizeof files->paths[0], compare_paths);
+   return status;
+}
+
+int seed_files_find(const char *directory, const char *const *names, seed_files_t *files, rkb_error_t *err) {
+   int status = RKB_OK;
+   *files = (seed_files_t){0};
+   if (names && names[0])
+      for (uint32_t i = 0; names[i] && status == RKB_OK; i++)
+         status = add_path(files, directory, names[i], err);
+   else
+      status = list_directory(directory, files, err);
+   if (status != RKB_OK)
+      seed_files_free(files);
+   return status;
+}
+
+void seed_files_free(seed_files_t *files) {
+   for (uint32_t i = 0; i < files->count; i++)
+      free(files->paths[i]);
+   *files = (seed_files_t){0};
+}
+
+int seed_file_read(const char *path, char **text, rkb_error_t *err) {
+   *text = NULL;
+   FILE *file = fopen(path, "rb");
+   if (!file)
+      return rkb_fail(err, RKB_ERR_INVALID, "cannot read the seed '%s': %s", path, strerror(errno));
+   int status = RKB_OK;
+   char *data = NULL;
+   size_t bytes = 0;
+   struct stat about;
+   if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode)) {
+      status = rkb_fail(err, RKB_ERR_INVALID, "the seed '%s' is not a regular file", path);
+      goto close;
+   }
+   data = malloc(SEED_FILE_BYTES + 1);
+   if (!data) {
+      status = rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %d bytes", SEED_FILE_BYTES);
+      goto close;
+   }
+   bytes = fread(data, 1, SEED_FILE_BYTES + 1, file);
+   if (ferror(file))
+      status = rkb_fail(err, RKB_ERR_IO, "cannot read the seed '%s'", path);
+   else if (bytes > SEED_FILE_BYTES)
+      status = rkb_fail(err, RKB_ERR_LIMIT, "the seed '%s' is larger than %d KiB", path, SEED_FILE_BYTES / 1024);
+   else if (memchr(data, '\0', bytes))
+      status = rkb_fail(err, RKB_ERR_INVALID, "the seed '%s' holds a NUL byte: it is not a text", path);
+   if (status != RKB_OK) {
+      free(data);
+      goto close;
+   }
+   data[bytes] = '\0';
+   *text = data;
+close:
+   fclose(file);
+   return status;
+}
+
+const char *seed_file_name(const char *path) {
+   const char *slash = strrchr(path, '/');
+   return slash ? slash + 1 : path;
+}

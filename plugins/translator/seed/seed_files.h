@@ -1,0 +1,24 @@
+/* The kernel files of a directory, found and read.  Blocks; no state; any worker. */
+#ifndef SEED_FILES_H
+#define SEED_FILES_H
+
+#include <rkb/plugin.h>
+
+enum { SEED_FILES_MAX = 64, SEED_FILE_BYTES = 256 * 1024 };
+
+typedef struct seed_files {
+   char *paths[SEED_FILES_MAX]; /* malloc'd, in order */
+   uint32_t count;
+} seed_files_t;
+
+/* names (NULL-terminated, in their order; relative ones lie below directory), or with NULL every *.cu of directory by name.
+ * On failure *files is empty. */
+int seed_files_find(const char *directory, const char *const *names, seed_files_t *files, rkb_error_t *err);
+void seed_files_free(seed_files_t *files);
+
+/* One file's text, NUL-terminated; malloc'd. */
+int seed_file_read(const char *path, char **text, rkb_error_t *err);
+
+const char *seed_file_name(const char *path); /* what follows the last slash */
+
+#endif

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Installs to a temporary prefix, moves it, and builds plugins outside the tree against it: with CMake and with one line
+# of cc, in C and in C++.  usage: install.sh SOURCE_DIRECTORY BINARY_DIRECTORY
+set -euo pipefail
+source_directory=$1
+binary_directory=$2
+here=$source_directory/tests/package
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+cmake --install "$binary_directory" --prefix "$work/first" >/dev/null
+mv "$work/first" "$work/prefix" # an installation can be moved
+libraries=$(dirname "$(find "$work/prefix" -name pkgconfig -type d)")
+export PKG_CONFIG_PATH=$libraries/pkgconfig
+unset RKB_PLUGIN_PATH
+
+# must_export PLUGIN: the entry and nothing else
+must_export() {
+  local exported
+  exported=$(nm -D --defined-only "$1" | awk '{print $3}')
+  if [[ $exported != rkb_plugin_entry ]]; then
+    echo "$1 exports: $exported" >&2
+    exit 1
+  fi
+}
+
+# must_work PLUGIN STAGE: passes the contract's test, and rkb lists and explains it
+must_work() {
+  must_export "$1"
+  "$work/prefix/bin/rkb-plugin-test" "$1"
+  "$work/prefix/bin/rkb" plugins --plugin-path "$1" | grep -q "^$2 "
+  "$work/prefix/bin/rkb" help --plugin-path "$1" "$2" | grep -q 'scale: number, default 1, 0 to 100'
+}
+
+cmake -S "$here/outside" -B "$work/cmake" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" \
+  -DCMAKE_C_FLAGS='-Wall -Wextra -Werror' -DCMAKE_CXX_FLAGS='-Wall -Wextra -Werror -std=c++11' >/dev/null
+cmake --build "$work/cmake" >/dev/null
+must_work "$work/cmake/plugins/profiler/counted.so" outside.profiler.counted
+must_work "$work/cmake/plugins/profiler/counted_cxx.so" outside.profiler.counted_cxx
+
+cd "$work"
+cc -o counted.so "$here/outside/counted.c" $(pkg-config --cflags --libs rkb-plugin)
+c++ -std=c++11 -o counted_cxx.so "$here/outside/counted_cxx.cc" $(pkg-config --cflags --libs rkb-plugin)
+must_work "$work/counted.so" outside.profiler.counted
+must_work "$work/counted_cxx.so" outside.profiler.counted_cxx
+
+# The installation finds its own plugins, and each of them keeps the contract.
+"$work/prefix/bin/rkb" plugins | grep -q '^rkb.profiler.size '
+find "$libraries/rkb/plugins" -name '*.so' | sort | while read -r plugin; do
+  must_export "$plugin"
+  "$work/prefix/bin/rkb-plugin-test" "$plugin" >/dev/null || { echo "$plugin breaks the contract" >&2; exit 1; }
+done

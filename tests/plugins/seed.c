@@ -1,0 +1,112 @@
+/* rkb.translator.seed: what it finds, in which order, and how it fails. */
+#include "fake.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *make_directory(void) {
+   char *path = strdup("/tmp/rkb-seed-XXXXXX");
+   assert_non_null(mkdtemp(path));
+   return path;
+}
+
+static void write_file(const char *directory, const char *name, const char *text) {
+   char path[512];
+   snprintf(path, sizeof path, "%s/%s", directory, name);
+   FILE *file = fopen(path, "w");
+   assert_non_null(file);
+   fputs(text, file);
+   fclose(file);
+}
+
+static void remove_directory(char *directory) {
+   char command[600];
+   snprintf(command, sizeof command, "rm -r '%s'", directory);
+   assert_int_equal(system(command), 0);
+   free(directory);
+}
+
+static void gives_the_tasks_seeds(void **state) {
+   (void)state;
+   fake_t fake;
+   fake_open(&fake, "translator/seed");
+   fake_start(&fake, NULL);
+   rkb_item_t *request = fake_request(&fake, "propose", 0, NULL, NULL, 0);
+   assert_int_equal(fake_run(&fake, request), RKB_OK);
+   assert_true(fake.emitted_count >= 2);
+   assert_non_null(strstr(fake_text(&fake, 0, "source"), "rkb-kernel: 1"));
+   assert_string_equal(fake_text(&fake, 0, "note"), "seed block_per_row.cu");
+   assert_string_equal(fake_json(&fake, 0, "tune"), "{}");
+   fake_drop(request);
+   fake_close(&fake);
+}
+
+static void sorts_and_ignores_the_rest(void **state) {
+   (void)state;
+   fake_t fake;
+   char *directory = make_directory(), option[600];
+   write_file(directory, "b.cu", "second");
+   write_file(directory, "a.cu", "first");
+   write_file(directory, ".hidden.cu", "hidden");
+   write_file(directory, "notes.txt", "notes");
+   snprintf(option, sizeof option, "directory=%s", directory);
+   fake_open(&fake, "translator/seed");
+   fake_start(&fake, (const char *const[]){option, NULL});
+   rkb_item_t *request = fake_request(&fake, "propose", 0, NULL, NULL, 0);
+   assert_int_equal(fake_run(&fake, request), RKB_OK);
+   assert_int_equal(fake.emitted_count, 2);
+   assert_string_equal(fake_text(&fake, 0, "source"), "first");
+   assert_string_equal(fake_text(&fake, 1, "source"), "second");
+   fake_drop(request);
+
+   request = fake_request(&fake, "search", 3, NULL, NULL, 0);
+   assert_int_equal(fake_run(&fake, request), RKB_OK);
+   assert_int_equal(fake.emitted_count, 1);
+   assert_string_equal(fake_text(&fake, 0, "source"), "second");
+   fake_drop(request);
+   fake_close(&fake);
+   remove_directory(directory);
+}
+
+static void names_what_is_wrong(void **state) {
+   (void)state;
+   fake_t fake;
+   char *directory = make_directory(), option[600], path[600];
+   snprintf(option, sizeof option, "directory=%s", directory);
+   fake_open(&fake, "translator/seed");
+   fake_start(&fake, (const char *const[]){option, NULL});
+   rkb_item_t *request = fake_request(&fake, "propose", 0, NULL, NULL, 0);
+   assert_int_equal(fake_run(&fake, request), RKB_ERR_INVALID); /* no kernel */
+   assert_non_null(strstr(fake.error.message, directory));
+
+   snprintf(path, sizeof path, "%s/big.cu", directory);
+   FILE *file = fopen(path, "w");
+   assert_int_equal(ftruncate(fileno(file), 300 * 1024), 0);
+   fclose(file);
+   assert_int_equal(fake_run(&fake, request), RKB_ERR_LIMIT); /* too large */
+   assert_non_null(strstr(fake.error.message, "big.cu"));
+
+   assert_int_equal(unlink(path), 0);
+   assert_int_equal(mkdir(path, 0700), 0);
+   assert_int_equal(fake_run(&fake, request), RKB_ERR_INVALID); /* a directory called .cu */
+   assert_int_equal(rmdir(path), 0);
+
+   for (int i = 0; i < 65; i++) {
+      snprintf(path, sizeof path, "k%02d.cu", i);
+      write_file(directory, path, "kernel");
+   }
+   assert_int_equal(fake_run(&fake, request), RKB_ERR_LIMIT); /* too many */
+   fake_drop(request);
+   fake_close(&fake);
+   remove_directory(directory);
+}
+
+int main(void) {
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(gives_the_tasks_seeds),
+      cmocka_unit_test(sorts_and_ignores_the_rest),
+      cmocka_unit_test(names_what_is_wrong),
+   };
+   return RUN_TESTS(tests);
+}
