@@ -134,7 +134,7 @@ static slot_t *idle_slot(rkb_compilers_t *compilers) {
    slot_t *empty = NULL;
    for (uint32_t i = 0; i < compilers->count; i++) {
       slot_t *slot = &compilers->slots[i];
-      if (!slot->busy && slot->process.pid > 0)
+      if (!slot->busy && compiler_process_runs(&slot->process))
          return slot;
       if (!slot->busy && !empty)
          empty = slot;
@@ -207,7 +207,7 @@ static int start(rkb_compilers_t *compilers, compiler_process_t *process, rkb_er
       arguments[5] = "--cuda-home";
       arguments[6] = compilers->home;
    }
-   status = compiler_process_start(process, compilers->program, arguments, err);
+   status = compiler_process_start(process, arguments, err);
    if (status != RKB_OK)
       return status;
    end = compiler_process_exchange(process, NULL, &bounds, &payload, &length, &signal_number);
@@ -233,7 +233,7 @@ int compilers_version(rkb_compilers_t *compilers, int *major, int *minor, rkb_er
    pthread_mutex_unlock(&compilers->mutex);
    if (!known) {
       slot = acquire(compilers, NULL, NULL);
-      if (slot->process.pid <= 0)
+      if (!compiler_process_runs(&slot->process))
          status = start(compilers, &slot->process, err);
       release(compilers, slot);
       if (status != RKB_OK)
@@ -319,7 +319,7 @@ static int compile_in(rkb_compilers_t *compilers, slot_t *slot, const compile_in
    size_t length;
    bool retire = false;
    int signal_number = 0, status;
-   if (slot->process.pid <= 0) {
+   if (!compiler_process_runs(&slot->process)) {
       status = start(compilers, &slot->process, err);
       if (status != RKB_OK)
          return status;

@@ -144,7 +144,9 @@ int main(int argc, char **argv) {
    signal(SIGPIPE, SIG_IGN);
    limit(RLIMIT_CORE, 0);
    limit(RLIMIT_FSIZE, 0);
+#ifndef __SANITIZE_ADDRESS__ /* whose shadow memory alone is over any limit; the parent watches the resident size too */
    limit(RLIMIT_DATA, settings.memory);
+#endif
    prctl(PR_SET_DUMPABLE, 0);
    rkb_text_init(&hello, 64 << 10);
    rkb_text_init(&layers, 256);
