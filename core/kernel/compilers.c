@@ -290,7 +290,7 @@ static int read_answer(const rkb_compilers_t *compilers, const compile_input_t *
    count = wire_count(&in, COMPILER_MAX_NAMES, 8);
    for (uint32_t i = 0; i < count; i++)
       output->lowered[i] = wire_bytes(&in, &output->lowered_bytes[i], COMPILER_MAX_NAME);
-   *retire = wire_u64(&in) > compilers->memory / 8;
+   *retire = wire_u64(&in) > compilers->memory / 4;
    if (in.bad || (outcome == RKB_COMPILE_OK && count != input->expression_count)) {
       *err = (rkb_error_t){.status = RKB_ERR_INTERNAL, .message = "the compiler process gave an answer that cannot be read"};
       return err->status;
