@@ -208,3 +208,19 @@ char *rkb_find_data(const char *name) {
    }
    return NULL;
 }
+
+char *rkb_find_program(const char *name) {
+   char executable[PATH_MAX];
+   ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
+   if (length <= 0)
+      return NULL;
+   executable[length] = '\0';
+   char *slash = strrchr(executable, '/');
+   *slash = '\0';
+   char *found = find_below(executable, "", name);
+   if (!found)
+      found = find_below(executable, "../libexec/rkb/", name);
+   if (!found && lies_below(executable, RKB_BINARY_DIR))
+      found = find_below(RKB_BINARY_DIR, "libexec/rkb/", name); /* tests lie elsewhere in the build */
+   return found;
+}
