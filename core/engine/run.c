@@ -158,6 +158,14 @@ static void interrupts_free(interrupts_t *interrupts) {
 
 /* Opening ---------------------------------------------------------------------------------------------------------------- */
 
+static int keep_pipeline(const rkb_run_t *run, rkb_error_t *err) {
+   char *path = rkb_run_path_pipeline(run->options.directory);
+   const char *text = rkb_pipeline_text(run->pipeline);
+   int status = path ? rkb_file_write(path, text, strlen(text), err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   free(path);
+   return status;
+}
+
 static int open_archive(rkb_run_t *run, rkb_error_t *err) {
    const rkb_pipeline_t *pipeline = run->pipeline;
    uint32_t count = rkb_registry_count(pipeline->registry), used = 0;
@@ -192,17 +200,21 @@ static int open_archive(rkb_run_t *run, rkb_error_t *err) {
                                   .abi_minor = RKB_ABI_MINOR,
                                   .plugin_count = used,
                                   .plugins = plugins};
-   int status = run->options.resume ? rkb_archive_resume(run->options.directory, &identity, &run->archive, err)
-                                    : rkb_archive_create(run->options.directory, &identity, &run->archive, err);
-   free(plugins);
-   return status;
-}
-
-static int keep_pipeline(const rkb_run_t *run, rkb_error_t *err) {
-   char *path = rkb_run_path_pipeline(run->options.directory);
-   const char *text = rkb_pipeline_text(run->pipeline);
-   int status = path ? rkb_file_write(path, text, strlen(text), err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   /* Killed before there was an archive, a run begins at its beginning. */
+   char *path = rkb_run_path_archive(run->options.directory);
+   bool there = path && rkb_path_exists(path);
+   int status;
+   if (run->options.resume && there)
+      status = rkb_archive_resume(run->options.directory, &identity, &run->archive, err);
+   else if (there)
+      status = rkb_fail(err, RKB_ERR_INVALID, "%.300s holds a run already; give another directory, or go on with --resume",
+                        run->options.directory);
+   else
+      status = keep_pipeline(run, err);
+   if (status == RKB_OK && !there)
+      status = rkb_archive_create(run->options.directory, &identity, &run->archive, err);
    free(path);
+   free(plugins);
    return status;
 }
 
@@ -246,8 +258,8 @@ static int run_open(rkb_run_t *run, rkb_error_t *err) {
    rkb_event_hooks(run);
    if (run->options.directory) {
       status = open_archive(run, err);
-      if (status == RKB_OK)
-         status = keep_pipeline(run, err);
+      if (status == RKB_OK && run->options.resume)
+         status = keep_pipeline(run, err); /* limits may differ */
       if (status == RKB_OK && run->options.resume)
          status = rkb_resume_load(run, err);
       run->core.archive = run->archive;

@@ -81,7 +81,7 @@ int rkb_devices_open(const char *const *worker, uint32_t count, rkb_devices_t **
    devices->count = count > MAX_DEVICES ? MAX_DEVICES : count;
    for (uint32_t i = 0; i < devices->count; i++) {
       devices->list[i].lock = -1;
-      devices->list[i].worker.child = devices->list[i].spare.child = (rkb_child_t){.in = -1, .out = -1};
+      devices->list[i].worker.child = devices->list[i].spare.child = (rkb_peer_t){.in = -1, .out = -1};
       snprintf(devices->list[i].number, sizeof devices->list[i].number, "%u", i);
    }
    int status = copy_command(devices, worker) ? RKB_OK : rkb_fail(err, RKB_ERR_INVALID, "the command that starts rkb-worker is empty or too long");

@@ -56,6 +56,7 @@ typedef struct rkb_tensor_definition {
    uint32_t role, dtype, alignment;
    rkb_expression_t **shape;
    uint32_t rank;
+   const char *shape_text;
    rkb_init_t init;
 } rkb_tensor_definition_t;
 

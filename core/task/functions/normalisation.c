@@ -99,8 +99,8 @@ static void build_instance_norm(const rkb_call_t *call, uint32_t *outputs) {
       call, normalised_over(call->program, call->inputs[0], mask, rkb_call_real(call, "eps")), 1, &channels);
 }
 
-/* Inference uses the running statistics (inputs 1 and 2), training those of the batch; the updated running
- * statistics of training are not computed. */
+/* Inference uses the running statistics (inputs 1 and 2); training those of the batch, and neither takes nor
+ * updates running ones. */
 static void build_batch_norm(const rkb_call_t *call, uint32_t *outputs) {
    rkb_program_t *program = call->program;
    uint32_t x = call->inputs[0];
@@ -111,13 +111,20 @@ static void build_batch_norm(const rkb_call_t *call, uint32_t *outputs) {
    }
    rkb_shape_t channels = channel_shape(&shape);
    double eps = rkb_call_real(call, "eps");
+   bool training = rkb_call_true(call, "training");
+   if (training ? call->input_count > 3 : call->input_count < 3) {
+      rkb_program_fail(
+         program,
+         "batch_norm takes (x, [weight], [bias]) in training, with running statistics after x in inference");
+      return;
+   }
    uint32_t y;
-   if (rkb_call_true(call, "training"))
+   if (training)
       y = normalised_over(program, x, ((UINT64_C(1) << shape.rank) - 1) & ~UINT64_C(2), eps);
    else
       y = normalised(program, x, rkb_make_reshape(program, call->inputs[1], &channels),
                      rkb_make_reshape(program, call->inputs[2], &channels), eps);
-   outputs[0] = affine(call, y, 3, &channels);
+   outputs[0] = affine(call, y, training ? 1 : 3, &channels);
 }
 
 #define EPS                                                                                                  \
@@ -147,8 +154,8 @@ const rkb_function_t rkb_functions_normalisation[] = {
     NULL},
    {"instance_norm", "x, [weight], [bias]", 1, 3, {EPS}, build_instance_norm, NULL},
    {"batch_norm",
-    "x, running_mean, running_var, [weight], [bias]",
-    3,
+    "x, (running_mean, running_var), [weight], [bias]",
+    1,
     5,
     {{"training", RKB_ATTRIBUTE_BOOL, "false", NULL}, EPS},
     build_batch_norm,
