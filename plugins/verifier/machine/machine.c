@@ -91,7 +91,7 @@ static const rkb_option_t options[] = {
     .help = "Seeds of each family; the first family always has two, because a plan must be right when repeated."},
    {.name = "shapes", .type = RKB_OPT_INT, .offset = AT(shapes), .fallback = "2", .min = 0, .max = 64,
     .help = "Shapes drawn anew from the task's domain, beside the check cases."},
-   {.name = "drawn_work", .type = RKB_OPT_REAL, .offset = AT(drawn_work), .fallback = "2e6", .min = 1, .max = 1e12,
+   {.name = "drawn_work", .type = RKB_OPT_REAL, .offset = AT(drawn_work), .fallback = "1e5", .min = 1, .max = 1e12,
     .help = "Most operations of a drawn shape."},
    {.name = "budget", .type = RKB_OPT_INT, .offset = AT(budget), .fallback = "4000000000", .min = 1, .max = 1e15,
     .help = "Thread-instructions executed for one candidate; what is left out is named in the certificate."},

@@ -23,7 +23,7 @@ struct trial {
    const rkb_family_t *family;
    uint64_t seed;
    rkb_inputs_t *inputs;
-   bool oblivious;
+   bool oblivious, over_budget;
 };
 
 static uint32_t width_of(const rkb_plan_buffer_t *buffer) {
@@ -222,8 +222,12 @@ static int run_once(struct trial *t, bool first, rkb_error_t *err) {
       if (report.complete)
          find_undefined(t);
       rkb_machine_report(t->machine, &report);
-      for (uint32_t n = 0; n < report.finding_count; n++)
-         outcome_finding(t->outcome, &report.findings[n], t->the_case, t->family->name, t->seed);
+      for (uint32_t n = 0; n < report.finding_count; n++) {
+         if (strcmp(report.findings[n].reason, "limit.budget") == 0)
+            t->over_budget = true; /* what was run whole decides; the rest is named in the certificate */
+         else
+            outcome_finding(t->outcome, &report.findings[n], t->the_case, t->family->name, t->seed);
+      }
       if (report.complete && (first || !t->oblivious)) {
          t->oblivious = first ? !(report.control_taint | report.address_taint) : t->oblivious;
          note_deciding(t, report.control_taint | report.address_taint);
@@ -243,13 +247,13 @@ static int run_families(struct trial *t, rkb_error_t *err) {
    const struct verifier_config *config = t->verifier->config;
    int status = RKB_OK;
    bool first = true;
-   for (uint32_t f = 0; status == RKB_OK && t->outcome->rank < RKB_MACHINE_UNKNOWN && (!config->families || f < config->families); f++) {
+   for (uint32_t f = 0; status == RKB_OK && t->outcome->rank < RKB_MACHINE_UNKNOWN && !t->over_budget && (!config->families || f < config->families); f++) {
       t->family = t->verifier->task->family_at(t->verifier->host, t->the_case, f);
       if (!t->family)
          break;
       /* The first family runs at least twice: a plan must be right when repeated with new inputs. */
       int64_t trials = f == 0 && config->trials < 2 ? 2 : config->trials;
-      for (int64_t n = 0; n < trials && status == RKB_OK && t->outcome->rank < RKB_MACHINE_UNKNOWN; n++) {
+      for (int64_t n = 0; n < trials && status == RKB_OK && t->outcome->rank < RKB_MACHINE_UNKNOWN && !t->over_budget; n++) {
          t->seed = (uint64_t)n + 1;
          if (t->verifier->host->job_cancelled(t->verifier->host, t->candidate->job))
             return rkb_fail(err, RKB_ERR_CANCELLED, "cancelled");
@@ -292,6 +296,8 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
    if (status == RKB_ERR_LIMIT) {
       leave_out(&t, err->message);
       status = RKB_OK;
+   } else if (status == RKB_OK && t.over_budget) {
+      leave_out(&t, "the budget of thread-instructions ran out before all of its input families were executed");
    } else if (status == RKB_OK && outcome->rank < RKB_MACHINE_UNKNOWN) {
       outcome->cases_run++;
       json_array_append_new(outcome->case_names, json_string(the_case->name));
