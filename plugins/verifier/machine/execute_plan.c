@@ -438,8 +438,7 @@ int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers,
    run->stop = run->out_of_memory = false;
    run->executed = 0;
    run->budget = run->options.thread_instructions;
-   if (run->options.hang_limit && run->options.hang_limit < run->budget)
-      run->budget = run->options.hang_limit;
+   run->hang_limit = run->options.hang_limit ? run->options.hang_limit : UINT64_MAX;
    run->report = (rkb_machine_report_t){.memory_peak = peak};
    memset(run->counters, 0, run->plan->launch_count * sizeof *run->counters);
    uint32_t line;

@@ -294,20 +294,17 @@ static uint32_t guarded(machine_warp_t *warp, const machine_instruction_t *i, ui
    return mask & (i->guard_negated ? ~value : value);
 }
 
-static bool out_of_budget(machine_warp_t *warp) {
-   machine_run_t *run = warp->run;
-   if (run->executed <= run->budget)
-      return false;
-   bool hang = run->options.hang_limit && run->executed > run->options.hang_limit;
-   if (hang)
-      machine_find(warp, RKB_MACHINE_REJECT, "sync.deadlock", PTX_NONE,
-                   "%llu thread-instructions, far more than this case can need: the kernel does not end",
-                   (unsigned long long)run->executed);
-   else
-      machine_find(warp, RKB_MACHINE_UNKNOWN, "limit.budget", PTX_NONE, "the budget of %llu thread-instructions is used up",
-                   (unsigned long long)run->budget);
-   run->stop = true;
-   return true;
+static void stop_hang(machine_warp_t *warp) {
+   machine_find(warp, RKB_MACHINE_REJECT, "sync.deadlock", PTX_NONE,
+                "one warp has executed %llu instructions, far more than the whole case can need: the kernel does not end",
+                (unsigned long long)warp->spin);
+   warp->run->stop = true;
+}
+
+static void stop_budget(machine_warp_t *warp) {
+   machine_find(warp, RKB_MACHINE_UNKNOWN, "limit.budget", PTX_NONE, "the budget of %llu thread-instructions is used up",
+                (unsigned long long)warp->run->budget);
+   warp->run->stop = true;
 }
 
 void machine_warp_run(machine_warp_t *warp) {
@@ -335,8 +332,14 @@ void machine_warp_run(machine_warp_t *warp) {
             i = &code[f->pc];
          }
          count_block(warp, i, f->mask);
-         if (run->executed > run->budget && out_of_budget(warp))
+         if (run->executed > run->budget) {
+            stop_budget(warp);
             break;
+         }
+         if (warp->spin > run->hang_limit) {
+            stop_hang(warp);
+            break;
+         }
          if (warp->spin - start > QUANTUM)
             break;
       }

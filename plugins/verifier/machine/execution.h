@@ -137,6 +137,7 @@ typedef struct machine_run {
    rkb_launch_counters_t *counters; /* by launch */
    uint64_t budget;             /* thread-instructions left */
    uint64_t executed;           /* of this run */
+   uint64_t hang_limit;         /* instructions of one warp */
    uint64_t memory;
    uint64_t next_serial;
    uint32_t record_shift;       /* log2 of the granule that global race records were made for */

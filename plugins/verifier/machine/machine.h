@@ -37,7 +37,7 @@ typedef struct rkb_machine_options {
    uint32_t sample;             /* blocks of each launch to execute (first, last, edges, then spread); 0: all */
    uint64_t thread_instructions; /* budget of one run; 0: 4e9 */
    uint64_t memory_bytes;       /* for everything the machine allocates; 0: 1 GiB */
-   uint64_t hang_limit;         /* thread-instructions after which a run counts as hung; 0: none */
+   uint64_t hang_limit;         /* instructions of one warp after which the kernel counts as hung; 0: none */
    bool portable;               /* use the code for plain x86-64 even where the processor can do more */
    bool scalar_comparison;      /* reserved for rkb-bench-machine */
 } rkb_machine_options_t;

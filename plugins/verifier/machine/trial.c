@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A run that executes a thousand times the work that the case can need counts as hung.  The reference's operations and
- * the bytes it must move stand for that work; 2e7 covers the smallest cases. */
-#define HANG_FACTOR 1000.0
-#define HANG_LEAST 2e7
+/* A kernel counts as hung when a single warp executes far more instructions than the whole case can need: one thread that did
+ * all of it alone would take a few for each operation and byte of the reference.  1e6 covers the smallest cases. */
+#define HANG_FACTOR 50.0
+#define HANG_LEAST 1e6
 
 struct trial {
    const struct verifier *verifier;
