@@ -19,5 +19,8 @@ char *rkb_path_directory(const char *path); /* malloc'd; "." when it has none */
  * the source tree it was built from (and the plugins it built); any other looks in share/rkb/ (plugins: the library
  * directory's rkb/) below the nearest parent of /proc/self/exe that has it.  malloc'd, or NULL. */
 char *rkb_find_data(const char *name);
+/* A helper program of ours ("rkb-compiler"): beside the running one, or in libexec/rkb of its build or installation.  malloc'd,
+ * or NULL. */
+char *rkb_find_program(const char *name);
 
 #endif

@@ -10,13 +10,13 @@
 
 static void print_node(const rkb_graph_node_t *node) {
    char deadline[32];
-   printf("  %-14s %-32s", node->id, node->use[0] ? node->use : "(a step of the core)");
+   printf("  %-14s %-32s %u at a time", node->id, node->use[0] ? node->use : "(a step of the core)", node->jobs);
    if (node->needs && node->needs[0])
-      printf(" after");
+      printf(", after");
    for (const char *const *need = node->needs; need && *need; need++)
       printf(" %s", *need);
    if (node->section == RKB_IN_OPERATORS)
-      printf(" weight %g", node->weight);
+      printf(", weight %g", node->weight);
    if (node->only[0])
       printf(", only %s", node->only);
    if (node->sample > 0)
@@ -78,8 +78,9 @@ static bool look_for(enum rkb_tool tool) {
 int rkb_dry_run(const rkb_pipeline_t *pipeline) {
    rkb_pipeline_facts_t facts = rkb_pipeline_facts(pipeline);
    bool complete = true;
-   printf("%s: %s %s on %s, seed %" PRIu64 ", minimises %s\n", rkb_pipeline_name(pipeline), facts.task, facts.direction,
-          facts.target, facts.seed, facts.objective[0] ? facts.objective : "nothing");
+   printf("%s: %s %s%s%s, seed %" PRIu64 ", minimises %s\n", rkb_pipeline_name(pipeline),
+          facts.task[0] ? facts.task : "no task", facts.direction, facts.target[0] ? " on " : "", facts.target, facts.seed,
+          facts.objective[0] ? facts.objective : "nothing");
    print_graph(pipeline);
    if (facts.window > 0)
       printf("  %u requests in flight\n", facts.window);

@@ -16,6 +16,7 @@ enum { MAX_STAGES = 64, MAX_REASONS = 128, SHOWN_REASONS = 3, MAX_PICTURE = 64 <
 
 static const double redraw_seconds = 0.1;   /* at most ten pictures a second */
 static const double plain_seconds = 10.0;   /* between two plain lines without news */
+static const double news_seconds = 1.0;     /* between two plain lines about a new best: the first hundred come at once */
 
 typedef struct reason_count {
    char entry[48], reason[48];
@@ -143,12 +144,12 @@ static void draw(rkb_progress_t *progress) {
    progress->shown_at = progress->last.elapsed_seconds;
 }
 
-static void print_plain(rkb_progress_t *progress, const char *news) {
+static void print_plain(rkb_progress_t *progress) {
    char best[192], left[160], candidates[64];
    spell_best(progress, best, sizeof best);
    spell_left(progress, left, sizeof left);
    spell_candidates(progress, candidates, sizeof candidates);
-   fprintf(stderr, "%s%s%s  %s  %s\n", news, news[0] ? "  " : "", best, candidates, left);
+   fprintf(stderr, "%s  %s  %s\n", best, candidates, left);
    progress->shown_at = progress->last.elapsed_seconds;
 }
 
@@ -200,10 +201,8 @@ void rkb_progress_observe(void *argument, const rkb_event_t *event) {
    }
    if (progress->live && (since >= redraw_seconds || event->kind == RKB_EVENT_NOTE))
       draw(progress);
-   else if (!progress->live && event->kind == RKB_EVENT_BEST)
-      print_plain(progress, "");
-   else if (!progress->live && since >= plain_seconds)
-      print_plain(progress, "");
+   else if (!progress->live && since >= (event->kind == RKB_EVENT_BEST ? news_seconds : plain_seconds))
+      print_plain(progress);
    pthread_mutex_unlock(&progress->mutex);
 }
 
@@ -239,6 +238,8 @@ rkb_progress_t *rkb_progress_new(bool live, const char *objective, const rkb_pip
 void rkb_progress_free(rkb_progress_t *progress) {
    if (!progress)
       return;
+   if (!progress->live && progress->stage_count > 0)
+      print_plain(progress);
    if (progress->live) {
       rkb_log_set_hooks(progress->log, NULL, NULL, NULL);
       if (progress->stage_count > 0)

@@ -46,7 +46,7 @@ bool rkb_was_executed(const rkb_candidate_record_t *candidate) {
 const char *rkb_objective_unit(const rkb_candidate_record_t *candidate, const char *objective) {
    for (uint32_t i = 0; i < candidate->measurement_count; i++)
       if (objective && !candidate->measurements[i].case_name && strcmp(candidate->measurements[i].name, objective) == 0)
-         return candidate->measurements[i].unit;
+         return strcmp(candidate->measurements[i].unit, "1") != 0 ? candidate->measurements[i].unit : "";
    return "";
 }
 

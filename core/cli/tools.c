@@ -86,7 +86,7 @@ static void look_for_cache(rkb_tool_report_t *report) {
 /* Through the shell's own redirection, so that Python's complaints do not reach the terminal. */
 static void look_for_pytorch(rkb_tool_report_t *report) {
    char line[128] = "";
-   FILE *output = popen("python3 -c 'import torch; print(torch.__version__)' 2>/dev/null", "r");
+   FILE *output = popen("\"${RKB_PYTHON:-python3}\" -c 'import torch; print(torch.__version__)' 2>/dev/null", "r");
    if (output) {
       if (!fgets(line, sizeof line, output))
          line[0] = '\0';
@@ -94,7 +94,7 @@ static void look_for_pytorch(rkb_tool_report_t *report) {
    }
    line[strcspn(line, "\n")] = '\0';
    report->found = line[0] != '\0';
-   snprintf(report->detail, sizeof report->detail, "%s", report->found ? line : "python3 cannot import torch");
+   snprintf(report->detail, sizeof report->detail, "%s", report->found ? line : "python3 (or RKB_PYTHON) cannot import torch");
 }
 
 static const rkb_tool_report_t blank[RKB_TOOL_COUNT] = {
@@ -118,7 +118,7 @@ static const rkb_tool_report_t blank[RKB_TOOL_COUNT] = {
                        .remedy = "set XDG_CACHE_HOME to a directory that can be written"},
    [RKB_TOOL_PYTORCH] = {.name = "PyTorch",
                          .disables = "rkb task import and the tests that compare references with PyTorch; runs do not use it",
-                         .remedy = "apt-get install python3-torch"},
+                         .remedy = "apt-get install python3-torch, or set RKB_PYTHON to an interpreter that has it"},
 };
 
 void rkb_tool_look(enum rkb_tool tool, rkb_tool_report_t *report) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "engine/extensions.h"
 #include "engine/instance.h"
+#include "services/devices.h"
 
 #define QUEUE_LIMIT (1u << 17)
 #define STOP_LIMIT_NS 5000000000ull /* for stages to stop */
@@ -55,7 +56,20 @@ close_loop:
    return status;
 }
 
+/* A GPU is looked for only when a stage asks for one; that stage says what its absence means. */
+static void open_devices(rkb_core_t *core, uint64_t entries) {
+   rkb_error_t err = {0};
+   bool wanted = false;
+   for (uint32_t i = 0; i < core->pipeline->entry_count; i++) {
+      const rkb_stage_t *stage = core->pipeline->entries[i].stage;
+      wanted |= (entries & (1ull << i)) && stage && (stage->flags & RKB_STAGE_EXCLUSIVE_GPU);
+   }
+   if (wanted && !core->devices && rkb_devices_open(NULL, core->device_leases, &core->devices, &err) != RKB_OK)
+      rkb_log_printf(core->log, RKB_LOG_WARN, "engine", "no GPU can be used: %s", err.message);
+}
+
 int rkb_core_start(rkb_core_t *core, uint64_t entries, rkb_error_t *err) {
+   open_devices(core, entries);
    for (uint32_t i = 0; i < core->pipeline->entry_count; i++) {
       rkb_instance_t *instance;
       if (!(entries & (1ull << i)) || !core->pipeline->entries[i].stage)
@@ -235,7 +249,9 @@ void rkb_core_close(rkb_core_t *core) {
    }
    rkb_timer_stop(core->clock);
    rkb_workers_close(core->workers);
+   rkb_devices_close(core->devices);
    rkb_loop_free(core->loop);
    rkb_jobs_free(core->jobs);
+   core->devices = NULL;
    core->loop = NULL;
 }

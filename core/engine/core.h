@@ -16,12 +16,14 @@
 struct rkb_instance;
 struct rkb_work;
 struct rkb_compilers;
+struct rkb_devices;
 
 typedef struct rkb_core {
    rkb_pipeline_t *pipeline;
    rkb_log_t *log;                   /* [any] */
    rkb_archive_t *archive;           /* or NULL; [any] */
    struct rkb_compilers *compilers;  /* or NULL: nothing needs a build; [any] */
+   struct rkb_devices *devices;      /* or NULL: no stage needs a GPU, or there is none; [any] */
    rkb_loop_t *loop;
    rkb_workers_t *workers;           /* [any] */
    rkb_jobs_t *jobs;                 /* [any] */

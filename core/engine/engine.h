@@ -210,6 +210,7 @@ typedef struct rkb_check_result {
    const rkb_check_verdict_t *verdicts; /* in graph order */
    const rkb_check_measurement_t *measurements;
    bool verified_by_execution;    /* a verifier outside shadow executed it and gave a verdict */
+   bool must_exit_hard;           /* a job hangs in a thread: leave with _exit, not exit */
 } rkb_check_result_t;
 
 /* Runs propose-less: the pipeline's screen on this one candidate.  Nothing is archived. */

@@ -3,6 +3,7 @@
 #define RKB_ENGINE_EXTENSIONS_H
 
 #include <rkb/ext/archive.h>
+#include <rkb/ext/device.h>
 #include <rkb/ext/kernel.h>
 #include <rkb/ext/process.h>
 #include <rkb/ext/random.h>
@@ -14,6 +15,7 @@ extern const rkb_archive_api_t RKB_ARCHIVE_API;
 extern const rkb_process_api_t RKB_PROCESS_API;
 extern const rkb_task_api_t RKB_TASK_API;
 extern const rkb_kernel_api_t RKB_KERNEL_API;
+extern const rkb_device_api_t RKB_DEVICE_API;
 
 /* Kills the children that a job started asynchronously; the blocking ones ask for themselves.  [loop] */
 void rkb_process_cancel_job(rkb_core_t *core, rkb_job_t job);

@@ -105,6 +105,16 @@ static ranked_t *rank_group(const rkb_run_t *run, uint32_t first, uint32_t count
 static bool record_group(rkb_run_t *run, const rkb_asked_t *asked, const ranked_t *list, uint32_t found, uint32_t kept) {
    if (!run->archive || !found)
       return true;
+   if (list[0].candidate->promotion != RKB_PROMOTION_OPEN) {
+      /* An earlier process closed this group; the ranking is computed again and must come out the same. */
+      for (uint32_t i = 0; i < found; i++)
+         if (list[i].candidate->promotion != (i < kept ? RKB_PROMOTION_PASSED : RKB_PROMOTION_NOT)) {
+            rkb_run_break(run, RKB_ERR_INVALID, "this run cannot be resumed: the promotion of candidate %lld differs from what "
+                          "was recorded", (long long)list[i].candidate->number);
+            return false;
+         }
+      return true;
+   }
    rkb_error_t err = {0};
    int64_t *numbers = calloc(found, sizeof *numbers);
    int status = numbers ? RKB_OK : rkb_fail(&err, RKB_ERR_NOMEM, "out of memory");
@@ -286,6 +296,12 @@ static bool tell_strategy(rkb_run_t *run, const rkb_asked_t *asked) {
    bool ok = result != NULL;
    if (!ok)
       rkb_run_break(run, RKB_ERR_NOMEM, "out of memory");
+   /* Past a limit nothing is asked any more.  A run with a higher limit would ask before it tells this, so telling it now
+    * would keep this run from being a prefix of that one. */
+   if (run->ending == RKB_ENDED_LIMIT) {
+      rkb_arena_free(arena);
+      return ok;
+   }
    ok = ok && rkb_dialogue_tell(run, asked, result);
    if (ok && run->strategy) {
       const rkb_strategy_t *strategy = run->pipeline->entries[run->pipeline->strategy].strategy;

@@ -32,6 +32,8 @@ static const void *host_get_extension(const rkb_host_t *host, const char *id) {
       return core->pipeline->task ? &RKB_TASK_API : NULL;
    if (strcmp(id, RKB_EXT_KERNEL) == 0)
       return core->pipeline->device ? &RKB_KERNEL_API : NULL;
+   if (strcmp(id, RKB_EXT_DEVICE) == 0)
+      return core->devices ? &RKB_DEVICE_API : NULL;
    return NULL;
 }
 

@@ -68,8 +68,6 @@ static bool open_registry(rkb_pipeline_t *pipeline, const char *const *paths, rk
 bool rkb_pipeline_read(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
    uint32_t before = problems->errors;
    rkb_yaml_t *task = rkb_yaml_get(pipeline->root, "task");
-   rkb_text_init(&pipeline->depends, 1u << 20);
-   rkb_text_init(&pipeline->text, MAX_TEXT);
    rkb_pipeline_heading(pipeline, problems);
    if (!rkb_yaml_is_null(task) && rkb_yaml_scalar(task, "task", &pipeline->task_path, problems)) {
       resolve_path(pipeline, task);
@@ -101,15 +99,25 @@ static void hash_pipeline(rkb_pipeline_t *pipeline) {
    rkb_text_free(&text);
 }
 
-rkb_pipeline_t *rkb_pipeline_open(const rkb_pipeline_options_t *options, rkb_problems_t *problems) {
-   uint32_t before = problems->errors;
+rkb_pipeline_t *rkb_pipeline_new(const char *path) {
    rkb_pipeline_t *pipeline = calloc(1, sizeof *pipeline);
    if (!pipeline)
       return NULL;
+   rkb_text_init(&pipeline->depends, 1u << 20);
+   rkb_text_init(&pipeline->text, MAX_TEXT);
    pipeline->arena = rkb_arena_new(0);
-   pipeline->path = strdup(options->path);
-   if (!pipeline->arena || !pipeline->path)
-      goto failed;
+   pipeline->path = strdup(path);
+   if (pipeline->arena && pipeline->path)
+      return pipeline;
+   rkb_pipeline_close(pipeline);
+   return NULL;
+}
+
+rkb_pipeline_t *rkb_pipeline_open(const rkb_pipeline_options_t *options, rkb_problems_t *problems) {
+   uint32_t before = problems->errors;
+   rkb_pipeline_t *pipeline = rkb_pipeline_new(options->path);
+   if (!pipeline)
+      return NULL;
    pipeline->root = rkb_pipeline_merge(pipeline->arena, options->path, problems);
    if (!pipeline->root || pipeline->root->kind != RKB_YAML_MAP)
       goto failed;

@@ -10,19 +10,16 @@
 /* Checks one combination as a pipeline of its own, and says its first problem under its name. */
 static void check_variant(const rkb_pipeline_t *pipeline, rkb_yaml_t *root, const char *name, rkb_problems_t *problems) {
    rkb_problems_t own;
-   rkb_pipeline_t *variant = calloc(1, sizeof *variant);
+   rkb_pipeline_t *variant = rkb_pipeline_new(pipeline->path);
    rkb_problems_init(&own);
    if (!variant) {
       rkb_problem(problems, pipeline->matrix->place, "out of memory");
       return;
    }
-   variant->arena = rkb_arena_new(0);
-   variant->path = strdup(pipeline->path);
    variant->registry = pipeline->registry;
    variant->borrowed_registry = true;
    variant->root = root;
-   if (variant->arena && variant->path)
-      rkb_pipeline_read(variant, &own);
+   rkb_pipeline_read(variant, &own);
    if (own.errors)
       for (uint32_t i = 0; i < own.count; i++)
          if (!own.list[i].warning) {

@@ -117,8 +117,6 @@ static void signalled(uv_signal_t *signal, int number) {
 
 static int interrupts_open(interrupts_t *interrupts, rkb_run_t *run, rkb_error_t *err) {
    uv_loop_t *loop = rkb_loop_uv(run->core.loop);
-   interrupts->run = run;
-   interrupts->pipe[0] = interrupts->pipe[1] = -1;
    if (run->options.interrupt_handle) {
       if (pipe2(interrupts->pipe, O_CLOEXEC | O_NONBLOCK) != 0 || uv_poll_init(loop, &interrupts->poll, interrupts->pipe[0]) != 0)
          return rkb_fail(err, RKB_ERR_IO, "no pipe for interrupts: %s", strerror(errno));
@@ -141,7 +139,7 @@ static int interrupts_open(interrupts_t *interrupts, rkb_run_t *run, rkb_error_t
 
 /* The handles' memory must outlive their close callbacks, which rkb_loop_free runs: the caller frees it after that. */
 static void interrupts_close(interrupts_t *interrupts) {
-   if (interrupts->run && interrupts->run->options.interrupt_handle)
+   if (interrupts->run->options.interrupt_handle)
       *interrupts->run->options.interrupt_handle = -1;
    if (interrupts->polling)
       uv_close((uv_handle_t *)&interrupts->poll, NULL);
@@ -157,6 +155,14 @@ static void interrupts_free(interrupts_t *interrupts) {
 }
 
 /* Opening ---------------------------------------------------------------------------------------------------------------- */
+
+static int keep_pipeline(const rkb_run_t *run, rkb_error_t *err) {
+   char *path = rkb_run_path_pipeline(run->options.directory);
+   const char *text = rkb_pipeline_text(run->pipeline);
+   int status = path ? rkb_file_write(path, text, strlen(text), err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   free(path);
+   return status;
+}
 
 static int open_archive(rkb_run_t *run, rkb_error_t *err) {
    const rkb_pipeline_t *pipeline = run->pipeline;
@@ -192,17 +198,21 @@ static int open_archive(rkb_run_t *run, rkb_error_t *err) {
                                   .abi_minor = RKB_ABI_MINOR,
                                   .plugin_count = used,
                                   .plugins = plugins};
-   int status = run->options.resume ? rkb_archive_resume(run->options.directory, &identity, &run->archive, err)
-                                    : rkb_archive_create(run->options.directory, &identity, &run->archive, err);
-   free(plugins);
-   return status;
-}
-
-static int keep_pipeline(const rkb_run_t *run, rkb_error_t *err) {
-   char *path = rkb_run_path_pipeline(run->options.directory);
-   const char *text = rkb_pipeline_text(run->pipeline);
-   int status = path ? rkb_file_write(path, text, strlen(text), err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   /* Killed before there was an archive, a run begins at its beginning. */
+   char *path = rkb_run_path_archive(run->options.directory);
+   bool there = path && rkb_path_exists(path);
+   int status;
+   if (run->options.resume && there)
+      status = rkb_archive_resume(run->options.directory, &identity, &run->archive, err);
+   else if (there)
+      status = rkb_fail(err, RKB_ERR_INVALID, "%.300s holds a run already; give another directory, or go on with --resume",
+                        run->options.directory);
+   else
+      status = keep_pipeline(run, err);
+   if (status == RKB_OK && !there)
+      status = rkb_archive_create(run->options.directory, &identity, &run->archive, err);
    free(path);
+   free(plugins);
    return status;
 }
 
@@ -246,8 +256,8 @@ static int run_open(rkb_run_t *run, rkb_error_t *err) {
    rkb_event_hooks(run);
    if (run->options.directory) {
       status = open_archive(run, err);
-      if (status == RKB_OK)
-         status = keep_pipeline(run, err);
+      if (status == RKB_OK && run->options.resume)
+         status = keep_pipeline(run, err); /* limits may differ */
       if (status == RKB_OK && run->options.resume)
          status = rkb_resume_load(run, err);
       run->core.archive = run->archive;
@@ -322,6 +332,8 @@ int rkb_run(rkb_pipeline_t *pipeline, const rkb_run_options_t *options, rkb_outc
       free(interrupts);
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    }
+   interrupts->run = run;
+   interrupts->pipe[0] = interrupts->pipe[1] = -1;
    run->pipeline = pipeline;
    run->options = *options;
    run->started_ns = rkb_now_ns();

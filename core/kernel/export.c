@@ -70,20 +70,21 @@ static const char support[] =
    "template <class A, class B> constexpr auto rkb_min(A a, B b) { return a < b ? a : b; }\n"
    "template <class A, class B> constexpr auto rkb_max(A a, B b) { return a > b ? a : b; }\n"
    "/* As the manifest has it: the quotient rounded up, for any signs. */\n"
-   "constexpr int64_t rkb_ceildiv(int64_t a, int64_t b) { return a / b + (a % b != 0 && (a < 0) == (b < 0)); }\n"
+   "template <class A, class B> constexpr int64_t rkb_ceildiv(A a, B b) { return a / b + (a % b != 0 && (a < 0) == (b < 0)); }\n"
    "\n"
    "struct rkb_pointer {\n"
    "   const void *at;\n"
    "};\n"
-   "template <class P> P rkb_convert(rkb_pointer value, bool &) { return (P)const_cast<void *>(value.at); }\n"
-   "template <class P> P rkb_convert(double value, bool &) { return (P)value; }\n"
-   "template <class P> P rkb_convert(int64_t value, bool &fits) {\n"
-   "   const P converted = (P)value;\n"
-   "   if ((int64_t)converted != value)\n"
-   "      fits = false;\n"
-   "   return converted;\n"
+   "template <class P, class V> P rkb_convert(V value, bool &fits) {\n"
+   "   if constexpr (std::is_same_v<V, rkb_pointer>)\n"
+   "      return (P)const_cast<void *>(value.at);\n"
+   "   else {\n"
+   "      const P converted = (P)value;\n"
+   "      if constexpr (std::is_integral_v<V>)\n"
+   "         fits = fits && (int64_t)converted == (int64_t)value;\n"
+   "      return converted;\n"
+   "   }\n"
    "}\n"
-   "template <class P> P rkb_convert(bool value, bool &) { return (P)value; }\n"
    "\n"
    "struct rkb_shape {\n"
    "   int64_t grid[3], block[3], cluster[3], shared;\n"
@@ -290,13 +291,15 @@ static void write_argument(exporter_t *exporter, const manifest_argument_t *argu
       rkb_expression_write(argument->whole, exporter->out);
 }
 
-static void write_launch(exporter_t *exporter, const manifest_launch_t *launch) {
+/* declared: the variable that joins an else to what stands before it has been. */
+static bool write_launch(exporter_t *exporter, const manifest_launch_t *launch, bool declared) {
    rkb_text_t *out = exporter->out;
-   rkb_text_add(out, launch->is_else ? "   if (!taken" : "   taken = false;\n   if (true");
-   if (launch->when) {
-      rkb_text_add(out, " && ");
+   const bool joined = launch->is_else || (launch < exporter->manifest->launches + exporter->manifest->public.launch_count - 1 && launch[1].is_else);
+   if (joined && !launch->is_else)
+      rkb_text_format(out, "%s   taken = false;\n", declared ? "" : "   bool taken;\n");
+   rkb_text_add(out, launch->is_else ? launch->when ? "   if (!taken && " : "   if (!taken" : launch->when ? "   if (" : "   if (true");
+   if (launch->when)
       rkb_expression_write(launch->when, out);
-   }
    rkb_text_add(out, ") {\n      rkb_shape shape = {");
    write_dimensions(out, launch->grid, launch->grid_count);
    rkb_text_add(out, ", ");
@@ -321,20 +324,22 @@ static void write_launch(exporter_t *exporter, const manifest_launch_t *launch) 
       rkb_text_add(out, "), 0, cudaMemcpyDeviceToDevice, stream);\n");
       write_failure_check(out, "      ");
    }
-   rkb_text_format(out, "      taken = any = true;\n      status = rkb_launch(%s, shape, stream", launch->kernel);
+   rkb_text_format(out, "      any = %strue;\n      status = rkb_launch(%s, shape, stream", joined ? "taken = " : "", launch->kernel);
    for (uint32_t i = 0; i < launch->argument_count; i++)
       write_argument(exporter, &launch->arguments[i]);
    rkb_text_add(out, ");\n");
    write_failure_check(out, "      ");
    rkb_text_add(out, "   }\n");
+   return declared || joined;
 }
 
 void export_body(exporter_t *exporter) {
-   rkb_text_add(exporter->out, "   cudaError_t status = cudaSuccess;\n   bool taken = false, any = false;\n");
+   rkb_text_add(exporter->out, "   cudaError_t status = cudaSuccess;\n   bool any = false;\n");
+   bool declared = false;
    write_fills(exporter);
    for (uint32_t i = 0; i < exporter->manifest->public.launch_count; i++)
-      write_launch(exporter, &exporter->manifest->launches[i]);
-   rkb_text_add(exporter->out, "   (void)taken;\n   return any ? cudaSuccess : cudaErrorInvalidValue; /* no launch is made for such sizes */\n");
+      declared = write_launch(exporter, &exporter->manifest->launches[i], declared);
+   rkb_text_add(exporter->out, "   return any ? cudaSuccess : cudaErrorInvalidValue; /* no launch is made for such sizes */\n");
 }
 
 int rkb_export(enum rkb_export_form form, const rkb_export_subject_t *subject, const char *source, const char *tune_json,

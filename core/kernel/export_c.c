@@ -80,9 +80,9 @@ static void write_header(const exporter_t *exporter, rkb_text_t *header) {
 void export_c(exporter_t *exporter, rkb_text_t *header) {
    export_heading(exporter, "A CUDA kernel and its launcher");
    rkb_text_add(exporter->out, "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n#include <cuda_runtime.h>\n#include <stdint.h>\n"
-                               "#include <tuple>\n#include <utility>\n\n");
+                               "#include <tuple>\n#include <type_traits>\n#include <utility>\n\n");
+   export_support(exporter); /* before the tune macros, which would rewrite it too */
    export_source(exporter);
-   export_support(exporter);
    write_scratch_function(exporter);
    rkb_text_add(exporter->out, "\nextern \"C\" ");
    write_launcher_head(exporter, exporter->out);

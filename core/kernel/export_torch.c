@@ -139,9 +139,9 @@ void export_torch(exporter_t *exporter) {
    export_heading(exporter, "A CUDA kernel as a PyTorch extension");
    rkb_text_add(exporter->out, "#include <torch/extension.h>\n#include <c10/cuda/CUDAGuard.h>\n#include <c10/cuda/CUDAStream.h>\n"
                                "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n#include <cuda_runtime.h>\n#include <stdint.h>\n"
-                               "#include <tuple>\n#include <utility>\n#include <vector>\n\n");
+                               "#include <tuple>\n#include <type_traits>\n#include <utility>\n#include <vector>\n\n");
+   export_support(exporter); /* before the tune macros, which would rewrite it too */
    export_source(exporter);
-   export_support(exporter);
    rkb_text_add(exporter->out, "\n/* Returns the outputs, in the task's order. */\n");
    write_signature(exporter);
    write_sizes(exporter);

@@ -25,11 +25,11 @@ int rkb_device_worker_ask(rkb_device_worker_t *w, uint32_t type, const rkb_piece
       return rkb_fail(err, RKB_ERR_UNAVAILABLE, "the GPU worker is gone");
    for (uint32_t i = 0; i < piece_count; i++)
       head.length += pieces[i].bytes;
-   enum rkb_transfer end = rkb_child_send(&w->child, &head, sizeof head, p->deadline_ns, p->cancelled, p->argument);
+   enum rkb_transfer end = rkb_peer_send(&w->child, &head, sizeof head, p->deadline_ns, p->cancelled, p->argument);
    for (uint32_t i = 0; i < piece_count && end == RKB_TRANSFERRED; i++)
-      end = rkb_child_send(&w->child, pieces[i].data, pieces[i].bytes, p->deadline_ns, p->cancelled, p->argument);
+      end = rkb_peer_send(&w->child, pieces[i].data, pieces[i].bytes, p->deadline_ns, p->cancelled, p->argument);
    if (end == RKB_TRANSFERRED)
-      end = rkb_child_receive(&w->child, &reply, sizeof reply, p->deadline_ns, p->cancelled, p->argument);
+      end = rkb_peer_receive(&w->child, &reply, sizeof reply, p->deadline_ns, p->cancelled, p->argument);
    if (end != RKB_TRANSFERRED)
       return gone(w, end, err);
    if (reply.magic != RKB_WORKER_MAGIC || reply.version != RKB_WORKER_VERSION || reply.type != type || reply.number != head.number)
@@ -37,14 +37,14 @@ int rkb_device_worker_ask(rkb_device_worker_t *w, uint32_t type, const rkb_piece
    if (reply.status != 0) {
       if (reply.length >= sizeof err->message)
          return nonsense(w, "too long a refusal", err);
-      end = rkb_child_receive(&w->child, err->message, reply.length, p->deadline_ns, p->cancelled, p->argument);
+      end = rkb_peer_receive(&w->child, err->message, reply.length, p->deadline_ns, p->cancelled, p->argument);
       err->message[reply.length] = '\0';
       *refusal = reply.status;
       return end == RKB_TRANSFERRED ? RKB_OK : gone(w, end, err);
    }
    if (length ? reply.length > answer_bytes : reply.length != answer_bytes)
       return nonsense(w, "a reply of another length", err);
-   end = rkb_child_receive(&w->child, answer, reply.length, p->deadline_ns, p->cancelled, p->argument);
+   end = rkb_peer_receive(&w->child, answer, reply.length, p->deadline_ns, p->cancelled, p->argument);
    if (length)
       *length = reply.length;
    return end == RKB_TRANSFERRED ? RKB_OK : gone(w, end, err);
@@ -55,7 +55,7 @@ int rkb_device_worker_start(rkb_device_worker_t *w, const char *const *command, 
    size_t length = 0;
    int refusal = 0;
    *w = (rkb_device_worker_t){.child = {.in = -1, .out = -1}};
-   int status = rkb_child_start(&w->child, command, environment, -1, err);
+   int status = rkb_peer_start(&w->child, command, environment, -1, err);
    if (status == RKB_OK)
       status = rkb_device_worker_ask(w, RKB_WORKER_HELLO, NULL, 0, w->greeting, sizeof w->greeting - 1, &length, patience, &refusal, err);
    if (status == RKB_OK && refusal) {
@@ -66,6 +66,6 @@ int rkb_device_worker_start(rkb_device_worker_t *w, const char *const *command, 
    return status;
 }
 
-void rkb_device_worker_stop(rkb_device_worker_t *w) { rkb_child_kill(&w->child, NULL); }
+void rkb_device_worker_stop(rkb_device_worker_t *w) { rkb_peer_kill(&w->child, NULL); }
 
 bool rkb_device_worker_alive(const rkb_device_worker_t *w) { return w->child.pid > 0; }

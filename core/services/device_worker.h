@@ -4,11 +4,11 @@
 #define RKB_SERVICES_DEVICE_WORKER_H
 
 #include <rkb/ext/device.h>
-#include "system/child.h"
+#include "system/peer.h"
 #include "worker/protocol.h"
 
 typedef struct rkb_device_worker {
-   rkb_child_t child;
+   rkb_peer_t child;
    uint32_t number;      /* of the last request */
    char greeting[1024];  /* the answer to hello */
 } rkb_device_worker_t;

@@ -58,22 +58,9 @@ static int start_worker(rkb_devices_t *devices, device_t *device, rkb_device_wor
    return rkb_device_worker_start(worker, (const char *const *)devices->command, environment, &patience, err);
 }
 
-/* The worker beside the running program, for a build tree and an installation alike. */
-static char *worker_path(void) {
-   char self[4096];
-   ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-   if (length <= 0)
-      return NULL;
-   self[length] = '\0';
-   char *directory = rkb_path_directory(self);
-   char *path = directory ? rkb_path_join(directory, "rkb-worker") : NULL;
-   free(directory);
-   return path;
-}
-
 static bool copy_command(rkb_devices_t *devices, const char *const *worker) {
    if (!worker) {
-      devices->command[0] = worker_path();
+      devices->command[0] = rkb_find_program("rkb-worker");
       devices->words = 1;
       return devices->command[0] != NULL;
    }
@@ -94,7 +81,7 @@ int rkb_devices_open(const char *const *worker, uint32_t count, rkb_devices_t **
    devices->count = count > MAX_DEVICES ? MAX_DEVICES : count;
    for (uint32_t i = 0; i < devices->count; i++) {
       devices->list[i].lock = -1;
-      devices->list[i].worker.child = devices->list[i].spare.child = (rkb_child_t){.in = -1, .out = -1};
+      devices->list[i].worker.child = devices->list[i].spare.child = (rkb_peer_t){.in = -1, .out = -1};
       snprintf(devices->list[i].number, sizeof devices->list[i].number, "%u", i);
    }
    int status = copy_command(devices, worker) ? RKB_OK : rkb_fail(err, RKB_ERR_INVALID, "the command that starts rkb-worker is empty or too long");

@@ -1,10 +1,13 @@
-/* Starting a child process.  uv_spawn cannot limit the child's memory, takes part in the loop's signal handling, and a
- * blocking caller has no loop; posix_spawn cannot limit it either.  So: vfork, a few system calls, execve.
+/* Starting a child process.  uv_spawn cannot limit the child's memory, takes part in the loop's signal
+ * handling, and a blocking caller has no loop; posix_spawn cannot limit it either.  So: vfork, a few system
+ * calls, execve.
  *
- * vfork and not fork, because copying the page tables of a process with gigabytes of archive and cache takes tens of
- * milliseconds.  The child borrows this thread's memory until it calls execve, so it only makes system calls and writes one
- * variable, and every signal is blocked meanwhile.  An end is seen through a pidfd (Linux 5.3), which belongs to this
- * child alone: no SIGCHLD, no handler to share with libuv. */
+ * vfork and not fork, because copying the page tables of a process with gigabytes of archive and cache takes
+ * tens of milliseconds.  The child borrows this thread's memory until it calls execve, so it only makes
+ * system calls, and every signal is blocked meanwhile.  Where vfork is really fork (the thread sanitizer
+ * makes it so) all still holds: what fails in the child comes back through a pipe, whose end also says that
+ * execve was reached.  An end is seen through a pidfd (Linux 5.3), which belongs to this child alone: no
+ * SIGCHLD, no handler to share with libuv. */
 #include "system/spawn.h"
 
 #include <errno.h>
@@ -31,17 +34,22 @@ typedef struct plan {
    int files[3]; /* its standard input, output and error */
    uint64_t memory_limit;
    sigset_t signals; /* to restore */
-   volatile int failure; /* errno of the step that failed in the child */
-   const char *volatile step;
+   int report;       /* write end of a pipe that execve closes */
 } plan_t;
+
+/* What the child writes there when it cannot become the program. */
+typedef struct report {
+   const char *step; /* a literal, at the same address in both */
+   int number;       /* errno */
+} report_t;
 
 static int limit(int resource, uint64_t bytes) {
    const struct rlimit both = {.rlim_cur = bytes, .rlim_max = bytes};
    return setrlimit(resource, &both);
 }
 
-/* In the child.  A caught signal would run our handler in memory that belongs to the parent, and an ignored one (SIGPIPE)
- * would stay ignored past execve. */
+/* In the child.  A caught signal would run our handler in memory that belongs to the parent, and an ignored
+ * one (SIGPIPE) would stay ignored past execve. */
 static void reset_signals(void) {
    for (int number = 1; number < NSIG; number++) {
       struct sigaction action;
@@ -60,7 +68,8 @@ static const char *become(const plan_t *plan) {
       if (dup2(plan->files[i], i) < 0)
          return "connect its pipes";
    }
-   /* Whatever a library left open without close-on-exec stays here.  Fails before Linux 5.11; then those few leak. */
+   /* Whatever a library left open without close-on-exec stays here.  Fails before Linux 5.11; then those few
+    * leak. */
    syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC);
    if (limit(RLIMIT_CORE, 0) != 0 || (plan->memory_limit && limit(RLIMIT_DATA, plan->memory_limit) != 0))
       return "limit it";
@@ -71,11 +80,13 @@ static const char *become(const plan_t *plan) {
 }
 
 /* A function of its own, so that nothing of its caller lives in registers across vfork. */
-static __attribute__((noinline)) pid_t start(plan_t *plan) {
+static __attribute__((noinline)) pid_t start(const plan_t *plan) {
    pid_t pid = vfork();
    if (pid == 0) {
-      plan->step = become(plan);
-      plan->failure = errno;
+      report_t report = {.step = become(plan)};
+      report.number = errno;
+      if (write(plan->report, &report, sizeof report) < 0)
+         _exit(126);
       _exit(127);
    }
    return pid;
@@ -96,8 +107,8 @@ static bool find_program(const char *name, char path[PATH_MAX]) {
    return false;
 }
 
-/* Input comes from a file in memory: nothing has to be fed to the child while it runs, and a child that does not read
- * cannot raise SIGPIPE here. */
+/* Input comes from a file in memory: nothing has to be fed to the child while it runs, and a child that does
+ * not read cannot raise SIGPIPE here. */
 static int open_input(const rkb_process_spec_t *spec) {
    if (!spec->input)
       return open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -126,9 +137,19 @@ static void close_one(int *file) {
    *file = -1;
 }
 
+/* Moves a descriptor above the three that the child sets up: where this program itself was started without
+ * one of those, it would be overwritten. */
+static int move_up(int file) {
+   if (file < 0 || file > STDERR_FILENO)
+      return file;
+   int moved = fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+   close(file);
+   return moved;
+}
+
 /* Both ends of the pipes and the input; the child gets files, we keep pipes. */
 static int open_files(const rkb_process_spec_t *spec, int files[3], int pipes[RKB_CHILD_OUTPUTS]) {
-   files[0] = open_input(spec);
+   files[0] = move_up(open_input(spec));
    if (files[0] < 0)
       return -1;
    for (int i = 0; i < RKB_CHILD_OUTPUTS; i++) {
@@ -136,8 +157,8 @@ static int open_files(const rkb_process_spec_t *spec, int files[3], int pipes[RK
       if (pipe2(ends, O_CLOEXEC) != 0)
          return -1;
       pipes[i] = ends[0];
-      files[i + 1] = ends[1];
-      if (fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0)
+      files[i + 1] = move_up(ends[1]);
+      if (files[i + 1] < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0)
          return -1;
    }
    return 0;
@@ -155,6 +176,32 @@ static pid_t start_with_signals_blocked(plan_t *plan) {
    return pid;
 }
 
+/* Starts the child and waits until it has become the program or failed to. */
+static int start_and_learn(plan_t *plan, rkb_child_t *child, report_t *report) {
+   int ends[2];
+   ssize_t got;
+   if (pipe2(ends, O_CLOEXEC) != 0)
+      return -1;
+   ends[1] = move_up(ends[1]);
+   plan->report = ends[1];
+   child->pid = start_with_signals_blocked(plan);
+   int number = errno;
+   close(ends[1]);
+   if (child->pid < 0) {
+      child->pid = 0;
+      close(ends[0]);
+      errno = number;
+      return -1;
+   }
+   do
+      got = read(ends[0], report, sizeof *report);
+   while (got < 0 && errno == EINTR);
+   close(ends[0]);
+   if (got != sizeof *report)
+      *report = (report_t){0};
+   return 0;
+}
+
 static void wait_for(rkb_child_t *child) {
    while (waitpid(child->pid, &child->wait_status, 0) < 0 && errno == EINTR)
       continue;
@@ -164,6 +211,7 @@ static void wait_for(rkb_child_t *child) {
 int rkb_child_spawn(const rkb_process_spec_t *spec, rkb_child_t *child, rkb_error_t *err) {
    static char *const nothing[] = {NULL};
    char path[PATH_MAX];
+   report_t report;
    int status = RKB_OK;
    if (!spec->arguments || !spec->arguments[0] || !spec->deadline_ns)
       return rkb_fail(err, RKB_ERR_INVALID, "a process needs a program and a deadline");
@@ -182,21 +230,20 @@ int rkb_child_spawn(const rkb_process_spec_t *spec, rkb_child_t *child, rkb_erro
       status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "cannot prepare pipes for '%s': %s", path, strerror(errno));
       goto close_files;
    }
-   child->pid = start_with_signals_blocked(&plan);
-   if (child->pid < 0) {
-      child->pid = 0;
+   if (start_and_learn(&plan, child, &report) != 0) {
       status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "cannot start '%s': %s", path, strerror(errno));
       goto close_files;
    }
-   if (plan.step) {
+   if (report.step) {
       wait_for(child);
-      status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "cannot start '%s': could not %s: %s", path, plan.step,
-                        strerror(plan.failure));
+      status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "cannot start '%s': could not %s: %s", path, report.step,
+                        strerror(report.number));
       goto close_files;
    }
    child->pidfd = (int)syscall(SYS_pidfd_open, child->pid, 0);
    if (child->pidfd < 0) {
-      status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "cannot watch '%s' (pidfd_open, Linux 5.3): %s", path, strerror(errno));
+      status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "cannot watch '%s' (pidfd_open, Linux 5.3): %s", path,
+                        strerror(errno));
       rkb_child_kill(child);
       wait_for(child);
    }
@@ -211,7 +258,8 @@ close_files:
 bool rkb_child_read(rkb_child_t *child, int which) {
    char bytes[16384];
    rkb_text_t *text = &child->texts[which];
-   /* A few reads a turn, so that a child that writes without end cannot hold the loop or hide its deadline. */
+   /* A few reads a turn, so that a child that writes without end cannot hold the loop or hide its deadline.
+    */
    for (int turn = 0; turn < 8; turn++) {
       ssize_t got = read(child->pipes[which], bytes, sizeof bytes);
       if (got < 0 && (errno == EAGAIN || errno == EINTR))

@@ -1,5 +1,9 @@
 """Imports every file of samples/ and holds the result against the directives at the file's top.
 
+    /usr/bin/python3 run.py [DUMP]
+
+With the dump program of tests/reference, the imported graph's values and gradients are held against the model itself.
+
     # import: --dim B=x:0      options (none when absent)
     # graph: linear relu       the operations, in order
     # task: TEXT               a line of task.yaml contains it (white space at the ends aside)
@@ -10,6 +14,7 @@
 
 import os
 import re
+import subprocess
 import sys
 import tempfile
 
@@ -17,6 +22,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(HERE, "..", "..", "core", "task", "import"))
 
+sys.path.insert(0, os.path.join(HERE, "..", "reference"))
+
+import torch  # noqa: E402
+
+import compare  # noqa: E402
 import import_task  # noqa: E402
 from refusal import Refused  # noqa: E402
 
@@ -32,7 +42,38 @@ def directives(path):
     return found
 
 
-def imported(path, wanted, folder):
+def as_function(path, tensor_names):
+    """The sample's own model as a function of the task's tensors."""
+    model, inputs = import_task.load(path)
+    plain = {name: value for name, value in inputs.items() if not isinstance(value, torch.Tensor)}
+    state = [key for key in tensor_names if key not in inputs]
+    call = torch.nn.utils.stateless.functional_call
+
+    def function(tensors, settings):
+        held = {key: tensors[tensor_names[key]] for key in state if tensor_names[key] in tensors}
+        given = [tensors.get(tensor_names.get(name), plain.get(name)) for name in inputs]
+        return call(model.double(), held, tuple(given))
+
+    return function
+
+
+def numbers(path, target, dims, dump):
+    """Problems of the imported graph's values and gradients, held against the model itself."""
+    model, inputs = import_task.load(path)
+    names = import_task.Subject(path, model, inputs, import_task.parse_dims(dims)).tensor_names
+    problems = []
+    for direction in compare.directions_of(target):
+        try:
+            runs = compare.dump_of(dump, target, direction, 1, "check", "normal")
+        except subprocess.CalledProcessError:
+            return ["the evaluator does not load it"]
+        share, _, where = compare.compare(runs, as_function(path, names), False)
+        if not runs or not share <= 1:
+            problems.append("%s: %.3g of the bound at %s" % (direction, share, where))
+    return problems
+
+
+def imported(path, wanted, folder, dump):
     """Problems of a sample that should import."""
     options = " ".join(wanted.get("import", [])).split()
     dims = [option for option in options if option != "--dim"]
@@ -50,14 +91,14 @@ def imported(path, wanted, folder):
     for text in wanted.get("note", []):
         if not any(note.startswith(text) for note in notes):
             problems.append("no note says: %s (notes: %s)" % (text, notes))
-    return problems
+    return problems + (numbers(path, target, dims, dump) if dump else [])
 
 
-def check(path):
+def check(path, dump):
     wanted = directives(path)
     with tempfile.TemporaryDirectory() as folder:
         try:
-            problems = imported(path, wanted, folder)
+            problems = imported(path, wanted, folder, dump)
             sentences = []
         except Refused as refusal:
             problems, sentences = [], refusal.sentences
@@ -76,11 +117,12 @@ def check(path):
 
 def main():
     folder = os.path.join(HERE, "samples")
+    dump = sys.argv[1] if len(sys.argv) > 1 else None
     failed = 0
     for name in sorted(os.listdir(folder)):
         if not name.endswith(".py"):
             continue
-        problems = check(os.path.join(folder, name))
+        problems = check(os.path.join(folder, name), dump)
         failed += bool(problems)
         print("%s %s" % ("FAILED" if problems else "ok    ", name))
         for problem in problems:

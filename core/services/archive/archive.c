@@ -63,6 +63,21 @@ static int open_locked(const char *directory, rkb_archive_t **archive, rkb_error
    return RKB_OK;
 }
 
+static int store_identity(rkb_archive_t *archive, const rkb_run_identity_t *identity, rkb_error_t *err) {
+   int status = rkb_archive_begin(archive, err);
+   if (status != RKB_OK)
+      return status;
+   return rkb_archive_end(archive, rkb_identity_store(archive->writer, identity, err), err);
+}
+
+static int compare_or_store(rkb_archive_t *archive, const rkb_run_identity_t *identity, rkb_error_t *err) {
+   bool present = false;
+   int status = rkb_identity_present(archive->writer, &present, err);
+   if (status != RKB_OK)
+      return status;
+   return present ? rkb_identity_compare(archive->writer, identity, err) : store_identity(archive, identity, err);
+}
+
 int rkb_archive_create(const char *directory, const rkb_run_identity_t *identity, rkb_archive_t **archive, rkb_error_t *err) {
    rkb_archive_t *opened = NULL;
    int status = open_locked(directory, &opened, err);
@@ -76,9 +91,7 @@ int rkb_archive_create(const char *directory, const rkb_run_identity_t *identity
    if (status == RKB_OK)
       status = rkb_archive_migrate(opened->writer, rkb_archive_steps, rkb_archive_version, err);
    if (status == RKB_OK)
-      status = rkb_archive_begin(opened, err);
-   if (status == RKB_OK)
-      status = rkb_archive_end(opened, rkb_identity_store(opened->writer, identity, err), err);
+      status = store_identity(opened, identity, err);
    if (status != RKB_OK) {
       rkb_archive_close(opened);
       return status;
@@ -102,7 +115,7 @@ int rkb_archive_resume(const char *directory, const rkb_run_identity_t *identity
    if (status == RKB_OK)
       status = rkb_archive_migrate(opened->writer, rkb_archive_steps, rkb_archive_version, err);
    if (status == RKB_OK && identity)
-      status = rkb_identity_compare(opened->writer, identity, err);
+      status = compare_or_store(opened, identity, err);
    if (status != RKB_OK) {
       rkb_archive_close(opened);
       return status;

@@ -77,6 +77,14 @@ int rkb_identity_store(rkb_connection_t *writer, const rkb_run_identity_t *ident
    return status;
 }
 
+int rkb_identity_present(rkb_connection_t *connection, bool *present, rkb_error_t *err) {
+   char *stored = NULL;
+   int status = get_fact(connection, "created_ms", &stored, err);
+   *present = stored != NULL;
+   free(stored);
+   return status;
+}
+
 static int compare_plugin_order(const void *left, const void *right) {
    const rkb_run_plugin_t *a = left, *b = right;
    int order = strcmp(a->name, b->name);

@@ -1,14 +1,17 @@
 /* Long-lived children on two pipes.  Owns the pipe ends of a started child; one thread at a time. */
-#include "system/child.h"
+#include "system/peer.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "system/loop.h"
 
 enum { POLL_MS = 50 };
 
@@ -43,58 +46,53 @@ static int spawn(pid_t *pid, const char *const *arguments, const char *const *en
    return status;
 }
 
-int rkb_child_start(rkb_child_t *child, const char *const *arguments, const char *const *environment, int errors, rkb_error_t *err) {
+int rkb_peer_start(rkb_peer_t *peer, const char *const *arguments, const char *const *environment, int errors, rkb_error_t *err) {
    int to[2], from[2];
-   *child = (rkb_child_t){.in = -1, .out = -1};
-   if (pipe2(to, O_CLOEXEC) != 0)
-      return failed(err, arguments[0], "pipe", errno);
+   *peer = (rkb_peer_t){.in = -1, .out = -1};
+   /* A socket, because a pipe whose reader has died raises SIGPIPE in whoever writes. */
+   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, to) != 0)
+      return failed(err, arguments[0], "socketpair", errno);
    if (pipe2(from, O_CLOEXEC) != 0) {
       int number = errno;
       close(to[0]);
       close(to[1]);
       return failed(err, arguments[0], "pipe", number);
    }
-   int status = spawn(&child->pid, arguments, environment, to[0], from[1], errors);
+   int status = spawn(&peer->pid, arguments, environment, to[0], from[1], errors);
    close(to[0]);
    close(from[1]);
    if (status != 0) {
-      child->pid = 0;
+      peer->pid = 0;
       close(to[1]);
       close(from[0]);
       return failed(err, arguments[0], "", status);
    }
    fcntl(to[1], F_SETFL, O_NONBLOCK);
    fcntl(from[0], F_SETFL, O_NONBLOCK);
-   child->in = to[1];
-   child->out = from[0];
+   peer->in = to[1];
+   peer->out = from[0];
    return RKB_OK;
 }
 
-int rkb_child_kill(rkb_child_t *child, struct rusage *used) {
+int rkb_peer_kill(rkb_peer_t *peer, struct rusage *used) {
    int status = 0;
-   if (child->pid > 0) {
-      kill(-child->pid, SIGKILL);
-      while (wait4(child->pid, &status, 0, used) < 0 && errno == EINTR)
+   if (peer->pid > 0) {
+      kill(-peer->pid, SIGKILL);
+      while (wait4(peer->pid, &status, 0, used) < 0 && errno == EINTR)
          continue;
    }
-   if (child->in >= 0)
-      close(child->in);
-   if (child->out >= 0)
-      close(child->out);
-   *child = (rkb_child_t){.in = -1, .out = -1};
+   if (peer->in >= 0)
+      close(peer->in);
+   if (peer->out >= 0)
+      close(peer->out);
+   *peer = (rkb_peer_t){.in = -1, .out = -1};
    return status;
-}
-
-static uint64_t now_ns(void) {
-   struct timespec now;
-   clock_gettime(CLOCK_MONOTONIC, &now);
-   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static enum rkb_transfer transfer(int fd, bool sending, char *at, size_t bytes, uint64_t deadline_ns, bool (*cancelled)(void *),
                                   void *argument) {
    while (bytes > 0) {
-      ssize_t moved = sending ? write(fd, at, bytes) : read(fd, at, bytes);
+      ssize_t moved = sending ? send(fd, at, bytes, MSG_NOSIGNAL) : read(fd, at, bytes);
       if (moved > 0) {
          at += moved;
          bytes -= (size_t)moved;
@@ -106,18 +104,18 @@ static enum rkb_transfer transfer(int fd, bool sending, char *at, size_t bytes, 
       poll(&ready, 1, POLL_MS);
       if (cancelled && cancelled(argument))
          return RKB_TRANSFER_CANCELLED;
-      if (deadline_ns && now_ns() > deadline_ns)
+      if (deadline_ns && rkb_now_ns() > deadline_ns)
          return RKB_TRANSFER_LATE;
    }
    return RKB_TRANSFERRED;
 }
 
-enum rkb_transfer rkb_child_send(rkb_child_t *child, const void *data, size_t bytes, uint64_t deadline_ns,
+enum rkb_transfer rkb_peer_send(rkb_peer_t *peer, const void *data, size_t bytes, uint64_t deadline_ns,
                                  bool (*cancelled)(void *), void *argument) {
-   return transfer(child->in, true, (char *)data, bytes, deadline_ns, cancelled, argument);
+   return transfer(peer->in, true, (char *)data, bytes, deadline_ns, cancelled, argument);
 }
 
-enum rkb_transfer rkb_child_receive(rkb_child_t *child, void *data, size_t bytes, uint64_t deadline_ns,
+enum rkb_transfer rkb_peer_receive(rkb_peer_t *peer, void *data, size_t bytes, uint64_t deadline_ns,
                                     bool (*cancelled)(void *), void *argument) {
-   return transfer(child->out, false, data, bytes, deadline_ns, cancelled, argument);
+   return transfer(peer->out, false, data, bytes, deadline_ns, cancelled, argument);
 }

@@ -1,0 +1,30 @@
+/* The parser of text/event-stream (WHATWG HTML standard, 'Parsing an event stream'): bytes in, in pieces of any size,
+ * events out.  One thread at a time. */
+#ifndef RKB_SYSTEM_EVENT_STREAM_H
+#define RKB_SYSTEM_EVENT_STREAM_H
+
+#include <rkb/ext/http.h>
+#include "base/text.h"
+
+typedef struct rkb_event_stream {
+   rkb_text_t line; /* the one that is not yet whole */
+   rkb_text_t data, type, id;
+   bool after_return; /* the last byte was '\r': a '\n' now belongs to it */
+   bool started;      /* a line was seen: no byte order mark any more */
+   void (*event)(void *arg, const rkb_http_event_t *event);
+   void *arg;
+} rkb_event_stream_t;
+
+/* limit: most bytes of one event, and of one line.  event may not be NULL. */
+void rkb_event_stream_init(rkb_event_stream_t *stream, size_t limit,
+                           void (*event)(void *arg, const rkb_http_event_t *event), void *arg);
+void rkb_event_stream_free(rkb_event_stream_t *stream);
+
+/* Calls event for each one that is now complete.  RKB_ERR_LIMIT when a line or an event is over the limit (or memory is out);
+ * the stream is of no use then.  Bytes that are no UTF-8 become U+FFFD. */
+int rkb_event_stream_feed(rkb_event_stream_t *stream, const char *bytes, size_t length);
+
+/* Whether the stream, if it ends now, ends inside an event, which is then dropped as the standard says. */
+bool rkb_event_stream_is_partial(const rkb_event_stream_t *stream);
+
+#endif

@@ -1,0 +1,319 @@
+/* The HTTP client: libcurl's multi interface on libuv.  Owns the multi handle, a poll handle for each of its
+ * sockets, its timer, and the transfers, waiting and running.  Loop thread alone.
+ *
+ * What the usual examples get wrong, and is done here:
+ *   - The timer that curl asks for is stopped only when curl says so, not on each socket event: a stalled
+ * transfer would never time out.
+ *   - Messages are drained after every call of curl_multi_socket_action, the one for the timer too: else the
+ * last transfer's time-out is never reported.
+ *   - curl_multi_socket_action is never called from curl's timer callback.
+ *   - An error of a poll handle goes into curl as CURL_CSELECT_ERR.
+ *   - A poll handle is stopped and closed when curl removes its socket, also during curl_multi_cleanup.
+ *   - Nothing is added to or removed from the multi handle inside a callback of curl. */
+#include "system/http.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "system/http_curl.h"
+
+#define DEFAULT_TRANSFERS 4096u
+#define DEFAULT_WAITING 65536u
+#define DEFAULT_CONNECTING                                                                                   \
+   8u /* TLS handshakes cost a millisecond or two each, and 200 at once stalled the loop 337 ms */
+#define STARTS_A_TURN 4u
+
+typedef struct transfer_list {
+   rkb_http_transfer_t *first, *last;
+   uint32_t count;
+} transfer_list_t;
+
+typedef struct watched_socket {
+   uv_poll_t poll;
+   rkb_http_t *http;
+   curl_socket_t file;
+} watched_socket_t;
+
+struct rkb_http {
+   rkb_loop_t *loop;
+   CURLM *multi;
+   char *ca_file;
+   uint32_t most_transfers, most_waiting, most_connecting;
+   uint32_t connecting, sockets;
+   transfer_list_t waiting, running;
+   uv_timer_t curl_timer;  /* what curl asked for */
+   uv_timer_t start_timer; /* 0 ms: some that wait may start */
+   unsigned handles;       /* that are not yet closed, transfers' timers included */
+   bool freeing;
+};
+
+static void append(transfer_list_t *list, rkb_http_transfer_t *transfer) {
+   transfer->next = NULL;
+   transfer->previous = list->last;
+   *(list->last ? &list->last->next : &list->first) = transfer;
+   list->last = transfer;
+   list->count++;
+}
+
+static void take_out(transfer_list_t *list, rkb_http_transfer_t *transfer) {
+   *(transfer->previous ? &transfer->previous->next : &list->first) = transfer->next;
+   *(transfer->next ? &transfer->next->previous : &list->last) = transfer->previous;
+   list->count--;
+}
+
+rkb_loop_t *rkb_http_loop(const rkb_http_t *http) {
+   return http->loop;
+}
+
+void rkb_http_handle_added(rkb_http_t *http) {
+   http->handles++;
+}
+
+void rkb_http_handle_closed(rkb_http_t *http) {
+   if (--http->handles > 0 || !http->freeing)
+      return;
+   free(http->ca_file);
+   free(http);
+   curl_global_cleanup();
+}
+
+static void on_timer_closed(uv_handle_t *handle) {
+   rkb_http_handle_closed(handle->data);
+}
+
+static void on_start_timer(uv_timer_t *timer);
+
+/* Starting is left to the next turn of the loop: it may be a callback of curl that made room. */
+static void start_soon(rkb_http_t *http) {
+   if (http->waiting.count && !http->freeing && !uv_is_active((uv_handle_t *)&http->start_timer))
+      uv_timer_start(&http->start_timer, on_start_timer, 0, 0);
+}
+
+/* Takes a running transfer out of every book but its own. */
+static void forget_running(rkb_http_transfer_t *transfer) {
+   rkb_http_t *http = transfer->http;
+   if (transfer->phase == PHASE_CONNECTING)
+      http->connecting--;
+   take_out(&http->running, transfer);
+   curl_multi_remove_handle(http->multi, transfer->easy);
+   start_soon(http);
+}
+
+void rkb_http_connected(rkb_http_t *http) {
+   http->connecting--;
+   start_soon(http);
+}
+
+void rkb_http_abandon(rkb_http_transfer_t *transfer) {
+   if (transfer->phase == PHASE_WAITING)
+      take_out(&transfer->http->waiting, transfer);
+   else
+      forget_running(transfer);
+   rkb_http_transfer_end(transfer, CURLE_ABORTED_BY_CALLBACK);
+}
+
+/* What has ended since the last look.  The message is read before the handle is removed: that frees it. */
+static void drain_messages(rkb_http_t *http) {
+   CURLMsg *message;
+   int left;
+   while ((message = curl_multi_info_read(http->multi, &left)) != NULL) {
+      if (message->msg != CURLMSG_DONE)
+         continue;
+      CURLcode result = message->data.result;
+      char *transfer;
+      curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
+      forget_running((rkb_http_transfer_t *)transfer);
+      rkb_http_transfer_end((rkb_http_transfer_t *)transfer, result);
+   }
+}
+
+static void on_poll(uv_poll_t *poll, int status, int events) {
+   watched_socket_t *watched = poll->data;
+   rkb_http_t *http = watched->http;
+   int running, flags = 0;
+   if (status < 0)
+      flags |= CURL_CSELECT_ERR;
+   if (events & UV_READABLE)
+      flags |= CURL_CSELECT_IN;
+   if (events & UV_WRITABLE)
+      flags |= CURL_CSELECT_OUT;
+   curl_multi_socket_action(http->multi, watched->file, flags, &running);
+   drain_messages(http);
+}
+
+static void on_poll_closed(uv_handle_t *handle) {
+   watched_socket_t *watched = handle->data;
+   rkb_http_t *http = watched->http;
+   free(watched);
+   rkb_http_handle_closed(http);
+}
+
+static watched_socket_t *watch_socket(rkb_http_t *http, curl_socket_t file) {
+   watched_socket_t *watched = calloc(1, sizeof *watched);
+   if (!watched)
+      return NULL;
+   if (uv_poll_init_socket(rkb_loop_uv(http->loop), &watched->poll, file) != 0) {
+      free(watched);
+      return NULL;
+   }
+   watched->poll.data = watched;
+   watched->http = http;
+   watched->file = file;
+   rkb_http_handle_added(http);
+   http->sockets++;
+   curl_multi_assign(http->multi, file, watched);
+   return watched;
+}
+
+static int on_socket(CURL *easy, curl_socket_t file, int what, void *argument, void *assigned) {
+   rkb_http_t *http = argument;
+   watched_socket_t *watched = assigned;
+   (void)easy;
+   if (what == CURL_POLL_REMOVE) {
+      if (!watched)
+         return 0;
+      curl_multi_assign(http->multi, file, NULL);
+      http->sockets--;
+      uv_poll_stop(&watched->poll);
+      uv_close((uv_handle_t *)&watched->poll, on_poll_closed);
+      return 0;
+   }
+   if (!watched)
+      watched = watch_socket(http, file);
+   if (!watched)
+      return -1;
+   int events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
+   return uv_poll_start(&watched->poll, events, on_poll) == 0 ? 0 : -1;
+}
+
+static void on_curl_timer(uv_timer_t *timer) {
+   rkb_http_t *http = timer->data;
+   int running;
+   curl_multi_socket_action(http->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+   drain_messages(http);
+}
+
+static int on_timer_wanted(CURLM *multi, long milliseconds, void *argument) {
+   rkb_http_t *http = argument;
+   (void)multi;
+   if (milliseconds < 0)
+      uv_timer_stop(&http->curl_timer);
+   else if (!http->freeing)
+      uv_timer_start(&http->curl_timer, on_curl_timer, (uint64_t)milliseconds, 0);
+   return 0;
+}
+
+static void start_one(rkb_http_t *http) {
+   rkb_http_transfer_t *transfer = http->waiting.first;
+   take_out(&http->waiting, transfer);
+   append(&http->running, transfer);
+   transfer->phase = PHASE_CONNECTING;
+   transfer->started = rkb_now_ns();
+   http->connecting++;
+   if (rkb_http_transfer_prepare(transfer, http->ca_file) &&
+       curl_multi_add_handle(http->multi, transfer->easy) == CURLM_OK) {
+      rkb_http_transfer_watch(transfer);
+      return;
+   }
+   transfer->outcome = RKB_HTTP_NO_MEMORY;
+   rkb_http_abandon(transfer);
+}
+
+static void on_start_timer(uv_timer_t *timer) {
+   rkb_http_t *http = timer->data;
+   for (unsigned i = 0;
+        i < STARTS_A_TURN && http->waiting.count && http->connecting < http->most_connecting &&
+        http->running.count < http->most_transfers;
+        i++)
+      start_one(http);
+   if (http->connecting < http->most_connecting && http->running.count < http->most_transfers)
+      start_soon(http);
+}
+
+static uint32_t or_default(uint32_t value, uint32_t fallback) {
+   return value ? value : fallback;
+}
+
+static bool set_up_multi(rkb_http_t *http) {
+   http->multi = curl_multi_init();
+   return http->multi && curl_multi_setopt(http->multi, CURLMOPT_SOCKETFUNCTION, on_socket) == CURLM_OK &&
+          curl_multi_setopt(http->multi, CURLMOPT_SOCKETDATA, http) == CURLM_OK &&
+          curl_multi_setopt(http->multi, CURLMOPT_TIMERFUNCTION, on_timer_wanted) == CURLM_OK &&
+          curl_multi_setopt(http->multi, CURLMOPT_TIMERDATA, http) == CURLM_OK &&
+          curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, 64L) == CURLM_OK; /* idle ones that are kept */
+}
+
+static void add_timer(rkb_http_t *http, uv_timer_t *timer) {
+   uv_timer_init(rkb_loop_uv(http->loop), timer);
+   timer->data = http;
+   rkb_http_handle_added(http);
+}
+
+int rkb_http_new(rkb_loop_t *loop, const rkb_http_options_t *options, rkb_http_t **http, rkb_error_t *err) {
+   static const rkb_http_options_t defaults = {0};
+   if (!options)
+      options = &defaults;
+   if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "libcurl could not be initialised");
+   rkb_http_t *made = calloc(1, sizeof *made);
+   if (!made)
+      goto no_memory;
+   made->loop = loop;
+   made->most_transfers = or_default(options->most_transfers, DEFAULT_TRANSFERS);
+   made->most_waiting = or_default(options->most_waiting, DEFAULT_WAITING);
+   made->most_connecting = or_default(options->most_connecting, DEFAULT_CONNECTING);
+   made->ca_file = options->ca_file ? strdup(options->ca_file) : NULL;
+   if ((options->ca_file && !made->ca_file) || !set_up_multi(made))
+      goto no_memory;
+   add_timer(made, &made->curl_timer);
+   add_timer(made, &made->start_timer);
+   *http = made;
+   return RKB_OK;
+no_memory:
+   if (made) {
+      curl_multi_cleanup(made->multi);
+      free(made->ca_file);
+      free(made);
+   }
+   curl_global_cleanup();
+   return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+}
+
+void rkb_http_free(rkb_http_t *http) {
+   if (!http)
+      return;
+   http->freeing = true;
+   while (http->waiting.count || http->running.count) {
+      rkb_http_transfer_t *transfer = http->waiting.count ? http->waiting.first : http->running.first;
+      transfer->outcome = RKB_HTTP_CANCELLED;
+      rkb_http_abandon(transfer);
+   }
+   curl_multi_cleanup(http->multi); /* closes kept connections, and may call on_socket for them */
+   uv_close((uv_handle_t *)&http->curl_timer, on_timer_closed);
+   uv_close((uv_handle_t *)&http->start_timer, on_timer_closed);
+}
+
+int rkb_http_start(rkb_http_t *http, const rkb_http_request_t *request, rkb_http_transfer_t **transfer,
+                   rkb_error_t *err) {
+   rkb_http_transfer_t *made;
+   if (http->freeing)
+      return rkb_fail(err, RKB_ERR_CANCELLED, "the HTTP client is being closed");
+   if (http->waiting.count >= http->most_waiting)
+      return rkb_fail(err, RKB_ERR_LIMIT, "%u requests wait already", http->waiting.count);
+   int status = rkb_http_transfer_new(http, request, &made, err);
+   if (status != RKB_OK)
+      return status;
+   append(&http->waiting, made);
+   start_soon(http);
+   if (transfer)
+      *transfer = made;
+   return RKB_OK;
+}
+
+rkb_http_state_t rkb_http_state(const rkb_http_t *http) {
+   return (rkb_http_state_t){.waiting = http->waiting.count,
+                             .connecting = http->connecting,
+                             .running = http->running.count,
+                             .sockets = http->sockets};
+}

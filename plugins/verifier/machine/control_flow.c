@@ -1,0 +1,252 @@
+/* Basic blocks of a program and their rank.  Lanes that have diverged are executed lowest rank first and merge where they
+ * meet, so ranks must put every block after all blocks it can be reached from without going round a loop, and what follows
+ * a loop after the whole loop: then lanes meet again no later than at the immediate post-dominator of the branch that
+ * parted them ('thread frontiers', Diamos et al., MICRO 2011).  The order is a reverse post-order in which successors
+ * that leave more loops are visited first; loops are found by dominators (Cooper, Harvey, Kennedy: 'A Simple, Fast
+ * Dominance Algorithm'). */
+#include "program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct graph {
+   machine_program_t *program;
+   const uint32_t *targets;
+   uint32_t *block_of;      /* by instruction */
+   uint32_t **successors;
+   uint32_t *successor_count;
+   uint32_t *order, *position; /* post-order and its inverse */
+   uint32_t order_count;
+   uint32_t *dominator;
+   uint32_t *depth;         /* loops around a block */
+   uint32_t *stack, *next;
+} graph_t;
+
+static bool ends_block(const machine_instruction_t *i) {
+   return i->kind >= MACHINE_BRANCH && i->kind <= MACHINE_BARRIER;
+}
+
+static void mark_starts(graph_t *graph) {
+   machine_program_t *program = graph->program;
+   for (uint32_t n = 0; n < program->count; n++) {
+      machine_instruction_t *i = &program->code[n];
+      if (n == 0 || (n && ends_block(&program->code[n - 1])) || (n && program->code[n - 1].function != i->function))
+         i->block_start = true;
+      if (i->kind == MACHINE_BRANCH || i->kind == MACHINE_CALL)
+         program->code[i->target].block_start = true;
+      for (uint32_t k = 0; i->kind == MACHINE_BRANCH_INDEX && k < i->extra_count; k++)
+         program->code[graph->targets[i->target + k]].block_start = true;
+   }
+}
+
+static bool make_blocks(graph_t *graph) {
+   machine_program_t *program = graph->program;
+   uint32_t count = 0;
+   for (uint32_t n = 0; n < program->count; n++)
+      count += program->code[n].block_start;
+   program->blocks = calloc(count + 1, sizeof *program->blocks);
+   graph->block_of = calloc(program->count + 1, sizeof *graph->block_of);
+   if (!program->blocks || !graph->block_of)
+      return false;
+   program->block_count = count;
+   uint32_t block = PTX_NONE;
+   for (uint32_t n = 0; n < program->count; n++) {
+      machine_instruction_t *i = &program->code[n];
+      if (i->block_start)
+         program->blocks[++block].first = n;
+      program->blocks[block].count++;
+      program->blocks[block].class_count[i->class]++;
+      i->block = block;
+      graph->block_of[n] = block;
+   }
+   return true;
+}
+
+/* A call goes on to the next block; the callee's blocks are a graph of their own. */
+static bool connect(graph_t *graph) {
+   machine_program_t *program = graph->program;
+   graph->successors = calloc(program->block_count + 1, sizeof *graph->successors);
+   graph->successor_count = calloc(program->block_count + 1, sizeof *graph->successor_count);
+   if (!graph->successors || !graph->successor_count)
+      return false;
+   for (uint32_t b = 0; b < program->block_count; b++) {
+      uint32_t last = program->blocks[b].first + program->blocks[b].count - 1;
+      const machine_instruction_t *i = &program->code[last];
+      uint32_t most = i->kind == MACHINE_BRANCH_INDEX ? i->extra_count + 1u : 2;
+      uint32_t *list = graph->successors[b] = calloc(most, sizeof *list);
+      if (!list)
+         return false;
+      uint32_t count = 0;
+      bool falls = (i->kind != MACHINE_BRANCH && i->kind != MACHINE_BRANCH_INDEX && i->kind != MACHINE_RETURN &&
+                    i->kind != MACHINE_EXIT && i->kind != MACHINE_TRAP) || i->guard;
+      if (falls && last + 1 < program->count && program->code[last + 1].function == i->function)
+         list[count++] = graph->block_of[last + 1];
+      if (i->kind == MACHINE_BRANCH)
+         list[count++] = graph->block_of[i->target];
+      for (uint32_t k = 0; i->kind == MACHINE_BRANCH_INDEX && k < i->extra_count; k++)
+         list[count++] = graph->block_of[graph->targets[i->target + k]];
+      graph->successor_count[b] = count;
+   }
+   return true;
+}
+
+/* Visits successors in order of loop depth, shallow first, so that what follows a loop ends up after it. */
+static uint32_t pick_successor(const graph_t *graph, uint32_t block, const bool *seen) {
+   uint32_t best = PTX_NONE;
+   for (uint32_t k = 0; k < graph->successor_count[block]; k++) {
+      uint32_t to = graph->successors[block][k];
+      if (seen[to])
+         continue;
+      /* Of equals the later in the text first: the text's own order then stands. */
+      if (best == PTX_NONE || graph->depth[to] < graph->depth[best] ||
+          (graph->depth[to] == graph->depth[best] && to > best))
+         best = to;
+   }
+   return best;
+}
+
+static bool post_order(graph_t *graph) {
+   uint32_t count = graph->program->block_count, top = 0;
+   bool *seen = calloc(count + 1, sizeof *seen);
+   if (!seen)
+      return false;
+   graph->order_count = 0;
+   for (uint32_t root = 0; root < count; root++) {
+      if (seen[root])
+         continue;
+      seen[root] = true;
+      graph->stack[top++] = root;
+      while (top) {
+         uint32_t block = graph->stack[top - 1], to = pick_successor(graph, block, seen);
+         if (to == PTX_NONE) {
+            graph->position[block] = graph->order_count;
+            graph->order[graph->order_count++] = block;
+            top--;
+         } else {
+            seen[to] = true;
+            graph->stack[top++] = to;
+         }
+      }
+   }
+   free(seen);
+   return true;
+}
+
+static uint32_t common_dominator(const graph_t *graph, uint32_t a, uint32_t b) {
+   while (a != b) {
+      while (graph->position[a] < graph->position[b] && graph->dominator[a] != a)
+         a = graph->dominator[a];
+      while (graph->position[b] < graph->position[a] && graph->dominator[b] != b)
+         b = graph->dominator[b];
+      if (graph->dominator[a] == a && graph->dominator[b] == b)
+         return graph->position[a] > graph->position[b] ? a : b;
+   }
+   return a;
+}
+
+static void find_dominators(graph_t *graph) {
+   uint32_t count = graph->program->block_count;
+   for (uint32_t b = 0; b < count; b++)
+      graph->dominator[b] = PTX_NONE;
+   bool changed = true;
+   for (uint32_t round = 0; changed && round < 64; round++) {
+      changed = false;
+      for (uint32_t n = count; n-- > 0;) {
+         uint32_t block = graph->order[n];
+         if (graph->dominator[block] == PTX_NONE) {
+            graph->dominator[block] = block; /* a root, until a predecessor says otherwise */
+            changed = true;
+         }
+         for (uint32_t k = 0; k < graph->successor_count[block]; k++) {
+            uint32_t to = graph->successors[block][k], before = graph->dominator[to];
+            if (graph->position[to] >= graph->position[block])
+               continue; /* a back edge says nothing about dominance in the first instance */
+            graph->dominator[to] = before == PTX_NONE || before == to ? block : common_dominator(graph, before, block);
+            changed |= graph->dominator[to] != before;
+         }
+      }
+   }
+}
+
+static bool dominates(const graph_t *graph, uint32_t above, uint32_t below) {
+   for (uint32_t steps = 0; steps <= graph->program->block_count; steps++) {
+      if (below == above)
+         return true;
+      if (graph->dominator[below] == below)
+         return false;
+      below = graph->dominator[below];
+   }
+   return false;
+}
+
+/* Adds one to the depth of every block of the natural loop of a back edge: all that reach its source without the header. */
+static bool deepen_loop(graph_t *graph, uint32_t source, uint32_t header) {
+   uint32_t count = graph->program->block_count, top = 0;
+   bool *inside = calloc(count + 1, sizeof *inside);
+   if (!inside)
+      return false;
+   inside[header] = true;
+   graph->depth[header]++;
+   if (!inside[source]) {
+      inside[source] = true;
+      graph->depth[source]++;
+      graph->stack[top++] = source;
+   }
+   while (top) {
+      uint32_t block = graph->stack[--top];
+      for (uint32_t b = 0; b < count; b++)
+         for (uint32_t k = 0; !inside[b] && k < graph->successor_count[b]; k++)
+            if (graph->successors[b][k] == block) {
+               inside[b] = true;
+               graph->depth[b]++;
+               graph->stack[top++] = b;
+            }
+   }
+   free(inside);
+   return true;
+}
+
+/* Kernels of more blocks than this keep the text's order in their loops: finding a loop here is quadratic. */
+#define MOST_BLOCKS_FOR_LOOPS 3000
+
+static bool find_loops(graph_t *graph) {
+   uint32_t count = graph->program->block_count;
+   if (count > MOST_BLOCKS_FOR_LOOPS)
+      return true;
+   find_dominators(graph);
+   for (uint32_t b = 0; b < count; b++)
+      for (uint32_t k = 0; k < graph->successor_count[b]; k++)
+         if (dominates(graph, graph->successors[b][k], b) && !deepen_loop(graph, b, graph->successors[b][k]))
+            return false;
+   return true;
+}
+
+bool machine_control_flow(machine_program_t *program, const uint32_t *branch_targets, uint32_t branch_target_count) {
+   (void)branch_target_count;
+   graph_t graph = {.program = program, .targets = branch_targets};
+   bool done = false;
+   mark_starts(&graph);
+   if (make_blocks(&graph) && connect(&graph)) {
+      uint32_t count = program->block_count;
+      uint32_t *memory = calloc((size_t)count * 5 + 5, sizeof *memory);
+      if (memory) {
+         graph.order = memory;
+         graph.position = memory + count;
+         graph.dominator = memory + 2 * count;
+         graph.depth = memory + 3 * count;
+         graph.stack = memory + 4 * count;
+         done = post_order(&graph) && find_loops(&graph) && post_order(&graph);
+         for (uint32_t b = 0; done && b < count; b++)
+            program->blocks[b].rank = count - 1 - graph.position[b];
+         for (uint32_t n = 0; done && n < program->count; n++)
+            program->code[n].rank = program->blocks[program->code[n].block].rank;
+         free(memory);
+      }
+   }
+   for (uint32_t b = 0; graph.successors && b < program->block_count; b++)
+      free(graph.successors[b]);
+   free(graph.successors);
+   free(graph.successor_count);
+   free(graph.block_of);
+   return done;
+}

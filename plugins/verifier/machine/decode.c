@@ -1,0 +1,731 @@
+/* Turns the statements of a kernel and of what it calls into instructions: lays out registers, constants, shared and local
+ * memory, looks opcodes up in the table.  What has no row makes the program unsupported, by name. */
+#include "decode.h"
+
+#include "execution.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_SHARED (1u << 20)
+
+static bool out_of_memory(decoder_t *decoder) {
+   decoder->program->failed = true;
+   return false;
+}
+
+bool decode_unsupported(decoder_t *decoder, const char *what) {
+   machine_program_t *program = decoder->program;
+   if (!program->unsupported[0]) {
+      snprintf(program->unsupported, sizeof program->unsupported, "%s", what);
+      program->unsupported_line = decoder->statement ? decoder->statement->place.ptx_line : 0;
+   }
+   return false;
+}
+
+bool decode_modifier(const decoder_t *decoder, const char *name) {
+   for (uint32_t i = 1; i < decoder->modifier_count; i++)
+      if (strcmp(decoder->modifiers[i], name) == 0)
+         return true;
+   return false;
+}
+
+uint32_t decode_type(const decoder_t *decoder, uint32_t nth_from_end) {
+   for (uint32_t i = decoder->modifier_count; i-- > 1;) {
+      uint32_t type = ptx_type_named(decoder->modifiers[i], strlen(decoder->modifiers[i]));
+      if (type && nth_from_end-- == 0)
+         return type;
+   }
+   return PTX_NO_TYPE;
+}
+
+/* Growing arrays, doubled: the element to fill, or NULL. */
+static void *append(decoder_t *decoder, void **array, uint32_t *count, uint32_t *room, size_t size) {
+   if (*count == *room) {
+      uint32_t larger_room = *room ? 2 * *room : 256;
+      void *larger = realloc(*array, larger_room * size);
+      if (!larger) {
+         out_of_memory(decoder);
+         return NULL;
+      }
+      *array = larger;
+      *room = larger_room;
+   }
+   void *element = (uint8_t *)*array + *count * size;
+   memset(element, 0, size);
+   (*count)++;
+   return element;
+}
+
+/* Registers -------------------------------------------------------------------------------------------- */
+
+static machine_slot_t slot_of(const decoder_t *decoder, uint32_t number) {
+   const machine_register_info_t *info = &decoder->program->registers[number];
+   return (machine_slot_t){info->offset, (uint16_t)number, info->bytes, false};
+}
+
+static machine_register_info_t *add_register(decoder_t *decoder, uint32_t type, uint32_t bytes, const char *name) {
+   machine_program_t *program = decoder->program;
+   uint32_t room = program->register_count; /* grows at powers of two */
+   if ((room & (room - 1)) == 0) {
+      machine_register_info_t *larger = realloc(program->registers, (room ? 2 * room : 64) * sizeof *larger);
+      if (!larger) {
+         out_of_memory(decoder);
+         return NULL;
+      }
+      program->registers = larger;
+   }
+   if (program->register_count >= UINT16_MAX) {
+      decode_unsupported(decoder, "more than 65534 registers and constants");
+      return NULL;
+   }
+   machine_register_info_t *info = &program->registers[program->register_count++];
+   *info = (machine_register_info_t){.offset = program->file_bytes, .type = (uint8_t)type, .bytes = (uint8_t)bytes,
+                                     .special = PTX_NONE, .name = name};
+   program->file_bytes += bytes == 8 ? 256 : bytes ? 128 : 64;
+   return info;
+}
+
+machine_slot_t decode_constant(decoder_t *decoder, uint64_t bits, uint32_t bytes) {
+   machine_program_t *program = decoder->program;
+   uint64_t hash = (bits * 0x9e3779b97f4a7c15ull) ^ bytes * 0x51ed270b;
+   for (uint32_t probe = 0; probe < decoder->constant_slots; probe++) {
+      uint32_t *entry = &decoder->constant_index[((hash >> 40) + probe) % decoder->constant_slots];
+      if (*entry) {
+         const machine_register_info_t *info = &program->registers[*entry];
+         if (info->bits == bits && info->bytes == bytes)
+            return slot_of(decoder, *entry);
+         continue;
+      }
+      machine_register_info_t *info =
+         add_register(decoder, bytes == 8 ? PTX_B64 : bytes ? PTX_B32 : PTX_PRED, bytes, "constant");
+      if (!info)
+         break;
+      info->constant = true;
+      info->bits = bits;
+      *entry = program->register_count - 1;
+      return slot_of(decoder, *entry);
+   }
+   decode_unsupported(decoder, "more than 65534 registers and constants");
+   return slot_of(decoder, 0);
+}
+
+machine_slot_t decode_nowhere(const decoder_t *decoder, uint32_t bytes) {
+   machine_slot_t slot = slot_of(decoder, 1);
+   slot.bytes = (uint8_t)bytes;
+   return slot;
+}
+
+static machine_slot_t special_register(decoder_t *decoder, uint32_t special) {
+   machine_program_t *program = decoder->program;
+   for (uint32_t i = 2; i < program->register_count; i++)
+      if (program->registers[i].special == special)
+         return slot_of(decoder, i);
+   static const char *const names[] = {
+#define PTX_X(name, text) text,
+      PTX_SPECIALS(PTX_X)
+#undef PTX_X
+   };
+   machine_register_info_t *info = add_register(decoder, PTX_U32, 4, names[special]);
+   if (!info)
+      return slot_of(decoder, 0);
+   info->constant = true;
+   info->special = special;
+   return slot_of(decoder, program->register_count - 1);
+}
+
+/* A symbol's address as a number: an offset for shared, local and param, a full address otherwise. */
+static bool symbol_address(decoder_t *decoder, const ptx_operand_t *operand, uint64_t *address) {
+   const ptx_variable_t *variable = &decoder->module->variables[operand->index];
+   switch (variable->space) {
+   case PTX_SHARED: *address = decoder->shared_offset[operand->index]; break;
+   case PTX_GLOBAL:
+   case PTX_CONST: *address = decoder->variable_address[operand->index]; break;
+   case PTX_LOCAL:
+   case PTX_PARAM:
+      if (variable->function == PTX_NONE || decoder->function_frame[variable->function] == PTX_NONE)
+         return decode_unsupported(decoder, "a local variable of another function");
+      *address = variable->offset;
+      if (variable->space == PTX_LOCAL || !decoder->module->functions[variable->function].entry)
+         *address += decoder->function_frame[variable->function];
+      break;
+   default: return decode_unsupported(decoder, "a symbol without a space");
+   }
+   *address += operand->value;
+   return true;
+}
+
+uint32_t decode_declared_bytes(const decoder_t *decoder, const ptx_operand_t *operand) {
+   return operand->kind == PTX_OPERAND_REGISTER ? ptx_type_bytes(decoder->function->registers[operand->index].type) : 0;
+}
+
+static machine_slot_t function_register(const decoder_t *decoder, uint32_t index) {
+   return slot_of(decoder, decoder->function_registers[decoder->function_index] + index);
+}
+
+static bool is_wide(char letter) {
+   return letter == 'l' || letter == 'D';
+}
+
+static bool register_fits(const decoder_t *decoder, uint32_t index, char letter) {
+   uint32_t type = decoder->function->registers[index].type;
+   if (letter == 'p' || letter == 'q')
+      return type == PTX_PRED;
+   uint32_t bytes = ptx_type_bytes(type);
+   return is_wide(letter) ? bytes == 8 : bytes && bytes <= 4;
+}
+
+static uint64_t float_constant(const ptx_operand_t *operand, char letter) {
+   double wide;
+   float narrow;
+   if (operand->kind == PTX_OPERAND_FLOAT32 && letter == 'D') {
+      uint32_t bits = (uint32_t)operand->value;
+      memcpy(&narrow, &bits, sizeof narrow);
+      wide = narrow;
+      uint64_t result;
+      memcpy(&result, &wide, sizeof result);
+      return result;
+   }
+   if (operand->kind == PTX_OPERAND_FLOAT64 && letter == 'f') {
+      memcpy(&wide, &operand->value, sizeof wide);
+      narrow = (float)wide;
+      uint32_t bits;
+      memcpy(&bits, &narrow, sizeof bits);
+      return bits;
+   }
+   return operand->value;
+}
+
+bool decode_operand(decoder_t *decoder, const ptx_operand_t *operand, char letter, machine_slot_t *slot) {
+   const uint32_t bytes = is_wide(letter) ? 8 : letter == 'p' || letter == 'q' ? 0 : 4;
+   uint64_t address;
+   switch (operand->kind) {
+   case PTX_OPERAND_REGISTER:
+      if (!register_fits(decoder, operand->index, letter) || (operand->negated && letter != 'q'))
+         return decode_unsupported(decoder, "an operand of another size than its opcode's type");
+      *slot = function_register(decoder, operand->index);
+      slot->negated = operand->negated;
+      return true;
+   case PTX_OPERAND_INTEGER:
+   case PTX_OPERAND_FLOAT32:
+   case PTX_OPERAND_FLOAT64: {
+      uint64_t bits = float_constant(operand, letter);
+      if (bytes == 0)
+         bits = bits ? FULL_MASK : 0;
+      *slot = decode_constant(decoder, bytes == 8 ? bits : bits & FULL_MASK, bytes);
+      return true;
+   }
+   case PTX_OPERAND_SYMBOL:
+      if (!symbol_address(decoder, operand, &address))
+         return false;
+      if (bytes == 0 || (bytes == 4 && address > FULL_MASK))
+         return decode_unsupported(decoder, "an address in a register too small for it");
+      *slot = decode_constant(decoder, address, bytes);
+      return true;
+   case PTX_OPERAND_SPECIAL:
+      if (bytes != 4 || operand->value == PTX_SPECIAL_CLOCK64 || operand->value == PTX_SPECIAL_GLOBALTIMER)
+         return decode_unsupported(decoder, "a special register in this place");
+      *slot = special_register(decoder, (uint32_t)operand->value);
+      return true;
+   default: return decode_unsupported(decoder, "this form of operand");
+   }
+}
+
+bool decode_destination(decoder_t *decoder, const ptx_operand_t *operand, char letter, machine_slot_t *slot) {
+   if (operand->kind == PTX_OPERAND_SINK) {
+      *slot = decode_nowhere(decoder, is_wide(letter) ? 8 : letter == 'p' ? 0 : 4);
+      return true;
+   }
+   if (operand->kind != PTX_OPERAND_REGISTER || operand->negated)
+      return decode_unsupported(decoder, "a destination that is no register");
+   return decode_operand(decoder, operand, letter, slot);
+}
+
+bool decode_any(decoder_t *decoder, const ptx_operand_t *operand, bool destination, machine_slot_t *slot) {
+   char letter = decode_declared_bytes(decoder, operand) == 8 ? 'l' : 'w';
+   if (!destination && operand->kind != PTX_OPERAND_REGISTER)
+      letter = 'l';
+   return destination ? decode_destination(decoder, operand, letter, slot) : decode_operand(decoder, operand, letter, slot);
+}
+
+bool decode_address(decoder_t *decoder, const ptx_operand_t *operand) {
+   machine_instruction_t *i = &decoder->instruction;
+   if (operand->kind != PTX_OPERAND_ADDRESS)
+      return decode_unsupported(decoder, "a memory operand that is no address");
+   const ptx_operand_t *base = &decoder->function->operands[operand->first];
+   machine_slot_t slot = slot_of(decoder, 0);
+   uint64_t address = 0;
+   i->address_bytes = 8;
+   i->immediate = (int64_t)operand->value;
+   if (base->kind == PTX_OPERAND_REGISTER) {
+      uint32_t bytes = decode_declared_bytes(decoder, base);
+      if (bytes != 4 && bytes != 8)
+         return decode_unsupported(decoder, "an address in a register of this size");
+      slot = function_register(decoder, base->index);
+      i->address_bytes = (uint8_t)bytes;
+   } else if (base->kind == PTX_OPERAND_SYMBOL) {
+      if (!symbol_address(decoder, base, &address))
+         return false;
+      i->immediate += (int64_t)address;
+   } else if (base->kind != PTX_OPERAND_INTEGER) {
+      return decode_unsupported(decoder, "this form of address");
+   }
+   decode_place(i, 'a', slot);
+   return true;
+}
+
+void decode_place(machine_instruction_t *i, char which, machine_slot_t slot) {
+   switch (which) {
+   case 'd': i->d = slot.offset; i->di = slot.number; break;
+   case 'a': i->a = slot.offset; i->ai = slot.number; break;
+   case 'b': i->b = slot.offset; i->bi = slot.number; break;
+   default:
+      i->c = slot.offset;
+      i->ci = slot.number;
+      if (slot.negated)
+         i->flags |= FLAG_NEGATED_C;
+   }
+}
+
+bool decode_extra(decoder_t *decoder, machine_slot_t slot) {
+   machine_program_t *program = decoder->program;
+   machine_slot_t *element = append(decoder, (void **)&program->extras, &program->extra_count, &decoder->extra_room,
+                                    sizeof *element);
+   if (!element)
+      return false;
+   *element = slot;
+   decoder->instruction.extra_count++;
+   return true;
+}
+
+/* The table ---------------------------------------------------------------------------------------------- */
+
+static uint32_t key_hash(const char *key) {
+   uint32_t hash = 2166136261u;
+   for (; *key; key++)
+      hash = (hash ^ (unsigned char)*key) * 16777619u;
+   return hash ^ hash >> 13;
+}
+
+static bool index_opcodes(decoder_t *decoder) {
+   decoder->index_size = 2048;
+   decoder->index = calloc(decoder->index_size, sizeof *decoder->index);
+   if (!decoder->index)
+      return out_of_memory(decoder);
+   decoder->none = decoder->opcodes[0].run;
+   for (uint32_t n = 1; n < decoder->opcode_count; n++) {
+      uint32_t at = key_hash(decoder->opcodes[n].key) % decoder->index_size;
+      while (decoder->index[at])
+         at = (at + 1) % decoder->index_size;
+      decoder->index[at] = (uint16_t)n;
+   }
+   return true;
+}
+
+const machine_opcode_t *decode_lookup(const decoder_t *decoder, const char *key) {
+   for (uint32_t at = key_hash(key) % decoder->index_size; decoder->index[at]; at = (at + 1) % decoder->index_size)
+      if (strcmp(decoder->opcodes[decoder->index[at]].key, key) == 0)
+         return &decoder->opcodes[decoder->index[at]];
+   return NULL;
+}
+
+bool decode_use(decoder_t *decoder, const char *key) {
+   const machine_opcode_t *row = decode_lookup(decoder, key);
+   if (!row)
+      return decode_unsupported(decoder, decoder->statement->opcode);
+   machine_instruction_t *i = &decoder->instruction;
+   i->run = row->run;
+   i->shadow = row->shadow == decoder->none ? NULL : row->shadow;
+   i->kind = row->kind;
+   i->class = row->class;
+   i->operation = row->operation;
+   if (row->type)
+      i->type = row->type;
+   return true;
+}
+
+/* Operands of a row, by its signature. */
+static bool decode_signature(decoder_t *decoder, const char *signature) {
+   machine_instruction_t *i = &decoder->instruction;
+   static const char order[] = "dabc";
+   uint32_t operand = 0, place = 0;
+   for (const char *letter = signature; *letter; letter++, operand++) {
+      if (operand >= decoder->statement->operand_count)
+         return decode_unsupported(decoder, decoder->statement->opcode);
+      const ptx_operand_t *from = &decoder->operands[operand];
+      machine_slot_t slot;
+      if (*letter == 'i') {
+         if (from->kind != PTX_OPERAND_INTEGER)
+            return decode_unsupported(decoder, decoder->statement->opcode);
+         i->operation = (uint8_t)from->value;
+         continue;
+      }
+      if (place == 0 ? !decode_destination(decoder, from, *letter, &slot)
+                     : !decode_operand(decoder, from, *letter == 'e' ? 'w' : *letter, &slot))
+         return false;
+      if (*letter == 'e') {
+         if (!decode_extra(decoder, slot))
+            return false;
+      } else {
+         decode_place(i, order[place++], slot);
+      }
+   }
+   if (operand != decoder->statement->operand_count)
+      return decode_unsupported(decoder, decoder->statement->opcode);
+   return true;
+}
+
+/* Sums with a constant from 2^22 to 2^25 leave a rounded integer in the low bits: the idiom of range reduction. */
+static bool rounding_size(uint32_t bits) {
+   uint32_t exponent = bits >> 23 & 255;
+   return exponent >= 127 + 22 && exponent < 127 + 25;
+}
+
+static bool adds_large(const decoder_t *decoder) {
+   for (uint32_t n = 1; n < decoder->statement->operand_count; n++) {
+      const ptx_operand_t *operand = &decoder->operands[n];
+      if (operand->kind == PTX_OPERAND_FLOAT32 && rounding_size((uint32_t)operand->value))
+         return true;
+      if (operand->kind == PTX_OPERAND_REGISTER && decoder->definitions[operand->index] == 1 &&
+          decoder->large[operand->index])
+         return true;
+   }
+   return false;
+}
+
+static bool decode_generic(decoder_t *decoder) {
+   machine_instruction_t *i = &decoder->instruction;
+   char key[200] = "";
+   size_t length = 0;
+   bool float_type = ptx_type_is_float(decode_type(decoder, 0));
+   for (uint32_t n = 0; n < decoder->modifier_count; n++) {
+      const char *modifier = decoder->modifiers[n];
+      if (n && strcmp(modifier, "rn") == 0)
+         continue;
+      if (n && float_type && strcmp(modifier, "ftz") == 0)
+         i->flags |= FLAG_FTZ;
+      else if (n && float_type && strcmp(modifier, "sat") == 0)
+         i->flags |= FLAG_SAT;
+      else if (n && strcmp(modifier, "relu") == 0)
+         i->flags |= FLAG_ABS;
+      else if (n && strcmp(modifier, "rz") == 0)
+         i->rounding = ROUND_ZERO;
+      else if (n && strcmp(modifier, "rm") == 0)
+         i->rounding = ROUND_DOWN;
+      else if (n && strcmp(modifier, "rp") == 0)
+         i->rounding = ROUND_UP;
+      else
+         length += (size_t)snprintf(key + length, sizeof key - length, "%s%s", n ? "." : "", modifier);
+   }
+   const machine_opcode_t *row = decode_lookup(decoder, key);
+   if (i->flags || i->rounding) {
+      /* "max.f32" of three operands has a key of its own */
+      snprintf(key + length, sizeof key - length, "+");
+      const machine_opcode_t *careful = decode_lookup(decoder, key);
+      if (careful)
+         row = careful;
+      else if (i->rounding || (row && row->class != RKB_CLASS_F16 && row->class != RKB_CLASS_SPECIAL && (i->flags & FLAG_SAT)))
+         row = NULL;
+      key[length] = '\0';
+   }
+   if (!row || row->signature[0] == '*')
+      return decode_unsupported(decoder, decoder->statement->opcode);
+   if (!decode_use(decoder, row->key) || !decode_signature(decoder, row->signature))
+      return false;
+   const char *base = decoder->modifiers[0];
+   if (i->class == RKB_CLASS_F32 && (strcmp(base, "add") == 0 || strcmp(base, "sub") == 0 || strcmp(base, "fma") == 0) &&
+       adds_large(decoder))
+      i->flags |= FLAG_ROUNDING_TRICK;
+   return true;
+}
+
+/* One function ------------------------------------------------------------------------------------------- */
+
+static bool split_opcode(decoder_t *decoder) {
+   const char *at = decoder->statement->opcode;
+   decoder->modifier_count = 0;
+   while (*at) {
+      const char *stop = at;
+      while (*stop && *stop != '.')
+         stop++;
+      if (decoder->modifier_count == MAX_MODIFIERS || (size_t)(stop - at) >= sizeof decoder->modifiers[0])
+         return decode_unsupported(decoder, decoder->statement->opcode);
+      snprintf(decoder->modifiers[decoder->modifier_count++], sizeof decoder->modifiers[0], "%.*s", (int)(stop - at), at);
+      at = *stop ? stop + 1 : stop;
+   }
+   return true;
+}
+
+static machine_instruction_t *emit(decoder_t *decoder) {
+   machine_program_t *program = decoder->program;
+   machine_instruction_t *i = append(decoder, (void **)&program->code, &program->count, &decoder->code_room, sizeof *i);
+   if (i)
+      *i = decoder->instruction;
+   return i;
+}
+
+static void define(decoder_t *decoder, const ptx_operand_t *operand, uint32_t depth) {
+   if (operand->kind == PTX_OPERAND_REGISTER && decoder->definitions[operand->index] < 2)
+      decoder->definitions[operand->index]++;
+   for (uint32_t n = 0; operand->kind == PTX_OPERAND_LIST && depth < 4 && n < operand->count; n++)
+      define(decoder, &decoder->function->operands[operand->first + n], depth + 1);
+}
+
+/* Which registers only ever hold one constant of rounding size. */
+static bool find_large_constants(decoder_t *decoder) {
+   const ptx_function_t *function = decoder->function;
+   free(decoder->definitions);
+   free(decoder->large);
+   decoder->definitions = calloc(function->register_count + 1, 1);
+   decoder->large = calloc(function->register_count + 1, sizeof *decoder->large);
+   if (!decoder->definitions || !decoder->large)
+      return out_of_memory(decoder);
+   for (uint32_t n = 0; n < function->statement_count; n++) {
+      const ptx_statement_t *statement = &function->statements[n];
+      const ptx_operand_t *operands = function->operands + statement->operand;
+      if (!statement->operand_count || strncmp(statement->opcode, "st.", 3) == 0)
+         continue;
+      define(decoder, &operands[0], 0);
+      if (statement->operand_count > 1 && operands[1].paired)
+         define(decoder, &operands[1], 0);
+      if (operands[0].kind == PTX_OPERAND_REGISTER && statement->operand_count == 2 &&
+          strncmp(statement->opcode, "mov.", 4) == 0 && operands[1].kind == PTX_OPERAND_FLOAT32)
+         decoder->large[operands[0].index] = rounding_size((uint32_t)operands[1].value);
+   }
+   return true;
+}
+
+static bool decode_statement(decoder_t *decoder, uint32_t n) {
+   const ptx_statement_t *statement = &decoder->function->statements[n];
+   decoder->statement = statement;
+   decoder->operands = decoder->function->operands + statement->operand;
+   decoder->instruction = (machine_instruction_t){.statement = n, .function = (uint16_t)decoder->function_index,
+                                                  .run = decoder->none, .extra = decoder->program->extra_count};
+   if (statement->guard != PTX_NONE) {
+      decoder->instruction.guard = function_register(decoder, statement->guard).number;
+      decoder->instruction.guard_negated = statement->guard_negated;
+   }
+   if (statement->inline_assembly)
+      decoder->instruction.flags |= FLAG_INLINE;
+   if (!split_opcode(decoder))
+      return false;
+   enum decode_result result = decode_form(decoder);
+   if (result == DECODE_GENERIC) {
+      decoder->instruction.flags &= ~FLAG_INLINE; /* flags decide which row is taken */
+      if (!decode_generic(decoder))
+         return false;
+   }
+   return result != DECODE_FAILED && emit(decoder);
+}
+
+static bool decode_function(decoder_t *decoder, uint32_t index) {
+   machine_program_t *program = decoder->program;
+   const ptx_function_t *function = &decoder->module->functions[index];
+   decoder->function = function;
+   decoder->function_index = index;
+   decoder->function_pc[index] = program->count;
+   if (!find_large_constants(decoder))
+      return false;
+   uint32_t first_target = decoder->target_count, first = program->count;
+   for (uint32_t n = 0; n < function->statement_count; n++)
+      if (!decode_statement(decoder, n))
+         return false;
+   decoder->instruction = (machine_instruction_t){
+      .kind = function->entry ? MACHINE_EXIT : MACHINE_RETURN, .class = RKB_CLASS_CONTROL, .run = decoder->none,
+      .function = (uint16_t)index, .statement = function->statement_count ? function->statement_count - 1 : 0};
+   if (!emit(decoder))
+      return false;
+   /* Statements and instructions correspond one to one: labels become instructions. */
+   for (uint32_t n = first; n < program->count; n++)
+      if (program->code[n].kind == MACHINE_BRANCH)
+         program->code[n].target = first + function->labels[program->code[n].target].statement;
+   for (uint32_t n = first_target; n < decoder->target_count; n++)
+      decoder->targets[n] = first + function->labels[decoder->targets[n]].statement;
+   return true;
+}
+
+/* Layout --------------------------------------------------------------------------------------------------- */
+
+static void reach(decoder_t *decoder, uint32_t index) {
+   if (decoder->function_pc[index] != PTX_NONE)
+      return;
+   decoder->function_pc[index] = 0;
+   decoder->order[decoder->order_count++] = index;
+}
+
+static void reach_all(decoder_t *decoder, uint32_t entry) {
+   reach(decoder, entry);
+   for (uint32_t n = 0; n < decoder->order_count; n++) {
+      const ptx_function_t *function = &decoder->module->functions[decoder->order[n]];
+      for (uint32_t k = 0; k < function->operand_count; k++)
+         if (function->operands[k].kind == PTX_OPERAND_FUNCTION &&
+             decoder->module->functions[function->operands[k].index].defined)
+            reach(decoder, function->operands[k].index);
+   }
+}
+
+/* Static shared variables first, then one place where every extern array begins. */
+static bool lay_out_shared(decoder_t *decoder) {
+   machine_program_t *program = decoder->program;
+   uint64_t offset = 0, alignment = 16;
+   for (int external = 0; external < 2; external++) {
+      if (external)
+         program->dynamic_shared_offset = (uint32_t)(offset = (offset + alignment - 1) & ~(alignment - 1));
+      for (uint32_t n = 0; n < decoder->module->variable_count; n++) {
+         const ptx_variable_t *variable = &decoder->module->variables[n];
+         bool dynamic = variable->external || variable->bytes == 0;
+         if (variable->space != PTX_SHARED ||
+             (variable->function != PTX_NONE && decoder->function_pc[variable->function] == PTX_NONE))
+            continue;
+         if (dynamic && variable->alignment > alignment && !external)
+            alignment = variable->alignment;
+         if (dynamic && external) {
+            decoder->shared_offset[n] = program->dynamic_shared_offset;
+         } else if (!dynamic && !external) {
+            offset = (offset + variable->alignment - 1) & ~(uint64_t)(variable->alignment - 1);
+            decoder->shared_offset[n] = (uint32_t)offset;
+            offset += variable->bytes;
+            if (offset > MAX_SHARED)
+               return decode_unsupported(decoder, "more than 1 MiB of static shared memory");
+            program->shared_bytes = (uint32_t)offset;
+         }
+      }
+   }
+   return true;
+}
+
+static void lay_out_frames(decoder_t *decoder) {
+   uint64_t frame = 0;
+   for (uint32_t n = 0; n < decoder->order_count; n++) {
+      uint32_t index = decoder->order[n];
+      uint64_t bytes = 0;
+      for (uint32_t v = 0; v < decoder->module->variable_count; v++) {
+         const ptx_variable_t *variable = &decoder->module->variables[v];
+         if (variable->function == index && (variable->space == PTX_LOCAL || variable->space == PTX_PARAM) &&
+             variable->offset + variable->bytes > bytes)
+            bytes = variable->offset + variable->bytes;
+      }
+      frame = (frame + 63) & ~63ull;
+      decoder->function_frame[index] = (uint32_t)frame;
+      frame += bytes;
+   }
+   decoder->program->frame_bytes = (uint32_t)((frame + 63) & ~63ull);
+}
+
+static bool number_registers(decoder_t *decoder) {
+   if (!add_register(decoder, PTX_B64, 8, "zero") || !add_register(decoder, PTX_B64, 8, "nowhere"))
+      return false;
+   decoder->program->registers[0].constant = true;
+   for (uint32_t n = 0; n < decoder->order_count; n++) {
+      uint32_t index = decoder->order[n];
+      const ptx_function_t *function = &decoder->module->functions[index];
+      decoder->function_registers[index] = decoder->program->register_count;
+      for (uint32_t r = 0; r < function->register_count; r++) {
+         uint32_t type = function->registers[r].type, bytes = ptx_type_bytes(type);
+         if (bytes > 8)
+            return decode_unsupported(decoder, "128-bit registers");
+         if (!add_register(decoder, type, type == PTX_PRED ? 0 : bytes == 8 ? 8 : 4, function->registers[r].name))
+            return false;
+      }
+   }
+   return true;
+}
+
+/* Properties of the code that choose how races are followed. */
+static void survey(machine_program_t *program) {
+   program->shared_granule = program->global_granule = 4;
+   for (uint32_t n = 0; n < program->count; n++) {
+      const machine_instruction_t *i = &program->code[n];
+      if (!i->element_bytes || (i->class != RKB_CLASS_GLOBAL && i->class != RKB_CLASS_SHARED && i->class != RKB_CLASS_ATOMIC))
+         continue;
+      if (i->space != PTX_GLOBAL && i->element_bytes < program->shared_granule)
+         program->shared_granule = i->element_bytes;
+      if (i->space != PTX_SHARED && i->element_bytes < program->global_granule)
+         program->global_granule = i->element_bytes;
+   }
+}
+
+static bool list_constants(decoder_t *decoder) {
+   machine_program_t *program = decoder->program;
+   program->constants = calloc(program->register_count, sizeof *program->constants);
+   if (!program->constants)
+      return out_of_memory(decoder);
+   for (int specials = 1; specials >= 0; specials--) {
+      for (uint32_t n = 0; n < program->register_count; n++)
+         if (program->registers[n].constant && (program->registers[n].special != PTX_NONE) == specials)
+            program->constants[program->constant_count++] = (uint16_t)n;
+      if (specials)
+         program->special_count = program->constant_count;
+   }
+   return true;
+}
+
+static bool make(decoder_t *decoder, uint32_t entry) {
+   const ptx_module_t *module = decoder->module;
+   decoder->function_pc = malloc((module->function_count + 1) * sizeof *decoder->function_pc);
+   decoder->function_registers = calloc(module->function_count + 1, sizeof *decoder->function_registers);
+   decoder->function_frame = malloc((module->function_count + 1) * sizeof *decoder->function_frame);
+   decoder->order = calloc(module->function_count + 1, sizeof *decoder->order);
+   decoder->shared_offset = calloc(module->variable_count + 1, sizeof *decoder->shared_offset);
+   decoder->constant_slots = 1u << 17;
+   decoder->constant_index = calloc(decoder->constant_slots, sizeof *decoder->constant_index);
+   if (!decoder->function_pc || !decoder->function_registers || !decoder->function_frame || !decoder->order ||
+       !decoder->shared_offset || !decoder->constant_index)
+      return out_of_memory(decoder);
+   memset(decoder->function_pc, 0xff, (module->function_count + 1) * sizeof *decoder->function_pc);
+   memset(decoder->function_frame, 0xff, (module->function_count + 1) * sizeof *decoder->function_frame);
+   reach_all(decoder, entry);
+   if (!index_opcodes(decoder) || !lay_out_shared(decoder) || !number_registers(decoder))
+      return false;
+   lay_out_frames(decoder);
+   for (uint32_t n = 0; n < decoder->order_count; n++)
+      if (!decode_function(decoder, decoder->order[n]))
+         return false;
+   machine_program_t *program = decoder->program;
+   for (uint32_t n = 0; n < program->count; n++)
+      if (program->code[n].kind == MACHINE_CALL)
+         program->code[n].target = decoder->function_pc[program->code[n].target];
+   survey(program);
+   if (!list_constants(decoder))
+      return false;
+   return machine_control_flow(program, decoder->targets, decoder->target_count) || out_of_memory(decoder);
+}
+
+machine_program_t *machine_program_make(const ptx_module_t *module, uint32_t function, const uint64_t *variable_address,
+                                        uint32_t isa) {
+   machine_program_t *program = calloc(1, sizeof *program);
+   if (!program)
+      return NULL;
+   program->module = module;
+   program->entry = &module->functions[function];
+   program->name = program->entry->name;
+   program->parameter_bytes = program->entry->parameter_bytes;
+   decoder_t decoder = {.program = program, .module = module, .variable_address = variable_address};
+   decoder.opcodes = isa ? machine_opcodes_v3(&decoder.opcode_count) : machine_opcodes_portable(&decoder.opcode_count);
+   make(&decoder, function);
+   program->branch_targets = decoder.targets;
+   free(decoder.function_pc);
+   free(decoder.function_registers);
+   free(decoder.function_frame);
+   free(decoder.order);
+   free(decoder.shared_offset);
+   free(decoder.constant_index);
+   free(decoder.index);
+   free(decoder.definitions);
+   free(decoder.large);
+   return program;
+}
+
+void machine_program_free(machine_program_t *program) {
+   if (!program)
+      return;
+   free(program->code);
+   free(program->constants);
+   free(program->extras);
+   free(program->registers);
+   free(program->blocks);
+   free(program->call_arguments);
+   free(program->branch_targets);
+   free(program);
+}

@@ -1,0 +1,377 @@
+/* Runs one warp: dispatches instructions for 32 lanes, carries definedness, taint and shadows through operations that work
+ * lane by lane, and keeps diverged lanes apart as fragments, the one of lowest rank first.  Runs until every fragment
+ * waits at a barrier or is done, or the warp has used its quantum without anybody's progress. */
+#include "execution.h"
+
+#include <stdio.h>
+
+#define QUANTUM 400000u /* instructions before other warps get their turn */
+#define PATIENCE 100000u /* instructions of one fragment before another that could run gets its turn */
+
+void machine_shadow_fill(machine_warp_t *warp, uint32_t offset, uint32_t number) {
+   uint32_t missing = ~warp->valid[number];
+   if (!missing)
+      return;
+   double *shadow = (double *)(void *)((uint8_t *)warp->shadow + 2 * (size_t)offset);
+   const float *value = LANES_OF(float, offset);
+   if (missing == FULL_MASK)
+      for (int l = 0; l < LANES; l++)
+         shadow[l] = value[l];
+   else
+      for (int l = 0; l < LANES; l++)
+         shadow[l] = missing >> l & 1 ? (double)value[l] : shadow[l];
+   warp->valid[number] = FULL_MASK;
+}
+
+static uint32_t defined_operands(const machine_warp_t *warp, const machine_instruction_t *i) {
+   uint32_t defined = warp->defined[i->ai] & warp->defined[i->bi] & warp->defined[i->ci];
+   if (i->extra_count && !(i->flags & FLAG_SECOND))
+      defined &= warp->defined[warp->program->extras[i->extra].number];
+   return defined;
+}
+
+static inline void run_value(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+   uint32_t defined = defined_operands(warp, i);
+   uint64_t taint = 0;
+   if (warp->taint)
+      taint = warp->taint[i->ai] | warp->taint[i->bi] | warp->taint[i->ci];
+   if (warp->shadow && i->shadow) {
+      machine_shadow_fill(warp, i->a, i->ai);
+      if (i->bi)
+         machine_shadow_fill(warp, i->b, i->bi);
+      if (i->ci)
+         machine_shadow_fill(warp, i->c, i->ci);
+   }
+   i->run(warp, i, mask);
+   warp->defined[i->di] = (warp->defined[i->di] & ~mask) | (defined & mask);
+   if (warp->taint)
+      warp->taint[i->di] = taint | (mask == FULL_MASK ? 0 : warp->taint[i->di]);
+   if (warp->shadow) {
+      if (i->shadow) {
+         i->shadow(warp, i, mask);
+         warp->valid[i->di] |= mask;
+      } else {
+         warp->valid[i->di] &= ~mask;
+      }
+   }
+}
+
+/* Fragments ------------------------------------------------------------------------------------------------ */
+
+static void remove_fragment(machine_warp_t *warp, uint32_t n) {
+   warp->fragments[n] = warp->fragments[--warp->fragment_count];
+}
+
+static bool same_place(const machine_fragment_t *a, const machine_fragment_t *b) {
+   return a->pc == b->pc && a->depth == b->depth && a->waiting == b->waiting &&
+          memcmp(a->returns, b->returns, a->depth * sizeof a->returns[0]) == 0;
+}
+
+static void merge_fragments(machine_warp_t *warp) {
+   for (uint32_t a = 0; a < warp->fragment_count; a++)
+      for (uint32_t b = a + 1; b < warp->fragment_count;) {
+         if (same_place(&warp->fragments[a], &warp->fragments[b])) {
+            warp->fragments[a].mask |= warp->fragments[b].mask;
+            remove_fragment(warp, b);
+         } else {
+            b++;
+         }
+      }
+}
+
+/* The next fragment to run: deepest call first, then lowest rank.  PTX_NONE when all wait. */
+static uint32_t pick_fragment(const machine_warp_t *warp, uint32_t other_than) {
+   uint32_t best = PTX_NONE;
+   const machine_instruction_t *code = warp->program->code;
+   for (uint32_t n = 0; n < warp->fragment_count; n++) {
+      const machine_fragment_t *f = &warp->fragments[n], *b = &warp->fragments[best == PTX_NONE ? 0 : best];
+      if (f->waiting || n == other_than)
+         continue;
+      if (best == PTX_NONE || f->depth > b->depth || (f->depth == b->depth && code[f->pc].rank < code[b->pc].rank))
+         best = n;
+   }
+   return best;
+}
+
+static void add_fragment(machine_warp_t *warp, const machine_fragment_t *like, uint32_t pc, uint32_t mask) {
+   machine_fragment_t *f = &warp->fragments[warp->fragment_count++]; /* at most one a lane: masks are disjoint */
+   *f = *like;
+   f->pc = pc;
+   f->mask = mask;
+}
+
+/* Control flow ---------------------------------------------------------------------------------------------- */
+
+static bool undefined_control(machine_warp_t *warp, uint32_t undefined, const char *what) {
+   if (!undefined)
+      return false;
+   machine_find(warp, RKB_MACHINE_REJECT, "memory.uninitialised", (uint32_t)__builtin_ctz(undefined),
+                "%s depends on a value that was never written", what);
+   return true;
+}
+
+static void copy_arguments(machine_warp_t *warp, uint32_t mask, uint32_t first, uint32_t count) {
+   machine_run_t *run = warp->run;
+   const uint32_t *triple = warp->program->call_arguments + 3 * first;
+   for (; count; count--, triple += 3)
+      for (uint32_t l = 0; l < LANES; l++) {
+         if (!(mask >> l & 1))
+            continue;
+         uint64_t frame = (uint64_t)(warp->first_thread + l) * warp->program->frame_bytes;
+         memmove(run->local + frame + triple[1], run->local + frame + triple[0], triple[2]);
+         memmove(run->local_defined + frame + triple[1], run->local_defined + frame + triple[0], triple[2]);
+         if (run->local_shadow)
+            memmove(run->local_shadow + ((frame + triple[1]) >> 2), run->local_shadow + ((frame + triple[0]) >> 2),
+                    ((triple[2] + 3) >> 2) * sizeof(double));
+      }
+}
+
+static void exit_lanes(machine_warp_t *warp, uint32_t fragment, uint32_t mask) {
+   warp->alive &= ~mask;
+   warp->fragments[fragment].mask &= ~mask;
+   warp->fragments[fragment].pc++;
+   if (!warp->fragments[fragment].mask)
+      remove_fragment(warp, fragment);
+}
+
+static void call_function(machine_warp_t *warp, machine_fragment_t *f, const machine_instruction_t *i, uint32_t mask) {
+   if (mask != f->mask) { /* a guarded call: the others go on after it */
+      add_fragment(warp, f, f->pc + 1, f->mask & ~mask);
+      f->mask = mask;
+   }
+   bool recursive = false;
+   for (uint32_t n = 0; n < f->depth; n++)
+      recursive |= warp->program->code[f->returns[n] - 1].target == i->target;
+   if (f->depth == sizeof f->returns / sizeof f->returns[0] || recursive) {
+      machine_find(warp, RKB_MACHINE_UNKNOWN, recursive ? "unsupported.recursion" : "unsupported.call_depth", PTX_NONE,
+                   "calls that recurse, or more than 8 deep, are not executed by the machine");
+      warp->run->stop = true;
+      return;
+   }
+   copy_arguments(warp, mask, i->extra, i->extra_count);
+   f->returns[f->depth++] = f->pc + 1;
+   f->pc = i->target;
+}
+
+static void return_from(machine_warp_t *warp, uint32_t fragment, uint32_t mask) {
+   machine_fragment_t *f = &warp->fragments[fragment];
+   if (f->depth == 0) {
+      exit_lanes(warp, fragment, mask);
+      return;
+   }
+   if (mask != f->mask) {
+      add_fragment(warp, f, f->pc + 1, f->mask & ~mask);
+      f->mask = mask;
+   }
+   f->pc = f->returns[--f->depth];
+   const machine_instruction_t *call = &warp->program->code[f->pc - 1];
+   copy_arguments(warp, mask, (uint32_t)call->immediate, call->elements);
+}
+
+static void branch_by_index(machine_warp_t *warp, uint32_t fragment, const machine_instruction_t *i, uint32_t mask) {
+   machine_fragment_t from = warp->fragments[fragment];
+   const uint32_t *index = LANES_OF(uint32_t, i->a);
+   if (undefined_control(warp, mask & ~warp->defined[i->ai], "the index of a branch"))
+      return;
+   if (warp->taint)
+      warp->run->report.control_taint |= warp->taint[i->ai];
+   remove_fragment(warp, fragment);
+   if (from.mask & ~mask)
+      add_fragment(warp, &from, from.pc + 1, from.mask & ~mask);
+   for (uint32_t l = 0; l < LANES; l++) {
+      if (!(mask >> l & 1))
+         continue;
+      if (index[l] >= i->extra_count) {
+         machine_find(warp, RKB_MACHINE_REJECT, "memory.out_of_bounds", l, "index %u is past the %u targets of a branch", index[l],
+                      i->extra_count);
+         return;
+      }
+      uint32_t same = 0;
+      for (uint32_t k = l; k < LANES; k++)
+         same |= (uint32_t)(index[k] == index[l]) << k;
+      same &= mask;
+      add_fragment(warp, &from, warp->program->branch_targets[i->target + index[l]], same);
+      mask &= ~same;
+   }
+}
+
+static bool arrive_at_barrier(machine_warp_t *warp, machine_fragment_t *f, const machine_instruction_t *i, uint32_t mask);
+
+/* Everything that is no plain operation.  True when the loop must choose a fragment anew. */
+static bool control(machine_warp_t *warp, uint32_t fragment, const machine_instruction_t *i, uint32_t mask) {
+   machine_fragment_t *f = &warp->fragments[fragment];
+   switch (i->kind) {
+   case MACHINE_BRANCH:
+      if (mask == f->mask) {
+         f->pc = i->target;
+         return warp->fragment_count > 1;
+      }
+      add_fragment(warp, f, i->target, mask);
+      f->mask &= ~mask;
+      f->pc++;
+      return true;
+   case MACHINE_BRANCH_INDEX: branch_by_index(warp, fragment, i, mask); return true;
+   case MACHINE_CALL: call_function(warp, f, i, mask); return true;
+   case MACHINE_RETURN: return_from(warp, fragment, mask); return true;
+   case MACHINE_EXIT: exit_lanes(warp, fragment, mask); return true;
+   case MACHINE_TRAP:
+      machine_find(warp, RKB_MACHINE_REJECT, "plan.trap", (uint32_t)__builtin_ctz(mask),
+                   "the kernel stops itself here (trap or a failed assertion), which fails the launch");
+      warp->run->stop = true;
+      return true;
+   case MACHINE_BARRIER: return arrive_at_barrier(warp, f, i, mask);
+   default: f->pc++; return false;
+   }
+}
+
+/* Lanes at a barrier wait as a fragment of their own; bar.arrive goes on at once. */
+static bool arrive_at_barrier(machine_warp_t *warp, machine_fragment_t *f, const machine_instruction_t *i, uint32_t mask) {
+   machine_block_t *block = warp->block;
+   if (undefined_control(warp, mask & ~(warp->defined[i->ai] & warp->defined[i->bi]), "a barrier's number"))
+      return true;
+   uint32_t lane = (uint32_t)__builtin_ctz(mask);
+   uint32_t number = LANES_OF(uint32_t, i->a)[lane], threads = i->bi ? LANES_OF(uint32_t, i->b)[lane] : 0;
+   if (number >= 16 || threads % LANES || threads > block->warp_count * LANES) {
+      machine_find(warp, RKB_MACHINE_REJECT, "sync.barrier", lane,
+                   "barrier %u for %u threads: numbers go to 15, counts are multiples of 32 up to the block", number, threads);
+      return true;
+   }
+   warp->run->measured_barriers++;
+   if (i->operation == BARRIER_ARRIVE) {
+      machine_barrier_t *barrier = &block->barriers[number];
+      if (mask != f->mask || mask != warp->alive)
+         machine_find(warp, RKB_MACHINE_REJECT, "sync.barrier", lane, "only part of a warp arrives at barrier %u", number);
+      barrier->arrived += LANES;
+      barrier->expected = threads;
+      if (block->clocks)
+         machine_barrier_arrived(warp, number);
+      f->pc++;
+      return false;
+   }
+   if (mask != f->mask) {
+      add_fragment(warp, f, f->pc + 1, f->mask & ~mask);
+      f->mask = mask;
+   }
+   f->waiting = true;
+   f->barrier = (uint8_t)number;
+   f->barrier_threads = threads;
+   return true;
+}
+
+/* The loop ---------------------------------------------------------------------------------------------------- */
+
+static void count_block(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+   machine_run_t *run = warp->run;
+   const machine_block_info_t *info = &warp->program->blocks[i->block];
+   const uint32_t lanes = (uint32_t)__builtin_popcount(mask);
+   const uint64_t threads = (uint64_t)info->count * lanes;
+   run->block_warps[i->block]++;
+   run->block_threads[i->block] += lanes;
+   run->executed += threads;
+   warp->spin += info->count;
+}
+
+/* The share of a guard: which lanes execute.  0 when none, or when the guard is undefined where it matters. */
+static uint32_t guarded(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+   uint32_t value = *(const uint32_t *)(warp->registers + warp->program->registers[i->guard].offset);
+   uint32_t undefined = mask & ~warp->defined[i->guard];
+   bool plain = i->kind <= MACHINE_CUSTOM && (i->class <= RKB_CLASS_CONVERT || (i->class == RKB_CLASS_OTHER && i->space != PTX_CONST));
+   if (plain && undefined) {
+      /* Whether the destination is written is unknown: it becomes undefined, and that is reported where it is used. */
+      warp->defined[i->di] &= ~undefined;
+      mask &= ~undefined;
+   } else if (undefined) {
+      undefined_control(warp, undefined, i->kind == MACHINE_BRANCH ? "a branch" : "whether this instruction runs");
+      mask &= ~undefined;
+   }
+   if (warp->taint) {
+      uint64_t taint = warp->taint[i->guard];
+      if (plain)
+         warp->taint[i->di] |= taint;
+      else
+         warp->run->report.control_taint |= taint;
+   }
+   return mask & (i->guard_negated ? ~value : value);
+}
+
+static void stop_hang(machine_warp_t *warp) {
+   machine_find(warp, RKB_MACHINE_REJECT, "sync.deadlock", PTX_NONE,
+                "one warp has executed %llu instructions, far more than the whole case can need: the kernel does not end",
+                (unsigned long long)warp->spin);
+   warp->run->stop = true;
+}
+
+static void stop_budget(machine_warp_t *warp) {
+   machine_find(warp, RKB_MACHINE_UNKNOWN, "limit.budget", PTX_NONE, "the budget of %llu thread-instructions is used up",
+                (unsigned long long)warp->run->budget);
+   warp->run->stop = true;
+}
+
+void machine_warp_run(machine_warp_t *warp) {
+   machine_run_t *run = warp->run;
+   const machine_instruction_t *code = warp->program->code;
+   uint64_t start = warp->spin;
+   merge_fragments(warp);
+   uint32_t current = pick_fragment(warp, PTX_NONE);
+   uint64_t since = warp->spin;
+   while (current != PTX_NONE && !run->stop) {
+      machine_fragment_t *f = &warp->fragments[current];
+      const machine_instruction_t *i = &code[f->pc];
+      bool choose = false;
+      if (i->block_start) {
+         if (warp->fragment_count > 1) {
+            merge_fragments(warp);
+            uint32_t other = pick_fragment(warp, PTX_NONE);
+            if (warp->spin - since > PATIENCE) { /* spins on what another lane has yet to do */
+               other = pick_fragment(warp, other);
+               since = warp->spin;
+               other = other == PTX_NONE ? pick_fragment(warp, PTX_NONE) : other;
+            }
+            current = other;
+            f = &warp->fragments[current];
+            i = &code[f->pc];
+         }
+         count_block(warp, i, f->mask);
+         if (run->executed > run->budget) {
+            stop_budget(warp);
+            break;
+         }
+         if (warp->spin > run->hang_limit) {
+            stop_hang(warp);
+            break;
+         }
+         if (warp->spin - start > QUANTUM)
+            break;
+      }
+      warp->pc = f->pc;
+      uint32_t mask = f->mask;
+      if (i->guard) {
+         mask = guarded(warp, i, mask);
+         if (!mask) {
+            f->pc++;
+            if (!code[f->pc].block_start || warp->fragment_count == 1)
+               continue;
+            goto next;
+         }
+      }
+      switch (i->kind) {
+      case MACHINE_VALUE:
+         run_value(warp, i, mask == warp->alive ? FULL_MASK : mask);
+         f->pc++;
+         break;
+      case MACHINE_CUSTOM:
+         i->run(warp, i, mask);
+         f->pc++;
+         break;
+      case MACHINE_NOTHING: f->pc++; break;
+      default: choose = control(warp, current, i, mask); break;
+      }
+   next:
+      if (choose) {
+         merge_fragments(warp);
+         current = pick_fragment(warp, PTX_NONE);
+      }
+   }
+   merge_fragments(warp);
+   warp->state = warp->fragment_count == 0 ? WARP_DONE : pick_fragment(warp, PTX_NONE) == PTX_NONE ? WARP_WAITING : WARP_READY;
+}

@@ -1,0 +1,216 @@
+/* The state of a run: memory, launch, block, warp.  One thread; machine_t owns all of it. */
+#ifndef MACHINE_EXECUTION_H
+#define MACHINE_EXECUTION_H
+
+#include "machine.h"
+#include "program.h"
+
+#include <string.h>
+
+/* Addresses.  A buffer's base is (number + 1) << 36 plus its alignment, so that a buffer is found by a shift, no index
+ * error of less than 64 GiB reaches another one, and no more alignment is seen than was promised. */
+#define REGION_SHIFT 36
+#define WINDOW_SHIFT 56
+#define WINDOW_SHARED 1ull
+#define WINDOW_LOCAL 2ull
+#define WINDOW_PARAM 3ull
+#define MAX_REGIONS 4096
+
+#define UNDEFINED_STORE 2 /* value of a defined byte after a store of an undefined value; 0 never written, 1 defined */
+
+typedef struct machine_region {
+   const char *name;
+   uint64_t base, bytes;
+   uint8_t *data;
+   uint8_t *defined;      /* a byte each; NULL: all are */
+   bool read_only;        /* a tensor of role in, or .const */
+   bool constant;         /* .const variable */
+   uint32_t buffer;       /* plan buffer, or UINT32_MAX for a module variable */
+   uint64_t *writers, *readers; /* race records by granule (global_races.c); NULL until needed */
+   double *shadow;        /* by 4 bytes; NULL until needed */
+   uint64_t taint;        /* of anything in it */
+   uint32_t undefined_store; /* index + 1 of the finding kept for the first undefined store */
+} machine_region_t;
+
+/* NaN with this payload in a shadow word: no shadow, take the f32. */
+#define NO_SHADOW 0x7ff4dead00000000ull
+
+typedef struct machine_fragment { /* lanes of a warp that are at the same place */
+   uint32_t pc, mask;
+   uint8_t depth;            /* of calls */
+   bool waiting;             /* at a barrier */
+   uint8_t barrier;          /* which */
+   uint32_t barrier_threads; /* expected; 0: all */
+   uint32_t returns[8];
+} machine_fragment_t;
+
+enum machine_warp_state { WARP_READY, WARP_WAITING, WARP_DONE };
+
+typedef struct machine_warp {
+   uint8_t *registers;       /* program.file_bytes */
+   uint32_t *defined;        /* by register number: lanes */
+   uint64_t *taint;          /* by register number; NULL without taint */
+   double *shadow;           /* register offset * 2 bytes; NULL without shadow */
+   uint32_t *valid;          /* by register number: lanes whose shadow stands */
+   struct machine_block *block;
+   struct machine_run *run;
+   const machine_program_t *program;
+   uint32_t number, first_thread;
+   uint32_t alive;           /* lanes not exited */
+   uint32_t state;
+   machine_fragment_t fragments[LANES];
+   uint32_t fragment_count, current;
+   uint32_t pc;              /* of the instruction being executed, for findings */
+   uint64_t spin;            /* instructions since the last progress */
+   uint32_t fence_time[LANES], fence_barrier[LANES]; /* synchronisation.c */
+} machine_warp_t;
+
+typedef struct machine_barrier {
+   uint32_t arrived;        /* threads of bar.arrive */
+   uint32_t expected;       /* of the first who came with a count */
+} machine_barrier_t;
+
+enum { RACES_NONE, RACES_FAST, RACES_CLOCKS };
+
+typedef struct machine_block {
+   struct machine_run *run;
+   struct machine_launch *launch;
+   uint32_t index[3];
+   uint64_t serial;          /* blocks executed before, over the whole run: a block's name in race records */
+   uint32_t threads, warp_count;
+   machine_warp_t *warps;
+   uint8_t *shared, *shared_defined;
+   uint32_t shared_bytes;
+   uint32_t *shared_races;   /* packed epoch, writer, reader: shared_races.c */
+   struct machine_shared_record *shared_records; /* with clocks */
+   double *shared_shadow;
+   uint64_t shared_taint;
+   uint32_t races;           /* RACES_* */
+   uint32_t epoch;           /* completed barriers of all threads, modulo the packed field */
+   uint32_t shared_shift;    /* log2 of the granule */
+   bool measured;            /* sectors and bank conflicts of its requests are counted */
+   uint32_t time, barrier_time; /* global_races.c: grows at barriers and fences */
+   struct machine_clocks *clocks;
+   machine_barrier_t barriers[16];
+   struct machine_acquired *acquired; /* synchronisation.c */
+   uint32_t acquired_count, acquired_room;
+} machine_block_t;
+
+typedef struct machine_launch {
+   struct machine_run *run;
+   const machine_program_t *program;
+   const rkb_plan_launch_t *plan;
+   uint32_t number;
+   uint8_t *parameters;
+   uint8_t *parameter_defined;
+   uint64_t *parameter_taint; /* unused bytes are 0 */
+   uint32_t shared_bytes;
+   uint64_t first_serial;
+   uint32_t global_shift;
+} machine_launch_t;
+
+typedef struct machine_run {
+   rkb_machine_options_t options;
+   const ptx_module_t *module;
+   const rkb_plan_t *plan;
+   machine_program_t **programs; /* by launch; launches of one kernel share */
+   machine_region_t *regions;
+   uint32_t region_count;
+   uint64_t *variable_address;   /* by module variable */
+   uint8_t *local;               /* frame bytes * lanes * warps */
+   uint8_t *local_defined;
+   double *local_shadow;
+   uint64_t local_taint;
+   uint32_t isa;
+   bool races, shadow, taint;
+   /* Findings */
+   rkb_machine_finding_t *findings;
+   uint32_t finding_count;
+   rkb_machine_finding_t *kept; /* undefined stores: findings only if they are still there at the end */
+   uint32_t kept_count, kept_room;
+   bool stop;                   /* something decisive was found: leave at the next instruction boundary */
+   bool out_of_memory;
+   /* Results */
+   rkb_machine_report_t report;
+   rkb_launch_counters_t measured; /* memory requests of the blocks of a launch that are measured */
+   uint64_t measured_blocks, measured_barriers, longest_warp; /* barriers: arrivals of warps */
+   rkb_launch_counters_t *counters; /* by launch */
+   uint64_t budget;             /* thread-instructions left */
+   uint64_t executed;           /* of this run */
+   uint64_t hang_limit;         /* instructions of one warp */
+   uint64_t memory;
+   uint64_t next_serial;
+   uint32_t record_shift;       /* log2 of the granule that global race records were made for */
+   uint64_t *block_warps, *block_threads; /* executions of each basic block of the program being run */
+   struct machine_sync *sync;   /* synchronisation locations */
+   machine_launch_t *launch;    /* being executed */
+   uint32_t runs;
+   uint8_t *pool;               /* of the warps of a block: registers and the rest */
+   size_t pool_bytes;
+   machine_warp_t *warps;
+   machine_block_t block;
+   const machine_program_t *pool_program;
+   uint32_t pool_warps;
+} machine_run_t;
+
+struct rkb_machine {
+   machine_run_t run;
+};
+
+/* Memory that counts against the budget; zeroed.  NULL sets out_of_memory. */
+void *machine_alloc(machine_run_t *run, size_t bytes);
+void machine_release(machine_run_t *run, void *memory, size_t bytes);
+
+/* report.c: adds a finding at the warp's current instruction.  lane PTX_NONE: of no single lane.  The returned one may be
+ * completed by the caller; NULL when the same reason was reported at the same instruction before (it is counted). */
+rkb_machine_finding_t *machine_find(machine_warp_t *warp, uint32_t standing, const char *reason, uint32_t lane,
+                                    const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* Of no instruction. */
+rkb_machine_finding_t *machine_find_launch(machine_run_t *run, uint32_t standing, const char *reason, const char *fmt, ...)
+   __attribute__((format(printf, 4, 5)));
+/* Fills a finding's place, thread and registers without adding it. */
+void machine_describe(const machine_warp_t *warp, uint32_t lane, rkb_machine_finding_t *finding);
+void machine_thread_index(const machine_block_t *block, uint32_t thread, uint32_t out[3]);
+void machine_block_index(const machine_launch_t *launch, uint64_t serial, uint32_t out[3]);
+
+/* memory.c */
+machine_region_t *machine_region_at(machine_run_t *run, uint64_t address);
+void machine_undefined_address(machine_warp_t *warp, uint32_t lanes);
+/* Remembers the first undefined store to a region, for a finding at the end if the bytes are still undefined. */
+void machine_undefined_store(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset, uint32_t bytes);
+/* An atomic operation on bytes that hold no value. */
+void machine_uninitialised_atomic(machine_warp_t *warp, uint32_t lane, const uint64_t *offset, const machine_region_t *region,
+                                  uint32_t bytes);
+void machine_fault(machine_warp_t *warp, uint32_t lane, uint64_t address, uint32_t space, uint32_t bytes, bool store);
+
+/* execute_warp.c: runs a warp until it waits, ends, or used its quantum. */
+void machine_warp_run(machine_warp_t *warp);
+/* barriers.c */
+void machine_barrier_arrived(machine_warp_t *warp, uint32_t barrier);
+bool machine_barriers_release(machine_block_t *block); /* true when some warp may go on */
+void machine_barriers_stuck(machine_block_t *block);
+/* execute_block.c */
+void machine_block_run(machine_launch_t *launch, uint64_t linear);
+bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, uint32_t warps, uint32_t shared_bytes);
+void machine_pool_free(machine_run_t *run);
+
+/* Lanes of a register. */
+#define LANES_OF(type, offset) ((type *)__builtin_assume_aligned(warp->registers + (offset), 64))
+
+static inline double machine_no_shadow(void) {
+   double value;
+   uint64_t bits = NO_SHADOW;
+   memcpy(&value, &bits, sizeof value);
+   return value;
+}
+
+static inline bool machine_has_shadow(double value) {
+   uint64_t bits;
+   memcpy(&bits, &value, sizeof bits);
+   return bits != NO_SHADOW;
+}
+
+/* Gives every lane of a register a shadow: where it has none, its f32. */
+void machine_shadow_fill(machine_warp_t *warp, uint32_t offset, uint32_t number);
+
+#endif

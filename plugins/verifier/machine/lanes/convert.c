@@ -1,0 +1,196 @@
+/* cvt (PTX ISA 9.0, 9.7.9.21): between every pair of scalar types, with its rounding, .sat and .ftz, and the packed forms to
+ * f16x2 and bf16x2.  The frequent pairs have handlers of their own; the rest go through one value a lane. */
+#include "handlers.h"
+#include "half.h"
+
+#include <fenv.h>
+
+UNARY_OP(cvt_s64_s32, int64_t, int32_t, x)
+UNARY_OP(cvt_u64_u32, uint64_t, uint32_t, x)
+UNARY_OP(cvt_u32_u64, uint32_t, uint64_t, x)
+UNARY_OP(cvt_b32_b32, uint32_t, uint32_t, x)
+UNARY_OP(cvt_f32_s32, float, int32_t, x)
+UNARY_OP(cvt_f32_u32, float, uint32_t, x)
+UNARY_OP(cvt_f64_f32, double, float, x)
+UNARY_OP(cvt_f64_s32, double, int32_t, x)
+UNARY_OP(cvt_f32_f64, float, double, x != x ? bits_to_float(0x7fffffff) : (float)x)
+UNARY_OP(cvt_f32_f16, float, uint32_t, half_to_float((uint16_t)x))
+UNARY_OP(cvt_f32_bf16, uint32_t, uint32_t, x << 16)
+
+OP(cvt_sat_f32) {
+   const float *a = LANES_OF(float, i->a);
+   float *d = LANES_OF(float, i->d);
+   EACH_LANE {
+      float x = a[l], r = x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f;
+      d[l] = KEEP(r, d[l]);
+   }
+}
+
+/* bfloat16 of a float, to nearest even: on bits, so that it vectorises. */
+static inline uint32_t float_to_bfloat(float x) {
+   uint32_t bits = float_to_bits(x);
+   uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+   return x != x ? 0x7fff : rounded;
+}
+
+UNARY_OP(cvt_bf16_f32, uint32_t, float, float_to_bfloat(x))
+BINARY_OP(cvt_bf16x2_f32, uint32_t, float, float, float_to_bfloat(x) << 16 | float_to_bfloat(y))
+
+typedef struct number { /* an integer or a real, exactly */
+   bool real;
+   bool is_signed;
+   uint64_t integer;
+   double value;
+} number_t;
+
+static number_t read_number(uint64_t bits, uint32_t type, bool ftz) {
+   number_t n = {.real = ptx_type_is_float(type)};
+   float narrow;
+   switch (type) {
+   case PTX_F16: n.value = half_to_float((uint16_t)bits); break;
+   case PTX_BF16: n.value = bits_to_float((uint32_t)bits << 16); break;
+   case PTX_F32:
+      narrow = bits_to_float((uint32_t)bits);
+      n.value = ftz && fabsf(narrow) < 0x1p-126f ? copysign(0.0, (double)narrow) : (double)narrow;
+      break;
+   case PTX_F64: memcpy(&n.value, &bits, sizeof n.value); break;
+   default: {
+      uint32_t shift = 64 - 8 * ptx_type_bytes(type);
+      n.is_signed = ptx_type_is_signed(type);
+      n.integer = n.is_signed ? (uint64_t)((int64_t)(bits << shift) >> shift) : bits << shift >> shift;
+   }
+   }
+   return n;
+}
+
+static uint64_t to_integer(number_t n, uint32_t type, uint32_t rounding, bool sat) {
+   const uint32_t width = 8 * ptx_type_bytes(type);
+   const bool is_signed = ptx_type_is_signed(type);
+   const uint64_t most = is_signed ? (1ull << (width - 1)) - 1 : width == 64 ? ~0ull : (1ull << width) - 1;
+   const int64_t least = is_signed ? -(int64_t)most - 1 : 0;
+   if (n.real) { /* always clamped; NaN gives 0 */
+      if (n.value != n.value)
+         return 0;
+      double r = round_integer(n.value, rounding);
+      if (r >= ldexp(1.0, (int)width - is_signed))
+         return most;
+      if (r <= (double)least)
+         return (uint64_t)least;
+      return is_signed || r < 0x1p63 ? (uint64_t)(int64_t)r : (uint64_t)r;
+   }
+   if (sat) {
+      bool negative = n.is_signed && (int64_t)n.integer < 0;
+      if (negative ? (int64_t)n.integer < least : false)
+         return (uint64_t)least;
+      if (!negative && n.integer > most)
+         return most;
+   }
+   return n.integer;
+}
+
+static uint64_t from_real(double x, uint32_t type, uint32_t rounding, uint32_t flags) {
+   static const int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD, FE_TONEAREST};
+   if (flags & FLAG_SAT)
+      x = x > 0 ? (x < 1 ? x : 1) : 0;
+   switch (type) {
+   case PTX_F16: return double_to_half(x, rounding);
+   case PTX_BF16: return double_to_bfloat(x, rounding);
+   case PTX_F32: {
+      if (x != x)
+         return 0x7fffffff;
+      fesetround(modes[rounding]);
+      volatile double wide = x;
+      volatile float narrow = (float)wide;
+      fesetround(FE_TONEAREST);
+      float r = narrow;
+      return float_to_bits((flags & FLAG_FTZ) && fabsf(r) < 0x1p-126f ? copysignf(0.0f, r) : r);
+   }
+   default: {
+      uint64_t bits;
+      memcpy(&bits, &x, sizeof bits);
+      return bits;
+   }
+   }
+}
+
+static uint64_t from_integer(number_t n, uint32_t type, uint32_t rounding, uint32_t flags) {
+   static const int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD, FE_TONEAREST};
+   fesetround(modes[rounding]);
+   volatile uint64_t whole = n.integer;
+   double wide;
+   float narrow;
+   if (n.is_signed) {
+      volatile double w = (double)(int64_t)whole;
+      volatile float f = (float)(int64_t)whole;
+      wide = w;
+      narrow = f;
+   } else {
+      volatile double w = (double)whole;
+      volatile float f = (float)whole;
+      wide = w;
+      narrow = f;
+   }
+   fesetround(FE_TONEAREST);
+   if (type == PTX_F32)
+      return from_real(narrow, type, ROUND_NEAREST, flags);
+   /* f16 and bf16 of integers beyond 2^53 round twice; such an integer is past f16's range, and bf16 keeps 8 bits. */
+   return from_real(wide, type, type == PTX_F64 ? ROUND_NEAREST : rounding, flags);
+}
+
+static uint64_t convert(uint64_t bits, const machine_instruction_t *i, uint32_t register_bytes) {
+   number_t n = read_number(bits, i->source_type, i->flags & FLAG_FTZ);
+   uint64_t result;
+   if (ptx_type_is_float(i->type)) {
+      if (!n.real)
+         result = from_integer(n, i->type, i->rounding, i->flags);
+      else if (i->operation) /* cvt.rni.f32.f32: to an integral value */
+         result = from_real(copysign(round_integer(n.value, i->rounding), n.value), i->type, ROUND_NEAREST, i->flags);
+      else
+         result = from_real(n.value, i->type, i->rounding, i->flags);
+   } else {
+      result = to_integer(n, i->type, i->rounding, i->flags & FLAG_SAT);
+      uint32_t shift = 64 - 8 * ptx_type_bytes(i->type);
+      result = ptx_type_is_signed(i->type) ? (uint64_t)((int64_t)(result << shift) >> shift) : result << shift >> shift;
+   }
+   return register_bytes < 8 ? result & ((1ull << 8 * register_bytes) - 1) : result;
+}
+
+/* element_bytes: of the destination register as declared; elements: 8 when the source register is 64 bits wide. */
+OP(cvt) {
+   for (int l = 0; l < LANES; l++) {
+      if (!(mask >> l & 1))
+         continue;
+      uint64_t bits = i->elements == 8 ? LANES_OF(uint64_t, i->a)[l] : LANES_OF(uint32_t, i->a)[l];
+      uint64_t result = convert(bits, i, i->element_bytes);
+      if (i->element_bytes == 8)
+         LANES_OF(uint64_t, i->d)[l] = result;
+      else
+         LANES_OF(uint32_t, i->d)[l] = (uint32_t)result;
+   }
+}
+
+static double rectify(double x, uint32_t flags) {
+   return (flags & FLAG_ABS) && !(x != x) && x < 0 ? 0.0 : x; /* .relu; NaN stays */
+}
+
+/* cvt.rn.f16x2.f32 d, a, b: a is the upper half. */
+OP(cvt_packed) {
+   const float *a = LANES_OF(float, i->a), *b = LANES_OF(float, i->b);
+   uint32_t *d = LANES_OF(uint32_t, i->d);
+   for (int l = 0; l < LANES; l++) {
+      if (!(mask >> l & 1))
+         continue;
+      double x = rectify(a[l], i->flags), y = rectify(b[l], i->flags);
+      uint32_t type = i->type == PTX_F16X2 ? PTX_F16 : PTX_BF16;
+      d[l] = (uint32_t)from_real(x, type, i->rounding, 0) << 16 | (uint32_t)from_real(y, type, i->rounding, 0);
+   }
+}
+
+/* cvt.rna.tf32.f32: ten bits of fraction, ties away from zero (or rn, rz). */
+OP(cvt_tf32) {
+   const float *a = LANES_OF(float, i->a);
+   float *d = LANES_OF(float, i->d);
+   for (int l = 0; l < LANES; l++)
+      if (mask >> l & 1)
+         d[l] = (float)round_to_format(rectify(a[l], i->flags), 10, -126, 0x1.ffcp127, i->rounding);
+}

@@ -1,0 +1,81 @@
+/* Half and bfloat16 as bits: to float exactly, from double in any rounding.  Written out rather than left to the
+ * processor, so that every machine gives the same bits. */
+#ifndef MACHINE_LANES_HALF_H
+#define MACHINE_LANES_HALF_H
+
+#include "../program.h"
+
+#include <math.h>
+#include <string.h>
+
+static inline float half_to_float(uint16_t half) {
+   uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = half >> 10 & 31, fraction = half & 0x3ff, bits;
+   float value;
+   if (exponent == 31) {
+      bits = sign | 0x7f800000 | fraction << 13;
+   } else if (exponent) {
+      bits = sign | (exponent + 112) << 23 | fraction << 13;
+   } else {
+      float magnitude = (float)fraction * 0x1p-24f;
+      memcpy(&bits, &magnitude, sizeof bits);
+      bits |= sign;
+   }
+   memcpy(&value, &bits, sizeof value);
+   return value;
+}
+
+/* x rounded to an integer; ties to even, or away from zero for ROUND_AWAY. */
+static inline double round_integer(double x, uint32_t rounding) {
+   switch (rounding) {
+   case ROUND_ZERO: return trunc(x);
+   case ROUND_DOWN: return floor(x);
+   case ROUND_UP: return ceil(x);
+   case ROUND_AWAY: return round(x);
+   default: return rint(x);
+   }
+}
+
+/* A finite x to a format of fraction_bits, least exponent and largest finite value; the result as a double. */
+static inline double round_to_format(double x, int fraction_bits, int least, double largest, uint32_t rounding) {
+   if (x == 0 || x != x || isinf(x))
+      return x;
+   int exponent;
+   frexp(x, &exponent);
+   exponent -= 1;
+   if (exponent < least)
+      exponent = least;
+   double quantum = ldexp(1.0, exponent - fraction_bits);
+   double r = copysign(round_integer(x / quantum, rounding) * quantum, x);
+   if (fabs(r) > largest) {
+      bool stays = rounding == ROUND_ZERO || (rounding == ROUND_DOWN && x > 0) || (rounding == ROUND_UP && x < 0);
+      r = copysign(stays ? largest : INFINITY, x);
+   }
+   return r;
+}
+
+static inline uint16_t double_to_half(double x, uint32_t rounding) {
+   double r = round_to_format(x, 10, -14, 65504.0, rounding);
+   if (r != r)
+      return 0x7fff;
+   uint16_t sign = signbit(r) ? 0x8000 : 0;
+   double magnitude = fabs(r);
+   if (isinf(magnitude))
+      return sign | 0x7c00;
+   if (magnitude < 0x1p-14)
+      return (uint16_t)(sign | (uint16_t)(magnitude * 0x1p24));
+   int exponent;
+   double fraction = frexp(magnitude, &exponent); /* in [1/2, 1) */
+   return (uint16_t)(sign | (exponent + 14) << 10 | ((uint32_t)(fraction * 2048.0) & 0x3ff));
+}
+
+static inline uint16_t double_to_bfloat(double x, uint32_t rounding) {
+   double r = round_to_format(x, 7, -126, 0x1.fep127, rounding);
+   if (r != r)
+      return 0x7fff;
+   float narrow = (float)r; /* exact */
+   uint32_t bits;
+   memcpy(&bits, &narrow, sizeof bits);
+   return (uint16_t)(bits >> 16);
+}
+
+#endif

@@ -1,0 +1,220 @@
+/* shfl, vote, match, redux, activemask, bar.warp.sync, elect (PTX ISA 9.0, 9.7.9.6, 9.7.13). */
+#include "handlers.h"
+#include "../races.h"
+
+/* A lane that is outside the member mask it names, or names a lane that is alive and does not take part, asks for what
+ * the manual leaves undefined.  Exited lanes are forgiven in a full mask only when they never were alive: the
+ * hardware waits for all named lanes that have not exited. */
+static bool members_agree(machine_warp_t *warp, uint32_t member_offset, uint16_t member_number, uint32_t mask) {
+   const uint32_t *members = LANES_OF(uint32_t, member_offset);
+   uint32_t undefined = mask & ~warp->defined[member_number];
+   if (undefined) {
+      machine_find(warp, RKB_MACHINE_REJECT, "memory.uninitialised", (uint32_t)__builtin_ctz(undefined),
+                   "the member mask of a warp operation was never given a value");
+      return false;
+   }
+   for (uint32_t l = 0; l < LANES; l++) {
+      if (!(mask >> l & 1))
+         continue;
+      if (!(members[l] >> l & 1)) {
+         machine_find(warp, RKB_MACHINE_REJECT, "sync.warp", l, "lane %u executes a warp operation whose member mask 0x%08x leaves it out",
+                      l, members[l]);
+         return false;
+      }
+      uint32_t absent = members[l] & warp->alive & ~mask;
+      if (absent) {
+         machine_find(warp, RKB_MACHINE_REJECT, "sync.warp", l,
+                      "the member mask 0x%08x names lane %d, which is elsewhere in the program", members[l],
+                      __builtin_ctz(absent));
+         return false;
+      }
+   }
+   return true;
+}
+
+static void taint_control(machine_warp_t *warp, uint16_t number) {
+   if (warp->taint)
+      warp->run->report.control_taint |= warp->taint[number];
+}
+
+enum shuffle_mode { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BUTTERFLY, SHUFFLE_INDEX };
+
+/* Operands: d (and a predicate, the first extra when FLAG_SECOND), a the value, b the lane, c the clamp; the member mask
+ * is the last extra. */
+OP(shfl) {
+   const machine_slot_t *extras = warp->program->extras + i->extra;
+   const machine_slot_t *members = &extras[i->extra_count - 1];
+   if (!members_agree(warp, members->offset, members->number, mask))
+      mask = 0;
+   const uint32_t *a = LANES_OF(uint32_t, i->a), *b = LANES_OF(uint32_t, i->b), *c = LANES_OF(uint32_t, i->c);
+   uint32_t *d = LANES_OF(uint32_t, i->d), value[LANES], source[LANES], within = 0, defined = 0;
+   for (uint32_t l = 0; l < LANES; l++) {
+      uint32_t distance = b[l] & 31, clamp = c[l] & 31, segment = c[l] >> 8 & 31;
+      uint32_t most = (l & segment) | (clamp & ~segment), least = l & segment, j;
+      bool inside;
+      switch (i->operation) {
+      case SHUFFLE_UP: j = l - distance; inside = (int32_t)j >= (int32_t)most; break;
+      case SHUFFLE_DOWN: j = l + distance; inside = j <= most; break;
+      case SHUFFLE_BUTTERFLY: j = l ^ distance; inside = j <= most; break;
+      default: j = least | (distance & ~segment); inside = j <= most; break;
+      }
+      source[l] = inside ? j & 31 : l;
+      within |= (uint32_t)inside << l;
+   }
+   /* Reading a lane that takes no part gives an undefined value, which matters only if it is used. */
+   uint32_t control = warp->defined[i->bi] & warp->defined[i->ci];
+   for (int l = 0; l < LANES; l++) {
+      value[l] = a[source[l]];
+      defined |= (warp->defined[i->ai] >> source[l] & mask >> source[l] & 1) << l;
+   }
+   if (warp->shadow) {
+      machine_shadow_fill(warp, i->a, i->ai);
+      double *sd = SHADOW_OF(i->d), moved[LANES];
+      const double *sa = SHADOW_OF(i->a);
+      for (int l = 0; l < LANES; l++)
+         moved[l] = sa[source[l]];
+      EACH_LANE sd[l] = KEEP(moved[l], sd[l]);
+      warp->valid[i->di] |= mask;
+   }
+   EACH_LANE d[l] = KEEP(value[l], d[l]);
+   uint64_t taint = warp->taint ? warp->taint[i->ai] : 0;
+   set_defined(warp, i->di, defined & control, mask);
+   set_taint(warp, i->di, taint, mask);
+   taint_control(warp, i->bi);
+   if (i->flags & FLAG_SECOND) {
+      set_predicate(warp, extras[0].offset, within, mask);
+      set_defined(warp, extras[0].number, control, mask);
+      set_taint(warp, extras[0].number, 0, mask);
+   }
+}
+
+/* The result is the same for every lane and depends on every lane's operand. */
+static void give_all(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask, uint32_t value) {
+   uint32_t *d = LANES_OF(uint32_t, i->d);
+   EACH_LANE d[l] = KEEP(value, d[l]);
+   set_defined(warp, i->di, (mask & ~warp->defined[i->ai]) ? 0 : FULL_MASK, mask);
+   if (warp->taint)
+      set_taint(warp, i->di, warp->taint[i->ai], mask);
+   if (warp->valid)
+      warp->valid[i->di] &= ~mask;
+}
+
+enum vote_mode { VOTE_ALL, VOTE_ANY, VOTE_UNIFORM, VOTE_BALLOT };
+
+/* a is the predicate, b the member mask (as extras[0]); lanes of different masks vote apart. */
+OP(vote) {
+   const machine_slot_t *members = warp->program->extras + i->extra;
+   if (!members_agree(warp, members->offset, members->number, mask))
+      return;
+   const uint32_t *m = LANES_OF(uint32_t, members->offset);
+   uint32_t p = PREDICATE(i->a) ^ (i->flags & FLAG_NEGATED_C ? FULL_MASK : 0);
+   uint32_t defined = 0, truth = 0;
+   for (uint32_t l = 0; l < LANES; l++) {
+      uint32_t voters = m[l] & mask, yes = p & voters;
+      bool answer = i->operation == VOTE_ALL ? yes == voters : i->operation == VOTE_ANY ? yes != 0 : yes == 0 || yes == voters;
+      truth |= (uint32_t)answer << l;
+      defined |= (uint32_t)((voters & ~warp->defined[i->ai]) == 0) << l;
+      if (i->operation == VOTE_BALLOT && (mask >> l & 1))
+         LANES_OF(uint32_t, i->d)[l] = yes;
+   }
+   if (i->operation != VOTE_BALLOT)
+      set_predicate(warp, i->d, truth, mask);
+   else if (warp->valid)
+      warp->valid[i->di] &= ~mask;
+   set_defined(warp, i->di, defined, mask);
+   if (warp->taint)
+      set_taint(warp, i->di, warp->taint[i->ai], mask);
+}
+
+OP(activemask) {
+   uint32_t *d = LANES_OF(uint32_t, i->d);
+   EACH_LANE d[l] = KEEP(mask, d[l]);
+   set_defined(warp, i->di, FULL_MASK, mask);
+   set_taint(warp, i->di, 0, mask);
+   if (warp->valid)
+      warp->valid[i->di] &= ~mask;
+}
+
+static inline uint64_t read_value(machine_warp_t *warp, const machine_instruction_t *i, int lane) {
+   return i->element_bytes == 8 ? LANES_OF(uint64_t, i->a)[lane] : LANES_OF(uint32_t, i->a)[lane];
+}
+
+/* match.any: which members hold the same value; match.all: the members if all do, else 0, and a predicate. */
+OP(match) {
+   const machine_slot_t *extras = warp->program->extras + i->extra;
+   const machine_slot_t *members = &extras[i->extra_count - 1];
+   if (!members_agree(warp, members->offset, members->number, mask))
+      return;
+   const uint32_t *m = LANES_OF(uint32_t, members->offset);
+   uint32_t result[LANES] = {0}, all = 0;
+   for (int l = 0; l < LANES; l++) {
+      if (!(mask >> l & 1))
+         continue;
+      for (int k = 0; k < LANES; k++)
+         if (mask >> k & m[l] >> k & 1)
+            result[l] |= (uint32_t)(read_value(warp, i, k) == read_value(warp, i, l)) << k;
+      bool same = result[l] == (m[l] & mask);
+      all |= (uint32_t)same << l;
+      if (i->operation)
+         result[l] = same ? m[l] & mask : 0;
+   }
+   uint32_t *d = LANES_OF(uint32_t, i->d);
+   EACH_LANE d[l] = KEEP(result[l], d[l]);
+   uint32_t defined = (mask & ~warp->defined[i->ai]) ? 0 : FULL_MASK;
+   set_defined(warp, i->di, defined, mask);
+   uint64_t taint = warp->taint ? warp->taint[i->ai] : 0;
+   set_taint(warp, i->di, taint, mask);
+   if (i->flags & FLAG_SECOND) {
+      set_predicate(warp, extras[0].offset, all, mask);
+      set_defined(warp, extras[0].number, defined, mask);
+      set_taint(warp, extras[0].number, taint, mask);
+   }
+}
+
+OP(redux) {
+   const machine_slot_t *members = warp->program->extras + i->extra;
+   if (!members_agree(warp, members->offset, members->number, mask))
+      return;
+   const uint32_t *a = LANES_OF(uint32_t, i->a), *m = LANES_OF(uint32_t, members->offset);
+   uint32_t lanes = m[__builtin_ctz(mask)] & mask, result = 0;
+   bool first = true;
+   for (int l = 0; l < LANES; l++) {
+      if (!(lanes >> l & 1))
+         continue;
+      uint32_t x = a[l];
+      bool is_signed = i->type == PTX_S32;
+      switch (first ? ATOMIC_EXCH : i->operation) {
+      case ATOMIC_ADD: result += x; break;
+      case ATOMIC_AND: result &= x; break;
+      case ATOMIC_OR: result |= x; break;
+      case ATOMIC_XOR: result ^= x; break;
+      case ATOMIC_MIN: result = is_signed ? ((int32_t)x < (int32_t)result ? x : result) : x < result ? x : result; break;
+      case ATOMIC_MAX: result = is_signed ? ((int32_t)x > (int32_t)result ? x : result) : x > result ? x : result; break;
+      default: result = x; break;
+      }
+      first = false;
+   }
+   give_all(warp, i, mask, result);
+}
+
+/* elect.sync d|p, members: the lowest member leads. */
+OP(elect) {
+   const machine_slot_t *extras = warp->program->extras + i->extra;
+   const machine_slot_t *members = &extras[i->extra_count - 1];
+   if (!members_agree(warp, members->offset, members->number, mask))
+      return;
+   uint32_t lanes = LANES_OF(uint32_t, members->offset)[__builtin_ctz(mask)] & mask;
+   uint32_t leader = (uint32_t)__builtin_ctz(lanes ? lanes : 1);
+   uint32_t *d = LANES_OF(uint32_t, i->d);
+   EACH_LANE d[l] = KEEP(leader, d[l]);
+   set_defined(warp, i->di, FULL_MASK, mask);
+   set_taint(warp, i->di, 0, mask);
+   set_predicate(warp, extras[0].offset, 1u << leader, mask);
+   set_defined(warp, extras[0].number, FULL_MASK, mask);
+   set_taint(warp, extras[0].number, 0, mask);
+}
+
+OP(warp_sync) {
+   if (members_agree(warp, i->a, i->ai, mask) && warp->block->races == RACES_CLOCKS)
+      machine_clocks_warp_sync(warp, LANES_OF(uint32_t, i->a)[__builtin_ctz(mask)] & mask);
+}

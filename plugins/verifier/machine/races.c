@@ -1,0 +1,270 @@
+/* Races: the slow paths, which look at one lane's access after the vector paths met a conflict, and all of global memory.
+ * Different values, or a read against a write, reject; a store of the value that is there already, and volatile code that
+ * relies on a warp's lanes going together, are suspect. */
+#include "races.h"
+
+#include <stdio.h>
+
+void machine_shared_clear(machine_block_t *block) {
+   /* Nobody, in the last epoch: a record of any other epoch is as good as none. */
+   for (uint32_t n = 0; n < (block->shared_bytes >> block->shared_shift) + 16; n++)
+      block->shared_races[n] = (EPOCH_LIMIT - 1) << EPOCH_SHIFT;
+}
+
+static bool same_value(const uint8_t *memory, const void *value, uint32_t bytes) {
+   return value && memcmp(memory, value, bytes) == 0;
+}
+
+/* Volatile accesses of one warp to each other: code for processors whose warps ran in lockstep. */
+static bool lockstep_idiom(const machine_warp_t *warp, uint32_t other) {
+   return (warp->program->code[warp->pc].flags & FLAG_VOLATILE) && other / LANES == warp->number;
+}
+
+static void report(machine_warp_t *warp, uint32_t lane, const char *reason, const char *symbol, uint64_t offset, uint32_t bytes,
+                   bool store, bool other_wrote, uint32_t other_thread, const uint32_t *other_block, bool same) {
+   bool suspect = same || (other_thread != PTX_NONE && other_thread / LANES == warp->number && !other_block &&
+                           lockstep_idiom(warp, other_thread));
+   rkb_machine_finding_t *finding = machine_find(
+      warp, suspect ? RKB_MACHINE_SUSPECT : RKB_MACHINE_REJECT, reason, lane,
+      "%s %u bytes at byte %llu of %s that %s %s, with no synchronisation between them%s", store ? "writes" : "reads", bytes,
+      (unsigned long long)offset, symbol, other_thread == PTX_NONE ? "several threads" : "another thread",
+      other_wrote ? (other_thread == PTX_NONE ? "wrote" : "writes") : (other_thread == PTX_NONE ? "read" : "reads"),
+      same ? " (both store the same value)" : suspect ? " (volatile, in one warp)" : "");
+   if (!finding)
+      return;
+   finding->offset = (int64_t)offset;
+   finding->bytes = bytes;
+   snprintf(finding->symbol, sizeof finding->symbol, "%s", symbol);
+   if (other_thread != PTX_NONE) {
+      finding->has_other = true;
+      machine_thread_index(warp->block, other_thread, finding->other_thread);
+      memcpy(finding->other_block, other_block ? other_block : warp->block->index, sizeof finding->other_block);
+   }
+}
+
+/* Shared memory ------------------------------------------------------------------------------------------------- */
+
+static void shared_conflict(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes, const void *value, bool store,
+                            bool other_wrote, uint32_t other) {
+   bool same = store && other_wrote && same_value(warp->block->shared + offset, value, bytes);
+   rkb_machine_finding_t *before = warp->run->findings + warp->run->finding_count;
+   report(warp, lane, "race.shared", "shared memory", offset, bytes, store, other_wrote, other, NULL, same);
+   if (warp->run->findings + warp->run->finding_count != before)
+      snprintf(warp->run->findings[warp->run->finding_count - 1].space, sizeof before->space, "shared");
+}
+
+static void shared_packed(machine_warp_t *warp, uint32_t lane, uint32_t granule, uint32_t offset, uint32_t bytes,
+                          const void *value, bool store) {
+   machine_block_t *block = warp->block;
+   uint32_t *record = &block->shared_races[granule], me = warp->first_thread + lane + 1;
+   if (*record >> EPOCH_SHIFT != block->epoch)
+      *record = block->epoch << EPOCH_SHIFT;
+   uint32_t writer = *record >> 11 & SEVERAL, reader = *record & SEVERAL;
+   if (writer && writer != me)
+      shared_conflict(warp, lane, offset, bytes, value, store, true, writer == SEVERAL ? PTX_NONE : writer - 1);
+   else if (store && reader && reader != me)
+      shared_conflict(warp, lane, offset, bytes, value, store, false, reader == SEVERAL ? PTX_NONE : reader - 1);
+   if (store)
+      *record = block->epoch << EPOCH_SHIFT | (writer == 0 || writer == me ? me : SEVERAL) << 11 | reader;
+   else
+      *record = (*record & ~SEVERAL) | (reader == 0 || reader == me ? me : SEVERAL);
+}
+
+static uint32_t own_clock(const machine_warp_t *warp, uint32_t lane) {
+   return warp->block->clocks->lane[(warp->number * LANES + lane) * LANES + lane];
+}
+
+static uint32_t own_warp_clock(const machine_warp_t *warp) {
+   return warp->block->clocks->warp[warp->number * warp->block->clocks->warps + warp->number];
+}
+
+/* Readers that come before this lane now; true when all do. */
+static bool readers_ordered(const machine_warp_t *warp, uint32_t lane, const machine_shared_record_t *record, uint32_t *other) {
+   if (record->several_warps) {
+      *other = PTX_NONE;
+      return false;
+   }
+   for (uint32_t l = 0; l < LANES; l++) {
+      uint32_t thread = (record->reader_warp - 1u) * LANES + l;
+      if (!(record->reader_lanes >> l & 1) || thread == warp->first_thread + lane)
+         continue;
+      if (!machine_clocks_ordered(warp, lane, thread, record->reader_clock, record->reader_warp_clock)) {
+         *other = thread;
+         return false;
+      }
+   }
+   return true;
+}
+
+static void shared_clocked(machine_warp_t *warp, uint32_t lane, uint32_t granule, uint32_t offset, uint32_t bytes,
+                           const void *value, bool store) {
+   machine_block_t *block = warp->block;
+   machine_shared_record_t *record = &block->shared_records[granule];
+   const uint32_t me = warp->first_thread + lane + 1;
+   if (record->epoch != block->barrier_time)
+      *record = (machine_shared_record_t){.epoch = block->barrier_time};
+   uint32_t other = PTX_NONE;
+   if (record->writer && record->writer != me &&
+       !machine_clocks_ordered(warp, lane, record->writer - 1, record->writer_clock, record->writer_warp_clock))
+      shared_conflict(warp, lane, offset, bytes, value, store, true, record->writer - 1);
+   else if (store && record->reader_warp && !readers_ordered(warp, lane, record, &other))
+      shared_conflict(warp, lane, offset, bytes, value, store, false, other);
+   if (store) {
+      record->writer = me;
+      record->writer_clock = own_clock(warp, lane);
+      record->writer_warp_clock = own_warp_clock(warp);
+      record->reader_warp = 0;
+      record->reader_lanes = 0;
+      record->several_warps = false;
+      return;
+   }
+   if (record->reader_warp && record->reader_warp != warp->number + 1) {
+      /* Readers of another warp that come before are covered by this one. */
+      record->several_warps |= !readers_ordered(warp, lane, record, &other);
+      record->reader_lanes = 0;
+   } else if (record->reader_lanes && readers_ordered(warp, lane, record, &other)) {
+      record->reader_lanes = 0;
+   }
+   if (!record->reader_lanes)
+      record->reader_clock = record->reader_warp_clock = 0;
+   record->reader_warp = (uint16_t)(warp->number + 1);
+   record->reader_lanes |= 1u << lane;
+   uint32_t clock = own_clock(warp, lane), warp_clock = own_warp_clock(warp);
+   record->reader_clock = clock > record->reader_clock ? clock : record->reader_clock;
+   record->reader_warp_clock = warp_clock > record->reader_warp_clock ? warp_clock : record->reader_warp_clock;
+}
+
+/* Atomic operations on shared memory order nothing here but themselves: a record of their own, kept apart by not being
+ * kept: an atomic access is checked against plain ones and leaves no trace that another atomic would meet. */
+void machine_shared_access(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes, const void *value, bool store,
+                           bool atomic) {
+   machine_block_t *block = warp->block;
+   if (atomic)
+      return;
+   for (uint32_t granule = offset >> block->shared_shift; granule <= (offset + bytes - 1) >> block->shared_shift; granule++) {
+      if (block->races == RACES_FAST)
+         shared_packed(warp, lane, granule, offset, bytes, value, store);
+      else if (block->races == RACES_CLOCKS)
+         shared_clocked(warp, lane, granule, offset, bytes, value, store);
+      if (warp->run->stop)
+         return;
+   }
+}
+
+/* Global memory --------------------------------------------------------------------------------------------------- */
+
+bool machine_global_records(machine_run_t *run, machine_region_t *region) {
+   if (region->writers)
+      return true;
+   size_t granules = (region->bytes >> run->launch->global_shift) + 2;
+   region->writers = machine_alloc(run, granules * sizeof *region->writers);
+   region->readers = machine_alloc(run, granules * sizeof *region->readers);
+   return region->writers && region->readers;
+}
+
+#define NAME_ATOMIC (1ull << 11)
+#define MANY_THREADS 0x7ffull /* of one block */
+#define MANY_BLOCKS 0x7feull  /* threads of several blocks, the newest of which is named */
+
+static uint64_t block_of(uint64_t name) {
+   return name >> 32;
+}
+
+static uint32_t time_of(uint64_t name) {
+   return (uint32_t)(name >> 12) & 0xfffff;
+}
+
+/* Whether an earlier access of this launch is ordered before what this lane does now. */
+static bool global_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t name) {
+   const machine_block_t *block = warp->block;
+   if (block_of(name) <= warp->block->launch->first_serial)
+      return true; /* an earlier launch */
+   if (block_of(name) == block->serial + 1) {
+      uint32_t thread = (uint32_t)(name & MANY_THREADS);
+      return thread == warp->first_thread + lane + 1 || time_of(name) < block->barrier_time;
+   }
+   return machine_sync_ordered(warp, lane, name);
+}
+
+static void global_conflict(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset, uint32_t bytes,
+                            const void *value, bool store, bool other_wrote, uint64_t name) {
+   uint32_t other = (uint32_t)(name & MANY_THREADS), index[3];
+   bool same = store && other_wrote && same_value(region->data + offset, value, bytes);
+   bool several = other >= MANY_BLOCKS;
+   machine_block_index(warp->block->launch, several ? 0 : block_of(name) - 1, index);
+   uint32_t before = warp->run->finding_count;
+   report(warp, lane, "race.global", region->name, offset, bytes, store, other_wrote, several ? PTX_NONE : other - 1,
+          block_of(name) == warp->block->serial + 1 ? NULL : index, same);
+   if (warp->run->finding_count != before) {
+      rkb_machine_finding_t *finding = &warp->run->findings[warp->run->finding_count - 1];
+      finding->buffer = region->buffer;
+      snprintf(finding->space, sizeof finding->space, "global");
+   }
+}
+
+/* Several readers are kept as "several of one block" or "of several blocks"; the newest one ordered after the old ones
+ * replaces them. */
+static uint64_t join_readers(const machine_warp_t *warp, uint32_t lane, uint64_t old, uint64_t me) {
+   if (old == 0 || block_of(old) <= warp->block->launch->first_serial)
+      return me;
+   const uint64_t many_blocks = (me & ~MANY_THREADS) | MANY_BLOCKS;
+   if ((old & MANY_THREADS) == MANY_BLOCKS)
+      return many_blocks;
+   if (block_of(old) != block_of(me))
+      return machine_sync_ordered(warp, lane, old) ? me : many_blocks;
+   if (time_of(old) < warp->block->barrier_time || (old & MANY_THREADS) == (me & MANY_THREADS))
+      return me;
+   return me | MANY_THREADS;
+}
+
+static void global_granule(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t granule, uint64_t offset,
+                           uint32_t bytes, const void *value, bool store, bool atomic) {
+   uint64_t me = machine_global_name(warp, lane, atomic);
+   uint64_t writer = region->writers[granule], reader = region->readers[granule];
+   bool both_atomic = atomic && (writer & NAME_ATOMIC);
+   if (writer && !both_atomic && !global_ordered(warp, lane, writer))
+      global_conflict(warp, lane, region, offset, bytes, value, store, true, writer);
+   else if (store && reader && !(atomic && (reader & NAME_ATOMIC))) {
+      if ((reader & MANY_THREADS) == MANY_BLOCKS && block_of(reader) > warp->block->launch->first_serial) {
+         if (warp->block->acquired_count)
+            warp->run->report.order_unknown = true;
+         else
+            global_conflict(warp, lane, region, offset, bytes, value, store, false, reader);
+      } else if (!global_ordered(warp, lane, reader)) {
+         global_conflict(warp, lane, region, offset, bytes, value, store, false, reader);
+      }
+   }
+   if (store) {
+      region->writers[granule] = me;
+      region->readers[granule] = atomic ? reader : 0;
+   } else {
+      region->readers[granule] = join_readers(warp, lane, reader, me);
+   }
+}
+
+void machine_global_access(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset, uint32_t bytes,
+                           const void *value, bool store, bool atomic) {
+   if (!machine_global_records(warp->run, region))
+      return;
+   const uint32_t shift = warp->block->launch->global_shift;
+   for (uint64_t granule = offset >> shift; granule <= (offset + bytes - 1) >> shift; granule++)
+      global_granule(warp, lane, region, granule, offset, bytes, value, store, atomic);
+}
+
+bool machine_global_write_row(machine_warp_t *warp, machine_region_t *region, uint64_t offset) {
+   if (warp->block->launch->global_shift != 2 || !machine_global_records(warp->run, region))
+      return false;
+   uint64_t *writers = region->writers + (offset >> 2), *readers = region->readers + (offset >> 2);
+   const uint64_t first = (warp->block->launch->first_serial + 1) << 32;
+   uint64_t touched = 0;
+   for (int l = 0; l < LANES; l++)
+      touched |= (uint64_t)(writers[l] >= first) | (uint64_t)(readers[l] >= first);
+   if (touched)
+      return false;
+   const uint64_t me = machine_global_name(warp, 0, false);
+   for (int l = 0; l < LANES; l++) {
+      writers[l] = me + (uint64_t)l;
+      readers[l] = 0;
+   }
+   return true;
+}

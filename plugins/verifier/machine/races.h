@@ -1,0 +1,75 @@
+/* Who read and wrote what, and in which order (races.c, synchronisation.c).
+ *
+ * Shared memory, the usual case: one 32-bit record a granule, epoch << 22 | writer << 11 | reader, where writer and reader
+ * are thread + 1, 0 for nobody and SEVERAL for more than one; the epoch counts barriers of the whole block, and records
+ * are cleared when it wraps.  Kernels with bar.warp.sync or barriers of some of the threads use clocks instead.
+ *
+ * Global memory: two 64-bit words a granule, for the last writer and the readers since: block + 1 << 32 | time << 12 |
+ * atomic << 11 | thread + 1.  Blocks are numbered through a whole run, so nothing is cleared between launches: a block of
+ * an earlier launch came before.  Time grows at the barriers and fences of a block. */
+#ifndef MACHINE_RACES_H
+#define MACHINE_RACES_H
+
+#include "execution.h"
+
+#define EPOCH_SHIFT 22
+#define EPOCH_LIMIT 1024u
+#define SEVERAL 0x7ffu
+
+/* Slow paths: one lane, bytes at offset.  value: what a store writes (bytes of it), for telling a same-value store; NULL
+ * for loads.  atomic accesses do not race with each other. */
+void machine_shared_access(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes, const void *value, bool store,
+                           bool atomic);
+void machine_global_access(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset, uint32_t bytes,
+                           const void *value, bool store, bool atomic);
+/* Forgets every record of shared memory: at the first block and when the epoch wraps. */
+void machine_shared_clear(machine_block_t *block);
+bool machine_global_records(machine_run_t *run, machine_region_t *region); /* allocates them */
+
+static inline uint64_t machine_global_name(const machine_warp_t *warp, uint32_t lane, bool atomic) {
+   return (warp->block->serial + 1) << 32 | (uint64_t)(warp->block->time & 0xfffff) << 12 | (uint64_t)atomic << 11 |
+          (warp->first_thread + lane + 1);
+}
+
+/* A whole warp's 4-byte stores to consecutive words nobody of this launch has touched: the common case of an output. */
+bool machine_global_write_row(machine_warp_t *warp, machine_region_t *region, uint64_t offset);
+
+/* synchronisation.c */
+typedef struct machine_shared_record {
+   uint32_t writer;       /* thread + 1 */
+   uint32_t writer_clock; /* of its lane */
+   uint32_t writer_warp_clock;
+   uint32_t reader_lanes; /* of reader_warp */
+   uint32_t reader_clock, reader_warp_clock;
+   uint16_t reader_warp;  /* + 1; 0 nobody */
+   bool several_warps;    /* read by others too, since the last write */
+   uint32_t epoch;
+} machine_shared_record_t;
+
+typedef struct machine_clocks {
+   uint32_t *lane;   /* [warp][lane][lane]: what a lane knows of the others' clocks */
+   uint32_t *warp;   /* [warp][warp] */
+   uint32_t *barrier; /* [16][warp]: joined by those who arrived */
+   uint32_t warps;
+   size_t bytes;
+} machine_clocks_t;
+
+machine_clocks_t *machine_clocks_new(machine_run_t *run, uint32_t warps);
+void machine_clocks_free(machine_run_t *run, machine_clocks_t *clocks);
+void machine_clocks_reset(machine_clocks_t *clocks);
+void machine_clocks_warp_sync(machine_warp_t *warp, uint32_t lanes);
+void machine_clocks_arrive(machine_block_t *block, uint32_t warp, uint32_t barrier);
+void machine_clocks_leave(machine_block_t *block, uint32_t warp, uint32_t barrier);
+/* Whether what the thread did at those clocks is ordered before what lane of warp does now. */
+bool machine_clocks_ordered(const machine_warp_t *warp, uint32_t lane, uint32_t thread, uint32_t lane_clock,
+                            uint32_t warp_clock);
+
+/* Between blocks: releases and acquisitions through a location. */
+void machine_sync_fence(machine_warp_t *warp, uint32_t lanes);
+void machine_sync_release(machine_warp_t *warp, uint32_t lane, uint64_t address, bool fenced);
+void machine_sync_acquire(machine_warp_t *warp, uint32_t lane, uint64_t address);
+/* Whether the access recorded under name is ordered before what this lane does now. */
+bool machine_sync_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t name);
+void machine_sync_free(machine_run_t *run);
+
+#endif

@@ -1,0 +1,58 @@
+#!/bin/sh
+# Exports every seed kernel in both forms and compiles what comes out: each --c file on its own (device pass and host front end, no
+# machine code), all --torch files as one translation unit, because PyTorch's headers take half a minute to read.
+#   export.sh TOOL SOURCE_DIRECTORY WORK_DIRECTORY --c|--torch
+# Exit 77 (skipped) without nvcc, or for --torch without PyTorch's C++ headers.
+set -u
+tool=$1 source=$2 work=$3 form=$4
+nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
+[ -x "$nvcc" ] || { echo "no nvcc"; exit 77; }
+rm -rf "$work" && mkdir -p "$work" || exit 1
+cd "$work" || exit 1
+
+export_all() {
+   for seed in "$source"/tasks/*/seeds/*/*.cu; do
+      direction=$(basename "$(dirname "$seed")")
+      task=${seed%/seeds/*}
+      name=$(basename "$task")_${direction}_$(basename "$seed" .cu)
+      "$tool" "$form" "$task" "$direction" "$seed" > "$name.cu" || { echo "cannot export $seed"; exit 1; }
+   done
+}
+
+compile_c() {
+   failed=0
+   for file in *.cu; do
+      "$nvcc" -arch=compute_80 -std=c++17 -Xcicc -O0 -ptx -o /dev/null "$file" || { echo "FAILED $file"; failed=1; }
+   done
+   return $failed
+}
+
+# Each export in a namespace of its own; the headers they share come first, and a one-line stand-in for the one that Debian's
+# processor-only build of PyTorch lacks.
+compile_torch() {
+   torch=""
+   for candidate in /usr/include "$(python3 -c 'import torch, os; print(os.path.join(os.path.dirname(torch.__file__), "include"))' 2>/dev/null)"; do
+      [ -f "$candidate/torch/extension.h" ] || [ -f "$candidate/torch/csrc/api/include/torch/extension.h" ] && torch=$candidate
+   done
+   [ -n "$torch" ] || { echo "no PyTorch C++ headers (Debian: libtorch-dev)"; exit 77; }
+   mkdir -p stub/c10/cuda/impl
+   echo '#define C10_CUDA_BUILD_SHARED_LIBS' > stub/c10/cuda/impl/cuda_cmake_macros.h
+   grep -h '^#include' ./*.cu | sort -u | sed '/torch\/extension.h/d' > includes
+   { echo '#include <torch/extension.h>'; cat includes; number=0
+     for file in *.cu; do
+        number=$((number + 1))
+        echo "namespace seed_$number {"
+        sed -e '/^#include/d' -e '/^PYBIND11_MODULE/,/^}/d' "$file"
+        echo "}"
+        sed -n 's/^#define \([A-Za-z0-9_]*\) .*/#undef \1/p' "$file"
+     done; } > all.cc
+   "$nvcc" -arch=compute_80 -std=c++17 -diag-suppress=177 -Xcicc -O0 -ptx -x cu -o /dev/null -Istub "-I$torch" "-I$torch/torch/csrc/api/include" \
+      $(python3 -c 'import sysconfig; print("-I" + sysconfig.get_paths()["include"])') -DTORCH_EXTENSION_NAME=rkb_exported \
+      -DTORCH_API_INCLUDE_EXTENSION_H all.cc
+}
+
+export_all
+case $form in
+--c) compile_c ;;
+--torch) compile_torch ;;
+esac
