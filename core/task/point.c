@@ -29,7 +29,8 @@ rkb_block_t rkb_block_from(const rkb_block_t *block, uint64_t first) {
 /* A result may be lost to overflow in a kernel when its value and its bound together pass the largest number.
  * Infinities that a graph writes on purpose (masks) do not come through here. */
 rkb_point_t rkb_point_rounded(const rkb_precision_t *precision, rkb_point_t point, double units) {
-   double rounding = units * precision->unit * (fabs(point.value) + point.hard); /* of what a kernel may hold there */
+   double rounding =
+      units * precision->unit * (fabs(point.value) + point.hard); /* of what a kernel may hold there */
    point.hard += rounding + precision->tiny;
    point.variance += rounding * rounding / 3;
    if (!(fabs(point.value) + point.hard < precision->largest)) /* also NaN */
