@@ -71,8 +71,10 @@ static char *read_tune(const char *const *values) {
    return text;
 }
 
-static int load(const rkb_arguments_t *arguments, const char *path, rkb_candidate_file_t *file, rkb_problems_t *problems) {
-   const char *task = option(arguments, "task"), *direction = option(arguments, "direction"), *target = option(arguments, "target");
+static int load(const rkb_arguments_t *arguments, const char *path, rkb_candidate_file_t *file,
+                rkb_problems_t *problems) {
+   const char *task = option(arguments, "task"), *direction = option(arguments, "direction"),
+              *target = option(arguments, "target");
    char *found = NULL;
    size_t length;
    rkb_error_t err;
@@ -93,7 +95,8 @@ static int load(const rkb_arguments_t *arguments, const char *path, rkb_candidat
    if (!task)
       task = found = find_task(path, file->manifest->task);
    if (!task) {
-      fprintf(stderr, "%s: no directory tasks/%s beside it or above it; name the task with --task DIR\n", path, file->manifest->task);
+      fprintf(stderr, "%s: no directory tasks/%s beside it or above it; name the task with --task DIR\n",
+              path, file->manifest->task);
       return RKB_EXIT_USAGE;
    }
    file->task = rkb_task_load(task, file->manifest->direction, 0, problems);

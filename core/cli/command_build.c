@@ -1,5 +1,5 @@
-/* rkb build: what a candidate compiles to and what it launches for each case.  The main thread alone; the compiler is a process
- * of its own. */
+/* rkb build: what a candidate compiles to and what it launches for each case.  The main thread alone; the
+ * compiler is a process of its own. */
 #include <stdio.h>
 #include "cli/candidate_file.h"
 #include "cli/commands.h"
@@ -17,12 +17,14 @@ static int say_finding(const rkb_finding_t *finding, const char *path) {
    return RKB_EXIT_NOTHING;
 }
 
-static int report_case(const rkb_candidate_file_t *file, const rkb_build_t *build, const rkb_case_t *the_case, rkb_text_t *out) {
+static int report_case(const rkb_candidate_file_t *file, const rkb_build_t *build, const rkb_case_t *the_case,
+                       rkb_text_t *out) {
    rkb_case_names_t names = {file->task, the_case};
    rkb_finding_t finding = {0};
    rkb_error_t err = {0};
    rkb_plan_t *plan = NULL;
-   int status = rkb_plan_make(file->manifest, file->tune, build, file->device, the_case, rkb_case_names_find, &names, &plan, &finding, &err);
+   int status = rkb_plan_make(file->manifest, file->tune, build, file->device, the_case, rkb_case_names_find,
+                              &names, &plan, &finding, &err);
    if (status != RKB_OK)
       return rkb_say_error(&err);
    if (plan)
@@ -44,7 +46,9 @@ static int report(const rkb_candidate_file_t *file, const rkb_build_t *build, bo
    rkb_build_report(build, file->device, &text);
    for (uint32_t i = 0; i < 2; i++) {
       const rkb_case_t *the_case;
-      for (uint32_t k = 0; (every_case || kinds[i] == RKB_CASE_BENCH) && (the_case = rkb_task_case(file->task, kinds[i], k)) != NULL; k++) {
+      for (uint32_t k = 0; (every_case || kinds[i] == RKB_CASE_BENCH) &&
+                           (the_case = rkb_task_case(file->task, kinds[i], k)) != NULL;
+           k++) {
          int code = report_case(file, build, the_case, &text);
          worst = code > worst ? code : worst;
       }
@@ -65,7 +69,8 @@ static int build_and_report(const rkb_arguments_t *arguments, const rkb_candidat
    int code, status = rkb_compilers_open(&config, &compilers, &err);
    if (status != RKB_OK)
       return rkb_say_error(&err);
-   status = rkb_build_candidate(compilers, file->device, file->source, file->tune, flags, NULL, NULL, &build, &cached, &finding, &err);
+   status = rkb_build_candidate(compilers, file->device, file->source, file->tune, flags, NULL, NULL, &build,
+                                &cached, &finding, &err);
    if (status != RKB_OK)
       code = rkb_say_error(&err);
    else if (!build)
@@ -103,7 +108,8 @@ const rkb_command_t rkb_command_build = {
    .name = "build",
    .arguments = "FILE.cu",
    .summary = "Compile a candidate and print its kernels, resources, occupancy and plans.",
-   .details = "Exit: 0 built and planned, 1 refused with the reason, 2 usage or unreadable file, 3 no compiler.\n",
+   .details =
+      "Exit: 0 built and planned, 1 refused with the reason, 2 usage or unreadable file, 3 no compiler.\n",
    .options = options,
    .least = 1,
    .most = 1,

@@ -23,14 +23,16 @@ static bool describe(const rkb_candidate_file_t *file, subject_t *subject) {
    const rkb_case_t *the_case = rkb_task_case(file->task, RKB_CASE_CHECK, 0);
    if (!the_case)
       the_case = rkb_task_case(file->task, RKB_CASE_BENCH, 0);
-   if (!the_case || the_case->tensor_count > MOST_NAMES || the_case->dim_count > MOST_NAMES || the_case->attribute_count > MOST_NAMES) {
+   if (!the_case || the_case->tensor_count > MOST_NAMES || the_case->dim_count > MOST_NAMES ||
+       the_case->attribute_count > MOST_NAMES) {
       fprintf(stderr, "%s: its task has no case to tell its tensors from\n", file->path);
       return false;
    }
    memset(subject, 0, sizeof *subject);
    for (uint32_t i = 0; i < the_case->tensor_count; i++)
-      subject->tensors[i] = (rkb_export_tensor_t){the_case->tensors[i].name, the_case->tensors[i].role, the_case->tensors[i].dtype,
-                                                 rkb_task_shape_text(file->task, i)};
+      subject->tensors[i] =
+         (rkb_export_tensor_t){the_case->tensors[i].name, the_case->tensors[i].role,
+                               the_case->tensors[i].dtype, rkb_task_shape_text(file->task, i)};
    for (uint32_t i = 0; i < the_case->dim_count; i++)
       subject->dims[i] = the_case->dims[i].name;
    for (uint32_t i = 0; i < the_case->attribute_count; i++)
@@ -83,7 +85,9 @@ static int export(const rkb_arguments_t *arguments, const rkb_candidate_file_t *
       return RKB_EXIT_USAGE;
    rkb_text_init(&text, MOST_TEXT);
    rkb_text_init(&header, MOST_TEXT);
-   int status = rkb_export(form, &subject.of, file->source, file->tune, file->device, &text, &header, &finding, &err), code;
+   int status = rkb_export(form, &subject.of, file->source, file->tune, file->device, &text, &header,
+                           &finding, &err),
+       code;
    if (status != RKB_OK)
       code = rkb_say_error(&err);
    else if (finding.reason[0]) {

@@ -1,6 +1,7 @@
-/* rkb-bench-build [--processes N] [FILE.cu]...: candidates a second through the compiler pool, cold (no cache) with one process
- * and with N, and from the cache; and the time of one warm compile.  Without files: every seed below tasks/.  Each file is built
- * with each of up to four tune assignments.  Ratios are within this run; nothing is judged. */
+/* rkb-bench-build [--processes N] [FILE.cu]...: candidates a second through the compiler pool, cold (no
+ * cache) with one process and with N, and from the cache; and the time of one warm compile.  Without files:
+ * every seed below tasks/.  Each file is built with each of up to four tune assignments.  Ratios are within
+ * this run; nothing is judged. */
 #include "kernel/kernel.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -50,14 +51,15 @@ static void *work(void *argument) {
       if (index >= bench->count)
          return NULL;
       job = &bench->jobs[index];
-      status = rkb_build_candidate(bench->pool, bench->device, job->source, job->tune, 0, NULL, NULL, &build, &cached, &finding, &err);
+      status = rkb_build_candidate(bench->pool, bench->device, job->source, job->tune, 0, NULL, NULL, &build,
+                                   &cached, &finding, &err);
       pthread_mutex_lock(&bench->mutex);
       bench->built += build != NULL;
       bench->failed += build == NULL;
       pthread_mutex_unlock(&bench->mutex);
       if (!build)
-         fprintf(stderr, "%s %s: %s %s: %s (line %u:%u)\n", job->path, job->tune, status ? err.message : "", finding.reason, finding.message,
-                 finding.line, finding.column);
+         fprintf(stderr, "%s %s: %s %s: %s (line %u:%u)\n", job->path, job->tune, status ? err.message : "",
+                 finding.reason, finding.message, finding.line, finding.column);
       rkb_build_free(build);
    }
 }
@@ -68,7 +70,8 @@ static double run(bench_t *bench, uint32_t processes, const char *cache) {
    char version[32], path[1024];
    rkb_error_t err;
    double start;
-   if (rkb_compilers_open(&config, &bench->pool, &err) != RKB_OK || rkb_compilers_toolkit(bench->pool, version, sizeof version, path, sizeof path, &err) != RKB_OK) {
+   if (rkb_compilers_open(&config, &bench->pool, &err) != RKB_OK ||
+       rkb_compilers_toolkit(bench->pool, version, sizeof version, path, sizeof path, &err) != RKB_OK) {
       fprintf(stderr, "rkb-bench-build: %s\n", err.message);
       exit(3);
    }
@@ -97,7 +100,8 @@ static void add_file(bench_t *bench, const char *path) {
    rkb_problems_init(&problems);
    manifest = rkb_manifest_parse(path, source, length, &problems);
    for (uint32_t i = 0; i < problems.count; i++)
-      fprintf(stderr, "%s:%u:%u: %s\n", path, problems.list[i].line, problems.list[i].column, problems.list[i].message);
+      fprintf(stderr, "%s:%u:%u: %s\n", path, problems.list[i].line, problems.list[i].column,
+              problems.list[i].message);
    if (manifest && bench->count < MAX_JOBS)
       bench->jobs[bench->count++] = (job_t){source, "{}", path};
    for (uint32_t i = 0; manifest && i < manifest->tune_count && i < 3; i++) {
@@ -106,7 +110,8 @@ static void add_file(bench_t *bench, const char *path) {
          if (tune->choices[k] == tune->fallback || bench->count == MAX_JOBS)
             continue;
          bench->jobs[bench->count] = (job_t){.source = source, .path = path};
-         snprintf(bench->jobs[bench->count++].tune, sizeof bench->jobs[0].tune, "{\"%s\": %lld}", tune->name, (long long)tune->choices[k]);
+         snprintf(bench->jobs[bench->count++].tune, sizeof bench->jobs[0].tune, "{\"%s\": %lld}", tune->name,
+                  (long long)tune->choices[k]);
          break;
       }
    }
@@ -142,9 +147,11 @@ int main(int argc, char **argv) {
    }
    one = run(&bench, 1, "");
    printf("%u candidates, %u built\n", bench.count, bench.built);
-   printf("cold, 1 process     %8.1f candidates/s  (%.1f ms each)\n", bench.count / one, one / bench.count * 1e3);
+   printf("cold, 1 process     %8.1f candidates/s  (%.1f ms each)\n", bench.count / one,
+          one / bench.count * 1e3);
    many = run(&bench, processes, "");
-   printf("cold, %u processes   %8.1f candidates/s  (%.2f times one process)\n", processes, bench.count / many, one / many);
+   printf("cold, %u processes   %8.1f candidates/s  (%.2f times one process)\n", processes,
+          bench.count / many, one / many);
    run(&bench, processes, cache);
    cached = run(&bench, 1, cache);
    printf("cached, 1 thread    %8.1f candidates/s  (%.1f times cold)\n", bench.count / cached, one / cached);
