@@ -248,6 +248,23 @@ static void bytes_give_the_same_plan_and_nothing_else_does(void **state) {
    free(written);
 }
 
+/* Version 1 as it was first written; this file must stay readable. */
+static void an_old_plan_is_still_read(void **state) {
+   size_t length;
+   char *bytes = fixture_read("../fuzz/corpus/plan/whole", &length);
+   rkb_plan_t *plan;
+   rkb_error_t err = {0};
+   (void)state;
+   if (rkb_plan_read(bytes, length, &plan, &err) != RKB_OK)
+      fail_msg("%s", err.message);
+   assert_int_equal(plan->buffer_count, 3);
+   assert_string_equal(plan->constants[0].symbol, "filter");
+   assert_int_equal(plan->launches[0].grid[0], 15);
+   assert_int_equal(plan->launches[0].arguments[1].value, 60);
+   rkb_plan_free(plan);
+   free(bytes);
+}
+
 static void occupancy_follows_the_tightest_limit(void **state) {
    const rkb_device_t *device = fixture_device("h200");
    rkb_built_kernel_t kernel = {.registers = 32};
@@ -289,6 +306,7 @@ int main(void) {
       cmocka_unit_test(each_fault_is_a_finding),
       cmocka_unit_test(a_plan_is_what_the_manifest_says),
       cmocka_unit_test(bytes_give_the_same_plan_and_nothing_else_does),
+      cmocka_unit_test(an_old_plan_is_still_read),
       cmocka_unit_test(occupancy_follows_the_tightest_limit),
       cmocka_unit_test(every_profile_loads),
    };
