@@ -29,7 +29,7 @@ rkb_block_t rkb_block_from(const rkb_block_t *block, uint64_t first) {
 /* A result may be lost to overflow in a kernel when its value and its bound together pass the largest number.
  * Infinities that a graph writes on purpose (masks) do not come through here. */
 rkb_point_t rkb_point_rounded(const rkb_precision_t *precision, rkb_point_t point, double units) {
-   double rounding = units * precision->unit * fabs(point.value);
+   double rounding = units * precision->unit * (fabs(point.value) + point.hard); /* of what a kernel may hold there */
    point.hard += rounding + precision->tiny;
    point.variance += rounding * rounding / 3;
    if (!(fabs(point.value) + point.hard < precision->largest)) /* also NaN */
@@ -49,7 +49,7 @@ rkb_point_t rkb_point_rounded(const rkb_precision_t *precision, rkb_point_t poin
 void rkb_sum_rounding(const rkb_precision_t *precision, double sum, double absolute, double squares,
                       double count, rkb_point_t *point) {
    double u = precision->unit;
-   point->hard += (count + SPARE) * u * absolute;
+   point->hard += (count + SPARE) * u * (absolute + point->hard);
    double sigma = u * sqrt((count * (sum * sum / 3 + squares / 6) + squares) / 3);
    double truncation = u * count / 8 * sqrt(sum * sum / 3 + squares / 2);
    double both = sigma + truncation / 8;

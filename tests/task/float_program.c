@@ -242,8 +242,8 @@ static float unary(run_t *run, const char *name, float x, const double *reals) {
       return x + (float)reals[0];
    if (IS("mul_scalar"))
       return x * (float)reals[0];
-   if (IS("div_scalar"))
-      return rough(run, x / (float)reals[0]);
+   if (IS("div_scalar")) /* a reciprocal of 1 is exact */
+      return reals[0] == 1 ? x : rough(run, x / (float)reals[0]);
    if (IS("reverse_sub"))
       return (float)reals[0] - x;
    if (IS("reverse_div"))
