@@ -17,6 +17,7 @@ typedef struct subject {
    const rkb_task_t *task;
    const rkb_definition_t *definition;
    const rkb_case_t *the_case;
+   rkb_case_t *drawn; /* owned: the check case under the tensors' own recipes, when the_case is it */
    rkb_filter_t *filter;
 } subject_t;
 
@@ -157,16 +158,18 @@ static int judge_inits(const subject_t *subject, const double *values, uint64_t 
    snprintf(finding->what, sizeof finding->what, "the outputs are the same under every init setting");
    double *other = malloc(elements * sizeof *other);
    int status = other ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory filtering %s", subject->filter->task);
-   for (uint32_t s = 0; s < definition->setting_count && status == RKB_OK && finding->result == RKB_FILTER_FAILED; ++s) {
+   /* The last turn takes the tensors' own recipes: a case may itself be under the only named setting. */
+   for (uint32_t s = 0; s <= definition->setting_count && status == RKB_OK && finding->result == RKB_FILTER_FAILED; ++s) {
       rkb_case_t *changed = NULL;
-      const char *setting = definition->settings[s].name;
+      const char *setting = s < definition->setting_count ? definition->settings[s].name : NULL;
       status = rkb_task_case_with_init(subject->task, subject->the_case, setting, &changed, err);
       if (status == RKB_OK)
          status = evaluate(subject, changed, 1, other, err);
       rkb_task_case_free(changed);
       if (status == RKB_OK && differ(values, other, elements)) {
          finding->result = RKB_FILTER_PASSED;
-         snprintf(finding->what, sizeof finding->what, "the outputs change under init setting %s", setting);
+         snprintf(finding->what, sizeof finding->what, "the outputs change under %s%s", setting ? "init setting " : "the tensors' own recipes",
+                  setting ? setting : "");
       }
    }
    free(other);
@@ -174,7 +177,7 @@ static int judge_inits(const subject_t *subject, const double *values, uint64_t 
 }
 
 /* The first bench case that can be evaluated whole, else the check case with the most work. */
-static bool choose_case(subject_t *subject) {
+static int choose_case(subject_t *subject, rkb_error_t *err) {
    for (uint32_t kind = RKB_CASE_BENCH; kind != 0 && subject->the_case == NULL; kind = kind == RKB_CASE_BENCH ? RKB_CASE_CHECK : 0) {
       const rkb_case_t *the_case = rkb_task_case(subject->task, kind, 0);
       for (uint32_t i = 1; the_case; the_case = rkb_task_case(subject->task, kind, i++)) {
@@ -185,19 +188,26 @@ static bool choose_case(subject_t *subject) {
       }
    }
    if (subject->the_case == NULL)
-      return false;
-   subject->filter->smaller = subject->the_case->kind == RKB_CASE_CHECK;
+      return rkb_fail(err, RKB_ERR_LIMIT, "no case of %s is small enough to evaluate whole (%.0e operations)", subject->filter->task,
+                      MOST_OPERATIONS);
    snprintf(subject->filter->judged, sizeof subject->filter->judged, "%s", subject->the_case->name);
-   return true;
+   subject->filter->smaller = subject->the_case->kind == RKB_CASE_CHECK;
+   if (!subject->filter->smaller)
+      return RKB_OK;
+   /* Check cases pick odd settings, such as equal weights, on purpose. */
+   int status = rkb_task_case_with_init(subject->task, subject->the_case, NULL, &subject->drawn, err);
+   if (status == RKB_OK)
+      subject->the_case = subject->drawn;
+   return status;
 }
 
 static int judge(subject_t *subject, rkb_error_t *err) {
-   if (!choose_case(subject))
-      return rkb_fail(err, RKB_ERR_LIMIT, "no case of %s is small enough to evaluate whole (%.0e operations)", subject->filter->task,
-                      MOST_OPERATIONS);
+   int status = choose_case(subject, err);
+   if (status != RKB_OK)
+      return status;
    uint64_t elements = output_elements(subject->the_case);
    double *values = malloc(SEEDS * elements * sizeof *values);
-   int status = values ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory filtering %s", subject->filter->task);
+   status = values ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory filtering %s", subject->filter->task);
    for (uint32_t run = 0; run < SEEDS && status == RKB_OK; ++run)
       status = evaluate(subject, subject->the_case, run + 1, values + run * elements, err);
    if (status == RKB_OK) {
@@ -223,6 +233,7 @@ int rkb_task_filter(const char *directory, rkb_filter_t *filter, rkb_problems_t 
       snprintf(filter->task, sizeof filter->task, "%s", rkb_task_info(task)->name);
       subject_t subject = {.task = task, .definition = definition, .filter = filter};
       status = judge(&subject, err);
+      rkb_task_case_free(subject.drawn);
    }
    rkb_task_free(task);
    rkb_definition_free(definition);
