@@ -1,5 +1,5 @@
-/* Evaluates a task under several seeds and init settings and asks the published questions of its outputs.  Holds the
- * outputs of all runs of one case at a time.  Any thread. */
+/* Evaluates a task under several seeds and init settings and asks the published questions of its outputs.
+ * Holds the outputs of all runs of one case at a time.  Any thread. */
 #include "task/filter.h"
 
 #include <math.h>
@@ -22,8 +22,8 @@ typedef struct subject {
 } subject_t;
 
 /* What a check has seen: the first failure is kept, else the weakest pass. */
-static void note(rkb_filter_finding_t *finding, bool failed, double number, double *weakest, const char *fmt, const char *tensor,
-                 const char *more) {
+static void note(rkb_filter_finding_t *finding, bool failed, double number, double *weakest, const char *fmt,
+                 const char *tensor, const char *more) {
    if (finding->result == RKB_FILTER_FAILED || (!failed && number > *weakest))
       return;
    finding->result = failed ? RKB_FILTER_FAILED : RKB_FILTER_PASSED;
@@ -44,7 +44,8 @@ static uint64_t output_elements(const rkb_case_t *the_case) {
 }
 
 /* All outputs of one evaluation, one after another, into values. */
-static int evaluate(const subject_t *subject, const rkb_case_t *the_case, uint64_t seed, double *values, rkb_error_t *err) {
+static int evaluate(const subject_t *subject, const rkb_case_t *the_case, uint64_t seed, double *values,
+                    rkb_error_t *err) {
    const rkb_family_t *family = rkb_task_family(subject->task, the_case, 0);
    for (uint32_t i = 0; family && strcmp(family->name, "normal") != 0; ++i)
       family = rkb_task_family(subject->task, the_case, i);
@@ -68,14 +69,15 @@ static int evaluate(const subject_t *subject, const rkb_case_t *the_case, uint64
    return status;
 }
 
-static void judge_axes(const subject_t *subject, const rkb_tensor_t *tensor, const double *first, uint32_t runs, uint64_t stride,
-                       double *weakest) {
+static void judge_axes(const subject_t *subject, const rkb_tensor_t *tensor, const double *first,
+                       uint32_t runs, uint64_t stride, double *weakest) {
    for (uint32_t axis = 0; axis < tensor->rank; ++axis) {
       if (tensor->shape[axis] < 2)
          continue;
       double largest = 0;
       for (uint32_t run = 0; run < runs; ++run)
-         largest = fmax(largest, rkb_filter_axis_spread(first + run * stride, tensor->shape, tensor->rank, axis));
+         largest =
+            fmax(largest, rkb_filter_axis_spread(first + run * stride, tensor->shape, tensor->rank, axis));
       char name[24];
       snprintf(name, sizeof name, "axis %u", axis);
       note(&subject->filter->findings[RKB_FILTER_AXES], !(largest >= THRESHOLD), largest, weakest,
@@ -96,7 +98,8 @@ static void judge_outputs(const subject_t *subject, const double *values, uint64
          double largest = 0, *own = malloc(SEEDS * tensor->elements * sizeof *own);
          for (uint32_t run = 0; run < SEEDS; ++run)
             largest = fmax(largest, rkb_filter_largest(values + run * stride, tensor->elements));
-         note(&findings[RKB_FILTER_RANGE], !(largest > THRESHOLD), largest, &range, "%s%s: the largest magnitude is %.3g", tensor->name, "");
+         note(&findings[RKB_FILTER_RANGE], !(largest > THRESHOLD), largest, &range,
+              "%s%s: the largest magnitude is %.3g", tensor->name, "");
          for (uint32_t run = 0; own && run < SEEDS; ++run)
             memcpy(own + run * tensor->elements, values + run * stride, tensor->elements * sizeof *own);
          double spread = own ? rkb_filter_seed_spread(own, SEEDS, tensor->elements) : 0;
@@ -123,7 +126,8 @@ static int judge_inputs(const subject_t *subject, rkb_error_t *err) {
          rkb_inputs_t *inputs = NULL;
          if (the_case == NULL)
             break;
-         int status = rkb_task_inputs_open(subject->task, the_case, rkb_task_family(subject->task, the_case, 0), 1, &inputs, err);
+         int status = rkb_task_inputs_open(subject->task, the_case,
+                                           rkb_task_family(subject->task, the_case, 0), 1, &inputs, err);
          if (status == RKB_OK)
             status = rkb_task_input_matters(inputs, i, &matters, err);
          rkb_task_inputs_free(inputs);
@@ -132,7 +136,8 @@ static int judge_inputs(const subject_t *subject, rkb_error_t *err) {
       }
       if (!matters) {
          finding->result = RKB_FILTER_FAILED;
-         snprintf(finding->what, sizeof finding->what, "%s changes no output of any check case", tensor->name);
+         snprintf(finding->what, sizeof finding->what, "%s changes no output of any check case",
+                  tensor->name);
          return RKB_OK;
       }
    }
@@ -157,9 +162,11 @@ static int judge_inits(const subject_t *subject, const double *values, uint64_t 
    finding->result = RKB_FILTER_FAILED;
    snprintf(finding->what, sizeof finding->what, "the outputs are the same under every init setting");
    double *other = malloc(elements * sizeof *other);
-   int status = other ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory filtering %s", subject->filter->task);
+   int status =
+      other ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory filtering %s", subject->filter->task);
    /* The last turn takes the tensors' own recipes: a case may itself be under the only named setting. */
-   for (uint32_t s = 0; s <= definition->setting_count && status == RKB_OK && finding->result == RKB_FILTER_FAILED; ++s) {
+   for (uint32_t s = 0;
+        s <= definition->setting_count && status == RKB_OK && finding->result == RKB_FILTER_FAILED; ++s) {
       rkb_case_t *changed = NULL;
       const char *setting = s < definition->setting_count ? definition->settings[s].name : NULL;
       status = rkb_task_case_with_init(subject->task, subject->the_case, setting, &changed, err);
@@ -168,8 +175,8 @@ static int judge_inits(const subject_t *subject, const double *values, uint64_t 
       rkb_task_case_free(changed);
       if (status == RKB_OK && differ(values, other, elements)) {
          finding->result = RKB_FILTER_PASSED;
-         snprintf(finding->what, sizeof finding->what, "the outputs change under %s%s", setting ? "init setting " : "the tensors' own recipes",
-                  setting ? setting : "");
+         snprintf(finding->what, sizeof finding->what, "the outputs change under %s%s",
+                  setting ? "init setting " : "the tensors' own recipes", setting ? setting : "");
       }
    }
    free(other);
@@ -178,18 +185,20 @@ static int judge_inits(const subject_t *subject, const double *values, uint64_t 
 
 /* The first bench case that can be evaluated whole, else the check case with the most work. */
 static int choose_case(subject_t *subject, rkb_error_t *err) {
-   for (uint32_t kind = RKB_CASE_BENCH; kind != 0 && subject->the_case == NULL; kind = kind == RKB_CASE_BENCH ? RKB_CASE_CHECK : 0) {
+   for (uint32_t kind = RKB_CASE_BENCH; kind != 0 && subject->the_case == NULL;
+        kind = kind == RKB_CASE_BENCH ? RKB_CASE_CHECK : 0) {
       const rkb_case_t *the_case = rkb_task_case(subject->task, kind, 0);
       for (uint32_t i = 1; the_case; the_case = rkb_task_case(subject->task, kind, i++)) {
          bool fits = the_case->operations <= MOST_OPERATIONS && output_elements(the_case) <= MOST_ELEMENTS;
-         bool better = subject->the_case == NULL || (kind == RKB_CASE_CHECK && the_case->operations > subject->the_case->operations);
+         bool better = subject->the_case == NULL ||
+                       (kind == RKB_CASE_CHECK && the_case->operations > subject->the_case->operations);
          if (fits && better)
             subject->the_case = the_case;
       }
    }
    if (subject->the_case == NULL)
-      return rkb_fail(err, RKB_ERR_LIMIT, "no case of %s is small enough to evaluate whole (%.0e operations)", subject->filter->task,
-                      MOST_OPERATIONS);
+      return rkb_fail(err, RKB_ERR_LIMIT, "no case of %s is small enough to evaluate whole (%.0e operations)",
+                      subject->filter->task, MOST_OPERATIONS);
    snprintf(subject->filter->judged, sizeof subject->filter->judged, "%s", subject->the_case->name);
    subject->filter->smaller = subject->the_case->kind == RKB_CASE_CHECK;
    if (!subject->filter->smaller)
@@ -207,7 +216,8 @@ static int judge(subject_t *subject, rkb_error_t *err) {
       return status;
    uint64_t elements = output_elements(subject->the_case);
    double *values = malloc(SEEDS * elements * sizeof *values);
-   status = values ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory filtering %s", subject->filter->task);
+   status =
+      values ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory filtering %s", subject->filter->task);
    for (uint32_t run = 0; run < SEEDS && status == RKB_OK; ++run)
       status = evaluate(subject, subject->the_case, run + 1, values + run * elements, err);
    if (status == RKB_OK) {

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-static const rkb_listing_target_t target = {.name = "plain", .bytes_per_s = 1e12, .operations_per_s = 1e13, .launch_floor_s = 2e-6};
+static const rkb_listing_target_t target = {
+   .name = "plain", .bytes_per_s = 1e12, .operations_per_s = 1e13, .launch_floor_s = 2e-6};
 
 static void least_time_is_the_longer_of_two_plus_the_floor(void **state) {
    (void)state;
@@ -44,7 +45,8 @@ static void every_shipped_task_is_listed_in_every_direction(void **state) {
    for (uint32_t i = 0; i < listing.count; i++) {
       tasks += i == 0 || strcmp(listing.cases[i].task, listing.cases[i - 1].task) != 0;
       assert_true(i == 0 || strcmp(listing.cases[i - 1].task, listing.cases[i].task) <= 0);
-      assert_true(listing.cases[i].operations >= 0 && listing.cases[i].bytes > 0 && listing.cases[i].least_s > target.launch_floor_s);
+      assert_true(listing.cases[i].operations >= 0 && listing.cases[i].bytes > 0 &&
+                  listing.cases[i].least_s > target.launch_floor_s);
    }
    assert_int_equal(tasks, 18);
    rkb_text_t text;
