@@ -3,8 +3,9 @@
  *    rkb-bench-http [streams [events]]        default 1000 streams of 100 events, 20 a second each
  *    rkb-bench-http tls PORT CA [streams [events]]   against http_server.py's TLS port instead
  *
- * The server is a child process on the same machine; bind this program to one core with taskset and the child finds another
- * by itself (its affinity is reset).  Lag is by how much a 5 ms timer came late, from the first connect on, ramp included. */
+ * The server is a child process on the same machine; bind this program to one core with taskset and the child
+ * finds another by itself (its affinity is reset).  Lag is by how much a 5 ms timer came late, from the first
+ * connect on, ramp included. */
 #include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
@@ -23,7 +24,8 @@
 #define MOST_TICKS 200000u
 #define EVENT "data: {\"choices\":[{\"delta\":{\"content\":\"a few words of an answer\"}}]}\n\n"
 
-static const char reply_head[] = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
+static const char reply_head[] =
+   "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
 
 /* The server -------------------------------------------------------------------------------------- */
 
@@ -118,8 +120,8 @@ static pid_t start_server(int *port) {
    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
    socklen_t size = sizeof address;
    int listener = socket(AF_INET, SOCK_STREAM, 0);
-   if (listener < 0 || bind(listener, (struct sockaddr *)&address, size) != 0 || listen(listener, 4096) != 0 ||
-       getsockname(listener, (struct sockaddr *)&address, &size) != 0)
+   if (listener < 0 || bind(listener, (struct sockaddr *)&address, size) != 0 ||
+       listen(listener, 4096) != 0 || getsockname(listener, (struct sockaddr *)&address, &size) != 0)
       return -1;
    *port = ntohs(address.sin_port);
    pid_t child = fork();
@@ -182,11 +184,13 @@ static int run(const char *url, const char *ca_file, unsigned streams, unsigned 
    rkb_http_t *http;
    struct rusage usage;
    const rkb_http_options_t options = {.ca_file = ca_file};
-   if (rkb_loop_new(&bench.loop, &err) != RKB_OK || rkb_http_new(bench.loop, &options, &http, &err) != RKB_OK) {
+   if (rkb_loop_new(&bench.loop, &err) != RKB_OK ||
+       rkb_http_new(bench.loop, &options, &http, &err) != RKB_OK) {
       fprintf(stderr, "rkb-bench-http: %s\n", err.message);
       return 2;
    }
-   rkb_http_request_t request = {.url = url, .body = "{\"stream\": true}", .body_bytes = 16, .event = on_event, .done = on_done};
+   rkb_http_request_t request = {
+      .url = url, .body = "{\"stream\": true}", .body_bytes = 16, .event = on_event, .done = on_done};
    rkb_timer_t *tick = rkb_timer_start_repeating(bench.loop, TICK_NS, on_tick, NULL);
    uint64_t began = rkb_now_ns();
    bench.left = streams;
@@ -201,12 +205,12 @@ static int run(const char *url, const char *ca_file, unsigned streams, unsigned 
    qsort(bench.lags, bench.ticks, sizeof bench.lags[0], by_size);
    double ideal = (double)(events + 1) * EVENT_NS / 1e9;
    printf("streams %u, failed %u, events %llu\n", streams, bench.failed, (unsigned long long)bench.events);
-   printf("loop lag: median %.2f ms, 99th percentile %.2f ms, largest %.2f ms (%u samples)\n", lag_ms(0.5), lag_ms(0.99),
-          lag_ms(1), bench.ticks);
+   printf("loop lag: median %.2f ms, 99th percentile %.2f ms, largest %.2f ms (%u samples)\n", lag_ms(0.5),
+          lag_ms(0.99), lag_ms(1), bench.ticks);
    printf("wall %.2f s, of one stream alone %.2f s, ratio %.2f\n", seconds, ideal, seconds / ideal);
    printf("processor %.2f s, memory at most %.1f MB\n",
-          (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6 + (double)usage.ru_stime.tv_sec +
-             (double)usage.ru_stime.tv_usec / 1e6,
+          (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6 +
+             (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6,
           (double)usage.ru_maxrss / 1024);
    rkb_http_free(http);
    rkb_loop_free(bench.loop);

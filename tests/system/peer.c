@@ -23,8 +23,10 @@ static void bytes_go_there_and_back(void **state) {
    rkb_peer_t peer = start("exec cat");
    char back[6] = "";
    for (int i = 0; i < 3; i++) {
-      assert_int_equal(rkb_peer_send(&peer, "hello", 5, rkb_now_ns() + 20 * SECOND, NULL, NULL), RKB_TRANSFERRED);
-      assert_int_equal(rkb_peer_receive(&peer, back, 5, rkb_now_ns() + 20 * SECOND, NULL, NULL), RKB_TRANSFERRED);
+      assert_int_equal(rkb_peer_send(&peer, "hello", 5, rkb_now_ns() + 20 * SECOND, NULL, NULL),
+                       RKB_TRANSFERRED);
+      assert_int_equal(rkb_peer_receive(&peer, back, 5, rkb_now_ns() + 20 * SECOND, NULL, NULL),
+                       RKB_TRANSFERRED);
       assert_string_equal(back, "hello");
    }
    int status = rkb_peer_kill(&peer, NULL);
@@ -37,8 +39,10 @@ static void a_dead_peer_is_an_ended_transfer(void **state) {
    (void)state;
    rkb_peer_t peer = start("exit 3");
    char byte, *much = calloc(1, 1 << 20);
-   assert_int_equal(rkb_peer_receive(&peer, &byte, 1, rkb_now_ns() + 20 * SECOND, NULL, NULL), RKB_TRANSFER_ENDED);
-   assert_int_equal(rkb_peer_send(&peer, much, 1 << 20, rkb_now_ns() + 20 * SECOND, NULL, NULL), RKB_TRANSFER_ENDED);
+   assert_int_equal(rkb_peer_receive(&peer, &byte, 1, rkb_now_ns() + 20 * SECOND, NULL, NULL),
+                    RKB_TRANSFER_ENDED);
+   assert_int_equal(rkb_peer_send(&peer, much, 1 << 20, rkb_now_ns() + 20 * SECOND, NULL, NULL),
+                    RKB_TRANSFER_ENDED);
    rkb_peer_kill(&peer, NULL);
    free(much);
 }
@@ -52,9 +56,11 @@ static void waits_are_bounded(void **state) {
    (void)state;
    rkb_peer_t peer = start("sleep 1000");
    char byte, *much = calloc(1, 1 << 22);
-   assert_int_equal(rkb_peer_receive(&peer, &byte, 1, rkb_now_ns() + SECOND / 10, NULL, NULL), RKB_TRANSFER_LATE);
+   assert_int_equal(rkb_peer_receive(&peer, &byte, 1, rkb_now_ns() + SECOND / 10, NULL, NULL),
+                    RKB_TRANSFER_LATE);
    assert_int_equal(rkb_peer_receive(&peer, &byte, 1, 0, yes, NULL), RKB_TRANSFER_CANCELLED);
-   assert_int_equal(rkb_peer_send(&peer, much, 1 << 22, rkb_now_ns() + SECOND / 10, NULL, NULL), RKB_TRANSFER_LATE);
+   assert_int_equal(rkb_peer_send(&peer, much, 1 << 22, rkb_now_ns() + SECOND / 10, NULL, NULL),
+                    RKB_TRANSFER_LATE);
    rkb_peer_kill(&peer, NULL);
    free(much);
 }
