@@ -196,6 +196,7 @@ run_fuzzers() {
   [[ ${#fuzzers[@]} -gt 0 ]] || fail "build-fuzz has no fuzz targets"
   ninja -C build-fuzz --quiet "${fuzzers[@]}" >&2
   say "fuzzing ${fuzzers[*]#fuzz_}, $fuzz_seconds s each"
+  # shellcheck disable=SC2016 # the inner shell expands these
   printf '%s\n' "${fuzzers[@]}" | xargs -P "$(nproc)" -I '{}' bash -c '
     set -euo pipefail
     name=$1 seconds=$2 folder=build-fuzz/found/$1
