@@ -296,6 +296,12 @@ static bool tell_strategy(rkb_run_t *run, const rkb_asked_t *asked) {
    bool ok = result != NULL;
    if (!ok)
       rkb_run_break(run, RKB_ERR_NOMEM, "out of memory");
+   /* Past a limit nothing is asked any more.  A run with a higher limit would ask before it tells this, so telling it now
+    * would keep this run from being a prefix of that one. */
+   if (run->ending == RKB_ENDED_LIMIT) {
+      rkb_arena_free(arena);
+      return ok;
+   }
    ok = ok && rkb_dialogue_tell(run, asked, result);
    if (ok && run->strategy) {
       const rkb_strategy_t *strategy = run->pipeline->entries[run->pipeline->strategy].strategy;
@@ -385,6 +391,8 @@ void rkb_groups_tell(rkb_run_t *run) {
    while (!run->status && run->next_tell < run->asked_count && run->asked[run->next_tell]->state == RKB_FINISHED)
       tell_next(run, run->asked[run->next_tell]);
    run->telling = false;
+   if (!run->status && !rkb_dialogue_flush(run))
+      return;
    if (run->asking_over && run->next_tell == run->asked_count)
       rkb_loop_stop(run->core.loop);
 }

@@ -117,8 +117,6 @@ static void signalled(uv_signal_t *signal, int number) {
 
 static int interrupts_open(interrupts_t *interrupts, rkb_run_t *run, rkb_error_t *err) {
    uv_loop_t *loop = rkb_loop_uv(run->core.loop);
-   interrupts->run = run;
-   interrupts->pipe[0] = interrupts->pipe[1] = -1;
    if (run->options.interrupt_handle) {
       if (pipe2(interrupts->pipe, O_CLOEXEC | O_NONBLOCK) != 0 || uv_poll_init(loop, &interrupts->poll, interrupts->pipe[0]) != 0)
          return rkb_fail(err, RKB_ERR_IO, "no pipe for interrupts: %s", strerror(errno));
@@ -141,7 +139,7 @@ static int interrupts_open(interrupts_t *interrupts, rkb_run_t *run, rkb_error_t
 
 /* The handles' memory must outlive their close callbacks, which rkb_loop_free runs: the caller frees it after that. */
 static void interrupts_close(interrupts_t *interrupts) {
-   if (interrupts->run && interrupts->run->options.interrupt_handle)
+   if (interrupts->run->options.interrupt_handle)
       *interrupts->run->options.interrupt_handle = -1;
    if (interrupts->polling)
       uv_close((uv_handle_t *)&interrupts->poll, NULL);
@@ -334,6 +332,8 @@ int rkb_run(rkb_pipeline_t *pipeline, const rkb_run_options_t *options, rkb_outc
       free(interrupts);
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    }
+   interrupts->run = run;
+   interrupts->pipe[0] = interrupts->pipe[1] = -1;
    run->pipeline = pipeline;
    run->options = *options;
    run->started_ns = rkb_now_ns();

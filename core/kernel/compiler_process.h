@@ -2,14 +2,12 @@
 #ifndef RKB_KERNEL_COMPILER_PROCESS_H
 #define RKB_KERNEL_COMPILER_PROCESS_H
 
-#include <sys/types.h>
-#include <rkb/plugin.h>
 #include "base/text.h"
+#include "system/peer.h"
 
 typedef struct compiler_process {
-   pid_t pid; /* 0: not running */
-   int in, out;
-   uint32_t served;
+   rkb_peer_t peer;
+   uint32_t served; /* compiles answered */
 } compiler_process_t;
 
 typedef struct compiler_bounds {
@@ -30,7 +28,9 @@ enum exchange_end {
    EXCHANGE_NONSENSE  /* an answer that is no frame */
 };
 
-int compiler_process_start(compiler_process_t *process, const char *program, const char *const *arguments, rkb_error_t *err);
+/* arguments[0] is the program. */
+int compiler_process_start(compiler_process_t *process, const char *const *arguments, rkb_error_t *err);
+bool compiler_process_runs(const compiler_process_t *process);
 /* Sends a frame (NULL: none) and reads one; payload is malloc'd.  After any end but ANSWERED the process is gone. */
 enum exchange_end compiler_process_exchange(compiler_process_t *process, const rkb_text_t *request, const compiler_bounds_t *bounds,
                                             char **payload, size_t *length, int *signal_number);

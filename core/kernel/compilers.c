@@ -125,12 +125,16 @@ const char *compilers_limits(rkb_compilers_t *compilers) {
    return compilers->limits;
 }
 
+const char *compilers_layers(rkb_compilers_t *compilers) {
+   return compilers->layers;
+}
+
 /* An idle slot, a running process before an empty one. */
 static slot_t *idle_slot(rkb_compilers_t *compilers) {
    slot_t *empty = NULL;
    for (uint32_t i = 0; i < compilers->count; i++) {
       slot_t *slot = &compilers->slots[i];
-      if (!slot->busy && slot->process.pid > 0)
+      if (!slot->busy && compiler_process_runs(&slot->process))
          return slot;
       if (!slot->busy && !empty)
          empty = slot;
@@ -203,7 +207,7 @@ static int start(rkb_compilers_t *compilers, compiler_process_t *process, rkb_er
       arguments[5] = "--cuda-home";
       arguments[6] = compilers->home;
    }
-   status = compiler_process_start(process, compilers->program, arguments, err);
+   status = compiler_process_start(process, arguments, err);
    if (status != RKB_OK)
       return status;
    end = compiler_process_exchange(process, NULL, &bounds, &payload, &length, &signal_number);
@@ -229,7 +233,7 @@ int compilers_version(rkb_compilers_t *compilers, int *major, int *minor, rkb_er
    pthread_mutex_unlock(&compilers->mutex);
    if (!known) {
       slot = acquire(compilers, NULL, NULL);
-      if (slot->process.pid <= 0)
+      if (!compiler_process_runs(&slot->process))
          status = start(compilers, &slot->process, err);
       release(compilers, slot);
       if (status != RKB_OK)
@@ -286,7 +290,7 @@ static int read_answer(const rkb_compilers_t *compilers, const compile_input_t *
    count = wire_count(&in, COMPILER_MAX_NAMES, 8);
    for (uint32_t i = 0; i < count; i++)
       output->lowered[i] = wire_bytes(&in, &output->lowered_bytes[i], COMPILER_MAX_NAME);
-   *retire = wire_u64(&in) > compilers->memory / 8;
+   *retire = wire_u64(&in) > compilers->memory / 4;
    if (in.bad || (outcome == RKB_COMPILE_OK && count != input->expression_count)) {
       *err = (rkb_error_t){.status = RKB_ERR_INTERNAL, .message = "the compiler process gave an answer that cannot be read"};
       return err->status;
@@ -305,7 +309,7 @@ static int read_answer(const rkb_compilers_t *compilers, const compile_input_t *
    return RKB_OK;
 }
 
-static int compile_in(rkb_compilers_t *compilers, slot_t *slot, const compile_input_t *input, const rkb_text_t *request,
+static int compile_in(rkb_compilers_t *compilers, slot_t *slot, const compile_input_t *input, const rkb_text_t *request, bool retried,
                       bool (*cancelled)(void *), void *argument, compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err) {
    /* Sleeping and waiting cost no processor time; a process that does nothing else is broken, not a verdict. */
    const compiler_bounds_t bounds = {.cpu_ns = compilers->cpu_ns, .memory = compilers->memory,
@@ -315,12 +319,16 @@ static int compile_in(rkb_compilers_t *compilers, slot_t *slot, const compile_in
    size_t length;
    bool retire = false;
    int signal_number = 0, status;
-   if (slot->process.pid <= 0) {
+   if (!compiler_process_runs(&slot->process)) {
       status = start(compilers, &slot->process, err);
       if (status != RKB_OK)
          return status;
    }
    end = compiler_process_exchange(&slot->process, request, &bounds, &payload, &length, &signal_number);
+   if (end == EXCHANGE_DIED && signal_number == SIGKILL && !retried) {
+      /* Killed from outside (the kernel when memory is short, a person): not this source's doing until it happens twice. */
+      return compile_in(compilers, slot, input, request, true, cancelled, argument, output, finding, err);
+   }
    switch (end) {
    case EXCHANGE_ANSWERED:
       status = read_answer(compilers, input, payload, length, output, finding, &retire, err);
@@ -364,7 +372,7 @@ int compilers_compile(rkb_compilers_t *compilers, const compile_input_t *input, 
       *err = (rkb_error_t){.status = RKB_ERR_CANCELLED, .message = "cancelled"};
       return err->status;
    }
-   status = compile_in(compilers, slot, input, &request, cancelled, argument, output, finding, err);
+   status = compile_in(compilers, slot, input, &request, false, cancelled, argument, output, finding, err);
    release(compilers, slot);
    rkb_text_free(&request);
    if (status != RKB_OK)

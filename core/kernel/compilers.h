@@ -35,6 +35,8 @@ void compile_output_free(compile_output_t *output);
 
 build_cache_t *compilers_cache(rkb_compilers_t *compilers); /* NULL: no cache */
 const char *compilers_limits(rkb_compilers_t *compilers);   /* what belongs into a key: limits decide verdicts */
+/* The sandbox of the compiler processes, "landlock seccomp"; "" before the first has started. */
+const char *compilers_layers(rkb_compilers_t *compilers);
 /* Major and minor of NVRTC and the directory of its headers; starts a process when none has run. */
 int compilers_version(rkb_compilers_t *compilers, int *major, int *minor, rkb_error_t *err);
 

@@ -310,6 +310,8 @@ rkb_bound_t *rkb_bound_new(const rkb_definition_t *definition, bool backward, co
       rkb_problem(problems, place, "in case %s: %s", name, bound->program->error);
    if (!built || problems->errors != before)
       goto failed;
+   if (!rkb_program_prune(bound->program))
+      goto out_of_memory;
    bound->view.operations = rkb_program_operations(bound->program);
    if (rkb_families_build(bound))
       return bound;

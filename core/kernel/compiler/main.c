@@ -40,14 +40,14 @@ static void allow_cpu(uint64_t seconds) {
    setrlimit(RLIMIT_CPU, &bounds);
 }
 
-/* Bytes of data this process holds: the sixth number of statm, which was opened before the sandbox closed. */
-static uint64_t data_bytes(int statm) {
+/* Resident bytes of this process: the second number of statm, which was opened before the sandbox closed. */
+static uint64_t resident_bytes(int statm) {
    char text[256] = "";
-   unsigned long data = 0;
+   unsigned long pages = 0;
    ssize_t got = pread(statm, text, sizeof text - 1, 0);
-   if (got <= 0 || sscanf(text, "%*u %*u %*u %*u %*u %lu", &data) != 1)
+   if (got <= 0 || sscanf(text, "%*u %lu", &pages) != 1)
       return 0;
-   return (uint64_t)data * (uint64_t)sysconf(_SC_PAGESIZE);
+   return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 static bool read_settings(int argc, char **argv, settings_t *settings) {
@@ -94,7 +94,7 @@ static bool serve_one(nvrtc_t *nvrtc, const void *payload, size_t size, int stat
    request.want_cubin = wire_u32(&in) != 0;
    if (!in.bad) {
       nvrtc_compile(nvrtc, &request, &answer);
-      wire_put_u64(&answer, data_bytes(statm));
+      wire_put_u64(&answer, resident_bytes(statm));
       sent = send_frame(&answer);
    }
    for (uint32_t i = 0; i < request.expression_count; i++)
@@ -144,7 +144,9 @@ int main(int argc, char **argv) {
    signal(SIGPIPE, SIG_IGN);
    limit(RLIMIT_CORE, 0);
    limit(RLIMIT_FSIZE, 0);
+#ifndef __SANITIZE_ADDRESS__ /* whose shadow memory alone is over any limit; the parent watches the resident size too */
    limit(RLIMIT_DATA, settings.memory);
+#endif
    prctl(PR_SET_DUMPABLE, 0);
    rkb_text_init(&hello, 64 << 10);
    rkb_text_init(&layers, 256);

@@ -76,8 +76,8 @@ def index_bound(probe, nodes, name):
     for node in nodes:
         if node["op"] in ("cross_entropy", "nll_loss") and node["in"][1] == name:
             return shapes[node["in"][0]][1]
-        if node["op"] == "embedding" and node["in"][0] == name:
-            return shapes[node["in"][1]][0]
+        if node["op"] == "embedding" and node["in"][1] == name:
+            return shapes[node["in"][0]][0]
         if node["op"] == "gather" and node["in"][1] == name:
             return shapes[node["in"][0]][int(node["attr"]["dim"])]
     return None

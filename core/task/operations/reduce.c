@@ -120,7 +120,7 @@ static rkb_point_t conclude_variance(const rkb_precision_t *precision, const row
                                      double correction) {
    double u = precision->unit, mean = sums->sum / length, mean_square = sums->squares / length;
    rkb_point_t of_squares = {0}, of_sum = {0};
-   rkb_sum_rounding(precision, sums->squares, sums->squares, sums->fourths, sums->nonzero, &of_squares);
+   rkb_sum_rounding(precision, sums->squares, sums->squares, sums->fourths, length, &of_squares);
    rkb_sum_rounding(precision, sums->sum, sums->absolute, sums->squares, sums->nonzero, &of_sum);
    double difference = 3 * u * (mean_square + mean * mean);
    double scale = length / (length - correction);

@@ -48,22 +48,26 @@ static uint32_t count_wavefronts(const uint64_t *address, uint32_t mask, uint32_
 }
 
 void machine_count_request(machine_warp_t *warp, const uint64_t address[LANES], uint32_t mask, uint32_t bytes, bool store) {
-   rkb_machine_counters_t *c = &warp->run->measured;
+   rkb_launch_counters_t *c = &warp->run->measured;
    if (!mask)
       return;
    const uint64_t window = address[__builtin_ctz(mask)] >> WINDOW_SHIFT;
-   const uint64_t total = (uint64_t)__builtin_popcount(mask) * bytes;
    if (window == WINDOW_SHARED) {
       c->shared_requests++;
       c->shared_wavefronts += count_wavefronts(address, mask, bytes);
-      c->shared_bytes += total;
-   } else if (window == 0 && store) {
-      c->global_store_requests++;
-      c->global_store_sectors += count_sectors(address, mask, bytes);
-      c->global_store_bytes += total;
-   } else if (window == 0) {
-      c->global_load_requests++;
-      c->global_load_sectors += count_sectors(address, mask, bytes);
-      c->global_load_bytes += total;
+      return;
+   }
+   if (window != 0)
+      return;
+   const uint64_t sectors = count_sectors(address, mask, bytes);
+   const uint64_t least = ((uint64_t)__builtin_popcount(mask) * bytes + 31) / 32;
+   if (store) {
+      c->store_requests++;
+      c->store_sectors += sectors;
+      c->store_least += least;
+   } else {
+      c->load_requests++;
+      c->load_sectors += sectors;
+      c->load_least += least;
    }
 }

@@ -425,7 +425,7 @@ static bool decode_generic(decoder_t *decoder) {
       const machine_opcode_t *careful = decode_lookup(decoder, key);
       if (careful)
          row = careful;
-      else if (i->rounding || (row && row->class != RKB_CLASS_HALF && row->class != RKB_CLASS_SPECIAL && (i->flags & FLAG_SAT)))
+      else if (i->rounding || (row && row->class != RKB_CLASS_F16 && row->class != RKB_CLASS_SPECIAL && (i->flags & FLAG_SAT)))
          row = NULL;
       key[length] = '\0';
    }

@@ -78,7 +78,7 @@ static bool memory_modifiers(decoder_t *decoder) {
 
 static uint8_t memory_class(uint32_t space) {
    return space == PTX_SHARED ? RKB_CLASS_SHARED : space == PTX_LOCAL ? RKB_CLASS_LOCAL
-          : space == PTX_PARAM || space == PTX_CONST ? RKB_CLASS_PARAMETER : RKB_CLASS_GLOBAL;
+          : space == PTX_PARAM || space == PTX_CONST ? RKB_CLASS_OTHER : RKB_CLASS_GLOBAL;
 }
 
 /* The registers of a value or of a list of them, as extras; a load's may be wider than the type. */
@@ -474,7 +474,7 @@ static enum decode_result barrier(decoder_t *decoder) {
    if (!reduces && !arrives && !decode_modifier(decoder, "sync"))
       return unsupported(decoder);
    i->kind = MACHINE_BARRIER;
-   i->class = RKB_CLASS_CONTROL;
+   i->class = RKB_CLASS_BARRIER;
    i->operation = arrives ? BARRIER_ARRIVE : !reduces ? BARRIER_SYNC : decode_modifier(decoder, "popc") ? BARRIER_COUNT
                   : decode_modifier(decoder, "and") ? BARRIER_AND : BARRIER_OR;
    if (strcmp(decoder->modifiers[0], "bar") == 0 || decode_modifier(decoder, "aligned"))

@@ -132,8 +132,9 @@ int rkb_machine_open(const rkb_machine_module_t *module, const rkb_plan_t *plan,
    rkb_machine_set_checks(made, options->checks);
    run->findings = calloc(16, sizeof *run->findings);
    run->programs = calloc(plan->launch_count + 1, sizeof *run->programs);
+   run->counters = calloc(plan->launch_count + 1, sizeof *run->counters);
    int status = RKB_OK;
-   if (!run->findings || !run->programs || !lay_out(run))
+   if (!run->findings || !run->programs || !run->counters || !lay_out(run))
       status = rkb_fail(err, run->out_of_memory ? RKB_ERR_LIMIT : RKB_ERR_NOMEM, "the plan needs more than the machine's %llu bytes",
                         (unsigned long long)run->options.memory_bytes);
    else if (!module->error_line && !make_programs(run, err))
@@ -182,6 +183,7 @@ void rkb_machine_close(rkb_machine_t *machine) {
    free(run->regions);
    free(run->variable_address);
    free(run->programs);
+   free(run->counters);
    free(run->findings);
    free(run->kept);
    free(machine);
@@ -193,6 +195,10 @@ void rkb_machine_set_checks(rkb_machine_t *machine, uint32_t checks) {
    run->shadow = checks & RKB_MACHINE_SHADOW;
    run->taint = checks & RKB_MACHINE_TAINT;
    run->pool_program = NULL; /* the pool's layout depends on the checks */
+}
+
+void rkb_machine_set_budget(rkb_machine_t *machine, uint64_t thread_instructions) {
+   machine->run.options.thread_instructions = thread_instructions;
 }
 
 /* One run -------------------------------------------------------------------------------------------------------- */
@@ -315,25 +321,33 @@ static uint64_t sampled_block(uint64_t total, uint64_t row, uint64_t count, uint
    return even;
 }
 
-static void gather_counters(machine_run_t *run, const machine_program_t *program, uint64_t blocks) {
-   rkb_machine_counters_t *c = &run->report.counters, *m = &run->measured;
+static void gather_counters(machine_run_t *run, const machine_launch_t *launch, uint64_t blocks) {
+   const machine_program_t *program = launch->program;
+   const rkb_plan_launch_t *plan = launch->plan;
+   rkb_launch_counters_t *c = &run->counters[launch->number], *m = &run->measured;
+   c->launch = launch->number;
+   c->kernel = plan->kernel;
+   c->threads = plan->block[0] * plan->block[1] * plan->block[2];
+   c->blocks = (uint64_t)plan->grid[0] * plan->grid[1] * plan->grid[2];
+   c->executed = blocks;
+   c->longest_warp = run->longest_warp;
+   c->barriers = run->measured_barriers / run->block.warp_count;
    for (uint32_t b = 0; b < program->block_count; b++)
-      for (uint32_t n = 0; n < 16; n++) {
-         c->class_threads[n] += run->block_threads[b] * program->blocks[b].class_count[n];
-         c->class_warps[n] += run->block_warps[b] * program->blocks[b].class_count[n];
+      for (uint32_t n = 0; n < RKB_CLASS_COUNT; n++) {
+         c->thread_instructions[n] += run->block_threads[b] * program->blocks[b].class_count[n];
+         c->warp_instructions[n] += run->block_warps[b] * program->blocks[b].class_count[n];
       }
    if (!run->measured_blocks)
       return;
 #define SCALE(name) c->name += (uint64_t)((double)m->name * (double)blocks / (double)run->measured_blocks)
-   SCALE(global_load_requests);
-   SCALE(global_load_sectors);
-   SCALE(global_load_bytes);
-   SCALE(global_store_requests);
-   SCALE(global_store_sectors);
-   SCALE(global_store_bytes);
+   SCALE(load_requests);
+   SCALE(load_sectors);
+   SCALE(load_least);
+   SCALE(store_requests);
+   SCALE(store_sectors);
+   SCALE(store_least);
    SCALE(shared_requests);
    SCALE(shared_wavefronts);
-   SCALE(shared_bytes);
 #undef SCALE
 }
 
@@ -344,7 +358,6 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
    const bool sampled = sample < total;
    uint64_t executed = 0, previous = UINT64_MAX;
    run->report.sampled |= sampled;
-   run->report.counters.blocks_total += total;
    for (uint64_t n = 0; n < sample && !run->stop && !run->out_of_memory; n++) {
       uint64_t linear = sampled ? sampled_block(total, grid[0], sample, n) : n;
       if (linear == previous)
@@ -355,7 +368,7 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
       executed++;
    }
    run->next_serial += total;
-   gather_counters(run, launch->program, executed);
+   gather_counters(run, launch, executed);
 }
 
 static bool run_launch(machine_run_t *run, uint32_t number) {
@@ -381,8 +394,8 @@ static bool run_launch(machine_run_t *run, uint32_t number) {
    }
    launch.global_shift = shift;
    launch.first_serial = run->next_serial;
-   run->measured = (rkb_machine_counters_t){0};
-   run->measured_blocks = 0;
+   run->measured = (rkb_launch_counters_t){0};
+   run->measured_blocks = run->measured_barriers = run->longest_warp = 0;
    run->block_warps = calloc(2 * (size_t)program->block_count + 2, sizeof *run->block_warps);
    run->block_threads = run->block_warps + program->block_count + 1;
    if (!run->block_warps)
@@ -425,9 +438,9 @@ int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers,
    run->stop = run->out_of_memory = false;
    run->executed = 0;
    run->budget = run->options.thread_instructions;
-   if (run->options.hang_limit && run->options.hang_limit < run->budget)
-      run->budget = run->options.hang_limit;
+   run->hang_limit = run->options.hang_limit ? run->options.hang_limit : UINT64_MAX;
    run->report = (rkb_machine_report_t){.memory_peak = peak};
+   memset(run->counters, 0, run->plan->launch_count * sizeof *run->counters);
    uint32_t line;
    const char *problem = rkb_machine_module_error(run->module, &line);
    bool complete = false;
@@ -452,6 +465,9 @@ int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers,
 
 void rkb_machine_report(const rkb_machine_t *machine, rkb_machine_report_t *report) {
    *report = machine->run.report;
+   report->thread_instructions = machine->run.executed;
+   report->launches = machine->run.counters;
+   report->launch_count = machine->run.plan->launch_count;
    report->findings = machine->run.findings;
    report->finding_count = machine->run.finding_count;
 }

@@ -200,15 +200,12 @@ static bool arrive_at_barrier(machine_warp_t *warp, machine_fragment_t *f, const
 /* Everything that is no plain operation.  True when the loop must choose a fragment anew. */
 static bool control(machine_warp_t *warp, uint32_t fragment, const machine_instruction_t *i, uint32_t mask) {
    machine_fragment_t *f = &warp->fragments[fragment];
-   machine_run_t *run = warp->run;
    switch (i->kind) {
    case MACHINE_BRANCH:
-      run->report.counters.branches++;
       if (mask == f->mask) {
          f->pc = i->target;
          return warp->fragment_count > 1;
       }
-      run->report.counters.divergent_branches++;
       add_fragment(warp, f, i->target, mask);
       f->mask &= ~mask;
       f->pc++;
@@ -220,7 +217,7 @@ static bool control(machine_warp_t *warp, uint32_t fragment, const machine_instr
    case MACHINE_TRAP:
       machine_find(warp, RKB_MACHINE_REJECT, "plan.trap", (uint32_t)__builtin_ctz(mask),
                    "the kernel stops itself here (trap or a failed assertion), which fails the launch");
-      run->stop = true;
+      warp->run->stop = true;
       return true;
    case MACHINE_BARRIER: return arrive_at_barrier(warp, f, i, mask);
    default: f->pc++; return false;
@@ -239,7 +236,7 @@ static bool arrive_at_barrier(machine_warp_t *warp, machine_fragment_t *f, const
                    "barrier %u for %u threads: numbers go to 15, counts are multiples of 32 up to the block", number, threads);
       return true;
    }
-   warp->run->report.counters.barriers++;
+   warp->run->measured_barriers++;
    if (i->operation == BARRIER_ARRIVE) {
       machine_barrier_t *barrier = &block->barriers[number];
       if (mask != f->mask || mask != warp->alive)
@@ -265,14 +262,11 @@ static bool arrive_at_barrier(machine_warp_t *warp, machine_fragment_t *f, const
 
 static void count_block(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
    machine_run_t *run = warp->run;
-   rkb_machine_counters_t *counters = &run->report.counters;
    const machine_block_info_t *info = &warp->program->blocks[i->block];
    const uint32_t lanes = (uint32_t)__builtin_popcount(mask);
    const uint64_t threads = (uint64_t)info->count * lanes;
    run->block_warps[i->block]++;
    run->block_threads[i->block] += lanes;
-   counters->warp_instructions += info->count;
-   counters->thread_instructions += threads;
    run->executed += threads;
    warp->spin += info->count;
 }
@@ -281,7 +275,7 @@ static void count_block(machine_warp_t *warp, const machine_instruction_t *i, ui
 static uint32_t guarded(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
    uint32_t value = *(const uint32_t *)(warp->registers + warp->program->registers[i->guard].offset);
    uint32_t undefined = mask & ~warp->defined[i->guard];
-   bool plain = i->kind <= MACHINE_CUSTOM && (i->class <= RKB_CLASS_COMPARE || i->class == RKB_CLASS_PARAMETER);
+   bool plain = i->kind <= MACHINE_CUSTOM && (i->class <= RKB_CLASS_CONVERT || (i->class == RKB_CLASS_OTHER && i->space != PTX_CONST));
    if (plain && undefined) {
       /* Whether the destination is written is unknown: it becomes undefined, and that is reported where it is used. */
       warp->defined[i->di] &= ~undefined;
@@ -300,20 +294,17 @@ static uint32_t guarded(machine_warp_t *warp, const machine_instruction_t *i, ui
    return mask & (i->guard_negated ? ~value : value);
 }
 
-static bool out_of_budget(machine_warp_t *warp) {
-   machine_run_t *run = warp->run;
-   if (run->executed <= run->budget)
-      return false;
-   bool hang = run->options.hang_limit && run->executed > run->options.hang_limit;
-   if (hang)
-      machine_find(warp, RKB_MACHINE_REJECT, "sync.deadlock", PTX_NONE,
-                   "%llu thread-instructions, far more than this case can need: the kernel does not end",
-                   (unsigned long long)run->executed);
-   else
-      machine_find(warp, RKB_MACHINE_UNKNOWN, "limit.budget", PTX_NONE, "the budget of %llu thread-instructions is used up",
-                   (unsigned long long)run->budget);
-   run->stop = true;
-   return true;
+static void stop_hang(machine_warp_t *warp) {
+   machine_find(warp, RKB_MACHINE_REJECT, "sync.deadlock", PTX_NONE,
+                "one warp has executed %llu instructions, far more than the whole case can need: the kernel does not end",
+                (unsigned long long)warp->spin);
+   warp->run->stop = true;
+}
+
+static void stop_budget(machine_warp_t *warp) {
+   machine_find(warp, RKB_MACHINE_UNKNOWN, "limit.budget", PTX_NONE, "the budget of %llu thread-instructions is used up",
+                (unsigned long long)warp->run->budget);
+   warp->run->stop = true;
 }
 
 void machine_warp_run(machine_warp_t *warp) {
@@ -341,8 +332,14 @@ void machine_warp_run(machine_warp_t *warp) {
             i = &code[f->pc];
          }
          count_block(warp, i, f->mask);
-         if (run->executed > run->budget && out_of_budget(warp))
+         if (run->executed > run->budget) {
+            stop_budget(warp);
             break;
+         }
+         if (warp->spin > run->hang_limit) {
+            stop_hang(warp);
+            break;
+         }
          if (warp->spin - start > QUANTUM)
             break;
       }
@@ -351,8 +348,6 @@ void machine_warp_run(machine_warp_t *warp) {
       if (i->guard) {
          mask = guarded(warp, i, mask);
          if (!mask) {
-            if (i->kind == MACHINE_BRANCH)
-               run->report.counters.branches++;
             f->pc++;
             if (!code[f->pc].block_start || warp->fragment_count == 1)
                continue;

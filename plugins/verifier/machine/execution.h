@@ -132,10 +132,12 @@ typedef struct machine_run {
    bool out_of_memory;
    /* Results */
    rkb_machine_report_t report;
-   rkb_machine_counters_t measured; /* memory requests of the blocks of a launch that are measured */
-   uint64_t measured_blocks;
+   rkb_launch_counters_t measured; /* memory requests of the blocks of a launch that are measured */
+   uint64_t measured_blocks, measured_barriers, longest_warp; /* barriers: arrivals of warps */
+   rkb_launch_counters_t *counters; /* by launch */
    uint64_t budget;             /* thread-instructions left */
    uint64_t executed;           /* of this run */
+   uint64_t hang_limit;         /* instructions of one warp */
    uint64_t memory;
    uint64_t next_serial;
    uint32_t record_shift;       /* log2 of the granule that global race records were made for */

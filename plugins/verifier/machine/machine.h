@@ -13,6 +13,7 @@
 #ifndef RKB_MACHINE_H
 #define RKB_MACHINE_H
 
+#include <rkb/ext/counters.h>
 #include <rkb/ext/kernel.h>
 #include <rkb/plugin.h>
 
@@ -36,7 +37,7 @@ typedef struct rkb_machine_options {
    uint32_t sample;             /* blocks of each launch to execute (first, last, edges, then spread); 0: all */
    uint64_t thread_instructions; /* budget of one run; 0: 4e9 */
    uint64_t memory_bytes;       /* for everything the machine allocates; 0: 1 GiB */
-   uint64_t hang_limit;         /* thread-instructions after which a run counts as hung; 0: none */
+   uint64_t hang_limit;         /* instructions of one warp after which the kernel counts as hung; 0: none */
    bool portable;               /* use the code for plain x86-64 even where the processor can do more */
    bool scalar_comparison;      /* reserved for rkb-bench-machine */
 } rkb_machine_options_t;
@@ -82,29 +83,12 @@ typedef struct rkb_machine_finding {
    uint64_t occurrences;    /* of the same reason at the same instruction */
 } rkb_machine_finding_t;
 
-/* What ran, added over all launches and runs.  Warp counts are executions of an instruction by a warp. */
-typedef struct rkb_machine_counters {
-   uint64_t thread_instructions, warp_instructions;
-   uint64_t class_threads[16], class_warps[16]; /* enum rkb_machine_class */
-   uint64_t branches, divergent_branches;
-   uint64_t global_load_requests, global_load_sectors, global_load_bytes;    /* sectors of 32 bytes, a request is a warp's */
-   uint64_t global_store_requests, global_store_sectors, global_store_bytes;
-   uint64_t shared_requests, shared_wavefronts, shared_bytes;                /* wavefronts: 1 without bank conflicts */
-   uint64_t atomic_requests, atomic_lanes, atomic_same_address;              /* lanes that hit an address of the same warp */
-   uint64_t barriers, blocks_executed, blocks_total;
-} rkb_machine_counters_t;
-
-enum rkb_machine_class {
-   RKB_CLASS_INTEGER, RKB_CLASS_F32, RKB_CLASS_F64, RKB_CLASS_HALF, RKB_CLASS_SPECIAL, RKB_CLASS_CONVERT,
-   RKB_CLASS_MOVE, RKB_CLASS_COMPARE, RKB_CLASS_GLOBAL, RKB_CLASS_SHARED, RKB_CLASS_LOCAL, RKB_CLASS_PARAMETER,
-   RKB_CLASS_ATOMIC, RKB_CLASS_WARP, RKB_CLASS_CONTROL, RKB_CLASS_OTHER
-};
-extern const char *const rkb_machine_class_names[16];
-
 typedef struct rkb_machine_report {
    uint32_t finding_count;
    const rkb_machine_finding_t *findings; /* the first one decides; until the next run or close */
-   rkb_machine_counters_t counters;
+   uint64_t thread_instructions; /* of the last run */
+   uint32_t launch_count;
+   const rkb_launch_counters_t *launches; /* of the last run, one a launch of the plan; until the next run or close */
    bool complete;              /* every launch ran to its end on all of its blocks */
    bool sampled;
    /* With RKB_MACHINE_TAINT: bit b stands for plan buffer b (63 for all from 63 on). */
@@ -129,6 +113,8 @@ void rkb_machine_close(rkb_machine_t *machine);
 int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers, rkb_error_t *err);
 /* Changes the checks of later runs. */
 void rkb_machine_set_checks(rkb_machine_t *machine, uint32_t checks);
+/* Changes how many thread-instructions later runs may execute. */
+void rkb_machine_set_budget(rkb_machine_t *machine, uint64_t thread_instructions);
 void rkb_machine_report(const rkb_machine_t *machine, rkb_machine_report_t *report);
 
 /* Definedness of an output after a run: which elements of bytes each were never written, or hold undefined bits.
@@ -151,6 +137,5 @@ uint32_t rkb_machine_unsupported(const rkb_machine_module_t *module, void (*visi
 char *rkb_machine_finding_json(const rkb_machine_finding_t *finding);
 /* The same for a person to read: instruction, source line, block, thread, registers.  malloc'd. */
 char *rkb_machine_finding_text(const rkb_machine_finding_t *finding);
-char *rkb_machine_counters_json(const rkb_machine_counters_t *counters);
 
 #endif

@@ -74,7 +74,7 @@ typedef struct machine_register_info {
 typedef struct machine_block_info {
    uint32_t first, count, rank;
    uint32_t successors[2], successor_count;
-   uint32_t class_count[16];
+   uint32_t class_count[RKB_CLASS_COUNT];
 } machine_block_info_t;
 
 typedef struct machine_program {

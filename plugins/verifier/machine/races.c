@@ -163,8 +163,8 @@ bool machine_global_records(machine_run_t *run, machine_region_t *region) {
 }
 
 #define NAME_ATOMIC (1ull << 11)
-#define MANY_THREADS 0x7ffull
-#define MANY_BLOCKS 0xffffffff00000000ull
+#define MANY_THREADS 0x7ffull /* of one block */
+#define MANY_BLOCKS 0x7feull  /* threads of several blocks, the newest of which is named */
 
 static uint64_t block_of(uint64_t name) {
    return name >> 32;
@@ -190,7 +190,7 @@ static void global_conflict(machine_warp_t *warp, uint32_t lane, machine_region_
                             const void *value, bool store, bool other_wrote, uint64_t name) {
    uint32_t other = (uint32_t)(name & MANY_THREADS), index[3];
    bool same = store && other_wrote && same_value(region->data + offset, value, bytes);
-   bool several = other == MANY_THREADS || (name & MANY_BLOCKS) == MANY_BLOCKS;
+   bool several = other >= MANY_BLOCKS;
    machine_block_index(warp->block->launch, several ? 0 : block_of(name) - 1, index);
    uint32_t before = warp->run->finding_count;
    report(warp, lane, "race.global", region->name, offset, bytes, store, other_wrote, several ? PTX_NONE : other - 1,
@@ -207,10 +207,11 @@ static void global_conflict(machine_warp_t *warp, uint32_t lane, machine_region_
 static uint64_t join_readers(const machine_warp_t *warp, uint32_t lane, uint64_t old, uint64_t me) {
    if (old == 0 || block_of(old) <= warp->block->launch->first_serial)
       return me;
-   if ((old & MANY_BLOCKS) == MANY_BLOCKS)
-      return old;
+   const uint64_t many_blocks = (me & ~MANY_THREADS) | MANY_BLOCKS;
+   if ((old & MANY_THREADS) == MANY_BLOCKS)
+      return many_blocks;
    if (block_of(old) != block_of(me))
-      return machine_sync_ordered(warp, lane, old) ? me : MANY_BLOCKS | MANY_THREADS;
+      return machine_sync_ordered(warp, lane, old) ? me : many_blocks;
    if (time_of(old) < warp->block->barrier_time || (old & MANY_THREADS) == (me & MANY_THREADS))
       return me;
    return me | MANY_THREADS;
@@ -224,7 +225,7 @@ static void global_granule(machine_warp_t *warp, uint32_t lane, machine_region_t
    if (writer && !both_atomic && !global_ordered(warp, lane, writer))
       global_conflict(warp, lane, region, offset, bytes, value, store, true, writer);
    else if (store && reader && !(atomic && (reader & NAME_ATOMIC))) {
-      if ((reader & MANY_BLOCKS) == MANY_BLOCKS) {
+      if ((reader & MANY_THREADS) == MANY_BLOCKS && block_of(reader) > warp->block->launch->first_serial) {
          if (warp->block->acquired_count)
             warp->run->report.order_unknown = true;
          else

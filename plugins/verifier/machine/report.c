@@ -1,14 +1,10 @@
-/* Findings: where, who, with what values; counters; and both as JSON and as text. */
+/* Findings: where, who, with what values; as JSON and as text. */
 #include "execution.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #define MAX_FINDINGS 16
-
-const char *const rkb_machine_class_names[16] = {
-   "integer", "float32", "float64", "half", "special", "convert", "move", "compare",
-   "global", "shared", "local", "parameter", "atomic", "warp", "control", "other"};
 
 void machine_thread_index(const machine_block_t *block, uint32_t thread, uint32_t out[3]) {
    const uint32_t *size = block->launch->plan->block;
@@ -265,48 +261,6 @@ char *rkb_machine_finding_text(const rkb_machine_finding_t *finding) {
    }
    if (finding->occurrences > 1)
       fprintf(out, "  seen %llu times\n", (unsigned long long)finding->occurrences);
-   if (fclose(out) != 0) {
-      free(text);
-      return NULL;
-   }
-   return text;
-}
-
-char *rkb_machine_counters_json(const rkb_machine_counters_t *c) {
-   char *text = NULL;
-   size_t length = 0;
-   FILE *out = open_memstream(&text, &length);
-   if (!out)
-      return NULL;
-#define NUMBER(name) fprintf(out, ",\"" #name "\":%llu", (unsigned long long)c->name)
-   fprintf(out, "{\"thread_instructions\":%llu", (unsigned long long)c->thread_instructions);
-   NUMBER(warp_instructions);
-   NUMBER(branches);
-   NUMBER(divergent_branches);
-   NUMBER(global_load_requests);
-   NUMBER(global_load_sectors);
-   NUMBER(global_load_bytes);
-   NUMBER(global_store_requests);
-   NUMBER(global_store_sectors);
-   NUMBER(global_store_bytes);
-   NUMBER(shared_requests);
-   NUMBER(shared_wavefronts);
-   NUMBER(shared_bytes);
-   NUMBER(atomic_requests);
-   NUMBER(atomic_lanes);
-   NUMBER(atomic_same_address);
-   NUMBER(barriers);
-   NUMBER(blocks_executed);
-   NUMBER(blocks_total);
-#undef NUMBER
-   for (int half = 0; half < 2; half++) {
-      fprintf(out, ",\"%s\":{", half ? "class_warps" : "class_threads");
-      for (int n = 0; n < 16; n++)
-         fprintf(out, "%s\"%s\":%llu", n ? "," : "", rkb_machine_class_names[n],
-                 (unsigned long long)(half ? c->class_warps[n] : c->class_threads[n]));
-      fputc('}', out);
-   }
-   fputc('}', out);
    if (fclose(out) != 0) {
       free(text);
       return NULL;

@@ -70,16 +70,18 @@ static void note_float_sum(machine_warp_t *warp, const machine_instruction_t *i,
             place->region ? place->region->name : "shared memory");
 }
 
+/* Lanes on one address take turns: the most on any one. */
 static void count_contention(machine_warp_t *warp, const uint64_t *address, uint32_t mask) {
-   rkb_machine_counters_t *counters = &warp->run->report.counters;
+   rkb_launch_counters_t *counters = &warp->run->counters[warp->block->launch->number];
+   uint32_t most = 0;
+   for (uint32_t l = 0; l < LANES; l++) {
+      uint32_t same = 0;
+      for (uint32_t k = 0; k < LANES && (mask >> l & 1); k++)
+         same += (mask >> k & 1) && address[k] == address[l];
+      most = same > most ? same : most;
+   }
    counters->atomic_requests++;
-   counters->atomic_lanes += (uint32_t)__builtin_popcount(mask);
-   for (uint32_t l = 1; l < LANES; l++)
-      for (uint32_t k = 0; k < l && (mask >> l & 1); k++)
-         if ((mask >> k & 1) && address[k] == address[l]) {
-            counters->atomic_same_address++;
-            break;
-         }
+   counters->atomic_serial += most;
 }
 
 /* extras: destinations (elements of them, the sink for red), values, and for cas the value to swap in. */

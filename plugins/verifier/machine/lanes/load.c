@@ -157,8 +157,7 @@ static inline uint64_t widen(uint64_t value, uint32_t bytes, bool is_signed, uin
 }
 
 /* Any lanes, any space, any width. */
-static void load_lanes(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask, const uint64_t *address,
-                       uint32_t wanted) {
+static void load_lanes(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask, const uint64_t *address) {
    const machine_slot_t *parts = warp->program->extras + i->extra;
    const uint32_t bytes = i->element_bytes, total = bytes * i->elements;
    uint32_t defined[8] = {0};
@@ -167,10 +166,8 @@ static void load_lanes(machine_warp_t *warp, const machine_instruction_t *i, uin
       if (!(mask >> l & 1))
          continue;
       machine_place_t place;
-      if (!place_of(warp, l, address[l], i->space, total, false, &place)) {
-         wanted &= ~(1u << l);
+      if (!place_of(warp, l, address[l], i->space, total, false, &place))
          continue;
-      }
       if (warp->run->races && place.window == WINDOW_SHARED)
          machine_shared_access(warp, l, (uint32_t)place.offset, total, NULL, false,
                                i->flags & (FLAG_RELAXED | FLAG_ACQUIRE));
@@ -208,7 +205,6 @@ static void load_lanes(machine_warp_t *warp, const machine_instruction_t *i, uin
       }
    }
    for (uint32_t e = 0; e < i->elements; e++) {
-      set_defined(warp, parts[e].number, defined[e], wanted | ~mask);
       set_defined(warp, parts[e].number, defined[e], mask);
       set_taint(warp, parts[e].number, taint, mask);
    }
@@ -238,7 +234,7 @@ OP(load) {
        warp->program->extras[i->extra].bytes == 4 && !(i->flags & (FLAG_ACQUIRE | FLAG_RELAXED | FLAG_VOLATILE)) &&
        load_region_words(warp, i, mask, address))
       return;
-   load_lanes(warp, i, mask, address, wanted);
+   load_lanes(warp, i, mask, address);
 }
 
 /* ld.param of a kernel's own parameter at a constant place: the same for every lane. */

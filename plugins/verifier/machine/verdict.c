@@ -1,0 +1,119 @@
+/* One verdict from all that was found: standing, reason, evidence, and a certificate whose facets say for which shapes and
+ * inputs they hold and what they assume. */
+#include "verifier.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+void outcome_note(struct outcome *outcome, uint32_t rank, const char *reason, json_t *evidence, const char *fmt, ...) {
+   if (rank <= outcome->rank) { /* the first of equal weight stands */
+      json_decref(evidence);
+      return;
+   }
+   va_list ap;
+   outcome->rank = rank;
+   json_decref(outcome->evidence);
+   outcome->evidence = evidence;
+   snprintf(outcome->reason, sizeof outcome->reason, "%s", reason);
+   va_start(ap, fmt);
+   vsnprintf(outcome->message, sizeof outcome->message, fmt, ap);
+   va_end(ap);
+}
+
+void outcome_finding(struct outcome *outcome, const rkb_machine_finding_t *finding, const rkb_case_t *the_case,
+                     const char *family, uint64_t seed) {
+   if (finding->standing <= outcome->rank)
+      return;
+   char *text = rkb_machine_finding_json(finding);
+   json_t *evidence = text ? json_loads(text, 0, NULL) : NULL;
+   free(text);
+   if (evidence) {
+      json_object_set_new(evidence, "case", json_string(the_case->name));
+      json_object_set_new(evidence, "family", json_string(family));
+      json_object_set_new(evidence, "seed", json_integer((json_int_t)seed));
+   }
+   const char *file = finding->file ? strrchr(finding->file, '/') : NULL;
+   if (finding->line)
+      outcome_note(outcome, finding->standing, finding->reason, evidence, "%s:%u: %s (case %s)",
+                   file ? file + 1 : finding->file ? finding->file : "source", finding->line, finding->message, the_case->name);
+   else
+      outcome_note(outcome, finding->standing, finding->reason, evidence, "%s (case %s)", finding->message, the_case->name);
+}
+
+static json_t *facet(const char *name, json_t *scope, json_t *assumptions) {
+   return json_pack("{s:s, s:o, s:o}", "facet", name, "scope", scope, "assumptions", assumptions);
+}
+
+static json_t *scope_of(const struct outcome *outcome, const char *inputs) {
+   json_t *scope = json_pack("{s:O, s:s}", "shapes", outcome->case_names, "inputs", inputs);
+   if (scope && !outcome->oblivious)
+      json_object_set(scope, "fixed_inputs", outcome->deciding_inputs);
+   return scope;
+}
+
+/* Memory, races and barriers hold for every value of the inputs that never reached control or an address; numbers for the
+ * values that were tried. */
+static json_t *certificate_of(const struct outcome *outcome) {
+   json_t *list = json_array(), *memory = json_array(), *races = json_array(), *values = json_array();
+   const char *scope = outcome->oblivious ? "all values" : "all values of the inputs that are not fixed; the tested values of fixed_inputs";
+   json_array_append_new(memory, json_string("the PTX is what runs: the compiler below it is trusted"));
+   json_array_append_new(races, json_string("the PTX is what runs: the compiler below it is trusted"));
+   if (outcome->relaxed_acquire)
+      json_array_append_new(races, json_string("an atomic operation's result is taken to acquire what was released before it"));
+   if (outcome->order_unknown)
+      json_array_append_new(races, json_string("reads by several blocks before a write across grid-wide synchronisation were not told apart"));
+   json_array_append_new(values, json_string("approximate functions are rounded correctly where a device may differ by ulps"));
+   if (outcome->float_atomics) {
+      char text[160];
+      snprintf(text, sizeof text, "floating-point atomics on %s: the sum depends on the order of blocks; one order was tried",
+               outcome->float_atomic_symbol);
+      json_array_append_new(values, json_string(text));
+   }
+   json_array_append_new(list, facet("memory", scope_of(outcome, scope), memory));
+   json_array_append_new(list, facet("races", scope_of(outcome, scope), races));
+   json_array_append_new(list, facet("values", scope_of(outcome, "the tested values"), values));
+   for (size_t n = 0; n < json_array_size(outcome->not_run); n++)
+      json_array_append_new(list, json_pack("{s:s, s:O}", "facet", "unknown", "reason", json_array_get(outcome->not_run, n)));
+   return list;
+}
+
+static void measure(const struct verifier *verifier, rkb_job_t job, const char *name, double value, const char *unit) {
+   rkb_measurement_t m = {.name = name, .unit = unit, .better = "lower", .method = "counted by the checking machine", .value = value,
+                          .spread = -1};
+   rkb_emit_measurement(verifier->host, job, &m);
+}
+
+int outcome_emit(const struct verifier *verifier, rkb_job_t job, const struct outcome *outcome) {
+   static const char *const standings[] = {RKB_ACCEPT, RKB_SUSPECT, RKB_UNKNOWN, RKB_REJECT};
+   const bool accepted = outcome->rank == 0;
+   char message[448], *evidence = NULL, *certificate = NULL;
+   snprintf(message, sizeof message, "%u runs of %u shapes, %llu elements within %.2g of the hard bound%s%s", outcome->runs,
+            outcome->cases_run, (unsigned long long)outcome->elements, outcome->worst_hard,
+            outcome->oblivious ? "; memory and races for all input values" : "",
+            outcome->float_atomics ? "; the order of its atomics decides the last bits" : "");
+   if (outcome->evidence)
+      evidence = json_dumps(outcome->evidence, JSON_COMPACT | JSON_SORT_KEYS);
+   if (outcome->rank <= RKB_MACHINE_SUSPECT && outcome->cases_run) {
+      json_t *facets = certificate_of(outcome);
+      certificate = json_dumps(facets, JSON_COMPACT | JSON_SORT_KEYS);
+      json_decref(facets);
+   }
+   int status = rkb_emit_verdict_full(verifier->host, job, standings[outcome->rank], outcome->reason,
+                                      accepted ? message : outcome->message, evidence, certificate);
+   free(evidence);
+   free(certificate);
+   if (status == RKB_OK) {
+      measure(verifier, job, "thread_instructions", (double)outcome->thread_instructions, "1");
+      measure(verifier, job, "worst_hard", outcome->worst_hard, "1");
+      measure(verifier, job, "memory_bytes", (double)outcome->memory_peak, "bytes");
+   }
+   return status;
+}
+
+void outcome_free(struct outcome *outcome) {
+   json_decref(outcome->evidence);
+   json_decref(outcome->case_names);
+   json_decref(outcome->not_run);
+   json_decref(outcome->deciding_inputs);
+}
