@@ -57,6 +57,7 @@ typedef struct machine_warp {
    const machine_program_t *program;
    uint32_t number, first_thread;
    uint32_t alive;           /* lanes not exited */
+   uint32_t carry;           /* the condition code of add.cc and its kind, a bit a lane */
    uint32_t state;
    machine_fragment_t fragments[LANES];
    uint32_t fragment_count, current;

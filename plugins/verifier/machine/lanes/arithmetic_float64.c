@@ -80,7 +80,7 @@ OP(testp_f64) {
    for (int l = 0; l < LANES; l++) {
       uint64_t exponent = a[l] >> 52 & 2047, fraction = a[l] & 0xfffffffffffff;
       bool held[] = {exponent != 2047, exponent == 2047 && !fraction, exponent != 2047 || !fraction,
-                     exponent == 2047 && fraction, exponent != 2047 && exponent, !exponent && fraction};
+                     exponent == 2047 && fraction, exponent != 2047 && (exponent || !fraction), !exponent && fraction};
       truth |= (uint32_t)held[i->operation] << l;
    }
    set_predicate(warp, i->d, truth, mask);
