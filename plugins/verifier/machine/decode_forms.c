@@ -344,6 +344,8 @@ static enum decode_result conversion(decoder_t *decoder) {
    }
    i->type = (uint8_t)type;
    i->source_type = (uint8_t)source;
+   if (source == PTX_F64)
+      i->flags |= FLAG_FROM_DOUBLE;
    i->element_bytes = (uint8_t)to_bytes;
    char from = source == PTX_F32 ? 'f' : source == PTX_F64 ? 'D' : ptx_type_bytes(source) == 8 ? 'l' : 'w';
    if (from_bytes == 8)

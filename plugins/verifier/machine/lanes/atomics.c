@@ -47,6 +47,9 @@ static uint64_t apply(const machine_instruction_t *i, uint64_t old, uint64_t val
       double x, y;
       memcpy(&x, &old, sizeof x);
       memcpy(&y, &value, sizeof y);
+      if (y != y) { /* an NaN of the operand comes out, as the plain addition has it */
+         return value | 0x0008000000000000;
+      }
       x += y;
       memcpy(&old, &x, sizeof x);
       return old;

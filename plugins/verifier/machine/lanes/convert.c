@@ -13,7 +13,7 @@ UNARY_OP(cvt_f32_s32, float, int32_t, x)
 UNARY_OP(cvt_f32_u32, float, uint32_t, x)
 UNARY_OP(cvt_f64_f32, double, float, x)
 UNARY_OP(cvt_f64_s32, double, int32_t, x)
-UNARY_OP(cvt_f32_f64, float, double, x != x ? bits_to_float(0x7fffffff) : (float)x)
+UNARY_OP(cvt_f32_f64, float, double, (float)x)
 UNARY_OP(cvt_f32_f16, float, uint32_t, (x & 0x7fff) > 0x7c00 ? bits_to_float(0x7fffffff) : half_to_float((uint16_t)x))
 UNARY_OP(cvt_f32_bf16, uint32_t, uint32_t, x << 16)
 
@@ -51,6 +51,8 @@ static number_t read_number(uint64_t bits, uint32_t type, bool ftz) {
    case PTX_BF16: n.value = bits_to_float((uint32_t)bits << 16); break;
    case PTX_F32:
       narrow = bits_to_float((uint32_t)bits);
+      if (ftz && narrow != narrow)
+         narrow = bits_to_float(0x7fffffff);
       n.value = ftz && fabsf(narrow) < 0x1p-126f ? copysign(0.0, (double)narrow) : (double)narrow;
       break;
    case PTX_F64: memcpy(&n.value, &bits, sizeof n.value); break;
@@ -96,7 +98,7 @@ static uint64_t from_real(double x, uint32_t type, uint32_t rounding, uint32_t f
    case PTX_F16: return double_to_half(x, rounding);
    case PTX_BF16: return double_to_bfloat(x, rounding);
    case PTX_F32: {
-      if (x != x)
+      if (x != x && !(flags & FLAG_FROM_DOUBLE))
          return 0x7fffffff;
       fesetround(modes[rounding]);
       volatile double wide = x;
@@ -192,7 +194,7 @@ OP(cvt_tf32) {
    float *d = LANES_OF(float, i->d);
    for (int l = 0; l < LANES; l++)
       if (mask >> l & 1)
-         d[l] = a[l] != a[l] ? bits_to_float(0x7fffffff)
+         d[l] = a[l] != a[l] ? bits_to_float(float_to_bits(a[l]) & 0xffffe000)
                              : (float)round_to_format(rectify(a[l], i->flags), 10, -126, 0x1.ffcp127, i->rounding);
 }
 
