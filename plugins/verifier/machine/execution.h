@@ -62,7 +62,8 @@ typedef struct machine_warp {
    machine_fragment_t fragments[LANES];
    uint32_t fragment_count, current;
    uint32_t pc;              /* of the instruction being executed, for findings */
-   uint64_t spin;            /* instructions since the last progress */
+   uint64_t spin;            /* instructions executed in this block */
+   uint64_t strong;          /* atomic, volatile and acquiring accesses: what a lane that waits for another does */
    uint32_t fence_time[LANES], fence_barrier[LANES]; /* synchronisation.c */
 } machine_warp_t;
 

@@ -105,6 +105,7 @@ OP(atomic) {
    if (!mask)
       return;
    count_contention(warp, address, mask);
+   warp->strong++;
    uint32_t defined = 0;
    uint64_t taint = warp->taint ? warp->taint[i->ai] : 0;
    for (uint32_t l = 0; l < LANES; l++) {
