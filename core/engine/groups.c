@@ -391,6 +391,8 @@ void rkb_groups_tell(rkb_run_t *run) {
    while (!run->status && run->next_tell < run->asked_count && run->asked[run->next_tell]->state == RKB_FINISHED)
       tell_next(run, run->asked[run->next_tell]);
    run->telling = false;
+   if (!run->status && !rkb_dialogue_flush(run))
+      return;
    if (run->asking_over && run->next_tell == run->asked_count)
       rkb_loop_stop(run->core.loop);
 }

@@ -203,7 +203,7 @@ int rkb_requests_propose(rkb_run_t *run) {
       }
    run->propose_count = run->asked_count;
    for (uint32_t i = 0; i < run->propose_count && !run->status; i++)
-      if (rkb_record_ask(run, run->asked[i]))
+      if (rkb_dialogue_ask(run, run->asked[i]))
          serve(run, run->asked[i]);
    return RKB_OK;
 }
@@ -299,7 +299,7 @@ static bool ask(rkb_run_t *run) {
          asked->request = (rkb_request_t){.size = sizeof asked->request};
       }
    }
-   if (!rkb_record_ask(run, asked))
+   if (!rkb_dialogue_ask(run, asked))
       return false;
    if (asked->answer == RKB_ANSWER_DONE)
       rkb_run_end(run, RKB_ENDED_DONE, "the search is exhausted");

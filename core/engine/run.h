@@ -98,7 +98,8 @@ void rkb_groups_tell(rkb_run_t *run);      /* tells what is finished, in order; 
 void rkb_groups_builds(rkb_run_t *run);    /* decides duplicates among builds, in order of numbers */
 
 /* record.c: each does nothing without an archive.  What fails breaks the run. */
-bool rkb_record_ask(rkb_run_t *run, rkb_asked_t *asked);
+/* With the tell before it, or NULL; the dialogue calls, which knows whether this ask is new. */
+bool rkb_record_new_ask(rkb_run_t *run, const rkb_asked_t *asked, const char *hash, const rkb_dialogue_record_t *told);
 bool rkb_record_generated(rkb_run_t *run, rkb_asked_t *asked);
 bool rkb_record_screened(rkb_run_t *run, rkb_asked_t *asked, bool finished);
 bool rkb_record_evaluated(rkb_run_t *run, rkb_candidate_t *candidate);
@@ -110,6 +111,8 @@ void rkb_dialogue_close(rkb_run_t *run);
 /* Compares with what was recorded at this place, or records it.  False, with the run broken, at the first difference. */
 bool rkb_dialogue_ask(rkb_run_t *run, rkb_asked_t *asked);
 bool rkb_dialogue_tell(rkb_run_t *run, const rkb_asked_t *asked, const rkb_result_t *result);
+/* Stores a tell that no ask has taken along. */
+bool rkb_dialogue_flush(rkb_run_t *run);
 
 /* resume.c */
 int rkb_resume_load(rkb_run_t *run, rkb_error_t *err);

@@ -12,9 +12,8 @@
 #include "system/process.h"
 #include "task/task.h"
 
-#define DEADLINE_NS                                                                                          \
-   (600ull * 1000000000ull) /* importing PyTorch from a cold disk takes a minute at worst                    \
-                             */
+#define DEADLINE_NS (600ull * 1000000000ull) /* importing PyTorch from a cold disk takes a minute at worst   \
+                                              */
 #define REFUSED 3 /* exit status of the script when something is not covered; 1 is an error of its own */
 #define MOST_DIMS 32
 #define MOST_ARGUMENTS (12 + 2 * MOST_DIMS)
