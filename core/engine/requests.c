@@ -256,6 +256,9 @@ static bool limit_reached(rkb_run_t *run, int64_t number) {
    else if (pipeline->limit_stale && run->stale >= pipeline->limit_stale)
       rkb_run_end(run, RKB_ENDED_LIMIT, "limits.stale (%llu): no better one in as many requests",
                   (unsigned long long)pipeline->limit_stale);
+   else if (run->barren >= RKB_MAX_BARREN && run->barren >= 4ull * pipeline->window)
+      rkb_run_end(run, RKB_ENDED_LIMIT, "the search is exhausted: %llu requests in a row gave nothing new",
+                  (unsigned long long)run->barren);
    return run->ending != 0;
 }
 
