@@ -173,7 +173,7 @@ static void guided_learns(void **state) {
       assert_int_equal(fake.emitted_count, 1);
       small += value_of(&fake, "BLOCK") == 64;
    }
-   assert_true(small >= 40);
+   assert_true(small >= 30); /* blind moves would give 2 of 11 */
    fake_close(&fake);
 }
 
