@@ -125,6 +125,8 @@ bool rkb_resume_restore(rkb_run_t *run, rkb_asked_t *asked);
 
 /* run.c */
 void rkb_run_break(rkb_run_t *run, int status, const char *fmt, ...) RKB_PRINTF(3, 4);
+/* Ends at once: wall, cost, ^C.  The open group stays open. */
+void rkb_run_cut(rkb_run_t *run, uint32_t ending, const char *text);
 void rkb_run_end(rkb_run_t *run, uint32_t ending, const char *fmt, ...) RKB_PRINTF(3, 4);
 
 /* events.c */
