@@ -150,8 +150,8 @@ int main(int argc, char **argv) {
    signal(SIGPIPE, SIG_IGN);
    limit(RLIMIT_CORE, 0);
    limit(RLIMIT_FSIZE, 0);
-#ifndef __SANITIZE_ADDRESS__ /* whose shadow memory alone is over any limit; the parent watches the resident \
-                                size too */
+/* A sanitizer's shadow memory alone is over any limit; the parent watches the resident size too. */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
    limit(RLIMIT_DATA, settings.memory);
 #endif
    prctl(PR_SET_DUMPABLE, 0);
