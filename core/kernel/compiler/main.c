@@ -166,6 +166,10 @@ int main(int argc, char **argv) {
       send_frame(&hello);
       return 3;
    }
+   /* A quoted include is looked for beside the file that has it, which the toolkit's headers rely on; for the
+    * candidate that is the working directory, so it had better be theirs. */
+   if (chdir(nvrtc_includes(nvrtc)[0] ? nvrtc_includes(nvrtc) : "/") != 0)
+      return 1;
    allow_cpu(30);
    warm_up(nvrtc);
    sandbox_enter(nvrtc_includes(nvrtc), &layers);
