@@ -1,7 +1,7 @@
-/* Which 64-bit parameters of a kernel are addresses.  PTX from NVRTC 13.0 and older carries no `.ptr`, so the body is read: an
- * address is what is handed to cvta.to or stands in brackets, directly or after moves and additions; a number is what is
- * multiplied, shifted or converted.  Evidence for an address wins (addresses are masked for alignment too).  Owns nothing
- * beyond the call; any thread. */
+/* Which 64-bit parameters of a kernel are addresses.  PTX from NVRTC 13.0 and older carries no `.ptr`, so the
+ * body is read: an address is what is handed to cvta.to or stands in brackets, directly or after moves and
+ * additions; a number is what is multiplied, shifted or converted.  Evidence for an address wins (addresses
+ * are masked for alignment too).  Owns nothing beyond the call; any thread. */
 #include "kernel/ptx.h"
 
 #include <stdlib.h>
@@ -49,14 +49,17 @@ static uint32_t loaded_parameter(const char *at, const char *end, const char *en
    size_t name = strlen(entry);
    char *after;
    unsigned long index;
-   if ((size_t)(end - at) < name + 9 || *at != '[' || memcmp(at + 1, entry, name) != 0 || memcmp(at + 1 + name, "_param_", 7) != 0)
+   if ((size_t)(end - at) < name + 9 || *at != '[' || memcmp(at + 1, entry, name) != 0 ||
+       memcmp(at + 1 + name, "_param_", 7) != 0)
       return 0;
    index = strtoul(at + 8 + name, &after, 10);
    return *after == ']' && index < count ? (uint32_t)index + 1 : 0;
 }
 
-static void read_instruction(flow_t *flow, const char *at, const char *end, const char *entry, uint32_t count) {
-   static const char *const arithmetic[] = {"mul", "mad", "shl", "shr", "cvt.", "div", "rem", "neg", "min", "max", NULL};
+static void read_instruction(flow_t *flow, const char *at, const char *end, const char *entry,
+                             uint32_t count) {
+   static const char *const arithmetic[] = {"mul", "mad", "shl", "shr", "cvt.", "div",
+                                            "rem", "neg", "min", "max", NULL};
    const char *first, *second, *third, *bracket;
    uint32_t target, from;
    if (at < end && *at == '@') { /* a predicate */

@@ -4,13 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static rkb_build_t *build(rkb_compilers_t *pool, const char *source, const char *tune, uint32_t flags, bool *from_cache) {
+static rkb_build_t *build(rkb_compilers_t *pool, const char *source, const char *tune, uint32_t flags,
+                          bool *from_cache) {
    rkb_build_t *made = NULL;
    rkb_finding_t finding;
    rkb_error_t err = {0};
-   int status = rkb_build_candidate(pool, fixture_device("h200"), source, tune, flags, NULL, NULL, &made, from_cache, &finding, &err);
+   int status = rkb_build_candidate(pool, fixture_device("h200"), source, tune, flags, NULL, NULL, &made,
+                                    from_cache, &finding, &err);
    if (status != RKB_OK || !made)
-      fail_msg("status %d %s; %s: %s (%u:%u)", status, err.message, finding.reason, finding.message, finding.line, finding.column);
+      fail_msg("status %d %s; %s: %s (%u:%u)", status, err.message, finding.reason, finding.message,
+               finding.line, finding.column);
    return made;
 }
 
@@ -61,7 +64,9 @@ static void a_plan_follows(void **state) {
    manifest = rkb_manifest_parse("rmsnorm.cu", source, length, &problems);
    assert_non_null(manifest);
    made = build(pool, source, NULL, 0, &cached);
-   assert_int_equal(rkb_plan_make(manifest, NULL, made, fixture_device("h200"), &odd.of, fixture_lookup, &odd, &plan, &finding, &err), RKB_OK);
+   assert_int_equal(rkb_plan_make(manifest, NULL, made, fixture_device("h200"), &odd.of, fixture_lookup, &odd,
+                                  &plan, &finding, &err),
+                    RKB_OK);
    if (!plan)
       fail_msg("%s: %s (%u:%u)", finding.reason, finding.message, finding.line, finding.column);
    assert_int_equal(plan->buffer_count, 3);

@@ -58,9 +58,7 @@ static float add_product(const run_t *run, float sum, float a, float b) {
    return run->mode->fma ? fmaf(a, b, sum) : sum + a * b;
 }
 
-/* Sums
- * ---------------------------------------------------------------------------------------------------------------
- */
+/* Sums */
 
 static float pairwise(const float *terms, uint64_t count) {
    if (count <= 2)
@@ -140,9 +138,7 @@ static float dot(const run_t *run, float *a, float *b, uint64_t count) {
    return sum_of(run, a, b, count);
 }
 
-/* Elementwise
- * ----------------------------------------------------------------------------------------------------------
- */
+/* Elementwise */
 
 static float sigmoid(run_t *run, float x) {
    return rough(run, 1 / (1 + rough(run, expf(-x))));
@@ -306,16 +302,15 @@ static void elementwise(run_t *run, const rkb_program_node_t *node, double *out)
          in[k] = (float)operand(run, node, k)[from];
       }
       const char *name = node->operation->name;
-      float y = node->input_count == 1   ? unary(run, name, in[0], node->reals)
+      float y = IS("allowance")          ? in[0]
+                : node->input_count == 1 ? unary(run, name, in[0], node->reals)
                 : node->input_count == 2 ? binary(run, name, in[0], in[1])
                                          : (in[0] != 0 ? in[1] : in[2]);
       out[i] = flushed(run, y);
    }
 }
 
-/* Rows
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* Rows */
 
 static float variance_of(const run_t *run, const float *x, uint64_t count, float divisor) {
    float mean = sum_of(run, x, NULL, count) / (float)count;
@@ -391,9 +386,7 @@ static void softmax_rows(run_t *run, const rkb_program_node_t *node, double *out
    free(index);
 }
 
-/* Products
- * -----------------------------------------------------------------------------------------------------------------
- */
+/* Products */
 
 static void matrix_product(run_t *run, const rkb_program_node_t *node, double *out) {
    const rkb_shape_t *sa = rkb_program_shape(run->program, node->inputs[0]),
@@ -482,8 +475,7 @@ static void convolve(run_t *run, const rkb_program_node_t *node, double *out) {
    free(terms);
 }
 
-/* Pools: windows found by walking every (output, kernel place).
- * ---------------------------------------------------------------- */
+/* Pools: windows found by walking every (output, kernel place). */
 
 static void pool(run_t *run, const rkb_program_node_t *node, double *out) {
    const char *name = node->operation->name;
@@ -537,9 +529,7 @@ static void pool(run_t *run, const rkb_program_node_t *node, double *out) {
    free(places);
 }
 
-/* The program
- * ------------------------------------------------------------------------------------------------------------------
- */
+/* The program */
 
 /* Moves and picks are exact: the evaluator's own index maps serve (tests of their values are elsewhere). */
 static void moved(run_t *run, const rkb_program_node_t *node, double *out) {

@@ -165,9 +165,7 @@ static int compute_arange(rkb_reader_t *reader, const rkb_program_node_t *node, 
    return RKB_OK;
 }
 
-/* Gradients
- * ------------------------------------------------------------------------------------------------------------
- */
+/* Gradients */
 
 static uint32_t gradient_reshape(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
                                  uint32_t grad) {
@@ -241,8 +239,7 @@ OPERATION(triangle);
 static const rkb_operation_t arange = {
    .name = "arange", .exact = true, .compute = compute_arange, .work = no_work};
 
-/* Constructors
- * ------------------------------------------------------------------------------------------------------- */
+/* Constructors */
 
 uint32_t rkb_make_reshape(rkb_program_t *program, uint32_t x, const rkb_shape_t *shape) {
    if (x == RKB_NO_VALUE || rkb_shape_equal(rkb_program_shape(program, x), shape))

@@ -205,9 +205,7 @@ static double work_thrice(const rkb_program_t *program, const rkb_program_node_t
    return 3 * work_once(program, node);
 }
 
-/* Gradients
- * ------------------------------------------------------------------------------------------------------------
- */
+/* Gradients */
 
 /* A value of the reduced shape, stretched back over the operand. */
 static uint32_t stretch(rkb_program_t *program, const rkb_program_node_t *node, uint32_t value) {

@@ -57,11 +57,13 @@ typedef struct machine_warp {
    const machine_program_t *program;
    uint32_t number, first_thread;
    uint32_t alive;           /* lanes not exited */
+   uint32_t carry;           /* the condition code of add.cc and its kind, a bit a lane */
    uint32_t state;
    machine_fragment_t fragments[LANES];
    uint32_t fragment_count, current;
    uint32_t pc;              /* of the instruction being executed, for findings */
-   uint64_t spin;            /* instructions since the last progress */
+   uint64_t spin;            /* instructions executed in this block */
+   uint64_t strong;          /* atomic, volatile and acquiring accesses: what a lane that waits for another does */
    uint32_t fence_time[LANES], fence_barrier[LANES]; /* synchronisation.c */
 } machine_warp_t;
 

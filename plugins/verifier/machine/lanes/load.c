@@ -223,6 +223,7 @@ OP(load) {
    }
    uint64_t address[LANES];
    uint32_t wanted = mask;
+   warp->strong += (i->flags & (FLAG_ACQUIRE | FLAG_RELAXED | FLAG_VOLATILE)) != 0;
    mask = lane_addresses(warp, i, mask, address);
    if (warp->block->measured && i->space != PTX_PARAM)
       machine_count_request(warp, address, mask, (uint32_t)i->element_bytes * i->elements, false);
