@@ -152,7 +152,7 @@ static void start_warp(machine_block_t *block, machine_warp_t *warp) {
    warp->fragments[0] = (machine_fragment_t){.mask = warp->alive};
    warp->spin = 0;
    warp->carry = 0;
-   warp->strong = 0;
+   warp->strong = warp->loads = 0;
    memset(warp->fence_time, 0, sizeof warp->fence_time);
    memset(warp->fence_barrier, 0, sizeof warp->fence_barrier);
    memset(warp->defined, 0, program->register_count * sizeof *warp->defined);
@@ -219,6 +219,9 @@ void machine_block_run(machine_launch_t *launch, uint64_t linear) {
          break;
       }
    }
-   for (uint32_t w = 0; w < block->warp_count; w++)
-      run->longest_warp = block->warps[w].spin > run->longest_warp ? block->warps[w].spin : run->longest_warp;
+   for (uint32_t w = 0; w < block->warp_count; w++) {
+      const machine_warp_t *warp = &block->warps[w];
+      run->longest_warp = warp->spin > run->longest_warp ? warp->spin : run->longest_warp;
+      run->longest_loads = warp->loads > run->longest_loads ? warp->loads : run->longest_loads;
+   }
 }
