@@ -3,7 +3,7 @@
  * 'measured' and scaled to all that were executed. */
 #include "execution.h"
 
-#include "lanes/memory_access.h"
+#include "execution.h"
 
 #include <stdlib.h>
 

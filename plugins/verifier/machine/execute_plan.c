@@ -394,6 +394,7 @@ static bool run_launch(machine_run_t *run, uint32_t number) {
    else if (launch_fits(run, plan, program) && fill_parameters(run, &launch)) {
       if ((run->pool_program == program && run->pool_warps == warps && run->block.shared_bytes == shared) ||
           machine_pool_prepare(run, program, warps, (uint32_t)shared)) {
+         machine_launch_begin(&launch);
          run_blocks(run, &launch);
          done = !run->stop;
       }

@@ -191,6 +191,8 @@ void machine_fault(machine_warp_t *warp, uint32_t lane, uint64_t address, uint32
 /* execute_warp.c: runs a warp until it waits, ends, or used its quantum. */
 void machine_warp_run(machine_warp_t *warp);
 /* counters.c */
+/* Counts one request of a warp: sectors of 32 bytes, and bank conflicts of shared memory. */
+void machine_count_request(machine_warp_t *warp, const uint64_t address[LANES], uint32_t mask, uint32_t bytes, bool store);
 void machine_counters_begin(machine_run_t *run);
 void machine_counters_end(machine_run_t *run, rkb_launch_counters_t *counters, uint64_t executed);
 void machine_counters_free(machine_run_t *run);
@@ -199,6 +201,7 @@ void machine_barrier_arrived(machine_warp_t *warp, uint32_t barrier);
 bool machine_barriers_release(machine_block_t *block); /* true when some warp may go on */
 void machine_barriers_stuck(machine_block_t *block);
 /* execute_block.c */
+void machine_launch_begin(machine_launch_t *launch); /* after the pool is prepared */
 void machine_block_run(machine_launch_t *launch, uint64_t linear);
 bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, uint32_t warps, uint32_t shared_bytes);
 void machine_pool_free(machine_run_t *run);
