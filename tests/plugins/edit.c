@@ -34,12 +34,7 @@ static void start(fake_t *fake, const char *kind) {
 }
 
 static int run(fake_t *fake, int64_t number, const char *source, const char *tune) {
-   rkb_item_t *parent = fake_candidate(fake, 1, source, tune);
-   rkb_item_t *request = fake_request(fake, "search", number, NULL, &parent, 1);
-   int status = fake_run(fake, request);
-   fake_drop(request);
-   fake_drop(parent);
-   return status;
+   return fake_run_parent(fake, number, NULL, source, tune);
 }
 
 /* Runs the kind on a text; what came out, which must have the words. */

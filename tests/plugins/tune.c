@@ -25,12 +25,7 @@ static int64_t value_of(const fake_t *fake, const char *name) {
 }
 
 static int run(fake_t *fake, int64_t number, const char *tune, const char *hints) {
-   rkb_item_t *parent = fake_candidate(fake, 1, SOURCE, tune);
-   rkb_item_t *request = fake_request(fake, "search", number, hints, &parent, 1);
-   int status = fake_run(fake, request);
-   fake_drop(request);
-   fake_drop(parent);
-   return status;
+   return fake_run_parent(fake, number, hints, SOURCE, tune);
 }
 
 static void start(fake_t *fake, const char *mode) {

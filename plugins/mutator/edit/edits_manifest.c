@@ -13,15 +13,16 @@ static bool is_choice(const rkb_tune_parameter_t *parameter, int64_t value) {
    return false;
 }
 
-/* A value that is not a choice yet: half or twice one, or half way between two; whole warps where the choices are. */
+/* A value that is not a choice yet: half or twice one; where all choices are whole warps, also half way between two.  Anything
+ * between smaller numbers (the side of a thread's tile, say) would hardly ever divide what it has to. */
 static int64_t new_value(const edit_subject_t *subject, const rkb_tune_parameter_t *parameter) {
    const int64_t value = parameter->choices[edit_draw(subject, parameter->choice_count)];
    const int64_t other = parameter->choices[edit_draw(subject, parameter->choice_count)];
    const int64_t drawn[] = {value / 2, value * 2, value + value / 2, (value + other) / 2};
-   int64_t next = drawn[edit_draw(subject, 4)];
    bool warps = true;
    for (uint32_t i = 0; i < parameter->choice_count; i++)
       warps = warps && parameter->choices[i] % 32 == 0;
+   int64_t next = drawn[edit_draw(subject, warps ? 4 : 2)];
    if (warps)
       next -= next % 32;
    return next > 0 && next <= VALUE_MAX && !is_choice(parameter, next) ? next : 0;
