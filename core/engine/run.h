@@ -12,6 +12,8 @@
 #include "engine/identity.h"
 #include "engine/screening.h"
 
+/* A search whose space is used up gives duplicates for ever, and these count against no limit but stale. */
+#define RKB_MAX_BARREN 256
 #define RKB_MAX_SCREENING 1024 /* candidates between numbering and the end of their section */
 
 enum rkb_asked_state {
@@ -70,6 +72,7 @@ typedef struct rkb_run {
    struct rkb_replay *replay;       /* dialogue.c */
 
    uint64_t duplicates, told, told_candidates, stale;
+   uint64_t barren;                /* search requests told in a row without a candidate that is new */
    uint64_t by_standing[5];        /* told, by rkb_standing_rank */
    int64_t best;
    bool best_has_objective;
@@ -122,6 +125,8 @@ bool rkb_resume_restore(rkb_run_t *run, rkb_asked_t *asked);
 
 /* run.c */
 void rkb_run_break(rkb_run_t *run, int status, const char *fmt, ...) RKB_PRINTF(3, 4);
+/* Ends at once: wall, cost, ^C.  The open group stays open. */
+void rkb_run_cut(rkb_run_t *run, uint32_t ending, const char *text);
 void rkb_run_end(rkb_run_t *run, uint32_t ending, const char *fmt, ...) RKB_PRINTF(3, 4);
 
 /* events.c */

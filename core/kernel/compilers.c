@@ -276,10 +276,15 @@ static void set_limit_finding(const rkb_compilers_t *compilers, enum exchange_en
    char amount[64];
    if (end == EXCHANGE_CPU) {
       rkb_format_duration(compilers->cpu_ns, amount, sizeof amount);
-      rkb_finding_set(finding, "limit.time", 0, 0, "compiling took more than %s of processor time", amount);
+      rkb_finding_set(
+         finding, "limit.time", 0, 0,
+         "compiling took more than %s of processor time (a limit: not reproducible on every machine)",
+         amount);
    } else if (end == EXCHANGE_MEMORY) {
       rkb_format_bytes(compilers->memory, amount, sizeof amount);
-      rkb_finding_set(finding, "limit.memory", 0, 0, "compiling needed more than %s of memory", amount);
+      rkb_finding_set(finding, "limit.memory", 0, 0,
+                      "compiling needed more than %s of memory (a limit: not reproducible on every machine)",
+                      amount);
    } else
       rkb_finding_set(finding, "build.error", 0, 0, "the compiler crashed on this source (signal %d, %s)",
                       signal_number, signal_number ? strsignal(signal_number) : "exit");

@@ -203,6 +203,6 @@ int main(int argc, char **argv) {
    run(&bench, processes, cache);
    cached = run(&bench, 1, cache);
    printf("cached, 1 thread    %8.1f candidates/s  (%.1f times cold)\n", bench.count / cached, one / cached);
-   printf("the cache is in %s\n", cache);
+   fixture_remove(cache);
    return bench.failed ? 1 : 0;
 }

@@ -128,11 +128,25 @@ static void a_second_build_comes_from_the_cache(void **state) {
    free(directory);
 }
 
+static void every_allowed_header_is_there(void **state) {
+   rkb_compilers_t *pool = fixture_pool(1, NULL);
+   size_t length;
+   bool cached;
+   char *source = fixture_read("candidates/headers.cu", &length);
+   rkb_build_t *made = build(pool, source, NULL, 0, &cached);
+   (void)state;
+   assert_int_equal(made->kernels[0].parameters[2].is_pointer, RKB_PARAMETER_NUMBER);
+   rkb_build_free(made);
+   free(source);
+   rkb_compilers_close(pool);
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(kernels_are_described),
       cmocka_unit_test(a_plan_follows),
       cmocka_unit_test(a_debug_build_has_no_machine_code),
+      cmocka_unit_test(every_allowed_header_is_there),
       cmocka_unit_test(a_second_build_comes_from_the_cache),
    };
    return RUN_TESTS(tests);

@@ -150,8 +150,8 @@ int main(int argc, char **argv) {
    signal(SIGPIPE, SIG_IGN);
    limit(RLIMIT_CORE, 0);
    limit(RLIMIT_FSIZE, 0);
-#ifndef __SANITIZE_ADDRESS__ /* whose shadow memory alone is over any limit; the parent watches the resident \
-                                size too */
+/* A sanitizer's shadow memory alone is over any limit; the parent watches the resident size too. */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
    limit(RLIMIT_DATA, settings.memory);
 #endif
    prctl(PR_SET_DUMPABLE, 0);
@@ -166,6 +166,10 @@ int main(int argc, char **argv) {
       send_frame(&hello);
       return 3;
    }
+   /* A quoted include is looked for beside the file that has it, which the toolkit's headers rely on; for the
+    * candidate that is the working directory, so it had better be theirs. */
+   if (chdir(nvrtc_includes(nvrtc)[0] ? nvrtc_includes(nvrtc) : "/") != 0)
+      return 1;
    allow_cpu(30);
    warm_up(nvrtc);
    sandbox_enter(nvrtc_includes(nvrtc), &layers);

@@ -272,6 +272,7 @@ static void count_block(machine_warp_t *warp, const machine_instruction_t *i, ui
    run->block_threads[i->block] += lanes;
    run->executed += threads;
    warp->spin += info->count;
+   warp->loads_open = false;
 }
 
 /* The share of a guard: which lanes execute.  0 when none, or when the guard is undefined where it matters. */
@@ -297,7 +298,16 @@ static uint32_t guarded(machine_warp_t *warp, const machine_instruction_t *i, ui
    return mask & (i->guard_negated ? ~value : value);
 }
 
+/* A warp that waits for another block through memory would go on if that block ran beside it: blocks run one after the
+ * other here, so that much is unknown and not a fault. */
 static void stop_hang(machine_warp_t *warp) {
+   const uint32_t *grid = warp->block->launch->plan->grid;
+   if (warp->strong > STRONG_PATIENCE && (uint64_t)grid[0] * grid[1] * grid[2] > 1) {
+      machine_find(warp, RKB_MACHINE_UNKNOWN, "unsupported.grid_synchronisation", PTX_NONE,
+                   "the block waits on memory, it may be for a block that runs beside it on a device");
+      warp->run->stop = true;
+      return;
+   }
    machine_find(warp, RKB_MACHINE_REJECT, "sync.deadlock", PTX_NONE,
                 "one warp has executed %llu instructions, far more than the whole case can need: the kernel does not end",
                 (unsigned long long)warp->spin);

@@ -105,7 +105,7 @@ static bool load_region_words(machine_warp_t *warp, const machine_instruction_t 
    uint32_t bad[LANES];
    EACH_LANE {
       offset[l] = address[l] - base;
-      bad[l] = (offset[l] > last) | ((offset[l] & 3) != 0) ? FULL_MASK : 0;
+      bad[l] = (offset[l] > last || (offset[l] & 3)) ? FULL_MASK : 0;
    }
    if (mask_of(bad) & mask)
       return false;
