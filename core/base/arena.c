@@ -54,8 +54,8 @@ static chunk_t *chunk_new(size_t size) {
    return chunk;
 }
 
-/* A chunk with room for bytes.  A large request gets one of its own behind the one being filled, so that what is left
- * of that is not lost. */
+/* A chunk with room for bytes.  A large request gets one of its own behind the one being filled, so that what
+ * is left of that is not lost. */
 static chunk_t *chunk_for(rkb_arena_t *arena, size_t bytes) {
    chunk_t *first = arena->chunks;
    if (first && first->size - first->used >= bytes)

@@ -1,5 +1,5 @@
-/* Expressions as callers see them: whole texts and lists of them.  Trees and texts lie in the caller's arena; any one
- * thread at a time while parsing, any thread after. */
+/* Expressions as callers see them: whole texts and lists of them.  Trees and texts lie in the caller's arena;
+ * any one thread at a time while parsing, any thread after. */
 #include "base/expression.h"
 
 #include <string.h>
@@ -32,7 +32,8 @@ rkb_expression_t *rkb_expression_parse(rkb_arena_t *arena, const char *text, siz
       return NULL;
    }
    if (length - start > LONGEST_TEXT) {
-      rkb_problem(problems, place, "an expression has at most %u bytes; name a part of it in a 'let'", LONGEST_TEXT);
+      rkb_problem(problems, place, "an expression has at most %u bytes; name a part of it in a 'let'",
+                  LONGEST_TEXT);
       return NULL;
    }
    rkb_expression_t *expression = rkb_arena_alloc(arena, sizeof *expression);
@@ -68,8 +69,8 @@ static size_t part_end(const char *text, size_t start, size_t length) {
    return end;
 }
 
-bool rkb_expression_list(rkb_arena_t *arena, const char *text, size_t length, rkb_place_t place, rkb_expression_t ***list,
-                         uint32_t *count, rkb_problems_t *problems) {
+bool rkb_expression_list(rkb_arena_t *arena, const char *text, size_t length, rkb_place_t place,
+                         rkb_expression_t ***list, uint32_t *count, rkb_problems_t *problems) {
    rkb_expression_t *parts[MOST_PARTS];
    uint32_t found = 0;
    bool good = true;
@@ -90,7 +91,8 @@ bool rkb_expression_list(rkb_arena_t *arena, const char *text, size_t length, rk
       size_t part_first = start, part_last = end;
       trim(text, &part_first, &part_last);
       if (part_first == part_last) {
-         rkb_problem(problems, at, "an expression is missing %s", end < length ? "before this comma" : "after the comma");
+         rkb_problem(problems, at, "an expression is missing %s",
+                     end < length ? "before this comma" : "after the comma");
          parts[found] = NULL;
       } else {
          parts[found] = rkb_expression_parse(arena, text + start, end - start, at, problems);

@@ -1,5 +1,5 @@
-/* Evaluation of expressions: a walk over the tree that stops at the first fault and says which part of the text it was.
- * Any thread, any number at a time. */
+/* Evaluation of expressions: a walk over the tree that stops at the first fault and says which part of the
+ * text it was. Any thread, any number at a time. */
 #include <math.h>
 #include <stdio.h>
 
@@ -18,16 +18,17 @@ typedef struct evaluation {
 static enum rkb_fault evaluate(const evaluation_t *evaluation, const node_t *node, rkb_value_t *value);
 
 /* "<part of the text> <what>". */
-static RKB_PRINTF(4, 5) enum rkb_fault fail(const evaluation_t *evaluation, enum rkb_fault fault, const node_t *node,
-                                            const char *fmt, ...) {
+static RKB_PRINTF(4, 5) enum rkb_fault
+   fail(const evaluation_t *evaluation, enum rkb_fault fault, const node_t *node, const char *fmt, ...) {
    char what[256];
    uint32_t length = node->end - node->start;
    va_list ap;
    va_start(ap, fmt);
    vsnprintf(what, sizeof what, fmt, ap);
    va_end(ap);
-   snprintf(evaluation->message, evaluation->message_size, "%.*s%s %s", (int)(length < SHOWN ? length : SHOWN),
-            evaluation->expression->text + node->start, length > SHOWN ? "..." : "", what);
+   snprintf(evaluation->message, evaluation->message_size, "%.*s%s %s",
+            (int)(length < SHOWN ? length : SHOWN), evaluation->expression->text + node->start,
+            length > SHOWN ? "..." : "", what);
    return fault;
 }
 
@@ -48,8 +49,8 @@ static const char *symbol(operation_t operation) {
    }
 }
 
-static enum rkb_fault calculate_integer(const evaluation_t *evaluation, const node_t *node, int64_t a, int64_t b,
-                                        int64_t *result) {
+static enum rkb_fault calculate_integer(const evaluation_t *evaluation, const node_t *node, int64_t a,
+                                        int64_t b, int64_t *result) {
    bool divides = node->operation == OPERATION_DIVIDE || node->operation == OPERATION_REMAINDER ||
                   node->operation == OPERATION_CEILDIV;
    if (divides && b == 0)
@@ -104,7 +105,8 @@ static enum rkb_fault calculate_real(const evaluation_t *evaluation, const node_
       return fail(evaluation, RKB_FAULT_TYPE, node, "needs two integers, and one is a real number");
    }
    if (!isfinite(*result))
-      return fail(evaluation, RKB_FAULT_OVERFLOW, node, "is no finite number: %g %s %g", a, symbol(node->operation), b);
+      return fail(evaluation, RKB_FAULT_OVERFLOW, node, "is no finite number: %g %s %g", a,
+                  symbol(node->operation), b);
    return RKB_FAULT_NONE;
 }
 
@@ -158,7 +160,8 @@ static enum rkb_fault evaluate_truth(const evaluation_t *evaluation, const node_
    if (fault != RKB_FAULT_NONE)
       return fault;
    if (value.is_real)
-      return fail(evaluation, RKB_FAULT_TYPE, node, "is a real number, neither true nor false; compare it with one");
+      return fail(evaluation, RKB_FAULT_TYPE, node,
+                  "is a real number, neither true nor false; compare it with one");
    *truth = value.integer != 0;
    return RKB_FAULT_NONE;
 }
@@ -178,7 +181,8 @@ static enum rkb_fault evaluate_logic(const evaluation_t *evaluation, const node_
    return fault;
 }
 
-static enum rkb_fault evaluate_binary(const evaluation_t *evaluation, const node_t *node, rkb_value_t *value) {
+static enum rkb_fault evaluate_binary(const evaluation_t *evaluation, const node_t *node,
+                                      rkb_value_t *value) {
    rkb_value_t a, b;
    enum rkb_fault fault = evaluate(evaluation, node->operands[0], &a);
    if (fault == RKB_FAULT_NONE)
@@ -195,7 +199,8 @@ static enum rkb_fault evaluate_binary(const evaluation_t *evaluation, const node
    return calculate(evaluation, node, &a, &b, value);
 }
 
-static enum rkb_fault evaluate_negation(const evaluation_t *evaluation, const node_t *node, rkb_value_t *value) {
+static enum rkb_fault evaluate_negation(const evaluation_t *evaluation, const node_t *node,
+                                        rkb_value_t *value) {
    enum rkb_fault fault = evaluate(evaluation, node->operands[0], value);
    if (fault != RKB_FAULT_NONE)
       return fault;
@@ -228,8 +233,9 @@ static enum rkb_fault evaluate(const evaluation_t *evaluation, const node_t *nod
    }
 }
 
-enum rkb_fault rkb_expression_evaluate(const rkb_expression_t *expression, rkb_lookup_t lookup, void *argument,
-                                       rkb_value_t *value, char *message, size_t message_size) {
+enum rkb_fault rkb_expression_evaluate(const rkb_expression_t *expression, rkb_lookup_t lookup,
+                                       void *argument, rkb_value_t *value, char *message,
+                                       size_t message_size) {
    const evaluation_t evaluation = {.expression = expression,
                                     .lookup = lookup,
                                     .argument = argument,
@@ -243,12 +249,13 @@ enum rkb_fault rkb_expression_evaluate(const rkb_expression_t *expression, rkb_l
 enum rkb_fault rkb_expression_integer(const rkb_expression_t *expression, rkb_lookup_t lookup, void *argument,
                                       int64_t *value, char *message, size_t message_size) {
    rkb_value_t found;
-   enum rkb_fault fault = rkb_expression_evaluate(expression, lookup, argument, &found, message, message_size);
+   enum rkb_fault fault =
+      rkb_expression_evaluate(expression, lookup, argument, &found, message, message_size);
    if (fault != RKB_FAULT_NONE)
       return fault;
    if (found.is_real) {
-      snprintf(message, message_size, "%.*s is a real number (%g) where an integer belongs", SHOWN, expression->text,
-               found.real);
+      snprintf(message, message_size, "%.*s is a real number (%g) where an integer belongs", SHOWN,
+               expression->text, found.real);
       return RKB_FAULT_TYPE;
    }
    *value = found.integer;

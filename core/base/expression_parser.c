@@ -1,7 +1,8 @@
-/* The grammar of expressions: recursive descent, one function a level of precedence.  The tree lies in the caller's arena.
- * Any one thread at a time.
+/* The grammar of expressions: recursive descent, one function a level of precedence.  The tree lies in the
+ * caller's arena. Any one thread at a time.
  *
- * The first problem of an expression ends its parse; people used to other languages are told what to write here. */
+ * The first problem of an expression ends its parse; people used to other languages are told what to write
+ * here. */
 #include <stdio.h>
 #include <string.h>
 
@@ -47,7 +48,8 @@ static void skip_space(parser_t *parser) {
       parser->at++;
 }
 
-/* Bytes of the name at an offset, 0 when there is none.  A dot between two names belongs to it: device.warp_size. */
+/* Bytes of the name at an offset, 0 when there is none.  A dot between two names belongs to it:
+ * device.warp_size. */
 static uint32_t name_length(const char *text) {
    uint32_t length = 0;
    if (!begins_name(text[0]))
@@ -71,7 +73,8 @@ static bool take(parser_t *parser, const char *token) {
 
 static node_t *node_new(parser_t *parser, operation_t operation, uint32_t start) {
    if (parser->nodes == MOST_NODES)
-      return refuse(parser, start, "an expression has at most %u parts; name some of them in a 'let'", MOST_NODES);
+      return refuse(parser, start, "an expression has at most %u parts; name some of them in a 'let'",
+                    MOST_NODES);
    node_t *node = rkb_arena_alloc(parser->arena, sizeof *node);
    if (!node)
       return refuse(parser, start, "out of memory");
@@ -82,7 +85,8 @@ static node_t *node_new(parser_t *parser, operation_t operation, uint32_t start)
    return node;
 }
 
-static node_t *node_binary(parser_t *parser, operation_t operation, uint32_t start, node_t *left, node_t *right) {
+static node_t *node_binary(parser_t *parser, operation_t operation, uint32_t start, node_t *left,
+                           node_t *right) {
    node_t *node = node_new(parser, operation, start);
    if (!node)
       return NULL;
@@ -184,15 +188,16 @@ static node_t *parse_number(parser_t *parser, bool negated) {
    if (!hexadecimal && strchr("fFuUlL", last))
       return refuse(parser, start, "'%s' has a suffix; write the number without '%c'", number + 1, last);
    if (!real && number[1] == '0' && !hexadecimal)
-      return refuse(parser, start, "'%s' begins with 0; write it without (or 0x... for hexadecimal)", number + 1);
+      return refuse(parser, start, "'%s' begins with 0; write it without (or 0x... for hexadecimal)",
+                    number + 1);
    if (!real && strspn(number + 1, "0123456789") == length)
       return refuse(parser, start, "%s does not fit 64 bits", number + 1);
    return refuse(parser, start, "'%s' is no number", number + 1);
 }
 
 /* The operands of a call, between its parentheses. */
-static bool parse_operands(parser_t *parser, const char *function, uint32_t start, uint32_t least, uint32_t most,
-                           node_t *operands[], uint32_t *count) {
+static bool parse_operands(parser_t *parser, const char *function, uint32_t start, uint32_t least,
+                           uint32_t most, node_t *operands[], uint32_t *count) {
    *count = 0;
    if (!take(parser, ")")) {
       do {
@@ -211,7 +216,8 @@ static bool parse_operands(parser_t *parser, const char *function, uint32_t star
       }
    }
    if (*count < least) {
-      refuse(parser, start, "%s takes %s%u operands, not %u", function, most > least ? "at least " : "", least, *count);
+      refuse(parser, start, "%s takes %s%u operands, not %u", function, most > least ? "at least " : "",
+             least, *count);
       return false;
    }
    return true;
@@ -347,11 +353,15 @@ typedef struct binary {
    operation_t operation;
 } binary_t;
 
-static const binary_t products[] = {{"*", OPERATION_MULTIPLY}, {"/", OPERATION_DIVIDE}, {"%", OPERATION_REMAINDER}, {0}};
+static const binary_t products[] = {
+   {"*", OPERATION_MULTIPLY}, {"/", OPERATION_DIVIDE}, {"%", OPERATION_REMAINDER}, {0}};
 static const binary_t sums[] = {{"+", OPERATION_ADD}, {"-", OPERATION_SUBTRACT}, {0}};
-static const binary_t comparisons[] = {{"<=", OPERATION_LESS_EQUAL}, {">=", OPERATION_GREATER_EQUAL},
-                                       {"==", OPERATION_EQUAL},      {"!=", OPERATION_NOT_EQUAL},
-                                       {"<", OPERATION_LESS},        {">", OPERATION_GREATER},
+static const binary_t comparisons[] = {{"<=", OPERATION_LESS_EQUAL},
+                                       {">=", OPERATION_GREATER_EQUAL},
+                                       {"==", OPERATION_EQUAL},
+                                       {"!=", OPERATION_NOT_EQUAL},
+                                       {"<", OPERATION_LESS},
+                                       {">", OPERATION_GREATER},
                                        {0}};
 static const binary_t conjunctions[] = {{"and", OPERATION_AND}, {0}};
 static const binary_t disjunctions[] = {{"or", OPERATION_OR}, {0}};
@@ -409,7 +419,8 @@ static node_t *parse_comparison(parser_t *parser) {
    node_t *right = parse_sum(parser);
    node_t *node = right ? node_binary(parser, found->operation, start, left, right) : NULL;
    if (node && take_binary(parser, comparisons))
-      return refuse(parser, parser->at - 1, "comparisons do not chain; write 'a < b and b < c', not 'a < b < c'");
+      return refuse(parser, parser->at - 1,
+                    "comparisons do not chain; write 'a < b and b < c', not 'a < b < c'");
    return node;
 }
 
@@ -446,6 +457,7 @@ const node_t *rkb_expression_parse_tree(parser_t *parser) {
    if (parser->text[parser->at] == '\0')
       return root;
    if (parser->text[parser->at] == ',')
-      return refuse(parser, parser->at, "one expression belongs here, not a list; leave out what follows the comma");
+      return refuse(parser, parser->at,
+                    "one expression belongs here, not a list; leave out what follows the comma");
    return refuse_what_comes(parser, "an operator");
 }

@@ -48,7 +48,8 @@ static void write_literal(const rkb_value_t *value, rkb_text_t *out) {
 }
 
 static void write_node(const node_t *node, rkb_text_t *out) {
-   static const char *const functions[] = {[OPERATION_CEILDIV] = "rkb_ceildiv", [OPERATION_MIN] = "rkb_min", [OPERATION_MAX] = "rkb_max"};
+   static const char *const functions[] = {
+      [OPERATION_CEILDIV] = "rkb_ceildiv", [OPERATION_MIN] = "rkb_min", [OPERATION_MAX] = "rkb_max"};
    switch (node->operation) {
    case OPERATION_LITERAL:
       write_literal(&node->literal, out);

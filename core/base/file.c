@@ -14,7 +14,8 @@
 
 static int fail_errno(rkb_error_t *err, const char *what, const char *path) {
    int number = errno;
-   return rkb_fail(err, number == ENOMEM ? RKB_ERR_NOMEM : RKB_ERR_IO, "cannot %s %s: %s", what, path, strerror(number));
+   return rkb_fail(err, number == ENOMEM ? RKB_ERR_NOMEM : RKB_ERR_IO, "cannot %s %s: %s", what, path,
+                   strerror(number));
 }
 
 /* Reads all of file, whatever its size was said to be: it may grow while it is read. */
@@ -74,8 +75,8 @@ int rkb_file_read(const char *path, size_t limit, char **data, size_t *length, r
    return status;
 }
 
-/* A new file beside path.  Not mkostemp: that makes it private to its owner, and the umask cannot be read without
- * changing it for every thread. */
+/* A new file beside path.  Not mkostemp: that makes it private to its owner, and the umask cannot be read
+ * without changing it for every thread. */
 static int create_beside(const char *path, char *temporary, size_t size) {
    for (unsigned attempt = 0; attempt < 1000; attempt++) {
       int written = snprintf(temporary, size, "%s.%d-%d-%u", path, (int)getpid(), (int)gettid(), attempt);

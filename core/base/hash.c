@@ -6,7 +6,8 @@
 #include <xxhash.h>
 
 static void write_digits(XXH128_hash_t hash, char out[RKB_HASH_TEXT]) {
-   snprintf(out, RKB_HASH_TEXT, "%016llx%016llx", (unsigned long long)hash.high64, (unsigned long long)hash.low64);
+   snprintf(out, RKB_HASH_TEXT, "%016llx%016llx", (unsigned long long)hash.high64,
+            (unsigned long long)hash.low64);
 }
 
 void rkb_hash_text(const void *data, size_t bytes, char out[RKB_HASH_TEXT]) {

@@ -1,5 +1,6 @@
-/* The structured log.  Owns the file it writes to and a lock; any thread.  Each line is made first and then written with
- * one call, under the lock, so that lines of several threads and of several processes never mix. */
+/* The structured log.  Owns the file it writes to and a lock; any thread.  Each line is made first and then
+ * written with one call, under the lock, so that lines of several threads and of several processes never mix.
+ */
 #include "base/log.h"
 
 #include <errno.h>
@@ -72,8 +73,8 @@ int rkb_log_level(const rkb_log_t *log) {
    return log->level;
 }
 
-/* Appends text so that it stays one line of well-formed UTF-8 that cannot drive a terminal, within room bytes; says
- * whether all of it went in. */
+/* Appends text so that it stays one line of well-formed UTF-8 that cannot drive a terminal, within room
+ * bytes; says whether all of it went in. */
 static bool append_escaped(rkb_text_t *line, const char *text, size_t room, bool json) {
    size_t length = strlen(text);
    size_t end = line->length + room;
@@ -88,10 +89,14 @@ static bool append_escaped(rkb_text_t *line, const char *text, size_t room, bool
          piece = REPLACEMENT;
          bytes = strlen(REPLACEMENT);
       } else if (first == '\n' || first == '\t' || (json && (first == '"' || first == '\\'))) {
-         bytes = (size_t)snprintf(escape, sizeof escape, "\\%c", first == '\n' ? 'n' : first == '\t' ? 't' : first);
+         bytes = (size_t)snprintf(escape, sizeof escape, "\\%c",
+                                  first == '\n'   ? 'n'
+                                  : first == '\t' ? 't'
+                                                  : first);
          piece = escape;
       } else if (first < 0x20 || first == 0x7f || c1_control) {
-         bytes = (size_t)snprintf(escape, sizeof escape, "\\u%04x", c1_control ? (unsigned char)text[1] : first);
+         bytes =
+            (size_t)snprintf(escape, sizeof escape, "\\u%04x", c1_control ? (unsigned char)text[1] : first);
          piece = escape;
       }
       if (line->length + bytes > end)

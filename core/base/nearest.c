@@ -1,5 +1,5 @@
-/* "did you mean ...?": optimal string alignment distance (Levenshtein with swaps of neighbours), three rows on the
- * stack.  Any thread. */
+/* "did you mean ...?": optimal string alignment distance (Levenshtein with swaps of neighbours), three rows
+ * on the stack.  Any thread. */
 #include "base/nearest.h"
 
 #include <string.h>

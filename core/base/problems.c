@@ -1,5 +1,5 @@
-/* What is wrong with a file from a person.  Owns copies of file names and messages, so that a document may be freed
- * before its problems are printed; any one thread at a time. */
+/* What is wrong with a file from a person.  Owns copies of file names and messages, so that a document may be
+ * freed before its problems are printed; any one thread at a time. */
 #include "base/problems.h"
 
 #include <stdlib.h>

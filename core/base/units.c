@@ -1,5 +1,5 @@
-/* Durations, byte counts and numbers as people write them.  Strict: the whole text or nothing, no locale, no spaces.
- * Any thread. */
+/* Durations, byte counts and numbers as people write them.  Strict: the whole text or nothing, no locale, no
+ * spaces. Any thread. */
 #include "base/units.h"
 
 #include <errno.h>
@@ -44,7 +44,8 @@ static bool parse_scaled(const char *text, const unit_t *units, uint64_t *value)
    if (!is_digit(*text))
       return false;
    for (; is_digit(*text); text++) {
-      if (__builtin_mul_overflow(whole, 10u, &whole) || __builtin_add_overflow(whole, (uint64_t)(*text - '0'), &whole))
+      if (__builtin_mul_overflow(whole, 10u, &whole) ||
+          __builtin_add_overflow(whole, (uint64_t)(*text - '0'), &whole))
          return false;
    }
    if (*text == '.') {
@@ -62,7 +63,8 @@ static bool parse_scaled(const char *text, const unit_t *units, uint64_t *value)
       units++;
    if (!units->name)
       return false;
-   unsigned __int128 total = (unsigned __int128)whole * units->scale + (unsigned __int128)fraction * units->scale / tenths;
+   unsigned __int128 total =
+      (unsigned __int128)whole * units->scale + (unsigned __int128)fraction * units->scale / tenths;
    if (total > UINT64_MAX)
       return false;
    *value = (uint64_t)total;
@@ -175,7 +177,8 @@ void rkb_format_duration(uint64_t nanoseconds, char *out, size_t size) {
    else if (seconds < 3600)
       snprintf(out, size, "%u m %02u s", (unsigned)(seconds / 60), (unsigned)(seconds % 60));
    else
-      snprintf(out, size, "%llu h %02u m", (unsigned long long)(seconds / 3600), (unsigned)(seconds / 60 % 60));
+      snprintf(out, size, "%llu h %02u m", (unsigned long long)(seconds / 3600),
+               (unsigned)(seconds / 60 % 60));
 }
 
 void rkb_format_bytes(uint64_t bytes, char *out, size_t size) {

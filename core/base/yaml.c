@@ -1,5 +1,6 @@
-/* YAML to a tree with places, over libyaml's event API: its document API has no depth limit, accepts duplicate keys and
- * cyclic aliases in silence, and forgets where things stood.  Owns nothing past the parse; any one thread at a time.
+/* YAML to a tree with places, over libyaml's event API: its document API has no depth limit, accepts
+ * duplicate keys and cyclic aliases in silence, and forgets where things stood.  Owns nothing past the parse;
+ * any one thread at a time.
  *
  * libyaml counts lines, columns and offsets from 0 in characters; places are counted from 1 in bytes. */
 #include "base/yaml.h"
@@ -29,6 +30,7 @@ typedef struct builder {
    rkb_yaml_t **nodes; /* finished children of the open frames */
    size_t count, room;
    rkb_yaml_t *root;
+   uint32_t made; /* nodes */
    bool out_of_memory;
 } builder_t;
 
@@ -40,7 +42,15 @@ static int shown_length(const rkb_yaml_t *scalar) {
    return scalar->length < 60 ? (int)scalar->length : 60;
 }
 
+/* NULL ends the parse; the reason is reported or noted. */
 static rkb_yaml_t *node_new(builder_t *builder, uint32_t kind, const yaml_mark_t *mark) {
+   if (builder->made == RKB_YAML_MAX_VALUES) {
+      rkb_problem(builder->problems, place_of(builder, mark),
+                  "more than %u values come before this; no file of this kind needs that",
+                  RKB_YAML_MAX_VALUES);
+      return NULL;
+   }
+   builder->made++;
    rkb_yaml_t *node = rkb_arena_alloc(builder->arena, sizeof *node);
    if (!node) {
       builder->out_of_memory = true;
@@ -76,13 +86,14 @@ static bool same_text(const rkb_yaml_t *a, const rkb_yaml_t *b) {
 }
 
 static void report_duplicate(builder_t *builder, const rkb_yaml_t *first, const rkb_yaml_t *again) {
-   rkb_problem(builder->problems, again->place,
-               "the key '%.*s' is already in this map (line %u); write it once, or give this one another name",
-               shown_length(again), again->text, first->place.line);
+   rkb_problem(
+      builder->problems, again->place,
+      "the key '%.*s' is already in this map (line %u); write it once, or give this one another name",
+      shown_length(again), again->text, first->place.line);
 }
 
-/* Each key of a large map goes into a table of twice as many slots.  The seed keeps a file from being made so that its
- * keys collide. */
+/* Each key of a large map goes into a table of twice as many slots.  The seed keeps a file from being made so
+ * that its keys collide. */
 static void find_duplicates_hashed(builder_t *builder, rkb_yaml_t *const *keys, uint32_t count) {
    size_t slots = 64;
    while (slots < (size_t)count * 2)
@@ -170,7 +181,8 @@ static void refuse_properties(builder_t *builder, const yaml_mark_t *mark, const
                               const yaml_char_t *tag) {
    if (anchor)
       rkb_problem(builder->problems, place_of(builder, mark),
-                  "anchors (&%.60s) are not accepted; write the value where it is used", (const char *)anchor);
+                  "anchors (&%.60s) are not accepted; write the value where it is used",
+                  (const char *)anchor);
    if (tag) {
       /* libyaml has replaced "!!" by what it stands for. */
       static const char standard[] = "tag:yaml.org,2002:";
@@ -205,8 +217,8 @@ static bool add_scalar(builder_t *builder, const yaml_event_t *event) {
 
 static bool open_frame(builder_t *builder, uint32_t kind, const yaml_mark_t *mark) {
    if (builder->depth == RKB_YAML_MAX_DEPTH) {
-      rkb_problem(builder->problems, place_of(builder, mark), "nested deeper than %d levels; nothing here needs that",
-                  RKB_YAML_MAX_DEPTH);
+      rkb_problem(builder->problems, place_of(builder, mark),
+                  "nested deeper than %d levels; nothing here needs that", RKB_YAML_MAX_DEPTH);
       return false;
    }
    rkb_yaml_t *node = node_new(builder, kind, mark);
@@ -247,10 +259,12 @@ static bool take_event(builder_t *builder, const yaml_event_t *event) {
    case YAML_SCALAR_EVENT:
       return add_scalar(builder, event);
    case YAML_SEQUENCE_START_EVENT:
-      refuse_properties(builder, &event->start_mark, event->data.sequence_start.anchor, event->data.sequence_start.tag);
+      refuse_properties(builder, &event->start_mark, event->data.sequence_start.anchor,
+                        event->data.sequence_start.tag);
       return open_frame(builder, RKB_YAML_LIST, &event->start_mark);
    case YAML_MAPPING_START_EVENT:
-      refuse_properties(builder, &event->start_mark, event->data.mapping_start.anchor, event->data.mapping_start.tag);
+      refuse_properties(builder, &event->start_mark, event->data.mapping_start.anchor,
+                        event->data.mapping_start.tag);
       return open_frame(builder, RKB_YAML_MAP, &event->start_mark);
    case YAML_SEQUENCE_END_EVENT:
    case YAML_MAPPING_END_EVENT:
@@ -287,8 +301,8 @@ static void report_syntax(builder_t *builder, const yaml_parser_t *parser) {
    const char *hint = syntax_hint(builder, problem, place);
    uint32_t context_line = place_of(builder, &parser->context_mark).line;
    if (parser->context && context_line != place.line)
-      rkb_problem(builder->problems, place, "not valid YAML: %s, %s that begins at line %u%s", problem, parser->context,
-                  context_line, hint);
+      rkb_problem(builder->problems, place, "not valid YAML: %s, %s that begins at line %u%s", problem,
+                  parser->context, context_line, hint);
    else
       rkb_problem(builder->problems, place, "not valid YAML: %s%s", problem, hint);
 }
@@ -309,8 +323,8 @@ static void take_events(builder_t *builder, yaml_parser_t *parser) {
       close_frame(builder);
 }
 
-rkb_yaml_t *rkb_yaml_parse(rkb_arena_t *arena, const char *file, const char *bytes, size_t length, uint32_t first_line,
-                           uint32_t first_column, rkb_problems_t *problems) {
+rkb_yaml_t *rkb_yaml_parse(rkb_arena_t *arena, const char *file, const char *bytes, size_t length,
+                           uint32_t first_line, uint32_t first_column, rkb_problems_t *problems) {
    uint32_t errors = problems->errors;
    rkb_yaml_source_t source;
    builder_t builder = {.arena = arena, .problems = problems, .source = &source};

@@ -1,6 +1,7 @@
 /* A YAML document as a tree that remembers where everything stood (libyaml's event API).  Refused, each with its
- * place: more than 1 MiB, nesting over 32, aliases and anchors, tags, duplicate keys, keys that are no plain text, NUL bytes,
- * invalid UTF-8, a second document.  Time is linear in the size.  Immutable after parsing. */
+ * place: more than 1 MiB, more than 131,072 values (keys included), nesting over 32, aliases and anchors, tags, duplicate
+ * keys, keys that are no plain text, NUL bytes, invalid UTF-8, a second document.  Time is linear in the size.  Immutable
+ * after parsing. */
 #ifndef RKB_BASE_YAML_H
 #define RKB_BASE_YAML_H
 
@@ -24,6 +25,7 @@ typedef struct rkb_yaml {
 
 #define RKB_YAML_MAX_BYTES (1u << 20)
 #define RKB_YAML_MAX_DEPTH 32
+#define RKB_YAML_MAX_VALUES (1u << 17)
 
 /* Parses bytes.  file is the name for messages (copied).  first_line and first_column (from 1) say where the bytes begin
  * in that file, for YAML inside a comment.  NULL when there is a problem (added to problems) or memory is out. */

@@ -17,11 +17,8 @@ static size_t character_at(const rkb_yaml_source_t *source, size_t byte) {
 
 bool rkb_yaml_source_open(rkb_yaml_source_t *source, const char *file, const char *bytes, size_t length,
                           uint32_t first_line, uint32_t first_column) {
-   *source = (rkb_yaml_source_t){.file = file,
-                                 .bytes = bytes,
-                                 .length = length,
-                                 .first_line = first_line,
-                                 .first_column = first_column};
+   *source = (rkb_yaml_source_t){
+      .file = file, .bytes = bytes, .length = length, .first_line = first_line, .first_column = first_column};
    size_t byte = 0;
    while (byte < length && (unsigned char)bytes[byte] < 0x80)
       byte++;
@@ -43,7 +40,8 @@ void rkb_yaml_source_close(rkb_yaml_source_t *source) {
    source->offsets = NULL;
 }
 
-/* libyaml accepts only these beyond printable ASCII (its reader.c follows YAML 1.1, production c-printable). */
+/* libyaml accepts only these beyond printable ASCII (its reader.c follows YAML 1.1, production c-printable).
+ */
 static bool printable(const unsigned char *c, size_t bytes) {
    if (bytes == 1)
       return (c[0] >= 0x20 && c[0] < 0x7f) || c[0] == '\t' || c[0] == '\n' || c[0] == '\r';
@@ -61,7 +59,8 @@ bool rkb_yaml_source_check(const rkb_yaml_source_t *source, rkb_problems_t *prob
    uint32_t line = 0;
    size_t line_start = 0;
    if (source->length > RKB_YAML_MAX_BYTES) {
-      rkb_problem(problems, (rkb_place_t){source->file, 0, 0}, "larger than 1 MiB; no file of this kind needs that");
+      rkb_problem(problems, (rkb_place_t){source->file, 0, 0},
+                  "larger than 1 MiB; no file of this kind needs that");
       return false;
    }
    for (size_t byte = 0; byte < source->length;) {
@@ -69,8 +68,8 @@ bool rkb_yaml_source_check(const rkb_yaml_source_t *source, rkb_problems_t *prob
       size_t bytes = rkb_utf8_character(source->bytes + byte, source->length - byte);
       if (bytes == 0 || !printable(c, bytes)) {
          const char *what = bytes == 0 ? "is not UTF-8" : "is a control character";
-         rkb_problem(problems, place_at(source, line, byte - line_start), "byte 0x%02x %s; save the file as plain UTF-8 text",
-                     c[0], *c == 0 ? "is NUL" : what);
+         rkb_problem(problems, place_at(source, line, byte - line_start),
+                     "byte 0x%02x %s; save the file as plain UTF-8 text", c[0], *c == 0 ? "is NUL" : what);
          return false;
       }
       byte += bytes;

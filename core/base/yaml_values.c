@@ -44,8 +44,8 @@ static const char *describe(const rkb_yaml_t *node) {
 
 static bool refuse(const rkb_yaml_t *node, const char *what, const char *expected, rkb_problems_t *problems) {
    if (node && node->kind == RKB_YAML_SCALAR && !rkb_yaml_is_null(node))
-      rkb_problem(problems, place_of(node), "%s should be %s, but %s: '%.*s'", what, expected, describe(node), SHOWN,
-                  node->text);
+      rkb_problem(problems, place_of(node), "%s should be %s, but %s: '%.*s'", what, expected, describe(node),
+                  SHOWN, node->text);
    else
       rkb_problem(problems, place_of(node), "%s should be %s, but %s", what, expected, describe(node));
    return false;
@@ -98,7 +98,8 @@ static bool is_known(const char *key, const char *const *known) {
    return *known != NULL;
 }
 
-void rkb_yaml_only(const rkb_yaml_t *map, const char *what, const char *const *known, rkb_problems_t *problems) {
+void rkb_yaml_only(const rkb_yaml_t *map, const char *what, const char *const *known,
+                   rkb_problems_t *problems) {
    if (!map || map->kind != RKB_YAML_MAP)
       return;
    for (uint32_t i = 0; i < map->count; i++) {
@@ -108,7 +109,8 @@ void rkb_yaml_only(const rkb_yaml_t *map, const char *what, const char *const *k
       /* The search for a near name is for those that will be shown. */
       const char *near = problems->count < RKB_PROBLEMS_KEPT ? rkb_nearest(key->text, known) : NULL;
       if (near)
-         rkb_problem(problems, key->place, "%s has no key '%.*s'; did you mean '%s'?", what, SHOWN, key->text, near);
+         rkb_problem(problems, key->place, "%s has no key '%.*s'; did you mean '%s'?", what, SHOWN, key->text,
+                     near);
       else
          rkb_problem(problems, key->place, "%s has no key '%.*s'", what, SHOWN, key->text);
    }

@@ -205,9 +205,33 @@ void rkb_build_step_start(rkb_core_t *core, rkb_candidate_t *candidate, void (*d
    submit(step);
 }
 
-int rkb_build_step_again(rkb_core_t *core, rkb_candidate_t *candidate, rkb_error_t *err) {
-   rkb_finding_t finding = {0};
+static void again_ended(void *argument) {
+   step_t *step = argument;
+   step->candidate->build = step->build;
+   step->candidate->built_again = true;
+   if (!step->core->stopping || step->build)
+      step->done(step->argument, step->candidate);
+   free(step);
+}
+
+static void again_on_worker(void *argument) {
+   step_t *step = argument;
    bool from_cache;
-   return rkb_build_candidate(core->compilers, core->pipeline->device, candidate->source, candidate->tune, 0, ending, core,
-                              &candidate->build, &from_cache, &finding, err);
+   step->status = rkb_build_candidate(step->core->compilers, step->core->pipeline->device, step->candidate->source,
+                                      step->candidate->tune, 0, ending, step->core, &step->build, &from_cache, &step->finding,
+                                      &step->error);
+   if (step->status != RKB_OK)
+      rkb_log_printf(step->core->log, RKB_LOG_WARN, "build", "candidate %lld could not be built again: %s",
+                     (long long)step->candidate->number, step->error.message);
+   rkb_core_returned(step->core, again_ended, step);
+}
+
+void rkb_build_step_again(rkb_core_t *core, rkb_candidate_t *candidate, void (*done)(void *argument, rkb_candidate_t *candidate),
+                          void *argument) {
+   step_t *step = calloc(1, sizeof *step);
+   if (!step)
+      abort();
+   *step = (step_t){.core = core, .candidate = candidate, .done = done, .argument = argument};
+   if (rkb_core_send(core, again_on_worker, step) != RKB_OK)
+      abort(); /* the queue holds far more than can be in flight */
 }

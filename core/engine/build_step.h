@@ -11,7 +11,9 @@ extern const char *const RKB_BUILD_MEASURES[]; /* NULL-terminated */
  * filled in.  Not called when the run is ending before it began. */
 void rkb_build_step_start(rkb_core_t *core, rkb_candidate_t *candidate, void (*done)(void *argument, rkb_candidate_t *candidate),
                           void *argument);
-/* Makes the build again of a candidate whose result is known already (a resumed run).  Blocks.  [worker] */
-int rkb_build_step_again(rkb_core_t *core, rkb_candidate_t *candidate, rkb_error_t *err);
+/* Fetches the build again of a candidate whose result is known already (a resumed run); built_again is set then, and build
+ * too unless it could not be made. */
+void rkb_build_step_again(rkb_core_t *core, rkb_candidate_t *candidate, void (*done)(void *argument, rkb_candidate_t *candidate),
+                          void *argument);
 
 #endif

@@ -62,6 +62,8 @@ typedef struct rkb_candidate {
    uint64_t begun;            /* sections begun: sets of entries */
    bool advancing;
 
+   bool fetching;             /* its build is being fetched again */
+   bool built_again;          /* the build was fetched again, or could not be */
    struct rkb_build *build;   /* while it is in flight, or NULL; [worker] */
    pthread_mutex_t notes_lock;
    rkb_note_t *notes;         /* under notes_lock; [worker] */

@@ -260,8 +260,11 @@ void rkb_instance_write_off(rkb_instance_t *instance, const rkb_job_view_t *view
    rkb_core_note(core, instance->owner.entry->node.id, "a job neither ended at its deadline nor when it was cancelled; it is "
                                                  "written off as tool.hang");
    rkb_jobs_write_off(core->jobs, view->job, "it did not end, not even after it was cancelled");
+   bool replaced = true;
    if (instance->stage->run)
-      rkb_workers_write_off(core->workers, view->work->ticket, NULL);
+      rkb_workers_write_off(core->workers, view->work->ticket, &replaced);
+   if (!replaced)
+      rkb_core_note(core, instance->owner.entry->node.id, "its worker could not be replaced; there is one fewer now");
    if (first && core->current[instance->owner.entry->index] == instance)
       replace(instance);
 }

@@ -38,7 +38,7 @@ void rkb_run_break(rkb_run_t *run, int status, const char *fmt, ...) {
 }
 
 /* Ends early: the open group stays open, so that what is recorded is a prefix of the longer run. */
-static void cut_short(rkb_run_t *run, uint32_t ending, const char *text) {
+void rkb_run_cut(rkb_run_t *run, uint32_t ending, const char *text) {
    if (run->status || run->core.stopping)
       return;
    /* An ending that was near already (a limit, the strategy's) is not what ended it. */
@@ -77,7 +77,7 @@ static void build_arrived(void *owner, rkb_candidate_t *candidate) {
 static void wall_reached(void *argument) {
    rkb_run_t *run = argument;
    run->wall = NULL;
-   cut_short(run, RKB_ENDED_WALL, "limits.wall reached");
+   rkb_run_cut(run, RKB_ENDED_WALL, "limits.wall reached");
 }
 
 /* Interrupts: a pipe, so that a signal handler may write to it. ------------------------------------------------------- */
@@ -103,7 +103,7 @@ static void interrupted(uv_poll_t *poll, int status, int events) {
    (void)status;
    (void)events;
    if (read(interrupts->pipe[0], bytes, sizeof bytes) > 0)
-      cut_short(interrupts->run, RKB_ENDED_INTERRUPTED, "interrupted");
+      rkb_run_cut(interrupts->run, RKB_ENDED_INTERRUPTED, "interrupted");
 }
 
 static void signalled(uv_signal_t *signal, int number) {
@@ -112,13 +112,11 @@ static void signalled(uv_signal_t *signal, int number) {
       /* Asked twice: what is committed is safe, so leave. */
       _exit(128 + number);
    }
-   cut_short(interrupts->run, RKB_ENDED_INTERRUPTED, "interrupted");
+   rkb_run_cut(interrupts->run, RKB_ENDED_INTERRUPTED, "interrupted");
 }
 
 static int interrupts_open(interrupts_t *interrupts, rkb_run_t *run, rkb_error_t *err) {
    uv_loop_t *loop = rkb_loop_uv(run->core.loop);
-   interrupts->run = run;
-   interrupts->pipe[0] = interrupts->pipe[1] = -1;
    if (run->options.interrupt_handle) {
       if (pipe2(interrupts->pipe, O_CLOEXEC | O_NONBLOCK) != 0 || uv_poll_init(loop, &interrupts->poll, interrupts->pipe[0]) != 0)
          return rkb_fail(err, RKB_ERR_IO, "no pipe for interrupts: %s", strerror(errno));
@@ -141,7 +139,7 @@ static int interrupts_open(interrupts_t *interrupts, rkb_run_t *run, rkb_error_t
 
 /* The handles' memory must outlive their close callbacks, which rkb_loop_free runs: the caller frees it after that. */
 static void interrupts_close(interrupts_t *interrupts) {
-   if (interrupts->run && interrupts->run->options.interrupt_handle)
+   if (interrupts->run->options.interrupt_handle)
       *interrupts->run->options.interrupt_handle = -1;
    if (interrupts->polling)
       uv_close((uv_handle_t *)&interrupts->poll, NULL);
@@ -334,6 +332,8 @@ int rkb_run(rkb_pipeline_t *pipeline, const rkb_run_options_t *options, rkb_outc
       free(interrupts);
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    }
+   interrupts->run = run;
+   interrupts->pipe[0] = interrupts->pipe[1] = -1;
    run->pipeline = pipeline;
    run->options = *options;
    run->started_ns = rkb_now_ns();

@@ -133,6 +133,21 @@ static bool lacks_build(const rkb_candidate_t *candidate, const rkb_entry_t *ent
    return (entry->node.flags & RKB_STAGE_NEEDS_BUILD) && !candidate->build;
 }
 
+static void built_again(void *argument, rkb_candidate_t *candidate) {
+   advance(argument, candidate);
+}
+
+/* The build that an earlier process made is in the cache, or can be made again; its identity is recorded. */
+static bool fetches_build(rkb_screening_t *screening, rkb_candidate_t *candidate, const rkb_entry_t *entry) {
+   if (!lacks_build(candidate, entry) || !candidate->plan_hash[0] || candidate->built_again)
+      return false;
+   if (!candidate->fetching) {
+      candidate->fetching = true;
+      rkb_build_step_again(screening->core, candidate, built_again, screening);
+   }
+   return true;
+}
+
 static bool consider(rkb_screening_t *screening, rkb_candidate_t *candidate, const rkb_entry_t *entry) {
    rkb_stage_result_t *result = &candidate->results[entry->index];
    if (result->state != RKB_NOT_REACHED || (entry->needs & ~candidate->settled))
@@ -140,7 +155,10 @@ static bool consider(rkb_screening_t *screening, rkb_candidate_t *candidate, con
    bool behind_duplicate = candidate->duplicate_of && screening->core->pipeline->build >= 0 &&
                            (entry->before & (1ull << screening->core->pipeline->build));
    result->shadow = entry->node.shadow;
-   if ((candidate->blocking & entry->before) || behind_duplicate)
+   bool blocked = (candidate->blocking & entry->before) || behind_duplicate;
+   if (!blocked && fetches_build(screening, candidate, entry))
+      return false;
+   if (blocked)
       settle(candidate, entry, RKB_BLOCKED);
    else if (lacks_build(candidate, entry) || !wanted(screening->core, candidate, entry))
       settle(candidate, entry, RKB_SKIPPED);

@@ -1,10 +1,10 @@
-/* What this program and rkb-compiler say to each other over two pipes, each message one frame of wire.h.
+/* What this program and rkb-compiler say to each other over the compiler's standard input and output, each message one frame of wire.h.
  *
  *   at start    compiler: u32 ok; ok 1: u32 major, u32 minor, text library, text include directory, text sandbox layers;
  *                                 ok 0: text why
  *   a compile   program:  text source name, bytes source, u32 count + texts options, u32 count + texts name expressions,
  *                         u32 want cubin
- *               compiler: u32 outcome, text log, bytes PTX, bytes cubin, u32 count + texts lowered names, u64 data bytes
+ *               compiler: u32 outcome, text log, bytes PTX, bytes cubin, u32 count + texts lowered names, u64 resident bytes
  *
  * The compiler answers requests in order and ends when its input does.  The two are built together: a version that
  * differs is an error, not something to negotiate. */

@@ -1,11 +1,11 @@
-/* The HTTP client: libcurl's multi interface on libuv.  Owns the multi handle, a poll handle for each of its sockets, its
- * timer, and the transfers, waiting and running.  Loop thread alone.
+/* The HTTP client: libcurl's multi interface on libuv.  Owns the multi handle, a poll handle for each of its
+ * sockets, its timer, and the transfers, waiting and running.  Loop thread alone.
  *
  * What the usual examples get wrong, and is done here:
- *   - The timer that curl asks for is stopped only when curl says so, not on each socket event: a stalled transfer would
- *     never time out.
- *   - Messages are drained after every call of curl_multi_socket_action, the one for the timer too: else the last transfer's
- *     time-out is never reported.
+ *   - The timer that curl asks for is stopped only when curl says so, not on each socket event: a stalled
+ * transfer would never time out.
+ *   - Messages are drained after every call of curl_multi_socket_action, the one for the timer too: else the
+ * last transfer's time-out is never reported.
  *   - curl_multi_socket_action is never called from curl's timer callback.
  *   - An error of a poll handle goes into curl as CURL_CSELECT_ERR.
  *   - A poll handle is stopped and closed when curl removes its socket, also during curl_multi_cleanup.
@@ -20,7 +20,8 @@
 
 #define DEFAULT_TRANSFERS 4096u
 #define DEFAULT_WAITING 65536u
-#define DEFAULT_CONNECTING 8u /* TLS handshakes cost a millisecond or two each, and 200 at once stalled the loop 337 ms */
+#define DEFAULT_CONNECTING                                                                                   \
+   8u /* TLS handshakes cost a millisecond or two each, and 200 at once stalled the loop 337 ms */
 #define STARTS_A_TURN 4u
 
 typedef struct transfer_list {
@@ -41,7 +42,7 @@ struct rkb_http {
    uint32_t most_transfers, most_waiting, most_connecting;
    uint32_t connecting, sockets;
    transfer_list_t waiting, running;
-   uv_timer_t curl_timer; /* what curl asked for */
+   uv_timer_t curl_timer;  /* what curl asked for */
    uv_timer_t start_timer; /* 0 ms: some that wait may start */
    unsigned handles;       /* that are not yet closed, transfers' timers included */
    bool freeing;
@@ -221,8 +222,9 @@ static void start_one(rkb_http_t *http) {
 
 static void on_start_timer(uv_timer_t *timer) {
    rkb_http_t *http = timer->data;
-   for (unsigned i = 0; i < STARTS_A_TURN && http->waiting.count && http->connecting < http->most_connecting &&
-                        http->running.count < http->most_transfers;
+   for (unsigned i = 0;
+        i < STARTS_A_TURN && http->waiting.count && http->connecting < http->most_connecting &&
+        http->running.count < http->most_transfers;
         i++)
       start_one(http);
    if (http->connecting < http->most_connecting && http->running.count < http->most_transfers)
@@ -292,7 +294,8 @@ void rkb_http_free(rkb_http_t *http) {
    uv_close((uv_handle_t *)&http->start_timer, on_timer_closed);
 }
 
-int rkb_http_start(rkb_http_t *http, const rkb_http_request_t *request, rkb_http_transfer_t **transfer, rkb_error_t *err) {
+int rkb_http_start(rkb_http_t *http, const rkb_http_request_t *request, rkb_http_transfer_t **transfer,
+                   rkb_error_t *err) {
    rkb_http_transfer_t *made;
    if (http->freeing)
       return rkb_fail(err, RKB_ERR_CANCELLED, "the HTTP client is being closed");

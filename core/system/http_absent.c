@@ -5,14 +5,16 @@ int rkb_http_new(rkb_loop_t *loop, const rkb_http_options_t *options, rkb_http_t
    (void)loop;
    (void)options;
    (void)http;
-   return rkb_fail(err, RKB_ERR_UNAVAILABLE, "this build has no HTTP client: it was made without libcurl (RKB_HTTP=OFF)");
+   return rkb_fail(err, RKB_ERR_UNAVAILABLE,
+                   "this build has no HTTP client: it was made without libcurl (RKB_HTTP=OFF)");
 }
 
 void rkb_http_free(rkb_http_t *http) {
    (void)http;
 }
 
-int rkb_http_start(rkb_http_t *http, const rkb_http_request_t *request, rkb_http_transfer_t **transfer, rkb_error_t *err) {
+int rkb_http_start(rkb_http_t *http, const rkb_http_request_t *request, rkb_http_transfer_t **transfer,
+                   rkb_error_t *err) {
    (void)http;
    (void)request;
    (void)transfer;

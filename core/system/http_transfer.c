@@ -1,8 +1,9 @@
-/* One HTTP transfer: its options, what curl tells of it, its limits, and its end.  Owns copies of the request, the curl
- * handle and the reply so far.  Loop thread alone.
+/* One HTTP transfer: its options, what curl tells of it, its limits, and its end.  Owns copies of the
+ * request, the curl handle and the reply so far.  Loop thread alone.
  *
- * The limits are kept by a timer of our own: curl's idle limit (LOW_SPEED_TIME) fired after 8 s when 3 were asked for.
- * Request headers hold keys: they are wiped before their memory is released, and no message quotes them. */
+ * The limits are kept by a timer of our own: curl's idle limit (LOW_SPEED_TIME) fired after 8 s when 3 were
+ * asked for. Request headers hold keys: they are wiped before their memory is released, and no message quotes
+ * them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,7 +153,8 @@ static size_t refuse(rkb_http_transfer_t *transfer, enum rkb_http_outcome outcom
    return 0;
 }
 
-/* One line of the head of a reply.  Interim replies (100 Continue) and a proxy's come first: the last head counts. */
+/* One line of the head of a reply.  Interim replies (100 Continue) and a proxy's come first: the last head
+ * counts. */
 static size_t on_header(char *line, size_t size, size_t count, void *argument) {
    rkb_http_transfer_t *transfer = argument;
    size_t length = size * count, kept = length;
@@ -217,6 +219,9 @@ bool rkb_http_transfer_prepare(rkb_http_transfer_t *transfer, const char *ca_fil
                curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
+               /* Or ending a transfer whose name lookup hangs would wait for the lookup's thread, and the
+                  loop with it. */
+               curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->curl_message) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_PREREQDATA, transfer) == CURLE_OK &&
@@ -225,10 +230,12 @@ bool rkb_http_transfer_prepare(rkb_http_transfer_t *transfer, const char *ca_fil
                curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer) == CURLE_OK;
    /* curl has a connect limit of its own (300 s); ours comes first or is meant to be longer. */
-   good = good && curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)(transfer->connect_ns / 1000000 + 60000)) == CURLE_OK;
+   good = good && curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
+                                   (long)(transfer->connect_ns / 1000000 + 60000)) == CURLE_OK;
    if (good && transfer->body)
-      good = curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)transfer->body_bytes) == CURLE_OK &&
-             curl_easy_setopt(easy, CURLOPT_POSTFIELDS, transfer->body) == CURLE_OK;
+      good =
+         curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)transfer->body_bytes) == CURLE_OK &&
+         curl_easy_setopt(easy, CURLOPT_POSTFIELDS, transfer->body) == CURLE_OK;
    if (good && strcmp(transfer->method, "HEAD") == 0)
       good = curl_easy_setopt(easy, CURLOPT_NOBODY, 1L) == CURLE_OK;
    return good && (!ca_file || curl_easy_setopt(easy, CURLOPT_CAINFO, ca_file) == CURLE_OK);
@@ -244,7 +251,8 @@ static uint64_t after(uint64_t moment, uint64_t ns) {
 static uint64_t next_limit(const rkb_http_transfer_t *transfer, enum rkb_http_outcome *outcome) {
    uint64_t total = after(transfer->started, transfer->limit_ns);
    bool connecting = transfer->phase == PHASE_CONNECTING;
-   uint64_t other = connecting ? after(transfer->started, transfer->connect_ns) : after(transfer->last_byte, transfer->idle_ns);
+   uint64_t other = connecting ? after(transfer->started, transfer->connect_ns)
+                               : after(transfer->last_byte, transfer->idle_ns);
    *outcome = connecting ? RKB_HTTP_CONNECT_TIMEOUT : RKB_HTTP_IDLE_TIMEOUT;
    if (other <= total)
       return other;
@@ -252,11 +260,13 @@ static uint64_t next_limit(const rkb_http_transfer_t *transfer, enum rkb_http_ou
    return total;
 }
 
-/* Bytes only note their time; the timer looks at it when it fires, and goes on waiting when there is time left. */
+/* Bytes only note their time; the timer looks at it when it fires, and goes on waiting when there is time
+ * left. */
 static void on_limit(uv_timer_t *timer) {
    rkb_http_transfer_t *transfer = timer->data;
    enum rkb_http_outcome outcome = RKB_HTTP_CANCELLED;
-   if (!transfer->draining && transfer->phase != PHASE_WAITING && next_limit(transfer, &outcome) > rkb_now_ns()) {
+   if (!transfer->draining && transfer->phase != PHASE_WAITING &&
+       next_limit(transfer, &outcome) > rkb_now_ns()) {
       rkb_http_transfer_watch(transfer);
       return;
    }
@@ -361,28 +371,29 @@ void rkb_http_transfer_end(rkb_http_transfer_t *transfer, CURLcode result) {
       outcome = transfer->outcome;
    if (transfer->draining)
       outcome = RKB_HTTP_CANCELLED;
-   bool by_curl = outcome != RKB_HTTP_DONE && transfer->outcome == RKB_HTTP_DONE && transfer->curl_message[0] &&
-                  !transfer->draining;
+   bool by_curl = outcome != RKB_HTTP_DONE && transfer->outcome == RKB_HTTP_DONE &&
+                  transfer->curl_message[0] && !transfer->draining;
    if (outcome != RKB_HTTP_DONE)
       snprintf(message, sizeof message, by_curl ? "%s %s (%s)" : "%s %s", transfer->host, explain(outcome),
                transfer->curl_message);
    if (transfer->easy)
       curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
-   const rkb_http_reply_t reply = {.size = sizeof reply,
-                                   .outcome = outcome,
-                                   .status = (int32_t)status,
-                                   .sent = transfer->sent != 0,
-                                   .streamed = transfer->streamed,
-                                   .partial_event = transfer->streamed && rkb_event_stream_is_partial(&transfer->stream),
-                                   .message = message,
-                                   .body = rkb_text_get(&transfer->reply_body),
-                                   .body_bytes = transfer->reply_body.length,
-                                   .headers = rkb_text_get(&transfer->reply_headers),
-                                   .received_bytes = transfer->received,
-                                   .waited_ns = since(transfer->submitted, transfer->started ? transfer->started : now),
-                                   .connected_ns = since(transfer->started, transfer->sent),
-                                   .first_byte_ns = since(transfer->started, transfer->first_byte),
-                                   .total_ns = since(transfer->submitted, now)};
+   const rkb_http_reply_t reply = {
+      .size = sizeof reply,
+      .outcome = outcome,
+      .status = (int32_t)status,
+      .sent = transfer->sent != 0,
+      .streamed = transfer->streamed,
+      .partial_event = transfer->streamed && rkb_event_stream_is_partial(&transfer->stream),
+      .message = message,
+      .body = rkb_text_get(&transfer->reply_body),
+      .body_bytes = transfer->reply_body.length,
+      .headers = rkb_text_get(&transfer->reply_headers),
+      .received_bytes = transfer->received,
+      .waited_ns = since(transfer->submitted, transfer->started ? transfer->started : now),
+      .connected_ns = since(transfer->started, transfer->sent),
+      .first_byte_ns = since(transfer->started, transfer->first_byte),
+      .total_ns = since(transfer->submitted, now)};
    transfer->phase = PHASE_ENDED;
    uv_timer_stop(&transfer->timer);
    curl_easy_cleanup(transfer->easy);

@@ -1,10 +1,10 @@
-/* The event loop.  Owns the libuv loop, the queue that other threads fill, and the handle that wakes the loop; the
- * thread that made it runs it.
+/* The event loop.  Owns the libuv loop, the queue that other threads fill, and the handle that wakes the
+ * loop; the thread that made it runs it.
  *
- * The queue is a pair of arrays: others append to one under the lock, the loop takes all of it at once and hands the
- * other one back.  So a message costs an append, and a wake-up only when the queue was empty (uv_async_send coalesces
- * anyway; the point is to save its system call).  The wake-up is sent under the lock: closing takes the same lock, and
- * uv_async_send must not meet a closed handle. */
+ * The queue is a pair of arrays: others append to one under the lock, the loop takes all of it at once and
+ * hands the other one back.  So a message costs an append, and a wake-up only when the queue was empty
+ * (uv_async_send coalesces anyway; the point is to save its system call).  The wake-up is sent under the
+ * lock: closing takes the same lock, and uv_async_send must not meet a closed handle. */
 #include "system/loop.h"
 
 #include <assert.h>
@@ -32,7 +32,7 @@ struct rkb_loop {
    bool stop;
 
    pthread_mutex_t lock;
-   queue_t posted; /* lock */
+   queue_t posted;  /* lock */
    bool stop_asked; /* lock */
    bool closed;     /* lock */
 
@@ -80,7 +80,8 @@ int rkb_loop_new(rkb_loop_t **loop, rkb_error_t *err) {
    if (status != 0) {
       uv_loop_close(&made->uv);
       free(made);
-      return rkb_fail(err, RKB_ERR_INTERNAL, "cannot make the loop's wake-up handle: %s", uv_strerror(status));
+      return rkb_fail(err, RKB_ERR_INTERNAL, "cannot make the loop's wake-up handle: %s",
+                      uv_strerror(status));
    }
    made->wake.data = made;
    made->thread = pthread_self();
@@ -169,7 +170,8 @@ static void on_timer(uv_timer_t *handle) {
    timer->fn(timer->arg);
 }
 
-static rkb_timer_t *start_timer(rkb_loop_t *loop, uint64_t ns, bool repeats, void (*fn)(void *arg), void *arg) {
+static rkb_timer_t *start_timer(rkb_loop_t *loop, uint64_t ns, bool repeats, void (*fn)(void *arg),
+                                void *arg) {
    rkb_timer_t *timer = calloc(1, sizeof *timer);
    if (!timer)
       return NULL;
@@ -189,7 +191,8 @@ rkb_timer_t *rkb_timer_start(rkb_loop_t *loop, uint64_t delay_ns, void (*fn)(voi
    return start_timer(loop, delay_ns, false, fn, arg);
 }
 
-rkb_timer_t *rkb_timer_start_repeating(rkb_loop_t *loop, uint64_t period_ns, void (*fn)(void *arg), void *arg) {
+rkb_timer_t *rkb_timer_start_repeating(rkb_loop_t *loop, uint64_t period_ns, void (*fn)(void *arg),
+                                       void *arg) {
    return start_timer(loop, period_ns, true, fn, arg);
 }
 

@@ -1,14 +1,17 @@
 /* Long-lived children on two pipes.  Owns the pipe ends of a started child; one thread at a time. */
 #include "system/peer.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "system/loop.h"
 
 enum { POLL_MS = 50 };
 
@@ -46,8 +49,9 @@ static int spawn(pid_t *pid, const char *const *arguments, const char *const *en
 int rkb_peer_start(rkb_peer_t *peer, const char *const *arguments, const char *const *environment, int errors, rkb_error_t *err) {
    int to[2], from[2];
    *peer = (rkb_peer_t){.in = -1, .out = -1};
-   if (pipe2(to, O_CLOEXEC) != 0)
-      return failed(err, arguments[0], "pipe", errno);
+   /* A socket, because a pipe whose reader has died raises SIGPIPE in whoever writes. */
+   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, to) != 0)
+      return failed(err, arguments[0], "socketpair", errno);
    if (pipe2(from, O_CLOEXEC) != 0) {
       int number = errno;
       close(to[0]);
@@ -85,16 +89,10 @@ int rkb_peer_kill(rkb_peer_t *peer, struct rusage *used) {
    return status;
 }
 
-static uint64_t now_ns(void) {
-   struct timespec now;
-   clock_gettime(CLOCK_MONOTONIC, &now);
-   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static enum rkb_transfer transfer(int fd, bool sending, char *at, size_t bytes, uint64_t deadline_ns, bool (*cancelled)(void *),
                                   void *argument) {
    while (bytes > 0) {
-      ssize_t moved = sending ? write(fd, at, bytes) : read(fd, at, bytes);
+      ssize_t moved = sending ? send(fd, at, bytes, MSG_NOSIGNAL) : read(fd, at, bytes);
       if (moved > 0) {
          at += moved;
          bytes -= (size_t)moved;
@@ -106,7 +104,7 @@ static enum rkb_transfer transfer(int fd, bool sending, char *at, size_t bytes, 
       poll(&ready, 1, POLL_MS);
       if (cancelled && cancelled(argument))
          return RKB_TRANSFER_CANCELLED;
-      if (deadline_ns && now_ns() > deadline_ns)
+      if (deadline_ns && rkb_now_ns() > deadline_ns)
          return RKB_TRANSFER_LATE;
    }
    return RKB_TRANSFERRED;

@@ -1,4 +1,5 @@
-/* Running a program from a thread that may wait: poll over its end and its two pipes.  Owns nothing between calls. */
+/* Running a program from a thread that may wait: poll over its end and its two pipes.  Owns nothing between
+ * calls. */
 #include "system/process.h"
 
 #include <poll.h>

@@ -1,8 +1,8 @@
-/* Running a program from the loop: a poll handle for its end and for each pipe, and a timer for what it is waited for at
- * the moment.  A process owns its handles and its child; loop thread alone.
+/* Running a program from the loop: a poll handle for its end and for each pipe, and a timer for what it is
+ * waited for at the moment.  A process owns its handles and its child; loop thread alone.
  *
- * It goes through: running → killed (at the deadline, or cancelled) → draining (the child has ended, pipes may hold more)
- * → closing (every handle was told to) → done. */
+ * It goes through: running → killed (at the deadline, or cancelled) → draining (the child has ended, pipes
+ * may hold more) → closing (every handle was told to) → done. */
 #include <stdlib.h>
 
 #include "system/process.h"
@@ -80,7 +80,8 @@ static void kill_group(rkb_process_t *process) {
    wait_at_most(process, RKB_CHILD_AFTER_KILL_NS);
 }
 
-/* The deadline; or it was killed and does not end; or it ended and someone who left its group holds a pipe. */
+/* The deadline; or it was killed and does not end; or it ended and someone who left its group holds a pipe.
+ */
 static void on_timer(void *argument) {
    rkb_process_t *process = argument;
    process->timer = NULL;
@@ -156,8 +157,10 @@ int rkb_process_start(rkb_loop_t *loop, const rkb_process_spec_t *spec,
    if (number == 0)
       number = watch(made, WATCH_END, made->child.pidfd, on_end);
    if (number != 0) {
-      status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "cannot watch '%s': %s", spec->arguments[0], uv_strerror(number));
-      made->done = ignore; /* the caller is told by the return value alone; the rest is freed when the handles have closed */
+      status =
+         rkb_fail(err, RKB_ERR_UNAVAILABLE, "cannot watch '%s': %s", spec->arguments[0], uv_strerror(number));
+      made->done = ignore; /* the caller is told by the return value alone; the rest is freed when the handles
+                              have closed */
       rkb_child_reap(&made->child);
       close_all(made);
       return status;

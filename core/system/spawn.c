@@ -1,11 +1,13 @@
-/* Starting a child process.  uv_spawn cannot limit the child's memory, takes part in the loop's signal handling, and a
- * blocking caller has no loop; posix_spawn cannot limit it either.  So: vfork, a few system calls, execve.
+/* Starting a child process.  uv_spawn cannot limit the child's memory, takes part in the loop's signal
+ * handling, and a blocking caller has no loop; posix_spawn cannot limit it either.  So: vfork, a few system
+ * calls, execve.
  *
- * vfork and not fork, because copying the page tables of a process with gigabytes of archive and cache takes tens of
- * milliseconds.  The child borrows this thread's memory until it calls execve, so it only makes system calls, and every
- * signal is blocked meanwhile.  Where vfork is really fork (the thread sanitizer makes it so) all still holds: what fails in
- * the child comes back through a pipe, whose end also says that execve was reached.  An end is seen through a pidfd (Linux 5.3), which belongs to this
- * child alone: no SIGCHLD, no handler to share with libuv. */
+ * vfork and not fork, because copying the page tables of a process with gigabytes of archive and cache takes
+ * tens of milliseconds.  The child borrows this thread's memory until it calls execve, so it only makes
+ * system calls, and every signal is blocked meanwhile.  Where vfork is really fork (the thread sanitizer
+ * makes it so) all still holds: what fails in the child comes back through a pipe, whose end also says that
+ * execve was reached.  An end is seen through a pidfd (Linux 5.3), which belongs to this child alone: no
+ * SIGCHLD, no handler to share with libuv. */
 #include "system/spawn.h"
 
 #include <errno.h>
@@ -46,8 +48,8 @@ static int limit(int resource, uint64_t bytes) {
    return setrlimit(resource, &both);
 }
 
-/* In the child.  A caught signal would run our handler in memory that belongs to the parent, and an ignored one (SIGPIPE)
- * would stay ignored past execve. */
+/* In the child.  A caught signal would run our handler in memory that belongs to the parent, and an ignored
+ * one (SIGPIPE) would stay ignored past execve. */
 static void reset_signals(void) {
    for (int number = 1; number < NSIG; number++) {
       struct sigaction action;
@@ -66,7 +68,8 @@ static const char *become(const plan_t *plan) {
       if (dup2(plan->files[i], i) < 0)
          return "connect its pipes";
    }
-   /* Whatever a library left open without close-on-exec stays here.  Fails before Linux 5.11; then those few leak. */
+   /* Whatever a library left open without close-on-exec stays here.  Fails before Linux 5.11; then those few
+    * leak. */
    syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC);
    if (limit(RLIMIT_CORE, 0) != 0 || (plan->memory_limit && limit(RLIMIT_DATA, plan->memory_limit) != 0))
       return "limit it";
@@ -104,8 +107,8 @@ static bool find_program(const char *name, char path[PATH_MAX]) {
    return false;
 }
 
-/* Input comes from a file in memory: nothing has to be fed to the child while it runs, and a child that does not read
- * cannot raise SIGPIPE here. */
+/* Input comes from a file in memory: nothing has to be fed to the child while it runs, and a child that does
+ * not read cannot raise SIGPIPE here. */
 static int open_input(const rkb_process_spec_t *spec) {
    if (!spec->input)
       return open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -134,8 +137,8 @@ static void close_one(int *file) {
    *file = -1;
 }
 
-/* Moves a descriptor above the three that the child sets up: where this program itself was started without one of those, it
- * would be overwritten. */
+/* Moves a descriptor above the three that the child sets up: where this program itself was started without
+ * one of those, it would be overwritten. */
 static int move_up(int file) {
    if (file < 0 || file > STDERR_FILENO)
       return file;
@@ -239,7 +242,8 @@ int rkb_child_spawn(const rkb_process_spec_t *spec, rkb_child_t *child, rkb_erro
    }
    child->pidfd = (int)syscall(SYS_pidfd_open, child->pid, 0);
    if (child->pidfd < 0) {
-      status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "cannot watch '%s' (pidfd_open, Linux 5.3): %s", path, strerror(errno));
+      status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "cannot watch '%s' (pidfd_open, Linux 5.3): %s", path,
+                        strerror(errno));
       rkb_child_kill(child);
       wait_for(child);
    }
@@ -254,7 +258,8 @@ close_files:
 bool rkb_child_read(rkb_child_t *child, int which) {
    char bytes[16384];
    rkb_text_t *text = &child->texts[which];
-   /* A few reads a turn, so that a child that writes without end cannot hold the loop or hide its deadline. */
+   /* A few reads a turn, so that a child that writes without end cannot hold the loop or hide its deadline.
+    */
    for (int turn = 0; turn < 8; turn++) {
       ssize_t got = read(child->pipes[which], bytes, sizeof bytes);
       if (got < 0 && (errno == EAGAIN || errno == EINTR))

@@ -1,8 +1,8 @@
 /* A pool of threads.  Owns a ring of waiting tasks and one record a thread, all under one lock.
  *
- * Tickets are numbered in the order of submission, so a waiting task's place in the ring follows from its ticket.  The
- * pool's memory is counted: each thread holds it, so that one that was written off and comes back after the pool was closed
- * still finds its lock. */
+ * Tickets are numbered in the order of submission, so a waiting task's place in the ring follows from its
+ * ticket.  The pool's memory is counted: each thread holds it, so that one that was written off and comes
+ * back after the pool was closed still finds its lock. */
 #include "system/workers.h"
 
 #include <assert.h>
@@ -37,8 +37,8 @@ struct rkb_workers {
    task_t *ring;
    uint32_t ring_size; /* a power of two */
    uint32_t queue_limit;
-   rkb_ticket_t head; /* ticket of the oldest waiting task */
-   rkb_ticket_t tail; /* ticket of the next submitted one */
+   rkb_ticket_t head;  /* ticket of the oldest waiting task */
+   rkb_ticket_t tail;  /* ticket of the next submitted one */
    uint32_t withdrawn; /* of those between */
 
    worker_t *workers; /* not the written-off ones */
@@ -86,8 +86,8 @@ static void *work(void *argument) {
          self->running = 0;
          pool->idle++;
          pthread_cond_wait(&pool->work, &pool->lock);
-         /* Whoever signalled has counted one idle thread less.  After a spurious wake-up the count is one too high, which
-          * costs a needless signal later and no task its turn. */
+         /* Whoever signalled has counted one idle thread less.  After a spurious wake-up the count is one too
+          * high, which costs a needless signal later and no task its turn. */
          continue;
       }
       pool->running++;
@@ -129,8 +129,8 @@ static int start_thread(rkb_workers_t *pool) {
 
 int rkb_workers_open(uint32_t count, uint32_t queue_limit, rkb_workers_t **workers, rkb_error_t *err) {
    if (count < 1 || count > RKB_WORKERS_MOST || queue_limit < 1 || queue_limit > MOST_WAITING)
-      return rkb_fail(err, RKB_ERR_INVALID, "a pool has 1 to %u threads and room for 1 to %u tasks", RKB_WORKERS_MOST,
-                      MOST_WAITING);
+      return rkb_fail(err, RKB_ERR_INVALID, "a pool has 1 to %u threads and room for 1 to %u tasks",
+                      RKB_WORKERS_MOST, MOST_WAITING);
    rkb_workers_t *pool = calloc(1, sizeof *pool);
    if (!pool)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
@@ -148,7 +148,8 @@ int rkb_workers_open(uint32_t count, uint32_t queue_limit, rkb_workers_t **worke
    pthread_mutex_unlock(&pool->lock);
    if (number != 0) {
       rkb_workers_close(pool);
-      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "cannot start %u worker threads: %s", count, strerror(number));
+      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "cannot start %u worker threads: %s", count,
+                      strerror(number));
    }
    *workers = pool;
    return RKB_OK;

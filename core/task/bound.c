@@ -123,6 +123,7 @@ static bool add_tensor(rkb_bound_t *bound, rkb_tensor_t *list, uint32_t index,
    if (!bind_shape(bound, from, &shape, problems))
       return false;
    rkb_tensor_t *tensor = &list[index];
+   bound->origins[index] = (uint32_t)(from - bound->definition->tensors);
    *tensor =
       (rkb_tensor_t){.role = role, .dtype = from->dtype, .rank = shape.rank, .alignment = from->alignment};
    tensor->name = rkb_arena_format(bound->arena, "%s%s", prefix, from->name);
@@ -194,8 +195,10 @@ static bool bind_names(rkb_bound_t *bound, const int64_t *dims, const double *at
    bound->let_values = rkb_arena_array(bound->arena, definition->let_count + 1, sizeof *bound->let_values);
    bound->let_reals = rkb_arena_array(bound->arena, definition->let_count + 1, sizeof *bound->let_reals);
    bound->let_is_real = rkb_arena_array(bound->arena, definition->let_count + 1, sizeof *bound->let_is_real);
+   bound->origins = rkb_arena_array(bound->arena, 3 * definition->tensor_count + 1, sizeof *bound->origins);
    bound->recipes = rkb_arena_array(bound->arena, 3 * definition->tensor_count + 1, sizeof *bound->recipes);
-   if (!named || !reals || !bound->let_values || !bound->let_reals || !bound->let_is_real || !bound->recipes)
+   if (!named || !reals || !bound->let_values || !bound->let_reals || !bound->let_is_real ||
+       !bound->recipes || !bound->origins)
       return false;
    for (uint32_t i = 0; i < definition->dim_count; i++)
       named[i] = (rkb_named_int_t){definition->dims[i].name, dims[i]};
@@ -307,6 +310,8 @@ rkb_bound_t *rkb_bound_new(const rkb_definition_t *definition, bool backward, co
       rkb_problem(problems, place, "in case %s: %s", name, bound->program->error);
    if (!built || problems->errors != before)
       goto failed;
+   if (!rkb_program_prune(bound->program))
+      goto out_of_memory;
    bound->view.operations = rkb_program_operations(bound->program);
    if (rkb_families_build(bound))
       return bound;

@@ -1,7 +1,6 @@
 /* Fresh small cases from the dims' domains.  Pure functions but for the stream; any thread. */
 #include "task/task_parts.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +65,39 @@ int rkb_task_case_draw(const rkb_task_t *task, rkb_random_t *stream, double work
    return *drawn ? RKB_OK
                  : rkb_fail(err, RKB_ERR_LIMIT, "no case of at most %.3g operations was found in %d draws",
                             work, ATTEMPTS);
+}
+
+int rkb_task_case_with_init(const rkb_task_t *task, const rkb_case_t *the_case, const char *setting,
+                            rkb_case_t **drawn, rkb_error_t *err) {
+   const rkb_definition_t *definition = task->definition;
+   const rkb_init_setting_t *found = NULL;
+   int64_t dims[RKB_MAX_DIMS];
+   double *attributes = calloc(definition->attribute_count + 1, sizeof *attributes);
+   *drawn = NULL;
+   if (!attributes)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   for (uint32_t i = 0; setting && i < definition->setting_count; i++)
+      if (strcmp(definition->settings[i].name, setting) == 0)
+         found = &definition->settings[i];
+   for (uint32_t i = 0; i < the_case->dim_count; i++)
+      dims[i] = the_case->dims[i].value;
+   for (uint32_t i = 0; i < the_case->attribute_count; i++)
+      attributes[i] = the_case->attributes[i].value;
+   rkb_problems_t problems;
+   rkb_problems_init(&problems);
+   int status = RKB_ERR_INVALID;
+   if (setting && !found) {
+      rkb_fail(err, status, "task %s has no init setting %s", definition->name, setting);
+   } else {
+      rkb_bound_t *bound = rkb_bound_new(definition, task->backward, the_case->name, the_case->kind, dims,
+                                         attributes, found, task->budget, (rkb_place_t){0}, &problems);
+      status = bound ? RKB_OK : rkb_problems_error(&problems, err);
+      if (bound)
+         *drawn = &bound->view;
+   }
+   rkb_problems_free(&problems);
+   free(attributes);
+   return status;
 }
 
 void rkb_task_case_free(rkb_case_t *drawn) {

@@ -136,9 +136,14 @@ static void add_pair(const panel_t *left, uint64_t row, const panel_t *right, ui
    }
 }
 
-static rkb_point_t conclude(const rkb_precision_t *precision, const double sums[SUMS], uint32_t flags) {
+/* Non-zero terms that lie far apart meet a truncating accumulator one by one, and may lose twice a rounding
+ * each: up to twice as many as they are count, and never more than the depth. */
+static rkb_point_t conclude(const rkb_precision_t *precision, const double sums[SUMS], uint64_t depth,
+                            uint32_t flags) {
    rkb_point_t point = {sums[VALUE], sums[HARD], sums[VARIANCE], flags};
    rkb_sum_rounding(precision, sums[VALUE], sums[ABSOLUTE], sums[SQUARES], sums[NONZERO], &point);
+   double apart = fmin(2 * sums[NONZERO], (double)depth) - sums[NONZERO];
+   point.hard += apart * precision->unit * (sums[ABSOLUTE] + point.hard);
    point.hard +=
       precision->tiny * (sums[NONZERO] + 1); /* each product, and each partial sum, may be flushed */
    if (!(sums[ABSOLUTE] + point.hard < precision->largest))
@@ -185,8 +190,9 @@ static int contract_block(rkb_reader_t *reader, const rkb_contraction_t *c, uint
          double of_one[SUMS];
          for (int k = 0; k < SUMS; k++)
             of_one[k] = sums[k][i * columns + j];
-         rkb_block_put(out, c->element(c->geometry, group, row + i, column + j),
-                       conclude(rkb_reader_precision(reader), of_one, row_flags[i] | column_flags[j]));
+         rkb_block_put(
+            out, c->element(c->geometry, group, row + i, column + j),
+            conclude(rkb_reader_precision(reader), of_one, c->depth, row_flags[i] | column_flags[j]));
       }
 out:
    panel_free(&left);
@@ -203,6 +209,7 @@ int rkb_contract_whole(rkb_reader_t *reader, const rkb_contraction_t *c, rkb_blo
    int64_t tasks = (int64_t)(c->groups * row_blocks * column_blocks);
    bool large = (double)c->groups * (double)c->rows * (double)c->columns * (double)c->depth > 1e5;
    int status = RKB_OK;
+   (void)large; /* read by OpenMP alone */
 #pragma omp parallel for schedule(dynamic) if (tasks > 1 && large)
    for (int64_t task = 0; task < tasks; task++) {
       uint64_t column = (uint64_t)task % column_blocks * COLUMNS_A_BLOCK;
@@ -257,6 +264,10 @@ static int contract_pairs(rkb_reader_t *reader, const rkb_contraction_t *c, uint
       rows[i] = pairs[i].left;
       columns[i] = pairs[i].right;
    }
+   status = rkb_reader_work(reader, (double)count * (double)c->depth);
+   if (status != RKB_OK)
+      goto out;
+   status = RKB_ERR_NOMEM;
    uint64_t row_count = distinct(rows, count), column_count = distinct(columns, count);
    for (uint64_t i = 0; i < count; i++) {
       pairs[i].left = place_of(rows, row_count, pairs[i].left);
@@ -285,7 +296,7 @@ static int contract_pairs(rkb_reader_t *reader, const rkb_contraction_t *c, uint
       }
    }
    for (uint64_t i = 0; i < count; i++)
-      rkb_block_put(out, i, conclude(rkb_reader_precision(reader), sums + i * SUMS, flags[i]));
+      rkb_block_put(out, i, conclude(rkb_reader_precision(reader), sums + i * SUMS, c->depth, flags[i]));
 out:
    panel_free(&left);
    panel_free(&right);

@@ -333,6 +333,8 @@ static void read_tensor(rkb_definition_t *definition, rkb_tensor_definition_t *t
       rkb_problem(problems, dtype->place,
                   "dtype %s is not known: write float32, float64, float16, bfloat16, int32, int64 or uint8",
                   text);
+   if (shape->kind == RKB_YAML_SCALAR)
+      tensor->shape_text = keep(definition, shape->text);
    if (rkb_definition_expressions(definition, shape, "shape", &tensor->shape, &tensor->rank, problems) &&
        tensor->rank > RKB_MAX_RANK)
       rkb_problem(problems, shape->place, "tensor %s has %u dims, at most %d are supported", tensor->name,

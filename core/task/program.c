@@ -123,6 +123,33 @@ uint32_t rkb_program_dtype(const rkb_program_t *program, uint32_t value) {
    return value < program->value_count ? program->values[value].dtype : RKB_F32;
 }
 
+bool rkb_program_prune(rkb_program_t *program) {
+   bool *needed = rkb_arena_array(program->arena, program->value_count + 1, sizeof *needed);
+   if (!needed)
+      return false;
+   for (uint32_t i = 0; i < program->tensor_count; i++)
+      if (program->outputs[i] != RKB_NO_VALUE)
+         needed[program->outputs[i]] = true;
+   for (uint32_t i = program->node_count; i-- > 0;)
+      for (uint32_t j = 0; needed[program->nodes[i].output] && j < program->nodes[i].input_count; j++)
+         needed[program->nodes[i].inputs[j]] = true;
+   uint32_t kept = 0;
+   for (uint32_t i = 0; i < program->node_count; i++) {
+      if (!needed[program->nodes[i].output])
+         continue;
+      program->nodes[kept] = program->nodes[i];
+      program->values[program->nodes[kept].output].node = (int32_t)kept;
+      kept++;
+   }
+   program->node_count = kept;
+   kept = 0;
+   for (uint32_t i = 0; i < program->guard_count; i++)
+      if (program->guards[i] != RKB_NO_VALUE && needed[program->guards[i]])
+         program->guards[kept++] = program->guards[i];
+   program->guard_count = kept;
+   return true;
+}
+
 double rkb_program_operations(const rkb_program_t *program) {
    double total = 0;
    for (uint32_t i = 0; i < program->node_count; i++)

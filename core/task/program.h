@@ -67,6 +67,10 @@ uint32_t rkb_program_fail(rkb_program_t *program, const char *fmt, ...) RKB_PRIN
 const rkb_shape_t *rkb_program_shape(const rkb_program_t *program, uint32_t value);
 uint32_t rkb_program_dtype(const rkb_program_t *program, uint32_t value);
 
+/* Drops the nodes (and guards) that no output needs, once the outputs are set: a backward pass rarely needs
+ * all of the forward one.  False when memory is out. */
+bool rkb_program_prune(rkb_program_t *program);
+
 /* Arithmetic of all nodes, multiply and add counted apart. */
 double rkb_program_operations(const rkb_program_t *program);
 

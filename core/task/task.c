@@ -66,8 +66,11 @@ rkb_task_t *rkb_task_load(const char *directory, const char *direction, uint64_t
                                   .directory = definition->directory,
                                   .reference = definition->reference};
    hash_task(task);
-   if (bind_cases(task, problems))
+   if (!bind_cases(task, problems))
+      goto failed;
+   if (task->case_count > 0)
       return task;
+   rkb_problem(problems, (rkb_place_t){0}, "task %s has no case for direction %s", definition->name, chosen);
 failed:
    rkb_task_free(task);
    return NULL;
@@ -103,6 +106,17 @@ const char *rkb_task_dim(const rkb_task_t *task, uint32_t index, const char **do
    if (domain)
       *domain = task->definition->dims[index].domain;
    return task->definition->dims[index].name;
+}
+
+const char *rkb_task_shape_text(const rkb_task_t *task, uint32_t tensor) {
+   return task->definition->tensors[task->cases[0]->origins[tensor]].shape_text;
+}
+
+const char *rkb_task_let_at(const rkb_task_t *task, uint32_t index, const char **text) {
+   if (index >= task->definition->let_count)
+      return NULL;
+   *text = rkb_expression_text(task->definition->lets[index].value);
+   return task->definition->lets[index].name;
 }
 
 bool rkb_task_wants(const rkb_task_t *task, const char *input) {

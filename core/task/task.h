@@ -21,10 +21,16 @@ const char *rkb_task_hash(const rkb_task_t *task); /* 32 hex digits over task.ya
 uint32_t rkb_task_dim_count(const rkb_task_t *task);
 /* Name and domain as written ("1..16384") of a dim. */
 const char *rkb_task_dim(const rkb_task_t *task, uint32_t index, const char **domain);
+/* Sizes of tensor number tensor of the direction's cases, as the file has them ("B, T, D"). */
+const char *rkb_task_shape_text(const rkb_task_t *task, uint32_t tensor);
+/* Name of let number index and its expression; NULL past the end. */
+const char *rkb_task_let_at(const rkb_task_t *task, uint32_t index, const char **text);
 bool rkb_task_wants(const rkb_task_t *task, const char *input); /* input has a wanted gradient */
 
 const rkb_case_t *rkb_task_case(const rkb_task_t *task, uint32_t kind, uint32_t index); /* NULL past the end */
 int rkb_task_case_draw(const rkb_task_t *task, rkb_random_t *stream, double work, rkb_case_t **drawn, rkb_error_t *err);
+/* The same case under another init setting of the task (NULL: the tensors' own recipes); owned, rkb_task_case_free. */
+int rkb_task_case_with_init(const rkb_task_t *task, const rkb_case_t *the_case, const char *setting, rkb_case_t **drawn, rkb_error_t *err);
 void rkb_task_case_free(rkb_case_t *drawn);
 /* Value of a dim, let name, integer or float attribute of a case; what manifest expressions look up. */
 bool rkb_case_lookup(const rkb_task_t *task, const rkb_case_t *the_case, const char *name, bool *is_real, int64_t *integer, double *real);

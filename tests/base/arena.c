@@ -65,8 +65,8 @@ static void texts_are_copied_and_formatted(void **state) {
 
 int main(void) {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(memory_is_zeroed_and_aligned), cmocka_unit_test(a_large_block_leaves_the_small_ones_alone),
-      cmocka_unit_test(the_limit_is_kept), cmocka_unit_test(sizes_do_not_wrap),
-      cmocka_unit_test(texts_are_copied_and_formatted)};
+      cmocka_unit_test(memory_is_zeroed_and_aligned),
+      cmocka_unit_test(a_large_block_leaves_the_small_ones_alone), cmocka_unit_test(the_limit_is_kept),
+      cmocka_unit_test(sizes_do_not_wrap), cmocka_unit_test(texts_are_copied_and_formatted)};
    return RUN_TESTS(tests);
 }

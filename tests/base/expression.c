@@ -45,7 +45,8 @@ static void outcome(const char *text, size_t length, char *out, size_t size) {
       assert_int_equal(problems.errors, 1);
       snprintf(out, size, "%u: %s", problems.list[0].column, problems.list[0].message);
    } else {
-      enum rkb_fault fault = rkb_expression_evaluate(expression, look_up, NULL, &value, message, sizeof message);
+      enum rkb_fault fault =
+         rkb_expression_evaluate(expression, look_up, NULL, &value, message, sizeof message);
       if (fault != RKB_FAULT_NONE)
          snprintf(out, size, "%s: %s", fault_names[fault], message);
       else if (value.is_real)
@@ -63,7 +64,8 @@ static void cases_give_what_they_say(void **state) {
    char *cases, got[600];
    size_t length;
    unsigned count = 0;
-   assert_int_equal(rkb_file_read(RKB_SOURCE_DIR "/tests/base/expression.cases", 1 << 20, &cases, &length, &err), RKB_OK);
+   assert_int_equal(
+      rkb_file_read(RKB_SOURCE_DIR "/tests/base/expression.cases", 1 << 20, &cases, &length, &err), RKB_OK);
    for (char *line = strtok(cases, "\n"); line; line = strtok(NULL, "\n")) {
       if (line[0] == '#')
          continue;
@@ -194,18 +196,22 @@ static void a_real_is_no_integer(void **state) {
    int64_t value;
    rkb_problems_init(&problems);
    rkb_expression_t *expression = rkb_expression_parse(arena, "1.5 * 2", 7, here, &problems);
-   assert_int_equal(rkb_expression_integer(expression, NULL, NULL, &value, message, sizeof message), RKB_FAULT_TYPE);
+   assert_int_equal(rkb_expression_integer(expression, NULL, NULL, &value, message, sizeof message),
+                    RKB_FAULT_TYPE);
    assert_string_equal(message, "1.5 * 2 is a real number (3) where an integer belongs");
    expression = rkb_expression_parse(arena, "6 / 4", 5, here, &problems);
-   assert_int_equal(rkb_expression_integer(expression, NULL, NULL, &value, message, sizeof message), RKB_FAULT_NONE);
+   assert_int_equal(rkb_expression_integer(expression, NULL, NULL, &value, message, sizeof message),
+                    RKB_FAULT_NONE);
    assert_int_equal(value, 1);
    rkb_arena_free(arena);
 }
 
 int main(void) {
-   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(cases_give_what_they_say),        cmocka_unit_test(limits_are_kept),
-      cmocka_unit_test(lists_split_outside_parentheses), cmocka_unit_test(every_bad_part_of_a_list_is_reported),
-      cmocka_unit_test(names_come_once_in_order),        cmocka_unit_test(a_real_is_no_integer)};
+   const struct CMUnitTest tests[] = {cmocka_unit_test(cases_give_what_they_say),
+                                      cmocka_unit_test(limits_are_kept),
+                                      cmocka_unit_test(lists_split_outside_parentheses),
+                                      cmocka_unit_test(every_bad_part_of_a_list_is_reported),
+                                      cmocka_unit_test(names_come_once_in_order),
+                                      cmocka_unit_test(a_real_is_no_integer)};
    return RUN_TESTS(tests);
 }

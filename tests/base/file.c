@@ -136,7 +136,8 @@ static void data_is_found_from_an_installation(void **state) {
    (void)state;
    char command[2048], expected[256];
    snprintf(command, sizeof command,
-            "mkdir -p %s/bin %s/share/rkb/docs %s/%s/rkb/plugins && cp /proc/%d/exe %s/bin/program && %s/bin/program find docs",
+            "mkdir -p %s/bin %s/share/rkb/docs %s/%s/rkb/plugins && cp /proc/%d/exe %s/bin/program && "
+            "%s/bin/program find docs",
             folder, folder, folder, RKB_TEST_LIBRARY_DIR, (int)getpid(), folder, folder);
    snprintf(expected, sizeof expected, "%s/share/rkb/docs", folder);
    assert_string_equal(output_of(command), expected);

@@ -31,6 +31,7 @@ static void digits_are_the_canonical_ones(void **state) {
 }
 
 int main(void) {
-   const struct CMUnitTest tests[] = {cmocka_unit_test(parts_are_framed), cmocka_unit_test(digits_are_the_canonical_ones)};
+   const struct CMUnitTest tests[] = {cmocka_unit_test(parts_are_framed),
+                                      cmocka_unit_test(digits_are_the_canonical_ones)};
    return RUN_TESTS(tests);
 }

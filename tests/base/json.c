@@ -12,10 +12,13 @@ static json_t *parse(const char *text) {
 
 static void equal_values_give_equal_bytes(void **state) {
    (void)state;
-   json_t *value = parse("{ \"b\": [1, 2.5, 9007199254740993, true, null], \"a\": {\"z\": \"\\u00e9\", \"y\": -0.1} }");
+   json_t *value =
+      parse("{ \"b\": [1, 2.5, 9007199254740993, true, null], \"a\": {\"z\": \"\\u00e9\", \"y\": -0.1} }");
    assert_non_null(value);
    char *text = rkb_json_canonical(value);
-   assert_string_equal(text, "{\"a\":{\"y\":-0.10000000000000001,\"z\":\"\xc3\xa9\"},\"b\":[1,2.5,9007199254740993,true,null]}");
+   assert_string_equal(
+      text,
+      "{\"a\":{\"y\":-0.10000000000000001,\"z\":\"\xc3\xa9\"},\"b\":[1,2.5,9007199254740993,true,null]}");
    free(text);
    json_decref(value);
 }
@@ -39,8 +42,8 @@ static void bad_texts_are_refused_with_their_place(void **state) {
 
 static void numbers_that_json_lacks_become_texts(void **state) {
    (void)state;
-   json_t *list = json_pack("[o, o, o, o]", rkb_json_number(NAN), rkb_json_number(INFINITY), rkb_json_number(-INFINITY),
-                            rkb_json_number(0.5));
+   json_t *list = json_pack("[o, o, o, o]", rkb_json_number(NAN), rkb_json_number(INFINITY),
+                            rkb_json_number(-INFINITY), rkb_json_number(0.5));
    char *text = rkb_json_canonical(list);
    assert_string_equal(text, "[\"nan\",\"inf\",\"-inf\",0.5]");
    free(text);

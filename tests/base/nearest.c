@@ -27,6 +27,7 @@ static void far_names_are_not(void **state) {
 }
 
 int main(void) {
-   const struct CMUnitTest tests[] = {cmocka_unit_test(near_names_are_found), cmocka_unit_test(far_names_are_not)};
+   const struct CMUnitTest tests[] = {cmocka_unit_test(near_names_are_found),
+                                      cmocka_unit_test(far_names_are_not)};
    return RUN_TESTS(tests);
 }

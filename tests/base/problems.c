@@ -1,7 +1,8 @@
 #include "check.h"
 #include "base/problems.h"
 
-static const rkb_place_t b9 = {"b.yaml", 9, 1}, b2c5 = {"b.yaml", 2, 5}, b2c3 = {"b.yaml", 2, 3}, a1 = {"a.yaml", 1, 1};
+static const rkb_place_t b9 = {"b.yaml", 9, 1}, b2c5 = {"b.yaml", 2, 5}, b2c3 = {"b.yaml", 2, 3},
+                         a1 = {"a.yaml", 1, 1};
 
 static void they_come_in_file_order(void **state) {
    (void)state;
@@ -70,8 +71,9 @@ static void quoted_bytes_cannot_drive_a_terminal(void **state) {
 }
 
 int main(void) {
-   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(they_come_in_file_order), cmocka_unit_test(past_the_cap_they_are_counted),
-      cmocka_unit_test(the_first_error_skips_warnings), cmocka_unit_test(quoted_bytes_cannot_drive_a_terminal)};
+   const struct CMUnitTest tests[] = {cmocka_unit_test(they_come_in_file_order),
+                                      cmocka_unit_test(past_the_cap_they_are_counted),
+                                      cmocka_unit_test(the_first_error_skips_warnings),
+                                      cmocka_unit_test(quoted_bytes_cannot_drive_a_terminal)};
    return RUN_TESTS(tests);
 }

@@ -25,8 +25,8 @@ static void philox_gives_the_published_answers(void **state) {
 
 static void streams_depend_on_every_part_of_their_key(void **state) {
    (void)state;
-   const rkb_random_t streams[] = {rkb_random_stream(1, "tune", 0, 0), rkb_random_stream(2, "tune", 0, 0),
-                                   rkb_random_stream(1, "tuna", 0, 0), rkb_random_stream(1, "tune", 1, 0),
+   const rkb_random_t streams[] = {rkb_random_stream(1, "tune", 0, 0),  rkb_random_stream(2, "tune", 0, 0),
+                                   rkb_random_stream(1, "tuna", 0, 0),  rkb_random_stream(1, "tune", 1, 0),
                                    rkb_random_stream(1, "tune", -1, 0), rkb_random_stream(1, "tune", 0, 1)};
    for (size_t i = 0; i < 6; i++) {
       for (size_t j = 0; j < i; j++)
@@ -121,14 +121,13 @@ static void normals_have_their_moments(void **state) {
 }
 
 int main(void) {
-   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(philox_gives_the_published_answers),
-      cmocka_unit_test(streams_depend_on_every_part_of_their_key),
-      cmocka_unit_test(streams_stay_what_they_are),
-      cmocka_unit_test(every_way_to_draw_agrees),
-      cmocka_unit_test(below_is_in_range_and_even),
-      cmocka_unit_test(reals_lie_in_the_unit_interval),
-      cmocka_unit_test(normals_invert_the_distribution),
-      cmocka_unit_test(normals_have_their_moments)};
+   const struct CMUnitTest tests[] = {cmocka_unit_test(philox_gives_the_published_answers),
+                                      cmocka_unit_test(streams_depend_on_every_part_of_their_key),
+                                      cmocka_unit_test(streams_stay_what_they_are),
+                                      cmocka_unit_test(every_way_to_draw_agrees),
+                                      cmocka_unit_test(below_is_in_range_and_even),
+                                      cmocka_unit_test(reals_lie_in_the_unit_interval),
+                                      cmocka_unit_test(normals_invert_the_distribution),
+                                      cmocka_unit_test(normals_have_their_moments)};
    return RUN_TESTS(tests);
 }

@@ -8,12 +8,33 @@ static void durations(void **state) {
    static const struct {
       const char *text;
       uint64_t nanoseconds;
-   } good[] = {{"0", 0},          {"0s", 0},         {"1ns", 1},
-               {"250ms", 250000000}, {"30s", 30000000000}, {"5m", 300000000000},
-               {"1h", 3600000000000}, {"1.5s", 1500000000}, {"0.1us", 100},
+   } good[] = {{"0", 0},
+               {"0s", 0},
+               {"1ns", 1},
+               {"250ms", 250000000},
+               {"30s", 30000000000},
+               {"5m", 300000000000},
+               {"1h", 3600000000000},
+               {"1.5s", 1500000000},
+               {"0.1us", 100},
                {"18446744073709551615ns", UINT64_MAX}};
-   static const char *const bad[] = {"",    "5",     "s",     "-1s",  "1 s", " 1s",  "1s ", "1.s",  ".5s", "1e3s",
-                                     "1min", "1S",   "1ss",   "18446744073709551616ns", "6000000h", "0x1s", "1.00000000000000s"};
+   static const char *const bad[] = {"",
+                                     "5",
+                                     "s",
+                                     "-1s",
+                                     "1 s",
+                                     " 1s",
+                                     "1s ",
+                                     "1.s",
+                                     ".5s",
+                                     "1e3s",
+                                     "1min",
+                                     "1S",
+                                     "1ss",
+                                     "18446744073709551616ns",
+                                     "6000000h",
+                                     "0x1s",
+                                     "1.00000000000000s"};
    (void)state;
    uint64_t value;
    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
@@ -38,8 +59,22 @@ static void byte_counts(void **state) {
 }
 
 static void integers(void **state) {
-   static const char *const bad[] = {"",    "-",  "+1",  "1.0", "1e3", "010", "0x",  "0xg", "1_000",
-                                     " 1",  "1 ", "--1", "0b1", "0o7", "9223372036854775808", "-9223372036854775809",
+   static const char *const bad[] = {"",
+                                     "-",
+                                     "+1",
+                                     "1.0",
+                                     "1e3",
+                                     "010",
+                                     "0x",
+                                     "0xg",
+                                     "1_000",
+                                     " 1",
+                                     "1 ",
+                                     "--1",
+                                     "0b1",
+                                     "0o7",
+                                     "9223372036854775808",
+                                     "-9223372036854775809",
                                      "0x8000000000000000"};
    (void)state;
    int64_t value;
@@ -54,8 +89,8 @@ static void integers(void **state) {
 }
 
 static void reals(void **state) {
-   static const char *const bad[] = {"",    ".",    "-",    "e5",  "1e",  "1e+", "nan", "inf", "-inf",
-                                     "0x1", "1e999", "1,5", "1.5f", " 1", "1 ",  "1_0"};
+   static const char *const bad[] = {"",     ".",   "-",     "e5",  "1e",   "1e+", "nan", "inf",
+                                     "-inf", "0x1", "1e999", "1,5", "1.5f", " 1",  "1 ",  "1_0"};
    (void)state;
    double value;
    assert_true(rkb_parse_real("1", &value) && value == 1);
@@ -83,9 +118,9 @@ static void formats(void **state) {
    static const struct {
       uint64_t bytes;
       const char *text;
-   } bytes_as_text[] = {{0, "0 B"},           {1023, "1023 B"},      {1024, "1.0 KiB"},
-                        {1572864, "1.5 MiB"}, {1048575, "1.0 MiB"},  {300 << 20, "300 MiB"},
-                        {UINT64_MAX, "16.0 EiB"}};
+   } bytes_as_text[] = {
+      {0, "0 B"},           {1023, "1023 B"},       {1024, "1.0 KiB"},       {1572864, "1.5 MiB"},
+      {1048575, "1.0 MiB"}, {300 << 20, "300 MiB"}, {UINT64_MAX, "16.0 EiB"}};
    (void)state;
    char out[32];
    for (size_t i = 0; i < sizeof durations_as_text / sizeof durations_as_text[0]; i++) {
@@ -100,6 +135,7 @@ static void formats(void **state) {
 
 int main(void) {
    const struct CMUnitTest tests[] = {cmocka_unit_test(durations), cmocka_unit_test(byte_counts),
-                                      cmocka_unit_test(integers), cmocka_unit_test(reals), cmocka_unit_test(formats)};
+                                      cmocka_unit_test(integers), cmocka_unit_test(reals),
+                                      cmocka_unit_test(formats)};
    return RUN_TESTS(tests);
 }

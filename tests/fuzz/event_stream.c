@@ -1,4 +1,5 @@
-/* Any bytes as an event stream, whole and cut where the first byte says: the events must be the same, and valid UTF-8. */
+/* Any bytes as an event stream, whole and cut where the first byte says: the events must be the same, and
+ * valid UTF-8. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +43,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
    rkb_text_init(&cut, 1 << 22);
    int first = parse((const char *)data + 1, size - 1, size, &whole);
    int second = parse((const char *)data + 1, size - 1, data[0] % 16 + 1u, &cut);
-   if (first != second || whole.length != cut.length || (whole.length && memcmp(whole.data, cut.data, whole.length) != 0))
+   if (first != second || whole.length != cut.length ||
+       (whole.length && memcmp(whole.data, cut.data, whole.length) != 0))
       abort();
    rkb_text_free(&whole);
    rkb_text_free(&cut);

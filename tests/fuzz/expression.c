@@ -1,4 +1,5 @@
-/* Any bytes as an expression and as a list of them: parsed and evaluated, or one problem with a place inside the text. */
+/* Any bytes as an expression and as a list of them: parsed and evaluated, or one problem with a place inside
+ * the text. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,8 @@ static bool look_up(void *seed, const char *name, rkb_value_t *value) {
    uint8_t mixed = *(const uint8_t *)seed;
    for (; *name; name++)
       mixed = (uint8_t)(mixed * 31u + (uint8_t)*name);
-   *value = (rkb_value_t){.is_real = mixed % 4 == 0, .real = mixed - 100.5, .integer = mixed % 5 ? mixed - 7 : INT64_MIN};
+   *value = (rkb_value_t){
+      .is_real = mixed % 4 == 0, .real = mixed - 100.5, .integer = mixed % 5 ? mixed - 7 : INT64_MIN};
    return mixed % 9 != 0;
 }
 
@@ -21,7 +23,8 @@ static void use(const rkb_expression_t *expression, uint8_t seed) {
    rkb_value_t value;
    size_t names = 0;
    int64_t integer;
-   enum rkb_fault fault = rkb_expression_evaluate(expression, look_up, &seed, &value, message, sizeof message);
+   enum rkb_fault fault =
+      rkb_expression_evaluate(expression, look_up, &seed, &value, message, sizeof message);
    if ((fault == RKB_FAULT_NONE) != (message[0] == '\0'))
       abort();
    rkb_expression_integer(expression, look_up, &seed, &integer, message, sizeof message);

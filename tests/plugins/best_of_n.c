@@ -1,21 +1,8 @@
 /* rkb.strategy.best_of_n: parents are the first candidates and nothing else. */
-#include "fake.h"
+#include "strategy.h"
 
 static const rkb_operator_t OPERATORS[] = {{"tune", "rkb.mutator.tune", 3, RKB_MUTATOR, 0}, {"edit", "rkb.mutator.edit", 1, RKB_MUTATOR, 0}};
 static const rkb_setup_t SETUP = {.size = sizeof SETUP, .window = 4, .operators = OPERATORS, .operator_count = 2, .objective = "model.us"};
-
-static void tell_one(fake_t *fake, int64_t request, int64_t number, const char *standing, double objective) {
-   const rkb_told_t told = {.size = sizeof told, .number = number, .standing = standing, .reason = "", .promoted = true,
-                            .has_objective = objective > 0, .objective = objective, .source_hash = "", .tune = "{}"};
-   const rkb_told_t *const list[] = {&told};
-   const rkb_result_t result = {.size = sizeof result, .candidate_count = 1, .request = request, .operator_id = "seed", .candidates = list};
-   assert_int_equal(fake->strategy->tell(fake->self, &result, &fake->error), RKB_OK);
-}
-
-static int ask(fake_t *fake, rkb_request_t *out) {
-   *out = (rkb_request_t){.size = sizeof *out};
-   return fake->strategy->ask(fake->self, out, &fake->error);
-}
 
 static void draws_from_accepted_roots(void **state) {
    (void)state;

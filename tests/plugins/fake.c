@@ -252,6 +252,15 @@ int fake_run(fake_t *fake, const rkb_item_t *in) {
    return fake->stage->run(fake->self, 1, in, &fake->error);
 }
 
+int fake_run_parent(fake_t *fake, int64_t number, const char *hints, const char *source, const char *tune) {
+   rkb_item_t *parent = fake_candidate(fake, 1, source, tune);
+   rkb_item_t *request = fake_request(fake, "search", number, hints, &parent, 1);
+   int status = fake_run(fake, request);
+   fake_drop(request);
+   fake_drop(parent);
+   return status;
+}
+
 const char *fake_text(const fake_t *fake, uint32_t emitted, const char *key) {
    assert_true(emitted < fake->emitted_count);
    return rkb_item_text(fake->emitted[emitted], key);

@@ -46,6 +46,8 @@ void fake_drop(rkb_item_t *item);
 
 /* Runs one job; what it emitted is in fake->emitted until the next. */
 int fake_run(fake_t *fake, const rkb_item_t *in);
+/* A search request with one parent, run. */
+int fake_run_parent(fake_t *fake, int64_t number, const char *hints, const char *source, const char *tune);
 const char *fake_text(const fake_t *fake, uint32_t emitted, const char *key);
 const char *fake_json(const fake_t *fake, uint32_t emitted, const char *key);
 

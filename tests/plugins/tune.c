@@ -25,12 +25,7 @@ static int64_t value_of(const fake_t *fake, const char *name) {
 }
 
 static int run(fake_t *fake, int64_t number, const char *tune, const char *hints) {
-   rkb_item_t *parent = fake_candidate(fake, 1, SOURCE, tune);
-   rkb_item_t *request = fake_request(fake, "search", number, hints, &parent, 1);
-   int status = fake_run(fake, request);
-   fake_drop(request);
-   fake_drop(parent);
-   return status;
+   return fake_run_parent(fake, number, hints, SOURCE, tune);
 }
 
 static void start(fake_t *fake, const char *mode) {
@@ -173,7 +168,7 @@ static void guided_learns(void **state) {
       assert_int_equal(fake.emitted_count, 1);
       small += value_of(&fake, "BLOCK") == 64;
    }
-   assert_true(small >= 40);
+   assert_true(small >= 30); /* blind moves would give 2 of 11 */
    fake_close(&fake);
 }
 

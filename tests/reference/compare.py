@@ -75,7 +75,7 @@ class Run:
 
 
 def ratios(run, tensor, torch_value, single):
-    """(largest share of hard, of stat) used, over the elements that count."""
+    """(largest share of hard, of stat, how many elements count)."""
     want = run.array(tensor["value"], numpy.float64)
     hard = run.array(tensor["hard"], numpy.float64)
     stat = run.array(tensor["stat"], numpy.float64)
@@ -92,9 +92,9 @@ def ratios(run, tensor, torch_value, single):
     error[got == want] = 0
     if single:
         counts = (flags & DONT_CARE) == 0
-        return share(error, hard, counts), share(error, stat, counts & (stat >= 0))
+        return share(error, hard, counts), share(error, stat, counts & (stat >= 0)), int(counts.sum())
     counts = (flags & (AMBIGUOUS | DONT_CARE)) == 0
-    return share(error, numpy.maximum(1e-11 * rows, 64 * TO_DOUBLE * hard), counts), 0.0
+    return share(error, numpy.maximum(1e-11 * rows, 64 * TO_DOUBLE * hard), counts), 0.0, int(counts.sum())
 
 
 def share(error, bound, counts):
@@ -115,17 +115,22 @@ def dump_of(program, task, direction, seeds, kind, families):
 
 
 def compare(runs, function, single):
-    """(worst share of hard, worst share of stat, where the worst was)."""
+    """(worst share of hard, worst share of stat, where the worst was); nan when most elements do not count."""
     worst_hard = worst_stat = 0.0
+    counted = total = 0
     where = ""
     for run in runs:
         outputs = run.outputs(function, torch.float32 if single else torch.float64)
         for tensor in run.entry["outputs"]:
-            hard, stat = ratios(run, tensor, outputs[tensor["name"]], single)
+            hard, stat, count = ratios(run, tensor, outputs[tensor["name"]], single)
+            counted += count
+            total += tensor["value"][1] // 8
             stat = stat if run.entry["stat"] else 0.0
             if max(hard, stat) > max(worst_hard, worst_stat):
                 where = "%s %s seed %d %s" % (run.entry["case"], run.entry["family"], run.entry["seed"], tensor["name"])
             worst_hard, worst_stat = max(worst_hard, hard), max(worst_stat, stat)
+    if 2 * counted < total:
+        return float("nan"), float("nan"), "%d of %d elements are ambiguous or don't-care" % (total - counted, total)
     return worst_hard, worst_stat, where
 
 

@@ -1,7 +1,9 @@
-/* rkb-bench-dispatch: what it costs to hand a task that does nothing to a worker and its end back to the loop.
+/* rkb-bench-dispatch: what it costs to hand a task that does nothing to a worker and its end back to the
+ * loop.
  *
- * 256 are in flight, as in a run: each end is posted to the loop, which submits the next.  Compared with the same count of
- * bare hand-overs through the loop's queue alone, in one process; prints both rates and their ratio.
+ * 256 are in flight, as in a run: each end is posted to the loop, which submits the next.  Compared with the
+ * same count of bare hand-overs through the loop's queue alone, in one process; prints both rates and their
+ * ratio.
  *
  *    rkb-bench-dispatch [jobs]            (bind it to one core with taskset to measure a core) */
 #include <stdio.h>
@@ -65,8 +67,8 @@ int main(int argc, char **argv) {
    }
    double posts = rate(&bench, jobs, start_on_loop);
    double round_trips = rate(&bench, jobs, start_on_worker);
-   printf("through a worker and back: %.0f jobs/s\nthrough the loop's queue:  %.0f posts/s\nratio: %.2f\n", round_trips,
-          posts, round_trips / posts);
+   printf("through a worker and back: %.0f jobs/s\nthrough the loop's queue:  %.0f posts/s\nratio: %.2f\n",
+          round_trips, posts, round_trips / posts);
    rkb_workers_close(bench.workers);
    rkb_loop_free(bench.loop);
    return 0;

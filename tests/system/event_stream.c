@@ -44,7 +44,9 @@ static const struct {
    {"data: [DONE]\n\n", "[message|[DONE]|]"},
    {"data: cut off", "..."},
    {"data: whole line\n", "..."},
-   {"\xef\xbb\xbf" "data: after a mark\n\n", "[message|after a mark|]"},
+   {"\xef\xbb\xbf"
+    "data: after a mark\n\n",
+    "[message|after a mark|]"},
    {"data: \xef\xbb\xbfinside\n\n", "[message|\xef\xbb\xbfinside|]"},
    {"data: \xc3\xa9 \xff \xe2\x82\n\n", "[message|\xc3\xa9 \xef\xbf\xbd \xef\xbf\xbd\xef\xbf\xbd|]"},
    {"\n\n\n", ""},

@@ -1,9 +1,12 @@
-/* The HTTP client against a server that stalls, dies, never ends and lies: each transfer ends once, in a named outcome, and
- * leaves no socket behind. */
+/* The HTTP client against a server that stalls, dies, never ends and lies: each transfer ends once, in a
+ * named outcome, and leaves no socket behind. */
 #include "check.h"
 #include "http_fixture.h"
 #include "system/http.h"
 
+#include <dlfcn.h>
+#include <netdb.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +118,8 @@ static void expect(const outcome_t *outcome, uint32_t expected) {
    assert_int_equal(rkb_http_state(http).connecting, 0);
 }
 
-/* Waits until the server has seen every connection but the asking one close; the test's own limit ends a wait in vain. */
+/* Waits until the server has seen every connection but the asking one close; the test's own limit ends a wait
+ * in vain. */
 static void until_server_is_alone(void) {
    while (strcmp(get("/connections").body, "1") != 0)
       usleep(10000);
@@ -306,7 +310,8 @@ static void deaths_are_told(void **state) {
 }
 
 static outcome_t get_url(const char *url) {
-   return run((rkb_http_request_t){.size = sizeof(rkb_http_request_t), .url = url, .connect_ns = 30 * SECOND});
+   return run(
+      (rkb_http_request_t){.size = sizeof(rkb_http_request_t), .url = url, .connect_ns = 30 * SECOND});
 }
 
 static void a_server_that_is_not_there_saw_nothing(void **state) {
@@ -319,6 +324,43 @@ static void a_server_that_is_not_there_saw_nothing(void **state) {
    outcome = get_url("http://rkb-no-such-host.invalid/");
    expect(&outcome, RKB_HTTP_NAME_FAILED);
    assert_false(outcome.reply.sent);
+}
+
+/* Stands before the C library's: lookups of one name hang until a test lets them go on. */
+static pthread_mutex_t lookups = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t lookups_changed = PTHREAD_COND_INITIALIZER;
+static unsigned lookups_hanging;
+static bool lookups_released;
+
+int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints,
+                struct addrinfo **result) {
+   static int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+   pthread_mutex_lock(&lookups);
+   if (!real)
+      *(void **)&real = dlsym(RTLD_NEXT, "getaddrinfo");
+   bool hangs = name && strcmp(name, "rkb-hanging-name") == 0;
+   lookups_hanging += hangs;
+   while (hangs && !lookups_released)
+      pthread_cond_wait(&lookups_changed, &lookups);
+   lookups_hanging -= hangs;
+   pthread_cond_broadcast(&lookups_changed);
+   pthread_mutex_unlock(&lookups);
+   return hangs ? EAI_AGAIN : real(name, service, hints, result);
+}
+
+/* The loop must not wait for the lookup; if it did, this would never end. */
+static void a_name_lookup_that_hangs_is_left_alone(void **state) {
+   (void)state;
+   outcome_t outcome =
+      run((rkb_http_request_t){.url = "http://rkb-hanging-name/", .connect_ns = 200 * MILLISECOND});
+   expect(&outcome, RKB_HTTP_CONNECT_TIMEOUT);
+   pthread_mutex_lock(&lookups);
+   assert_int_equal(lookups_hanging, 1);
+   lookups_released = true;
+   pthread_cond_broadcast(&lookups_changed);
+   while (lookups_hanging)
+      pthread_cond_wait(&lookups_changed, &lookups);
+   pthread_mutex_unlock(&lookups);
 }
 
 static void tls_is_verified(void **state) {
@@ -462,7 +504,8 @@ static void connections_are_opened_a_few_at_a_time(void **state) {
    rkb_error_t err;
    crowd_t crowd = {.left = 100};
    snprintf(url, sizeof url, "https://localhost:%d/", server.silent);
-   rkb_http_request_t request = {.url = url, .done = one_of_a_crowd, .arg = &crowd, .connect_ns = 400 * MILLISECOND};
+   rkb_http_request_t request = {
+      .url = url, .done = one_of_a_crowd, .arg = &crowd, .connect_ns = 400 * MILLISECOND};
    for (unsigned i = 0; i < 100; i++)
       assert_int_equal(rkb_http_start(http, &request, NULL, &err), RKB_OK);
    while (crowd.left == 100) {
@@ -490,7 +533,8 @@ static void a_hundred_streams_run_side_by_side(void **state) {
 
 static void what_is_no_request_is_refused(void **state) {
    (void)state;
-   static const char *const urls[] = {"", "localhost", "ftp://localhost/", "file:///etc/passwd", "http://", "http://a b/"};
+   static const char *const urls[] = {"",        "localhost",  "ftp://localhost/", "file:///etc/passwd",
+                                      "http://", "http://a b/"};
    static const char *const split[] = {"X: a\r\nInjected: b", NULL}, *const colonless[] = {"no colon", NULL};
    rkb_error_t err;
    outcome_t outcome = {0};
@@ -528,6 +572,7 @@ int main(void) {
                                       WITH_CLIENT(fifty_megabytes_pass_where_allowed),
                                       WITH_CLIENT(deaths_are_told),
                                       WITH_CLIENT(a_server_that_is_not_there_saw_nothing),
+                                      WITH_CLIENT(a_name_lookup_that_hangs_is_left_alone),
                                       WITH_CLIENT(tls_is_verified),
                                       WITH_CLIENT(a_handshake_that_hangs_meets_the_connect_limit),
                                       WITH_CLIENT(proxies_come_from_the_environment),

@@ -25,7 +25,8 @@ bool http_server_start(http_server_t *server) {
    if (server->process == 0) {
       dup2(input[0], STDIN_FILENO);
       dup2(output[1], STDOUT_FILENO);
-      execlp("python3", "python3", RKB_SOURCE_DIR "/tests/system/http_server.py", server->folder, (char *)NULL);
+      execlp("python3", "python3", RKB_SOURCE_DIR "/tests/system/http_server.py", server->folder,
+             (char *)NULL);
       _exit(127);
    }
    close(input[0]);

@@ -124,8 +124,9 @@ static void timers_wait_at_least_as_long_as_they_say(void **state) {
 }
 
 int main(void) {
-   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(messages_keep_their_order), cmocka_unit_test(the_queue_has_a_ceiling),
-      cmocka_unit_test(stopping_lets_earlier_messages_run), cmocka_unit_test(timers_wait_at_least_as_long_as_they_say)};
+   const struct CMUnitTest tests[] = {cmocka_unit_test(messages_keep_their_order),
+                                      cmocka_unit_test(the_queue_has_a_ceiling),
+                                      cmocka_unit_test(stopping_lets_earlier_messages_run),
+                                      cmocka_unit_test(timers_wait_at_least_as_long_as_they_say)};
    return RUN_TESTS(tests);
 }

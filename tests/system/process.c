@@ -67,14 +67,17 @@ typedef outcome_t (*form_t)(const rkb_process_spec_t *spec);
 
 static const form_t forms[] = {run_blocking, run_on_loop};
 
-#define EACH_FORM(run) for (unsigned form = 0; form < 2; form++) for (form_t run = forms[form]; run; run = NULL)
+#define EACH_FORM(run)                                                                                       \
+   for (unsigned form = 0; form < 2; form++)                                                                 \
+      for (form_t run = forms[form]; run; run = NULL)
 
 static rkb_process_spec_t shell(const char *script, const char *arguments[4]) {
    arguments[0] = "sh";
    arguments[1] = "-c";
    arguments[2] = script;
    arguments[3] = NULL;
-   return (rkb_process_spec_t){.size = sizeof(rkb_process_spec_t), .arguments = arguments, .deadline_ns = 20 * SECOND};
+   return (rkb_process_spec_t){
+      .size = sizeof(rkb_process_spec_t), .arguments = arguments, .deadline_ns = 20 * SECOND};
 }
 
 static unsigned open_files(void) {
@@ -240,7 +243,10 @@ static void what_cannot_be_started_says_why(void **state) {
    EACH_FORM(run) {
       for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
          const char *arguments[] = {cases[i].program, NULL};
-         rkb_process_spec_t spec = {.size = sizeof spec, .arguments = arguments, .directory = cases[i].directory, .deadline_ns = SECOND};
+         rkb_process_spec_t spec = {.size = sizeof spec,
+                                    .arguments = arguments,
+                                    .directory = cases[i].directory,
+                                    .deadline_ns = SECOND};
          outcome_t outcome = run(&spec);
          assert_int_equal(outcome.status, RKB_ERR_UNAVAILABLE);
          assert_non_null(strstr(outcome.err.message, cases[i].says));
@@ -334,26 +340,26 @@ static void many_run_side_by_side_and_leave_nothing(void **state) {
    outcome_t outcome = {.calls = 60};
    assert_int_equal(rkb_loop_new(&outcome.loop, &outcome.err), RKB_OK);
    for (int i = 0; i < 60; i++)
-      assert_int_equal(rkb_process_start(outcome.loop, &spec, count_down, &outcome, NULL, &outcome.err), RKB_OK);
+      assert_int_equal(rkb_process_start(outcome.loop, &spec, count_down, &outcome, NULL, &outcome.err),
+                       RKB_OK);
    rkb_loop_run(outcome.loop);
    rkb_loop_free(outcome.loop);
    assert_int_equal(open_files(), files);
 }
 
 int main(void) {
-   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(output_and_status_come_back),
-      cmocka_unit_test(a_signal_is_told_apart),
-      cmocka_unit_test(the_environment_holds_what_is_listed),
-      cmocka_unit_test(input_is_given_whole),
-      cmocka_unit_test(output_is_capped),
-      cmocka_unit_test(an_endless_writer_meets_its_deadline),
-      cmocka_unit_test(grandchildren_die_with_the_group),
-      cmocka_unit_test(a_runaway_that_holds_the_pipes_is_left),
-      cmocka_unit_test(what_cannot_be_started_says_why),
-      cmocka_unit_test(memory_is_limited),
-      cmocka_unit_test(nothing_leaks_into_the_child),
-      cmocka_unit_test(cancelling_kills),
-      cmocka_unit_test(many_run_side_by_side_and_leave_nothing)};
+   const struct CMUnitTest tests[] = {cmocka_unit_test(output_and_status_come_back),
+                                      cmocka_unit_test(a_signal_is_told_apart),
+                                      cmocka_unit_test(the_environment_holds_what_is_listed),
+                                      cmocka_unit_test(input_is_given_whole),
+                                      cmocka_unit_test(output_is_capped),
+                                      cmocka_unit_test(an_endless_writer_meets_its_deadline),
+                                      cmocka_unit_test(grandchildren_die_with_the_group),
+                                      cmocka_unit_test(a_runaway_that_holds_the_pipes_is_left),
+                                      cmocka_unit_test(what_cannot_be_started_says_why),
+                                      cmocka_unit_test(memory_is_limited),
+                                      cmocka_unit_test(nothing_leaks_into_the_child),
+                                      cmocka_unit_test(cancelling_kills),
+                                      cmocka_unit_test(many_run_side_by_side_and_leave_nothing)};
    return RUN_TESTS(tests);
 }

@@ -25,7 +25,8 @@ typedef struct door {
    int waiting, passed;
 } door_t;
 
-#define DOOR {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, 0, 0}
+#define DOOR                                                                                                 \
+   { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, 0, 0 }
 
 static void wait_at(void *argument) {
    door_t *door = argument;
@@ -187,10 +188,12 @@ static void sizes_are_checked(void **state) {
 }
 
 int main(void) {
-   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_task_runs_once),           cmocka_unit_test(the_queue_is_bounded),
-      cmocka_unit_test(a_waiting_task_can_be_withdrawn), cmocka_unit_test(a_stuck_worker_is_replaced),
-      cmocka_unit_test(closing_lets_running_tasks_end),  cmocka_unit_test(signals_stay_with_the_main_thread),
-      cmocka_unit_test(sizes_are_checked)};
+   const struct CMUnitTest tests[] = {cmocka_unit_test(every_task_runs_once),
+                                      cmocka_unit_test(the_queue_is_bounded),
+                                      cmocka_unit_test(a_waiting_task_can_be_withdrawn),
+                                      cmocka_unit_test(a_stuck_worker_is_replaced),
+                                      cmocka_unit_test(closing_lets_running_tasks_end),
+                                      cmocka_unit_test(signals_stay_with_the_main_thread),
+                                      cmocka_unit_test(sizes_are_checked)};
    return RUN_TESTS(tests);
 }

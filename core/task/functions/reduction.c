@@ -2,6 +2,8 @@
 #include "task/functions.h"
 
 #include "task/operations/elementwise.h"
+#include "task/operations/layout.h"
+#include "task/operations/pool.h"
 #include "task/operations/reduce.h"
 
 static void build_reduce(const rkb_call_t *call, uint32_t *outputs) {
@@ -35,6 +37,30 @@ static void build_softmax(const rkb_call_t *call, uint32_t *outputs) {
    outputs[0] = rkb_make_softmax(call->program, call->function->operation, call->inputs[0], dim);
 }
 
+/* As torch.max(x, dim): the gradient goes to the first of equals, as a pool's does, which is what this is. */
+static void build_max(const rkb_call_t *call, uint32_t *outputs) {
+   rkb_program_t *program = call->program;
+   bool smallest = call->function->operation[1] == 'i';
+   uint32_t x = call->inputs[0], dim = rkb_call_dim(call, "dim", x), order[RKB_MAX_RANK];
+   rkb_shape_t shape = *rkb_program_shape(program, x), out = {0};
+   if (program->failed)
+      return;
+   int64_t length = shape.size[dim];
+   for (uint32_t d = 0; d < shape.rank; d++) {
+      order[d] = d == shape.rank - 1 ? dim : d < dim ? d : d + 1;
+      if (d != dim || rkb_call_true(call, "keepdim"))
+         out.size[out.rank++] = d == dim ? 1 : shape.size[d];
+   }
+   rkb_shape_t rows = {.rank = 3,
+                       .size = {(int64_t)rkb_shape_product(&shape, 0, shape.rank) / length, 1, length}};
+   rkb_pool_t pool = {.window = {.spatial = 1, .groups = 1, .stride = {length}, .dilation = {1}},
+                      .kernel = {length}};
+   uint32_t flat = rkb_make_reshape(program, rkb_make_permute(program, x, order), &rows);
+   uint32_t largest =
+      rkb_make_max_pool(program, smallest ? rkb_make_unary(program, "neg", flat) : flat, &pool);
+   outputs[0] = rkb_make_reshape(program, smallest ? rkb_make_unary(program, "neg", largest) : largest, &out);
+}
+
 #define OVER                                                                                                 \
    {"dim", RKB_ATTRIBUTE_INTS, "", NULL}, {                                                                  \
       "keepdim", RKB_ATTRIBUTE_BOOL, "false", NULL                                                           \
@@ -47,6 +73,20 @@ const rkb_function_t rkb_functions_reduction[] = {
    REDUCE("mean"),
    REDUCE("amax"),
    REDUCE("amin"),
+   {"max",
+    "x",
+    1,
+    1,
+    {{"dim", RKB_ATTRIBUTE_INT, NULL, NULL}, {"keepdim", RKB_ATTRIBUTE_BOOL, "false", NULL}},
+    build_max,
+    "max"},
+   {"min",
+    "x",
+    1,
+    1,
+    {{"dim", RKB_ATTRIBUTE_INT, NULL, NULL}, {"keepdim", RKB_ATTRIBUTE_BOOL, "false", NULL}},
+    build_max,
+    "min"},
    {"var", "x", 1, 1, {OVER, {"unbiased", RKB_ATTRIBUTE_BOOL, "true", NULL}}, build_variance, NULL},
    {"std", "x", 1, 1, {OVER, {"unbiased", RKB_ATTRIBUTE_BOOL, "true", NULL}}, build_deviation, NULL},
    {"norm", "x", 1, 1, {OVER}, build_norm, NULL},

@@ -76,8 +76,8 @@ def index_bound(probe, nodes, name):
     for node in nodes:
         if node["op"] in ("cross_entropy", "nll_loss") and node["in"][1] == name:
             return shapes[node["in"][0]][1]
-        if node["op"] == "embedding" and node["in"][0] == name:
-            return shapes[node["in"][1]][0]
+        if node["op"] == "embedding" and node["in"][1] == name:
+            return shapes[node["in"][0]][0]
         if node["op"] == "gather" and node["in"][1] == name:
             return shapes[node["in"][0]][int(node["attr"]["dim"])]
     return None
@@ -159,10 +159,11 @@ def build(path, name, dims, directions):
         raise Refused("the values have the types %s; one of float32, float16, bfloat16 throughout is covered" % ", ".join(
             sorted({node["dtype"] for node in nodes})))
     wants = [tensor["name"] for tensor in tensors if tensor.get("differentiable")]
+    source = os.path.basename(path).replace("\\", "").replace('"', "")  # they stand in quotes
     task = {
         "name": name,
-        "summary": "Imported from %s." % os.path.basename(path),
-        "source": os.path.basename(path),
+        "summary": "Imported from %s." % source,
+        "source": source,
         "precision": FLOATS[kinds.pop()],
         "directions": [d for d in directions if d == "forward" or wants],
         "dims": {n: (min(values + [subject.base[n]]), max(values + [subject.base[n]]), multiple)

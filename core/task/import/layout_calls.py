@@ -31,7 +31,7 @@ class LayoutCalls:
         name = self.operand(source)
         if isinstance(name, tuple):
             picked = name[index]
-            if picked is None:
+            if picked is None and node.users:
                 raise Refused("the indices of a maximum are not covered")
             return picked
         index = index if isinstance(index, tuple) else (index,)

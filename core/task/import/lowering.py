@@ -7,6 +7,7 @@ import math
 
 import torch
 
+from composed_calls import ComposedCalls
 from layout_calls import LayoutCalls, number
 from refusal import Refused
 from signatures import ALIASES, SIGNATURES, bind
@@ -15,6 +16,7 @@ DTYPES = {
     torch.float32: "float32", torch.float64: "float64", torch.float16: "float16", torch.bfloat16: "bfloat16",
     torch.int32: "int32", torch.int64: "int64", torch.uint8: "uint8",
 }  # fmt: skip
+COMPARISONS = {name: name.strip("_") for name in "gt ge lt le eq __gt__ __ge__ __lt__ __le__ __eq__".split()}
 IDENTITIES = {"contiguous", "clone", "identity", "type_as"}
 RESHAPES = {"view", "reshape", "flatten", "unflatten", "squeeze", "unsqueeze", "view_as", "reshape_as"}
 DROPOUTS = {"dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"}
@@ -26,7 +28,7 @@ BINARY = {
 }  # fmt: skip
 
 
-class Lowering(LayoutCalls):
+class Lowering(LayoutCalls, ComposedCalls):
     def __init__(self, traced, path, tensor_names):
         self.root = traced.root
         self.path = path
@@ -50,11 +52,12 @@ class Lowering(LayoutCalls):
             name = "%s_%d" % (hint, count)
             count += 1
         self.taken.add(name)
-        if value.dtype not in DTYPES:
+        dtype = torch.float32 if op in COMPARISONS else value.dtype  # truth is 0 or 1 in the operands' type
+        if dtype not in DTYPES:
             raise Refused("values of type %s (%s) are not covered" % (str(value.dtype).replace("torch.", ""), op))
         self.nodes.append({
             "op": op, "in": operands, "attr": attributes, "line": line,
-            "out": name, "shape": tuple(value.shape), "dtype": DTYPES[value.dtype],
+            "out": name, "shape": tuple(value.shape), "dtype": DTYPES[dtype],
         })  # fmt: skip
         return name
 
@@ -133,6 +136,8 @@ class Lowering(LayoutCalls):
         name = ALIASES.get(name, name)
         if name in BINARY:
             return self.binary(node, BINARY[name], args, kwargs)
+        if name in COMPARISONS:
+            return self.binary(node, COMPARISONS[name], args, kwargs)
         if name in ("__rsub__", "rsub", "__rtruediv__"):
             return self.binary(node, "sub" if "sub" in name else "div", (args[1], args[0]), kwargs)
         if name in DROPOUTS:
@@ -158,11 +163,24 @@ class Lowering(LayoutCalls):
         if name == "permute" and args and not isinstance(args[1], (tuple, list)):
             args = (args[0], tuple(args[1:]))
         operands, attributes = bind(name, signature, args, kwargs)
+        if isinstance(attributes.get("padding"), str):
+            attributes["padding"] = self.named_padding(attributes, operands[1].meta["value"].shape[2:])
         if name == "hardtanh":
             attributes = {"min": attributes["min_val"], "max": attributes["max_val"]}
         if name in ("softmax", "log_softmax") and "dim" not in attributes:
             raise Refused("%s without dim is not covered" % name)
         return self.step(node, name, [self.operand(value) for value in operands], attributes)
+
+    def named_padding(self, attributes, kernel):
+        """The numbers behind padding='same' or 'valid' of a convolution."""
+        if attributes["padding"] == "valid":
+            return 0
+        dilation = attributes["dilation"]
+        dilation = (dilation,) * len(kernel) if number(dilation) else dilation
+        around = [step * (size - 1) for step, size in zip(dilation, kernel)]
+        if any(width % 2 for width in around):
+            raise Refused("padding='same' with an even kernel pads one side more, which is not covered")
+        return tuple(width // 2 for width in around)
 
     # --- arithmetic
 
@@ -186,9 +204,7 @@ class Lowering(LayoutCalls):
             return self.step(node, op, [self.operand(left), second], {})
         if op in ("add", "mul"):
             return self.step(node, op, [second], {"other": float(left)})
-        inner = "neg" if op == "sub" else "reciprocal"
-        turned = self.step(node, inner, [second], {}, None, "_" + inner)
-        return self.step(node, "add" if op == "sub" else "mul", [turned], {"other": float(left)})
+        return self.step(node, "rsub" if op == "sub" else "rdiv", [second], {"other": float(left)})
 
     def do_pow(self, node, args, kwargs):
         base, exponent = args[0], constant_number(args[1])
@@ -198,7 +214,7 @@ class Lowering(LayoutCalls):
         if exponent in (0.5, -0.5, -1):
             return self.step(node, {0.5: "sqrt", -0.5: "rsqrt", -1: "reciprocal"}[exponent], [name], {})
         if exponent not in (2, 3, 4):
-            raise Refused("pow with the exponent %s is not covered" % exponent)
+            return self.step(node, "pow", [name], {"exponent": float(exponent)})
         result = name
         for turn in range(int(exponent) - 1):
             result = self.step(node, "mul", [result, name], {}, None, "" if turn == exponent - 2 else "_part")
@@ -232,9 +248,6 @@ class Lowering(LayoutCalls):
         dims = tuple(range(rank)) if dims is None else (dims,) if number(dims) else tuple(dims)
         attributes["dim"] = dims
         source = self.operand(operands[0])
-        if name == "std":
-            spread = self.step(node, "var", [source], attributes, value, "_variance")
-            return self.step(node, "sqrt", [spread], {})
         op = name if not name.startswith(("max", "min")) or pair else "a" + name
         result = self.step(node, op, [source], attributes, value[0] if pair else value)
         return (result, None) if pair else result
@@ -243,12 +256,10 @@ class Lowering(LayoutCalls):
         operands, attributes = bind("norm", "@input p=2 dim=None keepdim=False out~ dtype!None", args, kwargs)
         if attributes.pop("p", 2) not in (2, "fro"):
             raise Refused("a norm that is not the 2-norm is not covered")
-        value = operands[0].meta["value"]
-        source = self.operand(operands[0])
         dims = attributes.get("dim")
-        attributes["dim"] = tuple(range(value.dim())) if dims is None else (dims,) if number(dims) else tuple(dims)
-        squares = self.step(node, "mul", [source, source], {}, value, "_squares")
-        return self.step(node, "sqrt", [self.step(node, "sum", [squares], attributes, None, "_sum")], {})
+        rank = operands[0].meta["value"].dim()
+        attributes["dim"] = tuple(range(rank)) if dims is None else (dims,) if number(dims) else tuple(dims)
+        return self.step(node, "norm", [self.operand(operands[0])], attributes)
 
     # --- layers
 
@@ -280,24 +291,27 @@ class Lowering(LayoutCalls):
     def do_instance_norm(self, node, args, kwargs):
         signature = "@input running_mean~ running_var~ @weight=None @bias=None use_input_stats!True momentum~ eps=1e-5"
         operands, attributes = bind("instance_norm", signature, args, kwargs)
-        attributes["num_groups"] = operands[0].meta["value"].shape[1]
-        return self.step(node, "group_norm", [self.operand(value) for value in operands], attributes)
+        return self.step(node, "instance_norm", [self.operand(value) for value in operands], attributes)
 
-    def adaptive_mean(self, node, args, kwargs):
-        """Adaptive average pooling to one element a channel: a mean."""
-        value, source = node.meta["value"], args[0].meta["value"]
-        dims = tuple(dim for dim in range(source.dim()) if dim >= 2)
-        if any(value.shape[dim] != 1 for dim in dims) or value.dim() != source.dim():
-            raise Refused("adaptive average pooling to more than one element a channel is not covered")
-        return self.step(node, "mean", [self.operand(args[0])], {"dim": dims, "keepdim": True})
+    def adaptive_pool(self, node, args, kwargs):
+        rank = node.meta["value"].dim() - 2
+        size = tuple(node.meta["value"].shape[-rank:])
+        return self.step(node, "adaptive_avg_pool%dd" % rank, [self.operand(args[0])], {"output_size": size})
 
-    do_adaptive_avg_pool1d = do_adaptive_avg_pool2d = do_adaptive_avg_pool3d = adaptive_mean
+    do_adaptive_avg_pool1d = do_adaptive_avg_pool2d = do_adaptive_avg_pool3d = adaptive_pool
+
+    def do_embedding(self, node, args, kwargs):
+        signature = "@input @weight padding_idx~ max_norm!None norm_type~ scale_grad_by_freq!False sparse~"
+        (index, weight), _ = bind("embedding", signature, args, kwargs)
+        return self.step(node, "embedding", [self.operand(weight), self.operand(index)], {})
 
     def do_masked_fill(self, node, args, kwargs):
-        source, mask, fill = args
+        source, mask, fill = args[0], args[1], constant_number(args[2])
+        if isinstance(mask, torch.fx.Node) and number(fill) and math.isfinite(fill):
+            return self.step(node, "masked_fill", [self.operand(source), self.operand(mask)], {"value": float(fill)})
         diagonal = upper_triangle(mask) if isinstance(mask, torch.Tensor) and mask.dim() >= 2 else None
-        if diagonal is None or constant_number(fill) != -math.inf:
-            raise Refused("masked_fill is covered for a fixed mask above a diagonal and -inf alone")
+        if diagonal is None or fill != -math.inf:
+            raise Refused("masked_fill with a mask made inside forward is covered above a diagonal and with -inf alone")
         return self.step(node, "causal_mask", [self.operand(source)], {"diagonal": diagonal})
 
     do_masked_fill_ = do_masked_fill

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define HEAD 3
-#define MOST_WINDOW 4096
+#define MOST_WINDOW 65536
 
 typedef struct geometry {
    rkb_pool_t pool;

@@ -2,8 +2,9 @@
  *
  * An additive model: the log of the objective is a mean plus one effect for each parameter's choice, each effect shrunk towards
  * zero by how rarely the choice was tried.  Of a pool of points that nobody tried (neighbours of the parent and of the best,
- * and random ones) the one with the least optimistic bound wins: prediction minus a bonus for rarely tried choices (the idea of
- * an upper confidence bound: Auer, Cesa-Bianchi, Fischer, 2002).  Pure; any thread. */
+ * and random ones) the one with the best draw from the model's belief wins: the prediction plus noise, the wider the more rarely
+ * its choices were tried (Thompson sampling: Chapelle, Li, 2011).  Requests that run side by side cannot see each other; the
+ * noise keeps them from all asking for the same point.  Pure; any thread. */
 #ifndef TUNE_GUIDE_H
 #define TUNE_GUIDE_H
 

@@ -1,5 +1,5 @@
 # import:
-# graph: linear neg add reciprocal mul mul mul
+# graph: linear rsub rdiv mul mul
 # task: dims: {}
 # task: x: {role: in, dtype: float32, shape: "3, 4", init: {kind: uniform, low: 0, high: 1}}
 import torch

@@ -1,5 +1,5 @@
 # import: --dim T=x:1
-# graph: narrow reshape narrow reshape var sqrt reshape mul sum sqrt
+# graph: narrow reshape narrow reshape std reshape norm
 # task: y0: {role: out, dtype: float32, shape: "T"}
 # task: y1: {role: out, dtype: float32, shape: "T, 1"}
 # note: the input unused is not used

@@ -1,0 +1,41 @@
+/* What the bad plugins share: a verifier that keeps the contract, for each file to break in one place. */
+#ifndef RKB_TESTS_ENGINE_BAD_PLUGINS_COMMON_H
+#define RKB_TESTS_ENGINE_BAD_PLUGINS_COMMON_H
+
+#include <rkb/items.h>
+#include <stdlib.h>
+
+typedef struct stage {
+   const rkb_host_t *host;
+} stage_t;
+
+static inline int good_create(const rkb_host_t *host, const void *config, void **self, rkb_error_t *err) {
+   stage_t *stage = calloc(1, sizeof *stage);
+   (void)config;
+   if (!stage)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   stage->host = host;
+   *self = stage;
+   return RKB_OK;
+}
+
+static inline int good_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
+   (void)in;
+   (void)err;
+   return rkb_emit_verdict(((const stage_t *)self)->host, job, RKB_ACCEPT, "", "good");
+}
+
+static inline void good_destroy(void *self) {
+   free(self);
+}
+
+static const char *const CANDIDATE[] = {"candidate", NULL}, *const VERDICT[] = {"verdict", NULL};
+
+#define STAGE_HEAD(name) \
+   .size = sizeof(rkb_stage_t), .kind = RKB_VERIFIER, .id = "bad.verifier." name, .summary = "Breaks one rule.", \
+   .accepts = CANDIDATE, .emits = VERDICT
+#define EXPORT(stage) \
+   static const rkb_stage_t *const STAGES[] = {&stage, NULL}; \
+   RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {RKB_PLUGIN_HEAD, .name = "bad", .version = "1", .stages = STAGES}
+
+#endif

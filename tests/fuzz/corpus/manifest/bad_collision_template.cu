@@ -1,0 +1,11 @@
+/* rkb-kernel: 1
+task: llama_rmsnorm
+direction: forward
+tune:
+  BLOCK: {default: 1, choices: [1]}
+launches:
+  - {kernel: k, grid: B, block: 32, args: "x, y"}
+*/
+__global__ void k(const float *x, float *y) { y[0] = x[0]; }
+template <int BLOCK> __global__ void g() {}
+// expect: 10:15: plan.name_collision

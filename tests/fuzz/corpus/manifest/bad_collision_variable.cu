@@ -1,0 +1,13 @@
+/* rkb-kernel: 1
+task: llama_rmsnorm
+direction: forward
+tune:
+  BLOCK: {default: 1, choices: [1]}
+launches:
+  - {kernel: k, grid: B, block: 32, args: "x, y"}
+*/
+__global__ void k(const float *x, float *y) { y[0] = x[0]; }
+__device__ int f(int a) {
+   int BLOCK = a;
+   return BLOCK; }
+// expect: 11:8: plan.name_collision: 'BLOCK' is a tune parameter (line 5)

@@ -1,0 +1,2 @@
+__global__ void k() {}
+// expect: 1:1: no manifest

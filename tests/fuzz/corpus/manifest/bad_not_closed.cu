@@ -1,0 +1,3 @@
+// expect: 2:1: never closed
+/* rkb-kernel: 1
+task: a

@@ -1,0 +1,10 @@
+/* rkb-kernel: 1
+task: llama_rmsnorm
+direction: forward
+tune:
+  A: {default: 1}
+launches:
+  - {kernel: k, grid: B, block: 32, args: "x, y"}
+*/
+__global__ void k(const float *x, float *y) { y[0] = x[0]; }
+// expect: tune parameter 'A' needs choices

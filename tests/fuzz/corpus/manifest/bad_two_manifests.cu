@@ -1,0 +1,15 @@
+/* rkb-kernel: 1
+task: llama_rmsnorm
+direction: forward
+launches:
+  - {kernel: k, grid: B, block: 32, args: "x, y"}
+*/
+__global__ void k(const float *x, float *y) { y[0] = x[0]; }
+/* rkb-kernel: 1
+task: llama_rmsnorm
+direction: forward
+launches:
+  - {kernel: k, grid: B, block: 32, args: "x, y"}
+*/
+__global__ void k(const float *x, float *y) { y[0] = x[0]; }
+// expect: 8:1: a second manifest; the first is in line 1

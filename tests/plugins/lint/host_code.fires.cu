@@ -1,0 +1,16 @@
+/* rkb-kernel: 1
+task: task
+direction: forward
+launches:
+  - {kernel: k, grid: 1, block: 32, args: "x, weight, y, n"}
+*/
+__global__ void k(const float *x, const float *weight, float *y, int n) {
+   y[threadIdx.x] = x[threadIdx.x] * weight[0] + n;
+}
+
+int main() { // HERE
+   float *p;
+   cudaMalloc(&p, 4); // HERE
+   at::Tensor t; // HERE
+   return 0;
+}

@@ -1,0 +1,83 @@
+#include "check.h"
+#include "system/loop.h"
+#include "system/peer.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SECOND UINT64_C(1000000000)
+
+static rkb_peer_t start(const char *script) {
+   rkb_peer_t peer;
+   rkb_error_t err;
+   const char *arguments[] = {"sh", "-c", script, NULL};
+   assert_int_equal(rkb_peer_start(&peer, arguments, NULL, -1, &err), RKB_OK);
+   return peer;
+}
+
+static void bytes_go_there_and_back(void **state) {
+   (void)state;
+   rkb_peer_t peer = start("exec cat");
+   char back[6] = "";
+   for (int i = 0; i < 3; i++) {
+      assert_int_equal(rkb_peer_send(&peer, "hello", 5, rkb_now_ns() + 20 * SECOND, NULL, NULL),
+                       RKB_TRANSFERRED);
+      assert_int_equal(rkb_peer_receive(&peer, back, 5, rkb_now_ns() + 20 * SECOND, NULL, NULL),
+                       RKB_TRANSFERRED);
+      assert_string_equal(back, "hello");
+   }
+   int status = rkb_peer_kill(&peer, NULL);
+   assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+   assert_int_equal(peer.pid, 0);
+}
+
+/* Writing to one that has died must not kill the writer. */
+static void a_dead_peer_is_an_ended_transfer(void **state) {
+   (void)state;
+   rkb_peer_t peer = start("exit 3");
+   char byte, *much = calloc(1, 1 << 20);
+   assert_int_equal(rkb_peer_receive(&peer, &byte, 1, rkb_now_ns() + 20 * SECOND, NULL, NULL),
+                    RKB_TRANSFER_ENDED);
+   assert_int_equal(rkb_peer_send(&peer, much, 1 << 20, rkb_now_ns() + 20 * SECOND, NULL, NULL),
+                    RKB_TRANSFER_ENDED);
+   rkb_peer_kill(&peer, NULL);
+   free(much);
+}
+
+static bool yes(void *argument) {
+   (void)argument;
+   return true;
+}
+
+static void waits_are_bounded(void **state) {
+   (void)state;
+   rkb_peer_t peer = start("sleep 1000");
+   char byte, *much = calloc(1, 1 << 22);
+   assert_int_equal(rkb_peer_receive(&peer, &byte, 1, rkb_now_ns() + SECOND / 10, NULL, NULL),
+                    RKB_TRANSFER_LATE);
+   assert_int_equal(rkb_peer_receive(&peer, &byte, 1, 0, yes, NULL), RKB_TRANSFER_CANCELLED);
+   assert_int_equal(rkb_peer_send(&peer, much, 1 << 22, rkb_now_ns() + SECOND / 10, NULL, NULL),
+                    RKB_TRANSFER_LATE);
+   rkb_peer_kill(&peer, NULL);
+   free(much);
+}
+
+static void what_cannot_start_says_so(void **state) {
+   (void)state;
+   rkb_peer_t peer;
+   rkb_error_t err;
+   const char *arguments[] = {"/nowhere/program", NULL};
+   assert_int_equal(rkb_peer_start(&peer, arguments, NULL, -1, &err), RKB_ERR_UNAVAILABLE);
+   assert_int_equal(peer.pid, 0);
+   assert_non_null(strstr(err.message, "/nowhere/program"));
+}
+
+int main(void) {
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(bytes_go_there_and_back), cmocka_unit_test(a_dead_peer_is_an_ended_transfer),
+      cmocka_unit_test(waits_are_bounded), cmocka_unit_test(what_cannot_start_says_so)};
+   return RUN_TESTS(tests);
+}

@@ -1,0 +1,198 @@
+/* rkb-bounds: do correct fp32 kernels stay inside both bounds, and do lower precisions fall outside?
+ *
+ *   rkb-bounds [--seeds N] [--verbose] TASK_DIRECTORY...
+ *
+ * For every task, direction, check case and family: fp32 in several orders of summation, with and without
+ * contraction, with rough approximate functions, with one-pass variances, and 3xTF32, as a share of each
+ * bound (1 is the bound).  For matrix products and convolutions: TF32, bf16 and half, which must break hard
+ * on the probes of every case, or stat on normal data. Exit status 1 when a correct kernel is outside, or a
+ * lower precision inside. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "float_program.h"
+#include "task/dtype.h"
+
+typedef struct worst {
+   double hard, stat;
+   uint64_t rejected, judged, ambiguous, dont_care;
+   char where[160];
+} worst_t;
+
+typedef struct sweep {
+   const rkb_task_t *task;
+   uint64_t seeds;
+   bool verbose;
+   worst_t worst;
+   uint32_t precise_cases, missed; /* cases with products; those where a lower precision passed unseen */
+} sweep_t;
+
+static void store_float(uint32_t dtype, const double *from, uint64_t count, void **out) {
+   *out = malloc(count * 8 + 8);
+   if (!*out)
+      abort();
+   rkb_dtype_store(dtype, from, count, *out);
+}
+
+/* Judges one run of one family; true when it is rejected or suspect. */
+static bool judge_run(const rkb_inputs_t *inputs, const rkb_expected_t *expected, const float_mode_t *mode,
+                      worst_t *worst, bool transform) {
+   const rkb_case_t *view = &inputs->bound->view;
+   double *outputs[3 * RKB_MAX_TENSORS];
+   bool rejected = false;
+   float_run(inputs, mode, outputs);
+   for (uint32_t t = 0; t < view->tensor_count; t++) {
+      if (!outputs[t])
+         continue;
+      rkb_points_t points = rkb_task_expected_points(expected, t);
+      rkb_judgement_t judgement;
+      rkb_error_t err = {0};
+      void *data;
+      store_float(view->tensors[t].dtype, outputs[t], points.count, &data);
+      if (rkb_task_judge(inputs, t, data, NULL, &points, NULL, transform, &judgement, &err) != RKB_OK)
+         abort();
+      rejected |= judgement.standing_is_reject;
+      if (worst) {
+         bool new_worst = judgement.worst_hard > worst->hard || judgement.worst_stat > worst->stat;
+         worst->hard = fmax(worst->hard, judgement.worst_hard);
+         worst->stat = fmax(worst->stat, judgement.worst_stat);
+         worst->judged += judgement.judged;
+         worst->ambiguous += judgement.ambiguous;
+         worst->dont_care += judgement.dont_care;
+         worst->rejected += judgement.standing_is_reject;
+         if (new_worst || judgement.standing_is_reject)
+            snprintf(worst->where, sizeof worst->where, "%s %s, %s: %s element %llu%s%s", view->name,
+                     inputs->family->view.name, mode->name, view->tensors[t].name,
+                     (unsigned long long)judgement.element, *judgement.reason ? ", " : "", judgement.reason);
+         if (judgement.standing_is_reject)
+            printf("   REJECTED %s got %.9g want %.9g bound %.3g (%s)\n", worst->where, judgement.got,
+                   judgement.want, judgement.bound, judgement.bound_name);
+      }
+      free(data);
+      free(outputs[t]);
+   }
+   return rejected;
+}
+
+static bool has_products(const rkb_program_t *program) {
+   for (uint32_t i = 0; i < program->node_count; i++)
+      if (program->nodes[i].operation->depth)
+         return true;
+   return false;
+}
+
+#define EXTRA_SEEDS 8 /* a case of one element shows nothing while its relu is shut */
+
+/* Lower precisions alone, on further seeds, until all are shown. */
+static uint32_t show_more(const sweep_t *sweep, const rkb_case_t *the_case, uint32_t shown) {
+   const rkb_family_t *family;
+   for (uint64_t seed = sweep->seeds; shown != 7 && seed < sweep->seeds + EXTRA_SEEDS; seed++)
+      for (uint32_t f = 0; (family = rkb_task_family(sweep->task, the_case, f)) != NULL; f++) {
+         rkb_inputs_t *inputs;
+         rkb_expected_t *expected;
+         rkb_error_t err = {0};
+         if (!family->decides_precision)
+            continue;
+         if (rkb_task_inputs_open(sweep->task, the_case, family, seed, &inputs, &err) != RKB_OK ||
+             rkb_task_expect(inputs, &expected, &err) != RKB_OK)
+            abort();
+         for (uint32_t m = 0; low_modes[m].name; m++)
+            if (!(shown >> m & 1) && judge_run(inputs, expected, &low_modes[m], NULL, false))
+               shown |= 1u << m;
+         rkb_task_expected_free(expected);
+         rkb_task_inputs_free(inputs);
+      }
+   return shown;
+}
+
+/* One seed of one case: correct modes, and which lower precisions some family shows (bits). */
+static uint32_t sweep_case(sweep_t *sweep, const rkb_case_t *the_case, uint64_t seed) {
+   const rkb_family_t *family;
+   uint32_t shown = 0;
+   bool products = has_products(rkb_bound_of(the_case)->program);
+   for (uint32_t f = 0; (family = rkb_task_family(sweep->task, the_case, f)) != NULL; f++) {
+      rkb_inputs_t *inputs;
+      rkb_expected_t *expected;
+      rkb_error_t err = {0};
+      if (rkb_task_inputs_open(sweep->task, the_case, family, seed, &inputs, &err) != RKB_OK ||
+          rkb_task_expect(inputs, &expected, &err) != RKB_OK) {
+         printf("%s\n", err.message);
+         exit(1);
+      }
+      for (uint32_t m = 0; float_modes[m].name; m++) {
+         /* Splitting is inexact on exact data, which is what "algorithm: transform" declares. */
+         bool transform = float_modes[m].products != PRODUCTS_FULL;
+         if (sweep->seeds == 1 && m > 0 &&
+             (m + f + seed) % 3 != 0) /* the short run takes a third of the modes a family */
+            continue;
+         judge_run(inputs, expected, &float_modes[m], &sweep->worst, transform);
+      }
+      for (uint32_t m = 0; products && family->decides_precision && low_modes[m].name; m++)
+         if (!(shown >> m & 1) && judge_run(inputs, expected, &low_modes[m], NULL, false))
+            shown |= 1u << m;
+      rkb_task_expected_free(expected);
+      rkb_task_inputs_free(inputs);
+   }
+   return shown;
+}
+
+static void sweep_task(sweep_t *sweep, const char *directory, const char *direction, bool *failed) {
+   const rkb_case_t *the_case;
+   for (uint32_t i = 0; (the_case = rkb_task_case(sweep->task, RKB_CASE_CHECK, i)) != NULL; i++) {
+      uint32_t shown = 0;
+      for (uint64_t seed = 0; seed < sweep->seeds; seed++)
+         shown |= sweep_case(sweep, the_case, seed);
+      if (!has_products(rkb_bound_of(the_case)->program))
+         continue;
+      shown = show_more(sweep, the_case, shown);
+      sweep->precise_cases++;
+      if (shown != 7) {
+         sweep->missed++;
+         printf("   %s: %s%s%s pass unseen\n", the_case->name, shown & 1 ? "" : "TF32 ",
+                shown & 2 ? "" : "bf16 ", shown & 4 ? "" : "half ");
+      }
+   }
+   const char *name = strrchr(directory, '/');
+   const worst_t *worst = &sweep->worst;
+   printf("%-26s %-9s %8.3f %8.3f  %6.4f%% %6.4f%%  %3u/%-3u  %s\n", name ? name + 1 : directory, direction,
+          worst->hard, worst->stat, 100.0 * (double)worst->ambiguous / (double)(worst->judged + 1),
+          100.0 * (double)worst->dont_care / (double)(worst->judged + worst->dont_care + 1),
+          sweep->precise_cases - sweep->missed, sweep->precise_cases, sweep->verbose ? worst->where : "");
+   fflush(stdout);
+   *failed |= worst->rejected > 0 || sweep->missed > 0;
+}
+
+int main(int argc, char **argv) {
+   uint64_t seeds = 1;
+   bool verbose = false, failed = false;
+   printf("%-26s %-9s %8s %8s  %7s %7s  %7s\n", "task", "", "hard", "stat", "ambig", "no care", "caught");
+   for (int i = 1; i < argc; i++) {
+      if (strcmp(argv[i], "--seeds") == 0 && i + 1 < argc) {
+         seeds = strtoull(argv[++i], NULL, 10);
+         continue;
+      }
+      if (strcmp(argv[i], "--verbose") == 0) {
+         verbose = true;
+         continue;
+      }
+      for (int backward = 0; backward < 2; backward++) {
+         rkb_problems_t problems;
+         rkb_text_t text;
+         rkb_problems_init(&problems);
+         rkb_task_t *task = rkb_task_load(argv[i], backward ? "backward" : "forward", 0, &problems);
+         rkb_text_init(&text, 1 << 16);
+         rkb_problems_write(&problems, &text);
+         if (task) {
+            sweep_t sweep = {.task = task, .seeds = seeds, .verbose = verbose};
+            sweep_task(&sweep, argv[i], backward ? "backward" : "forward", &failed);
+         } else if (!backward || !strstr(rkb_text_get(&text), "has no direction")) {
+            printf("%s", rkb_text_get(&text));
+            failed = true;
+         }
+         rkb_text_free(&text);
+         rkb_problems_free(&problems);
+         rkb_task_free(task);
+      }
+   }
+   return failed;
+}
