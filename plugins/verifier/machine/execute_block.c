@@ -201,7 +201,7 @@ static void start_block(machine_launch_t *launch, uint64_t linear) {
    block->threads = plan->block[0] * plan->block[1] * plan->block[2];
    /* Sectors and bank conflicts are counted in a few blocks of each launch and scaled: it costs more than running them. */
    const uint64_t total = (uint64_t)plan->grid[0] * plan->grid[1] * plan->grid[2];
-   block->measured = run->races && (linear == 0 || linear == total / 2 || run->options.sample);
+   block->measured = run->options.counts_only || (run->races && (linear == 0 || linear == total / 2 || run->options.sample));
    block->time = block->barrier_time = 1;
    block->acquired_count = 0;
    block->shared_taint = 0;

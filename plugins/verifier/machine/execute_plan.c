@@ -36,7 +36,7 @@ static bool lay_out(machine_run_t *run) {
       machine_region_t *region = &run->regions[n];
       region->read_only = buffer->role == RKB_IN;
       region->taint = buffer->role == RKB_IN || buffer->role == RKB_INOUT ? 1ull << (n < 63 ? n : 63) : 0;
-      if (!region->read_only) {
+      if (!region->read_only && !run->options.counts_only) {
          region->defined = machine_alloc(run, buffer->bytes + 1);
          if (!region->defined)
             return false;
