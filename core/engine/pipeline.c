@@ -69,6 +69,7 @@ bool rkb_pipeline_read(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
    uint32_t before = problems->errors;
    rkb_yaml_t *task = rkb_yaml_get(pipeline->root, "task");
    rkb_pipeline_heading(pipeline, problems);
+   rkb_pipeline_models(pipeline, problems);
    if (!rkb_yaml_is_null(task) && rkb_yaml_scalar(task, "task", &pipeline->task_path, problems)) {
       resolve_path(pipeline, task);
       pipeline->task_path = task->text;

@@ -45,6 +45,7 @@ typedef struct rkb_pipeline {
    uint64_t seed;
    uint64_t limit_candidates, limit_generations, limit_stale, limit_wall_ns;
    double limit_cost_usd;          /* negative: none */
+   struct rkb_models *models;      /* or NULL: none are listed */
 
    uint32_t entry_count;
    rkb_entry_t entries[RKB_MAX_ENTRIES]; /* propose, screen, evaluate, strategy, operators */
@@ -82,9 +83,10 @@ bool rkb_pipeline_entries(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
 /* pipeline_wiring.c: needs, build, sets. */
 bool rkb_pipeline_wire(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
 
-/* pipeline_check.c: heading, objective, promote, limits. */
+/* pipeline_check.c: heading, limits and models, objective, promote. */
 bool rkb_pipeline_heading(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
 bool rkb_pipeline_check(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
+void rkb_pipeline_models(rkb_pipeline_t *pipeline, rkb_problems_t *problems); /* limits and models */
 
 /* pipeline_matrix.c: checks every combination and lists them. */
 bool rkb_pipeline_expand(rkb_pipeline_t *pipeline, rkb_problems_t *problems);

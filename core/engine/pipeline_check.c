@@ -5,6 +5,7 @@
 #include "base/nearest.h"
 #include "base/units.h"
 #include "engine/build_step.h"
+#include "services/llm.h"
 
 static const char *const ROOT_KEYS[] = {"rkb", "name", "seed", "task", "direction", "target", "objective", "limits", "models",
                                         "plugins", "propose", "screen", "promote", "evaluate", "search", "matrix", "extends",
@@ -53,9 +54,6 @@ bool rkb_pipeline_heading(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
    count_of(root, "seed", 0, &pipeline->seed, problems);
    text_of(root, "direction", &pipeline->direction, problems);
    text_of(root, "target", &pipeline->target, problems);
-   const rkb_yaml_t *models = rkb_yaml_get(root, "models");
-   if (!rkb_yaml_is_null(models))
-      rkb_yaml_expect(models, RKB_YAML_MAP, "models", problems);
    return problems->errors == before;
 }
 
@@ -183,12 +181,22 @@ static void check_limits(rkb_pipeline_t *pipeline, const rkb_yaml_t *limits, rkb
       rkb_problem(problems, cost->place, "cost_usd must be 0 or more");
 }
 
+static void add_depends(void *argument, const char *hash) {
+   rkb_text_format(argument, "%s\n", hash);
+}
+
+/* Models and what limits their cost: looked at even when a stage is broken. */
+void rkb_pipeline_models(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
+   check_limits(pipeline, rkb_yaml_get(pipeline->root, "limits"), problems);
+   pipeline->models = rkb_models_read(pipeline->arena, rkb_yaml_get(pipeline->root, "models"), pipeline->limit_cost_usd, add_depends,
+                                      &pipeline->depends, problems);
+}
+
 bool rkb_pipeline_check(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
    uint32_t before = problems->errors;
    const rkb_yaml_t *root = pipeline->root;
    check_objective(pipeline, rkb_yaml_get(root, "objective"), problems);
    check_promote(pipeline, rkb_yaml_get(root, "promote"), problems);
-   check_limits(pipeline, rkb_yaml_get(root, "limits"), problems);
    if (pipeline->strategy >= 0 && !pipeline->limit_candidates && !pipeline->limit_generations && !pipeline->limit_stale &&
        !pipeline->limit_wall_ns && pipeline->limit_cost_usd < 0)
       rkb_problem_warning(problems, pipeline->entries[pipeline->strategy].node.place,
