@@ -9,8 +9,8 @@ usage() {
 usage: ./bootstrap.sh demo | test | bundle [--yes]
 
   demo     install what is missing, build, and run the main job: pipelines/stock.yaml on tasks/llama_rmsnorm
-  test     install what is missing (PyTorch for the CPU too), build with warnings as errors, run every test,
-           then a part of them again under the address and undefined-behaviour sanitizers
+  test     install what is missing (PyTorch for the CPU too), build with warnings as errors, run part of the tests under
+           the address and undefined-behaviour sanitizers, fuzz every reader for 30 s, and run every test
   bundle   reserved: a relocatable archive of the built program; not written yet
 
   --yes    agree to installing NVIDIA's runtime compiler from NVIDIA's package repository where there is none
@@ -26,13 +26,16 @@ fail() { say "$*"; exit 1; }
 
 build_packages=(gcc g++ cmake ninja-build pkg-config libuv1-dev libyaml-dev libsqlite3-dev libjansson-dev libxxhash-dev
                 libcurl4-openssl-dev libopenblas-dev)
-test_packages=(libcmocka-dev clang openssl python3 python3-numpy python3-torch sqlite3)
+test_packages=(libcmocka-dev clang openssl python3 python3-dev python3-numpy python3-torch libtorch-dev pybind11-dev sqlite3)
 # NVRTC, nvJitLink, and the headers that kernels include (cuda_fp16.h and friends, cooperative_groups.h).
 cuda_release=12-9
 cuda_packages=("cuda-nvrtc-$cuda_release" "libnvjitlink-$cuda_release" "cuda-cudart-dev-$cuda_release"
                "cuda-cccl-$cuda_release" "cuda-crt-$cuda_release")
 # Areas of tests/ that run again under the sanitizers.
-sanitized_areas='base;system;archive;engine;kernel;task;cli;package;lint;machine'
+sanitized_areas='base;system;archive;engine;kernel;task;cli;machine'
+# Areas with fuzz targets, and how long each target runs.
+fuzzed_areas='base;kernel;system'
+fuzz_seconds=30
 
 # --- packages -----------------------------------------------------------------------------------------------------
 
@@ -72,10 +75,10 @@ install_packages() {
   local began=$SECONDS downloaded
   find_installer || print_commands_and_stop "$@"
   say "installing $*"
-  "${installer[@]}" apt-get -qq update >&2
-  "${installer[@]}" apt-get -qq install --yes --no-install-recommends --download-only "$@" >&2
+  "${installer[@]}" apt-get -qq update
+  "${installer[@]}" apt-get -qq install --yes --no-install-recommends --download-only "$@" >/dev/null
   downloaded=$SECONDS
-  "${installer[@]}" apt-get -qq install --yes --no-install-recommends "$@" >&2
+  "${installer[@]}" apt-get -qq install --yes --no-install-recommends "$@" >/dev/null
   say "packages: $((downloaded - began)) s downloading, $((SECONDS - downloaded)) s installing"
 }
 
@@ -162,15 +165,20 @@ offer_toolkit() {
 
 # --- build --------------------------------------------------------------------------------------------------------
 
-# configure_and_build PRESET FOLDER [CMake option]...
-configure_and_build() {
-  local preset=$1 folder=$2 began=$SECONDS launcher=()
+# configure FOLDER PRESET [CMake option]...   Does nothing where it is done: ninja repeats it when a CMake file has changed.
+configure() {
+  local folder=$1 preset=$2 launcher=()
   shift 2
   if command -v ccache >/dev/null; then
     launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   fi
-  # ninja configures again by itself when a CMake file has changed.
   if [[ ! -f $folder/build.ninja ]]; then cmake --preset "$preset" "${launcher[@]}" "$@" >&2; fi
+}
+
+# configure_and_build FOLDER PRESET [CMake option]...
+configure_and_build() {
+  local folder=$1 began=$SECONDS
+  configure "$@"
   ninja -C "$folder" --quiet >&2
   say "$folder is built ($((SECONDS - began)) s)"
 }
@@ -180,13 +188,33 @@ run_demo() {
   build/bin/rkb-run pipelines/stock.yaml --task tasks/llama_rmsnorm
 }
 
+# Each reader of foreign bytes, from its kept inputs onwards.  What it finds is left in build-fuzz/.
+run_fuzzers() {
+  local fuzzers
+  configure build-fuzz fuzz "-DRKB_AREAS=$fuzzed_areas"
+  mapfile -t fuzzers < <(ninja -C build-fuzz -t targets all | sed -n 's/^\(fuzz_[a-z_]*\): phony$/\1/p' | sort -u)
+  [[ ${#fuzzers[@]} -gt 0 ]] || fail "build-fuzz has no fuzz targets"
+  ninja -C build-fuzz --quiet "${fuzzers[@]}" >&2
+  say "fuzzing ${fuzzers[*]#fuzz_}, $fuzz_seconds s each"
+  # shellcheck disable=SC2016 # the inner shell expands these
+  printf '%s\n' "${fuzzers[@]}" | xargs -P "$(nproc)" -I '{}' bash -c '
+    set -euo pipefail
+    name=$1 seconds=$2 folder=build-fuzz/found/$1
+    mkdir -p "$folder"
+    program=$(find build-fuzz/tests -name "$name" -type f -perm -u+x | head -n 1)
+    "$program" -max_total_time="$seconds" -artifact_prefix="$folder/" "$folder" "tests/fuzz/corpus/${name#fuzz_}" \
+      >"$folder.log" 2>&1 || { tail -n 40 "$folder.log" >&2; exit 255; }' fuzz '{}' "$fuzz_seconds"
+}
+
+# The last lines are CTest's account of the whole.
 run_tests() {
   local jobs
   jobs=$(nproc)
-  ctest --test-dir build --output-on-failure --timeout 300 -j "$jobs"
-  configure_and_build asan build-asan "-DRKB_AREAS=$sanitized_areas"
-  say "the tests of ${sanitized_areas//;/, } again, under the sanitizers"
+  configure_and_build build-asan asan "-DRKB_AREAS=$sanitized_areas"
+  say "the tests of ${sanitized_areas//;/, } under the sanitizers"
   ctest --test-dir build-asan --output-on-failure --timeout 600 -j "$jobs"
+  run_fuzzers
+  ctest --test-dir build --output-on-failure --timeout 300 -j "$jobs"
 }
 
 # --- main ---------------------------------------------------------------------------------------------------------
@@ -211,7 +239,7 @@ find_toolkit || offer_toolkit
 
 case $mode in
   demo)
-    configure_and_build release build -DBUILD_TESTING=OFF
+    configure_and_build build release -DBUILD_TESTING=OFF
     run_demo
     ;;
   test)
@@ -219,7 +247,7 @@ case $mode in
     if [[ -f build/CMakeCache.txt ]] && grep -q '^BUILD_TESTING:BOOL=OFF' build/CMakeCache.txt; then
       cmake -B build -DBUILD_TESTING=ON >&2
     fi
-    configure_and_build release build -DBUILD_TESTING=ON -DRKB_WERROR=ON
+    configure_and_build build release -DBUILD_TESTING=ON -DRKB_WERROR=ON
     run_tests
     ;;
 esac

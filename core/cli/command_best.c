@@ -45,7 +45,7 @@ static int run(const rkb_arguments_t *arguments) {
       goto close_archive;
    }
    if (number == 0) {
-      printf("no candidate of this run was accepted\n");
+      printf("no accepted candidate of this run has the objective's measurement\n");
       code = RKB_EXIT_NOTHING;
       goto close_archive;
    }

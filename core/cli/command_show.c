@@ -11,26 +11,6 @@ static void print_parents(const rkb_candidate_record_t *candidate) {
       printf("%-12s %" PRId64 "\n", candidate->parents[i].role, candidate->parents[i].number);
 }
 
-static void print_verdict(const rkb_verdict_record_t *verdict) {
-   char time[32] = "";
-   if (verdict->seconds >= 0)
-      rkb_format_duration((uint64_t)(verdict->seconds * 1e9), time, sizeof time);
-   printf("  %-14s %-8s %s%s%s%s\n", verdict->stage, verdict->standing, verdict->reason, verdict->reason[0] ? "  " : "", time,
-          verdict->shadow ? "  (shadow)" : "");
-   if (verdict->message[0])
-      printf("      %s\n", verdict->message);
-   if (verdict->evidence)
-      printf("      evidence: %s\n", verdict->evidence);
-}
-
-static void print_measurement(const rkb_measurement_record_t *measurement) {
-   printf("  %-32s %14.6g %-8s", measurement->name, measurement->value, strcmp(measurement->unit, "1") ? measurement->unit : "");
-   if (measurement->spread >= 0)
-      printf(" +- %.3g", measurement->spread);
-   printf("%s%s%s%s\n", measurement->case_name ? " " : "", measurement->case_name ? measurement->case_name : "",
-          measurement->method[0] ? "  " : "", measurement->method);
-}
-
 static void print_candidate(const rkb_candidate_record_t *candidate, const char *objective, bool with_source) {
    char *tune = rkb_spell_tune(candidate->tune);
    printf("candidate %" PRId64 "  %s%s%s\n", candidate->number, candidate->standing, candidate->reason[0] ? "  " : "",
@@ -50,10 +30,10 @@ static void print_candidate(const rkb_candidate_record_t *candidate, const char 
              rkb_objective_unit(candidate, objective));
    printf("\nverdicts%s\n", candidate->verdict_count ? "" : ": none");
    for (uint32_t i = 0; i < candidate->verdict_count; i++)
-      print_verdict(&candidate->verdicts[i]);
+      rkb_print_verdict(&candidate->verdicts[i]);
    printf("\nmeasurements%s\n", candidate->measurement_count ? "" : ": none");
    for (uint32_t i = 0; i < candidate->measurement_count; i++)
-      print_measurement(&candidate->measurements[i]);
+      rkb_print_measurement(&candidate->measurements[i]);
    if (with_source)
       printf("\n%s", candidate->source);
    free(tune);

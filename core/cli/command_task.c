@@ -1,4 +1,5 @@
-/* rkb task: makes a task from a PyTorch file, and tells whether a task is worth optimising.  The main thread alone. */
+/* rkb task: makes a task from a PyTorch file, and tells whether a task is worth optimising.  The main thread
+ * alone. */
 #include <stdio.h>
 #include <string.h>
 #include "cli/commands.h"
@@ -10,7 +11,10 @@
 
 static int usage(const rkb_arguments_t *arguments) {
    const char *verb = rkb_positional(arguments, 0);
-   fprintf(stderr, "'rkb task %s' is no such thing; write 'rkb task import FILE.py --out DIR' or 'rkb task filter DIR'\n", verb);
+   fprintf(
+      stderr,
+      "'rkb task %s' is no such thing; write 'rkb task import FILE.py --out DIR' or 'rkb task filter DIR'\n",
+      verb);
    return RKB_EXIT_USAGE;
 }
 
@@ -19,8 +23,10 @@ static int import_task(const rkb_arguments_t *arguments) {
       fprintf(stderr, "rkb task import needs --out DIR, the task directory to make\n");
       return RKB_EXIT_USAGE;
    }
-   rkb_import_t import = {.file = rkb_positional(arguments, 1), .directory = rkb_argument(arguments, "out"),
-                          .dims = rkb_argument_list(arguments, "dim"), .python = rkb_argument(arguments, "python")};
+   rkb_import_t import = {.file = rkb_positional(arguments, 1),
+                          .directory = rkb_argument(arguments, "out"),
+                          .dims = rkb_argument_list(arguments, "dim"),
+                          .python = rkb_argument(arguments, "python")};
    rkb_text_t report;
    rkb_text_init(&report, MOST_TEXT);
    rkb_error_t err = {0};
@@ -88,13 +94,18 @@ const rkb_command_t rkb_command_task = {
    .name = "task",
    .arguments = "import FILE.py --out DIR | filter DIR",
    .summary = "Import a task from PyTorch, or tell whether a task is worth optimising.",
-   .details = "import runs FILE.py, which defines Model and get_inputs (and get_init_inputs) as robust-kbench or KernelBench have\n"
-              "them, traces the model and writes a task directory.  Parameters and buffers become inputs.  Sizes are fixed except\n"
-              "where --dim names them: --dim B=x:0 makes dim 0 of x the dim B.  What is not covered is named, line by line, and\n"
+   .details = "import runs FILE.py, which defines Model and get_inputs (and get_init_inputs) as "
+              "robust-kbench or KernelBench have\n"
+              "them, traces the model and writes a task directory.  Parameters and buffers become inputs.  "
+              "Sizes are fixed except\n"
+              "where --dim names them: --dim B=x:0 makes dim 0 of x the dim B.  What is not covered is "
+              "named, line by line, and\n"
               "nothing is written then.\n\n"
-              "filter evaluates the reference: outputs near zero, outputs that hardly vary over seeds or along an axis, inputs and\n"
+              "filter evaluates the reference: outputs near zero, outputs that hardly vary over seeds or "
+              "along an axis, inputs and\n"
               "init settings without effect.\n\n"
-              "Exit: 0 imported or worth optimising, 1 not worth optimising, 2 a file that is not covered or does not load, 3 a\n"
+              "Exit: 0 imported or worth optimising, 1 not worth optimising, 2 a file that is not covered or "
+              "does not load, 3 a\n"
               "broken tool.\n",
    .options = options,
    .least = 2,

@@ -17,7 +17,8 @@ static void say_problems(rkb_problems_t *problems) {
    rkb_text_free(&text);
 }
 
-/* The figures of a device profile that a least time is made of; fp32 arithmetic, a multiply and an add counting apart. */
+/* The figures of a device profile that a least time is made of; fp32 arithmetic, a multiply and an add
+ * counting apart. */
 static rkb_listing_target_t target_of(const rkb_device_t *device) {
    return (rkb_listing_target_t){
       .name = device->name,
@@ -27,7 +28,8 @@ static rkb_listing_target_t target_of(const rkb_device_t *device) {
    };
 }
 
-static int print(const rkb_arguments_t *arguments, const rkb_listing_t *listing, const rkb_listing_target_t *target) {
+static int print(const rkb_arguments_t *arguments, const rkb_listing_t *listing,
+                 const rkb_listing_target_t *target) {
    if (rkb_argument_given(arguments, "json"))
       return rkb_print_json(rkb_listing_json(listing, target));
    rkb_text_t text;
@@ -77,7 +79,8 @@ const rkb_command_t rkb_command_tasks = {
    .name = "tasks",
    .arguments = "[DIR]",
    .summary = "List tasks with their work and the least time they can take.",
-   .details = "One line for each task, direction and bench case: its dims, arithmetic (a multiply and an add count apart), least\n"
+   .details = "One line for each task, direction and bench case: its dims, arithmetic (a multiply and an add "
+              "count apart), least\n"
               "traffic, and max(bytes / bandwidth, arithmetic / rate) + launch floor on the target.\n\n"
               "Exit: 0, or 2 when a task does not load.\n",
    .options = options,

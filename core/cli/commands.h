@@ -5,8 +5,11 @@
 #include "cli/arguments.h"
 
 extern const rkb_command_t rkb_command_best;
+extern const rkb_command_t rkb_command_build;
+extern const rkb_command_t rkb_command_check;
 extern const rkb_command_t rkb_command_diff;
 extern const rkb_command_t rkb_command_doctor;
+extern const rkb_command_t rkb_command_export;
 extern const rkb_command_t rkb_command_help;
 extern const rkb_command_t rkb_command_plugins;
 extern const rkb_command_t rkb_command_report;

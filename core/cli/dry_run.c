@@ -10,23 +10,25 @@
 
 static void print_node(const rkb_graph_node_t *node) {
    char deadline[32];
-   printf("  %-14s %-32s %u at a time", node->id, node->use[0] ? node->use : "(a step of the core)", node->jobs);
+   printf("  %-14s %-32s", node->id, node->use[0] ? node->use : "(a step of the core)");
+   if (node->jobs > 0)
+      printf(" %u at a time,", node->jobs);
    if (node->needs && node->needs[0])
-      printf(", after");
+      printf(" after");
    for (const char *const *need = node->needs; need && *need; need++)
-      printf(" %s", *need);
+      printf(" %s%s", *need, need[1] ? "" : ",");
    if (node->section == RKB_IN_OPERATORS)
-      printf(", weight %g", node->weight);
+      printf(" weight %g,", node->weight);
    if (node->only[0])
-      printf(", only %s", node->only);
+      printf(" only %s,", node->only);
    if (node->sample > 0)
-      printf(", and %g of the rest in shadow", node->sample);
+      printf(" %g of the rest in shadow,", node->sample);
    if (node->shadow)
-      printf(", shadow");
+      printf(" shadow,");
    if (node->stops_unknown)
-      printf(", unknown stops");
+      printf(" unknown stops,");
    if (node->deadline_ns > 0)
-      printf(", deadline %s", rkb_spell_limit(node->deadline_ns, deadline, sizeof deadline));
+      printf(" deadline %s", rkb_spell_limit(node->deadline_ns, deadline, sizeof deadline));
    printf("\n");
 }
 
@@ -51,7 +53,7 @@ static void print_limits(const rkb_pipeline_facts_t *facts) {
    printf("limits\n");
    print_limit("candidates", facts->limit_candidates);
    print_limit("generations", facts->limit_generations);
-   print_limit("duplicates and failures in a row", facts->limit_stale);
+   print_limit("requests in a row without a better one", facts->limit_stale);
    if (facts->limit_wall_ns > 0)
       printf("  at most %s\n", rkb_spell_limit(facts->limit_wall_ns, wall, sizeof wall));
    if (facts->limit_cost_usd >= 0)

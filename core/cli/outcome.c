@@ -38,7 +38,8 @@ int rkb_outcome_exit(const rkb_outcome_t *outcome) {
 
 static void print_best(const rkb_outcome_t *outcome, const char *objective) {
    if (outcome->best == 0) {
-      printf("no candidate was accepted\n");
+      printf("%s\n", outcome->accepted > 0 ? "candidates were accepted, but none has the objective's measurement"
+                                           : "no candidate was accepted");
       return;
    }
    printf("best: candidate %" PRId64, outcome->best);

@@ -15,6 +15,8 @@
 
 /* Prints every problem to standard error; NULL when there is an error among them. */
 rkb_pipeline_t *rkb_open_pipeline(const rkb_arguments_t *arguments, const char *path);
+/* The same with another task directory and direction. */
+rkb_pipeline_t *rkb_open_pipeline_for(const rkb_arguments_t *arguments, const char *path, const char *task, const char *direction);
 /* Prints what was collected to standard error and frees it. */
 void rkb_say_problems(rkb_problems_t *problems);
 /* A name of a section, as in the file: "screen". */

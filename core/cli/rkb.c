@@ -6,8 +6,11 @@
 
 static const rkb_command_t *const commands[] = {
    &rkb_command_best,
+   &rkb_command_build,
+   &rkb_command_check,
    &rkb_command_diff,
    &rkb_command_doctor,
+   &rkb_command_export,
    &rkb_command_help,
    &rkb_command_plugins,
    &rkb_command_report,

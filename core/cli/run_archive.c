@@ -6,6 +6,7 @@
 #include <rkb/items.h>
 #include "base/json.h"
 #include "base/text.h"
+#include "base/units.h"
 
 enum { MAX_TUNE_TEXT = 4096 };
 
@@ -50,8 +51,27 @@ const char *rkb_objective_unit(const rkb_candidate_record_t *candidate, const ch
    return "";
 }
 
-/* A text that holds JSON, as JSON; as a string when it does not parse. */
-static json_t *embedded(const char *text) {
+void rkb_print_verdict(const rkb_verdict_record_t *verdict) {
+   char time[32] = "";
+   if (verdict->seconds >= 0)
+      rkb_format_duration((uint64_t)(verdict->seconds * 1e9), time, sizeof time);
+   printf("  %-14s %-8s %s%s%s%s\n", verdict->stage, verdict->standing, verdict->reason, verdict->reason[0] ? "  " : "", time,
+          verdict->shadow ? "  (shadow)" : "");
+   if (verdict->message[0])
+      printf("      %s\n", verdict->message);
+   if (verdict->evidence)
+      printf("      evidence: %s\n", verdict->evidence);
+}
+
+void rkb_print_measurement(const rkb_measurement_record_t *measurement) {
+   printf("  %-32s %14.6g %-8s", measurement->name, measurement->value, strcmp(measurement->unit, "1") ? measurement->unit : "");
+   if (measurement->spread >= 0)
+      printf(" +- %.3g", measurement->spread);
+   printf("%s%s%s%s\n", measurement->case_name ? " " : "", measurement->case_name ? measurement->case_name : "",
+          measurement->method[0] ? "  " : "", measurement->method);
+}
+
+json_t *rkb_embedded_json(const char *text) {
    rkb_error_t err;
    json_t *value;
    if (!text)
@@ -64,20 +84,20 @@ static json_t *text_or_null(const char *text) {
    return text ? json_string(text) : json_null();
 }
 
-static json_t *verdict_json(const rkb_verdict_record_t *verdict) {
+json_t *rkb_verdict_json(const rkb_verdict_record_t *verdict) {
    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:b, s:b, s:I, s:o}", "stage", verdict->stage, "standing", verdict->standing,
-                    "reason", verdict->reason, "message", verdict->message, "evidence", embedded(verdict->evidence),
-                    "certificate", embedded(verdict->certificate), "shadow", verdict->shadow, "executes", verdict->executes,
+                    "reason", verdict->reason, "message", verdict->message, "evidence", rkb_embedded_json(verdict->evidence),
+                    "certificate", rkb_embedded_json(verdict->certificate), "shadow", verdict->shadow, "executes", verdict->executes,
                     "attempts", (json_int_t)verdict->attempts, "seconds",
                     verdict->seconds >= 0 ? json_real(verdict->seconds) : json_null());
 }
 
-static json_t *measurement_json(const rkb_measurement_record_t *measurement) {
+json_t *rkb_measurement_json(const rkb_measurement_record_t *measurement) {
    return json_pack("{s:s, s:o, s:o, s:s, s:s, s:s, s:o, s:o}", "name", measurement->name, "value",
                     rkb_json_number(measurement->value), "spread",
                     measurement->spread >= 0 ? json_real(measurement->spread) : json_null(), "unit", measurement->unit,
                     "better", measurement->better, "method", measurement->method, "case", text_or_null(measurement->case_name),
-                    "detail", embedded(measurement->detail));
+                    "detail", rkb_embedded_json(measurement->detail));
 }
 
 json_t *rkb_candidate_json(const rkb_candidate_record_t *candidate, bool with_source) {
@@ -86,14 +106,14 @@ json_t *rkb_candidate_json(const rkb_candidate_record_t *candidate, bool with_so
       json_array_append_new(parents, json_pack("{s:I, s:s}", "number", (json_int_t)candidate->parents[i].number, "role",
                                                candidate->parents[i].role));
    for (uint32_t i = 0; i < candidate->verdict_count; i++)
-      json_array_append_new(verdicts, verdict_json(&candidate->verdicts[i]));
+      json_array_append_new(verdicts, rkb_verdict_json(&candidate->verdicts[i]));
    for (uint32_t i = 0; i < candidate->measurement_count; i++)
-      json_array_append_new(measurements, measurement_json(&candidate->measurements[i]));
+      json_array_append_new(measurements, rkb_measurement_json(&candidate->measurements[i]));
    value = json_pack("{s:I, s:s, s:I, s:i, s:s, s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "number",
                      (json_int_t)candidate->number, "section",
                      candidate->section == RKB_SECTION_PROPOSE ? "propose" : "search", "request",
                      (json_int_t)candidate->request, "child", (int)candidate->child, "operator", candidate->operator_id,
-                     "task", candidate->task, "direction", candidate->direction, "tune", embedded(candidate->tune), "hash",
+                     "task", candidate->task, "direction", candidate->direction, "tune", rkb_embedded_json(candidate->tune), "hash",
                      candidate->hash, "source_hash", candidate->source_hash, "note", text_or_null(candidate->note), "standing",
                      candidate->standing, "reason", candidate->reason, "duplicate_of",
                      candidate->duplicate_of ? json_integer(candidate->duplicate_of) : json_null(), "objective",

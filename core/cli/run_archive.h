@@ -18,6 +18,13 @@ bool rkb_was_executed(const rkb_candidate_record_t *candidate);
 const char *rkb_objective_unit(const rkb_candidate_record_t *candidate, const char *objective);
 /* Everything about a candidate as a JSON object; NULL when memory is out. */
 json_t *rkb_candidate_json(const rkb_candidate_record_t *candidate, bool with_source);
+json_t *rkb_verdict_json(const rkb_verdict_record_t *verdict);
+json_t *rkb_measurement_json(const rkb_measurement_record_t *measurement);
+/* A text that holds JSON, as JSON; as a string when it does not parse; null for NULL. */
+json_t *rkb_embedded_json(const char *text);
+/* A verdict or measurement as people read it, on standard output. */
+void rkb_print_verdict(const rkb_verdict_record_t *verdict);
+void rkb_print_measurement(const rkb_measurement_record_t *measurement);
 /* Prints a JSON value on one line of standard output and gives it back. */
 int rkb_print_json(json_t *value);
 /* "BLOCK=128 VEC=4" of a JSON object; malloc'd. */

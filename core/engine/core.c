@@ -247,7 +247,8 @@ static bool busy(const rkb_core_t *core, bool stopping) {
    if (core->away)
       return true;
    for (const rkb_instance_t *instance = core->instances; instance; instance = instance->next)
-      if (!instance->written_off && (instance->running || (stopping && !instance->stopped)))
+      if (!instance->written_off &&
+          (instance->running || atomic_load(&instance->owner.posted) || (stopping && !instance->stopped)))
          return true;
    return false;
 }

@@ -14,9 +14,9 @@ typedef struct line {
 struct rkb_replay {
    line_t *lines;
    uint64_t count, room, at;
+   bool pending;  /* told, and not stored yet: the ask that follows takes it along */
+   line_t told;
 };
-
-bool rkb_record_new_ask(rkb_run_t *run, const rkb_asked_t *asked, const char *hash);
 
 static int keep(void *argument, const rkb_dialogue_record_t *record) {
    struct rkb_replay *replay = argument;
@@ -71,6 +71,31 @@ static void add_int(rkb_hasher_t *hasher, int64_t value) {
    rkb_hasher_add(hasher, &value, sizeof value);
 }
 
+/* What is told is committed already; this is only that it was told.  A kill before it is stored makes the next process
+ * tell it again. */
+bool rkb_dialogue_flush(rkb_run_t *run) {
+   struct rkb_replay *replay = run->replay;
+   rkb_error_t err = {0};
+   if (!replay->pending)
+      return true;
+   replay->pending = false;
+   int status = rkb_archive_put_tell(run->archive, replay->told.section, replay->told.request, replay->told.hash, &err);
+   if (status != RKB_OK)
+      rkb_run_break(run, status, "%s", err.message);
+   return status == RKB_OK;
+}
+
+static bool store_ask(rkb_run_t *run, const rkb_asked_t *asked, const char *hash) {
+   struct rkb_replay *replay = run->replay;
+   rkb_dialogue_record_t told = {.what = RKB_DIALOGUE_TELL,
+                                 .section = replay->told.section,
+                                 .request = replay->told.request,
+                                 .hash = replay->told.hash};
+   bool pending = replay->pending;
+   replay->pending = false;
+   return rkb_record_new_ask(run, asked, hash, pending ? &told : NULL);
+}
+
 bool rkb_dialogue_ask(rkb_run_t *run, rkb_asked_t *asked) {
    const rkb_request_t *request = &asked->request;
    char hash[RKB_HASH_TEXT];
@@ -89,7 +114,7 @@ bool rkb_dialogue_ask(rkb_run_t *run, rkb_asked_t *asked) {
    rkb_hasher_add_text(hasher, request->hints);
    rkb_hasher_finish(hasher, hash);
    if (is_new(run, RKB_DIALOGUE_ASK, asked->section, asked->number, hash, &same))
-      return rkb_record_new_ask(run, asked, hash);
+      return store_ask(run, asked, hash);
    return same;
 }
 
@@ -106,7 +131,6 @@ static bool objective_repeats(const rkb_pipeline_t *pipeline) {
 
 bool rkb_dialogue_tell(rkb_run_t *run, const rkb_asked_t *asked, const rkb_result_t *result) {
    char hash[RKB_HASH_TEXT];
-   rkb_error_t err = {0};
    bool same;
    if (!run->archive)
       return true;
@@ -132,8 +156,10 @@ bool rkb_dialogue_tell(rkb_run_t *run, const rkb_asked_t *asked, const rkb_resul
    rkb_hasher_finish(hasher, hash);
    if (!is_new(run, RKB_DIALOGUE_TELL, asked->section, asked->number, hash, &same))
       return same;
-   int status = rkb_archive_put_tell(run->archive, asked->section, asked->number, hash, &err);
-   if (status != RKB_OK)
-      rkb_run_break(run, status, "%s", err.message);
-   return status == RKB_OK;
+   if (!rkb_dialogue_flush(run))
+      return false;
+   run->replay->told = (line_t){.what = RKB_DIALOGUE_TELL, .section = asked->section, .request = asked->number};
+   memcpy(run->replay->told.hash, hash, sizeof hash);
+   run->replay->pending = true;
+   return true;
 }

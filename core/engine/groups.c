@@ -324,12 +324,13 @@ static bool improves(const rkb_run_t *run, const rkb_summary_t *summary) {
 }
 
 static void count_told(rkb_run_t *run, const rkb_asked_t *asked) {
-   bool better = false;
+   bool better = false, fresh = false;
    for (uint32_t i = 0; i < asked->count; i++) {
       const rkb_candidate_t *candidate = asked->candidates[i];
       const rkb_summary_t *summary = &candidate->summary;
       if (candidate->duplicate_of)
          continue;
+      fresh = true;
       run->told_candidates++;
       run->by_standing[rkb_standing_rank(summary->standing)]++;
       if (!improves(run, summary))
@@ -349,8 +350,10 @@ static void count_told(rkb_run_t *run, const rkb_asked_t *asked) {
                                          .has_objective = summary->has_objective,
                                          .objective = summary->objective});
    }
-   if (asked->section == RKB_SECTION_SEARCH)
+   if (asked->section == RKB_SECTION_SEARCH) {
       run->stale = better ? 0 : run->stale + 1;
+      run->barren = fresh ? 0 : run->barren + 1;
+   }
 }
 
 /* What was told stays as a parent: its text and its summary; the stages' records are in the archive. */
@@ -391,6 +394,8 @@ void rkb_groups_tell(rkb_run_t *run) {
    while (!run->status && run->next_tell < run->asked_count && run->asked[run->next_tell]->state == RKB_FINISHED)
       tell_next(run, run->asked[run->next_tell]);
    run->telling = false;
+   if (!run->status && !rkb_dialogue_flush(run))
+      return;
    if (run->asking_over && run->next_tell == run->asked_count)
       rkb_loop_stop(run->core.loop);
 }

@@ -1,4 +1,5 @@
 /* What a stage sees of the program: rkb_host_t over jobs, items, log and extensions.  Called from any thread. */
+#include <stdlib.h>
 #include <string.h>
 #include "engine/extensions.h"
 #include "engine/instance.h"
@@ -14,10 +15,33 @@ static void host_metric(const rkb_host_t *host, const char *name, double value) 
    rkb_log_printf(owner->core->log, RKB_LOG_DEBUG, host->instance_name, "%s = %.9g", name, value);
 }
 
+/* Counted, so that no instance is destroyed while a call of it is on its way. */
+typedef struct posted {
+   rkb_owner_t *owner;
+   void (*fn)(void *arg);
+   void *arg;
+} posted_t;
+
+static void run_posted(void *argument) {
+   posted_t *posted = argument;
+   rkb_owner_t *owner = posted->owner;
+   posted->fn(posted->arg);
+   free(posted);
+   atomic_fetch_sub(&owner->posted, 1);
+}
+
 static void host_post(const rkb_host_t *host, void (*fn)(void *arg), void *arg) {
-   const rkb_owner_t *owner = rkb_owner_of(host);
-   if (rkb_loop_post(owner->core->loop, fn, arg) != RKB_OK)
-      rkb_log_printf(owner->core->log, RKB_LOG_ERROR, host->instance_name, "a post was lost: too many are waiting");
+   rkb_owner_t *owner = rkb_owner_of(host);
+   posted_t *posted = malloc(sizeof *posted);
+   if (!posted)
+      abort(); /* post has no way to fail, and a lost call may be one that a job waits for */
+   *posted = (posted_t){.owner = owner, .fn = fn, .arg = arg};
+   atomic_fetch_add(&owner->posted, 1);
+   if (rkb_loop_post(owner->core->loop, run_posted, posted) == RKB_OK)
+      return;
+   atomic_fetch_sub(&owner->posted, 1);
+   free(posted);
+   rkb_log_printf(owner->core->log, RKB_LOG_ERROR, host->instance_name, "a post was lost: too many are waiting");
 }
 
 static const void *host_get_extension(const rkb_host_t *host, const char *id) {

@@ -3,6 +3,7 @@
 #ifndef RKB_ENGINE_INSTANCE_H
 #define RKB_ENGINE_INSTANCE_H
 
+#include <stdatomic.h>
 #include "engine/core.h"
 #include "engine/jobs.h"
 
@@ -31,6 +32,7 @@ typedef struct rkb_owner {
    rkb_core_t *core;
    const rkb_entry_t *entry;
    rkb_instance_t *instance;       /* NULL for the strategy */
+   atomic_uint posted;             /* calls that host->post still owes */
 } rkb_owner_t;
 
 struct rkb_instance {

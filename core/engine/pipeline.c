@@ -69,18 +69,32 @@ bool rkb_pipeline_read(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
    uint32_t before = problems->errors;
    rkb_yaml_t *task = rkb_yaml_get(pipeline->root, "task");
    rkb_pipeline_heading(pipeline, problems);
-   rkb_pipeline_models(pipeline, problems);
    if (!rkb_yaml_is_null(task) && rkb_yaml_scalar(task, "task", &pipeline->task_path, problems)) {
       resolve_path(pipeline, task);
       pipeline->task_path = task->text;
    }
-   /* Wiring and objective are looked at even when an entry is broken, so that a person sees all problems at once; but a
+   /* Wiring and limits are looked at even when an entry is broken, so that a person sees all problems at once; but a
     * missing stage would make every measurement of it look missing too. */
    bool entries = rkb_pipeline_entries(pipeline, problems);
    rkb_pipeline_wire(pipeline, problems);
    if (entries)
-      rkb_pipeline_check(pipeline, problems);
+      rkb_pipeline_goal(pipeline, problems);
+   rkb_pipeline_limits(pipeline, problems);
    return problems->errors == before;
+}
+
+/* What was left to defaults that lie outside the file: the resolved form must mean the same wherever it is kept. */
+static bool spell_out(rkb_pipeline_t *pipeline) {
+   const char *const keys[] = {"name", "direction", "target"};
+   const char *const values[] = {pipeline->name, pipeline->task ? rkb_subject_direction(pipeline) : NULL, pipeline->target};
+   for (int i = 0; i < 3; i++) {
+      if (!values[i] || rkb_yaml_get(pipeline->root, keys[i]))
+         continue;
+      rkb_yaml_t *node = rkb_tree_scalar(pipeline->arena, values[i], false, pipeline->root->place);
+      if (!node || !rkb_tree_put(pipeline->arena, pipeline->root, keys[i], node))
+         return false;
+   }
+   return true;
 }
 
 /* What must be the same when a run goes on: everything but limits and the matrix. */
@@ -133,6 +147,8 @@ rkb_pipeline_t *rkb_pipeline_open(const rkb_pipeline_options_t *options, rkb_pro
    if (problems->errors == before)
       rkb_pipeline_expand(pipeline, problems);
    if (problems->errors != before)
+      goto failed;
+   if (!spell_out(pipeline))
       goto failed;
    rkb_tree_write(pipeline->root, &pipeline->text);
    hash_pipeline(pipeline);

@@ -83,10 +83,10 @@ bool rkb_pipeline_entries(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
 /* pipeline_wiring.c: needs, build, sets. */
 bool rkb_pipeline_wire(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
 
-/* pipeline_check.c: heading, limits and models, objective, promote. */
+/* pipeline_check.c: heading; objective and promotion; limits and models. */
 bool rkb_pipeline_heading(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
-bool rkb_pipeline_check(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
-void rkb_pipeline_models(rkb_pipeline_t *pipeline, rkb_problems_t *problems); /* limits and models */
+bool rkb_pipeline_goal(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
+bool rkb_pipeline_limits(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
 
 /* pipeline_matrix.c: checks every combination and lists them. */
 bool rkb_pipeline_expand(rkb_pipeline_t *pipeline, rkb_problems_t *problems);

@@ -181,22 +181,23 @@ static void check_limits(rkb_pipeline_t *pipeline, const rkb_yaml_t *limits, rkb
       rkb_problem(problems, cost->place, "cost_usd must be 0 or more");
 }
 
+bool rkb_pipeline_goal(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
+   uint32_t before = problems->errors;
+   check_objective(pipeline, rkb_yaml_get(pipeline->root, "objective"), problems);
+   check_promote(pipeline, rkb_yaml_get(pipeline->root, "promote"), problems);
+   return problems->errors == before;
+}
+
 static void add_depends(void *argument, const char *hash) {
    rkb_text_format(argument, "%s\n", hash);
 }
 
-/* Models and what limits their cost: looked at even when a stage is broken. */
-void rkb_pipeline_models(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
+/* Models are read here because a limit on money is a limit on them. */
+bool rkb_pipeline_limits(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
+   uint32_t before = problems->errors;
    check_limits(pipeline, rkb_yaml_get(pipeline->root, "limits"), problems);
    pipeline->models = rkb_models_read(pipeline->arena, rkb_yaml_get(pipeline->root, "models"), pipeline->limit_cost_usd, add_depends,
                                       &pipeline->depends, problems);
-}
-
-bool rkb_pipeline_check(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
-   uint32_t before = problems->errors;
-   const rkb_yaml_t *root = pipeline->root;
-   check_objective(pipeline, rkb_yaml_get(root, "objective"), problems);
-   check_promote(pipeline, rkb_yaml_get(root, "promote"), problems);
    if (pipeline->strategy >= 0 && !pipeline->limit_candidates && !pipeline->limit_generations && !pipeline->limit_stale &&
        !pipeline->limit_wall_ns && pipeline->limit_cost_usd < 0)
       rkb_problem_warning(problems, pipeline->entries[pipeline->strategy].node.place,

@@ -72,8 +72,8 @@ static void read_need(rkb_pipeline_t *pipeline, rkb_entry_t *entry, const rkb_ya
       /* All of screen precedes evaluate anyway. */
       rkb_problem(problems, need->place, "needs: '%s' stands in another section; name entries of the same one", id);
    } else if (at >= (int32_t)entry->index) {
-      rkb_problem(problems, need->place, "needs: '%s' comes %s; an entry needs earlier ones only", id,
-                  at == (int32_t)entry->index ? "to mean the entry itself" : "later in the file");
+      rkb_problem(problems, need->place, "needs: '%s' %s; an entry needs earlier ones only", id,
+                  at == (int32_t)entry->index ? "is the entry itself" : "comes later in the file");
    } else {
       entry->needs |= 1ull << at;
    }

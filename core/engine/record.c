@@ -29,15 +29,10 @@ static rkb_request_record_t request_record(const rkb_run_t *run, const rkb_asked
                                  .inspirations = request->inspirations};
 }
 
-bool rkb_record_ask(rkb_run_t *run, rkb_asked_t *asked) {
-   return rkb_dialogue_ask(run, asked);
-}
-
-/* Called by the dialogue, which knows whether this ask is new. */
-bool rkb_record_new_ask(rkb_run_t *run, const rkb_asked_t *asked, const char *hash) {
+bool rkb_record_new_ask(rkb_run_t *run, const rkb_asked_t *asked, const char *hash, const rkb_dialogue_record_t *told) {
    rkb_error_t err = {0};
    rkb_request_record_t record = request_record(run, asked, RKB_REQUEST_OPEN);
-   return stored(run, rkb_archive_put_ask(run->archive, &record, hash, &err), &err);
+   return stored(run, rkb_archive_put_turn(run->archive, told, &record, hash, &err), &err);
 }
 
 static bool reproducible(const rkb_entry_t *entry) {

@@ -71,8 +71,14 @@ static bool clashes(const rkb_registry_t *registry, const char *id, const char *
 static bool any_clash(const rkb_registry_t *registry, const rkb_plugin_t *plugin, const char *path,
                       rkb_problems_t *problems) {
    bool clash = false;
-   for (const rkb_stage_t *const *stages = plugin->stages; stages && *stages; stages++)
+   for (const rkb_stage_t *const *stages = plugin->stages; stages && *stages; stages++) {
       clash |= clashes(registry, (*stages)->id, path, problems);
+      for (const rkb_stage_t *const *other = plugin->stages; other != stages; other++)
+         if (strcmp((*other)->id, (*stages)->id) == 0) {
+            clash = true;
+            rkb_problem(problems, (rkb_place_t){.file = path}, "%s is twice in it; give one of them another name", (*stages)->id);
+         }
+   }
    for (const rkb_strategy_t *const *strategies = plugin->strategies; strategies && *strategies; strategies++)
       clash |= clashes(registry, (*strategies)->id, path, problems);
    return clash;

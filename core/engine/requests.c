@@ -123,6 +123,17 @@ static bool take_candidates(rkb_run_t *run, rkb_asked_t *asked, rkb_ended_t *end
    return true;
 }
 
+/* Money is spent by operators: what their calls cost stands in the archive. */
+static void watch_cost(rkb_run_t *run) {
+   rkb_error_t err = {0};
+   if (!run->archive || run->pipeline->limit_cost_usd < 0)
+      return;
+   if (rkb_archive_cost(run->archive, &run->cost_usd, &err) != RKB_OK)
+      rkb_run_break(run, RKB_ERR_IO, "%s", err.message);
+   else if (run->cost_usd >= run->pipeline->limit_cost_usd && run->cost_usd > 0)
+      rkb_run_cut(run, RKB_ENDED_COST, "limits.cost_usd reached");
+}
+
 static void operator_done(rkb_work_t *work, rkb_ended_t *ended) {
    rkb_asked_t *asked = work->owner;
    rkb_run_t *run = asked->run;
@@ -153,6 +164,7 @@ static void operator_done(rkb_work_t *work, rkb_ended_t *ended) {
                                       .attempts = work->attempts,
                                       .seconds = (double)(ended->ended_ns - ended->started_ns) * 1e-9});
    identify(run, asked);
+   watch_cost(run);
 }
 
 static void operator_began(rkb_work_t *work) {
@@ -203,7 +215,7 @@ int rkb_requests_propose(rkb_run_t *run) {
       }
    run->propose_count = run->asked_count;
    for (uint32_t i = 0; i < run->propose_count && !run->status; i++)
-      if (rkb_record_ask(run, run->asked[i]))
+      if (rkb_dialogue_ask(run, run->asked[i]))
          serve(run, run->asked[i]);
    return RKB_OK;
 }
@@ -256,6 +268,9 @@ static bool limit_reached(rkb_run_t *run, int64_t number) {
    else if (pipeline->limit_stale && run->stale >= pipeline->limit_stale)
       rkb_run_end(run, RKB_ENDED_LIMIT, "limits.stale (%llu): no better one in as many requests",
                   (unsigned long long)pipeline->limit_stale);
+   else if (run->barren >= RKB_MAX_BARREN && run->barren >= 4ull * pipeline->window)
+      rkb_run_end(run, RKB_ENDED_LIMIT, "the search is exhausted: %llu requests in a row gave nothing new",
+                  (unsigned long long)run->barren);
    return run->ending != 0;
 }
 
@@ -299,7 +314,7 @@ static bool ask(rkb_run_t *run) {
          asked->request = (rkb_request_t){.size = sizeof asked->request};
       }
    }
-   if (!rkb_record_ask(run, asked))
+   if (!rkb_dialogue_ask(run, asked))
       return false;
    if (asked->answer == RKB_ANSWER_DONE)
       rkb_run_end(run, RKB_ENDED_DONE, "the search is exhausted");

@@ -38,7 +38,7 @@ void rkb_run_break(rkb_run_t *run, int status, const char *fmt, ...) {
 }
 
 /* Ends early: the open group stays open, so that what is recorded is a prefix of the longer run. */
-static void cut_short(rkb_run_t *run, uint32_t ending, const char *text) {
+void rkb_run_cut(rkb_run_t *run, uint32_t ending, const char *text) {
    if (run->status || run->core.stopping)
       return;
    /* An ending that was near already (a limit, the strategy's) is not what ended it. */
@@ -77,7 +77,7 @@ static void build_arrived(void *owner, rkb_candidate_t *candidate) {
 static void wall_reached(void *argument) {
    rkb_run_t *run = argument;
    run->wall = NULL;
-   cut_short(run, RKB_ENDED_WALL, "limits.wall reached");
+   rkb_run_cut(run, RKB_ENDED_WALL, "limits.wall reached");
 }
 
 /* Interrupts: a pipe, so that a signal handler may write to it. ------------------------------------------------------- */
@@ -103,7 +103,7 @@ static void interrupted(uv_poll_t *poll, int status, int events) {
    (void)status;
    (void)events;
    if (read(interrupts->pipe[0], bytes, sizeof bytes) > 0)
-      cut_short(interrupts->run, RKB_ENDED_INTERRUPTED, "interrupted");
+      rkb_run_cut(interrupts->run, RKB_ENDED_INTERRUPTED, "interrupted");
 }
 
 static void signalled(uv_signal_t *signal, int number) {
@@ -112,7 +112,7 @@ static void signalled(uv_signal_t *signal, int number) {
       /* Asked twice: what is committed is safe, so leave. */
       _exit(128 + number);
    }
-   cut_short(interrupts->run, RKB_ENDED_INTERRUPTED, "interrupted");
+   rkb_run_cut(interrupts->run, RKB_ENDED_INTERRUPTED, "interrupted");
 }
 
 static int interrupts_open(interrupts_t *interrupts, rkb_run_t *run, rkb_error_t *err) {

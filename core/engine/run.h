@@ -12,6 +12,8 @@
 #include "engine/identity.h"
 #include "engine/screening.h"
 
+/* A search whose space is used up gives duplicates for ever, and these count against no limit but stale. */
+#define RKB_MAX_BARREN 256
 #define RKB_MAX_SCREENING 1024 /* candidates between numbering and the end of their section */
 
 enum rkb_asked_state {
@@ -70,6 +72,7 @@ typedef struct rkb_run {
    struct rkb_replay *replay;       /* dialogue.c */
 
    uint64_t duplicates, told, told_candidates, stale;
+   uint64_t barren;                /* search requests told in a row without a candidate that is new */
    uint64_t by_standing[5];        /* told, by rkb_standing_rank */
    int64_t best;
    bool best_has_objective;
@@ -97,7 +100,8 @@ void rkb_groups_tell(rkb_run_t *run);      /* tells what is finished, in order; 
 void rkb_groups_builds(rkb_run_t *run);    /* decides duplicates among builds, in order of numbers */
 
 /* record.c: each does nothing without an archive.  What fails breaks the run. */
-bool rkb_record_ask(rkb_run_t *run, rkb_asked_t *asked);
+/* With the tell before it, or NULL; the dialogue calls, which knows whether this ask is new. */
+bool rkb_record_new_ask(rkb_run_t *run, const rkb_asked_t *asked, const char *hash, const rkb_dialogue_record_t *told);
 bool rkb_record_generated(rkb_run_t *run, rkb_asked_t *asked);
 bool rkb_record_screened(rkb_run_t *run, rkb_asked_t *asked, bool finished);
 bool rkb_record_evaluated(rkb_run_t *run, rkb_candidate_t *candidate);
@@ -109,6 +113,8 @@ void rkb_dialogue_close(rkb_run_t *run);
 /* Compares with what was recorded at this place, or records it.  False, with the run broken, at the first difference. */
 bool rkb_dialogue_ask(rkb_run_t *run, rkb_asked_t *asked);
 bool rkb_dialogue_tell(rkb_run_t *run, const rkb_asked_t *asked, const rkb_result_t *result);
+/* Stores a tell that no ask has taken along. */
+bool rkb_dialogue_flush(rkb_run_t *run);
 
 /* resume.c */
 int rkb_resume_load(rkb_run_t *run, rkb_error_t *err);
@@ -118,6 +124,8 @@ bool rkb_resume_restore(rkb_run_t *run, rkb_asked_t *asked);
 
 /* run.c */
 void rkb_run_break(rkb_run_t *run, int status, const char *fmt, ...) RKB_PRINTF(3, 4);
+/* Ends at once: wall, cost, ^C.  The open group stays open. */
+void rkb_run_cut(rkb_run_t *run, uint32_t ending, const char *text);
 void rkb_run_end(rkb_run_t *run, uint32_t ending, const char *fmt, ...) RKB_PRINTF(3, 4);
 
 /* events.c */

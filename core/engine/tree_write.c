@@ -40,32 +40,37 @@ static void write_scalar(const rkb_yaml_t *node, rkb_text_t *out) {
    rkb_text_add(out, "\"");
 }
 
-static void write_node(const rkb_yaml_t *node, int depth, rkb_text_t *out);
+static void write_node(const rkb_yaml_t *node, int depth, bool begun, rkb_text_t *out);
 
-/* A value after "key:" or "-": on the same line when it is a scalar or empty, else below. */
-static void write_value(const rkb_yaml_t *node, int depth, rkb_text_t *out) {
+/* A value after "key:" or "-": on the same line when it is a scalar, empty, or a mapping in a list, else below. */
+static void write_value(const rkb_yaml_t *node, int depth, bool in_list, rkb_text_t *out) {
    if (node->kind == RKB_YAML_SCALAR) {
       rkb_text_add(out, " ");
       write_scalar(node, out);
       rkb_text_add(out, "\n");
    } else if (!node->count) {
       rkb_text_add(out, node->kind == RKB_YAML_MAP ? " {}\n" : " []\n");
+   } else if (in_list && node->kind == RKB_YAML_MAP) {
+      rkb_text_add(out, " ");
+      write_node(node, depth + 1, true, out);
    } else {
       rkb_text_add(out, "\n");
-      write_node(node, depth + 1, out);
+      write_node(node, depth + 1, false, out);
    }
 }
 
-static void write_node(const rkb_yaml_t *node, int depth, rkb_text_t *out) {
+/* begun: the line stands at the first child's column already. */
+static void write_node(const rkb_yaml_t *node, int depth, bool begun, rkb_text_t *out) {
    for (uint32_t i = 0; i < node->count; i++) {
-      rkb_text_format(out, "%*s", depth * 2, "");
+      if (i || !begun)
+         rkb_text_format(out, "%*s", depth * 2, "");
       if (node->kind == RKB_YAML_MAP) {
          write_scalar(node->keys[i], out);
          rkb_text_add(out, ":");
       } else {
          rkb_text_add(out, "-");
       }
-      write_value(node->items[i], depth, out);
+      write_value(node->items[i], depth, node->kind == RKB_YAML_LIST, out);
    }
 }
 
@@ -76,6 +81,6 @@ void rkb_tree_write(const rkb_yaml_t *node, rkb_text_t *out) {
    } else if (!node->count) {
       rkb_text_add(out, node->kind == RKB_YAML_MAP ? "{}\n" : "[]\n");
    } else {
-      write_node(node, 0, out);
+      write_node(node, 0, false, out);
    }
 }

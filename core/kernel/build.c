@@ -1,5 +1,5 @@
-/* The build of a candidate: policy on its text, the compile (or the cache), and what its kernels are.  Owns nothing but what it
- * returns; any worker thread. */
+/* The build of a candidate: policy on its text, the compile (or the cache), and what its kernels are.  Owns
+ * nothing but what it returns; any worker thread. */
 #include "kernel/compilers.h"
 #include "kernel/compiler_protocol.h"
 #include "kernel/diagnostics.h"
@@ -13,7 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SOURCE = 256 << 10, MAX_OPTIONS = RKB_MANIFEST_MAX_ENTRIES + 32, OPTION_ROOM = 160, EXPRESSION_ROOM = 512 };
+enum {
+   MAX_SOURCE = 256 << 10,
+   MAX_OPTIONS = RKB_MANIFEST_MAX_ENTRIES + 32,
+   OPTION_ROOM = 160,
+   EXPRESSION_ROOM = 512
+};
 static const char source_name[] = "candidate.cu", key_version[] = "rkb-build-1";
 
 typedef struct owned_build {
@@ -51,17 +56,21 @@ static void add_flags(recipe_t *recipe, const rkb_device_t *device, int version)
    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
       if (version >= flags[i].since && (flags[i].when == ALWAYS || (flags[i].when == DEBUG) == recipe->debug))
          add_option(recipe, flags[i].text);
-   /* A real architecture gives PTX and machine code in one compile; the -G build is for the checking machine alone. */
-   add_option(recipe, rkb_arena_format(recipe->arena, "--gpu-architecture=%s%s", recipe->debug ? "compute" : "sm", number ? number : "_90"));
+   /* A real architecture gives PTX and machine code in one compile; the -G build is for the checking machine
+    * alone. */
+   add_option(recipe, rkb_arena_format(recipe->arena, "--gpu-architecture=%s%s",
+                                       recipe->debug ? "compute" : "sm", number ? number : "_90"));
 }
 
-static bool add_expressions(recipe_t *recipe, const manifest_t *manifest, const int64_t *values, rkb_finding_t *finding) {
+static bool add_expressions(recipe_t *recipe, const manifest_t *manifest, const int64_t *values,
+                            rkb_finding_t *finding) {
    for (uint32_t i = 0; i < manifest->public.launch_count; i++) {
       const manifest_launch_t *launch = &manifest->launches[i];
       char text[EXPRESSION_ROOM];
       uint32_t k = 0;
       if (!manifest_kernel_expression(manifest, launch, values, text, sizeof text)) {
-         rkb_finding_set(finding, "plan.manifest", launch->place.line, launch->place.column, "this kernel's name is too long");
+         rkb_finding_set(finding, "plan.manifest", launch->place.line, launch->place.column,
+                         "this kernel's name is too long");
          return false;
       }
       while (k < recipe->expression_count && strcmp(recipe->expressions[k], text) != 0)
@@ -72,7 +81,8 @@ static bool add_expressions(recipe_t *recipe, const manifest_t *manifest, const 
    return true;
 }
 
-static void recipe_key(const recipe_t *recipe, const char *source, size_t bytes, const char *limits, char key[RKB_HASH_TEXT]) {
+static void recipe_key(const recipe_t *recipe, const char *source, size_t bytes, const char *limits,
+                       char key[RKB_HASH_TEXT]) {
    rkb_hasher_t *hasher = rkb_hasher_new();
    if (!hasher) {
       key[0] = '\0';
@@ -91,7 +101,8 @@ static void recipe_key(const recipe_t *recipe, const char *source, size_t bytes,
 }
 
 /* What a compile left, in the form the cache keeps: u32 compiled, finding, log, PTX, cubin, lowered names. */
-static void store(build_cache_t *cache, const char *key, const recipe_t *recipe, const compile_output_t *output, const rkb_finding_t *finding) {
+static void store(build_cache_t *cache, const char *key, const recipe_t *recipe,
+                  const compile_output_t *output, const rkb_finding_t *finding) {
    rkb_text_t entry;
    rkb_text_init(&entry, COMPILER_MAX_ANSWER);
    wire_put_text(&entry, finding->reason);
@@ -110,7 +121,8 @@ static void store(build_cache_t *cache, const char *key, const recipe_t *recipe,
 }
 
 /* False for a miss, and for an entry that cannot be read. */
-static bool recall(build_cache_t *cache, const char *key, const recipe_t *recipe, compile_output_t *output, rkb_finding_t *finding) {
+static bool recall(build_cache_t *cache, const char *key, const recipe_t *recipe, compile_output_t *output,
+                   rkb_finding_t *finding) {
    size_t length, reason_bytes, message_bytes;
    wire_reader_t in = {.data = NULL};
    const char *reason, *message;
@@ -143,8 +155,8 @@ static bool recall(build_cache_t *cache, const char *key, const recipe_t *recipe
    return false;
 }
 
-static bool describe_kernels(rkb_arena_t *arena, const recipe_t *recipe, const compile_output_t *output, rkb_build_t *build,
-                             rkb_finding_t *finding) {
+static bool describe_kernels(rkb_arena_t *arena, const recipe_t *recipe, const compile_output_t *output,
+                             rkb_build_t *build, rkb_finding_t *finding) {
    rkb_built_kernel_t *kernels = rkb_arena_array(arena, recipe->expression_count + 1, sizeof *kernels);
    char why[320];
    if (!kernels)
@@ -166,15 +178,16 @@ static bool describe_kernels(rkb_arena_t *arena, const recipe_t *recipe, const c
 }
 
 /* NULL with a finding, or without one when memory is out. */
-static owned_build_t *make_build(const recipe_t *recipe, const rkb_device_t *device, const compile_output_t *output,
-                                 rkb_finding_t *finding) {
+static owned_build_t *make_build(const recipe_t *recipe, const rkb_device_t *device,
+                                 const compile_output_t *output, rkb_finding_t *finding) {
    const uint64_t global = ptx_global_bytes(output->ptx, output->ptx_bytes);
    rkb_arena_t *arena = rkb_arena_new(256u << 20);
    owned_build_t *build = arena ? rkb_arena_alloc(arena, sizeof *build) : NULL;
    char hash[RKB_HASH_TEXT];
    rkb_text_t warnings;
    if ((double)global > device->memory_bytes)
-      rkb_finding_set(finding, "build.error", 0, 0, "its __device__ variables take %llu bytes and %s has %.3g", (unsigned long long)global,
+      rkb_finding_set(finding, "build.error", 0, 0,
+                      "its __device__ variables take %llu bytes and %s has %.3g", (unsigned long long)global,
                       device->name, device->memory_bytes);
    if (!build || finding->reason[0]) {
       rkb_arena_free(arena);
@@ -185,17 +198,20 @@ static owned_build_t *make_build(const recipe_t *recipe, const rkb_device_t *dev
    build->public.ptx = rkb_arena_text(arena, output->ptx, output->ptx_bytes);
    build->public.ptx_bytes = output->ptx_bytes;
    build->public.cubin_bytes = output->cubin_bytes;
-   build->public.cubin = output->cubin_bytes ? rkb_arena_text(arena, output->cubin, output->cubin_bytes) : NULL;
+   build->public.cubin =
+      output->cubin_bytes ? rkb_arena_text(arena, output->cubin, output->cubin_bytes) : NULL;
    rkb_hash_text(output->ptx, output->ptx_bytes, hash);
    build->public.ptx_hash = rkb_arena_text(arena, hash, strlen(hash));
    rkb_hash_text(output->cubin, output->cubin_bytes, hash);
-   build->public.cubin_hash = rkb_arena_text(arena, output->cubin_bytes ? hash : "", output->cubin_bytes ? strlen(hash) : 0);
+   build->public.cubin_hash =
+      rkb_arena_text(arena, output->cubin_bytes ? hash : "", output->cubin_bytes ? strlen(hash) : 0);
    build->public.toolkit = rkb_arena_text(arena, recipe->toolkit, strlen(recipe->toolkit));
    diagnostics_warnings(output->log, output->log_bytes, source_name, &warnings);
    build->public.log = rkb_arena_text(arena, rkb_text_get(&warnings), warnings.length);
    build->public.debug = recipe->debug;
    rkb_text_free(&warnings);
-   if (!build->public.ptx || !build->public.log || !describe_kernels(arena, recipe, output, &build->public, finding)) {
+   if (!build->public.ptx || !build->public.log ||
+       !describe_kernels(arena, recipe, output, &build->public, finding)) {
       rkb_arena_free(arena);
       return NULL;
    }
@@ -210,7 +226,8 @@ static manifest_t *check_source(const char *source, size_t bytes, rkb_finding_t 
    const rkb_token_t *list;
    uint32_t count;
    if (bytes > MAX_SOURCE) {
-      rkb_finding_set(finding, "build.error", 0, 0, "the source has %zu bytes; at most %d are allowed", bytes, MAX_SOURCE);
+      rkb_finding_set(finding, "build.error", 0, 0, "the source has %zu bytes; at most %d are allowed", bytes,
+                      MAX_SOURCE);
       return NULL;
    }
    rkb_problems_init(&problems);
@@ -231,11 +248,17 @@ static manifest_t *check_source(const char *source, size_t bytes, rkb_finding_t 
    return (manifest_t *)manifest;
 }
 
-static int compile(rkb_compilers_t *compilers, const recipe_t *recipe, const char *source, size_t bytes, const char *key,
-                   bool (*cancelled)(void *), void *argument, compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err) {
-   const compile_input_t input = {.name = source_name, .source = source, .source_bytes = bytes, .options = recipe->options,
-                                  .option_count = recipe->option_count, .expressions = recipe->expressions,
-                                  .expression_count = recipe->expression_count, .want_cubin = !recipe->debug};
+static int compile(rkb_compilers_t *compilers, const recipe_t *recipe, const char *source, size_t bytes,
+                   const char *key, bool (*cancelled)(void *), void *argument, compile_output_t *output,
+                   rkb_finding_t *finding, rkb_error_t *err) {
+   const compile_input_t input = {.name = source_name,
+                                  .source = source,
+                                  .source_bytes = bytes,
+                                  .options = recipe->options,
+                                  .option_count = recipe->option_count,
+                                  .expressions = recipe->expressions,
+                                  .expression_count = recipe->expression_count,
+                                  .want_cubin = !recipe->debug};
    int status = compilers_compile(compilers, &input, cancelled, argument, output, finding, err);
    if (status != RKB_OK)
       return status;
@@ -247,13 +270,15 @@ static int compile(rkb_compilers_t *compilers, const recipe_t *recipe, const cha
    return RKB_OK;
 }
 
-static int build_with(rkb_compilers_t *compilers, const rkb_device_t *device, const manifest_t *manifest, const char *source,
-                      size_t bytes, const int64_t *values, uint32_t flags, bool (*cancelled)(void *), void *argument,
-                      rkb_build_t **build, bool *from_cache, rkb_finding_t *finding, rkb_error_t *err) {
+static int build_with(rkb_compilers_t *compilers, const rkb_device_t *device, const manifest_t *manifest,
+                      const char *source, size_t bytes, const int64_t *values, uint32_t flags,
+                      bool (*cancelled)(void *), void *argument, rkb_build_t **build, bool *from_cache,
+                      rkb_finding_t *finding, rkb_error_t *err) {
    recipe_t recipe = {.arena = rkb_arena_new(1u << 20), .debug = flags & RKB_BUILD_DEBUG};
    compile_output_t output;
    char key[RKB_HASH_TEXT];
-   int major = 0, minor = 0, status = recipe.arena ? compilers_version(compilers, &major, &minor, err) : RKB_ERR_NOMEM;
+   int major = 0, minor = 0,
+       status = recipe.arena ? compilers_version(compilers, &major, &minor, err) : RKB_ERR_NOMEM;
    if (status != RKB_OK) {
       rkb_arena_free(recipe.arena);
       return status;
@@ -261,11 +286,13 @@ static int build_with(rkb_compilers_t *compilers, const rkb_device_t *device, co
    snprintf(recipe.toolkit, sizeof recipe.toolkit, "%d.%d", major, minor);
    add_flags(&recipe, device, major * 100 + minor);
    for (uint32_t i = 0; i < manifest->public.tune_count; i++)
-      add_option(&recipe, rkb_arena_format(recipe.arena, "-D%s=%s%lld%s", manifest->public.tune[i].name, values[i] < 0 ? "(" : "",
-                                           (long long)values[i], values[i] < 0 ? ")" : ""));
+      add_option(&recipe,
+                 rkb_arena_format(recipe.arena, "-D%s=%s%lld%s", manifest->public.tune[i].name,
+                                  values[i] < 0 ? "(" : "", (long long)values[i], values[i] < 0 ? ")" : ""));
    if (add_expressions(&recipe, manifest, values, finding)) {
       recipe_key(&recipe, source, bytes, compilers_limits(compilers), key);
-      *from_cache = key[0] && compilers_cache(compilers) && recall(compilers_cache(compilers), key, &recipe, &output, finding);
+      *from_cache = key[0] && compilers_cache(compilers) &&
+                    recall(compilers_cache(compilers), key, &recipe, &output, finding);
       if (!*from_cache)
          status = compile(compilers, &recipe, source, bytes, key, cancelled, argument, &output, finding, err);
       if (status == RKB_OK) {
@@ -282,9 +309,9 @@ static int build_with(rkb_compilers_t *compilers, const rkb_device_t *device, co
    return status;
 }
 
-int rkb_build_candidate(rkb_compilers_t *compilers, const rkb_device_t *device, const char *source, const char *tune_json,
-                        uint32_t flags, bool (*cancelled)(void *), void *argument, rkb_build_t **build, bool *from_cache,
-                        rkb_finding_t *finding, rkb_error_t *err) {
+int rkb_build_candidate(rkb_compilers_t *compilers, const rkb_device_t *device, const char *source,
+                        const char *tune_json, uint32_t flags, bool (*cancelled)(void *), void *argument,
+                        rkb_build_t **build, bool *from_cache, rkb_finding_t *finding, rkb_error_t *err) {
    int64_t values[RKB_MANIFEST_MAX_ENTRIES];
    manifest_t *manifest;
    const size_t bytes = strlen(source);
@@ -297,7 +324,8 @@ int rkb_build_candidate(rkb_compilers_t *compilers, const rkb_device_t *device, 
       return RKB_OK;
    status = rkb_tune_resolve(&manifest->public, tune_json, values, finding, err);
    if (status == RKB_OK && !finding->reason[0])
-      status = build_with(compilers, device, manifest, source, bytes, values, flags, cancelled, argument, build, from_cache, finding, err);
+      status = build_with(compilers, device, manifest, source, bytes, values, flags, cancelled, argument,
+                          build, from_cache, finding, err);
    rkb_manifest_free(&manifest->public);
    return status;
 }

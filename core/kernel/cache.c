@@ -1,6 +1,7 @@
-/* The build cache: one file an entry, DIRECTORY/ab/<key>, written beside and renamed, so that readers and killed writers leave
- * whole entries only; the checksum catches what a power cut or a full disk did.  Bounded by sweeping the oldest (by time of last
- * use, kept in mtime) when this process has written a share of the limit.  Any thread; processes share the directory freely. */
+/* The build cache: one file an entry, DIRECTORY/ab/<key>, written beside and renamed, so that readers and
+ * killed writers leave whole entries only; the checksum catches what a power cut or a full disk did.  Bounded
+ * by sweeping the oldest (by time of last use, kept in mtime) when this process has written a share of the
+ * limit.  Any thread; processes share the directory freely. */
 #include "kernel/cache.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -22,7 +23,7 @@ struct build_cache {
    char *directory;
    uint64_t limit;
    pthread_mutex_t mutex;
-   uint64_t written; /* since the last sweep */
+   uint64_t written;  /* since the last sweep */
    uint64_t sequence; /* of temporary names */
 };
 
@@ -83,7 +84,8 @@ static bool read_whole(int file, void *data, size_t length) {
 }
 
 static bool is_sound(const uint64_t header[3], const char *payload, size_t length) {
-   return header[0] == entry_magic && header[1] == length && header[2] == rkb_hash64(payload, length, entry_magic);
+   return header[0] == entry_magic && header[1] == length &&
+          header[2] == rkb_hash64(payload, length, entry_magic);
 }
 
 char *build_cache_get(build_cache_t *cache, const char *key, size_t *length) {
@@ -95,14 +97,17 @@ char *build_cache_get(build_cache_t *cache, const char *key, size_t *length) {
    file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
    if (file < 0)
       return NULL;
-   if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size < HEADER_BYTES || about.st_size > MAX_ENTRY)
+   if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size < HEADER_BYTES ||
+       about.st_size > MAX_ENTRY)
       goto miss;
    *length = (size_t)about.st_size - HEADER_BYTES;
    payload = malloc(*length + 1);
-   if (!payload || !read_whole(file, header, sizeof header) || !read_whole(file, payload, *length) || !is_sound(header, payload, *length))
+   if (!payload || !read_whole(file, header, sizeof header) || !read_whole(file, payload, *length) ||
+       !is_sound(header, payload, *length))
       goto miss;
    payload[*length] = '\0';
-   if (time(NULL) - about.st_mtime > STALE_SECONDS / 2) /* seldom: a write for each read would cost more than it tells */
+   if (time(NULL) - about.st_mtime >
+       STALE_SECONDS / 2) /* seldom: a write for each read would cost more than it tells */
       futimens(file, NULL);
    close(file);
    return payload;

@@ -1,5 +1,5 @@
-/* The build cache: answers by content key in a directory shared between processes.  May vanish at any time; every entry
- * carries its own checksum, so a torn or foreign file is a miss.  Any thread. */
+/* The build cache: answers by content key in a directory shared between processes.  May vanish at any time;
+ * every entry carries its own checksum, so a torn or foreign file is a miss.  Any thread. */
 #ifndef RKB_KERNEL_CACHE_H
 #define RKB_KERNEL_CACHE_H
 

@@ -1,5 +1,6 @@
-/* One rkb-compiler process as its parent sees it: a peer (system/peer.h) whose exchanges are watched, so that a process that works
- * too long, grows too large or stops answering never holds a worker longer than its bounds.  One thread at a time. */
+/* One rkb-compiler process as its parent sees it: a peer (system/peer.h) whose exchanges are watched, so that
+ * a process that works too long, grows too large or stops answering never holds a worker longer than its
+ * bounds.  One thread at a time. */
 #include "kernel/compiler_process.h"
 #include "kernel/compiler_protocol.h"
 #include "kernel/wire.h"
@@ -73,9 +74,10 @@ static bool is_over(void *argument) {
    return watch->end != EXCHANGE_ANSWERED;
 }
 
-/* The process closed its end.  RLIMIT_DATA shows as failed allocations, which this compiler answers by crashing as often as by
- * saying so; a death with most of the memory in use is taken for that. */
-static enum exchange_end ended(compiler_process_t *process, const compiler_bounds_t *bounds, int *signal_number) {
+/* The process closed its end.  RLIMIT_DATA shows as failed allocations, which this compiler answers by
+ * crashing as often as by saying so; a death with most of the memory in use is taken for that. */
+static enum exchange_end ended(compiler_process_t *process, const compiler_bounds_t *bounds,
+                               int *signal_number) {
    const pid_t pid = process->peer.pid;
    struct rusage used = {0};
    int status = 0;
@@ -96,9 +98,11 @@ static enum exchange_end ended(compiler_process_t *process, const compiler_bound
    return (uint64_t)used.ru_maxrss * 1024 > bounds->memory / 10 * 7 ? EXCHANGE_MEMORY : EXCHANGE_DIED;
 }
 
-static enum rkb_transfer receive_answer(compiler_process_t *process, uint64_t deadline, watch_t *watch, char **payload, uint64_t *length) {
+static enum rkb_transfer receive_answer(compiler_process_t *process, uint64_t deadline, watch_t *watch,
+                                        char **payload, uint64_t *length) {
    unsigned char header[WIRE_HEADER_BYTES];
-   enum rkb_transfer result = rkb_peer_receive(&process->peer, header, sizeof header, deadline, is_over, watch);
+   enum rkb_transfer result =
+      rkb_peer_receive(&process->peer, header, sizeof header, deadline, is_over, watch);
    if (result != RKB_TRANSFERRED)
       return result;
    *payload = wire_header_length(header, COMPILER_MAX_ANSWER, length) ? malloc(*length + 1) : NULL;
@@ -110,9 +114,13 @@ static enum rkb_transfer receive_answer(compiler_process_t *process, uint64_t de
    return rkb_peer_receive(&process->peer, *payload, *length, deadline, is_over, watch);
 }
 
-enum exchange_end compiler_process_exchange(compiler_process_t *process, const rkb_text_t *request, const compiler_bounds_t *bounds,
-                                            char **payload, size_t *length, int *signal_number) {
-   watch_t watch = {.bounds = bounds, .pid = process->peer.pid, .cpu_start = cpu_ns(process->peer.pid), .end = EXCHANGE_ANSWERED};
+enum exchange_end compiler_process_exchange(compiler_process_t *process, const rkb_text_t *request,
+                                            const compiler_bounds_t *bounds, char **payload, size_t *length,
+                                            int *signal_number) {
+   watch_t watch = {.bounds = bounds,
+                    .pid = process->peer.pid,
+                    .cpu_start = cpu_ns(process->peer.pid),
+                    .end = EXCHANGE_ANSWERED};
    const uint64_t deadline = rkb_now_ns() + bounds->wall_ns;
    enum rkb_transfer result = RKB_TRANSFERRED;
    uint64_t bytes = 0;

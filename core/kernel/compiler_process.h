@@ -1,4 +1,5 @@
-/* One rkb-compiler process as its parent sees it: started, spoken to, watched, killed.  Used by one thread at a time. */
+/* One rkb-compiler process as its parent sees it: started, spoken to, watched, killed.  Used by one thread at
+ * a time. */
 #ifndef RKB_KERNEL_COMPILER_PROCESS_H
 #define RKB_KERNEL_COMPILER_PROCESS_H
 
@@ -20,20 +21,22 @@ typedef struct compiler_bounds {
 
 enum exchange_end {
    EXCHANGE_ANSWERED,
-   EXCHANGE_CPU,      /* over its CPU time */
-   EXCHANGE_MEMORY,   /* over its memory, or died close to it */
-   EXCHANGE_DIED,     /* crashed or left; signal says how */
+   EXCHANGE_CPU,    /* over its CPU time */
+   EXCHANGE_MEMORY, /* over its memory, or died close to it */
+   EXCHANGE_DIED,   /* crashed or left; signal says how */
    EXCHANGE_WALL,
    EXCHANGE_CANCELLED,
-   EXCHANGE_NONSENSE  /* an answer that is no frame */
+   EXCHANGE_NONSENSE /* an answer that is no frame */
 };
 
 /* arguments[0] is the program. */
 int compiler_process_start(compiler_process_t *process, const char *const *arguments, rkb_error_t *err);
 bool compiler_process_runs(const compiler_process_t *process);
-/* Sends a frame (NULL: none) and reads one; payload is malloc'd.  After any end but ANSWERED the process is gone. */
-enum exchange_end compiler_process_exchange(compiler_process_t *process, const rkb_text_t *request, const compiler_bounds_t *bounds,
-                                            char **payload, size_t *length, int *signal_number);
+/* Sends a frame (NULL: none) and reads one; payload is malloc'd.  After any end but ANSWERED the process is
+ * gone. */
+enum exchange_end compiler_process_exchange(compiler_process_t *process, const rkb_text_t *request,
+                                            const compiler_bounds_t *bounds, char **payload, size_t *length,
+                                            int *signal_number);
 void compiler_process_kill(compiler_process_t *process); /* with its group; reaps it */
 
 #endif

@@ -1,6 +1,6 @@
-/* The pool of compiler processes: started on demand, used by one compile each, replaced when they die, leak or are killed.
- * Owns the processes and the cache handle.  Any worker thread; the mutex guards the slots' busy flags and the toolkit's
- * description, never a compile. */
+/* The pool of compiler processes: started on demand, used by one compile each, replaced when they die, leak
+ * or are killed. Owns the processes and the cache handle.  Any worker thread; the mutex guards the slots'
+ * busy flags and the toolkit's description, never a compile. */
 #include "kernel/compilers.h"
 #include "kernel/compiler_process.h"
 #include "kernel/compiler_protocol.h"
@@ -45,8 +45,9 @@ struct rkb_compilers {
 };
 
 static char *find_program(void) {
-   static const char *const near[] = {"rkb-compiler", "../libexec/rkb/rkb-compiler", "../" RKB_LIBEXEC "/rkb/rkb-compiler",
-                                      "libexec/rkb/rkb-compiler", NULL};
+   static const char *const near[] = {"rkb-compiler", "../libexec/rkb/rkb-compiler",
+                                      "../" RKB_LIBEXEC "/rkb/rkb-compiler", "libexec/rkb/rkb-compiler",
+                                      NULL};
    char path[4096];
    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
    char *slash;
@@ -83,7 +84,8 @@ int rkb_compilers_open(const rkb_compilers_config_t *config, rkb_compilers_t **c
    pool->count = pool->count < MAX_PROCESSES ? pool->count : MAX_PROCESSES;
    pool->memory = config->memory_limit ? config->memory_limit : default_memory;
    pool->cpu_ns = config->cpu_limit_ns ? config->cpu_limit_ns : default_cpu_ns;
-   snprintf(pool->limits, sizeof pool->limits, "%llu ns %llu bytes", (unsigned long long)pool->cpu_ns, (unsigned long long)pool->memory);
+   snprintf(pool->limits, sizeof pool->limits, "%llu ns %llu bytes", (unsigned long long)pool->cpu_ns,
+            (unsigned long long)pool->memory);
    pool->slots = calloc(pool->count, sizeof *pool->slots);
    pool->program = find_program();
    pool->home = find_home();
@@ -172,11 +174,13 @@ static void release(rkb_compilers_t *compilers, slot_t *slot) {
 static int read_hello(rkb_compilers_t *compilers, const char *payload, size_t length, rkb_error_t *err) {
    wire_reader_t in = {.data = (const unsigned char *)payload, .size = length};
    uint32_t ok = wire_u32(&in), major = ok ? wire_u32(&in) : 0, minor = ok ? wire_u32(&in) : 0;
-   char *text = wire_text(&in, 8192), *includes = ok ? wire_text(&in, 8192) : NULL, *layers = ok ? wire_text(&in, 64) : NULL;
+   char *text = wire_text(&in, 8192), *includes = ok ? wire_text(&in, 8192) : NULL,
+        *layers = ok ? wire_text(&in, 64) : NULL;
    int status = RKB_OK;
    if (in.bad || !ok) {
       *err = (rkb_error_t){.status = RKB_ERR_UNAVAILABLE};
-      snprintf(err->message, sizeof err->message, "%s", !in.bad && text ? text : "the compiler process does not say what it is");
+      snprintf(err->message, sizeof err->message, "%s",
+               !in.bad && text ? text : "the compiler process does not say what it is");
       status = err->status;
    } else {
       pthread_mutex_lock(&compilers->mutex);
@@ -213,7 +217,8 @@ static int start(rkb_compilers_t *compilers, compiler_process_t *process, rkb_er
    end = compiler_process_exchange(process, NULL, &bounds, &payload, &length, &signal_number);
    if (end != EXCHANGE_ANSWERED) {
       *err = (rkb_error_t){.status = RKB_ERR_UNAVAILABLE};
-      snprintf(err->message, sizeof err->message, "the compiler process %.200s ended before it was ready (signal %d)", compilers->program,
+      snprintf(err->message, sizeof err->message,
+               "the compiler process %.200s ended before it was ready (signal %d)", compilers->program,
                signal_number);
       return err->status;
    }
@@ -244,7 +249,8 @@ int compilers_version(rkb_compilers_t *compilers, int *major, int *minor, rkb_er
    return RKB_OK;
 }
 
-int rkb_compilers_toolkit(rkb_compilers_t *compilers, char *version, size_t version_size, char *path, size_t path_size, rkb_error_t *err) {
+int rkb_compilers_toolkit(rkb_compilers_t *compilers, char *version, size_t version_size, char *path,
+                          size_t path_size, rkb_error_t *err) {
    int major, minor, status = compilers_version(compilers, &major, &minor, err);
    if (status != RKB_OK)
       return status;
@@ -265,22 +271,29 @@ static void put_request(const compile_input_t *input, rkb_text_t *request) {
    wire_put_u32(request, input->want_cubin);
 }
 
-static void set_limit_finding(const rkb_compilers_t *compilers, enum exchange_end end, int signal_number, rkb_finding_t *finding) {
+static void set_limit_finding(const rkb_compilers_t *compilers, enum exchange_end end, int signal_number,
+                              rkb_finding_t *finding) {
    char amount[64];
    if (end == EXCHANGE_CPU) {
       rkb_format_duration(compilers->cpu_ns, amount, sizeof amount);
-      rkb_finding_set(finding, "limit.time", 0, 0, "compiling took more than %s of processor time", amount);
+      rkb_finding_set(
+         finding, "limit.time", 0, 0,
+         "compiling took more than %s of processor time (a limit: not reproducible on every machine)",
+         amount);
    } else if (end == EXCHANGE_MEMORY) {
       rkb_format_bytes(compilers->memory, amount, sizeof amount);
-      rkb_finding_set(finding, "limit.memory", 0, 0, "compiling needed more than %s of memory", amount);
+      rkb_finding_set(finding, "limit.memory", 0, 0,
+                      "compiling needed more than %s of memory (a limit: not reproducible on every machine)",
+                      amount);
    } else
-      rkb_finding_set(finding, "build.error", 0, 0, "the compiler crashed on this source (signal %d, %s)", signal_number,
-                      signal_number ? strsignal(signal_number) : "exit");
+      rkb_finding_set(finding, "build.error", 0, 0, "the compiler crashed on this source (signal %d, %s)",
+                      signal_number, signal_number ? strsignal(signal_number) : "exit");
 }
 
 /* Fills output from the answer, which it takes over.  *retire: the process should not serve again. */
-static int read_answer(const rkb_compilers_t *compilers, const compile_input_t *input, char *payload, size_t length,
-                       compile_output_t *output, rkb_finding_t *finding, bool *retire, rkb_error_t *err) {
+static int read_answer(const rkb_compilers_t *compilers, const compile_input_t *input, char *payload,
+                       size_t length, compile_output_t *output, rkb_finding_t *finding, bool *retire,
+                       rkb_error_t *err) {
    wire_reader_t in = {.data = (const unsigned char *)payload, .size = length};
    uint32_t outcome = wire_u32(&in), count;
    output->answer = payload;
@@ -292,12 +305,14 @@ static int read_answer(const rkb_compilers_t *compilers, const compile_input_t *
       output->lowered[i] = wire_bytes(&in, &output->lowered_bytes[i], COMPILER_MAX_NAME);
    *retire = wire_u64(&in) > compilers->memory / 4;
    if (in.bad || (outcome == RKB_COMPILE_OK && count != input->expression_count)) {
-      *err = (rkb_error_t){.status = RKB_ERR_INTERNAL, .message = "the compiler process gave an answer that cannot be read"};
+      *err = (rkb_error_t){.status = RKB_ERR_INTERNAL,
+                           .message = "the compiler process gave an answer that cannot be read"};
       return err->status;
    }
    while (output->ptx_bytes && output->ptx[output->ptx_bytes - 1] == '\0')
       output->ptx_bytes--;
-   if (outcome == RKB_COMPILE_MEMORY || (outcome != RKB_COMPILE_OK && output->log && memmem(output->log, output->log_bytes, "out of memory", 13))) {
+   if (outcome == RKB_COMPILE_MEMORY || (outcome != RKB_COMPILE_OK && output->log &&
+                                         memmem(output->log, output->log_bytes, "out of memory", 13))) {
       set_limit_finding(compilers, EXCHANGE_MEMORY, 0, finding);
       *retire = true;
    } else if (outcome == RKB_COMPILE_ERROR)
@@ -309,11 +324,16 @@ static int read_answer(const rkb_compilers_t *compilers, const compile_input_t *
    return RKB_OK;
 }
 
-static int compile_in(rkb_compilers_t *compilers, slot_t *slot, const compile_input_t *input, const rkb_text_t *request, bool retried,
-                      bool (*cancelled)(void *), void *argument, compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err) {
-   /* Sleeping and waiting cost no processor time; a process that does nothing else is broken, not a verdict. */
-   const compiler_bounds_t bounds = {.cpu_ns = compilers->cpu_ns, .memory = compilers->memory,
-                                     .wall_ns = compilers->cpu_ns * 16 + 30000000000ull, .cancelled = cancelled, .argument = argument};
+static int compile_in(rkb_compilers_t *compilers, slot_t *slot, const compile_input_t *input,
+                      const rkb_text_t *request, bool retried, bool (*cancelled)(void *), void *argument,
+                      compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err) {
+   /* Sleeping and waiting cost no processor time; a process that does nothing else is broken, not a verdict.
+    */
+   const compiler_bounds_t bounds = {.cpu_ns = compilers->cpu_ns,
+                                     .memory = compilers->memory,
+                                     .wall_ns = compilers->cpu_ns * 16 + 30000000000ull,
+                                     .cancelled = cancelled,
+                                     .argument = argument};
    enum exchange_end end;
    char *payload;
    size_t length;
@@ -326,7 +346,8 @@ static int compile_in(rkb_compilers_t *compilers, slot_t *slot, const compile_in
    }
    end = compiler_process_exchange(&slot->process, request, &bounds, &payload, &length, &signal_number);
    if (end == EXCHANGE_DIED && signal_number == SIGKILL && !retried) {
-      /* Killed from outside (the kernel when memory is short, a person): not this source's doing until it happens twice. */
+      /* Killed from outside (the kernel when memory is short, a person): not this source's doing until it
+       * happens twice. */
       return compile_in(compilers, slot, input, request, true, cancelled, argument, output, finding, err);
    }
    switch (end) {
@@ -344,17 +365,19 @@ static int compile_in(rkb_compilers_t *compilers, slot_t *slot, const compile_in
       *err = (rkb_error_t){.status = RKB_ERR_CANCELLED, .message = "cancelled"};
       return err->status;
    case EXCHANGE_WALL:
-      *err = (rkb_error_t){.status = RKB_ERR_TIMEOUT, .message = "the compiler process neither worked nor answered"};
+      *err = (rkb_error_t){.status = RKB_ERR_TIMEOUT,
+                           .message = "the compiler process neither worked nor answered"};
       return err->status;
    case EXCHANGE_NONSENSE:
       break;
    }
-   *err = (rkb_error_t){.status = RKB_ERR_INTERNAL, .message = "the compiler process sent something that is no answer"};
+   *err = (rkb_error_t){.status = RKB_ERR_INTERNAL,
+                        .message = "the compiler process sent something that is no answer"};
    return err->status;
 }
 
-int compilers_compile(rkb_compilers_t *compilers, const compile_input_t *input, bool (*cancelled)(void *), void *argument,
-                      compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err) {
+int compilers_compile(rkb_compilers_t *compilers, const compile_input_t *input, bool (*cancelled)(void *),
+                      void *argument, compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err) {
    rkb_text_t request;
    slot_t *slot;
    int status;
@@ -363,7 +386,8 @@ int compilers_compile(rkb_compilers_t *compilers, const compile_input_t *input, 
    put_request(input, &request);
    if (request.cut) {
       rkb_text_free(&request);
-      *err = (rkb_error_t){.status = RKB_ERR_LIMIT, .message = "the source and its options are larger than 2 MiB"};
+      *err = (rkb_error_t){.status = RKB_ERR_LIMIT,
+                           .message = "the source and its options are larger than 2 MiB"};
       return err->status;
    }
    slot = acquire(compilers, cancelled, argument);

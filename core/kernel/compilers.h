@@ -27,14 +27,15 @@ typedef struct compile_output {
    size_t lowered_bytes[64];
 } compile_output_t;
 
-/* RKB_OK with a finding (limit.time, limit.memory, build.error) when the candidate is at fault; with RKB_OK and
- * "build.error" the log is set when there is one. */
-int compilers_compile(rkb_compilers_t *compilers, const compile_input_t *input, bool (*cancelled)(void *), void *argument,
-                      compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err);
+/* RKB_OK with a finding (limit.time, limit.memory, build.error) when the candidate is at fault; with RKB_OK
+ * and "build.error" the log is set when there is one. */
+int compilers_compile(rkb_compilers_t *compilers, const compile_input_t *input, bool (*cancelled)(void *),
+                      void *argument, compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err);
 void compile_output_free(compile_output_t *output);
 
 build_cache_t *compilers_cache(rkb_compilers_t *compilers); /* NULL: no cache */
-const char *compilers_limits(rkb_compilers_t *compilers);   /* what belongs into a key: limits decide verdicts */
+const char *
+compilers_limits(rkb_compilers_t *compilers); /* what belongs into a key: limits decide verdicts */
 /* The sandbox of the compiler processes, "landlock seccomp"; "" before the first has started. */
 const char *compilers_layers(rkb_compilers_t *compilers);
 /* Major and minor of NVRTC and the directory of its headers; starts a process when none has run. */

@@ -1,5 +1,5 @@
-/* Device profiles: devices/<name>.yaml, every number an expression over the numbers before it, so that derived figures show how
- * they come about.  A loaded profile owns its arena and is immutable; any thread. */
+/* Device profiles: devices/<name>.yaml, every number an expression over the numbers before it, so that
+ * derived figures show how they come about.  A loaded profile owns its arena and is immutable; any thread. */
 #include "kernel/kernel.h"
 #include "base/file.h"
 #include "base/yaml.h"
@@ -18,18 +18,51 @@ typedef struct field {
    bool integer;
 } field_t;
 
-#define INTEGER(name) {#name, offsetof(rkb_device_t, name), true}
-#define REAL(name) {#name, offsetof(rkb_device_t, name), false}
-static const field_t fields[] = {
-   INTEGER(multiprocessors), REAL(clock_hz), REAL(memory_bandwidth), REAL(l2_bandwidth), REAL(shared_bandwidth), REAL(l2_bytes),
-   REAL(memory_bytes), INTEGER(shared_per_multiprocessor), INTEGER(shared_per_block), INTEGER(shared_per_block_optin),
-   INTEGER(shared_reserved), INTEGER(registers_per_multiprocessor), INTEGER(registers_per_thread), INTEGER(register_unit),
-   INTEGER(threads_per_multiprocessor), INTEGER(threads_per_block), INTEGER(blocks_per_multiprocessor), INTEGER(warp_size),
-   INTEGER(constant_bytes), INTEGER(parameter_bytes), INTEGER(max_cluster), REAL(f32_per_clock), REAL(f64_per_clock),
-   REAL(f16_per_clock), REAL(bf16_per_clock), REAL(int32_per_clock), REAL(special_per_clock), REAL(tensor_tf32), REAL(tensor_bf16),
-   REAL(tensor_fp16), REAL(memory_latency_s), REAL(l2_latency_s), REAL(shared_latency_s), REAL(launch_floor_s), REAL(graph_launch_s),
-   REAL(memory_sustained), REAL(issue_per_clock), REAL(load_store_per_clock), REAL(convert_per_clock), REAL(issue_latency_clocks),
-   REAL(barrier_clocks)};
+#define INTEGER(name)                                                                                        \
+   { #name, offsetof(rkb_device_t, name), true }
+#define REAL(name)                                                                                           \
+   { #name, offsetof(rkb_device_t, name), false }
+static const field_t fields[] = {INTEGER(multiprocessors),
+                                 REAL(clock_hz),
+                                 REAL(memory_bandwidth),
+                                 REAL(l2_bandwidth),
+                                 REAL(shared_bandwidth),
+                                 REAL(l2_bytes),
+                                 REAL(memory_bytes),
+                                 INTEGER(shared_per_multiprocessor),
+                                 INTEGER(shared_per_block),
+                                 INTEGER(shared_per_block_optin),
+                                 INTEGER(shared_reserved),
+                                 INTEGER(registers_per_multiprocessor),
+                                 INTEGER(registers_per_thread),
+                                 INTEGER(register_unit),
+                                 INTEGER(threads_per_multiprocessor),
+                                 INTEGER(threads_per_block),
+                                 INTEGER(blocks_per_multiprocessor),
+                                 INTEGER(warp_size),
+                                 INTEGER(constant_bytes),
+                                 INTEGER(parameter_bytes),
+                                 INTEGER(max_cluster),
+                                 REAL(f32_per_clock),
+                                 REAL(f64_per_clock),
+                                 REAL(f16_per_clock),
+                                 REAL(bf16_per_clock),
+                                 REAL(int32_per_clock),
+                                 REAL(special_per_clock),
+                                 REAL(tensor_tf32),
+                                 REAL(tensor_bf16),
+                                 REAL(tensor_fp16),
+                                 REAL(memory_latency_s),
+                                 REAL(l2_latency_s),
+                                 REAL(shared_latency_s),
+                                 REAL(launch_floor_s),
+                                 REAL(graph_launch_s),
+                                 REAL(memory_sustained),
+                                 REAL(issue_per_clock),
+                                 REAL(load_store_per_clock),
+                                 REAL(convert_per_clock),
+                                 REAL(issue_latency_clocks),
+                                 REAL(barrier_clocks)};
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 
 typedef struct reader {
@@ -55,11 +88,13 @@ static bool find_field(void *argument, const char *name, rkb_value_t *value) {
    return false;
 }
 
-static bool evaluate(reader_t *reader, const rkb_yaml_t *node, const char *what, const rkb_expression_t *expression, rkb_value_t *value) {
+static bool evaluate(reader_t *reader, const rkb_yaml_t *node, const char *what,
+                     const rkb_expression_t *expression, rkb_value_t *value) {
    char message[256];
    if (!expression)
       return false;
-   if (rkb_expression_evaluate(expression, find_field, reader, value, message, sizeof message) == RKB_FAULT_NONE)
+   if (rkb_expression_evaluate(expression, find_field, reader, value, message, sizeof message) ==
+       RKB_FAULT_NONE)
       return true;
    rkb_problem(reader->problems, node->place, "%s: %s", what, message);
    return false;
@@ -79,7 +114,8 @@ static void read_field(reader_t *reader, const rkb_yaml_t *node, uint32_t index)
       return;
    real = value.is_real ? value.real : (double)value.integer;
    if ((field->integer && value.is_real) || real < 0) {
-      rkb_problem(reader->problems, node->place, "%s is %s", field->name, real < 0 ? "negative" : "a whole number");
+      rkb_problem(reader->problems, node->place, "%s is %s", field->name,
+                  real < 0 ? "negative" : "a whole number");
       return;
    }
    if (field->integer)
@@ -95,8 +131,11 @@ static void read_three(reader_t *reader, const rkb_yaml_t *root, const char *nam
    uint32_t count = 0;
    const char *text;
    if (!node || !rkb_yaml_scalar(node, name, &text, reader->problems) ||
-       !rkb_expression_list(reader->arena, text, strlen(text), node->place, &list, &count, reader->problems) || count != 3) {
-      rkb_problem(reader->problems, node ? node->place : root->place, "a device needs %s: with three numbers", name);
+       !rkb_expression_list(reader->arena, text, strlen(text), node->place, &list, &count,
+                            reader->problems) ||
+       count != 3) {
+      rkb_problem(reader->problems, node ? node->place : root->place, "a device needs %s: with three numbers",
+                  name);
       return;
    }
    for (uint32_t i = 0; i < 3; i++) {
@@ -117,7 +156,8 @@ static const char *read_name(reader_t *reader, const rkb_yaml_t *root, const cha
 }
 
 static void read_device(reader_t *reader, const rkb_yaml_t *root) {
-   static const char *const others[] = {"rkb-device", "name", "title", "architecture", "max_grid", "max_block"};
+   static const char *const others[] = {"rkb-device",   "name",     "title",
+                                        "architecture", "max_grid", "max_block"};
    const char *known[FIELD_COUNT + sizeof others / sizeof *others + 1] = {NULL};
    uint32_t count = 0;
    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -159,7 +199,8 @@ rkb_device_t *rkb_device_load(const char *name_or_path, rkb_problems_t *problems
    if (device && path && rkb_path_exists(path))
       root = rkb_yaml_load(arena, path, problems);
    else
-      rkb_problem(problems, (rkb_place_t){NULL, 0, 0}, "no device profile '%.100s'; devices/ has a100, h100, h200, b200, l4 and rtx4090",
+      rkb_problem(problems, (rkb_place_t){NULL, 0, 0},
+                  "no device profile '%.100s'; devices/ has a100, h100, h200, b200, l4 and rtx4090",
                   name_or_path);
    if (root && rkb_yaml_expect(root, RKB_YAML_MAP, "a device profile", problems)) {
       reader_t reader = {.device = &device->public, .arena = arena, .problems = problems};

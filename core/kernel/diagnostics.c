@@ -1,6 +1,7 @@
-/* The compiler's messages.  NVRTC writes `name(line): error: text`, then the source line, then a caret whose position is the
- * column.  Source lines are quoted from the candidate alone: a message about any other file keeps its text and loses its
- * quotation, so that no file of this machine travels with a diagnostic.  Owns nothing; any thread. */
+/* The compiler's messages.  NVRTC writes `name(line): error: text`, then the source line, then a caret whose
+ * position is the column.  Source lines are quoted from the candidate alone: a message about any other file
+ * keeps its text and loses its quotation, so that no file of this machine travels with a diagnostic.  Owns
+ * nothing; any thread. */
 #include "kernel/diagnostics.h"
 #include "kernel/finding.h"
 
@@ -42,21 +43,25 @@ static void copy_text(char *out, size_t room, const char *text, size_t length) {
    out[used] = '\0';
 }
 
-/* "name(12): error: text" or "name(12): error #20-D: text", "catastrophic error", "ptxas fatal : text", ... */
+/* "name(12): error: text" or "name(12): error #20-D: text", "catastrophic error", "ptxas fatal : text", ...
+ */
 static bool read_head(const lines_t *lines, const char *name, message_t *message) {
-   static const char *const kinds[] = {"catastrophic error", "internal error", "fatal", "error", "warning", NULL};
+   static const char *const kinds[] = {
+      "catastrophic error", "internal error", "fatal", "error", "warning", NULL};
    const char *line = lines->start, *end = line + lines->length, *after = line;
    size_t name_length = strlen(name);
    const bool assembler = lines->length > 5 && memcmp(line, "ptxas", 5) == 0;
    memset(message, 0, sizeof *message);
-   message->own = lines->length > name_length && memcmp(line, name, name_length) == 0 && line[name_length] == '(';
+   message->own =
+      lines->length > name_length && memcmp(line, name, name_length) == 0 && line[name_length] == '(';
    if (message->own)
       message->line = (uint32_t)strtoul(line + name_length + 1, NULL, 10);
    for (uint32_t i = 0; kinds[i]; i++) {
       const char *found = memmem(line, lines->length, kinds[i], strlen(kinds[i]));
       const char *colon = found ? memchr(found, ':', (size_t)(end - found)) : NULL;
       /* "): error:" and "ptxas fatal   :" begin a message; a source line that says "error" does not. */
-      bool begins = found && colon && (assembler || found == line || (found >= line + 3 && memcmp(found - 3, "): ", 3) == 0));
+      bool begins = found && colon &&
+                    (assembler || found == line || (found >= line + 3 && memcmp(found - 3, "): ", 3) == 0));
       if (!begins)
          continue;
       message->error = i < 4;
@@ -65,7 +70,8 @@ static bool read_head(const lines_t *lines, const char *name, message_t *message
          after++;
       /* The assembler's lines are those of the PTX, which the author of the asm text never sees. */
       snprintf(message->text, sizeof message->text, "%s", assembler ? "ptxas: " : "");
-      copy_text(message->text + strlen(message->text), sizeof message->text - strlen(message->text), after, (size_t)(end - after));
+      copy_text(message->text + strlen(message->text), sizeof message->text - strlen(message->text), after,
+                (size_t)(end - after));
       return true;
    }
    return false;
@@ -79,7 +85,8 @@ static uint32_t caret_column(const lines_t *lines) {
    return i < lines->length && lines->start[i] == '^' && i + 2 >= lines->length ? (uint32_t)i + 1 : 0;
 }
 
-static uint32_t read_messages(const char *log, size_t bytes, const char *name, message_t *list, uint32_t room) {
+static uint32_t read_messages(const char *log, size_t bytes, const char *name, message_t *list,
+                              uint32_t room) {
    lines_t lines = {log, log + bytes, log, 0};
    uint32_t count = 0;
    while (next_line(&lines) && count < room) {

@@ -5,8 +5,9 @@
 #include <string.h>
 
 const char *export_type(uint32_t dtype) {
-   static const char *const types[] = {[RKB_F16] = "__half", [RKB_BF16] = "__nv_bfloat16", [RKB_F32] = "float", [RKB_F64] = "double",
-                                       [RKB_I32] = "int32_t", [RKB_I64] = "int64_t",       [RKB_U8] = "uint8_t"};
+   static const char *const types[] = {
+      [RKB_F16] = "__half",  [RKB_BF16] = "__nv_bfloat16", [RKB_F32] = "float", [RKB_F64] = "double",
+      [RKB_I32] = "int32_t", [RKB_I64] = "int64_t",        [RKB_U8] = "uint8_t"};
    return dtype >= RKB_F16 && dtype <= RKB_U8 ? types[dtype] : "void";
 }
 
@@ -34,11 +35,14 @@ bool export_is_let(const exporter_t *exporter, const char *name) {
    return false;
 }
 
-bool export_shape(exporter_t *exporter, const rkb_export_tensor_t *tensor, rkb_expression_t ***list, uint32_t *count) {
+bool export_shape(exporter_t *exporter, const rkb_export_tensor_t *tensor, rkb_expression_t ***list,
+                  uint32_t *count) {
    const rkb_place_t nowhere = {NULL, 0, 0};
-   if (rkb_expression_list(exporter->arena, tensor->shape, strlen(tensor->shape), nowhere, list, count, exporter->problems))
+   if (rkb_expression_list(exporter->arena, tensor->shape, strlen(tensor->shape), nowhere, list, count,
+                           exporter->problems))
       return true;
-   rkb_finding_set(exporter->finding, "plan.manifest", 0, 0, "the shape '%.100s' of '%.64s' cannot be read", tensor->shape, tensor->name);
+   rkb_finding_set(exporter->finding, "plan.manifest", 0, 0, "the shape '%.100s' of '%.64s' cannot be read",
+                   tensor->shape, tensor->name);
    *count = 0;
    return false;
 }
@@ -52,103 +56,20 @@ void export_product(rkb_expression_t *const *list, uint32_t count, rkb_text_t *o
 }
 
 void export_heading(exporter_t *exporter, const char *what) {
-   rkb_text_format(exporter->out, "/* %s for %s, %s.\n * Written by rkb from %s; edit that file, not this one. */\n", what,
+   rkb_text_format(exporter->out,
+                   "/* %s for %s, %s.\n * Written by rkb from %s; edit that file, not this one. */\n", what,
                    exporter->subject->task, exporter->subject->direction, exporter->subject->file);
 }
 
 void export_source(exporter_t *exporter) {
    for (uint32_t i = 0; i < exporter->manifest->public.tune_count; i++)
-      rkb_text_format(exporter->out, "#define %s %lld\n", exporter->manifest->public.tune[i].name, (long long)exporter->tune[i]);
+      rkb_text_format(exporter->out, "#define %s %lld\n", exporter->manifest->public.tune[i].name,
+                      (long long)exporter->tune[i]);
    rkb_text_format(exporter->out, "\n%s\n", exporter->source);
 }
 
-/* Conversions happen against the kernel's own parameter types, found by the compiler; an integer that would be cut is refused before
- * anything is launched. */
-static const char support[] =
-   "\n/* What the launches below stand on. */\n"
-   "namespace {\n"
-   "template <class A, class B> constexpr auto rkb_min(A a, B b) { return a < b ? a : b; }\n"
-   "template <class A, class B> constexpr auto rkb_max(A a, B b) { return a > b ? a : b; }\n"
-   "/* As the manifest has it: the quotient rounded up, for any signs. */\n"
-   "template <class A, class B> constexpr int64_t rkb_ceildiv(A a, B b) { return a / b + (a % b != 0 && (a < 0) == (b < 0)); }\n"
-   "\n"
-   "struct rkb_pointer {\n"
-   "   const void *at;\n"
-   "};\n"
-   "template <class P, class V> P rkb_convert(V value, bool &fits) {\n"
-   "   if constexpr (std::is_same_v<V, rkb_pointer>)\n"
-   "      return (P)const_cast<void *>(value.at);\n"
-   "   else {\n"
-   "      const P converted = (P)value;\n"
-   "      if constexpr (std::is_integral_v<V>)\n"
-   "         fits = fits && (int64_t)converted == (int64_t)value;\n"
-   "      return converted;\n"
-   "   }\n"
-   "}\n"
-   "\n"
-   "struct rkb_shape {\n"
-   "   int64_t grid[3], block[3], cluster[3], shared;\n"
-   "   bool cooperative;\n"
-   "};\n"
-   "\n"
-   "template <size_t... I, class... P> cudaError_t rkb_start(void (*kernel)(P...), const cudaLaunchConfig_t &config, std::tuple<P...> &values,\n"
-   "                                                          std::index_sequence<I...>) {\n"
-   "   void *pointers[] = {(void *)&std::get<I>(values)..., nullptr};\n"
-   "   return cudaLaunchKernelExC(&config, (const void *)kernel, pointers);\n"
-   "}\n"
-   "\n"
-   "template <class... P, class... A> cudaError_t rkb_launch(void (*kernel)(P...), const rkb_shape &shape, cudaStream_t stream, A... arguments) {\n"
-   "   static_assert(sizeof...(P) == sizeof...(A), \"as many arguments as parameters\");\n"
-   "   bool fits = true;\n"
-   "   std::tuple<P...> values{rkb_convert<P>(arguments, fits)...};\n"
-   "   cudaLaunchAttribute attributes[2] = {};\n"
-   "   cudaLaunchConfig_t config = {};\n"
-   "   for (int i = 0; i < 3; i++)\n"
-   "      if (shape.grid[i] == 0)\n"
-   "         return cudaSuccess;\n"
-   "   for (int i = 0; i < 3; i++)\n"
-   "      fits = fits && shape.grid[i] > 0 && shape.grid[i] <= INT32_MAX && shape.block[i] > 0 && shape.block[i] <= 1024;\n"
-   "   if (!fits || shape.shared < 0 || shape.shared > INT32_MAX)\n"
-   "      return cudaErrorInvalidValue;\n"
-   "   config.gridDim = dim3((unsigned)shape.grid[0], (unsigned)shape.grid[1], (unsigned)shape.grid[2]);\n"
-   "   config.blockDim = dim3((unsigned)shape.block[0], (unsigned)shape.block[1], (unsigned)shape.block[2]);\n"
-   "   config.dynamicSmemBytes = (size_t)shape.shared;\n"
-   "   config.stream = stream;\n"
-   "   config.attrs = attributes;\n"
-   "   if (shape.cooperative) {\n"
-   "      attributes[config.numAttrs].id = cudaLaunchAttributeCooperative;\n"
-   "      attributes[config.numAttrs++].val.cooperative = 1;\n"
-   "   }\n"
-   "   if (shape.cluster[0] * shape.cluster[1] * shape.cluster[2] > 1) {\n"
-   "      attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;\n"
-   "      attributes[config.numAttrs].val.clusterDim.x = (unsigned)shape.cluster[0];\n"
-   "      attributes[config.numAttrs].val.clusterDim.y = (unsigned)shape.cluster[1];\n"
-   "      attributes[config.numAttrs++].val.clusterDim.z = (unsigned)shape.cluster[2];\n"
-   "   }\n"
-   "   if (shape.shared > 48 * 1024) {\n"
-   "      const cudaError_t status = cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shape.shared);\n"
-   "      if (status != cudaSuccess)\n"
-   "         return status;\n"
-   "   }\n"
-   "   return rkb_start(kernel, config, values, std::index_sequence_for<P...>{});\n"
-   "}\n"
-   "\n"
-   "template <class T> __global__ void rkb_fill_kernel(T *out, T value, int64_t count) {\n"
-   "   for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < count; i += (int64_t)gridDim.x * blockDim.x)\n"
-   "      out[i] = value;\n"
-   "}\n"
-   "template <class T> cudaError_t rkb_fill(T *out, double value, int64_t count, cudaStream_t stream) {\n"
-   "   if (count == 0)\n"
-   "      return cudaSuccess;\n"
-   "   if (value == 0)\n"
-   "      return cudaMemsetAsync(out, 0, (size_t)count * sizeof(T), stream);\n"
-   "   rkb_fill_kernel<T><<<(unsigned)rkb_min((count + 255) / 256, INT64_C(65535)), 256, 0, stream>>>(out, (T)value, count);\n"
-   "   return cudaGetLastError();\n"
-   "}\n"
-   "} // namespace\n";
-
 void export_support(exporter_t *exporter) {
-   rkb_text_add(exporter->out, support);
+   rkb_text_format(exporter->out, "\n%s", export_support_text);
 }
 
 typedef struct mention {
@@ -199,7 +120,8 @@ static void write_properties(exporter_t *exporter) {
                 {"l2_bytes", (int64_t)device->l2_bytes}};
    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
       if (is_mentioned(exporter, table[i].name))
-         rkb_text_format(exporter->out, "   const int64_t %s = %lld; /* of %s */\n", table[i].name, (long long)table[i].value, device->name);
+         rkb_text_format(exporter->out, "   const int64_t %s = %lld; /* of %s */\n", table[i].name,
+                         (long long)table[i].value, device->name);
 }
 
 void export_names(exporter_t *exporter) {
@@ -208,9 +130,11 @@ void export_names(exporter_t *exporter) {
    write_properties(exporter);
    for (uint32_t i = 0; i < exporter->subject->let_count; i++) {
       const rkb_export_let_t *let = &exporter->subject->lets[i];
-      rkb_expression_t *value = rkb_expression_parse(exporter->arena, let->text, strlen(let->text), nowhere, exporter->problems);
+      rkb_expression_t *value =
+         rkb_expression_parse(exporter->arena, let->text, strlen(let->text), nowhere, exporter->problems);
       if (!value) {
-         rkb_finding_set(exporter->finding, "plan.manifest", 0, 0, "the task's let '%.64s' cannot be read", let->name);
+         rkb_finding_set(exporter->finding, "plan.manifest", 0, 0, "the task's let '%.64s' cannot be read",
+                         let->name);
          return;
       }
       rkb_text_format(exporter->out, "   [[maybe_unused]] const auto %s = ", let->name);
@@ -232,7 +156,8 @@ void export_names(exporter_t *exporter) {
 void export_scratch_sizes(exporter_t *exporter) {
    for (uint32_t i = 0; i < exporter->manifest->scratch_count; i++) {
       const manifest_scratch_t *scratch = &exporter->manifest->scratch[i];
-      rkb_text_format(exporter->out, "   const int64_t %s_bytes = (int64_t)sizeof(%s) * ", scratch->name, export_type(scratch->dtype));
+      rkb_text_format(exporter->out, "   const int64_t %s_bytes = (int64_t)sizeof(%s) * ", scratch->name,
+                      export_type(scratch->dtype));
       export_product(scratch->shape, scratch->rank, exporter->out);
       rkb_text_add(exporter->out, ";\n");
    }
@@ -242,7 +167,8 @@ static void write_failure_check(rkb_text_t *out, const char *indent) {
    rkb_text_format(out, "%sif (status != cudaSuccess)\n%s   return status;\n", indent, indent);
 }
 
-static void write_fill(exporter_t *exporter, const char *name, double value, rkb_expression_t *const *shape, uint32_t rank) {
+static void write_fill(exporter_t *exporter, const char *name, double value, rkb_expression_t *const *shape,
+                       uint32_t rank) {
    rkb_text_format(exporter->out, "   status = rkb_fill(%s, double(%.17g), ", name, value);
    export_product(shape, rank, exporter->out);
    rkb_text_add(exporter->out, ", stream);\n");
@@ -260,7 +186,8 @@ static void write_fills(exporter_t *exporter) {
    }
    for (uint32_t i = 0; i < manifest->scratch_count; i++)
       if (manifest->scratch[i].init.declared)
-         write_fill(exporter, manifest->scratch[i].name, manifest->scratch[i].init.value, manifest->scratch[i].shape, manifest->scratch[i].rank);
+         write_fill(exporter, manifest->scratch[i].name, manifest->scratch[i].init.value,
+                    manifest->scratch[i].shape, manifest->scratch[i].rank);
 }
 
 static void write_dimensions(rkb_text_t *out, rkb_expression_t *const *list, uint32_t count) {
@@ -276,7 +203,8 @@ static void write_dimensions(rkb_text_t *out, rkb_expression_t *const *list, uin
 }
 
 static void write_argument(exporter_t *exporter, const manifest_argument_t *argument) {
-   const bool pointer = argument->head && (export_tensor(exporter, argument->head) || find_scratch(exporter, argument->head));
+   const bool pointer =
+      argument->head && (export_tensor(exporter, argument->head) || find_scratch(exporter, argument->head));
    rkb_text_add(exporter->out, ",\n                          ");
    if (argument->null)
       rkb_text_add(exporter->out, "rkb_pointer{nullptr}");
@@ -294,10 +222,14 @@ static void write_argument(exporter_t *exporter, const manifest_argument_t *argu
 /* declared: the variable that joins an else to what stands before it has been. */
 static bool write_launch(exporter_t *exporter, const manifest_launch_t *launch, bool declared) {
    rkb_text_t *out = exporter->out;
-   const bool joined = launch->is_else || (launch < exporter->manifest->launches + exporter->manifest->public.launch_count - 1 && launch[1].is_else);
+   const bool joined = launch->is_else ||
+                       (launch < exporter->manifest->launches + exporter->manifest->public.launch_count - 1 &&
+                        launch[1].is_else);
    if (joined && !launch->is_else)
       rkb_text_format(out, "%s   taken = false;\n", declared ? "" : "   bool taken;\n");
-   rkb_text_add(out, launch->is_else ? launch->when ? "   if (!taken && " : "   if (!taken" : launch->when ? "   if (" : "   if (true");
+   rkb_text_add(out, launch->is_else ? launch->when ? "   if (!taken && " : "   if (!taken"
+                     : launch->when  ? "   if ("
+                                     : "   if (true");
    if (launch->when)
       rkb_expression_write(launch->when, out);
    rkb_text_add(out, ") {\n      rkb_shape shape = {");
@@ -318,13 +250,14 @@ static bool write_launch(exporter_t *exporter, const manifest_launch_t *launch, 
       uint32_t rank;
       if (!tensor || !export_shape(exporter, tensor, &shape, &rank))
          continue;
-      rkb_text_format(out, "      status = cudaMemcpyToSymbolAsync(%s, %s, sizeof(%s) * (size_t)(", launch->constants[i].symbol, tensor->name,
-                      export_type(tensor->dtype));
+      rkb_text_format(out, "      status = cudaMemcpyToSymbolAsync(%s, %s, sizeof(%s) * (size_t)(",
+                      launch->constants[i].symbol, tensor->name, export_type(tensor->dtype));
       export_product(shape, rank, out);
       rkb_text_add(out, "), 0, cudaMemcpyDeviceToDevice, stream);\n");
       write_failure_check(out, "      ");
    }
-   rkb_text_format(out, "      any = %strue;\n      status = rkb_launch(%s, shape, stream", joined ? "taken = " : "", launch->kernel);
+   rkb_text_format(out, "      any = %strue;\n      status = rkb_launch(%s, shape, stream",
+                   joined ? "taken = " : "", launch->kernel);
    for (uint32_t i = 0; i < launch->argument_count; i++)
       write_argument(exporter, &launch->arguments[i]);
    rkb_text_add(out, ");\n");
@@ -339,11 +272,14 @@ void export_body(exporter_t *exporter) {
    write_fills(exporter);
    for (uint32_t i = 0; i < exporter->manifest->public.launch_count; i++)
       declared = write_launch(exporter, &exporter->manifest->launches[i], declared);
-   rkb_text_add(exporter->out, "   return any ? cudaSuccess : cudaErrorInvalidValue; /* no launch is made for such sizes */\n");
+   rkb_text_add(
+      exporter->out,
+      "   return any ? cudaSuccess : cudaErrorInvalidValue; /* no launch is made for such sizes */\n");
 }
 
-int rkb_export(enum rkb_export_form form, const rkb_export_subject_t *subject, const char *source, const char *tune_json,
-               const rkb_device_t *device, rkb_text_t *out, rkb_text_t *header, rkb_finding_t *finding, rkb_error_t *err) {
+int rkb_export(enum rkb_export_form form, const rkb_export_subject_t *subject, const char *source,
+               const char *tune_json, const rkb_device_t *device, rkb_text_t *out, rkb_text_t *header,
+               rkb_finding_t *finding, rkb_error_t *err) {
    int64_t tune[RKB_MANIFEST_MAX_ENTRIES];
    rkb_problems_t problems;
    rkb_manifest_t *manifest;
@@ -356,8 +292,15 @@ int rkb_export(enum rkb_export_form form, const rkb_export_subject_t *subject, c
    else
       status = rkb_tune_resolve(manifest, tune_json, tune, finding, err);
    if (manifest && status == RKB_OK && !finding->reason[0]) {
-      exporter_t exporter = {.subject = subject, .manifest = (const manifest_t *)manifest, .tune = tune, .device = device, .source = source,
-                             .arena = ((const manifest_t *)manifest)->arena, .problems = &problems, .out = out, .finding = finding};
+      exporter_t exporter = {.subject = subject,
+                             .manifest = (const manifest_t *)manifest,
+                             .tune = tune,
+                             .device = device,
+                             .source = source,
+                             .arena = ((const manifest_t *)manifest)->arena,
+                             .problems = &problems,
+                             .out = out,
+                             .finding = finding};
       if (form == RKB_EXPORT_C)
          export_c(&exporter, header);
       else

@@ -1,5 +1,6 @@
-/* A candidate as source that stands alone: a .cu with a C launcher, or a PyTorch extension.  The same kernel, the same launches, with
- * the manifest's expressions turned into C++ that is evaluated at run time.  Any thread. */
+/* A candidate as source that stands alone: a .cu with a C launcher, or a PyTorch extension.  The same kernel,
+ * the same launches, with the manifest's expressions turned into C++ that is evaluated at run time.  Any
+ * thread. */
 #ifndef RKB_KERNEL_EXPORT_H
 #define RKB_KERNEL_EXPORT_H
 
@@ -30,9 +31,11 @@ typedef struct rkb_export_subject {
    uint32_t let_count;
 } rkb_export_subject_t;
 
-/* RKB_EXPORT_C: the .cu with `extern "C" cudaError_t rkb_<task>_<direction>(...)`, and into header (not NULL then) its declaration;
- * device properties in expressions take the target's values.  RKB_EXPORT_TORCH: one .cu for torch.utils.cpp_extension; header unused. */
-int rkb_export(enum rkb_export_form form, const rkb_export_subject_t *subject, const char *source, const char *tune_json,
-               const rkb_device_t *device, rkb_text_t *out, rkb_text_t *header, rkb_finding_t *finding, rkb_error_t *err);
+/* RKB_EXPORT_C: the .cu with `extern "C" cudaError_t rkb_<task>_<direction>(...)`, and into header (not NULL
+ * then) its declaration; device properties in expressions take the target's values.  RKB_EXPORT_TORCH: one
+ * .cu for torch.utils.cpp_extension; header unused. */
+int rkb_export(enum rkb_export_form form, const rkb_export_subject_t *subject, const char *source,
+               const char *tune_json, const rkb_device_t *device, rkb_text_t *out, rkb_text_t *header,
+               rkb_finding_t *finding, rkb_error_t *err);
 
 #endif

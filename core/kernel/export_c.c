@@ -1,5 +1,5 @@
-/* `rkb export --c`: one .cu with an extern "C" launcher that takes device pointers, sizes and a stream, and its header.  Needs nothing
- * but the CUDA runtime.  Owns nothing; any thread. */
+/* `rkb export --c`: one .cu with an extern "C" launcher that takes device pointers, sizes and a stream, and
+ * its header.  Needs nothing but the CUDA runtime.  Owns nothing; any thread. */
 #include "kernel/export_parts.h"
 
 static void write_sizes(const exporter_t *exporter, rkb_text_t *out) {
@@ -13,8 +13,8 @@ static void write_launcher_head(const exporter_t *exporter, rkb_text_t *out) {
    const rkb_export_subject_t *subject = exporter->subject;
    rkb_text_format(out, "cudaError_t rkb_%s_%s(", subject->task, subject->direction);
    for (uint32_t i = 0; i < subject->tensor_count; i++)
-      rkb_text_format(out, "%s%s *%s, ", subject->tensors[i].role == RKB_IN ? "const " : "", export_type(subject->tensors[i].dtype),
-                      subject->tensors[i].name);
+      rkb_text_format(out, "%s%s *%s, ", subject->tensors[i].role == RKB_IN ? "const " : "",
+                      export_type(subject->tensors[i].dtype), subject->tensors[i].name);
    for (uint32_t i = 0; i < subject->dim_count; i++)
       rkb_text_format(out, "int64_t %s, ", subject->dims[i]);
    for (uint32_t i = 0; i < subject->attribute_count; i++)
@@ -29,7 +29,8 @@ static void write_unused(const exporter_t *exporter) {
 
 static void write_scratch_function(exporter_t *exporter) {
    const manifest_t *manifest = exporter->manifest;
-   rkb_text_format(exporter->out, "\nextern \"C\" int64_t rkb_%s_%s_scratch_bytes(", exporter->subject->task, exporter->subject->direction);
+   rkb_text_format(exporter->out, "\nextern \"C\" int64_t rkb_%s_%s_scratch_bytes(", exporter->subject->task,
+                   exporter->subject->direction);
    write_sizes(exporter, exporter->out);
    rkb_text_add(exporter->out, ") {\n");
    write_unused(exporter);
@@ -50,19 +51,24 @@ static void write_scratch_pointers(exporter_t *exporter) {
    export_scratch_sizes(exporter);
    rkb_text_add(exporter->out, "   char *free_scratch = (char *)scratch;\n");
    for (uint32_t i = 0; i < manifest->scratch_count; i++)
-      rkb_text_format(exporter->out, "   %s *const %s = (%s *)free_scratch;\n   free_scratch += rkb_ceildiv(%s_bytes, 256) * 256;\n",
-                      export_type(manifest->scratch[i].dtype), manifest->scratch[i].name, export_type(manifest->scratch[i].dtype),
-                      manifest->scratch[i].name);
+      rkb_text_format(
+         exporter->out,
+         "   %s *const %s = (%s *)free_scratch;\n   free_scratch += rkb_ceildiv(%s_bytes, 256) * 256;\n",
+         export_type(manifest->scratch[i].dtype), manifest->scratch[i].name,
+         export_type(manifest->scratch[i].dtype), manifest->scratch[i].name);
 }
 
 static void write_header(const exporter_t *exporter, rkb_text_t *header) {
    const rkb_export_subject_t *subject = exporter->subject;
-   rkb_text_format(header,
-                   "/* Launches the kernel for %s, %s.  Pointers are device memory, aligned to 256 bytes, rows contiguous; scratch has the bytes that\n"
-                   " * rkb_%s_%s_scratch_bytes gives and may be NULL when that is 0.  Runs on stream and returns at once; the result is what the\n"
-                   " * CUDA runtime says of the launches, cudaErrorInvalidValue for sizes the kernel does not take. */\n"
-                   "#pragma once\n#include <cuda_runtime.h>\n#include <stdint.h>\n",
-                   subject->task, subject->direction, subject->task, subject->direction);
+   rkb_text_format(
+      header,
+      "/* Launches the kernel for %s, %s.  Pointers are device memory, aligned to 256 bytes, rows "
+      "contiguous; scratch has the bytes that\n"
+      " * rkb_%s_%s_scratch_bytes gives and may be NULL when that is 0.  Runs on stream and returns at once; "
+      "the result is what the\n"
+      " * CUDA runtime says of the launches, cudaErrorInvalidValue for sizes the kernel does not take. */\n"
+      "#pragma once\n#include <cuda_runtime.h>\n#include <stdint.h>\n",
+      subject->task, subject->direction, subject->task, subject->direction);
    for (uint32_t i = 0; i < subject->tensor_count; i++) {
       if (subject->tensors[i].dtype == RKB_F16 || subject->tensors[i].dtype == RKB_BF16) {
          rkb_text_add(header, "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n");
@@ -79,8 +85,10 @@ static void write_header(const exporter_t *exporter, rkb_text_t *header) {
 
 void export_c(exporter_t *exporter, rkb_text_t *header) {
    export_heading(exporter, "A CUDA kernel and its launcher");
-   rkb_text_add(exporter->out, "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n#include <cuda_runtime.h>\n#include <stdint.h>\n"
-                               "#include <tuple>\n#include <type_traits>\n#include <utility>\n\n");
+   rkb_text_add(
+      exporter->out,
+      "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n#include <cuda_runtime.h>\n#include <stdint.h>\n"
+      "#include <tuple>\n#include <type_traits>\n#include <utility>\n\n");
    export_support(exporter); /* before the tune macros, which would rewrite it too */
    export_source(exporter);
    write_scratch_function(exporter);

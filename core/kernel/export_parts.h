@@ -17,11 +17,16 @@ typedef struct exporter {
    rkb_finding_t *finding;
 } exporter_t;
 
-const char *export_type(uint32_t dtype);                                /* "float", "__half", ... */
-const rkb_export_tensor_t *export_tensor(const exporter_t *exporter, const char *name); /* NULL: no tensor of the task */
-bool export_is_let(const exporter_t *exporter, const char *name);       /* of the task or the manifest */
+/* export_support.cuh, which the build turns into a constant. */
+extern const char export_support_text[];
+
+const char *export_type(uint32_t dtype); /* "float", "__half", ... */
+const rkb_export_tensor_t *export_tensor(const exporter_t *exporter,
+                                         const char *name);       /* NULL: no tensor of the task */
+bool export_is_let(const exporter_t *exporter, const char *name); /* of the task or the manifest */
 /* The shape of a tensor, parsed; false with a finding. */
-bool export_shape(exporter_t *exporter, const rkb_export_tensor_t *tensor, rkb_expression_t ***list, uint32_t *count);
+bool export_shape(exporter_t *exporter, const rkb_export_tensor_t *tensor, rkb_expression_t ***list,
+                  uint32_t *count);
 void export_product(rkb_expression_t *const *list, uint32_t count, rkb_text_t *out);
 
 void export_heading(exporter_t *exporter, const char *what);
@@ -29,8 +34,8 @@ void export_source(exporter_t *exporter);  /* tune macros, then the candidate's 
 void export_support(exporter_t *exporter); /* rkb_ceildiv, the checked launch, ... */
 /* `const int64_t rows = ...;` for lets and used device properties, indented. */
 void export_names(exporter_t *exporter);
-/* Fills, constants and launches, in terms of pointers named as the tensors and the scratch buffers; each statement leaves the
- * function with `status` when it fails. */
+/* Fills, constants and launches, in terms of pointers named as the tensors and the scratch buffers; each
+ * statement leaves the function with `status` when it fails. */
 void export_body(exporter_t *exporter);
 /* `const int64_t partial_bytes = ...;` for each scratch buffer. */
 void export_scratch_sizes(exporter_t *exporter);

@@ -1,13 +1,16 @@
-/* `rkb export --torch`: a PyTorch extension source (torch.utils.cpp_extension) around the same launches: checks device, dtype, layout
- * and shape, makes the outputs, runs on the current stream.  Owns nothing; any thread. */
+/* `rkb export --torch`: a PyTorch extension source (torch.utils.cpp_extension) around the same launches:
+ * checks device, dtype, layout and shape, makes the outputs, runs on the current stream.  Owns nothing; any
+ * thread. */
 #include "kernel/export_parts.h"
 #include "kernel/finding.h"
 
 #include <string.h>
 
 static const char *scalar_type(uint32_t dtype) {
-   static const char *const types[] = {[RKB_F16] = "at::kHalf", [RKB_BF16] = "at::kBFloat16", [RKB_F32] = "at::kFloat", [RKB_F64] = "at::kDouble",
-                                       [RKB_I32] = "at::kInt",  [RKB_I64] = "at::kLong",      [RKB_U8] = "at::kByte"};
+   static const char *const types[] = {
+      [RKB_F16] = "at::kHalf",   [RKB_BF16] = "at::kBFloat16", [RKB_F32] = "at::kFloat",
+      [RKB_F64] = "at::kDouble", [RKB_I32] = "at::kInt",       [RKB_I64] = "at::kLong",
+      [RKB_U8] = "at::kByte"};
    return dtype >= RKB_F16 && dtype <= RKB_U8 ? types[dtype] : "at::kFloat";
 }
 
@@ -36,7 +39,8 @@ static void write_signature(exporter_t *exporter) {
    rkb_text_format(exporter->out, "static std::vector<at::Tensor> rkb_%s(", subject->direction);
    for (uint32_t i = 0; i < subject->tensor_count; i++)
       if (subject->tensors[i].role != RKB_OUT)
-         rkb_text_format(exporter->out, "%sat::Tensor tensor_%s", written++ ? ", " : "", subject->tensors[i].name);
+         rkb_text_format(exporter->out, "%sat::Tensor tensor_%s", written++ ? ", " : "",
+                         subject->tensors[i].name);
    for (uint32_t i = 0; i < subject->dim_count; i++)
       if (!find_axis(exporter, subject->dims[i], &tensor, &axis))
          rkb_text_format(exporter->out, "%sint64_t %s", written++ ? ", " : "", subject->dims[i]);
@@ -53,16 +57,20 @@ static void write_sizes(exporter_t *exporter) {
       if (subject->tensors[i].role == RKB_OUT || !export_shape(exporter, &subject->tensors[i], &shape, &rank))
          continue;
       rkb_text_format(exporter->out,
-                      "   TORCH_CHECK(tensor_%s.is_cuda() && tensor_%s.scalar_type() == %s && tensor_%s.is_contiguous() && tensor_%s.dim() == %u,\n"
+                      "   TORCH_CHECK(tensor_%s.is_cuda() && tensor_%s.scalar_type() == %s && "
+                      "tensor_%s.is_contiguous() && tensor_%s.dim() == %u,\n"
                       "               \"%s: a contiguous CUDA tensor of type %s and %u dimensions\");\n",
-                      subject->tensors[i].name, subject->tensors[i].name, scalar_type(subject->tensors[i].dtype), subject->tensors[i].name,
-                      subject->tensors[i].name, rank, subject->tensors[i].name, export_type(subject->tensors[i].dtype), rank);
+                      subject->tensors[i].name, subject->tensors[i].name,
+                      scalar_type(subject->tensors[i].dtype), subject->tensors[i].name,
+                      subject->tensors[i].name, rank, subject->tensors[i].name,
+                      export_type(subject->tensors[i].dtype), rank);
    }
    for (uint32_t i = 0; i < subject->dim_count; i++) {
       const char *tensor;
       uint32_t axis;
       if (find_axis(exporter, subject->dims[i], &tensor, &axis))
-         rkb_text_format(exporter->out, "   [[maybe_unused]] const int64_t %s = tensor_%s.size(%u);\n", subject->dims[i], tensor, axis);
+         rkb_text_format(exporter->out, "   [[maybe_unused]] const int64_t %s = tensor_%s.size(%u);\n",
+                         subject->dims[i], tensor, axis);
    }
 }
 
@@ -92,38 +100,50 @@ static void write_tensors(exporter_t *exporter) {
    for (uint32_t i = 0; i < subject->tensor_count; i++) {
       const rkb_export_tensor_t *tensor = &subject->tensors[i];
       if (tensor->role == RKB_OUT) {
-         rkb_text_format(exporter->out, "   at::Tensor tensor_%s = at::empty(std::vector<int64_t>", tensor->name);
+         rkb_text_format(exporter->out, "   at::Tensor tensor_%s = at::empty(std::vector<int64_t>",
+                         tensor->name);
          write_shape_list(exporter, tensor);
-         rkb_text_format(exporter->out, ", tensor_%s.options().dtype(%s));\n", anchor, scalar_type(tensor->dtype));
+         rkb_text_format(exporter->out, ", tensor_%s.options().dtype(%s));\n", anchor,
+                         scalar_type(tensor->dtype));
       } else {
-         rkb_text_format(exporter->out, "   TORCH_CHECK(tensor_%s.sizes() == at::IntArrayRef(std::vector<int64_t>", tensor->name);
+         rkb_text_format(exporter->out,
+                         "   TORCH_CHECK(tensor_%s.sizes() == at::IntArrayRef(std::vector<int64_t>",
+                         tensor->name);
          write_shape_list(exporter, tensor);
-         rkb_text_format(exporter->out, ") && tensor_%s.get_device() == tensor_%s.get_device(),\n               \"%s has the shape [%s], on one device\");\n",
+         rkb_text_format(exporter->out,
+                         ") && tensor_%s.get_device() == tensor_%s.get_device(),\n               \"%s has "
+                         "the shape [%s], on one device\");\n",
                          tensor->name, anchor, tensor->name, tensor->shape);
       }
    }
    for (uint32_t i = 0; i < exporter->manifest->scratch_count; i++)
-      rkb_text_format(exporter->out, "   at::Tensor tensor_%s = at::empty({%s_bytes}, tensor_%s.options().dtype(at::kByte));\n",
-                      exporter->manifest->scratch[i].name, exporter->manifest->scratch[i].name, anchor);
+      rkb_text_format(
+         exporter->out,
+         "   at::Tensor tensor_%s = at::empty({%s_bytes}, tensor_%s.options().dtype(at::kByte));\n",
+         exporter->manifest->scratch[i].name, exporter->manifest->scratch[i].name, anchor);
 }
 
 static void write_launcher(exporter_t *exporter) {
    const rkb_export_subject_t *subject = exporter->subject;
    for (uint32_t i = 0; i < subject->tensor_count; i++)
-      rkb_text_format(exporter->out, "   %s%s *const %s = (%s%s *)tensor_%s.data_ptr();\n", subject->tensors[i].role == RKB_IN ? "const " : "",
-                      export_type(subject->tensors[i].dtype), subject->tensors[i].name, subject->tensors[i].role == RKB_IN ? "const " : "",
+      rkb_text_format(exporter->out, "   %s%s *const %s = (%s%s *)tensor_%s.data_ptr();\n",
+                      subject->tensors[i].role == RKB_IN ? "const " : "",
+                      export_type(subject->tensors[i].dtype), subject->tensors[i].name,
+                      subject->tensors[i].role == RKB_IN ? "const " : "",
                       export_type(subject->tensors[i].dtype), subject->tensors[i].name);
    for (uint32_t i = 0; i < exporter->manifest->scratch_count; i++) {
       const manifest_scratch_t *scratch = &exporter->manifest->scratch[i];
-      rkb_text_format(exporter->out, "   %s *const %s = (%s *)tensor_%s.data_ptr();\n", export_type(scratch->dtype), scratch->name,
-                      export_type(scratch->dtype), scratch->name);
+      rkb_text_format(exporter->out, "   %s *const %s = (%s *)tensor_%s.data_ptr();\n",
+                      export_type(scratch->dtype), scratch->name, export_type(scratch->dtype), scratch->name);
    }
    rkb_text_add(exporter->out, "   const c10::cuda::CUDAGuard guard(");
    rkb_text_format(exporter->out, "tensor_%s.device());\n", first_input(subject));
    rkb_text_add(exporter->out, "   const cudaStream_t stream = c10::cuda::getCurrentCUDAStream();\n"
                                "   const cudaError_t launched = [&]() -> cudaError_t {\n");
    export_body(exporter);
-   rkb_text_add(exporter->out, "   }();\n   TORCH_CHECK(launched == cudaSuccess, cudaGetErrorString(launched));\n   return {");
+   rkb_text_add(
+      exporter->out,
+      "   }();\n   TORCH_CHECK(launched == cudaSuccess, cudaGetErrorString(launched));\n   return {");
    uint32_t written = 0;
    for (uint32_t i = 0; i < subject->tensor_count; i++)
       if (subject->tensors[i].role != RKB_IN)
@@ -133,13 +153,16 @@ static void write_launcher(exporter_t *exporter) {
 
 void export_torch(exporter_t *exporter) {
    if (!first_input(exporter->subject)) {
-      rkb_finding_set(exporter->finding, "unsupported.export", 0, 0, "a task without inputs cannot become a PyTorch function");
+      rkb_finding_set(exporter->finding, "unsupported.export", 0, 0,
+                      "a task without inputs cannot become a PyTorch function");
       return;
    }
    export_heading(exporter, "A CUDA kernel as a PyTorch extension");
-   rkb_text_add(exporter->out, "#include <torch/extension.h>\n#include <c10/cuda/CUDAGuard.h>\n#include <c10/cuda/CUDAStream.h>\n"
-                               "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n#include <cuda_runtime.h>\n#include <stdint.h>\n"
-                               "#include <tuple>\n#include <type_traits>\n#include <utility>\n#include <vector>\n\n");
+   rkb_text_add(
+      exporter->out,
+      "#include <torch/extension.h>\n#include <c10/cuda/CUDAGuard.h>\n#include <c10/cuda/CUDAStream.h>\n"
+      "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n#include <cuda_runtime.h>\n#include <stdint.h>\n"
+      "#include <tuple>\n#include <type_traits>\n#include <utility>\n#include <vector>\n\n");
    export_support(exporter); /* before the tune macros, which would rewrite it too */
    export_source(exporter);
    rkb_text_add(exporter->out, "\n/* Returns the outputs, in the task's order. */\n");
@@ -149,6 +172,7 @@ void export_torch(exporter_t *exporter) {
    export_scratch_sizes(exporter);
    write_tensors(exporter);
    write_launcher(exporter);
-   rkb_text_format(exporter->out, "\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, module) {\n   module.def(\"%s\", &rkb_%s);\n}\n", exporter->subject->direction,
-                   exporter->subject->direction);
+   rkb_text_format(exporter->out,
+                   "\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, module) {\n   module.def(\"%s\", &rkb_%s);\n}\n",
+                   exporter->subject->direction, exporter->subject->direction);
 }

@@ -7,7 +7,8 @@ void rkb_finding_clear(rkb_finding_t *finding) {
    memset(finding, 0, sizeof *finding);
 }
 
-void rkb_finding_set(rkb_finding_t *finding, const char *reason, uint32_t line, uint32_t column, const char *fmt, ...) {
+void rkb_finding_set(rkb_finding_t *finding, const char *reason, uint32_t line, uint32_t column,
+                     const char *fmt, ...) {
    va_list ap;
    if (finding->reason[0])
       return;
@@ -25,7 +26,8 @@ void rkb_finding_from_problems(rkb_finding_t *finding, rkb_problems_t *problems)
    const char *message, *colon;
    for (uint32_t i = 0; i < problems->count; i++) {
       const rkb_problem_t *p = &problems->list[i];
-      if (!p->warning && (!first || p->line < first->line || (p->line == first->line && p->column < first->column)))
+      if (!p->warning &&
+          (!first || p->line < first->line || (p->line == first->line && p->column < first->column)))
          first = p;
    }
    if (!first) {

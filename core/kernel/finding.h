@@ -1,4 +1,5 @@
-/* Writing findings: one sentence against the candidate, with its reason code and its place in the .cu.  Any thread. */
+/* Writing findings: one sentence against the candidate, with its reason code and its place in the .cu.  Any
+ * thread. */
 #ifndef RKB_KERNEL_FINDING_H
 #define RKB_KERNEL_FINDING_H
 
@@ -7,10 +8,10 @@
 
 void rkb_finding_clear(rkb_finding_t *finding);
 /* Keeps the first: a second call on a finding that has a reason changes nothing. */
-void rkb_finding_set(rkb_finding_t *finding, const char *reason, uint32_t line, uint32_t column, const char *fmt, ...)
-   RKB_PRINTF(5, 6);
-/* The first problem of a file as a finding; a message of the form "code: text" with a code of the plan.* vocabulary gives
- * the reason, anything else is plan.manifest. */
+void rkb_finding_set(rkb_finding_t *finding, const char *reason, uint32_t line, uint32_t column,
+                     const char *fmt, ...) RKB_PRINTF(5, 6);
+/* The first problem of a file as a finding; a message of the form "code: text" with a code of the plan.*
+ * vocabulary gives the reason, anything else is plan.manifest. */
 void rkb_finding_from_problems(rkb_finding_t *finding, rkb_problems_t *problems);
 
 #endif

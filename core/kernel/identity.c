@@ -1,6 +1,6 @@
-/* What makes two candidates the same after the build: PTX whose names, comments and line information are taken away, and the plan of
- * every case.  Names are replaced by the order in which they first occur, so that a renamed kernel or variable is no new candidate.
- * Owns nothing beyond the call; any thread. */
+/* What makes two candidates the same after the build: PTX whose names, comments and line information are
+ * taken away, and the plan of every case.  Names are replaced by the order in which they first occur, so that
+ * a renamed kernel or variable is no new candidate. Owns nothing beyond the call; any thread. */
 #include "kernel/kernel.h"
 #include "base/hash.h"
 
@@ -29,7 +29,8 @@ typedef struct scanner {
 } scanner_t;
 
 static bool in_word(char c) {
-   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '.' || c == '%';
+   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+          c == '$' || c == '.' || c == '%';
 }
 
 static bool is_name(const word_t *word) {
@@ -84,7 +85,8 @@ static bool next(scanner_t *in, word_t *word) {
 
 static name_t *find(const names_t *names, const word_t *word) {
    size_t at = rkb_hash64(word->text, word->length, 0) & (names->room - 1);
-   while (names->slots[at].text && (names->slots[at].length != word->length || memcmp(names->slots[at].text, word->text, word->length) != 0))
+   while (names->slots[at].text && (names->slots[at].length != word->length ||
+                                    memcmp(names->slots[at].text, word->text, word->length) != 0))
       at = (at + 1) & (names->room - 1);
    return &names->slots[at];
 }
@@ -112,8 +114,9 @@ static bool declare(names_t *names, const word_t *word) {
 
 /* A type, .entry or .func is followed by what it declares; so is a label followed by a colon. */
 static bool declares_next(const word_t *word) {
-   static const char *const before[] = {".entry", ".func", ".u8", ".u16", ".u32", ".u64", ".s8", ".s16", ".s32", ".s64", ".b8", ".b16", ".b32",
-                                        ".b64", ".b128", ".f16", ".f32", ".f64", ".pred", NULL};
+   static const char *const before[] = {".entry", ".func", ".u8",  ".u16", ".u32",  ".u64", ".s8",
+                                        ".s16",   ".s32",  ".s64", ".b8",  ".b16",  ".b32", ".b64",
+                                        ".b128",  ".f16",  ".f32", ".f64", ".pred", NULL};
    for (uint32_t i = 0; before[i]; i++)
       if (is(word, before[i]))
          return true;
@@ -177,11 +180,13 @@ void rkb_plan_hash(const rkb_plan_t *plan, char out[33]) {
       out[0] = '\0';
       return;
    }
-   /* As the serialised form, without scratch names and lines.  The entry's name stays: two candidates with the same PTX may launch
-    * different kernels of it, and a renamed kernel that is not recognised costs an evaluation, never a wrong duplicate. */
+   /* As the serialised form, without scratch names and lines.  The entry's name stays: two candidates with
+    * the same PTX may launch different kernels of it, and a renamed kernel that is not recognised costs an
+    * evaluation, never a wrong duplicate. */
    for (uint32_t i = 0; i < plan->buffer_count; i++) {
       const rkb_plan_buffer_t *buffer = &plan->buffers[i];
-      const uint64_t numbers[] = {buffer->role, buffer->dtype, buffer->tensor, buffer->alignment, buffer->bytes, buffer->fill};
+      const uint64_t numbers[] = {buffer->role,      buffer->dtype, buffer->tensor,
+                                  buffer->alignment, buffer->bytes, buffer->fill};
       rkb_hasher_add(hasher, numbers, sizeof numbers);
       rkb_hasher_add(hasher, &buffer->fill_value, sizeof buffer->fill_value);
    }
@@ -191,14 +196,15 @@ void rkb_plan_hash(const rkb_plan_t *plan, char out[33]) {
    }
    for (uint32_t i = 0; i < plan->launch_count; i++) {
       const rkb_plan_launch_t *launch = &plan->launches[i];
-      const uint32_t numbers[] = {launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0], launch->block[1], launch->block[2],
-                                  launch->cluster[0], launch->cluster[1], launch->cluster[2], launch->dynamic_shared, launch->cooperative,
-                                  launch->argument_count};
+      const uint32_t numbers[] = {launch->grid[0],        launch->grid[1],     launch->grid[2],
+                                  launch->block[0],       launch->block[1],    launch->block[2],
+                                  launch->cluster[0],     launch->cluster[1],  launch->cluster[2],
+                                  launch->dynamic_shared, launch->cooperative, launch->argument_count};
       rkb_hasher_add_text(hasher, launch->entry);
       rkb_hasher_add(hasher, numbers, sizeof numbers);
       for (uint32_t k = 0; k < launch->argument_count; k++) {
-         const uint64_t argument[] = {launch->arguments[k].buffer, launch->arguments[k].offset, launch->arguments[k].bytes,
-                                      launch->arguments[k].value};
+         const uint64_t argument[] = {launch->arguments[k].buffer, launch->arguments[k].offset,
+                                      launch->arguments[k].bytes, launch->arguments[k].value};
          rkb_hasher_add(hasher, argument, sizeof argument);
       }
    }

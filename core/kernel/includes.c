@@ -1,7 +1,8 @@
-/* The include policy.  A header outside our list would put a file of this machine into the compiler's messages and so into a
- * prompt or a report, or make the compile hang on a device.  Read twice: as tokens, and line by line without regard to strings
- * and comments, because a text that our tokeniser and the compiler's read differently must not get through.  Owns nothing; any
- * thread.  The compiler process's Landlock rules stand behind this. */
+/* The include policy.  A header outside our list would put a file of this machine into the compiler's
+ * messages and so into a prompt or a report, or make the compile hang on a device.  Read twice: as tokens,
+ * and line by line without regard to strings and comments, because a text that our tokeniser and the
+ * compiler's read differently must not get through.  Owns nothing; any thread.  The compiler process's
+ * Landlock rules stand behind this. */
 #include "kernel/includes.h"
 #include "kernel/finding.h"
 #include "kernel/token_text.h"
@@ -9,20 +10,60 @@
 #include <string.h>
 
 /* Names, or folders ending in '/'. */
-static const char *const allowed[] = {
-   "stdint.h", "cstdint", "stddef.h", "cstddef", "limits.h", "climits", "float.h", "cfloat", "math.h", "cmath", "stdbool.h", "stdio.h",
-   "cstdio", "stdlib.h", "cstdlib", "string.h", "cstring", "assert.h", "cassert", "cuda.h", "cuda_runtime.h", "cuda_runtime_api.h",
-   "device_launch_parameters.h", "type_traits", "limits", "utility", "algorithm", "array", "tuple", "cuda_fp16.h", "cuda_bf16.h",
-   "cuda_fp8.h", "mma.h", "cooperative_groups.h", "cooperative_groups/", "cuda_pipeline.h", "cuda_pipeline_primitives.h",
-   "cuda_awbarrier.h", "cuda_awbarrier_primitives.h", "math_constants.h", "vector_types.h", "cuComplex.h", "cuda/", "cub/", "nv/target",
-   NULL};
+static const char *const allowed[] = {"stdint.h",
+                                      "cstdint",
+                                      "stddef.h",
+                                      "cstddef",
+                                      "limits.h",
+                                      "climits",
+                                      "float.h",
+                                      "cfloat",
+                                      "math.h",
+                                      "cmath",
+                                      "stdbool.h",
+                                      "stdio.h",
+                                      "cstdio",
+                                      "stdlib.h",
+                                      "cstdlib",
+                                      "string.h",
+                                      "cstring",
+                                      "assert.h",
+                                      "cassert",
+                                      "cuda.h",
+                                      "cuda_runtime.h",
+                                      "cuda_runtime_api.h",
+                                      "device_launch_parameters.h",
+                                      "type_traits",
+                                      "limits",
+                                      "utility",
+                                      "algorithm",
+                                      "array",
+                                      "tuple",
+                                      "cuda_fp16.h",
+                                      "cuda_bf16.h",
+                                      "cuda_fp8.h",
+                                      "mma.h",
+                                      "cooperative_groups.h",
+                                      "cooperative_groups/",
+                                      "cuda_pipeline.h",
+                                      "cuda_pipeline_primitives.h",
+                                      "cuda_awbarrier.h",
+                                      "cuda_awbarrier_primitives.h",
+                                      "math_constants.h",
+                                      "vector_types.h",
+                                      "cuComplex.h",
+                                      "cuda/",
+                                      "cub/",
+                                      "nv/target",
+                                      NULL};
 
 static bool is_allowed(const char *name) {
    if (name[0] == '/' || strstr(name, "..") || strchr(name, '\\') || strstr(name, "//"))
       return false;
    for (uint32_t i = 0; allowed[i]; i++) {
       size_t length = strlen(allowed[i]);
-      if (allowed[i][length - 1] == '/' ? strncmp(name, allowed[i], length) == 0 && name[length] : strcmp(name, allowed[i]) == 0)
+      if (allowed[i][length - 1] == '/' ? strncmp(name, allowed[i], length) == 0 && name[length]
+                                        : strcmp(name, allowed[i]) == 0)
          return true;
    }
    return false;
@@ -30,7 +71,8 @@ static bool is_allowed(const char *name) {
 
 static void refuse(rkb_finding_t *finding, uint32_t line, uint32_t column, const char *what) {
    rkb_finding_set(finding, "build.error", line, column,
-                   "%.120s is refused; a candidate may include cuda_fp16.h, cuda_bf16.h, mma.h, cooperative_groups.h, cuda/..., cub/... and "
+                   "%.120s is refused; a candidate may include cuda_fp16.h, cuda_bf16.h, mma.h, "
+                   "cooperative_groups.h, cuda/..., cub/... and "
                    "the C headers, each named in the #include itself",
                    what);
 }
@@ -62,7 +104,8 @@ static void check_directive(const char *text, uint32_t line, uint32_t column, rk
    c = skip_blank(c + strlen(opening[word]));
    end = *c == '<' ? strchr(c, '>') : *c == '"' ? strchr(c + 1, '"') : NULL;
    if (word != 1 || !end || (size_t)(end - c) >= sizeof name) {
-      snprintf(shown, sizeof shown, word == 1 ? "an #include whose header is not spelt out" : "#%s", opening[word]);
+      snprintf(shown, sizeof shown, word == 1 ? "an #include whose header is not spelt out" : "#%s",
+               opening[word]);
       refuse(finding, line, column, shown);
       return;
    }
@@ -97,7 +140,8 @@ static void check_token(const char *source, const rkb_token_t *token, rkb_findin
          if (rkb_token_is(source, token, probes[i]))
             refuse(finding, token->line, token->column, probes[i]);
    } else if (token->kind == RKB_TOKEN_STRING && names_a_file(source + token->start, token->length))
-      rkb_finding_set(finding, "build.error", token->line, token->column, "a string that names a file to the assembler is refused");
+      rkb_finding_set(finding, "build.error", token->line, token->column,
+                      "a string that names a file to the assembler is refused");
 }
 
 /* Every logical line that begins like a directive, wherever our tokeniser thinks it stands. */
@@ -128,7 +172,8 @@ static void check_lines(const char *source, size_t bytes, rkb_finding_t *finding
    }
 }
 
-void includes_check(const char *source, size_t bytes, const rkb_token_t *tokens, uint32_t count, rkb_finding_t *finding) {
+void includes_check(const char *source, size_t bytes, const rkb_token_t *tokens, uint32_t count,
+                    rkb_finding_t *finding) {
    for (uint32_t i = 0; i < count && !finding->reason[0]; i++)
       check_token(source, &tokens[i], finding);
    check_lines(source, bytes, finding);

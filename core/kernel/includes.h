@@ -4,7 +4,9 @@
 
 #include <rkb/ext/kernel.h>
 
-/* Sets a build.error finding for the first thing in the text that could make the compiler open another file. */
-void includes_check(const char *source, size_t bytes, const rkb_token_t *tokens, uint32_t count, rkb_finding_t *finding);
+/* Sets a build.error finding for the first thing in the text that could make the compiler open another file.
+ */
+void includes_check(const char *source, size_t bytes, const rkb_token_t *tokens, uint32_t count,
+                    rkb_finding_t *finding);
 
 #endif

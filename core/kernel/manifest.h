@@ -1,5 +1,5 @@
-/* The manifest with its expressions parsed: what the plan evaluates.  The public rkb_manifest_t (texts only) is its first
- * member, so one pointer serves both.  Immutable after parsing; any thread. */
+/* The manifest with its expressions parsed: what the plan evaluates.  The public rkb_manifest_t (texts only)
+ * is its first member, so one pointer serves both.  Immutable after parsing; any thread. */
 #ifndef RKB_KERNEL_MANIFEST_H
 #define RKB_KERNEL_MANIFEST_H
 
@@ -34,7 +34,8 @@ typedef struct manifest_output_fill {
    manifest_fill_t fill;
 } manifest_output_fill_t;
 
-/* `head` or `head + tail` is a pointer when head names a buffer; otherwise the whole is an integer or a real. */
+/* `head` or `head + tail` is a pointer when head names a buffer; otherwise the whole is an integer or a real.
+ */
 typedef struct manifest_argument {
    rkb_expression_t *whole;
    const char *head;       /* leading identifier, or NULL */
@@ -52,12 +53,12 @@ typedef struct manifest_constant {
 typedef struct manifest_launch {
    rkb_place_t place;
    rkb_place_t kernel_place;
-   const char *kernel; /* with tune parameters as written: "rmsnorm<BLOCK, VEC>" */
+   const char *kernel;     /* with tune parameters as written: "rmsnorm<BLOCK, VEC>" */
    rkb_expression_t *when; /* NULL: always (or else) */
    bool is_else, cooperative;
    rkb_expression_t **grid, **block, **cluster;
    uint32_t grid_count, block_count, cluster_count; /* 1 to 3; cluster 0: none */
-   rkb_expression_t *shared; /* NULL: 0 bytes */
+   rkb_expression_t *shared;                        /* NULL: 0 bytes */
    manifest_argument_t *arguments;
    uint32_t argument_count;
    manifest_constant_t *constants;
@@ -76,19 +77,20 @@ typedef struct manifest {
    manifest_launch_t *launches; /* public.launch_count */
 } manifest_t;
 
-/* The kernel's name with each tune parameter replaced by its value: "rmsnorm<256, 4>".  False when it does not fit. */
-bool manifest_kernel_expression(const manifest_t *manifest, const manifest_launch_t *launch, const int64_t *values, char *out,
-                                size_t room);
-/* Whether the name of a kernel (with template arguments) is one: identifiers, "::", and <...> of integer expressions and
- * types.  On false *why says what is wrong. */
+/* The kernel's name with each tune parameter replaced by its value: "rmsnorm<256, 4>".  False when it does
+ * not fit. */
+bool manifest_kernel_expression(const manifest_t *manifest, const manifest_launch_t *launch,
+                                const int64_t *values, char *out, size_t room);
+/* Whether the name of a kernel (with template arguments) is one: identifiers, "::", and <...> of integer
+ * expressions and types.  On false *why says what is wrong. */
 bool manifest_kernel_name(const char *name, const char **why);
 bool manifest_is_name(const char *name);
 /* True for words that mean something to C++ or CUDA and so cannot be replaced by a macro. */
 bool manifest_is_keyword(const char *name);
 
-/* Adds a problem (plan.name_collision) for each tune parameter that the text declares as an identifier of its own.
- * kernel/collision.c */
-void manifest_find_collisions(const manifest_t *manifest, const char *path, const char *source, const rkb_token_t *tokens,
-                              uint32_t count, rkb_problems_t *problems);
+/* Adds a problem (plan.name_collision) for each tune parameter that the text declares as an identifier of its
+ * own. kernel/collision.c */
+void manifest_find_collisions(const manifest_t *manifest, const char *path, const char *source,
+                              const rkb_token_t *tokens, uint32_t count, rkb_problems_t *problems);
 
 #endif

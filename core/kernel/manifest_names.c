@@ -1,26 +1,117 @@
-/* Names in a manifest: what may name a kernel, and how tune values replace tune parameters in it.  The checked name goes
- * into the program that NVRTC compiles (nvrtcAddNameExpression), so nothing that could end that expression gets through.
- * Owns nothing; any thread. */
+/* Names in a manifest: what may name a kernel, and how tune values replace tune parameters in it.  The
+ * checked name goes into the program that NVRTC compiles (nvrtcAddNameExpression), so nothing that could end
+ * that expression gets through. Owns nothing; any thread. */
 #include "kernel/manifest.h"
 
 #include <string.h>
 
-static const char *const keywords[] = {
-   "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char", "char16_t",
-   "char32_t", "class", "compl", "const", "const_cast", "constexpr", "continue", "decltype", "default", "delete", "do", "double",
-   "dynamic_cast", "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if", "inline", "int",
-   "long", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected",
-   "public", "register", "reinterpret_cast", "return", "short", "signed", "sizeof", "static", "static_assert", "static_cast",
-   "struct", "switch", "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid", "typename", "union",
-   "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq", "__asm__", "__global__", "__device__",
-   "__host__", "__shared__", "__constant__", "__restrict__", "__launch_bounds__", "__forceinline__", "__noinline__", "threadIdx",
-   "blockIdx", "blockDim", "gridDim", "warpSize", NULL};
+static const char *const keywords[] = {"alignas",
+                                       "alignof",
+                                       "and",
+                                       "and_eq",
+                                       "asm",
+                                       "auto",
+                                       "bitand",
+                                       "bitor",
+                                       "bool",
+                                       "break",
+                                       "case",
+                                       "catch",
+                                       "char",
+                                       "char16_t",
+                                       "char32_t",
+                                       "class",
+                                       "compl",
+                                       "const",
+                                       "const_cast",
+                                       "constexpr",
+                                       "continue",
+                                       "decltype",
+                                       "default",
+                                       "delete",
+                                       "do",
+                                       "double",
+                                       "dynamic_cast",
+                                       "else",
+                                       "enum",
+                                       "explicit",
+                                       "export",
+                                       "extern",
+                                       "false",
+                                       "float",
+                                       "for",
+                                       "friend",
+                                       "goto",
+                                       "if",
+                                       "inline",
+                                       "int",
+                                       "long",
+                                       "mutable",
+                                       "namespace",
+                                       "new",
+                                       "noexcept",
+                                       "not",
+                                       "not_eq",
+                                       "nullptr",
+                                       "operator",
+                                       "or",
+                                       "or_eq",
+                                       "private",
+                                       "protected",
+                                       "public",
+                                       "register",
+                                       "reinterpret_cast",
+                                       "return",
+                                       "short",
+                                       "signed",
+                                       "sizeof",
+                                       "static",
+                                       "static_assert",
+                                       "static_cast",
+                                       "struct",
+                                       "switch",
+                                       "template",
+                                       "this",
+                                       "thread_local",
+                                       "throw",
+                                       "true",
+                                       "try",
+                                       "typedef",
+                                       "typeid",
+                                       "typename",
+                                       "union",
+                                       "unsigned",
+                                       "using",
+                                       "virtual",
+                                       "void",
+                                       "volatile",
+                                       "wchar_t",
+                                       "while",
+                                       "xor",
+                                       "xor_eq",
+                                       "__asm__",
+                                       "__global__",
+                                       "__device__",
+                                       "__host__",
+                                       "__shared__",
+                                       "__constant__",
+                                       "__restrict__",
+                                       "__launch_bounds__",
+                                       "__forceinline__",
+                                       "__noinline__",
+                                       "threadIdx",
+                                       "blockIdx",
+                                       "blockDim",
+                                       "gridDim",
+                                       "warpSize",
+                                       NULL};
 
 bool manifest_is_keyword(const char *name) {
    for (uint32_t i = 0; keywords[i]; i++)
       if (strcmp(keywords[i], name) == 0)
          return true;
-   return name[0] == '_' && (name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z')); /* reserved to the compiler */
+   return name[0] == '_' &&
+          (name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z')); /* reserved to the compiler */
 }
 
 static bool is_letter(char c) {
@@ -64,8 +155,8 @@ bool manifest_kernel_name(const char *name, const char **why) {
    return !angles && !parentheses;
 }
 
-bool manifest_kernel_expression(const manifest_t *manifest, const manifest_launch_t *launch, const int64_t *values, char *out,
-                                size_t room) {
+bool manifest_kernel_expression(const manifest_t *manifest, const manifest_launch_t *launch,
+                                const int64_t *values, char *out, size_t room) {
    size_t length = 0;
    const char *c = launch->kernel;
    while (*c) {

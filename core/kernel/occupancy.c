@@ -1,5 +1,7 @@
-/* How many blocks of a kernel a multiprocessor holds at once, from the device's limits as the CUDA C++ Programming Guide
- * ('Hardware Multithreading') and the occupancy tables of its compute capability give them.  Pure; any thread. */
+/* How many blocks of a kernel a multiprocessor holds at once, from the device's limits as the CUDA C++
+ * Programming Guide
+ * ('Hardware Multithreading') and the occupancy tables of its compute capability give them.  Pure; any
+ * thread. */
 #include "kernel/kernel.h"
 
 static int64_t round_up(int64_t value, int64_t unit) {
@@ -14,13 +16,17 @@ static void limit(rkb_occupancy_t *occupancy, int64_t blocks, const char *by) {
    }
 }
 
-rkb_occupancy_t rkb_occupancy(const rkb_device_t *device, const rkb_built_kernel_t *kernel, uint32_t threads, uint32_t dynamic_shared) {
-   rkb_occupancy_t occupancy = {.blocks = (uint32_t)device->blocks_per_multiprocessor, .limited_by = "blocks"};
+rkb_occupancy_t rkb_occupancy(const rkb_device_t *device, const rkb_built_kernel_t *kernel, uint32_t threads,
+                              uint32_t dynamic_shared) {
+   rkb_occupancy_t occupancy = {.blocks = (uint32_t)device->blocks_per_multiprocessor,
+                                .limited_by = "blocks"};
    const int64_t warp = device->warp_size > 0 ? device->warp_size : 32;
    const int64_t warps = (threads + warp - 1) / warp, all_warps = device->threads_per_multiprocessor / warp;
    const int64_t registers = round_up((int64_t)kernel->registers * warp, device->register_unit) * warps;
-   /* The runtime keeps shared_reserved bytes of each block; allocation goes in units of 128 bytes from compute capability 8.0 on. */
-   const int64_t shared = round_up((int64_t)kernel->shared_bytes + dynamic_shared + device->shared_reserved, 128);
+   /* The runtime keeps shared_reserved bytes of each block; allocation goes in units of 128 bytes from
+    * compute capability 8.0 on. */
+   const int64_t shared =
+      round_up((int64_t)kernel->shared_bytes + dynamic_shared + device->shared_reserved, 128);
    if (!warps)
       return (rkb_occupancy_t){.limited_by = "threads"};
    limit(&occupancy, all_warps / warps, "threads");

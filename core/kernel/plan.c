@@ -1,5 +1,6 @@
-/* The launch plan of a candidate for one case: buffers, fills and launches with every expression evaluated and checked.  Arithmetic
- * faults, sizes that do not fit and names that do not exist are findings against the candidate.  One thread a plan. */
+/* The launch plan of a candidate for one case: buffers, fills and launches with every expression evaluated
+ * and checked.  Arithmetic faults, sizes that do not fit and names that do not exist are findings against the
+ * candidate.  One thread a plan. */
 #include "kernel/plan.h"
 #include "kernel/finding.h"
 
@@ -56,7 +57,8 @@ static bool find_name(void *argument, const char *name, rkb_value_t *value) {
 
 bool planner_value(planner_t *planner, const rkb_expression_t *expression, rkb_value_t *value) {
    char message[256];
-   enum rkb_fault fault = rkb_expression_evaluate(expression, find_name, planner, value, message, sizeof message);
+   enum rkb_fault fault =
+      rkb_expression_evaluate(expression, find_name, planner, value, message, sizeof message);
    if (fault != RKB_FAULT_NONE)
       planner_find(planner, "plan.expression", rkb_expression_place(expression), "%s", message);
    return fault == RKB_FAULT_NONE;
@@ -64,7 +66,8 @@ bool planner_value(planner_t *planner, const rkb_expression_t *expression, rkb_v
 
 bool planner_integer(planner_t *planner, const rkb_expression_t *expression, int64_t *value) {
    char message[256];
-   enum rkb_fault fault = rkb_expression_integer(expression, find_name, planner, value, message, sizeof message);
+   enum rkb_fault fault =
+      rkb_expression_integer(expression, find_name, planner, value, message, sizeof message);
    if (fault != RKB_FAULT_NONE)
       planner_find(planner, "plan.expression", rkb_expression_place(expression), "%s", message);
    return fault == RKB_FAULT_NONE;
@@ -77,14 +80,15 @@ uint32_t planner_buffer(const planner_t *planner, const char *name) {
    return UINT32_MAX;
 }
 
-/* A tune parameter or let that hides a dim would mean one thing in the kernel and another in the plan.  A let that says what the
- * task already says is welcome. */
+/* A tune parameter or let that hides a dim would mean one thing in the kernel and another in the plan.  A let
+ * that says what the task already says is welcome. */
 static bool check_names(planner_t *planner) {
    const manifest_t *manifest = planner->manifest;
    rkb_value_t theirs;
    for (uint32_t i = 0; i < manifest->public.tune_count; i++) {
       const rkb_tune_parameter_t *tune = &manifest->public.tune[i];
-      if (planner->lookup(planner->argument, tune->name, &theirs) || planner_buffer(planner, tune->name) != UINT32_MAX)
+      if (planner->lookup(planner->argument, tune->name, &theirs) ||
+          planner_buffer(planner, tune->name) != UINT32_MAX)
          planner_find(planner, "plan.name_collision", (rkb_place_t){NULL, tune->line, tune->column},
                       "tune parameter '%s' has the name of something in the task", tune->name);
    }
@@ -92,11 +96,14 @@ static bool check_names(planner_t *planner) {
       const manifest_named_t *let = &manifest->lets[i];
       const rkb_value_t *ours = &planner->lets[i];
       if (planner_buffer(planner, let->name) != UINT32_MAX)
-         planner_find(planner, "plan.name_collision", let->place, "'%s' is a tensor or scratch buffer already", let->name);
+         planner_find(planner, "plan.name_collision", let->place,
+                      "'%s' is a tensor or scratch buffer already", let->name);
       if (!planner->lookup(planner->argument, let->name, &theirs))
          continue;
-      if (theirs.is_real != ours->is_real || (ours->is_real ? theirs.real != ours->real : theirs.integer != ours->integer))
-         planner_find(planner, "plan.name_collision", let->place, "'%s' has another value in the task", let->name);
+      if (theirs.is_real != ours->is_real ||
+          (ours->is_real ? theirs.real != ours->real : theirs.integer != ours->integer))
+         planner_find(planner, "plan.name_collision", let->place, "'%s' has another value in the task",
+                      let->name);
    }
    return !planner->finding->reason[0];
 }
@@ -119,7 +126,8 @@ static bool add_scratch(planner_t *planner, const manifest_scratch_t *scratch) {
    uint64_t elements = 1;
    rkb_value_t unused;
    if (planner_buffer(planner, scratch->name) != UINT32_MAX || find_name(planner, scratch->name, &unused)) {
-      planner_find(planner, "plan.name_collision", scratch->place, "scratch buffer '%s' has the name of something else", scratch->name);
+      planner_find(planner, "plan.name_collision", scratch->place,
+                   "scratch buffer '%s' has the name of something else", scratch->name);
       return false;
    }
    for (uint32_t i = 0; i < scratch->rank; i++) {
@@ -127,8 +135,8 @@ static bool add_scratch(planner_t *planner, const manifest_scratch_t *scratch) {
       if (!planner_integer(planner, scratch->shape[i], &size))
          return false;
       if (size < 0 || __builtin_mul_overflow(elements, (uint64_t)size, &elements)) {
-         planner_find(planner, "plan.buffer", rkb_expression_place(scratch->shape[i]), "dimension %u of scratch buffer '%s' is %lld", i,
-                      scratch->name, (long long)size);
+         planner_find(planner, "plan.buffer", rkb_expression_place(scratch->shape[i]),
+                      "dimension %u of scratch buffer '%s' is %lld", i, scratch->name, (long long)size);
          return false;
       }
    }
@@ -140,7 +148,8 @@ static bool add_scratch(planner_t *planner, const manifest_scratch_t *scratch) {
    buffer->fill = scratch->init.declared ? RKB_FILL_VALUE : RKB_FILL_NONE;
    buffer->fill_value = scratch->init.value;
    if (__builtin_mul_overflow(elements, (uint64_t)planner_dtype_bytes(scratch->dtype), &buffer->bytes)) {
-      planner_find(planner, "plan.buffer", scratch->place, "scratch buffer '%s' is larger than 2^64 bytes", scratch->name);
+      planner_find(planner, "plan.buffer", scratch->place, "scratch buffer '%s' is larger than 2^64 bytes",
+                   scratch->name);
       return false;
    }
    planner->buffer_count++;
@@ -152,8 +161,9 @@ static bool add_fills(planner_t *planner) {
       const manifest_output_fill_t *fill = &planner->manifest->fills[i];
       uint32_t index = planner_buffer(planner, fill->name);
       if (index == UINT32_MAX || planner->buffers[index].role != RKB_OUT) {
-         planner_find(planner, "plan.fill", fill->place, "'%.64s' is no output of this task; fill: names outputs, scratch takes init:",
-                      fill->name);
+         planner_find(
+            planner, "plan.fill", fill->place,
+            "'%.64s' is no output of this task; fill: names outputs, scratch takes init:", fill->name);
          return false;
       }
       planner->buffers[index].fill = fill->fill.declared ? RKB_FILL_VALUE : RKB_FILL_NONE;
@@ -168,21 +178,29 @@ static bool check_memory(planner_t *planner) {
    for (uint32_t i = 0; i < planner->buffer_count; i++)
       total += (double)planner->buffers[i].bytes;
    if (total > planner->device->memory_bytes)
-      planner_find(planner, "plan.memory", (rkb_place_t){NULL, 0, 0}, "its buffers need %.3g bytes and %s has %.3g", total,
-                   planner->device->name, planner->device->memory_bytes);
+      planner_find(planner, "plan.memory", (rkb_place_t){NULL, 0, 0},
+                   "its buffers need %.3g bytes and %s has %.3g", total, planner->device->name,
+                   planner->device->memory_bytes);
    return total <= planner->device->memory_bytes;
 }
 
 static bool make_buffers(planner_t *planner) {
    const rkb_case_t *the_case = planner->the_case;
-   planner->buffers = rkb_arena_array(planner->arena, the_case->tensor_count + planner->manifest->scratch_count + 1, sizeof *planner->buffers);
+   planner->buffers =
+      rkb_arena_array(planner->arena, the_case->tensor_count + planner->manifest->scratch_count + 1,
+                      sizeof *planner->buffers);
    if (!planner->buffers)
       return false;
    for (uint32_t i = 0; i < the_case->tensor_count; i++) {
       const rkb_tensor_t *tensor = &the_case->tensors[i];
-      planner->buffers[planner->buffer_count++] = (rkb_plan_buffer_t){
-         .name = rkb_arena_text(planner->arena, tensor->name, strlen(tensor->name)), .role = tensor->role, .dtype = tensor->dtype, .tensor = i,
-         .alignment = tensor->alignment, .bytes = tensor->bytes, .elements = tensor->elements};
+      planner->buffers[planner->buffer_count++] =
+         (rkb_plan_buffer_t){.name = rkb_arena_text(planner->arena, tensor->name, strlen(tensor->name)),
+                             .role = tensor->role,
+                             .dtype = tensor->dtype,
+                             .tensor = i,
+                             .alignment = tensor->alignment,
+                             .bytes = tensor->bytes,
+                             .elements = tensor->elements};
    }
    if (!evaluate_lets(planner) || !check_names(planner))
       return false;
@@ -196,8 +214,11 @@ static bool make_buffers(planner_t *planner) {
 static bool make_launches(planner_t *planner) {
    const manifest_t *manifest = planner->manifest;
    bool taken = false, any = false;
-   planner->launches = rkb_arena_array(planner->arena, manifest->public.launch_count + 1, sizeof *planner->launches);
-   planner->constants = rkb_arena_array(planner->arena, (size_t)RKB_MANIFEST_MAX_ENTRIES * RKB_MANIFEST_MAX_LAUNCHES, sizeof *planner->constants);
+   planner->launches =
+      rkb_arena_array(planner->arena, manifest->public.launch_count + 1, sizeof *planner->launches);
+   planner->constants =
+      rkb_arena_array(planner->arena, (size_t)RKB_MANIFEST_MAX_ENTRIES * RKB_MANIFEST_MAX_LAUNCHES,
+                      sizeof *planner->constants);
    if (!planner->launches || !planner->constants)
       return false;
    for (uint32_t i = 0; i < manifest->public.launch_count; i++) {
@@ -216,16 +237,23 @@ static bool make_launches(planner_t *planner) {
          return false;
    }
    if (!any)
-      planner_find(planner, "plan.no_launch", manifest->launches[0].place, "no launch runs for case %s: no when: holds", planner->the_case->name);
+      planner_find(planner, "plan.no_launch", manifest->launches[0].place,
+                   "no launch runs for case %s: no when: holds", planner->the_case->name);
    return any;
 }
 
-int rkb_plan_make(const rkb_manifest_t *manifest, const char *tune_json, const rkb_build_t *build, const rkb_device_t *device,
-                  const rkb_case_t *the_case, rkb_lookup_t lookup, void *argument, rkb_plan_t **plan, rkb_finding_t *finding,
-                  rkb_error_t *err) {
+int rkb_plan_make(const rkb_manifest_t *manifest, const char *tune_json, const rkb_build_t *build,
+                  const rkb_device_t *device, const rkb_case_t *the_case, rkb_lookup_t lookup, void *argument,
+                  rkb_plan_t **plan, rkb_finding_t *finding, rkb_error_t *err) {
    int64_t tune[RKB_MANIFEST_MAX_ENTRIES];
-   planner_t planner = {.manifest = (const manifest_t *)manifest, .build = build, .device = device, .the_case = the_case, .lookup = lookup,
-                        .argument = argument, .tune = tune, .finding = finding};
+   planner_t planner = {.manifest = (const manifest_t *)manifest,
+                        .build = build,
+                        .device = device,
+                        .the_case = the_case,
+                        .lookup = lookup,
+                        .argument = argument,
+                        .tune = tune,
+                        .finding = finding};
    int status;
    *plan = NULL;
    status = rkb_tune_resolve(manifest, tune_json, tune, finding, err);
@@ -233,8 +261,12 @@ int rkb_plan_make(const rkb_manifest_t *manifest, const char *tune_json, const r
       return status;
    planner.arena = rkb_arena_new(64u << 20);
    if (planner.arena && make_buffers(&planner) && make_launches(&planner)) {
-      const rkb_plan_t made = {.version = 1, .buffer_count = planner.buffer_count, .launch_count = planner.launch_count,
-                               .constant_count = planner.constant_count, .buffers = planner.buffers, .launches = planner.launches,
+      const rkb_plan_t made = {.version = 1,
+                               .buffer_count = planner.buffer_count,
+                               .launch_count = planner.launch_count,
+                               .constant_count = planner.constant_count,
+                               .buffers = planner.buffers,
+                               .launches = planner.launches,
                                .constants = planner.constants};
       *plan = plan_adopt(planner.arena, &made);
    }

@@ -1,4 +1,5 @@
-/* What a plan is made from and the names its expressions see; shared by plan.c and plan_launch.c.  One thread a plan. */
+/* What a plan is made from and the names its expressions see; shared by plan.c and plan_launch.c.  One thread
+ * a plan. */
 #ifndef RKB_KERNEL_PLAN_H
 #define RKB_KERNEL_PLAN_H
 
@@ -22,19 +23,23 @@ typedef struct planner {
    rkb_finding_t *finding; /* the first one stands */
 } planner_t;
 
-void planner_find(planner_t *planner, const char *reason, rkb_place_t place, const char *fmt, ...) RKB_PRINTF(4, 5);
+void planner_find(planner_t *planner, const char *reason, rkb_place_t place, const char *fmt, ...)
+   RKB_PRINTF(4, 5);
 /* Evaluates; false after a finding (plan.expression). */
 bool planner_value(planner_t *planner, const rkb_expression_t *expression, rkb_value_t *value);
 bool planner_integer(planner_t *planner, const rkb_expression_t *expression, int64_t *value);
 uint32_t planner_buffer(const planner_t *planner, const char *name); /* UINT32_MAX when there is none */
 uint32_t planner_dtype_bytes(uint32_t dtype);
 
-/* plan_launch.c: appends the launch, evaluated and checked against the device.  Nothing is appended for an empty grid. */
+/* plan_launch.c: appends the launch, evaluated and checked against the device.  Nothing is appended for an
+ * empty grid. */
 bool planner_launch(planner_t *planner, const manifest_launch_t *launch);
 /* plan_arguments.c */
-bool planner_arguments(planner_t *planner, const manifest_launch_t *launch, const rkb_built_kernel_t *kernel, rkb_plan_launch_t *out);
+bool planner_arguments(planner_t *planner, const manifest_launch_t *launch, const rkb_built_kernel_t *kernel,
+                       rkb_plan_launch_t *out);
 
-/* A plan in an arena of its own, which rkb_plan_free frees; NULL when memory is out (the arena stays the caller's). */
+/* A plan in an arena of its own, which rkb_plan_free frees; NULL when memory is out (the arena stays the
+ * caller's). */
 rkb_plan_t *plan_adopt(rkb_arena_t *arena, const rkb_plan_t *plan);
 
 #endif

@@ -1,6 +1,7 @@
-/* A launch's arguments as the bytes of the kernel's parameter space.  The PTX decides how wide each is and whether it is an address;
- * a value that does not fit is a finding, and nothing is narrowed silently.  PTX does not say whether an integer is signed: values
- * must fit the signed type, which every size and index does.  One thread. */
+/* A launch's arguments as the bytes of the kernel's parameter space.  The PTX decides how wide each is and
+ * whether it is an address; a value that does not fit is a finding, and nothing is narrowed silently.  PTX
+ * does not say whether an integer is signed: values must fit the signed type, which every size and index
+ * does.  One thread. */
 #include "kernel/plan.h"
 
 #include <math.h>
@@ -15,8 +16,8 @@ typedef struct slot {
 } slot_t;
 
 static bool refuse(slot_t *slot, const char *what) {
-   planner_find(slot->planner, "plan.arguments", slot->argument->place, "argument %u (%.80s): %s", slot->number,
-                rkb_expression_text(slot->argument->whole), what);
+   planner_find(slot->planner, "plan.arguments", slot->argument->place, "argument %u (%.80s): %s",
+                slot->number, rkb_expression_text(slot->argument->whole), what);
    return false;
 }
 
@@ -32,8 +33,8 @@ static bool put_pointer(slot_t *slot, uint32_t index) {
    if (slot->argument->tail && !planner_integer(slot->planner, slot->argument->tail, &elements))
       return false;
    if (elements < 0 || __builtin_mul_overflow(elements, element, &bytes) || (uint64_t)bytes > buffer->bytes) {
-      snprintf(text, sizeof text, "an offset of %lld elements lies outside '%.64s', which has %llu", (long long)elements, buffer->name,
-               (unsigned long long)buffer->elements);
+      snprintf(text, sizeof text, "an offset of %lld elements lies outside '%.64s', which has %llu",
+               (long long)elements, buffer->name, (unsigned long long)buffer->elements);
       return refuse(slot, text);
    }
    slot->out->buffer = index;
@@ -45,7 +46,8 @@ static bool put_real(slot_t *slot, const rkb_value_t *value) {
    const double real = value->is_real ? value->real : (double)value->integer;
    const float narrow = (float)real;
    uint32_t bits;
-   if (!value->is_real && ((int64_t)real != value->integer || (slot->parameter->bytes == 4 && (double)narrow != real)))
+   if (!value->is_real &&
+       ((int64_t)real != value->integer || (slot->parameter->bytes == 4 && (double)narrow != real)))
       return refuse(slot, "this integer is no number of the parameter's float type");
    if (slot->parameter->bytes == 8) {
       memcpy(&slot->out->value, &real, sizeof real);
@@ -65,7 +67,8 @@ static bool put_integer(slot_t *slot, int64_t value) {
       const int64_t most = ((int64_t)1 << (8 * bytes - 1)) - 1;
       /* One byte is a bool or an unsigned char far more often than a signed one. */
       if (value < -most - 1 || value > (bytes == 1 ? 255 : most)) {
-         snprintf(text, sizeof text, "its value %lld does not fit the kernel's %u-bit integer", (long long)value, bytes * 8);
+         snprintf(text, sizeof text, "its value %lld does not fit the kernel's %u-bit integer",
+                  (long long)value, bytes * 8);
          return refuse(slot, text);
       }
    }
@@ -77,7 +80,8 @@ static bool put_number(slot_t *slot) {
    const char *type = slot->parameter->ptx_type ? slot->parameter->ptx_type : "";
    rkb_value_t value;
    if (slot->parameter->is_pointer == RKB_PARAMETER_POINTER)
-      return refuse(slot, "this parameter of the kernel is a pointer; pass a tensor, a scratch buffer or null");
+      return refuse(slot,
+                    "this parameter of the kernel is a pointer; pass a tensor, a scratch buffer or null");
    if (!planner_value(slot->planner, slot->argument->whole, &value))
       return false;
    if (type[0] == 'f' || strcmp(type, "bf16") == 0) {
@@ -92,11 +96,13 @@ static bool put_number(slot_t *slot) {
 
 static bool put_argument(slot_t *slot) {
    const uint32_t bytes = slot->parameter->bytes;
-   const uint32_t index = slot->argument->head ? planner_buffer(slot->planner, slot->argument->head) : UINT32_MAX;
+   const uint32_t index =
+      slot->argument->head ? planner_buffer(slot->planner, slot->argument->head) : UINT32_MAX;
    slot->out->buffer = UINT32_MAX;
    slot->out->offset = slot->parameter->offset;
    slot->out->bytes = bytes;
-   if ((slot->parameter->ptx_type && slot->parameter->ptx_type[0] == 'b' && strcmp(slot->parameter->ptx_type, "b8") == 0 && bytes > 1) ||
+   if ((slot->parameter->ptx_type && slot->parameter->ptx_type[0] == 'b' &&
+        strcmp(slot->parameter->ptx_type, "b8") == 0 && bytes > 1) ||
        (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))
       return refuse(slot, "this parameter of the kernel is a struct; pass its members one by one");
    if (slot->argument->null) {
@@ -107,13 +113,16 @@ static bool put_argument(slot_t *slot) {
    return index != UINT32_MAX ? put_pointer(slot, index) : put_number(slot);
 }
 
-bool planner_arguments(planner_t *planner, const manifest_launch_t *launch, const rkb_built_kernel_t *kernel, rkb_plan_launch_t *out) {
+bool planner_arguments(planner_t *planner, const manifest_launch_t *launch, const rkb_built_kernel_t *kernel,
+                       rkb_plan_launch_t *out) {
    rkb_plan_argument_t *list = rkb_arena_array(planner->arena, launch->argument_count + 1, sizeof *list);
    if (!list)
       return false;
    if (launch->argument_count != kernel->parameter_count) {
-      planner_find(planner, "plan.arguments", launch->argument_count ? launch->arguments[0].place : launch->place,
-                   "%u arguments for '%.64s', which has %u parameters", launch->argument_count, launch->kernel, kernel->parameter_count);
+      planner_find(planner, "plan.arguments",
+                   launch->argument_count ? launch->arguments[0].place : launch->place,
+                   "%u arguments for '%.64s', which has %u parameters", launch->argument_count,
+                   launch->kernel, kernel->parameter_count);
       return false;
    }
    for (uint32_t i = 0; i < launch->argument_count; i++) {
@@ -123,8 +132,8 @@ bool planner_arguments(planner_t *planner, const manifest_launch_t *launch, cons
       out->parameter_bytes = kernel->parameters[i].offset + kernel->parameters[i].bytes;
    }
    if (out->parameter_bytes > (uint64_t)planner->device->parameter_bytes) {
-      planner_find(planner, "plan.arguments", launch->place, "its parameters take %u bytes; %s allows %lld", out->parameter_bytes,
-                   planner->device->name, (long long)planner->device->parameter_bytes);
+      planner_find(planner, "plan.arguments", launch->place, "its parameters take %u bytes; %s allows %lld",
+                   out->parameter_bytes, planner->device->name, (long long)planner->device->parameter_bytes);
       return false;
    }
    out->arguments = list;

@@ -1,6 +1,6 @@
-/* Plans as bytes (docs/plan-format.md), written for another process and read from anywhere: the reader trusts no number.  Also what
- * owns a plan's memory.  Needs core/base's arena and text alone, so that rkb-worker can read plans with nothing else.  Any
- * thread. */
+/* Plans as bytes (docs/plan-format.md), written for another process and read from anywhere: the reader trusts
+ * no number.  Also what owns a plan's memory.  Needs core/base's arena and text alone, so that rkb-worker can
+ * read plans with nothing else.  Any thread. */
 #include "kernel/plan.h"
 #include "kernel/wire.h"
 
@@ -126,7 +126,8 @@ static void expect(reader_t *reader, bool holds, const char *otherwise) {
 static const char *read_name(reader_t *reader) {
    size_t length;
    const void *bytes = wire_bytes(&reader->in, &length, MAX_TEXT);
-   const char *name = bytes && length && !memchr(bytes, 0, length) ? rkb_arena_text(reader->arena, bytes, length) : NULL;
+   const char *name =
+      bytes && length && !memchr(bytes, 0, length) ? rkb_arena_text(reader->arena, bytes, length) : NULL;
    expect(reader, name != NULL, "a name is missing or malformed");
    return name ? name : "";
 }
@@ -145,13 +146,19 @@ static void read_buffer(reader_t *reader, rkb_plan_buffer_t *buffer) {
    memcpy(&buffer->fill_value, &bits, sizeof bits);
    expect(reader, buffer->role <= RKB_INOUT, "a buffer's role is unknown");
    expect(reader, planner_dtype_bytes(buffer->dtype) != 0, "a buffer's dtype is unknown");
-   expect(reader, (buffer->role == 0) == (buffer->tensor == UINT32_MAX), "scratch has no tensor and a tensor has a role");
+   expect(reader, (buffer->role == 0) == (buffer->tensor == UINT32_MAX),
+          "scratch has no tensor and a tensor has a role");
    expect(reader, buffer->role == 0 || buffer->tensor < MAX_BUFFERS, "a buffer's tensor is out of range");
-   expect(reader, buffer->alignment && buffer->alignment <= MAX_ALIGNMENT && !(buffer->alignment & (buffer->alignment - 1)),
+   expect(reader,
+          buffer->alignment && buffer->alignment <= MAX_ALIGNMENT &&
+             !(buffer->alignment & (buffer->alignment - 1)),
           "a buffer's alignment is no power of two");
-   expect(reader, !__builtin_mul_overflow(buffer->elements, (uint64_t)planner_dtype_bytes(buffer->dtype), &bytes) && bytes == buffer->bytes,
+   expect(reader,
+          !__builtin_mul_overflow(buffer->elements, (uint64_t)planner_dtype_bytes(buffer->dtype), &bytes) &&
+             bytes == buffer->bytes,
           "a buffer's bytes are not those of its elements");
-   expect(reader, buffer->fill <= RKB_FILL_VALUE && isfinite(buffer->fill_value), "a buffer's fill is unknown");
+   expect(reader, buffer->fill <= RKB_FILL_VALUE && isfinite(buffer->fill_value),
+          "a buffer's fill is unknown");
 }
 
 static void read_three(reader_t *reader, uint32_t three[3], const char *otherwise) {
@@ -173,15 +180,22 @@ static void read_arguments(reader_t *reader, const rkb_plan_t *plan, rkb_plan_la
       argument->offset = wire_u32(&reader->in);
       argument->bytes = wire_u32(&reader->in);
       argument->value = wire_u64(&reader->in);
-      expect(reader, argument->bytes == 1 || argument->bytes == 2 || argument->bytes == 4 || argument->bytes == 8,
+      expect(reader,
+             argument->bytes == 1 || argument->bytes == 2 || argument->bytes == 4 || argument->bytes == 8,
              "an argument's width is not 1, 2, 4 or 8");
-      expect(reader, argument->offset >= end && argument->offset <= MAX_PARAMETER_BYTES && argument->offset + argument->bytes <= launch->parameter_bytes,
+      expect(reader,
+             argument->offset >= end && argument->offset <= MAX_PARAMETER_BYTES &&
+                argument->offset + argument->bytes <= launch->parameter_bytes,
              "an argument lies outside the parameters or over another");
       end = argument->offset + argument->bytes;
       if (argument->buffer == UINT32_MAX)
-         expect(reader, argument->bytes == 8 || argument->bytes > 8 || argument->value >> (8 * argument->bytes) == 0, "an argument's value is wider than it");
+         expect(reader,
+                argument->bytes == 8 || argument->bytes > 8 || argument->value >> (8 * argument->bytes) == 0,
+                "an argument's value is wider than it");
       else
-         expect(reader, argument->buffer < plan->buffer_count && argument->bytes == 8 && argument->value <= plan->buffers[argument->buffer].bytes,
+         expect(reader,
+                argument->buffer < plan->buffer_count && argument->bytes == 8 &&
+                   argument->value <= plan->buffers[argument->buffer].bytes,
                 "a pointer lies outside its buffer");
    }
    launch->arguments = list;
@@ -199,11 +213,16 @@ static void read_launch(reader_t *reader, const rkb_plan_t *plan, rkb_plan_launc
    launch->line = wire_u32(&reader->in);
    launch->parameter_bytes = wire_u32(&reader->in);
    expect(reader, launch->kernel < MAX_LAUNCHES, "a launch's kernel is out of range");
-   expect(reader, (uint64_t)launch->block[0] * launch->block[1] <= MAX_THREADS &&
-                     (uint64_t)launch->block[0] * launch->block[1] * launch->block[2] <= MAX_THREADS, "a block has more than 1,024 threads");
+   expect(reader,
+          (uint64_t)launch->block[0] * launch->block[1] <= MAX_THREADS &&
+             (uint64_t)launch->block[0] * launch->block[1] * launch->block[2] <= MAX_THREADS,
+          "a block has more than 1,024 threads");
    for (uint32_t i = 0; i < 3; i++)
-      expect(reader, launch->cluster[i] && launch->grid[i] % launch->cluster[i] == 0, "a grid is no multiple of its cluster");
-   expect(reader, launch->dynamic_shared <= MAX_SHARED && launch->cooperative <= 1 && launch->parameter_bytes <= MAX_PARAMETER_BYTES,
+      expect(reader, launch->cluster[i] && launch->grid[i] % launch->cluster[i] == 0,
+             "a grid is no multiple of its cluster");
+   expect(reader,
+          launch->dynamic_shared <= MAX_SHARED && launch->cooperative <= 1 &&
+             launch->parameter_bytes <= MAX_PARAMETER_BYTES,
           "a launch's sizes are out of range");
    read_arguments(reader, plan, launch);
 }
@@ -212,7 +231,8 @@ static void read_constant(reader_t *reader, const rkb_plan_t *plan, rkb_plan_con
    constant->symbol = read_name(reader);
    constant->buffer = wire_u32(&reader->in);
    constant->bytes = wire_u64(&reader->in);
-   expect(reader, constant->buffer < plan->buffer_count && constant->bytes == plan->buffers[constant->buffer].bytes,
+   expect(reader,
+          constant->buffer < plan->buffer_count && constant->bytes == plan->buffers[constant->buffer].bytes,
           "a constant is not one buffer whole");
 }
 
@@ -259,7 +279,9 @@ int rkb_plan_read(const void *bytes, size_t length, rkb_plan_t **plan, rkb_error
    rkb_arena_free(reader.arena);
    *err = (rkb_error_t){.status = RKB_ERR_INVALID};
    snprintf(err->message, sizeof err->message, "a plan cannot be read: %s",
-            length > MAX_BYTES ? "it is larger than 16 MiB" : reader.wrong && !reader.in.bad ? reader.wrong : "it is cut short or malformed");
+            length > MAX_BYTES               ? "it is larger than 16 MiB"
+            : reader.wrong && !reader.in.bad ? reader.wrong
+                                             : "it is cut short or malformed");
    return err->status;
 }
 

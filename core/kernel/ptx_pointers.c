@@ -1,7 +1,7 @@
-/* Which 64-bit parameters of a kernel are addresses.  PTX from NVRTC 13.0 and older carries no `.ptr`, so the body is read: an
- * address is what is handed to cvta.to or stands in brackets, directly or after moves and additions; a number is what is
- * multiplied, shifted or converted.  Evidence for an address wins (addresses are masked for alignment too).  Owns nothing
- * beyond the call; any thread. */
+/* Which 64-bit parameters of a kernel are addresses.  PTX from NVRTC 13.0 and older carries no `.ptr`, so the
+ * body is read: an address is what is handed to cvta.to or stands in brackets, directly or after moves and
+ * additions; a number is what is multiplied, shifted, converted or compared.  Evidence for an address wins (addresses
+ * are masked for alignment too).  Owns nothing beyond the call; any thread. */
 #include "kernel/ptx.h"
 
 #include <stdlib.h>
@@ -49,14 +49,17 @@ static uint32_t loaded_parameter(const char *at, const char *end, const char *en
    size_t name = strlen(entry);
    char *after;
    unsigned long index;
-   if ((size_t)(end - at) < name + 9 || *at != '[' || memcmp(at + 1, entry, name) != 0 || memcmp(at + 1 + name, "_param_", 7) != 0)
+   if ((size_t)(end - at) < name + 9 || *at != '[' || memcmp(at + 1, entry, name) != 0 ||
+       memcmp(at + 1 + name, "_param_", 7) != 0)
       return 0;
    index = strtoul(at + 8 + name, &after, 10);
    return *after == ']' && index < count ? (uint32_t)index + 1 : 0;
 }
 
-static void read_instruction(flow_t *flow, const char *at, const char *end, const char *entry, uint32_t count) {
-   static const char *const arithmetic[] = {"mul", "mad", "shl", "shr", "cvt.", "div", "rem", "neg", "min", "max", NULL};
+static void read_instruction(flow_t *flow, const char *at, const char *end, const char *entry,
+                             uint32_t count) {
+   static const char *const arithmetic[] = {"mul", "mad", "shl", "shr", "cvt.", "div",
+                                            "rem", "neg", "min", "max", "setp", NULL};
    const char *first, *second, *third, *bracket;
    uint32_t target, from;
    if (at < end && *at == '@') { /* a predicate */
@@ -84,10 +87,13 @@ static void read_instruction(flow_t *flow, const char *at, const char *end, cons
    if (begins(at, end, "cvta.to.") && from)
       flow->kind[from - 1] = RKB_PARAMETER_POINTER;
    for (uint32_t i = 0; arithmetic[i] && !begins(at, end, "cvta"); i++) {
-      uint32_t other = origin_of(flow, wide_register(third, end));
-      if (begins(at, end, arithmetic[i]) && from)
+      const uint32_t other = origin_of(flow, wide_register(third, end));
+      /* A comparison with an immediate may be one with the null pointer. */
+      if (!begins(at, end, arithmetic[i]) || (begins(at, end, "setp") && (third >= end || *third != '%')))
+         continue;
+      if (from)
          flow->number[from - 1] = true;
-      if (begins(at, end, arithmetic[i]) && other)
+      if (other)
          flow->number[other - 1] = true;
    }
    if (target < flow->count && !bracket) {

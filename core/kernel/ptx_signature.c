@@ -1,5 +1,6 @@
-/* An entry's parameters, launch bounds and static shared memory, read from the PTX itself: the layout a launch must fill.
- * PTX ISA 9.0, sections 5.1.6 (.param), 11.4 (performance-tuning directives).  Owns nothing; any thread. */
+/* An entry's parameters, launch bounds and static shared memory, read from the PTX itself: the layout a
+ * launch must fill. PTX ISA 9.0, sections 5.1.6 (.param), 11.4 (performance-tuning directives).  Owns
+ * nothing; any thread. */
 #include "kernel/ptx.h"
 
 #include <stdio.h>
@@ -30,7 +31,8 @@ static bool word(cursor_t *in, char *out, size_t room) {
    skip_space(in);
    while (in->at < in->end) {
       char c = *in->at;
-      bool inside = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '.' || c == '%';
+      bool inside = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+                    c == '$' || c == '.' || c == '%';
       if ((!inside && length) || length + 1 >= room || !c)
          break;
       out[length++] = c;
@@ -46,8 +48,9 @@ static uint32_t type_bytes(const char *type) {
    static const struct {
       const char *name;
       uint32_t bytes;
-   } table[] = {{".u64", 8}, {".s64", 8}, {".b64", 8}, {".f64", 8}, {".u32", 4}, {".s32", 4}, {".b32", 4}, {".f32", 4},
-                {".u16", 2}, {".s16", 2}, {".b16", 2}, {".f16", 2}, {".bf16", 2}, {".u8", 1}, {".s8", 1}, {".b8", 1}, {".b128", 16}};
+   } table[] = {{".u64", 8},  {".s64", 8}, {".b64", 8}, {".f64", 8}, {".u32", 4},  {".s32", 4},
+                {".b32", 4},  {".f32", 4}, {".u16", 2}, {".s16", 2}, {".b16", 2},  {".f16", 2},
+                {".bf16", 2}, {".u8", 1},  {".s8", 1},  {".b8", 1},  {".b128", 16}};
    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
       if (strcmp(table[i].name, type) == 0)
          return table[i].bytes;
@@ -55,7 +58,8 @@ static uint32_t type_bytes(const char *type) {
 }
 
 /* One `.param ...` up to the comma or the closing parenthesis, which is left in last. */
-static bool read_parameter(cursor_t *in, rkb_arena_t *arena, uint32_t *offset, rkb_parameter_t *parameter, char *last, size_t room) {
+static bool read_parameter(cursor_t *in, rkb_arena_t *arena, uint32_t *offset, rkb_parameter_t *parameter,
+                           char *last, size_t room) {
    uint32_t align = 0, elements = 1, element_bytes = 0;
    bool pointer = false, brackets = false;
    char text[4096];
@@ -82,9 +86,11 @@ static bool read_parameter(cursor_t *in, rkb_arena_t *arena, uint32_t *offset, r
    *offset = (*offset + align - 1) / align * align;
    parameter->offset = *offset;
    *offset += parameter->bytes;
-   parameter->is_pointer = pointer                                   ? RKB_PARAMETER_POINTER
-                           : parameter->bytes == 8 && !brackets && parameter->ptx_type && parameter->ptx_type[0] != 'f' ? RKB_PARAMETER_UNKNOWN
-                                                                                                              : RKB_PARAMETER_NUMBER;
+   parameter->is_pointer =
+      pointer ? RKB_PARAMETER_POINTER
+      : parameter->bytes == 8 && !brackets && parameter->ptx_type && parameter->ptx_type[0] != 'f'
+         ? RKB_PARAMETER_UNKNOWN
+         : RKB_PARAMETER_NUMBER;
    return true;
 }
 
@@ -147,7 +153,8 @@ static bool find_entry(cursor_t *in, const char *entry) {
    return false;
 }
 
-bool ptx_read_signature(const char *ptx, size_t bytes, rkb_arena_t *arena, rkb_built_kernel_t *kernel, char *why, size_t why_size) {
+bool ptx_read_signature(const char *ptx, size_t bytes, rkb_arena_t *arena, rkb_built_kernel_t *kernel,
+                        char *why, size_t why_size) {
    cursor_t in = {ptx, ptx + bytes};
    char text[16];
    const char *end;
@@ -160,7 +167,8 @@ bool ptx_read_signature(const char *ptx, size_t bytes, rkb_arena_t *arena, rkb_b
    if (in.at < in.end && *in.at == '(') {
       word(&in, text, sizeof text);
       if (!read_list(&in, arena, kernel)) {
-         snprintf(why, why_size, "the parameters of '%.200s' cannot be read from its PTX", kernel->expression);
+         snprintf(why, why_size, "the parameters of '%.200s' cannot be read from its PTX",
+                  kernel->expression);
          return false;
       }
    } else
@@ -180,7 +188,8 @@ uint64_t ptx_global_bytes(const char *ptx, size_t bytes) {
    const char *at = ptx, *end = ptx + bytes;
    uint64_t total = 0;
    while (at < end) {
-      const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end, *open, *equals;
+      const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end, *open,
+                 *equals;
       const char *found = memmem(at, (size_t)(stop - at), ".global .align", 14);
       /* Declarations begin a line, after .visible or .weak at most; instructions are indented. */
       if (found && *at == '.') {
@@ -193,7 +202,8 @@ uint64_t ptx_global_bytes(const char *ptx, size_t bytes) {
             element = type_bytes(text) ? type_bytes(text) : element;
          if (open)
             variable = strtoull(open + 1, NULL, 10);
-         if (__builtin_mul_overflow(variable, element, &variable) || __builtin_add_overflow(total, variable, &total))
+         if (__builtin_mul_overflow(variable, element, &variable) ||
+             __builtin_add_overflow(total, variable, &total))
             return UINT64_MAX;
       }
       at = stop + 1;

@@ -1,5 +1,5 @@
-/* Registers, spills and memory of a kernel from what `--ptxas-options=-v` adds to the compile log: two lines after "Function
- * properties for NAME".  Owns nothing; any thread. */
+/* Registers, spills and memory of a kernel from what `--ptxas-options=-v` adds to the compile log: two lines
+ * after "Function properties for NAME".  Owns nothing; any thread. */
 #include "kernel/ptx.h"
 
 #include <stdlib.h>
@@ -26,7 +26,8 @@ static bool is_about(const char *line, size_t length, const char *entry) {
 }
 
 static void read_line(const char *line, size_t length, rkb_built_kernel_t *kernel) {
-   uint32_t stack = amount(line, length, "bytes stack frame"), deep = amount(line, length, "bytes cumulative stack size");
+   uint32_t stack = amount(line, length, "bytes stack frame"),
+            deep = amount(line, length, "bytes cumulative stack size");
    if (memmem(line, length, "bytes stack frame", 17)) {
       kernel->spill_store_bytes = amount(line, length, "bytes spill stores");
       kernel->spill_load_bytes = amount(line, length, "bytes spill loads");

@@ -1,4 +1,5 @@
-/* The text of `rkb build`: what was built and what a plan comes to on the target.  Owns nothing; any thread. */
+/* The text of `rkb build`: what was built and what a plan comes to on the target.  Owns nothing; any thread.
+ */
 #include "kernel/report.h"
 #include "base/units.h"
 
@@ -6,18 +7,21 @@
 #include <string.h>
 
 static void write_kernel(const rkb_built_kernel_t *kernel, rkb_text_t *out) {
-   static const char *const kinds[] = {[RKB_PARAMETER_NUMBER] = "", [RKB_PARAMETER_POINTER] = " pointer", [RKB_PARAMETER_UNKNOWN] = " unused"};
+   static const char *const kinds[] = {
+      [RKB_PARAMETER_NUMBER] = "", [RKB_PARAMETER_POINTER] = " pointer", [RKB_PARAMETER_UNKNOWN] = " unused"};
    rkb_text_format(out, "  %s\n    entry      %s\n", kernel->expression, kernel->entry);
    rkb_text_format(out, "    registers  %u a thread", kernel->registers);
    if (kernel->spill_store_bytes || kernel->spill_load_bytes)
-      rkb_text_format(out, ", spilled: %u bytes stored, %u loaded", kernel->spill_store_bytes, kernel->spill_load_bytes);
-   rkb_text_format(out, "\n    memory     %u bytes shared, %u local a thread, %u constant\n", kernel->shared_bytes, kernel->local_bytes,
-                   kernel->constant_bytes);
+      rkb_text_format(out, ", spilled: %u bytes stored, %u loaded", kernel->spill_store_bytes,
+                      kernel->spill_load_bytes);
+   rkb_text_format(out, "\n    memory     %u bytes shared, %u local a thread, %u constant\n",
+                   kernel->shared_bytes, kernel->local_bytes, kernel->constant_bytes);
    if (kernel->max_threads)
       rkb_text_format(out, "    bounds     at most %u threads a block\n", kernel->max_threads);
    rkb_text_add(out, "    parameters ");
    for (uint32_t i = 0; i < kernel->parameter_count; i++)
-      rkb_text_format(out, "%s%s%s", i ? ", " : "", kernel->parameters[i].ptx_type, kernel->parameters[i].is_pointer < 3 ? kinds[kernel->parameters[i].is_pointer] : "");
+      rkb_text_format(out, "%s%s%s", i ? ", " : "", kernel->parameters[i].ptx_type,
+                      kernel->parameters[i].is_pointer < 3 ? kinds[kernel->parameters[i].is_pointer] : "");
    rkb_text_add(out, kernel->parameter_count ? "\n" : "none\n");
 }
 
@@ -25,7 +29,8 @@ void rkb_build_report(const rkb_build_t *build, const rkb_device_t *device, rkb_
    char ptx[32], cubin[32];
    rkb_format_bytes(build->ptx_bytes, ptx, sizeof ptx);
    rkb_format_bytes(build->cubin_bytes, cubin, sizeof cubin);
-   rkb_text_format(out, "built for %s (%s) with CUDA %s%s\n", device->name, device->architecture, build->toolkit, build->debug ? ", -G" : "");
+   rkb_text_format(out, "built for %s (%s) with CUDA %s%s\n", device->name, device->architecture,
+                   build->toolkit, build->debug ? ", -G" : "");
    rkb_text_format(out, "  PTX        %s, %s\n", ptx, build->ptx_hash);
    if (build->cubin_bytes)
       rkb_text_format(out, "  cubin      %s, %s\n", cubin, build->cubin_hash);
@@ -54,8 +59,8 @@ static void write_three(const char *what, const uint32_t three[3], rkb_text_t *o
       rkb_text_format(out, " x %u", three[2]);
 }
 
-static void write_argument(const rkb_plan_t *plan, const rkb_built_kernel_t *kernel, uint32_t index, const rkb_plan_argument_t *argument,
-                           rkb_text_t *out) {
+static void write_argument(const rkb_plan_t *plan, const rkb_built_kernel_t *kernel, uint32_t index,
+                           const rkb_plan_argument_t *argument, rkb_text_t *out) {
    const char *type = index < kernel->parameter_count ? kernel->parameters[index].ptx_type : "";
    if (argument->buffer != UINT32_MAX) {
       rkb_text_add(out, plan->buffers[argument->buffer].name);
@@ -75,12 +80,14 @@ static void write_argument(const rkb_plan_t *plan, const rkb_built_kernel_t *ker
    }
 }
 
-void rkb_plan_report(const rkb_plan_t *plan, const rkb_build_t *build, const rkb_device_t *device, const char *case_name, rkb_text_t *out) {
+void rkb_plan_report(const rkb_plan_t *plan, const rkb_build_t *build, const rkb_device_t *device,
+                     const char *case_name, rkb_text_t *out) {
    rkb_text_format(out, "case %s\n", case_name);
    for (uint32_t i = 0; i < plan->buffer_count; i++)
       write_buffer(&plan->buffers[i], out);
    for (uint32_t i = 0; i < plan->constant_count; i++)
-      rkb_text_format(out, "  constant %s from %s\n", plan->constants[i].symbol, plan->buffers[plan->constants[i].buffer].name);
+      rkb_text_format(out, "  constant %s from %s\n", plan->constants[i].symbol,
+                      plan->buffers[plan->constants[i].buffer].name);
    for (uint32_t i = 0; i < plan->launch_count; i++) {
       const rkb_plan_launch_t *launch = &plan->launches[i];
       const rkb_built_kernel_t *kernel = &build->kernels[launch->kernel];
@@ -99,8 +106,9 @@ void rkb_plan_report(const rkb_plan_t *plan, const rkb_build_t *build, const rkb
       if (launch->dynamic_shared)
          rkb_text_format(out, "  shared %u bytes", launch->dynamic_shared);
       rkb_text_add(out, launch->cooperative ? "  cooperative\n" : "\n");
-      rkb_text_format(out, "           occupancy %.0f %%: %u blocks, %u warps a multiprocessor, limited by %s\n", 100 * occupancy.share,
-                      occupancy.blocks, occupancy.warps, occupancy.limited_by);
+      rkb_text_format(out,
+                      "           occupancy %.0f %%: %u blocks, %u warps a multiprocessor, limited by %s\n",
+                      100 * occupancy.share, occupancy.blocks, occupancy.warps, occupancy.limited_by);
    }
 }
 

@@ -1,4 +1,5 @@
-/* What a token says, line continuations folded away.  Shared by the parts of core/kernel that read tokens; any thread. */
+/* What a token says, line continuations folded away.  Shared by the parts of core/kernel that read tokens;
+ * any thread. */
 #ifndef RKB_KERNEL_TOKEN_TEXT_H
 #define RKB_KERNEL_TOKEN_TEXT_H
 

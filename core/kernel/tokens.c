@@ -1,6 +1,6 @@
-/* Tokens of a CUDA C++ text, as <rkb/ext/kernel.h> describes them: what lint, mutators, the manifest reader and the include
- * policy look at.  Owns nothing beyond the returned array; any thread.  Never refuses a text: bytes that begin no token
- * are tokens of their own kind.  Time is linear in the text. */
+/* Tokens of a CUDA C++ text, as <rkb/ext/kernel.h> describes them: what lint, mutators, the manifest reader
+ * and the include policy look at.  Owns nothing beyond the returned array; any thread.  Never refuses a text:
+ * bytes that begin no token are tokens of their own kind.  Time is linear in the text. */
 #include "kernel/kernel.h"
 #include "kernel/token_text.h"
 #include "base/hash.h"
@@ -70,8 +70,10 @@ static size_t skip_number(const reader_t *reader, size_t at) {
    int before = 0;
    for (;;) {
       int c = peek_at(reader, at);
-      bool sign = (c == '+' || c == '-') && (before == 'e' || before == 'E' || before == 'p' || before == 'P');
-      bool separator = c == '\'' && (is_letter(peek_at(reader, after(reader, at))) || is_digit(peek_at(reader, after(reader, at))));
+      bool sign =
+         (c == '+' || c == '-') && (before == 'e' || before == 'E' || before == 'p' || before == 'P');
+      bool separator = c == '\'' && (is_letter(peek_at(reader, after(reader, at))) ||
+                                     is_digit(peek_at(reader, after(reader, at))));
       if (!is_letter(c) && !is_digit(c) && c != '.' && !sign && !separator)
          return at;
       before = c;
@@ -79,15 +81,17 @@ static size_t skip_number(const reader_t *reader, size_t at) {
    }
 }
 
-/* at is the opening quote.  An unescaped end of line ends it: so does the compiler, and a stray apostrophe in a comment-like
- * #error line must not swallow the rest of the text. */
+/* at is the opening quote.  An unescaped end of line ends it: so does the compiler, and a stray apostrophe in
+ * a comment-like #error line must not swallow the rest of the text. */
 static size_t skip_quoted(const reader_t *reader, size_t at) {
    int quote = peek_at(reader, at);
    at = after(reader, at);
    for (;;) {
       int c = peek_at(reader, at);
       if (c < 0 || c == '\n')
-         return rkb_fold(reader->text, reader->size, at) < reader->size ? rkb_fold(reader->text, reader->size, at) : reader->size;
+         return rkb_fold(reader->text, reader->size, at) < reader->size
+                   ? rkb_fold(reader->text, reader->size, at)
+                   : reader->size;
       at = after(reader, at);
       if (c == quote)
          return at;
@@ -96,7 +100,8 @@ static size_t skip_quoted(const reader_t *reader, size_t at) {
    }
 }
 
-/* at is the quote after R.  Line continuations are not folded inside a raw string ([lex.pptoken] in the C++ standard). */
+/* at is the quote after R.  Line continuations are not folded inside a raw string ([lex.pptoken] in the C++
+ * standard). */
 static size_t skip_raw(const reader_t *reader, size_t at) {
    const char *text = reader->text;
    size_t open = at + 1, delimiter;
@@ -110,7 +115,8 @@ static size_t skip_raw(const reader_t *reader, size_t at) {
       if (!close)
          break;
       i = (size_t)(close - text);
-      if (i + delimiter + 1 < reader->size && memcmp(close + 1, text + at + 1, delimiter) == 0 && close[1 + delimiter] == '"')
+      if (i + delimiter + 1 < reader->size && memcmp(close + 1, text + at + 1, delimiter) == 0 &&
+          close[1 + delimiter] == '"')
          return i + delimiter + 2;
    }
    return reader->size;
@@ -155,8 +161,9 @@ static size_t skip_directive(const reader_t *reader, size_t at) {
 }
 
 static size_t skip_punctuation(const reader_t *reader, size_t at) {
-   static const char *const long_ones[] = {"<<=", ">>=", "...", "->*", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&",
-                                           "||",  "+=",  "-=",  "*=",  "/=", "%=", "&=", "|=", "^=", "::", "##", ".*", NULL};
+   static const char *const long_ones[] = {
+      "<<=", ">>=", "...", "->*", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&",
+      "||",  "+=",  "-=",  "*=",  "/=", "%=", "&=", "|=", "^=", "::", "##", ".*", NULL};
    for (uint32_t i = 0; long_ones[i]; i++) {
       size_t end = at;
       const char *c = long_ones[i];
@@ -170,7 +177,8 @@ static size_t skip_punctuation(const reader_t *reader, size_t at) {
    return after(reader, at);
 }
 
-/* Length of the literal prefix at `at` (u8, L, uR, ...) when a quote follows it, else 0; raw says whether it has an R. */
+/* Length of the literal prefix at `at` (u8, L, uR, ...) when a quote follows it, else 0; raw says whether it
+ * has an R. */
 static size_t literal_prefix(const reader_t *reader, size_t at, bool *raw) {
    static const char *const prefixes[] = {"u8R", "LR", "uR", "UR", "R", "u8", "L", "u", "U", NULL};
    for (uint32_t i = 0; prefixes[i]; i++) {
@@ -325,9 +333,9 @@ bool rkb_token_is(const char *text, const rkb_token_t *token, const char *word) 
    return rkb_fold(text, end, at) >= end;
 }
 
-/* The manifest decides what a candidate means, so its comment counts; only its blank lines, `#` lines and trailing
- * white space do not.  A difference in layout that survives here costs a build and no more: identity is decided again
- * on PTX and plans. */
+/* The manifest decides what a candidate means, so its comment counts; only its blank lines, `#` lines and
+ * trailing white space do not.  A difference in layout that survives here costs a build and no more: identity
+ * is decided again on PTX and plans. */
 static void hash_manifest(rkb_hasher_t *hasher, const char *text, const rkb_token_t *token) {
    const char *at = text + token->start, *end = at + token->length;
    while (at < end) {

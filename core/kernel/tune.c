@@ -1,5 +1,5 @@
-/* Tune assignments: a whole one from the manifest's defaults and a JSON object, and its canonical spelling.  Owns nothing;
- * any thread. */
+/* Tune assignments: a whole one from the manifest's defaults and a JSON object, and its canonical spelling.
+ * Owns nothing; any thread. */
 #include "kernel/kernel.h"
 #include "kernel/finding.h"
 #include "base/json.h"
@@ -20,20 +20,23 @@ static void unknown_name(const rkb_manifest_t *manifest, const char *name, rkb_f
                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
-static void check_value(const rkb_tune_parameter_t *tune, const json_t *value, int64_t *out, rkb_finding_t *finding) {
+static void check_value(const rkb_tune_parameter_t *tune, const json_t *value, int64_t *out,
+                        rkb_finding_t *finding) {
    if (!json_is_integer(value)) {
-      rkb_finding_set(finding, "plan.tune", tune->line, tune->column, "tune parameter '%s' takes an integer", tune->name);
+      rkb_finding_set(finding, "plan.tune", tune->line, tune->column, "tune parameter '%s' takes an integer",
+                      tune->name);
       return;
    }
    *out = json_integer_value(value);
    for (uint32_t i = 0; i < tune->choice_count; i++)
       if (tune->choices[i] == *out)
          return;
-   rkb_finding_set(finding, "plan.tune", tune->line, tune->column, "%lld is not one of the choices of tune parameter '%s'",
-                   (long long)*out, tune->name);
+   rkb_finding_set(finding, "plan.tune", tune->line, tune->column,
+                   "%lld is not one of the choices of tune parameter '%s'", (long long)*out, tune->name);
 }
 
-int rkb_tune_resolve(const rkb_manifest_t *manifest, const char *tune_json, int64_t *values, rkb_finding_t *finding, rkb_error_t *err) {
+int rkb_tune_resolve(const rkb_manifest_t *manifest, const char *tune_json, int64_t *values,
+                     rkb_finding_t *finding, rkb_error_t *err) {
    json_t *object = NULL, *value;
    const char *name;
    rkb_finding_clear(finding);
@@ -46,7 +49,8 @@ int rkb_tune_resolve(const rkb_manifest_t *manifest, const char *tune_json, int6
       return err->status;
    if (!json_is_object(object)) {
       json_decref(object);
-      *err = (rkb_error_t){.status = RKB_ERR_INVALID, .message = "a tune assignment is a JSON object NAME: integer"};
+      *err = (rkb_error_t){.status = RKB_ERR_INVALID,
+                           .message = "a tune assignment is a JSON object NAME: integer"};
       return RKB_ERR_INVALID;
    }
    json_object_foreach(object, name, value) {

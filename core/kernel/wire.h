@@ -1,5 +1,6 @@
-/* Little-endian byte records: frames between this program and rkb-compiler, cache entries, plans.  Writing appends to an
- * rkb_text_t (whose ceiling holds); reading never goes past the end and remembers the first fault.  Any thread. */
+/* Little-endian byte records: frames between this program and rkb-compiler, cache entries, plans.  Writing
+ * appends to an rkb_text_t (whose ceiling holds); reading never goes past the end and remembers the first
+ * fault.  Any thread. */
 #ifndef RKB_KERNEL_WIRE_H
 #define RKB_KERNEL_WIRE_H
 

@@ -191,6 +191,9 @@ typedef struct rkb_dialogue_record {
 } rkb_dialogue_record_t;
 /* Stores an ask and the request it made, in one transaction. */
 int rkb_archive_put_ask(rkb_archive_t *archive, const rkb_request_record_t *request, const char *hash, rkb_error_t *err);
+/* The same together with the tell before it (NULL for none): in a search each tell makes room for the next ask. */
+int rkb_archive_put_turn(rkb_archive_t *archive, const rkb_dialogue_record_t *told, const rkb_request_record_t *request,
+                         const char *hash, rkb_error_t *err);
 int rkb_archive_put_tell(rkb_archive_t *archive, uint32_t section, int64_t request, const char *hash, rkb_error_t *err);
 /* Visits the dialogue in order; visit returns RKB_OK to go on, and any other status ends the visit with it. */
 int rkb_archive_each_dialogue(rkb_archive_t *archive, int (*visit)(void *argument, const rkb_dialogue_record_t *record),

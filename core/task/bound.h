@@ -21,7 +21,7 @@ typedef struct rkb_bound {
    bool *let_is_real;
    double *let_reals;
    uint32_t lets_known;   /* evaluated so far, in order */
-   uint32_t *origins;      /* by case tensor: the definition's */
+   uint32_t *origins;     /* by case tensor: the definition's */
    rkb_recipe_t *recipes; /* by case tensor */
    rkb_program_t *program;
    rkb_precision_t precision;

@@ -209,6 +209,7 @@ int rkb_contract_whole(rkb_reader_t *reader, const rkb_contraction_t *c, rkb_blo
    int64_t tasks = (int64_t)(c->groups * row_blocks * column_blocks);
    bool large = (double)c->groups * (double)c->rows * (double)c->columns * (double)c->depth > 1e5;
    int status = RKB_OK;
+   (void)large; /* read by OpenMP alone */
 #pragma omp parallel for schedule(dynamic) if (tasks > 1 && large)
    for (int64_t task = 0; task < tasks; task++) {
       uint64_t column = (uint64_t)task % column_blocks * COLUMNS_A_BLOCK;
@@ -263,6 +264,10 @@ static int contract_pairs(rkb_reader_t *reader, const rkb_contraction_t *c, uint
       rows[i] = pairs[i].left;
       columns[i] = pairs[i].right;
    }
+   status = rkb_reader_work(reader, (double)count * (double)c->depth);
+   if (status != RKB_OK)
+      goto out;
+   status = RKB_ERR_NOMEM;
    uint64_t row_count = distinct(rows, count), column_count = distinct(columns, count);
    for (uint64_t i = 0; i < count; i++) {
       pairs[i].left = place_of(rows, row_count, pairs[i].left);

@@ -37,27 +37,16 @@ bool rkb_definition_expressions(rkb_definition_t *definition, const rkb_yaml_t *
    return rkb_expression_list(definition->arena, text, strlen(text), text_place(node), list, count, problems);
 }
 
-/* Reads one of the two files and parses it.  The bytes' hash goes into the task's. */
-static rkb_yaml_t *load(rkb_definition_t *definition, const char *name, rkb_hasher_t *hasher,
-                        rkb_problems_t *problems) {
-   char *path = rkb_path_join(definition->directory, name), *data = NULL;
-   size_t length = 0;
+/* Reads one of the two files; its path lives in the arena, its bytes are the caller's. */
+static char *read_file(rkb_definition_t *definition, const char *name, const char **path, size_t *length,
+                       rkb_problems_t *problems) {
+   char *joined = rkb_path_join(definition->directory, name), *data = NULL;
    rkb_error_t err = {0};
-   rkb_yaml_t *root = NULL;
-   if (!path)
-      return NULL;
-   const char *kept = rkb_arena_text(definition->arena, path, strlen(path));
-   free(path);
-   if (!kept)
-      return NULL;
-   if (rkb_file_read(kept, MOST_FILE_BYTES, &data, &length, &err) != RKB_OK) {
-      rkb_problem(problems, (rkb_place_t){kept, 0, 0}, "%s", err.message);
-      return NULL;
-   }
-   rkb_hasher_add(hasher, data, length);
-   root = rkb_yaml_parse(definition->arena, kept, data, length, 1, 1, problems);
-   free(data);
-   return root;
+   *path = joined ? rkb_arena_text(definition->arena, joined, strlen(joined)) : NULL;
+   free(joined);
+   if (*path && rkb_file_read(*path, MOST_FILE_BYTES, &data, length, &err) != RKB_OK)
+      rkb_problem(problems, (rkb_place_t){*path, 0, 0}, "%s", err.message);
+   return data;
 }
 
 static void load_reference(rkb_definition_t *definition) {
@@ -74,37 +63,76 @@ static void load_reference(rkb_definition_t *definition) {
    free(path);
 }
 
-rkb_definition_t *rkb_definition_load(const char *directory, rkb_problems_t *problems) {
-   rkb_arena_t *arena = rkb_arena_new(0);
-   rkb_definition_t *definition = arena ? rkb_arena_alloc(arena, sizeof *definition) : NULL;
+static void parse(rkb_definition_t *definition, const rkb_task_texts_t *texts, rkb_problems_t *problems) {
    rkb_hasher_t *hasher = rkb_hasher_new();
-   char *absolute = realpath(directory, NULL);
-   uint32_t before = problems->errors;
-   if (!definition || !hasher) {
-      rkb_problem(problems, (rkb_place_t){0}, "out of memory");
-      goto out;
-   }
-   definition->arena = arena;
-   definition->directory = rkb_arena_format(arena, "%s", absolute ? absolute : directory);
-   if (!definition->directory)
-      goto out;
-   rkb_yaml_t *task = load(definition, "task.yaml", hasher, problems);
-   rkb_yaml_t *graph = load(definition, "reference.graph.yaml", hasher, problems);
+   if (!hasher)
+      return;
+   rkb_hasher_add(hasher, texts->task, texts->task_length);
+   rkb_hasher_add(hasher, texts->graph, texts->graph_length);
+   rkb_hasher_finish(hasher, definition->hash);
+   const rkb_yaml_t *task =
+      rkb_yaml_parse(definition->arena, texts->task_path, texts->task, texts->task_length, 1, 1, problems);
+   const rkb_yaml_t *graph =
+      rkb_yaml_parse(definition->arena, texts->graph_path, texts->graph, texts->graph_length, 1, 1, problems);
    if (task && rkb_definition_read(definition, task, problems) && graph)
       rkb_graph_read(definition, graph, problems);
-   load_reference(definition);
-   rkb_hasher_finish(hasher, definition->hash);
-   hasher = NULL;
-out:
-   free(absolute);
-   if (hasher) {
-      char unused[RKB_HASH_TEXT];
-      rkb_hasher_finish(hasher, unused);
+}
+
+static rkb_definition_t *definition_new(const char *directory) {
+   rkb_arena_t *arena = rkb_arena_new(0);
+   rkb_definition_t *definition = arena ? rkb_arena_alloc(arena, sizeof *definition) : NULL;
+   if (!definition) {
+      rkb_arena_free(arena);
+      return NULL;
    }
-   if (definition && problems->errors == before)
+   definition->arena = arena;
+   definition->directory = rkb_arena_text(arena, directory, strlen(directory));
+   definition->reference = "";
+   if (definition->directory)
       return definition;
    rkb_arena_free(arena);
    return NULL;
+}
+
+/* Hands a definition out, or frees it when there were problems. */
+static rkb_definition_t *without_problems(rkb_definition_t *definition, uint32_t before,
+                                          const rkb_problems_t *problems) {
+   if (problems->errors == before)
+      return definition;
+   rkb_definition_free(definition);
+   return NULL;
+}
+
+rkb_definition_t *rkb_definition_parse(const rkb_task_texts_t *texts, rkb_problems_t *problems) {
+   rkb_definition_t *definition = definition_new("");
+   uint32_t before = problems->errors;
+   if (!definition)
+      return NULL;
+   parse(definition, texts, problems);
+   return without_problems(definition, before, problems);
+}
+
+rkb_definition_t *rkb_definition_load(const char *directory, rkb_problems_t *problems) {
+   char *absolute = realpath(directory, NULL);
+   rkb_definition_t *definition = definition_new(absolute ? absolute : directory);
+   uint32_t before = problems->errors;
+   free(absolute);
+   if (!definition) {
+      rkb_problem(problems, (rkb_place_t){0}, "out of memory");
+      return NULL;
+   }
+   rkb_task_texts_t texts = {0};
+   char *task = read_file(definition, "task.yaml", &texts.task_path, &texts.task_length, problems);
+   char *graph =
+      read_file(definition, "reference.graph.yaml", &texts.graph_path, &texts.graph_length, problems);
+   texts.task = task;
+   texts.graph = graph;
+   if (task && graph)
+      parse(definition, &texts, problems);
+   free(task);
+   free(graph);
+   load_reference(definition);
+   return without_problems(definition, before, problems);
 }
 
 void rkb_definition_free(rkb_definition_t *definition) {

@@ -136,9 +136,16 @@ typedef struct rkb_definition {
    uint32_t guard_count;
 } rkb_definition_t;
 
-/* Both add what is wrong to problems and return false (NULL) when it stops them. */
+/* The two files as bytes, with the names that messages use. */
+typedef struct rkb_task_texts {
+   const char *task_path, *task, *graph_path, *graph;
+   size_t task_length, graph_length;
+} rkb_task_texts_t;
+
+/* All add what is wrong to problems and return false (NULL) when it stops them. */
 rkb_definition_t *rkb_definition_load(const char *directory,
                                       rkb_problems_t *problems); /* task.yaml, and the graph beside it */
+rkb_definition_t *rkb_definition_parse(const rkb_task_texts_t *texts, rkb_problems_t *problems);
 bool rkb_definition_read(rkb_definition_t *definition, const rkb_yaml_t *root, rkb_problems_t *problems);
 bool rkb_graph_read(rkb_definition_t *definition, const rkb_yaml_t *root, rkb_problems_t *problems);
 void rkb_definition_free(rkb_definition_t *definition);

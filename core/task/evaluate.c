@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define POINTS_CHUNK (UINT64_C(1) << 18) /* large, so that products behind see many elements at once */
 #define POINT_BYTES (3 * sizeof(double) + 1)
 
 const rkb_precision_t *rkb_reader_precision(const rkb_reader_t *reader) {
@@ -50,7 +51,7 @@ static double storage_unit(uint32_t dtype) {
 int rkb_compute(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index,
                 rkb_block_t *out) {
    /* A costly operation shares work between elements, so it gets them all. */
-   uint64_t most = node->operation->costly ? count : RKB_CHUNK;
+   uint64_t most = node->operation->costly ? count : reader->memory ? POINTS_CHUNK : RKB_CHUNK;
    for (uint64_t first = 0; first < count; first += most) {
       uint64_t piece = count - first < most ? count - first : most;
       rkb_block_t part = rkb_block_from(out, first);
@@ -90,16 +91,25 @@ static int read_computed(rkb_reader_t *reader, const rkb_program_node_t *node, u
    return status;
 }
 
+int rkb_reader_work(rkb_reader_t *reader, double work) {
+   reader->work += work;
+   return reader->most_work > 0 && reader->work > reader->most_work ? RKB_ERR_LIMIT : RKB_OK;
+}
+
 int rkb_read(rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t *index, rkb_block_t *out) {
    const rkb_program_value_t *info = &reader->program->values[value];
+   int status = reader->memory ? rkb_reader_work(reader, (double)count) : RKB_OK;
+   if (status == RKB_OK && reader->memory && info->node < 0)
+      status = rkb_memory_note(reader, value, count);
+   if (status != RKB_OK)
+      return status;
    if (reader->stored[value].value) {
       gather(reader->precision, &reader->stored[value], count, index, out);
       return RKB_OK;
    }
    if (info->node >= 0)
       return read_computed(reader, &reader->program->nodes[info->node], count, index, out);
-   int status =
-      reader->source.fill(reader->source.argument, (uint32_t)info->tensor, count, index, out->value);
+   status = reader->source.fill(reader->source.argument, (uint32_t)info->tensor, count, index, out->value);
    exact_points(reader->precision, count, out);
    return status;
 }
@@ -159,7 +169,7 @@ uint64_t rkb_evaluate_peak(const rkb_program_t *program) {
    return peak;
 }
 
-static int load_input(rkb_reader_t *reader, uint32_t value) {
+int rkb_load_input(rkb_reader_t *reader, uint32_t value, double **out) {
    const rkb_program_value_t *info = &reader->program->values[value];
    double *data = malloc(info->elements * sizeof *data);
    int64_t *index = malloc(RKB_CHUNK * sizeof *index);
@@ -176,7 +186,7 @@ static int load_input(rkb_reader_t *reader, uint32_t value) {
       free(data);
       return status;
    }
-   reader->stored[value].value = data;
+   *out = data;
    return RKB_OK;
 }
 
@@ -223,7 +233,7 @@ static int evaluate_all(rkb_reader_t *reader, const int64_t *last) {
          uint32_t input = node->inputs[j];
          if (reader->stored[input].value)
             continue;
-         int status = load_input(reader, input);
+         int status = rkb_load_input(reader, input, &reader->stored[input].value);
          if (status != RKB_OK)
             return status;
       }

@@ -20,8 +20,9 @@ struct rkb_reader {
    const rkb_program_t *program;
    const rkb_precision_t *precision;
    rkb_source_t source;
-   rkb_block_t *stored;  /* by value: .value NULL when it is not in memory, .hard NULL when it is exact */
-   rkb_memory_t *memory; /* points mode, or NULL */
+   rkb_block_t *stored;    /* by value: .value NULL when it is not in memory, .hard NULL when it is exact */
+   rkb_memory_t *memory;   /* points mode, or NULL */
+   double work, most_work; /* points mode: elements read and products formed so far, and the most; 0: any */
 };
 
 /* Bytes the whole evaluation will hold at its peak. */
@@ -41,6 +42,11 @@ int rkb_evaluate_points(const rkb_program_t *program, const rkb_precision_t *pre
 /* Runs a node's compute in pieces and adds the rounding of its storage type. */
 int rkb_compute(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index,
                 rkb_block_t *out);
+/* Reads all of an input into memory, as double; malloc'd. */
+int rkb_load_input(rkb_reader_t *reader, uint32_t value, double **data);
+/* Counts a read of an input; once half of it was asked for, and it fits, the whole of it is kept in memory.
+ */
+int rkb_memory_note(rkb_reader_t *reader, uint32_t value, uint64_t count);
 /* Points of a costly value through the memory. */
 int rkb_memory_read(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count,
                     const int64_t *index, rkb_block_t *out);

@@ -87,45 +87,59 @@ static bool is_exact_graph(const rkb_program_t *program, bool *behind) {
    return true;
 }
 
-/* The depth of the deepest product that a tensor is a factor of, 0 when of none; side tells which factors it
- * is (bits). */
-static uint64_t factor_depth(const rkb_program_t *program, uint32_t tensor) {
-   uint64_t deepest = 0;
-   for (uint32_t i = 0; i < program->node_count; i++) {
+/* A matrix product or convolution, by the task tensors that are its factors (UINT32_MAX: a computed one). */
+typedef struct product {
+   uint32_t left, right;
+   uint64_t depth;
+} product_t;
+
+typedef struct products {
+   product_t *list;
+   uint32_t count;
+} products_t;
+
+static bool find_products(rkb_bound_t *bound, products_t *products) {
+   const rkb_program_t *program = bound->program;
+   *products =
+      (products_t){rkb_arena_array(bound->arena, program->node_count + 1, sizeof *products->list), 0};
+   for (uint32_t i = 0; products->list && i < program->node_count; i++) {
       const rkb_program_node_t *node = &program->nodes[i];
-      if (!node->operation->depth)
-         continue;
-      for (uint32_t j = 0; j < 2; j++)
-         if (tensor_behind(program, node->inputs[j]) == tensor) {
-            uint64_t depth = node->operation->depth(program, node);
-            deepest = depth > deepest ? depth : deepest;
-         }
+      if (node->operation->depth)
+         products->list[products->count++] =
+            (product_t){tensor_behind(program, node->inputs[0]), tensor_behind(program, node->inputs[1]),
+                        node->operation->depth(program, node)};
+   }
+   return products->list != NULL;
+}
+
+/* The depth of the deepest product that a tensor is a factor of, 0 when of none. */
+static uint64_t factor_depth(const products_t *products, uint32_t tensor) {
+   uint64_t deepest = 0;
+   for (uint32_t i = 0; i < products->count; i++) {
+      const product_t *product = &products->list[i];
+      if ((product->left == tensor || product->right == tensor) && product->depth > deepest)
+         deepest = product->depth;
    }
    return deepest;
 }
 
-static bool meet_in_a_product(const rkb_program_t *program, uint32_t a, uint32_t b) {
-   for (uint32_t i = 0; i < program->node_count; i++) {
-      const rkb_program_node_t *node = &program->nodes[i];
-      if (!node->operation->depth)
-         continue;
-      uint32_t left = tensor_behind(program, node->inputs[0]),
-               right = tensor_behind(program, node->inputs[1]);
-      if ((left == a && right == b) || (left == b && right == a))
+static bool meet_in_a_product(const products_t *products, uint32_t a, uint32_t b) {
+   for (uint32_t i = 0; i < products->count; i++) {
+      const product_t *product = &products->list[i];
+      if ((product->left == a && product->right == b) || (product->left == b && product->right == a))
          return true;
    }
    return false;
 }
 
 /* The factors that are thin together with a chosen one: as many as never meet each other in a product. */
-static void choose_thin(const rkb_bound_t *bound, uint32_t chosen, bool *thin) {
-   const rkb_program_t *program = bound->program;
+static void choose_thin(const rkb_bound_t *bound, const products_t *products, uint32_t chosen, bool *thin) {
    for (uint32_t i = 0; i < bound->view.tensor_count; i++)
       thin[i] = i == chosen;
    for (uint32_t i = 0; i < bound->view.tensor_count; i++) {
-      bool fits = !thin[i] && is_free(bound, i) && factor_depth(program, i) > 0;
+      bool fits = !thin[i] && is_free(bound, i) && factor_depth(products, i) > 0;
       for (uint32_t j = 0; fits && j < bound->view.tensor_count; j++)
-         fits = !thin[j] || !meet_in_a_product(program, i, j);
+         fits = !thin[j] || !meet_in_a_product(products, i, j);
       thin[i] |= fits;
    }
 }
@@ -136,15 +150,16 @@ static bool add_probes(rkb_bound_t *bound) {
    const rkb_program_t *program = bound->program;
    bool thin[3 * RKB_MAX_TENSORS];
    bool *behind = rkb_arena_array(bound->arena, program->value_count + 1, sizeof *behind);
-   if (!behind)
+   products_t products;
+   if (!behind || !find_products(bound, &products))
       return false;
    bool exact_graph = is_exact_graph(program, behind);
    for (uint32_t i = 0; i < bound->view.tensor_count; i++) {
-      uint64_t depth = is_free(bound, i) ? factor_depth(program, i) : 0;
+      uint64_t depth = is_free(bound, i) ? factor_depth(&products, i) : 0;
       if (depth == 0)
          continue;
       char name[160];
-      choose_thin(bound, i, thin);
+      choose_thin(bound, &products, i, thin);
       for (int exact = exact_graph; exact >= 0; exact--) {
          snprintf(name, sizeof name, "%s/%s", exact ? "probe_exact" : "probe_sparse",
                   bound->view.tensors[i].name);
@@ -152,10 +167,10 @@ static bool add_probes(rkb_bound_t *bound) {
          if (!entry)
             return bound->families->count == bound->families->room;
          for (uint32_t j = 0; j < bound->view.tensor_count; j++) {
-            double own = (double)(thin[j] ? factor_depth(program, j) : 1);
+            double own = (double)(thin[j] ? factor_depth(&products, j) : 1);
             if (!is_free(bound, j))
                continue;
-            bool factor = factor_depth(program, j) > 0;
+            bool factor = factor_depth(&products, j) > 0;
             if (exact) /* at most about 1,000 terms of 13 bits: the sum stays below 2^24 */
                entry->draws[j] = !factor   ? (rkb_draw_t){RKB_DRAW_SMALL, 0}
                                  : thin[j] ? (rkb_draw_t){RKB_DRAW_SIGNS, fmin(0.7, 1000 / own)}
@@ -189,6 +204,8 @@ static bool trace_guard(const rkb_program_t *program, uint32_t value, uint32_t *
       }
       const rkb_program_node_t *node = &program->nodes[program->values[value].node];
       const char *name = node->operation->name;
+      if (node->input_count == 0)
+         return false;
       if (strcmp(name, "add_scalar") == 0 && *eps == 0)
          *eps = node->reals[0];
       else if (strcmp(name, "variance") == 0 ||

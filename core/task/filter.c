@@ -1,16 +1,15 @@
-/* Evaluates a task under several seeds and init settings and asks the published questions of its outputs.  Holds the
- * outputs of all runs of one case at a time.  Any thread. */
+/* Evaluates a task under several seeds and init settings and asks the published questions of its outputs.
+ * Holds the outputs of all runs of one case at a time.  Any thread. */
 #include "task/filter.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "task/bound.h"
+#include "task/definition.h"
 
 #define THRESHOLD 0.01
 #define SEEDS 4u
-#define EVALUATION_BYTES (UINT64_C(4) << 30)
 #define MOST_OPERATIONS 1e9 /* of one evaluation; larger bench cases are judged on a check case */
 #define MOST_ELEMENTS (UINT64_C(1) << 24)
 
@@ -18,14 +17,13 @@ typedef struct subject {
    const rkb_task_t *task;
    const rkb_definition_t *definition;
    const rkb_case_t *the_case;
-   const rkb_case_definition_t *written;
+   rkb_case_t *drawn; /* owned: the check case under the tensors' own recipes, when the_case is it */
    rkb_filter_t *filter;
-   rkb_problems_t *problems;
 } subject_t;
 
 /* What a check has seen: the first failure is kept, else the weakest pass. */
-static void note(rkb_filter_finding_t *finding, bool failed, double number, double *weakest, const char *fmt, const char *tensor,
-                 const char *more) {
+static void note(rkb_filter_finding_t *finding, bool failed, double number, double *weakest, const char *fmt,
+                 const char *tensor, const char *more) {
    if (finding->result == RKB_FILTER_FAILED || (!failed && number > *weakest))
       return;
    finding->result = failed ? RKB_FILTER_FAILED : RKB_FILTER_PASSED;
@@ -46,7 +44,8 @@ static uint64_t output_elements(const rkb_case_t *the_case) {
 }
 
 /* All outputs of one evaluation, one after another, into values. */
-static int evaluate(const subject_t *subject, const rkb_case_t *the_case, uint64_t seed, double *values, rkb_error_t *err) {
+static int evaluate(const subject_t *subject, const rkb_case_t *the_case, uint64_t seed, double *values,
+                    rkb_error_t *err) {
    const rkb_family_t *family = rkb_task_family(subject->task, the_case, 0);
    for (uint32_t i = 0; family && strcmp(family->name, "normal") != 0; ++i)
       family = rkb_task_family(subject->task, the_case, i);
@@ -70,14 +69,15 @@ static int evaluate(const subject_t *subject, const rkb_case_t *the_case, uint64
    return status;
 }
 
-static void judge_axes(const subject_t *subject, const rkb_tensor_t *tensor, const double *first, uint32_t runs, uint64_t stride,
-                       double *weakest) {
+static void judge_axes(const subject_t *subject, const rkb_tensor_t *tensor, const double *first,
+                       uint32_t runs, uint64_t stride, double *weakest) {
    for (uint32_t axis = 0; axis < tensor->rank; ++axis) {
       if (tensor->shape[axis] < 2)
          continue;
       double largest = 0;
       for (uint32_t run = 0; run < runs; ++run)
-         largest = fmax(largest, rkb_filter_axis_spread(first + run * stride, tensor->shape, tensor->rank, axis));
+         largest =
+            fmax(largest, rkb_filter_axis_spread(first + run * stride, tensor->shape, tensor->rank, axis));
       char name[24];
       snprintf(name, sizeof name, "axis %u", axis);
       note(&subject->filter->findings[RKB_FILTER_AXES], !(largest >= THRESHOLD), largest, weakest,
@@ -98,7 +98,8 @@ static void judge_outputs(const subject_t *subject, const double *values, uint64
          double largest = 0, *own = malloc(SEEDS * tensor->elements * sizeof *own);
          for (uint32_t run = 0; run < SEEDS; ++run)
             largest = fmax(largest, rkb_filter_largest(values + run * stride, tensor->elements));
-         note(&findings[RKB_FILTER_RANGE], !(largest > THRESHOLD), largest, &range, "%s%s: the largest magnitude is %.3g", tensor->name, "");
+         note(&findings[RKB_FILTER_RANGE], !(largest > THRESHOLD), largest, &range,
+              "%s%s: the largest magnitude is %.3g", tensor->name, "");
          for (uint32_t run = 0; own && run < SEEDS; ++run)
             memcpy(own + run * tensor->elements, values + run * stride, tensor->elements * sizeof *own);
          double spread = own ? rkb_filter_seed_spread(own, SEEDS, tensor->elements) : 0;
@@ -125,7 +126,8 @@ static int judge_inputs(const subject_t *subject, rkb_error_t *err) {
          rkb_inputs_t *inputs = NULL;
          if (the_case == NULL)
             break;
-         int status = rkb_task_inputs_open(subject->task, the_case, rkb_task_family(subject->task, the_case, 0), 1, &inputs, err);
+         int status = rkb_task_inputs_open(subject->task, the_case,
+                                           rkb_task_family(subject->task, the_case, 0), 1, &inputs, err);
          if (status == RKB_OK)
             status = rkb_task_input_matters(inputs, i, &matters, err);
          rkb_task_inputs_free(inputs);
@@ -134,11 +136,19 @@ static int judge_inputs(const subject_t *subject, rkb_error_t *err) {
       }
       if (!matters) {
          finding->result = RKB_FILTER_FAILED;
-         snprintf(finding->what, sizeof finding->what, "%s changes no output of any check case", tensor->name);
+         snprintf(finding->what, sizeof finding->what, "%s changes no output of any check case",
+                  tensor->name);
          return RKB_OK;
       }
    }
    return RKB_OK;
+}
+
+static bool differ(const double *left, const double *right, uint64_t count) {
+   for (uint64_t i = 0; i < count; ++i)
+      if (!(fabs(left[i] - right[i]) <= 1e-9 * fmax(1, fabs(left[i]))))
+         return true;
+   return false;
 }
 
 static int judge_inits(const subject_t *subject, const double *values, uint64_t elements, rkb_error_t *err) {
@@ -152,64 +162,62 @@ static int judge_inits(const subject_t *subject, const double *values, uint64_t 
    finding->result = RKB_FILTER_FAILED;
    snprintf(finding->what, sizeof finding->what, "the outputs are the same under every init setting");
    double *other = malloc(elements * sizeof *other);
-   int status = other ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory filtering %s", subject->filter->task);
-   for (uint32_t s = 0; s < definition->setting_count && status == RKB_OK; ++s) {
-      const rkb_init_setting_t *setting = &definition->settings[s];
-      if (setting == subject->written->setting)
-         continue;
-      rkb_bound_t *bound = rkb_bound_new(definition, false, subject->the_case->name, subject->the_case->kind, subject->written->dims,
-                                         subject->written->attributes, setting, EVALUATION_BYTES, subject->written->place, subject->problems);
-      if (bound == NULL) {
-         status = rkb_problems_error(subject->problems, err);
-         break;
+   int status =
+      other ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory filtering %s", subject->filter->task);
+   /* The last turn takes the tensors' own recipes: a case may itself be under the only named setting. */
+   for (uint32_t s = 0;
+        s <= definition->setting_count && status == RKB_OK && finding->result == RKB_FILTER_FAILED; ++s) {
+      rkb_case_t *changed = NULL;
+      const char *setting = s < definition->setting_count ? definition->settings[s].name : NULL;
+      status = rkb_task_case_with_init(subject->task, subject->the_case, setting, &changed, err);
+      if (status == RKB_OK)
+         status = evaluate(subject, changed, 1, other, err);
+      rkb_task_case_free(changed);
+      if (status == RKB_OK && differ(values, other, elements)) {
+         finding->result = RKB_FILTER_PASSED;
+         snprintf(finding->what, sizeof finding->what, "the outputs change under %s%s",
+                  setting ? "init setting " : "the tensors' own recipes", setting ? setting : "");
       }
-      status = evaluate(subject, &bound->view, 1, other, err);
-      for (uint64_t i = 0; i < elements && status == RKB_OK && finding->result == RKB_FILTER_FAILED; ++i)
-         if (!(fabs(other[i] - values[i]) <= 1e-9 * fmax(1, fabs(values[i])))) {
-            finding->result = RKB_FILTER_PASSED;
-            snprintf(finding->what, sizeof finding->what, "the outputs change under init setting %s", setting->name);
-         }
-      rkb_bound_free(bound);
    }
    free(other);
    return status;
 }
 
 /* The first bench case that can be evaluated whole, else the check case with the most work. */
-static bool choose_case(subject_t *subject) {
-   uint32_t best_definition = 0;
-   for (uint32_t kind = RKB_CASE_BENCH; subject->the_case == NULL; kind = RKB_CASE_CHECK) {
-      uint32_t index = 0;
-      for (uint32_t i = 0; i < subject->definition->case_count; ++i) {
-         const rkb_case_definition_t *written = &subject->definition->cases[i];
-         if (written->kind != kind || !written->forward)
-            continue;
-         const rkb_case_t *the_case = rkb_task_case(subject->task, kind, index++);
-         bool fits = the_case && the_case->operations <= MOST_OPERATIONS && output_elements(the_case) <= MOST_ELEMENTS;
-         bool better = subject->the_case == NULL || (kind == RKB_CASE_CHECK && the_case && the_case->operations > subject->the_case->operations);
-         if (fits && better) {
+static int choose_case(subject_t *subject, rkb_error_t *err) {
+   for (uint32_t kind = RKB_CASE_BENCH; kind != 0 && subject->the_case == NULL;
+        kind = kind == RKB_CASE_BENCH ? RKB_CASE_CHECK : 0) {
+      const rkb_case_t *the_case = rkb_task_case(subject->task, kind, 0);
+      for (uint32_t i = 1; the_case; the_case = rkb_task_case(subject->task, kind, i++)) {
+         bool fits = the_case->operations <= MOST_OPERATIONS && output_elements(the_case) <= MOST_ELEMENTS;
+         bool better = subject->the_case == NULL ||
+                       (kind == RKB_CASE_CHECK && the_case->operations > subject->the_case->operations);
+         if (fits && better)
             subject->the_case = the_case;
-            best_definition = i;
-         }
       }
-      if (kind == RKB_CASE_CHECK)
-         break;
    }
    if (subject->the_case == NULL)
-      return false;
-   subject->written = &subject->definition->cases[best_definition];
-   subject->filter->smaller = subject->the_case->kind == RKB_CASE_CHECK;
+      return rkb_fail(err, RKB_ERR_LIMIT, "no case of %s is small enough to evaluate whole (%.0e operations)",
+                      subject->filter->task, MOST_OPERATIONS);
    snprintf(subject->filter->judged, sizeof subject->filter->judged, "%s", subject->the_case->name);
-   return true;
+   subject->filter->smaller = subject->the_case->kind == RKB_CASE_CHECK;
+   if (!subject->filter->smaller)
+      return RKB_OK;
+   /* Check cases pick odd settings, such as equal weights, on purpose. */
+   int status = rkb_task_case_with_init(subject->task, subject->the_case, NULL, &subject->drawn, err);
+   if (status == RKB_OK)
+      subject->the_case = subject->drawn;
+   return status;
 }
 
 static int judge(subject_t *subject, rkb_error_t *err) {
-   if (!choose_case(subject))
-      return rkb_fail(err, RKB_ERR_LIMIT, "no case of %s is small enough to evaluate whole (%.0e operations)", subject->filter->task,
-                      MOST_OPERATIONS);
+   int status = choose_case(subject, err);
+   if (status != RKB_OK)
+      return status;
    uint64_t elements = output_elements(subject->the_case);
    double *values = malloc(SEEDS * elements * sizeof *values);
-   int status = values ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory filtering %s", subject->filter->task);
+   status =
+      values ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory filtering %s", subject->filter->task);
    for (uint32_t run = 0; run < SEEDS && status == RKB_OK; ++run)
       status = evaluate(subject, subject->the_case, run + 1, values + run * elements, err);
    if (status == RKB_OK) {
@@ -233,8 +241,9 @@ int rkb_task_filter(const char *directory, rkb_filter_t *filter, rkb_problems_t 
       status = rkb_problems_error(problems, err);
    } else {
       snprintf(filter->task, sizeof filter->task, "%s", rkb_task_info(task)->name);
-      subject_t subject = {.task = task, .definition = definition, .filter = filter, .problems = problems};
+      subject_t subject = {.task = task, .definition = definition, .filter = filter};
       status = judge(&subject, err);
+      rkb_task_case_free(subject.drawn);
    }
    rkb_task_free(task);
    rkb_definition_free(definition);

@@ -1,6 +1,6 @@
-/* `rkb task filter`: whether a task is worth optimising, by the checks that robust-kbench publishes (Lange et al. 2025,
- * "Towards Robust Agentic CUDA Kernel Benchmarking", arXiv:2509.14279): a kernel that ignores part of its input, or writes
- * zeros, must not pass for a good one. */
+/* `rkb task filter`: whether a task is worth optimising, by the checks that robust-kbench publishes (Lange et
+ * al. 2025, "Towards Robust Agentic CUDA Kernel Benchmarking", arXiv:2509.14279): a kernel that ignores part
+ * of its input, or writes zeros, must not pass for a good one. */
 #ifndef RKB_TASK_FILTER_H
 #define RKB_TASK_FILTER_H
 
@@ -21,8 +21,8 @@ enum rkb_filter_check {
 enum rkb_filter_result { RKB_FILTER_PASSED, RKB_FILTER_FAILED, RKB_FILTER_UNDECIDED };
 
 typedef struct rkb_filter_finding {
-   uint32_t result;  /* enum rkb_filter_result */
-   char what[256];   /* which output, axis or input, with the number that decided; the worst one */
+   uint32_t result; /* enum rkb_filter_result */
+   char what[256];  /* which output, axis or input, with the number that decided; the worst one */
 } rkb_filter_finding_t;
 
 typedef struct rkb_filter {
@@ -34,14 +34,18 @@ typedef struct rkb_filter {
 const char *rkb_filter_check_name(uint32_t check); /* "range", "seeds", "axes", "inputs", "inits" */
 bool rkb_filter_worth(const rkb_filter_t *filter); /* nothing failed */
 
-/* Evaluates the forward direction of the task in directory.  RKB_ERR_INVALID with problems when it does not load. */
+/* Evaluates the forward direction of the task in directory.  RKB_ERR_INVALID with problems when it does not
+ * load. */
 int rkb_task_filter(const char *directory, rkb_filter_t *filter, rkb_problems_t *problems, rkb_error_t *err);
 void rkb_filter_write(const rkb_filter_t *filter, rkb_text_t *out);
 json_t *rkb_filter_json(const rkb_filter_t *filter); /* owned; NULL without memory */
 
-/* The statistics themselves, over values[run * elements + i].  Each gives the number that its check compares with 0.01. */
-double rkb_filter_largest(const double *values, uint64_t count);                              /* largest |value| */
-double rkb_filter_seed_spread(const double *values, uint32_t runs, uint64_t elements);        /* largest over elements */
-double rkb_filter_axis_spread(const double *values, const int64_t *shape, uint32_t rank, uint32_t axis); /* largest over lines */
+/* The statistics themselves, over values[run * elements + i].  Each gives the number that its check compares
+ * with 0.01. */
+double rkb_filter_largest(const double *values, uint64_t count); /* largest |value| */
+double rkb_filter_seed_spread(const double *values, uint32_t runs,
+                              uint64_t elements); /* largest over elements */
+double rkb_filter_axis_spread(const double *values, const int64_t *shape, uint32_t rank,
+                              uint32_t axis); /* largest over lines */
 
 #endif

@@ -1,4 +1,5 @@
-/* The statistics that the task filter compares with its thresholds, and how its findings print.  Pure; any thread. */
+/* The statistics that the task filter compares with its thresholds, and how its findings print.  Pure; any
+ * thread. */
 #include <math.h>
 
 #include "task/filter.h"
@@ -61,18 +62,21 @@ bool rkb_filter_worth(const rkb_filter_t *filter) {
 
 void rkb_filter_write(const rkb_filter_t *filter, rkb_text_t *out) {
    for (uint32_t i = 0; i < RKB_FILTER_CHECKS; ++i)
-      rkb_text_format(out, "%-8s %-10s %s\n", rkb_filter_check_name(i), result_name(filter->findings[i].result), filter->findings[i].what);
+      rkb_text_format(out, "%-8s %-10s %s\n", rkb_filter_check_name(i),
+                      result_name(filter->findings[i].result), filter->findings[i].what);
    if (filter->smaller)
       rkb_text_format(out, "judged on %s: the bench cases are too large to evaluate whole\n", filter->judged);
    else
       rkb_text_format(out, "judged on %s\n", filter->judged);
-   rkb_text_format(out, "%s: %s\n", filter->task, rkb_filter_worth(filter) ? "worth optimising" : "not worth optimising");
+   rkb_text_format(out, "%s: %s\n", filter->task,
+                   rkb_filter_worth(filter) ? "worth optimising" : "not worth optimising");
 }
 
 json_t *rkb_filter_json(const rkb_filter_t *filter) {
    json_t *checks = json_object();
    for (uint32_t i = 0; checks && i < RKB_FILTER_CHECKS; ++i) {
-      json_t *finding = json_pack("{s:s, s:s}", "result", result_name(filter->findings[i].result), "what", filter->findings[i].what);
+      json_t *finding = json_pack("{s:s, s:s}", "result", result_name(filter->findings[i].result), "what",
+                                  filter->findings[i].what);
       if (json_object_set_new(checks, rkb_filter_check_name(i), finding) != 0) {
          json_decref(checks);
          checks = NULL;
@@ -80,6 +84,6 @@ json_t *rkb_filter_json(const rkb_filter_t *filter) {
    }
    if (checks == NULL)
       return NULL;
-   return json_pack("{s:s, s:s, s:b, s:b, s:o}", "task", filter->task, "judged", filter->judged, "smaller", filter->smaller, "worth",
-                    rkb_filter_worth(filter), "checks", checks);
+   return json_pack("{s:s, s:s, s:b, s:b, s:o}", "task", filter->task, "judged", filter->judged, "smaller",
+                    filter->smaller, "worth", rkb_filter_worth(filter), "checks", checks);
 }

@@ -1,5 +1,5 @@
-/* Runs core/task/import/import_task.py, loads what it wrote, and puts the directory in its place only when it loads.
- * Owns the scratch directory beside the target while it works.  Any thread but the loop's. */
+/* Runs core/task/import/import_task.py, loads what it wrote, and puts the directory in its place only when it
+ * loads. Owns the scratch directory beside the target while it works.  Any thread but the loop's. */
 #include "task/import.h"
 
 #include <errno.h>
@@ -12,7 +12,8 @@
 #include "system/process.h"
 #include "task/task.h"
 
-#define DEADLINE_NS (600ull * 1000000000ull) /* importing PyTorch from a cold disk takes a minute at worst */
+#define DEADLINE_NS (600ull * 1000000000ull) /* importing PyTorch from a cold disk takes a minute at worst   \
+                                              */
 #define REFUSED 3 /* exit status of the script when something is not covered; 1 is an error of its own */
 #define MOST_DIMS 32
 #define MOST_ARGUMENTS (12 + 2 * MOST_DIMS)
@@ -27,7 +28,8 @@ static char *find_script(void) {
 
 /* What Python and PyTorch may need of the caller's environment, and no more: names it lacks are left out. */
 static uint32_t pass_environment(char **out) {
-   static const char *const names[] = {"PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", NULL};
+   static const char *const names[] = {
+      "PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", NULL};
    uint32_t count = 0;
    for (uint32_t i = 0; names[i]; ++i) {
       const char *value = getenv(names[i]);
@@ -38,11 +40,11 @@ static uint32_t pass_environment(char **out) {
    return count;
 }
 
-static int run_script(const rkb_import_t *import, const char *script, const char *target, const char *directions,
-                      rkb_text_t *report, rkb_error_t *err) {
+static int run_script(const rkb_import_t *import, const char *script, const char *target,
+                      const char *directions, rkb_text_t *report, rkb_error_t *err) {
    const char *python = import->python ? import->python : getenv("RKB_PYTHON");
-   const char *arguments[MOST_ARGUMENTS] = {python ? python : "python3", "-B", script, import->file, "--out", target,
-                                            "--directions", directions};
+   const char *arguments[MOST_ARGUMENTS] = {
+      python ? python : "python3", "-B", script, import->file, "--out", target, "--directions", directions};
    uint32_t count = 8;
    for (const char *const *dim = import->dims; dim && *dim; ++dim) {
       if (count + 3 > MOST_ARGUMENTS)
@@ -52,7 +54,9 @@ static int run_script(const rkb_import_t *import, const char *script, const char
    }
    char *environment[16];
    uint32_t passed = pass_environment(environment);
-   rkb_process_spec_t spec = {.size = sizeof spec, .arguments = arguments, .environment = (const char *const *)environment,
+   rkb_process_spec_t spec = {.size = sizeof spec,
+                              .arguments = arguments,
+                              .environment = (const char *const *)environment,
                               .deadline_ns = DEADLINE_NS};
    rkb_process_result_t *result = NULL;
    int status = rkb_process_run(&spec, NULL, NULL, &result, err);
@@ -74,7 +78,8 @@ static int run_script(const rkb_import_t *import, const char *script, const char
    return status;
 }
 
-/* Loads one direction; what is wrong goes to report without places, since the files will not be there to look at. */
+/* Loads one direction; what is wrong goes to report without places, since the files will not be there to look
+ * at. */
 static bool loads(const char *directory, const char *direction, const char *prefix, rkb_text_t *report) {
    rkb_problems_t problems;
    rkb_problems_init(&problems);
@@ -106,14 +111,16 @@ static bool has_backward(const char *directory) {
    char *path = rkb_path_join(directory, "task.yaml"), *text = NULL;
    size_t length = 0;
    rkb_error_t ignored = {0};
-   bool found = path && rkb_file_read(path, 1 << 20, &text, &length, &ignored) == RKB_OK && strstr(text, "\ndirections: [forward, backward]");
+   bool found = path && rkb_file_read(path, 1 << 20, &text, &length, &ignored) == RKB_OK &&
+                strstr(text, "\ndirections: [forward, backward]");
    free(text);
    free(path);
    return found;
 }
 
 /* Writes the task at target, with backward where the graph has gradients. */
-static int make_task(const rkb_import_t *import, const char *script, const char *target, rkb_text_t *report, rkb_error_t *err) {
+static int make_task(const rkb_import_t *import, const char *script, const char *target, rkb_text_t *report,
+                     rkb_error_t *err) {
    int status = run_script(import, script, target, "forward,backward", report, err);
    if (status != RKB_OK)
       return status;
@@ -130,7 +137,8 @@ static int make_task(const rkb_import_t *import, const char *script, const char 
 }
 
 int rkb_task_import(const rkb_import_t *import, rkb_text_t *report, rkb_error_t *err) {
-   char *directory = strdup(import->directory), *parent = NULL, *scratch = NULL, *target = NULL, *script = NULL;
+   char *directory = strdup(import->directory), *parent = NULL, *scratch = NULL, *target = NULL,
+        *script = NULL;
    int status = RKB_OK;
    size_t length = directory ? strlen(directory) : 0;
    while (length > 1 && directory[length - 1] == '/')
@@ -157,7 +165,8 @@ int rkb_task_import(const rkb_import_t *import, rkb_text_t *report, rkb_error_t 
       goto release;
    }
    target = rkb_path_join(scratch, name);
-   status = target ? make_task(import, script, target, report, err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   status =
+      target ? make_task(import, script, target, report, err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    if (status == RKB_OK && rename(target, directory) != 0)
       status = rkb_fail(err, RKB_ERR_IO, "cannot make %s: %s", directory, strerror(errno));
    if (status != RKB_OK && target)

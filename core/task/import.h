@@ -6,15 +6,16 @@
 #include "base/text.h"
 
 typedef struct rkb_import {
-   const char *file;         /* FILE.py with Model, get_inputs and perhaps get_init_inputs */
-   const char *directory;    /* the task directory to make; must not exist, its parent must */
-   const char *const *dims;  /* "B=x:0", NULL-terminated, or NULL */
-   const char *python;       /* interpreter with PyTorch; NULL: $RKB_PYTHON, else python3 on PATH */
+   const char *file;        /* FILE.py with Model, get_inputs and perhaps get_init_inputs */
+   const char *directory;   /* the task directory to make; must not exist, its parent must */
+   const char *const *dims; /* "B=x:0", NULL-terminated, or NULL */
+   const char *python;      /* interpreter with PyTorch; NULL: $RKB_PYTHON, else python3 on PATH */
 } rkb_import_t;
 
-/* Makes the directory and adds notes to report, one a line.  RKB_ERR_INVALID: something in the file is not covered,
- * and report says what, one sentence a line, all of it at once; then, and after any other failure, nothing is left behind.
- * Runs the user's file in a Python process of its own, with the caller's rights.  Blocks; any thread but the loop's. */
+/* Makes the directory and adds notes to report, one a line.  RKB_ERR_INVALID: something in the file is not
+ * covered, and report says what, one sentence a line, all of it at once; then, and after any other failure,
+ * nothing is left behind. Runs the user's file in a Python process of its own, with the caller's rights.
+ * Blocks; any thread but the loop's. */
 int rkb_task_import(const rkb_import_t *import, rkb_text_t *report, rkb_error_t *err);
 
 #endif

@@ -12,7 +12,8 @@
 
 #define MOST_CASES 4096u
 
-double rkb_least_time(double operations, double bytes, const rkb_listing_target_t *target, bool *memory_bound) {
+double rkb_least_time(double operations, double bytes, const rkb_listing_target_t *target,
+                      bool *memory_bound) {
    double memory = bytes / target->bytes_per_s, arithmetic = operations / target->operations_per_s;
    *memory_bound = memory >= arithmetic;
    return fmax(memory, arithmetic) + target->launch_floor_s;
@@ -34,8 +35,8 @@ static char *dims_text(rkb_arena_t *arena, const rkb_task_t *task, const rkb_cas
    return copy;
 }
 
-static int add_case(rkb_listing_t *listing, const rkb_task_t *task, const rkb_case_t *the_case, const rkb_listing_target_t *target,
-                    rkb_error_t *err) {
+static int add_case(rkb_listing_t *listing, const rkb_task_t *task, const rkb_case_t *the_case,
+                    const rkb_listing_target_t *target, rkb_error_t *err) {
    if (listing->count == listing->room) {
       uint32_t room = listing->room ? listing->room * 2 : 64;
       rkb_listed_case_t *grown = room <= MOST_CASES ? realloc(listing->cases, room * sizeof *grown) : NULL;
@@ -60,8 +61,8 @@ static int add_case(rkb_listing_t *listing, const rkb_task_t *task, const rkb_ca
 }
 
 /* All directions of one task; the first is found by loading without one. */
-static int add_task(rkb_listing_t *listing, const char *folder, const rkb_listing_target_t *target, rkb_problems_t *problems,
-                    rkb_error_t *err) {
+static int add_task(rkb_listing_t *listing, const char *folder, const rkb_listing_target_t *target,
+                    rkb_problems_t *problems, rkb_error_t *err) {
    int status = RKB_OK;
    rkb_task_t *task = rkb_task_load(folder, NULL, 0, problems);
    for (uint32_t d = 0; task && status == RKB_OK; ++d) {
@@ -72,7 +73,8 @@ static int add_task(rkb_listing_t *listing, const char *folder, const rkb_listin
          status = add_case(listing, task, the_case, target, err);
       }
       const char *const *directions = rkb_task_directions(task);
-      rkb_task_t *next = directions[d] && directions[d + 1] ? rkb_task_load(folder, directions[d + 1], 0, problems) : NULL;
+      rkb_task_t *next =
+         directions[d] && directions[d + 1] ? rkb_task_load(folder, directions[d + 1], 0, problems) : NULL;
       rkb_task_free(task);
       task = next;
    }
@@ -99,7 +101,8 @@ int rkb_listing_load(const char *directory, const rkb_listing_target_t *target, 
       return rkb_fail(err, RKB_ERR_IO, "cannot read %s: %s", directory, strerror(errno));
    int status = RKB_OK;
    for (int i = 0; i < count; ++i) {
-      char *folder = rkb_path_join(directory, entries[i]->d_name), *file = folder ? rkb_path_join(folder, "task.yaml") : NULL;
+      char *folder = rkb_path_join(directory, entries[i]->d_name),
+           *file = folder ? rkb_path_join(folder, "task.yaml") : NULL;
       if (file == NULL)
          status = status != RKB_OK ? status : rkb_fail(err, RKB_ERR_NOMEM, "out of memory listing tasks");
       else if (status == RKB_OK && rkb_path_exists(file))
@@ -126,7 +129,11 @@ static void scaled(double value, char out[16]) {
       value /= 1000;
       ++step;
    }
-   snprintf(out, 16, value < 9.95 && step ? "%.2f %c" : value < 99.5 && step ? "%.1f %c" : "%.0f %c", value, prefixes[step]);
+   snprintf(out, 16,
+            value < 9.95 && step   ? "%.2f %c"
+            : value < 99.5 && step ? "%.1f %c"
+                                   : "%.0f %c",
+            value, prefixes[step]);
 }
 
 void rkb_listing_write(const rkb_listing_t *listing, const rkb_listing_target_t *target, rkb_text_t *out) {
@@ -139,20 +146,23 @@ void rkb_listing_write(const rkb_listing_t *listing, const rkb_listing_target_t 
       scaled(listed->bytes, bytes);
       snprintf(least, sizeof least, "%.1f", listed->least_s * 1e6);
       const char *slash = strchr(listed->name, '/');
-      rkb_text_format(out, row, listed->task, listed->direction, slash ? slash + 1 : listed->name, listed->dims, operations, bytes,
-                      least, listed->memory_bound ? "memory" : "arithmetic");
+      rkb_text_format(out, row, listed->task, listed->direction, slash ? slash + 1 : listed->name,
+                      listed->dims, operations, bytes, least, listed->memory_bound ? "memory" : "arithmetic");
    }
-   rkb_text_format(out, "least time on %s: max(bytes / %.3g TB/s, flop / %.3g TFLOP/s) + %.1f us for a launch\n", target->name,
-                   target->bytes_per_s / 1e12, target->operations_per_s / 1e12, target->launch_floor_s * 1e6);
+   rkb_text_format(out,
+                   "least time on %s: max(bytes / %.3g TB/s, flop / %.3g TFLOP/s) + %.1f us for a launch\n",
+                   target->name, target->bytes_per_s / 1e12, target->operations_per_s / 1e12,
+                   target->launch_floor_s * 1e6);
 }
 
 json_t *rkb_listing_json(const rkb_listing_t *listing, const rkb_listing_target_t *target) {
    json_t *rows = json_array();
    for (uint32_t i = 0; rows && i < listing->count; ++i) {
       const rkb_listed_case_t *listed = &listing->cases[i];
-      json_t *row = json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:b}", "task", listed->task, "direction", listed->direction,
-                              "case", listed->name, "dims", listed->dims, "operations", listed->operations, "bytes", listed->bytes,
-                              "least_s", listed->least_s, "memory_bound", listed->memory_bound);
+      json_t *row = json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:b}", "task", listed->task, "direction",
+                              listed->direction, "case", listed->name, "dims", listed->dims, "operations",
+                              listed->operations, "bytes", listed->bytes, "least_s", listed->least_s,
+                              "memory_bound", listed->memory_bound);
       if (json_array_append_new(rows, row) != 0) {
          json_decref(rows);
          rows = NULL;

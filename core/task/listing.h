@@ -1,4 +1,5 @@
-/* `rkb tasks`: what each task directory computes, how much work its cases are, and the least time they can take. */
+/* `rkb tasks`: what each task directory computes, how much work its cases are, and the least time they can
+ * take. */
 #ifndef RKB_TASK_LISTING_H
 #define RKB_TASK_LISTING_H
 
@@ -19,7 +20,7 @@ typedef struct rkb_listed_case {
    const char *task, *direction, *name; /* "llama_rmsnorm", "forward", "bench/published" */
    const char *dims;                    /* "B=16 T=1024 D=4096" */
    double operations, bytes;
-   double least_s;                      /* max(bytes / bandwidth, operations / rate) + launch floor */
+   double least_s; /* max(bytes / bandwidth, operations / rate) + launch floor */
    bool memory_bound;
 } rkb_listed_case_t;
 
@@ -29,14 +30,18 @@ typedef struct rkb_listing {
    uint32_t count, room;
 } rkb_listing_t;
 
-double rkb_least_time(double operations, double bytes, const rkb_listing_target_t *target, bool *memory_bound);
+double rkb_least_time(double operations, double bytes, const rkb_listing_target_t *target,
+                      bool *memory_bound);
 
-/* Adds every bench case of every task under directory (subfolders with a task.yaml, by name), all directions.  Tasks that
- * do not load add their problems and are left out.  The listing owns its texts: rkb_listing_free. */
+/* Adds every bench case of every task under directory (subfolders with a task.yaml, by name), all directions.
+ * Tasks that do not load add their problems and are left out.  The listing owns its texts: rkb_listing_free.
+ */
 int rkb_listing_load(const char *directory, const rkb_listing_target_t *target, rkb_listing_t *listing,
                      rkb_problems_t *problems, rkb_error_t *err);
 void rkb_listing_free(rkb_listing_t *listing);
-void rkb_listing_write(const rkb_listing_t *listing, const rkb_listing_target_t *target, rkb_text_t *out); /* a table */
-json_t *rkb_listing_json(const rkb_listing_t *listing, const rkb_listing_target_t *target); /* owned; NULL without memory */
+void rkb_listing_write(const rkb_listing_t *listing, const rkb_listing_target_t *target,
+                       rkb_text_t *out); /* a table */
+json_t *rkb_listing_json(const rkb_listing_t *listing,
+                         const rkb_listing_target_t *target); /* owned; NULL without memory */
 
 #endif

@@ -63,6 +63,9 @@ int rkb_read(rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t
 const rkb_precision_t *rkb_reader_precision(const rkb_reader_t *reader);
 const rkb_program_t *rkb_reader_program(const rkb_reader_t *reader);
 
+bool rkb_reader_in_points(const rkb_reader_t *reader);
+int rkb_reader_work(rkb_reader_t *reader, double work); /* adds to its work; RKB_ERR_LIMIT past the most */
+
 /* One allocation for all four arrays; release with rkb_block_free.  False when memory is out. */
 bool rkb_block_new(rkb_block_t *block, uint64_t count);
 void rkb_block_free(rkb_block_t *block);
@@ -87,6 +90,10 @@ rkb_point_t rkb_point_rounded(const rkb_precision_t *precision, rkb_point_t poin
  * of exact terms.  Adds to hard and variance. */
 void rkb_sum_rounding(const rkb_precision_t *precision, double sum, double absolute, double squares,
                       double count, rkb_point_t *point);
+
+/* In points mode, computes elements that will soon be read one row at a time together, which is much cheaper
+ * where rows share the operands of a product.  Does nothing for whole tensors and for inputs. */
+int rkb_prefetch(rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t *index);
 
 /* Elements an operation handles at a time; a reader may be asked for more. */
 #define RKB_CHUNK 4096u

@@ -29,7 +29,8 @@ rkb_block_t rkb_block_from(const rkb_block_t *block, uint64_t first) {
 /* A result may be lost to overflow in a kernel when its value and its bound together pass the largest number.
  * Infinities that a graph writes on purpose (masks) do not come through here. */
 rkb_point_t rkb_point_rounded(const rkb_precision_t *precision, rkb_point_t point, double units) {
-   double rounding = units * precision->unit * (fabs(point.value) + point.hard); /* of what a kernel may hold there */
+   double rounding =
+      units * precision->unit * (fabs(point.value) + point.hard); /* of what a kernel may hold there */
    point.hard += rounding + precision->tiny;
    point.variance += rounding * rounding / 3;
    if (!(fabs(point.value) + point.hard < precision->largest)) /* also NaN */
@@ -40,18 +41,22 @@ rkb_point_t rkb_point_rounded(const rkb_precision_t *precision, rkb_point_t poin
 /* hard: a product and every addition that its partial sum goes through round once, whatever the order
  * (Higham, 'Accuracy and Stability of Numerical Algorithms', section 3.1), and SPARE roundings besides: a
  * scaling folded into a factor, sums in parts, and 3xTF32, whose three truncating accumulations of the first
- * 8 terms and dropped low product make 9. stat: each rounding is independent, of random sign, uniform over
- * one unit (variance u^2/3 times the partial sum squared); partial sums grow towards the sum s and wander
- * with the squares q.  Truncating accumulators of tensor cores lean one way: u * K / 8 times the size of a
- * typical partial sum. */
+ * 8 terms and dropped low product make 9.
+ *
+ * stat: each rounding is independent, of random sign, uniform over one unit (variance u^2/3 times the partial
+ * sum squared); partial sums grow towards the sum s and wander with the squares q.  Truncating accumulators
+ * of tensor cores lean one way: 3xTF32 truncates three times for every 8 terms begun, by a unit of a typical
+ * partial sum. */
 #define SPARE 10
+#define TRUNCATIONS 3
+#define TERMS_A_TRUNCATION 8
 
 void rkb_sum_rounding(const rkb_precision_t *precision, double sum, double absolute, double squares,
                       double count, rkb_point_t *point) {
    double u = precision->unit;
    point->hard += (count + SPARE) * u * (absolute + point->hard);
    double sigma = u * sqrt((count * (sum * sum / 3 + squares / 6) + squares) / 3);
-   double truncation = u * count / 8 * sqrt(sum * sum / 3 + squares / 2);
+   double truncation = TRUNCATIONS * u * (count / TERMS_A_TRUNCATION + 1) * sqrt(sum * sum / 3 + squares / 2);
    double both = sigma + truncation / 8;
    point->variance += both * both;
 }

@@ -6,6 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Elements read and products formed for one call: some tens of seconds.  A gradient that sums over a whole
+ * large tensor of computed values passes it, and is refused. */
+#define MOST_WORK 3e10
+
+#define MOST_PIECE (UINT64_C(1) << 20)
+#define MOST_ATTEMPTS 3
+
 /* Open addressing by (value, element); never more than half full. */
 typedef struct entry {
    int64_t element; /* -1: free */
@@ -17,7 +24,10 @@ typedef struct entry {
 struct rkb_memory {
    entry_t *entries;
    uint64_t room, used, limit; /* in entries; room is a power of two */
-   rkb_block_t *stored;        /* an empty table, by value, for the reader */
+   rkb_block_t *stored;        /* by value: whole inputs that were asked for often */
+   uint64_t *asked;            /* by value: elements of inputs read so far */
+   uint32_t value_count;
+   uint64_t held, most_held; /* bytes of whole inputs */
 };
 
 rkb_memory_t *rkb_memory_new(uint32_t value_count, uint64_t limit_bytes) {
@@ -25,8 +35,11 @@ rkb_memory_t *rkb_memory_new(uint32_t value_count, uint64_t limit_bytes) {
    if (!memory)
       return NULL;
    memory->stored = calloc(value_count + 1, sizeof *memory->stored);
-   memory->limit = limit_bytes / sizeof *memory->entries;
-   if (!memory->stored) {
+   memory->asked = calloc(value_count + 1, sizeof *memory->asked);
+   memory->value_count = value_count;
+   memory->most_held = limit_bytes / 2;
+   memory->limit = limit_bytes / 2 / sizeof *memory->entries;
+   if (!memory->stored || !memory->asked) {
       rkb_memory_free(memory);
       return NULL;
    }
@@ -36,8 +49,11 @@ rkb_memory_t *rkb_memory_new(uint32_t value_count, uint64_t limit_bytes) {
 void rkb_memory_free(rkb_memory_t *memory) {
    if (!memory)
       return;
+   for (uint32_t i = 0; memory->stored && i < memory->value_count; i++)
+      free(memory->stored[i].value);
    free(memory->entries);
    free(memory->stored);
+   free(memory->asked);
    free(memory);
 }
 
@@ -98,6 +114,19 @@ static int make_room(rkb_memory_t *memory, uint64_t more) {
    return RKB_OK;
 }
 
+int rkb_memory_note(rkb_reader_t *reader, uint32_t value, uint64_t count) {
+   rkb_memory_t *memory = reader->memory;
+   uint64_t elements = reader->program->values[value].elements, bytes = elements * sizeof(double);
+   if (memory->stored[value].value)
+      return RKB_OK;
+   memory->asked[value] += count;
+   if (memory->asked[value] < elements / 2 || bytes > memory->most_held - memory->held)
+      return RKB_OK;
+   int status = rkb_load_input(reader, value, &memory->stored[value].value);
+   memory->held += status == RKB_OK ? bytes : 0;
+   return status;
+}
+
 static int ascending(const void *a, const void *b) {
    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
    return (left > right) - (left < right);
@@ -137,31 +166,58 @@ out_missing:
    return status;
 }
 
+/* Copies known points out; false at the first one that is not there. */
+static bool copy_out(const rkb_memory_t *memory, uint32_t value, uint64_t count, const int64_t *index,
+                     rkb_block_t *out) {
+   for (uint64_t i = 0; i < count; i++) {
+      const entry_t *entry = find(memory, value, index[i]);
+      if (!entry)
+         return false;
+      rkb_block_put(out, i, (rkb_point_t){entry->number, entry->hard, entry->variance, entry->flags});
+   }
+   return true;
+}
+
 int rkb_memory_read(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count,
                     const int64_t *index, rkb_block_t *out) {
-   /* In pieces, so that what one piece needs is still there when it is copied out. */
-   const uint64_t most = 1u << 20;
-   for (uint64_t first = 0; first < count; first += most) {
-      uint64_t piece = count - first < most ? count - first : most;
-      int status = learn(reader, node, piece, index + first);
-      for (uint64_t i = first; status == RKB_OK && i < first + piece; i++) {
-         const entry_t *entry = find(reader->memory, node->output, index[i]);
-         if (entry)
-            rkb_block_put(out, i, (rkb_point_t){entry->number, entry->hard, entry->variance, entry->flags});
-         else
-            status =
-               RKB_ERR_LIMIT; /* forgotten while the piece was computed: the budget is too small for it */
+   /* In pieces, so that what one piece needs is still there when it is copied out; a full memory may have
+    * been cleared meanwhile, and then what is missing is computed again. */
+   for (uint64_t first = 0; first < count; first += MOST_PIECE) {
+      uint64_t piece = count - first < MOST_PIECE ? count - first : MOST_PIECE;
+      rkb_block_t part = rkb_block_from(out, first);
+      bool copied = false;
+      for (int attempt = 0; attempt < MOST_ATTEMPTS && !copied; attempt++) {
+         int status = learn(reader, node, piece, index + first);
+         if (status != RKB_OK)
+            return status;
+         copied = copy_out(reader->memory, node->output, piece, index + first, &part);
       }
-      if (status != RKB_OK)
-         return status;
+      if (!copied)
+         return RKB_ERR_LIMIT;
    }
    return RKB_OK;
+}
+
+bool rkb_reader_in_points(const rkb_reader_t *reader) {
+   return reader->memory != NULL;
+}
+
+int rkb_prefetch(rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t *index) {
+   rkb_block_t block;
+   if (!reader->memory || count == 0 || reader->program->values[value].node < 0)
+      return RKB_OK;
+   if (!rkb_block_new(&block, count))
+      return RKB_ERR_NOMEM;
+   int status = rkb_read(reader, value, count, index, &block);
+   rkb_block_free(&block);
+   return status;
 }
 
 int rkb_evaluate_points(const rkb_program_t *program, const rkb_precision_t *precision,
                         const rkb_source_t *source, rkb_memory_t *memory, uint32_t value, uint64_t count,
                         const int64_t *index, rkb_block_t *out, rkb_error_t *err) {
-   rkb_reader_t reader = {.program = program,
+   rkb_reader_t reader = {.most_work = MOST_WORK,
+                          .program = program,
                           .precision = precision,
                           .source = *source,
                           .stored = memory->stored,
@@ -170,7 +226,8 @@ int rkb_evaluate_points(const rkb_program_t *program, const rkb_precision_t *pre
    if (status == RKB_OK)
       return RKB_OK;
    return rkb_fail(err, status,
-                   status == RKB_ERR_LIMIT   ? "the cone of these elements passes the memory budget"
+                   status == RKB_ERR_LIMIT
+                      ? "the cone of these elements is too large: it passes the budget of memory or work"
                    : status == RKB_ERR_NOMEM ? "out of memory"
                                              : "the reference could not be evaluated");
 }

@@ -185,6 +185,19 @@ static void test_waiting_for_ever_ends(void **state) {
    scratch_remove(scratch);
 }
 
+/* Moves of nothing give duplicates only, and these reach no limit on candidates. */
+static void test_exhausted_search_ends(void **state) {
+   static const char *const still[] = {"search.operators.step.with.low=0", "search.operators.step.with.high=0", NULL};
+   (void)state;
+   rkb_pipeline_t *pipeline = open_pipeline(CLIMB, still);
+   rkb_outcome_t outcome = run_pipeline(pipeline, NULL, 2, false);
+   rkb_pipeline_free(pipeline);
+   assert_int_equal(outcome.ending, RKB_ENDED_LIMIT);
+   assert_non_null(strstr(outcome.reason, "exhausted"));
+   assert_int_equal(outcome.candidates, 3);
+   assert_true(outcome.duplicates >= 256);
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_broken_tool_is_tried_again),
@@ -196,6 +209,7 @@ int main(void) {
       cmocka_unit_test(test_interrupted_run_goes_on),
       cmocka_unit_test(test_wall_ends_a_run),
       cmocka_unit_test(test_waiting_for_ever_ends),
+      cmocka_unit_test(test_exhausted_search_ends),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Every folder of tasks/ holds a task and what the filter says of it: a line a check, "name result TEXT", where the finding
- * begins with TEXT. */
+/* Every folder of tasks/ holds a task and what the filter says of it: a line a check, "name result TEXT",
+ * where the finding begins with TEXT. */
 #include "check.h"
 #include "base/file.h"
 #include "task/filter.h"
@@ -11,11 +11,13 @@
 
 #define FOLDER RKB_SOURCE_DIR "/tests/filter/tasks"
 
-static const char *const results[] = {[RKB_FILTER_PASSED] = "passed", [RKB_FILTER_FAILED] = "failed", [RKB_FILTER_UNDECIDED] = "undecided"};
+static const char *const results[] = {
+   [RKB_FILTER_PASSED] = "passed", [RKB_FILTER_FAILED] = "failed", [RKB_FILTER_UNDECIDED] = "undecided"};
 
 static uint32_t find_check(const char *name, size_t length) {
    uint32_t check = 0;
-   while (check < RKB_FILTER_CHECKS && (strlen(rkb_filter_check_name(check)) != length || strncmp(rkb_filter_check_name(check), name, length)))
+   while (check < RKB_FILTER_CHECKS && (strlen(rkb_filter_check_name(check)) != length ||
+                                        strncmp(rkb_filter_check_name(check), name, length)))
       ++check;
    return check;
 }
@@ -32,10 +34,12 @@ static int compare(const char *folder, char *expected, const rkb_filter_t *filte
       uint32_t check = find_check(line, name);
       assert_true(check < RKB_FILTER_CHECKS);
       const rkb_filter_finding_t *finding = &filter->findings[check];
-      bool same = strlen(results[finding->result]) == result && strncmp(results[finding->result], line + name + 1, result) == 0 &&
+      bool same = strlen(results[finding->result]) == result &&
+                  strncmp(results[finding->result], line + name + 1, result) == 0 &&
                   strncmp(finding->what, text, strlen(text)) == 0;
       if (!same)
-         print_error("%s: expected '%s', got '%s %s'\n", folder, line, results[finding->result], finding->what);
+         print_error("%s: expected '%s', got '%s %s'\n", folder, line, results[finding->result],
+                     finding->what);
       wrong += !same;
       worth = worth && strncmp(line + name + 1, "failed", 6) != 0;
       ++lines;

@@ -4,15 +4,41 @@
 
 #include "kernel/manifest.h"
 
-static const rkb_parameter_t parameters[] = {{0, 8, 8, RKB_PARAMETER_POINTER, "u64"}, {8, 8, 8, RKB_PARAMETER_POINTER, "u64"}};
-static const rkb_tensor_t tensors[] = {
-   {.name = "x", .role = RKB_IN, .dtype = RKB_F32, .rank = 1, .alignment = 256, .shape = {37}, .elements = 37, .bytes = 148},
-   {.name = "y", .role = RKB_OUT, .dtype = RKB_F32, .rank = 1, .alignment = 256, .shape = {37}, .elements = 37, .bytes = 148}};
+static const rkb_parameter_t parameters[] = {{0, 8, 8, RKB_PARAMETER_POINTER, "u64"},
+                                             {8, 8, 8, RKB_PARAMETER_POINTER, "u64"}};
+static const rkb_tensor_t tensors[] = {{.name = "x",
+                                        .role = RKB_IN,
+                                        .dtype = RKB_F32,
+                                        .rank = 1,
+                                        .alignment = 256,
+                                        .shape = {37},
+                                        .elements = 37,
+                                        .bytes = 148},
+                                       {.name = "y",
+                                        .role = RKB_OUT,
+                                        .dtype = RKB_F32,
+                                        .rank = 1,
+                                        .alignment = 256,
+                                        .shape = {37},
+                                        .elements = 37,
+                                        .bytes = 148}};
 static const rkb_case_t the_case = {.name = "fuzz", .tensor_count = 2, .tensors = tensors};
-static const rkb_device_t device = {.name = "fuzz", .architecture = "sm_90", .multiprocessors = 132, .memory_bytes = 1e11, .shared_per_multiprocessor = 233472,
-                                    .shared_per_block_optin = 232448, .registers_per_multiprocessor = 65536, .register_unit = 256,
-                                    .threads_per_multiprocessor = 2048, .threads_per_block = 1024, .blocks_per_multiprocessor = 32, .warp_size = 32,
-                                    .parameter_bytes = 4096, .max_grid = {2147483647, 65535, 65535}, .max_block = {1024, 1024, 64}, .max_cluster = 8};
+static const rkb_device_t device = {.name = "fuzz",
+                                    .architecture = "sm_90",
+                                    .multiprocessors = 132,
+                                    .memory_bytes = 1e11,
+                                    .shared_per_multiprocessor = 233472,
+                                    .shared_per_block_optin = 232448,
+                                    .registers_per_multiprocessor = 65536,
+                                    .register_unit = 256,
+                                    .threads_per_multiprocessor = 2048,
+                                    .threads_per_block = 1024,
+                                    .blocks_per_multiprocessor = 32,
+                                    .warp_size = 32,
+                                    .parameter_bytes = 4096,
+                                    .max_grid = {2147483647, 65535, 65535},
+                                    .max_block = {1024, 1024, 64},
+                                    .max_cluster = 8};
 
 static bool lookup(void *argument, const char *name, rkb_value_t *value) {
    (void)argument;
@@ -34,10 +60,14 @@ static void plan(const manifest_t *manifest) {
    for (uint32_t i = 0; i < manifest->public.launch_count; i++) {
       if (!manifest_kernel_expression(manifest, &manifest->launches[i], values, names[i], sizeof names[i]))
          return;
-      kernels[build.kernel_count++] = (rkb_built_kernel_t){.expression = names[i], .entry = "entry", .registers = 32, .parameter_count = 2,
+      kernels[build.kernel_count++] = (rkb_built_kernel_t){.expression = names[i],
+                                                           .entry = "entry",
+                                                           .registers = 32,
+                                                           .parameter_count = 2,
                                                            .parameters = parameters};
    }
-   if (rkb_plan_make(&manifest->public, NULL, &build, &device, &the_case, lookup, NULL, &made, &finding, &err) != RKB_OK)
+   if (rkb_plan_make(&manifest->public, NULL, &build, &device, &the_case, lookup, NULL, &made, &finding,
+                     &err) != RKB_OK)
       return;
    if ((made != NULL) == (finding.reason[0] != '\0'))
       abort();

@@ -13,7 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
    size_t length;
    if (rkb_plan_read(data, size, &plan, &err) != RKB_OK)
       return 0;
-   if (rkb_plan_write(plan, &bytes, &length, &err) != RKB_OK || length != size || memcmp(bytes, data, size) != 0)
+   if (rkb_plan_write(plan, &bytes, &length, &err) != RKB_OK || length != size ||
+       memcmp(bytes, data, size) != 0)
       abort();
    free(bytes);
    rkb_plan_free(plan);

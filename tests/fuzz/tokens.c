@@ -1,4 +1,5 @@
-/* Any bytes as tokens: in order, without overlap, only white space and continuations between them, places that count right. */
+/* Any bytes as tokens: in order, without overlap, only white space and continuations between them, places
+ * that count right. */
 #include <stdlib.h>
 #include <string.h>
 

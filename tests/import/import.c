@@ -1,4 +1,5 @@
-/* rkb_task_import as the command calls it: a Python process, the loader, and a directory that is whole or not there. */
+/* rkb_task_import as the command calls it: a Python process, the loader, and a directory that is whole or not
+ * there. */
 #include "check.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -45,7 +46,8 @@ static int count_entries(const char *folder) {
 
 static int remove_place(void **state) {
    place_t *place = *state;
-   static const char *const names[] = {"imported/task.yaml", "imported/reference.graph.yaml", "imported/reference.py", NULL};
+   static const char *const names[] = {"imported/task.yaml", "imported/reference.graph.yaml",
+                                       "imported/reference.py", NULL};
    for (int i = 0; names[i]; i++) {
       char path[400];
       snprintf(path, sizeof path, "%s/%s", place->folder, names[i]);
@@ -87,8 +89,10 @@ static void a_file_becomes_a_task_that_loads(void **state) {
 static void what_is_not_covered_is_named_and_leaves_nothing(void **state) {
    place_t *place = *state;
    assert_int_equal(import_sample(place, "refused_dropout.py", NULL, RKB_PYTHON), RKB_ERR_INVALID);
-   assert_non_null(strstr(rkb_text_get(&place->report), "refused_dropout.py:14: dropout with p = 0.5 is not covered"));
-   assert_non_null(strstr(rkb_text_get(&place->report), "refused_dropout.py:15: cosine_similarity is not covered"));
+   assert_non_null(
+      strstr(rkb_text_get(&place->report), "refused_dropout.py:14: dropout with p = 0.5 is not covered"));
+   assert_non_null(
+      strstr(rkb_text_get(&place->report), "refused_dropout.py:15: cosine_similarity is not covered"));
    assert_int_equal(count_entries(place->folder), 0);
 }
 
@@ -116,15 +120,16 @@ static void a_python_without_torch_is_a_missing_tool(void **state) {
 static void a_missing_file_is_named(void **state) {
    place_t *place = *state;
    assert_int_equal(import_sample(place, "no_such_file.py", NULL, RKB_PYTHON), RKB_ERR_INVALID);
-   assert_non_null(strstr(rkb_text_get(&place->report), "no_such_file.py: it does not load: FileNotFoundError"));
+   assert_non_null(
+      strstr(rkb_text_get(&place->report), "no_such_file.py: it does not load: FileNotFoundError"));
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, make_place, remove_place)
 
 int main(void) {
    const struct CMUnitTest tests[] = {
-      TEST(a_file_becomes_a_task_that_loads),        TEST(what_is_not_covered_is_named_and_leaves_nothing),
-      TEST(an_existing_directory_is_left_alone),     TEST(a_missing_python_is_a_missing_tool),
+      TEST(a_file_becomes_a_task_that_loads),         TEST(what_is_not_covered_is_named_and_leaves_nothing),
+      TEST(an_existing_directory_is_left_alone),      TEST(a_missing_python_is_a_missing_tool),
       TEST(a_python_without_torch_is_a_missing_tool), TEST(a_missing_file_is_named),
    };
    return RUN_TESTS(tests);

@@ -1,7 +1,8 @@
-/* rkb-bench-build [--processes N] [FILE.cu]...: candidates a second through the compiler pool, cold (no cache) with one process
- * and with N, and from the cache; and the time of one warm compile.  Without files: every seed below tasks/.  Each file is built
- * with each of up to four tune assignments.  Ratios are within this run; nothing is judged. */
-#include "kernel/kernel.h"
+/* rkb-bench-build [--processes N] [FILE.cu]...: the time of one simple candidate from its text to a plan in a
+ * warm process; candidates a second through the compiler pool, cold (no cache) with one process and with N,
+ * and from the cache.  Without files: every seed below tasks/.  Each file is built with each of up to four
+ * tune assignments.  Ratios are within this run; nothing is judged. */
+#include "fixture.h"
 #include "base/file.h"
 #include "base/text.h"
 
@@ -50,14 +51,15 @@ static void *work(void *argument) {
       if (index >= bench->count)
          return NULL;
       job = &bench->jobs[index];
-      status = rkb_build_candidate(bench->pool, bench->device, job->source, job->tune, 0, NULL, NULL, &build, &cached, &finding, &err);
+      status = rkb_build_candidate(bench->pool, bench->device, job->source, job->tune, 0, NULL, NULL, &build,
+                                   &cached, &finding, &err);
       pthread_mutex_lock(&bench->mutex);
       bench->built += build != NULL;
       bench->failed += build == NULL;
       pthread_mutex_unlock(&bench->mutex);
       if (!build)
-         fprintf(stderr, "%s %s: %s %s: %s (line %u:%u)\n", job->path, job->tune, status ? err.message : "", finding.reason, finding.message,
-                 finding.line, finding.column);
+         fprintf(stderr, "%s %s: %s %s: %s (line %u:%u)\n", job->path, job->tune, status ? err.message : "",
+                 finding.reason, finding.message, finding.line, finding.column);
       rkb_build_free(build);
    }
 }
@@ -68,7 +70,8 @@ static double run(bench_t *bench, uint32_t processes, const char *cache) {
    char version[32], path[1024];
    rkb_error_t err;
    double start;
-   if (rkb_compilers_open(&config, &bench->pool, &err) != RKB_OK || rkb_compilers_toolkit(bench->pool, version, sizeof version, path, sizeof path, &err) != RKB_OK) {
+   if (rkb_compilers_open(&config, &bench->pool, &err) != RKB_OK ||
+       rkb_compilers_toolkit(bench->pool, version, sizeof version, path, sizeof path, &err) != RKB_OK) {
       fprintf(stderr, "rkb-bench-build: %s\n", err.message);
       exit(3);
    }
@@ -97,7 +100,8 @@ static void add_file(bench_t *bench, const char *path) {
    rkb_problems_init(&problems);
    manifest = rkb_manifest_parse(path, source, length, &problems);
    for (uint32_t i = 0; i < problems.count; i++)
-      fprintf(stderr, "%s:%u:%u: %s\n", path, problems.list[i].line, problems.list[i].column, problems.list[i].message);
+      fprintf(stderr, "%s:%u:%u: %s\n", path, problems.list[i].line, problems.list[i].column,
+              problems.list[i].message);
    if (manifest && bench->count < MAX_JOBS)
       bench->jobs[bench->count++] = (job_t){source, "{}", path};
    for (uint32_t i = 0; manifest && i < manifest->tune_count && i < 3; i++) {
@@ -106,12 +110,60 @@ static void add_file(bench_t *bench, const char *path) {
          if (tune->choices[k] == tune->fallback || bench->count == MAX_JOBS)
             continue;
          bench->jobs[bench->count] = (job_t){.source = source, .path = path};
-         snprintf(bench->jobs[bench->count++].tune, sizeof bench->jobs[0].tune, "{\"%s\": %lld}", tune->name, (long long)tune->choices[k]);
+         snprintf(bench->jobs[bench->count++].tune, sizeof bench->jobs[0].tune, "{\"%s\": %lld}", tune->name,
+                  (long long)tune->choices[k]);
          break;
       }
    }
    rkb_manifest_free(manifest);
    rkb_problems_free(&problems);
+}
+
+static int by_value(const void *left, const void *right) {
+   const double a = *(const double *)left, b = *(const double *)right;
+   return (a > b) - (a < b);
+}
+
+/* tests/kernel/candidates/rmsnorm.cu from manifest to plan, without a cache; the first few warm the process
+ * up. */
+static void time_one(const rkb_device_t *device) {
+   enum { WARM_UP = 3, TIMES = 21 };
+   rkb_compilers_t *pool = fixture_pool(1, NULL);
+   fixture_case_t of;
+   double took[TIMES];
+   size_t length;
+   char *source = fixture_read("candidates/rmsnorm.cu", &length);
+   fixture_rmsnorm(&of, 16, 1024, 4096);
+   for (int i = -WARM_UP; i < TIMES; i++) {
+      const double start = now();
+      rkb_problems_t problems;
+      rkb_finding_t finding;
+      rkb_error_t err = {0};
+      rkb_build_t *build = NULL;
+      rkb_plan_t *plan = NULL;
+      rkb_manifest_t *manifest;
+      bool cached;
+      rkb_problems_init(&problems);
+      manifest = rkb_manifest_parse("rmsnorm.cu", source, length, &problems);
+      rkb_build_candidate(pool, device, source, NULL, 0, NULL, NULL, &build, &cached, &finding, &err);
+      if (manifest && build)
+         rkb_plan_make(manifest, NULL, build, device, &of.of, fixture_lookup, &of, &plan, &finding, &err);
+      if (!plan) {
+         fprintf(stderr, "rkb-bench-build: %s %s\n", finding.message, err.message);
+         exit(3);
+      }
+      if (i >= 0)
+         took[i] = now() - start;
+      rkb_plan_free(plan);
+      rkb_build_free(build);
+      rkb_manifest_free(manifest);
+      rkb_problems_free(&problems);
+   }
+   qsort(took, TIMES, sizeof *took, by_value);
+   printf("one candidate, text to PTX, machine code and plan, warm: median %.1f ms, best %.1f ms\n",
+          took[TIMES / 2] * 1e3, took[0] * 1e3);
+   free(source);
+   rkb_compilers_close(pool);
 }
 
 int main(int argc, char **argv) {
@@ -140,14 +192,17 @@ int main(int argc, char **argv) {
       fprintf(stderr, "rkb-bench-build: %s\n", bench.device ? "no candidates" : problems.list[0].message);
       return 2;
    }
+   time_one(bench.device);
    one = run(&bench, 1, "");
    printf("%u candidates, %u built\n", bench.count, bench.built);
-   printf("cold, 1 process     %8.1f candidates/s  (%.1f ms each)\n", bench.count / one, one / bench.count * 1e3);
+   printf("cold, 1 process     %8.1f candidates/s  (%.1f ms each)\n", bench.count / one,
+          one / bench.count * 1e3);
    many = run(&bench, processes, "");
-   printf("cold, %u processes   %8.1f candidates/s  (%.2f times one process)\n", processes, bench.count / many, one / many);
+   printf("cold, %u processes   %8.1f candidates/s  (%.2f times one process)\n", processes,
+          bench.count / many, one / many);
    run(&bench, processes, cache);
    cached = run(&bench, 1, cache);
    printf("cached, 1 thread    %8.1f candidates/s  (%.1f times cold)\n", bench.count / cached, one / cached);
-   printf("the cache is in %s\n", cache);
+   fixture_remove(cache);
    return bench.failed ? 1 : 0;
 }

@@ -4,13 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static rkb_build_t *build(rkb_compilers_t *pool, const char *source, const char *tune, uint32_t flags, bool *from_cache) {
+static rkb_build_t *build(rkb_compilers_t *pool, const char *source, const char *tune, uint32_t flags,
+                          bool *from_cache) {
    rkb_build_t *made = NULL;
    rkb_finding_t finding;
    rkb_error_t err = {0};
-   int status = rkb_build_candidate(pool, fixture_device("h200"), source, tune, flags, NULL, NULL, &made, from_cache, &finding, &err);
+   int status = rkb_build_candidate(pool, fixture_device("h200"), source, tune, flags, NULL, NULL, &made,
+                                    from_cache, &finding, &err);
    if (status != RKB_OK || !made)
-      fail_msg("status %d %s; %s: %s (%u:%u)", status, err.message, finding.reason, finding.message, finding.line, finding.column);
+      fail_msg("status %d %s; %s: %s (%u:%u)", status, err.message, finding.reason, finding.message,
+               finding.line, finding.column);
    return made;
 }
 
@@ -61,7 +64,9 @@ static void a_plan_follows(void **state) {
    manifest = rkb_manifest_parse("rmsnorm.cu", source, length, &problems);
    assert_non_null(manifest);
    made = build(pool, source, NULL, 0, &cached);
-   assert_int_equal(rkb_plan_make(manifest, NULL, made, fixture_device("h200"), &odd.of, fixture_lookup, &odd, &plan, &finding, &err), RKB_OK);
+   assert_int_equal(rkb_plan_make(manifest, NULL, made, fixture_device("h200"), &odd.of, fixture_lookup, &odd,
+                                  &plan, &finding, &err),
+                    RKB_OK);
    if (!plan)
       fail_msg("%s: %s (%u:%u)", finding.reason, finding.message, finding.line, finding.column);
    assert_int_equal(plan->buffer_count, 3);
@@ -123,11 +128,25 @@ static void a_second_build_comes_from_the_cache(void **state) {
    free(directory);
 }
 
+static void every_allowed_header_is_there(void **state) {
+   rkb_compilers_t *pool = fixture_pool(1, NULL);
+   size_t length;
+   bool cached;
+   char *source = fixture_read("candidates/headers.cu", &length);
+   rkb_build_t *made = build(pool, source, NULL, 0, &cached);
+   (void)state;
+   assert_int_equal(made->kernels[0].parameters[2].is_pointer, RKB_PARAMETER_NUMBER);
+   rkb_build_free(made);
+   free(source);
+   rkb_compilers_close(pool);
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(kernels_are_described),
       cmocka_unit_test(a_plan_follows),
       cmocka_unit_test(a_debug_build_has_no_machine_code),
+      cmocka_unit_test(every_allowed_header_is_there),
       cmocka_unit_test(a_second_build_comes_from_the_cache),
    };
    return RUN_TESTS(tests);

@@ -1,5 +1,5 @@
-/* kernel_export_tool --c|--torch TASK_DIRECTORY DIRECTION FILE.cu: what the export test compiles.  Reads task.yaml itself, so that
- * core/kernel is tested without core/task. */
+/* kernel_export_tool --c|--torch TASK_DIRECTORY DIRECTION FILE.cu: what the export test compiles.  Reads
+ * task.yaml itself, so that core/kernel is tested without core/task. */
 #include "kernel/export.h"
 #include "base/file.h"
 #include "base/yaml.h"
@@ -17,7 +17,8 @@ typedef struct subject {
 } subject_t;
 
 static uint32_t dtype_of(const char *name) {
-   static const char *const names[] = {"", "float16", "bfloat16", "float32", "float64", "int32", "int64", "uint8"};
+   static const char *const names[] = {"",        "float16", "bfloat16", "float32",
+                                       "float64", "int32",   "int64",    "uint8"};
    for (uint32_t i = 1; i < 8; i++)
       if (strcmp(names[i], name) == 0)
          return i;
@@ -31,21 +32,29 @@ static bool listed(const rkb_yaml_t *list, const char *name) {
    return false;
 }
 
-static void add(subject_t *subject, rkb_arena_t *arena, const char *prefix, const char *name, uint32_t role, const rkb_yaml_t *tensor) {
-   subject->tensors[subject->of.tensor_count++] = (rkb_export_tensor_t){rkb_arena_format(arena, "%s%s", prefix, name), role,
-                                                                      dtype_of(rkb_yaml_get(tensor, "dtype")->text), rkb_yaml_get(tensor, "shape")->text};
+static void add(subject_t *subject, rkb_arena_t *arena, const char *prefix, const char *name, uint32_t role,
+                const rkb_yaml_t *tensor) {
+   subject->tensors[subject->of.tensor_count++] = (rkb_export_tensor_t){
+      rkb_arena_format(arena, "%s%s", prefix, name), role, dtype_of(rkb_yaml_get(tensor, "dtype")->text),
+      rkb_yaml_get(tensor, "shape")->text};
 }
 
-/* docs/task-format.md: the output gradients, then all forward inputs; out: the gradient of each wanted input. */
+/* docs/task-format.md: the output gradients, then all forward inputs; out: the gradient of each wanted input.
+ */
 static void add_tensors(subject_t *subject, rkb_arena_t *arena, const rkb_yaml_t *task, bool backward) {
    const rkb_yaml_t *tensors = rkb_yaml_get(task, "tensors");
    for (int pass = 0; pass < 3; pass++) {
       for (uint32_t i = 0; i < tensors->count; i++) {
          const rkb_yaml_t *tensor = tensors->items[i];
          const char *name = tensors->keys[i]->text, *role = rkb_yaml_get(tensor, "role")->text;
-         const bool out = strcmp(role, "out") == 0, floating = strstr(rkb_yaml_get(tensor, "dtype")->text, "float") != NULL;
+         const bool out = strcmp(role, "out") == 0,
+                    floating = strstr(rkb_yaml_get(tensor, "dtype")->text, "float") != NULL;
          if (!backward && pass == 0)
-            add(subject, arena, "", name, out ? RKB_OUT : strcmp(role, "inout") == 0 ? RKB_INOUT : RKB_IN, tensor);
+            add(subject, arena, "", name,
+                out                          ? RKB_OUT
+                : strcmp(role, "inout") == 0 ? RKB_INOUT
+                                             : RKB_IN,
+                tensor);
          else if (backward && pass == 0 && out && floating)
             add(subject, arena, "grad_", name, RKB_IN, tensor);
          else if (backward && pass == 1 && !out)
@@ -56,8 +65,10 @@ static void add_tensors(subject_t *subject, rkb_arena_t *arena, const rkb_yaml_t
    }
 }
 
-static void fill(subject_t *subject, rkb_arena_t *arena, const rkb_yaml_t *task, const char *direction, const char *file) {
-   const rkb_yaml_t *dims = rkb_yaml_get(task, "dims"), *attributes = rkb_yaml_get(task, "attributes"), *lets = rkb_yaml_get(task, "let");
+static void fill(subject_t *subject, rkb_arena_t *arena, const rkb_yaml_t *task, const char *direction,
+                 const char *file) {
+   const rkb_yaml_t *dims = rkb_yaml_get(task, "dims"), *attributes = rkb_yaml_get(task, "attributes"),
+                    *lets = rkb_yaml_get(task, "let");
    for (uint32_t i = 0; dims && i < dims->count; i++)
       subject->dims[subject->of.dim_count++] = dims->keys[i]->text;
    for (uint32_t i = 0; attributes && i < attributes->count; i++)
@@ -99,9 +110,11 @@ int main(int argc, char **argv) {
       return 2;
    }
    fill(&subject, arena, task, argv[3], argv[4]);
-   status = rkb_export(strcmp(argv[1], "--c") == 0 ? RKB_EXPORT_C : RKB_EXPORT_TORCH, &subject.of, source, NULL, device, &out, &header, &finding, &err);
+   status = rkb_export(strcmp(argv[1], "--c") == 0 ? RKB_EXPORT_C : RKB_EXPORT_TORCH, &subject.of, source,
+                       NULL, device, &out, &header, &finding, &err);
    if (status != RKB_OK || finding.reason[0]) {
-      fprintf(stderr, "%s: %s %s: %s (%u:%u)\n", argv[4], err.message, finding.reason, finding.message, finding.line, finding.column);
+      fprintf(stderr, "%s: %s %s: %s (%u:%u)\n", argv[4], err.message, finding.reason, finding.message,
+              finding.line, finding.column);
       return 1;
    }
    fputs(rkb_text_get(&out), stdout);

@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 static void tensor(rkb_tensor_t *out, const char *name, uint32_t role, uint32_t rank, const int64_t *shape) {
-   *out = (rkb_tensor_t){.name = name, .role = role, .dtype = RKB_F32, .rank = rank, .alignment = 256, .elements = 1};
+   *out = (rkb_tensor_t){
+      .name = name, .role = role, .dtype = RKB_F32, .rank = rank, .alignment = 256, .elements = 1};
    for (uint32_t i = 0; i < rank; i++) {
       out->shape[i] = shape[i];
       out->elements *= (uint64_t)shape[i];
@@ -29,8 +30,14 @@ void fixture_rmsnorm(fixture_case_t *made, int64_t batch, int64_t time, int64_t 
    tensor(&made->tensors[2], "y", RKB_OUT, 3, shape);
    made->dims = dims;
    made->attributes = attributes;
-   made->of = (rkb_case_t){.name = "check/fixture", .kind = RKB_CASE_CHECK, .tensor_count = 3, .tensors = made->tensors, .dims = dims,
-                           .dim_count = 3, .attributes = attributes, .attribute_count = 1};
+   made->of = (rkb_case_t){.name = "check/fixture",
+                           .kind = RKB_CASE_CHECK,
+                           .tensor_count = 3,
+                           .tensors = made->tensors,
+                           .dims = dims,
+                           .dim_count = 3,
+                           .attributes = attributes,
+                           .attribute_count = 1};
 }
 
 bool fixture_lookup(void *argument, const char *name, rkb_value_t *value) {

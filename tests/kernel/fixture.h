@@ -1,4 +1,5 @@
-/* What the tests of core/kernel share: a case made from a few lines, a pool with a cache of its own, candidates from files. */
+/* What the tests of core/kernel share: a case made from a few lines, a pool with a cache of its own,
+ * candidates from files. */
 #ifndef RKB_TESTS_KERNEL_FIXTURE_H
 #define RKB_TESTS_KERNEL_FIXTURE_H
 

@@ -1,6 +1,6 @@
-/* Sources that want to hang, crash, fill or read the machine.  Each file of hostile/ begins with `// expect: REASON[|REASON]: TEXT`
- * and is refused with one of the reasons (whole, or up to its dot) and a message that holds the text; after each of them the pool
- * still builds an honest candidate. */
+/* Sources that want to hang, crash, fill or read the machine.  Each file of hostile/ begins with `// expect:
+ * REASON[|REASON]: TEXT` and is refused with one of the reasons (whole, or up to its dot) and a message that
+ * holds the text; after each of them the pool still builds an honest candidate. */
 #include "fixture.h"
 
 #include <glob.h>
@@ -20,7 +20,8 @@ static void attempt(const char *source, rkb_finding_t *finding) {
    rkb_build_t *build = NULL;
    rkb_error_t err = {0};
    bool cached;
-   int status = rkb_build_candidate(pool, fixture_device("h200"), source, NULL, 0, NULL, NULL, &build, &cached, finding, &err);
+   int status = rkb_build_candidate(pool, fixture_device("h200"), source, NULL, 0, NULL, NULL, &build,
+                                    &cached, finding, &err);
    if (status != RKB_OK)
       fail_msg("the tool failed: %s", err.message);
    if (build)
@@ -67,7 +68,8 @@ static bool check_file(const char *path) {
       colon = end;
    attempt(source, &finding);
    took = now() - start;
-   print_message("%-28s %5.2f s  %s: %.150s (%u:%u)\n", relative + 8, took, finding.reason, finding.message, finding.line, finding.column);
+   print_message("%-28s %5.2f s  %s: %.150s (%u:%u)\n", relative + 8, took, finding.reason, finding.message,
+                 finding.line, finding.column);
    passed = reason_matches(expect, (size_t)(colon - expect), finding.reason) && took < 10;
    *end = '\0';
    if (passed && colon + 2 < end)
@@ -110,7 +112,8 @@ static void a_literal_of_ten_megabytes_is_refused(void **state) {
 }
 
 int main(void) {
-   const rkb_compilers_config_t config = {.processes = 1, .cache_directory = "", .cpu_limit_ns = 1500000000, .memory_limit = 1ull << 30};
+   const rkb_compilers_config_t config = {
+      .processes = 1, .cache_directory = "", .cpu_limit_ns = 1500000000, .memory_limit = 1ull << 30};
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_file_is_refused),
       cmocka_unit_test(a_literal_of_ten_megabytes_is_refused),

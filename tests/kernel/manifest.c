@@ -1,5 +1,6 @@
-/* Manifests, good and bad: a new case is a new file in manifests/.  good_*.cu is read without a problem; bad_*.cu ends (or begins)
- * with `// expect: [LINE:[COLUMN:]] TEXT` lines, each of which one problem's "line:column: message" must contain. */
+/* Manifests, good and bad: a new case is a new file in manifests/.  good_*.cu is read without a problem;
+ * bad_*.cu ends (or begins) with `// expect: [LINE:[COLUMN:]] TEXT` lines, each of which one problem's
+ * "line:column: message" must contain. */
 #include "fixture.h"
 #include "kernel/manifest.h"
 
@@ -45,7 +46,8 @@ static uint32_t check(const char *path) {
       }
    }
    for (uint32_t i = 0; failed && i < problems.count; i++)
-      print_message("   %s:%u:%u: %s\n", name, problems.list[i].line, problems.list[i].column, problems.list[i].message);
+      print_message("   %s:%u:%u: %s\n", name, problems.list[i].line, problems.list[i].column,
+                    problems.list[i].message);
    rkb_manifest_free(manifest);
    rkb_problems_free(&problems);
    free(source);

@@ -1,4 +1,5 @@
-/* The compiler processes: what a death, a hang or a cancelled job costs, and what the sandbox holds when the token policy does not. */
+/* The compiler processes: what a death, a hang or a cancelled job costs, and what the sandbox holds when the
+ * token policy does not. */
 #include "fixture.h"
 #include "kernel/compilers.h"
 
@@ -12,9 +13,13 @@
 
 static const char *const options[] = {"--gpu-architecture=sm_90", "--std=c++17"};
 
-static int compile(rkb_compilers_t *pool, const char *source, bool (*cancelled)(void *), void *argument, compile_output_t *output,
-                   rkb_finding_t *finding, rkb_error_t *err) {
-   const compile_input_t input = {.name = "candidate.cu", .source = source, .source_bytes = strlen(source), .options = options, .option_count = 2,
+static int compile(rkb_compilers_t *pool, const char *source, bool (*cancelled)(void *), void *argument,
+                   compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err) {
+   const compile_input_t input = {.name = "candidate.cu",
+                                  .source = source,
+                                  .source_bytes = strlen(source),
+                                  .options = options,
+                                  .option_count = 2,
                                   .want_cubin = true};
    memset(finding, 0, sizeof *finding);
    return compilers_compile(pool, &input, cancelled, argument, output, finding, err);
@@ -24,7 +29,9 @@ static void must_compile(rkb_compilers_t *pool) {
    compile_output_t output;
    rkb_finding_t finding;
    rkb_error_t err = {0};
-   if (compile(pool, "__global__ void k(float *x) { x[0] = 1; }", NULL, NULL, &output, &finding, &err) != RKB_OK || finding.reason[0])
+   if (compile(pool, "__global__ void k(float *x) { x[0] = 1; }", NULL, NULL, &output, &finding, &err) !=
+          RKB_OK ||
+       finding.reason[0])
       fail_msg("%s %s: %s", err.message, finding.reason, finding.message);
    assert_true(output.ptx_bytes > 100 && output.cubin_bytes > 100);
    compile_output_free(&output);
@@ -64,11 +71,13 @@ static void a_killed_process_is_replaced(void **state) {
    kill(before[0], SIGKILL);
    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
    {
-      /* The job that meets the corpse reports a crash and not a broken tool; the next one has a fresh process. */
+      /* The job that meets the corpse reports a crash and not a broken tool; the next one has a fresh
+       * process. */
       compile_output_t output;
       rkb_finding_t finding;
       rkb_error_t err = {0};
-      int status = compile(pool, "__global__ void k(float *x) { x[0] = 1; }", NULL, NULL, &output, &finding, &err);
+      int status =
+         compile(pool, "__global__ void k(float *x) { x[0] = 1; }", NULL, NULL, &output, &finding, &err);
       compile_output_free(&output);
       assert_int_equal(status, RKB_OK);
       assert_string_equal(finding.reason, "");
@@ -87,8 +96,10 @@ static bool after_a_while(void *argument) {
 }
 
 static void a_cancelled_compile_ends_soon(void **state) {
-   static const char endless[] = "#define A x[0] += 1.0f;\n#define B A A A A A A A A\n#define C B B B B B B B B\n#define D C C C C C C C C\n"
-                                 "#define E D D D D D D D D\n#define F E E E E E E E E\n__global__ void k(float *x) { F F F F }";
+   static const char endless[] =
+      "#define A x[0] += 1.0f;\n#define B A A A A A A A A\n#define C B B B B B B B B\n#define D C C C C C C "
+      "C C\n"
+      "#define E D D D D D D D D\n#define F E E E E E E E E\n__global__ void k(float *x) { F F F F }";
    rkb_compilers_t *pool = fixture_pool(1, NULL);
    compile_output_t output;
    rkb_finding_t finding;
@@ -97,7 +108,8 @@ static void a_cancelled_compile_ends_soon(void **state) {
    (void)state;
    must_compile(pool);
    clock_gettime(CLOCK_MONOTONIC, &start);
-   assert_int_equal(compile(pool, endless, after_a_while, &start, &output, &finding, &err), RKB_ERR_CANCELLED);
+   assert_int_equal(compile(pool, endless, after_a_while, &start, &output, &finding, &err),
+                    RKB_ERR_CANCELLED);
    must_compile(pool);
    rkb_compilers_close(pool);
 }
@@ -113,7 +125,9 @@ static void *work(void *argument) {
       compile_output_t output;
       rkb_finding_t finding;
       rkb_error_t err = {0};
-      if (compile(worker->pool, "__global__ void k(float *x) { x[0] = 1; }", NULL, NULL, &output, &finding, &err) == RKB_OK && !finding.reason[0])
+      if (compile(worker->pool, "__global__ void k(float *x) { x[0] = 1; }", NULL, NULL, &output, &finding,
+                  &err) == RKB_OK &&
+          !finding.reason[0])
          worker->built++;
       compile_output_free(&output);
    }
@@ -140,7 +154,8 @@ static void threads_share_processes(void **state) {
 
 /* Straight to the compiler, past the include policy: on a kernel with Landlock the files stay closed. */
 static void the_sandbox_keeps_files_closed(void **state) {
-   static const char *const secrets[] = {"#include \"/etc/passwd\"\n", "#include \"/proc/self/environ\"\n", "#include \"/dev/zero\"\n"};
+   static const char *const secrets[] = {"#include \"/etc/passwd\"\n", "#include \"/proc/self/environ\"\n",
+                                         "#include \"/dev/zero\"\n"};
    rkb_compilers_t *pool = fixture_pool(1, NULL);
    const char *layers;
    (void)state;
@@ -172,7 +187,8 @@ static void a_missing_toolkit_is_one_sentence(void **state) {
    (void)state;
    setenv("CUDA_HOME", "/nonexistent", 1);
    pool = fixture_pool(1, NULL);
-   assert_int_equal(rkb_compilers_toolkit(pool, version, sizeof version, path, sizeof path, &err), RKB_ERR_UNAVAILABLE);
+   assert_int_equal(rkb_compilers_toolkit(pool, version, sizeof version, path, sizeof path, &err),
+                    RKB_ERR_UNAVAILABLE);
    assert_non_null(strstr(err.message, "install the CUDA toolkit"));
    assert_non_null(strstr(err.message, "/nonexistent"));
    rkb_compilers_close(pool);
@@ -185,8 +201,8 @@ static void a_missing_toolkit_is_one_sentence(void **state) {
 
 int main(void) {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_killed_process_is_replaced),   cmocka_unit_test(a_cancelled_compile_ends_soon),
-      cmocka_unit_test(threads_share_processes),        cmocka_unit_test(the_sandbox_keeps_files_closed),
+      cmocka_unit_test(a_killed_process_is_replaced),      cmocka_unit_test(a_cancelled_compile_ends_soon),
+      cmocka_unit_test(threads_share_processes),           cmocka_unit_test(the_sandbox_keeps_files_closed),
       cmocka_unit_test(a_missing_toolkit_is_one_sentence),
    };
    return RUN_TESTS(tests);

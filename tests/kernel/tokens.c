@@ -15,8 +15,10 @@ static void compare(const char *text, const expected_t *expected, uint32_t wante
    uint32_t count;
    const rkb_token_t *list = rkb_tokens_at(tokens, &count);
    for (uint32_t i = 0; i < count && i < wanted; i++) {
-      if (strlen(expected[i].text) != list[i].length || memcmp(text + list[i].start, expected[i].text, list[i].length) != 0)
-         fail_msg("token %u is '%.*s', not '%s'", i, (int)list[i].length, text + list[i].start, expected[i].text);
+      if (strlen(expected[i].text) != list[i].length ||
+          memcmp(text + list[i].start, expected[i].text, list[i].length) != 0)
+         fail_msg("token %u is '%.*s', not '%s'", i, (int)list[i].length, text + list[i].start,
+                  expected[i].text);
       assert_int_equal(list[i].kind, expected[i].kind);
       assert_int_equal(list[i].line, expected[i].line);
       assert_int_equal(list[i].column, expected[i].column);
@@ -46,25 +48,24 @@ static void kinds_and_places(void **state) {
       {RKB_TOKEN_UNKNOWN, "@", 7, 12, 0},
    };
    (void)state;
-   compare("#define A \\\n  b /* x\n */ c // end\nvoid f() { x <<= 0x1.8p+3f; }\nR\"x(a\\\n)\" )x\"\n'\\'' 1'000 @\n", expected,
-           sizeof expected / sizeof *expected);
+   compare("#define A \\\n  b /* x\n */ c // end\nvoid f() { x <<= 0x1.8p+3f; }\nR\"x(a\\\n)\" )x\"\n'\\'' "
+           "1'000 @\n",
+           expected, sizeof expected / sizeof *expected);
 }
 
 static void a_continuation_inside_a_name(void **state) {
-   static const expected_t expected[] = {{RKB_TOKEN_IDENTIFIER, "a\\\nb", 1, 1, 0}, {RKB_TOKEN_IDENTIFIER, "c", 2, 3, 0}};
+   static const expected_t expected[] = {{RKB_TOKEN_IDENTIFIER, "a\\\nb", 1, 1, 0},
+                                         {RKB_TOKEN_IDENTIFIER, "c", 2, 3, 0}};
    (void)state;
    compare("a\\\nb c", expected, 2);
 }
 
 static void a_hash_is_a_directive_only_at_the_start_of_a_line(void **state) {
-   static const expected_t expected[] = {{RKB_TOKEN_IDENTIFIER, "a", 1, 1, 0},
-                                         {RKB_TOKEN_PUNCTUATION, "#", 1, 3, 0},
-                                         {RKB_TOKEN_IDENTIFIER, "b", 1, 5, 0},
-                                         {RKB_TOKEN_COMMENT, "/* */", 2, 1, 0},
-                                         {RKB_TOKEN_DIRECTIVE, "#if 0", 2, 7, 0},
-                                         {RKB_TOKEN_IDENTIFIER, "don", 3, 1, 0},
-                                         {RKB_TOKEN_CHARACTER, "'t", 3, 4, 0},
-                                         {RKB_TOKEN_DIRECTIVE, "#endif", 4, 1, 0}};
+   static const expected_t expected[] = {
+      {RKB_TOKEN_IDENTIFIER, "a", 1, 1, 0},    {RKB_TOKEN_PUNCTUATION, "#", 1, 3, 0},
+      {RKB_TOKEN_IDENTIFIER, "b", 1, 5, 0},    {RKB_TOKEN_COMMENT, "/* */", 2, 1, 0},
+      {RKB_TOKEN_DIRECTIVE, "#if 0", 2, 7, 0}, {RKB_TOKEN_IDENTIFIER, "don", 3, 1, 0},
+      {RKB_TOKEN_CHARACTER, "'t", 3, 4, 0},    {RKB_TOKEN_DIRECTIVE, "#endif", 4, 1, 0}};
    (void)state;
    compare("a # b\n/* */ #if 0\ndon't\n#endif", expected, 8);
 }
@@ -89,13 +90,16 @@ static void identity_ignores_layout_and_comments(void **state) {
 }
 
 static void ptx_identity_ignores_names_and_lines(void **state) {
-   static const char one[] = ".visible .entry _Z1kPf(\n\t.param .u64 _Z1kPf_param_0\n)\n{\n\t.reg .b64 %rd<3>;\n\t.loc 1 3 4\n"
-                             "\tld.param.u64 %rd1, [_Z1kPf_param_0];\n$L__BB0_1:\n\tbra $L__BB0_1;\n}\n";
-   static const char renamed[] = "// a comment\n.visible .entry other(\n\t.param .u64 other_param_0\n)\n{\n\t.reg .b64 %rd<3>;\n"
-                                 "\tld.param.u64 %rd1, [other_param_0];\n$L__BB7_9:\n\tbra $L__BB7_9;\n}\n\t.file 1 \"x.cu\"\n"
-                                 "\t.section .debug_str\n\t{\ninfo_string0:\n.b8 95\n\t}\n";
-   static const char different[] = ".visible .entry _Z1kPf(\n\t.param .u64 _Z1kPf_param_0\n)\n{\n\t.reg .b64 %rd<3>;\n"
-                                   "\tld.global.u64 %rd1, [_Z1kPf_param_0];\n$L__BB0_1:\n\tbra $L__BB0_1;\n}\n";
+   static const char one[] =
+      ".visible .entry _Z1kPf(\n\t.param .u64 _Z1kPf_param_0\n)\n{\n\t.reg .b64 %rd<3>;\n\t.loc 1 3 4\n"
+      "\tld.param.u64 %rd1, [_Z1kPf_param_0];\n$L__BB0_1:\n\tbra $L__BB0_1;\n}\n";
+   static const char renamed[] =
+      "// a comment\n.visible .entry other(\n\t.param .u64 other_param_0\n)\n{\n\t.reg .b64 %rd<3>;\n"
+      "\tld.param.u64 %rd1, [other_param_0];\n$L__BB7_9:\n\tbra $L__BB7_9;\n}\n\t.file 1 \"x.cu\"\n"
+      "\t.section .debug_str\n\t{\ninfo_string0:\n.b8 95\n\t}\n";
+   static const char different[] =
+      ".visible .entry _Z1kPf(\n\t.param .u64 _Z1kPf_param_0\n)\n{\n\t.reg .b64 %rd<3>;\n"
+      "\tld.global.u64 %rd1, [_Z1kPf_param_0];\n$L__BB0_1:\n\tbra $L__BB0_1;\n}\n";
    char a[33], b[33];
    (void)state;
    rkb_ptx_identity(one, strlen(one), a);

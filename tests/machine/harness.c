@@ -63,8 +63,9 @@ char *harness_compile(const char *source, const char *define, char *message, siz
       snprintf(message, message_size, "NVRTC does not start");
       return NULL;
    }
-   const char *options[6] = {"--gpu-architecture=sm_90", "--std=c++17", "-lineinfo", "-I/usr/local/cuda/include"};
-   int count = 4;
+   const char *options[6] = {"--gpu-architecture=sm_90", "--std=c++17", "-lineinfo", "-I/usr/local/cuda/include",
+                             "-I/usr/local/cuda/include/cccl"};
+   int count = 5;
    if (define)
       options[count++] = define;
    if (compile(program, count, options) == 0 && ptx_size(program, &size) == 0) {

@@ -28,13 +28,13 @@ must_export() {
 must_work() {
   must_export "$1"
   "$work/prefix/bin/rkb-plugin-test" "$1"
-  "$work/prefix/bin/rkb" plugins --plugin-path "$1" | grep -q "^$2 "
-  "$work/prefix/bin/rkb" help --plugin-path "$1" "$2" | grep -q 'scale: number, default 1, 0 to 100'
+  "$work/prefix/bin/rkb" plugins --plugin-path "$1" | grep "^$2 " >/dev/null
+  "$work/prefix/bin/rkb" help --plugin-path "$1" "$2" | grep 'scale: number, 0 to 100, default 1' >/dev/null
 }
 
 cmake -S "$here/outside" -B "$work/cmake" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" \
   -DCMAKE_C_FLAGS='-Wall -Wextra -Werror' -DCMAKE_CXX_FLAGS='-Wall -Wextra -Werror -std=c++11' >/dev/null
-cmake --build "$work/cmake" >/dev/null
+cmake --build "$work/cmake" -- --quiet
 must_work "$work/cmake/plugins/profiler/counted.so" outside.profiler.counted
 must_work "$work/cmake/plugins/profiler/counted_cxx.so" outside.profiler.counted_cxx
 
@@ -45,7 +45,7 @@ must_work "$work/counted.so" outside.profiler.counted
 must_work "$work/counted_cxx.so" outside.profiler.counted_cxx
 
 # The installation finds its own plugins, and each of them keeps the contract.
-"$work/prefix/bin/rkb" plugins | grep -q '^rkb.profiler.size '
+"$work/prefix/bin/rkb" plugins | grep '^rkb.profiler.size ' >/dev/null
 find "$libraries/rkb/plugins" -name '*.so' | sort | while read -r plugin; do
   must_export "$plugin"
   "$work/prefix/bin/rkb-plugin-test" "$plugin" >/dev/null || { echo "$plugin breaks the contract" >&2; exit 1; }

@@ -1,11 +1,12 @@
-/* Writes what the evaluator says, for other implementations to be held against it: inputs, expected values and both
- * bounds of every check case (or sampled elements of the bench cases) of one task and direction.
+/* Writes what the evaluator says, for other implementations to be held against it: inputs, expected values
+ * and both bounds of every check case (or sampled elements of the bench cases) of one task and direction.
  *
  *    dump TASK DIRECTION FOLDER SEEDS check|bench FAMILIES
  *
- * FAMILIES is "normal" or "all".  FOLDER/index.json lists the runs, each tensor with its byte range in FOLDER/data.bin:
- * inputs in their own dtype; outputs as four arrays, value, hard, stat (float64) and flags (uint8).  A bench run holds for
- * each output the sampled element numbers (uint64) and the points of those.  One thread. */
+ * FAMILIES is "normal" or "all".  FOLDER/index.json lists the runs, each tensor with its byte range in
+ * FOLDER/data.bin: inputs in their own dtype; outputs as four arrays, value, hard, stat (float64) and flags
+ * (uint8).  A bench run holds for each output the sampled element numbers (uint64) and the points of those.
+ * One thread. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,12 +44,15 @@ static json_t *shape_of(const rkb_tensor_t *tensor) {
 }
 
 static json_t *describe(const rkb_tensor_t *tensor) {
-   return json_pack("{s:s, s:s, s:o}", "name", tensor->name, "dtype", rkb_dtype_name(tensor->dtype), "shape", shape_of(tensor));
+   return json_pack("{s:s, s:s, s:o}", "name", tensor->name, "dtype", rkb_dtype_name(tensor->dtype), "shape",
+                    shape_of(tensor));
 }
 
 static int put_points(dump_t *dump, json_t *entry, const rkb_points_t *points) {
-   json_t *ranges[] = {put(dump, points->value, points->count * sizeof(double)), put(dump, points->hard, points->count * sizeof(double)),
-                       put(dump, points->stat, points->count * sizeof(double)), put(dump, points->flags, points->count)};
+   json_t *ranges[] = {put(dump, points->value, points->count * sizeof(double)),
+                       put(dump, points->hard, points->count * sizeof(double)),
+                       put(dump, points->stat, points->count * sizeof(double)),
+                       put(dump, points->flags, points->count)};
    static const char *const names[] = {"value", "hard", "stat", "flags"};
    int status = RKB_OK;
    for (int i = 0; i < 4; ++i)
@@ -57,8 +61,8 @@ static int put_points(dump_t *dump, json_t *entry, const rkb_points_t *points) {
    return status;
 }
 
-static int put_input(dump_t *dump, json_t *list, const rkb_inputs_t *inputs, const rkb_case_t *the_case, uint32_t tensor,
-                     rkb_error_t *err) {
+static int put_input(dump_t *dump, json_t *list, const rkb_inputs_t *inputs, const rkb_case_t *the_case,
+                     uint32_t tensor, rkb_error_t *err) {
    const rkb_tensor_t *info = &the_case->tensors[tensor];
    void *bytes = malloc(info->bytes ? info->bytes : 1);
    if (bytes == NULL)
@@ -73,8 +77,8 @@ static int put_input(dump_t *dump, json_t *list, const rkb_inputs_t *inputs, con
    return status;
 }
 
-static int put_sampled(dump_t *dump, json_t *entry, const rkb_inputs_t *inputs, const rkb_tensor_t *info, uint32_t tensor,
-                       uint64_t seed, rkb_error_t *err) {
+static int put_sampled(dump_t *dump, json_t *entry, const rkb_inputs_t *inputs, const rkb_tensor_t *info,
+                       uint32_t tensor, uint64_t seed, rkb_error_t *err) {
    uint64_t count = info->elements < BENCH_POINTS ? info->elements : BENCH_POINTS;
    uint64_t *elements = calloc(count, sizeof *elements);
    double *values = calloc(count * 3, sizeof *values);
@@ -101,8 +105,8 @@ done:
    return status;
 }
 
-static int put_outputs(dump_t *dump, json_t *list, const rkb_inputs_t *inputs, const rkb_case_t *the_case, uint64_t seed,
-                       rkb_error_t *err) {
+static int put_outputs(dump_t *dump, json_t *list, const rkb_inputs_t *inputs, const rkb_case_t *the_case,
+                       uint64_t seed, rkb_error_t *err) {
    rkb_expected_t *expected = NULL;
    int status = dump->bench ? RKB_OK : rkb_task_expect(inputs, &expected, err);
    for (uint32_t i = 0; i < the_case->tensor_count && status == RKB_OK; ++i) {
@@ -122,25 +126,29 @@ static int put_outputs(dump_t *dump, json_t *list, const rkb_inputs_t *inputs, c
    return status;
 }
 
-static int put_run(dump_t *dump, const rkb_case_t *the_case, const rkb_family_t *family, uint64_t seed, rkb_error_t *err) {
+static int put_run(dump_t *dump, const rkb_case_t *the_case, const rkb_family_t *family, uint64_t seed,
+                   rkb_error_t *err) {
    rkb_inputs_t *inputs = NULL;
    int status = rkb_task_inputs_open(dump->task, the_case, family, seed, &inputs, err);
    if (status != RKB_OK)
       return status;
-   json_t *inputs_list = json_array(), *outputs_list = json_array(), *dims = json_object(), *attributes = json_object();
+   json_t *inputs_list = json_array(), *outputs_list = json_array(), *dims = json_object(),
+          *attributes = json_object();
    for (uint32_t i = 0; i < the_case->dim_count; ++i)
       json_object_set_new(dims, the_case->dims[i].name, json_integer(the_case->dims[i].value));
    for (uint32_t i = 0; i < the_case->attribute_count; ++i)
-      json_object_set_new(attributes, the_case->attributes[i].name, rkb_json_number(the_case->attributes[i].value));
+      json_object_set_new(attributes, the_case->attributes[i].name,
+                          rkb_json_number(the_case->attributes[i].value));
    for (uint32_t i = 0; i < the_case->tensor_count && status == RKB_OK; ++i)
       if (the_case->tensors[i].role != RKB_OUT)
          status = put_input(dump, inputs_list, inputs, the_case, i, err);
    if (status == RKB_OK)
       status = put_outputs(dump, outputs_list, inputs, the_case, seed, err);
-   json_array_append_new(dump->runs, json_pack("{s:s, s:s, s:b, s:b, s:I, s:o, s:o, s:o, s:o}", "case", the_case->name, "family",
-                                               family->name, "stat", family->stat, "exact", family->exact, "seed", (json_int_t)seed,
-                                               "dims", dims, "attributes", attributes, "inputs", inputs_list, "outputs",
-                                               outputs_list));
+   json_array_append_new(dump->runs,
+                         json_pack("{s:s, s:s, s:b, s:b, s:I, s:o, s:o, s:o, s:o}", "case", the_case->name,
+                                   "family", family->name, "stat", family->stat, "exact", family->exact,
+                                   "seed", (json_int_t)seed, "dims", dims, "attributes", attributes, "inputs",
+                                   inputs_list, "outputs", outputs_list));
    rkb_task_inputs_free(inputs);
    return status;
 }
@@ -165,7 +173,8 @@ static int put_all(dump_t *dump, uint64_t seeds, rkb_error_t *err) {
    return status;
 }
 
-static int run(const char *directory, const char *direction, const char *folder, uint64_t seeds, dump_t *dump, rkb_error_t *err) {
+static int run(const char *directory, const char *direction, const char *folder, uint64_t seeds, dump_t *dump,
+               rkb_error_t *err) {
    char path[4096];
    snprintf(path, sizeof path, "%s/data.bin", folder);
    dump->data = fopen(path, "wb");
@@ -175,7 +184,8 @@ static int run(const char *directory, const char *direction, const char *folder,
    int status = put_all(dump, seeds, err);
    if (fclose(dump->data) != 0 && status == RKB_OK)
       status = rkb_fail(err, RKB_ERR_IO, "%s: %s", path, strerror(errno));
-   json_t *index = json_pack("{s:s, s:s, s:O}", "task", directory, "direction", direction, "runs", dump->runs);
+   json_t *index =
+      json_pack("{s:s, s:s, s:O}", "task", directory, "direction", direction, "runs", dump->runs);
    snprintf(path, sizeof path, "%s/index.json", folder);
    if (status == RKB_OK && json_dump_file(index, path, JSON_REAL_PRECISION(17)) != 0)
       status = rkb_fail(err, RKB_ERR_IO, "%s: cannot be written", path);
@@ -202,7 +212,8 @@ int main(int argc, char **argv) {
       rkb_problems_free(&problems);
       return 1;
    }
-   dump_t dump = {.task = task, .bench = strcmp(argv[5], "bench") == 0, .all_families = strcmp(argv[6], "all") == 0};
+   dump_t dump = {
+      .task = task, .bench = strcmp(argv[5], "bench") == 0, .all_families = strcmp(argv[6], "all") == 0};
    rkb_error_t err = {0};
    int status = run(argv[1], argv[2], argv[3], (uint64_t)seeds, &dump, &err);
    if (status != RKB_OK)

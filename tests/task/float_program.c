@@ -30,6 +30,8 @@ typedef struct run {
    const float_mode_t *mode;
    rkb_reader_t reader;
    rkb_random_t noise;
+   enum float_products products; /* of the node at hand */
+   uint32_t product;             /* its number */
 } run_t;
 
 static double *numbers(uint64_t count) {
@@ -58,9 +60,7 @@ static float add_product(const run_t *run, float sum, float a, float b) {
    return run->mode->fma ? fmaf(a, b, sum) : sum + a * b;
 }
 
-/* Sums
- * ---------------------------------------------------------------------------------------------------------------
- */
+/* Sums */
 
 static float pairwise(const float *terms, uint64_t count) {
    if (count <= 2)
@@ -130,19 +130,17 @@ static float three_products(const float *a, const float *b, uint64_t count) {
 
 static float dot(const run_t *run, float *a, float *b, uint64_t count) {
    static const int bits[] = {0, 11, 8, 11};
-   if (run->mode->products == PRODUCTS_TF32_THREE)
+   if (run->products == PRODUCTS_TF32_THREE)
       return three_products(a, b, count);
-   for (uint64_t i = 0; run->mode->products != PRODUCTS_FULL && i < count; i++) {
-      bool half = run->mode->products == PRODUCTS_HALF; /* half has a narrow range besides */
-      a[i] = half ? (float)rkb_dtype_round(RKB_F16, a[i]) : cut_to(a[i], bits[run->mode->products]);
-      b[i] = half ? (float)rkb_dtype_round(RKB_F16, b[i]) : cut_to(b[i], bits[run->mode->products]);
+   for (uint64_t i = 0; run->products != PRODUCTS_FULL && i < count; i++) {
+      bool half = run->products == PRODUCTS_HALF; /* half has a narrow range besides */
+      a[i] = half ? (float)rkb_dtype_round(RKB_F16, a[i]) : cut_to(a[i], bits[run->products]);
+      b[i] = half ? (float)rkb_dtype_round(RKB_F16, b[i]) : cut_to(b[i], bits[run->products]);
    }
    return sum_of(run, a, b, count);
 }
 
-/* Elementwise
- * ----------------------------------------------------------------------------------------------------------
- */
+/* Elementwise */
 
 static float sigmoid(run_t *run, float x) {
    return rough(run, 1 / (1 + rough(run, expf(-x))));
@@ -306,16 +304,15 @@ static void elementwise(run_t *run, const rkb_program_node_t *node, double *out)
          in[k] = (float)operand(run, node, k)[from];
       }
       const char *name = node->operation->name;
-      float y = node->input_count == 1   ? unary(run, name, in[0], node->reals)
+      float y = IS("allowance")          ? in[0]
+                : node->input_count == 1 ? unary(run, name, in[0], node->reals)
                 : node->input_count == 2 ? binary(run, name, in[0], in[1])
                                          : (in[0] != 0 ? in[1] : in[2]);
       out[i] = flushed(run, y);
    }
 }
 
-/* Rows
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* Rows */
 
 static float variance_of(const run_t *run, const float *x, uint64_t count, float divisor) {
    float mean = sum_of(run, x, NULL, count) / (float)count;
@@ -391,9 +388,7 @@ static void softmax_rows(run_t *run, const rkb_program_node_t *node, double *out
    free(index);
 }
 
-/* Products
- * -----------------------------------------------------------------------------------------------------------------
- */
+/* Products */
 
 static void matrix_product(run_t *run, const rkb_program_node_t *node, double *out) {
    const rkb_shape_t *sa = rkb_program_shape(run->program, node->inputs[0]),
@@ -482,8 +477,7 @@ static void convolve(run_t *run, const rkb_program_node_t *node, double *out) {
    free(terms);
 }
 
-/* Pools: windows found by walking every (output, kernel place).
- * ---------------------------------------------------------------- */
+/* Pools: windows found by walking every (output, kernel place). */
 
 static void pool(run_t *run, const rkb_program_node_t *node, double *out) {
    const char *name = node->operation->name;
@@ -537,9 +531,7 @@ static void pool(run_t *run, const rkb_program_node_t *node, double *out) {
    free(places);
 }
 
-/* The program
- * ------------------------------------------------------------------------------------------------------------------
- */
+/* The program */
 
 /* Moves and picks are exact: the evaluator's own index maps serve (tests of their values are elsewhere). */
 static void moved(run_t *run, const rkb_program_node_t *node, double *out) {
@@ -558,6 +550,11 @@ static void moved(run_t *run, const rkb_program_node_t *node, double *out) {
 
 static void run_node(run_t *run, const rkb_program_node_t *node, double *out) {
    const char *name = node->operation->name;
+   if (node->operation->depth) {
+      run->product++;
+      run->products =
+         run->mode->only == 0 || run->mode->only == run->product ? run->mode->products : PRODUCTS_FULL;
+   }
    if (node->operation->point)
       elementwise(run, node, out);
    else if (IS("sum") || IS("mean") || IS("variance") || IS("amax") || IS("amin"))

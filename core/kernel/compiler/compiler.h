@@ -1,4 +1,5 @@
-/* The parts of rkb-compiler: the NVRTC library it loads, the headers it offers, the sandbox it enters.  One thread. */
+/* The parts of rkb-compiler: the NVRTC library it loads, the headers it offers, the sandbox it enters.  One
+ * thread. */
 #ifndef RKB_KERNEL_COMPILER_COMPILER_H
 #define RKB_KERNEL_COMPILER_COMPILER_H
 
@@ -24,7 +25,8 @@ typedef struct compile_request {
    uint32_t expression_count;
    bool want_cubin;
 } compile_request_t;
-/* home: the toolkit asked for, or NULL to look in the usual places.  On NULL why holds a sentence that says what to install. */
+/* home: the toolkit asked for, or NULL to look in the usual places.  On NULL why holds a sentence that says
+ * what to install. */
 nvrtc_t *nvrtc_open(const char *home, rkb_text_t *why);
 int nvrtc_major(const nvrtc_t *nvrtc);
 int nvrtc_minor(const nvrtc_t *nvrtc);
@@ -33,8 +35,8 @@ const char *nvrtc_includes(const nvrtc_t *nvrtc); /* the toolkit's include direc
 /* Compiles and appends the answer of compiler_protocol.h without the last field. */
 void nvrtc_compile(nvrtc_t *nvrtc, const compile_request_t *request, rkb_text_t *answer);
 
-/* sandbox.c: from here on the process may read below directory only (or nothing: "") and may neither start programs nor
- * reach the network.  Appends the layers that are on ("landlock seccomp") to layers. */
+/* sandbox.c: from here on the process may read below directory only (or nothing: "") and may neither start
+ * programs nor reach the network.  Appends the layers that are on ("landlock seccomp") to layers. */
 void sandbox_enter(const char *directory, rkb_text_t *layers);
 
 #endif

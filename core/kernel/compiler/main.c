@@ -1,7 +1,8 @@
-/* rkb-compiler: one long-lived process that turns CUDA C++ into PTX and machine code for the program that started it.
- * It reads candidates from anywhere, so it limits itself before it reads one: memory, no core files, no environment, no
- * files but the toolkit's headers, no programs, no network; CPU time anew for each compile.  Killing it costs one compile.
- * Not for people: core/kernel/compilers.c starts it.  One thread of our own. */
+/* rkb-compiler: one long-lived process that turns CUDA C++ into PTX and machine code for the program that
+ * started it. It reads candidates from anywhere, so it limits itself before it reads one: memory, no core
+ * files, no environment, no files but the toolkit's headers, no programs, no network; CPU time anew for each
+ * compile.  Killing it costs one compile. Not for people: core/kernel/compilers.c starts it.  One thread of
+ * our own. */
 #include "kernel/compiler/compiler.h"
 #include "kernel/compiler_protocol.h"
 #include "kernel/wire.h"
@@ -22,7 +23,8 @@ typedef struct settings {
 static bool send_frame(const rkb_text_t *payload) {
    unsigned char header[WIRE_HEADER_BYTES];
    wire_header(header, payload->length);
-   return wire_write_all(STDOUT_FILENO, header, sizeof header) && wire_write_all(STDOUT_FILENO, payload->data, payload->length);
+   return wire_write_all(STDOUT_FILENO, header, sizeof header) &&
+          wire_write_all(STDOUT_FILENO, payload->data, payload->length);
 }
 
 static void limit(int what, uint64_t value) {
@@ -30,8 +32,8 @@ static void limit(int what, uint64_t value) {
    setrlimit(what, &bounds);
 }
 
-/* RLIMIT_CPU counts the life of the process, so the soft limit moves ahead of each compile; the parent watches the exact
- * budget, and this is what holds when the parent is gone. */
+/* RLIMIT_CPU counts the life of the process, so the soft limit moves ahead of each compile; the parent
+ * watches the exact budget, and this is what holds when the parent is gone. */
 static void allow_cpu(uint64_t seconds) {
    struct rusage used;
    struct rlimit bounds = {RLIM_INFINITY, RLIM_INFINITY};
@@ -65,11 +67,15 @@ static bool read_settings(int argc, char **argv, settings_t *settings) {
    return argc % 2 == 1;
 }
 
-/* The first compile loads NVRTC's own library of built-in functions; done before the sandbox shuts the file system. */
+/* The first compile loads NVRTC's own library of built-in functions; done before the sandbox shuts the file
+ * system. */
 static void warm_up(nvrtc_t *nvrtc) {
    static const char *options[] = {"--gpu-architecture=sm_90"};
-   const compile_request_t request = {.name = "warm_up.cu", .source = "__global__ void k(float *x) { x[0] = sqrtf(x[1]); }", .options = options,
-                                .option_count = 1, .want_cubin = true};
+   const compile_request_t request = {.name = "warm_up.cu",
+                                      .source = "__global__ void k(float *x) { x[0] = sqrtf(x[1]); }",
+                                      .options = options,
+                                      .option_count = 1,
+                                      .want_cubin = true};
    rkb_text_t answer;
    rkb_text_init(&answer, COMPILER_MAX_ANSWER);
    nvrtc_compile(nvrtc, &request, &answer);
@@ -144,7 +150,8 @@ int main(int argc, char **argv) {
    signal(SIGPIPE, SIG_IGN);
    limit(RLIMIT_CORE, 0);
    limit(RLIMIT_FSIZE, 0);
-#ifndef __SANITIZE_ADDRESS__ /* whose shadow memory alone is over any limit; the parent watches the resident size too */
+/* A sanitizer's shadow memory alone is over any limit; the parent watches the resident size too. */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
    limit(RLIMIT_DATA, settings.memory);
 #endif
    prctl(PR_SET_DUMPABLE, 0);
@@ -159,6 +166,10 @@ int main(int argc, char **argv) {
       send_frame(&hello);
       return 3;
    }
+   /* A quoted include is looked for beside the file that has it, which the toolkit's headers rely on; for the
+    * candidate that is the working directory, so it had better be theirs. */
+   if (chdir(nvrtc_includes(nvrtc)[0] ? nvrtc_includes(nvrtc) : "/") != 0)
+      return 1;
    allow_cpu(30);
    warm_up(nvrtc);
    sandbox_enter(nvrtc_includes(nvrtc), &layers);

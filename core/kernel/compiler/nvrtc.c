@@ -1,6 +1,6 @@
-/* NVRTC behind dlopen: found at run time, so that the program builds and runs without a CUDA toolkit and with any from 12.4
- * on.  Owns the loaded library (never unloaded); one thread.  The few declarations used are those of nvrtc.h, whose interface
- * is stable C. */
+/* NVRTC behind dlopen: found at run time, so that the program builds and runs without a CUDA toolkit and with
+ * any from 12.4 on.  Owns the loaded library (never unloaded); one thread.  The few declarations used are
+ * those of nvrtc.h, whose interface is stable C. */
 #include "kernel/compiler/compiler.h"
 #include "kernel/compiler_protocol.h"
 #include "kernel/wire.h"
@@ -59,10 +59,11 @@ static bool symbols(nvrtc_t *nvrtc, void *handle) {
    return nvrtc->version(&nvrtc->major, &nvrtc->minor) == NVRTC_SUCCESS;
 }
 
-/* The toolkit's headers beside a library: <root>/lib64/libnvrtc.so.13 has <root>/include; Debian's packages and pip's
- * wheels lay them out so too. */
+/* The toolkit's headers beside a library: <root>/lib64/libnvrtc.so.13 has <root>/include; Debian's packages
+ * and pip's wheels lay them out so too. */
 static void find_includes(nvrtc_t *nvrtc) {
-   static const char *const relative[] = {"../include", "../../include", "../../../include", "../../cuda_runtime/include", NULL};
+   static const char *const relative[] = {"../include", "../../include", "../../../include",
+                                          "../../cuda_runtime/include", NULL};
    char directory[4096], wanted[4200];
    char *slash;
    snprintf(directory, sizeof directory, "%s", nvrtc->library);
@@ -98,7 +99,8 @@ static bool try_library(nvrtc_t *nvrtc, const char *path) {
 }
 
 static bool try_directory(nvrtc_t *nvrtc, const char *directory) {
-   static const char *const inside[] = {"lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", NULL};
+   static const char *const inside[] = {"lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib",
+                                        NULL};
    static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", NULL};
    char path[4096];
    for (int i = 0; inside[i]; i++) {
@@ -131,11 +133,14 @@ nvrtc_t *nvrtc_open(const char *home, rkb_text_t *why) {
    if (home)
       found = try_directory(nvrtc, home);
    else
-      found = try_installed(nvrtc) || try_library(nvrtc, "libnvrtc.so.13") || try_library(nvrtc, "libnvrtc.so.12");
+      found =
+         try_installed(nvrtc) || try_library(nvrtc, "libnvrtc.so.13") || try_library(nvrtc, "libnvrtc.so.12");
    if (!found) {
       rkb_text_format(why,
-                      "no CUDA compiler library (libnvrtc.so, 12.4 or newer) in %s; install the CUDA toolkit (Debian, Ubuntu: the "
-                      "packages cuda-nvrtc-13-0, cuda-cudart-dev-13-0, cuda-cccl-13-0 and cuda-nvcc-13-0 of NVIDIA's repository) or "
+                      "no CUDA compiler library (libnvrtc.so, 12.4 or newer) in %s; install the CUDA toolkit "
+                      "(Debian, Ubuntu: the "
+                      "packages cuda-nvrtc-13-0, cuda-cudart-dev-13-0, cuda-cccl-13-0 and cuda-nvcc-13-0 of "
+                      "NVIDIA's repository) or "
                       "set CUDA_HOME to where it is",
                       home ? home : "/usr/local/cuda, /usr/local/cuda-* or the loader's path");
       free(nvrtc);
@@ -180,7 +185,8 @@ static void put_log(const nvrtc_t *nvrtc, program_t program, int result, rkb_tex
 typedef int (*size_function)(program_t, size_t *);
 typedef int (*data_function)(program_t, char *);
 
-static bool put_output(program_t program, size_function size_of, data_function data_of, size_t limit, rkb_text_t *answer) {
+static bool put_output(program_t program, size_function size_of, data_function data_of, size_t limit,
+                       rkb_text_t *answer) {
    size_t size = 0;
    char *data;
    if (size_of(program, &size) != NVRTC_SUCCESS || size > limit) {
@@ -230,7 +236,8 @@ void nvrtc_compile(nvrtc_t *nvrtc, const compile_request_t *request, rkb_text_t 
       options[option_count++] = includes;
       options[option_count++] = cccl;
    }
-   result = nvrtc->create(&program, request->source, request->name, (int)compiler_header_count, nvrtc->header_texts, nvrtc->header_names);
+   result = nvrtc->create(&program, request->source, request->name, (int)compiler_header_count,
+                          nvrtc->header_texts, nvrtc->header_names);
    for (uint32_t i = 0; result == NVRTC_SUCCESS && i < request->expression_count; i++)
       result = nvrtc->add_name(program, request->expressions[i]);
    if (result == NVRTC_SUCCESS)
@@ -251,10 +258,12 @@ void nvrtc_compile(nvrtc_t *nvrtc, const compile_request_t *request, rkb_text_t 
       for (uint32_t i = 0; i < request->expression_count; i++) {
          const char *lowered = NULL;
          result = nvrtc->lowered(program, request->expressions[i], &lowered);
-         wire_put_text(answer, result == NVRTC_SUCCESS && strlen(lowered) <= COMPILER_MAX_NAME ? lowered : "");
+         wire_put_text(answer,
+                       result == NVRTC_SUCCESS && strlen(lowered) <= COMPILER_MAX_NAME ? lowered : "");
       }
       if (!fits || answer->cut)
-         put_failure(RKB_COMPILE_MEMORY, "the generated code is larger than 32 MiB of PTX or 64 MiB of machine code", answer);
+         put_failure(RKB_COMPILE_MEMORY,
+                     "the generated code is larger than 32 MiB of PTX or 64 MiB of machine code", answer);
    }
    if (program)
       nvrtc->destroy(&program);

@@ -1,6 +1,7 @@
-/* What rkb-compiler gives up before it reads a candidate: files outside the toolkit's headers (Landlock, Linux 5.13 on), new
- * programs, other processes and the network (seccomp).  Each layer is used where the kernel has it and reported; the token
- * policy in core/kernel/includes.c refuses foreign includes on every kernel.  One thread; nothing is owned. */
+/* What rkb-compiler gives up before it reads a candidate: files outside the toolkit's headers (Landlock,
+ * Linux 5.13 on), new programs, other processes and the network (seccomp).  Each layer is used where the
+ * kernel has it and reported; the token policy in core/kernel/includes.c refuses foreign includes on every
+ * kernel.  One thread; nothing is owned. */
 #include "kernel/compiler/compiler.h"
 
 #include <errno.h>
@@ -15,14 +16,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define FILE_ACCESS                                                                                                                     \
-   (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR |              \
-    LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR |          \
-    LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |            \
+#define FILE_ACCESS                                                                                          \
+   (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_FILE |              \
+    LANDLOCK_ACCESS_FS_READ_DIR | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |           \
+    LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |               \
+    LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |            \
     LANDLOCK_ACCESS_FS_MAKE_SYM)
 
 static bool allow_reading(int ruleset, const char *directory) {
-   struct landlock_path_beneath_attr rule = {.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR};
+   struct landlock_path_beneath_attr rule = {.allowed_access =
+                                                LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR};
    long added;
    rule.parent_fd = open(directory, O_PATH | O_CLOEXEC);
    if (rule.parent_fd < 0)
@@ -38,7 +41,8 @@ static bool enter_landlock(const char *directory) {
    int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attribute, sizeof attribute, 0);
    if (ruleset < 0)
       return false;
-   entered = (!*directory || allow_reading(ruleset, directory)) && syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
+   entered = (!*directory || allow_reading(ruleset, directory)) &&
+             syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
    close(ruleset);
    return entered;
 }
@@ -49,10 +53,12 @@ static bool enter_landlock(const char *directory) {
 #define AUDIT_ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
-#define REFUSE(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
+#define REFUSE(number)                                                                                       \
+   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
 
-/* A list of what is refused, not of what is allowed: NVRTC is a closed library whose needs change between versions, and
- * Landlock holds the files.  New threads are allowed (clone with CLONE_THREAD), new processes are not. */
+/* A list of what is refused, not of what is allowed: NVRTC is a closed library whose needs change between
+ * versions, and Landlock holds the files.  New threads are allowed (clone with CLONE_THREAD), new processes
+ * are not. */
 static bool enter_seccomp(void) {
 #ifdef AUDIT_ARCHITECTURE
    struct sock_filter code[] = {
@@ -87,7 +93,8 @@ static bool enter_seccomp(void) {
       REFUSE(SYS_pidfd_open),
       REFUSE(SYS_setpgid),
       REFUSE(SYS_setsid),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1), /* glibc then falls back to clone, whose flags can be seen */
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0,
+               1), /* glibc then falls back to clone, whose flags can be seen */
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),

@@ -5,10 +5,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
+
+enum { MOMENTS = 100 };
 
 static int64_t read_pid(int descriptor) {
    char text[32] = "";
@@ -24,12 +29,32 @@ static int write_pid(int descriptor, const char *path, rkb_error_t *err) {
    return RKB_OK;
 }
 
+/* Leaves errno alone: the caller still needs why it could not lock. */
+static bool is_gone(int64_t holder) {
+   int saved = errno;
+   bool gone = holder > 0 && kill((pid_t)holder, 0) != 0 && errno == ESRCH;
+   errno = saved;
+   return gone;
+}
+
+/* A writer that was killed while it started a child leaves its descriptor with that child until the child runs its
+ * program or ends: a moment, which is worth waiting for when the holder named in the file is no more. */
+static int lock_patiently(int descriptor) {
+   const struct timespec moment = {.tv_nsec = 20000000};
+   int result = flock(descriptor, LOCK_EX | LOCK_NB);
+   for (int i = 0; i < MOMENTS && result != 0 && errno == EWOULDBLOCK && is_gone(read_pid(descriptor)); i++) {
+      nanosleep(&moment, NULL);
+      result = flock(descriptor, LOCK_EX | LOCK_NB);
+   }
+   return result;
+}
+
 int rkb_lock_take(const char *path, int *descriptor, int64_t *previous, rkb_error_t *err) {
    int status = RKB_OK;
    int opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
    if (opened < 0)
       return rkb_fail(err, RKB_ERR_IO, "cannot open %s: %s", path, strerror(errno));
-   if (flock(opened, LOCK_EX | LOCK_NB) != 0) {
+   if (lock_patiently(opened) != 0) {
       int reason = errno;
       int64_t holder = read_pid(opened);
       if (reason != EWOULDBLOCK)

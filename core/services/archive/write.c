@@ -307,11 +307,19 @@ static int put_dialogue(rkb_connection_t *writer, uint32_t what, int64_t key, co
 }
 
 int rkb_archive_put_ask(rkb_archive_t *archive, const rkb_request_record_t *request, const char *hash, rkb_error_t *err) {
+   return rkb_archive_put_turn(archive, NULL, request, hash, err);
+}
+
+int rkb_archive_put_turn(rkb_archive_t *archive, const rkb_dialogue_record_t *told, const rkb_request_record_t *request,
+                         const char *hash, rkb_error_t *err) {
    int64_t key = rkb_request_key(request->section, request->number);
    int status = rkb_archive_begin(archive, err);
    if (status != RKB_OK)
       return status;
-   status = check_open(archive->writer, key, err);
+   if (told)
+      status = put_dialogue(archive->writer, RKB_DIALOGUE_TELL, rkb_request_key(told->section, told->request), told->hash, err);
+   if (status == RKB_OK)
+      status = check_open(archive->writer, key, err);
    if (status == RKB_OK)
       status = put_request(archive->writer, request, err);
    if (status == RKB_OK)

@@ -2,6 +2,7 @@
 #include "task/functions.h"
 
 #include <math.h>
+#include "task/dtype.h"
 #include "task/operations/elementwise.h"
 #include "task/operations/layout.h"
 
@@ -93,8 +94,10 @@ static void build_one_number(const rkb_call_t *call, uint32_t *outputs) {
 static void build_clamp(const rkb_call_t *call, uint32_t *outputs) {
    const rkb_attribute_value_t *low = rkb_call_attribute(call, "min"),
                                *high = rkb_call_attribute(call, "max");
+   uint32_t dtype = rkb_program_dtype(call->program, call->inputs[0]); /* limits are numbers of x's type */
    outputs[0] = rkb_make_unary_with(call->program, "clamp", call->inputs[0],
-                                    low->given ? low->real : -INFINITY, high->given ? high->real : INFINITY);
+                                    low->given ? rkb_dtype_round(dtype, low->real) : -INFINITY,
+                                    high->given ? rkb_dtype_round(dtype, high->real) : INFINITY);
 }
 
 static void build_where(const rkb_call_t *call, uint32_t *outputs) {

@@ -5,10 +5,13 @@
 #include "task/operations/layout.h"
 #include "task/operations/reduce.h"
 
-/* (x - mean) / sqrt(variance + eps) */
+/* (x - mean) / sqrt(variance + eps).  With a = weight / sqrt(variance + eps), kernels also compute x a +
+ * (bias - mean a), which rounds numbers of the size of mean a and bias: three of the one here, two of the
+ * other in affine(). */
 static uint32_t normalised(rkb_program_t *program, uint32_t x, uint32_t mean, uint32_t variance, double eps) {
    uint32_t inverse = rkb_make_unary(program, "rsqrt", rkb_make_scalar(program, "add_scalar", variance, eps));
-   return rkb_make_binary(program, "mul", rkb_make_binary(program, "sub", x, mean), inverse);
+   uint32_t y = rkb_make_binary(program, "mul", rkb_make_binary(program, "sub", x, mean), inverse);
+   return rkb_make_allowance(program, y, mean, inverse, 3);
 }
 
 static uint32_t normalised_over(rkb_program_t *program, uint32_t x, uint64_t mask, double eps) {
@@ -19,14 +22,14 @@ static uint32_t normalised_over(rkb_program_t *program, uint32_t x, uint64_t mas
 /* y * weight + bias, where the call has them from input number first on. */
 static uint32_t affine(const rkb_call_t *call, uint32_t y, uint32_t first, const rkb_shape_t *shape) {
    rkb_program_t *program = call->program;
-   if (call->input_count > first)
+   uint32_t terms[2] = {RKB_NO_VALUE, RKB_NO_VALUE};
+   for (uint32_t i = 0; i < 2 && first + i < call->input_count; i++)
+      terms[i] = shape ? rkb_make_reshape(program, call->inputs[first + i], shape) : call->inputs[first + i];
+   if (terms[0] != RKB_NO_VALUE)
+      y = rkb_make_binary(program, "mul", y, terms[0]);
+   if (terms[1] != RKB_NO_VALUE)
       y =
-         rkb_make_binary(program, "mul", y,
-                         shape ? rkb_make_reshape(program, call->inputs[first], shape) : call->inputs[first]);
-   if (call->input_count > first + 1)
-      y = rkb_make_binary(program, "add", y,
-                          shape ? rkb_make_reshape(program, call->inputs[first + 1], shape)
-                                : call->inputs[first + 1]);
+         rkb_make_allowance(program, rkb_make_binary(program, "add", y, terms[1]), terms[1], RKB_NO_VALUE, 2);
    return y;
 }
 

@@ -159,10 +159,11 @@ def build(path, name, dims, directions):
         raise Refused("the values have the types %s; one of float32, float16, bfloat16 throughout is covered" % ", ".join(
             sorted({node["dtype"] for node in nodes})))
     wants = [tensor["name"] for tensor in tensors if tensor.get("differentiable")]
+    source = os.path.basename(path).replace("\\", "").replace('"', "")  # they stand in quotes
     task = {
         "name": name,
-        "summary": "Imported from %s." % os.path.basename(path),
-        "source": os.path.basename(path),
+        "summary": "Imported from %s." % source,
+        "source": source,
         "precision": FLOATS[kinds.pop()],
         "directions": [d for d in directions if d == "forward" or wants],
         "dims": {n: (min(values + [subject.base[n]]), max(values + [subject.base[n]]), multiple)

@@ -83,8 +83,7 @@ static int64_t seen_by(const geometry_t *g, const int64_t *i, const int64_t *k) 
    return element;
 }
 
-/* forward: rows (n, p), columns o within its group, depth (c, k)
- * ------------------------------------------------------- */
+/* forward: rows (n, p), columns o within its group, depth (c, k) */
 
 static void forward_left(const void *geometry, uint64_t group, uint64_t row, uint64_t first, uint64_t count,
                          int64_t *index) {
@@ -123,8 +122,7 @@ static void forward_split(const void *geometry, uint64_t element, uint64_t *grou
    *row = element / g->out_size / g->outputs * g->out_size + element % g->out_size;
 }
 
-/* input: rows (n, i), columns c within its group, depth (o, k)
- * ----------------------------------------------------------- */
+/* input: rows (n, i), columns c within its group, depth (o, k) */
 
 static void input_left(const void *geometry, uint64_t group, uint64_t row, uint64_t first, uint64_t count,
                        int64_t *index) {
@@ -164,8 +162,7 @@ static void input_split(const void *geometry, uint64_t element, uint64_t *group,
    *row = element / g->in_size / g->channels * g->in_size + element % g->in_size;
 }
 
-/* weight: rows (c, k) within a group, columns o within it, depth (n, p); left is x, right the gradient
- * -------------------- */
+/* weight: rows (c, k) within a group, columns o within it, depth (n, p); left is x, right the gradient */
 
 static void weight_left(const void *geometry, uint64_t group, uint64_t row, uint64_t first, uint64_t count,
                         int64_t *index) {
@@ -204,9 +201,7 @@ static void weight_split(const void *geometry, uint64_t element, uint64_t *group
    *row = element % size;
 }
 
-/* Operations
- * ------------------------------------------------------------------------------------------------------------
- */
+/* Operations */
 
 enum { FORWARD, INPUT, WEIGHT };
 

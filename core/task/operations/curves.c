@@ -11,6 +11,8 @@
 #include <string.h>
 
 #define EXP_OWN(x) (8 + 2 * fabs(x))
+/* 1 / (1 + exp(-x)) is zero where exp overflows, below 2^-126: four times that, in unit roundoffs. */
+#define FLUSHED 0x1p-100
 #define SQRT_HALF 0.70710678118654752440
 #define DENSITY(x) (0.39894228040143267794 * exp(-0.5 * (x) * (x)))
 #define GELU_SCALE 0.79788456080286535588 /* sqrt(2 / pi) */
@@ -138,27 +140,27 @@ static double sigmoid(double x) {
 static rkb_curve_t curve_sigmoid(double x, const double *reals) {
    (void)reals;
    double s = sigmoid(x), rest = sigmoid(-x);
-   return (rkb_curve_t){s, s * rest, s * (EXP_OWN(x) * rest + 10)};
+   return (rkb_curve_t){s, s * rest, s * (EXP_OWN(x) * rest + 10) + FLUSHED};
 }
 
 static rkb_curve_t curve_sigmoid_slope(double x, const double *reals) {
    (void)reals;
    double s = sigmoid(x), rest = sigmoid(-x);
    return (rkb_curve_t){s * rest, s * rest * fabs(1 - 2 * s),
-                        s * (EXP_OWN(x) + 12)}; /* s (1 - s): 1 - s cancels */
+                        s * (EXP_OWN(x) + 12) + FLUSHED}; /* s (1 - s): 1 - s cancels */
 }
 
 static rkb_curve_t curve_silu(double x, const double *reals) {
    (void)reals;
    double s = sigmoid(x), rest = sigmoid(-x);
-   return (rkb_curve_t){x * s, fabs(s * (1 + x * rest)), fabs(x) * s * (EXP_OWN(x) * rest + 11)};
+   return (rkb_curve_t){x * s, fabs(s * (1 + x * rest)), fabs(x) * (s * (EXP_OWN(x) * rest + 11) + FLUSHED)};
 }
 
 static rkb_curve_t curve_silu_slope(double x, const double *reals) {
    (void)reals;
    double s = sigmoid(x), rest = sigmoid(-x);
    return (rkb_curve_t){s * (1 + x * rest), fabs(s * rest * (2 + x * (rest - s))),
-                        s * (1 + fabs(x)) * (20 + 2 * fabs(x))};
+                        (1 + fabs(x)) * (s * (20 + 2 * fabs(x)) + FLUSHED)};
 }
 
 static rkb_curve_t curve_gelu(double x, const double *reals) {

@@ -45,7 +45,7 @@ int rkb_elementwise_compute(rkb_reader_t *reader, const rkb_program_node_t *node
    }
    const rkb_precision_t *precision = rkb_reader_precision(reader);
    for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
-      rkb_point_t points[3];
+      rkb_point_t points[3] = {{0}}; /* no operation takes more */
       for (uint32_t k = 0; k < node->input_count; k++)
          points[k] = rkb_block_get(&operands[k], i);
       rkb_block_put(out, i, node->operation->point(precision, node->reals, points));
@@ -285,9 +285,19 @@ static rkb_point_t point_where(const rkb_precision_t *precision, const double *r
    return chosen;
 }
 
-/* Gradients
- * ------------------------------------------------------------------------------------------------------------
- */
+/* reals: units, and whether there is a third operand. */
+static rkb_point_t point_allowance(const rkb_precision_t *precision, const double *reals,
+                                   const rkb_point_t *in) {
+   rkb_point_t point = in[0];
+   double size = fabs(in[1].value) * (reals[1] != 0 ? fabs(in[2].value) : 1);
+   double rounding = reals[0] * precision->unit * size;
+   point.hard += rounding;
+   point.variance += rounding * rounding / 3;
+   point.flags |= (in[1].flags | in[2].flags) & RKB_POINT_DONT_CARE;
+   return point;
+}
+
+/* Gradients */
 
 static uint32_t to_operand(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
                            uint32_t grad) {
@@ -396,6 +406,17 @@ static uint32_t gradient_where(rkb_program_t *program, const rkb_program_node_t 
    return rkb_make_sum_to(program, part, rkb_program_shape(program, node->inputs[which]));
 }
 
+static uint32_t gradient_first(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
+                               uint32_t grad) {
+   (void)program, (void)node;
+   return which == 0 ? grad : RKB_NO_VALUE;
+}
+
+static double no_work(const rkb_program_t *program, const rkb_program_node_t *node) {
+   (void)program, (void)node;
+   return 0;
+}
+
 /* Comparisons are flat: nothing flows back. */
 static uint32_t gradient_none(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
                               uint32_t grad) {
@@ -441,6 +462,11 @@ static const rkb_operation_t operations[] = {
    OPERATION(clamp, false, clamp),
    OPERATION(inside, true, none),
    OPERATION(where, true, where),
+   {.name = "allowance",
+    .compute = rkb_elementwise_compute,
+    .work = no_work,
+    .gradient = gradient_first,
+    .point = point_allowance},
 };
 
 const rkb_operation_t *rkb_elementwise_find(const char *name) {
@@ -450,8 +476,7 @@ const rkb_operation_t *rkb_elementwise_find(const char *name) {
    return rkb_curve_find(name);
 }
 
-/* Constructors
- * ------------------------------------------------------------------------------------------------------- */
+/* Constructors */
 
 static uint32_t make(rkb_program_t *program, const char *name, const uint32_t *inputs, uint32_t count,
                      const double *reals, uint32_t real_count) {
@@ -459,7 +484,7 @@ static uint32_t make(rkb_program_t *program, const char *name, const uint32_t *i
    if (!operation)
       return rkb_program_fail(program, "there is no elementwise operation %s", name);
    rkb_shape_t shape = *rkb_program_shape(program, inputs[0]);
-   uint32_t dtype = rkb_program_dtype(program, inputs[count > 2 ? 1 : 0]);
+   uint32_t dtype = rkb_program_dtype(program, inputs[strcmp(name, "where") == 0 ? 1 : 0]);
    for (uint32_t i = 1; i < count; i++) {
       rkb_shape_t before = shape;
       if (rkb_shape_broadcast(&before, rkb_program_shape(program, inputs[i]), &shape))
@@ -492,4 +517,10 @@ uint32_t rkb_make_scalar(rkb_program_t *program, const char *name, uint32_t x, d
 
 uint32_t rkb_make_where(rkb_program_t *program, uint32_t condition, uint32_t a, uint32_t b) {
    return make(program, "where", (uint32_t[]){condition, a, b}, 3, NULL, 0);
+}
+
+uint32_t rkb_make_allowance(rkb_program_t *program, uint32_t x, uint32_t scale, uint32_t other,
+                            double units) {
+   bool both = other != RKB_NO_VALUE;
+   return make(program, "allowance", (uint32_t[]){x, scale, other}, both ? 3 : 2, (double[]){units, both}, 2);
 }

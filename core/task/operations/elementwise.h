@@ -24,6 +24,10 @@ uint32_t rkb_make_unary_with(rkb_program_t *program, const char *name, uint32_t 
 
 uint32_t rkb_make_where(rkb_program_t *program, uint32_t condition, uint32_t a, uint32_t b);
 
+/* x itself, with bounds wide enough for units roundings of size |scale * other| (other RKB_NO_VALUE: |scale|)
+ * more: for another way to compute it that passes through numbers of that size. */
+uint32_t rkb_make_allowance(rkb_program_t *program, uint32_t x, uint32_t scale, uint32_t other, double units);
+
 /* Sums x over the dims along which it was broadcast, so that it gets the shape of like (shape.c of the
  * operations). */
 uint32_t rkb_make_sum_to(rkb_program_t *program, uint32_t x, const rkb_shape_t *like);

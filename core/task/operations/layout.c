@@ -3,6 +3,7 @@
 #include "task/operations/layout.h"
 
 #include <stdlib.h>
+#include "task/dtype.h"
 #include "task/operations/elementwise.h"
 
 static double no_work(const rkb_program_t *program, const rkb_program_node_t *node) {
@@ -165,9 +166,7 @@ static int compute_arange(rkb_reader_t *reader, const rkb_program_node_t *node, 
    return RKB_OK;
 }
 
-/* Gradients
- * ------------------------------------------------------------------------------------------------------------
- */
+/* Gradients */
 
 static uint32_t gradient_reshape(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
                                  uint32_t grad) {
@@ -241,8 +240,7 @@ OPERATION(triangle);
 static const rkb_operation_t arange = {
    .name = "arange", .exact = true, .compute = compute_arange, .work = no_work};
 
-/* Constructors
- * ------------------------------------------------------------------------------------------------------- */
+/* Constructors */
 
 uint32_t rkb_make_reshape(rkb_program_t *program, uint32_t x, const rkb_shape_t *shape) {
    if (x == RKB_NO_VALUE || rkb_shape_equal(rkb_program_shape(program, x), shape))
@@ -308,6 +306,7 @@ uint32_t rkb_make_embed(rkb_program_t *program, uint32_t x, uint32_t dim, int64_
    if (dim >= shape.rank || step < 1)
       return rkb_program_fail(program, "dim %u is not one of %u", dim, shape.rank);
    shape.size[dim] = size;
+   value = rkb_dtype_round(rkb_program_dtype(program, x), value);
    return rkb_program_add(program, &embed, &x, 1, (int64_t[]){dim, start, step}, 3, &value, 1,
                           rkb_program_dtype(program, x), &shape);
 }
@@ -338,12 +337,14 @@ uint32_t rkb_make_triangle(rkb_program_t *program, uint32_t x, int64_t diagonal,
    rkb_shape_t shape = *rkb_program_shape(program, x);
    if (shape.rank < 2)
       return rkb_program_fail(program, "a triangle needs two dims");
+   value = rkb_dtype_round(rkb_program_dtype(program, x), value);
    return rkb_program_add(program, &triangle, &x, 1, (int64_t[]){diagonal, upper}, 2, &value, 1,
                           rkb_program_dtype(program, x), &shape);
 }
 
 uint32_t rkb_make_full(rkb_program_t *program, const rkb_shape_t *shape, double value, uint32_t dtype) {
    rkb_shape_t wanted = *shape;
+   value = rkb_dtype_round(dtype, value);
    return rkb_program_add(program, &arange, NULL, 0, NULL, 0, (double[]){value, 0}, 2, dtype, &wanted);
 }
 

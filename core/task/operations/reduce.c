@@ -172,12 +172,17 @@ static int reduce(rkb_reader_t *reader, const rkb_program_node_t *node, int kind
    rkb_rows_t rows = rkb_rows_of(rkb_program_shape(rkb_reader_program(reader), node->inputs[0]),
                                  (uint64_t)node->integers[0]);
    uint64_t room = rows.length < PIECE ? rows.length : PIECE;
+   uint64_t prefetched = rkb_reader_in_points(reader) ? 0 : count;
    rkb_block_t block = {0};
    int64_t *places = malloc(room * sizeof *places);
    int status = places && rkb_block_new(&block, room) ? RKB_OK : RKB_ERR_NOMEM;
    for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
       rkb_point_t point;
-      status = reduce_row(reader, node, kind, &rows, (uint64_t)index[i], &block, places, &point);
+      if (i >= prefetched) /* an output's element number is its row's */
+         status =
+            rkb_rows_prefetch(reader, node->inputs[0], &rows, count, (const uint64_t *)index, &prefetched);
+      if (status == RKB_OK)
+         status = reduce_row(reader, node, kind, &rows, (uint64_t)index[i], &block, places, &point);
       if (status == RKB_OK)
          rkb_block_put(out, i, point);
    }
@@ -205,9 +210,7 @@ static double work_thrice(const rkb_program_t *program, const rkb_program_node_t
    return 3 * work_once(program, node);
 }
 
-/* Gradients
- * ------------------------------------------------------------------------------------------------------------
- */
+/* Gradients */
 
 /* A value of the reduced shape, stretched back over the operand. */
 static uint32_t stretch(rkb_program_t *program, const rkb_program_node_t *node, uint32_t value) {

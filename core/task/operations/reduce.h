@@ -17,6 +17,11 @@ rkb_rows_t rkb_rows_of(const rkb_shape_t *shape, uint64_t mask);
 /* First element of row number row, and elements first .. first+count-1 of it. */
 int64_t rkb_rows_base(const rkb_rows_t *rows, uint64_t row);
 void rkb_rows_index(const rkb_rows_t *rows, uint64_t row, uint64_t first, uint64_t count, int64_t *index);
+/* Prefetches the rows of a list from entry *next on, as many as a batch holds, and moves *next behind them.
+ * Consecutive equal entries count once. */
+int rkb_rows_prefetch(rkb_reader_t *reader, uint32_t value, const rkb_rows_t *rows, uint64_t count,
+                      const uint64_t *list, uint64_t *next);
+
 /* Row and place in it of an element of the operand. */
 void rkb_rows_split(const rkb_shape_t *shape, uint64_t mask, uint64_t element, uint64_t *row,
                     uint64_t *place);

@@ -1,6 +1,10 @@
 /* Rows of a tensor along some of its dims.  Pure functions. */
 #include "task/operations/reduce.h"
 
+#include <stdlib.h>
+
+#define PREFETCHED (UINT64_C(1) << 18) /* elements a batch */
+
 rkb_rows_t rkb_rows_of(const rkb_shape_t *shape, uint64_t mask) {
    rkb_rows_t rows = {.length = 1, .count = 1};
    int64_t stride = 1, strides[RKB_MAX_RANK];
@@ -60,4 +64,24 @@ void rkb_rows_split(const rkb_shape_t *shape, uint64_t mask, uint64_t element, u
       uint64_t *to = mask >> d & 1 ? place : row;
       *to = *to * (uint64_t)shape->size[d] + (uint64_t)at[d];
    }
+}
+
+int rkb_rows_prefetch(rkb_reader_t *reader, uint32_t value, const rkb_rows_t *rows, uint64_t count,
+                      const uint64_t *list, uint64_t *next) {
+   uint64_t most = PREFETCHED / rows->length, found = 0;
+   if (most < 2) { /* rows so long have nothing to gain */
+      *next = count;
+      return RKB_OK;
+   }
+   int64_t *index = malloc(most * rows->length * sizeof *index);
+   if (!index)
+      return RKB_ERR_NOMEM;
+   uint64_t i = *next;
+   for (; i < count && found < most; i++)
+      if (i == *next || list[i] != list[i - 1])
+         rkb_rows_index(rows, list[i], 0, rows->length, index + found++ * rows->length);
+   *next = i;
+   int status = rkb_prefetch(reader, value, found * rows->length, index);
+   free(index);
+   return status;
 }

@@ -124,13 +124,20 @@ static int compute(rkb_reader_t *reader, const rkb_program_node_t *node, bool lo
    rkb_block_t block = {0};
    int64_t *places = malloc(RKB_CHUNK * sizeof *places);
    row_t row = {.number = UINT64_MAX};
-   int status = places && rkb_block_new(&block, RKB_CHUNK)
+   uint64_t *numbers = malloc((count + 1) * sizeof *numbers), prefetched, number, place;
+   int status = places && numbers && rkb_block_new(&block, RKB_CHUNK)
                    ? rkb_read(reader, node->inputs[0], count, index, out)
                    : RKB_ERR_NOMEM;
+   for (uint64_t i = 0; status == RKB_OK && i < count; i++)
+      rkb_rows_split(shape, mask, (uint64_t)index[i], &numbers[i], &place);
+   prefetched = rkb_reader_in_points(reader) ? 0 : count;
    for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
-      uint64_t number, place;
-      rkb_rows_split(shape, mask, (uint64_t)index[i], &number, &place);
+      number = numbers[i];
       if (number != row.number) {
+         if (i >= prefetched)
+            status = rkb_rows_prefetch(reader, node->inputs[0], &rows, count, numbers, &prefetched);
+         if (status != RKB_OK)
+            break;
          row.number = number;
          status = read_row(reader, node->inputs[0], &rows, &row, &block, places);
          if (status != RKB_OK)
@@ -140,6 +147,7 @@ static int compute(rkb_reader_t *reader, const rkb_program_node_t *node, bool lo
       rkb_block_put(out, i, logarithm ? log_share_of(precision, &row, x) : share_of(precision, &row, x));
    }
    rkb_block_free(&block);
+   free(numbers);
    free(places);
    return status;
 }

@@ -65,10 +65,11 @@ static double fill_seconds(const rkb_device_t *device, const rkb_plan_t *plan) {
    return seconds;
 }
 
-/* Predicts one case.  false: the machine did not count every launch of it.  *launches receives a JSON array (owned). */
+/* Predicts one case.  false: the machine did not count every launch of it.  limited[l] grows by the seconds of launches that
+ * l limits; *launches receives a JSON array (owned). */
 static bool predict_case(const struct model *me, const rkb_build_t *build, const rkb_plan_t *plan,
                          const rkb_counters_t *counters, uint32_t case_index, double *seconds, double *occupancy,
-                         json_t **launches) {
+                         double limited[LIMIT_COUNT], json_t **launches) {
    const rkb_device_t *device = me->kernel->device(me->host);
    double weight = 0;
    *seconds = fill_seconds(device, plan);
@@ -89,6 +90,7 @@ static bool predict_case(const struct model *me, const rkb_build_t *build, const
       *seconds += time.seconds;
       *occupancy += occ.share * time.seconds;
       weight += time.seconds;
+      limited[time.limiter] += time.seconds;
       json_array_append_new(*launches, describe_launch_json(launch, &time, row));
    }
    if (weight > 0)
@@ -112,12 +114,20 @@ static int emit_case(const struct model *me, rkb_job_t job, const rkb_case_t *be
    return status;
 }
 
+static uint32_t largest_of(const double limited[LIMIT_COUNT]) {
+   uint32_t largest = 0;
+   for (uint32_t i = 1; i < LIMIT_COUNT; i++)
+      if (limited[i] > limited[largest])
+         largest = i;
+   return largest;
+}
+
 static int model_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
    struct model *me = self;
    rkb_build_t *build = NULL;
    rkb_finding_t finding = {0};
    size_t bytes = 0;
-   double log_sum = 0, occupancy_sum = 0;
+   double log_sum = 0, occupancy_sum = 0, limited[LIMIT_COUNT] = {0};
    uint32_t predicted = 0, launches_total = 0, index = 0;
    const rkb_case_t *bench = NULL;
 
@@ -136,7 +146,7 @@ static int model_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_
       json_t *launches = NULL;
       double seconds = 0, occupancy = 0;
       status = me->kernel->plan(me->host, job, in, build, bench, &plan, &finding, err);
-      if (status == RKB_OK && plan && predict_case(me, build, plan, counters, index, &seconds, &occupancy, &launches)) {
+      if (status == RKB_OK && plan && predict_case(me, build, plan, counters, index, &seconds, &occupancy, limited, &launches)) {
          status = emit_case(me, job, bench, seconds, launches);
          log_sum += log(seconds);
          occupancy_sum += occupancy;
@@ -154,6 +164,8 @@ static int model_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_
          status = emit(me, job, "occupancy", occupancy_sum / predicted, "1", "higher", NULL, NULL);
       if (status == RKB_OK)
          status = emit(me, job, "launches", (double)launches_total / predicted, "1", "lower", NULL, NULL);
+      if (status == RKB_OK)
+         status = emit(me, job, "limiter", (double)largest_of(limited), "1", "", NULL, NULL);
    } else if (status == RKB_OK) {
       rkb_warn(me->host, "predicted %u of %u bench cases: no overall time", predicted, index);
    }
@@ -168,7 +180,7 @@ static const rkb_stage_t model = {
    .id = "rkb.profiler.model", .summary = "Predicts the time on the target device from the machine's counts.",
    .accepts = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
    .emits = (const char *const[]){RKB_ITEM_MEASUREMENT, NULL},
-   .measures = (const char *const[]){"predicted_us", "occupancy", "launches", NULL},
+   .measures = (const char *const[]){"predicted_us", "occupancy", "launches", "limiter", NULL},
    .create = model_create, .run = model_run, .destroy = model_destroy,
 };
 

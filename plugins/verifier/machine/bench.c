@@ -1,10 +1,12 @@
 /* A sample of the blocks of each bench case's launches, executed for their counts: what the speed model scales by
- * blocks / executed.  Inputs are the case's first family.  Nothing is judged here, and a case too large for the machine's
- * memory is left out and said so. */
+ * blocks / executed.  Only inputs that decided control or addresses on the check cases are filled; the others may hold zeros,
+ * since no count depends on them, and their pages are never touched but where the sampled blocks read.  Nothing is judged
+ * here; a case that is left out is named. */
 #include "verifier.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 struct counted {
    rkb_counters_t head;
@@ -27,19 +29,36 @@ static int add_launches(struct counted *counted, const rkb_machine_report_t *rep
    return RKB_OK;
 }
 
-static int fill_inputs(const struct verifier *me, const rkb_case_t *the_case, const rkb_plan_t *plan, rkb_machine_buffer_t *buffers,
-                       rkb_error_t *err) {
+static bool decides(const struct outcome *outcome, const char *name) {
+   for (size_t n = 0; n < json_array_size(outcome->deciding_inputs); n++)
+      if (strcmp(json_string_value(json_array_get(outcome->deciding_inputs, n)), name) == 0)
+         return true;
+   return false;
+}
+
+static void release(const rkb_plan_t *plan, rkb_machine_buffer_t *buffers) {
+   for (uint32_t n = 0; buffers && n < plan->buffer_count; n++)
+      if (buffers[n].data)
+         munmap(buffers[n].data, plan->buffers[n].bytes + 64);
+   free(buffers);
+}
+
+static int make_buffers(const struct verifier *me, const rkb_case_t *the_case, const rkb_plan_t *plan, const struct outcome *outcome,
+                        rkb_machine_buffer_t *buffers, rkb_error_t *err) {
    rkb_inputs_t *inputs = NULL;
-   const rkb_family_t *family = me->task->family_at(me->host, the_case, 0);
-   int status = me->task->inputs_open(me->host, the_case, family, 1, &inputs, err);
+   uint64_t filled = 0;
+   int status = me->task->inputs_open(me->host, the_case, me->task->family_at(me->host, the_case, 0), 1, &inputs, err);
    for (uint32_t n = 0; n < plan->buffer_count && status == RKB_OK; n++) {
       const rkb_plan_buffer_t *buffer = &plan->buffers[n];
-      buffers[n].defined = true; /* blocks left out wrote nothing: what others would have left is taken as given */
-      buffers[n].data = calloc(buffer->bytes + 64, 1);
-      if (!buffers[n].data)
-         status = rkb_fail(err, RKB_ERR_NOMEM, "no memory for %s", buffer->name);
-      else if (buffer->role == RKB_IN || buffer->role == RKB_INOUT)
-         status = me->task->inputs_fill(inputs, buffer->tensor, 0, buffer->elements, buffers[n].data, err);
+      void *data = mmap(NULL, buffer->bytes + 64, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (data == MAP_FAILED)
+         return rkb_fail(err, RKB_ERR_LIMIT, "no addresses for %s", buffer->name);
+      buffers[n] = (rkb_machine_buffer_t){data, true};
+      if ((buffer->role != RKB_IN && buffer->role != RKB_INOUT) || !decides(outcome, buffer->name))
+         continue;
+      filled += buffer->bytes;
+      status = filled > me->config->memory / 4 ? RKB_ERR_LIMIT
+                                               : me->task->inputs_fill(inputs, buffer->tensor, 0, buffer->elements, data, err);
    }
    if (inputs)
       me->task->inputs_free(inputs);
@@ -47,39 +66,30 @@ static int fill_inputs(const struct verifier *me, const rkb_case_t *the_case, co
 }
 
 static int count_case(const struct verifier *me, struct candidate *candidate, const rkb_case_t *the_case, uint32_t case_index,
-                      struct counted *counted, rkb_error_t *err) {
+                      const struct outcome *outcome, struct counted *counted, rkb_error_t *err) {
    rkb_plan_t *plan = NULL;
    rkb_finding_t finding = {0};
    rkb_machine_t *machine = NULL;
    rkb_machine_buffer_t *buffers = NULL;
-   uint64_t bytes = 0;
    int status = me->kernel->plan(me->host, candidate->job, candidate->item, candidate->build, the_case, &plan, &finding, err);
    if (status != RKB_OK || !plan)
       return status;
-   for (uint32_t n = 0; n < plan->buffer_count; n++)
-      bytes += plan->buffers[n].bytes;
-   if (6 * bytes > me->config->memory) { /* data, definedness and race records of what is written */
-      status = RKB_ERR_LIMIT;
-   } else {
-      rkb_machine_options_t options = {.checks = RKB_MACHINE_RACES, .sample = (uint32_t)me->config->bench_blocks,
-                                       .memory_bytes = me->config->memory, .thread_instructions = candidate->budget};
-      buffers = calloc(plan->buffer_count + 1, sizeof *buffers);
-      status = buffers ? fill_inputs(me, the_case, plan, buffers, err) : rkb_fail(err, RKB_ERR_NOMEM, "no memory for buffers");
-      if (status == RKB_OK)
-         status = rkb_machine_open(candidate->module, plan, &options, &machine, err);
-      if (status == RKB_OK)
-         status = rkb_machine_run(machine, buffers, err);
-      if (status == RKB_OK) {
-         rkb_machine_report_t report;
-         rkb_machine_report(machine, &report);
-         candidate->budget -= report.thread_instructions < candidate->budget ? report.thread_instructions : candidate->budget;
-         status = add_launches(counted, &report, case_index, err);
-      }
+   rkb_machine_options_t options = {.counts_only = true, .sample = (uint32_t)me->config->bench_blocks,
+                                    .memory_bytes = me->config->memory, .thread_instructions = candidate->budget};
+   buffers = calloc(plan->buffer_count + 1, sizeof *buffers);
+   status = buffers ? make_buffers(me, the_case, plan, outcome, buffers, err) : rkb_fail(err, RKB_ERR_NOMEM, "no memory for buffers");
+   if (status == RKB_OK)
+      status = rkb_machine_open(candidate->module, plan, &options, &machine, err);
+   if (status == RKB_OK)
+      status = rkb_machine_run(machine, buffers, err);
+   if (status == RKB_OK) {
+      rkb_machine_report_t report;
+      rkb_machine_report(machine, &report);
+      candidate->budget -= report.thread_instructions < candidate->budget ? report.thread_instructions : candidate->budget;
+      status = report.finding_count ? RKB_ERR_LIMIT : add_launches(counted, &report, case_index, err);
    }
    rkb_machine_close(machine);
-   for (uint32_t n = 0; buffers && n < plan->buffer_count; n++)
-      free(buffers[n].data);
-   free(buffers);
+   release(plan, buffers);
    me->kernel->plan_free(plan);
    return status;
 }
@@ -104,10 +114,10 @@ int bench_counts(const struct verifier *me, struct candidate *candidate, struct 
       const rkb_case_t *the_case = me->task->case_at(me->host, RKB_CASE_BENCH, n);
       if (!the_case)
          break;
-      status = count_case(me, candidate, the_case, n, &counted, err);
+      status = count_case(me, candidate, the_case, n, outcome, &counted, err);
       if (status == RKB_ERR_LIMIT) {
          char text[256];
-         snprintf(text, sizeof text, "case %s: too large for the machine's memory, nothing was counted there", the_case->name);
+         snprintf(text, sizeof text, "case %s: its blocks could not be executed within memory and budget, nothing was counted there", the_case->name);
          json_array_append_new(outcome->not_run, json_string(text));
          status = RKB_OK;
       }

@@ -1,10 +1,111 @@
-/* What the speed model wants to know of memory requests: sectors of 32 bytes of global memory and wavefronts of shared
- * memory (bank conflicts: 32 banks of 4 bytes).  Counted in the blocks marked 'measured'; execute_plan.c scales. */
+/* What the speed model wants to know of memory requests: sectors of 32 bytes of global memory, by source line too and how
+ * many different ones, and wavefronts of shared memory (bank conflicts: 32 banks of 4 bytes).  Counted in the blocks marked
+ * 'measured' and scaled to all that were executed. */
 #include "execution.h"
 
-#include "lanes/memory_access.h"
+#include "execution.h"
 
-static uint32_t count_sectors(const uint64_t *address, uint32_t mask, uint32_t bytes) {
+#include <stdlib.h>
+
+#define SECTOR_SLOTS (1u << 18)
+#define MAX_LINES 256
+
+struct machine_sectors {
+   uint64_t slots[2][SECTOR_SLOTS]; /* sector + 1; loads, stores */
+   uint32_t used[2];
+   rkb_line_counters_t lines[MAX_LINES];
+   uint32_t line_count;
+};
+
+void machine_counters_begin(machine_run_t *run) {
+   run->measured = (rkb_launch_counters_t){0};
+   run->measured_blocks = run->measured_barriers = run->longest_warp = run->longest_loads = 0;
+   if (!run->races && !run->options.counts_only)
+      return;
+   if (!run->sectors)
+      run->sectors = machine_alloc(run, sizeof *run->sectors);
+   else if (run->sectors->used[0] || run->sectors->used[1])
+      memset(run->sectors, 0, sizeof *run->sectors);
+}
+
+void machine_counters_free(machine_run_t *run) {
+   free(run->sectors);
+   run->sectors = NULL;
+}
+
+/* Counts a sector once; a full table counts no more, and the number is then too small. */
+static void touch(struct machine_sectors *sectors, uint64_t sector, bool store, rkb_launch_counters_t *c) {
+   if (sectors->used[store] > SECTOR_SLOTS / 4 * 3)
+      return;
+   uint64_t at = (sector * 0x9e3779b97f4a7c15ull) >> 46;
+   while (sectors->slots[store][at]) {
+      if (sectors->slots[store][at] == sector + 1)
+         return;
+      at = (at + 1) % SECTOR_SLOTS;
+   }
+   sectors->slots[store][at] = sector + 1;
+   sectors->used[store]++;
+   if (store)
+      c->distinct_store_sectors++;
+   else
+      c->distinct_load_sectors++;
+}
+
+static void count_line(machine_warp_t *warp, bool store, uint64_t sectors, uint64_t least) {
+   struct machine_sectors *all = warp->run->sectors;
+   const machine_instruction_t *i = &warp->program->code[warp->pc];
+   const ptx_place_t *place = &warp->program->module->functions[i->function].statements[i->statement].place;
+   const uint32_t line = place->outer_line && place->outer_file != place->file ? place->outer_line : place->line;
+   for (uint32_t n = 0; n <= all->line_count && n < MAX_LINES; n++) {
+      rkb_line_counters_t *slot = &all->lines[n];
+      if (n == all->line_count)
+         *slot = (rkb_line_counters_t){.line = line, .is_store = store};
+      all->line_count += n == all->line_count;
+      if (slot->line == line && slot->is_store == store) {
+         slot->requests++;
+         slot->sectors += sectors;
+         slot->least += least;
+         return;
+      }
+   }
+}
+
+static int by_waste(const void *a, const void *b) {
+   const rkb_line_counters_t *x = a, *y = b;
+   uint64_t p = x->sectors - x->least, q = y->sectors - y->least;
+   return p != q ? (p < q ? 1 : -1) : x->line != y->line ? (x->line < y->line ? -1 : 1) : (int)x->is_store - (int)y->is_store;
+}
+
+void machine_counters_end(machine_run_t *run, rkb_launch_counters_t *c, uint64_t executed) {
+   const rkb_launch_counters_t *m = &run->measured;
+   c->longest_warp = run->longest_warp;
+   c->longest_loads = run->longest_loads;
+   if (!run->measured_blocks || !run->sectors)
+      return;
+   const double scale = (double)executed / (double)run->measured_blocks;
+#define SCALE(name) c->name += (uint64_t)((double)m->name * scale)
+   SCALE(load_requests);
+   SCALE(load_sectors);
+   SCALE(load_least);
+   SCALE(store_requests);
+   SCALE(store_sectors);
+   SCALE(store_least);
+   SCALE(distinct_load_sectors);
+   SCALE(distinct_store_sectors);
+   SCALE(shared_requests);
+   SCALE(shared_wavefronts);
+#undef SCALE
+   struct machine_sectors *all = run->sectors;
+   qsort(all->lines, all->line_count, sizeof all->lines[0], by_waste);
+   for (uint32_t n = 0; n < RKB_MAX_COUNTED_LINES && n < all->line_count; n++) {
+      c->lines[n] = all->lines[n];
+      c->lines[n].requests = (uint64_t)((double)c->lines[n].requests * scale);
+      c->lines[n].sectors = (uint64_t)((double)c->lines[n].sectors * scale);
+      c->lines[n].least = (uint64_t)((double)c->lines[n].least * scale);
+   }
+}
+
+static uint32_t count_sectors(machine_warp_t *warp, const uint64_t *address, uint32_t mask, uint32_t bytes, bool store) {
    uint64_t seen[LANES * 2];
    uint32_t count = 0;
    for (uint32_t l = 0; l < LANES; l++) {
@@ -14,8 +115,10 @@ static uint32_t count_sectors(const uint64_t *address, uint32_t mask, uint32_t b
          bool known = false;
          for (uint32_t n = count; n-- > 0 && !known;)
             known = seen[n] == sector;
-         if (!known && count < LANES * 2)
-            seen[count++] = sector;
+         if (known || count == LANES * 2)
+            continue;
+         seen[count++] = sector;
+         touch(warp->run->sectors, sector, store, &warp->run->measured);
       }
    }
    return count;
@@ -49,7 +152,7 @@ static uint32_t count_wavefronts(const uint64_t *address, uint32_t mask, uint32_
 
 void machine_count_request(machine_warp_t *warp, const uint64_t address[LANES], uint32_t mask, uint32_t bytes, bool store) {
    rkb_launch_counters_t *c = &warp->run->measured;
-   if (!mask)
+   if (!mask || !warp->run->sectors)
       return;
    const uint64_t window = address[__builtin_ctz(mask)] >> WINDOW_SHIFT;
    if (window == WINDOW_SHARED) {
@@ -59,13 +162,16 @@ void machine_count_request(machine_warp_t *warp, const uint64_t address[LANES], 
    }
    if (window != 0)
       return;
-   const uint64_t sectors = count_sectors(address, mask, bytes);
+   const uint64_t sectors = count_sectors(warp, address, mask, bytes, store);
    const uint64_t least = ((uint64_t)__builtin_popcount(mask) * bytes + 31) / 32;
+   count_line(warp, store, sectors, least);
    if (store) {
       c->store_requests++;
       c->store_sectors += sectors;
       c->store_least += least;
    } else {
+      warp->loads += !warp->loads_open;
+      warp->loads_open = true;
       c->load_requests++;
       c->load_sectors += sectors;
       c->load_least += least;

@@ -403,7 +403,7 @@ static bool decode_generic(decoder_t *decoder) {
       const char *modifier = decoder->modifiers[n];
       if (n && strcmp(modifier, "rn") == 0)
          continue;
-      if (n && float_type && strcmp(modifier, "ftz") == 0)
+      if (n && (float_type || decoder->modifiers[0][0] == 's') && strcmp(modifier, "ftz") == 0) /* slct.ftz ends in its result's type */
          i->flags |= FLAG_FTZ;
       else if (n && float_type && strcmp(modifier, "sat") == 0)
          i->flags |= FLAG_SAT;

@@ -327,7 +327,7 @@ static enum decode_result conversion(decoder_t *decoder) {
    }
    uint32_t to_bytes = decode_declared_bytes(decoder, &decoder->operands[0]);
    uint32_t from_bytes = decode_declared_bytes(decoder, &decoder->operands[1]);
-   if (operand_count(decoder) != 2 || !to_bytes || (i->flags & FLAG_ABS) || type == PTX_F16X2 || type == PTX_BF16X2 ||
+   if (operand_count(decoder) != 2 || !to_bytes || ((i->flags & FLAG_ABS) && (source != PTX_F32 || (type != PTX_F16 && type != PTX_BF16))) || type == PTX_F16X2 || type == PTX_BF16X2 ||
        source == PTX_F16X2 || source == PTX_BF16X2 || type == PTX_PRED || source == PTX_PRED ||
        to_bytes < ptx_type_bytes(type) || (from_bytes && from_bytes < ptx_type_bytes(source)))
       return unsupported(decoder);
@@ -344,6 +344,8 @@ static enum decode_result conversion(decoder_t *decoder) {
    }
    i->type = (uint8_t)type;
    i->source_type = (uint8_t)source;
+   if (source == PTX_F64)
+      i->flags |= FLAG_FROM_DOUBLE;
    i->element_bytes = (uint8_t)to_bytes;
    char from = source == PTX_F32 ? 'f' : source == PTX_F64 ? 'D' : ptx_type_bytes(source) == 8 ? 'l' : 'w';
    if (from_bytes == 8)
@@ -353,6 +355,21 @@ static enum decode_result conversion(decoder_t *decoder) {
    FAIL_UNLESS(decode_operand(decoder, &decoder->operands[1], from, &a));
    decode_place(i, 'd', d);
    decode_place(i, 'a', a);
+   return DECODE_DONE;
+}
+
+/* cvt.pack has rows of its own, .sat and all. */
+static enum decode_result packing(decoder_t *decoder) {
+   machine_instruction_t *i = &decoder->instruction;
+   const machine_opcode_t *row = decode_lookup(decoder, decoder->statement->opcode);
+   if (!row || operand_count(decoder) != strlen(row->signature))
+      return unsupported(decoder);
+   FAIL_UNLESS(decode_use(decoder, row->key));
+   for (uint32_t n = 0; n < operand_count(decoder); n++) {
+      machine_slot_t slot;
+      FAIL_UNLESS(n ? decode_operand(decoder, &decoder->operands[n], 'w', &slot) : decode_destination(decoder, &decoder->operands[n], 'w', &slot));
+      decode_place(i, "dabc"[n], slot);
+   }
    return DECODE_DONE;
 }
 
@@ -651,7 +668,7 @@ enum decode_result decode_form(decoder_t *decoder) {
    if (strcmp(base, "mov") == 0)
       return move(decoder);
    if (strcmp(base, "cvt") == 0)
-      return conversion(decoder);
+      return decode_modifier(decoder, "pack") ? packing(decoder) : conversion(decoder);
    if (strcmp(base, "setp") == 0 || strcmp(base, "set") == 0)
       return comparison(decoder, base[3] == '\0');
    if (strcmp(base, "shfl") == 0 || strcmp(base, "vote") == 0 || strcmp(base, "match") == 0 || strcmp(base, "redux") == 0 ||

@@ -133,13 +133,37 @@ static uint32_t special_value(const machine_block_t *block, uint32_t special, ui
    }
 }
 
-static void write_specials(machine_block_t *block, machine_warp_t *warp) {
+static void write_special(machine_block_t *block, machine_warp_t *warp, const machine_register_info_t *info) {
+   uint32_t *lanes = LANES_OF(uint32_t, info->offset);
+   for (uint32_t l = 0; l < LANES; l++)
+      lanes[l] = special_value(block, info->special, warp->first_thread + l);
+}
+
+static bool names_block(uint32_t special) {
+   return special >= PTX_SPECIAL_CTAID_X && special <= PTX_SPECIAL_CTAID_Z;
+}
+
+/* All but the block's index stay the same for a whole launch. */
+void machine_launch_begin(machine_launch_t *launch) {
+   machine_block_t *block = &launch->run->block;
+   block->launch = launch;
+   for (uint32_t w = 0; w < block->warp_count; w++)
+      for (uint32_t n = 0; n < launch->program->special_count; n++) {
+         const machine_register_info_t *info = &launch->program->registers[launch->program->constants[n]];
+         if (!names_block(info->special))
+            write_special(block, &block->warps[w], info);
+      }
+}
+
+static void write_block_index(machine_block_t *block, machine_warp_t *warp) {
    const machine_program_t *program = warp->program;
    for (uint32_t n = 0; n < program->special_count; n++) {
       const machine_register_info_t *info = &program->registers[program->constants[n]];
-      uint32_t *lanes = LANES_OF(uint32_t, info->offset);
-      for (uint32_t l = 0; l < LANES; l++)
-         lanes[l] = special_value(block, info->special, warp->first_thread + l);
+      if (names_block(info->special)) {
+         uint32_t *lanes = LANES_OF(uint32_t, info->offset), value = block->index[info->special - PTX_SPECIAL_CTAID_X];
+         for (uint32_t l = 0; l < LANES; l++)
+            lanes[l] = value;
+      }
    }
 }
 
@@ -151,6 +175,8 @@ static void start_warp(machine_block_t *block, machine_warp_t *warp) {
    warp->fragment_count = 1;
    warp->fragments[0] = (machine_fragment_t){.mask = warp->alive};
    warp->spin = 0;
+   warp->carry = 0;
+   warp->strong = warp->loads = 0;
    memset(warp->fence_time, 0, sizeof warp->fence_time);
    memset(warp->fence_barrier, 0, sizeof warp->fence_barrier);
    memset(warp->defined, 0, program->register_count * sizeof *warp->defined);
@@ -160,7 +186,7 @@ static void start_warp(machine_block_t *block, machine_warp_t *warp) {
       memset(warp->taint, 0, program->register_count * sizeof *warp->taint);
    if (warp->valid)
       memset(warp->valid, 0, program->register_count * sizeof *warp->valid);
-   write_specials(block, warp);
+   write_block_index(block, warp);
 }
 
 static void start_block(machine_launch_t *launch, uint64_t linear) {
@@ -175,7 +201,7 @@ static void start_block(machine_launch_t *launch, uint64_t linear) {
    block->threads = plan->block[0] * plan->block[1] * plan->block[2];
    /* Sectors and bank conflicts are counted in a few blocks of each launch and scaled: it costs more than running them. */
    const uint64_t total = (uint64_t)plan->grid[0] * plan->grid[1] * plan->grid[2];
-   block->measured = run->races && (linear == 0 || linear == total / 2 || run->options.sample);
+   block->measured = run->options.counts_only || (run->races && (linear == 0 || linear == total / 2 || run->options.sample));
    block->time = block->barrier_time = 1;
    block->acquired_count = 0;
    block->shared_taint = 0;
@@ -217,6 +243,9 @@ void machine_block_run(machine_launch_t *launch, uint64_t linear) {
          break;
       }
    }
-   for (uint32_t w = 0; w < block->warp_count; w++)
-      run->longest_warp = block->warps[w].spin > run->longest_warp ? block->warps[w].spin : run->longest_warp;
+   for (uint32_t w = 0; w < block->warp_count; w++) {
+      const machine_warp_t *warp = &block->warps[w];
+      run->longest_warp = warp->spin > run->longest_warp ? warp->spin : run->longest_warp;
+      run->longest_loads = warp->loads > run->longest_loads ? warp->loads : run->longest_loads;
+   }
 }

@@ -36,7 +36,7 @@ static bool lay_out(machine_run_t *run) {
       machine_region_t *region = &run->regions[n];
       region->read_only = buffer->role == RKB_IN;
       region->taint = buffer->role == RKB_IN || buffer->role == RKB_INOUT ? 1ull << (n < 63 ? n : 63) : 0;
-      if (!region->read_only) {
+      if (!region->read_only && !run->options.counts_only) {
          region->defined = machine_alloc(run, buffer->bytes + 1);
          if (!region->defined)
             return false;
@@ -166,6 +166,7 @@ void rkb_machine_close(rkb_machine_t *machine) {
    machine_run_t *run = &machine->run;
    machine_pool_free(run);
    machine_sync_free(run);
+   machine_counters_free(run);
    drop_records(run);
    for (uint32_t n = 0; run->programs && n < run->plan->launch_count; n++) {
       machine_program_t *program = run->programs[n];
@@ -324,31 +325,19 @@ static uint64_t sampled_block(uint64_t total, uint64_t row, uint64_t count, uint
 static void gather_counters(machine_run_t *run, const machine_launch_t *launch, uint64_t blocks) {
    const machine_program_t *program = launch->program;
    const rkb_plan_launch_t *plan = launch->plan;
-   rkb_launch_counters_t *c = &run->counters[launch->number], *m = &run->measured;
+   rkb_launch_counters_t *c = &run->counters[launch->number];
    c->launch = launch->number;
    c->kernel = plan->kernel;
    c->threads = plan->block[0] * plan->block[1] * plan->block[2];
    c->blocks = (uint64_t)plan->grid[0] * plan->grid[1] * plan->grid[2];
    c->executed = blocks;
-   c->longest_warp = run->longest_warp;
    c->barriers = run->measured_barriers / run->block.warp_count;
    for (uint32_t b = 0; b < program->block_count; b++)
       for (uint32_t n = 0; n < RKB_CLASS_COUNT; n++) {
          c->thread_instructions[n] += run->block_threads[b] * program->blocks[b].class_count[n];
          c->warp_instructions[n] += run->block_warps[b] * program->blocks[b].class_count[n];
       }
-   if (!run->measured_blocks)
-      return;
-#define SCALE(name) c->name += (uint64_t)((double)m->name * (double)blocks / (double)run->measured_blocks)
-   SCALE(load_requests);
-   SCALE(load_sectors);
-   SCALE(load_least);
-   SCALE(store_requests);
-   SCALE(store_sectors);
-   SCALE(store_least);
-   SCALE(shared_requests);
-   SCALE(shared_wavefronts);
-#undef SCALE
+   machine_counters_end(run, c, blocks);
 }
 
 static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
@@ -394,8 +383,7 @@ static bool run_launch(machine_run_t *run, uint32_t number) {
    }
    launch.global_shift = shift;
    launch.first_serial = run->next_serial;
-   run->measured = (rkb_launch_counters_t){0};
-   run->measured_blocks = run->measured_barriers = run->longest_warp = 0;
+   machine_counters_begin(run);
    run->block_warps = calloc(2 * (size_t)program->block_count + 2, sizeof *run->block_warps);
    run->block_threads = run->block_warps + program->block_count + 1;
    if (!run->block_warps)
@@ -406,6 +394,7 @@ static bool run_launch(machine_run_t *run, uint32_t number) {
    else if (launch_fits(run, plan, program) && fill_parameters(run, &launch)) {
       if ((run->pool_program == program && run->pool_warps == warps && run->block.shared_bytes == shared) ||
           machine_pool_prepare(run, program, warps, (uint32_t)shared)) {
+         machine_launch_begin(&launch);
          run_blocks(run, &launch);
          done = !run->stop;
       }

@@ -6,7 +6,10 @@
 #include <stdio.h>
 
 #define QUANTUM 400000u /* instructions before other warps get their turn */
-#define PATIENCE 100000u /* instructions of one fragment before another that could run gets its turn */
+/* What one fragment may execute before another that could run gets its turn: instructions of any kind, or accesses such as
+ * a lane makes that waits for another.  Turns are rare because lanes that go on alone may miss each other at a shuffle. */
+#define PATIENCE 100000u
+#define STRONG_PATIENCE 64u
 
 void machine_shadow_fill(machine_warp_t *warp, uint32_t offset, uint32_t number) {
    uint32_t missing = ~warp->valid[number];
@@ -269,6 +272,7 @@ static void count_block(machine_warp_t *warp, const machine_instruction_t *i, ui
    run->block_threads[i->block] += lanes;
    run->executed += threads;
    warp->spin += info->count;
+   warp->loads_open = false;
 }
 
 /* The share of a guard: which lanes execute.  0 when none, or when the guard is undefined where it matters. */
@@ -294,7 +298,16 @@ static uint32_t guarded(machine_warp_t *warp, const machine_instruction_t *i, ui
    return mask & (i->guard_negated ? ~value : value);
 }
 
+/* A warp that waits for another block through memory would go on if that block ran beside it: blocks run one after the
+ * other here, so that much is unknown and not a fault. */
 static void stop_hang(machine_warp_t *warp) {
+   const uint32_t *grid = warp->block->launch->plan->grid;
+   if (warp->strong > STRONG_PATIENCE && (uint64_t)grid[0] * grid[1] * grid[2] > 1) {
+      machine_find(warp, RKB_MACHINE_UNKNOWN, "unsupported.grid_synchronisation", PTX_NONE,
+                   "the block waits on memory, it may be for a block that runs beside it on a device");
+      warp->run->stop = true;
+      return;
+   }
    machine_find(warp, RKB_MACHINE_REJECT, "sync.deadlock", PTX_NONE,
                 "one warp has executed %llu instructions, far more than the whole case can need: the kernel does not end",
                 (unsigned long long)warp->spin);
@@ -313,7 +326,8 @@ void machine_warp_run(machine_warp_t *warp) {
    uint64_t start = warp->spin;
    merge_fragments(warp);
    uint32_t current = pick_fragment(warp, PTX_NONE);
-   uint64_t since = warp->spin;
+   uint64_t since = warp->spin, strong_since = warp->strong;
+   uint32_t turns = 0;
    while (current != PTX_NONE && !run->stop) {
       machine_fragment_t *f = &warp->fragments[current];
       const machine_instruction_t *i = &code[f->pc];
@@ -322,10 +336,14 @@ void machine_warp_run(machine_warp_t *warp) {
          if (warp->fragment_count > 1) {
             merge_fragments(warp);
             uint32_t other = pick_fragment(warp, PTX_NONE);
-            if (warp->spin - since > PATIENCE) { /* spins on what another lane has yet to do */
-               other = pick_fragment(warp, other);
+            if (warp->spin - since > PATIENCE || warp->strong - strong_since > STRONG_PATIENCE)
+               turns = warp->fragment_count; /* spins, it may be, on what another lane has yet to do */
+            if (turns) {
+               uint32_t next = pick_fragment(warp, other);
+               other = next == PTX_NONE ? other : next;
                since = warp->spin;
-               other = other == PTX_NONE ? pick_fragment(warp, PTX_NONE) : other;
+               strong_since = warp->strong;
+               turns--;
             }
             current = other;
             f = &warp->fragments[current];

@@ -57,11 +57,15 @@ typedef struct machine_warp {
    const machine_program_t *program;
    uint32_t number, first_thread;
    uint32_t alive;           /* lanes not exited */
+   uint32_t carry;           /* the condition code of add.cc and its kind, a bit a lane */
    uint32_t state;
    machine_fragment_t fragments[LANES];
    uint32_t fragment_count, current;
    uint32_t pc;              /* of the instruction being executed, for findings */
-   uint64_t spin;            /* instructions since the last progress */
+   uint64_t spin;            /* instructions executed in this block */
+   uint64_t loads;           /* basic blocks executed with a global load in them: loads that can be in flight together count once */
+   bool loads_open;
+   uint64_t strong;          /* atomic, volatile and acquiring accesses: what a lane that waits for another does */
    uint32_t fence_time[LANES], fence_barrier[LANES]; /* synchronisation.c */
 } machine_warp_t;
 
@@ -132,8 +136,9 @@ typedef struct machine_run {
    bool out_of_memory;
    /* Results */
    rkb_machine_report_t report;
+   struct machine_sectors *sectors; /* touched by the measured blocks of a launch: counters.c */
    rkb_launch_counters_t measured; /* memory requests of the blocks of a launch that are measured */
-   uint64_t measured_blocks, measured_barriers, longest_warp; /* barriers: arrivals of warps */
+   uint64_t measured_blocks, measured_barriers, longest_warp, longest_loads; /* barriers: arrivals of warps */
    rkb_launch_counters_t *counters; /* by launch */
    uint64_t budget;             /* thread-instructions left */
    uint64_t executed;           /* of this run */
@@ -185,11 +190,18 @@ void machine_fault(machine_warp_t *warp, uint32_t lane, uint64_t address, uint32
 
 /* execute_warp.c: runs a warp until it waits, ends, or used its quantum. */
 void machine_warp_run(machine_warp_t *warp);
+/* counters.c */
+/* Counts one request of a warp: sectors of 32 bytes, and bank conflicts of shared memory. */
+void machine_count_request(machine_warp_t *warp, const uint64_t address[LANES], uint32_t mask, uint32_t bytes, bool store);
+void machine_counters_begin(machine_run_t *run);
+void machine_counters_end(machine_run_t *run, rkb_launch_counters_t *counters, uint64_t executed);
+void machine_counters_free(machine_run_t *run);
 /* barriers.c */
 void machine_barrier_arrived(machine_warp_t *warp, uint32_t barrier);
 bool machine_barriers_release(machine_block_t *block); /* true when some warp may go on */
 void machine_barriers_stuck(machine_block_t *block);
 /* execute_block.c */
+void machine_launch_begin(machine_launch_t *launch); /* after the pool is prepared */
 void machine_block_run(machine_launch_t *launch, uint64_t linear);
 bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, uint32_t warps, uint32_t shared_bytes);
 void machine_pool_free(machine_run_t *run);

@@ -39,7 +39,7 @@ typedef struct rkb_machine_options {
    uint64_t memory_bytes;       /* for everything the machine allocates; 0: 1 GiB */
    uint64_t hang_limit;         /* instructions of one warp after which the kernel counts as hung; 0: none */
    bool portable;               /* use the code for plain x86-64 even where the processor can do more */
-   bool scalar_comparison;      /* reserved for rkb-bench-machine */
+   bool counts_only;            /* no definedness and no races: blocks run for their counters, on memory that may be sparse */
 } rkb_machine_options_t;
 
 /* The bytes of one plan buffer.  data is the caller's, plan.buffers[i].bytes long, read and written in place. */

@@ -26,7 +26,8 @@ enum machine_flags {
    FLAG_FTZ = 1u << 0, FLAG_SAT = 1u << 1, FLAG_VOLATILE = 1u << 2, FLAG_ACQUIRE = 1u << 3, FLAG_RELEASE = 1u << 4,
    FLAG_RELAXED = 1u << 5, FLAG_ROUNDING_TRICK = 1u << 6, /* adds a constant so large that the sum is a rounded integer */
    FLAG_NAN = 1u << 7, FLAG_ALIGNED = 1u << 8, FLAG_INLINE = 1u << 9, FLAG_NEGATED_C = 1u << 10, FLAG_ABS = 1u << 11,
-   FLAG_SECOND = 1u << 12 /* writes a second destination */
+   FLAG_SECOND = 1u << 12, /* writes a second destination */
+   FLAG_FROM_DOUBLE = 1u << 13 /* cvt from f64 */
 };
 
 enum machine_barrier_operation { BARRIER_SYNC, BARRIER_ARRIVE, BARRIER_COUNT, BARRIER_AND, BARRIER_OR };

@@ -60,6 +60,12 @@ static void shared_packed(machine_warp_t *warp, uint32_t lane, uint32_t granule,
    if (*record >> EPOCH_SHIFT != block->epoch)
       *record = block->epoch << EPOCH_SHIFT;
    uint32_t writer = *record >> 11 & SEVERAL, reader = *record & SEVERAL;
+   if (writer == ATOMICS) { /* reader then names who did them */
+      bool waits = !store && (warp->program->code[warp->pc].flags & FLAG_VOLATILE);
+      if (reader != me && !waits)
+         shared_conflict(warp, lane, offset, bytes, NULL, store, true, reader == SEVERAL ? PTX_NONE : reader - 1);
+      return;
+   }
    if (writer && writer != me)
       shared_conflict(warp, lane, offset, bytes, value, store, true, writer == SEVERAL ? PTX_NONE : writer - 1);
    else if (store && reader && reader != me)
@@ -134,17 +140,33 @@ static void shared_clocked(machine_warp_t *warp, uint32_t lane, uint32_t granule
    record->reader_warp_clock = warp_clock > record->reader_warp_clock ? warp_clock : record->reader_warp_clock;
 }
 
-/* Atomic operations on shared memory order nothing here but themselves: a record of their own, kept apart by not being
- * kept: an atomic access is checked against plain ones and leaves no trace that another atomic would meet. */
+/* Atomic operations do not race with each other, nor with the volatile loads that wait for them; with plain accesses they do. */
+static void shared_atomic(machine_warp_t *warp, uint32_t lane, uint32_t granule, uint32_t offset, uint32_t bytes) {
+   machine_block_t *block = warp->block;
+   uint32_t *record = &block->shared_races[granule], me = warp->first_thread + lane + 1;
+   if (*record >> EPOCH_SHIFT != block->epoch)
+      *record = block->epoch << EPOCH_SHIFT;
+   uint32_t writer = *record >> 11 & SEVERAL, reader = *record & SEVERAL;
+   if (writer == ATOMICS) {
+      *record = (*record & ~SEVERAL) | (reader == me ? me : SEVERAL);
+      return;
+   }
+   if (writer && writer != me)
+      shared_conflict(warp, lane, offset, bytes, NULL, true, true, writer == SEVERAL ? PTX_NONE : writer - 1);
+   else if (reader && reader != me)
+      shared_conflict(warp, lane, offset, bytes, NULL, true, false, reader == SEVERAL ? PTX_NONE : reader - 1);
+   *record = block->epoch << EPOCH_SHIFT | ATOMICS << 11 | me;
+}
+
 void machine_shared_access(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes, const void *value, bool store,
                            bool atomic) {
    machine_block_t *block = warp->block;
-   if (atomic)
-      return;
    for (uint32_t granule = offset >> block->shared_shift; granule <= (offset + bytes - 1) >> block->shared_shift; granule++) {
-      if (block->races == RACES_FAST)
+      if (block->races == RACES_FAST && atomic)
+         shared_atomic(warp, lane, granule, offset, bytes);
+      else if (block->races == RACES_FAST)
          shared_packed(warp, lane, granule, offset, bytes, value, store);
-      else if (block->races == RACES_CLOCKS)
+      else if (block->races == RACES_CLOCKS && !atomic) /* atomics are not followed through clocks */
          shared_clocked(warp, lane, granule, offset, bytes, value, store);
       if (warp->run->stop)
          return;

@@ -15,6 +15,7 @@
 #define EPOCH_SHIFT 22
 #define EPOCH_LIMIT 1024u
 #define SEVERAL 0x7ffu
+#define ATOMICS 0x7feu /* as a writer: atomic operations alone, by the thread or threads that the reader field names */
 
 /* Slow paths: one lane, bytes at offset.  value: what a store writes (bytes of it), for telling a same-value store; NULL
  * for loads.  atomic accesses do not race with each other. */

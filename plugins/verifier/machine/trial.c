@@ -12,6 +12,13 @@
 #define HANG_FACTOR 50.0
 #define HANG_LEAST 1e6
 
+/* A drawn shape that turns out to be large (a kernel whose blocks are mostly idle there) may not eat the whole budget. */
+#define DRAWN_BUDGET 100000000u
+
+/* A case whose single run takes this many thread-instructions is executed on the first, most telling families alone. */
+#define LARGE_RUN 30000000u
+#define LARGE_FAMILIES 3
+
 struct trial {
    const struct verifier *verifier;
    struct candidate *candidate;
@@ -24,6 +31,8 @@ struct trial {
    uint64_t seed;
    rkb_inputs_t *inputs;
    bool oblivious, over_budget;
+   uint64_t budget;         /* thread-instructions left for this case */
+   uint64_t largest;        /* of one run */
 };
 
 static uint32_t width_of(const rkb_plan_buffer_t *buffer) {
@@ -202,6 +211,8 @@ static void take_report(struct trial *t, rkb_machine_report_t *report) {
       outcome->float_atomics = true;
       memcpy(outcome->float_atomic_symbol, report->float_atomic_symbol, sizeof outcome->float_atomic_symbol);
    }
+   t->largest = report->thread_instructions > t->largest ? report->thread_instructions : t->largest;
+   t->budget -= report->thread_instructions < t->budget ? report->thread_instructions : t->budget;
    t->candidate->budget -= report->thread_instructions < t->candidate->budget ? report->thread_instructions : t->candidate->budget;
 }
 
@@ -214,7 +225,7 @@ static int run_once(struct trial *t, bool first, rkb_error_t *err) {
       rkb_machine_set_checks(t->machine, first           ? RKB_MACHINE_RACES | RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT
                                          : t->oblivious ? RKB_MACHINE_SHADOW
                                                         : RKB_MACHINE_RACES | RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT);
-      rkb_machine_set_budget(t->machine, t->candidate->budget);
+      rkb_machine_set_budget(t->machine, t->budget);
       status = rkb_machine_run(t->machine, t->buffers, err);
    }
    if (status == RKB_OK) {
@@ -243,6 +254,12 @@ static int run_once(struct trial *t, bool first, rkb_error_t *err) {
    return status;
 }
 
+static void leave_out(struct trial *t, const char *why) {
+   char text[256];
+   snprintf(text, sizeof text, "case %s: %s", t->the_case->name, why);
+   json_array_append_new(t->outcome->not_run, json_string(text));
+}
+
 static int run_families(struct trial *t, rkb_error_t *err) {
    const struct verifier_config *config = t->verifier->config;
    int status = RKB_OK;
@@ -251,6 +268,10 @@ static int run_families(struct trial *t, rkb_error_t *err) {
       t->family = t->verifier->task->family_at(t->verifier->host, t->the_case, f);
       if (!t->family)
          break;
+      if (f == LARGE_FAMILIES && t->largest > LARGE_RUN) {
+         leave_out(t, "the run is large: only its first three input families were executed");
+         break;
+      }
       /* The first family runs at least twice: a plan must be right when repeated with new inputs. */
       int64_t trials = f == 0 && config->trials < 2 ? 2 : config->trials;
       for (int64_t n = 0; n < trials && status == RKB_OK && t->outcome->rank < RKB_MACHINE_UNKNOWN && !t->over_budget; n++) {
@@ -264,16 +285,11 @@ static int run_families(struct trial *t, rkb_error_t *err) {
    return status;
 }
 
-static void leave_out(struct trial *t, const char *why) {
-   char text[256];
-   snprintf(text, sizeof text, "case %s: %s", t->the_case->name, why);
-   json_array_append_new(t->outcome->not_run, json_string(text));
-}
-
 int trial_case(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case, struct outcome *outcome,
                rkb_error_t *err) {
    struct trial t = {.verifier = verifier, .candidate = candidate, .the_case = the_case, .outcome = outcome};
    rkb_finding_t finding = {0};
+   t.budget = the_case->kind == RKB_CASE_DRAWN && candidate->budget > DRAWN_BUDGET ? DRAWN_BUDGET : candidate->budget;
    if (candidate->budget == 0) {
       leave_out(&t, "the budget of thread-instructions was used up");
       return RKB_OK;
@@ -285,7 +301,7 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
                    "%s (case %s)", finding.message, the_case->name);
       return RKB_OK;
    }
-   rkb_machine_options_t options = {.memory_bytes = verifier->config->memory, .thread_instructions = candidate->budget,
+   rkb_machine_options_t options = {.memory_bytes = verifier->config->memory, .thread_instructions = t.budget,
                                     .hang_limit = (uint64_t)(HANG_FACTOR * (the_case->operations + the_case->bytes) + HANG_LEAST)};
    if (status == RKB_OK)
       status = allocate(&t, err);

@@ -94,7 +94,10 @@ int main(void) {
           "  %9.0f candidates/s in %.2f s; wanted 5000 and 200000 jobs/s: %.2f and %.2f times that\n",
           rate, outcome.seconds, rate / 5000, fastest / 200000);
    rkb_log_close(log);
-   printf("left in %s\n", directory);
+   char command[100];
+   snprintf(command, sizeof command, "rm -rf '%s'", directory);
+   if (system(command) != 0)
+      printf("left in %s\n", directory);
    free(archive);
    free(path);
    return 0;

@@ -1,5 +1,5 @@
 # import: --dim N=x:0
-# graph: conv2d instance_norm max_pool2d avg_pool2d adaptive_avg_pool2d narrow reshape max min add
+# graph: conv2d instance_norm max_pool2d avg_pool2d adaptive_avg_pool2d reshape reshape max reshape min add
 # text: padding: "1, 2"
 # task: y: {role: out, dtype: float32, shape: "N"}
 import torch

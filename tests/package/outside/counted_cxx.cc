@@ -61,4 +61,5 @@ const rkb_stage_t *const stages[] = {&counted, nullptr};
 
 } // namespace
 
-RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {RKB_PLUGIN_HEAD, "counted_cxx", "1.2", stages, nullptr};
+// Exported by its declaration in rkb/plugin.h; g++ ignores the attribute on a const that is not extern yet, and warns.
+const rkb_plugin_t rkb_plugin_entry = {RKB_PLUGIN_HEAD, "counted_cxx", "1.2", stages, nullptr};

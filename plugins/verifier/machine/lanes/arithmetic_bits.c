@@ -12,6 +12,7 @@ BINARY_OP(xor_b64, uint64_t, uint64_t, uint64_t, x ^ y)
 UNARY_OP(not_b16, uint32_t, uint32_t, H(~x))
 UNARY_OP(not_b32, uint32_t, uint32_t, ~x)
 UNARY_OP(not_b64, uint64_t, uint64_t, ~x)
+UNARY_OP(cnot_b16, uint32_t, uint32_t, H(x) == 0)
 UNARY_OP(cnot_b32, uint32_t, uint32_t, x == 0)
 UNARY_OP(cnot_b64, uint64_t, uint64_t, x == 0)
 
@@ -191,6 +192,23 @@ static inline uint32_t logic3(uint32_t x, uint32_t y, uint32_t z, uint32_t table
 }
 
 TERNARY_OP(lop3_b32, uint32_t, uint32_t, uint32_t, uint32_t, logic3(x, y, z, i->operation))
+
+/* The position of the nth one bit from base, upwards when n > 0, downwards when n < 0; n = 0 asks about base itself. */
+static inline uint32_t find_nth(uint32_t x, uint32_t base, int32_t n) {
+   if (base > 31)
+      return FULL_MASK;
+   if (n == 0)
+      return x >> base & 1 ? base : FULL_MASK;
+   for (int32_t at = (int32_t)base; at >= 0 && at < 32; at += n > 0 ? 1 : -1)
+      if (x >> at & 1) {
+         n += n > 0 ? -1 : 1;
+         if (n == 0)
+            return (uint32_t)at;
+      }
+   return FULL_MASK;
+}
+
+TERNARY_OP(fns_b32, uint32_t, uint32_t, uint32_t, int32_t, find_nth(x, y, z))
 
 /* Predicates: whole masks. */
 OP(and_pred) { set_predicate(warp, i->d, PREDICATE(i->a) & PREDICATE(i->b), mask); }

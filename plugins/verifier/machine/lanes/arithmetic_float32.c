@@ -106,6 +106,15 @@ FLOAT_BINARY(min_f32, smaller(x, y))
 FLOAT_BINARY(max_f32, larger(x, y))
 FLOAT_BINARY(min_nan_f32, nan_if_any(x, y, smaller(x, y)))
 FLOAT_BINARY(max_nan_f32, nan_if_any(x, y, larger(x, y)))
+static inline float signed_by_both(float r, float x, float y) {
+   uint32_t sign = (float_to_bits(x) ^ float_to_bits(y)) & 0x80000000;
+   return r != r ? r : bits_to_float((float_to_bits(r) & 0x7fffffff) | sign);
+}
+
+FLOAT_BINARY(min_xorsign_f32, signed_by_both(smaller(fabsf(x), fabsf(y)), x, y))
+FLOAT_BINARY(max_xorsign_f32, signed_by_both(larger(fabsf(x), fabsf(y)), x, y))
+FLOAT_BINARY(min_nan_xorsign_f32, nan_if_any(x, y, signed_by_both(smaller(fabsf(x), fabsf(y)), x, y)))
+FLOAT_BINARY(max_nan_xorsign_f32, nan_if_any(x, y, signed_by_both(larger(fabsf(x), fabsf(y)), x, y)))
 FLOAT_TERNARY(min3_f32, smaller(smaller(x, y), z))
 FLOAT_TERNARY(max3_f32, larger(larger(x, y), z))
 FLOAT_UNARY(sqrt_f32, __builtin_sqrtf(x))
@@ -117,9 +126,8 @@ FLOAT_UNARY(sin_f32, (float)sin((double)x))
 FLOAT_UNARY(cos_f32, (float)cos((double)x))
 FLOAT_UNARY(tanh_f32, (float)tanh((double)x))
 
-/* Signs alone: a NaN keeps its payload. */
-UNARY_OP(abs_f32, uint32_t, uint32_t, x & 0x7fffffff)
-UNARY_OP(neg_f32, uint32_t, uint32_t, x ^ 0x80000000)
+UNARY_OP(abs_f32, uint32_t, uint32_t, (x & 0x7fffffff) > 0x7f800000 ? 0x7fffffff : x & 0x7fffffff)
+UNARY_OP(neg_f32, uint32_t, uint32_t, (x & 0x7fffffff) > 0x7f800000 ? 0x7fffffff : x ^ 0x80000000)
 UNARY_OP(abs_f32_x, float, float, finish(fabsf(x), i->flags))
 UNARY_OP(neg_f32_x, float, float, finish(-x, i->flags))
 BINARY_OP(copysign_f32, uint32_t, uint32_t, uint32_t, (y & 0x7fffffff) | (x & 0x80000000))
@@ -132,7 +140,7 @@ static inline bool has_property(uint32_t bits, uint32_t property) {
    case 1: return exponent == 255 && !fraction;
    case 2: return exponent != 255 || !fraction;
    case 3: return exponent == 255 && fraction;
-   case 4: return exponent != 255 && exponent != 0;
+   case 4: return exponent != 255 && (exponent != 0 || !fraction); /* zeros count as normal */
    default: return exponent == 0 && fraction;
    }
 }

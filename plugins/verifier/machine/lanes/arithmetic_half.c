@@ -1,6 +1,5 @@
-/* Half and bfloat16 arithmetic, scalar and packed (PTX ISA 9.0, 9.7.4): computed in double and rounded once, which is exact
- * rounding for sums and products; a fused multiply-add of halves needs at most 64 bits of span, and the double sum it is
- * rounded from is exact but for addends 2^30 apart, where it decides no tie. */
+/* Half and bfloat16 arithmetic, scalar and packed (PTX ISA 9.0, 9.7.4): computed in double, whose last bit is made odd when
+ * something was lost ('round to odd', Boldo and Melquiond, 2008), and rounded once: correct rounding. */
 #include "handlers.h"
 #include "half.h"
 #include "approximate.h"
@@ -14,8 +13,8 @@ static inline double read_half(uint32_t bits, bool bfloat) {
 static inline uint32_t write_half(double x, bool bfloat, uint32_t flags) {
    if (flags & FLAG_SAT)
       x = x > 0 ? (x < 1 ? x : 1) : 0;
-   if (flags & FLAG_ABS) /* .relu */
-      x = x < 0 ? 0 : x;
+   if (flags & FLAG_ABS) /* .relu; -0 becomes +0 */
+      x = x <= 0 ? 0 : x;
    uint32_t bits = bfloat ? double_to_bfloat(x, ROUND_NEAREST) : double_to_half(x, ROUND_NEAREST);
    if ((flags & FLAG_FTZ) && !bfloat && (bits & 0x7c00) == 0)
       bits &= 0x8000;
@@ -59,10 +58,22 @@ static inline double nan_if_any(double x, double y, double r) {
       }                                                                                     \
    }
 
-HALF_OP(add, x + y)
-HALF_OP(sub, x - y)
+/* x + y with the last bit odd when the sum is not exact. */
+static inline double odd_sum(double x, double y) {
+   double sum = x + y, part = sum - x, lost = (x - (sum - part)) + (y - part);
+   uint64_t bits;
+   memcpy(&bits, &sum, sizeof bits);
+   if (lost != 0 && isfinite(sum) && !(bits & 1)) {
+      bits += (lost > 0) == (sum > 0) ? 1 : -1ull;
+      memcpy(&sum, &bits, sizeof sum);
+   }
+   return sum;
+}
+
+HALF_OP(add, odd_sum(x, y))
+HALF_OP(sub, odd_sum(x, -y))
 HALF_OP(mul, x *y)
-HALF_OP(fma, x *y + z)
+HALF_OP(fma, odd_sum(x *y, z))
 HALF_OP(min, smaller(x, y))
 HALF_OP(max, larger(x, y))
 HALF_OP(min_nan, nan_if_any(x, y, smaller(x, y)))
@@ -70,9 +81,13 @@ HALF_OP(max_nan, nan_if_any(x, y, larger(x, y)))
 HALF_OP(ex2, exp2_double(x))
 HALF_OP(tanh, tanh(x))
 
-static inline uint32_t sign_bits(uint32_t operation) {
-   return operation & 1 ? 0x80008000u : 0x8000u;
+static inline double signed_by_both(double r, double x, double y) {
+   return r != r ? r : signbit(x) != signbit(y) ? -fabs(r) : fabs(r);
 }
 
-UNARY_OP(neg_half, uint32_t, uint32_t, x ^ sign_bits(i->operation))
-UNARY_OP(abs_half, uint32_t, uint32_t, x & ~sign_bits(i->operation))
+HALF_OP(min_xorsign, signed_by_both(smaller(fabs(x), fabs(y)), x, y))
+HALF_OP(max_xorsign, signed_by_both(larger(fabs(x), fabs(y)), x, y))
+HALF_OP(min_nan_xorsign, nan_if_any(x, y, signed_by_both(smaller(fabs(x), fabs(y)), x, y)))
+HALF_OP(max_nan_xorsign, nan_if_any(x, y, signed_by_both(larger(fabs(x), fabs(y)), x, y)))
+HALF_OP(neg, -x)
+HALF_OP(abs, fabs(x))

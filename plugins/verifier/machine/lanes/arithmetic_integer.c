@@ -51,19 +51,19 @@ TERNARY_OP(mad_wide_s16, uint32_t, uint32_t, uint32_t, uint32_t, (uint32_t)(SH(x
 TERNARY_OP(mad_wide_u32, uint64_t, uint32_t, uint32_t, uint64_t, (uint64_t)x *y + z)
 TERNARY_OP(mad_wide_s32, uint64_t, int32_t, int32_t, uint64_t, (uint64_t)((int64_t)x * y) + z)
 
-/* Division by zero gives a value the manual leaves open: all ones, as the compiler's own sequence does. */
+/* Division by zero gives a value the manual leaves open, quotient and remainder: all ones on an H200. */
 BINARY_OP(div_u16, uint32_t, uint32_t, uint32_t, H(y) ? H(x) / H(y) : 0xffff)
 BINARY_OP(div_s16, uint32_t, uint32_t, uint32_t, SH(y) ? H(SH(x) / SH(y)) : 0xffff)
 BINARY_OP(div_u32, uint32_t, uint32_t, uint32_t, y ? x / y : FULL_MASK)
 BINARY_OP(div_s32, int32_t, int32_t, int32_t, y == 0 ? -1 : y == -1 ? (int32_t)-(uint32_t)x : x / y)
 BINARY_OP(div_u64, uint64_t, uint64_t, uint64_t, y ? x / y : UINT64_MAX)
 BINARY_OP(div_s64, int64_t, int64_t, int64_t, y == 0 ? -1 : y == -1 ? (int64_t)-(uint64_t)x : x / y)
-BINARY_OP(rem_u16, uint32_t, uint32_t, uint32_t, H(y) ? H(x) % H(y) : H(x))
-BINARY_OP(rem_s16, uint32_t, uint32_t, uint32_t, SH(y) ? H(SH(x) % SH(y)) : H(x))
-BINARY_OP(rem_u32, uint32_t, uint32_t, uint32_t, y ? x % y : x)
-BINARY_OP(rem_s32, int32_t, int32_t, int32_t, y == 0 ? x : y == -1 ? 0 : x % y)
-BINARY_OP(rem_u64, uint64_t, uint64_t, uint64_t, y ? x % y : x)
-BINARY_OP(rem_s64, int64_t, int64_t, int64_t, y == 0 ? x : y == -1 ? 0 : x % y)
+BINARY_OP(rem_u16, uint32_t, uint32_t, uint32_t, H(y) ? H(x) % H(y) : 0xffff)
+BINARY_OP(rem_s16, uint32_t, uint32_t, uint32_t, SH(y) ? H(SH(x) % SH(y)) : 0xffff)
+BINARY_OP(rem_u32, uint32_t, uint32_t, uint32_t, y ? x % y : ~(__typeof__(x))0)
+BINARY_OP(rem_s32, int32_t, int32_t, int32_t, y == 0 ? -1 : y == -1 ? 0 : x % y)
+BINARY_OP(rem_u64, uint64_t, uint64_t, uint64_t, y ? x % y : ~(__typeof__(x))0)
+BINARY_OP(rem_s64, int64_t, int64_t, int64_t, y == 0 ? -1 : y == -1 ? 0 : x % y)
 
 BINARY_OP(min_u16, uint32_t, uint32_t, uint32_t, H(x) < H(y) ? H(x) : H(y))
 BINARY_OP(min_s16, uint32_t, uint32_t, uint32_t, SH(x) < SH(y) ? H(x) : H(y))
@@ -85,6 +85,78 @@ UNARY_OP(neg_s16, uint32_t, uint32_t, H(-x))
 UNARY_OP(neg_s32, uint32_t, uint32_t, -x)
 UNARY_OP(neg_s64, uint64_t, uint64_t, -x)
 
+TERNARY_OP(mad_hi_u16, uint32_t, uint32_t, uint32_t, uint32_t, H(((H(x) * (uint32_t)H(y)) >> 16) + z))
+TERNARY_OP(mad_hi_s16, uint32_t, uint32_t, uint32_t, uint32_t, H(((uint32_t)(SH(x) * SH(y)) >> 16) + z))
+
+static inline int32_t saturated_sum(int32_t x, int32_t y) {
+   int64_t sum = (int64_t)x + y;
+   return sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : (int32_t)sum;
+}
+
+TERNARY_OP(mad_hi_sat_s32, int32_t, int32_t, int32_t, int32_t, saturated_sum((int32_t)((int64_t)x * y >> 32), z))
+
+/* 24-bit factors, 48-bit product: lo keeps bits 0 to 31, hi bits 16 to 47. */
+static inline uint64_t product24(uint32_t x, uint32_t y, bool is_signed) {
+   if (!is_signed)
+      return (uint64_t)(x & 0xffffff) * (y & 0xffffff);
+   return (uint64_t)((int64_t)((int32_t)(x << 8) >> 8) * ((int32_t)(y << 8) >> 8));
+}
+
+BINARY_OP(mul24_hi_u32, uint32_t, uint32_t, uint32_t, product24(x, y, false) >> 16)
+BINARY_OP(mul24_hi_s32, uint32_t, uint32_t, uint32_t, product24(x, y, true) >> 16)
+TERNARY_OP(mad24_lo_u32, uint32_t, uint32_t, uint32_t, uint32_t, (uint32_t)product24(x, y, false) + z)
+TERNARY_OP(mad24_lo_s32, uint32_t, uint32_t, uint32_t, uint32_t, (uint32_t)product24(x, y, true) + z)
+TERNARY_OP(mad24_hi_u32, uint32_t, uint32_t, uint32_t, uint32_t, (uint32_t)(product24(x, y, false) >> 16) + z)
+TERNARY_OP(mad24_hi_s32, uint32_t, uint32_t, uint32_t, uint32_t, (uint32_t)(product24(x, y, true) >> 16) + z)
+TERNARY_OP(mad24_hi_sat_s32, int32_t, int32_t, int32_t, int32_t,
+           saturated_sum((int32_t)(product24((uint32_t)x, (uint32_t)y, true) >> 16), z))
+
+/* Carries: one bit a lane, kept by the warp beside its registers (PTX ISA 9.0, 9.7.2).  i->operation holds what is done with
+ * the flag. */
+enum carry { CARRY_OUT = 1, CARRY_IN = 2, CARRY_SUBTRACTS = 4, CARRY_LOW = 8, CARRY_HIGH = 16, CARRY_SIGNED = 32 };
+
+static inline uint64_t multiplied(uint64_t x, uint64_t y, uint32_t operation, uint32_t bits) {
+   if (bits == 64) {
+      if (operation & CARRY_LOW)
+         return x * y;
+      return operation & CARRY_SIGNED ? (uint64_t)((signed_wide_t)(int64_t)x * (int64_t)y >> 64) : (uint64_t)((wide_t)x * y >> 64);
+   }
+   uint64_t whole = operation & CARRY_SIGNED ? (uint64_t)((int64_t)(int32_t)x * (int32_t)y) : (uint64_t)(uint32_t)x * (uint32_t)y;
+   return operation & CARRY_LOW ? (uint32_t)whole : whole >> 32;
+}
+
+static inline void with_carry(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask, uint32_t bits) {
+   const bool multiplies = i->operation & (CARRY_LOW | CARRY_HIGH), subtracts = i->operation & CARRY_SUBTRACTS;
+   const uint64_t ones = bits == 64 ? ~0ull : FULL_MASK;
+   uint32_t carried = 0;
+   for (uint32_t l = 0; l < LANES; l++) {
+      if (!(mask >> l & 1))
+         continue;
+      uint64_t x = bits == 64 ? LANES_OF(uint64_t, i->a)[l] : LANES_OF(uint32_t, i->a)[l];
+      uint64_t y = bits == 64 ? LANES_OF(uint64_t, i->b)[l] : LANES_OF(uint32_t, i->b)[l];
+      if (multiplies) {
+         x = multiplied(x, y, i->operation, bits);
+         y = bits == 64 ? LANES_OF(uint64_t, i->c)[l] : LANES_OF(uint32_t, i->c)[l];
+      }
+      wide_t in = i->operation & CARRY_IN ? warp->carry >> l & 1 : 0;
+      wide_t sum = subtracts ? (wide_t)x - y - in : (wide_t)x + y + in;
+      carried |= (uint32_t)((sum >> bits & 1) != 0) << l;
+      if (bits == 64)
+         LANES_OF(uint64_t, i->d)[l] = (uint64_t)(sum & ones);
+      else
+         LANES_OF(uint32_t, i->d)[l] = (uint32_t)(sum & ones);
+   }
+   if (i->operation & CARRY_OUT)
+      warp->carry = (warp->carry & ~mask) | (carried & mask);
+}
+
+OP(carry_32) { with_carry(warp, i, mask, 32); }
+OP(carry_64) { with_carry(warp, i, mask, 64); }
+
+TERNARY_OP(sad_u16, uint32_t, uint32_t, uint32_t, uint32_t, H(z + (H(x) > H(y) ? x - y : y - x)))
+TERNARY_OP(sad_s16, uint32_t, uint32_t, uint32_t, uint32_t, H(z + (SH(x) > SH(y) ? x - y : y - x)))
+TERNARY_OP(sad_u64, uint64_t, uint64_t, uint64_t, uint64_t, z + (x > y ? x - y : y - x))
+TERNARY_OP(sad_s64, uint64_t, uint64_t, uint64_t, uint64_t, z + ((int64_t)x > (int64_t)y ? x - y : y - x))
 TERNARY_OP(sad_u32, uint32_t, uint32_t, uint32_t, uint32_t, z + (x > y ? x - y : y - x))
 TERNARY_OP(sad_s32, uint32_t, int32_t, int32_t, uint32_t, z + (x > y ? (uint32_t)x - (uint32_t)y : (uint32_t)y - (uint32_t)x))
 

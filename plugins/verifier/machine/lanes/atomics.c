@@ -29,17 +29,27 @@ static uint16_t apply_half(uint16_t old, uint16_t value, bool bfloat, uint32_t o
    return bfloat ? double_to_bfloat(r, ROUND_NEAREST) : double_to_half(r, ROUND_NEAREST);
 }
 
+static float flush(float x, bool flushes) {
+   return flushes && fabsf(x) < 0x1p-126f ? copysignf(0.0f, x) : x;
+}
+
 static uint64_t apply(const machine_instruction_t *i, uint64_t old, uint64_t value, uint64_t swap) {
    switch (i->type) {
    case PTX_F32: {
-      float r = bits_to_float((uint32_t)old) + bits_to_float((uint32_t)value);
-      return i->operation == ATOMIC_ADD ? float_to_bits(r != r ? bits_to_float(0x7fffffff) : r)
-                                        : apply_integer(i->operation, PTX_B32, old, value, swap);
+      if (i->operation != ATOMIC_ADD)
+         return apply_integer(i->operation, PTX_B32, old, value, swap);
+      /* On global memory subnormal operands and results are flushed (PTX ISA 9.0, 9.7.14.5); on shared memory they are not. */
+      const bool flushes = i->space != PTX_SHARED;
+      float r = flush(bits_to_float((uint32_t)old), flushes) + flush(bits_to_float((uint32_t)value), flushes);
+      return float_to_bits(r != r ? bits_to_float(0x7fffffff) : flush(r, flushes));
    }
    case PTX_F64: {
       double x, y;
       memcpy(&x, &old, sizeof x);
       memcpy(&y, &value, sizeof y);
+      if (y != y) { /* an NaN of the operand comes out, as the plain addition has it */
+         return value | 0x0008000000000000;
+      }
       x += y;
       memcpy(&old, &x, sizeof x);
       return old;
@@ -95,6 +105,7 @@ OP(atomic) {
    if (!mask)
       return;
    count_contention(warp, address, mask);
+   warp->strong++;
    uint32_t defined = 0;
    uint64_t taint = warp->taint ? warp->taint[i->ai] : 0;
    for (uint32_t l = 0; l < LANES; l++) {

@@ -71,8 +71,8 @@ static inline double plain_double(double x, uint32_t flags) {
 }
 
 static inline float from_half(uint32_t x, uint32_t flags) {
-   (void)flags;
-   return half_to_float((uint16_t)x);
+   float value = half_to_float((uint16_t)x);
+   return (flags & FLAG_FTZ) && fabsf(value) < 0x1p-14f ? copysignf(0.0f, value) : value;
 }
 
 static inline float from_bfloat(uint32_t x, uint32_t flags) {
@@ -180,8 +180,8 @@ OP(selp_b64) {
 static uint32_t not_negative(machine_warp_t *warp, const machine_instruction_t *i) {
    const uint32_t *c = LANES_OF(uint32_t, i->c);
    uint32_t truth[LANES];
-   if (i->source_type == PTX_F32)
-      TRUTH(bits_to_float(c[l]) >= 0);
+   if (i->type == PTX_F32) /* flushing a subnormal to zero makes a negative one not negative */
+      TRUTH((i->flags & FLAG_FTZ ? plain_float(bits_to_float(c[l]), FLAG_FTZ) : bits_to_float(c[l])) >= 0);
    else
       TRUTH((int32_t)c[l] >= 0);
    return mask_of(truth);

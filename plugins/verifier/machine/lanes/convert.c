@@ -13,8 +13,8 @@ UNARY_OP(cvt_f32_s32, float, int32_t, x)
 UNARY_OP(cvt_f32_u32, float, uint32_t, x)
 UNARY_OP(cvt_f64_f32, double, float, x)
 UNARY_OP(cvt_f64_s32, double, int32_t, x)
-UNARY_OP(cvt_f32_f64, float, double, x != x ? bits_to_float(0x7fffffff) : (float)x)
-UNARY_OP(cvt_f32_f16, float, uint32_t, half_to_float((uint16_t)x))
+UNARY_OP(cvt_f32_f64, float, double, (float)x)
+UNARY_OP(cvt_f32_f16, float, uint32_t, (x & 0x7fff) > 0x7c00 ? bits_to_float(0x7fffffff) : half_to_float((uint16_t)x))
 UNARY_OP(cvt_f32_bf16, uint32_t, uint32_t, x << 16)
 
 OP(cvt_sat_f32) {
@@ -51,6 +51,8 @@ static number_t read_number(uint64_t bits, uint32_t type, bool ftz) {
    case PTX_BF16: n.value = bits_to_float((uint32_t)bits << 16); break;
    case PTX_F32:
       narrow = bits_to_float((uint32_t)bits);
+      if (ftz && narrow != narrow)
+         narrow = bits_to_float(0x7fffffff);
       n.value = ftz && fabsf(narrow) < 0x1p-126f ? copysign(0.0, (double)narrow) : (double)narrow;
       break;
    case PTX_F64: memcpy(&n.value, &bits, sizeof n.value); break;
@@ -63,14 +65,14 @@ static number_t read_number(uint64_t bits, uint32_t type, bool ftz) {
    return n;
 }
 
-static uint64_t to_integer(number_t n, uint32_t type, uint32_t rounding, bool sat) {
+static uint64_t to_integer(number_t n, uint32_t type, uint32_t rounding, bool sat, bool from_wide) {
    const uint32_t width = 8 * ptx_type_bytes(type);
    const bool is_signed = ptx_type_is_signed(type);
    const uint64_t most = is_signed ? (1ull << (width - 1)) - 1 : width == 64 ? ~0ull : (1ull << width) - 1;
    const int64_t least = is_signed ? -(int64_t)most - 1 : 0;
    if (n.real) { /* always clamped; NaN gives 0 */
-      if (n.value != n.value)
-         return 0;
+      if (n.value != n.value) /* "Zero if source is not .f64 and destination is not .u64/.s64" (9.7.9.21) */
+         return from_wide || width == 64 ? 1ull << (width - 1) : 0;
       double r = round_integer(n.value, rounding);
       if (r >= ldexp(1.0, (int)width - is_signed))
          return most;
@@ -96,7 +98,7 @@ static uint64_t from_real(double x, uint32_t type, uint32_t rounding, uint32_t f
    case PTX_F16: return double_to_half(x, rounding);
    case PTX_BF16: return double_to_bfloat(x, rounding);
    case PTX_F32: {
-      if (x != x)
+      if (x != x && !(flags & FLAG_FROM_DOUBLE))
          return 0x7fffffff;
       fesetround(modes[rounding]);
       volatile double wide = x;
@@ -137,6 +139,10 @@ static uint64_t from_integer(number_t n, uint32_t type, uint32_t rounding, uint3
    return from_real(wide, type, type == PTX_F64 ? ROUND_NEAREST : rounding, flags);
 }
 
+static double rectify(double x, uint32_t flags) {
+   return (flags & FLAG_ABS) && x <= 0 ? 0.0 : x; /* .relu; NaN stays, -0 becomes +0 */
+}
+
 static uint64_t convert(uint64_t bits, const machine_instruction_t *i, uint32_t register_bytes) {
    number_t n = read_number(bits, i->source_type, i->flags & FLAG_FTZ);
    uint64_t result;
@@ -146,9 +152,9 @@ static uint64_t convert(uint64_t bits, const machine_instruction_t *i, uint32_t 
       else if (i->operation) /* cvt.rni.f32.f32: to an integral value */
          result = from_real(copysign(round_integer(n.value, i->rounding), n.value), i->type, ROUND_NEAREST, i->flags);
       else
-         result = from_real(n.value, i->type, i->rounding, i->flags);
+         result = from_real(rectify(n.value, i->flags), i->type, i->rounding, i->flags);
    } else {
-      result = to_integer(n, i->type, i->rounding, i->flags & FLAG_SAT);
+      result = to_integer(n, i->type, i->rounding, i->flags & FLAG_SAT, i->source_type == PTX_F64);
       uint32_t shift = 64 - 8 * ptx_type_bytes(i->type);
       result = ptx_type_is_signed(i->type) ? (uint64_t)((int64_t)(result << shift) >> shift) : result << shift >> shift;
    }
@@ -167,10 +173,6 @@ OP(cvt) {
       else
          LANES_OF(uint32_t, i->d)[l] = (uint32_t)result;
    }
-}
-
-static double rectify(double x, uint32_t flags) {
-   return (flags & FLAG_ABS) && !(x != x) && x < 0 ? 0.0 : x; /* .relu; NaN stays */
 }
 
 /* cvt.rn.f16x2.f32 d, a, b: a is the upper half. */
@@ -192,5 +194,21 @@ OP(cvt_tf32) {
    float *d = LANES_OF(float, i->d);
    for (int l = 0; l < LANES; l++)
       if (mask >> l & 1)
-         d[l] = (float)round_to_format(rectify(a[l], i->flags), 10, -126, 0x1.ffcp127, i->rounding);
+         d[l] = a[l] != a[l] ? bits_to_float(float_to_bits(a[l]) & 0xffffe000)
+                             : (float)round_to_format(rectify(a[l], i->flags), 10, -126, 0x1.ffcp127, i->rounding);
+}
+
+/* cvt.pack.sat.type.s32[.b32] d, a, b[, c]: a above b, and above them the low half of c. */
+OP(cvt_pack) {
+   const int32_t *a = LANES_OF(int32_t, i->a), *b = LANES_OF(int32_t, i->b);
+   const uint32_t *c = LANES_OF(uint32_t, i->c);
+   uint32_t *d = LANES_OF(uint32_t, i->d);
+   const uint32_t bits = 8 * ptx_type_bytes(i->type), ones = (uint32_t)((1ull << bits) - 1);
+   for (int l = 0; l < LANES; l++) {
+      if (!(mask >> l & 1))
+         continue;
+      uint32_t x = (uint32_t)to_integer((number_t){.is_signed = true, .integer = (uint64_t)(int64_t)a[l]}, i->type, 0, true, false);
+      uint32_t y = (uint32_t)to_integer((number_t){.is_signed = true, .integer = (uint64_t)(int64_t)b[l]}, i->type, 0, true, false);
+      d[l] = (x & ones) << bits | (y & ones) | (bits == 8 ? c[l] << 16 : 0);
+   }
 }

@@ -26,6 +26,8 @@ static inline float half_to_float(uint16_t half) {
 
 /* x rounded to an integer; ties to even, or away from zero for ROUND_AWAY. */
 static inline double round_integer(double x, uint32_t rounding) {
+   if (x != x)
+      return x + x; /* made quiet */
    switch (rounding) {
    case ROUND_ZERO: return trunc(x);
    case ROUND_DOWN: return floor(x);

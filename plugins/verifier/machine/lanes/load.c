@@ -105,7 +105,7 @@ static bool load_region_words(machine_warp_t *warp, const machine_instruction_t 
    uint32_t bad[LANES];
    EACH_LANE {
       offset[l] = address[l] - base;
-      bad[l] = (offset[l] > last) | ((offset[l] & 3) != 0) ? FULL_MASK : 0;
+      bad[l] = (offset[l] > last || (offset[l] & 3)) ? FULL_MASK : 0;
    }
    if (mask_of(bad) & mask)
       return false;
@@ -223,6 +223,7 @@ OP(load) {
    }
    uint64_t address[LANES];
    uint32_t wanted = mask;
+   warp->strong += (i->flags & (FLAG_ACQUIRE | FLAG_RELAXED | FLAG_VOLATILE)) != 0;
    mask = lane_addresses(warp, i, mask, address);
    if (warp->block->measured && i->space != PTX_PARAM)
       machine_count_request(warp, address, mask, (uint32_t)i->element_bytes * i->elements, false);

@@ -89,7 +89,4 @@ static inline uint64_t *taint_of_place(machine_warp_t *warp, const machine_place
                                            : &warp->run->local_taint;
 }
 
-/* Counters of one request: sectors of 32 bytes, and bank conflicts of shared memory. */
-void machine_count_request(machine_warp_t *warp, const uint64_t address[LANES], uint32_t mask, uint32_t bytes, bool store);
-
 #endif

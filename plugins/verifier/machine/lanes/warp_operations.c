@@ -88,17 +88,6 @@ OP(shfl) {
    }
 }
 
-/* The result is the same for every lane and depends on every lane's operand. */
-static void give_all(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask, uint32_t value) {
-   uint32_t *d = LANES_OF(uint32_t, i->d);
-   EACH_LANE d[l] = KEEP(value, d[l]);
-   set_defined(warp, i->di, (mask & ~warp->defined[i->ai]) ? 0 : FULL_MASK, mask);
-   if (warp->taint)
-      set_taint(warp, i->di, warp->taint[i->ai], mask);
-   if (warp->valid)
-      warp->valid[i->di] &= ~mask;
-}
-
 enum vote_mode { VOTE_ALL, VOTE_ANY, VOTE_UNIFORM, VOTE_BALLOT };
 
 /* a is the predicate, b the member mask (as extras[0]); lanes of different masks vote apart. */
@@ -171,30 +160,44 @@ OP(match) {
    }
 }
 
-OP(redux) {
-   const machine_slot_t *members = warp->program->extras + i->extra;
-   if (!members_agree(warp, members->offset, members->number, mask))
-      return;
-   const uint32_t *a = LANES_OF(uint32_t, i->a), *m = LANES_OF(uint32_t, members->offset);
-   uint32_t lanes = m[__builtin_ctz(mask)] & mask, result = 0;
-   bool first = true;
-   for (int l = 0; l < LANES; l++) {
-      if (!(lanes >> l & 1))
-         continue;
-      uint32_t x = a[l];
-      bool is_signed = i->type == PTX_S32;
-      switch (first ? ATOMIC_EXCH : i->operation) {
+static uint32_t reduced(const uint32_t *a, uint32_t lanes, uint32_t operation, bool is_signed) {
+   uint32_t result = a[__builtin_ctz(lanes)];
+   for (lanes &= lanes - 1; lanes; lanes &= lanes - 1) {
+      uint32_t x = a[__builtin_ctz(lanes)];
+      switch (operation) {
       case ATOMIC_ADD: result += x; break;
       case ATOMIC_AND: result &= x; break;
       case ATOMIC_OR: result |= x; break;
       case ATOMIC_XOR: result ^= x; break;
       case ATOMIC_MIN: result = is_signed ? ((int32_t)x < (int32_t)result ? x : result) : x < result ? x : result; break;
-      case ATOMIC_MAX: result = is_signed ? ((int32_t)x > (int32_t)result ? x : result) : x > result ? x : result; break;
-      default: result = x; break;
+      default: result = is_signed ? ((int32_t)x > (int32_t)result ? x : result) : x > result ? x : result; break;
       }
-      first = false;
    }
-   give_all(warp, i, mask, result);
+   return result;
+}
+
+/* Members of one mask get one result, which depends on each one's operand. */
+OP(redux) {
+   const machine_slot_t *members = warp->program->extras + i->extra;
+   if (!members_agree(warp, members->offset, members->number, mask))
+      return;
+   const uint32_t *a = LANES_OF(uint32_t, i->a), *m = LANES_OF(uint32_t, members->offset);
+   uint32_t result[LANES], defined = 0;
+   for (uint32_t left = mask; left;) {
+      uint32_t group = m[__builtin_ctz(left)] & left, value = reduced(a, group, i->operation, i->type == PTX_S32);
+      for (uint32_t rest = group; rest; rest &= rest - 1)
+         result[__builtin_ctz(rest)] = value;
+      defined |= group & ~warp->defined[i->ai] ? 0 : group;
+      left &= ~group;
+   }
+   uint32_t *d = LANES_OF(uint32_t, i->d);
+   for (int l = 0; l < LANES; l++)
+      d[l] = KEEP(result[l], d[l]);
+   set_defined(warp, i->di, defined, mask);
+   if (warp->taint)
+      set_taint(warp, i->di, warp->taint[i->ai], mask);
+   if (warp->valid)
+      warp->valid[i->di] &= ~mask;
 }
 
 /* elect.sync d|p, members: the lowest member leads. */
@@ -203,18 +206,30 @@ OP(elect) {
    const machine_slot_t *members = &extras[i->extra_count - 1];
    if (!members_agree(warp, members->offset, members->number, mask))
       return;
-   uint32_t lanes = LANES_OF(uint32_t, members->offset)[__builtin_ctz(mask)] & mask;
-   uint32_t leader = (uint32_t)__builtin_ctz(lanes ? lanes : 1);
-   uint32_t *d = LANES_OF(uint32_t, i->d);
-   EACH_LANE d[l] = KEEP(leader, d[l]);
+   const uint32_t *m = LANES_OF(uint32_t, members->offset);
+   uint32_t *d = LANES_OF(uint32_t, i->d), elected = 0;
+   for (uint32_t l = 0; l < LANES; l++) {
+      if (!(mask >> l & 1))
+         continue;
+      d[l] = (uint32_t)__builtin_ctz(m[l] & mask);
+      elected |= 1u << d[l];
+   }
    set_defined(warp, i->di, FULL_MASK, mask);
    set_taint(warp, i->di, 0, mask);
-   set_predicate(warp, extras[0].offset, 1u << leader, mask);
+   set_predicate(warp, extras[0].offset, elected, mask);
    set_defined(warp, extras[0].number, FULL_MASK, mask);
    set_taint(warp, extras[0].number, 0, mask);
+   if (warp->valid)
+      warp->valid[i->di] &= ~mask;
 }
 
 OP(warp_sync) {
-   if (members_agree(warp, i->a, i->ai, mask) && warp->block->races == RACES_CLOCKS)
-      machine_clocks_warp_sync(warp, LANES_OF(uint32_t, i->a)[__builtin_ctz(mask)] & mask);
+   if (!members_agree(warp, i->a, i->ai, mask) || warp->block->races != RACES_CLOCKS)
+      return;
+   /* Tiles of one warp may come together with masks of their own. */
+   for (uint32_t left = mask; left;) {
+      uint32_t group = LANES_OF(uint32_t, i->a)[__builtin_ctz(left)] & left;
+      machine_clocks_warp_sync(warp, group);
+      left &= ~group;
+   }
 }

@@ -1,0 +1,162 @@
+/* rkb check: one candidate through a pipeline's screen, archived nowhere.  The main thread becomes the engine's loop. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <rkb/items.h>
+#include "base/file.h"
+#include "base/json.h"
+#include "base/units.h"
+#include "cli/candidate_file.h"
+#include "cli/commands.h"
+#include "cli/pipeline_file.h"
+#include "cli/run_archive.h"
+
+static int exit_of(const rkb_check_result_t *result, bool strict) {
+   if (strcmp(result->standing, RKB_REJECT) == 0)
+      return RKB_EXIT_NOTHING;
+   if (strcmp(result->standing, RKB_SUSPECT) == 0)
+      return strict ? RKB_EXIT_NOTHING : RKB_EXIT_OK;
+   return strcmp(result->standing, RKB_ACCEPT) == 0 ? RKB_EXIT_OK : RKB_EXIT_BROKEN;
+}
+
+static rkb_verdict_record_t verdict_record(const rkb_check_verdict_t *verdict) {
+   return (rkb_verdict_record_t){.stage = verdict->stage,
+                                 .standing = verdict->standing,
+                                 .reason = verdict->reason,
+                                 .message = verdict->message,
+                                 .evidence = verdict->evidence,
+                                 .certificate = verdict->certificate,
+                                 .shadow = verdict->shadow,
+                                 .executes = verdict->executes,
+                                 .attempts = 1,
+                                 .seconds = verdict->seconds};
+}
+
+static rkb_measurement_record_t measurement_record(const rkb_check_measurement_t *measurement) {
+   return (rkb_measurement_record_t){.name = measurement->name,
+                                     .value = measurement->value,
+                                     .spread = measurement->spread,
+                                     .unit = measurement->unit,
+                                     .better = measurement->better,
+                                     .method = measurement->method,
+                                     .case_name = measurement->case_name,
+                                     .detail = measurement->detail};
+}
+
+static int print_json(const rkb_candidate_file_t *file, const rkb_check_result_t *result) {
+   json_t *verdicts = json_array(), *measurements = json_array();
+   for (uint32_t i = 0; i < result->verdict_count; i++) {
+      rkb_verdict_record_t record = verdict_record(&result->verdicts[i]);
+      json_array_append_new(verdicts, rkb_verdict_json(&record));
+   }
+   for (uint32_t i = 0; i < result->measurement_count; i++) {
+      rkb_measurement_record_t record = measurement_record(&result->measurements[i]);
+      json_array_append_new(measurements, rkb_measurement_json(&record));
+   }
+   return rkb_print_json(json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:b, s:o, s:o}", "file", file->path, "task",
+                                   rkb_task_info(file->task)->name, "direction", file->manifest->direction, "standing",
+                                   result->standing, "reason", result->reason, "tune", rkb_embedded_json(result->tune),
+                                   "verified_by_execution", result->verified_by_execution, "verdicts", verdicts,
+                                   "measurements", measurements));
+}
+
+static void print_text(const rkb_candidate_file_t *file, const rkb_check_result_t *result) {
+   char *tune = rkb_spell_tune(result->tune);
+   printf("%s: %s%s%s\n", file->path, result->standing, result->reason[0] ? "  " : "", result->reason);
+   if (tune && tune[0])
+      printf("tune: %s\n", tune);
+   for (uint32_t i = 0; i < result->verdict_count; i++) {
+      rkb_verdict_record_t record = verdict_record(&result->verdicts[i]);
+      rkb_print_verdict(&record);
+   }
+   for (uint32_t i = 0; i < result->measurement_count; i++) {
+      rkb_measurement_record_t record = measurement_record(&result->measurements[i]);
+      rkb_print_measurement(&record);
+   }
+   if (!result->verified_by_execution)
+      printf("not verified by execution\n");
+   free(tune);
+}
+
+static int check(const rkb_arguments_t *arguments, const rkb_candidate_file_t *file, rkb_pipeline_t *pipeline, rkb_log_t *log) {
+   const rkb_check_options_t options = {.name = file->path, .source = file->source, .tune = file->tune, .log = log,
+                                        .catch_signals = true};
+   rkb_check_result_t *result = NULL;
+   rkb_error_t err;
+   int code;
+   if (rkb_check(pipeline, &options, &result, &err) != RKB_OK) {
+      rkb_say_error(&err);
+      return err.status == RKB_ERR_CANCELLED ? RKB_EXIT_INTERRUPTED : RKB_EXIT_BROKEN;
+   }
+   code = exit_of(result, rkb_argument_given(arguments, "strict"));
+   if (rkb_argument_given(arguments, "json"))
+      print_json(file, result);
+   else
+      print_text(file, result);
+   rkb_check_result_free(result);
+   return code;
+}
+
+static rkb_pipeline_t *open_screen(const rkb_arguments_t *arguments, const rkb_candidate_file_t *file) {
+   const char *named = rkb_argument(arguments, "pipeline");
+   char *path = named ? strdup(named) : rkb_find_data("pipelines/stock.yaml");
+   rkb_pipeline_t *pipeline = NULL;
+   if (path)
+      pipeline = rkb_open_pipeline_for(arguments, path, rkb_task_info(file->task)->directory, file->manifest->direction);
+   else
+      fprintf(stderr, "pipelines/stock.yaml is not installed; name a pipeline with --pipeline FILE\n");
+   free(path);
+   return pipeline;
+}
+
+static int run(const rkb_arguments_t *arguments) {
+   rkb_candidate_file_t file;
+   rkb_pipeline_t *pipeline = NULL;
+   rkb_log_t *log = NULL;
+   rkb_error_t err;
+   int code = rkb_candidate_file_load(arguments, rkb_positional(arguments, 0), &file);
+   /* A manifest that says nothing sensible is the candidate's fault, not the command line's. */
+   if (code != RKB_EXIT_OK) {
+      code = file.source && file.tune && file.device && !file.manifest ? RKB_EXIT_NOTHING : code;
+      goto free_file;
+   }
+   pipeline = open_screen(arguments, &file);
+   if (!pipeline) {
+      code = RKB_EXIT_USAGE;
+      goto free_file;
+   }
+   if (rkb_log_open(RKB_LOG_WARN, false, NULL, &log, &err) != RKB_OK) {
+      code = rkb_say_error(&err);
+      goto free_pipeline;
+   }
+   code = check(arguments, &file, pipeline, log);
+   rkb_log_close(log);
+
+free_pipeline:
+   rkb_pipeline_free(pipeline);
+free_file:
+   rkb_candidate_file_free(&file);
+   return code;
+}
+
+static const rkb_cli_option_t options[] = {
+   RKB_PIPELINE_OPTIONS,
+   {"pipeline", "FILE", "Use this pipeline's screen (default: the shipped stock.yaml).", false},
+   {"tune", "NAME=VALUE", "Another value of a tune parameter; may be repeated.", true},
+   {"strict", NULL, "Exit with 1 for a suspect candidate too.", false},
+   {"json", NULL, "Print one JSON object.", false},
+   {NULL, NULL, NULL, false},
+};
+
+const rkb_command_t rkb_command_check = {
+   .name = "check",
+   .arguments = "FILE.cu",
+   .summary = "Screen one candidate: is it right, and how fast will it be.",
+   .details = "Without --task the task is tasks/<manifest's task>, looked for upwards from the file.\n"
+              "Exit: 0 accept (or suspect), 1 reject (or suspect with --strict), 2 usage or unreadable file, 3 unknown or a\n"
+              "broken tool.\n",
+   .options = options,
+   .least = 1,
+   .most = 1,
+   .run = run,
+};

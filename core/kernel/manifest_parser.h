@@ -1,0 +1,33 @@
+/* What the parts of the manifest reader share: manifest.c (the document) and manifest_launch.c (its
+ * launches).  One thread a parse. */
+#ifndef RKB_KERNEL_MANIFEST_PARSER_H
+#define RKB_KERNEL_MANIFEST_PARSER_H
+
+#include "base/yaml.h"
+#include "kernel/manifest.h"
+
+typedef struct manifest_parser {
+   manifest_t *manifest;
+   rkb_arena_t *arena;
+   rkb_problems_t *problems;
+   const char *path;
+} manifest_parser_t;
+
+/* Where the text of a scalar begins: past its opening quote. */
+rkb_place_t manifest_text_place(const rkb_yaml_t *node);
+bool manifest_check_name(manifest_parser_t *parser, const rkb_yaml_t *key, const char *what);
+/* A scalar that holds an expression; NULL after a sentence on what stands there instead. */
+const char *manifest_expression_text(manifest_parser_t *parser, const rkb_yaml_t *node, const char *what);
+/* The value of key as a list of expressions (none when absent) or as one (NULL when absent); written is its
+ * text.  False after a problem. */
+bool manifest_expressions(manifest_parser_t *parser, const rkb_yaml_t *map, const char *key,
+                          rkb_expression_t ***list, uint32_t *count, const char **written);
+bool manifest_one_expression(manifest_parser_t *parser, const rkb_yaml_t *map, const char *key,
+                             rkb_expression_t **value, const char **written);
+/* Children of a node of that kind, at most `most`; 0 when it is absent, empty or something else. */
+uint32_t manifest_entries(manifest_parser_t *parser, const rkb_yaml_t *node, uint32_t kind, const char *what,
+                          uint32_t most);
+
+void manifest_parse_launches(manifest_parser_t *parser, const rkb_yaml_t *root);
+
+#endif

@@ -1,0 +1,212 @@
+/* rkb.mutator.edit: each kind on a text with one place for it, and every kind on the seeds. */
+#include "fake.h"
+#include <glob.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/problems.h"
+#include "kernel/kernel.h"
+
+static const char SOURCE[] = "/* rkb-kernel: 1\n"
+                             "task: task\n"
+                             "direction: forward\n"
+                             "tune:\n"
+                             "  BLOCK: {default: 128, choices: [64, 128]}\n"
+                             "launches:\n"
+                             "  - kernel: k\n"
+                             "    grid: ceildiv(N, BLOCK)\n"
+                             "    block: BLOCK\n"
+                             "    args: x, y, N\n"
+                             "*/\n"
+                             "__global__ void k(const float *x, float *y, int n) {\n"
+                             "   const int i = blockIdx.x * BLOCK + threadIdx.x;\n"
+                             "   if (i >= n)\n"
+                             "      return;\n"
+                             "   float sum = 0;\n"
+                             "   for (int k = 0; k < 4; k++)\n"
+                             "      sum += x[i];\n"
+                             "   y[i] = sum;\n"
+                             "}\n";
+
+static void start(fake_t *fake, const char *kind) {
+   fake_open(fake, "mutator/edit");
+   fake_start(fake, (const char *const[]){kind, NULL});
+}
+
+static int run(fake_t *fake, int64_t number, const char *source, const char *tune) {
+   return fake_run_parent(fake, number, NULL, source, tune);
+}
+
+/* Runs the kind on a text; what came out, which must have the words. */
+static char *edited(const char *kind, int64_t number, const char *source, const char *words) {
+   fake_t fake;
+   start(&fake, kind);
+   assert_int_equal(run(&fake, number, source, "{}"), RKB_OK);
+   if (fake.emitted_count == 0)
+      fail_msg("%s gave nothing", kind);
+   char *text = strdup(fake_text(&fake, 0, "source"));
+   if (!strstr(text, words))
+      fail_msg("%s: no '%s' in\n%s", kind, words, text);
+   fake_close(&fake);
+   return text;
+}
+
+static void unroll_comes_changes_and_goes(void **state) {
+   (void)state;
+   char *with = edited("kind=unroll", 0, SOURCE, "#pragma unroll");
+   assert_non_null(strstr(with, "\n   for (int k"));
+   bool gone = false, changed = false;
+   for (int64_t number = 0; number < 40; number++) {
+      fake_t fake;
+      start(&fake, "kind=unroll");
+      assert_int_equal(run(&fake, number, with, "{}"), RKB_OK);
+      if (fake.emitted_count == 1) {
+         bool has = strstr(fake_text(&fake, 0, "source"), "#pragma unroll") != NULL;
+         gone = gone || !has;
+         changed = changed || has;
+      }
+      fake_close(&fake);
+   }
+   assert_true(gone && changed);
+   free(with);
+}
+
+static void launch_bounds_come_from_the_manifest(void **state) {
+   (void)state;
+   char *with = edited("kind=launch_bounds", 0, SOURCE, "__global__ void __launch_bounds__((BLOCK), ");
+   char *again = edited("kind=launch_bounds", 3, with, "__launch_bounds__((BLOCK), ");
+   assert_null(
+      strstr(strstr(again, "__launch_bounds__") + 5, "__launch_bounds__")); /* changed, not added again */
+   free(with);
+   free(again);
+}
+
+static void restrict_comes_and_goes(void **state) {
+   (void)state;
+   char *with = edited("kind=restrict", 0, SOURCE, "const float *__restrict__ x, float *__restrict__ y");
+   char *without = edited("kind=restrict", 1, with, "const float * x");
+   assert_null(strstr(without, "__restrict__"));
+   free(with);
+   free(without);
+}
+
+static void restrict_is_not_promised_of_aliases(void **state) {
+   (void)state;
+   fake_t fake;
+   char *source = strdup(SOURCE);
+   memcpy(strstr(source, "args: x, y"), "args: y, y", 10);
+   start(&fake, "kind=restrict");
+   assert_int_equal(run(&fake, 0, source, "{}"), RKB_OK);
+   assert_int_equal(fake.emitted_count, 0);
+   fake_close(&fake);
+   free(source);
+}
+
+static void ldg_comes_and_goes(void **state) {
+   (void)state;
+   char *with = edited("kind=ldg", 0, SOURCE, "sum += __ldg(&x[i]);");
+   char *without = edited("kind=ldg", 1, with, "sum += x[i];");
+   assert_string_equal(without, SOURCE);
+   free(with);
+   free(without);
+}
+
+static void block_shape_adds_a_choice_and_takes_it(void **state) {
+   (void)state;
+   uint32_t made = 0;
+   for (int64_t number = 0; number < 20; number++) {
+      fake_t fake;
+      rkb_problems_t problems;
+      start(&fake, "kind=block_shape");
+      assert_int_equal(run(&fake, number, SOURCE, "{\"BLOCK\": 64}"), RKB_OK);
+      if (fake.emitted_count == 1) {
+         const char *text = fake_text(&fake, 0, "source");
+         rkb_problems_init(&problems);
+         rkb_manifest_t *manifest = rkb_manifest_parse("test.cu", text, strlen(text), &problems);
+         assert_non_null(manifest);
+         assert_int_equal(manifest->tune[0].choice_count, 3);
+         json_t *tune = json_loads(fake_json(&fake, 0, "tune"), 0, NULL);
+         assert_int_equal(json_integer_value(json_object_get(tune, "BLOCK")), manifest->tune[0].choices[2]);
+         assert_int_equal(manifest->tune[0].choices[2] % 32, 0);
+         json_decref(tune);
+         rkb_manifest_free(manifest);
+         rkb_problems_free(&problems);
+         made++;
+      }
+      fake_close(&fake);
+   }
+   assert_true(made > 5);
+}
+
+static void grid_stride_loops_and_goes_back(void **state) {
+   (void)state;
+   char *with =
+      edited("kind=grid_stride", 0, SOURCE,
+             "for (int i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += (int)gridDim.x * blockDim.x) {");
+   assert_non_null(strstr(with, "grid: min(ceildiv(N, BLOCK), 2048)\n"));
+   assert_non_null(strstr(with, "y[i] = sum;\n}\n}"));
+   char *whole = edited("kind=grid_stride", 1, with, "grid: ceildiv(N, BLOCK)\n");
+   free(with);
+   free(whole);
+}
+
+static void a_barrier_forbids_the_stride(void **state) {
+   (void)state;
+   fake_t fake;
+   char *source = strdup(SOURCE);
+   memcpy(strstr(source, "float sum = 0;"), "__syncwarp() ;", 14);
+   start(&fake, "kind=grid_stride");
+   assert_int_equal(run(&fake, 0, source, "{}"), RKB_OK);
+   assert_int_equal(fake.emitted_count, 0);
+   fake_close(&fake);
+   free(source);
+}
+
+/* Every seed can be edited, the result has a manifest still, says what was done, and comes again from the
+ * same draw. */
+static void seeds_can_be_edited(void **state) {
+   (void)state;
+   glob_t found;
+   assert_int_equal(glob(RKB_SOURCE_DIR "/tasks/*/seeds/*/*.cu", 0, NULL, &found), 0);
+   fake_t fake;
+   start(&fake, "kind=any");
+   for (size_t i = 0; i < found.gl_pathc; i++) {
+      char *source = fake_read(found.gl_pathv[i] + strlen(RKB_SOURCE_DIR) + 1);
+      for (int64_t number = 0; number < 8; number++) {
+         rkb_problems_t problems;
+         assert_int_equal(run(&fake, number, source, "{}"), RKB_OK);
+         assert_int_equal(fake.emitted_count, 1);
+         const char *text = fake_text(&fake, 0, "source");
+         assert_string_not_equal(text, source);
+         assert_non_null(strchr(fake_text(&fake, 0, "note"), ':'));
+         rkb_problems_init(&problems);
+         rkb_manifest_t *manifest = rkb_manifest_parse("test.cu", text, strlen(text), &problems);
+         if (!manifest)
+            fail_msg("%s: %s broke the manifest", found.gl_pathv[i], fake_text(&fake, 0, "note"));
+         rkb_manifest_free(manifest);
+         rkb_problems_free(&problems);
+         char *first = strdup(text);
+         assert_int_equal(run(&fake, number, source, "{}"), RKB_OK);
+         assert_string_equal(fake_text(&fake, 0, "source"), first);
+         free(first);
+      }
+      free(source);
+   }
+   fake_close(&fake);
+   globfree(&found);
+}
+
+int main(void) {
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(unroll_comes_changes_and_goes),
+      cmocka_unit_test(launch_bounds_come_from_the_manifest),
+      cmocka_unit_test(restrict_comes_and_goes),
+      cmocka_unit_test(restrict_is_not_promised_of_aliases),
+      cmocka_unit_test(ldg_comes_and_goes),
+      cmocka_unit_test(block_shape_adds_a_choice_and_takes_it),
+      cmocka_unit_test(grid_stride_loops_and_goes_back),
+      cmocka_unit_test(a_barrier_forbids_the_stride),
+      cmocka_unit_test(seeds_can_be_edited),
+   };
+   return RUN_TESTS(tests);
+}
