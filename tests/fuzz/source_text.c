@@ -1,5 +1,5 @@
-/* Any bytes as a candidate's text: what lint, the edits and the crossover read by tokens.  Every place they name must lie inside
- * the text, and every edit must apply to it. */
+/* Any bytes as a candidate's text: what lint, the edits and the crossover read by tokens.  Every place they
+ * name must lie inside the text, and every edit must apply to it. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/problems.h"
@@ -9,12 +9,20 @@
 #include "kernel/kernel.h"
 #include "lint/rules.h"
 
-static const rkb_tensor_t tensors[] = {{.name = "x", .role = RKB_IN}, {.name = "weight", .role = RKB_IN}, {.name = "y", .role = RKB_OUT}};
-static const rkb_kernel_api_t kernel = {.size = sizeof kernel, .tokens = rkb_tokens_new, .tokens_at = rkb_tokens_at, .tokens_free = rkb_tokens_free};
-static const rkb_random_api_t draws = {.size = sizeof draws, .next = rkb_random_next, .below = rkb_random_below, .real = rkb_random_real,
+static const rkb_tensor_t tensors[] = {
+   {.name = "x", .role = RKB_IN}, {.name = "weight", .role = RKB_IN}, {.name = "y", .role = RKB_OUT}};
+static const rkb_kernel_api_t kernel = {.size = sizeof kernel,
+                                        .tokens = rkb_tokens_new,
+                                        .tokens_at = rkb_tokens_at,
+                                        .tokens_free = rkb_tokens_free};
+static const rkb_random_api_t draws = {.size = sizeof draws,
+                                       .next = rkb_random_next,
+                                       .below = rkb_random_below,
+                                       .real = rkb_random_real,
                                        .normal = rkb_random_normal};
-static const char any_manifest[] = "/* rkb-kernel: 1\ntask: task\ndirection: forward\ntune:\n  BLOCK: {default: 64, choices: [64, 128]}\n"
-                                   "launches:\n  - kernel: k\n    grid: N\n    block: BLOCK\n    args: x, weight, y, N\n*/\n";
+static const char any_manifest[] =
+   "/* rkb-kernel: 1\ntask: task\ndirection: forward\ntune:\n  BLOCK: {default: 64, choices: [64, 128]}\n"
+   "launches:\n  - kernel: k\n    grid: N\n    block: BLOCK\n    args: x, weight, y, N\n*/\n";
 
 static void check_text(const source_t *source, const functions_t *functions, const rkb_manifest_t *manifest) {
    lint_report_t report;

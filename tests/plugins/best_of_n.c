@@ -1,8 +1,10 @@
 /* rkb.strategy.best_of_n: parents are the first candidates and nothing else. */
 #include "strategy.h"
 
-static const rkb_operator_t OPERATORS[] = {{"tune", "rkb.mutator.tune", 3, RKB_MUTATOR, 0}, {"edit", "rkb.mutator.edit", 1, RKB_MUTATOR, 0}};
-static const rkb_setup_t SETUP = {.size = sizeof SETUP, .window = 4, .operators = OPERATORS, .operator_count = 2, .objective = "model.us"};
+static const rkb_operator_t OPERATORS[] = {{"tune", "rkb.mutator.tune", 3, RKB_MUTATOR, 0},
+                                           {"edit", "rkb.mutator.edit", 1, RKB_MUTATOR, 0}};
+static const rkb_setup_t SETUP = {
+   .size = sizeof SETUP, .window = 4, .operators = OPERATORS, .operator_count = 2, .objective = "model.us"};
 
 static void draws_from_accepted_roots(void **state) {
    (void)state;
@@ -43,8 +45,13 @@ static void ends_without_roots(void **state) {
 
 static void translators_need_no_roots(void **state) {
    (void)state;
-   static const rkb_operator_t operators[] = {{"tune", "rkb.mutator.tune", 9, RKB_MUTATOR, 0}, {"llm", "rkb.translator.llm", 1, RKB_TRANSLATOR, 0}};
-   const rkb_setup_t setup = {.size = sizeof setup, .window = 4, .operators = operators, .operator_count = 2, .objective = "model.us"};
+   static const rkb_operator_t operators[] = {{"tune", "rkb.mutator.tune", 9, RKB_MUTATOR, 0},
+                                              {"llm", "rkb.translator.llm", 1, RKB_TRANSLATOR, 0}};
+   const rkb_setup_t setup = {.size = sizeof setup,
+                              .window = 4,
+                              .operators = operators,
+                              .operator_count = 2,
+                              .objective = "model.us"};
    fake_t fake;
    rkb_request_t request;
    fake_open(&fake, "strategy/best_of_n");

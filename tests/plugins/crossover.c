@@ -4,28 +4,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD(grid, choices)                             \
-   "/* rkb-kernel: 1\n"                                 \
-   "task: task\n"                                       \
-   "direction: forward\n"                               \
-   "tune:\n"                                            \
-   "  BLOCK: {default: 128, choices: [" choices "]}\n"  \
-   "  VEC: {default: 1, choices: [1, 2, 4]}\n"          \
-   "  DEPTH: {default: 8, choices: [8, 16]}\n"          \
-   "launches:\n"                                        \
-   "  - kernel: k\n"                                    \
-   "    grid: " grid "\n"                               \
-   "    block: BLOCK\n"                                 \
-   "    args: x, y, N\n"                                \
+#define HEAD(grid, choices)                                                                                  \
+   "/* rkb-kernel: 1\n"                                                                                      \
+   "task: task\n"                                                                                            \
+   "direction: forward\n"                                                                                    \
+   "tune:\n"                                                                                                 \
+   "  BLOCK: {default: 128, choices: [" choices "]}\n"                                                       \
+   "  VEC: {default: 1, choices: [1, 2, 4]}\n"                                                               \
+   "  DEPTH: {default: 8, choices: [8, 16]}\n"                                                               \
+   "launches:\n"                                                                                             \
+   "  - kernel: k\n"                                                                                         \
+   "    grid: " grid "\n"                                                                                    \
+   "    block: BLOCK\n"                                                                                      \
+   "    args: x, y, N\n"                                                                                     \
    "*/\n"
 #define HELPER(body) "template <int n> __device__ float helper(float a) { return " body "; } // helper\n"
-#define REST "__device__ float other(int a) { return a; }\n__global__ void k(const float *x, float *y, int n) { y[0] = helper<1>(x[n]); }\n"
+#define REST                                                                                                 \
+   "__device__ float other(int a) { return a; }\n__global__ void k(const float *x, float *y, int n) { y[0] " \
+   "= helper<1>(x[n]); }\n"
 
 static const char PLAIN[] = HEAD("N", "64, 128, 256") HELPER("a + 1") REST;
 
 /* Runs with two parents; true when there is a child. */
-static bool run(fake_t *fake, int64_t number, const char *first, const char *first_tune, const char *second, const char *second_tune) {
-   rkb_item_t *parents[] = {fake_candidate(fake, 1, first, first_tune), fake_candidate(fake, 2, second, second_tune)};
+static bool run(fake_t *fake, int64_t number, const char *first, const char *first_tune, const char *second,
+                const char *second_tune) {
+   rkb_item_t *parents[] = {fake_candidate(fake, 1, first, first_tune),
+                            fake_candidate(fake, 2, second, second_tune)};
    rkb_item_t *request = fake_request(fake, "search", number, NULL, parents, 2);
    assert_int_equal(fake_run(fake, request), RKB_OK);
    fake_drop(request);
@@ -44,7 +48,8 @@ static void genes_mix_and_never_repeat_a_parent(void **state) {
    for (int64_t number = 0; number < 100; number++) {
       assert_true(run(&fake, number, PLAIN, "{}", PLAIN, "{\"BLOCK\": 256, \"VEC\": 4, \"DEPTH\": 16}"));
       json_t *tune = json_loads(fake_json(&fake, 0, "tune"), 0, NULL);
-      int block = (int)json_integer_value(json_object_get(tune, "BLOCK")), vec = (int)json_integer_value(json_object_get(tune, "VEC"));
+      int block = (int)json_integer_value(json_object_get(tune, "BLOCK")),
+          vec = (int)json_integer_value(json_object_get(tune, "VEC"));
       int depth = (int)json_integer_value(json_object_get(tune, "DEPTH"));
       assert_true((block == 128 || block == 256) && (vec == 1 || vec == 4) && (depth == 8 || depth == 16));
       seen[(block == 256) * 4 + (vec == 4) * 2 + (depth == 16)] = true;
@@ -60,7 +65,8 @@ static void genes_mix_and_never_repeat_a_parent(void **state) {
 
 static void only_values_that_the_first_lists(void **state) {
    (void)state;
-   static const char other[] = HEAD("N", "128, 512") HELPER("a + 1") REST; /* the texts differ, so one gene is enough */
+   static const char other[] =
+      HEAD("N", "128, 512") HELPER("a + 1") REST; /* the texts differ, so one gene is enough */
    fake_t fake;
    fake_open(&fake, "mutator/crossover");
    fake_start(&fake, NULL);
@@ -95,7 +101,8 @@ static void launches_change_their_shape(void **state) {
    fake_start(&fake, NULL);
    assert_true(run(&fake, 0, PLAIN, "{}", other, "{}"));
    assert_string_equal(fake_text(&fake, 0, "source"), other);
-   assert_string_equal(fake_text(&fake, 0, "note"), "launch 1 with grid ceildiv(N, 2) and block BLOCK of the second parent");
+   assert_string_equal(fake_text(&fake, 0, "note"),
+                       "launch 1 with grid ceildiv(N, 2) and block BLOCK of the second parent");
    fake_close(&fake);
 }
 
@@ -105,7 +112,8 @@ static void nothing_from_nothing(void **state) {
    fake_open(&fake, "mutator/crossover");
    fake_start(&fake, NULL);
    assert_false(run(&fake, 0, PLAIN, "{}", PLAIN, "{}"));
-   assert_false(run(&fake, 0, PLAIN, "{}", PLAIN, "{\"VEC\": 2}")); /* the only child would be the second parent */
+   assert_false(
+      run(&fake, 0, PLAIN, "{}", PLAIN, "{\"VEC\": 2}")); /* the only child would be the second parent */
    assert_false(run(&fake, 0, PLAIN, "{}", "no manifest", "{}"));
    rkb_item_t *parent = fake_candidate(&fake, 1, PLAIN, "{}");
    rkb_item_t *request = fake_request(&fake, "search", 0, NULL, &parent, 1);

@@ -75,7 +75,8 @@ static void launch_bounds_come_from_the_manifest(void **state) {
    (void)state;
    char *with = edited("kind=launch_bounds", 0, SOURCE, "__global__ void __launch_bounds__((BLOCK), ");
    char *again = edited("kind=launch_bounds", 3, with, "__launch_bounds__((BLOCK), ");
-   assert_null(strstr(strstr(again, "__launch_bounds__") + 5, "__launch_bounds__")); /* changed, not added again */
+   assert_null(
+      strstr(strstr(again, "__launch_bounds__") + 5, "__launch_bounds__")); /* changed, not added again */
    free(with);
    free(again);
 }
@@ -139,8 +140,9 @@ static void block_shape_adds_a_choice_and_takes_it(void **state) {
 
 static void grid_stride_loops_and_goes_back(void **state) {
    (void)state;
-   char *with = edited("kind=grid_stride", 0, SOURCE,
-                       "for (int i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += (int)gridDim.x * blockDim.x) {");
+   char *with =
+      edited("kind=grid_stride", 0, SOURCE,
+             "for (int i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += (int)gridDim.x * blockDim.x) {");
    assert_non_null(strstr(with, "grid: min(ceildiv(N, BLOCK), 2048)\n"));
    assert_non_null(strstr(with, "y[i] = sum;\n}\n}"));
    char *whole = edited("kind=grid_stride", 1, with, "grid: ceildiv(N, BLOCK)\n");
@@ -160,7 +162,8 @@ static void a_barrier_forbids_the_stride(void **state) {
    free(source);
 }
 
-/* Every seed can be edited, the result has a manifest still, says what was done, and comes again from the same draw. */
+/* Every seed can be edited, the result has a manifest still, says what was done, and comes again from the
+ * same draw. */
 static void seeds_can_be_edited(void **state) {
    (void)state;
    glob_t found;

@@ -29,24 +29,33 @@ static bool fake_cancelled(const rkb_host_t *host, rkb_job_t job) {
    return false;
 }
 
-#define OF_ITEM(type, name, parameters, call)              \
-   static type fake_##name parameters {                    \
-      (void)host;                                          \
-      return call;                                         \
+#define OF_ITEM(type, name, parameters, call)                                                                \
+   static type fake_##name parameters {                                                                      \
+      (void)host;                                                                                            \
+      return call;                                                                                           \
    }
 OF_ITEM(rkb_item_t *, item_new, (const rkb_host_t *host, const char *type), rkb_item_new(type))
 OF_ITEM(rkb_item_t *, item_ref, (const rkb_host_t *host, const rkb_item_t *item), rkb_item_ref(item))
 OF_ITEM(void, item_unref, (const rkb_host_t *host, rkb_item_t *item), rkb_item_unref(item))
-OF_ITEM(int, set_int, (const rkb_host_t *host, rkb_item_t *item, const char *key, int64_t value), rkb_item_set_int(item, key, value))
-OF_ITEM(bool, get_int, (const rkb_host_t *host, const rkb_item_t *item, const char *key, int64_t *value), rkb_item_int(item, key, value))
-OF_ITEM(int, set_text, (const rkb_host_t *host, rkb_item_t *item, const char *key, const char *text), rkb_item_set_text(item, key, text))
-OF_ITEM(const char *, get_text, (const rkb_host_t *host, const rkb_item_t *item, const char *key), rkb_item_text(item, key))
-OF_ITEM(int, set_json, (const rkb_host_t *host, rkb_item_t *item, const char *key, const char *json), rkb_item_set_json(item, key, json))
-OF_ITEM(const char *, get_json, (const rkb_host_t *host, const rkb_item_t *item, const char *key), rkb_item_json(item, key))
-OF_ITEM(int, add_reference, (const rkb_host_t *host, rkb_item_t *item, const char *role, const rkb_item_t *other),
+OF_ITEM(int, set_int, (const rkb_host_t *host, rkb_item_t *item, const char *key, int64_t value),
+        rkb_item_set_int(item, key, value))
+OF_ITEM(bool, get_int, (const rkb_host_t *host, const rkb_item_t *item, const char *key, int64_t *value),
+        rkb_item_int(item, key, value))
+OF_ITEM(int, set_text, (const rkb_host_t *host, rkb_item_t *item, const char *key, const char *text),
+        rkb_item_set_text(item, key, text))
+OF_ITEM(const char *, get_text, (const rkb_host_t *host, const rkb_item_t *item, const char *key),
+        rkb_item_text(item, key))
+OF_ITEM(int, set_json, (const rkb_host_t *host, rkb_item_t *item, const char *key, const char *json),
+        rkb_item_set_json(item, key, json))
+OF_ITEM(const char *, get_json, (const rkb_host_t *host, const rkb_item_t *item, const char *key),
+        rkb_item_json(item, key))
+OF_ITEM(int, add_reference,
+        (const rkb_host_t *host, rkb_item_t *item, const char *role, const rkb_item_t *other),
         rkb_item_add_reference(item, role, other))
-OF_ITEM(uint32_t, reference_count, (const rkb_host_t *host, const rkb_item_t *item, const char *role), rkb_item_reference_count(item, role))
-OF_ITEM(const rkb_item_t *, reference, (const rkb_host_t *host, const rkb_item_t *item, const char *role, uint32_t index),
+OF_ITEM(uint32_t, reference_count, (const rkb_host_t *host, const rkb_item_t *item, const char *role),
+        rkb_item_reference_count(item, role))
+OF_ITEM(const rkb_item_t *, reference,
+        (const rkb_host_t *host, const rkb_item_t *item, const char *role, uint32_t index),
         rkb_item_reference(item, role, index))
 
 /* Extensions ------------------------------------------------------------------------------------- */
@@ -57,11 +66,15 @@ static rkb_random_t stream_for_job(const rkb_host_t *host, rkb_job_t job, uint32
    return rkb_random_stream(fake->seed, "under-test", fake->number, child);
 }
 
-static const rkb_random_api_t RANDOM = {.size = sizeof RANDOM, .for_job = stream_for_job, .next = rkb_random_next,
-                                        .below = rkb_random_below, .real = rkb_random_real, .normal = rkb_random_normal};
+static const rkb_random_api_t RANDOM = {.size = sizeof RANDOM,
+                                        .for_job = stream_for_job,
+                                        .next = rkb_random_next,
+                                        .below = rkb_random_below,
+                                        .real = rkb_random_real,
+                                        .normal = rkb_random_normal};
 
-static int parse_manifest(const rkb_host_t *host, const char *source, rkb_manifest_t **manifest, rkb_finding_t *finding,
-                          rkb_error_t *err) {
+static int parse_manifest(const rkb_host_t *host, const char *source, rkb_manifest_t **manifest,
+                          rkb_finding_t *finding, rkb_error_t *err) {
    (void)host, (void)err;
    rkb_problems_t problems;
    rkb_problems_init(&problems);
@@ -72,11 +85,15 @@ static int parse_manifest(const rkb_host_t *host, const char *source, rkb_manife
    return RKB_OK;
 }
 
-static const rkb_kernel_api_t KERNEL = {.size = sizeof KERNEL, .tokens = rkb_tokens_new, .tokens_at = rkb_tokens_at,
-                                        .tokens_free = rkb_tokens_free, .manifest = parse_manifest, .manifest_free = rkb_manifest_free};
+static const rkb_kernel_api_t KERNEL = {.size = sizeof KERNEL,
+                                        .tokens = rkb_tokens_new,
+                                        .tokens_at = rkb_tokens_at,
+                                        .tokens_free = rkb_tokens_free,
+                                        .manifest = parse_manifest,
+                                        .manifest_free = rkb_manifest_free};
 
-static int query_rows(const rkb_host_t *host, rkb_job_t job, const rkb_archive_query_t *query, rkb_archive_rows_t **rows,
-                      rkb_error_t *err) {
+static int query_rows(const rkb_host_t *host, rkb_job_t job, const rkb_archive_query_t *query,
+                      rkb_archive_rows_t **rows, rkb_error_t *err) {
    (void)job, (void)query, (void)err;
    *rows = (rkb_archive_rows_t *)fake_of(host);
    return RKB_OK;
@@ -94,7 +111,10 @@ static void rows_free(rkb_archive_rows_t *rows) {
    (void)rows;
 }
 
-static const rkb_archive_api_t ARCHIVE = {.size = sizeof ARCHIVE, .query = query_rows, .rows_count = rows_count, .rows_at = rows_at,
+static const rkb_archive_api_t ARCHIVE = {.size = sizeof ARCHIVE,
+                                          .query = query_rows,
+                                          .rows_count = rows_count,
+                                          .rows_at = rows_at,
                                           .rows_free = rows_free};
 
 static const rkb_task_info_t *task_info(const rkb_host_t *host) {
@@ -153,7 +173,8 @@ static void fill_option(char *config, const rkb_option_t *option, const char *te
    }
 }
 
-static void *make_config(size_t size, const rkb_option_t *options, uint32_t count, const char *const *settings) {
+static void *make_config(size_t size, const rkb_option_t *options, uint32_t count,
+                         const char *const *settings) {
    void *config = calloc(1, size > 0 ? size : 1);
    assert_non_null(config);
    for (uint32_t i = 0; i < count; i++)
@@ -165,16 +186,33 @@ static void *make_config(size_t size, const rkb_option_t *options, uint32_t coun
 
 void fake_open(fake_t *fake, const char *plugin) {
    char path[1024];
-   *fake = (fake_t){.host = {.size = sizeof fake->host, .abi_major = RKB_ABI_MAJOR, .abi_minor = RKB_ABI_MINOR,
-                             .log_level = RKB_LOG_WARN, .instance_name = "under-test", .log = fake_log,
-                             .get_extension = get_extension, .job_emit = fake_emit, .job_cancelled = fake_cancelled,
-                             .item_new = fake_item_new, .item_ref = fake_item_ref, .item_unref = fake_item_unref,
-                             .item_set_int = fake_set_int, .item_int = fake_get_int, .item_set_text = fake_set_text,
-                             .item_text = fake_get_text, .item_set_json = fake_set_json, .item_json = fake_get_json,
-                             .item_add_reference = fake_add_reference, .item_reference_count = fake_reference_count,
+   *fake = (fake_t){.host = {.size = sizeof fake->host,
+                             .abi_major = RKB_ABI_MAJOR,
+                             .abi_minor = RKB_ABI_MINOR,
+                             .log_level = RKB_LOG_WARN,
+                             .instance_name = "under-test",
+                             .log = fake_log,
+                             .get_extension = get_extension,
+                             .job_emit = fake_emit,
+                             .job_cancelled = fake_cancelled,
+                             .item_new = fake_item_new,
+                             .item_ref = fake_item_ref,
+                             .item_unref = fake_item_unref,
+                             .item_set_int = fake_set_int,
+                             .item_int = fake_get_int,
+                             .item_set_text = fake_set_text,
+                             .item_text = fake_get_text,
+                             .item_set_json = fake_set_json,
+                             .item_json = fake_get_json,
+                             .item_add_reference = fake_add_reference,
+                             .item_reference_count = fake_reference_count,
                              .item_reference = fake_reference}};
-   fake->task = (rkb_task_info_t){.name = "task", .direction = "forward", .summary = "", .precision = "fp32",
-                                  .directory = RKB_SOURCE_DIR "/tasks/llama_rmsnorm", .reference = ""};
+   fake->task = (rkb_task_info_t){.name = "task",
+                                  .direction = "forward",
+                                  .summary = "",
+                                  .precision = "fp32",
+                                  .directory = RKB_SOURCE_DIR "/tasks/llama_rmsnorm",
+                                  .reference = ""};
    fake->a_case = (rkb_case_t){.name = "check/one", .kind = RKB_CASE_CHECK, .tensors = fake->tensors};
    snprintf(path, sizeof path, "%s/plugins/%s.so", RKB_BINARY_DIR, plugin);
    fake->object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -228,8 +266,8 @@ rkb_item_t *fake_candidate(fake_t *fake, int64_t number, const char *source, con
    return item;
 }
 
-rkb_item_t *fake_request(fake_t *fake, const char *section, int64_t number, const char *hints, rkb_item_t *const *parents,
-                         uint32_t parent_count) {
+rkb_item_t *fake_request(fake_t *fake, const char *section, int64_t number, const char *hints,
+                         rkb_item_t *const *parents, uint32_t parent_count) {
    rkb_item_t *item = rkb_item_new(RKB_ITEM_REQUEST);
    assert_non_null(item);
    fake->number = number;

@@ -1,5 +1,6 @@
-/* A host for one plugin under test: the built object is loaded, its options are filled from texts, its jobs run on the test's
- * own thread.  Items, tokens, manifests and random streams are the program's; archive and task are lists the test fills. */
+/* A host for one plugin under test: the built object is loaded, its options are filled from texts, its jobs
+ * run on the test's own thread.  Items, tokens, manifests and random streams are the program's; archive and
+ * task are lists the test fills. */
 #ifndef RKB_TESTS_PLUGINS_FAKE_H
 #define RKB_TESTS_PLUGINS_FAKE_H
 
@@ -31,16 +32,17 @@ typedef struct fake {
    rkb_error_t error; /* of the last call */
 } fake_t;
 
-/* plugin: "mutator/tune".  settings: NULL or a NULL-terminated list of "name=value"; what it leaves out has its fallback.  The
- * test fails when the plugin does not load or create.  task may be changed between open and start. */
+/* plugin: "mutator/tune".  settings: NULL or a NULL-terminated list of "name=value"; what it leaves out has
+ * its fallback.  The test fails when the plugin does not load or create.  task may be changed between open
+ * and start. */
 void fake_open(fake_t *fake, const char *plugin);
 void fake_start(fake_t *fake, const char *const *settings);
 void fake_start_strategy(fake_t *fake, const char *const *settings, const rkb_setup_t *setup);
 void fake_close(fake_t *fake);
 
 /* A request with these parents (borrowed), and a candidate; owned. */
-rkb_item_t *fake_request(fake_t *fake, const char *section, int64_t number, const char *hints, rkb_item_t *const *parents,
-                         uint32_t parent_count);
+rkb_item_t *fake_request(fake_t *fake, const char *section, int64_t number, const char *hints,
+                         rkb_item_t *const *parents, uint32_t parent_count);
 rkb_item_t *fake_candidate(fake_t *fake, int64_t number, const char *source, const char *tune);
 void fake_drop(rkb_item_t *item);
 

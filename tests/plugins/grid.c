@@ -3,9 +3,11 @@
 #include <string.h>
 
 static const rkb_operator_t OPERATORS[] = {{"tune", "rkb.mutator.tune", 1, RKB_MUTATOR, 0}};
-static const rkb_setup_t SETUP = {.size = sizeof SETUP, .window = 3, .operators = OPERATORS, .operator_count = 1, .objective = "model.us"};
+static const rkb_setup_t SETUP = {
+   .size = sizeof SETUP, .window = 3, .operators = OPERATORS, .operator_count = 1, .objective = "model.us"};
 
-/* Two parents with 2 and 5 points: every point is asked for once, then a bounded number of empty ones, then done. */
+/* Two parents with 2 and 5 points: every point is asked for once, then a bounded number of empty ones, then
+ * done. */
 static void every_point_once(void **state) {
    (void)state;
    fake_t fake;
@@ -16,7 +18,10 @@ static void every_point_once(void **state) {
    tell_one(&fake, -3, 3, "accept", 5);
    const int points[4] = {0, 2, 0, 5};
    int asked[4] = {0}, empty = 0, told = 0, total = 0;
-   struct { int64_t parent; int point; } requests[64];
+   struct {
+      int64_t parent;
+      int point;
+   } requests[64];
    rkb_request_t request;
    while (ask(&fake, &request) == RKB_ASK_OK) {
       char want[32];

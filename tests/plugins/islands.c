@@ -1,4 +1,5 @@
-/* rkb.strategy.islands through its face, and the rules of one island, of cells and of credit by themselves. */
+/* rkb.strategy.islands through its face, and the rules of one island, of cells and of credit by themselves.
+ */
 #include "strategy.h"
 #include <math.h>
 #include <string.h>
@@ -7,10 +8,15 @@
 #include "islands/credit.h"
 #include "islands/island.h"
 
-static const rkb_operator_t OPERATORS[] = {{"tune", "rkb.mutator.tune", 1, RKB_MUTATOR, 0}, {"edit", "rkb.mutator.edit", 1, RKB_MUTATOR, 0}};
-static const rkb_setup_t SETUP = {.size = sizeof SETUP, .window = 4, .operators = OPERATORS, .operator_count = 2, .objective = "model.us"};
-static const rkb_random_api_t RANDOM = {.size = sizeof RANDOM, .next = rkb_random_next, .below = rkb_random_below,
-                                        .real = rkb_random_real, .normal = rkb_random_normal};
+static const rkb_operator_t OPERATORS[] = {{"tune", "rkb.mutator.tune", 1, RKB_MUTATOR, 0},
+                                           {"edit", "rkb.mutator.edit", 1, RKB_MUTATOR, 0}};
+static const rkb_setup_t SETUP = {
+   .size = sizeof SETUP, .window = 4, .operators = OPERATORS, .operator_count = 2, .objective = "model.us"};
+static const rkb_random_api_t RANDOM = {.size = sizeof RANDOM,
+                                        .next = rkb_random_next,
+                                        .below = rkb_random_below,
+                                        .real = rkb_random_real,
+                                        .normal = rkb_random_normal};
 
 static individual_t individual(int64_t number, double objective) {
    return (individual_t){number, STANDING_ACCEPT, objective > 0, objective};
@@ -18,7 +24,8 @@ static individual_t individual(int64_t number, double objective) {
 
 static void ranks_by_standing_then_objective(void **state) {
    (void)state;
-   individual_t fast = individual(2, 1), slow = individual(1, 2), unmeasured = individual(3, 0), suspect = individual(4, 0.5);
+   individual_t fast = individual(2, 1), slow = individual(1, 2), unmeasured = individual(3, 0),
+                suspect = individual(4, 0.5);
    suspect.standing = STANDING_SUSPECT;
    assert_true(individual_compare(&fast, &slow) < 0);
    assert_true(individual_compare(&slow, &unmeasured) < 0);
@@ -30,7 +37,8 @@ static void ranks_by_standing_then_objective(void **state) {
 static void the_worst_or_the_oldest_leaves(void **state) {
    (void)state;
    for (int oldest = 0; oldest < 2; oldest++) {
-      island_rules_t rules = {.size = 3, .elites = 1, .oldest_leaves = oldest == 1, .selection = SELECT_UNIFORM};
+      island_rules_t rules = {
+         .size = 3, .elites = 1, .oldest_leaves = oldest == 1, .selection = SELECT_UNIFORM};
       island_t island;
       rkb_error_t err;
       assert_int_equal(island_init(&island, &rules, &err), RKB_OK);
@@ -42,7 +50,7 @@ static void the_worst_or_the_oldest_leaves(void **state) {
       }
       assert_int_equal(island.count, 3);
       assert_int_equal(island.members[0].individual.number, 1); /* the elite stays, though it is the oldest */
-      if (oldest) { /* 2 and 3 left for their age */
+      if (oldest) {                                             /* 2 and 3 left for their age */
          assert_int_equal(island.members[1].individual.number, 5);
          assert_int_equal(island.members[2].individual.number, 4);
       } else {
@@ -59,7 +67,8 @@ static void a_cell_keeps_its_best(void **state) {
    island_t island;
    rkb_error_t err;
    assert_int_equal(island_init(&island, &rules, &err), RKB_OK);
-   individual_t a = individual(1, 5), better = individual(2, 4), worse = individual(3, 6), elsewhere = individual(4, 100);
+   individual_t a = individual(1, 5), better = individual(2, 4), worse = individual(3, 6),
+                elsewhere = individual(4, 100);
    island_add(&island, &rules, &a, 7);
    island_add(&island, &rules, &worse, 7);
    island_add(&island, &rules, &elsewhere, 8);
@@ -70,11 +79,13 @@ static void a_cell_keeps_its_best(void **state) {
    island_free(&island);
 }
 
-/* Share of draws that each rank of 4 gets: uniform 1/4; best of two 7/16, 5/16, 3/16, 1/16; power law with exponent 1 in
- * proportion to 12, 6, 4, 3. */
+/* Share of draws that each rank of 4 gets: uniform 1/4; best of two 7/16, 5/16, 3/16, 1/16; power law with
+ * exponent 1 in proportion to 12, 6, 4, 3. */
 static void selection_follows_its_law(void **state) {
    (void)state;
-   static const double expected[3][4] = {{7 / 16.0, 5 / 16.0, 3 / 16.0, 1 / 16.0}, {12 / 25.0, 6 / 25.0, 4 / 25.0, 3 / 25.0}, {.25, .25, .25, .25}};
+   static const double expected[3][4] = {{7 / 16.0, 5 / 16.0, 3 / 16.0, 1 / 16.0},
+                                         {12 / 25.0, 6 / 25.0, 4 / 25.0, 3 / 25.0},
+                                         {.25, .25, .25, .25}};
    rkb_random_t stream = rkb_random_stream(1, "test", 0, 0);
    for (int law = 0; law < 3; law++) {
       island_rules_t rules = {.size = 4, .selection = (enum selection)law, .tournament = 2, .exponent = 1};
@@ -136,21 +147,23 @@ static void children_stay_home_until_migration(void **state) {
    fake_t fake;
    rkb_request_t request;
    fake_open(&fake, "strategy/islands");
-   fake_start_strategy(&fake, (const char *const[]){"islands=2", "size=1", "elites=1", "migrate_every=1", NULL}, &SETUP);
+   fake_start_strategy(
+      &fake, (const char *const[]){"islands=2", "size=1", "elites=1", "migrate_every=1", NULL}, &SETUP);
    tell_one(&fake, -1, 1, "accept", 10);
    for (int i = 0; i < 4; i++) {
       assert_int_equal(ask(&fake, &request), RKB_ASK_OK);
       assert_int_equal(request.parents[0], 1);
       assert_int_equal(request.parent_count, 1); /* nobody else to mate with */
    }
-   tell_one(&fake, 0, 2, "accept", 5); /* island 0 */
+   tell_one(&fake, 0, 2, "accept", 5);                 /* island 0 */
    assert_int_equal(ask(&fake, &request), RKB_ASK_OK); /* request 4: island 0 */
    assert_int_equal(request.parents[0], 2);
    assert_int_equal(ask(&fake, &request), RKB_ASK_OK); /* request 5: island 1 */
    assert_int_equal(request.parents[0], 1);
    tell_none(&fake, 1);
    tell_one(&fake, 2, 3, "reject", 0);
-   tell_one(&fake, 3, 4, "suspect", 1); /* island 1: no match for an accept; then 4 results were told: migration */
+   tell_one(&fake, 3, 4, "suspect",
+            1); /* island 1: no match for an accept; then 4 results were told: migration */
    assert_int_equal(ask(&fake, &request), RKB_ASK_OK);
    assert_int_equal(request.parents[0], 2);
    assert_int_equal(ask(&fake, &request), RKB_ASK_OK);
@@ -164,7 +177,8 @@ static void bandit_prefers_what_gains(void **state) {
    rkb_request_t request;
    uint32_t used[2] = {0};
    fake_open(&fake, "strategy/islands");
-   fake_start_strategy(&fake, (const char *const[]){"islands=1", "size=1", "elites=1", "credit=bandit", NULL}, &SETUP);
+   fake_start_strategy(&fake, (const char *const[]){"islands=1", "size=1", "elites=1", "credit=bandit", NULL},
+                       &SETUP);
    tell_one(&fake, -1, 1, "accept", 1000);
    for (int i = 0; i < 400; i++) {
       assert_int_equal(ask(&fake, &request), RKB_ASK_OK);

@@ -5,13 +5,25 @@
 #include "fake.h"
 
 /* Tells a request that gave one candidate; objective 0: none. */
-static inline void tell_one(fake_t *fake, int64_t request, int64_t number, const char *standing, double objective) {
+static inline void tell_one(fake_t *fake, int64_t request, int64_t number, const char *standing,
+                            double objective) {
    char hash[33];
    snprintf(hash, sizeof hash, "%032llx", (unsigned long long)number);
-   const rkb_told_t told = {.size = sizeof told, .number = number, .standing = standing, .reason = "", .promoted = true,
-                            .has_objective = objective > 0, .objective = objective, .source_hash = hash, .tune = "{}"};
+   const rkb_told_t told = {.size = sizeof told,
+                            .number = number,
+                            .standing = standing,
+                            .reason = "",
+                            .promoted = true,
+                            .has_objective = objective > 0,
+                            .objective = objective,
+                            .source_hash = hash,
+                            .tune = "{}"};
    const rkb_told_t *const list[] = {&told};
-   const rkb_result_t result = {.size = sizeof result, .candidate_count = 1, .request = request, .operator_id = "seed", .candidates = list};
+   const rkb_result_t result = {.size = sizeof result,
+                                .candidate_count = 1,
+                                .request = request,
+                                .operator_id = "seed",
+                                .candidates = list};
    assert_int_equal(fake->strategy->tell(fake->self, &result, &fake->error), RKB_OK);
 }
 

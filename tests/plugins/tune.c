@@ -59,7 +59,8 @@ static void notes_say_what_changed(void **state) {
    start(&fake, "mode=neighbour");
    assert_int_equal(run(&fake, 0, "{\"BLOCK\": 512, \"VEC\": 1}", NULL), RKB_OK);
    const char *note = fake_text(&fake, 0, "note");
-   assert_true(strcmp(note, "neighbour: BLOCK 512 -> 256") == 0 || strcmp(note, "neighbour: VEC 1 -> 2") == 0);
+   assert_true(strcmp(note, "neighbour: BLOCK 512 -> 256") == 0 ||
+               strcmp(note, "neighbour: VEC 1 -> 2") == 0);
    assert_string_equal(fake_text(&fake, 0, "source"), SOURCE);
    fake_close(&fake);
 }
@@ -73,7 +74,8 @@ static void random_never_stays(void **state) {
       assert_int_equal(run(&fake, number, "{}", NULL), RKB_OK);
       int64_t block = value_of(&fake, "BLOCK"), vec = value_of(&fake, "VEC");
       assert_false(block == 128 && vec == 4);
-      uint32_t index = (uint32_t)(block / 128 * 3 + vec / 2); /* 64, 128, 256, 512 and 1, 2, 4 are all different here */
+      uint32_t index =
+         (uint32_t)(block / 128 * 3 + vec / 2); /* 64, 128, 256, 512 and 1, 2, 4 are all different here */
       seen |= 1u << index;
    }
    assert_int_equal(__builtin_popcount(seen), 11); /* all but the starting point */
@@ -127,9 +129,14 @@ static void guided_avoids_what_was_tried(void **state) {
       for (int v = 0; v < 3; v++) {
          if (blocks[b] == 256 && vecs[v] == 2)
             continue;
-         snprintf(tunes[fake.row_count], sizeof tunes[0], "{\"BLOCK\":%" PRId64 ",\"VEC\":%" PRId64 "}", blocks[b], vecs[v]);
-         fake.rows[fake.row_count] = (rkb_archive_row_t){.number = fake.row_count + 1, .source = SOURCE, .tune = tunes[fake.row_count],
-                                                         .standing = "accept", .has_objective = true, .objective = 10.0 + b + v};
+         snprintf(tunes[fake.row_count], sizeof tunes[0], "{\"BLOCK\":%" PRId64 ",\"VEC\":%" PRId64 "}",
+                  blocks[b], vecs[v]);
+         fake.rows[fake.row_count] = (rkb_archive_row_t){.number = fake.row_count + 1,
+                                                         .source = SOURCE,
+                                                         .tune = tunes[fake.row_count],
+                                                         .standing = "accept",
+                                                         .has_objective = true,
+                                                         .objective = 10.0 + b + v};
          fake.row_count++;
       }
    uint32_t found = 0;
@@ -142,7 +149,8 @@ static void guided_avoids_what_was_tried(void **state) {
       found++;
    }
    assert_true(found > 0);
-   fake.rows[fake.row_count++] = (rkb_archive_row_t){.number = 12, .source = SOURCE, .tune = "{\"BLOCK\":256,\"VEC\":2}", .standing = "reject"};
+   fake.rows[fake.row_count++] = (rkb_archive_row_t){
+      .number = 12, .source = SOURCE, .tune = "{\"BLOCK\":256,\"VEC\":2}", .standing = "reject"};
    assert_int_equal(run(&fake, 21, "{}", NULL), RKB_OK);
    assert_int_equal(fake.emitted_count, 0);
    fake_close(&fake);
@@ -156,11 +164,16 @@ static void guided_learns(void **state) {
    static const struct {
       const char *tune;
       double objective;
-   } known[] = {{"{\"BLOCK\":512,\"VEC\":4}", 100}, {"{\"BLOCK\":512,\"VEC\":1}", 110}, {"{\"BLOCK\":256,\"VEC\":4}", 90},
-                {"{\"BLOCK\":256,\"VEC\":1}", 95},  {"{\"BLOCK\":64,\"VEC\":4}", 10},   {"{\"BLOCK\":128,\"VEC\":4}", 50}};
+   } known[] = {{"{\"BLOCK\":512,\"VEC\":4}", 100}, {"{\"BLOCK\":512,\"VEC\":1}", 110},
+                {"{\"BLOCK\":256,\"VEC\":4}", 90},  {"{\"BLOCK\":256,\"VEC\":1}", 95},
+                {"{\"BLOCK\":64,\"VEC\":4}", 10},   {"{\"BLOCK\":128,\"VEC\":4}", 50}};
    for (uint32_t i = 0; i < 6; i++)
-      fake.rows[i] = (rkb_archive_row_t){.number = i + 1, .source = SOURCE, .tune = known[i].tune, .standing = "accept",
-                                         .has_objective = true, .objective = known[i].objective};
+      fake.rows[i] = (rkb_archive_row_t){.number = i + 1,
+                                         .source = SOURCE,
+                                         .tune = known[i].tune,
+                                         .standing = "accept",
+                                         .has_objective = true,
+                                         .objective = known[i].objective};
    fake.row_count = 6;
    uint32_t small = 0;
    for (int64_t number = 0; number < 50; number++) {
@@ -193,10 +206,14 @@ static void refuses_what_it_cannot_move(void **state) {
 
 int main(void) {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(neighbour_moves_one_step), cmocka_unit_test(notes_say_what_changed),
-      cmocka_unit_test(random_never_stays),       cmocka_unit_test(repeats_itself),
-      cmocka_unit_test(grid_counts_through),      cmocka_unit_test(guided_avoids_what_was_tried),
-      cmocka_unit_test(guided_learns),            cmocka_unit_test(refuses_what_it_cannot_move),
+      cmocka_unit_test(neighbour_moves_one_step),
+      cmocka_unit_test(notes_say_what_changed),
+      cmocka_unit_test(random_never_stays),
+      cmocka_unit_test(repeats_itself),
+      cmocka_unit_test(grid_counts_through),
+      cmocka_unit_test(guided_avoids_what_was_tried),
+      cmocka_unit_test(guided_learns),
+      cmocka_unit_test(refuses_what_it_cannot_move),
    };
    return RUN_TESTS(tests);
 }

@@ -30,6 +30,8 @@ typedef struct run {
    const float_mode_t *mode;
    rkb_reader_t reader;
    rkb_random_t noise;
+   enum float_products products; /* of the node at hand */
+   uint32_t product;             /* its number */
 } run_t;
 
 static double *numbers(uint64_t count) {
@@ -128,12 +130,12 @@ static float three_products(const float *a, const float *b, uint64_t count) {
 
 static float dot(const run_t *run, float *a, float *b, uint64_t count) {
    static const int bits[] = {0, 11, 8, 11};
-   if (run->mode->products == PRODUCTS_TF32_THREE)
+   if (run->products == PRODUCTS_TF32_THREE)
       return three_products(a, b, count);
-   for (uint64_t i = 0; run->mode->products != PRODUCTS_FULL && i < count; i++) {
-      bool half = run->mode->products == PRODUCTS_HALF; /* half has a narrow range besides */
-      a[i] = half ? (float)rkb_dtype_round(RKB_F16, a[i]) : cut_to(a[i], bits[run->mode->products]);
-      b[i] = half ? (float)rkb_dtype_round(RKB_F16, b[i]) : cut_to(b[i], bits[run->mode->products]);
+   for (uint64_t i = 0; run->products != PRODUCTS_FULL && i < count; i++) {
+      bool half = run->products == PRODUCTS_HALF; /* half has a narrow range besides */
+      a[i] = half ? (float)rkb_dtype_round(RKB_F16, a[i]) : cut_to(a[i], bits[run->products]);
+      b[i] = half ? (float)rkb_dtype_round(RKB_F16, b[i]) : cut_to(b[i], bits[run->products]);
    }
    return sum_of(run, a, b, count);
 }
@@ -548,6 +550,11 @@ static void moved(run_t *run, const rkb_program_node_t *node, double *out) {
 
 static void run_node(run_t *run, const rkb_program_node_t *node, double *out) {
    const char *name = node->operation->name;
+   if (node->operation->depth) {
+      run->product++;
+      run->products =
+         run->mode->only == 0 || run->mode->only == run->product ? run->mode->products : PRODUCTS_FULL;
+   }
    if (node->operation->point)
       elementwise(run, node, out);
    else if (IS("sum") || IS("mean") || IS("variance") || IS("amax") || IS("amin"))

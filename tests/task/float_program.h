@@ -18,6 +18,8 @@ typedef struct float_mode {
    double approximate; /* error added to approximate functions, in units of 2^-24: random of this size */
    bool flush;         /* subnormal results become zero */
    bool one_pass;      /* E[x^2] - E[x]^2 for variances, softmax without subtracting the largest */
+   uint32_t
+      only; /* 0: all products are of that kind; else the one of this number (from 1), the others full */
 } float_mode_t;
 
 extern const float_mode_t float_modes[]; /* correct ones, ended by a NULL name */

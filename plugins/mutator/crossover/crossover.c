@@ -1,4 +1,5 @@
-/* rkb.mutator.crossover - one child of two parents: tune genes, launch genes, or the body of a device function.
+/* rkb.mutator.crossover - one child of two parents: tune genes, launch genes, or the body of a device
+ * function.
  *
  * The child is the first parent with something of the second.  Owns nothing between jobs; runs on workers. */
 #include <rkb/ext/kernel.h>
@@ -36,7 +37,8 @@ static int crossover_create(const rkb_host_t *host, const void *config, void **s
    crossover_t *me = malloc(sizeof *me);
    if (!me)
       return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %zu bytes", sizeof *me);
-   *me = (crossover_t){host, host->get_extension(host, RKB_EXT_KERNEL), host->get_extension(host, RKB_EXT_RANDOM)};
+   *me = (crossover_t){host, host->get_extension(host, RKB_EXT_KERNEL),
+                       host->get_extension(host, RKB_EXT_RANDOM)};
    if (!me->kernel || !me->random) {
       free(me);
       return rkb_fail(err, RKB_ERR_UNAVAILABLE, "this host offers no %s", RKB_EXT_KERNEL);
@@ -54,14 +56,16 @@ static void parent_close(const crossover_t *me, parent_t *parent) {
 }
 
 /* *usable false: its manifest does not parse, so that it can be no parent here. */
-static int parent_open(const crossover_t *me, const rkb_item_t *item, parent_t *parent, bool *usable, rkb_error_t *err) {
+static int parent_open(const crossover_t *me, const rkb_item_t *item, parent_t *parent, bool *usable,
+                       rkb_error_t *err) {
    rkb_finding_t finding = {0};
    *parent = (parent_t){.item = item, .text = me->host->item_text(me->host, item, "source")};
    int status = me->kernel->manifest(me->host, parent->text, &parent->manifest, &finding, err);
    *usable = parent->manifest != NULL;
    if (status != RKB_OK || !*usable)
       return status;
-   status = assignment_read(parent->manifest, me->host->item_json(me->host, item, "tune"), &parent->assignment, err);
+   status = assignment_read(parent->manifest, me->host->item_json(me->host, item, "tune"),
+                            &parent->assignment, err);
    if (status == RKB_OK)
       status = source_open(&parent->source, me->kernel, parent->text, strlen(parent->text), err);
    if (status == RKB_OK)
@@ -69,23 +73,27 @@ static int parent_open(const crossover_t *me, const rkb_item_t *item, parent_t *
    return status;
 }
 
-static bool mix_genes(const crossover_t *me, rkb_random_t *stream, const parent_t *first, const parent_t *second, child_t *child) {
+static bool mix_genes(const crossover_t *me, rkb_random_t *stream, const parent_t *first,
+                      const parent_t *second, child_t *child) {
    char difference[400];
    bool same_source = strcmp(first->text, second->text) == 0;
    child->assignment = first->assignment;
-   if (!genes_mix(me->random, stream, first->manifest, &child->assignment, second->manifest, &second->assignment, same_source))
+   if (!genes_mix(me->random, stream, first->manifest, &child->assignment, second->manifest,
+                  &second->assignment, same_source))
       return false;
-   assignment_difference(first->manifest, &first->assignment, &child->assignment, difference, sizeof difference);
+   assignment_difference(first->manifest, &first->assignment, &child->assignment, difference,
+                         sizeof difference);
    snprintf(child->note, sizeof child->note, "genes of the second parent: %s", difference);
    return true;
 }
 
-typedef bool (*exchange_t)(const rkb_random_api_t *random, rkb_random_t *stream, const side_t *first, const side_t *second,
-                           patches_t *patches, char *note, size_t note_size);
+typedef bool (*exchange_t)(const rkb_random_api_t *random, rkb_random_t *stream, const side_t *first,
+                           const side_t *second, patches_t *patches, char *note, size_t note_size);
 
-static bool exchange_text(const crossover_t *me, rkb_random_t *stream, const parent_t *first, const parent_t *second,
-                          exchange_t exchange, child_t *child) {
-   const side_t a = {&first->source, &first->functions, first->manifest}, b = {&second->source, &second->functions, second->manifest};
+static bool exchange_text(const crossover_t *me, rkb_random_t *stream, const parent_t *first,
+                          const parent_t *second, exchange_t exchange, child_t *child) {
+   const side_t a = {&first->source, &first->functions, first->manifest},
+                b = {&second->source, &second->functions, second->manifest};
    patches_t patches = {0};
    child->assignment = first->assignment;
    if (exchange(me->random, stream, &a, &b, &patches, child->note, sizeof child->note))
@@ -95,31 +103,35 @@ static bool exchange_text(const crossover_t *me, rkb_random_t *stream, const par
 }
 
 /* The three ways in a drawn order, until one applies. */
-static bool cross(const crossover_t *me, rkb_random_t *stream, const parent_t *first, const parent_t *second, child_t *child) {
+static bool cross(const crossover_t *me, rkb_random_t *stream, const parent_t *first, const parent_t *second,
+                  child_t *child) {
    const uint32_t start = (uint32_t)me->random->below(stream, 3);
    for (uint32_t i = 0; i < 3; i++) {
       uint32_t way = (start + i) % 3;
       if (way == 0 ? mix_genes(me, stream, first, second, child)
-                   : exchange_text(me, stream, first, second, way == 1 ? exchange_function : exchange_launch, child))
+                   : exchange_text(me, stream, first, second, way == 1 ? exchange_function : exchange_launch,
+                                   child))
          return true;
    }
    return false;
 }
 
-static int emit(const crossover_t *me, rkb_job_t job, const parent_t *first, const parent_t *second, const child_t *child,
-                rkb_error_t *err) {
+static int emit(const crossover_t *me, rkb_job_t job, const parent_t *first, const parent_t *second,
+                const child_t *child, rkb_error_t *err) {
    const rkb_item_t *const parents[] = {first->item, second->item};
    char *tune = assignment_write(first->manifest, &child->assignment);
    if (!tune)
       return rkb_fail(err, RKB_ERR_NOMEM, "cannot write the tune assignment");
-   int status = rkb_emit_candidate(me->host, job, child->text ? child->text : first->text, tune, child->note, parents, 2);
+   int status = rkb_emit_candidate(me->host, job, child->text ? child->text : first->text, tune, child->note,
+                                   parents, 2);
    free(tune);
    return status == RKB_OK ? RKB_OK : rkb_fail(err, status, "cannot emit the candidate");
 }
 
 static int crossover_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
    const crossover_t *me = self;
-   const rkb_item_t *items[] = {me->host->item_reference(me->host, in, "parent", 0), me->host->item_reference(me->host, in, "parent", 1)};
+   const rkb_item_t *items[] = {me->host->item_reference(me->host, in, "parent", 0),
+                                me->host->item_reference(me->host, in, "parent", 1)};
    parent_t first = {0}, second = {0};
    child_t child = {0};
    bool usable = false, both = false;
@@ -146,14 +158,21 @@ static void crossover_destroy(void *self) {
 }
 
 static const rkb_stage_t crossover = {
-   .size = sizeof(rkb_stage_t), .kind = RKB_MUTATOR, .flags = RKB_STAGE_DETERMINISTIC,
-   .id = "rkb.mutator.crossover", .summary = "Joins two candidates: tune genes, launch genes, device functions.",
+   .size = sizeof(rkb_stage_t),
+   .kind = RKB_MUTATOR,
+   .flags = RKB_STAGE_DETERMINISTIC,
+   .id = "rkb.mutator.crossover",
+   .summary = "Joins two candidates: tune genes, launch genes, device functions.",
    .accepts = (const char *const[]){RKB_ITEM_REQUEST, NULL},
    .emits = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
-   .create = crossover_create, .run = crossover_run, .destroy = crossover_destroy,
+   .create = crossover_create,
+   .run = crossover_run,
+   .destroy = crossover_destroy,
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
-   RKB_PLUGIN_HEAD, .name = "crossover", .version = "0.1.0",
+   RKB_PLUGIN_HEAD,
+   .name = "crossover",
+   .version = "0.1.0",
    .stages = (const rkb_stage_t *const[]){&crossover, NULL},
 };

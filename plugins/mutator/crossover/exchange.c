@@ -10,7 +10,8 @@ typedef struct pair {
 } pair_t;
 
 /* Token by token: the counts and every token. */
-static bool same_tokens(const source_t *left, uint32_t first, uint32_t end, const source_t *right, uint32_t other, uint32_t other_end) {
+static bool same_tokens(const source_t *left, uint32_t first, uint32_t end, const source_t *right,
+                        uint32_t other, uint32_t other_end) {
    if (end - first != other_end - other)
       return false;
    for (uint32_t i = first; i < end; i++)
@@ -19,14 +20,15 @@ static bool same_tokens(const source_t *left, uint32_t first, uint32_t end, cons
    return true;
 }
 
-static bool is_exchangeable(const side_t *first, const function_t *a, const side_t *second, const function_t *b) {
+static bool is_exchangeable(const side_t *first, const function_t *a, const side_t *second,
+                            const function_t *b) {
    return a->is_device && b->is_device && !a->is_kernel && !b->is_kernel &&
           same_tokens(first->source, a->first, a->body, second->source, b->first, b->body) &&
           !same_tokens(first->source, a->body, a->end, second->source, b->body, b->end);
 }
 
-bool exchange_function(const rkb_random_api_t *random, rkb_random_t *stream, const side_t *first, const side_t *second,
-                       patches_t *patches, char *note, size_t note_size) {
+bool exchange_function(const rkb_random_api_t *random, rkb_random_t *stream, const side_t *first,
+                       const side_t *second, patches_t *patches, char *note, size_t note_size) {
    pair_t pairs[FUNCTIONS_MAX];
    uint32_t count = 0;
    for (uint32_t i = 0; i < first->functions->count; i++)
@@ -48,12 +50,14 @@ bool exchange_function(const rkb_random_api_t *random, rkb_random_t *stream, con
 }
 
 static bool is_same_launch(const rkb_launch_text_t *a, const rkb_launch_text_t *b) {
-   return strcmp(a->kernel, b->kernel) == 0 && strcmp(a->when, b->when) == 0 && strcmp(a->args, b->args) == 0 &&
-          a->is_else == b->is_else && (strcmp(a->grid, b->grid) != 0 || strcmp(a->block, b->block) != 0);
+   return strcmp(a->kernel, b->kernel) == 0 && strcmp(a->when, b->when) == 0 &&
+          strcmp(a->args, b->args) == 0 && a->is_else == b->is_else &&
+          (strcmp(a->grid, b->grid) != 0 || strcmp(a->block, b->block) != 0);
 }
 
 /* The values that differ, edited in place; false when one of them cannot be. */
-static bool take_shape(const side_t *side, uint32_t launch, const rkb_launch_text_t *from, patches_t *patches) {
+static bool take_shape(const side_t *side, uint32_t launch, const rkb_launch_text_t *from,
+                       patches_t *patches) {
    const rkb_launch_text_t *to = &side->manifest->launches[launch];
    const struct {
       const char *key, *old, *new;
@@ -62,15 +66,16 @@ static bool take_shape(const side_t *side, uint32_t launch, const rkb_launch_tex
       manifest_span_t span;
       if (strcmp(values[i].old, values[i].new) == 0)
          continue;
-      if (!manifest_launch_value(side->source->text, side->manifest, launch, values[i].key, values[i].old, &span))
+      if (!manifest_launch_value(side->source->text, side->manifest, launch, values[i].key, values[i].old,
+                                 &span))
          return false;
       patches_add(patches, span.start, span.length, "%s", values[i].new);
    }
    return true;
 }
 
-bool exchange_launch(const rkb_random_api_t *random, rkb_random_t *stream, const side_t *first, const side_t *second,
-                     patches_t *patches, char *note, size_t note_size) {
+bool exchange_launch(const rkb_random_api_t *random, rkb_random_t *stream, const side_t *first,
+                     const side_t *second, patches_t *patches, char *note, size_t note_size) {
    pair_t pairs[LAUNCHES_MAX];
    uint32_t count = 0;
    for (uint32_t i = 0; i < first->manifest->launch_count; i++)
@@ -81,6 +86,7 @@ bool exchange_launch(const rkb_random_api_t *random, rkb_random_t *stream, const
       return false;
    const pair_t drawn = pairs[random->below(stream, count)];
    const rkb_launch_text_t *from = &second->manifest->launches[drawn.second];
-   snprintf(note, note_size, "launch %u with grid %.60s and block %.60s of the second parent", drawn.first + 1, from->grid, from->block);
+   snprintf(note, note_size, "launch %u with grid %.60s and block %.60s of the second parent",
+            drawn.first + 1, from->grid, from->block);
    return take_shape(first, drawn.first, from, patches);
 }

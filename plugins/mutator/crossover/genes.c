@@ -6,9 +6,10 @@ typedef struct gene {
    uint32_t parameter, choice; /* of the first parent's manifest */
 } gene_t;
 
-/* The choice of the first manifest's parameter that means the other's value; false when there is none, or no difference. */
-static bool different(const rkb_manifest_t *first, const assignment_t *child, uint32_t parameter, const rkb_manifest_t *second,
-                      const assignment_t *other, uint32_t *choice) {
+/* The choice of the first manifest's parameter that means the other's value; false when there is none, or no
+ * difference. */
+static bool different(const rkb_manifest_t *first, const assignment_t *child, uint32_t parameter,
+                      const rkb_manifest_t *second, const assignment_t *other, uint32_t *choice) {
    const rkb_tune_parameter_t *of = &first->tune[parameter];
    for (uint32_t i = 0; i < other->count; i++) {
       if (strcmp(second->tune[i].name, of->name) != 0)
@@ -23,8 +24,9 @@ static bool different(const rkb_manifest_t *first, const assignment_t *child, ui
    return false;
 }
 
-bool genes_mix(const rkb_random_api_t *random, rkb_random_t *stream, const rkb_manifest_t *first, assignment_t *child,
-               const rkb_manifest_t *second, const assignment_t *other, bool same_source) {
+bool genes_mix(const rkb_random_api_t *random, rkb_random_t *stream, const rkb_manifest_t *first,
+               assignment_t *child, const rkb_manifest_t *second, const assignment_t *other,
+               bool same_source) {
    gene_t genes[ASSIGNMENT_MAX];
    bool taken[ASSIGNMENT_MAX];
    uint32_t count = 0, total = 0;

@@ -26,7 +26,8 @@ static int edit_create(const rkb_host_t *host, const void *config, void **self, 
    edit_t *me = malloc(sizeof *me);
    if (!me)
       return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %zu bytes", sizeof *me);
-   *me = (edit_t){host, config, host->get_extension(host, RKB_EXT_KERNEL), host->get_extension(host, RKB_EXT_RANDOM)};
+   *me = (edit_t){host, config, host->get_extension(host, RKB_EXT_KERNEL),
+                  host->get_extension(host, RKB_EXT_RANDOM)};
    if (!me->kernel || !me->random) {
       free(me);
       return rkb_fail(err, RKB_ERR_UNAVAILABLE, "this host offers no %s", RKB_EXT_KERNEL);
@@ -67,12 +68,14 @@ static const edit_kind_t *draw_kind(const edit_t *me, const edit_subject_t *subj
 }
 
 /* Draws kinds until one applies and changes the text; nothing is emitted when none does. */
-static int try_edits(const edit_t *me, rkb_job_t job, const rkb_item_t *parent, const edit_subject_t *subject, rkb_error_t *err) {
+static int try_edits(const edit_t *me, rkb_job_t job, const rkb_item_t *parent, const edit_subject_t *subject,
+                     rkb_error_t *err) {
    for (uint32_t i = 0; i < TRIES; i++) {
       edit_result_t result = {0};
       const edit_kind_t *kind = draw_kind(me, subject);
       bool made = kind && kind->make(subject, &result);
-      char *text = made ? patches_apply(&result.patches, subject->source->text, subject->source->bytes) : NULL;
+      char *text =
+         made ? patches_apply(&result.patches, subject->source->text, subject->source->bytes) : NULL;
       int status = RKB_OK;
       bool changed = text && (strcmp(text, subject->source->text) != 0);
       if (changed)
@@ -96,7 +99,8 @@ static int edit_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t
       return rkb_fail(err, RKB_ERR_INVALID, "an edit needs a parent");
    const char *text = me->host->item_text(me->host, parent, "source");
    int status = me->kernel->manifest(me->host, text, &manifest, &finding, err);
-   if (status != RKB_OK || !manifest) /* without a manifest there is nothing to hold on to, and no failure of this stage */
+   if (status != RKB_OK ||
+       !manifest) /* without a manifest there is nothing to hold on to, and no failure of this stage */
       return status;
    status = source_open(&source, me->kernel, text, strlen(text), err);
    if (status != RKB_OK)
@@ -120,21 +124,33 @@ static void edit_destroy(void *self) {
 }
 
 static const rkb_option_t options[] = {
-   {.name = "kind", .type = RKB_OPT_ENUM, .offset = offsetof(edit_config_t, kind), .fallback = "any",
-    .choices = (const char *const[]){"any", "unroll", "launch_bounds", "restrict", "ldg", "block_shape", "grid_stride", NULL},
+   {.name = "kind",
+    .type = RKB_OPT_ENUM,
+    .offset = offsetof(edit_config_t, kind),
+    .fallback = "any",
+    .choices = (const char *const[]){"any", "unroll", "launch_bounds", "restrict", "ldg", "block_shape",
+                                     "grid_stride", NULL},
     .help = "Which edit to make; any: one drawn of those that apply."},
 };
 
 static const rkb_stage_t edit = {
-   .size = sizeof(rkb_stage_t), .kind = RKB_MUTATOR, .flags = RKB_STAGE_DETERMINISTIC,
-   .id = "rkb.mutator.edit", .summary = "Edits a candidate's text by tokens, as a person tries first.",
+   .size = sizeof(rkb_stage_t),
+   .kind = RKB_MUTATOR,
+   .flags = RKB_STAGE_DETERMINISTIC,
+   .id = "rkb.mutator.edit",
+   .summary = "Edits a candidate's text by tokens, as a person tries first.",
    .accepts = (const char *const[]){RKB_ITEM_REQUEST, NULL},
    .emits = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
-   RKB_OPTIONS(options), .config_size = sizeof(edit_config_t),
-   .create = edit_create, .run = edit_run, .destroy = edit_destroy,
+   RKB_OPTIONS(options),
+   .config_size = sizeof(edit_config_t),
+   .create = edit_create,
+   .run = edit_run,
+   .destroy = edit_destroy,
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
-   RKB_PLUGIN_HEAD, .name = "edit", .version = "0.1.0",
+   RKB_PLUGIN_HEAD,
+   .name = "edit",
+   .version = "0.1.0",
    .stages = (const rkb_stage_t *const[]){&edit, NULL},
 };

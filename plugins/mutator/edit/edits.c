@@ -7,8 +7,10 @@ const edit_kind_t EDIT_KINDS[] = {
    {"launch_bounds", "adds or changes __launch_bounds__ of a kernel", edit_launch_bounds},
    {"restrict", "adds __restrict__ to a kernel's pointers, or takes it away", edit_restrict},
    {"ldg", "reads through the read-only path at one place, or no longer", edit_ldg},
-   {"block_shape", "adds a new value to a tune parameter of the block's size, and takes it", edit_block_shape},
-   {"grid_stride", "lets a thread loop over results with a bounded grid, or makes the grid whole again", edit_grid_stride},
+   {"block_shape", "adds a new value to a tune parameter of the block's size, and takes it",
+    edit_block_shape},
+   {"grid_stride", "lets a thread loop over results with a bounded grid, or makes the grid whole again",
+    edit_grid_stride},
 };
 
 const uint32_t EDIT_KIND_COUNT = sizeof EDIT_KINDS / sizeof EDIT_KINDS[0];
@@ -19,7 +21,8 @@ uint32_t edit_draw(const edit_subject_t *subject, uint32_t limit) {
 
 bool edit_launches(const edit_subject_t *subject, const rkb_launch_text_t *launch, const function_t *kernel) {
    size_t length = strcspn(launch->kernel, "< ");
-   return kernel->is_kernel && functions_named(subject->source, subject->functions, launch->kernel, length) == kernel;
+   return kernel->is_kernel &&
+          functions_named(subject->source, subject->functions, launch->kernel, length) == kernel;
 }
 
 static bool is_name_start(char c) {
@@ -41,7 +44,8 @@ bool edit_is_tune_expression(const rkb_manifest_t *manifest, const char *text) {
          length++;
       bool known = false;
       for (uint32_t i = 0; i < manifest->tune_count; i++)
-         known = known || (strlen(manifest->tune[i].name) == length && strncmp(manifest->tune[i].name, at, length) == 0);
+         known = known || (strlen(manifest->tune[i].name) == length &&
+                           strncmp(manifest->tune[i].name, at, length) == 0);
       if (!known)
          return false;
       at += length;

@@ -1,6 +1,6 @@
-/* The edits: each looks for the places it applies to, draws one, and describes the change as patches and in words.  They keep a
- * kernel's meaning where the compiler's hints are concerned; whether a change is right is for the verifiers to say.  Pure; any
- * thread. */
+/* The edits: each looks for the places it applies to, draws one, and describes the change as patches and in
+ * words.  They keep a kernel's meaning where the compiler's hints are concerned; whether a change is right is
+ * for the verifiers to say.  Pure; any thread. */
 #ifndef EDIT_EDITS_H
 #define EDIT_EDITS_H
 
@@ -43,7 +43,8 @@ bool edit_block_shape(const edit_subject_t *subject, edit_result_t *result);   /
 /* Shared by the edits. */
 uint32_t edit_draw(const edit_subject_t *subject, uint32_t limit); /* 0 to limit - 1 */
 bool edit_launches(const edit_subject_t *subject, const rkb_launch_text_t *launch, const function_t *kernel);
-/* Whether every name of an expression is a tune parameter: then it also reads as C in the candidate's text. */
+/* Whether every name of an expression is a tune parameter: then it also reads as C in the candidate's text.
+ */
 bool edit_is_tune_expression(const rkb_manifest_t *manifest, const char *text);
 bool edit_has_word(const char *text, const char *word);
 

@@ -37,7 +37,8 @@ static void write_threads(const char *block, char *out, size_t size) {
    size_t used = 0;
    out[0] = '\0';
    for (uint32_t i = 0; used < size && manifest_expression_at(block, i, &span); i++) {
-      int written = snprintf(out + used, size - used, "%s(%.*s)", i > 0 ? " * " : "", (int)span.length, block + span.start);
+      int written = snprintf(out + used, size - used, "%s(%.*s)", i > 0 ? " * " : "", (int)span.length,
+                             block + span.start);
       used += written > 0 ? (size_t)written : 0;
    }
 }
@@ -50,7 +51,8 @@ static uint32_t find_bounds(const source_t *source, const function_t *kernel) {
 }
 
 /* A least number of resident blocks in place of the one there is, if any. */
-static bool change_bounds(const edit_subject_t *subject, uint32_t bounds, uint32_t blocks, edit_result_t *result) {
+static bool change_bounds(const edit_subject_t *subject, uint32_t bounds, uint32_t blocks,
+                          edit_result_t *result) {
    const source_t *source = subject->source;
    const uint32_t close = source_closing(source, bounds + 1);
    if (!source_is(source, bounds + 1, "(") || close == SOURCE_NONE)
@@ -78,14 +80,16 @@ bool edit_launch_bounds(const edit_subject_t *subject, edit_result_t *result) {
    const uint32_t blocks = 1 + edit_draw(subject, 4), bounds = find_bounds(source, kernel);
    source_copy(source, kernel->name, name, sizeof name);
    if (bounds != SOURCE_NONE) {
-      snprintf(result->note, sizeof result->note, "__launch_bounds__ of %s: at least %u blocks", name, blocks);
+      snprintf(result->note, sizeof result->note, "__launch_bounds__ of %s: at least %u blocks", name,
+               blocks);
       return change_bounds(subject, bounds, blocks, result);
    }
    const char *block = common_block(subject, kernel);
    if (!block)
       return false;
    write_threads(block, threads, sizeof threads);
-   patches_add(&result->patches, source->code[kernel->name].start, 0, "__launch_bounds__(%s, %u) ", threads, blocks);
+   patches_add(&result->patches, source->code[kernel->name].start, 0, "__launch_bounds__(%s, %u) ", threads,
+               blocks);
    snprintf(result->note, sizeof result->note, "__launch_bounds__(%s, %u) for %s", threads, blocks, name);
    return true;
 }
@@ -144,7 +148,8 @@ bool edit_restrict(const edit_subject_t *subject, edit_result_t *result) {
 
 /* __ldg takes built-in types alone. */
 static bool is_plain_constant(const source_t *source, const parameter_t *parameter) {
-   static const char *const types[] = {"float", "double", "int", "unsigned", "long", "short", "char", "float2", "float4", "int2", "int4", NULL};
+   static const char *const types[] = {"float", "double", "int",    "unsigned", "long", "short",
+                                       "char",  "float2", "float4", "int2",     "int4", NULL};
    bool constant = false;
    if (parameter->name == SOURCE_NONE || !source_is(source, parameter->name - 1, "*"))
       return false;
@@ -161,7 +166,8 @@ static bool is_plain_constant(const source_t *source, const parameter_t *paramet
 
 /* A read of an element by this name at i; *close receives its closing bracket. */
 static bool is_read(const source_t *source, uint32_t i, uint32_t *close) {
-   if (!source_is(source, i + 1, "[") || source_is(source, i - 1, "&") || source_is(source, i - 1, ".") || source_is(source, i - 1, "->"))
+   if (!source_is(source, i + 1, "[") || source_is(source, i - 1, "&") || source_is(source, i - 1, ".") ||
+       source_is(source, i - 1, "->"))
       return false;
    *close = source_closing(source, i + 1);
    return *close != SOURCE_NONE && !source_is(source, *close + 1, "[") && !source_is(source, *close + 1, ".");
@@ -210,7 +216,8 @@ bool edit_ldg(const edit_subject_t *subject, edit_result_t *result) {
       const rkb_token_t *name = &source->code[sites[drawn].name], *close = &source->code[sites[drawn].close];
       patches_add(&result->patches, name->start, 0, "__ldg(&");
       patches_add(&result->patches, close->start + close->length, 0, ")");
-      snprintf(result->note, sizeof result->note, "__ldg for %.*s in line %u", (int)name->length, source->text + name->start, name->line);
+      snprintf(result->note, sizeof result->note, "__ldg for %.*s in line %u", (int)name->length,
+               source->text + name->start, name->line);
    } else {
       const uint32_t load = loads[drawn - reads], close = ldg_end(source, load);
       const uint32_t start = source->code[load].start, operand = source->code[load + 3].start;

@@ -26,7 +26,8 @@ static bool is_loop_site(const source_t *source, uint32_t i) {
            source_kind(source, i - 1, RKB_TOKEN_DIRECTIVE));
 }
 
-/* Whether nothing but white space stands before the token on its line; *line receives the line's first byte. */
+/* Whether nothing but white space stands before the token on its line; *line receives the line's first byte.
+ */
 static bool begins_line(const source_t *source, const rkb_token_t *token, uint32_t *line) {
    *line = token->start - (token->column - 1);
    for (uint32_t at = *line; at < token->start; at++)
@@ -53,7 +54,8 @@ bool edit_unroll(const edit_subject_t *subject, edit_result_t *result) {
          patches_add(&result->patches, line, 0, "#pragma unroll%s\n", factor);
       else
          patches_add(&result->patches, token->start, 0, "\n#pragma unroll%s\n", factor);
-      snprintf(result->note, sizeof result->note, "#pragma unroll%s at the loop in line %u", factor, token->line);
+      snprintf(result->note, sizeof result->note, "#pragma unroll%s at the loop in line %u", factor,
+               token->line);
    } else if (edit_draw(subject, 2) == 0) {
       const uint32_t end = before->start + before->length;
       if (begins_line(source, before, &line) && source->text[end] == '\n')
@@ -63,7 +65,8 @@ bool edit_unroll(const edit_subject_t *subject, edit_result_t *result) {
       snprintf(result->note, sizeof result->note, "no #pragma unroll at the loop in line %u", token->line);
    } else {
       patches_add(&result->patches, before->start, before->length, "#pragma unroll%s", factor);
-      snprintf(result->note, sizeof result->note, "#pragma unroll%s instead of another at the loop in line %u", factor, token->line);
+      snprintf(result->note, sizeof result->note,
+               "#pragma unroll%s instead of another at the loop in line %u", factor, token->line);
    }
    return true;
 }
@@ -88,8 +91,9 @@ static bool rest_allows_loop(const source_t *source, uint32_t first, uint32_t en
    for (uint32_t i = first; i < end; i++) {
       char text[16];
       source_copy(source, i, text, sizeof text);
-      if (source_is(source, i, "return") || source_is(source, i, "goto") || source_is(source, i, "__shared__") ||
-          strncmp(text, "__sync", 6) == 0 || strncmp(text, "__shfl", 6) == 0)
+      if (source_is(source, i, "return") || source_is(source, i, "goto") ||
+          source_is(source, i, "__shared__") || strncmp(text, "__sync", 6) == 0 ||
+          strncmp(text, "__shfl", 6) == 0)
          return false;
    }
    return true;
@@ -114,12 +118,13 @@ static bool read_one_shot(const source_t *source, const function_t *kernel, one_
    found->type_end = i - 1;
    found->value = i + 1;
    found->value_end = next_semicolon(source, i, kernel->end);
-   if (!uses(source, found->value, found->value_end, "blockIdx") || !uses(source, found->value, found->value_end, "threadIdx") ||
+   if (!uses(source, found->value, found->value_end, "blockIdx") ||
+       !uses(source, found->value, found->value_end, "threadIdx") ||
        uses(source, found->value, found->value_end, ","))
       return false;
    i = found->value_end + 1;
-   if (!source_is(source, i, "if") || !source_is(source, i + 1, "(") || !source_same(source, i + 2, source, found->name) ||
-       !source_is(source, i + 3, ">="))
+   if (!source_is(source, i, "if") || !source_is(source, i + 1, "(") ||
+       !source_same(source, i + 2, source, found->name) || !source_is(source, i + 3, ">="))
       return false;
    found->limit = i + 4;
    found->limit_end = source_closing(source, i + 1);
@@ -134,7 +139,8 @@ static int span_length(const source_t *source, uint32_t first, uint32_t end) {
    return (int)(source->code[end - 1].start + source->code[end - 1].length - source->code[first].start);
 }
 
-/* Bounds the grid's first dim of every launch of the kernel.  False when one is written in a way that cannot be edited. */
+/* Bounds the grid's first dim of every launch of the kernel.  False when one is written in a way that cannot
+ * be edited. */
 static bool cap_grids(const edit_subject_t *subject, const function_t *kernel, edit_result_t *result) {
    const rkb_manifest_t *manifest = subject->manifest;
    bool any = false;
@@ -163,13 +169,16 @@ static bool make_strided(const edit_subject_t *subject, const function_t *kernel
    const uint32_t start = source->code[kernel->body + 1].start, end = source->code[found.rest].start;
    source_copy(source, found.name, name, sizeof name);
    source_copy(source, kernel->name, kernel_name, sizeof kernel_name);
-   patches_add(&result->patches, start, end - start, "for (%.*s %s = %.*s; %s < %.*s; %s += (%.*s)gridDim.x * blockDim.x) {\n      ",
+   patches_add(&result->patches, start, end - start,
+               "for (%.*s %s = %.*s; %s < %.*s; %s += (%.*s)gridDim.x * blockDim.x) {\n      ",
                span_length(source, found.type, found.type_end), text + source->code[found.type].start, name,
-               span_length(source, found.value, found.value_end), text + source->code[found.value].start, name,
-               span_length(source, found.limit, found.limit_end), text + source->code[found.limit].start, name,
-               span_length(source, found.type, found.type_end), text + source->code[found.type].start);
+               span_length(source, found.value, found.value_end), text + source->code[found.value].start,
+               name, span_length(source, found.limit, found.limit_end),
+               text + source->code[found.limit].start, name, span_length(source, found.type, found.type_end),
+               text + source->code[found.type].start);
    patches_add(&result->patches, source->code[kernel->end].start, 0, "}\n");
-   snprintf(result->note, sizeof result->note, "%s strides over a grid of at most %d blocks", kernel_name, GRID_CAP);
+   snprintf(result->note, sizeof result->note, "%s strides over a grid of at most %d blocks", kernel_name,
+            GRID_CAP);
    return true;
 }
 
@@ -181,10 +190,12 @@ static bool make_whole(const edit_subject_t *subject, edit_result_t *result) {
       manifest_span_t span;
       const char *grid = subject->manifest->launches[l].grid;
       size_t length = strlen(grid);
-      if (strncmp(grid, "min(", 4) != 0 || length < (size_t)tail_length + 5 || strcmp(grid + length - tail_length, tail) != 0 ||
+      if (strncmp(grid, "min(", 4) != 0 || length < (size_t)tail_length + 5 ||
+          strcmp(grid + length - tail_length, tail) != 0 ||
           !manifest_launch_value(subject->source->text, subject->manifest, l, "grid", grid, &span))
          continue;
-      patches_add(&result->patches, span.start, span.length, "%.*s", (int)(length - 4 - tail_length), grid + 4);
+      patches_add(&result->patches, span.start, span.length, "%.*s", (int)(length - 4 - tail_length),
+                  grid + 4);
       snprintf(result->note, sizeof result->note, "launch %u has its whole grid again", l + 1);
       return true;
    }

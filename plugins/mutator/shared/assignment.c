@@ -15,24 +15,26 @@ static int64_t find_choice(const rkb_tune_parameter_t *parameter, int64_t value)
 
 static int read_defaults(const rkb_manifest_t *manifest, assignment_t *assignment, rkb_error_t *err) {
    if (manifest->tune_count > ASSIGNMENT_MAX)
-      return rkb_fail(err, RKB_ERR_LIMIT, "%u tune parameters; at most %d can be moved", manifest->tune_count, ASSIGNMENT_MAX);
+      return rkb_fail(err, RKB_ERR_LIMIT, "%u tune parameters; at most %d can be moved", manifest->tune_count,
+                      ASSIGNMENT_MAX);
    *assignment = (assignment_t){.count = manifest->tune_count};
    for (uint32_t i = 0; i < manifest->tune_count; i++) {
       int64_t choice = find_choice(&manifest->tune[i], manifest->tune[i].fallback);
       if (choice < 0)
-         return rkb_fail(err, RKB_ERR_INVALID, "the default %" PRId64 " of %s is not among its choices", manifest->tune[i].fallback,
-                         manifest->tune[i].name);
+         return rkb_fail(err, RKB_ERR_INVALID, "the default %" PRId64 " of %s is not among its choices",
+                         manifest->tune[i].fallback, manifest->tune[i].name);
       assignment->choice[i] = (uint32_t)choice;
    }
    return RKB_OK;
 }
 
-static int read_member(const rkb_manifest_t *manifest, const char *name, const json_t *value, assignment_t *assignment,
-                       rkb_error_t *err) {
+static int read_member(const rkb_manifest_t *manifest, const char *name, const json_t *value,
+                       assignment_t *assignment, rkb_error_t *err) {
    for (uint32_t i = 0; i < manifest->tune_count; i++) {
       if (strcmp(manifest->tune[i].name, name) != 0)
          continue;
-      int64_t choice = json_is_integer(value) ? find_choice(&manifest->tune[i], json_integer_value(value)) : -1;
+      int64_t choice =
+         json_is_integer(value) ? find_choice(&manifest->tune[i], json_integer_value(value)) : -1;
       if (choice < 0)
          return rkb_fail(err, RKB_ERR_INVALID, "the value of %s is not one of its choices", name);
       assignment->choice[i] = (uint32_t)choice;
@@ -41,7 +43,8 @@ static int read_member(const rkb_manifest_t *manifest, const char *name, const j
    return rkb_fail(err, RKB_ERR_INVALID, "the manifest has no tune parameter '%.60s'", name);
 }
 
-int assignment_read(const rkb_manifest_t *manifest, const char *tune_json, assignment_t *assignment, rkb_error_t *err) {
+int assignment_read(const rkb_manifest_t *manifest, const char *tune_json, assignment_t *assignment,
+                    rkb_error_t *err) {
    int status = read_defaults(manifest, assignment, err);
    if (status != RKB_OK || !tune_json)
       return status;
@@ -59,7 +62,8 @@ int assignment_read(const rkb_manifest_t *manifest, const char *tune_json, assig
 char *assignment_write(const rkb_manifest_t *manifest, const assignment_t *assignment) {
    json_t *tune = json_object();
    for (uint32_t i = 0; tune && i < assignment->count; i++) {
-      if (json_object_set_new(tune, manifest->tune[i].name, json_integer(assignment_value(manifest, assignment, i))) != 0) {
+      if (json_object_set_new(tune, manifest->tune[i].name,
+                              json_integer(assignment_value(manifest, assignment, i))) != 0) {
          json_decref(tune);
          return NULL;
       }
@@ -70,21 +74,24 @@ char *assignment_write(const rkb_manifest_t *manifest, const assignment_t *assig
 }
 
 bool assignment_equal(const assignment_t *left, const assignment_t *right) {
-   return left->count == right->count && memcmp(left->choice, right->choice, left->count * sizeof left->choice[0]) == 0;
+   return left->count == right->count &&
+          memcmp(left->choice, right->choice, left->count * sizeof left->choice[0]) == 0;
 }
 
 int64_t assignment_value(const rkb_manifest_t *manifest, const assignment_t *assignment, uint32_t parameter) {
    return manifest->tune[parameter].choices[assignment->choice[parameter]];
 }
 
-void assignment_difference(const rkb_manifest_t *manifest, const assignment_t *from, const assignment_t *to, char *out, size_t size) {
+void assignment_difference(const rkb_manifest_t *manifest, const assignment_t *from, const assignment_t *to,
+                           char *out, size_t size) {
    size_t used = 0;
    out[0] = '\0';
    for (uint32_t i = 0; i < from->count && used < size; i++) {
       if (from->choice[i] == to->choice[i])
          continue;
-      int written = snprintf(out + used, size - used, "%s%s %" PRId64 " -> %" PRId64, used > 0 ? ", " : "", manifest->tune[i].name,
-                             assignment_value(manifest, from, i), assignment_value(manifest, to, i));
+      int written = snprintf(out + used, size - used, "%s%s %" PRId64 " -> %" PRId64, used > 0 ? ", " : "",
+                             manifest->tune[i].name, assignment_value(manifest, from, i),
+                             assignment_value(manifest, to, i));
       used += written > 0 ? (size_t)written : 0;
    }
 }
@@ -109,8 +116,8 @@ bool assignment_at(const rkb_manifest_t *manifest, uint64_t index, assignment_t 
    return index == 0;
 }
 
-void assignment_neighbours(const rkb_manifest_t *manifest, const assignment_t *assignment, uint32_t parameter, int32_t *below,
-                           int32_t *above) {
+void assignment_neighbours(const rkb_manifest_t *manifest, const assignment_t *assignment, uint32_t parameter,
+                           int32_t *below, int32_t *above) {
    const rkb_tune_parameter_t *of = &manifest->tune[parameter];
    const int64_t value = of->choices[assignment->choice[parameter]];
    *below = *above = -1;

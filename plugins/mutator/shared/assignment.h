@@ -1,4 +1,5 @@
-/* A tune assignment as one choice of each parameter of a manifest, and the space of all of them.  Pure; any thread. */
+/* A tune assignment as one choice of each parameter of a manifest, and the space of all of them.  Pure; any
+ * thread. */
 #ifndef MUTATOR_ASSIGNMENT_H
 #define MUTATOR_ASSIGNMENT_H
 
@@ -11,9 +12,10 @@ typedef struct assignment {
    uint32_t choice[ASSIGNMENT_MAX]; /* index into the parameter's choices */
 } assignment_t;
 
-/* From a candidate's tune object (NULL: all defaults); names left out take their default.  RKB_ERR_INVALID for a name or value
- * that the manifest does not list, RKB_ERR_LIMIT for too many parameters. */
-int assignment_read(const rkb_manifest_t *manifest, const char *tune_json, assignment_t *assignment, rkb_error_t *err);
+/* From a candidate's tune object (NULL: all defaults); names left out take their default.  RKB_ERR_INVALID
+ * for a name or value that the manifest does not list, RKB_ERR_LIMIT for too many parameters. */
+int assignment_read(const rkb_manifest_t *manifest, const char *tune_json, assignment_t *assignment,
+                    rkb_error_t *err);
 /* The JSON object with every name, in the manifest's order; malloc'd, NULL when memory is out. */
 char *assignment_write(const rkb_manifest_t *manifest, const assignment_t *assignment);
 
@@ -21,7 +23,8 @@ bool assignment_equal(const assignment_t *left, const assignment_t *right);
 int64_t assignment_value(const rkb_manifest_t *manifest, const assignment_t *assignment, uint32_t parameter);
 
 /* "BLOCK 256 -> 128, VEC 4 -> 2"; "" when nothing differs. */
-void assignment_difference(const rkb_manifest_t *manifest, const assignment_t *from, const assignment_t *to, char *out, size_t size);
+void assignment_difference(const rkb_manifest_t *manifest, const assignment_t *from, const assignment_t *to,
+                           char *out, size_t size);
 
 /* Number of assignments, UINT64_MAX when it is more. */
 uint64_t assignment_space(const rkb_manifest_t *manifest);
@@ -29,7 +32,7 @@ uint64_t assignment_space(const rkb_manifest_t *manifest);
 bool assignment_at(const rkb_manifest_t *manifest, uint64_t index, assignment_t *assignment);
 
 /* The choices whose values are nearest below and above the current one; each -1 when there is none. */
-void assignment_neighbours(const rkb_manifest_t *manifest, const assignment_t *assignment, uint32_t parameter, int32_t *below,
-                           int32_t *above);
+void assignment_neighbours(const rkb_manifest_t *manifest, const assignment_t *assignment, uint32_t parameter,
+                           int32_t *below, int32_t *above);
 
 #endif

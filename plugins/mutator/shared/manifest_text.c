@@ -22,8 +22,8 @@ static uint32_t launch_end(const char *text, const rkb_manifest_t *manifest, uin
    return manifest->comment_start + manifest->comment_length;
 }
 
-bool manifest_launch_value(const char *text, const rkb_manifest_t *manifest, uint32_t launch, const char *key, const char *value,
-                           manifest_span_t *span) {
+bool manifest_launch_value(const char *text, const rkb_manifest_t *manifest, uint32_t launch, const char *key,
+                           const char *value, manifest_span_t *span) {
    const uint32_t end = launch_end(text, manifest, launch);
    const size_t length = strlen(key);
    uint32_t line = offset_of(text, manifest->launches[launch].line, 1);
@@ -43,9 +43,11 @@ bool manifest_launch_value(const char *text, const rkb_manifest_t *manifest, uin
    return false;
 }
 
-bool manifest_choices_end(const char *text, const rkb_manifest_t *manifest, uint32_t parameter, uint32_t *at) {
+bool manifest_choices_end(const char *text, const rkb_manifest_t *manifest, uint32_t parameter,
+                          uint32_t *at) {
    const rkb_tune_parameter_t *of = &manifest->tune[parameter];
-   const uint32_t start = offset_of(text, of->line, 1), end = manifest->comment_start + manifest->comment_length;
+   const uint32_t start = offset_of(text, of->line, 1),
+                  end = manifest->comment_start + manifest->comment_length;
    const char *choices = start < end ? memmem(text + start, end - start, "choices:", 8) : NULL;
    const char *name = start < end ? memmem(text + start, end - start, of->name, strlen(of->name)) : NULL;
    if (!choices || !name || name > choices || memchr(name, '\n', (size_t)(choices - name)))

@@ -1,5 +1,6 @@
-/* Where a manifest's values stand in the candidate's text, so that they can be edited in place.  Only the block style, one key a
- * line, is understood; what is written otherwise is not found, and an edit that needs it does not apply.  Pure; any thread. */
+/* Where a manifest's values stand in the candidate's text, so that they can be edited in place.  Only the
+ * block style, one key a line, is understood; what is written otherwise is not found, and an edit that needs
+ * it does not apply.  Pure; any thread. */
 #ifndef MUTATOR_MANIFEST_TEXT_H
 #define MUTATOR_MANIFEST_TEXT_H
 
@@ -9,15 +10,16 @@ typedef struct manifest_span {
    uint32_t start, length;
 } manifest_span_t;
 
-/* The value of a launch's key ("grid", "block"): the rest of its line.  False when it is not found or does not read `value`, the
- * text that the manifest gives for it. */
-bool manifest_launch_value(const char *text, const rkb_manifest_t *manifest, uint32_t launch, const char *key, const char *value,
-                           manifest_span_t *span);
+/* The value of a launch's key ("grid", "block"): the rest of its line.  False when it is not found or does
+ * not read `value`, the text that the manifest gives for it. */
+bool manifest_launch_value(const char *text, const rkb_manifest_t *manifest, uint32_t launch, const char *key,
+                           const char *value, manifest_span_t *span);
 
 /* The place before the ] that closes a tune parameter's choices. */
 bool manifest_choices_end(const char *text, const rkb_manifest_t *manifest, uint32_t parameter, uint32_t *at);
 
-/* The i-th expression of a launch's text, split at commas outside parentheses and trimmed.  False past the end. */
+/* The i-th expression of a launch's text, split at commas outside parentheses and trimmed.  False past the
+ * end. */
 bool manifest_expression_at(const char *list, uint32_t index, manifest_span_t *span);
 
 #endif

@@ -47,7 +47,8 @@ static void fit(model_t *model, const guide_point_t *points, uint32_t count) {
 }
 
 /* A draw from what the model believes of a point. */
-static double believe(const model_t *model, const rkb_random_api_t *random, rkb_random_t *stream, const assignment_t *at) {
+static double believe(const model_t *model, const rkb_random_api_t *random, rkb_random_t *stream,
+                      const assignment_t *at) {
    double value = model->mean, doubt = 0;
    for (uint32_t p = 0; p < at->count; p++) {
       if (at->choice[p] >= CHOICES_MAX)
@@ -73,8 +74,8 @@ static const guide_point_t *find_best(const guide_point_t *points, uint32_t coun
    return best;
 }
 
-bool guide_move(const rkb_random_api_t *random, rkb_random_t *stream, const rkb_manifest_t *manifest, const guide_point_t *points,
-                uint32_t point_count, assignment_t *assignment) {
+bool guide_move(const rkb_random_api_t *random, rkb_random_t *stream, const rkb_manifest_t *manifest,
+                const guide_point_t *points, uint32_t point_count, assignment_t *assignment) {
    model_t *model = calloc(1, sizeof *model);
    if (!model)
       return false;
@@ -86,7 +87,8 @@ bool guide_move(const rkb_random_api_t *random, rkb_random_t *stream, const rkb_
    for (uint32_t i = 0; i < POOL; i++) {
       assignment_t next = i % 3 == 1 && best ? best->at : parent;
       bool moved = i % 3 == 2 ? move_anywhere(random, stream, manifest, &next)
-                              : move_to_neighbour(random, stream, manifest, 1 + (uint32_t)random->below(stream, 2), &next);
+                              : move_to_neighbour(random, stream, manifest,
+                                                  1 + (uint32_t)random->below(stream, 2), &next);
       if (!moved || assignment_equal(&next, &parent) || is_tried(points, point_count, &next))
          continue;
       double belief = believe(model, random, stream, &next);

@@ -1,8 +1,8 @@
 /* Blind moves in the tune space. */
 #include "moves.h"
 
-bool move_to_neighbour(const rkb_random_api_t *random, rkb_random_t *stream, const rkb_manifest_t *manifest, uint32_t steps,
-                       assignment_t *assignment) {
+bool move_to_neighbour(const rkb_random_api_t *random, rkb_random_t *stream, const rkb_manifest_t *manifest,
+                       uint32_t steps, assignment_t *assignment) {
    uint32_t movable[ASSIGNMENT_MAX], count = 0;
    for (uint32_t i = 0; i < assignment->count; i++)
       if (manifest->tune[i].choice_count > 1)
@@ -24,7 +24,8 @@ bool move_to_neighbour(const rkb_random_api_t *random, rkb_random_t *stream, con
    return true;
 }
 
-bool move_anywhere(const rkb_random_api_t *random, rkb_random_t *stream, const rkb_manifest_t *manifest, assignment_t *assignment) {
+bool move_anywhere(const rkb_random_api_t *random, rkb_random_t *stream, const rkb_manifest_t *manifest,
+                   assignment_t *assignment) {
    uint64_t space = assignment_space(manifest);
    if (space < 2)
       return false;

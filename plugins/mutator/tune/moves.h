@@ -5,11 +5,13 @@
 #include <rkb/ext/random.h>
 #include "shared/assignment.h"
 
-/* Moves `steps` different parameters (fewer where fewer can move) to the next value below or above.  False: nothing can move. */
-bool move_to_neighbour(const rkb_random_api_t *random, rkb_random_t *stream, const rkb_manifest_t *manifest, uint32_t steps,
-                       assignment_t *assignment);
+/* Moves `steps` different parameters (fewer where fewer can move) to the next value below or above.  False:
+ * nothing can move. */
+bool move_to_neighbour(const rkb_random_api_t *random, rkb_random_t *stream, const rkb_manifest_t *manifest,
+                       uint32_t steps, assignment_t *assignment);
 
 /* Draws every parameter anew, never ending where it began.  False: the space has one point. */
-bool move_anywhere(const rkb_random_api_t *random, rkb_random_t *stream, const rkb_manifest_t *manifest, assignment_t *assignment);
+bool move_anywhere(const rkb_random_api_t *random, rkb_random_t *stream, const rkb_manifest_t *manifest,
+                   assignment_t *assignment);
 
 #endif

@@ -30,8 +30,8 @@ static int tune_create(const rkb_host_t *host, const void *config, void **self, 
    tune_t *me = malloc(sizeof *me);
    if (!me)
       return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %zu bytes", sizeof *me);
-   *me = (tune_t){host, config, host->get_extension(host, RKB_EXT_KERNEL), host->get_extension(host, RKB_EXT_RANDOM),
-                  host->get_extension(host, RKB_EXT_ARCHIVE)};
+   *me = (tune_t){host, config, host->get_extension(host, RKB_EXT_KERNEL),
+                  host->get_extension(host, RKB_EXT_RANDOM), host->get_extension(host, RKB_EXT_ARCHIVE)};
    if (!me->kernel || !me->random) {
       free(me);
       return rkb_fail(err, RKB_ERR_UNAVAILABLE, "this host offers no %s", RKB_EXT_KERNEL);
@@ -62,9 +62,11 @@ static int known_points(const tune_t *me, rkb_job_t job, const rkb_manifest_t *m
       const rkb_archive_row_t *row = me->archive->rows_at(rows, i);
       guide_point_t *point = &(*points)[*count];
       rkb_error_t ignored;
-      if (!row->source || strcmp(row->source, source) != 0 || assignment_read(manifest, row->tune, &point->at, &ignored) != RKB_OK)
+      if (!row->source || strcmp(row->source, source) != 0 ||
+          assignment_read(manifest, row->tune, &point->at, &ignored) != RKB_OK)
          continue;
-      bool passed = row->standing && (strcmp(row->standing, RKB_ACCEPT) == 0 || strcmp(row->standing, RKB_SUSPECT) == 0);
+      bool passed =
+         row->standing && (strcmp(row->standing, RKB_ACCEPT) == 0 || strcmp(row->standing, RKB_SUSPECT) == 0);
       point->has_objective = passed && row->has_objective;
       point->objective = row->objective;
       ++*count;
@@ -73,8 +75,8 @@ static int known_points(const tune_t *me, rkb_job_t job, const rkb_manifest_t *m
    return RKB_OK;
 }
 
-static int guided(const tune_t *me, rkb_job_t job, const rkb_manifest_t *manifest, const char *source, rkb_random_t *stream,
-                  assignment_t *assignment, bool *moved, rkb_error_t *err) {
+static int guided(const tune_t *me, rkb_job_t job, const rkb_manifest_t *manifest, const char *source,
+                  rkb_random_t *stream, assignment_t *assignment, bool *moved, rkb_error_t *err) {
    guide_point_t *points;
    uint32_t count;
    int status = known_points(me, job, manifest, source, &points, &count, err);
@@ -85,8 +87,8 @@ static int guided(const tune_t *me, rkb_job_t job, const rkb_manifest_t *manifes
 }
 
 /* The assignment that the strategy's hint {"grid": n} numbers. */
-static int from_grid(const tune_t *me, const rkb_item_t *request, const rkb_manifest_t *manifest, assignment_t *assignment,
-                     bool *moved, rkb_error_t *err) {
+static int from_grid(const tune_t *me, const rkb_item_t *request, const rkb_manifest_t *manifest,
+                     assignment_t *assignment, bool *moved, rkb_error_t *err) {
    const char *hints = me->host->item_json(me->host, request, "hints");
    json_t *object = hints ? json_loads(hints, 0, NULL) : NULL;
    const json_t *index = json_object_get(object, "grid");
@@ -99,8 +101,8 @@ static int from_grid(const tune_t *me, const rkb_item_t *request, const rkb_mani
    return status;
 }
 
-static int move(const tune_t *me, rkb_job_t job, const rkb_item_t *request, const rkb_manifest_t *manifest, const char *source,
-                assignment_t *assignment, bool *moved, rkb_error_t *err) {
+static int move(const tune_t *me, rkb_job_t job, const rkb_item_t *request, const rkb_manifest_t *manifest,
+                const char *source, assignment_t *assignment, bool *moved, rkb_error_t *err) {
    rkb_random_t stream = me->random->for_job(me->host, job, 0);
    const char *mode = me->config->mode;
    if (strcmp(mode, "grid") == 0)
@@ -113,14 +115,16 @@ static int move(const tune_t *me, rkb_job_t job, const rkb_item_t *request, cons
    return RKB_OK;
 }
 
-static int emit(const tune_t *me, rkb_job_t job, const rkb_item_t *parent, const char *source, const rkb_manifest_t *manifest,
-                const assignment_t *from, const assignment_t *to, rkb_error_t *err) {
+static int emit(const tune_t *me, rkb_job_t job, const rkb_item_t *parent, const char *source,
+                const rkb_manifest_t *manifest, const assignment_t *from, const assignment_t *to,
+                rkb_error_t *err) {
    char difference[400], note[480];
    char *tune = assignment_write(manifest, to);
    if (!tune)
       return rkb_fail(err, RKB_ERR_NOMEM, "cannot write the tune assignment");
    assignment_difference(manifest, from, to, difference, sizeof difference);
-   snprintf(note, sizeof note, "%s: %s", me->config->mode, difference[0] ? difference : "the parent's own assignment");
+   snprintf(note, sizeof note, "%s: %s", me->config->mode,
+            difference[0] ? difference : "the parent's own assignment");
    int status = rkb_emit_candidate(me->host, job, source, tune, note, &parent, 1);
    free(tune);
    return status == RKB_OK ? RKB_OK : rkb_fail(err, status, "cannot emit the candidate");
@@ -156,24 +160,41 @@ static void tune_destroy(void *self) {
 }
 
 static const rkb_option_t options[] = {
-   {.name = "mode", .type = RKB_OPT_ENUM, .offset = offsetof(tune_config_t, mode), .fallback = "guided",
+   {.name = "mode",
+    .type = RKB_OPT_ENUM,
+    .offset = offsetof(tune_config_t, mode),
+    .fallback = "guided",
     .choices = (const char *const[]){"neighbour", "random", "guided", "grid", NULL},
-    .help = "neighbour: the next value below or above; random: anywhere; guided: by what the archive knows of the same source; "
+    .help = "neighbour: the next value below or above; random: anywhere; guided: by what the archive knows "
+            "of the same source; "
             "grid: the point that rkb.strategy.grid asks for."},
-   {.name = "steps", .type = RKB_OPT_INT, .offset = offsetof(tune_config_t, steps), .fallback = "1", .min = 1, .max = ASSIGNMENT_MAX,
+   {.name = "steps",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(tune_config_t, steps),
+    .fallback = "1",
+    .min = 1,
+    .max = ASSIGNMENT_MAX,
     .help = "Parameters that a neighbour move changes."},
 };
 
 static const rkb_stage_t tune = {
-   .size = sizeof(rkb_stage_t), .kind = RKB_MUTATOR, .flags = RKB_STAGE_DETERMINISTIC,
-   .id = "rkb.mutator.tune", .summary = "Moves in the tune space of a candidate.",
+   .size = sizeof(rkb_stage_t),
+   .kind = RKB_MUTATOR,
+   .flags = RKB_STAGE_DETERMINISTIC,
+   .id = "rkb.mutator.tune",
+   .summary = "Moves in the tune space of a candidate.",
    .accepts = (const char *const[]){RKB_ITEM_REQUEST, NULL},
    .emits = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
-   RKB_OPTIONS(options), .config_size = sizeof(tune_config_t),
-   .create = tune_create, .run = tune_run, .destroy = tune_destroy,
+   RKB_OPTIONS(options),
+   .config_size = sizeof(tune_config_t),
+   .create = tune_create,
+   .run = tune_run,
+   .destroy = tune_destroy,
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
-   RKB_PLUGIN_HEAD, .name = "tune", .version = "0.1.0",
+   RKB_PLUGIN_HEAD,
+   .name = "tune",
+   .version = "0.1.0",
    .stages = (const rkb_stage_t *const[]){&tune, NULL},
 };

@@ -1,22 +1,26 @@
-/* Finds function definitions by their tokens: a statement at namespace scope with a parenthesis after a name, and a body. */
+/* Finds function definitions by their tokens: a statement at namespace scope with a parenthesis after a name,
+ * and a body. */
 #include "source/functions.h"
 #include <stdlib.h>
 #include <string.h>
 
 /* Words whose parenthesis belongs to a specifier. */
 static bool takes_arguments(const source_t *source, uint32_t i) {
-   static const char *const words[] = {"__launch_bounds__", "__cluster_dims__", "alignas", "__align__", "__attribute__", "decltype",
-                                       "__block_size__", "__maxnreg__", NULL};
+   static const char *const words[] = {"__launch_bounds__", "__cluster_dims__", "alignas",
+                                       "__align__",         "__attribute__",    "decltype",
+                                       "__block_size__",    "__maxnreg__",      NULL};
    for (uint32_t w = 0; words[w]; w++)
       if (source_is(source, i, words[w]))
          return true;
    return false;
 }
 
-/* The parenthesis that opens the parameters of the statement from first on; SOURCE_NONE when it declares no function. */
+/* The parenthesis that opens the parameters of the statement from first on; SOURCE_NONE when it declares no
+ * function. */
 static uint32_t find_parameters(const source_t *source, uint32_t first) {
    for (uint32_t i = first; i < source->count; i++) {
-      if (source_is(source, i, ";") || source_is(source, i, "{") || source_is(source, i, "=") || source_is(source, i, "}"))
+      if (source_is(source, i, ";") || source_is(source, i, "{") || source_is(source, i, "=") ||
+          source_is(source, i, "}"))
          return SOURCE_NONE;
       if (source_is(source, i, "<")) {
          i = source_closing_angle(source, i);
@@ -47,7 +51,8 @@ static parameter_t read_parameter(const source_t *source, uint32_t first, uint32
          parameter.is_pointer = true;
       if (source_is(source, i, "[")) /* what stands inside is a size */
          break;
-      if (source_kind(source, i, RKB_TOKEN_IDENTIFIER) && !source_is(source, i, "const") && !source_is(source, i, "__restrict__"))
+      if (source_kind(source, i, RKB_TOKEN_IDENTIFIER) && !source_is(source, i, "const") &&
+          !source_is(source, i, "__restrict__"))
          parameter.name = i;
    }
    /* A single word is a type. */
@@ -145,7 +150,8 @@ int functions_find(const source_t *source, functions_t *functions, rkb_error_t *
       uint32_t inside = enter_scope(source, i);
       if (inside > 0) {
          i = inside;
-      } else if (source_kind(source, i, RKB_TOKEN_DIRECTIVE) || source_is(source, i, "}") || source_is(source, i, ";")) {
+      } else if (source_kind(source, i, RKB_TOKEN_DIRECTIVE) || source_is(source, i, "}") ||
+                 source_is(source, i, ";")) {
          i++;
       } else if (read_function(source, i, &functions->list[functions->count])) {
          i = functions->list[functions->count++].end + 1;
@@ -161,7 +167,8 @@ void functions_free(functions_t *functions) {
    *functions = (functions_t){0};
 }
 
-const function_t *functions_named(const source_t *source, const functions_t *functions, const char *name, size_t length) {
+const function_t *functions_named(const source_t *source, const functions_t *functions, const char *name,
+                                  size_t length) {
    char text[256];
    if (length >= sizeof text)
       return NULL;
@@ -169,7 +176,8 @@ const function_t *functions_named(const source_t *source, const functions_t *fun
    text[length] = '\0';
    const function_t *found = NULL;
    for (uint32_t i = 0; i < functions->count; i++)
-      if (source_is(source, functions->list[i].name, text) && (!found || (functions->list[i].is_kernel && !found->is_kernel)))
+      if (source_is(source, functions->list[i].name, text) &&
+          (!found || (functions->list[i].is_kernel && !found->is_kernel)))
          found = &functions->list[i];
    return found;
 }

@@ -1,4 +1,5 @@
-/* The functions of a text at namespace scope, found by tokens: kernels and device functions with their parameters.  One thread. */
+/* The functions of a text at namespace scope, found by tokens: kernels and device functions with their
+ * parameters.  One thread. */
 #ifndef PLUGIN_SOURCE_FUNCTIONS_H
 #define PLUGIN_SOURCE_FUNCTIONS_H
 
@@ -13,7 +14,7 @@ typedef struct parameter {
 } parameter_t;
 
 typedef struct function {
-   uint32_t first;       /* "template", or the first specifier */
+   uint32_t first; /* "template", or the first specifier */
    uint32_t name;
    uint32_t open, close; /* parentheses of the parameters */
    uint32_t body, end;   /* braces */
@@ -33,6 +34,7 @@ int functions_find(const source_t *source, functions_t *functions, rkb_error_t *
 void functions_free(functions_t *functions);
 
 /* By name, kernels first; NULL when there is none. */
-const function_t *functions_named(const source_t *source, const functions_t *functions, const char *name, size_t length);
+const function_t *functions_named(const source_t *source, const functions_t *functions, const char *name,
+                                  size_t length);
 
 #endif

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int source_open(source_t *source, const rkb_kernel_api_t *kernel, const char *text, size_t bytes, rkb_error_t *err) {
+int source_open(source_t *source, const rkb_kernel_api_t *kernel, const char *text, size_t bytes,
+                rkb_error_t *err) {
    uint32_t count;
    *source = (source_t){.text = text, .bytes = bytes};
    rkb_tokens_t *tokens = kernel->tokens(text, bytes);

@@ -1,4 +1,5 @@
-/* A candidate's text as code tokens (no comments), with what a token says and which bracket closes which.  One thread. */
+/* A candidate's text as code tokens (no comments), with what a token says and which bracket closes which. One
+ * thread. */
 #ifndef PLUGIN_SOURCE_H
 #define PLUGIN_SOURCE_H
 
@@ -13,7 +14,8 @@ typedef struct source {
    uint32_t count;
 } source_t;
 
-int source_open(source_t *source, const rkb_kernel_api_t *kernel, const char *text, size_t bytes, rkb_error_t *err);
+int source_open(source_t *source, const rkb_kernel_api_t *kernel, const char *text, size_t bytes,
+                rkb_error_t *err);
 void source_close(source_t *source);
 
 /* What token i says, line continuations folded away; past the end nothing is ever true. */
@@ -25,7 +27,8 @@ size_t source_copy(const source_t *source, uint32_t i, char *out, size_t size);
 
 /* The token that closes the (, [ or { at open; SOURCE_NONE when it stays open. */
 uint32_t source_closing(const source_t *source, uint32_t open);
-/* The > that closes the < at open, counting angles and skipping brackets; SOURCE_NONE when a ; or { comes first. */
+/* The > that closes the < at open, counting angles and skipping brackets; SOURCE_NONE when a ; or { comes
+ * first. */
 uint32_t source_closing_angle(const source_t *source, uint32_t open);
 
 #endif

@@ -1,6 +1,7 @@
 /* rkb.strategy.best_of_n - n independent draws from the first candidates: the baseline without selection.
  *
- * Keeps the viable candidates of the propose section; what a search request gave is never a parent.  The loop's thread. */
+ * Keeps the viable candidates of the propose section; what a search request gave is never a parent.  The
+ * loop's thread. */
 #include <rkb/strategy.h>
 #include <stdlib.h>
 #include "shared/individual.h"
@@ -22,8 +23,8 @@ typedef struct best_of_n {
    uint64_t asked;
 } best_of_n_t;
 
-static int best_of_n_create(const rkb_host_t *host, const void *config, const rkb_setup_t *setup, rkb_random_t stream, void **self,
-                            rkb_error_t *err) {
+static int best_of_n_create(const rkb_host_t *host, const void *config, const rkb_setup_t *setup,
+                            rkb_random_t stream, void **self, rkb_error_t *err) {
    const rkb_random_api_t *random = host->get_extension(host, RKB_EXT_RANDOM);
    if (!random)
       return rkb_fail(err, RKB_ERR_UNAVAILABLE, "this host offers no %s", RKB_EXT_RANDOM);
@@ -69,7 +70,8 @@ static int best_of_n_ask(void *self, rkb_request_t *out, rkb_error_t *err) {
       return RKB_ASK_DONE;
    double weights[OPERATORS_MAX];
    bool any = false;
-   for (uint32_t i = 0; i < me->setup->operator_count; i++) { /* without a root, what needs a parent is left out */
+   for (uint32_t i = 0; i < me->setup->operator_count;
+        i++) { /* without a root, what needs a parent is left out */
       bool usable = me->root_count > 0 || me->setup->operators[i].kind != RKB_MUTATOR;
       weights[i] = usable ? me->setup->operators[i].weight : 0;
       any = any || weights[i] > 0;
@@ -81,7 +83,9 @@ static int best_of_n_ask(void *self, rkb_request_t *out, rkb_error_t *err) {
       out->parents[0] = me->roots[me->asked % me->root_count].number;
       out->parent_count = 1;
       if (me->root_count > 1) { /* a second root, for operators that join two */
-         out->parents[1] = me->roots[(me->asked + 1 + me->random->below(&me->stream, me->root_count - 1)) % me->root_count].number;
+         out->parents[1] =
+            me->roots[(me->asked + 1 + me->random->below(&me->stream, me->root_count - 1)) % me->root_count]
+               .number;
          out->parent_count = 2;
       }
    }
@@ -94,18 +98,30 @@ static void best_of_n_destroy(void *self) {
 }
 
 static const rkb_option_t options[] = {
-   {.name = "n", .type = RKB_OPT_INT, .offset = offsetof(config_t, n), .fallback = "0", .min = 0, .max = 1e9,
+   {.name = "n",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(config_t, n),
+    .fallback = "0",
+    .min = 0,
+    .max = 1e9,
     .help = "Draws before it is done; 0: as many as the run's limits allow."},
 };
 
 static const rkb_strategy_t best_of_n = {
-   .size = sizeof(rkb_strategy_t), .id = "rkb.strategy.best_of_n",
+   .size = sizeof(rkb_strategy_t),
+   .id = "rkb.strategy.best_of_n",
    .summary = "Independent draws from the first candidates, without selection.",
-   RKB_OPTIONS(options), .config_size = sizeof(config_t),
-   .create = best_of_n_create, .ask = best_of_n_ask, .tell = best_of_n_tell, .destroy = best_of_n_destroy,
+   RKB_OPTIONS(options),
+   .config_size = sizeof(config_t),
+   .create = best_of_n_create,
+   .ask = best_of_n_ask,
+   .tell = best_of_n_tell,
+   .destroy = best_of_n_destroy,
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
-   RKB_PLUGIN_HEAD, .name = "best_of_n", .version = "0.1.0",
+   RKB_PLUGIN_HEAD,
+   .name = "best_of_n",
+   .version = "0.1.0",
    .strategies = (const rkb_strategy_t *const[]){&best_of_n, NULL},
 };

@@ -16,7 +16,7 @@ typedef struct config {
 typedef struct parent {
    int64_t number;
    char source_hash[33];
-   uint64_t next;     /* grid point to ask for */
+   uint64_t next; /* grid point to ask for */
    bool finished;
 } parent_t;
 
@@ -24,14 +24,14 @@ typedef struct grid {
    const config_t *config;
    parent_t parents[PARENTS_MAX];
    uint32_t parent_count;
-   uint32_t turn;            /* parent to ask next */
-   uint64_t asked;           /* search requests so far */
-   uint32_t *parent_of;      /* of request number % ring */
+   uint32_t turn;       /* parent to ask next */
+   uint64_t asked;      /* search requests so far */
+   uint32_t *parent_of; /* of request number % ring */
    uint32_t ring;
 } grid_t;
 
-static int grid_create(const rkb_host_t *host, const void *config, const rkb_setup_t *setup, rkb_random_t stream, void **self,
-                       rkb_error_t *err) {
+static int grid_create(const rkb_host_t *host, const void *config, const rkb_setup_t *setup,
+                       rkb_random_t stream, void **self, rkb_error_t *err) {
    (void)host, (void)stream;
    if (setup->operator_count == 0)
       return rkb_fail(err, RKB_ERR_INVALID, "search.operators needs an entry that understands the grid hint");
@@ -75,7 +75,8 @@ static int grid_tell(void *self, const rkb_result_t *result, rkb_error_t *err) {
    parent_t *parent = &me->parents[me->parent_of[result->request % me->ring]];
    if (result->candidate_count == 0)
       parent->finished = true;
-   else if (strcmp(me->config->on_reject, "stop") == 0 && strcmp(result->candidates[0]->standing, "reject") == 0)
+   else if (strcmp(me->config->on_reject, "stop") == 0 &&
+            strcmp(result->candidates[0]->standing, "reject") == 0)
       parent->finished = true;
    return RKB_OK;
 }
@@ -107,19 +108,30 @@ static void grid_destroy(void *self) {
 }
 
 static const rkb_option_t options[] = {
-   {.name = "on_reject", .type = RKB_OPT_ENUM, .offset = offsetof(config_t, on_reject), .fallback = "continue",
+   {.name = "on_reject",
+    .type = RKB_OPT_ENUM,
+    .offset = offsetof(config_t, on_reject),
+    .fallback = "continue",
     .choices = (const char *const[]){"continue", "stop", NULL},
-    .help = "What one rejected point means for its parent's grid: go on, for another assignment may be right, or leave it."},
+    .help = "What one rejected point means for its parent's grid: go on, for another assignment may be "
+            "right, or leave it."},
 };
 
 static const rkb_strategy_t grid = {
-   .size = sizeof(rkb_strategy_t), .id = "rkb.strategy.grid",
+   .size = sizeof(rkb_strategy_t),
+   .id = "rkb.strategy.grid",
    .summary = "Every tune assignment of every first candidate, in order.",
-   RKB_OPTIONS(options), .config_size = sizeof(config_t),
-   .create = grid_create, .ask = grid_ask, .tell = grid_tell, .destroy = grid_destroy,
+   RKB_OPTIONS(options),
+   .config_size = sizeof(config_t),
+   .create = grid_create,
+   .ask = grid_ask,
+   .tell = grid_tell,
+   .destroy = grid_destroy,
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
-   RKB_PLUGIN_HEAD, .name = "grid", .version = "0.1.0",
+   RKB_PLUGIN_HEAD,
+   .name = "grid",
+   .version = "0.1.0",
    .strategies = (const rkb_strategy_t *const[]){&grid, NULL},
 };

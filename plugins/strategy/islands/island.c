@@ -18,7 +18,8 @@ void island_free(island_t *island) {
 }
 
 static void remove_member(island_t *island, uint32_t index) {
-   memmove(&island->members[index], &island->members[index + 1], (island->count - index - 1) * sizeof island->members[0]);
+   memmove(&island->members[index], &island->members[index + 1],
+           (island->count - index - 1) * sizeof island->members[0]);
    island->count--;
 }
 
@@ -41,7 +42,8 @@ static uint32_t who_leaves(const island_t *island, const island_rules_t *rules) 
    return leaving;
 }
 
-void island_add(island_t *island, const island_rules_t *rules, const individual_t *individual, uint32_t cell) {
+void island_add(island_t *island, const island_rules_t *rules, const individual_t *individual,
+                uint32_t cell) {
    for (uint32_t i = 0; i < island->count; i++) {
       const member_t *member = &island->members[i];
       if (member->individual.number == individual->number)
@@ -75,8 +77,8 @@ static uint32_t draw_rank(const island_t *island, const island_rules_t *rules, c
    return best;
 }
 
-const individual_t *island_select(const island_t *island, const island_rules_t *rules, const rkb_random_api_t *random,
-                                  rkb_random_t *stream, int64_t except) {
+const individual_t *island_select(const island_t *island, const island_rules_t *rules,
+                                  const rkb_random_api_t *random, rkb_random_t *stream, int64_t except) {
    if (island->count == 0)
       return NULL;
    uint32_t rank = draw_rank(island, rules, random, stream);

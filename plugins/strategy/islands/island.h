@@ -1,4 +1,5 @@
-/* One island: a population of bounded size, kept in rank order, and the choice of parents from it.  The loop's thread. */
+/* One island: a population of bounded size, kept in rank order, and the choice of parents from it.  The
+ * loop's thread. */
 #ifndef ISLANDS_ISLAND_H
 #define ISLANDS_ISLAND_H
 
@@ -16,13 +17,13 @@ typedef struct member {
 } member_t;
 
 typedef struct island_rules {
-   uint32_t size;        /* most members */
-   uint32_t elites;      /* best members that are never replaced */
-   bool oldest_leaves;   /* the oldest that is no elite makes room; otherwise the worst */
+   uint32_t size;      /* most members */
+   uint32_t elites;    /* best members that are never replaced */
+   bool oldest_leaves; /* the oldest that is no elite makes room; otherwise the worst */
    bool one_per_cell;
    enum selection selection;
-   uint32_t tournament;  /* members drawn, the best wins */
-   double exponent;      /* chance of rank r (from 0) in proportion to (r + 1) ^ -exponent */
+   uint32_t tournament; /* members drawn, the best wins */
+   double exponent;     /* chance of rank r (from 0) in proportion to (r + 1) ^ -exponent */
 } island_rules_t;
 
 typedef struct island {
@@ -37,8 +38,9 @@ void island_free(island_t *island);
 /* Takes an individual in, unless it is there already or loses its cell or its place at once. */
 void island_add(island_t *island, const island_rules_t *rules, const individual_t *individual, uint32_t cell);
 
-/* A parent, or NULL when the island is empty; other than `except` (a number, 0: any) where there is another. */
-const individual_t *island_select(const island_t *island, const island_rules_t *rules, const rkb_random_api_t *random,
-                                  rkb_random_t *stream, int64_t except);
+/* A parent, or NULL when the island is empty; other than `except` (a number, 0: any) where there is another.
+ */
+const individual_t *island_select(const island_t *island, const island_rules_t *rules,
+                                  const rkb_random_api_t *random, rkb_random_t *stream, int64_t except);
 
 #endif

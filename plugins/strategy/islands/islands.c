@@ -1,7 +1,7 @@
 /* rkb.strategy.islands - populations that evolve side by side and exchange their best now and then.
  *
- * Search request n belongs to island n modulo their number; its children go there.  Owns the islands and, for requests in
- * flight, which island and operator each belongs to.  The loop's thread. */
+ * Search request n belongs to island n modulo their number; its children go there.  Owns the islands and, for
+ * requests in flight, which island and operator each belongs to.  The loop's thread. */
 #include <rkb/strategy.h>
 #include <math.h>
 #include <stdlib.h>
@@ -50,7 +50,8 @@ static int check_config(const config_t *config, const rkb_setup_t *setup, rkb_er
    if (setup->operator_count == 0 || setup->operator_count > CREDIT_OPERATORS_MAX)
       return rkb_fail(err, RKB_ERR_INVALID, "search.operators needs 1 to %d entries", CREDIT_OPERATORS_MAX);
    if (config->elites > config->size)
-      return rkb_fail_option(err, "elites", "more elites than an island has members (size: %lld)", (long long)config->size);
+      return rkb_fail_option(err, "elites", "more elites than an island has members (size: %lld)",
+                             (long long)config->size);
    if (config->cells.count > CELL_FEATURES_MAX)
       return rkb_fail_option(err, "cells", "at most %d features make a cell", CELL_FEATURES_MAX);
    for (uint64_t i = 0; i < config->cells.count; i++)
@@ -67,8 +68,8 @@ static void islands_destroy(void *self) {
    free(me);
 }
 
-static int islands_create(const rkb_host_t *host, const void *config, const rkb_setup_t *setup, rkb_random_t stream, void **self,
-                          rkb_error_t *err) {
+static int islands_create(const rkb_host_t *host, const void *config, const rkb_setup_t *setup,
+                          rkb_random_t stream, void **self, rkb_error_t *err) {
    const config_t *options = config;
    int status = check_config(options, setup, err);
    if (status != RKB_OK)
@@ -80,10 +81,13 @@ static int islands_create(const rkb_host_t *host, const void *config, const rkb_
    me->setup = setup;
    me->stream = stream;
    me->credit.count = setup->operator_count;
-   me->rules = (island_rules_t){.size = (uint32_t)options->size, .elites = (uint32_t)options->elites,
+   me->rules = (island_rules_t){.size = (uint32_t)options->size,
+                                .elites = (uint32_t)options->elites,
                                 .oldest_leaves = strcmp(options->replacement, "oldest") == 0,
-                                .one_per_cell = options->cells.count > 0, .selection = selection_of(options->selection),
-                                .tournament = (uint32_t)options->tournament, .exponent = options->exponent};
+                                .one_per_cell = options->cells.count > 0,
+                                .selection = selection_of(options->selection),
+                                .tournament = (uint32_t)options->tournament,
+                                .exponent = options->exponent};
    me->ring = 2 * setup->window + 1; /* results lag by at most the window */
    me->flights = calloc(me->ring, sizeof *me->flights);
    me->random = host->get_extension(host, RKB_EXT_RANDOM);
@@ -101,7 +105,8 @@ static int islands_create(const rkb_host_t *host, const void *config, const rkb_
    return RKB_OK;
 }
 
-/* The best members of each island go to the next one, all at once: nobody travels two islands in one migration. */
+/* The best members of each island go to the next one, all at once: nobody travels two islands in one
+ * migration. */
 static int migrate(islands_t *me, rkb_error_t *err) {
    const uint32_t count = (uint32_t)me->config->islands, migrants = (uint32_t)me->config->migrants;
    if (count < 2 || migrants == 0)
@@ -135,7 +140,8 @@ static double gain_of(const flight_t *flight, const rkb_result_t *result) {
    double gain = 0;
    for (uint32_t i = 0; i < result->candidate_count; i++) {
       individual_t child = individual_of(result->candidates[i]);
-      bool counts = individual_is_viable(result->candidates[i]) && child.standing == STANDING_ACCEPT && child.has_objective;
+      bool counts = individual_is_viable(result->candidates[i]) && child.standing == STANDING_ACCEPT &&
+                    child.has_objective;
       if (counts && flight->has_objective && child.objective > 0 && flight->objective > child.objective)
          gain = fmax(gain, log(flight->objective / child.objective));
    }
@@ -161,7 +167,8 @@ static int islands_tell(void *self, const rkb_result_t *result, rkb_error_t *err
    return period > 0 && me->told % period == 0 ? migrate(me, err) : RKB_OK;
 }
 
-/* An operator by weight or by what it earned; without parents only those that need none.  False: there is no such operator. */
+/* An operator by weight or by what it earned; without parents only those that need none.  False: there is no
+ * such operator. */
 static bool draw_operator(islands_t *me, bool has_parents, uint32_t *drawn) {
    double weights[CREDIT_OPERATORS_MAX], chances[CREDIT_OPERATORS_MAX];
    bool any = false;
@@ -196,7 +203,8 @@ static int islands_ask(void *self, rkb_request_t *out, rkb_error_t *err) {
    out->parent_count = 1;
    flight->has_objective = parent->has_objective;
    flight->objective = parent->objective;
-   const individual_t *mate = island_select(&me->island[home], &me->rules, me->random, &me->stream, parent->number);
+   const individual_t *mate =
+      island_select(&me->island[home], &me->rules, me->random, &me->stream, parent->number);
    if (mate->number != parent->number) { /* for operators that join two; others use the first */
       out->parents[1] = mate->number;
       out->parent_count = 2;
@@ -205,53 +213,132 @@ static int islands_ask(void *self, rkb_request_t *out, rkb_error_t *err) {
 }
 
 static const rkb_option_t cell_options[] = {
-   {.name = "by", .type = RKB_OPT_STRING, .flags = RKB_OPT_REQUIRED, .offset = offsetof(cell_feature_t, by),
+   {.name = "by",
+    .type = RKB_OPT_STRING,
+    .flags = RKB_OPT_REQUIRED,
+    .offset = offsetof(cell_feature_t, by),
     .help = "A measurement, \"<entry id>.<name>\"."},
-   {.name = "scale", .type = RKB_OPT_ENUM, .offset = offsetof(cell_feature_t, scale), .fallback = "log2",
-    .choices = (const char *const[]){"log2", "linear", NULL}, .help = "Steps that double, or steps of equal width."},
-   {.name = "step", .type = RKB_OPT_REAL, .offset = offsetof(cell_feature_t, step), .fallback = "1", .min = 0, .max = 1e18,
+   {.name = "scale",
+    .type = RKB_OPT_ENUM,
+    .offset = offsetof(cell_feature_t, scale),
+    .fallback = "log2",
+    .choices = (const char *const[]){"log2", "linear", NULL},
+    .help = "Steps that double, or steps of equal width."},
+   {.name = "step",
+    .type = RKB_OPT_REAL,
+    .offset = offsetof(cell_feature_t, step),
+    .fallback = "1",
+    .min = 0,
+    .max = 1e18,
     .help = "Width of a linear step."},
 };
 
 static const rkb_option_t options[] = {
-   {.name = "islands", .type = RKB_OPT_INT, .offset = offsetof(config_t, islands), .fallback = "4", .min = 1, .max = ISLANDS_MAX,
+   {.name = "islands",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(config_t, islands),
+    .fallback = "4",
+    .min = 1,
+    .max = ISLANDS_MAX,
     .help = "Populations; request n belongs to island n modulo this."},
-   {.name = "size", .type = RKB_OPT_INT, .offset = offsetof(config_t, size), .fallback = "12", .min = 1, .max = ISLAND_SIZE_MAX,
+   {.name = "size",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(config_t, size),
+    .fallback = "12",
+    .min = 1,
+    .max = ISLAND_SIZE_MAX,
     .help = "Members of an island."},
-   {.name = "elites", .type = RKB_OPT_INT, .offset = offsetof(config_t, elites), .fallback = "2", .min = 0, .max = ISLAND_SIZE_MAX,
+   {.name = "elites",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(config_t, elites),
+    .fallback = "2",
+    .min = 0,
+    .max = ISLAND_SIZE_MAX,
     .help = "Best members of an island that age does not remove."},
-   {.name = "replacement", .type = RKB_OPT_ENUM, .offset = offsetof(config_t, replacement), .fallback = "worst",
-    .choices = (const char *const[]){"worst", "oldest", NULL}, .help = "Who makes room on a full island; elites never for age."},
-   {.name = "selection", .type = RKB_OPT_ENUM, .offset = offsetof(config_t, selection), .fallback = "tournament",
-    .choices = (const char *const[]){"tournament", "power_law", "uniform", NULL}, .help = "How parents are drawn."},
-   {.name = "tournament", .type = RKB_OPT_INT, .offset = offsetof(config_t, tournament), .fallback = "2", .min = 1, .max = 64,
+   {.name = "replacement",
+    .type = RKB_OPT_ENUM,
+    .offset = offsetof(config_t, replacement),
+    .fallback = "worst",
+    .choices = (const char *const[]){"worst", "oldest", NULL},
+    .help = "Who makes room on a full island; elites never for age."},
+   {.name = "selection",
+    .type = RKB_OPT_ENUM,
+    .offset = offsetof(config_t, selection),
+    .fallback = "tournament",
+    .choices = (const char *const[]){"tournament", "power_law", "uniform", NULL},
+    .help = "How parents are drawn."},
+   {.name = "tournament",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(config_t, tournament),
+    .fallback = "2",
+    .min = 1,
+    .max = 64,
     .help = "Members drawn for a tournament; the best of them is the parent."},
-   {.name = "exponent", .type = RKB_OPT_REAL, .offset = offsetof(config_t, exponent), .fallback = "1", .min = 0, .max = 16,
+   {.name = "exponent",
+    .type = RKB_OPT_REAL,
+    .offset = offsetof(config_t, exponent),
+    .fallback = "1",
+    .min = 0,
+    .max = 16,
     .help = "power_law: rank r is drawn in proportion to r ^ -exponent."},
-   {.name = "migrate_every", .type = RKB_OPT_INT, .offset = offsetof(config_t, migrate_every), .fallback = "2", .min = 0, .max = 1e6,
+   {.name = "migrate_every",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(config_t, migrate_every),
+    .fallback = "2",
+    .min = 0,
+    .max = 1e6,
     .help = "Generations (of window requests) between migrations; 0: never."},
-   {.name = "migrants", .type = RKB_OPT_INT, .offset = offsetof(config_t, migrants), .fallback = "1", .min = 0, .max = 64,
+   {.name = "migrants",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(config_t, migrants),
+    .fallback = "1",
+    .min = 0,
+    .max = 64,
     .help = "Best members that each island copies to the next."},
-   {.name = "credit", .type = RKB_OPT_ENUM, .offset = offsetof(config_t, credit), .fallback = "weights",
+   {.name = "credit",
+    .type = RKB_OPT_ENUM,
+    .offset = offsetof(config_t, credit),
+    .fallback = "weights",
     .choices = (const char *const[]){"weights", "bandit", NULL},
     .help = "Operators by the pipeline's weights alone, or those times what each gained lately."},
-   {.name = "floor", .type = RKB_OPT_REAL, .offset = offsetof(config_t, floor), .fallback = "0.1", .min = 0.001, .max = 1,
+   {.name = "floor",
+    .type = RKB_OPT_REAL,
+    .offset = offsetof(config_t, floor),
+    .fallback = "0.1",
+    .min = 0.001,
+    .max = 1,
     .help = "bandit: share that an operator keeps without any gain."},
-   {.name = "memory", .type = RKB_OPT_REAL, .offset = offsetof(config_t, memory), .fallback = "0.9", .min = 0.001, .max = 0.999,
+   {.name = "memory",
+    .type = RKB_OPT_REAL,
+    .offset = offsetof(config_t, memory),
+    .fallback = "0.9",
+    .min = 0.001,
+    .max = 0.999,
     .help = "bandit: share of an operator's old credit that a new result leaves."},
-   {.name = "cells", .type = RKB_OPT_TABLES, .offset = offsetof(config_t, cells), .members = cell_options,
-    .member_count = sizeof cell_options / sizeof cell_options[0], .member_size = sizeof(cell_feature_t),
+   {.name = "cells",
+    .type = RKB_OPT_TABLES,
+    .offset = offsetof(config_t, cells),
+    .members = cell_options,
+    .member_count = sizeof cell_options / sizeof cell_options[0],
+    .member_size = sizeof(cell_feature_t),
     .help = "MAP-Elites: features that make a cell; an island keeps the best of each cell."},
 };
 
 static const rkb_strategy_t islands = {
-   .size = sizeof(rkb_strategy_t), .id = "rkb.strategy.islands",
+   .size = sizeof(rkb_strategy_t),
+   .id = "rkb.strategy.islands",
    .summary = "Populations that evolve side by side and exchange their best.",
-   RKB_OPTIONS(options), .config_size = sizeof(config_t),
-   .create = islands_create, .ask = islands_ask, .tell = islands_tell, .destroy = islands_destroy,
+   RKB_OPTIONS(options),
+   .config_size = sizeof(config_t),
+   .create = islands_create,
+   .ask = islands_ask,
+   .tell = islands_tell,
+   .destroy = islands_destroy,
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
-   RKB_PLUGIN_HEAD, .name = "islands", .version = "0.1.0",
+   RKB_PLUGIN_HEAD,
+   .name = "islands",
+   .version = "0.1.0",
    .strategies = (const rkb_strategy_t *const[]){&islands, NULL},
 };

@@ -11,7 +11,8 @@ static enum standing standing_of(const char *name) {
 }
 
 individual_t individual_of(const rkb_told_t *told) {
-   return (individual_t){told->number, standing_of(told->standing), told->has_objective, told->has_objective ? told->objective : 0};
+   return (individual_t){told->number, standing_of(told->standing), told->has_objective,
+                         told->has_objective ? told->objective : 0};
 }
 
 bool individual_is_viable(const rkb_told_t *told) {

@@ -18,8 +18,8 @@ individual_t individual_of(const rkb_told_t *told);
 /* May be a parent: not rejected, no duplicate of one told before. */
 bool individual_is_viable(const rkb_told_t *told);
 
-/* Negative when left is better: accept before suspect before unknown, measured before not, then the objective, then the lower
- * number. */
+/* Negative when left is better: accept before suspect before unknown, measured before not, then the
+ * objective, then the lower number. */
 int individual_compare(const individual_t *left, const individual_t *right);
 
 #endif

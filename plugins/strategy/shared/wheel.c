@@ -1,7 +1,8 @@
 /* A draw with weights. */
 #include "shared/wheel.h"
 
-uint32_t wheel_draw(const rkb_random_api_t *random, rkb_random_t *stream, const double *weights, uint32_t count) {
+uint32_t wheel_draw(const rkb_random_api_t *random, rkb_random_t *stream, const double *weights,
+                    uint32_t count) {
    double total = 0;
    uint32_t last = 0;
    for (uint32_t i = 0; i < count; i++) {

@@ -75,22 +75,34 @@ static void seed_destroy(void *self) {
 }
 
 static const rkb_option_t options[] = {
-   {.name = "directory", .type = RKB_OPT_PATH, .offset = offsetof(seed_config_t, directory),
+   {.name = "directory",
+    .type = RKB_OPT_PATH,
+    .offset = offsetof(seed_config_t, directory),
     .help = "Where the kernels lie; default the task's seeds/<direction>/."},
-   {.name = "files", .type = RKB_OPT_STRINGS, .offset = offsetof(seed_config_t, files),
+   {.name = "files",
+    .type = RKB_OPT_STRINGS,
+    .offset = offsetof(seed_config_t, files),
     .help = "Names below the directory, or absolute paths; default every *.cu there, by name."},
 };
 
 static const rkb_stage_t seed = {
-   .size = sizeof(rkb_stage_t), .kind = RKB_TRANSLATOR, .flags = RKB_STAGE_DETERMINISTIC,
-   .id = "rkb.translator.seed", .summary = "First candidates from kernels that a person wrote.",
+   .size = sizeof(rkb_stage_t),
+   .kind = RKB_TRANSLATOR,
+   .flags = RKB_STAGE_DETERMINISTIC,
+   .id = "rkb.translator.seed",
+   .summary = "First candidates from kernels that a person wrote.",
    .accepts = (const char *const[]){RKB_ITEM_REQUEST, NULL},
    .emits = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
-   RKB_OPTIONS(options), .config_size = sizeof(seed_config_t),
-   .create = seed_create, .run = seed_run, .destroy = seed_destroy,
+   RKB_OPTIONS(options),
+   .config_size = sizeof(seed_config_t),
+   .create = seed_create,
+   .run = seed_run,
+   .destroy = seed_destroy,
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
-   RKB_PLUGIN_HEAD, .name = "seed", .version = "0.1.0",
+   RKB_PLUGIN_HEAD,
+   .name = "seed",
+   .version = "0.1.0",
    .stages = (const rkb_stage_t *const[]){&seed, NULL},
 };

@@ -8,8 +8,9 @@
 
 static int add_path(seed_files_t *files, const char *directory, const char *name, rkb_error_t *err) {
    if (files->count == SEED_FILES_MAX)
-      return rkb_fail(err, RKB_ERR_LIMIT, "more than %d kernel files in '%s': name the ones to use with 'files'",
-                      SEED_FILES_MAX, directory);
+      return rkb_fail(err, RKB_ERR_LIMIT,
+                      "more than %d kernel files in '%s': name the ones to use with 'files'", SEED_FILES_MAX,
+                      directory);
    char *path = NULL;
    int length = name[0] == '/' ? asprintf(&path, "%s", name) : asprintf(&path, "%s/%s", directory, name);
    if (length < 0)
@@ -30,7 +31,8 @@ static bool is_kernel(const char *name) {
 static int list_directory(const char *directory, seed_files_t *files, rkb_error_t *err) {
    DIR *handle = opendir(directory);
    if (!handle)
-      return rkb_fail(err, RKB_ERR_INVALID, "cannot read the seed directory '%s': %s", directory, strerror(errno));
+      return rkb_fail(err, RKB_ERR_INVALID, "cannot read the seed directory '%s': %s", directory,
+                      strerror(errno));
    int status = RKB_OK;
    struct dirent *entry = readdir(handle);
    while (entry && status == RKB_OK) {
@@ -86,7 +88,8 @@ int seed_file_read(const char *path, char **text, rkb_error_t *err) {
    if (ferror(file))
       status = rkb_fail(err, RKB_ERR_IO, "cannot read the seed '%s'", path);
    else if (bytes > SEED_FILE_BYTES)
-      status = rkb_fail(err, RKB_ERR_LIMIT, "the seed '%s' is larger than %d KiB", path, SEED_FILE_BYTES / 1024);
+      status =
+         rkb_fail(err, RKB_ERR_LIMIT, "the seed '%s' is larger than %d KiB", path, SEED_FILE_BYTES / 1024);
    else if (memchr(data, '\0', bytes))
       status = rkb_fail(err, RKB_ERR_INVALID, "the seed '%s' holds a NUL byte: it is not a text", path);
    if (status != RKB_OK) {

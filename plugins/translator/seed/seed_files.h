@@ -11,8 +11,8 @@ typedef struct seed_files {
    uint32_t count;
 } seed_files_t;
 
-/* names (NULL-terminated, in their order; relative ones lie below directory), or with NULL every *.cu of directory by name.
- * On failure *files is empty. */
+/* names (NULL-terminated, in their order; relative ones lie below directory), or with NULL every *.cu of
+ * directory by name. On failure *files is empty. */
 int seed_files_find(const char *directory, const char *const *names, seed_files_t *files, rkb_error_t *err);
 void seed_files_free(seed_files_t *files);
 

@@ -1,7 +1,8 @@
-/* rkb.verifier.lint - what can be said of a candidate from its tokens and its manifest alone, in well under a millisecond.
+/* rkb.verifier.lint - what can be said of a candidate from its tokens and its manifest alone, in well under a
+ * millisecond.
  *
- * One verdict a job: the worst severity found decides, the first place of that severity is what the message names, and the
- * evidence lists everything.  Owns nothing between jobs; runs on workers. */
+ * One verdict a job: the worst severity found decides, the first place of that severity is what the message
+ * names, and the evidence lists everything.  Owns nothing between jobs; runs on workers. */
 #include <rkb/ext/task.h>
 #include <rkb/items.h>
 #include <jansson.h>
@@ -31,8 +32,8 @@ static int lint_create(const rkb_host_t *host, const void *config, void **self, 
 
 static json_t *finding_json(const lint_finding_t *finding) {
    return json_pack("{s:s, s:s, s:i, s:i, s:s, s:s}", "rule", finding->rule->name, "severity",
-                    lint_severity_name(finding->rule->severity), "line", (int)finding->line, "column", (int)finding->column, "what",
-                    finding->what, "why", finding->rule->why);
+                    lint_severity_name(finding->rule->severity), "line", (int)finding->line, "column",
+                    (int)finding->column, "what", finding->what, "why", finding->rule->why);
 }
 
 /* The first finding of the worst severity, or NULL. */
@@ -51,8 +52,8 @@ static char *evidence_of(const lint_report_t *report, const lint_finding_t *wors
    json_t *list = json_array();
    for (uint32_t i = 0; i < report->count; i++)
       json_array_append_new(list, finding_json(&report->findings[i]));
-   json_t *object = json_pack("{s:s, s:i, s:i, s:o}", "rule", worst->rule->name, "line", (int)worst->line, "column",
-                              (int)worst->column, "findings", list);
+   json_t *object = json_pack("{s:s, s:i, s:i, s:o}", "rule", worst->rule->name, "line", (int)worst->line,
+                              "column", (int)worst->column, "findings", list);
    char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
    json_decref(object);
    return text;
@@ -66,12 +67,15 @@ static int emit_report(const lint_t *me, rkb_job_t job, const lint_report_t *rep
    char reason[64], message[512];
    const uint32_t others = report->count + report->dropped - 1;
    snprintf(reason, sizeof reason, "lint.%s", worst->rule->name);
-   int used = snprintf(message, sizeof message, "line %u: %s: %s", worst->line, worst->what, worst->rule->why);
+   int used =
+      snprintf(message, sizeof message, "line %u: %s: %s", worst->line, worst->what, worst->rule->why);
    if (others > 0 && used > 0 && (size_t)used < sizeof message)
-      snprintf(message + used, sizeof message - (size_t)used, " (and %u more remark%s)", others, others == 1 ? "" : "s");
+      snprintf(message + used, sizeof message - (size_t)used, " (and %u more remark%s)", others,
+               others == 1 ? "" : "s");
    char *evidence = evidence_of(report, worst);
-   int status = rkb_emit_verdict_full(me->host, job, standings[worst->rule->severity],
-                                      worst->rule->severity == LINT_NOTE ? "" : reason, message, evidence, NULL);
+   int status =
+      rkb_emit_verdict_full(me->host, job, standings[worst->rule->severity],
+                            worst->rule->severity == LINT_NOTE ? "" : reason, message, evidence, NULL);
    free(evidence);
    return status;
 }
@@ -84,7 +88,8 @@ static const rkb_case_t *any_case(const lint_t *me) {
    return found ? found : me->task->case_at(me->host, RKB_CASE_BENCH, 0);
 }
 
-static int judge(const lint_t *me, rkb_job_t job, const char *text, const rkb_manifest_t *manifest, rkb_error_t *err) {
+static int judge(const lint_t *me, rkb_job_t job, const char *text, const rkb_manifest_t *manifest,
+                 rkb_error_t *err) {
    source_t source;
    functions_t functions;
    lint_report_t *report = malloc(sizeof *report);
@@ -98,8 +103,12 @@ static int judge(const lint_t *me, rkb_job_t job, const char *text, const rkb_ma
       goto close_source;
    const rkb_case_t *a_case = any_case(me);
    const rkb_task_info_t *info = me->task ? me->task->info(me->host) : NULL;
-   const lint_subject_t subject = {.source = &source, .functions = &functions, .kernel = me->kernel, .manifest = manifest,
-                                   .tensors = a_case ? a_case->tensors : NULL, .tensor_count = a_case ? a_case->tensor_count : 0,
+   const lint_subject_t subject = {.source = &source,
+                                   .functions = &functions,
+                                   .kernel = me->kernel,
+                                   .manifest = manifest,
+                                   .tensors = a_case ? a_case->tensors : NULL,
+                                   .tensor_count = a_case ? a_case->tensor_count : 0,
                                    .precision = info ? info->precision : ""};
    lint_run(&subject, report);
    status = emit_report(me, job, report);
@@ -124,7 +133,8 @@ static int lint_job(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t
    if (!manifest) {
       char evidence[96];
       snprintf(evidence, sizeof evidence, "{\"line\": %u, \"column\": %u}", finding.line, finding.column);
-      return rkb_emit_verdict_full(me->host, job, RKB_REJECT, finding.reason, finding.message, evidence, NULL);
+      return rkb_emit_verdict_full(me->host, job, RKB_REJECT, finding.reason, finding.message, evidence,
+                                   NULL);
    }
    status = judge(me, job, text, manifest, err);
    me->kernel->manifest_free(manifest);
@@ -136,14 +146,21 @@ static void lint_destroy(void *self) {
 }
 
 static const rkb_stage_t lint = {
-   .size = sizeof(rkb_stage_t), .kind = RKB_VERIFIER, .flags = RKB_STAGE_DETERMINISTIC,
-   .id = "rkb.verifier.lint", .summary = "Judges a candidate by its tokens and manifest alone.",
+   .size = sizeof(rkb_stage_t),
+   .kind = RKB_VERIFIER,
+   .flags = RKB_STAGE_DETERMINISTIC,
+   .id = "rkb.verifier.lint",
+   .summary = "Judges a candidate by its tokens and manifest alone.",
    .accepts = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
    .emits = (const char *const[]){RKB_ITEM_VERDICT, NULL},
-   .create = lint_create, .run = lint_job, .destroy = lint_destroy,
+   .create = lint_create,
+   .run = lint_job,
+   .destroy = lint_destroy,
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
-   RKB_PLUGIN_HEAD, .name = "lint", .version = "0.1.0",
+   RKB_PLUGIN_HEAD,
+   .name = "lint",
+   .version = "0.1.0",
    .stages = (const rkb_stage_t *const[]){&lint, NULL},
 };

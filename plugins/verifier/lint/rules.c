@@ -3,17 +3,25 @@
 #include <stdarg.h>
 
 const lint_rule_t LINT_RULES[] = {
-   {"host_code", LINT_REJECT, "a candidate is device code alone; the program does every allocation, launch and timing", find_host_code},
+   {"host_code", LINT_REJECT,
+    "a candidate is device code alone; the program does every allocation, launch and timing", find_host_code},
    {"include", LINT_REJECT, "host and PyTorch headers and paths have no place in device code", find_include},
-   {"dynamic_parallelism", LINT_REJECT, "launches belong into the manifest; a kernel must not launch kernels", find_launch},
-   {"clock", LINT_REJECT, "a result must not depend on the time, and nothing in a kernel may measure it", find_clock},
-   {"cache_policy", LINT_REJECT, "cache policies outlive the launch and would carry one timed run's data into the next", find_cache_policy},
+   {"dynamic_parallelism", LINT_REJECT, "launches belong into the manifest; a kernel must not launch kernels",
+    find_launch},
+   {"clock", LINT_REJECT, "a result must not depend on the time, and nothing in a kernel may measure it",
+    find_clock},
+   {"cache_policy", LINT_REJECT,
+    "cache policies outlive the launch and would carry one timed run's data into the next",
+    find_cache_policy},
    {"printf", LINT_REJECT, "output from a kernel slows it down and nobody reads it", find_printf},
    {"input_write", LINT_REJECT, "inputs must be left as they are", find_input_write},
-   {"special_register", LINT_SUSPECT, "which multiprocessor or warp slot a block got is no basis for a result", find_special_register},
-   {"device_heap", LINT_SUSPECT, "memory from the device heap is neither checked nor reset between runs", find_heap},
+   {"special_register", LINT_SUSPECT,
+    "which multiprocessor or warp slot a block got is no basis for a result", find_special_register},
+   {"device_heap", LINT_SUSPECT, "memory from the device heap is neither checked nor reset between runs",
+    find_heap},
    {"trap", LINT_SUSPECT, "a trap ends the whole context instead of the kernel", find_trap},
-   {"lower_precision", LINT_NOTE, "half, bfloat16 or tensor-core arithmetic in an fp32 task; the numbers decide", find_lower_precision},
+   {"lower_precision", LINT_NOTE,
+    "half, bfloat16 or tensor-core arithmetic in an fp32 task; the numbers decide", find_lower_precision},
    {"unused_argument", LINT_NOTE, "a kernel parameter that its body never uses", find_unused_argument},
    {"unread_input", LINT_NOTE, "an input of the task that no launch receives", find_unread_input},
 };
@@ -31,7 +39,8 @@ const char *lint_severity_name(enum severity severity) {
    return names[severity];
 }
 
-void lint_add(lint_report_t *report, const lint_rule_t *rule, uint32_t line, uint32_t column, const char *fmt, ...) {
+void lint_add(lint_report_t *report, const lint_rule_t *rule, uint32_t line, uint32_t column, const char *fmt,
+              ...) {
    if (report->count == LINT_FINDINGS_MAX) {
       report->dropped++;
       return;

@@ -1,4 +1,5 @@
-/* The rules of lint: a table of name, severity, one sentence why, and a function that finds every place.  Pure; any thread. */
+/* The rules of lint: a table of name, severity, one sentence why, and a function that finds every place.
+ * Pure; any thread. */
 #ifndef LINT_RULES_H
 #define LINT_RULES_H
 
@@ -17,7 +18,7 @@ typedef struct lint_subject {
    const rkb_manifest_t *manifest;
    const rkb_tensor_t *tensors; /* of any case of the task: names and roles; may be none */
    uint32_t tensor_count;
-   const char *precision;       /* the task's class, "fp32" */
+   const char *precision; /* the task's class, "fp32" */
 } lint_subject_t;
 
 typedef struct lint_finding {
@@ -46,7 +47,8 @@ void lint_run(const lint_subject_t *subject, lint_report_t *report);
 const char *lint_severity_name(enum severity severity);
 
 /* For rules: records a finding at a place in the text. */
-void lint_add(lint_report_t *report, const lint_rule_t *rule, uint32_t line, uint32_t column, const char *fmt, ...) RKB_PRINTF(5, 6);
+void lint_add(lint_report_t *report, const lint_rule_t *rule, uint32_t line, uint32_t column, const char *fmt,
+              ...) RKB_PRINTF(5, 6);
 
 /* rules_words.c */
 void find_host_code(const lint_rule_t *rule, const lint_subject_t *subject, lint_report_t *report);

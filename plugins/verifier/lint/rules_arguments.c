@@ -36,7 +36,8 @@ static bool argument_at(const char *args, uint32_t index, const char **start, si
 static bool has_word(const char *text, size_t bytes, const char *word) {
    size_t length = strlen(word);
    for (size_t i = 0; i + length <= bytes; i++) {
-      bool starts = i == 0 || !is_name_byte(text[i - 1]), ends = i + length == bytes || !is_name_byte(text[i + length]);
+      bool starts = i == 0 || !is_name_byte(text[i - 1]),
+           ends = i + length == bytes || !is_name_byte(text[i + length]);
       if (starts && ends && memcmp(text + i, word, length) == 0)
          return true;
    }
@@ -74,7 +75,8 @@ static const rkb_tensor_t *input_of(const lint_subject_t *subject, const char *s
 /* input_write ---------------------------------------------------------------------------------------- */
 
 static bool assigns(const source_t *source, uint32_t i) {
-   static const char *const operators[] = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--", NULL};
+   static const char *const operators[] = {
+      "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--", NULL};
    for (uint32_t o = 0; operators[o]; o++)
       if (source_is(source, i, operators[o]))
          return true;
@@ -94,30 +96,33 @@ static bool in_atomic(const source_t *source, uint32_t i) {
    return strncmp(name, "atomic", 6) == 0;
 }
 
-/* The name at i is written through: x[...] =, *x =, atomicAdd(x ...).  Values that travel through another pointer are the checking
- * machine's to find. */
+/* The name at i is written through: x[...] =, *x =, atomicAdd(x ...).  Values that travel through another
+ * pointer are the checking machine's to find. */
 static bool writes_through(const source_t *source, uint32_t i) {
    if (source_is(source, i + 1, "[")) {
       uint32_t close = source_closing(source, i + 1);
       if (close != SOURCE_NONE && assigns(source, close + 1))
          return true;
    }
-   if (i > 1 && source_is(source, i - 1, "*") && assigns(source, i + 1) && !source_is(source, i + 1, "++") && !source_is(source, i + 1, "--")) {
+   if (i > 1 && source_is(source, i - 1, "*") && assigns(source, i + 1) && !source_is(source, i + 1, "++") &&
+       !source_is(source, i + 1, "--")) {
       /* A dereference begins a statement: "*x = 1", not "a * x" and no declaration "float *x = y". */
-      return source_is(source, i - 2, ";") || source_is(source, i - 2, "{") || source_is(source, i - 2, "}") || source_is(source, i - 2, ")");
+      return source_is(source, i - 2, ";") || source_is(source, i - 2, "{") ||
+             source_is(source, i - 2, "}") || source_is(source, i - 2, ")");
    }
    return in_atomic(source, i);
 }
 
-static void find_writes(const lint_rule_t *rule, const lint_subject_t *subject, const function_t *function, uint32_t parameter,
-                        const rkb_tensor_t *tensor, lint_report_t *report) {
+static void find_writes(const lint_rule_t *rule, const lint_subject_t *subject, const function_t *function,
+                        uint32_t parameter, const rkb_tensor_t *tensor, lint_report_t *report) {
    const source_t *source = subject->source;
    char name[NAME_MAX];
    source_copy(source, function->parameters[parameter].name, name, sizeof name);
    for (uint32_t i = function->body; i < function->end; i++) {
       bool member = source_is(source, i - 1, ".") || source_is(source, i - 1, "->");
       if (source_is(source, i, name) && !member && writes_through(source, i)) {
-         lint_add(report, rule, source->code[i].line, source->code[i].column, "%.60s writes to input %.60s", name, tensor->name);
+         lint_add(report, rule, source->code[i].line, source->code[i].column, "%.60s writes to input %.60s",
+                  name, tensor->name);
          return;
       }
    }
@@ -129,7 +134,8 @@ void find_input_write(const lint_rule_t *rule, const lint_subject_t *subject, li
       const function_t *function = kernel_of(subject, launch);
       const char *start;
       size_t length;
-      for (uint32_t p = 0; function && p < function->parameter_count && argument_at(launch->args, p, &start, &length); p++) {
+      for (uint32_t p = 0;
+           function && p < function->parameter_count && argument_at(launch->args, p, &start, &length); p++) {
          const rkb_tensor_t *tensor = input_of(subject, start, length);
          if (tensor && function->parameters[p].name != SOURCE_NONE)
             find_writes(rule, subject, function, p, tensor, report);
@@ -169,10 +175,12 @@ void find_unused_argument(const lint_rule_t *rule, const lint_subject_t *subject
       source_copy(source, function->name, kernel, sizeof kernel);
       for (uint32_t p = 0; p < function->parameter_count; p++) {
          const parameter_t *parameter = &function->parameters[p];
-         const rkb_token_t *place = &source->code[parameter->name == SOURCE_NONE ? parameter->first : parameter->name];
+         const rkb_token_t *place =
+            &source->code[parameter->name == SOURCE_NONE ? parameter->first : parameter->name];
          source_copy(source, parameter->name, name, sizeof name);
          if (parameter->name == SOURCE_NONE)
-            lint_add(report, rule, place->line, place->column, "parameter %u of %.60s has no name", p + 1, kernel);
+            lint_add(report, rule, place->line, place->column, "parameter %u of %.60s has no name", p + 1,
+                     kernel);
          else if (!is_used(source, function, name))
             lint_add(report, rule, place->line, place->column, "parameter %.60s of %.60s", name, kernel);
       }

@@ -25,15 +25,18 @@ static void report_word(const search_t *search, const word_t *word) {
    lint_add(search->report, search->rule, word->line, word->column, "%s", text);
 }
 
-/* Words of a text inside the candidate's: a macro's body or a PTX string.  Its places are those of the token it came from. */
-static void search_text(const search_t *search, const rkb_token_t *from, const char *text, size_t bytes, bool in_ptx);
+/* Words of a text inside the candidate's: a macro's body or a PTX string.  Its places are those of the token
+ * it came from. */
+static void search_text(const search_t *search, const rkb_token_t *from, const char *text, size_t bytes,
+                        bool in_ptx);
 
 static bool is_asm(const source_t *source, uint32_t i) {
    return source_is(source, i, "asm") || source_is(source, i, "__asm__") || source_is(source, i, "__asm");
 }
 
 /* The strings of an asm statement up to its first colon; operands behind it are C. */
-static uint32_t search_asm(const search_t *search, const source_t *source, uint32_t i, const rkb_token_t *from) {
+static uint32_t search_asm(const search_t *search, const source_t *source, uint32_t i,
+                           const rkb_token_t *from) {
    uint32_t open = i + 1;
    while (source_kind(source, open, RKB_TOKEN_IDENTIFIER)) /* volatile */
       open++;
@@ -49,7 +52,8 @@ static uint32_t search_asm(const search_t *search, const source_t *source, uint3
    return at;
 }
 
-static void search_source(const search_t *search, const source_t *source, const rkb_token_t *from, bool in_ptx) {
+static void search_source(const search_t *search, const source_t *source, const rkb_token_t *from,
+                          bool in_ptx) {
    for (uint32_t i = 0; i < source->count; i++) {
       const rkb_token_t *token = &source->code[i];
       const rkb_token_t *place = from ? from : token;
@@ -66,7 +70,8 @@ static void search_source(const search_t *search, const source_t *source, const 
    }
 }
 
-static void search_text(const search_t *search, const rkb_token_t *from, const char *text, size_t bytes, bool in_ptx) {
+static void search_text(const search_t *search, const rkb_token_t *from, const char *text, size_t bytes,
+                        bool in_ptx) {
    source_t inner;
    rkb_error_t err;
    if (in_ptx && bytes > 2 && text[0] == '"') { /* without its quotes */
@@ -79,7 +84,8 @@ static void search_text(const search_t *search, const rkb_token_t *from, const c
    source_close(&inner);
 }
 
-static void search_all(const lint_rule_t *rule, const lint_subject_t *subject, lint_report_t *report, word_test_t test) {
+static void search_all(const lint_rule_t *rule, const lint_subject_t *subject, lint_report_t *report,
+                       word_test_t test) {
    const search_t search = {rule, subject, report, test};
    search_source(&search, subject->source, NULL, false);
 }
@@ -92,13 +98,15 @@ static bool is_one_of(const word_t *word, const char *const *list) {
 }
 
 static bool is_member(const word_t *word) {
-   return word->index > 0 && (source_is(word->source, word->index - 1, ".") || source_is(word->source, word->index - 1, "->"));
+   return word->index > 0 &&
+          (source_is(word->source, word->index - 1, ".") || source_is(word->source, word->index - 1, "->"));
 }
 
 /* A word behind a type declares something of that name. */
 static bool is_declared(const word_t *word) {
-   static const char *const statements[] = {"return", "else", "do", "throw", "case", "and", "or", "not", "xor", "compl", "sizeof",
-                                           "co_return", "co_yield", "co_await", NULL};
+   static const char *const statements[] = {"return", "else",      "do",       "throw",    "case",
+                                            "and",    "or",        "not",      "xor",      "compl",
+                                            "sizeof", "co_return", "co_yield", "co_await", NULL};
    const uint32_t before = word->index - 1;
    if (word->index == 0 || word->in_macro || !source_kind(word->source, before, RKB_TOKEN_IDENTIFIER))
       return false;
@@ -110,7 +118,8 @@ static bool is_declared(const word_t *word) {
 
 /* Called: no member of something, and no declaration. */
 static bool is_call(const word_t *word) {
-   return !word->in_ptx && source_is(word->source, word->index + 1, "(") && !is_member(word) && !is_declared(word);
+   return !word->in_ptx && source_is(word->source, word->index + 1, "(") && !is_member(word) &&
+          !is_declared(word);
 }
 
 /* "%name" of PTX; in an asm string with operands the percent sign is doubled. */
@@ -128,16 +137,23 @@ static bool has_prefix(const word_t *word, const char *prefix) {
 
 static bool is_host_code(const word_t *word) {
    static const char *const called[] = {"system", "popen", "fopen", "getenv", "exit", "dlopen", "fork", NULL};
-   static const char *const macros[] = {"PYBIND11_MODULE", "TORCH_LIBRARY", "TORCH_LIBRARY_IMPL", "TORCH_CHECK", "AT_DISPATCH_FLOATING_TYPES", NULL};
+   static const char *const macros[] = {"PYBIND11_MODULE",
+                                        "TORCH_LIBRARY",
+                                        "TORCH_LIBRARY_IMPL",
+                                        "TORCH_CHECK",
+                                        "AT_DISPATCH_FLOATING_TYPES",
+                                        NULL};
    static const char *const spaces[] = {"torch", "at", "c10", "pybind11", NULL};
    char text[8];
    if (word->in_ptx)
       return false;
    source_copy(word->source, word->index, text, sizeof text);
-   bool runtime = strncmp(text, "cuda", 4) == 0 && text[4] >= 'A' && text[4] <= 'Z'; /* cudaMalloc, cudaStream_t; not cuda:: */
-   bool space = is_one_of(word, spaces) && source_is(word->source, word->index + 1, "::") && !is_member(word) &&
-                !(word->index > 0 && source_is(word->source, word->index - 1, "::"));
-   bool entry = source_is(word->source, word->index, "main") && source_is(word->source, word->index + 1, "(") && !is_member(word);
+   bool runtime = strncmp(text, "cuda", 4) == 0 && text[4] >= 'A' &&
+                  text[4] <= 'Z'; /* cudaMalloc, cudaStream_t; not cuda:: */
+   bool space = is_one_of(word, spaces) && source_is(word->source, word->index + 1, "::") &&
+                !is_member(word) && !(word->index > 0 && source_is(word->source, word->index - 1, "::"));
+   bool entry = source_is(word->source, word->index, "main") &&
+                source_is(word->source, word->index + 1, "(") && !is_member(word);
    return runtime || space || entry || is_one_of(word, macros) || (is_call(word) && is_one_of(word, called));
 }
 
@@ -148,8 +164,10 @@ void find_host_code(const lint_rule_t *rule, const lint_subject_t *subject, lint
 /* include ------------------------------------------------------------------------------------------ */
 
 static bool is_host_header(const char *name) {
-   static const char *const prefixes[] = {"torch/", "ATen/", "c10/", "pybind11/", "sys/", "linux/", "/", "Python.h", "unistd.h",
-                                          "iostream", "fstream", "vector", "string>", "map", "thread", "mutex", "chrono", "dlfcn.h", NULL};
+   static const char *const prefixes[] = {"torch/",  "ATen/",  "c10/",     "pybind11/", "sys/",
+                                          "linux/",  "/",      "Python.h", "unistd.h",  "iostream",
+                                          "fstream", "vector", "string>",  "map",       "thread",
+                                          "mutex",   "chrono", "dlfcn.h",  NULL};
    if (strstr(name, ".."))
       return true;
    for (uint32_t i = 0; prefixes[i]; i++)
@@ -190,7 +208,8 @@ void find_launch(const lint_rule_t *rule, const lint_subject_t *subject, lint_re
 
 static bool is_clock(const word_t *word) {
    static const char *const called[] = {"clock", "clock64", "__clock", "__clock64", "__globaltimer", NULL};
-   static const char *const registers[] = {"clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi", NULL};
+   static const char *const registers[] = {"clock",          "clock64",        "clock_hi", "globaltimer",
+                                           "globaltimer_lo", "globaltimer_hi", NULL};
    return (is_call(word) && is_one_of(word, called)) || (is_register(word) && is_one_of(word, registers));
 }
 
@@ -200,7 +219,8 @@ void find_clock(const lint_rule_t *rule, const lint_subject_t *subject, lint_rep
 
 static bool is_cache_policy(const word_t *word) {
    static const char *const ptx[] = {"createpolicy", "evict_last", "discard", "applypriority", NULL};
-   static const char *const names[] = {"annotated_ptr", "access_property", "apply_access_property", "discard_memory", NULL};
+   static const char *const names[] = {"annotated_ptr", "access_property", "apply_access_property",
+                                       "discard_memory", NULL};
    return word->in_ptx ? is_one_of(word, ptx) : is_one_of(word, names) && !is_member(word);
 }
 
@@ -210,7 +230,8 @@ void find_cache_policy(const lint_rule_t *rule, const lint_subject_t *subject, l
 
 static bool is_special_register(const word_t *word) {
    static const char *const registers[] = {"smid", "nsmid", "warpid", "nwarpid", "gridid", NULL};
-   return is_register(word) && (is_one_of(word, registers) || has_prefix(word, "pm") || has_prefix(word, "envreg"));
+   return is_register(word) &&
+          (is_one_of(word, registers) || has_prefix(word, "pm") || has_prefix(word, "envreg"));
 }
 
 void find_special_register(const lint_rule_t *rule, const lint_subject_t *subject, lint_report_t *report) {
@@ -248,10 +269,14 @@ void find_trap(const lint_rule_t *rule, const lint_subject_t *subject, lint_repo
 
 /* "half" is a word people use for other things, so that it takes the header to be the type. */
 static bool is_lower_precision(const word_t *word) {
-   static const char *const names[] = {"__half", "__half2", "__nv_bfloat16", "__nv_bfloat162", "nv_bfloat16", "nv_bfloat162", "wmma",
-                                       "nvcuda", "__float_to_tf32", NULL};
-   static const char *const ptx[] = {"mma", "wgmma", "ldmatrix", "tcgen05", "f16", "f16x2", "bf16", "bf16x2", "tf32", NULL};
-   return word->in_ptx ? is_one_of(word, ptx) : is_one_of(word, names) || has_prefix(word, "__nv_fp8") || has_prefix(word, "cuda_fp16");
+   static const char *const names[] = {
+      "__half",       "__half2", "__nv_bfloat16", "__nv_bfloat162",  "nv_bfloat16",
+      "nv_bfloat162", "wmma",    "nvcuda",        "__float_to_tf32", NULL};
+   static const char *const ptx[] = {"mma",   "wgmma", "ldmatrix", "tcgen05", "f16",
+                                     "f16x2", "bf16",  "bf16x2",   "tf32",    NULL};
+   return word->in_ptx
+             ? is_one_of(word, ptx)
+             : is_one_of(word, names) || has_prefix(word, "__nv_fp8") || has_prefix(word, "cuda_fp16");
 }
 
 void find_lower_precision(const lint_rule_t *rule, const lint_subject_t *subject, lint_report_t *report) {
