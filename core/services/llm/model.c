@@ -140,8 +140,8 @@ static void read_address(reader_t *reader, const rkb_yaml_t *map, rkb_model_t *m
       rkb_problem(reader->problems, rkb_yaml_get(map, "base_url")->place, "base_url is '%s'; write http://... or https://...", url);
       return;
    }
-   const char *at = strchr(url + 8, '@'), *slash = strchr(url + 8, '/');
-   if (at && (!slash || at < slash))
+   size_t host = strcspn(url, ":") + 3; /* behind "://" */
+   if (url[host + strcspn(url + host, "@/")] == '@')
       rkb_problem(reader->problems, rkb_yaml_get(map, "base_url")->place, "base_url holds a user's name or password; write key: {env: NAME}");
    size_t length = strlen(url);
    while (length && url[length - 1] == '/')
