@@ -123,17 +123,6 @@ static bool take_candidates(rkb_run_t *run, rkb_asked_t *asked, rkb_ended_t *end
    return true;
 }
 
-/* Money is spent by operators: what their calls cost stands in the archive. */
-static void watch_cost(rkb_run_t *run) {
-   rkb_error_t err = {0};
-   if (!run->archive || run->pipeline->limit_cost_usd < 0)
-      return;
-   if (rkb_archive_cost(run->archive, &run->cost_usd, &err) != RKB_OK)
-      rkb_run_break(run, RKB_ERR_IO, "%s", err.message);
-   else if (run->cost_usd >= run->pipeline->limit_cost_usd && run->cost_usd > 0)
-      rkb_run_cut(run, RKB_ENDED_COST, "limits.cost_usd reached");
-}
-
 static void operator_done(rkb_work_t *work, rkb_ended_t *ended) {
    rkb_asked_t *asked = work->owner;
    rkb_run_t *run = asked->run;
@@ -164,7 +153,6 @@ static void operator_done(rkb_work_t *work, rkb_ended_t *ended) {
                                       .attempts = work->attempts,
                                       .seconds = (double)(ended->ended_ns - ended->started_ns) * 1e-9});
    identify(run, asked);
-   watch_cost(run);
 }
 
 static void operator_began(rkb_work_t *work) {
