@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <rkb/items.h>
 #include "base/file.h"
 #include "base/json.h"
@@ -60,21 +61,40 @@ static int print_json(const rkb_candidate_file_t *file, const rkb_check_result_t
                                    "measurements", measurements));
 }
 
-static void print_text(const rkb_candidate_file_t *file, const rkb_check_result_t *result) {
+/* The command that gives this result again: the check is deterministic. */
+static void print_again(const rkb_arguments_t *arguments, const rkb_candidate_file_t *file) {
+   static const char *const passed[] = {"task", "direction", "target", "pipeline", "set", "plugin-path", "tune"};
+   printf("    again    rkb check");
+   for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
+      const char *const *values = rkb_argument_list(arguments, passed[i]);
+      for (; values && *values; values++)
+         printf(" --%s '%s'", passed[i], *values);
+   }
+   printf(" %s\n", file->path);
+}
+
+static void print_text(const rkb_arguments_t *arguments, const rkb_candidate_file_t *file, const rkb_check_result_t *result) {
+   const rkb_evidence_source_t source = {file->path, file->source};
+   rkb_measurement_record_t *measurements = calloc(result->measurement_count + 1, sizeof *measurements);
    char *tune = rkb_spell_tune(result->tune);
-   printf("%s: %s%s%s\n", file->path, result->standing, result->reason[0] ? "  " : "", result->reason);
+   bool rejected = strcmp(result->standing, RKB_REJECT) == 0;
+   printf("%s: %s%s%s\n", file->path, result->standing, result->reason[0] ? ", " : "", result->reason);
    if (tune && tune[0])
-      printf("tune: %s\n", tune);
+      printf("  tune %s\n", tune);
    for (uint32_t i = 0; i < result->verdict_count; i++) {
       rkb_verdict_record_t record = verdict_record(&result->verdicts[i]);
-      rkb_print_verdict(&record);
+      rkb_print_verdict(&record, &source);
    }
-   for (uint32_t i = 0; i < result->measurement_count; i++) {
-      rkb_measurement_record_t record = measurement_record(&result->measurements[i]);
-      rkb_print_measurement(&record);
-   }
-   if (!result->verified_by_execution)
-      printf("not verified by execution\n");
+   if (result->reason[0])
+      print_again(arguments, file);
+   for (uint32_t i = 0; measurements && i < result->measurement_count; i++)
+      measurements[i] = measurement_record(&result->measurements[i]);
+   /* Of a kernel that is wrong, how fast it is wrong says nothing. */
+   if (measurements && !rejected)
+      rkb_print_measurements(measurements, result->measurement_count);
+   if (!rejected && !result->verified_by_execution)
+      printf("  not verified by execution\n");
+   free(measurements);
    free(tune);
 }
 
@@ -92,7 +112,11 @@ static int check(const rkb_arguments_t *arguments, const rkb_candidate_file_t *f
    if (rkb_argument_given(arguments, "json"))
       print_json(file, result);
    else
-      print_text(file, result);
+      print_text(arguments, file, result);
+   if (result->must_exit_hard) { /* a job hangs in a thread and may use anything */
+      fflush(NULL);
+      _exit(code);
+   }
    rkb_check_result_free(result);
    return code;
 }
