@@ -56,6 +56,7 @@ static int show_candidate(rkb_archive_t *archive, const rkb_arguments_t *argumen
    } else {
       char *objective = rkb_archive_get_fact(archive, "objective");
       print_candidate(candidate, objective, rkb_argument_given(arguments, "source"));
+      fprintf(stderr, "screen it again: rkb replay %s %" PRId64 "\n", rkb_positional(arguments, 0), candidate->number);
       free(objective);
    }
    rkb_candidate_record_free(candidate);

@@ -13,6 +13,7 @@ extern const rkb_command_t rkb_command_doctor;
 extern const rkb_command_t rkb_command_export;
 extern const rkb_command_t rkb_command_help;
 extern const rkb_command_t rkb_command_plugins;
+extern const rkb_command_t rkb_command_replay;
 extern const rkb_command_t rkb_command_report;
 extern const rkb_command_t rkb_command_show;
 extern const rkb_command_t rkb_command_task;

@@ -14,6 +14,7 @@ static const rkb_command_t *const commands[] = {
    &rkb_command_export,
    &rkb_command_help,
    &rkb_command_plugins,
+   &rkb_command_replay,
    &rkb_command_report,
    &rkb_command_show,
    &rkb_command_task,

@@ -67,11 +67,12 @@ static void print_measurement(const rkb_measurement_record_t *measurement) {
    char kernel[160] = "", sentence[256] = "";
    if (!measurement->better[0])
       return;
-   printf("  %-28s %12.6g %-6s", measurement->name, measurement->value, strcmp(measurement->unit, "1") ? measurement->unit : "");
+   printf("  %-28s %12.6g%s%s", measurement->name, measurement->value, strcmp(measurement->unit, "1") ? " " : "",
+          strcmp(measurement->unit, "1") ? measurement->unit : "");
    if (measurement->spread >= 0)
       printf(" +- %.3g", measurement->spread);
    if (measurement->case_name)
-      printf(" %s", measurement->case_name);
+      printf("  %s", measurement->case_name);
    if (rkb_limiter_of(measurement->detail, kernel, sizeof kernel, sentence, sizeof sentence))
       printf(": %s", sentence);
    printf("\n");
