@@ -60,6 +60,9 @@ int rkb_llm_ask(rkb_llm_t *llm, const rkb_llm_asker_t *asker, const rkb_llm_ques
                 rkb_error_t *err);
 void rkb_llm_answer_free(rkb_llm_answer_t *answer);
 
+/* Whether a question was turned away because it did not fit under the limit.  [any] */
+bool rkb_llm_is_over_budget(const rkb_llm_t *llm);
+
 /* Charged to this run so far, reservations included.  [any] */
 double rkb_llm_spent(rkb_llm_t *llm);
 

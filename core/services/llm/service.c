@@ -41,6 +41,10 @@ double rkb_llm_spent(rkb_llm_t *llm) {
    return rkb_ledger_spent(llm->ledger);
 }
 
+bool rkb_llm_is_over_budget(const rkb_llm_t *llm) {
+   return __atomic_load_n(&llm->told_over_budget, __ATOMIC_RELAXED);
+}
+
 void rkb_llm_tell_over_budget(rkb_llm_t *llm, const rkb_model_t *model, double reservation) {
    char text[320];
    if (__atomic_exchange_n(&llm->told_over_budget, true, __ATOMIC_RELAXED))

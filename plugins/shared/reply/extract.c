@@ -182,18 +182,3 @@ int extract_kernel(const char *reply, size_t bytes, char **source, rkb_error_t *
       return refuse(err, "there is a manifest and no kernel: no '__global__' function");
    return refuse(err, "the reply holds no kernel");
 }
-
-bool extract_object(const char *reply, size_t bytes, size_t *start, size_t *length) {
-   blocks_t blocks = {.count = 0};
-   find_blocks(reply, bytes, &blocks);
-   for (uint32_t i = 0; i < blocks.count; i++) {
-      const block_t *block = &blocks.list[i];
-      const char *open = memchr(block->text, '{', block->bytes), *close = memrchr(block->text, '}', block->bytes);
-      if (open && close && close > open) {
-         *start = (size_t)(open - reply);
-         *length = (size_t)(close - open) + 1;
-         return true;
-      }
-   }
-   return false;
-}

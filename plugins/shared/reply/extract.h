@@ -11,8 +11,4 @@
  * in words for the archive what the reply lacks.  Other values: memory. */
 int extract_kernel(const char *reply, size_t bytes, char **source, rkb_error_t *err);
 
-/* The first fenced block, or the first text from '{' to its last '}', that a judge's JSON may stand in.  *start and *length
- * point into reply; false when there is none. */
-bool extract_object(const char *reply, size_t bytes, size_t *start, size_t *length);
-
 #endif
