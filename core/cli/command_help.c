@@ -60,10 +60,11 @@ static void print_stage(const rkb_stage_t *stage, const rkb_registry_object_t *o
    print_names("accepts", stage->accepts);
    print_names("emits", stage->emits);
    print_names("measures", stage->measures);
-   printf("%-10s%s%s%s%s%s\n", "is", stage->flags & RKB_STAGE_DETERMINISTIC ? " deterministic" : " not deterministic",
+   printf("%-10s%s%s%s%s%s%s\n", "is", stage->flags & RKB_STAGE_DETERMINISTIC ? " deterministic" : " not deterministic",
           stage->flags & RKB_STAGE_EXECUTES ? ", executes the candidate" : "",
           stage->flags & RKB_STAGE_NEEDS_BUILD ? ", needs the build" : "",
           stage->flags & RKB_STAGE_EXCLUSIVE_GPU ? ", needs a GPU of its own" : "",
+          stage->flags & RKB_STAGE_WAITS ? ", mostly waits" : "",
           stage->flags & RKB_STAGE_SERIAL ? ", one job at a time" : "");
    printf("%-10s %s %s\n\noptions%s\n", "from", object->plugin->version, object->path, stage->option_count ? "" : ": none");
    print_options(stage->options, stage->option_count, stage->option_size, 0);

@@ -6,6 +6,7 @@
 
 extern const rkb_command_t rkb_command_best;
 extern const rkb_command_t rkb_command_build;
+extern const rkb_command_t rkb_command_cases;
 extern const rkb_command_t rkb_command_check;
 extern const rkb_command_t rkb_command_diff;
 extern const rkb_command_t rkb_command_doctor;

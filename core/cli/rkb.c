@@ -7,6 +7,7 @@
 static const rkb_command_t *const commands[] = {
    &rkb_command_best,
    &rkb_command_build,
+   &rkb_command_cases,
    &rkb_command_check,
    &rkb_command_diff,
    &rkb_command_doctor,

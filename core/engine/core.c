@@ -7,6 +7,7 @@
 #include "engine/extensions.h"
 #include "engine/instance.h"
 #include "services/devices.h"
+#include "services/llm.h"
 
 #define QUEUE_LIMIT (1u << 17)
 #define STOP_LIMIT_NS 5000000000ull /* for stages to stop */
@@ -68,8 +69,38 @@ static void open_devices(rkb_core_t *core, uint64_t entries) {
       rkb_log_printf(core->log, RKB_LOG_WARN, "engine", "no GPU can be used: %s", err.message);
 }
 
+static void tell_over_budget(void *argument) {
+   rkb_core_t *core = argument;
+   rkb_core_note(core, "models", "%s", core->over_budget);
+}
+
+static void over_budget(void *argument, const char *text) {
+   rkb_core_t *core = argument;
+   snprintf(core->over_budget, sizeof core->over_budget, "%s", text);
+   rkb_loop_post(core->loop, tell_over_budget, core);
+}
+
+/* Language models are opened when the pipeline lists some, and with them threads that may wait for their answers: a
+ * thread that waits computes nothing, so the workers are not to be used up by it. */
+static int open_models(rkb_core_t *core, rkb_error_t *err) {
+   const rkb_pipeline_t *pipeline = core->pipeline;
+   rkb_error_t absent = {0};
+   if (rkb_http_new(core->loop, NULL, &core->http, &absent) != RKB_OK)
+      rkb_log_printf(core->log, RKB_LOG_DEBUG, "engine", "%s", absent.message);
+   if (!rkb_models_count(pipeline->models))
+      return RKB_OK;
+   rkb_llm_options_t options = {.models = pipeline->models, .archive = core->archive, .loop = core->loop, .http = core->http,
+                                .log = core->log, .cost_limit = pipeline->limit_cost_usd, .over_budget = over_budget,
+                                .argument = core};
+   int status = rkb_workers_open(rkb_models_concurrency(pipeline->models), QUEUE_LIMIT, &core->waiters, err);
+   return status == RKB_OK ? rkb_llm_open(&options, &core->llm, err) : status;
+}
+
 int rkb_core_start(rkb_core_t *core, uint64_t entries, rkb_error_t *err) {
    open_devices(core, entries);
+   int opened = open_models(core, err);
+   if (opened != RKB_OK)
+      return opened;
    for (uint32_t i = 0; i < core->pipeline->entry_count; i++) {
       rkb_instance_t *instance;
       if (!(entries & (1ull << i)) || !core->pipeline->entries[i].stage)
@@ -111,6 +142,7 @@ static void cancel_job(rkb_core_t *core, const rkb_job_view_t *view) {
    if (!rkb_jobs_cancel(core->jobs, view->job))
       return;
    rkb_process_cancel_job(core, view->job);
+   rkb_http_cancel_job(core, view->job);
    if (view->instance->stage->cancel && view->instance->stage->submit)
       view->instance->stage->cancel(view->instance->self, view->job);
 }
@@ -250,9 +282,15 @@ void rkb_core_close(rkb_core_t *core) {
    }
    rkb_timer_stop(core->clock);
    rkb_workers_close(core->workers);
+   rkb_workers_close(core->waiters);
+   rkb_llm_close(core->llm);
+   rkb_http_free(core->http);
    rkb_devices_close(core->devices);
    rkb_loop_free(core->loop);
    rkb_jobs_free(core->jobs);
    core->devices = NULL;
+   core->llm = NULL;
+   core->http = NULL;
+   core->waiters = NULL;
    core->loop = NULL;
 }

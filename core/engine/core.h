@@ -17,6 +17,8 @@ struct rkb_instance;
 struct rkb_work;
 struct rkb_compilers;
 struct rkb_devices;
+struct rkb_http;
+struct rkb_llm;
 
 typedef struct rkb_core {
    rkb_pipeline_t *pipeline;
@@ -24,8 +26,11 @@ typedef struct rkb_core {
    rkb_archive_t *archive;           /* or NULL; [any] */
    struct rkb_compilers *compilers;  /* or NULL: nothing needs a build; [any] */
    struct rkb_devices *devices;      /* or NULL: no stage needs a GPU, or there is none; [any] */
+   struct rkb_http *http;            /* or NULL: this build has none; the loop's */
+   struct rkb_llm *llm;              /* or NULL: the pipeline lists no models; [any] */
    rkb_loop_t *loop;
    rkb_workers_t *workers;           /* [any] */
+   rkb_workers_t *waiters;           /* threads for stages that mostly wait, or NULL: nobody does; [any] */
    rkb_jobs_t *jobs;                 /* [any] */
    rkb_timer_t *clock;               /* the nearest deadline, or NULL */
    uint64_t clock_due_ns;
@@ -35,9 +40,11 @@ typedef struct rkb_core {
    struct rkb_instance *instances;   /* all there ever were */
    uint32_t replaced[RKB_MAX_ENTRIES];
    struct rkb_child *children;       /* processes that jobs started asynchronously */
+   struct rkb_lent_transfer *transfers; /* that jobs started through rkb.http */
    uint32_t away;                    /* own work on workers */
    uint64_t jobs_ended;
    bool stopping;                    /* no job is started any more; read by workers, atomically */
+   char over_budget[320];            /* what is said once, when the money is over */
    bool hung;                        /* a job was written off: leave with _exit */
    /* What a person should know; set by the owner, or NULL. */
    void (*note)(void *argument, const char *entry, const char *text);

@@ -1,4 +1,5 @@
 /* Keeps the counts of every stage and tells the observer.  Loop thread. */
+#include "services/llm.h"
 #include <rkb/items.h>
 #include <string.h>
 #include "engine/items.h"
@@ -17,7 +18,7 @@ void rkb_event_send(rkb_run_t *run, rkb_event_t *event) {
    event->duplicates = run->duplicates;
    event->told = run->told;
    event->elapsed_seconds = (double)(rkb_now_ns() - run->started_ns) * 1e-9;
-   event->cost_usd = run->cost_usd;
+   event->cost_usd = run->core.llm ? rkb_llm_spent(run->core.llm) : 0;
    run->options.observe(run->options.argument, event);
 }
 

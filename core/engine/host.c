@@ -58,6 +58,12 @@ static const void *host_get_extension(const rkb_host_t *host, const char *id) {
       return core->pipeline->device ? &RKB_KERNEL_API : NULL;
    if (strcmp(id, RKB_EXT_DEVICE) == 0)
       return core->devices ? &RKB_DEVICE_API : NULL;
+   if (strcmp(id, RKB_EXT_HTTP) == 0)
+      return core->http ? &RKB_HTTP_API : NULL;
+   if (strcmp(id, RKB_EXT_LLM) == 0)
+      return core->llm ? &RKB_LLM_API : NULL;
+   if (strcmp(id, RKB_EXT_PROMPT) == 0)
+      return &RKB_PROMPT_API;
    return NULL;
 }
 

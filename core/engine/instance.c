@@ -95,6 +95,11 @@ static void submit_on_loop(rkb_instance_t *instance, rkb_work_t *work) {
       rkb_jobs_complete(instance->owner.core->jobs, job, instance, status, &err);
 }
 
+static rkb_workers_t *pool_of(const rkb_instance_t *instance) {
+   rkb_core_t *core = instance->owner.core;
+   return (instance->stage->flags & RKB_STAGE_WAITS) && core->waiters ? core->waiters : core->workers;
+}
+
 static bool needs_device(const rkb_instance_t *instance) {
    return instance->stage->flags & RKB_STAGE_EXCLUSIVE_GPU;
 }
@@ -142,7 +147,7 @@ static void begin(rkb_instance_t *instance, rkb_work_t *work) {
       return;
    }
    rkb_item_ref(work->in); /* the worker's: it may come back after the job was written off */
-   int status = rkb_workers_submit(core->workers, run_on_worker, work, &work->ticket);
+   int status = rkb_workers_submit(pool_of(instance), run_on_worker, work, &work->ticket);
    if (status != RKB_OK) {
       rkb_item_unref(work->in);
       rkb_error_t err = {0};
@@ -262,7 +267,7 @@ void rkb_instance_write_off(rkb_instance_t *instance, const rkb_job_view_t *view
    rkb_jobs_write_off(core->jobs, view->job, "it did not end, not even after it was cancelled");
    bool replaced = true;
    if (instance->stage->run)
-      rkb_workers_write_off(core->workers, view->work->ticket, &replaced);
+      rkb_workers_write_off(pool_of(instance), view->work->ticket, &replaced);
    if (!replaced)
       rkb_core_note(core, instance->owner.entry->node.id, "its worker could not be replaced; there is one fewer now");
    if (first && core->current[instance->owner.entry->index] == instance)

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/nearest.h"
 #include "base/units.h"
+#include "services/prompt/prompt.h"
 
 typedef struct reader {
    const rkb_options_context_t *context;
@@ -158,6 +159,25 @@ static bool read_path(reader_t *reader, const rkb_option_t *option, rkb_yaml_t *
    return path != NULL;
 }
 
+/* A shipped prompt, when a pipeline elsewhere names none of its own. */
+static void find_shipped(reader_t *reader, const rkb_option_t *option, rkb_yaml_t *node) {
+   char *folder = option->fallback && strcmp(node->text, option->fallback) == 0 ? rkb_find_data("pipelines") : NULL;
+   char *path = folder ? rkb_path_join(folder, option->fallback) : NULL;
+   if (path) {
+      node->text = rkb_arena_text(reader->context->arena, path, strlen(path));
+      node->length = strlen(path);
+   }
+   free(path);
+   free(folder);
+}
+
+static bool check_prompt(reader_t *reader, const rkb_option_t *option, const rkb_prompt_t *prompt) {
+   rkb_arena_t *scratch = rkb_arena_new(16u << 20);
+   bool ok = scratch && rkb_template_parse(scratch, prompt->path, prompt->text, option->choices, reader->problems);
+   rkb_arena_free(scratch);
+   return ok;
+}
+
 static bool read_prompt(reader_t *reader, const rkb_option_t *option, rkb_yaml_t *node, void *at) {
    rkb_prompt_t *prompt = at;
    rkb_arena_t *arena = reader->context->arena;
@@ -165,6 +185,8 @@ static bool read_prompt(reader_t *reader, const rkb_option_t *option, rkb_yaml_t
    char *bytes = NULL;
    size_t length = 0;
    char hash[RKB_HASH_TEXT];
+   if (node->kind == RKB_YAML_SCALAR)
+      find_shipped(reader, option, node);
    prompt->path = absolute(reader, option, node);
    if (!prompt->path)
       return false;
@@ -178,7 +200,7 @@ static bool read_prompt(reader_t *reader, const rkb_option_t *option, rkb_yaml_t
    free(bytes);
    if (reader->context->depends)
       reader->context->depends(reader->context->argument, hash);
-   return prompt->text && prompt->hash;
+   return prompt->text && prompt->hash && check_prompt(reader, option, prompt);
 }
 
 static bool read_model(reader_t *reader, const rkb_option_t *option, rkb_yaml_t *node, void *at) {

@@ -45,6 +45,7 @@ typedef struct rkb_pipeline {
    uint64_t seed;
    uint64_t limit_candidates, limit_generations, limit_stale, limit_wall_ns;
    double limit_cost_usd;          /* negative: none */
+   struct rkb_models *models;      /* or NULL: none are listed */
 
    uint32_t entry_count;
    rkb_entry_t entries[RKB_MAX_ENTRIES]; /* propose, screen, evaluate, strategy, operators */
@@ -82,7 +83,7 @@ bool rkb_pipeline_entries(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
 /* pipeline_wiring.c: needs, build, sets. */
 bool rkb_pipeline_wire(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
 
-/* pipeline_check.c: heading; objective and promotion; limits. */
+/* pipeline_check.c: heading; objective and promotion; limits and models. */
 bool rkb_pipeline_heading(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
 bool rkb_pipeline_goal(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
 bool rkb_pipeline_limits(rkb_pipeline_t *pipeline, rkb_problems_t *problems);

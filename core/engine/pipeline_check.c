@@ -5,6 +5,7 @@
 #include "base/nearest.h"
 #include "base/units.h"
 #include "engine/build_step.h"
+#include "services/llm.h"
 
 static const char *const ROOT_KEYS[] = {"rkb", "name", "seed", "task", "direction", "target", "objective", "limits", "models",
                                         "plugins", "propose", "screen", "promote", "evaluate", "search", "matrix", "extends",
@@ -53,9 +54,6 @@ bool rkb_pipeline_heading(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
    count_of(root, "seed", 0, &pipeline->seed, problems);
    text_of(root, "direction", &pipeline->direction, problems);
    text_of(root, "target", &pipeline->target, problems);
-   const rkb_yaml_t *models = rkb_yaml_get(root, "models");
-   if (!rkb_yaml_is_null(models))
-      rkb_yaml_expect(models, RKB_YAML_MAP, "models", problems);
    return problems->errors == before;
 }
 
@@ -190,9 +188,16 @@ bool rkb_pipeline_goal(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
    return problems->errors == before;
 }
 
+static void add_depends(void *argument, const char *hash) {
+   rkb_text_format(argument, "%s\n", hash);
+}
+
+/* Models are read here because a limit on money is a limit on them. */
 bool rkb_pipeline_limits(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
    uint32_t before = problems->errors;
    check_limits(pipeline, rkb_yaml_get(pipeline->root, "limits"), problems);
+   pipeline->models = rkb_models_read(pipeline->arena, rkb_yaml_get(pipeline->root, "models"), pipeline->limit_cost_usd, add_depends,
+                                      &pipeline->depends, problems);
    if (pipeline->strategy >= 0 && !pipeline->limit_candidates && !pipeline->limit_generations && !pipeline->limit_stale &&
        !pipeline->limit_wall_ns && pipeline->limit_cost_usd < 0)
       rkb_problem_warning(problems, pipeline->entries[pipeline->strategy].node.place,

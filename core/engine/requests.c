@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "engine/items.h"
 #include "engine/run.h"
+#include "services/llm.h"
 
 rkb_candidate_t *rkb_run_candidate(const rkb_run_t *run, int64_t number) {
    return number >= 1 && (uint64_t)number <= run->candidate_count ? run->candidates[number - 1] : NULL;
@@ -123,17 +124,6 @@ static bool take_candidates(rkb_run_t *run, rkb_asked_t *asked, rkb_ended_t *end
    return true;
 }
 
-/* Money is spent by operators: what their calls cost stands in the archive. */
-static void watch_cost(rkb_run_t *run) {
-   rkb_error_t err = {0};
-   if (!run->archive || run->pipeline->limit_cost_usd < 0)
-      return;
-   if (rkb_archive_cost(run->archive, &run->cost_usd, &err) != RKB_OK)
-      rkb_run_break(run, RKB_ERR_IO, "%s", err.message);
-   else if (run->cost_usd >= run->pipeline->limit_cost_usd && run->cost_usd > 0)
-      rkb_run_cut(run, RKB_ENDED_COST, "limits.cost_usd reached");
-}
-
 static void operator_done(rkb_work_t *work, rkb_ended_t *ended) {
    rkb_asked_t *asked = work->owner;
    rkb_run_t *run = asked->run;
@@ -164,7 +154,6 @@ static void operator_done(rkb_work_t *work, rkb_ended_t *ended) {
                                       .attempts = work->attempts,
                                       .seconds = (double)(ended->ended_ns - ended->started_ns) * 1e-9});
    identify(run, asked);
-   watch_cost(run);
 }
 
 static void operator_began(rkb_work_t *work) {
@@ -256,6 +245,17 @@ static bool answer_ok(rkb_run_t *run, const rkb_asked_t *asked) {
    return !fault;
 }
 
+/* The money is over, and every operator asks models.  What is free goes on by itself: no limit is reached then. */
+static bool only_paid_operators_left(const rkb_run_t *run) {
+   const rkb_pipeline_t *pipeline = run->pipeline;
+   if (!run->core.llm || !rkb_llm_is_over_budget(run->core.llm))
+      return false;
+   for (uint32_t i = 0; i < pipeline->operator_count; i++)
+      if (!(pipeline->entries[pipeline->first_operator + i].stage->flags & RKB_STAGE_WAITS))
+         return false;
+   return true;
+}
+
 /* Limits count what the request would see, so they fall at the same number whatever the speed. */
 static bool limit_reached(rkb_run_t *run, int64_t number) {
    const rkb_pipeline_t *pipeline = run->pipeline;
@@ -268,6 +268,8 @@ static bool limit_reached(rkb_run_t *run, int64_t number) {
    else if (pipeline->limit_stale && run->stale >= pipeline->limit_stale)
       rkb_run_end(run, RKB_ENDED_LIMIT, "limits.stale (%llu): no better one in as many requests",
                   (unsigned long long)pipeline->limit_stale);
+   else if (only_paid_operators_left(run))
+      rkb_run_end(run, RKB_ENDED_COST, "limits.cost_usd: no question to a model fits under %.2f USD any more", pipeline->limit_cost_usd);
    else if (run->barren >= RKB_MAX_BARREN && run->barren >= 4ull * pipeline->window)
       rkb_run_end(run, RKB_ENDED_LIMIT, "the search is exhausted: %llu requests in a row gave nothing new",
                   (unsigned long long)run->barren);

@@ -84,7 +84,6 @@ typedef struct rkb_run {
    int status;                     /* of what broke the run */
    rkb_error_t error;
    rkb_stage_progress_t progress[RKB_MAX_ENTRIES];
-   double cost_usd;
 } rkb_run_t;
 
 /* requests.c */

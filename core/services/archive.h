@@ -215,6 +215,18 @@ typedef struct rkb_call_record {
    double seconds;          /* negative: not known */
    double temperature;      /* NaN: not sent */
    int64_t child;           /* which of the request's calls, from 0 */
+   /* which question it is; texts may be NULL */
+   const char *provider;
+   const char *key;         /* hash over provider, address, model and canonical body */
+   int64_t draw;            /* the k-th identical question of the run, from 0 */
+   int64_t attempt;         /* of this question, from 1 */
+   const char *source;      /* "bought", or what it was replayed from: "cache", "cassette"; NULL: bought */
+   const char *provenance;  /* JSON of a filled prompt (file's hash, slots, cuts), stored once by hash */
+   /* known when it ended: */
+   const char *outcome;     /* "answered", "truncated", "broken", ... or NULL */
+   int64_t reasoning_tokens; /* negative: not reported */
+   bool estimated;          /* no usage was reported: the cost is the whole reservation */
+   double worth_usd;        /* what the reply costs at the model's price, paid now or not */
 } rkb_call_record_t;
 /* Reserves the cost before the call is sent; on RKB_OK it survives a power cut.  *id names the call. */
 int rkb_archive_reserve_call(rkb_archive_t *archive, const rkb_call_record_t *call, int64_t *id, rkb_error_t *err);
@@ -226,6 +238,23 @@ int rkb_archive_cost(rkb_archive_t *archive, double *usd, rkb_error_t *err);
  * *found tells; *reply is malloc'd. */
 int rkb_archive_find_reply(rkb_archive_t *archive, uint32_t section, int64_t request, const char *stage, int64_t child,
                            bool *found, char **reply, rkb_error_t *err);
+
+/* What is known of a question: by its asker (section, request, stage, child) and its key. */
+typedef struct rkb_call_found {
+   bool asked;              /* this asker asked this before; draw is its draw then */
+   bool replied;            /* and there is a finished reply: all below is its */
+   int64_t draw;            /* else the next free draw of the key */
+   int64_t attempts;        /* made so far by this asker, failed ones included */
+   char *reply, *outcome, *error; /* owned: rkb_call_found_clear */
+   int64_t input_tokens, cached_tokens, output_tokens, reasoning_tokens; /* negative: not reported */
+   double worth_usd, cost_usd, seconds; /* cost: of all attempts together; seconds negative: not known */
+   bool estimated;
+} rkb_call_found_t;
+int rkb_archive_find_call(rkb_archive_t *archive, uint32_t section, int64_t request, const char *stage, int64_t child,
+                          const char *key, rkb_call_found_t *found, rkb_error_t *err);
+void rkb_call_found_clear(rkb_call_found_t *found);
+/* Calls that an earlier process began and never ended: charged whole, as estimated.  *count of them. */
+int rkb_archive_abandon_calls(rkb_archive_t *archive, int64_t *count, rkb_error_t *err);
 
 /* who: stage or part; kind: a short code ("resumed", "tool.hang"); data: JSON or NULL; candidate 0: none. */
 int rkb_archive_put_event(rkb_archive_t *archive, int level, const char *who, const char *kind, int64_t candidate,

@@ -128,7 +128,7 @@ typedef struct rkb_option {
    const char *fallback;       /* default in YAML spelling, or NULL */
    const char *help;           /* one sentence; shown by "rkb help <stage>" */
    double min, max;            /* inclusive; ignored when equal */
-   const char *const *choices; /* NULL-terminated; RKB_OPT_ENUM only */
+   const char *const *choices; /* NULL-terminated; of RKB_OPT_ENUM, and the slots that a stage fills of RKB_OPT_PROMPT */
    /* RKB_OPT_TABLE and RKB_OPT_TABLES; nesting is at most 3 deep. */
    const struct rkb_option *members;
    uint32_t member_count;
@@ -144,7 +144,8 @@ enum rkb_stage_flags {
    RKB_STAGE_EXCLUSIVE_GPU = 1u << 1, /* hold a device lease while a job runs */
    RKB_STAGE_NEEDS_BUILD = 1u << 2,   /* the core builds the candidate before the first such stage */
    RKB_STAGE_EXECUTES = 1u << 3,      /* a verifier that runs the candidate, on a CPU or a device */
-   RKB_STAGE_DETERMINISTIC = 1u << 4  /* same seed, request and input: same items, times apart */
+   RKB_STAGE_DETERMINISTIC = 1u << 4, /* same seed, request and input: same items, times apart */
+   RKB_STAGE_WAITS = 1u << 5          /* run mostly waits, for a model say: it gets a thread that is no core's worker */
 };
 
 /* A stage implements exactly one of run and submit.

@@ -61,7 +61,21 @@ static const char version_1[] =
    "  id INTEGER PRIMARY KEY, time_ms INTEGER NOT NULL, level TEXT NOT NULL, who TEXT NOT NULL, kind TEXT NOT NULL,"
    "  candidate INTEGER, text TEXT NOT NULL, data TEXT);";
 
-const char *const rkb_archive_steps[] = {version_1};
+/* What names a question to a language model, and what its reply was worth. */
+static const char version_2[] =
+   "ALTER TABLE call ADD COLUMN provider TEXT;"
+   "ALTER TABLE call ADD COLUMN key TEXT;"
+   "ALTER TABLE call ADD COLUMN draw INTEGER NOT NULL DEFAULT 0;"
+   "ALTER TABLE call ADD COLUMN attempt INTEGER NOT NULL DEFAULT 1;"
+   "ALTER TABLE call ADD COLUMN source TEXT NOT NULL DEFAULT 'bought';"
+   "ALTER TABLE call ADD COLUMN provenance_hash TEXT REFERENCES document(hash);"
+   "ALTER TABLE call ADD COLUMN outcome TEXT;"
+   "ALTER TABLE call ADD COLUMN reasoning_tokens INTEGER;"
+   "ALTER TABLE call ADD COLUMN estimated INTEGER NOT NULL DEFAULT 0;"
+   "ALTER TABLE call ADD COLUMN worth_usd REAL;"
+   "CREATE INDEX call_by_key ON call(key, draw);";
+
+const char *const rkb_archive_steps[] = {version_1, version_2};
 const int rkb_archive_version = sizeof rkb_archive_steps / sizeof rkb_archive_steps[0];
 
 static int read_pragma(rkb_connection_t *connection, const char *pragma, int64_t *value, rkb_error_t *err) {

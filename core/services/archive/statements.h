@@ -73,11 +73,23 @@
                                                                                                                       \
    XX(PUT_DOCUMENT, "INSERT INTO document VALUES (?, ?) ON CONFLICT(hash) DO NOTHING")                                \
    XX(PUT_CALL,                                                                                                       \
-      "INSERT INTO call(request, child, stage, model, state, prompt_hash, temperature, reserved_usd, started_ms) "    \
-      "VALUES (?, ?, ?, ?, 'reserved', ?, ?, ?, ?)")                                                                  \
+      "INSERT INTO call(request, child, stage, model, state, prompt_hash, temperature, reserved_usd, started_ms, "    \
+      "provider, key, draw, attempt, source, provenance_hash) "                                                       \
+      "VALUES (?, ?, ?, ?, 'reserved', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")                                                \
    XX(END_CALL,                                                                                                       \
       "UPDATE call SET state = ?, reply_hash = ?, error = ?, cost_usd = ?, input_tokens = ?, cached_tokens = ?, "     \
-      "output_tokens = ?, seconds = ? WHERE id = ? AND state = 'reserved'")                                           \
+      "output_tokens = ?, seconds = ?, outcome = ?, reasoning_tokens = ?, estimated = ?, worth_usd = ? "              \
+      "WHERE id = ? AND state = 'reserved'")                                                                          \
+   XX(FIND_CALL,                                                                                                      \
+      "SELECT c.draw, c.state = 'finished', d.text, c.outcome, c.error, c.input_tokens, c.cached_tokens, c.output_tokens, "\
+      "c.reasoning_tokens, c.worth_usd, c.seconds, "                                                                  \
+      "count(*) OVER (), sum(coalesce(c.cost_usd, c.reserved_usd)) OVER (), max(c.estimated) OVER () "                \
+      "FROM call c LEFT JOIN document d ON d.hash = c.reply_hash WHERE c.request = ?1 AND c.stage = ?2 AND c.child = ?3 "\
+      "AND c.key = ?4 ORDER BY c.state = 'finished' DESC, c.id DESC LIMIT 1")                                         \
+   XX(NEXT_DRAW, "SELECT coalesce(max(draw) + 1, 0) FROM call WHERE key = ?")                                         \
+   XX(ABANDON_CALLS,                                                                                                  \
+      "UPDATE call SET state = 'failed', cost_usd = reserved_usd, estimated = 1, outcome = 'abandoned', "             \
+      "error = 'the program ended before the reply came' WHERE state = 'reserved'")                                   \
    XX(GET_COST, "SELECT coalesce(sum(coalesce(cost_usd, reserved_usd)), 0) FROM call")                                \
    XX(GET_REPLY,                                                                                                      \
       "SELECT d.text FROM call c JOIN document d ON d.hash = c.reply_hash WHERE c.request = ? AND c.stage = ? AND "   \

@@ -1,0 +1,66 @@
+/* Replies as they are read, and the list of providers (provider.h). */
+#include "services/llm/provider.h"
+
+#include <string.h>
+
+const rkb_provider_t *const rkb_providers[] = {&rkb_provider_openai, &rkb_provider_anthropic, &rkb_provider_gemini,
+                                               &rkb_provider_openai_responses, &rkb_provider_command, NULL};
+
+void rkb_reply_init(rkb_reply_t *reply) {
+   *reply = (rkb_reply_t){.input_tokens = -1, .cached_tokens = -1, .output_tokens = -1, .reasoning_tokens = -1};
+   rkb_text_init(&reply->text, RKB_ARCHIVE_MAX_REPLY);
+   rkb_text_init(&reply->refusal, 64u << 10);
+   rkb_text_init(&reply->trouble, 1024);
+}
+
+void rkb_reply_free(rkb_reply_t *reply) {
+   rkb_text_free(&reply->text);
+   rkb_text_free(&reply->refusal);
+   rkb_text_free(&reply->trouble);
+}
+
+const char *rkb_json_text_of(const json_t *object, const char *key) {
+   const char *text = json_string_value(json_object_get(object, key));
+   return text ? text : "";
+}
+
+void rkb_json_count_of(const json_t *object, const char *key, int64_t *value) {
+   const json_t *found = json_object_get(object, key);
+   if (json_is_integer(found) && json_integer_value(found) >= 0)
+      *value = json_integer_value(found);
+}
+
+int64_t rkb_question_output(const rkb_model_t *model, const rkb_llm_question_t *question) {
+   int64_t most = model->face.most_output_tokens, asked = question->most_output_tokens;
+   return asked > 0 && (!most || asked < most) ? asked : most;
+}
+
+double rkb_question_temperature(const rkb_model_t *model, const rkb_llm_question_t *question) {
+   return question->temperature >= 0 ? question->temperature : model->temperature;
+}
+
+void rkb_reply_whole(rkb_reply_t *reply, const rkb_provider_t *provider, const char *body, size_t bytes) {
+   rkb_error_t err = {0};
+   json_t *root = rkb_json_parse(body, bytes, &err);
+   if (!json_is_object(root)) {
+      reply->unreadable = true;
+      rkb_text_format(&reply->trouble, "the reply is no JSON object: %.200s", err.message);
+   } else {
+      provider->whole(reply, root);
+   }
+   json_decref(root);
+}
+
+void rkb_reply_trouble(rkb_reply_t *reply, const char *body, size_t bytes) {
+   rkb_error_t err = {0};
+   json_t *root = rkb_json_parse(body ? body : "", bytes, &err);
+   const json_t *first = json_is_array(root) ? json_array_get(root, 0) : root; /* Gemini wraps its errors in a list */
+   const json_t *error = json_object_get(first, "error");
+   const char *message = json_is_string(error) ? json_string_value(error) : rkb_json_text_of(error, "message");
+   rkb_text_clear(&reply->trouble);
+   if (message[0])
+      rkb_text_format(&reply->trouble, "%.600s", message);
+   else
+      rkb_text_format(&reply->trouble, "%.200s", body ? body : "");
+   json_decref(root);
+}

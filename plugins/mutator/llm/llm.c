@@ -1,0 +1,214 @@
+/* rkb.mutator.llm - asks language models to change kernels: improve one by what limits it, fix one by what was found wrong,
+ * cross several, or explore another algorithm.
+ *
+ * Owns nothing between jobs; runs on threads that only wait. */
+#include <stdlib.h>
+#include <string.h>
+#include "asking/proposal.h"
+
+enum mode { IMPROVE, FIX, CROSSOVER, EXPLORE };
+static const char *const MODES[] = {"improve", "fix", "crossover", "explore", NULL};
+
+typedef struct mutator_config {
+   const char *mode;
+   rkb_prompt_t improve, fix, crossover, explore;
+   rkb_table_list_t models;
+   const char *choice;
+   int64_t proposals, best, verdicts;
+} mutator_config_t;
+
+typedef struct mutator {
+   const rkb_host_t *host;
+   const mutator_config_t *config;
+   const rkb_llm_api_t *llm;
+   context_services_t services;
+   enum mode mode;
+} mutator_t;
+
+static int mutator_create(const rkb_host_t *host, const void *config, void **self, rkb_error_t *err) {
+   mutator_t *me = calloc(1, sizeof *me);
+   if (!me)
+      return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %zu bytes", sizeof *me);
+   me->host = host;
+   me->config = config;
+   me->llm = host->get_extension(host, RKB_EXT_LLM);
+   context_services_find(host, &me->services);
+   while (strcmp(MODES[me->mode], me->config->mode) != 0)
+      me->mode++;
+   int status = RKB_OK;
+   if (!me->config->models.count || me->config->models.count > CHOICE_MOST)
+      status = rkb_fail_option(err, "models", "name 1 to %d models", CHOICE_MOST);
+   else if (!me->llm)
+      status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "no language models: list them under models:");
+   else if (!me->services.task)
+      status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "without a task there is nothing to write kernels for");
+   if (status == RKB_OK)
+      *self = me;
+   else
+      free(me);
+   return status;
+}
+
+static const rkb_prompt_t *prompt_of(const mutator_t *me) {
+   const rkb_prompt_t *const prompts[] = {&me->config->improve, &me->config->fix, &me->config->crossover, &me->config->explore};
+   return prompts[me->mode];
+}
+
+/* A rejected kernel to mend: the newest one visible that is not this request's parent's own success.  Strategies hand out
+ * accepted parents, and what is wrong is never one; so fix looks for itself, within the window. */
+static const rkb_archive_row_t *newest_rejected(const context_t *context, uint64_t skip) {
+   const rkb_archive_api_t *archive = context->services->archive;
+   uint32_t rows = archive && context->rows ? archive->rows_count(context->rows) : 0;
+   const rkb_archive_row_t *found = NULL;
+   uint64_t count = 0;
+   for (uint32_t i = rows; i-- > 0 && !found;) {
+      const rkb_archive_row_t *row = archive->rows_at(context->rows, i);
+      bool kernel = strstr(row->source, "rkb-kernel:") && strstr(row->source, "__global__");
+      if (strcmp(row->standing, RKB_REJECT) == 0 && kernel && count++ == skip)
+         found = row;
+   }
+   return found;
+}
+
+/* The slots "kernel" and "findings" of one broken kernel; its source, or NULL when there is none to fix. */
+static const char *add_broken(const mutator_t *me, context_t *context, const rkb_item_t *in) {
+   uint32_t parents = me->host->item_reference_count(me->host, in, "parent");
+   for (uint32_t i = 0; i < parents; i++) {
+      const rkb_item_t *parent = me->host->item_reference(me->host, in, "parent", i);
+      const char *standing = me->host->item_text(me->host, parent, "standing");
+      if (!standing || strcmp(standing, RKB_ACCEPT) == 0)
+         continue;
+      context_add_candidate(context, "kernel", parent, 0);
+      context_add_findings(context, "findings", parent, NULL);
+      return me->host->item_text(me->host, parent, "source");
+   }
+   int64_t number = 0;
+   me->host->item_int(me->host, in, "number", &number);
+   const rkb_archive_row_t *row = newest_rejected(context, (uint64_t)number % 4);
+   if (!row)
+      row = newest_rejected(context, 0);
+   if (!row)
+      return NULL;
+   const char *label = context_format(context, "candidate %lld, tune %s", (long long)row->number, row->tune);
+   context_add(context, "kernel", row->source, label, 0, true);
+   context_add(context, "findings", context_format(context, "%s: %s%s%s", row->reason, row->message, row->evidence ? "\nevidence: " : "",
+                                                   row->evidence ? row->evidence : ""), label, 0, true);
+   return row->source;
+}
+
+/* *edited: what edits apply to, or NULL.  False: this request gives nothing to work on. */
+static bool fill_context(const mutator_t *me, context_t *context, const rkb_item_t *in, const char **edited) {
+   const rkb_host_t *host = me->host;
+   const char *objective = host->item_text(host, in, "objective");
+   uint32_t parents = host->item_reference_count(host, in, "parent");
+   *edited = NULL;
+   context_add_task(context);
+   context_add_contract(context);
+   context_add_device(context);
+   context_add_hints(context);
+   if (me->mode == FIX) {
+      *edited = add_broken(me, context, in);
+      return *edited != NULL;
+   }
+   if (!parents || (me->mode == CROSSOVER && parents < 2))
+      return false;
+   uint32_t shown = me->mode == CROSSOVER ? parents : 1;
+   for (uint32_t i = 0; i < shown; i++) {
+      const rkb_item_t *parent = host->item_reference(host, in, "parent", i);
+      context_add_candidate(context, "kernel", parent, (int32_t)(shown - i));
+      context_add_findings(context, "findings", parent, objective);
+   }
+   if (me->mode == IMPROVE)
+      *edited = host->item_text(host, host->item_reference(host, in, "parent", 0), "source");
+   context_add_best(context, objective, (uint32_t)me->config->best);
+   context_add_verdicts(context, (uint32_t)me->config->verdicts);
+   return true;
+}
+
+/* All parents a crossover saw; otherwise the one that was changed.  A fix of a kernel the strategy did not name has none:
+ * only a request's own candidates may be named as parents. */
+static uint32_t parents_of(const mutator_t *me, const rkb_item_t *in, const char *edited, const rkb_item_t **parents) {
+   uint32_t count = me->host->item_reference_count(me->host, in, "parent"), kept = 0;
+   for (uint32_t i = 0; i < count && i < 8; i++) {
+      const rkb_item_t *parent = me->host->item_reference(me->host, in, "parent", i);
+      const char *source = me->host->item_text(me->host, parent, "source");
+      bool shown = me->mode == CROSSOVER || (me->mode == FIX ? source && edited && strcmp(source, edited) == 0 : i == 0);
+      if (shown)
+         parents[kept++] = parent;
+   }
+   return kept;
+}
+
+static int mutator_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
+   const mutator_t *me = self;
+   const rkb_item_t *parents[8];
+   const char *edited;
+   uint32_t made = 0;
+   int status = RKB_OK;
+   context_t *context = malloc(sizeof *context);
+   if (!context)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   context_open(context, me->host, job, &me->services);
+   bool something = fill_context(me, context, in, &edited);
+   proposal_t proposal = {.prompt = prompt_of(me), .models = me->config->models.rows, .model_count = (uint32_t)me->config->models.count,
+                          .choice = me->config->choice, .what = me->config->mode, .parents = parents, .edited = edited};
+   proposal.parent_count = parents_of(me, in, edited, parents);
+   for (uint32_t i = 0; something && i < (uint32_t)me->config->proposals && status == RKB_OK; i++) {
+      uint32_t result;
+      proposal.child = i;
+      status = proposal_make(context, me->llm, &proposal, &result, err);
+      made += result == PROPOSAL_MADE;
+   }
+   if (status == RKB_OK && something && !made)
+      status = err->status; /* RKB_OK when only the money is over */
+   context_close(context);
+   free(context);
+   return status;
+}
+
+static void mutator_destroy(void *self) {
+   free(self);
+}
+
+static const char *const SLOTS[] = {"task", "contract", "device", "hints", "kernel", "findings", "best", "verdicts", NULL};
+
+static const rkb_option_t model_options[] = {CHOICE_OPTIONS};
+
+#define PROMPT(member, what) \
+   {.name = #member, .type = RKB_OPT_PROMPT, .offset = offsetof(mutator_config_t, member), .fallback = "prompts/" #member ".md", \
+    .choices = SLOTS, .help = "The prompt's file " what "; slots task, contract, device, hints, kernel, findings, best, verdicts."}
+
+static const rkb_option_t options[] = {
+   {.name = "mode", .type = RKB_OPT_ENUM, .flags = RKB_OPT_REQUIRED, .offset = offsetof(mutator_config_t, mode), .choices = MODES,
+    .help = "improve a parent, fix a rejected kernel, crossover of two or more parents, or explore another algorithm."},
+   PROMPT(improve, "for mode improve"),
+   PROMPT(fix, "for mode fix"),
+   PROMPT(crossover, "for mode crossover"),
+   PROMPT(explore, "for mode explore"),
+   {.name = "models", .type = RKB_OPT_TABLES, .flags = RKB_OPT_REQUIRED, .offset = offsetof(mutator_config_t, models),
+    .members = model_options, .member_count = sizeof model_options / sizeof model_options[0], .member_size = sizeof(choice_model_t),
+    .help = "Which models write, each with its own settings: [{model: NAME}, ...]."},
+   {.name = "choice", .type = RKB_OPT_ENUM, .offset = offsetof(mutator_config_t, choice), .fallback = "weights",
+    .choices = (const char *const[]){"weights", "ucb", "thompson", NULL},
+    .help = "How a model is chosen: by its weight, or by what it brought for a dollar so far."},
+   {.name = "proposals", .type = RKB_OPT_INT, .offset = offsetof(mutator_config_t, proposals), .fallback = "1", .min = 1, .max = 16,
+    .help = "Candidates that one request asks for, each with a question of its own."},
+   {.name = "best", .type = RKB_OPT_INT, .offset = offsetof(mutator_config_t, best), .fallback = "2", .min = 0, .max = 16,
+    .help = "How many of the best kernels so far the prompt shows."},
+   {.name = "verdicts", .type = RKB_OPT_INT, .offset = offsetof(mutator_config_t, verdicts), .fallback = "2", .min = 0, .max = 16,
+    .help = "How many of the last rejections the prompt shows."},
+};
+
+static const rkb_stage_t mutator = {
+   .size = sizeof(rkb_stage_t), .kind = RKB_MUTATOR, .flags = RKB_STAGE_WAITS,
+   .id = "rkb.mutator.llm", .summary = "Kernels that language models improve, mend, cross or think up anew.",
+   .accepts = (const char *const[]){RKB_ITEM_REQUEST, NULL},
+   .emits = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
+   RKB_OPTIONS(options), .config_size = sizeof(mutator_config_t),
+   .create = mutator_create, .run = mutator_run, .destroy = mutator_destroy,
+};
+
+RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
+   RKB_PLUGIN_HEAD, .name = "mutator.llm", .version = "0.1.0",
+   .stages = (const rkb_stage_t *const[]){&mutator, NULL},
+};
