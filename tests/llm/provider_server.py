@@ -8,6 +8,7 @@ What it does is the model's name: plain, truncated, refused, filtered, limited (
 error-500, error-529, error-400, unauthorised, dies (mid-stream), dies-early (before a byte), split (every byte of the stream
 a piece of its own), no-usage, garbage, bad-utf8, big (50 MB), endless, echo-key (an error that quotes the key)."""
 import json
+import socket
 import socketserver
 import sys
 import threading
@@ -209,14 +210,14 @@ class Handler(socketserver.StreamRequestHandler):
                 self.chunk(b" " * 1048576)
             return self.chunk(b"")
         if kind == "dies-early":
-            return self.wfile.close()
+            return self.connection.shutdown(socket.SHUT_RDWR)
         if kind in ("dies", "endless"):
             self.head(200, "text/event-stream")
             self.chunk(as_bytes(next(iter(stream("plain")))))
             while kind == "endless":
                 self.chunk(b": still here\n\n")
                 threading.Event().wait(0.02)
-            return self.connection.close()
+            return self.connection.shutdown(socket.SHUT_RDWR)
         if streams:
             return self.stream(stream(kind), kind == "split")
         return self.whole(200, whole(kind))
