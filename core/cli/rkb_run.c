@@ -88,9 +88,19 @@ static int print_result(const command_line_t *line, const rkb_outcome_t *outcome
    } else {
       rkb_print_outcome(outcome, objective, directory);
    }
-   if (rkb_outcome_resumable(outcome))
+   if (!line->quiet && !line->json)
+      rkb_print_next_steps(outcome, directory);
+   else if (rkb_outcome_resumable(outcome))
       fprintf(stderr, "go on with: rkb-run --resume %s\n", directory);
    return code;
+}
+
+/* A job that hangs in a thread may use anything, so nothing is torn down under it. */
+static void leave_if_hung(const rkb_outcome_t *outcome, int code) {
+   if (!outcome->must_exit_hard)
+      return;
+   fflush(NULL);
+   _exit(code);
 }
 
 static int run_in(rkb_pipeline_t *pipeline, const command_line_t *line, const char *directory, rkb_log_t *log) {
@@ -99,7 +109,7 @@ static int run_in(rkb_pipeline_t *pipeline, const command_line_t *line, const ch
    rkb_outcome_t outcome = {.ending = 0};
    rkb_error_t err = {.message = ""};
    rkb_progress_t *progress = NULL;
-   int status;
+   int status, code;
    bool shown = !line->quiet && !line->json;
    if (shown)
       progress = rkb_progress_new(isatty(STDERR_FILENO), objective, &facts, log);
@@ -112,13 +122,16 @@ static int run_in(rkb_pipeline_t *pipeline, const command_line_t *line, const ch
                                       .argument = progress};
    status = rkb_run(pipeline, &options, &outcome, &err);
    rkb_progress_free(progress);
-   if (status == RKB_OK)
-      return print_result(line, &outcome, objective, directory);
-   rkb_say_error(&err);
-   if (status == RKB_ERR_INVALID)
-      return RKB_EXIT_USAGE;
-   fprintf(stderr, "what was finished is kept; go on with: rkb-run --resume %s\n", directory);
-   return RKB_EXIT_BROKEN;
+   if (status == RKB_OK) {
+      code = print_result(line, &outcome, objective, directory);
+   } else {
+      rkb_say_error(&err);
+      code = status == RKB_ERR_INVALID ? RKB_EXIT_USAGE : RKB_EXIT_BROKEN;
+      if (code == RKB_EXIT_BROKEN)
+         fprintf(stderr, "what was finished is kept; go on with: rkb-run --resume %s\n", directory);
+   }
+   leave_if_hung(&outcome, code);
+   return code;
 }
 
 static int run_pipeline(rkb_pipeline_t *pipeline, const rkb_arguments_t *arguments, const command_line_t *line) {

@@ -8,6 +8,9 @@
 
 #define FILL_PIECE 4096u
 
+/* Elements from which several threads draw: every element is a function of its number, so the order is free. */
+#define SHARED_FILL (UINT64_C(1) << 18)
+
 /* One number by a recipe. */
 static double recipe_number(const rkb_recipe_t *recipe, const rkb_random_t *stream, uint64_t element) {
    switch (recipe->kind) {
@@ -111,6 +114,7 @@ int rkb_inputs_source(const void *argument, uint32_t tensor, uint64_t count, con
                       double *out) {
    const rkb_inputs_t *inputs = argument;
    uint32_t dtype = inputs->bound->view.tensors[tensor].dtype;
+#pragma omp parallel for schedule(static) if (count >= SHARED_FILL)
    for (uint64_t i = 0; i < count; i++)
       out[i] = index[i] < 0 ? 0 : rkb_dtype_round(dtype, draw_number(inputs, tensor, (uint64_t)index[i]));
    return RKB_OK;
@@ -179,8 +183,9 @@ int rkb_task_inputs_fill(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t f
       return rkb_fail(err, RKB_ERR_INVALID, "elements %llu to %llu are not in %s", (unsigned long long)first,
                       (unsigned long long)(first + count), info->name);
    uint32_t width = rkb_dtype_bytes(info->dtype);
-   double numbers[FILL_PIECE];
+#pragma omp parallel for schedule(static) if (count >= SHARED_FILL)
    for (uint64_t done = 0; done < count; done += FILL_PIECE) {
+      double numbers[FILL_PIECE];
       uint64_t piece = count - done < FILL_PIECE ? count - done : FILL_PIECE;
       for (uint64_t i = 0; i < piece; i++)
          numbers[i] = rkb_dtype_round(info->dtype, draw_number(inputs, tensor, first + done + i));

@@ -33,6 +33,13 @@ int sitting_prepare(const struct timer *me, const struct subject *s, rkb_error_t
    return status;
 }
 
+int sitting_clear(const struct timer *me, const struct subject *s, rkb_error_t *err) {
+   int status = me->device->drop_module(s->session, 0, err);
+   for (uint32_t set = 0; set < SETS && status == RKB_OK; set++)
+      status = me->device->drop_set(s->session, set, err);
+   return status;
+}
+
 /* As many arenas as asked for, or as fit: an arena that finds no memory ends the making, two are enough to go on. */
 static int open_arenas(const struct timer *me, const struct subject *s, uint32_t *count, rkb_error_t *err) {
    rkb_finding_t finding = {0};
@@ -66,54 +73,56 @@ static rkb_turn_t *draw_turns(const struct timer *me, uint32_t arenas, rkb_rando
    return turns;
 }
 
-/* The outputs an arena holds belong to its last turn: judge points of them. */
+/* The outputs an arena holds belong to its last turn: judge elements of them. */
 static int check_output(const struct timer *me, const struct subject *s, uint32_t arena, uint32_t set, uint32_t t,
-                        const uint64_t *elements, uint64_t count, struct sitting *sitting, rkb_error_t *err) {
+                        const sample_t *sample, struct sitting *sitting, rkb_error_t *err) {
    const rkb_tensor_t *tensor = &s->the_case->tensors[t];
    uint64_t width = tensor->bytes / tensor->elements;
-   double *numbers = malloc(3 * count * sizeof *numbers);
-   uint8_t *flags = malloc(count);
-   char *data = malloc(count * width);
+   char *data = malloc(sample->count * width + 1);
    rkb_judgement_t j = {.size = sizeof j};
-   int status = numbers && flags && data ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   for (uint64_t i = 0; i < count && status == RKB_OK; i++)
-      status = me->device->read(s->session, arena, t, elements[i] * width, width, data + i * width, err);
-   if (status == RKB_OK)
-      status = me->task->expect_points(me->host, s->inputs[set], t, elements, count, numbers, numbers + count, numbers + 2 * count, flags, err);
-   if (status == RKB_OK) {
-      rkb_points_t points = {numbers, numbers + count, numbers + 2 * count, flags, count};
-      status = me->task->judge(me->host, s->inputs[set], t, data, NULL, &points, elements, s->transform, &j, err);
+   rkb_points_t points = sample_points(sample);
+   int status = data ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   for (uint64_t i = 0, run; i < sample->count && status == RKB_OK; i += run) {
+      for (run = 1; i + run < sample->count && sample->elements[i + run] == sample->elements[i] + run;)
+         run++;
+      status = me->device->read(s->session, arena, t, sample->elements[i] * width, run * width, data + i * width, err);
    }
+   if (status == RKB_OK)
+      status = me->task->judge(me->host, s->inputs[set], t, data, NULL, &points, sample->elements, s->transform, &j, err);
    if (status == RKB_OK && j.standing_is_reject) {
       sitting->outputs_right = false;
       snprintf(sitting->wrong, sizeof sitting->wrong, "after a timed run %s[%llu] is %.9g and should be %.9g within %.3g (%s)",
                tensor->name, (unsigned long long)j.element, j.got, j.want, j.bound, j.reason);
    }
    free(data);
-   free(flags);
-   free(numbers);
+   return status;
+}
+
+/* One output in every arena.  What is expected is evaluated once for a set of values, and kept for the next candidate. */
+static int check_tensor(const struct timer *me, const struct subject *s, uint32_t arenas, const uint32_t *last_set, uint32_t t,
+                        struct sitting *sitting, rkb_error_t *err) {
+   const sampler_t sampler = {me->host, me->task, me->random, me->store, (uint64_t)me->config->points, me->config->budget};
+   sample_t samples[SETS] = {{0}};
+   int status = RKB_OK;
+   for (uint32_t set = 0; set < SETS && status == RKB_OK; set++)
+      status = sample_open(&sampler, s->inputs[set], s->the_case, s->family->name, s->seeds[set], t, me->store != NULL, &samples[set], err);
+   for (uint32_t a = 0; a < arenas && status == RKB_OK; a++)
+      status = check_output(me, s, a, last_set[a], t, &samples[last_set[a]], sitting, err);
+   for (uint32_t set = 0; set < SETS; set++)
+      sample_close(&samples[set]);
    return status;
 }
 
 static int check_arenas(const struct timer *me, const struct subject *s, uint32_t arenas, const rkb_turn_t *turns, uint32_t count,
-                        rkb_random_t *stream, struct sitting *sitting, rkb_error_t *err) {
-   int status = RKB_OK;
+                        struct sitting *sitting, rkb_error_t *err) {
    uint32_t *last_set = calloc(arenas, sizeof *last_set);
-   uint64_t *elements = calloc((size_t)me->config->points, sizeof *elements);
-   if (!last_set || !elements)
-      status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   int status = last_set ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    for (uint32_t i = 0; i < count && status == RKB_OK; i++)
-      last_set[turns[i].instance] = turns[i].set;
-   for (uint32_t a = 0; a < arenas && status == RKB_OK; a++)
-      for (uint32_t t = 0; t < s->the_case->tensor_count && status == RKB_OK; t++) {
-         const rkb_tensor_t *tensor = &s->the_case->tensors[t];
-         if (tensor->role == RKB_IN || tensor->elements == 0)
-            continue;
-         for (int64_t i = 0; i < me->config->points; i++)
-            elements[i] = i == 0 ? tensor->elements - 1 : me->random->below(stream, tensor->elements);
-         status = check_output(me, s, a, last_set[a], t, elements, (uint64_t)me->config->points, sitting, err);
-      }
-   free(elements);
+      if (turns[i].instance < arenas)
+         last_set[turns[i].instance] = turns[i].set;
+   for (uint32_t t = 0; t < s->the_case->tensor_count && status == RKB_OK; t++)
+      if (s->the_case->tensors[t].role != RKB_IN && s->the_case->tensors[t].elements > 0)
+         status = check_tensor(me, s, arenas, last_set, t, sitting, err);
    free(last_set);
    return status;
 }
@@ -135,7 +144,7 @@ int sitting_run(const struct timer *me, const struct subject *s, rkb_random_t *s
    if (status == RKB_OK)
       status = me->device->time(s->session, turns, count, deadline_ms, times, err);
    if (status == RKB_OK)
-      status = check_arenas(me, s, arenas, turns, count, stream, sitting, err);
+      status = check_arenas(me, s, arenas, turns, count, sitting, err);
    if (status == RKB_OK) {
       size_t cold = 0, warm = 0;
       /* The first round pays for what happens once: page tables, instruction caches, clocks rising. */

@@ -5,6 +5,7 @@
 #include <rkb/ext/device.h>
 #include <rkb/ext/random.h>
 #include <rkb/ext/task.h>
+#include "expected/sample.h"
 
 struct time_config {
    const char *mode;    /* "quick" or "full" */
@@ -12,6 +13,7 @@ struct time_config {
    int64_t rounds;      /* turns of each arena in one sitting */
    int64_t points;      /* output elements checked after the batch */
    uint64_t deadline;   /* of one run, nanoseconds */
+   uint64_t budget;     /* for evaluating one output, nanoseconds */
 };
 
 struct timer {
@@ -21,6 +23,7 @@ struct timer {
    const rkb_kernel_api_t *kernel;
    const rkb_device_api_t *device;
    const rkb_random_api_t *random;
+   store_t *store; /* expected values kept between runs, or NULL */
 };
 
 enum { SETS = 2 };
@@ -31,6 +34,8 @@ struct subject {
    const rkb_build_t *build;
    const rkb_plan_t *plan;
    const rkb_case_t *the_case;
+   const rkb_family_t *family;
+   uint64_t seeds[SETS];
    rkb_inputs_t *inputs[SETS];
    bool transform;
 };
@@ -44,6 +49,8 @@ struct sitting {
 
 /* Loads module 0 and stages the values; once a process. */
 int sitting_prepare(const struct timer *me, const struct subject *subject, rkb_error_t *err);
+/* Drops them again. */
+int sitting_clear(const struct timer *me, const struct subject *subject, rkb_error_t *err);
 /* Allocates fresh arenas, times, checks, frees.  Release with sitting_free whatever it returns. */
 int sitting_run(const struct timer *me, const struct subject *subject, rkb_random_t *stream, struct sitting *sitting, rkb_error_t *err);
 void sitting_free(struct sitting *sitting);

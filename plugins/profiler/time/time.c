@@ -20,13 +20,14 @@ static int time_create(const rkb_host_t *host, const void *config, void **self, 
    if (!me)
       return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %zu bytes", sizeof *me);
    *me = (struct timer){host, config, host->get_extension(host, RKB_EXT_TASK), host->get_extension(host, RKB_EXT_KERNEL),
-                        host->get_extension(host, RKB_EXT_DEVICE), host->get_extension(host, RKB_EXT_RANDOM)};
+                        host->get_extension(host, RKB_EXT_DEVICE), host->get_extension(host, RKB_EXT_RANDOM), NULL};
    if (!me->task || !me->kernel || !me->random || !me->device) {
       bool no_device = !me->device;
       free(me);
       return rkb_fail(err, RKB_ERR_UNAVAILABLE, no_device ? "no usable GPU on this machine (rkb doctor says why); leave this stage out"
                                                           : "this host offers no extension for kernels");
    }
+   me->store = store_open(host, me->task);
    *self = me;
    return RKB_OK;
 }
@@ -62,7 +63,8 @@ static int time_case(const struct timer *me, struct subject *subject, rkb_random
    int status = RKB_OK;
    timing->right = true;
    for (size_t p = 0; p < processes && status == RKB_OK && timing->right; p++) {
-      status = me->device->restart(subject->session, err);
+      if (full)
+         status = me->device->restart(subject->session, err);
       if (status == RKB_OK)
          status = sitting_prepare(me, subject, err);
       for (size_t a = 0; a < allocations && status == RKB_OK && timing->right; a++) {
@@ -72,6 +74,8 @@ static int time_case(const struct timer *me, struct subject *subject, rkb_random
          timing->samples += sittings[done].count;
          done++;
       }
+      if (status == RKB_OK)
+         status = sitting_clear(me, subject, err);
    }
    timing->sittings = done;
    if (status == RKB_OK && timing->right) {
@@ -99,6 +103,19 @@ static int emit(const struct timer *me, rkb_job_t job, const char *name, estimat
    return status;
 }
 
+/* Two sets of values under different seeds, from the pool where there is one. */
+static int draw_values(const struct timer *me, struct subject *subject, rkb_random_t *stream, rkb_error_t *err) {
+   enum { POOL = 4 };
+   uint64_t first = me->random->below(stream, POOL);
+   int status = RKB_OK;
+   subject->family = me->task->family_at(me->host, subject->the_case, 0);
+   for (uint32_t set = 0; set < SETS && status == RKB_OK; set++) {
+      subject->seeds[set] = me->store ? store_seed(me->store, subject->the_case->name, (first + set) % POOL) : me->random->next(stream) >> 1;
+      status = me->task->inputs_open(me->host, subject->the_case, subject->family, subject->seeds[set], &subject->inputs[set], err);
+   }
+   return status;
+}
+
 static int time_cases(const struct timer *me, rkb_job_t job, const rkb_item_t *in, struct subject *subject, rkb_error_t *err) {
    rkb_random_t stream = me->random->for_job(me->host, job, 0);
    double log_cold = 0;
@@ -111,9 +128,8 @@ static int time_cases(const struct timer *me, rkb_job_t job, const rkb_item_t *i
       char state[512] = "";
       status = me->kernel->plan(me->host, job, in, subject->build, subject->the_case, &plan, &finding, err);
       subject->plan = plan;
-      for (uint32_t set = 0; set < SETS && status == RKB_OK; set++)
-         status = me->task->inputs_open(me->host, subject->the_case, me->task->family_at(me->host, subject->the_case, 0),
-                                        me->random->next(&stream) >> 1, &subject->inputs[set], err);
+      if (status == RKB_OK)
+         status = draw_values(me, subject, &stream, err);
       if (status == RKB_OK && plan)
          status = time_case(me, subject, &stream, &timing, err);
       if (status == RKB_OK && plan && timing.right)
@@ -165,7 +181,11 @@ static int time_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t
    return status;
 }
 
-static void time_destroy(void *self) { free(self); }
+static void time_destroy(void *self) {
+   struct timer *me = self;
+   store_close(me->store);
+   free(me);
+}
 
 static const char *const modes[] = {"quick", "full", NULL};
 
@@ -178,6 +198,8 @@ static const rkb_option_t options[] = {
     .help = "Timed runs of each arena in a sitting, the first of which is not counted."},
    {.name = "points", .type = RKB_OPT_INT, .offset = offsetof(struct time_config, points), .fallback = "64", .min = 1, .max = 65536,
     .help = "Output elements of each arena checked after the timed runs."},
+   {.name = "budget", .type = RKB_OPT_DURATION, .offset = offsetof(struct time_config, budget), .fallback = "1s",
+    .help = "Time to evaluate the reference for one output; fewer elements are checked when it ends."},
    {.name = "deadline", .type = RKB_OPT_DURATION, .offset = offsetof(struct time_config, deadline), .fallback = "5s",
     .help = "Time one run may take before it counts as hanging."},
 };

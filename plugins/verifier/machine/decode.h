@@ -1,4 +1,5 @@
-/* The decoder's state, shared by decode.c (layout, operands, table) and decode_forms.c (opcodes with forms of their own). */
+/* The decoder's state, shared by decode.c (layout, functions, table), decode_operands.c, decode_memory.c and decode_forms.c
+ * (opcodes with forms of their own). */
 #ifndef MACHINE_DECODE_H
 #define MACHINE_DECODE_H
 
@@ -34,9 +35,15 @@ typedef struct decoder {
 } decoder_t;
 
 bool decode_unsupported(decoder_t *decoder, const char *what);  /* returns false */
+bool decode_out_of_memory(decoder_t *decoder);              /* returns false */
 bool decode_modifier(const decoder_t *decoder, const char *name);
 /* The type named by the last (or, from the end, nth) type modifier; PTX_NO_TYPE. */
 uint32_t decode_type(const decoder_t *decoder, uint32_t nth_from_end);
+
+/* decode_operands.c.  append: growing arrays, doubled: the element to fill, or NULL. */
+void *decode_append(decoder_t *decoder, void **array, uint32_t *count, uint32_t *room, size_t size);
+machine_register_info_t *decode_add_register(decoder_t *decoder, uint32_t type, uint32_t bytes, const char *name);
+machine_slot_t decode_function_register(const decoder_t *decoder, uint32_t index);
 
 /* The register or constant that holds an operand.  letter as in opcodes.def. */
 bool decode_operand(decoder_t *decoder, const ptx_operand_t *operand, char letter, machine_slot_t *slot);
@@ -53,5 +60,20 @@ uint32_t decode_declared_bytes(const decoder_t *decoder, const ptx_operand_t *op
 
 enum decode_result { DECODE_GENERIC, DECODE_DONE, DECODE_FAILED };
 enum decode_result decode_form(decoder_t *decoder);
+enum decode_result decode_memory_operation(decoder_t *decoder, bool store);   /* decode_memory.c */
+enum decode_result decode_atomic_operation(decoder_t *decoder, bool reduces);
+
+#define FAIL_UNLESS(condition) \
+   if (!(condition))           \
+   return DECODE_FAILED
+
+static inline enum decode_result decode_refuse(decoder_t *decoder) {
+   decode_unsupported(decoder, decoder->statement->opcode);
+   return DECODE_FAILED;
+}
+
+static inline uint32_t decode_operand_count(const decoder_t *decoder) {
+   return decoder->statement->operand_count;
+}
 
 #endif

@@ -1,4 +1,4 @@
-/* Opcodes whose operands need a layout of their own: memory, conversions, warp operations, control flow.  Part of the
+/* Opcodes whose operands need a layout of their own: moves, conversions, warp operations, control flow.  Part of the
  * decoder. */
 #include "decode.h"
 
@@ -8,229 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAIL_UNLESS(condition) \
-   if (!(condition))           \
-   return DECODE_FAILED
-
-static enum decode_result unsupported(decoder_t *decoder) {
-   decode_unsupported(decoder, decoder->statement->opcode);
-   return DECODE_FAILED;
-}
-
-static uint32_t operand_count(const decoder_t *decoder) {
-   return decoder->statement->operand_count;
-}
-
-/* Memory ---------------------------------------------------------------------------------------------------- */
-
-static bool one_of(const char *modifier, const char *const *names) {
-   for (; *names; names++)
-      if (strcmp(modifier, *names) == 0)
-         return true;
-   return false;
-}
-
-/* Takes space, vector size, order and type from the modifiers; cache hints are passed over. */
-static bool memory_modifiers(decoder_t *decoder) {
-   static const char *const hints[] = {"nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "cta", "gpu", "cluster", "sys", "weak", NULL};
-   static const struct { const char *name; uint8_t space; } spaces[] = {
-      {"global", PTX_GLOBAL}, {"shared", PTX_SHARED}, {"shared::cta", PTX_SHARED}, {"local", PTX_LOCAL},
-      {"const", PTX_CONST}, {"param", PTX_PARAM}, {"param::entry", PTX_PARAM}, {"param::func", PTX_PARAM}};
-   machine_instruction_t *i = &decoder->instruction;
-   i->space = PTX_GENERIC;
-   i->elements = 1;
-   for (uint32_t n = 1; n < decoder->modifier_count; n++) {
-      const char *modifier = decoder->modifiers[n];
-      bool known = one_of(modifier, hints) || strncmp(modifier, "L1::", 4) == 0 || strncmp(modifier, "L2::", 4) == 0;
-      for (size_t k = 0; k < sizeof spaces / sizeof spaces[0]; k++)
-         if (strcmp(modifier, spaces[k].name) == 0) {
-            i->space = spaces[k].space;
-            known = true;
-         }
-      if (strcmp(modifier, "v2") == 0 || strcmp(modifier, "v4") == 0 || strcmp(modifier, "v8") == 0) {
-         i->elements = (uint8_t)(modifier[1] - '0');
-         known = true;
-      } else if (strcmp(modifier, "volatile") == 0) {
-         i->flags |= FLAG_VOLATILE;
-         known = true;
-      } else if (strcmp(modifier, "relaxed") == 0) {
-         i->flags |= FLAG_RELAXED;
-         known = true;
-      } else if (strcmp(modifier, "acquire") == 0) {
-         i->flags |= FLAG_ACQUIRE | FLAG_RELAXED;
-         known = true;
-      } else if (strcmp(modifier, "release") == 0) {
-         i->flags |= FLAG_RELEASE | FLAG_RELAXED;
-         known = true;
-      } else if (strcmp(modifier, "acq_rel") == 0) {
-         i->flags |= FLAG_ACQUIRE | FLAG_RELEASE | FLAG_RELAXED;
-         known = true;
-      } else if (ptx_type_named(modifier, strlen(modifier))) {
-         i->type = (uint8_t)ptx_type_named(modifier, strlen(modifier));
-         known = true;
-      }
-      if (!known)
-         return false;
-   }
-   i->element_bytes = (uint8_t)ptx_type_bytes(i->type);
-   return i->element_bytes && i->element_bytes <= 8 && (uint32_t)i->element_bytes * i->elements <= 32;
-}
-
-static uint8_t memory_class(uint32_t space) {
-   return space == PTX_SHARED ? RKB_CLASS_SHARED : space == PTX_LOCAL ? RKB_CLASS_LOCAL
-          : space == PTX_PARAM || space == PTX_CONST ? RKB_CLASS_OTHER : RKB_CLASS_GLOBAL;
-}
-
-/* The registers of a value or of a list of them, as extras; a load's may be wider than the type. */
-static bool value_registers(decoder_t *decoder, const ptx_operand_t *operand, bool destination) {
-   machine_instruction_t *i = &decoder->instruction;
-   const ptx_operand_t *parts = operand;
-   if (i->elements > 1) {
-      if (operand->kind != PTX_OPERAND_LIST || operand->count != i->elements)
-         return decode_unsupported(decoder, decoder->statement->opcode);
-      parts = decoder->function->operands + operand->first;
-   }
-   for (uint32_t e = 0; e < i->elements; e++) {
-      machine_slot_t slot;
-      const bool wide = i->element_bytes == 8;
-      if (parts[e].kind == PTX_OPERAND_REGISTER) {
-         uint32_t bytes = decode_declared_bytes(decoder, &parts[e]);
-         if (bytes < i->element_bytes)
-            return decode_unsupported(decoder, "a register narrower than what is loaded or stored");
-         if (!decode_any(decoder, &parts[e], destination, &slot))
-            return false;
-         i->source_type = (uint8_t)bytes; /* declared width of the register */
-      } else if (destination) {
-         if (!decode_destination(decoder, &parts[e], wide ? 'l' : 'w', &slot))
-            return false;
-         i->source_type = wide ? 8 : 4;
-      } else {
-         char letter = i->type == PTX_F32 ? 'f' : i->type == PTX_F64 ? 'D' : wide ? 'l' : 'w';
-         if (!decode_operand(decoder, &parts[e], letter, &slot))
-            return false;
-      }
-      if (!decode_extra(decoder, slot))
-         return false;
-      if (e == 0)
-         decode_place(i, destination ? 'd' : 'b', slot);
-   }
-   return true;
-}
-
-/* A kernel's own parameter at a constant place; anything else in .param is a call's, and lives in the frame. */
-static bool kernel_parameter(const decoder_t *decoder, const ptx_operand_t *operand) {
-   const ptx_operand_t *base = &decoder->function->operands[operand->first];
-   if (base->kind != PTX_OPERAND_SYMBOL)
-      return false;
-   const ptx_variable_t *variable = &decoder->module->variables[base->index];
-   if (variable->space != PTX_PARAM || !decoder->function->entry)
-      return false;
-   for (uint32_t n = 0; n < decoder->function->parameter_count; n++)
-      if (decoder->function->parameters[n] == base->index)
-         return true;
-   return false;
-}
-
-static bool parameter_symbol(const decoder_t *decoder, const ptx_operand_t *operand, bool *is_symbol) {
-   const ptx_operand_t *base = &decoder->function->operands[operand->first];
-   *is_symbol = base->kind == PTX_OPERAND_SYMBOL;
-   return *is_symbol;
-}
-
-static enum decode_result memory_operation(decoder_t *decoder, bool store) {
-   machine_instruction_t *i = &decoder->instruction;
-   const ptx_operand_t *address = &decoder->operands[store ? 0 : 1], *value = &decoder->operands[store ? 1 : 0];
-   if (operand_count(decoder) < 2 || operand_count(decoder) > 3 || !memory_modifiers(decoder) ||
-       address->kind != PTX_OPERAND_ADDRESS)
-      return unsupported(decoder);
-   uint16_t flags = i->flags;
-   bool own = i->space == PTX_PARAM && kernel_parameter(decoder, address), symbol;
-   if (i->space == PTX_PARAM && !own && parameter_symbol(decoder, address, &symbol)) {
-      const ptx_variable_t *variable =
-         &decoder->module->variables[decoder->function->operands[address->first].index];
-      /* The frame address of a kernel's call parameters counts from the function's frame, like a local variable's. */
-      i->space = PTX_LOCAL;
-      FAIL_UNLESS(decode_use(decoder, store ? "st" : "ld"));
-      FAIL_UNLESS(value_registers(decoder, value, !store));
-      FAIL_UNLESS(decode_address(decoder, address));
-      if (decoder->module->functions[variable->function].entry)
-         i->immediate += decoder->function_frame[variable->function];
-      i->class = RKB_CLASS_LOCAL;
-      i->flags = flags;
-      return DECODE_DONE;
-   }
-   if (own && store)
-      return unsupported(decoder);
-   FAIL_UNLESS(decode_use(decoder, store ? "st" : own ? "ld.param" : "ld"));
-   FAIL_UNLESS(value_registers(decoder, value, !store));
-   FAIL_UNLESS(decode_address(decoder, address));
-   i->class = memory_class(i->space);
-   i->flags = flags;
-   if (own && ((uint64_t)i->immediate > decoder->program->parameter_bytes ||
-               decoder->program->parameter_bytes - (uint64_t)i->immediate < (uint32_t)i->element_bytes * i->elements))
-      return unsupported(decoder);
-   return DECODE_DONE;
-}
-
-static enum decode_result atomic_operation(decoder_t *decoder, bool reduces) {
-   static const struct { const char *name; uint8_t operation; } names[] = {
-      {"add", ATOMIC_ADD}, {"min", ATOMIC_MIN}, {"max", ATOMIC_MAX}, {"inc", ATOMIC_INC}, {"dec", ATOMIC_DEC},
-      {"and", ATOMIC_AND}, {"or", ATOMIC_OR}, {"xor", ATOMIC_XOR}, {"exch", ATOMIC_EXCH}, {"cas", ATOMIC_CAS}};
-   machine_instruction_t *i = &decoder->instruction;
-   int operation = -1;
-   uint32_t kept = 1;
-   for (uint32_t n = 1; n < decoder->modifier_count; n++) {
-      bool taken = strcmp(decoder->modifiers[n], "noftz") == 0;
-      for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
-         if (strcmp(decoder->modifiers[n], names[k].name) == 0) {
-            operation = names[k].operation;
-            taken = true;
-         }
-      if (!taken && kept != n)
-         memcpy(decoder->modifiers[kept], decoder->modifiers[n], sizeof decoder->modifiers[0]);
-      kept += !taken;
-   }
-   decoder->modifier_count = kept;
-   uint32_t address = reduces ? 0 : 1, values = address + 1;
-   if (operation < 0 || !memory_modifiers(decoder) ||
-       operand_count(decoder) != values + (operation == ATOMIC_CAS ? 2u : 1u) ||
-       (ptx_type_is_float(i->type) && operation != ATOMIC_ADD && operation != ATOMIC_EXCH &&
-        !(ptx_type_bytes(i->type) == 2 || i->type == PTX_F16X2 || i->type == PTX_BF16X2)))
-      return unsupported(decoder);
-   if (i->element_bytes < 4 && i->elements == 1 && !ptx_type_is_float(i->type) && operation != ATOMIC_CAS &&
-       operation != ATOMIC_EXCH)
-      return unsupported(decoder);
-   uint16_t flags = i->flags;
-   FAIL_UNLESS(decode_use(decoder, "atom"));
-   const char letter = i->element_bytes == 8 ? 'l' : 'w';
-   if (reduces) {
-      for (uint32_t e = 0; e < i->elements; e++)
-         FAIL_UNLESS(decode_extra(decoder, decode_nowhere(decoder, i->element_bytes == 8 ? 8 : 4)));
-   } else {
-      FAIL_UNLESS(value_registers(decoder, &decoder->operands[0], true));
-      for (uint32_t e = 0; e < i->elements; e++)
-         if (decoder->program->extras[i->extra + e].bytes != (i->element_bytes == 8 ? 8 : 4))
-            return unsupported(decoder);
-   }
-   FAIL_UNLESS(value_registers(decoder, &decoder->operands[values], false));
-   if (operation == ATOMIC_CAS) {
-      machine_slot_t swap;
-      FAIL_UNLESS(decode_operand(decoder, &decoder->operands[values + 1], letter, &swap));
-      FAIL_UNLESS(decode_extra(decoder, swap));
-   }
-   FAIL_UNLESS(decode_address(decoder, &decoder->operands[address]));
-   i->operation = (uint8_t)operation;
-   i->flags = flags;
-   decoder->program->atomics = true;
-   return DECODE_DONE;
-}
-
 /* Moves and conversions ------------------------------------------------------------------------------------- */
 
 static enum decode_result move(decoder_t *decoder) {
    machine_instruction_t *i = &decoder->instruction;
-   if (operand_count(decoder) != 2)
-      return unsupported(decoder);
+   if (decode_operand_count(decoder) != 2)
+      return decode_refuse(decoder);
    const ptx_operand_t *to = &decoder->operands[0], *from = &decoder->operands[1];
    machine_slot_t slot;
    if (from->kind == PTX_OPERAND_SPECIAL && from->value >= PTX_SPECIAL_CLOCK && from->value <= PTX_SPECIAL_GLOBALTIMER_HI) {
@@ -245,7 +28,7 @@ static enum decode_result move(decoder_t *decoder) {
    const ptx_operand_t *list = packs ? from : to, *whole = packs ? to : from;
    uint32_t bytes = ptx_type_bytes(decode_type(decoder, 0));
    if ((packs && unpacks) || list->count == 0 || list->count > 8 || bytes == 0 || bytes > 8 || bytes % list->count)
-      return unsupported(decoder);
+      return decode_refuse(decoder);
    FAIL_UNLESS(decode_use(decoder, packs ? "mov.pack" : "mov.unpack"));
    char letter = bytes == 8 ? 'l' : 'w';
    FAIL_UNLESS(packs ? decode_destination(decoder, whole, letter, &slot) : decode_operand(decoder, whole, letter, &slot));
@@ -298,8 +81,8 @@ static bool conversion_modifiers(decoder_t *decoder, bool *integral, bool *plain
 static enum decode_result conversion(decoder_t *decoder) {
    machine_instruction_t *i = &decoder->instruction;
    bool integral, plain;
-   if (!conversion_modifiers(decoder, &integral, &plain) || operand_count(decoder) < 2)
-      return unsupported(decoder);
+   if (!conversion_modifiers(decoder, &integral, &plain) || decode_operand_count(decoder) < 2)
+      return decode_refuse(decoder);
    machine_slot_t d, a, b;
    if (decode_modifier(decoder, "tf32")) {
       FAIL_UNLESS(decode_use(decoder, "cvt.tf32"));
@@ -307,14 +90,14 @@ static enum decode_result conversion(decoder_t *decoder) {
       FAIL_UNLESS(decode_operand(decoder, &decoder->operands[1], 'f', &a));
       decode_place(i, 'd', d);
       decode_place(i, 'a', a);
-      return operand_count(decoder) == 2 ? DECODE_DONE : unsupported(decoder);
+      return decode_operand_count(decoder) == 2 ? DECODE_DONE : decode_refuse(decoder);
    }
    uint32_t source = decode_type(decoder, 0), type = decode_type(decoder, 1);
    if (!type)
-      return unsupported(decoder);
-   if (operand_count(decoder) == 3) {
+      return decode_refuse(decoder);
+   if (decode_operand_count(decoder) == 3) {
       if ((type != PTX_F16X2 && type != PTX_BF16X2) || source != PTX_F32 || (i->flags & FLAG_SAT))
-         return unsupported(decoder);
+         return decode_refuse(decoder);
       FAIL_UNLESS(decode_use(decoder, plain && type == PTX_BF16X2 ? "cvt.bf16x2.f32" : "cvt.packed"));
       FAIL_UNLESS(decode_destination(decoder, &decoder->operands[0], 'w', &d));
       FAIL_UNLESS(decode_operand(decoder, &decoder->operands[1], 'f', &a));
@@ -327,10 +110,10 @@ static enum decode_result conversion(decoder_t *decoder) {
    }
    uint32_t to_bytes = decode_declared_bytes(decoder, &decoder->operands[0]);
    uint32_t from_bytes = decode_declared_bytes(decoder, &decoder->operands[1]);
-   if (operand_count(decoder) != 2 || !to_bytes || ((i->flags & FLAG_ABS) && (source != PTX_F32 || (type != PTX_F16 && type != PTX_BF16))) || type == PTX_F16X2 || type == PTX_BF16X2 ||
+   if (decode_operand_count(decoder) != 2 || !to_bytes || ((i->flags & FLAG_ABS) && (source != PTX_F32 || (type != PTX_F16 && type != PTX_BF16))) || type == PTX_F16X2 || type == PTX_BF16X2 ||
        source == PTX_F16X2 || source == PTX_BF16X2 || type == PTX_PRED || source == PTX_PRED ||
        to_bytes < ptx_type_bytes(type) || (from_bytes && from_bytes < ptx_type_bytes(source)))
-      return unsupported(decoder);
+      return decode_refuse(decoder);
    char key[64];
    snprintf(key, sizeof key, "cvt%s.%s.%s", i->flags & FLAG_SAT ? ".sat" : "", ptx_type_name(type), ptx_type_name(source));
    const machine_opcode_t *fast = decode_lookup(decoder, key);
@@ -362,10 +145,10 @@ static enum decode_result conversion(decoder_t *decoder) {
 static enum decode_result packing(decoder_t *decoder) {
    machine_instruction_t *i = &decoder->instruction;
    const machine_opcode_t *row = decode_lookup(decoder, decoder->statement->opcode);
-   if (!row || operand_count(decoder) != strlen(row->signature))
-      return unsupported(decoder);
+   if (!row || decode_operand_count(decoder) != strlen(row->signature))
+      return decode_refuse(decoder);
    FAIL_UNLESS(decode_use(decoder, row->key));
-   for (uint32_t n = 0; n < operand_count(decoder); n++) {
+   for (uint32_t n = 0; n < decode_operand_count(decoder); n++) {
       machine_slot_t slot;
       FAIL_UNLESS(n ? decode_operand(decoder, &decoder->operands[n], 'w', &slot) : decode_destination(decoder, &decoder->operands[n], 'w', &slot));
       decode_place(i, "dabc"[n], slot);
@@ -399,7 +182,7 @@ static enum decode_result comparison(decoder_t *decoder, bool set) {
       snprintf(key, sizeof key, "setp.%s", ptx_type_name(type));
    const machine_opcode_t *row = decode_lookup(decoder, key);
    if (!row || operation < 0 || (ptx_type_is_float(type) ? operation >= 6 && operation <= 9 : operation >= 10))
-      return unsupported(decoder);
+      return decode_refuse(decoder);
    uint16_t flags = i->flags;
    FAIL_UNLESS(decode_use(decoder, key));
    i->flags = flags;
@@ -407,14 +190,14 @@ static enum decode_result comparison(decoder_t *decoder, bool set) {
    i->rounding = (uint8_t)combination;
    uint32_t at = 0;
    machine_slot_t slot;
-   FAIL_UNLESS(at < operand_count(decoder) && decode_destination(decoder, &decoder->operands[at++], row->signature[0], &slot));
+   FAIL_UNLESS(at < decode_operand_count(decoder) && decode_destination(decoder, &decoder->operands[at++], row->signature[0], &slot));
    decode_place(i, 'd', slot);
-   if (!set && at < operand_count(decoder) && decoder->operands[at].paired) {
+   if (!set && at < decode_operand_count(decoder) && decoder->operands[at].paired) {
       FAIL_UNLESS(decode_destination(decoder, &decoder->operands[at++], 'p', &slot) && decode_extra(decoder, slot));
       i->flags |= FLAG_SECOND;
    }
-   if (operand_count(decoder) != at + 2 + (combination ? 1 : 0))
-      return unsupported(decoder);
+   if (decode_operand_count(decoder) != at + 2 + (combination ? 1 : 0))
+      return decode_refuse(decoder);
    for (uint32_t n = 0; n < 2; n++) {
       FAIL_UNLESS(decode_operand(decoder, &decoder->operands[at++], row->signature[1 + n], &slot));
       decode_place(i, n ? 'b' : 'a', slot);
@@ -436,17 +219,17 @@ static enum decode_result warp_operation(decoder_t *decoder) {
    if (strcmp(key, "vote.ballot.sync.b32") == 0)
       snprintf(key, sizeof key, "vote.sync.ballot.b32");
    if (strncmp(key, "match.sync.", 11) == 0)
-      return unsupported(decoder);
+      return decode_refuse(decoder);
    const machine_opcode_t *row = decode_lookup(decoder, key);
    if (!row)
-      return unsupported(decoder);
+      return decode_refuse(decoder);
    FAIL_UNLESS(decode_use(decoder, key));
-   uint32_t at = 0, count = operand_count(decoder);
+   uint32_t at = 0, count = decode_operand_count(decoder);
    machine_slot_t slot;
    const bool shuffles = strcmp(base, "shfl") == 0, matches = strcmp(base, "match") == 0, votes = strcmp(base, "vote") == 0;
    const bool elects = strcmp(base, "elect") == 0;
    if (count < 2)
-      return unsupported(decoder);
+      return decode_refuse(decoder);
    char to = votes && i->operation != 3 ? 'p' : 'w';
    FAIL_UNLESS(decode_destination(decoder, &decoder->operands[at++], to, &slot));
    decode_place(i, 'd', slot);
@@ -455,11 +238,11 @@ static enum decode_result warp_operation(decoder_t *decoder) {
       FAIL_UNLESS(decode_destination(decoder, &decoder->operands[at++], 'p', &slot) && decode_extra(decoder, slot));
       i->flags |= FLAG_SECOND;
    } else if (elects) {
-      return unsupported(decoder);
+      return decode_refuse(decoder);
    }
    uint32_t sources = shuffles ? 3 : elects ? 0 : 1;
    if (count != at + sources + 1)
-      return unsupported(decoder);
+      return decode_refuse(decoder);
    bool wide = matches && decode_type(decoder, 0) == PTX_B64;
    i->element_bytes = wide ? 8 : 4;
    for (uint32_t n = 0; n < sources; n++) {
@@ -479,24 +262,24 @@ static enum decode_result barrier(decoder_t *decoder) {
    machine_instruction_t *i = &decoder->instruction;
    machine_slot_t slot;
    if (decode_modifier(decoder, "warp")) {
-      FAIL_UNLESS(operand_count(decoder) == 1 && decode_use(decoder, "bar.warp.sync"));
+      FAIL_UNLESS(decode_operand_count(decoder) == 1 && decode_use(decoder, "bar.warp.sync"));
       FAIL_UNLESS(decode_operand(decoder, &decoder->operands[0], 'w', &slot));
       decode_place(i, 'a', slot);
       decoder->program->warp_sync = true;
       return DECODE_DONE;
    }
    if (decode_modifier(decoder, "cluster"))
-      return unsupported(decoder);
+      return decode_refuse(decoder);
    const bool reduces = decode_modifier(decoder, "red"), arrives = decode_modifier(decoder, "arrive");
    if (!reduces && !arrives && !decode_modifier(decoder, "sync"))
-      return unsupported(decoder);
+      return decode_refuse(decoder);
    i->kind = MACHINE_BARRIER;
    i->class = RKB_CLASS_BARRIER;
    i->operation = arrives ? BARRIER_ARRIVE : !reduces ? BARRIER_SYNC : decode_modifier(decoder, "popc") ? BARRIER_COUNT
                   : decode_modifier(decoder, "and") ? BARRIER_AND : BARRIER_OR;
    if (strcmp(decoder->modifiers[0], "bar") == 0 || decode_modifier(decoder, "aligned"))
       i->flags |= FLAG_ALIGNED;
-   uint32_t at = 0, count = operand_count(decoder);
+   uint32_t at = 0, count = decode_operand_count(decoder);
    if (reduces) {
       FAIL_UNLESS(count >= 3);
       FAIL_UNLESS(decode_destination(decoder, &decoder->operands[at++], i->operation == BARRIER_COUNT ? 'w' : 'p', &slot));
@@ -506,7 +289,7 @@ static enum decode_result barrier(decoder_t *decoder) {
       decode_place(i, 'c', slot);
    }
    if (at >= count || count - at > 2)
-      return unsupported(decoder);
+      return decode_refuse(decoder);
    FAIL_UNLESS(decode_operand(decoder, &decoder->operands[at++], 'w', &slot));
    decode_place(i, 'a', slot);
    if (at < count) {
@@ -514,7 +297,7 @@ static enum decode_result barrier(decoder_t *decoder) {
       decode_place(i, 'b', slot);
       decoder->program->named_barriers = true;
    } else if (arrives) {
-      return unsupported(decoder);
+      return decode_refuse(decoder);
    }
    if (i->ai && (!decoder->program->registers[i->ai].constant || decoder->program->registers[i->ai].bits))
       decoder->program->named_barriers = true;
@@ -527,9 +310,9 @@ static enum decode_result branch(decoder_t *decoder) {
    machine_instruction_t *i = &decoder->instruction;
    i->class = RKB_CLASS_CONTROL;
    i->kind = MACHINE_BRANCH;
-   if (operand_count(decoder) != 1 || decoder->operands[0].kind != PTX_OPERAND_LABEL ||
+   if (decode_operand_count(decoder) != 1 || decoder->operands[0].kind != PTX_OPERAND_LABEL ||
        decoder->function->labels[decoder->operands[0].index].statement == PTX_NONE)
-      return unsupported(decoder);
+      return decode_refuse(decoder);
    i->target = decoder->operands[0].index;
    return DECODE_DONE;
 }
@@ -537,8 +320,8 @@ static enum decode_result branch(decoder_t *decoder) {
 static enum decode_result branch_index(decoder_t *decoder) {
    machine_instruction_t *i = &decoder->instruction;
    machine_slot_t slot;
-   if (operand_count(decoder) != 2 || decoder->operands[1].kind != PTX_OPERAND_LABEL)
-      return unsupported(decoder);
+   if (decode_operand_count(decoder) != 2 || decoder->operands[1].kind != PTX_OPERAND_LABEL)
+      return decode_refuse(decoder);
    const ptx_label_t *table = &decoder->function->labels[decoder->operands[1].index];
    FAIL_UNLESS(decode_operand(decoder, &decoder->operands[0], 'w', &slot));
    decode_place(i, 'a', slot);
@@ -546,11 +329,11 @@ static enum decode_result branch_index(decoder_t *decoder) {
    i->kind = MACHINE_BRANCH_INDEX;
    i->target = decoder->target_count;
    if (!table->target_count || table->target_count > UINT16_MAX)
-      return unsupported(decoder);
+      return decode_refuse(decoder);
    for (uint32_t n = 0; n < table->target_count; n++) {
       uint32_t label = decoder->function->operands[table->target + n].index;
       if (decoder->function->labels[label].statement == PTX_NONE)
-         return unsupported(decoder);
+         return decode_refuse(decoder);
       if (decoder->target_count == decoder->target_room) {
          uint32_t room = decoder->target_room ? 2 * decoder->target_room : 64;
          uint32_t *larger = realloc(decoder->targets, room * sizeof *larger);
@@ -608,7 +391,7 @@ static enum decode_result call(decoder_t *decoder) {
    machine_instruction_t *i = &decoder->instruction;
    static const ptx_operand_t empty = {.kind = PTX_OPERAND_LIST};
    const ptx_operand_t *results = &empty, *arguments = &empty;
-   uint32_t at = 0, count = operand_count(decoder);
+   uint32_t at = 0, count = decode_operand_count(decoder);
    if (at < count && decoder->operands[at].kind == PTX_OPERAND_LIST)
       results = &decoder->operands[at++];
    if (at >= count || decoder->operands[at].kind != PTX_OPERAND_FUNCTION) {
@@ -631,7 +414,7 @@ static enum decode_result call(decoder_t *decoder) {
       return DECODE_FAILED;
    }
    if (function->entry || at != count)
-      return unsupported(decoder);
+      return decode_refuse(decoder);
    i->kind = MACHINE_CALL;
    i->target = index; /* becomes an instruction when all are decoded */
    i->extra = decoder->program->call_argument_count;
@@ -640,7 +423,7 @@ static enum decode_result call(decoder_t *decoder) {
    i->immediate = decoder->program->call_argument_count;
    FAIL_UNLESS(pass(decoder, results, function->results, function->result_count, true));
    i->elements = (uint8_t)function->result_count;
-   return function->parameter_count > UINT16_MAX || function->result_count > 255 ? unsupported(decoder) : DECODE_DONE;
+   return function->parameter_count > UINT16_MAX || function->result_count > 255 ? decode_refuse(decoder) : DECODE_DONE;
 }
 
 static enum decode_result without_effect(decoder_t *decoder) {
@@ -660,11 +443,11 @@ enum decode_result decode_form(decoder_t *decoder) {
                                          "griddepcontrol", NULL};
    const char *base = decoder->modifiers[0];
    if (strcmp(base, "ld") == 0 || strcmp(base, "ldu") == 0)
-      return memory_operation(decoder, false);
+      return decode_memory_operation(decoder, false);
    if (strcmp(base, "st") == 0)
-      return memory_operation(decoder, true);
+      return decode_memory_operation(decoder, true);
    if (strcmp(base, "atom") == 0 || strcmp(base, "red") == 0)
-      return decode_modifier(decoder, "async") ? unsupported(decoder) : atomic_operation(decoder, base[0] == 'r');
+      return decode_modifier(decoder, "async") ? decode_refuse(decoder) : decode_atomic_operation(decoder, base[0] == 'r');
    if (strcmp(base, "mov") == 0)
       return move(decoder);
    if (strcmp(base, "cvt") == 0)
@@ -678,7 +461,7 @@ enum decode_result decode_form(decoder_t *decoder) {
       return barrier(decoder);
    if (strcmp(base, "membar") == 0 || strcmp(base, "fence") == 0) {
       if (decode_modifier(decoder, "proxy") || decode_modifier(decoder, "mbarrier_init"))
-         return unsupported(decoder);
+         return decode_refuse(decoder);
       decoder->program->fences = true;
       return decode_use(decoder, "fence") ? DECODE_DONE : DECODE_FAILED;
    }

@@ -28,17 +28,16 @@ static const char *file_path(const ptx_module_t *module, uint32_t number) {
    return NULL;
 }
 
-static void describe_registers(const machine_warp_t *warp, const machine_instruction_t *i, const ptx_function_t *function,
-                               const ptx_statement_t *statement, uint32_t lane, rkb_machine_finding_t *finding) {
+/* The registers an instruction reads, as they stand in that thread. */
+static void describe_registers(const machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane,
+                               rkb_machine_finding_t *finding) {
    const machine_program_t *program = warp->program;
    uint16_t numbers[8] = {i->guard, i->ai, i->bi, i->ci}, count = 4;
-   (void)function;
-   (void)statement;
    for (uint32_t e = 0; (i->kind == MACHINE_CUSTOM || i->kind == MACHINE_VALUE) && e < i->extra_count && count < 8; e++)
       numbers[count++] = program->extras[i->extra + e].number;
    for (uint32_t n = 0; n < count && finding->register_count < RKB_MACHINE_REGISTERS; n++) {
       const machine_register_info_t *info = &program->registers[numbers[n]];
-      if (numbers[n] < 2 || (info->constant && info->special == PTX_NONE))
+      if (numbers[n] < 2 || numbers[n] == i->di || (info->constant && info->special == PTX_NONE))
          continue;
       bool twice = false;
       for (uint32_t k = 0; k < n; k++)
@@ -75,7 +74,7 @@ void machine_describe(const machine_warp_t *warp, uint32_t lane, rkb_machine_fin
       finding->file = file_path(program->module, outer ? place->outer_file : place->file);
       finding->line = outer ? place->outer_line : place->line;
       if (lane != PTX_NONE)
-         describe_registers(warp, i, function, statement, lane, finding);
+         describe_registers(warp, i, lane, finding);
    }
    if (lane != PTX_NONE) {
       finding->has_thread = true;

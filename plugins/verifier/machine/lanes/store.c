@@ -56,8 +56,7 @@ static bool store_shared_words(machine_warp_t *warp, const machine_instruction_t
 }
 
 /* A row of words of one buffer: consecutive and all defined. */
-static bool store_region_row(machine_warp_t *warp, const machine_instruction_t *i, const machine_slot_t *part,
-                             const uint64_t *address) {
+static bool store_region_row(machine_warp_t *warp, const machine_slot_t *part, const uint64_t *address) {
    machine_region_t *region = machine_region_at(warp->run, address[0]);
    if (!region || region->read_only || address[0] & 3)
       return false;
@@ -80,7 +79,6 @@ static bool store_region_row(machine_warp_t *warp, const machine_instruction_t *
    }
    if (warp->taint)
       region->taint |= warp->taint[part->number];
-   (void)i;
    return true;
 }
 
@@ -142,7 +140,7 @@ OP(store) {
    mask = lane_addresses(warp, i, mask, address);
    if (warp->block->measured)
       machine_count_request(warp, address, mask, (uint32_t)i->element_bytes * i->elements, true);
-   if (word && mask == FULL_MASK && i->space == PTX_GLOBAL && store_region_row(warp, i, part, address))
+   if (word && mask == FULL_MASK && i->space == PTX_GLOBAL && store_region_row(warp, part, address))
       return;
    store_lanes(warp, i, mask, address);
 }
