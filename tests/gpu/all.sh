@@ -7,9 +7,10 @@
 # OUT     where results go: runs, tables, baselines, and done/ with a mark for each finished part; keep it for the next call
 # PART    seeds cheats hostile export agreement baselines autotune bench (default: all, in this order)
 #
-# Environment: SECONDS_MOST (540) until nothing new is begun; GPU_PYTHON (python3), one with PyTorch for CUDA.
+# Environment: SECONDS_MOST (540) until nothing new is begun; RUN_SECONDS (200) for one run; GPU_PYTHON (python3), one with PyTorch for CUDA.
+# shellcheck disable=SC2317 # the parts are called by name
 set -uo pipefail
-[[ $# -ge 2 ]] || { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[[ $# -ge 2 ]] || { sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
 prefix=$1
 mkdir -p "$2/done" "$2/runs" "$2/logs" "$2/baselines"
@@ -31,6 +32,7 @@ fi
 prefix=$(cd "$prefix" && pwd)
 rkb=$prefix/bin/rkb run=$prefix/bin/rkb-run tasks=$prefix/share/rkb/tasks
 failures=0
+RUN_SECONDS=${RUN_SECONDS:-200}
 
 say() { printf '[%3d s] %s\n' "$SECONDS" "$*"; }
 left() { local rest=$((most - SECONDS)); printf '%d' "$((rest > 0 ? rest : 0))"; }
@@ -44,7 +46,7 @@ run_pipeline() {
   if finished "run.$name"; then return 0; fi
   if [[ $(left) -lt 15 ]]; then return 3; fi
   rm -rf "$out/runs/$name"
-  timeout "$(left)" "$run" "$pipeline" --task "$tasks/$task" --direction "$direction" --out "$out/runs/$name" --quiet "$@" \
+  timeout "$(($(left) < RUN_SECONDS ? $(left) : RUN_SECONDS))" "$run" "$pipeline" --task "$tasks/$task" --direction "$direction" --out "$out/runs/$name" --quiet "$@" \
     >"$out/logs/$name" 2>&1 || code=$?
   say "$name: exit $code, $(tail -n 1 "$out/logs/$name" | cut -c1-150)"
   # 1 is a run without an accepted candidate: a result.  124 and 130 are no results.
