@@ -13,7 +13,8 @@
 #define KILLS 20
 
 /* Work takes a while, and not the same while for each, so that order of finishing differs from order of asking. */
-static const char *const SLOWER[] = {"screen.divide.with.hold_us=200", "search.operators.step.with.hold_us=300", NULL};
+static const char *const SLOWER[] = {"screen.divide.with.hold_us=200",
+                                     "search.operators.step.with.hold_us=300", NULL};
 /* Operators that promise nothing have their candidates kept before screening. */
 static const char *const UNPROMISED[] = {"screen.divide.with.hold_us=200", "search.operators.step.id=step",
                                          "search.operators.step.use=test.mutator.leap", NULL};

@@ -107,7 +107,8 @@ static int check_tensor(const struct timer *me, const struct subject *s, uint32_
    for (uint32_t set = 0; set < SETS && status == RKB_OK; set++)
       status = sample_open(&sampler, s->inputs[set], s->the_case, s->family->name, s->seeds[set], t, me->store != NULL, &samples[set], err);
    for (uint32_t a = 0; a < arenas && status == RKB_OK; a++)
-      status = check_output(me, s, a, last_set[a], t, &samples[last_set[a]], sitting, err);
+      if (samples[last_set[a]].count > 0)
+         status = check_output(me, s, a, last_set[a], t, &samples[last_set[a]], sitting, err);
    for (uint32_t set = 0; set < SETS; set++)
       sample_close(&samples[set]);
    return status;

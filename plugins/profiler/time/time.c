@@ -112,6 +112,8 @@ static int draw_values(const struct timer *me, struct subject *subject, rkb_rand
    for (uint32_t set = 0; set < SETS && status == RKB_OK; set++) {
       subject->seeds[set] = me->store ? store_seed(me->store, subject->the_case->name, (first + set) % POOL) : me->random->next(stream) >> 1;
       status = me->task->inputs_open(me->host, subject->the_case, subject->family, subject->seeds[set], &subject->inputs[set], err);
+      if (status == RKB_OK)
+         me->task->inputs_limit(subject->inputs[set], RUN_MOST_WORK);
    }
    return status;
 }
