@@ -8,7 +8,7 @@ usage() {
   cat <<'TEXT'
 usage: ./bootstrap.sh demo | test | bundle [--yes]
 
-  demo     install what is missing, build, and run the main job: pipelines/stock.yaml on tasks/llama_rmsnorm
+  demo     install what is missing, build, and run the main job: pipelines/stock.yaml on tasks/softmax
   test     install what is missing (PyTorch for the CPU too), build with warnings as errors, run part of the tests under
            the address and undefined-behaviour sanitizers, fuzz every reader for 30 s, and run every test
   bundle   build without HTTP and pack it with the libraries it needs into rkb-bundle.tar.xz, which runs from any folder of a
@@ -185,8 +185,19 @@ configure_and_build() {
 }
 
 run_demo() {
-  say "running build/bin/rkb-run pipelines/stock.yaml --task tasks/llama_rmsnorm"
-  build/bin/rkb-run pipelines/stock.yaml --task tasks/llama_rmsnorm
+  local directory
+  directory=runs/demo-$(date -u +%Y%m%d-%H%M%S)
+  say "running build/bin/rkb-run pipelines/stock.yaml --task tasks/softmax --out $directory"
+  build/bin/rkb-run pipelines/stock.yaml --task tasks/softmax --out "$directory" || return
+  echo
+  build/bin/rkb report "$directory"
+  echo
+  build/bin/rkb best "$directory" --out "$directory/best.cu"
+  say "next: export PATH=\$PWD/build/bin:\$PATH"
+  say "      rkb check $directory/best.cu --task tasks/softmax     judge a kernel; change it and see what is found"
+  say "      rkb export $directory/best.cu --torch                 the same kernel as a PyTorch extension"
+  say "      rkb-run pipelines/stock.yaml --task tasks/layernorm --direction backward"
+  say "      docs/quickstart.md goes through all of it"
 }
 
 # Each reader of foreign bytes, from its kept inputs onwards.  What it finds is left in build-fuzz/.

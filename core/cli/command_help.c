@@ -2,49 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "cli/commands.h"
+#include "cli/option_reference.h"
 #include "cli/pipeline_file.h"
-
-enum { MAX_DEPTH = 3 };
-
-static const char *const type_names[] = {
-   [RKB_OPT_BOOL] = "true or false", [RKB_OPT_INT] = "integer",       [RKB_OPT_REAL] = "number",
-   [RKB_OPT_STRING] = "text",        [RKB_OPT_PATH] = "path",         [RKB_OPT_DURATION] = "duration",
-   [RKB_OPT_BYTES] = "bytes",        [RKB_OPT_ENUM] = "one of",       [RKB_OPT_STRINGS] = "list of texts",
-   [RKB_OPT_PROMPT] = "prompt file", [RKB_OPT_MODEL] = "model name",  [RKB_OPT_TABLE] = "mapping",
-   [RKB_OPT_TABLES] = "list of mappings",
-};
-
-static void print_flags(const rkb_option_t *option) {
-   if (option->fallback)
-      printf(", default %s", option->fallback);
-   if (option->flags & RKB_OPT_REQUIRED)
-      printf(", required");
-   if (option->flags & RKB_OPT_SECRET)
-      printf(", secret: {env: NAME} or {file: PATH}");
-   if (option->flags & RKB_OPT_DEPRECATED)
-      printf(", deprecated");
-}
-
-static void print_option(const rkb_option_t *option, int indent) {
-   bool known = option->type < sizeof type_names / sizeof type_names[0];
-   printf("%*s%s: %s", indent, "", option->name, known ? type_names[option->type] : "?");
-   for (const char *const *choice = option->choices; option->type == RKB_OPT_ENUM && choice && *choice; choice++)
-      printf("%s %s", choice == option->choices ? "" : ",", *choice);
-   if (option->min != option->max)
-      printf(", %g to %g", option->min, option->max);
-   print_flags(option);
-   printf("\n%*s%s\n", indent + 4, "", option->help ? option->help : "");
-}
-
-/* size is the stride the plugin was compiled with, which may be larger than ours. */
-static void print_options(const rkb_option_t *options, uint32_t count, uint32_t size, int depth) {
-   for (uint32_t i = 0; i < count; i++) {
-      const rkb_option_t *option = (const rkb_option_t *)((const char *)options + (size_t)i * size);
-      print_option(option, 2 + 4 * depth);
-      if (option->members && depth + 1 < MAX_DEPTH)
-         print_options(option->members, option->member_count, size, depth + 1);
-   }
-}
 
 static void print_names(const char *label, const char *const *names) {
    if (!names || !names[0])
@@ -67,13 +26,13 @@ static void print_stage(const rkb_stage_t *stage, const rkb_registry_object_t *o
           stage->flags & RKB_STAGE_WAITS ? ", mostly waits" : "",
           stage->flags & RKB_STAGE_SERIAL ? ", one job at a time" : "");
    printf("%-10s %s %s\n\noptions%s\n", "from", object->plugin->version, object->path, stage->option_count ? "" : ": none");
-   print_options(stage->options, stage->option_count, stage->option_size, 0);
+   rkb_print_options(stage->options, stage->option_count, stage->option_size);
 }
 
 static void print_strategy(const rkb_strategy_t *strategy, const rkb_registry_object_t *object) {
    printf("%s\n%s\n\n%-10s %s\n%-10s %s %s\n\noptions%s\n", strategy->id, strategy->summary, "kind", "strategy", "from",
           object->plugin->version, object->path, strategy->option_count ? "" : ": none");
-   print_options(strategy->options, strategy->option_count, strategy->option_size, 0);
+   rkb_print_options(strategy->options, strategy->option_count, strategy->option_size);
 }
 
 static int help(const rkb_registry_t *registry, const char *id) {
@@ -99,10 +58,16 @@ static int run(const rkb_arguments_t *arguments) {
    rkb_problems_t problems;
    rkb_registry_t *registry;
    int code = RKB_EXIT_BROKEN;
+   if (!rkb_positional(arguments, 0) && !rkb_argument_given(arguments, "reference")) {
+      fprintf(stderr, "usage: rkb help STAGE; 'rkb plugins' lists stages, 'rkb --help' commands\n");
+      return RKB_EXIT_USAGE;
+   }
    rkb_problems_init(&problems);
    registry = rkb_registry_open(NULL, rkb_argument_list(arguments, "plugin-path"), &problems);
    rkb_say_problems(&problems);
-   if (registry)
+   if (registry && rkb_argument_given(arguments, "reference"))
+      code = rkb_print_option_reference(registry);
+   else if (registry)
       code = help(registry, rkb_positional(arguments, 0));
    rkb_registry_free(registry);
    return code;
@@ -110,6 +75,7 @@ static int run(const rkb_arguments_t *arguments) {
 
 static const rkb_cli_option_t options[] = {
    {"plugin-path", "PATH", "Look for plugins in this file or directory too.", true},
+   {"reference", NULL, "Print the options of every stage as Markdown (docs/options.md is made from it).", false},
    {NULL, NULL, NULL, false},
 };
 
@@ -120,7 +86,7 @@ const rkb_command_t rkb_command_help = {
    .details = "STAGE is an id such as rkb.verifier.lint; 'rkb plugins' lists them.\n"
               "Exit: 0, or 2 when there is no such stage.\n",
    .options = options,
-   .least = 1,
+   .least = 0,
    .most = 1,
    .run = run,
 };

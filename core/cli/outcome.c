@@ -53,10 +53,10 @@ static void print_best(const rkb_outcome_t *outcome, const char *objective) {
       printf(", %s = %.6g", objective, outcome->objective);
    if (outcome->has_objective && isfinite(outcome->first_objective)) {
       double gain = outcome->first_objective / outcome->objective;
-      if (gain > 1)
-         printf(", %.3f times %s the best first candidate (%.6g)", gain, better_word(objective), outcome->first_objective);
+      if (gain >= 1.005)
+         printf(", %.2f times %s the best first candidate (%.6g)", gain, better_word(objective), outcome->first_objective);
       else
-         printf("; no search request bettered the first candidates");
+         printf("; the best first candidate is as good (%.6g)", outcome->first_objective);
    }
    printf("%s\n", outcome->verified_by_execution ? "" : "; not verified by execution");
 }

@@ -90,7 +90,7 @@ static void draw_stage(rkb_progress_t *progress, const rkb_stage_progress_t *sta
 /* The first accepted candidate is its own yardstick: a gain is said of later ones alone. */
 static void spell_best(const rkb_progress_t *progress, char *out, size_t size) {
    char gain[64] = "";
-   if (progress->best_objective < progress->first_objective)
+   if (progress->first_objective >= 1.005 * progress->best_objective)
       snprintf(gain, sizeof gain, ", %.2f times faster than the first accepted",
                progress->first_objective / progress->best_objective);
    if (progress->best == 0)

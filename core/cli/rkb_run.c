@@ -99,6 +99,7 @@ static int print_result(const command_line_t *line, const rkb_outcome_t *outcome
    } else {
       rkb_print_outcome(outcome, objective, directory);
    }
+   fflush(stdout);
    if (!line->quiet && !line->json)
       rkb_print_next_steps(outcome, directory);
    else if (rkb_outcome_resumable(outcome))

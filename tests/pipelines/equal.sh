@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Four runs of stock.yaml with one seed: cold and warm cache, one and four workers.  rkb diff finds them equal.
+# usage: equal.sh SOURCE_DIRECTORY BINARY_DIRECTORY TASK CANDIDATES few|all     few: one family of inputs, no drawn shapes
+set -euo pipefail
+source=$1 task=$3 candidates=$4
+export PATH=$2/bin:$PATH
+unset RKB_PLUGIN_PATH
+options=(--set "limits.candidates=$candidates" --quiet)
+if [[ $5 == few ]]; then
+  options+=(--set screen.machine.with.families=1 --set screen.machine.with.shapes=0 --set search.window=4)
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+# run NAME CACHE JOBS
+run() {
+  XDG_CACHE_HOME=$work/$2 rkb-run "$source/pipelines/stock.yaml" --task "$source/tasks/$task" --out "$1" --jobs "$3" "${options[@]}" \
+    >"$1.txt" || { cat "$1.txt" >&2; exit 1; }
+}
+
+run cold-1 first 1
+run warm-1 first 1
+run warm-4 first 4
+run cold-4 second 4
+for other in warm-1 warm-4 cold-4; do
+  rkb diff cold-1 "$other"
+done
+# Equal for having done something: the runs hold more than their seeds.
+rkb show cold-1 | grep -q ' tune  '
