@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "cli/commands.h"
+#include "cli/calibration.h"
 #include "cli/run_archive.h"
 
 static void print_fact(rkb_archive_t *archive, const char *key, const char *label) {
@@ -70,6 +71,8 @@ static int report(rkb_archive_t *archive, rkb_error_t *err) {
    if (counts.calls > 0)
       printf("%-12s %" PRId64 " calls of language models, %.4f USD\n", "cost", counts.calls, usd);
    status = rkb_archive_each_reason(archive, print_reason, &any_reason, err);
+   if (status == RKB_OK)
+      status = rkb_calibration_print(archive, err);
    return status == RKB_OK ? print_progress(archive, err) : status;
 }
 
@@ -89,7 +92,7 @@ static const rkb_cli_option_t options[] = {{NULL, NULL, NULL, false}};
 const rkb_command_t rkb_command_report = {
    .name = "report",
    .arguments = "DIR",
-   .summary = "Sum up a run: what was found, what was rejected and why, how the best improved.",
+   .summary = "Sum up a run: what was found, what was rejected and why, what judges were worth, how the best improved.",
    .details = "Exit: 0, or 2 when there is no such run.\n",
    .options = options,
    .least = 1,
