@@ -34,7 +34,7 @@ static bool is_access(const source_t *s, uint32_t i) {
 /* a * b + c inside an index: the stride b becomes b + 1. */
 void find_wrong_index_stride(const source_t *s, sites_t *sites) {
    for (uint32_t i = 1; i + 2 < s->count; i++) {
-      if (!source_is_operator(s, i, "*") || source_is(s, i + 1, "*") || source_is(s, i + 1, "("))
+      if (!source_is_operator(s, i, "*") || source_is(s, i + 1, "*") || source_is(s, i + 1, "(") || source_is(s, i + 1, ">"))
          continue;
       uint32_t bracket = bracket_of(s, i);
       bool pointer = false; /* x + block * D */
