@@ -32,6 +32,7 @@ typedef struct labelling {
    FILE *out;
    const char *only;         /* ids that contain this, or NULL */
    bool dry;                 /* builds alone */
+   bool no_device;           /* only what needs no GPU: arguments, equal code, what does not build */
    atomic_uint next, failed;
    uint32_t made, counts[4]; /* this run: fault, equivalent, unbuildable, unlabelled; under the mutex, as are out and known */
    pthread_mutex_t mutex, originals_mutex;
@@ -112,9 +113,6 @@ static int run_on_device(labelling_t *l, device_runner_t *runner, subject_t *sub
          set(label->family, sizeof label->family, witness.trial->family->name);
          label->seed = witness.trial->seed;
       }
-   } else if (fault->operator_of->argument) {
-      set(label->name, sizeof label->name, "fault");
-      set(label->oracle, sizeof label->oracle, "construction");
    }
    return RKB_OK;
 }
@@ -142,8 +140,13 @@ static int label_one(labelling_t *l, device_runner_t *runner, const fault_t *fau
    if (status == RKB_OK && same(original, &mine, subject->case_count)) {
       set(label->name, sizeof label->name, "equivalent");
       set(label->oracle, sizeof label->oracle, "same_code");
-   } else if (status == RKB_OK && !l->dry) {
-      status = run_on_device(l, runner, subject, fault, build, label, err);
+   } else if (status == RKB_OK) {
+      if (!l->no_device)
+         status = run_on_device(l, runner, subject, fault, build, label, err);
+      if (status == RKB_OK && fault->operator_of->argument && strcmp(label->name, "fault") != 0) {
+         set(label->name, sizeof label->name, "fault");
+         set(label->oracle, sizeof label->oracle, "construction");
+      }
    }
    rkb_build_free(build);
    return status;
@@ -158,11 +161,11 @@ static void keep(labelling_t *l, const label_t *label) {
       l->counts[i] += strcmp(label->name, names[i]) == 0;
    if (++l->made % 100 == 0)
       fprintf(stderr, "%u of %u\n", l->made, l->corpus.fault_count);
-   if (l->out) {
+   if (l->out && !(l->no_device && strcmp(label->name, "unlabelled") == 0)) {
       fputs(line, l->out);
       fflush(l->out);
+      labels_add(&l->known, label, &err);
    }
-   labels_add(&l->known, label, &err);
    pthread_mutex_unlock(&l->mutex);
 }
 
@@ -178,12 +181,12 @@ static void *work(void *argument) {
    labelling_t *l = argument;
    device_runner_t runner = {0};
    rkb_error_t err = {0};
-   if (!l->dry && device_runner_open(&runner, &err) != RKB_OK) {
+   if (!l->no_device && device_runner_open(&runner, &err) != RKB_OK) {
       complain(l, NULL, &err);
       return NULL;
    }
    pthread_mutex_lock(&l->mutex);
-   if (!l->dry && !l->greeting[0])
+   if (!l->no_device && !l->greeting[0])
       snprintf(l->greeting, sizeof l->greeting, "%s", runner.worker.greeting);
    pthread_mutex_unlock(&l->mutex);
    for (uint32_t i; (i = atomic_fetch_add(&l->next, 1)) < l->corpus.fault_count && atomic_load(&l->failed) < 64;) {
@@ -197,7 +200,7 @@ static void *work(void *argument) {
       label_t label = label_of(fault);
       int status = label_one(l, &runner, fault, &label, &err);
       if (status == RKB_ERR_UNAVAILABLE || status == RKB_ERR_TIMEOUT) { /* once more, with a fresh worker */
-         if (!l->dry)
+         if (!l->no_device)
             rkb_device_worker_stop(&runner.worker);
          label = label_of(fault);
          status = label_one(l, &runner, fault, &label, &err);
@@ -238,7 +241,8 @@ static int finish(labelling_t *l, const char *path, rkb_error_t *err) {
          status = labels_add(&current, label, err);
    }
    strftime(day, sizeof day, "%Y-%m-%d", gmtime_r(&now, &parts));
-   snprintf(remark, sizeof remark, "Devices' part made on %s, %s.", device, day);
+   snprintf(remark, sizeof remark, l->no_device ? "Made on %s without a GPU: only what needs none%s." : "Devices' part made on %s, %s.",
+            l->no_device ? day : device, l->no_device ? "" : day);
    if (status == RKB_OK && l->out)
       status = labels_write(path, &current, remark, err);
    labels_free(&current);
@@ -257,7 +261,9 @@ int main(int count, char **arguments) {
    for (int i = 1; i < count; i++) {
       bool more = i + 1 < count;
       if (strcmp(arguments[i], "--dry-run") == 0)
-         l->dry = true;
+         l->dry = l->no_device = true;
+      else if (strcmp(arguments[i], "--no-device") == 0)
+         l->no_device = true;
       else if (more && strcmp(arguments[i], "--tasks") == 0)
          tasks = arguments[++i];
       else if (more && strcmp(arguments[i], "--bases") == 0)
@@ -274,7 +280,7 @@ int main(int count, char **arguments) {
          usage = true;
    }
    if (usage || !tasks || (!path && !l->dry) || !jobs) {
-      fprintf(stderr, "usage: rkb-label-faults --tasks DIR [--bases DIR] --out labels.tsv [--jobs N] [--cache DIR] [--only TEXT] [--dry-run]\n");
+      fprintf(stderr, "usage: rkb-label-faults --tasks DIR [--bases DIR] --out labels.tsv [--jobs N] [--cache DIR] [--only TEXT] [--no-device | --dry-run]\n");
       return 2;
    }
    pthread_mutex_init(&l->mutex, NULL);
@@ -303,7 +309,7 @@ int main(int count, char **arguments) {
    if (status != RKB_OK)
       fprintf(stderr, "%s\n", err.message);
    printf("%u labelled now: %u fault, %u equivalent, %u unbuildable, %u %s\n", l->made, l->counts[0], l->counts[1], l->counts[2],
-          l->counts[3], l->dry ? "build" : "unlabelled");
+          l->counts[3], l->no_device ? "others that build" : "unlabelled");
    if (l->out)
       fclose(l->out);
    rkb_compilers_close(l->compilers);

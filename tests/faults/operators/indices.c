@@ -82,7 +82,7 @@ static bool is_float_expression(const source_t *s, uint32_t i) {
    for (uint32_t k = start; start != NO_TOKEN && k < i; k++)
       if (source_is(s, k, "float") || source_is(s, k, "rsqrtf") || source_is(s, k, "expf") || source_is(s, k, "sqrtf"))
          return true;
-   return !f || start == NO_TOKEN || source_is_float_local(s, f, i - 1);
+   return !f || start == NO_TOKEN || source_is(s, i - 1, "]") || source_is(s, i - 1, ")") || source_is_float_local(s, f, i - 1);
 }
 
 void find_modulo_for_division(const source_t *s, sites_t *sites) {

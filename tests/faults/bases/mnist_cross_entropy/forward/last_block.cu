@@ -47,7 +47,6 @@ __global__ void loss_part(const float *predictions, const long long *targets, fl
       partial[blockIdx.x] = sums[0];
       __threadfence();
       is_last = atomicAdd(counter, 1u) == gridDim.x - 1;
-      __threadfence();
    }
    __syncthreads();
    if (is_last && threadIdx.x == 0) {
