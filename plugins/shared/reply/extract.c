@@ -157,8 +157,12 @@ int extract_kernel(const char *reply, size_t bytes, char **source, rkb_error_t *
       else if (block->code)
          code = block;
    }
-   if (whole && whole->text == reply)
+   if (whole && whole->text == reply) {
       trim_bare(whole);
+      classify(whole);
+      if (!whole->code || !whole->manifest)
+         return refuse(err, "the reply holds no whole kernel: what follows its manifest breaks off");
+   }
    if (open_code)
       return refuse(err, "the reply ends inside a code block: it was cut off");
    if (whole)
