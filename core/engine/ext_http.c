@@ -27,8 +27,8 @@ static void on_done(void *argument, const rkb_http_reply_t *reply) {
    free(lent);
 }
 
-static int submit(const rkb_host_t *host, rkb_job_t job, const rkb_http_request_t *request, rkb_http_transfer_t **transfer,
-                  rkb_error_t *err) {
+static int submit(const rkb_host_t *host, rkb_job_t job, const rkb_http_request_t *request,
+                  rkb_http_transfer_t **transfer, rkb_error_t *err) {
    rkb_core_t *core = rkb_owner_of(host)->core;
    uint64_t deadline = rkb_jobs_deadline(core->jobs, job), now = rkb_now_ns();
    uint64_t left = deadline > now ? deadline - now : 1;
@@ -37,7 +37,8 @@ static int submit(const rkb_host_t *host, rkb_job_t job, const rkb_http_request_
    struct rkb_lent_transfer *lent = calloc(1, sizeof *lent);
    if (!lent)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   *lent = (struct rkb_lent_transfer){.job = job, .event = request->event, .done = request->done, .arg = request->arg};
+   *lent = (struct rkb_lent_transfer){
+      .job = job, .event = request->event, .done = request->done, .arg = request->arg};
    rkb_http_request_t mine = *request;
    mine.event = request->event ? on_event : NULL;
    mine.done = on_done;
@@ -65,4 +66,5 @@ void rkb_http_cancel_job(rkb_core_t *core, rkb_job_t job) {
          rkb_http_cancel(lent->transfer);
 }
 
-const rkb_http_api_t RKB_HTTP_API = {.size = sizeof RKB_HTTP_API, .submit = submit, .cancel = rkb_http_cancel};
+const rkb_http_api_t RKB_HTTP_API = {
+   .size = sizeof RKB_HTTP_API, .submit = submit, .cancel = rkb_http_cancel};

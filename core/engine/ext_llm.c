@@ -1,5 +1,5 @@
-/* Extension rkb.llm/1: core/services/llm for plugins, asked in the name of a job.  ask runs on the thread that calls it;
- * submit on one of the threads that only wait (core.h). */
+/* Extension rkb.llm/1: core/services/llm for plugins, asked in the name of a job.  ask runs on the thread
+ * that calls it; submit on one of the threads that only wait (core.h). */
 #include <stdlib.h>
 #include <string.h>
 #include "engine/extensions.h"
@@ -18,7 +18,8 @@ static bool cancelled(void *argument) {
    return rkb_jobs_cancelled(asking->jobs, asking->job);
 }
 
-static int ask(const rkb_host_t *host, rkb_job_t job, const rkb_llm_question_t *question, rkb_llm_answer_t **answer, rkb_error_t *err) {
+static int ask(const rkb_host_t *host, rkb_job_t job, const rkb_llm_question_t *question,
+               rkb_llm_answer_t **answer, rkb_error_t *err) {
    const rkb_owner_t *owner = rkb_owner_of(host);
    rkb_core_t *core = owner->core;
    asking_t asking = {core->jobs, job};
@@ -30,7 +31,8 @@ static int ask(const rkb_host_t *host, rkb_job_t job, const rkb_llm_question_t *
    rkb_llm_asker_t asker = {.stage = owner->entry->node.id,
                             .section = scope.section,
                             .request = scope.request,
-                            .child = (scope.candidate ? (int64_t)scope.child * MOST_QUESTIONS : 0) + question->child,
+                            .child = (scope.candidate ? (int64_t)scope.child * MOST_QUESTIONS : 0) +
+                                     question->child,
                             .deadline_ns = rkb_jobs_deadline(core->jobs, job),
                             .cancelled = cancelled,
                             .argument = &asking};
@@ -81,12 +83,14 @@ static const char *copy(const char *text, bool *ok) {
 }
 
 static int submit(const rkb_host_t *host, rkb_job_t job, const rkb_llm_question_t *question,
-                  void (*done)(void *arg, int status, const rkb_llm_answer_t *answer), void *arg, rkb_error_t *err) {
+                  void (*done)(void *arg, int status, const rkb_llm_answer_t *answer), void *arg,
+                  rkb_error_t *err) {
    rkb_core_t *core = rkb_owner_of(host)->core;
    submitted_t *submitted = calloc(1, sizeof *submitted);
    bool ok = submitted != NULL;
    if (ok) {
-      *submitted = (submitted_t){.host = host, .core = core, .job = job, .question = *question, .done = done, .arg = arg};
+      *submitted = (submitted_t){
+         .host = host, .core = core, .job = job, .question = *question, .done = done, .arg = arg};
       submitted->question.model = copy(question->model, &ok);
       submitted->question.system = copy(question->system, &ok);
       submitted->question.user = copy(question->user, &ok);
@@ -102,4 +106,5 @@ static int submit(const rkb_host_t *host, rkb_job_t job, const rkb_llm_question_
    return rkb_fail(err, status, status == RKB_ERR_NOMEM ? "out of memory" : "too many questions wait");
 }
 
-const rkb_llm_api_t RKB_LLM_API = {.size = sizeof RKB_LLM_API, .ask = ask, .free = rkb_llm_answer_free, .submit = submit, .model = model};
+const rkb_llm_api_t RKB_LLM_API = {
+   .size = sizeof RKB_LLM_API, .ask = ask, .free = rkb_llm_answer_free, .submit = submit, .model = model};
