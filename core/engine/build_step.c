@@ -9,7 +9,8 @@
 #include "kernel/kernel.h"
 #include "task/task.h"
 
-const char *const RKB_BUILD_MEASURES[] = {"registers", "shared_bytes", "local_bytes", "spill_bytes", "kernels", NULL};
+const char *const RKB_BUILD_MEASURES[] = {"registers",   "shared_bytes", "local_bytes",
+                                          "spill_bytes", "kernels",      NULL};
 
 typedef struct step {
    rkb_core_t *core;
@@ -50,8 +51,8 @@ static int plan_cases(step_t *step, const rkb_manifest_t *manifest, uint32_t kin
       case_lookup_t at = {.task = pipeline->task, .the_case = the_case};
       rkb_plan_t *plan = NULL;
       char hash[RKB_HASH_TEXT];
-      status = rkb_plan_make(manifest, step->candidate->tune, step->build, pipeline->device, the_case, lookup, &at, &plan,
-                             &step->finding, &step->error);
+      status = rkb_plan_make(manifest, step->candidate->tune, step->build, pipeline->device, the_case, lookup,
+                             &at, &plan, &step->finding, &step->error);
       if (status != RKB_OK || !plan)
          break;
       rkb_plan_hash(plan, hash);
@@ -87,8 +88,9 @@ static void make(step_t *step) {
    rkb_core_t *core = step->core;
    bool from_cache;
    step->finding = (rkb_finding_t){0};
-   step->status = rkb_build_candidate(core->compilers, core->pipeline->device, step->candidate->source, step->candidate->tune,
-                                      0, ending, core, &step->build, &from_cache, &step->finding, &step->error);
+   step->status = rkb_build_candidate(core->compilers, core->pipeline->device, step->candidate->source,
+                                      step->candidate->tune, 0, ending, core, &step->build, &from_cache,
+                                      &step->finding, &step->error);
    if (step->status == RKB_OK && step->build) {
       rkb_ptx_identity(step->build->ptx, step->build->ptx_bytes, step->ptx_hash);
       step->status = make_plans(step);
@@ -97,8 +99,9 @@ static void make(step_t *step) {
 
 static bool add_measurement(rkb_stage_result_t *result, const char *name, double value, const char *unit) {
    rkb_item_t *item = rkb_item_new(RKB_ITEM_MEASUREMENT);
-   if (!item || rkb_item_set_text(item, "name", name) != RKB_OK || rkb_item_set_real(item, "value", value) != RKB_OK ||
-       rkb_item_set_text(item, "unit", unit) != RKB_OK || rkb_item_set_text(item, "better", "lower") != RKB_OK ||
+   if (!item || rkb_item_set_text(item, "name", name) != RKB_OK ||
+       rkb_item_set_real(item, "value", value) != RKB_OK || rkb_item_set_text(item, "unit", unit) != RKB_OK ||
+       rkb_item_set_text(item, "better", "lower") != RKB_OK ||
        rkb_item_set_text(item, "method", "build") != RKB_OK) {
       rkb_item_unref(item);
       return false;
@@ -118,15 +121,19 @@ static void measure(rkb_stage_result_t *result, const rkb_build_t *build) {
    }
    result->measurements = calloc(5, sizeof *result->measurements);
    if (!result->measurements || !add_measurement(result, "registers", registers, "1") ||
-       !add_measurement(result, "shared_bytes", shared, "bytes") || !add_measurement(result, "local_bytes", local, "bytes") ||
-       !add_measurement(result, "spill_bytes", spill, "bytes") || !add_measurement(result, "kernels", build->kernel_count, "1"))
+       !add_measurement(result, "shared_bytes", shared, "bytes") ||
+       !add_measurement(result, "local_bytes", local, "bytes") ||
+       !add_measurement(result, "spill_bytes", spill, "bytes") ||
+       !add_measurement(result, "kernels", build->kernel_count, "1"))
       abort();
 }
 
 static rkb_item_t *finding_verdict(const rkb_finding_t *finding) {
    /* What the toolkit here cannot do is not the candidate's fault; everything else found is. */
-   bool undecided = strncmp(finding->reason, "unsupported", 11) == 0 || strncmp(finding->reason, "tool", 4) == 0;
-   rkb_item_t *verdict = rkb_verdict_new(undecided ? RKB_UNKNOWN : RKB_REJECT, finding->reason, finding->message);
+   bool undecided =
+      strncmp(finding->reason, "unsupported", 11) == 0 || strncmp(finding->reason, "tool", 4) == 0;
+   rkb_item_t *verdict =
+      rkb_verdict_new(undecided ? RKB_UNKNOWN : RKB_REJECT, finding->reason, finding->message);
    if (verdict && finding->line) {
       char evidence[96];
       snprintf(evidence, sizeof evidence, "{\"column\":%u,\"line\":%u}", finding->column, finding->line);
@@ -196,8 +203,8 @@ static void submit(step_t *step) {
       abort(); /* the queue holds far more than can be in flight */
 }
 
-void rkb_build_step_start(rkb_core_t *core, rkb_candidate_t *candidate, void (*done)(void *argument, rkb_candidate_t *candidate),
-                          void *argument) {
+void rkb_build_step_start(rkb_core_t *core, rkb_candidate_t *candidate,
+                          void (*done)(void *argument, rkb_candidate_t *candidate), void *argument) {
    step_t *step = calloc(1, sizeof *step);
    if (!step)
       abort();
@@ -217,17 +224,17 @@ static void again_ended(void *argument) {
 static void again_on_worker(void *argument) {
    step_t *step = argument;
    bool from_cache;
-   step->status = rkb_build_candidate(step->core->compilers, step->core->pipeline->device, step->candidate->source,
-                                      step->candidate->tune, 0, ending, step->core, &step->build, &from_cache, &step->finding,
-                                      &step->error);
+   step->status = rkb_build_candidate(step->core->compilers, step->core->pipeline->device,
+                                      step->candidate->source, step->candidate->tune, 0, ending, step->core,
+                                      &step->build, &from_cache, &step->finding, &step->error);
    if (step->status != RKB_OK)
       rkb_log_printf(step->core->log, RKB_LOG_WARN, "build", "candidate %lld could not be built again: %s",
                      (long long)step->candidate->number, step->error.message);
    rkb_core_returned(step->core, again_ended, step);
 }
 
-void rkb_build_step_again(rkb_core_t *core, rkb_candidate_t *candidate, void (*done)(void *argument, rkb_candidate_t *candidate),
-                          void *argument) {
+void rkb_build_step_again(rkb_core_t *core, rkb_candidate_t *candidate,
+                          void (*done)(void *argument, rkb_candidate_t *candidate), void *argument) {
    step_t *step = calloc(1, sizeof *step);
    if (!step)
       abort();

@@ -147,8 +147,8 @@ uint32_t rkb_standing_rank(const char *standing) {
 }
 
 /* Worse verdicts win; but an executing verifier has the last word over what was only unknown or suspect before it. */
-const char *rkb_candidate_standing(const rkb_pipeline_t *pipeline, const rkb_candidate_t *candidate, uint64_t entries,
-                                   const rkb_item_t **decided) {
+const char *rkb_candidate_standing(const rkb_pipeline_t *pipeline, const rkb_candidate_t *candidate,
+                                   uint64_t entries, const rkb_item_t **decided) {
    static const uint32_t badness[] = {0, 1, 2, 0, 3}; /* by rank */
    const rkb_item_t *deciding = NULL;
    const char *standing = "none";
@@ -175,7 +175,8 @@ bool rkb_candidate_passed(const rkb_candidate_t *candidate, uint64_t entries) {
 
 rkb_item_t *rkb_verdict_new(const char *standing, const char *reason, const char *message) {
    rkb_item_t *item = rkb_item_new(RKB_ITEM_VERDICT);
-   if (item && rkb_item_set_text(item, "standing", standing) == RKB_OK && rkb_item_set_text(item, "reason", reason) == RKB_OK &&
+   if (item && rkb_item_set_text(item, "standing", standing) == RKB_OK &&
+       rkb_item_set_text(item, "reason", reason) == RKB_OK &&
        rkb_item_set_text(item, "message", message) == RKB_OK)
       return item;
    rkb_item_unref(item);

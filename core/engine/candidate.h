@@ -12,8 +12,8 @@ enum rkb_result_state { RKB_NOT_REACHED = 0, RKB_RUNNING, RKB_RAN, RKB_SKIPPED, 
 
 /* What one entry of the graph found. */
 typedef struct rkb_stage_result {
-   uint32_t state;            /* enum rkb_result_state */
-   bool shadow;               /* by the entry, or by sample */
+   uint32_t state; /* enum rkb_result_state */
+   bool shadow;    /* by the entry, or by sample */
    uint32_t attempts;
    double seconds;            /* negative: not known */
    rkb_item_t *verdict;       /* owned; NULL when it gave none */
@@ -32,43 +32,44 @@ typedef struct rkb_note {
 
 /* What is left of the verdicts once it was told. */
 typedef struct rkb_summary {
-   const char *standing;      /* constant text */
+   const char *standing; /* constant text */
    char reason[64];
    bool has_objective, promoted;
    double objective;
 } rkb_summary_t;
 
 typedef struct rkb_candidate {
-   int64_t number;            /* from 1; 0 before it has one */
-   uint32_t section;          /* enum rkb_request_section */
+   int64_t number;   /* from 1; 0 before it has one */
+   uint32_t section; /* enum rkb_request_section */
    int64_t request;
    uint32_t child;
    const rkb_entry_t *operator;
-   rkb_item_t *made;          /* as its stage emitted it; [worker] */
-   rkb_item_t *item;          /* over it, what the core adds; replaced when the standing changes */
-   const char *source;        /* in made; [worker] */
-   char *tune;                /* whole assignment, canonical; as given when the manifest does not parse; [worker] */
+   rkb_item_t *made;   /* as its stage emitted it; [worker] */
+   rkb_item_t *item;   /* over it, what the core adds; replaced when the standing changes */
+   const char *source; /* in made; [worker] */
+   char *tune;         /* whole assignment, canonical; as given when the manifest does not parse; [worker] */
    char hash[RKB_HASH_TEXT], source_hash[RKB_HASH_TEXT], token_hash[RKB_HASH_TEXT];
-   char ptx_hash[RKB_HASH_TEXT], plan_hash[RKB_HASH_TEXT], cubin_hash[RKB_HASH_TEXT]; /* "" when there is none */
+   /* "" when there is none */
+   char ptx_hash[RKB_HASH_TEXT], plan_hash[RKB_HASH_TEXT], cubin_hash[RKB_HASH_TEXT];
    int64_t *parents;
    uint32_t parent_count;
-   int64_t duplicate_of;      /* 0: none */
-   uint32_t promotion;        /* enum rkb_promotion */
+   int64_t duplicate_of; /* 0: none */
+   uint32_t promotion;   /* enum rkb_promotion */
 
-   rkb_summary_t summary;     /* from the moment it is told */
+   rkb_summary_t summary;       /* from the moment it is told */
    rkb_stage_result_t *results; /* one an entry of the pipeline; NULL once it was told */
-   uint64_t settled;          /* entries that ran, were skipped or blocked */
-   uint64_t blocking;         /* entries whose verdict stops what depends on them */
-   uint64_t begun;            /* sections begun: sets of entries */
+   uint64_t settled;            /* entries that ran, were skipped or blocked */
+   uint64_t blocking;           /* entries whose verdict stops what depends on them */
+   uint64_t begun;              /* sections begun: sets of entries */
    bool advancing;
 
-   bool fetching;             /* its build is being fetched again */
-   bool built_again;          /* the build was fetched again, or could not be */
-   struct rkb_build *build;   /* while it is in flight, or NULL; [worker] */
+   bool fetching;           /* its build is being fetched again */
+   bool built_again;        /* the build was fetched again, or could not be */
+   struct rkb_build *build; /* while it is in flight, or NULL; [worker] */
    pthread_mutex_t notes_lock;
-   rkb_note_t *notes;         /* under notes_lock; [worker] */
-   bool pinned;               /* a job about it hangs: it stays in memory */
-   void *owner;               /* the run's request, or the check */
+   rkb_note_t *notes; /* under notes_lock; [worker] */
+   bool pinned;       /* a job about it hangs: it stays in memory */
+   void *owner;       /* the run's request, or the check */
 } rkb_candidate_t;
 
 /* Takes the item.  NULL when memory is out. */
@@ -85,12 +86,13 @@ bool rkb_candidate_refresh(const rkb_pipeline_t *pipeline, rkb_candidate_t *cand
 
 /* Its standing by the verdicts of a set of entries, shadow apart: "none" without any.  *decided (or NULL) is the verdict
  * that made it so, or NULL. */
-const char *rkb_candidate_standing(const rkb_pipeline_t *pipeline, const rkb_candidate_t *candidate, uint64_t entries,
-                                   const rkb_item_t **decided);
-uint32_t rkb_standing_rank(const char *standing); /* accept 0, suspect 1, unknown 2, none 3, reject 4: better first */
+const char *rkb_candidate_standing(const rkb_pipeline_t *pipeline, const rkb_candidate_t *candidate,
+                                   uint64_t entries, const rkb_item_t **decided);
+/* accept 0, suspect 1, unknown 2, none 3, reject 4: better first */
+uint32_t rkb_standing_rank(const char *standing);
 /* A measurement by "<entry id>.<name>", over the objective's cases; false when there is none.  *higher: more is better. */
-bool rkb_candidate_measurement(const rkb_pipeline_t *pipeline, const rkb_candidate_t *candidate, const char *name,
-                               double *value, bool *higher);
+bool rkb_candidate_measurement(const rkb_pipeline_t *pipeline, const rkb_candidate_t *candidate,
+                               const char *name, double *value, bool *higher);
 bool rkb_candidate_objective(const rkb_pipeline_t *pipeline, const rkb_candidate_t *candidate, double *value);
 /* Nothing stopped it in these entries, and it is no duplicate. */
 bool rkb_candidate_passed(const rkb_candidate_t *candidate, uint64_t entries);

@@ -81,5 +81,6 @@ void rkb_contract_check(const rkb_instance_t *instance, const rkb_work_t *work, 
    if (!fault && instance->stage->kind == RKB_VERIFIER && verdicts != 1)
       fault = verdicts ? "it gave more than one verdict in one job" : "it gave no verdict";
    if (fault)
-      ended->status = rkb_fail(&ended->error, RKB_ERR_CONTRACT, "%s broke the contract: %s", instance->owner.entry->node.use, fault);
+      ended->status = rkb_fail(&ended->error, RKB_ERR_CONTRACT, "%s broke the contract: %s",
+                               instance->owner.entry->node.use, fault);
 }

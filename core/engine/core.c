@@ -29,7 +29,8 @@ static void ring(void *argument) {
       abort(); /* a lost bell would leave the run waiting for ever */
 }
 
-int rkb_core_open(rkb_core_t *core, rkb_pipeline_t *pipeline, rkb_log_t *log, uint32_t jobs, rkb_error_t *err) {
+int rkb_core_open(rkb_core_t *core, rkb_pipeline_t *pipeline, rkb_log_t *log, uint32_t jobs,
+                  rkb_error_t *err) {
    long cores = sysconf(_SC_NPROCESSORS_ONLN);
    memset(core, 0, sizeof *core);
    core->pipeline = pipeline;
@@ -65,7 +66,8 @@ static void open_devices(rkb_core_t *core, uint64_t entries) {
       const rkb_stage_t *stage = core->pipeline->entries[i].stage;
       wanted |= (entries & (1ull << i)) && stage && (stage->flags & RKB_STAGE_EXCLUSIVE_GPU);
    }
-   if (wanted && !core->devices && rkb_devices_open(NULL, core->device_leases, &core->devices, &err) != RKB_OK)
+   if (wanted && !core->devices &&
+       rkb_devices_open(NULL, core->device_leases, &core->devices, &err) != RKB_OK)
       rkb_log_printf(core->log, RKB_LOG_WARN, "engine", "no GPU can be used: %s", err.message);
 }
 
@@ -89,8 +91,13 @@ static int open_models(rkb_core_t *core, rkb_error_t *err) {
       rkb_log_printf(core->log, RKB_LOG_DEBUG, "engine", "%s", absent.message);
    if (!rkb_models_count(pipeline->models))
       return RKB_OK;
-   rkb_llm_options_t options = {.models = pipeline->models, .archive = core->archive, .loop = core->loop, .http = core->http,
-                                .log = core->log, .cost_limit = pipeline->limit_cost_usd, .over_budget = over_budget,
+   rkb_llm_options_t options = {.models = pipeline->models,
+                                .archive = core->archive,
+                                .loop = core->loop,
+                                .http = core->http,
+                                .log = core->log,
+                                .cost_limit = pipeline->limit_cost_usd,
+                                .over_budget = over_budget,
                                 .argument = core};
    int status = rkb_workers_open(rkb_models_concurrency(pipeline->models), QUEUE_LIMIT, &core->waiters, err);
    return status == RKB_OK ? rkb_llm_open(&options, &core->llm, err) : status;
@@ -115,8 +122,9 @@ int rkb_core_start(rkb_core_t *core, uint64_t entries, rkb_error_t *err) {
       while (!instance->started && instance->running)
          rkb_loop_run(core->loop); /* start's end stops the loop */
       if (!instance->started)
-         return rkb_fail(err, instance->start_status, "%s could not be started: %.300s", instance->owner.entry->node.id,
-                         instance->start_error.message[0] ? instance->start_error.message : "it did not say why");
+         return rkb_fail(
+            err, instance->start_status, "%s could not be started: %.300s", instance->owner.entry->node.id,
+            instance->start_error.message[0] ? instance->start_error.message : "it did not say why");
    }
    return RKB_OK;
 }

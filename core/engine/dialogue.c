@@ -14,7 +14,7 @@ typedef struct line {
 struct rkb_replay {
    line_t *lines;
    uint64_t count, room, at;
-   bool pending;  /* told, and not stored yet: the ask that follows takes it along */
+   bool pending; /* told, and not stored yet: the ask that follows takes it along */
    line_t told;
 };
 
@@ -52,18 +52,22 @@ void rkb_dialogue_close(rkb_run_t *run) {
 }
 
 /* True when this step is new; same says whether a recorded one is equal. */
-static bool is_new(rkb_run_t *run, uint32_t what, uint32_t section, int64_t request, const char *hash, bool *same) {
+static bool is_new(rkb_run_t *run, uint32_t what, uint32_t section, int64_t request, const char *hash,
+                   bool *same) {
    struct rkb_replay *replay = run->replay;
    *same = true;
    if (replay->at == replay->count)
       return true;
    const line_t *line = &replay->lines[replay->at++];
-   *same = line->what == what && line->section == section && line->request == request && strcmp(line->hash, hash) == 0;
+   *same = line->what == what && line->section == section && line->request == request &&
+           strcmp(line->hash, hash) == 0;
    if (!*same)
-      rkb_run_break(run, RKB_ERR_CONTRACT,
-                    "this run cannot be resumed: step %llu of the search, %s request %lld, differs from what was recorded; "
-                    "the strategy does not depend on its seed and results alone, or a recorded result was changed",
-                    (unsigned long long)replay->at, what == RKB_DIALOGUE_ASK ? "asking" : "telling", (long long)request);
+      rkb_run_break(
+         run, RKB_ERR_CONTRACT,
+         "this run cannot be resumed: step %llu of the search, %s request %lld, differs from what was "
+         "recorded; "
+         "the strategy does not depend on its seed and results alone, or a recorded result was changed",
+         (unsigned long long)replay->at, what == RKB_DIALOGUE_ASK ? "asking" : "telling", (long long)request);
    return false;
 }
 
@@ -79,7 +83,8 @@ bool rkb_dialogue_flush(rkb_run_t *run) {
    if (!replay->pending)
       return true;
    replay->pending = false;
-   int status = rkb_archive_put_tell(run->archive, replay->told.section, replay->told.request, replay->told.hash, &err);
+   int status =
+      rkb_archive_put_tell(run->archive, replay->told.section, replay->told.request, replay->told.hash, &err);
    if (status != RKB_OK)
       rkb_run_break(run, status, "%s", err.message);
    return status == RKB_OK;
@@ -110,7 +115,8 @@ bool rkb_dialogue_ask(rkb_run_t *run, rkb_asked_t *asked) {
    add_int(hasher, asked->answer);
    rkb_hasher_add_text(hasher, asked->operator ? asked->operator->node.id : "");
    rkb_hasher_add(hasher, request->parents, request->parent_count * sizeof request->parents[0]);
-   rkb_hasher_add(hasher, request->inspirations, request->inspiration_count * sizeof request->inspirations[0]);
+   rkb_hasher_add(hasher, request->inspirations,
+                  request->inspiration_count * sizeof request->inspirations[0]);
    rkb_hasher_add_text(hasher, request->hints);
    rkb_hasher_finish(hasher, hash);
    if (is_new(run, RKB_DIALOGUE_ASK, asked->section, asked->number, hash, &same))
@@ -158,7 +164,8 @@ bool rkb_dialogue_tell(rkb_run_t *run, const rkb_asked_t *asked, const rkb_resul
       return same;
    if (!rkb_dialogue_flush(run))
       return false;
-   run->replay->told = (line_t){.what = RKB_DIALOGUE_TELL, .section = asked->section, .request = asked->number};
+   run->replay->told =
+      (line_t){.what = RKB_DIALOGUE_TELL, .section = asked->section, .request = asked->number};
    memcpy(run->replay->told.hash, hash, sizeof hash);
    run->replay->pending = true;
    return true;

@@ -65,16 +65,17 @@ static void ended(void *owner, rkb_candidate_t *candidate, const rkb_entry_t *en
    progress->rejected += strcmp(standing, RKB_REJECT) == 0;
    progress->unknown += strcmp(standing, RKB_UNKNOWN) == 0;
    progress->passed += strcmp(standing, RKB_REJECT) != 0;
-   rkb_event_send(run, &(rkb_event_t){.kind = RKB_EVENT_STAGE_END,
-                                      .section = candidate->section,
-                                      .request = candidate->request,
-                                      .candidate = candidate->number,
-                                      .entry = entry->node.id,
-                                      .standing = standing,
-                                      .reason = result->verdict ? rkb_item_text(result->verdict, "reason") : "",
-                                      .text = result->verdict ? rkb_item_text(result->verdict, "message") : "",
-                                      .seconds = result->seconds,
-                                      .attempts = result->attempts});
+   rkb_event_send(run,
+                  &(rkb_event_t){.kind = RKB_EVENT_STAGE_END,
+                                 .section = candidate->section,
+                                 .request = candidate->request,
+                                 .candidate = candidate->number,
+                                 .entry = entry->node.id,
+                                 .standing = standing,
+                                 .reason = result->verdict ? rkb_item_text(result->verdict, "reason") : "",
+                                 .text = result->verdict ? rkb_item_text(result->verdict, "message") : "",
+                                 .seconds = result->seconds,
+                                 .attempts = result->attempts});
 }
 
 static void note(void *argument, const char *entry, const char *text) {

@@ -3,7 +3,8 @@
 #include "engine/instance.h"
 
 /* False when the job's request sees nothing at all: those of the propose section see no results. */
-static bool horizon_of(const rkb_host_t *host, rkb_job_t job, int64_t *horizon, rkb_error_t *err, int *status) {
+static bool horizon_of(const rkb_host_t *host, rkb_job_t job, int64_t *horizon, rkb_error_t *err,
+                       int *status) {
    const rkb_core_t *core = rkb_owner_of(host)->core;
    rkb_scope_t scope;
    *status = RKB_OK;
@@ -19,8 +20,8 @@ static bool horizon_of(const rkb_host_t *host, rkb_job_t job, int64_t *horizon, 
    return true;
 }
 
-static int query(const rkb_host_t *host, rkb_job_t job, const rkb_archive_query_t *query, rkb_archive_rows_t **rows,
-                 rkb_error_t *err) {
+static int query(const rkb_host_t *host, rkb_job_t job, const rkb_archive_query_t *query,
+                 rkb_archive_rows_t **rows, rkb_error_t *err) {
    int64_t horizon;
    int status;
    *rows = NULL;
@@ -42,16 +43,16 @@ static void rows_free(rkb_archive_rows_t *rows) {
       rkb_archive_rows_free(rows);
 }
 
-static bool measurement(const rkb_host_t *host, rkb_job_t job, int64_t candidate, const char *name, double *value,
-                        char *detail, size_t detail_size) {
+static bool measurement(const rkb_host_t *host, rkb_job_t job, int64_t candidate, const char *name,
+                        double *value, char *detail, size_t detail_size) {
    rkb_error_t err = {0};
    int64_t horizon;
    int status;
    bool found = false;
    if (!horizon_of(host, job, &horizon, &err, &status))
       return false;
-   status = rkb_archive_measurement(rkb_owner_of(host)->core->archive, horizon, candidate, name, &found, value, detail,
-                                    detail_size, &err);
+   status = rkb_archive_measurement(rkb_owner_of(host)->core->archive, horizon, candidate, name, &found,
+                                    value, detail, detail_size, &err);
    return status == RKB_OK && found;
 }
 

@@ -31,7 +31,8 @@ static int begin(const rkb_host_t *host, rkb_job_t job, rkb_session_t **session,
    if (!lent)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    lent->asking = (asking_t){core->jobs, job};
-   int status = rkb_session_begin(core->devices, rkb_jobs_deadline(core->jobs, job), cancelled, &lent->asking, &lent->session, err);
+   int status = rkb_session_begin(core->devices, rkb_jobs_deadline(core->jobs, job), cancelled, &lent->asking,
+                                  &lent->session, err);
    if (status != RKB_OK)
       free(lent);
    else
@@ -54,29 +55,33 @@ static int state(rkb_session_t *session, char *out, size_t size, rkb_error_t *er
    return rkb_session_state(of(session), out, size, err);
 }
 
-static int module(rkb_session_t *session, uint32_t number, const void *cubin, size_t bytes, rkb_finding_t *finding, rkb_error_t *err) {
+static int module(rkb_session_t *session, uint32_t number, const void *cubin, size_t bytes,
+                  rkb_finding_t *finding, rkb_error_t *err) {
    return rkb_session_module(of(session), number, cubin, bytes, finding, err);
 }
 
-static int stage(rkb_session_t *session, uint32_t set, uint32_t tensor, uint64_t total, uint64_t offset, const void *data,
-                 size_t count, rkb_error_t *err) {
+static int stage(rkb_session_t *session, uint32_t set, uint32_t tensor, uint64_t total, uint64_t offset,
+                 const void *data, size_t count, rkb_error_t *err) {
    return rkb_session_stage(of(session), set, tensor, total, offset, data, count, err);
 }
 
-static int instance(rkb_session_t *session, uint32_t number, uint32_t module_number, uint32_t placement, const rkb_plan_t *plan,
-                    rkb_finding_t *finding, rkb_error_t *err) {
+static int instance(rkb_session_t *session, uint32_t number, uint32_t module_number, uint32_t placement,
+                    const rkb_plan_t *plan, rkb_finding_t *finding, rkb_error_t *err) {
    return rkb_session_instance(of(session), number, module_number, placement, plan, finding, err);
 }
 
-static int run(rkb_session_t *session, uint32_t number, uint32_t set, uint32_t deadline_ms, rkb_run_outcome_t *outcome, rkb_error_t *err) {
+static int run(rkb_session_t *session, uint32_t number, uint32_t set, uint32_t deadline_ms,
+               rkb_run_outcome_t *outcome, rkb_error_t *err) {
    return rkb_session_run(of(session), number, set, deadline_ms, outcome, err);
 }
 
-static int read_buffer(rkb_session_t *session, uint32_t number, uint32_t buffer, uint64_t offset, uint64_t bytes, void *out, rkb_error_t *err) {
+static int read_buffer(rkb_session_t *session, uint32_t number, uint32_t buffer, uint64_t offset,
+                       uint64_t bytes, void *out, rkb_error_t *err) {
    return rkb_session_read(of(session), number, buffer, offset, bytes, out, err);
 }
 
-static int time_turns(rkb_session_t *session, const rkb_turn_t *turns, uint32_t count, uint32_t deadline_ms, float *milliseconds, rkb_error_t *err) {
+static int time_turns(rkb_session_t *session, const rkb_turn_t *turns, uint32_t count, uint32_t deadline_ms,
+                      float *milliseconds, rkb_error_t *err) {
    return rkb_session_time(of(session), turns, count, deadline_ms, milliseconds, err);
 }
 
@@ -96,7 +101,18 @@ static int drop_set(rkb_session_t *session, uint32_t number, rkb_error_t *err) {
    return rkb_session_drop(of(session), RKB_DROP_SET, number, err);
 }
 
-const rkb_device_api_t RKB_DEVICE_API = {.size = sizeof RKB_DEVICE_API, .begin = begin, .end = end, .describe = describe,
-                                         .state = state, .module = module, .stage = stage, .instance = instance, .run = run,
-                                         .read = read_buffer, .time = time_turns, .restart = restart, .drop_instance = drop_instance,
-                                         .drop_module = drop_module, .drop_set = drop_set};
+const rkb_device_api_t RKB_DEVICE_API = {.size = sizeof RKB_DEVICE_API,
+                                         .begin = begin,
+                                         .end = end,
+                                         .describe = describe,
+                                         .state = state,
+                                         .module = module,
+                                         .stage = stage,
+                                         .instance = instance,
+                                         .run = run,
+                                         .read = read_buffer,
+                                         .time = time_turns,
+                                         .restart = restart,
+                                         .drop_instance = drop_instance,
+                                         .drop_module = drop_module,
+                                         .drop_set = drop_set};

@@ -18,8 +18,8 @@ static const rkb_device_t *device(const rkb_host_t *host) {
    return core_of(host)->pipeline->device;
 }
 
-static int manifest(const rkb_host_t *host, const char *source, rkb_manifest_t **parsed, rkb_finding_t *finding,
-                    rkb_error_t *err) {
+static int manifest(const rkb_host_t *host, const char *source, rkb_manifest_t **parsed,
+                    rkb_finding_t *finding, rkb_error_t *err) {
    rkb_problems_t problems;
    (void)host;
    (void)err;
@@ -29,7 +29,8 @@ static int manifest(const rkb_host_t *host, const char *source, rkb_manifest_t *
    if (!*parsed) {
       const rkb_problem_t *first = problems.count ? &problems.list[0] : NULL;
       snprintf(finding->reason, sizeof finding->reason, "plan.manifest");
-      snprintf(finding->message, sizeof finding->message, "%s", first ? first->message : "the manifest could not be read");
+      snprintf(finding->message, sizeof finding->message, "%s",
+               first ? first->message : "the manifest could not be read");
       finding->line = first ? first->line : 0;
       finding->column = first ? first->column : 0;
    }
@@ -59,8 +60,8 @@ static const char *tune_of(const rkb_item_t *item) {
    return tune ? tune : "{}";
 }
 
-static int build(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candidate, uint32_t flags, rkb_build_t **out,
-                 rkb_finding_t *finding, rkb_error_t *err) {
+static int build(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candidate, uint32_t flags,
+                 rkb_build_t **out, rkb_finding_t *finding, rkb_error_t *err) {
    const rkb_core_t *core = core_of(host);
    const char *source = rkb_item_text(candidate, "source");
    rkb_scope_t scope;
@@ -83,8 +84,8 @@ static int build(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candid
    }
    asking_t asking = {.jobs = core->jobs, .job = job};
    bool from_cache;
-   int status = rkb_build_candidate(core->compilers, core->pipeline->device, source, tune_of(candidate), flags, cancelled,
-                                    &asking, &lent->whole, &from_cache, finding, err);
+   int status = rkb_build_candidate(core->compilers, core->pipeline->device, source, tune_of(candidate),
+                                    flags, cancelled, &asking, &lent->whole, &from_cache, finding, err);
    if (status != RKB_OK || !lent->whole) {
       free(lent);
       return status;
@@ -124,7 +125,8 @@ static int plan(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candida
       return rkb_fail(err, RKB_ERR_INVALID, "the item is no candidate");
    int status = manifest(host, source, &parsed, finding, err);
    if (status == RKB_OK && parsed)
-      status = rkb_plan_make(parsed, tune_of(candidate), build, core->pipeline->device, the_case, lookup, &at, out, finding, err);
+      status = rkb_plan_make(parsed, tune_of(candidate), build, core->pipeline->device, the_case, lookup, &at,
+                             out, finding, err);
    rkb_manifest_free(parsed);
    return status;
 }

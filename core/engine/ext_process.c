@@ -15,7 +15,8 @@ static bool cancelled(void *argument) {
 }
 
 /* A spec with the defaults of its job filled in.  False when the job is over. */
-static bool complete_spec(const rkb_core_t *core, rkb_job_t job, const rkb_process_spec_t *given, rkb_process_spec_t *spec) {
+static bool complete_spec(const rkb_core_t *core, rkb_job_t job, const rkb_process_spec_t *given,
+                          rkb_process_spec_t *spec) {
    *spec = *given;
    uint64_t deadline = rkb_jobs_deadline(core->jobs, job), now = rkb_now_ns();
    uint64_t left = deadline > now ? deadline - now : 1;
@@ -28,8 +29,8 @@ static bool complete_spec(const rkb_core_t *core, rkb_job_t job, const rkb_proce
    return true;
 }
 
-static int run(const rkb_host_t *host, rkb_job_t job, const rkb_process_spec_t *given, rkb_process_result_t **result,
-               rkb_error_t *err) {
+static int run(const rkb_host_t *host, rkb_job_t job, const rkb_process_spec_t *given,
+               rkb_process_result_t **result, rkb_error_t *err) {
    const rkb_core_t *core = rkb_owner_of(host)->core;
    asking_t asking = {.jobs = core->jobs, .job = job};
    rkb_process_spec_t spec;
@@ -57,7 +58,8 @@ static void ended(void *argument, int status, const rkb_process_result_t *result
 }
 
 static int submit(const rkb_host_t *host, rkb_job_t job, const rkb_process_spec_t *given,
-                  void (*done)(void *arg, int status, const rkb_process_result_t *result), void *arg, rkb_error_t *err) {
+                  void (*done)(void *arg, int status, const rkb_process_result_t *result), void *arg,
+                  rkb_error_t *err) {
    rkb_core_t *core = rkb_owner_of(host)->core;
    rkb_process_spec_t spec;
    if (!complete_spec(core, job, given, &spec))

@@ -9,8 +9,8 @@ static rkb_random_t for_job(const rkb_host_t *host, rkb_job_t job, uint32_t chil
    rkb_jobs_scope(owner->core->jobs, job, &scope);
    /* The candidates of one request differ by their index, and each may ask for many streams. */
    uint32_t key = scope.candidate ? scope.child << 16 ^ child : child;
-   return rkb_random_stream(owner->core->pipeline->seed, owner->entry->node.id, rkb_request_key(scope.section, scope.request),
-                            key);
+   return rkb_random_stream(owner->core->pipeline->seed, owner->entry->node.id,
+                            rkb_request_key(scope.section, scope.request), key);
 }
 
 const rkb_random_api_t RKB_RANDOM_API = {.size = sizeof RKB_RANDOM_API,

@@ -15,7 +15,8 @@ static const rkb_case_t *case_at(const rkb_host_t *host, uint32_t kind, uint32_t
    return rkb_task_case(task_of(host), kind, index);
 }
 
-static int case_draw(const rkb_host_t *host, rkb_random_t *stream, double work, rkb_case_t **drawn, rkb_error_t *err) {
+static int case_draw(const rkb_host_t *host, rkb_random_t *stream, double work, rkb_case_t **drawn,
+                     rkb_error_t *err) {
    return rkb_task_case_draw(task_of(host), stream, work, drawn, err);
 }
 
@@ -23,18 +24,20 @@ static const rkb_family_t *family_at(const rkb_host_t *host, const rkb_case_t *t
    return rkb_task_family(task_of(host), the_case, index);
 }
 
-static int inputs_open(const rkb_host_t *host, const rkb_case_t *the_case, const rkb_family_t *family, uint64_t seed,
-                       rkb_inputs_t **inputs, rkb_error_t *err) {
+static int inputs_open(const rkb_host_t *host, const rkb_case_t *the_case, const rkb_family_t *family,
+                       uint64_t seed, rkb_inputs_t **inputs, rkb_error_t *err) {
    return rkb_task_inputs_open(task_of(host), the_case, family, seed, inputs, err);
 }
 
-static int expect(const rkb_host_t *host, const rkb_inputs_t *inputs, rkb_expected_t **expected, rkb_error_t *err) {
+static int expect(const rkb_host_t *host, const rkb_inputs_t *inputs, rkb_expected_t **expected,
+                  rkb_error_t *err) {
    (void)host;
    return rkb_task_expect(inputs, expected, err);
 }
 
-static int expect_points(const rkb_host_t *host, const rkb_inputs_t *inputs, uint32_t tensor, const uint64_t *elements,
-                         uint64_t count, double *value, double *hard, double *stat, uint8_t *flags, rkb_error_t *err) {
+static int expect_points(const rkb_host_t *host, const rkb_inputs_t *inputs, uint32_t tensor,
+                         const uint64_t *elements, uint64_t count, double *value, double *hard, double *stat,
+                         uint8_t *flags, rkb_error_t *err) {
    (void)host;
    return rkb_task_expect_points(inputs, tensor, elements, count, value, hard, stat, flags, err);
 }
@@ -60,6 +63,7 @@ const rkb_task_api_t RKB_TASK_API = {.size = sizeof RKB_TASK_API,
                                      .family_at = family_at,
                                      .inputs_open = inputs_open,
                                      .inputs_free = rkb_task_inputs_free,
+                                     .inputs_limit = rkb_task_inputs_limit,
                                      .inputs_fill = rkb_task_inputs_fill,
                                      .expect = expect,
                                      .expected_points = rkb_task_expected_points,

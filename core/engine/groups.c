@@ -16,7 +16,8 @@ static bool build_decided(const rkb_run_t *run, const rkb_candidate_t *candidate
    /* A build that belongs to evaluation is not made for what does not get there. */
    bool in_evaluate = pipeline->evaluate & (1ull << pipeline->build);
    bool screened = (candidate->settled & pipeline->screen) == pipeline->screen;
-   return in_evaluate && screened && (!rkb_candidate_passed(candidate, pipeline->screen) || candidate->promotion == RKB_PROMOTION_NOT);
+   return in_evaluate && screened &&
+          (!rkb_candidate_passed(candidate, pipeline->screen) || candidate->promotion == RKB_PROMOTION_NOT);
 }
 
 void rkb_groups_builds(rkb_run_t *run) {
@@ -32,7 +33,8 @@ void rkb_groups_builds(rkb_run_t *run) {
          break;
       run->next_build++;
       if (candidate->ptx_hash[0] && candidate->plan_hash[0] && !candidate->duplicate_of) {
-         int64_t first = rkb_identity_claim(run->by_ptx, candidate->ptx_hash, candidate->plan_hash, candidate->number);
+         int64_t first =
+            rkb_identity_claim(run->by_ptx, candidate->ptx_hash, candidate->plan_hash, candidate->number);
          if (first > 0 && arrived) {
             candidate->duplicate_of = first;
             run->duplicates++;
@@ -92,8 +94,9 @@ static ranked_t *rank_group(const rkb_run_t *run, uint32_t first, uint32_t count
          ranked_t *at = &list[(*found)++];
          at->candidate = candidate;
          at->rank = rkb_standing_rank(rkb_candidate_standing(pipeline, candidate, pipeline->screen, NULL));
-         at->has_value = pipeline->promote_by &&
-                         rkb_candidate_measurement(pipeline, candidate, pipeline->promote_by, &at->value, &higher);
+         at->has_value =
+            pipeline->promote_by &&
+            rkb_candidate_measurement(pipeline, candidate, pipeline->promote_by, &at->value, &higher);
          if (higher)
             at->value = -at->value;
       }
@@ -102,15 +105,18 @@ static ranked_t *rank_group(const rkb_run_t *run, uint32_t first, uint32_t count
    return list;
 }
 
-static bool record_group(rkb_run_t *run, const rkb_asked_t *asked, const ranked_t *list, uint32_t found, uint32_t kept) {
+static bool record_group(rkb_run_t *run, const rkb_asked_t *asked, const ranked_t *list, uint32_t found,
+                         uint32_t kept) {
    if (!run->archive || !found)
       return true;
    if (list[0].candidate->promotion != RKB_PROMOTION_OPEN) {
       /* An earlier process closed this group; the ranking is computed again and must come out the same. */
       for (uint32_t i = 0; i < found; i++)
          if (list[i].candidate->promotion != (i < kept ? RKB_PROMOTION_PASSED : RKB_PROMOTION_NOT)) {
-            rkb_run_break(run, RKB_ERR_INVALID, "this run cannot be resumed: the promotion of candidate %lld differs from what "
-                          "was recorded", (long long)list[i].candidate->number);
+            rkb_run_break(run, RKB_ERR_INVALID,
+                          "this run cannot be resumed: the promotion of candidate %lld differs from what "
+                          "was recorded",
+                          (long long)list[i].candidate->number);
             return false;
          }
       return true;
@@ -122,7 +128,8 @@ static bool record_group(rkb_run_t *run, const rkb_asked_t *asked, const ranked_
       numbers[i] = list[i].candidate->number;
    int64_t group = asked->section == RKB_SECTION_PROPOSE ? 0 : asked->number / run->pipeline->promote_of;
    if (status == RKB_OK)
-      status = rkb_archive_put_group(run->archive, asked->section, group, numbers, found, numbers, kept, &err);
+      status =
+         rkb_archive_put_group(run->archive, asked->section, group, numbers, found, numbers, kept, &err);
    free(numbers);
    if (status != RKB_OK)
       rkb_run_break(run, status, "%s", err.message);
@@ -214,7 +221,8 @@ void rkb_groups_evaluated(rkb_run_t *run, rkb_candidate_t *candidate) {
 
 /* A duplicate stands as the one it repeats; that came earlier in the row, so it has been told. */
 static const rkb_candidate_t *original(const rkb_run_t *run, const rkb_candidate_t *candidate) {
-   const rkb_candidate_t *first = candidate->duplicate_of ? rkb_run_candidate(run, candidate->duplicate_of) : candidate;
+   const rkb_candidate_t *first =
+      candidate->duplicate_of ? rkb_run_candidate(run, candidate->duplicate_of) : candidate;
    return first ? first : candidate;
 }
 
@@ -231,11 +239,13 @@ static void sum_up(rkb_run_t *run, rkb_candidate_t *candidate) {
    summary->standing = names[rkb_standing_rank(standing)];
    snprintf(summary->reason, sizeof summary->reason, "%s", decided ? rkb_item_text(decided, "reason") : "");
    summary->has_objective = rkb_candidate_objective(pipeline, candidate, &summary->objective);
-   summary->promoted = candidate->promotion == RKB_PROMOTION_PASSED || candidate->promotion == RKB_PROMOTION_NONE;
+   summary->promoted =
+      candidate->promotion == RKB_PROMOTION_PASSED || candidate->promotion == RKB_PROMOTION_NONE;
 }
 
 /* All measurements of a candidate, by full name; the names live in the arena. */
-static void list_measurements(const rkb_run_t *run, const rkb_candidate_t *candidate, rkb_arena_t *arena, rkb_told_t *told) {
+static void list_measurements(const rkb_run_t *run, const rkb_candidate_t *candidate, rkb_arena_t *arena,
+                              rkb_told_t *told) {
    uint32_t room = 0;
    for (uint32_t i = 0; i < run->pipeline->entry_count; i++)
       room += candidate->results[i].shadow ? 0 : candidate->results[i].measurement_count;
@@ -264,29 +274,31 @@ static const rkb_result_t *make_result(rkb_run_t *run, const rkb_asked_t *asked,
       rkb_told_t *told = rkb_arena_alloc(arena, sizeof *told);
       if (!told)
          return NULL;
-      *told = (rkb_told_t){.size = sizeof *told,
-                           .number = candidate->number,
-                           .standing = strcmp(summary->standing, "none") == 0 ? RKB_UNKNOWN : summary->standing,
-                           .reason = summary->reason,
-                           .duplicate_of = candidate->duplicate_of,
-                           .promoted = summary->promoted,
-                           .has_objective = summary->has_objective,
-                           .objective = summary->objective,
-                           .source_hash = candidate->source_hash,
-                           .tune = candidate->tune,
-                           .parents = candidate->parents,
-                           .parent_count = candidate->parent_count};
+      *told =
+         (rkb_told_t){.size = sizeof *told,
+                      .number = candidate->number,
+                      .standing = strcmp(summary->standing, "none") == 0 ? RKB_UNKNOWN : summary->standing,
+                      .reason = summary->reason,
+                      .duplicate_of = candidate->duplicate_of,
+                      .promoted = summary->promoted,
+                      .has_objective = summary->has_objective,
+                      .objective = summary->objective,
+                      .source_hash = candidate->source_hash,
+                      .tune = candidate->tune,
+                      .parents = candidate->parents,
+                      .parent_count = candidate->parent_count};
       list_measurements(run, candidate, arena, told);
       list[i] = told;
    }
    if (!result || !list)
       return NULL;
    /* In propose the numbers run up to -1, so that they stand before search request 0. */
-   *result = (rkb_result_t){.size = sizeof *result,
-                            .candidate_count = asked->count,
-                            .request = asked->section == RKB_SECTION_PROPOSE ? asked->number - run->propose_count : asked->number,
-                            .operator_id = asked->operator ? asked->operator->node.id : "",
-                            .candidates = list};
+   *result = (rkb_result_t){
+      .size = sizeof *result,
+      .candidate_count = asked->count,
+      .request = asked->section == RKB_SECTION_PROPOSE ? asked->number - run->propose_count : asked->number,
+      .operator_id = asked->operator? asked->operator->node.id : "",
+      .candidates = list };
    return result;
 }
 
@@ -309,7 +321,8 @@ static bool tell_strategy(rkb_run_t *run, const rkb_asked_t *asked) {
       int status = strategy->tell(run->strategy, result, &err);
       ok = status == RKB_OK;
       if (!ok)
-         rkb_run_break(run, status, "%s failed: %.300s", strategy->id, err.message[0] ? err.message : "it did not say why");
+         rkb_run_break(run, status, "%s failed: %.300s", strategy->id,
+                       err.message[0] ? err.message : "it did not say why");
    }
    rkb_arena_free(arena);
    return ok;
@@ -391,7 +404,8 @@ void rkb_groups_tell(rkb_run_t *run) {
    if (run->telling)
       return;
    run->telling = true;
-   while (!run->status && run->next_tell < run->asked_count && run->asked[run->next_tell]->state == RKB_FINISHED)
+   while (!run->status && run->next_tell < run->asked_count &&
+          run->asked[run->next_tell]->state == RKB_FINISHED)
       tell_next(run, run->asked[run->next_tell]);
    run->telling = false;
    if (!run->status && !rkb_dialogue_flush(run))

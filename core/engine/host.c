@@ -41,7 +41,8 @@ static void host_post(const rkb_host_t *host, void (*fn)(void *arg), void *arg) 
       return;
    atomic_fetch_sub(&owner->posted, 1);
    free(posted);
-   rkb_log_printf(owner->core->log, RKB_LOG_ERROR, host->instance_name, "a post was lost: too many are waiting");
+   rkb_log_printf(owner->core->log, RKB_LOG_ERROR, host->instance_name,
+                  "a post was lost: too many are waiting");
 }
 
 static const void *host_get_extension(const rkb_host_t *host, const char *id) {
@@ -73,7 +74,8 @@ static void host_job_emit(const rkb_host_t *host, rkb_job_t job, rkb_item_t *ite
 
 static void broke(const rkb_host_t *host, const char *how) {
    const rkb_owner_t *owner = rkb_owner_of(host);
-   rkb_log_printf(owner->core->log, RKB_LOG_WARN, host->instance_name, "%s broke the contract: %s", owner->entry->node.use, how);
+   rkb_log_printf(owner->core->log, RKB_LOG_WARN, host->instance_name, "%s broke the contract: %s",
+                  owner->entry->node.use, how);
 }
 
 static void host_job_complete(const rkb_host_t *host, rkb_job_t job, int status, const rkb_error_t *err) {
@@ -167,17 +169,20 @@ static const char *host_item_json(const rkb_host_t *host, const rkb_item_t *item
    return rkb_item_json(item, key);
 }
 
-static int host_item_set_blob(const rkb_host_t *host, rkb_item_t *item, const char *key, const void *data, size_t bytes) {
+static int host_item_set_blob(const rkb_host_t *host, rkb_item_t *item, const char *key, const void *data,
+                              size_t bytes) {
    (void)host;
    return rkb_item_set_blob(item, key, data, bytes);
 }
 
-static const void *host_item_blob(const rkb_host_t *host, const rkb_item_t *item, const char *key, size_t *bytes) {
+static const void *host_item_blob(const rkb_host_t *host, const rkb_item_t *item, const char *key,
+                                  size_t *bytes) {
    (void)host;
    return rkb_item_blob(item, key, bytes);
 }
 
-static int host_item_add_reference(const rkb_host_t *host, rkb_item_t *item, const char *role, const rkb_item_t *other) {
+static int host_item_add_reference(const rkb_host_t *host, rkb_item_t *item, const char *role,
+                                   const rkb_item_t *other) {
    (void)host;
    return other ? rkb_item_add_reference(item, role, other) : RKB_ERR_INVALID;
 }
@@ -193,7 +198,8 @@ static const rkb_item_t *host_item_reference(const rkb_host_t *host, const rkb_i
    return rkb_item_reference(item, role, index);
 }
 
-void rkb_owner_init(rkb_owner_t *owner, rkb_core_t *core, const rkb_entry_t *entry, rkb_instance_t *instance) {
+void rkb_owner_init(rkb_owner_t *owner, rkb_core_t *core, const rkb_entry_t *entry,
+                    rkb_instance_t *instance) {
    owner->core = core;
    owner->entry = entry;
    owner->instance = instance;

@@ -28,9 +28,10 @@ int rkb_instance_new(rkb_core_t *core, const rkb_entry_t *entry, rkb_instance_t 
    if (status != RKB_OK) {
       own.message[sizeof own.message - 1] = own.option[sizeof own.option - 1] = '\0';
       rkb_place_t place = entry->node.place;
-      rkb_fail(err, status, "%.100s:%u:%u: %.60s could not be created: %s%.60s%s%.200s", place.file ? place.file : "",
-               place.line, place.column, entry->node.id, own.option[0] ? "option '" : "", own.option,
-               own.option[0] ? "': " : "", own.message[0] ? own.message : "it did not say why");
+      rkb_fail(err, status, "%.100s:%u:%u: %.60s could not be created: %s%.60s%s%.200s",
+               place.file ? place.file : "", place.line, place.column, entry->node.id,
+               own.option[0] ? "option '" : "", own.option, own.option[0] ? "': " : "",
+               own.message[0] ? own.message : "it did not say why");
       free(instance);
       return status;
    }
@@ -67,7 +68,8 @@ int rkb_instance_start(rkb_instance_t *instance, rkb_error_t *err) {
    instance->start_status = RKB_ERR_TIMEOUT; /* until it has ended */
    return rkb_workers_submit(instance->owner.core->workers, start_on_worker, instance, NULL) == RKB_OK
              ? RKB_OK
-             : rkb_fail(err, RKB_ERR_NOMEM, "%s could not be started: out of memory", instance->owner.entry->node.id);
+             : rkb_fail(err, RKB_ERR_NOMEM, "%s could not be started: out of memory",
+                        instance->owner.entry->node.id);
 }
 
 /* On a worker.  Once the job is completed the loop may free the work, so what is needed after is taken before. */
@@ -131,7 +133,8 @@ static void begin(rkb_instance_t *instance, rkb_work_t *work) {
    rkb_core_t *core = instance->owner.core;
    work->instance = instance;
    work->attempts++;
-   work->job = rkb_jobs_open(core->jobs, work, instance, &work->scope, instance->owner.entry->node.deadline_ns);
+   work->job =
+      rkb_jobs_open(core->jobs, work, instance, &work->scope, instance->owner.entry->node.deadline_ns);
    if (!work->job) {
       end_undone(core, work, RKB_ERR_LIMIT, "too many jobs are open");
       return;
@@ -157,8 +160,9 @@ static void begin(rkb_instance_t *instance, rkb_work_t *work) {
 }
 
 void rkb_instance_pump(rkb_instance_t *instance) {
-   while (instance->first && instance->started && instance->running < instance->limit && !instance->written_off &&
-          !instance->owner.core->stopping && (!needs_device(instance) || instance->owner.core->device_leases)) {
+   while (instance->first && instance->started && instance->running < instance->limit &&
+          !instance->written_off && !instance->owner.core->stopping &&
+          (!needs_device(instance) || instance->owner.core->device_leases)) {
       rkb_work_t *work = instance->first;
       instance->first = work->next;
       if (!instance->first)
@@ -198,8 +202,8 @@ void rkb_instance_flush(rkb_instance_t *instance, int status, const char *why) {
 
 /* A wrong configuration or a broken contract stays what it is; the rest may be a matter of the moment. */
 static bool worth_another_try(int status) {
-   return status == RKB_ERR_UNAVAILABLE || status == RKB_ERR_IO || status == RKB_ERR_INTERNAL || status == RKB_ERR_TIMEOUT ||
-          status == RKB_ERR_NOMEM;
+   return status == RKB_ERR_UNAVAILABLE || status == RKB_ERR_IO || status == RKB_ERR_INTERNAL ||
+          status == RKB_ERR_TIMEOUT || status == RKB_ERR_NOMEM;
 }
 
 void rkb_instance_ended(rkb_ended_t *ended) {
@@ -212,11 +216,11 @@ void rkb_instance_ended(rkb_ended_t *ended) {
       core->device_leases++;
    if (ended->status == RKB_OK)
       rkb_contract_check(instance, work, ended);
-   bool again = worth_another_try(ended->status) && work->attempts <= instance->owner.entry->node.retries && !work->hung &&
-                !instance->written_off && !core->stopping;
+   bool again = worth_another_try(ended->status) && work->attempts <= instance->owner.entry->node.retries &&
+                !work->hung && !instance->written_off && !core->stopping;
    if (again) {
-      rkb_log_printf(core->log, RKB_LOG_INFO, instance->owner.entry->node.id, "try %u failed: %s", work->attempts,
-                     ended->error.message);
+      rkb_log_printf(core->log, RKB_LOG_INFO, instance->owner.entry->node.id, "try %u failed: %s",
+                     work->attempts, ended->error.message);
       append(instance, work);
    } else {
       work->done(work, ended);
@@ -262,14 +266,16 @@ void rkb_instance_write_off(rkb_instance_t *instance, const rkb_job_view_t *view
    instance->written_off = true;
    core->hung = true;
    view->work->hung = true;
-   rkb_core_note(core, instance->owner.entry->node.id, "a job neither ended at its deadline nor when it was cancelled; it is "
-                                                 "written off as tool.hang");
+   rkb_core_note(core, instance->owner.entry->node.id,
+                 "a job neither ended at its deadline nor when it was cancelled; it is "
+                 "written off as tool.hang");
    rkb_jobs_write_off(core->jobs, view->job, "it did not end, not even after it was cancelled");
    bool replaced = true;
    if (instance->stage->run)
       rkb_workers_write_off(pool_of(instance), view->work->ticket, &replaced);
    if (!replaced)
-      rkb_core_note(core, instance->owner.entry->node.id, "its worker could not be replaced; there is one fewer now");
+      rkb_core_note(core, instance->owner.entry->node.id,
+                    "its worker could not be replaced; there is one fewer now");
    if (first && core->current[instance->owner.entry->index] == instance)
       replace(instance);
 }

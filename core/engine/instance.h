@@ -12,10 +12,11 @@ typedef struct rkb_instance rkb_instance_t;
 /* One item's way through one stage, tries included.  Embedded by its owner, who fills the first part; the rest is the
  * instance's until done is called, once, on the loop. */
 typedef struct rkb_work {
-   rkb_item_t *in;                 /* borrowed until done */
+   rkb_item_t *in; /* borrowed until done */
    rkb_scope_t scope;
-   void (*began)(struct rkb_work *work);                    /* when its first try is handed over, or NULL */
-   void (*done)(struct rkb_work *work, rkb_ended_t *ended); /* ended lives until it returns; items may be taken out */
+   void (*began)(struct rkb_work *work); /* when its first try is handed over, or NULL */
+   void (*done)(struct rkb_work *work,
+                rkb_ended_t *ended); /* ended lives until it returns; items may be taken out */
    void *owner;
 
    struct rkb_work *next;
@@ -23,27 +24,27 @@ typedef struct rkb_work {
    rkb_job_t job;
    rkb_ticket_t ticket;
    uint32_t attempts;
-   bool hung;                      /* its stage never ended it: what it was about must stay in memory */
+   bool hung; /* its stage never ended it: what it was about must stay in memory */
 } rkb_work_t;
 
 /* Whom a host belongs to: an instance, or the strategy. */
 typedef struct rkb_owner {
-   rkb_host_t host;                /* first */
+   rkb_host_t host; /* first */
    rkb_core_t *core;
    const rkb_entry_t *entry;
-   rkb_instance_t *instance;       /* NULL for the strategy */
-   atomic_uint posted;             /* calls that host->post still owes */
+   rkb_instance_t *instance; /* NULL for the strategy */
+   atomic_uint posted;       /* calls that host->post still owes */
 } rkb_owner_t;
 
 struct rkb_instance {
-   rkb_owner_t owner;              /* first: host.c comes from the host to its instance */
+   rkb_owner_t owner; /* first: host.c comes from the host to its instance */
    const rkb_stage_t *stage;
    void *self;
-   rkb_instance_t *next;           /* of core->instances */
-   rkb_work_t *first, *last;       /* waiting */
+   rkb_instance_t *next;     /* of core->instances */
+   rkb_work_t *first, *last; /* waiting */
    uint32_t waiting, running, limit;
    bool started, written_off, stop_called, stopped;
-   int start_status;               /* of start(), once it ended */
+   int start_status; /* of start(), once it ended */
    rkb_error_t start_error;
 };
 

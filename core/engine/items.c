@@ -116,7 +116,8 @@ static const field_t *find(const rkb_item_t *item, const char *key, enum field_k
 }
 
 /* Puts a value of bytes bytes (copied from data, zeroed when data is NULL) under key, in place of an older one. */
-static int put(rkb_item_t *item, const char *key, enum field_kind kind, const void *data, size_t bytes, field_t **out) {
+static int put(rkb_item_t *item, const char *key, enum field_kind kind, const void *data, size_t bytes,
+               field_t **out) {
    size_t key_bytes = strlen(key) + 1;
    if (bytes > RKB_ITEM_VALUE_LIMIT || key_bytes > 256)
       return RKB_ERR_LIMIT;

@@ -19,7 +19,8 @@ const char *rkb_item_type(const rkb_item_t *item);
 int rkb_item_set_int(rkb_item_t *item, const char *key, int64_t value);
 int rkb_item_set_real(rkb_item_t *item, const char *key, double value);
 int rkb_item_set_text(rkb_item_t *item, const char *key, const char *text);
-int rkb_item_set_json(rkb_item_t *item, const char *key, const char *json); /* refused when it does not parse */
+int rkb_item_set_json(rkb_item_t *item, const char *key,
+                      const char *json); /* refused when it does not parse */
 int rkb_item_set_blob(rkb_item_t *item, const char *key, const void *data, size_t bytes);
 
 bool rkb_item_int(const rkb_item_t *item, const char *key, int64_t *value);

@@ -22,7 +22,7 @@ typedef struct slot {
    rkb_scope_t scope;
    rkb_ended_t *ended; /* what it will become; gathers the items */
    uint32_t room;
-   char fault[200];    /* how it broke the contract, or "" */
+   char fault[200]; /* how it broke the contract, or "" */
    struct slot *next_free;
 } slot_t;
 
@@ -126,8 +126,8 @@ static void release(rkb_jobs_t *jobs, slot_t *slot) {
    jobs->open--;
 }
 
-rkb_job_t rkb_jobs_open(rkb_jobs_t *jobs, struct rkb_work *work, struct rkb_instance *instance, const rkb_scope_t *scope,
-                        uint64_t limit_ns) {
+rkb_job_t rkb_jobs_open(rkb_jobs_t *jobs, struct rkb_work *work, struct rkb_instance *instance,
+                        const rkb_scope_t *scope, uint64_t limit_ns) {
    rkb_ended_t *ended = calloc(1, sizeof *ended);
    if (!ended)
       return 0;
@@ -179,7 +179,8 @@ static bool refuses(slot_t *slot, const char *type) {
    if (slot->fault[0])
       return true;
    if (!declared(slot->instance, type))
-      snprintf(slot->fault, sizeof slot->fault, "it emitted a '%.60s', which its descriptor does not list", type);
+      snprintf(slot->fault, sizeof slot->fault, "it emitted a '%.60s', which its descriptor does not list",
+               type);
    else if (slot->ended->item_count >= most)
       snprintf(slot->fault, sizeof slot->fault, "it emitted more than %u items in one job", most);
    return slot->fault[0] != '\0';
@@ -227,8 +228,8 @@ static void drop_items(rkb_ended_t *ended) {
    ended->item_count = 0;
 }
 
-enum rkb_job_answer rkb_jobs_complete(rkb_jobs_t *jobs, rkb_job_t job, const struct rkb_instance *instance, int status,
-                                      const rkb_error_t *error) {
+enum rkb_job_answer rkb_jobs_complete(rkb_jobs_t *jobs, rkb_job_t job, const struct rkb_instance *instance,
+                                      int status, const rkb_error_t *error) {
    uint64_t now = now_ns();
    bool ring = false;
    enum rkb_job_answer answer = RKB_JOB_LATE;
@@ -333,7 +334,8 @@ rkb_ended_t *rkb_jobs_take(rkb_jobs_t *jobs) {
    return list;
 }
 
-void rkb_jobs_each(rkb_jobs_t *jobs, void (*visit)(void *argument, const rkb_job_view_t *view), void *argument) {
+void rkb_jobs_each(rkb_jobs_t *jobs, void (*visit)(void *argument, const rkb_job_view_t *view),
+                   void *argument) {
    for (uint32_t i = 0;; i++) {
       rkb_job_view_t view = {0};
       pthread_mutex_lock(&jobs->mutex);

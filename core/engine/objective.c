@@ -35,8 +35,8 @@ static bool belongs(const char *case_name, const char *over) {
 }
 
 /* One without a case stands for all of them together and needs no combining. */
-static bool measured(const rkb_pipeline_t *pipeline, const rkb_stage_result_t *result, const char *name, double *value,
-                     bool *higher) {
+static bool measured(const rkb_pipeline_t *pipeline, const rkb_stage_result_t *result, const char *name,
+                     double *value, bool *higher) {
    sum_t sum = {0};
    for (uint32_t i = 0; i < result->measurement_count; i++) {
       const rkb_item_t *item = result->measurements[i];
@@ -57,8 +57,8 @@ static bool measured(const rkb_pipeline_t *pipeline, const rkb_stage_result_t *r
    return sum.count && isfinite(*value); /* a geometric mean over a zero has no value to rank by */
 }
 
-bool rkb_candidate_measurement(const rkb_pipeline_t *pipeline, const rkb_candidate_t *candidate, const char *name,
-                               double *value, bool *higher) {
+bool rkb_candidate_measurement(const rkb_pipeline_t *pipeline, const rkb_candidate_t *candidate,
+                               const char *name, double *value, bool *higher) {
    const char *dot = strchr(name, '.');
    for (uint32_t i = 0; dot && i < pipeline->entry_count; i++) {
       const char *id = pipeline->entries[i].node.id;
@@ -69,7 +69,9 @@ bool rkb_candidate_measurement(const rkb_pipeline_t *pipeline, const rkb_candida
    return false;
 }
 
-bool rkb_candidate_objective(const rkb_pipeline_t *pipeline, const rkb_candidate_t *candidate, double *value) {
+bool rkb_candidate_objective(const rkb_pipeline_t *pipeline, const rkb_candidate_t *candidate,
+                             double *value) {
    bool higher;
-   return pipeline->objective && rkb_candidate_measurement(pipeline, candidate, pipeline->objective, value, &higher);
+   return pipeline->objective &&
+          rkb_candidate_measurement(pipeline, candidate, pipeline->objective, value, &higher);
 }

@@ -14,14 +14,14 @@ typedef struct reader {
    rkb_problems_t *problems;
 } reader_t;
 
-static bool read_table(reader_t *reader, const rkb_option_t *options, uint32_t count, rkb_yaml_t *given, rkb_place_t place,
-                       void *config);
+static bool read_table(reader_t *reader, const rkb_option_t *options, uint32_t count, rkb_yaml_t *given,
+                       rkb_place_t place, void *config);
 
 static bool in_range(reader_t *reader, const rkb_option_t *option, rkb_place_t place, double value) {
    if (option->min == option->max || (value >= option->min && value <= option->max))
       return true;
-   rkb_problem(reader->problems, place, "%s must be from %.15g to %.15g, not %.15g", option->name, option->min, option->max,
-               value);
+   rkb_problem(reader->problems, place, "%s must be from %.15g to %.15g, not %.15g", option->name,
+               option->min, option->max, value);
    return false;
 }
 
@@ -36,7 +36,8 @@ static bool read_int(reader_t *reader, const rkb_option_t *option, rkb_yaml_t *n
 
 static bool read_real(reader_t *reader, const rkb_option_t *option, rkb_yaml_t *node, void *at) {
    double value;
-   if (!rkb_yaml_real(node, option->name, &value, reader->problems) || !in_range(reader, option, node->place, value))
+   if (!rkb_yaml_real(node, option->name, &value, reader->problems) ||
+       !in_range(reader, option, node->place, value))
       return false;
    *(double *)at = value;
    return true;
@@ -86,8 +87,8 @@ static bool read_secret(reader_t *reader, const rkb_option_t *option, rkb_yaml_t
    static const char *const known[] = {"env", "file", NULL};
    rkb_arena_t *arena = reader->context->arena;
    if (node->kind != RKB_YAML_MAP || node->count != 1) {
-      rkb_problem(reader->problems, node->place, "%s is secret; write {env: NAME} or {file: PATH}, never the value itself",
-                  option->name);
+      rkb_problem(reader->problems, node->place,
+                  "%s is secret; write {env: NAME} or {file: PATH}, never the value itself", option->name);
       return false;
    }
    rkb_yaml_t *env = rkb_yaml_get(node, "env"), *file = rkb_yaml_get(node, "file");
@@ -112,7 +113,8 @@ static bool read_secret(reader_t *reader, const rkb_option_t *option, rkb_yaml_t
    rkb_error_t err = {0};
    char *directory = source->place.file ? rkb_path_directory(source->place.file) : strdup(".");
    char *path = directory ? rkb_path_join(directory, name) : NULL;
-   int status = path ? rkb_file_read(path, 64 << 10, &bytes, &length, &err) : rkb_fail(&err, RKB_ERR_NOMEM, "out of memory");
+   int status = path ? rkb_file_read(path, 64 << 10, &bytes, &length, &err)
+                     : rkb_fail(&err, RKB_ERR_NOMEM, "out of memory");
    if (status == RKB_OK) {
       while (length && strchr("\r\n", bytes[length - 1]))
          length--; /* editors end a file with a newline that is no part of the secret */
@@ -161,7 +163,8 @@ static bool read_path(reader_t *reader, const rkb_option_t *option, rkb_yaml_t *
 
 /* A shipped prompt, when a pipeline elsewhere names none of its own. */
 static void find_shipped(reader_t *reader, const rkb_option_t *option, rkb_yaml_t *node) {
-   char *folder = option->fallback && strcmp(node->text, option->fallback) == 0 ? rkb_find_data("pipelines") : NULL;
+   char *folder =
+      option->fallback && strcmp(node->text, option->fallback) == 0 ? rkb_find_data("pipelines") : NULL;
    char *path = folder ? rkb_path_join(folder, option->fallback) : NULL;
    if (path) {
       node->text = rkb_arena_text(reader->context->arena, path, strlen(path));
@@ -173,7 +176,8 @@ static void find_shipped(reader_t *reader, const rkb_option_t *option, rkb_yaml_
 
 static bool check_prompt(reader_t *reader, const rkb_option_t *option, const rkb_prompt_t *prompt) {
    rkb_arena_t *scratch = rkb_arena_new(16u << 20);
-   bool ok = scratch && rkb_template_parse(scratch, prompt->path, prompt->text, option->choices, reader->problems);
+   bool ok =
+      scratch && rkb_template_parse(scratch, prompt->path, prompt->text, option->choices, reader->problems);
    rkb_arena_free(scratch);
    return ok;
 }
@@ -238,8 +242,8 @@ static bool read_tables(reader_t *reader, const rkb_option_t *option, rkb_yaml_t
    if (!rkb_yaml_expect(node, RKB_YAML_LIST, option->name, reader->problems))
       return false;
    if (node->count > RKB_MAX_TABLE_ROWS) {
-      rkb_problem(reader->problems, node->place, "%s has %u entries; the most is %d", option->name, node->count,
-                  RKB_MAX_TABLE_ROWS);
+      rkb_problem(reader->problems, node->place, "%s has %u entries; the most is %d", option->name,
+                  node->count, RKB_MAX_TABLE_ROWS);
       return false;
    }
    char *rows = rkb_arena_array(reader->context->arena, node->count ? node->count : 1, option->member_size);
@@ -295,8 +299,8 @@ static bool read_fallback(reader_t *reader, const rkb_option_t *option, rkb_plac
    return read_value(reader, option, node, at);
 }
 
-static bool read_table(reader_t *reader, const rkb_option_t *options, uint32_t count, rkb_yaml_t *given, rkb_place_t place,
-                       void *config) {
+static bool read_table(reader_t *reader, const rkb_option_t *options, uint32_t count, rkb_yaml_t *given,
+                       rkb_place_t place, void *config) {
    const char *names[257];
    bool ok = true;
    if (rkb_yaml_is_null(given))
@@ -316,12 +320,13 @@ static bool read_table(reader_t *reader, const rkb_option_t *options, uint32_t c
       rkb_yaml_t *node = given ? rkb_yaml_get(given, option->name) : NULL;
       if (node && !rkb_yaml_is_null(node)) {
          if (option->flags & RKB_OPT_DEPRECATED)
-            rkb_problem_warning(reader->problems, node->place, "%s: '%s' is deprecated; %s", reader->context->stage,
-                                option->name, option->help ? option->help : "see its help");
+            rkb_problem_warning(reader->problems, node->place, "%s: '%s' is deprecated; %s",
+                                reader->context->stage, option->name,
+                                option->help ? option->help : "see its help");
          ok &= read_value(reader, option, node, at);
       } else if (option->flags & RKB_OPT_REQUIRED) {
-         rkb_problem(reader->problems, given ? given->place : place, "%s needs '%s': %s", reader->context->stage,
-                     option->name, option->help ? option->help : "see its help");
+         rkb_problem(reader->problems, given ? given->place : place, "%s needs '%s': %s",
+                     reader->context->stage, option->name, option->help ? option->help : "see its help");
          ok = false;
       } else if (option->fallback) {
          ok &= read_fallback(reader, option, given ? given->place : place, at);
@@ -332,8 +337,8 @@ static bool read_table(reader_t *reader, const rkb_option_t *options, uint32_t c
    return ok;
 }
 
-bool rkb_options_read(const rkb_options_context_t *context, const rkb_option_t *options, uint32_t count, rkb_yaml_t *given,
-                      rkb_place_t place, void *config, rkb_problems_t *problems) {
+bool rkb_options_read(const rkb_options_context_t *context, const rkb_option_t *options, uint32_t count,
+                      rkb_yaml_t *given, rkb_place_t place, void *config, rkb_problems_t *problems) {
    reader_t reader = {.context = context, .problems = problems};
    return read_table(&reader, options, count, given, place, config);
 }

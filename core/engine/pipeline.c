@@ -11,7 +11,8 @@
 #define MAX_PLUGINS 256
 
 static void resolve_path(rkb_pipeline_t *pipeline, rkb_yaml_t *node) {
-   char *directory = node->place.file && node->text[0] != '/' ? rkb_path_directory(node->place.file) : strdup(".");
+   char *directory =
+      node->place.file && node->text[0] != '/' ? rkb_path_directory(node->place.file) : strdup(".");
    char *joined = directory ? rkb_path_join(directory, node->text) : NULL;
    char *real = joined ? realpath(joined, NULL) : NULL;
    const char *path = real ? real : joined;
@@ -27,14 +28,19 @@ static void resolve_path(rkb_pipeline_t *pipeline, rkb_yaml_t *node) {
 }
 
 /* Command line over file, as entries of the tree: so that the resolved form holds what was really run. */
-static bool apply_options(rkb_pipeline_t *pipeline, const rkb_pipeline_options_t *options, rkb_problems_t *problems) {
+static bool apply_options(rkb_pipeline_t *pipeline, const rkb_pipeline_options_t *options,
+                          rkb_problems_t *problems) {
    const char *const keys[] = {"task", "direction", "target"};
    const char *const values[] = {options->task, options->direction, options->target};
    bool ok = true;
    for (int i = 0; i < 3; i++) {
       if (!values[i])
          continue;
-      rkb_place_t place = {.file = i == 0 ? "--task" : i == 1 ? "--direction" : "--target", .line = 1, .column = 1};
+      rkb_place_t place = {.file = i == 0   ? "--task"
+                                   : i == 1 ? "--direction"
+                                            : "--target",
+                           .line = 1,
+                           .column = 1};
       rkb_yaml_t *node = rkb_tree_scalar(pipeline->arena, values[i], true, place);
       ok = ok && node && rkb_tree_put(pipeline->arena, pipeline->root, keys[i], node);
    }
@@ -86,7 +92,8 @@ bool rkb_pipeline_read(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
 /* What was left to defaults that lie outside the file: the resolved form must mean the same wherever it is kept. */
 static bool spell_out(rkb_pipeline_t *pipeline) {
    const char *const keys[] = {"name", "direction", "target"};
-   const char *const values[] = {pipeline->name, pipeline->task ? rkb_subject_direction(pipeline) : NULL, pipeline->target};
+   const char *const values[] = {pipeline->name, pipeline->task ? rkb_subject_direction(pipeline) : NULL,
+                                 pipeline->target};
    for (int i = 0; i < 3; i++) {
       if (!values[i] || rkb_yaml_get(pipeline->root, keys[i]))
          continue;

@@ -22,46 +22,46 @@ typedef struct rkb_entry {
    const rkb_stage_t *stage;       /* NULL for build and the strategy */
    const rkb_strategy_t *strategy; /* the strategy's */
    const void *config;
-   uint64_t needs;                 /* set of entries */
-   uint64_t before;                /* needs, and all that they need */
-   uint32_t only;                  /* enum rkb_standing_mask; 0: all that passed */
-   uint32_t requests;              /* of a propose entry */
+   uint64_t needs;    /* set of entries */
+   uint64_t before;   /* needs, and all that they need */
+   uint32_t only;     /* enum rkb_standing_mask; 0: all that passed */
+   uint32_t requests; /* of a propose entry */
    bool is_build;
-   rkb_yaml_t *yaml;               /* NULL for build */
+   rkb_yaml_t *yaml; /* NULL for build */
 } rkb_entry_t;
 
 typedef struct rkb_pipeline {
    rkb_arena_t *arena;
    char *path;
-   rkb_registry_t *registry;       /* owned unless borrowed_registry */
+   rkb_registry_t *registry; /* owned unless borrowed_registry */
    bool borrowed_registry;
-   rkb_yaml_t *root;               /* resolved; without extends, set, remove, insert, matrix */
-   const rkb_yaml_t *matrix;       /* or NULL */
-   rkb_text_t text;                /* canonical form */
+   rkb_yaml_t *root;         /* resolved; without extends, set, remove, insert, matrix */
+   const rkb_yaml_t *matrix; /* or NULL */
+   rkb_text_t text;          /* canonical form */
    char hash[RKB_HASH_TEXT];
-   rkb_text_t depends;             /* hashes of what the values alone do not show, one a line */
+   rkb_text_t depends; /* hashes of what the values alone do not show, one a line */
 
    const char *name, *task_path, *direction, *target;
    uint64_t seed;
    uint64_t limit_candidates, limit_generations, limit_stale, limit_wall_ns;
-   double limit_cost_usd;          /* negative: none */
-   struct rkb_models *models;      /* or NULL: none are listed */
+   double limit_cost_usd;     /* negative: none */
+   struct rkb_models *models; /* or NULL: none are listed */
 
    uint32_t entry_count;
    rkb_entry_t entries[RKB_MAX_ENTRIES]; /* propose, screen, evaluate, strategy, operators */
-   uint64_t screen, evaluate;      /* sets of entries */
-   int32_t build;                  /* entry index, or -1 */
-   int32_t strategy;               /* entry index, or -1: no search */
+   uint64_t screen, evaluate;            /* sets of entries */
+   int32_t build;                        /* entry index, or -1 */
+   int32_t strategy;                     /* entry index, or -1: no search */
    uint32_t first_operator, operator_count;
-   rkb_operator_t *operators;      /* operator_count, as the strategy sees them */
-   uint32_t propose_count;         /* entries 0 .. propose_count-1 */
+   rkb_operator_t *operators; /* operator_count, as the strategy sees them */
+   uint32_t propose_count;    /* entries 0 .. propose_count-1 */
    uint32_t window;
    uint32_t promote_keep, promote_of;
-   const char *promote_by;         /* or NULL */
-   bool promotes;                  /* promote and evaluate are both there */
-   const char *objective;          /* or NULL */
-   const char *objective_over;     /* "bench" or "check" */
-   uint32_t objective_combine;     /* enum rkb_combine */
+   const char *promote_by;     /* or NULL */
+   bool promotes;              /* promote and evaluate are both there */
+   const char *objective;      /* or NULL */
+   const char *objective_over; /* "bench" or "check" */
+   uint32_t objective_combine; /* enum rkb_combine */
    bool verified_by_execution;
 
    struct rkb_task *task;
@@ -75,7 +75,8 @@ enum rkb_combine { RKB_COMBINE_GEOMEAN, RKB_COMBINE_MEAN, RKB_COMBINE_MAX, RKB_C
 /* pipeline_extends.c: the file, its parents and its edits as one tree; NULL with problems. */
 rkb_yaml_t *rkb_pipeline_merge(rkb_arena_t *arena, const char *path, rkb_problems_t *problems);
 /* Applies "path=value" in place. */
-bool rkb_pipeline_override(rkb_arena_t *arena, rkb_yaml_t *root, const char *assignment, rkb_problems_t *problems);
+bool rkb_pipeline_override(rkb_arena_t *arena, rkb_yaml_t *root, const char *assignment,
+                           rkb_problems_t *problems);
 
 /* pipeline_entries.c: reads propose, screen, evaluate and search from the tree into entries. */
 bool rkb_pipeline_entries(rkb_pipeline_t *pipeline, rkb_problems_t *problems);

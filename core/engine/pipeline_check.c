@@ -7,9 +7,10 @@
 #include "engine/build_step.h"
 #include "services/llm.h"
 
-static const char *const ROOT_KEYS[] = {"rkb", "name", "seed", "task", "direction", "target", "objective", "limits", "models",
-                                        "plugins", "propose", "screen", "promote", "evaluate", "search", "matrix", "extends",
-                                        "set", "remove", "insert", NULL};
+static const char *const ROOT_KEYS[] = {"rkb",       "name",     "seed",   "task",    "direction", "target",
+                                        "objective", "limits",   "models", "plugins", "propose",   "screen",
+                                        "promote",   "evaluate", "search", "matrix",  "extends",   "set",
+                                        "remove",    "insert",   NULL};
 
 static void text_of(const rkb_yaml_t *root, const char *key, const char **out, rkb_problems_t *problems) {
    const rkb_yaml_t *node = rkb_yaml_get(root, key);
@@ -18,13 +19,15 @@ static void text_of(const rkb_yaml_t *root, const char *key, const char **out, r
 }
 
 /* A whole number of at least least; out keeps its value when the key is absent. */
-static void count_of(const rkb_yaml_t *map, const char *key, int64_t least, uint64_t *out, rkb_problems_t *problems) {
+static void count_of(const rkb_yaml_t *map, const char *key, int64_t least, uint64_t *out,
+                     rkb_problems_t *problems) {
    const rkb_yaml_t *node = rkb_yaml_get(map, key);
    int64_t value;
    if (rkb_yaml_is_null(node) || !rkb_yaml_int(node, key, &value, problems))
       return;
    if (value < least)
-      rkb_problem(problems, node->place, "%s must be at least %lld, not %lld", key, (long long)least, (long long)value);
+      rkb_problem(problems, node->place, "%s must be at least %lld, not %lld", key, (long long)least,
+                  (long long)value);
    else
       *out = (uint64_t)value;
 }
@@ -41,15 +44,18 @@ bool rkb_pipeline_heading(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
    if (!version)
       rkb_problem(problems, root->place, "the first line of a pipeline is 'rkb: 1'; write it");
    else if (rkb_yaml_int(version, "rkb", &number, problems) && number != 1)
-      rkb_problem(problems, version->place, "rkb: %lld is a version this program does not know; it reads 1", (long long)number);
+      rkb_problem(problems, version->place, "rkb: %lld is a version this program does not know; it reads 1",
+                  (long long)number);
    const char *slash = strrchr(pipeline->path, '/');
    const char *base = slash ? slash + 1 : pipeline->path;
    const char *dot = strrchr(base, '.');
-   pipeline->name = rkb_arena_text(pipeline->arena, base, dot && dot != base ? (size_t)(dot - base) : strlen(base));
+   pipeline->name =
+      rkb_arena_text(pipeline->arena, base, dot && dot != base ? (size_t)(dot - base) : strlen(base));
    text_of(root, "name", &pipeline->name, problems);
    if (!file_name_ok(pipeline->name))
       rkb_problem(problems, rkb_yaml_get(root, "name") ? rkb_yaml_get(root, "name")->place : root->place,
-                  "name is '%s'; it becomes a directory's name: write letters, digits, '-' and '_'", pipeline->name);
+                  "name is '%s'; it becomes a directory's name: write letters, digits, '-' and '_'",
+                  pipeline->name);
    pipeline->seed = 1;
    count_of(root, "seed", 0, &pipeline->seed, problems);
    text_of(root, "direction", &pipeline->direction, problems);
@@ -61,10 +67,13 @@ bool rkb_pipeline_produces(const rkb_pipeline_t *pipeline, uint64_t set, const c
    const char *dot = strchr(measurement, '.');
    for (uint32_t i = 0; dot && i < pipeline->entry_count; i++) {
       const rkb_entry_t *entry = &pipeline->entries[i];
-      if (!(set & (1ull << i)) || entry->node.shadow || strlen(entry->node.id) != (size_t)(dot - measurement) ||
+      if (!(set & (1ull << i)) || entry->node.shadow ||
+          strlen(entry->node.id) != (size_t)(dot - measurement) ||
           strncmp(entry->node.id, measurement, (size_t)(dot - measurement)) != 0)
          continue;
-      const char *const *names = entry->is_build ? RKB_BUILD_MEASURES : entry->stage ? entry->stage->measures : NULL;
+      const char *const *names = entry->is_build ? RKB_BUILD_MEASURES
+                                 : entry->stage  ? entry->stage->measures
+                                                 : NULL;
       for (; names && *names; names++)
          if (strcmp(*names, dot + 1) == 0)
             return true;
@@ -76,7 +85,9 @@ bool rkb_pipeline_produces(const rkb_pipeline_t *pipeline, uint64_t set, const c
 static void produced(const rkb_pipeline_t *pipeline, uint64_t set, rkb_text_t *out) {
    for (uint32_t i = 0; i < pipeline->entry_count; i++) {
       const rkb_entry_t *entry = &pipeline->entries[i];
-      const char *const *names = entry->is_build ? RKB_BUILD_MEASURES : entry->stage ? entry->stage->measures : NULL;
+      const char *const *names = entry->is_build ? RKB_BUILD_MEASURES
+                                 : entry->stage  ? entry->stage->measures
+                                                 : NULL;
       for (; (set & (1ull << i)) && !entry->node.shadow && names && *names; names++)
          rkb_text_format(out, "%s%s.%s", out->length ? ", " : "", entry->node.id, *names);
    }
@@ -87,7 +98,8 @@ static void not_produced(const rkb_pipeline_t *pipeline, uint64_t set, rkb_place
    rkb_text_t names;
    rkb_text_init(&names, 2048);
    produced(pipeline, set, &names);
-   rkb_problem(problems, place, "%s; its stages give %s", what, names.length ? rkb_text_get(&names) : "no measurement");
+   rkb_problem(problems, place, "%s; its stages give %s", what,
+               names.length ? rkb_text_get(&names) : "no measurement");
    rkb_text_free(&names);
 }
 
@@ -122,10 +134,12 @@ static void check_objective(rkb_pipeline_t *pipeline, const rkb_yaml_t *objectiv
       rkb_problem(problems, rkb_yaml_get(objective, "over")->place, "over is '%s'; write bench or check",
                   pipeline->objective_over);
    text_of(objective, "combine", &text, problems);
-   while (text && combines[pipeline->objective_combine] && strcmp(combines[pipeline->objective_combine], text) != 0)
+   while (text && combines[pipeline->objective_combine] &&
+          strcmp(combines[pipeline->objective_combine], text) != 0)
       pipeline->objective_combine++;
    if (!combines[pipeline->objective_combine])
-      rkb_problem(problems, rkb_yaml_get(objective, "combine")->place, "combine is '%s'; write geomean, mean, max or sum", text);
+      rkb_problem(problems, rkb_yaml_get(objective, "combine")->place,
+                  "combine is '%s'; write geomean, mean, max or sum", text);
    const rkb_yaml_t *minimise = rkb_yaml_get(objective, "minimise");
    if (rkb_yaml_is_null(minimise) || minimise->kind == RKB_YAML_MAP)
       rkb_problem(problems, objective->place, "objective needs minimise: [<entry id>.<measurement>, ...]");
@@ -146,13 +160,14 @@ static void check_promote(rkb_pipeline_t *pipeline, const rkb_yaml_t *promote, r
    count_of(promote, "of", 1, &of, problems);
    text_of(promote, "by", &pipeline->promote_by, problems);
    if (!keep || !of || !pipeline->promote_by || keep > UINT32_MAX || of > RKB_MAX_WINDOW) {
-      rkb_problem(problems, promote->place, "promote needs keep:, of: and by:, as in {keep: 4, of: 8, by: model.predicted_us}");
+      rkb_problem(problems, promote->place,
+                  "promote needs keep:, of: and by:, as in {keep: 4, of: 8, by: model.predicted_us}");
       return;
    }
    if (pipeline->window && pipeline->window % of != 0)
       rkb_problem(problems, rkb_yaml_get(promote, "of")->place,
-                  "of: %llu must divide window: %u, so that a generation is whole groups", (unsigned long long)of,
-                  pipeline->window);
+                  "of: %llu must divide window: %u, so that a generation is whole groups",
+                  (unsigned long long)of, pipeline->window);
    if (!rkb_pipeline_produces(pipeline, pipeline->screen, pipeline->promote_by))
       not_produced(pipeline, pipeline->screen, rkb_yaml_get(promote, "by")->place,
                    "by: the screen gives no such measurement", problems);
@@ -196,10 +211,10 @@ static void add_depends(void *argument, const char *hash) {
 bool rkb_pipeline_limits(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
    uint32_t before = problems->errors;
    check_limits(pipeline, rkb_yaml_get(pipeline->root, "limits"), problems);
-   pipeline->models = rkb_models_read(pipeline->arena, rkb_yaml_get(pipeline->root, "models"), pipeline->limit_cost_usd, add_depends,
-                                      &pipeline->depends, problems);
-   if (pipeline->strategy >= 0 && !pipeline->limit_candidates && !pipeline->limit_generations && !pipeline->limit_stale &&
-       !pipeline->limit_wall_ns && pipeline->limit_cost_usd < 0)
+   pipeline->models = rkb_models_read(pipeline->arena, rkb_yaml_get(pipeline->root, "models"),
+                                      pipeline->limit_cost_usd, add_depends, &pipeline->depends, problems);
+   if (pipeline->strategy >= 0 && !pipeline->limit_candidates && !pipeline->limit_generations &&
+       !pipeline->limit_stale && !pipeline->limit_wall_ns && pipeline->limit_cost_usd < 0)
       rkb_problem_warning(problems, pipeline->entries[pipeline->strategy].node.place,
                           "the search has no limit and may go on for ever; write limits: {candidates: 200}");
    return problems->errors == before;

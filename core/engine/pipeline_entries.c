@@ -21,9 +21,21 @@ typedef struct section {
 #define EVERY_ENTRY "use", "id", "with", "jobs", "deadline", "retries"
 static const section_t SECTIONS[] = {
    {RKB_IN_PROPOSE, "propose", RKB_TRANSLATOR, RKB_TRANSLATOR, {EVERY_ENTRY, "requests", NULL}},
-   {RKB_IN_SCREEN, "screen", RKB_VERIFIER, RKB_PROFILER, {EVERY_ENTRY, "needs", "shadow", "on_unknown", "only", "sample", NULL}},
-   {RKB_IN_EVALUATE, "evaluate", RKB_VERIFIER, RKB_PROFILER, {EVERY_ENTRY, "needs", "shadow", "on_unknown", "only", "sample", NULL}},
-   {RKB_IN_STRATEGY, "search", RKB_STRATEGY, RKB_STRATEGY, {"use", "id", "with", "window", "operators", NULL}},
+   {RKB_IN_SCREEN,
+    "screen",
+    RKB_VERIFIER,
+    RKB_PROFILER,
+    {EVERY_ENTRY, "needs", "shadow", "on_unknown", "only", "sample", NULL}},
+   {RKB_IN_EVALUATE,
+    "evaluate",
+    RKB_VERIFIER,
+    RKB_PROFILER,
+    {EVERY_ENTRY, "needs", "shadow", "on_unknown", "only", "sample", NULL}},
+   {RKB_IN_STRATEGY,
+    "search",
+    RKB_STRATEGY,
+    RKB_STRATEGY,
+    {"use", "id", "with", "window", "operators", NULL}},
    {RKB_IN_OPERATORS, "search.operators", RKB_MUTATOR, RKB_TRANSLATOR, {EVERY_ENTRY, "weight", NULL}},
 };
 
@@ -35,15 +47,16 @@ static bool whole(const rkb_yaml_t *node, const char *what, int64_t low, int64_t
    if (!rkb_yaml_int(node, what, &value, problems))
       return false;
    if (value < low || value > high) {
-      rkb_problem(problems, node->place, "%s must be from %lld to %lld, not %lld", what, (long long)low, (long long)high,
-                  (long long)value);
+      rkb_problem(problems, node->place, "%s must be from %lld to %lld, not %lld", what, (long long)low,
+                  (long long)high, (long long)value);
       return false;
    }
    *out = (uint32_t)value;
    return true;
 }
 
-static void read_only(rkb_entry_t *entry, const rkb_yaml_t *only, rkb_arena_t *arena, rkb_problems_t *problems) {
+static void read_only(rkb_entry_t *entry, const rkb_yaml_t *only, rkb_arena_t *arena,
+                      rkb_problems_t *problems) {
    static const char *const names[] = {RKB_ACCEPT, RKB_SUSPECT, RKB_UNKNOWN, NULL};
    rkb_text_t list;
    if (rkb_yaml_is_null(only) || !rkb_yaml_expect(only, RKB_YAML_LIST, "only", problems))
@@ -60,7 +73,8 @@ static void read_only(rkb_entry_t *entry, const rkb_yaml_t *only, rkb_arena_t *a
          entry->only |= 1u << at;
          rkb_text_format(&list, "%s%s", list.length ? ", " : "", text);
       } else {
-         rkb_problem(problems, only->items[i]->place, "only: '%s' is no standing; write accept, suspect or unknown", text);
+         rkb_problem(problems, only->items[i]->place,
+                     "only: '%s' is no standing; write accept, suspect or unknown", text);
       }
    }
    if (!only->count)
@@ -69,7 +83,8 @@ static void read_only(rkb_entry_t *entry, const rkb_yaml_t *only, rkb_arena_t *a
    rkb_text_free(&list);
 }
 
-static void read_gate(rkb_entry_t *entry, const rkb_yaml_t *yaml, rkb_arena_t *arena, rkb_problems_t *problems) {
+static void read_gate(rkb_entry_t *entry, const rkb_yaml_t *yaml, rkb_arena_t *arena,
+                      rkb_problems_t *problems) {
    const rkb_yaml_t *shadow = rkb_yaml_get(yaml, "shadow"), *sample = rkb_yaml_get(yaml, "sample");
    const rkb_yaml_t *on_unknown = rkb_yaml_get(yaml, "on_unknown"), *only = rkb_yaml_get(yaml, "only");
    const char *text;
@@ -85,7 +100,8 @@ static void read_gate(rkb_entry_t *entry, const rkb_yaml_t *yaml, rkb_arena_t *a
       if (entry->node.sample < 0 || entry->node.sample > 1)
          rkb_problem(problems, sample->place, "sample is a share, from 0 to 1");
       else if (!entry->only)
-         rkb_problem(problems, sample->place, "sample draws from what 'only' leaves out; write only: [...] too");
+         rkb_problem(problems, sample->place,
+                     "sample draws from what 'only' leaves out; write only: [...] too");
    }
 }
 
@@ -98,15 +114,16 @@ static void read_limits(rkb_entry_t *entry, const rkb_yaml_t *yaml, rkb_problems
    whole(rkb_yaml_get(yaml, "retries"), "retries", 0, MAX_RETRIES, &entry->node.retries, problems);
    if (!rkb_yaml_is_null(deadline) && rkb_yaml_scalar(deadline, "deadline", &text, problems) &&
        (!rkb_parse_duration(text, &entry->node.deadline_ns) || !entry->node.deadline_ns))
-      rkb_problem(problems, deadline->place, "deadline is '%s'; write a duration, as in 250ms, 30s or 5m", text);
+      rkb_problem(problems, deadline->place, "deadline is '%s'; write a duration, as in 250ms, 30s or 5m",
+                  text);
 }
 
 static void add_depends(void *argument, const char *hash) {
    rkb_text_format(argument, "%s\n", hash);
 }
 
-static void read_config(rkb_pipeline_t *pipeline, rkb_entry_t *entry, const rkb_option_t *options, uint32_t count,
-                        size_t config_size, rkb_problems_t *problems) {
+static void read_config(rkb_pipeline_t *pipeline, rkb_entry_t *entry, const rkb_option_t *options,
+                        uint32_t count, size_t config_size, rkb_problems_t *problems) {
    rkb_options_context_t context = {.arena = pipeline->arena,
                                     .models = rkb_yaml_get(pipeline->root, "models"),
                                     .stage = entry->node.use,
@@ -118,11 +135,12 @@ static void read_config(rkb_pipeline_t *pipeline, rkb_entry_t *entry, const rkb_
       return;
    }
    entry->config = config;
-   rkb_options_read(&context, options, count, rkb_yaml_get(entry->yaml, "with"), entry->node.place, config, problems);
+   rkb_options_read(&context, options, count, rkb_yaml_get(entry->yaml, "with"), entry->node.place, config,
+                    problems);
 }
 
-static bool find_stage(rkb_pipeline_t *pipeline, const section_t *section, rkb_entry_t *entry, const rkb_yaml_t *use,
-                       rkb_problems_t *problems) {
+static bool find_stage(rkb_pipeline_t *pipeline, const section_t *section, rkb_entry_t *entry,
+                       const rkb_yaml_t *use, rkb_problems_t *problems) {
    const char *id = entry->node.use;
    entry->stage = rkb_registry_stage(pipeline->registry, id, NULL);
    entry->strategy = rkb_registry_strategy(pipeline->registry, id, NULL);
@@ -137,7 +155,8 @@ static bool find_stage(rkb_pipeline_t *pipeline, const section_t *section, rkb_e
       return true;
    bool two = section->first_kind != section->second_kind;
    rkb_problem(problems, use->place, "%s is a %s; %s takes a %s%s%s", id, rkb_kind_name(kind), section->name,
-               rkb_kind_name(section->first_kind), two ? " or a " : "", two ? rkb_kind_name(section->second_kind) : "");
+               rkb_kind_name(section->first_kind), two ? " or a " : "",
+               two ? rkb_kind_name(section->second_kind) : "");
    return false;
 }
 
@@ -163,7 +182,8 @@ static void read_id(rkb_pipeline_t *pipeline, rkb_entry_t *entry, rkb_problems_t
       }
 }
 
-static void read_entry(rkb_pipeline_t *pipeline, const section_t *section, rkb_yaml_t *yaml, rkb_problems_t *problems) {
+static void read_entry(rkb_pipeline_t *pipeline, const section_t *section, rkb_yaml_t *yaml,
+                       rkb_problems_t *problems) {
    if (!rkb_yaml_expect(yaml, RKB_YAML_MAP, section->name, problems))
       return;
    rkb_yaml_only(yaml, section->name, section->known, problems);
@@ -208,16 +228,18 @@ static void read_entry(rkb_pipeline_t *pipeline, const section_t *section, rkb_y
    }
    if (entry->stage) {
       entry->node.flags = entry->stage->flags;
-      read_config(pipeline, entry, entry->stage->options, entry->stage->option_count, entry->stage->config_size, problems);
+      read_config(pipeline, entry, entry->stage->options, entry->stage->option_count,
+                  entry->stage->config_size, problems);
       if ((entry->node.flags & RKB_STAGE_SERIAL) && entry->node.jobs > 1)
          rkb_problem(problems, yaml->place, "%s runs one job at a time; leave jobs: out", entry->node.use);
    } else {
-      read_config(pipeline, entry, entry->strategy->options, entry->strategy->option_count, entry->strategy->config_size,
-                  problems);
+      read_config(pipeline, entry, entry->strategy->options, entry->strategy->option_count,
+                  entry->strategy->config_size, problems);
    }
 }
 
-static void read_list(rkb_pipeline_t *pipeline, const section_t *section, const rkb_yaml_t *list, rkb_problems_t *problems) {
+static void read_list(rkb_pipeline_t *pipeline, const section_t *section, const rkb_yaml_t *list,
+                      rkb_problems_t *problems) {
    if (rkb_yaml_is_null(list) || !rkb_yaml_expect(list, RKB_YAML_LIST, section->name, problems))
       return;
    for (uint32_t i = 0; i < list->count; i++)
@@ -246,7 +268,8 @@ static void read_search(rkb_pipeline_t *pipeline, rkb_yaml_t *search, rkb_proble
 }
 
 static bool list_operators(rkb_pipeline_t *pipeline) {
-   pipeline->operators = rkb_arena_array(pipeline->arena, pipeline->operator_count + 1, sizeof *pipeline->operators);
+   pipeline->operators =
+      rkb_arena_array(pipeline->arena, pipeline->operator_count + 1, sizeof *pipeline->operators);
    for (uint32_t i = 0; pipeline->operators && i < pipeline->operator_count; i++) {
       const rkb_entry_t *entry = &pipeline->entries[pipeline->first_operator + i];
       pipeline->operators[i] = (rkb_operator_t){.id = entry->node.id,

@@ -15,11 +15,13 @@ typedef struct chain {
 
 static rkb_yaml_t *load(rkb_arena_t *arena, const char *path, chain_t *chain, rkb_problems_t *problems);
 
-static bool find_in_lists(rkb_arena_t *arena, rkb_yaml_t *root, const char *id, rkb_yaml_t **list, uint32_t *at) {
+static bool find_in_lists(rkb_arena_t *arena, rkb_yaml_t *root, const char *id, rkb_yaml_t **list,
+                          uint32_t *at) {
    static const char *const sections[] = {"propose", "screen", "evaluate", NULL};
    for (const char *const *section = sections; *section; section++) {
       rkb_yaml_t *entries = rkb_yaml_get(root, *section);
-      int64_t found = entries && entries->kind == RKB_YAML_LIST ? rkb_tree_find_entry(arena, entries, id) : -1;
+      int64_t found =
+         entries && entries->kind == RKB_YAML_LIST ? rkb_tree_find_entry(arena, entries, id) : -1;
       if (found >= 0) {
          *list = entries;
          *at = (uint32_t)found;
@@ -27,13 +29,15 @@ static bool find_in_lists(rkb_arena_t *arena, rkb_yaml_t *root, const char *id, 
       }
    }
    rkb_yaml_t *operators = rkb_yaml_get(rkb_yaml_get(root, "search"), "operators");
-   int64_t found = operators && operators->kind == RKB_YAML_LIST ? rkb_tree_find_entry(arena, operators, id) : -1;
+   int64_t found =
+      operators && operators->kind == RKB_YAML_LIST ? rkb_tree_find_entry(arena, operators, id) : -1;
    *list = operators;
    *at = found >= 0 ? (uint32_t)found : 0;
    return found >= 0;
 }
 
-static void apply_remove(rkb_arena_t *arena, rkb_yaml_t *root, const rkb_yaml_t *ids, rkb_problems_t *problems) {
+static void apply_remove(rkb_arena_t *arena, rkb_yaml_t *root, const rkb_yaml_t *ids,
+                         rkb_problems_t *problems) {
    if (rkb_yaml_is_null(ids) || !rkb_yaml_expect(ids, RKB_YAML_LIST, "remove", problems))
       return;
    for (uint32_t i = 0; i < ids->count; i++) {
@@ -45,12 +49,14 @@ static void apply_remove(rkb_arena_t *arena, rkb_yaml_t *root, const rkb_yaml_t 
       if (find_in_lists(arena, root, id, &list, &at))
          rkb_tree_remove_item(list, at);
       else
-         rkb_problem(problems, ids->items[i]->place, "remove: there is no entry '%s'; write an entry's id", id);
+         rkb_problem(problems, ids->items[i]->place, "remove: there is no entry '%s'; write an entry's id",
+                     id);
    }
 }
 
 /* {after: ID, stage: {...}}, {before: ID, stage: {...}} or {into: SECTION, stage: {...}} for an empty list or its end. */
-static void apply_insert(rkb_arena_t *arena, rkb_yaml_t *root, const rkb_yaml_t *edit, rkb_problems_t *problems) {
+static void apply_insert(rkb_arena_t *arena, rkb_yaml_t *root, const rkb_yaml_t *edit,
+                         rkb_problems_t *problems) {
    static const char *const known[] = {"after", "before", "into", "stage", NULL};
    if (!rkb_yaml_expect(edit, RKB_YAML_MAP, "insert", problems))
       return;
@@ -60,7 +66,8 @@ static void apply_insert(rkb_arena_t *arena, rkb_yaml_t *root, const rkb_yaml_t 
    const rkb_yaml_t *where = after ? after : before ? before : into;
    const char *name;
    if (!where || !stage || (after != NULL) + (before != NULL) + (into != NULL) != 1) {
-      rkb_problem(problems, edit->place, "insert: write {after: ID, stage: {use: ...}}, or before: or into: SECTION");
+      rkb_problem(problems, edit->place,
+                  "insert: write {after: ID, stage: {use: ...}}, or before: or into: SECTION");
       return;
    }
    if (!rkb_yaml_scalar(where, "insert", &name, problems))
@@ -70,10 +77,12 @@ static void apply_insert(rkb_arena_t *arena, rkb_yaml_t *root, const rkb_yaml_t 
    if (into) {
       bool operators = strcmp(name, "operators") == 0;
       list = rkb_yaml_get(operators ? rkb_yaml_get(root, "search") : root, name);
-      if (!operators && strcmp(name, "propose") != 0 && strcmp(name, "screen") != 0 && strcmp(name, "evaluate") != 0)
+      if (!operators && strcmp(name, "propose") != 0 && strcmp(name, "screen") != 0 &&
+          strcmp(name, "evaluate") != 0)
          list = NULL;
       if (!list || list->kind != RKB_YAML_LIST) {
-         rkb_problem(problems, where->place, "insert: there is no list '%s'; into: takes propose, screen, evaluate or operators",
+         rkb_problem(problems, where->place,
+                     "insert: there is no list '%s'; into: takes propose, screen, evaluate or operators",
                      name);
          return;
       }
@@ -89,7 +98,8 @@ static void apply_insert(rkb_arena_t *arena, rkb_yaml_t *root, const rkb_yaml_t 
       rkb_tree_insert(arena, list, at, copy);
 }
 
-static void apply_edits(rkb_arena_t *arena, rkb_yaml_t *root, const rkb_yaml_t *child, rkb_problems_t *problems) {
+static void apply_edits(rkb_arena_t *arena, rkb_yaml_t *root, const rkb_yaml_t *child,
+                        rkb_problems_t *problems) {
    const rkb_yaml_t *insert = rkb_yaml_get(child, "insert"), *set = rkb_yaml_get(child, "set");
    apply_remove(arena, root, rkb_yaml_get(child, "remove"), problems);
    if (!rkb_yaml_is_null(insert) && rkb_yaml_expect(insert, RKB_YAML_LIST, "insert", problems))
@@ -100,8 +110,8 @@ static void apply_edits(rkb_arena_t *arena, rkb_yaml_t *root, const rkb_yaml_t *
          rkb_tree_set(arena, root, set->keys[i]->text, set->items[i], set->keys[i]->place, problems);
 }
 
-static rkb_yaml_t *load_parent(rkb_arena_t *arena, const rkb_yaml_t *extends, const char *path, chain_t *chain,
-                               rkb_problems_t *problems) {
+static rkb_yaml_t *load_parent(rkb_arena_t *arena, const rkb_yaml_t *extends, const char *path,
+                               chain_t *chain, rkb_problems_t *problems) {
    const char *name;
    if (!rkb_yaml_scalar(extends, "extends", &name, problems))
       return NULL;
@@ -169,15 +179,17 @@ rkb_yaml_t *rkb_pipeline_merge(rkb_arena_t *arena, const char *path, rkb_problem
    return load(arena, path, &chain, problems);
 }
 
-bool rkb_pipeline_override(rkb_arena_t *arena, rkb_yaml_t *root, const char *assignment, rkb_problems_t *problems) {
+bool rkb_pipeline_override(rkb_arena_t *arena, rkb_yaml_t *root, const char *assignment,
+                           rkb_problems_t *problems) {
    rkb_place_t place = {.file = "--set", .line = 1, .column = 1};
    const char *equals = strchr(assignment, '=');
    if (!equals || equals == assignment) {
-      rkb_problem(problems, place, "'%s' is no assignment; write path=value, as in limits.candidates=50", assignment);
+      rkb_problem(problems, place, "'%s' is no assignment; write path=value, as in limits.candidates=50",
+                  assignment);
       return false;
    }
    char *path = rkb_arena_text(arena, assignment, (size_t)(equals - assignment));
-   rkb_yaml_t *value = rkb_yaml_parse(arena, "--set", equals + 1, strlen(equals + 1), 1, (uint32_t)(equals - assignment) + 2,
-                                      problems);
+   rkb_yaml_t *value = rkb_yaml_parse(arena, "--set", equals + 1, strlen(equals + 1), 1,
+                                      (uint32_t)(equals - assignment) + 2, problems);
    return path && value && rkb_tree_set(arena, root, path, value, place, problems);
 }

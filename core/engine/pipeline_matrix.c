@@ -8,7 +8,8 @@
 #define MAX_VARIANTS 1000
 
 /* Checks one combination as a pipeline of its own, and says its first problem under its name. */
-static void check_variant(const rkb_pipeline_t *pipeline, rkb_yaml_t *root, const char *name, rkb_problems_t *problems) {
+static void check_variant(const rkb_pipeline_t *pipeline, rkb_yaml_t *root, const char *name,
+                          rkb_problems_t *problems) {
    rkb_problems_t own;
    rkb_pipeline_t *variant = rkb_pipeline_new(pipeline->path);
    rkb_problems_init(&own);
@@ -23,7 +24,8 @@ static void check_variant(const rkb_pipeline_t *pipeline, rkb_yaml_t *root, cons
    if (own.errors)
       for (uint32_t i = 0; i < own.count; i++)
          if (!own.list[i].warning) {
-            rkb_place_t place = {.file = own.list[i].file, .line = own.list[i].line, .column = own.list[i].column};
+            rkb_place_t place = {
+               .file = own.list[i].file, .line = own.list[i].line, .column = own.list[i].column};
             rkb_problem(problems, place, "with %s: %s", name, own.list[i].message);
             break;
          }
@@ -57,7 +59,8 @@ static bool shape_ok(const rkb_yaml_t *matrix, uint64_t *total, rkb_problems_t *
       if (!rkb_yaml_expect(matrix->items[i], RKB_YAML_LIST, matrix->keys[i]->text, problems))
          return false;
       if (!matrix->items[i]->count) {
-         rkb_problem(problems, matrix->items[i]->place, "%s: the list of values is empty", matrix->keys[i]->text);
+         rkb_problem(problems, matrix->items[i]->place, "%s: the list of values is empty",
+                     matrix->keys[i]->text);
          return false;
       }
       *total *= matrix->items[i]->count;
@@ -89,8 +92,8 @@ bool rkb_pipeline_expand(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
       rkb_yaml_t *root = scratch ? rkb_tree_copy(scratch, pipeline->root) : NULL;
       bool ok = name && root;
       for (uint32_t i = 0; ok && i < matrix->count; i++)
-         ok = rkb_tree_set(scratch, root, matrix->keys[i]->text, matrix->items[i]->items[chosen[i]], matrix->keys[i]->place,
-                           problems);
+         ok = rkb_tree_set(scratch, root, matrix->keys[i]->text, matrix->items[i]->items[chosen[i]],
+                           matrix->keys[i]->place, problems);
       if (ok)
          check_variant(pipeline, root, name, problems);
       rkb_arena_free(scratch);

@@ -25,7 +25,8 @@ static void place_build(rkb_pipeline_t *pipeline) {
       at++;
    if (at == pipeline->entry_count)
       return;
-   memmove(&pipeline->entries[at + 1], &pipeline->entries[at], (pipeline->entry_count - at) * sizeof pipeline->entries[0]);
+   memmove(&pipeline->entries[at + 1], &pipeline->entries[at],
+           (pipeline->entry_count - at) * sizeof pipeline->entries[0]);
    const rkb_entry_t *first = &pipeline->entries[at + 1];
    pipeline->entries[at] = (rkb_entry_t){.is_build = true, .yaml = NULL};
    pipeline->entries[at].node = (rkb_graph_node_t){.id = RKB_BUILD_ID,
@@ -56,7 +57,8 @@ static const char *nearest_id(const rkb_pipeline_t *pipeline, uint32_t section, 
    return rkb_nearest(written, ids);
 }
 
-static void read_need(rkb_pipeline_t *pipeline, rkb_entry_t *entry, const rkb_yaml_t *need, rkb_problems_t *problems) {
+static void read_need(rkb_pipeline_t *pipeline, rkb_entry_t *entry, const rkb_yaml_t *need,
+                      rkb_problems_t *problems) {
    const char *id;
    if (!rkb_yaml_scalar(need, "needs", &id, problems))
       return;
@@ -70,7 +72,8 @@ static void read_need(rkb_pipeline_t *pipeline, rkb_entry_t *entry, const rkb_ya
                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
    } else if (other->node.section != entry->node.section) {
       /* All of screen precedes evaluate anyway. */
-      rkb_problem(problems, need->place, "needs: '%s' stands in another section; name entries of the same one", id);
+      rkb_problem(problems, need->place,
+                  "needs: '%s' stands in another section; name entries of the same one", id);
    } else if (at >= (int32_t)entry->index) {
       rkb_problem(problems, need->place, "needs: '%s' %s; an entry needs earlier ones only", id,
                   at == (int32_t)entry->index ? "is the entry itself" : "comes later in the file");
@@ -81,7 +84,8 @@ static void read_need(rkb_pipeline_t *pipeline, rkb_entry_t *entry, const rkb_ya
 
 static void resolve_needs(rkb_pipeline_t *pipeline, rkb_entry_t *entry, rkb_problems_t *problems) {
    const rkb_yaml_t *needs = entry->yaml ? rkb_yaml_get(entry->yaml, "needs") : NULL;
-   bool has_previous = entry->index > 0 && pipeline->entries[entry->index - 1].node.section == entry->node.section;
+   bool has_previous =
+      entry->index > 0 && pipeline->entries[entry->index - 1].node.section == entry->node.section;
    if (entry->is_build) {
       /* What the first stage that needs the build waits for, the build waits for. */
       const rkb_entry_t *first = &pipeline->entries[entry->index + 1];
@@ -104,7 +108,8 @@ static void resolve_needs(rkb_pipeline_t *pipeline, rkb_entry_t *entry, rkb_prob
       for (uint32_t i = 0; i < needs->count; i++)
          read_need(pipeline, entry, needs->items[i], problems);
    }
-   bool same_section = pipeline->build >= 0 && pipeline->entries[pipeline->build].node.section == entry->node.section;
+   bool same_section =
+      pipeline->build >= 0 && pipeline->entries[pipeline->build].node.section == entry->node.section;
    if ((entry->node.flags & RKB_STAGE_NEEDS_BUILD) && same_section)
       entry->needs |= 1ull << pipeline->build;
 }

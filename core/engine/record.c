@@ -20,16 +20,17 @@ static rkb_request_record_t request_record(const rkb_run_t *run, const rkb_asked
                                  .state = state,
                                  .number = asked->number,
                                  .group = group,
-                                 .operator_id = asked->operator ? asked->operator->node.id : "",
+                                 .operator_id = asked->operator? asked->operator->node.id : "",
                                  .hints = request->hints[0] ? request->hints : NULL,
                                  .failure = asked->failure,
                                  .parent_count = request->parent_count,
                                  .inspiration_count = request->inspiration_count,
                                  .parents = request->parents,
-                                 .inspirations = request->inspirations};
+                                 .inspirations = request->inspirations };
 }
 
-bool rkb_record_new_ask(rkb_run_t *run, const rkb_asked_t *asked, const char *hash, const rkb_dialogue_record_t *told) {
+bool rkb_record_new_ask(rkb_run_t *run, const rkb_asked_t *asked, const char *hash,
+                        const rkb_dialogue_record_t *told) {
    rkb_error_t err = {0};
    rkb_request_record_t record = request_record(run, asked, RKB_REQUEST_OPEN);
    return stored(run, rkb_archive_put_turn(run->archive, told, &record, hash, &err), &err);
@@ -61,8 +62,8 @@ static void add_verdict(found_t *found, const rkb_entry_t *entry, const rkb_stag
                              .seconds = result->seconds};
 }
 
-static void add_measurement(found_t *found, rkb_arena_t *arena, const rkb_entry_t *entry, const rkb_stage_result_t *result,
-                            const rkb_item_t *item) {
+static void add_measurement(found_t *found, rkb_arena_t *arena, const rkb_entry_t *entry,
+                            const rkb_stage_result_t *result, const rkb_item_t *item) {
    rkb_measurement_record_t *record = &found->measurements[found->measurement_count++];
    *record = (rkb_measurement_record_t){
       .name = rkb_arena_format(arena, "%s.%s", entry->node.id, rkb_item_text(item, "name")),
@@ -78,7 +79,8 @@ static void add_measurement(found_t *found, rkb_arena_t *arena, const rkb_entry_
    rkb_item_real(item, "spread", &record->spread);
 }
 
-static bool gather(const rkb_run_t *run, const rkb_candidate_t *candidate, uint64_t entries, rkb_arena_t *arena, found_t *found) {
+static bool gather(const rkb_run_t *run, const rkb_candidate_t *candidate, uint64_t entries,
+                   rkb_arena_t *arena, found_t *found) {
    const rkb_pipeline_t *pipeline = run->pipeline;
    uint32_t room = 1;
    for (uint32_t i = 0; i < pipeline->entry_count; i++)
@@ -103,7 +105,8 @@ static const char *or_null(const char *hash) {
    return hash[0] ? hash : NULL;
 }
 
-static rkb_candidate_record_t *candidate_record(const rkb_run_t *run, const rkb_candidate_t *candidate, rkb_arena_t *arena) {
+static rkb_candidate_record_t *candidate_record(const rkb_run_t *run, const rkb_candidate_t *candidate,
+                                                rkb_arena_t *arena) {
    const rkb_pipeline_t *pipeline = run->pipeline;
    const rkb_pipeline_facts_t facts = rkb_pipeline_facts(pipeline);
    rkb_candidate_record_t *record = rkb_arena_alloc(arena, sizeof *record);
@@ -114,31 +117,32 @@ static rkb_candidate_record_t *candidate_record(const rkb_run_t *run, const rkb_
       return NULL;
    for (uint32_t i = 0; i < candidate->parent_count; i++)
       parents[i] = (rkb_parent_record_t){.number = candidate->parents[i], .role = "parent"};
-   *record = (rkb_candidate_record_t){.number = candidate->number,
-                                      .section = candidate->section,
-                                      .promotion = candidate->promotion,
-                                      .request = candidate->request,
-                                      .child = candidate->child,
-                                      .source = candidate->source,
-                                      .hash = candidate->hash,
-                                      .source_hash = candidate->source_hash,
-                                      .token_hash = candidate->token_hash,
-                                      .ptx_hash = or_null(candidate->ptx_hash),
-                                      .plan_hash = or_null(candidate->plan_hash),
-                                      .cubin_hash = or_null(candidate->cubin_hash),
-                                      .tune = candidate->tune,
-                                      .operator_id = candidate->operator->node.id,
-                                      .task = facts.task,
-                                      .direction = facts.direction,
-                                      .note = rkb_item_text(candidate->made, "note"),
-                                      .standing = rkb_candidate_standing(pipeline, candidate, ~0ull, &decided),
-                                      .duplicate_of = candidate->duplicate_of,
-                                      .parents = parents,
-                                      .parent_count = candidate->parent_count,
-                                      .verdicts = found.verdicts,
-                                      .verdict_count = found.verdict_count,
-                                      .measurements = found.measurements,
-                                      .measurement_count = found.measurement_count};
+   *record =
+      (rkb_candidate_record_t){.number = candidate->number,
+                               .section = candidate->section,
+                               .promotion = candidate->promotion,
+                               .request = candidate->request,
+                               .child = candidate->child,
+                               .source = candidate->source,
+                               .hash = candidate->hash,
+                               .source_hash = candidate->source_hash,
+                               .token_hash = candidate->token_hash,
+                               .ptx_hash = or_null(candidate->ptx_hash),
+                               .plan_hash = or_null(candidate->plan_hash),
+                               .cubin_hash = or_null(candidate->cubin_hash),
+                               .tune = candidate->tune,
+                               .operator_id = candidate->operator->node.id,
+                               .task = facts.task,
+                               .direction = facts.direction,
+                               .note = rkb_item_text(candidate->made, "note"),
+                               .standing = rkb_candidate_standing(pipeline, candidate, ~0ull, &decided),
+                               .duplicate_of = candidate->duplicate_of,
+                               .parents = parents,
+                               .parent_count = candidate->parent_count,
+                               .verdicts = found.verdicts,
+                               .verdict_count = found.verdict_count,
+                               .measurements = found.measurements,
+                               .measurement_count = found.measurement_count};
    record->reason = decided ? rkb_item_text(decided, "reason") : "";
    record->has_objective = rkb_candidate_objective(pipeline, candidate, &record->objective);
    return record;
@@ -146,7 +150,8 @@ static rkb_candidate_record_t *candidate_record(const rkb_run_t *run, const rkb_
 
 static bool put_screened(rkb_run_t *run, rkb_asked_t *asked, uint32_t state) {
    rkb_arena_t *arena = rkb_arena_new(0);
-   const rkb_candidate_record_t **list = arena ? rkb_arena_array(arena, asked->count + 1, sizeof *list) : NULL;
+   const rkb_candidate_record_t **list =
+      arena ? rkb_arena_array(arena, asked->count + 1, sizeof *list) : NULL;
    rkb_request_record_t record = request_record(run, asked, state);
    rkb_error_t err = {0};
    int status = list ? RKB_OK : rkb_fail(&err, RKB_ERR_NOMEM, "out of memory");
@@ -182,7 +187,8 @@ bool rkb_record_evaluated(rkb_run_t *run, rkb_candidate_t *candidate) {
       return false;
    }
    rkb_result_record_t record = {.candidate = candidate->number,
-                                 .standing = rkb_candidate_standing(run->pipeline, candidate, ~0ull, &decided),
+                                 .standing =
+                                    rkb_candidate_standing(run->pipeline, candidate, ~0ull, &decided),
                                  .verdicts = found.verdicts,
                                  .verdict_count = found.verdict_count,
                                  .measurements = found.measurements,
@@ -198,6 +204,8 @@ bool rkb_record_finished(rkb_run_t *run, rkb_asked_t *asked) {
    rkb_error_t err = {0};
    if (!run->archive)
       return true;
-   return stored(run, rkb_archive_set_request_state(run->archive, asked->section, asked->number, RKB_REQUEST_FINISHED, &err),
-                 &err);
+   return stored(
+      run,
+      rkb_archive_set_request_state(run->archive, asked->section, asked->number, RKB_REQUEST_FINISHED, &err),
+      &err);
 }

@@ -27,7 +27,8 @@ static bool known(const rkb_registry_t *registry, const char *path) {
    return false;
 }
 
-const rkb_stage_t *rkb_registry_stage(const rkb_registry_t *registry, const char *id, const rkb_registry_object_t **object) {
+const rkb_stage_t *rkb_registry_stage(const rkb_registry_t *registry, const char *id,
+                                      const rkb_registry_object_t **object) {
    for (uint32_t i = 0; i < registry->count; i++) {
       const rkb_stage_t *const *stages = registry->objects[i].plugin->stages;
       for (; stages && *stages; stages++) {
@@ -58,13 +59,15 @@ const rkb_strategy_t *rkb_registry_strategy(const rkb_registry_t *registry, cons
 
 /* Both objects are named, so that a person knows which one to take away.  Ids are one name space for stages and
  * strategies. */
-static bool clashes(const rkb_registry_t *registry, const char *id, const char *path, rkb_problems_t *problems) {
+static bool clashes(const rkb_registry_t *registry, const char *id, const char *path,
+                    rkb_problems_t *problems) {
    const rkb_registry_object_t *other = NULL;
    if (!rkb_registry_stage(registry, id, &other))
       rkb_registry_strategy(registry, id, &other);
    if (!other)
       return false;
-   rkb_problem(problems, (rkb_place_t){.file = path}, "%s is also in %s; take one of the two away", id, other->path);
+   rkb_problem(problems, (rkb_place_t){.file = path}, "%s is also in %s; take one of the two away", id,
+               other->path);
    return true;
 }
 
@@ -76,7 +79,8 @@ static bool any_clash(const rkb_registry_t *registry, const rkb_plugin_t *plugin
       for (const rkb_stage_t *const *other = plugin->stages; other != stages; other++)
          if (strcmp((*other)->id, (*stages)->id) == 0) {
             clash = true;
-            rkb_problem(problems, (rkb_place_t){.file = path}, "%s is twice in it; give one of them another name", (*stages)->id);
+            rkb_problem(problems, (rkb_place_t){.file = path},
+                        "%s is twice in it; give one of them another name", (*stages)->id);
          }
    }
    for (const rkb_strategy_t *const *strategies = plugin->strategies; strategies && *strategies; strategies++)
@@ -128,7 +132,8 @@ static int add(rkb_registry_t *registry, const char *path, const rkb_plugin_t *p
       free(hash_copy);
       return RKB_ERR_NOMEM;
    }
-   registry->objects[registry->count++] = (rkb_registry_object_t){.path = path_copy, .plugin = plugin, .hash = hash_copy};
+   registry->objects[registry->count++] =
+      (rkb_registry_object_t){.path = path_copy, .plugin = plugin, .hash = hash_copy};
    return RKB_OK;
 }
 
@@ -144,7 +149,8 @@ static void load_object(rkb_registry_t *registry, const char *given, rkb_problem
    if (known(registry, path) || !trusted(path, problems))
       goto done;
    if (registry->count >= MAX_OBJECTS) {
-      rkb_problem_warning(problems, place, "not loaded: there are %d plugins already, which is the most", MAX_OBJECTS);
+      rkb_problem_warning(problems, place, "not loaded: there are %d plugins already, which is the most",
+                          MAX_OBJECTS);
       goto done;
    }
    if (hash_file(path, hash, &err) != RKB_OK) {
@@ -154,13 +160,15 @@ static void load_object(rkb_registry_t *registry, const char *given, rkb_problem
    /* RTLD_NOW: a missing symbol is a sentence here, not the end of the process in the middle of a run. */
    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
    if (!handle) {
-      rkb_problem_warning(problems, place, "not loaded: %s; a symbol or library it needs is missing ('ldd -r' lists them)",
+      rkb_problem_warning(problems, place,
+                          "not loaded: %s; a symbol or library it needs is missing ('ldd -r' lists them)",
                           dlerror());
       goto done;
    }
    const rkb_plugin_t *plugin = dlsym(handle, "rkb_plugin_entry");
    if (!plugin) {
-      rkb_problem_warning(problems, place, "not loaded: it exports no rkb_plugin_entry; define it with RKB_EXPORT");
+      rkb_problem_warning(problems, place,
+                          "not loaded: it exports no rkb_plugin_entry; define it with RKB_EXPORT");
       goto done;
    }
    if (!rkb_plugin_check(plugin, &err)) {
@@ -231,12 +239,14 @@ static void load_environment(rkb_registry_t *registry, rkb_problems_t *problems)
       if (path[0] == '/')
          load_path(registry, path, problems);
       else if (path[0])
-         rkb_problem_warning(problems, (rkb_place_t){.file = path}, "RKB_PLUGIN_PATH: not searched, write an absolute path");
+         rkb_problem_warning(problems, (rkb_place_t){.file = path},
+                             "RKB_PLUGIN_PATH: not searched, write an absolute path");
    }
    free(copy);
 }
 
-rkb_registry_t *rkb_registry_open(const char *const *first, const char *const *paths, rkb_problems_t *problems) {
+rkb_registry_t *rkb_registry_open(const char *const *first, const char *const *paths,
+                                  rkb_problems_t *problems) {
    rkb_registry_t *registry = calloc(1, sizeof *registry);
    if (!registry)
       return NULL;

@@ -28,7 +28,8 @@ static int keep(void *argument, const rkb_request_record_t *record) {
       restored->room = room;
    }
    stored_t *stored = &restored->requests[restored->count++];
-   *stored = (stored_t){.section = record->section, .state = record->state, .answer = record->answer, .number = record->number};
+   *stored = (stored_t){
+      .section = record->section, .state = record->state, .answer = record->answer, .number = record->number};
    if (record->failure)
       stored->failure = strdup(record->failure);
    return RKB_OK;
@@ -107,7 +108,8 @@ static rkb_item_t *measurement_again(const rkb_measurement_record_t *record, con
    return NULL;
 }
 
-static bool restore_verdicts(const rkb_run_t *run, rkb_candidate_t *candidate, const rkb_candidate_record_t *record) {
+static bool restore_verdicts(const rkb_run_t *run, rkb_candidate_t *candidate,
+                             const rkb_candidate_record_t *record) {
    for (uint32_t i = 0; i < record->verdict_count; i++) {
       int32_t at = rkb_pipeline_find(run->pipeline, record->verdicts[i].stage);
       if (at < 0)
@@ -124,7 +126,8 @@ static bool restore_verdicts(const rkb_run_t *run, rkb_candidate_t *candidate, c
    return true;
 }
 
-static bool restore_measurements(const rkb_run_t *run, rkb_candidate_t *candidate, const rkb_candidate_record_t *record) {
+static bool restore_measurements(const rkb_run_t *run, rkb_candidate_t *candidate,
+                                 const rkb_candidate_record_t *record) {
    for (uint32_t i = 0; i < record->measurement_count; i++) {
       const char *name = record->measurements[i].name, *dot = strchr(name, '.');
       char *id = dot ? strndup(name, (size_t)(dot - name)) : NULL;
@@ -173,15 +176,16 @@ static bool any_ran(const rkb_candidate_t *candidate, const rkb_pipeline_t *pipe
    return false;
 }
 
-static bool restore_results(const rkb_run_t *run, rkb_candidate_t *candidate, const rkb_candidate_record_t *record,
-                            uint32_t state) {
+static bool restore_results(const rkb_run_t *run, rkb_candidate_t *candidate,
+                            const rkb_candidate_record_t *record, uint32_t state) {
    const rkb_pipeline_t *pipeline = run->pipeline;
    if (!restore_verdicts(run, candidate, record) || !restore_measurements(run, candidate, record))
       return false;
    candidate->promotion = record->promotion;
    candidate->duplicate_of = record->duplicate_of;
    restore_section(run, candidate, pipeline->screen);
-   if (pipeline->evaluate && (state == RKB_REQUEST_FINISHED || any_ran(candidate, pipeline, pipeline->evaluate)))
+   if (pipeline->evaluate &&
+       (state == RKB_REQUEST_FINISHED || any_ran(candidate, pipeline, pipeline->evaluate)))
       restore_section(run, candidate, pipeline->evaluate);
    return true;
 }
@@ -190,8 +194,8 @@ static void copy_hash(char out[RKB_HASH_TEXT], const char *hash) {
    snprintf(out, RKB_HASH_TEXT, "%s", hash ? hash : "");
 }
 
-static rkb_candidate_t *restore_candidate(rkb_run_t *run, rkb_asked_t *asked, const rkb_candidate_record_t *record,
-                                          uint32_t state) {
+static rkb_candidate_t *restore_candidate(rkb_run_t *run, rkb_asked_t *asked,
+                                          const rkb_candidate_record_t *record, uint32_t state) {
    rkb_item_t *made = made_again(run, record);
    rkb_candidate_t *candidate = made ? rkb_candidate_new(run->pipeline, made) : NULL;
    if (!candidate) {
@@ -201,7 +205,7 @@ static rkb_candidate_t *restore_candidate(rkb_run_t *run, rkb_asked_t *asked, co
    candidate->section = asked->section;
    candidate->request = asked->number;
    candidate->child = record->child;
-   candidate->operator = asked->operator;
+   candidate->operator= asked->operator;
    candidate->owner = asked;
    candidate->number = record->number;
    candidate->tune = strdup(record->tune);
@@ -223,7 +227,8 @@ static rkb_candidate_t *restore_candidate(rkb_run_t *run, rkb_asked_t *asked, co
    return NULL;
 }
 
-static bool restore_candidates(rkb_run_t *run, rkb_asked_t *asked, const int64_t *numbers, uint32_t count, uint32_t state) {
+static bool restore_candidates(rkb_run_t *run, rkb_asked_t *asked, const int64_t *numbers, uint32_t count,
+                               uint32_t state) {
    rkb_error_t err = {0};
    asked->candidates = calloc(count + 1, sizeof *asked->candidates);
    for (uint32_t i = 0; asked->candidates && i < count; i++) {
@@ -232,7 +237,8 @@ static bool restore_candidates(rkb_run_t *run, rkb_asked_t *asked, const int64_t
       rkb_candidate_t *candidate = status == RKB_OK ? restore_candidate(run, asked, record, state) : NULL;
       rkb_candidate_record_free(record);
       if (!candidate) {
-         rkb_run_break(run, RKB_ERR_INVALID, "this run cannot be resumed: candidate %lld could not be read back%s%s",
+         rkb_run_break(run, RKB_ERR_INVALID,
+                       "this run cannot be resumed: candidate %lld could not be read back%s%s",
                        (long long)numbers[i], err.message[0] ? ": " : "", err.message);
          return false;
       }

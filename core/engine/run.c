@@ -118,7 +118,8 @@ static void signalled(uv_signal_t *signal, int number) {
 static int interrupts_open(interrupts_t *interrupts, rkb_run_t *run, rkb_error_t *err) {
    uv_loop_t *loop = rkb_loop_uv(run->core.loop);
    if (run->options.interrupt_handle) {
-      if (pipe2(interrupts->pipe, O_CLOEXEC | O_NONBLOCK) != 0 || uv_poll_init(loop, &interrupts->poll, interrupts->pipe[0]) != 0)
+      if (pipe2(interrupts->pipe, O_CLOEXEC | O_NONBLOCK) != 0 ||
+          uv_poll_init(loop, &interrupts->poll, interrupts->pipe[0]) != 0)
          return rkb_fail(err, RKB_ERR_IO, "no pipe for interrupts: %s", strerror(errno));
       interrupts->polling = true;
       interrupts->poll.data = interrupts;
@@ -159,7 +160,8 @@ static void interrupts_free(interrupts_t *interrupts) {
 static int keep_pipeline(const rkb_run_t *run, rkb_error_t *err) {
    char *path = rkb_run_path_pipeline(run->options.directory);
    const char *text = rkb_pipeline_text(run->pipeline);
-   int status = path ? rkb_file_write(path, text, strlen(text), err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   int status =
+      path ? rkb_file_write(path, text, strlen(text), err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    free(path);
    return status;
 }
@@ -205,7 +207,8 @@ static int open_archive(rkb_run_t *run, rkb_error_t *err) {
    if (run->options.resume && there)
       status = rkb_archive_resume(run->options.directory, &identity, &run->archive, err);
    else if (there)
-      status = rkb_fail(err, RKB_ERR_INVALID, "%.300s holds a run already; give another directory, or go on with --resume",
+      status = rkb_fail(err, RKB_ERR_INVALID,
+                        "%.300s holds a run already; give another directory, or go on with --resume",
                         run->options.directory);
    else
       status = keep_pipeline(run, err);
@@ -235,13 +238,15 @@ static int open_strategy(rkb_run_t *run, rkb_error_t *err) {
                               .operators = pipeline->operators,
                               .operator_count = pipeline->operator_count,
                               .objective = pipeline->objective ? pipeline->objective : ""};
-   int status = entry->strategy->create(&run->strategy_owner.host, entry->config, &run->setup,
-                                        rkb_random_stream(pipeline->seed, entry->node.id, -1, 0), &run->strategy, &own);
+   int status =
+      entry->strategy->create(&run->strategy_owner.host, entry->config, &run->setup,
+                              rkb_random_stream(pipeline->seed, entry->node.id, -1, 0), &run->strategy, &own);
    if (status == RKB_OK)
       return RKB_OK;
    return rkb_fail(err, status, "%.100s:%u:%u: %.60s could not be created: %.300s",
-                   entry->node.place.file ? entry->node.place.file : "", entry->node.place.line, entry->node.place.column,
-                   entry->node.id, own.message[0] ? own.message : "it did not say why");
+                   entry->node.place.file ? entry->node.place.file : "", entry->node.place.line,
+                   entry->node.place.column, entry->node.id,
+                   own.message[0] ? own.message : "it did not say why");
 }
 
 static int run_open(rkb_run_t *run, rkb_error_t *err) {
@@ -252,7 +257,8 @@ static int run_open(rkb_run_t *run, rkb_error_t *err) {
    int status = rkb_core_open(&run->core, run->pipeline, run->options.log, run->options.jobs, err);
    if (status != RKB_OK)
       return status;
-   run->screening = (rkb_screening_t){.core = &run->core, .owner = run, .finished = section_over, .built = build_arrived};
+   run->screening =
+      (rkb_screening_t){.core = &run->core, .owner = run, .finished = section_over, .built = build_arrived};
    rkb_event_hooks(run);
    if (run->options.directory) {
       status = open_archive(run, err);
@@ -319,12 +325,14 @@ static void fill_outcome(const rkb_run_t *run, rkb_outcome_t *outcome) {
    snprintf(outcome->reason, sizeof outcome->reason, "%s", run->ending_text);
 }
 
-int rkb_run(rkb_pipeline_t *pipeline, const rkb_run_options_t *options, rkb_outcome_t *outcome, rkb_error_t *err) {
+int rkb_run(rkb_pipeline_t *pipeline, const rkb_run_options_t *options, rkb_outcome_t *outcome,
+            rkb_error_t *err) {
    memset(outcome, 0, sizeof *outcome);
    if (pipeline->matrix)
-      return rkb_fail(err, RKB_ERR_INVALID,
-                      "a pipeline with a matrix is not one run; 'rkb validate' lists its %u combinations, --set makes one",
-                      pipeline->variant_count);
+      return rkb_fail(
+         err, RKB_ERR_INVALID,
+         "a pipeline with a matrix is not one run; 'rkb validate' lists its %u combinations, --set makes one",
+         pipeline->variant_count);
    rkb_run_t *run = calloc(1, sizeof *run);
    interrupts_t *interrupts = calloc(1, sizeof *interrupts);
    if (!run || !interrupts) {

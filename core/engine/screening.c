@@ -61,8 +61,8 @@ static void stage_done(rkb_work_t *work, rkb_ended_t *ended) {
       result->verdict = rkb_verdict_new(RKB_UNKNOWN, reason, ended->error.message);
       if (!result->verdict)
          abort();
-      rkb_log_printf(core->log, RKB_LOG_WARN, entry->node.id, "candidate %lld: %s: %s", (long long)candidate->number, reason,
-                     ended->error.message);
+      rkb_log_printf(core->log, RKB_LOG_WARN, entry->node.id, "candidate %lld: %s: %s",
+                     (long long)candidate->number, reason, ended->error.message);
    }
    settle(candidate, entry, RKB_RAN);
    if (screening->ended)
@@ -75,7 +75,8 @@ static void stage_began(rkb_work_t *work) {
    rkb_candidate_t *candidate = work->scope.candidate;
    rkb_stage_result_t *result = (rkb_stage_result_t *)((char *)work - offsetof(rkb_stage_result_t, work));
    if (screening->began)
-      screening->began(screening->owner, candidate, &screening->core->pipeline->entries[result - candidate->results]);
+      screening->began(screening->owner, candidate,
+                       &screening->core->pipeline->entries[result - candidate->results]);
 }
 
 static void build_done(void *argument, rkb_candidate_t *candidate) {

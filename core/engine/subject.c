@@ -24,8 +24,8 @@ bool rkb_subject_load(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
       rkb_problem(problems, target && !own.list[i].line ? target->place : place, "%s", own.list[i].message);
    }
    if (!pipeline->device && !own.errors)
-      rkb_problem(problems, target ? target->place : pipeline->root->place, "target: the device profile '%s' did not load",
-                  pipeline->target);
+      rkb_problem(problems, target ? target->place : pipeline->root->place,
+                  "target: the device profile '%s' did not load", pipeline->target);
    rkb_problems_free(&own);
    return problems->errors == before;
 }

@@ -63,7 +63,8 @@ static int64_t key_index(const rkb_yaml_t *map, const char *key) {
 /* Makes room for one more child at index at.  Arrays are reallocated each time: edits are few. */
 static bool widen(rkb_arena_t *arena, rkb_yaml_t *node, uint32_t at) {
    rkb_yaml_t **items = rkb_arena_array(arena, node->count + 1, sizeof *items);
-   rkb_yaml_t **keys = node->kind == RKB_YAML_MAP ? rkb_arena_array(arena, node->count + 1, sizeof *keys) : NULL;
+   rkb_yaml_t **keys =
+      node->kind == RKB_YAML_MAP ? rkb_arena_array(arena, node->count + 1, sizeof *keys) : NULL;
    if (!items || (node->kind == RKB_YAML_MAP && !keys))
       return false;
    for (uint32_t i = 0; i < node->count; i++) {

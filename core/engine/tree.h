@@ -26,7 +26,7 @@ const char *rkb_tree_entry_id(rkb_arena_t *arena, const rkb_yaml_t *entry);
 int64_t rkb_tree_find_entry(rkb_arena_t *arena, const rkb_yaml_t *list, const char *id);
 /* Puts a copy of value at a dotted path ("screen.machine.with.trials"): keys of mappings, ids of list entries.  The last
  * mappings on the way are made when absent.  Adds a problem at place when the path leads nowhere. */
-bool rkb_tree_set(rkb_arena_t *arena, rkb_yaml_t *root, const char *path, const rkb_yaml_t *value, rkb_place_t place,
-                  rkb_problems_t *problems);
+bool rkb_tree_set(rkb_arena_t *arena, rkb_yaml_t *root, const char *path, const rkb_yaml_t *value,
+                  rkb_place_t place, rkb_problems_t *problems);
 
 #endif

@@ -35,7 +35,8 @@ static const char *nearest_child(rkb_arena_t *arena, const rkb_yaml_t *node, con
    const char *names[MAX_NAMES + 1];
    uint32_t count = 0;
    for (uint32_t i = 0; i < node->count && count < MAX_NAMES; i++) {
-      const char *name = node->kind == RKB_YAML_MAP ? node->keys[i]->text : rkb_tree_entry_id(arena, node->items[i]);
+      const char *name =
+         node->kind == RKB_YAML_MAP ? node->keys[i]->text : rkb_tree_entry_id(arena, node->items[i]);
       if (name)
          names[count++] = name;
    }
@@ -43,20 +44,20 @@ static const char *nearest_child(rkb_arena_t *arena, const rkb_yaml_t *node, con
    return rkb_nearest(step, names);
 }
 
-static bool nowhere(rkb_arena_t *arena, const rkb_yaml_t *node, const char *path, const char *step, rkb_place_t place,
-                    rkb_problems_t *problems) {
+static bool nowhere(rkb_arena_t *arena, const rkb_yaml_t *node, const char *path, const char *step,
+                    rkb_place_t place, rkb_problems_t *problems) {
    const char *near = node->kind == RKB_YAML_SCALAR ? NULL : nearest_child(arena, node, step);
    if (node->kind == RKB_YAML_SCALAR)
       rkb_problem(problems, place, "the path '%s' goes on at '%s', below a single value", path, step);
    else
-      rkb_problem(problems, place, "the path '%s' names no entry '%s'%s%s%s", path, step, near ? "; did you mean '" : "",
-                  near ? near : "", near ? "'?" : "; write the entry's id");
+      rkb_problem(problems, place, "the path '%s' names no entry '%s'%s%s%s", path, step,
+                  near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "; write the entry's id");
    return false;
 }
 
 /* Puts value at the step below node: the key of a mapping, or in place of the list entry with that id. */
-static bool put_at(rkb_arena_t *arena, rkb_yaml_t *node, const char *path, const char *step, rkb_yaml_t *value,
-                   rkb_place_t place, rkb_problems_t *problems) {
+static bool put_at(rkb_arena_t *arena, rkb_yaml_t *node, const char *path, const char *step,
+                   rkb_yaml_t *value, rkb_place_t place, rkb_problems_t *problems) {
    if (node->kind == RKB_YAML_MAP)
       return rkb_tree_put(arena, node, step, value);
    int64_t at = node->kind == RKB_YAML_LIST ? rkb_tree_find_entry(arena, node, step) : -1;
@@ -66,8 +67,8 @@ static bool put_at(rkb_arena_t *arena, rkb_yaml_t *node, const char *path, const
    return true;
 }
 
-bool rkb_tree_set(rkb_arena_t *arena, rkb_yaml_t *root, const char *path, const rkb_yaml_t *value, rkb_place_t place,
-                  rkb_problems_t *problems) {
+bool rkb_tree_set(rkb_arena_t *arena, rkb_yaml_t *root, const char *path, const rkb_yaml_t *value,
+                  rkb_place_t place, rkb_problems_t *problems) {
    char *rest = rkb_arena_text(arena, path, strlen(path));
    rkb_yaml_t *copy = rkb_tree_copy(arena, value);
    rkb_yaml_t *node = root;
@@ -77,7 +78,8 @@ bool rkb_tree_set(rkb_arena_t *arena, rkb_yaml_t *root, const char *path, const 
    while (true) {
       char *step = strsep(&rest, ".");
       if (!*step || ++steps > MAX_STEPS) {
-         rkb_problem(problems, place, "'%s' is no path; write names with dots between them, as in limits.candidates", path);
+         rkb_problem(problems, place,
+                     "'%s' is no path; write names with dots between them, as in limits.candidates", path);
          return false;
       }
       if (!rest)

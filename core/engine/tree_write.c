@@ -9,8 +9,10 @@ static bool plain(const rkb_yaml_t *node) {
       return false;
    for (size_t i = 0; i < node->length; i++) {
       unsigned char at = (unsigned char)node->text[i];
-      bool word = (at >= '0' && at <= '9') || (at >= 'a' && at <= 'z') || (at >= 'A' && at <= 'Z') || at == '_';
-      if (!word && !(i && strchr("./+-", at)) && !(i == 0 && node->length > 1 && (at == '-' || at == '/' || at == '.')))
+      bool word =
+         (at >= '0' && at <= '9') || (at >= 'a' && at <= 'z') || (at >= 'A' && at <= 'Z') || at == '_';
+      if (!word && !(i && strchr("./+-", at)) &&
+          !(i == 0 && node->length > 1 && (at == '-' || at == '/' || at == '.')))
          return false;
    }
    return true;

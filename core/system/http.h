@@ -22,7 +22,8 @@ int rkb_http_new(rkb_loop_t *loop, const rkb_http_options_t *options, rkb_http_t
  * released by the loop a little later.  Not from event or done.  NULL is accepted.  [loop] */
 void rkb_http_free(rkb_http_t *http);
 
-int rkb_http_start(rkb_http_t *http, const rkb_http_request_t *request, rkb_http_transfer_t **transfer, rkb_error_t *err);
+int rkb_http_start(rkb_http_t *http, const rkb_http_request_t *request, rkb_http_transfer_t **transfer,
+                   rkb_error_t *err);
 void rkb_http_cancel(rkb_http_transfer_t *transfer);
 
 typedef struct rkb_http_state {

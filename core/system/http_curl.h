@@ -28,7 +28,7 @@ struct rkb_http_transfer {
    uv_timer_t timer; /* for the next of its limits that can pass; 0 ms when it was cancelled */
    uint64_t submitted, started, sent, first_byte, last_byte;
 
-   bool begun;    /* the first byte of the reply's body was seen, and streamed decided */
+   bool begun; /* the first byte of the reply's body was seen, and streamed decided */
    bool streamed;
    bool draining; /* events are dropped: it was cancelled from one */
    uint64_t received;

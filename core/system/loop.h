@@ -24,9 +24,10 @@ void rkb_loop_free(rkb_loop_t *loop);
 
 /* Runs until rkb_loop_stop.  Re-entering is a fault of the program and aborts.  [loop] */
 void rkb_loop_run(rkb_loop_t *loop);
-void rkb_loop_stop(rkb_loop_t *loop); /* makes rkb_loop_run return, after what was posted before; also the next one [any] */
+/* makes rkb_loop_run return, after what was posted before; also the next one [any] */
+void rkb_loop_stop(rkb_loop_t *loop);
 
-uv_loop_t *rkb_loop_uv(rkb_loop_t *loop); /* for handles of the core's own [loop] */
+uv_loop_t *rkb_loop_uv(rkb_loop_t *loop);         /* for handles of the core's own [loop] */
 bool rkb_loop_is_current(const rkb_loop_t *loop); /* whether this thread is the loop's [any] */
 
 /* Runs fn(arg) on the loop thread, in order of posting, after the current callback returns.  RKB_ERR_LIMIT when too much
@@ -36,7 +37,8 @@ int rkb_loop_post(rkb_loop_t *loop, void (*fn)(void *arg), void *arg);
 /* Calls fn(arg) once, delay_ns from now (rounded up to a millisecond), and frees the timer.  NULL when memory is out.  [loop] */
 rkb_timer_t *rkb_timer_start(rkb_loop_t *loop, uint64_t delay_ns, void (*fn)(void *arg), void *arg);
 /* Calls fn(arg) every period_ns until it is stopped.  [loop] */
-rkb_timer_t *rkb_timer_start_repeating(rkb_loop_t *loop, uint64_t period_ns, void (*fn)(void *arg), void *arg);
+rkb_timer_t *rkb_timer_start_repeating(rkb_loop_t *loop, uint64_t period_ns, void (*fn)(void *arg),
+                                       void *arg);
 void rkb_timer_stop(rkb_timer_t *timer); /* not after a one-shot's fn was called; NULL is accepted [loop] */
 
 uint64_t rkb_now_ns(void); /* CLOCK_MONOTONIC [any] */

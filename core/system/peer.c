@@ -16,10 +16,12 @@
 enum { POLL_MS = 50 };
 
 static int failed(rkb_error_t *err, const char *program, const char *what, int number) {
-   return rkb_fail(err, RKB_ERR_UNAVAILABLE, "cannot start %s: %s%s%s", program, what, what[0] ? ": " : "", strerror(number));
+   return rkb_fail(err, RKB_ERR_UNAVAILABLE, "cannot start %s: %s%s%s", program, what, what[0] ? ": " : "",
+                   strerror(number));
 }
 
-static int spawn(pid_t *pid, const char *const *arguments, const char *const *environment, int in, int out, int errors) {
+static int spawn(pid_t *pid, const char *const *arguments, const char *const *environment, int in, int out,
+                 int errors) {
    static const char *const nothing[] = {NULL};
    posix_spawn_file_actions_t actions;
    posix_spawnattr_t attributes;
@@ -35,7 +37,8 @@ static int spawn(pid_t *pid, const char *const *arguments, const char *const *en
    else
       posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
    posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+   posix_spawnattr_setflags(&attributes,
+                            POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
    posix_spawnattr_setpgroup(&attributes, 0);
    posix_spawnattr_setsigmask(&attributes, &none);
    posix_spawnattr_setsigdefault(&attributes, &all);
@@ -46,7 +49,8 @@ static int spawn(pid_t *pid, const char *const *arguments, const char *const *en
    return status;
 }
 
-int rkb_peer_start(rkb_peer_t *peer, const char *const *arguments, const char *const *environment, int errors, rkb_error_t *err) {
+int rkb_peer_start(rkb_peer_t *peer, const char *const *arguments, const char *const *environment, int errors,
+                   rkb_error_t *err) {
    int to[2], from[2];
    *peer = (rkb_peer_t){.in = -1, .out = -1};
    /* A socket, because a pipe whose reader has died raises SIGPIPE in whoever writes. */
@@ -89,8 +93,8 @@ int rkb_peer_kill(rkb_peer_t *peer, struct rusage *used) {
    return status;
 }
 
-static enum rkb_transfer transfer(int fd, bool sending, char *at, size_t bytes, uint64_t deadline_ns, bool (*cancelled)(void *),
-                                  void *argument) {
+static enum rkb_transfer transfer(int fd, bool sending, char *at, size_t bytes, uint64_t deadline_ns,
+                                  bool (*cancelled)(void *), void *argument) {
    while (bytes > 0) {
       ssize_t moved = sending ? send(fd, at, bytes, MSG_NOSIGNAL) : read(fd, at, bytes);
       if (moved > 0) {
@@ -111,11 +115,11 @@ static enum rkb_transfer transfer(int fd, bool sending, char *at, size_t bytes, 
 }
 
 enum rkb_transfer rkb_peer_send(rkb_peer_t *peer, const void *data, size_t bytes, uint64_t deadline_ns,
-                                 bool (*cancelled)(void *), void *argument) {
+                                bool (*cancelled)(void *), void *argument) {
    return transfer(peer->in, true, (char *)data, bytes, deadline_ns, cancelled, argument);
 }
 
 enum rkb_transfer rkb_peer_receive(rkb_peer_t *peer, void *data, size_t bytes, uint64_t deadline_ns,
-                                    bool (*cancelled)(void *), void *argument) {
+                                   bool (*cancelled)(void *), void *argument) {
    return transfer(peer->out, false, data, bytes, deadline_ns, cancelled, argument);
 }

@@ -17,7 +17,8 @@ typedef struct rkb_peer {
 
 /* arguments[0] is looked up on PATH when it has no slash; environment (or NULL for none) and arguments are NULL-terminated.
  * Standard error goes to /dev/null, or to descriptor errors when that is not negative. */
-int rkb_peer_start(rkb_peer_t *peer, const char *const *arguments, const char *const *environment, int errors, rkb_error_t *err);
+int rkb_peer_start(rkb_peer_t *peer, const char *const *arguments, const char *const *environment, int errors,
+                   rkb_error_t *err);
 /* Kills the group, reaps, closes the pipes; the wait status.  used may be NULL. */
 int rkb_peer_kill(rkb_peer_t *peer, struct rusage *used);
 
@@ -26,8 +27,8 @@ enum rkb_transfer { RKB_TRANSFERRED, RKB_TRANSFER_ENDED, RKB_TRANSFER_LATE, RKB_
 /* Moves exactly bytes, waiting until deadline_ns (CLOCK_MONOTONIC; 0: for ever) and asking cancelled (or NULL) at least
  * every 50 ms.  ENDED: the child closed its end. */
 enum rkb_transfer rkb_peer_send(rkb_peer_t *peer, const void *data, size_t bytes, uint64_t deadline_ns,
-                                 bool (*cancelled)(void *), void *argument);
+                                bool (*cancelled)(void *), void *argument);
 enum rkb_transfer rkb_peer_receive(rkb_peer_t *peer, void *data, size_t bytes, uint64_t deadline_ns,
-                                    bool (*cancelled)(void *), void *argument);
+                                   bool (*cancelled)(void *), void *argument);
 
 #endif

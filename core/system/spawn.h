@@ -10,15 +10,16 @@
 #define RKB_CHILD_OUTPUTS 2 /* standard output and standard error */
 
 #define RKB_CHILD_AFTER_KILL_NS (5 * UINT64_C(1000000000)) /* most that a killed child may take to end */
-#define RKB_CHILD_AFTER_END_NS (1 * UINT64_C(1000000000))  /* most that its pipes may stay open once its group is dead */
+#define RKB_CHILD_AFTER_END_NS                                                                               \
+   (1 * UINT64_C(1000000000)) /* most that its pipes may stay open once its group is dead */
 
 typedef struct rkb_child {
-   pid_t pid;                          /* also its session and process group; 0 once it was reaped */
-   int pidfd;                          /* readable when it has ended */
-   int pipes[RKB_CHILD_OUTPUTS];       /* read ends, non-blocking; -1 once closed */
+   pid_t pid;                    /* also its session and process group; 0 once it was reaped */
+   int pidfd;                    /* readable when it has ended */
+   int pipes[RKB_CHILD_OUTPUTS]; /* read ends, non-blocking; -1 once closed */
    rkb_text_t texts[RKB_CHILD_OUTPUTS];
    bool timed_out, cancelled, output_cut;
-   int wait_status;                    /* of waitpid, once it was reaped */
+   int wait_status; /* of waitpid, once it was reaped */
 } rkb_child_t;
 
 /* RKB_ERR_UNAVAILABLE: it could not be started.  On RKB_OK release with rkb_child_close. */

@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include "task/dtype.h"
 
+/* Elements read and products formed for one call: some tens of seconds.  A gradient that sums over a whole
+ * large tensor of computed values passes it, and is refused. */
+#define MOST_WORK 3e10
+
 #define FILL_PIECE 4096u
 
 /* Elements from which several threads draw: every element is a function of its number, so the order is free. */
@@ -157,11 +161,16 @@ int rkb_task_inputs_open(const rkb_task_t *task, const rkb_case_t *the_case, con
    made->family = rkb_family_entry(family);
    made->seed = seed;
    made->replaced = UINT32_MAX;
+   made->most_work = MOST_WORK;
    pthread_mutex_init(&made->lock, NULL);
    for (uint32_t i = 0; i < the_case->tensor_count; i++)
       set_streams(made, i, seed);
    *inputs = made;
    return RKB_OK;
+}
+
+void rkb_task_inputs_limit(rkb_inputs_t *inputs, double work) {
+   inputs->most_work = work < MOST_WORK ? work : MOST_WORK;
 }
 
 void rkb_task_inputs_free(rkb_inputs_t *inputs) {

@@ -21,7 +21,8 @@ static const load_case_t AT_LOAD[] = {
    {"neither_form", "bad.verifier.neither_form has neither run and submit"},
    {"wrong_id", "stage id 'bad.profiler.wrong_id' is not '<owner>.verifier.<name>'"},
    {"emits_wrong_type", "bad.verifier.emits_wrong_type is a verifier and cannot emit 'candidate'"},
-   {"garbage_options", "option 'one' of bad.verifier.garbage_options lies outside its config struct of 8 bytes"},
+   {"garbage_options",
+    "option 'one' of bad.verifier.garbage_options lies outside its config struct of 8 bytes"},
 };
 
 static char *object(const char *name) {
@@ -103,10 +104,12 @@ static void test_world_writable_is_not_trusted_as_root(void **state) {
 
 static rkb_pipeline_t *open_with(const char *scratch, const char *name) {
    char text[2048];
-   snprintf(text, sizeof text,
-            "rkb: 1\nplugins: [\"%s/%s.so\"]\npropose:\n  - use: test.translator.start\n    with: {values: [\"6\", \"10\"]}\n"
-            "screen:\n  - {use: bad.verifier.%s, deadline: 100ms, retries: 0}\n  - {use: test.verifier.divide}\n",
-            RKB_BAD_PLUGINS, name, name);
+   snprintf(
+      text, sizeof text,
+      "rkb: 1\nplugins: [\"%s/%s.so\"]\npropose:\n  - use: test.translator.start\n    with: {values: [\"6\", "
+      "\"10\"]}\n"
+      "screen:\n  - {use: bad.verifier.%s, deadline: 100ms, retries: 0}\n  - {use: test.verifier.divide}\n",
+      RKB_BAD_PLUGINS, name, name);
    return open_text(scratch, "bad.yaml", text, NULL);
 }
 

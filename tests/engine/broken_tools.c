@@ -29,7 +29,8 @@ static void test_broken_tool_is_tried_again(void **state) {
    run_screen(run, "screen:\n  - {use: test.verifier.flaky, with: {failures: 2}, retries: 2, jobs: 1}\n");
    assert_string_equal(verdict_of(run, 1, "flaky"), "accept");
    assert_string_equal(verdict_of(run, 3, "flaky"), "accept");
-   uint32_t tries = attempts_of(run, 1, "flaky") + attempts_of(run, 2, "flaky") + attempts_of(run, 3, "flaky");
+   uint32_t tries =
+      attempts_of(run, 1, "flaky") + attempts_of(run, 2, "flaky") + attempts_of(run, 3, "flaky");
    assert_int_equal(tries, 5);
    scratch_remove(run);
 }
@@ -46,7 +47,8 @@ static void test_tries_end(void **state) {
 static void test_wrong_configuration_is_not_tried_again(void **state) {
    char *run = scratch_make();
    (void)state;
-   run_screen(run, "screen:\n  - {use: test.verifier.flaky, with: {failures: 100, status: invalid}, retries: 5}\n");
+   run_screen(
+      run, "screen:\n  - {use: test.verifier.flaky, with: {failures: 100, status: invalid}, retries: 5}\n");
    assert_string_equal(verdict_of(run, 2, "flaky"), "unknown tool.invalid");
    assert_int_equal(attempts_of(run, 2, "flaky"), 1);
    scratch_remove(run);
@@ -72,8 +74,9 @@ static void test_hanging_stage_is_written_off(void **state) {
    pid_t child = fork();
    assert_true(child >= 0);
    if (child == 0) {
-      rkb_outcome_t outcome = run_screen(run, "screen:\n  - {use: test.verifier.deaf, with: {on: 10}, deadline: 50ms, jobs: 1}\n"
-                                              "  - {use: test.verifier.divide}\n");
+      rkb_outcome_t outcome =
+         run_screen(run, "screen:\n  - {use: test.verifier.deaf, with: {on: 10}, deadline: 50ms, jobs: 1}\n"
+                         "  - {use: test.verifier.divide}\n");
       _exit(outcome.must_exit_hard ? 42 : 1);
    }
    assert_int_equal(waitpid(child, &how, 0), child);
@@ -92,7 +95,10 @@ static void test_grandchildren_are_gone(void **state) {
    size_t length;
    rkb_error_t err = {0};
    (void)state;
-   snprintf(text, sizeof text, "screen:\n  - {use: test.verifier.family, with: {file: \"%s/pid\"}, deadline: 300ms, retries: 0, jobs: 1}\n", run);
+   snprintf(text, sizeof text,
+            "screen:\n  - {use: test.verifier.family, with: {file: \"%s/pid\"}, deadline: 300ms, retries: 0, "
+            "jobs: 1}\n",
+            run);
    rkb_outcome_t outcome = run_screen(run, text);
    assert_string_equal(verdict_of(run, 1, "family"), "unknown tool.timeout");
    assert_false(outcome.must_exit_hard);
@@ -134,8 +140,13 @@ static void test_interrupted_run_goes_on(void **state) {
    for (uint64_t after = 10; after < 100; after += 30) {
       rkb_outcome_t outcome;
       watch_t watch = {.after = after};
-      rkb_run_options_t options = {.directory = cut, .resume = after > 10, .jobs = 2, .log = log, .observe = interrupt_after,
-                                   .argument = &watch, .interrupt_handle = &watch.handle};
+      rkb_run_options_t options = {.directory = cut,
+                                   .resume = after > 10,
+                                   .jobs = 2,
+                                   .log = log,
+                                   .observe = interrupt_after,
+                                   .argument = &watch,
+                                   .interrupt_handle = &watch.handle};
       pipeline = open_pipeline(CLIMB, NULL);
       assert_int_equal(rkb_run(pipeline, &options, &outcome, &err), RKB_OK);
       assert_int_equal(outcome.ending, RKB_ENDED_INTERRUPTED);
@@ -152,7 +163,8 @@ static void test_interrupted_run_goes_on(void **state) {
 }
 
 static void test_wall_ends_a_run(void **state) {
-   static const char *const set[] = {"limits.wall=30ms", "limits.candidates=100000", "search.operators.step.with.hold_us=500", NULL};
+   static const char *const set[] = {"limits.wall=30ms", "limits.candidates=100000",
+                                     "search.operators.step.with.hold_us=500", NULL};
    char *scratch = scratch_make();
    (void)state;
    rkb_pipeline_t *pipeline = open_pipeline(CLIMB, set);
@@ -163,7 +175,9 @@ static void test_wall_ends_a_run(void **state) {
 }
 
 static void test_waiting_for_ever_ends(void **state) {
-   static const char *const waits[] = {"search.with.wait_every=1", NULL}, *const some[] = {"search.with.wait_every=3", NULL};
+   static const char *const waits[] = {"search.with.wait_every=1", NULL}, *const some[] = {
+                                                                             "search.with.wait_every=3",
+                                                                             NULL};
    static const char *const done[] = {"search.with.done_after=30", NULL};
    char *scratch = scratch_make();
    (void)state;
@@ -187,7 +201,8 @@ static void test_waiting_for_ever_ends(void **state) {
 
 /* Moves of nothing give duplicates only, and these reach no limit on candidates. */
 static void test_exhausted_search_ends(void **state) {
-   static const char *const still[] = {"search.operators.step.with.low=0", "search.operators.step.with.high=0", NULL};
+   static const char *const still[] = {"search.operators.step.with.low=0",
+                                       "search.operators.step.with.high=0", NULL};
    (void)state;
    rkb_pipeline_t *pipeline = open_pipeline(CLIMB, still);
    rkb_outcome_t outcome = run_pipeline(pipeline, NULL, 2, false);

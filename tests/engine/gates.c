@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD "rkb: 1\npropose:\n  - use: test.translator.start\n    with: {values: [\"6\", \"10\", \"15\", \"7\"]}\n"
+#define HEAD                                                                                                 \
+   "rkb: 1\npropose:\n  - use: test.translator.start\n    with: {values: [\"6\", \"10\", \"15\", \"7\"]}\n"
 
 static void run_screen(const char *scratch, const char *rest) {
    char text[4096];
@@ -31,10 +32,13 @@ static void test_reject_stops(void **state) {
 static void test_unknown_passes_unless_told_to_stop(void **state) {
    char *run = scratch_make();
    (void)state;
-   run_screen(run, "screen:\n"
-                   "  - {use: test.verifier.divide, id: two, with: {by: 2, verdict: unknown, reason: unsupported.even}}\n"
-                   "  - {use: test.verifier.divide, id: five, with: {by: 5, verdict: unknown, reason: unsupported.five}, on_unknown: stop}\n"
-                   "  - {use: test.verifier.divide, id: last}\n");
+   run_screen(
+      run,
+      "screen:\n"
+      "  - {use: test.verifier.divide, id: two, with: {by: 2, verdict: unknown, reason: unsupported.even}}\n"
+      "  - {use: test.verifier.divide, id: five, with: {by: 5, verdict: unknown, reason: unsupported.five}, "
+      "on_unknown: stop}\n"
+      "  - {use: test.verifier.divide, id: last}\n");
    assert_string_equal(verdict_of(run, 1, "last"), "accept");
    assert_string_equal(standing_of(run, 1), "unknown");
    assert_string_equal(verdict_of(run, 2, "last"), "");
@@ -46,10 +50,12 @@ static void test_unknown_passes_unless_told_to_stop(void **state) {
 static void test_execution_has_the_last_word(void **state) {
    char *run = scratch_make();
    (void)state;
-   run_screen(run, "screen:\n"
-                   "  - {use: test.verifier.divide, id: odd, with: {by: 2, verdict: suspect, reason: lint.even}}\n"
-                   "  - {use: test.verifier.execute, id: run, with: {by: 5, verdict: unknown, reason: unsupported.five}}\n"
-                   "  - {use: test.verifier.divide, id: late, with: {by: 3, verdict: suspect, reason: lint.three}}\n");
+   run_screen(
+      run,
+      "screen:\n"
+      "  - {use: test.verifier.divide, id: odd, with: {by: 2, verdict: suspect, reason: lint.even}}\n"
+      "  - {use: test.verifier.execute, id: run, with: {by: 5, verdict: unknown, reason: unsupported.five}}\n"
+      "  - {use: test.verifier.divide, id: late, with: {by: 3, verdict: suspect, reason: lint.three}}\n");
    assert_string_equal(standing_of(run, 1), "suspect"); /* 6: accepted by execution, then suspect again */
    assert_string_equal(standing_of(run, 2), "unknown"); /* 10: what was suspect could not be decided */
    assert_string_equal(standing_of(run, 4), "accept");
@@ -70,10 +76,11 @@ static void test_shadow_decides_nothing(void **state) {
 static void test_only_and_sample(void **state) {
    char *run = scratch_make();
    (void)state;
-   run_screen(run, "screen:\n"
-                   "  - {use: test.verifier.divide, id: two, with: {by: 2, verdict: suspect, reason: lint.even}}\n"
-                   "  - {use: test.verifier.divide, id: never, only: [suspect]}\n"
-                   "  - {use: test.verifier.divide, id: always, with: {by: 5}, only: [suspect], sample: 1}\n");
+   run_screen(run,
+              "screen:\n"
+              "  - {use: test.verifier.divide, id: two, with: {by: 2, verdict: suspect, reason: lint.even}}\n"
+              "  - {use: test.verifier.divide, id: never, only: [suspect]}\n"
+              "  - {use: test.verifier.divide, id: always, with: {by: 5}, only: [suspect], sample: 1}\n");
    assert_string_equal(verdict_of(run, 1, "never"), "accept");
    assert_string_equal(verdict_of(run, 4, "never"), "");
    assert_string_equal(verdict_of(run, 2, "always"), "reject numeric.mismatch");
@@ -124,10 +131,11 @@ static void test_evaluation_without_promotion_takes_all(void **state) {
 static void test_duplicates_are_told_apart(void **state) {
    char *run = scratch_make();
    (void)state;
-   rkb_pipeline_t *pipeline = open_text(run, "gate.yaml",
-                                        "rkb: 1\npropose:\n  - use: test.translator.start\n    requests: 2\n"
-                                        "    with: {values: [\"6\", \"10\"]}\nscreen:\n  - {use: test.verifier.divide}\n",
-                                        NULL);
+   rkb_pipeline_t *pipeline =
+      open_text(run, "gate.yaml",
+                "rkb: 1\npropose:\n  - use: test.translator.start\n    requests: 2\n"
+                "    with: {values: [\"6\", \"10\"]}\nscreen:\n  - {use: test.verifier.divide}\n",
+                NULL);
    rkb_outcome_t outcome = run_pipeline(pipeline, run, 2, false);
    rkb_pipeline_free(pipeline);
    assert_int_equal(outcome.candidates, 2);
@@ -141,11 +149,12 @@ static void test_check_gives_verdicts_and_measurements(void **state) {
    rkb_check_result_t *result = NULL;
    rkb_error_t err = {0};
    (void)state;
-   rkb_pipeline_t *pipeline = open_text(scratch, "check.yaml",
-                                        "rkb: 1\nscreen:\n  - {use: test.verifier.divide, id: lint}\n"
-                                        "  - {use: test.verifier.execute, id: run, with: {by: 4}}\n"
-                                        "  - {use: test.profiler.distance, needs: [lint], with: {target: 10}}\n",
-                                        NULL);
+   rkb_pipeline_t *pipeline =
+      open_text(scratch, "check.yaml",
+                "rkb: 1\nscreen:\n  - {use: test.verifier.divide, id: lint}\n"
+                "  - {use: test.verifier.execute, id: run, with: {by: 4}}\n"
+                "  - {use: test.profiler.distance, needs: [lint], with: {target: 10}}\n",
+                NULL);
    rkb_log_t *log = quiet_log();
    rkb_check_options_t options = {.name = "a number", .source = "8", .log = log};
    assert_int_equal(rkb_check(pipeline, &options, &result, &err), RKB_OK);

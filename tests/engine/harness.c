@@ -102,8 +102,8 @@ const char *verdict_of(const char *directory, int64_t candidate, const char *sta
    for (uint32_t i = 0; i < record->verdict_count; i++) {
       const rkb_verdict_record_t *verdict = &record->verdicts[i];
       if (strcmp(verdict->stage, stage) == 0)
-         snprintf(text, sizeof text, "%s%s%s%s", verdict->standing, verdict->reason[0] ? " " : "", verdict->reason,
-                  verdict->shadow ? " shadow" : "");
+         snprintf(text, sizeof text, "%s%s%s%s", verdict->standing, verdict->reason[0] ? " " : "",
+                  verdict->reason, verdict->shadow ? " shadow" : "");
    }
    rkb_candidate_record_free(record);
    rkb_archive_close(archive);

@@ -27,7 +27,8 @@ static void describe_node(const rkb_graph_node_t *node, rkb_text_t *out) {
       for (const char *const *need = node->needs; need && *need; need++)
          rkb_text_format(out, " %s", *need);
    }
-   rkb_text_format(out, "%s%s\n", node->shadow ? " (shadow)" : "", node->stops_unknown ? " (stops unknown)" : "");
+   rkb_text_format(out, "%s%s\n", node->shadow ? " (shadow)" : "",
+                   node->stops_unknown ? " (stops unknown)" : "");
 }
 
 static char *describe(const char *path) {
@@ -106,7 +107,8 @@ static void test_resolved_form_is_the_same_pipeline(void **state) {
 static void test_limits_are_no_part_of_the_hash(void **state) {
    static const char *const limits[] = {"limits.candidates=99", NULL}, *const seed[] = {"seed=99", NULL};
    (void)state;
-   rkb_pipeline_t *plain = open_pipeline(CASES "/base.yaml", NULL), *longer = open_pipeline(CASES "/base.yaml", limits);
+   rkb_pipeline_t *plain = open_pipeline(CASES "/base.yaml", NULL),
+                  *longer = open_pipeline(CASES "/base.yaml", limits);
    rkb_pipeline_t *other = open_pipeline(CASES "/base.yaml", seed);
    assert_string_equal(rkb_pipeline_hash(plain), rkb_pipeline_hash(longer));
    assert_string_not_equal(rkb_pipeline_hash(plain), rkb_pipeline_hash(other));

@@ -95,9 +95,9 @@ static inline int rkb_emit_verdict(const rkb_host_t *host, rkb_job_t job, const 
 typedef struct rkb_measurement {
    const char *name, *unit, *better, *method;
    double value;
-   double spread;           /* negative: none */
-   const char *case_name;   /* or NULL */
-   const char *detail;      /* JSON or NULL */
+   double spread;         /* negative: none */
+   const char *case_name; /* or NULL */
+   const char *detail;    /* JSON or NULL */
 } rkb_measurement_t;
 
 /* Emits a measurement.  [any] */
@@ -126,8 +126,9 @@ static inline int rkb_emit_measurement(const rkb_host_t *host, rkb_job_t job, co
 }
 
 /* Emits a candidate made from parent (or NULL).  tune is a JSON object or NULL.  [any] */
-static inline int rkb_emit_candidate(const rkb_host_t *host, rkb_job_t job, const char *source, const char *tune,
-                                     const char *note, const rkb_item_t *const *parents, uint32_t parent_count) {
+static inline int rkb_emit_candidate(const rkb_host_t *host, rkb_job_t job, const char *source,
+                                     const char *tune, const char *note, const rkb_item_t *const *parents,
+                                     uint32_t parent_count) {
    int status;
    rkb_item_t *item = host->item_new(host, RKB_ITEM_CANDIDATE);
    if (!item)

@@ -46,16 +46,16 @@ extern "C" {
  * 0 is success, negative is failure.  A status says that the stage could or could not do its work;
  * it never says that a candidate kernel is wrong or slow.  Verdicts are data: emit them.
  */
-#define RKB_STATUS_MAP(XX)                                                          \
-   XX(OK, 0, "ok")                                                                  \
-   XX(ERR_INVALID, -1, "invalid argument or configuration")                         \
-   XX(ERR_NOMEM, -2, "out of memory")                                               \
-   XX(ERR_CANCELLED, -3, "cancelled")                                               \
-   XX(ERR_TIMEOUT, -4, "deadline passed")                                           \
-   XX(ERR_UNAVAILABLE, -5, "a service, tool or device is missing; may be retried")  \
-   XX(ERR_IO, -6, "input or output failed")                                         \
-   XX(ERR_CONTRACT, -7, "the plugin broke the interface contract")                  \
-   XX(ERR_INTERNAL, -8, "internal error")                                           \
+#define RKB_STATUS_MAP(XX)                                                                                   \
+   XX(OK, 0, "ok")                                                                                           \
+   XX(ERR_INVALID, -1, "invalid argument or configuration")                                                  \
+   XX(ERR_NOMEM, -2, "out of memory")                                                                        \
+   XX(ERR_CANCELLED, -3, "cancelled")                                                                        \
+   XX(ERR_TIMEOUT, -4, "deadline passed")                                                                    \
+   XX(ERR_UNAVAILABLE, -5, "a service, tool or device is missing; may be retried")                           \
+   XX(ERR_IO, -6, "input or output failed")                                                                  \
+   XX(ERR_CONTRACT, -7, "the plugin broke the interface contract")                                           \
+   XX(ERR_INTERNAL, -8, "internal error")                                                                    \
    XX(ERR_LIMIT, -9, "a stated limit was reached")
 
 enum rkb_status {
@@ -105,7 +105,7 @@ enum rkb_option_type {
 
 enum rkb_option_flags {
    RKB_OPT_REQUIRED = 1u << 0,
-   RKB_OPT_SECRET = 1u << 1,    /* RKB_OPT_STRING given as {env: NAME} or {file: PATH}; never logged or stored */
+   RKB_OPT_SECRET = 1u << 1, /* RKB_OPT_STRING given as {env: NAME} or {file: PATH}; never logged or stored */
    RKB_OPT_DEPRECATED = 1u << 2 /* accepted with a warning; help says what to use instead */
 };
 
@@ -121,14 +121,15 @@ typedef struct rkb_table_list {
 } rkb_table_list_t;
 
 typedef struct rkb_option {
-   const char *name;           /* lower_snake_case, as written in YAML */
-   uint32_t type;              /* enum rkb_option_type */
-   uint32_t flags;             /* enum rkb_option_flags */
-   size_t offset;              /* into the config struct, or into the row for a table's members */
-   const char *fallback;       /* default in YAML spelling, or NULL */
-   const char *help;           /* one sentence; shown by "rkb help <stage>" */
-   double min, max;            /* inclusive; ignored when equal */
-   const char *const *choices; /* NULL-terminated; of RKB_OPT_ENUM, and the slots that a stage fills of RKB_OPT_PROMPT */
+   const char *name;     /* lower_snake_case, as written in YAML */
+   uint32_t type;        /* enum rkb_option_type */
+   uint32_t flags;       /* enum rkb_option_flags */
+   size_t offset;        /* into the config struct, or into the row for a table's members */
+   const char *fallback; /* default in YAML spelling, or NULL */
+   const char *help;     /* one sentence; shown by "rkb help <stage>" */
+   double min, max;      /* inclusive; ignored when equal */
+   /* NULL-terminated; of RKB_OPT_ENUM, and the slots that a stage fills of RKB_OPT_PROMPT */
+   const char *const *choices;
    /* RKB_OPT_TABLE and RKB_OPT_TABLES; nesting is at most 3 deep. */
    const struct rkb_option *members;
    uint32_t member_count;
@@ -145,7 +146,7 @@ enum rkb_stage_flags {
    RKB_STAGE_NEEDS_BUILD = 1u << 2,   /* the core builds the candidate before the first such stage */
    RKB_STAGE_EXECUTES = 1u << 3,      /* a verifier that runs the candidate, on a CPU or a device */
    RKB_STAGE_DETERMINISTIC = 1u << 4, /* same seed, request and input: same items, times apart */
-   RKB_STAGE_WAITS = 1u << 5          /* run mostly waits, for a model say: it gets a thread that is no core's worker */
+   RKB_STAGE_WAITS = 1u << 5 /* run mostly waits, for a model say: on a thread that is no core's worker */
 };
 
 /* A stage implements exactly one of run and submit.
@@ -208,8 +209,8 @@ typedef struct rkb_plugin {
    uint32_t flags; /* 0 */
    const char *name;
    const char *version;
-   const rkb_stage_t *const *stages;               /* NULL-terminated, or NULL */
-   const struct rkb_strategy *const *strategies;   /* NULL-terminated, or NULL */
+   const rkb_stage_t *const *stages;             /* NULL-terminated, or NULL */
+   const struct rkb_strategy *const *strategies; /* NULL-terminated, or NULL */
 } rkb_plugin_t;
 
 #define RKB_PLUGIN_HEAD RKB_PLUGIN_MAGIC, RKB_ABI_MAJOR, RKB_ABI_MINOR, sizeof(rkb_plugin_t), 0
@@ -224,7 +225,7 @@ struct rkb_host {
    uint32_t size;
    uint16_t abi_major;
    uint16_t abi_minor;
-   int32_t log_level;         /* enum rkb_log_level; lower levels are dropped */
+   int32_t log_level; /* enum rkb_log_level; lower levels are dropped */
    uint32_t reserved;
    const char *instance_name; /* the stage's id in the pipeline file, e.g. "machine" */
 
@@ -263,14 +264,17 @@ struct rkb_host {
    const char *(*item_text)(const rkb_host_t *host, const rkb_item_t *item, const char *key);
    int (*item_set_json)(const rkb_host_t *host, rkb_item_t *item, const char *key, const char *json);
    const char *(*item_json)(const rkb_host_t *host, const rkb_item_t *item, const char *key);
-   int (*item_set_blob)(const rkb_host_t *host, rkb_item_t *item, const char *key, const void *data, size_t bytes);
+   int (*item_set_blob)(const rkb_host_t *host, rkb_item_t *item, const char *key, const void *data,
+                        size_t bytes);
    const void *(*item_blob)(const rkb_host_t *host, const rkb_item_t *item, const char *key, size_t *bytes);
 
    /* References to other items by role ("parent", "request"); several may share a role and keep
     * the order they were added in.  The item keeps its own reference to each. */
-   int (*item_add_reference)(const rkb_host_t *host, rkb_item_t *item, const char *role, const rkb_item_t *other);
+   int (*item_add_reference)(const rkb_host_t *host, rkb_item_t *item, const char *role,
+                             const rkb_item_t *other);
    uint32_t (*item_reference_count)(const rkb_host_t *host, const rkb_item_t *item, const char *role);
-   const rkb_item_t *(*item_reference)(const rkb_host_t *host, const rkb_item_t *item, const char *role, uint32_t index);
+   const rkb_item_t *(*item_reference)(const rkb_host_t *host, const rkb_item_t *item, const char *role,
+                                       uint32_t index);
 };
 
 /* Conveniences: compiled into the plugin, no part of the ABI ---------------------------------*/
@@ -287,7 +291,8 @@ static inline RKB_PRINTF(3, 4) int rkb_fail(rkb_error_t *err, int status, const 
    return status;
 }
 
-static inline RKB_PRINTF(3, 4) int rkb_fail_option(rkb_error_t *err, const char *option, const char *fmt, ...) {
+static inline RKB_PRINTF(3, 4) int rkb_fail_option(rkb_error_t *err, const char *option, const char *fmt,
+                                                   ...) {
    if (err) {
       va_list ap;
       va_start(ap, fmt);
@@ -309,16 +314,17 @@ static inline RKB_PRINTF(5, 6) void rkb_logf(const rkb_host_t *host, int level, 
    host->log(host, level, file, line, text);
 }
 
-#define RKB_LOG(host, level, ...) \
+#define RKB_LOG(host, level, ...)                                                                            \
    ((level) < (host)->log_level ? (void)0 : rkb_logf((host), (level), __FILE__, __LINE__, __VA_ARGS__))
 #define rkb_info(host, ...) RKB_LOG(host, RKB_LOG_INFO, __VA_ARGS__)
 #define rkb_warn(host, ...) RKB_LOG(host, RKB_LOG_WARN, __VA_ARGS__)
 
 /* The three members that describe an option table, for a stage's initialiser: by name in C, by
  * position in C++ (where the members before it are given by position too). */
-#define RKB_OPTIONS(table) \
-   .options = (table), .option_count = (uint32_t)(sizeof(table) / sizeof((table)[0])), .option_size = sizeof((table)[0])
-#define RKB_OPTIONS_INIT(table) \
+#define RKB_OPTIONS(table)                                                                                   \
+   .options = (table), .option_count = (uint32_t)(sizeof(table) / sizeof((table)[0])),                       \
+   .option_size = sizeof((table)[0])
+#define RKB_OPTIONS_INIT(table)                                                                              \
    (table), (uint32_t)(sizeof(table) / sizeof((table)[0])), (uint32_t)sizeof((table)[0])
 
 #ifdef __cplusplus

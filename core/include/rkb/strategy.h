@@ -26,20 +26,20 @@ enum rkb_ask {
 
 /* An operator the pipeline lists under search.operators. */
 typedef struct rkb_operator {
-   const char *id;      /* the entry's id, e.g. "tune" */
-   const char *stage;   /* e.g. "rkb.mutator.tune" */
-   double weight;       /* from the pipeline, default 1 */
-   uint32_t kind;       /* enum rkb_kind: a mutator or a translator */
+   const char *id;    /* the entry's id, e.g. "tune" */
+   const char *stage; /* e.g. "rkb.mutator.tune" */
+   double weight;     /* from the pipeline, default 1 */
+   uint32_t kind;     /* enum rkb_kind: a mutator or a translator */
    uint32_t reserved;
 } rkb_operator_t;
 
 typedef struct rkb_setup {
    uint32_t size;
-   uint32_t window;               /* requests in flight; a generation */
+   uint32_t window;                 /* requests in flight; a generation */
    const rkb_operator_t *operators; /* until destroy */
    uint32_t operator_count;
    uint32_t reserved;
-   const char *objective;         /* name of the minimised measurement, e.g. "model.predicted_us" */
+   const char *objective; /* name of the minimised measurement, e.g. "model.predicted_us" */
 } rkb_setup_t;
 
 /* What a strategy answers. */
@@ -48,24 +48,25 @@ typedef struct rkb_request {
    uint32_t operator_index;
    uint32_t parent_count;
    uint32_t inspiration_count;
-   int64_t parents[RKB_MAX_PARENTS];      /* candidate numbers it was told of */
+   int64_t parents[RKB_MAX_PARENTS]; /* candidate numbers it was told of */
    int64_t inspirations[RKB_MAX_PARENTS];
-   char hints[2048];                      /* a JSON object, or "" */
+   char hints[2048]; /* a JSON object, or "" */
 } rkb_request_t;
 
 /* One candidate of a finished request. */
 typedef struct rkb_told {
    uint32_t size;
    uint32_t reserved;
-   int64_t number;        /* in the archive, from 1 */
-   const char *standing;  /* accept, suspect, unknown, reject */
-   const char *reason;    /* of the verdict that decided, or "" */
-   int64_t duplicate_of;  /* 0: not a duplicate */
-   bool promoted;         /* passed its promote group, or there was no promotion to pass */
+   int64_t number;       /* in the archive, from 1 */
+   const char *standing; /* accept, suspect, unknown, reject */
+   const char *reason;   /* of the verdict that decided, or "" */
+   int64_t duplicate_of; /* 0: not a duplicate */
+   bool promoted;        /* passed its promote group, or there was no promotion to pass */
    bool has_objective;
-   double objective;      /* value of the objective, lower is better; only if has_objective */
-   const char *source_hash; /* 32 hex digits over the source text: equal when only the tune assignment differs */
-   const char *tune;      /* JSON object */
+   double objective; /* value of the objective, lower is better; only if has_objective */
+   /* 32 hex digits over the source text: equal when only the tune assignment differs */
+   const char *source_hash;
+   const char *tune; /* JSON object */
    const int64_t *parents;
    uint32_t parent_count;
    uint32_t measurement_count;
@@ -75,9 +76,9 @@ typedef struct rkb_told {
 
 typedef struct rkb_result {
    uint32_t size;
-   uint32_t candidate_count;       /* 0: the operator gave nothing, or the request was empty */
-   int64_t request;                /* search request number; negative for a propose section request */
-   const char *operator_id;        /* "" for an empty request */
+   uint32_t candidate_count; /* 0: the operator gave nothing, or the request was empty */
+   int64_t request;          /* search request number; negative for a propose section request */
+   const char *operator_id;  /* "" for an empty request */
    const rkb_told_t *const *candidates;
 } rkb_result_t;
 

@@ -6,6 +6,9 @@
 #include <rkb/ext/task.h>
 #include "expected/store.h"
 
+/* For rkb.task/1's inputs_limit: a run of elements that needs more is not compared on the device, and the verdict says so. */
+#define RUN_MOST_WORK 4e9
+
 enum { RUN_ELEMENTS = 32 }; /* neighbours in a run */
 
 typedef struct sample {

@@ -8,6 +8,8 @@ int values_open(const struct gpu *me, const rkb_case_t *c, const rkb_family_t *f
                         .tensors = calloc(c->tensor_count, sizeof *v->tensors), .samples = calloc(c->tensor_count, sizeof *v->samples)};
    int status = v->tensors && v->samples ? me->task->inputs_open(me->host, c, family, seed, &v->inputs, err)
                                          : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   if (status == RKB_OK)
+      me->task->inputs_limit(v->inputs, RUN_MOST_WORK);
    for (uint32_t t = 0; t < c->tensor_count && status == RKB_OK; t++) {
       const rkb_tensor_t *tensor = &c->tensors[t];
       if (tensor->role == RKB_OUT)

@@ -31,11 +31,12 @@ static inline void good_destroy(void *self) {
 
 static const char *const CANDIDATE[] = {"candidate", NULL}, *const VERDICT[] = {"verdict", NULL};
 
-#define STAGE_HEAD(name) \
-   .size = sizeof(rkb_stage_t), .kind = RKB_VERIFIER, .id = "bad.verifier." name, .summary = "Breaks one rule.", \
-   .accepts = CANDIDATE, .emits = VERDICT
-#define EXPORT(stage) \
-   static const rkb_stage_t *const STAGES[] = {&stage, NULL}; \
-   RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {RKB_PLUGIN_HEAD, .name = "bad", .version = "1", .stages = STAGES}
+#define STAGE_HEAD(name)                                                                                     \
+   .size = sizeof(rkb_stage_t), .kind = RKB_VERIFIER, .id = "bad.verifier." name,                            \
+   .summary = "Breaks one rule.", .accepts = CANDIDATE, .emits = VERDICT
+#define EXPORT(stage)                                                                                        \
+   static const rkb_stage_t *const STAGES[] = {&stage, NULL};                                                \
+   RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {RKB_PLUGIN_HEAD, .name = "bad", .version = "1",         \
+                                                     .stages = STAGES}
 
 #endif

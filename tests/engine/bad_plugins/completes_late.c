@@ -26,5 +26,6 @@ static int submit(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *
    host->post(host, again, late);
    return RKB_OK;
 }
-static const rkb_stage_t BAD = {STAGE_HEAD("completes_late"), .create = good_create, .submit = submit, .destroy = good_destroy};
+static const rkb_stage_t BAD = {STAGE_HEAD("completes_late"), .create = good_create, .submit = submit,
+                                .destroy = good_destroy};
 EXPORT(BAD);

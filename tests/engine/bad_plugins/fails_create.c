@@ -6,5 +6,6 @@ static int create(const rkb_host_t *host, const void *config, void **self, rkb_e
    (void)self;
    return rkb_fail(err, RKB_ERR_UNAVAILABLE, "there is no such device");
 }
-static const rkb_stage_t BAD = {STAGE_HEAD("fails_create"), .create = create, .run = good_run, .destroy = good_destroy};
+static const rkb_stage_t BAD = {STAGE_HEAD("fails_create"), .create = create, .run = good_run,
+                                .destroy = good_destroy};
 EXPORT(BAD);

@@ -1,5 +1,7 @@
 /* A plugin that breaks one rule: newer abi. */
 #include "common.h"
-static const rkb_stage_t BAD = {STAGE_HEAD("newer_abi"), .create = good_create, .run = good_run, .destroy = good_destroy};
+static const rkb_stage_t BAD = {STAGE_HEAD("newer_abi"), .create = good_create, .run = good_run,
+                                .destroy = good_destroy};
 static const rkb_stage_t *const STAGES[] = {&BAD, NULL};
-RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {RKB_PLUGIN_MAGIC, RKB_ABI_MAJOR + 1, 0, sizeof(rkb_plugin_t), 0, "bad", "1", STAGES, NULL};
+RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
+   RKB_PLUGIN_MAGIC, RKB_ABI_MAJOR + 1, 0, sizeof(rkb_plugin_t), 0, "bad", "1", STAGES, NULL};

@@ -5,5 +5,6 @@ static int run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err
    host->job_emit(host, job, host->item_new(host, "poem"));
    return good_run(self, job, in, err);
 }
-static const rkb_stage_t BAD = {STAGE_HEAD("undeclared_type"), .create = good_create, .run = run, .destroy = good_destroy};
+static const rkb_stage_t BAD = {STAGE_HEAD("undeclared_type"), .create = good_create, .run = run,
+                                .destroy = good_destroy};
 EXPORT(BAD);

@@ -18,17 +18,21 @@ static void pin_to_one_core(void) {
       perror("not pinned");
 }
 
-static char *write_pipeline(const char *directory, int window, long candidates, int passes, bool measured, int bytes) {
+static char *write_pipeline(const char *directory, int window, long candidates, int passes, bool measured,
+                            int bytes) {
    rkb_text_t text;
    rkb_error_t err = {0};
    rkb_text_init(&text, 1 << 16);
-   rkb_text_format(&text, "rkb: 1\nlimits: {candidates: %ld}\npropose:\n  - use: test.translator.nothing\nscreen:\n", candidates);
+   rkb_text_format(&text,
+                   "rkb: 1\nlimits: {candidates: %ld}\npropose:\n  - use: test.translator.nothing\nscreen:\n",
+                   candidates);
    for (int i = 0; i < passes; i++)
       rkb_text_format(&text, "  - {use: test.verifier.nothing, id: pass%d}\n", i);
    if (measured)
       rkb_text_add(&text, "  - use: test.profiler.six\n");
    rkb_text_format(&text,
-                   "search:\n  use: test.strategy.always\n  window: %d\n  operators:\n    - use: test.mutator.nothing\n      id: write\n"
+                   "search:\n  use: test.strategy.always\n  window: %d\n  operators:\n    - use: "
+                   "test.mutator.nothing\n      id: write\n"
                    "      with: {bytes: %d}\n",
                    window, bytes);
    char *path = rkb_path_join(directory, "bench.yaml");
@@ -90,7 +94,8 @@ int main(void) {
       return 1;
    rkb_outcome_t outcome = measure(path, archive, log);
    double rate = (double)outcome.candidates / outcome.seconds;
-   printf("candidates a second, one core, archive on: 3 verdicts, 6 measurements, 2 KB of source, and each ask and tell\n"
+   printf("candidates a second, one core, archive on: 3 verdicts, 6 measurements, 2 KB of source, and each "
+          "ask and tell\n"
           "  %9.0f candidates/s in %.2f s; wanted 5000 and 200000 jobs/s: %.2f and %.2f times that\n",
           rate, outcome.seconds, rate / 5000, fastest / 200000);
    rkb_log_close(log);

@@ -41,7 +41,8 @@ static void hold(const stage_t *stage, uint64_t key) {
    if (!stage->config->hold_us)
       return;
    uint64_t microseconds = (uint64_t)stage->config->hold_us * ((key * 2654435761u >> 7) % 8);
-   struct timespec time = {.tv_sec = (time_t)(microseconds / 1000000), .tv_nsec = (long)(microseconds % 1000000) * 1000};
+   struct timespec time = {.tv_sec = (time_t)(microseconds / 1000000),
+                           .tv_nsec = (long)(microseconds % 1000000) * 1000};
    nanosleep(&time, NULL);
 }
 
@@ -88,7 +89,8 @@ static int divide_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error
    (void)err;
    hold(stage, (uint64_t)number);
    if (stage->config->modulus && number % stage->config->modulus == 0) {
-      snprintf(message, sizeof message, "%lld is divisible by %lld", (long long)number, (long long)stage->config->modulus);
+      snprintf(message, sizeof message, "%lld is divisible by %lld", (long long)number,
+               (long long)stage->config->modulus);
       return rkb_emit_verdict_full(stage->host, job, stage->config->verdict, stage->config->reason, message,
                                    "{\"number\":1}", NULL);
    }
@@ -98,7 +100,8 @@ static int divide_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error
 static int distance_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
    const stage_t *stage = self;
    (void)err;
-   rkb_measurement_t distance = {.name = "distance", .unit = "1", .better = "lower", .method = "subtraction", .spread = -1};
+   rkb_measurement_t distance = {
+      .name = "distance", .unit = "1", .better = "lower", .method = "subtraction", .spread = -1};
    distance.value = fabs((double)(number_of(stage, in) - stage->config->target)) + 1;
    hold(stage, (uint64_t)number_of(stage, in));
    return rkb_emit_measurement(stage->host, job, &distance);
@@ -140,8 +143,8 @@ typedef struct climb {
    int64_t asked;
 } climb_t;
 
-static int climb_create(const rkb_host_t *host, const void *config, const rkb_setup_t *setup, rkb_random_t stream, void **self,
-                        rkb_error_t *err) {
+static int climb_create(const rkb_host_t *host, const void *config, const rkb_setup_t *setup,
+                        rkb_random_t stream, void **self, rkb_error_t *err) {
    climb_t *climb = calloc(1, sizeof *climb);
    if (!climb)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
@@ -160,7 +163,8 @@ static int climb_ask(void *self, rkb_request_t *out, rkb_error_t *err) {
    int64_t asked = climb->asked++;
    if (climb->config->done_after && asked >= climb->config->done_after)
       return RKB_ASK_DONE;
-   if (!climb->count || (climb->config->wait_every && asked % climb->config->wait_every == climb->config->wait_every - 1))
+   if (!climb->count ||
+       (climb->config->wait_every && asked % climb->config->wait_every == climb->config->wait_every - 1))
       return RKB_ASK_WAIT;
    uint64_t pick = climb->random->below(&climb->stream, 8);
    out->operator_index = (uint32_t)climb->random->below(&climb->stream, climb->operators);
@@ -196,50 +200,129 @@ static int climb_tell(void *self, const rkb_result_t *result, rkb_error_t *err) 
 }
 
 #define AT(member) offsetof(config_t, member)
-static const rkb_option_t START_OPTIONS[] = {
-   {.name = "values", .type = RKB_OPT_STRINGS, .flags = RKB_OPT_REQUIRED, .offset = AT(values), .help = "Numbers to begin with."}};
+static const rkb_option_t START_OPTIONS[] = {{.name = "values",
+                                              .type = RKB_OPT_STRINGS,
+                                              .flags = RKB_OPT_REQUIRED,
+                                              .offset = AT(values),
+                                              .help = "Numbers to begin with."}};
 static const rkb_option_t STEP_OPTIONS[] = {
-   {.name = "children", .type = RKB_OPT_INT, .offset = AT(children), .fallback = "1", .help = "Candidates a request.", .max = 64},
+   {.name = "children",
+    .type = RKB_OPT_INT,
+    .offset = AT(children),
+    .fallback = "1",
+    .help = "Candidates a request.",
+    .max = 64},
    {.name = "low", .type = RKB_OPT_INT, .offset = AT(low), .fallback = "-10", .help = "Least move."},
    {.name = "high", .type = RKB_OPT_INT, .offset = AT(high), .fallback = "10", .help = "Largest move."},
-   {.name = "hold_us", .type = RKB_OPT_INT, .offset = AT(hold_us), .fallback = "0", .help = "Time it takes, at most 7 times this."}};
+   {.name = "hold_us",
+    .type = RKB_OPT_INT,
+    .offset = AT(hold_us),
+    .fallback = "0",
+    .help = "Time it takes, at most 7 times this."}};
 static const char *const VERDICTS[] = {RKB_ACCEPT, RKB_SUSPECT, RKB_UNKNOWN, RKB_REJECT, NULL};
-static const rkb_option_t DIVIDE_OPTIONS[] = {
-   {.name = "by", .type = RKB_OPT_INT, .offset = AT(modulus), .fallback = "0", .help = "What must not divide the number.", .max = 1e9},
-   {.name = "verdict", .type = RKB_OPT_ENUM, .offset = AT(verdict), .fallback = "reject", .choices = VERDICTS, .help = "For one that it divides."},
-   {.name = "reason", .type = RKB_OPT_STRING, .offset = AT(reason), .fallback = "numeric.mismatch", .help = "Code of that verdict."},
-   {.name = "hold_us", .type = RKB_OPT_INT, .offset = AT(hold_us), .fallback = "0", .help = "Time it takes, at most 7 times this."}};
-static const rkb_option_t DISTANCE_OPTIONS[] = {
-   {.name = "target", .type = RKB_OPT_INT, .offset = AT(target), .fallback = "1000", .help = "Where the number should be."},
-   {.name = "hold_us", .type = RKB_OPT_INT, .offset = AT(hold_us), .fallback = "0", .help = "Time it takes, at most 7 times this."}};
-static const rkb_option_t CLIMB_OPTIONS[] = {
-   {.name = "done_after", .type = RKB_OPT_INT, .offset = AT(done_after), .fallback = "0", .help = "Asks before it is done; 0: never."},
-   {.name = "wait_every", .type = RKB_OPT_INT, .offset = AT(wait_every), .fallback = "0", .help = "Every so manieth answer is wait; 0: none."}};
+static const rkb_option_t DIVIDE_OPTIONS[] = {{.name = "by",
+                                               .type = RKB_OPT_INT,
+                                               .offset = AT(modulus),
+                                               .fallback = "0",
+                                               .help = "What must not divide the number.",
+                                               .max = 1e9},
+                                              {.name = "verdict",
+                                               .type = RKB_OPT_ENUM,
+                                               .offset = AT(verdict),
+                                               .fallback = "reject",
+                                               .choices = VERDICTS,
+                                               .help = "For one that it divides."},
+                                              {.name = "reason",
+                                               .type = RKB_OPT_STRING,
+                                               .offset = AT(reason),
+                                               .fallback = "numeric.mismatch",
+                                               .help = "Code of that verdict."},
+                                              {.name = "hold_us",
+                                               .type = RKB_OPT_INT,
+                                               .offset = AT(hold_us),
+                                               .fallback = "0",
+                                               .help = "Time it takes, at most 7 times this."}};
+static const rkb_option_t DISTANCE_OPTIONS[] = {{.name = "target",
+                                                 .type = RKB_OPT_INT,
+                                                 .offset = AT(target),
+                                                 .fallback = "1000",
+                                                 .help = "Where the number should be."},
+                                                {.name = "hold_us",
+                                                 .type = RKB_OPT_INT,
+                                                 .offset = AT(hold_us),
+                                                 .fallback = "0",
+                                                 .help = "Time it takes, at most 7 times this."}};
+static const rkb_option_t CLIMB_OPTIONS[] = {{.name = "done_after",
+                                              .type = RKB_OPT_INT,
+                                              .offset = AT(done_after),
+                                              .fallback = "0",
+                                              .help = "Asks before it is done; 0: never."},
+                                             {.name = "wait_every",
+                                              .type = RKB_OPT_INT,
+                                              .offset = AT(wait_every),
+                                              .fallback = "0",
+                                              .help = "Every so manieth answer is wait; 0: none."}};
 
 static const char *const REQUEST[] = {"request", NULL}, *const CANDIDATE[] = {"candidate", NULL};
 static const char *const VERDICT[] = {"verdict", NULL}, *const MEASUREMENT[] = {"measurement", NULL};
 static const char *const MEASURES[] = {"distance", NULL};
 
-#define STAGE(kind_, id_, summary_, accepts_, emits_, options_, run_, flags_)                                                 \
-   {.size = sizeof(rkb_stage_t), .kind = kind_, .flags = flags_, .id = id_, .summary = summary_, .accepts = accepts_,         \
-    .emits = emits_, RKB_OPTIONS(options_), .config_size = sizeof(config_t), .create = create, .run = run_, .destroy = destroy}
+#define STAGE(kind_, id_, summary_, accepts_, emits_, options_, run_, flags_)                                \
+   {                                                                                                         \
+      .size = sizeof(rkb_stage_t), .kind = kind_, .flags = flags_, .id = id_, .summary = summary_,           \
+      .accepts = accepts_, .emits = emits_, RKB_OPTIONS(options_), .config_size = sizeof(config_t),          \
+      .create = create, .run = run_, .destroy = destroy                                                      \
+   }
 
-static const rkb_stage_t START = STAGE(RKB_TRANSLATOR, "test.translator.start", "Numbers from a list.", REQUEST, CANDIDATE, START_OPTIONS, start_run, RKB_STAGE_DETERMINISTIC);
-static const rkb_stage_t STEP = STAGE(RKB_MUTATOR, "test.mutator.step", "Moves a number.", REQUEST, CANDIDATE, STEP_OPTIONS, step_run, RKB_STAGE_DETERMINISTIC);
+static const rkb_stage_t START = STAGE(RKB_TRANSLATOR, "test.translator.start", "Numbers from a list.",
+                                       REQUEST, CANDIDATE, START_OPTIONS, start_run, RKB_STAGE_DETERMINISTIC);
+static const rkb_stage_t STEP = STAGE(RKB_MUTATOR, "test.mutator.step", "Moves a number.", REQUEST, CANDIDATE,
+                                      STEP_OPTIONS, step_run, RKB_STAGE_DETERMINISTIC);
 /* The same without the promise, so that its candidates are kept as soon as they are made. */
-static const rkb_stage_t LEAP = STAGE(RKB_MUTATOR, "test.mutator.leap", "Moves a number, promising nothing.", REQUEST, CANDIDATE, STEP_OPTIONS, step_run, 0);
-static const rkb_stage_t DIVIDE = STAGE(RKB_VERIFIER, "test.verifier.divide", "Judges by divisibility.", CANDIDATE, VERDICT, DIVIDE_OPTIONS, divide_run, RKB_STAGE_DETERMINISTIC);
-static const rkb_stage_t EXECUTE = STAGE(RKB_VERIFIER, "test.verifier.execute", "The same, and calls it execution.", CANDIDATE, VERDICT, DIVIDE_OPTIONS, divide_run, RKB_STAGE_DETERMINISTIC | RKB_STAGE_EXECUTES);
-static const rkb_stage_t LATER = {.size = sizeof(rkb_stage_t), .kind = RKB_VERIFIER, .flags = RKB_STAGE_DETERMINISTIC, .id = "test.verifier.later",
-   .summary = "Accepts after a turn of the loop.", .accepts = CANDIDATE, .emits = VERDICT, .config_size = sizeof(config_t),
-   .create = create, .submit = later_submit, .destroy = destroy};
-static const rkb_stage_t DISTANCE = {.size = sizeof(rkb_stage_t), .kind = RKB_PROFILER, .flags = RKB_STAGE_DETERMINISTIC, .id = "test.profiler.distance",
-   .summary = "How far the number is from a target.", .accepts = CANDIDATE, .emits = MEASUREMENT, .measures = MEASURES,
-   RKB_OPTIONS(DISTANCE_OPTIONS), .config_size = sizeof(config_t), .create = create, .run = distance_run, .destroy = destroy};
-static const rkb_strategy_t CLIMB = {.size = sizeof(rkb_strategy_t), .id = "test.strategy.climb", .summary = "Goes on from the best.",
-   RKB_OPTIONS(CLIMB_OPTIONS), .config_size = sizeof(config_t), .create = climb_create, .ask = climb_ask, .tell = climb_tell, .destroy = destroy};
+static const rkb_stage_t LEAP = STAGE(RKB_MUTATOR, "test.mutator.leap", "Moves a number, promising nothing.",
+                                      REQUEST, CANDIDATE, STEP_OPTIONS, step_run, 0);
+static const rkb_stage_t DIVIDE =
+   STAGE(RKB_VERIFIER, "test.verifier.divide", "Judges by divisibility.", CANDIDATE, VERDICT, DIVIDE_OPTIONS,
+         divide_run, RKB_STAGE_DETERMINISTIC);
+static const rkb_stage_t EXECUTE =
+   STAGE(RKB_VERIFIER, "test.verifier.execute", "The same, and calls it execution.", CANDIDATE, VERDICT,
+         DIVIDE_OPTIONS, divide_run, RKB_STAGE_DETERMINISTIC | RKB_STAGE_EXECUTES);
+static const rkb_stage_t LATER = {.size = sizeof(rkb_stage_t),
+                                  .kind = RKB_VERIFIER,
+                                  .flags = RKB_STAGE_DETERMINISTIC,
+                                  .id = "test.verifier.later",
+                                  .summary = "Accepts after a turn of the loop.",
+                                  .accepts = CANDIDATE,
+                                  .emits = VERDICT,
+                                  .config_size = sizeof(config_t),
+                                  .create = create,
+                                  .submit = later_submit,
+                                  .destroy = destroy};
+static const rkb_stage_t DISTANCE = {.size = sizeof(rkb_stage_t),
+                                     .kind = RKB_PROFILER,
+                                     .flags = RKB_STAGE_DETERMINISTIC,
+                                     .id = "test.profiler.distance",
+                                     .summary = "How far the number is from a target.",
+                                     .accepts = CANDIDATE,
+                                     .emits = MEASUREMENT,
+                                     .measures = MEASURES,
+                                     RKB_OPTIONS(DISTANCE_OPTIONS),
+                                     .config_size = sizeof(config_t),
+                                     .create = create,
+                                     .run = distance_run,
+                                     .destroy = destroy};
+static const rkb_strategy_t CLIMB = {.size = sizeof(rkb_strategy_t),
+                                     .id = "test.strategy.climb",
+                                     .summary = "Goes on from the best.",
+                                     RKB_OPTIONS(CLIMB_OPTIONS),
+                                     .config_size = sizeof(config_t),
+                                     .create = climb_create,
+                                     .ask = climb_ask,
+                                     .tell = climb_tell,
+                                     .destroy = destroy};
 
 static const rkb_stage_t *const STAGES[] = {&START, &STEP, &LEAP, &DIVIDE, &EXECUTE, &LATER, &DISTANCE, NULL};
 static const rkb_strategy_t *const STRATEGIES[] = {&CLIMB, NULL};
 
-RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {RKB_PLUGIN_HEAD, .name = "arithmetic", .version = "1", .stages = STAGES, .strategies = STRATEGIES};
+RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {RKB_PLUGIN_HEAD, .name = "arithmetic", .version = "1",
+                                                  .stages = STAGES, .strategies = STRATEGIES};

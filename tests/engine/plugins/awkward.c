@@ -40,7 +40,9 @@ static int flaky_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_
    stage_t *stage = self;
    (void)in;
    if (stage->calls++ < stage->config->failures)
-      return rkb_fail(err, strcmp(stage->config->status, "invalid") == 0 ? RKB_ERR_INVALID : RKB_ERR_UNAVAILABLE, "not there");
+      return rkb_fail(err,
+                      strcmp(stage->config->status, "invalid") == 0 ? RKB_ERR_INVALID : RKB_ERR_UNAVAILABLE,
+                      "not there");
    return rkb_emit_verdict(stage->host, job, RKB_ACCEPT, "", "there at last");
 }
 
@@ -73,33 +75,52 @@ static int family_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error
    const rkb_process_api_t *process = stage->host->get_extension(stage->host, RKB_EXT_PROCESS);
    char script[512];
    (void)in;
-   snprintf(script, sizeof script, "(echo $$ >'%s'; exec sleep 600) & sh -c 'sleep 600' & wait", stage->config->file);
-   const char *const arguments[] = {"/bin/sh", "-c", script, NULL}, *const environment[] = {"PATH=/usr/bin:/bin", NULL};
+   snprintf(script, sizeof script, "(echo $$ >'%s'; exec sleep 600) & sh -c 'sleep 600' & wait",
+            stage->config->file);
+   const char *const arguments[] = {"/bin/sh", "-c", script, NULL}, *const environment[] = {
+                                                                       "PATH=/usr/bin:/bin", NULL};
    rkb_process_spec_t spec = {.size = sizeof spec, .arguments = arguments, .environment = environment};
    rkb_process_result_t *result = NULL;
    int status = process->run(stage->host, job, &spec, &result, err);
    if (status == RKB_OK)
-      status = rkb_fail(err, result->cancelled || result->timed_out ? RKB_ERR_TIMEOUT : RKB_ERR_INTERNAL, "the family ended");
+      status = rkb_fail(err, result->cancelled || result->timed_out ? RKB_ERR_TIMEOUT : RKB_ERR_INTERNAL,
+                        "the family ended");
    process->free(result);
    return status;
 }
 
 #define AT(member) offsetof(config_t, member)
 static const rkb_option_t OPTIONS[] = {
-   {.name = "failures", .type = RKB_OPT_INT, .offset = AT(failures), .fallback = "0", .help = "Calls that fail first."},
+   {.name = "failures",
+    .type = RKB_OPT_INT,
+    .offset = AT(failures),
+    .fallback = "0",
+    .help = "Calls that fail first."},
    {.name = "on", .type = RKB_OPT_INT, .offset = AT(on), .fallback = "0", .help = "The number it hangs on."},
-   {.name = "status", .type = RKB_OPT_STRING, .offset = AT(status), .fallback = "unavailable", .help = "How it fails."},
-   {.name = "file", .type = RKB_OPT_STRING, .offset = AT(file), .fallback = "/dev/null", .help = "Where the grandchild signs."}};
+   {.name = "status",
+    .type = RKB_OPT_STRING,
+    .offset = AT(status),
+    .fallback = "unavailable",
+    .help = "How it fails."},
+   {.name = "file",
+    .type = RKB_OPT_STRING,
+    .offset = AT(file),
+    .fallback = "/dev/null",
+    .help = "Where the grandchild signs."}};
 static const char *const CANDIDATE[] = {"candidate", NULL}, *const VERDICT[] = {"verdict", NULL};
 
-#define STAGE(name, what)                                                                                             \
-   {.size = sizeof(rkb_stage_t), .kind = RKB_VERIFIER, .flags = RKB_STAGE_DETERMINISTIC, .id = "test.verifier." #name, \
-    .summary = what, .accepts = CANDIDATE, .emits = VERDICT, RKB_OPTIONS(OPTIONS), .config_size = sizeof(config_t),   \
-    .create = create, .run = name##_run, .destroy = destroy}
+#define STAGE(name, what)                                                                                    \
+   {                                                                                                         \
+      .size = sizeof(rkb_stage_t), .kind = RKB_VERIFIER, .flags = RKB_STAGE_DETERMINISTIC,                   \
+      .id = "test.verifier." #name, .summary = what, .accepts = CANDIDATE, .emits = VERDICT,                 \
+      RKB_OPTIONS(OPTIONS), .config_size = sizeof(config_t), .create = create, .run = name##_run,            \
+      .destroy = destroy                                                                                     \
+   }
 static const rkb_stage_t FLAKY = STAGE(flaky, "Fails at first.");
 static const rkb_stage_t DEAF = STAGE(deaf, "Never ends.");
 static const rkb_stage_t SLOW = STAGE(slow, "Ends when it is asked to.");
 static const rkb_stage_t FAMILY = STAGE(family, "Leaves grandchildren.");
 static const rkb_stage_t *const STAGES[] = {&FLAKY, &DEAF, &SLOW, &FAMILY, NULL};
 
-RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {RKB_PLUGIN_HEAD, .name = "awkward", .version = "1", .stages = STAGES};
+RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {RKB_PLUGIN_HEAD, .name = "awkward", .version = "1",
+                                                  .stages = STAGES};

@@ -16,15 +16,15 @@ extern "C" {
 #define RKB_EXT_ARCHIVE "rkb.archive/1"
 
 enum rkb_archive_order {
-   RKB_ARCHIVE_BY_NUMBER,   /* oldest first */
+   RKB_ARCHIVE_BY_NUMBER, /* oldest first */
    RKB_ARCHIVE_BY_OBJECTIVE /* best first: accept before suspect before unknown, then the objective, then the number;
                                candidates without the objective or rejected are left out */
 };
 
 typedef struct rkb_archive_query {
    uint32_t size;
-   uint32_t order;          /* enum rkb_archive_order */
-   uint32_t limit;          /* most rows, 1 to 4096 */
+   uint32_t order; /* enum rkb_archive_order */
+   uint32_t limit; /* most rows, 1 to 4096 */
    uint32_t reserved;
    const char *source_hash; /* only candidates with this source, or NULL */
    const char *operator_id; /* only candidates made by this entry, or NULL */
@@ -46,16 +46,17 @@ typedef struct rkb_archive_api {
    uint32_t reserved;
 
    /* Runs a query.  On RKB_OK *rows is owned: release it with rows_free.  [worker] */
-   int (*query)(const rkb_host_t *host, rkb_job_t job, const rkb_archive_query_t *query, rkb_archive_rows_t **rows,
-                rkb_error_t *err);
+   int (*query)(const rkb_host_t *host, rkb_job_t job, const rkb_archive_query_t *query,
+                rkb_archive_rows_t **rows, rkb_error_t *err);
    uint32_t (*rows_count)(const rkb_archive_rows_t *rows);
-   const rkb_archive_row_t *(*rows_at)(const rkb_archive_rows_t *rows, uint32_t index); /* lives as long as rows */
+   const rkb_archive_row_t *(*rows_at)(const rkb_archive_rows_t *rows,
+                                       uint32_t index); /* lives as long as rows */
    void (*rows_free)(rkb_archive_rows_t *rows);
 
    /* One measurement of one visible candidate, by "<entry id>.<name>"; false when there is none.  detail, when not
     * NULL, receives JSON (or "") copied into the caller's buffer, cut at its size.  [worker] */
-   bool (*measurement)(const rkb_host_t *host, rkb_job_t job, int64_t candidate, const char *name, double *value,
-                       char *detail, size_t detail_size);
+   bool (*measurement)(const rkb_host_t *host, rkb_job_t job, int64_t candidate, const char *name,
+                       double *value, char *detail, size_t detail_size);
 } rkb_archive_api_t;
 
 #ifdef __cplusplus

@@ -17,14 +17,15 @@ extern "C" {
 typedef struct rkb_process_spec {
    uint32_t size;
    uint32_t reserved;
-   const char *const *arguments;   /* NULL-terminated; arguments[0] is looked up on PATH unless it has a slash */
+   /* NULL-terminated; arguments[0] is looked up on PATH unless it has a slash */
+   const char *const *arguments;
    const char *const *environment; /* "NAME=value", NULL-terminated, or NULL for none */
    const char *directory;          /* working directory, or NULL for the run directory */
    const void *input;              /* standard input, or NULL */
    size_t input_bytes;
-   size_t output_limit;            /* bytes kept of each of stdout and stderr; 0: 1 MiB */
-   uint64_t deadline_ns;           /* from now; 0: the job's own deadline */
-   uint64_t memory_limit;          /* RLIMIT_DATA in bytes; 0: none */
+   size_t output_limit;   /* bytes kept of each of stdout and stderr; 0: 1 MiB */
+   uint64_t deadline_ns;  /* from now; 0: the job's own deadline */
+   uint64_t memory_limit; /* RLIMIT_DATA in bytes; 0: none */
 } rkb_process_spec_t;
 
 typedef struct rkb_process_result {
@@ -45,14 +46,15 @@ typedef struct rkb_process_api {
 
    /* Runs to the end.  RKB_OK means the program ran, whatever it returned; release *result with free.
     * RKB_ERR_UNAVAILABLE: it could not be started.  [worker] */
-   int (*run)(const rkb_host_t *host, rkb_job_t job, const rkb_process_spec_t *spec, rkb_process_result_t **result,
-              rkb_error_t *err);
+   int (*run)(const rkb_host_t *host, rkb_job_t job, const rkb_process_spec_t *spec,
+              rkb_process_result_t **result, rkb_error_t *err);
    void (*free)(rkb_process_result_t *result);
 
    /* Starts and returns; done is called once, on the loop, with a result that lives until it returns.
     * On any other value than RKB_OK done is not called.  [loop] */
    int (*submit)(const rkb_host_t *host, rkb_job_t job, const rkb_process_spec_t *spec,
-                 void (*done)(void *arg, int status, const rkb_process_result_t *result), void *arg, rkb_error_t *err);
+                 void (*done)(void *arg, int status, const rkb_process_result_t *result), void *arg,
+                 rkb_error_t *err);
 } rkb_process_api_t;
 
 #ifdef __cplusplus

@@ -19,8 +19,8 @@ extern "C" {
 
 typedef struct rkb_random {
    uint32_t key[2];
-   uint32_t stream[2];  /* upper half of the counter */
-   uint64_t position;   /* 64-bit draws made so far */
+   uint32_t stream[2]; /* upper half of the counter */
+   uint64_t position;  /* 64-bit draws made so far */
 } rkb_random_t;
 
 typedef struct rkb_random_api {
@@ -31,10 +31,11 @@ typedef struct rkb_random_api {
     * child tells apart the candidates that one request gives.  [any] */
    rkb_random_t (*for_job)(const rkb_host_t *host, rkb_job_t job, uint32_t child);
 
-   uint64_t (*next)(rkb_random_t *stream);                   /* 64 uniform bits */
-   uint64_t (*below)(rkb_random_t *stream, uint64_t limit);  /* uniform in 0 .. limit-1, no bias; limit 0 gives 0 */
-   double (*real)(rkb_random_t *stream);                     /* uniform in [0, 1), 53 bits */
-   double (*normal)(rkb_random_t *stream);                   /* N(0, 1), by inversion: one draw a number */
+   uint64_t (*next)(rkb_random_t *stream); /* 64 uniform bits */
+   uint64_t (*below)(rkb_random_t *stream,
+                     uint64_t limit);      /* uniform in 0 .. limit-1, no bias; limit 0 gives 0 */
+   double (*real)(rkb_random_t *stream);   /* uniform in [0, 1), 53 bits */
+   double (*normal)(rkb_random_t *stream); /* N(0, 1), by inversion: one draw a number */
 } rkb_random_api_t;
 
 #ifdef __cplusplus
