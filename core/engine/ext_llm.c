@@ -1,5 +1,5 @@
-/* Extension rkb.llm/1: core/services/llm for plugins, asked in the name of a job.  ask runs on the thread that calls it;
- * submit on one of the threads that only wait (core.h). */
+/* Extension rkb.llm/1: core/services/llm for plugins, asked in the name of a job.  ask runs on the thread
+ * that calls it; submit on one of the threads that only wait (core.h). */
 #include <stdlib.h>
 #include <string.h>
 #include "engine/extensions.h"

@@ -16,7 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
    char *text = strndup((const char *)data, text_bytes), *reply = malloc(reply_bytes + 1);
    memcpy(reply, middle + 1, reply_bytes);
    int status = edits_apply(text, reply, reply_bytes, &edited, &count, &err);
-   if ((status == RKB_OK) != (edited != NULL) || (status == RKB_OK && !count) || (status != RKB_OK && !err.message[0]))
+   if ((status == RKB_OK) != (edited != NULL) || (status == RKB_OK && !count) ||
+       (status != RKB_OK && !err.message[0]))
       abort();
    free(edited);
    free(text);

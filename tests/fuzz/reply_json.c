@@ -1,4 +1,5 @@
-/* Reply readers of every protocol: the first byte picks one, and whether the rest is a whole reply or one event. */
+/* Reply readers of every protocol: the first byte picks one, and whether the rest is a whole reply or one
+ * event. */
 #include <stdlib.h>
 #include <string.h>
 #include "services/llm/provider.h"
@@ -6,8 +7,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-   const rkb_provider_t *const providers[] = {&rkb_provider_openai, &rkb_provider_anthropic, &rkb_provider_gemini,
-                                              &rkb_provider_openai_responses};
+   const rkb_provider_t *const providers[] = {&rkb_provider_openai, &rkb_provider_anthropic,
+                                              &rkb_provider_gemini, &rkb_provider_openai_responses};
    if (!size)
       return 0;
    const rkb_provider_t *provider = providers[(data[0] >> 1) & 3];

@@ -43,8 +43,13 @@ static int open_on_loop(service_t *service) {
    int status = rkb_loop_new(&service->loop, err);
    if (status == RKB_OK)
       rkb_http_new(service->loop, NULL, &service->http, err);
-   rkb_llm_options_t options = {.models = service->models, .archive = service->archive, .loop = service->loop, .http = service->http,
-                                .log = service->log, .cost_limit = service->cost_limit, .over_budget = note_over_budget,
+   rkb_llm_options_t options = {.models = service->models,
+                                .archive = service->archive,
+                                .loop = service->loop,
+                                .http = service->http,
+                                .log = service->log,
+                                .cost_limit = service->cost_limit,
+                                .over_budget = note_over_budget,
                                 .argument = service};
    return status == RKB_OK ? rkb_llm_open(&options, &service->llm, err) : status;
 }
@@ -66,7 +71,12 @@ static void *turn(void *argument) {
 
 static void open_archive(service_t *service, const char *directory) {
    rkb_error_t err = {0};
-   const rkb_run_identity_t identity = {.name = "test", .pipeline_hash = "0", .task = "", .task_hash = "", .direction = "", .target = "",
+   const rkb_run_identity_t identity = {.name = "test",
+                                        .pipeline_hash = "0",
+                                        .task = "",
+                                        .task_hash = "",
+                                        .direction = "",
+                                        .target = "",
                                         .objective = ""};
    if (directory) {
       service->directory = strdup(directory);
@@ -87,8 +97,10 @@ void service_open(service_t *service, const char *models, double cost_limit, con
    free(path);
    service->arena = rkb_arena_new(0);
    rkb_problems_init(&service->problems);
-   const rkb_yaml_t *yaml = rkb_yaml_parse(service->arena, "models.yaml", models, strlen(models), 1, 1, &service->problems);
-   service->models = yaml ? rkb_models_read(service->arena, yaml, cost_limit, NULL, NULL, &service->problems) : NULL;
+   const rkb_yaml_t *yaml =
+      rkb_yaml_parse(service->arena, "models.yaml", models, strlen(models), 1, 1, &service->problems);
+   service->models =
+      yaml ? rkb_models_read(service->arena, yaml, cost_limit, NULL, NULL, &service->problems) : NULL;
    if (service->problems.errors) {
       rkb_text_t text;
       rkb_text_init(&text, 1 << 16);
@@ -125,11 +137,14 @@ void service_remove(service_t *service) {
    free(service->directory);
 }
 
-rkb_llm_answer_t *service_ask(service_t *service, const char *model, int64_t request, int64_t child, const char *text) {
+rkb_llm_answer_t *service_ask(service_t *service, const char *model, int64_t request, int64_t child,
+                              const char *text) {
    rkb_error_t err = {0};
    rkb_llm_answer_t *answer = NULL;
-   rkb_llm_asker_t asker = {.stage = "stage", .section = RKB_SECTION_SEARCH, .request = request, .child = child};
-   rkb_llm_question_t question = {.size = sizeof question, .model = model, .system = "Be brief.", .user = text, .temperature = -1};
+   rkb_llm_asker_t asker = {
+      .stage = "stage", .section = RKB_SECTION_SEARCH, .request = request, .child = child};
+   rkb_llm_question_t question = {
+      .size = sizeof question, .model = model, .system = "Be brief.", .user = text, .temperature = -1};
    if (rkb_llm_ask(service->llm, &asker, &question, &answer, &err) != RKB_OK)
       fail_msg("%s", err.message);
    return answer;

@@ -1,5 +1,5 @@
-/* Money and memory: the cap holds whatever runs at once, a reply is bought once also across processes, replays are free, and
- * what a model's entry must say. */
+/* Money and memory: the cap holds whatever runs at once, a reply is bought once also across processes,
+ * replays are free, and what a model's entry must say. */
 #include "fixture.h"
 
 #include <math.h>
@@ -14,8 +14,10 @@ static provider_server_t server;
 
 static const char *paid_model(char *out, size_t size, const char *behaviour, const char *more) {
    snprintf(out, size,
-            "m: {provider: openai, base_url: \"http://127.0.0.1:%d/v1\", model: %s, max_output_tokens: 1000, price: {input: 1, output: "
-            "1000}, retries: 0, backoff: 5ms%s}\n", server.port, behaviour, more);
+            "m: {provider: openai, base_url: \"http://127.0.0.1:%d/v1\", model: %s, max_output_tokens: 1000, "
+            "price: {input: 1, output: "
+            "1000}, retries: 0, backoff: 5ms%s}\n",
+            server.port, behaviour, more);
    return out;
 }
 
@@ -40,14 +42,16 @@ static void *ask_one(void *argument) {
    return NULL;
 }
 
-/* Each question may cost 1 USD and a little; without usage each costs all of it.  5.5 USD are enough for five. */
+/* Each question may cost 1 USD and a little; without usage each costs all of it.  5.5 USD are enough for
+ * five. */
 static void the_cap_is_never_overrun(void **state) {
    service_t service;
    asker_t askers[16];
    char models[512];
    int answered = 0, turned_away = 0;
    (void)state;
-   service_open(&service, paid_model(models, sizeof models, "no-usage", ", limits: {concurrency: 16}"), 5.5, NULL);
+   service_open(&service, paid_model(models, sizeof models, "no-usage", ", limits: {concurrency: 16}"), 5.5,
+                NULL);
    for (int i = 0; i < 16; i++) {
       askers[i] = (asker_t){.service = &service, .number = i};
       assert_int_equal(pthread_create(&askers[i].thread, NULL, ask_one, &askers[i]), 0);
@@ -98,8 +102,8 @@ static void a_reply_is_bought_once(void **state) {
    service_remove(&second);
 }
 
-/* A process that is killed while a question is on its way leaves a reservation: it is charged whole, and the question may be
- * asked again. */
+/* A process that is killed while a question is on its way leaves a reservation: it is charged whole, and the
+ * question may be asked again. */
 static void a_killed_question_is_charged(void **state) {
    service_t service;
    char models[512], directory[] = "/tmp/rkb-llm-kill-XXXXXX";
@@ -124,7 +128,8 @@ static void a_killed_question_is_charged(void **state) {
    assert_true(read(pipes[0], path, sizeof path) > 0);
    close(pipes[0]);
    /* Its reservation is committed before anything is sent: wait for the row, then kill. */
-   for (int i = 0; i < 200 && service_number(path, "SELECT count(*) FROM call WHERE state = 'reserved'") < 1; i++)
+   for (int i = 0; i < 200 && service_number(path, "SELECT count(*) FROM call WHERE state = 'reserved'") < 1;
+        i++)
       usleep(20000);
    kill(child, SIGKILL);
    waitpid(child, NULL, 0);
@@ -132,7 +137,9 @@ static void a_killed_question_is_charged(void **state) {
    assert_true(reserved > 1);
    service_open(&service, paid_model(models, sizeof models, "plain", ""), 10, path);
    assert_true(fabs(rkb_llm_spent(service.llm) - reserved) < 1e-12);
-   assert_int_equal((int)service_number(path, "SELECT count(*) FROM call WHERE estimated = 1 AND outcome = 'abandoned'"), 1);
+   assert_int_equal(
+      (int)service_number(path, "SELECT count(*) FROM call WHERE estimated = 1 AND outcome = 'abandoned'"),
+      1);
    service_close(&service);
    service_remove(&service);
    rmdir(directory);
@@ -158,7 +165,8 @@ static void a_recording_replays(void **state) {
    free(bytes);
    snprintf(more, sizeof more, ", replay: %s", cassette);
    service_open(&service, paid_model(models, sizeof models, "plain", more), 10, NULL);
-   const char *const texts[] = {"a question\nof two lines: \"quoted\"\ttab", "another\r\n  indented", "never asked"};
+   const char *const texts[] = {"a question\nof two lines: \"quoted\"\ttab", "another\r\n  indented",
+                                "never asked"};
    for (int i = 0; i < 3; i++) {
       rkb_llm_answer_t *answer = service_ask(&service, "m", i, 0, texts[i]);
       assert_int_equal(answer->outcome, i < 2 ? RKB_LLM_ANSWERED : RKB_LLM_REJECTED);
@@ -196,8 +204,10 @@ static void commands_answer(void **state) {
    service_t service;
    static const char models[] =
       "echo: {provider: command, command: [sh, -c, \"cat; echo; echo answer; env\"], cost_per_call: 0.25}\n"
-      "listed: {provider: command, command: [sh, -c, \"echo $RKB_LISTED $RKB_PLANTED\"], env: [RKB_LISTED], cost_per_call: 0}\n"
-      "fails: {provider: command, command: [sh, -c, \"echo oh no >&2; exit 3\"], cost_per_call: 0.25, retries: 1, backoff: 5ms}\n"
+      "listed: {provider: command, command: [sh, -c, \"echo $RKB_LISTED $RKB_PLANTED\"], env: [RKB_LISTED], "
+      "cost_per_call: 0}\n"
+      "fails: {provider: command, command: [sh, -c, \"echo oh no >&2; exit 3\"], cost_per_call: 0.25, "
+      "retries: 1, backoff: 5ms}\n"
       "slow: {provider: command, command: [sleep, 60], cost_per_call: 0, retries: 0, timeout: 100ms}\n"
       "absent: {provider: command, command: [no-such-program-anywhere], cost_per_call: 0.25}\n";
    (void)state;
@@ -235,14 +245,16 @@ typedef struct refused_entry {
 
 static void entries_are_checked(void **state) {
    static const refused_entry_t ENTRIES[] = {
-      {"m: {provider: openai, model: nobody-knows-it, max_output_tokens: 10}", "has no price, and limits.cost_usd is set", 1},
+      {"m: {provider: openai, model: nobody-knows-it, max_output_tokens: 10}",
+       "has no price, and limits.cost_usd is set", 1},
       {"m: {provider: openai, model: gpt-4o-mini}", "needs max_output_tokens", 1},
       {"m: {provider: command, command: [x]}", "needs cost_per_call", 1},
       {"m: {provider: anthropic, model: x}", "needs max_output_tokens", -1},
       {"m: {provider: opnai, model: x}", "did you mean 'openai'", -1},
       {"m: {provider: openai}", "needs model:", -1},
       {"m: {provider: openai, model: x, key: sk-secret}", "never the value itself", -1},
-      {"m: {provider: openai, model: x, base_url: 'https://user:word@host/v1'}", "user's name or password", -1},
+      {"m: {provider: openai, model: x, base_url: 'https://user:word@host/v1'}", "user's name or password",
+       -1},
       {"m: {provider: openai, model: x, base_url: 'ftp://host'}", "write http://", -1},
       {"m: {provider: openai, model: x, replay: /no/such/file}", "there is no cassette", -1},
       {"m: {provider: openai, model: x, price: {input: 1}}", "price needs output", -1},
@@ -255,10 +267,12 @@ static void entries_are_checked(void **state) {
       rkb_text_t text;
       rkb_problems_init(&problems);
       rkb_text_init(&text, 1 << 16);
-      const rkb_yaml_t *yaml = rkb_yaml_parse(arena, "p.yaml", ENTRIES[i].models, strlen(ENTRIES[i].models), 1, 1, &problems);
+      const rkb_yaml_t *yaml =
+         rkb_yaml_parse(arena, "p.yaml", ENTRIES[i].models, strlen(ENTRIES[i].models), 1, 1, &problems);
       rkb_models_read(arena, yaml, ENTRIES[i].cost_limit, NULL, NULL, &problems);
       rkb_problems_write(&problems, &text);
-      if (!problems.errors || !strstr(rkb_text_get(&text), ENTRIES[i].says) || !strstr(rkb_text_get(&text), "p.yaml:1:"))
+      if (!problems.errors || !strstr(rkb_text_get(&text), ENTRIES[i].says) ||
+          !strstr(rkb_text_get(&text), "p.yaml:1:"))
          fail_msg("%s\nsays: %s", ENTRIES[i].models, rkb_text_get(&text));
       assert_null(strstr(rkb_text_get(&text), "sk-secret"));
       rkb_text_free(&text);

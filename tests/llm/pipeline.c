@@ -1,5 +1,5 @@
-/* stock-llm end to end from a cassette, and killed on the way: translation, a wrong kernel mended from its evidence, an
- * improvement, a crossover, judges; and nothing is bought twice. */
+/* stock-llm end to end from a cassette, and killed on the way: translation, a wrong kernel mended from its
+ * evidence, an improvement, a crossover, judges; and nothing is bought twice. */
 #include "fixture.h"
 
 #include <signal.h>
@@ -21,7 +21,8 @@ static pid_t start_run(const char *pipeline, const char *directory, bool resume,
       snprintf(path, sizeof path, "%s.log", directory);
       if (!freopen(path, "a", stderr) || !freopen("/dev/null", "w", stdout))
          _exit(126);
-      execl(RUN, RUN, pipeline, resume ? "--resume" : "--out", directory, "--jobs", jobs, "--quiet", (char *)NULL);
+      execl(RUN, RUN, pipeline, resume ? "--resume" : "--out", directory, "--jobs", jobs, "--quiet",
+            (char *)NULL);
       _exit(127);
    }
    return pid;
@@ -42,22 +43,42 @@ static void the_whole_way(void **state) {
    (void)state;
    path_of(run, sizeof run, "whole");
    assert_int_equal(finish(start_run(RKB_SOURCE_DIR "/tests/llm/stock-llm.yaml", run, false, "2")), 0);
-   /* A translation is right, another is wrong; a reply without a kernel and a cut one are kept and rejected. */
-   assert_true(service_number(run, "SELECT count(*) FROM candidate WHERE operator = 'translate' AND standing = 'accept'") == 1);
-   assert_true(service_number(run, "SELECT count(*) FROM candidate WHERE operator = 'translate' AND reason = 'numeric.mismatch'") == 1);
-   assert_true(service_number(run, "SELECT count(*) FROM candidate WHERE operator = 'translate' AND note LIKE '%cannot be used%'") == 2);
+   /* A translation is right, another is wrong; a reply without a kernel and a cut one are kept and rejected.
+    */
+   assert_true(
+      service_number(
+         run, "SELECT count(*) FROM candidate WHERE operator = 'translate' AND standing = 'accept'") == 1);
+   assert_true(
+      service_number(
+         run,
+         "SELECT count(*) FROM candidate WHERE operator = 'translate' AND reason = 'numeric.mismatch'") == 1);
+   assert_true(
+      service_number(
+         run,
+         "SELECT count(*) FROM candidate WHERE operator = 'translate' AND note LIKE '%cannot be used%'") ==
+      2);
    /* The wrong one is mended by an edit, from evidence that the prompt showed. */
-   assert_true(service_number(run, "SELECT count(*) FROM candidate WHERE operator = 'fix' AND standing = 'accept'") >= 1);
-   assert_true(service_number(run, "SELECT count(*) FROM call c JOIN document d ON d.hash = c.prompt_hash WHERE c.stage = 'fix' AND "
-                                   "instr(d.text, 'numeric.mismatch') AND instr(d.text, 'evidence')") >= 1);
-   assert_true(service_number(run, "SELECT count(*) FROM candidate WHERE operator = 'improve' AND standing = 'accept'") >= 1);
-   assert_true(service_number(run, "SELECT count(*) FROM candidate c WHERE operator = 'crossover' AND standing = 'accept' AND "
-                                   "(SELECT count(*) FROM parent p WHERE p.child = c.id) = 2") >= 1);
-   assert_true(service_number(run, "SELECT count(*) FROM verdict WHERE stage LIKE 'judge_%' AND shadow = 1") >= 3);
+   assert_true(service_number(
+                  run, "SELECT count(*) FROM candidate WHERE operator = 'fix' AND standing = 'accept'") >= 1);
+   assert_true(
+      service_number(
+         run,
+         "SELECT count(*) FROM call c JOIN document d ON d.hash = c.prompt_hash WHERE c.stage = 'fix' AND "
+         "instr(d.text, 'numeric.mismatch') AND instr(d.text, 'evidence')") >= 1);
+   assert_true(service_number(
+                  run, "SELECT count(*) FROM candidate WHERE operator = 'improve' AND standing = 'accept'") >=
+               1);
+   assert_true(service_number(
+                  run,
+                  "SELECT count(*) FROM candidate c WHERE operator = 'crossover' AND standing = 'accept' AND "
+                  "(SELECT count(*) FROM parent p WHERE p.child = c.id) = 2") >= 1);
+   assert_true(
+      service_number(run, "SELECT count(*) FROM verdict WHERE stage LIKE 'judge_%' AND shadow = 1") >= 3);
    /* Nothing was paid, everything has its worth, its prompt and where that came from. */
    assert_true(service_number(run, "SELECT sum(cost_usd) FROM call") == 0);
    assert_true(service_number(run, "SELECT min(worth_usd) FROM call") > 0);
-   assert_true(service_number(run, "SELECT count(*) FROM call WHERE prompt_hash IS NULL OR provenance_hash IS NULL OR source <> 'cassette'") == 0);
+   assert_true(service_number(run, "SELECT count(*) FROM call WHERE prompt_hash IS NULL OR provenance_hash "
+                                   "IS NULL OR source <> 'cassette'") == 0);
 }
 
 static void workers_change_nothing(void **state) {
@@ -70,8 +91,8 @@ static void workers_change_nothing(void **state) {
    assert_int_equal(system(command), 0);
 }
 
-/* Judges decide, the machine watches: the report says how often they were right.  The numbers judge finds the one kernel whose
- * numbers are wrong; the memory judge, with nothing to find, has no recall. */
+/* Judges decide, the machine watches: the report says how often they were right.  The numbers judge finds the
+ * one kernel whose numbers are wrong; the memory judge, with nothing to find, has no recall. */
 static void judges_are_calibrated(void **state) {
    char run[256], command[1024], report[256], *text = NULL;
    size_t length = 0;
@@ -80,9 +101,13 @@ static void judges_are_calibrated(void **state) {
    path_of(run, sizeof run, "paper");
    path_of(report, sizeof report, "report");
    finish(start_run(RKB_SOURCE_DIR "/tests/llm/paper-judges.yaml", run, false, "2"));
-   assert_true(service_number(run, "SELECT count(*) FROM verdict WHERE stage = 'judge_numbers' AND standing = 'reject' AND shadow = 0 AND "
+   assert_true(service_number(run, "SELECT count(*) FROM verdict WHERE stage = 'judge_numbers' AND standing "
+                                   "= 'reject' AND shadow = 0 AND "
                                    "json_extract(evidence, '$.line') > 0") >= 1);
-   assert_true(service_number(run, "SELECT count(*) FROM verdict WHERE stage = 'machine' AND standing = 'reject' AND shadow = 1") >= 1);
+   assert_true(
+      service_number(
+         run,
+         "SELECT count(*) FROM verdict WHERE stage = 'machine' AND standing = 'reject' AND shadow = 1") >= 1);
    snprintf(command, sizeof command, "%s report %s > %s", DIFF, run, report);
    assert_int_equal(system(command), 0);
    assert_int_equal(rkb_file_read(report, 1 << 20, &text, &length, &err), RKB_OK);
@@ -102,12 +127,15 @@ static void write_bought(const char *pipeline, const char *script, const char *b
             "echo bought >> %s\n"
             "sleep 0.05\n"
             "grep -q 'was rejected' && { echo no kernel; exit; }\n"
-            "echo '```'\ncat %s/tasks/llama_rmsnorm/seeds/forward/*.cu | awk '/^.. rkb-kernel/ { n++ } n == 1'\necho '```'\n",
+            "echo '```'\ncat %s/tasks/llama_rmsnorm/seeds/forward/*.cu | awk '/^.. rkb-kernel/ { n++ } n == "
+            "1'\necho '```'\n",
             bought, RKB_SOURCE_DIR);
    assert_int_equal(rkb_file_write(script, text, strlen(text), &err), RKB_OK);
    snprintf(text, sizeof text,
-            "rkb: 1\nname: killed\ntask: %s/tasks/llama_rmsnorm\ntarget: h200\nlimits: {generations: 4, cost_usd: 100}\n"
-            "models:\n  m: {provider: command, command: [sh, %s], env: [PATH], cost_per_call: 0.01, limits: {concurrency: 2}}\n"
+            "rkb: 1\nname: killed\ntask: %s/tasks/llama_rmsnorm\ntarget: h200\nlimits: {generations: 4, "
+            "cost_usd: 100}\n"
+            "models:\n  m: {provider: command, command: [sh, %s], env: [PATH], cost_per_call: 0.01, limits: "
+            "{concurrency: 2}}\n"
             "propose:\n  - {use: rkb.translator.llm, with: {proposals: 3, models: [{model: m}]}}\n"
             "screen:\n  - {use: rkb.verifier.lint}\n"
             "search:\n  use: rkb.strategy.best_of_n\n  window: 4\n  operators:\n"
@@ -154,10 +182,13 @@ static void killed_and_resumed_it_buys_nothing_twice(void **state) {
    if (pid)
       code = finish(pid);
    assert_true(kills > 0);
-   /* Each finished question has one paid row, however often the run was killed; what a kill cut off is charged as well, and
-    * only that is asked again. */
-   assert_int_equal((int)service_number(run, "SELECT count(*) FROM (SELECT 1 FROM call WHERE state = 'finished' GROUP BY request, stage, "
-                                             "child HAVING count(*) > 1)"), 0);
+   /* Each finished question has one paid row, however often the run was killed; what a kill cut off is
+    * charged as well, and only that is asked again. */
+   assert_int_equal(
+      (int)service_number(
+         run, "SELECT count(*) FROM (SELECT 1 FROM call WHERE state = 'finished' GROUP BY request, stage, "
+              "child HAVING count(*) > 1)"),
+      0);
    assert_int_equal((int)service_number(run, "SELECT count(*) FROM call WHERE state = 'reserved'"), 0);
    int finished = (int)service_number(run, "SELECT count(*) FROM call WHERE state = 'finished'");
    int abandoned = (int)service_number(run, "SELECT count(*) FROM call WHERE outcome = 'abandoned'");

@@ -1,5 +1,5 @@
-/* Every protocol against a server that behaves and misbehaves: how each exchange ends, what it costs, and that the key is in
- * nothing that was written. */
+/* Every protocol against a server that behaves and misbehaves: how each exchange ends, what it costs, and
+ * that the key is in nothing that was written. */
 #include "fixture.h"
 
 #include <math.h>
@@ -17,10 +17,10 @@ typedef struct behaviour {
    const char *name;
    uint32_t outcome;
    enum charge charge;
-   int attempts;         /* rows in the ledger; the models retry twice */
-   bool streams_only;    /* means nothing without a stream */
-   const char *not_for;  /* a protocol that has no such thing, or NULL */
-   bool text;            /* the text arrives */
+   int attempts;        /* rows in the ledger; the models retry twice */
+   bool streams_only;   /* means nothing without a stream */
+   const char *not_for; /* a protocol that has no such thing, or NULL */
+   bool text;           /* the text arrives */
 } behaviour_t;
 
 static const behaviour_t BEHAVIOURS[] = {
@@ -48,13 +48,16 @@ static const behaviour_t BEHAVIOURS[] = {
 static provider_server_t server;
 
 static void models_of(const char *provider, bool stream, char *out, size_t size) {
-   const char *path = strcmp(provider, "openai") == 0 || strcmp(provider, "openai-responses") == 0 ? "/v1" : "";
+   const char *path =
+      strcmp(provider, "openai") == 0 || strcmp(provider, "openai-responses") == 0 ? "/v1" : "";
    out[0] = '\0';
    for (size_t i = 0; i < sizeof BEHAVIOURS / sizeof BEHAVIOURS[0]; i++) {
       size_t used = strlen(out);
       snprintf(out + used, size - used,
-               "%s: {provider: %s, base_url: \"http://127.0.0.1:%d%s\", model: %s, key: {env: RKB_PLANTED}, max_output_tokens: %d, "
-               "price: {input: 10, cached: 1, output: 100}, retries: 2, backoff: 10ms, idle: 5s, timeout: %s, stream: %s}\n",
+               "%s: {provider: %s, base_url: \"http://127.0.0.1:%d%s\", model: %s, key: {env: RKB_PLANTED}, "
+               "max_output_tokens: %d, "
+               "price: {input: 10, cached: 1, output: 100}, retries: 2, backoff: 10ms, idle: 5s, timeout: "
+               "%s, stream: %s}\n",
                BEHAVIOURS[i].name, provider, server.port, path, BEHAVIOURS[i].name, MOST_OUTPUT,
                strcmp(BEHAVIOURS[i].name, "endless") == 0 ? "200ms" : "20s", stream ? "true" : "false");
    }
@@ -104,7 +107,8 @@ static void check_provider(const char *provider, bool stream) {
    service_open(&service, models, 100, NULL);
    for (size_t i = 0; i < sizeof BEHAVIOURS / sizeof BEHAVIOURS[0]; i++) {
       const behaviour_t *behaviour = &BEHAVIOURS[i];
-      if ((behaviour->not_for && strcmp(behaviour->not_for, provider) == 0) || (behaviour->streams_only && !stream))
+      if ((behaviour->not_for && strcmp(behaviour->not_for, provider) == 0) ||
+          (behaviour->streams_only && !stream))
          continue;
       check_one(&service, behaviour, (int64_t)i);
       assert_key_is_nowhere(service.directory);
@@ -113,7 +117,8 @@ static void check_provider(const char *provider, bool stream) {
    check_one(&service, &BEHAVIOURS[0], 1000);
    sum = service_number(service.directory, "SELECT sum(cost_usd) FROM call");
    assert_true(fabs(sum - rkb_llm_spent(service.llm)) < 1e-9);
-   assert_int_equal((int)service_number(service.directory, "SELECT count(*) FROM call WHERE state = 'reserved'"), 0);
+   assert_int_equal(
+      (int)service_number(service.directory, "SELECT count(*) FROM call WHERE state = 'reserved'"), 0);
    service_close(&service);
    assert_key_is_nowhere(service.directory);
    service_remove(&service);
@@ -143,14 +148,17 @@ static void openai_responses(void **state) {
    check_provider("openai-responses", false);
 }
 
-/* What never reaches a server costs nothing; a server that is not there is unreachable, a name that does not resolve too. */
+/* What never reaches a server costs nothing; a server that is not there is unreachable, a name that does not
+ * resolve too. */
 static void nobody_there(void **state) {
    service_t service;
    (void)state;
    service_open(&service,
-                "closed: {provider: openai, base_url: \"http://127.0.0.1:1/v1\", model: m, max_output_tokens: 10, price: {input: 1, "
+                "closed: {provider: openai, base_url: \"http://127.0.0.1:1/v1\", model: m, "
+                "max_output_tokens: 10, price: {input: 1, "
                 "output: 1}, retries: 1, backoff: 5ms}\n"
-                "nameless: {provider: openai, base_url: \"http://no-such-host.invalid/v1\", model: m, max_output_tokens: 10, price: "
+                "nameless: {provider: openai, base_url: \"http://no-such-host.invalid/v1\", model: m, "
+                "max_output_tokens: 10, price: "
                 "{input: 1, output: 1}, retries: 0}\n",
                 1, NULL);
    const char *const names[] = {"closed", "nameless"};

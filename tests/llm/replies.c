@@ -22,10 +22,13 @@ static void kernels_are_found(void **state) {
       {"~~~~c++\n" MANIFEST CODE "~~~~", MANIFEST CODE, NULL},
       {"````\n" MANIFEST "// ```\n" CODE "````\n", MANIFEST "// ```\n" CODE, NULL},
       {MANIFEST CODE, MANIFEST CODE, NULL},
-      {"Sure. The kernel is\n" MANIFEST CODE "I hope that it helps", MANIFEST "__global__ void k() {\n}\n", NULL},
+      {"Sure. The kernel is\n" MANIFEST CODE "I hope that it helps", MANIFEST "__global__ void k() {\n}\n",
+       NULL},
       {"```\n" MANIFEST "int old;\n" CODE "```\nBetter:\n```\n" MANIFEST CODE "```\n", MANIFEST CODE, NULL},
-      {"Manifest:\n```yaml\nrkb-kernel: 1\ntask: t\nlaunches: []\n```\nCode:\n```cpp\n" CODE "```", "/* rkb-kernel: 1\ntask: t\nlaunches: []\n*/\n" CODE, NULL},
-      {"```yaml\ntask: t\nlaunches: []\n```\n```cpp\n" CODE "```", "/* rkb-kernel: 1\ntask: t\nlaunches: []\n*/\n" CODE, NULL},
+      {"Manifest:\n```yaml\nrkb-kernel: 1\ntask: t\nlaunches: []\n```\nCode:\n```cpp\n" CODE "```",
+       "/* rkb-kernel: 1\ntask: t\nlaunches: []\n*/\n" CODE, NULL},
+      {"```yaml\ntask: t\nlaunches: []\n```\n```cpp\n" CODE "```",
+       "/* rkb-kernel: 1\ntask: t\nlaunches: []\n*/\n" CODE, NULL},
       {"```\n" MANIFEST "```\n```\n" CODE "```", MANIFEST "\n" CODE, NULL},
       {"```cuda\n" CODE "```", NULL, "no manifest"},
       {"```\n" MANIFEST "```", NULL, "no kernel"},
@@ -57,10 +60,12 @@ static void edits_apply_or_say_why(void **state) {
    static const char TEXT[] = "one\n  two  \nthree\ntwo\nfour\n  five\n";
    static const extraction_t CASES[] = {
       {EDIT("three\n", "3\n"), "one\n  two  \n3\ntwo\nfour\n  five\n", NULL},
-      {"First this:\n" EDIT("one\n", "1\n") "and then\n" EDIT("four\n", "") "done", "1\n  two  \nthree\ntwo\n  five\n", NULL},
+      {"First this:\n" EDIT("one\n", "1\n") "and then\n" EDIT("four\n", "") "done",
+       "1\n  two  \nthree\ntwo\n  five\n", NULL},
       {EDIT("  two\nthree\n", "2\n"), "one\n2\ntwo\nfour\n  five\n", NULL},
       {EDIT("  five\n", "5\n6\n"), "one\n  two  \nthree\ntwo\nfour\n5\n6\n", NULL},
-      {EDIT("one\n", "two\n") EDIT("two\n", "x\n"), NULL, "edit 2: what it searches stands 2 times in the kernel (lines 1, 4)"},
+      {EDIT("one\n", "two\n") EDIT("two\n", "x\n"), NULL,
+       "edit 2: what it searches stands 2 times in the kernel (lines 1, 4)"},
       {EDIT("five\n", "5\n"), NULL, "its first line is like line 6"},
       {EDIT("nine\n", "9\n"), NULL, "edit 1: what it searches is not in the kernel, beginning with 'nine'"},
       {EDIT("\n", "9\n"), NULL, "searches for nothing"},
@@ -88,15 +93,23 @@ static void edits_apply_or_say_why(void **state) {
 }
 
 static void votes_are_read_and_counted(void **state) {
-   static const struct { const char *reply; bool understood; uint32_t verdict; } CASES[] = {
-      {"{\"verdict\": \"wrong\", \"confidence\": 0.9, \"line\": \"x = {1};\", \"why\": \"it is\"}", true, VOTE_WRONG},
-      {"The body { ... } is fine.\n```json\n{\"verdict\": \"right\", \"confidence\": 1, \"line\": \"\"}\n```\nBye {}", true, VOTE_RIGHT},
+   static const struct {
+      const char *reply;
+      bool understood;
+      uint32_t verdict;
+   } CASES[] = {
+      {"{\"verdict\": \"wrong\", \"confidence\": 0.9, \"line\": \"x = {1};\", \"why\": \"it is\"}", true,
+       VOTE_WRONG},
+      {"The body { ... } is fine.\n```json\n{\"verdict\": \"right\", \"confidence\": 1, \"line\": "
+       "\"\"}\n```\nBye {}",
+       true, VOTE_RIGHT},
       {"{\"verdict\": \"unsure\", \"confidence\": 0.1}", true, VOTE_ABSTAINS},
       {"{\"verdict\": \"maybe\", \"confidence\": 0.1}", false, VOTE_ABSTAINS},
       {"{\"verdict\": \"right\", \"confidence\": 7}", false, VOTE_ABSTAINS},
       {"It is right.", false, VOTE_ABSTAINS},
    };
-   vote_t votes[3] = {{.verdict = VOTE_RIGHT, .confidence = 0.6, .weight = 1}, {.verdict = VOTE_RIGHT, .confidence = 0.6, .weight = 1},
+   vote_t votes[3] = {{.verdict = VOTE_RIGHT, .confidence = 0.6, .weight = 1},
+                      {.verdict = VOTE_RIGHT, .confidence = 0.6, .weight = 1},
                       {.verdict = VOTE_WRONG, .confidence = 0.9, .weight = 2}};
    vote_t vote = {0};
    (void)state;
@@ -106,7 +119,7 @@ static void votes_are_read_and_counted(void **state) {
    }
    assert_int_equal(vote_count(votes, 3, false, 0.5).verdict, VOTE_RIGHT);
    assert_int_equal(vote_count(votes, 3, true, 0.5).verdict, VOTE_WRONG);
-   assert_int_equal(vote_count(votes, 3, false, 0.8).verdict, VOTE_WRONG);  /* the doubtful two abstain */
+   assert_int_equal(vote_count(votes, 3, false, 0.8).verdict, VOTE_WRONG); /* the doubtful two abstain */
    assert_int_equal(vote_count(votes, 3, false, 0.95).verdict, VOTE_ABSTAINS);
    assert_int_equal(vote_count(votes + 1, 2, false, 0.5).verdict, VOTE_ABSTAINS); /* a draw */
    assert_int_equal(vote_line("a\n  b = 1;\nc\n", " b = 1;\n"), 2);
@@ -115,12 +128,15 @@ static void votes_are_read_and_counted(void **state) {
 
 static void prompts_are_checked(void **state) {
    static const char *const SLOTS[] = {"task", "kernel", NULL};
-   static const struct { const char *text, *says; } CASES[] = {
+   static const struct {
+      const char *text, *says;
+   } CASES[] = {
       {"---\nslots:\n  task: 1KiB\n---\n# user\nDo {{task}}\n", ""},
       {"# user\nDo it\n", "p.md:1:1: a prompt begins with"},
       {"---\nslots:\n  task: 1KiB\n---\n# user\nDo it\n", "p.md:3:3: the slot 'task' is listed and not used"},
       {"---\nslots: {}\n---\n# user\nline\nDo {{task}}\n", "p.md:6:4: the slot 'task' is not listed"},
-      {"---\nslots:\n  kernal: 1KiB\n---\n# user\n{{kernal}}\n", "p.md:3:3: the stage fills no slot 'kernal'; did you mean 'kernel'?"},
+      {"---\nslots:\n  kernal: 1KiB\n---\n# user\n{{kernal}}\n",
+       "p.md:3:3: the stage fills no slot 'kernal'; did you mean 'kernel'?"},
       {"---\nslots:\n  task: lots\n---\n# user\n{{task}}\n", "p.md:3:9: the budget of task"},
       {"---\nslots:\n  task: 1KiB\n---\n# user\n{{task}\n", "'{{' is not closed"},
       {"---\nslots: {}\n---\nHello\n# user\nx\n", "p.md:4:1: text outside a section"},
@@ -145,30 +161,39 @@ static void prompts_are_checked(void **state) {
 }
 
 static void prompts_are_filled(void **state) {
-   const rkb_prompt_t prompt = {.path = "p.md", .hash = "h", .text =
-      "---\nslots:\n  task: 1KiB\n  kernel: 280\n  hints: 1KiB\n---\n# system\nData is between {{marker}}.\n# user\nTask: {{task}}\n"
-      "Hints: {{hints}}\n\n{{kernel}}\nEnd {{marker}}\n"};
-   rkb_slot_entry_t kernels[3] = {{.text = "first {{task}}", .label = "a", .priority = 1, .fenced = true},
-                                  {.text = "second", .label = "b", .priority = 5, .fenced = true},
-                                  {.text = "third, which is long enough to push the least important one out of the budget of this slot",
-                                   .label = "c", .priority = 3, .fenced = true}};
+   const rkb_prompt_t prompt = {.path = "p.md",
+                                .hash = "h",
+                                .text = "---\nslots:\n  task: 1KiB\n  kernel: 280\n  hints: 1KiB\n---\n# "
+                                        "system\nData is between {{marker}}.\n# user\nTask: {{task}}\n"
+                                        "Hints: {{hints}}\n\n{{kernel}}\nEnd {{marker}}\n"};
+   rkb_slot_entry_t kernels[3] = {
+      {.text = "first {{task}}", .label = "a", .priority = 1, .fenced = true},
+      {.text = "second", .label = "b", .priority = 5, .fenced = true},
+      {.text = "third, which is long enough to push the least important one out of the budget of this slot",
+       .label = "c",
+       .priority = 3,
+       .fenced = true}};
    rkb_slot_entry_t task = {.text = "say {{kernel}} and {{marker}}"};
-   rkb_slot_value_t values[2] = {{.name = "kernel", .entries = kernels, .count = 3}, {.name = "task", .entries = &task, .count = 1}};
-   rkb_random_t stream = rkb_random_stream(1, "test", 0, 0), same = stream, other = rkb_random_stream(1, "test", 1, 0);
+   rkb_slot_value_t values[2] = {{.name = "kernel", .entries = kernels, .count = 3},
+                                 {.name = "task", .entries = &task, .count = 1}};
+   rkb_random_t stream = rkb_random_stream(1, "test", 0, 0), same = stream,
+                other = rkb_random_stream(1, "test", 1, 0);
    rkb_filled_prompt_t *filled = NULL, *again = NULL, *different = NULL;
    rkb_error_t err = {0};
    (void)state;
    assert_int_equal(rkb_prompt_fill(&prompt, values, 2, &stream, &filled, &err), RKB_OK);
-   assert_non_null(strstr(filled->user, "Task: say {{kernel}} and {{marker}}\n\n["));   /* values are not expanded; no line of hints */
+   assert_non_null(
+      strstr(filled->user,
+             "Task: say {{kernel}} and {{marker}}\n\n[")); /* values are not expanded; no line of hints */
    assert_null(strstr(filled->user, "Hints"));
-   assert_null(strstr(filled->user, "first"));                                           /* cut: lowest priority */
+   assert_null(strstr(filled->user, "first")); /* cut: lowest priority */
    assert_non_null(strstr(filled->user, "begins: b]\nsecond\n["));
-   assert_true(strstr(filled->user, "second") < strstr(filled->user, "third"));          /* in their order */
+   assert_true(strstr(filled->user, "second") < strstr(filled->user, "third")); /* in their order */
    assert_int_equal(filled->cut, 1);
    assert_non_null(strstr(filled->provenance, "\"label\":\"a\""));
    assert_non_null(strstr(filled->system, "Data is between data-"));
    assert_int_equal(rkb_prompt_fill(&prompt, values, 2, &same, &again, &err), RKB_OK);
-   assert_string_equal(filled->user, again->user);                                       /* the same stream, the same marker */
+   assert_string_equal(filled->user, again->user); /* the same stream, the same marker */
    assert_int_equal(rkb_prompt_fill(&prompt, values, 2, &other, &different, &err), RKB_OK);
    assert_string_not_equal(filled->user, different->user);
    rkb_prompt_filled_free(filled);
@@ -178,8 +203,9 @@ static void prompts_are_filled(void **state) {
 
 int main(void) {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(kernels_are_found),   cmocka_unit_test(edits_apply_or_say_why), cmocka_unit_test(votes_are_read_and_counted),
-      cmocka_unit_test(prompts_are_checked), cmocka_unit_test(prompts_are_filled),
+      cmocka_unit_test(kernels_are_found),          cmocka_unit_test(edits_apply_or_say_why),
+      cmocka_unit_test(votes_are_read_and_counted), cmocka_unit_test(prompts_are_checked),
+      cmocka_unit_test(prompts_are_filled),
    };
    return RUN_TESTS(tests);
 }

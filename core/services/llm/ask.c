@@ -18,20 +18,23 @@ typedef struct asking {
    const rkb_llm_question_t *question;
    const rkb_model_t *model;
    char *body;
-   char *prompt;              /* as it is archived */
-   char key[RKB_HASH_TEXT];   /* without the draw */
+   char *prompt;            /* as it is archived */
+   char key[RKB_HASH_TEXT]; /* without the draw */
    char draw_key[RKB_HASH_TEXT];
    rkb_call_record_t call;
-   double charged;            /* by all attempts, earlier processes' included */
+   double charged; /* by all attempts, earlier processes' included */
    bool estimated;
 } asking_t;
 
 static bool give_up(void *argument) {
    const rkb_llm_asker_t *asker = ((const asking_t *)argument)->asker;
-   return (asker->deadline_ns && rkb_now_ns() >= asker->deadline_ns) || (asker->cancelled && asker->cancelled(asker->argument));
+   return (asker->deadline_ns && rkb_now_ns() >= asker->deadline_ns) ||
+          (asker->cancelled && asker->cancelled(asker->argument));
 }
 
-/* Answers ---------------------------------------------------------------------------------------------------------------- */
+/* Answers
+ * ----------------------------------------------------------------------------------------------------------------
+ */
 
 static void append_clean(rkb_text_t *out, const char *text, size_t length) {
    while (length) {
@@ -45,8 +48,8 @@ static void append_clean(rkb_text_t *out, const char *text, size_t length) {
    }
 }
 
-static int make_answer(const asking_t *asking, uint32_t outcome, const rkb_text_t *text, const char *message, rkb_llm_answer_t **out,
-                       rkb_error_t *err) {
+static int make_answer(const asking_t *asking, uint32_t outcome, const rkb_text_t *text, const char *message,
+                       rkb_llm_answer_t **out, rkb_error_t *err) {
    rkb_llm_answer_t *answer = calloc(1, sizeof *answer);
    rkb_text_t clean;
    rkb_text_init(&clean, 3 * (size_t)RKB_ARCHIVE_MAX_REPLY);
@@ -61,9 +64,18 @@ static int make_answer(const asking_t *asking, uint32_t outcome, const rkb_text_
    }
    rkb_keys_strip(asking->llm->keys, said, strlen(said));
    rkb_keys_strip(asking->llm->keys, copy, strlen(copy));
-   *answer = (rkb_llm_answer_t){.size = sizeof *answer, .outcome = outcome, .text = copy, .text_bytes = strlen(copy), .message = said,
-                                .input_tokens = -1, .cached_tokens = -1, .output_tokens = -1, .reasoning_tokens = -1,
-                                .paid_usd = asking->charged, .estimated = asking->estimated, .seconds = -1};
+   *answer = (rkb_llm_answer_t){.size = sizeof *answer,
+                                .outcome = outcome,
+                                .text = copy,
+                                .text_bytes = strlen(copy),
+                                .message = said,
+                                .input_tokens = -1,
+                                .cached_tokens = -1,
+                                .output_tokens = -1,
+                                .reasoning_tokens = -1,
+                                .paid_usd = asking->charged,
+                                .estimated = asking->estimated,
+                                .seconds = -1};
    *out = answer;
    return RKB_OK;
 }
@@ -90,7 +102,9 @@ static const char *message_of(uint32_t outcome) {
                                          : "";
 }
 
-/* Money ------------------------------------------------------------------------------------------------------------------ */
+/* Money
+ * ------------------------------------------------------------------------------------------------------------------
+ */
 
 static double worth_of(const rkb_model_t *model, const rkb_reply_t *reply) {
    if (model->command)
@@ -99,13 +113,15 @@ static double worth_of(const rkb_model_t *model, const rkb_reply_t *reply) {
       return 0;
    int64_t cached = reply->cached_tokens > 0 ? reply->cached_tokens : 0;
    cached = cached < reply->input_tokens ? cached : reply->input_tokens;
-   return (double)(reply->input_tokens - cached) * model->face.input_usd + (double)cached * model->face.cached_usd +
+   return (double)(reply->input_tokens - cached) * model->face.input_usd +
+          (double)cached * model->face.cached_usd +
           (double)(reply->output_tokens > 0 ? reply->output_tokens : 0) * model->face.output_usd;
 }
 
 static double most_of(const asking_t *asking, int64_t *tokens) {
    const rkb_model_t *model = asking->model;
-   int64_t input = rkb_model_most_input(strlen(asking->body), 2), output = rkb_question_output(model, asking->question);
+   int64_t input = rkb_model_most_input(strlen(asking->body), 2),
+           output = rkb_question_output(model, asking->question);
    double dearest = fmax(model->face.input_usd, model->face.cached_usd);
    *tokens = input + output;
    if (model->command)
@@ -113,24 +129,32 @@ static double most_of(const asking_t *asking, int64_t *tokens) {
    return (double)input * dearest + (double)output * model->face.output_usd;
 }
 
-/* What the provider charges for an attempt: nothing for what it never saw and for error statuses, what it reported, and
- * without a report all that was reserved. */
+/* What the provider charges for an attempt: nothing for what it never saw and for error statuses, what it
+ * reported, and without a report all that was reserved. */
 static void charge(const asking_t *asking, const rkb_attempt_t *attempt, rkb_call_record_t *call) {
    const rkb_reply_t *reply = &attempt->reply;
    bool free_of_charge = attempt->unsent || attempt->unbilled;
-   call->estimated = !free_of_charge && !asking->model->command && !reply->usage_final && call->reserved_usd > 0;
-   call->cost_usd = free_of_charge ? 0 : call->estimated ? call->reserved_usd : worth_of(asking->model, reply);
+   call->estimated =
+      !free_of_charge && !asking->model->command && !reply->usage_final && call->reserved_usd > 0;
+   call->cost_usd = free_of_charge    ? 0
+                    : call->estimated ? call->reserved_usd
+                                      : worth_of(asking->model, reply);
    call->worth_usd = call->cost_usd;
    if (call->cost_usd > call->reserved_usd * (1 + 1e-12))
-      rkb_log_printf(asking->llm->options.log, RKB_LOG_WARN, asking->asker->stage,
-                     "model '%s' reported more than a request of that size can use: %.6f USD, reserved were %.6f",
-                     asking->model->face.name, call->cost_usd, call->reserved_usd);
+      rkb_log_printf(
+         asking->llm->options.log, RKB_LOG_WARN, asking->asker->stage,
+         "model '%s' reported more than a request of that size can use: %.6f USD, reserved were %.6f",
+         asking->model->face.name, call->cost_usd, call->reserved_usd);
 }
 
-/* Keeping ------------------------------------------------------------------------------------------------------------------ */
+/* Keeping
+ * ------------------------------------------------------------------------------------------------------------------
+ */
 
 static void fill_from_reply(rkb_call_record_t *call, const rkb_reply_t *reply, bool replied) {
-   call->reply = !replied ? NULL : reply->refused && !reply->text.length ? rkb_text_get(&reply->refusal) : rkb_text_get(&reply->text);
+   call->reply = !replied                                ? NULL
+                 : reply->refused && !reply->text.length ? rkb_text_get(&reply->refusal)
+                                                         : rkb_text_get(&reply->text);
    call->input_tokens = reply->input_tokens;
    call->cached_tokens = reply->cached_tokens;
    call->output_tokens = reply->output_tokens;
@@ -138,8 +162,8 @@ static void fill_from_reply(rkb_call_record_t *call, const rkb_reply_t *reply, b
    call->state = replied ? "finished" : "failed";
 }
 
-static int answer_reply(const asking_t *asking, const rkb_reply_t *reply, const char *source, double worth, double seconds,
-                        rkb_llm_answer_t **answer, rkb_error_t *err) {
+static int answer_reply(const asking_t *asking, const rkb_reply_t *reply, const char *source, double worth,
+                        double seconds, rkb_llm_answer_t **answer, rkb_error_t *err) {
    uint32_t outcome = outcome_of(reply);
    const rkb_text_t *text = reply->refused && !reply->text.length ? &reply->refusal : &reply->text;
    int status = make_answer(asking, outcome, text, message_of(outcome), answer, err);
@@ -156,12 +180,17 @@ static int answer_reply(const asking_t *asking, const rkb_reply_t *reply, const 
 }
 
 static rkb_cassette_question_t cassette_question(const asking_t *asking) {
-   return (rkb_cassette_question_t){.key = asking->draw_key, .stage = asking->asker->stage, .system = asking->question->system,
-                                    .user = asking->question->user, .request = asking->asker->request, .child = asking->asker->child};
+   return (rkb_cassette_question_t){.key = asking->draw_key,
+                                    .stage = asking->asker->stage,
+                                    .system = asking->question->system,
+                                    .user = asking->question->user,
+                                    .request = asking->asker->request,
+                                    .child = asking->asker->child};
 }
 
 /* A reply that costs nothing: its row says where it came from and what it would have cost. */
-static int keep_replay(asking_t *asking, const rkb_reply_t *reply, const char *source, rkb_llm_answer_t **answer, rkb_error_t *err) {
+static int keep_replay(asking_t *asking, const rkb_reply_t *reply, const char *source,
+                       rkb_llm_answer_t **answer, rkb_error_t *err) {
    bool fits = false;
    int64_t id = 0;
    asking->call.reserved_usd = 0;
@@ -178,7 +207,8 @@ static int keep_replay(asking_t *asking, const rkb_reply_t *reply, const char *s
    return status == RKB_OK ? answer_reply(asking, reply, source, call.worth_usd, -1, answer, err) : status;
 }
 
-static int answer_found(asking_t *asking, const rkb_call_found_t *found, rkb_llm_answer_t **answer, rkb_error_t *err) {
+static int answer_found(asking_t *asking, const rkb_call_found_t *found, rkb_llm_answer_t **answer,
+                        rkb_error_t *err) {
    rkb_reply_t reply;
    rkb_reply_init(&reply);
    rkb_text_add(&reply.text, found->reply);
@@ -210,7 +240,8 @@ static int try_replays(asking_t *asking, bool *answered, rkb_llm_answer_t **answ
    if (source)
       status = keep_replay(asking, &reply, source, answer, err);
    else if (model->replay)
-      status = make_answer(asking, RKB_LLM_REJECTED, NULL, "the cassette holds no exchange that fits this question", answer, err);
+      status = make_answer(asking, RKB_LLM_REJECTED, NULL,
+                           "the cassette holds no exchange that fits this question", answer, err);
    rkb_reply_free(&reply);
    return status;
 }
@@ -218,13 +249,17 @@ static int try_replays(asking_t *asking, bool *answered, rkb_llm_answer_t **answ
 static void keep_elsewhere(const asking_t *asking, const rkb_reply_t *reply) {
    rkb_error_t err = {0};
    rkb_cassette_question_t question = cassette_question(asking);
-   if (asking->model->record && rkb_cassette_record(asking->model->record, asking->model, &question, reply, &err) != RKB_OK)
+   if (asking->model->record &&
+       rkb_cassette_record(asking->model->record, asking->model, &question, reply, &err) != RKB_OK)
       rkb_log_printf(asking->llm->options.log, RKB_LOG_WARN, asking->asker->stage, "%s", err.message);
-   if (asking->model->cache == RKB_CACHE_READ_WRITE && rkb_reply_cache_write(asking->draw_key, reply, &err) != RKB_OK)
+   if (asking->model->cache == RKB_CACHE_READ_WRITE &&
+       rkb_reply_cache_write(asking->draw_key, reply, &err) != RKB_OK)
       rkb_log_printf(asking->llm->options.log, RKB_LOG_WARN, asking->asker->stage, "%s", err.message);
 }
 
-/* Attempts ------------------------------------------------------------------------------------------------------------------ */
+/* Attempts
+ * ------------------------------------------------------------------------------------------------------------------
+ */
 
 static uint64_t backoff(const asking_t *asking, const rkb_attempt_t *attempt, int64_t retry) {
    uint64_t wait = asking->model->backoff_ns;
@@ -232,47 +267,56 @@ static uint64_t backoff(const asking_t *asking, const rkb_attempt_t *attempt, in
       wait *= 2;
    if (wait > MOST_BACKOFF_NS)
       wait = MOST_BACKOFF_NS;
-   /* Jitter, so that those who failed together do not come back together; it decides nothing that is recorded. */
+   /* Jitter, so that those who failed together do not come back together; it decides nothing that is
+    * recorded. */
    wait = wait / 2 + (rkb_hash64(asking->draw_key, sizeof asking->draw_key, rkb_now_ns()) % (wait / 2 + 1));
    return attempt->retry_after_ns > wait ? attempt->retry_after_ns : wait;
 }
 
 /* Reserves, sends, charges and keeps one attempt; *answer is set when there is nothing more to do. */
-static int try_once(asking_t *asking, int64_t number, int64_t retry, bool *again, uint64_t *pause, rkb_llm_answer_t **answer,
-                    rkb_error_t *err) {
+static int try_once(asking_t *asking, int64_t number, int64_t retry, bool *again, uint64_t *pause,
+                    rkb_llm_answer_t **answer, rkb_error_t *err) {
    rkb_llm_t *llm = asking->llm;
    const rkb_model_t *model = asking->model;
-   rkb_attempt_t attempt = {.model = model, .key = rkb_keys_of(llm->keys, model), .body = asking->body, .question = asking->question,
-                            .deadline_ns = asking->asker->deadline_ns, .give_up = give_up, .argument = asking};
+   rkb_attempt_t attempt = {.model = model,
+                            .key = rkb_keys_of(llm->keys, model),
+                            .body = asking->body,
+                            .question = asking->question,
+                            .deadline_ns = asking->asker->deadline_ns,
+                            .give_up = give_up,
+                            .argument = asking};
    int64_t tokens, id = 0;
    bool fits = false;
    *again = false;
    asking->call.reserved_usd = most_of(asking, &tokens);
    asking->call.attempt = number;
    if (!rkb_limits_take(llm->limits, model, tokens, give_up, asking))
-      return make_answer(asking, RKB_LLM_CANCELLED, NULL, "the job ended while it waited for its turn", answer, err);
+      return make_answer(asking, RKB_LLM_CANCELLED, NULL, "the job ended while it waited for its turn",
+                         answer, err);
    int status = rkb_ledger_reserve(llm->ledger, &asking->call, &fits, &id, err);
    if (status != RKB_OK || !fits) {
       rkb_limits_give(llm->limits, model, tokens, 0);
       if (status != RKB_OK)
          return status;
       rkb_llm_tell_over_budget(llm, model, asking->call.reserved_usd);
-      return make_answer(asking, RKB_LLM_OVER_BUDGET, NULL, "its reservation does not fit under limits.cost_usd", answer, err);
+      return make_answer(asking, RKB_LLM_OVER_BUDGET, NULL,
+                         "its reservation does not fit under limits.cost_usd", answer, err);
    }
    if (model->command)
       rkb_attempt_command(&attempt);
    else
       rkb_attempt_http(llm->options.loop, llm->options.http, &attempt);
    rkb_reply_t *reply = &attempt.reply;
-   rkb_limits_give(llm->limits, model, tokens, reply->usage_final ? reply->input_tokens + reply->output_tokens : -1);
+   rkb_limits_give(llm->limits, model, tokens,
+                   reply->usage_final ? reply->input_tokens + reply->output_tokens : -1);
 
    bool replied = attempt.end == RKB_ATTEMPT_REPLIED;
    bool retries = attempt.end == RKB_ATTEMPT_FAILED && retry < model->retries;
-   uint32_t outcome = replied                                  ? outcome_of(reply)
-                      : attempt.end == RKB_ATTEMPT_REJECTED    ? RKB_LLM_REJECTED
-                      : attempt.end == RKB_ATTEMPT_UNREADABLE  ? RKB_LLM_UNREADABLE
-                      : attempt.end == RKB_ATTEMPT_CANCELLED   ? RKB_LLM_CANCELLED
-                                                               : RKB_LLM_UNREACHABLE;
+   uint32_t outcome = replied                                 ? outcome_of(reply)
+                      : attempt.end == RKB_ATTEMPT_REJECTED   ? RKB_LLM_REJECTED
+                      : attempt.end == RKB_ATTEMPT_UNREADABLE ? RKB_LLM_UNREADABLE
+                      : attempt.end == RKB_ATTEMPT_CANCELLED  ? RKB_LLM_CANCELLED
+                                                              : RKB_LLM_UNREACHABLE;
    char trouble[1025];
    snprintf(trouble, sizeof trouble, "%s", rkb_text_get(&reply->trouble));
    rkb_keys_strip(llm->keys, trouble, strlen(trouble));
@@ -293,10 +337,12 @@ static int try_once(asking_t *asking, int64_t number, int64_t retry, bool *again
    } else if (status == RKB_OK && retries) {
       *again = true;
       *pause = backoff(asking, &attempt, retry);
-      rkb_log_printf(llm->options.log, RKB_LOG_INFO, asking->asker->stage, "model '%s', attempt %lld: %s; again in %.1f s",
-                     model->face.name, (long long)number, trouble, (double)*pause * 1e-9);
+      rkb_log_printf(llm->options.log, RKB_LOG_INFO, asking->asker->stage,
+                     "model '%s', attempt %lld: %s; again in %.1f s", model->face.name, (long long)number,
+                     trouble, (double)*pause * 1e-9);
    } else if (status == RKB_OK) {
-      status = make_answer(asking, outcome, &reply->text, trouble[0] ? trouble : message_of(outcome), answer, err);
+      status =
+         make_answer(asking, outcome, &reply->text, trouble[0] ? trouble : message_of(outcome), answer, err);
    }
    rkb_reply_free(reply);
    return status;
@@ -307,17 +353,22 @@ static int buy(asking_t *asking, int64_t made, rkb_llm_answer_t **answer, rkb_er
    uint64_t pause = 0;
    int status = RKB_OK;
    if (!asking->model->command && !asking->llm->options.http)
-      return make_answer(asking, RKB_LLM_REJECTED, NULL, "this build has no HTTP client (RKB_HTTP is off): only command: and replay: "
-                         "models answer", answer, err);
+      return make_answer(asking, RKB_LLM_REJECTED, NULL,
+                         "this build has no HTTP client (RKB_HTTP is off): only command: and replay: "
+                         "models answer",
+                         answer, err);
    for (int64_t retry = 0; status == RKB_OK && again; retry++) {
       if (retry && !rkb_limits_pause(pause, give_up, asking))
-         return make_answer(asking, RKB_LLM_CANCELLED, NULL, "the job ended between two attempts", answer, err);
+         return make_answer(asking, RKB_LLM_CANCELLED, NULL, "the job ended between two attempts", answer,
+                            err);
       status = try_once(asking, made + retry + 1, retry, &again, &pause, answer, err);
    }
    return status;
 }
 
-/* The question ---------------------------------------------------------------------------------------------------------------- */
+/* The question
+ * ----------------------------------------------------------------------------------------------------------------
+ */
 
 static int write_question(asking_t *asking, rkb_error_t *err) {
    const rkb_model_t *model = asking->model;
@@ -336,7 +387,8 @@ static int write_question(asking_t *asking, rkb_error_t *err) {
       char ignored[RKB_HASH_TEXT];
       if (hasher)
          rkb_hasher_finish(hasher, ignored);
-      return rkb_fail(err, RKB_ERR_INVALID, "the question cannot be written as JSON: its text is no UTF-8, or memory is out");
+      return rkb_fail(err, RKB_ERR_INVALID,
+                      "the question cannot be written as JSON: its text is no UTF-8, or memory is out");
    }
    rkb_hasher_add_text(hasher, model->face.provider);
    rkb_hasher_add_text(hasher, model->base_url ? model->base_url : "");
@@ -353,27 +405,38 @@ static void name_draw(asking_t *asking, int64_t draw) {
    rkb_hash_text(text, strlen(text), asking->draw_key);
 }
 
-int rkb_llm_ask(rkb_llm_t *llm, const rkb_llm_asker_t *asker, const rkb_llm_question_t *question, rkb_llm_answer_t **answer,
-                rkb_error_t *err) {
+int rkb_llm_ask(rkb_llm_t *llm, const rkb_llm_asker_t *asker, const rkb_llm_question_t *question,
+                rkb_llm_answer_t **answer, rkb_error_t *err) {
    asking_t asking = {.llm = llm, .asker = asker, .question = question};
    rkb_call_found_t found = {0};
    bool answered = false;
    *answer = NULL;
    asking.model = (const rkb_model_t *)rkb_models_find(llm->options.models, question->model);
    if (!asking.model)
-      return rkb_fail(err, RKB_ERR_INVALID, "the pipeline lists no model '%.100s'", question->model ? question->model : "");
+      return rkb_fail(err, RKB_ERR_INVALID, "the pipeline lists no model '%.100s'",
+                      question->model ? question->model : "");
    if (!question->user)
       return rkb_fail(err, RKB_ERR_INVALID, "a question needs a text");
    int status = write_question(&asking, err);
    if (status != RKB_OK)
       goto done;
    double temperature = rkb_question_temperature(asking.model, question);
-   asking.call = (rkb_call_record_t){.section = asker->section, .request = asker->request, .child = asker->child,
-                                     .stage = asker->stage, .model = asking.model->face.name, .prompt = asking.prompt,
-                                     .provider = asking.model->face.provider, .key = asking.key,
-                                     .provenance = question->provenance, .source = "bought", .input_tokens = -1,
-                                     .temperature = temperature < 0 ? NAN : temperature, .cached_tokens = -1,
-                                     .output_tokens = -1, .reasoning_tokens = -1, .seconds = -1};
+   asking.call = (rkb_call_record_t){.section = asker->section,
+                                     .request = asker->request,
+                                     .child = asker->child,
+                                     .stage = asker->stage,
+                                     .model = asking.model->face.name,
+                                     .prompt = asking.prompt,
+                                     .provider = asking.model->face.provider,
+                                     .key = asking.key,
+                                     .provenance = question->provenance,
+                                     .source = "bought",
+                                     .input_tokens = -1,
+                                     .temperature = temperature < 0 ? NAN : temperature,
+                                     .cached_tokens = -1,
+                                     .output_tokens = -1,
+                                     .reasoning_tokens = -1,
+                                     .seconds = -1};
    status = rkb_ledger_find(llm->ledger, &asking.call, &found, err);
    if (status != RKB_OK)
       goto done;

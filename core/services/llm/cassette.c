@@ -35,7 +35,8 @@ static void count_of(const rkb_yaml_t *map, const char *key, int64_t *out, rkb_p
 
 static void read_usage(const rkb_yaml_t *map, exchange_t *exchange, rkb_problems_t *problems) {
    static const char *const known[] = {"input", "cached", "output", "reasoning", NULL};
-   exchange->input_tokens = exchange->cached_tokens = exchange->output_tokens = exchange->reasoning_tokens = -1;
+   exchange->input_tokens = exchange->cached_tokens = exchange->output_tokens = exchange->reasoning_tokens =
+      -1;
    if (rkb_yaml_is_null(map) || !rkb_yaml_expect(map, RKB_YAML_MAP, "usage", problems))
       return;
    rkb_yaml_only(map, "usage", known, problems);
@@ -46,8 +47,8 @@ static void read_usage(const rkb_yaml_t *map, exchange_t *exchange, rkb_problems
 }
 
 static void read_exchange(const rkb_yaml_t *yaml, exchange_t *exchange, rkb_problems_t *problems) {
-   static const char *const known[] = {"key", "stage", "request", "child", "contains", "reply", "ended", "usage", "model",
-                                       "system", "user", NULL};
+   static const char *const known[] = {"key",   "stage", "request", "child",  "contains", "reply",
+                                       "ended", "usage", "model",   "system", "user",     NULL};
    static const char *const endings[] = {"answered", "truncated", "refused", "filtered", NULL};
    const char *ended = "answered";
    *exchange = (exchange_t){.request = -1, .child = -1};
@@ -68,19 +69,22 @@ static void read_exchange(const rkb_yaml_t *yaml, exchange_t *exchange, rkb_prob
    if (!exchange->reply)
       rkb_problem(problems, yaml->place, "an exchange needs reply: the model's text");
    if (!exchange->key && !exchange->stage && !exchange->contains[0])
-      rkb_problem(problems, yaml->place, "an exchange needs key:, stage: or contains: [texts], or it would answer everything");
+      rkb_problem(problems, yaml->place,
+                  "an exchange needs key:, stage: or contains: [texts], or it would answer everything");
    int ending = 0;
    while (endings[ending] && strcmp(endings[ending], ended) != 0)
       ending++;
    if (!endings[ending])
-      rkb_problem(problems, rkb_yaml_get(yaml, "ended")->place, "ended is '%s'; write answered, truncated, refused or filtered", ended);
+      rkb_problem(problems, rkb_yaml_get(yaml, "ended")->place,
+                  "ended is '%s'; write answered, truncated, refused or filtered", ended);
    exchange->truncated = ending == 1;
    exchange->refused = ending == 2;
    exchange->filtered = ending == 3;
 }
 
 rkb_cassette_t *rkb_cassette_load(rkb_arena_t *arena, const char *path, rkb_place_t place,
-                                  void (*depends)(void *argument, const char *hash), void *argument, rkb_problems_t *problems) {
+                                  void (*depends)(void *argument, const char *hash), void *argument,
+                                  rkb_problems_t *problems) {
    static const char *const known[] = {"rkb-cassette", "origin", "exchanges", NULL};
    uint32_t before = problems->errors;
    rkb_cassette_t *cassette = rkb_arena_alloc(arena, sizeof *cassette);
@@ -96,7 +100,8 @@ rkb_cassette_t *rkb_cassette_load(rkb_arena_t *arena, const char *path, rkb_plac
    rkb_yaml_only(root, "a cassette", known, problems);
    text_of(root, "origin", &origin, problems);
    if (!rkb_yaml_get(root, "rkb-cassette") || !origin)
-      rkb_problem(problems, root->place, "a cassette begins with 'rkb-cassette: 1' and 'origin: recorded' or 'origin: written ...', "
+      rkb_problem(problems, root->place,
+                  "a cassette begins with 'rkb-cassette: 1' and 'origin: recorded' or 'origin: written ...', "
                   "so that nothing is taken for a recording that is none");
    const rkb_yaml_t *list = rkb_yaml_get(root, "exchanges");
    if (!rkb_yaml_is_null(list) && rkb_yaml_expect(list, RKB_YAML_LIST, "exchanges", problems)) {
@@ -123,7 +128,8 @@ static bool fits(const exchange_t *exchange, const rkb_cassette_question_t *ques
    return true;
 }
 
-bool rkb_cassette_play(const rkb_cassette_t *cassette, const rkb_cassette_question_t *question, rkb_reply_t *reply) {
+bool rkb_cassette_play(const rkb_cassette_t *cassette, const rkb_cassette_question_t *question,
+                       rkb_reply_t *reply) {
    const exchange_t *found = NULL;
    for (uint32_t i = 0; i < cassette->count && !found; i++)
       if (cassette->list[i].key && strcmp(cassette->list[i].key, question->key) == 0)

@@ -1,4 +1,5 @@
-/* Writing cassettes (cassette.h): YAML with block texts, so that a person can read a conversation and change it. */
+/* Writing cassettes (cassette.h): YAML with block texts, so that a person can read a conversation and change
+ * it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -14,11 +15,13 @@ static const char header[] =
    "origin: recorded\n"
    "exchanges:\n";
 
-/* A block text keeps every byte but carriage returns and control characters; those texts are quoted with escapes. */
+/* A block text keeps every byte but carriage returns and control characters; those texts are quoted with
+ * escapes. */
 static bool block_keeps(const char *text) {
    for (const unsigned char *at = (const unsigned char *)text; *at; at++)
       if ((*at < ' ' && *at != '\n' && *at != '\t') || *at == 0x7f || (*at == 0xc2 && at[1] == 0x85) ||
-          (*at == 0xe2 && at[1] == 0x80 && (at[2] == 0xa8 || at[2] == 0xa9)) || (*at == 0xef && at[1] == 0xbb && at[2] == 0xbf))
+          (*at == 0xe2 && at[1] == 0x80 && (at[2] == 0xa8 || at[2] == 0xa9)) ||
+          (*at == 0xef && at[1] == 0xbb && at[2] == 0xbf))
          return false;
    return *text != '\0';
 }
@@ -63,10 +66,15 @@ static void write_text(rkb_text_t *out, const char *key, const char *text) {
    }
 }
 
-static void write_exchange(rkb_text_t *out, const rkb_model_t *model, const rkb_cassette_question_t *question, const rkb_reply_t *reply) {
-   const int64_t counts[] = {reply->input_tokens, reply->cached_tokens, reply->output_tokens, reply->reasoning_tokens};
+static void write_exchange(rkb_text_t *out, const rkb_model_t *model, const rkb_cassette_question_t *question,
+                           const rkb_reply_t *reply) {
+   const int64_t counts[] = {reply->input_tokens, reply->cached_tokens, reply->output_tokens,
+                             reply->reasoning_tokens};
    static const char *const names[] = {"input", "cached", "output", "reasoning"};
-   const char *ended = reply->refused ? "refused" : reply->filtered ? "filtered" : reply->truncated ? "truncated" : "answered";
+   const char *ended = reply->refused     ? "refused"
+                       : reply->filtered  ? "filtered"
+                       : reply->truncated ? "truncated"
+                                          : "answered";
    bool some = false;
    rkb_text_format(out, "  - key: \"%s\"\n", question->key);
    write_text(out, "stage", question->stage);
@@ -74,7 +82,9 @@ static void write_exchange(rkb_text_t *out, const rkb_model_t *model, const rkb_
    if (question->system && question->system[0])
       write_text(out, "system", question->system);
    write_text(out, "user", question->user);
-   write_text(out, "reply", reply->refused && !reply->text.length ? rkb_text_get(&reply->refusal) : rkb_text_get(&reply->text));
+   write_text(out, "reply",
+              reply->refused && !reply->text.length ? rkb_text_get(&reply->refusal)
+                                                    : rkb_text_get(&reply->text));
    rkb_text_format(out, "    ended: %s\n    usage: {", ended);
    for (int i = 0; i < 4; i++)
       if (counts[i] >= 0) {

@@ -1,4 +1,5 @@
-/* A program that answers (attempt.h): the prompt on its standard input, the answer from its standard output. */
+/* A program that answers (attempt.h): the prompt on its standard input, the answer from its standard output.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include "services/llm/attempt.h"
@@ -34,7 +35,8 @@ static void read_result(rkb_attempt_t *attempt, const rkb_process_result_t *resu
       rkb_text_add(&reply->trouble, "the command did not end in time");
    } else if (result->signal || result->exit_code) {
       attempt->end = RKB_ATTEMPT_FAILED;
-      rkb_text_format(&reply->trouble, "the command ended with %s %d: %.300s", result->signal ? "signal" : "exit code",
+      rkb_text_format(&reply->trouble, "the command ended with %s %d: %.300s",
+                      result->signal ? "signal" : "exit code",
                       result->signal ? result->signal : result->exit_code, result->errors);
    } else if (result->output_cut) {
       attempt->end = RKB_ATTEMPT_UNREADABLE;
@@ -61,8 +63,12 @@ void rkb_attempt_command(rkb_attempt_t *attempt) {
    if (attempt->deadline_ns && attempt->deadline_ns - began < limit)
       limit = attempt->deadline_ns > began ? attempt->deadline_ns - began : 1;
    char **environment = environment_of(model);
-   rkb_process_spec_t spec = {.size = sizeof spec, .arguments = model->command, .environment = (const char *const *)environment,
-                              .input = rkb_text_get(&input), .input_bytes = input.length, .output_limit = RKB_ARCHIVE_MAX_REPLY,
+   rkb_process_spec_t spec = {.size = sizeof spec,
+                              .arguments = model->command,
+                              .environment = (const char *const *)environment,
+                              .input = rkb_text_get(&input),
+                              .input_bytes = input.length,
+                              .output_limit = RKB_ARCHIVE_MAX_REPLY,
                               .deadline_ns = limit};
    int status = environment ? rkb_process_run(&spec, attempt->give_up, attempt->argument, &result, &err)
                             : rkb_fail(&err, RKB_ERR_NOMEM, "out of memory");

@@ -1,5 +1,5 @@
-/* One HTTP exchange with a provider, from a worker: the transfer runs on the loop, the worker waits for it (attempt.h).
- * The exchange is freed by whoever comes last of the two. */
+/* One HTTP exchange with a provider, from a worker: the transfer runs on the loop, the worker waits for it
+ * (attempt.h). The exchange is freed by whoever comes last of the two. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +9,11 @@
 
 #define LOOK_NS 50000000l
 #define MOST_HEADERS 8
-#define REPLY_BYTES (16u << 20)       /* of an event stream; its text is capped apart */
+#define REPLY_BYTES (16u << 20) /* of an event stream; its text is capped apart */
 #define MOST_RETRY_AFTER_NS 600000000000ull
 
 typedef struct exchange {
-   rkb_attempt_t *attempt;     /* the worker's; it waits until ended */
+   rkb_attempt_t *attempt; /* the worker's; it waits until ended */
    rkb_loop_t *loop;
    rkb_http_t *http;
    rkb_text_t url, headers;
@@ -93,9 +93,9 @@ static void read_reply(rkb_attempt_t *attempt, const rkb_http_reply_t *reply) {
       }
       if (!read->failed && !read->unreadable && !read->finished)
          rkb_text_add(&read->trouble, "the stream ended before the reply did");
-      attempt->end = read->unreadable                      ? RKB_ATTEMPT_UNREADABLE
-                     : read->failed || !read->finished     ? RKB_ATTEMPT_FAILED
-                                                           : RKB_ATTEMPT_REPLIED;
+      attempt->end = read->unreadable                  ? RKB_ATTEMPT_UNREADABLE
+                     : read->failed || !read->finished ? RKB_ATTEMPT_FAILED
+                                                       : RKB_ATTEMPT_REPLIED;
    }
 }
 
@@ -115,10 +115,17 @@ static void begin(void *argument) {
    uint64_t now = rkb_now_ns(), total = model->total_ns;
    if (attempt->deadline_ns && attempt->deadline_ns - now < total)
       total = attempt->deadline_ns > now ? attempt->deadline_ns - now : 1;
-   rkb_http_request_t request = {.size = sizeof request, .url = rkb_text_get(&exchange->url), .headers = exchange->lines,
-                                 .body = attempt->body, .body_bytes = strlen(attempt->body), .idle_ns = model->idle_ns,
-                                 .total_ns = total, .reply_limit = REPLY_BYTES, .event = model->stream ? on_event : NULL,
-                                 .done = on_done, .arg = exchange};
+   rkb_http_request_t request = {.size = sizeof request,
+                                 .url = rkb_text_get(&exchange->url),
+                                 .headers = exchange->lines,
+                                 .body = attempt->body,
+                                 .body_bytes = strlen(attempt->body),
+                                 .idle_ns = model->idle_ns,
+                                 .total_ns = total,
+                                 .reply_limit = REPLY_BYTES,
+                                 .event = model->stream ? on_event : NULL,
+                                 .done = on_done,
+                                 .arg = exchange};
    if (rkb_http_start(exchange->http, &request, &exchange->transfer, &err) != RKB_OK) {
       exchange->transfer = NULL;
       attempt->unsent = true;

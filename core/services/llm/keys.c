@@ -19,14 +19,15 @@ struct rkb_keys {
 static int protect(rkb_error_t *err) {
    const struct rlimit none = {0, 0};
    if (prctl(PR_SET_DUMPABLE, 0) != 0 || setrlimit(RLIMIT_CORE, &none) != 0)
-      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "cannot keep this process from leaving a core file; no key is read");
+      return rkb_fail(err, RKB_ERR_UNAVAILABLE,
+                      "cannot keep this process from leaving a core file; no key is read");
    return RKB_OK;
 }
 
 static int refuse(const rkb_model_t *model, const char *why, const char *what, rkb_error_t *err) {
    return rkb_fail(err, RKB_ERR_INVALID, "%.100s:%u:%u: the key of model '%.60s': %.120s%.100s",
-                   model->key.place.file ? model->key.place.file : "", model->key.place.line, model->key.place.column,
-                   model->face.name, why, what);
+                   model->key.place.file ? model->key.place.file : "", model->key.place.line,
+                   model->key.place.column, model->face.name, why, what);
 }
 
 /* A key is one line of printable ASCII: anything else would break out of its header. */
@@ -75,8 +76,10 @@ int rkb_keys_open(const rkb_models_t *models, rkb_keys_t **out, rkb_error_t *err
          continue; /* nothing is sent */
       if (!model->key.environment && !model->key.file) {
          if (model->provider->takes_key && model->base_url == model->provider->base_url)
-            status = rkb_fail(err, RKB_ERR_INVALID, "%.100s:%u:%u: the model '%.60s' needs key: {env: NAME} or {file: PATH}",
-                              model->place.file ? model->place.file : "", model->place.line, model->place.column, model->face.name);
+            status = rkb_fail(err, RKB_ERR_INVALID,
+                              "%.100s:%u:%u: the model '%.60s' needs key: {env: NAME} or {file: PATH}",
+                              model->place.file ? model->place.file : "", model->place.line,
+                              model->place.column, model->face.name);
          continue;
       }
       if (!protected)

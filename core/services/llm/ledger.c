@@ -19,7 +19,7 @@ struct rkb_ledger {
    pthread_mutex_t mutex; /* over all below, and over looking a draw up and promising it */
    double spent;
    promised_t *promised;
-   int64_t unkept;        /* ids of calls without an archive */
+   int64_t unkept; /* ids of calls without an archive */
 };
 
 int rkb_ledger_open(rkb_archive_t *archive, double limit, rkb_ledger_t **out, rkb_error_t *err) {
@@ -70,19 +70,22 @@ static int promise(rkb_ledger_t *ledger, const char *key, int64_t *draw) {
    return RKB_OK;
 }
 
-int rkb_ledger_find(rkb_ledger_t *ledger, const rkb_call_record_t *call, rkb_call_found_t *found, rkb_error_t *err) {
+int rkb_ledger_find(rkb_ledger_t *ledger, const rkb_call_record_t *call, rkb_call_found_t *found,
+                    rkb_error_t *err) {
    int status = RKB_OK;
    *found = (rkb_call_found_t){.seconds = -1};
    pthread_mutex_lock(&ledger->mutex);
    if (ledger->archive)
-      status = rkb_archive_find_call(ledger->archive, call->section, call->request, call->stage, call->child, call->key, found, err);
+      status = rkb_archive_find_call(ledger->archive, call->section, call->request, call->stage, call->child,
+                                     call->key, found, err);
    if (status == RKB_OK && !found->asked && promise(ledger, call->key, &found->draw) != RKB_OK)
       status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    pthread_mutex_unlock(&ledger->mutex);
    return status;
 }
 
-int rkb_ledger_reserve(rkb_ledger_t *ledger, const rkb_call_record_t *call, bool *fits, int64_t *id, rkb_error_t *err) {
+int rkb_ledger_reserve(rkb_ledger_t *ledger, const rkb_call_record_t *call, bool *fits, int64_t *id,
+                       rkb_error_t *err) {
    int status = RKB_OK;
    pthread_mutex_lock(&ledger->mutex);
    *fits = ledger->limit < 0 || ledger->spent + call->reserved_usd <= ledger->limit;

@@ -1,5 +1,6 @@
-/* Rate limits (limits.h): a semaphore and two token buckets an address.  A bucket holds one minute's worth and is refilled
- * evenly; a question larger than a whole bucket waits for a full one and then overdraws it. */
+/* Rate limits (limits.h): a semaphore and two token buckets an address.  A bucket holds one minute's worth
+ * and is refilled evenly; a question larger than a whole bucket waits for a full one and then overdraws it.
+ */
 #include "services/llm/limits.h"
 
 #include <pthread.h>
@@ -16,7 +17,7 @@ typedef struct bucket {
 
 typedef struct gate {
    const char *provider, *address;
-   int64_t free;    /* turns */
+   int64_t free; /* turns */
    bucket_t requests, tokens;
    uint64_t filled_ns;
 } gate_t;
@@ -43,7 +44,8 @@ rkb_limits_t *rkb_limits_new(const rkb_models_t *models) {
    }
    for (uint32_t i = 0; i < models->count; i++) {
       const rkb_model_t *model = &models->list[i];
-      const char *address = model->base_url ? model->base_url : model->face.name; /* each command has a gate of its own */
+      const char *address =
+         model->base_url ? model->base_url : model->face.name; /* each command has a gate of its own */
       uint32_t g = 0;
       while (g < limits->count && (strcmp(limits->gates[g].provider, model->face.provider) != 0 ||
                                    strcmp(limits->gates[g].address, address) != 0))
@@ -51,7 +53,9 @@ rkb_limits_t *rkb_limits_new(const rkb_models_t *models) {
       gate_t *gate = &limits->gates[g];
       if (g == limits->count) {
          limits->count++;
-         *gate = (gate_t){.provider = model->face.provider, .address = address, .free = model->limits.concurrency,
+         *gate = (gate_t){.provider = model->face.provider,
+                          .address = address,
+                          .free = model->limits.concurrency,
                           .filled_ns = rkb_now_ns()};
       }
       if (model->limits.concurrency < gate->free)
@@ -104,7 +108,8 @@ bool rkb_limits_pause(uint64_t nanoseconds, rkb_give_up_t give_up, void *argumen
    uint64_t end = rkb_now_ns() + nanoseconds, now = rkb_now_ns();
    for (; now < end; now = rkb_now_ns()) {
       uint64_t next = end - now < LOOK_NS ? end - now : LOOK_NS;
-      struct timespec pause = {.tv_sec = (time_t)(next / 1000000000ull), .tv_nsec = (long)(next % 1000000000ull)};
+      struct timespec pause = {.tv_sec = (time_t)(next / 1000000000ull),
+                               .tv_nsec = (long)(next % 1000000000ull)};
       if (give_up(argument))
          return false;
       nanosleep(&pause, NULL);
@@ -112,7 +117,8 @@ bool rkb_limits_pause(uint64_t nanoseconds, rkb_give_up_t give_up, void *argumen
    return !give_up(argument);
 }
 
-bool rkb_limits_take(rkb_limits_t *limits, const rkb_model_t *model, int64_t tokens, rkb_give_up_t give_up, void *argument) {
+bool rkb_limits_take(rkb_limits_t *limits, const rkb_model_t *model, int64_t tokens, rkb_give_up_t give_up,
+                     void *argument) {
    gate_t *gate = &limits->gates[limits->of_model[model->index]];
    while (!take_now(limits, gate, tokens))
       if (!rkb_limits_pause(LOOK_NS, give_up, argument))

@@ -1,5 +1,5 @@
-/* How fast a provider may be asked: questions at once, requests and tokens a minute, shared by all models at one address.
- * Any thread but the loop's. */
+/* How fast a provider may be asked: questions at once, requests and tokens a minute, shared by all models at
+ * one address. Any thread but the loop's. */
 #ifndef RKB_SERVICES_LLM_LIMITS_H
 #define RKB_SERVICES_LLM_LIMITS_H
 
@@ -14,7 +14,8 @@ void rkb_limits_free(rkb_limits_t *limits);
 typedef bool (*rkb_give_up_t)(void *argument);
 
 /* Waits for a turn of a question of so many tokens at most.  False when it gave up. */
-bool rkb_limits_take(rkb_limits_t *limits, const rkb_model_t *model, int64_t tokens, rkb_give_up_t give_up, void *argument);
+bool rkb_limits_take(rkb_limits_t *limits, const rkb_model_t *model, int64_t tokens, rkb_give_up_t give_up,
+                     void *argument);
 /* The turn is over; tokens: what it really used, or negative when that is not known. */
 void rkb_limits_give(rkb_limits_t *limits, const rkb_model_t *model, int64_t reserved, int64_t used);
 /* Sleeps, unless it gives up; false then. */

@@ -30,14 +30,15 @@ static const char *text_of(reader_t *reader, const rkb_yaml_t *map, const char *
    return text;
 }
 
-static void whole_of(reader_t *reader, const rkb_yaml_t *map, const char *key, int64_t least, int64_t most, int64_t *value) {
+static void whole_of(reader_t *reader, const rkb_yaml_t *map, const char *key, int64_t least, int64_t most,
+                     int64_t *value) {
    const rkb_yaml_t *node = rkb_yaml_get(map, key);
    int64_t read;
    if (rkb_yaml_is_null(node) || !rkb_yaml_int(node, key, &read, reader->problems))
       return;
    if (read < least || read > most)
-      rkb_problem(reader->problems, node->place, "%s must be from %lld to %lld, not %lld", key, (long long)least, (long long)most,
-                  (long long)read);
+      rkb_problem(reader->problems, node->place, "%s must be from %lld to %lld, not %lld", key,
+                  (long long)least, (long long)most, (long long)read);
    else
       *value = read;
 }
@@ -56,10 +57,12 @@ static void real_of(reader_t *reader, const rkb_yaml_t *map, const char *key, do
 static void duration_of(reader_t *reader, const rkb_yaml_t *map, const char *key, uint64_t *value) {
    const char *text = text_of(reader, map, key);
    if (text && (!rkb_parse_duration(text, value) || !*value))
-      rkb_problem(reader->problems, rkb_yaml_get(map, key)->place, "%s is '%s'; write a duration, as in 250ms, 30s or 5m", key, text);
+      rkb_problem(reader->problems, rkb_yaml_get(map, key)->place,
+                  "%s is '%s'; write a duration, as in 250ms, 30s or 5m", key, text);
 }
 
-/* Absolute, against the file it is written in; the tree gets the absolute one, so that the resolved form opens anywhere. */
+/* Absolute, against the file it is written in; the tree gets the absolute one, so that the resolved form
+ * opens anywhere. */
 static const char *path_of(reader_t *reader, const rkb_yaml_t *map, const char *key) {
    rkb_yaml_t *node = rkb_yaml_get(map, key);
    const char *text = text_of(reader, map, key);
@@ -101,7 +104,8 @@ static void read_key(reader_t *reader, const rkb_yaml_t *map, rkb_model_t *model
    if (rkb_yaml_is_null(node))
       return;
    if (node->kind != RKB_YAML_MAP || node->count != 1) {
-      rkb_problem(reader->problems, node->place, "key is secret; write {env: NAME} or {file: PATH}, never the value itself");
+      rkb_problem(reader->problems, node->place,
+                  "key is secret; write {env: NAME} or {file: PATH}, never the value itself");
       return;
    }
    rkb_yaml_only(node, "key", known, reader->problems);
@@ -123,11 +127,13 @@ static void read_provider(reader_t *reader, const rkb_yaml_t *map, rkb_model_t *
       return;
    const char *near = written ? rkb_nearest(written, names) : NULL;
    if (written)
-      rkb_problem(reader->problems, rkb_yaml_get(map, "provider")->place,
-                  "there is no provider '%s'%s%s%s; write openai, anthropic, gemini, openai-responses or command", written,
-                  near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+      rkb_problem(
+         reader->problems, rkb_yaml_get(map, "provider")->place,
+         "there is no provider '%s'%s%s%s; write openai, anthropic, gemini, openai-responses or command",
+         written, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
    else
-      rkb_problem(reader->problems, map->place, "the model '%s' needs provider: openai, anthropic, gemini, openai-responses or command",
+      rkb_problem(reader->problems, map->place,
+                  "the model '%s' needs provider: openai, anthropic, gemini, openai-responses or command",
                   model->face.name);
 }
 
@@ -137,18 +143,21 @@ static void read_address(reader_t *reader, const rkb_yaml_t *map, rkb_model_t *m
    if (!url)
       return;
    if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0) {
-      rkb_problem(reader->problems, rkb_yaml_get(map, "base_url")->place, "base_url is '%s'; write http://... or https://...", url);
+      rkb_problem(reader->problems, rkb_yaml_get(map, "base_url")->place,
+                  "base_url is '%s'; write http://... or https://...", url);
       return;
    }
    size_t start = strcspn(url, "/") + 2; /* behind "://" */
    size_t host = strcspn(url + start, "/");
    if (memchr(url + start, '@', host))
-      rkb_problem(reader->problems, rkb_yaml_get(map, "base_url")->place, "base_url holds a user's name or password; write key: {env: NAME}");
+      rkb_problem(reader->problems, rkb_yaml_get(map, "base_url")->place,
+                  "base_url holds a user's name or password; write key: {env: NAME}");
    size_t length = strlen(url);
    while (length > start && url[length - 1] == '/')
       length--;
    if (length == start)
-      rkb_problem(reader->problems, rkb_yaml_get(map, "base_url")->place, "base_url is '%s', which names no server", url);
+      rkb_problem(reader->problems, rkb_yaml_get(map, "base_url")->place,
+                  "base_url is '%s', which names no server", url);
    model->base_url = rkb_arena_text(reader->arena, url, length);
 }
 
@@ -173,8 +182,10 @@ static void read_money(reader_t *reader, const rkb_yaml_t *map, rkb_model_t *mod
    if (model->command) {
       model->has_price = model->cost_per_call >= 0;
       if (limited && !model->has_price)
-         rkb_problem(reader->problems, map->place, "the model '%s' is a command: with limits.cost_usd it needs cost_per_call: "
-                     "USD (0 when it is free)", model->face.name);
+         rkb_problem(reader->problems, map->place,
+                     "the model '%s' is a command: with limits.cost_usd it needs cost_per_call: "
+                     "USD (0 when it is free)",
+                     model->face.name);
       return;
    }
    if (!rkb_yaml_is_null(node))
@@ -185,11 +196,14 @@ static void read_money(reader_t *reader, const rkb_yaml_t *map, rkb_model_t *mod
    model->face.cached_usd = price.cached_usd;
    model->face.output_usd = price.output_usd;
    if (limited && !model->has_price && rkb_yaml_is_null(node))
-      rkb_problem(reader->problems, map->place, "the model '%s' has no price, and limits.cost_usd is set; write price: {input: 1, "
-                  "output: 2}, USD for a million tokens (0 for a server of your own)", model->face.name);
+      rkb_problem(reader->problems, map->place,
+                  "the model '%s' has no price, and limits.cost_usd is set; write price: {input: 1, "
+                  "output: 2}, USD for a million tokens (0 for a server of your own)",
+                  model->face.name);
    if ((limited || model->provider == &rkb_provider_anthropic) && !model->face.most_output_tokens)
       rkb_problem(reader->problems, map->place, "the model '%s' needs max_output_tokens%s", model->face.name,
-                  limited ? ": without it nothing bounds what a request costs, and limits.cost_usd is set" : "");
+                  limited ? ": without it nothing bounds what a request costs, and limits.cost_usd is set"
+                          : "");
 }
 
 static void read_cache(reader_t *reader, const rkb_yaml_t *map, rkb_model_t *model) {
@@ -199,21 +213,40 @@ static void read_cache(reader_t *reader, const rkb_yaml_t *map, rkb_model_t *mod
    while (text && uses[model->cache] && strcmp(uses[model->cache], text) != 0)
       model->cache++;
    if (!uses[model->cache])
-      rkb_problem(reader->problems, rkb_yaml_get(map, "cache")->place, "cache is '%s'; write off, read or read-write", text);
+      rkb_problem(reader->problems, rkb_yaml_get(map, "cache")->place,
+                  "cache is '%s'; write off, read or read-write", text);
 }
 
 static void read_replay(reader_t *reader, const rkb_yaml_t *map, rkb_model_t *model) {
    const char *path = path_of(reader, map, "replay");
    model->record = path_of(reader, map, "record");
    if (path)
-      model->replay = rkb_cassette_load(reader->arena, path, rkb_yaml_get(map, "replay")->place, reader->depends, reader->argument,
-                                        reader->problems);
+      model->replay = rkb_cassette_load(reader->arena, path, rkb_yaml_get(map, "replay")->place,
+                                        reader->depends, reader->argument, reader->problems);
 }
 
 static void read_model(reader_t *reader, const rkb_yaml_t *map, const char *name, rkb_model_t *model) {
-   static const char *const known[] = {"provider", "base_url", "model", "key", "temperature", "reasoning_effort",
-                                       "max_output_tokens", "price", "limits", "retries", "backoff", "idle", "timeout", "stream",
-                                       "cache", "command", "env", "cost_per_call", "replay", "record", NULL};
+   static const char *const known[] = {"provider",
+                                       "base_url",
+                                       "model",
+                                       "key",
+                                       "temperature",
+                                       "reasoning_effort",
+                                       "max_output_tokens",
+                                       "price",
+                                       "limits",
+                                       "retries",
+                                       "backoff",
+                                       "idle",
+                                       "timeout",
+                                       "stream",
+                                       "cache",
+                                       "command",
+                                       "env",
+                                       "cost_per_call",
+                                       "replay",
+                                       "record",
+                                       NULL};
    model->face = (rkb_llm_model_t){.name = name};
    model->place = map->place;
    model->temperature = model->cost_per_call = -1;
@@ -234,11 +267,13 @@ static void read_model(reader_t *reader, const rkb_yaml_t *map, const char *name
    model->command = texts_of(reader, map, "command");
    model->environment = texts_of(reader, map, "env");
    if (command && !model->command)
-      rkb_problem(reader->problems, map->place, "the model '%s' needs command: [program, argument, ...]", name);
+      rkb_problem(reader->problems, map->place, "the model '%s' needs command: [program, argument, ...]",
+                  name);
    if (!command && (model->command || model->environment))
       rkb_problem(reader->problems, map->place, "command: and env: are for provider: command");
    if (!command && !model->face.model)
-      rkb_problem(reader->problems, map->place, "the model '%s' needs model: the provider's name for it", name);
+      rkb_problem(reader->problems, map->place, "the model '%s' needs model: the provider's name for it",
+                  name);
    if (!model->face.model)
       model->face.model = command && model->command && model->command[0] ? model->command[0] : "";
    if (!command)
@@ -259,8 +294,13 @@ static void read_model(reader_t *reader, const rkb_yaml_t *map, const char *name
 }
 
 rkb_models_t *rkb_models_read(rkb_arena_t *arena, const rkb_yaml_t *yaml, double cost_limit,
-                              void (*depends)(void *argument, const char *hash), void *argument, rkb_problems_t *problems) {
-   reader_t reader = {.arena = arena, .cost_limit = cost_limit, .depends = depends, .argument = argument, .problems = problems};
+                              void (*depends)(void *argument, const char *hash), void *argument,
+                              rkb_problems_t *problems) {
+   reader_t reader = {.arena = arena,
+                      .cost_limit = cost_limit,
+                      .depends = depends,
+                      .argument = argument,
+                      .problems = problems};
    rkb_models_t *models = rkb_arena_alloc(arena, sizeof *models);
    if (!models || rkb_yaml_is_null(yaml) || !rkb_yaml_expect(yaml, RKB_YAML_MAP, "models", problems))
       return models;

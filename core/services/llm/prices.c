@@ -35,9 +35,11 @@ bool rkb_price_read(const rkb_yaml_t *yaml, rkb_price_t *price, rkb_problems_t *
    return problems->errors == before;
 }
 
-rkb_prices_t *rkb_prices_load(rkb_arena_t *arena, void (*depends)(void *, const char *), void *argument, rkb_problems_t *problems) {
+rkb_prices_t *rkb_prices_load(rkb_arena_t *arena, void (*depends)(void *, const char *), void *argument,
+                              rkb_problems_t *problems) {
    rkb_prices_t *prices = rkb_arena_alloc(arena, sizeof *prices);
-   char *folder = rkb_find_data("pipelines"), *path = folder ? rkb_path_join(folder, "models/prices.yaml") : NULL;
+   char *folder = rkb_find_data("pipelines"),
+        *path = folder ? rkb_path_join(folder, "models/prices.yaml") : NULL;
    if (prices && path && rkb_path_exists(path)) {
       static const char *const known[] = {"dated", "prices", NULL};
       char *bytes = NULL, hash[RKB_HASH_TEXT];
@@ -61,10 +63,12 @@ rkb_prices_t *rkb_prices_load(rkb_arena_t *arena, void (*depends)(void *, const 
    return prices;
 }
 
-bool rkb_prices_find(const rkb_prices_t *prices, const char *provider, const char *model, rkb_price_t *price) {
+bool rkb_prices_find(const rkb_prices_t *prices, const char *provider, const char *model,
+                     rkb_price_t *price) {
    rkb_problems_t ignored;
    const rkb_yaml_t *of_provider = prices && prices->table ? rkb_yaml_get(prices->table, provider) : NULL;
-   const rkb_yaml_t *found = of_provider && of_provider->kind == RKB_YAML_MAP ? rkb_yaml_get(of_provider, model) : NULL;
+   const rkb_yaml_t *found =
+      of_provider && of_provider->kind == RKB_YAML_MAP ? rkb_yaml_get(of_provider, model) : NULL;
    if (!found)
       return false;
    rkb_problems_init(&ignored);

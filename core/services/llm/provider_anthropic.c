@@ -1,10 +1,14 @@
-/* Anthropic messages.  Source: Anthropic API reference, 'Messages', 'Streaming messages', 'Errors'; version 2023-06-01. */
+/* Anthropic messages.  Source: Anthropic API reference, 'Messages', 'Streaming messages', 'Errors'; version
+ * 2023-06-01. */
 #include <string.h>
 #include "services/llm/provider.h"
 
-/* Thinking budgets that stand for the efforts the other protocols name; each leaves room for the answer itself. */
+/* Thinking budgets that stand for the efforts the other protocols name; each leaves room for the answer
+ * itself. */
 static int64_t thinking_budget(const char *effort, int64_t most) {
-   int64_t share = strcmp(effort, "low") == 0 ? most / 8 : strcmp(effort, "medium") == 0 ? most / 4 : most / 2;
+   int64_t share = strcmp(effort, "low") == 0      ? most / 8
+                   : strcmp(effort, "medium") == 0 ? most / 4
+                                                   : most / 2;
    return share < 1024 ? 1024 : share; /* the protocol's least */
 }
 
@@ -12,13 +16,15 @@ static json_t *body(const rkb_model_t *model, const rkb_llm_question_t *question
    int64_t most = rkb_question_output(model, question);
    double temperature = rkb_question_temperature(model, question);
    bool thinks = model->reasoning_effort && strcmp(model->reasoning_effort, "none") != 0 && most > 2048;
-   json_t *root = json_pack("{s:s, s:I, s:b, s:[{s:s, s:s}]}", "model", model->face.model, "max_tokens", (json_int_t)most, "stream",
-                            model->stream, "messages", "role", "user", "content", question->user);
+   json_t *root =
+      json_pack("{s:s, s:I, s:b, s:[{s:s, s:s}]}", "model", model->face.model, "max_tokens", (json_int_t)most,
+                "stream", model->stream, "messages", "role", "user", "content", question->user);
    if (question->system && question->system[0])
       json_object_set_new(root, "system", json_string(question->system));
    if (thinks) /* the protocol refuses a temperature beside thinking */
-      json_object_set_new(root, "thinking", json_pack("{s:s, s:I}", "type", "enabled", "budget_tokens",
-                                                      (json_int_t)thinking_budget(model->reasoning_effort, most)));
+      json_object_set_new(root, "thinking",
+                          json_pack("{s:s, s:I}", "type", "enabled", "budget_tokens",
+                                    (json_int_t)thinking_budget(model->reasoning_effort, most)));
    else if (temperature >= 0)
       json_object_set_new(root, "temperature", json_real(temperature));
    return root;
@@ -35,7 +41,8 @@ static void headers(const char *key, rkb_text_t *out) {
       rkb_text_format(out, "x-api-key: %s\n", key);
 }
 
-/* Input that was not cached, written to the cache and read from it are counted apart; together they are the input. */
+/* Input that was not cached, written to the cache and read from it are counted apart; together they are the
+ * input. */
 static void read_usage(rkb_reply_t *reply, const json_t *usage) {
    int64_t plain = -1, written = 0, cached = 0;
    rkb_json_count_of(usage, "input_tokens", &plain);
@@ -49,7 +56,8 @@ static void read_usage(rkb_reply_t *reply, const json_t *usage) {
 }
 
 static void read_stop(rkb_reply_t *reply, const char *reason) {
-   reply->truncated |= strcmp(reason, "max_tokens") == 0 || strcmp(reason, "model_context_window_exceeded") == 0;
+   reply->truncated |=
+      strcmp(reason, "max_tokens") == 0 || strcmp(reason, "model_context_window_exceeded") == 0;
    reply->refused |= strcmp(reason, "refusal") == 0;
 }
 
@@ -104,5 +112,11 @@ static void whole(rkb_reply_t *reply, const json_t *root) {
    reply->finished = true;
 }
 
-const rkb_provider_t rkb_provider_anthropic = {.name = "anthropic", .base_url = "https://api.anthropic.com", .takes_key = true,
-                                               .body = body, .path = path, .headers = headers, .event = event, .whole = whole};
+const rkb_provider_t rkb_provider_anthropic = {.name = "anthropic",
+                                               .base_url = "https://api.anthropic.com",
+                                               .takes_key = true,
+                                               .body = body,
+                                               .path = path,
+                                               .headers = headers,
+                                               .event = event,
+                                               .whole = whole};

@@ -1,4 +1,5 @@
-/* Google Gemini, generateContent and streamGenerateContent.  Source: Gemini API reference, 'Generating content'. */
+/* Google Gemini, generateContent and streamGenerateContent.  Source: Gemini API reference, 'Generating
+ * content'. */
 #include <string.h>
 #include "services/llm/provider.h"
 
@@ -6,21 +7,25 @@ static json_t *body(const rkb_model_t *model, const rkb_llm_question_t *question
    int64_t most = rkb_question_output(model, question);
    double temperature = rkb_question_temperature(model, question);
    json_t *settings = json_object();
-   json_t *root = json_pack("{s:[{s:s, s:[{s:s}]}]}", "contents", "role", "user", "parts", "text", question->user);
+   json_t *root =
+      json_pack("{s:[{s:s, s:[{s:s}]}]}", "contents", "role", "user", "parts", "text", question->user);
    if (question->system && question->system[0])
-      json_object_set_new(root, "systemInstruction", json_pack("{s:[{s:s}]}", "parts", "text", question->system));
+      json_object_set_new(root, "systemInstruction",
+                          json_pack("{s:[{s:s}]}", "parts", "text", question->system));
    if (most > 0)
       json_object_set_new(settings, "maxOutputTokens", json_integer(most));
    if (temperature >= 0)
       json_object_set_new(settings, "temperature", json_real(temperature));
    if (model->reasoning_effort)
-      json_object_set_new(settings, "thinkingConfig", json_pack("{s:s}", "thinkingLevel", model->reasoning_effort));
+      json_object_set_new(settings, "thinkingConfig",
+                          json_pack("{s:s}", "thinkingLevel", model->reasoning_effort));
    json_object_set_new(root, "generationConfig", settings);
    return root;
 }
 
 static void path(const rkb_model_t *model, rkb_text_t *out) {
-   rkb_text_format(out, "/v1beta/models/%s:%s", model->face.model, model->stream ? "streamGenerateContent?alt=sse" : "generateContent");
+   rkb_text_format(out, "/v1beta/models/%s:%s", model->face.model,
+                   model->stream ? "streamGenerateContent?alt=sse" : "generateContent");
 }
 
 static void headers(const char *key, rkb_text_t *out) {
@@ -57,7 +62,8 @@ static void whole(rkb_reply_t *reply, const json_t *root) {
          rkb_text_add(&reply->text, rkb_json_text_of(json_array_get(parts, i), "text"));
    read_usage(reply, json_object_get(root, "usageMetadata"));
    if (reason[0] || blocked[0]) {
-      static const char *const filters[] = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", NULL};
+      static const char *const filters[] = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT",
+                                            "SPII",   "LANGUAGE",   NULL};
       reply->finished = true;
       reply->truncated |= strcmp(reason, "MAX_TOKENS") == 0;
       reply->filtered |= blocked[0] != '\0';
@@ -83,6 +89,11 @@ static void event(rkb_reply_t *reply, const char *type, const char *data, size_t
    json_decref(root);
 }
 
-const rkb_provider_t rkb_provider_gemini = {.name = "gemini", .base_url = "https://generativelanguage.googleapis.com",
-                                            .takes_key = true, .body = body, .path = path, .headers = headers, .event = event,
+const rkb_provider_t rkb_provider_gemini = {.name = "gemini",
+                                            .base_url = "https://generativelanguage.googleapis.com",
+                                            .takes_key = true,
+                                            .body = body,
+                                            .path = path,
+                                            .headers = headers,
+                                            .event = event,
                                             .whole = whole};

@@ -1,5 +1,6 @@
-/* OpenAI chat completions, and every server that speaks them (vLLM, SGLang, Ollama, llama.cpp, OpenRouter, DeepSeek).
- * Source: OpenAI API reference, 'Create chat completion' and 'The chat completion chunk object'. */
+/* OpenAI chat completions, and every server that speaks them (vLLM, SGLang, Ollama, llama.cpp, OpenRouter,
+ * DeepSeek). Source: OpenAI API reference, 'Create chat completion' and 'The chat completion chunk object'.
+ */
 #include <string.h>
 #include "services/llm/provider.h"
 
@@ -14,8 +15,10 @@ static json_t *body(const rkb_model_t *model, const rkb_llm_question_t *question
    if (question->system && question->system[0])
       json_array_append_new(messages, message("system", question->system));
    json_array_append_new(messages, message("user", question->user));
-   json_t *root = json_pack("{s:s, s:o, s:b}", "model", model->face.model, "messages", messages, "stream", model->stream);
-   /* OpenAI's own models want max_completion_tokens, which bounds reasoning too; compatible servers know max_tokens. */
+   json_t *root =
+      json_pack("{s:s, s:o, s:b}", "model", model->face.model, "messages", messages, "stream", model->stream);
+   /* OpenAI's own models want max_completion_tokens, which bounds reasoning too; compatible servers know
+    * max_tokens. */
    bool own = strstr(model->base_url, "api.openai.com") != NULL;
    if (most > 0)
       json_object_set_new(root, own ? "max_completion_tokens" : "max_tokens", json_integer(most));
@@ -44,13 +47,15 @@ static void read_usage(rkb_reply_t *reply, const json_t *usage) {
    rkb_json_count_of(usage, "prompt_tokens", &reply->input_tokens);
    rkb_json_count_of(usage, "completion_tokens", &reply->output_tokens);
    rkb_json_count_of(json_object_get(usage, "prompt_tokens_details"), "cached_tokens", &reply->cached_tokens);
-   rkb_json_count_of(json_object_get(usage, "completion_tokens_details"), "reasoning_tokens", &reply->reasoning_tokens);
+   rkb_json_count_of(json_object_get(usage, "completion_tokens_details"), "reasoning_tokens",
+                     &reply->reasoning_tokens);
    reply->usage_final = reply->input_tokens >= 0 && reply->output_tokens >= 0;
 }
 
 static void read_choice(rkb_reply_t *reply, const json_t *choice, const char *member) {
    const json_t *said = json_object_get(choice, member);
-   const char *reason = rkb_json_text_of(choice, "finish_reason"), *refusal = rkb_json_text_of(said, "refusal");
+   const char *reason = rkb_json_text_of(choice, "finish_reason"),
+              *refusal = rkb_json_text_of(said, "refusal");
    rkb_text_add(&reply->text, rkb_json_text_of(said, "content"));
    if (refusal[0]) {
       reply->refused = true;
@@ -68,7 +73,8 @@ static bool read_error(rkb_reply_t *reply, const json_t *root) {
    if (!error || json_is_null(error))
       return false;
    reply->failed = true;
-   rkb_text_format(&reply->trouble, "%.600s", json_is_string(error) ? json_string_value(error) : rkb_json_text_of(error, "message"));
+   rkb_text_format(&reply->trouble, "%.600s",
+                   json_is_string(error) ? json_string_value(error) : rkb_json_text_of(error, "message"));
    return true;
 }
 
@@ -107,5 +113,11 @@ static void whole(rkb_reply_t *reply, const json_t *root) {
    reply->finished = true;
 }
 
-const rkb_provider_t rkb_provider_openai = {.name = "openai", .base_url = "https://api.openai.com/v1", .takes_key = true,
-                                            .body = body, .path = path, .headers = headers, .event = event, .whole = whole};
+const rkb_provider_t rkb_provider_openai = {.name = "openai",
+                                            .base_url = "https://api.openai.com/v1",
+                                            .takes_key = true,
+                                            .body = body,
+                                            .path = path,
+                                            .headers = headers,
+                                            .event = event,
+                                            .whole = whole};

@@ -1,12 +1,13 @@
-/* OpenAI responses.  Source: OpenAI API reference, 'Responses' and 'Streaming events'.  Nothing is stored at the provider. */
+/* OpenAI responses.  Source: OpenAI API reference, 'Responses' and 'Streaming events'.  Nothing is stored at
+ * the provider. */
 #include <string.h>
 #include "services/llm/provider.h"
 
 static json_t *body(const rkb_model_t *model, const rkb_llm_question_t *question) {
    int64_t most = rkb_question_output(model, question);
    double temperature = rkb_question_temperature(model, question);
-   json_t *root = json_pack("{s:s, s:s, s:b, s:b}", "model", model->face.model, "input", question->user, "stream", model->stream,
-                            "store", false);
+   json_t *root = json_pack("{s:s, s:s, s:b, s:b}", "model", model->face.model, "input", question->user,
+                            "stream", model->stream, "store", false);
    if (question->system && question->system[0])
       json_object_set_new(root, "instructions", json_string(question->system));
    if (most > 0)
@@ -29,7 +30,8 @@ static void read_usage(rkb_reply_t *reply, const json_t *usage) {
    rkb_json_count_of(usage, "input_tokens", &reply->input_tokens);
    rkb_json_count_of(usage, "output_tokens", &reply->output_tokens);
    rkb_json_count_of(json_object_get(usage, "input_tokens_details"), "cached_tokens", &reply->cached_tokens);
-   rkb_json_count_of(json_object_get(usage, "output_tokens_details"), "reasoning_tokens", &reply->reasoning_tokens);
+   rkb_json_count_of(json_object_get(usage, "output_tokens_details"), "reasoning_tokens",
+                     &reply->reasoning_tokens);
    reply->usage_final = reply->input_tokens >= 0 && reply->output_tokens >= 0;
 }
 
@@ -95,6 +97,11 @@ static void headers(const char *key, rkb_text_t *out) {
    rkb_provider_openai.headers(key, out);
 }
 
-const rkb_provider_t rkb_provider_openai_responses = {.name = "openai-responses", .base_url = "https://api.openai.com/v1",
-                                                      .takes_key = true, .body = body, .path = path, .headers = headers,
-                                                      .event = event, .whole = whole};
+const rkb_provider_t rkb_provider_openai_responses = {.name = "openai-responses",
+                                                      .base_url = "https://api.openai.com/v1",
+                                                      .takes_key = true,
+                                                      .body = body,
+                                                      .path = path,
+                                                      .headers = headers,
+                                                      .event = event,
+                                                      .whole = whole};

@@ -3,11 +3,13 @@
 
 #include <string.h>
 
-const rkb_provider_t *const rkb_providers[] = {&rkb_provider_openai, &rkb_provider_anthropic, &rkb_provider_gemini,
-                                               &rkb_provider_openai_responses, &rkb_provider_command, NULL};
+const rkb_provider_t *const rkb_providers[] = {&rkb_provider_openai,  &rkb_provider_anthropic,
+                                               &rkb_provider_gemini,  &rkb_provider_openai_responses,
+                                               &rkb_provider_command, NULL};
 
 void rkb_reply_init(rkb_reply_t *reply) {
-   *reply = (rkb_reply_t){.input_tokens = -1, .cached_tokens = -1, .output_tokens = -1, .reasoning_tokens = -1};
+   *reply =
+      (rkb_reply_t){.input_tokens = -1, .cached_tokens = -1, .output_tokens = -1, .reasoning_tokens = -1};
    rkb_text_init(&reply->text, RKB_ARCHIVE_MAX_REPLY);
    rkb_text_init(&reply->refusal, 64u << 10);
    rkb_text_init(&reply->trouble, 1024);
@@ -54,9 +56,11 @@ void rkb_reply_whole(rkb_reply_t *reply, const rkb_provider_t *provider, const c
 void rkb_reply_trouble(rkb_reply_t *reply, const char *body, size_t bytes) {
    rkb_error_t err = {0};
    json_t *root = rkb_json_parse(body ? body : "", bytes, &err);
-   const json_t *first = json_is_array(root) ? json_array_get(root, 0) : root; /* Gemini wraps its errors in a list */
+   const json_t *first =
+      json_is_array(root) ? json_array_get(root, 0) : root; /* Gemini wraps its errors in a list */
    const json_t *error = json_object_get(first, "error");
-   const char *message = json_is_string(error) ? json_string_value(error) : rkb_json_text_of(error, "message");
+   const char *message =
+      json_is_string(error) ? json_string_value(error) : rkb_json_text_of(error, "message");
    rkb_text_clear(&reply->trouble);
    if (message[0])
       rkb_text_format(&reply->trouble, "%.600s", message);

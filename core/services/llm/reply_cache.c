@@ -29,7 +29,8 @@ bool rkb_reply_cache_read(const char *key, rkb_reply_t *reply) {
    size_t length = 0;
    rkb_error_t err = {0};
    json_t *root = NULL;
-   if (path && rkb_path_exists(path) && rkb_file_read(path, 2 * (size_t)RKB_ARCHIVE_MAX_REPLY, &bytes, &length, &err) == RKB_OK)
+   if (path && rkb_path_exists(path) &&
+       rkb_file_read(path, 2 * (size_t)RKB_ARCHIVE_MAX_REPLY, &bytes, &length, &err) == RKB_OK)
       root = rkb_json_parse(bytes, length, &err);
    bool found = json_is_string(json_object_get(root, "text"));
    if (found) {
@@ -52,15 +53,17 @@ bool rkb_reply_cache_read(const char *key, rkb_reply_t *reply) {
 
 int rkb_reply_cache_write(const char *key, const rkb_reply_t *reply, rkb_error_t *err) {
    char *directory = folder(), *path = path_of(key), *text = NULL;
-   json_t *root = json_pack("{s:s, s:I, s:I, s:I, s:I, s:b, s:b, s:b}", "text", rkb_text_get(&reply->text), "input_tokens",
-                            (json_int_t)reply->input_tokens, "cached_tokens", (json_int_t)reply->cached_tokens, "output_tokens",
-                            (json_int_t)reply->output_tokens, "reasoning_tokens", (json_int_t)reply->reasoning_tokens, "truncated",
-                            reply->truncated, "refused", reply->refused, "filtered", reply->filtered);
+   json_t *root = json_pack(
+      "{s:s, s:I, s:I, s:I, s:I, s:b, s:b, s:b}", "text", rkb_text_get(&reply->text), "input_tokens",
+      (json_int_t)reply->input_tokens, "cached_tokens", (json_int_t)reply->cached_tokens, "output_tokens",
+      (json_int_t)reply->output_tokens, "reasoning_tokens", (json_int_t)reply->reasoning_tokens, "truncated",
+      reply->truncated, "refused", reply->refused, "filtered", reply->filtered);
    int status = RKB_OK;
    if (root)
       text = rkb_json_canonical(root);
    if (!directory || !path || !text)
-      status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "there is no place for the cache of replies: neither XDG_CACHE_HOME nor HOME is set");
+      status = rkb_fail(err, RKB_ERR_UNAVAILABLE,
+                        "there is no place for the cache of replies: neither XDG_CACHE_HOME nor HOME is set");
    if (status == RKB_OK)
       status = rkb_make_directories(directory, err);
    if (status == RKB_OK)

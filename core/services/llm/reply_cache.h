@@ -1,5 +1,5 @@
-/* Replies kept across runs ("cache: read-write"), one small file a question and draw below $XDG_CACHE_HOME/rkb/replies.  May
- * vanish at any time.  [any] */
+/* Replies kept across runs ("cache: read-write"), one small file a question and draw below
+ * $XDG_CACHE_HOME/rkb/replies.  May vanish at any time.  [any] */
 #ifndef RKB_SERVICES_LLM_REPLY_CACHE_H
 #define RKB_SERVICES_LLM_REPLY_CACHE_H
 

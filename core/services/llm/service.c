@@ -9,7 +9,8 @@ int rkb_llm_open(const rkb_llm_options_t *options, rkb_llm_t **out, rkb_error_t 
    llm->options = *options;
    int status = RKB_OK;
    if (rkb_models_need_http(options->models) && !options->http)
-      status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "this build has no HTTP client (it was configured with RKB_HTTP=OFF), and the "
+      status = rkb_fail(err, RKB_ERR_UNAVAILABLE,
+                        "this build has no HTTP client (it was configured with RKB_HTTP=OFF), and the "
                         "pipeline's models need one; only command: and replay: work without");
    if (status == RKB_OK)
       status = rkb_keys_open(options->models, &llm->keys, err);
@@ -49,9 +50,11 @@ void rkb_llm_tell_over_budget(rkb_llm_t *llm, const rkb_model_t *model, double r
    char text[320];
    if (__atomic_exchange_n(&llm->told_over_budget, true, __ATOMIC_RELAXED))
       return;
-   snprintf(text, sizeof text, "%.4f of %.2f USD are spent and reserved, and a question to model '%.60s' may cost %.4f: such questions "
-            "are not asked any more; what is free goes on", rkb_ledger_spent(llm->ledger), llm->options.cost_limit, model->face.name,
-            reservation);
+   snprintf(text, sizeof text,
+            "%.4f of %.2f USD are spent and reserved, and a question to model '%.60s' may cost %.4f: such "
+            "questions "
+            "are not asked any more; what is free goes on",
+            rkb_ledger_spent(llm->ledger), llm->options.cost_limit, model->face.name, reservation);
    if (llm->options.over_budget)
       llm->options.over_budget(llm->options.argument, text);
 }

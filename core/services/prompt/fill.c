@@ -1,4 +1,5 @@
-/* Filling a prompt (prompt.h).  Values are put in as they are: what looks like a slot inside a value stays text. */
+/* Filling a prompt (prompt.h).  Values are put in as they are: what looks like a slot inside a value stays
+ * text. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/json.h"
@@ -45,7 +46,8 @@ static uint64_t size_of(filling_t *filling, const rkb_slot_entry_t *entry) {
 }
 
 /* Leaves out the entry of lowest priority, of equal ones the last, until the rest fits. */
-static void choose(filling_t *filling, const rkb_template_slot_t *slot, const rkb_slot_value_t *value, bool *kept) {
+static void choose(filling_t *filling, const rkb_template_slot_t *slot, const rkb_slot_value_t *value,
+                   bool *kept) {
    uint64_t sizes[RKB_MAX_SLOT_ENTRIES], total = 0;
    uint32_t count = value->count < RKB_MAX_SLOT_ENTRIES ? value->count : RKB_MAX_SLOT_ENTRIES;
    for (uint32_t i = 0; i < count; i++) {
@@ -64,8 +66,9 @@ static void choose(filling_t *filling, const rkb_template_slot_t *slot, const rk
       kept[worst] = false;
       total -= sizes[worst];
       filling->cut++;
-      json_array_append_new(filling->cuts, json_pack("{s:s, s:i, s:s, s:I}", "slot", slot->name, "entry", (int)worst, "label",
-                                                     entry->label ? entry->label : "", "bytes", (json_int_t)sizes[worst]));
+      json_array_append_new(filling->cuts, json_pack("{s:s, s:i, s:s, s:I}", "slot", slot->name, "entry",
+                                                     (int)worst, "label", entry->label ? entry->label : "",
+                                                     "bytes", (json_int_t)sizes[worst]));
    }
 }
 
@@ -93,7 +96,8 @@ static void write_section(filling_t *filling, const rkb_template_section_t *sect
       const rkb_template_line_t *line = &section->lines[i];
       bool empty = false;
       for (uint32_t j = 0; j < line->count; j++)
-         empty |= !line->pieces[j].text && line->pieces[j].slot >= 0 && !filling->values[line->pieces[j].slot].length;
+         empty |= !line->pieces[j].text && line->pieces[j].slot >= 0 &&
+                  !filling->values[line->pieces[j].slot].length;
       if (empty && line->slots == 1)
          continue;
       for (uint32_t j = 0; j < line->count; j++) {
@@ -101,27 +105,32 @@ static void write_section(filling_t *filling, const rkb_template_section_t *sect
          if (piece->text)
             rkb_text_append(out, piece->text, piece->bytes);
          else
-            rkb_text_add(out, piece->slot < 0 ? filling->marker : rkb_text_get(&filling->values[piece->slot]));
+            rkb_text_add(out,
+                         piece->slot < 0 ? filling->marker : rkb_text_get(&filling->values[piece->slot]));
       }
       rkb_text_add(out, "\n");
    }
 }
 
-static int finish(filling_t *filling, const rkb_prompt_t *prompt, rkb_filled_prompt_t **out, rkb_error_t *err) {
+static int finish(filling_t *filling, const rkb_prompt_t *prompt, rkb_filled_prompt_t **out,
+                  rkb_error_t *err) {
    rkb_filled_prompt_t *filled = calloc(1, sizeof *filled);
    rkb_text_t system, user;
    rkb_text_init(&system, MOST_BYTES);
    rkb_text_init(&user, MOST_BYTES);
    write_section(filling, &filling->template->system, &system);
    write_section(filling, &filling->template->user, &user);
-   json_t *about = json_pack("{s:s, s:s, s:O, s:O}", "prompt", prompt->hash, "marker", filling->marker, "slots", filling->slots, "cut",
-                             filling->cuts);
+   json_t *about = json_pack("{s:s, s:s, s:O, s:O}", "prompt", prompt->hash, "marker", filling->marker,
+                             "slots", filling->slots, "cut", filling->cuts);
    char *provenance = about ? rkb_json_canonical(about) : NULL;
    bool cut = system.cut || user.cut;
    char *system_text = rkb_text_take(&system), *user_text = rkb_text_take(&user);
    json_decref(about);
    if (filled && provenance && system_text && user_text && !cut) {
-      *filled = (rkb_filled_prompt_t){.size = sizeof *filled, .cut = filling->cut, .system = system_text, .user = user_text,
+      *filled = (rkb_filled_prompt_t){.size = sizeof *filled,
+                                      .cut = filling->cut,
+                                      .system = system_text,
+                                      .user = user_text,
                                       .provenance = provenance};
       *out = filled;
       return RKB_OK;
@@ -134,8 +143,8 @@ static int finish(filling_t *filling, const rkb_prompt_t *prompt, rkb_filled_pro
               : rkb_fail(err, RKB_ERR_INVALID, "the prompt's values are no UTF-8, or memory is out");
 }
 
-int rkb_prompt_fill(const rkb_prompt_t *prompt, const rkb_slot_value_t *values, uint32_t count, rkb_random_t *marker,
-                    rkb_filled_prompt_t **filled, rkb_error_t *err) {
+int rkb_prompt_fill(const rkb_prompt_t *prompt, const rkb_slot_value_t *values, uint32_t count,
+                    rkb_random_t *marker, rkb_filled_prompt_t **filled, rkb_error_t *err) {
    rkb_problems_t problems;
    filling_t filling = {.slots = json_object(), .cuts = json_array()};
    rkb_arena_t *arena = rkb_arena_new(16u << 20);
@@ -152,7 +161,8 @@ int rkb_prompt_fill(const rkb_prompt_t *prompt, const rkb_slot_value_t *values, 
       for (uint32_t i = 0; i < filling.template->slot_count; i++)
          rkb_text_free(&filling.values[i]);
    } else {
-      status = problems.errors ? rkb_problems_error(&problems, err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+      status =
+         problems.errors ? rkb_problems_error(&problems, err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    }
    json_decref(filling.slots);
    json_decref(filling.cuts);

@@ -1,22 +1,25 @@
-/* The cost-aware bandit (choice.h): a model's reward is the gain its candidates brought for a dollar.  Costs are those a reply
- * is worth, recorded in the candidate's note, so that a reply from the archive or the cache counts like a bought one.
- * UCB1: Auer, Cesa-Bianchi, Fischer, 'Finite-time analysis of the multiarmed bandit problem', 2002.  Thompson sampling with a
- * normal approximation: Chapelle, Li, 'An empirical evaluation of Thompson sampling', 2011. */
+/* The cost-aware bandit (choice.h): a model's reward is the gain its candidates brought for a dollar.  Costs
+ * are those a reply is worth, recorded in the candidate's note, so that a reply from the archive or the cache
+ * counts like a bought one. UCB1: Auer, Cesa-Bianchi, Fischer, 'Finite-time analysis of the multiarmed bandit
+ * problem', 2002.  Thompson sampling with a normal approximation: Chapelle, Li, 'An empirical evaluation of
+ * Thompson sampling', 2011. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "choice.h"
 
-#define ACCEPTED 0.05    /* a right kernel that is no faster is worth something: others can build on it */
-#define LEAST_COST 1e-6  /* USD; a free model must not divide by zero */
+#define ACCEPTED 0.05   /* a right kernel that is no faster is worth something: others can build on it */
+#define LEAST_COST 1e-6 /* USD; a free model must not divide by zero */
 
 /* "model NAME, $0.0123; ...": false when the note is none of ours. */
-static bool read_note(const char *note, const choice_model_t *models, uint32_t count, uint32_t *arm, double *cost) {
+static bool read_note(const char *note, const choice_model_t *models, uint32_t count, uint32_t *arm,
+                      double *cost) {
    if (!note || strncmp(note, "model ", 6) != 0)
       return false;
    const char *name = note + 6, *comma = strstr(name, ", $");
    for (uint32_t i = 0; comma && i < count; i++)
-      if (strlen(models[i].model) == (size_t)(comma - name) && strncmp(models[i].model, name, (size_t)(comma - name)) == 0) {
+      if (strlen(models[i].model) == (size_t)(comma - name) &&
+          strncmp(models[i].model, name, (size_t)(comma - name)) == 0) {
          *arm = i;
          *cost = strtod(comma + 3, NULL);
          return true;
@@ -37,14 +40,16 @@ void bandit_read(const context_t *context, const choice_model_t *models, uint32_
          arms[arm].tries++;
          arms[arm].cost += cost;
          if (accepted)
-            arms[arm].gain += ACCEPTED + (isfinite(best) && row->objective < best ? log(best / row->objective) : 0);
+            arms[arm].gain +=
+               ACCEPTED + (isfinite(best) && row->objective < best ? log(best / row->objective) : 0);
       }
       if (accepted && row->objective < best)
          best = row->objective;
    }
 }
 
-/* Gain for a dollar, scaled so that the best arm has 1: UCB's confidence term is made for rewards from 0 to 1. */
+/* Gain for a dollar, scaled so that the best arm has 1: UCB's confidence term is made for rewards from 0
+ * to 1. */
 static void rates(const bandit_arm_t *arms, uint32_t count, double *rate) {
    double most = 0;
    for (uint32_t i = 0; i < count; i++) {
@@ -71,7 +76,8 @@ uint32_t bandit_ucb(const bandit_arm_t *arms, uint32_t count) {
    return chosen;
 }
 
-uint32_t bandit_thompson(const bandit_arm_t *arms, uint32_t count, const rkb_random_api_t *random, rkb_random_t *stream) {
+uint32_t bandit_thompson(const bandit_arm_t *arms, uint32_t count, const rkb_random_api_t *random,
+                         rkb_random_t *stream) {
    double rate[CHOICE_MOST] = {0}, best = -INFINITY;
    uint32_t chosen = 0;
    rates(arms, count, rate);

@@ -16,7 +16,8 @@ void context_services_find(const rkb_host_t *host, context_services_t *services)
    services->random = host->get_extension(host, RKB_EXT_RANDOM);
 }
 
-void context_open(context_t *context, const rkb_host_t *host, rkb_job_t job, const context_services_t *services) {
+void context_open(context_t *context, const rkb_host_t *host, rkb_job_t job,
+                  const context_services_t *services) {
    rkb_archive_query_t query = {.size = sizeof query, .order = RKB_ARCHIVE_BY_NUMBER, .limit = MOST_ROWS};
    rkb_error_t err = {0};
    memset(context, 0, sizeof *context);
@@ -52,7 +53,8 @@ const char *context_format(context_t *context, const char *fmt, ...) {
    return context_keep(context, text);
 }
 
-void context_add(context_t *context, const char *name, const char *text, const char *label, int32_t priority, bool fenced) {
+void context_add(context_t *context, const char *name, const char *text, const char *label, int32_t priority,
+                 bool fenced) {
    context_slot_t *slot = NULL;
    if (!text || !text[0])
       return;
@@ -67,7 +69,8 @@ void context_add(context_t *context, const char *name, const char *text, const c
       context->failed |= !slot;
       return;
    }
-   slot->entries[slot->count++] = (rkb_slot_entry_t){.text = text, .label = label, .priority = priority, .fenced = fenced};
+   slot->entries[slot->count++] =
+      (rkb_slot_entry_t){.text = text, .label = label, .priority = priority, .fenced = fenced};
 }
 
 static uint32_t row_count(const context_t *context) {
@@ -83,18 +86,21 @@ static const rkb_archive_row_t *row_of(const context_t *context, int64_t number)
    return NULL;
 }
 
-/* "12.3, which the model says is limited by ..." from the measurement's detail, as JSON: a model reads that well. */
+/* "12.3, which the model says is limited by ..." from the measurement's detail, as JSON: a model reads that
+ * well. */
 static const char *describe_objective(context_t *context, int64_t number, const char *objective) {
    double value = 0;
    char detail[MOST_DETAIL] = "";
    if (!context->services->archive || !objective || !objective[0] ||
-       !context->services->archive->measurement(context->host, context->job, number, objective, &value, detail, sizeof detail))
+       !context->services->archive->measurement(context->host, context->job, number, objective, &value,
+                                                detail, sizeof detail))
       return "";
    return context_format(context, "%s = %.6g%s%s", objective, value, detail[0] ? "; details: " : "", detail);
 }
 
 void context_add_best(context_t *context, const char *objective, uint32_t count) {
-   rkb_archive_query_t query = {.size = sizeof query, .order = RKB_ARCHIVE_BY_OBJECTIVE, .limit = 256, .standing = RKB_ACCEPT};
+   rkb_archive_query_t query = {
+      .size = sizeof query, .order = RKB_ARCHIVE_BY_OBJECTIVE, .limit = 256, .standing = RKB_ACCEPT};
    const rkb_archive_row_t *chosen[RKB_MAX_SLOT_ENTRIES];
    rkb_archive_rows_t *rows = NULL;
    rkb_error_t err = {0};
@@ -115,7 +121,8 @@ void context_add_best(context_t *context, const char *objective, uint32_t count)
    /* Slow to fast: what comes last is read with most attention, and the row shows where it leads. */
    for (uint32_t i = found; i-- > 0;) {
       const rkb_archive_row_t *row = chosen[i];
-      const char *label = context_format(context, "candidate %lld, tune %s", (long long)row->number, row->tune);
+      const char *label =
+         context_format(context, "candidate %lld, tune %s", (long long)row->number, row->tune);
       const char *measured = describe_objective(context, row->number, objective);
       const char *text = context_format(context, "%s%s%s", row->source, measured[0] ? "\n/* measured: " : "",
                                         measured[0] ? context_format(context, "%s */", measured) : "");
@@ -132,22 +139,29 @@ void context_add_verdicts(context_t *context, uint32_t count) {
       const rkb_archive_row_t *row = context->services->archive->rows_at(context->rows, i);
       if (strcmp(row->standing, RKB_REJECT) != 0)
          continue;
-      const char *text = context_format(context, "%s: %s%s%s", row->reason, row->message, row->evidence ? "\nevidence: " : "",
-                                        row->evidence ? row->evidence : "");
-      context_add(context, "verdicts", text, context_format(context, "candidate %lld", (long long)row->number), (int32_t)(i - first), true);
+      const char *text =
+         context_format(context, "%s: %s%s%s", row->reason, row->message, row->evidence ? "\nevidence: " : "",
+                        row->evidence ? row->evidence : "");
+      context_add(context, "verdicts", text,
+                  context_format(context, "candidate %lld", (long long)row->number), (int32_t)(i - first),
+                  true);
    }
 }
 
-void context_add_candidate(context_t *context, const char *slot, const rkb_item_t *candidate, int32_t priority) {
+void context_add_candidate(context_t *context, const char *slot, const rkb_item_t *candidate,
+                           int32_t priority) {
    const rkb_host_t *host = context->host;
-   const char *source = host->item_text(host, candidate, "source"), *tune = host->item_json(host, candidate, "tune");
+   const char *source = host->item_text(host, candidate, "source"),
+              *tune = host->item_json(host, candidate, "tune");
    int64_t number = 0;
    host->item_int(host, candidate, "number", &number);
-   context_add(context, slot, source, context_format(context, "candidate %lld, tune %s", (long long)number, tune ? tune : "{}"),
+   context_add(context, slot, source,
+               context_format(context, "candidate %lld, tune %s", (long long)number, tune ? tune : "{}"),
                priority, true);
 }
 
-void context_add_findings(context_t *context, const char *slot, const rkb_item_t *candidate, const char *objective) {
+void context_add_findings(context_t *context, const char *slot, const rkb_item_t *candidate,
+                          const char *objective) {
    const rkb_host_t *host = context->host;
    int64_t number = 0;
    host->item_int(host, candidate, "number", &number);
@@ -156,18 +170,22 @@ void context_add_findings(context_t *context, const char *slot, const rkb_item_t
       return;
    const char *label = context_format(context, "candidate %lld", (long long)number);
    if (row->message && row->message[0])
-      context_add(context, slot, context_format(context, "%s, %s: %s%s%s", row->standing, row->reason, row->message,
-                                                row->evidence ? "\nevidence: " : "", row->evidence ? row->evidence : ""),
+      context_add(context, slot,
+                  context_format(context, "%s, %s: %s%s%s", row->standing, row->reason, row->message,
+                                 row->evidence ? "\nevidence: " : "", row->evidence ? row->evidence : ""),
                   label, 2, true);
    context_add(context, slot, describe_objective(context, number, objective), label, 1, true);
 }
 
-int context_fill(context_t *context, const rkb_prompt_t *prompt, uint32_t child, rkb_filled_prompt_t **filled, rkb_error_t *err) {
+int context_fill(context_t *context, const rkb_prompt_t *prompt, uint32_t child, rkb_filled_prompt_t **filled,
+                 rkb_error_t *err) {
    rkb_slot_value_t values[CONTEXT_SLOTS] = {{0}};
    rkb_random_t stream = context->services->random->for_job(context->host, context->job, child);
    if (context->failed)
       return rkb_fail(err, RKB_ERR_NOMEM, "the prompt's values do not fit into memory");
    for (uint32_t i = 0; i < context->slot_count; i++)
-      values[i] = (rkb_slot_value_t){.name = context->slots[i].name, .entries = context->slots[i].entries, .count = context->slots[i].count};
+      values[i] = (rkb_slot_value_t){.name = context->slots[i].name,
+                                     .entries = context->slots[i].entries,
+                                     .count = context->slots[i].count};
    return context->services->prompt->fill(prompt, values, context->slot_count, &stream, filled, err);
 }

@@ -1,5 +1,6 @@
-/* What goes into a prompt's slots: the task, the device, kernels known so far, what was found about them.  One job's; built
- * on a worker.  All that comes from the archive comes through the job, and so from its window. */
+/* What goes into a prompt's slots: the task, the device, kernels known so far, what was found about them. One
+ * job's; built on a worker.  All that comes from the archive comes through the job, and so from its window.
+ */
 #ifndef PLUGIN_ASKING_CONTEXT_H
 #define PLUGIN_ASKING_CONTEXT_H
 
@@ -35,16 +36,18 @@ typedef struct context {
    uint32_t slot_count;
    char *texts[CONTEXT_MOST_TEXTS]; /* owned */
    uint32_t text_count;
-   rkb_archive_rows_t *rows;        /* visible candidates, oldest first; or NULL */
-   bool failed;                     /* memory is out, or there is too much of something */
+   rkb_archive_rows_t *rows; /* visible candidates, oldest first; or NULL */
+   bool failed;              /* memory is out, or there is too much of something */
 } context_t;
 
 void context_services_find(const rkb_host_t *host, context_services_t *services);
-void context_open(context_t *context, const rkb_host_t *host, rkb_job_t job, const context_services_t *services);
+void context_open(context_t *context, const rkb_host_t *host, rkb_job_t job,
+                  const context_services_t *services);
 void context_close(context_t *context);
 
 /* Adds an entry to a slot.  text and label are kept as they are unless made by context_format. */
-void context_add(context_t *context, const char *slot, const char *text, const char *label, int32_t priority, bool fenced);
+void context_add(context_t *context, const char *slot, const char *text, const char *label, int32_t priority,
+                 bool fenced);
 /* A text that lives as long as the context; "" when memory is out. */
 const char *context_format(context_t *context, const char *fmt, ...) RKB_PRINTF(2, 3);
 const char *context_keep(context_t *context, char *text); /* takes a malloc'd text */
@@ -58,11 +61,15 @@ void context_add_hints(context_t *context);
 void context_add_best(context_t *context, const char *objective, uint32_t count);
 /* Slot "verdicts": what was last found wrong, at most count, newest last. */
 void context_add_verdicts(context_t *context, uint32_t count);
-/* Slot "kernel" (or another): a candidate's source, with its assignment; and slot "findings": what is known about it. */
-void context_add_candidate(context_t *context, const char *slot, const rkb_item_t *candidate, int32_t priority);
-void context_add_findings(context_t *context, const char *slot, const rkb_item_t *candidate, const char *objective);
+/* Slot "kernel" (or another): a candidate's source, with its assignment; and slot "findings": what is known
+ * about it. */
+void context_add_candidate(context_t *context, const char *slot, const rkb_item_t *candidate,
+                           int32_t priority);
+void context_add_findings(context_t *context, const char *slot, const rkb_item_t *candidate,
+                          const char *objective);
 
 /* Fills the prompt; *filled is owned. */
-int context_fill(context_t *context, const rkb_prompt_t *prompt, uint32_t child, rkb_filled_prompt_t **filled, rkb_error_t *err);
+int context_fill(context_t *context, const rkb_prompt_t *prompt, uint32_t child, rkb_filled_prompt_t **filled,
+                 rkb_error_t *err);
 
 #endif

@@ -9,20 +9,21 @@ typedef struct proposal {
    const rkb_prompt_t *prompt;
    const choice_model_t *models;
    uint32_t model_count;
-   const char *choice;              /* "weights", "ucb", "thompson" */
-   uint32_t child;                  /* which of the job's proposals */
-   const char *what;                /* for the note: "translation", "fix of 12" */
+   const char *choice; /* "weights", "ucb", "thompson" */
+   uint32_t child;     /* which of the job's proposals */
+   const char *what;   /* for the note: "translation", "fix of 12" */
    const rkb_item_t *const *parents;
    uint32_t parent_count;
-   const char *edited;              /* text that edits of the reply apply to, or NULL: only whole kernels are read */
+   const char *edited; /* text that edits of the reply apply to, or NULL: only whole kernels are read */
 } proposal_t;
 
 enum proposal_result {
-   PROPOSAL_MADE = 1,  /* a candidate was emitted, be it one that cannot be used */
-   PROPOSAL_NONE,      /* no money, or no reply: nothing to emit; err->message says why */
+   PROPOSAL_MADE = 1, /* a candidate was emitted, be it one that cannot be used */
+   PROPOSAL_NONE,     /* no money, or no reply: nothing to emit; err->message says why */
 };
 
 /* RKB_OK with *result, or a failure of the program's own. */
-int proposal_make(context_t *context, const rkb_llm_api_t *llm, const proposal_t *proposal, uint32_t *result, rkb_error_t *err);
+int proposal_make(context_t *context, const rkb_llm_api_t *llm, const proposal_t *proposal, uint32_t *result,
+                  rkb_error_t *err);
 
 #endif

@@ -21,7 +21,8 @@ static char *read_file(const char *directory, const char *name) {
 }
 
 static const char *dtype_name(uint32_t dtype) {
-   static const char *const names[] = {"", "float16", "bfloat16", "float32", "float64", "int32", "int64", "uint8"};
+   static const char *const names[] = {"",        "float16", "bfloat16", "float32",
+                                       "float64", "int32",   "int64",    "uint8"};
    return dtype < sizeof names / sizeof names[0] ? names[dtype] : "";
 }
 
@@ -31,7 +32,8 @@ static const char *role_name(uint32_t role) {
 
 static void add_tensor(char *out, size_t size, const rkb_tensor_t *tensor) {
    size_t used = strlen(out);
-   snprintf(out + used, size - used, "\n  %s: %s, %s, shape [", tensor->name, role_name(tensor->role), dtype_name(tensor->dtype));
+   snprintf(out + used, size - used, "\n  %s: %s, %s, shape [", tensor->name, role_name(tensor->role),
+            dtype_name(tensor->dtype));
    for (uint32_t i = 0; i < tensor->rank; i++) {
       used = strlen(out);
       snprintf(out + used, size - used, "%s%lld", i ? ", " : "", (long long)tensor->shape[i]);
@@ -45,16 +47,19 @@ static void add_case(context_t *context, const rkb_case_t *the_case, int32_t pri
    snprintf(text, sizeof text, "Case %s:", the_case->name);
    for (uint32_t i = 0; i < the_case->dim_count; i++) {
       size_t used = strlen(text);
-      snprintf(text + used, sizeof text - used, " %s = %lld", the_case->dims[i].name, (long long)the_case->dims[i].value);
+      snprintf(text + used, sizeof text - used, " %s = %lld", the_case->dims[i].name,
+               (long long)the_case->dims[i].value);
    }
    for (uint32_t i = 0; i < the_case->attribute_count; i++) {
       size_t used = strlen(text);
-      snprintf(text + used, sizeof text - used, " %s = %g", the_case->attributes[i].name, the_case->attributes[i].value);
+      snprintf(text + used, sizeof text - used, " %s = %g", the_case->attributes[i].name,
+               the_case->attributes[i].value);
    }
    for (uint32_t i = 0; i < the_case->tensor_count; i++)
       add_tensor(text, sizeof text, &the_case->tensors[i]);
    size_t used = strlen(text);
-   snprintf(text + used, sizeof text - used, "\n  arithmetic: %.4g operations, least traffic: %.4g bytes", the_case->operations, the_case->bytes);
+   snprintf(text + used, sizeof text - used, "\n  arithmetic: %.4g operations, least traffic: %.4g bytes",
+            the_case->operations, the_case->bytes);
    context_add(context, "task", context_format(context, "%s", text), NULL, priority, false);
 }
 
@@ -64,10 +69,13 @@ void context_add_task(context_t *context) {
       return;
    const rkb_task_info_t *info = task->info(context->host);
    const rkb_case_t *the_case;
-   context_add(context, "task", context_format(context, "Task %s, direction %s, precision class %s. %s", info->name, info->direction,
-                                               info->precision, info->summary), NULL, 100, false);
+   context_add(context, "task",
+               context_format(context, "Task %s, direction %s, precision class %s. %s", info->name,
+                              info->direction, info->precision, info->summary),
+               NULL, 100, false);
    context_add(context, "task", info->reference, "reference.py", 90, true);
-   context_add(context, "task", context_keep(context, read_file(info->directory, "task.yaml")), "task.yaml", 80, true);
+   context_add(context, "task", context_keep(context, read_file(info->directory, "task.yaml")), "task.yaml",
+               80, true);
    for (uint32_t i = 0; i < 4 && (the_case = task->case_at(context->host, RKB_CASE_BENCH, i)); i++)
       add_case(context, the_case, 70 - (int32_t)i);
    for (uint32_t i = 0; i < 6 && (the_case = task->case_at(context->host, RKB_CASE_CHECK, i)); i++)
@@ -75,20 +83,25 @@ void context_add_task(context_t *context) {
 }
 
 void context_add_device(context_t *context) {
-   const rkb_device_t *device = context->services->kernel ? context->services->kernel->device(context->host) : NULL;
+   const rkb_device_t *device =
+      context->services->kernel ? context->services->kernel->device(context->host) : NULL;
    if (!device)
       return;
-   context_add(context, "device",
-               context_format(context,
-                              "%s (%s): %lld multiprocessors at %.2f GHz; memory %.2f TB/s (a plain copy reaches %.2f), second-level "
-                              "cache %.0f MiB; a multiprocessor has %lld KiB of shared memory (a block at most %lld KiB), %lld "
-                              "registers (a thread at most %lld), up to %lld threads and %lld blocks; %g float32 operations a clock "
-                              "each. An empty launch takes %.2f us.",
-                              device->title, device->architecture, (long long)device->multiprocessors, device->clock_hz * 1e-9,
-                              device->memory_bandwidth * 1e-12, device->memory_sustained * 1e-12, device->l2_bytes / 1048576.0,
-                              (long long)device->shared_per_multiprocessor / 1024, (long long)device->shared_per_block_optin / 1024,
-                              (long long)device->registers_per_multiprocessor, (long long)device->registers_per_thread,
-                              (long long)device->threads_per_multiprocessor, (long long)device->blocks_per_multiprocessor,
-                              device->f32_per_clock, device->launch_floor_s * 1e6),
-               NULL, 0, false);
+   context_add(
+      context, "device",
+      context_format(
+         context,
+         "%s (%s): %lld multiprocessors at %.2f GHz; memory %.2f TB/s (a plain copy reaches %.2f), "
+         "second-level "
+         "cache %.0f MiB; a multiprocessor has %lld KiB of shared memory (a block at most %lld KiB), %lld "
+         "registers (a thread at most %lld), up to %lld threads and %lld blocks; %g float32 operations a "
+         "clock "
+         "each. An empty launch takes %.2f us.",
+         device->title, device->architecture, (long long)device->multiprocessors, device->clock_hz * 1e-9,
+         device->memory_bandwidth * 1e-12, device->memory_sustained * 1e-12, device->l2_bytes / 1048576.0,
+         (long long)device->shared_per_multiprocessor / 1024,
+         (long long)device->shared_per_block_optin / 1024, (long long)device->registers_per_multiprocessor,
+         (long long)device->registers_per_thread, (long long)device->threads_per_multiprocessor,
+         (long long)device->blocks_per_multiprocessor, device->f32_per_clock, device->launch_floor_s * 1e6),
+      NULL, 0, false);
 }

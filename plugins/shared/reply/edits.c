@@ -1,4 +1,5 @@
-/* Applying edits (edits.h).  All is done in whole lines, so that a half-matched line never changes its other half. */
+/* Applying edits (edits.h).  All is done in whole lines, so that a half-matched line never changes its other
+ * half. */
 #include "edits.h"
 
 #include <stdlib.h>
@@ -106,11 +107,13 @@ static uint32_t like_line(span_t text, span_t search) {
    return 0;
 }
 
-static int find_place(span_t text, const edit_t *edit, uint32_t number, size_t *at, size_t *length, rkb_error_t *err) {
+static int find_place(span_t text, const edit_t *edit, uint32_t number, size_t *at, size_t *length,
+                      rkb_error_t *err) {
    const char *end = text.text + text.bytes;
    uint32_t line_number = 1, found = 0, lines[3] = {0};
    if (blank(edit->search))
-      return rkb_fail(err, RKB_ERR_INVALID, "edit %u searches for nothing; quote at least one line of the kernel", number);
+      return rkb_fail(err, RKB_ERR_INVALID,
+                      "edit %u searches for nothing; quote at least one line of the kernel", number);
    for (const char *line = text.text; line < end; line = next_line(line, end), line_number++) {
       size_t bytes = match_at(line, end, edit->search);
       if (!bytes)
@@ -125,14 +128,20 @@ static int find_place(span_t text, const edit_t *edit, uint32_t number, size_t *
    if (found == 1)
       return RKB_OK;
    if (found > 1)
-      return rkb_fail(err, RKB_ERR_INVALID, "edit %u: what it searches stands %u times in the kernel (lines %u, %u%s); quote more lines "
-                      "around it", number, found, lines[0], lines[1], found > 2 ? ", ..." : "");
+      return rkb_fail(
+         err, RKB_ERR_INVALID,
+         "edit %u: what it searches stands %u times in the kernel (lines %u, %u%s); quote more lines "
+         "around it",
+         number, found, lines[0], lines[1], found > 2 ? ", ..." : "");
    uint32_t like = like_line(text, edit->search);
    span_t first = trimmed(edit->search.text, edit->search.text + edit->search.bytes);
    if (like)
-      return rkb_fail(err, RKB_ERR_INVALID, "edit %u: what it searches is not in the kernel; its first line is like line %u, but "
-                      "indentation or the lines after differ", number, like);
-   return rkb_fail(err, RKB_ERR_INVALID, "edit %u: what it searches is not in the kernel, beginning with '%.*s'", number,
+      return rkb_fail(err, RKB_ERR_INVALID,
+                      "edit %u: what it searches is not in the kernel; its first line is like line %u, but "
+                      "indentation or the lines after differ",
+                      number, like);
+   return rkb_fail(err, RKB_ERR_INVALID,
+                   "edit %u: what it searches is not in the kernel, beginning with '%.*s'", number,
                    first.bytes > 80 ? 80 : (int)first.bytes, first.text);
 }
 
@@ -148,7 +157,8 @@ static char *replaced(span_t text, size_t at, size_t length, span_t replace) {
    return out;
 }
 
-int edits_apply(const char *text, const char *reply, size_t bytes, char **edited, uint32_t *count, rkb_error_t *err) {
+int edits_apply(const char *text, const char *reply, size_t bytes, char **edited, uint32_t *count,
+                rkb_error_t *err) {
    const char *at = reply, *end = reply + bytes;
    char *now = strdup(text);
    edit_t edit;
@@ -163,7 +173,8 @@ int edits_apply(const char *text, const char *reply, size_t bytes, char **edited
       if (more <= 0)
          break;
       if (++*count > EDITS_MOST) {
-         status = rkb_fail(err, RKB_ERR_INVALID, "more than %d edits; write the whole kernel instead", EDITS_MOST);
+         status =
+            rkb_fail(err, RKB_ERR_INVALID, "more than %d edits; write the whole kernel instead", EDITS_MOST);
          break;
       }
       span_t whole = {now, strlen(now)};
@@ -177,8 +188,11 @@ int edits_apply(const char *text, const char *reply, size_t bytes, char **edited
       now = next;
    }
    if (status == RKB_OK && more < 0)
-      status = rkb_fail(err, RKB_ERR_INVALID, "edit %u is broken: it needs <<<<<<< SEARCH, ======= and >>>>>>> REPLACE, each on its own "
-                        "line", *count + 1);
+      status =
+         rkb_fail(err, RKB_ERR_INVALID,
+                  "edit %u is broken: it needs <<<<<<< SEARCH, ======= and >>>>>>> REPLACE, each on its own "
+                  "line",
+                  *count + 1);
    if (status == RKB_OK && !*count)
       status = rkb_fail(err, RKB_ERR_INVALID, "the reply holds no edit");
    if (status != RKB_OK) {

@@ -31,7 +31,8 @@ static const char *line_end(const char *line, const char *end) {
    return newline ? newline : end;
 }
 
-/* Length of the fence that a line begins with (CommonMark: up to three spaces, then three or more of ` or ~), or 0. */
+/* Length of the fence that a line begins with (CommonMark: up to three spaces, then three or more of ` or ~),
+ * or 0. */
 static size_t fence_of(const char *line, const char *end, char *mark, bool *alone) {
    size_t indent = 0, length = 0;
    while (line + indent < end && line[indent] == ' ' && indent < 3)
@@ -52,9 +53,11 @@ static void classify(block_t *block) {
    const char *manifest = find(block->text, block->bytes, MANIFEST);
    const char *comment = find(block->text, block->bytes, "/*");
    block->code = find(block->text, block->bytes, "__global__") != NULL;
-   block->manifest = manifest && comment && comment < manifest && find(manifest, block->bytes - (size_t)(manifest - block->text), "*/");
+   block->manifest = manifest && comment && comment < manifest &&
+                     find(manifest, block->bytes - (size_t)(manifest - block->text), "*/");
    block->bare = !block->manifest && !block->code &&
-                 (manifest || (find(block->text, block->bytes, "launches:") && find(block->text, block->bytes, "task:")));
+                 (manifest ||
+                  (find(block->text, block->bytes, "launches:") && find(block->text, block->bytes, "task:")));
 }
 
 static void add(blocks_t *blocks, const char *start, const char *end, bool closed) {
@@ -129,9 +132,10 @@ static int join(const block_t *manifest, const block_t *code, char **source, rkb
       return refuse(err, "manifest and kernel together are larger than 256 KiB");
    if (find(manifest->text, manifest->bytes, "*/"))
       return refuse(err, "the manifest's block holds a comment's end but no whole comment");
-   int length = asprintf(source, "/* %s%.*s%s*/\n%.*s%s", headed ? "" : "rkb-kernel: 1\n", (int)manifest->bytes, manifest->text,
-                         manifest->bytes && manifest->text[manifest->bytes - 1] == '\n' ? "" : "\n", (int)code->bytes, code->text,
-                         code->bytes && code->text[code->bytes - 1] == '\n' ? "" : "\n");
+   int length =
+      asprintf(source, "/* %s%.*s%s*/\n%.*s%s", headed ? "" : "rkb-kernel: 1\n", (int)manifest->bytes,
+               manifest->text, manifest->bytes && manifest->text[manifest->bytes - 1] == '\n' ? "" : "\n",
+               (int)code->bytes, code->text, code->bytes && code->text[code->bytes - 1] == '\n' ? "" : "\n");
    return length < 0 ? rkb_fail(err, RKB_ERR_NOMEM, "out of memory") : RKB_OK;
 }
 
@@ -157,8 +161,12 @@ int extract_kernel(const char *reply, size_t bytes, char **source, rkb_error_t *
       else if (block->code)
          code = block;
    }
-   if (whole && whole->text == reply)
+   if (whole && whole->text == reply) {
       trim_bare(whole);
+      classify(whole);
+      if (!whole->code || !whole->manifest)
+         return refuse(err, "the reply holds no whole kernel: what follows its manifest breaks off");
+   }
    if (open_code)
       return refuse(err, "the reply ends inside a code block: it was cut off");
    if (whole)
@@ -168,7 +176,8 @@ int extract_kernel(const char *reply, size_t bytes, char **source, rkb_error_t *
    if (manifest && code) {
       block_t both = *manifest;
       char *joined = NULL;
-      if (asprintf(&joined, "%.*s\n%.*s", (int)manifest->bytes, manifest->text, (int)code->bytes, code->text) < 0)
+      if (asprintf(&joined, "%.*s\n%.*s", (int)manifest->bytes, manifest->text, (int)code->bytes,
+                   code->text) < 0)
          return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
       both.text = joined;
       both.bytes = strlen(joined);

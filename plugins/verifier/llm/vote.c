@@ -16,15 +16,16 @@ static void copy(char *out, size_t size, const json_t *text) {
       out[length - 1] = '\0'; /* no half character where it was cut */
 }
 
-/* The last object in the reply that has a verdict.  Judges think aloud, and code has braces too: every '{' from the end on is
- * tried.  Owned; NULL when there is none. */
+/* The last object in the reply that has a verdict.  Judges think aloud, and code has braces too: every '{'
+ * from the end on is tried.  Owned; NULL when there is none. */
 static json_t *find_answer(const char *reply, size_t bytes) {
    const char *at = reply + bytes;
    for (int tries = 0; tries < MOST_TRIES; tries++) {
       at = memrchr(reply, '{', (size_t)(at - reply));
       if (!at)
          break;
-      json_t *root = json_loadb(at, bytes - (size_t)(at - reply), JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES, NULL);
+      json_t *root =
+         json_loadb(at, bytes - (size_t)(at - reply), JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES, NULL);
       if (json_is_object(root) && json_object_get(root, "verdict"))
          return root;
       json_decref(root);
@@ -39,10 +40,14 @@ bool vote_read(const char *reply, size_t bytes, vote_t *vote) {
    json_t *root = find_answer(reply, bytes);
    const char *verdict = json_string_value(json_object_get(root, "verdict"));
    const json_t *confidence = json_object_get(root, "confidence");
-   bool understood = verdict && (strcmp(verdict, "right") == 0 || strcmp(verdict, "wrong") == 0 || strcmp(verdict, "unsure") == 0) &&
-                     json_is_number(confidence) && json_number_value(confidence) >= 0 && json_number_value(confidence) <= 1;
+   bool understood =
+      verdict &&
+      (strcmp(verdict, "right") == 0 || strcmp(verdict, "wrong") == 0 || strcmp(verdict, "unsure") == 0) &&
+      json_is_number(confidence) && json_number_value(confidence) >= 0 && json_number_value(confidence) <= 1;
    if (understood) {
-      vote->verdict = strcmp(verdict, "right") == 0 ? VOTE_RIGHT : strcmp(verdict, "wrong") == 0 ? VOTE_WRONG : VOTE_ABSTAINS;
+      vote->verdict = strcmp(verdict, "right") == 0   ? VOTE_RIGHT
+                      : strcmp(verdict, "wrong") == 0 ? VOTE_WRONG
+                                                      : VOTE_ABSTAINS;
       vote->confidence = json_number_value(confidence);
       copy(vote->line, sizeof vote->line, json_object_get(root, "line"));
       copy(vote->why, sizeof vote->why, json_object_get(root, "why"));

@@ -7,26 +7,27 @@
 enum vote_verdict { VOTE_ABSTAINS = 0, VOTE_RIGHT, VOTE_WRONG };
 
 typedef struct vote {
-   uint32_t verdict;    /* enum vote_verdict */
-   double confidence;   /* 0 to 1 */
-   double weight;       /* the judge's */
-   char line[200];      /* what it quotes, "" for nothing */
+   uint32_t verdict;  /* enum vote_verdict */
+   double confidence; /* 0 to 1 */
+   double weight;     /* the judge's */
+   char line[200];    /* what it quotes, "" for nothing */
    char why[300];
 } vote_t;
 
-/* Reads {"verdict": "right" | "wrong" | "unsure", "confidence": 0.8, "line": "...", "why": "..."} out of a reply.  False, with
- * an abstention, when it is no such answer. */
+/* Reads {"verdict": "right" | "wrong" | "unsure", "confidence": 0.8, "line": "...", "why": "..."} out of a
+ * reply.  False, with an abstention, when it is no such answer. */
 bool vote_read(const char *reply, size_t bytes, vote_t *vote);
 
 typedef struct vote_result {
-   uint32_t verdict;    /* enum vote_verdict; a draw abstains */
-   double confidence;   /* mean of those who voted like the result */
-   double share;        /* of the votes given, theirs */
+   uint32_t verdict;  /* enum vote_verdict; a draw abstains */
+   double confidence; /* mean of those who voted like the result */
+   double share;      /* of the votes given, theirs */
    uint32_t right, wrong, abstained;
-   uint32_t speaker;    /* index of the vote that says it best; of no meaning when all abstain */
+   uint32_t speaker; /* index of the vote that says it best; of no meaning when all abstain */
 } vote_result_t;
 
-/* weighted: weights times confidences are added up; otherwise heads are counted.  A vote under least confidence abstains. */
+/* weighted: weights times confidences are added up; otherwise heads are counted.  A vote under least
+ * confidence abstains. */
 vote_result_t vote_count(const vote_t *votes, uint32_t count, bool weighted, double least);
 
 /* The line of the source that the quotation is, from 1; 0 when it is not there. */
