@@ -10,8 +10,8 @@
 static void print_summary(rkb_archive_t *archive, const rkb_candidate_record_t *best) {
    char *objective = rkb_archive_get_fact(archive, "objective");
    char *tune = rkb_spell_tune(best->tune);
-   fprintf(stderr, "candidate %" PRId64 ": %s = %.6g %s\n", best->number, objective ? objective : "objective", best->objective,
-           rkb_objective_unit(best, objective));
+   fprintf(stderr, "candidate %" PRId64 ": %s = %.6g%s%s\n", best->number, objective ? objective : "objective",
+           best->objective, rkb_objective_unit(best, objective)[0] ? " " : "", rkb_objective_unit(best, objective));
    fprintf(stderr, "made by %s%s%s; tune: %s\n", best->operator_id, best->note ? ", " : "", best->note ? best->note : "",
            tune && tune[0] ? tune : "none");
    if (!rkb_was_executed(best))

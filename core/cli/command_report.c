@@ -1,4 +1,5 @@
 /* rkb report: a run on one page (cli/report/).  The main thread alone. */
+#include "cli/calibration.h"
 #include "cli/commands.h"
 #include "cli/report/report.h"
 #include "cli/run_archive.h"
@@ -17,6 +18,8 @@ static int run(const rkb_arguments_t *arguments) {
    } else {
       rkb_report_print(report);
       json_decref(report);
+      if (rkb_calibration_print(archive, &err) != RKB_OK)
+         code = rkb_say_error(&err);
    }
    rkb_archive_close(archive);
    return code;

@@ -23,6 +23,15 @@ typedef struct command_line {
    bool quiet, json;
 } command_line_t;
 
+static bool holds_a_run(const char *directory) {
+   char *path = rkb_run_path_pipeline(directory);
+   bool holds = path && rkb_path_exists(path);
+   if (!holds)
+      fprintf(stderr, "%s holds no run: there is no pipeline.yaml in it\n", directory);
+   free(path);
+   return holds;
+}
+
 static int read_command_line(const rkb_arguments_t *arguments, command_line_t *line) {
    const char *jobs = rkb_argument(arguments, "jobs");
    const char *pipeline = rkb_positional(arguments, 0);
@@ -41,6 +50,8 @@ static int read_command_line(const rkb_arguments_t *arguments, command_line_t *l
       fprintf(stderr, "--resume goes on in the run's own directory: leave --out away\n");
       return RKB_EXIT_USAGE;
    }
+   if (line->resume && !holds_a_run(line->resume))
+      return RKB_EXIT_USAGE;
    line->pipeline_path = pipeline ? strdup(pipeline) : rkb_run_path_pipeline(line->resume);
    return line->pipeline_path ? RKB_EXIT_OK : RKB_EXIT_BROKEN;
 }

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "engine/engine.h"
 #include "kernel/kernel.h"
+#include "task/python.h"
 
 static void look_for_compiler(rkb_tool_report_t *report) {
    const rkb_compilers_config_t config = {.processes = 1, .cache_directory = ""};
@@ -28,16 +29,33 @@ static void look_for_compiler(rkb_tool_report_t *report) {
    rkb_compilers_close(compilers);
 }
 
-/* Only the driver's library is looked at: counting devices would start it, and cost 0.1 s and memory on each. */
+/* The devices that this process can open: the driver names them nvidia0, nvidia1, ... */
+static unsigned count_gpus(void) {
+   DIR *listing = opendir("/dev");
+   unsigned count = 0;
+   if (!listing)
+      return 0;
+   for (struct dirent *entry = readdir(listing); entry; entry = readdir(listing)) {
+      const char *number = strncmp(entry->d_name, "nvidia", 6) == 0 ? entry->d_name + 6 : "";
+      count += number[0] != '\0' && number[strspn(number, "0123456789")] == '\0';
+   }
+   closedir(listing);
+   return count;
+}
+
+/* The driver itself is not started: that would cost 0.1 s and memory on each device. */
 static void look_for_driver(rkb_tool_report_t *report) {
    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-   report->found = library && access("/dev/nvidiactl", F_OK) == 0;
+   unsigned gpus = count_gpus();
+   report->found = library && gpus > 0;
    if (!library)
-      snprintf(report->detail, sizeof report->detail, "libcuda.so.1 is not on the loader's path");
+      snprintf(report->detail, sizeof report->detail,
+               "libcuda.so.1 is not on the loader's path; %u GPU%s in /dev", gpus, gpus == 1 ? "" : "s");
    else if (!report->found)
-      snprintf(report->detail, sizeof report->detail, "libcuda.so.1 is there, but there is no /dev/nvidiactl: no GPU is visible");
+      snprintf(report->detail, sizeof report->detail,
+               "libcuda.so.1 is there, but no /dev/nvidia0: no GPU is visible");
    else
-      snprintf(report->detail, sizeof report->detail, "libcuda.so.1 and a GPU");
+      snprintf(report->detail, sizeof report->detail, "libcuda.so.1, %u GPU%s", gpus, gpus == 1 ? "" : "s");
    /* The handle stays: unloading the driver's library is not supported. */
 }
 
@@ -47,8 +65,8 @@ static void look_for_plugins(rkb_tool_report_t *report) {
    rkb_problems_init(&problems);
    registry = rkb_registry_open(NULL, NULL, &problems);
    report->found = registry && rkb_registry_count(registry) > 0 && problems.errors + problems.warnings == 0;
-   snprintf(report->detail, sizeof report->detail, "%u loaded, %u refused", registry ? rkb_registry_count(registry) : 0,
-            problems.errors + problems.warnings);
+   snprintf(report->detail, sizeof report->detail, "%u loaded, %u refused",
+            registry ? rkb_registry_count(registry) : 0, problems.errors + problems.warnings);
    rkb_registry_free(registry);
    rkb_problems_free(&problems);
 }
@@ -83,24 +101,21 @@ static void look_for_cache(rkb_tool_report_t *report) {
    snprintf(report->detail, sizeof report->detail, "%s%s", path, report->found ? "" : " cannot be written");
 }
 
-/* Through the shell's own redirection, so that Python's complaints do not reach the terminal. */
 static void look_for_pytorch(rkb_tool_report_t *report) {
-   char line[128] = "";
-   FILE *output = popen("\"${RKB_PYTHON:-python3}\" -c 'import torch; print(torch.__version__)' 2>/dev/null", "r");
-   if (output) {
-      if (!fgets(line, sizeof line, output))
-         line[0] = '\0';
-      pclose(output);
-   }
-   line[strcspn(line, "\n")] = '\0';
-   report->found = line[0] != '\0';
-   snprintf(report->detail, sizeof report->detail, "%s", report->found ? line : "python3 (or RKB_PYTHON) cannot import torch");
+   const char *python = rkb_python_find();
+   char line[128];
+   report->found = rkb_python_ask(python, "import torch; print(torch.__version__)", line, sizeof line);
+   if (report->found)
+      snprintf(report->detail, sizeof report->detail, "%s, %s", line, python);
+   else
+      snprintf(report->detail, sizeof report->detail, "%s cannot import torch", python);
 }
 
 static const rkb_tool_report_t blank[RKB_TOOL_COUNT] = {
    [RKB_TOOL_COMPILER] = {.name = "CUDA compiler (NVRTC)",
                           .disables = "building candidates: rkb-run, rkb check, rkb build",
-                          .remedy = "./bootstrap.sh demo --yes, or set CUDA_HOME to a toolkit from 12.4 to 13.x"},
+                          .remedy =
+                             "./bootstrap.sh demo --yes, or set CUDA_HOME to a toolkit from 12.4 to 13.x"},
    [RKB_TOOL_DRIVER] = {.name = "GPU driver",
                         .disables = "stages that run on a GPU; screening works without",
                         .remedy = "install NVIDIA's driver, and give a container its devices"},
@@ -116,9 +131,10 @@ static const rkb_tool_report_t blank[RKB_TOOL_COUNT] = {
    [RKB_TOOL_CACHE] = {.name = "build cache",
                        .disables = "nothing, but every run compiles everything again",
                        .remedy = "set XDG_CACHE_HOME to a directory that can be written"},
-   [RKB_TOOL_PYTORCH] = {.name = "PyTorch",
-                         .disables = "rkb task import and the tests that compare references with PyTorch; runs do not use it",
-                         .remedy = "apt-get install python3-torch, or set RKB_PYTHON to an interpreter that has it"},
+   [RKB_TOOL_PYTORCH] =
+      {.name = "PyTorch",
+       .disables = "rkb task import and the tests that compare references with PyTorch; runs do not use it",
+       .remedy = "apt-get install python3-torch, or set RKB_PYTHON to an interpreter that has it"},
 };
 
 void rkb_tool_look(enum rkb_tool tool, rkb_tool_report_t *report) {

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "system/process.h"
+#include "task/python.h"
 #include "task/task.h"
 
 #define DEADLINE_NS (600ull * 1000000000ull) /* importing PyTorch from a cold disk takes a minute at worst   \
@@ -26,25 +27,11 @@ static char *find_script(void) {
    return path ? path : rkb_find_data("core/task/import/import_task.py");
 }
 
-/* What Python and PyTorch may need of the caller's environment, and no more: names it lacks are left out. */
-static uint32_t pass_environment(char **out) {
-   static const char *const names[] = {
-      "PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", NULL};
-   uint32_t count = 0;
-   for (uint32_t i = 0; names[i]; ++i) {
-      const char *value = getenv(names[i]);
-      if (value && asprintf(&out[count], "%s=%s", names[i], value) >= 0)
-         ++count;
-   }
-   out[count] = NULL;
-   return count;
-}
-
 static int run_script(const rkb_import_t *import, const char *script, const char *target,
                       const char *directions, rkb_text_t *report, rkb_error_t *err) {
-   const char *python = import->python ? import->python : getenv("RKB_PYTHON");
+   const char *python = import->python ? import->python : rkb_python_find();
    const char *arguments[MOST_ARGUMENTS] = {
-      python ? python : "python3", "-B", script, import->file, "--out", target, "--directions", directions};
+      python, "-B", script, import->file, "--out", target, "--directions", directions};
    uint32_t count = 8;
    for (const char *const *dim = import->dims; dim && *dim; ++dim) {
       if (count + 3 > MOST_ARGUMENTS)
@@ -52,8 +39,8 @@ static int run_script(const rkb_import_t *import, const char *script, const char
       arguments[count++] = "--dim";
       arguments[count++] = *dim;
    }
-   char *environment[16];
-   uint32_t passed = pass_environment(environment);
+   char *environment[RKB_PYTHON_VARIABLES];
+   uint32_t passed = rkb_python_environment(environment);
    rkb_process_spec_t spec = {.size = sizeof spec,
                               .arguments = arguments,
                               .environment = (const char *const *)environment,

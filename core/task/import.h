@@ -9,7 +9,7 @@ typedef struct rkb_import {
    const char *file;        /* FILE.py with Model, get_inputs and perhaps get_init_inputs */
    const char *directory;   /* the task directory to make; must not exist, its parent must */
    const char *const *dims; /* "B=x:0", NULL-terminated, or NULL */
-   const char *python;      /* interpreter with PyTorch; NULL: $RKB_PYTHON, else python3 on PATH */
+   const char *python;      /* interpreter with PyTorch; NULL: rkb_python_find's */
 } rkb_import_t;
 
 /* Makes the directory and adds notes to report, one a line.  RKB_ERR_INVALID: something in the file is not

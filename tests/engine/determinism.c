@@ -10,7 +10,7 @@
 #include "base/file.h"
 
 #define CLIMB RKB_SOURCE_DIR "/tests/engine/pipelines/climb.yaml"
-#define KILLS 20
+#define KILLS 20 /* RKB_KILLS in the environment asks for another number: the target check-kills */
 
 /* Work takes a while, and not the same while for each, so that order of finishing differs from order of asking. */
 static const char *const SLOWER[] = {"screen.divide.with.hold_us=200",
@@ -74,11 +74,19 @@ static void run_and_die(const char *directory, const char *const *set, bool resu
    assert_int_equal(waitpid(child, &how, 0), child);
 }
 
+static int wanted_kills(void) {
+   const char *asked = getenv("RKB_KILLS");
+   int kills = asked ? atoi(asked) : KILLS;
+   assert_true(kills > 0);
+   return kills;
+}
+
 static void kill_and_resume(const char *const *set) {
    char *scratch = scratch_make();
    char *whole = run_into(scratch, "whole", set, 2);
    unsigned int chance = 12345;
-   for (int i = 0; i < KILLS; i++) {
+   const int kills = wanted_kills();
+   for (int i = 0; i < kills; i++) {
       char name[32];
       snprintf(name, sizeof name, "killed%d", i);
       char *directory = rkb_path_join(scratch, name);

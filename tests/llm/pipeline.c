@@ -70,6 +70,30 @@ static void workers_change_nothing(void **state) {
    assert_int_equal(system(command), 0);
 }
 
+/* Judges decide, the machine watches: the report says how often they were right.  The numbers judge finds the one kernel whose
+ * numbers are wrong; the memory judge, with nothing to find, has no recall. */
+static void judges_are_calibrated(void **state) {
+   char run[256], command[1024], report[256], *text = NULL;
+   size_t length = 0;
+   rkb_error_t err = {0};
+   (void)state;
+   path_of(run, sizeof run, "paper");
+   path_of(report, sizeof report, "report");
+   finish(start_run(RKB_SOURCE_DIR "/tests/llm/paper-judges.yaml", run, false, "2"));
+   assert_true(service_number(run, "SELECT count(*) FROM verdict WHERE stage = 'judge_numbers' AND standing = 'reject' AND shadow = 0 AND "
+                                   "json_extract(evidence, '$.line') > 0") >= 1);
+   assert_true(service_number(run, "SELECT count(*) FROM verdict WHERE stage = 'machine' AND standing = 'reject' AND shadow = 1") >= 1);
+   snprintf(command, sizeof command, "%s report %s > %s", DIFF, run, report);
+   assert_int_equal(system(command), 0);
+   assert_int_equal(rkb_file_read(report, 1 << 20, &text, &length, &err), RKB_OK);
+   const char *numbers = strstr(text, "judge_numbers: "), *memory = strstr(text, "judge_memory: ");
+   assert_true(numbers && strstr(numbers, "precision  1.00  ["));
+   assert_true(numbers && strstr(numbers, "recall     1.00  ["));
+   assert_true(memory && strstr(memory, "precision  none to count"));
+   assert_true(memory && strstr(memory, "recall     0.00  ["));
+   free(text);
+}
+
 /* A model that is a program and writes a line for each question it gets. */
 static void write_bought(const char *pipeline, const char *script, const char *bought) {
    char text[8192];
@@ -158,6 +182,7 @@ int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_whole_way),
       cmocka_unit_test(workers_change_nothing),
+      cmocka_unit_test(judges_are_calibrated),
       cmocka_unit_test(killed_and_resumed_it_buys_nothing_twice),
    };
    return cmocka_run_group_tests(tests, start, stop);

@@ -30,7 +30,8 @@ static const char *spell_ending(const char *ended) {
                                           {"stuck", "ended: the search waited for itself"},
                                           {"wall", "cut short by limits.wall"},
                                           {"cost", "cut short by limits.cost_usd"},
-                                          {"interrupted", "interrupted"}};
+                                          {"interrupted", "interrupted"},
+                                          {"broken", "broken off by a failure; rkb-run --resume goes on"}};
    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
       if (strcmp(words[i][0], ended) == 0)
          return words[i][1];
@@ -40,8 +41,12 @@ static const char *spell_ending(const char *ended) {
 static void print_head(const json_t *report) {
    const json_t *run = json_object_get(report, "run"), *counts = json_object_get(report, "counts"),
                 *duplicates = json_object_get(report, "duplicates"), *cost = json_object_get(report, "cost");
-   printf("%s: %s %s on %s, seed %s; %s\n", text_of(run, "name"), text_of(run, "task"), text_of(run, "direction"),
-          text_of(run, "target"), text_of(run, "seed"), spell_ending(text_of(run, "ended")));
+   printf("%s", text_of(run, "name"));
+   if (text_of(run, "task")[0])
+      printf(": %s %s", text_of(run, "task"), text_of(run, "direction"));
+   if (text_of(run, "target")[0])
+      printf(" on %s", text_of(run, "target"));
+   printf("; seed %s; %s\n", text_of(run, "seed"), spell_ending(text_of(run, "ended")));
    printf("%lld requests gave %lld candidates and %lld duplicates: %lld accepted, %lld suspect, %lld unknown, %lld rejected",
           int_of(counts, "requests"), int_of(counts, "candidates"),
           int_of(duplicates, "before_build") + int_of(duplicates, "after_build"), int_of(counts, "accept"),
@@ -59,9 +64,9 @@ static void print_best(const json_t *report) {
       printf("\nbest: none; no accepted candidate has the objective's measurement\n");
       return;
    }
-   printf("\nbest: candidate %lld, %s = %.6g %s, %.3f times the first accepted one%s\n", int_of(best, "number"),
-          text_of(run, "objective"), real_of(best, "value"), text_of(report, "unit"), real_of(best, "gain"),
-          json_is_true(json_object_get(best, "verified_by_execution")) ? "" : "; not verified by execution");
+   printf("\nbest: candidate %lld, %s = %.6g%s%s, a gain of x%.3f over the first accepted one%s\n", int_of(best, "number"),
+          text_of(run, "objective"), real_of(best, "value"), text_of(report, "unit")[0] ? " " : "", text_of(report, "unit"),
+          real_of(best, "gain"), json_is_true(json_object_get(best, "verified_by_execution")) ? "" : "; not verified by execution");
    if (text_of(best, "limiter")[0])
       printf("      limited by %s\n", text_of(best, "limiter"));
 }

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# The same run four ways: one job, four jobs, killed with SIGKILL and resumed until it ends, and each without the cache of the
+# others.  All must hold the same rows, and the kernel that is best must pass rkb check by itself.
+# usage: real.sh SOURCE_DIRECTORY BINARY_DIRECTORY TASK
+set -euo pipefail
+source=$1 binary=$2 task=$source/tasks/$3
+unset RKB_PLUGIN_PATH
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+cp "$source/tests/run/real.yaml" .
+export XDG_CACHE_HOME=$work/cache
+
+complain() { echo "$*" >&2; exit 1; }
+
+run() { # DIRECTORY OPTION...
+  local directory=$1
+  shift
+  "$binary/bin/rkb-run" real.yaml --task "$task" --out "$directory" --quiet "$@"
+}
+
+same() {
+  "$binary/bin/rkb" diff one "$1" | tee difference
+  grep -q '^0 differences in [1-9]' difference || complain "$1 differs from one"
+}
+
+run one --jobs 1
+grep -q . one/run.sqlite || complain "no archive"
+
+XDG_CACHE_HOME=$work/cache4 run four --jobs 4
+same four
+
+# Killed after ever longer times, so that at least one kill falls into each part of the run.
+export XDG_CACHE_HOME=$work/cache_killed
+kills=0
+for tenths in 1 2 3 4 6; do
+  if [[ -s killed/run.sqlite ]]; then set -- --resume killed; else rm -rf killed; set -- real.yaml --task "$task" --out killed; fi
+  "$binary/bin/rkb-run" "$@" --jobs 2 --quiet >/dev/null 2>&1 & pid=$!
+  sleep "0.$tenths"
+  if kill -KILL "$pid" 2>/dev/null; then kills=$((kills + 1)); fi
+  wait "$pid" 2>/dev/null || true
+done
+[[ $kills -gt 0 ]] || complain "the run was never killed"
+if [[ -s killed/run.sqlite ]]; then "$binary/bin/rkb-run" --resume killed --quiet; else rm -rf killed; run killed; fi
+same killed
+
+"$binary/bin/rkb" best one --out best.cu
+"$binary/bin/rkb" check --task "$task" best.cu
+echo "$kills kills"
