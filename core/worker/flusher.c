@@ -35,15 +35,18 @@ CUresult rkb_flusher_open(const rkb_driver_t *d, rkb_flusher_t *f) {
    return status;
 }
 
-CUresult rkb_flush(const rkb_driver_t *d, const rkb_flusher_t *f) {
+CUresult rkb_flush_read(const rkb_driver_t *d, const rkb_flusher_t *f) {
    uint64_t count = f->bytes / 16;
    CUdeviceptr from = f->memory;
    void *parameters[] = {&from, &count};
    CUlaunchConfig config = {.gridDimX = FLUSH_BLOCKS, .gridDimY = 1, .gridDimZ = 1, .blockDimX = FLUSH_THREADS, .blockDimY = 1,
                             .blockDimZ = 1, .hStream = d->stream};
-   CUresult status = d->cuLaunchKernelEx(&config, f->read, parameters, NULL);
-   /* Lines a kernel has marked as persisting would survive the reading. */
-   if (status == CUDA_SUCCESS)
-      status = d->cuCtxResetPersistingL2Cache();
-   return status;
+   return d->cuLaunchKernelEx(&config, f->read, parameters, NULL);
+}
+
+/* Lines a kernel has marked as persisting would survive the reading, so they are made ordinary ones before.  That call may
+ * wait for the device; the reading after it keeps the device busy while the timed work is enqueued. */
+CUresult rkb_flush(const rkb_driver_t *d, const rkb_flusher_t *f) {
+   CUresult status = d->cuCtxResetPersistingL2Cache();
+   return status == CUDA_SUCCESS ? rkb_flush_read(d, f) : status;
 }

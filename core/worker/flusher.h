@@ -15,7 +15,9 @@ typedef struct rkb_flusher {
 /* Loads the reading kernel and takes 2.5 times the second-level cache of memory. */
 CUresult rkb_flusher_open(const rkb_driver_t *driver, rkb_flusher_t *flusher);
 
-/* Reads it all, on the driver's stream, and forgets the lines marked persisting. */
+/* Reads it all, on the driver's stream. */
+CUresult rkb_flush_read(const rkb_driver_t *driver, const rkb_flusher_t *flusher);
+/* Forgets the lines marked persisting, then reads. */
 CUresult rkb_flush(const rkb_driver_t *driver, const rkb_flusher_t *flusher);
 
 #endif

@@ -19,7 +19,7 @@ CUresult rkb_time_turn(const rkb_driver_t *d, const rkb_flusher_t *f, const rkb_
    if (in && status == CUDA_SUCCESS)
       status = d->cuGraphLaunch(in->graph, d->stream);
    else if (turn->instance == RKB_TURN_ANCHOR && status == CUDA_SUCCESS)
-      status = rkb_flush(d, f);
+      status = rkb_flush_read(d, f);
    if (status == CUDA_SUCCESS)
       status = d->cuEventRecord(f->stop, d->stream);
    if (status == CUDA_SUCCESS)

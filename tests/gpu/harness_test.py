@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Tests of the scripts beside it and of the baseline's statistics.  usage: harness_test.py RKB"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path[:0] = [HERE, os.path.join(ROOT, "core", "worker", "baseline")]
+
+import agreement  # noqa: E402
+import expectations  # noqa: E402
+import protocol  # noqa: E402
+
+RKB = sys.argv.pop(1)
+
+
+class Made:
+    """A candidate as archive.py gives it."""
+
+    def __init__(self, expect, standing, reason="", us=None, verdicts=None):
+        self.expect, self.standing, self.reason = expect.split(), standing, reason
+        self.measurements = {} if us is None else {("time.us", ""): us}
+        self.verdicts = verdicts or {}
+
+
+class Expectations(unittest.TestCase):
+    def check(self, right, candidate, honest_us=10.0):
+        self.assertEqual(expectations.came_out(candidate, honest_us)[0], right, candidate.expect)
+
+    def test_each_kind(self):
+        self.check(True, Made("accept timed", "accept", us=10))
+        self.check(False, Made("accept timed", "accept"))
+        self.check(False, Made("accept timed", "reject", us=10))
+        self.check(True, Made("accept not-faster", "accept", us=9.9))
+        self.check(False, Made("accept not-faster", "accept", us=9.0))
+        self.check(True, Made("reject", "reject", "numeric.mismatch"))
+        self.check(False, Made("reject", "unknown"))
+        self.check(False, Made("reject input.modified", "reject", "numeric.mismatch"))
+        self.check(True, Made("not-timed", "accept"))
+        self.check(False, Made("not-timed", "accept", us=10))
+        self.check(False, Made("something else", "accept"))
+
+
+class Agreement(unittest.TestCase):
+    def test_rank_correlation(self):
+        self.assertAlmostEqual(agreement.rank_correlation([1, 2, 3, 4], [10, 20, 30, 40]), 1)
+        self.assertAlmostEqual(agreement.rank_correlation([1, 2, 3, 4], [4, 3, 2, 1]), -1)
+        # Ties take the mean rank: 1, 2.5, 2.5, 4 against 1, 2, 3, 4.
+        self.assertAlmostEqual(agreement.rank_correlation([1, 2, 2, 3], [1, 2, 3, 4]), 4.5 / (4.5 * 5) ** 0.5)
+        self.assertIsNone(agreement.rank_correlation([1, 2], [1, 2]))
+        self.assertIsNone(agreement.rank_correlation([1, 1, 1], [1, 2, 3]))
+
+    def test_only_pairs_count(self):
+        both = Made("", "accept", verdicts={"machine": ("reject", "a", ""), "gpu": ("accept", "", "")})
+        one = Made("", "accept", verdicts={"gpu": ("accept", "", "")})
+        self.assertEqual([pair[0] for pair in agreement.verdict_pairs([both, one])], [both])
+
+
+class Protocol(unittest.TestCase):
+    def test_outliers_are_trimmed(self):
+        self.assertEqual(protocol.trimmed_mean([1000] * 4 + [10] * 16), 10)
+
+    def test_interval_holds_the_value_and_the_resolution(self):
+        value, low, high = protocol.estimate([[0.01] * 10, [0.01] * 10])
+        self.assertLessEqual(low, value)
+        self.assertGreaterEqual(high, value)
+        self.assertAlmostEqual(high - low, protocol.RESOLUTION_MS / 20**0.5)
+
+    def test_clusters_widen_it(self):
+        _, low, high = protocol.estimate([[1.0] * 10, [2.0] * 10, [3.0] * 10])
+        self.assertGreater(high - low, 1)
+
+    def test_the_device_is_held_while_work_is_enqueued(self):
+        self.assertEqual(protocol.flushes_for(0), 1)
+        self.assertGreaterEqual(protocol.flushes_for(1.0) * protocol.FLUSH_MS, 1.0)
+        self.assertLessEqual(protocol.flushes_for(1e6) * protocol.FLUSH_MS, protocol.LONGEST_HOLD_MS)
+
+
+class Kernels(unittest.TestCase):
+    def build(self, path):
+        result = subprocess.run([RKB, "build", path, "--task", os.path.join(ROOT, "tasks", "softmax")], capture_output=True, text=True)
+        self.assertEqual(result.returncode, 0, f"{path}: {result.stdout}{result.stderr}")
+
+    def test_cheats_build_and_say_what_is_expected(self):
+        folder = os.path.join(HERE, "cheats")
+        names = sorted(name for name in os.listdir(folder) if name.endswith(".cu"))
+        self.assertGreaterEqual(len(names), 10)
+        for name in names:
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                self.assertIn("expect: ", file.read(), name)
+            self.build(os.path.join(folder, name))
+
+    def test_hostile_kernels_build(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([sys.executable, os.path.join(HERE, "hostile.py"), folder, "13"], check=True)
+            names = sorted(os.listdir(folder))
+            self.assertEqual(len(names), 14)  # 13 and an honest one after the tenth
+            for name in names:
+                self.build(os.path.join(folder, name))
+
+
+if __name__ == "__main__":
+    unittest.main()
