@@ -12,7 +12,8 @@ usage: ./bootstrap.sh demo | test | bundle [--yes]
   test     install what is missing (PyTorch for the CPU too), build with warnings as errors, run part of the tests under
            the address and undefined-behaviour sanitizers, fuzz the readers of YAML, expressions, manifests, plans,
            pipelines and event streams for 30 s each, and run every test
-  bundle   reserved: a relocatable archive of the built program; not written yet
+  bundle   build without HTTP and pack it with the libraries it needs into rkb-bundle.tar.xz, which runs from any folder of a
+           machine with glibc 2.36 or newer: what a GPU machine without a network is given
 
   --yes    agree to installing NVIDIA's runtime compiler from NVIDIA's package repository where there is none
 
@@ -218,6 +219,41 @@ run_tests() {
   ctest --test-dir build --output-on-failure --timeout 300 -j "$jobs"
 }
 
+# --- bundle -------------------------------------------------------------------------------------------------------
+
+# What every Linux machine has, being glibc's; the rest of what a program loads goes along.
+glibc_libraries='linux-vdso|ld-linux|libc\.so|libm\.so|libdl\.so|libpthread\.so|librt\.so'
+bundle_bytes=25000000
+
+# Copies the libraries that the files of a folder load, and what those load.
+take_libraries() {
+  local folder=$1 library
+  mkdir -p "$folder/lib/beside"
+  find "$folder" -type f -perm -u+x -exec ldd {} + 2>/dev/null | sed -n 's|.*=> \(/[^ ]*\) .*|\1|p' | sort -u |
+    grep -Ev "/($glibc_libraries)" | while read -r library; do
+      if [[ $library != "$folder"/* ]]; then cp -L "$library" "$folder/lib/beside/"; fi
+    done
+  strip --strip-unneeded "$folder"/lib/beside/*
+}
+
+# The old kind of run path is used because it also holds for what the libraries beside load themselves.
+make_bundle() {
+  local folder=$PWD/build-bundle/rkb archive=$PWD/rkb-bundle.tar.xz bytes
+  configure_and_build build-bundle release -B build-bundle -DBUILD_TESTING=OFF -DRKB_HTTP=OFF -DCMAKE_SKIP_BUILD_RPATH=ON \
+    "-DCMAKE_INSTALL_RPATH=\$ORIGIN/../lib/beside;\$ORIGIN/../../lib/beside;\$ORIGIN/../../../lib/beside" \
+    -DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags -DCMAKE_SHARED_LINKER_FLAGS=-Wl,--disable-new-dtags \
+    -DCMAKE_MODULE_LINKER_FLAGS=-Wl,--disable-new-dtags -DCMAKE_INSTALL_LIBDIR=lib
+  rm -rf "$folder"
+  cmake --install build-bundle --prefix "$folder" --strip >/dev/null
+  take_libraries "$folder"
+  # It has to find all of them beside itself, wherever it lies.
+  if LC_ALL=C ldd "$folder/bin/rkb-run" | grep -q 'not found'; then fail "the bundle lacks a library: ldd $folder/bin/rkb-run"; fi
+  tar -C build-bundle --owner=0 --group=0 --sort=name -cJf "$archive" rkb
+  bytes=$(stat -c %s "$archive")
+  [[ $bytes -lt $bundle_bytes ]] || fail "$archive has $bytes bytes; it should stay under $bundle_bytes"
+  say "$archive, $bytes bytes: unpack it anywhere and run rkb/bin/rkb doctor"
+}
+
 # --- main ---------------------------------------------------------------------------------------------------------
 
 mode='' agreed=no
@@ -233,7 +269,7 @@ done
 case $mode in
   demo) ensure_packages "${build_packages[@]}" ;;
   test) ensure_packages "${build_packages[@]}" "${test_packages[@]}" ;;
-  bundle) fail "bundle is reserved and not written yet" ;;
+  bundle) ensure_packages "${build_packages[@]}" xz-utils ;;
   *) usage >&2; exit 2 ;;
 esac
 find_toolkit || offer_toolkit
@@ -251,4 +287,5 @@ case $mode in
     configure_and_build build release -DBUILD_TESTING=ON -DRKB_WERROR=ON
     run_tests
     ;;
+  bundle) make_bundle ;;
 esac

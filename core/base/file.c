@@ -104,11 +104,29 @@ static int write_whole(int file, const char *data, size_t length) {
    return 0;
 }
 
+/* A device, a pipe or a link (/dev/stdout) is written to: renaming onto it would put a plain file in its place. */
+static bool is_written_into(const char *path) {
+   struct stat about;
+   return lstat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
+}
+
+static int write_into(const char *path, const void *data, size_t length, rkb_error_t *err) {
+   int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+   if (file < 0)
+      return fail_errno(err, "open", path);
+   int status = write_whole(file, data, length) == 0 ? RKB_OK : fail_errno(err, "write", path);
+   if (close(file) != 0 && status == RKB_OK)
+      status = fail_errno(err, "write", path);
+   return status;
+}
+
 int rkb_file_write(const char *path, const void *data, size_t length, rkb_error_t *err) {
+   if (is_written_into(path))
+      return write_into(path, data, length, err);
    char temporary[PATH_MAX];
    int file = create_beside(path, temporary, sizeof temporary);
    if (file < 0)
-      return fail_errno(err, "create a file beside", path);
+      return fail_errno(err, "write", path);
    int status = RKB_OK;
    if (write_whole(file, data, length) != 0)
       status = fail_errno(err, "write", path);

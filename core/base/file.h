@@ -8,7 +8,7 @@
 
 /* malloc'd and NUL-terminated after *length bytes.  RKB_ERR_LIMIT past limit; only regular files are read. */
 int rkb_file_read(const char *path, size_t limit, char **data, size_t *length, rkb_error_t *err);
-/* Writes beside and renames.  Parent directories must exist.  Not synced: after a power cut the file may be empty. */
+/* Writes beside and renames; through a link, into a device or a pipe it writes directly.  Parent directories must exist.  Not synced: after a power cut the file may be empty. */
 int rkb_file_write(const char *path, const void *data, size_t length, rkb_error_t *err);
 int rkb_make_directories(const char *path, rkb_error_t *err); /* like mkdir -p, mode 0777 & ~umask */
 bool rkb_path_exists(const char *path);

@@ -2,7 +2,9 @@
 #include "cli/arguments.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,9 +108,18 @@ static int parse(const rkb_command_t *command, const char *program, int count, c
    return RKB_EXIT_OK;
 }
 
+/* A result that did not reach its reader is no result: a full disk would otherwise go unnoticed. */
+static int flush_result(int code) {
+   if (fflush(stdout) == 0 && !ferror(stdout))
+      return code;
+   fprintf(stderr, "cannot write the result to standard output: %s\n", strerror(errno));
+   return RKB_EXIT_BROKEN;
+}
+
 int rkb_command_main(const rkb_command_t *command, const char *program, int count, char **argv) {
    const char **values[MAX_OPTIONS] = {NULL};
    rkb_arguments_t arguments = {.command = command, .values = values};
+   signal(SIGXFSZ, SIG_IGN); /* past a file size limit, writes fail like those to a full disk */
    int code = parse(command, program, count, argv, &arguments);
    if (code == RKB_EXIT_OK)
       code = command->run(&arguments);
@@ -116,7 +127,7 @@ int rkb_command_main(const rkb_command_t *command, const char *program, int coun
       code = RKB_EXIT_OK;
    for (int i = 0; i < MAX_OPTIONS; i++)
       free(values[i]);
-   return code;
+   return flush_result(code);
 }
 
 const char *const *rkb_argument_list(const rkb_arguments_t *arguments, const char *name) {

@@ -1,81 +1,108 @@
-/* rkb best: a run's best accepted candidate.  The main thread alone. */
+/* rkb best: a run's best accepted candidate, as a file that says all of it.  The main thread alone. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/run_archive.h"
+#include "kernel/kernel.h"
 
-static int print_best(rkb_archive_t *archive, const rkb_candidate_record_t *best, bool as_json) {
-   char *objective, *tune;
-   if (as_json)
-      return rkb_print_json(rkb_candidate_json(best, true));
-   objective = rkb_archive_get_fact(archive, "objective");
-   tune = rkb_spell_tune(best->tune);
-   printf("candidate %" PRId64 ": %s = %.6g %s\n", best->number, objective ? objective : "objective", best->objective,
-          rkb_objective_unit(best, objective));
-   printf("made by %s%s%s; tune: %s\n", best->operator_id, best->note ? ", " : "", best->note ? best->note : "",
-          tune && tune[0] ? tune : "(defaults)");
+static void print_summary(rkb_archive_t *archive, const rkb_candidate_record_t *best) {
+   char *objective = rkb_archive_get_fact(archive, "objective");
+   char *tune = rkb_spell_tune(best->tune);
+   fprintf(stderr, "candidate %" PRId64 ": %s = %.6g%s%s\n", best->number, objective ? objective : "objective",
+           best->objective, rkb_objective_unit(best, objective)[0] ? " " : "", rkb_objective_unit(best, objective));
+   fprintf(stderr, "made by %s%s%s; tune: %s\n", best->operator_id, best->note ? ", " : "", best->note ? best->note : "",
+           tune && tune[0] ? tune : "none");
    if (!rkb_was_executed(best))
-      printf("not verified by execution: no stage of this run executed it\n");
+      fprintf(stderr, "not verified by execution: no stage of this run executed it\n");
    free(tune);
    free(objective);
-   return RKB_EXIT_OK;
 }
 
-static int write_source(const rkb_candidate_record_t *best, const char *path) {
+/* The kernel's text with the tune assignment as its manifest's defaults, to a file or to standard output. */
+static int write_kernel(const rkb_candidate_record_t *best, const char *path) {
    rkb_error_t err;
-   if (rkb_file_write(path, best->source, strlen(best->source), &err) != RKB_OK)
+   char *text = NULL;
+   int code = RKB_EXIT_OK;
+   if (rkb_tune_write(best->source, best->tune, &text, &err) != RKB_OK) {
+      fprintf(stderr, "the tune assignment is not written in: %s\n", err.message);
+      text = strdup(best->source);
+   }
+   if (!text)
+      return RKB_EXIT_BROKEN;
+   if (path && rkb_file_write(path, text, strlen(text), &err) != RKB_OK)
+      code = rkb_say_error(&err);
+   else if (path)
+      fprintf(stderr, "wrote %s\n", path);
+   else
+      fputs(text, stdout);
+   free(text);
+   return code;
+}
+
+static int tell(rkb_archive_t *archive, const rkb_arguments_t *arguments, const rkb_candidate_record_t *best) {
+   const char *out = rkb_argument(arguments, "out");
+   int code = RKB_EXIT_OK;
+   if (rkb_argument_given(arguments, "json"))
+      code = rkb_print_json(rkb_candidate_json(best, true));
+   else
+      print_summary(archive, best);
+   if (code == RKB_EXIT_OK && (out || !rkb_argument_given(arguments, "json")))
+      code = write_kernel(best, out);
+   return code == RKB_EXIT_OK && !rkb_was_executed(best) ? RKB_EXIT_NOTHING : code;
+}
+
+/* Why there is none: what a person does next differs. */
+static int tell_none(rkb_archive_t *archive) {
+   rkb_archive_counts_t counts;
+   rkb_error_t err;
+   if (rkb_archive_count(archive, &counts, &err) != RKB_OK)
       return rkb_say_error(&err);
-   fprintf(stderr, "wrote %s\n", path);
-   return RKB_EXIT_OK;
+   if (counts.candidates == 0)
+      fprintf(stderr, "this run has no finished candidate yet\n");
+   else if (counts.accepted == 0)
+      fprintf(stderr, "none of this run's %" PRId64 " candidates was accepted; 'rkb report %s' says why\n", counts.candidates,
+              rkb_archive_directory(archive));
+   else
+      fprintf(stderr, "%" PRId64 " candidates were accepted, and none has the objective's measurement\n", counts.accepted);
+   return RKB_EXIT_NOTHING;
 }
 
 static int run(const rkb_arguments_t *arguments) {
    rkb_error_t err;
    rkb_candidate_record_t *best = NULL;
-   const char *out = rkb_argument(arguments, "out");
    int64_t number = 0;
-   int code = RKB_EXIT_OK;
+   int code;
    rkb_archive_t *archive = rkb_open_run(rkb_positional(arguments, 0));
    if (!archive)
       return RKB_EXIT_USAGE;
-   if (rkb_best_candidate(archive, &number, &err) != RKB_OK) {
+   if (rkb_best_candidate(archive, &number, &err) != RKB_OK)
       code = rkb_say_error(&err);
-      goto close_archive;
-   }
-   if (number == 0) {
-      printf("no accepted candidate of this run has the objective's measurement\n");
-      code = RKB_EXIT_NOTHING;
-      goto close_archive;
-   }
-   if (rkb_archive_load_candidate(archive, number, &best, &err) != RKB_OK) {
+   else if (number == 0)
+      code = tell_none(archive);
+   else if (rkb_archive_load_candidate(archive, number, &best, &err) != RKB_OK)
       code = rkb_say_error(&err);
-      goto close_archive;
-   }
-   code = print_best(archive, best, rkb_argument_given(arguments, "json"));
-   if (code == RKB_EXIT_OK && out)
-      code = write_source(best, out);
-   if (code == RKB_EXIT_OK && !rkb_was_executed(best))
-      code = RKB_EXIT_NOTHING;
+   else
+      code = tell(archive, arguments, best);
    rkb_candidate_record_free(best);
-
-close_archive:
    rkb_archive_close(archive);
    return code;
 }
 
 static const rkb_cli_option_t options[] = {
-   {"out", "FILE.cu", "Write its source there.", false},
-   {"json", NULL, "Print everything about it as JSON.", false},
+   {"out", "FILE.cu", "Write the kernel there instead of to standard output.", false},
+   {"json", NULL, "Print everything about it as JSON instead.", false},
    {NULL, NULL, NULL, false},
 };
 
 const rkb_command_t rkb_command_best = {
    .name = "best",
    .arguments = "DIR",
-   .summary = "Tell a run's best accepted candidate.",
-   .details = "Only accepted candidates count, and only those with the objective's measurement.\n"
+   .summary = "Print a run's best accepted kernel.",
+   .details = "The kernel's text goes to standard output, with its tune assignment written in as the manifest's defaults:\n"
+              "'rkb check' of that file gives what the run found.  A summary goes to standard error.  Only accepted candidates\n"
+              "with the objective's measurement count.  DIR may be a run in progress.\n"
               "Exit: 0 found, 1 none was accepted or the best was not verified by execution, 2 no such run.\n",
    .options = options,
    .least = 1,

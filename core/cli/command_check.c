@@ -4,9 +4,9 @@
 #include <string.h>
 #include <rkb/items.h>
 #include "base/file.h"
-#include "base/json.h"
 #include "base/units.h"
 #include "cli/candidate_file.h"
+#include "cli/check_result.h"
 #include "cli/commands.h"
 #include "cli/pipeline_file.h"
 #include "cli/run_archive.h"
@@ -19,63 +19,16 @@ static int exit_of(const rkb_check_result_t *result, bool strict) {
    return strcmp(result->standing, RKB_ACCEPT) == 0 ? RKB_EXIT_OK : RKB_EXIT_BROKEN;
 }
 
-static rkb_verdict_record_t verdict_record(const rkb_check_verdict_t *verdict) {
-   return (rkb_verdict_record_t){.stage = verdict->stage,
-                                 .standing = verdict->standing,
-                                 .reason = verdict->reason,
-                                 .message = verdict->message,
-                                 .evidence = verdict->evidence,
-                                 .certificate = verdict->certificate,
-                                 .shadow = verdict->shadow,
-                                 .executes = verdict->executes,
-                                 .attempts = 1,
-                                 .seconds = verdict->seconds};
-}
-
-static rkb_measurement_record_t measurement_record(const rkb_check_measurement_t *measurement) {
-   return (rkb_measurement_record_t){.name = measurement->name,
-                                     .value = measurement->value,
-                                     .spread = measurement->spread,
-                                     .unit = measurement->unit,
-                                     .better = measurement->better,
-                                     .method = measurement->method,
-                                     .case_name = measurement->case_name,
-                                     .detail = measurement->detail};
-}
-
-static int print_json(const rkb_candidate_file_t *file, const rkb_check_result_t *result) {
-   json_t *verdicts = json_array(), *measurements = json_array();
-   for (uint32_t i = 0; i < result->verdict_count; i++) {
-      rkb_verdict_record_t record = verdict_record(&result->verdicts[i]);
-      json_array_append_new(verdicts, rkb_verdict_json(&record));
+/* The command that gives this result again: the check is deterministic. */
+static void print_again(const rkb_arguments_t *arguments, const rkb_candidate_file_t *file) {
+   static const char *const passed[] = {"task", "direction", "target", "pipeline", "set", "plugin-path", "tune"};
+   printf("    again    rkb check");
+   for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
+      const char *const *values = rkb_argument_list(arguments, passed[i]);
+      for (; values && *values; values++)
+         printf(" --%s '%s'", passed[i], *values);
    }
-   for (uint32_t i = 0; i < result->measurement_count; i++) {
-      rkb_measurement_record_t record = measurement_record(&result->measurements[i]);
-      json_array_append_new(measurements, rkb_measurement_json(&record));
-   }
-   return rkb_print_json(json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:b, s:o, s:o}", "file", file->path, "task",
-                                   rkb_task_info(file->task)->name, "direction", file->manifest->direction, "standing",
-                                   result->standing, "reason", result->reason, "tune", rkb_embedded_json(result->tune),
-                                   "verified_by_execution", result->verified_by_execution, "verdicts", verdicts,
-                                   "measurements", measurements));
-}
-
-static void print_text(const rkb_candidate_file_t *file, const rkb_check_result_t *result) {
-   char *tune = rkb_spell_tune(result->tune);
-   printf("%s: %s%s%s\n", file->path, result->standing, result->reason[0] ? "  " : "", result->reason);
-   if (tune && tune[0])
-      printf("tune: %s\n", tune);
-   for (uint32_t i = 0; i < result->verdict_count; i++) {
-      rkb_verdict_record_t record = verdict_record(&result->verdicts[i]);
-      rkb_print_verdict(&record);
-   }
-   for (uint32_t i = 0; i < result->measurement_count; i++) {
-      rkb_measurement_record_t record = measurement_record(&result->measurements[i]);
-      rkb_print_measurement(&record);
-   }
-   if (!result->verified_by_execution)
-      printf("not verified by execution\n");
-   free(tune);
+   printf(" %s\n", file->path);
 }
 
 static int check(const rkb_arguments_t *arguments, const rkb_candidate_file_t *file, rkb_pipeline_t *pipeline, rkb_log_t *log) {
@@ -89,11 +42,17 @@ static int check(const rkb_arguments_t *arguments, const rkb_candidate_file_t *f
       return err.status == RKB_ERR_CANCELLED ? RKB_EXIT_INTERRUPTED : RKB_EXIT_BROKEN;
    }
    code = exit_of(result, rkb_argument_given(arguments, "strict"));
-   if (rkb_argument_given(arguments, "json"))
-      print_json(file, result);
-   else
-      print_text(file, result);
-   rkb_check_result_free(result);
+   const rkb_checked_t checked = {.name = file->path, .source = file->source, .task = rkb_task_info(file->task)->name,
+                                  .direction = file->manifest->direction, .objective = rkb_pipeline_facts(pipeline).objective,
+                                  .target = rkb_pipeline_facts(pipeline).target};
+   if (rkb_argument_given(arguments, "json")) {
+      rkb_print_json(rkb_check_json(&checked, result));
+   } else {
+      rkb_print_check(&checked, result);
+      if (result->reason[0])
+         print_again(arguments, file);
+   }
+   rkb_check_result_done(result, code);
    return code;
 }
 

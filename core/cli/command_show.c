@@ -12,7 +12,9 @@ static void print_parents(const rkb_candidate_record_t *candidate) {
 }
 
 static void print_candidate(const rkb_candidate_record_t *candidate, const char *objective, bool with_source) {
-   char *tune = rkb_spell_tune(candidate->tune);
+   char *tune = rkb_spell_tune(candidate->tune), name[48];
+   const rkb_evidence_source_t source = {name, candidate->source};
+   snprintf(name, sizeof name, "candidate %" PRId64, candidate->number);
    printf("candidate %" PRId64 "  %s%s%s\n", candidate->number, candidate->standing, candidate->reason[0] ? "  " : "",
           candidate->reason);
    printf("%-12s %s %s\n", "task", candidate->task, candidate->direction);
@@ -21,7 +23,7 @@ static void print_candidate(const rkb_candidate_record_t *candidate, const char 
    if (candidate->note)
       printf("%-12s %s\n", "note", candidate->note);
    print_parents(candidate);
-   printf("%-12s %s\n", "tune", tune && tune[0] ? tune : "(defaults)");
+   printf("%-12s %s\n", "tune", tune && tune[0] ? tune : "none");
    printf("%-12s %s\n", "source", candidate->source_hash);
    if (candidate->duplicate_of)
       printf("%-12s %" PRId64 "\n", "duplicate of", candidate->duplicate_of);
@@ -30,10 +32,9 @@ static void print_candidate(const rkb_candidate_record_t *candidate, const char 
              rkb_objective_unit(candidate, objective));
    printf("\nverdicts%s\n", candidate->verdict_count ? "" : ": none");
    for (uint32_t i = 0; i < candidate->verdict_count; i++)
-      rkb_print_verdict(&candidate->verdicts[i]);
+      rkb_print_verdict(&candidate->verdicts[i], &source);
    printf("\nmeasurements%s\n", candidate->measurement_count ? "" : ": none");
-   for (uint32_t i = 0; i < candidate->measurement_count; i++)
-      rkb_print_measurement(&candidate->measurements[i]);
+   rkb_print_measurements(candidate->measurements, candidate->measurement_count);
    if (with_source)
       printf("\n%s", candidate->source);
    free(tune);
@@ -55,6 +56,7 @@ static int show_candidate(rkb_archive_t *archive, const rkb_arguments_t *argumen
    } else {
       char *objective = rkb_archive_get_fact(archive, "objective");
       print_candidate(candidate, objective, rkb_argument_given(arguments, "source"));
+      fprintf(stderr, "screen it again: rkb replay %s %" PRId64 "\n", rkb_positional(arguments, 0), candidate->number);
       free(objective);
    }
    rkb_candidate_record_free(candidate);

@@ -6,12 +6,14 @@
 
 extern const rkb_command_t rkb_command_best;
 extern const rkb_command_t rkb_command_build;
+extern const rkb_command_t rkb_command_cases;
 extern const rkb_command_t rkb_command_check;
 extern const rkb_command_t rkb_command_diff;
 extern const rkb_command_t rkb_command_doctor;
 extern const rkb_command_t rkb_command_export;
 extern const rkb_command_t rkb_command_help;
 extern const rkb_command_t rkb_command_plugins;
+extern const rkb_command_t rkb_command_replay;
 extern const rkb_command_t rkb_command_report;
 extern const rkb_command_t rkb_command_show;
 extern const rkb_command_t rkb_command_task;

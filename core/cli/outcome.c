@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 #include "base/json.h"
 #include "base/units.h"
 #include "cli/run_archive.h"
@@ -36,6 +37,11 @@ int rkb_outcome_exit(const rkb_outcome_t *outcome) {
    return outcome->best > 0 && outcome->verified_by_execution ? RKB_EXIT_OK : RKB_EXIT_NOTHING;
 }
 
+/* Of a predicted time "faster" would claim a measurement. */
+static const char *better_word(const char *objective) {
+   return strstr(objective, "predicted") ? "predicted faster than" : strstr(objective, "time") ? "faster than" : "better than";
+}
+
 static void print_best(const rkb_outcome_t *outcome, const char *objective) {
    if (outcome->best == 0) {
       printf("%s\n", outcome->accepted > 0 ? "candidates were accepted, but none has the objective's measurement"
@@ -45,9 +51,13 @@ static void print_best(const rkb_outcome_t *outcome, const char *objective) {
    printf("best: candidate %" PRId64, outcome->best);
    if (outcome->has_objective)
       printf(", %s = %.6g", objective, outcome->objective);
-   if (outcome->has_objective && isfinite(outcome->first_objective))
-      printf(" (%.3f times faster than the best of propose: %.6g)", outcome->first_objective / outcome->objective,
-             outcome->first_objective);
+   if (outcome->has_objective && isfinite(outcome->first_objective)) {
+      double gain = outcome->first_objective / outcome->objective;
+      if (gain > 1)
+         printf(", %.3f times %s the best first candidate (%.6g)", gain, better_word(objective), outcome->first_objective);
+      else
+         printf("; no search request bettered the first candidates");
+   }
    printf("%s\n", outcome->verified_by_execution ? "" : "; not verified by execution");
 }
 
@@ -61,6 +71,15 @@ void rkb_print_outcome(const rkb_outcome_t *outcome, const char *objective, cons
           outcome->duplicates);
    printf("ended: %s\n", outcome->reason);
    printf("run: %s\n", directory);
+}
+
+void rkb_print_next_steps(const rkb_outcome_t *outcome, const char *directory) {
+   if (rkb_outcome_resumable(outcome))
+      fprintf(stderr, "go on with: rkb-run --resume %s\n", directory);
+   fprintf(stderr, "what happened: rkb report %s\n", directory);
+   if (outcome->best > 0)
+      fprintf(stderr, "the kernel: rkb best %s --out best.cu; all about it: rkb show %s %" PRId64 "\n", directory, directory,
+              outcome->best);
 }
 
 int rkb_print_outcome_json(const rkb_outcome_t *outcome, const char *objective, const char *directory) {

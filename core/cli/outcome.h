@@ -6,6 +6,8 @@
 
 /* Prints the result to standard output.  objective: the measurement's name; directory: the run's. */
 void rkb_print_outcome(const rkb_outcome_t *outcome, const char *objective, const char *directory);
+/* What a person can do with the run now, on standard error. */
+void rkb_print_next_steps(const rkb_outcome_t *outcome, const char *directory);
 int rkb_print_outcome_json(const rkb_outcome_t *outcome, const char *objective, const char *directory);
 /* enum rkb_exit of a run that came to an ending. */
 int rkb_outcome_exit(const rkb_outcome_t *outcome);

@@ -87,14 +87,19 @@ static void draw_stage(rkb_progress_t *progress, const rkb_stage_progress_t *sta
    rkb_text_free(&line);
 }
 
+/* The first accepted candidate is its own yardstick: a gain is said of later ones alone. */
 static void spell_best(const rkb_progress_t *progress, char *out, size_t size) {
+   char gain[64] = "";
+   if (progress->best_objective < progress->first_objective)
+      snprintf(gain, sizeof gain, ", %.2f times faster than the first accepted",
+               progress->first_objective / progress->best_objective);
    if (progress->best == 0)
       snprintf(out, size, "no accepted candidate yet");
    else if (isnan(progress->best_objective))
-      snprintf(out, size, "best %" PRId64, progress->best);
+      snprintf(out, size, "best: candidate %" PRId64, progress->best);
    else
-      snprintf(out, size, "best %" PRId64 ": %s = %.5g (%.2f times the first accepted)", progress->best, progress->objective,
-               progress->best_objective, progress->first_objective / progress->best_objective);
+      snprintf(out, size, "best: candidate %" PRId64 ", %s = %.5g%s", progress->best, progress->objective,
+               progress->best_objective, gain);
 }
 
 static void spell_left(const rkb_progress_t *progress, char *out, size_t size) {
@@ -149,7 +154,7 @@ static void print_plain(rkb_progress_t *progress) {
    spell_best(progress, best, sizeof best);
    spell_left(progress, left, sizeof left);
    spell_candidates(progress, candidates, sizeof candidates);
-   fprintf(stderr, "%s  %s  %s\n", best, candidates, left);
+   fprintf(stderr, "%s; %s; %s\n", left, candidates, best);
    progress->shown_at = progress->last.elapsed_seconds;
 }
 

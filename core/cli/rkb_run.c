@@ -23,6 +23,15 @@ typedef struct command_line {
    bool quiet, json;
 } command_line_t;
 
+static bool holds_a_run(const char *directory) {
+   char *path = rkb_run_path_pipeline(directory);
+   bool holds = path && rkb_path_exists(path);
+   if (!holds)
+      fprintf(stderr, "%s holds no run: there is no pipeline.yaml in it\n", directory);
+   free(path);
+   return holds;
+}
+
 static int read_command_line(const rkb_arguments_t *arguments, command_line_t *line) {
    const char *jobs = rkb_argument(arguments, "jobs");
    const char *pipeline = rkb_positional(arguments, 0);
@@ -41,6 +50,8 @@ static int read_command_line(const rkb_arguments_t *arguments, command_line_t *l
       fprintf(stderr, "--resume goes on in the run's own directory: leave --out away\n");
       return RKB_EXIT_USAGE;
    }
+   if (line->resume && !holds_a_run(line->resume))
+      return RKB_EXIT_USAGE;
    line->pipeline_path = pipeline ? strdup(pipeline) : rkb_run_path_pipeline(line->resume);
    return line->pipeline_path ? RKB_EXIT_OK : RKB_EXIT_BROKEN;
 }
@@ -88,9 +99,19 @@ static int print_result(const command_line_t *line, const rkb_outcome_t *outcome
    } else {
       rkb_print_outcome(outcome, objective, directory);
    }
-   if (rkb_outcome_resumable(outcome))
+   if (!line->quiet && !line->json)
+      rkb_print_next_steps(outcome, directory);
+   else if (rkb_outcome_resumable(outcome))
       fprintf(stderr, "go on with: rkb-run --resume %s\n", directory);
    return code;
+}
+
+/* A job that hangs in a thread may use anything, so nothing is torn down under it. */
+static void leave_if_hung(const rkb_outcome_t *outcome, int code) {
+   if (!outcome->must_exit_hard)
+      return;
+   fflush(NULL);
+   _exit(code);
 }
 
 static int run_in(rkb_pipeline_t *pipeline, const command_line_t *line, const char *directory, rkb_log_t *log) {
@@ -99,7 +120,7 @@ static int run_in(rkb_pipeline_t *pipeline, const command_line_t *line, const ch
    rkb_outcome_t outcome = {.ending = 0};
    rkb_error_t err = {.message = ""};
    rkb_progress_t *progress = NULL;
-   int status;
+   int status, code;
    bool shown = !line->quiet && !line->json;
    if (shown)
       progress = rkb_progress_new(isatty(STDERR_FILENO), objective, &facts, log);
@@ -112,13 +133,16 @@ static int run_in(rkb_pipeline_t *pipeline, const command_line_t *line, const ch
                                       .argument = progress};
    status = rkb_run(pipeline, &options, &outcome, &err);
    rkb_progress_free(progress);
-   if (status == RKB_OK)
-      return print_result(line, &outcome, objective, directory);
-   rkb_say_error(&err);
-   if (status == RKB_ERR_INVALID)
-      return RKB_EXIT_USAGE;
-   fprintf(stderr, "what was finished is kept; go on with: rkb-run --resume %s\n", directory);
-   return RKB_EXIT_BROKEN;
+   if (status == RKB_OK) {
+      code = print_result(line, &outcome, objective, directory);
+   } else {
+      rkb_say_error(&err);
+      code = status == RKB_ERR_INVALID ? RKB_EXIT_USAGE : RKB_EXIT_BROKEN;
+      if (code == RKB_EXIT_BROKEN)
+         fprintf(stderr, "what was finished is kept; go on with: rkb-run --resume %s\n", directory);
+   }
+   leave_if_hung(&outcome, code);
+   return code;
 }
 
 static int run_pipeline(rkb_pipeline_t *pipeline, const rkb_arguments_t *arguments, const command_line_t *line) {

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/prediction.h"
 
 enum { MAX_TUNE_TEXT = 4096 };
 
@@ -51,24 +52,39 @@ const char *rkb_objective_unit(const rkb_candidate_record_t *candidate, const ch
    return "";
 }
 
-void rkb_print_verdict(const rkb_verdict_record_t *verdict) {
+void rkb_print_verdict(const rkb_verdict_record_t *verdict, const rkb_evidence_source_t *source) {
    char time[32] = "";
    if (verdict->seconds >= 0)
       rkb_format_duration((uint64_t)(verdict->seconds * 1e9), time, sizeof time);
-   printf("  %-14s %-8s %s%s%s%s\n", verdict->stage, verdict->standing, verdict->reason, verdict->reason[0] ? "  " : "", time,
-          verdict->shadow ? "  (shadow)" : "");
-   if (verdict->message[0])
-      printf("      %s\n", verdict->message);
-   if (verdict->evidence)
-      printf("      evidence: %s\n", verdict->evidence);
+   printf("  %-14s %-8s %10s  %s%s\n", verdict->stage, verdict->standing, time,
+          verdict->reason[0] ? verdict->reason : verdict->message, verdict->shadow ? "  (shadow)" : "");
+   if (verdict->reason[0])
+      rkb_print_evidence(verdict, source);
 }
 
-void rkb_print_measurement(const rkb_measurement_record_t *measurement) {
-   printf("  %-32s %14.6g %-8s", measurement->name, measurement->value, strcmp(measurement->unit, "1") ? measurement->unit : "");
+/* Without a better-direction it is a feature for searches, numbered for machines: --json has it. */
+static void print_measurement(const rkb_measurement_record_t *measurement) {
+   char kernel[160] = "", sentence[256] = "";
+   if (!measurement->better[0])
+      return;
+   printf("  %-28s %12.6g%s%s", measurement->name, measurement->value, strcmp(measurement->unit, "1") ? " " : "",
+          strcmp(measurement->unit, "1") ? measurement->unit : "");
    if (measurement->spread >= 0)
       printf(" +- %.3g", measurement->spread);
-   printf("%s%s%s%s\n", measurement->case_name ? " " : "", measurement->case_name ? measurement->case_name : "",
-          measurement->method[0] ? "  " : "", measurement->method);
+   if (measurement->case_name)
+      printf("  %s", measurement->case_name);
+   if (rkb_limiter_of(measurement->detail, kernel, sizeof kernel, sentence, sizeof sentence))
+      printf(": %s", sentence);
+   printf("\n");
+}
+
+void rkb_print_measurements(const rkb_measurement_record_t *measurements, uint32_t count) {
+   for (uint32_t i = 0; i < count; i++)
+      if (!measurements[i].case_name)
+         print_measurement(&measurements[i]);
+   for (uint32_t i = 0; i < count; i++)
+      if (measurements[i].case_name)
+         print_measurement(&measurements[i]);
 }
 
 json_t *rkb_embedded_json(const char *text) {

@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 #include "cli/arguments.h"
+#include "cli/evidence.h"
 #include "services/archive.h"
 
 /* Opens the run named on the command line; prints why not and returns NULL. */
@@ -22,9 +23,10 @@ json_t *rkb_verdict_json(const rkb_verdict_record_t *verdict);
 json_t *rkb_measurement_json(const rkb_measurement_record_t *measurement);
 /* A text that holds JSON, as JSON; as a string when it does not parse; null for NULL. */
 json_t *rkb_embedded_json(const char *text);
-/* A verdict or measurement as people read it, on standard output. */
-void rkb_print_verdict(const rkb_verdict_record_t *verdict);
-void rkb_print_measurement(const rkb_measurement_record_t *measurement);
+/* As people read them, on standard output: a verdict with its evidence, unless it says accept; measurements of all cases
+ * together first. */
+void rkb_print_verdict(const rkb_verdict_record_t *verdict, const rkb_evidence_source_t *source);
+void rkb_print_measurements(const rkb_measurement_record_t *measurements, uint32_t count);
 /* Prints a JSON value on one line of standard output and gives it back. */
 int rkb_print_json(json_t *value);
 /* "BLOCK=128 VEC=4" of a JSON object; malloc'd. */

@@ -74,7 +74,9 @@ static int make_candidate(check_t *check, const rkb_check_options_t *options, rk
    rkb_item_unref(item);
    if (status != RKB_OK)
       return status;
-   check->candidate->section = RKB_SECTION_SEARCH;
+   check->candidate->section = options->section ? options->section : RKB_SECTION_SEARCH;
+   check->candidate->request = options->request;
+   check->candidate->child = options->child;
    check->candidate->number = 1;
    rkb_candidate_identify(check->pipeline, check->candidate);
    return rkb_candidate_refresh(check->pipeline, check->candidate, check->pipeline->screen)

@@ -189,6 +189,10 @@ typedef struct rkb_check_options {
    uint32_t jobs;
    rkb_log_t *log;
    bool catch_signals;
+   /* Its place in a run, which its random streams are keyed by.  section 0: none, the same streams for every file. */
+   uint32_t section;            /* enum rkb_request_section of services/archive.h */
+   int64_t request;             /* number within the section */
+   uint32_t child;
 } rkb_check_options_t;
 
 typedef struct rkb_check_verdict {

@@ -26,6 +26,8 @@ void rkb_device_free(rkb_device_t *device);
  * the manifest's.  values has tune_count entries. */
 int rkb_tune_resolve(const rkb_manifest_t *manifest, const char *tune_json, int64_t *values, rkb_finding_t *finding, rkb_error_t *err);
 char *rkb_tune_canonical(const rkb_manifest_t *manifest, const int64_t *values); /* JSON, all names, sorted; malloc'd */
+/* tune_write.c: the text with the assignment written in as the manifest's defaults and nothing else changed; malloc'd. */
+int rkb_tune_write(const char *source, const char *tune_json, char **text, rkb_error_t *err);
 
 /* compilers.c: the pool of compiler processes. ------------------------------------------------------------ */
 typedef struct rkb_compilers rkb_compilers_t;

@@ -135,7 +135,8 @@ static void parse_choices(manifest_parser_t *parser, const rkb_yaml_t *map, rkb_
 static void parse_tune(manifest_parser_t *parser, const rkb_yaml_t *node) {
    uint32_t count = manifest_entries(parser, node, RKB_YAML_MAP, "tune", RKB_MANIFEST_MAX_ENTRIES);
    rkb_tune_parameter_t *list = rkb_arena_array(parser->arena, count + 1, sizeof *list);
-   if (!list)
+   rkb_place_t *places = rkb_arena_array(parser->arena, count + 1, sizeof *places);
+   if (!list || !places)
       return;
    for (uint32_t i = 0; i < count; i++) {
       const rkb_yaml_t *map = node->items[i], *fallback;
@@ -157,6 +158,7 @@ static void parse_tune(manifest_parser_t *parser, const rkb_yaml_t *node) {
          rkb_problem(parser->problems, map->place, "tune parameter '%s' needs a default", list[i].name);
          continue;
       }
+      places[i] = fallback->place;
       if (!rkb_yaml_int(fallback, "default", &list[i].fallback, parser->problems))
          continue;
       for (uint32_t k = 0; k < list[i].choice_count; k++)
@@ -167,6 +169,7 @@ static void parse_tune(manifest_parser_t *parser, const rkb_yaml_t *node) {
    }
    parser->manifest->public.tune = list;
    parser->manifest->public.tune_count = count;
+   parser->manifest->fallback_places = places;
 }
 
 static void parse_lets(manifest_parser_t *parser, const rkb_yaml_t *node) {

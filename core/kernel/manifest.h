@@ -68,6 +68,7 @@ typedef struct manifest_launch {
 typedef struct manifest {
    rkb_manifest_t public;
    rkb_arena_t *arena;
+   rkb_place_t *fallback_places; /* public.tune_count: where each default's number stands */
    manifest_named_t *lets;
    uint32_t let_count;
    manifest_scratch_t *scratch;

@@ -294,6 +294,18 @@ int rkb_archive_each_reason(rkb_archive_t *archive,
                             int (*visit)(void *argument, const char *stage, const char *standing, const char *reason, int64_t count),
                             void *argument, rkb_error_t *err);
 
+/* What a stage that asks models said of candidates, against what executing them said (verdicts in the shadow count; rejects when
+ * any executing verifier rejects, accepts when one accepts and none rejects).  Visits each such stage by name. */
+typedef struct rkb_judge_record {
+   const char *stage;
+   int64_t both_reject, only_judge_rejects, both_accept, only_machine_rejects;
+   int64_t abstained;     /* the judge gave no verdict where executing did */
+   int64_t missing;       /* executing gave none */
+   double worth_usd;      /* of all the stage's replies */
+} rkb_judge_record_t;
+int rkb_archive_each_judge(rkb_archive_t *archive, int (*visit)(void *argument, const rkb_judge_record_t *judge), void *argument,
+                           rkb_error_t *err);
+
 /* Compares two archives without times: requests, candidates, parents, verdicts, measurements, dialogue; what comes from
  * stages that promise no reproducibility is counted, not compared.  Each difference is one line of text to say. */
 typedef struct rkb_archive_difference {

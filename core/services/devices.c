@@ -223,7 +223,11 @@ const char *rkb_session_describe(const rkb_session_t *session) { return session-
 static int ask(rkb_session_t *s, uint32_t type, const rkb_piece_t *pieces, uint32_t count, void *answer, size_t bytes,
                size_t *length, uint64_t wait_ns, int *refusal, rkb_error_t *err) {
    rkb_patience_t patience = {now_ns() + wait_ns, s->cancelled, s->argument};
-   return rkb_device_worker_ask(&s->device->worker, type, pieces, count, answer, bytes, length, &patience, refusal, err);
+   int status = rkb_device_worker_ask(&s->device->worker, type, pieces, count, answer, bytes, length, &patience, refusal, err);
+   /* Most errors of the driver stay with the context, so that nothing run in it afterwards can be believed. */
+   if (status == RKB_OK && *refusal == RKB_WORKER_DRIVER)
+      rkb_device_worker_stop(&s->device->worker);
+   return status;
 }
 
 /* A refusal that says nothing about the candidate. */

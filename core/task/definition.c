@@ -112,7 +112,22 @@ rkb_definition_t *rkb_definition_parse(const rkb_task_texts_t *texts, rkb_proble
    return without_problems(definition, before, problems);
 }
 
+/* A wrong path is the usual mistake: one sentence about it, not one for each file that is not there. */
+static bool holds_task(const char *directory, rkb_problems_t *problems) {
+   char *path = rkb_path_join(directory, "task.yaml");
+   bool holds = path && rkb_path_exists(path);
+   if (!path)
+      rkb_problem(problems, (rkb_place_t){0}, "out of memory");
+   else if (!holds)
+      rkb_problem(problems, (rkb_place_t){0}, "%s holds no task: there is no task.yaml in it; 'rkb tasks' lists the shipped ones",
+                  directory);
+   free(path);
+   return holds;
+}
+
 rkb_definition_t *rkb_definition_load(const char *directory, rkb_problems_t *problems) {
+   if (!holds_task(directory, problems))
+      return NULL;
    char *absolute = realpath(directory, NULL);
    rkb_definition_t *definition = definition_new(absolute ? absolute : directory);
    uint32_t before = problems->errors;

@@ -169,13 +169,16 @@ uint64_t rkb_evaluate_peak(const rkb_program_t *program) {
    return peak;
 }
 
+/* Long enough that the source may draw with several threads. */
+#define LOAD_CHUNK (UINT64_C(1) << 20)
+
 int rkb_load_input(rkb_reader_t *reader, uint32_t value, double **out) {
    const rkb_program_value_t *info = &reader->program->values[value];
    double *data = malloc(info->elements * sizeof *data);
-   int64_t *index = malloc(RKB_CHUNK * sizeof *index);
+   int64_t *index = malloc(LOAD_CHUNK * sizeof *index);
    int status = data && index ? RKB_OK : RKB_ERR_NOMEM;
-   for (uint64_t first = 0; status == RKB_OK && first < info->elements; first += RKB_CHUNK) {
-      uint64_t piece = info->elements - first < RKB_CHUNK ? info->elements - first : RKB_CHUNK;
+   for (uint64_t first = 0; status == RKB_OK && first < info->elements; first += LOAD_CHUNK) {
+      uint64_t piece = info->elements - first < LOAD_CHUNK ? info->elements - first : LOAD_CHUNK;
       for (uint64_t i = 0; i < piece; i++)
          index[i] = (int64_t)(first + i);
       status =

@@ -34,10 +34,11 @@ uint64_t rkb_evaluate_peak(const rkb_program_t *program);
 int rkb_evaluate_whole(const rkb_program_t *program, const rkb_precision_t *precision,
                        const rkb_source_t *source, uint64_t budget, rkb_block_t *outputs, rkb_error_t *err);
 
-/* Points of listed elements of one value, with what memory already knows. */
+/* Points of listed elements of one value, with what memory already knows.  most_work: elements read and products formed
+ * for them; beyond it RKB_ERR_LIMIT. */
 int rkb_evaluate_points(const rkb_program_t *program, const rkb_precision_t *precision,
-                        const rkb_source_t *source, rkb_memory_t *memory, uint32_t value, uint64_t count,
-                        const int64_t *index, rkb_block_t *out, rkb_error_t *err);
+                        const rkb_source_t *source, rkb_memory_t *memory, double most_work, uint32_t value,
+                        uint64_t count, const int64_t *index, rkb_block_t *out, rkb_error_t *err);
 
 /* Runs a node's compute in pieces and adds the rounding of its storage type. */
 int rkb_compute(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index,

@@ -6,7 +6,14 @@
 #include <stdlib.h>
 #include "task/dtype.h"
 
+/* Elements read and products formed for one call: some tens of seconds.  A gradient that sums over a whole
+ * large tensor of computed values passes it, and is refused. */
+#define MOST_WORK 3e10
+
 #define FILL_PIECE 4096u
+
+/* Elements from which several threads draw: every element is a function of its number, so the order is free. */
+#define SHARED_FILL (UINT64_C(1) << 18)
 
 /* One number by a recipe. */
 static double recipe_number(const rkb_recipe_t *recipe, const rkb_random_t *stream, uint64_t element) {
@@ -111,6 +118,7 @@ int rkb_inputs_source(const void *argument, uint32_t tensor, uint64_t count, con
                       double *out) {
    const rkb_inputs_t *inputs = argument;
    uint32_t dtype = inputs->bound->view.tensors[tensor].dtype;
+#pragma omp parallel for schedule(static) if (count >= SHARED_FILL)
    for (uint64_t i = 0; i < count; i++)
       out[i] = index[i] < 0 ? 0 : rkb_dtype_round(dtype, draw_number(inputs, tensor, (uint64_t)index[i]));
    return RKB_OK;
@@ -153,11 +161,16 @@ int rkb_task_inputs_open(const rkb_task_t *task, const rkb_case_t *the_case, con
    made->family = rkb_family_entry(family);
    made->seed = seed;
    made->replaced = UINT32_MAX;
+   made->most_work = MOST_WORK;
    pthread_mutex_init(&made->lock, NULL);
    for (uint32_t i = 0; i < the_case->tensor_count; i++)
       set_streams(made, i, seed);
    *inputs = made;
    return RKB_OK;
+}
+
+void rkb_task_inputs_limit(rkb_inputs_t *inputs, double work) {
+   inputs->most_work = work < MOST_WORK ? work : MOST_WORK;
 }
 
 void rkb_task_inputs_free(rkb_inputs_t *inputs) {
@@ -179,8 +192,9 @@ int rkb_task_inputs_fill(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t f
       return rkb_fail(err, RKB_ERR_INVALID, "elements %llu to %llu are not in %s", (unsigned long long)first,
                       (unsigned long long)(first + count), info->name);
    uint32_t width = rkb_dtype_bytes(info->dtype);
-   double numbers[FILL_PIECE];
+#pragma omp parallel for schedule(static) if (count >= SHARED_FILL)
    for (uint64_t done = 0; done < count; done += FILL_PIECE) {
+      double numbers[FILL_PIECE];
       uint64_t piece = count - done < FILL_PIECE ? count - done : FILL_PIECE;
       for (uint64_t i = 0; i < piece; i++)
          numbers[i] = rkb_dtype_round(info->dtype, draw_number(inputs, tensor, first + done + i));

@@ -11,6 +11,7 @@ struct rkb_inputs {
    uint64_t seed;
    rkb_random_t *streams; /* two a case tensor: the recipe's, and what a family adds */
    uint32_t replaced;     /* tensor drawn with another seed, or UINT32_MAX: to see whether it matters */
+   double most_work;      /* of one call for points */
    rkb_memory_t *memory;  /* points already computed; guarded by lock */
    pthread_mutex_t lock;
 };

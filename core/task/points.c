@@ -6,10 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Elements read and products formed for one call: some tens of seconds.  A gradient that sums over a whole
- * large tensor of computed values passes it, and is refused. */
-#define MOST_WORK 3e10
-
 #define MOST_PIECE (UINT64_C(1) << 20)
 #define MOST_ATTEMPTS 3
 
@@ -214,9 +210,9 @@ int rkb_prefetch(rkb_reader_t *reader, uint32_t value, uint64_t count, const int
 }
 
 int rkb_evaluate_points(const rkb_program_t *program, const rkb_precision_t *precision,
-                        const rkb_source_t *source, rkb_memory_t *memory, uint32_t value, uint64_t count,
-                        const int64_t *index, rkb_block_t *out, rkb_error_t *err) {
-   rkb_reader_t reader = {.most_work = MOST_WORK,
+                        const rkb_source_t *source, rkb_memory_t *memory, double most_work, uint32_t value,
+                        uint64_t count, const int64_t *index, rkb_block_t *out, rkb_error_t *err) {
+   rkb_reader_t reader = {.most_work = most_work,
                           .program = program,
                           .precision = precision,
                           .source = *source,

@@ -55,7 +55,9 @@ rkb_task_t *rkb_task_load(const char *directory, const char *direction, uint64_t
       if (strcmp(definition->directions[i], direction) == 0)
          chosen = definition->directions[i];
    if (!chosen) {
-      rkb_problem(problems, (rkb_place_t){0}, "task %s has no direction %s", definition->name, direction);
+      rkb_problem(problems, (rkb_place_t){0}, "task %s has no direction %s; it has %s%s%s", definition->name,
+                  direction, definition->directions[0], definition->directions[1] ? " and " : "",
+                  definition->directions[1] ? definition->directions[1] : "");
       goto failed;
    }
    task->backward = strcmp(chosen, "backward") == 0;

@@ -38,6 +38,8 @@ bool rkb_case_lookup(const rkb_task_t *task, const rkb_case_t *the_case, const c
 const rkb_family_t *rkb_task_family(const rkb_task_t *task, const rkb_case_t *the_case, uint32_t index);
 int rkb_task_inputs_open(const rkb_task_t *task, const rkb_case_t *the_case, const rkb_family_t *family, uint64_t seed,
                          rkb_inputs_t **inputs, rkb_error_t *err);
+/* Most elements read and products formed for one call of expect_points (default 3e10: tens of seconds). */
+void rkb_task_inputs_limit(rkb_inputs_t *inputs, double work);
 void rkb_task_inputs_free(rkb_inputs_t *inputs);
 int rkb_task_inputs_fill(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t first, uint64_t count, void *out, rkb_error_t *err);
 int rkb_task_expect(const rkb_inputs_t *inputs, rkb_expected_t **expected, rkb_error_t *err);

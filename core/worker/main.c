@@ -177,8 +177,9 @@ static int time_turns(struct worker *w, const rkb_worker_time_t *r, const rkb_wo
    if (!*out)
       return fail(w, RKB_WORKER_NO_MEMORY, "out of memory");
    for (uint32_t i = 0; i < r->turns; i++) {
-      rkb_instance_t *in = turns[i].instance == UINT32_MAX ? NULL : find_instance(w, turns[i].instance);
-      if (!in && turns[i].instance != UINT32_MAX)
+      bool own = turns[i].instance == RKB_TURN_FLOOR || turns[i].instance == RKB_TURN_ANCHOR;
+      rkb_instance_t *in = own ? NULL : find_instance(w, turns[i].instance);
+      if (!in && !own)
          return fail(w, RKB_WORKER_BAD_REQUEST, "no instance %u", turns[i].instance);
       CUresult status = rkb_time_turn(&w->driver, &w->flusher, in, w->staged, RKB_WORKER_MAX_STAGED, &turns[i], r->deadline_ms,
                                       &(*out)[i]);

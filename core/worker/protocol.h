@@ -102,9 +102,12 @@ typedef struct rkb_worker_time {
    uint32_t deadline_ms; /* of one turn */
 } rkb_worker_time_t;
 
+#define RKB_TURN_FLOOR UINT32_MAX
+#define RKB_TURN_ANCHOR (UINT32_MAX - 1) /* reads what empties the second-level cache: the same work in every sitting */
+
 /* One timed run.  Turns are made in the order given: the caller draws it. */
 typedef struct rkb_worker_turn {
-   uint32_t instance; /* UINT32_MAX: nothing between the events, the floor of the method */
+   uint32_t instance; /* or RKB_TURN_FLOOR: nothing between the events; RKB_TURN_ANCHOR: a fixed kernel of the worker's own */
    uint32_t set;
    uint32_t warm;     /* 1: the same plan runs once, untimed, just before */
    uint32_t reserved;

@@ -2,20 +2,10 @@
 #ifndef RKB_WORKER_TIMING_H
 #define RKB_WORKER_TIMING_H
 
+#include "flusher.h"
 #include "instance.h"
 
-typedef struct rkb_flusher {
-   CUmodule module;
-   CUfunction read;
-   CUdeviceptr memory; /* read, never written after it was made */
-   uint64_t bytes;
-   CUevent start, stop;
-} rkb_flusher_t;
-
-/* Loads the reading kernel and takes 2.5 times the second-level cache of memory. */
-CUresult rkb_flusher_open(const rkb_driver_t *driver, rkb_flusher_t *flusher);
-
-/* One turn; in NULL times nothing at all.  *milliseconds is what lay between the events.  CUDA_ERROR_NOT_READY: late. */
+/* One turn; in NULL times what the turn names instead: nothing at all, or the anchor.  *milliseconds is what lay between the events.  CUDA_ERROR_NOT_READY: late. */
 CUresult rkb_time_turn(const rkb_driver_t *driver, const rkb_flusher_t *flusher, const rkb_instance_t *in,
                        const rkb_staged_t *staged, uint32_t staged_count, const rkb_worker_turn_t *turn, uint32_t deadline_ms,
                        float *milliseconds);

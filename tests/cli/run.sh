@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # One command line and what it should do, told by a case file of lines
-#   run: COMMAND LINE     in a fresh directory, several in order; $SOURCE is the source tree
+#   run: COMMAND LINE     in a fresh directory, several in order; $SOURCE is the source tree, $FEW makes checks cheap
 #   exit: CODE            of the run line before it (default 0)
 #   out: TEXT             standard output of that run contains TEXT
 #   err: TEXT             standard error of that run contains TEXT
@@ -11,7 +11,10 @@ export SOURCE=$1
 export RKB_PLUGIN_PATH=$2/tests/engine/plugins
 export PATH=$2/bin:$PATH
 case_file=$(realpath "$3")
+# Few inputs and no drawn shapes: enough to see what the commands say.
+export FEW='--set screen.machine.with.families=1 --set screen.machine.with.shapes=0'
 work=$(mktemp -d)
+export XDG_CACHE_HOME=$work/cache
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 checks=0

@@ -112,6 +112,32 @@ int rkb_archive_each_reason(rkb_archive_t *archive,
    return rkb_rows_visit(archive, RKB_SQL_COUNT_REASONS, visit_reason, &context, err);
 }
 
+typedef struct judge_visit {
+   int (*visit)(void *argument, const rkb_judge_record_t *judge);
+   void *argument;
+} judge_visit_t;
+
+static int visit_judge(void *argument, rkb_connection_t *reader, const rkb_statement_t *statement, rkb_error_t *err) {
+   const judge_visit_t *context = argument;
+   (void)reader;
+   (void)err;
+   const rkb_judge_record_t judge = {.stage = rkb_column_text(statement, 0),
+                                     .both_reject = rkb_column_int(statement, 1),
+                                     .only_judge_rejects = rkb_column_int(statement, 2),
+                                     .both_accept = rkb_column_int(statement, 3),
+                                     .only_machine_rejects = rkb_column_int(statement, 4),
+                                     .abstained = rkb_column_int(statement, 5),
+                                     .missing = rkb_column_int(statement, 6),
+                                     .worth_usd = rkb_column_real(statement, 7)};
+   return context->visit(context->argument, &judge);
+}
+
+int rkb_archive_each_judge(rkb_archive_t *archive, int (*visit)(void *argument, const rkb_judge_record_t *judge), void *argument,
+                           rkb_error_t *err) {
+   judge_visit_t context = {visit, argument};
+   return rkb_rows_visit(archive, RKB_SQL_COMPARE_JUDGES, visit_judge, &context, err);
+}
+
 /* A malloc'd copy, so that the caller frees one thing. */
 static int copy_numbers(const void *list, uint32_t count, int64_t **numbers, rkb_error_t *err) {
    *numbers = calloc(count > 0 ? count : 1, sizeof **numbers);

@@ -103,7 +103,18 @@
       "coalesce(sum(promotion = 'passed'), 0), (SELECT count(*) FROM call) FROM candidate")                           \
    XX(COUNT_REASONS,                                                                                                  \
       "SELECT stage, standing, reason, count(*) FROM verdict WHERE standing <> 'accept' GROUP BY stage, standing, "   \
-      "reason ORDER BY count(*) DESC, stage, standing, reason")
+      "reason ORDER BY count(*) DESC, stage, standing, reason")                                                       \
+   XX(COMPARE_JUDGES,                                                                                                 \
+      "WITH executed AS (SELECT candidate, max(standing = 'reject') AS rejects, max(standing = 'accept') AS accepts " \
+      "FROM verdict WHERE executes = 1 GROUP BY candidate) "                                                          \
+      "SELECT j.stage, total(j.standing = 'reject' AND e.rejects), "                                                  \
+      "total(j.standing = 'reject' AND e.accepts AND NOT e.rejects), "                                                \
+      "total(j.standing = 'accept' AND e.accepts AND NOT e.rejects), total(j.standing = 'accept' AND e.rejects), "    \
+      "total(j.standing = 'unknown' AND (e.rejects OR e.accepts)), "                                                  \
+      "total(e.candidate IS NULL OR NOT (e.rejects OR e.accepts)), "                                                  \
+      "(SELECT coalesce(sum(worth_usd), 0) FROM call c WHERE c.stage = j.stage) "                                     \
+      "FROM verdict j LEFT JOIN executed e ON e.candidate = j.candidate WHERE j.executes = 0 AND "                    \
+      "j.stage IN (SELECT stage FROM call) GROUP BY j.stage ORDER BY j.stage")
 
 /* What a query of <rkb/ext/archive.h> reads: ?1 horizon, ?2 source hash, ?3 operator, ?4 standing, ?5 limit.  The verdict
  * that decided is the last one outside shadow that has the candidate's standing and reason. */

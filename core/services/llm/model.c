@@ -140,12 +140,15 @@ static void read_address(reader_t *reader, const rkb_yaml_t *map, rkb_model_t *m
       rkb_problem(reader->problems, rkb_yaml_get(map, "base_url")->place, "base_url is '%s'; write http://... or https://...", url);
       return;
    }
-   size_t host = strcspn(url, ":") + 3; /* behind "://" */
-   if (url[host + strcspn(url + host, "@/")] == '@')
+   size_t start = strcspn(url, "/") + 2; /* behind "://" */
+   size_t host = strcspn(url + start, "/");
+   if (memchr(url + start, '@', host))
       rkb_problem(reader->problems, rkb_yaml_get(map, "base_url")->place, "base_url holds a user's name or password; write key: {env: NAME}");
    size_t length = strlen(url);
-   while (length && url[length - 1] == '/')
+   while (length > start && url[length - 1] == '/')
       length--;
+   if (length == start)
+      rkb_problem(reader->problems, rkb_yaml_get(map, "base_url")->place, "base_url is '%s', which names no server", url);
    model->base_url = rkb_arena_text(reader->arena, url, length);
 }
 

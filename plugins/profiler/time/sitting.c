@@ -2,6 +2,7 @@
 #include "sitting.h"
 #include <stdlib.h>
 #include <string.h>
+#include "statistics.h"
 
 /* Values go to the device in pieces, so that no whole copy is kept here. */
 enum { PIECE_BYTES = 32 << 20 };
@@ -21,11 +22,19 @@ static int stage_tensor(const struct timer *me, const struct subject *s, uint32_
    return status;
 }
 
+uint32_t sitting_instance(uint32_t contender, uint32_t arena) {
+   enum { MOST_ARENAS = 32 };
+   return contender * MOST_ARENAS + arena;
+}
+
 int sitting_prepare(const struct timer *me, const struct subject *s, rkb_error_t *err) {
    rkb_finding_t finding = {0};
-   int status = me->device->module(s->session, 0, s->build->cubin, s->build->cubin_bytes, &finding, err);
-   if (status == RKB_OK && finding.reason[0])
-      return rkb_fail(err, RKB_ERR_INTERNAL, "%s", finding.message);
+   int status = RKB_OK;
+   for (uint32_t c = 0; c < s->contender_count && status == RKB_OK; c++) {
+      status = me->device->module(s->session, c, s->contenders[c].cubin, s->contenders[c].cubin_bytes, &finding, err);
+      if (status == RKB_OK && finding.reason[0])
+         return rkb_fail(err, RKB_ERR_INTERNAL, "%s", finding.message);
+   }
    for (uint32_t set = 0; set < SETS && status == RKB_OK; set++)
       for (uint32_t t = 0; t < s->the_case->tensor_count && status == RKB_OK; t++)
          if (s->the_case->tensors[t].role != RKB_OUT)
@@ -33,29 +42,51 @@ int sitting_prepare(const struct timer *me, const struct subject *s, rkb_error_t
    return status;
 }
 
+int sitting_clear(const struct timer *me, const struct subject *s, rkb_error_t *err) {
+   int status = RKB_OK;
+   for (uint32_t c = 0; c < s->contender_count && status == RKB_OK; c++)
+      status = me->device->drop_module(s->session, c, err);
+   for (uint32_t set = 0; set < SETS && status == RKB_OK; set++)
+      status = me->device->drop_set(s->session, set, err);
+   return status;
+}
+
+/* The same arena for each contender; what was made of it goes again when the last finds no memory. */
+static int open_arena(const struct timer *me, const struct subject *s, uint32_t arena, rkb_error_t *err) {
+   rkb_finding_t finding = {0};
+   rkb_error_t ignored;
+   int status = RKB_OK;
+   uint32_t c = 0;
+   for (; c < s->contender_count && status == RKB_OK; c++) {
+      status = me->device->instance(s->session, sitting_instance(c, arena), c, RKB_PLAIN, s->contenders[c].plan, &finding, err);
+      if (status == RKB_OK && finding.reason[0])
+         return rkb_fail(err, RKB_ERR_INTERNAL, "%s", finding.message);
+   }
+   for (uint32_t made = 0; status == RKB_ERR_LIMIT && made + 1 < c; made++)
+      me->device->drop_instance(s->session, sitting_instance(made, arena), &ignored);
+   return status;
+}
+
 /* As many arenas as asked for, or as fit: an arena that finds no memory ends the making, two are enough to go on. */
 static int open_arenas(const struct timer *me, const struct subject *s, uint32_t *count, rkb_error_t *err) {
-   rkb_finding_t finding = {0};
    int status = RKB_OK;
    *count = 0;
    while (*count < (uint32_t)me->config->arenas && status == RKB_OK) {
-      status = me->device->instance(s->session, *count, 0, RKB_PLAIN, s->plan, &finding, err);
-      if (status == RKB_OK && finding.reason[0])
-         return rkb_fail(err, RKB_ERR_INTERNAL, "%s", finding.message);
+      status = open_arena(me, s, *count, err);
       *count += status == RKB_OK;
    }
    return status == RKB_ERR_LIMIT && *count >= 2 ? RKB_OK : status;
 }
 
-/* Every arena once cold and once warm a round, in an order drawn anew for each round. */
-static rkb_turn_t *draw_turns(const struct timer *me, uint32_t arenas, rkb_random_t *stream, uint32_t *count) {
-   uint32_t round = 2 * arenas;
+/* Every arena of every contender once cold and once warm a round, in an order drawn anew for each round. */
+static rkb_turn_t *draw_turns(const struct timer *me, uint32_t contenders, uint32_t arenas, rkb_random_t *stream, uint32_t *count) {
+   uint32_t round = 2 * arenas * contenders;
    *count = round * (uint32_t)me->config->rounds;
    rkb_turn_t *turns = calloc(*count, sizeof *turns);
    for (uint32_t r = 0; turns && r < (uint32_t)me->config->rounds; r++) {
       rkb_turn_t *at = turns + (size_t)r * round;
       for (uint32_t i = 0; i < round; i++)
-         at[i] = (rkb_turn_t){.instance = i / 2, .warm = i % 2, .set = (r + i / 2) % SETS};
+         at[i] = (rkb_turn_t){.instance = sitting_instance(i / 2 / arenas, i / 2 % arenas), .warm = i % 2, .set = (r + i / 2) % SETS};
       for (uint32_t i = round - 1; i > 0; i--) {
          uint32_t other = (uint32_t)me->random->below(stream, i + 1);
          rkb_turn_t swap = at[i];
@@ -66,96 +97,81 @@ static rkb_turn_t *draw_turns(const struct timer *me, uint32_t arenas, rkb_rando
    return turns;
 }
 
-/* The outputs an arena holds belong to its last turn: judge points of them. */
-static int check_output(const struct timer *me, const struct subject *s, uint32_t arena, uint32_t set, uint32_t t,
-                        const uint64_t *elements, uint64_t count, struct sitting *sitting, rkb_error_t *err) {
-   const rkb_tensor_t *tensor = &s->the_case->tensors[t];
-   uint64_t width = tensor->bytes / tensor->elements;
-   double *numbers = malloc(3 * count * sizeof *numbers);
-   uint8_t *flags = malloc(count);
-   char *data = malloc(count * width);
-   rkb_judgement_t j = {.size = sizeof j};
-   int status = numbers && flags && data ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   for (uint64_t i = 0; i < count && status == RKB_OK; i++)
-      status = me->device->read(s->session, arena, t, elements[i] * width, width, data + i * width, err);
-   if (status == RKB_OK)
-      status = me->task->expect_points(me->host, s->inputs[set], t, elements, count, numbers, numbers + count, numbers + 2 * count, flags, err);
+/* The first round pays for what happens once: page tables, instruction caches, clocks rising. */
+static void sort_out(const struct subject *s, const rkb_turn_t *turns, const float *times, uint32_t arenas, uint32_t count, struct sitting *sitting) {
+   size_t cold[CONTENDERS] = {0}, warm[CONTENDERS] = {0};
+   for (uint32_t i = 2 * arenas * s->contender_count; i < count; i++) {
+      uint32_t c = turns[i].instance >= sitting_instance(INCUMBENT, 0) ? INCUMBENT : CANDIDATE;
+      if (turns[i].warm)
+         sitting->warm[c][warm[c]++] = times[i];
+      else
+         sitting->cold[c][cold[c]++] = times[i];
+   }
+   sitting->count = cold[CANDIDATE];
+}
+
+/* What says whether sittings can be compared: the clock's floor, and work that is always the same. */
+static int time_own(const struct timer *me, const struct subject *s, uint32_t deadline_ms, struct sitting *sitting, rkb_error_t *err) {
+   enum { TURNS = 16 };
+   rkb_turn_t turns[2 * TURNS];
+   float times[2 * TURNS];
+   double floors[TURNS], anchors[TURNS];
+   for (uint32_t i = 0; i < 2 * TURNS; i++)
+      turns[i] = (rkb_turn_t){.instance = i % 2 ? RKB_ANCHOR_INSTANCE : RKB_NO_INSTANCE};
+   int status = me->device->time(s->session, turns, 2 * TURNS, deadline_ms, times, err);
+   for (uint32_t i = 0; i < TURNS && status == RKB_OK; i++) {
+      floors[i] = times[2 * i];
+      anchors[i] = times[2 * i + 1];
+   }
    if (status == RKB_OK) {
-      rkb_points_t points = {numbers, numbers + count, numbers + 2 * count, flags, count};
-      status = me->task->judge(me->host, s->inputs[set], t, data, NULL, &points, elements, s->transform, &j, err);
+      sitting->floor = trimmed_mean(floors, TURNS);
+      sitting->anchor = trimmed_mean(anchors, TURNS);
    }
-   if (status == RKB_OK && j.standing_is_reject) {
-      sitting->outputs_right = false;
-      snprintf(sitting->wrong, sizeof sitting->wrong, "after a timed run %s[%llu] is %.9g and should be %.9g within %.3g (%s)",
-               tensor->name, (unsigned long long)j.element, j.got, j.want, j.bound, j.reason);
-   }
-   free(data);
-   free(flags);
-   free(numbers);
    return status;
 }
 
-static int check_arenas(const struct timer *me, const struct subject *s, uint32_t arenas, const rkb_turn_t *turns, uint32_t count,
-                        rkb_random_t *stream, struct sitting *sitting, rkb_error_t *err) {
-   int status = RKB_OK;
-   uint32_t *last_set = calloc(arenas, sizeof *last_set);
-   uint64_t *elements = calloc((size_t)me->config->points, sizeof *elements);
-   if (!last_set || !elements)
-      status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   for (uint32_t i = 0; i < count && status == RKB_OK; i++)
-      last_set[turns[i].instance] = turns[i].set;
-   for (uint32_t a = 0; a < arenas && status == RKB_OK; a++)
-      for (uint32_t t = 0; t < s->the_case->tensor_count && status == RKB_OK; t++) {
-         const rkb_tensor_t *tensor = &s->the_case->tensors[t];
-         if (tensor->role == RKB_IN || tensor->elements == 0)
-            continue;
-         for (int64_t i = 0; i < me->config->points; i++)
-            elements[i] = i == 0 ? tensor->elements - 1 : me->random->below(stream, tensor->elements);
-         status = check_output(me, s, a, last_set[a], t, elements, (uint64_t)me->config->points, sitting, err);
-      }
-   free(elements);
-   free(last_set);
-   return status;
+static bool make_room(const struct subject *s, uint32_t count, struct sitting *sitting) {
+   bool room = true;
+   for (uint32_t c = 0; c < s->contender_count; c++) {
+      sitting->cold[c] = malloc(((size_t)count + 1) * sizeof **sitting->cold);
+      sitting->warm[c] = malloc(((size_t)count + 1) * sizeof **sitting->warm);
+      room = room && sitting->cold[c] && sitting->warm[c];
+   }
+   return room;
 }
 
 int sitting_run(const struct timer *me, const struct subject *s, rkb_random_t *stream, struct sitting *sitting, rkb_error_t *err) {
    rkb_turn_t *turns = NULL;
    float *times = NULL;
    uint32_t arenas = 0, count = 0, deadline_ms = (uint32_t)(me->config->deadline / 1000000);
-   *sitting = (struct sitting){.outputs_right = true};
+   *sitting = (struct sitting){.right = true};
    int status = open_arenas(me, s, &arenas, err);
    if (status == RKB_OK) {
-      turns = draw_turns(me, arenas, stream, &count);
+      turns = draw_turns(me, s->contender_count, arenas, stream, &count);
       times = malloc(((size_t)count + 1) * sizeof *times);
-      sitting->cold = malloc(((size_t)count + 1) * sizeof *sitting->cold);
-      sitting->warm = malloc(((size_t)count + 1) * sizeof *sitting->warm);
-      if (!turns || !times || !sitting->cold || !sitting->warm)
+      if (!turns || !times || !make_room(s, count, sitting))
          status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    }
    if (status == RKB_OK)
       status = me->device->time(s->session, turns, count, deadline_ms, times, err);
    if (status == RKB_OK)
-      status = check_arenas(me, s, arenas, turns, count, stream, sitting, err);
-   if (status == RKB_OK) {
-      size_t cold = 0, warm = 0;
-      /* The first round pays for what happens once: page tables, instruction caches, clocks rising. */
-      for (uint32_t i = 2 * arenas; i < count; i++) {
-         if (turns[i].warm)
-            sitting->warm[warm++] = times[i];
-         else
-            sitting->cold[cold++] = times[i];
-      }
-      sitting->count = cold;
-   }
-   for (uint32_t a = 0; a < arenas && status == RKB_OK; a++)
-      status = me->device->drop_instance(s->session, a, err);
+      status = time_own(me, s, deadline_ms, sitting, err);
+   if (status == RKB_OK)
+      status = sitting_check(me, s, arenas, turns, count, sitting, err);
+   if (status == RKB_OK)
+      sort_out(s, turns, times, arenas, count, sitting);
+   for (uint32_t c = 0; c < s->contender_count; c++)
+      for (uint32_t a = 0; a < arenas && status == RKB_OK; a++)
+         status = me->device->drop_instance(s->session, sitting_instance(c, a), err);
    free(times);
    free(turns);
    return status;
 }
 
 void sitting_free(struct sitting *sitting) {
-   free(sitting->cold);
-   free(sitting->warm);
+   for (uint32_t c = 0; c < CONTENDERS; c++) {
+      free(sitting->cold[c]);
+      free(sitting->warm[c]);
+   }
    *sitting = (struct sitting){0};
 }

@@ -1,10 +1,12 @@
-/* One sitting: a plan in several arenas of one process, timed turn by turn in random order, its outputs checked after. */
+/* One sitting: the candidate, and the incumbent where there is one, in several arenas of one process, timed turn by turn in
+ * random order, their outputs and inputs checked after. */
 #ifndef TIME_SITTING_H
 #define TIME_SITTING_H
 
 #include <rkb/ext/device.h>
 #include <rkb/ext/random.h>
 #include <rkb/ext/task.h>
+#include "expected/sample.h"
 
 struct time_config {
    const char *mode;    /* "quick" or "full" */
@@ -12,6 +14,7 @@ struct time_config {
    int64_t rounds;      /* turns of each arena in one sitting */
    int64_t points;      /* output elements checked after the batch */
    uint64_t deadline;   /* of one run, nanoseconds */
+   uint64_t budget;     /* for evaluating one output, nanoseconds */
 };
 
 struct timer {
@@ -21,31 +24,52 @@ struct timer {
    const rkb_kernel_api_t *kernel;
    const rkb_device_api_t *device;
    const rkb_random_api_t *random;
+   store_t *store; /* expected values kept between runs, or NULL */
+   struct throne *throne; /* incumbent.h */
 };
 
-enum { SETS = 2 };
+enum { SETS = 2, CONTENDERS = 2, CANDIDATE = 0, INCUMBENT = 1 };
+
+/* A plan that takes part; its number is its module's too. */
+struct contender {
+   const void *cubin;
+   size_t cubin_bytes;
+   const rkb_plan_t *plan;
+   bool transform; /* the manifest's algorithm: transform */
+};
 
 /* What every sitting of a case shares. */
 struct subject {
    rkb_session_t *session;
-   const rkb_build_t *build;
-   const rkb_plan_t *plan;
    const rkb_case_t *the_case;
+   const rkb_family_t *family;
+   uint64_t seeds[SETS];
    rkb_inputs_t *inputs[SETS];
-   bool transform;
+   struct contender contenders[CONTENDERS];
+   uint32_t contender_count; /* 1 while there is no incumbent */
 };
 
 struct sitting {
-   double *cold, *warm; /* milliseconds, owned; count each */
+   double *cold[CONTENDERS], *warm[CONTENDERS]; /* milliseconds, owned; count each */
    size_t count;
-   bool outputs_right;
+   double floor, anchor; /* milliseconds: of nothing, and of the worker's fixed kernel; trimmed means */
+   bool right;          /* outputs as they should be and inputs untouched, of all contenders */
    char wrong[256];     /* what was not, when they are not */
 };
 
-/* Loads module 0 and stages the values; once a process. */
+/* Loads the modules and stages the values; once a process. */
 int sitting_prepare(const struct timer *me, const struct subject *subject, rkb_error_t *err);
+/* Drops them again. */
+int sitting_clear(const struct timer *me, const struct subject *subject, rkb_error_t *err);
 /* Allocates fresh arenas, times, checks, frees.  Release with sitting_free whatever it returns. */
 int sitting_run(const struct timer *me, const struct subject *subject, rkb_random_t *stream, struct sitting *sitting, rkb_error_t *err);
 void sitting_free(struct sitting *sitting);
+
+/* sitting_check.c: judges what every arena holds after its last turn, and looks for damage to the inputs.  A batch in
+ * which anything is wrong is worth nothing, whoever did it: contenders share an address space. */
+int sitting_check(const struct timer *me, const struct subject *subject, uint32_t arenas, const rkb_turn_t *turns, uint32_t count,
+                  struct sitting *sitting, rkb_error_t *err);
+/* Number of a contender's arena on the device. */
+uint32_t sitting_instance(uint32_t contender, uint32_t arena);
 
 #endif

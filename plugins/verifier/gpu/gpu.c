@@ -12,7 +12,7 @@ static int gpu_create(const rkb_host_t *host, const void *config, void **self, r
    if (!me)
       return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %zu bytes", sizeof *me);
    *me = (struct gpu){host, config, host->get_extension(host, RKB_EXT_TASK), host->get_extension(host, RKB_EXT_KERNEL),
-                      host->get_extension(host, RKB_EXT_DEVICE), host->get_extension(host, RKB_EXT_RANDOM)};
+                      host->get_extension(host, RKB_EXT_DEVICE), host->get_extension(host, RKB_EXT_RANDOM), NULL};
    if (!me->task || !me->kernel || !me->random) {
       free(me);
       return rkb_fail(err, RKB_ERR_UNAVAILABLE, "this host offers no %s", RKB_EXT_KERNEL);
@@ -21,6 +21,7 @@ static int gpu_create(const rkb_host_t *host, const void *config, void **self, r
       free(me);
       return rkb_fail(err, RKB_ERR_UNAVAILABLE, "no usable GPU on this machine (rkb doctor says why); leave this stage out");
    }
+   me->store = store_open(host, me->task);
    *self = me;
    return RKB_OK;
 }
@@ -31,9 +32,12 @@ static int emit(const struct gpu *me, rkb_job_t job, const struct found *found, 
    json_t *evidence = found->evidence ? json_incref(found->evidence) : json_object();
    json_object_set_new(evidence, "worker", json_string(device));
    json_object_set_new(evidence, "runs", json_integer(tally->runs));
+   json_object_set_new(evidence, "compared", json_integer((json_int_t)tally->judged));
+   json_object_set_new(evidence, "outputs_not_compared", json_integer(tally->not_judged));
    json_object_set_new(evidence, "bit_repeatable", json_boolean(tally->repeatable));
-   snprintf(message, sizeof message, "%u runs, %llu elements compared; worst %.2g of the hard bound%s", tally->runs,
-            (unsigned long long)tally->judged, tally->worst_hard, tally->repeatable ? ", repeatable bit for bit" : ", not repeatable bit for bit");
+   snprintf(message, sizeof message, "%u runs, %llu elements compared; worst %.2g of the hard bound%s%s", tally->runs,
+            (unsigned long long)tally->judged, tally->worst_hard, tally->repeatable ? ", repeatable bit for bit" : ", not repeatable bit for bit",
+            tally->not_judged ? "; some outputs are too costly to evaluate at their shape and were not compared" : "");
    char *text = json_dumps(evidence, JSON_COMPACT | JSON_SORT_KEYS);
    int status = rkb_emit_verdict_full(me->host, job, standing, found->reason, found->reason[0] ? found->message : message, text, NULL);
    free(text);
@@ -41,22 +45,23 @@ static int emit(const struct gpu *me, rkb_job_t job, const struct found *found, 
    return status;
 }
 
+/* Check cases first: they are small, and most mistakes show there. */
 static int verify_all(const struct gpu *me, struct candidate *candidate, struct found *found, struct tally *tally, rkb_error_t *err) {
    rkb_random_t stream = me->random->for_job(me->host, candidate->job, 0);
    const rkb_case_t *c;
    int status = RKB_OK;
    for (uint32_t i = 0; status == RKB_OK && !found->reason[0] && (c = me->task->case_at(me->host, RKB_CASE_CHECK, i)) != NULL; i++)
-      status = verify_case(me, candidate, c, me->random->next(&stream) >> 1, found, tally, err);
+      status = verify_case(me, candidate, c, &stream, found, tally, err);
    for (int64_t i = 0; status == RKB_OK && !found->reason[0] && i < me->config->drawn; i++) {
       rkb_case_t *drawn = NULL;
       status = me->task->case_draw(me->host, &stream, me->config->drawn_work, &drawn, err);
       if (status == RKB_OK)
-         status = verify_case(me, candidate, drawn, me->random->next(&stream) >> 1, found, tally, err);
+         status = verify_case(me, candidate, drawn, &stream, found, tally, err);
       if (drawn)
          me->task->case_free(drawn);
    }
    for (uint32_t i = 0; status == RKB_OK && !found->reason[0] && (c = me->task->case_at(me->host, RKB_CASE_BENCH, i)) != NULL; i++)
-      status = verify_case(me, candidate, c, me->random->next(&stream) >> 1, found, tally, err);
+      status = verify_case(me, candidate, c, &stream, found, tally, err);
    return status;
 }
 
@@ -94,16 +99,26 @@ static int gpu_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t 
    return status;
 }
 
-static void gpu_destroy(void *self) { free(self); }
+static void gpu_destroy(void *self) {
+   struct gpu *me = self;
+   store_close(me->store);
+   free(me);
+}
 
 static const rkb_option_t options[] = {
    {.name = "families", .type = RKB_OPT_INT, .offset = offsetof(struct gpu_config, families), .fallback = "4", .min = 1, .max = 64,
     .help = "Input families run on each case, most telling first."},
+   {.name = "bench_families", .type = RKB_OPT_INT, .offset = offsetof(struct gpu_config, bench_families), .fallback = "2", .min = 1, .max = 64,
+    .help = "Input families run on each bench case; where it moves more than a gigabyte, one."},
+   {.name = "pool", .type = RKB_OPT_INT, .offset = offsetof(struct gpu_config, pool), .fallback = "4", .min = 2, .max = 4096,
+    .help = "Seeds that a listed case's values are drawn from; expected values are kept for each.  No candidate knows them."},
+   {.name = "budget", .type = RKB_OPT_DURATION, .offset = offsetof(struct gpu_config, budget), .fallback = "1s",
+    .help = "Time to evaluate the reference for one output of a large shape; fewer elements are compared when it ends."},
    {.name = "drawn", .type = RKB_OPT_INT, .offset = offsetof(struct gpu_config, drawn), .fallback = "4", .min = 0, .max = 256,
     .help = "Shapes drawn anew from the task's domain."},
    {.name = "drawn_work", .type = RKB_OPT_REAL, .offset = offsetof(struct gpu_config, drawn_work), .fallback = "1e8", .min = 1, .max = 1e12,
     .help = "Most operations of a drawn shape."},
-   {.name = "points", .type = RKB_OPT_INT, .offset = offsetof(struct gpu_config, points), .fallback = "4096", .min = 2, .max = 1048576,
+   {.name = "points", .type = RKB_OPT_INT, .offset = offsetof(struct gpu_config, points), .fallback = "1024", .min = 64, .max = 1048576,
     .help = "Output elements compared at shapes too large to evaluate whole."},
    {.name = "deadline", .type = RKB_OPT_DURATION, .offset = offsetof(struct gpu_config, deadline), .fallback = "5s",
     .help = "Time one run of the plan may take before it counts as hanging."},

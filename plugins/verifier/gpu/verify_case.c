@@ -1,5 +1,5 @@
-/* One case on the device: families, placements, repetition.  Nothing of what is expected is computed before the runs are
- * over, and it never reaches the worker. */
+/* One case on the device: families, placements, repetition.  Values are made once for a family; both placements and their
+ * scratch stay while the families change, so a plan that remembers is run on values it has not seen. */
 #include "gpu.h"
 #include <stdarg.h>
 #include <stdlib.h>
@@ -45,109 +45,98 @@ static int load(const struct gpu *me, struct candidate *candidate, struct found 
    return status;
 }
 
-/* Whether a second run on equal values gives equal bits. */
-static int compare_repeat(const struct gpu *me, struct candidate *candidate, const rkb_case_t *c, uint32_t set, struct tally *tally,
-                          rkb_error_t *err) {
-   rkb_run_outcome_t outcome;
-   int status = RKB_OK;
-   char **first = calloc(c->tensor_count, sizeof *first);
-   if (!first)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   for (uint32_t t = 0; t < c->tensor_count && status == RKB_OK; t++)
-      if (c->tensors[t].role != RKB_IN) {
-         first[t] = malloc(c->tensors[t].bytes + 1);
-         status = first[t] ? me->device->read(candidate->session, 0, t, 0, c->tensors[t].bytes, first[t], err)
-                           : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-      }
-   if (status == RKB_OK)
-      status = me->device->run(candidate->session, 0, set, (uint32_t)(me->config->deadline / 1000000), &outcome, err);
-   for (uint32_t t = 0; t < c->tensor_count && status == RKB_OK && outcome.outcome == RKB_RAN_WELL; t++)
-      if (first[t]) {
-         char *second = malloc(c->tensors[t].bytes + 1);
-         status = second ? me->device->read(candidate->session, 0, t, 0, c->tensors[t].bytes, second, err)
-                         : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-         if (status == RKB_OK && memcmp(first[t], second, c->tensors[t].bytes) != 0)
-            tally->repeatable = false;
-         free(second);
-      }
-   for (uint32_t t = 0; t < c->tensor_count; t++)
-      free(first[t]);
-   free(first);
+static int open_instances(const struct gpu *me, struct candidate *candidate, const rkb_plan_t *plan, struct found *found, rkb_error_t *err) {
+   rkb_finding_t finding = {0};
+   int status = load(me, candidate, found, err);
+   for (uint32_t placement = RKB_GUARD_LOW; placement <= RKB_GUARD_HIGH && status == RKB_OK && !found->reason[0]; placement++) {
+      status = me->device->instance(candidate->session, placement, 0, placement, plan, &finding, err);
+      if (status == RKB_OK && finding.reason[0])
+         found_set(found, finding.reason, NULL, "%s", finding.message);
+   }
    return status;
 }
 
-/* One placement: run on a first set of values, judge; run on a second set without reloading anything, judge again. */
-static int verify_placement(const struct gpu *me, struct candidate *candidate, const rkb_case_t *c, const rkb_plan_t *plan,
-                            const rkb_family_t *family, const struct values *values, const uint64_t *seeds, uint32_t placement,
-                            struct found *found, struct tally *tally, rkb_error_t *err) {
-   rkb_finding_t finding = {0};
+/* One placement, which is also its instance's number: run on a first set of values, judge; run on a second set without
+ * reloading anything, judge again. */
+static int verify_placement(const struct gpu *me, struct candidate *candidate, const rkb_plan_t *plan, struct values *values,
+                            uint32_t placement, bool first_family, struct found *found, struct tally *tally, rkb_error_t *err) {
    rkb_run_outcome_t outcome = {0};
-   int status = load(me, candidate, found, err);
-   if (status != RKB_OK || found->reason[0])
-      return status;
-   status = me->device->instance(candidate->session, 0, 0, placement, plan, &finding, err);
-   if (status == RKB_OK && finding.reason[0]) {
-      found_set(found, finding.reason, NULL, "%s", finding.message);
-      return RKB_OK;
-   }
+   bool last = placement == RKB_GUARD_HIGH && first_family;
+   int status = RKB_OK;
    for (uint32_t set = 0; set < 2 && status == RKB_OK && (!found->reason[0] || found->suspect); set++) {
-      status = me->device->run(candidate->session, 0, set, (uint32_t)(me->config->deadline / 1000000), &outcome, err);
+      status = me->device->run(candidate->session, placement, set, (uint32_t)(me->config->deadline / 1000000), &outcome, err);
       if (status != RKB_OK)
          return status;
       tally->runs++;
       if (outcome.outcome != RKB_RAN_WELL) {
-         explain_outcome(&outcome, plan, c, family, seeds[set], placement, found);
-         return RKB_OK; /* the worker is gone, and with it the instance */
+         explain_outcome(&outcome, plan, values[set].the_case, values[set].family, values[set].seed, placement, found);
+         return RKB_OK; /* after a fault the worker is gone, and with it the instance */
       }
-      status = values_judge(me, candidate, c, family, &values[set], seeds[set], 0, found, tally, err);
+      status = outputs_judge(me, candidate, &values[set], placement, last && set == 1, found, tally, err);
    }
-   if (status == RKB_OK && !found->reason[0] && placement == RKB_GUARD_HIGH)
-      status = compare_repeat(me, candidate, c, 1, tally, err);
-   if (status == RKB_OK)
-      status = me->device->drop_instance(candidate->session, 0, err);
+   if (status == RKB_OK && !found->reason[0] && last)
+      status = outputs_repeat(me, candidate, values[1].the_case, placement, 1, &outcome, tally, err);
+   if (status == RKB_OK && !found->reason[0] && outcome.outcome != RKB_RAN_WELL)
+      explain_outcome(&outcome, plan, values[1].the_case, values[1].family, values[1].seed, placement, found);
    return status;
 }
 
 static int verify_family(const struct gpu *me, struct candidate *candidate, const rkb_case_t *c, const rkb_plan_t *plan,
-                         const rkb_family_t *family, uint64_t seed, struct found *found, struct tally *tally, rkb_error_t *err) {
+                         uint32_t number, const uint64_t *seeds, bool pooled, struct found *found, struct tally *tally, rkb_error_t *err) {
+   const rkb_family_t *family = me->task->family_at(me->host, c, number);
    struct values values[2] = {{0}, {0}};
-   uint64_t seeds[2] = {seed, seed + 1};
+   rkb_error_t ignored;
    int status = RKB_OK;
    for (uint32_t set = 0; set < 2 && status == RKB_OK; set++) {
-      status = values_open(me, c, family, seeds[set], &values[set], err);
+      status = values_open(me, c, family, seeds[set], pooled, &values[set], err);
       if (status == RKB_OK)
-         status = values_stage(me, candidate, c, &values[set], set, err);
+         status = values_stage(me, candidate, &values[set], set, err);
    }
    for (uint32_t placement = RKB_GUARD_LOW; placement <= RKB_GUARD_HIGH && status == RKB_OK && !found->reason[0]; placement++)
-      status = verify_placement(me, candidate, c, plan, family, values, seeds, placement, found, tally, err);
+      status = verify_placement(me, candidate, plan, values, placement, number == 0, found, tally, err);
    for (uint32_t set = 0; set < 2; set++) {
-      rkb_error_t ignored;
       if (!found->reason[0] && status == RKB_OK)
          me->device->drop_set(candidate->session, set, &ignored);
-      values_free(me, c, &values[set]);
+      values_free(me, &values[set]);
    }
    return status;
 }
 
-int verify_case(const struct gpu *me, struct candidate *candidate, const rkb_case_t *c, uint64_t seed, struct found *found,
+/* Two different seeds: from the pool, where what is expected may be known already, or fresh ones. */
+static bool draw_seeds(const struct gpu *me, const rkb_case_t *c, rkb_random_t *stream, uint64_t *seeds) {
+   uint64_t pool = (uint64_t)me->config->pool, first = me->random->below(stream, pool), step = 1 + me->random->below(stream, pool - 1);
+   bool pooled = me->store && c->kind != RKB_CASE_DRAWN;
+   for (uint32_t set = 0; set < 2; set++)
+      seeds[set] = pooled ? store_seed(me->store, c->name, (first + set * step) % pool) : me->random->next(stream) >> 1;
+   return pooled;
+}
+
+/* Values of a gigabyte take seconds to make and to move: there one family has to do. */
+#define HUGE_BYTES 1e9
+
+int verify_case(const struct gpu *me, struct candidate *candidate, const rkb_case_t *c, rkb_random_t *stream, struct found *found,
                 struct tally *tally, rkb_error_t *err) {
    rkb_finding_t finding = {0};
    rkb_plan_t *plan = NULL;
-   const rkb_family_t *family;
+   rkb_error_t ignored;
+   uint64_t seeds[2];
+   uint32_t families = (uint32_t)(c->bytes > HUGE_BYTES ? 1 : c->kind == RKB_CASE_BENCH ? me->config->bench_families : me->config->families);
    int status = me->kernel->plan(me->host, candidate->job, candidate->item, candidate->build, c, &plan, &finding, err);
    if (status == RKB_OK && !plan) {
       found_set(found, finding.reason, NULL, "%s (case %s)", finding.message, c->name);
       return RKB_OK;
    }
-   for (uint32_t f = 0; status == RKB_OK && !found->reason[0] && f < (uint32_t)me->config->families; f++) {
-      family = me->task->family_at(me->host, c, f);
-      if (!family)
-         break;
+   if (status == RKB_OK)
+      status = open_instances(me, candidate, plan, found, err);
+   for (uint32_t f = 0; status == RKB_OK && !found->reason[0] && f < families && me->task->family_at(me->host, c, f); f++) {
+      bool pooled = draw_seeds(me, c, stream, seeds);
       if (me->host->job_cancelled(me->host, candidate->job))
          status = rkb_fail(err, RKB_ERR_CANCELLED, "cancelled");
       else
-         status = verify_family(me, candidate, c, plan, family, seed + 16 * f, found, tally, err);
+         status = verify_family(me, candidate, c, plan, f, seeds, pooled, found, tally, err);
    }
+   for (uint32_t placement = RKB_GUARD_LOW; placement <= RKB_GUARD_HIGH && status == RKB_OK && !found->reason[0]; placement++)
+      me->device->drop_instance(candidate->session, placement, &ignored);
    me->kernel->plan_free(plan);
    return status;
 }

@@ -148,14 +148,19 @@ static void release(machine_block_t *block, uint32_t barrier, bool whole_block) 
 
 bool machine_barriers_release(machine_block_t *block) {
    bool any = false;
-   for (uint32_t barrier = 0; barrier < 16; barrier++) {
+   uint32_t waited = 0; /* a bit a barrier: most kernels use one */
+   for (uint32_t w = 0; w < block->warp_count; w++)
+      for (uint32_t n = 0; n < block->warps[w].fragment_count; n++)
+         waited |= block->warps[w].fragments[n].waiting ? 1u << block->warps[w].fragments[n].barrier : 0;
+   for (; waited; waited &= waited - 1) {
+      const uint32_t barrier = (uint32_t)__builtin_ctz(waited);
       uint32_t here = 0, alive = 0, expected = 0, warps = 0;
       bool counted = false;
       for (uint32_t w = 0; w < block->warp_count; w++) {
          machine_warp_t *warp = &block->warps[w];
          uint32_t lanes = waiting_lanes(warp, barrier);
-         alive += (uint32_t)__builtin_popcount(warp->alive);
-         here += (uint32_t)__builtin_popcount(lanes);
+         alive += lane_count(warp->alive);
+         here += lane_count(lanes);
          warps += lanes != 0;
          for (uint32_t n = 0; n < warp->fragment_count; n++)
             if (warp->fragments[n].waiting && warp->fragments[n].barrier == barrier && warp->fragments[n].barrier_threads) {

@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
+
+/* One launch's blocks at a bench shape are counted until so many thread-instructions have been executed, but one always. */
+#define SAMPLE_INSTRUCTIONS 20000000u
 
 struct counted {
    rkb_counters_t head;
@@ -43,10 +47,35 @@ static void release(const rkb_plan_t *plan, rkb_machine_buffer_t *buffers) {
    free(buffers);
 }
 
+/* Counts need numbers of the right kind, not each its own: the first piece of an input stands for all of it, and the pages that
+ * hold it are mapped again and again. */
+#define PIECE_BYTES (1u << 20)
+
+static int fill_repeated(const struct verifier *me, const rkb_inputs_t *inputs, const rkb_plan_buffer_t *buffer, char *data,
+                         rkb_error_t *err) {
+   if (buffer->bytes <= PIECE_BYTES)
+      return me->task->inputs_fill(inputs, buffer->tensor, 0, buffer->elements, data, err);
+   const int file = memfd_create("piece", MFD_CLOEXEC);
+   if (file < 0 || ftruncate(file, PIECE_BYTES) != 0) {
+      if (file >= 0)
+         close(file);
+      return rkb_fail(err, RKB_ERR_LIMIT, "no memory for a piece of %s", buffer->name);
+   }
+   int status = RKB_OK;
+   for (uint64_t at = 0; at < buffer->bytes && status == RKB_OK; at += PIECE_BYTES) {
+      const uint64_t bytes = buffer->bytes - at < PIECE_BYTES ? buffer->bytes - at : PIECE_BYTES;
+      if (mmap(data + at, bytes, PROT_READ | PROT_WRITE, at ? MAP_PRIVATE | MAP_FIXED : MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED)
+         status = rkb_fail(err, RKB_ERR_LIMIT, "no addresses for %s", buffer->name);
+      else if (at == 0)
+         status = me->task->inputs_fill(inputs, buffer->tensor, 0, PIECE_BYTES * buffer->elements / buffer->bytes, data, err);
+   }
+   close(file);
+   return status;
+}
+
 static int make_buffers(const struct verifier *me, const rkb_case_t *the_case, const rkb_plan_t *plan, const struct outcome *outcome,
                         rkb_machine_buffer_t *buffers, rkb_error_t *err) {
    rkb_inputs_t *inputs = NULL;
-   uint64_t filled = 0;
    int status = me->task->inputs_open(me->host, the_case, me->task->family_at(me->host, the_case, 0), 1, &inputs, err);
    for (uint32_t n = 0; n < plan->buffer_count && status == RKB_OK; n++) {
       const rkb_plan_buffer_t *buffer = &plan->buffers[n];
@@ -56,9 +85,7 @@ static int make_buffers(const struct verifier *me, const rkb_case_t *the_case, c
       buffers[n] = (rkb_machine_buffer_t){data, true};
       if ((buffer->role != RKB_IN && buffer->role != RKB_INOUT) || !decides(outcome, buffer->name))
          continue;
-      filled += buffer->bytes;
-      status = filled > me->config->memory / 4 ? RKB_ERR_LIMIT
-                                               : me->task->inputs_fill(inputs, buffer->tensor, 0, buffer->elements, data, err);
+      status = fill_repeated(me, inputs, buffer, data, err);
    }
    if (inputs)
       me->task->inputs_free(inputs);
@@ -75,7 +102,8 @@ static int count_case(const struct verifier *me, struct candidate *candidate, co
    if (status != RKB_OK || !plan)
       return status;
    rkb_machine_options_t options = {.counts_only = true, .sample = (uint32_t)me->config->bench_blocks,
-                                    .memory_bytes = me->config->memory, .thread_instructions = candidate->budget};
+                                    .sample_instructions = SAMPLE_INSTRUCTIONS, .memory_bytes = me->config->memory,
+                                    .thread_instructions = candidate->budget};
    buffers = calloc(plan->buffer_count + 1, sizeof *buffers);
    status = buffers ? make_buffers(me, the_case, plan, outcome, buffers, err) : rkb_fail(err, RKB_ERR_NOMEM, "no memory for buffers");
    if (status == RKB_OK)

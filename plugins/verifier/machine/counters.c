@@ -3,8 +3,6 @@
  * 'measured' and scaled to all that were executed. */
 #include "execution.h"
 
-#include "execution.h"
-
 #include <stdlib.h>
 
 #define SECTOR_SLOTS (1u << 18)
@@ -127,6 +125,17 @@ static uint32_t count_sectors(machine_warp_t *warp, const uint64_t *address, uin
 /* The most distinct words that fall into one bank. */
 static uint32_t count_wavefronts(const uint64_t *address, uint32_t mask, uint32_t bytes) {
    uint32_t words = (bytes + 3) / 4, most = 0;
+   if (words == 1 && mask) { /* a row of words, or one word for all: the usual cases */
+      const uint64_t first = address[__builtin_ctz(mask)] >> 2, lane = (uint64_t)__builtin_ctz(mask);
+      uint64_t not_row = 0, not_one = 0;
+      for (uint32_t l = 0; l < LANES; l++) {
+         const uint64_t used = 0 - (uint64_t)(mask >> l & 1), word = address[l] >> 2;
+         not_row |= used & (word ^ (first + l - lane));
+         not_one |= used & (word ^ first);
+      }
+      if (!not_row || !not_one)
+         return 1;
+   }
    uint64_t list[32][32];
    uint32_t used[32] = {0};
    /* Wide accesses go in halves or quarters of a warp: each part is a wavefront of its own. */
@@ -163,7 +172,7 @@ void machine_count_request(machine_warp_t *warp, const uint64_t address[LANES], 
    if (window != 0)
       return;
    const uint64_t sectors = count_sectors(warp, address, mask, bytes, store);
-   const uint64_t least = ((uint64_t)__builtin_popcount(mask) * bytes + 31) / 32;
+   const uint64_t least = ((uint64_t)lane_count(mask) * bytes + 31) / 32;
    count_line(warp, store, sectors, least);
    if (store) {
       c->store_requests++;

@@ -340,21 +340,39 @@ static void gather_counters(machine_run_t *run, const machine_launch_t *launch, 
    machine_counters_end(run, c, blocks);
 }
 
+/* The order in which a sample is taken: one from the middle, the first, the last, then the others; what a budget cuts off is
+ * the least telling. */
+static uint64_t sample_turn(uint64_t count, uint64_t turn) {
+   const uint64_t middle = count / 2;
+   if (turn == 0)
+      return middle;
+   if (turn == 1)
+      return 0;
+   if (turn == 2)
+      return count - 1;
+   return turn - 2 < middle ? turn - 2 : turn - 1;
+}
+
 static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
    const uint32_t *grid = launch->plan->grid;
    const uint64_t total = (uint64_t)grid[0] * grid[1] * grid[2];
    const uint64_t sample = run->options.sample && run->options.sample < total ? run->options.sample : total;
    const bool sampled = sample < total;
-   uint64_t executed = 0, previous = UINT64_MAX;
+   const uint64_t began = run->executed, budget = run->options.sample_instructions;
+   uint64_t executed = 0;
    run->report.sampled |= sampled;
    for (uint64_t n = 0; n < sample && !run->stop && !run->out_of_memory; n++) {
-      uint64_t linear = sampled ? sampled_block(total, grid[0], sample, n) : n;
-      if (linear == previous)
+      const uint64_t turn = sampled && sample > 2 ? sample_turn(sample, n) : n;
+      const uint64_t linear = sampled ? sampled_block(total, grid[0], sample, turn) : n;
+      if (sampled && turn > 0 && linear == sampled_block(total, grid[0], sample, turn - 1))
          continue;
-      previous = linear;
       machine_block_run(launch, linear);
       run->measured_blocks += run->block.measured;
       executed++;
+      if (budget && run->executed - began > budget && n + 1 < sample) {
+         run->report.sampled = true;
+         break;
+      }
    }
    run->next_serial += total;
    gather_counters(run, launch, executed);

@@ -266,7 +266,7 @@ static bool arrive_at_barrier(machine_warp_t *warp, machine_fragment_t *f, const
 static void count_block(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
    machine_run_t *run = warp->run;
    const machine_block_info_t *info = &warp->program->blocks[i->block];
-   const uint32_t lanes = (uint32_t)__builtin_popcount(mask);
+   const uint32_t lanes = lane_count(mask);
    const uint64_t threads = (uint64_t)info->count * lanes;
    run->block_warps[i->block]++;
    run->block_threads[i->block] += lanes;

@@ -206,6 +206,11 @@ void machine_block_run(machine_launch_t *launch, uint64_t linear);
 bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, uint32_t warps, uint32_t shared_bytes);
 void machine_pool_free(machine_run_t *run);
 
+/* Without the instruction a population count is a call, and nearly all masks are full. */
+static inline uint32_t lane_count(uint32_t mask) {
+   return mask == FULL_MASK ? LANES : (uint32_t)__builtin_popcount(mask);
+}
+
 /* Lanes of a register. */
 #define LANES_OF(type, offset) ((type *)__builtin_assume_aligned(warp->registers + (offset), 64))
 

@@ -53,7 +53,7 @@ static int run_cases(const struct verifier *me, struct candidate *candidate, str
 static int machine_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
    struct verifier *me = self;
    struct candidate candidate = {.job = job, .item = in, .budget = (uint64_t)me->config->budget};
-   struct outcome outcome = {.oblivious = true, .case_names = json_array(), .not_run = json_array(), .deciding_inputs = json_array()};
+   struct outcome outcome = {.oblivious = true, .case_names = json_array(), .not_run = json_array(), .families = json_object(), .deciding_inputs = json_array()};
    rkb_manifest_t *manifest = NULL;
    rkb_finding_t finding = {0};
    int status = me->kernel->build(me->host, job, in, 0, &candidate.build, &finding, err);
@@ -93,6 +93,8 @@ static const rkb_option_t options[] = {
     .help = "Shapes drawn anew from the task's domain, beside the check cases."},
    {.name = "drawn_work", .type = RKB_OPT_REAL, .offset = AT(drawn_work), .fallback = "1e5", .min = 1, .max = 1e12,
     .help = "Most operations of a drawn shape."},
+   {.name = "family_work", .type = RKB_OPT_INT, .offset = AT(family_work), .fallback = "10000000", .min = 0, .max = 1e15,
+    .help = "Thread-instructions of one case for input families that other cases were executed on; what is left out is named."},
    {.name = "budget", .type = RKB_OPT_INT, .offset = AT(budget), .fallback = "4000000000", .min = 1, .max = 1e15,
     .help = "Thread-instructions executed for one candidate; what is left out is named in the certificate."},
    {.name = "memory", .type = RKB_OPT_BYTES, .offset = AT(memory), .fallback = "1GiB", .min = 1 << 20, .max = 1e12,

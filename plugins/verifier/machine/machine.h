@@ -35,6 +35,7 @@ enum rkb_machine_checks {
 typedef struct rkb_machine_options {
    uint32_t checks;             /* enum rkb_machine_checks; bounds, alignment, definedness and barriers are always checked */
    uint32_t sample;             /* blocks of each launch to execute (first, last, edges, then spread); 0: all */
+   uint64_t sample_instructions; /* after so many of a launch no further block of it is executed; 0: no limit */
    uint64_t thread_instructions; /* budget of one run; 0: 4e9 */
    uint64_t memory_bytes;       /* for everything the machine allocates; 0: 1 GiB */
    uint64_t hang_limit;         /* instructions of one warp after which the kernel counts as hung; 0: none */

@@ -15,9 +15,14 @@
 /* A drawn shape that turns out to be large (a kernel whose blocks are mostly idle there) may not eat the whole budget. */
 #define DRAWN_BUDGET 100000000u
 
-/* A case whose single run takes this many thread-instructions is executed on the first, most telling families alone. */
+/* Every family is executed on some cases; which others it is executed on is a matter of work (config family_work).  A case whose
+ * single run takes more than LARGE_RUN thread-instructions takes only families that no case had before it; the family with the
+ * task's usual numbers, which also decides precision where sums are long, is always executed.  Cases of a few operations tell
+ * little, and do not count. */
 #define LARGE_RUN 30000000u
-#define LARGE_FAMILIES 3
+#define TELLING_CASES 3 /* of a family that is made to show a low precision or a wrong guard */
+#define OTHER_CASES 2
+#define TELLING_OPERATIONS 1000
 
 struct trial {
    const struct verifier *verifier;
@@ -33,6 +38,8 @@ struct trial {
    bool oblivious, over_budget;
    uint64_t budget;         /* thread-instructions left for this case */
    uint64_t largest;        /* of one run */
+   uint64_t repeated;       /* thread-instructions of all runs but the first two */
+   char skipped[192];       /* names of families left out */
 };
 
 static uint32_t width_of(const rkb_plan_buffer_t *buffer) {
@@ -260,27 +267,58 @@ static void leave_out(struct trial *t, const char *why) {
    json_array_append_new(t->outcome->not_run, json_string(text));
 }
 
-static int run_families(struct trial *t, rkb_error_t *err) {
-   const struct verifier_config *config = t->verifier->config;
+/* How many cases of some size have had the family before. */
+static json_int_t cases_before(const struct trial *t) {
+   return json_integer_value(json_object_get(t->outcome->families, t->family->name));
+}
+
+static bool is_wanted(const struct trial *t) {
+   const bool telling = t->family->decides_precision || strcmp(t->family->name, "guarded") == 0;
+   const json_int_t enough = t->largest > LARGE_RUN ? 1 : telling ? TELLING_CASES : OTHER_CASES;
+   return cases_before(t) < enough || t->repeated + t->largest <= (uint64_t)t->verifier->config->family_work;
+}
+
+static void skip_family(struct trial *t) {
+   const size_t used = strlen(t->skipped);
+   snprintf(t->skipped + used, sizeof t->skipped - used, "%s%s", used ? ", " : "", t->family->name);
+}
+
+static bool may_go_on(const struct trial *t) {
+   return t->outcome->rank < RKB_MACHINE_UNKNOWN && !t->over_budget;
+}
+
+/* The first family runs at least twice: a plan must be right when repeated with new inputs. */
+static int run_family(struct trial *t, bool first, rkb_error_t *err) {
+   const int64_t asked = t->verifier->config->trials, trials = first && asked < 2 ? 2 : asked;
    int status = RKB_OK;
-   bool first = true;
-   for (uint32_t f = 0; status == RKB_OK && t->outcome->rank < RKB_MACHINE_UNKNOWN && !t->over_budget && (!config->families || f < config->families); f++) {
+   for (int64_t n = 0; n < trials && status == RKB_OK && may_go_on(t); n++) {
+      t->seed = (uint64_t)n + 1;
+      if (t->verifier->host->job_cancelled(t->verifier->host, t->candidate->job))
+         return rkb_fail(err, RKB_ERR_CANCELLED, "cancelled");
+      status = run_once(t, first && n == 0, err);
+      t->repeated += first ? 0 : t->largest;
+   }
+   if (status == RKB_OK && t->the_case->operations >= TELLING_OPERATIONS)
+      json_object_set_new(t->outcome->families, t->family->name, json_integer(cases_before(t) + 1));
+   return status;
+}
+
+static int run_families(struct trial *t, rkb_error_t *err) {
+   const int64_t most = t->verifier->config->families;
+   int status = RKB_OK;
+   for (uint32_t f = 0; status == RKB_OK && may_go_on(t); f++) {
       t->family = t->verifier->task->family_at(t->verifier->host, t->the_case, f);
       if (!t->family)
          break;
-      if (f == LARGE_FAMILIES && t->largest > LARGE_RUN) {
-         leave_out(t, "the run is large: only its first three input families were executed");
-         break;
-      }
-      /* The first family runs at least twice: a plan must be right when repeated with new inputs. */
-      int64_t trials = f == 0 && config->trials < 2 ? 2 : config->trials;
-      for (int64_t n = 0; n < trials && status == RKB_OK && t->outcome->rank < RKB_MACHINE_UNKNOWN && !t->over_budget; n++) {
-         t->seed = (uint64_t)n + 1;
-         if (t->verifier->host->job_cancelled(t->verifier->host, t->candidate->job))
-            return rkb_fail(err, RKB_ERR_CANCELLED, "cancelled");
-         status = run_once(t, first, err);
-         first = false;
-      }
+      if ((most && f >= most) || (f > 0 && !is_wanted(t)))
+         skip_family(t);
+      else
+         status = run_family(t, f == 0, err);
+   }
+   if (t->skipped[0]) {
+      char text[256];
+      snprintf(text, sizeof text, "not executed on the input families %s", t->skipped);
+      leave_out(t, text);
    }
    return status;
 }

@@ -115,5 +115,6 @@ void outcome_free(struct outcome *outcome) {
    json_decref(outcome->evidence);
    json_decref(outcome->case_names);
    json_decref(outcome->not_run);
+   json_decref(outcome->families);
    json_decref(outcome->deciding_inputs);
 }

@@ -15,6 +15,7 @@ struct verifier_config {
    int64_t families;     /* of each case; 0: all */
    int64_t shapes;       /* drawn anew */
    double drawn_work;
+   int64_t family_work;  /* thread-instructions of one case spent on families that other cases had */
    int64_t trials;       /* seeds of each family */
    int64_t budget;       /* thread-instructions a candidate */
    uint64_t memory;
@@ -41,6 +42,7 @@ struct outcome {
    double worst_hard, worst_stat;
    json_t *case_names;      /* of those run whole */
    json_t *not_run;         /* sentences: what the budget or the machine left out */
+   json_t *families;        /* name: cases executed on it */
    bool oblivious;          /* no input reached control or an address, on every case */
    json_t *deciding_inputs; /* names of inputs that did */
    bool relaxed_acquire, order_unknown, float_atomics;

@@ -35,8 +35,11 @@ typedef struct rkb_run_outcome {
    uint64_t distance;   /* bytes from that edge */
 } rkb_run_outcome_t;
 
+#define RKB_NO_INSTANCE UINT32_MAX           /* nothing between the events: the floor of the method */
+#define RKB_ANCHOR_INSTANCE (UINT32_MAX - 1) /* a fixed kernel of the worker's own: the same work in every sitting */
+
 typedef struct rkb_turn {
-   uint32_t instance; /* UINT32_MAX: nothing between the events */
+   uint32_t instance; /* or one of the above */
    uint32_t set;
    uint32_t warm;     /* the plan runs once, untimed, just before; otherwise the second-level cache is emptied */
    uint32_t reserved;

@@ -151,6 +151,10 @@ typedef struct rkb_task_api {
 
    /* Whether changing this input can change any output of the case (by gradient or perturbation).  [worker] */
    int (*input_matters)(const rkb_host_t *host, const rkb_inputs_t *inputs, uint32_t tensor, bool *matters, rkb_error_t *err);
+
+   /* Most work of one expect_points call on these inputs, in elements read and products formed; past it that call
+    * returns RKB_ERR_LIMIT.  The default is some tens of seconds of work.  Before the inputs are shared.  [worker] */
+   void (*inputs_limit)(rkb_inputs_t *inputs, double work);
 } rkb_task_api_t;
 
 #ifdef __cplusplus

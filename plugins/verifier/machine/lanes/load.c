@@ -1,6 +1,6 @@
 /* ld: from every space, of every width, one to eight elements (PTX ISA 9.0, 9.7.9.8). */
 #include "handlers.h"
-#include "memory_access.h"
+#include "word_access.h"
 
 typedef uint32_t words_t __attribute__((vector_size(32), aligned(4), may_alias));
 
@@ -94,60 +94,6 @@ static bool load_shared_words(machine_warp_t *warp, const machine_instruction_t 
    return true;
 }
 
-/* All lanes load a word of one buffer nobody of this launch writes (or nobody asks about races). */
-static bool load_region_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask, const uint64_t *address) {
-   machine_run_t *run = warp->run;
-   machine_region_t *region = machine_region_at(run, address[__builtin_ctz(mask)]);
-   if (!region || region->bytes < 4 || (warp->block->races && !region->read_only))
-      return false;
-   const uint64_t base = region->base, last = region->bytes - 4;
-   uint64_t offset[LANES];
-   uint32_t bad[LANES];
-   EACH_LANE {
-      offset[l] = address[l] - base;
-      bad[l] = (offset[l] > last || (offset[l] & 3)) ? FULL_MASK : 0;
-   }
-   if (mask_of(bad) & mask)
-      return false;
-   uint32_t *d = LANES_OF(uint32_t, i->d), undefined = 0;
-   bool row = mask == FULL_MASK;
-   for (int l = 1; row && l < LANES; l += 1)
-      row = offset[l] == offset[0] + 4 * (uint64_t)l;
-   if (row) {
-      memcpy(d, region->data + offset[0], 4 * LANES);
-   } else {
-      for (int l = 0; l < LANES; l++)
-         if (mask >> l & 1)
-            memcpy(&d[l], region->data + offset[l], 4);
-   }
-   if (region->defined)
-      for (int l = 0; l < LANES; l++) {
-         uint32_t defined = 0x01010101;
-         if (mask >> l & 1)
-            memcpy(&defined, region->defined + offset[l], 4);
-         undefined |= (uint32_t)(defined != 0x01010101) << l;
-      }
-   set_defined(warp, i->di, ~undefined, mask);
-   if (warp->shadow) {
-      double *s = SHADOW_OF(i->d);
-      if (region->shadow) {
-         for (int l = 0; l < LANES; l++)
-            if (mask >> l & 1) {
-               double known = region->shadow[offset[l] >> 2];
-               s[l] = machine_has_shadow(known) ? known : (double)bits_to_float(d[l]);
-            }
-         warp->valid[i->di] |= mask;
-      } else if (mask == FULL_MASK) {
-         EACH_LANE s[l] = bits_to_float(d[l]);
-         warp->valid[i->di] = FULL_MASK;
-      } else {
-         warp->valid[i->di] &= ~mask;
-      }
-   }
-   set_taint(warp, i->di, region->taint | (warp->taint ? warp->taint[i->ai] : 0), mask);
-   return true;
-}
-
 static inline uint64_t widen(uint64_t value, uint32_t bytes, bool is_signed, uint32_t register_bytes) {
    if (is_signed && bytes < 8) {
       uint32_t shift = 64 - 8 * bytes;
@@ -231,9 +177,7 @@ OP(load) {
       set_defined(warp, warp->program->extras[i->extra + e].number, 0, wanted & ~mask);
    if (!mask)
       return;
-   if (i->element_bytes == 4 && i->elements == 1 && (i->space == PTX_GLOBAL || i->space == PTX_CONST) &&
-       warp->program->extras[i->extra].bytes == 4 && !(i->flags & (FLAG_ACQUIRE | FLAG_RELAXED | FLAG_VOLATILE)) &&
-       load_region_words(warp, i, mask, address))
+   if (load_words(warp, i, mask, address))
       return;
    load_lanes(warp, i, mask, address);
 }

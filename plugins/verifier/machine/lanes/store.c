@@ -1,6 +1,6 @@
 /* st: to every space, of every width, one to eight elements (PTX ISA 9.0, 9.7.9.11). */
 #include "handlers.h"
-#include "memory_access.h"
+#include "word_access.h"
 
 typedef uint32_t words_t __attribute__((vector_size(32), aligned(4), may_alias));
 
@@ -141,6 +141,8 @@ OP(store) {
    if (warp->block->measured)
       machine_count_request(warp, address, mask, (uint32_t)i->element_bytes * i->elements, true);
    if (word && mask == FULL_MASK && i->space == PTX_GLOBAL && store_region_row(warp, part, address))
+      return;
+   if (mask && store_words(warp, i, mask, address))
       return;
    store_lanes(warp, i, mask, address);
 }

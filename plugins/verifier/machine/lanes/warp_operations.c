@@ -13,6 +13,11 @@ static bool members_agree(machine_warp_t *warp, uint32_t member_offset, uint16_t
                    "the member mask of a warp operation was never given a value");
       return false;
    }
+   uint32_t different = 0;
+   for (uint32_t l = 0; l < LANES; l++)
+      different |= members[l] ^ mask;
+   if (!different) /* every lane names exactly those that are here */
+      return true;
    for (uint32_t l = 0; l < LANES; l++) {
       if (!(mask >> l & 1))
          continue;
@@ -39,6 +44,24 @@ static void taint_control(machine_warp_t *warp, uint16_t number) {
 
 enum shuffle_mode { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BUTTERFLY, SHUFFLE_INDEX };
 
+/* Which lane each lane reads, and (returned) which of these lie within the segment; mode is known where this is inlined. */
+static inline __attribute__((always_inline)) uint32_t shuffle_sources(const uint32_t *b, const uint32_t *c, enum shuffle_mode mode,
+                                                                      uint32_t source[LANES]) {
+   uint32_t within[LANES];
+   EACH_LANE {
+      const uint32_t lane = (uint32_t)l, distance = b[l] & 31, clamp = c[l] & 31, segment = c[l] >> 8 & 31;
+      const uint32_t most = (lane & segment) | (clamp & ~segment), least = lane & segment;
+      const uint32_t j = mode == SHUFFLE_UP          ? lane - distance
+                         : mode == SHUFFLE_DOWN      ? lane + distance
+                         : mode == SHUFFLE_BUTTERFLY ? lane ^ distance
+                                                     : least | (distance & ~segment);
+      const bool inside = mode == SHUFFLE_UP ? (int32_t)j >= (int32_t)most : j <= most;
+      source[l] = inside ? j & 31 : lane;
+      within[l] = inside ? FULL_MASK : 0;
+   }
+   return mask_of(within);
+}
+
 /* Operands: d (and a predicate, the first extra when FLAG_SECOND), a the value, b the lane, c the clamp; the member mask
  * is the last extra. */
 OP(shfl) {
@@ -47,26 +70,20 @@ OP(shfl) {
    if (!members_agree(warp, members->offset, members->number, mask))
       mask = 0;
    const uint32_t *a = LANES_OF(uint32_t, i->a), *b = LANES_OF(uint32_t, i->b), *c = LANES_OF(uint32_t, i->c);
-   uint32_t *d = LANES_OF(uint32_t, i->d), value[LANES], source[LANES], within = 0, defined = 0;
-   for (uint32_t l = 0; l < LANES; l++) {
-      uint32_t distance = b[l] & 31, clamp = c[l] & 31, segment = c[l] >> 8 & 31;
-      uint32_t most = (l & segment) | (clamp & ~segment), least = l & segment, j;
-      bool inside;
-      switch (i->operation) {
-      case SHUFFLE_UP: j = l - distance; inside = (int32_t)j >= (int32_t)most; break;
-      case SHUFFLE_DOWN: j = l + distance; inside = j <= most; break;
-      case SHUFFLE_BUTTERFLY: j = l ^ distance; inside = j <= most; break;
-      default: j = least | (distance & ~segment); inside = j <= most; break;
-      }
-      source[l] = inside ? j & 31 : l;
-      within |= (uint32_t)inside << l;
+   uint32_t *d = LANES_OF(uint32_t, i->d), value[LANES], source[LANES], within, defined = 0;
+   switch (i->operation) {
+   case SHUFFLE_UP: within = shuffle_sources(b, c, SHUFFLE_UP, source); break;
+   case SHUFFLE_DOWN: within = shuffle_sources(b, c, SHUFFLE_DOWN, source); break;
+   case SHUFFLE_BUTTERFLY: within = shuffle_sources(b, c, SHUFFLE_BUTTERFLY, source); break;
+   default: within = shuffle_sources(b, c, SHUFFLE_INDEX, source); break;
    }
    /* Reading a lane that takes no part gives an undefined value, which matters only if it is used. */
    uint32_t control = warp->defined[i->bi] & warp->defined[i->ci];
-   for (int l = 0; l < LANES; l++) {
-      value[l] = a[source[l]];
-      defined |= (warp->defined[i->ai] >> source[l] & mask >> source[l] & 1) << l;
-   }
+   const uint32_t known = warp->defined[i->ai] & mask;
+   EACH_LANE value[l] = a[source[l]];
+   for (int l = 0; l < LANES && known != FULL_MASK; l++)
+      defined |= (known >> source[l] & 1) << l;
+   defined = known == FULL_MASK ? FULL_MASK : defined;
    if (warp->shadow) {
       machine_shadow_fill(warp, i->a, i->ai);
       double *sd = SHADOW_OF(i->d), moved[LANES];

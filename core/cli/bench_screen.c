@@ -1,0 +1,189 @@
+/* rkb-bench-screen: processor time and memory of judging each seed kernel, in a process of its own: the first check in that
+ * process, and a second one, which finds expected values kept.  Prints a table and how it stands to the goals; exits with 1 when a
+ * seed is not accepted.
+ *
+ *    rkb-bench-screen [PIPELINE [SEED.cu ...]]      without seeds: all of the source tree's
+ *
+ * The compiler is another process, and not counted.  One thread but for the engine's own. */
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "cli/pipeline_file.h"
+
+#define GOAL_SMALL 0.15
+#define GOAL_MEDIAN 0.3
+#define GOAL_SLOW 1.0
+#define GOAL_BYTES 200e6
+
+typedef struct seed_cost {
+   double first, again; /* seconds of processor time */
+   double bytes;        /* resident at most */
+   double predicted;    /* microseconds, the sum over bench cases; negative: not predicted */
+   uint32_t cases;      /* bench cases predicted */
+   char standing[16], reason[48];
+} seed_cost_t;
+
+static double processor_seconds(void) {
+   struct rusage used;
+   getrusage(RUSAGE_SELF, &used);
+   return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + 1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+static double resident_bytes(void) {
+   struct rusage used;
+   getrusage(RUSAGE_SELF, &used);
+   return 1024.0 * (double)used.ru_maxrss;
+}
+
+static char *read_text(const char *path) {
+   char *text = NULL;
+   size_t length = 0;
+   FILE *in = fopen(path, "r"), *out = open_memstream(&text, &length);
+   for (int c; in && out && (c = fgetc(in)) != EOF;)
+      fputc(c, out);
+   if (in)
+      fclose(in);
+   if (out)
+      fclose(out);
+   return in ? text : NULL;
+}
+
+static double check_once(rkb_pipeline_t *pipeline, rkb_log_t *log, const char *path, const char *source, seed_cost_t *cost) {
+   const rkb_check_options_t options = {.name = path, .source = source, .jobs = 1, .log = log};
+   rkb_check_result_t *result = NULL;
+   rkb_error_t err = {0};
+   const double began = processor_seconds();
+   if (rkb_check(pipeline, &options, &result, &err) != RKB_OK) {
+      fprintf(stderr, "%s: %s\n", path, err.message);
+      return -1;
+   }
+   const double seconds = processor_seconds() - began;
+   snprintf(cost->standing, sizeof cost->standing, "%s", result->standing);
+   snprintf(cost->reason, sizeof cost->reason, "%s", result->reason);
+   cost->predicted = -1;
+   cost->cases = 0;
+   for (uint32_t n = 0; n < result->measurement_count; n++)
+      if (strcmp(result->measurements[n].name, "model.predicted_us") == 0 && result->measurements[n].case_name) {
+         cost->predicted = (cost->cases++ ? cost->predicted : 0) + result->measurements[n].value;
+      }
+   rkb_check_result_free(result);
+   return seconds;
+}
+
+/* tasks/NAME/seeds/DIRECTION/FILE.cu names its task and direction. */
+static bool split_path(const char *path, char *task, size_t task_size, char *direction, size_t direction_size) {
+   const char *seeds = strstr(path, "/seeds/"), *last = strrchr(path, '/');
+   if (!seeds || last <= seeds + 7)
+      return false;
+   snprintf(task, task_size, "%.*s", (int)(seeds - path), path);
+   snprintf(direction, direction_size, "%.*s", (int)(last - seeds - 7), seeds + 7);
+   return true;
+}
+
+/* In a child: its memory is one seed's alone, and nothing is kept from the seed before. */
+static void measure(const char *pipeline_path, const char *path, seed_cost_t *cost) {
+   char task[512], direction[64];
+   char *source = read_text(path);
+   if (!source || !split_path(path, task, sizeof task, direction, sizeof direction)) {
+      fprintf(stderr, "%s: no seed of a task\n", path);
+      _exit(2);
+   }
+   rkb_problems_t problems;
+   rkb_problems_init(&problems);
+   const rkb_pipeline_options_t options = {.path = pipeline_path, .task = task, .direction = direction};
+   rkb_pipeline_t *pipeline = rkb_pipeline_open(&options, &problems);
+   if (!pipeline) {
+      rkb_say_problems(&problems);
+      _exit(2);
+   }
+   rkb_log_t *log = NULL;
+   rkb_error_t err = {0};
+   if (rkb_log_open(RKB_LOG_WARN, false, NULL, &log, &err) != RKB_OK) {
+      fprintf(stderr, "%s\n", err.message);
+      _exit(2);
+   }
+   cost->first = check_once(pipeline, log, path, source, cost);
+   cost->again = check_once(pipeline, log, path, source, cost);
+   cost->bytes = resident_bytes();
+   fflush(NULL);
+   _exit(cost->first < 0 ? 2 : 0);
+}
+
+static int by_value(const void *a, const void *b) {
+   const double x = *(const double *)a, y = *(const double *)b;
+   return (x > y) - (x < y);
+}
+
+static double quantile(double *sorted, size_t count, double share) {
+   const size_t at = (size_t)(share * (double)(count - 1) + 0.999999);
+   return sorted[at < count ? at : count - 1];
+}
+
+static const char *short_name(const char *path) {
+   const char *at = strstr(path, "tasks/");
+   return at ? at + 6 : path;
+}
+
+static int table(const char *pipeline, char **paths, size_t count) {
+   seed_cost_t *costs = mmap(NULL, (count + 1) * sizeof *costs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+   double *first = calloc(count + 1, sizeof *first), *again = calloc(count + 1, sizeof *again), largest = 0, small = 0;
+   int failures = 0;
+   if (costs == MAP_FAILED || !first || !again) {
+      fprintf(stderr, "no memory for the table\n");
+      return 2;
+   }
+   printf("%-58s %8s %8s %8s %12s  %s\n", "seed", "first s", "again s", "MB", "predicted us", "standing");
+   for (size_t n = 0; n < count; n++) {
+      int status = 0;
+      fflush(NULL);
+      pid_t child = fork();
+      if (child == 0)
+         measure(pipeline, paths[n], &costs[n]);
+      if (child < 0 || waitpid(child, &status, 0) < 0 || status != 0)
+         snprintf(costs[n].standing, sizeof costs[n].standing, "failed");
+      failures += strcmp(costs[n].standing, "accept") != 0;
+      first[n] = costs[n].first;
+      again[n] = costs[n].again;
+      largest = costs[n].bytes > largest ? costs[n].bytes : largest;
+      const char *name = short_name(paths[n]);
+      if (strncmp(name, "llama_rmsnorm/", 14) == 0 || strncmp(name, "softmax/", 8) == 0 || strncmp(name, "mnist_linear/", 13) == 0)
+         small = costs[n].first > small ? costs[n].first : small;
+      printf("%-58s %8.3f %8.3f %8.0f ", name, costs[n].first, costs[n].again, costs[n].bytes * 1e-6);
+      if (costs[n].predicted >= 0)
+         printf("%12.1f", costs[n].predicted);
+      else
+         printf("%12s", "none");
+      printf("  %s %s\n", costs[n].standing, costs[n].reason);
+   }
+   qsort(first, count, sizeof *first, by_value);
+   qsort(again, count, sizeof *again, by_value);
+   const double median = quantile(first, count, 0.5), slow = quantile(first, count, 0.95);
+   printf("\n%-34s %8s %8s %8s %8s\n", "", "first", "again", "goal", "ratio");
+   printf("%-34s %8.3f %8s %8.2f %8.2f\n", "rmsnorm, softmax, linear: slowest", small, "", GOAL_SMALL, small / GOAL_SMALL);
+   printf("%-34s %8.3f %8.3f %8.2f %8.2f\n", "median", median, quantile(again, count, 0.5), GOAL_MEDIAN, median / GOAL_MEDIAN);
+   printf("%-34s %8.3f %8.3f %8.2f %8.2f\n", "95th percentile", slow, quantile(again, count, 0.95), GOAL_SLOW, slow / GOAL_SLOW);
+   printf("%-34s %8.0f %8s %8.0f %8.2f\n", "resident MB at most", largest * 1e-6, "", GOAL_BYTES * 1e-6, largest / GOAL_BYTES);
+   free(first);
+   free(again);
+   return failures != 0;
+}
+
+int main(int argc, char **argv) {
+   const char *pipeline = argc > 1 ? argv[1] : RKB_SOURCE_DIR "/pipelines/stock.yaml";
+   glob_t all = {0};
+   setenv("OMP_NUM_THREADS", "1", 0);
+   setenv("OPENBLAS_NUM_THREADS", "1", 0);
+   if (argc > 2)
+      return table(pipeline, argv + 2, (size_t)argc - 2);
+   if (glob(RKB_SOURCE_DIR "/tasks/*/seeds/*/*.cu", 0, NULL, &all) != 0) {
+      fprintf(stderr, "no seeds under %s\n", RKB_SOURCE_DIR "/tasks");
+      return 2;
+   }
+   int code = table(pipeline, all.gl_pathv, all.gl_pathc);
+   globfree(&all);
+   return code;
+}

@@ -1,0 +1,121 @@
+/* rkb replay: screens an archived candidate again, with the streams of random numbers it had in its run, and says whether the
+ * verdicts are the same.  The main thread becomes the engine's loop. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/units.h"
+#include "cli/check_result.h"
+#include "cli/commands.h"
+#include "cli/pipeline_file.h"
+
+static const rkb_verdict_record_t *find_verdict(const rkb_candidate_record_t *candidate, const char *stage) {
+   for (uint32_t i = 0; i < candidate->verdict_count; i++)
+      if (strcmp(candidate->verdicts[i].stage, stage) == 0)
+         return &candidate->verdicts[i];
+   return NULL;
+}
+
+static bool same_text(const char *left, const char *right) {
+   return strcmp(left ? left : "", right ? right : "") == 0;
+}
+
+/* Stages that ran in both are compared; a duplicate's later stages never ran in the run. */
+static int compare(const rkb_candidate_record_t *candidate, const rkb_check_result_t *result, FILE *out) {
+   uint32_t compared = 0, different = 0;
+   for (uint32_t i = 0; i < result->verdict_count; i++) {
+      const rkb_check_verdict_t *now = &result->verdicts[i];
+      const rkb_verdict_record_t *then = find_verdict(candidate, now->stage);
+      if (!then)
+         continue;
+      compared++;
+      if (strcmp(then->standing, now->standing) == 0 && strcmp(then->reason, now->reason) == 0 &&
+          same_text(then->evidence, now->evidence))
+         continue;
+      different++;
+      fprintf(out, "%s: the run found %s %s: %s\n", now->stage, then->standing, then->reason, then->message);
+   }
+   if (different == 0 && compared > 0)
+      fprintf(out, "the same as in the run\n");
+   else if (compared == 0)
+      fprintf(out, "the run holds no verdict to compare with\n");
+   return different == 0 && compared > 0 ? RKB_EXIT_OK : RKB_EXIT_NOTHING;
+}
+
+static int replay(const rkb_arguments_t *arguments, rkb_pipeline_t *pipeline, const rkb_candidate_record_t *candidate,
+                  rkb_log_t *log) {
+   char name[48];
+   rkb_check_result_t *result = NULL;
+   rkb_error_t err;
+   const rkb_check_options_t options = {.name = name, .source = candidate->source, .tune = candidate->tune, .log = log,
+                                        .catch_signals = true, .section = candidate->section, .request = candidate->request,
+                                        .child = candidate->child};
+   const rkb_pipeline_facts_t facts = rkb_pipeline_facts(pipeline);
+   const rkb_checked_t checked = {name, candidate->source, candidate->task, candidate->direction, facts.objective, facts.target};
+   snprintf(name, sizeof name, "candidate %" PRId64, candidate->number);
+   if (rkb_check(pipeline, &options, &result, &err) != RKB_OK) {
+      rkb_say_error(&err);
+      return err.status == RKB_ERR_CANCELLED ? RKB_EXIT_INTERRUPTED : RKB_EXIT_BROKEN;
+   }
+   if (rkb_argument_given(arguments, "json"))
+      rkb_print_json(rkb_check_json(&checked, result));
+   else
+      rkb_print_check(&checked, result);
+   int code = compare(candidate, result, rkb_argument_given(arguments, "json") ? stderr : stdout);
+   rkb_check_result_done(result, code);
+   return code;
+}
+
+static int replay_candidate(const rkb_arguments_t *arguments, const rkb_candidate_record_t *candidate, const char *directory) {
+   rkb_log_t *log = NULL;
+   rkb_error_t err;
+   int code = RKB_EXIT_USAGE;
+   char *path = rkb_run_path_pipeline(directory);
+   rkb_pipeline_t *pipeline = path ? rkb_open_pipeline(arguments, path) : NULL;
+   if (pipeline && rkb_log_open(RKB_LOG_WARN, false, NULL, &log, &err) != RKB_OK)
+      code = rkb_say_error(&err);
+   else if (pipeline)
+      code = replay(arguments, pipeline, candidate, log);
+   rkb_log_close(log);
+   rkb_pipeline_free(pipeline);
+   free(path);
+   return code;
+}
+
+static int run(const rkb_arguments_t *arguments) {
+   rkb_candidate_record_t *candidate = NULL;
+   rkb_error_t err;
+   int64_t number = 0;
+   int code = RKB_EXIT_OK;
+   if (!rkb_parse_int(rkb_positional(arguments, 1), &number)) {
+      fprintf(stderr, "'%s' is no candidate number\n", rkb_positional(arguments, 1));
+      return RKB_EXIT_USAGE;
+   }
+   rkb_archive_t *archive = rkb_open_run(rkb_positional(arguments, 0));
+   if (!archive)
+      return RKB_EXIT_USAGE;
+   if (rkb_archive_load_candidate(archive, number, &candidate, &err) != RKB_OK)
+      code = rkb_say_error(&err);
+   rkb_archive_close(archive);
+   if (code == RKB_EXIT_OK)
+      code = replay_candidate(arguments, candidate, rkb_positional(arguments, 0));
+   rkb_candidate_record_free(candidate);
+   return code;
+}
+
+static const rkb_cli_option_t options[] = {
+   RKB_PIPELINE_OPTIONS,
+   {"json", NULL, "Print the result as one JSON object; the comparison goes to standard error.", false},
+   {NULL, NULL, NULL, false},
+};
+
+const rkb_command_t rkb_command_replay = {
+   .name = "replay",
+   .arguments = "DIR ID",
+   .summary = "Screen a run's candidate again and compare with what the run found.",
+   .details = "The run's own pipeline, seed and random streams are used; --task when the task has moved since.\n"
+              "Exit: 0 the same verdicts and evidence, 1 different, 2 no such run or candidate, 3 a broken tool.\n",
+   .options = options,
+   .least = 2,
+   .most = 2,
+   .run = run,
+};

@@ -1,0 +1,58 @@
+/* From the best candidate back to the first one it descends from.  The main thread alone. */
+#include "cli/report/report.h"
+
+#include <math.h>
+#include <string.h>
+#include "cli/prediction.h"
+
+enum { MAX_STEPS = 1000 };
+
+/* The parent that a step is measured against is the first; a second one gave something to it. */
+static void read_parents(const rkb_candidate_record_t *candidate, int64_t *parent, int64_t *partner) {
+   *parent = *partner = 0;
+   for (uint32_t i = 0; i < candidate->parent_count; i++) {
+      if (strcmp(candidate->parents[i].role, "parent") != 0)
+         continue;
+      if (*parent == 0)
+         *parent = candidate->parents[i].number;
+      else if (*partner == 0)
+         *partner = candidate->parents[i].number;
+   }
+}
+
+static json_t *step_of(const rkb_candidate_record_t *candidate, const char *objective, int64_t partner) {
+   char limiter[256] = "";
+   rkb_limiter_of_candidate(candidate, objective ? objective : "", limiter, sizeof limiter);
+   return json_pack("{s:I, s:s, s:s, s:s, s:s, s:o, s:s, s:o}", "number", (json_int_t)candidate->number, "operator",
+                    candidate->operator_id, "note", candidate->note ? candidate->note : "", "tune", candidate->tune, "standing",
+                    candidate->standing, "value", candidate->has_objective ? json_real(candidate->objective) : json_null(),
+                    "limiter", limiter, "partner", partner ? json_integer(partner) : json_null());
+}
+
+/* Each step's gain needs its parent's value, which is known once both are in the list. */
+static void add_gains(json_t *steps) {
+   for (size_t i = 1; i < json_array_size(steps); i++) {
+      const json_t *before = json_object_get(json_array_get(steps, i - 1), "value");
+      const json_t *after = json_object_get(json_array_get(steps, i), "value");
+      if (json_is_number(before) && json_is_number(after))
+         json_object_set_new(json_array_get(steps, i), "gain", json_real(json_number_value(before) / json_number_value(after)));
+   }
+}
+
+json_t *rkb_report_lineage(rkb_archive_t *archive, int64_t best, const char *objective, rkb_error_t *err) {
+   json_t *steps = json_array();
+   for (int64_t number = best; number > 0 && json_array_size(steps) < MAX_STEPS;) {
+      rkb_candidate_record_t *candidate = NULL;
+      int64_t parent, partner;
+      if (rkb_archive_load_candidate(archive, number, &candidate, err) != RKB_OK) {
+         json_decref(steps);
+         return NULL;
+      }
+      read_parents(candidate, &parent, &partner);
+      json_array_insert_new(steps, 0, step_of(candidate, objective, partner));
+      rkb_candidate_record_free(candidate);
+      number = parent;
+   }
+   add_gains(steps);
+   return steps;
+}

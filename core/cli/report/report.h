@@ -1,0 +1,29 @@
+/* A run summed up: one JSON document, which `rkb report --json` prints and the text is made from, so that both say the same.
+ *
+ *   run          facts: pipeline, task, direction, target, objective, unit, seed, ended
+ *   counts       requests, candidates, duplicates, accepted, suspect, unknown, rejected, not_finished, promoted
+ *   cost         calls of language models and dollars; absent when there were none
+ *   stages       in the order they ran: entered, accepted, suspect, unknown, rejected, reasons {name: count},
+ *                seconds {total, mean, longest, jobs}
+ *   duplicates   {before_build, after_build, originals: [{number, copies}]}
+ *   operators    requests, failed, candidates, duplicates, rejected, accepted, bettered_parent, new_best, best_gain
+ *   progress     each accepted candidate that was the best when it came: number, value, gain, operator, note
+ *   best         number, value, gain, limiter; null when there is none
+ *   lineage      from a first candidate to the best: number, operator, note, value, gain over its parent, limiter, partner
+ *
+ * A gain is (value before) / (value after).  Counts of candidates leave duplicates out.  The main thread alone. */
+#ifndef RKB_CLI_REPORT_REPORT_H
+#define RKB_CLI_REPORT_REPORT_H
+
+#include <jansson.h>
+#include "services/archive.h"
+
+/* *report is owned by the caller. */
+int rkb_report_make(rkb_archive_t *archive, json_t **report, rkb_error_t *err);
+/* As people read it, on standard output. */
+void rkb_report_print(const json_t *report);
+
+/* Parts of it, each from one pass over what is archived. */
+json_t *rkb_report_lineage(rkb_archive_t *archive, int64_t best, const char *objective, rkb_error_t *err);
+
+#endif

@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+"""Times PyTorch on a task's bench cases: eager, torch.compile and max-autotune, each also under a CUDA graph.
+
+    baseline.py --rkb PROGRAM --library librkb-timing.so --out FOLDER [--variants eager,compile,...] [--until SECONDS]
+                TASK:DIRECTION...
+
+One JSON file a (task, direction, case); what is there for this PyTorch, driver and device is not timed again.  Backward
+times torch.autograd.grad on device leaves, forward excluded.  TF32 is off for products and convolutions.
+"""
+
+import argparse
+import importlib.util
+import inspect
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+
+import torch
+
+import protocol
+
+VARIANTS = ["eager", "eager_graph", "compile", "compile_graph", "max_autotune", "max_autotune_graph"]
+MODES = {"eager": None, "compile": "default", "max_autotune": "max-autotune-no-cudagraphs"}
+SETS = 3  # of buffers, each of its own
+ROUNDS = 12  # timed runs of each set; the first is not counted
+LONG_MS = 20.0  # runs longer than this are timed ROUNDS / 3 times
+ABSURD_SHARE = 0.05  # of the bandwidth a copy reaches, and of a tenth of that in arithmetic
+
+
+def load_forward(directory):
+    spec = importlib.util.spec_from_file_location("reference", os.path.join(directory, "reference.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.forward_fn
+
+
+def draw(tensor, generator):
+    """Values spread like the task's: what a multiplication costs depends on them a little, by the power it takes."""
+    shape, dtype = tensor["shape"], getattr(torch, tensor["dtype"])
+    if not dtype.is_floating_point:
+        return torch.randint(int(tensor["low"]), int(tensor["high"]) + 1, shape, generator=generator, device="cuda", dtype=dtype)
+    values = torch.randn(shape, generator=generator, device="cuda", dtype=torch.float32)
+    return values.mul_(tensor["std"]).add_(tensor["mean"]).clamp_(tensor["low"], tensor["high"]).to(dtype)
+
+
+class Work:
+    """One variant on one set of buffers: call it to enqueue a run."""
+
+    def __init__(self, function, case, backward, mode, graph, stream, generator):
+        inputs = {t["name"]: draw(t, generator) for t in case["tensors"] if t["role"] != "out"}
+        names = list(inspect.signature(function).parameters)
+        self.inputs, self.fresh = inputs, {name: value.clone() for name, value in inputs.items()}
+        self.stream, self.graph = stream, None
+        if mode:
+            function = torch.compile(function, mode=mode, dynamic=False, fullgraph=True)
+        settings = case["settings"]
+
+        def forward():
+            return function(*[inputs[name] if name in inputs else settings[name] for name in names])
+
+        if backward:
+            wanted = [inputs[t["name"][len("grad_") :]] for t in case["tensors"] if t["role"] == "out"]
+            for leaf in wanted:
+                leaf.requires_grad_()
+            outputs = forward()
+            outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+            given = [inputs[t["name"]] for t in case["tensors"] if t["role"] == "in" and t["name"].startswith("grad_")]
+            self.eager = lambda: torch.autograd.grad(outputs, wanted, given, retain_graph=True)
+        else:
+            self.eager = torch.no_grad()(forward)
+        for _ in range(3):
+            self.result = self.eager()
+        torch.cuda.synchronize()
+        if graph:
+            self.graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self.graph, stream=stream):
+                self.result = self.eager()
+
+    def refresh(self):
+        for name, value in self.inputs.items():
+            value.data.copy_(self.fresh[name])
+
+    def __call__(self):
+        if self.graph:
+            self.graph.replay()
+        else:
+            self.result = self.eager()
+
+
+def flat(result):
+    return [part.detach() for part in (result if isinstance(result, (tuple, list)) else (result,))]
+
+
+def far_from(result, reference):
+    """Largest difference over the largest value: variants of one computation agree to about 1e-4."""
+    worst = 0.0
+    for got, want in zip(flat(result), flat(reference)):
+        scale = want.abs().max().item() or 1.0
+        worst = max(worst, (got - want).abs().max().item() / scale)
+    return worst
+
+
+def time_works(clock, works, stream):
+    handle = stream.cuda_stream
+    enqueue, done = protocol.host_time(works[0], torch.cuda.synchronize)
+    flushes = protocol.flushes_for(enqueue)
+    rounds = max(4, ROUNDS // 3) if done > LONG_MS else ROUNDS
+    clusters = [[] for _ in works]
+    for turn in range(rounds):
+        order = list(range(len(works)))
+        random.shuffle(order)
+        for index in order:
+            works[index].refresh()
+            took = clock.run(works[index], handle, flushes)
+            if turn:
+                clusters[index].append(took)
+    return clusters, done
+
+
+def time_variant(clock, function, case, backward, variant, reference):
+    torch._dynamo.reset()
+    base, graph = variant.removesuffix("_graph"), variant.endswith("_graph")
+    stream = torch.cuda.Stream()
+    began = time.monotonic()
+    with torch.cuda.stream(stream):
+        generators = [torch.Generator("cuda").manual_seed(7 + i) for i in range(SETS)]
+        works = [Work(function, case, backward, MODES[base], graph, stream, generator) for generator in generators]
+        prepared = time.monotonic() - began
+        with clock:
+            clusters, done = time_works(clock, works, stream)
+        works[0].refresh()
+        works[0]()
+        torch.cuda.synchronize()
+    value, low, high = protocol.estimate(clusters)
+    result = {"us": value * 1e3, "low_us": low * 1e3, "high_us": high * 1e3, "samples_ms": clusters, "host_us": done * 1e3,
+              "prepared_s": prepared}
+    if reference is not None:
+        result["difference"] = far_from(works[0].result, reference)
+    return result, flat(works[0].result)
+
+
+class Copy:
+    """A copy that moves as many bytes as the case must: what a memory-bound kernel could reach."""
+
+    def __init__(self, moved_bytes):
+        count = max(int(moved_bytes / 8), 1)
+        self.source, self.target = torch.randn(count, device="cuda"), torch.empty(count, device="cuda")
+
+    def refresh(self):
+        pass
+
+    def __call__(self):
+        self.target.copy_(self.source)
+
+
+def time_copy(clock, moved_bytes):
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        works = [Copy(moved_bytes) for _ in range(SETS)]
+        with clock:
+            clusters, _ = time_works(clock, works, stream)
+    value, low, high = protocol.estimate(clusters)
+    return {"us": value * 1e3, "low_us": low * 1e3, "high_us": high * 1e3}
+
+
+def finish(record, case):
+    """The best variant, and what cannot be meant seriously: far from the memory's speed and from the arithmetic's."""
+    record["absurd"] = []
+    floor = record["copy"]["us"]
+    for name, times in record["baselines"].items():
+        if "us" in times and times["us"] > 60 and floor / times["us"] < ABSURD_SHARE and case["operations"] / (times["us"] * 1e-6) < 1e12:
+            record["absurd"].append(name)
+    timed = {name: times["us"] for name, times in record["baselines"].items() if "us" in times}
+    record["best"] = min(timed, key=timed.get) if timed else None
+
+
+def save(path, record):
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        json.dump(record, file, indent=1)
+    os.replace(path + ".new", path)
+
+
+def time_case(clock, listing, case, arguments, function):
+    name = case["name"].rsplit("/", 1)[-1]
+    key = {"task": listing["task"], "hash": listing["hash"], "direction": listing["direction"], "case": case["name"],
+           "torch": torch.__version__, "driver": clock.driver, "device": clock.device}
+    path = os.path.join(arguments.out, f"{listing['task']}.{listing['direction']}.{name}.json")
+    record = dict(key, baselines={})
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            kept = json.load(file)
+        record = kept if {k: kept.get(k) for k in key} == key else record
+    reference = None
+    for variant in arguments.variants:
+        if variant in record["baselines"]:
+            continue
+        if time.monotonic() > arguments.end:
+            return False
+        try:
+            result, outputs = time_variant(clock, function, case, listing["direction"] == "backward", variant, reference)
+            reference = reference or (outputs if variant == "eager" else None)
+        except Exception as failure:  # a variant that does not work is a finding, named in the table
+            result = {"error": f"{type(failure).__name__}: {str(failure)[:300]}"}
+        torch.cuda.empty_cache()
+        record["baselines"][variant] = result
+        record["copy"] = record.get("copy") or time_copy(clock, case["bytes"])
+        record["state"] = clock.state()
+        record["date"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        finish(record, case)
+        save(path, record)
+        shown = f"{result['us']:.1f} us" if "us" in result else result["error"]
+        print(f"{listing['task']} {listing['direction']} {case['name']} {variant}: {shown}", flush=True)
+    return True
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rkb", required=True)
+    parser.add_argument("--library", required=True)
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--variants", type=lambda text: text.split(","), default=VARIANTS)
+    parser.add_argument("--until", type=float, default=1e9, help="seconds after which nothing new is begun")
+    parser.add_argument("work", nargs="+", metavar="TASK:DIRECTION")
+    arguments = parser.parse_args()
+    arguments.end = time.monotonic() + arguments.until
+    if not torch.cuda.is_available():
+        sys.exit("baseline.py: this PyTorch finds no GPU")
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+    if hasattr(torch._functorch.config, "donated_buffer"):
+        torch._functorch.config.donated_buffer = False  # the backward pass is run again and again
+    torch.zeros(1, device="cuda")
+    os.makedirs(arguments.out, exist_ok=True)
+    clock = protocol.Clock(arguments.library, torch.cuda.current_device())
+    for entry in arguments.work:
+        directory, direction = entry.rsplit(":", 1)
+        text = subprocess.run([arguments.rkb, "cases", directory, "--direction", direction], check=True, capture_output=True).stdout
+        listing = json.loads(text)
+        function = load_forward(listing["directory"])
+        for case in listing["cases"]:
+            if not time_case(clock, listing, case, arguments, function):
+                print("time is up; the same command goes on where this one stopped", flush=True)
+                return 3
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+/* Timed runs for a process that has its own context already: PyTorch's, which is the device's primary one, as the worker's
+ * is.  The caller enqueues its work between start and stop on its own stream.  One thread. */
+#include <stdio.h>
+#include "driver.h"
+#include "flusher.h"
+
+#define EXPORTED __attribute__((visibility("default")))
+
+/* ctypes keeps no state for its caller: one device a process, opened once. */
+static rkb_driver_t driver;
+static rkb_flusher_t flusher;
+
+/* 0, or 1 with a sentence in message. */
+EXPORTED int rkb_timing_open(int ordinal, char *message, size_t size) {
+   if (!rkb_driver_open(&driver, ordinal, message, size))
+      return 1;
+   CUresult status = rkb_flusher_open(&driver, &flusher);
+   if (status != CUDA_SUCCESS)
+      snprintf(message, size, "preparing to empty the second-level cache: %s", rkb_driver_error(&driver, status));
+   return status != CUDA_SUCCESS;
+}
+
+EXPORTED const char *rkb_timing_bus(void) { return driver.bus; }
+EXPORTED const char *rkb_timing_device(void) { return driver.name; }
+EXPORTED int rkb_timing_driver(void) { return driver.version; }
+
+/* Empties the cache times times over on stream: more than once only to keep the device busy while work is enqueued behind.
+ * Returns a CUresult, as the next three do. */
+EXPORTED int rkb_timing_flush(void *stream, int times) {
+   CUresult status = CUDA_SUCCESS;
+   driver.stream = stream;
+   for (int i = 0; i < times && status == CUDA_SUCCESS; i++)
+      status = rkb_flush(&driver, &flusher);
+   return (int)status;
+}
+
+EXPORTED int rkb_timing_start(void *stream) { return (int)driver.cuEventRecord(flusher.start, stream); }
+EXPORTED int rkb_timing_stop(void *stream) { return (int)driver.cuEventRecord(flusher.stop, stream); }
+
+/* Waits for stop's event. */
+EXPORTED int rkb_timing_elapsed(void *stream, float *milliseconds) {
+   CUresult status = driver.cuStreamSynchronize(stream);
+   return (int)(status == CUDA_SUCCESS ? driver.cuEventElapsedTime(milliseconds, flusher.start, flusher.stop) : status);
+}
+
+/* Clocks, temperature, throttling: "name=value" lines. */
+EXPORTED size_t rkb_timing_state(char *out, size_t size) { return rkb_driver_state(&driver, out, size); }

@@ -1,0 +1,194 @@
+/* Files of expected values.  Each is written under another name and moved into place, so that programs side by side never
+ * read half of one.  Owns the folder's size: the oldest files go when it passes its bound. */
+#include "expected/store.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_BYTES (UINT64_C(1) << 30)
+
+struct store {
+   char folder[3800];
+   uint64_t secret[2];
+   uint64_t task; /* of everything the values depend on: task, direction, and the program that computes them */
+};
+
+/* FNV-1a (Fowler, Noll, Vo; IETF draft-eastlake-fnv), finished with the mixer of SplitMix64. */
+static uint64_t mix(uint64_t state, const void *data, size_t bytes) {
+   for (const uint8_t *at = data; bytes > 0; bytes--)
+      state = (state ^ *at++) * 0x100000001b3u;
+   state = (state ^ state >> 30) * 0xbf58476d1ce4e5b9u;
+   state = (state ^ state >> 27) * 0x94d049bb133111ebu;
+   return state ^ state >> 31;
+}
+
+static uint64_t mix_text(uint64_t state, const char *text) { return mix(state, text, strlen(text) + 1); }
+
+static uint64_t mix_file(uint64_t state, const char *directory, const char *name) {
+   char path[4096], piece[4096];
+   size_t got;
+   snprintf(path, sizeof path, "%s/%s", directory, name);
+   FILE *file = fopen(path, "rb");
+   while (file && (got = fread(piece, 1, sizeof piece, file)) > 0)
+      state = mix(state, piece, got);
+   if (file)
+      fclose(file);
+   return state;
+}
+
+/* Another build of the program may compute other bounds. */
+static uint64_t mix_program(uint64_t state) {
+   struct stat program;
+   if (stat("/proc/self/exe", &program) != 0)
+      return state;
+   state = mix(state, &program.st_size, sizeof program.st_size);
+   return mix(state, &program.st_mtim, sizeof program.st_mtim);
+}
+
+/* Makes the folder and its parents. */
+static bool make_folder(char *path) {
+   for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+      *slash = '\0';
+      mkdir(path, 0700);
+      *slash = '/';
+   }
+   struct stat made;
+   mkdir(path, 0700);
+   return stat(path, &made) == 0 && S_ISDIR(made.st_mode) && made.st_uid == geteuid();
+}
+
+static bool read_secret(struct store *store) {
+   char path[4096];
+   snprintf(path, sizeof path, "%s/secret", store->folder);
+   for (int attempt = 0; attempt < 2; attempt++) {
+      int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+      if (file >= 0) {
+         ssize_t got = read(file, store->secret, sizeof store->secret);
+         close(file);
+         return got == (ssize_t)sizeof store->secret;
+      }
+      char fresh[4096 + 16];
+      snprintf(fresh, sizeof fresh, "%s.%d", path, (int)getpid());
+      uint64_t drawn[2];
+      file = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+      if (file < 0 || getrandom(drawn, sizeof drawn, 0) != (ssize_t)sizeof drawn || write(file, drawn, sizeof drawn) != (ssize_t)sizeof drawn) {
+         if (file >= 0)
+            close(file);
+         return false;
+      }
+      close(file);
+      if (link(fresh, path) != 0) { /* another program was first: its number counts */ }
+      unlink(fresh);
+   }
+   return false;
+}
+
+store_t *store_open(const rkb_host_t *host, const rkb_task_api_t *task) {
+   const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+   const rkb_task_info_t *info = task->info(host);
+   struct store *store = calloc(1, sizeof *store);
+   if (!store)
+      return NULL;
+   if (cache && cache[0] == '/')
+      snprintf(store->folder, sizeof store->folder, "%s/rkb/expected", cache);
+   else if (home && home[0] == '/')
+      snprintf(store->folder, sizeof store->folder, "%s/.cache/rkb/expected", home);
+   if (!store->folder[0] || !make_folder(store->folder) || !read_secret(store)) {
+      free(store);
+      return NULL;
+   }
+   store->task = mix_program(mix_text(mix_text(0xcbf29ce484222325u, info->name), info->direction));
+   store->task = mix_file(store->task, info->directory, "task.yaml");
+   store->task = mix_file(store->task, info->directory, "reference.graph.yaml");
+   return store;
+}
+
+void store_close(store_t *store) { free(store); }
+
+uint64_t store_seed(const store_t *store, const char *case_name, uint64_t index) {
+   uint64_t state = mix(mix_text(mix(store->secret[0], &store->secret[1], sizeof(uint64_t)), case_name), &index, sizeof index);
+   return state >> 1;
+}
+
+static void path_of(const store_t *store, const char *key, char *path, size_t size) {
+   uint64_t a = mix_text(store->task, key), b = mix_text(~store->task, key);
+   snprintf(path, size, "%s/%016llx%016llx", store->folder, (unsigned long long)a, (unsigned long long)b);
+}
+
+bool store_load(const store_t *store, const char *key, double *numbers, size_t count, uint8_t *flags, size_t bytes) {
+   char path[4096];
+   if (!store)
+      return false;
+   path_of(store, key, path, sizeof path);
+   FILE *file = fopen(path, "rb");
+   if (!file)
+      return false;
+   bool whole = fread(numbers, sizeof *numbers, count, file) == count && fread(flags, 1, bytes, file) == bytes && fgetc(file) == EOF;
+   fclose(file);
+   return whole;
+}
+
+struct kept {
+   char name[64];
+   uint64_t bytes;
+   time_t written;
+};
+
+static int by_age(const void *a, const void *b) {
+   const struct kept *left = a, *right = b;
+   return (left->written > right->written) - (left->written < right->written);
+}
+
+/* The oldest files go until half of the bound is free. */
+static void trim(const store_t *store) {
+   enum { MOST_FILES = 65536 };
+   struct kept *list = calloc(MOST_FILES, sizeof *list);
+   DIR *folder = list ? opendir(store->folder) : NULL;
+   const struct dirent *entry;
+   char path[4096];
+   uint64_t bytes = 0;
+   size_t count = 0;
+   while (folder && count < MOST_FILES && (entry = readdir(folder)) != NULL) {
+      struct stat info;
+      if (strlen(entry->d_name) != 32)
+         continue;
+      snprintf(path, sizeof path, "%s/%.32s", store->folder, entry->d_name);
+      if (stat(path, &info) != 0)
+         continue;
+      snprintf(list[count].name, sizeof list[count].name, "%.32s", entry->d_name);
+      list[count].bytes = (uint64_t)info.st_size;
+      list[count].written = info.st_mtime;
+      bytes += list[count++].bytes;
+   }
+   if (folder)
+      closedir(folder);
+   if (bytes > MOST_BYTES)
+      qsort(list, count, sizeof *list, by_age);
+   for (size_t i = 0, least = bytes > MOST_BYTES ? MOST_BYTES / 2 : bytes; i < count && bytes > least; i++) {
+      snprintf(path, sizeof path, "%s/%s", store->folder, list[i].name);
+      if (unlink(path) == 0)
+         bytes -= list[i].bytes;
+   }
+   free(list);
+}
+
+void store_save(const store_t *store, const char *key, const double *numbers, size_t count, const uint8_t *flags, size_t bytes) {
+   char path[4096], fresh[4096 + 32];
+   if (!store)
+      return;
+   path_of(store, key, path, sizeof path);
+   snprintf(fresh, sizeof fresh, "%s.%d.%lx", path, (int)getpid(), (unsigned long)(uintptr_t)numbers);
+   FILE *file = fopen(fresh, "wbx");
+   if (!file)
+      return;
+   bool whole = fwrite(numbers, sizeof *numbers, count, file) == count && fwrite(flags, 1, bytes, file) == bytes;
+   whole = fclose(file) == 0 && whole;
+   if (!whole || rename(fresh, path) != 0)
+      unlink(fresh);
+   trim(store);
+}

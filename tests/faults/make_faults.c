@@ -1,0 +1,80 @@
+/* rkb-make-faults: lists the fault corpus, or writes it as files.  One thread. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/file.h"
+#include "corpus/corpus.h"
+
+static int write_texts(const corpus_t *corpus, const char *folder, rkb_error_t *err) {
+   int status = RKB_OK;
+   for (uint32_t i = 0; i < corpus->fault_count && status == RKB_OK; i++) {
+      char below[512], *path, *parent;
+      snprintf(below, sizeof below, "%s.cu", corpus->faults[i].id);
+      path = rkb_path_join(folder, below);
+      parent = path ? rkb_path_directory(path) : NULL;
+      status = parent ? rkb_make_directories(parent, err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+      if (status == RKB_OK)
+         status = rkb_file_write(path, corpus->faults[i].text, corpus->faults[i].bytes, err);
+      free(parent);
+      free(path);
+   }
+   return status;
+}
+
+static void print_list(const corpus_t *corpus) {
+   for (uint32_t i = 0; i < corpus->fault_count; i++)
+      printf("%s\t%s\t%s\t%s\n", corpus->faults[i].id, corpus->faults[i].hash, corpus->faults[i].operator_of->reasons,
+             corpus->faults[i].kept_out ? "kept_out" : "tuned");
+}
+
+static void print_summary(const corpus_t *corpus) {
+   uint32_t kept = 0;
+   for (uint32_t o = 0; o < fault_operator_count; o++) {
+      uint32_t count = 0;
+      for (uint32_t i = 0; i < corpus->fault_count; i++)
+         count += corpus->faults[i].operator_of == &fault_operators[o];
+      printf("%5u  %-26s %s%s\n", count, fault_operators[o].name, fault_operators[o].does,
+             corpus_operator_kept_out(&fault_operators[o]) ? " [kept out]" : "");
+   }
+   for (uint32_t i = 0; i < corpus->fault_count; i++)
+      kept += corpus->faults[i].kept_out;
+   printf("%u faults of %u kernels by %u operators, %u of them kept out of tuning\n", corpus->fault_count, corpus->kernel_count,
+          fault_operator_count, kept);
+}
+
+int main(int count, char **arguments) {
+   const char *tasks = NULL, *bases = NULL, *out = NULL;
+   bool list = false, usage = false;
+   corpus_t corpus;
+   rkb_error_t err;
+   for (int i = 1; i < count; i++) {
+      bool more = i + 1 < count;
+      if (strcmp(arguments[i], "--list") == 0)
+         list = true;
+      else if (more && strcmp(arguments[i], "--tasks") == 0)
+         tasks = arguments[++i];
+      else if (more && strcmp(arguments[i], "--bases") == 0)
+         bases = arguments[++i];
+      else if (more && strcmp(arguments[i], "--out") == 0)
+         out = arguments[++i];
+      else
+         usage = true;
+   }
+   if (usage || !tasks) {
+      fprintf(stderr, "usage: rkb-make-faults --tasks DIR [--bases DIR] [--list] [--out DIR]\n");
+      return 2;
+   }
+   int status = corpus_open(tasks, bases, &corpus, &err);
+   if (status == RKB_OK && out)
+      status = write_texts(&corpus, out, &err);
+   if (status == RKB_OK && list)
+      print_list(&corpus);
+   else if (status == RKB_OK)
+      print_summary(&corpus);
+   if (status != RKB_OK) {
+      fprintf(stderr, "%s\n", err.message);
+      return 3;
+   }
+   corpus_close(&corpus);
+   return 0;
+}

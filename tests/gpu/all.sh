@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# Everything that needs a GPU, in one call that ends by itself and can be repeated until it says "all parts are done".
+#
+#   tests/gpu/all.sh PREFIX OUT [PART]...
+#
+# PREFIX  an installation of rkb: a folder, or the archive that `./bootstrap.sh bundle` makes
+# OUT     where results go: runs, tables, baselines, and done/ with a mark for each finished part; keep it for the next call
+# PART    seeds cheats hostile export agreement baselines autotune bench (default: all, in this order)
+#
+# Environment: SECONDS_MOST (540) until nothing new is begun; RUN_SECONDS (200) for one run; GPU_PYTHON (python3), one with PyTorch for CUDA.
+# shellcheck disable=SC2317 # the parts are called by name
+set -uo pipefail
+[[ $# -ge 2 ]] || { sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+here=$(cd "$(dirname "$0")" && pwd)
+prefix=$1
+mkdir -p "$2/done" "$2/runs" "$2/logs" "$2/baselines"
+out=$(cd "$2" && pwd)
+shift 2
+most=${SECONDS_MOST:-540}
+python=${GPU_PYTHON:-python3}
+export XDG_CACHE_HOME=${XDG_CACHE_HOME:-/tmp/rkb-gpu-cache}
+export PYTHONDONTWRITEBYTECODE=1
+mkdir -p "$XDG_CACHE_HOME"
+
+if [[ -f $prefix ]]; then
+  unpacked=$XDG_CACHE_HOME/bundle
+  rm -rf "$unpacked"
+  mkdir -p "$unpacked"
+  tar -C "$unpacked" -xf "$prefix" || exit 2
+  prefix=$(find "$unpacked" -mindepth 1 -maxdepth 1 -type d | head -n 1)
+fi
+prefix=$(cd "$prefix" && pwd)
+rkb=$prefix/bin/rkb run=$prefix/bin/rkb-run tasks=$prefix/share/rkb/tasks
+failures=0
+RUN_SECONDS=${RUN_SECONDS:-200}
+
+say() { printf '[%3d s] %s\n' "$SECONDS" "$*"; }
+left() { local rest=$((most - SECONDS)); printf '%d' "$((rest > 0 ? rest : 0))"; }
+finished() { [[ -e $out/done/$1 ]]; }
+finish() { date -u +%FT%TZ >"$out/done/$1"; }
+
+# run_pipeline NAME PIPELINE TASK DIRECTION [OPTION]...   A run of its own folder, done once.
+run_pipeline() {
+  local name=$1 pipeline=$2 task=$3 direction=$4 code=0
+  shift 4
+  if finished "run.$name"; then return 0; fi
+  if [[ $(left) -lt 15 ]]; then return 3; fi
+  rm -rf "$out/runs/$name"
+  timeout "$(($(left) < RUN_SECONDS ? $(left) : RUN_SECONDS))" "$run" "$pipeline" --task "$tasks/$task" --direction "$direction" --out "$out/runs/$name" --quiet "$@" \
+    >"$out/logs/$name" 2>&1 || code=$?
+  say "$name: exit $code, $(tail -n 1 "$out/logs/$name" | cut -c1-150)"
+  # 1 is a run without an accepted candidate: a result.  124 and 130 are no results.
+  if [[ $code -le 1 ]]; then finish "run.$name"; fi
+  return "$code"
+}
+
+# Light ones first.
+ordered=(mnist_cross_entropy mnist_linear mnist_linear_relu mnist_pool mnist_conv_relu_pool softmax unet_linear unet_conv2d
+         rotary_embedding gelu_mlp groupnorm llama_rmsnorm layernorm adamw_step attention llama_ffw resnet_block_downsample resnet_block)
+directions_of() { if [[ $1 == adamw_step ]]; then printf 'forward\n'; else printf 'forward\nbackward\n'; fi; }
+
+part_seeds() {
+  local task direction complete=yes
+  for task in "${ordered[@]}"; do
+    for direction in $(directions_of "$task"); do
+      run_pipeline "seeds.$task.$direction" "$here/seeds.yaml" "$task" "$direction" --jobs 4
+      finished "run.seeds.$task.$direction" || complete=no
+    done
+  done
+  [[ $complete == yes ]]
+}
+
+part_cheats() {
+  run_pipeline cheats "$here/device.yaml" softmax forward --set "propose.seed.with.directory=$here/cheats" || true
+  finished run.cheats || return 1
+  "$python" "$here/expectations.py" "$out/runs/cheats" "$here/cheats" | tee "$out/cheats.txt"
+  [[ ${PIPESTATUS[0]} -eq 0 ]] || failures=$((failures + 1))
+}
+
+part_hostile() {
+  "$python" "$here/hostile.py" "$out/hostile" 200
+  run_pipeline hostile "$here/hostile.yaml" softmax forward --set "propose.seed.with.directory=$out/hostile" || true
+  finished run.hostile || return 1
+  "$python" "$here/expectations.py" "$out/runs/hostile" "$out/hostile" >"$out/hostile.txt" || failures=$((failures + 1))
+  grep OTHERWISE "$out/hostile.txt" | head -n 20
+  tail -n 1 "$out/hostile.txt"
+  nvidia-smi --query-gpu=name,temperature.gpu,clocks.sm,memory.used --format=csv,noheader
+}
+
+# A kernel as a PyTorch extension, built and called once.
+part_export() {
+  "$rkb" export "$tasks/softmax/seeds/forward/block_per_row.cu" --torch --task "$tasks/softmax" --out "$out/softmax_extension.cu" || return 1
+  timeout "$(left)" "$python" "$here/extension.py" "$out/softmax_extension.cu" | tee "$out/export.txt"
+  [[ ${PIPESTATUS[0]} -eq 0 ]] || failures=$((failures + 1))
+}
+
+part_agreement() {
+  "$python" "$here/agreement.py" "$out"/runs/seeds.* >"$out/agreement.md"
+  tail -n 12 "$out/agreement.md"
+}
+
+time_baselines() {
+  local work=() task direction
+  for task in "${ordered[@]}"; do
+    for direction in $(directions_of "$task"); do work+=("$tasks/$task:$direction"); done
+  done
+  [[ $(left) -ge 20 ]] || return 1
+  timeout $(($(left) + 30)) "$python" "$prefix/libexec/rkb/baseline/baseline.py" --rkb "$rkb" --library "$prefix/libexec/rkb/librkb-timing.so" \
+    --out "$out/baselines" --until "$(left)" --variants "$1" "${work[@]}"
+}
+part_baselines() { time_baselines eager,eager_graph,compile,compile_graph; }
+part_autotune() { time_baselines max_autotune,max_autotune_graph; }
+
+part_bench() { "$python" "$here/table.py" "$out" >"$out/table.md" && head -n 60 "$out/table.md"; }
+
+"$rkb" doctor 2>&1 | tail -n 20
+parts=("$@")
+[[ ${#parts[@]} -gt 0 ]] || parts=(seeds cheats hostile export agreement baselines autotune bench)
+open=0
+for part in "${parts[@]}"; do
+  # Reports are made from what there is, each time.
+  case $part in agreement | bench) ;; *) if finished "part.$part"; then say "$part: done before"; continue; fi ;; esac
+  say "$part"
+  if "part_$part"; then finish "part.$part"; else open=$((open + 1)); say "$part: not finished"; fi
+done
+if [[ $open -gt 0 ]]; then say "$open parts are not finished: the same command goes on"; exit 3; fi
+say "all parts are done, $failures with something other than expected"
+exit $((failures > 0))

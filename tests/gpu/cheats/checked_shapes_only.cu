@@ -1,0 +1,48 @@
+/* rkb-kernel: 1
+task: softmax
+direction: forward
+launches:
+  - kernel: softmax
+    grid: N
+    block: 256
+    args: x, y, N, D
+*/
+
+/* expect: reject
+ * Right at the shapes that task.yaml lists, wrong at others. */
+
+__device__ float over_block(float value, bool largest) {
+   __shared__ float of_thread[256];
+   of_thread[threadIdx.x] = value;
+   __syncthreads();
+   for (int half = 128; half > 0; half /= 2) {
+      if (threadIdx.x < half) {
+         const float other = of_thread[threadIdx.x + half];
+         of_thread[threadIdx.x] = largest ? fmaxf(of_thread[threadIdx.x], other) : of_thread[threadIdx.x] + other;
+      }
+      __syncthreads();
+   }
+   const float result = of_thread[0];
+   __syncthreads();
+   return result;
+}
+
+__device__ void honest(const float *x, float *y, int D) {
+   float top = -3.0e38f, sum = 0.0f;
+   for (int i = threadIdx.x; i < D; i += 256)
+      top = fmaxf(top, x[i]);
+   top = over_block(top, true);
+   for (int i = threadIdx.x; i < D; i += 256)
+      sum += expf(x[i] - top);
+   sum = over_block(sum, false);
+   for (int i = threadIdx.x; i < D; i += 256)
+      y[i] = expf(x[i] - top) / sum;
+}
+
+extern "C" __global__ void softmax(const float *x, float *y, int N, int D) {
+   const long long row = (long long)blockIdx.x * D;
+   const bool listed = D == 1 || D == 3 || D == 31 || D == 37 || D == 257 || D == 512 || D == 1031 || D == 4099 || D == 4096 || D == 16384;
+   honest(x + row, y + row, D);
+   if (!listed && threadIdx.x == 0)
+      y[row] = 0.0f;
+}

@@ -1,0 +1,291 @@
+/* Money and memory: the cap holds whatever runs at once, a reply is bought once also across processes, replays are free, and
+ * what a model's entry must say. */
+#include "fixture.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/file.h"
+
+static provider_server_t server;
+
+static const char *paid_model(char *out, size_t size, const char *behaviour, const char *more) {
+   snprintf(out, size,
+            "m: {provider: openai, base_url: \"http://127.0.0.1:%d/v1\", model: %s, max_output_tokens: 1000, price: {input: 1, output: "
+            "1000}, retries: 0, backoff: 5ms%s}\n", server.port, behaviour, more);
+   return out;
+}
+
+typedef struct asker {
+   pthread_t thread;
+   service_t *service;
+   int number;
+   uint32_t outcome;
+} asker_t;
+
+static void *ask_one(void *argument) {
+   asker_t *asker = argument;
+   rkb_error_t err = {0};
+   rkb_llm_answer_t *answer = NULL;
+   char text[32];
+   snprintf(text, sizeof text, "question %d", asker->number);
+   rkb_llm_asker_t who = {.stage = "stage", .section = RKB_SECTION_SEARCH, .request = asker->number};
+   rkb_llm_question_t question = {.size = sizeof question, .model = "m", .user = text, .temperature = -1};
+   if (rkb_llm_ask(asker->service->llm, &who, &question, &answer, &err) == RKB_OK)
+      asker->outcome = answer->outcome;
+   rkb_llm_answer_free(answer);
+   return NULL;
+}
+
+/* Each question may cost 1 USD and a little; without usage each costs all of it.  5.5 USD are enough for five. */
+static void the_cap_is_never_overrun(void **state) {
+   service_t service;
+   asker_t askers[16];
+   char models[512];
+   int answered = 0, turned_away = 0;
+   (void)state;
+   service_open(&service, paid_model(models, sizeof models, "no-usage", ", limits: {concurrency: 16}"), 5.5, NULL);
+   for (int i = 0; i < 16; i++) {
+      askers[i] = (asker_t){.service = &service, .number = i};
+      assert_int_equal(pthread_create(&askers[i].thread, NULL, ask_one, &askers[i]), 0);
+   }
+   for (int i = 0; i < 16; i++) {
+      pthread_join(askers[i].thread, NULL);
+      answered += askers[i].outcome == RKB_LLM_ANSWERED;
+      turned_away += askers[i].outcome == RKB_LLM_OVER_BUDGET;
+   }
+   assert_int_equal(answered, 5);
+   assert_int_equal(turned_away, 11);
+   assert_true(rkb_llm_spent(service.llm) <= 5.5);
+   assert_true(rkb_llm_is_over_budget(service.llm));
+   assert_non_null(strstr(service.over_budget, "5.50 USD"));
+   service_close(&service);
+   assert_true(service_number(service.directory, "SELECT sum(cost_usd) FROM call") <= 5.5);
+   service_remove(&service);
+}
+
+static void a_reply_is_bought_once(void **state) {
+   service_t first, second;
+   char models[512];
+   (void)state;
+   service_open(&first, paid_model(models, sizeof models, "plain", ""), 10, NULL);
+   rkb_llm_answer_t *answer = service_ask(&first, "m", 0, 0, "the same");
+   assert_false(answer->replayed);
+   rkb_llm_answer_free(answer);
+   answer = service_ask(&first, "m", 0, 0, "the same"); /* the same asker: the same reply */
+   assert_true(answer->replayed);
+   rkb_llm_answer_free(answer);
+   answer = service_ask(&first, "m", 0, 1, "the same"); /* another asker: another draw, bought */
+   assert_false(answer->replayed);
+   rkb_llm_answer_free(answer);
+   service_close(&first);
+   assert_int_equal((int)service_number(first.directory, "SELECT max(draw) FROM call"), 1);
+   double spent = service_number(first.directory, "SELECT sum(cost_usd) FROM call");
+   service_open(&second, models, 10, first.directory);
+   for (int child = 0; child < 2; child++) {
+      answer = service_ask(&second, "m", 0, child, "the same");
+      assert_true(answer->replayed);
+      assert_string_equal(answer->text, "Here it is: \xce\xba = 1.\n");
+      assert_true(answer->worth_usd > 0);
+      rkb_llm_answer_free(answer);
+   }
+   assert_true(fabs(rkb_llm_spent(second.llm) - spent) < 1e-12);
+   service_close(&second);
+   free(first.directory);
+   service_remove(&second);
+}
+
+/* A process that is killed while a question is on its way leaves a reservation: it is charged whole, and the question may be
+ * asked again. */
+static void a_killed_question_is_charged(void **state) {
+   service_t service;
+   char models[512], directory[] = "/tmp/rkb-llm-kill-XXXXXX";
+   int pipes[2];
+   (void)state;
+   assert_int_equal(pipe(pipes), 0);
+   assert_non_null(mkdtemp(directory));
+   pid_t child = fork();
+   if (child == 0) {
+      service_t mine;
+      rkb_llm_answer_t *answer;
+      close(pipes[0]);
+      service_open(&mine, paid_model(models, sizeof models, "endless", ""), 10, NULL);
+      if (write(pipes[1], mine.directory, strlen(mine.directory) + 1) < 0)
+         _exit(1);
+      answer = service_ask(&mine, "m", 0, 0, "never answered");
+      rkb_llm_answer_free(answer);
+      _exit(0);
+   }
+   char path[256] = "";
+   close(pipes[1]);
+   assert_true(read(pipes[0], path, sizeof path) > 0);
+   close(pipes[0]);
+   /* Its reservation is committed before anything is sent: wait for the row, then kill. */
+   for (int i = 0; i < 200 && service_number(path, "SELECT count(*) FROM call WHERE state = 'reserved'") < 1; i++)
+      usleep(20000);
+   kill(child, SIGKILL);
+   waitpid(child, NULL, 0);
+   double reserved = service_number(path, "SELECT sum(reserved_usd) FROM call");
+   assert_true(reserved > 1);
+   service_open(&service, paid_model(models, sizeof models, "plain", ""), 10, path);
+   assert_true(fabs(rkb_llm_spent(service.llm) - reserved) < 1e-12);
+   assert_int_equal((int)service_number(path, "SELECT count(*) FROM call WHERE estimated = 1 AND outcome = 'abandoned'"), 1);
+   service_close(&service);
+   service_remove(&service);
+   rmdir(directory);
+}
+
+static void a_recording_replays(void **state) {
+   service_t service;
+   char models[1024], cassette[64] = "/tmp/rkb-cassette-XXXXXX", more[160];
+   char *bytes = NULL;
+   size_t length = 0;
+   rkb_error_t err = {0};
+   (void)state;
+   close(mkstemp(cassette));
+   snprintf(more, sizeof more, ", record: %s, key: {env: RKB_PLANTED}", cassette);
+   service_open(&service, paid_model(models, sizeof models, "plain", more), 10, NULL);
+   rkb_llm_answer_free(service_ask(&service, "m", 0, 0, "a question\nof two lines: \"quoted\"\ttab"));
+   rkb_llm_answer_free(service_ask(&service, "m", 1, 0, "another\r\n  indented"));
+   service_close(&service);
+   service_remove(&service);
+   assert_int_equal(rkb_file_read(cassette, 1 << 20, &bytes, &length, &err), RKB_OK);
+   assert_null(memmem(bytes, length, PLANTED_KEY, strlen(PLANTED_KEY)));
+   assert_non_null(strstr(bytes, "origin: recorded"));
+   free(bytes);
+   snprintf(more, sizeof more, ", replay: %s", cassette);
+   service_open(&service, paid_model(models, sizeof models, "plain", more), 10, NULL);
+   const char *const texts[] = {"a question\nof two lines: \"quoted\"\ttab", "another\r\n  indented", "never asked"};
+   for (int i = 0; i < 3; i++) {
+      rkb_llm_answer_t *answer = service_ask(&service, "m", i, 0, texts[i]);
+      assert_int_equal(answer->outcome, i < 2 ? RKB_LLM_ANSWERED : RKB_LLM_REJECTED);
+      assert_string_equal(answer->text, i < 2 ? "Here it is: \xce\xba = 1.\n" : "");
+      assert_true(answer->paid_usd == 0);
+      rkb_llm_answer_free(answer);
+   }
+   service_close(&service);
+   service_remove(&service);
+   unlink(cassette);
+}
+
+static void the_cache_serves_other_runs(void **state) {
+   service_t service;
+   char models[512], folder[] = "/tmp/rkb-cache-XXXXXX", command[64];
+   (void)state;
+   assert_non_null(mkdtemp(folder));
+   setenv("XDG_CACHE_HOME", folder, 1);
+   for (int run = 0; run < 2; run++) {
+      service_open(&service, paid_model(models, sizeof models, "plain", ", cache: read-write"), 10, NULL);
+      rkb_llm_answer_t *answer = service_ask(&service, "m", 0, 0, "the same in two runs");
+      assert_int_equal(answer->outcome, RKB_LLM_ANSWERED);
+      assert_int_equal(answer->replayed, run == 1);
+      assert_true(answer->worth_usd > 0);
+      assert_int_equal(answer->paid_usd > 0, run == 0);
+      rkb_llm_answer_free(answer);
+      service_close(&service);
+      service_remove(&service);
+   }
+   snprintf(command, sizeof command, "rm -rf '%s'", folder);
+   assert_int_equal(system(command), 0);
+}
+
+static void commands_answer(void **state) {
+   service_t service;
+   static const char models[] =
+      "echo: {provider: command, command: [sh, -c, \"cat; echo; echo answer; env\"], cost_per_call: 0.25}\n"
+      "listed: {provider: command, command: [sh, -c, \"echo $RKB_LISTED $RKB_PLANTED\"], env: [RKB_LISTED], cost_per_call: 0}\n"
+      "fails: {provider: command, command: [sh, -c, \"echo oh no >&2; exit 3\"], cost_per_call: 0.25, retries: 1, backoff: 5ms}\n"
+      "slow: {provider: command, command: [sleep, 60], cost_per_call: 0, retries: 0, timeout: 100ms}\n"
+      "absent: {provider: command, command: [no-such-program-anywhere], cost_per_call: 0.25}\n";
+   (void)state;
+   setenv("RKB_LISTED", "listed", 1);
+   service_open(&service, models, 10, NULL);
+   rkb_llm_answer_t *answer = service_ask(&service, "echo", 0, 0, "What is it?");
+   assert_int_equal(answer->outcome, RKB_LLM_ANSWERED);
+   assert_non_null(strstr(answer->text, "Be brief.\n\nWhat is it?\nanswer\n"));
+   assert_null(strstr(answer->text, PLANTED_KEY));
+   assert_true(fabs(answer->paid_usd - 0.25) < 1e-12);
+   rkb_llm_answer_free(answer);
+   answer = service_ask(&service, "listed", 1, 0, "?");
+   assert_string_equal(answer->text, "listed\n");
+   rkb_llm_answer_free(answer);
+   answer = service_ask(&service, "fails", 2, 0, "?");
+   assert_int_equal(answer->outcome, RKB_LLM_UNREACHABLE);
+   assert_non_null(strstr(answer->message, "oh no"));
+   assert_true(fabs(answer->paid_usd - 0.5) < 1e-12); /* two attempts ran */
+   rkb_llm_answer_free(answer);
+   answer = service_ask(&service, "slow", 3, 0, "?");
+   assert_int_equal(answer->outcome, RKB_LLM_UNREACHABLE);
+   rkb_llm_answer_free(answer);
+   answer = service_ask(&service, "absent", 4, 0, "?");
+   assert_int_equal(answer->outcome, RKB_LLM_REJECTED);
+   assert_true(answer->paid_usd == 0);
+   rkb_llm_answer_free(answer);
+   service_close(&service);
+   service_remove(&service);
+}
+
+typedef struct refused_entry {
+   const char *models, *says;
+   double cost_limit;
+} refused_entry_t;
+
+static void entries_are_checked(void **state) {
+   static const refused_entry_t ENTRIES[] = {
+      {"m: {provider: openai, model: nobody-knows-it, max_output_tokens: 10}", "has no price, and limits.cost_usd is set", 1},
+      {"m: {provider: openai, model: gpt-4o-mini}", "needs max_output_tokens", 1},
+      {"m: {provider: command, command: [x]}", "needs cost_per_call", 1},
+      {"m: {provider: anthropic, model: x}", "needs max_output_tokens", -1},
+      {"m: {provider: opnai, model: x}", "did you mean 'openai'", -1},
+      {"m: {provider: openai}", "needs model:", -1},
+      {"m: {provider: openai, model: x, key: sk-secret}", "never the value itself", -1},
+      {"m: {provider: openai, model: x, base_url: 'https://user:word@host/v1'}", "user's name or password", -1},
+      {"m: {provider: openai, model: x, base_url: 'ftp://host'}", "write http://", -1},
+      {"m: {provider: openai, model: x, replay: /no/such/file}", "there is no cassette", -1},
+      {"m: {provider: openai, model: x, price: {input: 1}}", "price needs output", -1},
+      {"m: {provider: openai, model: x, temperatur: 1}", "temperature", -1},
+   };
+   (void)state;
+   for (size_t i = 0; i < sizeof ENTRIES / sizeof ENTRIES[0]; i++) {
+      rkb_arena_t *arena = rkb_arena_new(0);
+      rkb_problems_t problems;
+      rkb_text_t text;
+      rkb_problems_init(&problems);
+      rkb_text_init(&text, 1 << 16);
+      const rkb_yaml_t *yaml = rkb_yaml_parse(arena, "p.yaml", ENTRIES[i].models, strlen(ENTRIES[i].models), 1, 1, &problems);
+      rkb_models_read(arena, yaml, ENTRIES[i].cost_limit, NULL, NULL, &problems);
+      rkb_problems_write(&problems, &text);
+      if (!problems.errors || !strstr(rkb_text_get(&text), ENTRIES[i].says) || !strstr(rkb_text_get(&text), "p.yaml:1:"))
+         fail_msg("%s\nsays: %s", ENTRIES[i].models, rkb_text_get(&text));
+      assert_null(strstr(rkb_text_get(&text), "sk-secret"));
+      rkb_text_free(&text);
+      rkb_problems_free(&problems);
+      rkb_arena_free(arena);
+   }
+}
+
+static int start(void **state) {
+   (void)state;
+   setenv("RKB_PLANTED", PLANTED_KEY, 1);
+   provider_server_start(&server);
+   return 0;
+}
+
+static int stop(void **state) {
+   (void)state;
+   provider_server_stop(&server);
+   return 0;
+}
+
+int main(void) {
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_cap_is_never_overrun),     cmocka_unit_test(a_reply_is_bought_once),
+      cmocka_unit_test(a_killed_question_is_charged), cmocka_unit_test(a_recording_replays),
+      cmocka_unit_test(the_cache_serves_other_runs),  cmocka_unit_test(commands_answer),
+      cmocka_unit_test(entries_are_checked),
+   };
+   return cmocka_run_group_tests(tests, start, stop);
+}
