@@ -48,6 +48,7 @@ typedef struct rkb_pipeline {
    struct rkb_models *models; /* or NULL: none are listed */
 
    uint32_t entry_count;
+   bool too_many;                        /* entries: that was reported */
    rkb_entry_t entries[RKB_MAX_ENTRIES]; /* propose, screen, evaluate, strategy, operators */
    uint64_t screen, evaluate;            /* sets of entries */
    int32_t build;                        /* entry index, or -1 */
