@@ -7,6 +7,10 @@
 #include <string.h>
 
 void outcome_note(struct outcome *outcome, uint32_t rank, const char *reason, json_t *evidence, const char *fmt, ...) {
+   if (rank == RKB_MACHINE_SUSPECT && strncmp(reason, "race.", 5) == 0)
+      outcome->suspect_races = true;
+   else if (rank == RKB_MACHINE_SUSPECT)
+      outcome->suspect_values = true;
    if (rank <= outcome->rank) { /* the first of equal weight stands */
       json_decref(evidence);
       return;
@@ -23,8 +27,10 @@ void outcome_note(struct outcome *outcome, uint32_t rank, const char *reason, js
 
 void outcome_finding(struct outcome *outcome, const rkb_machine_finding_t *finding, const rkb_case_t *the_case,
                      const char *family, uint64_t seed) {
-   if (finding->standing <= outcome->rank)
+   if (finding->standing <= outcome->rank) {
+      outcome_note(outcome, finding->standing, finding->reason, NULL, "%s", finding->message);
       return;
+   }
    char *text = rkb_machine_finding_json(finding);
    json_t *evidence = text ? json_loads(text, 0, NULL) : NULL;
    free(text);
@@ -41,7 +47,15 @@ void outcome_finding(struct outcome *outcome, const rkb_machine_finding_t *findi
       outcome_note(outcome, finding->standing, finding->reason, evidence, "%s (case %s)", finding->message, the_case->name);
 }
 
-static json_t *facet(const char *name, json_t *scope, json_t *assumptions) {
+/* A facet with a suspicion on it is not certified. */
+static json_t *facet(const char *name, bool suspect, json_t *scope, json_t *assumptions) {
+   if (suspect) {
+      char text[96];
+      snprintf(text, sizeof text, "%s: something is suspect", name);
+      json_decref(scope);
+      json_decref(assumptions);
+      return json_pack("{s:s, s:s}", "facet", "unknown", "reason", text);
+   }
    return json_pack("{s:s, s:o, s:o}", "facet", name, "scope", scope, "assumptions", assumptions);
 }
 
@@ -70,9 +84,9 @@ static json_t *certificate_of(const struct outcome *outcome) {
                outcome->float_atomic_symbol);
       json_array_append_new(values, json_string(text));
    }
-   json_array_append_new(list, facet("memory", scope_of(outcome, scope), memory));
-   json_array_append_new(list, facet("races", scope_of(outcome, scope), races));
-   json_array_append_new(list, facet("values", scope_of(outcome, "the tested values"), values));
+   json_array_append_new(list, facet("memory", false, scope_of(outcome, scope), memory));
+   json_array_append_new(list, facet("races", outcome->suspect_races, scope_of(outcome, scope), races));
+   json_array_append_new(list, facet("values", outcome->suspect_values, scope_of(outcome, "the tested values"), values));
    for (size_t n = 0; n < json_array_size(outcome->not_run); n++)
       json_array_append_new(list, json_pack("{s:s, s:O}", "facet", "unknown", "reason", json_array_get(outcome->not_run, n)));
    return list;

@@ -1,0 +1,103 @@
+/* What the checking machine may claim of a kernel, and what not: certificates/ holds kernels that invite a claim too many (a path
+ * that a value decides certified for all values, an order certified that was not looked at), each with what its certificate
+ * must say and what it must never say.
+ *
+ *    // standing: accept
+ *    // says: TEXT            in the certificate, as compact JSON
+ *    // never: TEXT
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <glob.h>
+#include "check.h"
+#include "cli/pipeline_file.h"
+
+static char *read_text(const char *path) {
+   char *text = calloc(1, 1 << 16);
+   FILE *in = fopen(path, "r");
+   assert_non_null(text);
+   assert_non_null(in);
+   assert_true(fread(text, 1, (1 << 16) - 1, in) > 0);
+   fclose(in);
+   return text;
+}
+
+/* The text after "// word: " in the n-th line that has it; NULL past the last. */
+static char *directive(const char *source, const char *word, int n) {
+   char start[32];
+   snprintf(start, sizeof start, "\n// %s: ", word);
+   for (const char *at = strstr(source, start); at; at = strstr(at + 1, start))
+      if (n-- == 0)
+         return strndup(at + strlen(start), strcspn(at + strlen(start), "\n"));
+   return NULL;
+}
+
+static int hold_to(const char *path, const char *source, const char *certificate) {
+   int wrong = 0;
+   char *text;
+   for (int n = 0; (text = directive(source, "says", n)); n++, free(text))
+      if (!strstr(certificate, text)) {
+         print_error("%s: the certificate does not say %s\n", path, text);
+         wrong++;
+      }
+   for (int n = 0; (text = directive(source, "never", n)); n++, free(text))
+      if (strstr(certificate, text)) {
+         print_error("%s: the certificate claims %s\n", path, text);
+         wrong++;
+      }
+   if (wrong)
+      print_error("%s\n", certificate);
+   return wrong;
+}
+
+static int judge(rkb_pipeline_t *pipeline, rkb_log_t *log, const char *path) {
+   char *source = read_text(path), *standing = directive(source, "standing", 0);
+   const rkb_check_options_t options = {.name = path, .source = source, .jobs = 1, .log = log};
+   rkb_check_result_t *result = NULL;
+   rkb_error_t err = {0};
+   int wrong = 0;
+   assert_non_null(standing);
+   if (rkb_check(pipeline, &options, &result, &err) != RKB_OK)
+      fail_msg("%s: %s", path, err.message);
+   const rkb_check_verdict_t *verdict = &result->verdicts[result->verdict_count - 1];
+   if (strcmp(result->standing, standing) != 0 || !verdict->certificate) {
+      print_error("%s: %s is %s: %s\n", path, verdict->stage, verdict->standing, verdict->message);
+      wrong++;
+   } else {
+      wrong += hold_to(path, source, verdict->certificate);
+   }
+   rkb_check_result_free(result);
+   free(standing);
+   free(source);
+   return wrong;
+}
+
+static void no_claim_too_many(void **state) {
+   (void)state;
+   const rkb_pipeline_options_t options = {.path = CERTIFICATES "/pipeline.yaml"};
+   rkb_problems_t problems;
+   rkb_log_t *log = NULL;
+   rkb_error_t err;
+   glob_t files = {0};
+   int wrong = 0;
+   rkb_problems_init(&problems);
+   rkb_pipeline_t *pipeline = rkb_pipeline_open(&options, &problems);
+   if (!pipeline)
+      rkb_say_problems(&problems);
+   assert_non_null(pipeline);
+   assert_int_equal(rkb_log_open(RKB_LOG_WARN, false, NULL, &log, &err), RKB_OK);
+   assert_int_equal(glob(CERTIFICATES "/*.cu", 0, NULL, &files), 0);
+   for (size_t n = 0; n < files.gl_pathc; n++)
+      wrong += judge(pipeline, log, files.gl_pathv[n]);
+   assert_int_equal(wrong, 0);
+   globfree(&files);
+   rkb_log_close(log);
+   rkb_pipeline_free(pipeline);
+   rkb_problems_free(&problems);
+}
+
+int main(void) {
+   const struct CMUnitTest tests[] = {cmocka_unit_test(no_claim_too_many)};
+   return RUN_TESTS(tests);
+}
