@@ -108,8 +108,10 @@ static int stage(struct worker *w, const rkb_worker_stage_t *r, const char *data
          slot = &w->staged[i];
    if (!slot)
       return fail(w, RKB_WORKER_BAD_REQUEST, "more than %d staged tensors", RKB_WORKER_MAX_STAGED);
-   if (slot->data && slot->bytes != r->bytes)
-      return fail(w, RKB_WORKER_BAD_REQUEST, "tensor %u changes its size", r->tensor);
+   if (slot->data && slot->bytes != r->bytes) { /* another case's tensor of that number */
+      w->driver.cuMemFree(slot->data);
+      *slot = (rkb_staged_t){0};
+   }
    if (r->offset > r->bytes || bytes > r->bytes - r->offset)
       return fail(w, RKB_WORKER_BAD_REQUEST, "tensor %u: bytes past its end", r->tensor);
    if (!slot->data) {
