@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 #include "base/json.h"
 #include "base/units.h"
 #include "cli/run_archive.h"
@@ -37,11 +36,6 @@ int rkb_outcome_exit(const rkb_outcome_t *outcome) {
    return outcome->best > 0 && outcome->verified_by_execution ? RKB_EXIT_OK : RKB_EXIT_NOTHING;
 }
 
-/* Of a predicted time "faster" would claim a measurement. */
-static const char *better_word(const char *objective) {
-   return strstr(objective, "predicted") ? "predicted faster than" : strstr(objective, "time") ? "faster than" : "better than";
-}
-
 static void print_best(const rkb_outcome_t *outcome, const char *objective) {
    if (outcome->best == 0) {
       printf("%s\n", outcome->accepted > 0 ? "candidates were accepted, but none has the objective's measurement"
@@ -54,7 +48,7 @@ static void print_best(const rkb_outcome_t *outcome, const char *objective) {
    if (outcome->has_objective && isfinite(outcome->first_objective)) {
       double gain = outcome->first_objective / outcome->objective;
       if (gain >= 1.005)
-         printf(", %.2f times %s the best first candidate (%.6g)", gain, better_word(objective), outcome->first_objective);
+         printf(", a gain of x%.2f over the best first candidate (%.6g)", gain, outcome->first_objective);
       else
          printf("; the best first candidate is as good (%.6g)", outcome->first_objective);
    }
