@@ -120,6 +120,12 @@ static int time_case(const struct timer *me, struct subject *subject, rkb_random
          status = sitting_run(me, subject, stream, &sittings[done], err);
          timing->right = sittings[done].right;
          memcpy(timing->wrong, sittings[done].wrong, sizeof timing->wrong);
+         /* A fault or a hang of the timed runs is the candidate's doing, and cost the worker. */
+         if (status == RKB_ERR_UNAVAILABLE) {
+            timing->right = false;
+            snprintf(timing->wrong, sizeof timing->wrong, "the timed runs ended the worker: %.200s", err->message);
+            status = me->device->restart(subject->session, err);
+         }
          done++;
       }
       if (status == RKB_OK)
