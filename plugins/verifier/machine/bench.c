@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* One launch's blocks at a bench shape are counted until so many thread-instructions have been executed, but one always. */
-#define SAMPLE_INSTRUCTIONS 20000000u
+#define SAMPLE_INSTRUCTIONS 5000000u
 
 struct counted {
    rkb_counters_t head;

@@ -137,17 +137,20 @@ static uint32_t count_wavefronts(const uint64_t *address, uint32_t mask, uint32_
          return 1;
    }
    uint64_t list[32][32];
-   uint32_t used[32] = {0};
+   uint8_t used[32];
    /* Wide accesses go in halves or quarters of a warp: each part is a wavefront of its own. */
    for (uint32_t part = 0; part < words; part++) {
       uint32_t first = part * LANES / words, last = (part + 1) * LANES / words, worst = 0;
-      for (uint32_t b = 0; b < 32; b++)
-         used[b] = 0;
+      uint64_t before = UINT64_MAX; /* neighbours often ask for one word */
+      memset(used, 0, sizeof used);
       for (uint32_t l = first; l < last; l++)
          for (uint32_t w = 0; w < words && (mask >> l & 1); w++) {
             uint64_t word = (address[l] >> 2) + w;
             uint32_t bank = (uint32_t)word & 31;
-            bool known = false;
+            bool known = word == before;
+            before = word;
+            if (known)
+               continue;
             for (uint32_t n = 0; n < used[bank]; n++)
                known |= list[bank][n] == word;
             if (!known && used[bank] < 32)

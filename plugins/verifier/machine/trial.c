@@ -274,6 +274,8 @@ static json_int_t cases_before(const struct trial *t) {
 
 static bool is_wanted(const struct trial *t) {
    const bool telling = t->family->decides_precision || strcmp(t->family->name, "guarded") == 0;
+   if (t->largest > LARGE_RUN && t->the_case->operations < TELLING_OPERATIONS)
+      return false; /* costly because of its blocks, and with next to nothing in them */
    const json_int_t enough = t->largest > LARGE_RUN ? 1 : telling ? TELLING_CASES : OTHER_CASES;
    return cases_before(t) < enough || t->repeated + t->largest <= (uint64_t)t->verifier->config->family_work;
 }

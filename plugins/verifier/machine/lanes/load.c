@@ -156,23 +156,31 @@ static void load_lanes(machine_warp_t *warp, const machine_instruction_t *i, uin
    }
 }
 
-OP(load) {
-   if (i->space == PTX_SHARED && mask == FULL_MASK && i->element_bytes == 4 && i->elements == 1 && i->address_bytes == 4 &&
-       warp->block->races != RACES_CLOCKS && warp->block->shared_shift == 2 && warp->defined[i->ai] == FULL_MASK &&
-       !(i->flags & (FLAG_ACQUIRE | FLAG_RELAXED)) && warp->program->extras[i->extra].bytes == 4 &&
-       !warp->block->measured && load_shared_words(warp, i)) {
-      if (warp->taint) {
-         warp->taint[i->di] = warp->block->shared_taint | warp->taint[i->ai];
-         warp->run->report.address_taint |= warp->taint[i->ai];
-      }
-      return;
+static bool load_shared_row(machine_warp_t *warp, const machine_instruction_t *i) {
+   if (!load_shared_words(warp, i))
+      return false;
+   if (warp->taint) {
+      warp->taint[i->di] = warp->block->shared_taint | warp->taint[i->ai];
+      warp->run->report.address_taint |= warp->taint[i->ai];
    }
+   return true;
+}
+
+OP(load) {
+   const bool row = i->space == PTX_SHARED && mask == FULL_MASK && i->element_bytes == 4 && i->elements == 1 &&
+                    i->address_bytes == 4 && warp->block->races != RACES_CLOCKS && warp->block->shared_shift == 2 &&
+                    warp->defined[i->ai] == FULL_MASK && !(i->flags & (FLAG_ACQUIRE | FLAG_RELAXED)) &&
+                    warp->program->extras[i->extra].bytes == 4;
+   if (row && !warp->block->measured && load_shared_row(warp, i))
+      return;
    uint64_t address[LANES];
    uint32_t wanted = mask;
    warp->strong += (i->flags & (FLAG_ACQUIRE | FLAG_RELAXED | FLAG_VOLATILE)) != 0;
    mask = lane_addresses(warp, i, mask, address);
    if (warp->block->measured && i->space != PTX_PARAM)
       machine_count_request(warp, address, mask, (uint32_t)i->element_bytes * i->elements, false);
+   if (row && warp->block->measured && load_shared_row(warp, i))
+      return;
    for (uint32_t e = 0; mask != wanted && e < i->elements; e++)
       set_defined(warp, warp->program->extras[i->extra + e].number, 0, wanted & ~mask);
    if (!mask)

@@ -21,26 +21,35 @@ static inline bool find_words(machine_warp_t *warp, const machine_instruction_t 
    machine_block_t *block = warp->block;
    const uint64_t bytes = (uint64_t)i->element_bytes * i->elements, window = address[__builtin_ctz(mask)] >> WINDOW_SHIFT;
    uint64_t base, size, apart = 0;
-   *to = (word_target_t){0};
+   to->recorded = false;
    if (window == 0) {
       machine_region_t *region = machine_region_at(run, address[__builtin_ctz(mask)]);
       if (!region || (region->read_only ? store : run->races))
          return false;
-      *to = (word_target_t){.data = region->data, .defined = region->defined, .shadow = region->shadow, .taint = &region->taint};
+      to->data = region->data;
+      to->defined = region->defined;
+      to->shadow = region->shadow;
+      to->taint = &region->taint;
       base = region->base;
       size = region->bytes;
    } else if (window == WINDOW_SHARED && (i->space == PTX_SHARED || i->space == PTX_GENERIC)) {
       if (block->races == RACES_CLOCKS || (block->races == RACES_FAST && block->shared_shift != 2))
          return false;
-      *to = (word_target_t){.data = block->shared, .defined = block->shared_defined, .shadow = block->shared_shadow,
-                            .taint = &block->shared_taint, .recorded = block->races == RACES_FAST};
+      to->data = block->shared;
+      to->defined = block->shared_defined;
+      to->shadow = block->shared_shadow;
+      to->taint = &block->shared_taint;
+      to->recorded = block->races == RACES_FAST;
       base = WINDOW_SHARED << WINDOW_SHIFT;
       size = block->shared_bytes;
    } else if (window == WINDOW_LOCAL) {
       apart = warp->program->frame_bytes;
       if (apart & 3)
          return false;
-      *to = (word_target_t){.data = run->local, .defined = run->local_defined, .shadow = run->local_shadow, .taint = &run->local_taint};
+      to->data = run->local;
+      to->defined = run->local_defined;
+      to->shadow = run->local_shadow;
+      to->taint = &run->local_taint;
       base = WINDOW_LOCAL << WINDOW_SHIFT;
       size = apart;
    } else {
