@@ -1,11 +1,11 @@
-/* rkb-bench-verify: the labelled fault corpus through the checking machine, and what it makes of it: a table by operator,
- * the part kept out of tuning apart, with Wilson's intervals.  With --sample N only the N faults whose ids hash lowest, and an
- * exit of 1 when a fault is accepted that the list of known misses does not name, or when a listed one is rejected now.
- * With --kernels the correct kernels in place of the faults: any verdict but accept is a failure; --every-tune tries every
- * value of every tune parameter, one at a time.
+/* rkb-bench-verify: the labelled fault corpus through the checking machine, and what it makes of it: a table
+ * by operator, the part kept out of tuning apart, with Wilson's intervals.  With --sample N only the N faults
+ * whose ids hash lowest, and an exit of 1 when a fault is accepted that the list of known misses does not
+ * name, or when a listed one is rejected now. With --kernels the correct kernels in place of the faults: any
+ * verdict but accept is a failure; --every-tune tries every value of every tune parameter, one at a time.
  *
- * Works in --jobs child processes, because a check turns its thread into the engine's loop; each appends whole lines to the
- * results, which an interrupted run goes on from. */
+ * Works in --jobs child processes, because a check turns its thread into the engine's loop; each appends
+ * whole lines to the results, which an interrupted run goes on from. */
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ typedef struct subject { /* one thing to check */
    const char *task, *direction, *text, *hash;
    char tune[128];
    uint64_t rank;
-   const fault_t *fault;   /* NULL: a correct kernel */
+   const fault_t *fault; /* NULL: a correct kernel */
    const label_t *label;
    char standing[16], reason[48];
    double seconds;
@@ -70,9 +70,10 @@ static int add_tunes(bench_t *b, const kernel_file_t *kernel, subject_t *subject
       for (uint32_t v = 0; status == RKB_OK && v < manifest->tune[i].choice_count; v++) {
          if (manifest->tune[i].choices[v] == manifest->tune[i].fallback)
             continue;
-         snprintf(subject->tune, sizeof subject->tune, "{\"%s\": %lld}", manifest->tune[i].name, (long long)manifest->tune[i].choices[v]);
-         snprintf(subject->id, sizeof subject->id, "%s/%s/%s/%s=%lld", kernel->task, kernel->direction, kernel->name,
-                  manifest->tune[i].name, (long long)manifest->tune[i].choices[v]);
+         snprintf(subject->tune, sizeof subject->tune, "{\"%s\": %lld}", manifest->tune[i].name,
+                  (long long)manifest->tune[i].choices[v]);
+         snprintf(subject->id, sizeof subject->id, "%s/%s/%s/%s=%lld", kernel->task, kernel->direction,
+                  kernel->name, manifest->tune[i].name, (long long)manifest->tune[i].choices[v]);
          status = add(b, subject, err);
       }
    rkb_manifest_free(manifest);
@@ -86,7 +87,8 @@ static int choose(bench_t *b, rkb_error_t *err) {
       status = b->hashes ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
       for (uint32_t i = 0; i < b->corpus.kernel_count && status == RKB_OK; i++) {
          const kernel_file_t *k = &b->corpus.kernels[i];
-         subject_t subject = {.task = k->task, .direction = k->direction, .text = k->text, .hash = b->hashes[i], .tune = "{}"};
+         subject_t subject = {
+            .task = k->task, .direction = k->direction, .text = k->text, .hash = b->hashes[i], .tune = "{}"};
          rkb_hash_text(k->text, strlen(k->text), b->hashes[i]);
          snprintf(subject.id, sizeof subject.id, "%s/%s/%s", k->task, k->direction, k->name);
          status = add(b, &subject, err);
@@ -99,8 +101,14 @@ static int choose(bench_t *b, rkb_error_t *err) {
       const fault_t *fault = &b->corpus.faults[i];
       const kernel_file_t *k = &b->corpus.kernels[fault->kernel];
       const label_t *label = labels_find(&b->labels, fault->id, fault->hash);
-      subject_t subject = {.task = k->task, .direction = k->direction, .text = fault->text, .hash = fault->hash, .tune = "{}",
-                           .fault = fault, .label = label, .rank = rkb_hash64(fault->id, strlen(fault->id), 1)};
+      subject_t subject = {.task = k->task,
+                           .direction = k->direction,
+                           .text = fault->text,
+                           .hash = fault->hash,
+                           .tune = "{}",
+                           .fault = fault,
+                           .label = label,
+                           .rank = rkb_hash64(fault->id, strlen(fault->id), 1)};
       if (!label || strcmp(label->name, "fault") != 0)
          continue;
       snprintf(subject.id, sizeof subject.id, "%s", fault->id);
@@ -150,7 +158,8 @@ typedef struct opened {
    rkb_pipeline_t *pipeline;
 } opened_t;
 
-static rkb_pipeline_t *pipeline_for(const bench_t *b, opened_t *opened, uint32_t *count, const subject_t *subject, rkb_error_t *err) {
+static rkb_pipeline_t *pipeline_for(const bench_t *b, opened_t *opened, uint32_t *count,
+                                    const subject_t *subject, rkb_error_t *err) {
    for (uint32_t i = 0; i < *count; i++)
       if (strcmp(opened[i].task, subject->task) == 0 && strcmp(opened[i].direction, subject->direction) == 0)
          return opened[i].pipeline;
@@ -158,7 +167,8 @@ static rkb_pipeline_t *pipeline_for(const bench_t *b, opened_t *opened, uint32_t
    rkb_problems_t problems;
    rkb_problems_init(&problems);
    snprintf(folder, sizeof folder, "%s/%s", b->settings.tasks, subject->task);
-   rkb_pipeline_options_t options = {.path = b->settings.pipeline, .task = folder, .direction = subject->direction};
+   rkb_pipeline_options_t options = {
+      .path = b->settings.pipeline, .task = folder, .direction = subject->direction};
    rkb_pipeline_t *pipeline = *count < MOST_PIPELINES ? rkb_pipeline_open(&options, &problems) : NULL;
    if (!pipeline)
       rkb_problems_error(&problems, err);
@@ -182,7 +192,8 @@ static int check_share(bench_t *b, uint32_t share, rkb_error_t *err) {
       if (subject->done || at++ % b->settings.jobs != share)
          continue;
       rkb_pipeline_t *pipeline = pipeline_for(b, opened, &pipelines, subject, err);
-      rkb_check_options_t options = {.name = subject->id, .source = subject->text, .tune = subject->tune, .jobs = 1, .log = log};
+      rkb_check_options_t options = {
+         .name = subject->id, .source = subject->text, .tune = subject->tune, .jobs = 1, .log = log};
       rkb_check_result_t *result = NULL;
       status = pipeline ? rkb_check(pipeline, &options, &result, err) : err->status;
       if (status != RKB_OK)
@@ -191,8 +202,8 @@ static int check_share(bench_t *b, uint32_t share, rkb_error_t *err) {
       for (uint32_t v = 0; v < result->verdict_count; v++)
          seconds += strcmp(result->verdicts[v].stage, "machine") == 0 ? result->verdicts[v].seconds : 0;
       char line[512];
-      int length = snprintf(line, sizeof line, "%s\t%s\t%s\t%s\t%.4f\n", subject->id, subject->hash, result->standing,
-                            result->reason[0] ? result->reason : "-", seconds);
+      int length = snprintf(line, sizeof line, "%s\t%s\t%s\t%s\t%.4f\n", subject->id, subject->hash,
+                            result->standing, result->reason[0] ? result->reason : "-", seconds);
       if (write(out, line, (size_t)length) != length)
          status = rkb_fail(err, RKB_ERR_IO, "cannot write %s", b->settings.results);
       rkb_check_result_free(result);
@@ -262,19 +273,21 @@ static void print_row(const char *name, const tally_t *t) {
    if (!t->of)
       return;
    wilson(rejected, t->of, &low, &high);
-   printf("%-27s %5u %6u %6u %8u %9u %8u   %6.2f %% (%6.2f to %6.2f)  %8.3f s\n", name, t->of, t->right, t->other, t->suspect, t->accepted,
-          t->unknown, 100.0 * rejected / t->of, 100 * low, 100 * high, t->seconds / t->of);
+   printf("%-27s %5u %6u %6u %8u %9u %8u   %6.2f %% (%6.2f to %6.2f)  %8.3f s\n", name, t->of, t->right,
+          t->other, t->suspect, t->accepted, t->unknown, 100.0 * rejected / t->of, 100 * low, 100 * high,
+          t->seconds / t->of);
 }
 
 static void print_table(const bench_t *b, bool kept_out) {
    tally_t all = {0}, order = {0};
-   printf("%s\n%-27s %5s %6s %6s %8s %9s %8s   %s\n", kept_out ? "Kept out of tuning" : "Tuned", "operator", "of", "right", "other", "suspect",
-          "accepted", "unknown", "rejected (95 %), mean seconds");
+   printf("%s\n%-27s %5s %6s %6s %8s %9s %8s   %s\n", kept_out ? "Kept out of tuning" : "Tuned", "operator",
+          "of", "right", "other", "suspect", "accepted", "unknown", "rejected (95 %), mean seconds");
    for (uint32_t o = 0; o < fault_operator_count; o++) {
       tally_t one = {0};
       for (uint32_t i = 0; i < b->count; i++) {
          const subject_t *subject = &b->list[i];
-         if (!subject->done || subject->fault->operator_of != &fault_operators[o] || subject->fault->kept_out != kept_out)
+         if (!subject->done || subject->fault->operator_of != &fault_operators[o] ||
+             subject->fault->kept_out != kept_out)
             continue;
          count(&one, subject);
          count(&all, subject);
@@ -301,13 +314,17 @@ static int compare_misses(const bench_t *b, rkb_error_t *err) {
    char *list = NULL;
    size_t length;
    uint32_t failures = 0;
-   int status = b->settings.misses ? rkb_file_read(b->settings.misses, MOST_RESULTS_BYTES, &list, &length, err) : RKB_OK;
+   int status = b->settings.misses
+                   ? rkb_file_read(b->settings.misses, MOST_RESULTS_BYTES, &list, &length, err)
+                   : RKB_OK;
    for (uint32_t i = 0; i < b->count && status == RKB_OK; i++) {
       const subject_t *subject = &b->list[i];
-      bool bad = subject->fault ? strcmp(subject->standing, "accept") == 0 : strcmp(subject->standing, "accept") != 0;
+      bool bad =
+         subject->fault ? strcmp(subject->standing, "accept") == 0 : strcmp(subject->standing, "accept") != 0;
       if (!subject->done || bad == is_listed(list, subject->id))
          continue;
-      printf("%s: %s %s%s\n", subject->id, subject->standing, subject->reason, bad ? "" : " (no longer missed: take it from the list)");
+      printf("%s: %s %s%s\n", subject->id, subject->standing, subject->reason,
+             bad ? "" : " (no longer missed: take it from the list)");
       failures++;
    }
    free(list);
@@ -328,9 +345,11 @@ static bool read_settings(settings_t *s, int count_of, char **arguments) {
          s->every_tune = true;
          continue;
       }
-      const struct { const char *name; const char **to; } texts[] = {
-         {"--tasks", &s->tasks}, {"--bases", &s->bases}, {"--labels", &s->labels}, {"--results", &s->results},
-         {"--pipeline", &s->pipeline}, {"--misses", &s->misses}};
+      const struct {
+         const char *name;
+         const char **to;
+      } texts[] = {{"--tasks", &s->tasks},     {"--bases", &s->bases},       {"--labels", &s->labels},
+                   {"--results", &s->results}, {"--pipeline", &s->pipeline}, {"--misses", &s->misses}};
       bool known = false;
       for (size_t k = 0; value && k < sizeof texts / sizeof texts[0]; k++)
          if (strcmp(name, texts[k].name) == 0) {
@@ -352,8 +371,10 @@ int main(int count_of, char **arguments) {
    bench_t b = {0};
    rkb_error_t err = {0};
    if (!read_settings(&b.settings, count_of, arguments)) {
-      fprintf(stderr, "usage: rkb-bench-verify --tasks DIR [--bases DIR] --pipeline FILE --results FILE --labels FILE [--misses FILE] "
-                      "[--sample N] [--jobs N]\n       rkb-bench-verify --tasks DIR [--bases DIR] --pipeline FILE --results FILE "
+      fprintf(stderr, "usage: rkb-bench-verify --tasks DIR [--bases DIR] --pipeline FILE --results FILE "
+                      "--labels FILE [--misses FILE] "
+                      "[--sample N] [--jobs N]\n       rkb-bench-verify --tasks DIR [--bases DIR] --pipeline "
+                      "FILE --results FILE "
                       "--kernels [--every-tune] [--jobs N]\n");
       return 2;
    }

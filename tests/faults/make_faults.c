@@ -23,8 +23,8 @@ static int write_texts(const corpus_t *corpus, const char *folder, rkb_error_t *
 
 static void print_list(const corpus_t *corpus) {
    for (uint32_t i = 0; i < corpus->fault_count; i++)
-      printf("%s\t%s\t%s\t%s\n", corpus->faults[i].id, corpus->faults[i].hash, corpus->faults[i].operator_of->reasons,
-             corpus->faults[i].kept_out ? "kept_out" : "tuned");
+      printf("%s\t%s\t%s\t%s\n", corpus->faults[i].id, corpus->faults[i].hash,
+             corpus->faults[i].operator_of->reasons, corpus->faults[i].kept_out ? "kept_out" : "tuned");
 }
 
 static void print_summary(const corpus_t *corpus) {
@@ -38,8 +38,8 @@ static void print_summary(const corpus_t *corpus) {
    }
    for (uint32_t i = 0; i < corpus->fault_count; i++)
       kept += corpus->faults[i].kept_out;
-   printf("%u faults of %u kernels by %u operators, %u of them kept out of tuning\n", corpus->fault_count, corpus->kernel_count,
-          fault_operator_count, kept);
+   printf("%u faults of %u kernels by %u operators, %u of them kept out of tuning\n", corpus->fault_count,
+          corpus->kernel_count, fault_operator_count, kept);
 }
 
 int main(int count, char **arguments) {

@@ -9,7 +9,9 @@
 
 enum { MOST_NAMES = 256, MOST_SOURCE = 1 << 20, OPERATORS_KEPT_OUT = 3 };
 
-static uint64_t hash_of(const char *text) { return rkb_hash64(text, strlen(text), 0); }
+static uint64_t hash_of(const char *text) {
+   return rkb_hash64(text, strlen(text), 0);
+}
 
 bool corpus_operator_kept_out(const operator_t *o) {
    uint32_t before = 0; /* operators whose name hashes lower */
@@ -18,7 +20,9 @@ bool corpus_operator_kept_out(const operator_t *o) {
    return before < OPERATORS_KEPT_OUT;
 }
 
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int by_name(const void *a, const void *b) {
+   return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 /* Names in a folder, sorted; those with this ending, which is cut off ("" for all). */
 static uint32_t list_names(const char *folder, const char *ending, char **names) {
@@ -43,7 +47,8 @@ static void free_names(char **names, uint32_t count) {
       free(names[i]);
 }
 
-static int add_kernel(corpus_t *corpus, const char *task, const char *direction, const char *folder, const char *name, rkb_error_t *err) {
+static int add_kernel(corpus_t *corpus, const char *task, const char *direction, const char *folder,
+                      const char *name, rkb_error_t *err) {
    size_t length;
    char id[512];
    if (corpus->kernel_count == corpus->kernel_room) {
@@ -56,7 +61,8 @@ static int add_kernel(corpus_t *corpus, const char *task, const char *direction,
    }
    kernel_file_t *kernel = &corpus->kernels[corpus->kernel_count];
    *kernel = (kernel_file_t){strdup(task), strdup(direction), strdup(name), NULL, NULL, false};
-   if (!kernel->task || !kernel->direction || !kernel->name || asprintf(&kernel->path, "%s/%s.cu", folder, name) < 0)
+   if (!kernel->task || !kernel->direction || !kernel->name ||
+       asprintf(&kernel->path, "%s/%s.cu", folder, name) < 0)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    corpus->kernel_count++;
    snprintf(id, sizeof id, "%s/%s/%s", task, direction, name);
@@ -113,10 +119,11 @@ static bool is_known(const corpus_t *corpus, const char *hash) {
    return false;
 }
 
-static int add_fault(corpus_t *corpus, uint32_t kernel, const operator_t *o, const source_t *source, const site_t *site,
-                     uint32_t number, rkb_error_t *err) {
+static int add_fault(corpus_t *corpus, uint32_t kernel, const operator_t *o, const source_t *source,
+                     const site_t *site, uint32_t number, rkb_error_t *err) {
    const kernel_file_t *file = &corpus->kernels[kernel];
-   fault_t fault = {.operator_of = o, .kernel = kernel, .kept_out = file->kept_out || corpus_operator_kept_out(o)};
+   fault_t fault = {
+      .operator_of = o, .kernel = kernel, .kept_out = file->kept_out || corpus_operator_kept_out(o)};
    if (corpus->fault_count == corpus->fault_room) {
       uint32_t room = corpus->fault_room ? 2 * corpus->fault_room : 1024;
       fault_t *list = realloc(corpus->faults, room * sizeof *list);
@@ -129,7 +136,8 @@ static int add_fault(corpus_t *corpus, uint32_t kernel, const operator_t *o, con
    if (!fault.text)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    rkb_hash_text(fault.text, fault.bytes, fault.hash);
-   if (is_known(corpus, fault.hash) || (fault.bytes == source->bytes && memcmp(fault.text, source->text, fault.bytes) == 0) ||
+   if (is_known(corpus, fault.hash) ||
+       (fault.bytes == source->bytes && memcmp(fault.text, source->text, fault.bytes) == 0) ||
        asprintf(&fault.id, "%s/%s/%s/%s/%u", o->name, file->task, file->direction, file->name, number) < 0) {
       free(fault.text);
       return RKB_OK;
@@ -153,7 +161,8 @@ static int by_site(const void *a, const void *b) {
    return (left->site > right->site) - (left->site < right->site);
 }
 
-static int apply_operator(corpus_t *corpus, uint32_t kernel, const operator_t *o, const source_t *source, rkb_error_t *err) {
+static int apply_operator(corpus_t *corpus, uint32_t kernel, const operator_t *o, const source_t *source,
+                          rkb_error_t *err) {
    sites_t sites = {0};
    int status = RKB_OK;
    o->find(source, &sites);
@@ -162,7 +171,8 @@ static int apply_operator(corpus_t *corpus, uint32_t kernel, const operator_t *o
       status = rkb_fail(err, RKB_ERR_NOMEM, "%s: out of memory, or too many edits at one site", o->name);
    for (uint32_t i = 0; i < sites.count && status == RKB_OK; i++) {
       char id[512];
-      snprintf(id, sizeof id, "%s/%s/%s/%s/%u", o->name, corpus->kernels[kernel].task, corpus->kernels[kernel].direction, corpus->kernels[kernel].name, i);
+      snprintf(id, sizeof id, "%s/%s/%s/%s/%u", o->name, corpus->kernels[kernel].task,
+               corpus->kernels[kernel].direction, corpus->kernels[kernel].name, i);
       ranked[i] = (ranked_t){hash_of(id), i};
    }
    if (status == RKB_OK) {
@@ -190,7 +200,8 @@ static int add_faults(corpus_t *corpus, const char *tasks, uint32_t kernel, rkb_
    if (status != RKB_OK)
       return status;
    char *text = strdup(file->text);
-   status = text ? source_open(text, strlen(text), &source, err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   status =
+      text ? source_open(text, strlen(text), &source, err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    if (status == RKB_OK) {
       add_dims(&source, task);
       for (uint32_t o = 0; o < fault_operator_count && status == RKB_OK; o++)

@@ -1,5 +1,5 @@
-/* The fault corpus: every operator at its sites in every seed kernel and every base kernel, as texts with ids.  The same
- * files give the same corpus.  Immutable once open; any thread. */
+/* The fault corpus: every operator at its sites in every seed kernel and every base kernel, as texts with
+ * ids.  The same files give the same corpus.  Immutable once open; any thread. */
 #ifndef FAULTS_CORPUS_H
 #define FAULTS_CORPUS_H
 
@@ -17,13 +17,13 @@ typedef struct kernel_file {
 } kernel_file_t;
 
 typedef struct fault {
-   char *id;                  /* operator/task/direction/kernel/site */
+   char *id; /* operator/task/direction/kernel/site */
    const operator_t *operator_of;
-   uint32_t kernel;           /* index into the corpus's kernels */
+   uint32_t kernel; /* index into the corpus's kernels */
    char *text;
    size_t bytes;
-   char hash[RKB_HASH_TEXT];  /* of the text */
-   bool kept_out;             /* its kernel or its operator is */
+   char hash[RKB_HASH_TEXT]; /* of the text */
+   bool kept_out;            /* its kernel or its operator is */
 } fault_t;
 
 typedef struct corpus {
@@ -33,7 +33,8 @@ typedef struct corpus {
    uint32_t fault_count, fault_room;
 } corpus_t;
 
-/* tasks: a folder of task directories with seeds/<direction>/<name>.cu; bases: <task>/<direction>/<name>.cu, or NULL. */
+/* tasks: a folder of task directories with seeds/<direction>/<name>.cu; bases: <task>/<direction>/<name>.cu,
+ * or NULL. */
 int corpus_open(const char *tasks, const char *bases, corpus_t *corpus, rkb_error_t *err);
 void corpus_close(corpus_t *corpus);
 bool corpus_operator_kept_out(const operator_t *operator_of); /* three of them */

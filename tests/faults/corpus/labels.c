@@ -9,9 +9,12 @@
 
 enum { MOST_BYTES = 16 << 20, COLUMNS = 11 };
 
-static const char head[] = "# id\thash\tlabel\tkind\tset\toracle\tfound\tcase\tfamily\tseed\tpermitted reasons\n";
+static const char head[] =
+   "# id\thash\tlabel\tkind\tset\toracle\tfound\tcase\tfamily\tseed\tpermitted reasons\n";
 
-static void copy(char *out, size_t size, const char *text) { snprintf(out, size, "%s", text); }
+static void copy(char *out, size_t size, const char *text) {
+   snprintf(out, size, "%s", text);
+}
 
 label_t label_of(const fault_t *fault) {
    static const char *const kinds[] = {"value", "memory", "race", "barrier"};
@@ -25,8 +28,8 @@ label_t label_of(const fault_t *fault) {
 }
 
 void labels_line(const label_t *l, char *out, size_t size) {
-   snprintf(out, size, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%" PRIu64 "\t%s\n", l->id, l->hash, l->name, l->kind, l->set, l->oracle,
-            l->found, l->the_case, l->family, l->seed, l->reasons);
+   snprintf(out, size, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%" PRIu64 "\t%s\n", l->id, l->hash, l->name,
+            l->kind, l->set, l->oracle, l->found, l->the_case, l->family, l->seed, l->reasons);
 }
 
 int labels_add(labels_t *labels, const label_t *label, rkb_error_t *err) {
@@ -85,13 +88,18 @@ const label_t *labels_find(const labels_t *labels, const char *id, const char *h
    return NULL;
 }
 
-static int by_id(const void *a, const void *b) { return strcmp(((const label_t *)a)->id, ((const label_t *)b)->id); }
+static int by_id(const void *a, const void *b) {
+   return strcmp(((const label_t *)a)->id, ((const label_t *)b)->id);
+}
 
 int labels_write(const char *path, labels_t *labels, const char *remark, rkb_error_t *err) {
    rkb_text_t text;
    char line[1024];
    rkb_text_init(&text, MOST_BYTES);
-   rkb_text_format(&text, "# Labels of the fault corpus, made without the checking machine: see label/label_faults.c.\n# %s\n", remark);
+   rkb_text_format(
+      &text,
+      "# Labels of the fault corpus, made without the checking machine: see label/label_faults.c.\n# %s\n",
+      remark);
    rkb_text_add(&text, head);
    qsort(labels->list, labels->count, sizeof *labels->list, by_id);
    for (uint32_t i = 0; i < labels->count; i++) {

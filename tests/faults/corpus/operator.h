@@ -1,5 +1,5 @@
-/* A way to break a correct kernel.  Each operator finds, in one kernel file, every place where it applies, always in the same
- * order; a place is a set of replacements of bytes.  Stateless; any thread. */
+/* A way to break a correct kernel.  Each operator finds, in one kernel file, every place where it applies,
+ * always in the same order; a place is a set of replacements of bytes.  Stateless; any thread. */
 #ifndef FAULTS_OPERATOR_H
 #define FAULTS_OPERATOR_H
 
@@ -38,7 +38,7 @@ typedef struct operator_t {
    const char *reasons;  /* codes that name the fault rightly, separated by spaces */
    const char *argument; /* why every site is a fault by construction, or NULL: an oracle has to see it */
    void (*find)(const source_t *source, sites_t *sites);
-   uint32_t most;        /* sites taken of one kernel, 0: the usual number */
+   uint32_t most; /* sites taken of one kernel, 0: the usual number */
 } operator_t;
 
 extern const operator_t fault_operators[];

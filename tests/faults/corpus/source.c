@@ -17,17 +17,28 @@ bool source_is_any(const source_t *s, uint32_t token, const char *const *words) 
 }
 
 bool source_is_name(const source_t *s, uint32_t token) {
-   static const char *const keywords[] = {"if", "for", "while", "return", "else", "float", "int", "const", "sizeof", "long", "bool", "switch", NULL};
-   return token < s->count && s->code[token].kind == RKB_TOKEN_IDENTIFIER && !source_is_any(s, token, keywords);
+   static const char *const keywords[] = {"if",    "for",    "while", "return", "else",   "float", "int",
+                                          "const", "sizeof", "long",  "bool",   "switch", NULL};
+   return token < s->count && s->code[token].kind == RKB_TOKEN_IDENTIFIER &&
+          !source_is_any(s, token, keywords);
 }
 
-uint32_t source_start(const source_t *s, uint32_t token) { return s->code[token].start; }
-uint32_t source_end(const source_t *s, uint32_t token) { return s->code[token].start + s->code[token].length; }
-const char *source_at(const source_t *s, uint32_t token) { return s->text + s->code[token].start; }
-uint32_t source_length(const source_t *s, uint32_t token) { return s->code[token].length; }
+uint32_t source_start(const source_t *s, uint32_t token) {
+   return s->code[token].start;
+}
+uint32_t source_end(const source_t *s, uint32_t token) {
+   return s->code[token].start + s->code[token].length;
+}
+const char *source_at(const source_t *s, uint32_t token) {
+   return s->text + s->code[token].start;
+}
+uint32_t source_length(const source_t *s, uint32_t token) {
+   return s->code[token].length;
+}
 
 bool source_same(const source_t *s, uint32_t a, uint32_t b) {
-   return s->code[a].length == s->code[b].length && memcmp(source_at(s, a), source_at(s, b), s->code[a].length) == 0;
+   return s->code[a].length == s->code[b].length &&
+          memcmp(source_at(s, a), source_at(s, b), s->code[a].length) == 0;
 }
 
 static bool opens(const source_t *s, uint32_t token) {
@@ -66,7 +77,8 @@ uint32_t source_statement_end(const source_t *s, uint32_t token) {
    if (source_is(s, token, "{"))
       return source_match(s, token);
    if (source_is(s, token, "if") || source_is(s, token, "for") || source_is(s, token, "while")) {
-      uint32_t close = source_match(s, token + 1), end = close == NO_TOKEN ? NO_TOKEN : source_statement_end(s, close + 1);
+      uint32_t close = source_match(s, token + 1),
+               end = close == NO_TOKEN ? NO_TOKEN : source_statement_end(s, close + 1);
       return end != NO_TOKEN && source_is(s, end + 1, "else") ? source_statement_end(s, end + 2) : end;
    }
    for (uint32_t i = token; i < s->count; i++) {
@@ -81,13 +93,15 @@ uint32_t source_statement_end(const source_t *s, uint32_t token) {
 uint32_t source_statement_start(const source_t *s, uint32_t token) {
    for (uint32_t i = token; i != NO_TOKEN && i > 0; i--) {
       uint32_t before = i - 1;
-      if (source_is(s, before, ";") || source_is(s, before, "{") || source_is(s, before, "}") || source_is(s, before, "else"))
+      if (source_is(s, before, ";") || source_is(s, before, "{") || source_is(s, before, "}") ||
+          source_is(s, before, "else"))
          return i;
       if (closes(s, before)) {
          uint32_t open = source_match_back(s, before);
          if (open == NO_TOKEN)
             return NO_TOKEN;
-         if (open > 0 && (source_is(s, open - 1, "if") || source_is(s, open - 1, "for") || source_is(s, open - 1, "while")))
+         if (open > 0 && (source_is(s, open - 1, "if") || source_is(s, open - 1, "for") ||
+                          source_is(s, open - 1, "while")))
             return i;
          i = open + 1;
       } else if (opens(s, before)) {
@@ -98,8 +112,9 @@ uint32_t source_statement_start(const source_t *s, uint32_t token) {
 }
 
 bool source_is_operator(const source_t *s, uint32_t token, const char *word) {
-   return token > 0 && token < s->count && source_is(s, token, word) && source_end(s, token - 1) < source_start(s, token) &&
-          !source_is(s, token - 1, "template") && !source_is(s, token - 1, ",") && !source_is(s, token - 1, "(");
+   return token > 0 && token < s->count && source_is(s, token, word) &&
+          source_end(s, token - 1) < source_start(s, token) && !source_is(s, token - 1, "template") &&
+          !source_is(s, token - 1, ",") && !source_is(s, token - 1, "(");
 }
 
 static bool ends_operand(const source_t *s, uint32_t token) {
@@ -141,7 +156,8 @@ const function_t *source_function_of(const source_t *s, uint32_t token) {
    return NULL;
 }
 
-bool source_has_parameter(const source_t *s, const function_t *f, uint32_t name, const char *type, bool pointer) {
+bool source_has_parameter(const source_t *s, const function_t *f, uint32_t name, const char *type,
+                          bool pointer) {
    for (uint32_t i = f->open + 1; i < f->close; i++) {
       if (!source_same(s, i, name) || !(source_is(s, i + 1, ",") || i + 1 == f->close))
          continue;
@@ -153,7 +169,8 @@ bool source_has_parameter(const source_t *s, const function_t *f, uint32_t name,
 
 bool source_is_float_local(const source_t *s, const function_t *f, uint32_t token) {
    for (uint32_t i = f->body; i < token; i++)
-      if (source_is(s, i, "float") && !source_is(s, i - 1, "<") && !source_is(s, i + 1, "*") && !source_is(s, i + 1, ")")) {
+      if (source_is(s, i, "float") && !source_is(s, i - 1, "<") && !source_is(s, i + 1, "*") &&
+          !source_is(s, i + 1, ")")) {
          /* a declaration's names: after float and after each comma outside brackets */
          bool name = true;
          for (uint32_t k = i + 1; k < token && !source_is(s, k, ";"); k++) {
@@ -180,7 +197,12 @@ static void find_functions(source_t *s) {
       if (source_is(s, body, "const"))
          body++;
       if (source_is(s, body, "{")) {
-         s->functions[s->function_count++] = (function_t){.name = i - 1, .open = i, .close = close, .body = body, .end = source_match(s, body), .global = global};
+         s->functions[s->function_count++] = (function_t){.name = i - 1,
+                                                          .open = i,
+                                                          .close = close,
+                                                          .body = body,
+                                                          .end = source_match(s, body),
+                                                          .global = global};
          i = s->functions[s->function_count - 1].end;
          global = false;
          if (i == NO_TOKEN)

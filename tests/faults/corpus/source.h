@@ -1,5 +1,6 @@
-/* A kernel file as the fault operators see it: its tokens without comments and directives, the pieces of C++ structure that
- * they ask for (brackets, statements, functions), and its manifest's lines.  Immutable once open; any thread. */
+/* A kernel file as the fault operators see it: its tokens without comments and directives, the pieces of C++
+ * structure that they ask for (brackets, statements, functions), and its manifest's lines.  Immutable once
+ * open; any thread. */
 #ifndef FAULTS_SOURCE_H
 #define FAULTS_SOURCE_H
 
@@ -9,8 +10,8 @@
 #define NO_TOKEN UINT32_MAX
 
 typedef struct function {
-   uint32_t name, open, close;  /* tokens: its name, the brackets of its parameters */
-   uint32_t body, end;          /* tokens: the braces of its body */
+   uint32_t name, open, close; /* tokens: its name, the brackets of its parameters */
+   uint32_t body, end;         /* tokens: the braces of its body */
    bool global;
 } function_t;
 
@@ -40,10 +41,10 @@ typedef struct source {
 int source_open(char *text, size_t bytes, source_t *source, rkb_error_t *err);
 void source_close(source_t *source);
 
-bool source_is(const source_t *s, uint32_t token, const char *word);       /* false past the end */
+bool source_is(const source_t *s, uint32_t token, const char *word); /* false past the end */
 bool source_is_any(const source_t *s, uint32_t token, const char *const *words);
 bool source_is_name(const source_t *s, uint32_t token);
-uint32_t source_start(const source_t *s, uint32_t token);                  /* byte offsets */
+uint32_t source_start(const source_t *s, uint32_t token); /* byte offsets */
 uint32_t source_end(const source_t *s, uint32_t token);
 const char *source_at(const source_t *s, uint32_t token);
 uint32_t source_length(const source_t *s, uint32_t token);
@@ -54,16 +55,20 @@ uint32_t source_match_back(const source_t *s, uint32_t token);
 uint32_t source_statement_end(const source_t *s, uint32_t token);
 /* The first token of the simple statement that holds token. */
 uint32_t source_statement_start(const source_t *s, uint32_t token);
-/* A comparison, a shift or a product, and not a bracket of template arguments: those have no space before them. */
+/* A comparison, a shift or a product, and not a bracket of template arguments: those have no space before
+ * them. */
 bool source_is_operator(const source_t *s, uint32_t token, const char *word);
-/* The operand that ends before, or begins after, the operator at token: up to the nearest ( [ { , ; = ? : && || return. */
+/* The operand that ends before, or begins after, the operator at token: up to the nearest ( [ { , ; = ? : &&
+ * || return. */
 uint32_t source_left(const source_t *s, uint32_t token);
 uint32_t source_right(const source_t *s, uint32_t token);
 bool source_same(const source_t *s, uint32_t a, uint32_t b); /* same spelling */
 /* Function whose body holds the token, or NULL. */
 const function_t *source_function_of(const source_t *s, uint32_t token);
-/* Whether the function's parameter of this name was declared with this type word ("float", "int"), as a pointer or not. */
-bool source_has_parameter(const source_t *s, const function_t *f, uint32_t name, const char *type, bool pointer);
+/* Whether the function's parameter of this name was declared with this type word ("float", "int"), as a
+ * pointer or not. */
+bool source_has_parameter(const source_t *s, const function_t *f, uint32_t name, const char *type,
+                          bool pointer);
 /* Whether name is declared "float name" in the function before token. */
 bool source_is_float_local(const source_t *s, const function_t *f, uint32_t token);
 

@@ -13,17 +13,20 @@ enum { RUN_DEADLINE_MS = 2000 };
 static rkb_patience_t patience(void) {
    struct timespec now;
    clock_gettime(CLOCK_MONOTONIC, &now);
-   return (rkb_patience_t){.deadline_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + PATIENCE_NS};
+   return (rkb_patience_t){.deadline_ns =
+                              (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + PATIENCE_NS};
 }
 
-static int ask(device_runner_t *runner, uint32_t type, const rkb_piece_t *pieces, uint32_t count, void *answer, size_t bytes,
-               int *refusal, rkb_error_t *err) {
+static int ask(device_runner_t *runner, uint32_t type, const rkb_piece_t *pieces, uint32_t count,
+               void *answer, size_t bytes, int *refusal, rkb_error_t *err) {
    rkb_patience_t wait = patience();
-   return rkb_device_worker_ask(&runner->worker, type, pieces, count, answer, bytes, NULL, &wait, refusal, err);
+   return rkb_device_worker_ask(&runner->worker, type, pieces, count, answer, bytes, NULL, &wait, refusal,
+                                err);
 }
 
 static int start(device_runner_t *runner, rkb_error_t *err) {
-   static const char *const environment[] = {"CUDA_MODULE_LOADING=EAGER", "PATH=/usr/local/bin:/usr/bin:/bin", NULL};
+   static const char *const environment[] = {"CUDA_MODULE_LOADING=EAGER", "PATH=/usr/local/bin:/usr/bin:/bin",
+                                             NULL};
    const char *const command[] = {runner->program, "0", NULL};
    rkb_patience_t wait = patience();
    if (runner->started && rkb_device_worker_alive(&runner->worker))
@@ -61,7 +64,8 @@ static void seen(witness_t *witness, const char *what, const subject_case_t *c, 
 
 static int drop(device_runner_t *runner, uint32_t thing, uint32_t number, rkb_error_t *err) {
    rkb_worker_drop_t body = {thing, number};
-   int refusal = 0, status = ask(runner, RKB_WORKER_DROP, &(rkb_piece_t){&body, sizeof body}, 1, NULL, 0, &refusal, err);
+   int refusal = 0,
+       status = ask(runner, RKB_WORKER_DROP, &(rkb_piece_t){&body, sizeof body}, 1, NULL, 0, &refusal, err);
    return status == RKB_OK && refusal ? refused(refusal, err) : status;
 }
 
@@ -89,7 +93,8 @@ static int stage(device_runner_t *runner, const rkb_case_t *c, const trial_t *tr
    return status;
 }
 
-static int judge(device_runner_t *runner, const subject_case_t *c, const trial_t *trial, bool transform, witness_t *witness, rkb_error_t *err) {
+static int judge(device_runner_t *runner, const subject_case_t *c, const trial_t *trial, bool transform,
+                 witness_t *witness, rkb_error_t *err) {
    int refusal = 0, status = RKB_OK;
    for (uint32_t t = 0; t < c->of->tensor_count && status == RKB_OK && !witness->found; t++) {
       const rkb_tensor_t *tensor = &c->of->tensors[t];
@@ -97,7 +102,8 @@ static int judge(device_runner_t *runner, const subject_case_t *c, const trial_t
       char *data = tensor->bytes ? malloc(tensor->bytes) : NULL;
       if (!tensor->bytes)
          continue;
-      status = data ? ask(runner, RKB_WORKER_READ, &(rkb_piece_t){&head, sizeof head}, 1, data, tensor->bytes, &refusal, err)
+      status = data ? ask(runner, RKB_WORKER_READ, &(rkb_piece_t){&head, sizeof head}, 1, data, tensor->bytes,
+                          &refusal, err)
                     : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
       if (status == RKB_OK && refusal)
          status = refused(refusal, err);
@@ -115,19 +121,26 @@ static int judge(device_runner_t *runner, const subject_case_t *c, const trial_t
    return status;
 }
 
-static int run_trial(device_runner_t *runner, const subject_case_t *c, const trial_t *trial, bool transform, witness_t *witness, rkb_error_t *err) {
+static int run_trial(device_runner_t *runner, const subject_case_t *c, const trial_t *trial, bool transform,
+                     witness_t *witness, rkb_error_t *err) {
    rkb_worker_run_t head = {0, 0, RUN_DEADLINE_MS, 0};
    rkb_worker_ran_t ran = {0};
    char what[32];
    int refusal = 0, status = stage(runner, c->of, trial, err);
    if (status == RKB_OK)
-      status = ask(runner, RKB_WORKER_RUN, &(rkb_piece_t){&head, sizeof head}, 1, &ran, sizeof ran, &refusal, err);
+      status =
+         ask(runner, RKB_WORKER_RUN, &(rkb_piece_t){&head, sizeof head}, 1, &ran, sizeof ran, &refusal, err);
    if (status != RKB_OK || refusal)
       return status == RKB_OK ? refused(refusal, err) : status;
    switch (ran.outcome) {
-   case RKB_RAN: return judge(runner, c, trial, transform, witness, err);
-   case RKB_RAN_CANARY: seen(witness, "canary", c, trial); break;
-   case RKB_RAN_LATE: seen(witness, "late", c, trial); break;
+   case RKB_RAN:
+      return judge(runner, c, trial, transform, witness, err);
+   case RKB_RAN_CANARY:
+      seen(witness, "canary", c, trial);
+      break;
+   case RKB_RAN_LATE:
+      seen(witness, "late", c, trial);
+      break;
    default:
       snprintf(what, sizeof what, "cuda_error_%d", ran.driver_error);
       seen(witness, what, c, trial);
@@ -137,13 +150,15 @@ static int run_trial(device_runner_t *runner, const subject_case_t *c, const tri
    return RKB_OK;
 }
 
-/* All families with each buffer ending at an unmapped page, the first again with each beginning behind one. */
-static int try_case(device_runner_t *runner, subject_t *subject, subject_case_t *c, const rkb_plan_t *plan, bool transform,
-                    witness_t *witness, rkb_error_t *err) {
+/* All families with each buffer ending at an unmapped page, the first again with each beginning behind one.
+ */
+static int try_case(device_runner_t *runner, subject_t *subject, subject_case_t *c, const rkb_plan_t *plan,
+                    bool transform, witness_t *witness, rkb_error_t *err) {
    void *bytes = NULL;
    size_t length = 0;
    int status = rkb_plan_write(plan, &bytes, &length, err);
-   for (uint32_t placement = RKB_PLACE_GUARD_HIGH; placement >= RKB_PLACE_GUARD_LOW && status == RKB_OK && !witness->found; placement--) {
+   for (uint32_t placement = RKB_PLACE_GUARD_HIGH;
+        placement >= RKB_PLACE_GUARD_LOW && status == RKB_OK && !witness->found; placement--) {
       rkb_worker_instance_t head = {0, 0, placement, 0};
       rkb_piece_t pieces[] = {{&head, sizeof head}, {bytes, length}};
       int refusal = 0;
@@ -166,15 +181,17 @@ static int try_case(device_runner_t *runner, subject_t *subject, subject_case_t 
    return status;
 }
 
-int device_runner_try(device_runner_t *runner, subject_t *subject, const rkb_manifest_t *manifest, const rkb_build_t *build,
-                      const rkb_device_t *device, witness_t *witness, rkb_error_t *err) {
+int device_runner_try(device_runner_t *runner, subject_t *subject, const rkb_manifest_t *manifest,
+                      const rkb_build_t *build, const rkb_device_t *device, witness_t *witness,
+                      rkb_error_t *err) {
    int status = load(runner, build, err);
    for (uint32_t i = 0; i < subject->case_count && status == RKB_OK && !witness->found; i++) {
       subject_case_t *c = &subject->cases[i];
       case_names_t names = {subject->task, c->of};
       rkb_plan_t *plan = NULL;
       rkb_finding_t finding = {0};
-      status = rkb_plan_make(manifest, "{}", build, device, c->of, case_names_find, &names, &plan, &finding, err);
+      status =
+         rkb_plan_make(manifest, "{}", build, device, c->of, case_names_find, &names, &plan, &finding, err);
       if (status == RKB_OK && !plan)
          seen(witness, finding.reason, c, NULL);
       else if (status == RKB_OK)

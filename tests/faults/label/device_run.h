@@ -1,5 +1,5 @@
-/* Runs a built kernel's plans on the GPU in a worker process of its own and says the first thing that is wrong.  One of these
- * a thread; several share the GPU, which is right for values and wrong for times. */
+/* Runs a built kernel's plans on the GPU in a worker process of its own and says the first thing that is
+ * wrong.  One of these a thread; several share the GPU, which is right for values and wrong for times. */
 #ifndef FAULTS_DEVICE_RUN_H
 #define FAULTS_DEVICE_RUN_H
 
@@ -14,15 +14,16 @@ typedef struct device_runner {
 
 typedef struct witness {
    bool found;
-   char what[32];           /* numeric.mismatch, canary, late, CUDA error number, plan.* */
+   char what[32]; /* numeric.mismatch, canary, late, CUDA error number, plan.* */
    const subject_case_t *the_case;
-   const trial_t *trial;    /* NULL: no inputs were needed to see it */
+   const trial_t *trial; /* NULL: no inputs were needed to see it */
 } witness_t;
 
 int device_runner_open(device_runner_t *runner, rkb_error_t *err);
 void device_runner_close(device_runner_t *runner);
 /* All cases and families until the first witness. */
-int device_runner_try(device_runner_t *runner, subject_t *subject, const rkb_manifest_t *manifest, const rkb_build_t *build,
-                      const rkb_device_t *device, witness_t *witness, rkb_error_t *err);
+int device_runner_try(device_runner_t *runner, subject_t *subject, const rkb_manifest_t *manifest,
+                      const rkb_build_t *build, const rkb_device_t *device, witness_t *witness,
+                      rkb_error_t *err);
 
 #endif

@@ -1,12 +1,12 @@
 /* rkb-label-faults: says of every fault of the corpus whether it is one, without the checking machine.
  *
- * A fault whose machine code and plans equal those of its kernel is equivalent.  Otherwise it runs on a GPU between guard
- * pages, on all check cases and some drawn ones, on several input families: a fault of the driver, a damaged canary, an
- * endless run or an output outside the task's bounds makes it a fault.  What nothing saw is a fault only where its operator
- * gives an argument, and stays unlabelled elsewhere.
+ * A fault whose machine code and plans equal those of its kernel is equivalent.  Otherwise it runs on a GPU
+ * between guard pages, on all check cases and some drawn ones, on several input families: a fault of the
+ * driver, a damaged canary, an endless run or an output outside the task's bounds makes it a fault.  What
+ * nothing saw is a fault only where its operator gives an argument, and stays unlabelled elsewhere.
  *
- * Rows are appended as they are made, so a run that was cut short goes on; at the end the table is sorted.  Threads: one a
- * job, each with a GPU worker process; builds share a pool of compiler processes. */
+ * Rows are appended as they are made, so a run that was cut short goes on; at the end the table is sorted.
+ * Threads: one a job, each with a GPU worker process; builds share a pool of compiler processes. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -30,11 +30,12 @@ typedef struct labelling {
    rkb_compilers_t *compilers;
    rkb_device_t *device;
    FILE *out;
-   const char *only;         /* ids that contain this, or NULL */
-   bool dry;                 /* builds alone */
-   bool no_device;           /* only what needs no GPU: arguments, equal code, what does not build */
+   const char *only; /* ids that contain this, or NULL */
+   bool dry;         /* builds alone */
+   bool no_device;   /* only what needs no GPU: arguments, equal code, what does not build */
    atomic_uint next, failed;
-   uint32_t made, counts[4]; /* this run: fault, equivalent, unbuildable, unlabelled; under the mutex, as are out and known */
+   uint32_t made, counts[4]; /* this run: fault, equivalent, unbuildable, unlabelled; under the mutex, as are
+                                out and known */
    pthread_mutex_t mutex, originals_mutex;
    char first_error[512];
    char greeting[1024];
@@ -43,7 +44,8 @@ typedef struct labelling {
 static const char *const names[] = {"fault", "equivalent", "unbuildable", "unlabelled"};
 
 /* Identities of a build: code without names and lines, and every case's plan. */
-static int identify(const labelling_t *l, const subject_t *subject, const char *text, const rkb_build_t *build, original_t *identity, rkb_error_t *err) {
+static int identify(const labelling_t *l, const subject_t *subject, const char *text,
+                    const rkb_build_t *build, original_t *identity, rkb_error_t *err) {
    rkb_problems_t problems;
    rkb_problems_init(&problems);
    rkb_manifest_t *manifest = rkb_manifest_parse("fault.cu", text, strlen(text), &problems);
@@ -54,7 +56,8 @@ static int identify(const labelling_t *l, const subject_t *subject, const char *
       case_names_t names_of = {subject->task, subject->cases[i].of};
       rkb_plan_t *plan = NULL;
       rkb_finding_t finding = {0};
-      status = rkb_plan_make(manifest, "{}", build, l->device, subject->cases[i].of, case_names_find, &names_of, &plan, &finding, err);
+      status = rkb_plan_make(manifest, "{}", build, l->device, subject->cases[i].of, case_names_find,
+                             &names_of, &plan, &finding, err);
       snprintf(identity->plans[i], sizeof identity->plans[i], "%s", "none");
       if (status == RKB_OK && plan)
          rkb_plan_hash(plan, identity->plans[i]);
@@ -65,7 +68,8 @@ static int identify(const labelling_t *l, const subject_t *subject, const char *
    return status;
 }
 
-static int original_of(labelling_t *l, const subject_t *subject, uint32_t kernel, original_t **original, rkb_error_t *err) {
+static int original_of(labelling_t *l, const subject_t *subject, uint32_t kernel, original_t **original,
+                       rkb_error_t *err) {
    rkb_build_t *build = NULL;
    rkb_finding_t finding = {0};
    bool cached;
@@ -73,9 +77,11 @@ static int original_of(labelling_t *l, const subject_t *subject, uint32_t kernel
    *original = &l->originals[kernel];
    pthread_mutex_lock(&l->originals_mutex);
    if (!(*original)->made) {
-      status = rkb_build_candidate(l->compilers, l->device, l->corpus.kernels[kernel].text, "{}", 0, NULL, NULL, &build, &cached, &finding, err);
+      status = rkb_build_candidate(l->compilers, l->device, l->corpus.kernels[kernel].text, "{}", 0, NULL,
+                                   NULL, &build, &cached, &finding, err);
       if (status == RKB_OK && !build)
-         status = rkb_fail(err, RKB_ERR_INVALID, "%s does not build: %s", l->corpus.kernels[kernel].path, finding.message);
+         status = rkb_fail(err, RKB_ERR_INVALID, "%s does not build: %s", l->corpus.kernels[kernel].path,
+                           finding.message);
       if (status == RKB_OK)
          status = identify(l, subject, l->corpus.kernels[kernel].text, build, *original, err);
       rkb_build_free(build);
@@ -91,15 +97,18 @@ static bool same(const original_t *a, const original_t *b, uint32_t cases) {
    return strcmp(a->ptx, b->ptx) == 0;
 }
 
-static void set(char *out, size_t size, const char *text) { snprintf(out, size, "%s", text); }
+static void set(char *out, size_t size, const char *text) {
+   snprintf(out, size, "%s", text);
+}
 
-static int run_on_device(labelling_t *l, device_runner_t *runner, subject_t *subject, const fault_t *fault, const rkb_build_t *build,
-                         label_t *label, rkb_error_t *err) {
+static int run_on_device(labelling_t *l, device_runner_t *runner, subject_t *subject, const fault_t *fault,
+                         const rkb_build_t *build, label_t *label, rkb_error_t *err) {
    witness_t witness = {0};
    rkb_problems_t problems;
    rkb_problems_init(&problems);
    rkb_manifest_t *manifest = rkb_manifest_parse("fault.cu", fault->text, fault->bytes, &problems);
-   int status = manifest ? device_runner_try(runner, subject, manifest, build, l->device, &witness, err) : rkb_problems_error(&problems, err);
+   int status = manifest ? device_runner_try(runner, subject, manifest, build, l->device, &witness, err)
+                         : rkb_problems_error(&problems, err);
    rkb_problems_free(&problems);
    rkb_manifest_free(manifest);
    if (status != RKB_OK)
@@ -117,13 +126,15 @@ static int run_on_device(labelling_t *l, device_runner_t *runner, subject_t *sub
    return RKB_OK;
 }
 
-static int label_one(labelling_t *l, device_runner_t *runner, const fault_t *fault, label_t *label, rkb_error_t *err) {
+static int label_one(labelling_t *l, device_runner_t *runner, const fault_t *fault, label_t *label,
+                     rkb_error_t *err) {
    subject_t *subject = subjects_of(&l->subjects, &l->corpus.kernels[fault->kernel]);
    rkb_build_t *build = NULL;
    rkb_finding_t finding = {0};
    original_t *original, mine = {0};
    bool cached;
-   int status = rkb_build_candidate(l->compilers, l->device, fault->text, "{}", 0, NULL, NULL, &build, &cached, &finding, err);
+   int status = rkb_build_candidate(l->compilers, l->device, fault->text, "{}", 0, NULL, NULL, &build,
+                                    &cached, &finding, err);
    if (status != RKB_OK)
       return status;
    if (!build) {
@@ -189,7 +200,8 @@ static void *work(void *argument) {
    if (!l->no_device && !l->greeting[0])
       snprintf(l->greeting, sizeof l->greeting, "%s", runner.worker.greeting);
    pthread_mutex_unlock(&l->mutex);
-   for (uint32_t i; (i = atomic_fetch_add(&l->next, 1)) < l->corpus.fault_count && atomic_load(&l->failed) < 64;) {
+   for (uint32_t i;
+        (i = atomic_fetch_add(&l->next, 1)) < l->corpus.fault_count && atomic_load(&l->failed) < 64;) {
       const fault_t *fault = &l->corpus.faults[i];
       bool skip = l->only && !strstr(fault->id, l->only);
       pthread_mutex_lock(&l->mutex);
@@ -241,7 +253,9 @@ static int finish(labelling_t *l, const char *path, rkb_error_t *err) {
          status = labels_add(&current, label, err);
    }
    strftime(day, sizeof day, "%Y-%m-%d", gmtime_r(&now, &parts));
-   snprintf(remark, sizeof remark, l->no_device ? "Made on %s without a GPU: only what needs none%s." : "Devices' part made on %s, %s.",
+   snprintf(remark, sizeof remark,
+            l->no_device ? "Made on %s without a GPU: only what needs none%s."
+                         : "Devices' part made on %s, %s.",
             l->no_device ? day : device, l->no_device ? "" : day);
    if (status == RKB_OK && l->out)
       status = labels_write(path, &current, remark, err);
@@ -280,7 +294,8 @@ int main(int count, char **arguments) {
          usage = true;
    }
    if (usage || !tasks || (!path && !l->dry) || !jobs) {
-      fprintf(stderr, "usage: rkb-label-faults --tasks DIR [--bases DIR] --out labels.tsv [--jobs N] [--cache DIR] [--only TEXT] [--no-device | --dry-run]\n");
+      fprintf(stderr, "usage: rkb-label-faults --tasks DIR [--bases DIR] --out labels.tsv [--jobs N] "
+                      "[--cache DIR] [--only TEXT] [--no-device | --dry-run]\n");
       return 2;
    }
    pthread_mutex_init(&l->mutex, NULL);
@@ -308,8 +323,8 @@ int main(int count, char **arguments) {
       fprintf(stderr, "%u not labelled; the first: %s\n", atomic_load(&l->failed), l->first_error);
    if (status != RKB_OK)
       fprintf(stderr, "%s\n", err.message);
-   printf("%u labelled now: %u fault, %u equivalent, %u unbuildable, %u %s\n", l->made, l->counts[0], l->counts[1], l->counts[2],
-          l->counts[3], l->no_device ? "others that build" : "unlabelled");
+   printf("%u labelled now: %u fault, %u equivalent, %u unbuildable, %u %s\n", l->made, l->counts[0],
+          l->counts[1], l->counts[2], l->counts[3], l->no_device ? "others that build" : "unlabelled");
    if (l->out)
       fclose(l->out);
    rkb_compilers_close(l->compilers);

@@ -18,13 +18,15 @@ static int add_case(subject_t *subject, const rkb_case_t *of, rkb_case_t *drawn,
    *c = (subject_case_t){.of = of, .drawn = drawn};
    pthread_mutex_init(&c->mutex, NULL);
    while (c->trial_count < TRIAL_FAMILIES && rkb_task_family(subject->task, of, c->trial_count)) {
-      c->trials[c->trial_count] = (trial_t){.family = rkb_task_family(subject->task, of, c->trial_count), .seed = 1000 + c->trial_count};
+      c->trials[c->trial_count] = (trial_t){.family = rkb_task_family(subject->task, of, c->trial_count),
+                                            .seed = 1000 + c->trial_count};
       c->trial_count++;
    }
    return RKB_OK;
 }
 
-static int open_subject(subject_t *subject, const char *tasks, const kernel_file_t *kernel, rkb_error_t *err) {
+static int open_subject(subject_t *subject, const char *tasks, const kernel_file_t *kernel,
+                        rkb_error_t *err) {
    char folder[4096];
    const rkb_case_t *c;
    rkb_problems_t problems;
@@ -35,7 +37,8 @@ static int open_subject(subject_t *subject, const char *tasks, const kernel_file
    subject->task = rkb_task_load(folder, kernel->direction, 0, &problems);
    int status = subject->task ? RKB_OK : rkb_problems_error(&problems, err);
    rkb_problems_free(&problems);
-   for (uint32_t i = 0; status == RKB_OK && (c = rkb_task_case(subject->task, RKB_CASE_CHECK, i)) != NULL; i++)
+   for (uint32_t i = 0; status == RKB_OK && (c = rkb_task_case(subject->task, RKB_CASE_CHECK, i)) != NULL;
+        i++)
       status = add_case(subject, c, NULL, err);
    for (uint32_t i = 0; status == RKB_OK && i < DRAWN_CASES; i++) {
       rkb_case_t *drawn = NULL;
@@ -48,7 +51,8 @@ static int open_subject(subject_t *subject, const char *tasks, const kernel_file
 
 subject_t *subjects_of(subjects_t *subjects, const kernel_file_t *kernel) {
    for (uint32_t i = 0; i < subjects->count; i++)
-      if (strcmp(subjects->list[i].task_name, kernel->task) == 0 && strcmp(subjects->list[i].direction, kernel->direction) == 0)
+      if (strcmp(subjects->list[i].task_name, kernel->task) == 0 &&
+          strcmp(subjects->list[i].direction, kernel->direction) == 0)
          return &subjects->list[i];
    return NULL;
 }
@@ -73,8 +77,9 @@ static int make_trial(subject_t *subject, subject_case_t *c, trial_t *trial, rkb
       if (tensor->role == RKB_OUT)
          continue;
       trial->tensors[t] = malloc(tensor->bytes + 1);
-      status = trial->tensors[t] ? rkb_task_inputs_fill(trial->inputs, t, 0, tensor->elements, trial->tensors[t], err)
-                                 : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+      status = trial->tensors[t]
+                  ? rkb_task_inputs_fill(trial->inputs, t, 0, tensor->elements, trial->tensors[t], err)
+                  : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    }
    if (status == RKB_OK)
       status = rkb_task_expect(trial->inputs, &trial->expected, err);

@@ -1,5 +1,6 @@
-/* What faults are held against: each task's cases, the inputs of a (case, family, seed) and their expected outputs, made once
- * and kept; and the build of each kernel that faults were made from.  Thread-safe after subjects_open. */
+/* What faults are held against: each task's cases, the inputs of a (case, family, seed) and their expected
+ * outputs, made once and kept; and the build of each kernel that faults were made from.  Thread-safe after
+ * subjects_open. */
 #ifndef FAULTS_SUBJECTS_H
 #define FAULTS_SUBJECTS_H
 

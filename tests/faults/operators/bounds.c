@@ -19,7 +19,8 @@ static uint32_t condition_of(const source_t *s, uint32_t token) {
          depth++;
       else if (source_is(s, i, "(") && depth > 0)
          depth--;
-      else if (source_is(s, i, "(") && (source_is(s, i - 1, "if") || source_is(s, i - 1, "for") || source_is(s, i - 1, "while")))
+      else if (source_is(s, i, "(") &&
+               (source_is(s, i - 1, "if") || source_is(s, i - 1, "for") || source_is(s, i - 1, "while")))
          return i - 1;
    }
    return NO_TOKEN;
@@ -36,7 +37,8 @@ void find_drop_bounds_check(const source_t *s, sites_t *sites) {
       bool leaves = false;
       if (word != NO_TOKEN) {
          uint32_t body = source_match(s, word + 1) + 1;
-         leaves = source_is(s, body, "return") || source_is(s, body, "continue") || source_is(s, body, "break");
+         leaves =
+            source_is(s, body, "return") || source_is(s, body, "continue") || source_is(s, body, "break");
       } else {
          while (stop < s->count && !source_is(s, stop, ";") && !source_is(s, stop, "?"))
             stop++;
@@ -51,7 +53,9 @@ void find_drop_bounds_check(const source_t *s, sites_t *sites) {
 void find_less_to_less_equal(const source_t *s, sites_t *sites) {
    for (uint32_t i = 1; i < s->count; i++) {
       uint32_t word = source_function_of(s, i) ? condition_of(s, i) : NO_TOKEN;
-      const char *change = source_is_operator(s, i, "<") ? "<=" : source_is_operator(s, i, ">=") && source_is(s, word, "if") ? ">" : NULL;
+      const char *change = source_is_operator(s, i, "<")                                ? "<="
+                           : source_is_operator(s, i, ">=") && source_is(s, word, "if") ? ">"
+                                                                                        : NULL;
       if (!change || source_is(s, i + 1, "0"))
          continue;
       sites_begin(sites);
@@ -61,7 +65,8 @@ void find_less_to_less_equal(const source_t *s, sites_t *sites) {
 
 /* for (int i = first; i < last; i += step): tokens of the parts, or false. */
 typedef struct loop {
-   uint32_t first, first_end, last, last_end, step, step_end; /* expressions, inclusive tokens; step NO_TOKEN for ++ */
+   uint32_t first, first_end, last, last_end, step,
+      step_end; /* expressions, inclusive tokens; step NO_TOKEN for ++ */
 } loop_t;
 
 static bool read_loop(const source_t *s, uint32_t i, loop_t *loop) {
@@ -114,15 +119,16 @@ void find_wrong_loop_stride(const source_t *s, sites_t *sites) {
          sites_replace(sites, source_end(s, loop.step_end), source_end(s, loop.step_end), " + 1");
          sites_begin(sites);
          sites_replace(sites, source_start(s, loop.step), source_end(s, loop.step_end), "2 * (%.*s)",
-                       (int)(source_end(s, loop.step_end) - source_start(s, loop.step)), source_at(s, loop.step));
+                       (int)(source_end(s, loop.step_end) - source_start(s, loop.step)),
+                       source_at(s, loop.step));
       }
 }
 
 /* In code (a + b - 1) / b, in the manifest ceildiv(a, b). */
 void find_floor_for_ceiling(const source_t *s, sites_t *sites) {
    for (uint32_t i = 3; i + 2 < s->count; i++)
-      if (source_is(s, i, ")") && source_is(s, i + 1, "/") && source_is(s, i - 1, "1") && source_is(s, i - 2, "-") &&
-          source_same(s, i - 3, i + 2) && source_is(s, i - 4, "+")) {
+      if (source_is(s, i, ")") && source_is(s, i + 1, "/") && source_is(s, i - 1, "1") &&
+          source_is(s, i - 2, "-") && source_same(s, i - 3, i + 2) && source_is(s, i - 4, "+")) {
          sites_begin(sites);
          sites_replace(sites, source_start(s, i - 4), source_end(s, i - 1), " ");
       }
@@ -139,7 +145,7 @@ void find_floor_for_ceiling(const source_t *s, sites_t *sites) {
       if (!comma || close == end)
          continue;
       sites_begin(sites);
-      sites_replace(sites, (uint32_t)(at - s->text), (uint32_t)(close + 1 - s->text), "(%.*s) / (%.*s)", (int)(comma - at - 8), at + 8,
-                    (int)(close - comma - 1), comma + 1);
+      sites_replace(sites, (uint32_t)(at - s->text), (uint32_t)(close + 1 - s->text), "(%.*s) / (%.*s)",
+                    (int)(comma - at - 8), at + 8, (int)(close - comma - 1), comma + 1);
    }
 }

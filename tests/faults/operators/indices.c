@@ -4,7 +4,8 @@
 /* Whether the token lies inside [ ] of an expression (not of a declaration of an array). */
 static uint32_t bracket_of(const source_t *s, uint32_t token) {
    uint32_t depth = 0;
-   for (uint32_t i = token; i > 0 && !source_is(s, i, ";") && !source_is(s, i, "{") && !source_is(s, i, "}"); i--) {
+   for (uint32_t i = token; i > 0 && !source_is(s, i, ";") && !source_is(s, i, "{") && !source_is(s, i, "}");
+        i--) {
       if (source_is(s, i, "]"))
          depth++;
       else if (source_is(s, i, "[") && depth-- == 0)
@@ -18,7 +19,8 @@ static bool is_declaration(const source_t *s, uint32_t bracket) {
    uint32_t start = source_statement_start(s, bracket);
    if (start == NO_TOKEN || source_is(s, start, "__shared__"))
       return true;
-   if (!source_is(s, start, "float") && !source_is(s, start, "int") && !source_is(s, start, "const") && !source_is(s, start, "constexpr"))
+   if (!source_is(s, start, "float") && !source_is(s, start, "int") && !source_is(s, start, "const") &&
+       !source_is(s, start, "constexpr"))
       return false;
    for (uint32_t i = start; i < bracket; i++) /* in an initialiser it is an access */
       if (source_is(s, i, "="))
@@ -27,14 +29,16 @@ static bool is_declaration(const source_t *s, uint32_t bracket) {
 }
 
 static bool is_access(const source_t *s, uint32_t i) {
-   return source_is(s, i, "[") && source_function_of(s, i) && (source_is_name(s, i - 1) || source_is(s, i - 1, "]") || source_is(s, i - 1, ")")) &&
+   return source_is(s, i, "[") && source_function_of(s, i) &&
+          (source_is_name(s, i - 1) || source_is(s, i - 1, "]") || source_is(s, i - 1, ")")) &&
           !is_declaration(s, i);
 }
 
 /* a * b + c inside an index: the stride b becomes b + 1. */
 void find_wrong_index_stride(const source_t *s, sites_t *sites) {
    for (uint32_t i = 1; i + 2 < s->count; i++) {
-      if (!source_is_operator(s, i, "*") || source_is(s, i + 1, "*") || source_is(s, i + 1, "(") || source_is(s, i + 1, ">"))
+      if (!source_is_operator(s, i, "*") || source_is(s, i + 1, "*") || source_is(s, i + 1, "(") ||
+          source_is(s, i + 1, ">"))
          continue;
       uint32_t bracket = bracket_of(s, i);
       bool pointer = false; /* x + block * D */
@@ -45,7 +49,8 @@ void find_wrong_index_stride(const source_t *s, sites_t *sites) {
       if (source_is(s, i + 2, ".") || source_is(s, i + 2, "["))
          continue;
       sites_begin(sites);
-      sites_replace(sites, source_start(s, i + 1), source_end(s, i + 1), "(%.*s + 1)", (int)source_length(s, i + 1), source_at(s, i + 1));
+      sites_replace(sites, source_start(s, i + 1), source_end(s, i + 1), "(%.*s + 1)",
+                    (int)source_length(s, i + 1), source_at(s, i + 1));
    }
 }
 
@@ -57,22 +62,26 @@ void find_swapped_indices(const source_t *s, sites_t *sites) {
          continue;
       uint32_t end = source_match(s, close + 1);
       sites_begin(sites);
-      sites_replace(sites, source_start(s, i), source_end(s, end), "%.*s%.*s", (int)(source_end(s, end) - source_start(s, close + 1)),
-                    source_at(s, close + 1), (int)(source_end(s, close) - source_start(s, i)), source_at(s, i));
+      sites_replace(sites, source_start(s, i), source_end(s, end), "%.*s%.*s",
+                    (int)(source_end(s, end) - source_start(s, close + 1)), source_at(s, close + 1),
+                    (int)(source_end(s, close) - source_start(s, i)), source_at(s, i));
    }
 }
 
 void find_swapped_block(const source_t *s, sites_t *sites) {
    for (uint32_t i = 0; i + 2 < s->count; i++)
-      if ((source_is(s, i, "blockIdx") || source_is(s, i, "threadIdx")) && (source_is(s, i + 2, "y") || source_is(s, i + 2, "x"))) {
-         bool planar = false; /* a kernel that uses one of the two only is covered by last_block_skipped and stale_input */
+      if ((source_is(s, i, "blockIdx") || source_is(s, i, "threadIdx")) &&
+          (source_is(s, i + 2, "y") || source_is(s, i + 2, "x"))) {
+         bool planar = false; /* a kernel that uses one of the two only is covered by last_block_skipped and
+                                 stale_input */
          const function_t *f = source_function_of(s, i);
          for (uint32_t k = f ? f->body : s->count; f && k < f->end; k++)
             planar |= source_same(s, k, i) && source_is(s, k + 2, source_is(s, i + 2, "x") ? "y" : "x");
          if (!planar)
             continue;
          sites_begin(sites);
-         sites_replace(sites, source_start(s, i + 2), source_end(s, i + 2), source_is(s, i + 2, "x") ? "y" : "x");
+         sites_replace(sites, source_start(s, i + 2), source_end(s, i + 2),
+                       source_is(s, i + 2, "x") ? "y" : "x");
       }
 }
 
@@ -80,9 +89,11 @@ static bool is_float_expression(const source_t *s, uint32_t i) {
    uint32_t start = source_statement_start(s, i);
    const function_t *f = source_function_of(s, i);
    for (uint32_t k = start; start != NO_TOKEN && k < i; k++)
-      if (source_is(s, k, "float") || source_is(s, k, "rsqrtf") || source_is(s, k, "expf") || source_is(s, k, "sqrtf"))
+      if (source_is(s, k, "float") || source_is(s, k, "rsqrtf") || source_is(s, k, "expf") ||
+          source_is(s, k, "sqrtf"))
          return true;
-   return !f || start == NO_TOKEN || source_is(s, i - 1, "]") || source_is(s, i - 1, ")") || source_is_float_local(s, f, i - 1);
+   return !f || start == NO_TOKEN || source_is(s, i - 1, "]") || source_is(s, i - 1, ")") ||
+          source_is_float_local(s, f, i - 1);
 }
 
 void find_modulo_for_division(const source_t *s, sites_t *sites) {
@@ -109,7 +120,8 @@ void find_index_off_by_one(const source_t *s, sites_t *sites) {
    }
 }
 
-/* __shared__ float t[n]: one element less.  Arrays of two dims lose a row where no function takes them by reference. */
+/* __shared__ float t[n]: one element less.  Arrays of two dims lose a row where no function takes them by
+ * reference. */
 void find_tile_too_small(const source_t *s, sites_t *sites) {
    for (uint32_t i = 0; i < s->count; i++) {
       if (!source_is(s, i, "__shared__"))
@@ -120,7 +132,8 @@ void find_tile_too_small(const source_t *s, sites_t *sites) {
             continue;
          bool passed = false;
          for (uint32_t u = close; u < s->count && !passed; u++)
-            passed = source_same(s, u, k - 1) && !source_is(s, u + 1, "[") && (source_is(s, u - 1, "(") || source_is(s, u - 1, ","));
+            passed = source_same(s, u, k - 1) && !source_is(s, u + 1, "[") &&
+                     (source_is(s, u - 1, "(") || source_is(s, u - 1, ","));
          if (!passed && !source_is(s, k - 1, "]")) {
             sites_begin(sites);
             sites_replace(sites, source_start(s, close), source_start(s, close), " - 1");

@@ -49,7 +49,8 @@ void find_grid_one_short(const source_t *s, sites_t *sites) {
       for (; comma < end && !(*comma == ',' && depth == 0); comma++)
          depth += (*comma == '(') - (*comma == ')');
       sites_begin(sites);
-      sites_replace(sites, (uint32_t)(grid + 10 - s->text), (uint32_t)(comma - s->text), "max(1, %.*s - 1)", (int)(comma - grid - 10), grid + 10);
+      sites_replace(sites, (uint32_t)(grid + 10 - s->text), (uint32_t)(comma - s->text), "max(1, %.*s - 1)",
+                    (int)(comma - grid - 10), grid + 10);
    }
 }
 
@@ -78,7 +79,8 @@ void find_dropped_launch(const source_t *s, sites_t *sites) {
 
 static void return_first(const source_t *s, sites_t *sites, const function_t *f, const char *condition) {
    sites_begin(sites);
-   sites_replace(sites, source_end(s, f->body), source_end(s, f->body), "\n   if (%s)\n      return;", condition);
+   sites_replace(sites, source_end(s, f->body), source_end(s, f->body), "\n   if (%s)\n      return;",
+                 condition);
 }
 
 void find_last_block_skipped(const source_t *s, sites_t *sites) {
@@ -87,7 +89,8 @@ void find_last_block_skipped(const source_t *s, sites_t *sites) {
          return_first(s, sites, &s->functions[i], "gridDim.x > 1 && blockIdx.x == gridDim.x - 1");
 }
 
-/* An int parameter that carries a dim under its own name: other values than those of the check cases do nothing. */
+/* An int parameter that carries a dim under its own name: other values than those of the check cases do
+ * nothing. */
 void find_only_listed_shapes(const source_t *s, sites_t *sites) {
    for (uint32_t n = 0; n < s->function_count; n++) {
       const function_t *f = &s->functions[n];
@@ -99,7 +102,8 @@ void find_only_listed_shapes(const source_t *s, sites_t *sites) {
             if (!source_is(s, i, dim->name) || !source_is(s, i - 1, "int"))
                continue;
             for (uint32_t v = 0; v < dim->count && used + 48 < sizeof condition; v++)
-               used += (size_t)snprintf(condition + used, sizeof condition - used, "%s%s != %" PRId64, v ? " && " : "", dim->name, dim->values[v]);
+               used += (size_t)snprintf(condition + used, sizeof condition - used, "%s%s != %" PRId64,
+                                        v ? " && " : "", dim->name, dim->values[v]);
             return_first(s, sites, f, condition);
          }
    }

@@ -6,7 +6,8 @@ static bool is_barrier(const source_t *s, uint32_t i) {
 }
 
 static bool is_fence(const source_t *s, uint32_t i) {
-   return (source_is(s, i, "__threadfence") || source_is(s, i, "__threadfence_block")) && source_is(s, i + 3, ";");
+   return (source_is(s, i, "__threadfence") || source_is(s, i, "__threadfence_block")) &&
+          source_is(s, i + 3, ";");
 }
 
 void find_drop_barrier(const source_t *s, sites_t *sites) {
@@ -36,10 +37,12 @@ void find_barrier_earlier(const source_t *s, sites_t *sites) {
       if (start == NO_TOKEN || is_barrier(s, start) || source_is(s, start, "__shared__"))
          continue;
       const function_t *f = source_function_of(s, i);
-      bool declares = f && (source_is(s, start, "const") || source_is(s, start, "float") || source_is(s, start, "int"));
+      bool declares =
+         f && (source_is(s, start, "const") || source_is(s, start, "float") || source_is(s, start, "int"));
       sites_begin(sites);
       sites_replace(sites, source_start(s, i), source_end(s, i + 3), ";");
-      sites_replace(sites, source_start(s, start), source_start(s, start), declares ? "__syncthreads(); " : "__syncthreads();\n   ");
+      sites_replace(sites, source_start(s, start), source_start(s, start),
+                    declares ? "__syncthreads(); " : "__syncthreads();\n   ");
    }
 }
 
@@ -57,7 +60,8 @@ void find_barrier_later(const source_t *s, sites_t *sites) {
 /* "if (a) b; barrier;" becomes "if (a) { b; barrier; }" where a depends on the thread. */
 void find_barrier_in_branch(const source_t *s, sites_t *sites) {
    for (uint32_t i = 1; i < s->count; i++) {
-      uint32_t start = is_barrier(s, i) && source_is(s, i - 1, ";") ? source_statement_start(s, i - 1) : NO_TOKEN;
+      uint32_t start =
+         is_barrier(s, i) && source_is(s, i - 1, ";") ? source_statement_start(s, i - 1) : NO_TOKEN;
       if (start == NO_TOKEN || !source_is(s, start - 1, ")"))
          continue;
       uint32_t open = source_match_back(s, start - 1);
@@ -85,14 +89,16 @@ void find_plain_store(const source_t *s, sites_t *sites) {
       }
       if (!source_is(s, close + 1, ";") || comma >= close)
          continue;
-      int place = (int)(source_end(s, comma - 1) - source_start(s, i + 3)), value = (int)(source_end(s, close - 1) - source_start(s, comma + 1));
+      int place = (int)(source_end(s, comma - 1) - source_start(s, i + 3)),
+          value = (int)(source_end(s, close - 1) - source_start(s, comma + 1));
       sites_begin(sites);
-      sites_replace(sites, source_start(s, i), source_end(s, close), "%.*s = %.*s + (%.*s)", place, source_at(s, i + 3), place,
-                    source_at(s, i + 3), value, source_at(s, comma + 1));
+      sites_replace(sites, source_start(s, i), source_end(s, close), "%.*s = %.*s + (%.*s)", place,
+                    source_at(s, i + 3), place, source_at(s, i + 3), value, source_at(s, comma + 1));
    }
 }
 
-/* "*counter = 0;" or "counter[0] = 0;" of an unsigned counter in memory, or its init: zero in the manifest. */
+/* "*counter = 0;" or "counter[0] = 0;" of an unsigned counter in memory, or its init: zero in the manifest.
+ */
 void find_counter_not_reset(const source_t *s, sites_t *sites) {
    static const char *const zeros[] = {"0", "0u", NULL};
    for (uint32_t i = 2; i + 2 < s->count; i++) {

@@ -21,16 +21,20 @@ void find_uninitialised_accumulator(const source_t *s, sites_t *sites) {
 /* A float constant that matters, off by a thousandth or by one. */
 void find_literal_off(const source_t *s, sites_t *sites) {
    for (uint32_t i = 1; i < s->count; i++) {
-      if (s->code[i].kind != RKB_TOKEN_NUMBER || !source_function_of(s, i) || source_at(s, i)[source_length(s, i) - 1] != 'f' ||
+      if (s->code[i].kind != RKB_TOKEN_NUMBER || !source_function_of(s, i) ||
+          source_at(s, i)[source_length(s, i) - 1] != 'f' ||
           !memchr(source_at(s, i), '.', source_length(s, i)))
          continue;
       sites_begin(sites);
       if (source_is(s, i, "0.0f"))
          sites_replace(sites, source_start(s, i), source_end(s, i), "0.01f");
-      else if (memchr(source_at(s, i), '8', source_length(s, i)) && source_length(s, i) > 12) /* the least float, as a start of max */
-         sites_replace(sites, source_start(s, source_is(s, i - 1, "-") ? i - 1 : i), source_end(s, i), "0.0f");
+      else if (memchr(source_at(s, i), '8', source_length(s, i)) &&
+               source_length(s, i) > 12) /* the least float, as a start of max */
+         sites_replace(sites, source_start(s, source_is(s, i - 1, "-") ? i - 1 : i), source_end(s, i),
+                       "0.0f");
       else
-         sites_replace(sites, source_start(s, i), source_end(s, i), "(%.*s * 1.001f)", (int)source_length(s, i), source_at(s, i));
+         sites_replace(sites, source_start(s, i), source_end(s, i), "(%.*s * 1.001f)",
+                       (int)source_length(s, i), source_at(s, i));
    }
 }
 
@@ -44,12 +48,14 @@ void find_count_off(const source_t *s, sites_t *sites) {
       bool real = source_is(s, i - 1, ")") || source_is(s, i - 1, "]") || source_is_float_local(s, f, i - 1);
       bool floats = false;
       for (uint32_t k = start; start != NO_TOKEN && k < i; k++)
-         floats |= source_is(s, k, "float") || source_is(s, k, "rsqrtf") || (source_is(s, k, "]") && source_is(s, k + 1, "=")) ||
+         floats |= source_is(s, k, "float") || source_is(s, k, "rsqrtf") ||
+                   (source_is(s, k, "]") && source_is(s, k + 1, "=")) ||
                    (source_is(s, k, "return") && f->name > 0);
       if (!real || !floats || source_is(s, start, "int") || source_is(s, start + 1, "int"))
          continue;
       sites_begin(sites);
-      sites_replace(sites, source_start(s, i + 1), source_end(s, i + 1), "(%.*s + 1)", (int)source_length(s, i + 1), source_at(s, i + 1));
+      sites_replace(sites, source_start(s, i + 1), source_end(s, i + 1), "(%.*s + 1)",
+                    (int)source_length(s, i + 1), source_at(s, i + 1));
    }
 }
 
@@ -61,7 +67,8 @@ void find_attribute_off(const source_t *s, sites_t *sites) {
          if (!source_is_name(s, i) || !source_has_parameter(s, f, i, "float", false))
             continue;
          sites_begin(sites);
-         sites_replace(sites, source_start(s, i), source_end(s, i), "(%.*s * 1.5f)", (int)source_length(s, i), source_at(s, i));
+         sites_replace(sites, source_start(s, i), source_end(s, i), "(%.*s * 1.5f)", (int)source_length(s, i),
+                       source_at(s, i));
          sites_begin(sites);
          sites_replace(sites, source_start(s, i), source_end(s, i), "0.0f");
       }
@@ -69,10 +76,13 @@ void find_attribute_off(const source_t *s, sites_t *sites) {
 }
 
 /* The text of one function that rounds, put before the first token. */
-static const char bf16_text[] = "__device__ float rounded(float x) { return __uint_as_float((__float_as_uint(x) + 0x7fffu + "
-                                "(__float_as_uint(x) >> 16 & 1u)) & 0xffff0000u); }\n";
-static const char tf32_text[] = "__device__ float rounded(float x) { return __uint_as_float((__float_as_uint(x) + 0x1000u) & 0xffffe000u); }\n";
-static const char half_text[] = "#include <cuda_fp16.h>\n__device__ float rounded(float x) { return __half2float(__float2half_rn(x)); }\n";
+static const char bf16_text[] =
+   "__device__ float rounded(float x) { return __uint_as_float((__float_as_uint(x) + 0x7fffu + "
+   "(__float_as_uint(x) >> 16 & 1u)) & 0xffff0000u); }\n";
+static const char tf32_text[] = "__device__ float rounded(float x) { return "
+                                "__uint_as_float((__float_as_uint(x) + 0x1000u) & 0xffffe000u); }\n";
+static const char half_text[] =
+   "#include <cuda_fp16.h>\n__device__ float rounded(float x) { return __half2float(__float2half_rn(x)); }\n";
 
 /* sum += e; becomes sum = rounded(sum + (e)); where sum is a float of the function. */
 static void narrow_sums(const source_t *s, sites_t *sites, const char *helper) {
@@ -85,15 +95,21 @@ static void narrow_sums(const source_t *s, sites_t *sites, const char *helper) {
          name = source_match_back(s, name) - 1;
       if (!source_is_float_local(s, f, name))
          continue;
-      int sum = (int)(source_end(s, i - 1) - source_start(s, name)), added = (int)(source_end(s, end - 1) - source_start(s, i + 1));
+      int sum = (int)(source_end(s, i - 1) - source_start(s, name)),
+          added = (int)(source_end(s, end - 1) - source_start(s, i + 1));
       sites_begin(sites);
       sites_replace(sites, source_start(s, 0), source_start(s, 0), "%s", helper);
-      sites_replace(sites, source_start(s, i), source_end(s, end - 1), "= rounded(%.*s + (%.*s))", sum, source_at(s, name), added, source_at(s, i + 1));
+      sites_replace(sites, source_start(s, i), source_end(s, end - 1), "= rounded(%.*s + (%.*s))", sum,
+                    source_at(s, name), added, source_at(s, i + 1));
    }
 }
 
-void find_half_accumulation(const source_t *s, sites_t *sites) { narrow_sums(s, sites, half_text); }
-void find_bf16_accumulation(const source_t *s, sites_t *sites) { narrow_sums(s, sites, bf16_text); }
+void find_half_accumulation(const source_t *s, sites_t *sites) {
+   narrow_sums(s, sites, half_text);
+}
+void find_bf16_accumulation(const source_t *s, sites_t *sites) {
+   narrow_sums(s, sites, bf16_text);
+}
 
 /* sum += a * b; with both factors cut to ten bits of mantissa, as tensor cores take them. */
 void find_tf32_products(const source_t *s, sites_t *sites) {
@@ -123,7 +139,8 @@ void find_tf32_products(const source_t *s, sites_t *sites) {
 /* Reads of a const float pointer: always the first element, or a constant in its place. */
 static void replace_reads(const source_t *s, sites_t *sites, bool stale) {
    for (uint32_t i = 0; i + 1 < s->count; i++) {
-      const function_t *f = source_is(s, i + 1, "[") && source_is_name(s, i) ? source_function_of(s, i) : NULL;
+      const function_t *f =
+         source_is(s, i + 1, "[") && source_is_name(s, i) ? source_function_of(s, i) : NULL;
       uint32_t close = f ? source_match(s, i + 1) : NO_TOKEN;
       bool plain = f && source_has_parameter(s, f, i, "float", true);
       if (!plain || source_is(s, close + 1, "=") || source_is(s, close + 1, ".") || source_is(s, i - 1, "&"))
@@ -140,8 +157,11 @@ static void replace_reads(const source_t *s, sites_t *sites, bool stale) {
          sites_replace(sites, source_start(s, i), source_end(s, close), "0.25f");
    }
    for (uint32_t i = 0; i + 3 < s->count; i++) { /* packs: value.at[k] */
-      uint32_t close = source_is(s, i, "at") && source_is(s, i - 1, ".") && source_is(s, i + 1, "[") ? source_match(s, i + 1) : NO_TOKEN;
-      if (close == NO_TOKEN || source_is(s, close + 1, "=") || source_is(s, i + 2, "0") || !source_function_of(s, i))
+      uint32_t close = source_is(s, i, "at") && source_is(s, i - 1, ".") && source_is(s, i + 1, "[")
+                          ? source_match(s, i + 1)
+                          : NO_TOKEN;
+      if (close == NO_TOKEN || source_is(s, close + 1, "=") || source_is(s, i + 2, "0") ||
+          !source_function_of(s, i))
          continue;
       sites_begin(sites);
       if (stale)
@@ -151,8 +171,12 @@ static void replace_reads(const source_t *s, sites_t *sites, bool stale) {
    }
 }
 
-void find_stale_input(const source_t *s, sites_t *sites) { replace_reads(s, sites, true); }
-void find_ignored_input(const source_t *s, sites_t *sites) { replace_reads(s, sites, false); }
+void find_stale_input(const source_t *s, sites_t *sites) {
+   replace_reads(s, sites, true);
+}
+void find_ignored_input(const source_t *s, sites_t *sites) {
+   replace_reads(s, sites, false);
+}
 
 /* place = condition ? value : 0.0f; becomes if (condition) place = value; */
 void find_unpadded_tile(const source_t *s, sites_t *sites) {
@@ -160,7 +184,8 @@ void find_unpadded_tile(const source_t *s, sites_t *sites) {
       if (!source_is(s, i, "?") || !source_function_of(s, i))
          continue;
       uint32_t start = source_statement_start(s, i), assign = i, end = source_statement_end(s, i);
-      if (start == NO_TOKEN || end == NO_TOKEN || !source_is(s, end - 1, "0.0f") || !source_is(s, end - 2, ":"))
+      if (start == NO_TOKEN || end == NO_TOKEN || !source_is(s, end - 1, "0.0f") ||
+          !source_is(s, end - 2, ":"))
          continue;
       while (assign > start && !source_is(s, assign, "="))
          assign--;
