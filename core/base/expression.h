@@ -30,23 +30,31 @@ rkb_expression_t *rkb_expression_parse(rkb_arena_t *arena, const char *text, siz
 
 /* Splits at commas outside parentheses and parses each part.  An empty or blank text has none.  At most 64 parts.
  * False when any part has a problem. */
-bool rkb_expression_list(rkb_arena_t *arena, const char *text, size_t length, rkb_place_t place, rkb_expression_t ***list,
-                         uint32_t *count, rkb_problems_t *problems);
+bool rkb_expression_list(rkb_arena_t *arena, const char *text, size_t length, rkb_place_t place,
+                         rkb_expression_t ***list, uint32_t *count, rkb_problems_t *problems);
 
 /* Looks a name up; false when it is unknown.  argument is the caller's. */
 typedef bool (*rkb_lookup_t)(void *argument, const char *name, rkb_value_t *value);
 
-enum rkb_fault { RKB_FAULT_NONE, RKB_FAULT_UNKNOWN_NAME, RKB_FAULT_OVERFLOW, RKB_FAULT_DIVISION, RKB_FAULT_TYPE };
+enum rkb_fault {
+   RKB_FAULT_NONE,
+   RKB_FAULT_UNKNOWN_NAME,
+   RKB_FAULT_OVERFLOW,
+   RKB_FAULT_DIVISION,
+   RKB_FAULT_TYPE
+};
 
 /* Evaluates.  On a fault, message says what and where ("B * T overflows 64 bits") and the return is the fault. */
-enum rkb_fault rkb_expression_evaluate(const rkb_expression_t *expression, rkb_lookup_t lookup, void *argument,
-                                       rkb_value_t *value, char *message, size_t message_size);
+enum rkb_fault rkb_expression_evaluate(const rkb_expression_t *expression, rkb_lookup_t lookup,
+                                       void *argument, rkb_value_t *value, char *message,
+                                       size_t message_size);
 /* Evaluates and wants an integer. */
 enum rkb_fault rkb_expression_integer(const rkb_expression_t *expression, rkb_lookup_t lookup, void *argument,
                                       int64_t *value, char *message, size_t message_size);
 
 /* Calls visit for each distinct name it mentions, in order of first mention. */
-void rkb_expression_names(const rkb_expression_t *expression, void (*visit)(void *argument, const char *name), void *argument);
+void rkb_expression_names(const rkb_expression_t *expression, void (*visit)(void *argument, const char *name),
+                          void *argument);
 const char *rkb_expression_text(const rkb_expression_t *expression); /* as written, trimmed */
 rkb_place_t rkb_expression_place(const rkb_expression_t *expression);
 

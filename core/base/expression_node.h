@@ -33,11 +33,11 @@ typedef enum operation {
 
 typedef struct node {
    operation_t operation;
-   uint32_t start, end;  /* its bytes in the text, without surrounding parentheses */
-   rkb_value_t literal;  /* OPERATION_LITERAL */
-   const char *name;     /* OPERATION_NAME */
+   uint32_t start, end; /* its bytes in the text, without surrounding parentheses */
+   rkb_value_t literal; /* OPERATION_LITERAL */
+   const char *name;    /* OPERATION_NAME */
    uint32_t count;
-   struct node *operands[3];  /* min and max of more than two are nested: max(max(a, b), c) */
+   struct node *operands[3]; /* min and max of more than two are nested: max(max(a, b), c) */
 } node_t;
 
 struct rkb_expression {

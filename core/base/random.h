@@ -15,7 +15,8 @@ double rkb_random_normal(rkb_random_t *stream);
  * Philox block, so neighbouring positions are cheap for a caller that fills a range. */
 uint64_t rkb_random_at(const rkb_random_t *stream, uint64_t position);
 double rkb_random_normal_at(const rkb_random_t *stream, uint64_t position);
-void rkb_random_fill(const rkb_random_t *stream, uint64_t position, uint64_t count, uint64_t *out); /* = next, many times */
+/* = next, many times */
+void rkb_random_fill(const rkb_random_t *stream, uint64_t position, uint64_t count, uint64_t *out);
 
 /* The normal number of one 64-bit draw, for a caller that has filled a range. */
 double rkb_random_normal_of(uint64_t draw);

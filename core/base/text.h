@@ -9,7 +9,8 @@
 #include <rkb/plugin.h>
 
 typedef struct rkb_text {
-   char *data;    /* NUL-terminated once anything was appended; NULL before.  Use rkb_text_get for a never-NULL view */
+   /* NUL-terminated once anything was appended; NULL before.  Use rkb_text_get for a never-NULL view */
+   char *data;
    size_t length; /* without the NUL */
    size_t room;
    size_t limit;
@@ -24,6 +25,7 @@ void rkb_text_add(rkb_text_t *text, const char *zero_terminated);
 void rkb_text_format(rkb_text_t *text, const char *fmt, ...) RKB_PRINTF(2, 3);
 void rkb_text_vformat(rkb_text_t *text, const char *fmt, va_list ap);
 const char *rkb_text_get(const rkb_text_t *text); /* "" when empty */
-char *rkb_text_take(rkb_text_t *text);            /* the malloc'd bytes, now the caller's (never NULL unless memory is out) */
+/* the malloc'd bytes, now the caller's (never NULL unless memory is out) */
+char *rkb_text_take(rkb_text_t *text);
 
 #endif

@@ -10,8 +10,9 @@
 
 bool rkb_parse_duration(const char *text, uint64_t *nanoseconds);
 bool rkb_parse_bytes(const char *text, uint64_t *bytes);
-bool rkb_parse_int(const char *text, int64_t *value); /* whole text, decimal or 0x, no space, no leading zeros */
-bool rkb_parse_real(const char *text, double *value);   /* whole text, finite, locale-independent */
+/* whole text, decimal or 0x, no space, no leading zeros */
+bool rkb_parse_int(const char *text, int64_t *value);
+bool rkb_parse_real(const char *text, double *value); /* whole text, finite, locale-independent */
 void rkb_format_duration(uint64_t nanoseconds, char *out, size_t size); /* "1.24 s", "310 ms", "2 m 05 s" */
 void rkb_format_bytes(uint64_t bytes, char *out, size_t size);          /* "1.5 MiB" */
 

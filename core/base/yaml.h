@@ -14,13 +14,13 @@ enum rkb_yaml_kind { RKB_YAML_SCALAR = 1, RKB_YAML_LIST, RKB_YAML_MAP };
 
 typedef struct rkb_yaml {
    uint32_t kind;
-   uint32_t count;   /* children of a list or map */
+   uint32_t count; /* children of a list or map */
    rkb_place_t place;
    const char *text; /* scalar: its text, NUL-terminated */
    size_t length;
-   bool quoted;      /* scalar written in quotes or as a block: never a number, boolean or null */
-   struct rkb_yaml **items;  /* list: children; map: values */
-   struct rkb_yaml **keys;   /* map: keys, scalars */
+   bool quoted;             /* scalar written in quotes or as a block: never a number, boolean or null */
+   struct rkb_yaml **items; /* list: children; map: values */
+   struct rkb_yaml **keys;  /* map: keys, scalars */
 } rkb_yaml_t;
 
 #define RKB_YAML_MAX_BYTES (1u << 20)
@@ -29,21 +29,25 @@ typedef struct rkb_yaml {
 
 /* Parses bytes.  file is the name for messages (copied).  first_line and first_column (from 1) say where the bytes begin
  * in that file, for YAML inside a comment.  NULL when there is a problem (added to problems) or memory is out. */
-rkb_yaml_t *rkb_yaml_parse(rkb_arena_t *arena, const char *file, const char *bytes, size_t length, uint32_t first_line,
-                           uint32_t first_column, rkb_problems_t *problems);
+rkb_yaml_t *rkb_yaml_parse(rkb_arena_t *arena, const char *file, const char *bytes, size_t length,
+                           uint32_t first_line, uint32_t first_column, rkb_problems_t *problems);
 rkb_yaml_t *rkb_yaml_load(rkb_arena_t *arena, const char *path, rkb_problems_t *problems);
 
 rkb_yaml_t *rkb_yaml_get(const rkb_yaml_t *map, const char *key); /* value, or NULL; NULL map gives NULL */
-bool rkb_yaml_is_null(const rkb_yaml_t *node);                    /* NULL, or an unquoted empty, "~" or "null" scalar */
+/* NULL, or an unquoted empty, "~" or "null" scalar */
+bool rkb_yaml_is_null(const rkb_yaml_t *node);
 
 /* Each adds a problem and returns false when the node is no such thing.  what names the value in the message ("seed"). */
 bool rkb_yaml_int(const rkb_yaml_t *node, const char *what, int64_t *value, rkb_problems_t *problems);
-bool rkb_yaml_real(const rkb_yaml_t *node, const char *what, double *value, rkb_problems_t *problems); /* finite */
-bool rkb_yaml_bool(const rkb_yaml_t *node, const char *what, bool *value, rkb_problems_t *problems);   /* true or false */
+/* finite */
+bool rkb_yaml_real(const rkb_yaml_t *node, const char *what, double *value, rkb_problems_t *problems);
+/* true or false */
+bool rkb_yaml_bool(const rkb_yaml_t *node, const char *what, bool *value, rkb_problems_t *problems);
 bool rkb_yaml_scalar(const rkb_yaml_t *node, const char *what, const char **text, rkb_problems_t *problems);
 bool rkb_yaml_expect(const rkb_yaml_t *node, uint32_t kind, const char *what, rkb_problems_t *problems);
 
 /* Adds a problem for every key of map that is not in known (NULL-terminated), suggesting the nearest. */
-void rkb_yaml_only(const rkb_yaml_t *map, const char *what, const char *const *known, rkb_problems_t *problems);
+void rkb_yaml_only(const rkb_yaml_t *map, const char *what, const char *const *known,
+                   rkb_problems_t *problems);
 
 #endif

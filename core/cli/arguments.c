@@ -22,13 +22,15 @@ static int count_options(const rkb_command_t *command) {
 
 static void print_help(const rkb_command_t *command, const char *program) {
    char left[64];
-   printf("usage: %s%s%s%s\n\n%s\n", program, command->options && command->options[0].name ? " [OPTION]..." : "",
+   printf("usage: %s%s%s%s\n\n%s\n", program,
+          command->options && command->options[0].name ? " [OPTION]..." : "",
           command->arguments[0] ? " " : "", command->arguments, command->summary);
    if (command->details)
       printf("\n%s", command->details);
    printf("\nOptions:\n");
    for (const rkb_cli_option_t *option = command->options; option && option->name; option++) {
-      snprintf(left, sizeof left, "--%s%s%s", option->name, option->value ? " " : "", option->value ? option->value : "");
+      snprintf(left, sizeof left, "--%s%s%s", option->name, option->value ? " " : "",
+               option->value ? option->value : "");
       printf("  %-24s %s\n", left, option->help);
    }
    printf("  %-24s %s\n", "--help", "Show this text.");
@@ -47,7 +49,8 @@ static int unknown_option(const rkb_command_t *command, const char *program, con
    int count = count_options(command);
    for (int i = 0; i < count; i++)
       names[i + 1] = command->options[i].name;
-   snprintf(name, sizeof name, "%.*s", (int)strcspn(written + strspn(written, "-"), "="), written + strspn(written, "-"));
+   snprintf(name, sizeof name, "%.*s", (int)strcspn(written + strspn(written, "-"), "="),
+            written + strspn(written, "-"));
    near = rkb_nearest(name, names);
    fprintf(stderr, "%s has no option %s", program, written);
    if (near)
@@ -71,12 +74,14 @@ static int add_value(const rkb_cli_option_t *option, const char ***list, const c
    return RKB_EXIT_OK;
 }
 
-static int parse(const rkb_command_t *command, const char *program, int count, char **argv, rkb_arguments_t *arguments) {
+static int parse(const rkb_command_t *command, const char *program, int count, char **argv,
+                 rkb_arguments_t *arguments) {
    struct option options[MAX_OPTIONS] = {{"help", no_argument, NULL, 'h'}};
    int known = count_options(command), code = RKB_EXIT_OK;
    for (int i = 0; i < known; i++)
-      options[i + 1] = (struct option){command->options[i].name, command->options[i].value ? required_argument : no_argument,
-                                       NULL, FIRST_VALUE + i};
+      options[i + 1] =
+         (struct option){command->options[i].name,
+                         command->options[i].value ? required_argument : no_argument, NULL, FIRST_VALUE + i};
    opterr = 0;
    optind = 0; /* GNU: start over, so that "rkb show" can be parsed after "rkb" */
    for (;;) {
@@ -89,13 +94,16 @@ static int parse(const rkb_command_t *command, const char *program, int count, c
          return -1;
       }
       if (found == ':') {
-         const rkb_cli_option_t *option = optopt >= FIRST_VALUE ? &command->options[optopt - FIRST_VALUE] : NULL;
-         fprintf(stderr, "--%s wants a value: %s\n", option ? option->name : "?", option ? option->value : "");
+         const rkb_cli_option_t *option =
+            optopt >= FIRST_VALUE ? &command->options[optopt - FIRST_VALUE] : NULL;
+         fprintf(stderr, "--%s wants a value: %s\n", option ? option->name : "?",
+                 option ? option->value : "");
          return usage_error(program);
       }
       if (found == '?')
          return unknown_option(command, program, argv[optind > place ? optind - 1 : place]);
-      code = add_value(&command->options[found - FIRST_VALUE], &arguments->values[found - FIRST_VALUE], optarg);
+      code =
+         add_value(&command->options[found - FIRST_VALUE], &arguments->values[found - FIRST_VALUE], optarg);
       if (code != RKB_EXIT_OK)
          return code;
    }

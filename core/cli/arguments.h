@@ -7,8 +7,9 @@
 
 enum rkb_exit {
    RKB_EXIT_OK = 0,
-   RKB_EXIT_NOTHING = 1,      /* ended with no accepted candidate, rejected, or different */
-   RKB_EXIT_USAGE = 2,        /* wrong command line, or a file that cannot be read or does not hold what it should */
+   RKB_EXIT_NOTHING = 1, /* ended with no accepted candidate, rejected, or different */
+   /* wrong command line, or a file that cannot be read or does not hold what it should */
+   RKB_EXIT_USAGE = 2,
    RKB_EXIT_BROKEN = 3,       /* a tool failed; nothing is known */
    RKB_EXIT_INTERRUPTED = 130 /* ended by ^C; a run is resumable */
 };
@@ -23,20 +24,20 @@ typedef struct rkb_cli_option {
 struct rkb_arguments;
 
 typedef struct rkb_command {
-   const char *name;            /* "show", or the program's name */
-   const char *arguments;       /* "DIR [ID]" */
-   const char *summary;         /* one line for the list of commands */
-   const char *details;         /* paragraphs for --help, or NULL */
-   const rkb_cli_option_t *options; /* ends with a NULL name */
-   int least, most;             /* positional arguments; most -1: any number */
+   const char *name;                                  /* "show", or the program's name */
+   const char *arguments;                             /* "DIR [ID]" */
+   const char *summary;                               /* one line for the list of commands */
+   const char *details;                               /* paragraphs for --help, or NULL */
+   const rkb_cli_option_t *options;                   /* ends with a NULL name */
+   int least, most;                                   /* positional arguments; most -1: any number */
    int (*run)(const struct rkb_arguments *arguments); /* returns enum rkb_exit */
 } rkb_command_t;
 
 typedef struct rkb_arguments {
    const rkb_command_t *command;
-   int count;                   /* positional ones */
-   char *const *positional;     /* borrowed from argv */
-   const char ***values;        /* per option of the command: NULL-terminated list, NULL when absent */
+   int count;               /* positional ones */
+   char *const *positional; /* borrowed from argv */
+   const char ***values;    /* per option of the command: NULL-terminated list, NULL when absent */
 } rkb_arguments_t;
 
 /* Parses argv[1..] and runs the command; program is how the user calls it ("rkb show").  Handles --help; an unknown
@@ -45,8 +46,11 @@ int rkb_command_main(const rkb_command_t *command, const char *program, int coun
 
 /* Of an option of the command, by name. */
 bool rkb_argument_given(const rkb_arguments_t *arguments, const char *name);
-const char *rkb_argument(const rkb_arguments_t *arguments, const char *name);             /* the last value, or NULL */
-const char *const *rkb_argument_list(const rkb_arguments_t *arguments, const char *name); /* NULL when absent */
-const char *rkb_positional(const rkb_arguments_t *arguments, int index);                  /* NULL past the end */
+/* the last value, or NULL */
+const char *rkb_argument(const rkb_arguments_t *arguments, const char *name);
+/* NULL when absent */
+const char *const *rkb_argument_list(const rkb_arguments_t *arguments, const char *name);
+/* NULL past the end */
+const char *rkb_positional(const rkb_arguments_t *arguments, int index);
 
 #endif

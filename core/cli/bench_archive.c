@@ -15,8 +15,9 @@ static double now_seconds(void) {
 
 static int put_one(rkb_archive_t *archive, int64_t number, char *source, rkb_error_t *err) {
    static const char *const stages[VERDICTS] = {"lint", "build", "machine"};
-   static const char *const names[MEASUREMENTS] = {"build.registers",      "build.spills",       "build.shared",
-                                                   "machine.instructions", "model.predicted_us", "model.bytes"};
+   static const char *const names[MEASUREMENTS] = {"build.registers",    "build.spills",
+                                                   "build.shared",       "machine.instructions",
+                                                   "model.predicted_us", "model.bytes"};
    char hash[40], tune[64];
    rkb_verdict_record_t verdicts[VERDICTS];
    rkb_measurement_record_t measurements[MEASUREMENTS];
@@ -26,26 +27,62 @@ static int put_one(rkb_archive_t *archive, int64_t number, char *source, rkb_err
    snprintf(tune, sizeof tune, "{\"BLOCK\":%lld,\"VEC\":4}", (long long)number);
    memcpy(source, hash, 32);
    for (int i = 0; i < VERDICTS; i++)
-      verdicts[i] = (rkb_verdict_record_t){.stage = stages[i], .standing = "accept", .reason = "", .attempts = 1,
-                                           .message = "every case agreed", .reproducible = true, .seconds = 0.01};
+      verdicts[i] = (rkb_verdict_record_t){.stage = stages[i],
+                                           .standing = "accept",
+                                           .reason = "",
+                                           .attempts = 1,
+                                           .message = "every case agreed",
+                                           .reproducible = true,
+                                           .seconds = 0.01};
    for (int i = 0; i < MEASUREMENTS; i++)
-      measurements[i] = (rkb_measurement_record_t){.name = names[i], .value = (double)number / (i + 1), .spread = -1,
-                                                   .unit = "1", .better = "lower", .method = "model", .reproducible = true};
-   const rkb_request_record_t request = {.section = RKB_SECTION_SEARCH, .answer = RKB_ANSWER_OK, .number = number - 1,
-                                         .state = RKB_REQUEST_FINISHED, .group = number / 8, .operator_id = "tune"};
-   const rkb_candidate_record_t candidate = {
-      .number = number, .section = RKB_SECTION_SEARCH, .request = number - 1, .source = source, .hash = hash,
-      .source_hash = hash, .token_hash = hash, .ptx_hash = hash, .plan_hash = hash, .cubin_hash = hash, .tune = tune,
-      .operator_id = "tune", .task = "bench", .direction = "forward", .standing = "accept", .has_objective = true,
-      .objective = (double)number, .parents = &parent, .parent_count = 1, .verdicts = verdicts, .verdict_count = VERDICTS,
-      .measurements = measurements, .measurement_count = MEASUREMENTS};
+      measurements[i] = (rkb_measurement_record_t){.name = names[i],
+                                                   .value = (double)number / (i + 1),
+                                                   .spread = -1,
+                                                   .unit = "1",
+                                                   .better = "lower",
+                                                   .method = "model",
+                                                   .reproducible = true};
+   const rkb_request_record_t request = {.section = RKB_SECTION_SEARCH,
+                                         .answer = RKB_ANSWER_OK,
+                                         .number = number - 1,
+                                         .state = RKB_REQUEST_FINISHED,
+                                         .group = number / 8,
+                                         .operator_id = "tune"};
+   const rkb_candidate_record_t candidate = {.number = number,
+                                             .section = RKB_SECTION_SEARCH,
+                                             .request = number - 1,
+                                             .source = source,
+                                             .hash = hash,
+                                             .source_hash = hash,
+                                             .token_hash = hash,
+                                             .ptx_hash = hash,
+                                             .plan_hash = hash,
+                                             .cubin_hash = hash,
+                                             .tune = tune,
+                                             .operator_id = "tune",
+                                             .task = "bench",
+                                             .direction = "forward",
+                                             .standing = "accept",
+                                             .has_objective = true,
+                                             .objective = (double)number,
+                                             .parents = &parent,
+                                             .parent_count = 1,
+                                             .verdicts = verdicts,
+                                             .verdict_count = VERDICTS,
+                                             .measurements = measurements,
+                                             .measurement_count = MEASUREMENTS};
    const rkb_candidate_record_t *candidates[] = {&candidate};
    return rkb_archive_put_screened(archive, &request, candidates, 1, err);
 }
 
 static int run(const char *directory, rkb_error_t *err) {
-   const rkb_run_identity_t identity = {.name = "bench", .pipeline_hash = "", .task = "bench", .task_hash = "",
-                                        .direction = "forward", .target = "", .objective = ""};
+   const rkb_run_identity_t identity = {.name = "bench",
+                                        .pipeline_hash = "",
+                                        .task = "bench",
+                                        .task_hash = "",
+                                        .direction = "forward",
+                                        .target = "",
+                                        .objective = ""};
    rkb_archive_t *archive = NULL;
    char source[SOURCE_BYTES + 1];
    double began, seconds;
@@ -60,10 +97,11 @@ static int run(const char *directory, rkb_error_t *err) {
    seconds = now_seconds() - began;
    rkb_archive_close(archive);
    if (status == RKB_OK)
-      printf("archive: %d candidates (%d verdicts, %d measurements, %d bytes of source, one commit each) in %.2f s: "
-             "%.0f a second, %.2f times the %d wanted\n",
-             CANDIDATES, VERDICTS, MEASUREMENTS, SOURCE_BYTES, seconds, CANDIDATES / seconds,
-             CANDIDATES / seconds / WANTED_PER_SECOND, WANTED_PER_SECOND);
+      printf(
+         "archive: %d candidates (%d verdicts, %d measurements, %d bytes of source, one commit each) in %.2f s: "
+         "%.0f a second, %.2f times the %d wanted\n",
+         CANDIDATES, VERDICTS, MEASUREMENTS, SOURCE_BYTES, seconds, CANDIDATES / seconds,
+         CANDIDATES / seconds / WANTED_PER_SECOND, WANTED_PER_SECOND);
    return status;
 }
 
@@ -72,8 +110,10 @@ int main(int count, char **arguments) {
    char *directory = NULL;
    int status;
    if (count > 2) {
-      fprintf(stderr, "usage: rkb-bench-archive [DIRECTORY]\nWrites a run below DIRECTORY (default: the current one) and "
-                      "leaves it there.\n");
+      fprintf(
+         stderr,
+         "usage: rkb-bench-archive [DIRECTORY]\nWrites a run below DIRECTORY (default: the current one) and "
+         "leaves it there.\n");
       return 2;
    }
    status = rkb_run_directory_make(count == 2 ? arguments[1] : ".", "bench", &directory, &err);

@@ -58,7 +58,8 @@ static double processor_seconds(void) {
    for (int who = 0; who < 2; who++) {
       struct rusage usage;
       getrusage(who ? RUSAGE_CHILDREN : RUSAGE_SELF, &usage);
-      seconds += (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + 1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+      seconds += (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                 1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
    }
    return seconds;
 }
@@ -75,8 +76,9 @@ static int measure(const char *name, const char *candidates) {
    if (status == RKB_OK)
       status = rkb_run(pipeline, &options, &outcome, &err);
    if (status == RKB_OK)
-      printf("%-22s %8.2f %8llu %8llu %8llu %8llu %9.1f %12.2f\n", name, (double)tally.judged / tally.last_seconds,
-             (unsigned long long)tally.judged, (unsigned long long)tally.rejected, (unsigned long long)tally.other,
+      printf("%-22s %8.2f %8llu %8llu %8llu %8llu %9.1f %12.2f\n", name,
+             (double)tally.judged / tally.last_seconds, (unsigned long long)tally.judged,
+             (unsigned long long)tally.rejected, (unsigned long long)tally.other,
              (unsigned long long)tally.duplicates, tally.last_seconds,
              (processor_seconds() - before) / (double)(tally.judged + tally.rejected + tally.other));
    else if (pipeline)
@@ -95,7 +97,8 @@ static int run(const rkb_arguments_t *arguments) {
       perror("no directory for the cache");
       return RKB_EXIT_BROKEN;
    }
-   printf("%-22s %8s %8s %8s %8s %8s %9s %12s\n", "task", "a second", "judged", "rejected", "other", "again", "seconds", "cpu s each");
+   printf("%-22s %8s %8s %8s %8s %8s %9s %12s\n", "task", "a second", "judged", "rejected", "other", "again",
+          "seconds", "cpu s each");
    for (int i = 0; i < arguments->count && code == RKB_EXIT_OK; i++)
       code = measure(rkb_positional(arguments, i), candidates ? candidates : "40");
    for (int i = 0; arguments->count == 0 && default_tasks[i] && code == RKB_EXIT_OK; i++)

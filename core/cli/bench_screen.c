@@ -30,7 +30,8 @@ typedef struct seed_cost {
 static double processor_seconds(void) {
    struct rusage used;
    getrusage(RUSAGE_SELF, &used);
-   return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + 1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+   return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+          1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
 
 static double resident_bytes(void) {
@@ -52,7 +53,8 @@ static char *read_text(const char *path) {
    return in ? text : NULL;
 }
 
-static double check_once(rkb_pipeline_t *pipeline, rkb_log_t *log, const char *path, const char *source, seed_cost_t *cost) {
+static double check_once(rkb_pipeline_t *pipeline, rkb_log_t *log, const char *path, const char *source,
+                         seed_cost_t *cost) {
    const rkb_check_options_t options = {.name = path, .source = source, .jobs = 1, .log = log};
    rkb_check_result_t *result = NULL;
    rkb_error_t err = {0};
@@ -67,7 +69,8 @@ static double check_once(rkb_pipeline_t *pipeline, rkb_log_t *log, const char *p
    cost->predicted = -1;
    cost->cases = 0;
    for (uint32_t n = 0; n < result->measurement_count; n++)
-      if (strcmp(result->measurements[n].name, "model.predicted_us") == 0 && result->measurements[n].case_name) {
+      if (strcmp(result->measurements[n].name, "model.predicted_us") == 0 &&
+          result->measurements[n].case_name) {
          cost->predicted = (cost->cases++ ? cost->predicted : 0) + result->measurements[n].value;
       }
    rkb_check_result_free(result);
@@ -75,7 +78,8 @@ static double check_once(rkb_pipeline_t *pipeline, rkb_log_t *log, const char *p
 }
 
 /* tasks/NAME/seeds/DIRECTION/FILE.cu names its task and direction. */
-static bool split_path(const char *path, char *task, size_t task_size, char *direction, size_t direction_size) {
+static bool split_path(const char *path, char *task, size_t task_size, char *direction,
+                       size_t direction_size) {
    const char *seeds = strstr(path, "/seeds/"), *last = strrchr(path, '/');
    if (!seeds || last <= seeds + 7)
       return false;
@@ -129,8 +133,10 @@ static const char *short_name(const char *path) {
 }
 
 static int table(const char *pipeline, char **paths, size_t count) {
-   seed_cost_t *costs = mmap(NULL, (count + 1) * sizeof *costs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-   double *first = calloc(count + 1, sizeof *first), *again = calloc(count + 1, sizeof *again), largest = 0, small = 0;
+   seed_cost_t *costs =
+      mmap(NULL, (count + 1) * sizeof *costs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+   double *first = calloc(count + 1, sizeof *first), *again = calloc(count + 1, sizeof *again), largest = 0,
+          small = 0;
    int failures = 0;
    if (costs == MAP_FAILED || !first || !again) {
       fprintf(stderr, "no memory for the table\n");
@@ -150,7 +156,8 @@ static int table(const char *pipeline, char **paths, size_t count) {
       again[n] = costs[n].again;
       largest = costs[n].bytes > largest ? costs[n].bytes : largest;
       const char *name = short_name(paths[n]);
-      if (strncmp(name, "llama_rmsnorm/", 14) == 0 || strncmp(name, "softmax/", 8) == 0 || strncmp(name, "mnist_linear/", 13) == 0)
+      if (strncmp(name, "llama_rmsnorm/", 14) == 0 || strncmp(name, "softmax/", 8) == 0 ||
+          strncmp(name, "mnist_linear/", 13) == 0)
          small = costs[n].first > small ? costs[n].first : small;
       printf("%-58s %8.3f %8.3f %8.0f ", name, costs[n].first, costs[n].again, costs[n].bytes * 1e-6);
       if (costs[n].predicted >= 0)
@@ -163,10 +170,14 @@ static int table(const char *pipeline, char **paths, size_t count) {
    qsort(again, count, sizeof *again, by_value);
    const double median = quantile(first, count, 0.5), slow = quantile(first, count, 0.95);
    printf("\n%-34s %8s %8s %8s %8s\n", "", "first", "again", "goal", "ratio");
-   printf("%-34s %8.3f %8s %8.2f %8.2f\n", "rmsnorm, softmax, linear: slowest", small, "", GOAL_SMALL, small / GOAL_SMALL);
-   printf("%-34s %8.3f %8.3f %8.2f %8.2f\n", "median", median, quantile(again, count, 0.5), GOAL_MEDIAN, median / GOAL_MEDIAN);
-   printf("%-34s %8.3f %8.3f %8.2f %8.2f\n", "95th percentile", slow, quantile(again, count, 0.95), GOAL_SLOW, slow / GOAL_SLOW);
-   printf("%-34s %8.0f %8s %8.0f %8.2f\n", "resident MB at most", largest * 1e-6, "", GOAL_BYTES * 1e-6, largest / GOAL_BYTES);
+   printf("%-34s %8.3f %8s %8.2f %8.2f\n", "rmsnorm, softmax, linear: slowest", small, "", GOAL_SMALL,
+          small / GOAL_SMALL);
+   printf("%-34s %8.3f %8.3f %8.2f %8.2f\n", "median", median, quantile(again, count, 0.5), GOAL_MEDIAN,
+          median / GOAL_MEDIAN);
+   printf("%-34s %8.3f %8.3f %8.2f %8.2f\n", "95th percentile", slow, quantile(again, count, 0.95), GOAL_SLOW,
+          slow / GOAL_SLOW);
+   printf("%-34s %8.0f %8s %8.0f %8.2f\n", "resident MB at most", largest * 1e-6, "", GOAL_BYTES * 1e-6,
+          largest / GOAL_BYTES);
    free(first);
    free(again);
    return failures != 0;

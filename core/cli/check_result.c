@@ -40,10 +40,10 @@ json_t *rkb_check_json(const rkb_checked_t *checked, const rkb_check_result_t *r
       rkb_measurement_record_t record = measurement_record(&result->measurements[i]);
       json_array_append_new(measurements, rkb_measurement_json(&record));
    }
-   return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:b, s:o, s:o}", "file", checked->name, "task", checked->task, "direction",
-                    checked->direction, "standing", result->standing, "reason", result->reason, "tune",
-                    rkb_embedded_json(result->tune), "verified_by_execution", result->verified_by_execution, "verdicts", verdicts,
-                    "measurements", measurements);
+   return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:b, s:o, s:o}", "file", checked->name, "task",
+                    checked->task, "direction", checked->direction, "standing", result->standing, "reason",
+                    result->reason, "tune", rkb_embedded_json(result->tune), "verified_by_execution",
+                    result->verified_by_execution, "verdicts", verdicts, "measurements", measurements);
 }
 
 /* The number that a person looks for first. */
@@ -51,8 +51,8 @@ static void print_objective(const rkb_checked_t *checked, const rkb_check_result
    for (uint32_t i = 0; i < result->measurement_count; i++) {
       const rkb_check_measurement_t *measurement = &result->measurements[i];
       if (!measurement->case_name && strcmp(measurement->name, checked->objective) == 0)
-         printf(", %s = %.6g %s on %s", measurement->name, measurement->value, strcmp(measurement->unit, "1") ? measurement->unit : "",
-                checked->target);
+         printf(", %s = %.6g %s on %s", measurement->name, measurement->value,
+                strcmp(measurement->unit, "1") ? measurement->unit : "", checked->target);
    }
 }
 

@@ -7,7 +7,7 @@
 
 /* The candidate that was checked; borrowed texts. */
 typedef struct rkb_checked {
-   const char *name;      /* its file, or "candidate 17" */
+   const char *name; /* its file, or "candidate 17" */
    const char *source;
    const char *task, *direction;
    const char *objective; /* measurement that the pipeline minimises, or "" */
@@ -15,8 +15,10 @@ typedef struct rkb_checked {
 } rkb_checked_t;
 
 void rkb_print_check(const rkb_checked_t *checked, const rkb_check_result_t *result); /* on standard output */
-json_t *rkb_check_json(const rkb_checked_t *checked, const rkb_check_result_t *result); /* NULL when memory is out */
-rkb_verdict_record_t rkb_check_verdict_record(const rkb_check_verdict_t *verdict);      /* borrows its texts */
+/* NULL when memory is out */
+json_t *rkb_check_json(const rkb_checked_t *checked, const rkb_check_result_t *result);
+/* borrows its texts */
+rkb_verdict_record_t rkb_check_verdict_record(const rkb_check_verdict_t *verdict);
 /* Frees the result; when a job hangs in a thread, leaves the process with code instead. */
 void rkb_check_result_done(rkb_check_result_t *result, int code);
 

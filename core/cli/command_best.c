@@ -10,10 +10,11 @@
 static void print_summary(rkb_archive_t *archive, const rkb_candidate_record_t *best) {
    char *objective = rkb_archive_get_fact(archive, "objective");
    char *tune = rkb_spell_tune(best->tune);
-   fprintf(stderr, "candidate %" PRId64 ": %s = %.6g%s%s\n", best->number, objective ? objective : "objective",
-           best->objective, rkb_objective_unit(best, objective)[0] ? " " : "", rkb_objective_unit(best, objective));
-   fprintf(stderr, "made by %s%s%s; tune: %s\n", best->operator_id, best->note ? ", " : "", best->note ? best->note : "",
-           tune && tune[0] ? tune : "none");
+   fprintf(stderr, "candidate %" PRId64 ": %s = %.6g%s%s\n", best->number,
+           objective ? objective : "objective", best->objective,
+           rkb_objective_unit(best, objective)[0] ? " " : "", rkb_objective_unit(best, objective));
+   fprintf(stderr, "made by %s%s%s; tune: %s\n", best->operator_id, best->note ? ", " : "",
+           best->note ? best->note : "", tune && tune[0] ? tune : "none");
    if (!rkb_was_executed(best))
       fprintf(stderr, "not verified by execution: no stage of this run executed it\n");
    free(tune);
@@ -41,7 +42,8 @@ static int write_kernel(const rkb_candidate_record_t *best, const char *path) {
    return code;
 }
 
-static int tell(rkb_archive_t *archive, const rkb_arguments_t *arguments, const rkb_candidate_record_t *best) {
+static int tell(rkb_archive_t *archive, const rkb_arguments_t *arguments,
+                const rkb_candidate_record_t *best) {
    const char *out = rkb_argument(arguments, "out");
    int code = RKB_EXIT_OK;
    if (rkb_argument_given(arguments, "json"))
@@ -62,10 +64,11 @@ static int tell_none(rkb_archive_t *archive) {
    if (counts.candidates == 0)
       fprintf(stderr, "this run has no finished candidate yet\n");
    else if (counts.accepted == 0)
-      fprintf(stderr, "none of this run's %" PRId64 " candidates was accepted; 'rkb report %s' says why\n", counts.candidates,
-              rkb_archive_directory(archive));
+      fprintf(stderr, "none of this run's %" PRId64 " candidates was accepted; 'rkb report %s' says why\n",
+              counts.candidates, rkb_archive_directory(archive));
    else
-      fprintf(stderr, "%" PRId64 " candidates were accepted, and none has the objective's measurement\n", counts.accepted);
+      fprintf(stderr, "%" PRId64 " candidates were accepted, and none has the objective's measurement\n",
+              counts.accepted);
    return RKB_EXIT_NOTHING;
 }
 
@@ -100,10 +103,11 @@ const rkb_command_t rkb_command_best = {
    .name = "best",
    .arguments = "DIR",
    .summary = "Print a run's best accepted kernel.",
-   .details = "The kernel's text goes to standard output, with its tune assignment written in as the manifest's defaults:\n"
-              "'rkb check' of that file gives what the run found.  A summary goes to standard error.  Only accepted candidates\n"
-              "with the objective's measurement count.  DIR may be a run in progress.\n"
-              "Exit: 0 found, 1 none was accepted or the best was not verified by execution, 2 no such run.\n",
+   .details =
+      "The kernel's text goes to standard output, with its tune assignment written in as the manifest's defaults:\n"
+      "'rkb check' of that file gives what the run found.  A summary goes to standard error.  Only accepted candidates\n"
+      "with the objective's measurement count.  DIR may be a run in progress.\n"
+      "Exit: 0 found, 1 none was accepted or the best was not verified by execution, 2 no such run.\n",
    .options = options,
    .least = 1,
    .most = 1,

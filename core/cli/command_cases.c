@@ -12,14 +12,19 @@
 enum { DRAWN = 4096 };
 
 /* Mean, spread and range of an input's values, from the first of them. */
-static int describe_values(const rkb_inputs_t *inputs, const rkb_tensor_t *tensor, uint32_t index, json_t *out, rkb_error_t *err) {
+static int describe_values(const rkb_inputs_t *inputs, const rkb_tensor_t *tensor, uint32_t index,
+                           json_t *out, rkb_error_t *err) {
    uint64_t count = tensor->elements < DRAWN ? tensor->elements : DRAWN;
    double sum = 0, squares = 0, low = INFINITY, high = -INFINITY;
    char *data = malloc(count * 8 + 8);
-   int status = data ? rkb_task_inputs_fill(inputs, index, 0, count, data, err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   int status = data ? rkb_task_inputs_fill(inputs, index, 0, count, data, err)
+                     : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    for (uint64_t i = 0; i < count && status == RKB_OK; i++) {
-      double value = tensor->dtype == RKB_F32 ? ((float *)data)[i] : tensor->dtype == RKB_I64 ? (double)((int64_t *)data)[i]
-                     : tensor->dtype == RKB_I32 ? ((int32_t *)data)[i] : tensor->dtype == RKB_F64 ? ((double *)data)[i] : NAN;
+      double value = tensor->dtype == RKB_F32   ? ((float *)data)[i]
+                     : tensor->dtype == RKB_I64 ? (double)((int64_t *)data)[i]
+                     : tensor->dtype == RKB_I32 ? ((int32_t *)data)[i]
+                     : tensor->dtype == RKB_F64 ? ((double *)data)[i]
+                                                : NAN;
       sum += value;
       squares += value * value;
       low = fmin(low, value);
@@ -36,12 +41,14 @@ static int describe_values(const rkb_inputs_t *inputs, const rkb_tensor_t *tenso
    return status;
 }
 
-static json_t *tensor_json(const rkb_inputs_t *inputs, const rkb_tensor_t *tensor, uint32_t index, rkb_error_t *err) {
+static json_t *tensor_json(const rkb_inputs_t *inputs, const rkb_tensor_t *tensor, uint32_t index,
+                           rkb_error_t *err) {
    static const char *const roles[] = {"", "in", "out", "inout"};
    json_t *shape = json_array(), *out;
    for (uint32_t i = 0; i < tensor->rank; i++)
       json_array_append_new(shape, json_integer(tensor->shape[i]));
-   out = json_pack("{s:s, s:s, s:s, s:o}", "name", tensor->name, "role", roles[tensor->role], "dtype", rkb_dtype_name(tensor->dtype), "shape", shape);
+   out = json_pack("{s:s, s:s, s:s, s:o}", "name", tensor->name, "role", roles[tensor->role], "dtype",
+                   rkb_dtype_name(tensor->dtype), "shape", shape);
    if (out && tensor->role != RKB_OUT && describe_values(inputs, tensor, index, out, err) != RKB_OK) {
       json_decref(out);
       return NULL;
@@ -62,8 +69,8 @@ static json_t *case_json(const rkb_task_t *task, const rkb_case_t *c, rkb_error_
    for (uint32_t i = 0; i < c->attribute_count; i++)
       json_object_set_new(settings, c->attributes[i].name, json_real(c->attributes[i].value));
    rkb_task_inputs_free(inputs);
-   json_t *out = json_pack("{s:s, s:o, s:o, s:f, s:f}", "name", c->name, "tensors", tensors, "settings", settings, "operations",
-                           c->operations, "bytes", c->bytes);
+   json_t *out = json_pack("{s:s, s:o, s:o, s:f, s:f}", "name", c->name, "tensors", tensors, "settings",
+                           settings, "operations", c->operations, "bytes", c->bytes);
    if (!whole) {
       json_decref(out);
       return NULL;
@@ -77,7 +84,8 @@ static int run(const rkb_arguments_t *arguments) {
    const rkb_case_t *c;
    int code = RKB_EXIT_OK;
    rkb_problems_init(&problems);
-   rkb_task_t *task = rkb_task_load(rkb_positional(arguments, 0), rkb_argument(arguments, "direction"), 0, &problems);
+   rkb_task_t *task =
+      rkb_task_load(rkb_positional(arguments, 0), rkb_argument(arguments, "direction"), 0, &problems);
    if (!task) {
       rkb_text_t text;
       rkb_text_init(&text, 1 << 16);
@@ -93,8 +101,9 @@ static int run(const rkb_arguments_t *arguments) {
          code = rkb_say_error(&err);
    const rkb_task_info_t *info = rkb_task_info(task);
    if (code == RKB_EXIT_OK)
-      code = rkb_print_json(json_pack("{s:s, s:s, s:s, s:s, s:s, s:o}", "task", info->name, "direction", info->direction, "precision",
-                                      info->precision, "hash", rkb_task_hash(task), "directory", info->directory, "cases", cases));
+      code = rkb_print_json(json_pack("{s:s, s:s, s:s, s:s, s:s, s:o}", "task", info->name, "direction",
+                                      info->direction, "precision", info->precision, "hash",
+                                      rkb_task_hash(task), "directory", info->directory, "cases", cases));
    else
       json_decref(cases);
    rkb_task_free(task);
@@ -111,8 +120,9 @@ const rkb_command_t rkb_command_cases = {
    .name = "cases",
    .arguments = "TASK",
    .summary = "Print the bench cases of a task as JSON.",
-   .details = "Shapes, dims and attributes, least traffic and arithmetic, and how each input's values are spread: what the\n"
-              "program that times PyTorch reads.\n",
+   .details =
+      "Shapes, dims and attributes, least traffic and arithmetic, and how each input's values are spread: what the\n"
+      "program that times PyTorch reads.\n",
    .options = options,
    .least = 1,
    .most = 1,

@@ -21,7 +21,8 @@ static int exit_of(const rkb_check_result_t *result, bool strict) {
 
 /* The command that gives this result again: the check is deterministic. */
 static void print_again(const rkb_arguments_t *arguments, const rkb_candidate_file_t *file) {
-   static const char *const passed[] = {"task", "direction", "target", "pipeline", "set", "plugin-path", "tune"};
+   static const char *const passed[] = {"task", "direction",   "target", "pipeline",
+                                        "set",  "plugin-path", "tune"};
    printf("    again    rkb check");
    for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
       const char *const *values = rkb_argument_list(arguments, passed[i]);
@@ -31,9 +32,10 @@ static void print_again(const rkb_arguments_t *arguments, const rkb_candidate_fi
    printf(" %s\n", file->path);
 }
 
-static int check(const rkb_arguments_t *arguments, const rkb_candidate_file_t *file, rkb_pipeline_t *pipeline, rkb_log_t *log) {
-   const rkb_check_options_t options = {.name = file->path, .source = file->source, .tune = file->tune, .log = log,
-                                        .catch_signals = true};
+static int check(const rkb_arguments_t *arguments, const rkb_candidate_file_t *file, rkb_pipeline_t *pipeline,
+                 rkb_log_t *log) {
+   const rkb_check_options_t options = {
+      .name = file->path, .source = file->source, .tune = file->tune, .log = log, .catch_signals = true};
    rkb_check_result_t *result = NULL;
    rkb_error_t err;
    int code;
@@ -42,8 +44,11 @@ static int check(const rkb_arguments_t *arguments, const rkb_candidate_file_t *f
       return err.status == RKB_ERR_CANCELLED ? RKB_EXIT_INTERRUPTED : RKB_EXIT_BROKEN;
    }
    code = exit_of(result, rkb_argument_given(arguments, "strict"));
-   const rkb_checked_t checked = {.name = file->path, .source = file->source, .task = rkb_task_info(file->task)->name,
-                                  .direction = file->manifest->direction, .objective = rkb_pipeline_facts(pipeline).objective,
+   const rkb_checked_t checked = {.name = file->path,
+                                  .source = file->source,
+                                  .task = rkb_task_info(file->task)->name,
+                                  .direction = file->manifest->direction,
+                                  .objective = rkb_pipeline_facts(pipeline).objective,
                                   .target = rkb_pipeline_facts(pipeline).target};
    if (rkb_argument_given(arguments, "json")) {
       rkb_print_json(rkb_check_json(&checked, result));
@@ -61,7 +66,8 @@ static rkb_pipeline_t *open_screen(const rkb_arguments_t *arguments, const rkb_c
    char *path = named ? strdup(named) : rkb_find_data("pipelines/stock.yaml");
    rkb_pipeline_t *pipeline = NULL;
    if (path)
-      pipeline = rkb_open_pipeline_for(arguments, path, rkb_task_info(file->task)->directory, file->manifest->direction);
+      pipeline = rkb_open_pipeline_for(arguments, path, rkb_task_info(file->task)->directory,
+                                       file->manifest->direction);
    else
       fprintf(stderr, "pipelines/stock.yaml is not installed; name a pipeline with --pipeline FILE\n");
    free(path);
@@ -111,9 +117,10 @@ const rkb_command_t rkb_command_check = {
    .name = "check",
    .arguments = "FILE.cu",
    .summary = "Screen one candidate: is it right, and how fast will it be.",
-   .details = "Without --task the task is tasks/<manifest's task>, looked for upwards from the file.\n"
-              "Exit: 0 accept (or suspect), 1 reject (or suspect with --strict), 2 usage or unreadable file, 3 unknown or a\n"
-              "broken tool.\n",
+   .details =
+      "Without --task the task is tasks/<manifest's task>, looked for upwards from the file.\n"
+      "Exit: 0 accept (or suspect), 1 reject (or suspect with --strict), 2 usage or unreadable file, 3 unknown or a\n"
+      "broken tool.\n",
    .options = options,
    .least = 1,
    .most = 1,

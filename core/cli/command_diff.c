@@ -36,10 +36,11 @@ static int run(const rkb_arguments_t *arguments) {
    }
    if (result.differences > limit)
       printf("and %" PRId64 " more\n", result.differences - limit);
-   printf("%" PRId64 " difference%s in %" PRId64 " rows", result.differences, result.differences == 1 ? "" : "s",
-          result.compared);
+   printf("%" PRId64 " difference%s in %" PRId64 " rows", result.differences,
+          result.differences == 1 ? "" : "s", result.compared);
    if (result.left_out > 0)
-      printf("; %" PRId64 " rows from stages that promise no reproducibility were not compared", result.left_out);
+      printf("; %" PRId64 " rows from stages that promise no reproducibility were not compared",
+             result.left_out);
    printf("\n");
    code = result.differences == 0 ? RKB_EXIT_OK : RKB_EXIT_NOTHING;
 
@@ -59,9 +60,10 @@ const rkb_command_t rkb_command_diff = {
    .name = "diff",
    .arguments = "DIR DIR",
    .summary = "Compare two runs without times.",
-   .details = "Compares requests, candidates, verdicts, measurements and the strategy's dialogue; times, paths and what comes\n"
-              "from stages that promise no reproducibility are left out, and the last are counted.\n"
-              "Exit: 0 equal, 1 different, 2 no such run.\n",
+   .details =
+      "Compares requests, candidates, verdicts, measurements and the strategy's dialogue; times, paths and what comes\n"
+      "from stages that promise no reproducibility are left out, and the last are counted.\n"
+      "Exit: 0 equal, 1 different, 2 no such run.\n",
    .options = options,
    .least = 2,
    .most = 2,

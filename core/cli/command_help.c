@@ -19,19 +19,21 @@ static void print_stage(const rkb_stage_t *stage, const rkb_registry_object_t *o
    print_names("accepts", stage->accepts);
    print_names("emits", stage->emits);
    print_names("measures", stage->measures);
-   printf("%-10s%s%s%s%s%s%s\n", "is", stage->flags & RKB_STAGE_DETERMINISTIC ? " deterministic" : " not deterministic",
+   printf("%-10s%s%s%s%s%s%s\n", "is",
+          stage->flags & RKB_STAGE_DETERMINISTIC ? " deterministic" : " not deterministic",
           stage->flags & RKB_STAGE_EXECUTES ? ", executes the candidate" : "",
           stage->flags & RKB_STAGE_NEEDS_BUILD ? ", needs the build" : "",
           stage->flags & RKB_STAGE_EXCLUSIVE_GPU ? ", needs a GPU of its own" : "",
           stage->flags & RKB_STAGE_WAITS ? ", mostly waits" : "",
           stage->flags & RKB_STAGE_SERIAL ? ", one job at a time" : "");
-   printf("%-10s %s %s\n\noptions%s\n", "from", object->plugin->version, object->path, stage->option_count ? "" : ": none");
+   printf("%-10s %s %s\n\noptions%s\n", "from", object->plugin->version, object->path,
+          stage->option_count ? "" : ": none");
    rkb_print_options(stage->options, stage->option_count, stage->option_size);
 }
 
 static void print_strategy(const rkb_strategy_t *strategy, const rkb_registry_object_t *object) {
-   printf("%s\n%s\n\n%-10s %s\n%-10s %s %s\n\noptions%s\n", strategy->id, strategy->summary, "kind", "strategy", "from",
-          object->plugin->version, object->path, strategy->option_count ? "" : ": none");
+   printf("%s\n%s\n\n%-10s %s\n%-10s %s %s\n\noptions%s\n", strategy->id, strategy->summary, "kind",
+          "strategy", "from", object->plugin->version, object->path, strategy->option_count ? "" : ": none");
    rkb_print_options(strategy->options, strategy->option_count, strategy->option_size);
 }
 
@@ -75,7 +77,8 @@ static int run(const rkb_arguments_t *arguments) {
 
 static const rkb_cli_option_t options[] = {
    {"plugin-path", "PATH", "Look for plugins in this file or directory too.", true},
-   {"reference", NULL, "Print the options of every stage as Markdown (docs/options.md is made from it).", false},
+   {"reference", NULL, "Print the options of every stage as Markdown (docs/options.md is made from it).",
+    false},
    {NULL, NULL, NULL, false},
 };
 

@@ -41,16 +41,22 @@ static int compare(const rkb_candidate_record_t *candidate, const rkb_check_resu
    return different == 0 && compared > 0 ? RKB_EXIT_OK : RKB_EXIT_NOTHING;
 }
 
-static int replay(const rkb_arguments_t *arguments, rkb_pipeline_t *pipeline, const rkb_candidate_record_t *candidate,
-                  rkb_log_t *log) {
+static int replay(const rkb_arguments_t *arguments, rkb_pipeline_t *pipeline,
+                  const rkb_candidate_record_t *candidate, rkb_log_t *log) {
    char name[48];
    rkb_check_result_t *result = NULL;
    rkb_error_t err;
-   const rkb_check_options_t options = {.name = name, .source = candidate->source, .tune = candidate->tune, .log = log,
-                                        .catch_signals = true, .section = candidate->section, .request = candidate->request,
+   const rkb_check_options_t options = {.name = name,
+                                        .source = candidate->source,
+                                        .tune = candidate->tune,
+                                        .log = log,
+                                        .catch_signals = true,
+                                        .section = candidate->section,
+                                        .request = candidate->request,
                                         .child = candidate->child};
    const rkb_pipeline_facts_t facts = rkb_pipeline_facts(pipeline);
-   const rkb_checked_t checked = {name, candidate->source, candidate->task, candidate->direction, facts.objective, facts.target};
+   const rkb_checked_t checked = {
+      name, candidate->source, candidate->task, candidate->direction, facts.objective, facts.target};
    snprintf(name, sizeof name, "candidate %" PRId64, candidate->number);
    if (rkb_check(pipeline, &options, &result, &err) != RKB_OK) {
       rkb_say_error(&err);
@@ -65,7 +71,8 @@ static int replay(const rkb_arguments_t *arguments, rkb_pipeline_t *pipeline, co
    return code;
 }
 
-static int replay_candidate(const rkb_arguments_t *arguments, const rkb_candidate_record_t *candidate, const char *directory) {
+static int replay_candidate(const rkb_arguments_t *arguments, const rkb_candidate_record_t *candidate,
+                            const char *directory) {
    rkb_log_t *log = NULL;
    rkb_error_t err;
    int code = RKB_EXIT_USAGE;
@@ -112,8 +119,9 @@ const rkb_command_t rkb_command_replay = {
    .name = "replay",
    .arguments = "DIR ID",
    .summary = "Screen a run's candidate again and compare with what the run found.",
-   .details = "The run's own pipeline, seed and random streams are used; --task when the task has moved since.\n"
-              "Exit: 0 the same verdicts and evidence, 1 different, 2 no such run or candidate, 3 a broken tool.\n",
+   .details =
+      "The run's own pipeline, seed and random streams are used; --task when the task has moved since.\n"
+      "Exit: 0 the same verdicts and evidence, 1 different, 2 no such run or candidate, 3 a broken tool.\n",
    .options = options,
    .least = 2,
    .most = 2,

@@ -11,12 +11,13 @@ static void print_parents(const rkb_candidate_record_t *candidate) {
       printf("%-12s %" PRId64 "\n", candidate->parents[i].role, candidate->parents[i].number);
 }
 
-static void print_candidate(const rkb_candidate_record_t *candidate, const char *objective, bool with_source) {
+static void print_candidate(const rkb_candidate_record_t *candidate, const char *objective,
+                            bool with_source) {
    char *tune = rkb_spell_tune(candidate->tune), name[48];
    const rkb_evidence_source_t source = {name, candidate->source};
    snprintf(name, sizeof name, "candidate %" PRId64, candidate->number);
-   printf("candidate %" PRId64 "  %s%s%s\n", candidate->number, candidate->standing, candidate->reason[0] ? "  " : "",
-          candidate->reason);
+   printf("candidate %" PRId64 "  %s%s%s\n", candidate->number, candidate->standing,
+          candidate->reason[0] ? "  " : "", candidate->reason);
    printf("%-12s %s %s\n", "task", candidate->task, candidate->direction);
    printf("%-12s %s, %s request %" PRId64 "\n", "made by", candidate->operator_id,
           candidate->section == RKB_SECTION_PROPOSE ? "propose" : "search", candidate->request);
@@ -56,7 +57,8 @@ static int show_candidate(rkb_archive_t *archive, const rkb_arguments_t *argumen
    } else {
       char *objective = rkb_archive_get_fact(archive, "objective");
       print_candidate(candidate, objective, rkb_argument_given(arguments, "source"));
-      fprintf(stderr, "screen it again: rkb replay %s %" PRId64 "\n", rkb_positional(arguments, 0), candidate->number);
+      fprintf(stderr, "screen it again: rkb replay %s %" PRId64 "\n", rkb_positional(arguments, 0),
+              candidate->number);
       free(objective);
    }
    rkb_candidate_record_free(candidate);
@@ -72,8 +74,9 @@ static int list_candidate(rkb_archive_t *archive, int64_t number, rkb_error_t *e
    if (candidate->has_objective)
       snprintf(objective, sizeof objective, "%.6g", candidate->objective);
    tune = rkb_spell_tune(candidate->tune);
-   printf("%6" PRId64 "  %-8s %12s  %-12s %-28s %s\n", number, candidate->standing, objective, candidate->operator_id,
-          candidate->duplicate_of ? "duplicate" : candidate->reason, tune ? tune : "");
+   printf("%6" PRId64 "  %-8s %12s  %-12s %-28s %s\n", number, candidate->standing, objective,
+          candidate->operator_id, candidate->duplicate_of ? "duplicate" : candidate->reason,
+          tune ? tune : "");
    free(tune);
    rkb_candidate_record_free(candidate);
    return RKB_OK;
@@ -94,8 +97,8 @@ static int show_run(rkb_archive_t *archive, const rkb_arguments_t *arguments) {
       }
    } else if (status == RKB_OK) {
       char *objective = rkb_archive_get_fact(archive, "objective");
-      printf("%6s  %-8s %12s  %-12s %-28s %s\n", "number", "standing", objective && objective[0] ? objective : "objective",
-             "made by", "reason", "tune");
+      printf("%6s  %-8s %12s  %-12s %-28s %s\n", "number", "standing",
+             objective && objective[0] ? objective : "objective", "made by", "reason", "tune");
       free(objective);
       for (uint32_t i = 0; status == RKB_OK && i < count; i++)
          status = list_candidate(archive, numbers[i], &err);

@@ -85,7 +85,9 @@ static int run(const rkb_arguments_t *arguments) {
 static const rkb_cli_option_t options[] = {
    {"out", "DIR", "import: The task directory to make; it must not exist.", false},
    {"dim", "NAME=TENSOR:AXIS", "import: Make this size a dim; may be repeated, also for one name.", true},
-   {"python", "PROGRAM", "import: The Python that has PyTorch (default: $RKB_PYTHON, else the first of python3, /usr/bin/python3).", false},
+   {"python", "PROGRAM",
+    "import: The Python that has PyTorch (default: $RKB_PYTHON, else the first of python3, /usr/bin/python3).",
+    false},
    {"json", NULL, "filter: Print JSON.", false},
    {NULL, NULL, NULL, false},
 };

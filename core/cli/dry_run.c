@@ -81,16 +81,18 @@ int rkb_dry_run(const rkb_pipeline_t *pipeline) {
    rkb_pipeline_facts_t facts = rkb_pipeline_facts(pipeline);
    bool complete = true;
    printf("%s: %s %s%s%s, seed %" PRIu64 ", minimises %s\n", rkb_pipeline_name(pipeline),
-          facts.task[0] ? facts.task : "no task", facts.direction, facts.target[0] ? " on " : "", facts.target, facts.seed,
-          facts.objective[0] ? facts.objective : "nothing");
+          facts.task[0] ? facts.task : "no task", facts.direction, facts.target[0] ? " on " : "",
+          facts.target, facts.seed, facts.objective[0] ? facts.objective : "nothing");
    print_graph(pipeline);
    if (facts.window > 0)
       printf("  %u requests in flight\n", facts.window);
    if (facts.promote_of > 0)
-      printf("  of every %u requests the best %u by %s are evaluated\n", facts.promote_of, facts.promote_keep, facts.promote_by);
+      printf("  of every %u requests the best %u by %s are evaluated\n", facts.promote_of, facts.promote_keep,
+             facts.promote_by);
    print_limits(&facts);
    if (!facts.verified_by_execution)
-      printf("no stage executes candidates: the best will not be verified by execution, and the exit code will be 1\n");
+      printf(
+         "no stage executes candidates: the best will not be verified by execution, and the exit code will be 1\n");
    if (has_flag(pipeline, RKB_STAGE_NEEDS_BUILD))
       complete = look_for(RKB_TOOL_COMPILER) && complete;
    if (has_flag(pipeline, RKB_STAGE_EXCLUSIVE_GPU))

@@ -82,7 +82,8 @@ static void print_source_line(const char *text, long line) {
       return;
    text += strspn(text, " \t");
    size_t length = strcspn(text, "\r\n");
-   printf("   %.*s%s", (int)(length < MAX_SOURCE_LINE ? length : MAX_SOURCE_LINE), text, length > MAX_SOURCE_LINE ? "..." : "");
+   printf("   %.*s%s", (int)(length < MAX_SOURCE_LINE ? length : MAX_SOURCE_LINE), text,
+          length > MAX_SOURCE_LINE ? "..." : "");
 }
 
 static void print_where(const json_t *evidence, const rkb_evidence_source_t *source) {
@@ -113,7 +114,8 @@ static bool print_triple(const json_t *evidence, const char *label, const char *
    if (json_array_size(triple) != 3)
       return false;
    printf("%s (%lld, %lld, %lld)", label, (long long)json_integer_value(json_array_get(triple, 0)),
-          (long long)json_integer_value(json_array_get(triple, 1)), (long long)json_integer_value(json_array_get(triple, 2)));
+          (long long)json_integer_value(json_array_get(triple, 1)),
+          (long long)json_integer_value(json_array_get(triple, 2)));
    return true;
 }
 
@@ -162,11 +164,13 @@ static void print_values(const json_t *evidence) {
    if (!json_object_get(evidence, "got") || !json_object_get(evidence, "want"))
       return;
    number_of(evidence, "element", &element);
-   printf("    value    %s[%.0f] is %s, should be %s", text_of(evidence, "buffer") ? text_of(evidence, "buffer") : "output", element,
-          spell(json_object_get(evidence, "got"), got, sizeof got), spell(json_object_get(evidence, "want"), want, sizeof want));
+   printf("    value    %s[%.0f] is %s, should be %s",
+          text_of(evidence, "buffer") ? text_of(evidence, "buffer") : "output", element,
+          spell(json_object_get(evidence, "got"), got, sizeof got),
+          spell(json_object_get(evidence, "want"), want, sizeof want));
    if (json_object_get(evidence, "bound"))
-      printf(" within %s%s%s%s", spell(json_object_get(evidence, "bound"), bound, sizeof bound), name ? " (" : "", name ? name : "",
-             name ? " bound)" : "");
+      printf(" within %s%s%s%s", spell(json_object_get(evidence, "bound"), bound, sizeof bound),
+             name ? " (" : "", name ? name : "", name ? " bound)" : "");
    if (number_of(evidence, "outside", &outside) && outside > 1)
       printf("; %.0f elements are outside", outside);
    if (fault && strcmp(fault, "logic") == 0)
@@ -198,7 +202,8 @@ static bool is_understood(const json_t *evidence) {
 /* The evidence's own sentence is the message without the place and the inputs, which have lines of their own. */
 void rkb_print_evidence(const rkb_verdict_record_t *verdict, const rkb_evidence_source_t *source) {
    rkb_error_t err;
-   json_t *evidence = verdict->evidence ? rkb_json_parse(verdict->evidence, strlen(verdict->evidence), &err) : NULL;
+   json_t *evidence =
+      verdict->evidence ? rkb_json_parse(verdict->evidence, strlen(verdict->evidence), &err) : NULL;
    const char *sentence = evidence ? text_of(evidence, "message") : NULL;
    bool values = json_object_get(evidence, "got") && json_object_get(evidence, "want");
    if (!values && (sentence || verdict->message[0]))

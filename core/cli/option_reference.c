@@ -11,10 +11,18 @@
 enum { MAX_DEPTH = 3, MAX_PHRASE = 2048, MAX_ENTRIES = 4096 };
 
 static const char *const type_names[] = {
-   [RKB_OPT_BOOL] = "true or false", [RKB_OPT_INT] = "integer",       [RKB_OPT_REAL] = "number",
-   [RKB_OPT_STRING] = "text",        [RKB_OPT_PATH] = "path",         [RKB_OPT_DURATION] = "duration",
-   [RKB_OPT_BYTES] = "bytes",        [RKB_OPT_ENUM] = "one of",       [RKB_OPT_STRINGS] = "list of texts",
-   [RKB_OPT_PROMPT] = "prompt file", [RKB_OPT_MODEL] = "model name",  [RKB_OPT_TABLE] = "mapping",
+   [RKB_OPT_BOOL] = "true or false",
+   [RKB_OPT_INT] = "integer",
+   [RKB_OPT_REAL] = "number",
+   [RKB_OPT_STRING] = "text",
+   [RKB_OPT_PATH] = "path",
+   [RKB_OPT_DURATION] = "duration",
+   [RKB_OPT_BYTES] = "bytes",
+   [RKB_OPT_ENUM] = "one of",
+   [RKB_OPT_STRINGS] = "list of texts",
+   [RKB_OPT_PROMPT] = "prompt file",
+   [RKB_OPT_MODEL] = "model name",
+   [RKB_OPT_TABLE] = "mapping",
    [RKB_OPT_TABLES] = "list of mappings",
 };
 
@@ -33,7 +41,8 @@ static void spell_bound(const rkb_option_t *option, double bound, rkb_text_t *ou
 static void spell_option(const rkb_option_t *option, rkb_text_t *out) {
    bool known = option->type < sizeof type_names / sizeof type_names[0] && type_names[option->type];
    rkb_text_add(out, known ? type_names[option->type] : "?");
-   for (const char *const *choice = option->choices; option->type == RKB_OPT_ENUM && choice && *choice; choice++)
+   for (const char *const *choice = option->choices; option->type == RKB_OPT_ENUM && choice && *choice;
+        choice++)
       rkb_text_format(out, "%s %s", choice == option->choices ? "" : ",", *choice);
    if (option->min != option->max) {
       rkb_text_add(out, ", ");
@@ -59,7 +68,8 @@ static void print_option(const rkb_option_t *option, int indent) {
    rkb_text_t phrase;
    rkb_text_init(&phrase, MAX_PHRASE);
    spell_option(option, &phrase);
-   printf("%*s%s: %s\n%*s%s\n", indent, "", option->name, rkb_text_get(&phrase), indent + 4, "", option->help ? option->help : "");
+   printf("%*s%s: %s\n%*s%s\n", indent, "", option->name, rkb_text_get(&phrase), indent + 4, "",
+          option->help ? option->help : "");
    rkb_text_free(&phrase);
 }
 
@@ -97,13 +107,23 @@ static uint32_t collect(const rkb_registry_t *registry, reference_entry_t *list)
    for (uint32_t i = 0; i < rkb_registry_count(registry); i++) {
       const rkb_plugin_t *plugin = rkb_registry_at(registry, i)->plugin;
       for (const rkb_stage_t *const *at = plugin->stages; at && *at && count < MAX_ENTRIES; at++)
-         list[count++] = (reference_entry_t){.id = (*at)->id, .summary = (*at)->summary, .measures = (*at)->measures,
-                                             .kind = (*at)->kind, .flags = (*at)->flags, .options = (*at)->options,
-                                             .option_count = (*at)->option_count, .option_size = (*at)->option_size};
-      for (const rkb_strategy_t *const *at = RKB_HAS(plugin, strategies) ? plugin->strategies : NULL; at && *at && count < MAX_ENTRIES; at++)
-         list[count++] = (reference_entry_t){.id = (*at)->id, .summary = (*at)->summary, .kind = RKB_STRATEGY,
-                                             .flags = RKB_STAGE_DETERMINISTIC, .options = (*at)->options,
-                                             .option_count = (*at)->option_count, .option_size = (*at)->option_size};
+         list[count++] = (reference_entry_t){.id = (*at)->id,
+                                             .summary = (*at)->summary,
+                                             .measures = (*at)->measures,
+                                             .kind = (*at)->kind,
+                                             .flags = (*at)->flags,
+                                             .options = (*at)->options,
+                                             .option_count = (*at)->option_count,
+                                             .option_size = (*at)->option_size};
+      for (const rkb_strategy_t *const *at = RKB_HAS(plugin, strategies) ? plugin->strategies : NULL;
+           at && *at && count < MAX_ENTRIES; at++)
+         list[count++] = (reference_entry_t){.id = (*at)->id,
+                                             .summary = (*at)->summary,
+                                             .kind = RKB_STRATEGY,
+                                             .flags = RKB_STAGE_DETERMINISTIC,
+                                             .options = (*at)->options,
+                                             .option_count = (*at)->option_count,
+                                             .option_size = (*at)->option_size};
    }
    qsort(list, count, sizeof *list, by_kind_and_id);
    return count;
@@ -115,7 +135,8 @@ static void print_cell(const char *text) {
       printf(*text == '|' ? "\\|" : "%c", *text);
 }
 
-static void print_rows(const rkb_option_t *options, uint32_t count, uint32_t size, const char *above, int depth) {
+static void print_rows(const rkb_option_t *options, uint32_t count, uint32_t size, const char *above,
+                       int depth) {
    for (uint32_t i = 0; i < count; i++) {
       const rkb_option_t *option = option_at(options, size, i);
       char name[256];
@@ -160,9 +181,10 @@ int rkb_print_option_reference(const rkb_registry_t *registry) {
       fprintf(stderr, "out of memory\n");
       return RKB_EXIT_BROKEN;
    }
-   printf("# Stages and their options\n\n"
-          "Made by `ninja docs` from the plugins' own tables; `rkb help STAGE` prints the same. Every option is written under\n"
-          "`with:` of its entry, and can be set from the command line: `--set screen.machine.with.trials=4`.\n");
+   printf(
+      "# Stages and their options\n\n"
+      "Made by `ninja docs` from the plugins' own tables; `rkb help STAGE` prints the same. Every option is written under\n"
+      "`with:` of its entry, and can be set from the command line: `--set screen.machine.with.trials=4`.\n");
    for (uint32_t i = 0; i < count; i++) {
       if (list[i].kind != kind)
          printf("\n## Kind: %s\n", rkb_kind_name(list[i].kind));

@@ -27,7 +27,8 @@ static const char *ending_name(uint32_t ending) {
 }
 
 bool rkb_outcome_resumable(const rkb_outcome_t *outcome) {
-   return outcome->ending == RKB_ENDED_WALL || outcome->ending == RKB_ENDED_COST || outcome->ending == RKB_ENDED_INTERRUPTED;
+   return outcome->ending == RKB_ENDED_WALL || outcome->ending == RKB_ENDED_COST ||
+          outcome->ending == RKB_ENDED_INTERRUPTED;
 }
 
 int rkb_outcome_exit(const rkb_outcome_t *outcome) {
@@ -38,8 +39,9 @@ int rkb_outcome_exit(const rkb_outcome_t *outcome) {
 
 static void print_best(const rkb_outcome_t *outcome, const char *objective) {
    if (outcome->best == 0) {
-      printf("%s\n", outcome->accepted > 0 ? "candidates were accepted, but none has the objective's measurement"
-                                           : "no candidate was accepted");
+      printf("%s\n", outcome->accepted > 0
+                        ? "candidates were accepted, but none has the objective's measurement"
+                        : "no candidate was accepted");
       return;
    }
    printf("best: candidate %" PRId64, outcome->best);
@@ -59,8 +61,8 @@ void rkb_print_outcome(const rkb_outcome_t *outcome, const char *objective, cons
    char time[32];
    rkb_format_duration((uint64_t)(outcome->seconds * 1e9), time, sizeof time);
    print_best(outcome, objective);
-   printf("%" PRIu64 " candidates in %s: %" PRIu64 " accepted, %" PRIu64 " suspect, %" PRIu64 " unknown, %" PRIu64
-          " rejected; %" PRIu64 " duplicates besides\n",
+   printf("%" PRIu64 " candidates in %s: %" PRIu64 " accepted, %" PRIu64 " suspect, %" PRIu64
+          " unknown, %" PRIu64 " rejected; %" PRIu64 " duplicates besides\n",
           outcome->candidates, time, outcome->accepted, outcome->suspect, outcome->unknown, outcome->rejected,
           outcome->duplicates);
    printf("ended: %s\n", outcome->reason);
@@ -72,20 +74,22 @@ void rkb_print_next_steps(const rkb_outcome_t *outcome, const char *directory) {
       fprintf(stderr, "go on with: rkb-run --resume %s\n", directory);
    fprintf(stderr, "what happened: rkb report %s\n", directory);
    if (outcome->best > 0)
-      fprintf(stderr, "the kernel: rkb best %s --out best.cu; all about it: rkb show %s %" PRId64 "\n", directory, directory,
-              outcome->best);
+      fprintf(stderr, "the kernel: rkb best %s --out best.cu; all about it: rkb show %s %" PRId64 "\n",
+              directory, directory, outcome->best);
 }
 
 int rkb_print_outcome_json(const rkb_outcome_t *outcome, const char *objective, const char *directory) {
-   json_t *counts = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "candidates", (json_int_t)outcome->candidates,
-                              "duplicates", (json_int_t)outcome->duplicates, "accepted", (json_int_t)outcome->accepted,
-                              "suspect", (json_int_t)outcome->suspect, "unknown", (json_int_t)outcome->unknown, "rejected",
-                              (json_int_t)outcome->rejected, "told", (json_int_t)outcome->told);
+   json_t *counts =
+      json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "candidates", (json_int_t)outcome->candidates,
+                "duplicates", (json_int_t)outcome->duplicates, "accepted", (json_int_t)outcome->accepted,
+                "suspect", (json_int_t)outcome->suspect, "unknown", (json_int_t)outcome->unknown, "rejected",
+                (json_int_t)outcome->rejected, "told", (json_int_t)outcome->told);
    return rkb_print_json(json_pack(
-      "{s:s, s:s, s:b, s:o, s:s, s:o, s:o, s:b, s:o, s:f, s:s}", "ending", ending_name(outcome->ending), "reason",
-      outcome->reason, "resumable", rkb_outcome_resumable(outcome), "best",
+      "{s:s, s:s, s:b, s:o, s:s, s:o, s:o, s:b, s:o, s:f, s:s}", "ending", ending_name(outcome->ending),
+      "reason", outcome->reason, "resumable", rkb_outcome_resumable(outcome), "best",
       outcome->best ? json_integer(outcome->best) : json_null(), "objective", objective, "value",
       outcome->has_objective ? rkb_json_number(outcome->objective) : json_null(), "first_value",
-      isfinite(outcome->first_objective) ? json_real(outcome->first_objective) : json_null(), "verified_by_execution",
-      outcome->verified_by_execution, "counts", counts, "seconds", outcome->seconds, "run", directory));
+      isfinite(outcome->first_objective) ? json_real(outcome->first_objective) : json_null(),
+      "verified_by_execution", outcome->verified_by_execution, "counts", counts, "seconds", outcome->seconds,
+      "run", directory));
 }

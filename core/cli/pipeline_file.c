@@ -17,10 +17,12 @@ void rkb_say_problems(rkb_problems_t *problems) {
 }
 
 rkb_pipeline_t *rkb_open_pipeline(const rkb_arguments_t *arguments, const char *path) {
-   return rkb_open_pipeline_for(arguments, path, rkb_argument(arguments, "task"), rkb_argument(arguments, "direction"));
+   return rkb_open_pipeline_for(arguments, path, rkb_argument(arguments, "task"),
+                                rkb_argument(arguments, "direction"));
 }
 
-rkb_pipeline_t *rkb_open_pipeline_for(const rkb_arguments_t *arguments, const char *path, const char *task, const char *direction) {
+rkb_pipeline_t *rkb_open_pipeline_for(const rkb_arguments_t *arguments, const char *path, const char *task,
+                                      const char *direction) {
    const rkb_pipeline_options_t options = {.path = path,
                                            .task = task,
                                            .direction = direction,

@@ -6,17 +6,19 @@
 #include "engine/engine.h"
 
 /* Rows for a command's option table, read by rkb_open_pipeline. */
-#define RKB_PIPELINE_OPTIONS                                                                                          \
-   {"task", "DIR", "Use this task directory instead of the pipeline's.", false},                                      \
-   {"direction", "D", "forward or backward, instead of the pipeline's.", false},                                      \
-   {"target", "PROFILE", "Device profile, instead of the pipeline's.", false},                                        \
-   {"set", "PATH=VALUE", "Change one value of the pipeline, e.g. screen.machine.with.trials=4.", true},               \
-   {"plugin-path", "PATH", "Look for plugins in this file or directory too.", true}
+#define RKB_PIPELINE_OPTIONS                                                                                 \
+   {"task", "DIR", "Use this task directory instead of the pipeline's.", false},                             \
+      {"direction", "D", "forward or backward, instead of the pipeline's.", false},                          \
+      {"target", "PROFILE", "Device profile, instead of the pipeline's.", false},                            \
+      {"set", "PATH=VALUE", "Change one value of the pipeline, e.g. screen.machine.with.trials=4.", true}, { \
+      "plugin-path", "PATH", "Look for plugins in this file or directory too.", true                         \
+   }
 
 /* Prints every problem to standard error; NULL when there is an error among them. */
 rkb_pipeline_t *rkb_open_pipeline(const rkb_arguments_t *arguments, const char *path);
 /* The same with another task directory and direction. */
-rkb_pipeline_t *rkb_open_pipeline_for(const rkb_arguments_t *arguments, const char *path, const char *task, const char *direction);
+rkb_pipeline_t *rkb_open_pipeline_for(const rkb_arguments_t *arguments, const char *path, const char *task,
+                                      const char *direction);
 /* Prints what was collected to standard error and frees it. */
 void rkb_say_problems(rkb_problems_t *problems);
 /* A name of a section, as in the file: "screen". */

@@ -5,7 +5,8 @@
 #include <string.h>
 #include "base/json.h"
 
-bool rkb_limiter_of(const char *detail, char *kernel, size_t kernel_size, char *sentence, size_t sentence_size) {
+bool rkb_limiter_of(const char *detail, char *kernel, size_t kernel_size, char *sentence,
+                    size_t sentence_size) {
    rkb_error_t err;
    double longest = -1;
    size_t index;
@@ -25,7 +26,8 @@ bool rkb_limiter_of(const char *detail, char *kernel, size_t kernel_size, char *
    return longest >= 0;
 }
 
-bool rkb_limiter_of_candidate(const rkb_candidate_record_t *candidate, const char *name, char *sentence, size_t size) {
+bool rkb_limiter_of_candidate(const rkb_candidate_record_t *candidate, const char *name, char *sentence,
+                              size_t size) {
    const rkb_measurement_record_t *longest = NULL;
    char kernel[8];
    for (uint32_t i = 0; i < candidate->measurement_count; i++) {

@@ -14,9 +14,10 @@
 
 enum { MAX_STAGES = 64, MAX_REASONS = 128, SHOWN_REASONS = 3, MAX_PICTURE = 64 << 10, FALLBACK_COLUMNS = 80 };
 
-static const double redraw_seconds = 0.1;   /* at most ten pictures a second */
-static const double plain_seconds = 10.0;   /* between two plain lines without news */
-static const double news_seconds = 1.0;     /* between two plain lines about a new best: the first hundred come at once */
+static const double redraw_seconds = 0.1; /* at most ten pictures a second */
+static const double plain_seconds = 10.0; /* between two plain lines without news */
+/* between two plain lines about a new best: the first hundred come at once */
+static const double news_seconds = 1.0;
 
 typedef struct reason_count {
    char entry[48], reason[48];
@@ -37,8 +38,8 @@ struct rkb_progress {
    rkb_stage_progress_t stages[MAX_STAGES];
    char stage_names[MAX_STAGES][48];
    uint32_t stage_count;
-   double shown_at;                        /* elapsed seconds of the last picture or plain line */
-   int lines;                              /* of the picture on the terminal */
+   double shown_at; /* elapsed seconds of the last picture or plain line */
+   int lines;       /* of the picture on the terminal */
    rkb_text_t picture;
 };
 
@@ -69,10 +70,12 @@ static void add_reasons(const rkb_progress_t *progress, const char *entry, rkb_t
          }
    }
    for (int place = 0; place < SHOWN_REASONS && shown[place]; place++)
-      rkb_text_format(line, "%s%" PRIu64 " %s", place ? ", " : "  ", shown[place]->count, shown[place]->reason);
+      rkb_text_format(line, "%s%" PRIu64 " %s", place ? ", " : "  ", shown[place]->count,
+                      shown[place]->reason);
 }
 
-static void draw_stage(rkb_progress_t *progress, const rkb_stage_progress_t *stage, const char *name, int columns) {
+static void draw_stage(rkb_progress_t *progress, const rkb_stage_progress_t *stage, const char *name,
+                       int columns) {
    rkb_text_t line;
    rkb_text_init(&line, 512);
    rkb_text_format(&line, "%-16s %6" PRIu64 " done %3u running", name, stage->done, stage->running);
@@ -112,13 +115,16 @@ static void spell_left(const rkb_progress_t *progress, char *out, size_t size) {
    if (progress->last.cost_usd > 0 || limits->limit_cost_usd >= 0)
       snprintf(cost, sizeof cost, ", %.3f USD spent", progress->last.cost_usd);
    if (limits->limit_cost_usd >= 0)
-      snprintf(cost, sizeof cost, ", %.3f of %.2f USD spent", progress->last.cost_usd, limits->limit_cost_usd);
-   snprintf(out, size, "%s%s%s%s%s", elapsed, left[0] ? ", at most " : "", left, left[0] ? " left" : "", cost);
+      snprintf(cost, sizeof cost, ", %.3f of %.2f USD spent", progress->last.cost_usd,
+               limits->limit_cost_usd);
+   snprintf(out, size, "%s%s%s%s%s", elapsed, left[0] ? ", at most " : "", left, left[0] ? " left" : "",
+            cost);
 }
 
 static void spell_candidates(const rkb_progress_t *progress, char *out, size_t size) {
    if (progress->limits.limit_candidates > 0)
-      snprintf(out, size, "%" PRIu64 " of %" PRIu64 " candidates", progress->last.candidates, progress->limits.limit_candidates);
+      snprintf(out, size, "%" PRIu64 " of %" PRIu64 " candidates", progress->last.candidates,
+               progress->limits.limit_candidates);
    else
       snprintf(out, size, "%" PRIu64 " candidates", progress->last.candidates);
 }
@@ -224,7 +230,8 @@ static void after_log_line(void *argument) {
    pthread_mutex_unlock(&progress->mutex);
 }
 
-rkb_progress_t *rkb_progress_new(bool live, const char *objective, const rkb_pipeline_facts_t *limits, rkb_log_t *log) {
+rkb_progress_t *rkb_progress_new(bool live, const char *objective, const rkb_pipeline_facts_t *limits,
+                                 rkb_log_t *log) {
    rkb_progress_t *progress = calloc(1, sizeof *progress);
    if (!progress)
       return NULL;

@@ -9,7 +9,8 @@ typedef struct rkb_progress rkb_progress_t;
 
 /* live: redraw in place (standard error is a terminal).  objective: the measurement's name.  The log's lines are kept
  * apart from the live ones through its hooks.  NULL when memory is out. */
-rkb_progress_t *rkb_progress_new(bool live, const char *objective, const rkb_pipeline_facts_t *limits, rkb_log_t *log);
+rkb_progress_t *rkb_progress_new(bool live, const char *objective, const rkb_pipeline_facts_t *limits,
+                                 rkb_log_t *log);
 /* Leaves the last picture on the terminal; NULL is accepted. */
 void rkb_progress_free(rkb_progress_t *progress);
 /* An rkb_run_options_t observer; argument is the rkb_progress_t. */

@@ -5,27 +5,17 @@
 #include "cli/commands.h"
 
 static const rkb_command_t *const commands[] = {
-   &rkb_command_best,
-   &rkb_command_build,
-   &rkb_command_cases,
-   &rkb_command_check,
-   &rkb_command_diff,
-   &rkb_command_doctor,
-   &rkb_command_export,
-   &rkb_command_help,
-   &rkb_command_plugins,
-   &rkb_command_replay,
-   &rkb_command_report,
-   &rkb_command_show,
-   &rkb_command_task,
-   &rkb_command_tasks,
-   &rkb_command_validate,
+   &rkb_command_best,   &rkb_command_build,  &rkb_command_cases, &rkb_command_check,   &rkb_command_diff,
+   &rkb_command_doctor, &rkb_command_export, &rkb_command_help,  &rkb_command_plugins, &rkb_command_replay,
+   &rkb_command_report, &rkb_command_show,   &rkb_command_task,  &rkb_command_tasks,   &rkb_command_validate,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
 static void print_commands(FILE *out) {
-   fprintf(out, "usage: rkb COMMAND [OPTION]... [ARGUMENT]...\n\n"
-                "Looks at pipelines, plugins, tasks, kernels and finished runs.  rkb-run runs a pipeline.\n\nCommands:\n");
+   fprintf(
+      out,
+      "usage: rkb COMMAND [OPTION]... [ARGUMENT]...\n\n"
+      "Looks at pipelines, plugins, tasks, kernels and finished runs.  rkb-run runs a pipeline.\n\nCommands:\n");
    for (int i = 0; i < COMMAND_COUNT; i++)
       fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
    fprintf(out, "\n'rkb COMMAND --help' tells more.\n");

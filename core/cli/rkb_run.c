@@ -17,8 +17,8 @@
 enum { MAX_JOBS = 1024 };
 
 typedef struct command_line {
-   const char *resume;      /* directory, or NULL */
-   char *pipeline_path;     /* owned */
+   const char *resume;  /* directory, or NULL */
+   char *pipeline_path; /* owned */
    int64_t jobs;
    bool quiet, json;
 } command_line_t;
@@ -57,7 +57,8 @@ static int read_command_line(const rkb_arguments_t *arguments, command_line_t *l
 }
 
 /* The run's directory: the one to go on with, the one named, or a new one below runs/.  malloc'd. */
-static char *choose_directory(const rkb_arguments_t *arguments, const command_line_t *line, const char *name) {
+static char *choose_directory(const rkb_arguments_t *arguments, const command_line_t *line,
+                              const char *name) {
    const char *out = rkb_argument(arguments, "out");
    char *directory = NULL;
    rkb_error_t err;
@@ -90,7 +91,8 @@ static rkb_log_t *open_log(const command_line_t *line, const char *directory) {
    return log;
 }
 
-static int print_result(const command_line_t *line, const rkb_outcome_t *outcome, const char *objective, const char *directory) {
+static int print_result(const command_line_t *line, const rkb_outcome_t *outcome, const char *objective,
+                        const char *directory) {
    int code = rkb_outcome_exit(outcome);
    if (line->json) {
       int printed = rkb_print_outcome_json(outcome, objective, directory);
@@ -115,7 +117,8 @@ static void leave_if_hung(const rkb_outcome_t *outcome, int code) {
    _exit(code);
 }
 
-static int run_in(rkb_pipeline_t *pipeline, const command_line_t *line, const char *directory, rkb_log_t *log) {
+static int run_in(rkb_pipeline_t *pipeline, const command_line_t *line, const char *directory,
+                  rkb_log_t *log) {
    const rkb_pipeline_facts_t facts = rkb_pipeline_facts(pipeline);
    const char *objective = facts.objective[0] ? facts.objective : "objective";
    rkb_outcome_t outcome = {.ending = 0};
@@ -146,7 +149,8 @@ static int run_in(rkb_pipeline_t *pipeline, const command_line_t *line, const ch
    return code;
 }
 
-static int run_pipeline(rkb_pipeline_t *pipeline, const rkb_arguments_t *arguments, const command_line_t *line) {
+static int run_pipeline(rkb_pipeline_t *pipeline, const rkb_arguments_t *arguments,
+                        const command_line_t *line) {
    char *directory = choose_directory(arguments, line, rkb_pipeline_name(pipeline));
    rkb_log_t *log;
    int code;
@@ -169,7 +173,8 @@ static int run(const rkb_arguments_t *arguments) {
    free(line.pipeline_path);
    if (!pipeline)
       return RKB_EXIT_USAGE;
-   code = rkb_argument_given(arguments, "dry-run") ? rkb_dry_run(pipeline) : run_pipeline(pipeline, arguments, &line);
+   code = rkb_argument_given(arguments, "dry-run") ? rkb_dry_run(pipeline)
+                                                   : run_pipeline(pipeline, arguments, &line);
    rkb_pipeline_free(pipeline);
    return code;
 }
@@ -189,10 +194,11 @@ static const rkb_command_t command = {
    .name = "rkb-run",
    .arguments = "PIPELINE",
    .summary = "Run a pipeline: propose candidate kernels, screen, measure, keep, and go on from the best.",
-   .details = "The result goes to standard output, everything else to standard error.  ^C ends a run so that --resume can go\n"
-              "on with it; of a run that is resumed only limits, --jobs and the output may change.\n"
-              "Exit: 0 found, 1 ended with no accepted candidate (or none verified by execution), 2 usage, 3 a broken tool,\n"
-              "130 interrupted and resumable.\n",
+   .details =
+      "The result goes to standard output, everything else to standard error.  ^C ends a run so that --resume can go\n"
+      "on with it; of a run that is resumed only limits, --jobs and the output may change.\n"
+      "Exit: 0 found, 1 ended with no accepted candidate (or none verified by execution), 2 usage, 3 a broken tool,\n"
+      "130 interrupted and resumable.\n",
    .options = options,
    .least = 0,
    .most = 1,

@@ -27,8 +27,8 @@ rkb_archive_t *rkb_open_run(const char *directory) {
 }
 
 int rkb_best_candidate(rkb_archive_t *archive, int64_t *number, rkb_error_t *err) {
-   const rkb_archive_query_t query = {.size = sizeof query, .order = RKB_ARCHIVE_BY_OBJECTIVE, .limit = 1,
-                                      .standing = RKB_ACCEPT};
+   const rkb_archive_query_t query = {
+      .size = sizeof query, .order = RKB_ARCHIVE_BY_OBJECTIVE, .limit = 1, .standing = RKB_ACCEPT};
    rkb_archive_rows_t *rows = NULL;
    int status = rkb_archive_query(archive, INT64_MAX, &query, &rows, err);
    if (status != RKB_OK)
@@ -47,7 +47,8 @@ bool rkb_was_executed(const rkb_candidate_record_t *candidate) {
 
 const char *rkb_objective_unit(const rkb_candidate_record_t *candidate, const char *objective) {
    for (uint32_t i = 0; i < candidate->measurement_count; i++)
-      if (objective && !candidate->measurements[i].case_name && strcmp(candidate->measurements[i].name, objective) == 0)
+      if (objective && !candidate->measurements[i].case_name &&
+          strcmp(candidate->measurements[i].name, objective) == 0)
          return strcmp(candidate->measurements[i].unit, "1") != 0 ? candidate->measurements[i].unit : "";
    return "";
 }
@@ -67,8 +68,8 @@ static void print_measurement(const rkb_measurement_record_t *measurement) {
    char kernel[160] = "", sentence[256] = "";
    if (!measurement->better[0])
       return;
-   printf("  %-28s %12.6g%s%s", measurement->name, measurement->value, strcmp(measurement->unit, "1") ? " " : "",
-          strcmp(measurement->unit, "1") ? measurement->unit : "");
+   printf("  %-28s %12.6g%s%s", measurement->name, measurement->value,
+          strcmp(measurement->unit, "1") ? " " : "", strcmp(measurement->unit, "1") ? measurement->unit : "");
    if (measurement->spread >= 0)
       printf(" +- %.3g", measurement->spread);
    if (measurement->case_name)
@@ -101,40 +102,43 @@ static json_t *text_or_null(const char *text) {
 }
 
 json_t *rkb_verdict_json(const rkb_verdict_record_t *verdict) {
-   return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:b, s:b, s:I, s:o}", "stage", verdict->stage, "standing", verdict->standing,
-                    "reason", verdict->reason, "message", verdict->message, "evidence", rkb_embedded_json(verdict->evidence),
-                    "certificate", rkb_embedded_json(verdict->certificate), "shadow", verdict->shadow, "executes", verdict->executes,
-                    "attempts", (json_int_t)verdict->attempts, "seconds",
+   return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:b, s:b, s:I, s:o}", "stage", verdict->stage, "standing",
+                    verdict->standing, "reason", verdict->reason, "message", verdict->message, "evidence",
+                    rkb_embedded_json(verdict->evidence), "certificate",
+                    rkb_embedded_json(verdict->certificate), "shadow", verdict->shadow, "executes",
+                    verdict->executes, "attempts", (json_int_t)verdict->attempts, "seconds",
                     verdict->seconds >= 0 ? json_real(verdict->seconds) : json_null());
 }
 
 json_t *rkb_measurement_json(const rkb_measurement_record_t *measurement) {
    return json_pack("{s:s, s:o, s:o, s:s, s:s, s:s, s:o, s:o}", "name", measurement->name, "value",
                     rkb_json_number(measurement->value), "spread",
-                    measurement->spread >= 0 ? json_real(measurement->spread) : json_null(), "unit", measurement->unit,
-                    "better", measurement->better, "method", measurement->method, "case", text_or_null(measurement->case_name),
-                    "detail", rkb_embedded_json(measurement->detail));
+                    measurement->spread >= 0 ? json_real(measurement->spread) : json_null(), "unit",
+                    measurement->unit, "better", measurement->better, "method", measurement->method, "case",
+                    text_or_null(measurement->case_name), "detail", rkb_embedded_json(measurement->detail));
 }
 
 json_t *rkb_candidate_json(const rkb_candidate_record_t *candidate, bool with_source) {
    json_t *parents = json_array(), *verdicts = json_array(), *measurements = json_array(), *value;
    for (uint32_t i = 0; i < candidate->parent_count; i++)
-      json_array_append_new(parents, json_pack("{s:I, s:s}", "number", (json_int_t)candidate->parents[i].number, "role",
-                                               candidate->parents[i].role));
+      json_array_append_new(parents,
+                            json_pack("{s:I, s:s}", "number", (json_int_t)candidate->parents[i].number,
+                                      "role", candidate->parents[i].role));
    for (uint32_t i = 0; i < candidate->verdict_count; i++)
       json_array_append_new(verdicts, rkb_verdict_json(&candidate->verdicts[i]));
    for (uint32_t i = 0; i < candidate->measurement_count; i++)
       json_array_append_new(measurements, rkb_measurement_json(&candidate->measurements[i]));
-   value = json_pack("{s:I, s:s, s:I, s:i, s:s, s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "number",
-                     (json_int_t)candidate->number, "section",
-                     candidate->section == RKB_SECTION_PROPOSE ? "propose" : "search", "request",
-                     (json_int_t)candidate->request, "child", (int)candidate->child, "operator", candidate->operator_id,
-                     "task", candidate->task, "direction", candidate->direction, "tune", rkb_embedded_json(candidate->tune), "hash",
-                     candidate->hash, "source_hash", candidate->source_hash, "note", text_or_null(candidate->note), "standing",
-                     candidate->standing, "reason", candidate->reason, "duplicate_of",
-                     candidate->duplicate_of ? json_integer(candidate->duplicate_of) : json_null(), "objective",
-                     candidate->has_objective ? rkb_json_number(candidate->objective) : json_null(), "parents", parents,
-                     "verdicts", verdicts, "measurements", measurements);
+   value = json_pack(
+      "{s:I, s:s, s:I, s:i, s:s, s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "number",
+      (json_int_t)candidate->number, "section",
+      candidate->section == RKB_SECTION_PROPOSE ? "propose" : "search", "request",
+      (json_int_t)candidate->request, "child", (int)candidate->child, "operator", candidate->operator_id,
+      "task", candidate->task, "direction", candidate->direction, "tune", rkb_embedded_json(candidate->tune),
+      "hash", candidate->hash, "source_hash", candidate->source_hash, "note", text_or_null(candidate->note),
+      "standing", candidate->standing, "reason", candidate->reason, "duplicate_of",
+      candidate->duplicate_of ? json_integer(candidate->duplicate_of) : json_null(), "objective",
+      candidate->has_objective ? rkb_json_number(candidate->objective) : json_null(), "parents", parents,
+      "verdicts", verdicts, "measurements", measurements);
    if (value && with_source)
       json_object_set_new(value, "source", json_string(candidate->source));
    return value;

@@ -4,15 +4,23 @@
 
 #include <stdbool.h>
 
-enum rkb_tool { RKB_TOOL_COMPILER, RKB_TOOL_DRIVER, RKB_TOOL_PLUGINS, RKB_TOOL_TASKS, RKB_TOOL_DEVICES, RKB_TOOL_CACHE,
-                RKB_TOOL_PYTORCH, RKB_TOOL_COUNT };
+enum rkb_tool {
+   RKB_TOOL_COMPILER,
+   RKB_TOOL_DRIVER,
+   RKB_TOOL_PLUGINS,
+   RKB_TOOL_TASKS,
+   RKB_TOOL_DEVICES,
+   RKB_TOOL_CACHE,
+   RKB_TOOL_PYTORCH,
+   RKB_TOOL_COUNT
+};
 
 typedef struct rkb_tool_report {
-   const char *name;      /* "CUDA compiler (NVRTC)" */
+   const char *name; /* "CUDA compiler (NVRTC)" */
    bool found;
-   char detail[512];      /* what and where, or why not */
-   const char *disables;  /* what does not work without it */
-   const char *remedy;    /* how to get it */
+   char detail[512];     /* what and where, or why not */
+   const char *disables; /* what does not work without it */
+   const char *remedy;   /* how to get it */
 } rkb_tool_report_t;
 
 /* Looks for one of them.  Most take milliseconds; RKB_TOOL_PYTORCH starts Python. */

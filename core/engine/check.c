@@ -88,8 +88,8 @@ static const char *copy(rkb_arena_t *arena, const char *text) {
    return text ? rkb_arena_text(arena, text, strlen(text)) : NULL;
 }
 
-static void add_verdict(rkb_arena_t *arena, rkb_check_result_t *face, rkb_check_verdict_t *at, const rkb_entry_t *entry,
-                        const rkb_stage_result_t *result) {
+static void add_verdict(rkb_arena_t *arena, rkb_check_result_t *face, rkb_check_verdict_t *at,
+                        const rkb_entry_t *entry, const rkb_stage_result_t *result) {
    *at = (rkb_check_verdict_t){.stage = copy(arena, entry->node.id),
                                .standing = copy(arena, rkb_item_text(result->verdict, "standing")),
                                .reason = copy(arena, rkb_item_text(result->verdict, "reason")),
@@ -102,14 +102,16 @@ static void add_verdict(rkb_arena_t *arena, rkb_check_result_t *face, rkb_check_
    face->verified_by_execution |= at->executes && !at->shadow;
 }
 
-static void add_measurement(rkb_arena_t *arena, rkb_check_measurement_t *at, const rkb_entry_t *entry, const rkb_item_t *item) {
-   *at = (rkb_check_measurement_t){.name = rkb_arena_format(arena, "%s.%s", entry->node.id, rkb_item_text(item, "name")),
-                                   .unit = copy(arena, rkb_item_text(item, "unit")),
-                                   .better = copy(arena, rkb_item_text(item, "better")),
-                                   .method = copy(arena, rkb_item_text(item, "method")),
-                                   .case_name = copy(arena, rkb_item_text(item, "case")),
-                                   .detail = copy(arena, rkb_item_json(item, "detail")),
-                                   .spread = -1};
+static void add_measurement(rkb_arena_t *arena, rkb_check_measurement_t *at, const rkb_entry_t *entry,
+                            const rkb_item_t *item) {
+   *at = (rkb_check_measurement_t){
+      .name = rkb_arena_format(arena, "%s.%s", entry->node.id, rkb_item_text(item, "name")),
+      .unit = copy(arena, rkb_item_text(item, "unit")),
+      .better = copy(arena, rkb_item_text(item, "better")),
+      .method = copy(arena, rkb_item_text(item, "method")),
+      .case_name = copy(arena, rkb_item_text(item, "case")),
+      .detail = copy(arena, rkb_item_json(item, "detail")),
+      .spread = -1};
    rkb_item_real(item, "value", &at->value);
    rkb_item_real(item, "spread", &at->spread);
 }
@@ -123,8 +125,10 @@ static int make_result(const check_t *check, rkb_check_result_t **out, rkb_error
       room += candidate->results[i].measurement_count;
    rkb_arena_t *arena = rkb_arena_new(0);
    result_t *result = arena ? rkb_arena_alloc(arena, sizeof *result) : NULL;
-   rkb_check_verdict_t *verdicts = result ? rkb_arena_array(arena, pipeline->entry_count + 1, sizeof *verdicts) : NULL;
-   rkb_check_measurement_t *measurements = verdicts ? rkb_arena_array(arena, room, sizeof *measurements) : NULL;
+   rkb_check_verdict_t *verdicts =
+      result ? rkb_arena_array(arena, pipeline->entry_count + 1, sizeof *verdicts) : NULL;
+   rkb_check_measurement_t *measurements =
+      verdicts ? rkb_arena_array(arena, room, sizeof *measurements) : NULL;
    if (!measurements) {
       rkb_arena_free(arena);
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
@@ -136,7 +140,8 @@ static int make_result(const check_t *check, rkb_check_result_t **out, rkb_error
       if (found->verdict)
          add_verdict(arena, face, &verdicts[face->verdict_count++], &pipeline->entries[i], found);
       for (uint32_t j = 0; j < found->measurement_count; j++)
-         add_measurement(arena, &measurements[face->measurement_count++], &pipeline->entries[i], found->measurements[j]);
+         add_measurement(arena, &measurements[face->measurement_count++], &pipeline->entries[i],
+                         found->measurements[j]);
    }
    face->verdicts = verdicts;
    face->measurements = measurements;
@@ -164,14 +169,16 @@ static int work(check_t *check, const rkb_check_options_t *options, rkb_error_t 
       return status;
    if (options->catch_signals)
       catch_signals(check);
-   check->screening = (rkb_screening_t){.core = &check->core, .owner = check, .finished = section_over, .built = built};
+   check->screening =
+      (rkb_screening_t){.core = &check->core, .owner = check, .finished = section_over, .built = built};
    rkb_screening_begin(&check->screening, check->candidate, check->pipeline->screen);
    while (!check->over && !check->interrupted)
       rkb_loop_run(check->core.loop);
    return check->over ? RKB_OK : rkb_fail(err, RKB_ERR_CANCELLED, "interrupted");
 }
 
-int rkb_check(rkb_pipeline_t *pipeline, const rkb_check_options_t *options, rkb_check_result_t **result, rkb_error_t *err) {
+int rkb_check(rkb_pipeline_t *pipeline, const rkb_check_options_t *options, rkb_check_result_t **result,
+              rkb_error_t *err) {
    *result = NULL;
    check_t *check = calloc(1, sizeof *check);
    if (!check)

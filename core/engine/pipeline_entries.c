@@ -196,7 +196,7 @@ static void read_entry(rkb_pipeline_t *pipeline, const section_t *section, rkb_y
    if (!rkb_yaml_scalar(use, "use", &use_text, problems))
       return;
    if (pipeline->entry_count >= RKB_MAX_ENTRIES - 1) { /* one stays free for build */
-      if (!pipeline->too_many) /* once, not for each that is left */
+      if (!pipeline->too_many)                         /* once, not for each that is left */
          rkb_problem(problems, yaml->place, "a pipeline has at most %d entries", RKB_MAX_ENTRIES - 1);
       pipeline->too_many = true;
       return;

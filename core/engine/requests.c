@@ -47,15 +47,19 @@ static rkb_item_t *request_item(const rkb_run_t *run, const rkb_asked_t *asked) 
    rkb_item_t *item = rkb_item_new(RKB_ITEM_REQUEST);
    const rkb_request_t *request = &asked->request;
    bool ok = item && rkb_item_set_int(item, "number", asked->number) == RKB_OK &&
-             rkb_item_set_text(item, "section", asked->section == RKB_SECTION_PROPOSE ? "propose" : "search") == RKB_OK &&
+             rkb_item_set_text(item, "section",
+                               asked->section == RKB_SECTION_PROPOSE ? "propose" : "search") == RKB_OK &&
              rkb_item_set_text(item, "operator", asked->operator->node.id) == RKB_OK &&
-             rkb_item_set_text(item, "objective", run->pipeline->objective ? run->pipeline->objective : "") == RKB_OK;
+             rkb_item_set_text(item, "objective", run->pipeline->objective ? run->pipeline->objective : "") ==
+                RKB_OK;
    if (ok && request->hints[0])
       ok = rkb_item_set_json(item, "hints", request->hints) == RKB_OK;
    for (uint32_t i = 0; ok && i < request->parent_count; i++)
-      ok = rkb_item_add_reference(item, "parent", rkb_run_candidate(run, request->parents[i])->item) == RKB_OK;
+      ok =
+         rkb_item_add_reference(item, "parent", rkb_run_candidate(run, request->parents[i])->item) == RKB_OK;
    for (uint32_t i = 0; ok && i < request->inspiration_count; i++)
-      ok = rkb_item_add_reference(item, "inspiration", rkb_run_candidate(run, request->inspirations[i])->item) == RKB_OK;
+      ok = rkb_item_add_reference(item, "inspiration",
+                                  rkb_run_candidate(run, request->inspirations[i])->item) == RKB_OK;
    if (ok)
       return item;
    rkb_item_unref(item);
@@ -115,7 +119,7 @@ static bool take_candidates(rkb_run_t *run, rkb_asked_t *asked, rkb_ended_t *end
       candidate->section = asked->section;
       candidate->request = asked->number;
       candidate->child = i;
-      candidate->operator = asked->operator;
+      candidate->operator= asked->operator;
       candidate->owner = asked;
       asked->candidates[asked->count++] = candidate;
       if (!name_parents(candidate))
@@ -138,8 +142,8 @@ static void operator_done(rkb_work_t *work, rkb_ended_t *ended) {
       const char *reason = work->hung ? "tool.hang" : rkb_tool_reason(ended->status);
       if (asprintf(&asked->failure, "%s: %s", reason, ended->error.message) < 0)
          asked->failure = NULL;
-      rkb_core_note(&run->core, asked->operator->node.id, "request %lld gave nothing: %s: %s", (long long)asked->number, reason,
-                    ended->error.message);
+      rkb_core_note(&run->core, asked->operator->node.id, "request %lld gave nothing: %s: %s",
+                    (long long)asked->number, reason, ended->error.message);
    }
    if (work->attempts)
       run->progress[asked->operator->index].running--;
@@ -173,7 +177,7 @@ static void serve(rkb_run_t *run, rkb_asked_t *asked) {
                                       .section = asked->section,
                                       .request = asked->number,
                                       .entry = asked->operator ? asked->operator->node.id : ""});
-   if (!asked->operator || rkb_resume_restore(run, asked)) {
+   if (!asked->operator|| rkb_resume_restore(run, asked)) {
       if (!run->status)
          generated(asked);
       return;
@@ -199,7 +203,7 @@ int rkb_requests_propose(rkb_run_t *run) {
          rkb_asked_t *asked = asked_new(run, RKB_SECTION_PROPOSE, number++);
          if (!asked)
             return RKB_ERR_NOMEM;
-         asked->operator = &run->pipeline->entries[i];
+         asked->operator= & run->pipeline->entries[i];
          asked->answer = RKB_ANSWER_LISTED;
       }
    run->propose_count = run->asked_count;
@@ -262,14 +266,17 @@ static bool limit_reached(rkb_run_t *run, int64_t number) {
    if (pipeline->promotes && number % pipeline->promote_of != 0)
       return false;
    if (pipeline->limit_candidates && run->told_candidates >= pipeline->limit_candidates)
-      rkb_run_end(run, RKB_ENDED_LIMIT, "limits.candidates (%llu) reached", (unsigned long long)pipeline->limit_candidates);
+      rkb_run_end(run, RKB_ENDED_LIMIT, "limits.candidates (%llu) reached",
+                  (unsigned long long)pipeline->limit_candidates);
    else if (pipeline->limit_generations && (uint64_t)number >= pipeline->limit_generations * pipeline->window)
-      rkb_run_end(run, RKB_ENDED_LIMIT, "limits.generations (%llu) reached", (unsigned long long)pipeline->limit_generations);
+      rkb_run_end(run, RKB_ENDED_LIMIT, "limits.generations (%llu) reached",
+                  (unsigned long long)pipeline->limit_generations);
    else if (pipeline->limit_stale && run->stale >= pipeline->limit_stale)
       rkb_run_end(run, RKB_ENDED_LIMIT, "limits.stale (%llu): no better one in as many requests",
                   (unsigned long long)pipeline->limit_stale);
    else if (only_paid_operators_left(run))
-      rkb_run_end(run, RKB_ENDED_COST, "limits.cost_usd: no question to a model fits under %.2f USD any more", pipeline->limit_cost_usd);
+      rkb_run_end(run, RKB_ENDED_COST, "limits.cost_usd: no question to a model fits under %.2f USD any more",
+                  pipeline->limit_cost_usd);
    else if (run->barren >= RKB_MAX_BARREN && run->barren >= 4ull * pipeline->window)
       rkb_run_end(run, RKB_ENDED_LIMIT, "the search is exhausted: %llu requests in a row gave nothing new",
                   (unsigned long long)run->barren);
@@ -311,7 +318,7 @@ static bool ask(rkb_run_t *run) {
       if (answer == RKB_ASK_OK) {
          if (!answer_ok(run, asked))
             return false;
-         asked->operator = &pipeline->entries[pipeline->first_operator + asked->request.operator_index];
+         asked->operator= & pipeline->entries[pipeline->first_operator + asked->request.operator_index];
       } else {
          asked->request = (rkb_request_t){.size = sizeof asked->request};
       }
@@ -361,8 +368,8 @@ static bool number_candidate(rkb_run_t *run, rkb_asked_t *asked, rkb_candidate_t
    }
    if (asked->restored && recorded != candidate->number) {
       rkb_run_break(run, RKB_ERR_INVALID,
-                    "this run cannot be resumed: the archive has candidate %lld where %lld would come now", (long long)recorded,
-                    (long long)candidate->number);
+                    "this run cannot be resumed: the archive has candidate %lld where %lld would come now",
+                    (long long)recorded, (long long)candidate->number);
       return false;
    }
    int64_t first = rkb_identity_claim(run->by_tokens, candidate->token_hash, "", candidate->number);
@@ -389,7 +396,7 @@ static void number_request(rkb_run_t *run, rkb_asked_t *asked) {
       if (!number_candidate(run, asked, asked->candidates[i]))
          return;
    /* What cannot be made again is kept at once, not only when it was screened. */
-   bool repeatable = !asked->operator || (asked->operator->node.flags & RKB_STAGE_DETERMINISTIC);
+   bool repeatable = !asked->operator||(asked->operator->node.flags & RKB_STAGE_DETERMINISTIC);
    if (!repeatable && asked->count && !asked->restored && !rkb_record_generated(run, asked))
       return;
    asked->open = asked->count + 1; /* one for this function: it must not be screened before all have begun */
@@ -410,7 +417,8 @@ void rkb_requests_number(rkb_run_t *run) {
       return;
    run->numbering = true;
    while (!run->status && run->next_number < run->asked_count &&
-          run->asked[run->next_number]->state == RKB_GENERATED && run->screening.candidates < RKB_MAX_SCREENING)
+          run->asked[run->next_number]->state == RKB_GENERATED &&
+          run->screening.candidates < RKB_MAX_SCREENING)
       number_request(run, run->asked[run->next_number++]);
    run->numbering = false;
    if (!run->status)

@@ -351,8 +351,8 @@ int rkb_run(rkb_pipeline_t *pipeline, const rkb_run_options_t *options, rkb_outc
       status = interrupts_open(interrupts, run, err);
    if (status == RKB_OK) {
       rkb_log_printf(options->log, RKB_LOG_INFO, "engine", "run %s: pipeline %s (%s), seed %llu",
-                     options->resume ? "goes on" : "begins", rkb_pipeline_name(pipeline), rkb_pipeline_hash(pipeline),
-                     (unsigned long long)pipeline->seed);
+                     options->resume ? "goes on" : "begins", rkb_pipeline_name(pipeline),
+                     rkb_pipeline_hash(pipeline), (unsigned long long)pipeline->seed);
       if (pipeline->limit_wall_ns)
          run->wall = rkb_timer_start(run->core.loop, pipeline->limit_wall_ns, wall_reached, run);
       if (rkb_requests_propose(run) != RKB_OK)
@@ -370,8 +370,8 @@ int rkb_run(rkb_pipeline_t *pipeline, const rkb_run_options_t *options, rkb_outc
    }
    fill_outcome(run, outcome);
    if (status == RKB_OK)
-      rkb_log_printf(options->log, RKB_LOG_INFO, "engine", "run ended: %s; %llu candidates, best %lld", outcome->reason,
-                     (unsigned long long)outcome->candidates, (long long)outcome->best);
+      rkb_log_printf(options->log, RKB_LOG_INFO, "engine", "run ended: %s; %llu candidates, best %lld",
+                     outcome->reason, (unsigned long long)outcome->candidates, (long long)outcome->best);
    if (run->core.loop) {
       rkb_timer_stop(run->wall);
       interrupts_close(interrupts);

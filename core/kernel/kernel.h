@@ -15,7 +15,8 @@ void rkb_tokens_free(rkb_tokens_t *tokens);
 void rkb_tokens_hash(const char *text, size_t bytes, char out[33]);
 
 /* manifest.c: problems point into the .cu at path (a name for messages).  NULL with problems added. ------- */
-rkb_manifest_t *rkb_manifest_parse(const char *path, const char *source, size_t bytes, rkb_problems_t *problems);
+rkb_manifest_t *rkb_manifest_parse(const char *path, const char *source, size_t bytes,
+                                   rkb_problems_t *problems);
 void rkb_manifest_free(rkb_manifest_t *manifest);
 
 /* device.c: profiles are data, share/devices/<name>.yaml ------------------------------------------------- */
@@ -24,8 +25,10 @@ void rkb_device_free(rkb_device_t *device);
 
 /* tune.c: a whole assignment (every parameter) from a JSON object and the defaults; finding when a name or value is not
  * the manifest's.  values has tune_count entries. */
-int rkb_tune_resolve(const rkb_manifest_t *manifest, const char *tune_json, int64_t *values, rkb_finding_t *finding, rkb_error_t *err);
-char *rkb_tune_canonical(const rkb_manifest_t *manifest, const int64_t *values); /* JSON, all names, sorted; malloc'd */
+int rkb_tune_resolve(const rkb_manifest_t *manifest, const char *tune_json, int64_t *values,
+                     rkb_finding_t *finding, rkb_error_t *err);
+/* JSON, all names, sorted; malloc'd */
+char *rkb_tune_canonical(const rkb_manifest_t *manifest, const int64_t *values);
 /* tune_write.c: the text with the assignment written in as the manifest's defaults and nothing else changed; malloc'd. */
 int rkb_tune_write(const char *source, const char *tune_json, char **text, rkb_error_t *err);
 
@@ -41,20 +44,21 @@ typedef struct rkb_compilers_config {
 int rkb_compilers_open(const rkb_compilers_config_t *config, rkb_compilers_t **compilers, rkb_error_t *err);
 void rkb_compilers_close(rkb_compilers_t *compilers); /* kills what runs */
 /* "13.0" and where NVRTC was found, or RKB_ERR_UNAVAILABLE with a sentence that says what to install. */
-int rkb_compilers_toolkit(rkb_compilers_t *compilers, char *version, size_t version_size, char *path, size_t path_size, rkb_error_t *err);
+int rkb_compilers_toolkit(rkb_compilers_t *compilers, char *version, size_t version_size, char *path,
+                          size_t path_size, rkb_error_t *err);
 
 /* build.c: compiles, or finds in the cache.  RKB_OK with *build NULL means finding says why not.  cancelled (or NULL) is
  * polled at least every 50 ms.  Any worker thread; concurrent calls use different processes. */
-int rkb_build_candidate(rkb_compilers_t *compilers, const rkb_device_t *device, const char *source, const char *tune_json,
-                        uint32_t flags, bool (*cancelled)(void *), void *argument, rkb_build_t **build, bool *from_cache,
-                        rkb_finding_t *finding, rkb_error_t *err);
+int rkb_build_candidate(rkb_compilers_t *compilers, const rkb_device_t *device, const char *source,
+                        const char *tune_json, uint32_t flags, bool (*cancelled)(void *), void *argument,
+                        rkb_build_t **build, bool *from_cache, rkb_finding_t *finding, rkb_error_t *err);
 void rkb_build_free(rkb_build_t *build);
 
 /* plan.c ---------------------------------------------------------------------------------------------------- */
 /* lookup resolves the case's dims and attributes (rkb_case_lookup through an adapter: kernel does not import task). */
-int rkb_plan_make(const rkb_manifest_t *manifest, const char *tune_json, const rkb_build_t *build, const rkb_device_t *device,
-                  const rkb_case_t *the_case, rkb_lookup_t lookup, void *argument, rkb_plan_t **plan, rkb_finding_t *finding,
-                  rkb_error_t *err);
+int rkb_plan_make(const rkb_manifest_t *manifest, const char *tune_json, const rkb_build_t *build,
+                  const rkb_device_t *device, const rkb_case_t *the_case, rkb_lookup_t lookup, void *argument,
+                  rkb_plan_t **plan, rkb_finding_t *finding, rkb_error_t *err);
 void rkb_plan_free(rkb_plan_t *plan);
 /* The documented byte form (docs/plan-format.md).  write: malloc'd.  read checks everything: bytes may come from anywhere. */
 int rkb_plan_write(const rkb_plan_t *plan, void **bytes, size_t *length, rkb_error_t *err);
@@ -62,10 +66,12 @@ int rkb_plan_read(const void *bytes, size_t length, rkb_plan_t **plan, rkb_error
 void rkb_plan_hash(const rkb_plan_t *plan, char out[33]);
 
 /* occupancy.c ------------------------------------------------------------------------------------------------- */
-rkb_occupancy_t rkb_occupancy(const rkb_device_t *device, const rkb_built_kernel_t *kernel, uint32_t threads, uint32_t dynamic_shared);
+rkb_occupancy_t rkb_occupancy(const rkb_device_t *device, const rkb_built_kernel_t *kernel, uint32_t threads,
+                              uint32_t dynamic_shared);
 
 /* identity.c: what makes two candidates the same (docs/architecture.md, Identity) ------------------------------ */
-void rkb_ptx_identity(const char *ptx, size_t bytes, char out[33]); /* PTX without names, comments and line info */
+/* PTX without names, comments and line info */
+void rkb_ptx_identity(const char *ptx, size_t bytes, char out[33]);
 
 /* export.c ------------------------------------------------------------------------------------------------------ */
 enum rkb_export_form { RKB_EXPORT_C = 1, RKB_EXPORT_TORCH }; /* kernel/export.h */

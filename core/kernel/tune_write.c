@@ -10,7 +10,9 @@ enum { MAX_WRITTEN = 17 << 20 };
 
 static int say_problem(rkb_problems_t *problems, rkb_error_t *err) {
    int status = rkb_problems_error(problems, err);
-   return status != RKB_OK ? status : rkb_fail(err, RKB_ERR_INTERNAL, "the manifest cannot be read, for no reason given");
+   return status != RKB_OK
+             ? status
+             : rkb_fail(err, RKB_ERR_INTERNAL, "the manifest cannot be read, for no reason given");
 }
 
 /* Byte offset of a place in the text; its length when the place is past the end. */
@@ -25,7 +27,8 @@ static size_t offset_of(const char *source, rkb_place_t place) {
 }
 
 /* Defaults in the order in which they stand in the text: manifests list parameters in file order. */
-static void write_defaults(const manifest_t *manifest, const char *source, const int64_t *values, rkb_text_t *out) {
+static void write_defaults(const manifest_t *manifest, const char *source, const int64_t *values,
+                           rkb_text_t *out) {
    size_t done = 0;
    for (uint32_t i = 0; i < manifest->public.tune_count; i++) {
       size_t at = offset_of(source, manifest->fallback_places[i]);
@@ -37,7 +40,8 @@ static void write_defaults(const manifest_t *manifest, const char *source, const
 }
 
 /* The written text must say exactly the assignment: places come from a YAML reader, and a slip would go unnoticed. */
-static int compare(const rkb_manifest_t *wanted, const int64_t *values, const char *written, rkb_error_t *err) {
+static int compare(const rkb_manifest_t *wanted, const int64_t *values, const char *written,
+                   rkb_error_t *err) {
    rkb_problems_t problems;
    int status = RKB_OK;
    rkb_problems_init(&problems);
@@ -54,7 +58,8 @@ static int compare(const rkb_manifest_t *wanted, const int64_t *values, const ch
    return status;
 }
 
-static int write_manifest(const rkb_manifest_t *manifest, const char *source, const char *tune_json, char **text, rkb_error_t *err) {
+static int write_manifest(const rkb_manifest_t *manifest, const char *source, const char *tune_json,
+                          char **text, rkb_error_t *err) {
    rkb_finding_t finding = {0};
    rkb_text_t out;
    int64_t *values = calloc(manifest->tune_count + 1, sizeof *values);
@@ -66,7 +71,8 @@ static int write_manifest(const rkb_manifest_t *manifest, const char *source, co
       status = rkb_fail(err, RKB_ERR_INVALID, "%s", finding.message);
    if (status == RKB_OK) {
       write_defaults((const manifest_t *)manifest, source, values, &out);
-      status = out.cut ? rkb_fail(err, RKB_ERR_LIMIT, "the text is too long") : compare(manifest, values, rkb_text_get(&out), err);
+      status = out.cut ? rkb_fail(err, RKB_ERR_LIMIT, "the text is too long")
+                       : compare(manifest, values, rkb_text_get(&out), err);
    }
    if (status == RKB_OK)
       *text = rkb_text_take(&out);
@@ -80,7 +86,8 @@ int rkb_tune_write(const char *source, const char *tune_json, char **text, rkb_e
    *text = NULL;
    rkb_problems_init(&problems);
    rkb_manifest_t *manifest = rkb_manifest_parse("the candidate", source, strlen(source), &problems);
-   int status = manifest ? write_manifest(manifest, source, tune_json, text, err) : say_problem(&problems, err);
+   int status =
+      manifest ? write_manifest(manifest, source, tune_json, text, err) : say_problem(&problems, err);
    rkb_manifest_free(manifest);
    rkb_problems_free(&problems);
    return status;

@@ -5,19 +5,24 @@
 static int gone(rkb_device_worker_t *w, enum rkb_transfer end, rkb_error_t *err) {
    rkb_device_worker_stop(w);
    switch (end) {
-   case RKB_TRANSFER_LATE: return rkb_fail(err, RKB_ERR_TIMEOUT, "the GPU worker did not answer in time and was stopped");
-   case RKB_TRANSFER_CANCELLED: return rkb_fail(err, RKB_ERR_CANCELLED, "cancelled");
-   default: return rkb_fail(err, RKB_ERR_UNAVAILABLE, "the GPU worker ended unexpectedly");
+   case RKB_TRANSFER_LATE:
+      return rkb_fail(err, RKB_ERR_TIMEOUT, "the GPU worker did not answer in time and was stopped");
+   case RKB_TRANSFER_CANCELLED:
+      return rkb_fail(err, RKB_ERR_CANCELLED, "cancelled");
+   default:
+      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "the GPU worker ended unexpectedly");
    }
 }
 
 static int nonsense(rkb_device_worker_t *w, const char *what, rkb_error_t *err) {
    rkb_device_worker_stop(w);
-   return rkb_fail(err, RKB_ERR_UNAVAILABLE, "the GPU worker answered with %s; is it of this version of rkb?", what);
+   return rkb_fail(err, RKB_ERR_UNAVAILABLE, "the GPU worker answered with %s; is it of this version of rkb?",
+                   what);
 }
 
-int rkb_device_worker_ask(rkb_device_worker_t *w, uint32_t type, const rkb_piece_t *pieces, uint32_t piece_count, void *answer,
-                          size_t answer_bytes, size_t *length, const rkb_patience_t *p, int *refusal, rkb_error_t *err) {
+int rkb_device_worker_ask(rkb_device_worker_t *w, uint32_t type, const rkb_piece_t *pieces,
+                          uint32_t piece_count, void *answer, size_t answer_bytes, size_t *length,
+                          const rkb_patience_t *p, int *refusal, rkb_error_t *err) {
    rkb_worker_head_t head = {RKB_WORKER_MAGIC, RKB_WORKER_VERSION, (uint16_t)type, ++w->number, 0, 0};
    rkb_worker_head_t reply;
    *refusal = 0;
@@ -25,19 +30,23 @@ int rkb_device_worker_ask(rkb_device_worker_t *w, uint32_t type, const rkb_piece
       return rkb_fail(err, RKB_ERR_UNAVAILABLE, "the GPU worker is gone");
    for (uint32_t i = 0; i < piece_count; i++)
       head.length += pieces[i].bytes;
-   enum rkb_transfer end = rkb_peer_send(&w->child, &head, sizeof head, p->deadline_ns, p->cancelled, p->argument);
+   enum rkb_transfer end =
+      rkb_peer_send(&w->child, &head, sizeof head, p->deadline_ns, p->cancelled, p->argument);
    for (uint32_t i = 0; i < piece_count && end == RKB_TRANSFERRED; i++)
-      end = rkb_peer_send(&w->child, pieces[i].data, pieces[i].bytes, p->deadline_ns, p->cancelled, p->argument);
+      end =
+         rkb_peer_send(&w->child, pieces[i].data, pieces[i].bytes, p->deadline_ns, p->cancelled, p->argument);
    if (end == RKB_TRANSFERRED)
       end = rkb_peer_receive(&w->child, &reply, sizeof reply, p->deadline_ns, p->cancelled, p->argument);
    if (end != RKB_TRANSFERRED)
       return gone(w, end, err);
-   if (reply.magic != RKB_WORKER_MAGIC || reply.version != RKB_WORKER_VERSION || reply.type != type || reply.number != head.number)
+   if (reply.magic != RKB_WORKER_MAGIC || reply.version != RKB_WORKER_VERSION || reply.type != type ||
+       reply.number != head.number)
       return nonsense(w, "something else than was asked", err);
    if (reply.status != 0) {
       if (reply.length >= sizeof err->message)
          return nonsense(w, "too long a refusal", err);
-      end = rkb_peer_receive(&w->child, err->message, reply.length, p->deadline_ns, p->cancelled, p->argument);
+      end =
+         rkb_peer_receive(&w->child, err->message, reply.length, p->deadline_ns, p->cancelled, p->argument);
       err->message[reply.length] = '\0';
       *refusal = reply.status;
       return end == RKB_TRANSFERRED ? RKB_OK : gone(w, end, err);
@@ -50,14 +59,16 @@ int rkb_device_worker_ask(rkb_device_worker_t *w, uint32_t type, const rkb_piece
    return end == RKB_TRANSFERRED ? RKB_OK : gone(w, end, err);
 }
 
-int rkb_device_worker_start(rkb_device_worker_t *w, const char *const *command, const char *const *environment,
-                            const rkb_patience_t *patience, rkb_error_t *err) {
+int rkb_device_worker_start(rkb_device_worker_t *w, const char *const *command,
+                            const char *const *environment, const rkb_patience_t *patience,
+                            rkb_error_t *err) {
    size_t length = 0;
    int refusal = 0;
    *w = (rkb_device_worker_t){.child = {.in = -1, .out = -1}};
    int status = rkb_peer_start(&w->child, command, environment, -1, err);
    if (status == RKB_OK)
-      status = rkb_device_worker_ask(w, RKB_WORKER_HELLO, NULL, 0, w->greeting, sizeof w->greeting - 1, &length, patience, &refusal, err);
+      status = rkb_device_worker_ask(w, RKB_WORKER_HELLO, NULL, 0, w->greeting, sizeof w->greeting - 1,
+                                     &length, patience, &refusal, err);
    if (status == RKB_OK && refusal) {
       rkb_device_worker_stop(w);
       err->status = status = RKB_ERR_UNAVAILABLE;
@@ -66,6 +77,10 @@ int rkb_device_worker_start(rkb_device_worker_t *w, const char *const *command, 
    return status;
 }
 
-void rkb_device_worker_stop(rkb_device_worker_t *w) { rkb_peer_kill(&w->child, NULL); }
+void rkb_device_worker_stop(rkb_device_worker_t *w) {
+   rkb_peer_kill(&w->child, NULL);
+}
 
-bool rkb_device_worker_alive(const rkb_device_worker_t *w) { return w->child.pid > 0; }
+bool rkb_device_worker_alive(const rkb_device_worker_t *w) {
+   return w->child.pid > 0;
+}

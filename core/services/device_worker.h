@@ -9,8 +9,8 @@
 
 typedef struct rkb_device_worker {
    rkb_peer_t child;
-   uint32_t number;      /* of the last request */
-   char greeting[1024];  /* the answer to hello */
+   uint32_t number;     /* of the last request */
+   char greeting[1024]; /* the answer to hello */
 } rkb_device_worker_t;
 
 typedef struct rkb_patience {
@@ -20,8 +20,8 @@ typedef struct rkb_patience {
 } rkb_patience_t;
 
 /* Starts command (NULL-terminated) and says hello.  RKB_ERR_UNAVAILABLE: no such program, no driver, no device. */
-int rkb_device_worker_start(rkb_device_worker_t *worker, const char *const *command, const char *const *environment,
-                            const rkb_patience_t *patience, rkb_error_t *err);
+int rkb_device_worker_start(rkb_device_worker_t *worker, const char *const *command,
+                            const char *const *environment, const rkb_patience_t *patience, rkb_error_t *err);
 void rkb_device_worker_stop(rkb_device_worker_t *worker); /* kills it */
 bool rkb_device_worker_alive(const rkb_device_worker_t *worker);
 
@@ -34,7 +34,8 @@ typedef struct rkb_piece {
 /* One request, one reply.  *refusal is 0 when it was done, else enum rkb_worker_status with the worker's sentence in
  * err->message while the return is still RKB_OK.  answer receives exactly answer_bytes of a done request's reply; with
  * length not NULL up to answer_bytes, and *length how many.  After any other return the worker has been stopped. */
-int rkb_device_worker_ask(rkb_device_worker_t *worker, uint32_t type, const rkb_piece_t *pieces, uint32_t piece_count, void *answer,
-                          size_t answer_bytes, size_t *length, const rkb_patience_t *patience, int *refusal, rkb_error_t *err);
+int rkb_device_worker_ask(rkb_device_worker_t *worker, uint32_t type, const rkb_piece_t *pieces,
+                          uint32_t piece_count, void *answer, size_t answer_bytes, size_t *length,
+                          const rkb_patience_t *patience, int *refusal, rkb_error_t *err);
 
 #endif

@@ -50,8 +50,10 @@ static uint64_t now_ns(void) {
    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static int start_worker(rkb_devices_t *devices, device_t *device, rkb_device_worker_t *worker, rkb_error_t *err) {
-   static const char *const environment[] = {"CUDA_MODULE_LOADING=EAGER", "PATH=/usr/local/bin:/usr/bin:/bin", NULL};
+static int start_worker(rkb_devices_t *devices, device_t *device, rkb_device_worker_t *worker,
+                        rkb_error_t *err) {
+   static const char *const environment[] = {"CUDA_MODULE_LOADING=EAGER", "PATH=/usr/local/bin:/usr/bin:/bin",
+                                             NULL};
    rkb_patience_t patience = {.deadline_ns = now_ns() + START_NS};
    devices->command[devices->words] = device->number;
    devices->command[devices->words + 1] = NULL;
@@ -84,7 +86,10 @@ int rkb_devices_open(const char *const *worker, uint32_t count, rkb_devices_t **
       devices->list[i].worker.child = devices->list[i].spare.child = (rkb_peer_t){.in = -1, .out = -1};
       snprintf(devices->list[i].number, sizeof devices->list[i].number, "%u", i);
    }
-   int status = copy_command(devices, worker) ? RKB_OK : rkb_fail(err, RKB_ERR_INVALID, "the command that starts rkb-worker is empty or too long");
+   int status =
+      copy_command(devices, worker)
+         ? RKB_OK
+         : rkb_fail(err, RKB_ERR_INVALID, "the command that starts rkb-worker is empty or too long");
    if (status == RKB_OK)
       status = start_worker(devices, &devices->list[0], &devices->list[0].worker, err);
    if (status != RKB_OK) {
@@ -113,10 +118,13 @@ void rkb_devices_close(rkb_devices_t *devices) {
    free(devices);
 }
 
-const char *rkb_devices_describe(const rkb_devices_t *devices) { return devices->greeting; }
+const char *rkb_devices_describe(const rkb_devices_t *devices) {
+   return devices->greeting;
+}
 
 /* Takes a free device of this program, or NULL when patience ends. */
-static device_t *take_device(rkb_devices_t *devices, uint64_t deadline_ns, bool (*cancelled)(void *), void *argument) {
+static device_t *take_device(rkb_devices_t *devices, uint64_t deadline_ns, bool (*cancelled)(void *),
+                             void *argument) {
    device_t *taken = NULL;
    pthread_mutex_lock(&devices->mutex);
    for (;;) {
@@ -150,7 +158,8 @@ static void give_device(rkb_devices_t *devices, device_t *device) {
 
 /* Other programs use the same devices: a lock on a file named after the device's place on the bus, in a directory that
  * all of them reach.  Held through the descriptor, so a killed program gives it back. */
-static int lock_device(device_t *device, uint64_t deadline_ns, bool (*cancelled)(void *), void *argument, rkb_error_t *err) {
+static int lock_device(device_t *device, uint64_t deadline_ns, bool (*cancelled)(void *), void *argument,
+                       rkb_error_t *err) {
    char path[96], bus[40] = "0";
    const char *named = strstr(device->worker.greeting, "bus=");
    if (named)
@@ -158,7 +167,8 @@ static int lock_device(device_t *device, uint64_t deadline_ns, bool (*cancelled)
    snprintf(path, sizeof path, "/tmp/rkb-gpu-%s.lock", bus);
    device->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
    if (device->lock < 0)
-      return rkb_fail(err, RKB_ERR_IO, "cannot open %s, which keeps programs from using one GPU at once: %s", path, strerror(errno));
+      return rkb_fail(err, RKB_ERR_IO, "cannot open %s, which keeps programs from using one GPU at once: %s",
+                      path, strerror(errno));
    while (flock(device->lock, LOCK_EX | LOCK_NB) != 0) {
       if (cancelled && cancelled(argument))
          return rkb_fail(err, RKB_ERR_CANCELLED, "cancelled");
@@ -189,7 +199,8 @@ int rkb_session_begin(rkb_devices_t *devices, uint64_t deadline_ns, bool (*cance
    rkb_session_t *session = calloc(1, sizeof *session);
    if (!session)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   *session = (rkb_session_t){devices, take_device(devices, deadline_ns, cancelled, argument), cancelled, argument};
+   *session =
+      (rkb_session_t){devices, take_device(devices, deadline_ns, cancelled, argument), cancelled, argument};
    if (!session->device) {
       free(session);
       return rkb_fail(err, RKB_ERR_TIMEOUT, "no GPU was free until the deadline");
@@ -212,18 +223,22 @@ void rkb_session_end(rkb_session_t *session) {
    if (!session)
       return;
    session->cancelled = NULL;
-   if (rkb_device_worker_alive(&session->device->worker) && rkb_session_drop(session, RKB_DROP_ALL, 0, &ignored) != RKB_OK)
+   if (rkb_device_worker_alive(&session->device->worker) &&
+       rkb_session_drop(session, RKB_DROP_ALL, 0, &ignored) != RKB_OK)
       rkb_device_worker_stop(&session->device->worker);
    give_device(session->devices, session->device);
    free(session);
 }
 
-const char *rkb_session_describe(const rkb_session_t *session) { return session->device->worker.greeting; }
+const char *rkb_session_describe(const rkb_session_t *session) {
+   return session->device->worker.greeting;
+}
 
-static int ask(rkb_session_t *s, uint32_t type, const rkb_piece_t *pieces, uint32_t count, void *answer, size_t bytes,
-               size_t *length, uint64_t wait_ns, int *refusal, rkb_error_t *err) {
+static int ask(rkb_session_t *s, uint32_t type, const rkb_piece_t *pieces, uint32_t count, void *answer,
+               size_t bytes, size_t *length, uint64_t wait_ns, int *refusal, rkb_error_t *err) {
    rkb_patience_t patience = {now_ns() + wait_ns, s->cancelled, s->argument};
-   int status = rkb_device_worker_ask(&s->device->worker, type, pieces, count, answer, bytes, length, &patience, refusal, err);
+   int status = rkb_device_worker_ask(&s->device->worker, type, pieces, count, answer, bytes, length,
+                                      &patience, refusal, err);
    /* Most errors of the driver stay with the context, so that nothing run in it afterwards can be believed. */
    if (status == RKB_OK && *refusal == RKB_WORKER_DRIVER)
       rkb_device_worker_stop(&s->device->worker);
@@ -232,7 +247,9 @@ static int ask(rkb_session_t *s, uint32_t type, const rkb_piece_t *pieces, uint3
 
 /* A refusal that says nothing about the candidate. */
 static int refused(int refusal, rkb_error_t *err) {
-   err->status = refusal == RKB_WORKER_NO_MEMORY ? RKB_ERR_LIMIT : refusal == RKB_WORKER_BAD_REQUEST ? RKB_ERR_INTERNAL : RKB_ERR_UNAVAILABLE;
+   err->status = refusal == RKB_WORKER_NO_MEMORY     ? RKB_ERR_LIMIT
+                 : refusal == RKB_WORKER_BAD_REQUEST ? RKB_ERR_INTERNAL
+                                                     : RKB_ERR_UNAVAILABLE;
    return err->status;
 }
 
@@ -252,15 +269,16 @@ int rkb_session_state(rkb_session_t *s, char *out, size_t size, rkb_error_t *err
    return status == RKB_OK && refusal ? refused(refusal, err) : status;
 }
 
-int rkb_session_module(rkb_session_t *s, uint32_t module, const void *cubin, size_t bytes, rkb_finding_t *finding, rkb_error_t *err) {
+int rkb_session_module(rkb_session_t *s, uint32_t module, const void *cubin, size_t bytes,
+                       rkb_finding_t *finding, rkb_error_t *err) {
    rkb_worker_module_t head = {.module = module};
    rkb_piece_t pieces[] = {{&head, sizeof head}, {cubin, bytes}};
    int refusal, status = ask(s, RKB_WORKER_MODULE, pieces, 2, NULL, 0, NULL, REQUEST_NS, &refusal, err);
    return status == RKB_OK && refusal ? found(refusal, finding, err) : status;
 }
 
-int rkb_session_stage(rkb_session_t *s, uint32_t set, uint32_t tensor, uint64_t total, uint64_t offset, const void *data,
-                      size_t count, rkb_error_t *err) {
+int rkb_session_stage(rkb_session_t *s, uint32_t set, uint32_t tensor, uint64_t total, uint64_t offset,
+                      const void *data, size_t count, rkb_error_t *err) {
    int refusal = 0, status = RKB_OK;
    size_t done = 0;
    do {
@@ -273,8 +291,8 @@ int rkb_session_stage(rkb_session_t *s, uint32_t set, uint32_t tensor, uint64_t 
    return status == RKB_OK && refusal ? refused(refusal, err) : status;
 }
 
-int rkb_session_instance(rkb_session_t *s, uint32_t instance, uint32_t module, uint32_t placement, const rkb_plan_t *plan,
-                         rkb_finding_t *finding, rkb_error_t *err) {
+int rkb_session_instance(rkb_session_t *s, uint32_t instance, uint32_t module, uint32_t placement,
+                         const rkb_plan_t *plan, rkb_finding_t *finding, rkb_error_t *err) {
    rkb_worker_instance_t head = {.instance = instance, .module = module, .placement = placement};
    void *bytes = NULL;
    size_t length = 0;
@@ -290,28 +308,42 @@ int rkb_session_instance(rkb_session_t *s, uint32_t instance, uint32_t module, u
 /* The faults a kernel can cause (CUDA driver API, CUresult); others are told by number. */
 static const char *fault_name(int32_t code) {
    switch (code) {
-   case 0: return "";
-   case 700: return "CUDA_ERROR_ILLEGAL_ADDRESS";
-   case 701: return "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES";
-   case 714: return "CUDA_ERROR_HARDWARE_STACK_ERROR";
-   case 715: return "CUDA_ERROR_ILLEGAL_INSTRUCTION";
-   case 716: return "CUDA_ERROR_MISALIGNED_ADDRESS";
-   case 717: return "CUDA_ERROR_INVALID_ADDRESS_SPACE";
-   case 718: return "CUDA_ERROR_INVALID_PC";
-   case 719: return "CUDA_ERROR_LAUNCH_FAILED";
-   default: return NULL;
+   case 0:
+      return "";
+   case 700:
+      return "CUDA_ERROR_ILLEGAL_ADDRESS";
+   case 701:
+      return "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES";
+   case 714:
+      return "CUDA_ERROR_HARDWARE_STACK_ERROR";
+   case 715:
+      return "CUDA_ERROR_ILLEGAL_INSTRUCTION";
+   case 716:
+      return "CUDA_ERROR_MISALIGNED_ADDRESS";
+   case 717:
+      return "CUDA_ERROR_INVALID_ADDRESS_SPACE";
+   case 718:
+      return "CUDA_ERROR_INVALID_PC";
+   case 719:
+      return "CUDA_ERROR_LAUNCH_FAILED";
+   default:
+      return NULL;
    }
 }
 
-int rkb_session_run(rkb_session_t *s, uint32_t instance, uint32_t set, uint32_t deadline_ms, rkb_run_outcome_t *outcome, rkb_error_t *err) {
+int rkb_session_run(rkb_session_t *s, uint32_t instance, uint32_t set, uint32_t deadline_ms,
+                    rkb_run_outcome_t *outcome, rkb_error_t *err) {
    rkb_worker_run_t head = {.instance = instance, .set = set, .deadline_ms = deadline_ms};
    rkb_worker_ran_t ran = {0};
    int refusal, status = ask(s, RKB_WORKER_RUN, &(rkb_piece_t){&head, sizeof head}, 1, &ran, sizeof ran, NULL,
                              REQUEST_NS + deadline_ms * 1000000ull, &refusal, err);
    if (status != RKB_OK || refusal)
       return status == RKB_OK ? refused(refusal, err) : status;
-   *outcome = (rkb_run_outcome_t){.outcome = ran.outcome, .driver_error = ran.driver_error, .buffer = ran.buffer,
-                                  .before = ran.before, .distance = ran.distance};
+   *outcome = (rkb_run_outcome_t){.outcome = ran.outcome,
+                                  .driver_error = ran.driver_error,
+                                  .buffer = ran.buffer,
+                                  .before = ran.before,
+                                  .distance = ran.distance};
    if (fault_name(ran.driver_error))
       snprintf(outcome->error_name, sizeof outcome->error_name, "%s", fault_name(ran.driver_error));
    else
@@ -322,18 +354,21 @@ int rkb_session_run(rkb_session_t *s, uint32_t instance, uint32_t set, uint32_t 
    return RKB_OK;
 }
 
-int rkb_session_read(rkb_session_t *s, uint32_t instance, uint32_t buffer, uint64_t offset, uint64_t bytes, void *out, rkb_error_t *err) {
+int rkb_session_read(rkb_session_t *s, uint32_t instance, uint32_t buffer, uint64_t offset, uint64_t bytes,
+                     void *out, rkb_error_t *err) {
    int refusal = 0, status = RKB_OK;
    for (uint64_t done = 0; done < bytes && status == RKB_OK && !refusal;) {
       uint64_t now = bytes - done < RKB_WORKER_MAX_BODY ? bytes - done : RKB_WORKER_MAX_BODY;
       rkb_worker_read_t head = {instance, buffer, offset + done, now};
-      status = ask(s, RKB_WORKER_READ, &(rkb_piece_t){&head, sizeof head}, 1, (char *)out + done, now, NULL, REQUEST_NS, &refusal, err);
+      status = ask(s, RKB_WORKER_READ, &(rkb_piece_t){&head, sizeof head}, 1, (char *)out + done, now, NULL,
+                   REQUEST_NS, &refusal, err);
       done += now;
    }
    return status == RKB_OK && refusal ? refused(refusal, err) : status;
 }
 
-int rkb_session_time(rkb_session_t *s, const rkb_turn_t *turns, uint32_t count, uint32_t deadline_ms, float *milliseconds, rkb_error_t *err) {
+int rkb_session_time(rkb_session_t *s, const rkb_turn_t *turns, uint32_t count, uint32_t deadline_ms,
+                     float *milliseconds, rkb_error_t *err) {
    _Static_assert(sizeof(rkb_turn_t) == sizeof(rkb_worker_turn_t), "turns travel as they are");
    rkb_worker_time_t head = {count, deadline_ms};
    rkb_piece_t pieces[] = {{&head, sizeof head}, {turns, count * sizeof *turns}};
@@ -344,7 +379,8 @@ int rkb_session_time(rkb_session_t *s, const rkb_turn_t *turns, uint32_t count, 
 
 int rkb_session_drop(rkb_session_t *s, uint32_t thing, uint32_t number, rkb_error_t *err) {
    rkb_worker_drop_t head = {thing, number};
-   int refusal, status = ask(s, RKB_WORKER_DROP, &(rkb_piece_t){&head, sizeof head}, 1, NULL, 0, NULL, REQUEST_NS, &refusal, err);
+   int refusal, status = ask(s, RKB_WORKER_DROP, &(rkb_piece_t){&head, sizeof head}, 1, NULL, 0, NULL,
+                             REQUEST_NS, &refusal, err);
    return status == RKB_OK && refusal ? refused(refusal, err) : status;
 }
 

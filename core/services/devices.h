@@ -21,15 +21,20 @@ int rkb_session_begin(rkb_devices_t *devices, uint64_t deadline_ns, bool (*cance
 void rkb_session_end(rkb_session_t *session);
 const char *rkb_session_describe(const rkb_session_t *session);
 int rkb_session_state(rkb_session_t *session, char *out, size_t size, rkb_error_t *err);
-int rkb_session_module(rkb_session_t *session, uint32_t module, const void *cubin, size_t bytes, rkb_finding_t *finding, rkb_error_t *err);
-int rkb_session_stage(rkb_session_t *session, uint32_t set, uint32_t tensor, uint64_t total, uint64_t offset, const void *data,
-                      size_t count, rkb_error_t *err);
-int rkb_session_instance(rkb_session_t *session, uint32_t instance, uint32_t module, uint32_t placement, const rkb_plan_t *plan,
-                         rkb_finding_t *finding, rkb_error_t *err);
-int rkb_session_run(rkb_session_t *session, uint32_t instance, uint32_t set, uint32_t deadline_ms, rkb_run_outcome_t *outcome, rkb_error_t *err);
-int rkb_session_read(rkb_session_t *session, uint32_t instance, uint32_t buffer, uint64_t offset, uint64_t bytes, void *out, rkb_error_t *err);
-int rkb_session_time(rkb_session_t *session, const rkb_turn_t *turns, uint32_t count, uint32_t deadline_ms, float *milliseconds, rkb_error_t *err);
+int rkb_session_module(rkb_session_t *session, uint32_t module, const void *cubin, size_t bytes,
+                       rkb_finding_t *finding, rkb_error_t *err);
+int rkb_session_stage(rkb_session_t *session, uint32_t set, uint32_t tensor, uint64_t total, uint64_t offset,
+                      const void *data, size_t count, rkb_error_t *err);
+int rkb_session_instance(rkb_session_t *session, uint32_t instance, uint32_t module, uint32_t placement,
+                         const rkb_plan_t *plan, rkb_finding_t *finding, rkb_error_t *err);
+int rkb_session_run(rkb_session_t *session, uint32_t instance, uint32_t set, uint32_t deadline_ms,
+                    rkb_run_outcome_t *outcome, rkb_error_t *err);
+int rkb_session_read(rkb_session_t *session, uint32_t instance, uint32_t buffer, uint64_t offset,
+                     uint64_t bytes, void *out, rkb_error_t *err);
+int rkb_session_time(rkb_session_t *session, const rkb_turn_t *turns, uint32_t count, uint32_t deadline_ms,
+                     float *milliseconds, rkb_error_t *err);
 int rkb_session_restart(rkb_session_t *session, rkb_error_t *err);
-int rkb_session_drop(rkb_session_t *session, uint32_t thing /* enum rkb_worker_thing */, uint32_t number, rkb_error_t *err);
+int rkb_session_drop(rkb_session_t *session, uint32_t thing /* enum rkb_worker_thing */, uint32_t number,
+                     rkb_error_t *err);
 
 #endif

@@ -119,7 +119,8 @@ static bool holds_task(const char *directory, rkb_problems_t *problems) {
    if (!path)
       rkb_problem(problems, (rkb_place_t){0}, "out of memory");
    else if (!holds)
-      rkb_problem(problems, (rkb_place_t){0}, "%s holds no task: there is no task.yaml in it; 'rkb tasks' lists the shipped ones",
+      rkb_problem(problems, (rkb_place_t){0},
+                  "%s holds no task: there is no task.yaml in it; 'rkb tasks' lists the shipped ones",
                   directory);
    free(path);
    return holds;

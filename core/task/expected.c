@@ -90,8 +90,9 @@ int rkb_task_expect_points(const rkb_inputs_t *inputs, uint32_t tensor, const ui
    pthread_mutex_t *lock =
       (pthread_mutex_t *)(uintptr_t)&inputs->lock; /* the lock is the mutable part of immutable inputs */
    pthread_mutex_lock(lock);
-   int status = rkb_evaluate_points(bound->program, &bound->precision, &source, inputs->memory, inputs->most_work,
-                                    bound->program->outputs[tensor], count, index, &out, err);
+   int status =
+      rkb_evaluate_points(bound->program, &bound->precision, &source, inputs->memory, inputs->most_work,
+                          bound->program->outputs[tensor], count, index, &out, err);
    pthread_mutex_unlock(lock);
    for (uint64_t i = 0; status == RKB_OK && i < count; i++)
       stat[i] = stat_bound(stat[i]);

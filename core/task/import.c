@@ -13,7 +13,8 @@
 #include "task/python.h"
 #include "task/task.h"
 
-#define DEADLINE_NS (600ull * 1000000000ull) /* importing PyTorch from a cold disk takes a minute at worst   \
+#define DEADLINE_NS                                                                                          \
+   (600ull * 1000000000ull) /* importing PyTorch from a cold disk takes a minute at worst   \
                                               */
 #define REFUSED 3 /* exit status of the script when something is not covered; 1 is an error of its own */
 #define MOST_DIMS 32
@@ -30,8 +31,8 @@ static char *find_script(void) {
 static int run_script(const rkb_import_t *import, const char *script, const char *target,
                       const char *directions, rkb_text_t *report, rkb_error_t *err) {
    const char *python = import->python ? import->python : rkb_python_find();
-   const char *arguments[MOST_ARGUMENTS] = {
-      python, "-B", script, import->file, "--out", target, "--directions", directions};
+   const char *arguments[MOST_ARGUMENTS] = {python,  "-B",   script,         import->file,
+                                            "--out", target, "--directions", directions};
    uint32_t count = 8;
    for (const char *const *dim = import->dims; dim && *dim; ++dim) {
       if (count + 3 > MOST_ARGUMENTS)

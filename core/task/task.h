@@ -12,12 +12,14 @@ typedef struct rkb_task rkb_task_t; /* one task in one direction */
 
 /* Loads task.yaml and reference.graph.yaml and checks every case's shapes.  direction NULL: the first listed.
  * NULL with problems added.  memory_budget: bytes one evaluation may use (0: 4 GiB). */
-rkb_task_t *rkb_task_load(const char *directory, const char *direction, uint64_t memory_budget, rkb_problems_t *problems);
+rkb_task_t *rkb_task_load(const char *directory, const char *direction, uint64_t memory_budget,
+                          rkb_problems_t *problems);
 void rkb_task_free(rkb_task_t *task);
 
 const rkb_task_info_t *rkb_task_info(const rkb_task_t *task);
 const char *const *rkb_task_directions(const rkb_task_t *task); /* NULL-terminated */
-const char *rkb_task_hash(const rkb_task_t *task); /* 32 hex digits over task.yaml, the graph and the direction */
+/* 32 hex digits over task.yaml, the graph and the direction */
+const char *rkb_task_hash(const rkb_task_t *task);
 uint32_t rkb_task_dim_count(const rkb_task_t *task);
 /* Name and domain as written ("1..16384") of a dim. */
 const char *rkb_task_dim(const rkb_task_t *task, uint32_t index, const char **domain);
@@ -27,34 +29,40 @@ const char *rkb_task_shape_text(const rkb_task_t *task, uint32_t tensor);
 const char *rkb_task_let_at(const rkb_task_t *task, uint32_t index, const char **text);
 bool rkb_task_wants(const rkb_task_t *task, const char *input); /* input has a wanted gradient */
 
-const rkb_case_t *rkb_task_case(const rkb_task_t *task, uint32_t kind, uint32_t index); /* NULL past the end */
-int rkb_task_case_draw(const rkb_task_t *task, rkb_random_t *stream, double work, rkb_case_t **drawn, rkb_error_t *err);
+/* NULL past the end */
+const rkb_case_t *rkb_task_case(const rkb_task_t *task, uint32_t kind, uint32_t index);
+int rkb_task_case_draw(const rkb_task_t *task, rkb_random_t *stream, double work, rkb_case_t **drawn,
+                       rkb_error_t *err);
 /* The same case under another init setting of the task (NULL: the tensors' own recipes); owned, rkb_task_case_free. */
-int rkb_task_case_with_init(const rkb_task_t *task, const rkb_case_t *the_case, const char *setting, rkb_case_t **drawn, rkb_error_t *err);
+int rkb_task_case_with_init(const rkb_task_t *task, const rkb_case_t *the_case, const char *setting,
+                            rkb_case_t **drawn, rkb_error_t *err);
 void rkb_task_case_free(rkb_case_t *drawn);
 /* Value of a dim, let name, integer or float attribute of a case; what manifest expressions look up. */
-bool rkb_case_lookup(const rkb_task_t *task, const rkb_case_t *the_case, const char *name, bool *is_real, int64_t *integer, double *real);
+bool rkb_case_lookup(const rkb_task_t *task, const rkb_case_t *the_case, const char *name, bool *is_real,
+                     int64_t *integer, double *real);
 
 const rkb_family_t *rkb_task_family(const rkb_task_t *task, const rkb_case_t *the_case, uint32_t index);
-int rkb_task_inputs_open(const rkb_task_t *task, const rkb_case_t *the_case, const rkb_family_t *family, uint64_t seed,
-                         rkb_inputs_t **inputs, rkb_error_t *err);
+int rkb_task_inputs_open(const rkb_task_t *task, const rkb_case_t *the_case, const rkb_family_t *family,
+                         uint64_t seed, rkb_inputs_t **inputs, rkb_error_t *err);
 /* Most elements read and products formed for one call of expect_points (default 3e10: tens of seconds). */
 void rkb_task_inputs_limit(rkb_inputs_t *inputs, double work);
 void rkb_task_inputs_free(rkb_inputs_t *inputs);
-int rkb_task_inputs_fill(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t first, uint64_t count, void *out, rkb_error_t *err);
+int rkb_task_inputs_fill(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t first, uint64_t count,
+                         void *out, rkb_error_t *err);
 int rkb_task_expect(const rkb_inputs_t *inputs, rkb_expected_t **expected, rkb_error_t *err);
 rkb_points_t rkb_task_expected_points(const rkb_expected_t *expected, uint32_t tensor);
 uint64_t rkb_task_expected_peak_bytes(const rkb_expected_t *expected); /* peak memory of the evaluation */
 void rkb_task_expected_free(rkb_expected_t *expected);
-int rkb_task_expect_points(const rkb_inputs_t *inputs, uint32_t tensor, const uint64_t *elements, uint64_t count,
-                           double *value, double *hard, double *stat, uint8_t *flags, rkb_error_t *err);
+int rkb_task_expect_points(const rkb_inputs_t *inputs, uint32_t tensor, const uint64_t *elements,
+                           uint64_t count, double *value, double *hard, double *stat, uint8_t *flags,
+                           rkb_error_t *err);
 int rkb_task_judge(const rkb_inputs_t *inputs, uint32_t tensor, const void *data, const double *shadow,
-                   const rkb_points_t *points, const uint64_t *elements, bool transform, rkb_judgement_t *judgement,
-                   rkb_error_t *err);
+                   const rkb_points_t *points, const uint64_t *elements, bool transform,
+                   rkb_judgement_t *judgement, rkb_error_t *err);
 int rkb_task_input_matters(const rkb_inputs_t *inputs, uint32_t tensor, bool *matters, rkb_error_t *err);
 
 uint32_t rkb_dtype_bytes(uint32_t dtype);
-const char *rkb_dtype_name(uint32_t dtype);             /* "float32" */
+const char *rkb_dtype_name(uint32_t dtype); /* "float32" */
 bool rkb_dtype_parse(const char *name, uint32_t *dtype);
 
 #endif

@@ -24,7 +24,10 @@ static bool load(rkb_driver_t *d, char *message, size_t size) {
    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
    if (!library)
       return say(message, size, "no CUDA driver on this machine (%s)", dlerror());
-   const struct { void *slot; const char *name; } wanted[] = {
+   const struct {
+      void *slot;
+      const char *name;
+   } wanted[] = {
 #define X(name) {&d->name, QUOTE(name)},
       RKB_DRIVER_FUNCTIONS(X)
 #undef X
@@ -72,7 +75,8 @@ bool rkb_driver_open(rkb_driver_t *d, int ordinal, char *message, size_t size) {
       status = d->cuStreamCreate(&d->stream, CU_STREAM_NON_BLOCKING);
    if (status != CUDA_SUCCESS)
       return say(message, size, "cannot make a context on %s: %s", d->name, rkb_driver_error(d, status));
-   CUmemAllocationProp property = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = d->device}};
+   CUmemAllocationProp property = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                   .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = d->device}};
    status = d->cuMemGetAllocationGranularity(&d->granularity, &property, CU_MEM_ALLOC_GRANULARITY_MINIMUM);
    if (status != CUDA_SUCCESS)
       return say(message, size, "%s cannot map memory: %s", d->name, rkb_driver_error(d, status));
@@ -82,11 +86,13 @@ bool rkb_driver_open(rkb_driver_t *d, int ordinal, char *message, size_t size) {
 
 const char *rkb_driver_error(const rkb_driver_t *d, CUresult status) {
    const char *name = NULL;
-   return d->cuGetErrorName && d->cuGetErrorName(status, &name) == CUDA_SUCCESS && name ? name : "an unknown error";
+   return d->cuGetErrorName && d->cuGetErrorName(status, &name) == CUDA_SUCCESS && name ? name
+                                                                                        : "an unknown error";
 }
 
 size_t rkb_driver_state(const rkb_driver_t *d, char *out, size_t size) {
-   int (*clock)(void *, int, unsigned *), (*temperature)(void *, int, unsigned *), (*throttle)(void *, unsigned long long *);
+   int (*clock)(void *, int, unsigned *), (*temperature)(void *, int, unsigned *),
+      (*throttle)(void *, unsigned long long *);
    unsigned multiprocessor = 0, memory = 0, degrees = 0;
    unsigned long long reasons = 0;
    out[0] = '\0';
@@ -95,12 +101,14 @@ size_t rkb_driver_state(const rkb_driver_t *d, char *out, size_t size) {
    *(void **)&clock = dlsym(d->nvml, "nvmlDeviceGetClockInfo");
    *(void **)&temperature = dlsym(d->nvml, "nvmlDeviceGetTemperature");
    *(void **)&throttle = dlsym(d->nvml, "nvmlDeviceGetCurrentClocksThrottleReasons");
-   if (!clock || !temperature || !throttle || clock(d->nvml_device, NVML_CLOCK_OF_MULTIPROCESSORS, &multiprocessor) != NVML_DONE ||
+   if (!clock || !temperature || !throttle ||
+       clock(d->nvml_device, NVML_CLOCK_OF_MULTIPROCESSORS, &multiprocessor) != NVML_DONE ||
        clock(d->nvml_device, NVML_CLOCK_OF_MEMORY, &memory) != NVML_DONE ||
        temperature(d->nvml_device, NVML_SENSOR_OF_GPU, &degrees) != NVML_DONE ||
        throttle(d->nvml_device, &reasons) != NVML_DONE)
       return 0;
-   int n = snprintf(out, size, "clock_mhz=%u\nmemory_clock_mhz=%u\ntemperature_c=%u\nthrottle_reasons=0x%llx\n", multiprocessor,
-                    memory, degrees, reasons);
+   int n =
+      snprintf(out, size, "clock_mhz=%u\nmemory_clock_mhz=%u\ntemperature_c=%u\nthrottle_reasons=0x%llx\n",
+               multiprocessor, memory, degrees, reasons);
    return n > 0 && (size_t)n < size ? (size_t)n : 0;
 }

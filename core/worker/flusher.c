@@ -5,7 +5,8 @@
 
 /* Reads n 16-byte vectors with a grid-stride loop and keeps their exclusive or alive by a store that never happens in
  * practice (memory is zero, so the result is 0, not -1).  PTX, so that the driver builds it for whatever device is there. */
-static const char read_ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+static const char read_ptx[] =
+   ".version 7.0\n.target sm_70\n.address_size 64\n"
    ".visible .entry rkb_read(.param .u64 p_from, .param .u64 p_count)\n{\n"
    " .reg .pred %p<3>; .reg .b32 %r<12>; .reg .b64 %d<9>;\n"
    " ld.param.u64 %d1, [p_from]; ld.param.u64 %d2, [p_count]; cvta.to.global.u64 %d1, %d1;\n"
@@ -39,8 +40,13 @@ CUresult rkb_flush_read(const rkb_driver_t *d, const rkb_flusher_t *f) {
    uint64_t count = f->bytes / 16;
    CUdeviceptr from = f->memory;
    void *parameters[] = {&from, &count};
-   CUlaunchConfig config = {.gridDimX = FLUSH_BLOCKS, .gridDimY = 1, .gridDimZ = 1, .blockDimX = FLUSH_THREADS, .blockDimY = 1,
-                            .blockDimZ = 1, .hStream = d->stream};
+   CUlaunchConfig config = {.gridDimX = FLUSH_BLOCKS,
+                            .gridDimY = 1,
+                            .gridDimZ = 1,
+                            .blockDimX = FLUSH_THREADS,
+                            .blockDimY = 1,
+                            .blockDimZ = 1,
+                            .hStream = d->stream};
    return d->cuLaunchKernelEx(&config, f->read, parameters, NULL);
 }
 

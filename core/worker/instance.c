@@ -40,10 +40,14 @@ static uint32_t fill_bits(uint32_t dtype, double value, uint32_t *width) {
    memcpy(&bits, &f, sizeof bits);
    *width = dtype == RKB_U8 ? 1 : dtype == RKB_F16 || dtype == RKB_BF16 ? 2 : 4;
    switch (dtype) {
-   case RKB_F32: return bits;
-   case RKB_BF16: return bits >> 16;
-   case RKB_I32: return (uint32_t)(int32_t)value;
-   default: return (uint32_t)value;
+   case RKB_F32:
+      return bits;
+   case RKB_BF16:
+      return bits >> 16;
+   case RKB_I32:
+      return (uint32_t)(int32_t)value;
+   default:
+      return (uint32_t)value;
    }
 }
 
@@ -60,11 +64,13 @@ static CUresult record_fill(const rkb_driver_t *d, const rkb_plan_buffer_t *buff
 
 /* Types this file can fill with any value; the others only with zero. */
 static bool fill_possible(const rkb_plan_buffer_t *buffer) {
-   bool any = buffer->dtype == RKB_F32 || buffer->dtype == RKB_BF16 || buffer->dtype == RKB_I32 || buffer->dtype == RKB_U8;
+   bool any = buffer->dtype == RKB_F32 || buffer->dtype == RKB_BF16 || buffer->dtype == RKB_I32 ||
+              buffer->dtype == RKB_U8;
    return buffer->fill == RKB_FILL_NONE || buffer->fill_value == 0 || any;
 }
 
-static CUresult record_launch(const rkb_driver_t *d, const rkb_instance_t *in, const rkb_plan_launch_t *l, CUmodule module) {
+static CUresult record_launch(const rkb_driver_t *d, const rkb_instance_t *in, const rkb_plan_launch_t *l,
+                              CUmodule module) {
    CUfunction function;
    CUlaunchAttribute attribute[2];
    unsigned attributes = 0;
@@ -79,7 +85,8 @@ static CUresult record_launch(const rkb_driver_t *d, const rkb_instance_t *in, c
    }
    CUresult status = d->cuModuleGetFunction(&function, module, l->entry);
    if (status == CUDA_SUCCESS && l->dynamic_shared > 0)
-      status = d->cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)l->dynamic_shared);
+      status = d->cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                     (int)l->dynamic_shared);
    if (l->cluster[0] * l->cluster[1] * l->cluster[2] > 1) {
       attribute[attributes].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
       attribute[attributes].value.clusterDim.x = l->cluster[0];
@@ -90,23 +97,34 @@ static CUresult record_launch(const rkb_driver_t *d, const rkb_instance_t *in, c
       attribute[attributes].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
       attribute[attributes++].value.cooperative = 1;
    }
-   CUlaunchConfig config = {.gridDimX = l->grid[0], .gridDimY = l->grid[1], .gridDimZ = l->grid[2], .blockDimX = l->block[0],
-                            .blockDimY = l->block[1], .blockDimZ = l->block[2], .sharedMemBytes = l->dynamic_shared,
-                            .hStream = d->stream, .attrs = attribute, .numAttrs = attributes};
-   void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, parameters, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
+   CUlaunchConfig config = {.gridDimX = l->grid[0],
+                            .gridDimY = l->grid[1],
+                            .gridDimZ = l->grid[2],
+                            .blockDimX = l->block[0],
+                            .blockDimY = l->block[1],
+                            .blockDimZ = l->block[2],
+                            .sharedMemBytes = l->dynamic_shared,
+                            .hStream = d->stream,
+                            .attrs = attribute,
+                            .numAttrs = attributes};
+   void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, parameters, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                    CU_LAUNCH_PARAM_END};
    if (status == CUDA_SUCCESS)
       status = d->cuLaunchKernelEx(&config, function, NULL, extra);
    free(parameters);
    return status;
 }
 
-static CUresult record_constant(const rkb_driver_t *d, const rkb_instance_t *in, const rkb_plan_constant_t *c, CUmodule module) {
+static CUresult record_constant(const rkb_driver_t *d, const rkb_instance_t *in, const rkb_plan_constant_t *c,
+                                CUmodule module) {
    CUdeviceptr symbol;
    size_t bytes;
    CUresult status = d->cuModuleGetGlobal(&symbol, &bytes, module, c->symbol);
    if (status == CUDA_SUCCESS && bytes < c->bytes)
       return CUDA_ERROR_INVALID_VALUE;
-   return status == CUDA_SUCCESS ? d->cuMemcpyDtoDAsync(symbol, in->memory[c->buffer].start, c->bytes, d->stream) : status;
+   return status == CUDA_SUCCESS
+             ? d->cuMemcpyDtoDAsync(symbol, in->memory[c->buffer].start, c->bytes, d->stream)
+             : status;
 }
 
 /* Everything a timed run contains, recorded once: constants, fills, launches in order. */
@@ -133,8 +151,8 @@ static CUresult record(const rkb_driver_t *d, rkb_instance_t *in, CUmodule modul
    return status;
 }
 
-int rkb_instance_open(const rkb_driver_t *d, CUmodule module, rkb_plan_t *plan, uint32_t placement, rkb_instance_t *in,
-                      char *message, size_t size) {
+int rkb_instance_open(const rkb_driver_t *d, CUmodule module, rkb_plan_t *plan, uint32_t placement,
+                      rkb_instance_t *in, char *message, size_t size) {
    int result = RKB_WORKER_NO_MEMORY;
    *in = (rkb_instance_t){.plan = plan, .memory = calloc(plan->buffer_count + 1, sizeof *in->memory)};
    if (!in->memory) {
@@ -145,13 +163,16 @@ int rkb_instance_open(const rkb_driver_t *d, CUmodule module, rkb_plan_t *plan, 
       const rkb_plan_buffer_t *buffer = &plan->buffers[i];
       uint32_t alignment = buffer->alignment < 16 ? 16 : buffer->alignment;
       if (!fill_possible(buffer)) {
-         result = fail(message, size, RKB_WORKER_BAD_REQUEST, "%s: this type can only be filled with zero", buffer->name);
+         result = fail(message, size, RKB_WORKER_BAD_REQUEST, "%s: this type can only be filled with zero",
+                       buffer->name);
          goto fail;
       }
       CUresult status = rkb_memory_open(d, placement, buffer->bytes, alignment, &in->memory[i]);
       if (status != CUDA_SUCCESS) {
-         result = fail(message, size, status == CUDA_ERROR_OUT_OF_MEMORY ? RKB_WORKER_NO_MEMORY : RKB_WORKER_DRIVER,
-                       "%llu bytes for %s: %s", (unsigned long long)buffer->bytes, buffer->name, rkb_driver_error(d, status));
+         result =
+            fail(message, size, status == CUDA_ERROR_OUT_OF_MEMORY ? RKB_WORKER_NO_MEMORY : RKB_WORKER_DRIVER,
+                 "%llu bytes for %s: %s", (unsigned long long)buffer->bytes, buffer->name,
+                 rkb_driver_error(d, status));
          goto fail;
       }
       /* Scratch is poisoned once; what a run leaves there stays for the next. */
@@ -160,7 +181,8 @@ int rkb_instance_open(const rkb_driver_t *d, CUmodule module, rkb_plan_t *plan, 
    }
    CUresult status = record(d, in, module);
    if (status != CUDA_SUCCESS) {
-      result = fail(message, size, RKB_WORKER_BAD_MODULE, "the driver refuses the plan: %s", rkb_driver_error(d, status));
+      result = fail(message, size, RKB_WORKER_BAD_MODULE, "the driver refuses the plan: %s",
+                    rkb_driver_error(d, status));
       goto fail;
    }
    return RKB_WORKER_OK;
@@ -180,8 +202,8 @@ void rkb_instance_close(const rkb_driver_t *d, rkb_instance_t *in) {
    *in = (rkb_instance_t){0};
 }
 
-CUresult rkb_instance_prepare(const rkb_driver_t *d, const rkb_instance_t *in, const rkb_staged_t *staged, uint32_t staged_count,
-                              uint32_t set) {
+CUresult rkb_instance_prepare(const rkb_driver_t *d, const rkb_instance_t *in, const rkb_staged_t *staged,
+                              uint32_t staged_count, uint32_t set) {
    CUresult status = CUDA_SUCCESS;
    for (uint32_t i = 0; i < in->plan->buffer_count && status == CUDA_SUCCESS; i++) {
       const rkb_plan_buffer_t *buffer = &in->plan->buffers[i];
@@ -214,7 +236,9 @@ rkb_worker_ran_t rkb_instance_run(const rkb_driver_t *d, const rkb_instance_t *i
       uint64_t distance = 0;
       status = rkb_memory_inspect(d, &in->memory[i], &damaged, &before, &distance);
       if (damaged)
-         return (rkb_worker_ran_t){.outcome = RKB_RAN_CANARY, .buffer = i, .before = before, .distance = distance};
+         return (rkb_worker_ran_t){
+            .outcome = RKB_RAN_CANARY, .buffer = i, .before = before, .distance = distance};
    }
-   return (rkb_worker_ran_t){.outcome = status == CUDA_SUCCESS ? RKB_RAN : RKB_RAN_FAULT, .driver_error = (int32_t)status};
+   return (rkb_worker_ran_t){.outcome = status == CUDA_SUCCESS ? RKB_RAN : RKB_RAN_FAULT,
+                             .driver_error = (int32_t)status};
 }

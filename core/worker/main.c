@@ -54,7 +54,8 @@ static bool write_all(const void *data, size_t bytes) {
 }
 
 static bool reply(const rkb_worker_head_t *request, int status, const void *body, size_t bytes) {
-   rkb_worker_head_t head = {RKB_WORKER_MAGIC, RKB_WORKER_VERSION, request->type, request->number, status, bytes};
+   rkb_worker_head_t head = {
+      RKB_WORKER_MAGIC, RKB_WORKER_VERSION, request->type, request->number, status, bytes};
    return write_all(&head, sizeof head) && write_all(body, bytes);
 }
 
@@ -67,8 +68,8 @@ static int fail(struct worker *w, int status, const char *fmt, ...) {
 }
 
 static int fail_driver(struct worker *w, const char *what, CUresult status) {
-   return fail(w, status == CUDA_ERROR_OUT_OF_MEMORY ? RKB_WORKER_NO_MEMORY : RKB_WORKER_DRIVER, "%s: %s", what,
-               rkb_driver_error(&w->driver, status));
+   return fail(w, status == CUDA_ERROR_OUT_OF_MEMORY ? RKB_WORKER_NO_MEMORY : RKB_WORKER_DRIVER, "%s: %s",
+               what, rkb_driver_error(&w->driver, status));
 }
 
 static rkb_instance_t *find_instance(struct worker *w, uint32_t number) {
@@ -81,8 +82,11 @@ static int hello(struct worker *w, int ordinal, char *out, size_t size) {
       return RKB_WORKER_NO_DEVICE;
    w->open = true;
    w->driver.cuMemGetInfo(&free_bytes, &bytes);
-   snprintf(out, size, "device=%s\nbus=%s\ndriver_api=%d\nmemory_bytes=%zu\nfree_bytes=%zu\nl2_bytes=%zu\npage_bytes=%zu\nlayers=%s\n",
-            w->driver.name, w->driver.bus, w->driver.version, bytes, free_bytes, w->driver.l2_bytes, w->driver.granularity, w->layers);
+   snprintf(
+      out, size,
+      "device=%s\nbus=%s\ndriver_api=%d\nmemory_bytes=%zu\nfree_bytes=%zu\nl2_bytes=%zu\npage_bytes=%zu\nlayers=%s\n",
+      w->driver.name, w->driver.bus, w->driver.version, bytes, free_bytes, w->driver.l2_bytes,
+      w->driver.granularity, w->layers);
    return RKB_WORKER_OK;
 }
 
@@ -93,7 +97,8 @@ static int load_module(struct worker *w, const rkb_worker_module_t *r, const cha
    if (status == CUDA_SUCCESS)
       return RKB_WORKER_OK;
    w->modules[r->module] = NULL;
-   return fail(w, RKB_WORKER_BAD_MODULE, "the driver refuses the cubin: %s", rkb_driver_error(&w->driver, status));
+   return fail(w, RKB_WORKER_BAD_MODULE, "the driver refuses the cubin: %s",
+               rkb_driver_error(&w->driver, status));
 }
 
 static int stage(struct worker *w, const rkb_worker_stage_t *r, const char *data, size_t bytes) {
@@ -128,7 +133,8 @@ static int stage(struct worker *w, const rkb_worker_stage_t *r, const char *data
    return status == CUDA_SUCCESS ? RKB_WORKER_OK : fail_driver(w, "staging an input", status);
 }
 
-static int open_instance(struct worker *w, const rkb_worker_instance_t *r, const char *plan_bytes, size_t bytes) {
+static int open_instance(struct worker *w, const rkb_worker_instance_t *r, const char *plan_bytes,
+                         size_t bytes) {
    rkb_plan_t *plan = NULL;
    rkb_error_t err = {0};
    if (r->instance >= RKB_WORKER_MAX_INSTANCES || w->instances[r->instance].plan)
@@ -137,8 +143,8 @@ static int open_instance(struct worker *w, const rkb_worker_instance_t *r, const
       return fail(w, RKB_WORKER_BAD_REQUEST, "no module %u, or no such placement", r->module);
    if (rkb_plan_read(plan_bytes, bytes, &plan, &err) != RKB_OK)
       return fail(w, RKB_WORKER_BAD_REQUEST, "%s", err.message);
-   return rkb_instance_open(&w->driver, w->modules[r->module], plan, r->placement, &w->instances[r->instance], w->message,
-                            sizeof w->message);
+   return rkb_instance_open(&w->driver, w->modules[r->module], plan, r->placement, &w->instances[r->instance],
+                            w->message, sizeof w->message);
 }
 
 static int run_instance(struct worker *w, const rkb_worker_run_t *r, rkb_worker_ran_t *ran) {
@@ -162,11 +168,14 @@ static int read_buffer(struct worker *w, const rkb_worker_read_t *r, char **out)
    *out = malloc(r->bytes ? r->bytes : 1);
    if (!*out)
       return fail(w, RKB_WORKER_NO_MEMORY, "out of memory");
-   CUresult status = r->bytes ? w->driver.cuMemcpyDtoH(*out, in->memory[r->buffer].start + r->offset, r->bytes) : CUDA_SUCCESS;
+   CUresult status = r->bytes
+                        ? w->driver.cuMemcpyDtoH(*out, in->memory[r->buffer].start + r->offset, r->bytes)
+                        : CUDA_SUCCESS;
    return status == CUDA_SUCCESS ? RKB_WORKER_OK : fail_driver(w, "reading a buffer", status);
 }
 
-static int time_turns(struct worker *w, const rkb_worker_time_t *r, const rkb_worker_turn_t *turns, size_t bytes, float **out) {
+static int time_turns(struct worker *w, const rkb_worker_time_t *r, const rkb_worker_turn_t *turns,
+                      size_t bytes, float **out) {
    if (r->turns > 65536 || bytes != (size_t)r->turns * sizeof *turns)
       return fail(w, RKB_WORKER_BAD_REQUEST, "%u turns in %zu bytes", r->turns, bytes);
    if (!w->flusher_open) {
@@ -183,11 +192,12 @@ static int time_turns(struct worker *w, const rkb_worker_time_t *r, const rkb_wo
       rkb_instance_t *in = own ? NULL : find_instance(w, turns[i].instance);
       if (!in && !own)
          return fail(w, RKB_WORKER_BAD_REQUEST, "no instance %u", turns[i].instance);
-      CUresult status = rkb_time_turn(&w->driver, &w->flusher, in, w->staged, RKB_WORKER_MAX_STAGED, &turns[i], r->deadline_ms,
-                                      &(*out)[i]);
+      CUresult status = rkb_time_turn(&w->driver, &w->flusher, in, w->staged, RKB_WORKER_MAX_STAGED,
+                                      &turns[i], r->deadline_ms, &(*out)[i]);
       if (status != CUDA_SUCCESS)
          return fail(w, RKB_WORKER_DRIVER, "turn %u, instance %u: %s", i, turns[i].instance,
-                     status == CUDA_ERROR_NOT_READY ? "still running at the deadline" : rkb_driver_error(&w->driver, status));
+                     status == CUDA_ERROR_NOT_READY ? "still running at the deadline"
+                                                    : rkb_driver_error(&w->driver, status));
    }
    return RKB_WORKER_OK;
 }
@@ -243,7 +253,8 @@ static bool serve(struct worker *w, int ordinal, const rkb_worker_head_t *head, 
    float *times = NULL;
    const void *answer = text;
    size_t answered = 0;
-   int status = fail(w, RKB_WORKER_BAD_REQUEST, "a message of type %u and %zu bytes makes no sense", head->type, length);
+   int status = fail(w, RKB_WORKER_BAD_REQUEST, "a message of type %u and %zu bytes makes no sense",
+                     head->type, length);
 
    if (head->type != RKB_WORKER_HELLO && !w->open)
       status = fail(w, RKB_WORKER_BAD_REQUEST, "say hello first");
@@ -251,9 +262,11 @@ static bool serve(struct worker *w, int ordinal, const rkb_worker_head_t *head, 
       status = hello(w, ordinal, text, sizeof text);
       answered = strlen(text);
    } else if (head->type == RKB_WORKER_MODULE && FIXED(rkb_worker_module_t)) {
-      status = load_module(w, FIXED(rkb_worker_module_t), body + sizeof(rkb_worker_module_t), length - sizeof(rkb_worker_module_t));
+      status = load_module(w, FIXED(rkb_worker_module_t), body + sizeof(rkb_worker_module_t),
+                           length - sizeof(rkb_worker_module_t));
    } else if (head->type == RKB_WORKER_STAGE && FIXED(rkb_worker_stage_t)) {
-      status = stage(w, FIXED(rkb_worker_stage_t), body + sizeof(rkb_worker_stage_t), length - sizeof(rkb_worker_stage_t));
+      status = stage(w, FIXED(rkb_worker_stage_t), body + sizeof(rkb_worker_stage_t),
+                     length - sizeof(rkb_worker_stage_t));
    } else if (head->type == RKB_WORKER_INSTANCE && FIXED(rkb_worker_instance_t)) {
       status = open_instance(w, FIXED(rkb_worker_instance_t), body + sizeof(rkb_worker_instance_t),
                              length - sizeof(rkb_worker_instance_t));
@@ -267,7 +280,8 @@ static bool serve(struct worker *w, int ordinal, const rkb_worker_head_t *head, 
       answered = FIXED(rkb_worker_read_t)->bytes;
    } else if (head->type == RKB_WORKER_TIME && FIXED(rkb_worker_time_t)) {
       const rkb_worker_time_t *r = FIXED(rkb_worker_time_t);
-      status = time_turns(w, r, (const rkb_worker_turn_t *)(const void *)(body + sizeof *r), length - sizeof *r, &times);
+      status = time_turns(w, r, (const rkb_worker_turn_t *)(const void *)(body + sizeof *r),
+                          length - sizeof *r, &times);
       answer = times;
       answered = r->turns * sizeof(float);
    } else if (head->type == RKB_WORKER_DROP && FIXED(rkb_worker_drop_t)) {
@@ -291,13 +305,17 @@ int main(int argc, char **argv) {
    rkb_worker_head_t head;
    int ordinal = argc > 1 ? atoi(argv[1]) : 0;
    if (argc > 2 || ordinal < 0 || isatty(STDIN_FILENO)) {
-      fprintf(stderr, "usage: rkb-worker [DEVICE]   (started by rkb; it speaks a binary protocol on standard input and output)\n");
+      fprintf(
+         stderr,
+         "usage: rkb-worker [DEVICE]   (started by rkb; it speaks a binary protocol on standard input and output)\n");
       return 2;
    }
    rkb_sandbox_enter(w.layers, sizeof w.layers);
    while (read_all(&head, sizeof head)) {
-      if (head.magic != RKB_WORKER_MAGIC || head.version != RKB_WORKER_VERSION || head.length > RKB_WORKER_MAX_BODY + 64) {
-         fprintf(stderr, "rkb-worker: this is no message of version %d of the protocol\n", RKB_WORKER_VERSION);
+      if (head.magic != RKB_WORKER_MAGIC || head.version != RKB_WORKER_VERSION ||
+          head.length > RKB_WORKER_MAX_BODY + 64) {
+         fprintf(stderr, "rkb-worker: this is no message of version %d of the protocol\n",
+                 RKB_WORKER_VERSION);
          return 1;
       }
       if (head.type == RKB_WORKER_QUIT)

@@ -5,11 +5,14 @@
 #include <string.h>
 #include "protocol.h"
 
-static uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
+static uint64_t round_up(uint64_t value, uint64_t unit) {
+   return (value + unit - 1) / unit * unit;
+}
 
 static CUresult open_guarded(const rkb_driver_t *d, uint32_t placement, uint64_t bytes, uint32_t alignment,
                              rkb_device_memory_t *m) {
-   CUmemAllocationProp property = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = d->device}};
+   CUmemAllocationProp property = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                   .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = d->device}};
    CUmemAccessDesc access = {.location = property.location, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
    uint64_t page = d->granularity;
    m->mapped_bytes = round_up(bytes, page);
@@ -43,13 +46,15 @@ fail:
    return status;
 }
 
-CUresult rkb_memory_open(const rkb_driver_t *d, uint32_t placement, uint64_t bytes, uint32_t alignment, rkb_device_memory_t *m) {
+CUresult rkb_memory_open(const rkb_driver_t *d, uint32_t placement, uint64_t bytes, uint32_t alignment,
+                         rkb_device_memory_t *m) {
    *m = (rkb_device_memory_t){.bytes = bytes};
    if (bytes == 0)
       bytes = alignment; /* an empty tensor still has an address */
    if (placement != RKB_PLACE_PLAIN)
       return open_guarded(d, placement, bytes, alignment, m);
-   CUresult status = d->cuMemAlloc(&m->start, bytes); /* aligned to at least 256 bytes (CUDA C++ Programming Guide, 'Device Memory Accesses') */
+   /* aligned to at least 256 bytes (CUDA C++ Programming Guide, 'Device Memory Accesses') */
+   CUresult status = d->cuMemAlloc(&m->start, bytes);
    m->mapped = m->start;
    m->mapped_bytes = status == CUDA_SUCCESS ? bytes : 0;
    return status;
@@ -88,7 +93,8 @@ static bool find_damage(const uint8_t *bytes, uint64_t count, bool at_end, uint6
    return false;
 }
 
-CUresult rkb_memory_inspect(const rkb_driver_t *d, const rkb_device_memory_t *m, bool *damaged, bool *before, uint64_t *distance) {
+CUresult rkb_memory_inspect(const rkb_driver_t *d, const rkb_device_memory_t *m, bool *damaged, bool *before,
+                            uint64_t *distance) {
    uint64_t ahead = m->start - m->mapped, behind = m->mapped_bytes - ahead - m->bytes;
    *damaged = false;
    if (!m->reserved || ahead + behind == 0)

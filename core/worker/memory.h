@@ -9,9 +9,9 @@
 #define RKB_CANARY_BYTE 0xa5
 
 typedef struct rkb_device_memory {
-   CUdeviceptr start;    /* of the buffer */
+   CUdeviceptr start; /* of the buffer */
    uint64_t bytes;
-   CUdeviceptr mapped;   /* first mapped byte; = start for plain memory */
+   CUdeviceptr mapped; /* first mapped byte; = start for plain memory */
    uint64_t mapped_bytes;
    CUdeviceptr reserved; /* 0: plain, from cuMemAlloc */
    uint64_t reserved_bytes;
@@ -28,7 +28,7 @@ void rkb_memory_close(const rkb_driver_t *driver, rkb_device_memory_t *memory); 
 CUresult rkb_memory_arm(const rkb_driver_t *driver, const rkb_device_memory_t *memory);
 /* Reads them back.  *damaged: before says on which side, distance how many bytes from the buffer's edge the nearest
  * damage lies. */
-CUresult rkb_memory_inspect(const rkb_driver_t *driver, const rkb_device_memory_t *memory, bool *damaged, bool *before,
-                            uint64_t *distance);
+CUresult rkb_memory_inspect(const rkb_driver_t *driver, const rkb_device_memory_t *memory, bool *damaged,
+                            bool *before, uint64_t *distance);
 
 #endif

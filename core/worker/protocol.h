@@ -17,19 +17,19 @@
 typedef struct rkb_worker_head {
    uint32_t magic;
    uint16_t version;
-   uint16_t type;    /* enum rkb_worker_message */
-   uint32_t number;  /* counts requests from 1 */
-   int32_t status;   /* requests: 0.  Replies: 0, or enum rkb_worker_status */
-   uint64_t length;  /* of the body */
+   uint16_t type;   /* enum rkb_worker_message */
+   uint32_t number; /* counts requests from 1 */
+   int32_t status;  /* requests: 0.  Replies: 0, or enum rkb_worker_status */
+   uint64_t length; /* of the body */
 } rkb_worker_head_t;
 
 enum rkb_worker_status {
    RKB_WORKER_OK = 0,
    RKB_WORKER_BAD_REQUEST = 1, /* the message itself is wrong */
    RKB_WORKER_NO_DEVICE = 2,
-   RKB_WORKER_NO_MEMORY = 3,   /* of the device */
-   RKB_WORKER_BAD_MODULE = 4,  /* the driver refuses the cubin or has no such kernel */
-   RKB_WORKER_DRIVER = 5       /* any other error of the driver */
+   RKB_WORKER_NO_MEMORY = 3,  /* of the device */
+   RKB_WORKER_BAD_MODULE = 4, /* the driver refuses the cubin or has no such kernel */
+   RKB_WORKER_DRIVER = 5      /* any other error of the driver */
 };
 
 enum rkb_worker_message {
@@ -39,10 +39,11 @@ enum rkb_worker_message {
    RKB_WORKER_INSTANCE,  /* rkb_worker_instance_t, then a plan (docs/plan-format.md) */
    RKB_WORKER_RUN,       /* rkb_worker_run_t.  Reply: rkb_worker_ran_t */
    RKB_WORKER_READ,      /* rkb_worker_read_t.  Reply: the bytes */
-   RKB_WORKER_TIME,      /* rkb_worker_time_t, then rkb_worker_turn_t each.  Reply: one float of milliseconds a turn */
-   RKB_WORKER_DROP,      /* rkb_worker_drop_t: frees an instance, a module, a staged set or everything */
-   RKB_WORKER_STATE,     /* no body.  Reply: text: clocks, temperature, throttle reasons */
-   RKB_WORKER_QUIT       /* no body, no reply */
+   /* rkb_worker_time_t, then rkb_worker_turn_t each.  Reply: one float of milliseconds a turn */
+   RKB_WORKER_TIME,
+   RKB_WORKER_DROP,  /* rkb_worker_drop_t: frees an instance, a module, a staged set or everything */
+   RKB_WORKER_STATE, /* no body.  Reply: text: clocks, temperature, throttle reasons */
+   RKB_WORKER_QUIT   /* no body, no reply */
 };
 
 typedef struct rkb_worker_module {
@@ -51,10 +52,10 @@ typedef struct rkb_worker_module {
 } rkb_worker_module_t;
 
 typedef struct rkb_worker_stage {
-   uint32_t set;     /* several sets of input values can be kept side by side */
-   uint32_t tensor;  /* index of the case's tensor, which is the plan's buffer of that index */
-   uint64_t bytes;   /* of the whole tensor */
-   uint64_t offset;  /* where the bytes that follow begin */
+   uint32_t set;    /* several sets of input values can be kept side by side */
+   uint32_t tensor; /* index of the case's tensor, which is the plan's buffer of that index */
+   uint64_t bytes;  /* of the whole tensor */
+   uint64_t offset; /* where the bytes that follow begin */
 } rkb_worker_stage_t;
 
 /* Where an instance's buffers lie.  GUARD_LOW: each starts on a page boundary behind an unmapped page.  GUARD_HIGH: each
@@ -70,24 +71,25 @@ typedef struct rkb_worker_instance {
 
 typedef struct rkb_worker_run {
    uint32_t instance;
-   uint32_t set;         /* inputs to copy in before */
+   uint32_t set; /* inputs to copy in before */
    uint32_t deadline_ms;
    uint32_t reserved;
 } rkb_worker_run_t;
 
 enum rkb_worker_outcome {
    RKB_RAN = 0,
-   RKB_RAN_FAULT = 1,    /* the driver reports a fault of the kernel: driver_error says which; the worker must be replaced */
-   RKB_RAN_LATE = 2,     /* still running at the deadline; likewise */
-   RKB_RAN_CANARY = 3    /* bytes beside a buffer were overwritten */
+   /* the driver reports a fault of the kernel: driver_error says which; the worker must be replaced */
+   RKB_RAN_FAULT = 1,
+   RKB_RAN_LATE = 2,  /* still running at the deadline; likewise */
+   RKB_RAN_CANARY = 3 /* bytes beside a buffer were overwritten */
 };
 
 typedef struct rkb_worker_ran {
-   uint32_t outcome;      /* enum rkb_worker_outcome */
-   int32_t driver_error;  /* CUresult */
-   uint32_t buffer;       /* of the canary */
-   uint32_t before;       /* 1: the damage lies before the buffer's start, 0: behind its end */
-   uint64_t distance;     /* bytes from that edge */
+   uint32_t outcome;     /* enum rkb_worker_outcome */
+   int32_t driver_error; /* CUresult */
+   uint32_t buffer;      /* of the canary */
+   uint32_t before;      /* 1: the damage lies before the buffer's start, 0: behind its end */
+   uint64_t distance;    /* bytes from that edge */
 } rkb_worker_ran_t;
 
 typedef struct rkb_worker_read {
@@ -103,13 +105,15 @@ typedef struct rkb_worker_time {
 } rkb_worker_time_t;
 
 #define RKB_TURN_FLOOR UINT32_MAX
-#define RKB_TURN_ANCHOR (UINT32_MAX - 1) /* reads what empties the second-level cache: the same work in every sitting */
+#define RKB_TURN_ANCHOR                                                                                      \
+   (UINT32_MAX - 1) /* reads what empties the second-level cache: the same work in every sitting */
 
 /* One timed run.  Turns are made in the order given: the caller draws it. */
 typedef struct rkb_worker_turn {
-   uint32_t instance; /* or RKB_TURN_FLOOR: nothing between the events; RKB_TURN_ANCHOR: a fixed kernel of the worker's own */
+   /* or RKB_TURN_FLOOR: nothing between the events; RKB_TURN_ANCHOR: a fixed kernel of the worker's own */
+   uint32_t instance;
    uint32_t set;
-   uint32_t warm;     /* 1: the same plan runs once, untimed, just before */
+   uint32_t warm; /* 1: the same plan runs once, untimed, just before */
    uint32_t reserved;
 } rkb_worker_turn_t;
 

@@ -1,8 +1,9 @@
 /* One timed run, as docs/timing.md says. */
 #include "timing.h"
 
-CUresult rkb_time_turn(const rkb_driver_t *d, const rkb_flusher_t *f, const rkb_instance_t *in, const rkb_staged_t *staged,
-                       uint32_t staged_count, const rkb_worker_turn_t *turn, uint32_t deadline_ms, float *milliseconds) {
+CUresult rkb_time_turn(const rkb_driver_t *d, const rkb_flusher_t *f, const rkb_instance_t *in,
+                       const rkb_staged_t *staged, uint32_t staged_count, const rkb_worker_turn_t *turn,
+                       uint32_t deadline_ms, float *milliseconds) {
    CUresult status = CUDA_SUCCESS;
    if (in)
       status = rkb_instance_prepare(d, in, staged, staged_count, turn->set);

@@ -16,13 +16,20 @@ EXPORTED int rkb_timing_open(int ordinal, char *message, size_t size) {
       return 1;
    CUresult status = rkb_flusher_open(&driver, &flusher);
    if (status != CUDA_SUCCESS)
-      snprintf(message, size, "preparing to empty the second-level cache: %s", rkb_driver_error(&driver, status));
+      snprintf(message, size, "preparing to empty the second-level cache: %s",
+               rkb_driver_error(&driver, status));
    return status != CUDA_SUCCESS;
 }
 
-EXPORTED const char *rkb_timing_bus(void) { return driver.bus; }
-EXPORTED const char *rkb_timing_device(void) { return driver.name; }
-EXPORTED int rkb_timing_driver(void) { return driver.version; }
+EXPORTED const char *rkb_timing_bus(void) {
+   return driver.bus;
+}
+EXPORTED const char *rkb_timing_device(void) {
+   return driver.name;
+}
+EXPORTED int rkb_timing_driver(void) {
+   return driver.version;
+}
 
 /* Empties the cache times times over on stream: more than once only to keep the device busy while work is enqueued behind.
  * Returns a CUresult, as the next three do. */
@@ -35,14 +42,21 @@ EXPORTED int rkb_timing_flush(void *stream, int times) {
    return (int)status;
 }
 
-EXPORTED int rkb_timing_start(void *stream) { return (int)driver.cuEventRecord(flusher.start, stream); }
-EXPORTED int rkb_timing_stop(void *stream) { return (int)driver.cuEventRecord(flusher.stop, stream); }
+EXPORTED int rkb_timing_start(void *stream) {
+   return (int)driver.cuEventRecord(flusher.start, stream);
+}
+EXPORTED int rkb_timing_stop(void *stream) {
+   return (int)driver.cuEventRecord(flusher.stop, stream);
+}
 
 /* Waits for stop's event. */
 EXPORTED int rkb_timing_elapsed(void *stream, float *milliseconds) {
    CUresult status = driver.cuStreamSynchronize(stream);
-   return (int)(status == CUDA_SUCCESS ? driver.cuEventElapsedTime(milliseconds, flusher.start, flusher.stop) : status);
+   return (int)(status == CUDA_SUCCESS ? driver.cuEventElapsedTime(milliseconds, flusher.start, flusher.stop)
+                                       : status);
 }
 
 /* Clocks, temperature, throttling: "name=value" lines. */
-EXPORTED size_t rkb_timing_state(char *out, size_t size) { return rkb_driver_state(&driver, out, size); }
+EXPORTED size_t rkb_timing_state(char *out, size_t size) {
+   return rkb_driver_state(&driver, out, size);
+}

@@ -72,10 +72,12 @@ static void differences_are_named(void **state) {
    static const compare_case_t cases[] = {
       {NULL, 0, ""},
       {change_times, 1, "measurement of candidate 3, build.spills: only in the first\n"},
-      {change_standing, 2, "candidate 3: standing is accept in the first, reject in the second\n"
-                           "verdict on candidate 3, machine: reason is  in the first, race.shared in the second\n"},
-      {change_value, 1, "measurement of candidate 3, model.predicted_us: value is 0.42857142857142855 in the first, "
-                        "0.42857142857142955 in the second\n"},
+      {change_standing, 2,
+       "candidate 3: standing is accept in the first, reject in the second\n"
+       "verdict on candidate 3, machine: reason is  in the first, race.shared in the second\n"},
+      {change_value, 1,
+       "measurement of candidate 3, model.predicted_us: value is 0.42857142857142855 in the first, "
+       "0.42857142857142955 in the second\n"},
       {change_hints, 1, "request search, 2: hints is {\"island\":1} in the first, nothing in the second\n"},
       {drop_candidate, 11, "candidate 3: only in the first\n"},
    };
@@ -116,6 +118,7 @@ static void the_limit_holds(void **state) {
 }
 
 int main(void) {
-   const struct CMUnitTest tests[] = {cmocka_unit_test(differences_are_named), cmocka_unit_test(the_limit_holds)};
+   const struct CMUnitTest tests[] = {cmocka_unit_test(differences_are_named),
+                                      cmocka_unit_test(the_limit_holds)};
    return RUN_TESTS(tests);
 }

@@ -24,12 +24,15 @@ static void list_page(const char *page, char *out) {
 
 static void list_schema(sqlite3 *database, char *out) {
    sqlite3_stmt *statement = NULL;
-   assert_int_equal(sqlite3_prepare_v2(database,
-                                       "SELECT m.name || '.' || p.name FROM sqlite_master m, pragma_table_info(m.name) p "
-                                       "WHERE m.type = 'table' ORDER BY m.rowid, p.cid", -1, &statement, NULL),
-                    SQLITE_OK);
+   assert_int_equal(
+      sqlite3_prepare_v2(database,
+                         "SELECT m.name || '.' || p.name FROM sqlite_master m, pragma_table_info(m.name) p "
+                         "WHERE m.type = 'table' ORDER BY m.rowid, p.cid",
+                         -1, &statement, NULL),
+      SQLITE_OK);
    while (sqlite3_step(statement) == SQLITE_ROW)
-      snprintf(out + strlen(out), MAX_LIST - strlen(out), "%s\n", (const char *)sqlite3_column_text(statement, 0));
+      snprintf(out + strlen(out), MAX_LIST - strlen(out), "%s\n",
+               (const char *)sqlite3_column_text(statement, 0));
    sqlite3_finalize(statement);
 }
 

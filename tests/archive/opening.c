@@ -30,7 +30,8 @@ static void second_writer_is_refused(void **state) {
    }
    wait(&outcome);
    assert_int_equal(outcome, 0);
-   assert_int_equal(rkb_archive_create(directory, &(rkb_run_identity_t){.name = "x"}, &second, &err), RKB_ERR_UNAVAILABLE);
+   assert_int_equal(rkb_archive_create(directory, &(rkb_run_identity_t){.name = "x"}, &second, &err),
+                    RKB_ERR_UNAVAILABLE);
    assert_ok(rkb_archive_open(directory, &second, &err)); /* readers need no lock */
    rkb_archive_close(second);
    rkb_archive_close(first);
@@ -64,8 +65,9 @@ typedef struct identity_case {
    const char *message;
 } identity_case_t;
 
-static const rkb_run_plugin_t changed_plugins[] = {{"tune", "0.1", "/b/tune.so", "33333333333333333333333333333333"},
-                                                   {"lint", "0.1", "/b/lint.so", "11111111111111111111111111111111"}};
+static const rkb_run_plugin_t changed_plugins[] = {
+   {"tune", "0.1", "/b/tune.so", "33333333333333333333333333333333"},
+   {"lint", "0.1", "/b/lint.so", "11111111111111111111111111111111"}};
 
 static void change_seed(rkb_run_identity_t *identity) {
    identity->seed = 2;
@@ -168,7 +170,8 @@ static void newer_version_is_refused(void **state) {
 
 /* The steps are data, so other steps than the archive's own show how a file is brought forward. */
 static void steps_run_once_and_whole(void **state) {
-   static const char *const steps[] = {"CREATE TABLE a(x); INSERT INTO a VALUES (1)", "ALTER TABLE a ADD COLUMN y DEFAULT 5",
+   static const char *const steps[] = {"CREATE TABLE a(x); INSERT INTO a VALUES (1)",
+                                       "ALTER TABLE a ADD COLUMN y DEFAULT 5",
                                        "UPDATE a SET x = x + y; SELECT no_such_function()"};
    rkb_error_t err;
    rkb_connection_t *connection = NULL;
@@ -182,8 +185,11 @@ static void steps_run_once_and_whole(void **state) {
    assert_non_null(strstr(err.message, "no_such_function"));
    assert_int_equal(rkb_archive_migrate(connection, steps, 1, &err), RKB_ERR_INVALID); /* newer than known */
    /* The failed step left nothing behind: x is still 1, and version 2 still stands. */
-   assert_ok(rkb_connection_execute(connection, "CREATE TABLE proof AS SELECT 1 FROM a WHERE x = 1 AND y = 5", &err));
-   assert_ok(rkb_connection_execute(connection, "CREATE TRIGGER t AFTER DELETE ON proof BEGIN SELECT raise(ABORT, 'it was there'); END", &err));
+   assert_ok(rkb_connection_execute(connection, "CREATE TABLE proof AS SELECT 1 FROM a WHERE x = 1 AND y = 5",
+                                    &err));
+   assert_ok(rkb_connection_execute(
+      connection, "CREATE TRIGGER t AFTER DELETE ON proof BEGIN SELECT raise(ABORT, 'it was there'); END",
+      &err));
    assert_true(rkb_connection_execute(connection, "DELETE FROM proof", &err) != RKB_OK);
    rkb_connection_close(connection);
    free(path);
@@ -231,9 +237,9 @@ static void run_directories_do_not_collide(void **state) {
 
 int main(void) {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(second_writer_is_refused),      cmocka_unit_test(stale_lock_is_recognised),
-      cmocka_unit_test(another_run_is_refused),        cmocka_unit_test(wrong_files_are_refused),
-      cmocka_unit_test(newer_version_is_refused),      cmocka_unit_test(steps_run_once_and_whole),
+      cmocka_unit_test(second_writer_is_refused),         cmocka_unit_test(stale_lock_is_recognised),
+      cmocka_unit_test(another_run_is_refused),           cmocka_unit_test(wrong_files_are_refused),
+      cmocka_unit_test(newer_version_is_refused),         cmocka_unit_test(steps_run_once_and_whole),
       cmocka_unit_test(unwritable_directory_can_be_read), cmocka_unit_test(run_directories_do_not_collide),
    };
    return RUN_TESTS(tests);

@@ -111,7 +111,8 @@ static void rows_tell_what_decided(void **state) {
    assert_true(row->has_objective);
    assert_int_equal(strlen(row->source), SAMPLE_SOURCE);
    rkb_archive_rows_free(rows);
-   assert_ok(rkb_archive_measurement(archive, 0, 3, "model.predicted_us", &found, &value, detail, sizeof detail, &err));
+   assert_ok(rkb_archive_measurement(archive, 0, 3, "model.predicted_us", &found, &value, detail,
+                                     sizeof detail, &err));
    assert_true(found);
    assert_true(value == 3.0 / 7);
    assert_string_equal(detail, "");
@@ -129,6 +130,7 @@ static void rows_tell_what_decided(void **state) {
 }
 
 int main(void) {
-   const struct CMUnitTest tests[] = {cmocka_unit_test(only_the_window_is_seen), cmocka_unit_test(rows_tell_what_decided)};
+   const struct CMUnitTest tests[] = {cmocka_unit_test(only_the_window_is_seen),
+                                      cmocka_unit_test(rows_tell_what_decided)};
    return RUN_TESTS(tests);
 }

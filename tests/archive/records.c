@@ -74,20 +74,22 @@ static void candidate_comes_back(void **state) {
 
 static int keep_request(void *argument, const rkb_request_record_t *request) {
    char *line = argument;
-   snprintf(line + strlen(line), 512 - strlen(line), "%u/%lld state %u answer %u operator '%s' group %lld parents",
-            request->section, (long long)request->number, request->state, request->answer, request->operator_id,
+   snprintf(line + strlen(line), 512 - strlen(line),
+            "%u/%lld state %u answer %u operator '%s' group %lld parents", request->section,
+            (long long)request->number, request->state, request->answer, request->operator_id,
             (long long)request->group);
    for (uint32_t i = 0; i < request->parent_count; i++)
       snprintf(line + strlen(line), 512 - strlen(line), " %lld", (long long)request->parents[i]);
-   snprintf(line + strlen(line), 512 - strlen(line), " inspirations %u hints %s\n", request->inspiration_count,
-            request->hints ? request->hints : "none");
+   snprintf(line + strlen(line), 512 - strlen(line), " inspirations %u hints %s\n",
+            request->inspiration_count, request->hints ? request->hints : "none");
    return RKB_OK;
 }
 
 static int keep_dialogue(void *argument, const rkb_dialogue_record_t *record) {
    char *line = argument;
-   snprintf(line + strlen(line), 512 - strlen(line), "%s %u/%lld %s\n", record->what == RKB_DIALOGUE_ASK ? "ask" : "tell",
-            record->section, (long long)record->request, record->hash);
+   snprintf(line + strlen(line), 512 - strlen(line), "%s %u/%lld %s\n",
+            record->what == RKB_DIALOGUE_ASK ? "ask" : "tell", record->section, (long long)record->request,
+            record->hash);
    return RKB_OK;
 }
 
@@ -102,13 +104,28 @@ static void requests_and_dialogue_come_back_in_order(void **state) {
    char text[512] = "";
    int visited = 0;
    const int64_t parents[] = {7, 3};
-   rkb_request_record_t propose = {.section = RKB_SECTION_PROPOSE, .answer = RKB_ANSWER_LISTED, .state = RKB_REQUEST_OPEN,
-                                   .number = 1, .group = 0, .operator_id = "seed"};
-   rkb_request_record_t search = {.section = RKB_SECTION_SEARCH, .answer = RKB_ANSWER_OK, .state = RKB_REQUEST_OPEN,
-                                  .number = 0, .group = -1, .operator_id = "tune", .hints = "{}",
-                                  .parent_count = 2, .parents = parents, .inspiration_count = 1, .inspirations = parents};
-   rkb_request_record_t wait = {.section = RKB_SECTION_SEARCH, .answer = RKB_ANSWER_WAIT, .state = RKB_REQUEST_FINISHED,
-                                .number = 1, .group = -1};
+   rkb_request_record_t propose = {.section = RKB_SECTION_PROPOSE,
+                                   .answer = RKB_ANSWER_LISTED,
+                                   .state = RKB_REQUEST_OPEN,
+                                   .number = 1,
+                                   .group = 0,
+                                   .operator_id = "seed"};
+   rkb_request_record_t search = {.section = RKB_SECTION_SEARCH,
+                                  .answer = RKB_ANSWER_OK,
+                                  .state = RKB_REQUEST_OPEN,
+                                  .number = 0,
+                                  .group = -1,
+                                  .operator_id = "tune",
+                                  .hints = "{}",
+                                  .parent_count = 2,
+                                  .parents = parents,
+                                  .inspiration_count = 1,
+                                  .inspirations = parents};
+   rkb_request_record_t wait = {.section = RKB_SECTION_SEARCH,
+                                .answer = RKB_ANSWER_WAIT,
+                                .state = RKB_REQUEST_FINISHED,
+                                .number = 1,
+                                .group = -1};
    assert_ok(rkb_archive_put_ask(archive, &search, "h0", &err));
    assert_ok(rkb_archive_put_ask(archive, &wait, "h1", &err));
    assert_ok(rkb_archive_put_request(archive, &propose, &err));
@@ -116,10 +133,11 @@ static void requests_and_dialogue_come_back_in_order(void **state) {
    assert_ok(rkb_archive_put_request(archive, &propose, &err));
    assert_ok(rkb_archive_put_tell(archive, RKB_SECTION_PROPOSE, 0, "h2", &err));
    assert_ok(rkb_archive_each_request(archive, keep_request, text, &err));
-   assert_string_equal(text, "1/0 state 1 answer 1 operator 'seed' group 0 parents inspirations 0 hints none\n"
-                             "1/1 state 1 answer 1 operator 'seed' group 0 parents inspirations 0 hints none\n"
-                             "2/0 state 1 answer 2 operator 'tune' group -1 parents 7 3 inspirations 1 hints {}\n"
-                             "2/1 state 3 answer 3 operator '' group -1 parents inspirations 0 hints none\n");
+   assert_string_equal(text,
+                       "1/0 state 1 answer 1 operator 'seed' group 0 parents inspirations 0 hints none\n"
+                       "1/1 state 1 answer 1 operator 'seed' group 0 parents inspirations 0 hints none\n"
+                       "2/0 state 1 answer 2 operator 'tune' group -1 parents 7 3 inspirations 1 hints {}\n"
+                       "2/1 state 3 answer 3 operator '' group -1 parents inspirations 0 hints none\n");
    text[0] = '\0';
    assert_ok(rkb_archive_each_dialogue(archive, keep_dialogue, text, &err));
    assert_string_equal(text, "ask 2/0 h0\nask 2/1 h1\ntell 1/0 h2\n");
@@ -169,7 +187,8 @@ static void contradictions_change_nothing(void **state) {
    assert_int_equal(rkb_archive_put_screened(archive, &request, candidates, 1, &err), RKB_ERR_INVALID);
    sample_candidate(&sample, 5); /* its request does not exist */
    assert_int_equal(rkb_archive_put_candidate(archive, &sample.record, &err), RKB_ERR_INVALID);
-   assert_int_equal(rkb_archive_put_group(archive, RKB_SECTION_SEARCH, 0, members, 2, members, 1, &err), RKB_ERR_INVALID);
+   assert_int_equal(rkb_archive_put_group(archive, RKB_SECTION_SEARCH, 0, members, 2, members, 1, &err),
+                    RKB_ERR_INVALID);
    rkb_result_record_t result = {.candidate = 99, .standing = "reject", .reason = "race.shared"};
    assert_int_equal(rkb_archive_put_result(archive, &result, &err), RKB_ERR_INVALID);
    assert_non_null(strstr(err.message, "no candidate 99"));
@@ -184,14 +203,29 @@ static void results_and_groups_update_a_candidate(void **state) {
    rkb_candidate_record_t *loaded = NULL;
    rkb_archive_counts_t counts;
    const int64_t members[] = {1, 2, 3}, passed[] = {2};
-   const rkb_verdict_record_t verdict = {.stage = "gpu", .standing = "reject", .reason = "nondeterministic",
-                                         .message = "two runs differ", .evidence = "{\"element\":3}", .attempts = 2,
+   const rkb_verdict_record_t verdict = {.stage = "gpu",
+                                         .standing = "reject",
+                                         .reason = "nondeterministic",
+                                         .message = "two runs differ",
+                                         .evidence = "{\"element\":3}",
+                                         .attempts = 2,
                                          .seconds = -1};
-   const rkb_measurement_record_t measurement = {.name = "time.us", .value = 4.5, .spread = 0.25, .unit = "us",
-                                                 .better = "lower", .method = "measured", .case_name = "bench/0"};
-   const rkb_result_record_t result = {.candidate = 2, .standing = "reject", .reason = "nondeterministic",
-                                       .has_objective = true, .objective = 4.5, .verdict_count = 1, .verdicts = &verdict,
-                                       .measurement_count = 1, .measurements = &measurement};
+   const rkb_measurement_record_t measurement = {.name = "time.us",
+                                                 .value = 4.5,
+                                                 .spread = 0.25,
+                                                 .unit = "us",
+                                                 .better = "lower",
+                                                 .method = "measured",
+                                                 .case_name = "bench/0"};
+   const rkb_result_record_t result = {.candidate = 2,
+                                       .standing = "reject",
+                                       .reason = "nondeterministic",
+                                       .has_objective = true,
+                                       .objective = 4.5,
+                                       .verdict_count = 1,
+                                       .verdicts = &verdict,
+                                       .measurement_count = 1,
+                                       .measurements = &measurement};
    for (int64_t i = 1; i <= 3; i++)
       assert_ok(sample_put(archive, i, &err));
    assert_ok(rkb_archive_put_group(archive, RKB_SECTION_SEARCH, 0, members, 3, passed, 1, &err));
@@ -249,8 +283,13 @@ static void calls_keep_the_ledger(void **state) {
    double usd = -1;
    bool found = true;
    char *reply = NULL;
-   rkb_call_record_t call = {.section = RKB_SECTION_SEARCH, .request = 4, .stage = "llm", .model = "small",
-                             .prompt = "write a kernel", .reserved_usd = 0.5, .temperature = NAN};
+   rkb_call_record_t call = {.section = RKB_SECTION_SEARCH,
+                             .request = 4,
+                             .stage = "llm",
+                             .model = "small",
+                             .prompt = "write a kernel",
+                             .reserved_usd = 0.5,
+                             .temperature = NAN};
    assert_ok(rkb_archive_reserve_call(archive, &call, &first, &err));
    call.child = 1;
    assert_ok(rkb_archive_reserve_call(archive, &call, &second, &err));

@@ -25,8 +25,9 @@ void sample_remove(char *directory) {
 }
 
 rkb_run_identity_t sample_identity(void) {
-   static const rkb_run_plugin_t plugins[] = {{"lint", "0.1", "/a/lint.so", "11111111111111111111111111111111"},
-                                              {"tune", "0.1", "/a/tune.so", "22222222222222222222222222222222"}};
+   static const rkb_run_plugin_t plugins[] = {
+      {"lint", "0.1", "/a/lint.so", "11111111111111111111111111111111"},
+      {"tune", "0.1", "/a/tune.so", "22222222222222222222222222222222"}};
    return (rkb_run_identity_t){.name = "sample",
                                .pipeline_hash = "abcdefabcdefabcdefabcdefabcdefab",
                                .task = "llama_rmsnorm",
@@ -52,25 +53,28 @@ rkb_request_record_t sample_request(int64_t number, uint32_t state) {
 
 void sample_candidate(sample_candidate_t *sample, int64_t number) {
    static const char *const stages[SAMPLE_VERDICTS] = {"lint", "build", "machine"};
-   static const char *const names[SAMPLE_MEASUREMENTS] = {"build.registers", "build.spills",       "build.shared",
-                                                          "machine.instructions", "model.predicted_us", "model.bytes"};
+   static const char *const names[SAMPLE_MEASUREMENTS] = {"build.registers",    "build.spills",
+                                                          "build.shared",       "machine.instructions",
+                                                          "model.predicted_us", "model.bytes"};
    memset(sample, 0, sizeof *sample);
    int used = snprintf(sample->source, sizeof sample->source, "// candidate %lld\n", (long long)number);
    memset(sample->source + used, 'x', (size_t)(SAMPLE_SOURCE - used));
    snprintf(sample->hash, sizeof sample->hash, "%032llx", (unsigned long long)number);
-   snprintf(sample->source_hash, sizeof sample->source_hash, "%032llx", (unsigned long long)number * 2654435761u);
+   snprintf(sample->source_hash, sizeof sample->source_hash, "%032llx",
+            (unsigned long long)number * 2654435761u);
    snprintf(sample->tune, sizeof sample->tune, "{\"BLOCK\":%lld}", (long long)(32 * (number % 16 + 1)));
    sample->parents[0] = (rkb_parent_record_t){.number = number - 1, .role = "parent"};
    for (int i = 0; i < SAMPLE_VERDICTS; i++)
-      sample->verdicts[i] = (rkb_verdict_record_t){.stage = stages[i],
-                                                   .standing = "accept",
-                                                   .reason = "",
-                                                   .message = "every case agreed",
-                                                   .certificate = "[{\"facet\":\"memory\",\"scope\":\"check cases\"}]",
-                                                   .executes = i == 2,
-                                                   .reproducible = true,
-                                                   .attempts = 1,
-                                                   .seconds = 0.25};
+      sample->verdicts[i] =
+         (rkb_verdict_record_t){.stage = stages[i],
+                                .standing = "accept",
+                                .reason = "",
+                                .message = "every case agreed",
+                                .certificate = "[{\"facet\":\"memory\",\"scope\":\"check cases\"}]",
+                                .executes = i == 2,
+                                .reproducible = true,
+                                .attempts = 1,
+                                .seconds = 0.25};
    for (int i = 0; i < SAMPLE_MEASUREMENTS; i++)
       sample->measurements[i] = (rkb_measurement_record_t){.name = names[i],
                                                            .value = (double)number / (i + 3),

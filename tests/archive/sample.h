@@ -27,11 +27,11 @@ void sample_candidate(sample_candidate_t *sample, int64_t number);
 int sample_put(rkb_archive_t *archive, int64_t number, rkb_error_t *err);
 
 /* Fails the test with the error's message. */
-#define assert_ok(call)                                                                                              \
-   do {                                                                                                               \
-      int assert_ok_status = (call);                                                                                  \
-      if (assert_ok_status != RKB_OK)                                                                                 \
-         fail_msg("%s: status %d: %s", #call, assert_ok_status, err.message);                                         \
+#define assert_ok(call)                                                                                      \
+   do {                                                                                                      \
+      int assert_ok_status = (call);                                                                         \
+      if (assert_ok_status != RKB_OK)                                                                        \
+         fail_msg("%s: status %d: %s", #call, assert_ok_status, err.message);                                \
    } while (0)
 
 #endif

@@ -13,10 +13,12 @@ static const struct {
    const char *declare; /* register type */
    const char *access;  /* of ld and st */
 } types[] = {
-   {"u16", TYPE_U16, 2, "b16", "u16"},       {"s16", TYPE_S16, 2, "b16", "u16"},     {"u32", TYPE_U32, 4, "b32", "u32"},
-   {"s32", TYPE_S32, 4, "b32", "u32"},       {"u64", TYPE_U64, 8, "b64", "u64"},     {"s64", TYPE_S64, 8, "b64", "u64"},
-   {"f16", TYPE_F16, 2, "b16", "b16"},       {"f16x2", TYPE_F16X2, 4, "b32", "b32"}, {"bf16", TYPE_BF16, 2, "b16", "b16"},
-   {"bf16x2", TYPE_BF16X2, 4, "b32", "b32"}, {"f32", TYPE_F32, 4, "f32", "f32"},     {"f64", TYPE_F64, 8, "f64", "f64"},
+   {"u16", TYPE_U16, 2, "b16", "u16"},     {"s16", TYPE_S16, 2, "b16", "u16"},
+   {"u32", TYPE_U32, 4, "b32", "u32"},     {"s32", TYPE_S32, 4, "b32", "u32"},
+   {"u64", TYPE_U64, 8, "b64", "u64"},     {"s64", TYPE_S64, 8, "b64", "u64"},
+   {"f16", TYPE_F16, 2, "b16", "b16"},     {"f16x2", TYPE_F16X2, 4, "b32", "b32"},
+   {"bf16", TYPE_BF16, 2, "b16", "b16"},   {"bf16x2", TYPE_BF16X2, 4, "b32", "b32"},
+   {"f32", TYPE_F32, 4, "f32", "f32"},     {"f64", TYPE_F64, 8, "f64", "f64"},
    {"count", TYPE_COUNT, 4, "b32", "u32"},
 };
 
@@ -27,7 +29,9 @@ static int type_index(enum operand_type type) {
    return 0;
 }
 
-uint32_t operand_bytes(enum operand_type type) { return type == TYPE_NONE ? 0 : types[type_index(type)].bytes; }
+uint32_t operand_bytes(enum operand_type type) {
+   return type == TYPE_NONE ? 0 : types[type_index(type)].bytes;
+}
 
 static enum operand_type type_named(const char *name, size_t length) {
    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -79,35 +83,88 @@ bool conformance_parse(const char *line, uint32_t number, struct instruction *ou
 }
 
 /* Values where arithmetic tends to go wrong: zeros, ones, subnormals, the largest, infinities, NaNs, ties, type limits. */
-static const uint32_t edges_f32[] = {0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x00000001, 0x80000001, 0x007fffff, 0x00800000,
-                                     0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x7f800001, 0x3f000000, 0x3fc00000,
-                                     0x4b000001, 0x4f000000, 0xcf000000, 0x5f000000, 0x42fe0000, 0xc2fc0000, 0x3effffff};
-static const uint64_t edges_f64[] = {0, 0x8000000000000000, 0x3ff0000000000000, 0xbff0000000000000, 1, 0x000fffffffffffff,
-                                     0x0010000000000000, 0x7fefffffffffffff, 0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000000,
-                                     0x7ff0000000000001, 0x3fe0000000000000, 0x3ff8000000000000, 0x41dfffffffc00000, 0x41e0000000000000,
-                                     0xc1e0000000000000, 0x43e0000000000000, 0x47efffffe0000000, 0x36a0000000000000, 0x380fffffffffffff,
-                                     0x40effc0000000000, 0x3e70000000000000};
-static const uint16_t edges_f16[] = {0x0000, 0x8000, 0x3c00, 0xbc00, 0x0001, 0x8001, 0x03ff, 0x0400, 0x7bff, 0xfbff, 0x7c00, 0xfc00,
-                                     0x7e00, 0x7c01, 0x3800, 0x3e00, 0x6400, 0x6401, 0x57ff, 0xd800, 0x1400, 0x3555, 0x4248};
-static const uint16_t edges_bf16[] = {0x0000, 0x8000, 0x3f80, 0xbf80, 0x0001, 0x8001, 0x007f, 0x0080, 0x7f7f, 0xff7f, 0x7f80, 0xff80,
-                                      0x7fc0, 0x7f81, 0x3f00, 0x3fc0, 0x4b00, 0x4f00, 0xcf00, 0x5f00, 0x42fe, 0xc2fc, 0x3eaa};
-static const uint64_t edges_integer[] = {0, 1, 2, 3, 31, 32, 33, 63, 64, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000,
-                                         0xffffffff, 0x100000000, 0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff, 0xaaaaaaaaaaaaaaaa};
+static const uint32_t edges_f32[] = {0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x00000001, 0x80000001,
+                                     0x007fffff, 0x00800000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000,
+                                     0x7fc00000, 0x7f800001, 0x3f000000, 0x3fc00000, 0x4b000001, 0x4f000000,
+                                     0xcf000000, 0x5f000000, 0x42fe0000, 0xc2fc0000, 0x3effffff};
+static const uint64_t edges_f64[] = {0,
+                                     0x8000000000000000,
+                                     0x3ff0000000000000,
+                                     0xbff0000000000000,
+                                     1,
+                                     0x000fffffffffffff,
+                                     0x0010000000000000,
+                                     0x7fefffffffffffff,
+                                     0x7ff0000000000000,
+                                     0xfff0000000000000,
+                                     0x7ff8000000000000,
+                                     0x7ff0000000000001,
+                                     0x3fe0000000000000,
+                                     0x3ff8000000000000,
+                                     0x41dfffffffc00000,
+                                     0x41e0000000000000,
+                                     0xc1e0000000000000,
+                                     0x43e0000000000000,
+                                     0x47efffffe0000000,
+                                     0x36a0000000000000,
+                                     0x380fffffffffffff,
+                                     0x40effc0000000000,
+                                     0x3e70000000000000};
+static const uint16_t edges_f16[] = {0x0000, 0x8000, 0x3c00, 0xbc00, 0x0001, 0x8001, 0x03ff, 0x0400,
+                                     0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0x7c01, 0x3800, 0x3e00,
+                                     0x6400, 0x6401, 0x57ff, 0xd800, 0x1400, 0x3555, 0x4248};
+static const uint16_t edges_bf16[] = {0x0000, 0x8000, 0x3f80, 0xbf80, 0x0001, 0x8001, 0x007f, 0x0080,
+                                      0x7f7f, 0xff7f, 0x7f80, 0xff80, 0x7fc0, 0x7f81, 0x3f00, 0x3fc0,
+                                      0x4b00, 0x4f00, 0xcf00, 0x5f00, 0x42fe, 0xc2fc, 0x3eaa};
+static const uint64_t edges_integer[] = {0,
+                                         1,
+                                         2,
+                                         3,
+                                         31,
+                                         32,
+                                         33,
+                                         63,
+                                         64,
+                                         0x7f,
+                                         0x80,
+                                         0xff,
+                                         0x7fff,
+                                         0x8000,
+                                         0xffff,
+                                         0x7fffffff,
+                                         0x80000000,
+                                         0xffffffff,
+                                         0x100000000,
+                                         0x7fffffffffffffff,
+                                         0x8000000000000000,
+                                         0xffffffffffffffff,
+                                         0xaaaaaaaaaaaaaaaa};
 #define EDGE_VALUES 23
-_Static_assert(sizeof edges_f32 / sizeof *edges_f32 == EDGE_VALUES && sizeof edges_f64 / sizeof *edges_f64 == EDGE_VALUES &&
-                  sizeof edges_f16 / sizeof *edges_f16 == EDGE_VALUES && sizeof edges_bf16 / sizeof *edges_bf16 == EDGE_VALUES &&
-                  sizeof edges_integer / sizeof *edges_integer == EDGE_VALUES, "one edge list is short");
+_Static_assert(sizeof edges_f32 / sizeof *edges_f32 == EDGE_VALUES &&
+                  sizeof edges_f64 / sizeof *edges_f64 == EDGE_VALUES &&
+                  sizeof edges_f16 / sizeof *edges_f16 == EDGE_VALUES &&
+                  sizeof edges_bf16 / sizeof *edges_bf16 == EDGE_VALUES &&
+                  sizeof edges_integer / sizeof *edges_integer == EDGE_VALUES,
+               "one edge list is short");
 
 static uint64_t edge(enum operand_type type, uint32_t index) {
    switch (type) {
-   case TYPE_F32: return edges_f32[index];
-   case TYPE_F64: return edges_f64[index];
-   case TYPE_F16: return edges_f16[index];
-   case TYPE_BF16: return edges_bf16[index];
-   case TYPE_F16X2: return edges_f16[index] | (uint32_t)edges_f16[(index * 7 + 5) % EDGE_VALUES] << 16;
-   case TYPE_BF16X2: return edges_bf16[index] | (uint32_t)edges_bf16[(index * 7 + 5) % EDGE_VALUES] << 16;
-   case TYPE_COUNT: return index * 3;
-   default: return edges_integer[index];
+   case TYPE_F32:
+      return edges_f32[index];
+   case TYPE_F64:
+      return edges_f64[index];
+   case TYPE_F16:
+      return edges_f16[index];
+   case TYPE_BF16:
+      return edges_bf16[index];
+   case TYPE_F16X2:
+      return edges_f16[index] | (uint32_t)edges_f16[(index * 7 + 5) % EDGE_VALUES] << 16;
+   case TYPE_BF16X2:
+      return edges_bf16[index] | (uint32_t)edges_bf16[(index * 7 + 5) % EDGE_VALUES] << 16;
+   case TYPE_COUNT:
+      return index * 3;
+   default:
+      return edges_integer[index];
    }
 }
 
@@ -119,8 +176,10 @@ static uint64_t random_float(uint64_t r, uint32_t bits, uint32_t mantissa) {
    uint32_t exponent_bits = bits - 1 - mantissa, bias = (1u << (exponent_bits - 1)) - 1;
    uint64_t high = XXH64(&r, sizeof r, 7);
    switch (high % 3) {
-   case 0: return raw;
-   case 1: return sign | (uint64_t)(bias - 6 + (high >> 8) % 12) << mantissa | fraction;
+   case 0:
+      return raw;
+   case 1:
+      return sign | (uint64_t)(bias - 6 + (high >> 8) % 12) << mantissa | fraction;
    default: {
       uint64_t quarters = (high >> 8) % 1024; /* 0 to 255.75 */
       if (quarters == 0)
@@ -135,22 +194,33 @@ static uint64_t random_float(uint64_t r, uint32_t bits, uint32_t mantissa) {
 static uint64_t random_integer(uint64_t r, uint32_t bits) {
    uint64_t mask = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1, high = XXH64(&r, sizeof r, 11);
    switch (high % 3) {
-   case 0: return r & mask;
-   case 1: return ((r % 129) - 64) & mask;
-   default: return ((UINT64_C(1) << (high >> 8) % bits) + (high >> 16) % 3 - 1) & mask;
+   case 0:
+      return r & mask;
+   case 1:
+      return ((r % 129) - 64) & mask;
+   default:
+      return ((UINT64_C(1) << (high >> 8) % bits) + (high >> 16) % 3 - 1) & mask;
    }
 }
 
 static uint64_t random_operand(enum operand_type type, uint64_t r) {
    switch (type) {
-   case TYPE_F32: return random_float(r, 32, 23);
-   case TYPE_F64: return random_float(r, 64, 52);
-   case TYPE_F16: return random_float(r, 16, 10);
-   case TYPE_BF16: return random_float(r, 16, 7);
-   case TYPE_F16X2: return random_float(r, 16, 10) | random_float(r >> 20, 16, 10) << 16;
-   case TYPE_BF16X2: return random_float(r, 16, 7) | random_float(r >> 20, 16, 7) << 16;
-   case TYPE_COUNT: return r % 71;
-   default: return random_integer(r, operand_bytes(type) * 8);
+   case TYPE_F32:
+      return random_float(r, 32, 23);
+   case TYPE_F64:
+      return random_float(r, 64, 52);
+   case TYPE_F16:
+      return random_float(r, 16, 10);
+   case TYPE_BF16:
+      return random_float(r, 16, 7);
+   case TYPE_F16X2:
+      return random_float(r, 16, 10) | random_float(r >> 20, 16, 10) << 16;
+   case TYPE_BF16X2:
+      return random_float(r, 16, 7) | random_float(r >> 20, 16, 7) << 16;
+   case TYPE_COUNT:
+      return r % 71;
+   default:
+      return random_integer(r, operand_bytes(type) * 8);
    }
 }
 
@@ -177,32 +247,40 @@ size_t conformance_ptx(const struct instruction *in, char *out, size_t size) {
 #define EMIT(...) n += snprintf(out + n, (size_t)n < size ? size - (size_t)n : 0, __VA_ARGS__)
    for (int i = 0; i < 5; i++)
       EMIT("%s.param .u64 p_%s", i ? ", " : "", address[i]);
-   EMIT(")\n{\n .reg .pred %%p<5>; .reg .b16 %%h<5>; .reg .b32 %%t<5>; .reg .b64 %%w<5>; .reg .b64 %%slot, %%at;\n"
-        " .reg .b32 %%i, %%n, %%k;\n .reg .%s %%d;\n", types[type_index(in->result)].declare);
+   EMIT(
+      ")\n{\n .reg .pred %%p<5>; .reg .b16 %%h<5>; .reg .b32 %%t<5>; .reg .b64 %%w<5>; .reg .b64 %%slot, %%at;\n"
+      " .reg .b32 %%i, %%n, %%k;\n .reg .%s %%d;\n",
+      types[type_index(in->result)].declare);
    for (int o = 0; o < 3; o++)
       if (in->operand[o])
          EMIT(" .reg .%s %%%s;\n", types[type_index(in->operand[o])].declare, address[o]);
-   EMIT(" mov.u32 %%i, %%ctaid.x; mov.u32 %%n, %%ntid.x; mov.u32 %%k, %%tid.x; mad.lo.u32 %%i, %%i, %%n, %%k;\n"
-        " ld.param.u64 %%slot, [p_slots]; cvta.to.global.u64 %%slot, %%slot; mad.wide.u32 %%slot, %%i, 16, %%slot;\n");
+   EMIT(
+      " mov.u32 %%i, %%ctaid.x; mov.u32 %%n, %%ntid.x; mov.u32 %%k, %%tid.x; mad.lo.u32 %%i, %%i, %%n, %%k;\n"
+      " ld.param.u64 %%slot, [p_slots]; cvta.to.global.u64 %%slot, %%slot; mad.wide.u32 %%slot, %%i, 16, %%slot;\n");
    for (int o = 0; o < 3; o++)
       if (in->operand[o]) {
          int t = type_index(in->operand[o]);
-         EMIT(" ld.param.u64 %%at, [p_%s]; cvta.to.global.u64 %%at, %%at; mad.wide.u32 %%at, %%i, %u, %%at; ld.global.%s %%%s, [%%at];\n",
-              address[o], types[t].bytes, types[t].access, address[o]);
+         EMIT(
+            " ld.param.u64 %%at, [p_%s]; cvta.to.global.u64 %%at, %%at; mad.wide.u32 %%at, %%i, %u, %%at; ld.global.%s %%%s, [%%at];\n",
+            address[o], types[t].bytes, types[t].access, address[o]);
       }
    int d = type_index(in->result);
-   EMIT(" %s\n ld.param.u64 %%at, [p_d]; cvta.to.global.u64 %%at, %%at; mad.wide.u32 %%at, %%i, %u, %%at; st.global.%s [%%at], %%d;\n ret;\n}\n",
-        in->text, types[d].bytes, types[d].access);
+   EMIT(
+      " %s\n ld.param.u64 %%at, [p_d]; cvta.to.global.u64 %%at, %%at; mad.wide.u32 %%at, %%i, %u, %%at; st.global.%s [%%at], %%d;\n ret;\n}\n",
+      in->text, types[d].bytes, types[d].access);
 #undef EMIT
    return n > 0 && (size_t)n < size ? (size_t)n : 0;
 }
 
-uint64_t conformance_hash(const void *results, size_t bytes) { return XXH64(results, bytes, 0); }
+uint64_t conformance_hash(const void *results, size_t bytes) {
+   return XXH64(results, bytes, 0);
+}
 
 static double half_value(uint16_t h) {
    int exponent = h >> 10 & 31, fraction = h & 1023;
    double magnitude = exponent == 31 ? (fraction ? NAN : INFINITY)
-                      : exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
+                      : exponent     ? ldexp(1024 + fraction, exponent - 25)
+                                     : ldexp(fraction, -24);
    return h & 0x8000 ? -magnitude : magnitude;
 }
 
@@ -211,11 +289,18 @@ double conformance_value(enum operand_type type, uint64_t bits) {
    float f;
    double d;
    switch (type) {
-   case TYPE_F16: return half_value((uint16_t)bits);
-   case TYPE_BF16: low <<= 16; /* fall through */
-   case TYPE_F32: memcpy(&f, &low, sizeof f); return f;
-   case TYPE_F64: memcpy(&d, &bits, sizeof d); return d;
-   default: return (double)bits;
+   case TYPE_F16:
+      return half_value((uint16_t)bits);
+   case TYPE_BF16:
+      low <<= 16; /* fall through */
+   case TYPE_F32:
+      memcpy(&f, &low, sizeof f);
+      return f;
+   case TYPE_F64:
+      memcpy(&d, &bits, sizeof d);
+      return d;
+   default:
+      return (double)bits;
    }
 }
 
@@ -228,7 +313,8 @@ static double units(double truth, int mantissa, int least_exponent) {
    return ldexp(1, exponent - mantissa);
 }
 
-bool conformance_truth(const struct instruction *in, const uint64_t operand[3], double *truth, double *allowed) {
+bool conformance_truth(const struct instruction *in, const uint64_t operand[3], double *truth,
+                       double *allowed) {
    double a = conformance_value(in->operand[0], operand[0]);
    double b = in->operand[1] ? conformance_value(in->operand[1], operand[1]) : 0;
    const char *f = in->nearly;
@@ -241,30 +327,49 @@ bool conformance_truth(const struct instruction *in, const uint64_t operand[3], 
    if (flush && fabs(b) < tiny)
       b = copysign(0, b);
    /* Each error is the manual's for the instruction; where it gives a relative one, it is of the truth. */
-   if (!strcmp(f, "rcp")) *truth = 1 / a, *allowed = units(*truth, 23, -126);
-   else if (!strcmp(f, "sqrt")) *truth = sqrt(a), *allowed = 0x1p-22 * fabs(*truth);
-   else if (!strcmp(f, "rsqrt")) *truth = 1 / sqrt(a), *allowed = exp2(-22.9) * fabs(*truth);
+   if (!strcmp(f, "rcp"))
+      *truth = 1 / a, *allowed = units(*truth, 23, -126);
+   else if (!strcmp(f, "sqrt"))
+      *truth = sqrt(a), *allowed = 0x1p-22 * fabs(*truth);
+   else if (!strcmp(f, "rsqrt"))
+      *truth = 1 / sqrt(a), *allowed = exp2(-22.9) * fabs(*truth);
    else if (!strcmp(f, "sin") || !strcmp(f, "cos")) {
       if (fabs(a) > 6.283185307179586)
          return false;
       *truth = f[0] == 's' ? sin(a) : cos(a), *allowed = exp2(-20.5);
-   } else if (!strcmp(f, "lg2")) *truth = log2(a), *allowed = a > 0.5 && a < 2 ? 0x1p-22 : 0x1p-22 * fabs(*truth);
-   else if (!strcmp(f, "ex2")) *truth = exp2(a), *allowed = 2.5 * units(*truth, 23, -126);
-   else if (!strcmp(f, "tanh")) *truth = tanh(a), *allowed = 0x1p-11 * fabs(*truth);
-   else if (!strcmp(f, "div_full")) *truth = a / b, *allowed = 2 * units(*truth, 23, -126);
+   } else if (!strcmp(f, "lg2"))
+      *truth = log2(a), *allowed = a > 0.5 && a < 2 ? 0x1p-22 : 0x1p-22 * fabs(*truth);
+   else if (!strcmp(f, "ex2"))
+      *truth = exp2(a), *allowed = 2.5 * units(*truth, 23, -126);
+   else if (!strcmp(f, "tanh"))
+      *truth = tanh(a), *allowed = 0x1p-11 * fabs(*truth);
+   else if (!strcmp(f, "div_full"))
+      *truth = a / b, *allowed = 2 * units(*truth, 23, -126);
    else if (!strcmp(f, "div_approx")) {
       if (fabs(b) < tiny || fabs(b) > 0x1p126)
          return false;
       *truth = a / b, *allowed = 2 * units(*truth, 23, -126);
-   } else if (!strcmp(f, "rcp64")) *truth = 1 / a, *allowed = exp2(-18) * fabs(*truth);
-   else if (!strcmp(f, "rsqrt64")) *truth = 1 / sqrt(a), *allowed = exp2(-18) * fabs(*truth);
-   else if (!strcmp(f, "ex2_f16")) *truth = exp2(a), *allowed = exp2(-9.9) * fabs(*truth);
-   else if (!strcmp(f, "tanh_f16")) *truth = tanh(a), *allowed = exp2(-10.987);
-   else if (!strcmp(f, "ex2_bf16")) *truth = exp2(a), *allowed = 0x1p-7 * fabs(*truth);
-   else if (!strcmp(f, "tanh_bf16")) *truth = tanh(a), *allowed = 0x1p-8;
-   else return false;
+   } else if (!strcmp(f, "rcp64"))
+      *truth = 1 / a, *allowed = exp2(-18) * fabs(*truth);
+   else if (!strcmp(f, "rsqrt64"))
+      *truth = 1 / sqrt(a), *allowed = exp2(-18) * fabs(*truth);
+   else if (!strcmp(f, "ex2_f16"))
+      *truth = exp2(a), *allowed = exp2(-9.9) * fabs(*truth);
+   else if (!strcmp(f, "tanh_f16"))
+      *truth = tanh(a), *allowed = exp2(-10.987);
+   else if (!strcmp(f, "ex2_bf16"))
+      *truth = exp2(a), *allowed = 0x1p-7 * fabs(*truth);
+   else if (!strcmp(f, "tanh_bf16"))
+      *truth = tanh(a), *allowed = 0x1p-8;
+   else
+      return false;
    /* Subnormal and overflowing results are flushed or saturated as the instruction pleases: nothing is promised there. */
    bool wide = in->result == TYPE_F64;
-   double largest = in->result == TYPE_F16 ? 65504 : wide ? 1e308 : 3.4e38, least = in->result == TYPE_F16 ? 0x1p-14 : wide ? 0x1p-1000 : tiny;
+   double largest = in->result == TYPE_F16 ? 65504
+                    : wide                 ? 1e308
+                                           : 3.4e38,
+          least = in->result == TYPE_F16 ? 0x1p-14
+                  : wide                 ? 0x1p-1000
+                                         : tiny;
    return isfinite(*truth) && fabs(*truth) <= largest && (*truth == 0 || fabs(*truth) >= least);
 }

@@ -13,14 +13,28 @@
 #define CONFORMANCE_GROUPS (CONFORMANCE_COUNT / 256)
 #define CONFORMANCE_BLOCK 256
 
-enum operand_type { TYPE_NONE, TYPE_U16, TYPE_S16, TYPE_U32, TYPE_S32, TYPE_U64, TYPE_S64, TYPE_F16, TYPE_F16X2, TYPE_BF16,
-                    TYPE_BF16X2, TYPE_F32, TYPE_F64, TYPE_COUNT };
+enum operand_type {
+   TYPE_NONE,
+   TYPE_U16,
+   TYPE_S16,
+   TYPE_U32,
+   TYPE_S32,
+   TYPE_U64,
+   TYPE_S64,
+   TYPE_F16,
+   TYPE_F16X2,
+   TYPE_BF16,
+   TYPE_BF16X2,
+   TYPE_F32,
+   TYPE_F64,
+   TYPE_COUNT
+};
 
 struct instruction {
-   uint32_t line;              /* in instructions.txt */
+   uint32_t line; /* in instructions.txt */
    enum operand_type result;
    enum operand_type operand[3];
-   char nearly[16];            /* "" for exact, else the function an approximate instruction computes */
+   char nearly[16]; /* "" for exact, else the function an approximate instruction computes */
    char text[320];
 };
 
@@ -41,7 +55,8 @@ uint64_t conformance_hash(const void *results, size_t bytes);
 
 /* What an approximate instruction should give, computed in long double, and the error the PTX manual allows it (9.7.3,
  * 9.7.4, per instruction).  allowed is absolute; false when the manual promises nothing for these operands. */
-bool conformance_truth(const struct instruction *instruction, const uint64_t operand[3], double *truth, double *allowed);
+bool conformance_truth(const struct instruction *instruction, const uint64_t operand[3], double *truth,
+                       double *allowed);
 
 /* The result's bits as a number, for approximate instructions. */
 double conformance_value(enum operand_type type, uint64_t bits);

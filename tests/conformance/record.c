@@ -22,7 +22,8 @@ struct driver {
    int (*allocate)(uint64_t *, size_t);
    int (*to_device)(uint64_t, const void *, size_t);
    int (*to_host)(void *, uint64_t, size_t);
-   int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+   int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *,
+                 void **, void **);
    int (*synchronize)(void);
 };
 
@@ -32,11 +33,23 @@ static bool load_driver(struct driver *d) {
       fprintf(stderr, "no CUDA driver: %s\n", dlerror());
       return false;
    }
-   const struct { void *slot; const char *name; } wanted[] = {
-      {&d->init, "cuInit"}, {&d->version, "cuDriverGetVersion"}, {&d->device, "cuDeviceGet"}, {&d->name, "cuDeviceGetName"},
-      {&d->create, "cuCtxCreate_v2"}, {&d->load, "cuModuleLoadData"}, {&d->unload, "cuModuleUnload"},
-      {&d->function, "cuModuleGetFunction"}, {&d->allocate, "cuMemAlloc_v2"}, {&d->to_device, "cuMemcpyHtoD_v2"},
-      {&d->to_host, "cuMemcpyDtoH_v2"}, {&d->launch, "cuLaunchKernel"}, {&d->synchronize, "cuCtxSynchronize"},
+   const struct {
+      void *slot;
+      const char *name;
+   } wanted[] = {
+      {&d->init, "cuInit"},
+      {&d->version, "cuDriverGetVersion"},
+      {&d->device, "cuDeviceGet"},
+      {&d->name, "cuDeviceGetName"},
+      {&d->create, "cuCtxCreate_v2"},
+      {&d->load, "cuModuleLoadData"},
+      {&d->unload, "cuModuleUnload"},
+      {&d->function, "cuModuleGetFunction"},
+      {&d->allocate, "cuMemAlloc_v2"},
+      {&d->to_device, "cuMemcpyHtoD_v2"},
+      {&d->to_host, "cuMemcpyDtoH_v2"},
+      {&d->launch, "cuLaunchKernel"},
+      {&d->synchronize, "cuCtxSynchronize"},
    };
    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
       void *symbol = dlsym(handle, wanted[i].name);
@@ -74,7 +87,8 @@ static int run(const struct driver *d, const struct instruction *in, struct buff
    }
    void *arguments[] = {&b->operand[0], &b->operand[1], &b->operand[2], &b->result, &b->slots};
    if (!status)
-      status = d->launch(function, CONFORMANCE_COUNT / CONFORMANCE_BLOCK, 1, 1, CONFORMANCE_BLOCK, 1, 1, 0, NULL, arguments, NULL);
+      status = d->launch(function, CONFORMANCE_COUNT / CONFORMANCE_BLOCK, 1, 1, CONFORMANCE_BLOCK, 1, 1, 0,
+                         NULL, arguments, NULL);
    if (!status)
       status = d->synchronize();
    if (!status)
@@ -92,9 +106,14 @@ static int distance(const struct instruction *in, uint32_t i, uint64_t bits) {
       operand[o] = conformance_operand(in, o, i);
    if (!conformance_truth(in, operand, &truth, &allowed))
       return -128;
-   int mantissa = in->result == TYPE_F16 ? 10 : in->result == TYPE_BF16 ? 7 : in->result == TYPE_F64 ? 52 : 23, exponent = 0;
+   int mantissa = in->result == TYPE_F16    ? 10
+                  : in->result == TYPE_BF16 ? 7
+                  : in->result == TYPE_F64  ? 52
+                                            : 23,
+       exponent = 0;
    frexp(truth, &exponent);
-   double units = (conformance_value(in->result, bits) - truth) / ldexp(1, (truth == 0 ? -126 : exponent - 1) - mantissa);
+   double units =
+      (conformance_value(in->result, bits) - truth) / ldexp(1, (truth == 0 ? -126 : exponent - 1) - mantissa);
    return !(units > -127) ? -127 : units > 127 ? 127 : (int)lrint(units);
 }
 
@@ -128,7 +147,8 @@ int main(int argc, char **argv) {
    FILE *in = fopen(argv[1], "r"), *out = fopen(argv[2], "w");
    if (!in || !out || !load_driver(&d))
       return 3;
-   if (d.init(0) || d.version(&version) || d.device(&device, 0) || d.name(name, sizeof name, device) || d.create(&context, 0, device)) {
+   if (d.init(0) || d.version(&version) || d.device(&device, 0) || d.name(name, sizeof name, device) ||
+       d.create(&context, 0, device)) {
       fprintf(stderr, "no usable CUDA device\n");
       return 3;
    }

@@ -25,16 +25,28 @@ static bool execute(struct replay *r) {
    rkb_plan_argument_t arguments[5];
    rkb_machine_buffer_t data[5];
    for (uint32_t n = 0; n < 5; n++) {
-      buffers[n] = (rkb_plan_buffer_t){.name = names[n], .role = n < 3 ? RKB_IN : n == 3 ? RKB_OUT : 0, .dtype = RKB_U8, .tensor = n,
-                                       .alignment = 256, .bytes = CONFORMANCE_COUNT * (n == 4 ? 16 : 8)};
+      buffers[n] = (rkb_plan_buffer_t){.name = names[n],
+                                       .role = n < 3    ? RKB_IN
+                                               : n == 3 ? RKB_OUT
+                                                        : 0,
+                                       .dtype = RKB_U8,
+                                       .tensor = n,
+                                       .alignment = 256,
+                                       .bytes = CONFORMANCE_COUNT * (n == 4 ? 16 : 8)};
       buffers[n].elements = buffers[n].bytes;
       arguments[n] = (rkb_plan_argument_t){.buffer = n, .offset = 8 * n, .bytes = 8};
       data[n] = (rkb_machine_buffer_t){n < 3 ? r->operand[n] : n == 3 ? r->result : r->slots, n != 3};
    }
-   rkb_plan_launch_t launch = {.entry = "conformance", .expression = "conformance",
-                               .grid = {CONFORMANCE_COUNT / CONFORMANCE_BLOCK, 1, 1}, .block = {CONFORMANCE_BLOCK, 1, 1},
-                               .cluster = {1, 1, 1}, .argument_count = 5, .parameter_bytes = 40, .arguments = arguments};
-   rkb_plan_t plan = {.version = 1, .buffer_count = 5, .launch_count = 1, .buffers = buffers, .launches = &launch};
+   rkb_plan_launch_t launch = {.entry = "conformance",
+                               .expression = "conformance",
+                               .grid = {CONFORMANCE_COUNT / CONFORMANCE_BLOCK, 1, 1},
+                               .block = {CONFORMANCE_BLOCK, 1, 1},
+                               .cluster = {1, 1, 1},
+                               .argument_count = 5,
+                               .parameter_bytes = 40,
+                               .arguments = arguments};
+   rkb_plan_t plan = {
+      .version = 1, .buffer_count = 5, .launch_count = 1, .buffers = buffers, .launches = &launch};
    rkb_machine_options_t options = {.portable = r->portable};
    rkb_machine_module_t *module = rkb_machine_module_read(r->ptx, strlen(r->ptx));
    rkb_machine_t *machine = NULL;
@@ -42,7 +54,8 @@ static bool execute(struct replay *r) {
    rkb_error_t err;
    bool done = false;
    memset(r->slots, 0, CONFORMANCE_COUNT * 16);
-   if (rkb_machine_open(module, &plan, &options, &machine, &err) != RKB_OK || rkb_machine_run(machine, data, &err) != RKB_OK) {
+   if (rkb_machine_open(module, &plan, &options, &machine, &err) != RKB_OK ||
+       rkb_machine_run(machine, data, &err) != RKB_OK) {
       snprintf(r->why, sizeof r->why, "%s", err.message);
    } else {
       rkb_machine_report(machine, &report);
@@ -60,7 +73,8 @@ static bool compare_exact(struct replay *r, const struct instruction *in, const 
    for (uint32_t g = 0; g < CONFORMANCE_GROUPS; g++) {
       uint64_t want = strtoull(recorded, (char **)&recorded, 16);
       if (want != conformance_hash(r->result + (size_t)g * 256 * bytes, 256 * bytes)) {
-         snprintf(r->why, sizeof r->why, "group %u differs (%s)", g, g < 2 ? "edge values" : "drawn operands");
+         snprintf(r->why, sizeof r->why, "group %u differs (%s)", g,
+                  g < 2 ? "edge values" : "drawn operands");
          return false;
       }
    }
@@ -80,8 +94,8 @@ static bool compare_near(struct replay *r, const struct instruction *in) {
       double got = conformance_value(in->result, bits);
       bool same = isnan(truth) ? isnan(got) : isinf(truth) ? got == truth : fabs(got - truth) <= allowed;
       if (!same) {
-         snprintf(r->why, sizeof r->why, "element %u: of %#lx gives %.9g, truth %.9g, allowed %.3g", i, (unsigned long)operand[0], got,
-                  truth, allowed);
+         snprintf(r->why, sizeof r->why, "element %u: of %#lx gives %.9g, truth %.9g, allowed %.3g", i,
+                  (unsigned long)operand[0], got, truth, allowed);
          return false;
       }
    }
@@ -109,7 +123,8 @@ static bool replay_line(struct replay *r, const struct instruction *in, const ch
 
 static bool known_to_fail(const char *list, const char *text) {
    for (const char *line = list; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL)
-      if (strncmp(line, text, strlen(text)) == 0 && (line[strlen(text)] == '\n' || line[strlen(text)] == '\0'))
+      if (strncmp(line, text, strlen(text)) == 0 &&
+          (line[strlen(text)] == '\n' || line[strlen(text)] == '\0'))
          return true;
    return false;
 }
@@ -150,7 +165,8 @@ static void replay(bool portable, bool verbose) {
       if (!passes && (verbose || !listed))
          print_message("instructions.txt:%u: %s: %s\n", number, in.text, r->why);
       if (passes && listed)
-         print_message("instructions.txt:%u: %s passes: take it out of known_failures.txt\n", number, in.text);
+         print_message("instructions.txt:%u: %s passes: take it out of known_failures.txt\n", number,
+                       in.text);
       wrong += passes == listed;
    }
    print_message("%u instructions, %u known to differ from the device\n", run, failing);
@@ -180,6 +196,7 @@ static void portable_instruction_set(void **state) {
 
 int main(int count, char **arguments) {
    verbose = count > 1 && arguments[1][0];
-   const struct CMUnitTest tests[] = {cmocka_unit_test(best_instruction_set), cmocka_unit_test(portable_instruction_set)};
+   const struct CMUnitTest tests[] = {cmocka_unit_test(best_instruction_set),
+                                      cmocka_unit_test(portable_instruction_set)};
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

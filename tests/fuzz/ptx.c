@@ -14,22 +14,33 @@ static void ignore(void *argument, const char *opcode) {
 }
 
 static void execute(const rkb_machine_module_t *module, const ptx_function_t *function, uint32_t checks) {
-   rkb_plan_buffer_t buffers[3] = {{.name = "in", .role = RKB_IN, .alignment = 256, .bytes = BYTES, .elements = BYTES / 4},
-                                   {.name = "out", .role = RKB_OUT, .alignment = 256, .bytes = BYTES, .elements = BYTES / 4},
-                                   {.name = "scratch", .alignment = 256, .bytes = BYTES, .elements = BYTES / 4}};
+   rkb_plan_buffer_t buffers[3] = {
+      {.name = "in", .role = RKB_IN, .alignment = 256, .bytes = BYTES, .elements = BYTES / 4},
+      {.name = "out", .role = RKB_OUT, .alignment = 256, .bytes = BYTES, .elements = BYTES / 4},
+      {.name = "scratch", .alignment = 256, .bytes = BYTES, .elements = BYTES / 4}};
    rkb_plan_argument_t arguments[16];
    rkb_machine_buffer_t data[3];
    uint32_t count = 0;
    for (uint32_t n = 0; n < function->parameter_count && count < 16; n++) {
       const ptx_variable_t *parameter = &module->variables[function->parameters[n]];
       uint32_t bytes = parameter->bytes > 8 ? 8 : (uint32_t)parameter->bytes;
-      arguments[count++] = (rkb_plan_argument_t){.buffer = parameter->bytes == 8 ? n % 3 : UINT32_MAX, .offset = (uint32_t)parameter->offset,
-                                                 .bytes = bytes, .value = parameter->bytes == 8 ? 0 : 40};
+      arguments[count++] = (rkb_plan_argument_t){.buffer = parameter->bytes == 8 ? n % 3 : UINT32_MAX,
+                                                 .offset = (uint32_t)parameter->offset,
+                                                 .bytes = bytes,
+                                                 .value = parameter->bytes == 8 ? 0 : 40};
    }
-   rkb_plan_launch_t launch = {.entry = function->name, .expression = function->name, .grid = {3, 1, 1}, .block = {48, 1, 1},
-                               .cluster = {1, 1, 1}, .dynamic_shared = 256, .argument_count = count, .arguments = arguments};
-   rkb_plan_t plan = {.version = 1, .buffer_count = 3, .launch_count = 1, .buffers = buffers, .launches = &launch};
-   rkb_machine_options_t options = {.checks = checks, .thread_instructions = 200000, .hang_limit = 20000, .memory_bytes = 32u << 20};
+   rkb_plan_launch_t launch = {.entry = function->name,
+                               .expression = function->name,
+                               .grid = {3, 1, 1},
+                               .block = {48, 1, 1},
+                               .cluster = {1, 1, 1},
+                               .dynamic_shared = 256,
+                               .argument_count = count,
+                               .arguments = arguments};
+   rkb_plan_t plan = {
+      .version = 1, .buffer_count = 3, .launch_count = 1, .buffers = buffers, .launches = &launch};
+   rkb_machine_options_t options = {
+      .checks = checks, .thread_instructions = 200000, .hang_limit = 20000, .memory_bytes = 32u << 20};
    rkb_machine_t *machine = NULL;
    rkb_error_t err;
    for (int n = 0; n < 3; n++) {

@@ -68,11 +68,12 @@ static void every_seed(void **state) {
    globfree(&found);
 }
 
-static const char odd[] = "// first\n"
-                          "/* \xc3\xa9 rkb-kernel: 1\r\n*/ /* rkb-kernel: 1\n"
-                          "task: t\ndirection: forward\ntune:\n  A: {choices: [1, -2, 0x10], default: 0x10}\n"
-                          "  \"B\":\n    default:\n       1\n    choices: [1, 1024]\n"
-                          "launches:\n  - kernel: k\n    grid: 1\n    block: 32\n    args: x\n*/\n__global__ void k(float *x) {}\n";
+static const char odd[] =
+   "// first\n"
+   "/* \xc3\xa9 rkb-kernel: 1\r\n*/ /* rkb-kernel: 1\n"
+   "task: t\ndirection: forward\ntune:\n  A: {choices: [1, -2, 0x10], default: 0x10}\n"
+   "  \"B\":\n    default:\n       1\n    choices: [1, 1024]\n"
+   "launches:\n  - kernel: k\n    grid: 1\n    block: 32\n    args: x\n*/\n__global__ void k(float *x) {}\n";
 
 static void odd_spellings(void **state) {
    rkb_error_t err = {0};
@@ -98,6 +99,7 @@ static void refusals(void **state) {
 }
 
 int main(void) {
-   const struct CMUnitTest tests[] = {cmocka_unit_test(every_seed), cmocka_unit_test(odd_spellings), cmocka_unit_test(refusals)};
+   const struct CMUnitTest tests[] = {cmocka_unit_test(every_seed), cmocka_unit_test(odd_spellings),
+                                      cmocka_unit_test(refusals)};
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,11 +41,11 @@ static bool measure(const char *name, uint32_t checks, bool portable, double *ra
       }
       *rate = done ? (double)report.thread_instructions / best * 1e-9 : 0;
       printf("%-10s %-42s %8.1f M thread-instructions  %7.4f s  %6.3f /ns\n", name,
-             portable                                       ? "everything, plain x86-64"
-             : checks == 0                                  ? "bounds, definedness"
-             : checks == RKB_MACHINE_RACES                  ? "bounds, definedness, races"
-             : checks == RKB_MACHINE_SHADOW                 ? "bounds, definedness, shadow"
-                                                            : "bounds, definedness, races, shadow, taint",
+             portable                       ? "everything, plain x86-64"
+             : checks == 0                  ? "bounds, definedness"
+             : checks == RKB_MACHINE_RACES  ? "bounds, definedness, races"
+             : checks == RKB_MACHINE_SHADOW ? "bounds, definedness, shadow"
+                                            : "bounds, definedness, races, shadow, taint",
              (double)report.thread_instructions * 1e-6, best, *rate);
       rkb_machine_close(machine);
       harness_close(&harness);

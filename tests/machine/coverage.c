@@ -14,16 +14,19 @@
 static char *make_page(void) {
    char *page = NULL, line[1024];
    size_t length = 0;
-   FILE *out = open_memstream(&page, &length), *in = fopen(RKB_SOURCE_DIR "/plugins/verifier/machine/opcodes.def", "r");
+   FILE *out = open_memstream(&page, &length),
+        *in = fopen(RKB_SOURCE_DIR "/plugins/verifier/machine/opcodes.def", "r");
    unsigned count = 0;
    bool heading = false, any = false;
    assert_non_null(in);
-   fputs("# PTX that the checking machine executes\n\nMade from `plugins/verifier/machine/opcodes.def`. Modifiers that change no result (cache and "
-         "eviction hints, `.uni`, `.rn`) are left out; `.ftz`, `.sat`, `.relu` and the roundings `.rz .rm .rp` are honoured where the "
-         "instruction has them; a `+` marks a form that minds them. `setp` and `set` take every comparison and combination, `ld` and "
-         "`st` every space, width and vector, `cvt` every two scalar types, `atom` and `red` every operation.\nControl flow: `bra`, "
-         "`brx.idx`, `call`, `ret`, `exit`, `trap`, `bar` and `barrier` with counts, `.arrive` and `.red`; without effect: `prefetch`, "
-         "`nanosleep`, `griddepcontrol`, `discard`, `applypriority`, `pmevent`. Anything else is `unknown unsupported.<opcode>`.\n", out);
+   fputs(
+      "# PTX that the checking machine executes\n\nMade from `plugins/verifier/machine/opcodes.def`. Modifiers that change no result (cache and "
+      "eviction hints, `.uni`, `.rn`) are left out; `.ftz`, `.sat`, `.relu` and the roundings `.rz .rm .rp` are honoured where the "
+      "instruction has them; a `+` marks a form that minds them. `setp` and `set` take every comparison and combination, `ld` and "
+      "`st` every space, width and vector, `cvt` every two scalar types, `atom` and `red` every operation.\nControl flow: `bra`, "
+      "`brx.idx`, `call`, `ret`, `exit`, `trap`, `bar` and `barrier` with counts, `.arrive` and `.red`; without effect: `prefetch`, "
+      "`nanosleep`, `griddepcontrol`, `discard`, `applypriority`, `pmevent`. Anything else is `unknown unsupported.<opcode>`.\n",
+      out);
    while (fgets(line, sizeof line, in)) {
       if (strncmp(line, "/* ", 3) == 0 && strstr(line, " */")) {
          *strstr(line, " */") = '\0';

@@ -25,8 +25,8 @@ char *harness_read_file(const char *path) {
 
 /* NVRTC, bound by hand so that nothing here needs the toolkit to be built. */
 typedef void *program_t;
-static const char *const libraries[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so",
-                                        NULL};
+static const char *const libraries[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so",
+                                        "/usr/local/cuda/lib64/libnvrtc.so", NULL};
 
 static void *find_nvrtc(void) {
    for (int n = 0; libraries[n]; n++) {
@@ -45,7 +45,8 @@ char *harness_compile(const char *source, const char *define, char *message, siz
    }
    int (*create)(program_t *, const char *, const char *, int, const char *const *, const char *const *);
    int (*compile)(program_t, int, const char *const *);
-   int (*ptx_size)(program_t, size_t *), (*ptx)(program_t, char *), (*log_size)(program_t, size_t *), (*log)(program_t, char *);
+   int (*ptx_size)(program_t, size_t *), (*ptx)(program_t, char *), (*log_size)(program_t, size_t *),
+      (*log)(program_t, char *);
    int (*destroy)(program_t *);
 #define BIND(function, name) *(void **)&function = dlsym(library, name)
    BIND(create, "nvrtcCreateProgram");
@@ -63,8 +64,8 @@ char *harness_compile(const char *source, const char *define, char *message, siz
       snprintf(message, message_size, "NVRTC does not start");
       return NULL;
    }
-   const char *options[6] = {"--gpu-architecture=sm_90", "--std=c++17", "-lineinfo", "-I/usr/local/cuda/include",
-                             "-I/usr/local/cuda/include/cccl"};
+   const char *options[6] = {"--gpu-architecture=sm_90", "--std=c++17", "-lineinfo",
+                             "-I/usr/local/cuda/include", "-I/usr/local/cuda/include/cccl"};
    int count = 5;
    if (define)
       options[count++] = define;
@@ -91,17 +92,24 @@ static const char *keep_name(harness_t *harness, const char *name) {
 }
 
 static bool read_buffer(harness_t *harness, const char *line) {
-   static const struct { const char *name; uint32_t dtype, bytes; } types[] = {
-      {"f32", RKB_F32, 4}, {"f64", RKB_F64, 8}, {"i32", RKB_I32, 4}, {"i64", RKB_I64, 8}, {"u8", RKB_U8, 1},
-      {"f16", RKB_F16, 2}, {"bf16", RKB_BF16, 2}};
+   static const struct {
+      const char *name;
+      uint32_t dtype, bytes;
+   } types[] = {{"f32", RKB_F32, 4}, {"f64", RKB_F64, 8}, {"i32", RKB_I32, 4},  {"i64", RKB_I64, 8},
+                {"u8", RKB_U8, 1},   {"f16", RKB_F16, 2}, {"bf16", RKB_BF16, 2}};
    char name[64], role[16], type[8], init[16] = "";
    unsigned long long elements;
-   if (sscanf(line, "%63s %15s %7s %llu %15s", name, role, type, &elements, init) < 4 || harness->plan.buffer_count == HARNESS_MOST)
+   if (sscanf(line, "%63s %15s %7s %llu %15s", name, role, type, &elements, init) < 4 ||
+       harness->plan.buffer_count == HARNESS_MOST)
       return false;
    uint32_t n = harness->plan.buffer_count++;
    rkb_plan_buffer_t *buffer = &harness->buffers[n];
-   *buffer = (rkb_plan_buffer_t){.name = keep_name(harness, name), .alignment = 256, .elements = elements, .tensor = n};
-   buffer->role = strcmp(role, "in") == 0 ? RKB_IN : strcmp(role, "out") == 0 ? RKB_OUT : strcmp(role, "inout") == 0 ? RKB_INOUT : 0;
+   *buffer = (rkb_plan_buffer_t){
+      .name = keep_name(harness, name), .alignment = 256, .elements = elements, .tensor = n};
+   buffer->role = strcmp(role, "in") == 0      ? RKB_IN
+                  : strcmp(role, "out") == 0   ? RKB_OUT
+                  : strcmp(role, "inout") == 0 ? RKB_INOUT
+                                               : 0;
    for (size_t k = 0; k < sizeof types / sizeof types[0]; k++)
       if (strcmp(type, types[k].name) == 0) {
          buffer->dtype = types[k].dtype;
@@ -114,8 +122,10 @@ static bool read_buffer(harness_t *harness, const char *line) {
    return buffer->bytes != 0 && harness->data[n].data;
 }
 
-static bool read_argument(harness_t *harness, const ptx_variable_t *parameter, const char *text, rkb_plan_argument_t *argument) {
-   *argument = (rkb_plan_argument_t){.buffer = UINT32_MAX, .offset = (uint32_t)parameter->offset, .bytes = (uint32_t)parameter->bytes};
+static bool read_argument(harness_t *harness, const ptx_variable_t *parameter, const char *text,
+                          rkb_plan_argument_t *argument) {
+   *argument = (rkb_plan_argument_t){
+      .buffer = UINT32_MAX, .offset = (uint32_t)parameter->offset, .bytes = (uint32_t)parameter->bytes};
    for (uint32_t n = 0; n < harness->plan.buffer_count; n++)
       if (strcmp(harness->buffers[n].name, text) == 0)
          argument->buffer = n;
@@ -139,7 +149,8 @@ static bool read_launch(harness_t *harness, const char *line) {
       return false;
    uint32_t n = harness->plan.launch_count++;
    rkb_plan_launch_t *launch = &harness->launches[n];
-   *launch = (rkb_plan_launch_t){.grid = {1, 1, 1}, .block = {1, 1, 1}, .cluster = {1, 1, 1}, .arguments = harness->arguments[n]};
+   *launch = (rkb_plan_launch_t){
+      .grid = {1, 1, 1}, .block = {1, 1, 1}, .cluster = {1, 1, 1}, .arguments = harness->arguments[n]};
    char copy[512], *next = NULL;
    snprintf(copy, sizeof copy, "%s", line);
    const ptx_function_t *function = NULL;
@@ -155,7 +166,8 @@ static bool read_launch(harness_t *harness, const char *line) {
          for (char *text = strtok_r(word + 5, ",", &rest); text; text = strtok_r(NULL, ",", &rest)) {
             if (launch->argument_count >= function->parameter_count)
                return false;
-            const ptx_variable_t *parameter = &harness->module->variables[function->parameters[launch->argument_count]];
+            const ptx_variable_t *parameter =
+               &harness->module->variables[function->parameters[launch->argument_count]];
             read_argument(harness, parameter, text, &harness->arguments[n][launch->argument_count++]);
          }
       } else {
@@ -168,7 +180,8 @@ static bool read_launch(harness_t *harness, const char *line) {
    return function && launch->argument_count == function->parameter_count;
 }
 
-bool harness_open(harness_t *harness, const char *source, const char *ptx, char *message, size_t message_size) {
+bool harness_open(harness_t *harness, const char *source, const char *ptx, char *message,
+                  size_t message_size) {
    memset(harness, 0, sizeof *harness);
    harness->runs = 1;
    harness->module = rkb_machine_module_read(ptx, strlen(ptx));
@@ -179,7 +192,8 @@ bool harness_open(harness_t *harness, const char *source, const char *ptx, char 
       snprintf(message, message_size, "PTX line %u: %s", at, problem);
       return false;
    }
-   for (const char *line = source; line && strncmp(line, "// ", 3) == 0; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
+   for (const char *line = source; line && strncmp(line, "// ", 3) == 0;
+        line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
       char copy[512];
       snprintf(copy, sizeof copy, "%.*s", (int)strcspn(line, "\n"), line);
       bool good = true;
@@ -225,7 +239,9 @@ static uint16_t half_bits(double value) { /* small exact integers only: enough f
    float narrow = (float)value;
    uint32_t bits;
    memcpy(&bits, &narrow, sizeof bits);
-   return bits << 1 ? (uint16_t)((bits >> 16 & 0x8000) | (((bits >> 23 & 255) - 112) << 10) | (bits >> 13 & 0x3ff)) : 0;
+   return bits << 1
+             ? (uint16_t)((bits >> 16 & 0x8000) | (((bits >> 23 & 255) - 112) << 10) | (bits >> 13 & 0x3ff))
+             : 0;
 }
 
 void harness_fill(harness_t *harness, uint32_t run) {
@@ -239,12 +255,24 @@ void harness_fill(harness_t *harness, uint32_t run) {
       for (uint64_t e = 0; given && e < buffer->elements; e++) {
          double value = initial_value(harness->init[n], e, run);
          switch (buffer->dtype) {
-         case RKB_F32: ((float *)harness->data[n].data)[e] = (float)value; break;
-         case RKB_F64: ((double *)harness->data[n].data)[e] = value; break;
-         case RKB_I32: ((int32_t *)harness->data[n].data)[e] = (int32_t)value; break;
-         case RKB_I64: ((int64_t *)harness->data[n].data)[e] = (int64_t)value; break;
-         case RKB_F16: ((uint16_t *)harness->data[n].data)[e] = half_bits(value); break;
-         default: ((uint8_t *)harness->data[n].data)[e] = (uint8_t)value; break;
+         case RKB_F32:
+            ((float *)harness->data[n].data)[e] = (float)value;
+            break;
+         case RKB_F64:
+            ((double *)harness->data[n].data)[e] = value;
+            break;
+         case RKB_I32:
+            ((int32_t *)harness->data[n].data)[e] = (int32_t)value;
+            break;
+         case RKB_I64:
+            ((int64_t *)harness->data[n].data)[e] = (int64_t)value;
+            break;
+         case RKB_F16:
+            ((uint16_t *)harness->data[n].data)[e] = half_bits(value);
+            break;
+         default:
+            ((uint8_t *)harness->data[n].data)[e] = (uint8_t)value;
+            break;
          }
       }
    }
@@ -264,7 +292,8 @@ static void find_unwritten(harness_t *harness, rkb_machine_t *machine) {
    }
 }
 
-bool harness_judge(harness_t *harness, const rkb_machine_options_t *options, char *verdict, size_t verdict_size, char **text) {
+bool harness_judge(harness_t *harness, const rkb_machine_options_t *options, char *verdict,
+                   size_t verdict_size, char **text) {
    static const char *const standings[] = {"", "suspect", "unknown", "reject"};
    rkb_machine_t *machine;
    rkb_error_t err;

@@ -33,11 +33,14 @@ typedef struct harness {
 /* PTX of a CUDA text by NVRTC; malloc'd.  NULL when NVRTC is missing or the text does not compile; the message says which. */
 char *harness_compile(const char *source, const char *define, char *message, size_t message_size);
 /* Reads the directives of source and the PTX.  False with a message. */
-bool harness_open(harness_t *harness, const char *source, const char *ptx, char *message, size_t message_size);
+bool harness_open(harness_t *harness, const char *source, const char *ptx, char *message,
+                  size_t message_size);
 void harness_close(harness_t *harness);
-void harness_fill(harness_t *harness, uint32_t run); /* initial bytes of every buffer; the run's number changes the values */
+/* initial bytes of every buffer; the run's number changes the values */
+void harness_fill(harness_t *harness, uint32_t run);
 /* Executes all runs and writes what was found ("pass", "reject race.shared", ...) to verdict. */
-bool harness_judge(harness_t *harness, const rkb_machine_options_t *options, char *verdict, size_t verdict_size, char **text);
+bool harness_judge(harness_t *harness, const rkb_machine_options_t *options, char *verdict,
+                   size_t verdict_size, char **text);
 char *harness_read_file(const char *path);
 
 #endif

@@ -23,12 +23,15 @@ static bool judge(const char *path, const char *source, bool broken, bool portab
       print_error("%s: %s\n", path, message);
    } else {
       rkb_machine_options_t options = {.checks = RKB_MACHINE_RACES | RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT,
-                                       .thread_instructions = 50000000, .hang_limit = 1000000, .portable = portable};
+                                       .thread_instructions = 50000000,
+                                       .hang_limit = 1000000,
+                                       .portable = portable};
       const char *wanted = broken ? harness.broken : harness.expect;
       harness_judge(&harness, &options, verdict, sizeof verdict, &text);
       right = strcmp(verdict, wanted) == 0;
       if (!right || verbose)
-         print_message("%s%s: found '%s', wanted '%s'\n%s", path, broken ? " (broken)" : "", verdict, wanted, text ? text : "");
+         print_message("%s%s: found '%s', wanted '%s'\n%s", path, broken ? " (broken)" : "", verdict, wanted,
+                       text ? text : "");
       free(text);
    }
    harness_close(&harness);
@@ -59,7 +62,8 @@ static void every_idiom(void **state) {
    }
    free(probe);
    struct dirent **entries;
-   int count = scandir(RKB_SOURCE_DIR "/tests/machine/idioms", &entries, NULL, alphasort), files = 0, wrong = 0;
+   int count = scandir(RKB_SOURCE_DIR "/tests/machine/idioms", &entries, NULL, alphasort), files = 0,
+       wrong = 0;
    assert_true(count > 0);
    for (int n = 0; n < count; n++) {
       char path[1024];

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const struct {
-   const char *body;   /* of a kernel k(.param .u64 p) */
+   const char *body; /* of a kernel k(.param .u64 p) */
    uint32_t standing;
    const char *reason; /* begins with */
 } texts[] = {
@@ -25,7 +25,8 @@ static const struct {
    {"mov.u64 %d0, 16; ld.global.u32 %r0, [%d0];", RKB_MACHINE_REJECT, "memory.out_of_bounds"},
    {"mov.u32 %r0, 4; ld.shared.u32 %r1, [%r0];", RKB_MACHINE_REJECT, "memory.out_of_bounds"},
    {"L: bra L;", RKB_MACHINE_REJECT, "sync.deadlock"},
-   {"mov.u32 %r0, %tid.x; setp.lt.u32 %p0, %r0, 7; @%p0 bra L; bar.sync 0; L: bar.sync 1;", RKB_MACHINE_REJECT, "sync.barrier"},
+   {"mov.u32 %r0, %tid.x; setp.lt.u32 %p0, %r0, 7; @%p0 bra L; bar.sync 0; L: bar.sync 1;",
+    RKB_MACHINE_REJECT, "sync.barrier"},
    {"bar.sync 1, 64;", RKB_MACHINE_REJECT, "sync."},
    {"bar.sync 16;", RKB_MACHINE_REJECT, "sync.barrier"},
    {"{ .reg .u32 %r0; mov.u32 %r0, 1; { .reg .u32 %inner; mov.u32 %inner, %r0; } }", 0, ""},
@@ -33,16 +34,26 @@ static const struct {
 
 static void judge(const char *body, uint32_t standing, const char *reason) {
    char text[1024];
-   snprintf(text, sizeof text, ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .pred %%p<4>; "
-            ".reg .b32 %%r<4>; .reg .b64 %%d<4>;\n%s\n}\n", body);
+   snprintf(
+      text, sizeof text,
+      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .pred %%p<4>; "
+      ".reg .b32 %%r<4>; .reg .b64 %%d<4>;\n%s\n}\n",
+      body);
    float data[8] = {0};
-   rkb_plan_buffer_t buffer = {.name = "x", .role = RKB_INOUT, .alignment = 256, .bytes = sizeof data, .elements = 8};
+   rkb_plan_buffer_t buffer = {
+      .name = "x", .role = RKB_INOUT, .alignment = 256, .bytes = sizeof data, .elements = 8};
    rkb_plan_argument_t argument = {.buffer = 0, .bytes = 8};
-   rkb_plan_launch_t launch = {.entry = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}, .cluster = {1, 1, 1}, .argument_count = 1,
+   rkb_plan_launch_t launch = {.entry = "k",
+                               .grid = {1, 1, 1},
+                               .block = {32, 1, 1},
+                               .cluster = {1, 1, 1},
+                               .argument_count = 1,
                                .arguments = &argument};
-   rkb_plan_t plan = {.version = 1, .buffer_count = 1, .launch_count = 1, .buffers = &buffer, .launches = &launch};
+   rkb_plan_t plan = {
+      .version = 1, .buffer_count = 1, .launch_count = 1, .buffers = &buffer, .launches = &launch};
    rkb_machine_buffer_t buffers = {data, true};
-   rkb_machine_options_t options = {.checks = RKB_MACHINE_RACES | RKB_MACHINE_TAINT | RKB_MACHINE_SHADOW, .hang_limit = 10000};
+   rkb_machine_options_t options = {.checks = RKB_MACHINE_RACES | RKB_MACHINE_TAINT | RKB_MACHINE_SHADOW,
+                                    .hang_limit = 10000};
    rkb_machine_module_t *module = rkb_machine_module_read(text, strlen(text));
    rkb_machine_t *machine = NULL;
    rkb_machine_report_t report = {0};
@@ -86,6 +97,7 @@ static void budgets_hold(void **state) {
 }
 
 int main(void) {
-   const struct CMUnitTest tests[] = {cmocka_unit_test(texts_are_refused_by_name), cmocka_unit_test(budgets_hold)};
+   const struct CMUnitTest tests[] = {cmocka_unit_test(texts_are_refused_by_name),
+                                      cmocka_unit_test(budgets_hold)};
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,16 +11,31 @@
 
 /* A round-numbered device, so that expected times can be worked out by hand. */
 static const rkb_device_t device = {
-   .multiprocessors = 100, .clock_hz = 1e9, .memory_sustained = 1e12, .l2_bandwidth = 4e12, .shared_bandwidth = 128.0 * 100 * 1e9,
-   .f32_per_clock = 128, .f64_per_clock = 64, .f16_per_clock = 256, .int32_per_clock = 64, .special_per_clock = 16,
-   .convert_per_clock = 64, .load_store_per_clock = 32, .issue_per_clock = 4, .memory_latency_s = 600e-9,
-   .issue_latency_clocks = 4, .barrier_clocks = 20, .launch_floor_s = 3e-6, .graph_launch_s = 1e-6,
+   .multiprocessors = 100,
+   .clock_hz = 1e9,
+   .memory_sustained = 1e12,
+   .l2_bandwidth = 4e12,
+   .shared_bandwidth = 128.0 * 100 * 1e9,
+   .f32_per_clock = 128,
+   .f64_per_clock = 64,
+   .f16_per_clock = 256,
+   .int32_per_clock = 64,
+   .special_per_clock = 16,
+   .convert_per_clock = 64,
+   .load_store_per_clock = 32,
+   .issue_per_clock = 4,
+   .memory_latency_s = 600e-9,
+   .issue_latency_clocks = 4,
+   .barrier_clocks = 20,
+   .launch_floor_s = 3e-6,
+   .graph_launch_s = 1e-6,
 };
 static const rkb_occupancy_t full = {.blocks = 8, .warps = 64, .share = 1, .limited_by = "threads"};
 
 /* blocks blocks of 256 threads, each thread copying one float of its own. */
 static rkb_launch_counters_t copy_of(uint64_t blocks) {
-   rkb_launch_counters_t c = {.threads = 256, .blocks = blocks, .executed = 1, .longest_loads = 1, .longest_warp = 10};
+   rkb_launch_counters_t c = {
+      .threads = 256, .blocks = blocks, .executed = 1, .longest_loads = 1, .longest_warp = 10};
    c.warp_instructions[RKB_CLASS_GLOBAL] = 16;
    c.warp_instructions[RKB_CLASS_INTEGER] = 64;
    c.load_requests = c.store_requests = 8;
@@ -62,7 +77,8 @@ static void bank_conflicts_and_strides_cost_and_are_named(void **state) {
    bad.shared_wavefronts = 32000;
    bad.load_sectors = 256;
    bad.lines[0] = (rkb_line_counters_t){.line = 41, .requests = 8, .sectors = 256, .least = 32};
-   launch_time_t a = roofline_launch(&device, full, &good, 1e9, false), b = roofline_launch(&device, full, &bad, 1e9, false);
+   launch_time_t a = roofline_launch(&device, full, &good, 1e9, false),
+                 b = roofline_launch(&device, full, &bad, 1e9, false);
    assert_true(b.seconds > 5 * a.seconds);
    assert_int_equal(b.limiter, LIMIT_SHARED);
    char text[320];
@@ -76,7 +92,8 @@ static void a_tail_wave_costs_a_whole_wave(void **state) {
    (void)state;
    rkb_launch_counters_t exact = copy_of(800), over = copy_of(801);
    exact.longest_loads = over.longest_loads = 100;
-   launch_time_t a = roofline_launch(&device, full, &exact, 1e9, false), b = roofline_launch(&device, full, &over, 1e9, false);
+   launch_time_t a = roofline_launch(&device, full, &exact, 1e9, false),
+                 b = roofline_launch(&device, full, &over, 1e9, false);
    assert_true(fabs(b.part[LIMIT_LATENCY] / a.part[LIMIT_LATENCY] - 2) < 1e-9);
 }
 

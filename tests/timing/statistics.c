@@ -79,8 +79,10 @@ static void no_samples_give_no_number(void **state) {
 
 int main(void) {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(outliers_are_trimmed), cmocka_unit_test(intervals_cover_the_truth_of_clustered_data),
-      cmocka_unit_test(a_shared_shift_cancels_in_the_ratio), cmocka_unit_test(resolution_is_a_floor),
+      cmocka_unit_test(outliers_are_trimmed),
+      cmocka_unit_test(intervals_cover_the_truth_of_clustered_data),
+      cmocka_unit_test(a_shared_shift_cancels_in_the_ratio),
+      cmocka_unit_test(resolution_is_a_floor),
       cmocka_unit_test(no_samples_give_no_number),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,8 @@
 #include <unistd.h>
 #include "expected/store.h"
 
-static rkb_task_info_t shown = {.name = "softmax", .direction = "forward", .directory = RKB_SOURCE_DIR "/tasks/softmax"};
+static rkb_task_info_t shown = {
+   .name = "softmax", .direction = "forward", .directory = RKB_SOURCE_DIR "/tasks/softmax"};
 
 static const rkb_task_info_t *info(const rkb_host_t *host) {
    (void)host;

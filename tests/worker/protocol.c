@@ -21,7 +21,8 @@ static rkb_peer_t start(void) {
    return child;
 }
 
-static rkb_worker_head_t exchange(rkb_peer_t *child, uint16_t type, const void *body, size_t bytes, char *answer, size_t size) {
+static rkb_worker_head_t exchange(rkb_peer_t *child, uint16_t type, const void *body, size_t bytes,
+                                  char *answer, size_t size) {
    rkb_worker_head_t head = {RKB_WORKER_MAGIC, RKB_WORKER_VERSION, type, 1, 0, bytes}, reply = {0};
    assert_int_equal(rkb_peer_send(child, &head, sizeof head, 0, NULL, NULL), RKB_TRANSFERRED);
    assert_int_equal(rkb_peer_send(child, body, bytes, 0, NULL, NULL), RKB_TRANSFERRED);
@@ -85,8 +86,10 @@ static void a_missing_program_is_named(void **state) {
 
 int main(void) {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(says_whether_there_is_a_device), cmocka_unit_test(refuses_work_before_hello),
-      cmocka_unit_test(ends_on_nonsense), cmocka_unit_test(a_missing_program_is_named),
+      cmocka_unit_test(says_whether_there_is_a_device),
+      cmocka_unit_test(refuses_work_before_hello),
+      cmocka_unit_test(ends_on_nonsense),
+      cmocka_unit_test(a_missing_program_is_named),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

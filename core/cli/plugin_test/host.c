@@ -113,29 +113,38 @@ static void host_item_unref(const rkb_host_t *host, rkb_item_t *item) {
 }
 
 /* The engine's items, with the host that the interface passes along left out. */
-#define FORWARD(result, name, parameters, ...)                                                                        \
-   static result host_##name parameters {                                                                            \
-      (void)host;                                                                                                    \
-      return rkb_##name(__VA_ARGS__);                                                                                \
+#define FORWARD(result, name, parameters, ...)                                                               \
+   static result host_##name parameters {                                                                    \
+      (void)host;                                                                                            \
+      return rkb_##name(__VA_ARGS__);                                                                        \
    }
 FORWARD(const char *, item_type, (const rkb_host_t *host, const rkb_item_t *item), item)
-FORWARD(int, item_set_int, (const rkb_host_t *host, rkb_item_t *item, const char *key, int64_t value), item, key, value)
-FORWARD(bool, item_int, (const rkb_host_t *host, const rkb_item_t *item, const char *key, int64_t *value), item, key, value)
-FORWARD(int, item_set_real, (const rkb_host_t *host, rkb_item_t *item, const char *key, double value), item, key, value)
-FORWARD(bool, item_real, (const rkb_host_t *host, const rkb_item_t *item, const char *key, double *value), item, key, value)
-FORWARD(int, item_set_text, (const rkb_host_t *host, rkb_item_t *item, const char *key, const char *text), item, key, text)
+FORWARD(int, item_set_int, (const rkb_host_t *host, rkb_item_t *item, const char *key, int64_t value), item,
+        key, value)
+FORWARD(bool, item_int, (const rkb_host_t *host, const rkb_item_t *item, const char *key, int64_t *value),
+        item, key, value)
+FORWARD(int, item_set_real, (const rkb_host_t *host, rkb_item_t *item, const char *key, double value), item,
+        key, value)
+FORWARD(bool, item_real, (const rkb_host_t *host, const rkb_item_t *item, const char *key, double *value),
+        item, key, value)
+FORWARD(int, item_set_text, (const rkb_host_t *host, rkb_item_t *item, const char *key, const char *text),
+        item, key, text)
 FORWARD(const char *, item_text, (const rkb_host_t *host, const rkb_item_t *item, const char *key), item, key)
-FORWARD(int, item_set_json, (const rkb_host_t *host, rkb_item_t *item, const char *key, const char *json), item, key, json)
+FORWARD(int, item_set_json, (const rkb_host_t *host, rkb_item_t *item, const char *key, const char *json),
+        item, key, json)
 FORWARD(const char *, item_json, (const rkb_host_t *host, const rkb_item_t *item, const char *key), item, key)
-FORWARD(int, item_set_blob, (const rkb_host_t *host, rkb_item_t *item, const char *key, const void *data, size_t bytes), item,
+FORWARD(int, item_set_blob,
+        (const rkb_host_t *host, rkb_item_t *item, const char *key, const void *data, size_t bytes), item,
         key, data, bytes)
-FORWARD(const void *, item_blob, (const rkb_host_t *host, const rkb_item_t *item, const char *key, size_t *bytes), item, key,
-        bytes)
-FORWARD(int, item_add_reference, (const rkb_host_t *host, rkb_item_t *item, const char *role, const rkb_item_t *other), item,
-        role, other)
-FORWARD(uint32_t, item_reference_count, (const rkb_host_t *host, const rkb_item_t *item, const char *role), item, role)
-FORWARD(const rkb_item_t *, item_reference, (const rkb_host_t *host, const rkb_item_t *item, const char *role, uint32_t index),
-        item, role, index)
+FORWARD(const void *, item_blob,
+        (const rkb_host_t *host, const rkb_item_t *item, const char *key, size_t *bytes), item, key, bytes)
+FORWARD(int, item_add_reference,
+        (const rkb_host_t *host, rkb_item_t *item, const char *role, const rkb_item_t *other), item, role,
+        other)
+FORWARD(uint32_t, item_reference_count, (const rkb_host_t *host, const rkb_item_t *item, const char *role),
+        item, role)
+FORWARD(const rkb_item_t *, item_reference,
+        (const rkb_host_t *host, const rkb_item_t *item, const char *role, uint32_t index), item, role, index)
 
 void test_host_init(test_host_t *host, const char *instance_name) {
    *host = (test_host_t){.host = {.size = sizeof host->host,

@@ -9,7 +9,7 @@ enum { HOST_MAX_EMITTED = 256, HOST_MAX_POSTS = 256 };
 #define HOST_JOB ((rkb_job_t)0x100000001) /* the one job's handle */
 
 typedef struct test_host {
-   rkb_host_t host;       /* first: callbacks come from it to the rest */
+   rkb_host_t host; /* first: callbacks come from it to the rest */
    pthread_mutex_t mutex;
    pthread_cond_t changed;
    rkb_item_t *emitted[HOST_MAX_EMITTED];
@@ -17,9 +17,12 @@ typedef struct test_host {
    int completions, status; /* of HOST_JOB */
    rkb_error_t error;
    bool stopped;
-   int64_t items_alive;   /* made or referenced by the plugin and not released */
-   int wrong_job;         /* calls with another job than HOST_JOB */
-   struct { void (*fn)(void *arg); void *arg; } posts[HOST_MAX_POSTS];
+   int64_t items_alive; /* made or referenced by the plugin and not released */
+   int wrong_job;       /* calls with another job than HOST_JOB */
+   struct {
+      void (*fn)(void *arg);
+      void *arg;
+   } posts[HOST_MAX_POSTS];
    uint32_t post_count;
 } test_host_t;
 

@@ -40,7 +40,8 @@ static const rkb_plugin_t *load(const char *path, report_t *report) {
 }
 
 /* Runs one trial in a child, so that a crash or a hang is a sentence. */
-static void try(const rkb_stage_t *stage, const rkb_strategy_t *strategy, const char *with, report_t *report) {
+static void try(const rkb_stage_t *stage, const rkb_strategy_t *strategy, const char *with,
+                report_t *report) {
    const char *id = stage ? stage->id : strategy->id;
    int outcome = 0;
    pid_t child;
@@ -65,7 +66,8 @@ static void try(const rkb_stage_t *stage, const rkb_strategy_t *strategy, const 
    if (WIFSIGNALED(outcome) && WTERMSIG(outcome) == SIGALRM)
       report_broken(report, "%s: it did not return within %d s", id, TRIAL_SECONDS);
    else if (WIFSIGNALED(outcome))
-      report_broken(report, "%s: it crashed with signal %d (%s)", id, WTERMSIG(outcome), strsignal(WTERMSIG(outcome)));
+      report_broken(report, "%s: it crashed with signal %d (%s)", id, WTERMSIG(outcome),
+                    strsignal(WTERMSIG(outcome)));
    else if (WEXITSTATUS(outcome) & ~(BROKEN_BIT | UNTRIED_BIT))
       report_broken(report, "%s: it ended the process with code %d", id, WEXITSTATUS(outcome));
    report->broken += WIFEXITED(outcome) && (WEXITSTATUS(outcome) & BROKEN_BIT);
@@ -84,7 +86,8 @@ static int run(const rkb_arguments_t *arguments) {
    plugin = load(path, &report);
    for (const rkb_stage_t *const *stage = plugin ? plugin->stages : NULL; stage && *stage; stage++)
       try(*stage, NULL, with, &report);
-   for (const rkb_strategy_t *const *strategy = plugin ? plugin->strategies : NULL; strategy && *strategy; strategy++)
+   for (const rkb_strategy_t *const *strategy = plugin ? plugin->strategies : NULL; strategy && *strategy;
+        strategy++)
       try(NULL, *strategy, with, &report);
    if (report.broken > 0)
       printf("%s breaks the contract\n", path);
@@ -102,10 +105,11 @@ static const rkb_command_t command = {
    .name = "rkb-plugin-test",
    .arguments = "PLUGIN.so",
    .summary = "Check a plugin against the contract, and say which clause it breaks.",
-   .details = "Looks at the object's exports, loads it, checks its tables, and uses each stage and strategy in a process of its\n"
-              "own: two instances, one job on a small sample, stop, destroy.  What needs a task, a build or a device is told\n"
-              "as untried.\n"
-              "Exit: 0 it keeps the contract, 1 it breaks it, 2 usage.\n",
+   .details =
+      "Looks at the object's exports, loads it, checks its tables, and uses each stage and strategy in a process of its\n"
+      "own: two instances, one job on a small sample, stop, destroy.  What needs a task, a build or a device is told\n"
+      "as untried.\n"
+      "Exit: 0 it keeps the contract, 1 it breaks it, 2 usage.\n",
    .options = options,
    .least = 1,
    .most = 1,

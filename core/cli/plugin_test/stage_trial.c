@@ -8,12 +8,13 @@
 
 enum { SUBMIT_MS = 5000, STOP_MS = 5000, INSTANCES = 2 };
 
-static const char sample_source[] = "/* rkb-kernel: 1\n"
-                                    "task: sample\ndirection: forward\ntune:\n  BLOCK: {default: 128, choices: [64, 128]}\n"
-                                    "launches:\n  - kernel: copy\n    grid: ceildiv(N, BLOCK)\n    block: BLOCK\n"
-                                    "    args: x, y, N\n*/\n"
-                                    "__global__ void copy(const float *x, float *y, int N) {\n"
-                                    "   int i = blockIdx.x * BLOCK + threadIdx.x;\n   if (i < N)\n      y[i] = x[i];\n}\n";
+static const char sample_source[] =
+   "/* rkb-kernel: 1\n"
+   "task: sample\ndirection: forward\ntune:\n  BLOCK: {default: 128, choices: [64, 128]}\n"
+   "launches:\n  - kernel: copy\n    grid: ceildiv(N, BLOCK)\n    block: BLOCK\n"
+   "    args: x, y, N\n*/\n"
+   "__global__ void copy(const float *x, float *y, int N) {\n"
+   "   int i = blockIdx.x * BLOCK + threadIdx.x;\n   if (i < N)\n      y[i] = x[i];\n}\n";
 
 typedef struct subject {
    const rkb_stage_t *stage;
@@ -87,8 +88,8 @@ static void check_emitted(subject_t *subject, rkb_item_t *in) {
       for (const char *const *type = subject->stage->emits; *type; type++)
          declared |= strcmp(*type, rkb_item_type(host->emitted[i])) == 0;
       if (!declared) {
-         report_broken(subject->report, "%s: it emitted '%s', which its descriptor does not list in emits", subject->stage->id,
-                       rkb_item_type(host->emitted[i]));
+         report_broken(subject->report, "%s: it emitted '%s', which its descriptor does not list in emits",
+                       subject->stage->id, rkb_item_type(host->emitted[i]));
          return;
       }
    }
@@ -96,8 +97,8 @@ static void check_emitted(subject_t *subject, rkb_item_t *in) {
    if (ended.status != RKB_OK)
       report_broken(subject->report, "%s", ended.error.message);
    else
-      report_kept(subject->report, "%s: one job gave %u items, all as rkb/items.h wants them", subject->stage->id,
-                  host->emitted_count);
+      report_kept(subject->report, "%s: one job gave %u items, all as rkb/items.h wants them",
+                  subject->stage->id, host->emitted_count);
 }
 
 static void judge_job(subject_t *subject, int status, const rkb_error_t *err, rkb_item_t *in) {
@@ -129,10 +130,12 @@ static void run_job(subject_t *subject) {
       rkb_item_unref(in);
       return;
    }
-   status = stage->run ? stage->run(subject->selves[0], HOST_JOB, in, &err) : stage->submit(subject->selves[0], HOST_JOB, in, &err);
+   status = stage->run ? stage->run(subject->selves[0], HOST_JOB, in, &err)
+                       : stage->submit(subject->selves[0], HOST_JOB, in, &err);
    if (stage->submit && status == RKB_OK) {
       if (!test_host_wait(host, has_completed, SUBMIT_MS)) {
-         report_broken(subject->report, "%s: it accepted a job and did not complete it within %d s", stage->id, SUBMIT_MS / 1000);
+         report_broken(subject->report, "%s: it accepted a job and did not complete it within %d s",
+                       stage->id, SUBMIT_MS / 1000);
          rkb_item_unref(in);
          return;
       }
@@ -149,19 +152,21 @@ static void end(subject_t *subject, int which) {
    if (stage->stop) {
       stage->stop(subject->selves[which]);
       if (!test_host_wait(host, has_stopped, STOP_MS))
-         report_broken(subject->report, "%s: stop was not followed by stage_stopped within %d s", stage->id, STOP_MS / 1000);
+         report_broken(subject->report, "%s: stop was not followed by stage_stopped within %d s", stage->id,
+                       STOP_MS / 1000);
    }
    stage->destroy(subject->selves[which]);
    if (host->items_alive != 0)
-      report_broken(subject->report, "%s: it kept %lld items that it should have released or emitted", stage->id,
-                    (long long)host->items_alive);
+      report_broken(subject->report, "%s: it kept %lld items that it should have released or emitted",
+                    stage->id, (long long)host->items_alive);
 }
 
 void stage_trial(const rkb_stage_t *stage, const char *with, report_t *report) {
    subject_t subject = {.stage = stage, .report = report};
    int made = 0, broken = report->broken;
    trial_offsets(stage->id, stage->options, stage->option_count, report);
-   if (!trial_config_make(stage->id, stage->options, stage->option_count, stage->config_size, with, &subject.config, report))
+   if (!trial_config_make(stage->id, stage->options, stage->option_count, stage->config_size, with,
+                          &subject.config, report))
       return;
    /* Two at a time, for nothing may be shared between instances. */
    for (int i = 0; i < INSTANCES; i++)

@@ -13,18 +13,30 @@ static const rkb_operator_t operators[] = {
 };
 
 /* A request with one candidate; parent 0: none. */
-static int tell_one(const rkb_strategy_t *strategy, void *self, int64_t request, int64_t number, int64_t parent,
-                    rkb_error_t *err) {
+static int tell_one(const rkb_strategy_t *strategy, void *self, int64_t request, int64_t number,
+                    int64_t parent, rkb_error_t *err) {
    static const char *const names[] = {"model.predicted_us"};
    const double values[] = {100.0 / (double)number};
-   const rkb_told_t told = {.size = sizeof told, .number = number, .standing = "accept", .reason = "", .promoted = true,
-                            .has_objective = true, .objective = values[0],
-                            .source_hash = "00000000000000000000000000000000", .tune = "{\"BLOCK\":128}", .parents = &parent,
-                            .parent_count = parent ? 1 : 0, .measurement_count = 1, .measurement_names = names,
+   const rkb_told_t told = {.size = sizeof told,
+                            .number = number,
+                            .standing = "accept",
+                            .reason = "",
+                            .promoted = true,
+                            .has_objective = true,
+                            .objective = values[0],
+                            .source_hash = "00000000000000000000000000000000",
+                            .tune = "{\"BLOCK\":128}",
+                            .parents = &parent,
+                            .parent_count = parent ? 1 : 0,
+                            .measurement_count = 1,
+                            .measurement_names = names,
                             .measurement_values = values};
    const rkb_told_t *const candidates[] = {&told};
-   const rkb_result_t result = {.size = sizeof result, .candidate_count = 1, .request = request,
-                                .operator_id = request < 0 ? "seed" : "tune", .candidates = candidates};
+   const rkb_result_t result = {.size = sizeof result,
+                                .candidate_count = 1,
+                                .request = request,
+                                .operator_id = request < 0 ? "seed" : "tune",
+                                .candidates = candidates};
    return strategy->tell(self, &result, err);
 }
 
@@ -77,18 +89,23 @@ static const char *converse(const rkb_strategy_t *strategy, void *self, rkb_erro
 }
 
 void strategy_trial(const rkb_strategy_t *strategy, const char *with, report_t *report) {
-   const rkb_setup_t setup = {.size = sizeof setup, .window = 1, .operators = operators,
-                              .operator_count = sizeof operators / sizeof operators[0], .objective = "model.predicted_us"};
+   const rkb_setup_t setup = {.size = sizeof setup,
+                              .window = 1,
+                              .operators = operators,
+                              .operator_count = sizeof operators / sizeof operators[0],
+                              .objective = "model.predicted_us"};
    rkb_error_t err = {.message = ""};
    trial_config_t config;
    test_host_t host;
    void *self = NULL;
    const char *fault;
    trial_offsets(strategy->id, strategy->options, strategy->option_count, report);
-   if (!trial_config_make(strategy->id, strategy->options, strategy->option_count, strategy->config_size, with, &config, report))
+   if (!trial_config_make(strategy->id, strategy->options, strategy->option_count, strategy->config_size,
+                          with, &config, report))
       return;
    test_host_init(&host, "search");
-   if (strategy->create(&host.host, config.bytes, &setup, rkb_random_stream(1, "search", 0, 0), &self, &err) != RKB_OK) {
+   if (strategy->create(&host.host, config.bytes, &setup, rkb_random_stream(1, "search", 0, 0), &self,
+                        &err) != RKB_OK) {
       if (err.message[0])
          report_untried(report, "%s: create refused here: %s", strategy->id, err.message);
       else
@@ -99,7 +116,8 @@ void strategy_trial(const rkb_strategy_t *strategy, const char *with, report_t *
       if (fault)
          report_broken(report, "%s: %s%s%s", strategy->id, fault, err.message[0] ? ": " : "", err.message);
       else
-         report_kept(report, "%s: it was asked and told %d times, and answered as rkb/strategy.h wants it", strategy->id, ASKS);
+         report_kept(report, "%s: it was asked and told %d times, and answered as rkb/strategy.h wants it",
+                     strategy->id, ASKS);
    }
    if (!trial_config_intact(&config))
       report_broken(report, "%s: it wrote past the end of its config struct", strategy->id);

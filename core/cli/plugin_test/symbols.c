@@ -23,8 +23,9 @@ static bool inside(const object_t *object, uint64_t offset, uint64_t size) {
 static bool object_open(object_t *object) {
    const Elf64_Ehdr *head = (const Elf64_Ehdr *)object->bytes;
    if (object->length < sizeof *head || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
-       head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_type != ET_DYN || head->e_shentsize != sizeof(Elf64_Shdr) ||
-       head->e_shoff % sizeof(uint64_t) != 0 || !inside(object, head->e_shoff, (uint64_t)head->e_shnum * sizeof(Elf64_Shdr)))
+       head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_type != ET_DYN ||
+       head->e_shentsize != sizeof(Elf64_Shdr) || head->e_shoff % sizeof(uint64_t) != 0 ||
+       !inside(object, head->e_shoff, (uint64_t)head->e_shnum * sizeof(Elf64_Shdr)))
       return false;
    object->sections = (const Elf64_Shdr *)(object->bytes + head->e_shoff);
    object->section_count = head->e_shnum;
@@ -33,7 +34,8 @@ static bool object_open(object_t *object) {
 
 static const Elf64_Shdr *section_of(const object_t *object, uint32_t type) {
    for (unsigned i = 0; i < object->section_count; i++)
-      if (object->sections[i].sh_type == type && inside(object, object->sections[i].sh_offset, object->sections[i].sh_size))
+      if (object->sections[i].sh_type == type &&
+          inside(object, object->sections[i].sh_offset, object->sections[i].sh_size))
          return &object->sections[i];
    return NULL;
 }
@@ -52,7 +54,8 @@ static const char *name_at(const object_t *object, const Elf64_Shdr *section, ui
 
 static bool is_exported(const Elf64_Sym *symbol) {
    unsigned binding = ELF64_ST_BIND(symbol->st_info), visibility = ELF64_ST_VISIBILITY(symbol->st_other);
-   return symbol->st_shndx != SHN_UNDEF && binding != STB_LOCAL && (visibility == STV_DEFAULT || visibility == STV_PROTECTED);
+   return symbol->st_shndx != SHN_UNDEF && binding != STB_LOCAL &&
+          (visibility == STV_DEFAULT || visibility == STV_PROTECTED);
 }
 
 static void check_exports(const object_t *object, report_t *report) {
@@ -71,13 +74,17 @@ static void check_exports(const object_t *object, report_t *report) {
          continue;
       }
       if (named++ < MAX_NAMED)
-         snprintf(others + strlen(others), sizeof others - strlen(others), "%s%.40s", named == 1 ? "" : ", ", name);
+         snprintf(others + strlen(others), sizeof others - strlen(others), "%s%.40s", named == 1 ? "" : ", ",
+                  name);
    }
    if (!has_entry)
       report_broken(report, "it exports no rkb_plugin_entry: define it with RKB_EXPORT");
    else if (named > 0)
-      report_broken(report, "it exports %d symbols besides rkb_plugin_entry (%s): compile with -fvisibility=hidden and link "
-                            "with -Wl,--exclude-libs,ALL", named, others);
+      report_broken(
+         report,
+         "it exports %d symbols besides rkb_plugin_entry (%s): compile with -fvisibility=hidden and link "
+         "with -Wl,--exclude-libs,ALL",
+         named, others);
    else
       report_kept(report, "it exports rkb_plugin_entry and nothing else");
 }

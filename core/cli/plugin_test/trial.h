@@ -16,8 +16,8 @@ typedef struct trial_config {
    size_t size;
    struct rkb_arena *arena;
 } trial_config_t;
-bool trial_config_make(const char *id, const rkb_option_t *options, uint32_t count, size_t size, const char *with,
-                       trial_config_t *config, report_t *report);
+bool trial_config_make(const char *id, const rkb_option_t *options, uint32_t count, size_t size,
+                       const char *with, trial_config_t *config, report_t *report);
 bool trial_config_intact(const trial_config_t *config); /* nothing was written past its end */
 void trial_config_free(trial_config_t *config);
 /* Alignment and overlap of an option table, which the loader does not look at. */

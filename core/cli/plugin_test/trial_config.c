@@ -33,15 +33,15 @@ void trial_offsets(const char *id, const rkb_option_t *options, uint32_t count, 
    for (uint32_t i = 0; i < count; i++) {
       const rkb_option_t *option = &options[i];
       if (option->offset % alignment_of(option->type) != 0) {
-         report_broken(report, "%s: option '%s' lies at offset %zu, which its type cannot have: use offsetof", id, option->name,
-                       option->offset);
+         report_broken(report, "%s: option '%s' lies at offset %zu, which its type cannot have: use offsetof",
+                       id, option->name, option->offset);
          return;
       }
       for (uint32_t j = 0; j < i; j++)
          if (option->offset < options[j].offset + bytes_of(&options[j]) &&
              options[j].offset < option->offset + bytes_of(option)) {
-            report_broken(report, "%s: options '%s' and '%s' lie on the same bytes of the config struct", id, options[j].name,
-                          option->name);
+            report_broken(report, "%s: options '%s' and '%s' lie on the same bytes of the config struct", id,
+                          options[j].name, option->name);
             return;
          }
       if (!option->help || !option->help[0]) {
@@ -63,8 +63,8 @@ static void no_dependency(void *argument, const char *hash) {
    (void)argument, (void)hash;
 }
 
-bool trial_config_make(const char *id, const rkb_option_t *options, uint32_t count, size_t size, const char *with,
-                       trial_config_t *config, report_t *report) {
+bool trial_config_make(const char *id, const rkb_option_t *options, uint32_t count, size_t size,
+                       const char *with, trial_config_t *config, report_t *report) {
    rkb_problems_t problems;
    rkb_yaml_t *given = NULL;
    bool read = false;
@@ -72,7 +72,8 @@ bool trial_config_make(const char *id, const rkb_option_t *options, uint32_t cou
       report_untried(report, "%s: it has options without a default; give them with --with", id);
       return false;
    }
-   *config = (trial_config_t){.bytes = calloc(1, size + GUARD_BYTES), .size = size, .arena = rkb_arena_new(CONFIG_ARENA)};
+   *config = (trial_config_t){
+      .bytes = calloc(1, size + GUARD_BYTES), .size = size, .arena = rkb_arena_new(CONFIG_ARENA)};
    if (!config->bytes || !config->arena) {
       report_untried(report, "%s: out of memory", id);
       trial_config_free(config);
@@ -84,8 +85,8 @@ bool trial_config_make(const char *id, const rkb_option_t *options, uint32_t cou
       given = rkb_yaml_parse(config->arena, "--with", with, strlen(with), 1, 1, &problems);
    const rkb_options_context_t context = {.arena = config->arena, .stage = id, .depends = no_dependency};
    if (problems.errors == 0)
-      read = rkb_options_read(&context, options, count, given, (rkb_place_t){.file = with ? "--with" : id}, config->bytes,
-                              &problems);
+      read = rkb_options_read(&context, options, count, given, (rkb_place_t){.file = with ? "--with" : id},
+                              config->bytes, &problems);
    if (!read) {
       rkb_text_t text;
       rkb_text_init(&text, 4096);

@@ -23,10 +23,11 @@ static void read_parents(const rkb_candidate_record_t *candidate, int64_t *paren
 static json_t *step_of(const rkb_candidate_record_t *candidate, const char *objective, int64_t partner) {
    char limiter[256] = "";
    rkb_limiter_of_candidate(candidate, objective ? objective : "", limiter, sizeof limiter);
-   return json_pack("{s:I, s:s, s:s, s:s, s:s, s:o, s:s, s:o}", "number", (json_int_t)candidate->number, "operator",
-                    candidate->operator_id, "note", candidate->note ? candidate->note : "", "tune", candidate->tune, "standing",
-                    candidate->standing, "value", candidate->has_objective ? json_real(candidate->objective) : json_null(),
-                    "limiter", limiter, "partner", partner ? json_integer(partner) : json_null());
+   return json_pack("{s:I, s:s, s:s, s:s, s:s, s:o, s:s, s:o}", "number", (json_int_t)candidate->number,
+                    "operator", candidate->operator_id, "note", candidate->note ? candidate->note : "",
+                    "tune", candidate->tune, "standing", candidate->standing, "value",
+                    candidate->has_objective ? json_real(candidate->objective) : json_null(), "limiter",
+                    limiter, "partner", partner ? json_integer(partner) : json_null());
 }
 
 /* Each step's gain needs its parent's value, which is known once both are in the list. */
@@ -35,7 +36,8 @@ static void add_gains(json_t *steps) {
       const json_t *before = json_object_get(json_array_get(steps, i - 1), "value");
       const json_t *after = json_object_get(json_array_get(steps, i), "value");
       if (json_is_number(before) && json_is_number(after))
-         json_object_set_new(json_array_get(steps, i), "gain", json_real(json_number_value(before) / json_number_value(after)));
+         json_object_set_new(json_array_get(steps, i), "gain",
+                             json_real(json_number_value(before) / json_number_value(after)));
    }
 }
 

@@ -15,9 +15,9 @@ typedef struct gathering {
    rkb_archive_t *archive;
    json_t *report, *stages, *operators, *progress, *counts;
    char *objective;
-   double first, best;      /* NaN before any */
-   double *values;          /* objective by candidate number, NaN for none */
-   int64_t *copies;         /* duplicates by the number of their original */
+   double first, best; /* NaN before any */
+   double *values;     /* objective by candidate number, NaN for none */
+   int64_t *copies;    /* duplicates by the number of their original */
    int64_t last;
 } gathering_t;
 
@@ -33,9 +33,8 @@ static void add_real(json_t *object, const char *key, double more) {
 static json_t *entry_of(json_t *list, const char *id) {
    size_t index;
    json_t *entry;
-   json_array_foreach(list, index, entry)
-      if (strcmp(json_string_value(json_object_get(entry, "id")), id) == 0)
-         return entry;
+   json_array_foreach(list, index, entry) if (strcmp(json_string_value(json_object_get(entry, "id")), id) ==
+                                              0) return entry;
    entry = json_pack("{s:s}", "id", id);
    json_array_append_new(list, entry);
    return entry;
@@ -51,8 +50,9 @@ static void gather_seconds(json_t *stage, double seconds) {
    add_real(all, "total", seconds);
    if (seconds > json_number_value(json_object_get(all, "longest")))
       json_object_set_new(all, "longest", json_real(seconds));
-   json_object_set_new(all, "mean", json_real(json_number_value(json_object_get(all, "total")) /
-                                              json_number_value(json_object_get(all, "jobs"))));
+   json_object_set_new(all, "mean",
+                       json_real(json_number_value(json_object_get(all, "total")) /
+                                 json_number_value(json_object_get(all, "jobs"))));
 }
 
 static void gather_verdict(gathering_t *all, const rkb_verdict_record_t *verdict) {
@@ -85,8 +85,9 @@ static void gather_progress(gathering_t *all, const rkb_candidate_record_t *cand
    all->best = candidate->objective;
    json_object_set_new(all->report, "unit", json_string(rkb_objective_unit(candidate, all->objective)));
    json_array_append_new(all->progress,
-                         json_pack("{s:I, s:f, s:f, s:s, s:s, s:s}", "number", (json_int_t)candidate->number, "value", all->best,
-                                   "gain", all->first / all->best, "operator", candidate->operator_id, "section",
+                         json_pack("{s:I, s:f, s:f, s:s, s:s, s:s}", "number", (json_int_t)candidate->number,
+                                   "value", all->best, "gain", all->first / all->best, "operator",
+                                   candidate->operator_id, "section",
                                    candidate->section == RKB_SECTION_PROPOSE ? "propose" : "search", "note",
                                    candidate->note ? candidate->note : ""));
 }
@@ -175,7 +176,8 @@ static void most_copied(gathering_t *all) {
             most = number;
       if (most == 0)
          break;
-      json_array_append_new(originals, json_pack("{s:I, s:I}", "number", (json_int_t)most, "copies", (json_int_t)all->copies[most]));
+      json_array_append_new(originals, json_pack("{s:I, s:I}", "number", (json_int_t)most, "copies",
+                                                 (json_int_t)all->copies[most]));
       all->copies[most] = 0;
    }
    json_object_set_new(json_object_get(all->report, "duplicates"), "originals", originals);
@@ -191,12 +193,14 @@ static int gather_cost(gathering_t *all, rkb_error_t *err) {
       return status;
    count(all->counts, "promoted", (json_int_t)counts.promoted);
    if (counts.calls > 0)
-      json_object_set_new(all->report, "cost", json_pack("{s:I, s:f}", "calls", (json_int_t)counts.calls, "usd", usd));
+      json_object_set_new(all->report, "cost",
+                          json_pack("{s:I, s:f}", "calls", (json_int_t)counts.calls, "usd", usd));
    return RKB_OK;
 }
 
 static void gather_facts(gathering_t *all) {
-   static const char *const keys[] = {"name", "task", "direction", "target", "objective", "seed", "created_ms", "ended"};
+   static const char *const keys[] = {"name",      "task", "direction",  "target",
+                                      "objective", "seed", "created_ms", "ended"};
    json_t *facts = json_object();
    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
       char *value = rkb_archive_get_fact(all->archive, keys[i]);
@@ -221,8 +225,9 @@ static int gather_best(gathering_t *all, rkb_error_t *err) {
       return status;
    rkb_limiter_of_candidate(best, all->objective, limiter, sizeof limiter);
    json_object_set_new(all->report, "best",
-                       json_pack("{s:I, s:f, s:f, s:s, s:b}", "number", (json_int_t)number, "value", best->objective, "gain",
-                                 all->first / best->objective, "limiter", limiter, "verified_by_execution", rkb_was_executed(best)));
+                       json_pack("{s:I, s:f, s:f, s:s, s:b}", "number", (json_int_t)number, "value",
+                                 best->objective, "gain", all->first / best->objective, "limiter", limiter,
+                                 "verified_by_execution", rkb_was_executed(best)));
    rkb_candidate_record_free(best);
    json_t *lineage = rkb_report_lineage(all->archive, number, all->objective, err);
    if (lineage)
@@ -254,8 +259,8 @@ int rkb_report_make(rkb_archive_t *archive, json_t **report, rkb_error_t *err) {
    all.values = calloc((size_t)all.last + 1, sizeof *all.values);
    all.copies = calloc((size_t)all.last + 1, sizeof *all.copies);
    all.objective = rkb_archive_get_fact(archive, "objective");
-   all.report = json_pack("{s:{}, s:[], s:[], s:[], s:{s:i, s:i}, s:s}", "counts", "stages", "operators", "progress", "duplicates",
-                          "before_build", 0, "after_build", 0, "unit", "");
+   all.report = json_pack("{s:{}, s:[], s:[], s:[], s:{s:i, s:i}, s:s}", "counts", "stages", "operators",
+                          "progress", "duplicates", "before_build", 0, "after_build", 0, "unit", "");
    if (all.values && all.copies && all.report) {
       for (int64_t number = 0; number <= all.last; number++)
          all.values[number] = NAN;

@@ -47,10 +47,11 @@ static void print_head(const json_t *report) {
    if (text_of(run, "target")[0])
       printf(" on %s", text_of(run, "target"));
    printf("; seed %s; %s\n", text_of(run, "seed"), spell_ending(text_of(run, "ended")));
-   printf("%lld requests gave %lld candidates and %lld duplicates: %lld accepted, %lld suspect, %lld unknown, %lld rejected",
-          int_of(counts, "requests"), int_of(counts, "candidates"),
-          int_of(duplicates, "before_build") + int_of(duplicates, "after_build"), int_of(counts, "accept"),
-          int_of(counts, "suspect"), int_of(counts, "unknown"), int_of(counts, "reject"));
+   printf(
+      "%lld requests gave %lld candidates and %lld duplicates: %lld accepted, %lld suspect, %lld unknown, %lld rejected",
+      int_of(counts, "requests"), int_of(counts, "candidates"),
+      int_of(duplicates, "before_build") + int_of(duplicates, "after_build"), int_of(counts, "accept"),
+      int_of(counts, "suspect"), int_of(counts, "unknown"), int_of(counts, "reject"));
    if (int_of(counts, "promoted") > 0)
       printf(", %lld promoted", int_of(counts, "promoted"));
    printf("\n");
@@ -64,9 +65,10 @@ static void print_best(const json_t *report) {
       printf("\nbest: none; no accepted candidate has the objective's measurement\n");
       return;
    }
-   printf("\nbest: candidate %lld, %s = %.6g%s%s, a gain of x%.3f over the first accepted one%s\n", int_of(best, "number"),
-          text_of(run, "objective"), real_of(best, "value"), text_of(report, "unit")[0] ? " " : "", text_of(report, "unit"),
-          real_of(best, "gain"), json_is_true(json_object_get(best, "verified_by_execution")) ? "" : "; not verified by execution");
+   printf("\nbest: candidate %lld, %s = %.6g%s%s, a gain of x%.3f over the first accepted one%s\n",
+          int_of(best, "number"), text_of(run, "objective"), real_of(best, "value"),
+          text_of(report, "unit")[0] ? " " : "", text_of(report, "unit"), real_of(best, "gain"),
+          json_is_true(json_object_get(best, "verified_by_execution")) ? "" : "; not verified by execution");
    if (text_of(best, "limiter")[0])
       printf("      limited by %s\n", text_of(best, "limiter"));
 }
@@ -86,11 +88,13 @@ static void print_lineage(const json_t *report) {
       if (json_is_integer(json_object_get(step, "partner")))
          snprintf(partner, sizeof partner, " with candidate %lld", int_of(step, "partner"));
       if (json_is_number(json_object_get(step, "value")))
-         printf("  %6lld %12.6g %8s  %s%s%s%s\n", int_of(step, "number"), real_of(step, "value"), gain, text_of(step, "operator"),
-                partner, text_of(step, "note")[0] ? ": " : "", text_of(step, "note"));
+         printf("  %6lld %12.6g %8s  %s%s%s%s\n", int_of(step, "number"), real_of(step, "value"), gain,
+                text_of(step, "operator"), partner, text_of(step, "note")[0] ? ": " : "",
+                text_of(step, "note"));
       else
-         printf("  %6lld %12s %8s  %s%s%s%s\n", int_of(step, "number"), text_of(step, "standing"), gain, text_of(step, "operator"),
-                partner, text_of(step, "note")[0] ? ": " : "", text_of(step, "note"));
+         printf("  %6lld %12s %8s  %s%s%s%s\n", int_of(step, "number"), text_of(step, "standing"), gain,
+                text_of(step, "operator"), partner, text_of(step, "note")[0] ? ": " : "",
+                text_of(step, "note"));
       if (text_of(step, "limiter")[0])
          printf("  %6s %12s %8s  limited by %s\n", "", "", "", text_of(step, "limiter"));
    }
@@ -105,8 +109,8 @@ static void print_progress(const json_t *report) {
    json_array_foreach(json_object_get(report, "progress"), index, entry) {
       char gain[24];
       snprintf(gain, sizeof gain, "x%.3f", real_of(entry, "gain"));
-      printf("  %6lld %12.6g %8s  %s%s%s\n", int_of(entry, "number"), real_of(entry, "value"), gain, text_of(entry, "operator"),
-             text_of(entry, "note")[0] ? ": " : "", text_of(entry, "note"));
+      printf("  %6lld %12.6g %8s  %s%s%s\n", int_of(entry, "number"), real_of(entry, "value"), gain,
+             text_of(entry, "operator"), text_of(entry, "note")[0] ? ": " : "", text_of(entry, "note"));
    }
 }
 
@@ -121,8 +125,8 @@ static void print_reasons(const json_t *stage) {
 static void print_funnel(const json_t *report) {
    size_t index;
    const json_t *stage;
-   printf("\nfunnel\n  %-14s %8s %8s %8s %8s %8s   %10s %10s %10s\n", "stage", "entered", "accept", "suspect", "unknown", "reject",
-          "time", "mean", "longest");
+   printf("\nfunnel\n  %-14s %8s %8s %8s %8s %8s   %10s %10s %10s\n", "stage", "entered", "accept", "suspect",
+          "unknown", "reject", "time", "mean", "longest");
    json_array_foreach(json_object_get(report, "stages"), index, stage) {
       const json_t *seconds = json_object_get(stage, "seconds");
       char total[32] = "", mean[32] = "", longest[32] = "";
@@ -131,9 +135,10 @@ static void print_funnel(const json_t *report) {
          spell_seconds(real_of(seconds, "mean"), mean, sizeof mean);
          spell_seconds(real_of(seconds, "longest"), longest, sizeof longest);
       }
-      printf("  %-14s %8lld %8lld %8lld %8lld %8lld   %10s %10s %10s%s\n", text_of(stage, "id"), int_of(stage, "entered"),
-             int_of(stage, "accept"), int_of(stage, "suspect"), int_of(stage, "unknown"), int_of(stage, "reject"), total, mean,
-             longest, json_is_true(json_object_get(stage, "shadow")) ? "  (shadow)" : "");
+      printf("  %-14s %8lld %8lld %8lld %8lld %8lld   %10s %10s %10s%s\n", text_of(stage, "id"),
+             int_of(stage, "entered"), int_of(stage, "accept"), int_of(stage, "suspect"),
+             int_of(stage, "unknown"), int_of(stage, "reject"), total, mean, longest,
+             json_is_true(json_object_get(stage, "shadow")) ? "  (shadow)" : "");
       print_reasons(stage);
    }
 }
@@ -141,19 +146,21 @@ static void print_funnel(const json_t *report) {
 static void print_operators(const json_t *report) {
    size_t index;
    const json_t *entry;
-   printf("\noperators\n  %-14s %8s %8s %8s %8s %8s %8s %9s %8s %9s\n", "made by", "requests", "made", "again", "reject", "accept",
-          "better", "best gain", "new best", "failed");
+   printf("\noperators\n  %-14s %8s %8s %8s %8s %8s %8s %9s %8s %9s\n", "made by", "requests", "made",
+          "again", "reject", "accept", "better", "best gain", "new best", "failed");
    json_array_foreach(json_object_get(report, "operators"), index, entry) {
       char gain[24] = "-";
       if (json_object_get(entry, "best_gain"))
          snprintf(gain, sizeof gain, "x%.3f", real_of(entry, "best_gain"));
-      printf("  %-14s %8lld %8lld %8lld %8lld %8lld %8lld %9s %8lld %9lld\n", text_of(entry, "id"), int_of(entry, "requests"),
-             int_of(entry, "made"), int_of(entry, "duplicates"), int_of(entry, "reject"), int_of(entry, "accept"),
-             int_of(entry, "bettered_parent"), gain, int_of(entry, "new_best"), int_of(entry, "failed"));
+      printf("  %-14s %8lld %8lld %8lld %8lld %8lld %8lld %9s %8lld %9lld\n", text_of(entry, "id"),
+             int_of(entry, "requests"), int_of(entry, "made"), int_of(entry, "duplicates"),
+             int_of(entry, "reject"), int_of(entry, "accept"), int_of(entry, "bettered_parent"), gain,
+             int_of(entry, "new_best"), int_of(entry, "failed"));
       if (text_of(entry, "failure")[0])
          printf("  %14s last failure: %s\n", "", text_of(entry, "failure"));
    }
-   printf("  again: duplicates; better: faster than the better parent; new best: best of the run when it came\n");
+   printf(
+      "  again: duplicates; better: faster than the better parent; new best: best of the run when it came\n");
 }
 
 static void print_duplicates(const json_t *report) {
@@ -162,12 +169,13 @@ static void print_duplicates(const json_t *report) {
    long long before = int_of(duplicates, "before_build"), after = int_of(duplicates, "after_build");
    if (before + after == 0)
       return;
-   printf("\nduplicates\n  %lld with the tokens and tune values of another candidate, found before the build\n"
-          "  %lld that compile to the same PTX and plan, found after it\n",
-          before, after);
+   printf(
+      "\nduplicates\n  %lld with the tokens and tune values of another candidate, found before the build\n"
+      "  %lld that compile to the same PTX and plan, found after it\n",
+      before, after);
    printf("  most often proposed again:");
-   json_array_foreach(json_object_get(duplicates, "originals"), index, entry)
-      printf("%s candidate %lld (%lld times)", index ? "," : "", int_of(entry, "number"), int_of(entry, "copies"));
+   json_array_foreach(json_object_get(duplicates, "originals"), index, entry) printf(
+      "%s candidate %lld (%lld times)", index ? "," : "", int_of(entry, "number"), int_of(entry, "copies"));
    printf("\n");
 }
 

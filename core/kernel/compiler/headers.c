@@ -7,18 +7,18 @@
 
 #define STDINT                                                                                               \
    GUARD                                                                                                     \
-      "typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long long int64_t;\n" \
-      "typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned int uint32_t;\n"     \
-      "typedef unsigned long long uint64_t; typedef long long intptr_t; typedef unsigned long long "         \
-      "uintptr_t;\n"                                                                                         \
-      "typedef long long intmax_t; typedef unsigned long long uintmax_t;\n"                                  \
-      "#ifndef INT32_MAX\n"                                                                                  \
-      "#define INT8_MIN (-128)\n#define INT8_MAX 127\n#define UINT8_MAX 255\n"                               \
-      "#define INT16_MIN (-32768)\n#define INT16_MAX 32767\n#define UINT16_MAX 65535\n"                      \
-      "#define INT32_MIN (-2147483647 - 1)\n#define INT32_MAX 2147483647\n#define UINT32_MAX 4294967295u\n"  \
-      "#define INT64_MIN (-9223372036854775807ll - 1)\n#define INT64_MAX 9223372036854775807ll\n"            \
-      "#define UINT64_MAX 18446744073709551615ull\n#define SIZE_MAX UINT64_MAX\n"                            \
-      "#endif\n"
+   "typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long long int64_t;\n"    \
+   "typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned int uint32_t;\n"        \
+   "typedef unsigned long long uint64_t; typedef long long intptr_t; typedef unsigned long long "            \
+   "uintptr_t;\n"                                                                                            \
+   "typedef long long intmax_t; typedef unsigned long long uintmax_t;\n"                                     \
+   "#ifndef INT32_MAX\n"                                                                                     \
+   "#define INT8_MIN (-128)\n#define INT8_MAX 127\n#define UINT8_MAX 255\n"                                  \
+   "#define INT16_MIN (-32768)\n#define INT16_MAX 32767\n#define UINT16_MAX 65535\n"                         \
+   "#define INT32_MIN (-2147483647 - 1)\n#define INT32_MAX 2147483647\n#define UINT32_MAX 4294967295u\n"     \
+   "#define INT64_MIN (-9223372036854775807ll - 1)\n#define INT64_MAX 9223372036854775807ll\n"               \
+   "#define UINT64_MAX 18446744073709551615ull\n#define SIZE_MAX UINT64_MAX\n"                               \
+   "#endif\n"
 
 #define LIMITS                                                                                               \
    GUARD "#ifndef INT_MAX\n"                                                                                 \

@@ -75,17 +75,19 @@ static int compare_or_store(rkb_archive_t *archive, const rkb_run_identity_t *id
    int status = rkb_identity_present(archive->writer, &present, err);
    if (status != RKB_OK)
       return status;
-   return present ? rkb_identity_compare(archive->writer, identity, err) : store_identity(archive, identity, err);
+   return present ? rkb_identity_compare(archive->writer, identity, err)
+                  : store_identity(archive, identity, err);
 }
 
-int rkb_archive_create(const char *directory, const rkb_run_identity_t *identity, rkb_archive_t **archive, rkb_error_t *err) {
+int rkb_archive_create(const char *directory, const rkb_run_identity_t *identity, rkb_archive_t **archive,
+                       rkb_error_t *err) {
    rkb_archive_t *opened = NULL;
    int status = open_locked(directory, &opened, err);
    if (status != RKB_OK)
       return status;
    if (rkb_path_exists(opened->path))
-      status = rkb_fail(err, RKB_ERR_INVALID, "%s holds a run already: use --resume to go on with it, or another --out",
-                        directory);
+      status = rkb_fail(err, RKB_ERR_INVALID,
+                        "%s holds a run already: use --resume to go on with it, or another --out", directory);
    if (status == RKB_OK)
       status = rkb_connection_open(opened->path, RKB_CONNECTION_CREATE, &opened->writer, err);
    if (status == RKB_OK)
@@ -100,7 +102,8 @@ int rkb_archive_create(const char *directory, const rkb_run_identity_t *identity
    return RKB_OK;
 }
 
-int rkb_archive_resume(const char *directory, const rkb_run_identity_t *identity, rkb_archive_t **archive, rkb_error_t *err) {
+int rkb_archive_resume(const char *directory, const rkb_run_identity_t *identity, rkb_archive_t **archive,
+                       rkb_error_t *err) {
    rkb_archive_t *opened = NULL;
    char *path = rkb_run_path_archive(directory);
    bool exists = path && rkb_path_exists(path);

@@ -9,7 +9,8 @@
 static const char *const level_names[] = {"trace", "debug", "info", "warn", "error"};
 
 /* Stores a text under its hash.  hash stays "" for no text. */
-static int put_document(rkb_connection_t *writer, const char *text, char hash[RKB_HASH_TEXT], rkb_error_t *err) {
+static int put_document(rkb_connection_t *writer, const char *text, char hash[RKB_HASH_TEXT],
+                        rkb_error_t *err) {
    rkb_kept_t kept = {.count = 0};
    int status;
    hash[0] = '\0';
@@ -59,7 +60,8 @@ static int put_call(rkb_connection_t *writer, const rkb_call_record_t *call, int
 
 /* The reservation must not be lost to a power cut, or money is spent that nobody remembers: this one commit waits for the
  * disk.  The setting can only change outside a transaction, and no other thread may write meanwhile. */
-int rkb_archive_reserve_call(rkb_archive_t *archive, const rkb_call_record_t *call, int64_t *id, rkb_error_t *err) {
+int rkb_archive_reserve_call(rkb_archive_t *archive, const rkb_call_record_t *call, int64_t *id,
+                             rkb_error_t *err) {
    rkb_error_t ignored;
    int status;
    if (!archive->writer)
@@ -111,7 +113,8 @@ static int end_call(rkb_connection_t *writer, int64_t id, const rkb_call_record_
    return status;
 }
 
-int rkb_archive_finish_call(rkb_archive_t *archive, int64_t id, const rkb_call_record_t *call, rkb_error_t *err) {
+int rkb_archive_finish_call(rkb_archive_t *archive, int64_t id, const rkb_call_record_t *call,
+                            rkb_error_t *err) {
    int status = rkb_archive_begin(archive, err);
    if (status != RKB_OK)
       return status;
@@ -132,8 +135,8 @@ int rkb_archive_cost(rkb_archive_t *archive, double *usd, rkb_error_t *err) {
    return row < 0 ? row : RKB_OK;
 }
 
-int rkb_archive_find_reply(rkb_archive_t *archive, uint32_t section, int64_t request, const char *stage, int64_t child,
-                           bool *found, char **reply, rkb_error_t *err) {
+int rkb_archive_find_reply(rkb_archive_t *archive, uint32_t section, int64_t request, const char *stage,
+                           int64_t child, bool *found, char **reply, rkb_error_t *err) {
    rkb_connection_t *reader;
    int row, status = rkb_archive_take_reader(archive, &reader, err);
    *found = false;
@@ -166,8 +169,8 @@ static int64_t count_or_none(rkb_statement_t *statement, int column) {
    return rkb_column_null(statement, column) ? -1 : rkb_column_int(statement, column);
 }
 
-static int read_call(rkb_connection_t *reader, uint32_t section, int64_t request, const char *stage, int64_t child,
-                     const char *key, rkb_call_found_t *found, rkb_error_t *err) {
+static int read_call(rkb_connection_t *reader, uint32_t section, int64_t request, const char *stage,
+                     int64_t child, const char *key, rkb_call_found_t *found, rkb_error_t *err) {
    rkb_statement_t statement = rkb_statement_begin(reader, RKB_SQL_FIND_CALL);
    rkb_bind_int(&statement, rkb_request_key(section, request));
    rkb_bind_text(&statement, stage);
@@ -204,8 +207,8 @@ static int next_draw(rkb_connection_t *reader, const char *key, int64_t *draw, r
    return row < 0 ? row : RKB_OK;
 }
 
-int rkb_archive_find_call(rkb_archive_t *archive, uint32_t section, int64_t request, const char *stage, int64_t child,
-                          const char *key, rkb_call_found_t *found, rkb_error_t *err) {
+int rkb_archive_find_call(rkb_archive_t *archive, uint32_t section, int64_t request, const char *stage,
+                          int64_t child, const char *key, rkb_call_found_t *found, rkb_error_t *err) {
    rkb_connection_t *reader;
    *found = (rkb_call_found_t){.seconds = -1};
    int status = rkb_archive_take_reader(archive, &reader, err);
@@ -239,8 +242,8 @@ int rkb_archive_abandon_calls(rkb_archive_t *archive, int64_t *count, rkb_error_
    return rkb_archive_end(archive, status, err);
 }
 
-int rkb_archive_put_event(rkb_archive_t *archive, int level, const char *who, const char *kind, int64_t candidate,
-                          const char *text, const char *data, rkb_error_t *err) {
+int rkb_archive_put_event(rkb_archive_t *archive, int level, const char *who, const char *kind,
+                          int64_t candidate, const char *text, const char *data, rkb_error_t *err) {
    rkb_kept_t kept = {.count = 0};
    int status = rkb_archive_begin(archive, err);
    if (status != RKB_OK)

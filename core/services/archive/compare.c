@@ -27,7 +27,8 @@ static int compare_real(double left, double right) {
 
 /* SQLite's order: null, numbers, text. */
 static int compare_value(sqlite3_stmt *left, sqlite3_stmt *right, int column) {
-   static const int rank[] = {[SQLITE_INTEGER] = 1, [SQLITE_FLOAT] = 1, [SQLITE_TEXT] = 2, [SQLITE_BLOB] = 3, [SQLITE_NULL] = 0};
+   static const int rank[] = {
+      [SQLITE_INTEGER] = 1, [SQLITE_FLOAT] = 1, [SQLITE_TEXT] = 2, [SQLITE_BLOB] = 3, [SQLITE_NULL] = 0};
    int left_type = sqlite3_column_type(left, column), right_type = sqlite3_column_type(right, column);
    if (rank[left_type] != rank[right_type])
       return rank[left_type] - rank[right_type];
@@ -39,7 +40,8 @@ static int compare_value(sqlite3_stmt *left, sqlite3_stmt *right, int column) {
    }
    if (rank[left_type] == 1)
       return compare_real(sqlite3_column_double(left, column), sqlite3_column_double(right, column));
-   return strcmp((const char *)sqlite3_column_text(left, column), (const char *)sqlite3_column_text(right, column));
+   return strcmp((const char *)sqlite3_column_text(left, column),
+                 (const char *)sqlite3_column_text(right, column));
 }
 
 static int compare_key(const rkb_comparison_t *table, sqlite3_stmt *left, sqlite3_stmt *right) {
@@ -71,10 +73,12 @@ static void spell_value(sqlite3_stmt *row, int column, char out[MAX_VALUE_TEXT])
    if (!text)
       snprintf(out, MAX_VALUE_TEXT, "nothing");
    else
-      snprintf(out, MAX_VALUE_TEXT, "%.*s%s", MAX_VALUE_TEXT - 4, text, strlen(text) > MAX_VALUE_TEXT - 4 ? "..." : "");
+      snprintf(out, MAX_VALUE_TEXT, "%.*s%s", MAX_VALUE_TEXT - 4, text,
+               strlen(text) > MAX_VALUE_TEXT - 4 ? "..." : "");
 }
 
-static void compare_rows(comparing_t *comparing, const rkb_comparison_t *table, sqlite3_stmt *left, sqlite3_stmt *right) {
+static void compare_rows(comparing_t *comparing, const rkb_comparison_t *table, sqlite3_stmt *left,
+                         sqlite3_stmt *right) {
    char name[256], line[MAX_LINE], left_text[MAX_VALUE_TEXT], right_text[MAX_VALUE_TEXT];
    comparing->result->compared++;
    for (int i = table->key_columns; table->columns[i]; i++) {
@@ -83,12 +87,14 @@ static void compare_rows(comparing_t *comparing, const rkb_comparison_t *table, 
       name_row(table, left, name, sizeof name);
       spell_value(left, i, left_text);
       spell_value(right, i, right_text);
-      snprintf(line, sizeof line, "%s: %s is %s in the first, %s in the second", name, table->columns[i], left_text, right_text);
+      snprintf(line, sizeof line, "%s: %s is %s in the first, %s in the second", name, table->columns[i],
+               left_text, right_text);
       differ(comparing, line);
    }
 }
 
-static void report_alone(comparing_t *comparing, const rkb_comparison_t *table, sqlite3_stmt *row, const char *side) {
+static void report_alone(comparing_t *comparing, const rkb_comparison_t *table, sqlite3_stmt *row,
+                         const char *side) {
    char name[256], line[MAX_LINE];
    comparing->result->compared++;
    name_row(table, row, name, sizeof name);
@@ -96,7 +102,8 @@ static void report_alone(comparing_t *comparing, const rkb_comparison_t *table, 
    differ(comparing, line);
 }
 
-static int merge(comparing_t *comparing, const rkb_comparison_t *table, sqlite3_stmt *const rows[2], rkb_error_t *err) {
+static int merge(comparing_t *comparing, const rkb_comparison_t *table, sqlite3_stmt *const rows[2],
+                 rkb_error_t *err) {
    int results[2] = {sqlite3_step(rows[0]), sqlite3_step(rows[1])};
    while (results[0] == SQLITE_ROW || results[1] == SQLITE_ROW) {
       int order;
@@ -127,7 +134,8 @@ static int compare_table(comparing_t *comparing, const rkb_comparison_t *table, 
    sqlite3_stmt *rows[2] = {NULL, NULL};
    int status = RKB_OK;
    for (int side = 0; status == RKB_OK && side < 2; side++)
-      if (sqlite3_prepare_v2(comparing->sides[side]->database, table->sql, -1, &rows[side], NULL) != SQLITE_OK)
+      if (sqlite3_prepare_v2(comparing->sides[side]->database, table->sql, -1, &rows[side], NULL) !=
+          SQLITE_OK)
          status = rkb_connection_fail(comparing->sides[side], table->what, err);
    if (status == RKB_OK)
       status = merge(comparing, table, rows, err);
@@ -161,8 +169,9 @@ static int compare_sides(comparing_t *comparing, rkb_error_t *err) {
    return status;
 }
 
-int rkb_archive_compare(rkb_archive_t *left, rkb_archive_t *right, int64_t limit, void (*say)(void *argument, const char *line),
-                        void *argument, rkb_archive_difference_t *result, rkb_error_t *err) {
+int rkb_archive_compare(rkb_archive_t *left, rkb_archive_t *right, int64_t limit,
+                        void (*say)(void *argument, const char *line), void *argument,
+                        rkb_archive_difference_t *result, rkb_error_t *err) {
    comparing_t comparing = {.limit = limit, .say = say, .argument = argument, .result = result};
    int status = rkb_archive_take_reader(left, &comparing.sides[0], err);
    if (status != RKB_OK)

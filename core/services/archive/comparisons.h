@@ -6,8 +6,8 @@
 enum { RKB_COMPARISON_MAX_COLUMNS = 20 };
 
 typedef struct rkb_comparison {
-   const char *what;     /* a row, for messages */
-   int key_columns;      /* the first ones; rows come in their order */
+   const char *what;                                    /* a row, for messages */
+   int key_columns;                                     /* the first ones; rows come in their order */
    const char *columns[RKB_COMPARISON_MAX_COLUMNS + 1]; /* names for messages, NULL-terminated */
    const char *sql;
 } rkb_comparison_t;

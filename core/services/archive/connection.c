@@ -19,9 +19,11 @@ enum { BUSY_MS = 10000 };
 
 /* WAL with NORMAL survives any kill of the process; only a power cut can lose the last commits (sqlite.org/wal.html,
  * "Performance Considerations").  A checkpoint waits for the disk, so it is made rare: every 4,096 pages, 16 MiB. */
-static const char writer_settings[] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; "
-                                      "PRAGMA wal_autocheckpoint = 4096; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY";
-static const char reader_settings[] = "PRAGMA query_only = ON; PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY";
+static const char writer_settings[] =
+   "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; "
+   "PRAGMA wal_autocheckpoint = 4096; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY";
+static const char reader_settings[] =
+   "PRAGMA query_only = ON; PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY";
 
 static int status_of(int result) {
    switch (result & 0xff) {
@@ -57,8 +59,10 @@ static int fail_with(rkb_connection_t *connection, int result, const char *what,
       reason = left_behind;
    /* A full disk shows as SQLITE_FULL, or as a failed write with the system's reason: EFBIG is a file size limit. */
    if (result == SQLITE_FULL || reason == ENOSPC || reason == EDQUOT || reason == EFBIG)
-      return rkb_fail(err, RKB_ERR_IO, "archive: %s: the disk is full (or a quota or file size limit is reached); "
-                      "nothing stored so far is lost: make room and resume the run", what);
+      return rkb_fail(err, RKB_ERR_IO,
+                      "archive: %s: the disk is full (or a quota or file size limit is reached); "
+                      "nothing stored so far is lost: make room and resume the run",
+                      what);
    return rkb_fail(err, status == RKB_OK ? RKB_ERR_INTERNAL : status, "archive: %s: %s%s%s", what,
                    sqlite3_errmsg(connection->database), status == RKB_ERR_IO && reason != 0 ? ": " : "",
                    status == RKB_ERR_IO && reason != 0 ? strerror(reason) : "");
@@ -83,7 +87,8 @@ static char *immutable_name(const char *path) {
    char *log_path = NULL, *name = NULL;
    if (asprintf(&log_path, "%s-wal", path) < 0)
       return NULL;
-   if (access(log_path, F_OK) != 0 && strpbrk(path, "?#%") == NULL && asprintf(&name, "file:%s?immutable=1", path) < 0)
+   if (access(log_path, F_OK) != 0 && strpbrk(path, "?#%") == NULL &&
+       asprintf(&name, "file:%s?immutable=1", path) < 0)
       name = NULL;
    free(log_path);
    return name;
@@ -122,11 +127,12 @@ int rkb_connection_open(const char *path, int mode, rkb_connection_t **connectio
    if (result == SQLITE_OK) {
       sqlite3_extended_result_codes(opened->database, 1);
       sqlite3_busy_timeout(opened->database, BUSY_MS);
-      result = sqlite3_exec(opened->database, mode == RKB_CONNECTION_READ ? reader_settings : writer_settings, NULL, NULL,
-                            NULL);
+      result = sqlite3_exec(opened->database, mode == RKB_CONNECTION_READ ? reader_settings : writer_settings,
+                            NULL, NULL, NULL);
    }
    if (result != SQLITE_OK)
-      status = opened->database ? fail_with(opened, result, path, err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+      status = opened->database ? fail_with(opened, result, path, err)
+                                : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    if (status != RKB_OK) {
       rkb_connection_close(opened);
       return status;
@@ -147,8 +153,8 @@ void rkb_connection_close(rkb_connection_t *connection) {
 rkb_statement_t rkb_statement_begin(rkb_connection_t *connection, enum rkb_sql which) {
    rkb_statement_t statement = {.connection = connection, .result = SQLITE_OK};
    if (!connection->statements[which])
-      statement.result = sqlite3_prepare_v3(connection->database, statement_text[which], -1, SQLITE_PREPARE_PERSISTENT,
-                                            &connection->statements[which], NULL);
+      statement.result = sqlite3_prepare_v3(connection->database, statement_text[which], -1,
+                                            SQLITE_PREPARE_PERSISTENT, &connection->statements[which], NULL);
    statement.handle = connection->statements[which];
    return statement;
 }

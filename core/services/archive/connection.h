@@ -35,7 +35,8 @@ rkb_statement_t rkb_statement_begin(rkb_connection_t *connection, enum rkb_sql w
 void rkb_bind_int(rkb_statement_t *statement, int64_t value);
 void rkb_bind_real(rkb_statement_t *statement, double value);
 void rkb_bind_null(rkb_statement_t *statement);
-void rkb_bind_text(rkb_statement_t *statement, const char *text); /* NULL binds NULL; the text must live until the end */
+/* NULL binds NULL; the text must live until the end */
+void rkb_bind_text(rkb_statement_t *statement, const char *text);
 void rkb_bind_int_or_null(rkb_statement_t *statement, bool present, int64_t value);
 void rkb_bind_real_or_null(rkb_statement_t *statement, bool present, double value);
 /* Runs it to its end and resets it. */

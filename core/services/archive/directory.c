@@ -45,7 +45,8 @@ int rkb_run_directory_make(const char *parent, const char *name, char **director
          *directory = path;
          return RKB_OK;
       }
-      status = errno == EEXIST ? RKB_OK : rkb_fail(err, RKB_ERR_IO, "cannot make %s: %s", path, strerror(errno));
+      status =
+         errno == EEXIST ? RKB_OK : rkb_fail(err, RKB_ERR_IO, "cannot make %s: %s", path, strerror(errno));
       free(path);
       if (status != RKB_OK)
          return status;

@@ -95,17 +95,21 @@ static int compare_plugin_order(const void *left, const void *right) {
 
 static int plugin_difference(const char *stored, const rkb_run_plugin_t *given, rkb_error_t *err) {
    if (!stored)
-      return rkb_fail(err, RKB_ERR_INVALID, "cannot resume: the run began without plugin %s %s", given->name, given->version);
+      return rkb_fail(err, RKB_ERR_INVALID, "cannot resume: the run began without plugin %s %s", given->name,
+                      given->version);
    if (!given)
-      return rkb_fail(err, RKB_ERR_INVALID, "cannot resume: the run began with plugin %s, which is not loaded now", stored);
+      return rkb_fail(err, RKB_ERR_INVALID,
+                      "cannot resume: the run began with plugin %s, which is not loaded now", stored);
    if (strcmp(stored, given->name) == 0)
-      return rkb_fail(err, RKB_ERR_INVALID, "cannot resume: plugin %s has changed since the run began (%s)", given->name,
-                      given->path ? given->path : "");
-   return rkb_fail(err, RKB_ERR_INVALID, "cannot resume: the run began with plugin %s, now %s is loaded", stored, given->name);
+      return rkb_fail(err, RKB_ERR_INVALID, "cannot resume: plugin %s has changed since the run began (%s)",
+                      given->name, given->path ? given->path : "");
+   return rkb_fail(err, RKB_ERR_INVALID, "cannot resume: the run began with plugin %s, now %s is loaded",
+                   stored, given->name);
 }
 
 /* Both sorted: the first place where they differ is the difference. */
-static int compare_plugins(rkb_connection_t *connection, const rkb_run_identity_t *identity, rkb_error_t *err) {
+static int compare_plugins(rkb_connection_t *connection, const rkb_run_identity_t *identity,
+                           rkb_error_t *err) {
    uint32_t count = identity->plugin_count, next = 0;
    int row = 0, status = RKB_OK;
    rkb_run_plugin_t *sorted = calloc(count > 0 ? count : 1, sizeof *sorted);
@@ -115,7 +119,8 @@ static int compare_plugins(rkb_connection_t *connection, const rkb_run_identity_
       memcpy(sorted, identity->plugins, count * sizeof *sorted);
    qsort(sorted, count, sizeof *sorted, compare_plugin_order);
    rkb_statement_t statement = rkb_statement_begin(connection, RKB_SQL_GET_PLUGINS);
-   for (row = rkb_statement_row(&statement, err); row == 1 && status == RKB_OK; row = rkb_statement_row(&statement, err)) {
+   for (row = rkb_statement_row(&statement, err); row == 1 && status == RKB_OK;
+        row = rkb_statement_row(&statement, err)) {
       const rkb_run_plugin_t stored = {.name = rkb_column_text(&statement, 0),
                                        .version = rkb_column_text(&statement, 1),
                                        .hash = rkb_column_text(&statement, 2)};
@@ -145,8 +150,8 @@ int rkb_identity_compare(rkb_connection_t *connection, const rkb_run_identity_t 
       char *stored = NULL;
       int status = get_fact(connection, fact->key, &stored, err);
       if (status == RKB_OK && strcmp(stored ? stored : "", given) != 0)
-         status = rkb_fail(err, RKB_ERR_INVALID, "cannot resume: %s was %s when the run began and is %s now", fact->meaning,
-                           stored ? stored : "unknown", given);
+         status = rkb_fail(err, RKB_ERR_INVALID, "cannot resume: %s was %s when the run began and is %s now",
+                           fact->meaning, stored ? stored : "unknown", given);
       free(stored);
       if (status != RKB_OK)
          return status;

@@ -7,12 +7,12 @@
 #include "services/archive/connection.h"
 
 struct rkb_archive {
-   char *directory;           /* NULL when opened by the file's own path */
-   char *path;                /* of run.sqlite */
-   int lock;                  /* descriptor, -1 when opened to read */
+   char *directory; /* NULL when opened by the file's own path */
+   char *path;      /* of run.sqlite */
+   int lock;        /* descriptor, -1 when opened to read */
    int64_t previous_writer;
    pthread_mutex_t write_mutex;
-   rkb_connection_t *writer;  /* NULL when opened to read; under write_mutex */
+   rkb_connection_t *writer; /* NULL when opened to read; under write_mutex */
    pthread_mutex_t reader_mutex;
    rkb_connection_t *readers; /* idle ones; under reader_mutex */
 };

@@ -60,11 +60,12 @@ int rkb_lock_take(const char *path, int *descriptor, int64_t *previous, rkb_erro
       if (reason != EWOULDBLOCK)
          status = rkb_fail(err, RKB_ERR_IO, "cannot lock %s: %s", path, strerror(reason));
       else if (holder > 0)
-         status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "the run is being written by process %lld (%s): wait for it or stop it",
+         status = rkb_fail(err, RKB_ERR_UNAVAILABLE,
+                           "the run is being written by process %lld (%s): wait for it or stop it",
                            (long long)holder, path);
       else
-         status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "the run is being written by another process (%s): wait for it or stop it",
-                           path);
+         status = rkb_fail(err, RKB_ERR_UNAVAILABLE,
+                           "the run is being written by another process (%s): wait for it or stop it", path);
       goto close_file;
    }
    *previous = read_pid(opened);

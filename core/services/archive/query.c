@@ -36,16 +36,18 @@ static int keep_row(rkb_archive_rows_t *rows, const rkb_statement_t *statement, 
       .objective = rkb_column_real(statement, 10),
    };
    if (rows->keeper.failed)
-      return rkb_fail(err, RKB_ERR_LIMIT, "a query's rows take more than %zu bytes: ask for fewer", ROWS_LIMIT);
+      return rkb_fail(err, RKB_ERR_LIMIT, "a query's rows take more than %zu bytes: ask for fewer",
+                      ROWS_LIMIT);
    rows->count++;
    return RKB_OK;
 }
 
-static int read_rows(rkb_connection_t *reader, int64_t horizon, const rkb_archive_query_t *query, rkb_archive_rows_t *rows,
-                     rkb_error_t *err) {
+static int read_rows(rkb_connection_t *reader, int64_t horizon, const rkb_archive_query_t *query,
+                     rkb_archive_rows_t *rows, rkb_error_t *err) {
    int row, status = RKB_OK;
-   rkb_statement_t statement = rkb_statement_begin(
-      reader, query->order == RKB_ARCHIVE_BY_OBJECTIVE ? RKB_SQL_GET_ROWS_BY_OBJECTIVE : RKB_SQL_GET_ROWS_BY_NUMBER);
+   rkb_statement_t statement =
+      rkb_statement_begin(reader, query->order == RKB_ARCHIVE_BY_OBJECTIVE ? RKB_SQL_GET_ROWS_BY_OBJECTIVE
+                                                                           : RKB_SQL_GET_ROWS_BY_NUMBER);
    rkb_bind_int(&statement, horizon < -1 ? -1 : horizon);
    rkb_bind_text(&statement, query->source_hash);
    rkb_bind_text(&statement, query->operator_id);
@@ -60,8 +62,8 @@ static int read_rows(rkb_connection_t *reader, int64_t horizon, const rkb_archiv
    return row < 0 ? row : status;
 }
 
-int rkb_archive_query(rkb_archive_t *archive, int64_t horizon, const rkb_archive_query_t *query, rkb_archive_rows_t **rows,
-                      rkb_error_t *err) {
+int rkb_archive_query(rkb_archive_t *archive, int64_t horizon, const rkb_archive_query_t *query,
+                      rkb_archive_rows_t **rows, rkb_error_t *err) {
    rkb_connection_t *reader;
    rkb_archive_rows_t *filled;
    int status;
@@ -70,7 +72,8 @@ int rkb_archive_query(rkb_archive_t *archive, int64_t horizon, const rkb_archive
    if (query->order > RKB_ARCHIVE_BY_OBJECTIVE)
       return rkb_fail(err, RKB_ERR_INVALID, "an archive query has no order %u", query->order);
    if (query->limit < 1 || query->limit > MAX_ROWS)
-      return rkb_fail(err, RKB_ERR_INVALID, "an archive query takes a limit of 1 to %d rows, not %u", MAX_ROWS, query->limit);
+      return rkb_fail(err, RKB_ERR_INVALID, "an archive query takes a limit of 1 to %d rows, not %u",
+                      MAX_ROWS, query->limit);
    status = rkb_archive_take_reader(archive, &reader, err);
    if (status != RKB_OK)
       return status;
@@ -107,8 +110,8 @@ void rkb_archive_rows_free(rkb_archive_rows_t *rows) {
    free(rows);
 }
 
-int rkb_archive_measurement(rkb_archive_t *archive, int64_t horizon, int64_t candidate, const char *name, bool *found,
-                            double *value, char *detail, size_t detail_size, rkb_error_t *err) {
+int rkb_archive_measurement(rkb_archive_t *archive, int64_t horizon, int64_t candidate, const char *name,
+                            bool *found, double *value, char *detail, size_t detail_size, rkb_error_t *err) {
    rkb_connection_t *reader;
    int row, status = rkb_archive_take_reader(archive, &reader, err);
    *found = false;

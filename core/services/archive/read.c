@@ -9,8 +9,8 @@ static void fill_number(rkb_keeper_t *keeper, const rkb_statement_t *statement, 
    *(int64_t *)entry = rkb_column_int(statement, 0);
 }
 
-static int read_inputs(rkb_connection_t *reader, rkb_keeper_t *keeper, int64_t key, const char *role, const int64_t **numbers,
-                       uint32_t *count, rkb_error_t *err) {
+static int read_inputs(rkb_connection_t *reader, rkb_keeper_t *keeper, int64_t key, const char *role,
+                       const int64_t **numbers, uint32_t *count, rkb_error_t *err) {
    const void *list;
    int status;
    rkb_statement_t statement = rkb_statement_begin(reader, RKB_SQL_GET_REQUEST_INPUTS);
@@ -39,7 +39,8 @@ static int read_request(rkb_connection_t *reader, const rkb_statement_t *stateme
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    status = read_inputs(reader, keeper, key, "parent", &request->parents, &request->parent_count, err);
    if (status == RKB_OK)
-      status = read_inputs(reader, keeper, key, "inspiration", &request->inspirations, &request->inspiration_count, err);
+      status = read_inputs(reader, keeper, key, "inspiration", &request->inspirations,
+                           &request->inspiration_count, err);
    return status;
 }
 
@@ -48,7 +49,8 @@ typedef struct request_visit {
    void *argument;
 } request_visit_t;
 
-static int visit_request(void *argument, rkb_connection_t *reader, const rkb_statement_t *statement, rkb_error_t *err) {
+static int visit_request(void *argument, rkb_connection_t *reader, const rkb_statement_t *statement,
+                         rkb_error_t *err) {
    const request_visit_t *context = argument;
    rkb_request_record_t request;
    int status;
@@ -62,7 +64,8 @@ static int visit_request(void *argument, rkb_connection_t *reader, const rkb_sta
    return status;
 }
 
-int rkb_archive_each_request(rkb_archive_t *archive, int (*visit)(void *argument, const rkb_request_record_t *request),
+int rkb_archive_each_request(rkb_archive_t *archive,
+                             int (*visit)(void *argument, const rkb_request_record_t *request),
                              void *argument, rkb_error_t *err) {
    request_visit_t context = {visit, argument};
    return rkb_rows_visit(archive, RKB_SQL_GET_REQUESTS, visit_request, &context, err);
@@ -73,7 +76,8 @@ typedef struct dialogue_visit {
    void *argument;
 } dialogue_visit_t;
 
-static int visit_dialogue(void *argument, rkb_connection_t *reader, const rkb_statement_t *statement, rkb_error_t *err) {
+static int visit_dialogue(void *argument, rkb_connection_t *reader, const rkb_statement_t *statement,
+                          rkb_error_t *err) {
    const dialogue_visit_t *context = argument;
    int64_t key = rkb_column_int(statement, 1);
    const rkb_dialogue_record_t record = {.what = rkb_dialogue_parse(rkb_column_text(statement, 0)),
@@ -85,7 +89,8 @@ static int visit_dialogue(void *argument, rkb_connection_t *reader, const rkb_st
    return context->visit(context->argument, &record);
 }
 
-int rkb_archive_each_dialogue(rkb_archive_t *archive, int (*visit)(void *argument, const rkb_dialogue_record_t *record),
+int rkb_archive_each_dialogue(rkb_archive_t *archive,
+                              int (*visit)(void *argument, const rkb_dialogue_record_t *record),
                               void *argument, rkb_error_t *err) {
    dialogue_visit_t context = {visit, argument};
    return rkb_rows_visit(archive, RKB_SQL_GET_DIALOGUE, visit_dialogue, &context, err);
@@ -96,7 +101,8 @@ typedef struct reason_visit {
    void *argument;
 } reason_visit_t;
 
-static int visit_reason(void *argument, rkb_connection_t *reader, const rkb_statement_t *statement, rkb_error_t *err) {
+static int visit_reason(void *argument, rkb_connection_t *reader, const rkb_statement_t *statement,
+                        rkb_error_t *err) {
    const reason_visit_t *context = argument;
    (void)reader;
    (void)err;
@@ -105,8 +111,8 @@ static int visit_reason(void *argument, rkb_connection_t *reader, const rkb_stat
 }
 
 int rkb_archive_each_reason(rkb_archive_t *archive,
-                            int (*visit)(void *argument, const char *stage, const char *standing, const char *reason,
-                                         int64_t count),
+                            int (*visit)(void *argument, const char *stage, const char *standing,
+                                         const char *reason, int64_t count),
                             void *argument, rkb_error_t *err) {
    reason_visit_t context = {visit, argument};
    return rkb_rows_visit(archive, RKB_SQL_COUNT_REASONS, visit_reason, &context, err);
@@ -117,7 +123,8 @@ typedef struct judge_visit {
    void *argument;
 } judge_visit_t;
 
-static int visit_judge(void *argument, rkb_connection_t *reader, const rkb_statement_t *statement, rkb_error_t *err) {
+static int visit_judge(void *argument, rkb_connection_t *reader, const rkb_statement_t *statement,
+                       rkb_error_t *err) {
    const judge_visit_t *context = argument;
    (void)reader;
    (void)err;
@@ -132,7 +139,8 @@ static int visit_judge(void *argument, rkb_connection_t *reader, const rkb_state
    return context->visit(context->argument, &judge);
 }
 
-int rkb_archive_each_judge(rkb_archive_t *archive, int (*visit)(void *argument, const rkb_judge_record_t *judge), void *argument,
+int rkb_archive_each_judge(rkb_archive_t *archive,
+                           int (*visit)(void *argument, const rkb_judge_record_t *judge), void *argument,
                            rkb_error_t *err) {
    judge_visit_t context = {visit, argument};
    return rkb_rows_visit(archive, RKB_SQL_COMPARE_JUDGES, visit_judge, &context, err);
@@ -148,8 +156,8 @@ static int copy_numbers(const void *list, uint32_t count, int64_t **numbers, rkb
    return RKB_OK;
 }
 
-int rkb_archive_candidates(rkb_archive_t *archive, uint32_t section, int64_t request, int64_t **numbers, uint32_t *count,
-                           rkb_error_t *err) {
+int rkb_archive_candidates(rkb_archive_t *archive, uint32_t section, int64_t request, int64_t **numbers,
+                           uint32_t *count, rkb_error_t *err) {
    const void *list = NULL;
    rkb_connection_t *reader;
    rkb_keeper_t keeper = {.arena = rkb_arena_new(RKB_RECORD_LIMIT)};
@@ -179,7 +187,8 @@ typedef struct integer_row {
    int count;
 } integer_row_t;
 
-static int visit_integers(void *argument, rkb_connection_t *reader, const rkb_statement_t *statement, rkb_error_t *err) {
+static int visit_integers(void *argument, rkb_connection_t *reader, const rkb_statement_t *statement,
+                          rkb_error_t *err) {
    const integer_row_t *row = argument;
    (void)reader;
    (void)err;
@@ -194,9 +203,9 @@ int rkb_archive_last_candidate(rkb_archive_t *archive, int64_t *number, rkb_erro
 }
 
 int rkb_archive_count(rkb_archive_t *archive, rkb_archive_counts_t *counts, rkb_error_t *err) {
-   int64_t *const values[] = {&counts->requests, &counts->candidates, &counts->accepted,
-                              &counts->suspect,  &counts->unknown,    &counts->rejected,
-                              &counts->duplicates, &counts->promoted, &counts->calls};
+   int64_t *const values[] = {&counts->requests,   &counts->candidates, &counts->accepted,
+                              &counts->suspect,    &counts->unknown,    &counts->rejected,
+                              &counts->duplicates, &counts->promoted,   &counts->calls};
    integer_row_t row = {values, sizeof values / sizeof values[0]};
    return rkb_rows_visit(archive, RKB_SQL_COUNT_ALL, visit_integers, &row, err);
 }

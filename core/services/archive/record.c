@@ -102,18 +102,19 @@ static int read_all(rkb_connection_t *reader, int64_t number, loaded_candidate_t
       status = read_about(reader, RKB_SQL_GET_PARENTS, loaded, sizeof *record->parents, fill_parent, &parents,
                           &record->parent_count, err);
    if (status == RKB_OK)
-      status = read_about(reader, RKB_SQL_GET_VERDICTS, loaded, sizeof *record->verdicts, fill_verdict, &verdicts,
-                          &record->verdict_count, err);
+      status = read_about(reader, RKB_SQL_GET_VERDICTS, loaded, sizeof *record->verdicts, fill_verdict,
+                          &verdicts, &record->verdict_count, err);
    if (status == RKB_OK)
-      status = read_about(reader, RKB_SQL_GET_MEASUREMENTS, loaded, sizeof *record->measurements, fill_measurement,
-                          &measurements, &record->measurement_count, err);
+      status = read_about(reader, RKB_SQL_GET_MEASUREMENTS, loaded, sizeof *record->measurements,
+                          fill_measurement, &measurements, &record->measurement_count, err);
    record->parents = parents;
    record->verdicts = verdicts;
    record->measurements = measurements;
    return status;
 }
 
-int rkb_archive_load_candidate(rkb_archive_t *archive, int64_t number, rkb_candidate_record_t **candidate, rkb_error_t *err) {
+int rkb_archive_load_candidate(rkb_archive_t *archive, int64_t number, rkb_candidate_record_t **candidate,
+                               rkb_error_t *err) {
    rkb_connection_t *reader;
    loaded_candidate_t *loaded;
    int status = rkb_archive_take_reader(archive, &reader, err);

@@ -14,7 +14,8 @@ const char *rkb_keep_text(rkb_keeper_t *keeper, const rkb_statement_t *statement
 }
 
 /* What was there before a list grew stays in the arena until the arena goes: at most as much again. */
-static int grow(rkb_arena_t *arena, void **list, uint32_t count, uint32_t *room, size_t size, rkb_error_t *err) {
+static int grow(rkb_arena_t *arena, void **list, uint32_t count, uint32_t *room, size_t size,
+                rkb_error_t *err) {
    void *larger;
    uint32_t wanted = *room ? *room * 2 : FIRST_ROOM;
    if (count < *room)
@@ -29,8 +30,8 @@ static int grow(rkb_arena_t *arena, void **list, uint32_t count, uint32_t *room,
    return RKB_OK;
 }
 
-int rkb_rows_list(rkb_statement_t *statement, rkb_keeper_t *keeper, size_t size, rkb_row_fill_t fill, const void **list,
-                  uint32_t *count, rkb_error_t *err) {
+int rkb_rows_list(rkb_statement_t *statement, rkb_keeper_t *keeper, size_t size, rkb_row_fill_t fill,
+                  const void **list, uint32_t *count, rkb_error_t *err) {
    void *filled = NULL;
    uint32_t room = 0;
    int row, status = RKB_OK;
@@ -51,7 +52,8 @@ int rkb_rows_list(rkb_statement_t *statement, rkb_keeper_t *keeper, size_t size,
    return row < 0 ? row : status;
 }
 
-int rkb_rows_visit(rkb_archive_t *archive, enum rkb_sql which, rkb_row_visit_t visit, void *argument, rkb_error_t *err) {
+int rkb_rows_visit(rkb_archive_t *archive, enum rkb_sql which, rkb_row_visit_t visit, void *argument,
+                   rkb_error_t *err) {
    rkb_connection_t *reader;
    int row, status = rkb_archive_take_reader(archive, &reader, err);
    if (status != RKB_OK)

@@ -19,11 +19,13 @@ const char *rkb_keep_text(rkb_keeper_t *keeper, const rkb_statement_t *statement
 
 /* Fills an entry, size bytes of a list, from the statement's row. */
 typedef void (*rkb_row_fill_t)(rkb_keeper_t *keeper, const rkb_statement_t *statement, void *entry);
-int rkb_rows_list(rkb_statement_t *statement, rkb_keeper_t *keeper, size_t size, rkb_row_fill_t fill, const void **list,
-                  uint32_t *count, rkb_error_t *err);
+int rkb_rows_list(rkb_statement_t *statement, rkb_keeper_t *keeper, size_t size, rkb_row_fill_t fill,
+                  const void **list, uint32_t *count, rkb_error_t *err);
 
 /* Hands each row of a statement without parameters to visit, until one returns another status than RKB_OK. */
-typedef int (*rkb_row_visit_t)(void *argument, rkb_connection_t *reader, const rkb_statement_t *statement, rkb_error_t *err);
-int rkb_rows_visit(rkb_archive_t *archive, enum rkb_sql which, rkb_row_visit_t visit, void *argument, rkb_error_t *err);
+typedef int (*rkb_row_visit_t)(void *argument, rkb_connection_t *reader, const rkb_statement_t *statement,
+                               rkb_error_t *err);
+int rkb_rows_visit(rkb_archive_t *archive, enum rkb_sql which, rkb_row_visit_t visit, void *argument,
+                   rkb_error_t *err);
 
 #endif

@@ -62,18 +62,17 @@ static const char version_1[] =
    "  candidate INTEGER, text TEXT NOT NULL, data TEXT);";
 
 /* What names a question to a language model, and what its reply was worth. */
-static const char version_2[] =
-   "ALTER TABLE call ADD COLUMN provider TEXT;"
-   "ALTER TABLE call ADD COLUMN key TEXT;"
-   "ALTER TABLE call ADD COLUMN draw INTEGER NOT NULL DEFAULT 0;"
-   "ALTER TABLE call ADD COLUMN attempt INTEGER NOT NULL DEFAULT 1;"
-   "ALTER TABLE call ADD COLUMN source TEXT NOT NULL DEFAULT 'bought';"
-   "ALTER TABLE call ADD COLUMN provenance_hash TEXT REFERENCES document(hash);"
-   "ALTER TABLE call ADD COLUMN outcome TEXT;"
-   "ALTER TABLE call ADD COLUMN reasoning_tokens INTEGER;"
-   "ALTER TABLE call ADD COLUMN estimated INTEGER NOT NULL DEFAULT 0;"
-   "ALTER TABLE call ADD COLUMN worth_usd REAL;"
-   "CREATE INDEX call_by_key ON call(key, draw);";
+static const char version_2[] = "ALTER TABLE call ADD COLUMN provider TEXT;"
+                                "ALTER TABLE call ADD COLUMN key TEXT;"
+                                "ALTER TABLE call ADD COLUMN draw INTEGER NOT NULL DEFAULT 0;"
+                                "ALTER TABLE call ADD COLUMN attempt INTEGER NOT NULL DEFAULT 1;"
+                                "ALTER TABLE call ADD COLUMN source TEXT NOT NULL DEFAULT 'bought';"
+                                "ALTER TABLE call ADD COLUMN provenance_hash TEXT REFERENCES document(hash);"
+                                "ALTER TABLE call ADD COLUMN outcome TEXT;"
+                                "ALTER TABLE call ADD COLUMN reasoning_tokens INTEGER;"
+                                "ALTER TABLE call ADD COLUMN estimated INTEGER NOT NULL DEFAULT 0;"
+                                "ALTER TABLE call ADD COLUMN worth_usd REAL;"
+                                "CREATE INDEX call_by_key ON call(key, draw);";
 
 const char *const rkb_archive_steps[] = {version_1, version_2};
 const int rkb_archive_version = sizeof rkb_archive_steps / sizeof rkb_archive_steps[0];
@@ -86,7 +85,8 @@ static int read_pragma(rkb_connection_t *connection, const char *pragma, int64_t
    if (result == SQLITE_ROW)
       *value = sqlite3_column_int64(statement, 0);
    sqlite3_finalize(statement);
-   return result == SQLITE_ROW ? RKB_OK : rkb_connection_fail(connection, "reading the archive's version", err);
+   return result == SQLITE_ROW ? RKB_OK
+                               : rkb_connection_fail(connection, "reading the archive's version", err);
 }
 
 /* *version 0: an empty file. */
@@ -107,9 +107,10 @@ static int read_version(rkb_connection_t *connection, int64_t *version, rkb_erro
 static int refuse_newer(int64_t version, int known, rkb_error_t *err) {
    if (version <= known)
       return RKB_OK;
-   return rkb_fail(err, RKB_ERR_INVALID,
-                   "the archive has schema version %lld, and this rkb knows versions up to %d: use a newer rkb",
-                   (long long)version, known);
+   return rkb_fail(
+      err, RKB_ERR_INVALID,
+      "the archive has schema version %lld, and this rkb knows versions up to %d: use a newer rkb",
+      (long long)version, known);
 }
 
 int rkb_archive_check_version(rkb_connection_t *connection, rkb_error_t *err) {
@@ -138,8 +139,8 @@ int rkb_archive_migrate(rkb_connection_t *connection, const char *const *steps, 
    for (int64_t i = version; status == RKB_OK && i < count; i++)
       status = rkb_connection_execute(connection, steps[i], err);
    if (status == RKB_OK && version < count) {
-      snprintf(stamp, sizeof stamp, "PRAGMA application_id = %d; PRAGMA user_version = %d", RKB_ARCHIVE_APPLICATION_ID,
-               count);
+      snprintf(stamp, sizeof stamp, "PRAGMA application_id = %d; PRAGMA user_version = %d",
+               RKB_ARCHIVE_APPLICATION_ID, count);
       status = rkb_connection_execute(connection, stamp, err);
    }
    if (status == RKB_OK)

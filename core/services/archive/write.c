@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-static int put_inputs(rkb_connection_t *writer, int64_t key, const char *role, const int64_t *candidates, uint32_t count,
-                      rkb_error_t *err) {
+static int put_inputs(rkb_connection_t *writer, int64_t key, const char *role, const int64_t *candidates,
+                      uint32_t count, rkb_error_t *err) {
    int status = RKB_OK;
    for (uint32_t i = 0; status == RKB_OK && i < count; i++) {
       rkb_statement_t statement = rkb_statement_begin(writer, RKB_SQL_PUT_REQUEST_INPUT);
@@ -51,15 +51,16 @@ static int put_request(rkb_connection_t *writer, const rkb_request_record_t *req
 static int put_source(rkb_connection_t *writer, const char *hash, const char *text, rkb_error_t *err) {
    rkb_statement_t statement;
    if (strlen(text) > RKB_ARCHIVE_MAX_TEXT)
-      return rkb_fail(err, RKB_ERR_LIMIT, "archive: a source of %zu bytes is over the limit of %u", strlen(text),
-                      RKB_ARCHIVE_MAX_TEXT);
+      return rkb_fail(err, RKB_ERR_LIMIT, "archive: a source of %zu bytes is over the limit of %u",
+                      strlen(text), RKB_ARCHIVE_MAX_TEXT);
    statement = rkb_statement_begin(writer, RKB_SQL_PUT_SOURCE);
    rkb_bind_text(&statement, hash);
    rkb_bind_text(&statement, text);
    return rkb_statement_finish(&statement, err);
 }
 
-static int put_candidate_row(rkb_connection_t *writer, const rkb_candidate_record_t *candidate, rkb_error_t *err) {
+static int put_candidate_row(rkb_connection_t *writer, const rkb_candidate_record_t *candidate,
+                             rkb_error_t *err) {
    rkb_kept_t kept = {.count = 0};
    int status;
    rkb_statement_t statement = rkb_statement_begin(writer, RKB_SQL_PUT_CANDIDATE);
@@ -88,7 +89,8 @@ static int put_candidate_row(rkb_connection_t *writer, const rkb_candidate_recor
    return status;
 }
 
-static int put_verdict(rkb_connection_t *writer, int64_t candidate, const rkb_verdict_record_t *verdict, rkb_error_t *err) {
+static int put_verdict(rkb_connection_t *writer, int64_t candidate, const rkb_verdict_record_t *verdict,
+                       rkb_error_t *err) {
    rkb_kept_t kept = {.count = 0};
    int status;
    rkb_statement_t statement = rkb_statement_begin(writer, RKB_SQL_PUT_VERDICT);
@@ -109,8 +111,8 @@ static int put_verdict(rkb_connection_t *writer, int64_t candidate, const rkb_ve
    return status;
 }
 
-static int put_measurement(rkb_connection_t *writer, int64_t candidate, const rkb_measurement_record_t *measurement,
-                           rkb_error_t *err) {
+static int put_measurement(rkb_connection_t *writer, int64_t candidate,
+                           const rkb_measurement_record_t *measurement, rkb_error_t *err) {
    rkb_kept_t kept = {.count = 0};
    int status;
    rkb_statement_t statement = rkb_statement_begin(writer, RKB_SQL_PUT_MEASUREMENT);
@@ -131,8 +133,8 @@ static int put_measurement(rkb_connection_t *writer, int64_t candidate, const rk
 }
 
 static int put_findings(rkb_connection_t *writer, int64_t candidate, const rkb_verdict_record_t *verdicts,
-                        uint32_t verdict_count, const rkb_measurement_record_t *measurements, uint32_t measurement_count,
-                        rkb_error_t *err) {
+                        uint32_t verdict_count, const rkb_measurement_record_t *measurements,
+                        uint32_t measurement_count, rkb_error_t *err) {
    int status = RKB_OK;
    for (uint32_t i = 0; status == RKB_OK && i < verdict_count; i++)
       status = put_verdict(writer, candidate, &verdicts[i], err);
@@ -154,7 +156,8 @@ static int put_parents(rkb_connection_t *writer, const rkb_candidate_record_t *c
    return status;
 }
 
-static int put_candidate(rkb_connection_t *writer, const rkb_candidate_record_t *candidate, rkb_error_t *err) {
+static int put_candidate(rkb_connection_t *writer, const rkb_candidate_record_t *candidate,
+                         rkb_error_t *err) {
    int status = put_source(writer, candidate->source_hash, candidate->source, err);
    if (status == RKB_OK)
       status = put_candidate_row(writer, candidate, err);
@@ -168,8 +171,8 @@ static int put_candidate(rkb_connection_t *writer, const rkb_candidate_record_t 
 
 /* What an attempt that was cut short has left of a request. */
 static int clear_candidates(rkb_connection_t *writer, int64_t key, rkb_error_t *err) {
-   static const enum rkb_sql steps[] = {RKB_SQL_CLEAR_MEASUREMENTS, RKB_SQL_CLEAR_VERDICTS, RKB_SQL_CLEAR_PARENTS,
-                                        RKB_SQL_CLEAR_CANDIDATES};
+   static const enum rkb_sql steps[] = {RKB_SQL_CLEAR_MEASUREMENTS, RKB_SQL_CLEAR_VERDICTS,
+                                        RKB_SQL_CLEAR_PARENTS, RKB_SQL_CLEAR_CANDIDATES};
    int status = RKB_OK;
    for (size_t i = 0; status == RKB_OK && i < sizeof steps / sizeof steps[0]; i++)
       status = run_with_key(writer, steps[i], key, err);
@@ -192,7 +195,8 @@ static int check_open(rkb_connection_t *writer, int64_t key, rkb_error_t *err) {
    if (rkb_state_parse(state) == RKB_REQUEST_OPEN)
       return RKB_OK;
    return rkb_fail(err, RKB_ERR_INVALID, "archive: request %lld of %s is %s already",
-                   (long long)rkb_request_key_number(key), rkb_section_name(rkb_request_key_section(key)), state);
+                   (long long)rkb_request_key_number(key), rkb_section_name(rkb_request_key_section(key)),
+                   state);
 }
 
 int rkb_archive_put_request(rkb_archive_t *archive, const rkb_request_record_t *request, rkb_error_t *err) {
@@ -206,7 +210,8 @@ int rkb_archive_put_request(rkb_archive_t *archive, const rkb_request_record_t *
 }
 
 int rkb_archive_put_screened(rkb_archive_t *archive, const rkb_request_record_t *request,
-                             const rkb_candidate_record_t *const *candidates, uint32_t count, rkb_error_t *err) {
+                             const rkb_candidate_record_t *const *candidates, uint32_t count,
+                             rkb_error_t *err) {
    int64_t key = rkb_request_key(request->section, request->number);
    int status = rkb_archive_begin(archive, err);
    if (status != RKB_OK)
@@ -221,7 +226,8 @@ int rkb_archive_put_screened(rkb_archive_t *archive, const rkb_request_record_t 
    return rkb_archive_end(archive, status, err);
 }
 
-int rkb_archive_put_candidate(rkb_archive_t *archive, const rkb_candidate_record_t *candidate, rkb_error_t *err) {
+int rkb_archive_put_candidate(rkb_archive_t *archive, const rkb_candidate_record_t *candidate,
+                              rkb_error_t *err) {
    int status = rkb_archive_begin(archive, err);
    if (status != RKB_OK)
       return status;
@@ -253,7 +259,8 @@ int rkb_archive_put_result(rkb_archive_t *archive, const rkb_result_record_t *re
    return rkb_archive_end(archive, status, err);
 }
 
-int rkb_archive_set_request_state(rkb_archive_t *archive, uint32_t section, int64_t number, uint32_t state, rkb_error_t *err) {
+int rkb_archive_set_request_state(rkb_archive_t *archive, uint32_t section, int64_t number, uint32_t state,
+                                  rkb_error_t *err) {
    rkb_statement_t statement;
    int status = rkb_archive_begin(archive, err);
    if (status != RKB_OK)
@@ -275,7 +282,8 @@ static bool contains(const int64_t *numbers, uint32_t count, int64_t number) {
 }
 
 int rkb_archive_put_group(rkb_archive_t *archive, uint32_t section, int64_t group, const int64_t *members,
-                          uint32_t member_count, const int64_t *passed, uint32_t passed_count, rkb_error_t *err) {
+                          uint32_t member_count, const int64_t *passed, uint32_t passed_count,
+                          rkb_error_t *err) {
    rkb_statement_t statement;
    int status = rkb_archive_begin(archive, err);
    if (status != RKB_OK)
@@ -298,7 +306,8 @@ int rkb_archive_put_group(rkb_archive_t *archive, uint32_t section, int64_t grou
    return rkb_archive_end(archive, status, err);
 }
 
-static int put_dialogue(rkb_connection_t *writer, uint32_t what, int64_t key, const char *hash, rkb_error_t *err) {
+static int put_dialogue(rkb_connection_t *writer, uint32_t what, int64_t key, const char *hash,
+                        rkb_error_t *err) {
    rkb_statement_t statement = rkb_statement_begin(writer, RKB_SQL_PUT_DIALOGUE);
    rkb_bind_text(&statement, rkb_dialogue_name(what));
    rkb_bind_int(&statement, key);
@@ -306,18 +315,20 @@ static int put_dialogue(rkb_connection_t *writer, uint32_t what, int64_t key, co
    return rkb_statement_finish(&statement, err);
 }
 
-int rkb_archive_put_ask(rkb_archive_t *archive, const rkb_request_record_t *request, const char *hash, rkb_error_t *err) {
+int rkb_archive_put_ask(rkb_archive_t *archive, const rkb_request_record_t *request, const char *hash,
+                        rkb_error_t *err) {
    return rkb_archive_put_turn(archive, NULL, request, hash, err);
 }
 
-int rkb_archive_put_turn(rkb_archive_t *archive, const rkb_dialogue_record_t *told, const rkb_request_record_t *request,
-                         const char *hash, rkb_error_t *err) {
+int rkb_archive_put_turn(rkb_archive_t *archive, const rkb_dialogue_record_t *told,
+                         const rkb_request_record_t *request, const char *hash, rkb_error_t *err) {
    int64_t key = rkb_request_key(request->section, request->number);
    int status = rkb_archive_begin(archive, err);
    if (status != RKB_OK)
       return status;
    if (told)
-      status = put_dialogue(archive->writer, RKB_DIALOGUE_TELL, rkb_request_key(told->section, told->request), told->hash, err);
+      status = put_dialogue(archive->writer, RKB_DIALOGUE_TELL, rkb_request_key(told->section, told->request),
+                            told->hash, err);
    if (status == RKB_OK)
       status = check_open(archive->writer, key, err);
    if (status == RKB_OK)
@@ -327,7 +338,8 @@ int rkb_archive_put_turn(rkb_archive_t *archive, const rkb_dialogue_record_t *to
    return rkb_archive_end(archive, status, err);
 }
 
-int rkb_archive_put_tell(rkb_archive_t *archive, uint32_t section, int64_t request, const char *hash, rkb_error_t *err) {
+int rkb_archive_put_tell(rkb_archive_t *archive, uint32_t section, int64_t request, const char *hash,
+                         rkb_error_t *err) {
    int64_t key = rkb_request_key(section, request);
    int status = rkb_archive_begin(archive, err);
    if (status != RKB_OK)

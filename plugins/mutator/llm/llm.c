@@ -50,7 +50,8 @@ static int mutator_create(const rkb_host_t *host, const void *config, void **sel
 }
 
 static const rkb_prompt_t *prompt_of(const mutator_t *me) {
-   const rkb_prompt_t *const prompts[] = {&me->config->improve, &me->config->fix, &me->config->crossover, &me->config->explore};
+   const rkb_prompt_t *const prompts[] = {&me->config->improve, &me->config->fix, &me->config->crossover,
+                                          &me->config->explore};
    return prompts[me->mode];
 }
 
@@ -91,8 +92,10 @@ static const char *add_broken(const mutator_t *me, context_t *context, const rkb
       return NULL;
    const char *label = context_format(context, "candidate %lld, tune %s", (long long)row->number, row->tune);
    context_add(context, "kernel", row->source, label, 0, true);
-   context_add(context, "findings", context_format(context, "%s: %s%s%s", row->reason, row->message, row->evidence ? "\nevidence: " : "",
-                                                   row->evidence ? row->evidence : ""), label, 0, true);
+   context_add(context, "findings",
+               context_format(context, "%s: %s%s%s", row->reason, row->message,
+                              row->evidence ? "\nevidence: " : "", row->evidence ? row->evidence : ""),
+               label, 0, true);
    return row->source;
 }
 
@@ -127,12 +130,14 @@ static bool fill_context(const mutator_t *me, context_t *context, const rkb_item
 
 /* All parents a crossover saw; otherwise the one that was changed.  A fix of a kernel the strategy did not name has none:
  * only a request's own candidates may be named as parents. */
-static uint32_t parents_of(const mutator_t *me, const rkb_item_t *in, const char *edited, const rkb_item_t **parents) {
+static uint32_t parents_of(const mutator_t *me, const rkb_item_t *in, const char *edited,
+                           const rkb_item_t **parents) {
    uint32_t count = me->host->item_reference_count(me->host, in, "parent"), kept = 0;
    for (uint32_t i = 0; i < count && i < 8; i++) {
       const rkb_item_t *parent = me->host->item_reference(me->host, in, "parent", i);
       const char *source = me->host->item_text(me->host, parent, "source");
-      bool shown = me->mode == CROSSOVER || (me->mode == FIX ? source && edited && strcmp(source, edited) == 0 : i == 0);
+      bool shown = me->mode == CROSSOVER ||
+                   (me->mode == FIX ? source && edited && strcmp(source, edited) == 0 : i == 0);
       if (shown)
          parents[kept++] = parent;
    }
@@ -150,8 +155,13 @@ static int mutator_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    context_open(context, me->host, job, &me->services);
    bool something = fill_context(me, context, in, &edited);
-   proposal_t proposal = {.prompt = prompt_of(me), .models = me->config->models.rows, .model_count = (uint32_t)me->config->models.count,
-                          .choice = me->config->choice, .what = me->config->mode, .parents = parents, .edited = edited};
+   proposal_t proposal = {.prompt = prompt_of(me),
+                          .models = me->config->models.rows,
+                          .model_count = (uint32_t)me->config->models.count,
+                          .choice = me->config->choice,
+                          .what = me->config->mode,
+                          .parents = parents,
+                          .edited = edited};
    proposal.parent_count = parents_of(me, in, edited, parents);
    for (uint32_t i = 0; something && i < (uint32_t)me->config->proposals && status == RKB_OK; i++) {
       uint32_t result;
@@ -170,45 +180,86 @@ static void mutator_destroy(void *self) {
    free(self);
 }
 
-static const char *const SLOTS[] = {"task", "contract", "device", "hints", "kernel", "findings", "best", "verdicts", NULL};
+static const char *const SLOTS[] = {"task",     "contract", "device",   "hints", "kernel",
+                                    "findings", "best",     "verdicts", NULL};
 
 static const rkb_option_t model_options[] = {CHOICE_OPTIONS};
 
-#define PROMPT(member, what) \
-   {.name = #member, .type = RKB_OPT_PROMPT, .offset = offsetof(mutator_config_t, member), .fallback = "prompts/" #member ".md", \
-    .choices = SLOTS, .help = "The prompt's file " what "; slots task, contract, device, hints, kernel, findings, best, verdicts."}
+#define PROMPT(member, what)                                                                                 \
+   {                                                                                                         \
+      .name = #member, .type = RKB_OPT_PROMPT, .offset = offsetof(mutator_config_t, member),                 \
+      .fallback = "prompts/" #member ".md", .choices = SLOTS,                                                \
+      .help = "The prompt's file " what                                                                      \
+              "; slots task, contract, device, hints, kernel, findings, best, verdicts."                     \
+   }
 
 static const rkb_option_t options[] = {
-   {.name = "mode", .type = RKB_OPT_ENUM, .flags = RKB_OPT_REQUIRED, .offset = offsetof(mutator_config_t, mode), .choices = MODES,
-    .help = "improve a parent, fix a rejected kernel, crossover of two or more parents, or explore another algorithm."},
+   {.name = "mode",
+    .type = RKB_OPT_ENUM,
+    .flags = RKB_OPT_REQUIRED,
+    .offset = offsetof(mutator_config_t, mode),
+    .choices = MODES,
+    .help =
+       "improve a parent, fix a rejected kernel, crossover of two or more parents, or explore another algorithm."},
    PROMPT(improve, "for mode improve"),
    PROMPT(fix, "for mode fix"),
    PROMPT(crossover, "for mode crossover"),
    PROMPT(explore, "for mode explore"),
-   {.name = "models", .type = RKB_OPT_TABLES, .flags = RKB_OPT_REQUIRED, .offset = offsetof(mutator_config_t, models),
-    .members = model_options, .member_count = sizeof model_options / sizeof model_options[0], .member_size = sizeof(choice_model_t),
+   {.name = "models",
+    .type = RKB_OPT_TABLES,
+    .flags = RKB_OPT_REQUIRED,
+    .offset = offsetof(mutator_config_t, models),
+    .members = model_options,
+    .member_count = sizeof model_options / sizeof model_options[0],
+    .member_size = sizeof(choice_model_t),
     .help = "Which models write, each with its own settings: [{model: NAME}, ...]."},
-   {.name = "choice", .type = RKB_OPT_ENUM, .offset = offsetof(mutator_config_t, choice), .fallback = "weights",
+   {.name = "choice",
+    .type = RKB_OPT_ENUM,
+    .offset = offsetof(mutator_config_t, choice),
+    .fallback = "weights",
     .choices = (const char *const[]){"weights", "ucb", "thompson", NULL},
     .help = "How a model is chosen: by its weight, or by what it brought for a dollar so far."},
-   {.name = "proposals", .type = RKB_OPT_INT, .offset = offsetof(mutator_config_t, proposals), .fallback = "1", .min = 1, .max = 16,
+   {.name = "proposals",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(mutator_config_t, proposals),
+    .fallback = "1",
+    .min = 1,
+    .max = 16,
     .help = "Candidates that one request asks for, each with a question of its own."},
-   {.name = "best", .type = RKB_OPT_INT, .offset = offsetof(mutator_config_t, best), .fallback = "2", .min = 0, .max = 16,
+   {.name = "best",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(mutator_config_t, best),
+    .fallback = "2",
+    .min = 0,
+    .max = 16,
     .help = "How many of the best kernels so far the prompt shows."},
-   {.name = "verdicts", .type = RKB_OPT_INT, .offset = offsetof(mutator_config_t, verdicts), .fallback = "2", .min = 0, .max = 16,
+   {.name = "verdicts",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(mutator_config_t, verdicts),
+    .fallback = "2",
+    .min = 0,
+    .max = 16,
     .help = "How many of the last rejections the prompt shows."},
 };
 
 static const rkb_stage_t mutator = {
-   .size = sizeof(rkb_stage_t), .kind = RKB_MUTATOR, .flags = RKB_STAGE_WAITS,
-   .id = "rkb.mutator.llm", .summary = "Kernels that language models improve, mend, cross or think up anew.",
+   .size = sizeof(rkb_stage_t),
+   .kind = RKB_MUTATOR,
+   .flags = RKB_STAGE_WAITS,
+   .id = "rkb.mutator.llm",
+   .summary = "Kernels that language models improve, mend, cross or think up anew.",
    .accepts = (const char *const[]){RKB_ITEM_REQUEST, NULL},
    .emits = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
-   RKB_OPTIONS(options), .config_size = sizeof(mutator_config_t),
-   .create = mutator_create, .run = mutator_run, .destroy = mutator_destroy,
+   RKB_OPTIONS(options),
+   .config_size = sizeof(mutator_config_t),
+   .create = mutator_create,
+   .run = mutator_run,
+   .destroy = mutator_destroy,
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
-   RKB_PLUGIN_HEAD, .name = "mutator.llm", .version = "0.1.0",
+   RKB_PLUGIN_HEAD,
+   .name = "mutator.llm",
+   .version = "0.1.0",
    .stages = (const rkb_stage_t *const[]){&mutator, NULL},
 };

@@ -23,7 +23,8 @@ static int model_create(const rkb_host_t *host, const void *config, void **self,
    struct model *me = malloc(sizeof *me);
    if (!me)
       return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %zu bytes", sizeof *me);
-   *me = (struct model){host, host->get_extension(host, RKB_EXT_TASK), host->get_extension(host, RKB_EXT_KERNEL)};
+   *me = (struct model){host, host->get_extension(host, RKB_EXT_TASK),
+                        host->get_extension(host, RKB_EXT_KERNEL)};
    if (!me->task || !me->kernel) {
       free(me);
       return rkb_fail(err, RKB_ERR_UNAVAILABLE, "this host offers no %s", RKB_EXT_KERNEL);
@@ -45,12 +46,13 @@ static double referenced_bytes(const rkb_plan_t *plan, const rkb_plan_launch_t *
 }
 
 /* The counters of one case's launches, checked against the plan they claim to belong to. */
-static const rkb_launch_counters_t *find_launch(const rkb_counters_t *counters, const rkb_plan_t *plan, uint32_t case_index,
-                                                uint32_t launch) {
+static const rkb_launch_counters_t *find_launch(const rkb_counters_t *counters, const rkb_plan_t *plan,
+                                                uint32_t case_index, uint32_t launch) {
    const char *rows = (const char *)counters + counters->size;
    for (uint32_t i = 0; i < counters->launch_count; i++) {
       const rkb_launch_counters_t *row = (const void *)(rows + (size_t)i * counters->launch_size);
-      if (row->case_index == case_index && row->launch == launch && row->kernel == plan->launches[launch].kernel)
+      if (row->case_index == case_index && row->launch == launch &&
+          row->kernel == plan->launches[launch].kernel)
          return row;
    }
    return NULL;
@@ -68,8 +70,8 @@ static double fill_seconds(const rkb_device_t *device, const rkb_plan_t *plan) {
 /* Predicts one case.  false: the machine did not count every launch of it.  limited[l] grows by the seconds of launches that
  * l limits; *launches receives a JSON array (owned). */
 static bool predict_case(const struct model *me, const rkb_build_t *build, const rkb_plan_t *plan,
-                         const rkb_counters_t *counters, uint32_t case_index, double *seconds, double *occupancy,
-                         double limited[LIMIT_COUNT], json_t **launches) {
+                         const rkb_counters_t *counters, uint32_t case_index, double *seconds,
+                         double *occupancy, double limited[LIMIT_COUNT], json_t **launches) {
    const rkb_device_t *device = me->kernel->device(me->host);
    double weight = 0;
    *seconds = fill_seconds(device, plan);
@@ -98,14 +100,22 @@ static bool predict_case(const struct model *me, const rkb_build_t *build, const
    return true;
 }
 
-static int emit(const struct model *me, rkb_job_t job, const char *name, double value, const char *unit, const char *better,
-                const char *case_name, const char *detail) {
-   return rkb_emit_measurement(me->host, job, &(rkb_measurement_t){.name = name, .value = value, .unit = unit, .better = better,
-                               .method = "model: roofline with latency over sampled blocks", .spread = -1, .case_name = case_name,
-                               .detail = detail});
+static int emit(const struct model *me, rkb_job_t job, const char *name, double value, const char *unit,
+                const char *better, const char *case_name, const char *detail) {
+   return rkb_emit_measurement(
+      me->host, job,
+      &(rkb_measurement_t){.name = name,
+                           .value = value,
+                           .unit = unit,
+                           .better = better,
+                           .method = "model: roofline with latency over sampled blocks",
+                           .spread = -1,
+                           .case_name = case_name,
+                           .detail = detail});
 }
 
-static int emit_case(const struct model *me, rkb_job_t job, const rkb_case_t *bench, double seconds, json_t *launches) {
+static int emit_case(const struct model *me, rkb_job_t job, const rkb_case_t *bench, double seconds,
+                     json_t *launches) {
    json_t *object = json_pack("{s:O}", "launches", launches);
    char *text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
    int status = emit(me, job, "predicted_us", seconds * 1e6, "us", "lower", bench->name, text);
@@ -132,7 +142,8 @@ static int model_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_
    const rkb_case_t *bench = NULL;
 
    const rkb_counters_t *counters = me->kernel->note_get(me->host, job, RKB_NOTE_COUNTERS, &bytes);
-   if (!counters || bytes < sizeof *counters || bytes < counters->size + (size_t)counters->launch_count * counters->launch_size) {
+   if (!counters || bytes < sizeof *counters ||
+       bytes < counters->size + (size_t)counters->launch_count * counters->launch_size) {
       rkb_warn(me->host, "no counts from the machine for this candidate: nothing predicted");
       return RKB_OK;
    }
@@ -146,7 +157,8 @@ static int model_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_
       json_t *launches = NULL;
       double seconds = 0, occupancy = 0;
       status = me->kernel->plan(me->host, job, in, build, bench, &plan, &finding, err);
-      if (status == RKB_OK && plan && predict_case(me, build, plan, counters, index, &seconds, &occupancy, limited, &launches)) {
+      if (status == RKB_OK && plan &&
+          predict_case(me, build, plan, counters, index, &seconds, &occupancy, limited, &launches)) {
          status = emit_case(me, job, bench, seconds, launches);
          log_sum += log(seconds);
          occupancy_sum += occupancy;
@@ -173,18 +185,27 @@ static int model_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_
    return status;
 }
 
-static void model_destroy(void *self) { free(self); }
+static void model_destroy(void *self) {
+   free(self);
+}
 
 static const rkb_stage_t model = {
-   .size = sizeof(rkb_stage_t), .kind = RKB_PROFILER, .flags = RKB_STAGE_NEEDS_BUILD | RKB_STAGE_DETERMINISTIC,
-   .id = "rkb.profiler.model", .summary = "Predicts the time on the target device from the machine's counts.",
+   .size = sizeof(rkb_stage_t),
+   .kind = RKB_PROFILER,
+   .flags = RKB_STAGE_NEEDS_BUILD | RKB_STAGE_DETERMINISTIC,
+   .id = "rkb.profiler.model",
+   .summary = "Predicts the time on the target device from the machine's counts.",
    .accepts = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
    .emits = (const char *const[]){RKB_ITEM_MEASUREMENT, NULL},
    .measures = (const char *const[]){"predicted_us", "occupancy", "launches", "limiter", NULL},
-   .create = model_create, .run = model_run, .destroy = model_destroy,
+   .create = model_create,
+   .run = model_run,
+   .destroy = model_destroy,
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
-   RKB_PLUGIN_HEAD, .name = "model", .version = "0.1.0",
+   RKB_PLUGIN_HEAD,
+   .name = "model",
+   .version = "0.1.0",
    .stages = (const rkb_stage_t *const[]){&model, NULL},
 };

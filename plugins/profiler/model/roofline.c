@@ -10,8 +10,13 @@
 
 const char *limiter_name(enum limiter limiter) {
    static const char *const names[LIMIT_COUNT] = {
-      "global memory", "L2 cache", "shared memory", "load/store units", "instruction issue", "fp32 units", "fp64 units",
-      "half units", "integer units", "special function units", "conversion units", "atomics on one address", "latency",
+      "global memory",     "L2 cache",
+      "shared memory",     "load/store units",
+      "instruction issue", "fp32 units",
+      "fp64 units",        "half units",
+      "integer units",     "special function units",
+      "conversion units",  "atomics on one address",
+      "latency",
    };
    return names[limiter];
 }
@@ -32,8 +37,9 @@ static double block_imbalance(const rkb_device_t *d, double blocks) {
 static double latency_seconds(const rkb_device_t *d, const rkb_launch_counters_t *c, double waves) {
    double clock = 1.0 / d->clock_hz;
    double barriers = (double)c->barriers / (double)c->executed;
-   return ceil(waves) * ((double)c->longest_loads * d->memory_latency_s +
-                         (double)c->longest_warp * d->issue_latency_clocks * clock + barriers * d->barrier_clocks * clock);
+   return ceil(waves) *
+          ((double)c->longest_loads * d->memory_latency_s +
+           (double)c->longest_warp * d->issue_latency_clocks * clock + barriers * d->barrier_clocks * clock);
 }
 
 static double smooth_maximum(const double *part, enum limiter *largest) {
@@ -52,8 +58,8 @@ static double smooth_maximum(const double *part, enum limiter *largest) {
    return top * pow(sum, 1.0 / OVERLAP_POWER);
 }
 
-launch_time_t roofline_launch(const rkb_device_t *d, rkb_occupancy_t occupancy, const rkb_launch_counters_t *c,
-                              double referenced_bytes, bool first) {
+launch_time_t roofline_launch(const rkb_device_t *d, rkb_occupancy_t occupancy,
+                              const rkb_launch_counters_t *c, double referenced_bytes, bool first) {
    launch_time_t t = {.floor = first ? d->launch_floor_s : d->graph_launch_s, .occupancy = occupancy};
    if (c->executed == 0 || c->blocks == 0 || occupancy.blocks == 0) {
       t.limiter = LIMIT_LATENCY;
@@ -79,17 +85,22 @@ launch_time_t roofline_launch(const rkb_device_t *d, rkb_occupancy_t occupancy, 
    part[LIMIT_L2] = (double)(c->load_sectors + c->store_sectors) * SECTOR_BYTES * scale / d->l2_bandwidth;
    /* One wavefront (128 bytes) a clock a multiprocessor: shared_bandwidth is that for the whole device. */
    part[LIMIT_SHARED] = (double)c->shared_wavefronts * 128.0 * scale * imbalance / d->shared_bandwidth;
-   part[LIMIT_LOAD_STORE] = pipe_seconds(d, (double)(warps[RKB_CLASS_GLOBAL] + warps[RKB_CLASS_SHARED] +
-                                                     warps[RKB_CLASS_LOCAL] + warps[RKB_CLASS_SHUFFLE]) * scale,
+   part[LIMIT_LOAD_STORE] = pipe_seconds(d,
+                                         (double)(warps[RKB_CLASS_GLOBAL] + warps[RKB_CLASS_SHARED] +
+                                                  warps[RKB_CLASS_LOCAL] + warps[RKB_CLASS_SHUFFLE]) *
+                                            scale,
                                          d->load_store_per_clock, imbalance);
    part[LIMIT_ISSUE] = pipe_seconds(d, (double)issued * scale, d->issue_per_clock * 32.0, imbalance);
    part[LIMIT_F32] = pipe_seconds(d, (double)warps[RKB_CLASS_F32] * scale, d->f32_per_clock, imbalance);
    part[LIMIT_F64] = pipe_seconds(d, (double)warps[RKB_CLASS_F64] * scale, d->f64_per_clock, imbalance);
    part[LIMIT_F16] = pipe_seconds(d, (double)warps[RKB_CLASS_F16] * scale, d->f16_per_clock, imbalance);
-   part[LIMIT_INTEGER] = pipe_seconds(d, (double)(warps[RKB_CLASS_INTEGER] + warps[RKB_CLASS_MULTIPLY]) * scale,
-                                      d->int32_per_clock, imbalance);
-   part[LIMIT_SPECIAL] = pipe_seconds(d, (double)warps[RKB_CLASS_SPECIAL] * scale, d->special_per_clock, imbalance);
-   part[LIMIT_CONVERT] = pipe_seconds(d, (double)warps[RKB_CLASS_CONVERT] * scale, d->convert_per_clock, imbalance);
+   part[LIMIT_INTEGER] =
+      pipe_seconds(d, (double)(warps[RKB_CLASS_INTEGER] + warps[RKB_CLASS_MULTIPLY]) * scale,
+                   d->int32_per_clock, imbalance);
+   part[LIMIT_SPECIAL] =
+      pipe_seconds(d, (double)warps[RKB_CLASS_SPECIAL] * scale, d->special_per_clock, imbalance);
+   part[LIMIT_CONVERT] =
+      pipe_seconds(d, (double)warps[RKB_CLASS_CONVERT] * scale, d->convert_per_clock, imbalance);
    /* The L2 slice that owns an address takes one operation on it a clock. */
    part[LIMIT_ATOMIC] = (double)c->atomic_serial * scale / ((double)d->multiprocessors * d->clock_hz);
    part[LIMIT_LATENCY] = latency_seconds(d, c, t.waves);

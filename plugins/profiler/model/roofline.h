@@ -8,38 +8,38 @@
 
 /* What a launch can be limited by; the order is that of limiter_name. */
 enum limiter {
-   LIMIT_MEMORY,       /* device memory */
-   LIMIT_L2,           /* sectors through the second-level cache */
-   LIMIT_SHARED,       /* shared-memory wavefronts */
-   LIMIT_LOAD_STORE,   /* lanes of loads and stores */
-   LIMIT_ISSUE,        /* warp instructions started */
+   LIMIT_MEMORY,     /* device memory */
+   LIMIT_L2,         /* sectors through the second-level cache */
+   LIMIT_SHARED,     /* shared-memory wavefronts */
+   LIMIT_LOAD_STORE, /* lanes of loads and stores */
+   LIMIT_ISSUE,      /* warp instructions started */
    LIMIT_F32,
    LIMIT_F64,
    LIMIT_F16,
    LIMIT_INTEGER,
-   LIMIT_SPECIAL,      /* approximate functions */
+   LIMIT_SPECIAL, /* approximate functions */
    LIMIT_CONVERT,
-   LIMIT_ATOMIC,       /* atomics on one address, one after the other */
-   LIMIT_LATENCY,      /* too few warps to hide the time a load or a dependent instruction takes */
+   LIMIT_ATOMIC,  /* atomics on one address, one after the other */
+   LIMIT_LATENCY, /* too few warps to hide the time a load or a dependent instruction takes */
    LIMIT_COUNT
 };
 
 const char *limiter_name(enum limiter limiter);
 
 typedef struct launch_time {
-   double seconds;                  /* whole launch, its floor included */
-   double part[LIMIT_COUNT];        /* seconds each resource alone would need */
-   enum limiter limiter;            /* the largest part */
-   double floor;                    /* seconds a launch costs that does nothing */
-   double memory_bytes;             /* through device memory, estimated */
-   double memory_share;             /* memory_bytes / seconds / sustained bandwidth */
+   double seconds;           /* whole launch, its floor included */
+   double part[LIMIT_COUNT]; /* seconds each resource alone would need */
+   enum limiter limiter;     /* the largest part */
+   double floor;             /* seconds a launch costs that does nothing */
+   double memory_bytes;      /* through device memory, estimated */
+   double memory_share;      /* memory_bytes / seconds / sustained bandwidth */
    rkb_occupancy_t occupancy;
-   double waves;                    /* blocks / (resident blocks on the whole device) */
+   double waves; /* blocks / (resident blocks on the whole device) */
 } launch_time_t;
 
 /* referenced_bytes: bytes of all buffers the launch is given, the most that can come from or go to device memory.
  * first: the plan's first launch pays launch_floor_s, later ones graph_launch_s.  occupancy.blocks must not be 0. */
-launch_time_t roofline_launch(const rkb_device_t *device, rkb_occupancy_t occupancy, const rkb_launch_counters_t *counters,
-                              double referenced_bytes, bool first);
+launch_time_t roofline_launch(const rkb_device_t *device, rkb_occupancy_t occupancy,
+                              const rkb_launch_counters_t *counters, double referenced_bytes, bool first);
 
 #endif

@@ -51,15 +51,20 @@ void incumbent_release(throne_t *throne, incumbent_t *in) {
       destroy(in);
 }
 
-void throne_take(throne_t *throne, const incumbent_t *against, const rkb_kernel_api_t *kernel, const rkb_build_t *build, bool transform,
-                 rkb_plan_t **plans, uint32_t plan_count) {
+void throne_take(throne_t *throne, const incumbent_t *against, const rkb_kernel_api_t *kernel,
+                 const rkb_build_t *build, bool transform, rkb_plan_t **plans, uint32_t plan_count) {
    incumbent_t *made = calloc(1, sizeof *made), *old = NULL;
    void *cubin = malloc(build->cubin_bytes);
    bool taken = false;
    if (made && cubin) {
       memcpy(cubin, build->cubin, build->cubin_bytes);
-      *made = (incumbent_t){.cubin = cubin, .cubin_bytes = build->cubin_bytes, .transform = transform, .plans = plans,
-                            .plan_count = plan_count, .holders = 1, .plan_free = kernel->plan_free};
+      *made = (incumbent_t){.cubin = cubin,
+                            .cubin_bytes = build->cubin_bytes,
+                            .transform = transform,
+                            .plans = plans,
+                            .plan_count = plan_count,
+                            .holders = 1,
+                            .plan_free = kernel->plan_free};
       strncpy(made->hash, build->cubin_hash, sizeof made->hash - 1);
       pthread_mutex_lock(&throne->lock);
       if (throne->incumbent == against) {

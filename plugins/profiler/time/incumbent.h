@@ -8,7 +8,7 @@
 typedef struct incumbent {
    void *cubin;
    size_t cubin_bytes;
-   char hash[40];      /* of the cubin */
+   char hash[40]; /* of the cubin */
    bool transform;
    rkb_plan_t **plans; /* one a bench case, owned */
    uint32_t plan_count;
@@ -26,7 +26,7 @@ void incumbent_release(throne_t *throne, incumbent_t *incumbent); /* NULL is acc
 
 /* Makes a new incumbent from a build and its plans, which it takes over, if the one held meanwhile is still the same (or
  * none).  Whatever happens the plans belong to it. */
-void throne_take(throne_t *throne, const incumbent_t *against, const rkb_kernel_api_t *kernel, const rkb_build_t *build, bool transform,
-                 rkb_plan_t **plans, uint32_t plan_count);
+void throne_take(throne_t *throne, const incumbent_t *against, const rkb_kernel_api_t *kernel,
+                 const rkb_build_t *build, bool transform, rkb_plan_t **plans, uint32_t plan_count);
 
 #endif

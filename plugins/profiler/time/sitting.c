@@ -7,7 +7,8 @@
 /* Values go to the device in pieces, so that no whole copy is kept here. */
 enum { PIECE_BYTES = 32 << 20 };
 
-static int stage_tensor(const struct timer *me, const struct subject *s, uint32_t set, uint32_t t, rkb_error_t *err) {
+static int stage_tensor(const struct timer *me, const struct subject *s, uint32_t set, uint32_t t,
+                        rkb_error_t *err) {
    const rkb_tensor_t *tensor = &s->the_case->tensors[t];
    uint64_t width = tensor->elements ? tensor->bytes / tensor->elements : 1, piece = PIECE_BYTES / width;
    char *data = malloc(PIECE_BYTES);
@@ -16,7 +17,8 @@ static int stage_tensor(const struct timer *me, const struct subject *s, uint32_
       uint64_t count = tensor->elements - first < piece ? tensor->elements - first : piece;
       status = me->task->inputs_fill(s->inputs[set], t, first, count, data, err);
       if (status == RKB_OK)
-         status = me->device->stage(s->session, set, t, tensor->bytes, first * width, data, count * width, err);
+         status =
+            me->device->stage(s->session, set, t, tensor->bytes, first * width, data, count * width, err);
    }
    free(data);
    return status;
@@ -31,7 +33,8 @@ int sitting_prepare(const struct timer *me, const struct subject *s, rkb_error_t
    rkb_finding_t finding = {0};
    int status = RKB_OK;
    for (uint32_t c = 0; c < s->contender_count && status == RKB_OK; c++) {
-      status = me->device->module(s->session, c, s->contenders[c].cubin, s->contenders[c].cubin_bytes, &finding, err);
+      status = me->device->module(s->session, c, s->contenders[c].cubin, s->contenders[c].cubin_bytes,
+                                  &finding, err);
       if (status == RKB_OK && finding.reason[0])
          return rkb_fail(err, RKB_ERR_INTERNAL, "%s", finding.message);
    }
@@ -58,7 +61,8 @@ static int open_arena(const struct timer *me, const struct subject *s, uint32_t 
    int status = RKB_OK;
    uint32_t c = 0;
    for (; c < s->contender_count && status == RKB_OK; c++) {
-      status = me->device->instance(s->session, sitting_instance(c, arena), c, RKB_PLAIN, s->contenders[c].plan, &finding, err);
+      status = me->device->instance(s->session, sitting_instance(c, arena), c, RKB_PLAIN,
+                                    s->contenders[c].plan, &finding, err);
       if (status == RKB_OK && finding.reason[0])
          return rkb_fail(err, RKB_ERR_INTERNAL, "%s", finding.message);
    }
@@ -79,14 +83,17 @@ static int open_arenas(const struct timer *me, const struct subject *s, uint32_t
 }
 
 /* Every arena of every contender once cold and once warm a round, in an order drawn anew for each round. */
-static rkb_turn_t *draw_turns(const struct timer *me, uint32_t contenders, uint32_t arenas, rkb_random_t *stream, uint32_t *count) {
+static rkb_turn_t *draw_turns(const struct timer *me, uint32_t contenders, uint32_t arenas,
+                              rkb_random_t *stream, uint32_t *count) {
    uint32_t round = 2 * arenas * contenders;
    *count = round * (uint32_t)me->config->rounds;
    rkb_turn_t *turns = calloc(*count, sizeof *turns);
    for (uint32_t r = 0; turns && r < (uint32_t)me->config->rounds; r++) {
       rkb_turn_t *at = turns + (size_t)r * round;
       for (uint32_t i = 0; i < round; i++)
-         at[i] = (rkb_turn_t){.instance = sitting_instance(i / 2 / arenas, i / 2 % arenas), .warm = i % 2, .set = (r + i / 2) % SETS};
+         at[i] = (rkb_turn_t){.instance = sitting_instance(i / 2 / arenas, i / 2 % arenas),
+                              .warm = i % 2,
+                              .set = (r + i / 2) % SETS};
       for (uint32_t i = round - 1; i > 0; i--) {
          uint32_t other = (uint32_t)me->random->below(stream, i + 1);
          rkb_turn_t swap = at[i];
@@ -98,7 +105,8 @@ static rkb_turn_t *draw_turns(const struct timer *me, uint32_t contenders, uint3
 }
 
 /* The first round pays for what happens once: page tables, instruction caches, clocks rising. */
-static void sort_out(const struct subject *s, const rkb_turn_t *turns, const float *times, uint32_t arenas, uint32_t count, struct sitting *sitting) {
+static void sort_out(const struct subject *s, const rkb_turn_t *turns, const float *times, uint32_t arenas,
+                     uint32_t count, struct sitting *sitting) {
    size_t cold[CONTENDERS] = {0}, warm[CONTENDERS] = {0};
    for (uint32_t i = 2 * arenas * s->contender_count; i < count; i++) {
       uint32_t c = turns[i].instance >= sitting_instance(INCUMBENT, 0) ? INCUMBENT : CANDIDATE;
@@ -111,7 +119,8 @@ static void sort_out(const struct subject *s, const rkb_turn_t *turns, const flo
 }
 
 /* What says whether sittings can be compared: the clock's floor, and work that is always the same. */
-static int time_own(const struct timer *me, const struct subject *s, uint32_t deadline_ms, struct sitting *sitting, rkb_error_t *err) {
+static int time_own(const struct timer *me, const struct subject *s, uint32_t deadline_ms,
+                    struct sitting *sitting, rkb_error_t *err) {
    enum { TURNS = 16 };
    rkb_turn_t turns[2 * TURNS];
    float times[2 * TURNS];
@@ -140,7 +149,8 @@ static bool make_room(const struct subject *s, uint32_t count, struct sitting *s
    return room;
 }
 
-int sitting_run(const struct timer *me, const struct subject *s, rkb_random_t *stream, struct sitting *sitting, rkb_error_t *err) {
+int sitting_run(const struct timer *me, const struct subject *s, rkb_random_t *stream,
+                struct sitting *sitting, rkb_error_t *err) {
    rkb_turn_t *turns = NULL;
    float *times = NULL;
    uint32_t arenas = 0, count = 0, deadline_ms = (uint32_t)(me->config->deadline / 1000000);

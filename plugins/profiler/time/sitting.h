@@ -9,12 +9,12 @@
 #include "expected/sample.h"
 
 struct time_config {
-   const char *mode;    /* "quick" or "full" */
+   const char *mode; /* "quick" or "full" */
    int64_t arenas;
-   int64_t rounds;      /* turns of each arena in one sitting */
-   int64_t points;      /* output elements checked after the batch */
-   uint64_t deadline;   /* of one run, nanoseconds */
-   uint64_t budget;     /* for evaluating one output, nanoseconds */
+   int64_t rounds;    /* turns of each arena in one sitting */
+   int64_t points;    /* output elements checked after the batch */
+   uint64_t deadline; /* of one run, nanoseconds */
+   uint64_t budget;   /* for evaluating one output, nanoseconds */
 };
 
 struct timer {
@@ -24,7 +24,7 @@ struct timer {
    const rkb_kernel_api_t *kernel;
    const rkb_device_api_t *device;
    const rkb_random_api_t *random;
-   store_t *store; /* expected values kept between runs, or NULL */
+   store_t *store;        /* expected values kept between runs, or NULL */
    struct throne *throne; /* incumbent.h */
 };
 
@@ -53,8 +53,8 @@ struct sitting {
    double *cold[CONTENDERS], *warm[CONTENDERS]; /* milliseconds, owned; count each */
    size_t count;
    double floor, anchor; /* milliseconds: of nothing, and of the worker's fixed kernel; trimmed means */
-   bool right;          /* outputs as they should be and inputs untouched, of all contenders */
-   char wrong[256];     /* what was not, when they are not */
+   bool right;           /* outputs as they should be and inputs untouched, of all contenders */
+   char wrong[256];      /* what was not, when they are not */
 };
 
 /* Loads the modules and stages the values; once a process. */
@@ -62,13 +62,14 @@ int sitting_prepare(const struct timer *me, const struct subject *subject, rkb_e
 /* Drops them again. */
 int sitting_clear(const struct timer *me, const struct subject *subject, rkb_error_t *err);
 /* Allocates fresh arenas, times, checks, frees.  Release with sitting_free whatever it returns. */
-int sitting_run(const struct timer *me, const struct subject *subject, rkb_random_t *stream, struct sitting *sitting, rkb_error_t *err);
+int sitting_run(const struct timer *me, const struct subject *subject, rkb_random_t *stream,
+                struct sitting *sitting, rkb_error_t *err);
 void sitting_free(struct sitting *sitting);
 
 /* sitting_check.c: judges what every arena holds after its last turn, and looks for damage to the inputs.  A batch in
  * which anything is wrong is worth nothing, whoever did it: contenders share an address space. */
-int sitting_check(const struct timer *me, const struct subject *subject, uint32_t arenas, const rkb_turn_t *turns, uint32_t count,
-                  struct sitting *sitting, rkb_error_t *err);
+int sitting_check(const struct timer *me, const struct subject *subject, uint32_t arenas,
+                  const rkb_turn_t *turns, uint32_t count, struct sitting *sitting, rkb_error_t *err);
 /* Number of a contender's arena on the device. */
 uint32_t sitting_instance(uint32_t contender, uint32_t arena);
 

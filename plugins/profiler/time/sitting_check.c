@@ -6,8 +6,9 @@
 static const char *const who[CONTENDERS] = {"the candidate's", "the incumbent's"};
 
 /* The outputs an arena holds belong to its last turn: judge elements of them. */
-static int check_output(const struct timer *me, const struct subject *s, uint32_t contender, uint32_t instance, uint32_t set, uint32_t t,
-                        const sample_t *sample, struct sitting *sitting, rkb_error_t *err) {
+static int check_output(const struct timer *me, const struct subject *s, uint32_t contender,
+                        uint32_t instance, uint32_t set, uint32_t t, const sample_t *sample,
+                        struct sitting *sitting, rkb_error_t *err) {
    const rkb_tensor_t *tensor = &s->the_case->tensors[t];
    uint64_t width = tensor->bytes / tensor->elements;
    char *data = malloc(sample->count * width + 1);
@@ -17,26 +18,30 @@ static int check_output(const struct timer *me, const struct subject *s, uint32_
    for (uint64_t i = 0, run; i < sample->count && status == RKB_OK; i += run) {
       for (run = 1; i + run < sample->count && sample->elements[i + run] == sample->elements[i] + run;)
          run++;
-      status = me->device->read(s->session, instance, t, sample->elements[i] * width, run * width, data + i * width, err);
+      status = me->device->read(s->session, instance, t, sample->elements[i] * width, run * width,
+                                data + i * width, err);
    }
    if (status == RKB_OK)
-      status = me->task->judge(me->host, s->inputs[set], t, data, NULL, &points, sample->elements, s->contenders[contender].transform, &j, err);
+      status = me->task->judge(me->host, s->inputs[set], t, data, NULL, &points, sample->elements,
+                               s->contenders[contender].transform, &j, err);
    if (status == RKB_OK && j.standing_is_reject) {
       sitting->right = false;
-      snprintf(sitting->wrong, sizeof sitting->wrong, "after a timed run %s %s[%llu] is %.9g and should be %.9g within %.3g (%s)",
-               who[contender], tensor->name, (unsigned long long)j.element, j.got, j.want, j.bound, j.reason);
+      snprintf(sitting->wrong, sizeof sitting->wrong,
+               "after a timed run %s %s[%llu] is %.9g and should be %.9g within %.3g (%s)", who[contender],
+               tensor->name, (unsigned long long)j.element, j.got, j.want, j.bound, j.reason);
    }
    free(data);
    return status;
 }
 
 /* The first and last elements of an input: a write past a neighbouring buffer lands there first. */
-static int check_input(const struct timer *me, const struct subject *s, uint32_t contender, uint32_t instance, uint32_t set, uint32_t t,
-                       struct sitting *sitting, rkb_error_t *err) {
+static int check_input(const struct timer *me, const struct subject *s, uint32_t contender, uint32_t instance,
+                       uint32_t set, uint32_t t, struct sitting *sitting, rkb_error_t *err) {
    enum { EDGE = 512 };
    const rkb_tensor_t *tensor = &s->the_case->tensors[t];
    char want[EDGE * 8], got[EDGE * 8];
-   uint64_t width = tensor->bytes / tensor->elements, count = tensor->elements < EDGE ? tensor->elements : EDGE;
+   uint64_t width = tensor->bytes / tensor->elements,
+            count = tensor->elements < EDGE ? tensor->elements : EDGE;
    int status = RKB_OK;
    for (uint32_t end = 0; end < 2 && status == RKB_OK && sitting->right; end++) {
       uint64_t first = end ? tensor->elements - count : 0;
@@ -45,21 +50,24 @@ static int check_input(const struct timer *me, const struct subject *s, uint32_t
          status = me->device->read(s->session, instance, t, first * width, count * width, got, err);
       if (status == RKB_OK && memcmp(want, got, count * width) != 0) {
          sitting->right = false;
-         snprintf(sitting->wrong, sizeof sitting->wrong, "after the timed runs %s input %s was overwritten", who[contender], tensor->name);
+         snprintf(sitting->wrong, sizeof sitting->wrong, "after the timed runs %s input %s was overwritten",
+                  who[contender], tensor->name);
       }
    }
    return status;
 }
 
 /* One tensor in every arena.  What is expected is evaluated once for a set of values, and kept for the next candidate. */
-static int check_tensor(const struct timer *me, const struct subject *s, uint32_t arenas, const uint32_t *last_set, uint32_t t,
-                        struct sitting *sitting, rkb_error_t *err) {
-   const sampler_t sampler = {me->host, me->task, me->random, me->store, (uint64_t)me->config->points, me->config->budget};
+static int check_tensor(const struct timer *me, const struct subject *s, uint32_t arenas,
+                        const uint32_t *last_set, uint32_t t, struct sitting *sitting, rkb_error_t *err) {
+   const sampler_t sampler = {
+      me->host, me->task, me->random, me->store, (uint64_t)me->config->points, me->config->budget};
    sample_t samples[SETS] = {{0}};
    bool input = s->the_case->tensors[t].role == RKB_IN;
    int status = RKB_OK;
    for (uint32_t set = 0; set < SETS && status == RKB_OK && !input; set++)
-      status = sample_open(&sampler, s->inputs[set], s->the_case, s->family->name, s->seeds[set], t, me->store != NULL, &samples[set], err);
+      status = sample_open(&sampler, s->inputs[set], s->the_case, s->family->name, s->seeds[set], t,
+                           me->store != NULL, &samples[set], err);
    for (uint32_t c = 0; c < s->contender_count; c++)
       for (uint32_t a = 0; a < arenas && status == RKB_OK && sitting->right; a++) {
          uint32_t instance = sitting_instance(c, a), set = last_set[instance];
@@ -73,8 +81,8 @@ static int check_tensor(const struct timer *me, const struct subject *s, uint32_
    return status;
 }
 
-int sitting_check(const struct timer *me, const struct subject *s, uint32_t arenas, const rkb_turn_t *turns, uint32_t count,
-                  struct sitting *sitting, rkb_error_t *err) {
+int sitting_check(const struct timer *me, const struct subject *s, uint32_t arenas, const rkb_turn_t *turns,
+                  uint32_t count, struct sitting *sitting, rkb_error_t *err) {
    uint32_t *last_set = calloc(sitting_instance(CONTENDERS, 0), sizeof *last_set);
    int status = last_set ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    for (uint32_t i = 0; i < count && status == RKB_OK; i++)

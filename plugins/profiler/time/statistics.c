@@ -75,7 +75,8 @@ static size_t scratch_room(const samples_t *s) {
    return largest * s->clusters;
 }
 
-static estimate_t bootstrap(const samples_t *a, const samples_t *b, double alpha, double resolution, uint64_t seed) {
+static estimate_t bootstrap(const samples_t *a, const samples_t *b, double alpha, double resolution,
+                            uint64_t seed) {
    const estimate_t none = {NAN, NAN, NAN};
    size_t count = total(a), count_b = b ? total(b) : 0;
    size_t room = scratch_room(a) + (b ? scratch_room(b) : 0) + count + count_b;
@@ -111,6 +112,7 @@ estimate_t bootstrap_mean(const samples_t *samples, double alpha, double resolut
    return bootstrap(samples, NULL, alpha, resolution, seed);
 }
 
-estimate_t bootstrap_ratio(const samples_t *a, const samples_t *b, double alpha, double resolution, uint64_t seed) {
+estimate_t bootstrap_ratio(const samples_t *a, const samples_t *b, double alpha, double resolution,
+                           uint64_t seed) {
    return bootstrap(a, b, alpha, resolution, seed);
 }

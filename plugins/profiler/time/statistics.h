@@ -8,14 +8,14 @@
 /* Samples of one plan, grouped by what they share: a cluster is one allocation in one process.  Times within a cluster
  * resemble each other more than times of different ones, so clusters, not samples, are what is drawn again. */
 typedef struct samples {
-   const double *times;     /* all clusters one after the other */
-   const size_t *counts;    /* samples in each cluster */
+   const double *times;  /* all clusters one after the other */
+   const size_t *counts; /* samples in each cluster */
    size_t clusters;
 } samples_t;
 
 typedef struct estimate {
-   double value;            /* 20 % trimmed mean */
-   double low, high;        /* interval at level 1 - alpha */
+   double value;     /* 20 % trimmed mean */
+   double low, high; /* interval at level 1 - alpha */
 } estimate_t;
 
 /* Mean of what is left after dropping the lowest and the highest fifth; sorts times.  0 for no samples. */
@@ -27,6 +27,7 @@ double trimmed_mean(double *times, size_t count);
 estimate_t bootstrap_mean(const samples_t *samples, double alpha, double resolution, uint64_t seed);
 
 /* The ratio of two means, a over b, taken in the same sittings: clusters of a and b are drawn together. */
-estimate_t bootstrap_ratio(const samples_t *a, const samples_t *b, double alpha, double resolution, uint64_t seed);
+estimate_t bootstrap_ratio(const samples_t *a, const samples_t *b, double alpha, double resolution,
+                           uint64_t seed);
 
 #endif

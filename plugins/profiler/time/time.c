@@ -21,19 +21,28 @@
 
 enum { MOST_SITTINGS = 6, MOST_CASES = 64 };
 
-static bool is_improvement(estimate_t ratio) { return ratio.high < 1 && ratio.value <= 1 - LEAST_GAIN; }
+static bool is_improvement(estimate_t ratio) {
+   return ratio.high < 1 && ratio.value <= 1 - LEAST_GAIN;
+}
 
 static int time_create(const rkb_host_t *host, const void *config, void **self, rkb_error_t *err) {
    struct timer *me = malloc(sizeof *me);
    if (!me)
       return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %zu bytes", sizeof *me);
-   *me = (struct timer){host, config, host->get_extension(host, RKB_EXT_TASK), host->get_extension(host, RKB_EXT_KERNEL),
-                        host->get_extension(host, RKB_EXT_DEVICE), host->get_extension(host, RKB_EXT_RANDOM), NULL, NULL};
+   *me = (struct timer){host,
+                        config,
+                        host->get_extension(host, RKB_EXT_TASK),
+                        host->get_extension(host, RKB_EXT_KERNEL),
+                        host->get_extension(host, RKB_EXT_DEVICE),
+                        host->get_extension(host, RKB_EXT_RANDOM),
+                        NULL,
+                        NULL};
    if (!me->task || !me->kernel || !me->random || !me->device) {
       bool no_device = !me->device;
       free(me);
-      return rkb_fail(err, RKB_ERR_UNAVAILABLE, no_device ? "no usable GPU on this machine (rkb doctor says why); leave this stage out"
-                                                          : "this host offers no extension for kernels");
+      return rkb_fail(err, RKB_ERR_UNAVAILABLE,
+                      no_device ? "no usable GPU on this machine (rkb doctor says why); leave this stage out"
+                                : "this host offers no extension for kernels");
    }
    me->throne = throne_new();
    if (!me->throne) {
@@ -50,23 +59,26 @@ struct timing {
    estimate_t cold, warm; /* milliseconds */
    estimate_t ratio;      /* of the candidate's cold time to the incumbent's; NaN without one */
    size_t samples, sittings, discarded;
-   double floor, anchor;  /* milliseconds */
+   double floor, anchor; /* milliseconds */
    bool right;
    char wrong[256];
 };
 
 /* All sittings' samples of one contender, in clusters. */
-static samples_t gather(const struct sitting *sittings, size_t count, uint32_t contender, bool warm, double *times, size_t *counts) {
+static samples_t gather(const struct sitting *sittings, size_t count, uint32_t contender, bool warm,
+                        double *times, size_t *counts) {
    size_t at = 0;
    for (size_t i = 0; i < count; i++) {
       counts[i] = sittings[i].count;
-      memcpy(times + at, warm ? sittings[i].warm[contender] : sittings[i].cold[contender], counts[i] * sizeof *times);
+      memcpy(times + at, warm ? sittings[i].warm[contender] : sittings[i].cold[contender],
+             counts[i] * sizeof *times);
       at += counts[i];
    }
    return (samples_t){times, counts, count};
 }
 
-static int estimate(const struct sitting *sittings, size_t count, bool rival, struct timing *timing, rkb_error_t *err) {
+static int estimate(const struct sitting *sittings, size_t count, bool rival, struct timing *timing,
+                    rkb_error_t *err) {
    size_t counts[2][MOST_SITTINGS], total = 0;
    timing->ratio = (estimate_t){NAN, NAN, NAN};
    for (size_t i = 0; i < count; i++)
@@ -105,7 +117,8 @@ static size_t discard(struct sitting *sittings, size_t count) {
 }
 
 /* Quick: one sitting.  Full: three allocations in each of two processes. */
-static int time_case(const struct timer *me, struct subject *subject, rkb_random_t *stream, struct timing *timing, rkb_error_t *err) {
+static int time_case(const struct timer *me, struct subject *subject, rkb_random_t *stream,
+                     struct timing *timing, rkb_error_t *err) {
    bool full = strcmp(me->config->mode, "full") == 0;
    size_t processes = full ? 2 : 1, allocations = full ? 3 : 1, done = 0;
    struct sitting sittings[MOST_SITTINGS] = {{.right = true}};
@@ -123,7 +136,8 @@ static int time_case(const struct timer *me, struct subject *subject, rkb_random
          /* A fault or a hang of the timed runs is the candidate's doing, and cost the worker. */
          if (status == RKB_ERR_UNAVAILABLE) {
             timing->right = false;
-            snprintf(timing->wrong, sizeof timing->wrong, "the timed runs ended the worker: %.200s", err->message);
+            snprintf(timing->wrong, sizeof timing->wrong, "the timed runs ended the worker: %.200s",
+                     err->message);
             status = me->device->restart(subject->session, err);
          }
          done++;
@@ -138,7 +152,8 @@ static int time_case(const struct timer *me, struct subject *subject, rkb_random
       timing->anchor = sittings[0].anchor;
       if (2 * timing->sittings < done) {
          timing->right = false;
-         snprintf(timing->wrong, sizeof timing->wrong, "the device's speed changed between sittings: fewer than half of them agree on the anchor");
+         snprintf(timing->wrong, sizeof timing->wrong,
+                  "the device's speed changed between sittings: fewer than half of them agree on the anchor");
       } else {
          status = estimate(sittings, timing->sittings, subject->contender_count > 1, timing, err);
       }
@@ -148,35 +163,50 @@ static int time_case(const struct timer *me, struct subject *subject, rkb_random
    return status;
 }
 
-static int emit(const struct timer *me, rkb_job_t job, const char *name, estimate_t ms, const char *case_name, const struct timing *t,
-                const char *state) {
+static int emit(const struct timer *me, rkb_job_t job, const char *name, estimate_t ms, const char *case_name,
+                const struct timing *t, const char *state) {
    char method[192];
-   json_t *detail = json_pack("{s:f, s:f, s:I, s:I, s:I, s:f, s:f, s:s, s:s}", "low_us", ms.low * 1e3, "high_us", ms.high * 1e3, "samples",
-                              (json_int_t)t->samples, "sittings", (json_int_t)t->sittings, "discarded", (json_int_t)t->discarded, "floor_us",
-                              t->floor * 1e3, "anchor_us", t->anchor * 1e3, "state", state, "mode", me->config->mode);
+   json_t *detail =
+      json_pack("{s:f, s:f, s:I, s:I, s:I, s:f, s:f, s:s, s:s}", "low_us", ms.low * 1e3, "high_us",
+                ms.high * 1e3, "samples", (json_int_t)t->samples, "sittings", (json_int_t)t->sittings,
+                "discarded", (json_int_t)t->discarded, "floor_us", t->floor * 1e3, "anchor_us",
+                t->anchor * 1e3, "state", state, "mode", me->config->mode);
    if (detail && isfinite(t->ratio.value))
-      json_object_set_new(detail, "to_incumbent", json_pack("{s:f, s:f, s:f, s:b}", "ratio", t->ratio.value, "low", t->ratio.low, "high",
-                                                            t->ratio.high, "improves", is_improvement(t->ratio)));
+      json_object_set_new(detail, "to_incumbent",
+                          json_pack("{s:f, s:f, s:f, s:b}", "ratio", t->ratio.value, "low", t->ratio.low,
+                                    "high", t->ratio.high, "improves", is_improvement(t->ratio)));
    char *text = detail ? json_dumps(detail, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
-   snprintf(method, sizeof method, "measured (%s): %zu samples in %zu sittings, 20 %% trimmed mean, 99 %% interval by cluster bootstrap%s",
-            me->config->mode, t->samples, t->sittings, isfinite(t->ratio.value) ? ", in turns with the incumbent" : "");
-   int status = rkb_emit_measurement(me->host, job, &(rkb_measurement_t){.name = name, .value = ms.value * 1e3, .unit = "us",
-                                     .better = "lower", .method = method, .spread = (ms.high - ms.low) / 2 * 1e3,
-                                     .case_name = case_name, .detail = text});
+   snprintf(
+      method, sizeof method,
+      "measured (%s): %zu samples in %zu sittings, 20 %% trimmed mean, 99 %% interval by cluster bootstrap%s",
+      me->config->mode, t->samples, t->sittings,
+      isfinite(t->ratio.value) ? ", in turns with the incumbent" : "");
+   int status = rkb_emit_measurement(me->host, job,
+                                     &(rkb_measurement_t){.name = name,
+                                                          .value = ms.value * 1e3,
+                                                          .unit = "us",
+                                                          .better = "lower",
+                                                          .method = method,
+                                                          .spread = (ms.high - ms.low) / 2 * 1e3,
+                                                          .case_name = case_name,
+                                                          .detail = text});
    free(text);
    json_decref(detail);
    return status;
 }
 
 /* Two sets of values under different seeds, from the pool where there is one. */
-static int draw_values(const struct timer *me, struct subject *subject, rkb_random_t *stream, rkb_error_t *err) {
+static int draw_values(const struct timer *me, struct subject *subject, rkb_random_t *stream,
+                       rkb_error_t *err) {
    enum { POOL = 4 };
    uint64_t first = me->random->below(stream, POOL);
    int status = RKB_OK;
    subject->family = me->task->family_at(me->host, subject->the_case, 0);
    for (uint32_t set = 0; set < SETS && status == RKB_OK; set++) {
-      subject->seeds[set] = me->store ? store_seed(me->store, subject->the_case->name, (first + set) % POOL) : me->random->next(stream) >> 1;
-      status = me->task->inputs_open(me->host, subject->the_case, subject->family, subject->seeds[set], &subject->inputs[set], err);
+      subject->seeds[set] = me->store ? store_seed(me->store, subject->the_case->name, (first + set) % POOL)
+                                      : me->random->next(stream) >> 1;
+      status = me->task->inputs_open(me->host, subject->the_case, subject->family, subject->seeds[set],
+                                     &subject->inputs[set], err);
       if (status == RKB_OK)
          me->task->inputs_limit(subject->inputs[set], RUN_MOST_WORK);
    }
@@ -190,7 +220,8 @@ struct account {
    bool every_case_holds; /* no case is surely slower than the incumbent's */
 };
 
-static int time_one(const struct timer *me, rkb_job_t job, struct subject *subject, rkb_random_t *stream, struct account *account, rkb_error_t *err) {
+static int time_one(const struct timer *me, rkb_job_t job, struct subject *subject, rkb_random_t *stream,
+                    struct account *account, rkb_error_t *err) {
    struct timing timing = {0};
    char state[512] = "";
    int status = draw_values(me, subject, stream, err);
@@ -217,8 +248,9 @@ static int time_one(const struct timer *me, rkb_job_t job, struct subject *subje
 }
 
 /* Every bench case; plans collects one a case. */
-static int time_cases(const struct timer *me, rkb_job_t job, const rkb_item_t *in, const rkb_build_t *build, const incumbent_t *rival,
-                      struct subject *subject, rkb_plan_t **plans, struct account *account, rkb_error_t *err) {
+static int time_cases(const struct timer *me, rkb_job_t job, const rkb_item_t *in, const rkb_build_t *build,
+                      const incumbent_t *rival, struct subject *subject, rkb_plan_t **plans,
+                      struct account *account, rkb_error_t *err) {
    rkb_random_t stream = me->random->for_job(me->host, job, 0);
    int status = RKB_OK;
    while (status == RKB_OK && account->cases < MOST_CASES &&
@@ -229,7 +261,8 @@ static int time_cases(const struct timer *me, rkb_job_t job, const rkb_item_t *i
       subject->contenders[CANDIDATE].plan = plans[index];
       subject->contender_count = rival && index < rival->plan_count ? 2 : 1;
       if (subject->contender_count > 1)
-         subject->contenders[INCUMBENT] = (struct contender){rival->cubin, rival->cubin_bytes, rival->plans[index], rival->transform};
+         subject->contenders[INCUMBENT] =
+            (struct contender){rival->cubin, rival->cubin_bytes, rival->plans[index], rival->transform};
       if (status == RKB_OK && plans[index])
          status = time_one(me, job, subject, &stream, account, err);
    }
@@ -237,17 +270,31 @@ static int time_cases(const struct timer *me, rkb_job_t job, const rkb_item_t *i
 }
 
 /* Emits the mean over the cases and, when the candidate is faster beyond doubt, makes it the incumbent. */
-static int conclude(const struct timer *me, rkb_job_t job, const rkb_build_t *build, bool transform, const incumbent_t *rival,
-                    rkb_plan_t **plans, const struct account *account) {
+static int conclude(const struct timer *me, rkb_job_t job, const rkb_build_t *build, bool transform,
+                    const incumbent_t *rival, rkb_plan_t **plans, const struct account *account) {
    bool whole = account->timed > 0 && account->timed == account->cases;
    double ratio = whole ? exp(account->log_ratio / account->timed) : NAN;
    int status = RKB_OK;
    if (whole)
-      status = rkb_emit_measurement(me->host, job, &(rkb_measurement_t){.name = "us", .value = exp(account->log_cold / account->timed), .unit = "us",
-                                    .better = "lower", .method = "measured: geometric mean over the bench cases, cold", .spread = -1});
+      status = rkb_emit_measurement(
+         me->host, job,
+         &(rkb_measurement_t){.name = "us",
+                              .value = exp(account->log_cold / account->timed),
+                              .unit = "us",
+                              .better = "lower",
+                              .method = "measured: geometric mean over the bench cases, cold",
+                              .spread = -1});
    if (whole && rival && status == RKB_OK)
-      status = rkb_emit_measurement(me->host, job, &(rkb_measurement_t){.name = "to_incumbent", .value = ratio, .unit = "1", .better = "lower",
-                                    .method = "measured: geometric mean over the bench cases of the ratio to the incumbent, timed in turns", .spread = -1});
+      status = rkb_emit_measurement(
+         me->host, job,
+         &(rkb_measurement_t){
+            .name = "to_incumbent",
+            .value = ratio,
+            .unit = "1",
+            .better = "lower",
+            .method =
+               "measured: geometric mean over the bench cases of the ratio to the incumbent, timed in turns",
+            .spread = -1});
    if (whole && (!rival || (ratio <= 1 - LEAST_GAIN && account->every_case_holds))) {
       throne_take(me->throne, rival, me->kernel, build, transform, plans, account->cases);
       return status;
@@ -272,10 +319,12 @@ static int time_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t
       return rkb_fail(err, RKB_ERR_INTERNAL, "the candidate has no build: %s", finding.message);
    rkb_plan_t **plans = calloc(MOST_CASES, sizeof *plans);
    incumbent_t *rival = throne_hold(me->throne);
-   status = plans ? me->kernel->manifest(me->host, me->host->item_text(me->host, in, "source"), &manifest, &finding, err)
+   status = plans ? me->kernel->manifest(me->host, me->host->item_text(me->host, in, "source"), &manifest,
+                                         &finding, err)
                   : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    bool transform = manifest && manifest->transform;
-   subject.contenders[CANDIDATE] = (struct contender){.cubin = build->cubin, .cubin_bytes = build->cubin_bytes, .transform = transform};
+   subject.contenders[CANDIDATE] =
+      (struct contender){.cubin = build->cubin, .cubin_bytes = build->cubin_bytes, .transform = transform};
    if (status == RKB_OK)
       status = me->device->begin(me->host, job, &subject.session, err);
    if (status == RKB_OK) {
@@ -306,30 +355,65 @@ static void time_destroy(void *self) {
 static const char *const modes[] = {"quick", "full", NULL};
 
 static const rkb_option_t options[] = {
-   {.name = "mode", .type = RKB_OPT_ENUM, .offset = offsetof(struct time_config, mode), .fallback = "quick", .choices = modes,
-    .help = "quick: one sitting, for the gate inside a search; full: six sittings in two processes, for what is published."},
-   {.name = "arenas", .type = RKB_OPT_INT, .offset = offsetof(struct time_config, arenas), .fallback = "8", .min = 2, .max = 32,
+   {.name = "mode",
+    .type = RKB_OPT_ENUM,
+    .offset = offsetof(struct time_config, mode),
+    .fallback = "quick",
+    .choices = modes,
+    .help =
+       "quick: one sitting, for the gate inside a search; full: six sittings in two processes, for what is published."},
+   {.name = "arenas",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(struct time_config, arenas),
+    .fallback = "8",
+    .min = 2,
+    .max = 32,
     .help = "Copies of the plan with buffers of their own."},
-   {.name = "rounds", .type = RKB_OPT_INT, .offset = offsetof(struct time_config, rounds), .fallback = "6", .min = 2, .max = 1000,
+   {.name = "rounds",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(struct time_config, rounds),
+    .fallback = "6",
+    .min = 2,
+    .max = 1000,
     .help = "Timed runs of each arena in a sitting, the first of which is not counted."},
-   {.name = "points", .type = RKB_OPT_INT, .offset = offsetof(struct time_config, points), .fallback = "64", .min = 1, .max = 65536,
+   {.name = "points",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(struct time_config, points),
+    .fallback = "64",
+    .min = 1,
+    .max = 65536,
     .help = "Output elements of each arena checked after the timed runs."},
-   {.name = "budget", .type = RKB_OPT_DURATION, .offset = offsetof(struct time_config, budget), .fallback = "1s",
+   {.name = "budget",
+    .type = RKB_OPT_DURATION,
+    .offset = offsetof(struct time_config, budget),
+    .fallback = "1s",
     .help = "Time to evaluate the reference for one output; fewer elements are checked when it ends."},
-   {.name = "deadline", .type = RKB_OPT_DURATION, .offset = offsetof(struct time_config, deadline), .fallback = "5s",
+   {.name = "deadline",
+    .type = RKB_OPT_DURATION,
+    .offset = offsetof(struct time_config, deadline),
+    .fallback = "5s",
     .help = "Time one run may take before it counts as hanging."},
 };
 
 static const rkb_stage_t time_stage = {
-   .size = sizeof(rkb_stage_t), .kind = RKB_PROFILER, .flags = RKB_STAGE_NEEDS_BUILD | RKB_STAGE_EXCLUSIVE_GPU,
-   .id = "rkb.profiler.time", .summary = "Measures the candidate on the GPU, cold and warm, with an interval.",
-   .accepts = (const char *const[]){RKB_ITEM_CANDIDATE, NULL}, .emits = (const char *const[]){RKB_ITEM_MEASUREMENT, NULL},
+   .size = sizeof(rkb_stage_t),
+   .kind = RKB_PROFILER,
+   .flags = RKB_STAGE_NEEDS_BUILD | RKB_STAGE_EXCLUSIVE_GPU,
+   .id = "rkb.profiler.time",
+   .summary = "Measures the candidate on the GPU, cold and warm, with an interval.",
+   .accepts = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
+   .emits = (const char *const[]){RKB_ITEM_MEASUREMENT, NULL},
    .measures = (const char *const[]){"us", "warm_us", "to_incumbent", NULL},
-   RKB_OPTIONS(options), .config_size = sizeof(struct time_config),
-   .create = time_create, .run = time_run, .destroy = time_destroy,
+   RKB_OPTIONS(options),
+   .config_size = sizeof(struct time_config),
+   .create = time_create,
+   .run = time_run,
+   .destroy = time_destroy,
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
-   RKB_PLUGIN_HEAD, .name = "time", .version = "0.1.0",
+   RKB_PLUGIN_HEAD,
+   .name = "time",
+   .version = "0.1.0",
    .stages = (const rkb_stage_t *const[]){&time_stage, NULL},
 };

@@ -13,22 +13,39 @@
 typedef struct choice_model {
    const char *model;
    double weight;
-   double temperature; /* negative: as the model's entry says */
+   double temperature;        /* negative: as the model's entry says */
    int64_t max_output_tokens; /* 0: likewise */
 } choice_model_t;
 
-#define CHOICE_OPTIONS \
-   {.name = "model", .type = RKB_OPT_MODEL, .flags = RKB_OPT_REQUIRED, .offset = offsetof(choice_model_t, model), \
-    .help = "A name under the pipeline's models:."}, \
-   {.name = "weight", .type = RKB_OPT_REAL, .offset = offsetof(choice_model_t, weight), .fallback = "1", .min = 0, .max = 1e6, \
-    .help = "How often it is asked, against the others' weights."}, \
-   {.name = "temperature", .type = RKB_OPT_REAL, .offset = offsetof(choice_model_t, temperature), .fallback = "-1", .min = -1, .max = 2, \
-    .help = "Instead of the model's own; -1: as its entry says."}, \
-   {.name = "max_output_tokens", .type = RKB_OPT_INT, .offset = offsetof(choice_model_t, max_output_tokens), .fallback = "0", .min = 0, \
-    .max = 10000000, .help = "Less than the model's own; 0: as its entry says."}
+#define CHOICE_OPTIONS                                                                                       \
+   {.name = "model",                                                                                         \
+    .type = RKB_OPT_MODEL,                                                                                   \
+    .flags = RKB_OPT_REQUIRED,                                                                               \
+    .offset = offsetof(choice_model_t, model),                                                               \
+    .help = "A name under the pipeline's models:."},                                                         \
+      {.name = "weight",                                                                                     \
+       .type = RKB_OPT_REAL,                                                                                 \
+       .offset = offsetof(choice_model_t, weight),                                                           \
+       .fallback = "1",                                                                                      \
+       .min = 0,                                                                                             \
+       .max = 1e6,                                                                                           \
+       .help = "How often it is asked, against the others' weights."},                                       \
+      {.name = "temperature",                                                                                \
+       .type = RKB_OPT_REAL,                                                                                 \
+       .offset = offsetof(choice_model_t, temperature),                                                      \
+       .fallback = "-1",                                                                                     \
+       .min = -1,                                                                                            \
+       .max = 2,                                                                                             \
+       .help = "Instead of the model's own; -1: as its entry says."},                                        \
+   {                                                                                                         \
+      .name = "max_output_tokens", .type = RKB_OPT_INT,                                                      \
+      .offset = offsetof(choice_model_t, max_output_tokens), .fallback = "0", .min = 0, .max = 10000000,     \
+      .help = "Less than the model's own; 0: as its entry says."                                             \
+   }
 
 /* The index of the model for a proposal.  how: "weights", "ucb" or "thompson". */
-uint32_t choice_make(const context_t *context, const char *how, const choice_model_t *models, uint32_t count, rkb_random_t *stream);
+uint32_t choice_make(const context_t *context, const char *how, const choice_model_t *models, uint32_t count,
+                     rkb_random_t *stream);
 
 /* bandit.c: what one model gave so far, from the notes of the archive's candidates ("model NAME, $0.0123; ..."). */
 typedef struct bandit_arm {
@@ -38,6 +55,7 @@ typedef struct bandit_arm {
 
 void bandit_read(const context_t *context, const choice_model_t *models, uint32_t count, bandit_arm_t *arms);
 uint32_t bandit_ucb(const bandit_arm_t *arms, uint32_t count);
-uint32_t bandit_thompson(const bandit_arm_t *arms, uint32_t count, const rkb_random_api_t *random, rkb_random_t *stream);
+uint32_t bandit_thompson(const bandit_arm_t *arms, uint32_t count, const rkb_random_api_t *random,
+                         rkb_random_t *stream);
 
 #endif

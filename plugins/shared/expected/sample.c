@@ -22,13 +22,16 @@ static uint64_t now_ns(void) {
 static void choose(const sampler_t *sampler, uint64_t elements, uint64_t seed, sample_t *sample) {
    rkb_random_t stream = {.key = {(uint32_t)seed, (uint32_t)(seed >> 32)}, .stream = {0x706f696e, 0x74}};
    for (uint64_t first = 0; first < sample->room; first += RUN_ELEMENTS) {
-      uint64_t start = first == 0 ? 0 : first == RUN_ELEMENTS ? elements - RUN_ELEMENTS : sampler->random->below(&stream, elements - RUN_ELEMENTS + 1);
+      uint64_t start = first == 0              ? 0
+                       : first == RUN_ELEMENTS ? elements - RUN_ELEMENTS
+                                               : sampler->random->below(&stream, elements - RUN_ELEMENTS + 1);
       for (uint64_t i = 0; i < RUN_ELEMENTS; i++)
          sample->elements[first + i] = start + i;
    }
 }
 
-static int evaluate_whole(const sampler_t *sampler, const rkb_inputs_t *inputs, uint32_t tensor, sample_t *sample, rkb_error_t *err) {
+static int evaluate_whole(const sampler_t *sampler, const rkb_inputs_t *inputs, uint32_t tensor,
+                          sample_t *sample, rkb_error_t *err) {
    rkb_expected_t *expected = NULL;
    int status = sampler->task->expect(sampler->host, inputs, &expected, err);
    if (status != RKB_OK)
@@ -46,14 +49,15 @@ static int evaluate_whole(const sampler_t *sampler, const rkb_inputs_t *inputs, 
    return RKB_OK;
 }
 
-static int evaluate_runs(const sampler_t *sampler, const rkb_inputs_t *inputs, uint32_t tensor, sample_t *sample, rkb_error_t *err) {
+static int evaluate_runs(const sampler_t *sampler, const rkb_inputs_t *inputs, uint32_t tensor,
+                         sample_t *sample, rkb_error_t *err) {
    uint64_t end = now_ns() + sampler->budget_ns;
    int status = RKB_OK;
    while (sample->count < sample->room && (sample->count == 0 || now_ns() < end)) {
       uint64_t at = sample->count, left = sample->room - at, now = left < RUN_ELEMENTS ? left : RUN_ELEMENTS;
-      status = sampler->task->expect_points(sampler->host, inputs, tensor, sample->elements + at, now, sample->numbers + at,
-                                            sample->numbers + sample->room + at, sample->numbers + 2 * sample->room + at,
-                                            sample->flags + at, err);
+      status = sampler->task->expect_points(sampler->host, inputs, tensor, sample->elements + at, now,
+                                            sample->numbers + at, sample->numbers + sample->room + at,
+                                            sample->numbers + 2 * sample->room + at, sample->flags + at, err);
       if (status != RKB_OK)
          return status == RKB_ERR_LIMIT ? RKB_OK : status;
       sample->count += now;
@@ -62,13 +66,15 @@ static int evaluate_runs(const sampler_t *sampler, const rkb_inputs_t *inputs, u
 }
 
 static bool make_room(sample_t *sample, uint64_t room) {
-   *sample = (sample_t){.elements = malloc((room + 1) * sizeof *sample->elements), .numbers = malloc((3 * room + 1) * sizeof *sample->numbers),
-                        .flags = malloc(room + 2), .room = room};
+   *sample = (sample_t){.elements = malloc((room + 1) * sizeof *sample->elements),
+                        .numbers = malloc((3 * room + 1) * sizeof *sample->numbers),
+                        .flags = malloc(room + 2),
+                        .room = room};
    return sample->elements && sample->numbers && sample->flags;
 }
 
-int sample_open(const sampler_t *sampler, const rkb_inputs_t *inputs, const rkb_case_t *c, const char *family, uint64_t seed,
-                uint32_t tensor, bool keep, sample_t *sample, rkb_error_t *err) {
+int sample_open(const sampler_t *sampler, const rkb_inputs_t *inputs, const rkb_case_t *c, const char *family,
+                uint64_t seed, uint32_t tensor, bool keep, sample_t *sample, rkb_error_t *err) {
    const rkb_tensor_t *info = &c->tensors[tensor];
    bool whole = c->operations <= WHOLE_OPERATIONS;
    uint64_t most = sampler->most / RUN_ELEMENTS * RUN_ELEMENTS, limit = keep || !whole ? ALL_KEPT : ALL_FRESH;
@@ -85,7 +91,8 @@ int sample_open(const sampler_t *sampler, const rkb_inputs_t *inputs, const rkb_
          sample->elements[i] = i;
    else
       choose(sampler, info->elements, seed + tensor, sample);
-   snprintf(key, sizeof key, "%s|%s|%llu|%s|%llu", c->name, family, (unsigned long long)seed, info->name, (unsigned long long)sample->room);
+   snprintf(key, sizeof key, "%s|%s|%llu|%s|%llu", c->name, family, (unsigned long long)seed, info->name,
+            (unsigned long long)sample->room);
    double known = 0;
    double *kept = keep ? malloc((3 * sample->room + 1) * sizeof *kept) : NULL;
    if (kept && store_load(sampler->store, key, kept, 3 * sample->room + 1, sample->flags, sample->room)) {
@@ -96,7 +103,8 @@ int sample_open(const sampler_t *sampler, const rkb_inputs_t *inputs, const rkb_
    }
    memset(sample->flags, 0, sample->room);
    memset(sample->numbers, 0, 3 * sample->room * sizeof *sample->numbers);
-   int status = whole ? evaluate_whole(sampler, inputs, tensor, sample, err) : evaluate_runs(sampler, inputs, tensor, sample, err);
+   int status = whole ? evaluate_whole(sampler, inputs, tensor, sample, err)
+                      : evaluate_runs(sampler, inputs, tensor, sample, err);
    if (status == RKB_OK && kept) {
       kept[0] = (double)sample->count;
       memcpy(kept + 1, sample->numbers, 3 * sample->room * sizeof *kept);

@@ -12,8 +12,8 @@
 enum { RUN_ELEMENTS = 32 }; /* neighbours in a run */
 
 typedef struct sample {
-   uint64_t *elements;   /* ascending within a run; runs in the order drawn */
-   double *numbers;      /* values, hard bounds, stat bounds: room each */
+   uint64_t *elements; /* ascending within a run; runs in the order drawn */
+   double *numbers;    /* values, hard bounds, stat bounds: room each */
    uint8_t *flags;
    uint64_t count, room; /* known, wanted */
    bool all;             /* every element of the tensor, in order */
@@ -23,15 +23,16 @@ typedef struct sampler {
    const rkb_host_t *host;
    const rkb_task_api_t *task;
    const rkb_random_api_t *random;
-   const store_t *store;   /* or NULL */
-   uint64_t most;          /* elements of a tensor too large for all of it */
-   uint64_t budget_ns;     /* time after which no further run is evaluated */
+   const store_t *store; /* or NULL */
+   uint64_t most;        /* elements of a tensor too large for all of it */
+   uint64_t budget_ns;   /* time after which no further run is evaluated */
 } sampler_t;
 
 /* Elements of output tensor for inputs of (case, family, seed).  keep: look in the store and leave the result there.
  * count may be less than asked for when the budget ends; 0 when even the first run is too costly. */
-int sample_open(const sampler_t *sampler, const rkb_inputs_t *inputs, const rkb_case_t *the_case, const char *family, uint64_t seed,
-                uint32_t tensor, bool keep, sample_t *sample, rkb_error_t *err);
+int sample_open(const sampler_t *sampler, const rkb_inputs_t *inputs, const rkb_case_t *the_case,
+                const char *family, uint64_t seed, uint32_t tensor, bool keep, sample_t *sample,
+                rkb_error_t *err);
 void sample_close(sample_t *sample);
 
 /* The judge's view of it. */

@@ -15,7 +15,8 @@
 struct store {
    char folder[3800];
    uint64_t secret[2];
-   uint64_t task; /* of everything the values depend on: task, direction, and the program that computes them */
+   /* of everything the values depend on: task, direction, and the program that computes them */
+   uint64_t task;
 };
 
 /* FNV-1a (Fowler, Noll, Vo; IETF draft-eastlake-fnv), finished with the mixer of SplitMix64. */
@@ -27,7 +28,9 @@ static uint64_t mix(uint64_t state, const void *data, size_t bytes) {
    return state ^ state >> 31;
 }
 
-static uint64_t mix_text(uint64_t state, const char *text) { return mix(state, text, strlen(text) + 1); }
+static uint64_t mix_text(uint64_t state, const char *text) {
+   return mix(state, text, strlen(text) + 1);
+}
 
 static uint64_t mix_file(uint64_t state, const char *directory, const char *name) {
    char path[4096], piece[4096];
@@ -76,13 +79,15 @@ static bool read_secret(struct store *store) {
       snprintf(fresh, sizeof fresh, "%s.%d", path, (int)getpid());
       uint64_t drawn[2];
       file = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-      if (file < 0 || getrandom(drawn, sizeof drawn, 0) != (ssize_t)sizeof drawn || write(file, drawn, sizeof drawn) != (ssize_t)sizeof drawn) {
+      if (file < 0 || getrandom(drawn, sizeof drawn, 0) != (ssize_t)sizeof drawn ||
+          write(file, drawn, sizeof drawn) != (ssize_t)sizeof drawn) {
          if (file >= 0)
             close(file);
          return false;
       }
       close(file);
-      if (link(fresh, path) != 0) { /* another program was first: its number counts */ }
+      if (link(fresh, path) != 0) { /* another program was first: its number counts */
+      }
       unlink(fresh);
    }
    return false;
@@ -108,10 +113,13 @@ store_t *store_open(const rkb_host_t *host, const rkb_task_api_t *task) {
    return store;
 }
 
-void store_close(store_t *store) { free(store); }
+void store_close(store_t *store) {
+   free(store);
+}
 
 uint64_t store_seed(const store_t *store, const char *case_name, uint64_t index) {
-   uint64_t state = mix(mix_text(mix(store->secret[0], &store->secret[1], sizeof(uint64_t)), case_name), &index, sizeof index);
+   uint64_t state = mix(mix_text(mix(store->secret[0], &store->secret[1], sizeof(uint64_t)), case_name),
+                        &index, sizeof index);
    return state >> 1;
 }
 
@@ -120,7 +128,8 @@ static void path_of(const store_t *store, const char *key, char *path, size_t si
    snprintf(path, size, "%s/%016llx%016llx", store->folder, (unsigned long long)a, (unsigned long long)b);
 }
 
-bool store_load(const store_t *store, const char *key, double *numbers, size_t count, uint8_t *flags, size_t bytes) {
+bool store_load(const store_t *store, const char *key, double *numbers, size_t count, uint8_t *flags,
+                size_t bytes) {
    char path[4096];
    if (!store)
       return false;
@@ -128,7 +137,8 @@ bool store_load(const store_t *store, const char *key, double *numbers, size_t c
    FILE *file = fopen(path, "rb");
    if (!file)
       return false;
-   bool whole = fread(numbers, sizeof *numbers, count, file) == count && fread(flags, 1, bytes, file) == bytes && fgetc(file) == EOF;
+   bool whole = fread(numbers, sizeof *numbers, count, file) == count &&
+                fread(flags, 1, bytes, file) == bytes && fgetc(file) == EOF;
    fclose(file);
    return whole;
 }
@@ -177,7 +187,8 @@ static void trim(const store_t *store) {
    free(list);
 }
 
-void store_save(const store_t *store, const char *key, const double *numbers, size_t count, const uint8_t *flags, size_t bytes) {
+void store_save(const store_t *store, const char *key, const double *numbers, size_t count,
+                const uint8_t *flags, size_t bytes) {
    char path[4096], fresh[4096 + 32];
    if (!store)
       return;
@@ -186,7 +197,8 @@ void store_save(const store_t *store, const char *key, const double *numbers, si
    FILE *file = fopen(fresh, "wbx");
    if (!file)
       return;
-   bool whole = fwrite(numbers, sizeof *numbers, count, file) == count && fwrite(flags, 1, bytes, file) == bytes;
+   bool whole =
+      fwrite(numbers, sizeof *numbers, count, file) == count && fwrite(flags, 1, bytes, file) == bytes;
    whole = fclose(file) == 0 && whole;
    if (!whole || rename(fresh, path) != 0)
       unlink(fresh);

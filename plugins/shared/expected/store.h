@@ -15,8 +15,10 @@ void store_close(store_t *store); /* NULL is accepted */
 uint64_t store_seed(const store_t *store, const char *case_name, uint64_t index);
 
 /* The numbers kept under a key, count doubles and bytes; false when there are none. */
-bool store_load(const store_t *store, const char *key, double *numbers, size_t count, uint8_t *flags, size_t bytes);
+bool store_load(const store_t *store, const char *key, double *numbers, size_t count, uint8_t *flags,
+                size_t bytes);
 /* Keeps them; what cannot be written is not kept. */
-void store_save(const store_t *store, const char *key, const double *numbers, size_t count, const uint8_t *flags, size_t bytes);
+void store_save(const store_t *store, const char *key, const double *numbers, size_t count,
+                const uint8_t *flags, size_t bytes);
 
 #endif

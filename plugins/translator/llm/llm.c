@@ -62,8 +62,11 @@ static int translator_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_e
    context_open(context, me->host, job, &me->services);
    fill_context(me, context, in);
    for (uint32_t i = 0; i < (uint32_t)me->config->proposals && status == RKB_OK; i++) {
-      proposal_t proposal = {.prompt = &me->config->prompt, .models = me->config->models.rows,
-                             .model_count = (uint32_t)me->config->models.count, .choice = me->config->choice, .child = i,
+      proposal_t proposal = {.prompt = &me->config->prompt,
+                             .models = me->config->models.rows,
+                             .model_count = (uint32_t)me->config->models.count,
+                             .choice = me->config->choice,
+                             .child = i,
                              .what = "translation"};
       uint32_t result;
       status = proposal_make(context, me->llm, &proposal, &result, err);
@@ -84,33 +87,67 @@ static void translator_destroy(void *self) {
 static const rkb_option_t model_options[] = {CHOICE_OPTIONS};
 
 static const rkb_option_t options[] = {
-   {.name = "prompt", .type = RKB_OPT_PROMPT, .offset = offsetof(translator_config_t, prompt), .fallback = "prompts/translate.md",
+   {.name = "prompt",
+    .type = RKB_OPT_PROMPT,
+    .offset = offsetof(translator_config_t, prompt),
+    .fallback = "prompts/translate.md",
     .choices = (const char *const[]){"task", "contract", "device", "hints", "best", "verdicts", NULL},
     .help = "The prompt's file; it may use the slots task, contract, device, hints, best and verdicts."},
-   {.name = "models", .type = RKB_OPT_TABLES, .flags = RKB_OPT_REQUIRED, .offset = offsetof(translator_config_t, models),
-    .members = model_options, .member_count = sizeof model_options / sizeof model_options[0], .member_size = sizeof(choice_model_t),
+   {.name = "models",
+    .type = RKB_OPT_TABLES,
+    .flags = RKB_OPT_REQUIRED,
+    .offset = offsetof(translator_config_t, models),
+    .members = model_options,
+    .member_count = sizeof model_options / sizeof model_options[0],
+    .member_size = sizeof(choice_model_t),
     .help = "Which models write, each with its own settings: [{model: NAME}, ...]."},
-   {.name = "proposals", .type = RKB_OPT_INT, .offset = offsetof(translator_config_t, proposals), .fallback = "1", .min = 1, .max = 16,
+   {.name = "proposals",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(translator_config_t, proposals),
+    .fallback = "1",
+    .min = 1,
+    .max = 16,
     .help = "Candidates that one request asks for, each with a question of its own."},
-   {.name = "choice", .type = RKB_OPT_ENUM, .offset = offsetof(translator_config_t, choice), .fallback = "weights",
+   {.name = "choice",
+    .type = RKB_OPT_ENUM,
+    .offset = offsetof(translator_config_t, choice),
+    .fallback = "weights",
     .choices = (const char *const[]){"weights", "ucb", "thompson", NULL},
     .help = "How a model is chosen: by its weight, or by what it brought for a dollar so far."},
-   {.name = "best", .type = RKB_OPT_INT, .offset = offsetof(translator_config_t, best), .fallback = "3", .min = 0, .max = 16,
+   {.name = "best",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(translator_config_t, best),
+    .fallback = "3",
+    .min = 0,
+    .max = 16,
     .help = "How many of the best kernels so far the prompt shows."},
-   {.name = "verdicts", .type = RKB_OPT_INT, .offset = offsetof(translator_config_t, verdicts), .fallback = "3", .min = 0, .max = 16,
+   {.name = "verdicts",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(translator_config_t, verdicts),
+    .fallback = "3",
+    .min = 0,
+    .max = 16,
     .help = "How many of the last rejections the prompt shows."},
 };
 
 static const rkb_stage_t translator = {
-   .size = sizeof(rkb_stage_t), .kind = RKB_TRANSLATOR, .flags = RKB_STAGE_WAITS,
-   .id = "rkb.translator.llm", .summary = "Kernels that language models write from the task's PyTorch code.",
+   .size = sizeof(rkb_stage_t),
+   .kind = RKB_TRANSLATOR,
+   .flags = RKB_STAGE_WAITS,
+   .id = "rkb.translator.llm",
+   .summary = "Kernels that language models write from the task's PyTorch code.",
    .accepts = (const char *const[]){RKB_ITEM_REQUEST, NULL},
    .emits = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
-   RKB_OPTIONS(options), .config_size = sizeof(translator_config_t),
-   .create = translator_create, .run = translator_run, .destroy = translator_destroy,
+   RKB_OPTIONS(options),
+   .config_size = sizeof(translator_config_t),
+   .create = translator_create,
+   .run = translator_run,
+   .destroy = translator_destroy,
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
-   RKB_PLUGIN_HEAD, .name = "translator.llm", .version = "0.1.0",
+   RKB_PLUGIN_HEAD,
+   .name = "translator.llm",
+   .version = "0.1.0",
    .stages = (const rkb_stage_t *const[]){&translator, NULL},
 };

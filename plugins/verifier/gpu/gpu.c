@@ -11,22 +11,29 @@ static int gpu_create(const rkb_host_t *host, const void *config, void **self, r
    struct gpu *me = malloc(sizeof *me);
    if (!me)
       return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %zu bytes", sizeof *me);
-   *me = (struct gpu){host, config, host->get_extension(host, RKB_EXT_TASK), host->get_extension(host, RKB_EXT_KERNEL),
-                      host->get_extension(host, RKB_EXT_DEVICE), host->get_extension(host, RKB_EXT_RANDOM), NULL};
+   *me = (struct gpu){host,
+                      config,
+                      host->get_extension(host, RKB_EXT_TASK),
+                      host->get_extension(host, RKB_EXT_KERNEL),
+                      host->get_extension(host, RKB_EXT_DEVICE),
+                      host->get_extension(host, RKB_EXT_RANDOM),
+                      NULL};
    if (!me->task || !me->kernel || !me->random) {
       free(me);
       return rkb_fail(err, RKB_ERR_UNAVAILABLE, "this host offers no %s", RKB_EXT_KERNEL);
    }
    if (!me->device) {
       free(me);
-      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "no usable GPU on this machine (rkb doctor says why); leave this stage out");
+      return rkb_fail(err, RKB_ERR_UNAVAILABLE,
+                      "no usable GPU on this machine (rkb doctor says why); leave this stage out");
    }
    me->store = store_open(host, me->task);
    *self = me;
    return RKB_OK;
 }
 
-static int emit(const struct gpu *me, rkb_job_t job, const struct found *found, const struct tally *tally, const char *device) {
+static int emit(const struct gpu *me, rkb_job_t job, const struct found *found, const struct tally *tally,
+                const char *device) {
    const char *standing = !found->reason[0] ? RKB_ACCEPT : found->suspect ? RKB_SUSPECT : RKB_REJECT;
    char message[448];
    json_t *evidence = found->evidence ? json_incref(found->evidence) : json_object();
@@ -35,22 +42,29 @@ static int emit(const struct gpu *me, rkb_job_t job, const struct found *found, 
    json_object_set_new(evidence, "compared", json_integer((json_int_t)tally->judged));
    json_object_set_new(evidence, "outputs_not_compared", json_integer(tally->not_judged));
    json_object_set_new(evidence, "bit_repeatable", json_boolean(tally->repeatable));
-   snprintf(message, sizeof message, "%u runs, %llu elements compared; worst %.2g of the hard bound%s%s", tally->runs,
-            (unsigned long long)tally->judged, tally->worst_hard, tally->repeatable ? ", repeatable bit for bit" : ", not repeatable bit for bit",
-            tally->not_judged ? "; some outputs are too costly to evaluate at their shape and were not compared" : "");
+   snprintf(message, sizeof message, "%u runs, %llu elements compared; worst %.2g of the hard bound%s%s",
+            tally->runs, (unsigned long long)tally->judged, tally->worst_hard,
+            tally->repeatable ? ", repeatable bit for bit" : ", not repeatable bit for bit",
+            tally->not_judged
+               ? "; some outputs are too costly to evaluate at their shape and were not compared"
+               : "");
    char *text = json_dumps(evidence, JSON_COMPACT | JSON_SORT_KEYS);
-   int status = rkb_emit_verdict_full(me->host, job, standing, found->reason, found->reason[0] ? found->message : message, text, NULL);
+   int status = rkb_emit_verdict_full(me->host, job, standing, found->reason,
+                                      found->reason[0] ? found->message : message, text, NULL);
    free(text);
    json_decref(evidence);
    return status;
 }
 
 /* Check cases first: they are small, and most mistakes show there. */
-static int verify_all(const struct gpu *me, struct candidate *candidate, struct found *found, struct tally *tally, rkb_error_t *err) {
+static int verify_all(const struct gpu *me, struct candidate *candidate, struct found *found,
+                      struct tally *tally, rkb_error_t *err) {
    rkb_random_t stream = me->random->for_job(me->host, candidate->job, 0);
    const rkb_case_t *c;
    int status = RKB_OK;
-   for (uint32_t i = 0; status == RKB_OK && !found->reason[0] && (c = me->task->case_at(me->host, RKB_CASE_CHECK, i)) != NULL; i++)
+   for (uint32_t i = 0;
+        status == RKB_OK && !found->reason[0] && (c = me->task->case_at(me->host, RKB_CASE_CHECK, i)) != NULL;
+        i++)
       status = verify_case(me, candidate, c, &stream, found, tally, err);
    for (int64_t i = 0; status == RKB_OK && !found->reason[0] && i < me->config->drawn; i++) {
       rkb_case_t *drawn = NULL;
@@ -60,7 +74,9 @@ static int verify_all(const struct gpu *me, struct candidate *candidate, struct 
       if (drawn)
          me->task->case_free(drawn);
    }
-   for (uint32_t i = 0; status == RKB_OK && !found->reason[0] && (c = me->task->case_at(me->host, RKB_CASE_BENCH, i)) != NULL; i++)
+   for (uint32_t i = 0;
+        status == RKB_OK && !found->reason[0] && (c = me->task->case_at(me->host, RKB_CASE_BENCH, i)) != NULL;
+        i++)
       status = verify_case(me, candidate, c, &stream, found, tally, err);
    return status;
 }
@@ -80,7 +96,8 @@ static int gpu_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t 
    if (!build)
       return rkb_fail(err, RKB_ERR_INTERNAL, "the candidate has no build: %s", finding.message);
    candidate.build = build;
-   status = me->kernel->manifest(me->host, me->host->item_text(me->host, in, "source"), &manifest, &finding, err);
+   status =
+      me->kernel->manifest(me->host, me->host->item_text(me->host, in, "source"), &manifest, &finding, err);
    if (status == RKB_OK && manifest)
       candidate.transform = manifest->transform;
    if (status == RKB_OK)
@@ -106,34 +123,80 @@ static void gpu_destroy(void *self) {
 }
 
 static const rkb_option_t options[] = {
-   {.name = "families", .type = RKB_OPT_INT, .offset = offsetof(struct gpu_config, families), .fallback = "4", .min = 1, .max = 64,
+   {.name = "families",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(struct gpu_config, families),
+    .fallback = "4",
+    .min = 1,
+    .max = 64,
     .help = "Input families run on each case, most telling first."},
-   {.name = "bench_families", .type = RKB_OPT_INT, .offset = offsetof(struct gpu_config, bench_families), .fallback = "2", .min = 1, .max = 64,
+   {.name = "bench_families",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(struct gpu_config, bench_families),
+    .fallback = "2",
+    .min = 1,
+    .max = 64,
     .help = "Input families run on each bench case; where it moves more than a gigabyte, one."},
-   {.name = "pool", .type = RKB_OPT_INT, .offset = offsetof(struct gpu_config, pool), .fallback = "4", .min = 2, .max = 4096,
-    .help = "Seeds that a listed case's values are drawn from; expected values are kept for each.  No candidate knows them."},
-   {.name = "budget", .type = RKB_OPT_DURATION, .offset = offsetof(struct gpu_config, budget), .fallback = "1s",
-    .help = "Time to evaluate the reference for one output of a large shape; fewer elements are compared when it ends."},
-   {.name = "drawn", .type = RKB_OPT_INT, .offset = offsetof(struct gpu_config, drawn), .fallback = "4", .min = 0, .max = 256,
+   {.name = "pool",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(struct gpu_config, pool),
+    .fallback = "4",
+    .min = 2,
+    .max = 4096,
+    .help =
+       "Seeds that a listed case's values are drawn from; expected values are kept for each.  No candidate knows them."},
+   {.name = "budget",
+    .type = RKB_OPT_DURATION,
+    .offset = offsetof(struct gpu_config, budget),
+    .fallback = "1s",
+    .help =
+       "Time to evaluate the reference for one output of a large shape; fewer elements are compared when it ends."},
+   {.name = "drawn",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(struct gpu_config, drawn),
+    .fallback = "4",
+    .min = 0,
+    .max = 256,
     .help = "Shapes drawn anew from the task's domain."},
-   {.name = "drawn_work", .type = RKB_OPT_REAL, .offset = offsetof(struct gpu_config, drawn_work), .fallback = "1e8", .min = 1, .max = 1e12,
+   {.name = "drawn_work",
+    .type = RKB_OPT_REAL,
+    .offset = offsetof(struct gpu_config, drawn_work),
+    .fallback = "1e8",
+    .min = 1,
+    .max = 1e12,
     .help = "Most operations of a drawn shape."},
-   {.name = "points", .type = RKB_OPT_INT, .offset = offsetof(struct gpu_config, points), .fallback = "1024", .min = 64, .max = 1048576,
+   {.name = "points",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(struct gpu_config, points),
+    .fallback = "1024",
+    .min = 64,
+    .max = 1048576,
     .help = "Output elements compared at shapes too large to evaluate whole."},
-   {.name = "deadline", .type = RKB_OPT_DURATION, .offset = offsetof(struct gpu_config, deadline), .fallback = "5s",
+   {.name = "deadline",
+    .type = RKB_OPT_DURATION,
+    .offset = offsetof(struct gpu_config, deadline),
+    .fallback = "5s",
     .help = "Time one run of the plan may take before it counts as hanging."},
 };
 
 static const rkb_stage_t gpu = {
-   .size = sizeof(rkb_stage_t), .kind = RKB_VERIFIER,
+   .size = sizeof(rkb_stage_t),
+   .kind = RKB_VERIFIER,
    .flags = RKB_STAGE_NEEDS_BUILD | RKB_STAGE_EXECUTES | RKB_STAGE_EXCLUSIVE_GPU,
-   .id = "rkb.verifier.gpu", .summary = "Runs the candidate on a GPU between unmapped pages and checks every value it leaves.",
-   .accepts = (const char *const[]){RKB_ITEM_CANDIDATE, NULL}, .emits = (const char *const[]){RKB_ITEM_VERDICT, NULL},
-   RKB_OPTIONS(options), .config_size = sizeof(struct gpu_config),
-   .create = gpu_create, .run = gpu_run, .destroy = gpu_destroy,
+   .id = "rkb.verifier.gpu",
+   .summary = "Runs the candidate on a GPU between unmapped pages and checks every value it leaves.",
+   .accepts = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
+   .emits = (const char *const[]){RKB_ITEM_VERDICT, NULL},
+   RKB_OPTIONS(options),
+   .config_size = sizeof(struct gpu_config),
+   .create = gpu_create,
+   .run = gpu_run,
+   .destroy = gpu_destroy,
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
-   RKB_PLUGIN_HEAD, .name = "gpu", .version = "0.1.0",
+   RKB_PLUGIN_HEAD,
+   .name = "gpu",
+   .version = "0.1.0",
    .stages = (const rkb_stage_t *const[]){&gpu, NULL},
 };

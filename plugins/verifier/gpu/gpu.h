@@ -9,7 +9,7 @@
 #include "expected/sample.h"
 
 struct gpu_config {
-   int64_t families;  /* input families a check or drawn case */
+   int64_t families; /* input families a check or drawn case */
    int64_t bench_families;
    int64_t pool;      /* seeds a bench case is drawn from */
    uint64_t budget;   /* for evaluating one output, nanoseconds */
@@ -26,64 +26,67 @@ struct gpu {
    const rkb_kernel_api_t *kernel;
    const rkb_device_api_t *device;
    const rkb_random_api_t *random;
-   store_t *store;    /* expected values kept between runs, or NULL */
+   store_t *store; /* expected values kept between runs, or NULL */
 };
 
 /* The first thing found wrong, or nothing. */
 struct found {
-   char reason[48];   /* "" while nothing is wrong */
+   char reason[48]; /* "" while nothing is wrong */
    bool suspect;
    char message[448];
-   json_t *evidence;  /* owned object, or NULL */
+   json_t *evidence; /* owned object, or NULL */
 };
 
 /* What the runs showed besides right and wrong. */
 struct tally {
    uint32_t runs;
-   uint64_t judged;      /* output elements */
-   uint32_t not_judged;  /* outputs whose reference is too costly at that shape */
+   uint64_t judged;     /* output elements */
+   uint32_t not_judged; /* outputs whose reference is too costly at that shape */
    double worst_hard, worst_stat;
-   bool repeatable;      /* equal inputs gave equal bits */
+   bool repeatable; /* equal inputs gave equal bits */
 };
 
 struct candidate {
    rkb_job_t job;
    const rkb_item_t *item;
    const rkb_build_t *build;
-   bool transform;       /* the manifest's algorithm: transform */
+   bool transform; /* the manifest's algorithm: transform */
    rkb_session_t *session;
    bool module_loaded;
 };
 
 /* Runs the candidate on one case: several families, both placements, twice on the same scratch.  RKB_OK with found->reason
  * set ends the verification.  stream picks the values. */
-int verify_case(const struct gpu *me, struct candidate *candidate, const rkb_case_t *the_case, rkb_random_t *stream,
-                struct found *found, struct tally *tally, rkb_error_t *err);
+int verify_case(const struct gpu *me, struct candidate *candidate, const rkb_case_t *the_case,
+                rkb_random_t *stream, struct found *found, struct tally *tally, rkb_error_t *err);
 
 /* values.c: one set of inputs on both sides.  Made once for a family and used for both placements. */
 struct values {
    const rkb_case_t *the_case;
    const rkb_family_t *family;
    uint64_t seed;
-   bool pooled;          /* the seed comes from the store's pool: what is expected can be kept */
+   bool pooled; /* the seed comes from the store's pool: what is expected can be kept */
    rkb_inputs_t *inputs;
-   void **tensors;       /* one a tensor of the case; NULL for outputs */
-   sample_t *samples;    /* one a tensor; evaluated when the candidate has first finished with these inputs */
+   void **tensors;    /* one a tensor of the case; NULL for outputs */
+   sample_t *samples; /* one a tensor; evaluated when the candidate has first finished with these inputs */
 };
-int values_open(const struct gpu *me, const rkb_case_t *the_case, const rkb_family_t *family, uint64_t seed, bool pooled,
-                struct values *values, rkb_error_t *err);
+int values_open(const struct gpu *me, const rkb_case_t *the_case, const rkb_family_t *family, uint64_t seed,
+                bool pooled, struct values *values, rkb_error_t *err);
 void values_free(const struct gpu *me, struct values *values);
 /* Sends them to the device under a set's number. */
-int values_stage(const struct gpu *me, struct candidate *candidate, const struct values *values, uint32_t set, rkb_error_t *err);
+int values_stage(const struct gpu *me, struct candidate *candidate, const struct values *values, uint32_t set,
+                 rkb_error_t *err);
 
 /* outputs.c: reads back what instance wrote and judges it.  inputs_whole: compares every byte of the inputs; otherwise
  * some pages of large ones. */
-int outputs_judge(const struct gpu *me, struct candidate *candidate, struct values *values, uint32_t instance, bool inputs_whole,
-                  struct found *found, struct tally *tally, rkb_error_t *err);
+int outputs_judge(const struct gpu *me, struct candidate *candidate, struct values *values, uint32_t instance,
+                  bool inputs_whole, struct found *found, struct tally *tally, rkb_error_t *err);
 /* Runs instance once more on a set's values, which it has just run on: are the bits the same?  outcome says how that went. */
-int outputs_repeat(const struct gpu *me, struct candidate *candidate, const rkb_case_t *the_case, uint32_t instance, uint32_t set,
-                   rkb_run_outcome_t *outcome, struct tally *tally, rkb_error_t *err);
+int outputs_repeat(const struct gpu *me, struct candidate *candidate, const rkb_case_t *the_case,
+                   uint32_t instance, uint32_t set, rkb_run_outcome_t *outcome, struct tally *tally,
+                   rkb_error_t *err);
 
-void found_set(struct found *found, const char *reason, json_t *evidence, const char *fmt, ...) RKB_PRINTF(4, 5);
+void found_set(struct found *found, const char *reason, json_t *evidence, const char *fmt, ...)
+   RKB_PRINTF(4, 5);
 
 #endif

@@ -2,10 +2,14 @@
 #include "gpu.h"
 #include <stdlib.h>
 
-int values_open(const struct gpu *me, const rkb_case_t *c, const rkb_family_t *family, uint64_t seed, bool pooled, struct values *v,
-                rkb_error_t *err) {
-   *v = (struct values){.the_case = c, .family = family, .seed = seed, .pooled = pooled,
-                        .tensors = calloc(c->tensor_count, sizeof *v->tensors), .samples = calloc(c->tensor_count, sizeof *v->samples)};
+int values_open(const struct gpu *me, const rkb_case_t *c, const rkb_family_t *family, uint64_t seed,
+                bool pooled, struct values *v, rkb_error_t *err) {
+   *v = (struct values){.the_case = c,
+                        .family = family,
+                        .seed = seed,
+                        .pooled = pooled,
+                        .tensors = calloc(c->tensor_count, sizeof *v->tensors),
+                        .samples = calloc(c->tensor_count, sizeof *v->samples)};
    int status = v->tensors && v->samples ? me->task->inputs_open(me->host, c, family, seed, &v->inputs, err)
                                          : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    if (status == RKB_OK)
@@ -37,7 +41,8 @@ void values_free(const struct gpu *me, struct values *v) {
    *v = (struct values){0};
 }
 
-int values_stage(const struct gpu *me, struct candidate *candidate, const struct values *v, uint32_t set, rkb_error_t *err) {
+int values_stage(const struct gpu *me, struct candidate *candidate, const struct values *v, uint32_t set,
+                 rkb_error_t *err) {
    int status = RKB_OK;
    for (uint32_t t = 0; t < v->the_case->tensor_count && status == RKB_OK; t++) {
       uint64_t bytes = v->the_case->tensors[t].bytes;

@@ -16,16 +16,20 @@ void found_set(struct found *found, const char *reason, json_t *evidence, const 
 }
 
 /* What the driver or the canary says of a run. */
-static void explain_outcome(const rkb_run_outcome_t *o, const rkb_plan_t *plan, const rkb_case_t *c, const rkb_family_t *family,
-                            uint64_t seed, uint32_t placement, struct found *found) {
-   const char *where = placement == RKB_GUARD_HIGH ? "with each buffer ending at an unmapped page" : "with each buffer starting behind an unmapped page";
-   json_t *evidence = json_pack("{s:s, s:s, s:I, s:s}", "case", c->name, "family", family->name, "seed", (json_int_t)seed, "placement", where);
+static void explain_outcome(const rkb_run_outcome_t *o, const rkb_plan_t *plan, const rkb_case_t *c,
+                            const rkb_family_t *family, uint64_t seed, uint32_t placement,
+                            struct found *found) {
+   const char *where = placement == RKB_GUARD_HIGH ? "with each buffer ending at an unmapped page"
+                                                   : "with each buffer starting behind an unmapped page";
+   json_t *evidence = json_pack("{s:s, s:s, s:I, s:s}", "case", c->name, "family", family->name, "seed",
+                                (json_int_t)seed, "placement", where);
    if (o->outcome == RKB_RAN_TOO_LONG) {
       found_set(found, "sync.deadlock", evidence, "the plan still ran at the deadline on case %s", c->name);
    } else if (o->outcome == RKB_RAN_OVER_CANARY) {
       const char *name = plan->buffers[o->buffer].name;
       json_object_set_new(evidence, "buffer", json_string(name));
-      found_set(found, "memory.out_of_bounds", evidence, "bytes %s %s were overwritten, %llu bytes from its edge, on case %s",
+      found_set(found, "memory.out_of_bounds", evidence,
+                "bytes %s %s were overwritten, %llu bytes from its edge, on case %s",
                 o->before ? "before" : "behind", name, (unsigned long long)o->distance, c->name);
    } else {
       const char *reason = strstr(o->error_name, "MISALIGNED") ? "memory.misaligned" : "memory.out_of_bounds";
@@ -38,17 +42,20 @@ static int load(const struct gpu *me, struct candidate *candidate, struct found 
    rkb_finding_t finding = {0};
    if (candidate->module_loaded)
       return RKB_OK;
-   int status = me->device->module(candidate->session, 0, candidate->build->cubin, candidate->build->cubin_bytes, &finding, err);
+   int status = me->device->module(candidate->session, 0, candidate->build->cubin,
+                                   candidate->build->cubin_bytes, &finding, err);
    if (status == RKB_OK && finding.reason[0])
       found_set(found, finding.reason, NULL, "%s", finding.message);
    candidate->module_loaded = status == RKB_OK && !finding.reason[0];
    return status;
 }
 
-static int open_instances(const struct gpu *me, struct candidate *candidate, const rkb_plan_t *plan, struct found *found, rkb_error_t *err) {
+static int open_instances(const struct gpu *me, struct candidate *candidate, const rkb_plan_t *plan,
+                          struct found *found, rkb_error_t *err) {
    rkb_finding_t finding = {0};
    int status = load(me, candidate, found, err);
-   for (uint32_t placement = RKB_GUARD_LOW; placement <= RKB_GUARD_HIGH && status == RKB_OK && !found->reason[0]; placement++) {
+   for (uint32_t placement = RKB_GUARD_LOW;
+        placement <= RKB_GUARD_HIGH && status == RKB_OK && !found->reason[0]; placement++) {
       status = me->device->instance(candidate->session, placement, 0, placement, plan, &finding, err);
       if (status == RKB_OK && finding.reason[0])
          found_set(found, finding.reason, NULL, "%s", finding.message);
@@ -58,18 +65,21 @@ static int open_instances(const struct gpu *me, struct candidate *candidate, con
 
 /* One placement, which is also its instance's number: run on a first set of values, judge; run on a second set without
  * reloading anything, judge again. */
-static int verify_placement(const struct gpu *me, struct candidate *candidate, const rkb_plan_t *plan, struct values *values,
-                            uint32_t placement, bool first_family, struct found *found, struct tally *tally, rkb_error_t *err) {
+static int verify_placement(const struct gpu *me, struct candidate *candidate, const rkb_plan_t *plan,
+                            struct values *values, uint32_t placement, bool first_family, struct found *found,
+                            struct tally *tally, rkb_error_t *err) {
    rkb_run_outcome_t outcome = {0};
    bool last = placement == RKB_GUARD_HIGH && first_family;
    int status = RKB_OK;
    for (uint32_t set = 0; set < 2 && status == RKB_OK && (!found->reason[0] || found->suspect); set++) {
-      status = me->device->run(candidate->session, placement, set, (uint32_t)(me->config->deadline / 1000000), &outcome, err);
+      status = me->device->run(candidate->session, placement, set, (uint32_t)(me->config->deadline / 1000000),
+                               &outcome, err);
       if (status != RKB_OK)
          return status;
       tally->runs++;
       if (outcome.outcome != RKB_RAN_WELL) {
-         explain_outcome(&outcome, plan, values[set].the_case, values[set].family, values[set].seed, placement, found);
+         explain_outcome(&outcome, plan, values[set].the_case, values[set].family, values[set].seed,
+                         placement, found);
          return RKB_OK; /* after a fault the worker is gone, and with it the instance */
       }
       status = outputs_judge(me, candidate, &values[set], placement, last && set == 1, found, tally, err);
@@ -81,8 +91,9 @@ static int verify_placement(const struct gpu *me, struct candidate *candidate, c
    return status;
 }
 
-static int verify_family(const struct gpu *me, struct candidate *candidate, const rkb_case_t *c, const rkb_plan_t *plan,
-                         uint32_t number, const uint64_t *seeds, bool pooled, struct found *found, struct tally *tally, rkb_error_t *err) {
+static int verify_family(const struct gpu *me, struct candidate *candidate, const rkb_case_t *c,
+                         const rkb_plan_t *plan, uint32_t number, const uint64_t *seeds, bool pooled,
+                         struct found *found, struct tally *tally, rkb_error_t *err) {
    const rkb_family_t *family = me->task->family_at(me->host, c, number);
    struct values values[2] = {{0}, {0}};
    rkb_error_t ignored;
@@ -92,7 +103,8 @@ static int verify_family(const struct gpu *me, struct candidate *candidate, cons
       if (status == RKB_OK)
          status = values_stage(me, candidate, &values[set], set, err);
    }
-   for (uint32_t placement = RKB_GUARD_LOW; placement <= RKB_GUARD_HIGH && status == RKB_OK && !found->reason[0]; placement++)
+   for (uint32_t placement = RKB_GUARD_LOW;
+        placement <= RKB_GUARD_HIGH && status == RKB_OK && !found->reason[0]; placement++)
       status = verify_placement(me, candidate, plan, values, placement, number == 0, found, tally, err);
    for (uint32_t set = 0; set < 2; set++) {
       if (!found->reason[0] && status == RKB_OK)
@@ -104,38 +116,45 @@ static int verify_family(const struct gpu *me, struct candidate *candidate, cons
 
 /* Two different seeds: from the pool, where what is expected may be known already, or fresh ones. */
 static bool draw_seeds(const struct gpu *me, const rkb_case_t *c, rkb_random_t *stream, uint64_t *seeds) {
-   uint64_t pool = (uint64_t)me->config->pool, first = me->random->below(stream, pool), step = 1 + me->random->below(stream, pool - 1);
+   uint64_t pool = (uint64_t)me->config->pool, first = me->random->below(stream, pool),
+            step = 1 + me->random->below(stream, pool - 1);
    bool pooled = me->store && c->kind != RKB_CASE_DRAWN;
    for (uint32_t set = 0; set < 2; set++)
-      seeds[set] = pooled ? store_seed(me->store, c->name, (first + set * step) % pool) : me->random->next(stream) >> 1;
+      seeds[set] =
+         pooled ? store_seed(me->store, c->name, (first + set * step) % pool) : me->random->next(stream) >> 1;
    return pooled;
 }
 
 /* Values of a gigabyte take seconds to make and to move: there one family has to do. */
 #define HUGE_BYTES 1e9
 
-int verify_case(const struct gpu *me, struct candidate *candidate, const rkb_case_t *c, rkb_random_t *stream, struct found *found,
-                struct tally *tally, rkb_error_t *err) {
+int verify_case(const struct gpu *me, struct candidate *candidate, const rkb_case_t *c, rkb_random_t *stream,
+                struct found *found, struct tally *tally, rkb_error_t *err) {
    rkb_finding_t finding = {0};
    rkb_plan_t *plan = NULL;
    rkb_error_t ignored;
    uint64_t seeds[2];
-   uint32_t families = (uint32_t)(c->bytes > HUGE_BYTES ? 1 : c->kind == RKB_CASE_BENCH ? me->config->bench_families : me->config->families);
-   int status = me->kernel->plan(me->host, candidate->job, candidate->item, candidate->build, c, &plan, &finding, err);
+   uint32_t families = (uint32_t)(c->bytes > HUGE_BYTES       ? 1
+                                  : c->kind == RKB_CASE_BENCH ? me->config->bench_families
+                                                              : me->config->families);
+   int status =
+      me->kernel->plan(me->host, candidate->job, candidate->item, candidate->build, c, &plan, &finding, err);
    if (status == RKB_OK && !plan) {
       found_set(found, finding.reason, NULL, "%s (case %s)", finding.message, c->name);
       return RKB_OK;
    }
    if (status == RKB_OK)
       status = open_instances(me, candidate, plan, found, err);
-   for (uint32_t f = 0; status == RKB_OK && !found->reason[0] && f < families && me->task->family_at(me->host, c, f); f++) {
+   for (uint32_t f = 0;
+        status == RKB_OK && !found->reason[0] && f < families && me->task->family_at(me->host, c, f); f++) {
       bool pooled = draw_seeds(me, c, stream, seeds);
       if (me->host->job_cancelled(me->host, candidate->job))
          status = rkb_fail(err, RKB_ERR_CANCELLED, "cancelled");
       else
          status = verify_family(me, candidate, c, plan, f, seeds, pooled, found, tally, err);
    }
-   for (uint32_t placement = RKB_GUARD_LOW; placement <= RKB_GUARD_HIGH && status == RKB_OK && !found->reason[0]; placement++)
+   for (uint32_t placement = RKB_GUARD_LOW;
+        placement <= RKB_GUARD_HIGH && status == RKB_OK && !found->reason[0]; placement++)
       me->device->drop_instance(candidate->session, placement, &ignored);
    me->kernel->plan_free(plan);
    return status;

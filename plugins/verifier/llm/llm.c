@@ -58,21 +58,27 @@ typedef struct hearing {
    vote_t votes[MOST_VOTES];
    const char *models[MOST_VOTES];
    uint32_t count;
-   uint32_t unheard;        /* no reply, or none that is an answer */
+   uint32_t unheard; /* no reply, or none that is an answer */
    double worth_usd;
    bool over_budget;
-   char trouble[300];       /* of the last that could not be asked */
+   char trouble[300]; /* of the last that could not be asked */
 } hearing_t;
 
-static int hear(const verifier_t *me, context_t *context, const choice_model_t *model, uint32_t child, hearing_t *hearing, rkb_error_t *err) {
+static int hear(const verifier_t *me, context_t *context, const choice_model_t *model, uint32_t child,
+                hearing_t *hearing, rkb_error_t *err) {
    const rkb_prompt_t *const prompts[] = {&me->config->compile, &me->config->memory, &me->config->numbers};
    rkb_filled_prompt_t *filled = NULL;
    rkb_llm_answer_t *answer = NULL;
    int status = context_fill(context, prompts[me->judge], child, &filled, err);
    if (status != RKB_OK)
       return status;
-   rkb_llm_question_t question = {.size = sizeof question, .child = child, .model = model->model, .system = filled->system,
-                                  .user = filled->user, .provenance = filled->provenance, .temperature = model->temperature,
+   rkb_llm_question_t question = {.size = sizeof question,
+                                  .child = child,
+                                  .model = model->model,
+                                  .system = filled->system,
+                                  .user = filled->user,
+                                  .provenance = filled->provenance,
+                                  .temperature = model->temperature,
                                   .most_output_tokens = model->max_output_tokens};
    status = me->llm->ask(me->host, context->job, &question, &answer, err);
    if (status == RKB_OK && answer->outcome == RKB_LLM_CANCELLED) {
@@ -95,16 +101,18 @@ static int hear(const verifier_t *me, context_t *context, const choice_model_t *
    return status;
 }
 
-static char *evidence_of(const verifier_t *me, const hearing_t *hearing, const vote_result_t *result, const char *source) {
+static char *evidence_of(const verifier_t *me, const hearing_t *hearing, const vote_result_t *result,
+                         const char *source) {
    const vote_t *speaker = &hearing->votes[result->speaker];
    static const char *const names[] = {"unsure", "right", "wrong"};
    json_t *votes = json_array();
    for (uint32_t i = 0; i < hearing->count; i++)
       json_array_append_new(votes, json_pack("{s:s, s:s, s:f, s:s}", "model", hearing->models[i], "verdict",
-                                             names[hearing->votes[i].verdict], "confidence", hearing->votes[i].confidence, "why",
-                                             hearing->votes[i].why));
-   json_t *root = json_pack("{s:s, s:f, s:f, s:f, s:o}", "judge", JUDGES[me->judge], "confidence", result->confidence, "share",
-                            result->share, "cost_usd", hearing->worth_usd, "votes", votes);
+                                             names[hearing->votes[i].verdict], "confidence",
+                                             hearing->votes[i].confidence, "why", hearing->votes[i].why));
+   json_t *root =
+      json_pack("{s:s, s:f, s:f, s:f, s:o}", "judge", JUDGES[me->judge], "confidence", result->confidence,
+                "share", result->share, "cost_usd", hearing->worth_usd, "votes", votes);
    if (root && result->verdict != VOTE_ABSTAINS && speaker->line[0]) {
       json_object_set_new(root, "quoted", json_string(speaker->line));
       json_object_set_new(root, "line", json_integer(vote_line(source, speaker->line)));
@@ -114,8 +122,10 @@ static char *evidence_of(const verifier_t *me, const hearing_t *hearing, const v
    return text;
 }
 
-static int give_verdict(const verifier_t *me, rkb_job_t job, const hearing_t *hearing, const char *source, rkb_error_t *err) {
-   vote_result_t result = vote_count(hearing->votes, hearing->count, strcmp(me->config->vote, "weighted") == 0, me->config->least_confidence);
+static int give_verdict(const verifier_t *me, rkb_job_t job, const hearing_t *hearing, const char *source,
+                        rkb_error_t *err) {
+   vote_result_t result = vote_count(hearing->votes, hearing->count,
+                                     strcmp(me->config->vote, "weighted") == 0, me->config->least_confidence);
    const vote_t *speaker = &hearing->votes[result.speaker];
    char *evidence = evidence_of(me, hearing, &result, source), message[420];
    const char *standing = RKB_UNKNOWN, *reason = "judge.abstained";
@@ -128,12 +138,14 @@ static int give_verdict(const verifier_t *me, rkb_job_t job, const hearing_t *he
    } else if (result.verdict == VOTE_WRONG) {
       standing = RKB_REJECT;
       reason = WRONG[me->judge];
-      snprintf(message, sizeof message, "%u of %u say it is wrong: %.300s", result.wrong, hearing->count, speaker->why);
+      snprintf(message, sizeof message, "%u of %u say it is wrong: %.300s", result.wrong, hearing->count,
+               speaker->why);
    } else if (hearing->unheard == hearing->count) {
       reason = hearing->over_budget ? "limit.budget" : "tool.model";
       snprintf(message, sizeof message, "nobody gave a verdict; %.280s", hearing->trouble);
    } else {
-      snprintf(message, sizeof message, "%u right, %u wrong, %u unsure or silent: no verdict", result.right, result.wrong, result.abstained);
+      snprintf(message, sizeof message, "%u right, %u wrong, %u unsure or silent: no verdict", result.right,
+               result.wrong, result.abstained);
    }
    int status = rkb_emit_verdict_full(me->host, job, standing, reason, message, evidence, NULL);
    free(evidence);
@@ -173,37 +185,72 @@ static const char *const SLOTS[] = {"task", "contract", "device", "kernel", NULL
 
 static const rkb_option_t model_options[] = {CHOICE_OPTIONS};
 
-#define PROMPT(member) \
-   {.name = #member, .type = RKB_OPT_PROMPT, .offset = offsetof(verifier_config_t, member), .fallback = "prompts/judge_" #member ".md", \
-    .choices = SLOTS, .help = "The prompt's file for the judge of that name; slots task, contract, device, kernel."}
+#define PROMPT(member)                                                                                       \
+   {                                                                                                         \
+      .name = #member, .type = RKB_OPT_PROMPT, .offset = offsetof(verifier_config_t, member),                \
+      .fallback = "prompts/judge_" #member ".md", .choices = SLOTS,                                          \
+      .help = "The prompt's file for the judge of that name; slots task, contract, device, kernel."          \
+   }
 
 static const rkb_option_t options[] = {
-   {.name = "judge", .type = RKB_OPT_ENUM, .flags = RKB_OPT_REQUIRED, .offset = offsetof(verifier_config_t, judge), .choices = JUDGES,
-    .help = "What is judged: whether it compiles, whether it uses memory rightly, whether its numbers are right."},
+   {.name = "judge",
+    .type = RKB_OPT_ENUM,
+    .flags = RKB_OPT_REQUIRED,
+    .offset = offsetof(verifier_config_t, judge),
+    .choices = JUDGES,
+    .help =
+       "What is judged: whether it compiles, whether it uses memory rightly, whether its numbers are right."},
    PROMPT(compile),
    PROMPT(memory),
    PROMPT(numbers),
-   {.name = "models", .type = RKB_OPT_TABLES, .flags = RKB_OPT_REQUIRED, .offset = offsetof(verifier_config_t, models),
-    .members = model_options, .member_count = sizeof model_options / sizeof model_options[0], .member_size = sizeof(choice_model_t),
+   {.name = "models",
+    .type = RKB_OPT_TABLES,
+    .flags = RKB_OPT_REQUIRED,
+    .offset = offsetof(verifier_config_t, models),
+    .members = model_options,
+    .member_count = sizeof model_options / sizeof model_options[0],
+    .member_size = sizeof(choice_model_t),
     .help = "The judges: every model is asked, and votes with its weight."},
-   {.name = "votes", .type = RKB_OPT_INT, .offset = offsetof(verifier_config_t, votes), .fallback = "1", .min = 1, .max = 8,
+   {.name = "votes",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(verifier_config_t, votes),
+    .fallback = "1",
+    .min = 1,
+    .max = 8,
     .help = "How often each model is asked."},
-   {.name = "vote", .type = RKB_OPT_ENUM, .offset = offsetof(verifier_config_t, vote), .fallback = "majority",
-    .choices = (const char *const[]){"majority", "weighted", NULL}, .help = "Heads are counted, or weight times confidence."},
-   {.name = "least_confidence", .type = RKB_OPT_REAL, .offset = offsetof(verifier_config_t, least_confidence), .fallback = "0.5", .min = 0,
-    .max = 1, .help = "A vote with less confidence is an abstention."},
+   {.name = "vote",
+    .type = RKB_OPT_ENUM,
+    .offset = offsetof(verifier_config_t, vote),
+    .fallback = "majority",
+    .choices = (const char *const[]){"majority", "weighted", NULL},
+    .help = "Heads are counted, or weight times confidence."},
+   {.name = "least_confidence",
+    .type = RKB_OPT_REAL,
+    .offset = offsetof(verifier_config_t, least_confidence),
+    .fallback = "0.5",
+    .min = 0,
+    .max = 1,
+    .help = "A vote with less confidence is an abstention."},
 };
 
 static const rkb_stage_t verifier = {
-   .size = sizeof(rkb_stage_t), .kind = RKB_VERIFIER, .flags = RKB_STAGE_WAITS,
-   .id = "rkb.verifier.llm", .summary = "What language models think of a kernel, by vote; executes nothing.",
+   .size = sizeof(rkb_stage_t),
+   .kind = RKB_VERIFIER,
+   .flags = RKB_STAGE_WAITS,
+   .id = "rkb.verifier.llm",
+   .summary = "What language models think of a kernel, by vote; executes nothing.",
    .accepts = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
    .emits = (const char *const[]){RKB_ITEM_VERDICT, NULL},
-   RKB_OPTIONS(options), .config_size = sizeof(verifier_config_t),
-   .create = verifier_create, .run = verifier_run, .destroy = verifier_destroy,
+   RKB_OPTIONS(options),
+   .config_size = sizeof(verifier_config_t),
+   .create = verifier_create,
+   .run = verifier_run,
+   .destroy = verifier_destroy,
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
-   RKB_PLUGIN_HEAD, .name = "verifier.llm", .version = "0.1.0",
+   RKB_PLUGIN_HEAD,
+   .name = "verifier.llm",
+   .version = "0.1.0",
    .stages = (const rkb_stage_t *const[]){&verifier, NULL},
 };

@@ -37,7 +37,8 @@ static void report_parted(machine_warp_t *warp, uint32_t barrier) {
       if (warp->fragments[n].waiting && warp->fragments[n].barrier == barrier) {
          warp->pc = warp->fragments[n].pc;
          uint32_t absent = warp->alive & ~warp->fragments[n].mask;
-         machine_find(warp, RKB_MACHINE_REJECT, "sync.barrier", (uint32_t)__builtin_ctz(warp->fragments[n].mask),
+         machine_find(warp, RKB_MACHINE_REJECT, "sync.barrier",
+                      (uint32_t)__builtin_ctz(warp->fragments[n].mask),
                       "lane %d of this warp does not come to the barrier that these lanes wait at",
                       __builtin_ctz(absent ? absent : 1));
          return;
@@ -59,12 +60,16 @@ static void check_places(machine_block_t *block, uint32_t barrier) {
       const machine_instruction_t *i = &warp->program->code[f->pc];
       if (first == PTX_NONE) {
          first = f->pc;
-      } else if (first != f->pc && !(i->flags & FLAG_INLINE) && (i->flags & FLAG_ALIGNED) && !f->barrier_threads) {
+      } else if (first != f->pc && !(i->flags & FLAG_INLINE) && (i->flags & FLAG_ALIGNED) &&
+                 !f->barrier_threads) {
          warp->pc = f->pc;
-         machine_find(warp, RKB_MACHINE_REJECT, "sync.barrier", (uint32_t)__builtin_ctz(f->mask),
-                      "warp %u waits at this barrier while another warp of the block waits at a different one (PTX line %u)", w,
-                      warp->program->module->functions[warp->program->code[first].function]
-                         .statements[warp->program->code[first].statement].place.ptx_line);
+         machine_find(
+            warp, RKB_MACHINE_REJECT, "sync.barrier", (uint32_t)__builtin_ctz(f->mask),
+            "warp %u waits at this barrier while another warp of the block waits at a different one (PTX line %u)",
+            w,
+            warp->program->module->functions[warp->program->code[first].function]
+               .statements[warp->program->code[first].statement]
+               .place.ptx_line);
       }
    }
 }
@@ -82,11 +87,13 @@ static void reduce(machine_block_t *block, uint32_t barrier) {
             if (!f->waiting || f->barrier != barrier || i->operation < BARRIER_COUNT)
                continue;
             if (pass == 0) {
-               uint32_t p = *(uint32_t *)(warp->registers + i->c) ^ (i->flags & FLAG_NEGATED_C ? FULL_MASK : 0);
+               uint32_t p =
+                  *(uint32_t *)(warp->registers + i->c) ^ (i->flags & FLAG_NEGATED_C ? FULL_MASK : 0);
                uint32_t undefined = f->mask & ~warp->defined[i->ci];
                if (undefined) {
                   warp->pc = f->pc;
-                  machine_find(warp, RKB_MACHINE_REJECT, "memory.uninitialised", (uint32_t)__builtin_ctz(undefined),
+                  machine_find(warp, RKB_MACHINE_REJECT, "memory.uninitialised",
+                               (uint32_t)__builtin_ctz(undefined),
                                "a barrier reduces a predicate that was never given a value");
                }
                count += (uint32_t)__builtin_popcount(p & f->mask);
@@ -163,7 +170,8 @@ bool machine_barriers_release(machine_block_t *block) {
          here += lane_count(lanes);
          warps += lanes != 0;
          for (uint32_t n = 0; n < warp->fragment_count; n++)
-            if (warp->fragments[n].waiting && warp->fragments[n].barrier == barrier && warp->fragments[n].barrier_threads) {
+            if (warp->fragments[n].waiting && warp->fragments[n].barrier == barrier &&
+                warp->fragments[n].barrier_threads) {
                expected = warp->fragments[n].barrier_threads;
                counted = true;
             }

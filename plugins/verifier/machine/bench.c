@@ -18,7 +18,8 @@ struct counted {
    uint32_t room;
 };
 
-static int add_launches(struct counted *counted, const rkb_machine_report_t *report, uint32_t case_index, rkb_error_t *err) {
+static int add_launches(struct counted *counted, const rkb_machine_report_t *report, uint32_t case_index,
+                        rkb_error_t *err) {
    uint32_t count = counted->head.launch_count + report->launch_count;
    rkb_launch_counters_t *larger = realloc(counted->launches, (count + 1) * sizeof *larger);
    if (!larger)
@@ -51,8 +52,8 @@ static void release(const rkb_plan_t *plan, rkb_machine_buffer_t *buffers) {
  * hold it are mapped again and again. */
 #define PIECE_BYTES (1u << 20)
 
-static int fill_repeated(const struct verifier *me, const rkb_inputs_t *inputs, const rkb_plan_buffer_t *buffer, char *data,
-                         rkb_error_t *err) {
+static int fill_repeated(const struct verifier *me, const rkb_inputs_t *inputs,
+                         const rkb_plan_buffer_t *buffer, char *data, rkb_error_t *err) {
    if (buffer->bytes <= PIECE_BYTES)
       return me->task->inputs_fill(inputs, buffer->tensor, 0, buffer->elements, data, err);
    const int file = memfd_create("piece", MFD_CLOEXEC);
@@ -64,22 +65,26 @@ static int fill_repeated(const struct verifier *me, const rkb_inputs_t *inputs, 
    int status = RKB_OK;
    for (uint64_t at = 0; at < buffer->bytes && status == RKB_OK; at += PIECE_BYTES) {
       const uint64_t bytes = buffer->bytes - at < PIECE_BYTES ? buffer->bytes - at : PIECE_BYTES;
-      if (mmap(data + at, bytes, PROT_READ | PROT_WRITE, at ? MAP_PRIVATE | MAP_FIXED : MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED)
+      if (mmap(data + at, bytes, PROT_READ | PROT_WRITE,
+               at ? MAP_PRIVATE | MAP_FIXED : MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED)
          status = rkb_fail(err, RKB_ERR_LIMIT, "no addresses for %s", buffer->name);
       else if (at == 0)
-         status = me->task->inputs_fill(inputs, buffer->tensor, 0, PIECE_BYTES * buffer->elements / buffer->bytes, data, err);
+         status = me->task->inputs_fill(inputs, buffer->tensor, 0,
+                                        PIECE_BYTES * buffer->elements / buffer->bytes, data, err);
    }
    close(file);
    return status;
 }
 
-static int make_buffers(const struct verifier *me, const rkb_case_t *the_case, const rkb_plan_t *plan, const struct outcome *outcome,
-                        rkb_machine_buffer_t *buffers, rkb_error_t *err) {
+static int make_buffers(const struct verifier *me, const rkb_case_t *the_case, const rkb_plan_t *plan,
+                        const struct outcome *outcome, rkb_machine_buffer_t *buffers, rkb_error_t *err) {
    rkb_inputs_t *inputs = NULL;
-   int status = me->task->inputs_open(me->host, the_case, me->task->family_at(me->host, the_case, 0), 1, &inputs, err);
+   int status =
+      me->task->inputs_open(me->host, the_case, me->task->family_at(me->host, the_case, 0), 1, &inputs, err);
    for (uint32_t n = 0; n < plan->buffer_count && status == RKB_OK; n++) {
       const rkb_plan_buffer_t *buffer = &plan->buffers[n];
-      void *data = mmap(NULL, buffer->bytes + 64, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      void *data = mmap(NULL, buffer->bytes + 64, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (data == MAP_FAILED)
          return rkb_fail(err, RKB_ERR_LIMIT, "no addresses for %s", buffer->name);
       buffers[n] = (rkb_machine_buffer_t){data, true};
@@ -92,20 +97,25 @@ static int make_buffers(const struct verifier *me, const rkb_case_t *the_case, c
    return status;
 }
 
-static int count_case(const struct verifier *me, struct candidate *candidate, const rkb_case_t *the_case, uint32_t case_index,
-                      const struct outcome *outcome, struct counted *counted, rkb_error_t *err) {
+static int count_case(const struct verifier *me, struct candidate *candidate, const rkb_case_t *the_case,
+                      uint32_t case_index, const struct outcome *outcome, struct counted *counted,
+                      rkb_error_t *err) {
    rkb_plan_t *plan = NULL;
    rkb_finding_t finding = {0};
    rkb_machine_t *machine = NULL;
    rkb_machine_buffer_t *buffers = NULL;
-   int status = me->kernel->plan(me->host, candidate->job, candidate->item, candidate->build, the_case, &plan, &finding, err);
+   int status = me->kernel->plan(me->host, candidate->job, candidate->item, candidate->build, the_case, &plan,
+                                 &finding, err);
    if (status != RKB_OK || !plan)
       return status;
-   rkb_machine_options_t options = {.counts_only = true, .sample = (uint32_t)me->config->bench_blocks,
-                                    .sample_instructions = SAMPLE_INSTRUCTIONS, .memory_bytes = me->config->memory,
+   rkb_machine_options_t options = {.counts_only = true,
+                                    .sample = (uint32_t)me->config->bench_blocks,
+                                    .sample_instructions = SAMPLE_INSTRUCTIONS,
+                                    .memory_bytes = me->config->memory,
                                     .thread_instructions = candidate->budget};
    buffers = calloc(plan->buffer_count + 1, sizeof *buffers);
-   status = buffers ? make_buffers(me, the_case, plan, outcome, buffers, err) : rkb_fail(err, RKB_ERR_NOMEM, "no memory for buffers");
+   status = buffers ? make_buffers(me, the_case, plan, outcome, buffers, err)
+                    : rkb_fail(err, RKB_ERR_NOMEM, "no memory for buffers");
    if (status == RKB_OK)
       status = rkb_machine_open(candidate->module, plan, &options, &machine, err);
    if (status == RKB_OK)
@@ -113,7 +123,8 @@ static int count_case(const struct verifier *me, struct candidate *candidate, co
    if (status == RKB_OK) {
       rkb_machine_report_t report;
       rkb_machine_report(machine, &report);
-      candidate->budget -= report.thread_instructions < candidate->budget ? report.thread_instructions : candidate->budget;
+      candidate->budget -=
+         report.thread_instructions < candidate->budget ? report.thread_instructions : candidate->budget;
       status = report.finding_count ? RKB_ERR_LIMIT : add_launches(counted, &report, case_index, err);
    }
    rkb_machine_close(machine);
@@ -122,21 +133,25 @@ static int count_case(const struct verifier *me, struct candidate *candidate, co
    return status;
 }
 
-static int hand_over(const struct verifier *me, rkb_job_t job, const struct counted *counted, rkb_error_t *err) {
+static int hand_over(const struct verifier *me, rkb_job_t job, const struct counted *counted,
+                     rkb_error_t *err) {
    size_t bytes = sizeof counted->head + counted->head.launch_count * sizeof *counted->launches;
    char *blob = malloc(bytes);
    if (!blob)
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for counters");
    memcpy(blob, &counted->head, sizeof counted->head);
    if (counted->head.launch_count)
-      memcpy(blob + sizeof counted->head, counted->launches, counted->head.launch_count * sizeof *counted->launches);
+      memcpy(blob + sizeof counted->head, counted->launches,
+             counted->head.launch_count * sizeof *counted->launches);
    int status = me->kernel->note_set(me->host, job, RKB_NOTE_COUNTERS, blob, bytes);
    free(blob);
    return status == RKB_OK ? RKB_OK : rkb_fail(err, status, "the counters could not be kept");
 }
 
-int bench_counts(const struct verifier *me, struct candidate *candidate, struct outcome *outcome, rkb_error_t *err) {
-   struct counted counted = {.head = {.size = sizeof(rkb_counters_t), .launch_size = sizeof(rkb_launch_counters_t)}};
+int bench_counts(const struct verifier *me, struct candidate *candidate, struct outcome *outcome,
+                 rkb_error_t *err) {
+   struct counted counted = {
+      .head = {.size = sizeof(rkb_counters_t), .launch_size = sizeof(rkb_launch_counters_t)}};
    int status = RKB_OK;
    for (uint32_t n = 0; status == RKB_OK; n++) {
       const rkb_case_t *the_case = me->task->case_at(me->host, RKB_CASE_BENCH, n);
@@ -145,7 +160,10 @@ int bench_counts(const struct verifier *me, struct candidate *candidate, struct 
       status = count_case(me, candidate, the_case, n, outcome, &counted, err);
       if (status == RKB_ERR_LIMIT) {
          char text[256];
-         snprintf(text, sizeof text, "case %s: its blocks could not be executed within memory and budget, nothing was counted there", the_case->name);
+         snprintf(
+            text, sizeof text,
+            "case %s: its blocks could not be executed within memory and budget, nothing was counted there",
+            the_case->name);
          json_array_append_new(outcome->not_run, json_string(text));
          status = RKB_OK;
       }

@@ -12,13 +12,13 @@
 typedef struct graph {
    machine_program_t *program;
    const uint32_t *targets;
-   uint32_t *block_of;      /* by instruction */
+   uint32_t *block_of; /* by instruction */
    uint32_t **successors;
    uint32_t *successor_count;
    uint32_t *order, *position; /* post-order and its inverse */
    uint32_t order_count;
    uint32_t *dominator;
-   uint32_t *depth;         /* loops around a block */
+   uint32_t *depth; /* loops around a block */
    uint32_t *stack, *next;
 } graph_t;
 
@@ -30,7 +30,8 @@ static void mark_starts(graph_t *graph) {
    machine_program_t *program = graph->program;
    for (uint32_t n = 0; n < program->count; n++) {
       machine_instruction_t *i = &program->code[n];
-      if (n == 0 || (n && ends_block(&program->code[n - 1])) || (n && program->code[n - 1].function != i->function))
+      if (n == 0 || (n && ends_block(&program->code[n - 1])) ||
+          (n && program->code[n - 1].function != i->function))
          i->block_start = true;
       if (i->kind == MACHINE_BRANCH || i->kind == MACHINE_CALL)
          program->code[i->target].block_start = true;
@@ -77,8 +78,9 @@ static bool connect(graph_t *graph) {
       if (!list)
          return false;
       uint32_t count = 0;
-      bool falls = (i->kind != MACHINE_BRANCH && i->kind != MACHINE_BRANCH_INDEX && i->kind != MACHINE_RETURN &&
-                    i->kind != MACHINE_EXIT && i->kind != MACHINE_TRAP) || i->guard;
+      bool falls = (i->kind != MACHINE_BRANCH && i->kind != MACHINE_BRANCH_INDEX &&
+                    i->kind != MACHINE_RETURN && i->kind != MACHINE_EXIT && i->kind != MACHINE_TRAP) ||
+                   i->guard;
       if (falls && last + 1 < program->count && program->code[last + 1].function == i->function)
          list[count++] = graph->block_of[last + 1];
       if (i->kind == MACHINE_BRANCH)
@@ -161,7 +163,8 @@ static void find_dominators(graph_t *graph) {
             uint32_t to = graph->successors[block][k], before = graph->dominator[to];
             if (graph->position[to] >= graph->position[block])
                continue; /* a back edge says nothing about dominance in the first instance */
-            graph->dominator[to] = before == PTX_NONE || before == to ? block : common_dominator(graph, before, block);
+            graph->dominator[to] =
+               before == PTX_NONE || before == to ? block : common_dominator(graph, before, block);
             changed |= graph->dominator[to] != before;
          }
       }
@@ -221,7 +224,8 @@ static bool find_loops(graph_t *graph) {
    return true;
 }
 
-bool machine_control_flow(machine_program_t *program, const uint32_t *branch_targets, uint32_t branch_target_count) {
+bool machine_control_flow(machine_program_t *program, const uint32_t *branch_targets,
+                          uint32_t branch_target_count) {
    (void)branch_target_count;
    graph_t graph = {.program = program, .targets = branch_targets};
    bool done = false;

@@ -53,7 +53,8 @@ static void count_line(machine_warp_t *warp, bool store, uint64_t sectors, uint6
    struct machine_sectors *all = warp->run->sectors;
    const machine_instruction_t *i = &warp->program->code[warp->pc];
    const ptx_place_t *place = &warp->program->module->functions[i->function].statements[i->statement].place;
-   const uint32_t line = place->outer_line && place->outer_file != place->file ? place->outer_line : place->line;
+   const uint32_t line =
+      place->outer_line && place->outer_file != place->file ? place->outer_line : place->line;
    for (uint32_t n = 0; n <= all->line_count && n < MAX_LINES; n++) {
       rkb_line_counters_t *slot = &all->lines[n];
       if (n == all->line_count)
@@ -71,7 +72,9 @@ static void count_line(machine_warp_t *warp, bool store, uint64_t sectors, uint6
 static int by_waste(const void *a, const void *b) {
    const rkb_line_counters_t *x = a, *y = b;
    uint64_t p = x->sectors - x->least, q = y->sectors - y->least;
-   return p != q ? (p < q ? 1 : -1) : x->line != y->line ? (x->line < y->line ? -1 : 1) : (int)x->is_store - (int)y->is_store;
+   return p != q               ? (p < q ? 1 : -1)
+          : x->line != y->line ? (x->line < y->line ? -1 : 1)
+                               : (int)x->is_store - (int)y->is_store;
 }
 
 void machine_counters_end(machine_run_t *run, rkb_launch_counters_t *c, uint64_t executed) {
@@ -103,7 +106,8 @@ void machine_counters_end(machine_run_t *run, rkb_launch_counters_t *c, uint64_t
    }
 }
 
-static uint32_t count_sectors(machine_warp_t *warp, const uint64_t *address, uint32_t mask, uint32_t bytes, bool store) {
+static uint32_t count_sectors(machine_warp_t *warp, const uint64_t *address, uint32_t mask, uint32_t bytes,
+                              bool store) {
    uint64_t seen[LANES * 2];
    uint32_t count = 0;
    for (uint32_t l = 0; l < LANES; l++) {
@@ -162,7 +166,8 @@ static uint32_t count_wavefronts(const uint64_t *address, uint32_t mask, uint32_
    return most ? most : 1;
 }
 
-void machine_count_request(machine_warp_t *warp, const uint64_t address[LANES], uint32_t mask, uint32_t bytes, bool store) {
+void machine_count_request(machine_warp_t *warp, const uint64_t address[LANES], uint32_t mask, uint32_t bytes,
+                           bool store) {
    rkb_launch_counters_t *c = &warp->run->measured;
    if (!mask || !warp->run->sectors)
       return;

@@ -65,7 +65,8 @@ static bool index_opcodes(decoder_t *decoder) {
 }
 
 const machine_opcode_t *decode_lookup(const decoder_t *decoder, const char *key) {
-   for (uint32_t at = key_hash(key) % decoder->index_size; decoder->index[at]; at = (at + 1) % decoder->index_size)
+   for (uint32_t at = key_hash(key) % decoder->index_size; decoder->index[at];
+        at = (at + 1) % decoder->index_size)
       if (strcmp(decoder->opcodes[decoder->index[at]].key, key) == 0)
          return &decoder->opcodes[decoder->index[at]];
    return NULL;
@@ -144,7 +145,8 @@ static bool decode_generic(decoder_t *decoder) {
       const char *modifier = decoder->modifiers[n];
       if (n && strcmp(modifier, "rn") == 0)
          continue;
-      if (n && (float_type || decoder->modifiers[0][0] == 's') && strcmp(modifier, "ftz") == 0) /* slct.ftz ends in its result's type */
+      /* slct.ftz ends in its result's type */
+      if (n && (float_type || decoder->modifiers[0][0] == 's') && strcmp(modifier, "ftz") == 0)
          i->flags |= FLAG_FTZ;
       else if (n && float_type && strcmp(modifier, "sat") == 0)
          i->flags |= FLAG_SAT;
@@ -166,7 +168,8 @@ static bool decode_generic(decoder_t *decoder) {
       const machine_opcode_t *careful = decode_lookup(decoder, key);
       if (careful)
          row = careful;
-      else if (i->rounding || (row && row->class != RKB_CLASS_F16 && row->class != RKB_CLASS_SPECIAL && (i->flags & FLAG_SAT)))
+      else if (i->rounding || (row && row->class != RKB_CLASS_F16 && row->class != RKB_CLASS_SPECIAL &&
+                               (i->flags & FLAG_SAT)))
          row = NULL;
       key[length] = '\0';
    }
@@ -175,7 +178,8 @@ static bool decode_generic(decoder_t *decoder) {
    if (!decode_use(decoder, row->key) || !decode_signature(decoder, row->signature))
       return false;
    const char *base = decoder->modifiers[0];
-   if (i->class == RKB_CLASS_F32 && (strcmp(base, "add") == 0 || strcmp(base, "sub") == 0 || strcmp(base, "fma") == 0) &&
+   if (i->class == RKB_CLASS_F32 &&
+       (strcmp(base, "add") == 0 || strcmp(base, "sub") == 0 || strcmp(base, "fma") == 0) &&
        adds_large(decoder))
       i->flags |= FLAG_ROUNDING_TRICK;
    return true;
@@ -192,7 +196,8 @@ static bool split_opcode(decoder_t *decoder) {
          stop++;
       if (decoder->modifier_count == MAX_MODIFIERS || (size_t)(stop - at) >= sizeof decoder->modifiers[0])
          return decode_unsupported(decoder, decoder->statement->opcode);
-      snprintf(decoder->modifiers[decoder->modifier_count++], sizeof decoder->modifiers[0], "%.*s", (int)(stop - at), at);
+      snprintf(decoder->modifiers[decoder->modifier_count++], sizeof decoder->modifiers[0], "%.*s",
+               (int)(stop - at), at);
       at = *stop ? stop + 1 : stop;
    }
    return true;
@@ -200,7 +205,8 @@ static bool split_opcode(decoder_t *decoder) {
 
 static machine_instruction_t *emit(decoder_t *decoder) {
    machine_program_t *program = decoder->program;
-   machine_instruction_t *i = decode_append(decoder, (void **)&program->code, &program->count, &decoder->code_room, sizeof *i);
+   machine_instruction_t *i =
+      decode_append(decoder, (void **)&program->code, &program->count, &decoder->code_room, sizeof *i);
    if (i)
       *i = decoder->instruction;
    return i;
@@ -241,8 +247,10 @@ static bool decode_statement(decoder_t *decoder, uint32_t n) {
    const ptx_statement_t *statement = &decoder->function->statements[n];
    decoder->statement = statement;
    decoder->operands = decoder->function->operands + statement->operand;
-   decoder->instruction = (machine_instruction_t){.statement = n, .function = (uint16_t)decoder->function_index,
-                                                  .run = decoder->none, .extra = decoder->program->extra_count};
+   decoder->instruction = (machine_instruction_t){.statement = n,
+                                                  .function = (uint16_t)decoder->function_index,
+                                                  .run = decoder->none,
+                                                  .extra = decoder->program->extra_count};
    if (statement->guard != PTX_NONE) {
       decoder->instruction.guard = decode_function_register(decoder, statement->guard).number;
       decoder->instruction.guard_negated = statement->guard_negated;
@@ -272,9 +280,12 @@ static bool decode_function(decoder_t *decoder, uint32_t index) {
    for (uint32_t n = 0; n < function->statement_count; n++)
       if (!decode_statement(decoder, n))
          return false;
-   decoder->instruction = (machine_instruction_t){
-      .kind = function->entry ? MACHINE_EXIT : MACHINE_RETURN, .class = RKB_CLASS_CONTROL, .run = decoder->none,
-      .function = (uint16_t)index, .statement = function->statement_count ? function->statement_count - 1 : 0};
+   decoder->instruction =
+      (machine_instruction_t){.kind = function->entry ? MACHINE_EXIT : MACHINE_RETURN,
+                              .class = RKB_CLASS_CONTROL,
+                              .run = decoder->none,
+                              .function = (uint16_t)index,
+                              .statement = function->statement_count ? function->statement_count - 1 : 0};
    if (!emit(decoder))
       return false;
    /* Statements and instructions correspond one to one: labels become instructions. */
@@ -355,7 +366,8 @@ static void lay_out_frames(decoder_t *decoder) {
 }
 
 static bool number_registers(decoder_t *decoder) {
-   if (!decode_add_register(decoder, PTX_B64, 8, "zero") || !decode_add_register(decoder, PTX_B64, 8, "nowhere"))
+   if (!decode_add_register(decoder, PTX_B64, 8, "zero") ||
+       !decode_add_register(decoder, PTX_B64, 8, "nowhere"))
       return false;
    decoder->program->registers[0].constant = true;
    for (uint32_t n = 0; n < decoder->order_count; n++) {
@@ -366,7 +378,11 @@ static bool number_registers(decoder_t *decoder) {
          uint32_t type = function->registers[r].type, bytes = ptx_type_bytes(type);
          if (bytes > 8)
             return decode_unsupported(decoder, "128-bit registers");
-         if (!decode_add_register(decoder, type, type == PTX_PRED ? 0 : bytes == 8 ? 8 : 4, function->registers[r].name))
+         if (!decode_add_register(decoder, type,
+                                  type == PTX_PRED ? 0
+                                  : bytes == 8     ? 8
+                                                   : 4,
+                                  function->registers[r].name))
             return false;
       }
    }
@@ -378,7 +394,8 @@ static void survey(machine_program_t *program) {
    program->shared_granule = program->global_granule = 4;
    for (uint32_t n = 0; n < program->count; n++) {
       const machine_instruction_t *i = &program->code[n];
-      if (!i->element_bytes || (i->class != RKB_CLASS_GLOBAL && i->class != RKB_CLASS_SHARED && i->class != RKB_CLASS_ATOMIC))
+      if (!i->element_bytes ||
+          (i->class != RKB_CLASS_GLOBAL && i->class != RKB_CLASS_SHARED && i->class != RKB_CLASS_ATOMIC))
          continue;
       if (i->space != PTX_GLOBAL && i->element_bytes < program->shared_granule)
          program->shared_granule = i->element_bytes;
@@ -430,11 +447,12 @@ static bool make(decoder_t *decoder, uint32_t entry) {
    survey(program);
    if (!list_constants(decoder))
       return false;
-   return machine_control_flow(program, decoder->targets, decoder->target_count) || decode_out_of_memory(decoder);
+   return machine_control_flow(program, decoder->targets, decoder->target_count) ||
+          decode_out_of_memory(decoder);
 }
 
-machine_program_t *machine_program_make(const ptx_module_t *module, uint32_t function, const uint64_t *variable_address,
-                                        uint32_t isa) {
+machine_program_t *machine_program_make(const ptx_module_t *module, uint32_t function,
+                                        const uint64_t *variable_address, uint32_t isa) {
    machine_program_t *program = calloc(1, sizeof *program);
    if (!program)
       return NULL;
@@ -443,7 +461,8 @@ machine_program_t *machine_program_make(const ptx_module_t *module, uint32_t fun
    program->name = program->entry->name;
    program->parameter_bytes = program->entry->parameter_bytes;
    decoder_t decoder = {.program = program, .module = module, .variable_address = variable_address};
-   decoder.opcodes = isa ? machine_opcodes_v3(&decoder.opcode_count) : machine_opcodes_portable(&decoder.opcode_count);
+   decoder.opcodes =
+      isa ? machine_opcodes_v3(&decoder.opcode_count) : machine_opcodes_portable(&decoder.opcode_count);
    make(&decoder, function);
    program->branch_targets = decoder.targets;
    free(decoder.function_pc);

@@ -10,20 +10,21 @@
 typedef struct decoder {
    machine_program_t *program;
    const ptx_module_t *module;
-   const uint64_t *variable_address;  /* global and const variables, by module index */
+   const uint64_t *variable_address; /* global and const variables, by module index */
    const machine_opcode_t *opcodes;
    uint32_t opcode_count;
-   uint16_t *index;                   /* hash of keys */
+   uint16_t *index; /* hash of keys */
    uint32_t index_size;
    machine_handler_t none;
-   uint32_t *function_pc, *function_registers, *function_frame; /* by module function; PTX_NONE: not reached */
-   uint32_t *order, order_count;      /* functions reached */
-   uint32_t *shared_offset;           /* by module variable */
+   /* by module function; PTX_NONE: not reached */
+   uint32_t *function_pc, *function_registers, *function_frame;
+   uint32_t *order, order_count; /* functions reached */
+   uint32_t *shared_offset;      /* by module variable */
    uint32_t code_room, extra_room, argument_room, target_room;
    uint32_t *constant_index, constant_slots;
-   uint32_t *targets, target_count;   /* of brx.idx: labels, then instructions */
-   uint8_t *definitions;              /* of each register of the function being decoded: 0, 1, 2 for more */
-   uint32_t *large;                   /* nonzero: its only definition is a constant of rounding size */
+   uint32_t *targets, target_count; /* of brx.idx: labels, then instructions */
+   uint8_t *definitions;            /* of each register of the function being decoded: 0, 1, 2 for more */
+   uint32_t *large;                 /* nonzero: its only definition is a constant of rounding size */
    /* The instruction being decoded */
    const ptx_function_t *function;
    uint32_t function_index;
@@ -34,21 +35,23 @@ typedef struct decoder {
    uint32_t modifier_count;
 } decoder_t;
 
-bool decode_unsupported(decoder_t *decoder, const char *what);  /* returns false */
-bool decode_out_of_memory(decoder_t *decoder);              /* returns false */
+bool decode_unsupported(decoder_t *decoder, const char *what); /* returns false */
+bool decode_out_of_memory(decoder_t *decoder);                 /* returns false */
 bool decode_modifier(const decoder_t *decoder, const char *name);
 /* The type named by the last (or, from the end, nth) type modifier; PTX_NO_TYPE. */
 uint32_t decode_type(const decoder_t *decoder, uint32_t nth_from_end);
 
 /* decode_operands.c.  append: growing arrays, doubled: the element to fill, or NULL. */
 void *decode_append(decoder_t *decoder, void **array, uint32_t *count, uint32_t *room, size_t size);
-machine_register_info_t *decode_add_register(decoder_t *decoder, uint32_t type, uint32_t bytes, const char *name);
+machine_register_info_t *decode_add_register(decoder_t *decoder, uint32_t type, uint32_t bytes,
+                                             const char *name);
 machine_slot_t decode_function_register(const decoder_t *decoder, uint32_t index);
 
 /* The register or constant that holds an operand.  letter as in opcodes.def. */
 bool decode_operand(decoder_t *decoder, const ptx_operand_t *operand, char letter, machine_slot_t *slot);
 bool decode_destination(decoder_t *decoder, const ptx_operand_t *operand, char letter, machine_slot_t *slot);
-bool decode_any(decoder_t *decoder, const ptx_operand_t *operand, bool destination, machine_slot_t *slot); /* by its own width */
+/* by its own width */
+bool decode_any(decoder_t *decoder, const ptx_operand_t *operand, bool destination, machine_slot_t *slot);
 bool decode_address(decoder_t *decoder, const ptx_operand_t *operand);
 bool decode_extra(decoder_t *decoder, machine_slot_t slot); /* appends to the instruction's extras */
 machine_slot_t decode_constant(decoder_t *decoder, uint64_t bits, uint32_t bytes); /* bytes 0: a predicate */
@@ -56,15 +59,16 @@ machine_slot_t decode_nowhere(const decoder_t *decoder, uint32_t bytes);
 const machine_opcode_t *decode_lookup(const decoder_t *decoder, const char *key);
 bool decode_use(decoder_t *decoder, const char *key); /* takes handler, kind and class of a row */
 void decode_place(machine_instruction_t *i, char which, machine_slot_t slot);
-uint32_t decode_declared_bytes(const decoder_t *decoder, const ptx_operand_t *operand); /* of a register; 0 if none */
+/* of a register; 0 if none */
+uint32_t decode_declared_bytes(const decoder_t *decoder, const ptx_operand_t *operand);
 
 enum decode_result { DECODE_GENERIC, DECODE_DONE, DECODE_FAILED };
 enum decode_result decode_form(decoder_t *decoder);
-enum decode_result decode_memory_operation(decoder_t *decoder, bool store);   /* decode_memory.c */
+enum decode_result decode_memory_operation(decoder_t *decoder, bool store); /* decode_memory.c */
 enum decode_result decode_atomic_operation(decoder_t *decoder, bool reduces);
 
-#define FAIL_UNLESS(condition) \
-   if (!(condition))           \
+#define FAIL_UNLESS(condition)                                                                               \
+   if (!(condition))                                                                                         \
    return DECODE_FAILED
 
 static inline enum decode_result decode_refuse(decoder_t *decoder) {

@@ -16,7 +16,8 @@ static enum decode_result move(decoder_t *decoder) {
       return decode_refuse(decoder);
    const ptx_operand_t *to = &decoder->operands[0], *from = &decoder->operands[1];
    machine_slot_t slot;
-   if (from->kind == PTX_OPERAND_SPECIAL && from->value >= PTX_SPECIAL_CLOCK && from->value <= PTX_SPECIAL_GLOBALTIMER_HI) {
+   if (from->kind == PTX_OPERAND_SPECIAL && from->value >= PTX_SPECIAL_CLOCK &&
+       from->value <= PTX_SPECIAL_GLOBALTIMER_HI) {
       FAIL_UNLESS(decode_use(decoder, "clock"));
       FAIL_UNLESS(decode_any(decoder, to, true, &slot) && decode_extra(decoder, slot));
       decoder->program->clocks = true;
@@ -27,11 +28,13 @@ static enum decode_result move(decoder_t *decoder) {
       return DECODE_GENERIC;
    const ptx_operand_t *list = packs ? from : to, *whole = packs ? to : from;
    uint32_t bytes = ptx_type_bytes(decode_type(decoder, 0));
-   if ((packs && unpacks) || list->count == 0 || list->count > 8 || bytes == 0 || bytes > 8 || bytes % list->count)
+   if ((packs && unpacks) || list->count == 0 || list->count > 8 || bytes == 0 || bytes > 8 ||
+       bytes % list->count)
       return decode_refuse(decoder);
    FAIL_UNLESS(decode_use(decoder, packs ? "mov.pack" : "mov.unpack"));
    char letter = bytes == 8 ? 'l' : 'w';
-   FAIL_UNLESS(packs ? decode_destination(decoder, whole, letter, &slot) : decode_operand(decoder, whole, letter, &slot));
+   FAIL_UNLESS(packs ? decode_destination(decoder, whole, letter, &slot)
+                     : decode_operand(decoder, whole, letter, &slot));
    FAIL_UNLESS(decode_extra(decoder, slot));
    i->elements = (uint8_t)list->count;
    i->element_bytes = (uint8_t)(bytes / list->count);
@@ -45,10 +48,13 @@ static enum decode_result move(decoder_t *decoder) {
 }
 
 static bool conversion_modifiers(decoder_t *decoder, bool *integral, bool *plain) {
-   static const struct { const char *name; uint8_t rounding; bool integral; } roundings[] = {
-      {"rn", ROUND_NEAREST, false}, {"rz", ROUND_ZERO, false}, {"rm", ROUND_DOWN, false}, {"rp", ROUND_UP, false},
-      {"rna", ROUND_AWAY, false}, {"rni", ROUND_NEAREST, true}, {"rzi", ROUND_ZERO, true}, {"rmi", ROUND_DOWN, true},
-      {"rpi", ROUND_UP, true}};
+   static const struct {
+      const char *name;
+      uint8_t rounding;
+      bool integral;
+   } roundings[] = {{"rn", ROUND_NEAREST, false}, {"rz", ROUND_ZERO, false},  {"rm", ROUND_DOWN, false},
+                    {"rp", ROUND_UP, false},      {"rna", ROUND_AWAY, false}, {"rni", ROUND_NEAREST, true},
+                    {"rzi", ROUND_ZERO, true},    {"rmi", ROUND_DOWN, true},  {"rpi", ROUND_UP, true}};
    machine_instruction_t *i = &decoder->instruction;
    uint16_t before = i->flags;
    *integral = false;
@@ -110,12 +116,15 @@ static enum decode_result conversion(decoder_t *decoder) {
    }
    uint32_t to_bytes = decode_declared_bytes(decoder, &decoder->operands[0]);
    uint32_t from_bytes = decode_declared_bytes(decoder, &decoder->operands[1]);
-   if (decode_operand_count(decoder) != 2 || !to_bytes || ((i->flags & FLAG_ABS) && (source != PTX_F32 || (type != PTX_F16 && type != PTX_BF16))) || type == PTX_F16X2 || type == PTX_BF16X2 ||
-       source == PTX_F16X2 || source == PTX_BF16X2 || type == PTX_PRED || source == PTX_PRED ||
-       to_bytes < ptx_type_bytes(type) || (from_bytes && from_bytes < ptx_type_bytes(source)))
+   if (decode_operand_count(decoder) != 2 || !to_bytes ||
+       ((i->flags & FLAG_ABS) && (source != PTX_F32 || (type != PTX_F16 && type != PTX_BF16))) ||
+       type == PTX_F16X2 || type == PTX_BF16X2 || source == PTX_F16X2 || source == PTX_BF16X2 ||
+       type == PTX_PRED || source == PTX_PRED || to_bytes < ptx_type_bytes(type) ||
+       (from_bytes && from_bytes < ptx_type_bytes(source)))
       return decode_refuse(decoder);
    char key[64];
-   snprintf(key, sizeof key, "cvt%s.%s.%s", i->flags & FLAG_SAT ? ".sat" : "", ptx_type_name(type), ptx_type_name(source));
+   snprintf(key, sizeof key, "cvt%s.%s.%s", i->flags & FLAG_SAT ? ".sat" : "", ptx_type_name(type),
+            ptx_type_name(source));
    const machine_opcode_t *fast = decode_lookup(decoder, key);
    uint16_t careful = i->flags & ~(FLAG_INLINE | FLAG_SAT);
    if (fast && !careful && !integral && i->rounding == ROUND_NEAREST && to_bytes == ptx_type_bytes(type) &&
@@ -150,7 +159,8 @@ static enum decode_result packing(decoder_t *decoder) {
    FAIL_UNLESS(decode_use(decoder, row->key));
    for (uint32_t n = 0; n < decode_operand_count(decoder); n++) {
       machine_slot_t slot;
-      FAIL_UNLESS(n ? decode_operand(decoder, &decoder->operands[n], 'w', &slot) : decode_destination(decoder, &decoder->operands[n], 'w', &slot));
+      FAIL_UNLESS(n ? decode_operand(decoder, &decoder->operands[n], 'w', &slot)
+                    : decode_destination(decoder, &decoder->operands[n], 'w', &slot));
       decode_place(i, "dabc"[n], slot);
    }
    return DECODE_DONE;
@@ -159,8 +169,8 @@ static enum decode_result packing(decoder_t *decoder) {
 /* Comparisons: [comparison][.combination][.ftz].type d[|p], a, b[, c] ------------------------------------------ */
 
 static enum decode_result comparison(decoder_t *decoder, bool set) {
-   static const char *const names[] = {"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu",
-                                       "ltu", "leu", "gtu", "geu", "num", "nan"};
+   static const char *const names[] = {"eq", "ne",  "lt",  "le",  "gt",  "ge",  "lo",  "ls",  "hi",
+                                       "hs", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
    machine_instruction_t *i = &decoder->instruction;
    int operation = -1, combination = 0;
    for (uint32_t n = 1; n < decoder->modifier_count; n++) {
@@ -181,7 +191,8 @@ static enum decode_result comparison(decoder_t *decoder, bool set) {
    else
       snprintf(key, sizeof key, "setp.%s", ptx_type_name(type));
    const machine_opcode_t *row = decode_lookup(decoder, key);
-   if (!row || operation < 0 || (ptx_type_is_float(type) ? operation >= 6 && operation <= 9 : operation >= 10))
+   if (!row || operation < 0 ||
+       (ptx_type_is_float(type) ? operation >= 6 && operation <= 9 : operation >= 10))
       return decode_refuse(decoder);
    uint16_t flags = i->flags;
    FAIL_UNLESS(decode_use(decoder, key));
@@ -190,10 +201,12 @@ static enum decode_result comparison(decoder_t *decoder, bool set) {
    i->rounding = (uint8_t)combination;
    uint32_t at = 0;
    machine_slot_t slot;
-   FAIL_UNLESS(at < decode_operand_count(decoder) && decode_destination(decoder, &decoder->operands[at++], row->signature[0], &slot));
+   FAIL_UNLESS(at < decode_operand_count(decoder) &&
+               decode_destination(decoder, &decoder->operands[at++], row->signature[0], &slot));
    decode_place(i, 'd', slot);
    if (!set && at < decode_operand_count(decoder) && decoder->operands[at].paired) {
-      FAIL_UNLESS(decode_destination(decoder, &decoder->operands[at++], 'p', &slot) && decode_extra(decoder, slot));
+      FAIL_UNLESS(decode_destination(decoder, &decoder->operands[at++], 'p', &slot) &&
+                  decode_extra(decoder, slot));
       i->flags |= FLAG_SECOND;
    }
    if (decode_operand_count(decoder) != at + 2 + (combination ? 1 : 0))
@@ -226,7 +239,8 @@ static enum decode_result warp_operation(decoder_t *decoder) {
    FAIL_UNLESS(decode_use(decoder, key));
    uint32_t at = 0, count = decode_operand_count(decoder);
    machine_slot_t slot;
-   const bool shuffles = strcmp(base, "shfl") == 0, matches = strcmp(base, "match") == 0, votes = strcmp(base, "vote") == 0;
+   const bool shuffles = strcmp(base, "shfl") == 0, matches = strcmp(base, "match") == 0,
+              votes = strcmp(base, "vote") == 0;
    const bool elects = strcmp(base, "elect") == 0;
    if (count < 2)
       return decode_refuse(decoder);
@@ -235,7 +249,8 @@ static enum decode_result warp_operation(decoder_t *decoder) {
    decode_place(i, 'd', slot);
    if (at < count && decoder->operands[at].paired) {
       FAIL_UNLESS(shuffles || matches || elects);
-      FAIL_UNLESS(decode_destination(decoder, &decoder->operands[at++], 'p', &slot) && decode_extra(decoder, slot));
+      FAIL_UNLESS(decode_destination(decoder, &decoder->operands[at++], 'p', &slot) &&
+                  decode_extra(decoder, slot));
       i->flags |= FLAG_SECOND;
    } else if (elects) {
       return decode_refuse(decoder);
@@ -275,14 +290,18 @@ static enum decode_result barrier(decoder_t *decoder) {
       return decode_refuse(decoder);
    i->kind = MACHINE_BARRIER;
    i->class = RKB_CLASS_BARRIER;
-   i->operation = arrives ? BARRIER_ARRIVE : !reduces ? BARRIER_SYNC : decode_modifier(decoder, "popc") ? BARRIER_COUNT
-                  : decode_modifier(decoder, "and") ? BARRIER_AND : BARRIER_OR;
+   i->operation = arrives                            ? BARRIER_ARRIVE
+                  : !reduces                         ? BARRIER_SYNC
+                  : decode_modifier(decoder, "popc") ? BARRIER_COUNT
+                  : decode_modifier(decoder, "and")  ? BARRIER_AND
+                                                     : BARRIER_OR;
    if (strcmp(decoder->modifiers[0], "bar") == 0 || decode_modifier(decoder, "aligned"))
       i->flags |= FLAG_ALIGNED;
    uint32_t at = 0, count = decode_operand_count(decoder);
    if (reduces) {
       FAIL_UNLESS(count >= 3);
-      FAIL_UNLESS(decode_destination(decoder, &decoder->operands[at++], i->operation == BARRIER_COUNT ? 'w' : 'p', &slot));
+      FAIL_UNLESS(decode_destination(decoder, &decoder->operands[at++],
+                                     i->operation == BARRIER_COUNT ? 'w' : 'p', &slot));
       decode_place(i, 'd', slot);
       count--;
       FAIL_UNLESS(decode_operand(decoder, &decoder->operands[count], 'q', &slot));
@@ -351,7 +370,8 @@ static enum decode_result branch_index(decoder_t *decoder) {
 }
 
 /* Frame offset of a variable that passes an argument or a result. */
-static bool frame_variable(decoder_t *decoder, const ptx_operand_t *operand, uint32_t *offset, uint32_t *bytes) {
+static bool frame_variable(decoder_t *decoder, const ptx_operand_t *operand, uint32_t *offset,
+                           uint32_t *bytes) {
    if (operand->kind != PTX_OPERAND_SYMBOL)
       return decode_unsupported(decoder, "a call whose arguments are no .param variables");
    const ptx_variable_t *variable = &decoder->module->variables[operand->index];
@@ -363,7 +383,8 @@ static bool frame_variable(decoder_t *decoder, const ptx_operand_t *operand, uin
    return true;
 }
 
-static bool pass(decoder_t *decoder, const ptx_operand_t *list, const uint32_t *variables, uint32_t count, bool result) {
+static bool pass(decoder_t *decoder, const ptx_operand_t *list, const uint32_t *variables, uint32_t count,
+                 bool result) {
    machine_program_t *program = decoder->program;
    if (list->count != count)
       return decode_unsupported(decoder, "a call with another number of arguments than the function has");
@@ -373,7 +394,8 @@ static bool pass(decoder_t *decoder, const ptx_operand_t *list, const uint32_t *
       if (!frame_variable(decoder, &decoder->function->operands[list->first + n], &outer, &outer_bytes) ||
           !frame_variable(decoder, &formal, &inner, &inner_bytes))
          return false;
-      uint32_t *larger = realloc(program->call_arguments, (program->call_argument_count + 1) * 3 * sizeof *larger);
+      uint32_t *larger =
+         realloc(program->call_arguments, (program->call_argument_count + 1) * 3 * sizeof *larger);
       if (!larger) {
          program->failed = true;
          return false;
@@ -423,7 +445,8 @@ static enum decode_result call(decoder_t *decoder) {
    i->immediate = decoder->program->call_argument_count;
    FAIL_UNLESS(pass(decoder, results, function->results, function->result_count, true));
    i->elements = (uint8_t)function->result_count;
-   return function->parameter_count > UINT16_MAX || function->result_count > 255 ? decode_refuse(decoder) : DECODE_DONE;
+   return function->parameter_count > UINT16_MAX || function->result_count > 255 ? decode_refuse(decoder)
+                                                                                 : DECODE_DONE;
 }
 
 static enum decode_result without_effect(decoder_t *decoder) {
@@ -439,23 +462,24 @@ static enum decode_result leave(decoder_t *decoder, uint32_t kind) {
 }
 
 enum decode_result decode_form(decoder_t *decoder) {
-   static const char *const nothing[] = {"prefetch", "prefetchu", "discard", "applypriority", "nanosleep", "pmevent",
-                                         "griddepcontrol", NULL};
+   static const char *const nothing[] = {"prefetch",  "prefetchu", "discard",        "applypriority",
+                                         "nanosleep", "pmevent",   "griddepcontrol", NULL};
    const char *base = decoder->modifiers[0];
    if (strcmp(base, "ld") == 0 || strcmp(base, "ldu") == 0)
       return decode_memory_operation(decoder, false);
    if (strcmp(base, "st") == 0)
       return decode_memory_operation(decoder, true);
    if (strcmp(base, "atom") == 0 || strcmp(base, "red") == 0)
-      return decode_modifier(decoder, "async") ? decode_refuse(decoder) : decode_atomic_operation(decoder, base[0] == 'r');
+      return decode_modifier(decoder, "async") ? decode_refuse(decoder)
+                                               : decode_atomic_operation(decoder, base[0] == 'r');
    if (strcmp(base, "mov") == 0)
       return move(decoder);
    if (strcmp(base, "cvt") == 0)
       return decode_modifier(decoder, "pack") ? packing(decoder) : conversion(decoder);
    if (strcmp(base, "setp") == 0 || strcmp(base, "set") == 0)
       return comparison(decoder, base[3] == '\0');
-   if (strcmp(base, "shfl") == 0 || strcmp(base, "vote") == 0 || strcmp(base, "match") == 0 || strcmp(base, "redux") == 0 ||
-       strcmp(base, "elect") == 0)
+   if (strcmp(base, "shfl") == 0 || strcmp(base, "vote") == 0 || strcmp(base, "match") == 0 ||
+       strcmp(base, "redux") == 0 || strcmp(base, "elect") == 0)
       return warp_operation(decoder);
    if (strcmp(base, "bar") == 0 || strcmp(base, "barrier") == 0)
       return barrier(decoder);

@@ -16,16 +16,21 @@ static bool one_of(const char *modifier, const char *const *names) {
 
 /* Takes space, vector size, order and type from the modifiers; cache hints are passed over. */
 static bool memory_modifiers(decoder_t *decoder) {
-   static const char *const hints[] = {"nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "cta", "gpu", "cluster", "sys", "weak", NULL};
-   static const struct { const char *name; uint8_t space; } spaces[] = {
-      {"global", PTX_GLOBAL}, {"shared", PTX_SHARED}, {"shared::cta", PTX_SHARED}, {"local", PTX_LOCAL},
-      {"const", PTX_CONST}, {"param", PTX_PARAM}, {"param::entry", PTX_PARAM}, {"param::func", PTX_PARAM}};
+   static const char *const hints[] = {"nc", "ca",  "cg",  "cs",      "lu",  "cv",   "wb",
+                                       "wt", "cta", "gpu", "cluster", "sys", "weak", NULL};
+   static const struct {
+      const char *name;
+      uint8_t space;
+   } spaces[] = {{"global", PTX_GLOBAL},      {"shared", PTX_SHARED},    {"shared::cta", PTX_SHARED},
+                 {"local", PTX_LOCAL},        {"const", PTX_CONST},      {"param", PTX_PARAM},
+                 {"param::entry", PTX_PARAM}, {"param::func", PTX_PARAM}};
    machine_instruction_t *i = &decoder->instruction;
    i->space = PTX_GENERIC;
    i->elements = 1;
    for (uint32_t n = 1; n < decoder->modifier_count; n++) {
       const char *modifier = decoder->modifiers[n];
-      bool known = one_of(modifier, hints) || strncmp(modifier, "L1::", 4) == 0 || strncmp(modifier, "L2::", 4) == 0;
+      bool known =
+         one_of(modifier, hints) || strncmp(modifier, "L1::", 4) == 0 || strncmp(modifier, "L2::", 4) == 0;
       for (size_t k = 0; k < sizeof spaces / sizeof spaces[0]; k++)
          if (strcmp(modifier, spaces[k].name) == 0) {
             i->space = spaces[k].space;
@@ -61,8 +66,10 @@ static bool memory_modifiers(decoder_t *decoder) {
 }
 
 static uint8_t memory_class(uint32_t space) {
-   return space == PTX_SHARED ? RKB_CLASS_SHARED : space == PTX_LOCAL ? RKB_CLASS_LOCAL
-          : space == PTX_PARAM || space == PTX_CONST ? RKB_CLASS_OTHER : RKB_CLASS_GLOBAL;
+   return space == PTX_SHARED                        ? RKB_CLASS_SHARED
+          : space == PTX_LOCAL                       ? RKB_CLASS_LOCAL
+          : space == PTX_PARAM || space == PTX_CONST ? RKB_CLASS_OTHER
+                                                     : RKB_CLASS_GLOBAL;
 }
 
 /* The registers of a value or of a list of them, as extras; a load's may be wider than the type. */
@@ -123,7 +130,8 @@ static bool parameter_symbol(const decoder_t *decoder, const ptx_operand_t *oper
 
 enum decode_result decode_memory_operation(decoder_t *decoder, bool store) {
    machine_instruction_t *i = &decoder->instruction;
-   const ptx_operand_t *address = &decoder->operands[store ? 0 : 1], *value = &decoder->operands[store ? 1 : 0];
+   const ptx_operand_t *address = &decoder->operands[store ? 0 : 1],
+                       *value = &decoder->operands[store ? 1 : 0];
    if (decode_operand_count(decoder) < 2 || decode_operand_count(decoder) > 3 || !memory_modifiers(decoder) ||
        address->kind != PTX_OPERAND_ADDRESS)
       return decode_refuse(decoder);
@@ -151,15 +159,19 @@ enum decode_result decode_memory_operation(decoder_t *decoder, bool store) {
    i->class = memory_class(i->space);
    i->flags = flags;
    if (own && ((uint64_t)i->immediate > decoder->program->parameter_bytes ||
-               decoder->program->parameter_bytes - (uint64_t)i->immediate < (uint32_t)i->element_bytes * i->elements))
+               decoder->program->parameter_bytes - (uint64_t)i->immediate <
+                  (uint32_t)i->element_bytes * i->elements))
       return decode_refuse(decoder);
    return DECODE_DONE;
 }
 
 enum decode_result decode_atomic_operation(decoder_t *decoder, bool reduces) {
-   static const struct { const char *name; uint8_t operation; } names[] = {
-      {"add", ATOMIC_ADD}, {"min", ATOMIC_MIN}, {"max", ATOMIC_MAX}, {"inc", ATOMIC_INC}, {"dec", ATOMIC_DEC},
-      {"and", ATOMIC_AND}, {"or", ATOMIC_OR}, {"xor", ATOMIC_XOR}, {"exch", ATOMIC_EXCH}, {"cas", ATOMIC_CAS}};
+   static const struct {
+      const char *name;
+      uint8_t operation;
+   } names[] = {{"add", ATOMIC_ADD},   {"min", ATOMIC_MIN}, {"max", ATOMIC_MAX}, {"inc", ATOMIC_INC},
+                {"dec", ATOMIC_DEC},   {"and", ATOMIC_AND}, {"or", ATOMIC_OR},   {"xor", ATOMIC_XOR},
+                {"exch", ATOMIC_EXCH}, {"cas", ATOMIC_CAS}};
    machine_instruction_t *i = &decoder->instruction;
    int operation = -1;
    uint32_t kept = 1;

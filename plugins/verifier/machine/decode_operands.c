@@ -30,7 +30,8 @@ static machine_slot_t slot_of(const decoder_t *decoder, uint32_t number) {
    return (machine_slot_t){info->offset, (uint16_t)number, info->bytes, false};
 }
 
-machine_register_info_t *decode_add_register(decoder_t *decoder, uint32_t type, uint32_t bytes, const char *name) {
+machine_register_info_t *decode_add_register(decoder_t *decoder, uint32_t type, uint32_t bytes,
+                                             const char *name) {
    machine_program_t *program = decoder->program;
    uint32_t room = program->register_count; /* grows at powers of two */
    if ((room & (room - 1)) == 0) {
@@ -46,8 +47,11 @@ machine_register_info_t *decode_add_register(decoder_t *decoder, uint32_t type, 
       return NULL;
    }
    machine_register_info_t *info = &program->registers[program->register_count++];
-   *info = (machine_register_info_t){.offset = program->file_bytes, .type = (uint8_t)type, .bytes = (uint8_t)bytes,
-                                     .special = PTX_NONE, .name = name};
+   *info = (machine_register_info_t){.offset = program->file_bytes,
+                                     .type = (uint8_t)type,
+                                     .bytes = (uint8_t)bytes,
+                                     .special = PTX_NONE,
+                                     .name = name};
    program->file_bytes += bytes == 8 ? 256 : bytes ? 128 : 64;
    return info;
 }
@@ -63,8 +67,11 @@ machine_slot_t decode_constant(decoder_t *decoder, uint64_t bits, uint32_t bytes
             return slot_of(decoder, *entry);
          continue;
       }
-      machine_register_info_t *info =
-         decode_add_register(decoder, bytes == 8 ? PTX_B64 : bytes ? PTX_B32 : PTX_PRED, bytes, "constant");
+      machine_register_info_t *info = decode_add_register(decoder,
+                                                          bytes == 8 ? PTX_B64
+                                                          : bytes    ? PTX_B32
+                                                                     : PTX_PRED,
+                                                          bytes, "constant");
       if (!info)
          break;
       info->constant = true;
@@ -104,9 +111,13 @@ static machine_slot_t special_register(decoder_t *decoder, uint32_t special) {
 static bool symbol_address(decoder_t *decoder, const ptx_operand_t *operand, uint64_t *address) {
    const ptx_variable_t *variable = &decoder->module->variables[operand->index];
    switch (variable->space) {
-   case PTX_SHARED: *address = decoder->shared_offset[operand->index]; break;
+   case PTX_SHARED:
+      *address = decoder->shared_offset[operand->index];
+      break;
    case PTX_GLOBAL:
-   case PTX_CONST: *address = decoder->variable_address[operand->index]; break;
+   case PTX_CONST:
+      *address = decoder->variable_address[operand->index];
+      break;
    case PTX_LOCAL:
    case PTX_PARAM:
       if (variable->function == PTX_NONE || decoder->function_frame[variable->function] == PTX_NONE)
@@ -115,14 +126,17 @@ static bool symbol_address(decoder_t *decoder, const ptx_operand_t *operand, uin
       if (variable->space == PTX_LOCAL || !decoder->module->functions[variable->function].entry)
          *address += decoder->function_frame[variable->function];
       break;
-   default: return decode_unsupported(decoder, "a symbol without a space");
+   default:
+      return decode_unsupported(decoder, "a symbol without a space");
    }
    *address += operand->value;
    return true;
 }
 
 uint32_t decode_declared_bytes(const decoder_t *decoder, const ptx_operand_t *operand) {
-   return operand->kind == PTX_OPERAND_REGISTER ? ptx_type_bytes(decoder->function->registers[operand->index].type) : 0;
+   return operand->kind == PTX_OPERAND_REGISTER
+             ? ptx_type_bytes(decoder->function->registers[operand->index].type)
+             : 0;
 }
 
 machine_slot_t decode_function_register(const decoder_t *decoder, uint32_t index) {
@@ -193,7 +207,8 @@ bool decode_operand(decoder_t *decoder, const ptx_operand_t *operand, char lette
          return decode_unsupported(decoder, "a special register in this place");
       *slot = special_register(decoder, (uint32_t)operand->value);
       return true;
-   default: return decode_unsupported(decoder, "this form of operand");
+   default:
+      return decode_unsupported(decoder, "this form of operand");
    }
 }
 
@@ -211,7 +226,8 @@ bool decode_any(decoder_t *decoder, const ptx_operand_t *operand, bool destinati
    char letter = decode_declared_bytes(decoder, operand) == 8 ? 'l' : 'w';
    if (!destination && operand->kind != PTX_OPERAND_REGISTER)
       letter = 'l';
-   return destination ? decode_destination(decoder, operand, letter, slot) : decode_operand(decoder, operand, letter, slot);
+   return destination ? decode_destination(decoder, operand, letter, slot)
+                      : decode_operand(decoder, operand, letter, slot);
 }
 
 bool decode_address(decoder_t *decoder, const ptx_operand_t *operand) {
@@ -242,9 +258,18 @@ bool decode_address(decoder_t *decoder, const ptx_operand_t *operand) {
 
 void decode_place(machine_instruction_t *i, char which, machine_slot_t slot) {
    switch (which) {
-   case 'd': i->d = slot.offset; i->di = slot.number; break;
-   case 'a': i->a = slot.offset; i->ai = slot.number; break;
-   case 'b': i->b = slot.offset; i->bi = slot.number; break;
+   case 'd':
+      i->d = slot.offset;
+      i->di = slot.number;
+      break;
+   case 'a':
+      i->a = slot.offset;
+      i->ai = slot.number;
+      break;
+   case 'b':
+      i->b = slot.offset;
+      i->bi = slot.number;
+      break;
    default:
       i->c = slot.offset;
       i->ci = slot.number;
@@ -255,8 +280,8 @@ void decode_place(machine_instruction_t *i, char which, machine_slot_t slot) {
 
 bool decode_extra(decoder_t *decoder, machine_slot_t slot) {
    machine_program_t *program = decoder->program;
-   machine_slot_t *element = decode_append(decoder, (void **)&program->extras, &program->extra_count, &decoder->extra_room,
-                                    sizeof *element);
+   machine_slot_t *element = decode_append(decoder, (void **)&program->extras, &program->extra_count,
+                                           &decoder->extra_room, sizeof *element);
    if (!element)
       return false;
    *element = slot;

@@ -39,7 +39,8 @@ static void write_constants(machine_warp_t *warp) {
    }
 }
 
-bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, uint32_t warps, uint32_t shared_bytes) {
+bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, uint32_t warps,
+                          uint32_t shared_bytes) {
    machine_pool_free(run);
    const size_t registers = padded(program->file_bytes), numbers = program->register_count;
    const size_t one = registers + padded(numbers * 4) + (run->taint ? padded(numbers * 8) : 0) +
@@ -48,7 +49,8 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, 
    uint32_t shift = program->shared_granule == 1 ? 0 : program->shared_granule == 2 ? 1 : 2;
    const size_t shared = padded(shared_bytes + 64), granules = (shared_bytes >> shift) + 16;
    const bool clocks = run->races && (program->warp_sync || program->named_barriers);
-   const size_t records = !run->races ? 0 : padded(granules * (clocks ? sizeof(machine_shared_record_t) : sizeof(uint32_t)));
+   const size_t records =
+      !run->races ? 0 : padded(granules * (clocks ? sizeof(machine_shared_record_t) : sizeof(uint32_t)));
    const size_t shadows = run->shadow ? padded((shared_bytes / 4 + 16) * sizeof(double)) : 0;
    run->pool_bytes = warps * one + local * (run->shadow ? 4 : 2) + 2 * shared + records + shadows + 64;
    run->pool_warps = warps;
@@ -61,7 +63,8 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, 
 #define TAKE(bytes) (at += (bytes), at - (bytes))
    for (uint32_t w = 0; w < warps; w++) {
       machine_warp_t *warp = &run->warps[w];
-      *warp = (machine_warp_t){.run = run, .block = block, .program = program, .number = w, .first_thread = w * LANES};
+      *warp = (machine_warp_t){
+         .run = run, .block = block, .program = program, .number = w, .first_thread = w * LANES};
       warp->registers = TAKE(registers);
       warp->defined = (uint32_t *)(void *)TAKE(padded(numbers * 4));
       if (run->taint)
@@ -106,30 +109,48 @@ static uint32_t special_value(const machine_block_t *block, uint32_t special, ui
    machine_thread_index(block, thread, index);
    const uint32_t lane = thread % LANES;
    switch (special) {
-   case PTX_SPECIAL_TID_X: return index[0];
-   case PTX_SPECIAL_TID_Y: return index[1];
-   case PTX_SPECIAL_TID_Z: return index[2];
+   case PTX_SPECIAL_TID_X:
+      return index[0];
+   case PTX_SPECIAL_TID_Y:
+      return index[1];
+   case PTX_SPECIAL_TID_Z:
+      return index[2];
    case PTX_SPECIAL_NTID_X:
    case PTX_SPECIAL_NTID_Y:
-   case PTX_SPECIAL_NTID_Z: return plan->block[special - PTX_SPECIAL_NTID_X];
+   case PTX_SPECIAL_NTID_Z:
+      return plan->block[special - PTX_SPECIAL_NTID_X];
    case PTX_SPECIAL_CTAID_X:
    case PTX_SPECIAL_CTAID_Y:
-   case PTX_SPECIAL_CTAID_Z: return block->index[special - PTX_SPECIAL_CTAID_X];
+   case PTX_SPECIAL_CTAID_Z:
+      return block->index[special - PTX_SPECIAL_CTAID_X];
    case PTX_SPECIAL_NCTAID_X:
    case PTX_SPECIAL_NCTAID_Y:
-   case PTX_SPECIAL_NCTAID_Z: return plan->grid[special - PTX_SPECIAL_NCTAID_X];
-   case PTX_SPECIAL_LANEID: return lane;
-   case PTX_SPECIAL_WARPID: return thread / LANES;
-   case PTX_SPECIAL_NWARPID: return block->warp_count;
-   case PTX_SPECIAL_LANEMASK_EQ: return 1u << lane;
-   case PTX_SPECIAL_LANEMASK_LT: return (1u << lane) - 1;
-   case PTX_SPECIAL_LANEMASK_LE: return lane == 31 ? FULL_MASK : (2u << lane) - 1;
-   case PTX_SPECIAL_LANEMASK_GT: return lane == 31 ? 0 : FULL_MASK << (lane + 1);
-   case PTX_SPECIAL_LANEMASK_GE: return FULL_MASK << lane;
-   case PTX_SPECIAL_DYNAMIC_SHARED: return plan->dynamic_shared;
-   case PTX_SPECIAL_TOTAL_SHARED: return block->shared_bytes;
-   case PTX_SPECIAL_NSMID: return 1;
-   default: return 0;
+   case PTX_SPECIAL_NCTAID_Z:
+      return plan->grid[special - PTX_SPECIAL_NCTAID_X];
+   case PTX_SPECIAL_LANEID:
+      return lane;
+   case PTX_SPECIAL_WARPID:
+      return thread / LANES;
+   case PTX_SPECIAL_NWARPID:
+      return block->warp_count;
+   case PTX_SPECIAL_LANEMASK_EQ:
+      return 1u << lane;
+   case PTX_SPECIAL_LANEMASK_LT:
+      return (1u << lane) - 1;
+   case PTX_SPECIAL_LANEMASK_LE:
+      return lane == 31 ? FULL_MASK : (2u << lane) - 1;
+   case PTX_SPECIAL_LANEMASK_GT:
+      return lane == 31 ? 0 : FULL_MASK << (lane + 1);
+   case PTX_SPECIAL_LANEMASK_GE:
+      return FULL_MASK << lane;
+   case PTX_SPECIAL_DYNAMIC_SHARED:
+      return plan->dynamic_shared;
+   case PTX_SPECIAL_TOTAL_SHARED:
+      return block->shared_bytes;
+   case PTX_SPECIAL_NSMID:
+      return 1;
+   default:
+      return 0;
    }
 }
 
@@ -160,7 +181,8 @@ static void write_block_index(machine_block_t *block, machine_warp_t *warp) {
    for (uint32_t n = 0; n < program->special_count; n++) {
       const machine_register_info_t *info = &program->registers[program->constants[n]];
       if (names_block(info->special)) {
-         uint32_t *lanes = LANES_OF(uint32_t, info->offset), value = block->index[info->special - PTX_SPECIAL_CTAID_X];
+         uint32_t *lanes = LANES_OF(uint32_t, info->offset),
+                  value = block->index[info->special - PTX_SPECIAL_CTAID_X];
          for (uint32_t l = 0; l < LANES; l++)
             lanes[l] = value;
       }
@@ -201,7 +223,8 @@ static void start_block(machine_launch_t *launch, uint64_t linear) {
    block->threads = plan->block[0] * plan->block[1] * plan->block[2];
    /* Sectors and bank conflicts are counted in a few blocks of each launch and scaled: it costs more than running them. */
    const uint64_t total = (uint64_t)plan->grid[0] * plan->grid[1] * plan->grid[2];
-   block->measured = run->options.counts_only || (run->races && (linear == 0 || linear == total / 2 || run->options.sample));
+   block->measured =
+      run->options.counts_only || (run->races && (linear == 0 || linear == total / 2 || run->options.sample));
    block->time = block->barrier_time = 1;
    block->acquired_count = 0;
    block->shared_taint = 0;
@@ -214,7 +237,8 @@ static void start_block(machine_launch_t *launch, uint64_t linear) {
       machine_shared_clear(block);
    }
    if (block->shared_records)
-      memset(block->shared_records, 0, ((block->shared_bytes >> block->shared_shift) + 16) * sizeof *block->shared_records);
+      memset(block->shared_records, 0,
+             ((block->shared_bytes >> block->shared_shift) + 16) * sizeof *block->shared_records);
    if (block->clocks)
       machine_clocks_reset(block->clocks);
    for (uint32_t w = 0; w < block->warp_count; w++)

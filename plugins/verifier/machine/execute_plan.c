@@ -11,7 +11,8 @@
 
 /* Opening ---------------------------------------------------------------------------------------------------- */
 
-static bool add_region(machine_run_t *run, const char *name, uint64_t bytes, uint32_t alignment, uint32_t buffer) {
+static bool add_region(machine_run_t *run, const char *name, uint64_t bytes, uint32_t alignment,
+                       uint32_t buffer) {
    machine_region_t *region = &run->regions[run->region_count];
    *region = (machine_region_t){.name = name, .bytes = bytes, .buffer = buffer};
    region->base = ((uint64_t)(run->region_count + 1) << REGION_SHIFT) + (alignment ? alignment : 256);
@@ -46,7 +47,8 @@ static bool lay_out(machine_run_t *run) {
       const ptx_variable_t *variable = &module->variables[n];
       if (variable->space != PTX_GLOBAL && variable->space != PTX_CONST)
          continue;
-      if (!add_region(run, variable->name, variable->bytes, variable->alignment > 256 ? variable->alignment : 256, UINT32_MAX))
+      if (!add_region(run, variable->name, variable->bytes,
+                      variable->alignment > 256 ? variable->alignment : 256, UINT32_MAX))
          return false;
       machine_region_t *region = &run->regions[run->region_count - 1];
       region->read_only = region->constant = variable->space == PTX_CONST;
@@ -62,7 +64,8 @@ static bool lay_out(machine_run_t *run) {
       for (uint32_t r = 0; r < variable->relocation_count && run->variable_address[n]; r++) {
          const ptx_relocation_t *relocation = &variable->relocations[r];
          uint64_t address = run->variable_address[relocation->variable] + (uint64_t)relocation->addend;
-         memcpy(machine_region_at(run, run->variable_address[n])->data + relocation->offset, &address, sizeof address);
+         memcpy(machine_region_at(run, run->variable_address[n])->data + relocation->offset, &address,
+                sizeof address);
       }
    }
    return true;
@@ -70,7 +73,8 @@ static bool lay_out(machine_run_t *run) {
 
 static uint32_t find_function(const ptx_module_t *module, const char *name) {
    for (uint32_t n = 0; n < module->function_count; n++)
-      if (module->functions[n].entry && module->functions[n].defined && strcmp(module->functions[n].name, name) == 0)
+      if (module->functions[n].entry && module->functions[n].defined &&
+          strcmp(module->functions[n].name, name) == 0)
          return n;
    return PTX_NONE;
 }
@@ -82,8 +86,8 @@ static void refuse(machine_run_t *run, const char *what, uint32_t line) {
    for (size_t n = 0; n < length && n < sizeof reason; n++)
       if (reason[n] == ' ' || reason[n] == ',')
          reason[n] = '_';
-   rkb_machine_finding_t *finding =
-      machine_find_launch(run, RKB_MACHINE_UNKNOWN, reason, "the machine does not execute '%s' (PTX line %u)", what, line);
+   rkb_machine_finding_t *finding = machine_find_launch(
+      run, RKB_MACHINE_UNKNOWN, reason, "the machine does not execute '%s' (PTX line %u)", what, line);
    if (finding)
       finding->ptx_line = line;
 }
@@ -98,7 +102,8 @@ static bool make_programs(machine_run_t *run, rkb_error_t *err) {
          continue;
       uint32_t function = find_function(run->module, plan->launches[n].entry);
       if (function == PTX_NONE) {
-         rkb_fail(err, RKB_ERR_INVALID, "the plan launches '%s', which the PTX does not define", plan->launches[n].entry);
+         rkb_fail(err, RKB_ERR_INVALID, "the plan launches '%s', which the PTX does not define",
+                  plan->launches[n].entry);
          return false;
       }
       run->programs[n] = machine_program_make(run->module, function, run->variable_address, run->isa);
@@ -115,8 +120,8 @@ static bool processor_has_v3(void) {
    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
 }
 
-int rkb_machine_open(const rkb_machine_module_t *module, const rkb_plan_t *plan, const rkb_machine_options_t *options,
-                     rkb_machine_t **machine, rkb_error_t *err) {
+int rkb_machine_open(const rkb_machine_module_t *module, const rkb_plan_t *plan,
+                     const rkb_machine_options_t *options, rkb_machine_t **machine, rkb_error_t *err) {
    rkb_machine_t *made = calloc(1, sizeof *made);
    if (!made)
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for a machine");
@@ -135,7 +140,8 @@ int rkb_machine_open(const rkb_machine_module_t *module, const rkb_plan_t *plan,
    run->counters = calloc(plan->launch_count + 1, sizeof *run->counters);
    int status = RKB_OK;
    if (!run->findings || !run->programs || !run->counters || !lay_out(run))
-      status = rkb_fail(err, run->out_of_memory ? RKB_ERR_LIMIT : RKB_ERR_NOMEM, "the plan needs more than the machine's %llu bytes",
+      status = rkb_fail(err, run->out_of_memory ? RKB_ERR_LIMIT : RKB_ERR_NOMEM,
+                        "the plan needs more than the machine's %llu bytes",
                         (unsigned long long)run->options.memory_bytes);
    else if (!module->error_line && !make_programs(run, err))
       status = err->status;
@@ -253,9 +259,11 @@ static bool copy_constants(machine_run_t *run) {
       const rkb_plan_constant_t *constant = &run->plan->constants[n];
       machine_region_t *to = variable_region(run, constant->symbol);
       const machine_region_t *from = &run->regions[constant->buffer];
-      if (!to || constant->buffer >= run->plan->buffer_count || constant->bytes > to->bytes || constant->bytes > from->bytes) {
-         machine_find_launch(run, RKB_MACHINE_REJECT, "plan.constant", "'%s' is no variable of the module of at least %llu bytes",
-                             constant->symbol, (unsigned long long)constant->bytes);
+      if (!to || constant->buffer >= run->plan->buffer_count || constant->bytes > to->bytes ||
+          constant->bytes > from->bytes) {
+         machine_find_launch(run, RKB_MACHINE_REJECT, "plan.constant",
+                             "'%s' is no variable of the module of at least %llu bytes", constant->symbol,
+                             (unsigned long long)constant->bytes);
          return false;
       }
       memcpy(to->data, from->data, constant->bytes);
@@ -278,7 +286,8 @@ static bool fill_parameters(machine_run_t *run, machine_launch_t *launch) {
       uint64_t value = argument->value;
       if (argument->bytes > 8 || argument->offset > bytes || bytes - argument->offset < argument->bytes ||
           (argument->buffer != UINT32_MAX && argument->buffer >= run->plan->buffer_count)) {
-         machine_find_launch(run, RKB_MACHINE_REJECT, "plan.argument", "argument %u does not fit the kernel's parameters", n);
+         machine_find_launch(run, RKB_MACHINE_REJECT, "plan.argument",
+                             "argument %u does not fit the kernel's parameters", n);
          return false;
       }
       if (argument->buffer != UINT32_MAX)
@@ -302,9 +311,11 @@ static bool launch_fits(machine_run_t *run, const rkb_plan_launch_t *plan, const
    const uint32_t *required = program->entry->required_block;
    if (threads == 0 || threads > MAX_BLOCK_THREADS ||
        (program->entry->max_threads && threads > program->entry->max_threads) ||
-       (required[0] && (required[0] != plan->block[0] || required[1] != plan->block[1] || required[2] != plan->block[2]))) {
-      machine_find_launch(run, RKB_MACHINE_REJECT, "plan.block", "a block of %u x %u x %u threads is not what %s allows",
-                          plan->block[0], plan->block[1], plan->block[2], plan->entry);
+       (required[0] &&
+        (required[0] != plan->block[0] || required[1] != plan->block[1] || required[2] != plan->block[2]))) {
+      machine_find_launch(run, RKB_MACHINE_REJECT, "plan.block",
+                          "a block of %u x %u x %u threads is not what %s allows", plan->block[0],
+                          plan->block[1], plan->block[2], plan->entry);
       return false;
    }
    return true;
@@ -392,7 +403,8 @@ static bool run_launch(machine_run_t *run, uint32_t number) {
    uint64_t shared = program->shared_bytes;
    if (plan->dynamic_shared)
       shared = (uint64_t)program->dynamic_shared_offset + plan->dynamic_shared;
-   const uint32_t threads = plan->block[0] * plan->block[1] * plan->block[2], warps = (threads + LANES - 1) / LANES;
+   const uint32_t threads = plan->block[0] * plan->block[1] * plan->block[2],
+                  warps = (threads + LANES - 1) / LANES;
    launch.shared_bytes = (uint32_t)shared;
    uint32_t shift = program->global_granule == 1 ? 0 : program->global_granule == 2 ? 1 : 2;
    if (shift != run->record_shift) {
@@ -407,7 +419,8 @@ static bool run_launch(machine_run_t *run, uint32_t number) {
    if (!run->block_warps)
       run->out_of_memory = true;
    else if (total > MAX_BLOCKS || shared > (1u << 20))
-      machine_find_launch(run, RKB_MACHINE_REJECT, "plan.launch", "%llu blocks or %llu bytes of shared memory are more than a launch may have",
+      machine_find_launch(run, RKB_MACHINE_REJECT, "plan.launch",
+                          "%llu blocks or %llu bytes of shared memory are more than a launch may have",
                           (unsigned long long)total, (unsigned long long)shared);
    else if (launch_fits(run, plan, program) && fill_parameters(run, &launch)) {
       if ((run->pool_program == program && run->pool_warps == warps && run->block.shared_bytes == shared) ||
@@ -479,8 +492,8 @@ void rkb_machine_report(const rkb_machine_t *machine, rkb_machine_report_t *repo
    report->finding_count = machine->run.finding_count;
 }
 
-uint32_t rkb_machine_unsupported(const rkb_machine_module_t *module, void (*visit)(void *argument, const char *opcode),
-                                 void *argument) {
+uint32_t rkb_machine_unsupported(const rkb_machine_module_t *module,
+                                 void (*visit)(void *argument, const char *opcode), void *argument) {
    uint64_t *addresses = calloc(module->variable_count + 1, sizeof *addresses);
    uint32_t count = 0;
    for (uint32_t n = 0; addresses && n < module->variable_count; n++)

@@ -90,14 +90,16 @@ static uint32_t pick_fragment(const machine_warp_t *warp, uint32_t other_than) {
       const machine_fragment_t *f = &warp->fragments[n], *b = &warp->fragments[best == PTX_NONE ? 0 : best];
       if (f->waiting || n == other_than)
          continue;
-      if (best == PTX_NONE || f->depth > b->depth || (f->depth == b->depth && code[f->pc].rank < code[b->pc].rank))
+      if (best == PTX_NONE || f->depth > b->depth ||
+          (f->depth == b->depth && code[f->pc].rank < code[b->pc].rank))
          best = n;
    }
    return best;
 }
 
 static void add_fragment(machine_warp_t *warp, const machine_fragment_t *like, uint32_t pc, uint32_t mask) {
-   machine_fragment_t *f = &warp->fragments[warp->fragment_count++]; /* at most one a lane: masks are disjoint */
+   /* at most one a lane: masks are disjoint */
+   machine_fragment_t *f = &warp->fragments[warp->fragment_count++];
    *f = *like;
    f->pc = pc;
    f->mask = mask;
@@ -124,8 +126,8 @@ static void copy_arguments(machine_warp_t *warp, uint32_t mask, uint32_t first, 
          memmove(run->local + frame + triple[1], run->local + frame + triple[0], triple[2]);
          memmove(run->local_defined + frame + triple[1], run->local_defined + frame + triple[0], triple[2]);
          if (run->local_shadow)
-            memmove(run->local_shadow + ((frame + triple[1]) >> 2), run->local_shadow + ((frame + triple[0]) >> 2),
-                    ((triple[2] + 3) >> 2) * sizeof(double));
+            memmove(run->local_shadow + ((frame + triple[1]) >> 2),
+                    run->local_shadow + ((frame + triple[0]) >> 2), ((triple[2] + 3) >> 2) * sizeof(double));
       }
 }
 
@@ -137,7 +139,8 @@ static void exit_lanes(machine_warp_t *warp, uint32_t fragment, uint32_t mask) {
       remove_fragment(warp, fragment);
 }
 
-static void call_function(machine_warp_t *warp, machine_fragment_t *f, const machine_instruction_t *i, uint32_t mask) {
+static void call_function(machine_warp_t *warp, machine_fragment_t *f, const machine_instruction_t *i,
+                          uint32_t mask) {
    if (mask != f->mask) { /* a guarded call: the others go on after it */
       add_fragment(warp, f, f->pc + 1, f->mask & ~mask);
       f->mask = mask;
@@ -146,8 +149,8 @@ static void call_function(machine_warp_t *warp, machine_fragment_t *f, const mac
    for (uint32_t n = 0; n < f->depth; n++)
       recursive |= warp->program->code[f->returns[n] - 1].target == i->target;
    if (f->depth == sizeof f->returns / sizeof f->returns[0] || recursive) {
-      machine_find(warp, RKB_MACHINE_UNKNOWN, recursive ? "unsupported.recursion" : "unsupported.call_depth", PTX_NONE,
-                   "calls that recurse, or more than 8 deep, are not executed by the machine");
+      machine_find(warp, RKB_MACHINE_UNKNOWN, recursive ? "unsupported.recursion" : "unsupported.call_depth",
+                   PTX_NONE, "calls that recurse, or more than 8 deep, are not executed by the machine");
       warp->run->stop = true;
       return;
    }
@@ -171,7 +174,8 @@ static void return_from(machine_warp_t *warp, uint32_t fragment, uint32_t mask) 
    copy_arguments(warp, mask, (uint32_t)call->immediate, call->elements);
 }
 
-static void branch_by_index(machine_warp_t *warp, uint32_t fragment, const machine_instruction_t *i, uint32_t mask) {
+static void branch_by_index(machine_warp_t *warp, uint32_t fragment, const machine_instruction_t *i,
+                            uint32_t mask) {
    machine_fragment_t from = warp->fragments[fragment];
    const uint32_t *index = LANES_OF(uint32_t, i->a);
    if (undefined_control(warp, mask & ~warp->defined[i->ai], "the index of a branch"))
@@ -185,8 +189,8 @@ static void branch_by_index(machine_warp_t *warp, uint32_t fragment, const machi
       if (!(mask >> l & 1))
          continue;
       if (index[l] >= i->extra_count) {
-         machine_find(warp, RKB_MACHINE_REJECT, "memory.out_of_bounds", l, "index %u is past the %u targets of a branch", index[l],
-                      i->extra_count);
+         machine_find(warp, RKB_MACHINE_REJECT, "memory.out_of_bounds", l,
+                      "index %u is past the %u targets of a branch", index[l], i->extra_count);
          return;
       }
       uint32_t same = 0;
@@ -198,7 +202,8 @@ static void branch_by_index(machine_warp_t *warp, uint32_t fragment, const machi
    }
 }
 
-static bool arrive_at_barrier(machine_warp_t *warp, machine_fragment_t *f, const machine_instruction_t *i, uint32_t mask);
+static bool arrive_at_barrier(machine_warp_t *warp, machine_fragment_t *f, const machine_instruction_t *i,
+                              uint32_t mask);
 
 /* Everything that is no plain operation.  True when the loop must choose a fragment anew. */
 static bool control(machine_warp_t *warp, uint32_t fragment, const machine_instruction_t *i, uint32_t mask) {
@@ -213,22 +218,34 @@ static bool control(machine_warp_t *warp, uint32_t fragment, const machine_instr
       f->mask &= ~mask;
       f->pc++;
       return true;
-   case MACHINE_BRANCH_INDEX: branch_by_index(warp, fragment, i, mask); return true;
-   case MACHINE_CALL: call_function(warp, f, i, mask); return true;
-   case MACHINE_RETURN: return_from(warp, fragment, mask); return true;
-   case MACHINE_EXIT: exit_lanes(warp, fragment, mask); return true;
+   case MACHINE_BRANCH_INDEX:
+      branch_by_index(warp, fragment, i, mask);
+      return true;
+   case MACHINE_CALL:
+      call_function(warp, f, i, mask);
+      return true;
+   case MACHINE_RETURN:
+      return_from(warp, fragment, mask);
+      return true;
+   case MACHINE_EXIT:
+      exit_lanes(warp, fragment, mask);
+      return true;
    case MACHINE_TRAP:
       machine_find(warp, RKB_MACHINE_REJECT, "plan.trap", (uint32_t)__builtin_ctz(mask),
                    "the kernel stops itself here (trap or a failed assertion), which fails the launch");
       warp->run->stop = true;
       return true;
-   case MACHINE_BARRIER: return arrive_at_barrier(warp, f, i, mask);
-   default: f->pc++; return false;
+   case MACHINE_BARRIER:
+      return arrive_at_barrier(warp, f, i, mask);
+   default:
+      f->pc++;
+      return false;
    }
 }
 
 /* Lanes at a barrier wait as a fragment of their own; bar.arrive goes on at once. */
-static bool arrive_at_barrier(machine_warp_t *warp, machine_fragment_t *f, const machine_instruction_t *i, uint32_t mask) {
+static bool arrive_at_barrier(machine_warp_t *warp, machine_fragment_t *f, const machine_instruction_t *i,
+                              uint32_t mask) {
    machine_block_t *block = warp->block;
    if (undefined_control(warp, mask & ~(warp->defined[i->ai] & warp->defined[i->bi]), "a barrier's number"))
       return true;
@@ -236,14 +253,16 @@ static bool arrive_at_barrier(machine_warp_t *warp, machine_fragment_t *f, const
    uint32_t number = LANES_OF(uint32_t, i->a)[lane], threads = i->bi ? LANES_OF(uint32_t, i->b)[lane] : 0;
    if (number >= 16 || threads % LANES || threads > block->warp_count * LANES) {
       machine_find(warp, RKB_MACHINE_REJECT, "sync.barrier", lane,
-                   "barrier %u for %u threads: numbers go to 15, counts are multiples of 32 up to the block", number, threads);
+                   "barrier %u for %u threads: numbers go to 15, counts are multiples of 32 up to the block",
+                   number, threads);
       return true;
    }
    warp->run->measured_barriers++;
    if (i->operation == BARRIER_ARRIVE) {
       machine_barrier_t *barrier = &block->barriers[number];
       if (mask != f->mask || mask != warp->alive)
-         machine_find(warp, RKB_MACHINE_REJECT, "sync.barrier", lane, "only part of a warp arrives at barrier %u", number);
+         machine_find(warp, RKB_MACHINE_REJECT, "sync.barrier", lane,
+                      "only part of a warp arrives at barrier %u", number);
       barrier->arrived += LANES;
       barrier->expected = threads;
       if (block->clocks)
@@ -279,13 +298,15 @@ static void count_block(machine_warp_t *warp, const machine_instruction_t *i, ui
 static uint32_t guarded(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
    uint32_t value = *(const uint32_t *)(warp->registers + warp->program->registers[i->guard].offset);
    uint32_t undefined = mask & ~warp->defined[i->guard];
-   bool plain = i->kind <= MACHINE_CUSTOM && (i->class <= RKB_CLASS_CONVERT || (i->class == RKB_CLASS_OTHER && i->space != PTX_CONST));
+   bool plain = i->kind <= MACHINE_CUSTOM &&
+                (i->class <= RKB_CLASS_CONVERT || (i->class == RKB_CLASS_OTHER && i->space != PTX_CONST));
    if (plain && undefined) {
       /* Whether the destination is written is unknown: it becomes undefined, and that is reported where it is used. */
       warp->defined[i->di] &= ~undefined;
       mask &= ~undefined;
    } else if (undefined) {
-      undefined_control(warp, undefined, i->kind == MACHINE_BRANCH ? "a branch" : "whether this instruction runs");
+      undefined_control(warp, undefined,
+                        i->kind == MACHINE_BRANCH ? "a branch" : "whether this instruction runs");
       mask &= ~undefined;
    }
    if (warp->taint) {
@@ -308,15 +329,16 @@ static void stop_hang(machine_warp_t *warp) {
       warp->run->stop = true;
       return;
    }
-   machine_find(warp, RKB_MACHINE_REJECT, "sync.deadlock", PTX_NONE,
-                "one warp has executed %llu instructions, far more than the whole case can need: the kernel does not end",
-                (unsigned long long)warp->spin);
+   machine_find(
+      warp, RKB_MACHINE_REJECT, "sync.deadlock", PTX_NONE,
+      "one warp has executed %llu instructions, far more than the whole case can need: the kernel does not end",
+      (unsigned long long)warp->spin);
    warp->run->stop = true;
 }
 
 static void stop_budget(machine_warp_t *warp) {
-   machine_find(warp, RKB_MACHINE_UNKNOWN, "limit.budget", PTX_NONE, "the budget of %llu thread-instructions is used up",
-                (unsigned long long)warp->run->budget);
+   machine_find(warp, RKB_MACHINE_UNKNOWN, "limit.budget", PTX_NONE,
+                "the budget of %llu thread-instructions is used up", (unsigned long long)warp->run->budget);
    warp->run->stop = true;
 }
 
@@ -381,8 +403,12 @@ void machine_warp_run(machine_warp_t *warp) {
          i->run(warp, i, mask);
          f->pc++;
          break;
-      case MACHINE_NOTHING: f->pc++; break;
-      default: choose = control(warp, current, i, mask); break;
+      case MACHINE_NOTHING:
+         f->pc++;
+         break;
+      default:
+         choose = control(warp, current, i, mask);
+         break;
       }
    next:
       if (choose) {
@@ -391,5 +417,7 @@ void machine_warp_run(machine_warp_t *warp) {
       }
    }
    merge_fragments(warp);
-   warp->state = warp->fragment_count == 0 ? WARP_DONE : pick_fragment(warp, PTX_NONE) == PTX_NONE ? WARP_WAITING : WARP_READY;
+   warp->state = warp->fragment_count == 0                   ? WARP_DONE
+                 : pick_fragment(warp, PTX_NONE) == PTX_NONE ? WARP_WAITING
+                                                             : WARP_READY;
 }

@@ -16,20 +16,21 @@
 #define WINDOW_PARAM 3ull
 #define MAX_REGIONS 4096
 
-#define UNDEFINED_STORE 2 /* value of a defined byte after a store of an undefined value; 0 never written, 1 defined */
+#define UNDEFINED_STORE                                                                                      \
+   2 /* value of a defined byte after a store of an undefined value; 0 never written, 1 defined */
 
 typedef struct machine_region {
    const char *name;
    uint64_t base, bytes;
    uint8_t *data;
-   uint8_t *defined;      /* a byte each; NULL: all are */
-   bool read_only;        /* a tensor of role in, or .const */
-   bool constant;         /* .const variable */
-   uint32_t buffer;       /* plan buffer, or UINT32_MAX for a module variable */
+   uint8_t *defined;            /* a byte each; NULL: all are */
+   bool read_only;              /* a tensor of role in, or .const */
+   bool constant;               /* .const variable */
+   uint32_t buffer;             /* plan buffer, or UINT32_MAX for a module variable */
    uint64_t *writers, *readers; /* race records by granule (global_races.c); NULL until needed */
-   double *shadow;        /* by 4 bytes; NULL until needed */
-   uint64_t taint;        /* of anything in it */
-   uint32_t undefined_store; /* index + 1 of the finding kept for the first undefined store */
+   double *shadow;              /* by 4 bytes; NULL until needed */
+   uint64_t taint;              /* of anything in it */
+   uint32_t undefined_store;    /* index + 1 of the finding kept for the first undefined store */
 } machine_region_t;
 
 /* NaN with this payload in a shadow word: no shadow, take the f32. */
@@ -47,31 +48,33 @@ typedef struct machine_fragment { /* lanes of a warp that are at the same place 
 enum machine_warp_state { WARP_READY, WARP_WAITING, WARP_DONE };
 
 typedef struct machine_warp {
-   uint8_t *registers;       /* program.file_bytes */
-   uint32_t *defined;        /* by register number: lanes */
-   uint64_t *taint;          /* by register number; NULL without taint */
-   double *shadow;           /* register offset * 2 bytes; NULL without shadow */
-   uint32_t *valid;          /* by register number: lanes whose shadow stands */
+   uint8_t *registers; /* program.file_bytes */
+   uint32_t *defined;  /* by register number: lanes */
+   uint64_t *taint;    /* by register number; NULL without taint */
+   double *shadow;     /* register offset * 2 bytes; NULL without shadow */
+   uint32_t *valid;    /* by register number: lanes whose shadow stands */
    struct machine_block *block;
    struct machine_run *run;
    const machine_program_t *program;
    uint32_t number, first_thread;
-   uint32_t alive;           /* lanes not exited */
-   uint32_t carry;           /* the condition code of add.cc and its kind, a bit a lane */
+   uint32_t alive; /* lanes not exited */
+   uint32_t carry; /* the condition code of add.cc and its kind, a bit a lane */
    uint32_t state;
    machine_fragment_t fragments[LANES];
    uint32_t fragment_count, current;
-   uint32_t pc;              /* of the instruction being executed, for findings */
-   uint64_t spin;            /* instructions executed in this block */
-   uint64_t loads;           /* basic blocks executed with a global load in them: loads that can be in flight together count once */
+   uint32_t pc;   /* of the instruction being executed, for findings */
+   uint64_t spin; /* instructions executed in this block */
+   /* basic blocks executed with a global load in them: loads that can be in flight together count once */
+   uint64_t loads;
    bool loads_open;
-   uint64_t strong;          /* atomic, volatile and acquiring accesses: what a lane that waits for another does */
+   /* atomic, volatile and acquiring accesses: what a lane that waits for another does */
+   uint64_t strong;
    uint32_t fence_time[LANES], fence_barrier[LANES]; /* synchronisation.c */
 } machine_warp_t;
 
 typedef struct machine_barrier {
-   uint32_t arrived;        /* threads of bar.arrive */
-   uint32_t expected;       /* of the first who came with a count */
+   uint32_t arrived;  /* threads of bar.arrive */
+   uint32_t expected; /* of the first who came with a count */
 } machine_barrier_t;
 
 enum { RACES_NONE, RACES_FAST, RACES_CLOCKS };
@@ -80,19 +83,19 @@ typedef struct machine_block {
    struct machine_run *run;
    struct machine_launch *launch;
    uint32_t index[3];
-   uint64_t serial;          /* blocks executed before, over the whole run: a block's name in race records */
+   uint64_t serial; /* blocks executed before, over the whole run: a block's name in race records */
    uint32_t threads, warp_count;
    machine_warp_t *warps;
    uint8_t *shared, *shared_defined;
    uint32_t shared_bytes;
-   uint32_t *shared_races;   /* packed epoch, writer, reader: shared_races.c */
+   uint32_t *shared_races;                       /* packed epoch, writer, reader: shared_races.c */
    struct machine_shared_record *shared_records; /* with clocks */
    double *shared_shadow;
    uint64_t shared_taint;
-   uint32_t races;           /* RACES_* */
-   uint32_t epoch;           /* completed barriers of all threads, modulo the packed field */
-   uint32_t shared_shift;    /* log2 of the granule */
-   bool measured;            /* sectors and bank conflicts of its requests are counted */
+   uint32_t races;              /* RACES_* */
+   uint32_t epoch;              /* completed barriers of all threads, modulo the packed field */
+   uint32_t shared_shift;       /* log2 of the granule */
+   bool measured;               /* sectors and bank conflicts of its requests are counted */
    uint32_t time, barrier_time; /* global_races.c: grows at barriers and fences */
    struct machine_clocks *clocks;
    machine_barrier_t barriers[16];
@@ -120,8 +123,8 @@ typedef struct machine_run {
    machine_program_t **programs; /* by launch; launches of one kernel share */
    machine_region_t *regions;
    uint32_t region_count;
-   uint64_t *variable_address;   /* by module variable */
-   uint8_t *local;               /* frame bytes * lanes * warps */
+   uint64_t *variable_address; /* by module variable */
+   uint8_t *local;             /* frame bytes * lanes * warps */
    uint8_t *local_defined;
    double *local_shadow;
    uint64_t local_taint;
@@ -132,25 +135,25 @@ typedef struct machine_run {
    uint32_t finding_count;
    rkb_machine_finding_t *kept; /* undefined stores: findings only if they are still there at the end */
    uint32_t kept_count, kept_room;
-   bool stop;                   /* something decisive was found: leave at the next instruction boundary */
+   bool stop; /* something decisive was found: leave at the next instruction boundary */
    bool out_of_memory;
    /* Results */
    rkb_machine_report_t report;
    struct machine_sectors *sectors; /* touched by the measured blocks of a launch: counters.c */
-   rkb_launch_counters_t measured; /* memory requests of the blocks of a launch that are measured */
+   rkb_launch_counters_t measured;  /* memory requests of the blocks of a launch that are measured */
    uint64_t measured_blocks, measured_barriers, longest_warp, longest_loads; /* barriers: arrivals of warps */
-   rkb_launch_counters_t *counters; /* by launch */
-   uint64_t budget;             /* thread-instructions left */
-   uint64_t executed;           /* of this run */
-   uint64_t hang_limit;         /* instructions of one warp */
+   rkb_launch_counters_t *counters;                                          /* by launch */
+   uint64_t budget;                                                          /* thread-instructions left */
+   uint64_t executed;                                                        /* of this run */
+   uint64_t hang_limit;                                                      /* instructions of one warp */
    uint64_t memory;
    uint64_t next_serial;
-   uint32_t record_shift;       /* log2 of the granule that global race records were made for */
+   uint32_t record_shift;                 /* log2 of the granule that global race records were made for */
    uint64_t *block_warps, *block_threads; /* executions of each basic block of the program being run */
-   struct machine_sync *sync;   /* synchronisation locations */
-   machine_launch_t *launch;    /* being executed */
+   struct machine_sync *sync;             /* synchronisation locations */
+   machine_launch_t *launch;              /* being executed */
    uint32_t runs;
-   uint8_t *pool;               /* of the warps of a block: registers and the rest */
+   uint8_t *pool; /* of the warps of a block: registers and the rest */
    size_t pool_bytes;
    machine_warp_t *warps;
    machine_block_t block;
@@ -168,11 +171,12 @@ void machine_release(machine_run_t *run, void *memory, size_t bytes);
 
 /* report.c: adds a finding at the warp's current instruction.  lane PTX_NONE: of no single lane.  The returned one may be
  * completed by the caller; NULL when the same reason was reported at the same instruction before (it is counted). */
-rkb_machine_finding_t *machine_find(machine_warp_t *warp, uint32_t standing, const char *reason, uint32_t lane,
-                                    const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+rkb_machine_finding_t *machine_find(machine_warp_t *warp, uint32_t standing, const char *reason,
+                                    uint32_t lane, const char *fmt, ...)
+   __attribute__((format(printf, 5, 6)));
 /* Of no instruction. */
-rkb_machine_finding_t *machine_find_launch(machine_run_t *run, uint32_t standing, const char *reason, const char *fmt, ...)
-   __attribute__((format(printf, 4, 5)));
+rkb_machine_finding_t *machine_find_launch(machine_run_t *run, uint32_t standing, const char *reason,
+                                           const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* Fills a finding's place, thread and registers without adding it. */
 void machine_describe(const machine_warp_t *warp, uint32_t lane, rkb_machine_finding_t *finding);
 void machine_thread_index(const machine_block_t *block, uint32_t thread, uint32_t out[3]);
@@ -182,17 +186,20 @@ void machine_block_index(const machine_launch_t *launch, uint64_t serial, uint32
 machine_region_t *machine_region_at(machine_run_t *run, uint64_t address);
 void machine_undefined_address(machine_warp_t *warp, uint32_t lanes);
 /* Remembers the first undefined store to a region, for a finding at the end if the bytes are still undefined. */
-void machine_undefined_store(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset, uint32_t bytes);
+void machine_undefined_store(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
+                             uint32_t bytes);
 /* An atomic operation on bytes that hold no value. */
-void machine_uninitialised_atomic(machine_warp_t *warp, uint32_t lane, const uint64_t *offset, const machine_region_t *region,
-                                  uint32_t bytes);
-void machine_fault(machine_warp_t *warp, uint32_t lane, uint64_t address, uint32_t space, uint32_t bytes, bool store);
+void machine_uninitialised_atomic(machine_warp_t *warp, uint32_t lane, const uint64_t *offset,
+                                  const machine_region_t *region, uint32_t bytes);
+void machine_fault(machine_warp_t *warp, uint32_t lane, uint64_t address, uint32_t space, uint32_t bytes,
+                   bool store);
 
 /* execute_warp.c: runs a warp until it waits, ends, or used its quantum. */
 void machine_warp_run(machine_warp_t *warp);
 /* counters.c */
 /* Counts one request of a warp: sectors of 32 bytes, and bank conflicts of shared memory. */
-void machine_count_request(machine_warp_t *warp, const uint64_t address[LANES], uint32_t mask, uint32_t bytes, bool store);
+void machine_count_request(machine_warp_t *warp, const uint64_t address[LANES], uint32_t mask, uint32_t bytes,
+                           bool store);
 void machine_counters_begin(machine_run_t *run);
 void machine_counters_end(machine_run_t *run, rkb_launch_counters_t *counters, uint64_t executed);
 void machine_counters_free(machine_run_t *run);
@@ -203,7 +210,8 @@ void machine_barriers_stuck(machine_block_t *block);
 /* execute_block.c */
 void machine_launch_begin(machine_launch_t *launch); /* after the pool is prepared */
 void machine_block_run(machine_launch_t *launch, uint64_t linear);
-bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, uint32_t warps, uint32_t shared_bytes);
+bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, uint32_t warps,
+                          uint32_t shared_bytes);
 void machine_pool_free(machine_run_t *run);
 
 /* Without the instruction a population count is a call, and nearly all masks are full. */

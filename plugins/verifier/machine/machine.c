@@ -10,8 +10,9 @@ static int machine_create(const rkb_host_t *host, const void *config, void **sel
    struct verifier *me = malloc(sizeof *me);
    if (!me)
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the stage");
-   *me = (struct verifier){host, config, host->get_extension(host, RKB_EXT_TASK), host->get_extension(host, RKB_EXT_KERNEL),
-                           host->get_extension(host, RKB_EXT_RANDOM)};
+   *me =
+      (struct verifier){host, config, host->get_extension(host, RKB_EXT_TASK),
+                        host->get_extension(host, RKB_EXT_KERNEL), host->get_extension(host, RKB_EXT_RANDOM)};
    if (!me->task || !me->kernel || !me->random) {
       const char *missing = !me->task ? RKB_EXT_TASK : !me->kernel ? RKB_EXT_KERNEL : RKB_EXT_RANDOM;
       free(me);
@@ -21,10 +22,12 @@ static int machine_create(const rkb_host_t *host, const void *config, void **sel
    return RKB_OK;
 }
 
-static int run_drawn(const struct verifier *me, struct candidate *candidate, struct outcome *outcome, rkb_error_t *err) {
+static int run_drawn(const struct verifier *me, struct candidate *candidate, struct outcome *outcome,
+                     rkb_error_t *err) {
    rkb_random_t stream = me->random->for_job(me->host, candidate->job, 0);
    int status = RKB_OK;
-   for (int64_t n = 0; n < me->config->shapes && status == RKB_OK && outcome->rank < RKB_MACHINE_UNKNOWN; n++) {
+   for (int64_t n = 0; n < me->config->shapes && status == RKB_OK && outcome->rank < RKB_MACHINE_UNKNOWN;
+        n++) {
       rkb_case_t *drawn = NULL;
       status = me->task->case_draw(me->host, &stream, me->config->drawn_work, &drawn, err);
       if (status == RKB_OK && drawn)
@@ -35,7 +38,8 @@ static int run_drawn(const struct verifier *me, struct candidate *candidate, str
    return status;
 }
 
-static int run_cases(const struct verifier *me, struct candidate *candidate, struct outcome *outcome, rkb_error_t *err) {
+static int run_cases(const struct verifier *me, struct candidate *candidate, struct outcome *outcome,
+                     rkb_error_t *err) {
    int status = RKB_OK;
    for (uint32_t n = 0; status == RKB_OK && outcome->rank < RKB_MACHINE_UNKNOWN; n++) {
       const rkb_case_t *the_case = me->task->case_at(me->host, RKB_CASE_CHECK, n);
@@ -46,25 +50,32 @@ static int run_cases(const struct verifier *me, struct candidate *candidate, str
    if (status == RKB_OK)
       status = run_drawn(me, candidate, outcome, err);
    if (status == RKB_OK && outcome->rank == 0 && outcome->cases_run == 0)
-      outcome_note(outcome, RKB_MACHINE_UNKNOWN, "limit.budget", NULL, "no case could be executed whole within the budget");
+      outcome_note(outcome, RKB_MACHINE_UNKNOWN, "limit.budget", NULL,
+                   "no case could be executed whole within the budget");
    return status;
 }
 
 static int machine_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
    struct verifier *me = self;
    struct candidate candidate = {.job = job, .item = in, .budget = (uint64_t)me->config->budget};
-   struct outcome outcome = {.oblivious = true, .case_names = json_array(), .not_run = json_array(), .families = json_object(), .deciding_inputs = json_array()};
+   struct outcome outcome = {.oblivious = true,
+                             .case_names = json_array(),
+                             .not_run = json_array(),
+                             .families = json_object(),
+                             .deciding_inputs = json_array()};
    rkb_manifest_t *manifest = NULL;
    rkb_finding_t finding = {0};
    int status = me->kernel->build(me->host, job, in, 0, &candidate.build, &finding, err);
    if (status == RKB_OK && !candidate.build)
       status = rkb_fail(err, RKB_ERR_INTERNAL, "the candidate has no build: %s", finding.message);
    if (status == RKB_OK)
-      status = me->kernel->manifest(me->host, me->host->item_text(me->host, in, "source"), &manifest, &finding, err);
+      status = me->kernel->manifest(me->host, me->host->item_text(me->host, in, "source"), &manifest,
+                                    &finding, err);
    if (status == RKB_OK) {
       candidate.transform = manifest && manifest->transform;
       candidate.module = rkb_machine_module_read(candidate.build->ptx, candidate.build->ptx_bytes);
-      status = candidate.module ? run_cases(me, &candidate, &outcome, err) : rkb_fail(err, RKB_ERR_NOMEM, "no memory for the PTX");
+      status = candidate.module ? run_cases(me, &candidate, &outcome, err)
+                                : rkb_fail(err, RKB_ERR_NOMEM, "no memory for the PTX");
    }
    if (status == RKB_OK && outcome.rank <= RKB_MACHINE_SUSPECT && me->config->bench_blocks)
       status = bench_counts(me, &candidate, &outcome, err);
@@ -85,36 +96,86 @@ static void machine_destroy(void *self) {
 
 #define AT(member) offsetof(struct verifier_config, member)
 static const rkb_option_t options[] = {
-   {.name = "families", .type = RKB_OPT_INT, .offset = AT(families), .fallback = "0", .min = 0, .max = 64,
+   {.name = "families",
+    .type = RKB_OPT_INT,
+    .offset = AT(families),
+    .fallback = "0",
+    .min = 0,
+    .max = 64,
     .help = "Input families executed on each case, most telling first; 0 for all."},
-   {.name = "trials", .type = RKB_OPT_INT, .offset = AT(trials), .fallback = "1", .min = 1, .max = 64,
-    .help = "Seeds of each family; the first family always has two, because a plan must be right when repeated."},
-   {.name = "shapes", .type = RKB_OPT_INT, .offset = AT(shapes), .fallback = "2", .min = 0, .max = 64,
+   {.name = "trials",
+    .type = RKB_OPT_INT,
+    .offset = AT(trials),
+    .fallback = "1",
+    .min = 1,
+    .max = 64,
+    .help =
+       "Seeds of each family; the first family always has two, because a plan must be right when repeated."},
+   {.name = "shapes",
+    .type = RKB_OPT_INT,
+    .offset = AT(shapes),
+    .fallback = "2",
+    .min = 0,
+    .max = 64,
     .help = "Shapes drawn anew from the task's domain, beside the check cases."},
-   {.name = "drawn_work", .type = RKB_OPT_REAL, .offset = AT(drawn_work), .fallback = "1e5", .min = 1, .max = 1e12,
+   {.name = "drawn_work",
+    .type = RKB_OPT_REAL,
+    .offset = AT(drawn_work),
+    .fallback = "1e5",
+    .min = 1,
+    .max = 1e12,
     .help = "Most operations of a drawn shape."},
-   {.name = "family_work", .type = RKB_OPT_INT, .offset = AT(family_work), .fallback = "10000000", .min = 0, .max = 1e15,
-    .help = "Thread-instructions of one case for input families that other cases were executed on; what is left out is named."},
-   {.name = "budget", .type = RKB_OPT_INT, .offset = AT(budget), .fallback = "4000000000", .min = 1, .max = 1e15,
+   {.name = "family_work",
+    .type = RKB_OPT_INT,
+    .offset = AT(family_work),
+    .fallback = "10000000",
+    .min = 0,
+    .max = 1e15,
+    .help =
+       "Thread-instructions of one case for input families that other cases were executed on; what is left out is named."},
+   {.name = "budget",
+    .type = RKB_OPT_INT,
+    .offset = AT(budget),
+    .fallback = "4000000000",
+    .min = 1,
+    .max = 1e15,
     .help = "Thread-instructions executed for one candidate; what is left out is named in the certificate."},
-   {.name = "memory", .type = RKB_OPT_BYTES, .offset = AT(memory), .fallback = "1GiB", .min = 1 << 20, .max = 1e12,
+   {.name = "memory",
+    .type = RKB_OPT_BYTES,
+    .offset = AT(memory),
+    .fallback = "1GiB",
+    .min = 1 << 20,
+    .max = 1e12,
     .help = "Memory for executing one plan."},
-   {.name = "bench_blocks", .type = RKB_OPT_INT, .offset = AT(bench_blocks), .fallback = "6", .min = 0, .max = 1024,
-    .help = "Blocks of each launch executed at the bench shapes, to count what the speed model needs; 0 for none."},
+   {.name = "bench_blocks",
+    .type = RKB_OPT_INT,
+    .offset = AT(bench_blocks),
+    .fallback = "6",
+    .min = 0,
+    .max = 1024,
+    .help =
+       "Blocks of each launch executed at the bench shapes, to count what the speed model needs; 0 for none."},
 };
 
 static const rkb_stage_t machine = {
-   .size = sizeof(rkb_stage_t), .kind = RKB_VERIFIER,
+   .size = sizeof(rkb_stage_t),
+   .kind = RKB_VERIFIER,
    .flags = RKB_STAGE_NEEDS_BUILD | RKB_STAGE_EXECUTES | RKB_STAGE_DETERMINISTIC,
-   .id = "rkb.verifier.machine", .summary = "Executes the candidate's PTX on the CPU with every access checked, and judges its results.",
+   .id = "rkb.verifier.machine",
+   .summary = "Executes the candidate's PTX on the CPU with every access checked, and judges its results.",
    .accepts = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
    .emits = (const char *const[]){RKB_ITEM_VERDICT, RKB_ITEM_MEASUREMENT, NULL},
    .measures = (const char *const[]){"thread_instructions", "worst_hard", "memory_bytes", NULL},
-   RKB_OPTIONS(options), .config_size = sizeof(struct verifier_config),
-   .create = machine_create, .run = machine_run, .destroy = machine_destroy,
+   RKB_OPTIONS(options),
+   .config_size = sizeof(struct verifier_config),
+   .create = machine_create,
+   .run = machine_run,
+   .destroy = machine_destroy,
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
-   RKB_PLUGIN_HEAD, .name = "machine", .version = "0.1.0",
+   RKB_PLUGIN_HEAD,
+   .name = "machine",
+   .version = "0.1.0",
    .stages = (const rkb_stage_t *const[]){&machine, NULL},
 };

@@ -33,14 +33,18 @@ enum rkb_machine_checks {
 };
 
 typedef struct rkb_machine_options {
-   uint32_t checks;             /* enum rkb_machine_checks; bounds, alignment, definedness and barriers are always checked */
-   uint32_t sample;             /* blocks of each launch to execute (first, last, edges, then spread); 0: all */
-   uint64_t sample_instructions; /* after so many of a launch no further block of it is executed; 0: no limit */
+   /* enum rkb_machine_checks; bounds, alignment, definedness and barriers are always checked */
+   uint32_t checks;
+   /* blocks of each launch to execute (first, last, edges, then spread); 0: all */
+   uint32_t sample;
+   /* after so many of a launch no further block of it is executed; 0: no limit */
+   uint64_t sample_instructions;
    uint64_t thread_instructions; /* budget of one run; 0: 4e9 */
-   uint64_t memory_bytes;       /* for everything the machine allocates; 0: 1 GiB */
-   uint64_t hang_limit;         /* instructions of one warp after which the kernel counts as hung; 0: none */
-   bool portable;               /* use the code for plain x86-64 even where the processor can do more */
-   bool counts_only;            /* no definedness and no races: blocks run for their counters, on memory that may be sparse */
+   uint64_t memory_bytes;        /* for everything the machine allocates; 0: 1 GiB */
+   uint64_t hang_limit;          /* instructions of one warp after which the kernel counts as hung; 0: none */
+   bool portable;                /* use the code for plain x86-64 even where the processor can do more */
+   /* no definedness and no races: blocks run for their counters, on memory that may be sparse */
+   bool counts_only;
 } rkb_machine_options_t;
 
 /* The bytes of one plan buffer.  data is the caller's, plan.buffers[i].bytes long, read and written in place. */
@@ -61,51 +65,54 @@ typedef struct rkb_machine_register {
 } rkb_machine_register_t;
 
 typedef struct rkb_machine_finding {
-   uint32_t standing;       /* enum rkb_machine_standing */
-   char reason[48];         /* verdict vocabulary */
-   char message[320];       /* one sentence */
-   char opcode[64];         /* "" when it belongs to no instruction */
-   const char *kernel;      /* entry name, until the module is freed; NULL when it belongs to no launch */
-   uint32_t launch;         /* index in the plan */
+   uint32_t standing;  /* enum rkb_machine_standing */
+   char reason[48];    /* verdict vocabulary */
+   char message[320];  /* one sentence */
+   char opcode[64];    /* "" when it belongs to no instruction */
+   const char *kernel; /* entry name, until the module is freed; NULL when it belongs to no launch */
+   uint32_t launch;    /* index in the plan */
    uint32_t ptx_line;
-   const char *file;        /* source, from line info; NULL when unknown */
+   const char *file; /* source, from line info; NULL when unknown */
    uint32_t line;
    uint32_t block[3], thread[3];
    bool has_thread;
-   uint32_t buffer;         /* plan buffer; UINT32_MAX: none, or another space */
-   char space[16];          /* "global", "shared", "local", ... or "" */
-   char symbol[64];         /* buffer or variable */
-   int64_t offset;          /* bytes into it */
-   uint32_t bytes;          /* of the access */
+   uint32_t buffer;                          /* plan buffer; UINT32_MAX: none, or another space */
+   char space[16];                           /* "global", "shared", "local", ... or "" */
+   char symbol[64];                          /* buffer or variable */
+   int64_t offset;                           /* bytes into it */
+   uint32_t bytes;                           /* of the access */
    uint32_t other_thread[3], other_block[3]; /* the other side of a race */
    bool has_other;
    uint32_t register_count;
    rkb_machine_register_t registers[RKB_MACHINE_REGISTERS]; /* operands of the instruction, in that thread */
-   uint64_t occurrences;    /* of the same reason at the same instruction */
+   uint64_t occurrences;                                    /* of the same reason at the same instruction */
 } rkb_machine_finding_t;
 
 typedef struct rkb_machine_report {
    uint32_t finding_count;
    const rkb_machine_finding_t *findings; /* the first one decides; until the next run or close */
-   uint64_t thread_instructions; /* of the last run */
+   uint64_t thread_instructions;          /* of the last run */
    uint32_t launch_count;
-   const rkb_launch_counters_t *launches; /* of the last run, one a launch of the plan; until the next run or close */
-   bool complete;              /* every launch ran to its end on all of its blocks */
+   /* of the last run, one a launch of the plan; until the next run or close */
+   const rkb_launch_counters_t *launches;
+   bool complete; /* every launch ran to its end on all of its blocks */
    bool sampled;
    /* With RKB_MACHINE_TAINT: bit b stands for plan buffer b (63 for all from 63 on). */
-   uint64_t control_taint;     /* reached a branch, a predicate of a memory access or a shuffle's lane */
-   uint64_t address_taint;     /* reached an address */
-   uint64_t used_taint;        /* reached an output, or either of the above */
-   bool relaxed_acquire;       /* a race verdict relies on reading an atomic's value as an acquire */
-   bool order_unknown;         /* reads by several blocks before a write across grid-wide synchronisation were not told apart */
-   bool float_atomics;         /* floating-point atomics that several threads apply to one address: order changes the result */
+   uint64_t control_taint; /* reached a branch, a predicate of a memory access or a shuffle's lane */
+   uint64_t address_taint; /* reached an address */
+   uint64_t used_taint;    /* reached an output, or either of the above */
+   bool relaxed_acquire;   /* a race verdict relies on reading an atomic's value as an acquire */
+   /* reads by several blocks before a write across grid-wide synchronisation were not told apart */
+   bool order_unknown;
+   /* floating-point atomics that several threads apply to one address: order changes the result */
+   bool float_atomics;
    char float_atomic_symbol[64];
-   uint64_t memory_peak;       /* bytes allocated by the machine at most */
+   uint64_t memory_peak; /* bytes allocated by the machine at most */
 } rkb_machine_report_t;
 
 /* module and plan must outlive the machine.  RKB_OK even when the plan cannot be executed: the report says why. */
-int rkb_machine_open(const rkb_machine_module_t *module, const rkb_plan_t *plan, const rkb_machine_options_t *options,
-                     rkb_machine_t **machine, rkb_error_t *err);
+int rkb_machine_open(const rkb_machine_module_t *module, const rkb_plan_t *plan,
+                     const rkb_machine_options_t *options, rkb_machine_t **machine, rkb_error_t *err);
 void rkb_machine_close(rkb_machine_t *machine);
 
 /* Executes the plan once.  buffers has plan.buffer_count entries.  Module variables hold their initialisers at the first
@@ -120,10 +127,11 @@ void rkb_machine_report(const rkb_machine_t *machine, rkb_machine_report_t *repo
 
 /* Definedness of an output after a run: which elements of bytes each were never written, or hold undefined bits.
  * Returns how many; *first is the first one and *written tells whether that one was written at all. */
-uint64_t rkb_machine_undefined(const rkb_machine_t *machine, uint32_t buffer, uint32_t bytes, uint64_t *first, bool *written);
+uint64_t rkb_machine_undefined(const rkb_machine_t *machine, uint32_t buffer, uint32_t bytes, uint64_t *first,
+                               bool *written);
 /* Adds the finding for such an element: output.unwritten, or memory.uninitialised at the store that wrote it. */
-void rkb_machine_find_undefined(rkb_machine_t *machine, uint32_t buffer, uint64_t element, uint32_t bytes, bool written,
-                                uint64_t count);
+void rkb_machine_find_undefined(rkb_machine_t *machine, uint32_t buffer, uint64_t element, uint32_t bytes,
+                                bool written, uint64_t count);
 /* The double-precision shadow of a float32 buffer, one number an element (the plain value where there is no shadow);
  * out has bytes / 4 entries. */
 void rkb_machine_shadow(const rkb_machine_t *machine, uint32_t buffer, double *out);
@@ -132,8 +140,8 @@ void rkb_machine_written(const rkb_machine_t *machine, uint32_t buffer,
                          void (*visit)(void *argument, uint64_t first, uint64_t bytes), void *argument);
 
 /* Opcodes of a module that the machine does not execute, one name a call; returns how many there are. */
-uint32_t rkb_machine_unsupported(const rkb_machine_module_t *module, void (*visit)(void *argument, const char *opcode),
-                                 void *argument);
+uint32_t rkb_machine_unsupported(const rkb_machine_module_t *module,
+                                 void (*visit)(void *argument, const char *opcode), void *argument);
 /* A finding as a JSON object (evidence of a verdict); malloc'd, NULL when memory is out. */
 char *rkb_machine_finding_json(const rkb_machine_finding_t *finding);
 /* The same for a person to read: instruction, source line, block, thread, registers.  malloc'd. */

@@ -50,7 +50,8 @@ static const char *space_name(uint64_t window) {
                                    : "global";
 }
 
-void machine_fault(machine_warp_t *warp, uint32_t lane, uint64_t address, uint32_t space, uint32_t bytes, bool store) {
+void machine_fault(machine_warp_t *warp, uint32_t lane, uint64_t address, uint32_t space, uint32_t bytes,
+                   bool store) {
    machine_run_t *run = warp->run;
    const uint64_t window = address >> WINDOW_SHIFT, low = address & ((1ull << WINDOW_SHIFT) - 1);
    const char *verb = store ? "writes" : "reads", *name = space_name(window);
@@ -62,20 +63,23 @@ void machine_fault(machine_warp_t *warp, uint32_t lane, uint64_t address, uint32
                    : window == WINDOW_LOCAL  ? warp->program->frame_bytes
                                              : warp->program->parameter_bytes;
    if (region && store && region->read_only && offset >= 0 && (uint64_t)offset + bytes <= size)
-      finding = machine_find(warp, RKB_MACHINE_REJECT, region->constant ? "memory.out_of_bounds" : "input.modified", lane,
-                             "%s %u bytes at byte %lld of %s, which may only be read", verb, bytes, (long long)offset, region->name);
+      finding =
+         machine_find(warp, RKB_MACHINE_REJECT, region->constant ? "memory.out_of_bounds" : "input.modified",
+                      lane, "%s %u bytes at byte %lld of %s, which may only be read", verb, bytes,
+                      (long long)offset, region->name);
    else if ((window == 0 && !region) || window > WINDOW_PARAM || (window == WINDOW_PARAM && store) ||
             (space != PTX_GENERIC && space != PTX_GLOBAL && space != PTX_CONST && window == 0))
       finding = machine_find(warp, RKB_MACHINE_REJECT, "memory.out_of_bounds", lane,
-                             "%s %u bytes at address 0x%llx, which belongs to no buffer", verb, bytes, (unsigned long long)address);
+                             "%s %u bytes at address 0x%llx, which belongs to no buffer", verb, bytes,
+                             (unsigned long long)address);
    else if (offset >= 0 && (uint64_t)offset + bytes <= size && (address & (bytes - 1)))
       finding = machine_find(warp, RKB_MACHINE_REJECT, "memory.misaligned", lane,
-                             "%s %u bytes at byte %lld of %s, which is not a multiple of %u", verb, bytes, (long long)offset,
-                             region ? region->name : name, bytes);
+                             "%s %u bytes at byte %lld of %s, which is not a multiple of %u", verb, bytes,
+                             (long long)offset, region ? region->name : name, bytes);
    else
       finding = machine_find(warp, RKB_MACHINE_REJECT, "memory.out_of_bounds", lane,
-                             "%s %u bytes at byte %lld of %s, which has %llu bytes", verb, bytes, (long long)offset,
-                             region ? region->name : name, (unsigned long long)size);
+                             "%s %u bytes at byte %lld of %s, which has %llu bytes", verb, bytes,
+                             (long long)offset, region ? region->name : name, (unsigned long long)size);
    if (finding) {
       finding->buffer = region ? region->buffer : UINT32_MAX;
       snprintf(finding->space, sizeof finding->space, "%s", name);
@@ -90,12 +94,12 @@ void machine_undefined_address(machine_warp_t *warp, uint32_t lanes) {
                 "an address is computed from a value that was never written");
 }
 
-void machine_uninitialised_atomic(machine_warp_t *warp, uint32_t lane, const uint64_t *offset, const machine_region_t *region,
-                                  uint32_t bytes) {
+void machine_uninitialised_atomic(machine_warp_t *warp, uint32_t lane, const uint64_t *offset,
+                                  const machine_region_t *region, uint32_t bytes) {
    rkb_machine_finding_t *finding =
       machine_find(warp, RKB_MACHINE_REJECT, "memory.uninitialised", lane,
-                   "an atomic operation updates byte %llu of %s, which was never given a value", (unsigned long long)*offset,
-                   region ? region->name : "shared memory");
+                   "an atomic operation updates byte %llu of %s, which was never given a value",
+                   (unsigned long long)*offset, region ? region->name : "shared memory");
    if (finding) {
       finding->buffer = region ? region->buffer : UINT32_MAX;
       snprintf(finding->space, sizeof finding->space, "%s", region ? "global" : "shared");
@@ -105,7 +109,8 @@ void machine_uninitialised_atomic(machine_warp_t *warp, uint32_t lane, const uin
    }
 }
 
-void machine_undefined_store(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset, uint32_t bytes) {
+void machine_undefined_store(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
+                             uint32_t bytes) {
    machine_run_t *run = warp->run;
    if (region->undefined_store)
       return;
@@ -134,7 +139,8 @@ void machine_undefined_store(machine_warp_t *warp, uint32_t lane, machine_region
 
 /* Outputs after a run ------------------------------------------------------------------------------------------ */
 
-uint64_t rkb_machine_undefined(const rkb_machine_t *machine, uint32_t buffer, uint32_t bytes, uint64_t *first, bool *written) {
+uint64_t rkb_machine_undefined(const rkb_machine_t *machine, uint32_t buffer, uint32_t bytes, uint64_t *first,
+                               bool *written) {
    const machine_region_t *region = &machine->run.regions[buffer];
    uint64_t count = 0;
    *first = 0;
@@ -158,15 +164,16 @@ uint64_t rkb_machine_undefined(const rkb_machine_t *machine, uint32_t buffer, ui
    return count;
 }
 
-void rkb_machine_find_undefined(rkb_machine_t *machine, uint32_t buffer, uint64_t element, uint32_t bytes, bool written,
-                                uint64_t count) {
+void rkb_machine_find_undefined(rkb_machine_t *machine, uint32_t buffer, uint64_t element, uint32_t bytes,
+                                bool written, uint64_t count) {
    machine_run_t *run = &machine->run;
    const machine_region_t *region = &run->regions[buffer];
    rkb_machine_finding_t *finding;
    if (written && region->undefined_store) {
-      finding = machine_find_launch(run, RKB_MACHINE_REJECT, "memory.uninitialised",
-                                    "stores a value that was never given one to %s; %llu elements hold such values at the end",
-                                    region->name, (unsigned long long)count);
+      finding = machine_find_launch(
+         run, RKB_MACHINE_REJECT, "memory.uninitialised",
+         "stores a value that was never given one to %s; %llu elements hold such values at the end",
+         region->name, (unsigned long long)count);
       if (finding) {
          rkb_machine_finding_t kept = run->kept[region->undefined_store - 1];
          memcpy(kept.message, finding->message, sizeof kept.message);
@@ -175,10 +182,10 @@ void rkb_machine_find_undefined(rkb_machine_t *machine, uint32_t buffer, uint64_
       }
       return;
    }
-   finding = machine_find_launch(run, RKB_MACHINE_REJECT, written ? "memory.uninitialised" : "output.unwritten",
-                                 "element %llu of %s %s (%llu such elements)", (unsigned long long)element, region->name,
-                                 written ? "holds a value that was never given one" : "is never written",
-                                 (unsigned long long)count);
+   finding = machine_find_launch(
+      run, RKB_MACHINE_REJECT, written ? "memory.uninitialised" : "output.unwritten",
+      "element %llu of %s %s (%llu such elements)", (unsigned long long)element, region->name,
+      written ? "holds a value that was never given one" : "is never written", (unsigned long long)count);
    if (finding) {
       finding->buffer = buffer;
       finding->offset = (int64_t)(element * bytes);

@@ -18,10 +18,24 @@ enum ptx_space { PTX_REGISTER = 1, PTX_PARAM, PTX_GLOBAL, PTX_SHARED, PTX_CONST,
 /* Fundamental types, PTX ISA 9.0, 5.2.1; packed halves count as 32-bit types of their own. */
 enum ptx_type {
    PTX_NO_TYPE,
-   PTX_B8, PTX_U8, PTX_S8,
-   PTX_B16, PTX_U16, PTX_S16, PTX_F16, PTX_BF16,
-   PTX_B32, PTX_U32, PTX_S32, PTX_F32, PTX_F16X2, PTX_BF16X2,
-   PTX_B64, PTX_U64, PTX_S64, PTX_F64,
+   PTX_B8,
+   PTX_U8,
+   PTX_S8,
+   PTX_B16,
+   PTX_U16,
+   PTX_S16,
+   PTX_F16,
+   PTX_BF16,
+   PTX_B32,
+   PTX_U32,
+   PTX_S32,
+   PTX_F32,
+   PTX_F16X2,
+   PTX_BF16X2,
+   PTX_B64,
+   PTX_U64,
+   PTX_S64,
+   PTX_F64,
    PTX_B128,
    PTX_PRED
 };
@@ -31,19 +45,20 @@ typedef struct ptx_relocation {
    uint32_t offset;   /* bytes into the variable */
    uint32_t variable; /* index into the module's variables */
    int64_t addend;
-   bool generic;      /* generic(symbol): a generic address */
+   bool generic; /* generic(symbol): a generic address */
 } ptx_relocation_t;
 
 typedef struct ptx_variable {
    const char *name;
-   uint32_t space;      /* enum ptx_space: global, shared, const, local or param */
+   uint32_t space; /* enum ptx_space: global, shared, const, local or param */
    uint32_t type;
    uint32_t alignment;
-   uint64_t bytes;      /* 0: an extern array, whose size the launch gives */
-   uint64_t offset;     /* in its space: shared window, constant bank, a thread's frame, the parameter space */
-   uint32_t function;   /* owner, or PTX_NONE at module scope */
+   uint64_t bytes; /* 0: an extern array, whose size the launch gives */
+   /* in its space: shared window, constant bank, a thread's frame, the parameter space */
+   uint64_t offset;
+   uint32_t function; /* owner, or PTX_NONE at module scope */
    bool external;
-   uint8_t *initial;    /* bytes long, or NULL for zeros */
+   uint8_t *initial; /* bytes long, or NULL for zeros */
    ptx_relocation_t *relocations;
    uint32_t relocation_count;
 } ptx_variable_t;
@@ -55,23 +70,23 @@ typedef struct ptx_register {
 
 enum ptx_operand_kind {
    PTX_OPERAND_REGISTER = 1,
-   PTX_OPERAND_SPECIAL,   /* %tid.x ...; value holds enum ptx_special */
+   PTX_OPERAND_SPECIAL, /* %tid.x ...; value holds enum ptx_special */
    PTX_OPERAND_INTEGER,
-   PTX_OPERAND_FLOAT32,   /* 0f...: the bits */
-   PTX_OPERAND_FLOAT64,   /* 0d... or a decimal number */
-   PTX_OPERAND_SYMBOL,    /* variable + value */
-   PTX_OPERAND_LABEL,     /* index into the function's labels */
-   PTX_OPERAND_FUNCTION,  /* index into the module's functions */
-   PTX_OPERAND_LIST,      /* { a, b, ... }: count operands from first */
-   PTX_OPERAND_ADDRESS,   /* [base + value]; base is the operand at first */
-   PTX_OPERAND_SINK       /* _ */
+   PTX_OPERAND_FLOAT32,  /* 0f...: the bits */
+   PTX_OPERAND_FLOAT64,  /* 0d... or a decimal number */
+   PTX_OPERAND_SYMBOL,   /* variable + value */
+   PTX_OPERAND_LABEL,    /* index into the function's labels */
+   PTX_OPERAND_FUNCTION, /* index into the module's functions */
+   PTX_OPERAND_LIST,     /* { a, b, ... }: count operands from first */
+   PTX_OPERAND_ADDRESS,  /* [base + value]; base is the operand at first */
+   PTX_OPERAND_SINK      /* _ */
 };
 
 typedef struct ptx_operand {
    uint8_t kind;
-   bool negated;      /* !%p */
-   bool paired;       /* the operand before this one was joined by '|' */
-   uint32_t index;    /* register, variable, label or function */
+   bool negated;   /* !%p */
+   bool paired;    /* the operand before this one was joined by '|' */
+   uint32_t index; /* register, variable, label or function */
    uint32_t first, count;
    uint64_t value;
 } ptx_operand_t;
@@ -93,7 +108,7 @@ typedef struct ptx_statement {
 
 typedef struct ptx_label {
    const char *name;
-   uint32_t statement;      /* the one it stands before; PTX_NONE while undefined */
+   uint32_t statement;            /* the one it stands before; PTX_NONE while undefined */
    uint32_t target, target_count; /* .branchtargets: operands (labels) in the function's operands */
 } ptx_label_t;
 
@@ -130,31 +145,31 @@ typedef struct rkb_machine_module {
    ptx_file_t *files;
    uint32_t file_count;
    char target[32];
-   uint32_t error_line;          /* 0: the text was read whole */
+   uint32_t error_line; /* 0: the text was read whole */
    char error[PTX_MESSAGE];
 } ptx_module_t;
 
 /* Special registers the machine knows (PTX ISA 9.0, chapter 10). */
-#define PTX_SPECIALS(X)                                                                                        \
-   X(TID_X, "%tid.x") X(TID_Y, "%tid.y") X(TID_Z, "%tid.z")                                                    \
-   X(NTID_X, "%ntid.x") X(NTID_Y, "%ntid.y") X(NTID_Z, "%ntid.z")                                              \
-   X(CTAID_X, "%ctaid.x") X(CTAID_Y, "%ctaid.y") X(CTAID_Z, "%ctaid.z")                                        \
-   X(NCTAID_X, "%nctaid.x") X(NCTAID_Y, "%nctaid.y") X(NCTAID_Z, "%nctaid.z")                                  \
-   X(LANEID, "%laneid") X(WARPID, "%warpid") X(NWARPID, "%nwarpid") X(SMID, "%smid") X(NSMID, "%nsmid")        \
-   X(GRIDID, "%gridid") X(LANEMASK_EQ, "%lanemask_eq") X(LANEMASK_LE, "%lanemask_le")                          \
-   X(LANEMASK_LT, "%lanemask_lt") X(LANEMASK_GE, "%lanemask_ge") X(LANEMASK_GT, "%lanemask_gt")                \
-   X(CLOCK, "%clock") X(CLOCK_HI, "%clock_hi") X(CLOCK64, "%clock64") X(GLOBALTIMER, "%globaltimer")           \
-   X(GLOBALTIMER_LO, "%globaltimer_lo") X(GLOBALTIMER_HI, "%globaltimer_hi")                                   \
-   X(DYNAMIC_SHARED, "%dynamic_smem_size") X(TOTAL_SHARED, "%total_smem_size")
+#define PTX_SPECIALS(X)                                                                                      \
+   X(TID_X, "%tid.x")                                                                                        \
+   X(TID_Y, "%tid.y") X(TID_Z, "%tid.z") X(NTID_X, "%ntid.x") X(NTID_Y, "%ntid.y") X(NTID_Z, "%ntid.z")      \
+      X(CTAID_X, "%ctaid.x") X(CTAID_Y, "%ctaid.y") X(CTAID_Z, "%ctaid.z") X(NCTAID_X, "%nctaid.x")          \
+         X(NCTAID_Y, "%nctaid.y") X(NCTAID_Z, "%nctaid.z") X(LANEID, "%laneid") X(WARPID, "%warpid")         \
+            X(NWARPID, "%nwarpid") X(SMID, "%smid") X(NSMID, "%nsmid") X(GRIDID, "%gridid")                  \
+               X(LANEMASK_EQ, "%lanemask_eq") X(LANEMASK_LE, "%lanemask_le") X(LANEMASK_LT, "%lanemask_lt")  \
+                  X(LANEMASK_GE, "%lanemask_ge") X(LANEMASK_GT, "%lanemask_gt") X(CLOCK, "%clock")           \
+                     X(CLOCK_HI, "%clock_hi") X(CLOCK64, "%clock64") X(GLOBALTIMER, "%globaltimer")          \
+                        X(GLOBALTIMER_LO, "%globaltimer_lo") X(GLOBALTIMER_HI, "%globaltimer_hi")            \
+                           X(DYNAMIC_SHARED, "%dynamic_smem_size") X(TOTAL_SHARED, "%total_smem_size")
 
 enum ptx_special {
 #define PTX_X(name, text) PTX_SPECIAL_##name,
    PTX_SPECIALS(PTX_X)
 #undef PTX_X
-   PTX_SPECIAL_COUNT
+      PTX_SPECIAL_COUNT
 };
 
-uint32_t ptx_type_bytes(uint32_t type); /* 0 for predicates */
+uint32_t ptx_type_bytes(uint32_t type);                   /* 0 for predicates */
 uint32_t ptx_type_named(const char *text, size_t length); /* "f32"; PTX_NO_TYPE when unknown */
 bool ptx_type_is_float(uint32_t type);
 bool ptx_type_is_signed(uint32_t type);

@@ -11,29 +11,56 @@
 
 struct machine_warp;
 typedef struct machine_instruction machine_instruction_t;
-typedef void (*machine_handler_t)(struct machine_warp *warp, const machine_instruction_t *instruction, uint32_t mask);
+typedef void (*machine_handler_t)(struct machine_warp *warp, const machine_instruction_t *instruction,
+                                  uint32_t mask);
 
 /* What the dispatcher does beside calling the handler. */
 enum machine_kind {
-   MACHINE_VALUE,   /* d = f(a, b, c), lane by lane: the dispatcher carries definedness, taint and shadow */
-   MACHINE_CUSTOM,  /* the handler carries them */
-   MACHINE_BRANCH, MACHINE_BRANCH_INDEX, MACHINE_CALL, MACHINE_RETURN, MACHINE_EXIT, MACHINE_TRAP,
-   MACHINE_BARRIER, MACHINE_NOTHING
+   MACHINE_VALUE,  /* d = f(a, b, c), lane by lane: the dispatcher carries definedness, taint and shadow */
+   MACHINE_CUSTOM, /* the handler carries them */
+   MACHINE_BRANCH,
+   MACHINE_BRANCH_INDEX,
+   MACHINE_CALL,
+   MACHINE_RETURN,
+   MACHINE_EXIT,
+   MACHINE_TRAP,
+   MACHINE_BARRIER,
+   MACHINE_NOTHING
 };
 
 enum machine_rounding { ROUND_NEAREST, ROUND_ZERO, ROUND_DOWN, ROUND_UP, ROUND_AWAY };
 enum machine_flags {
-   FLAG_FTZ = 1u << 0, FLAG_SAT = 1u << 1, FLAG_VOLATILE = 1u << 2, FLAG_ACQUIRE = 1u << 3, FLAG_RELEASE = 1u << 4,
-   FLAG_RELAXED = 1u << 5, FLAG_ROUNDING_TRICK = 1u << 6, /* adds a constant so large that the sum is a rounded integer */
-   FLAG_NAN = 1u << 7, FLAG_ALIGNED = 1u << 8, FLAG_INLINE = 1u << 9, FLAG_NEGATED_C = 1u << 10, FLAG_ABS = 1u << 11,
-   FLAG_SECOND = 1u << 12, /* writes a second destination */
+   FLAG_FTZ = 1u << 0,
+   FLAG_SAT = 1u << 1,
+   FLAG_VOLATILE = 1u << 2,
+   FLAG_ACQUIRE = 1u << 3,
+   FLAG_RELEASE = 1u << 4,
+   /* adds a constant so large that the sum is a rounded integer */
+   FLAG_RELAXED = 1u << 5,
+   FLAG_ROUNDING_TRICK = 1u << 6,
+   FLAG_NAN = 1u << 7,
+   FLAG_ALIGNED = 1u << 8,
+   FLAG_INLINE = 1u << 9,
+   FLAG_NEGATED_C = 1u << 10,
+   FLAG_ABS = 1u << 11,
+   FLAG_SECOND = 1u << 12,     /* writes a second destination */
    FLAG_FROM_DOUBLE = 1u << 13 /* cvt from f64 */
 };
 
 enum machine_barrier_operation { BARRIER_SYNC, BARRIER_ARRIVE, BARRIER_COUNT, BARRIER_AND, BARRIER_OR };
 
-enum machine_atomic { ATOMIC_ADD, ATOMIC_MIN, ATOMIC_MAX, ATOMIC_INC, ATOMIC_DEC, ATOMIC_AND, ATOMIC_OR, ATOMIC_XOR,
-                      ATOMIC_EXCH, ATOMIC_CAS };
+enum machine_atomic {
+   ATOMIC_ADD,
+   ATOMIC_MIN,
+   ATOMIC_MAX,
+   ATOMIC_INC,
+   ATOMIC_DEC,
+   ATOMIC_AND,
+   ATOMIC_OR,
+   ATOMIC_XOR,
+   ATOMIC_EXCH,
+   ATOMIC_CAS
+};
 
 struct machine_instruction {
    machine_handler_t run, shadow;
@@ -41,34 +68,35 @@ struct machine_instruction {
    uint16_t di, ai, bi, ci; /* register numbers, for definedness and taint */
    uint16_t guard;          /* register number; 0: none */
    bool guard_negated;
-   bool block_start;        /* first of its basic block */
-   uint8_t kind, operation; /* operation: what the opcode's modifiers select (comparison, atomic, shuffle mode, ...) */
+   bool block_start; /* first of its basic block */
+   /* operation: what the opcode's modifiers select (comparison, atomic, shuffle mode, ...) */
+   uint8_t kind, operation;
    uint8_t type, source_type, space, element_bytes, elements, rounding, class, address_bytes;
    uint16_t flags;
-   uint32_t extra;          /* first of its extra register operands; extra_count of them */
+   uint32_t extra; /* first of its extra register operands; extra_count of them */
    uint16_t extra_count;
-   uint32_t target;         /* branch, call: instruction */
-   uint32_t rank;           /* of its basic block, in execution order */
-   uint32_t block;          /* basic block */
+   uint32_t target; /* branch, call: instruction */
+   uint32_t rank;   /* of its basic block, in execution order */
+   uint32_t block;  /* basic block */
    int64_t immediate;
-   uint32_t statement;      /* in its function */
+   uint32_t statement; /* in its function */
    uint16_t function;
 };
 
 typedef struct machine_slot {
-   uint32_t offset;  /* into the register file */
+   uint32_t offset; /* into the register file */
    uint16_t number;
-   uint8_t bytes;    /* 4 or 8; 0 for predicates (a 32-bit mask) */
-   bool negated;     /* of a predicate operand */
+   uint8_t bytes; /* 4 or 8; 0 for predicates (a 32-bit mask) */
+   bool negated;  /* of a predicate operand */
 } machine_slot_t;
 
 typedef struct machine_register_info {
    uint32_t offset;
-   uint8_t type;        /* enum ptx_type */
-   uint8_t bytes;       /* 4, 8, or 0: a predicate */
+   uint8_t type;  /* enum ptx_type */
+   uint8_t bytes; /* 4, 8, or 0: a predicate */
    bool constant;
-   uint32_t special;    /* enum ptx_special, or PTX_NONE */
-   uint64_t bits;       /* constants */
+   uint32_t special; /* enum ptx_special, or PTX_NONE */
+   uint64_t bits;    /* constants */
    const char *name;
 } machine_register_info_t;
 
@@ -88,34 +116,35 @@ typedef struct machine_program {
    uint32_t extra_count;
    machine_register_info_t *registers; /* 0: always zero and defined; 1: takes what nobody reads */
    uint32_t register_count;
-   uint16_t *constants;                /* numbers of registers no instruction writes: specials first */
+   uint16_t *constants; /* numbers of registers no instruction writes: specials first */
    uint32_t constant_count, special_count;
-   uint32_t file_bytes;                /* of one warp's registers */
+   uint32_t file_bytes; /* of one warp's registers */
    machine_block_info_t *blocks;
    uint32_t block_count;
-   uint32_t *branch_targets;           /* of brx.idx: instructions */
-   uint32_t *call_arguments;           /* pairs (from, to, bytes) of frame offsets, see MACHINE_CALL */
+   uint32_t *branch_targets; /* of brx.idx: instructions */
+   uint32_t *call_arguments; /* pairs (from, to, bytes) of frame offsets, see MACHINE_CALL */
    uint32_t call_argument_count;
-   uint32_t frame_bytes;               /* local memory of one thread */
-   uint32_t shared_bytes;              /* static */
+   uint32_t frame_bytes;  /* local memory of one thread */
+   uint32_t shared_bytes; /* static */
    uint32_t dynamic_shared_alignment;
    uint32_t dynamic_shared_offset;
    uint32_t parameter_bytes;
    bool warp_sync, named_barriers, atomics, fences, clocks;
    uint32_t shared_granule, global_granule; /* bytes that races are told apart by: the narrowest access */
    /* Set when the kernel cannot be executed. */
-   char unsupported[96];               /* opcode or feature; "" when it can */
+   char unsupported[96]; /* opcode or feature; "" when it can */
    uint32_t unsupported_line;
-   bool failed;                        /* memory ran out */
+   bool failed; /* memory ran out */
 } machine_program_t;
 
 /* isa: 0 plain x86-64, 1 x86-64-v3.  The addresses of the module's variables were assigned before. */
-machine_program_t *machine_program_make(const ptx_module_t *module, uint32_t function, const uint64_t *variable_address,
-                                        uint32_t isa);
+machine_program_t *machine_program_make(const ptx_module_t *module, uint32_t function,
+                                        const uint64_t *variable_address, uint32_t isa);
 void machine_program_free(machine_program_t *program);
 
 /* control_flow.c: basic blocks and the order in which divergent lanes wait for each other. */
-bool machine_control_flow(machine_program_t *program, const uint32_t *branch_targets, uint32_t branch_target_count);
+bool machine_control_flow(machine_program_t *program, const uint32_t *branch_targets,
+                          uint32_t branch_target_count);
 
 /* The lookup table that opcodes.def makes; one per instruction set. */
 typedef struct machine_opcode {

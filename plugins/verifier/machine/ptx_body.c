@@ -121,12 +121,15 @@ static void read_name(ptx_reader_t *reader, ptx_operand_t *operand) {
       ptx_next(reader);
       return;
    }
-   static const uint8_t kinds[] = {[PTX_NAME_REGISTER] = PTX_OPERAND_REGISTER, [PTX_NAME_VARIABLE] = PTX_OPERAND_SYMBOL,
-                                   [PTX_NAME_FUNCTION] = PTX_OPERAND_FUNCTION, [PTX_NAME_LABEL] = PTX_OPERAND_LABEL};
+   static const uint8_t kinds[] = {[PTX_NAME_REGISTER] = PTX_OPERAND_REGISTER,
+                                   [PTX_NAME_VARIABLE] = PTX_OPERAND_SYMBOL,
+                                   [PTX_NAME_FUNCTION] = PTX_OPERAND_FUNCTION,
+                                   [PTX_NAME_LABEL] = PTX_OPERAND_LABEL};
    if (name) {
       *operand = (ptx_operand_t){.kind = kinds[name->kind], .index = name->index};
    } else {
-      *operand = (ptx_operand_t){.kind = PTX_OPERAND_LABEL, .index = label_named(reader, token->text, token->length)};
+      *operand =
+         (ptx_operand_t){.kind = PTX_OPERAND_LABEL, .index = label_named(reader, token->text, token->length)};
       if (operand->index == PTX_NONE)
          ptx_fail(reader, "out of memory for labels");
    }
@@ -186,13 +189,15 @@ static ptx_operand_t read_operand(ptx_reader_t *reader, uint32_t depth) {
       if (!ptx_at(reader, "]"))
          ptx_fail(reader, "this form of address is not known to the machine");
       ptx_expect(reader, "]");
-      operand = (ptx_operand_t){.kind = PTX_OPERAND_ADDRESS, .value = value, .first = add_operand(reader, base), .count = 1};
+      operand = (ptx_operand_t){
+         .kind = PTX_OPERAND_ADDRESS, .value = value, .first = add_operand(reader, base), .count = 1};
       if (operand.first == PTX_NONE)
          operand.kind = PTX_OPERAND_SINK;
    } else if (reader->lexer.token.kind == PTX_TOKEN_NUMBER || ptx_at(reader, "-")) {
       bool minus = ptx_take(reader, "-");
       if (!ptx_number(reader->lexer.token.text, reader->lexer.token.length, &operand.kind, &operand.value))
-         ptx_fail(reader, "'%.*s' is no number", (int)(reader->lexer.token.length & 63), reader->lexer.token.text);
+         ptx_fail(reader, "'%.*s' is no number", (int)(reader->lexer.token.length & 63),
+                  reader->lexer.token.text);
       ptx_next(reader);
       if (minus)
          operand.value = operand.kind == PTX_OPERAND_INTEGER   ? -operand.value
@@ -234,8 +239,8 @@ static void read_opcode(ptx_reader_t *reader, ptx_statement_t *statement) {
 
 static void read_instruction(ptx_reader_t *reader) {
    ptx_function_t *function = reader->function;
-   ptx_statement_t statement = {.guard = PTX_NONE, .inline_assembly = reader->lexer.inline_assembly,
-                                .place = reader->place};
+   ptx_statement_t statement = {
+      .guard = PTX_NONE, .inline_assembly = reader->lexer.inline_assembly, .place = reader->place};
    statement.place.ptx_line = reader->lexer.token.line;
    if (ptx_take(reader, "@")) {
       statement.guard_negated = ptx_take(reader, "!");
@@ -248,7 +253,8 @@ static void read_instruction(ptx_reader_t *reader) {
       ptx_next(reader);
    }
    if (reader->lexer.token.kind != PTX_TOKEN_NAME) {
-      ptx_fail(reader, "'%.*s' begins no instruction", (int)(reader->lexer.token.length & 63), reader->lexer.token.text);
+      ptx_fail(reader, "'%.*s' begins no instruction", (int)(reader->lexer.token.length & 63),
+               reader->lexer.token.text);
       return;
    }
    read_opcode(reader, &statement);
@@ -342,8 +348,14 @@ static void read_label(ptx_reader_t *reader) {
 }
 
 static void read_body_directive(ptx_reader_t *reader) {
-   static const struct { const char *text; uint32_t space; } spaces[] = {
-      {".local", PTX_LOCAL}, {".shared", PTX_SHARED}, {".param", PTX_PARAM}, {".global", PTX_GLOBAL}, {".const", PTX_CONST}};
+   static const struct {
+      const char *text;
+      uint32_t space;
+   } spaces[] = {{".local", PTX_LOCAL},
+                 {".shared", PTX_SHARED},
+                 {".param", PTX_PARAM},
+                 {".global", PTX_GLOBAL},
+                 {".const", PTX_CONST}};
    if (ptx_take(reader, ".reg")) {
       read_registers(reader);
    } else if (ptx_take(reader, ".loc")) {
@@ -358,8 +370,8 @@ static void read_body_directive(ptx_reader_t *reader) {
             ptx_expect(reader, ";");
             return;
          }
-      ptx_fail(reader, "'%.*s' begins nothing the machine knows in a function", (int)(reader->lexer.token.length & 63),
-               reader->lexer.token.text);
+      ptx_fail(reader, "'%.*s' begins nothing the machine knows in a function",
+               (int)(reader->lexer.token.length & 63), reader->lexer.token.text);
    }
 }
 

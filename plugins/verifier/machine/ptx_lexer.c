@@ -66,8 +66,8 @@ void ptx_lexer_next(ptx_lexer_t *lexer) {
          stop++;
       take(lexer, PTX_TOKEN_NAME, stop);
    } else if (*at == '.' && stop < end && (continues_name(*stop))) {
-      while (stop < end && (continues_name(*stop) || (*stop == ':' && stop + 2 < end && stop[1] == ':' &&
-                                                       continues_name(stop[2]))))
+      while (stop < end && (continues_name(*stop) ||
+                            (*stop == ':' && stop + 2 < end && stop[1] == ':' && continues_name(stop[2]))))
          stop += *stop == ':' ? 2 : 1;
       take(lexer, PTX_TOKEN_DOTTED, stop);
    } else if (isdigit((unsigned char)*at)) {

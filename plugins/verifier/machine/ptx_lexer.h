@@ -8,12 +8,12 @@
 
 enum ptx_token_kind {
    PTX_TOKEN_END,
-   PTX_TOKEN_NAME,     /* identifiers, registers and labels: [%$_A-Za-z][%$_A-Za-z0-9]* */
-   PTX_TOKEN_DOTTED,   /* ".global", ".v4", ".shared::cta": directives and modifiers, the dot included */
-   PTX_TOKEN_NUMBER,   /* as written: 12, 0x1F, 0f3F800000, 1.5 */
-   PTX_TOKEN_STRING,   /* without the quotes */
-   PTX_TOKEN_SIGN,     /* one character */
-   PTX_TOKEN_BAD       /* a byte that begins no token */
+   PTX_TOKEN_NAME,   /* identifiers, registers and labels: [%$_A-Za-z][%$_A-Za-z0-9]* */
+   PTX_TOKEN_DOTTED, /* ".global", ".v4", ".shared::cta": directives and modifiers, the dot included */
+   PTX_TOKEN_NUMBER, /* as written: 12, 0x1F, 0f3F800000, 1.5 */
+   PTX_TOKEN_STRING, /* without the quotes */
+   PTX_TOKEN_SIGN,   /* one character */
+   PTX_TOKEN_BAD     /* a byte that begins no token */
 };
 
 typedef struct ptx_token {

@@ -63,7 +63,8 @@ void ptx_leave(ptx_reader_t *reader) {
    reader->name_count = top;
    reader->depth -= reader->depth > 0;
    for (uint32_t i = top; i < count && reader->function && reader->depth > 1; i++) {
-      ptx_name_t name = reader->names[i]; /* still there: popping moves nothing, and declaring overwrites only below i */
+      /* still there: popping moves nothing, and declaring overwrites only below i */
+      ptx_name_t name = reader->names[i];
       if (name.kind == PTX_NAME_LABEL && reader->function->labels[name.index].statement == PTX_NONE)
          ptx_declare(reader, name.text, name.kind, name.index);
    }

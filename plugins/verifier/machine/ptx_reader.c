@@ -100,7 +100,8 @@ uint64_t ptx_integer(ptx_reader_t *reader) {
    uint8_t kind;
    uint64_t value = 0;
    if (reader->lexer.token.kind != PTX_TOKEN_NUMBER ||
-       !ptx_number(reader->lexer.token.text, reader->lexer.token.length, &kind, &value) || kind != PTX_OPERAND_INTEGER) {
+       !ptx_number(reader->lexer.token.text, reader->lexer.token.length, &kind, &value) ||
+       kind != PTX_OPERAND_INTEGER) {
       ptx_fail(reader, "expected an integer");
       return 0;
    }
@@ -195,7 +196,9 @@ static void place_variable(ptx_reader_t *reader, ptx_variable_t *variable) {
 }
 
 uint32_t ptx_read_variable(ptx_reader_t *reader, uint32_t space, bool external) {
-   ptx_variable_t variable = {.space = space, .external = external, .alignment = 0,
+   ptx_variable_t variable = {.space = space,
+                              .external = external,
+                              .alignment = 0,
                               .function = reader->function ? reader->function_index : PTX_NONE};
    uint32_t vector = 1;
    while (reader->lexer.token.kind == PTX_TOKEN_DOTTED) {
@@ -218,7 +221,8 @@ uint32_t ptx_read_variable(ptx_reader_t *reader, uint32_t space, bool external) 
       } else if (!(variable.alignment && (ptx_at(reader, ".global") || ptx_at(reader, ".const") ||
                                           ptx_at(reader, ".shared") || ptx_at(reader, ".local"))) &&
                  !ptx_at(reader, ".attribute")) {
-         ptx_fail(reader, "'%.*s' is no part of a variable the machine knows", (int)(token->length & 63), token->text);
+         ptx_fail(reader, "'%.*s' is no part of a variable the machine knows", (int)(token->length & 63),
+                  token->text);
       }
       ptx_next(reader);
    }
@@ -388,8 +392,10 @@ static void read_file_directive(ptx_reader_t *reader) {
 }
 
 static uint32_t variable_space(ptx_reader_t *reader) {
-   static const struct { const char *text; uint32_t space; } spaces[] = {
-      {".global", PTX_GLOBAL}, {".const", PTX_CONST}, {".shared", PTX_SHARED}};
+   static const struct {
+      const char *text;
+      uint32_t space;
+   } spaces[] = {{".global", PTX_GLOBAL}, {".const", PTX_CONST}, {".shared", PTX_SHARED}};
    for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++)
       if (ptx_take(reader, spaces[i].text))
          return spaces[i].space;
@@ -398,7 +404,8 @@ static uint32_t variable_space(ptx_reader_t *reader) {
 
 static void read_directive(ptx_reader_t *reader) {
    bool external = false;
-   while (ptx_at(reader, ".visible") || ptx_at(reader, ".extern") || ptx_at(reader, ".weak") || ptx_at(reader, ".common")) {
+   while (ptx_at(reader, ".visible") || ptx_at(reader, ".extern") || ptx_at(reader, ".weak") ||
+          ptx_at(reader, ".common")) {
       external |= ptx_at(reader, ".extern");
       ptx_next(reader);
    }
@@ -419,8 +426,8 @@ static void read_directive(ptx_reader_t *reader) {
    } else if (ptx_take(reader, ".version")) {
       ptx_next(reader);
    } else if (ptx_take(reader, ".target")) {
-      snprintf(reader->module->target, sizeof reader->module->target, "%.*s", (int)(reader->lexer.token.length & 31),
-               reader->lexer.token.text);
+      snprintf(reader->module->target, sizeof reader->module->target, "%.*s",
+               (int)(reader->lexer.token.length & 31), reader->lexer.token.text);
       do
          ptx_next(reader);
       while (ptx_take(reader, ","));
@@ -431,8 +438,8 @@ static void read_directive(ptx_reader_t *reader) {
       ptx_next(reader);
       ptx_expect(reader, ";");
    } else if (!ptx_take(reader, ";")) {
-      ptx_fail(reader, "'%.*s' begins nothing the machine knows at module scope", (int)(reader->lexer.token.length & 63),
-               reader->lexer.token.text);
+      ptx_fail(reader, "'%.*s' begins nothing the machine knows at module scope",
+               (int)(reader->lexer.token.length & 63), reader->lexer.token.text);
    }
 }
 

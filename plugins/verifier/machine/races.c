@@ -20,16 +20,21 @@ static bool lockstep_idiom(const machine_warp_t *warp, uint32_t other) {
    return (warp->program->code[warp->pc].flags & FLAG_VOLATILE) && other / LANES == warp->number;
 }
 
-static void report(machine_warp_t *warp, uint32_t lane, const char *reason, const char *symbol, uint64_t offset, uint32_t bytes,
-                   bool store, bool other_wrote, uint32_t other_thread, const uint32_t *other_block, bool same) {
+static void report(machine_warp_t *warp, uint32_t lane, const char *reason, const char *symbol,
+                   uint64_t offset, uint32_t bytes, bool store, bool other_wrote, uint32_t other_thread,
+                   const uint32_t *other_block, bool same) {
    bool suspect = same || (other_thread != PTX_NONE && other_thread / LANES == warp->number && !other_block &&
                            lockstep_idiom(warp, other_thread));
-   rkb_machine_finding_t *finding = machine_find(
-      warp, suspect ? RKB_MACHINE_SUSPECT : RKB_MACHINE_REJECT, reason, lane,
-      "%s %u bytes at byte %llu of %s that %s %s, with no synchronisation between them%s", store ? "writes" : "reads", bytes,
-      (unsigned long long)offset, symbol, other_thread == PTX_NONE ? "several threads" : "another thread",
-      other_wrote ? (other_thread == PTX_NONE ? "wrote" : "writes") : (other_thread == PTX_NONE ? "read" : "reads"),
-      same ? " (both store the same value)" : suspect ? " (volatile, in one warp)" : "");
+   rkb_machine_finding_t *finding =
+      machine_find(warp, suspect ? RKB_MACHINE_SUSPECT : RKB_MACHINE_REJECT, reason, lane,
+                   "%s %u bytes at byte %llu of %s that %s %s, with no synchronisation between them%s",
+                   store ? "writes" : "reads", bytes, (unsigned long long)offset, symbol,
+                   other_thread == PTX_NONE ? "several threads" : "another thread",
+                   other_wrote ? (other_thread == PTX_NONE ? "wrote" : "writes")
+                               : (other_thread == PTX_NONE ? "read" : "reads"),
+                   same      ? " (both store the same value)"
+                   : suspect ? " (volatile, in one warp)"
+                             : "");
    if (!finding)
       return;
    finding->offset = (int64_t)offset;
@@ -38,14 +43,15 @@ static void report(machine_warp_t *warp, uint32_t lane, const char *reason, cons
    if (other_thread != PTX_NONE) {
       finding->has_other = true;
       machine_thread_index(warp->block, other_thread, finding->other_thread);
-      memcpy(finding->other_block, other_block ? other_block : warp->block->index, sizeof finding->other_block);
+      memcpy(finding->other_block, other_block ? other_block : warp->block->index,
+             sizeof finding->other_block);
    }
 }
 
 /* Shared memory ------------------------------------------------------------------------------------------------- */
 
-static void shared_conflict(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes, const void *value, bool store,
-                            bool other_wrote, uint32_t other) {
+static void shared_conflict(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
+                            const void *value, bool store, bool other_wrote, uint32_t other) {
    bool same = store && other_wrote && same_value(warp->block->shared + offset, value, bytes);
    rkb_machine_finding_t *before = warp->run->findings + warp->run->finding_count;
    report(warp, lane, "race.shared", "shared memory", offset, bytes, store, other_wrote, other, NULL, same);
@@ -53,8 +59,8 @@ static void shared_conflict(machine_warp_t *warp, uint32_t lane, uint32_t offset
       snprintf(warp->run->findings[warp->run->finding_count - 1].space, sizeof before->space, "shared");
 }
 
-static void shared_packed(machine_warp_t *warp, uint32_t lane, uint32_t granule, uint32_t offset, uint32_t bytes,
-                          const void *value, bool store) {
+static void shared_packed(machine_warp_t *warp, uint32_t lane, uint32_t granule, uint32_t offset,
+                          uint32_t bytes, const void *value, bool store) {
    machine_block_t *block = warp->block;
    uint32_t *record = &block->shared_races[granule], me = warp->first_thread + lane + 1;
    if (*record >> EPOCH_SHIFT != block->epoch)
@@ -63,13 +69,16 @@ static void shared_packed(machine_warp_t *warp, uint32_t lane, uint32_t granule,
    if (writer == ATOMICS) { /* reader then names who did them */
       bool waits = !store && (warp->program->code[warp->pc].flags & FLAG_VOLATILE);
       if (reader != me && !waits)
-         shared_conflict(warp, lane, offset, bytes, NULL, store, true, reader == SEVERAL ? PTX_NONE : reader - 1);
+         shared_conflict(warp, lane, offset, bytes, NULL, store, true,
+                         reader == SEVERAL ? PTX_NONE : reader - 1);
       return;
    }
    if (writer && writer != me)
-      shared_conflict(warp, lane, offset, bytes, value, store, true, writer == SEVERAL ? PTX_NONE : writer - 1);
+      shared_conflict(warp, lane, offset, bytes, value, store, true,
+                      writer == SEVERAL ? PTX_NONE : writer - 1);
    else if (store && reader && reader != me)
-      shared_conflict(warp, lane, offset, bytes, value, store, false, reader == SEVERAL ? PTX_NONE : reader - 1);
+      shared_conflict(warp, lane, offset, bytes, value, store, false,
+                      reader == SEVERAL ? PTX_NONE : reader - 1);
    if (store)
       *record = block->epoch << EPOCH_SHIFT | (writer == 0 || writer == me ? me : SEVERAL) << 11 | reader;
    else
@@ -85,7 +94,8 @@ static uint32_t own_warp_clock(const machine_warp_t *warp) {
 }
 
 /* Readers that come before this lane now; true when all do. */
-static bool readers_ordered(const machine_warp_t *warp, uint32_t lane, const machine_shared_record_t *record, uint32_t *other) {
+static bool readers_ordered(const machine_warp_t *warp, uint32_t lane, const machine_shared_record_t *record,
+                            uint32_t *other) {
    if (record->several_warps) {
       *other = PTX_NONE;
       return false;
@@ -102,8 +112,8 @@ static bool readers_ordered(const machine_warp_t *warp, uint32_t lane, const mac
    return true;
 }
 
-static void shared_clocked(machine_warp_t *warp, uint32_t lane, uint32_t granule, uint32_t offset, uint32_t bytes,
-                           const void *value, bool store) {
+static void shared_clocked(machine_warp_t *warp, uint32_t lane, uint32_t granule, uint32_t offset,
+                           uint32_t bytes, const void *value, bool store) {
    machine_block_t *block = warp->block;
    machine_shared_record_t *record = &block->shared_records[granule];
    const uint32_t me = warp->first_thread + lane + 1;
@@ -111,7 +121,8 @@ static void shared_clocked(machine_warp_t *warp, uint32_t lane, uint32_t granule
       *record = (machine_shared_record_t){.epoch = block->barrier_time};
    uint32_t other = PTX_NONE;
    if (record->writer && record->writer != me &&
-       !machine_clocks_ordered(warp, lane, record->writer - 1, record->writer_clock, record->writer_warp_clock))
+       !machine_clocks_ordered(warp, lane, record->writer - 1, record->writer_clock,
+                               record->writer_warp_clock))
       shared_conflict(warp, lane, offset, bytes, value, store, true, record->writer - 1);
    else if (store && record->reader_warp && !readers_ordered(warp, lane, record, &other))
       shared_conflict(warp, lane, offset, bytes, value, store, false, other);
@@ -137,11 +148,13 @@ static void shared_clocked(machine_warp_t *warp, uint32_t lane, uint32_t granule
    record->reader_lanes |= 1u << lane;
    uint32_t clock = own_clock(warp, lane), warp_clock = own_warp_clock(warp);
    record->reader_clock = clock > record->reader_clock ? clock : record->reader_clock;
-   record->reader_warp_clock = warp_clock > record->reader_warp_clock ? warp_clock : record->reader_warp_clock;
+   record->reader_warp_clock =
+      warp_clock > record->reader_warp_clock ? warp_clock : record->reader_warp_clock;
 }
 
 /* Atomic operations do not race with each other, nor with the volatile loads that wait for them; with plain accesses they do. */
-static void shared_atomic(machine_warp_t *warp, uint32_t lane, uint32_t granule, uint32_t offset, uint32_t bytes) {
+static void shared_atomic(machine_warp_t *warp, uint32_t lane, uint32_t granule, uint32_t offset,
+                          uint32_t bytes) {
    machine_block_t *block = warp->block;
    uint32_t *record = &block->shared_races[granule], me = warp->first_thread + lane + 1;
    if (*record >> EPOCH_SHIFT != block->epoch)
@@ -154,14 +167,16 @@ static void shared_atomic(machine_warp_t *warp, uint32_t lane, uint32_t granule,
    if (writer && writer != me)
       shared_conflict(warp, lane, offset, bytes, NULL, true, true, writer == SEVERAL ? PTX_NONE : writer - 1);
    else if (reader && reader != me)
-      shared_conflict(warp, lane, offset, bytes, NULL, true, false, reader == SEVERAL ? PTX_NONE : reader - 1);
+      shared_conflict(warp, lane, offset, bytes, NULL, true, false,
+                      reader == SEVERAL ? PTX_NONE : reader - 1);
    *record = block->epoch << EPOCH_SHIFT | ATOMICS << 11 | me;
 }
 
-void machine_shared_access(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes, const void *value, bool store,
-                           bool atomic) {
+void machine_shared_access(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
+                           const void *value, bool store, bool atomic) {
    machine_block_t *block = warp->block;
-   for (uint32_t granule = offset >> block->shared_shift; granule <= (offset + bytes - 1) >> block->shared_shift; granule++) {
+   for (uint32_t granule = offset >> block->shared_shift;
+        granule <= (offset + bytes - 1) >> block->shared_shift; granule++) {
       if (block->races == RACES_FAST && atomic)
          shared_atomic(warp, lane, granule, offset, bytes);
       else if (block->races == RACES_FAST)
@@ -208,15 +223,15 @@ static bool global_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t n
    return machine_sync_ordered(warp, lane, name);
 }
 
-static void global_conflict(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset, uint32_t bytes,
-                            const void *value, bool store, bool other_wrote, uint64_t name) {
+static void global_conflict(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
+                            uint32_t bytes, const void *value, bool store, bool other_wrote, uint64_t name) {
    uint32_t other = (uint32_t)(name & MANY_THREADS), index[3];
    bool same = store && other_wrote && same_value(region->data + offset, value, bytes);
    bool several = other >= MANY_BLOCKS;
    machine_block_index(warp->block->launch, several ? 0 : block_of(name) - 1, index);
    uint32_t before = warp->run->finding_count;
-   report(warp, lane, "race.global", region->name, offset, bytes, store, other_wrote, several ? PTX_NONE : other - 1,
-          block_of(name) == warp->block->serial + 1 ? NULL : index, same);
+   report(warp, lane, "race.global", region->name, offset, bytes, store, other_wrote,
+          several ? PTX_NONE : other - 1, block_of(name) == warp->block->serial + 1 ? NULL : index, same);
    if (warp->run->finding_count != before) {
       rkb_machine_finding_t *finding = &warp->run->findings[warp->run->finding_count - 1];
       finding->buffer = region->buffer;
@@ -239,8 +254,8 @@ static uint64_t join_readers(const machine_warp_t *warp, uint32_t lane, uint64_t
    return me | MANY_THREADS;
 }
 
-static void global_granule(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t granule, uint64_t offset,
-                           uint32_t bytes, const void *value, bool store, bool atomic) {
+static void global_granule(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t granule,
+                           uint64_t offset, uint32_t bytes, const void *value, bool store, bool atomic) {
    uint64_t me = machine_global_name(warp, lane, atomic);
    uint64_t writer = region->writers[granule], reader = region->readers[granule];
    bool both_atomic = atomic && (writer & NAME_ATOMIC);
@@ -264,8 +279,8 @@ static void global_granule(machine_warp_t *warp, uint32_t lane, machine_region_t
    }
 }
 
-void machine_global_access(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset, uint32_t bytes,
-                           const void *value, bool store, bool atomic) {
+void machine_global_access(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
+                           uint32_t bytes, const void *value, bool store, bool atomic) {
    if (!machine_global_records(warp->run, region))
       return;
    const uint32_t shift = warp->block->launch->global_shift;

@@ -15,21 +15,22 @@
 #define EPOCH_SHIFT 22
 #define EPOCH_LIMIT 1024u
 #define SEVERAL 0x7ffu
-#define ATOMICS 0x7feu /* as a writer: atomic operations alone, by the thread or threads that the reader field names */
+#define ATOMICS                                                                                              \
+   0x7feu /* as a writer: atomic operations alone, by the thread or threads that the reader field names */
 
 /* Slow paths: one lane, bytes at offset.  value: what a store writes (bytes of it), for telling a same-value store; NULL
  * for loads.  atomic accesses do not race with each other. */
-void machine_shared_access(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes, const void *value, bool store,
-                           bool atomic);
-void machine_global_access(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset, uint32_t bytes,
+void machine_shared_access(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
                            const void *value, bool store, bool atomic);
+void machine_global_access(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
+                           uint32_t bytes, const void *value, bool store, bool atomic);
 /* Forgets every record of shared memory: at the first block and when the epoch wraps. */
 void machine_shared_clear(machine_block_t *block);
 bool machine_global_records(machine_run_t *run, machine_region_t *region); /* allocates them */
 
 static inline uint64_t machine_global_name(const machine_warp_t *warp, uint32_t lane, bool atomic) {
-   return (warp->block->serial + 1) << 32 | (uint64_t)(warp->block->time & 0xfffff) << 12 | (uint64_t)atomic << 11 |
-          (warp->first_thread + lane + 1);
+   return (warp->block->serial + 1) << 32 | (uint64_t)(warp->block->time & 0xfffff) << 12 |
+          (uint64_t)atomic << 11 | (warp->first_thread + lane + 1);
 }
 
 /* A whole warp's 4-byte stores to consecutive words nobody of this launch has touched: the common case of an output. */
@@ -42,14 +43,14 @@ typedef struct machine_shared_record {
    uint32_t writer_warp_clock;
    uint32_t reader_lanes; /* of reader_warp */
    uint32_t reader_clock, reader_warp_clock;
-   uint16_t reader_warp;  /* + 1; 0 nobody */
-   bool several_warps;    /* read by others too, since the last write */
+   uint16_t reader_warp; /* + 1; 0 nobody */
+   bool several_warps;   /* read by others too, since the last write */
    uint32_t epoch;
 } machine_shared_record_t;
 
 typedef struct machine_clocks {
-   uint32_t *lane;   /* [warp][lane][lane]: what a lane knows of the others' clocks */
-   uint32_t *warp;   /* [warp][warp] */
+   uint32_t *lane;    /* [warp][lane][lane]: what a lane knows of the others' clocks */
+   uint32_t *warp;    /* [warp][warp] */
    uint32_t *barrier; /* [16][warp]: joined by those who arrived */
    uint32_t warps;
    size_t bytes;

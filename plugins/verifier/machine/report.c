@@ -33,7 +33,8 @@ static void describe_registers(const machine_warp_t *warp, const machine_instruc
                                rkb_machine_finding_t *finding) {
    const machine_program_t *program = warp->program;
    uint16_t numbers[8] = {i->guard, i->ai, i->bi, i->ci}, count = 4;
-   for (uint32_t e = 0; (i->kind == MACHINE_CUSTOM || i->kind == MACHINE_VALUE) && e < i->extra_count && count < 8; e++)
+   for (uint32_t e = 0;
+        (i->kind == MACHINE_CUSTOM || i->kind == MACHINE_VALUE) && e < i->extra_count && count < 8; e++)
       numbers[count++] = program->extras[i->extra + e].number;
    for (uint32_t n = 0; n < count && finding->register_count < RKB_MACHINE_REGISTERS; n++) {
       const machine_register_info_t *info = &program->registers[numbers[n]];
@@ -85,8 +86,9 @@ void machine_describe(const machine_warp_t *warp, uint32_t lane, rkb_machine_fin
 static rkb_machine_finding_t *add(machine_run_t *run, const rkb_machine_finding_t *finding) {
    for (uint32_t n = 0; n < run->finding_count; n++) {
       rkb_machine_finding_t *known = &run->findings[n];
-      if (known->launch == finding->launch && known->ptx_line == finding->ptx_line && known->kernel == finding->kernel &&
-          known->standing == finding->standing && strcmp(known->reason, finding->reason) == 0) {
+      if (known->launch == finding->launch && known->ptx_line == finding->ptx_line &&
+          known->kernel == finding->kernel && known->standing == finding->standing &&
+          strcmp(known->reason, finding->reason) == 0) {
          known->occurrences++;
          return NULL;
       }
@@ -104,8 +106,8 @@ static void consider_stopping(machine_run_t *run, uint32_t standing) {
       run->stop = true;
 }
 
-rkb_machine_finding_t *machine_find(machine_warp_t *warp, uint32_t standing, const char *reason, uint32_t lane,
-                                    const char *fmt, ...) {
+rkb_machine_finding_t *machine_find(machine_warp_t *warp, uint32_t standing, const char *reason,
+                                    uint32_t lane, const char *fmt, ...) {
    rkb_machine_finding_t finding = {.standing = standing};
    machine_describe(warp, lane, &finding);
    snprintf(finding.reason, sizeof finding.reason, "%s", reason);
@@ -117,7 +119,8 @@ rkb_machine_finding_t *machine_find(machine_warp_t *warp, uint32_t standing, con
    return add(warp->run, &finding);
 }
 
-rkb_machine_finding_t *machine_find_launch(machine_run_t *run, uint32_t standing, const char *reason, const char *fmt, ...) {
+rkb_machine_finding_t *machine_find_launch(machine_run_t *run, uint32_t standing, const char *reason,
+                                           const char *fmt, ...) {
    rkb_machine_finding_t finding = {.standing = standing, .buffer = UINT32_MAX, .occurrences = 1};
    snprintf(finding.reason, sizeof finding.reason, "%s", reason);
    if (run->launch) {
@@ -245,14 +248,15 @@ char *rkb_machine_finding_text(const rkb_machine_finding_t *finding) {
    if (finding->ptx_line)
       fprintf(out, "  PTX      line %u: %s\n", finding->ptx_line, finding->opcode);
    if (finding->has_thread)
-      fprintf(out, "  block    (%u, %u, %u)  thread (%u, %u, %u)\n", finding->block[0], finding->block[1], finding->block[2],
-              finding->thread[0], finding->thread[1], finding->thread[2]);
+      fprintf(out, "  block    (%u, %u, %u)  thread (%u, %u, %u)\n", finding->block[0], finding->block[1],
+              finding->block[2], finding->thread[0], finding->thread[1], finding->thread[2]);
    if (finding->has_other)
-      fprintf(out, "  other    block (%u, %u, %u)  thread (%u, %u, %u)\n", finding->other_block[0], finding->other_block[1],
-              finding->other_block[2], finding->other_thread[0], finding->other_thread[1], finding->other_thread[2]);
+      fprintf(out, "  other    block (%u, %u, %u)  thread (%u, %u, %u)\n", finding->other_block[0],
+              finding->other_block[1], finding->other_block[2], finding->other_thread[0],
+              finding->other_thread[1], finding->other_thread[2]);
    if (finding->space[0])
-      fprintf(out, "  memory   %s %s + %lld, %u bytes\n", finding->space, finding->symbol, (long long)finding->offset,
-              finding->bytes);
+      fprintf(out, "  memory   %s %s + %lld, %u bytes\n", finding->space, finding->symbol,
+              (long long)finding->offset, finding->bytes);
    for (uint32_t n = 0; n < finding->register_count; n++) {
       char value[64];
       format_value(&finding->registers[n], value, sizeof value);

@@ -43,7 +43,8 @@ void machine_clocks_reset(machine_clocks_t *clocks) {
 }
 
 void machine_clocks_warp_sync(machine_warp_t *warp, uint32_t lanes) {
-   uint32_t *clock = warp->block->clocks->lane + (size_t)warp->number * LANES * LANES, joined[LANES] = {0}, own = 0;
+   uint32_t *clock = warp->block->clocks->lane + (size_t)warp->number * LANES * LANES, joined[LANES] = {0},
+            own = 0;
    for (uint32_t l = 0; l < LANES; l++)
       if (lanes >> l & 1)
          for (uint32_t k = 0; k < LANES; k++)
@@ -61,7 +62,8 @@ void machine_clocks_warp_sync(machine_warp_t *warp, uint32_t lanes) {
 /* A warp comes to a barrier whole, so its lanes are ordered among themselves too. */
 void machine_clocks_arrive(machine_block_t *block, uint32_t warp, uint32_t barrier) {
    machine_clocks_t *clocks = block->clocks;
-   uint32_t *joined = clocks->barrier + (size_t)barrier * clocks->warps, *own = clocks->warp + (size_t)warp * clocks->warps;
+   uint32_t *joined = clocks->barrier + (size_t)barrier * clocks->warps,
+            *own = clocks->warp + (size_t)warp * clocks->warps;
    for (uint32_t w = 0; w < clocks->warps; w++)
       joined[w] = own[w] > joined[w] ? own[w] : joined[w];
    own[warp]++;
@@ -164,7 +166,8 @@ static uint32_t location_of(struct machine_sync *sync, uint64_t address, bool ma
    for (uint32_t n = 0; n < sync->location_count; n++)
       if (sync->locations[n].address == address)
          return n;
-   if (!make || !grow((void **)&sync->locations, sync->location_count, &sync->location_room, sizeof *sync->locations))
+   if (!make ||
+       !grow((void **)&sync->locations, sync->location_count, &sync->location_room, sizeof *sync->locations))
       return PTX_NONE;
    sync->locations[sync->location_count] = (location_t){.address = address};
    return sync->location_count++;
@@ -198,10 +201,13 @@ void machine_sync_release(machine_warp_t *warp, uint32_t lane, uint64_t address,
       return;
    }
    uint32_t *newest = &sync->by_block[block->serial % sync->block_slots];
-   sync->releases[sync->release_count] = (release_t){
-      .serial = block->serial, .thread = warp->first_thread + lane, .time = warp->fence_time[lane],
-      .barrier_time = warp->fence_barrier[lane], .next = *newest, .location = where,
-      .position = sync->locations[where].count++};
+   sync->releases[sync->release_count] = (release_t){.serial = block->serial,
+                                                     .thread = warp->first_thread + lane,
+                                                     .time = warp->fence_time[lane],
+                                                     .barrier_time = warp->fence_barrier[lane],
+                                                     .next = *newest,
+                                                     .location = where,
+                                                     .position = sync->locations[where].count++};
    *newest = sync->release_count++;
 }
 
@@ -221,7 +227,8 @@ void machine_sync_acquire(machine_warp_t *warp, uint32_t lane, uint64_t address)
          return;
       }
    }
-   if (!grow((void **)&block->acquired, block->acquired_count, &block->acquired_room, sizeof *block->acquired)) {
+   if (!grow((void **)&block->acquired, block->acquired_count, &block->acquired_room,
+             sizeof *block->acquired)) {
       warp->run->out_of_memory = true;
       return;
    }
@@ -235,7 +242,8 @@ bool machine_sync_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t na
    if (!sync || !block->acquired_count)
       return false;
    const uint64_t serial = (name >> 32) - 1;
-   const uint32_t time = (uint32_t)(name >> 12) & 0xfffff, thread = (uint32_t)(name & 0x7ff), me = warp->first_thread + lane;
+   const uint32_t time = (uint32_t)(name >> 12) & 0xfffff, thread = (uint32_t)(name & 0x7ff),
+                  me = warp->first_thread + lane;
    for (uint32_t r = sync->by_block[serial % sync->block_slots]; r != PTX_NONE; r = sync->releases[r].next) {
       const release_t *release = &sync->releases[r];
       if (release->serial != serial ||

@@ -36,10 +36,10 @@ struct trial {
    uint64_t seed;
    rkb_inputs_t *inputs;
    bool oblivious, over_budget;
-   uint64_t budget;         /* thread-instructions left for this case */
-   uint64_t largest;        /* of one run */
-   uint64_t repeated;       /* thread-instructions of all runs but the first two */
-   char skipped[192];       /* names of families left out */
+   uint64_t budget;   /* thread-instructions left for this case */
+   uint64_t largest;  /* of one run */
+   uint64_t repeated; /* thread-instructions of all runs but the first two */
+   char skipped[192]; /* names of families left out */
 };
 
 static uint32_t width_of(const rkb_plan_buffer_t *buffer) {
@@ -54,12 +54,24 @@ static void fill_value(const rkb_plan_buffer_t *buffer, void *data) {
    }
    for (uint64_t n = 0; n < buffer->elements; n++)
       switch (buffer->dtype) {
-      case RKB_F32: ((float *)data)[n] = (float)value; break;
-      case RKB_F64: ((double *)data)[n] = value; break;
-      case RKB_I32: ((int32_t *)data)[n] = (int32_t)value; break;
-      case RKB_I64: ((int64_t *)data)[n] = (int64_t)value; break;
-      case RKB_U8: ((uint8_t *)data)[n] = (uint8_t)value; break;
-      case RKB_F16: ((_Float16 *)data)[n] = (_Float16)value; break;
+      case RKB_F32:
+         ((float *)data)[n] = (float)value;
+         break;
+      case RKB_F64:
+         ((double *)data)[n] = value;
+         break;
+      case RKB_I32:
+         ((int32_t *)data)[n] = (int32_t)value;
+         break;
+      case RKB_I64:
+         ((int64_t *)data)[n] = (int64_t)value;
+         break;
+      case RKB_U8:
+         ((uint8_t *)data)[n] = (uint8_t)value;
+         break;
+      case RKB_F16:
+         ((_Float16 *)data)[n] = (_Float16)value;
+         break;
       default: { /* bfloat16: the upper half of the float, to nearest even */
          float narrow = (float)value;
          uint32_t bits;
@@ -76,7 +88,8 @@ static int fill_buffers(struct trial *t, rkb_error_t *err) {
       rkb_machine_buffer_t *data = &t->buffers[n];
       data->defined = true;
       if (buffer->role == RKB_IN || buffer->role == RKB_INOUT)
-         status = t->verifier->task->inputs_fill(t->inputs, buffer->tensor, 0, buffer->elements, data->data, err);
+         status =
+            t->verifier->task->inputs_fill(t->inputs, buffer->tensor, 0, buffer->elements, data->data, err);
       else if (buffer->fill == RKB_FILL_VALUE)
          fill_value(buffer, data->data);
       else
@@ -92,13 +105,16 @@ static int allocate(struct trial *t, rkb_error_t *err) {
    for (uint32_t n = 0; made && n < t->plan->buffer_count; n++) {
       total += t->plan->buffers[n].bytes;
       if (total > t->verifier->config->memory)
-         return rkb_fail(err, RKB_ERR_LIMIT, "case %s needs more than the machine's memory", t->the_case->name);
+         return rkb_fail(err, RKB_ERR_LIMIT, "case %s needs more than the machine's memory",
+                         t->the_case->name);
       t->buffers[n].data = malloc(t->plan->buffers[n].bytes + 64);
       made = t->buffers[n].data != NULL;
       if (made)
-         memset(t->buffers[n].data, 0xa5, t->plan->buffers[n].bytes); /* poison: no number a kernel would leave by chance */
+         /* poison: no number a kernel would leave by chance */
+         memset(t->buffers[n].data, 0xa5, t->plan->buffers[n].bytes);
    }
-   return made ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no memory for the buffers of case %s", t->the_case->name);
+   return made ? RKB_OK
+               : rkb_fail(err, RKB_ERR_NOMEM, "no memory for the buffers of case %s", t->the_case->name);
 }
 
 /* Judging ------------------------------------------------------------------------------------------------------ */
@@ -116,17 +132,19 @@ static void note_judgement(struct trial *t, const rkb_plan_buffer_t *buffer, con
    outcome->worst_stat = j->worst_stat > outcome->worst_stat ? j->worst_stat : outcome->worst_stat;
    if (!j->standing_is_reject && !j->suspect)
       return;
-   json_t *evidence = json_pack("{s:s, s:s, s:I, s:s, s:I, s:o, s:o, s:o, s:s, s:s, s:I}", "case", t->the_case->name, "family",
-                                t->family->name, "seed", (json_int_t)t->seed, "buffer", buffer->name, "element",
-                                (json_int_t)j->element, "got", number(j->got), "want", number(j->want), "bound", number(j->bound),
-                                "bound_name", j->bound_name ? j->bound_name : "", "fault", j->logic ? "logic" : "rounding",
-                                "outside", (json_int_t)j->outside);
-   outcome_note(outcome, j->standing_is_reject ? RKB_MACHINE_REJECT : RKB_MACHINE_SUSPECT, j->reason, evidence,
-                "%s[%llu] is %.9g and should be %.9g, within %.3g (%s bound, %llu of %llu outside; %s; case %s, family %s, seed %llu)",
-                buffer->name, (unsigned long long)j->element, j->got, j->want, j->bound, j->bound_name ? j->bound_name : "",
-                (unsigned long long)j->outside, (unsigned long long)j->judged,
-                j->logic ? "the same in double precision: an error of logic" : "rounding", t->the_case->name, t->family->name,
-                (unsigned long long)t->seed);
+   json_t *evidence =
+      json_pack("{s:s, s:s, s:I, s:s, s:I, s:o, s:o, s:o, s:s, s:s, s:I}", "case", t->the_case->name,
+                "family", t->family->name, "seed", (json_int_t)t->seed, "buffer", buffer->name, "element",
+                (json_int_t)j->element, "got", number(j->got), "want", number(j->want), "bound",
+                number(j->bound), "bound_name", j->bound_name ? j->bound_name : "", "fault",
+                j->logic ? "logic" : "rounding", "outside", (json_int_t)j->outside);
+   outcome_note(
+      outcome, j->standing_is_reject ? RKB_MACHINE_REJECT : RKB_MACHINE_SUSPECT, j->reason, evidence,
+      "%s[%llu] is %.9g and should be %.9g, within %.3g (%s bound, %llu of %llu outside; %s; case %s, family %s, seed %llu)",
+      buffer->name, (unsigned long long)j->element, j->got, j->want, j->bound,
+      j->bound_name ? j->bound_name : "", (unsigned long long)j->outside, (unsigned long long)j->judged,
+      j->logic ? "the same in double precision: an error of logic" : "rounding", t->the_case->name,
+      t->family->name, (unsigned long long)t->seed);
 }
 
 static int judge_output(struct trial *t, uint32_t n, rkb_expected_t *expected, rkb_error_t *err) {
@@ -140,8 +158,8 @@ static int judge_output(struct trial *t, uint32_t n, rkb_expected_t *expected, r
          return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the shadow of %s", buffer->name);
       rkb_machine_shadow(t->machine, n, shadow);
    }
-   int status = t->verifier->task->judge(t->verifier->host, t->inputs, buffer->tensor, t->buffers[n].data, shadow, &points, NULL,
-                                         t->candidate->transform, &judgement, err);
+   int status = t->verifier->task->judge(t->verifier->host, t->inputs, buffer->tensor, t->buffers[n].data,
+                                         shadow, &points, NULL, t->candidate->transform, &judgement, err);
    if (status == RKB_OK)
       note_judgement(t, buffer, &judgement);
    free(shadow);
@@ -151,7 +169,8 @@ static int judge_output(struct trial *t, uint32_t n, rkb_expected_t *expected, r
 static int judge_outputs(struct trial *t, rkb_error_t *err) {
    rkb_expected_t *expected = NULL;
    int status = t->verifier->task->expect(t->verifier->host, t->inputs, &expected, err);
-   for (uint32_t n = 0; n < t->plan->buffer_count && status == RKB_OK && t->outcome->rank < RKB_MACHINE_REJECT; n++)
+   for (uint32_t n = 0;
+        n < t->plan->buffer_count && status == RKB_OK && t->outcome->rank < RKB_MACHINE_REJECT; n++)
       if (t->plan->buffers[n].role == RKB_OUT || t->plan->buffers[n].role == RKB_INOUT)
          status = judge_output(t, n, expected, err);
    if (expected)
@@ -197,9 +216,10 @@ static int find_ignored(struct trial *t, uint64_t used, rkb_error_t *err) {
       status = t->verifier->task->input_matters(t->verifier->host, t->inputs, buffer->tensor, &matters, err);
       if (status == RKB_OK && matters)
          outcome_note(t->outcome, RKB_MACHINE_REJECT, "input.ignored",
-                      json_pack("{s:s, s:s, s:s, s:I}", "buffer", buffer->name, "case", t->the_case->name, "family", t->family->name,
-                                "seed", (json_int_t)t->seed),
-                      "nothing the kernel writes or decides depends on %s (case %s)", buffer->name, t->the_case->name);
+                      json_pack("{s:s, s:s, s:s, s:I}", "buffer", buffer->name, "case", t->the_case->name,
+                                "family", t->family->name, "seed", (json_int_t)t->seed),
+                      "nothing the kernel writes or decides depends on %s (case %s)", buffer->name,
+                      t->the_case->name);
    }
    return status;
 }
@@ -211,7 +231,8 @@ static void take_report(struct trial *t, rkb_machine_report_t *report) {
    rkb_machine_report(t->machine, report);
    outcome->runs++;
    outcome->thread_instructions += report->thread_instructions;
-   outcome->memory_peak = report->memory_peak > outcome->memory_peak ? report->memory_peak : outcome->memory_peak;
+   outcome->memory_peak =
+      report->memory_peak > outcome->memory_peak ? report->memory_peak : outcome->memory_peak;
    outcome->relaxed_acquire |= report->relaxed_acquire;
    outcome->order_unknown |= report->order_unknown;
    if (report->float_atomics && !outcome->float_atomics) {
@@ -220,18 +241,21 @@ static void take_report(struct trial *t, rkb_machine_report_t *report) {
    }
    t->largest = report->thread_instructions > t->largest ? report->thread_instructions : t->largest;
    t->budget -= report->thread_instructions < t->budget ? report->thread_instructions : t->budget;
-   t->candidate->budget -= report->thread_instructions < t->candidate->budget ? report->thread_instructions : t->candidate->budget;
+   t->candidate->budget -=
+      report->thread_instructions < t->candidate->budget ? report->thread_instructions : t->candidate->budget;
 }
 
 static int run_once(struct trial *t, bool first, rkb_error_t *err) {
    rkb_machine_report_t report;
-   int status = t->verifier->task->inputs_open(t->verifier->host, t->the_case, t->family, t->seed, &t->inputs, err);
+   int status =
+      t->verifier->task->inputs_open(t->verifier->host, t->the_case, t->family, t->seed, &t->inputs, err);
    if (status == RKB_OK)
       status = fill_buffers(t, err);
    if (status == RKB_OK) {
-      rkb_machine_set_checks(t->machine, first           ? RKB_MACHINE_RACES | RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT
-                                         : t->oblivious ? RKB_MACHINE_SHADOW
-                                                        : RKB_MACHINE_RACES | RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT);
+      rkb_machine_set_checks(t->machine, first ? RKB_MACHINE_RACES | RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT
+                                         : t->oblivious
+                                            ? RKB_MACHINE_SHADOW
+                                            : RKB_MACHINE_RACES | RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT);
       rkb_machine_set_budget(t->machine, t->budget);
       status = rkb_machine_run(t->machine, t->buffers, err);
    }
@@ -325,24 +349,29 @@ static int run_families(struct trial *t, rkb_error_t *err) {
    return status;
 }
 
-int trial_case(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case, struct outcome *outcome,
-               rkb_error_t *err) {
+int trial_case(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case,
+               struct outcome *outcome, rkb_error_t *err) {
    struct trial t = {.verifier = verifier, .candidate = candidate, .the_case = the_case, .outcome = outcome};
    rkb_finding_t finding = {0};
-   t.budget = the_case->kind == RKB_CASE_DRAWN && candidate->budget > DRAWN_BUDGET ? DRAWN_BUDGET : candidate->budget;
+   t.budget =
+      the_case->kind == RKB_CASE_DRAWN && candidate->budget > DRAWN_BUDGET ? DRAWN_BUDGET : candidate->budget;
    if (candidate->budget == 0) {
       leave_out(&t, "the budget of thread-instructions was used up");
       return RKB_OK;
    }
-   int status = verifier->kernel->plan(verifier->host, candidate->job, candidate->item, candidate->build, the_case, &t.plan, &finding, err);
+   int status = verifier->kernel->plan(verifier->host, candidate->job, candidate->item, candidate->build,
+                                       the_case, &t.plan, &finding, err);
    if (status == RKB_OK && !t.plan) {
       outcome_note(outcome, RKB_MACHINE_REJECT, finding.reason,
-                   json_pack("{s:s, s:i, s:i}", "case", the_case->name, "line", (int)finding.line, "column", (int)finding.column),
+                   json_pack("{s:s, s:i, s:i}", "case", the_case->name, "line", (int)finding.line, "column",
+                             (int)finding.column),
                    "%s (case %s)", finding.message, the_case->name);
       return RKB_OK;
    }
-   rkb_machine_options_t options = {.memory_bytes = verifier->config->memory, .thread_instructions = t.budget,
-                                    .hang_limit = (uint64_t)(HANG_FACTOR * (the_case->operations + the_case->bytes) + HANG_LEAST)};
+   rkb_machine_options_t options = {
+      .memory_bytes = verifier->config->memory,
+      .thread_instructions = t.budget,
+      .hang_limit = (uint64_t)(HANG_FACTOR * (the_case->operations + the_case->bytes) + HANG_LEAST)};
    if (status == RKB_OK)
       status = allocate(&t, err);
    if (status == RKB_OK)
@@ -353,7 +382,8 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
       leave_out(&t, err->message);
       status = RKB_OK;
    } else if (status == RKB_OK && t.over_budget) {
-      leave_out(&t, "the budget of thread-instructions ran out before all of its input families were executed");
+      leave_out(&t,
+                "the budget of thread-instructions ran out before all of its input families were executed");
    } else if (status == RKB_OK && outcome->rank < RKB_MACHINE_UNKNOWN) {
       outcome->cases_run++;
       json_array_append_new(outcome->case_names, json_string(the_case->name));

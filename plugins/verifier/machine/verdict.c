@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-void outcome_note(struct outcome *outcome, uint32_t rank, const char *reason, json_t *evidence, const char *fmt, ...) {
+void outcome_note(struct outcome *outcome, uint32_t rank, const char *reason, json_t *evidence,
+                  const char *fmt, ...) {
    if (rank == RKB_MACHINE_SUSPECT && strncmp(reason, "race.", 5) == 0)
       outcome->suspect_races = true;
    else if (rank == RKB_MACHINE_SUSPECT)
@@ -25,8 +26,8 @@ void outcome_note(struct outcome *outcome, uint32_t rank, const char *reason, js
    va_end(ap);
 }
 
-void outcome_finding(struct outcome *outcome, const rkb_machine_finding_t *finding, const rkb_case_t *the_case,
-                     const char *family, uint64_t seed) {
+void outcome_finding(struct outcome *outcome, const rkb_machine_finding_t *finding,
+                     const rkb_case_t *the_case, const char *family, uint64_t seed) {
    if (finding->standing <= outcome->rank) {
       outcome_note(outcome, finding->standing, finding->reason, NULL, "%s", finding->message);
       return;
@@ -42,9 +43,13 @@ void outcome_finding(struct outcome *outcome, const rkb_machine_finding_t *findi
    const char *file = finding->file ? strrchr(finding->file, '/') : NULL;
    if (finding->line)
       outcome_note(outcome, finding->standing, finding->reason, evidence, "%s:%u: %s (case %s)",
-                   file ? file + 1 : finding->file ? finding->file : "source", finding->line, finding->message, the_case->name);
+                   file            ? file + 1
+                   : finding->file ? finding->file
+                                   : "source",
+                   finding->line, finding->message, the_case->name);
    else
-      outcome_note(outcome, finding->standing, finding->reason, evidence, "%s (case %s)", finding->message, the_case->name);
+      outcome_note(outcome, finding->standing, finding->reason, evidence, "%s (case %s)", finding->message,
+                   the_case->name);
 }
 
 /* A facet with a suspicion on it is not certified. */
@@ -70,30 +75,45 @@ static json_t *scope_of(const struct outcome *outcome, const char *inputs) {
  * values that were tried. */
 static json_t *certificate_of(const struct outcome *outcome) {
    json_t *list = json_array(), *memory = json_array(), *races = json_array(), *values = json_array();
-   const char *scope = outcome->oblivious ? "all values" : "all values of the inputs that are not fixed; the tested values of fixed_inputs";
+   const char *scope = outcome->oblivious
+                          ? "all values"
+                          : "all values of the inputs that are not fixed; the tested values of fixed_inputs";
    json_array_append_new(memory, json_string("the PTX is what runs: the compiler below it is trusted"));
    json_array_append_new(races, json_string("the PTX is what runs: the compiler below it is trusted"));
    if (outcome->relaxed_acquire)
-      json_array_append_new(races, json_string("an atomic operation's result is taken to acquire what was released before it"));
+      json_array_append_new(
+         races, json_string("an atomic operation's result is taken to acquire what was released before it"));
    if (outcome->order_unknown)
-      json_array_append_new(races, json_string("reads by several blocks before a write across grid-wide synchronisation were not told apart"));
-   json_array_append_new(values, json_string("approximate functions are rounded correctly where a device may differ by ulps"));
+      json_array_append_new(
+         races,
+         json_string(
+            "reads by several blocks before a write across grid-wide synchronisation were not told apart"));
+   json_array_append_new(
+      values, json_string("approximate functions are rounded correctly where a device may differ by ulps"));
    if (outcome->float_atomics) {
       char text[160];
-      snprintf(text, sizeof text, "floating-point atomics on %s: the sum depends on the order of blocks; one order was tried",
+      snprintf(text, sizeof text,
+               "floating-point atomics on %s: the sum depends on the order of blocks; one order was tried",
                outcome->float_atomic_symbol);
       json_array_append_new(values, json_string(text));
    }
    json_array_append_new(list, facet("memory", false, scope_of(outcome, scope), memory));
    json_array_append_new(list, facet("races", outcome->suspect_races, scope_of(outcome, scope), races));
-   json_array_append_new(list, facet("values", outcome->suspect_values, scope_of(outcome, "the tested values"), values));
+   json_array_append_new(
+      list, facet("values", outcome->suspect_values, scope_of(outcome, "the tested values"), values));
    for (size_t n = 0; n < json_array_size(outcome->not_run); n++)
-      json_array_append_new(list, json_pack("{s:s, s:O}", "facet", "unknown", "reason", json_array_get(outcome->not_run, n)));
+      json_array_append_new(
+         list, json_pack("{s:s, s:O}", "facet", "unknown", "reason", json_array_get(outcome->not_run, n)));
    return list;
 }
 
-static void measure(const struct verifier *verifier, rkb_job_t job, const char *name, double value, const char *unit) {
-   rkb_measurement_t m = {.name = name, .unit = unit, .better = "lower", .method = "counted by the checking machine", .value = value,
+static void measure(const struct verifier *verifier, rkb_job_t job, const char *name, double value,
+                    const char *unit) {
+   rkb_measurement_t m = {.name = name,
+                          .unit = unit,
+                          .better = "lower",
+                          .method = "counted by the checking machine",
+                          .value = value,
                           .spread = -1};
    rkb_emit_measurement(verifier->host, job, &m);
 }
@@ -102,8 +122,8 @@ int outcome_emit(const struct verifier *verifier, rkb_job_t job, const struct ou
    static const char *const standings[] = {RKB_ACCEPT, RKB_SUSPECT, RKB_UNKNOWN, RKB_REJECT};
    const bool accepted = outcome->rank == 0;
    char message[448], *evidence = NULL, *certificate = NULL;
-   snprintf(message, sizeof message, "%u runs of %u shapes, %llu elements within %.2g of the hard bound%s%s", outcome->runs,
-            outcome->cases_run, (unsigned long long)outcome->elements, outcome->worst_hard,
+   snprintf(message, sizeof message, "%u runs of %u shapes, %llu elements within %.2g of the hard bound%s%s",
+            outcome->runs, outcome->cases_run, (unsigned long long)outcome->elements, outcome->worst_hard,
             outcome->oblivious ? "; memory and races for all input values" : "",
             outcome->float_atomics ? "; the order of its atomics decides the last bits" : "");
    if (outcome->evidence)

@@ -12,12 +12,12 @@
 #include <rkb/items.h>
 
 struct verifier_config {
-   int64_t families;     /* of each case; 0: all */
-   int64_t shapes;       /* drawn anew */
+   int64_t families; /* of each case; 0: all */
+   int64_t shapes;   /* drawn anew */
    double drawn_work;
-   int64_t family_work;  /* thread-instructions of one case spent on families that other cases had */
-   int64_t trials;       /* seeds of each family */
-   int64_t budget;       /* thread-instructions a candidate */
+   int64_t family_work; /* thread-instructions of one case spent on families that other cases had */
+   int64_t trials;      /* seeds of each family */
+   int64_t budget;      /* thread-instructions a candidate */
    uint64_t memory;
    int64_t bench_blocks; /* sampled of each launch of each bench case; 0: none */
 };
@@ -40,11 +40,11 @@ struct outcome {
    uint32_t cases_run, runs;
    uint64_t elements, ambiguous, dont_care;
    double worst_hard, worst_stat;
-   json_t *case_names;      /* of those run whole */
-   json_t *not_run;         /* sentences: what the budget or the machine left out */
-   json_t *families;        /* name: cases executed on it */
-   bool oblivious;          /* no input reached control or an address, on every case */
-   json_t *deciding_inputs; /* names of inputs that did */
+   json_t *case_names;                 /* of those run whole */
+   json_t *not_run;                    /* sentences: what the budget or the machine left out */
+   json_t *families;                   /* name: cases executed on it */
+   bool oblivious;                     /* no input reached control or an address, on every case */
+   json_t *deciding_inputs;            /* names of inputs that did */
    bool suspect_races, suspect_values; /* something of that facet was suspect, whether or not it decides */
    bool relaxed_acquire, order_unknown, float_atomics;
    char float_atomic_symbol[64];
@@ -57,22 +57,23 @@ struct candidate {
    rkb_build_t *build;
    rkb_machine_module_t *module;
    bool transform;
-   uint64_t budget;         /* thread-instructions left */
+   uint64_t budget; /* thread-instructions left */
 };
 
 /* verdict.c */
-void outcome_note(struct outcome *outcome, uint32_t rank, const char *reason, json_t *evidence, const char *fmt, ...)
-   __attribute__((format(printf, 5, 6))); /* takes evidence */
-void outcome_finding(struct outcome *outcome, const rkb_machine_finding_t *finding, const rkb_case_t *the_case,
-                     const char *family, uint64_t seed);
+void outcome_note(struct outcome *outcome, uint32_t rank, const char *reason, json_t *evidence,
+                  const char *fmt, ...) __attribute__((format(printf, 5, 6))); /* takes evidence */
+void outcome_finding(struct outcome *outcome, const rkb_machine_finding_t *finding,
+                     const rkb_case_t *the_case, const char *family, uint64_t seed);
 int outcome_emit(const struct verifier *verifier, rkb_job_t job, const struct outcome *outcome);
 void outcome_free(struct outcome *outcome);
 
 /* trial.c: executes a case on its families and judges every output.  Findings go to outcome; the status is the tool's. */
-int trial_case(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case, struct outcome *outcome,
-               rkb_error_t *err);
+int trial_case(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case,
+               struct outcome *outcome, rkb_error_t *err);
 
 /* bench.c: executes a sample of the blocks of a bench case and hands the counts to the speed model. */
-int bench_counts(const struct verifier *verifier, struct candidate *candidate, struct outcome *outcome, rkb_error_t *err);
+int bench_counts(const struct verifier *verifier, struct candidate *candidate, struct outcome *outcome,
+                 rkb_error_t *err);
 
 #endif

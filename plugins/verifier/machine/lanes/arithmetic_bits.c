@@ -51,7 +51,8 @@ UNARY_OP(popc_b64, uint32_t, uint64_t, __builtin_popcountll(x))
 UNARY_OP(clz_b32, uint32_t, uint32_t, x ? __builtin_clz(x) : 32)
 UNARY_OP(clz_b64, uint32_t, uint64_t, x ? __builtin_clzll(x) : 64)
 UNARY_OP(brev_b32, uint32_t, uint32_t, reverse32(x))
-UNARY_OP(brev_b64, uint64_t, uint64_t, (uint64_t)reverse32((uint32_t)x) << 32 | reverse32((uint32_t)(x >> 32)))
+UNARY_OP(brev_b64, uint64_t, uint64_t,
+         (uint64_t)reverse32((uint32_t)x) << 32 | reverse32((uint32_t)(x >> 32)))
 
 static inline uint32_t find_high(uint64_t x, int bits, bool is_signed, bool shift_amount) {
    if (bits == 32)
@@ -120,7 +121,8 @@ OP(bfi_b32) {
 
 OP(bfi_b64) {
    const uint64_t *a = LANES_OF(uint64_t, i->a), *b = LANES_OF(uint64_t, i->b);
-   const uint32_t *c = LANES_OF(uint32_t, i->c), *e = LANES_OF(uint32_t, warp->program->extras[i->extra].offset);
+   const uint32_t *c = LANES_OF(uint32_t, i->c),
+                  *e = LANES_OF(uint32_t, warp->program->extras[i->extra].offset);
    uint64_t *d = LANES_OF(uint64_t, i->d);
    EACH_LANE d[l] = KEEP(insert(a[l], b[l], c[l], e[l], 64), d[l]);
 }
@@ -167,13 +169,26 @@ static inline uint32_t permute(uint32_t x, uint32_t y, uint32_t z, uint32_t mode
    static const uint16_t ecl[4] = {0x3210, 0x3211, 0x3222, 0x3333}, ecr[4] = {0x0000, 0x1110, 0x2210, 0x3210};
    uint32_t k = z & 3, s = z;
    switch (mode) {
-   case 1: s = f4e[k]; break;
-   case 2: s = b4e[k]; break;
-   case 3: s = k * 0x1111; break;
-   case 4: s = ecl[k]; break;
-   case 5: s = ecr[k]; break;
-   case 6: s = k & 1 ? 0x3232 : 0x1010; break;
-   default: break;
+   case 1:
+      s = f4e[k];
+      break;
+   case 2:
+      s = b4e[k];
+      break;
+   case 3:
+      s = k * 0x1111;
+      break;
+   case 4:
+      s = ecl[k];
+      break;
+   case 5:
+      s = ecr[k];
+      break;
+   case 6:
+      s = k & 1 ? 0x3232 : 0x1010;
+      break;
+   default:
+      break;
    }
    uint32_t result = 0;
    for (uint32_t n = 0; n < 4; n++)
@@ -199,7 +214,7 @@ static inline uint32_t find_nth(uint32_t x, uint32_t base, int32_t n) {
       return FULL_MASK;
    if (n == 0)
       return x >> base & 1 ? base : FULL_MASK;
-   for (int32_t at = (int32_t)base; at >= 0 && at < 32; at += n > 0 ? 1 : -1)
+   for (int32_t at = (int32_t)base; at >= 0 && at<32; at += n> 0 ? 1 : -1)
       if (x >> at & 1) {
          n += n > 0 ? -1 : 1;
          if (n == 0)
@@ -211,8 +226,18 @@ static inline uint32_t find_nth(uint32_t x, uint32_t base, int32_t n) {
 TERNARY_OP(fns_b32, uint32_t, uint32_t, uint32_t, int32_t, find_nth(x, y, z))
 
 /* Predicates: whole masks. */
-OP(and_pred) { set_predicate(warp, i->d, PREDICATE(i->a) & PREDICATE(i->b), mask); }
-OP(or_pred) { set_predicate(warp, i->d, PREDICATE(i->a) | PREDICATE(i->b), mask); }
-OP(xor_pred) { set_predicate(warp, i->d, PREDICATE(i->a) ^ PREDICATE(i->b), mask); }
-OP(not_pred) { set_predicate(warp, i->d, ~PREDICATE(i->a), mask); }
-OP(mov_pred) { set_predicate(warp, i->d, PREDICATE(i->a), mask); }
+OP(and_pred) {
+   set_predicate(warp, i->d, PREDICATE(i->a) & PREDICATE(i->b), mask);
+}
+OP(or_pred) {
+   set_predicate(warp, i->d, PREDICATE(i->a) | PREDICATE(i->b), mask);
+}
+OP(xor_pred) {
+   set_predicate(warp, i->d, PREDICATE(i->a) ^ PREDICATE(i->b), mask);
+}
+OP(not_pred) {
+   set_predicate(warp, i->d, ~PREDICATE(i->a), mask);
+}
+OP(mov_pred) {
+   set_predicate(warp, i->d, PREDICATE(i->a), mask);
+}

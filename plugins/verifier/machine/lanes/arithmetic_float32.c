@@ -32,50 +32,50 @@ static int set_rounding(uint32_t rounding) {
 
 /* The result passes through memory that the compiler must assume is read, so that the operations stay between the two
  * changes of rounding mode. */
-#define WITH_ROUNDING(...)                                                                  \
-   float t[LANES];                                                                          \
-   if (i->rounding)                                                                         \
-      set_rounding(i->rounding);                                                            \
-   __asm__ volatile("" : : "r"(t) : "memory");                                              \
-   __VA_ARGS__;                                                                             \
-   __asm__ volatile("" : : "r"(t) : "memory");                                              \
-   if (i->rounding)                                                                         \
-      fesetround(FE_TONEAREST);                                                             \
-   const uint32_t flags = i->flags;                                                         \
-   float *d = LANES_OF(float, i->d);                                                        \
+#define WITH_ROUNDING(...)                                                                                   \
+   float t[LANES];                                                                                           \
+   if (i->rounding)                                                                                          \
+      set_rounding(i->rounding);                                                                             \
+   __asm__ volatile("" : : "r"(t) : "memory");                                                               \
+   __VA_ARGS__;                                                                                              \
+   __asm__ volatile("" : : "r"(t) : "memory");                                                               \
+   if (i->rounding)                                                                                          \
+      fesetround(FE_TONEAREST);                                                                              \
+   const uint32_t flags = i->flags;                                                                          \
+   float *d = LANES_OF(float, i->d);                                                                         \
    EACH_LANE d[l] = KEEP(finish(t[l], flags), d[l]);
 
-#define FLOAT_UNARY(name, expr)                                                             \
-   UNARY_OP(name, float, float, canonical(expr))                                            \
-   OP(name##_x) {                                                                           \
-      const float *a = LANES_OF(float, i->a);                                               \
-      const bool ftz = i->flags & FLAG_FTZ;                                                 \
-      WITH_ROUNDING(EACH_LANE {                                                             \
-         float x = ftz ? flush(a[l]) : a[l];                                                \
-         t[l] = expr;                                                                       \
-      })                                                                                    \
+#define FLOAT_UNARY(name, expr)                                                                              \
+   UNARY_OP(name, float, float, canonical(expr))                                                             \
+   OP(name##_x) {                                                                                            \
+      const float *a = LANES_OF(float, i->a);                                                                \
+      const bool ftz = i->flags & FLAG_FTZ;                                                                  \
+      WITH_ROUNDING(EACH_LANE {                                                                              \
+         float x = ftz ? flush(a[l]) : a[l];                                                                 \
+         t[l] = expr;                                                                                        \
+      })                                                                                                     \
    }
 
-#define FLOAT_BINARY(name, expr)                                                            \
-   BINARY_OP(name, float, float, float, canonical(expr))                                    \
-   OP(name##_x) {                                                                           \
-      const float *a = LANES_OF(float, i->a), *b = LANES_OF(float, i->b);                   \
-      const bool ftz = i->flags & FLAG_FTZ;                                                 \
-      WITH_ROUNDING(EACH_LANE {                                                             \
-         float x = ftz ? flush(a[l]) : a[l], y = ftz ? flush(b[l]) : b[l];                  \
-         t[l] = expr;                                                                       \
-      })                                                                                    \
+#define FLOAT_BINARY(name, expr)                                                                             \
+   BINARY_OP(name, float, float, float, canonical(expr))                                                     \
+   OP(name##_x) {                                                                                            \
+      const float *a = LANES_OF(float, i->a), *b = LANES_OF(float, i->b);                                    \
+      const bool ftz = i->flags & FLAG_FTZ;                                                                  \
+      WITH_ROUNDING(EACH_LANE {                                                                              \
+         float x = ftz ? flush(a[l]) : a[l], y = ftz ? flush(b[l]) : b[l];                                   \
+         t[l] = expr;                                                                                        \
+      })                                                                                                     \
    }
 
-#define FLOAT_TERNARY(name, expr)                                                           \
-   TERNARY_OP(name, float, float, float, float, canonical(expr))                            \
-   OP(name##_x) {                                                                           \
-      const float *a = LANES_OF(float, i->a), *b = LANES_OF(float, i->b), *c = LANES_OF(float, i->c); \
-      const bool ftz = i->flags & FLAG_FTZ;                                                 \
-      WITH_ROUNDING(EACH_LANE {                                                             \
-         float x = ftz ? flush(a[l]) : a[l], y = ftz ? flush(b[l]) : b[l], z = ftz ? flush(c[l]) : c[l]; \
-         t[l] = expr;                                                                       \
-      })                                                                                    \
+#define FLOAT_TERNARY(name, expr)                                                                            \
+   TERNARY_OP(name, float, float, float, float, canonical(expr))                                             \
+   OP(name##_x) {                                                                                            \
+      const float *a = LANES_OF(float, i->a), *b = LANES_OF(float, i->b), *c = LANES_OF(float, i->c);        \
+      const bool ftz = i->flags & FLAG_FTZ;                                                                  \
+      WITH_ROUNDING(EACH_LANE {                                                                              \
+         float x = ftz ? flush(a[l]) : a[l], y = ftz ? flush(b[l]) : b[l], z = ftz ? flush(c[l]) : c[l];     \
+         t[l] = expr;                                                                                        \
+      })                                                                                                     \
    }
 
 /* min and max: a NaN gives the other operand; -0 is below +0. */
@@ -136,12 +136,18 @@ BINARY_OP(copysign_f32, uint32_t, uint32_t, uint32_t, (y & 0x7fffffff) | (x & 0x
 static inline bool has_property(uint32_t bits, uint32_t property) {
    uint32_t exponent = bits >> 23 & 255, fraction = bits & 0x7fffff;
    switch (property) {
-   case 0: return exponent != 255;
-   case 1: return exponent == 255 && !fraction;
-   case 2: return exponent != 255 || !fraction;
-   case 3: return exponent == 255 && fraction;
-   case 4: return exponent != 255 && (exponent != 0 || !fraction); /* zeros count as normal */
-   default: return exponent == 0 && fraction;
+   case 0:
+      return exponent != 255;
+   case 1:
+      return exponent == 255 && !fraction;
+   case 2:
+      return exponent != 255 || !fraction;
+   case 3:
+      return exponent == 255 && fraction;
+   case 4:
+      return exponent != 255 && (exponent != 0 || !fraction); /* zeros count as normal */
+   default:
+      return exponent == 0 && fraction;
    }
 }
 

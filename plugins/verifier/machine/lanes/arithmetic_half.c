@@ -37,25 +37,26 @@ static inline double nan_if_any(double x, double y, double r) {
    return x != x || y != y ? NAN : r;
 }
 
-#define HALF_OP(name, expr)                                                                 \
-   OP(name##_half) {                                                                        \
-      const uint32_t *a = LANES_OF(uint32_t, i->a), *b = LANES_OF(uint32_t, i->b), *c = LANES_OF(uint32_t, i->c); \
-      uint32_t *d = LANES_OF(uint32_t, i->d);                                               \
-      const bool bfloat = i->operation >= BFLOAT, packed = i->operation & 1;                \
-      for (int l = 0; l < LANES; l++) {                                                     \
-         if (!(mask >> l & 1))                                                              \
-            continue;                                                                       \
-         uint32_t result = 0;                                                               \
-         for (int part = 0; part <= packed; part++) {                                       \
-            double x = flush_half(read_half(a[l] >> 16 * part & 0xffff, bfloat), bfloat, i->flags); \
-            double y = flush_half(read_half(b[l] >> 16 * part & 0xffff, bfloat), bfloat, i->flags); \
-            double z = flush_half(read_half(c[l] >> 16 * part & 0xffff, bfloat), bfloat, i->flags); \
-            (void)y;                                                                        \
-            (void)z;                                                                        \
-            result |= write_half(expr, bfloat, i->flags) << 16 * part;                      \
-         }                                                                                  \
-         d[l] = result;                                                                     \
-      }                                                                                     \
+#define HALF_OP(name, expr)                                                                                  \
+   OP(name##_half) {                                                                                         \
+      const uint32_t *a = LANES_OF(uint32_t, i->a), *b = LANES_OF(uint32_t, i->b),                           \
+                     *c = LANES_OF(uint32_t, i->c);                                                          \
+      uint32_t *d = LANES_OF(uint32_t, i->d);                                                                \
+      const bool bfloat = i->operation >= BFLOAT, packed = i->operation & 1;                                 \
+      for (int l = 0; l < LANES; l++) {                                                                      \
+         if (!(mask >> l & 1))                                                                               \
+            continue;                                                                                        \
+         uint32_t result = 0;                                                                                \
+         for (int part = 0; part <= packed; part++) {                                                        \
+            double x = flush_half(read_half(a[l] >> 16 * part & 0xffff, bfloat), bfloat, i->flags);          \
+            double y = flush_half(read_half(b[l] >> 16 * part & 0xffff, bfloat), bfloat, i->flags);          \
+            double z = flush_half(read_half(c[l] >> 16 * part & 0xffff, bfloat), bfloat, i->flags);          \
+            (void)y;                                                                                         \
+            (void)z;                                                                                         \
+            result |= write_half(expr, bfloat, i->flags) << 16 * part;                                       \
+         }                                                                                                   \
+         d[l] = result;                                                                                      \
+      }                                                                                                      \
    }
 
 /* x + y with the last bit odd when the sum is not exact. */

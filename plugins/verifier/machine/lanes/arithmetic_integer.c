@@ -16,12 +16,14 @@ BINARY_OP(sub_u64, uint64_t, uint64_t, uint64_t, x - y)
 BINARY_OP(add_u16x2, uint32_t, uint32_t, uint32_t, (uint32_t)H(x + y) | ((x >> 16) + (y >> 16)) << 16)
 
 /* Saturating forms exist for s32 alone. */
-BINARY_OP(add_sat_s32, int32_t, int32_t, int32_t, (int64_t)x + y > INT32_MAX   ? INT32_MAX
-                                                  : (int64_t)x + y < INT32_MIN ? INT32_MIN
-                                                                               : (int64_t)x + y)
-BINARY_OP(sub_sat_s32, int32_t, int32_t, int32_t, (int64_t)x - y > INT32_MAX   ? INT32_MAX
-                                                  : (int64_t)x - y < INT32_MIN ? INT32_MIN
-                                                                               : (int64_t)x - y)
+BINARY_OP(add_sat_s32, int32_t, int32_t, int32_t,
+          (int64_t)x + y > INT32_MAX   ? INT32_MAX
+          : (int64_t)x + y < INT32_MIN ? INT32_MIN
+                                       : (int64_t)x + y)
+BINARY_OP(sub_sat_s32, int32_t, int32_t, int32_t,
+          (int64_t)x - y > INT32_MAX   ? INT32_MAX
+          : (int64_t)x - y < INT32_MIN ? INT32_MIN
+                                       : (int64_t)x - y)
 
 BINARY_OP(mul_lo_u16, uint32_t, uint32_t, uint32_t, H(x *y))
 BINARY_OP(mul_lo_u32, uint32_t, uint32_t, uint32_t, x *y)
@@ -37,27 +39,28 @@ BINARY_OP(mul_wide_s16, uint32_t, uint32_t, uint32_t, SH(x) * SH(y))
 BINARY_OP(mul_wide_u32, uint64_t, uint32_t, uint32_t, (uint64_t)x *y)
 BINARY_OP(mul_wide_s32, int64_t, int32_t, int32_t, (int64_t)x *y)
 BINARY_OP(mul24_lo_u32, uint32_t, uint32_t, uint32_t, (uint32_t)((uint64_t)(x & 0xffffff) * (y & 0xffffff)))
-BINARY_OP(mul24_lo_s32, int32_t, int32_t, int32_t, (int64_t)((int32_t)((uint32_t)x << 8) >> 8) * ((int32_t)((uint32_t)y << 8) >> 8))
+BINARY_OP(mul24_lo_s32, int32_t, int32_t, int32_t,
+          (int64_t)((int32_t)((uint32_t)x << 8) >> 8) * ((int32_t)((uint32_t)y << 8) >> 8))
 
 TERNARY_OP(mad_lo_u16, uint32_t, uint32_t, uint32_t, uint32_t, H(x *y + z))
 TERNARY_OP(mad_lo_u32, uint32_t, uint32_t, uint32_t, uint32_t, x *y + z)
 TERNARY_OP(mad_lo_u64, uint64_t, uint64_t, uint64_t, uint64_t, x *y + z)
 TERNARY_OP(mad_hi_u32, uint32_t, uint32_t, uint32_t, uint32_t, ((uint64_t)x * y >> 32) + z)
-TERNARY_OP(mad_hi_s32, uint32_t, int32_t, int32_t, uint32_t, (uint32_t)((int64_t)x * y >> 32) + z)
-TERNARY_OP(mad_hi_u64, uint64_t, uint64_t, uint64_t, uint64_t, (uint64_t)((wide_t)x * y >> 64) + z)
-TERNARY_OP(mad_hi_s64, uint64_t, int64_t, int64_t, uint64_t, (uint64_t)((signed_wide_t)x * y >> 64) + z)
+TERNARY_OP(mad_hi_s32, uint32_t, int32_t, int32_t, uint32_t, (uint32_t)((int64_t)x *y >> 32) + z)
+TERNARY_OP(mad_hi_u64, uint64_t, uint64_t, uint64_t, uint64_t, (uint64_t)((wide_t)x *y >> 64) + z)
+TERNARY_OP(mad_hi_s64, uint64_t, int64_t, int64_t, uint64_t, (uint64_t)((signed_wide_t)x *y >> 64) + z)
 TERNARY_OP(mad_wide_u16, uint32_t, uint32_t, uint32_t, uint32_t, H(x) * (uint32_t)H(y) + z)
 TERNARY_OP(mad_wide_s16, uint32_t, uint32_t, uint32_t, uint32_t, (uint32_t)(SH(x) * SH(y)) + z)
 TERNARY_OP(mad_wide_u32, uint64_t, uint32_t, uint32_t, uint64_t, (uint64_t)x *y + z)
-TERNARY_OP(mad_wide_s32, uint64_t, int32_t, int32_t, uint64_t, (uint64_t)((int64_t)x * y) + z)
+TERNARY_OP(mad_wide_s32, uint64_t, int32_t, int32_t, uint64_t, (uint64_t)((int64_t)x *y) + z)
 
 /* Division by zero gives a value the manual leaves open, quotient and remainder: all ones on an H200. */
 BINARY_OP(div_u16, uint32_t, uint32_t, uint32_t, H(y) ? H(x) / H(y) : 0xffff)
 BINARY_OP(div_s16, uint32_t, uint32_t, uint32_t, SH(y) ? H(SH(x) / SH(y)) : 0xffff)
 BINARY_OP(div_u32, uint32_t, uint32_t, uint32_t, y ? x / y : FULL_MASK)
-BINARY_OP(div_s32, int32_t, int32_t, int32_t, y == 0 ? -1 : y == -1 ? (int32_t)-(uint32_t)x : x / y)
+BINARY_OP(div_s32, int32_t, int32_t, int32_t, y == 0 ? -1 : y == -1 ? (int32_t) - (uint32_t)x : x / y)
 BINARY_OP(div_u64, uint64_t, uint64_t, uint64_t, y ? x / y : UINT64_MAX)
-BINARY_OP(div_s64, int64_t, int64_t, int64_t, y == 0 ? -1 : y == -1 ? (int64_t)-(uint64_t)x : x / y)
+BINARY_OP(div_s64, int64_t, int64_t, int64_t, y == 0 ? -1 : y == -1 ? (int64_t) - (uint64_t)x : x / y)
 BINARY_OP(rem_u16, uint32_t, uint32_t, uint32_t, H(y) ? H(x) % H(y) : 0xffff)
 BINARY_OP(rem_s16, uint32_t, uint32_t, uint32_t, SH(y) ? H(SH(x) % SH(y)) : 0xffff)
 BINARY_OP(rem_u32, uint32_t, uint32_t, uint32_t, y ? x % y : ~(__typeof__(x))0)
@@ -93,7 +96,8 @@ static inline int32_t saturated_sum(int32_t x, int32_t y) {
    return sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : (int32_t)sum;
 }
 
-TERNARY_OP(mad_hi_sat_s32, int32_t, int32_t, int32_t, int32_t, saturated_sum((int32_t)((int64_t)x * y >> 32), z))
+TERNARY_OP(mad_hi_sat_s32, int32_t, int32_t, int32_t, int32_t,
+           saturated_sum((int32_t)((int64_t)x *y >> 32), z))
 
 /* 24-bit factors, 48-bit product: lo keeps bits 0 to 31, hi bits 16 to 47. */
 static inline uint64_t product24(uint32_t x, uint32_t y, bool is_signed) {
@@ -113,20 +117,31 @@ TERNARY_OP(mad24_hi_sat_s32, int32_t, int32_t, int32_t, int32_t,
 
 /* Carries: one bit a lane, kept by the warp beside its registers (PTX ISA 9.0, 9.7.2).  i->operation holds what is done with
  * the flag. */
-enum carry { CARRY_OUT = 1, CARRY_IN = 2, CARRY_SUBTRACTS = 4, CARRY_LOW = 8, CARRY_HIGH = 16, CARRY_SIGNED = 32 };
+enum carry {
+   CARRY_OUT = 1,
+   CARRY_IN = 2,
+   CARRY_SUBTRACTS = 4,
+   CARRY_LOW = 8,
+   CARRY_HIGH = 16,
+   CARRY_SIGNED = 32
+};
 
 static inline uint64_t multiplied(uint64_t x, uint64_t y, uint32_t operation, uint32_t bits) {
    if (bits == 64) {
       if (operation & CARRY_LOW)
          return x * y;
-      return operation & CARRY_SIGNED ? (uint64_t)((signed_wide_t)(int64_t)x * (int64_t)y >> 64) : (uint64_t)((wide_t)x * y >> 64);
+      return operation & CARRY_SIGNED ? (uint64_t)((signed_wide_t)(int64_t)x * (int64_t)y >> 64)
+                                      : (uint64_t)((wide_t)x * y >> 64);
    }
-   uint64_t whole = operation & CARRY_SIGNED ? (uint64_t)((int64_t)(int32_t)x * (int32_t)y) : (uint64_t)(uint32_t)x * (uint32_t)y;
+   uint64_t whole = operation & CARRY_SIGNED ? (uint64_t)((int64_t)(int32_t)x * (int32_t)y)
+                                             : (uint64_t)(uint32_t)x * (uint32_t)y;
    return operation & CARRY_LOW ? (uint32_t)whole : whole >> 32;
 }
 
-static inline void with_carry(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask, uint32_t bits) {
-   const bool multiplies = i->operation & (CARRY_LOW | CARRY_HIGH), subtracts = i->operation & CARRY_SUBTRACTS;
+static inline void with_carry(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                              uint32_t bits) {
+   const bool multiplies = i->operation & (CARRY_LOW | CARRY_HIGH),
+              subtracts = i->operation & CARRY_SUBTRACTS;
    const uint64_t ones = bits == 64 ? ~0ull : FULL_MASK;
    uint32_t carried = 0;
    for (uint32_t l = 0; l < LANES; l++) {
@@ -150,15 +165,20 @@ static inline void with_carry(machine_warp_t *warp, const machine_instruction_t 
       warp->carry = (warp->carry & ~mask) | (carried & mask);
 }
 
-OP(carry_32) { with_carry(warp, i, mask, 32); }
-OP(carry_64) { with_carry(warp, i, mask, 64); }
+OP(carry_32) {
+   with_carry(warp, i, mask, 32);
+}
+OP(carry_64) {
+   with_carry(warp, i, mask, 64);
+}
 
 TERNARY_OP(sad_u16, uint32_t, uint32_t, uint32_t, uint32_t, H(z + (H(x) > H(y) ? x - y : y - x)))
 TERNARY_OP(sad_s16, uint32_t, uint32_t, uint32_t, uint32_t, H(z + (SH(x) > SH(y) ? x - y : y - x)))
 TERNARY_OP(sad_u64, uint64_t, uint64_t, uint64_t, uint64_t, z + (x > y ? x - y : y - x))
 TERNARY_OP(sad_s64, uint64_t, uint64_t, uint64_t, uint64_t, z + ((int64_t)x > (int64_t)y ? x - y : y - x))
 TERNARY_OP(sad_u32, uint32_t, uint32_t, uint32_t, uint32_t, z + (x > y ? x - y : y - x))
-TERNARY_OP(sad_s32, uint32_t, int32_t, int32_t, uint32_t, z + (x > y ? (uint32_t)x - (uint32_t)y : (uint32_t)y - (uint32_t)x))
+TERNARY_OP(sad_s32, uint32_t, int32_t, int32_t, uint32_t,
+           z + (x > y ? (uint32_t)x - (uint32_t)y : (uint32_t)y - (uint32_t)x))
 
 static inline uint32_t dot4(uint32_t x, uint32_t y, uint32_t z, bool signed_x, bool signed_y) {
    for (int k = 0; k < 4; k++) {

@@ -4,21 +4,32 @@
 #include "half.h"
 #include "memory_access.h"
 
-static uint64_t apply_integer(uint32_t operation, uint32_t type, uint64_t old, uint64_t value, uint64_t swap) {
+static uint64_t apply_integer(uint32_t operation, uint32_t type, uint64_t old, uint64_t value,
+                              uint64_t swap) {
    const bool is_signed = ptx_type_is_signed(type), wide = ptx_type_bytes(type) == 8;
    const uint64_t ones = wide ? ~0ull : FULL_MASK;
    const int64_t a = wide ? (int64_t)old : (int32_t)old, b = wide ? (int64_t)value : (int32_t)value;
    switch (operation) {
-   case ATOMIC_ADD: return (old + value) & ones;
-   case ATOMIC_MIN: return is_signed ? (a < b ? old : value) : old < value ? old : value;
-   case ATOMIC_MAX: return is_signed ? (a > b ? old : value) : old > value ? old : value;
-   case ATOMIC_INC: return old >= value ? 0 : old + 1;
-   case ATOMIC_DEC: return old == 0 || old > value ? value : old - 1;
-   case ATOMIC_AND: return old & value;
-   case ATOMIC_OR: return old | value;
-   case ATOMIC_XOR: return old ^ value;
-   case ATOMIC_CAS: return old == value ? swap : old;
-   default: return value;
+   case ATOMIC_ADD:
+      return (old + value) & ones;
+   case ATOMIC_MIN:
+      return is_signed ? (a < b ? old : value) : old < value ? old : value;
+   case ATOMIC_MAX:
+      return is_signed ? (a > b ? old : value) : old > value ? old : value;
+   case ATOMIC_INC:
+      return old >= value ? 0 : old + 1;
+   case ATOMIC_DEC:
+      return old == 0 || old > value ? value : old - 1;
+   case ATOMIC_AND:
+      return old & value;
+   case ATOMIC_OR:
+      return old | value;
+   case ATOMIC_XOR:
+      return old ^ value;
+   case ATOMIC_CAS:
+      return old == value ? swap : old;
+   default:
+      return value;
    }
 }
 
@@ -55,14 +66,16 @@ static uint64_t apply(const machine_instruction_t *i, uint64_t old, uint64_t val
       return old;
    }
    case PTX_F16:
-   case PTX_BF16: return apply_half((uint16_t)old, (uint16_t)value, i->type == PTX_BF16, i->operation);
+   case PTX_BF16:
+      return apply_half((uint16_t)old, (uint16_t)value, i->type == PTX_BF16, i->operation);
    case PTX_F16X2:
    case PTX_BF16X2: {
       bool bfloat = i->type == PTX_BF16X2;
       return apply_half((uint16_t)old, (uint16_t)value, bfloat, i->operation) |
              (uint32_t)apply_half((uint16_t)(old >> 16), (uint16_t)(value >> 16), bfloat, i->operation) << 16;
    }
-   default: return apply_integer(i->operation, i->type, old, value, swap);
+   default:
+      return apply_integer(i->operation, i->type, old, value, swap);
    }
 }
 
@@ -71,7 +84,8 @@ static uint64_t read_slot(const machine_warp_t *warp, const machine_slot_t *slot
    return slot->bytes == 8 ? ((const uint64_t *)at)[lane] : ((const uint32_t *)at)[lane];
 }
 
-static void note_float_sum(machine_warp_t *warp, const machine_instruction_t *i, const machine_place_t *place) {
+static void note_float_sum(machine_warp_t *warp, const machine_instruction_t *i,
+                           const machine_place_t *place) {
    rkb_machine_report_t *report = &warp->run->report;
    if (report->float_atomics || !ptx_type_is_float(i->type) || i->operation != ATOMIC_ADD)
       return;
@@ -127,15 +141,18 @@ OP(atomic) {
          uint64_t old = 0;
          memcpy(&old, place.data + e * bytes, bytes);
          uint64_t value = read_slot(warp, &operand[e], l), other = compares ? read_slot(warp, swap, l) : 0;
-         bool known = (warp->defined[operand[e].number] >> l & 1) && (!compares || (warp->defined[swap->number] >> l & 1));
+         bool known = (warp->defined[operand[e].number] >> l & 1) &&
+                      (!compares || (warp->defined[swap->number] >> l & 1));
          if (!known)
-            machine_find(warp, RKB_MACHINE_REJECT, "memory.uninitialised", l, "an atomic operation's operand was never given a value");
+            machine_find(warp, RKB_MACHINE_REJECT, "memory.uninitialised", l,
+                         "an atomic operation's operand was never given a value");
          bool stood = true;
          for (uint32_t n = 0; place.defined && n < bytes; n++)
             stood &= place.defined[e * bytes + n] == 1;
          if (!stood && i->operation != ATOMIC_EXCH)
             machine_uninitialised_atomic(warp, l, &place.offset, place.region, bytes);
-         uint64_t result = apply(i, old, bytes == 4 ? value & FULL_MASK : value, bytes == 4 ? other & FULL_MASK : other);
+         uint64_t result =
+            apply(i, old, bytes == 4 ? value & FULL_MASK : value, bytes == 4 ? other & FULL_MASK : other);
          memcpy(place.data + e * bytes, &result, bytes);
          if (place.defined)
             memset(place.defined + e * bytes, 1, bytes);
@@ -144,7 +161,8 @@ OP(atomic) {
             if (i->type == PTX_F32 && i->operation == ATOMIC_ADD) {
                double before = machine_has_shadow(*kept) ? *kept : (double)bits_to_float((uint32_t)old);
                bool has = warp->valid[operand[e].number] >> l & 1;
-               *kept = before + (has ? SHADOW_OF(operand[e].offset)[l] : (double)bits_to_float((uint32_t)value));
+               *kept =
+                  before + (has ? SHADOW_OF(operand[e].offset)[l] : (double)bits_to_float((uint32_t)value));
             } else {
                *kept = machine_no_shadow();
             }

@@ -6,55 +6,98 @@
 enum comparison { EQ, NE, LT, LE, GT, GE, LO, LS, HI, HS, EQU, NEU, LTU, LEU, GTU, GEU, NUM, NAN_ };
 enum combination { ALONE, WITH_AND, WITH_OR, WITH_XOR };
 
-#define TRUTH(condition)                                                                    \
-   do {                                                                                     \
-      EACH_LANE {                                                                           \
-         truth[l] = (condition) ? FULL_MASK : 0;                                            \
-      }                                                                                     \
+#define TRUTH(condition)                                                                                     \
+   do {                                                                                                      \
+      EACH_LANE {                                                                                            \
+         truth[l] = (condition) ? FULL_MASK : 0;                                                             \
+      }                                                                                                      \
    } while (0)
 
-#define DEFINE_COMPARE(name, T, read)                                                       \
-   static uint32_t compare_##name(machine_warp_t *warp, const machine_instruction_t *i) {   \
-      const T *a = LANES_OF(T, i->a), *b = LANES_OF(T, i->b);                               \
-      uint32_t truth[LANES];                                                                \
-      switch (i->operation) {                                                               \
-      case EQ: TRUTH(read(a[l]) == read(b[l])); break;                                      \
-      case NE: TRUTH(read(a[l]) != read(b[l])); break;                                      \
-      case LT: case LO: TRUTH(read(a[l]) < read(b[l])); break;                              \
-      case LE: case LS: TRUTH(read(a[l]) <= read(b[l])); break;                             \
-      case GT: case HI: TRUTH(read(a[l]) > read(b[l])); break;                              \
-      default: TRUTH(read(a[l]) >= read(b[l])); break;                                      \
-      }                                                                                     \
-      return mask_of(truth);                                                                \
+#define DEFINE_COMPARE(name, T, read)                                                                        \
+   static uint32_t compare_##name(machine_warp_t *warp, const machine_instruction_t *i) {                    \
+      const T *a = LANES_OF(T, i->a), *b = LANES_OF(T, i->b);                                                \
+      uint32_t truth[LANES];                                                                                 \
+      switch (i->operation) {                                                                                \
+      case EQ:                                                                                               \
+         TRUTH(read(a[l]) == read(b[l]));                                                                    \
+         break;                                                                                              \
+      case NE:                                                                                               \
+         TRUTH(read(a[l]) != read(b[l]));                                                                    \
+         break;                                                                                              \
+      case LT:                                                                                               \
+      case LO:                                                                                               \
+         TRUTH(read(a[l]) < read(b[l]));                                                                     \
+         break;                                                                                              \
+      case LE:                                                                                               \
+      case LS:                                                                                               \
+         TRUTH(read(a[l]) <= read(b[l]));                                                                    \
+         break;                                                                                              \
+      case GT:                                                                                               \
+      case HI:                                                                                               \
+         TRUTH(read(a[l]) > read(b[l]));                                                                     \
+         break;                                                                                              \
+      default:                                                                                               \
+         TRUTH(read(a[l]) >= read(b[l]));                                                                    \
+         break;                                                                                              \
+      }                                                                                                      \
+      return mask_of(truth);                                                                                 \
    }
 
 /* NE on floats is ordered: false when either side is NaN; the forms ending in u are true then. */
-#define DEFINE_COMPARE_FLOAT(name, T, F, read)                                              \
-   static uint32_t compare_##name(machine_warp_t *warp, const machine_instruction_t *i) {   \
-      const T *pa = LANES_OF(T, i->a), *pb = LANES_OF(T, i->b);                             \
-      F a[LANES], b[LANES];                                                                 \
-      uint32_t truth[LANES];                                                                \
-      EACH_LANE {                                                                           \
-         a[l] = read(pa[l], i->flags);                                                      \
-         b[l] = read(pb[l], i->flags);                                                      \
-      }                                                                                     \
-      switch (i->operation) {                                                               \
-      case EQ: TRUTH(a[l] == b[l]); break;                                                  \
-      case NE: TRUTH(a[l] < b[l] || a[l] > b[l]); break;                                    \
-      case LT: TRUTH(a[l] < b[l]); break;                                                   \
-      case LE: TRUTH(a[l] <= b[l]); break;                                                  \
-      case GT: TRUTH(a[l] > b[l]); break;                                                   \
-      case GE: TRUTH(a[l] >= b[l]); break;                                                  \
-      case EQU: TRUTH(!(a[l] < b[l] || a[l] > b[l])); break;                                \
-      case NEU: TRUTH(a[l] != b[l]); break;                                                 \
-      case LTU: TRUTH(!(a[l] >= b[l])); break;                                              \
-      case LEU: TRUTH(!(a[l] > b[l])); break;                                               \
-      case GTU: TRUTH(!(a[l] <= b[l])); break;                                              \
-      case GEU: TRUTH(!(a[l] < b[l])); break;                                               \
-      case NUM: TRUTH(a[l] == a[l] && b[l] == b[l]); break;                                 \
-      default: TRUTH(a[l] != a[l] || b[l] != b[l]); break;                                  \
-      }                                                                                     \
-      return mask_of(truth);                                                                \
+#define DEFINE_COMPARE_FLOAT(name, T, F, read)                                                               \
+   static uint32_t compare_##name(machine_warp_t *warp, const machine_instruction_t *i) {                    \
+      const T *pa = LANES_OF(T, i->a), *pb = LANES_OF(T, i->b);                                              \
+      F a[LANES], b[LANES];                                                                                  \
+      uint32_t truth[LANES];                                                                                 \
+      EACH_LANE {                                                                                            \
+         a[l] = read(pa[l], i->flags);                                                                       \
+         b[l] = read(pb[l], i->flags);                                                                       \
+      }                                                                                                      \
+      switch (i->operation) {                                                                                \
+      case EQ:                                                                                               \
+         TRUTH(a[l] == b[l]);                                                                                \
+         break;                                                                                              \
+      case NE:                                                                                               \
+         TRUTH(a[l]<b[l] || a[l]> b[l]);                                                                     \
+         break;                                                                                              \
+      case LT:                                                                                               \
+         TRUTH(a[l] < b[l]);                                                                                 \
+         break;                                                                                              \
+      case LE:                                                                                               \
+         TRUTH(a[l] <= b[l]);                                                                                \
+         break;                                                                                              \
+      case GT:                                                                                               \
+         TRUTH(a[l] > b[l]);                                                                                 \
+         break;                                                                                              \
+      case GE:                                                                                               \
+         TRUTH(a[l] >= b[l]);                                                                                \
+         break;                                                                                              \
+      case EQU:                                                                                              \
+         TRUTH(!(a[l] < b[l] || a[l] > b[l]));                                                               \
+         break;                                                                                              \
+      case NEU:                                                                                              \
+         TRUTH(a[l] != b[l]);                                                                                \
+         break;                                                                                              \
+      case LTU:                                                                                              \
+         TRUTH(!(a[l] >= b[l]));                                                                             \
+         break;                                                                                              \
+      case LEU:                                                                                              \
+         TRUTH(!(a[l] > b[l]));                                                                              \
+         break;                                                                                              \
+      case GTU:                                                                                              \
+         TRUTH(!(a[l] <= b[l]));                                                                             \
+         break;                                                                                              \
+      case GEU:                                                                                              \
+         TRUTH(!(a[l] < b[l]));                                                                              \
+         break;                                                                                              \
+      case NUM:                                                                                              \
+         TRUTH(a[l] == a[l] && b[l] == b[l]);                                                                \
+         break;                                                                                              \
+      default:                                                                                               \
+         TRUTH(a[l] != a[l] || b[l] != b[l]);                                                                \
+         break;                                                                                              \
+      }                                                                                                      \
+      return mask_of(truth);                                                                                 \
    }
 
 #define AS_IS(x) (x)
@@ -92,17 +135,22 @@ DEFINE_COMPARE_FLOAT(f16, uint32_t, float, from_half)
 DEFINE_COMPARE_FLOAT(bf16, uint32_t, float, from_bfloat)
 
 static uint32_t combine(uint32_t truth, uint32_t other, uint32_t how) {
-   return how == WITH_AND ? truth & other : how == WITH_OR ? truth | other : how == WITH_XOR ? truth ^ other : truth;
+   return how == WITH_AND   ? truth & other
+          : how == WITH_OR  ? truth | other
+          : how == WITH_XOR ? truth ^ other
+                            : truth;
 }
 
-static inline void finish_setp(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask, uint32_t truth) {
+static inline void finish_setp(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                               uint32_t truth) {
    uint32_t other = 0;
    if (i->rounding)
       other = PREDICATE(i->c) ^ (i->flags & FLAG_NEGATED_C ? FULL_MASK : 0);
    /* The dispatcher sees to the first destination; the second depends on the same operands. */
    if (i->flags & FLAG_SECOND) {
       const machine_slot_t *second = warp->program->extras + i->extra;
-      set_defined(warp, second->number, warp->defined[i->ai] & warp->defined[i->bi] & warp->defined[i->ci], mask);
+      set_defined(warp, second->number, warp->defined[i->ai] & warp->defined[i->bi] & warp->defined[i->ci],
+                  mask);
       if (warp->taint)
          set_taint(warp, second->number, warp->taint[i->ai] | warp->taint[i->bi] | warp->taint[i->ci], mask);
       set_predicate(warp, second->offset, combine(~truth, other, i->rounding), mask);
@@ -110,12 +158,16 @@ static inline void finish_setp(machine_warp_t *warp, const machine_instruction_t
    set_predicate(warp, i->d, combine(truth, other, i->rounding), mask);
 }
 
-#define SETP(name) \
-   OP(setp_##name) { finish_setp(warp, i, mask, compare_##name(warp, i)); }
-SETP(u16) SETP(s16) SETP(u32) SETP(s32) SETP(u64) SETP(s64) SETP(f32) SETP(f64) SETP(f16) SETP(bf16)
+#define SETP(name)                                                                                           \
+   OP(setp_##name) {                                                                                         \
+      finish_setp(warp, i, mask, compare_##name(warp, i));                                                   \
+   }
+SETP(u16)
+SETP(s16) SETP(u32) SETP(s32) SETP(u64) SETP(s64) SETP(f32) SETP(f64) SETP(f16) SETP(bf16)
 
-/* set: all ones, or 1.0 where the destination is f32 (i->type). */
-static inline void finish_set(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask, uint32_t truth) {
+   /* set: all ones, or 1.0 where the destination is f32 (i->type). */
+   static inline void finish_set(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                                 uint32_t truth) {
    if (i->rounding)
       truth = combine(truth, PREDICATE(i->c) ^ (i->flags & FLAG_NEGATED_C ? FULL_MASK : 0), i->rounding);
    const uint32_t yes = i->type == PTX_F32 ? 0x3f800000 : FULL_MASK;
@@ -123,20 +175,24 @@ static inline void finish_set(machine_warp_t *warp, const machine_instruction_t 
    EACH_LANE d[l] = KEEP(truth >> l & 1 ? yes : 0, d[l]);
 }
 
-#define SET(name) \
-   OP(set_##name) { finish_set(warp, i, mask, compare_##name(warp, i)); }
-SET(u16) SET(s16) SET(u32) SET(s32) SET(u64) SET(s64) SET(f32) SET(f64)
+#define SET(name)                                                                                            \
+   OP(set_##name) {                                                                                          \
+      finish_set(warp, i, mask, compare_##name(warp, i));                                                    \
+   }
+SET(u16)
+SET(s16) SET(u32) SET(s32) SET(u64) SET(s64) SET(f32) SET(f64)
 
-/* A selection is defined where what was selected is: a masked load beside a constant is the common case. */
-static inline void finish_select(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask, uint32_t choice,
-                                 uint32_t choice_defined) {
+   /* A selection is defined where what was selected is: a masked load beside a constant is the common case. */
+   static inline void finish_select(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                                    uint32_t choice, uint32_t choice_defined) {
    uint32_t defined = ((choice & warp->defined[i->ai]) | (~choice & warp->defined[i->bi])) & choice_defined;
    set_defined(warp, i->di, defined, mask);
    if (warp->taint)
       set_taint(warp, i->di, warp->taint[i->ai] | warp->taint[i->bi] | warp->taint[i->ci], mask);
 }
 
-static inline void select_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask, uint32_t choice) {
+static inline void select_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                                uint32_t choice) {
    const uint32_t *a = LANES_OF(uint32_t, i->a), *b = LANES_OF(uint32_t, i->b);
    uint32_t *d = LANES_OF(uint32_t, i->d);
    if (warp->shadow) {
@@ -156,7 +212,8 @@ static inline void select_words(machine_warp_t *warp, const machine_instruction_
    }
 }
 
-static inline void select_doubles(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask, uint32_t choice) {
+static inline void select_doubles(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                                  uint32_t choice) {
    const uint64_t *a = LANES_OF(uint64_t, i->a), *b = LANES_OF(uint64_t, i->b);
    uint64_t *d = LANES_OF(uint64_t, i->d);
    EACH_LANE {

@@ -14,7 +14,8 @@ UNARY_OP(cvt_f32_u32, float, uint32_t, x)
 UNARY_OP(cvt_f64_f32, double, float, x)
 UNARY_OP(cvt_f64_s32, double, int32_t, x)
 UNARY_OP(cvt_f32_f64, float, double, (float)x)
-UNARY_OP(cvt_f32_f16, float, uint32_t, (x & 0x7fff) > 0x7c00 ? bits_to_float(0x7fffffff) : half_to_float((uint16_t)x))
+UNARY_OP(cvt_f32_f16, float, uint32_t,
+         (x & 0x7fff) > 0x7c00 ? bits_to_float(0x7fffffff) : half_to_float((uint16_t)x))
 UNARY_OP(cvt_f32_bf16, uint32_t, uint32_t, x << 16)
 
 OP(cvt_sat_f32) {
@@ -47,15 +48,21 @@ static number_t read_number(uint64_t bits, uint32_t type, bool ftz) {
    number_t n = {.real = ptx_type_is_float(type)};
    float narrow;
    switch (type) {
-   case PTX_F16: n.value = half_to_float((uint16_t)bits); break;
-   case PTX_BF16: n.value = bits_to_float((uint32_t)bits << 16); break;
+   case PTX_F16:
+      n.value = half_to_float((uint16_t)bits);
+      break;
+   case PTX_BF16:
+      n.value = bits_to_float((uint32_t)bits << 16);
+      break;
    case PTX_F32:
       narrow = bits_to_float((uint32_t)bits);
       if (ftz && narrow != narrow)
          narrow = bits_to_float(0x7fffffff);
       n.value = ftz && fabsf(narrow) < 0x1p-126f ? copysign(0.0, (double)narrow) : (double)narrow;
       break;
-   case PTX_F64: memcpy(&n.value, &bits, sizeof n.value); break;
+   case PTX_F64:
+      memcpy(&n.value, &bits, sizeof n.value);
+      break;
    default: {
       uint32_t shift = 64 - 8 * ptx_type_bytes(type);
       n.is_signed = ptx_type_is_signed(type);
@@ -70,7 +77,7 @@ static uint64_t to_integer(number_t n, uint32_t type, uint32_t rounding, bool sa
    const bool is_signed = ptx_type_is_signed(type);
    const uint64_t most = is_signed ? (1ull << (width - 1)) - 1 : width == 64 ? ~0ull : (1ull << width) - 1;
    const int64_t least = is_signed ? -(int64_t)most - 1 : 0;
-   if (n.real) { /* always clamped; NaN gives 0 */
+   if (n.real) {              /* always clamped; NaN gives 0 */
       if (n.value != n.value) /* "Zero if source is not .f64 and destination is not .u64/.s64" (9.7.9.21) */
          return from_wide || width == 64 ? 1ull << (width - 1) : 0;
       double r = round_integer(n.value, rounding);
@@ -95,8 +102,10 @@ static uint64_t from_real(double x, uint32_t type, uint32_t rounding, uint32_t f
    if (flags & FLAG_SAT)
       x = x > 0 ? (x < 1 ? x : 1) : 0;
    switch (type) {
-   case PTX_F16: return double_to_half(x, rounding);
-   case PTX_BF16: return double_to_bfloat(x, rounding);
+   case PTX_F16:
+      return double_to_half(x, rounding);
+   case PTX_BF16:
+      return double_to_bfloat(x, rounding);
    case PTX_F32: {
       if (x != x && !(flags & FLAG_FROM_DOUBLE))
          return 0x7fffffff;
@@ -150,13 +159,15 @@ static uint64_t convert(uint64_t bits, const machine_instruction_t *i, uint32_t 
       if (!n.real)
          result = from_integer(n, i->type, i->rounding, i->flags);
       else if (i->operation) /* cvt.rni.f32.f32: to an integral value */
-         result = from_real(copysign(round_integer(n.value, i->rounding), n.value), i->type, ROUND_NEAREST, i->flags);
+         result = from_real(copysign(round_integer(n.value, i->rounding), n.value), i->type, ROUND_NEAREST,
+                            i->flags);
       else
          result = from_real(rectify(n.value, i->flags), i->type, i->rounding, i->flags);
    } else {
       result = to_integer(n, i->type, i->rounding, i->flags & FLAG_SAT, i->source_type == PTX_F64);
       uint32_t shift = 64 - 8 * ptx_type_bytes(i->type);
-      result = ptx_type_is_signed(i->type) ? (uint64_t)((int64_t)(result << shift) >> shift) : result << shift >> shift;
+      result = ptx_type_is_signed(i->type) ? (uint64_t)((int64_t)(result << shift) >> shift)
+                                           : result << shift >> shift;
    }
    return register_bytes < 8 ? result & ((1ull << 8 * register_bytes) - 1) : result;
 }
@@ -184,7 +195,8 @@ OP(cvt_packed) {
          continue;
       double x = rectify(a[l], i->flags), y = rectify(b[l], i->flags);
       uint32_t type = i->type == PTX_F16X2 ? PTX_F16 : PTX_BF16;
-      d[l] = (uint32_t)from_real(x, type, i->rounding, 0) << 16 | (uint32_t)from_real(y, type, i->rounding, 0);
+      d[l] =
+         (uint32_t)from_real(x, type, i->rounding, 0) << 16 | (uint32_t)from_real(y, type, i->rounding, 0);
    }
 }
 
@@ -194,8 +206,9 @@ OP(cvt_tf32) {
    float *d = LANES_OF(float, i->d);
    for (int l = 0; l < LANES; l++)
       if (mask >> l & 1)
-         d[l] = a[l] != a[l] ? bits_to_float(float_to_bits(a[l]) & 0xffffe000)
-                             : (float)round_to_format(rectify(a[l], i->flags), 10, -126, 0x1.ffcp127, i->rounding);
+         d[l] = a[l] != a[l]
+                   ? bits_to_float(float_to_bits(a[l]) & 0xffffe000)
+                   : (float)round_to_format(rectify(a[l], i->flags), 10, -126, 0x1.ffcp127, i->rounding);
 }
 
 /* cvt.pack.sat.type.s32[.b32] d, a, b[, c]: a above b, and above them the low half of c. */
@@ -207,8 +220,10 @@ OP(cvt_pack) {
    for (int l = 0; l < LANES; l++) {
       if (!(mask >> l & 1))
          continue;
-      uint32_t x = (uint32_t)to_integer((number_t){.is_signed = true, .integer = (uint64_t)(int64_t)a[l]}, i->type, 0, true, false);
-      uint32_t y = (uint32_t)to_integer((number_t){.is_signed = true, .integer = (uint64_t)(int64_t)b[l]}, i->type, 0, true, false);
+      uint32_t x = (uint32_t)to_integer((number_t){.is_signed = true, .integer = (uint64_t)(int64_t)a[l]},
+                                        i->type, 0, true, false);
+      uint32_t y = (uint32_t)to_integer((number_t){.is_signed = true, .integer = (uint64_t)(int64_t)b[l]},
+                                        i->type, 0, true, false);
       d[l] = (x & ones) << bits | (y & ones) | (bits == 8 ? c[l] << 16 : 0);
    }
 }

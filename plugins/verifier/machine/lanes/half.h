@@ -29,16 +29,22 @@ static inline double round_integer(double x, uint32_t rounding) {
    if (x != x)
       return x + x; /* made quiet */
    switch (rounding) {
-   case ROUND_ZERO: return trunc(x);
-   case ROUND_DOWN: return floor(x);
-   case ROUND_UP: return ceil(x);
-   case ROUND_AWAY: return round(x);
-   default: return rint(x);
+   case ROUND_ZERO:
+      return trunc(x);
+   case ROUND_DOWN:
+      return floor(x);
+   case ROUND_UP:
+      return ceil(x);
+   case ROUND_AWAY:
+      return round(x);
+   default:
+      return rint(x);
    }
 }
 
 /* A finite x to a format of fraction_bits, least exponent and largest finite value; the result as a double. */
-static inline double round_to_format(double x, int fraction_bits, int least, double largest, uint32_t rounding) {
+static inline double round_to_format(double x, int fraction_bits, int least, double largest,
+                                     uint32_t rounding) {
    if (x == 0 || x != x || isinf(x))
       return x;
    int exponent;
@@ -49,7 +55,8 @@ static inline double round_to_format(double x, int fraction_bits, int least, dou
    double quantum = ldexp(1.0, exponent - fraction_bits);
    double r = copysign(round_integer(x / quantum, rounding) * quantum, x);
    if (fabs(r) > largest) {
-      bool stays = rounding == ROUND_ZERO || (rounding == ROUND_DOWN && x > 0) || (rounding == ROUND_UP && x < 0);
+      bool stays =
+         rounding == ROUND_ZERO || (rounding == ROUND_DOWN && x > 0) || (rounding == ROUND_UP && x < 0);
       r = copysign(stays ? largest : INFINITY, x);
    }
    return r;

@@ -4,7 +4,9 @@
 
 #include "values.h"
 
-#define MACHINE_ROW(key, signature, kind, class, operation, type, name, shadow) OP(name); OP(shadow);
+#define MACHINE_ROW(key, signature, kind, class, operation, type, name, shadow)                              \
+   OP(name);                                                                                                 \
+   OP(shadow);
 #include "../opcodes.def"
 #undef MACHINE_ROW
 

@@ -17,8 +17,8 @@ static inline bool read_words(machine_block_t *block, uint32_t word, uint32_t th
    const words_t step = {0, 1, 2, 3, 4, 5, 6, 7};
    words_t record = *records, me = step + (thread + 1);
    const uint32_t epoch = block->epoch << EPOCH_SHIFT;
-   words_t fresh = (words_t)((record & ~(words_t){0x3fffff, 0x3fffff, 0x3fffff, 0x3fffff, 0x3fffff, 0x3fffff, 0x3fffff,
-                                                  0x3fffff}) == epoch);
+   words_t fresh = (words_t)((record & ~(words_t){0x3fffff, 0x3fffff, 0x3fffff, 0x3fffff, 0x3fffff, 0x3fffff,
+                                                  0x3fffff, 0x3fffff}) == epoch);
    record = (record & fresh) | (epoch & ~fresh);
    words_t writer = record >> 11 & SEVERAL, reader = record & SEVERAL;
    if (any((words_t)(writer != 0) & (words_t)(writer != me)))
@@ -60,7 +60,8 @@ static bool load_shared_words(machine_warp_t *warp, const machine_instruction_t 
    }
    for (int part = 0; part < 4; part++) {
       const uint32_t offset = offsets[part];
-      const words_t ones = {0x01010101, 0x01010101, 0x01010101, 0x01010101, 0x01010101, 0x01010101, 0x01010101, 0x01010101};
+      const words_t ones = {0x01010101, 0x01010101, 0x01010101, 0x01010101,
+                            0x01010101, 0x01010101, 0x01010101, 0x01010101};
       words_t *out = (words_t *)(value + 8 * part);
       if (same[part]) {
          if (block->races == RACES_FAST && read_one_word(block, offset >> 2))
@@ -71,7 +72,8 @@ static bool load_shared_words(machine_warp_t *warp, const machine_instruction_t 
          *out = word + (words_t){0};
          undefined |= defined != 0x01010101 ? 0xffu << 8 * part : 0;
       } else {
-         if (block->races == RACES_FAST && read_words(block, offset >> 2, warp->first_thread + 8 * (uint32_t)part))
+         if (block->races == RACES_FAST &&
+             read_words(block, offset >> 2, warp->first_thread + 8 * (uint32_t)part))
             return false;
          *out = *(const words_t *)(block->shared + offset);
          words_t defined = *(const words_t *)(block->shared_defined + offset);
@@ -103,7 +105,8 @@ static inline uint64_t widen(uint64_t value, uint32_t bytes, bool is_signed, uin
 }
 
 /* Any lanes, any space, any width. */
-static void load_lanes(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask, const uint64_t *address) {
+static void load_lanes(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                       const uint64_t *address) {
    const machine_slot_t *parts = warp->program->extras + i->extra;
    const uint32_t bytes = i->element_bytes, total = bytes * i->elements;
    uint32_t defined[8] = {0};
@@ -167,10 +170,10 @@ static bool load_shared_row(machine_warp_t *warp, const machine_instruction_t *i
 }
 
 OP(load) {
-   const bool row = i->space == PTX_SHARED && mask == FULL_MASK && i->element_bytes == 4 && i->elements == 1 &&
-                    i->address_bytes == 4 && warp->block->races != RACES_CLOCKS && warp->block->shared_shift == 2 &&
-                    warp->defined[i->ai] == FULL_MASK && !(i->flags & (FLAG_ACQUIRE | FLAG_RELAXED)) &&
-                    warp->program->extras[i->extra].bytes == 4;
+   const bool row = i->space == PTX_SHARED && mask == FULL_MASK && i->element_bytes == 4 &&
+                    i->elements == 1 && i->address_bytes == 4 && warp->block->races != RACES_CLOCKS &&
+                    warp->block->shared_shift == 2 && warp->defined[i->ai] == FULL_MASK &&
+                    !(i->flags & (FLAG_ACQUIRE | FLAG_RELAXED)) && warp->program->extras[i->extra].bytes == 4;
    if (row && !warp->block->measured && load_shared_row(warp, i))
       return;
    uint64_t address[LANES];
@@ -202,7 +205,8 @@ OP(load_parameter) {
          defined &= launch->parameter_defined[at + n] == 1;
          taint |= launch->parameter_taint[at + n];
       }
-      value = widen(value, i->element_bytes, ptx_type_is_signed(i->type), parts[e].bytes == 8 ? 8 : i->source_type);
+      value = widen(value, i->element_bytes, ptx_type_is_signed(i->type),
+                    parts[e].bytes == 8 ? 8 : i->source_type);
       if (parts[e].bytes == 8) {
          uint64_t *d = LANES_OF(uint64_t, parts[e].offset);
          EACH_LANE d[l] = KEEP(value, d[l]);

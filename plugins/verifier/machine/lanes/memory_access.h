@@ -14,7 +14,8 @@ typedef struct machine_place { /* where one lane's access lands */
 } machine_place_t;
 
 /* Addresses of the lanes of mask; lanes whose address is undefined are reported and left out of the mask returned. */
-static inline uint32_t lane_addresses(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask, uint64_t *address) {
+static inline uint32_t lane_addresses(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                                      uint64_t *address) {
    const uint64_t add = (uint64_t)i->immediate;
    if (i->address_bytes == 8) {
       const uint64_t *a = LANES_OF(uint64_t, i->a);
@@ -24,7 +25,9 @@ static inline uint32_t lane_addresses(machine_warp_t *warp, const machine_instru
       EACH_LANE address[l] = a[l] + add;
    }
    if (i->space == PTX_SHARED || i->space == PTX_LOCAL || i->space == PTX_PARAM) {
-      const uint64_t window = (i->space == PTX_SHARED ? WINDOW_SHARED : i->space == PTX_LOCAL ? WINDOW_LOCAL : WINDOW_PARAM)
+      const uint64_t window = (i->space == PTX_SHARED  ? WINDOW_SHARED
+                               : i->space == PTX_LOCAL ? WINDOW_LOCAL
+                                                       : WINDOW_PARAM)
                               << WINDOW_SHIFT;
       EACH_LANE address[l] = window | (address[l] & 0xffffffffu);
    }
@@ -37,8 +40,8 @@ static inline uint32_t lane_addresses(machine_warp_t *warp, const machine_instru
 }
 
 /* One lane's bytes, checked; false after a finding. */
-static inline bool place_of(machine_warp_t *warp, uint32_t lane, uint64_t address, uint32_t space, uint32_t bytes, bool store,
-                            machine_place_t *place) {
+static inline bool place_of(machine_warp_t *warp, uint32_t lane, uint64_t address, uint32_t space,
+                            uint32_t bytes, bool store, machine_place_t *place) {
    machine_run_t *run = warp->run;
    machine_block_t *block = warp->block;
    uint64_t window = address >> WINDOW_SHIFT, offset = address & ((1ull << WINDOW_SHIFT) - 1);
@@ -53,15 +56,16 @@ static inline bool place_of(machine_warp_t *warp, uint32_t lane, uint64_t addres
          offset = address - region->base;
          place->offset = offset;
          place->region = region;
-         if (aligned && offset <= region->bytes && region->bytes - offset >= bytes && !(store && region->read_only)) {
+         if (aligned && offset <= region->bytes && region->bytes - offset >= bytes &&
+             !(store && region->read_only)) {
             place->data = region->data + offset;
             place->defined = region->defined ? region->defined + offset : NULL;
             place->shadow = region->shadow ? region->shadow + (offset >> 2) : NULL;
             return true;
          }
       }
-   } else if (window == WINDOW_SHARED && aligned && (space == PTX_SHARED || space == PTX_GENERIC) && offset <= block->shared_bytes &&
-              block->shared_bytes - offset >= bytes) {
+   } else if (window == WINDOW_SHARED && aligned && (space == PTX_SHARED || space == PTX_GENERIC) &&
+              offset <= block->shared_bytes && block->shared_bytes - offset >= bytes) {
       place->data = block->shared + offset;
       place->defined = block->shared_defined + offset;
       place->shadow = block->shared_shadow ? block->shared_shadow + (offset >> 2) : NULL;

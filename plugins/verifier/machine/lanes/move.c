@@ -72,7 +72,8 @@ OP(unpack) {
 
 /* %clock and %globaltimer: what a kernel does with them depends on the machine it runs on, so reading one is a finding. */
 OP(clock) {
-   machine_find(warp, RKB_MACHINE_SUSPECT, "nondeterministic", (uint32_t)__builtin_ctz(mask), "the kernel reads a clock");
+   machine_find(warp, RKB_MACHINE_SUSPECT, "nondeterministic", (uint32_t)__builtin_ctz(mask),
+                "the kernel reads a clock");
    const machine_slot_t *slot = warp->program->extras + i->extra;
    for (int l = 0; l < LANES; l++)
       if (mask >> l & 1)
@@ -93,7 +94,8 @@ OP(cvta_to_shared) {
    uint64_t *d = LANES_OF(uint64_t, i->d);
    const uint64_t window = (uint64_t)i->operation << WINDOW_SHIFT;
    /* An address of another window stays what it is, and faults when it is used as one of this. */
-   EACH_LANE d[l] = KEEP((a[l] & ~0ull << WINDOW_SHIFT) == window ? a[l] & 0xffffffffu : a[l] | 0x80000000u, d[l]);
+   EACH_LANE d[l] =
+      KEEP((a[l] & ~0ull << WINDOW_SHIFT) == window ? a[l] & 0xffffffffu : a[l] | 0x80000000u, d[l]);
 }
 
 /* isspacep: operation is the window; 0 stands for global, which is no window. */

@@ -2,9 +2,8 @@
 #include "handlers.h"
 
 static const machine_opcode_t opcodes[] = {
-#define MACHINE_ROW(key, signature, kind, class, operation, type, name, shadow)                                       \
-   {key, signature, OP_NAME(name), OP_NAME(shadow), MACHINE_##kind, RKB_CLASS_##class, \
-    operation, type},
+#define MACHINE_ROW(key, signature, kind, class, operation, type, name, shadow)                              \
+   {key, signature, OP_NAME(name), OP_NAME(shadow), MACHINE_##kind, RKB_CLASS_##class, operation, type},
 #include "../opcodes.def"
 #undef MACHINE_ROW
 };

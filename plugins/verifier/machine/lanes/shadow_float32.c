@@ -5,40 +5,40 @@
 #include "handlers.h"
 #include "approximate.h"
 
-#define SHADOW_BODY(expr)                                                                   \
-   double *d = SHADOW_OF(i->d);                                                             \
-   if (i->rounding || (i->flags & FLAG_ROUNDING_TRICK)) {                                   \
-      const float *r = LANES_OF(float, i->d);                                               \
-      EACH_LANE d[l] = KEEP((double)r[l], d[l]);                                            \
-   } else if (i->flags & FLAG_SAT) {                                                        \
-      EACH_LANE {                                                                           \
-         double r = expr;                                                                   \
-         r = r > 0 ? (r < 1 ? r : 1) : 0;                                                   \
-         d[l] = KEEP(r, d[l]);                                                              \
-      }                                                                                     \
-   } else if (mask == FULL_MASK) {                                                          \
-      EACH_LANE d[l] = expr;                                                                \
-   } else {                                                                                 \
-      EACH_LANE {                                                                           \
-         double r = expr;                                                                   \
-         d[l] = KEEP(r, d[l]);                                                              \
-      }                                                                                     \
+#define SHADOW_BODY(expr)                                                                                    \
+   double *d = SHADOW_OF(i->d);                                                                              \
+   if (i->rounding || (i->flags & FLAG_ROUNDING_TRICK)) {                                                    \
+      const float *r = LANES_OF(float, i->d);                                                                \
+      EACH_LANE d[l] = KEEP((double)r[l], d[l]);                                                             \
+   } else if (i->flags & FLAG_SAT) {                                                                         \
+      EACH_LANE {                                                                                            \
+         double r = expr;                                                                                    \
+         r = r > 0 ? (r < 1 ? r : 1) : 0;                                                                    \
+         d[l] = KEEP(r, d[l]);                                                                               \
+      }                                                                                                      \
+   } else if (mask == FULL_MASK) {                                                                           \
+      EACH_LANE d[l] = expr;                                                                                 \
+   } else {                                                                                                  \
+      EACH_LANE {                                                                                            \
+         double r = expr;                                                                                    \
+         d[l] = KEEP(r, d[l]);                                                                               \
+      }                                                                                                      \
    }
 
-#define SHADOW_UNARY(name, expr)                                                            \
-   OP(shadow_##name) {                                                                      \
-      const double *a = SHADOW_OF(i->a);                                                    \
-      SHADOW_BODY(expr)                                                                     \
+#define SHADOW_UNARY(name, expr)                                                                             \
+   OP(shadow_##name) {                                                                                       \
+      const double *a = SHADOW_OF(i->a);                                                                     \
+      SHADOW_BODY(expr)                                                                                      \
    }
-#define SHADOW_BINARY(name, expr)                                                           \
-   OP(shadow_##name) {                                                                      \
-      const double *a = SHADOW_OF(i->a), *b = SHADOW_OF(i->b);                              \
-      SHADOW_BODY(expr)                                                                     \
+#define SHADOW_BINARY(name, expr)                                                                            \
+   OP(shadow_##name) {                                                                                       \
+      const double *a = SHADOW_OF(i->a), *b = SHADOW_OF(i->b);                                               \
+      SHADOW_BODY(expr)                                                                                      \
    }
-#define SHADOW_TERNARY(name, expr)                                                          \
-   OP(shadow_##name) {                                                                      \
-      const double *a = SHADOW_OF(i->a), *b = SHADOW_OF(i->b), *c = SHADOW_OF(i->c);        \
-      SHADOW_BODY(expr)                                                                     \
+#define SHADOW_TERNARY(name, expr)                                                                           \
+   OP(shadow_##name) {                                                                                       \
+      const double *a = SHADOW_OF(i->a), *b = SHADOW_OF(i->b), *c = SHADOW_OF(i->c);                         \
+      SHADOW_BODY(expr)                                                                                      \
    }
 
 static inline double smaller(double x, double y) {
@@ -52,8 +52,8 @@ static inline double larger(double x, double y) {
 SHADOW_UNARY(move, a[l])
 SHADOW_BINARY(add, a[l] + b[l])
 SHADOW_BINARY(sub, a[l] - b[l])
-SHADOW_BINARY(mul, a[l] *b[l])
-SHADOW_TERNARY(fma, a[l] *b[l] + c[l])
+SHADOW_BINARY(mul, a[l] * b[l])
+SHADOW_TERNARY(fma, a[l] * b[l] + c[l])
 SHADOW_BINARY(div, a[l] / b[l])
 SHADOW_BINARY(min, smaller(a[l], b[l]))
 SHADOW_BINARY(max, larger(a[l], b[l]))

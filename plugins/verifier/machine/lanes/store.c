@@ -19,14 +19,16 @@ static inline bool write_words(machine_block_t *block, uint32_t word, uint32_t t
    words_t fresh = (words_t)((record & ~(0x3fffff + (words_t){0})) == epoch);
    record = (record & fresh) | (epoch & ~fresh);
    words_t writer = record >> 11 & SEVERAL, reader = record & SEVERAL;
-   words_t other = ((words_t)(writer != 0) & (words_t)(writer != me)) | ((words_t)(reader != 0) & (words_t)(reader != me));
+   words_t other =
+      ((words_t)(writer != 0) & (words_t)(writer != me)) | ((words_t)(reader != 0) & (words_t)(reader != me));
    if (any(other))
       return true;
    *records = epoch | me << 11 | reader;
    return false;
 }
 
-static bool store_shared_words(machine_warp_t *warp, const machine_instruction_t *i, const machine_slot_t *part) {
+static bool store_shared_words(machine_warp_t *warp, const machine_instruction_t *i,
+                               const machine_slot_t *part) {
    machine_block_t *block = warp->block;
    const uint32_t *a = LANES_OF(uint32_t, i->a);
    const words_t step = {0, 4, 8, 12, 16, 20, 24, 28};
@@ -42,7 +44,8 @@ static bool store_shared_words(machine_warp_t *warp, const machine_instruction_t
    }
    const uint32_t *value = LANES_OF(uint32_t, part->offset);
    for (int n = 0; n < 4; n++) {
-      if (block->races == RACES_FAST && write_words(block, offsets[n] >> 2, warp->first_thread + 8 * (uint32_t)n))
+      if (block->races == RACES_FAST &&
+          write_words(block, offsets[n] >> 2, warp->first_thread + 8 * (uint32_t)n))
          return false;
       memcpy(block->shared + offsets[n], value + 8 * n, 32);
       memset(block->shared_defined + offsets[n], 1, 32);
@@ -50,7 +53,8 @@ static bool store_shared_words(machine_warp_t *warp, const machine_instruction_t
    if (warp->shadow) {
       machine_shadow_fill(warp, part->offset, part->number);
       for (int n = 0; n < 4; n++)
-         memcpy(block->shared_shadow + (offsets[n] >> 2), SHADOW_OF(part->offset) + 8 * n, 8 * sizeof(double));
+         memcpy(block->shared_shadow + (offsets[n] >> 2), SHADOW_OF(part->offset) + 8 * n,
+                8 * sizeof(double));
    }
    return true;
 }
@@ -82,7 +86,8 @@ static bool store_region_row(machine_warp_t *warp, const machine_slot_t *part, c
    return true;
 }
 
-static void store_lanes(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask, const uint64_t *address) {
+static void store_lanes(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                        const uint64_t *address) {
    const machine_slot_t *parts = warp->program->extras + i->extra;
    const uint32_t bytes = i->element_bytes, total = bytes * i->elements;
    for (uint32_t l = 0; l < LANES; l++) {
@@ -100,7 +105,8 @@ static void store_lanes(machine_warp_t *warp, const machine_instruction_t *i, ui
       if (warp->run->races && place.window == WINDOW_SHARED)
          machine_shared_access(warp, l, (uint32_t)place.offset, total, value, true, strong);
       else if (warp->run->races && place.region)
-         machine_global_access(warp, l, place.region, place.offset, total, value, true, strong || (i->flags & FLAG_VOLATILE));
+         machine_global_access(warp, l, place.region, place.offset, total, value, true,
+                               strong || (i->flags & FLAG_VOLATILE));
       if (warp->run->races && (i->flags & (FLAG_RELEASE | FLAG_RELAXED | FLAG_VOLATILE)))
          machine_sync_release(warp, l, address[l], i->flags & FLAG_RELEASE);
       memcpy(place.data, value, total);

@@ -14,7 +14,7 @@
 #define MACHINE_PASTE(a, b) a##_##b
 #define MACHINE_PASTE2(a, b) MACHINE_PASTE(a, b)
 #define OP_NAME(name) MACHINE_PASTE2(machine_op_##name, MACHINE_ISA)
-#define OP(name) void OP_NAME(name)(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask)
+#define OP(name) void OP_NAME(name)(machine_warp_t * warp, const machine_instruction_t *i, uint32_t mask)
 /* Declared before they are defined, for -Wmissing-prototypes' sake and opcodes.c's. */
 
 #define EACH_LANE _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++)
@@ -22,64 +22,64 @@
 /* Keeps the old value of lanes outside the mask. */
 #define KEEP(result, old) ((mask >> l & 1) ? (result) : (old))
 
-#define UNARY_OP(name, D, S, expr)                                                          \
-   OP(name) {                                                                               \
-      const S *a = LANES_OF(S, i->a);                                                       \
-      D *d = LANES_OF(D, i->d);                                                             \
-      if (mask == FULL_MASK)                                                                \
-         EACH_LANE {                                                                        \
-            S x = a[l];                                                                     \
-            d[l] = (D)(expr);                                                               \
-         }                                                                                  \
-      else                                                                                  \
-         EACH_LANE {                                                                        \
-            S x = a[l];                                                                     \
-            D r = (D)(expr);                                                                \
-            d[l] = KEEP(r, d[l]);                                                           \
-         }                                                                                  \
+#define UNARY_OP(name, D, S, expr)                                                                           \
+   OP(name) {                                                                                                \
+      const S *a = LANES_OF(S, i->a);                                                                        \
+      D *d = LANES_OF(D, i->d);                                                                              \
+      if (mask == FULL_MASK)                                                                                 \
+         EACH_LANE {                                                                                         \
+            S x = a[l];                                                                                      \
+            d[l] = (D)(expr);                                                                                \
+         }                                                                                                   \
+      else                                                                                                   \
+         EACH_LANE {                                                                                         \
+            S x = a[l];                                                                                      \
+            D r = (D)(expr);                                                                                 \
+            d[l] = KEEP(r, d[l]);                                                                            \
+         }                                                                                                   \
    }
 
-#define BINARY_OP(name, D, S, T, expr)                                                      \
-   OP(name) {                                                                               \
-      const S *a = LANES_OF(S, i->a);                                                       \
-      const T *b = LANES_OF(T, i->b);                                                       \
-      D *d = LANES_OF(D, i->d);                                                             \
-      if (mask == FULL_MASK)                                                                \
-         EACH_LANE {                                                                        \
-            S x = a[l];                                                                     \
-            T y = b[l];                                                                     \
-            d[l] = (D)(expr);                                                               \
-         }                                                                                  \
-      else                                                                                  \
-         EACH_LANE {                                                                        \
-            S x = a[l];                                                                     \
-            T y = b[l];                                                                     \
-            D r = (D)(expr);                                                                \
-            d[l] = KEEP(r, d[l]);                                                           \
-         }                                                                                  \
+#define BINARY_OP(name, D, S, T, expr)                                                                       \
+   OP(name) {                                                                                                \
+      const S *a = LANES_OF(S, i->a);                                                                        \
+      const T *b = LANES_OF(T, i->b);                                                                        \
+      D *d = LANES_OF(D, i->d);                                                                              \
+      if (mask == FULL_MASK)                                                                                 \
+         EACH_LANE {                                                                                         \
+            S x = a[l];                                                                                      \
+            T y = b[l];                                                                                      \
+            d[l] = (D)(expr);                                                                                \
+         }                                                                                                   \
+      else                                                                                                   \
+         EACH_LANE {                                                                                         \
+            S x = a[l];                                                                                      \
+            T y = b[l];                                                                                      \
+            D r = (D)(expr);                                                                                 \
+            d[l] = KEEP(r, d[l]);                                                                            \
+         }                                                                                                   \
    }
 
-#define TERNARY_OP(name, D, S, T, U, expr)                                                  \
-   OP(name) {                                                                               \
-      const S *a = LANES_OF(S, i->a);                                                       \
-      const T *b = LANES_OF(T, i->b);                                                       \
-      const U *c = LANES_OF(U, i->c);                                                       \
-      D *d = LANES_OF(D, i->d);                                                             \
-      if (mask == FULL_MASK)                                                                \
-         EACH_LANE {                                                                        \
-            S x = a[l];                                                                     \
-            T y = b[l];                                                                     \
-            U z = c[l];                                                                     \
-            d[l] = (D)(expr);                                                               \
-         }                                                                                  \
-      else                                                                                  \
-         EACH_LANE {                                                                        \
-            S x = a[l];                                                                     \
-            T y = b[l];                                                                     \
-            U z = c[l];                                                                     \
-            D r = (D)(expr);                                                                \
-            d[l] = KEEP(r, d[l]);                                                           \
-         }                                                                                  \
+#define TERNARY_OP(name, D, S, T, U, expr)                                                                   \
+   OP(name) {                                                                                                \
+      const S *a = LANES_OF(S, i->a);                                                                        \
+      const T *b = LANES_OF(T, i->b);                                                                        \
+      const U *c = LANES_OF(U, i->c);                                                                        \
+      D *d = LANES_OF(D, i->d);                                                                              \
+      if (mask == FULL_MASK)                                                                                 \
+         EACH_LANE {                                                                                         \
+            S x = a[l];                                                                                      \
+            T y = b[l];                                                                                      \
+            U z = c[l];                                                                                      \
+            d[l] = (D)(expr);                                                                                \
+         }                                                                                                   \
+      else                                                                                                   \
+         EACH_LANE {                                                                                         \
+            S x = a[l];                                                                                      \
+            T y = b[l];                                                                                      \
+            U z = c[l];                                                                                      \
+            D r = (D)(expr);                                                                                 \
+            d[l] = KEEP(r, d[l]);                                                                            \
+         }                                                                                                   \
    }
 
 /* Predicates are masks: one word for 32 lanes. */

@@ -5,7 +5,8 @@
 /* A lane that is outside the member mask it names, or names a lane that is alive and does not take part, asks for what
  * the manual leaves undefined.  Exited lanes are forgiven in a full mask only when they never were alive: the
  * hardware waits for all named lanes that have not exited. */
-static bool members_agree(machine_warp_t *warp, uint32_t member_offset, uint16_t member_number, uint32_t mask) {
+static bool members_agree(machine_warp_t *warp, uint32_t member_offset, uint16_t member_number,
+                          uint32_t mask) {
    const uint32_t *members = LANES_OF(uint32_t, member_offset);
    uint32_t undefined = mask & ~warp->defined[member_number];
    if (undefined) {
@@ -22,8 +23,9 @@ static bool members_agree(machine_warp_t *warp, uint32_t member_offset, uint16_t
       if (!(mask >> l & 1))
          continue;
       if (!(members[l] >> l & 1)) {
-         machine_find(warp, RKB_MACHINE_REJECT, "sync.warp", l, "lane %u executes a warp operation whose member mask 0x%08x leaves it out",
-                      l, members[l]);
+         machine_find(warp, RKB_MACHINE_REJECT, "sync.warp", l,
+                      "lane %u executes a warp operation whose member mask 0x%08x leaves it out", l,
+                      members[l]);
          return false;
       }
       uint32_t absent = members[l] & warp->alive & ~mask;
@@ -45,8 +47,8 @@ static void taint_control(machine_warp_t *warp, uint16_t number) {
 enum shuffle_mode { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BUTTERFLY, SHUFFLE_INDEX };
 
 /* Which lane each lane reads, and (returned) which of these lie within the segment; mode is known where this is inlined. */
-static inline __attribute__((always_inline)) uint32_t shuffle_sources(const uint32_t *b, const uint32_t *c, enum shuffle_mode mode,
-                                                                      uint32_t source[LANES]) {
+static inline __attribute__((always_inline)) uint32_t
+shuffle_sources(const uint32_t *b, const uint32_t *c, enum shuffle_mode mode, uint32_t source[LANES]) {
    uint32_t within[LANES];
    EACH_LANE {
       const uint32_t lane = (uint32_t)l, distance = b[l] & 31, clamp = c[l] & 31, segment = c[l] >> 8 & 31;
@@ -72,10 +74,18 @@ OP(shfl) {
    const uint32_t *a = LANES_OF(uint32_t, i->a), *b = LANES_OF(uint32_t, i->b), *c = LANES_OF(uint32_t, i->c);
    uint32_t *d = LANES_OF(uint32_t, i->d), value[LANES], source[LANES], within, defined = 0;
    switch (i->operation) {
-   case SHUFFLE_UP: within = shuffle_sources(b, c, SHUFFLE_UP, source); break;
-   case SHUFFLE_DOWN: within = shuffle_sources(b, c, SHUFFLE_DOWN, source); break;
-   case SHUFFLE_BUTTERFLY: within = shuffle_sources(b, c, SHUFFLE_BUTTERFLY, source); break;
-   default: within = shuffle_sources(b, c, SHUFFLE_INDEX, source); break;
+   case SHUFFLE_UP:
+      within = shuffle_sources(b, c, SHUFFLE_UP, source);
+      break;
+   case SHUFFLE_DOWN:
+      within = shuffle_sources(b, c, SHUFFLE_DOWN, source);
+      break;
+   case SHUFFLE_BUTTERFLY:
+      within = shuffle_sources(b, c, SHUFFLE_BUTTERFLY, source);
+      break;
+   default:
+      within = shuffle_sources(b, c, SHUFFLE_INDEX, source);
+      break;
    }
    /* Reading a lane that takes no part gives an undefined value, which matters only if it is used. */
    uint32_t control = warp->defined[i->bi] & warp->defined[i->ci];
@@ -117,7 +127,9 @@ OP(vote) {
    uint32_t defined = 0, truth = 0;
    for (uint32_t l = 0; l < LANES; l++) {
       uint32_t voters = m[l] & mask, yes = p & voters;
-      bool answer = i->operation == VOTE_ALL ? yes == voters : i->operation == VOTE_ANY ? yes != 0 : yes == 0 || yes == voters;
+      bool answer = i->operation == VOTE_ALL   ? yes == voters
+                    : i->operation == VOTE_ANY ? yes != 0
+                                               : yes == 0 || yes == voters;
       truth |= (uint32_t)answer << l;
       defined |= (uint32_t)((voters & ~warp->defined[i->ai]) == 0) << l;
       if (i->operation == VOTE_BALLOT && (mask >> l & 1))
@@ -182,12 +194,24 @@ static uint32_t reduced(const uint32_t *a, uint32_t lanes, uint32_t operation, b
    for (lanes &= lanes - 1; lanes; lanes &= lanes - 1) {
       uint32_t x = a[__builtin_ctz(lanes)];
       switch (operation) {
-      case ATOMIC_ADD: result += x; break;
-      case ATOMIC_AND: result &= x; break;
-      case ATOMIC_OR: result |= x; break;
-      case ATOMIC_XOR: result ^= x; break;
-      case ATOMIC_MIN: result = is_signed ? ((int32_t)x < (int32_t)result ? x : result) : x < result ? x : result; break;
-      default: result = is_signed ? ((int32_t)x > (int32_t)result ? x : result) : x > result ? x : result; break;
+      case ATOMIC_ADD:
+         result += x;
+         break;
+      case ATOMIC_AND:
+         result &= x;
+         break;
+      case ATOMIC_OR:
+         result |= x;
+         break;
+      case ATOMIC_XOR:
+         result ^= x;
+         break;
+      case ATOMIC_MIN:
+         result = is_signed ? ((int32_t)x < (int32_t)result ? x : result) : x < result ? x : result;
+         break;
+      default:
+         result = is_signed ? ((int32_t)x > (int32_t)result ? x : result) : x > result ? x : result;
+         break;
       }
    }
    return result;
@@ -201,7 +225,8 @@ OP(redux) {
    const uint32_t *a = LANES_OF(uint32_t, i->a), *m = LANES_OF(uint32_t, members->offset);
    uint32_t result[LANES], defined = 0;
    for (uint32_t left = mask; left;) {
-      uint32_t group = m[__builtin_ctz(left)] & left, value = reduced(a, group, i->operation, i->type == PTX_S32);
+      uint32_t group = m[__builtin_ctz(left)] & left,
+               value = reduced(a, group, i->operation, i->type == PTX_S32);
       for (uint32_t rest = group; rest; rest &= rest - 1)
          result[__builtin_ctz(rest)] = value;
       defined |= group & ~warp->defined[i->ai] ? 0 : group;

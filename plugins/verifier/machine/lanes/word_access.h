@@ -7,19 +7,20 @@
 #include "memory_access.h"
 
 typedef struct word_target {
-   uint8_t *data, *defined;  /* defined NULL: all are */
+   uint8_t *data, *defined; /* defined NULL: all are */
    double *shadow;
    uint64_t *taint;
-   bool recorded;            /* shared memory whose readers and writers are recorded */
+   bool recorded; /* shared memory whose readers and writers are recorded */
    uint64_t offset[LANES];
 } word_target_t;
 
 /* Where the lanes of mask go; false when one of them needs the lane by lane way. */
-static inline bool find_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask, const uint64_t *address,
-                              bool store, word_target_t *to) {
+static inline bool find_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                              const uint64_t *address, bool store, word_target_t *to) {
    machine_run_t *run = warp->run;
    machine_block_t *block = warp->block;
-   const uint64_t bytes = (uint64_t)i->element_bytes * i->elements, window = address[__builtin_ctz(mask)] >> WINDOW_SHIFT;
+   const uint64_t bytes = (uint64_t)i->element_bytes * i->elements,
+                  window = address[__builtin_ctz(mask)] >> WINDOW_SHIFT;
    uint64_t base, size, apart = 0;
    to->recorded = false;
    if (window == 0) {
@@ -68,7 +69,8 @@ static inline bool find_words(machine_warp_t *warp, const machine_instruction_t 
 }
 
 /* Marks the lanes as readers or writers of their words; false at the first conflict. */
-static inline bool record_words(machine_warp_t *warp, const word_target_t *to, uint32_t mask, uint32_t words, bool store) {
+static inline bool record_words(machine_warp_t *warp, const word_target_t *to, uint32_t mask, uint32_t words,
+                                bool store) {
    machine_block_t *block = warp->block;
    const uint32_t epoch = block->epoch << EPOCH_SHIFT;
    for (uint32_t l = 0; l < LANES; l++) {
@@ -79,14 +81,16 @@ static inline bool record_words(machine_warp_t *warp, const word_target_t *to, u
          const uint32_t writer = record >> 11 & SEVERAL, reader = record & SEVERAL;
          if ((writer && writer != me) || (store && reader && reader != me))
             return false;
-         records[w] = store ? epoch | me << 11 | reader : (record & ~SEVERAL) | (reader == 0 || reader == me ? me : SEVERAL);
+         records[w] = store ? epoch | me << 11 | reader
+                            : (record & ~SEVERAL) | (reader == 0 || reader == me ? me : SEVERAL);
       }
    }
    return true;
 }
 
 /* Every part is a 32-bit register that takes or gives a whole word. */
-static inline bool are_words(const machine_warp_t *warp, const machine_instruction_t *i, uint32_t flags_of_order) {
+static inline bool are_words(const machine_warp_t *warp, const machine_instruction_t *i,
+                             uint32_t flags_of_order) {
    const machine_slot_t *parts = warp->program->extras + i->extra;
    bool words = i->element_bytes == 4 && !(warp->run->races && (i->flags & flags_of_order));
    for (uint32_t e = 0; e < i->elements; e++)
@@ -105,8 +109,8 @@ static inline uint32_t undefined_words(const word_target_t *to, uint32_t mask, u
    return undefined;
 }
 
-static inline void load_word_shadows(machine_warp_t *warp, const machine_slot_t *part, const word_target_t *to, uint32_t mask,
-                                     uint32_t e) {
+static inline void load_word_shadows(machine_warp_t *warp, const machine_slot_t *part,
+                                     const word_target_t *to, uint32_t mask, uint32_t e) {
    double *shadow = SHADOW_OF(part->offset);
    const uint32_t *value = LANES_OF(uint32_t, part->offset);
    for (uint32_t l = 0; l < LANES; l++)
@@ -117,10 +121,12 @@ static inline void load_word_shadows(machine_warp_t *warp, const machine_slot_t 
    warp->valid[part->number] |= mask;
 }
 
-static inline bool load_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask, const uint64_t *address) {
+static inline bool load_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                              const uint64_t *address) {
    const machine_slot_t *parts = warp->program->extras + i->extra;
    word_target_t to;
-   if (!are_words(warp, i, FLAG_ACQUIRE | FLAG_RELAXED | FLAG_VOLATILE) || !find_words(warp, i, mask, address, false, &to) ||
+   if (!are_words(warp, i, FLAG_ACQUIRE | FLAG_RELAXED | FLAG_VOLATILE) ||
+       !find_words(warp, i, mask, address, false, &to) ||
        (to.recorded && !record_words(warp, &to, mask, i->elements, false)))
       return false;
    const uint64_t taint = warp->taint ? *to.taint | warp->taint[i->ai] : 0;
@@ -140,13 +146,15 @@ static inline bool load_words(machine_warp_t *warp, const machine_instruction_t 
    return true;
 }
 
-static inline bool store_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask, const uint64_t *address) {
+static inline bool store_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                               const uint64_t *address) {
    const machine_slot_t *parts = warp->program->extras + i->extra;
    word_target_t to;
    for (uint32_t e = 0; e < i->elements; e++)
       if (mask & ~warp->defined[parts[e].number])
          return false;
-   if (!are_words(warp, i, FLAG_RELEASE | FLAG_RELAXED | FLAG_VOLATILE) || !find_words(warp, i, mask, address, true, &to) ||
+   if (!are_words(warp, i, FLAG_RELEASE | FLAG_RELAXED | FLAG_VOLATILE) ||
+       !find_words(warp, i, mask, address, true, &to) ||
        (to.recorded && !record_words(warp, &to, mask, i->elements, true)))
       return false;
    for (uint32_t e = 0; e < i->elements; e++) {
@@ -161,7 +169,8 @@ static inline bool store_words(machine_warp_t *warp, const machine_instruction_t
          machine_shadow_fill(warp, parts[e].offset, parts[e].number);
       for (uint32_t l = 0; to.shadow && l < LANES; l++)
          if (mask >> l & 1)
-            to.shadow[(to.offset[l] >> 2) + e] = warp->shadow ? SHADOW_OF(parts[e].offset)[l] : machine_no_shadow();
+            to.shadow[(to.offset[l] >> 2) + e] =
+               warp->shadow ? SHADOW_OF(parts[e].offset)[l] : machine_no_shadow();
       if (warp->taint)
          *to.taint |= warp->taint[parts[e].number];
    }
