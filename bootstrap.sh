@@ -113,11 +113,19 @@ supported_toolkit() {
   [[ $major == 13 || ( $major == 12 && $minor -ge 4 ) ]]
 }
 
+# Where CUDA_HOME is set the program looks nowhere else, so that a wrong one is noticed: here it is said, and set aside.
+set_aside_cuda_home() {
+  if [[ -z ${CUDA_HOME:-} || $1 == "$CUDA_HOME" ]]; then return 0; fi
+  say "CUDA_HOME is $CUDA_HOME, which holds no CUDA 12.4 to 13.x: unset it for the commands to come"
+  unset CUDA_HOME
+}
+
 find_toolkit() {
   local version directory
   while read -r version directory; do
     if supported_toolkit "$version"; then
       say "CUDA $version in $directory"
+      set_aside_cuda_home "$directory"
       return 0
     fi
     say "CUDA $version in $directory is not used: 12.4 to 13.x is wanted"
