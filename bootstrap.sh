@@ -258,7 +258,7 @@ take_libraries() {
 # The old kind of run path is used because it also holds for what the libraries beside load themselves.
 make_bundle() {
   local folder=$PWD/build-bundle/rkb archive=$PWD/rkb-bundle.tar.xz bytes
-  configure_and_build build-bundle release -B build-bundle -DBUILD_TESTING=OFF -DRKB_HTTP=OFF -DCMAKE_SKIP_BUILD_RPATH=ON \
+  configure_and_build build-bundle release -B build-bundle -DBUILD_TESTING=OFF -DRKB_HTTP=OFF -DRKB_STATIC_LIBRARIES=ON -DCMAKE_SKIP_BUILD_RPATH=ON \
     "-DCMAKE_INSTALL_RPATH=\$ORIGIN/../lib/beside;\$ORIGIN/../../lib/beside;\$ORIGIN/../../../lib/beside" \
     -DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags -DCMAKE_SHARED_LINKER_FLAGS=-Wl,--disable-new-dtags \
     -DCMAKE_MODULE_LINKER_FLAGS=-Wl,--disable-new-dtags -DCMAKE_INSTALL_LIBDIR=lib
