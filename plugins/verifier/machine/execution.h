@@ -161,6 +161,7 @@ typedef struct machine_run {
    uint32_t record_shift;                 /* log2 of the granule that global race records were made for */
    uint64_t *block_warps, *block_threads; /* executions of each basic block of the program being run */
    struct machine_sync *sync;             /* synchronisation locations */
+   struct machine_watch *watch;           /* watch.c; NULL: nothing is watched */
    machine_bypass_t bypasses[MACHINE_BYPASSES];
    machine_launch_t *launch; /* being executed */
    uint32_t runs;
