@@ -26,6 +26,13 @@ static const section_t SECTIONS[] = {
    {RKB_IN_OPERATORS, "search.operators", RKB_MUTATOR, RKB_TRANSLATOR, RKB_KEYS_OPERATOR},
 };
 
+const char *rkb_pipeline_section_name(uint32_t section) {
+   for (size_t i = 0; i < sizeof SECTIONS / sizeof *SECTIONS; i++)
+      if (SECTIONS[i].section == section)
+         return SECTIONS[i].name;
+   return "";
+}
+
 static bool whole(const rkb_yaml_t *node, const char *what, int64_t low, int64_t high, uint32_t *out,
                   rkb_problems_t *problems) {
    int64_t value;
