@@ -49,7 +49,10 @@ static void read_usage(rkb_reply_t *reply, const json_t *usage) {
    rkb_json_count_of(usage, "cache_creation_input_tokens", &written);
    rkb_json_count_of(usage, "cache_read_input_tokens", &cached);
    rkb_json_count_of(usage, "output_tokens", &reply->output_tokens);
-   if (plain >= 0) {
+   rkb_json_count_of(json_object_get(usage, "output_tokens_details"), "thinking_tokens",
+                     &reply->reasoning_tokens);
+   /* A later report repeats the first one's parts, or leaves some out. */
+   if (plain >= 0 && plain + written + cached >= reply->input_tokens) {
       reply->input_tokens = plain + written + cached;
       reply->cached_tokens = cached;
    }
@@ -63,7 +66,7 @@ static void read_stop(rkb_reply_t *reply, const char *reason) {
 
 static void read_error(rkb_reply_t *reply, const json_t *root) {
    reply->failed = true;
-   rkb_text_format(&reply->trouble, "%.600s", rkb_json_text_of(json_object_get(root, "error"), "message"));
+   rkb_text_add(&reply->trouble, rkb_json_text_of(json_object_get(root, "error"), "message"));
 }
 
 static void event(rkb_reply_t *reply, const char *type, const char *data, size_t bytes) {

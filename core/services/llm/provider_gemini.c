@@ -34,15 +34,16 @@ static void headers(const char *key, rkb_text_t *out) {
 }
 
 static void read_usage(rkb_reply_t *reply, const json_t *usage) {
-   int64_t answer = -1, thoughts = 0;
+   int64_t answer = -1, thoughts = -1;
    if (!json_is_object(usage))
       return;
    rkb_json_count_of(usage, "promptTokenCount", &reply->input_tokens);
    rkb_json_count_of(usage, "cachedContentTokenCount", &reply->cached_tokens);
    rkb_json_count_of(usage, "candidatesTokenCount", &answer);
    rkb_json_count_of(usage, "thoughtsTokenCount", &thoughts);
-   if (answer >= 0) { /* thoughts are billed as output and counted beside it */
-      reply->output_tokens = answer + thoughts;
+   if (answer >= 0 || thoughts >= 0) { /* thoughts are billed as output and counted beside it */
+      thoughts = thoughts > 0 ? thoughts : 0;
+      reply->output_tokens = (answer > 0 ? answer : 0) + thoughts;
       reply->reasoning_tokens = thoughts;
    }
 }
@@ -54,7 +55,7 @@ static void whole(rkb_reply_t *reply, const json_t *root) {
    const char *blocked = rkb_json_text_of(json_object_get(root, "promptFeedback"), "blockReason");
    if (json_object_get(root, "error")) {
       reply->failed = true;
-      rkb_text_format(&reply->trouble, "%.600s", rkb_json_text_of(json_object_get(root, "error"), "message"));
+      rkb_text_add(&reply->trouble, rkb_json_text_of(json_object_get(root, "error"), "message"));
       return;
    }
    for (size_t i = 0; i < json_array_size(parts); i++)
