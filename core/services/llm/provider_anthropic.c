@@ -12,6 +12,26 @@ static int64_t thinking_budget(const char *effort, int64_t most) {
    return share < 1024 ? 1024 : share; /* the protocol's least */
 }
 
+/* Models up to Claude 4.5 take a budget; later ones decide for themselves, and take an effort. */
+static bool takes_budget(const char *model) {
+   static const char *const parts[] = {"claude-3", "-4-0", "-4-1", "-4-2", "-4-5", NULL};
+   for (const char *const *part = parts; *part; part++)
+      if (strstr(model, *part))
+         return true;
+   return false;
+}
+
+static void ask_to_think(json_t *root, const rkb_model_t *model, int64_t most) {
+   if (takes_budget(model->face.model)) {
+      json_object_set_new(root, "thinking",
+                          json_pack("{s:s, s:I}", "type", "enabled", "budget_tokens",
+                                    (json_int_t)thinking_budget(model->reasoning_effort, most)));
+      return;
+   }
+   json_object_set_new(root, "thinking", json_pack("{s:s}", "type", "adaptive"));
+   json_object_set_new(root, "output_config", json_pack("{s:s}", "effort", model->reasoning_effort));
+}
+
 static json_t *body(const rkb_model_t *model, const rkb_llm_question_t *question) {
    int64_t most = rkb_question_output(model, question);
    double temperature = rkb_question_temperature(model, question);
@@ -22,9 +42,7 @@ static json_t *body(const rkb_model_t *model, const rkb_llm_question_t *question
    if (question->system && question->system[0])
       json_object_set_new(root, "system", json_string(question->system));
    if (thinks) /* the protocol refuses a temperature beside thinking */
-      json_object_set_new(root, "thinking",
-                          json_pack("{s:s, s:I}", "type", "enabled", "budget_tokens",
-                                    (json_int_t)thinking_budget(model->reasoning_effort, most)));
+      ask_to_think(root, model, most);
    else if (temperature >= 0)
       json_object_set_new(root, "temperature", json_real(temperature));
    return root;

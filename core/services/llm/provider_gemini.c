@@ -3,6 +3,17 @@
 #include <string.h>
 #include "services/llm/provider.h"
 
+/* Gemini 2.5 takes a number of tokens, -1 leaving it to the model; later ones a level. */
+static json_t *thinking(const rkb_model_t *model, int64_t most) {
+   const char *effort = model->reasoning_effort;
+   if (strncmp(model->face.model, "gemini-2", 8) != 0)
+      return json_pack("{s:s}", "thinkingLevel", effort);
+   json_int_t share = strcmp(effort, "low") == 0      ? most / 8
+                      : strcmp(effort, "medium") == 0 ? most / 4
+                                                      : most / 2;
+   return json_pack("{s:I}", "thinkingBudget", most > 0 ? share : -1);
+}
+
 static json_t *body(const rkb_model_t *model, const rkb_llm_question_t *question) {
    int64_t most = rkb_question_output(model, question);
    double temperature = rkb_question_temperature(model, question);
@@ -17,8 +28,7 @@ static json_t *body(const rkb_model_t *model, const rkb_llm_question_t *question
    if (temperature >= 0)
       json_object_set_new(settings, "temperature", json_real(temperature));
    if (model->reasoning_effort)
-      json_object_set_new(settings, "thinkingConfig",
-                          json_pack("{s:s}", "thinkingLevel", model->reasoning_effort));
+      json_object_set_new(settings, "thinkingConfig", thinking(model, most));
    json_object_set_new(root, "generationConfig", settings);
    return root;
 }
