@@ -19,8 +19,8 @@ void provider_server_start(provider_server_t *server) {
    if (server->process == 0) {
       dup2(input[0], STDIN_FILENO);
       dup2(output[1], STDOUT_FILENO);
-      execlp("python3", "python3", "-B", RKB_SOURCE_DIR "/tests/llm/server/provider_server.py", server->folder,
-             RKB_SOURCE_DIR "/tests/llm/compatible", (char *)NULL);
+      execlp("python3", "python3", "-B", RKB_SOURCE_DIR "/tests/llm/server/provider_server.py",
+             server->folder, RKB_SOURCE_DIR "/tests/llm/compatible", (char *)NULL);
       _exit(127);
    }
    close(input[0]);

@@ -2,7 +2,8 @@
 both versions: 2023-06-01, whose key is x-api-key, and 2026-10-21, whose key may be a bearer's."""
 from common import TEXT, USAGE, check_keys, need
 
-KNOWN = {"model", "messages", "max_tokens", "system", "stream", "temperature", "thinking", "metadata", "stop_sequences"}
+KNOWN = {"model", "messages", "max_tokens", "system", "stream", "temperature", "thinking", "metadata", "stop_sequences",
+         "output_config"}
 ERRORS = {400: "invalid_request_error", 401: "authentication_error", 404: "not_found_error", 413: "request_too_large",
           429: "rate_limit_error", 500: "api_error", 529: "overloaded_error"}
 

@@ -1,7 +1,14 @@
 """What the protocols of the test server share."""
+import json
 
 TEXT = "Here it is: κ = 1.\n"
 USAGE = {"input": 100, "cached": 40, "output": 20, "reasoning": 5}  # cached is part of input, reasoning of output
+
+
+def as_bytes(event):
+    kind, data = event
+    text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
+    return ((f"event: {kind}\n" if kind else "") + f"data: {text}\n\n").encode()
 
 
 class Refusal(Exception):
