@@ -44,6 +44,8 @@ typedef struct rkb_arguments {
  * option gets the nearest name.  Returns the exit code. */
 int rkb_command_main(const rkb_command_t *command, const char *program, int count, char **argv);
 
+/* Whether the command has such an option at all. */
+bool rkb_argument_known(const rkb_arguments_t *arguments, const char *name);
 /* Of an option of the command, by name. */
 bool rkb_argument_given(const rkb_arguments_t *arguments, const char *name);
 /* the last value, or NULL */

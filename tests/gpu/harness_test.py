@@ -97,6 +97,7 @@ class Kernels(unittest.TestCase):
     def test_hostile_kernels_build(self):
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run([sys.executable, os.path.join(HERE, "hostile.py"), folder, "13"], check=True)
+            folder = os.path.join(folder, "0")
             names = sorted(os.listdir(folder))
             self.assertEqual(len(names), 14)  # 13 and an honest one after the tenth
             for name in names:

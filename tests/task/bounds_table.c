@@ -14,7 +14,7 @@
 #include "task/dtype.h"
 
 typedef struct worst {
-   double hard, stat;
+   double hard, stat, most_ambiguous;
    uint64_t rejected, judged, ambiguous, dont_care;
    char where[160];
 } worst_t;
@@ -50,8 +50,11 @@ static bool judge_run(const rkb_inputs_t *inputs, const rkb_expected_t *expected
       rkb_error_t err = {0};
       void *data;
       store_float(view->tensors[t].dtype, outputs[t], points.count, &data);
-      if (rkb_task_judge(inputs, t, data, NULL, &points, NULL, transform, &judgement, &err) != RKB_OK)
-         abort();
+      if (rkb_task_judge(inputs, t, data, NULL, &points, NULL, transform, &judgement, &err) != RKB_OK) {
+         printf("   REFUSED %s\n", err.message);
+         if (worst)
+            worst->rejected++;
+      }
       rejected |= judgement.standing_is_reject;
       if (worst) {
          bool new_worst = judgement.worst_hard > worst->hard || judgement.worst_stat > worst->stat;
@@ -59,6 +62,9 @@ static bool judge_run(const rkb_inputs_t *inputs, const rkb_expected_t *expected
          worst->stat = fmax(worst->stat, judgement.worst_stat);
          worst->judged += judgement.judged;
          worst->ambiguous += judgement.ambiguous;
+         if (points.count > 16)
+            worst->most_ambiguous =
+               fmax(worst->most_ambiguous, (double)judgement.ambiguous / (double)points.count);
          worst->dont_care += judgement.dont_care;
          worst->rejected += judgement.standing_is_reject;
          if (new_worst || judgement.standing_is_reject)
@@ -193,8 +199,9 @@ static void sweep_task(sweep_t *sweep, const char *directory, const char *direct
          printf("   %s in product %u passes unseen\n", low_modes[bit % 3].name, bit / 3 + 1);
    const char *name = strrchr(directory, '/');
    const worst_t *worst = &sweep->worst;
-   printf("%-26s %-9s %8.3f %8.3f  %6.4f%% %6.4f%%  %3u/%-3u  %s\n", name ? name + 1 : directory, direction,
-          worst->hard, worst->stat, 100.0 * (double)worst->ambiguous / (double)(worst->judged + 1),
+   printf("%-26s %-9s %8.3f %8.3f  %6.4f%% %6.2f%% %6.2f%%  %3u/%-3u  %s\n", name ? name + 1 : directory,
+          direction, worst->hard, worst->stat, 100.0 * (double)worst->ambiguous / (double)(worst->judged + 1),
+          100 * worst->most_ambiguous,
           100.0 * (double)worst->dont_care / (double)(worst->judged + worst->dont_care + 1),
           (uint32_t)__builtin_popcount(sweep->wanted & sweep->shown),
           (uint32_t)__builtin_popcount(sweep->wanted), sweep->verbose ? worst->where : "");
@@ -205,7 +212,8 @@ static void sweep_task(sweep_t *sweep, const char *directory, const char *direct
 int main(int argc, char **argv) {
    uint64_t seeds = 1;
    bool verbose = false, failed = false;
-   printf("%-26s %-9s %8s %8s  %7s %7s  %7s\n", "task", "", "hard", "stat", "ambig", "no care", "caught");
+   printf("%-26s %-9s %8s %8s  %7s %7s %7s  %7s\n", "task", "", "hard", "stat", "ambig", "at most", "no care",
+          "caught");
    for (int i = 1; i < argc; i++) {
       if (strcmp(argv[i], "--seeds") == 0 && i + 1 < argc) {
          seeds = strtoull(argv[++i], NULL, 10);

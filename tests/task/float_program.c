@@ -96,17 +96,22 @@ static float sum_of(const run_t *run, const float *a, const float *b, uint64_t c
    }
 }
 
+/* To the nearest number of so many significant bits, ties to even: what is added and taken away again is as much
+ * larger than x as the bits that go (Dekker's splitting), in double so that it cannot overflow. */
 static float cut_to(float x, int bits) {
-   if (x == 0 || !isfinite(x))
-      return x;
-   int exponent;
-   frexpf(x, &exponent);
-   return (float)ldexp(nearbyint(ldexp(x, bits - exponent)), exponent - bits);
+   double away = (double)x * (double)((INT64_C(1) << (53 - bits)) + 1);
+   return isfinite(x) ? (float)(away - (away - (double)x)) : x;
 }
 
 static float truncated(double x) {
    float y = (float)x;
-   return fabs((double)y) > fabs(x) ? nextafterf(y, 0) : y;
+   if (!(fabs((double)y) > fabs(x)))
+      return y;
+   uint32_t bits;
+   memcpy(&bits, &y, sizeof bits);
+   bits--; /* the next number towards zero; an infinity becomes the largest number */
+   memcpy(&y, &bits, sizeof y);
+   return y;
 }
 
 /* Three products of the high and low parts, eight terms at a time into a truncating accumulator, as tensor
@@ -128,16 +133,22 @@ static float three_products(const float *a, const float *b, uint64_t count) {
    return sum;
 }
 
-static float dot(const run_t *run, float *a, float *b, uint64_t count) {
+/* What a product's factors become before they are multiplied. */
+static float factor(const run_t *run, double x) {
    static const int bits[] = {0, 11, 8, 11};
-   if (run->products == PRODUCTS_TF32_THREE)
-      return three_products(a, b, count);
-   for (uint64_t i = 0; run->products != PRODUCTS_FULL && i < count; i++) {
-      bool half = run->products == PRODUCTS_HALF; /* half has a narrow range besides */
-      a[i] = half ? (float)rkb_dtype_round(RKB_F16, a[i]) : cut_to(a[i], bits[run->products]);
-      b[i] = half ? (float)rkb_dtype_round(RKB_F16, b[i]) : cut_to(b[i], bits[run->products]);
+   switch (run->products) {
+   case PRODUCTS_HALF: /* which has a narrow range besides */
+      return (float)rkb_dtype_round(RKB_F16, x);
+   case PRODUCTS_TF32:
+   case PRODUCTS_BF16:
+      return cut_to((float)x, bits[run->products]);
+   default:
+      return (float)x;
    }
-   return sum_of(run, a, b, count);
+}
+
+static float dot(const run_t *run, const float *a, const float *b, uint64_t count) {
+   return run->products == PRODUCTS_TF32_THREE ? three_products(a, b, count) : sum_of(run, a, b, count);
 }
 
 /* Elementwise */
@@ -401,7 +412,7 @@ static void matrix_product(run_t *run, const rkb_program_node_t *node, double *o
    int64_t stride_a[RKB_MAX_RANK], stride_b[RKB_MAX_RANK], at[RKB_MAX_RANK];
    rkb_shape_broadcast_strides(&ba, &bo, stride_a);
    rkb_shape_broadcast_strides(&bb, &bo, stride_b);
-   float *a = malloc((size_t)k * sizeof *a), *b = malloc((size_t)k * sizeof *b);
+   float *a = malloc((size_t)(m * k) * sizeof *a), *b = malloc((size_t)(n * k) * sizeof *b);
    assert(a && b);
    for (uint64_t g = 0; g < rkb_shape_product(&bo, 0, bo.rank); g++) {
       int64_t ga = 0, gb = 0;
@@ -410,13 +421,14 @@ static void matrix_product(run_t *run, const rkb_program_node_t *node, double *o
          ga += at[d] * stride_a[d], gb += at[d] * stride_b[d];
       const double *pa = operand(run, node, 0) + ga * m * k, *pb = operand(run, node, 1) + gb * n * k;
       for (int64_t i = 0; i < m; i++)
-         for (int64_t j = 0; j < n; j++) {
-            for (int64_t l = 0; l < k; l++) {
-               a[l] = (float)pa[ta ? l * m + i : i * k + l];
-               b[l] = (float)pb[tb ? j * k + l : l * n + j];
-            }
-            out[((int64_t)g * m + i) * n + j] = flushed(run, dot(run, a, b, (uint64_t)k));
-         }
+         for (int64_t l = 0; l < k; l++)
+            a[i * k + l] = factor(run, pa[ta ? l * m + i : i * k + l]);
+      for (int64_t j = 0; j < n; j++)
+         for (int64_t l = 0; l < k; l++)
+            b[j * k + l] = factor(run, pb[tb ? j * k + l : l * n + j]);
+      for (int64_t i = 0; i < m; i++)
+         for (int64_t j = 0; j < n; j++)
+            out[((int64_t)g * m + i) * n + j] = flushed(run, dot(run, a + i * k, b + j * k, (uint64_t)k));
    }
    free(a);
    free(b);
@@ -428,6 +440,26 @@ typedef struct terms {
    float *a, *b;
    uint64_t count, room;
 } terms_t;
+
+static void add_term(terms_t *t, float a, float b) {
+   if (t->count == t->room) {
+      t->room = t->room ? 2 * t->room : 16;
+      t->a = realloc(t->a, t->room * sizeof *t->a);
+      t->b = realloc(t->b, t->room * sizeof *t->b);
+      assert(t->a && t->b);
+   }
+   t->a[t->count] = a;
+   t->b[t->count++] = b;
+}
+
+/* at becomes the place after it, the last dim running fastest. */
+static void next_place(const rkb_shape_t *shape, int64_t *at) {
+   for (uint32_t d = shape->rank; d-- > 0;) {
+      if (++at[d] < shape->size[d])
+         return;
+      at[d] = 0;
+   }
+}
 
 static void convolve(run_t *run, const rkb_program_node_t *node, double *out) {
    const char *name = node->operation->name;
@@ -441,12 +473,14 @@ static void convolve(run_t *run, const rkb_program_node_t *node, double *out) {
    uint64_t outputs = run->program->values[node->output].elements;
    terms_t *terms = calloc(outputs, sizeof *terms);
    assert(terms);
+   const double *left = operand(run, node, 0), *right = operand(run, node, 1);
+   uint64_t of_output =
+      run->program->values[vw].elements / (uint64_t)w->size[0]; /* weights that y's channel sees */
    for (uint64_t p = 0; p < run->program->values[vy].elements; p++) {
       rkb_shape_split(y, p, at_y);
-      for (uint64_t q = 0; q < run->program->values[vw].elements; q++) {
-         rkb_shape_split(w, q, at_w);
-         if (at_w[0] != at_y[1])
-            continue;
+      uint64_t first = (uint64_t)at_y[1] * of_output;
+      rkb_shape_split(w, first, at_w);
+      for (uint64_t q = first; q < first + of_output; q++, next_place(w, at_w)) {
          at_x[0] = at_y[0];
          at_x[1] = at_y[1] / (w->size[0] / groups) * w->size[1] + at_w[1];
          bool inside = true;
@@ -457,16 +491,13 @@ static void convolve(run_t *run, const rkb_program_node_t *node, double *out) {
          }
          if (!inside)
             continue;
-         uint64_t r = rkb_shape_join(x, at_x), to = input ? r : weight ? q : p;
-         terms_t *t = &terms[to];
-         if (t->count == t->room) {
-            t->room = t->room ? 2 * t->room : 16;
-            t->a = realloc(t->a, t->room * sizeof *t->a);
-            t->b = realloc(t->b, t->room * sizeof *t->b);
-            assert(t->a && t->b);
-         }
-         t->a[t->count] = (float)(input ? operand(run, node, 0)[p] : operand(run, node, 0)[r]);
-         t->b[t->count++] = (float)(weight ? operand(run, node, 1)[p] : operand(run, node, 1)[q]);
+         uint64_t r = 0;
+         for (uint32_t d = 0; d < 2 + spatial; d++)
+            r = r * (uint64_t)x->size[d] + (uint64_t)at_x[d];
+         add_term(&terms[input    ? r
+                         : weight ? q
+                                  : p],
+                  factor(run, left[input ? p : r]), factor(run, right[weight ? p : q]));
       }
    }
    for (uint64_t i = 0; i < outputs; i++) {
@@ -587,6 +618,8 @@ void float_run(const rkb_inputs_t *inputs, const float_mode_t *mode, double **ou
       for (uint64_t i = 0; i < value->elements; i++)
          index[i] = (int64_t)i;
       rkb_inputs_source(inputs, (uint32_t)value->tensor, value->elements, index, data);
+      for (uint64_t i = 0; i < value->elements; i++)
+         data[i] = flushed(&run, (float)data[i]);
       free(index);
       run.reader.stored[v].value = data;
    }
@@ -594,6 +627,8 @@ void float_run(const rkb_inputs_t *inputs, const float_mode_t *mode, double **ou
       const rkb_program_node_t *node = &program->nodes[i];
       double *out = numbers(program->values[node->output].elements);
       run_node(&run, node, out);
+      for (uint64_t j = 0; j < program->values[node->output].elements; j++) /* where it is stored narrower */
+         out[j] = rkb_dtype_round(program->values[node->output].dtype, out[j]);
       run.reader.stored[node->output].value = out;
    }
    for (uint32_t t = 0; t < program->tensor_count; t++) {

@@ -2,10 +2,13 @@
 """Times PyTorch on a task's bench cases: eager, torch.compile and max-autotune, each also under a CUDA graph.
 
     baseline.py --rkb PROGRAM --library librkb-timing.so --out FOLDER [--variants eager,compile,...] [--until SECONDS]
-                TASK:DIRECTION...
+                [--compilers N] TASK:DIRECTION...
 
 One JSON file a (task, direction, case); what is there for this PyTorch, driver and device is not timed again.  Backward
 times torch.autograd.grad on device leaves, forward excluded.  TF32 is off for products and convolutions.
+
+With --compilers, torch.compile's kernels are made first by N processes side by side and found in its cache later: timing needs
+a quiet machine, compiling does not.  Not for max-autotune, which times its choices.
 """
 
 import argparse
@@ -19,6 +22,7 @@ import sys
 import time
 
 import torch
+import torch._functorch.config
 
 import protocol
 
@@ -216,6 +220,29 @@ def time_case(clock, listing, case, arguments, function):
     return True
 
 
+def compile_all(arguments):
+    """Fills torch.compile's cache.  What fails here fails again, and is told, when it is timed."""
+    command = [sys.executable, os.path.abspath(__file__), "--rkb", arguments.rkb, "--library", arguments.library, "--out", arguments.out,
+               "--compile-only"]
+    waiting, running = list(arguments.work), []
+    while waiting or running:
+        running = [child for child in running if child.poll() is None]
+        if time.monotonic() > arguments.end:
+            for child in running:
+                child.kill()
+            return
+        while waiting and len(running) < arguments.compilers:
+            running.append(subprocess.Popen(command + [waiting.pop(0)], stderr=subprocess.DEVNULL))
+        time.sleep(0.05)
+
+
+def compile_only(listing, function):
+    for case in listing["cases"]:
+        torch._dynamo.reset()
+        Work(function, case, listing["direction"] == "backward", MODES["compile"], False, torch.cuda.Stream(), torch.Generator("cuda"))
+        torch.cuda.empty_cache()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rkb", required=True)
@@ -223,6 +250,8 @@ def main():
     parser.add_argument("--out", required=True)
     parser.add_argument("--variants", type=lambda text: text.split(","), default=VARIANTS)
     parser.add_argument("--until", type=float, default=1e9, help="seconds after which nothing new is begun")
+    parser.add_argument("--compilers", type=int, default=0, help="processes that compile before anything is timed")
+    parser.add_argument("--compile-only", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("work", nargs="+", metavar="TASK:DIRECTION")
     arguments = parser.parse_args()
     arguments.end = time.monotonic() + arguments.until
@@ -230,16 +259,20 @@ def main():
         sys.exit("baseline.py: this PyTorch finds no GPU")
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
-    if hasattr(torch._functorch.config, "donated_buffer"):
-        torch._functorch.config.donated_buffer = False  # the backward pass is run again and again
+    torch._functorch.config.donated_buffer = False  # the backward pass is run again and again
+    if arguments.compilers:
+        compile_all(arguments)
     torch.zeros(1, device="cuda")
     os.makedirs(arguments.out, exist_ok=True)
-    clock = protocol.Clock(arguments.library, torch.cuda.current_device())
+    clock = None if arguments.compile_only else protocol.Clock(arguments.library, torch.cuda.current_device())
     for entry in arguments.work:
         directory, direction = entry.rsplit(":", 1)
         text = subprocess.run([arguments.rkb, "cases", directory, "--direction", direction], check=True, capture_output=True).stdout
         listing = json.loads(text)
         function = load_forward(listing["directory"])
+        if arguments.compile_only:
+            compile_only(listing, function)
+            continue
         for case in listing["cases"]:
             if not time_case(clock, listing, case, arguments, function):
                 print("time is up; the same command goes on where this one stopped", flush=True)

@@ -184,6 +184,7 @@ bool machine_barriers_release(machine_block_t *block) {
       if (!complete)
          continue;
       check_places(block, barrier);
+      machine_barrier_bypassed(block, barrier);
       if (block->run->stop)
          return false;
       release(block, barrier, whole_block);

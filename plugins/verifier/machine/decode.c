@@ -447,8 +447,8 @@ static bool make(decoder_t *decoder, uint32_t entry) {
    survey(program);
    if (!list_constants(decoder))
       return false;
-   return machine_control_flow(program, decoder->targets, decoder->target_count) ||
-          decode_out_of_memory(decoder);
+   program->branch_targets = decoder->targets;
+   return machine_control_flow(program) || decode_out_of_memory(decoder);
 }
 
 machine_program_t *machine_program_make(const ptx_module_t *module, uint32_t function,

@@ -170,6 +170,7 @@ void rkb_machine_close(rkb_machine_t *machine) {
    if (!machine)
       return;
    machine_run_t *run = &machine->run;
+   rkb_machine_unwatch(machine);
    machine_pool_free(run);
    machine_sync_free(run);
    machine_counters_free(run);

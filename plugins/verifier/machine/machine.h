@@ -139,6 +139,13 @@ void rkb_machine_shadow(const rkb_machine_t *machine, uint32_t buffer, double *o
 void rkb_machine_written(const rkb_machine_t *machine, uint32_t buffer,
                          void (*visit)(void *argument, uint64_t first, uint64_t bytes), void *argument);
 
+/* Makes the next runs look out for stores to bytes of a buffer, until rkb_machine_unwatch.  rkb_machine_watched fills the place,
+ * thread and registers of the last one as a finding without reason or message; false when there was none. */
+int rkb_machine_watch(rkb_machine_t *machine, uint32_t buffer, uint64_t offset, uint32_t bytes,
+                      rkb_error_t *err);
+void rkb_machine_unwatch(rkb_machine_t *machine);
+bool rkb_machine_watched(const rkb_machine_t *machine, rkb_machine_finding_t *writer);
+
 /* Opcodes of a module that the machine does not execute, one name a call; returns how many there are. */
 uint32_t rkb_machine_unsupported(const rkb_machine_module_t *module,
                                  void (*visit)(void *argument, const char *opcode), void *argument);

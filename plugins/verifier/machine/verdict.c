@@ -52,6 +52,18 @@ void outcome_finding(struct outcome *outcome, const rkb_machine_finding_t *findi
                    the_case->name);
 }
 
+void outcome_place(struct outcome *outcome, const rkb_machine_finding_t *finding) {
+   static const char *const keys[] = {"kernel",   "launch", "opcode", "file",     "line",
+                                      "ptx_line", "block",  "thread", "registers"};
+   char *text = rkb_machine_finding_json(finding);
+   json_t *place = text ? json_loads(text, 0, NULL) : NULL;
+   free(text);
+   for (size_t n = 0; place && n < sizeof keys / sizeof *keys; n++)
+      if (json_object_get(place, keys[n]))
+         json_object_set(outcome->evidence, keys[n], json_object_get(place, keys[n]));
+   json_decref(place);
+}
+
 /* A facet with a suspicion on it is not certified. */
 static json_t *facet(const char *name, bool suspect, json_t *scope, json_t *assumptions) {
    if (suspect) {
