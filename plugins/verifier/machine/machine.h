@@ -146,9 +146,12 @@ int rkb_machine_watch(rkb_machine_t *machine, uint32_t buffer, uint64_t offset, 
 void rkb_machine_unwatch(rkb_machine_t *machine);
 bool rkb_machine_watched(const rkb_machine_t *machine, rkb_machine_finding_t *writer);
 
-/* Opcodes of a module that the machine does not execute, one name a call; returns how many there are. */
-uint32_t rkb_machine_unsupported(const rkb_machine_module_t *module,
-                                 void (*visit)(void *argument, const char *opcode), void *argument);
+/* What the kernels of a module need that the machine lacks: visit is called for each instruction that it does not execute, with
+ * the opcode or feature; a function that several kernels call is visited for each. */
+int rkb_machine_unsupported(const rkb_machine_module_t *module,
+                            void (*visit)(void *argument, const char *kernel, const char *what,
+                                          uint32_t line),
+                            void *argument, rkb_error_t *err);
 /* A finding as a JSON object (evidence of a verdict); malloc'd, NULL when memory is out. */
 char *rkb_machine_finding_json(const rkb_machine_finding_t *finding);
 /* The same for a person to read: instruction, source line, block, thread, registers.  malloc'd. */

@@ -140,6 +140,11 @@ typedef struct machine_program {
 /* isa: 0 plain x86-64, 1 x86-64-v3.  The addresses of the module's variables were assigned before. */
 machine_program_t *machine_program_make(const ptx_module_t *module, uint32_t function,
                                         const uint64_t *variable_address, uint32_t isa);
+/* Decodes a kernel and what it calls for what the machine lacks alone: missing is called once for each statement that it
+ * cannot execute, with the name of the opcode or feature.  False when memory ran out. */
+typedef void machine_missing_t(void *argument, const char *kernel, const char *what, uint32_t line);
+bool machine_program_survey(const ptx_module_t *module, uint32_t function, const uint64_t *variable_address,
+                            machine_missing_t *missing, void *argument);
 void machine_program_free(machine_program_t *program);
 
 /* control_flow.c: basic blocks and the order in which divergent lanes wait for each other. */
