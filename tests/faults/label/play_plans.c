@@ -66,6 +66,7 @@ static bool stage_tensors(const rkb_driver_t *d, reader_t *r, rkb_staged_t *stag
 
 static bool play(const rkb_driver_t *d, CUmodule module, reader_t *r) {
    rkb_staged_t staged[RKB_WORKER_MAX_STAGED] = {0};
+   const rkb_own_t own = {0}; /* for canaries: plain memory has none */
    rkb_instance_t instance = {0};
    rkb_plan_t *plan = NULL;
    rkb_error_t err;
@@ -80,7 +81,7 @@ static bool play(const rkb_driver_t *d, CUmodule module, reader_t *r) {
    played = played && stage_tensors(d, r, staged, &count);
    for (int turn = 0; turn < 2 && played; turn++)
       played = rkb_instance_prepare(d, &instance, staged, count, 0) == CUDA_SUCCESS &&
-               rkb_instance_run(d, &instance, DEADLINE_MS).outcome == RKB_RAN;
+               rkb_instance_run(d, &own, &instance, DEADLINE_MS).outcome == RKB_RAN;
    if (!played)
       fprintf(stderr, "rkb-play-plans: a plan did not run to its end %s\n", message);
    if (opened)
