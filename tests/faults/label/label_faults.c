@@ -72,13 +72,12 @@ static int original_of(labelling_t *l, const subject_t *subject, uint32_t kernel
                        rkb_error_t *err) {
    rkb_build_t *build = NULL;
    rkb_finding_t finding = {0};
-   bool cached;
    int status = RKB_OK;
    *original = &l->originals[kernel];
    pthread_mutex_lock(&l->originals_mutex);
    if (!(*original)->made) {
       status = rkb_build_candidate(l->compilers, l->device, l->corpus.kernels[kernel].text, "{}", 0, NULL,
-                                   NULL, &build, &cached, &finding, err);
+                                   NULL, &build, NULL, &finding, err);
       if (status == RKB_OK && !build)
          status = rkb_fail(err, RKB_ERR_INVALID, "%s does not build: %s", l->corpus.kernels[kernel].path,
                            finding.message);
@@ -132,9 +131,8 @@ static int label_one(labelling_t *l, device_runner_t *runner, const fault_t *fau
    rkb_build_t *build = NULL;
    rkb_finding_t finding = {0};
    original_t *original, mine = {0};
-   bool cached;
    int status = rkb_build_candidate(l->compilers, l->device, fault->text, "{}", 0, NULL, NULL, &build,
-                                    &cached, &finding, err);
+                                    NULL, &finding, err);
    if (status != RKB_OK)
       return status;
    if (!build) {
