@@ -141,12 +141,81 @@ static void every_allowed_header_is_there(void **state) {
    rkb_compilers_close(pool);
 }
 
+static rkb_compilers_t *pool_with(uint64_t cpu_ns, uint64_t memory, const char *cache) {
+   const rkb_compilers_config_t config = {
+      .processes = 1, .cpu_limit_ns = cpu_ns, .memory_limit = memory, .cache_directory = cache};
+   rkb_compilers_t *pool = NULL;
+   rkb_error_t err;
+   if (rkb_compilers_open(&config, &pool, &err) != RKB_OK)
+      fail_msg("%s", err.message);
+   return pool;
+}
+
+/* A limit on memory that lies a tenth above what the compile needs: it builds, and says that elsewhere it might not; so
+ * does the entry that it leaves in the cache. */
+static void a_build_close_to_its_memory_is_marked(void **state) {
+   char *directory = fixture_directory();
+   rkb_compilers_t *pool = pool_with(0, 0, "");
+   rkb_build_cost_t roomy, tight, again;
+   size_t length;
+   char *source = fixture_read("candidates/headers.cu", &length);
+   (void)state;
+   rkb_build_free(build(pool, source, NULL, 0, &roomy));
+   rkb_compilers_close(pool);
+   assert_false(roomy.near_limit);
+   assert_true(roomy.memory_bytes > (20u << 20) && roomy.cpu_ns > 10000000);
+   pool = pool_with(0, roomy.memory_bytes / 10 * 11, directory);
+   rkb_build_free(build(pool, source, NULL, 0, &tight));
+   rkb_build_free(build(pool, source, NULL, 0, &again));
+   rkb_compilers_close(pool);
+   assert_true(tight.near_limit && !tight.from_cache);
+   assert_true(again.near_limit && again.from_cache);
+   free(source);
+   fixture_remove(directory);
+   free(directory);
+}
+
+/* Processor time varies, so whether the compile ends just before this limit or is ended by it is open; that the limit had
+ * a say is not. */
+static void a_build_close_to_its_time_is_marked(void **state) {
+   rkb_compilers_t *pool = pool_with(0, 0, "");
+   rkb_build_cost_t roomy, tight;
+   rkb_build_t *made = NULL;
+   rkb_finding_t finding;
+   rkb_error_t err = {0};
+   size_t length;
+   char *source = fixture_read("candidates/headers.cu", &length);
+   (void)state;
+   rkb_build_free(build(pool, source, NULL, 0, &roomy));
+   rkb_compilers_close(pool);
+   pool = pool_with(roomy.cpu_ns, 0, "");
+   for (int i = 0; i < 3; i++) { /* warm, it takes less */
+      assert_int_equal(rkb_build_candidate(pool, fixture_device("h200"), source, NULL, 0, NULL, NULL, &made,
+                                           &tight, &finding, &err),
+                       RKB_OK);
+      assert_true(tight.near_limit ==
+                  (strcmp(finding.reason, "limit.time") == 0 || tight.cpu_ns > roomy.cpu_ns / 5 * 4));
+      rkb_build_free(made);
+   }
+   rkb_compilers_close(pool);
+   pool = pool_with(roomy.cpu_ns / 2, 0, "");
+   assert_int_equal(rkb_build_candidate(pool, fixture_device("h200"), source, NULL, 0, NULL, NULL, &made,
+                                        &tight, &finding, &err),
+                    RKB_OK);
+   assert_string_equal(finding.reason, "limit.time");
+   assert_true(tight.near_limit);
+   rkb_compilers_close(pool);
+   free(source);
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(kernels_are_described),
       cmocka_unit_test(a_plan_follows),
       cmocka_unit_test(a_debug_build_has_no_machine_code),
       cmocka_unit_test(every_allowed_header_is_there),
+      cmocka_unit_test(a_build_close_to_its_memory_is_marked),
+      cmocka_unit_test(a_build_close_to_its_time_is_marked),
       cmocka_unit_test(a_second_build_comes_from_the_cache),
    };
    return RUN_TESTS(tests);
