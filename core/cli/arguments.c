@@ -150,6 +150,13 @@ const char *const *rkb_argument_list(const rkb_arguments_t *arguments, const cha
    return NULL;
 }
 
+bool rkb_argument_known(const rkb_arguments_t *arguments, const char *name) {
+   for (const rkb_cli_option_t *option = arguments->command->options; option->name; option++)
+      if (strcmp(option->name, name) == 0)
+         return true;
+   return false;
+}
+
 bool rkb_argument_given(const rkb_arguments_t *arguments, const char *name) {
    return rkb_argument_list(arguments, name) != NULL;
 }

@@ -48,6 +48,8 @@ int rkb_command_main(const rkb_command_t *command, const char *program, int coun
  * not (a full disk), else code. */
 int rkb_flush_result(int code);
 
+/* Whether the command has such an option at all. */
+bool rkb_argument_known(const rkb_arguments_t *arguments, const char *name);
 /* Of an option of the command, by name. */
 bool rkb_argument_given(const rkb_arguments_t *arguments, const char *name);
 /* the last value, or NULL */

@@ -11,15 +11,8 @@
 #define MOST_SOURCE (16u << 20)
 #define MOST_TEXT (1u << 20)
 
-static bool has_option(const rkb_arguments_t *arguments, const char *name) {
-   for (const rkb_cli_option_t *option = arguments->command->options; option->name; option++)
-      if (strcmp(option->name, name) == 0)
-         return true;
-   return false;
-}
-
 static const char *option(const rkb_arguments_t *arguments, const char *name) {
-   return has_option(arguments, name) ? rkb_argument(arguments, name) : NULL;
+   return rkb_argument_known(arguments, name) ? rkb_argument(arguments, name) : NULL;
 }
 
 static char *task_below(const char *directory, const char *name) {
@@ -96,7 +89,8 @@ static int load(const rkb_arguments_t *arguments, const char *path, rkb_candidat
       fprintf(stderr, "%s\n", err.message);
       return RKB_EXIT_USAGE;
    }
-   file->tune = read_tune(has_option(arguments, "tune") ? rkb_argument_list(arguments, "tune") : NULL);
+   file->tune =
+      read_tune(rkb_argument_known(arguments, "tune") ? rkb_argument_list(arguments, "tune") : NULL);
    file->manifest = rkb_manifest_parse(path, file->source, length, problems);
    file->device = rkb_device_load(target ? target : "h200", problems);
    if (!file->tune || !file->manifest || !file->device || !tune_fits(file))
