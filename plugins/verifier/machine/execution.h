@@ -103,6 +103,9 @@ typedef struct machine_block {
    machine_barrier_t barriers[16];
    struct machine_acquired *acquired; /* synchronisation.c */
    uint32_t acquired_count, acquired_room;
+   uint32_t *fenced; /* of each thread: time of its last fence before the last barrier; synchronisation.c */
+   uint32_t fenced_room, fenced_copy; /* the copy that releases since then refer to, or PTX_NONE */
+   bool fenced_any;
 } machine_block_t;
 
 typedef struct machine_launch {

@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 void outcome_note(struct outcome *outcome, uint32_t rank, const char *reason, json_t *evidence,
@@ -151,7 +152,8 @@ int outcome_emit(const struct verifier *verifier, rkb_job_t job, const struct ou
    free(certificate);
    if (status == RKB_OK) {
       measure(verifier, job, "thread_instructions", (double)outcome->thread_instructions, "1");
-      measure(verifier, job, "worst_hard", outcome->worst_hard, "1");
+      if (isfinite(outcome->worst_hard)) /* a wrong value where the bound is 0 is infinitely far outside */
+         measure(verifier, job, "worst_hard", outcome->worst_hard, "1");
       measure(verifier, job, "memory_bytes", (double)outcome->memory_peak, "bytes");
    }
    return status;
