@@ -127,7 +127,7 @@ static bool sampled(const rkb_core_t *core, rkb_candidate_t *candidate, const rk
  * given to the compiler has nothing to be compared with. */
 static bool sampled_though_rejected(const rkb_core_t *core, rkb_candidate_t *candidate,
                                     const rkb_entry_t *entry) {
-   int32_t build = (int32_t)core->pipeline->build;
+   int32_t build = core->pipeline->build;
    return entry->only && build >= 0 && (entry->before & (1ull << build)) &&
           candidate->results[build].state == RKB_RAN && sampled(core, candidate, entry);
 }
