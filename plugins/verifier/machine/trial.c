@@ -261,6 +261,7 @@ static void take_report(struct trial *t, rkb_machine_report_t *report) {
       report->memory_peak > outcome->memory_peak ? report->memory_peak : outcome->memory_peak;
    outcome->relaxed_acquire |= report->relaxed_acquire;
    outcome->order_unknown |= report->order_unknown;
+   outcome->one_schedule |= report->one_schedule;
    if (report->float_atomics && !outcome->float_atomics) {
       outcome->float_atomics = true;
       memcpy(outcome->float_atomic_symbol, report->float_atomic_symbol, sizeof outcome->float_atomic_symbol);

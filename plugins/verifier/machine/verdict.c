@@ -78,7 +78,10 @@ static json_t *facet(const char *name, bool suspect, json_t *scope, json_t *assu
 }
 
 static json_t *scope_of(const struct outcome *outcome, const char *inputs) {
-   json_t *scope = json_pack("{s:O, s:s}", "shapes", outcome->case_names, "inputs", inputs);
+   /* Without races, and without a way to see each other's progress, threads do the same in every order. */
+   const bool any_order = !outcome->one_schedule && !outcome->suspect_races;
+   json_t *scope = json_pack("{s:O, s:s, s:s}", "shapes", outcome->case_names, "inputs", inputs, "schedules",
+                             any_order ? "all" : "one");
    if (scope && !outcome->oblivious)
       json_object_set(scope, "fixed_inputs", outcome->deciding_inputs);
    return scope;
