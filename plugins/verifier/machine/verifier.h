@@ -20,6 +20,7 @@ struct verifier_config {
    int64_t budget;      /* thread-instructions a candidate */
    uint64_t memory;
    int64_t bench_blocks; /* sampled of each launch of each bench case; 0: none */
+   bool debug;           /* executes the -G build; what it finds is suspect */
 };
 
 struct verifier {
@@ -33,6 +34,7 @@ struct verifier {
 /* What is known so far; the worst finding decides.  rank: enum rkb_machine_standing, 0 nothing. */
 struct outcome {
    uint32_t rank;
+   bool debug; /* of the -G build, which is not what runs: nothing is rejected */
    char reason[48];
    char message[448];
    json_t *evidence;
