@@ -78,6 +78,8 @@ static rkb_point_t add_points(const rkb_precision_t *precision, rkb_point_t a, r
 static rkb_point_t multiply_points(const rkb_precision_t *precision, rkb_point_t a, rkb_point_t b) {
    rkb_point_t point = {a.value * b.value, fabs(a.value) * b.hard + a.hard * (fabs(b.value) + b.hard),
                         spread(b.value, a, a.value, b), a.flags | b.flags};
+   if (point.value == 0 && point.hard == 0) /* an exact zero, whichever branch the other factor took */
+      point.flags &= ~(uint32_t)RKB_POINT_AMBIGUOUS;
    return rounded(precision, point, 1, a, b);
 }
 

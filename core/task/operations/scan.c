@@ -87,15 +87,20 @@ static void scan_product_gradients(const rkb_precision_t *precision, row_t *row)
    rkb_point_t before = {1, 0, 0, 0}; /* of the elements in front of i */
    for (uint64_t i = 0; i < row->length; i++) {
       gathered_t sum = {.point = {0}};
+      double flushed = 0; /* running products, and g of them, may be, before the division */
       rkb_point_t others = before, x = rkb_block_get(&row->operands[1], i);
       for (uint64_t j = i; j < row->length; j++) {
          if (j > i)
             others = product_of(precision, others, rkb_block_get(&row->operands[1], j));
-         gather(&sum, product_of(precision, rkb_block_get(&row->operands[0], j), others));
+         rkb_point_t grad = rkb_block_get(&row->operands[0], j), running = product_of(precision, others, x);
+         gather(&sum, product_of(precision, grad, others));
+         rkb_point_t weighted = product_of(precision, grad, running);
+         flushed += precision->tiny * (fabs(grad.value) + grad.hard + 1);
+         sum.point.flags |= weighted.flags & RKB_POINT_DONT_CARE;
       }
       rkb_point_t point = conclude(precision, &sum);
       double quotient = 12 * precision->approximate * precision->unit * sum.absolute;
-      point.hard += quotient;
+      point.hard += quotient + (x.value != 0 ? flushed / fabs(x.value) : 0);
       point.variance += quotient * quotient / 3;
       rkb_block_put(&row->results, i, point);
       before = product_of(precision, before, x);
