@@ -203,11 +203,12 @@ static rkb_point_t point_share(const rkb_precision_t *precision, const double *r
 static rkb_point_t larger(rkb_point_t a, rkb_point_t b) {
    double value = fmax(a.value, b.value);
    double high = fmax(a.value + a.hard, b.value + b.hard), low = fmax(a.value - a.hard, b.value - b.hard);
-   double variance = undecided(a, b)      ? fmax(a.variance, b.variance)
-                     : a.value >= b.value ? a.variance
-                                          : b.variance;
-   return (rkb_point_t){value, isinf(value) ? 0 : fmax(high - value, value - low), variance,
-                        a.flags | b.flags};
+   bool doubt = undecided(a, b);
+   rkb_point_t chosen = a.value >= b.value ? a : b;
+   double variance = doubt ? fmax(a.variance, b.variance) : chosen.variance;
+   uint32_t flags = ((doubt ? a.flags | b.flags : chosen.flags) & RKB_POINT_AMBIGUOUS) |
+                    ((a.flags | b.flags) & RKB_POINT_DONT_CARE);
+   return (rkb_point_t){value, isinf(value) ? 0 : fmax(high - value, value - low), variance, flags};
 }
 
 static rkb_point_t point_maximum(const rkb_precision_t *precision, const double *reals,
