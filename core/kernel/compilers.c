@@ -315,6 +315,12 @@ static int read_answer(const rkb_compilers_t *compilers, const compile_input_t *
                            .message = "the compiler process gave an answer that cannot be read"};
       return err->status;
    }
+   if (outcome == RKB_COMPILE_TOOL) {
+      *err = (rkb_error_t){.status = RKB_ERR_UNAVAILABLE};
+      snprintf(err->message, sizeof err->message, "the CUDA compiler does not work here: %.*s",
+               (int)(output->log_bytes < 300 ? output->log_bytes : 300), output->log ? output->log : "");
+      return err->status;
+   }
    while (output->ptx_bytes && output->ptx[output->ptx_bytes - 1] == '\0')
       output->ptx_bytes--;
    if (outcome == RKB_COMPILE_MEMORY || (outcome != RKB_COMPILE_OK && output->log &&

@@ -79,7 +79,8 @@ part_cheats() {
 
 part_hostile() {
   "$python" "$here/hostile.py" "$out/hostile" 200
-  run_pipeline hostile "$here/hostile.yaml" softmax forward --set "propose.seed.with.directory=$out/hostile" || true
+  run_pipeline hostile "$here/hostile.yaml" softmax forward --set "propose.first.with.directory=$out/hostile/0" --set "propose.second.with.directory=$out/hostile/1" \
+    --set "propose.third.with.directory=$out/hostile/2" --set "propose.fourth.with.directory=$out/hostile/3" || true
   finished run.hostile || return 1
   "$python" "$here/expectations.py" "$out/runs/hostile" "$out/hostile" >"$out/hostile.txt" || failures=$((failures + 1))
   grep OTHERWISE "$out/hostile.txt" | head -n 20

@@ -1,4 +1,4 @@
-/* What the tests of language models share: the server of provider_server.py, and a service whose loop turns
+/* What the tests of language models share: the server of server/provider_server.py, and a service whose loop turns
  * on a thread of its own, asked from the test's thread. */
 #ifndef RKB_TESTS_LLM_FIXTURE_H
 #define RKB_TESTS_LLM_FIXTURE_H
@@ -10,7 +10,8 @@
 #define PLANTED_KEY "sk-planted-key-5f2a91c77e"
 
 typedef struct provider_server {
-   int port, process, keep_open;
+   int port, tls_port, process, keep_open;
+   char folder[32]; /* cert.pem, for localhost; and "asked", a line for each request it got */
 } provider_server_t;
 
 void provider_server_start(provider_server_t *server);

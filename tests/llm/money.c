@@ -16,7 +16,7 @@ static const char *paid_model(char *out, size_t size, const char *behaviour, con
    snprintf(out, size,
             "m: {provider: openai, base_url: \"http://127.0.0.1:%d/v1\", model: %s, max_output_tokens: 1000, "
             "price: {input: 1, output: "
-            "1000}, retries: 0, backoff: 5ms%s}\n",
+            "1000}, retries: 0, backoff: 5ms, key: {env: RKB_PLANTED}%s}\n",
             server.port, behaviour, more);
    return out;
 }
@@ -153,7 +153,7 @@ static void a_recording_replays(void **state) {
    rkb_error_t err = {0};
    (void)state;
    close(mkstemp(cassette));
-   snprintf(more, sizeof more, ", record: %s, key: {env: RKB_PLANTED}", cassette);
+   snprintf(more, sizeof more, ", record: %s", cassette);
    service_open(&service, paid_model(models, sizeof models, "plain", more), 10, NULL);
    rkb_llm_answer_free(service_ask(&service, "m", 0, 0, "a question\nof two lines: \"quoted\"\ttab"));
    rkb_llm_answer_free(service_ask(&service, "m", 1, 0, "another\r\n  indented"));
@@ -247,7 +247,7 @@ static void entries_are_checked(void **state) {
    static const refused_entry_t ENTRIES[] = {
       {"m: {provider: openai, model: nobody-knows-it, max_output_tokens: 10}",
        "has no price, and limits.cost_usd is set", 1},
-      {"m: {provider: openai, model: gpt-4o-mini}", "needs max_output_tokens", 1},
+      {"m: {provider: openai, model: gpt-5-mini}", "needs max_output_tokens", 1},
       {"m: {provider: command, command: [x]}", "needs cost_per_call", 1},
       {"m: {provider: anthropic, model: x}", "needs max_output_tokens", -1},
       {"m: {provider: opnai, model: x}", "did you mean 'openai'", -1},
@@ -281,6 +281,37 @@ static void entries_are_checked(void **state) {
    }
 }
 
+/* Every price that is shipped says which page it was read from, and is one that a pipeline may use. */
+static void shipped_prices_have_a_source(void **state) {
+   rkb_arena_t *arena = rkb_arena_new(0);
+   rkb_problems_t problems;
+   uint32_t prices = 0;
+   (void)state;
+   rkb_problems_init(&problems);
+   const rkb_yaml_t *table =
+      rkb_yaml_get(rkb_yaml_load(arena, RKB_SOURCE_DIR "/pipelines/models/prices.yaml", &problems), "prices");
+   for (uint32_t i = 0; i < table->count; i++)
+      for (uint32_t j = 0; j < table->items[i]->count; j++, prices++) {
+         const rkb_yaml_t *price = table->items[i]->items[j];
+         const char *source = NULL;
+         if (!rkb_yaml_scalar(rkb_yaml_get(price, "source"), "source", &source, &problems) ||
+             !strchr(source, '/'))
+            fail_msg("%s has no source", table->items[i]->keys[j]->text);
+         char models[256];
+         snprintf(models, sizeof models, "m: {provider: %s, model: %s, max_output_tokens: 10}",
+                  table->keys[i]->text, table->items[i]->keys[j]->text);
+         const rkb_yaml_t *yaml = rkb_yaml_parse(arena, "p.yaml", models, strlen(models), 1, 1, &problems);
+         const rkb_llm_model_t *model =
+            rkb_models_at(rkb_models_read(arena, yaml, 1, NULL, NULL, &problems), 0);
+         assert_int_equal(problems.errors, 0);
+         assert_true(model->input_usd > 0 && model->cached_usd <= model->input_usd &&
+                     model->output_usd > model->input_usd);
+      }
+   assert_true(prices > 0);
+   rkb_problems_free(&problems);
+   rkb_arena_free(arena);
+}
+
 static int start(void **state) {
    (void)state;
    setenv("RKB_PLANTED", PLANTED_KEY, 1);
@@ -299,7 +330,7 @@ int main(void) {
       cmocka_unit_test(the_cap_is_never_overrun),     cmocka_unit_test(a_reply_is_bought_once),
       cmocka_unit_test(a_killed_question_is_charged), cmocka_unit_test(a_recording_replays),
       cmocka_unit_test(the_cache_serves_other_runs),  cmocka_unit_test(commands_answer),
-      cmocka_unit_test(entries_are_checked),
+      cmocka_unit_test(entries_are_checked),          cmocka_unit_test(shipped_prices_have_a_source),
    };
    return cmocka_run_group_tests(tests, start, stop);
 }

@@ -12,7 +12,7 @@ void rkb_reply_init(rkb_reply_t *reply) {
       (rkb_reply_t){.input_tokens = -1, .cached_tokens = -1, .output_tokens = -1, .reasoning_tokens = -1};
    rkb_text_init(&reply->text, RKB_ARCHIVE_MAX_REPLY);
    rkb_text_init(&reply->refusal, 64u << 10);
-   rkb_text_init(&reply->trouble, 1024);
+   rkb_text_init(&reply->trouble, 64u << 10); /* cut for people in ask.c, once keys are out of it */
 }
 
 void rkb_reply_free(rkb_reply_t *reply) {
@@ -61,10 +61,8 @@ void rkb_reply_trouble(rkb_reply_t *reply, const char *body, size_t bytes) {
    const json_t *error = json_object_get(first, "error");
    const char *message =
       json_is_string(error) ? json_string_value(error) : rkb_json_text_of(error, "message");
-   rkb_text_clear(&reply->trouble);
-   if (message[0])
-      rkb_text_format(&reply->trouble, "%.600s", message);
-   else
-      rkb_text_format(&reply->trouble, "%.200s", body ? body : "");
+   if (!error && json_is_object(first)) /* vLLM and SGLang: {"object": "error", "message": ...} */
+      message = rkb_json_text_of(first, "message");
+   rkb_text_add(&reply->trouble, message[0] ? message : body ? body : "");
    json_decref(root);
 }

@@ -96,8 +96,9 @@ static void visit_negated(row_sums_t *sums, const rkb_block_t *block, uint64_t c
 
 static rkb_point_t conclude_sum(const rkb_precision_t *precision, const row_sums_t *sums) {
    rkb_point_t point = {sums->sum, sums->hard, sums->variance, sums->flags};
-   rkb_sum_rounding(precision, sums->sum, sums->absolute, sums->squares, sums->nonzero, &point);
-   point.hard += precision->tiny;
+   rkb_sum_rounding(precision, sums->sum, sums->absolute, sums->squares, sums->nonzero, sums->nonzero,
+                    &point);
+   point.hard += sums->nonzero > 0 || point.hard > 0 ? precision->tiny : 0;
    if (!(sums->absolute + point.hard < precision->largest))
       point.flags |= RKB_POINT_DONT_CARE;
    return point;
@@ -120,8 +121,9 @@ static rkb_point_t conclude_variance(const rkb_precision_t *precision, const row
                                      double correction) {
    double u = precision->unit, mean = sums->sum / length, mean_square = sums->squares / length;
    rkb_point_t of_squares = {0}, of_sum = {0};
-   rkb_sum_rounding(precision, sums->squares, sums->squares, sums->fourths, length, &of_squares);
-   rkb_sum_rounding(precision, sums->sum, sums->absolute, sums->squares, sums->nonzero, &of_sum);
+   rkb_sum_rounding(precision, sums->squares, sums->squares, sums->fourths, length, length, &of_squares);
+   rkb_sum_rounding(precision, sums->sum, sums->absolute, sums->squares, sums->nonzero, sums->nonzero,
+                    &of_sum);
    double difference = 3 * u * (mean_square + mean * mean);
    double scale = length / (length - correction);
    rkb_point_t point = {sums->centred / (length - correction), 0, 0, sums->flags};

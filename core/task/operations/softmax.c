@@ -75,7 +75,7 @@ static int read_row(rkb_reader_t *reader, uint32_t x, const rkb_rows_t *rows, ro
    row->arguments /= row->sum;
    row->log_sum = log(row->sum);
    rkb_point_t rounding = {0};
-   rkb_sum_rounding(precision, row->sum, row->sum, squares, terms, &rounding);
+   rkb_sum_rounding(precision, row->sum, row->sum, squares, terms, terms, &rounding);
    double u = precision->unit, own = u * precision->approximate * (8 + 3 * row->arguments);
    row->rounding =
       rounding.hard / row->sum + own + 8 * u * precision->approximate * fmin(terms, MOST_RESCALES);

@@ -268,6 +268,22 @@ static bool decode_statement(decoder_t *decoder, uint32_t n) {
    return result != DECODE_FAILED && emit(decoder);
 }
 
+/* What cannot be decoded is told and replaced by nothing. */
+static bool pass_over(decoder_t *decoder, uint32_t statement) {
+   machine_program_t *program = decoder->program;
+   if (!decoder->missing || program->failed)
+      return false;
+   decoder->missing(decoder->missing_argument, program->name, program->unsupported,
+                    program->unsupported_line);
+   program->unsupported[0] = '\0';
+   decoder->instruction = (machine_instruction_t){.kind = MACHINE_NOTHING,
+                                                  .class = RKB_CLASS_OTHER,
+                                                  .run = decoder->none,
+                                                  .function = (uint16_t)decoder->function_index,
+                                                  .statement = statement};
+   return emit(decoder);
+}
+
 static bool decode_function(decoder_t *decoder, uint32_t index) {
    machine_program_t *program = decoder->program;
    const ptx_function_t *function = &decoder->module->functions[index];
@@ -278,7 +294,7 @@ static bool decode_function(decoder_t *decoder, uint32_t index) {
       return false;
    uint32_t first_target = decoder->target_count, first = program->count;
    for (uint32_t n = 0; n < function->statement_count; n++)
-      if (!decode_statement(decoder, n))
+      if (!decode_statement(decoder, n) && !pass_over(decoder, n))
          return false;
    decoder->instruction =
       (machine_instruction_t){.kind = function->entry ? MACHINE_EXIT : MACHINE_RETURN,
@@ -447,12 +463,13 @@ static bool make(decoder_t *decoder, uint32_t entry) {
    survey(program);
    if (!list_constants(decoder))
       return false;
-   return machine_control_flow(program, decoder->targets, decoder->target_count) ||
-          decode_out_of_memory(decoder);
+   program->branch_targets = decoder->targets;
+   return machine_control_flow(program) || decode_out_of_memory(decoder);
 }
 
-machine_program_t *machine_program_make(const ptx_module_t *module, uint32_t function,
-                                        const uint64_t *variable_address, uint32_t isa) {
+static machine_program_t *decode_program(const ptx_module_t *module, uint32_t function,
+                                         const uint64_t *variable_address, uint32_t isa,
+                                         machine_missing_t *missing, void *argument) {
    machine_program_t *program = calloc(1, sizeof *program);
    if (!program)
       return NULL;
@@ -460,7 +477,11 @@ machine_program_t *machine_program_make(const ptx_module_t *module, uint32_t fun
    program->entry = &module->functions[function];
    program->name = program->entry->name;
    program->parameter_bytes = program->entry->parameter_bytes;
-   decoder_t decoder = {.program = program, .module = module, .variable_address = variable_address};
+   decoder_t decoder = {.program = program,
+                        .module = module,
+                        .variable_address = variable_address,
+                        .missing = missing,
+                        .missing_argument = argument};
    decoder.opcodes =
       isa ? machine_opcodes_v3(&decoder.opcode_count) : machine_opcodes_portable(&decoder.opcode_count);
    make(&decoder, function);
@@ -475,6 +496,21 @@ machine_program_t *machine_program_make(const ptx_module_t *module, uint32_t fun
    free(decoder.definitions);
    free(decoder.large);
    return program;
+}
+
+machine_program_t *machine_program_make(const ptx_module_t *module, uint32_t function,
+                                        const uint64_t *variable_address, uint32_t isa) {
+   return decode_program(module, function, variable_address, isa, NULL, NULL);
+}
+
+bool machine_program_survey(const ptx_module_t *module, uint32_t function, const uint64_t *variable_address,
+                            machine_missing_t *missing, void *argument) {
+   machine_program_t *program = decode_program(module, function, variable_address, 0, missing, argument);
+   const bool done = program && !program->failed;
+   if (done && program->unsupported[0]) /* of the kernel as a whole */
+      missing(argument, program->name, program->unsupported, program->unsupported_line);
+   machine_program_free(program);
+   return done;
 }
 
 void machine_program_free(machine_program_t *program) {

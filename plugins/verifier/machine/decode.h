@@ -31,6 +31,9 @@ typedef struct decoder {
    const ptx_statement_t *statement;
    const ptx_operand_t *operands;
    machine_instruction_t instruction;
+   /* Asked what is missing rather than for a program: called for each statement that cannot be decoded; decoding goes on. */
+   machine_missing_t *missing;
+   void *missing_argument;
    char modifiers[MAX_MODIFIERS][32]; /* [0] is the base */
    uint32_t modifier_count;
 } decoder_t;

@@ -486,8 +486,14 @@ enum decode_result decode_form(decoder_t *decoder) {
    if (strcmp(base, "membar") == 0 || strcmp(base, "fence") == 0) {
       if (decode_modifier(decoder, "proxy") || decode_modifier(decoder, "mbarrier_init"))
          return decode_refuse(decoder);
-      decoder->program->fences = true;
-      return decode_use(decoder, "fence") ? DECODE_DONE : DECODE_FAILED;
+      if (!decode_use(decoder, "fence"))
+         return DECODE_FAILED;
+      /* One for the block alone orders nothing for other blocks, and inside a block barriers are what orders. */
+      if (decode_modifier(decoder, "cta"))
+         decoder->instruction.kind = MACHINE_NOTHING;
+      else
+         decoder->program->fences = true;
+      return DECODE_DONE;
    }
    if (strcmp(base, "bra") == 0)
       return branch(decoder);

@@ -15,6 +15,7 @@ void machine_pool_free(machine_run_t *run) {
    machine_block_t *block = &run->block;
    machine_clocks_free(run, block->clocks);
    free(block->acquired);
+   free(block->fenced);
    *block = (machine_block_t){0};
    run->pool = NULL;
    run->warps = NULL;
@@ -227,6 +228,7 @@ static void start_block(machine_launch_t *launch, uint64_t linear) {
       run->options.counts_only || (run->races && (linear == 0 || linear == total / 2 || run->options.sample));
    block->time = block->barrier_time = 1;
    block->acquired_count = 0;
+   block->fenced_any = false;
    block->shared_taint = 0;
    memset(block->barriers, 0, sizeof block->barriers);
    memset(block->shared_defined, 0, block->shared_bytes);

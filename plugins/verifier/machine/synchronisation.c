@@ -2,8 +2,10 @@
  * block at a time.  Between blocks: releases and acquisitions through a location, kept only from the first fence on, so
  * that kernels without any pay nothing.
  *
- * A release by thread t of block b at time T covers what t itself did before its fence, and what b's other threads did
- * before the last barrier before it.  An atomic's read, or a volatile or acquiring load, of the location acquires every
+ * A release by thread t of block b at time T covers what t itself did before its fence, what b's other threads did
+ * before the last barrier before it, and what each of them did before a fence of its own that came before the last
+ * barrier before the release: __threadfence() is fence.sc, and the Fence-SC order puts it before the reader's once
+ * the reader has seen the release (PTX ISA, 'Fence-SC').  An atomic's read, or a volatile or acquiring load, of the location acquires every
  * release made there before; it is taken as acquiring even where no fence follows, as in the programming guide's own
  * last-block reduction, and the report says so. */
 #include "races.h"
@@ -96,6 +98,7 @@ typedef struct release {
    uint32_t barrier_time; /* and accesses of any thread of the block before this */
    uint32_t next;         /* older release of the same block on any location; PTX_NONE */
    uint32_t location, position;
+   uint32_t fences, threads; /* first of the block's fence times in machine_sync.fences, PTX_NONE; how many */
 } release_t;
 
 typedef struct location {
@@ -109,6 +112,8 @@ struct machine_sync {
    uint32_t location_count, location_room;
    release_t *releases;
    uint32_t release_count, release_room;
+   uint32_t *fences; /* copies of machine_block_t.fenced */
+   uint32_t fence_count, fence_room;
    uint32_t *by_block; /* hash of serial -> newest release */
    uint32_t block_slots;
 };
@@ -144,6 +149,7 @@ void machine_sync_free(machine_run_t *run) {
       return;
    free(run->sync->locations);
    free(run->sync->releases);
+   free(run->sync->fences);
    free(run->sync->by_block);
    free(run->sync);
    run->sync = NULL;
@@ -183,31 +189,68 @@ void machine_sync_fence(machine_warp_t *warp, uint32_t lanes) {
    block->time++;
 }
 
+/* A barrier of the whole block: from now on any of its threads announces what the others have fenced. */
+void machine_sync_barrier(machine_block_t *block) {
+   if (!block->launch->program->fences || !block->run->races)
+      return;
+   if (block->threads > block->fenced_room) {
+      uint32_t *larger = realloc(block->fenced, block->threads * sizeof *larger);
+      if (!larger) {
+         block->run->out_of_memory = true;
+         return;
+      }
+      block->fenced = larger;
+      block->fenced_room = block->threads;
+   }
+   block->fenced_copy = PTX_NONE;
+   block->fenced_any = false;
+   for (uint32_t t = 0; t < block->threads; t++) {
+      block->fenced[t] = block->warps[t / LANES].fence_time[t % LANES];
+      block->fenced_any |= block->fenced[t] != 0;
+   }
+}
+
+/* Keeps the block's fence times for its releases, once for all that follow one barrier. */
+static bool keep_fences(struct machine_sync *sync, machine_block_t *block) {
+   if (!block->fenced_any || block->fenced_copy != PTX_NONE)
+      return true;
+   while (sync->fence_room - sync->fence_count < block->threads)
+      if (!grow((void **)&sync->fences, sync->fence_room, &sync->fence_room, sizeof *sync->fences))
+         return false;
+   memcpy(sync->fences + sync->fence_count, block->fenced, block->threads * sizeof *sync->fences);
+   block->fenced_copy = sync->fence_count;
+   sync->fence_count += block->threads;
+   return true;
+}
+
 void machine_sync_release(machine_warp_t *warp, uint32_t lane, uint64_t address, bool fenced) {
    machine_block_t *block = warp->block;
    if (fenced) { /* a release of its own: everything up to here */
       warp->fence_time[lane] = ++block->time;
       warp->fence_barrier[lane] = block->barrier_time;
    }
-   if (!warp->fence_time[lane])
+   if (!warp->fence_time[lane] && !block->fenced_any)
       return;
    struct machine_sync *sync = sync_of(warp->run);
    if (!sync)
       return;
    uint32_t where = location_of(sync, address, true);
-   if (where == PTX_NONE ||
+   if (where == PTX_NONE || !keep_fences(sync, block) ||
        !grow((void **)&sync->releases, sync->release_count, &sync->release_room, sizeof *sync->releases)) {
       warp->run->out_of_memory = true;
       return;
    }
    uint32_t *newest = &sync->by_block[block->serial % sync->block_slots];
-   sync->releases[sync->release_count] = (release_t){.serial = block->serial,
-                                                     .thread = warp->first_thread + lane,
-                                                     .time = warp->fence_time[lane],
-                                                     .barrier_time = warp->fence_barrier[lane],
-                                                     .next = *newest,
-                                                     .location = where,
-                                                     .position = sync->locations[where].count++};
+   sync->releases[sync->release_count] =
+      (release_t){.serial = block->serial,
+                  .thread = warp->first_thread + lane,
+                  .time = warp->fence_time[lane],
+                  .barrier_time = warp->fence_barrier[lane],
+                  .next = *newest,
+                  .location = where,
+                  .position = sync->locations[where].count++,
+                  .fences = block->fenced_any ? block->fenced_copy : PTX_NONE,
+                  .threads = block->threads};
    *newest = sync->release_count++;
 }
 
@@ -236,6 +279,14 @@ void machine_sync_acquire(machine_warp_t *warp, uint32_t lane, uint64_t address)
       (struct machine_acquired){where, sync->locations[where].count, thread, block->time};
 }
 
+/* Whether the release covers what a thread of its block (thread + 1, as names have it) did at that time. */
+static bool covers(const struct machine_sync *sync, const release_t *release, uint32_t thread,
+                   uint32_t time) {
+   return time < release->barrier_time || (thread == release->thread + 1 && time < release->time) ||
+          (release->fences != PTX_NONE && thread > 0 && thread <= release->threads &&
+           time < sync->fences[release->fences + thread - 1]);
+}
+
 bool machine_sync_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t name) {
    const machine_block_t *block = warp->block;
    const struct machine_sync *sync = warp->run->sync;
@@ -246,8 +297,7 @@ bool machine_sync_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t na
                   me = warp->first_thread + lane;
    for (uint32_t r = sync->by_block[serial % sync->block_slots]; r != PTX_NONE; r = sync->releases[r].next) {
       const release_t *release = &sync->releases[r];
-      if (release->serial != serial ||
-          !(time < release->barrier_time || (thread == release->thread + 1 && time < release->time)))
+      if (release->serial != serial || !covers(sync, release, thread, time))
          continue;
       for (uint32_t n = 0; n < block->acquired_count; n++) {
          const struct machine_acquired *acquired = &block->acquired[n];

@@ -97,10 +97,20 @@ static uint64_t to_integer(number_t n, uint32_t type, uint32_t rounding, bool sa
    return n.integer;
 }
 
+/* NaN of a double keeps its sign and the upper bits of its payload, made quiet. */
+static uint64_t narrow_nan(double x, uint32_t type) {
+   uint64_t bits;
+   memcpy(&bits, &x, sizeof bits);
+   const uint32_t sign = (uint32_t)(bits >> 63) << 15;
+   return type == PTX_F16 ? sign | 0x7e00 | (bits >> 42 & 0x3ff) : sign | 0x7fc0 | (bits >> 45 & 0x7f);
+}
+
 static uint64_t from_real(double x, uint32_t type, uint32_t rounding, uint32_t flags) {
    static const int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD, FE_TONEAREST};
    if (flags & FLAG_SAT)
       x = x > 0 ? (x < 1 ? x : 1) : 0;
+   if (x != x && (flags & FLAG_FROM_DOUBLE) && (type == PTX_F16 || type == PTX_BF16))
+      return narrow_nan(x, type);
    switch (type) {
    case PTX_F16:
       return double_to_half(x, rounding);
