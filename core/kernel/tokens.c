@@ -36,15 +36,11 @@ size_t rkb_fold(const char *text, size_t size, size_t at) {
 }
 
 static int peek_at(const reader_t *reader, size_t at) {
-   if (at < reader->size && reader->text[at] != '\\')
-      return (unsigned char)reader->text[at];
    at = rkb_fold(reader->text, reader->size, at);
    return at < reader->size ? (unsigned char)reader->text[at] : -1;
 }
 
 static size_t after(const reader_t *reader, size_t at) {
-   if (at < reader->size && reader->text[at] != '\\')
-      return at + 1;
    at = rkb_fold(reader->text, reader->size, at);
    return at < reader->size ? at + 1 : reader->size;
 }
@@ -169,7 +165,7 @@ static size_t skip_punctuation(const reader_t *reader, size_t at) {
       "<<=", ">>=", "...", "->*", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&",
       "||",  "+=",  "-=",  "*=",  "/=", "%=", "&=", "|=", "^=", "::", "##", ".*", NULL};
    const int second = peek_at(reader, after(reader, at));
-   if (second < 0 || !strchr("<>=.-+&|:#*", second)) /* none of the long ones goes on otherwise */
+   if (second <= 0 || !strchr("<=>.*-+&|:#", second)) /* of the long ones, so that most need no search */
       return after(reader, at);
    for (uint32_t i = 0; long_ones[i]; i++) {
       size_t end = at;
@@ -188,8 +184,6 @@ static size_t skip_punctuation(const reader_t *reader, size_t at) {
  * has an R. */
 static size_t literal_prefix(const reader_t *reader, size_t at, bool *raw) {
    static const char *const prefixes[] = {"u8R", "LR", "uR", "UR", "R", "u8", "L", "u", "U", NULL};
-   if (!strchr("uULR", reader->text[at]) || reader->text[at] == '\0')
-      return 0;
    for (uint32_t i = 0; prefixes[i]; i++) {
       size_t length = strlen(prefixes[i]);
       if (at + length < reader->size && memcmp(reader->text + at, prefixes[i], length) == 0) {
@@ -205,7 +199,7 @@ static size_t literal_prefix(const reader_t *reader, size_t at, bool *raw) {
 static uint32_t scan(const reader_t *reader, size_t at, size_t *end) {
    int c = peek_at(reader, at), next = peek_at(reader, after(reader, at));
    bool raw = false;
-   size_t prefix = literal_prefix(reader, at, &raw);
+   size_t prefix = c == 'u' || c == 'U' || c == 'L' || c == 'R' ? literal_prefix(reader, at, &raw) : 0;
    if (prefix) {
       *end = raw ? skip_raw(reader, at + prefix) : skip_quoted(reader, at + prefix);
       return reader->text[at + prefix] == '"' ? RKB_TOKEN_STRING : RKB_TOKEN_CHARACTER;
@@ -282,12 +276,9 @@ rkb_tokens_t *rkb_tokens_new(const char *text, size_t bytes) {
       if (start >= bytes)
          return tokens;
       if (is_space((unsigned char)text[start])) {
-         if (text[start] == '\n') {
+         if (text[start] == '\n')
             reader.line_is_blank = true;
-            move_to(&reader, start + 1);
-         } else {
-            reader.at = start + 1;
-         }
+         move_to(&reader, start + 1);
          continue;
       }
       token.kind = scan(&reader, start, &end);

@@ -144,7 +144,7 @@ class Handler(socketserver.StreamRequestHandler):
             return self.chunk(b"")
         if kind == "big-stream":  # 50 MB of an answer
             events = [as_bytes(event) for event in protocol.stream("plain", body)]
-            long = [as_bytes(event) for event in protocol.stream("plain", body, TEXT[:5] + "x" * 65536)]
+            long = [as_bytes(event) for event in protocol.stream("no-usage", body, TEXT[:5] + "x" * 65536)]
             more = next(event for event in long if len(event) > 65536)
             return self.stream(events[:1] + [more] * 800)
         if kind == "dies-early":
