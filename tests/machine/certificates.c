@@ -13,16 +13,7 @@
 #include <glob.h>
 #include "check.h"
 #include "cli/pipeline_file.h"
-
-static char *read_text(const char *path) {
-   char *text = calloc(1, 1 << 16);
-   FILE *in = fopen(path, "r");
-   assert_non_null(text);
-   assert_non_null(in);
-   assert_true(fread(text, 1, (1 << 16) - 1, in) > 0);
-   fclose(in);
-   return text;
-}
+#include "kernel_text.h"
 
 /* The text after "// word: " in the n-th line that has it; NULL past the last. */
 static char *directive(const char *source, const char *word, int n) {

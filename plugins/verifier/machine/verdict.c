@@ -168,6 +168,64 @@ int outcome_emit(const struct verifier *verifier, rkb_job_t job, const struct ou
    return status;
 }
 
+void outcome_init(struct outcome *outcome, bool debug) {
+   *outcome = (struct outcome){.debug = debug,
+                               .oblivious = true,
+                               .case_names = json_array(),
+                               .not_run = json_array(),
+                               .families = json_object(),
+                               .deciding_inputs = json_array()};
+}
+
+static void join_names(json_t *list, const json_t *more) {
+   for (size_t n = 0; n < json_array_size(more); n++) {
+      json_t *name = json_array_get(more, n);
+      bool known = false;
+      for (size_t k = 0; k < json_array_size(list); k++)
+         known |= json_equal(json_array_get(list, k), name);
+      if (!known)
+         json_array_append(list, name);
+   }
+}
+
+void outcome_join(struct outcome *outcome, struct outcome *next) {
+   const char *name;
+   json_t *count;
+   if (next->rank > outcome->rank) { /* the first of equal weight stands */
+      outcome->rank = next->rank;
+      memcpy(outcome->reason, next->reason, sizeof outcome->reason);
+      memcpy(outcome->message, next->message, sizeof outcome->message);
+      json_decref(outcome->evidence);
+      outcome->evidence = json_incref(next->evidence);
+   }
+   outcome->cases_run += next->cases_run;
+   outcome->runs += next->runs;
+   outcome->elements += next->elements;
+   outcome->ambiguous += next->ambiguous;
+   outcome->dont_care += next->dont_care;
+   outcome->worst_hard = next->worst_hard > outcome->worst_hard ? next->worst_hard : outcome->worst_hard;
+   outcome->worst_stat = next->worst_stat > outcome->worst_stat ? next->worst_stat : outcome->worst_stat;
+   json_array_extend(outcome->case_names, next->case_names);
+   json_array_extend(outcome->not_run, next->not_run);
+   json_object_foreach(next->families, name, count) {
+      const json_int_t before = json_integer_value(json_object_get(outcome->families, name));
+      json_object_set_new(outcome->families, name, json_integer(before + json_integer_value(count)));
+   }
+   outcome->oblivious &= next->oblivious;
+   join_names(outcome->deciding_inputs, next->deciding_inputs);
+   outcome->suspect_races |= next->suspect_races;
+   outcome->suspect_values |= next->suspect_values;
+   outcome->relaxed_acquire |= next->relaxed_acquire;
+   outcome->order_unknown |= next->order_unknown;
+   outcome->one_schedule |= next->one_schedule;
+   if (next->float_atomics && !outcome->float_atomics) {
+      outcome->float_atomics = true;
+      memcpy(outcome->float_atomic_symbol, next->float_atomic_symbol, sizeof outcome->float_atomic_symbol);
+   }
+   outcome->thread_instructions += next->thread_instructions;
+   outcome->memory_peak = next->memory_peak > outcome->memory_peak ? next->memory_peak : outcome->memory_peak;
+}
+
 void outcome_free(struct outcome *outcome) {
    json_decref(outcome->evidence);
    json_decref(outcome->case_names);
