@@ -142,6 +142,7 @@ static void close_labelling(labelling_t *l) {
    rkb_device_free(l->device);
    free(l->originals);
    pthread_mutex_destroy(&l->mutex);
+   pthread_mutex_destroy(&l->tools_mutex);
 }
 
 int main(int count, char **arguments) {
@@ -152,6 +153,7 @@ int main(int count, char **arguments) {
    l.until = 1e9;
    l.start = labelling_seconds(&l);
    pthread_mutex_init(&l.mutex, NULL);
+   pthread_mutex_init(&l.tools_mutex, NULL);
    if (!read_settings(&l, &settings, count, arguments)) {
       fprintf(stderr,
               "usage: rkb-label-faults --tasks DIR [--bases DIR] --out labels.tsv [--jobs N] [--cache DIR] "
