@@ -53,7 +53,7 @@ static int help(const rkb_registry_t *registry, const char *id) {
    fprintf(stderr, "no plugin has a stage or strategy '%s'", id);
    if (near)
       fprintf(stderr, "; did you mean '%s'?", near);
-   fprintf(stderr, "\n'rkb plugins' lists them\n");
+   fprintf(stderr, "; 'rkb plugins' lists them\n");
    return RKB_EXIT_USAGE;
 }
 

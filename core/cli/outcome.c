@@ -41,7 +41,8 @@ static void print_best(const rkb_outcome_t *outcome, const char *objective) {
    if (outcome->best == 0) {
       printf("%s\n", outcome->accepted > 0
                         ? "candidates were accepted, but none has the objective's measurement"
-                        : "no candidate was accepted");
+                     : outcome->candidates > 0 ? "no candidate was accepted"
+                                               : "no candidate was proposed; 'rkb report' says why");
       return;
    }
    printf("best: candidate %" PRId64, outcome->best);
@@ -64,7 +65,8 @@ void rkb_print_outcome(const rkb_outcome_t *outcome, const char *objective, cons
    print_best(outcome, objective);
    printf("%" PRIu64 " candidates in %s: %" PRIu64 " accepted, %" PRIu64 " suspect, %" PRIu64
           " unknown, %" PRIu64 " rejected",
-          outcome->candidates, time, outcome->accepted, outcome->suspect, outcome->unknown, outcome->rejected);
+          outcome->candidates, time, outcome->accepted, outcome->suspect, outcome->unknown,
+          outcome->rejected);
    if (finished < outcome->candidates)
       printf(", %" PRIu64 " not finished", outcome->candidates - finished);
    printf("; %" PRIu64 " duplicates besides\n", outcome->duplicates);

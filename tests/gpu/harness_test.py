@@ -24,7 +24,7 @@ class Made:
     def __init__(self, expect, standing, reason="", us=None, verdicts=None):
         self.expect, self.standing, self.reason = expect.split(), standing, reason
         self.measurements = {} if us is None else {("time.us", ""): us}
-        self.verdicts = verdicts or {}
+        self.verdicts = verdicts or ({"gpu": (standing, reason, "")} if standing else {})
 
 
 class Expectations(unittest.TestCase):
@@ -40,6 +40,9 @@ class Expectations(unittest.TestCase):
         self.check(True, Made("reject", "reject", "numeric.mismatch"))
         self.check(False, Made("reject", "unknown"))
         self.check(False, Made("reject input.modified", "reject", "numeric.mismatch"))
+        duplicate = Made("accept", "accept")
+        duplicate.verdicts = {}
+        self.check(False, duplicate)
         self.check(True, Made("not-timed", "accept"))
         self.check(False, Made("not-timed", "accept", us=10))
         self.check(False, Made("something else", "accept"))
@@ -78,6 +81,42 @@ class Protocol(unittest.TestCase):
         self.assertEqual(protocol.flushes_for(0), 1)
         self.assertGreaterEqual(protocol.flushes_for(1.0) * protocol.FLUSH_MS, 1.0)
         self.assertLessEqual(protocol.flushes_for(1e6) * protocol.FLUSH_MS, protocol.LONGEST_HOLD_MS)
+
+
+class Records(unittest.TestCase):
+    KEY = {"task": "t", "device": "d"}
+
+    def part(self, process, copy_us, ms):
+        return {"process": process, "anchors": {"copy_us": copy_us, "chain_us": 5.0},
+                "variants": {"eager": {"samples_ms": [[ms] * 5] * 3, "host_us": 1.0}}}
+
+    def test_parts_under_the_same_conditions_are_taken_together(self):
+        record = dict(self.KEY, parts=[self.part("a", 31.0, 1.0), self.part("b", 31.2, 2.0)])
+        protocol.conclude(record)
+        self.assertEqual(record["discarded_parts"], 0)
+        self.assertEqual(record["baselines"]["eager"]["processes"], 2)
+        self.assertAlmostEqual(record["baselines"]["eager"]["us"], 1500)
+
+    def test_a_part_under_other_conditions_is_not_counted(self):
+        record = dict(self.KEY, parts=[self.part("a", 40.0, 1.0), self.part("b", 31.2, 2.0)])
+        protocol.conclude(record)
+        self.assertEqual(record["discarded_parts"], 1)
+        self.assertAlmostEqual(record["baselines"]["eager"]["us"], 2000)
+
+    def test_a_failed_variant_is_named_and_not_the_best(self):
+        part = self.part("a", 31.0, 1.0)
+        part["variants"]["compile"] = {"error": "no"}
+        record = dict(self.KEY, parts=[part])
+        protocol.conclude(record)
+        self.assertEqual(record["best"], "eager")
+        self.assertEqual(record["baselines"]["compile"], {"error": "no"})
+
+    def test_a_record_of_another_driver_does_not_count(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "r.json")
+            protocol.write_record(path, dict(self.KEY, parts=[self.part("a", 31.0, 1.0)], baselines={}))
+            self.assertEqual(len(protocol.read_record(path, self.KEY)["parts"]), 1)
+            self.assertEqual(protocol.read_record(path, dict(self.KEY, driver=1))["parts"], [])
 
 
 class Kernels(unittest.TestCase):

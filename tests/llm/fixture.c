@@ -156,6 +156,27 @@ rkb_llm_answer_t *service_ask(service_t *service, const char *model, int64_t req
    return answer;
 }
 
+pid_t run_start(const char *pipeline, const char *directory, bool resume, const char *jobs) {
+   static const char program[] = RKB_BINARY_DIR "/bin/rkb-run";
+   pid_t pid = fork();
+   if (pid == 0) {
+      char path[512];
+      snprintf(path, sizeof path, "%s.log", directory);
+      if (!freopen(path, "a", stderr) || !freopen("/dev/null", "w", stdout))
+         _exit(126);
+      execl(program, program, pipeline, resume ? "--resume" : "--out", directory, "--jobs", jobs, "--quiet",
+            (char *)NULL);
+      _exit(127);
+   }
+   return pid;
+}
+
+int run_finish(pid_t pid) {
+   int status = 0;
+   waitpid(pid, &status, 0);
+   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 double service_number(const char *directory, const char *sql) {
    char *path = rkb_run_path_archive(directory);
    sqlite3 *database = NULL;

@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include <pthread.h>
+#include <sys/types.h>
 #include "services/llm.h"
 
 #define PLANTED_KEY "sk-planted-key-5f2a91c77e"
@@ -45,6 +46,10 @@ void service_remove(service_t *service); /* the directory */
 /* One question in the name of request and child; owned. */
 rkb_llm_answer_t *service_ask(service_t *service, const char *model, int64_t request, int64_t child,
                               const char *text);
+/* rkb-run on a pipeline: --out or --resume, what it writes to its standard error appended to DIRECTORY.log. */
+pid_t run_start(const char *pipeline, const char *directory, bool resume, const char *jobs);
+int run_finish(pid_t pid); /* its exit code; 128 and more: a signal */
+
 /* The archive's answer to a query of one number. */
 double service_number(const char *directory, const char *sql);
 

@@ -199,10 +199,13 @@ void rkb_machine_close(rkb_machine_t *machine) {
 
 void rkb_machine_set_checks(rkb_machine_t *machine, uint32_t checks) {
    machine_run_t *run = &machine->run;
-   run->races = checks & RKB_MACHINE_RACES;
-   run->shadow = checks & RKB_MACHINE_SHADOW;
-   run->taint = checks & RKB_MACHINE_TAINT;
-   run->pool_program = NULL; /* the pool's layout depends on the checks */
+   const bool races = checks & RKB_MACHINE_RACES, shadow = checks & RKB_MACHINE_SHADOW,
+              taint = checks & RKB_MACHINE_TAINT;
+   if (races != run->races || shadow != run->shadow || taint != run->taint)
+      run->pool_program = NULL; /* the pool's layout depends on the checks */
+   run->races = races;
+   run->shadow = shadow;
+   run->taint = taint;
 }
 
 void rkb_machine_set_budget(rkb_machine_t *machine, uint64_t thread_instructions) {

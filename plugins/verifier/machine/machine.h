@@ -45,6 +45,8 @@ typedef struct rkb_machine_options {
    bool portable;                /* use the code for plain x86-64 even where the processor can do more */
    /* no definedness and no races: blocks run for their counters, on memory that may be sparse */
    bool counts_only;
+   bool
+      requests; /* count sectors and bank conflicts of every request of memory, which costs more than executing it */
 } rkb_machine_options_t;
 
 /* The bytes of one plan buffer.  data is the caller's, plan.buffers[i].bytes long, read and written in place. */

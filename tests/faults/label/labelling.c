@@ -60,9 +60,8 @@ typedef struct prepared {
 } prepared_t;
 
 static int prepare(labelling_t *l, uint32_t kernel, const char *text, prepared_t *p, rkb_error_t *err) {
-   bool cached;
    *p = (prepared_t){0};
-   int status = rkb_build_candidate(l->compilers, l->device, text, "{}", 0, NULL, NULL, &p->build, &cached,
+   int status = rkb_build_candidate(l->compilers, l->device, text, "{}", 0, NULL, NULL, &p->build, NULL,
                                     &p->finding, err);
    if (status != RKB_OK || !p->build)
       return status;

@@ -120,7 +120,9 @@ class Handler(socketserver.StreamRequestHandler):
                 limited[protocol] = limited.get(protocol, 0) + 1
                 turned_away = limited[protocol] % 3 != 0
             if turned_away:
-                return self.whole(429, protocol.error(429, "slow down"), "retry-after-ms: 20\r\n")
+                # Gemini says so in the body alone.
+                after = "" if protocol is gemini else "retry-after-ms: 20\r\n"
+                return self.whole(429, protocol.error(429, "slow down"), after)
         if kind == "limited-for-ever":
             return self.whole(429, protocol.error(429, "slow down"), "Retry-After: 0\r\n")
         if kind.startswith("error-"):
@@ -144,7 +146,7 @@ class Handler(socketserver.StreamRequestHandler):
             return self.chunk(b"")
         if kind == "big-stream":  # 50 MB of an answer
             events = [as_bytes(event) for event in protocol.stream("plain", body)]
-            long = [as_bytes(event) for event in protocol.stream("plain", body, TEXT[:5] + "x" * 65536)]
+            long = [as_bytes(event) for event in protocol.stream("no-usage", body, TEXT[:5] + "x" * 65536)]
             more = next(event for event in long if len(event) > 65536)
             return self.stream(events[:1] + [more] * 800)
         if kind == "dies-early":
