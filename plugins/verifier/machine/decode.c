@@ -421,6 +421,8 @@ static void survey(machine_program_t *program) {
    program->shared_granule = program->global_granule = 4;
    for (uint32_t n = 0; n < program->count; n++) {
       const machine_instruction_t *i = &program->code[n];
+      program->strong |= i->kind == MACHINE_CUSTOM && i->element_bytes &&
+                         (i->flags & (FLAG_VOLATILE | FLAG_RELAXED | FLAG_ACQUIRE | FLAG_RELEASE)) != 0;
       if (!i->element_bytes ||
           (i->class != RKB_CLASS_GLOBAL && i->class != RKB_CLASS_SHARED && i->class != RKB_CLASS_ATOMIC))
          continue;

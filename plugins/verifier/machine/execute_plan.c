@@ -481,6 +481,9 @@ int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers,
    run->runs++;
    run->report.complete = complete && !run->report.sampled;
    run->report.used_taint = used_taint(run);
+   for (uint32_t n = 0; complete && n < run->plan->launch_count; n++)
+      run->report.one_schedule |=
+         run->programs[n]->atomics || run->programs[n]->strong || run->programs[n]->clocks;
    if (run->out_of_memory)
       return rkb_fail(err, RKB_ERR_LIMIT, "executing the plan needs more than %llu bytes",
                       (unsigned long long)run->options.memory_bytes);

@@ -58,14 +58,16 @@ static int run_cases(const struct verifier *me, struct candidate *candidate, str
 static int machine_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
    struct verifier *me = self;
    struct candidate candidate = {.job = job, .item = in, .budget = (uint64_t)me->config->budget};
-   struct outcome outcome = {.oblivious = true,
+   const uint32_t flags = me->config->debug ? RKB_BUILD_DEBUG : 0;
+   struct outcome outcome = {.debug = me->config->debug,
+                             .oblivious = true,
                              .case_names = json_array(),
                              .not_run = json_array(),
                              .families = json_object(),
                              .deciding_inputs = json_array()};
    rkb_manifest_t *manifest = NULL;
    rkb_finding_t finding = {0};
-   int status = me->kernel->build(me->host, job, in, 0, &candidate.build, &finding, err);
+   int status = me->kernel->build(me->host, job, in, flags, &candidate.build, &finding, err);
    if (status == RKB_OK && !candidate.build)
       status = rkb_fail(err, RKB_ERR_INTERNAL, "the candidate has no build: %s", finding.message);
    if (status == RKB_OK)
@@ -77,7 +79,8 @@ static int machine_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
       status = candidate.module ? run_cases(me, &candidate, &outcome, err)
                                 : rkb_fail(err, RKB_ERR_NOMEM, "no memory for the PTX");
    }
-   if (status == RKB_OK && outcome.rank <= RKB_MACHINE_SUSPECT && me->config->bench_blocks)
+   if (status == RKB_OK && outcome.rank <= RKB_MACHINE_SUSPECT && me->config->bench_blocks &&
+       !me->config->debug)
       status = bench_counts(me, &candidate, &outcome, err);
    if (status == RKB_OK)
       status = outcome_emit(me, job, &outcome);
@@ -155,6 +158,12 @@ static const rkb_option_t options[] = {
     .max = 1024,
     .help =
        "Blocks of each launch executed at the bench shapes, to count what the speed model needs; 0 for none."},
+   {.name = "debug",
+    .type = RKB_OPT_BOOL,
+    .offset = AT(debug),
+    .fallback = "false",
+    .help =
+       "Executes the unoptimised -G build instead: uses of values never written that the optimiser hides. Findings are suspect."},
 };
 
 static const rkb_stage_t machine = {

@@ -106,6 +106,8 @@ typedef struct rkb_machine_report {
    bool relaxed_acquire;   /* a race verdict relies on reading an atomic's value as an acquire */
    /* reads by several blocks before a write across grid-wide synchronisation were not told apart */
    bool order_unknown;
+   /* atomics, volatile accesses or clocks: another order of the threads may do other things */
+   bool one_schedule;
    /* floating-point atomics that several threads apply to one address: order changes the result */
    bool float_atomics;
    char float_atomic_symbol[64];

@@ -11,6 +11,7 @@
  * all of it alone would take a few for each operation and byte of the reference.  1e6 covers the smallest cases. */
 #define HANG_FACTOR 50.0
 #define HANG_LEAST 1e6
+#define DEBUG_FACTOR 16u /* unoptimised code takes so many instructions more, at most */
 
 /* A drawn shape that turns out to be large (a kernel whose blocks are mostly idle there) may not eat the whole budget. */
 #define DRAWN_BUDGET 100000000u
@@ -261,6 +262,7 @@ static void take_report(struct trial *t, rkb_machine_report_t *report) {
       report->memory_peak > outcome->memory_peak ? report->memory_peak : outcome->memory_peak;
    outcome->relaxed_acquire |= report->relaxed_acquire;
    outcome->order_unknown |= report->order_unknown;
+   outcome->one_schedule |= report->one_schedule;
    if (report->float_atomics && !outcome->float_atomics) {
       outcome->float_atomics = true;
       memcpy(outcome->float_atomic_symbol, report->float_atomic_symbol, sizeof outcome->float_atomic_symbol);
@@ -339,7 +341,8 @@ static void skip_family(struct trial *t) {
 }
 
 static bool may_go_on(const struct trial *t) {
-   return t->outcome->rank < RKB_MACHINE_UNKNOWN && !t->over_budget;
+   const bool enough = t->outcome->debug && t->outcome->rank; /* one finding of the -G build says it all */
+   return t->outcome->rank < RKB_MACHINE_UNKNOWN && !enough && !t->over_budget;
 }
 
 /* The first family runs at least twice: a plan must be right when repeated with new inputs. */
@@ -400,7 +403,8 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
    rkb_machine_options_t options = {
       .memory_bytes = verifier->config->memory,
       .thread_instructions = t.budget,
-      .hang_limit = (uint64_t)(HANG_FACTOR * (the_case->operations + the_case->bytes) + HANG_LEAST)};
+      .hang_limit = (outcome->debug ? DEBUG_FACTOR : 1) *
+                    (uint64_t)(HANG_FACTOR * (the_case->operations + the_case->bytes) + HANG_LEAST)};
    if (status == RKB_OK)
       status = allocate(&t, err);
    if (status == RKB_OK)

@@ -9,6 +9,9 @@
 
 void outcome_note(struct outcome *outcome, uint32_t rank, const char *reason, json_t *evidence,
                   const char *fmt, ...) {
+   /* The optimiser may make of an undefined program one that happens to be right: the shipped PTX decides. */
+   if (rank == RKB_MACHINE_REJECT && outcome->debug)
+      rank = RKB_MACHINE_SUSPECT;
    if (rank == RKB_MACHINE_SUSPECT && strncmp(reason, "race.", 5) == 0)
       outcome->suspect_races = true;
    else if (rank == RKB_MACHINE_SUSPECT)
@@ -22,14 +25,17 @@ void outcome_note(struct outcome *outcome, uint32_t rank, const char *reason, js
    json_decref(outcome->evidence);
    outcome->evidence = evidence;
    snprintf(outcome->reason, sizeof outcome->reason, "%s", reason);
+   const int said =
+      snprintf(outcome->message, sizeof outcome->message, "%s", outcome->debug ? "in the -G build, " : "");
    va_start(ap, fmt);
-   vsnprintf(outcome->message, sizeof outcome->message, fmt, ap);
+   vsnprintf(outcome->message + said, sizeof outcome->message - (size_t)said, fmt, ap);
    va_end(ap);
 }
 
 void outcome_finding(struct outcome *outcome, const rkb_machine_finding_t *finding,
                      const rkb_case_t *the_case, const char *family, uint64_t seed) {
-   if (finding->standing <= outcome->rank) {
+   const bool lesser = outcome->debug && outcome->rank;
+   if (lesser || finding->standing <= outcome->rank) {
       outcome_note(outcome, finding->standing, finding->reason, NULL, "%s", finding->message);
       return;
    }
@@ -78,7 +84,10 @@ static json_t *facet(const char *name, bool suspect, json_t *scope, json_t *assu
 }
 
 static json_t *scope_of(const struct outcome *outcome, const char *inputs) {
-   json_t *scope = json_pack("{s:O, s:s}", "shapes", outcome->case_names, "inputs", inputs);
+   /* Without races, and without a way to see each other's progress, threads do the same in every order. */
+   const bool any_order = !outcome->one_schedule && !outcome->suspect_races;
+   json_t *scope = json_pack("{s:O, s:s, s:s}", "shapes", outcome->case_names, "inputs", inputs, "schedules",
+                             any_order ? "all" : "one");
    if (scope && !outcome->oblivious)
       json_object_set(scope, "fixed_inputs", outcome->deciding_inputs);
    return scope;
@@ -141,7 +150,7 @@ int outcome_emit(const struct verifier *verifier, rkb_job_t job, const struct ou
             outcome->float_atomics ? "; the order of its atomics decides the last bits" : "");
    if (outcome->evidence)
       evidence = json_dumps(outcome->evidence, JSON_COMPACT | JSON_SORT_KEYS);
-   if (outcome->rank <= RKB_MACHINE_SUSPECT && outcome->cases_run) {
+   if (outcome->rank <= RKB_MACHINE_SUSPECT && outcome->cases_run && !outcome->debug) {
       json_t *facets = certificate_of(outcome);
       certificate = json_dumps(facets, JSON_COMPACT | JSON_SORT_KEYS);
       json_decref(facets);

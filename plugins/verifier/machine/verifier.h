@@ -20,6 +20,7 @@ struct verifier_config {
    int64_t budget;      /* thread-instructions a candidate */
    uint64_t memory;
    int64_t bench_blocks; /* sampled of each launch of each bench case; 0: none */
+   bool debug;           /* executes the -G build; what it finds is suspect */
 };
 
 struct verifier {
@@ -33,6 +34,7 @@ struct verifier {
 /* What is known so far; the worst finding decides.  rank: enum rkb_machine_standing, 0 nothing. */
 struct outcome {
    uint32_t rank;
+   bool debug; /* of the -G build, which is not what runs: nothing is rejected */
    char reason[48];
    char message[448];
    json_t *evidence;
@@ -46,7 +48,7 @@ struct outcome {
    bool oblivious;                     /* no input reached control or an address, on every case */
    json_t *deciding_inputs;            /* names of inputs that did */
    bool suspect_races, suspect_values; /* something of that facet was suspect, whether or not it decides */
-   bool relaxed_acquire, order_unknown, float_atomics;
+   bool relaxed_acquire, order_unknown, one_schedule, float_atomics;
    char float_atomic_symbol[64];
    uint64_t thread_instructions, memory_peak;
 };
