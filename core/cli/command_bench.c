@@ -145,7 +145,8 @@ static double seconds_now(void) {
    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Every work in order; *open counts those left when the time was up. */
+/* Every work in order; *open counts those left when the time was up, or that failed: one kernel's trouble is told and does
+ * not keep the others from their turn. */
 static int do_works(rkb_bench_t *bench, const works_t *works, uint32_t *open, rkb_error_t *err) {
    const char *until = rkb_argument(bench->arguments, "seconds"),
               *chosen = rkb_argument(bench->arguments, "variants");
@@ -157,12 +158,17 @@ static int do_works(rkb_bench_t *bench, const works_t *works, uint32_t *open, rk
       fprintf(stderr, "no baseline is timed: %s\n", why.message);
    for (uint32_t i = 0; i < works->count; i++) {
       if (end > 0 && seconds_now() > end) {
-         *open = works->count - i;
+         *open += works->count - i;
          return RKB_OK;
       }
       int status = do_work(bench, &works->list[i], chosen ? chosen : every_variant, err);
-      if (status != RKB_OK)
-         return status;
+      if (status == RKB_ERR_CANCELLED || (status != RKB_OK && *open == i))
+         return status; /* nothing has worked so far: it is the machine, not the kernel */
+      if (status != RKB_OK) {
+         fprintf(stderr, "%s %s: ", works->list[i].name, works->list[i].direction);
+         rkb_say_error(err);
+         (*open)++;
+      }
    }
    return RKB_OK;
 }

@@ -62,17 +62,21 @@ int rkb_bench_row_make(const rkb_bench_t *bench, const rkb_bench_work_t *work,
    json_t *tried = NULL, *measured = NULL;
    uint32_t chosen = 0;
    char date[32];
+   struct timespec began, ended;
    time_t now = time(NULL);
    *row = NULL;
+   clock_gettime(CLOCK_MONOTONIC, &began);
    int status = rkb_bench_choose(bench, work, kernels, &chosen, &tried, err);
    if (status == RKB_OK)
       status = rkb_bench_measure(bench, work, kernels->paths[chosen], true, &measured, err);
+   clock_gettime(CLOCK_MONOTONIC, &ended);
    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
    if (status == RKB_OK) {
-      *row = json_pack("{s:s, s:s, s:s, s:s, s:s, s:O, s:O, s:o}", "task", work->name, "direction",
-                       work->direction, "task_hash", rkb_task_hash(work->task), "kernels_hash", kernels->hash,
-                       "date", date, "measured", measured, "tried", tried, "command",
-                       command_of(bench, work, kernels->paths[chosen]));
+      *row = json_pack(
+         "{s:s, s:s, s:s, s:s, s:s, s:f, s:O, s:O, s:o}", "task", work->name, "direction", work->direction,
+         "task_hash", rkb_task_hash(work->task), "kernels_hash", kernels->hash, "date", date, "seconds",
+         (double)(ended.tv_sec - began.tv_sec) + 1e-9 * (double)(ended.tv_nsec - began.tv_nsec), "measured",
+         measured, "tried", tried, "command", command_of(bench, work, kernels->paths[chosen]));
       if (!*row)
          status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    }
