@@ -187,8 +187,12 @@ static int make_folders(const char *out, rkb_error_t *err) {
 static int bench_all(rkb_bench_t *bench, const works_t *works) {
    rkb_error_t err = {0};
    uint32_t open = 0;
+   const char *const *runs = rkb_argument_list(bench->arguments, "run");
    int status = make_folders(bench->out, &err);
-   if (status == RKB_OK && !rkb_argument_given(bench->arguments, "table"))
+   for (; runs && *runs && status == RKB_OK; runs++)
+      status = rkb_bench_row_from_run(bench, works->list, works->count, *runs, &err);
+   if (status == RKB_OK && !rkb_argument_given(bench->arguments, "table") &&
+       !rkb_argument_given(bench->arguments, "run"))
       status = do_works(bench, works, &open, &err);
    int code = status == RKB_OK              ? RKB_EXIT_OK
               : status == RKB_ERR_CANCELLED ? RKB_EXIT_INTERRUPTED
@@ -250,6 +254,9 @@ static const rkb_cli_option_t options[] = {
    {"variants", "A,B", "The PyTorch variants to time (default: all six).", false},
    {"no-baselines", NULL, "Time no PyTorch; show what was recorded before.", false},
    {"again", NULL, "Measure rows again that are there already.", false},
+   {"run", "DIR",
+    "Measure nothing; take the row from a run's best candidate, as its gate timed it; may be repeated.",
+    true},
    {"table", NULL, "Measure nothing; write the tables from what is there.", false},
    {"pipeline", "FILE", "The screen that checks and times (default: the shipped remeasure.yaml).", false},
    {"target", "PROFILE", "The device profile to build for and to reckon with (default: h200).", false},
