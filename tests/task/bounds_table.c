@@ -47,6 +47,10 @@ static bool judge_run(float_plan_t *plan, const rkb_inputs_t *inputs, const rkb_
    for (uint32_t t = 0; t < view->tensor_count; t++) {
       if (!outputs[t])
          continue;
+      if (view->tensors[t].role == RKB_IN) { /* saved by the forward pass */
+         free(outputs[t]);
+         continue;
+      }
       rkb_points_t points = rkb_task_expected_points(expected, t);
       rkb_judgement_t judgement;
       rkb_error_t err = {0};
