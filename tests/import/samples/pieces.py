@@ -1,5 +1,5 @@
 # import: --dim B=x:0
-# graph: chunk sigmoid mul
+# graph: narrow narrow sigmoid mul
 # task: shape: "B, 6"
 import torch
 import torch.nn as nn
