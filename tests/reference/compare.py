@@ -133,7 +133,7 @@ def compare(runs, function, single):
             worst_hard, worst_stat = max(worst_hard, hard), max(worst_stat, stat)
     if 2 * counted < total:
         return float("nan"), float("nan"), "%d of %d elements are ambiguous or don't-care" % (total - counted, total)
-    return worst_hard, worst_stat, where
+    return worst_hard, worst_stat, "%s (%d elements)" % (where, counted)
 
 
 def differences(runs, function):
