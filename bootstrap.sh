@@ -28,7 +28,7 @@ fail() { say "$*"; exit 1; }
 
 build_packages=(gcc g++ cmake ninja-build pkg-config libuv1-dev libyaml-dev libsqlite3-dev libjansson-dev libxxhash-dev
                 libcurl4-openssl-dev libopenblas-dev)
-test_packages=(libcmocka-dev clang openssl python3 python3-dev python3-numpy python3-torch libtorch-dev pybind11-dev sqlite3)
+test_packages=(libcmocka-dev clang libclang-rt-dev openssl python3 python3-dev python3-numpy python3-torch libtorch-dev pybind11-dev sqlite3)
 # For the vendors' own clients of language models; left alone where a Node with npm is there already, of any origin.
 node_packages=(nodejs npm)
 # NVRTC, nvJitLink, and the headers that kernels include (cuda_fp16.h and friends, cooperative_groups.h).
@@ -115,11 +115,19 @@ supported_toolkit() {
   [[ $major == 13 || ( $major == 12 && $minor -ge 4 ) ]]
 }
 
+# Where CUDA_HOME is set the program looks nowhere else, so that a wrong one is noticed: here it is said, and set aside.
+set_aside_cuda_home() {
+  if [[ -z ${CUDA_HOME:-} || $1 == "$CUDA_HOME" ]]; then return 0; fi
+  say "CUDA_HOME is $CUDA_HOME, which holds no CUDA 12.4 to 13.x: unset it for the commands to come"
+  unset CUDA_HOME
+}
+
 find_toolkit() {
   local version directory
   while read -r version directory; do
     if supported_toolkit "$version"; then
       say "CUDA $version in $directory"
+      set_aside_cuda_home "$directory"
       return 0
     fi
     say "CUDA $version in $directory is not used: 12.4 to 13.x is wanted"
@@ -253,7 +261,7 @@ take_libraries() {
 # The old kind of run path is used because it also holds for what the libraries beside load themselves.
 make_bundle() {
   local folder=$PWD/build-bundle/rkb archive=$PWD/rkb-bundle.tar.xz bytes
-  configure_and_build build-bundle release -B build-bundle -DBUILD_TESTING=OFF -DRKB_HTTP=OFF -DCMAKE_SKIP_BUILD_RPATH=ON \
+  configure_and_build build-bundle release -B build-bundle -DBUILD_TESTING=OFF -DRKB_HTTP=OFF -DRKB_STATIC_LIBRARIES=ON -DCMAKE_SKIP_BUILD_RPATH=ON \
     "-DCMAKE_INSTALL_RPATH=\$ORIGIN/../lib/beside;\$ORIGIN/../../lib/beside;\$ORIGIN/../../../lib/beside" \
     -DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags -DCMAKE_SHARED_LINKER_FLAGS=-Wl,--disable-new-dtags \
     -DCMAKE_MODULE_LINKER_FLAGS=-Wl,--disable-new-dtags -DCMAKE_INSTALL_LIBDIR=lib

@@ -22,9 +22,9 @@ function(rkb_add_plugin name)
     LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/plugins/${arg_KIND}")
   # Export the entry and nothing else, stay mapped until exit (dlclose with a pending callback
   # crashes), and fail the link, not the load, when a symbol is missing.  The sanitizers' runtimes
-  # live in the executable, so -z defs is off there.
+  # live in the executable, so -z defs is off there; so it is where jansson lives there too.
   target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,-z,nodelete)
-  if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize=")
+  if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize=" AND NOT RKB_STATIC_LIBRARIES)
     target_link_options(${target} PRIVATE -Wl,-z,defs)
   endif()
   install(TARGETS ${target} LIBRARY DESTINATION "${RKB_PLUGIN_INSTALL_DIR}/${arg_KIND}")

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include "base/file.h"
 #include "cli/commands.h"
+#include "cli/listing_target.h"
 #include "cli/run_archive.h"
-#include "kernel/kernel.h"
 #include "task/listing.h"
 
 #define MOST_TEXT (4u << 20)
@@ -15,17 +15,6 @@ static void say_problems(rkb_problems_t *problems) {
    rkb_problems_write(problems, &text);
    fputs(rkb_text_get(&text), stderr);
    rkb_text_free(&text);
-}
-
-/* The figures of a device profile that a least time is made of; fp32 arithmetic, a multiply and an add
- * counting apart. */
-static rkb_listing_target_t target_of(const rkb_device_t *device) {
-   return (rkb_listing_target_t){
-      .name = device->name,
-      .bytes_per_s = device->memory_sustained,
-      .operations_per_s = 2 * device->f32_per_clock * (double)device->multiprocessors * device->clock_hz,
-      .launch_floor_s = device->launch_floor_s,
-   };
 }
 
 static int print(const rkb_arguments_t *arguments, const rkb_listing_t *listing,
@@ -53,10 +42,16 @@ static int run(const rkb_arguments_t *arguments) {
    int code = RKB_EXIT_USAGE;
    rkb_device_t *device = rkb_device_load(profile ? profile : "h200", &problems);
    if (device) {
-      rkb_listing_target_t target = target_of(device);
+      rkb_listing_target_t target = rkb_listing_target_of(device);
       rkb_error_t err = {0};
       int status = rkb_listing_load(given ? given : shipped, &target, &listing, &problems, &err);
-      code = status == RKB_OK ? print(arguments, &listing, &target) : rkb_say_error(&err);
+      if (status != RKB_OK)
+         code =
+            given && err.status == RKB_ERR_IO ? (rkb_say_error(&err), RKB_EXIT_USAGE) : rkb_say_error(&err);
+      else if (listing.count == 0 && !problems.errors)
+         fprintf(stderr, "%s holds no task directories\n", given ? given : shipped);
+      else if (!problems.errors || listing.count > 0)
+         code = print(arguments, &listing, &target);
       if (problems.errors)
          code = RKB_EXIT_USAGE;
    }

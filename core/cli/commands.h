@@ -4,6 +4,7 @@
 
 #include "cli/arguments.h"
 
+extern const rkb_command_t rkb_command_bench;
 extern const rkb_command_t rkb_command_best;
 extern const rkb_command_t rkb_command_build;
 extern const rkb_command_t rkb_command_cases;

@@ -225,13 +225,32 @@ CUresult rkb_instance_prepare(const rkb_driver_t *d, const rkb_instance_t *in, c
    return status;
 }
 
-rkb_worker_ran_t rkb_instance_run(const rkb_driver_t *d, const rkb_instance_t *in, uint32_t deadline_ms) {
+/* The device looks first: up to a page of canary beside each buffer comes back only when there is something to see. */
+static CUresult look_for_damage(const rkb_driver_t *d, const rkb_own_t *own, const rkb_instance_t *in,
+                                uint32_t *found) {
+   bool guarded = false;
+   CUresult status = CUDA_SUCCESS;
+   for (uint32_t i = 0; i < in->plan->buffer_count && status == CUDA_SUCCESS; i++) {
+      if (in->memory[i].reserved && !guarded)
+         status = rkb_look_begin(d, own);
+      guarded |= in->memory[i].reserved != 0;
+      if (status == CUDA_SUCCESS)
+         status = rkb_memory_look(d, own, &in->memory[i]);
+   }
+   return guarded && status == CUDA_SUCCESS ? rkb_look_end(d, own, found) : status;
+}
+
+rkb_worker_ran_t rkb_instance_run(const rkb_driver_t *d, const rkb_own_t *own, const rkb_instance_t *in,
+                                  uint32_t deadline_ms) {
+   uint32_t found = 0;
    CUresult status = d->cuGraphLaunch(in->graph, d->stream);
    if (status == CUDA_SUCCESS)
       status = rkb_wait(d, deadline_ms);
    if (status == CUDA_ERROR_NOT_READY)
       return (rkb_worker_ran_t){.outcome = RKB_RAN_LATE, .driver_error = (int32_t)status};
-   for (uint32_t i = 0; i < in->plan->buffer_count && status == CUDA_SUCCESS; i++) {
+   if (status == CUDA_SUCCESS)
+      status = look_for_damage(d, own, in, &found);
+   for (uint32_t i = 0; found && i < in->plan->buffer_count && status == CUDA_SUCCESS; i++) {
       bool damaged = false, before = false;
       uint64_t distance = 0;
       status = rkb_memory_inspect(d, &in->memory[i], &damaged, &before, &distance);

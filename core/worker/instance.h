@@ -5,6 +5,7 @@
 #include <rkb/ext/kernel.h>
 #include "driver.h"
 #include "memory.h"
+#include "own.h"
 #include "protocol.h"
 
 /* Input values kept aside on the device: sets x tensors. */
@@ -29,9 +30,9 @@ void rkb_instance_close(const rkb_driver_t *driver, rkb_instance_t *instance);
 /* Copies a set's values into the inputs, poisons outputs and arms the canaries; all on the stream, not waited for. */
 CUresult rkb_instance_prepare(const rkb_driver_t *driver, const rkb_instance_t *instance,
                               const rkb_staged_t *staged, uint32_t staged_count, uint32_t set);
-/* Launches the graph and waits, at most deadline_ms. */
-rkb_worker_ran_t rkb_instance_run(const rkb_driver_t *driver, const rkb_instance_t *instance,
-                                  uint32_t deadline_ms);
+/* Launches the graph, waits, at most deadline_ms, and inspects the canaries. */
+rkb_worker_ran_t rkb_instance_run(const rkb_driver_t *driver, const rkb_own_t *own,
+                                  const rkb_instance_t *instance, uint32_t deadline_ms);
 
 /* Waits for the stream: CUDA_SUCCESS, CUDA_ERROR_NOT_READY at the deadline, or the fault. */
 CUresult rkb_wait(const rkb_driver_t *driver, uint32_t deadline_ms);

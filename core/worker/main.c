@@ -18,11 +18,11 @@
 
 struct worker {
    rkb_driver_t driver;
-   rkb_flusher_t flusher;
+   rkb_own_t own;
    CUmodule modules[RKB_WORKER_MAX_INSTANCES];
    rkb_instance_t instances[RKB_WORKER_MAX_INSTANCES];
    rkb_staged_t staged[RKB_WORKER_MAX_STAGED];
-   bool open, flusher_open;
+   bool open, own_open;
    char layers[96];
    char message[256]; /* of the reply in the making */
 };
@@ -81,6 +81,10 @@ static int hello(struct worker *w, int ordinal, char *out, size_t size) {
    if (!w->open && !rkb_driver_open(&w->driver, ordinal, w->message, sizeof w->message))
       return RKB_WORKER_NO_DEVICE;
    w->open = true;
+   CUresult status = w->own_open ? CUDA_SUCCESS : rkb_own_open(&w->driver, &w->own);
+   if (status != CUDA_SUCCESS)
+      return fail_driver(w, "loading the worker's own kernels", status);
+   w->own_open = true;
    w->driver.cuMemGetInfo(&free_bytes, &bytes);
    snprintf(
       out, size,
@@ -130,6 +134,10 @@ static int stage(struct worker *w, const rkb_worker_stage_t *r, const char *data
       slot->bytes = r->bytes;
    }
    CUresult status = bytes ? w->driver.cuMemcpyHtoD(slot->data + r->offset, data, bytes) : CUDA_SUCCESS;
+   /* It returns when the bytes have left pageable memory, not when they have arrived (CUDA driver API, 'API
+    * synchronization behavior'), and the stream that copies from here waits for no other. */
+   if (status == CUDA_SUCCESS)
+      status = w->driver.cuCtxSynchronize();
    return status == CUDA_SUCCESS ? RKB_WORKER_OK : fail_driver(w, "staging an input", status);
 }
 
@@ -139,12 +147,15 @@ static int open_instance(struct worker *w, const rkb_worker_instance_t *r, const
    rkb_error_t err = {0};
    if (r->instance >= RKB_WORKER_MAX_INSTANCES || w->instances[r->instance].plan)
       return fail(w, RKB_WORKER_BAD_REQUEST, "instance number %u is taken or too large", r->instance);
-   if (r->module >= RKB_WORKER_MAX_INSTANCES || !w->modules[r->module] || r->placement > RKB_PLACE_GUARD_HIGH)
+   CUmodule module = r->module == RKB_WORKER_OWN_MODULE     ? w->own.module
+                     : r->module < RKB_WORKER_MAX_INSTANCES ? w->modules[r->module]
+                                                            : NULL;
+   if (!module || r->placement > RKB_PLACE_GUARD_HIGH)
       return fail(w, RKB_WORKER_BAD_REQUEST, "no module %u, or no such placement", r->module);
    if (rkb_plan_read(plan_bytes, bytes, &plan, &err) != RKB_OK)
       return fail(w, RKB_WORKER_BAD_REQUEST, "%s", err.message);
-   return rkb_instance_open(&w->driver, w->modules[r->module], plan, r->placement, &w->instances[r->instance],
-                            w->message, sizeof w->message);
+   return rkb_instance_open(&w->driver, module, plan, r->placement, &w->instances[r->instance], w->message,
+                            sizeof w->message);
 }
 
 static int run_instance(struct worker *w, const rkb_worker_run_t *r, rkb_worker_ran_t *ran) {
@@ -154,7 +165,7 @@ static int run_instance(struct worker *w, const rkb_worker_run_t *r, rkb_worker_
    CUresult status = rkb_instance_prepare(&w->driver, in, w->staged, RKB_WORKER_MAX_STAGED, r->set);
    if (status != CUDA_SUCCESS)
       return fail_driver(w, "preparing a run", status);
-   *ran = rkb_instance_run(&w->driver, in, r->deadline_ms);
+   *ran = rkb_instance_run(&w->driver, &w->own, in, r->deadline_ms);
    return RKB_WORKER_OK;
 }
 
@@ -178,22 +189,16 @@ static int time_turns(struct worker *w, const rkb_worker_time_t *r, const rkb_wo
                       size_t bytes, float **out) {
    if (r->turns > 65536 || bytes != (size_t)r->turns * sizeof *turns)
       return fail(w, RKB_WORKER_BAD_REQUEST, "%u turns in %zu bytes", r->turns, bytes);
-   if (!w->flusher_open) {
-      CUresult status = rkb_flusher_open(&w->driver, &w->flusher);
-      if (status != CUDA_SUCCESS)
-         return fail_driver(w, "preparing to empty the second-level cache", status);
-      w->flusher_open = true;
-   }
    *out = calloc(r->turns + 1, sizeof **out);
    if (!*out)
       return fail(w, RKB_WORKER_NO_MEMORY, "out of memory");
    for (uint32_t i = 0; i < r->turns; i++) {
-      bool own = turns[i].instance == RKB_TURN_FLOOR || turns[i].instance == RKB_TURN_ANCHOR;
+      bool own = turns[i].instance >= RKB_TURN_ANCHOR_CHAIN;
       rkb_instance_t *in = own ? NULL : find_instance(w, turns[i].instance);
       if (!in && !own)
          return fail(w, RKB_WORKER_BAD_REQUEST, "no instance %u", turns[i].instance);
-      CUresult status = rkb_time_turn(&w->driver, &w->flusher, in, w->staged, RKB_WORKER_MAX_STAGED,
-                                      &turns[i], r->deadline_ms, &(*out)[i]);
+      CUresult status = rkb_time_turn(&w->driver, &w->own, in, w->staged, RKB_WORKER_MAX_STAGED, &turns[i],
+                                      r->deadline_ms, &(*out)[i]);
       if (status != CUDA_SUCCESS)
          return fail(w, RKB_WORKER_DRIVER, "turn %u, instance %u: %s", i, turns[i].instance,
                      status == CUDA_ERROR_NOT_READY ? "still running at the deadline"

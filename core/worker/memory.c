@@ -83,6 +83,15 @@ CUresult rkb_memory_arm(const rkb_driver_t *d, const rkb_device_memory_t *m) {
    return status;
 }
 
+CUresult rkb_memory_look(const rkb_driver_t *d, const rkb_own_t *own, const rkb_device_memory_t *m) {
+   uint64_t before = m->start - m->mapped, behind = m->mapped_bytes - before - m->bytes;
+   CUresult status = CUDA_SUCCESS;
+   if (!m->reserved)
+      return CUDA_SUCCESS;
+   status = rkb_look(d, own, m->mapped, before, RKB_CANARY_BYTE);
+   return status == CUDA_SUCCESS ? rkb_look(d, own, m->start + m->bytes, behind, RKB_CANARY_BYTE) : status;
+}
+
 /* Distance of the damaged byte nearest to the buffer, which lies behind the bytes when at_end. */
 static bool find_damage(const uint8_t *bytes, uint64_t count, bool at_end, uint64_t *distance) {
    for (uint64_t i = 0; i < count; i++)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "driver.h"
+#include "own.h"
 
 #define RKB_CANARY_BYTE 0xa5
 
@@ -26,6 +27,8 @@ void rkb_memory_close(const rkb_driver_t *driver, rkb_device_memory_t *memory); 
 
 /* Writes the canary into the mapped bytes beside the buffer; nothing for plain memory. */
 CUresult rkb_memory_arm(const rkb_driver_t *driver, const rkb_device_memory_t *memory);
+/* Enqueues the search for a damaged byte among them; nothing for plain memory. */
+CUresult rkb_memory_look(const rkb_driver_t *driver, const rkb_own_t *own, const rkb_device_memory_t *memory);
 /* Reads them back.  *damaged: before says on which side, distance how many bytes from the buffer's edge the nearest
  * damage lies. */
 CUresult rkb_memory_inspect(const rkb_driver_t *driver, const rkb_device_memory_t *memory, bool *damaged,

@@ -9,10 +9,11 @@
 #include <stdint.h>
 
 #define RKB_WORKER_MAGIC 0x57424b52u /* "RKBW" */
-#define RKB_WORKER_VERSION 1
+#define RKB_WORKER_VERSION 2
 #define RKB_WORKER_MAX_BODY (256u << 20) /* longer data travels in pieces */
-#define RKB_WORKER_MAX_INSTANCES 64
-#define RKB_WORKER_MAX_STAGED 64 /* sets x tensors */
+#define RKB_WORKER_MAX_INSTANCES 128
+#define RKB_WORKER_OWN_MODULE UINT32_MAX /* in place of a module's number: the worker's own kernels (own.h) */
+#define RKB_WORKER_MAX_STAGED 64         /* sets x tensors */
 
 typedef struct rkb_worker_head {
    uint32_t magic;
@@ -63,8 +64,8 @@ typedef struct rkb_worker_stage {
 enum rkb_worker_placement { RKB_PLACE_PLAIN = 0, RKB_PLACE_GUARD_LOW = 1, RKB_PLACE_GUARD_HIGH = 2 };
 
 typedef struct rkb_worker_instance {
-   uint32_t instance; /* number the caller chose */
-   uint32_t module;
+   uint32_t instance;  /* number the caller chose */
+   uint32_t module;    /* or RKB_WORKER_OWN_MODULE */
    uint32_t placement; /* enum rkb_worker_placement */
    uint32_t reserved;
 } rkb_worker_instance_t;
@@ -105,12 +106,13 @@ typedef struct rkb_worker_time {
 } rkb_worker_time_t;
 
 #define RKB_TURN_FLOOR UINT32_MAX
-#define RKB_TURN_ANCHOR                                                                                      \
-   (UINT32_MAX - 1) /* reads what empties the second-level cache: the same work in every sitting */
+/* Fixed work of the worker's own, the same in every sitting: bound by memory, bound by the clock. */
+#define RKB_TURN_ANCHOR_COPY (UINT32_MAX - 1)
+#define RKB_TURN_ANCHOR_CHAIN (UINT32_MAX - 2)
 
 /* One timed run.  Turns are made in the order given: the caller draws it. */
 typedef struct rkb_worker_turn {
-   /* or RKB_TURN_FLOOR: nothing between the events; RKB_TURN_ANCHOR: a fixed kernel of the worker's own */
+   /* or RKB_TURN_FLOOR: nothing between the events; or one of the anchors */
    uint32_t instance;
    uint32_t set;
    uint32_t warm; /* 1: the same plan runs once, untimed, just before */

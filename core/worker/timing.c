@@ -1,7 +1,7 @@
 /* One timed run, as docs/timing.md says. */
 #include "timing.h"
 
-CUresult rkb_time_turn(const rkb_driver_t *d, const rkb_flusher_t *f, const rkb_instance_t *in,
+CUresult rkb_time_turn(const rkb_driver_t *d, const rkb_own_t *own, const rkb_instance_t *in,
                        const rkb_staged_t *staged, uint32_t staged_count, const rkb_worker_turn_t *turn,
                        uint32_t deadline_ms, float *milliseconds) {
    CUresult status = CUDA_SUCCESS;
@@ -13,19 +13,21 @@ CUresult rkb_time_turn(const rkb_driver_t *d, const rkb_flusher_t *f, const rkb_
       if (status == CUDA_SUCCESS)
          status = rkb_instance_prepare(d, in, staged, staged_count, turn->set);
    } else if (status == CUDA_SUCCESS) {
-      status = rkb_flush(d, f);
+      status = rkb_flush(d, own);
    }
    if (status == CUDA_SUCCESS)
-      status = d->cuEventRecord(f->start, d->stream);
+      status = d->cuEventRecord(own->start, d->stream);
    if (in && status == CUDA_SUCCESS)
       status = d->cuGraphLaunch(in->graph, d->stream);
-   else if (turn->instance == RKB_TURN_ANCHOR && status == CUDA_SUCCESS)
-      status = rkb_flush_read(d, f);
+   else if (turn->instance == RKB_TURN_ANCHOR_COPY && status == CUDA_SUCCESS)
+      status = rkb_anchor(d, own, RKB_ANCHOR_COPY);
+   else if (turn->instance == RKB_TURN_ANCHOR_CHAIN && status == CUDA_SUCCESS)
+      status = rkb_anchor(d, own, RKB_ANCHOR_CHAIN);
    if (status == CUDA_SUCCESS)
-      status = d->cuEventRecord(f->stop, d->stream);
+      status = d->cuEventRecord(own->stop, d->stream);
    if (status == CUDA_SUCCESS)
       status = rkb_wait(d, deadline_ms);
    if (status == CUDA_SUCCESS)
-      status = d->cuEventElapsedTime(milliseconds, f->start, f->stop);
+      status = d->cuEventElapsedTime(milliseconds, own->start, own->stop);
    return status;
 }

@@ -2,19 +2,19 @@
  * is.  The caller enqueues its work between start and stop on its own stream.  One thread. */
 #include <stdio.h>
 #include "driver.h"
-#include "flusher.h"
+#include "own.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
 /* ctypes keeps no state for its caller: one device a process, opened once. */
 static rkb_driver_t driver;
-static rkb_flusher_t flusher;
+static rkb_own_t own;
 
 /* 0, or 1 with a sentence in message. */
 EXPORTED int rkb_timing_open(int ordinal, char *message, size_t size) {
    if (!rkb_driver_open(&driver, ordinal, message, size))
       return 1;
-   CUresult status = rkb_flusher_open(&driver, &flusher);
+   CUresult status = rkb_own_open(&driver, &own);
    if (status != CUDA_SUCCESS)
       snprintf(message, size, "preparing to empty the second-level cache: %s",
                rkb_driver_error(&driver, status));
@@ -32,28 +32,34 @@ EXPORTED int rkb_timing_driver(void) {
 }
 
 /* Empties the cache times times over on stream: more than once only to keep the device busy while work is enqueued behind.
- * Returns a CUresult, as the next three do. */
+ * Returns a CUresult, as the next ones do. */
 EXPORTED int rkb_timing_flush(void *stream, int times) {
    CUresult status;
    driver.stream = stream;
-   status = rkb_flush(&driver, &flusher);
+   status = rkb_flush(&driver, &own);
    for (int i = 1; i < times && status == CUDA_SUCCESS; i++)
-      status = rkb_flush_read(&driver, &flusher);
+      status = rkb_flush_read(&driver, &own);
    return (int)status;
 }
 
 EXPORTED int rkb_timing_start(void *stream) {
-   return (int)driver.cuEventRecord(flusher.start, stream);
+   return (int)driver.cuEventRecord(own.start, stream);
 }
 EXPORTED int rkb_timing_stop(void *stream) {
-   return (int)driver.cuEventRecord(flusher.stop, stream);
+   return (int)driver.cuEventRecord(own.stop, stream);
 }
 
 /* Waits for stop's event. */
 EXPORTED int rkb_timing_elapsed(void *stream, float *milliseconds) {
    CUresult status = driver.cuStreamSynchronize(stream);
-   return (int)(status == CUDA_SUCCESS ? driver.cuEventElapsedTime(milliseconds, flusher.start, flusher.stop)
+   return (int)(status == CUDA_SUCCESS ? driver.cuEventElapsedTime(milliseconds, own.start, own.stop)
                                        : status);
+}
+
+/* Enqueues an anchor (enum rkb_anchor) on stream: the worker's sittings time the same. */
+EXPORTED int rkb_timing_anchor(void *stream, int which) {
+   driver.stream = stream;
+   return (int)rkb_anchor(&driver, &own, which ? RKB_ANCHOR_CHAIN : RKB_ANCHOR_COPY);
 }
 
 /* Clocks, temperature, throttling: "name=value" lines. */

@@ -15,7 +15,7 @@ import archive
 
 def came_out(candidate, honest_us):
     time = candidate.measurements.get(("time.us", ""))
-    standing = candidate.standing
+    standing = candidate.standing if "gpu" in candidate.verdicts else "not run on the device"
     what, *more = candidate.expect
     if what == "accept":
         right = standing == "accept"
@@ -35,7 +35,7 @@ def came_out(candidate, honest_us):
 def main():
     run, kernels = sys.argv[1:]
     found = {candidate.name: candidate for candidate in archive.candidates(run)}
-    wanted = sorted(name for name in os.listdir(kernels) if name.endswith(".cu"))
+    wanted = sorted(name for _, _, names in os.walk(kernels) for name in names if name.endswith(".cu"))
     honest = found.get("honest.cu")
     honest_us = honest.measurements.get(("time.us", "")) if honest else None
     wrong = 0

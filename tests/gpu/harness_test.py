@@ -24,7 +24,7 @@ class Made:
     def __init__(self, expect, standing, reason="", us=None, verdicts=None):
         self.expect, self.standing, self.reason = expect.split(), standing, reason
         self.measurements = {} if us is None else {("time.us", ""): us}
-        self.verdicts = verdicts or {}
+        self.verdicts = verdicts or ({"gpu": (standing, reason, "")} if standing else {})
 
 
 class Expectations(unittest.TestCase):
@@ -40,6 +40,9 @@ class Expectations(unittest.TestCase):
         self.check(True, Made("reject", "reject", "numeric.mismatch"))
         self.check(False, Made("reject", "unknown"))
         self.check(False, Made("reject input.modified", "reject", "numeric.mismatch"))
+        duplicate = Made("accept", "accept")
+        duplicate.verdicts = {}
+        self.check(False, duplicate)
         self.check(True, Made("not-timed", "accept"))
         self.check(False, Made("not-timed", "accept", us=10))
         self.check(False, Made("something else", "accept"))
@@ -80,6 +83,42 @@ class Protocol(unittest.TestCase):
         self.assertLessEqual(protocol.flushes_for(1e6) * protocol.FLUSH_MS, protocol.LONGEST_HOLD_MS)
 
 
+class Records(unittest.TestCase):
+    KEY = {"task": "t", "device": "d"}
+
+    def part(self, process, copy_us, ms):
+        return {"process": process, "anchors": {"copy_us": copy_us, "chain_us": 5.0},
+                "variants": {"eager": {"samples_ms": [[ms] * 5] * 3, "host_us": 1.0}}}
+
+    def test_parts_under_the_same_conditions_are_taken_together(self):
+        record = dict(self.KEY, parts=[self.part("a", 31.0, 1.0), self.part("b", 31.2, 2.0)])
+        protocol.conclude(record)
+        self.assertEqual(record["discarded_parts"], 0)
+        self.assertEqual(record["baselines"]["eager"]["processes"], 2)
+        self.assertAlmostEqual(record["baselines"]["eager"]["us"], 1500)
+
+    def test_a_part_under_other_conditions_is_not_counted(self):
+        record = dict(self.KEY, parts=[self.part("a", 40.0, 1.0), self.part("b", 31.2, 2.0)])
+        protocol.conclude(record)
+        self.assertEqual(record["discarded_parts"], 1)
+        self.assertAlmostEqual(record["baselines"]["eager"]["us"], 2000)
+
+    def test_a_failed_variant_is_named_and_not_the_best(self):
+        part = self.part("a", 31.0, 1.0)
+        part["variants"]["compile"] = {"error": "no"}
+        record = dict(self.KEY, parts=[part])
+        protocol.conclude(record)
+        self.assertEqual(record["best"], "eager")
+        self.assertEqual(record["baselines"]["compile"], {"error": "no"})
+
+    def test_a_record_of_another_driver_does_not_count(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "r.json")
+            protocol.write_record(path, dict(self.KEY, parts=[self.part("a", 31.0, 1.0)], baselines={}))
+            self.assertEqual(len(protocol.read_record(path, self.KEY)["parts"]), 1)
+            self.assertEqual(protocol.read_record(path, dict(self.KEY, driver=1))["parts"], [])
+
+
 class Kernels(unittest.TestCase):
     def build(self, path):
         result = subprocess.run([RKB, "build", path, "--task", os.path.join(ROOT, "tasks", "softmax")], capture_output=True, text=True)
@@ -97,6 +136,7 @@ class Kernels(unittest.TestCase):
     def test_hostile_kernels_build(self):
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run([sys.executable, os.path.join(HERE, "hostile.py"), folder, "13"], check=True)
+            folder = os.path.join(folder, "0")
             names = sorted(os.listdir(folder))
             self.assertEqual(len(names), 14)  # 13 and an honest one after the tenth
             for name in names:

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Writes kernels that do harm, and honest ones between them.  usage: hostile.py FOLDER COUNT
+"""Writes kernels that do harm, and honest ones between them, into FOLDER/0, FOLDER/1, ...: 50 hostile ones each.
+usage: hostile.py FOLDER COUNT
 
 Each is for softmax and names what is expected of it, so expectations.py can read the run.  An honest kernel follows every
-tenth: harm to it would show as a wrong verdict."""
+tenth: harm to it would show as a wrong verdict.  A number that nothing depends on tells them apart: a duplicate is not run."""
 
 import os
 import random
 import sys
 
+A_FOLDER = 50
 HEAD = """/* rkb-kernel: 1
 task: softmax
 direction: forward
@@ -48,14 +50,15 @@ HONEST = """   if (threadIdx.x == 0) {{
       for (int i = 0; i < D; i++)
          sum += expf(row[i] - top);
       for (int i = 0; i < D; i++)
-         y[(long long)blockIdx.x * D + i] = expf(row[i] - top) / (sum + 0.0f * {n});
+         y[(long long)blockIdx.x * D + i] = expf(row[i] - top) / sum;
+      if (D == -{n})
+         y[0] = {n}.0f;
    }}"""
 
 
 def main():
     folder, count = sys.argv[1], int(sys.argv[2])
     draw = random.Random(20)
-    os.makedirs(folder, exist_ok=True)
     names = list(KINDS)
     for number in range(count):
         name = names[number % len(names)]
@@ -63,11 +66,13 @@ def main():
         body = "   if (D == -{n})\n      y[1] = 0.0f;\n" + body
         body = body.format(n=1 + number, wild=draw.getrandbits(46) & ~15)
         text = HEAD.format(scratch="", block=32, expect=expect) + "\n" + (DEEP if name == "deep_recursion" else "") + ENTRY.format(body=body)
-        with open(os.path.join(folder, f"{number:03d}_{name}.cu"), "w", encoding="utf-8") as file:
+        part = os.path.join(folder, str(number // A_FOLDER))
+        os.makedirs(part, exist_ok=True)
+        with open(os.path.join(part, f"{number:03d}_{name}.cu"), "w", encoding="utf-8") as file:
             file.write(text)
         if number % 10 == 9:
             text = HEAD.format(scratch="", block=32, expect="accept") + "\n" + ENTRY.format(body=HONEST.format(n=number))
-            with open(os.path.join(folder, f"{number:03d}_then_honest.cu"), "w", encoding="utf-8") as file:
+            with open(os.path.join(part, f"{number:03d}_then_honest.cu"), "w", encoding="utf-8") as file:
                 file.write(text)
     return 0
 

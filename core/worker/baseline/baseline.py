@@ -2,10 +2,13 @@
 """Times PyTorch on a task's bench cases: eager, torch.compile and max-autotune, each also under a CUDA graph.
 
     baseline.py --rkb PROGRAM --library librkb-timing.so --out FOLDER [--variants eager,compile,...] [--until SECONDS]
-                TASK:DIRECTION...
+                [--compilers N] TASK:DIRECTION... | --serve
 
-One JSON file a (task, direction, case); what is there for this PyTorch, driver and device is not timed again.  Backward
-times torch.autograd.grad on device leaves, forward excluded.  TF32 is off for products and convolutions.
+One JSON file a (task, direction, case), which also holds what other processes have timed; what is there for this PyTorch,
+driver and device is not timed again, but by --serve, which adds another part.  Backward times torch.autograd.grad on device leaves, forward excluded.  TF32 is off for products and convolutions.
+
+With --compilers, torch.compile's kernels are made first by N processes side by side and found in its cache later: timing needs
+a quiet machine, compiling does not.  Not for max-autotune, which times its choices.
 """
 
 import argparse
@@ -19,6 +22,7 @@ import sys
 import time
 
 import torch
+import torch._functorch.config
 
 import protocol
 
@@ -120,26 +124,32 @@ def time_works(clock, works, stream):
     return clusters, done
 
 
-def time_variant(clock, function, case, backward, variant, reference):
-    torch._dynamo.reset()
-    base, graph = variant.removesuffix("_graph"), variant.endswith("_graph")
-    stream = torch.cuda.Stream()
-    began = time.monotonic()
-    with torch.cuda.stream(stream):
-        generators = [torch.Generator("cuda").manual_seed(7 + i) for i in range(SETS)]
-        works = [Work(function, case, backward, MODES[base], graph, stream, generator) for generator in generators]
-        prepared = time.monotonic() - began
-        with clock:
-            clusters, done = time_works(clock, works, stream)
-        works[0].refresh()
-        works[0]()
+class Prepared:
+    """One variant on SETS sets of buffers, compiled and captured, ready to be timed."""
+
+    def __init__(self, function, case, backward, variant):
+        torch._dynamo.reset()
+        base, graph = variant.removesuffix("_graph"), variant.endswith("_graph")
+        began = time.monotonic()
+        self.stream = torch.cuda.Stream()
+        with torch.cuda.stream(self.stream):
+            generators = [torch.Generator("cuda").manual_seed(7 + i) for i in range(SETS)]
+            self.works = [Work(function, case, backward, MODES[base], graph, self.stream, generator) for generator in generators]
         torch.cuda.synchronize()
-    value, low, high = protocol.estimate(clusters)
-    result = {"us": value * 1e3, "low_us": low * 1e3, "high_us": high * 1e3, "samples_ms": clusters, "host_us": done * 1e3,
-              "prepared_s": prepared}
-    if reference is not None:
-        result["difference"] = far_from(works[0].result, reference)
-    return result, flat(works[0].result)
+        self.seconds = time.monotonic() - began
+
+    def time(self, clock, reference):
+        with torch.cuda.stream(self.stream):
+            with clock:
+                clusters, done = time_works(clock, self.works, self.stream)
+            self.works[0].refresh()
+            self.works[0]()
+            torch.cuda.synchronize()
+        outputs = flat(self.works[0].result)
+        result = {"samples_ms": clusters, "host_us": done * 1e3, "prepared_s": self.seconds}
+        if reference is not None:
+            result["difference"] = far_from(outputs, reference)
+        return result, outputs
 
 
 class Copy:
@@ -166,54 +176,131 @@ def time_copy(clock, moved_bytes):
     return {"us": value * 1e3, "low_us": low * 1e3, "high_us": high * 1e3}
 
 
-def finish(record, case):
-    """The best variant, and what cannot be meant seriously: far from the memory's speed and from the arithmetic's."""
-    record["absurd"] = []
+def absurd(record, case):
+    """What cannot be meant seriously: far from the memory's speed and from the arithmetic's."""
     floor = record["copy"]["us"]
-    for name, times in record["baselines"].items():
-        if "us" in times and times["us"] > 60 and floor / times["us"] < ABSURD_SHARE and case["operations"] / (times["us"] * 1e-6) < 1e12:
-            record["absurd"].append(name)
-    timed = {name: times["us"] for name, times in record["baselines"].items() if "us" in times}
-    record["best"] = min(timed, key=timed.get) if timed else None
+    return [name for name, times in record["baselines"].items()
+            if times.get("us", 0) > 60 and floor / times["us"] < ABSURD_SHARE and case["operations"] / (times["us"] * 1e-6) < 1e12]
 
 
-def save(path, record):
-    with open(path + ".new", "w", encoding="utf-8") as file:
-        json.dump(record, file, indent=1)
-    os.replace(path + ".new", path)
+def failure_of(problem):
+    """A variant that does not work is a finding, named in the table."""
+    return {"error": f"{type(problem).__name__}: {str(problem)[:300]}"}
 
 
-def time_case(clock, listing, case, arguments, function):
-    name = case["name"].rsplit("/", 1)[-1]
-    key = {"task": listing["task"], "hash": listing["hash"], "direction": listing["direction"], "case": case["name"],
-           "torch": torch.__version__, "driver": clock.driver, "device": clock.device}
-    path = os.path.join(arguments.out, f"{listing['task']}.{listing['direction']}.{name}.json")
-    record = dict(key, baselines={})
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            kept = json.load(file)
-        record = kept if {k: kept.get(k) for k in key} == key else record
-    reference = None
+class Timed:
+    """What is known of one case: a file that grows by parts, a part for each process that has timed it."""
+
+    def __init__(self, clock, out, listing, case):
+        self.clock, self.case = clock, case
+        name = case["name"].rsplit("/", 1)[-1]
+        self.key = {"task": listing["task"], "hash": listing["hash"], "direction": listing["direction"], "case": case["name"],
+                    "torch": torch.__version__, "driver": clock.driver, "device": clock.device}
+        self.path = os.path.join(out, f"{listing['task']}.{listing['direction']}.{name}.json")
+        self.record = protocol.read_record(self.path, self.key)
+        self.part = protocol.part_of_this_process(self.record)
+        self.reference = None
+
+    def has(self, variant):
+        return variant in self.record["baselines"]
+
+    def add(self, variant, prepared):
+        """prepared: ready to be timed, or the failure to make it so."""
+        try:
+            if isinstance(prepared, Exception):
+                raise prepared
+            result, outputs = prepared.time(self.clock, self.reference)
+            self.reference = self.reference or (outputs if variant == "eager" else None)
+        except Exception as problem:
+            result = failure_of(problem)
+        self.part["variants"][variant] = result
+        self.part["anchors"] = self.clock.anchors(torch.cuda.current_stream().cuda_stream)
+        self.part["state"] = self.clock.state()
+        self.part["date"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        self.record["copy"] = self.record.get("copy") or time_copy(self.clock, self.case["bytes"])
+        protocol.conclude(self.record)
+        self.record["absurd"] = absurd(self.record, self.case)
+        protocol.write_record(self.path, self.record)
+        times = self.record["baselines"][variant]
+        return f"{times['us']:.1f} us" if "us" in times else times["error"]
+
+
+def prepare(function, case, backward, variant):
+    try:
+        return Prepared(function, case, backward, variant)
+    except Exception as problem:
+        return problem
+
+
+def time_case(timed, listing, case, arguments, function):
     for variant in arguments.variants:
-        if variant in record["baselines"]:
+        if timed.has(variant):
             continue
         if time.monotonic() > arguments.end:
             return False
-        try:
-            result, outputs = time_variant(clock, function, case, listing["direction"] == "backward", variant, reference)
-            reference = reference or (outputs if variant == "eager" else None)
-        except Exception as failure:  # a variant that does not work is a finding, named in the table
-            result = {"error": f"{type(failure).__name__}: {str(failure)[:300]}"}
+        shown = timed.add(variant, prepare(function, case, listing["direction"] == "backward", variant))
         torch.cuda.empty_cache()
-        record["baselines"][variant] = result
-        record["copy"] = record.get("copy") or time_copy(clock, case["bytes"])
-        record["state"] = clock.state()
-        record["date"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        finish(record, case)
-        save(path, record)
-        shown = f"{result['us']:.1f} us" if "us" in result else result["error"]
         print(f"{listing['task']} {listing['direction']} {case['name']} {variant}: {shown}", flush=True)
     return True
+
+
+def read_listing(rkb, directory, direction):
+    text = subprocess.run([rkb, "cases", directory, "--direction", direction], check=True, capture_output=True).stdout
+    return json.loads(text)
+
+
+def serve(arguments, clock):
+    """Answers requests, one JSON object a line, for a program that alternates with other work on the device:
+    {"do": "prepare", "directory": ..., "direction": ..., "variants": [...]} makes everything ready; {"do": "time"} times what is
+    ready and adds it to the files.  Each gets one line back: {"seconds": ...} or {"error": ...}, and so does the start."""
+    answers, sys.stdout = sys.stdout, sys.stderr  # what the compilers print is no answer
+    ready = []
+    print(json.dumps({"seconds": 0}), file=answers, flush=True)
+    for line in sys.stdin:
+        request, began = json.loads(line), time.monotonic()
+        try:
+            if request["do"] == "prepare":
+                ready.clear()
+                torch.cuda.empty_cache()
+                listing = read_listing(arguments.rkb, request["directory"], request["direction"])
+                function = load_forward(listing["directory"])
+                for case in listing["cases"]:
+                    for variant in request["variants"]:
+                        ready.append((listing, case, variant, prepare(function, case, request["direction"] == "backward", variant)))
+            elif request["do"] == "time":
+                by_case = {}
+                for listing, case, variant, prepared in ready:
+                    if case["name"] not in by_case:
+                        by_case[case["name"]] = Timed(clock, arguments.out, listing, case)
+                    by_case[case["name"]].add(variant, prepared)
+            answer = {"seconds": time.monotonic() - began}
+        except Exception as problem:
+            answer = failure_of(problem)
+        print(json.dumps(answer), file=answers, flush=True)
+    return 0
+
+
+def compile_all(arguments):
+    """Fills torch.compile's cache.  What fails here fails again, and is told, when it is timed."""
+    command = [sys.executable, os.path.abspath(__file__), "--rkb", arguments.rkb, "--library", arguments.library, "--out", arguments.out,
+               "--compile-only"]
+    waiting, running = list(arguments.work), []
+    while waiting or running:
+        running = [child for child in running if child.poll() is None]
+        if time.monotonic() > arguments.end:
+            for child in running:
+                child.kill()
+            return
+        while waiting and len(running) < arguments.compilers:
+            running.append(subprocess.Popen(command + [waiting.pop(0)], stderr=subprocess.DEVNULL))
+        time.sleep(0.05)
+
+
+def compile_only(listing, function):
+    for case in listing["cases"]:
+        torch._dynamo.reset()
+        Work(function, case, listing["direction"] == "backward", MODES["compile"], False, torch.cuda.Stream(), torch.Generator("cuda"))
+        torch.cuda.empty_cache()
 
 
 def main():
@@ -223,25 +310,33 @@ def main():
     parser.add_argument("--out", required=True)
     parser.add_argument("--variants", type=lambda text: text.split(","), default=VARIANTS)
     parser.add_argument("--until", type=float, default=1e9, help="seconds after which nothing new is begun")
-    parser.add_argument("work", nargs="+", metavar="TASK:DIRECTION")
+    parser.add_argument("--compilers", type=int, default=0, help="processes that compile before anything is timed")
+    parser.add_argument("--compile-only", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--serve", action="store_true", help="take requests from standard input")
+    parser.add_argument("work", nargs="*", metavar="TASK:DIRECTION")
     arguments = parser.parse_args()
     arguments.end = time.monotonic() + arguments.until
     if not torch.cuda.is_available():
         sys.exit("baseline.py: this PyTorch finds no GPU")
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
-    if hasattr(torch._functorch.config, "donated_buffer"):
-        torch._functorch.config.donated_buffer = False  # the backward pass is run again and again
+    torch._functorch.config.donated_buffer = False  # the backward pass is run again and again
+    if arguments.compilers:
+        compile_all(arguments)
     torch.zeros(1, device="cuda")
     os.makedirs(arguments.out, exist_ok=True)
-    clock = protocol.Clock(arguments.library, torch.cuda.current_device())
+    clock = None if arguments.compile_only else protocol.Clock(arguments.library, torch.cuda.current_device())
+    if arguments.serve:
+        return serve(arguments, clock)
     for entry in arguments.work:
         directory, direction = entry.rsplit(":", 1)
-        text = subprocess.run([arguments.rkb, "cases", directory, "--direction", direction], check=True, capture_output=True).stdout
-        listing = json.loads(text)
+        listing = read_listing(arguments.rkb, directory, direction)
         function = load_forward(listing["directory"])
+        if arguments.compile_only:
+            compile_only(listing, function)
+            continue
         for case in listing["cases"]:
-            if not time_case(clock, listing, case, arguments, function):
+            if not time_case(Timed(clock, arguments.out, listing, case), listing, case, arguments, function):
                 print("time is up; the same command goes on where this one stopped", flush=True)
                 return 3
     return 0

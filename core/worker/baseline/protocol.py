@@ -3,9 +3,11 @@ the same estimate and interval as plugins/profiler/time/statistics.c."""
 
 import ctypes
 import fcntl
+import json
 import os
-import random
 import time
+
+import numpy
 
 DRAWS = 1000
 ALPHA = 0.01
@@ -23,6 +25,7 @@ class Clock:
         self.c.rkb_timing_device.restype = ctypes.c_char_p
         for name in ("start", "stop"):
             getattr(self.c, "rkb_timing_" + name).argtypes = [ctypes.c_void_p]
+        self.c.rkb_timing_anchor.argtypes = [ctypes.c_void_p, ctypes.c_int]
         self.c.rkb_timing_flush.argtypes = [ctypes.c_void_p, ctypes.c_int]
         self.c.rkb_timing_elapsed.argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.c_float)]
         message = ctypes.create_string_buffer(256)
@@ -54,6 +57,15 @@ class Clock:
         self.check(self.c.rkb_timing_elapsed(stream, ctypes.byref(took)))
         return took.value
 
+    def anchors(self, stream, rounds=16):
+        """The fixed copy and the fixed chain of additions that the worker times too, in microseconds."""
+        found = {}
+        with self:
+            for which, name in enumerate(("copy_us", "chain_us")):
+                times = [self.run(lambda: self.check(self.c.rkb_timing_anchor(stream, which)), stream, 1) for _ in range(rounds)]
+                found[name] = trimmed_mean(times) * 1e3
+        return found
+
     def state(self):
         text = ctypes.create_string_buffer(1024)
         length = self.c.rkb_timing_state(text, ctypes.c_size_t(len(text)))
@@ -61,20 +73,20 @@ class Clock:
 
 
 def trimmed_mean(times):
-    times = sorted(times)
+    times = numpy.sort(times)
     drop = len(times) // 5
-    kept = times[drop : len(times) - drop]
-    return sum(kept) / len(kept)
+    return float(times[drop : len(times) - drop].mean())
 
 
 def estimate(clusters, seed=1):
     """(value, low, high) in milliseconds; clusters: one list of samples for each fresh set of buffers."""
-    draw = random.Random(seed)
-    everything = [time for cluster in clusters for time in cluster]
+    draw = numpy.random.default_rng(seed)
+    clusters = [numpy.asarray(cluster, dtype=float) for cluster in clusters]
+    everything = numpy.concatenate(clusters)
     value, draws = trimmed_mean(everything), []
     for _ in range(DRAWS):
-        chosen = [draw.choice(clusters) for _ in clusters]
-        draws.append(trimmed_mean([draw.choice(cluster) for cluster in chosen for _ in cluster]))
+        chosen = [clusters[i] for i in draw.integers(0, len(clusters), len(clusters))]
+        draws.append(trimmed_mean(numpy.concatenate([cluster[draw.integers(0, len(cluster), len(cluster))] for cluster in chosen])))
     draws.sort()
     low, high = draws[int(ALPHA / 2 * DRAWS)], draws[int((1 - ALPHA / 2) * (DRAWS - 1))]
     least = RESOLUTION_MS / len(everything) ** 0.5
@@ -99,3 +111,56 @@ def host_time(work, synchronize, repeats=5):
 def flushes_for(enqueue_ms):
     """How often to read the cache's size so that the device is still busy when the work has been enqueued."""
     return max(1, min(int(1.5 * enqueue_ms / FLUSH_MS) + 1, int(LONGEST_HOLD_MS / FLUSH_MS)))
+
+
+# Records ------------------------------------------------------------------------------------------------------------------
+
+MOST_DRIFT = 0.01  # of an anchor, between parts that may be taken together
+
+
+def read_record(path, key):
+    """What the file holds when it was made for the same key; an empty record otherwise."""
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            kept = json.load(file)
+        if {k: kept.get(k) for k in key} == key and "parts" in kept:
+            return kept
+    return dict(key, parts=[], baselines={})
+
+
+def write_record(path, record):
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        json.dump(record, file, indent=1)
+    os.replace(path + ".new", path)
+
+
+def part_of_this_process(record):
+    """The last part when this process made it, or a new one."""
+    process = f"{os.getpid()}@{int(os.stat('/proc/self').st_ctime)}"
+    if not record["parts"] or record["parts"][-1]["process"] != process:
+        record["parts"].append({"process": process, "variants": {}})
+    return record["parts"][-1]
+
+
+def agree(part, other):
+    return all(abs(part["anchors"][name] - value) <= MOST_DRIFT * value + RESOLUTION_MS * 1e3 / 2 for name, value in other["anchors"].items())
+
+
+def conclude(record):
+    """Estimates over the parts that were timed under the conditions of the newest one; the others are kept and not counted."""
+    last = record["parts"][-1]
+    parts = [part for part in record["parts"] if "anchors" in part and agree(part, last)]
+    record["discarded_parts"] = len(record["parts"]) - len(parts)
+    names = {name: None for part in parts for name in part["variants"]}
+    record["baselines"] = {}
+    for name in names:
+        results = [part["variants"][name] for part in parts if name in part["variants"]]
+        timed = [result for result in results if "samples_ms" in result]
+        if not timed:
+            record["baselines"][name] = results[-1]
+            continue
+        value, low, high = estimate([cluster for result in timed for cluster in result["samples_ms"]])
+        record["baselines"][name] = {"us": value * 1e3, "low_us": low * 1e3, "high_us": high * 1e3, "processes": len(timed),
+                                     "host_us": sorted(result["host_us"] for result in timed)[len(timed) // 2]}
+    times = {name: result["us"] for name, result in record["baselines"].items() if "us" in result}
+    record["best"] = min(times, key=times.get) if times else None

@@ -2,6 +2,7 @@
 #include "sitting.h"
 #include <stdlib.h>
 #include <string.h>
+#include "copies.h"
 #include "statistics.h"
 
 /* Values go to the device in pieces, so that no whole copy is kept here. */
@@ -27,6 +28,10 @@ static int stage_tensor(const struct timer *me, const struct subject *s, uint32_
 uint32_t sitting_instance(uint32_t contender, uint32_t arena) {
    enum { MOST_ARENAS = 32 };
    return contender * MOST_ARENAS + arena;
+}
+
+bool full_mode(const struct timer *me) {
+   return strcmp(me->config->mode, "full") == 0;
 }
 
 int sitting_prepare(const struct timer *me, const struct subject *s, rkb_error_t *err) {
@@ -121,20 +126,20 @@ static void sort_out(const struct subject *s, const rkb_turn_t *turns, const flo
 /* What says whether sittings can be compared: the clock's floor, and work that is always the same. */
 static int time_own(const struct timer *me, const struct subject *s, uint32_t deadline_ms,
                     struct sitting *sitting, rkb_error_t *err) {
-   enum { TURNS = 16 };
-   rkb_turn_t turns[2 * TURNS];
-   float times[2 * TURNS];
-   double floors[TURNS], anchors[TURNS];
-   for (uint32_t i = 0; i < 2 * TURNS; i++)
-      turns[i] = (rkb_turn_t){.instance = i % 2 ? RKB_ANCHOR_INSTANCE : RKB_NO_INSTANCE};
-   int status = me->device->time(s->session, turns, 2 * TURNS, deadline_ms, times, err);
-   for (uint32_t i = 0; i < TURNS && status == RKB_OK; i++) {
-      floors[i] = times[2 * i];
-      anchors[i] = times[2 * i + 1];
-   }
-   if (status == RKB_OK) {
-      sitting->floor = trimmed_mean(floors, TURNS);
-      sitting->anchor = trimmed_mean(anchors, TURNS);
+   enum { ROUNDS = 16, KINDS = 3, TURNS = ROUNDS * KINDS };
+   static const uint32_t kinds[KINDS] = {RKB_NO_INSTANCE, RKB_ANCHOR_COPY_INSTANCE,
+                                         RKB_ANCHOR_CHAIN_INSTANCE};
+   double *const means[KINDS] = {&sitting->floor, &sitting->copy_anchor, &sitting->chain_anchor};
+   rkb_turn_t turns[TURNS];
+   float times[TURNS];
+   double of_kind[ROUNDS];
+   for (uint32_t i = 0; i < TURNS; i++)
+      turns[i] = (rkb_turn_t){.instance = kinds[i % KINDS]};
+   int status = me->device->time(s->session, turns, TURNS, deadline_ms, times, err);
+   for (uint32_t kind = 0; kind < KINDS && status == RKB_OK; kind++) {
+      for (uint32_t i = 0; i < ROUNDS; i++)
+         of_kind[i] = times[i * KINDS + kind];
+      *means[kind] = trimmed_mean(of_kind, ROUNDS);
    }
    return status;
 }
@@ -166,6 +171,8 @@ int sitting_run(const struct timer *me, const struct subject *s, rkb_random_t *s
       status = me->device->time(s->session, turns, count, deadline_ms, times, err);
    if (status == RKB_OK)
       status = time_own(me, s, deadline_ms, sitting, err);
+   if (status == RKB_OK && full_mode(me))
+      status = copies_time(me, s, deadline_ms, sitting, err);
    if (status == RKB_OK)
       status = sitting_check(me, s, arenas, turns, count, sitting, err);
    if (status == RKB_OK)
@@ -183,5 +190,6 @@ void sitting_free(struct sitting *sitting) {
       free(sitting->cold[c]);
       free(sitting->warm[c]);
    }
+   free(sitting->copies);
    *sitting = (struct sitting){0};
 }

@@ -52,10 +52,16 @@ struct subject {
 struct sitting {
    double *cold[CONTENDERS], *warm[CONTENDERS]; /* milliseconds, owned; count each */
    size_t count;
-   double floor, anchor; /* milliseconds: of nothing, and of the worker's fixed kernel; trimmed means */
-   bool right;           /* outputs as they should be and inputs untouched, of all contenders */
-   char wrong[256];      /* what was not, when they are not */
+   double floor, copy_anchor,
+      chain_anchor; /* milliseconds: of nothing, and of the worker's fixed work; trimmed means */
+   double *
+      copies; /* milliseconds, owned: the tuned copy's (copies.h); NULL where it is not timed or finds no memory */
+   size_t copy_count;
+   bool right;      /* outputs as they should be and inputs untouched, of all contenders */
+   char wrong[256]; /* what was not, when they are not */
 };
+
+bool full_mode(const struct timer *me);
 
 /* Loads the modules and stages the values; once a process. */
 int sitting_prepare(const struct timer *me, const struct subject *subject, rkb_error_t *err);
@@ -70,7 +76,7 @@ void sitting_free(struct sitting *sitting);
  * which anything is wrong is worth nothing, whoever did it: contenders share an address space. */
 int sitting_check(const struct timer *me, const struct subject *subject, uint32_t arenas,
                   const rkb_turn_t *turns, uint32_t count, struct sitting *sitting, rkb_error_t *err);
-/* Number of a contender's arena on the device. */
+/* Number of a contender's arena on the device; contender CONTENDERS stands for the tuned copies. */
 uint32_t sitting_instance(uint32_t contender, uint32_t arena);
 
 #endif

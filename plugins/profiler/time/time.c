@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "incumbent.h"
+#include "restore.h"
 #include "sitting.h"
 #include "statistics.h"
 
@@ -59,7 +60,8 @@ struct timing {
    estimate_t cold, warm; /* milliseconds */
    estimate_t ratio;      /* of the candidate's cold time to the incumbent's; NaN without one */
    size_t samples, sittings, discarded;
-   double floor, anchor; /* milliseconds */
+   estimate_t copy;                         /* the tuned copy's; NaN without one */
+   double floor, copy_anchor, chain_anchor; /* milliseconds */
    bool right;
    char wrong[256];
 };
@@ -95,6 +97,16 @@ static int estimate(const struct sitting *sittings, size_t count, bool rival, st
       timing->ratio = bootstrap_ratio(&own, &other, ALPHA, EVENT_RESOLUTION_MS, 3);
    }
    timing->samples = total;
+   size_t copied = 0;
+   for (size_t i = 0; i < count; i++) {
+      counts[0][i] = sittings[i].copy_count;
+      if (copied + counts[0][i] <= 2 * total && counts[0][i])
+         memcpy(times + copied, sittings[i].copies, counts[0][i] * sizeof *times);
+      copied += counts[0][i];
+   }
+   timing->copy = copied <= 2 * total
+                     ? bootstrap_mean(&(samples_t){times, counts[0], count}, ALPHA, EVENT_RESOLUTION_MS, 4)
+                     : (estimate_t){NAN, NAN, NAN};
    free(times);
    return RKB_OK;
 }
@@ -102,13 +114,17 @@ static int estimate(const struct sitting *sittings, size_t count, bool rival, st
 /* Sittings in which the same work took another time were held under other conditions: moves them behind the others and
  * returns how many are left. */
 static size_t discard(struct sitting *sittings, size_t count) {
-   double anchors[MOST_SITTINGS], middle;
+   double copies[MOST_SITTINGS], chains[MOST_SITTINGS], copy, chain;
    size_t kept = 0;
+   for (size_t i = 0; i < count; i++) {
+      copies[i] = sittings[i].copy_anchor;
+      chains[i] = sittings[i].chain_anchor;
+   }
+   copy = trimmed_mean(copies, count);
+   chain = trimmed_mean(chains, count);
    for (size_t i = 0; i < count; i++)
-      anchors[i] = sittings[i].anchor;
-   middle = trimmed_mean(anchors, count);
-   for (size_t i = 0; i < count; i++)
-      if (fabs(sittings[i].anchor - middle) <= MOST_DRIFT * middle + EVENT_RESOLUTION_MS / 2) {
+      if (fabs(sittings[i].copy_anchor - copy) <= MOST_DRIFT * copy + EVENT_RESOLUTION_MS / 2 &&
+          fabs(sittings[i].chain_anchor - chain) <= MOST_DRIFT * chain + EVENT_RESOLUTION_MS / 2) {
          struct sitting swap = sittings[kept];
          sittings[kept++] = sittings[i];
          sittings[i] = swap;
@@ -119,7 +135,7 @@ static size_t discard(struct sitting *sittings, size_t count) {
 /* Quick: one sitting.  Full: three allocations in each of two processes. */
 static int time_case(const struct timer *me, struct subject *subject, rkb_random_t *stream,
                      struct timing *timing, rkb_error_t *err) {
-   bool full = strcmp(me->config->mode, "full") == 0;
+   bool full = full_mode(me);
    size_t processes = full ? 2 : 1, allocations = full ? 3 : 1, done = 0;
    struct sitting sittings[MOST_SITTINGS] = {{.right = true}};
    int status = RKB_OK;
@@ -149,11 +165,13 @@ static int time_case(const struct timer *me, struct subject *subject, rkb_random
       timing->sittings = discard(sittings, done);
       timing->discarded = done - timing->sittings;
       timing->floor = sittings[0].floor;
-      timing->anchor = sittings[0].anchor;
+      timing->copy_anchor = sittings[0].copy_anchor;
+      timing->chain_anchor = sittings[0].chain_anchor;
       if (2 * timing->sittings < done) {
          timing->right = false;
-         snprintf(timing->wrong, sizeof timing->wrong,
-                  "the device's speed changed between sittings: fewer than half of them agree on the anchor");
+         snprintf(
+            timing->wrong, sizeof timing->wrong,
+            "the device's speed changed between sittings: fewer than half of them agree on the anchors");
       } else {
          status = estimate(sittings, timing->sittings, subject->contender_count > 1, timing, err);
       }
@@ -166,15 +184,19 @@ static int time_case(const struct timer *me, struct subject *subject, rkb_random
 static int emit(const struct timer *me, rkb_job_t job, const char *name, estimate_t ms, const char *case_name,
                 const struct timing *t, const char *state) {
    char method[192];
-   json_t *detail =
-      json_pack("{s:f, s:f, s:I, s:I, s:I, s:f, s:f, s:s, s:s}", "low_us", ms.low * 1e3, "high_us",
-                ms.high * 1e3, "samples", (json_int_t)t->samples, "sittings", (json_int_t)t->sittings,
-                "discarded", (json_int_t)t->discarded, "floor_us", t->floor * 1e3, "anchor_us",
-                t->anchor * 1e3, "state", state, "mode", me->config->mode);
+   json_t *detail = json_pack("{s:f, s:f, s:I, s:I, s:I, s:f, s:f, s:f, s:s, s:s}", "low_us", ms.low * 1e3,
+                              "high_us", ms.high * 1e3, "samples", (json_int_t)t->samples, "sittings",
+                              (json_int_t)t->sittings, "discarded", (json_int_t)t->discarded, "floor_us",
+                              t->floor * 1e3, "copy_anchor_us", t->copy_anchor * 1e3, "chain_anchor_us",
+                              t->chain_anchor * 1e3, "state", state, "mode", me->config->mode);
    if (detail && isfinite(t->ratio.value))
       json_object_set_new(detail, "to_incumbent",
                           json_pack("{s:f, s:f, s:f, s:b}", "ratio", t->ratio.value, "low", t->ratio.low,
                                     "high", t->ratio.high, "improves", is_improvement(t->ratio)));
+   if (detail && isfinite(t->copy.value))
+      json_object_set_new(detail, "copy",
+                          json_pack("{s:f, s:f, s:f}", "us", t->copy.value * 1e3, "low_us", t->copy.low * 1e3,
+                                    "high_us", t->copy.high * 1e3));
    char *text = detail ? json_dumps(detail, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
    snprintf(
       method, sizeof method,
@@ -318,10 +340,12 @@ static int time_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t
    if (!build)
       return rkb_fail(err, RKB_ERR_INTERNAL, "the candidate has no build: %s", finding.message);
    rkb_plan_t **plans = calloc(MOST_CASES, sizeof *plans);
+   status = incumbent_restore(me, job, err);
    incumbent_t *rival = throne_hold(me->throne);
-   status = plans ? me->kernel->manifest(me->host, me->host->item_text(me->host, in, "source"), &manifest,
-                                         &finding, err)
-                  : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   if (status == RKB_OK)
+      status = plans ? me->kernel->manifest(me->host, me->host->item_text(me->host, in, "source"), &manifest,
+                                            &finding, err)
+                     : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    bool transform = manifest && manifest->transform;
    subject.contenders[CANDIDATE] =
       (struct contender){.cubin = build->cubin, .cubin_bytes = build->cubin_bytes, .transform = transform};

@@ -36,7 +36,14 @@ typedef struct rkb_run_outcome {
 } rkb_run_outcome_t;
 
 #define RKB_NO_INSTANCE UINT32_MAX           /* nothing between the events: the floor of the method */
-#define RKB_ANCHOR_INSTANCE (UINT32_MAX - 1) /* a fixed kernel of the worker's own: the same work in every sitting */
+/* Fixed work of the worker's own, the same in every sitting: a copy of 64 MiB, and a chain of dependent additions. */
+#define RKB_ANCHOR_COPY_INSTANCE (UINT32_MAX - 1)
+#define RKB_ANCHOR_CHAIN_INSTANCE (UINT32_MAX - 2)
+
+/* In place of a module's number: the worker's own, for plans that launch its copy.  Entry "rkb_copy"; parameters, each of 8
+ * bytes: from, to, 16-byte vectors to read, 16-byte vectors to write; any grid will do. */
+#define RKB_OWN_MODULE UINT32_MAX
+#define RKB_OWN_COPY_ENTRY "rkb_copy"
 
 typedef struct rkb_turn {
    uint32_t instance; /* or one of the above */

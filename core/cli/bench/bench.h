@@ -1,0 +1,75 @@
+/* What the rooms of `rkb bench` share.  A row is one task in one direction: its best kernel, checked and timed in full, with
+ * every bench case.  Rows and baselines are files, so that a bench can be stopped and continued.  The main thread alone. */
+#ifndef RKB_CLI_BENCH_BENCH_H
+#define RKB_CLI_BENCH_BENCH_H
+
+#include <jansson.h>
+#include "cli/arguments.h"
+#include "engine/engine.h"
+#include "system/peer.h"
+#include "task/listing.h"
+#include "task/task.h"
+
+enum { RKB_BENCH_MOST_KERNELS = 64, RKB_BENCH_PROCESSES = 2 };
+
+typedef struct rkb_bench {
+   const rkb_arguments_t *arguments;
+   const char *out;            /* rows/, baselines/, table.md, table.json */
+   char *pipeline;             /* that measures; owned */
+   const char *target;         /* device profile */
+   rkb_listing_target_t least; /* borrows its name from the profile */
+   rkb_log_t *log;
+   struct rkb_baselines *baselines; /* NULL: columns are filled from what was recorded before */
+} rkb_bench_t;
+
+/* One task in one direction. */
+typedef struct rkb_bench_work {
+   char *directory;              /* of the task; owned */
+   rkb_task_t *task;             /* owned */
+   const char *name, *direction; /* the task's */
+} rkb_bench_work_t;
+
+/* kernels.c: the kernel files of a work: best/<direction>/ *.cu when there are any, else seeds/<direction>/ *.cu, by name. */
+typedef struct rkb_bench_kernels {
+   char *paths[RKB_BENCH_MOST_KERNELS]; /* owned */
+   uint32_t count;
+   char hash[33]; /* of all their bytes */
+} rkb_bench_kernels_t;
+int rkb_bench_kernels_find(const rkb_bench_work_t *work, rkb_bench_kernels_t *kernels, rkb_error_t *err);
+void rkb_bench_kernels_free(rkb_bench_kernels_t *kernels);
+
+/* measure.c: checks and times one kernel.  full: as for publication, otherwise the quick gate.  *result: {"kernel", "standing",
+ * "reason", "message", "tune", "us" (absent without a time), "worker", "cases": {name: {...}}}; owned. */
+int rkb_bench_measure(const rkb_bench_t *bench, const rkb_bench_work_t *work, const char *path, bool full,
+                      json_t **result, rkb_error_t *err);
+/* The fastest accepted of the kernels, by the quick gate when there are several; "tried" lists them all. */
+int rkb_bench_choose(const rkb_bench_t *bench, const rkb_bench_work_t *work,
+                     const rkb_bench_kernels_t *kernels, uint32_t *chosen, json_t **tried, rkb_error_t *err);
+
+/* row.c.  read: NULL when there is none, or one of another task or other kernels. */
+json_t *rkb_bench_row_read(const rkb_bench_t *bench, const rkb_bench_work_t *work,
+                           const rkb_bench_kernels_t *kernels);
+int rkb_bench_row_make(const rkb_bench_t *bench, const rkb_bench_work_t *work,
+                       const rkb_bench_kernels_t *kernels, json_t **row, rkb_error_t *err);
+int rkb_bench_row_write(const rkb_bench_t *bench, const rkb_bench_work_t *work, const json_t *row,
+                        rkb_error_t *err);
+/* The recorded baselines of a case; owned, NULL when there are none. */
+json_t *rkb_bench_record_read(const rkb_bench_t *bench, const rkb_bench_work_t *work, const char *case_name);
+
+/* baselines.c: processes that time PyTorch, in turns with the worker: A (first process) B B (the worker's two) A (second). */
+typedef struct rkb_baselines rkb_baselines_t;
+/* RKB_ERR_UNAVAILABLE with the reason where PyTorch or the timing library is missing. */
+int rkb_baselines_open(const char *out, rkb_baselines_t **baselines, rkb_error_t *err);
+void rkb_baselines_close(rkb_baselines_t *baselines);
+/* Compiles and captures every variant ("eager,compile") in both processes. */
+int rkb_baselines_prepare(rkb_baselines_t *baselines, const rkb_bench_work_t *work, const char *variants,
+                          rkb_error_t *err);
+/* Times what is prepared in process 0 or 1. */
+int rkb_baselines_time(rkb_baselines_t *baselines, uint32_t process, rkb_error_t *err);
+const char *rkb_baselines_torch(const rkb_baselines_t *baselines); /* its version */
+
+/* table.c: table.md and table.json from the rows of all works, as far as there are any. */
+int rkb_bench_tables(const rkb_bench_t *bench, const rkb_bench_work_t *works, uint32_t count,
+                     rkb_error_t *err);
+
+#endif

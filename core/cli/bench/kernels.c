@@ -1,0 +1,57 @@
+/* Which kernels a row is about. */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/file.h"
+#include "base/hash.h"
+#include "cli/bench/bench.h"
+
+#define MOST_SOURCE (256u << 10)
+
+static int is_kernel(const struct dirent *entry) {
+   size_t length = strlen(entry->d_name);
+   return entry->d_name[0] != '.' && length > 3 && strcmp(entry->d_name + length - 3, ".cu") == 0;
+}
+
+static void list(const rkb_bench_work_t *work, const char *folder, rkb_bench_kernels_t *kernels) {
+   char path[4096];
+   struct dirent **entries = NULL;
+   snprintf(path, sizeof path, "%s/%s/%s", work->directory, folder, work->direction);
+   int count = scandir(path, &entries, is_kernel, alphasort);
+   for (int i = 0; i < count; i++) {
+      if (kernels->count < RKB_BENCH_MOST_KERNELS &&
+          (kernels->paths[kernels->count] = rkb_path_join(path, entries[i]->d_name)) != NULL)
+         kernels->count++;
+      free(entries[i]);
+   }
+   free(entries);
+}
+
+int rkb_bench_kernels_find(const rkb_bench_work_t *work, rkb_bench_kernels_t *kernels, rkb_error_t *err) {
+   int status = RKB_OK;
+   *kernels = (rkb_bench_kernels_t){.count = 0};
+   list(work, "best", kernels);
+   if (kernels->count == 0)
+      list(work, "seeds", kernels);
+   rkb_hasher_t *hasher = rkb_hasher_new();
+   if (!hasher)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   for (uint32_t i = 0; i < kernels->count && status == RKB_OK; i++) {
+      char *text = NULL;
+      size_t length = 0;
+      status = rkb_file_read(kernels->paths[i], MOST_SOURCE, &text, &length, err);
+      if (status == RKB_OK)
+         rkb_hasher_add(hasher, text, length);
+      free(text);
+   }
+   rkb_hasher_finish(hasher, kernels->hash);
+   if (status == RKB_OK && kernels->count == 0)
+      status = rkb_fail(err, RKB_ERR_INVALID, "%s has no kernel for %s", work->directory, work->direction);
+   return status;
+}
+
+void rkb_bench_kernels_free(rkb_bench_kernels_t *kernels) {
+   for (uint32_t i = 0; i < kernels->count; i++)
+      free(kernels->paths[i]);
+   kernels->count = 0;
+}

@@ -1,0 +1,122 @@
+/* One kernel through a pipeline that checks and times it, and what came of it as JSON. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <rkb/items.h>
+#include "base/file.h"
+#include "base/json.h"
+#include "cli/bench/bench.h"
+#include "cli/pipeline_file.h"
+#include "cli/run_archive.h"
+
+#define MOST_SOURCE (256u << 10)
+
+static const char TIME[] = "time.us", WARM[] = "time.warm_us";
+
+/* The timing stage's detail becomes the case's object; the mean goes in beside it. */
+static void take_case(json_t *cases, const rkb_check_measurement_t *m) {
+   json_t *of_case = json_object_get(cases, m->case_name), *detail = rkb_embedded_json(m->detail);
+   if (!of_case) {
+      of_case = json_object();
+      json_object_set_new(cases, m->case_name, of_case);
+   }
+   if (strcmp(m->name, TIME) == 0) {
+      json_object_set_new(of_case, "us", rkb_json_number(m->value));
+      if (json_is_object(detail))
+         json_object_update(of_case, detail);
+   } else {
+      json_object_set_new(of_case, "warm_us", rkb_json_number(m->value));
+   }
+   json_decref(detail);
+}
+
+static json_t *describe(const char *path, const rkb_check_result_t *result) {
+   json_t *cases = json_object();
+   json_t *out = json_pack("{s:s, s:s, s:s, s:o, s:o}", "kernel", path, "standing", result->standing,
+                           "reason", result->reason, "tune", rkb_embedded_json(result->tune), "cases", cases);
+   for (uint32_t i = 0; out && i < result->measurement_count; i++) {
+      const rkb_check_measurement_t *m = &result->measurements[i];
+      if (m->case_name && (strcmp(m->name, TIME) == 0 || strcmp(m->name, WARM) == 0))
+         take_case(cases, m);
+      else if (!m->case_name && strcmp(m->name, TIME) == 0)
+         json_object_set_new(out, "us", rkb_json_number(m->value));
+   }
+   for (uint32_t i = 0; out && i < result->verdict_count; i++)
+      if (result->verdicts[i].executes && !result->verdicts[i].shadow) {
+         json_t *evidence = rkb_embedded_json(result->verdicts[i].evidence);
+         json_object_set_new(out, "message", json_string(result->verdicts[i].message));
+         if (json_is_object(evidence) && json_object_get(evidence, "worker"))
+            json_object_set(out, "worker", json_object_get(evidence, "worker"));
+         json_decref(evidence);
+      }
+   return out;
+}
+
+static rkb_pipeline_t *open_pipeline(const rkb_bench_t *bench, const rkb_bench_work_t *work, bool full) {
+   const char *const set[] = {full ? "screen.time.with.mode=full" : "screen.time.with.mode=quick", NULL};
+   const rkb_pipeline_options_t options = {.path = bench->pipeline,
+                                           .task = work->directory,
+                                           .direction = work->direction,
+                                           .target = bench->target,
+                                           .set = set,
+                                           .plugin_paths =
+                                              rkb_argument_list(bench->arguments, "plugin-path")};
+   rkb_problems_t problems;
+   rkb_problems_init(&problems);
+   rkb_pipeline_t *pipeline = rkb_pipeline_open(&options, &problems);
+   if (problems.count)
+      rkb_say_problems(&problems);
+   else
+      rkb_problems_free(&problems);
+   return pipeline;
+}
+
+int rkb_bench_measure(const rkb_bench_t *bench, const rkb_bench_work_t *work, const char *path, bool full,
+                      json_t **result, rkb_error_t *err) {
+   char *source = NULL;
+   size_t length;
+   rkb_check_result_t *checked = NULL;
+   rkb_pipeline_t *pipeline = NULL;
+   int status = rkb_file_read(path, MOST_SOURCE, &source, &length, err);
+   *result = NULL;
+   if (status == RKB_OK && !(pipeline = open_pipeline(bench, work, full)))
+      status = rkb_fail(err, RKB_ERR_INVALID, "%s cannot be used for %s", bench->pipeline, work->name);
+   if (status == RKB_OK) {
+      const rkb_check_options_t options = {
+         .name = path, .source = source, .log = bench->log, .catch_signals = true};
+      status = rkb_check(pipeline, &options, &checked, err);
+   }
+   if (status == RKB_OK) {
+      *result = describe(path, checked);
+      if (!*result)
+         status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   }
+   rkb_check_result_free(checked);
+   rkb_pipeline_free(pipeline);
+   free(source);
+   return status;
+}
+
+int rkb_bench_choose(const rkb_bench_t *bench, const rkb_bench_work_t *work,
+                     const rkb_bench_kernels_t *kernels, uint32_t *chosen, json_t **tried, rkb_error_t *err) {
+   double least = INFINITY;
+   int status = RKB_OK;
+   *chosen = 0;
+   *tried = json_array();
+   for (uint32_t i = 0; i < kernels->count && kernels->count > 1 && status == RKB_OK; i++) {
+      json_t *result = NULL;
+      status = rkb_bench_measure(bench, work, kernels->paths[i], false, &result, err);
+      if (status != RKB_OK)
+         return status;
+      const json_t *us = json_object_get(result, "us");
+      bool accepted = strcmp(json_string_value(json_object_get(result, "standing")), RKB_ACCEPT) == 0;
+      if (accepted && us && json_number_value(us) < least) {
+         least = json_number_value(us);
+         *chosen = i;
+      }
+      json_object_del(result, "cases");
+      json_object_del(result, "worker");
+      json_array_append_new(*tried, result);
+   }
+   return status;
+}

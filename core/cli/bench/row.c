@@ -1,0 +1,93 @@
+/* Rows as files. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "base/file.h"
+#include "base/json.h"
+#include "cli/bench/bench.h"
+
+#define MOST_FILE (16u << 20)
+
+static void path_of(const rkb_bench_t *bench, const rkb_bench_work_t *work, char *path, size_t size) {
+   snprintf(path, size, "%s/rows/%s.%s.json", bench->out, work->name, work->direction);
+}
+
+static json_t *read_json(const char *path) {
+   char *text = NULL;
+   size_t length = 0;
+   rkb_error_t err;
+   json_t *value = NULL;
+   if (rkb_file_read(path, MOST_FILE, &text, &length, &err) == RKB_OK)
+      value = rkb_json_parse(text, length, &err);
+   free(text);
+   return value;
+}
+
+static bool has(const json_t *row, const char *key, const char *value) {
+   const char *there = json_string_value(json_object_get(row, key));
+   return there && strcmp(there, value) == 0;
+}
+
+json_t *rkb_bench_row_read(const rkb_bench_t *bench, const rkb_bench_work_t *work,
+                           const rkb_bench_kernels_t *kernels) {
+   char path[4096];
+   path_of(bench, work, path, sizeof path);
+   json_t *row = read_json(path);
+   if (row && has(row, "task_hash", rkb_task_hash(work->task)) && has(row, "kernels_hash", kernels->hash))
+      return row;
+   json_decref(row);
+   return NULL;
+}
+
+json_t *rkb_bench_record_read(const rkb_bench_t *bench, const rkb_bench_work_t *work, const char *case_name) {
+   char path[4096];
+   const char *slash = strrchr(case_name, '/');
+   snprintf(path, sizeof path, "%s/baselines/%s.%s.%s.json", bench->out, work->name, work->direction,
+            slash ? slash + 1 : case_name);
+   json_t *record = read_json(path);
+   if (record && has(record, "hash", rkb_task_hash(work->task)) && has(record, "case", case_name))
+      return record;
+   json_decref(record);
+   return NULL;
+}
+
+/* The command that measures this row again, as its reader would type it. */
+static json_t *command_of(const rkb_bench_t *bench, const rkb_bench_work_t *work, const char *kernel) {
+   return json_sprintf("rkb check %s --task %s --direction %s --target %s --pipeline %s", kernel,
+                       work->directory, work->direction, bench->target, bench->pipeline);
+}
+
+int rkb_bench_row_make(const rkb_bench_t *bench, const rkb_bench_work_t *work,
+                       const rkb_bench_kernels_t *kernels, json_t **row, rkb_error_t *err) {
+   json_t *tried = NULL, *measured = NULL;
+   uint32_t chosen = 0;
+   char date[32];
+   time_t now = time(NULL);
+   *row = NULL;
+   int status = rkb_bench_choose(bench, work, kernels, &chosen, &tried, err);
+   if (status == RKB_OK)
+      status = rkb_bench_measure(bench, work, kernels->paths[chosen], true, &measured, err);
+   strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+   if (status == RKB_OK) {
+      *row = json_pack("{s:s, s:s, s:s, s:s, s:s, s:O, s:O, s:o}", "task", work->name, "direction",
+                       work->direction, "task_hash", rkb_task_hash(work->task), "kernels_hash", kernels->hash,
+                       "date", date, "measured", measured, "tried", tried, "command",
+                       command_of(bench, work, kernels->paths[chosen]));
+      if (!*row)
+         status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   }
+   json_decref(measured);
+   json_decref(tried);
+   return status;
+}
+
+int rkb_bench_row_write(const rkb_bench_t *bench, const rkb_bench_work_t *work, const json_t *row,
+                        rkb_error_t *err) {
+   char path[4096];
+   char *text = json_dumps(row, JSON_INDENT(1) | JSON_SORT_KEYS);
+   path_of(bench, work, path, sizeof path);
+   int status =
+      text ? rkb_file_write(path, text, strlen(text), err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   free(text);
+   return status;
+}

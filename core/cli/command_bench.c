@@ -1,0 +1,292 @@
+/* rkb bench: the best kernel of each task and direction against PyTorch, against a tuned copy and the least possible time.
+ * What has been measured lies in files, so that it can be stopped and goes on where it was.  The main thread becomes the
+ * engine's loop for each kernel. */
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/bench/bench.h"
+#include "cli/commands.h"
+#include "cli/listing_target.h"
+#include "cli/pipeline_file.h"
+#include "cli/run_archive.h"
+#include "kernel/kernel.h"
+
+enum { MOST_WORKS = 512 };
+static const char every_variant[] = "eager,eager_graph,compile,compile_graph,max_autotune,max_autotune_graph";
+
+typedef struct works {
+   rkb_bench_work_t list[MOST_WORKS];
+   uint32_t count;
+} works_t;
+
+/* A directory's directions, or the one asked for where it has it. */
+static int add_directory(works_t *works, const char *directory, const char *direction,
+                         rkb_problems_t *problems) {
+   rkb_task_t *first = rkb_task_load(directory, NULL, 0, problems);
+   if (!first)
+      return RKB_EXIT_USAGE;
+   for (const char *const *d = rkb_task_directions(first); *d && works->count < MOST_WORKS; d++) {
+      if (direction && strcmp(direction, *d) != 0)
+         continue;
+      rkb_bench_work_t *work = &works->list[works->count];
+      work->task = rkb_task_load(directory, *d, 0, problems);
+      work->directory = strdup(directory);
+      if (!work->task || !work->directory) {
+         rkb_task_free(work->task);
+         free(work->directory);
+         rkb_task_free(first);
+         return RKB_EXIT_USAGE;
+      }
+      work->name = rkb_task_info(work->task)->name;
+      work->direction = rkb_task_info(work->task)->direction;
+      works->count++;
+   }
+   rkb_task_free(first);
+   return RKB_EXIT_OK;
+}
+
+static int visible(const struct dirent *entry) {
+   return entry->d_name[0] != '.';
+}
+
+static int find_works(const rkb_arguments_t *arguments, works_t *works, rkb_problems_t *problems) {
+   const char *const *given = rkb_argument_list(arguments, "task");
+   const char *direction = rkb_argument(arguments, "direction");
+   int code = RKB_EXIT_OK;
+   for (; given && *given && code == RKB_EXIT_OK; given++)
+      code = add_directory(works, *given, direction, problems);
+   if (rkb_argument_given(arguments, "task"))
+      return code;
+   char *shipped = rkb_find_data("tasks");
+   struct dirent **entries = NULL;
+   int count = shipped ? scandir(shipped, &entries, visible, alphasort) : 0;
+   for (int i = 0; i < count; i++) {
+      char *directory = rkb_path_join(shipped, entries[i]->d_name), *file = NULL;
+      file = directory ? rkb_path_join(directory, "task.yaml") : NULL;
+      if (file && rkb_path_exists(file) && code == RKB_EXIT_OK)
+         code = add_directory(works, directory, direction, problems);
+      free(file);
+      free(directory);
+      free(entries[i]);
+   }
+   free(entries);
+   free(shipped);
+   return code;
+}
+
+/* Whether a baseline of some case is missing, or was taken with another PyTorch. */
+static bool wants_baselines(const rkb_bench_t *bench, const rkb_bench_work_t *work, const char *variants) {
+   const rkb_case_t *c;
+   bool wants = false;
+   for (uint32_t i = 0; !wants && (c = rkb_task_case(work->task, RKB_CASE_BENCH, i)) != NULL; i++) {
+      json_t *record = rkb_bench_record_read(bench, work, c->name);
+      const char *torch = json_string_value(json_object_get(record, "torch"));
+      wants = !torch || strcmp(torch, rkb_baselines_torch(bench->baselines)) != 0;
+      for (const char *at = variants; *at && !wants;) {
+         char name[64];
+         size_t length = strcspn(at, ",");
+         snprintf(name, sizeof name, "%.*s", (int)length, at);
+         wants = !json_object_get(json_object_get(record, "baselines"), name);
+         at += length + (at[length] == ',');
+      }
+      json_decref(record);
+   }
+   return wants;
+}
+
+/* A B B A: a PyTorch process, the worker's two processes, the other PyTorch process.  Where the baselines are known, B B. */
+static int measure(const rkb_bench_t *bench, const rkb_bench_work_t *work, const char *variants,
+                   const rkb_bench_kernels_t *kernels, json_t **row, rkb_error_t *err) {
+   bool alternate = bench->baselines && wants_baselines(bench, work, variants);
+   int status = alternate ? rkb_baselines_prepare(bench->baselines, work, variants, err) : RKB_OK;
+   if (alternate && status == RKB_OK)
+      status = rkb_baselines_time(bench->baselines, 0, err);
+   if (status == RKB_OK)
+      status = rkb_bench_row_make(bench, work, kernels, row, err);
+   if (alternate && status == RKB_OK)
+      status = rkb_baselines_time(bench->baselines, 1, err);
+   return status;
+}
+
+static int do_work(const rkb_bench_t *bench, const rkb_bench_work_t *work, const char *variants,
+                   rkb_error_t *err) {
+   rkb_bench_kernels_t kernels;
+   int status = rkb_bench_kernels_find(work, &kernels, err);
+   json_t *row = status == RKB_OK ? rkb_bench_row_read(bench, work, &kernels) : NULL;
+   bool known = row && !rkb_argument_given(bench->arguments, "again");
+   if (status == RKB_OK && !(known && !(bench->baselines && wants_baselines(bench, work, variants)))) {
+      json_decref(row);
+      row = NULL;
+      status = measure(bench, work, variants, &kernels, &row, err);
+      if (status == RKB_OK)
+         status = rkb_bench_row_write(bench, work, row, err);
+      const json_t *measured = json_object_get(row, "measured"), *us = json_object_get(measured, "us");
+      if (status == RKB_OK)
+         fprintf(stderr, "%s %s: %s", work->name, work->direction,
+                 json_string_value(json_object_get(measured, "standing")));
+      if (status == RKB_OK && us)
+         fprintf(stderr, ", %.2f us", json_number_value(us));
+      if (status == RKB_OK)
+         fputc('\n', stderr);
+   }
+   json_decref(row);
+   rkb_bench_kernels_free(&kernels);
+   return status;
+}
+
+static double seconds_now(void) {
+   struct timespec now;
+   clock_gettime(CLOCK_MONOTONIC, &now);
+   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Every work in order; *open counts those left when the time was up. */
+static int do_works(rkb_bench_t *bench, const works_t *works, uint32_t *open, rkb_error_t *err) {
+   const char *until = rkb_argument(bench->arguments, "seconds"),
+              *chosen = rkb_argument(bench->arguments, "variants");
+   const double end = until ? seconds_now() + strtod(until, NULL) : 0;
+   rkb_error_t why = {0};
+   *open = 0;
+   if (!rkb_argument_given(bench->arguments, "no-baselines") &&
+       rkb_baselines_open(bench->out, &bench->baselines, &why) != RKB_OK)
+      fprintf(stderr, "no baseline is timed: %s\n", why.message);
+   for (uint32_t i = 0; i < works->count; i++) {
+      if (end > 0 && seconds_now() > end) {
+         *open = works->count - i;
+         return RKB_OK;
+      }
+      int status = do_work(bench, &works->list[i], chosen ? chosen : every_variant, err);
+      if (status != RKB_OK)
+         return status;
+   }
+   return RKB_OK;
+}
+
+static int make_folders(const char *out, rkb_error_t *err) {
+   static const char *const folders[] = {"rows", "baselines"};
+   int status = RKB_OK;
+   for (size_t i = 0; i < sizeof folders / sizeof *folders && status == RKB_OK; i++) {
+      char *path = rkb_path_join(out, folders[i]);
+      status = path ? rkb_make_directories(path, err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+      free(path);
+   }
+   return status;
+}
+
+static int bench_all(rkb_bench_t *bench, const works_t *works) {
+   rkb_error_t err = {0};
+   uint32_t open = 0;
+   if (make_folders(bench->out, &err) != RKB_OK) {
+      rkb_say_error(&err);
+      return RKB_EXIT_USAGE;
+   }
+   int status = RKB_OK;
+   if (!rkb_argument_given(bench->arguments, "table"))
+      status = do_works(bench, works, &open, &err);
+   int code = status == RKB_OK              ? RKB_EXIT_OK
+              : status == RKB_ERR_CANCELLED ? RKB_EXIT_INTERRUPTED
+                                            : RKB_EXIT_BROKEN;
+   if (status != RKB_OK)
+      rkb_say_error(&err);
+   /* What there is, is shown in any case. */
+   if (rkb_bench_tables(bench, works->list, works->count, &err) != RKB_OK)
+      code = rkb_say_error(&err);
+   if (open)
+      fprintf(stderr, "%u rows are left: the same command goes on\n", open);
+   return open && code == RKB_EXIT_OK ? RKB_EXIT_INTERRUPTED : code;
+}
+
+/* What can be seen to be wrong before anything is made. */
+static bool arguments_fit(const rkb_arguments_t *arguments) {
+   const char *seconds = rkb_argument(arguments, "seconds"), *pipeline = rkb_argument(arguments, "pipeline");
+   char *end = NULL;
+   if (seconds && (!(strtod(seconds, &end) > 0) || *end)) {
+      fprintf(stderr, "--seconds wants a number above 0, not '%s'\n", seconds);
+      return false;
+   }
+   if (pipeline && access(pipeline, R_OK) != 0) {
+      fprintf(stderr, "cannot open %s: %s\n", pipeline, strerror(errno));
+      return false;
+   }
+   return true;
+}
+
+static int run(const rkb_arguments_t *arguments) {
+   if (!arguments_fit(arguments))
+      return RKB_EXIT_USAGE;
+   const char *out = rkb_argument(arguments, "out"), *target = rkb_argument(arguments, "target"),
+              *pipeline = rkb_argument(arguments, "pipeline");
+   works_t *works = calloc(1, sizeof *works);
+   rkb_problems_t problems;
+   rkb_error_t err;
+   int code = RKB_EXIT_USAGE;
+   if (!works)
+      return RKB_EXIT_BROKEN;
+   rkb_problems_init(&problems);
+   rkb_bench_t bench = {.arguments = arguments,
+                        .out = out ? out : "bench",
+                        .pipeline = pipeline ? strdup(pipeline) : rkb_find_data("pipelines/remeasure.yaml"),
+                        .target = target ? target : "h200"};
+   rkb_device_t *device = rkb_device_load(bench.target, &problems);
+   if (!bench.pipeline)
+      fprintf(stderr, "pipelines/remeasure.yaml is not installed; name a pipeline with --pipeline FILE\n");
+   if (device && bench.pipeline) {
+      bench.least = rkb_listing_target_of(device);
+      code = find_works(arguments, works, &problems);
+   }
+   rkb_say_problems(&problems);
+   if (code == RKB_EXIT_OK && rkb_log_open(RKB_LOG_WARN, false, NULL, &bench.log, &err) != RKB_OK)
+      code = rkb_say_error(&err);
+   else if (code == RKB_EXIT_OK)
+      code = bench_all(&bench, works);
+   rkb_baselines_close(bench.baselines);
+   if (bench.log)
+      rkb_log_close(bench.log);
+   for (uint32_t i = 0; i < works->count; i++) {
+      rkb_task_free(works->list[i].task);
+      free(works->list[i].directory);
+   }
+   rkb_device_free(device);
+   free(bench.pipeline);
+   free(works);
+   return code;
+}
+
+static const rkb_cli_option_t options[] = {
+   {"task", "DIR", "A task directory; may be repeated (default: all that are installed).", true},
+   {"direction", "D", "forward or backward (default: all that a task has).", false},
+   {"out", "DIR", "Where rows, baselines and tables lie (default: bench).", false},
+   {"seconds", "N", "Begin nothing new after this many seconds.", false},
+   {"variants", "A,B", "The PyTorch variants to time (default: all six).", false},
+   {"no-baselines", NULL, "Time no PyTorch; show what was recorded before.", false},
+   {"again", NULL, "Measure rows again that are there already.", false},
+   {"table", NULL, "Measure nothing; write the tables from what is there.", false},
+   {"pipeline", "FILE", "The screen that checks and times (default: the shipped remeasure.yaml).", false},
+   {"target", "PROFILE", "The device profile to build for and to reckon with (default: h200).", false},
+   {"plugin-path", "PATH", "Look for plugins in this file or directory too.", true},
+   {NULL, NULL, NULL, false},
+};
+
+const rkb_command_t rkb_command_bench = {
+   .name = "bench",
+   .arguments = "",
+   .summary = "Time the best kernel of every task against PyTorch on this machine's GPU.",
+   .details =
+      "For each task and direction the kernel in best/, or the fastest of its seeds, is checked and timed in full: cold and\n"
+      "warm, with a tuned copy and two anchors beside it.  Where PyTorch finds the GPU too, eager, torch.compile and\n"
+      "max-autotune, each also under a CUDA graph, are timed in turns with it and recorded by task, direction, case, PyTorch,\n"
+      "driver and device; what is recorded is not timed again.  table.md and table.json are written to --out, the first is\n"
+      "printed too.  Stopped at any time, the same command goes on.\n"
+      "Exit: 0 all rows are there, 2 usage, 3 no GPU or a broken tool, 130 rows are left.\n",
+   .options = options,
+   .least = 0,
+   .most = 0,
+   .run = run,
+};

@@ -1,0 +1,11 @@
+/* From a device profile's figures to those that least times are reckoned with.  Pure. */
+#include "cli/listing_target.h"
+
+rkb_listing_target_t rkb_listing_target_of(const rkb_device_t *device) {
+   return (rkb_listing_target_t){
+      .name = device->name,
+      .bytes_per_s = device->memory_sustained,
+      .operations_per_s = 2 * device->f32_per_clock * (double)device->multiprocessors * device->clock_hz,
+      .launch_floor_s = device->launch_floor_s,
+   };
+}

@@ -1,0 +1,43 @@
+/* The worker's own kernels and what they work on: emptying the second-level cache by reading it over, the anchors that say
+ * whether two sittings were held under the same conditions, the tuned copy that a candidate's share of the possible is taken
+ * against, and the search for damaged canaries.  One thread. */
+#ifndef RKB_WORKER_OWN_H
+#define RKB_WORKER_OWN_H
+
+#include <stdint.h>
+#include "driver.h"
+
+/* Name and parameters of the copy, for plans that launch it: u64 from, u64 to, u64 vectors read, u64 vectors written; a
+ * vector has 16 bytes, and any grid will do. */
+#define RKB_OWN_COPY "rkb_copy"
+
+typedef struct rkb_own {
+   CUmodule module;
+   CUfunction read, copy, chain, look;
+   CUdeviceptr memory; /* read, never written after it was made: 2.5 times the second-level cache */
+   uint64_t bytes;
+   CUdeviceptr target; /* what the copying anchor writes */
+   CUdeviceptr flag;   /* one word */
+   CUevent start, stop;
+} rkb_own_t;
+
+enum rkb_anchor { RKB_ANCHOR_COPY = 0, RKB_ANCHOR_CHAIN = 1 };
+
+/* Loads the kernels and takes the memory. */
+CUresult rkb_own_open(const rkb_driver_t *driver, rkb_own_t *own);
+
+/* Reads all of memory, on the driver's stream. */
+CUresult rkb_flush_read(const rkb_driver_t *driver, const rkb_own_t *own);
+/* Forgets the lines marked persisting, then reads. */
+CUresult rkb_flush(const rkb_driver_t *driver, const rkb_own_t *own);
+/* Enqueues the same work every time: a copy of 64 MiB, bound by memory, or one block's chain of dependent additions, bound
+ * by the clock. */
+CUresult rkb_anchor(const rkb_driver_t *driver, const rkb_own_t *own, enum rkb_anchor which);
+
+/* Enqueues: forget what was found; look for a byte other than byte; *found after the stream has been waited for. */
+CUresult rkb_look_begin(const rkb_driver_t *driver, const rkb_own_t *own);
+CUresult rkb_look(const rkb_driver_t *driver, const rkb_own_t *own, CUdeviceptr from, uint64_t bytes,
+                  uint8_t byte);
+CUresult rkb_look_end(const rkb_driver_t *driver, const rkb_own_t *own, uint32_t *found);
+
+#endif
