@@ -28,7 +28,9 @@ fail() { say "$*"; exit 1; }
 
 build_packages=(gcc g++ cmake ninja-build pkg-config libuv1-dev libyaml-dev libsqlite3-dev libjansson-dev libxxhash-dev
                 libcurl4-openssl-dev libopenblas-dev)
-test_packages=(libcmocka-dev clang openssl python3 python3-dev python3-numpy python3-torch libtorch-dev pybind11-dev sqlite3)
+test_packages=(libcmocka-dev clang libclang-rt-dev openssl python3 python3-dev python3-numpy python3-torch libtorch-dev pybind11-dev sqlite3)
+# For the vendors' own clients of language models; left alone where a Node with npm is there already, of any origin.
+node_packages=(nodejs npm)
 # NVRTC, nvJitLink, and the headers that kernels include (cuda_fp16.h and friends, cooperative_groups.h).
 cuda_release=12-9
 cuda_packages=("cuda-nvrtc-$cuda_release" "libnvjitlink-$cuda_release" "cuda-cudart-dev-$cuda_release"
@@ -113,11 +115,19 @@ supported_toolkit() {
   [[ $major == 13 || ( $major == 12 && $minor -ge 4 ) ]]
 }
 
+# Where CUDA_HOME is set the program looks nowhere else, so that a wrong one is noticed: here it is said, and set aside.
+set_aside_cuda_home() {
+  if [[ -z ${CUDA_HOME:-} || $1 == "$CUDA_HOME" ]]; then return 0; fi
+  say "CUDA_HOME is $CUDA_HOME, which holds no CUDA 12.4 to 13.x: unset it for the commands to come"
+  unset CUDA_HOME
+}
+
 find_toolkit() {
   local version directory
   while read -r version directory; do
     if supported_toolkit "$version"; then
       say "CUDA $version in $directory"
+      set_aside_cuda_home "$directory"
       return 0
     fi
     say "CUDA $version in $directory is not used: 12.4 to 13.x is wanted"
@@ -223,6 +233,7 @@ run_fuzzers() {
 run_tests() {
   local jobs
   jobs=$(nproc)
+  export CI=${CI:-bootstrap} # no test may leave itself out for want of what was installed above
   configure_and_build build-asan asan "-DRKB_AREAS=$sanitized_areas"
   say "the tests of ${sanitized_areas//;/, } under the sanitizers"
   ctest --test-dir build-asan --output-on-failure --timeout 600 -j "$jobs"
@@ -279,7 +290,10 @@ done
 
 case $mode in
   demo) ensure_packages "${build_packages[@]}" ;;
-  test) ensure_packages "${build_packages[@]}" "${test_packages[@]}" ;;
+  test)
+    if command -v node >/dev/null && command -v npm >/dev/null; then node_packages=(); fi
+    ensure_packages "${build_packages[@]}" "${test_packages[@]}" "${node_packages[@]}"
+    ;;
   bundle) ensure_packages "${build_packages[@]}" xz-utils ;;
   *) usage >&2; exit 2 ;;
 esac

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Writes what the documentation takes from elsewhere: docs/options.md from the plugins' tables, and the text of files between
-# '<!-- file: PATH -->' and '<!-- end -->' in docs/*.md and README.md.
+# Writes what the documentation takes from elsewhere: docs/options.md from the plugins' tables; in docs/*.md and README.md the
+# text of files between '<!-- file: PATH -->' and '<!-- end -->', and a pipeline file's keys, from the parser's own table,
+# between '<!-- keys: PART -->' and '<!-- end -->'.
 # usage: refresh.sh SOURCE_DIRECTORY BINARY_DIRECTORY [--check]     --check changes nothing and fails when something is old
 set -euo pipefail
 source=$1 binary=$2 mode=${3:-}
@@ -23,15 +24,18 @@ replace() {
 env -u RKB_PLUGIN_PATH "$binary/bin/rkb" help --reference >"$work/options.md"
 replace "$source/docs/options.md" "$work/options.md"
 
+for part in file entry; do "$binary/bin/rkb" help --keys "$part" >"$work/keys-$part"; done
+
 for page in "$source"/docs/*.md "$source/README.md"; do
-  grep -q '^<!-- file: ' "$page" || continue
-  awk -v source="$source" '
+  grep -q '^<!-- \(file\|keys\): ' "$page" || continue
+  awk -v source="$source" -v work="$work" '
     /^<!-- end -->$/ { quoting = 0 }
     !quoting { print }
-    /^<!-- file: / {
-      path = source "/" $3
+    /^<!-- (file|keys): / {
+      is_file = $2 == "file:"
+      path = is_file ? source "/" $3 : work "/keys-" $3
       print ""
-      while ((got = (getline line < path)) > 0) print (line == "" ? "" : "    " line)
+      while ((got = (getline line < path)) > 0) print (is_file && line != "" ? "    " : "") line
       if (got < 0) { print "cannot read " path >"/dev/stderr"; exit 1 }
       close(path)
       print ""

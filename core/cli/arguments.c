@@ -36,8 +36,9 @@ static void print_help(const rkb_command_t *command, const char *program) {
    printf("  %-24s %s\n", "--help", "Show this text.");
 }
 
+/* Ends the sentence that says what is wrong. */
 static int usage_error(const char *program) {
-   fprintf(stderr, "'%s --help' lists the options\n", program);
+   fprintf(stderr, "; '%s --help' lists the options\n", program);
    return RKB_EXIT_USAGE;
 }
 
@@ -55,7 +56,6 @@ static int unknown_option(const rkb_command_t *command, const char *program, con
    fprintf(stderr, "%s has no option %s", program, written);
    if (near)
       fprintf(stderr, "; did you mean --%s?", near);
-   fprintf(stderr, "\n");
    return usage_error(program);
 }
 
@@ -96,8 +96,7 @@ static int parse(const rkb_command_t *command, const char *program, int count, c
       if (found == ':') {
          const rkb_cli_option_t *option =
             optopt >= FIRST_VALUE ? &command->options[optopt - FIRST_VALUE] : NULL;
-         fprintf(stderr, "--%s wants a value: %s\n", option ? option->name : "?",
-                 option ? option->value : "");
+         fprintf(stderr, "--%s wants a value: %s", option ? option->name : "?", option ? option->value : "");
          return usage_error(program);
       }
       if (found == '?')
@@ -110,16 +109,21 @@ static int parse(const rkb_command_t *command, const char *program, int count, c
    arguments->count = count - optind;
    arguments->positional = argv + optind;
    if (arguments->count < command->least || (command->most >= 0 && arguments->count > command->most)) {
-      fprintf(stderr, "usage: %s %s\n", program, command->arguments);
+      fprintf(stderr, "usage: %s%s%s", program, command->arguments[0] ? " " : "", command->arguments);
       return usage_error(program);
    }
    return RKB_EXIT_OK;
 }
 
-/* A result that did not reach its reader is no result: a full disk would otherwise go unnoticed. */
-static int flush_result(int code) {
+int rkb_flush_result(int code) {
    if (fflush(stdout) == 0 && !ferror(stdout))
       return code;
+   if (ferror(
+          stdout)) { /* an earlier write failed, and errno is of something else since: the next one tells */
+      clearerr(stdout);
+      if (fputc('\n', stdout) == EOF || fflush(stdout) == 0)
+         errno = EIO;
+   }
    fprintf(stderr, "cannot write the result to standard output: %s\n", strerror(errno));
    return RKB_EXIT_BROKEN;
 }
@@ -135,7 +139,7 @@ int rkb_command_main(const rkb_command_t *command, const char *program, int coun
       code = RKB_EXIT_OK;
    for (int i = 0; i < MAX_OPTIONS; i++)
       free(values[i]);
-   return flush_result(code);
+   return rkb_flush_result(code);
 }
 
 const char *const *rkb_argument_list(const rkb_arguments_t *arguments, const char *name) {
@@ -144,6 +148,13 @@ const char *const *rkb_argument_list(const rkb_arguments_t *arguments, const cha
          return arguments->values[i];
    assert(!"the command has no such option");
    return NULL;
+}
+
+bool rkb_argument_known(const rkb_arguments_t *arguments, const char *name) {
+   for (const rkb_cli_option_t *option = arguments->command->options; option->name; option++)
+      if (strcmp(option->name, name) == 0)
+         return true;
+   return false;
 }
 
 bool rkb_argument_given(const rkb_arguments_t *arguments, const char *name) {

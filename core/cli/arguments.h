@@ -44,6 +44,12 @@ typedef struct rkb_arguments {
  * option gets the nearest name.  Returns the exit code. */
 int rkb_command_main(const rkb_command_t *command, const char *program, int count, char **argv);
 
+/* What is on standard output must reach its reader, or it is no result: says so and returns RKB_EXIT_BROKEN when it does
+ * not (a full disk), else code. */
+int rkb_flush_result(int code);
+
+/* Whether the command has such an option at all. */
+bool rkb_argument_known(const rkb_arguments_t *arguments, const char *name);
 /* Of an option of the command, by name. */
 bool rkb_argument_given(const rkb_arguments_t *arguments, const char *name);
 /* the last value, or NULL */

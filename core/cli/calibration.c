@@ -31,9 +31,9 @@ static int print_judge(void *argument, const rkb_judge_record_t *judge) {
       judge->both_reject + judge->only_judge_rejects + judge->both_accept + judge->only_machine_rejects;
    int64_t asked = decided + judge->abstained + judge->missing;
    if (!*any)
-      printf("\njudges against execution (share, 95 %% interval)\n");
+      printf("\njudges against build and execution (share, 95 %% interval)\n");
    *any = true;
-   printf("  %s: %" PRId64 " candidates judged, %" PRId64 " of them executed with a verdict, %" PRId64
+   printf("  %s: %" PRId64 " candidates judged, for %" PRId64 " of them it is known, %" PRId64
           " abstentions among those\n",
           judge->stage, asked, decided + judge->abstained, judge->abstained);
    print_share("precision", judge->both_reject, judge->both_reject + judge->only_judge_rejects);

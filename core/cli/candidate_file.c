@@ -11,15 +11,8 @@
 #define MOST_SOURCE (16u << 20)
 #define MOST_TEXT (1u << 20)
 
-static bool has_option(const rkb_arguments_t *arguments, const char *name) {
-   for (const rkb_cli_option_t *option = arguments->command->options; option->name; option++)
-      if (strcmp(option->name, name) == 0)
-         return true;
-   return false;
-}
-
 static const char *option(const rkb_arguments_t *arguments, const char *name) {
-   return has_option(arguments, name) ? rkb_argument(arguments, name) : NULL;
+   return rkb_argument_known(arguments, name) ? rkb_argument(arguments, name) : NULL;
 }
 
 static char *task_below(const char *directory, const char *name) {
@@ -71,6 +64,19 @@ static char *read_tune(const char *const *values) {
    return text;
 }
 
+/* A name or value that the manifest does not have is a slip on the command line. */
+static bool tune_fits(const rkb_candidate_file_t *file) {
+   int64_t *values = calloc(file->manifest->tune_count + 1, sizeof *values);
+   rkb_finding_t finding = {0};
+   rkb_error_t err = {0};
+   int status = values ? rkb_tune_resolve(file->manifest, file->tune, values, &finding, &err)
+                       : rkb_fail(&err, RKB_ERR_NOMEM, "out of memory");
+   free(values);
+   if (status != RKB_OK || finding.reason[0])
+      fprintf(stderr, "--tune: %s\n", status != RKB_OK ? err.message : finding.message);
+   return status == RKB_OK && !finding.reason[0];
+}
+
 static int load(const rkb_arguments_t *arguments, const char *path, rkb_candidate_file_t *file,
                 rkb_problems_t *problems) {
    const char *task = option(arguments, "task"), *direction = option(arguments, "direction"),
@@ -83,10 +89,11 @@ static int load(const rkb_arguments_t *arguments, const char *path, rkb_candidat
       fprintf(stderr, "%s\n", err.message);
       return RKB_EXIT_USAGE;
    }
-   file->tune = read_tune(has_option(arguments, "tune") ? rkb_argument_list(arguments, "tune") : NULL);
+   file->tune =
+      read_tune(rkb_argument_known(arguments, "tune") ? rkb_argument_list(arguments, "tune") : NULL);
    file->manifest = rkb_manifest_parse(path, file->source, length, problems);
    file->device = rkb_device_load(target ? target : "h200", problems);
-   if (!file->tune || !file->manifest || !file->device)
+   if (!file->tune || !file->manifest || !file->device || !tune_fits(file))
       return RKB_EXIT_USAGE;
    if (direction && strcmp(direction, file->manifest->direction) != 0) {
       fprintf(stderr, "%s: its direction is %s, not %s\n", path, file->manifest->direction, direction);

@@ -40,10 +40,11 @@ json_t *rkb_check_json(const rkb_checked_t *checked, const rkb_check_result_t *r
       rkb_measurement_record_t record = rkb_check_measurement_record(&result->measurements[i]);
       json_array_append_new(measurements, rkb_measurement_json(&record));
    }
-   return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:b, s:o, s:o}", "file", checked->name, "task",
+   return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?, s:o, s:b, s:o, s:o}", "file", checked->name, "task",
                     checked->task, "direction", checked->direction, "standing", result->standing, "reason",
-                    result->reason, "tune", rkb_embedded_json(result->tune), "verified_by_execution",
-                    result->verified_by_execution, "verdicts", verdicts, "measurements", measurements);
+                    result->reason, "replay", checked->replay, "tune", rkb_embedded_json(result->tune),
+                    "verified_by_execution", result->verified_by_execution, "verdicts", verdicts,
+                    "measurements", measurements);
 }
 
 /* The number that a person looks for first. */
@@ -73,6 +74,8 @@ void rkb_print_check(const rkb_checked_t *checked, const rkb_check_result_t *res
    }
    for (uint32_t i = 0; measurements && i < result->measurement_count; i++)
       measurements[i] = rkb_check_measurement_record(&result->measurements[i]);
+   if (result->reason[0] && checked->replay)
+      printf("    replay   %s\n", checked->replay);
    /* Of a kernel that is wrong, how fast it is wrong says nothing. */
    if (measurements && !rejected)
       rkb_print_measurements(measurements, result->measurement_count);

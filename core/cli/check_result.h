@@ -12,6 +12,7 @@ typedef struct rkb_checked {
    const char *task, *direction;
    const char *objective; /* measurement that the pipeline minimises, or "" */
    const char *target;    /* device profile, or "" */
+   const char *replay;    /* the command line that shows this again, or NULL */
 } rkb_checked_t;
 
 void rkb_print_check(const rkb_checked_t *checked, const rkb_check_result_t *result); /* on standard output */

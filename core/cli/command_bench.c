@@ -2,11 +2,13 @@
  * What has been measured lies in files, so that it can be stopped and goes on where it was.  The main thread becomes the
  * engine's loop for each kernel. */
 #include <dirent.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/bench/bench.h"
@@ -188,17 +190,19 @@ static int bench_all(rkb_bench_t *bench, const works_t *works) {
    rkb_error_t err = {0};
    uint32_t open = 0;
    const char *const *runs = rkb_argument_list(bench->arguments, "run");
-   int status = make_folders(bench->out, &err);
+   if (make_folders(bench->out, &err) != RKB_OK) {
+      rkb_say_error(&err);
+      return RKB_EXIT_USAGE;
+   }
+   int status = RKB_OK;
    for (; runs && *runs && status == RKB_OK; runs++)
       status = rkb_bench_row_from_run(bench, works->list, works->count, *runs, &err);
    if (status == RKB_OK && !rkb_argument_given(bench->arguments, "table") &&
        !rkb_argument_given(bench->arguments, "run"))
       status = do_works(bench, works, &open, &err);
-   int code = status == RKB_OK              ? RKB_EXIT_OK
-              : status == RKB_ERR_CANCELLED ? RKB_EXIT_INTERRUPTED
-                                            : RKB_EXIT_BROKEN;
-   if (status != RKB_OK)
-      rkb_say_error(&err);
+   int code = status == RKB_OK ? RKB_EXIT_OK : rkb_say_error(&err);
+   if (status == RKB_ERR_CANCELLED)
+      code = RKB_EXIT_INTERRUPTED;
    /* What there is, is shown in any case. */
    if (rkb_bench_tables(bench, works->list, works->count, &err) != RKB_OK)
       code = rkb_say_error(&err);
@@ -207,7 +211,24 @@ static int bench_all(rkb_bench_t *bench, const works_t *works) {
    return open && code == RKB_EXIT_OK ? RKB_EXIT_INTERRUPTED : code;
 }
 
+/* What can be seen to be wrong before anything is made. */
+static bool arguments_fit(const rkb_arguments_t *arguments) {
+   const char *seconds = rkb_argument(arguments, "seconds"), *pipeline = rkb_argument(arguments, "pipeline");
+   char *end = NULL;
+   if (seconds && (!(strtod(seconds, &end) > 0) || *end)) {
+      fprintf(stderr, "--seconds wants a number above 0, not '%s'\n", seconds);
+      return false;
+   }
+   if (pipeline && access(pipeline, R_OK) != 0) {
+      fprintf(stderr, "cannot open %s: %s\n", pipeline, strerror(errno));
+      return false;
+   }
+   return true;
+}
+
 static int run(const rkb_arguments_t *arguments) {
+   if (!arguments_fit(arguments))
+      return RKB_EXIT_USAGE;
    const char *out = rkb_argument(arguments, "out"), *target = rkb_argument(arguments, "target"),
               *pipeline = rkb_argument(arguments, "pipeline");
    works_t *works = calloc(1, sizeof *works);

@@ -7,7 +7,8 @@
 #include "cli/run_archive.h"
 #include "kernel/kernel.h"
 
-static void print_summary(rkb_archive_t *archive, const rkb_candidate_record_t *best) {
+/* Once the kernel is where it should be. */
+static void print_summary(rkb_archive_t *archive, const rkb_candidate_record_t *best, const char *out) {
    char *objective = rkb_archive_get_fact(archive, "objective");
    char *tune = rkb_spell_tune(best->tune);
    fprintf(stderr, "candidate %" PRId64 ": %s = %.6g%s%s\n", best->number,
@@ -17,6 +18,8 @@ static void print_summary(rkb_archive_t *archive, const rkb_candidate_record_t *
            best->note ? best->note : "", tune && tune[0] ? tune : "none");
    if (!rkb_was_executed(best))
       fprintf(stderr, "not verified by execution: no stage of this run executed it\n");
+   if (out)
+      fprintf(stderr, "wrote %s\n", out);
    free(tune);
    free(objective);
 }
@@ -34,10 +37,8 @@ static int write_kernel(const rkb_candidate_record_t *best, const char *path) {
       return RKB_EXIT_BROKEN;
    if (path && rkb_file_write(path, text, strlen(text), &err) != RKB_OK)
       code = rkb_say_error(&err);
-   else if (path)
-      fprintf(stderr, "wrote %s\n", path);
-   else
-      fputs(text, stdout);
+   else if (!path && (fputs(text, stdout) == EOF || fflush(stdout) != 0))
+      code = RKB_EXIT_BROKEN; /* who ends the command says why */
    free(text);
    return code;
 }
@@ -45,13 +46,12 @@ static int write_kernel(const rkb_candidate_record_t *best, const char *path) {
 static int tell(rkb_archive_t *archive, const rkb_arguments_t *arguments,
                 const rkb_candidate_record_t *best) {
    const char *out = rkb_argument(arguments, "out");
-   int code = RKB_EXIT_OK;
-   if (rkb_argument_given(arguments, "json"))
+   const bool json = rkb_argument_given(arguments, "json");
+   int code = out || !json ? write_kernel(best, out) : RKB_EXIT_OK;
+   if (code == RKB_EXIT_OK && json)
       code = rkb_print_json(rkb_candidate_json(best, true));
-   else
-      print_summary(archive, best);
-   if (code == RKB_EXIT_OK && (out || !rkb_argument_given(arguments, "json")))
-      code = write_kernel(best, out);
+   else if (code == RKB_EXIT_OK)
+      print_summary(archive, best, out);
    return code == RKB_EXIT_OK && !rkb_was_executed(best) ? RKB_EXIT_NOTHING : code;
 }
 

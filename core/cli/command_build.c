@@ -17,6 +17,14 @@ static int say_finding(const rkb_finding_t *finding, const char *path) {
    return RKB_EXIT_NOTHING;
 }
 
+static void say_near_limit(const rkb_build_cost_t *cost) {
+   rkb_text_t text;
+   rkb_text_init(&text, MOST_TEXT);
+   rkb_build_cost_report(cost, &text);
+   fprintf(stderr, "rkb build: %s\n", rkb_text_get(&text));
+   rkb_text_free(&text);
+}
+
 static int report_case(const rkb_candidate_file_t *file, const rkb_build_t *build, const rkb_case_t *the_case,
                        rkb_text_t *out) {
    rkb_case_names_t names = {file->task, the_case};
@@ -65,12 +73,14 @@ static int build_and_report(const rkb_arguments_t *arguments, const rkb_candidat
    rkb_build_t *build = NULL;
    rkb_finding_t finding = {0};
    rkb_error_t err = {0};
-   bool cached = false;
+   rkb_build_cost_t cost;
    int code, status = rkb_compilers_open(&config, &compilers, &err);
    if (status != RKB_OK)
       return rkb_say_error(&err);
    status = rkb_build_candidate(compilers, file->device, file->source, file->tune, flags, NULL, NULL, &build,
-                                &cached, &finding, &err);
+                                &cost, &finding, &err);
+   if (status == RKB_OK && cost.near_limit)
+      say_near_limit(&cost);
    if (status != RKB_OK)
       code = rkb_say_error(&err);
    else if (!build)

@@ -1,115 +1,9 @@
-/* rkb check: one candidate through a pipeline's screen, archived nowhere.  The main thread becomes the engine's loop. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <rkb/items.h>
-#include "base/file.h"
-#include "base/units.h"
-#include "cli/candidate_file.h"
-#include "cli/check_result.h"
+/* rkb check: one candidate through a pipeline's screen, archived nowhere. */
+#include "cli/candidate_check.h"
 #include "cli/commands.h"
-#include "cli/pipeline_file.h"
-#include "cli/run_archive.h"
-
-static int exit_of(const rkb_check_result_t *result, bool strict) {
-   if (strcmp(result->standing, RKB_REJECT) == 0)
-      return RKB_EXIT_NOTHING;
-   if (strcmp(result->standing, RKB_SUSPECT) == 0)
-      return strict ? RKB_EXIT_NOTHING : RKB_EXIT_OK;
-   return strcmp(result->standing, RKB_ACCEPT) == 0 ? RKB_EXIT_OK : RKB_EXIT_BROKEN;
-}
-
-/* The command that gives this result again: the check is deterministic. */
-static void print_again(const rkb_arguments_t *arguments, const rkb_candidate_file_t *file) {
-   static const char *const passed[] = {"task", "direction",   "target", "pipeline",
-                                        "set",  "plugin-path", "tune"};
-   printf("    again    rkb check");
-   for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
-      const char *const *values = rkb_argument_list(arguments, passed[i]);
-      for (; values && *values; values++)
-         printf(" --%s '%s'", passed[i], *values);
-   }
-   printf(" %s\n", file->path);
-}
-
-static int check(const rkb_arguments_t *arguments, const rkb_candidate_file_t *file, rkb_pipeline_t *pipeline,
-                 rkb_log_t *log) {
-   const rkb_check_options_t options = {
-      .name = file->path, .source = file->source, .tune = file->tune, .log = log, .catch_signals = true};
-   rkb_check_result_t *result = NULL;
-   rkb_error_t err;
-   int code;
-   if (rkb_check(pipeline, &options, &result, &err) != RKB_OK) {
-      rkb_say_error(&err);
-      return err.status == RKB_ERR_CANCELLED ? RKB_EXIT_INTERRUPTED : RKB_EXIT_BROKEN;
-   }
-   code = exit_of(result, rkb_argument_given(arguments, "strict"));
-   const rkb_checked_t checked = {.name = file->path,
-                                  .source = file->source,
-                                  .task = rkb_task_info(file->task)->name,
-                                  .direction = file->manifest->direction,
-                                  .objective = rkb_pipeline_facts(pipeline).objective,
-                                  .target = rkb_pipeline_facts(pipeline).target};
-   if (rkb_argument_given(arguments, "json")) {
-      rkb_print_json(rkb_check_json(&checked, result));
-   } else {
-      rkb_print_check(&checked, result);
-      if (result->reason[0])
-         print_again(arguments, file);
-   }
-   rkb_check_result_done(result, code);
-   return code;
-}
-
-static rkb_pipeline_t *open_screen(const rkb_arguments_t *arguments, const rkb_candidate_file_t *file) {
-   const char *named = rkb_argument(arguments, "pipeline");
-   char *path = named ? strdup(named) : rkb_find_data("pipelines/stock.yaml");
-   rkb_pipeline_t *pipeline = NULL;
-   if (path)
-      pipeline = rkb_open_pipeline_for(arguments, path, rkb_task_info(file->task)->directory,
-                                       file->manifest->direction);
-   else
-      fprintf(stderr, "pipelines/stock.yaml is not installed; name a pipeline with --pipeline FILE\n");
-   free(path);
-   return pipeline;
-}
-
-static int run(const rkb_arguments_t *arguments) {
-   rkb_candidate_file_t file;
-   rkb_pipeline_t *pipeline = NULL;
-   rkb_log_t *log = NULL;
-   rkb_error_t err;
-   int code = rkb_candidate_file_load(arguments, rkb_positional(arguments, 0), &file);
-   /* A manifest that says nothing sensible is the candidate's fault, not the command line's. */
-   if (code != RKB_EXIT_OK) {
-      code = file.source && file.tune && file.device && !file.manifest ? RKB_EXIT_NOTHING : code;
-      goto free_file;
-   }
-   pipeline = open_screen(arguments, &file);
-   if (!pipeline) {
-      code = RKB_EXIT_USAGE;
-      goto free_file;
-   }
-   if (rkb_log_open(RKB_LOG_WARN, false, NULL, &log, &err) != RKB_OK) {
-      code = rkb_say_error(&err);
-      goto free_pipeline;
-   }
-   code = check(arguments, &file, pipeline, log);
-   rkb_log_close(log);
-
-free_pipeline:
-   rkb_pipeline_free(pipeline);
-free_file:
-   rkb_candidate_file_free(&file);
-   return code;
-}
 
 static const rkb_cli_option_t options[] = {
-   RKB_PIPELINE_OPTIONS,
-   {"pipeline", "FILE", "Use this pipeline's screen (default: the shipped stock.yaml).", false},
-   {"tune", "NAME=VALUE", "Another value of a tune parameter; may be repeated.", true},
-   {"strict", NULL, "Exit with 1 for a suspect candidate too.", false},
-   {"json", NULL, "Print one JSON object.", false},
+   RKB_CHECK_OPTIONS,
    {NULL, NULL, NULL, false},
 };
 
@@ -124,5 +18,5 @@ const rkb_command_t rkb_command_check = {
    .options = options,
    .least = 1,
    .most = 1,
-   .run = run,
+   .run = rkb_candidate_check,
 };

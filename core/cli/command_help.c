@@ -1,7 +1,8 @@
-/* rkb help: a stage's or strategy's options, from the table that checks them.  The main thread alone. */
+/* rkb help: a stage's or strategy's options, or a pipeline file's keys, from the tables that check them.  The main thread alone. */
 #include <stdio.h>
 #include <string.h>
 #include "cli/commands.h"
+#include "cli/key_reference.h"
 #include "cli/option_reference.h"
 #include "cli/pipeline_file.h"
 
@@ -52,7 +53,7 @@ static int help(const rkb_registry_t *registry, const char *id) {
    fprintf(stderr, "no plugin has a stage or strategy '%s'", id);
    if (near)
       fprintf(stderr, "; did you mean '%s'?", near);
-   fprintf(stderr, "\n'rkb plugins' lists them\n");
+   fprintf(stderr, "; 'rkb plugins' lists them\n");
    return RKB_EXIT_USAGE;
 }
 
@@ -60,8 +61,17 @@ static int run(const rkb_arguments_t *arguments) {
    rkb_problems_t problems;
    rkb_registry_t *registry;
    int code = RKB_EXIT_BROKEN;
-   if (!rkb_positional(arguments, 0) && !rkb_argument_given(arguments, "reference")) {
-      fprintf(stderr, "usage: rkb help STAGE; 'rkb plugins' lists stages, 'rkb --help' commands\n");
+   const char *subject = rkb_positional(arguments, 0);
+   if (rkb_argument_given(arguments, "keys"))
+      return rkb_print_key_table(rkb_argument(arguments, "keys"));
+   if (subject && strcmp(subject, "pipeline") == 0) {
+      rkb_print_keys();
+      return RKB_EXIT_OK;
+   }
+   if (!subject && !rkb_argument_given(arguments, "reference")) {
+      fprintf(
+         stderr,
+         "usage: rkb help STAGE or rkb help pipeline; 'rkb plugins' lists stages, 'rkb --help' commands\n");
       return RKB_EXIT_USAGE;
    }
    rkb_problems_init(&problems);
@@ -70,7 +80,7 @@ static int run(const rkb_arguments_t *arguments) {
    if (registry && rkb_argument_given(arguments, "reference"))
       code = rkb_print_option_reference(registry);
    else if (registry)
-      code = help(registry, rkb_positional(arguments, 0));
+      code = help(registry, subject);
    rkb_registry_free(registry);
    return code;
 }
@@ -79,13 +89,16 @@ static const rkb_cli_option_t options[] = {
    {"plugin-path", "PATH", "Look for plugins in this file or directory too.", true},
    {"reference", NULL, "Print the options of every stage as Markdown (docs/options.md is made from it).",
     false},
+   {"keys", "PART",
+    "Print a pipeline file's keys as Markdown, part file or entry (docs/pipeline-files.md holds both).",
+    false},
    {NULL, NULL, NULL, false},
 };
 
 const rkb_command_t rkb_command_help = {
    .name = "help",
-   .arguments = "STAGE",
-   .summary = "Tell a stage's or strategy's options.",
+   .arguments = "STAGE|pipeline",
+   .summary = "Tell a stage's or strategy's options, or a pipeline file's keys.",
    .details = "STAGE is an id such as rkb.verifier.lint; 'rkb plugins' lists them.\n"
               "Exit: 0, or 2 when there is no such stage.\n",
    .options = options,

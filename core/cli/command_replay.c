@@ -1,12 +1,14 @@
-/* rkb replay: screens an archived candidate again, with the streams of random numbers it had in its run, and says whether the
- * verdicts are the same.  The main thread becomes the engine's loop. */
+/* rkb replay: screens a candidate again: a file as rkb check did, an archived one with the streams of random numbers it had in
+ * its run, and says whether the verdicts are the same.  The main thread becomes the engine's loop. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/units.h"
+#include "cli/candidate_check.h"
 #include "cli/check_result.h"
 #include "cli/commands.h"
 #include "cli/pipeline_file.h"
+#include "cli/replay_line.h"
 
 static const rkb_verdict_record_t *find_verdict(const rkb_candidate_record_t *candidate, const char *stage) {
    for (uint32_t i = 0; i < candidate->verdict_count; i++)
@@ -55,17 +57,24 @@ static int replay(const rkb_arguments_t *arguments, rkb_pipeline_t *pipeline,
                                         .request = candidate->request,
                                         .child = candidate->child};
    const rkb_pipeline_facts_t facts = rkb_pipeline_facts(pipeline);
-   const rkb_checked_t checked = {
-      name, candidate->source, candidate->task, candidate->direction, facts.objective, facts.target};
    snprintf(name, sizeof name, "candidate %" PRId64, candidate->number);
    if (rkb_check(pipeline, &options, &result, &err) != RKB_OK) {
       rkb_say_error(&err);
       return err.status == RKB_ERR_CANCELLED ? RKB_EXIT_INTERRUPTED : RKB_EXIT_BROKEN;
    }
+   char *line = rkb_replay_line_of_run(arguments, rkb_positional(arguments, 0), candidate->number);
+   const rkb_checked_t checked = {.name = name,
+                                  .source = candidate->source,
+                                  .task = candidate->task,
+                                  .direction = candidate->direction,
+                                  .objective = facts.objective,
+                                  .target = facts.target,
+                                  .replay = line};
    if (rkb_argument_given(arguments, "json"))
       rkb_print_json(rkb_check_json(&checked, result));
    else
       rkb_print_check(&checked, result);
+   free(line);
    int code = compare(candidate, result, rkb_argument_given(arguments, "json") ? stderr : stdout);
    rkb_check_result_done(result, code);
    return code;
@@ -88,7 +97,7 @@ static int replay_candidate(const rkb_arguments_t *arguments, const rkb_candidat
    return code;
 }
 
-static int run(const rkb_arguments_t *arguments) {
+static int replay_from_run(const rkb_arguments_t *arguments) {
    rkb_candidate_record_t *candidate = NULL;
    rkb_error_t err;
    int64_t number = 0;
@@ -109,21 +118,35 @@ static int run(const rkb_arguments_t *arguments) {
    return code;
 }
 
+/* The options that a file needs are the run's own in the other case. */
+static int run(const rkb_arguments_t *arguments) {
+   static const char *const of_files[] = {"pipeline", "tune", "strict"};
+   if (arguments->count == 1)
+      return rkb_candidate_check(arguments);
+   for (size_t i = 0; i < sizeof of_files / sizeof *of_files; i++)
+      if (rkb_argument_given(arguments, of_files[i])) {
+         fprintf(stderr, "--%s is for a file; a run's candidate keeps what its run had\n", of_files[i]);
+         return RKB_EXIT_USAGE;
+      }
+   return replay_from_run(arguments);
+}
+
 static const rkb_cli_option_t options[] = {
-   RKB_PIPELINE_OPTIONS,
-   {"json", NULL, "Print the result as one JSON object; the comparison goes to standard error.", false},
+   RKB_CHECK_OPTIONS,
    {NULL, NULL, NULL, false},
 };
 
 const rkb_command_t rkb_command_replay = {
    .name = "replay",
-   .arguments = "DIR ID",
-   .summary = "Screen a run's candidate again and compare with what the run found.",
+   .arguments = "DIR ID | FILE.cu",
+   .summary = "Screen a run's candidate, or a file, again and show what was found.",
    .details =
-      "The run's own pipeline, seed and random streams are used; --task when the task has moved since.\n"
-      "Exit: 0 the same verdicts and evidence, 1 different, 2 no such run or candidate, 3 a broken tool.\n",
+      "Of a run, its own pipeline, seed and random streams are used, --task when the task has moved since; what is found is\n"
+      "compared with what the run found.  A file is screened as rkb check does, with the options given then.\n"
+      "Exit for DIR ID: 0 the same verdicts and evidence, 1 different, 2 no such run or candidate, 3 a broken tool;\n"
+      "for FILE.cu as rkb check.\n",
    .options = options,
-   .least = 2,
+   .least = 1,
    .most = 2,
    .run = run,
 };

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/units.h"
 #include "cli/commands.h"
+#include "cli/replay_line.h"
 #include "cli/run_archive.h"
 
 static void print_parents(const rkb_candidate_record_t *candidate) {
@@ -52,15 +53,19 @@ static int show_candidate(rkb_archive_t *archive, const rkb_arguments_t *argumen
    }
    if (rkb_archive_load_candidate(archive, number, &candidate, &err) != RKB_OK)
       return rkb_say_error(&err);
+   char *replay = rkb_replay_line_of_run(arguments, rkb_positional(arguments, 0), candidate->number);
    if (rkb_argument_given(arguments, "json")) {
-      code = rkb_print_json(rkb_candidate_json(candidate, true));
+      json_t *shown = rkb_candidate_json(candidate, true);
+      if (shown && replay)
+         json_object_set_new(shown, "replay", json_string(replay));
+      code = rkb_print_json(shown);
    } else {
       char *objective = rkb_archive_get_fact(archive, "objective");
       print_candidate(candidate, objective, rkb_argument_given(arguments, "source"));
-      fprintf(stderr, "screen it again: rkb replay %s %" PRId64 "\n", rkb_positional(arguments, 0),
-              candidate->number);
+      printf("\nreplay       %s\n", replay ? replay : "");
       free(objective);
    }
+   free(replay);
    rkb_candidate_record_free(candidate);
    return code;
 }

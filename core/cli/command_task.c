@@ -1,7 +1,9 @@
 /* rkb task: makes a task from a PyTorch file, and tells whether a task is worth optimising.  The main thread
  * alone. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "cli/commands.h"
 #include "cli/run_archive.h"
 #include "task/filter.h"
@@ -27,6 +29,10 @@ static int import_task(const rkb_arguments_t *arguments) {
                           .directory = rkb_argument(arguments, "out"),
                           .dims = rkb_argument_list(arguments, "dim"),
                           .python = rkb_argument(arguments, "python")};
+   if (access(import.file, R_OK) != 0) {
+      fprintf(stderr, "cannot read %s: %s\n", import.file, strerror(errno));
+      return RKB_EXIT_USAGE;
+   }
    rkb_text_t report;
    rkb_text_init(&report, MOST_TEXT);
    rkb_error_t err = {0};

@@ -77,6 +77,16 @@ static bool look_for(enum rkb_tool tool) {
    return report.found;
 }
 
+bool rkb_compiler_present(const rkb_pipeline_t *pipeline) {
+   rkb_tool_report_t report;
+   if (!has_flag(pipeline, RKB_STAGE_NEEDS_BUILD))
+      return true;
+   rkb_tool_look(RKB_TOOL_COMPILER, &report);
+   if (!report.found)
+      fprintf(stderr, "%s\nto get it: %s\n", report.detail, report.remedy);
+   return report.found;
+}
+
 int rkb_dry_run(const rkb_pipeline_t *pipeline) {
    rkb_pipeline_facts_t facts = rkb_pipeline_facts(pipeline);
    bool complete = true;

@@ -8,4 +8,8 @@
  * enum rkb_exit: OK, or BROKEN when a tool that it needs is missing. */
 int rkb_dry_run(const rkb_pipeline_t *pipeline);
 
+/* Whether a pipeline that builds candidates has a compiler; tells on standard error when it has none.  Without one every
+ * candidate would end as unknown, and what proposed them would be paid for nothing. */
+bool rkb_compiler_present(const rkb_pipeline_t *pipeline);
+
 #endif

@@ -148,6 +148,24 @@ static void print_bytes(const json_t *evidence) {
    printf("%s%s\n", opcode ? ", by " : "", opcode ? opcode : "");
 }
 
+/* The instruction and what its registers held in that thread. */
+static void print_instruction(const json_t *evidence) {
+   const char *opcode = text_of(evidence, "opcode"), *name;
+   json_t *registers = json_object_get(evidence, "registers"), *value;
+   double line = 0;
+   if (opcode && number_of(evidence, "ptx_line", &line))
+      printf("    ptx      line %.0f: %s\n", line, opcode);
+   if (!json_object_size(registers))
+      return;
+   printf("    held     ");
+   const char *comma = "";
+   json_object_foreach(registers, name, value) {
+      printf("%s%s = %s", comma, name, json_string_value(value) ? json_string_value(value) : "?");
+      comma = ", ";
+   }
+   printf("\n");
+}
+
 /* A value that is a number, or one of the texts that stand for what JSON cannot hold. */
 static const char *spell(const json_t *value, char *out, size_t size) {
    if (json_is_string(value))
@@ -213,6 +231,7 @@ void rkb_print_evidence(const rkb_verdict_record_t *verdict, const rkb_evidence_
       print_where(evidence, source);
       print_who(evidence);
       print_bytes(evidence);
+      print_instruction(evidence);
       print_inputs(evidence);
    } else if (verdict->evidence) {
       printf("    evidence %s\n", verdict->evidence);

@@ -10,7 +10,7 @@ typedef struct rkb_evidence_source {
    const char *text; /* the whole source, or NULL */
 } rkb_evidence_source_t;
 
-/* Prints the verdict's message and evidence to standard output, at most six lines.  Evidence of an unknown form is printed
+/* Prints the verdict's message and evidence to standard output, at most eight lines.  Evidence of an unknown form is printed
  * as it is. */
 void rkb_print_evidence(const rkb_verdict_record_t *verdict, const rkb_evidence_source_t *source);
 /* "softmax<256, 1>" of "_Z7softmaxILi256ELi1EEvPKfPfi": plain names with integer arguments; anything else unchanged.

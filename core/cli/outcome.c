@@ -41,7 +41,8 @@ static void print_best(const rkb_outcome_t *outcome, const char *objective) {
    if (outcome->best == 0) {
       printf("%s\n", outcome->accepted > 0
                         ? "candidates were accepted, but none has the objective's measurement"
-                        : "no candidate was accepted");
+                     : outcome->candidates > 0 ? "no candidate was accepted"
+                                               : "no candidate was proposed; 'rkb report' says why");
       return;
    }
    printf("best: candidate %" PRId64, outcome->best);
@@ -58,13 +59,17 @@ static void print_best(const rkb_outcome_t *outcome, const char *objective) {
 }
 
 void rkb_print_outcome(const rkb_outcome_t *outcome, const char *objective, const char *directory) {
+   const uint64_t finished = outcome->accepted + outcome->suspect + outcome->unknown + outcome->rejected;
    char time[32];
    rkb_format_duration((uint64_t)(outcome->seconds * 1e9), time, sizeof time);
    print_best(outcome, objective);
    printf("%" PRIu64 " candidates in %s: %" PRIu64 " accepted, %" PRIu64 " suspect, %" PRIu64
-          " unknown, %" PRIu64 " rejected; %" PRIu64 " duplicates besides\n",
-          outcome->candidates, time, outcome->accepted, outcome->suspect, outcome->unknown, outcome->rejected,
-          outcome->duplicates);
+          " unknown, %" PRIu64 " rejected",
+          outcome->candidates, time, outcome->accepted, outcome->suspect, outcome->unknown,
+          outcome->rejected);
+   if (finished < outcome->candidates)
+      printf(", %" PRIu64 " not finished", outcome->candidates - finished);
+   printf("; %" PRIu64 " duplicates besides\n", outcome->duplicates);
    printf("ended: %s\n", outcome->reason);
    printf("run: %s\n", directory);
 }

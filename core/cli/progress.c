@@ -205,12 +205,7 @@ void rkb_progress_observe(void *argument, const rkb_event_t *event) {
    double since = event->elapsed_seconds - progress->shown_at;
    pthread_mutex_lock(&progress->mutex);
    keep(progress, event);
-   if (event->kind == RKB_EVENT_NOTE) {
-      if (progress->live)
-         erase(progress);
-      fprintf(stderr, "%s\n", event->text);
-   }
-   if (progress->live && (since >= redraw_seconds || event->kind == RKB_EVENT_NOTE))
+   if (progress->live && since >= redraw_seconds)
       draw(progress);
    else if (!progress->live && since >= (event->kind == RKB_EVENT_BEST ? news_seconds : plain_seconds))
       print_plain(progress);

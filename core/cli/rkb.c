@@ -31,7 +31,7 @@ static int unknown_command(const char *written) {
    fprintf(stderr, "rkb has no command '%s'", written);
    if (near)
       fprintf(stderr, "; did you mean '%s'?", near);
-   fprintf(stderr, "\n'rkb --help' lists the commands\n");
+   fprintf(stderr, "; 'rkb --help' lists the commands\n");
    return RKB_EXIT_USAGE;
 }
 
@@ -43,11 +43,11 @@ int main(int count, char **argv) {
    }
    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
       print_commands(stdout);
-      return RKB_EXIT_OK;
+      return rkb_flush_result(RKB_EXIT_OK);
    }
    if (strcmp(argv[1], "--version") == 0) {
       printf("rkb %s\n", RKB_VERSION);
-      return RKB_EXIT_OK;
+      return rkb_flush_result(RKB_EXIT_OK);
    }
    for (int i = 0; i < COMMAND_COUNT; i++)
       if (strcmp(argv[1], commands[i]->name) == 0) {

@@ -173,8 +173,10 @@ static int run(const rkb_arguments_t *arguments) {
    free(line.pipeline_path);
    if (!pipeline)
       return RKB_EXIT_USAGE;
-   code = rkb_argument_given(arguments, "dry-run") ? rkb_dry_run(pipeline)
-                                                   : run_pipeline(pipeline, arguments, &line);
+   if (rkb_argument_given(arguments, "dry-run"))
+      code = rkb_dry_run(pipeline);
+   else
+      code = rkb_compiler_present(pipeline) ? run_pipeline(pipeline, arguments, &line) : RKB_EXIT_BROKEN;
    rkb_pipeline_free(pipeline);
    return code;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "engine/items.h"
 #include "kernel/kernel.h"
+#include "kernel/report.h"
 #include "task/task.h"
 
 const char *const RKB_BUILD_MEASURES[] = {"registers",   "shared_bytes", "local_bytes",
@@ -24,6 +25,7 @@ typedef struct step {
    rkb_error_t error;
    rkb_finding_t finding;
    rkb_build_t *build;
+   rkb_build_cost_t cost;
    char ptx_hash[RKB_HASH_TEXT], plan_hash[RKB_HASH_TEXT];
 } step_t;
 
@@ -86,10 +88,9 @@ static int make_plans(step_t *step) {
 
 static void make(step_t *step) {
    rkb_core_t *core = step->core;
-   bool from_cache;
    step->finding = (rkb_finding_t){0};
    step->status = rkb_build_candidate(core->compilers, core->pipeline->device, step->candidate->source,
-                                      step->candidate->tune, 0, ending, core, &step->build, &from_cache,
+                                      step->candidate->tune, 0, ending, core, &step->build, &step->cost,
                                       &step->finding, &step->error);
    if (step->status == RKB_OK && step->build) {
       rkb_ptx_identity(step->build->ptx, step->build->ptx_bytes, step->ptx_hash);
@@ -142,11 +143,25 @@ static rkb_item_t *finding_verdict(const rkb_finding_t *finding) {
    return verdict;
 }
 
+static rkb_item_t *acceptance(const rkb_build_cost_t *cost) {
+   rkb_text_t text;
+   rkb_text_init(&text, 512);
+   rkb_text_add(&text, "builds, and has a launch plan for every case");
+   if (cost->near_limit) {
+      rkb_text_add(&text, "; ");
+      rkb_build_cost_report(cost, &text);
+   }
+   rkb_item_t *verdict = rkb_verdict_new(RKB_ACCEPT, "", rkb_text_get(&text));
+   rkb_text_free(&text);
+   return verdict;
+}
+
 static void finish(step_t *step) {
    rkb_candidate_t *candidate = step->candidate;
    rkb_stage_result_t *result = &candidate->results[step->core->pipeline->build];
    result->attempts = step->attempts;
    result->seconds = (double)(step->ended_ns - step->started_ns) * 1e-9;
+   result->near_limit = step->cost.near_limit;
    if (step->build) {
       candidate->build = step->build;
       memcpy(candidate->ptx_hash, step->ptx_hash, sizeof candidate->ptx_hash);
@@ -161,7 +176,7 @@ static void finish(step_t *step) {
       result->verdict = finding_verdict(&step->finding);
    } else {
       memcpy(candidate->plan_hash, step->plan_hash, sizeof candidate->plan_hash);
-      result->verdict = rkb_verdict_new(RKB_ACCEPT, "", "builds, and has a launch plan for every case");
+      result->verdict = acceptance(&step->cost);
    }
    if (!result->verdict)
       abort();
@@ -223,10 +238,9 @@ static void again_ended(void *argument) {
 
 static void again_on_worker(void *argument) {
    step_t *step = argument;
-   bool from_cache;
    step->status = rkb_build_candidate(step->core->compilers, step->core->pipeline->device,
                                       step->candidate->source, step->candidate->tune, 0, ending, step->core,
-                                      &step->build, &from_cache, &step->finding, &step->error);
+                                      &step->build, &step->cost, &step->finding, &step->error);
    if (step->status != RKB_OK)
       rkb_log_printf(step->core->log, RKB_LOG_WARN, "build", "candidate %lld could not be built again: %s",
                      (long long)step->candidate->number, step->error.message);

@@ -15,6 +15,7 @@ typedef struct rkb_stage_result {
    uint32_t state; /* enum rkb_result_state */
    bool shadow;    /* by the entry, or by sample */
    uint32_t attempts;
+   bool near_limit;           /* a limit of this machine decided, or nearly: not reproducible */
    double seconds;            /* negative: not known */
    rkb_item_t *verdict;       /* owned; NULL when it gave none */
    rkb_item_t **measurements; /* owned */

@@ -112,6 +112,7 @@ typedef struct rkb_graph_node {
    const char *only;         /* "unknown, suspect", or "" for all that passed */
    rkb_place_t place;
 } rkb_graph_node_t;
+const char *rkb_pipeline_section_name(uint32_t section); /* as the file says: "propose", ..., "search.operators"; "" for none */
 uint32_t rkb_pipeline_node_count(const rkb_pipeline_t *pipeline);
 const rkb_graph_node_t *rkb_pipeline_node(const rkb_pipeline_t *pipeline, uint32_t index);
 

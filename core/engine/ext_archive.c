@@ -56,9 +56,19 @@ static bool measurement(const rkb_host_t *host, rkb_job_t job, int64_t candidate
    return status == RKB_OK && found;
 }
 
+static int64_t horizon(const rkb_host_t *host, rkb_job_t job, int64_t *window) {
+   rkb_error_t err = {0};
+   int64_t last = -1;
+   int status;
+   if (window)
+      *window = (int64_t)rkb_owner_of(host)->core->pipeline->window;
+   return horizon_of(host, job, &last, &err, &status) ? last : -1;
+}
+
 const rkb_archive_api_t RKB_ARCHIVE_API = {.size = sizeof RKB_ARCHIVE_API,
                                            .query = query,
                                            .rows_count = rows_count,
                                            .rows_at = rows_at,
                                            .rows_free = rows_free,
-                                           .measurement = measurement};
+                                           .measurement = measurement,
+                                           .horizon = horizon};

@@ -83,9 +83,8 @@ static int build(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candid
       return RKB_OK;
    }
    asking_t asking = {.jobs = core->jobs, .job = job};
-   bool from_cache;
    int status = rkb_build_candidate(core->compilers, core->pipeline->device, source, tune_of(candidate),
-                                    flags, cancelled, &asking, &lent->whole, &from_cache, finding, err);
+                                    flags, cancelled, &asking, &lent->whole, NULL, finding, err);
    if (status != RKB_OK || !lent->whole) {
       free(lent);
       return status;

@@ -310,7 +310,7 @@ static bool tell_strategy(rkb_run_t *run, const rkb_asked_t *asked) {
       rkb_run_break(run, RKB_ERR_NOMEM, "out of memory");
    /* Past a limit nothing is asked any more.  A run with a higher limit would ask before it tells this, so telling it now
     * would keep this run from being a prefix of that one. */
-   if (run->ending == RKB_ENDED_LIMIT) {
+   if (run->ending == RKB_ENDED_LIMIT || run->ending == RKB_ENDED_COST) {
       rkb_arena_free(arena);
       return ok;
    }
@@ -318,7 +318,9 @@ static bool tell_strategy(rkb_run_t *run, const rkb_asked_t *asked) {
    if (ok && run->strategy) {
       const rkb_strategy_t *strategy = run->pipeline->entries[run->pipeline->strategy].strategy;
       rkb_error_t err = {0};
+      uint64_t began_ns = rkb_now_ns();
       int status = strategy->tell(run->strategy, result, &err);
+      rkb_times_add(run, (uint32_t)run->pipeline->strategy, (double)(rkb_now_ns() - began_ns) * 1e-9);
       ok = status == RKB_OK;
       if (!ok)
          rkb_run_break(run, status, "%s failed: %.300s", strategy->id,
@@ -396,6 +398,8 @@ static void tell_next(rkb_run_t *run, rkb_asked_t *asked) {
                                       .request = asked->number,
                                       .entry = asked->operator ? asked->operator->node.id : ""});
    put_away(run, asked);
+   if (run->pipeline->window && run->told % run->pipeline->window == 0)
+      rkb_times_store(run);
    if (run->next_tell >= run->propose_count)
       rkb_requests_ask(run);
 }

@@ -1,19 +1,21 @@
 /* A pipeline, resolved: what the files say, merged, with plugins, options, task and device behind it.  Immutable once
- * open.  pipeline.c opens, pipeline_extends.c merges files, pipeline_entries.c reads entries, pipeline_check.c wires
- * them, pipeline_matrix.c expands the matrix. */
+ * open.  pipeline.c opens, pipeline_extends.c merges files, pipeline_keys.c knows every key, pipeline_entries.c reads
+ * entries, pipeline_check.c what stands around them, pipeline_wiring.c wires them, pipeline_matrix.c expands the matrix. */
 #ifndef RKB_ENGINE_PIPELINE_H
 #define RKB_ENGINE_PIPELINE_H
 
 #include "base/hash.h"
 #include "engine/engine.h"
+#include "engine/pipeline_keys.h"
 #include "engine/tree.h"
 
 #define RKB_MAX_ENTRIES 64    /* entries of one pipeline: a set of them fits 64 bits */
 #define RKB_MAX_REQUESTS 4096 /* "requests:" of one propose entry */
 #define RKB_MAX_WINDOW 4096
-#define RKB_DEFAULT_DEADLINE 600000000000ull
+#define RKB_DEFAULT_DEADLINE (RKB_DEFAULT_DEADLINE_MINUTES * 60000000000ull)
 #define RKB_BUILD_ID "build"
 
+/* Bits in the order of RKB_ONLY_CHOICES. */
 enum rkb_standing_mask { RKB_ONLY_ACCEPT = 1, RKB_ONLY_SUSPECT = 2, RKB_ONLY_UNKNOWN = 4, RKB_ONLY_NONE = 8 };
 
 typedef struct rkb_entry {

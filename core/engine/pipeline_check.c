@@ -7,11 +7,6 @@
 #include "engine/build_step.h"
 #include "services/llm.h"
 
-static const char *const ROOT_KEYS[] = {"rkb",       "name",     "seed",   "task",    "direction", "target",
-                                        "objective", "limits",   "models", "plugins", "propose",   "screen",
-                                        "promote",   "evaluate", "search", "matrix",  "extends",   "set",
-                                        "remove",    "insert",   NULL};
-
 static void text_of(const rkb_yaml_t *root, const char *key, const char **out, rkb_problems_t *problems) {
    const rkb_yaml_t *node = rkb_yaml_get(root, key);
    if (!rkb_yaml_is_null(node))
@@ -40,7 +35,7 @@ bool rkb_pipeline_heading(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
    const rkb_yaml_t *root = pipeline->root, *version = rkb_yaml_get(root, "rkb");
    uint32_t before = problems->errors;
    int64_t number;
-   rkb_yaml_only(root, "a pipeline", ROOT_KEYS, problems);
+   rkb_pipeline_keys_only(root, "a pipeline", RKB_KEYS_FILE, problems);
    if (!version)
       rkb_problem(problems, root->place, "the first line of a pipeline is 'rkb: 1'; write it");
    else if (rkb_yaml_int(version, "rkb", &number, problems) && number != 1)
@@ -56,7 +51,7 @@ bool rkb_pipeline_heading(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
       rkb_problem(problems, rkb_yaml_get(root, "name") ? rkb_yaml_get(root, "name")->place : root->place,
                   "name is '%s'; it becomes a directory's name: write letters, digits, '-' and '_'",
                   pipeline->name);
-   pipeline->seed = 1;
+   pipeline->seed = RKB_DEFAULT_SEED;
    count_of(root, "seed", 0, &pipeline->seed, problems);
    text_of(root, "direction", &pipeline->direction, problems);
    text_of(root, "target", &pipeline->target, problems);
@@ -122,24 +117,19 @@ static void check_minimise(rkb_pipeline_t *pipeline, const rkb_yaml_t *minimise,
 }
 
 static void check_objective(rkb_pipeline_t *pipeline, const rkb_yaml_t *objective, rkb_problems_t *problems) {
-   static const char *const known[] = {"minimise", "over", "combine", NULL};
-   static const char *const combines[] = {"geomean", "mean", "max", "sum", NULL};
-   const char *text = NULL;
-   pipeline->objective_over = "bench";
+   pipeline->objective_over = RKB_OVER_CHOICES[0];
    if (rkb_yaml_is_null(objective) || !rkb_yaml_expect(objective, RKB_YAML_MAP, "objective", problems))
       return;
-   rkb_yaml_only(objective, "objective", known, problems);
-   text_of(objective, "over", &pipeline->objective_over, problems);
-   if (strcmp(pipeline->objective_over, "bench") != 0 && strcmp(pipeline->objective_over, "check") != 0)
-      rkb_problem(problems, rkb_yaml_get(objective, "over")->place, "over is '%s'; write bench or check",
-                  pipeline->objective_over);
-   text_of(objective, "combine", &text, problems);
-   while (text && combines[pipeline->objective_combine] &&
-          strcmp(combines[pipeline->objective_combine], text) != 0)
-      pipeline->objective_combine++;
-   if (!combines[pipeline->objective_combine])
-      rkb_problem(problems, rkb_yaml_get(objective, "combine")->place,
-                  "combine is '%s'; write geomean, mean, max or sum", text);
+   rkb_pipeline_keys_only(objective, "objective", RKB_KEYS_OBJECTIVE, problems);
+   const rkb_yaml_t *over = rkb_yaml_get(objective, "over"), *combine = rkb_yaml_get(objective, "combine");
+   if (!rkb_yaml_is_null(over)) {
+      int32_t chosen = rkb_pipeline_choice(over, "over", RKB_OVER_CHOICES, problems);
+      pipeline->objective_over = RKB_OVER_CHOICES[chosen < 0 ? 0 : chosen];
+   }
+   if (!rkb_yaml_is_null(combine)) {
+      int32_t chosen = rkb_pipeline_choice(combine, "combine", RKB_COMBINE_CHOICES, problems);
+      pipeline->objective_combine = chosen < 0 ? RKB_COMBINE_GEOMEAN : (uint32_t)chosen;
+   }
    const rkb_yaml_t *minimise = rkb_yaml_get(objective, "minimise");
    if (rkb_yaml_is_null(minimise) || minimise->kind == RKB_YAML_MAP)
       rkb_problem(problems, objective->place, "objective needs minimise: [<entry id>.<measurement>, ...]");
@@ -148,14 +138,13 @@ static void check_objective(rkb_pipeline_t *pipeline, const rkb_yaml_t *objectiv
 }
 
 static void check_promote(rkb_pipeline_t *pipeline, const rkb_yaml_t *promote, rkb_problems_t *problems) {
-   static const char *const known[] = {"keep", "of", "by", NULL};
    uint64_t keep = 0, of = 0;
    pipeline->promotes = pipeline->evaluate != 0;
    pipeline->promote_keep = UINT32_MAX;
    pipeline->promote_of = 1;
    if (rkb_yaml_is_null(promote) || !rkb_yaml_expect(promote, RKB_YAML_MAP, "promote", problems))
       return;
-   rkb_yaml_only(promote, "promote", known, problems);
+   rkb_pipeline_keys_only(promote, "promote", RKB_KEYS_PROMOTE, problems);
    count_of(promote, "keep", 1, &keep, problems);
    count_of(promote, "of", 1, &of, problems);
    text_of(promote, "by", &pipeline->promote_by, problems);
@@ -178,11 +167,10 @@ static void check_promote(rkb_pipeline_t *pipeline, const rkb_yaml_t *promote, r
 }
 
 static void check_limits(rkb_pipeline_t *pipeline, const rkb_yaml_t *limits, rkb_problems_t *problems) {
-   static const char *const known[] = {"candidates", "generations", "stale", "wall", "cost_usd", NULL};
    pipeline->limit_cost_usd = -1;
    if (rkb_yaml_is_null(limits) || !rkb_yaml_expect(limits, RKB_YAML_MAP, "limits", problems))
       return;
-   rkb_yaml_only(limits, "limits", known, problems);
+   rkb_pipeline_keys_only(limits, "limits", RKB_KEYS_LIMITS, problems);
    count_of(limits, "candidates", 1, &pipeline->limit_candidates, problems);
    count_of(limits, "generations", 1, &pipeline->limit_generations, problems);
    count_of(limits, "stale", 1, &pipeline->limit_stale, problems);

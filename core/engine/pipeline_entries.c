@@ -10,34 +10,28 @@
 #define MAX_JOBS 1024
 #define MAX_RETRIES 100
 
-/* What each section takes: kinds of stage, and keys beside those that every entry has. */
+/* What each section takes: kinds of stage, and which keys an entry has. */
 typedef struct section {
    uint32_t section;
    const char *name;
    uint32_t first_kind, second_kind;
-   const char *known[16];
+   uint32_t keys; /* enum rkb_pipeline_map */
 } section_t;
 
-#define EVERY_ENTRY "use", "id", "with", "jobs", "deadline", "retries"
 static const section_t SECTIONS[] = {
-   {RKB_IN_PROPOSE, "propose", RKB_TRANSLATOR, RKB_TRANSLATOR, {EVERY_ENTRY, "requests", NULL}},
-   {RKB_IN_SCREEN,
-    "screen",
-    RKB_VERIFIER,
-    RKB_PROFILER,
-    {EVERY_ENTRY, "needs", "shadow", "on_unknown", "only", "sample", NULL}},
-   {RKB_IN_EVALUATE,
-    "evaluate",
-    RKB_VERIFIER,
-    RKB_PROFILER,
-    {EVERY_ENTRY, "needs", "shadow", "on_unknown", "only", "sample", NULL}},
-   {RKB_IN_STRATEGY,
-    "search",
-    RKB_STRATEGY,
-    RKB_STRATEGY,
-    {"use", "id", "with", "window", "operators", NULL}},
-   {RKB_IN_OPERATORS, "search.operators", RKB_MUTATOR, RKB_TRANSLATOR, {EVERY_ENTRY, "weight", NULL}},
+   {RKB_IN_PROPOSE, "propose", RKB_TRANSLATOR, RKB_TRANSLATOR, RKB_KEYS_PROPOSED},
+   {RKB_IN_SCREEN, "screen", RKB_VERIFIER, RKB_PROFILER, RKB_KEYS_STAGE},
+   {RKB_IN_EVALUATE, "evaluate", RKB_VERIFIER, RKB_PROFILER, RKB_KEYS_STAGE},
+   {RKB_IN_STRATEGY, "search", RKB_STRATEGY, RKB_STRATEGY, RKB_KEYS_SEARCH},
+   {RKB_IN_OPERATORS, "search.operators", RKB_MUTATOR, RKB_TRANSLATOR, RKB_KEYS_OPERATOR},
 };
+
+const char *rkb_pipeline_section_name(uint32_t section) {
+   for (size_t i = 0; i < sizeof SECTIONS / sizeof *SECTIONS; i++)
+      if (SECTIONS[i].section == section)
+         return SECTIONS[i].name;
+   return "";
+}
 
 static bool whole(const rkb_yaml_t *node, const char *what, int64_t low, int64_t high, uint32_t *out,
                   rkb_problems_t *problems) {
@@ -57,25 +51,16 @@ static bool whole(const rkb_yaml_t *node, const char *what, int64_t low, int64_t
 
 static void read_only(rkb_entry_t *entry, const rkb_yaml_t *only, rkb_arena_t *arena,
                       rkb_problems_t *problems) {
-   static const char *const names[] = {RKB_ACCEPT, RKB_SUSPECT, RKB_UNKNOWN, NULL};
    rkb_text_t list;
    if (rkb_yaml_is_null(only) || !rkb_yaml_expect(only, RKB_YAML_LIST, "only", problems))
       return;
    rkb_text_init(&list, 128);
    for (uint32_t i = 0; i < only->count; i++) {
-      const char *text;
-      if (!rkb_yaml_scalar(only->items[i], "only", &text, problems))
+      int32_t chosen = rkb_pipeline_choice(only->items[i], "only", RKB_ONLY_CHOICES, problems);
+      if (chosen < 0)
          continue;
-      uint32_t at = 0;
-      while (names[at] && strcmp(names[at], text) != 0)
-         at++;
-      if (names[at]) {
-         entry->only |= 1u << at;
-         rkb_text_format(&list, "%s%s", list.length ? ", " : "", text);
-      } else {
-         rkb_problem(problems, only->items[i]->place,
-                     "only: '%s' is no standing; write accept, suspect or unknown", text);
-      }
+      entry->only |= 1u << chosen;
+      rkb_text_format(&list, "%s%s", list.length ? ", " : "", RKB_ONLY_CHOICES[chosen]);
    }
    if (!only->count)
       rkb_problem(problems, only->place, "only: the list is empty; leave it out, or name standings");
@@ -87,14 +72,11 @@ static void read_gate(rkb_entry_t *entry, const rkb_yaml_t *yaml, rkb_arena_t *a
                       rkb_problems_t *problems) {
    const rkb_yaml_t *shadow = rkb_yaml_get(yaml, "shadow"), *sample = rkb_yaml_get(yaml, "sample");
    const rkb_yaml_t *on_unknown = rkb_yaml_get(yaml, "on_unknown"), *only = rkb_yaml_get(yaml, "only");
-   const char *text;
    if (!rkb_yaml_is_null(shadow))
       rkb_yaml_bool(shadow, "shadow", &entry->node.shadow, problems);
-   if (!rkb_yaml_is_null(on_unknown) && rkb_yaml_scalar(on_unknown, "on_unknown", &text, problems)) {
-      entry->node.stops_unknown = strcmp(text, "stop") == 0;
-      if (!entry->node.stops_unknown && strcmp(text, "pass") != 0)
-         rkb_problem(problems, on_unknown->place, "on_unknown is '%s'; write pass or stop", text);
-   }
+   if (!rkb_yaml_is_null(on_unknown))
+      entry->node.stops_unknown =
+         rkb_pipeline_choice(on_unknown, "on_unknown", RKB_UNKNOWN_CHOICES, problems) == 1;
    read_only(entry, only, arena, problems);
    if (!rkb_yaml_is_null(sample) && rkb_yaml_real(sample, "sample", &entry->node.sample, problems)) {
       if (entry->node.sample < 0 || entry->node.sample > 1)
@@ -108,7 +90,7 @@ static void read_gate(rkb_entry_t *entry, const rkb_yaml_t *yaml, rkb_arena_t *a
 static void read_limits(rkb_entry_t *entry, const rkb_yaml_t *yaml, rkb_problems_t *problems) {
    const rkb_yaml_t *deadline = rkb_yaml_get(yaml, "deadline");
    const char *text;
-   entry->node.retries = 1;
+   entry->node.retries = RKB_DEFAULT_RETRIES;
    entry->node.deadline_ns = RKB_DEFAULT_DEADLINE;
    whole(rkb_yaml_get(yaml, "jobs"), "jobs", 1, MAX_JOBS, &entry->node.jobs, problems);
    whole(rkb_yaml_get(yaml, "retries"), "retries", 0, MAX_RETRIES, &entry->node.retries, problems);
@@ -186,7 +168,7 @@ static void read_entry(rkb_pipeline_t *pipeline, const section_t *section, rkb_y
                        rkb_problems_t *problems) {
    if (!rkb_yaml_expect(yaml, RKB_YAML_MAP, section->name, problems))
       return;
-   rkb_yaml_only(yaml, section->name, section->known, problems);
+   rkb_pipeline_keys_only(yaml, section->name, section->keys, problems);
    rkb_yaml_t *use = rkb_yaml_get(yaml, "use");
    const char *use_text;
    if (!use) {
@@ -202,11 +184,11 @@ static void read_entry(rkb_pipeline_t *pipeline, const section_t *section, rkb_y
       return;
    }
    rkb_entry_t *entry = &pipeline->entries[pipeline->entry_count];
-   *entry = (rkb_entry_t){.yaml = yaml, .index = pipeline->entry_count, .requests = 1};
+   *entry = (rkb_entry_t){.yaml = yaml, .index = pipeline->entry_count, .requests = RKB_DEFAULT_REQUESTS};
    entry->node = (rkb_graph_node_t){.id = rkb_tree_entry_id(pipeline->arena, yaml),
                                     .use = use_text,
                                     .section = section->section,
-                                    .weight = 1,
+                                    .weight = RKB_DEFAULT_WEIGHT,
                                     .only = "",
                                     .place = yaml->place};
    if (!entry->node.id) {
@@ -259,7 +241,7 @@ static void read_search(rkb_pipeline_t *pipeline, rkb_yaml_t *search, rkb_proble
    if (pipeline->entry_count == at)
       return;
    pipeline->strategy = (int32_t)at;
-   pipeline->window = 16;
+   pipeline->window = RKB_DEFAULT_WINDOW;
    whole(rkb_yaml_get(search, "window"), "window", 1, RKB_MAX_WINDOW, &pipeline->window, problems);
    pipeline->first_operator = pipeline->entry_count;
    const rkb_yaml_t *operators = rkb_yaml_get(search, "operators");

@@ -57,10 +57,9 @@ static void apply_remove(rkb_arena_t *arena, rkb_yaml_t *root, const rkb_yaml_t 
 /* {after: ID, stage: {...}}, {before: ID, stage: {...}} or {into: SECTION, stage: {...}} for an empty list or its end. */
 static void apply_insert(rkb_arena_t *arena, rkb_yaml_t *root, const rkb_yaml_t *edit,
                          rkb_problems_t *problems) {
-   static const char *const known[] = {"after", "before", "into", "stage", NULL};
    if (!rkb_yaml_expect(edit, RKB_YAML_MAP, "insert", problems))
       return;
-   rkb_yaml_only(edit, "insert", known, problems);
+   rkb_pipeline_keys_only(edit, "insert", RKB_KEYS_INSERT, problems);
    const rkb_yaml_t *after = rkb_yaml_get(edit, "after"), *before = rkb_yaml_get(edit, "before");
    const rkb_yaml_t *into = rkb_yaml_get(edit, "into"), *stage = rkb_yaml_get(edit, "stage");
    const rkb_yaml_t *where = after ? after : before ? before : into;

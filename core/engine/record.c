@@ -36,8 +36,8 @@ bool rkb_record_new_ask(rkb_run_t *run, const rkb_asked_t *asked, const char *ha
    return stored(run, rkb_archive_put_turn(run->archive, told, &record, hash, &err), &err);
 }
 
-static bool reproducible(const rkb_entry_t *entry) {
-   return entry->node.flags & RKB_STAGE_DETERMINISTIC;
+static bool reproducible(const rkb_entry_t *entry, const rkb_stage_result_t *result) {
+   return (entry->node.flags & RKB_STAGE_DETERMINISTIC) && !result->near_limit;
 }
 
 /* What a set of entries found, in graph order; lists live in the arena. */
@@ -57,7 +57,7 @@ static void add_verdict(found_t *found, const rkb_entry_t *entry, const rkb_stag
                              .certificate = rkb_item_json(result->verdict, "certificate"),
                              .shadow = result->shadow,
                              .executes = entry->node.flags & RKB_STAGE_EXECUTES,
-                             .reproducible = reproducible(entry),
+                             .reproducible = reproducible(entry, result),
                              .attempts = result->attempts,
                              .seconds = result->seconds};
 }
@@ -74,7 +74,7 @@ static void add_measurement(found_t *found, rkb_arena_t *arena, const rkb_entry_
       .case_name = rkb_item_text(item, "case"),
       .detail = rkb_item_json(item, "detail"),
       .shadow = result->shadow,
-      .reproducible = reproducible(entry)};
+      .reproducible = reproducible(entry, result)};
    rkb_item_real(item, "value", &record->value);
    rkb_item_real(item, "spread", &record->spread);
 }

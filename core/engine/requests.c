@@ -145,6 +145,8 @@ static void operator_done(rkb_work_t *work, rkb_ended_t *ended) {
       rkb_core_note(&run->core, asked->operator->node.id, "request %lld gave nothing: %s: %s",
                     (long long)asked->number, reason, ended->error.message);
    }
+   double seconds = (double)(ended->ended_ns - ended->started_ns) * 1e-9;
+   rkb_times_add(run, asked->operator->index, work->attempts ? seconds : -1);
    if (work->attempts)
       run->progress[asked->operator->index].running--;
    else
@@ -156,7 +158,7 @@ static void operator_done(rkb_work_t *work, rkb_ended_t *ended) {
                                       .request = asked->number,
                                       .entry = asked->operator->node.id,
                                       .attempts = work->attempts,
-                                      .seconds = (double)(ended->ended_ns - ended->started_ns) * 1e-9});
+                                      .seconds = seconds});
    identify(run, asked);
 }
 
@@ -306,7 +308,9 @@ static bool ask(rkb_run_t *run) {
    if (!filling) {
       rkb_error_t err = {0};
       asked->request.size = sizeof asked->request;
+      uint64_t began_ns = rkb_now_ns();
       int answer = strategy->ask(run->strategy, &asked->request, &err);
+      rkb_times_add(run, (uint32_t)pipeline->strategy, (double)(rkb_now_ns() - began_ns) * 1e-9);
       if (answer < 0 || answer > RKB_ASK_DONE) {
          rkb_run_break(run, answer < 0 ? answer : RKB_ERR_CONTRACT, "%s failed: %.300s", strategy->id,
                        err.message[0] ? err.message : "it did not say why");

@@ -266,6 +266,8 @@ static int run_open(rkb_run_t *run, rkb_error_t *err) {
          status = keep_pipeline(run, err); /* limits may differ */
       if (status == RKB_OK && run->options.resume)
          status = rkb_resume_load(run, err);
+      if (status == RKB_OK && run->options.resume)
+         rkb_times_load(run);
       run->core.archive = run->archive;
    }
    if (status == RKB_OK)
@@ -363,6 +365,7 @@ int rkb_run(rkb_pipeline_t *pipeline, const rkb_run_options_t *options, rkb_outc
       }
       while (!run->status && !run->core.stopping && !(run->asking_over && run->next_tell == run->asked_count))
          rkb_loop_run(run->core.loop);
+      rkb_times_store(run);
       record_ending(run);
       status = run->status;
       if (status != RKB_OK)

@@ -5,7 +5,7 @@
  *   run.c       begins and ends            requests.c   asks, operators, numbers
  *   groups.c    screened, promoted, told   record.c     writes to the archive
  *   resume.c    reads from it              dialogue.c   hashes of asks and tells, and their replay
- *   events.c    tells the observer */
+ *   events.c    tells the observer       times.c      what everything took */
 #ifndef RKB_ENGINE_RUN_H
 #define RKB_ENGINE_RUN_H
 
@@ -43,6 +43,11 @@ typedef struct rkb_asked {
    bool screened_before; /* and so does what the screen found */
    struct rkb_run *run;
 } rkb_asked_t;
+
+typedef struct rkb_spent {
+   uint64_t jobs;
+   double seconds, longest;
+} rkb_spent_t;
 
 typedef struct rkb_run {
    rkb_core_t core;
@@ -84,6 +89,8 @@ typedef struct rkb_run {
    int status; /* of what broke the run */
    rkb_error_t error;
    rkb_stage_progress_t progress[RKB_MAX_ENTRIES];
+   rkb_spent_t spent[RKB_MAX_ENTRIES]; /* by this process and those before it */
+   double earlier_seconds; /* of the processes before it, from their begin to what they stored last */
 } rkb_run_t;
 
 /* requests.c */
@@ -123,6 +130,11 @@ int rkb_resume_load(rkb_run_t *run, rkb_error_t *err);
 void rkb_resume_free(rkb_run_t *run);
 /* Takes what the archive holds about this request; true when there is something and asked has been filled. */
 bool rkb_resume_restore(rkb_run_t *run, rkb_asked_t *asked);
+
+/* times.c: each does nothing without an archive but add. */
+void rkb_times_add(rkb_run_t *run, uint32_t entry, double seconds); /* negative: not known, left out */
+void rkb_times_store(rkb_run_t *run);                               /* what fails breaks the run */
+void rkb_times_load(rkb_run_t *run);                                /* of a run that is resumed */
 
 /* run.c */
 void rkb_run_break(rkb_run_t *run, int status, const char *fmt, ...) RKB_PRINTF(3, 4);

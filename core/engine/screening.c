@@ -112,14 +112,8 @@ static void run_entry(rkb_screening_t *screening, rkb_candidate_t *candidate, co
    rkb_core_add(core, entry->index, &result->work);
 }
 
-/* Whether only: lets it run; if not, a share of what it leaves out runs as shadow. */
-static bool wanted(const rkb_core_t *core, rkb_candidate_t *candidate, const rkb_entry_t *entry) {
-   if (!entry->only)
-      return true;
-   const char *standing = rkb_candidate_standing(core->pipeline, candidate, entry->before, NULL);
-   uint32_t rank = rkb_standing_rank(standing);
-   if (rank < 3 && (entry->only & (1u << rank)))
-      return true;
+/* A share of what only: leaves out runs as shadow. */
+static bool sampled(const rkb_core_t *core, rkb_candidate_t *candidate, const rkb_entry_t *entry) {
    rkb_random_t stream = rkb_random_stream(core->pipeline->seed, entry->node.id,
                                            rkb_request_key(candidate->section, candidate->request),
                                            0x80000000u | candidate->child);
@@ -127,6 +121,26 @@ static bool wanted(const rkb_core_t *core, rkb_candidate_t *candidate, const rkb
       return false;
    candidate->results[entry->index].shadow = true;
    return true;
+}
+
+/* What was rejected is left out as well, and a judge who never hears a wrong kernel cannot be calibrated.  What was not even
+ * given to the compiler has nothing to be compared with. */
+static bool sampled_though_rejected(const rkb_core_t *core, rkb_candidate_t *candidate,
+                                    const rkb_entry_t *entry) {
+   int32_t build = core->pipeline->build;
+   return entry->only && build >= 0 && (entry->before & (1ull << build)) &&
+          candidate->results[build].state == RKB_RAN && sampled(core, candidate, entry);
+}
+
+/* Whether only: lets it run. */
+static bool wanted(const rkb_core_t *core, rkb_candidate_t *candidate, const rkb_entry_t *entry) {
+   if (!entry->only)
+      return true;
+   const char *standing = rkb_candidate_standing(core->pipeline, candidate, entry->before, NULL);
+   uint32_t rank = rkb_standing_rank(standing);
+   if (rank < 3 && (entry->only & (1u << rank)))
+      return true;
+   return sampled(core, candidate, entry);
 }
 
 /* A build that could not be made leaves nothing to run on; its own verdict says so already. */
@@ -159,7 +173,10 @@ static bool consider(rkb_screening_t *screening, rkb_candidate_t *candidate, con
    bool blocked = (candidate->blocking & entry->before) || behind_duplicate;
    if (!blocked && fetches_build(screening, candidate, entry))
       return false;
-   if (blocked)
+   if (blocked && !behind_duplicate && !lacks_build(candidate, entry) &&
+       sampled_though_rejected(screening->core, candidate, entry))
+      run_entry(screening, candidate, entry);
+   else if (blocked)
       settle(candidate, entry, RKB_BLOCKED);
    else if (lacks_build(candidate, entry) || !wanted(screening->core, candidate, entry))
       settle(candidate, entry, RKB_SKIPPED);

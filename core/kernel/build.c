@@ -19,7 +19,7 @@ enum {
    OPTION_ROOM = 160,
    EXPRESSION_ROOM = 512
 };
-static const char source_name[] = "candidate.cu", key_version[] = "rkb-build-1";
+static const char source_name[] = "candidate.cu", key_version[] = "rkb-build-2";
 
 typedef struct owned_build {
    rkb_build_t public;
@@ -33,7 +33,7 @@ typedef struct recipe {
    uint32_t option_count;
    const char *expressions[RKB_MANIFEST_MAX_LAUNCHES]; /* distinct */
    uint32_t expression_count;
-   bool debug;
+   bool debug, lean; /* lean: build_flags.def */
    char toolkit[16];
 } recipe_t;
 
@@ -43,7 +43,9 @@ static void add_option(recipe_t *recipe, const char *text) {
 }
 
 static void add_flags(recipe_t *recipe, const rkb_device_t *device, int version) {
-   enum { ALWAYS, PLAIN, DEBUG };
+   enum { ALWAYS, PLAIN, DEBUG, LEAN };
+   const bool holds[] = {
+      [ALWAYS] = true, [PLAIN] = !recipe->debug, [DEBUG] = recipe->debug, [LEAN] = recipe->lean};
    static const struct {
       int when, since;
       const char *text;
@@ -54,7 +56,7 @@ static void add_flags(recipe_t *recipe, const rkb_device_t *device, int version)
    };
    const char *number = strchr(device->architecture, '_');
    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-      if (version >= flags[i].since && (flags[i].when == ALWAYS || (flags[i].when == DEBUG) == recipe->debug))
+      if (version >= flags[i].since && holds[flags[i].when])
          add_option(recipe, flags[i].text);
    /* A real architecture gives PTX and machine code in one compile; the -G build is for the checking machine
     * alone. */
@@ -100,7 +102,7 @@ static void recipe_key(const recipe_t *recipe, const char *source, size_t bytes,
    rkb_hasher_finish(hasher, key);
 }
 
-/* What a compile left, in the form the cache keeps: u32 compiled, finding, log, PTX, cubin, lowered names. */
+/* What a compile left, in the form the cache keeps: finding, what it cost, log, PTX, cubin, lowered names. */
 static void store(build_cache_t *cache, const char *key, const recipe_t *recipe,
                   const compile_output_t *output, const rkb_finding_t *finding) {
    rkb_text_t entry;
@@ -109,6 +111,8 @@ static void store(build_cache_t *cache, const char *key, const recipe_t *recipe,
    wire_put_text(&entry, finding->message);
    wire_put_u32(&entry, finding->line);
    wire_put_u32(&entry, finding->column);
+   wire_put_u64(&entry, output->cpu_ns);
+   wire_put_u64(&entry, output->memory_bytes);
    wire_put_bytes(&entry, output->log, output->log_bytes);
    wire_put_bytes(&entry, output->ptx, output->ptx_bytes);
    wire_put_bytes(&entry, output->cubin, output->cubin_bytes);
@@ -141,6 +145,8 @@ static bool recall(build_cache_t *cache, const char *key, const recipe_t *recipe
    }
    finding->line = wire_u32(&in);
    finding->column = wire_u32(&in);
+   output->cpu_ns = wire_u64(&in);
+   output->memory_bytes = wire_u64(&in);
    output->log = wire_bytes(&in, &output->log_bytes, COMPILER_MAX_LOG);
    output->ptx = wire_bytes(&in, &output->ptx_bytes, COMPILER_MAX_PTX);
    output->cubin = wire_bytes(&in, &output->cubin_bytes, COMPILER_MAX_CUBIN);
@@ -219,7 +225,7 @@ static owned_build_t *make_build(const recipe_t *recipe, const rkb_device_t *dev
 }
 
 /* The candidate's text against everything that needs no compiler.  NULL with a finding. */
-static manifest_t *check_source(const char *source, size_t bytes, rkb_finding_t *finding) {
+static manifest_t *check_source(const char *source, size_t bytes, bool *lean, rkb_finding_t *finding) {
    rkb_problems_t problems;
    rkb_manifest_t *manifest = NULL;
    rkb_tokens_t *tokens;
@@ -239,6 +245,7 @@ static manifest_t *check_source(const char *source, size_t bytes, rkb_finding_t 
    if (tokens) {
       list = rkb_tokens_at(tokens, &count);
       includes_check(source, bytes, list, count, finding);
+      *lean = includes_are_plain(source, list, count);
       rkb_tokens_free(tokens);
    }
    if (finding->reason[0]) {
@@ -246,6 +253,10 @@ static manifest_t *check_source(const char *source, size_t bytes, rkb_finding_t 
       return NULL;
    }
    return (manifest_t *)manifest;
+}
+
+static bool is_limit(const rkb_finding_t *finding) {
+   return strncmp(finding->reason, "limit.", 6) == 0;
 }
 
 static int compile(rkb_compilers_t *compilers, const recipe_t *recipe, const char *source, size_t bytes,
@@ -265,16 +276,16 @@ static int compile(rkb_compilers_t *compilers, const recipe_t *recipe, const cha
    if (strcmp(finding->reason, "build.error") == 0 && output->log_bytes)
       diagnostics_finding(output->log, output->log_bytes, source_name, finding);
    /* Time and memory depend on the machine: those findings are not kept. */
-   if (key[0] && compilers_cache(compilers) && strncmp(finding->reason, "limit.", 6) != 0)
+   if (key[0] && compilers_cache(compilers) && !is_limit(finding))
       store(compilers_cache(compilers), key, recipe, output, finding);
    return RKB_OK;
 }
 
 static int build_with(rkb_compilers_t *compilers, const rkb_device_t *device, const manifest_t *manifest,
-                      const char *source, size_t bytes, const int64_t *values, uint32_t flags,
-                      bool (*cancelled)(void *), void *argument, rkb_build_t **build, bool *from_cache,
+                      const char *source, size_t bytes, const int64_t *values, bool lean, uint32_t flags,
+                      bool (*cancelled)(void *), void *argument, rkb_build_t **build, rkb_build_cost_t *cost,
                       rkb_finding_t *finding, rkb_error_t *err) {
-   recipe_t recipe = {.arena = rkb_arena_new(1u << 20), .debug = flags & RKB_BUILD_DEBUG};
+   recipe_t recipe = {.arena = rkb_arena_new(1u << 20), .debug = flags & RKB_BUILD_DEBUG, .lean = lean};
    compile_output_t output;
    char key[RKB_HASH_TEXT];
    int major = 0, minor = 0,
@@ -291,11 +302,15 @@ static int build_with(rkb_compilers_t *compilers, const rkb_device_t *device, co
                                   values[i] < 0 ? "(" : "", (long long)values[i], values[i] < 0 ? ")" : ""));
    if (add_expressions(&recipe, manifest, values, finding)) {
       recipe_key(&recipe, source, bytes, compilers_limits(compilers), key);
-      *from_cache = key[0] && compilers_cache(compilers) &&
-                    recall(compilers_cache(compilers), key, &recipe, &output, finding);
-      if (!*from_cache)
+      cost->from_cache = key[0] && compilers_cache(compilers) &&
+                         recall(compilers_cache(compilers), key, &recipe, &output, finding);
+      if (!cost->from_cache)
          status = compile(compilers, &recipe, source, bytes, key, cancelled, argument, &output, finding, err);
       if (status == RKB_OK) {
+         cost->cpu_ns = output.cpu_ns;
+         cost->memory_bytes = output.memory_bytes;
+         cost->near_limit =
+            is_limit(finding) || compilers_near_limit(compilers, output.cpu_ns, output.memory_bytes);
          owned_build_t *made = finding->reason[0] ? NULL : make_build(&recipe, device, &output, finding);
          if (!made && !finding->reason[0]) {
             *err = (rkb_error_t){.status = RKB_ERR_NOMEM, .message = "out of memory"};
@@ -311,21 +326,25 @@ static int build_with(rkb_compilers_t *compilers, const rkb_device_t *device, co
 
 int rkb_build_candidate(rkb_compilers_t *compilers, const rkb_device_t *device, const char *source,
                         const char *tune_json, uint32_t flags, bool (*cancelled)(void *), void *argument,
-                        rkb_build_t **build, bool *from_cache, rkb_finding_t *finding, rkb_error_t *err) {
+                        rkb_build_t **build, rkb_build_cost_t *cost, rkb_finding_t *finding,
+                        rkb_error_t *err) {
    int64_t values[RKB_MANIFEST_MAX_ENTRIES];
    manifest_t *manifest;
    const size_t bytes = strlen(source);
+   rkb_build_cost_t unused;
+   bool lean = false;
    int status;
    *build = NULL;
-   *from_cache = false;
+   cost = cost ? cost : &unused;
+   *cost = (rkb_build_cost_t){0};
    rkb_finding_clear(finding);
-   manifest = check_source(source, bytes, finding);
+   manifest = check_source(source, bytes, &lean, finding);
    if (!manifest)
       return RKB_OK;
    status = rkb_tune_resolve(&manifest->public, tune_json, values, finding, err);
    if (status == RKB_OK && !finding->reason[0])
-      status = build_with(compilers, device, manifest, source, bytes, values, flags, cancelled, argument,
-                          build, from_cache, finding, err);
+      status = build_with(compilers, device, manifest, source, bytes, values, lean, flags, cancelled,
+                          argument, build, cost, finding, err);
    rkb_manifest_free(&manifest->public);
    return status;
 }

@@ -49,6 +49,9 @@ int build_cache_open(const char *directory, uint64_t limit_bytes, build_cache_t 
    made->written = made->limit; /* another process may have left it full: the first put sweeps */
    status = rkb_make_directories(made->directory, err);
    if (status != RKB_OK) {
+      size_t length = strlen(err->message);
+      snprintf(err->message + length, sizeof err->message - length,
+               "; set XDG_CACHE_HOME to one for the build cache");
       free(made->directory);
       free(made);
       return status;

@@ -31,7 +31,7 @@ void compiler_process_kill(compiler_process_t *process) {
       rkb_peer_kill(&process->peer, NULL);
 }
 
-static uint64_t cpu_ns(pid_t pid) {
+static uint64_t worked_ns(pid_t pid) {
    struct timespec time = {0, 0};
    clockid_t clock;
    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0)
@@ -67,7 +67,7 @@ static bool is_over(void *argument) {
    const compiler_bounds_t *bounds = watch->bounds;
    if (bounds->cancelled && bounds->cancelled(bounds->argument))
       watch->end = EXCHANGE_CANCELLED;
-   else if (cpu_ns(watch->pid) > watch->cpu_start + bounds->cpu_ns)
+   else if (worked_ns(watch->pid) > watch->cpu_start + bounds->cpu_ns)
       watch->end = EXCHANGE_CPU;
    else if (resident_bytes(watch->pid) > bounds->memory)
       watch->end = EXCHANGE_MEMORY;
@@ -116,16 +116,17 @@ static enum rkb_transfer receive_answer(compiler_process_t *process, uint64_t de
 
 enum exchange_end compiler_process_exchange(compiler_process_t *process, const rkb_text_t *request,
                                             const compiler_bounds_t *bounds, char **payload, size_t *length,
-                                            int *signal_number) {
+                                            uint64_t *cpu_ns, int *signal_number) {
    watch_t watch = {.bounds = bounds,
                     .pid = process->peer.pid,
-                    .cpu_start = cpu_ns(process->peer.pid),
+                    .cpu_start = worked_ns(process->peer.pid),
                     .end = EXCHANGE_ANSWERED};
    const uint64_t deadline = rkb_now_ns() + bounds->wall_ns;
    enum rkb_transfer result = RKB_TRANSFERRED;
    uint64_t bytes = 0;
    *payload = NULL;
    *length = 0;
+   *cpu_ns = 0;
    *signal_number = 0;
    if (request) {
       unsigned char header[WIRE_HEADER_BYTES];
@@ -138,6 +139,7 @@ enum exchange_end compiler_process_exchange(compiler_process_t *process, const r
       result = receive_answer(process, deadline, &watch, payload, &bytes);
    if (result == RKB_TRANSFERRED) {
       *length = (size_t)bytes;
+      *cpu_ns = worked_ns(process->peer.pid) - watch.cpu_start;
       process->served++;
       return EXCHANGE_ANSWERED;
    }

@@ -4,14 +4,15 @@
  *                                 ok 0: text why
  *   a compile   program:  text source name, bytes source, u32 count + texts options, u32 count + texts name expressions,
  *                         u32 want cubin
- *               compiler: u32 outcome, text log, bytes PTX, bytes cubin, u32 count + texts lowered names, u64 resident bytes
+ *               compiler: u32 outcome, text log, bytes PTX, bytes cubin, u32 count + texts lowered names, u64 resident bytes,
+ *                         u64 most bytes it held while it compiled
  *
  * The compiler answers requests in order and ends when its input does.  The two are built together: a version that
  * differs is an error, not something to negotiate. */
 #ifndef RKB_KERNEL_COMPILER_PROTOCOL_H
 #define RKB_KERNEL_COMPILER_PROTOCOL_H
 
-enum rkb_compile_outcome { RKB_COMPILE_OK, RKB_COMPILE_ERROR, RKB_COMPILE_MEMORY, RKB_COMPILE_INTERNAL };
+enum rkb_compile_outcome { RKB_COMPILE_OK, RKB_COMPILE_ERROR, RKB_COMPILE_MEMORY, RKB_COMPILE_INTERNAL, RKB_COMPILE_TOOL };
 
 enum {
    COMPILER_MAX_REQUEST = 2 << 20,

@@ -127,6 +127,10 @@ const char *compilers_limits(rkb_compilers_t *compilers) {
    return compilers->limits;
 }
 
+bool compilers_near_limit(const rkb_compilers_t *compilers, uint64_t cpu_ns, uint64_t memory_bytes) {
+   return cpu_ns > compilers->cpu_ns / 5 * 4 || memory_bytes > compilers->memory / 5 * 4;
+}
+
 const char *compilers_layers(rkb_compilers_t *compilers) {
    return compilers->layers;
 }
@@ -204,6 +208,7 @@ static int start(rkb_compilers_t *compilers, compiler_process_t *process, rkb_er
    enum exchange_end end;
    char *payload;
    size_t length;
+   uint64_t cpu_ns;
    int status, signal_number;
    snprintf(memory, sizeof memory, "%llu", (unsigned long long)compilers->memory);
    snprintf(seconds, sizeof seconds, "%llu", (unsigned long long)(compilers->cpu_ns / 1000000000u + 1));
@@ -214,7 +219,7 @@ static int start(rkb_compilers_t *compilers, compiler_process_t *process, rkb_er
    status = compiler_process_start(process, arguments, err);
    if (status != RKB_OK)
       return status;
-   end = compiler_process_exchange(process, NULL, &bounds, &payload, &length, &signal_number);
+   end = compiler_process_exchange(process, NULL, &bounds, &payload, &length, &cpu_ns, &signal_number);
    if (end != EXCHANGE_ANSWERED) {
       *err = (rkb_error_t){.status = RKB_ERR_UNAVAILABLE};
       snprintf(err->message, sizeof err->message,
@@ -304,9 +309,16 @@ static int read_answer(const rkb_compilers_t *compilers, const compile_input_t *
    for (uint32_t i = 0; i < count; i++)
       output->lowered[i] = wire_bytes(&in, &output->lowered_bytes[i], COMPILER_MAX_NAME);
    *retire = wire_u64(&in) > compilers->memory / 4;
+   output->memory_bytes = wire_u64(&in);
    if (in.bad || (outcome == RKB_COMPILE_OK && count != input->expression_count)) {
       *err = (rkb_error_t){.status = RKB_ERR_INTERNAL,
                            .message = "the compiler process gave an answer that cannot be read"};
+      return err->status;
+   }
+   if (outcome == RKB_COMPILE_TOOL) {
+      *err = (rkb_error_t){.status = RKB_ERR_UNAVAILABLE};
+      snprintf(err->message, sizeof err->message, "the CUDA compiler does not work here: %.*s",
+               (int)(output->log_bytes < 300 ? output->log_bytes : 300), output->log ? output->log : "");
       return err->status;
    }
    while (output->ptx_bytes && output->ptx[output->ptx_bytes - 1] == '\0')
@@ -337,6 +349,7 @@ static int compile_in(rkb_compilers_t *compilers, slot_t *slot, const compile_in
    enum exchange_end end;
    char *payload;
    size_t length;
+   uint64_t cpu_ns = 0;
    bool retire = false;
    int signal_number = 0, status;
    if (!compiler_process_runs(&slot->process)) {
@@ -344,7 +357,8 @@ static int compile_in(rkb_compilers_t *compilers, slot_t *slot, const compile_in
       if (status != RKB_OK)
          return status;
    }
-   end = compiler_process_exchange(&slot->process, request, &bounds, &payload, &length, &signal_number);
+   end =
+      compiler_process_exchange(&slot->process, request, &bounds, &payload, &length, &cpu_ns, &signal_number);
    if (end == EXCHANGE_DIED && signal_number == SIGKILL && !retried) {
       /* Killed from outside (the kernel when memory is short, a person): not this source's doing until it
        * happens twice. */
@@ -353,6 +367,7 @@ static int compile_in(rkb_compilers_t *compilers, slot_t *slot, const compile_in
    switch (end) {
    case EXCHANGE_ANSWERED:
       status = read_answer(compilers, input, payload, length, output, finding, &retire, err);
+      output->cpu_ns = cpu_ns;
       if (status != RKB_OK || retire || slot->process.served >= MAX_SERVED)
          compiler_process_kill(&slot->process);
       return status;

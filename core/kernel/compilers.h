@@ -25,6 +25,7 @@ typedef struct compile_output {
    size_t cubin_bytes;
    const char *lowered[64]; /* lowered[i] of expressions[i], lowered_bytes[i] long, not NUL-terminated */
    size_t lowered_bytes[64];
+   uint64_t cpu_ns, memory_bytes; /* what the compile took; 0 when it did not end by itself */
 } compile_output_t;
 
 /* RKB_OK with a finding (limit.time, limit.memory, build.error) when the candidate is at fault; with RKB_OK
@@ -36,6 +37,8 @@ void compile_output_free(compile_output_t *output);
 build_cache_t *compilers_cache(rkb_compilers_t *compilers); /* NULL: no cache */
 const char *
 compilers_limits(rkb_compilers_t *compilers); /* what belongs into a key: limits decide verdicts */
+/* Whether a compile that took so much came within 20 % of a limit, so that on another machine the limit may decide. */
+bool compilers_near_limit(const rkb_compilers_t *compilers, uint64_t cpu_ns, uint64_t memory_bytes);
 /* The sandbox of the compiler processes, "landlock seccomp"; "" before the first has started. */
 const char *compilers_layers(rkb_compilers_t *compilers);
 /* Major and minor of NVRTC and the directory of its headers; starts a process when none has run. */

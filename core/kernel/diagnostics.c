@@ -99,6 +99,11 @@ static uint32_t read_messages(const char *log, size_t bytes, const char *name, m
    return count;
 }
 
+static size_t first_line_bytes(const char *log, size_t bytes) {
+   const char *end = memchr(log, '\n', bytes);
+   return end ? (size_t)(end - log) : bytes;
+}
+
 void diagnostics_finding(const char *log, size_t bytes, const char *name, rkb_finding_t *finding) {
    message_t *list = calloc(MAX_MESSAGES, sizeof *list);
    uint32_t count = list ? read_messages(log, bytes, name, list, MAX_MESSAGES) : 0;
@@ -116,8 +121,11 @@ void diagnostics_finding(const char *log, size_t bytes, const char *name, rkb_fi
          rkb_text_format(&text, message->own ? "; line %u: %s" : "; %.0u%s", message->line, message->text);
    }
    rkb_finding_clear(finding);
+   if (!first && bytes > 0) /* nothing that names a place: the log's own first line */
+      rkb_text_append(&text, log, first_line_bytes(log, bytes));
    rkb_finding_set(finding, "build.error", first ? first->line : 0, first ? first->column : 0, "%s",
-                   first ? rkb_text_get(&text) : "it does not compile, and the compiler does not say why");
+                   text.length ? rkb_text_get(&text)
+                               : "it does not compile, and the compiler does not say why");
    rkb_text_free(&text);
    free(list);
 }

@@ -7,33 +7,36 @@
 #include "kernel/finding.h"
 #include "kernel/token_text.h"
 
+#include <stdio.h>
 #include <string.h>
 
-/* Names, or folders ending in '/'. */
-static const char *const allowed[] = {"stdint.h",
-                                      "cstdint",
-                                      "stddef.h",
-                                      "cstddef",
-                                      "limits.h",
-                                      "climits",
-                                      "float.h",
-                                      "cfloat",
-                                      "math.h",
-                                      "cmath",
-                                      "stdbool.h",
-                                      "stdio.h",
-                                      "cstdio",
-                                      "stdlib.h",
-                                      "cstdlib",
-                                      "string.h",
-                                      "cstring",
-                                      "assert.h",
-                                      "cassert",
-                                      "cuda.h",
-                                      "cuda_runtime.h",
-                                      "cuda_runtime_api.h",
-                                      "device_launch_parameters.h",
-                                      "type_traits",
+/* Headers that the compiler is given as text of ours and that need nothing of the toolkit (core/kernel/compiler/headers.c). */
+static const char *const plain[] = {"stdint.h",
+                                    "cstdint",
+                                    "stddef.h",
+                                    "cstddef",
+                                    "limits.h",
+                                    "climits",
+                                    "float.h",
+                                    "cfloat",
+                                    "math.h",
+                                    "cmath",
+                                    "stdbool.h",
+                                    "stdio.h",
+                                    "cstdio",
+                                    "stdlib.h",
+                                    "cstdlib",
+                                    "string.h",
+                                    "cstring",
+                                    "assert.h",
+                                    "cassert",
+                                    "cuda.h",
+                                    "cuda_runtime.h",
+                                    "cuda_runtime_api.h",
+                                    "device_launch_parameters.h",
+                                    NULL};
+/* The toolkit's, or ours on top of them: names, or folders ending in '/'. */
+static const char *const toolkit[] = {"type_traits",
                                       "limits",
                                       "utility",
                                       "algorithm",
@@ -57,16 +60,20 @@ static const char *const allowed[] = {"stdint.h",
                                       "nv/target",
                                       NULL};
 
-static bool is_allowed(const char *name) {
-   if (name[0] == '/' || strstr(name, "..") || strchr(name, '\\') || strstr(name, "//"))
-      return false;
-   for (uint32_t i = 0; allowed[i]; i++) {
-      size_t length = strlen(allowed[i]);
-      if (allowed[i][length - 1] == '/' ? strncmp(name, allowed[i], length) == 0 && name[length]
-                                        : strcmp(name, allowed[i]) == 0)
+static bool is_listed(const char *const *list, const char *name) {
+   for (uint32_t i = 0; list[i]; i++) {
+      size_t length = strlen(list[i]);
+      if (list[i][length - 1] == '/' ? strncmp(name, list[i], length) == 0 && name[length]
+                                     : strcmp(name, list[i]) == 0)
          return true;
    }
    return false;
+}
+
+static bool is_allowed(const char *name) {
+   if (name[0] == '/' || strstr(name, "..") || strchr(name, '\\') || strstr(name, "//"))
+      return false;
+   return is_listed(plain, name) || is_listed(toolkit, name);
 }
 
 static void refuse(rkb_finding_t *finding, uint32_t line, uint32_t column, const char *what) {
@@ -91,29 +98,35 @@ static const char *skip_blank(const char *c) {
    }
 }
 
-/* text: a directive from its '#' or "%:" on, continuations folded, NUL-terminated. */
-static void check_directive(const char *text, uint32_t line, uint32_t column, rkb_finding_t *finding) {
+enum directive { DIRECTIVE_OTHER, DIRECTIVE_INCLUDE, DIRECTIVE_FOREIGN };
+
+/* text: a directive from its '#' or "%:" on, continuations folded, NUL-terminated.  Of an #include that spells its
+ * header out, the header; of one that does not, or of another directive that opens files, how a person is told of it. */
+static enum directive read_directive(const char *text, char *name, size_t room) {
    static const char *const opening[] = {"include_next", "include", "import", "embed", NULL};
    const char *c = skip_blank(text + (text[0] == '#' ? 1 : text[0] == '?' ? 3 : 2)), *end;
-   char name[256], shown[300];
    uint32_t word = 0;
    while (opening[word] && strncmp(c, opening[word], strlen(opening[word])) != 0)
       word++;
    if (!opening[word])
-      return;
+      return DIRECTIVE_OTHER;
    c = skip_blank(c + strlen(opening[word]));
    end = *c == '<' ? strchr(c, '>') : *c == '"' ? strchr(c + 1, '"') : NULL;
-   if (word != 1 || !end || (size_t)(end - c) >= sizeof name) {
-      snprintf(shown, sizeof shown, word == 1 ? "an #include whose header is not spelt out" : "#%s",
-               opening[word]);
-      refuse(finding, line, column, shown);
-      return;
+   if (word != 1 || !end || (size_t)(end - c) >= room) {
+      snprintf(name, room, word == 1 ? "an #include whose header is not spelt out" : "#%s", opening[word]);
+      return DIRECTIVE_FOREIGN;
    }
    memcpy(name, c + 1, (size_t)(end - c) - 1);
    name[end - c - 1] = '\0';
-   if (is_allowed(name))
+   return DIRECTIVE_INCLUDE;
+}
+
+static void check_directive(const char *text, uint32_t line, uint32_t column, rkb_finding_t *finding) {
+   char name[256], shown[300];
+   const enum directive what = read_directive(text, name, sizeof name);
+   if (what == DIRECTIVE_OTHER || (what == DIRECTIVE_INCLUDE && is_allowed(name)))
       return;
-   snprintf(shown, sizeof shown, "#include of '%s'", name);
+   snprintf(shown, sizeof shown, what == DIRECTIVE_INCLUDE ? "#include of '%s'" : "%s", name);
    refuse(finding, line, column, shown);
 }
 
@@ -177,4 +190,43 @@ void includes_check(const char *source, size_t bytes, const rkb_token_t *tokens,
    for (uint32_t i = 0; i < count && !finding->reason[0]; i++)
       check_token(source, &tokens[i], finding);
    check_lines(source, bytes, finding);
+}
+
+static bool begins_like_the_runtime(const char *name) {
+   static const char *const prefixes[] = {"cuda", "CU", "tex", "surf", NULL};
+   for (uint32_t i = 0; prefixes[i]; i++)
+      if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+         return true;
+   return false;
+}
+
+static bool mentions_the_runtime(const char *directive) {
+   const char *c = directive;
+   while (*c) {
+      const size_t other = strcspn(c, "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+      c += other;
+      if (begins_like_the_runtime(c))
+         return true;
+      c += strspn(c, "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+   }
+   return false;
+}
+
+bool includes_are_plain(const char *source, const rkb_token_t *tokens, uint32_t count) {
+   for (uint32_t i = 0; i < count; i++) {
+      char text[1024], name[256];
+      if (tokens[i].kind != RKB_TOKEN_DIRECTIVE && tokens[i].kind != RKB_TOKEN_IDENTIFIER)
+         continue;
+      if (rkb_token_folded(source, &tokens[i], text, sizeof text) >= sizeof text)
+         return false;
+      if (tokens[i].kind == RKB_TOKEN_IDENTIFIER) {
+         if (begins_like_the_runtime(text))
+            return false;
+      } else if (read_directive(text, name, sizeof name) == DIRECTIVE_INCLUDE) {
+         if (!is_listed(plain, name))
+            return false;
+      } else if (mentions_the_runtime(text))
+         return false;
+   }
+   return true;
 }

@@ -47,11 +47,21 @@ void rkb_compilers_close(rkb_compilers_t *compilers); /* kills what runs */
 int rkb_compilers_toolkit(rkb_compilers_t *compilers, char *version, size_t version_size, char *path,
                           size_t path_size, rkb_error_t *err);
 
+/* What a build cost, whether it came out or not. */
+typedef struct rkb_build_cost {
+   bool from_cache; /* the rest then tells of the compile that filled the entry */
+   bool
+      near_limit; /* a limit on time or memory decided, or was less than 20 % away: another machine may find otherwise */
+   uint64_t cpu_ns;       /* of the compiler process; 0: no compile ended */
+   uint64_t memory_bytes; /* the most it held */
+} rkb_build_cost_t;
+
 /* build.c: compiles, or finds in the cache.  RKB_OK with *build NULL means finding says why not.  cancelled (or NULL) is
- * polled at least every 50 ms.  Any worker thread; concurrent calls use different processes. */
+ * polled at least every 50 ms; cost may be NULL.  Any worker thread; concurrent calls use different processes. */
 int rkb_build_candidate(rkb_compilers_t *compilers, const rkb_device_t *device, const char *source,
                         const char *tune_json, uint32_t flags, bool (*cancelled)(void *), void *argument,
-                        rkb_build_t **build, bool *from_cache, rkb_finding_t *finding, rkb_error_t *err);
+                        rkb_build_t **build, rkb_build_cost_t *cost, rkb_finding_t *finding,
+                        rkb_error_t *err);
 void rkb_build_free(rkb_build_t *build);
 
 /* plan.c ---------------------------------------------------------------------------------------------------- */

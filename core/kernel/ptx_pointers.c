@@ -27,6 +27,15 @@ static uint32_t wide_register(const char *text, const char *end) {
    return c > text + 3 ? number : UINT32_MAX;
 }
 
+static bool mentions_a_wide_register(const char *at, const char *end) {
+   while ((at = memchr(at, '%', (size_t)(end - at))) != NULL) {
+      if (wide_register(at, end) != UINT32_MAX)
+         return true;
+      at++;
+   }
+   return false;
+}
+
 static uint32_t origin_of(const flow_t *flow, uint32_t number) {
    return number < flow->count ? flow->origin[number] : 0;
 }
@@ -61,7 +70,7 @@ static void read_instruction(flow_t *flow, const char *at, const char *end, cons
    static const char *const arithmetic[] = {"mul", "mad", "shl", "shr", "cvt.", "div",
                                             "rem", "neg", "min", "max", "setp", NULL};
    const char *first, *second, *third, *bracket;
-   uint32_t target, from;
+   uint32_t target, from, other;
    if (at < end && *at == '@') { /* a predicate */
       while (at < end && *at != ' ' && *at != '\t')
          at++;
@@ -86,8 +95,8 @@ static void read_instruction(flow_t *flow, const char *at, const char *end, cons
       flow->kind[origin_of(flow, wide_register(bracket + 1, end)) - 1] = RKB_PARAMETER_POINTER;
    if (begins(at, end, "cvta.to.") && from)
       flow->kind[from - 1] = RKB_PARAMETER_POINTER;
-   for (uint32_t i = 0; arithmetic[i] && !begins(at, end, "cvta"); i++) {
-      const uint32_t other = origin_of(flow, wide_register(third, end));
+   other = origin_of(flow, wide_register(third, end));
+   for (uint32_t i = 0; (from || other) && arithmetic[i] && !begins(at, end, "cvta"); i++) {
       /* A comparison with an immediate may be one with the null pointer. */
       if (!begins(at, end, arithmetic[i]) || (begins(at, end, "setp") && (third >= end || *third != '%')))
          continue;
@@ -98,7 +107,6 @@ static void read_instruction(flow_t *flow, const char *at, const char *end, cons
    }
    if (target < flow->count && !bracket) {
       bool carries = begins(at, end, "mov.") || begins(at, end, "cvta.to.");
-      uint32_t other = origin_of(flow, wide_register(third, end));
       if (begins(at, end, "add.")) { /* base + offset: only the one that is known to be a base carries on */
          bool base = from && (!other || flow->kind[from - 1] == RKB_PARAMETER_POINTER);
          flow->origin[target] = (uint16_t)(base ? from : other);
@@ -118,6 +126,10 @@ void ptx_find_pointers(const char *body, size_t bytes, const char *entry, uint32
    flow.count = flow.origin && flow.number ? (uint32_t)registers : 0;
    while (at < end && flow.count) {
       const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
+      if (!mentions_a_wide_register(at, stop)) { /* most lines: nothing here to follow */
+         at = stop + 1;
+         continue;
+      }
       while (at < stop && (*at == ' ' || *at == '\t'))
          at++;
       read_instruction(&flow, at, stop, entry, count);

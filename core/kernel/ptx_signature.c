@@ -190,9 +190,9 @@ uint64_t ptx_global_bytes(const char *ptx, size_t bytes) {
    while (at < end) {
       const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end, *open,
                  *equals;
-      const char *found = memmem(at, (size_t)(stop - at), ".global .align", 14);
       /* Declarations begin a line, after .visible or .weak at most; instructions are indented. */
-      if (found && *at == '.') {
+      const char *found = *at == '.' ? memmem(at, (size_t)(stop - at), ".global .align", 14) : NULL;
+      if (found) {
          cursor_t in = {found + 8, stop};
          char text[4096];
          uint64_t variable = 1, element = 1;

@@ -119,3 +119,17 @@ void rkb_finding_report(const rkb_finding_t *finding, const char *file, rkb_text
       rkb_text_format(out, "%s: ", file);
    rkb_text_format(out, "%s: %s\n", finding->reason, finding->message);
 }
+
+void rkb_build_cost_report(const rkb_build_cost_t *cost, rkb_text_t *out) {
+   char time[32], memory[32];
+   if (!cost->cpu_ns) {
+      rkb_text_add(out, "a limit ended the compile: not reproducible on every machine");
+      return;
+   }
+   rkb_format_duration(cost->cpu_ns, time, sizeof time);
+   rkb_format_bytes(cost->memory_bytes, memory, sizeof memory);
+   rkb_text_format(out,
+                   "compiling took %s of processor time and %s of memory, within 20 %% of a limit: not "
+                   "reproducible on every machine",
+                   time, memory);
+}

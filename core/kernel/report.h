@@ -12,5 +12,7 @@ void rkb_plan_report(const rkb_plan_t *plan, const rkb_build_t *build, const rkb
                      const char *case_name, rkb_text_t *out);
 /* "reason: message" with FILE:line:column before it when it has a place. */
 void rkb_finding_report(const rkb_finding_t *finding, const char *file, rkb_text_t *out);
+/* One sentence on a build that near_limit says is not reproducible on every machine. */
+void rkb_build_cost_report(const rkb_build_cost_t *cost, rkb_text_t *out);
 
 #endif

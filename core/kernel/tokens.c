@@ -164,6 +164,9 @@ static size_t skip_punctuation(const reader_t *reader, size_t at) {
    static const char *const long_ones[] = {
       "<<=", ">>=", "...", "->*", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&",
       "||",  "+=",  "-=",  "*=",  "/=", "%=", "&=", "|=", "^=", "::", "##", ".*", NULL};
+   const int second = peek_at(reader, after(reader, at));
+   if (second <= 0 || !strchr("<=>.*-+&|:#", second)) /* of the long ones, so that most need no search */
+      return after(reader, at);
    for (uint32_t i = 0; long_ones[i]; i++) {
       size_t end = at;
       const char *c = long_ones[i];
@@ -196,7 +199,7 @@ static size_t literal_prefix(const reader_t *reader, size_t at, bool *raw) {
 static uint32_t scan(const reader_t *reader, size_t at, size_t *end) {
    int c = peek_at(reader, at), next = peek_at(reader, after(reader, at));
    bool raw = false;
-   size_t prefix = literal_prefix(reader, at, &raw);
+   size_t prefix = c == 'u' || c == 'U' || c == 'L' || c == 'R' ? literal_prefix(reader, at, &raw) : 0;
    if (prefix) {
       *end = raw ? skip_raw(reader, at + prefix) : skip_quoted(reader, at + prefix);
       return reader->text[at + prefix] == '"' ? RKB_TOKEN_STRING : RKB_TOKEN_CHARACTER;

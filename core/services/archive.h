@@ -315,13 +315,14 @@ int rkb_archive_each_reason(rkb_archive_t *archive,
                                          const char *reason, int64_t count),
                             void *argument, rkb_error_t *err);
 
-/* What a stage that asks models said of candidates, against what executing them said (verdicts in the shadow count; rejects when
- * any executing verifier rejects, accepts when one accepts and none rejects).  Visits each such stage by name. */
+/* What a stage that asks models said of candidates, against what was found (verdicts in the shadow count).  By what its evidence
+ * says it judges: "compile" against the build; "memory" against rejections for memory, races and barriers; "numbers" against
+ * any other rejection, where memory was no trouble; others against rejections of any kind.  Visits each such stage by name. */
 typedef struct rkb_judge_record {
    const char *stage;
    int64_t both_reject, only_judge_rejects, both_accept, only_machine_rejects;
-   int64_t abstained; /* the judge gave no verdict where executing did */
-   int64_t missing;   /* executing gave none */
+   int64_t abstained; /* the judge gave no verdict where there is something to compare it with */
+   int64_t missing;   /* there is nothing: not executed, or executed without a verdict */
    double worth_usd;  /* of all the stage's replies */
 } rkb_judge_record_t;
 int rkb_archive_each_judge(rkb_archive_t *archive,

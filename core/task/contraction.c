@@ -141,11 +141,13 @@ static void add_pair(const panel_t *left, uint64_t row, const panel_t *right, ui
 static rkb_point_t conclude(const rkb_precision_t *precision, const double sums[SUMS], uint64_t depth,
                             uint32_t flags) {
    rkb_point_t point = {sums[VALUE], sums[HARD], sums[VARIANCE], flags};
-   rkb_sum_rounding(precision, sums[VALUE], sums[ABSOLUTE], sums[SQUARES], sums[NONZERO], &point);
+   rkb_sum_rounding(precision, sums[VALUE], sums[ABSOLUTE], sums[SQUARES], sums[NONZERO], (double)depth,
+                    &point);
    double apart = fmin(2 * sums[NONZERO], (double)depth) - sums[NONZERO];
    point.hard += apart * precision->unit * (sums[ABSOLUTE] + point.hard);
-   point.hard +=
-      precision->tiny * (sums[NONZERO] + 1); /* each product, and each partial sum, may be flushed */
+   if (sums[NONZERO] > 0 || point.hard > 0)
+      point.hard +=
+         precision->tiny * (sums[NONZERO] + 1); /* each product, and each partial sum, may be flushed */
    if (!(sums[ABSOLUTE] + point.hard < precision->largest))
       point.flags |= RKB_POINT_DONT_CARE;
    return point;

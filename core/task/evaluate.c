@@ -43,9 +43,22 @@ static void gather(const rkb_precision_t *precision, const rkb_block_t *from, ui
    }
 }
 
-/* Storage narrower than the arithmetic rounds once more. */
-static double storage_unit(uint32_t dtype) {
-   return dtype == RKB_F16 ? 0x1p-11 : dtype == RKB_BF16 ? 0x1p-8 : 0;
+/* Storage narrower than the arithmetic rounds once more: by half a unit, or half the least subnormal number, and
+ * overflows earlier. */
+static void round_storage(uint32_t dtype, uint64_t count, rkb_block_t *block) {
+   if (dtype != RKB_F16 && dtype != RKB_BF16)
+      return;
+   double unit = dtype == RKB_F16 ? 0x1p-11 : 0x1p-8, least = dtype == RKB_F16 ? 0x1p-25 : 0x1p-134;
+   double largest = dtype == RKB_F16 ? 65504 : 0x1p127;
+   for (uint64_t i = 0; i < count; i++) {
+      if (isinf(block->value[i]))
+         continue;
+      double rounding = fmax(unit * (fabs(block->value[i]) + block->hard[i]), least);
+      block->hard[i] += rounding;
+      block->variance[i] += rounding * rounding / 3;
+      if (!(fabs(block->value[i]) + block->hard[i] < largest))
+         block->flags[i] |= RKB_POINT_DONT_CARE;
+   }
 }
 
 int rkb_compute(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index,
@@ -59,12 +72,7 @@ int rkb_compute(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t c
       if (status != RKB_OK)
          return status;
    }
-   double unit = storage_unit(reader->program->values[node->output].dtype);
-   for (uint64_t i = 0; unit > 0 && i < count; i++) {
-      double rounding = unit * fabs(out->value[i]);
-      out->hard[i] += rounding;
-      out->variance[i] += rounding * rounding / 3;
-   }
+   round_storage(reader->program->values[node->output].dtype, count, out);
    return RKB_OK;
 }
 
@@ -201,6 +209,7 @@ static int evaluate_node(rkb_reader_t *reader, const rkb_program_node_t *node) {
    int status = RKB_OK;
    if (node->operation->whole) {
       status = node->operation->whole(reader, node, &block);
+      round_storage(reader->program->values[node->output].dtype, elements, &block);
    } else {
       int64_t pieces = (int64_t)((elements + RKB_CHUNK - 1) / RKB_CHUNK);
 #pragma omp parallel for schedule(dynamic) if (pieces > 4)

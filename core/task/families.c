@@ -65,6 +65,19 @@ static uint32_t tensor_behind(const rkb_program_t *program, uint32_t value) {
    return (uint32_t)program->values[value].tensor;
 }
 
+/* Whether some intermediate is stored narrower than the arithmetic, and so rounds the integers of an exact graph. */
+static bool stores_narrow(const rkb_program_t *program) {
+   for (uint32_t i = 0; i < program->node_count; i++) {
+      uint32_t dtype = program->values[program->nodes[i].output].dtype;
+      bool leaves = false;
+      for (uint32_t j = 0; j < program->tensor_count; j++)
+         leaves |= program->outputs[j] == program->nodes[i].output;
+      if (!leaves && (dtype == RKB_F16 || dtype == RKB_BF16))
+         return true;
+   }
+   return false;
+}
+
 /* Exact in fp32 from integers to integers: only exact operations, and no sum of products behind another. */
 static bool is_exact_graph(const rkb_program_t *program, bool *behind) {
    for (uint32_t i = 0; i < program->value_count; i++)
@@ -153,7 +166,8 @@ static bool add_probes(rkb_bound_t *bound) {
    products_t products;
    if (!behind || !find_products(bound, &products))
       return false;
-   bool exact_graph = is_exact_graph(program, behind);
+   bool exact_graph =
+      bound->precision.product == 0 && !stores_narrow(program) && is_exact_graph(program, behind);
    for (uint32_t i = 0; i < bound->view.tensor_count; i++) {
       uint64_t depth = is_free(bound, i) ? factor_depth(&products, i) : 0;
       if (depth == 0)
@@ -275,5 +289,6 @@ bool rkb_families_build(rkb_bound_t *bound) {
    if (far)
       far->reports_only = true;
    return add_plain(bound, "large", false, RKB_DRAW_SCALED, 0x1p20, true) &&
-          add_plain(bound, "tiny", false, RKB_DRAW_SCALED, 0x1p-40, true);
+          add_plain(bound, "tiny", false, RKB_DRAW_SCALED, 0x1p-40, true) &&
+          add_plain(bound, "denormal", false, RKB_DRAW_SUBNORMAL, 0x1p-130, false);
 }

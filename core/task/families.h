@@ -17,10 +17,11 @@ enum rkb_draw_kind {
                     */
    RKB_DRAW_ODD,   /* odd integers of 12 to 13 bits: exact in fp32 sums, not in TF32, bf16 or half */
    RKB_DRAW_SIGNS, /* -1, 0, 1; non-zero with probability first */
-   RKB_DRAW_MANTISSA, /* full 24-bit mantissas, |x| in [1, 2) */
-   RKB_DRAW_SPARSE,   /* +-2^k, k in -3 .. 3; non-zero with probability first */
-   RKB_DRAW_SMALL,    /* small integers, -8 to 8 */
-   RKB_DRAW_STRONG    /* the recipe times first, which makes softmax rows nearly one-hot */
+   RKB_DRAW_MANTISSA,  /* full 24-bit mantissas, |x| in [1, 2) */
+   RKB_DRAW_SPARSE,    /* +-2^k, k in -3 .. 3; non-zero with probability first */
+   RKB_DRAW_SMALL,     /* small integers, -8 to 8 */
+   RKB_DRAW_SUBNORMAL, /* the recipe; one element in eight, at random, times first, which makes it subnormal */
+   RKB_DRAW_STRONG     /* the recipe times first, which makes softmax rows nearly one-hot */
 };
 
 typedef struct rkb_draw {

@@ -84,6 +84,8 @@ static double draw_number(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t 
       return recipe_number(recipe, own, element) * pow(10, 6 * uniform - 3);
    case RKB_DRAW_SHIFTED:
       return recipe_number(recipe, own, element) + draw->first * spread_of(recipe);
+   case RKB_DRAW_SUBNORMAL:
+      return recipe_number(recipe, own, element) * (uniform < 0.125 ? draw->first : 1);
    case RKB_DRAW_SCALED:
    case RKB_DRAW_STRONG:
       return recipe_number(recipe, own, element) * draw->first;

@@ -5,7 +5,9 @@
  *   exact                equality on exact families, but for ambiguous elements and transforms
  *   hard                 outside: rejected, whatever the data
  *   stat                 outside: numeric.precision, rejected where the family decides precision, else
- * suspect */
+ * suspect
+ *
+ * What breaks no rule while too many of its elements are ambiguous is not passed but refused, as RKB_ERR_LIMIT. */
 #include "task/task_parts.h"
 
 #include <math.h>
@@ -14,6 +16,11 @@
 
 /* A rounding of a lower precision exceeds an fp32 bound by at most this much (bf16 against fp32 is 2^16). */
 #define LOWER_PRECISION 0x1p17
+
+/* Ambiguous elements are taken on trust within both branches: where they are more than this share of an output (and
+ * more than the few that a small output always may have), a comparison says too little. */
+#define AMBIGUOUS_SHARE 0.25
+#define AMBIGUOUS_FEW 16u
 
 enum rule { RULE_NONE, RULE_STAT, RULE_EXACT, RULE_HARD, RULE_NONFINITE };
 
@@ -83,12 +90,12 @@ int rkb_task_judge(const rkb_inputs_t *inputs, uint32_t tensor, const void *data
    for (uint64_t i = 0; i < points->count; i++) {
       rkb_point_t want = {points->value[i], points->hard[i], points->stat[i], points->flags[i]};
       double got = rkb_dtype_load(judging.dtype, data, i), broken;
-      judgement->ambiguous += (want.flags & RKB_POINT_AMBIGUOUS) != 0;
       if (want.flags & RKB_POINT_DONT_CARE) {
          judgement->dont_care++;
          continue;
       }
       judgement->judged++;
+      judgement->ambiguous += (want.flags & RKB_POINT_AMBIGUOUS) != 0;
       enum rule rule = judge_element(&judging, got, &want, &broken);
       double error = got == want.value ? 0 : fabs(got - want.value);
       if (isfinite(error) && error > 0) {
@@ -116,6 +123,14 @@ int rkb_task_judge(const rkb_inputs_t *inputs, uint32_t tensor, const void *data
          judgement->logic = shadow && !(fabs(shadow[i] - want.value) <= want.hard);
       }
    }
+   if (worst == RULE_NONE && judgement->ambiguous > AMBIGUOUS_FEW &&
+       (double)judgement->ambiguous > AMBIGUOUS_SHARE * (double)points->count)
+      return rkb_fail(
+         err, RKB_ERR_LIMIT,
+         "%llu of %llu elements of %s are ambiguous in case %s, family %s, seed %llu: over the cap of %g %%",
+         (unsigned long long)judgement->ambiguous, (unsigned long long)points->count,
+         bound->view.tensors[tensor].name, bound->view.name, family->view.name,
+         (unsigned long long)inputs->seed, 100 * AMBIGUOUS_SHARE);
    if (worst == RULE_NONE)
       return RKB_OK;
    judgement->bound_name = bound_names[worst];

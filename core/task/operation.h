@@ -86,10 +86,10 @@ static inline void rkb_block_put(rkb_block_t *block, uint64_t i, rkb_point_t poi
  * overflow. */
 rkb_point_t rkb_point_rounded(const rkb_precision_t *precision, rkb_point_t point, double units);
 
-/* Rounding of a sum of count non-zero terms in any order: absolute = sum |terms|, squares = sum terms^2, both
- * of exact terms.  Adds to hard and variance. */
+/* Rounding of a sum of count non-zero terms, at so many places, in any order: absolute = sum |terms|, squares = sum
+ * terms^2, both of exact terms.  Adds to hard and variance. */
 void rkb_sum_rounding(const rkb_precision_t *precision, double sum, double absolute, double squares,
-                      double count, rkb_point_t *point);
+                      double count, double places, rkb_point_t *point);
 
 /* In points mode, computes elements that will soon be read one row at a time together, which is much cheaper
  * where rows share the operands of a product.  Does nothing for whole tensors and for inputs. */

@@ -29,6 +29,9 @@ rkb_block_t rkb_block_from(const rkb_block_t *block, uint64_t first) {
 /* A result may be lost to overflow in a kernel when its value and its bound together pass the largest number.
  * Infinities that a graph writes on purpose (masks) do not come through here. */
 rkb_point_t rkb_point_rounded(const rkb_precision_t *precision, rkb_point_t point, double units) {
+   if (point.value == 0 &&
+       point.hard == 0) /* an exact zero stays one: nothing is rounded, nothing is flushed */
+      return point;
    double rounding =
       units * precision->unit * (fabs(point.value) + point.hard); /* of what a kernel may hold there */
    point.hard += rounding + precision->tiny;
@@ -45,18 +48,19 @@ rkb_point_t rkb_point_rounded(const rkb_precision_t *precision, rkb_point_t poin
  *
  * stat: each rounding is independent, of random sign, uniform over one unit (variance u^2/3 times the partial
  * sum squared); partial sums grow towards the sum s and wander with the squares q.  Truncating accumulators
- * of tensor cores lean one way: 3xTF32 truncates three times for every 8 terms begun, by a unit of a typical
- * partial sum. */
+ * of tensor cores lean one way: 3xTF32 truncates three times for every 8 places begun, by a unit of a typical
+ * partial sum; where most terms are zero, once for each that is not. */
 #define SPARE 10
 #define TRUNCATIONS 3
 #define TERMS_A_TRUNCATION 8
 
 void rkb_sum_rounding(const rkb_precision_t *precision, double sum, double absolute, double squares,
-                      double count, rkb_point_t *point) {
+                      double count, double places, rkb_point_t *point) {
    double u = precision->unit;
    point->hard += (count + SPARE) * u * (absolute + point->hard);
    double sigma = u * sqrt((count * (sum * sum / 3 + squares / 6) + squares) / 3);
-   double truncation = TRUNCATIONS * u * (count / TERMS_A_TRUNCATION + 1) * sqrt(sum * sum / 3 + squares / 2);
+   double truncation =
+      TRUNCATIONS * u * (fmin(count, places / TERMS_A_TRUNCATION) + 1) * sqrt(sum * sum / 3 + squares / 2);
    double both = sigma + truncation / 8;
    point->variance += both * both;
 }

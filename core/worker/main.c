@@ -134,6 +134,10 @@ static int stage(struct worker *w, const rkb_worker_stage_t *r, const char *data
       slot->bytes = r->bytes;
    }
    CUresult status = bytes ? w->driver.cuMemcpyHtoD(slot->data + r->offset, data, bytes) : CUDA_SUCCESS;
+   /* It returns when the bytes have left pageable memory, not when they have arrived (CUDA driver API, 'API
+    * synchronization behavior'), and the stream that copies from here waits for no other. */
+   if (status == CUDA_SUCCESS)
+      status = w->driver.cuCtxSynchronize();
    return status == CUDA_SUCCESS ? RKB_WORKER_OK : fail_driver(w, "staging an input", status);
 }
 

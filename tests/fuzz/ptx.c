@@ -8,9 +8,11 @@
 
 #define BYTES 4096
 
-static void ignore(void *argument, const char *opcode) {
+static void ignore(void *argument, const char *kernel, const char *what, uint32_t line) {
    (void)argument;
-   (void)opcode;
+   (void)kernel;
+   (void)what;
+   (void)line;
 }
 
 static void execute(const rkb_machine_module_t *module, const ptx_function_t *function, uint32_t checks) {
@@ -70,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
    rkb_machine_module_t *module = rkb_machine_module_read((const char *)bytes, length);
    uint32_t line;
    if (!rkb_machine_module_error(module, &line)) {
-      rkb_machine_unsupported(module, ignore, NULL);
+      rkb_machine_unsupported(module, ignore, NULL, NULL);
       for (uint32_t n = 0; n < module->function_count; n++)
          if (module->functions[n].entry && module->functions[n].defined)
             for (uint32_t checks = 0; checks < 8; checks += 7)

@@ -1,5 +1,5 @@
-/* Reply readers of every protocol: the first byte picks one, and whether the rest is a whole reply or one
- * event. */
+/* Reply readers of every protocol: the first byte picks one, and whether the rest is a whole reply or a
+ * stream, whose lines are events. */
 #include <stdlib.h>
 #include <string.h>
 #include "services/llm/provider.h"
@@ -18,9 +18,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
    if (data[0] & 1)
       rkb_reply_whole(&reply, provider, text, strlen(text));
    else
-      provider->event(&reply, "message", text, strlen(text));
+      for (char *line = text, *next; line; line = next) {
+         next = strchr(line, '\n');
+         if (next)
+            *next++ = '\0';
+         if (!reply.unreadable && !reply.failed) /* as exchange.c does */
+            provider->event(&reply, "message", line, strlen(line));
+      }
    if (reply.unreadable && !reply.trouble.length)
       abort();
+   if (reply.usage_final && reply.input_tokens < 0)
+      abort();
+   text[0] = '\0'; /* the loop above cut it up */
    rkb_reply_trouble(&reply, text, strlen(text));
    rkb_reply_free(&reply);
    free(text);

@@ -5,12 +5,12 @@
 #include <string.h>
 
 static rkb_build_t *build(rkb_compilers_t *pool, const char *source, const char *tune, uint32_t flags,
-                          bool *from_cache) {
+                          rkb_build_cost_t *cost) {
    rkb_build_t *made = NULL;
    rkb_finding_t finding;
    rkb_error_t err = {0};
    int status = rkb_build_candidate(pool, fixture_device("h200"), source, tune, flags, NULL, NULL, &made,
-                                    from_cache, &finding, &err);
+                                    cost, &finding, &err);
    if (status != RKB_OK || !made)
       fail_msg("status %d %s; %s: %s (%u:%u)", status, err.message, finding.reason, finding.message,
                finding.line, finding.column);
@@ -20,12 +20,12 @@ static rkb_build_t *build(rkb_compilers_t *pool, const char *source, const char 
 static void kernels_are_described(void **state) {
    rkb_compilers_t *pool = fixture_pool(1, NULL);
    size_t length;
-   bool cached;
+   rkb_build_cost_t cost;
    char *source = fixture_read("candidates/rmsnorm.cu", &length);
-   rkb_build_t *made = build(pool, source, "{\"BLOCK\": 128}", 0, &cached);
+   rkb_build_t *made = build(pool, source, "{\"BLOCK\": 128}", 0, &cost);
    const rkb_built_kernel_t *kernel = &made->kernels[0];
    (void)state;
-   assert_false(cached);
+   assert_false(cost.from_cache);
    assert_int_equal(made->kernel_count, 2);
    assert_string_equal(kernel->expression, "rmsnorm<128, 4>");
    assert_non_null(strstr(made->ptx, kernel->entry));
@@ -55,7 +55,7 @@ static void a_plan_follows(void **state) {
    rkb_error_t err;
    rkb_build_t *made;
    size_t length;
-   bool cached;
+   rkb_build_cost_t cost;
    float eps;
    char *source = fixture_read("candidates/rmsnorm.cu", &length);
    (void)state;
@@ -63,7 +63,7 @@ static void a_plan_follows(void **state) {
    rkb_problems_init(&problems);
    manifest = rkb_manifest_parse("rmsnorm.cu", source, length, &problems);
    assert_non_null(manifest);
-   made = build(pool, source, NULL, 0, &cached);
+   made = build(pool, source, NULL, 0, &cost);
    assert_int_equal(rkb_plan_make(manifest, NULL, made, fixture_device("h200"), &odd.of, fixture_lookup, &odd,
                                   &plan, &finding, &err),
                     RKB_OK);
@@ -91,9 +91,9 @@ static void a_plan_follows(void **state) {
 static void a_debug_build_has_no_machine_code(void **state) {
    rkb_compilers_t *pool = fixture_pool(1, NULL);
    size_t length;
-   bool cached;
+   rkb_build_cost_t cost;
    char *source = fixture_read("candidates/rmsnorm.cu", &length);
-   rkb_build_t *made = build(pool, source, NULL, RKB_BUILD_DEBUG, &cached);
+   rkb_build_t *made = build(pool, source, NULL, RKB_BUILD_DEBUG, &cost);
    (void)state;
    assert_true(made->debug);
    assert_null(made->cubin);
@@ -107,19 +107,19 @@ static void a_second_build_comes_from_the_cache(void **state) {
    char *directory = fixture_directory();
    rkb_compilers_t *pool = fixture_pool(1, directory);
    size_t length;
-   bool cached;
+   rkb_build_cost_t cost;
    char *source = fixture_read("candidates/rmsnorm.cu", &length);
-   rkb_build_t *first = build(pool, source, NULL, 0, &cached), *second;
+   rkb_build_t *first = build(pool, source, NULL, 0, &cost), *second;
    (void)state;
-   assert_false(cached);
-   second = build(pool, source, NULL, 0, &cached);
-   assert_true(cached);
+   assert_false(cost.from_cache);
+   second = build(pool, source, NULL, 0, &cost);
+   assert_true(cost.from_cache);
    assert_string_equal(first->cubin_hash, second->cubin_hash);
    assert_string_equal(first->ptx, second->ptx);
    assert_int_equal(first->kernels[1].registers, second->kernels[1].registers);
    rkb_build_free(second);
-   second = build(pool, source, "{\"BLOCK\": 64}", 0, &cached);
-   assert_false(cached);
+   second = build(pool, source, "{\"BLOCK\": 64}", 0, &cost);
+   assert_false(cost.from_cache);
    rkb_build_free(second);
    rkb_build_free(first);
    free(source);
@@ -131,14 +131,81 @@ static void a_second_build_comes_from_the_cache(void **state) {
 static void every_allowed_header_is_there(void **state) {
    rkb_compilers_t *pool = fixture_pool(1, NULL);
    size_t length;
-   bool cached;
+   rkb_build_cost_t cost;
    char *source = fixture_read("candidates/headers.cu", &length);
-   rkb_build_t *made = build(pool, source, NULL, 0, &cached);
+   rkb_build_t *made = build(pool, source, NULL, 0, &cost);
    (void)state;
    assert_int_equal(made->kernels[0].parameters[2].is_pointer, RKB_PARAMETER_NUMBER);
    rkb_build_free(made);
    free(source);
    rkb_compilers_close(pool);
+}
+
+static rkb_compilers_t *pool_with(uint64_t cpu_ns, uint64_t memory, const char *cache) {
+   const rkb_compilers_config_t config = {
+      .processes = 1, .cpu_limit_ns = cpu_ns, .memory_limit = memory, .cache_directory = cache};
+   rkb_compilers_t *pool = NULL;
+   rkb_error_t err;
+   if (rkb_compilers_open(&config, &pool, &err) != RKB_OK)
+      fail_msg("%s", err.message);
+   return pool;
+}
+
+/* A limit on memory that lies a tenth above what the compile needs: it builds, and says that elsewhere it might not; so
+ * does the entry that it leaves in the cache. */
+static void a_build_close_to_its_memory_is_marked(void **state) {
+   char *directory = fixture_directory();
+   rkb_compilers_t *pool = pool_with(0, 0, "");
+   rkb_build_cost_t roomy, tight, again;
+   size_t length;
+   char *source = fixture_read("candidates/headers.cu", &length);
+   (void)state;
+   rkb_build_free(build(pool, source, NULL, 0, &roomy));
+   rkb_compilers_close(pool);
+   assert_false(roomy.near_limit);
+   assert_true(roomy.memory_bytes > (20u << 20) && roomy.cpu_ns > 10000000);
+   pool = pool_with(0, roomy.memory_bytes / 10 * 11, directory);
+   rkb_build_free(build(pool, source, NULL, 0, &tight));
+   rkb_build_free(build(pool, source, NULL, 0, &again));
+   rkb_compilers_close(pool);
+   assert_true(tight.near_limit && !tight.from_cache);
+   assert_true(again.near_limit && again.from_cache);
+   free(source);
+   fixture_remove(directory);
+   free(directory);
+}
+
+/* Processor time varies, so whether the compile ends just before this limit or is ended by it is open; that the limit had
+ * a say is not. */
+static void a_build_close_to_its_time_is_marked(void **state) {
+   rkb_compilers_t *pool = pool_with(0, 0, "");
+   rkb_build_cost_t roomy, tight;
+   rkb_build_t *made = NULL;
+   rkb_finding_t finding;
+   rkb_error_t err = {0};
+   size_t length;
+   char *source = fixture_read("candidates/headers.cu", &length);
+   (void)state;
+   rkb_build_free(build(pool, source, NULL, 0, &roomy));
+   rkb_compilers_close(pool);
+   pool = pool_with(roomy.cpu_ns, 0, "");
+   for (int i = 0; i < 3; i++) { /* warm, it takes less */
+      assert_int_equal(rkb_build_candidate(pool, fixture_device("h200"), source, NULL, 0, NULL, NULL, &made,
+                                           &tight, &finding, &err),
+                       RKB_OK);
+      assert_true(tight.near_limit ==
+                  (strcmp(finding.reason, "limit.time") == 0 || tight.cpu_ns > roomy.cpu_ns / 5 * 4));
+      rkb_build_free(made);
+   }
+   rkb_compilers_close(pool);
+   pool = pool_with(roomy.cpu_ns / 2, 0, "");
+   assert_int_equal(rkb_build_candidate(pool, fixture_device("h200"), source, NULL, 0, NULL, NULL, &made,
+                                        &tight, &finding, &err),
+                    RKB_OK);
+   assert_string_equal(finding.reason, "limit.time");
+   assert_true(tight.near_limit);
+   rkb_compilers_close(pool);
+   free(source);
 }
 
 int main(void) {
@@ -147,6 +214,8 @@ int main(void) {
       cmocka_unit_test(a_plan_follows),
       cmocka_unit_test(a_debug_build_has_no_machine_code),
       cmocka_unit_test(every_allowed_header_is_there),
+      cmocka_unit_test(a_build_close_to_its_memory_is_marked),
+      cmocka_unit_test(a_build_close_to_its_time_is_marked),
       cmocka_unit_test(a_second_build_comes_from_the_cache),
    };
    return RUN_TESTS(tests);

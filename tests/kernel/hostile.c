@@ -19,9 +19,8 @@ static double now(void) {
 static void attempt(const char *source, rkb_finding_t *finding) {
    rkb_build_t *build = NULL;
    rkb_error_t err = {0};
-   bool cached;
-   int status = rkb_build_candidate(pool, fixture_device("h200"), source, NULL, 0, NULL, NULL, &build,
-                                    &cached, finding, &err);
+   int status = rkb_build_candidate(pool, fixture_device("h200"), source, NULL, 0, NULL, NULL, &build, NULL,
+                                    finding, &err);
    if (status != RKB_OK)
       fail_msg("the tool failed: %s", err.message);
    if (build)

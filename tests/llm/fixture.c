@@ -13,24 +13,30 @@ void provider_server_start(provider_server_t *server) {
    int input[2], output[2];
    assert_int_equal(pipe2(input, O_CLOEXEC), 0);
    assert_int_equal(pipe2(output, O_CLOEXEC), 0);
+   snprintf(server->folder, sizeof server->folder, "/tmp/rkb-provider-XXXXXX");
+   assert_non_null(mkdtemp(server->folder));
    server->process = fork();
    if (server->process == 0) {
       dup2(input[0], STDIN_FILENO);
       dup2(output[1], STDOUT_FILENO);
-      execlp("python3", "python3", RKB_SOURCE_DIR "/tests/llm/provider_server.py", (char *)NULL);
+      execlp("python3", "python3", "-B", RKB_SOURCE_DIR "/tests/llm/server/provider_server.py",
+             server->folder, RKB_SOURCE_DIR "/tests/llm/compatible", (char *)NULL);
       _exit(127);
    }
    close(input[0]);
    close(output[1]);
    server->keep_open = input[1];
    FILE *stream = fdopen(output[0], "r");
-   assert_int_equal(fscanf(stream, "%d", &server->port), 1);
+   assert_int_equal(fscanf(stream, "%d %d", &server->port, &server->tls_port), 2);
    fclose(stream);
 }
 
 void provider_server_stop(provider_server_t *server) {
+   char command[64];
    close(server->keep_open);
    waitpid(server->process, NULL, 0);
+   snprintf(command, sizeof command, "rm -rf '%s'", server->folder);
+   assert_int_equal(system(command), 0);
 }
 
 static void note_over_budget(void *argument, const char *text) {
@@ -148,6 +154,27 @@ rkb_llm_answer_t *service_ask(service_t *service, const char *model, int64_t req
    if (rkb_llm_ask(service->llm, &asker, &question, &answer, &err) != RKB_OK)
       fail_msg("%s", err.message);
    return answer;
+}
+
+pid_t run_start(const char *pipeline, const char *directory, bool resume, const char *jobs) {
+   static const char program[] = RKB_BINARY_DIR "/bin/rkb-run";
+   pid_t pid = fork();
+   if (pid == 0) {
+      char path[512];
+      snprintf(path, sizeof path, "%s.log", directory);
+      if (!freopen(path, "a", stderr) || !freopen("/dev/null", "w", stdout))
+         _exit(126);
+      execl(program, program, pipeline, resume ? "--resume" : "--out", directory, "--jobs", jobs, "--quiet",
+            (char *)NULL);
+      _exit(127);
+   }
+   return pid;
+}
+
+int run_finish(pid_t pid) {
+   int status = 0;
+   waitpid(pid, &status, 0);
+   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 double service_number(const char *directory, const char *sql) {

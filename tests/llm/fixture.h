@@ -1,16 +1,18 @@
-/* What the tests of language models share: the server of provider_server.py, and a service whose loop turns
+/* What the tests of language models share: the server of server/provider_server.py, and a service whose loop turns
  * on a thread of its own, asked from the test's thread. */
 #ifndef RKB_TESTS_LLM_FIXTURE_H
 #define RKB_TESTS_LLM_FIXTURE_H
 
 #include "check.h"
 #include <pthread.h>
+#include <sys/types.h>
 #include "services/llm.h"
 
 #define PLANTED_KEY "sk-planted-key-5f2a91c77e"
 
 typedef struct provider_server {
-   int port, process, keep_open;
+   int port, tls_port, process, keep_open;
+   char folder[32]; /* cert.pem, for localhost; and "asked", a line for each request it got */
 } provider_server_t;
 
 void provider_server_start(provider_server_t *server);
@@ -44,6 +46,10 @@ void service_remove(service_t *service); /* the directory */
 /* One question in the name of request and child; owned. */
 rkb_llm_answer_t *service_ask(service_t *service, const char *model, int64_t request, int64_t child,
                               const char *text);
+/* rkb-run on a pipeline: --out or --resume, what it writes to its standard error appended to DIRECTORY.log. */
+pid_t run_start(const char *pipeline, const char *directory, bool resume, const char *jobs);
+int run_finish(pid_t pid); /* its exit code; 128 and more: a signal */
+
 /* The archive's answer to a query of one number. */
 double service_number(const char *directory, const char *sql);
 

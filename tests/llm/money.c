@@ -16,7 +16,7 @@ static const char *paid_model(char *out, size_t size, const char *behaviour, con
    snprintf(out, size,
             "m: {provider: openai, base_url: \"http://127.0.0.1:%d/v1\", model: %s, max_output_tokens: 1000, "
             "price: {input: 1, output: "
-            "1000}, retries: 0, backoff: 5ms%s}\n",
+            "1000}, retries: 0, backoff: 5ms, key: {env: RKB_PLANTED}%s}\n",
             server.port, behaviour, more);
    return out;
 }
@@ -69,6 +69,71 @@ static void the_cap_is_never_overrun(void **state) {
    service_close(&service);
    assert_true(service_number(service.directory, "SELECT sum(cost_usd) FROM call") <= 5.5);
    service_remove(&service);
+}
+
+static void ask_together(service_t *service, asker_t *askers, int count) {
+   for (int i = 0; i < count; i++) {
+      askers[i] = (asker_t){.service = service, .number = i};
+      assert_int_equal(pthread_create(&askers[i].thread, NULL, ask_one, &askers[i]), 0);
+   }
+   for (int i = 0; i < count; i++) {
+      pthread_join(askers[i].thread, NULL);
+      assert_int_equal(askers[i].outcome, RKB_LLM_ANSWERED);
+   }
+}
+
+/* A program that says how many of it run at once: never more than concurrency allows, though 12 ask. */
+static void no_more_than_so_many_at_once(void **state) {
+   service_t service;
+   asker_t askers[12];
+   char models[512], running[] = "/tmp/rkb-running-XXXXXX", command[128];
+   (void)state;
+   assert_non_null(mkdtemp(running));
+   snprintf(models, sizeof models,
+            "m: {provider: command, command: [sh, -c, \"touch %s/$$; ls %s | wc -l; sleep 0.05; rm %s/$$\"], "
+            "env: [PATH], cost_per_call: 0, limits: {concurrency: 3}}\n",
+            running, running, running);
+   service_open(&service, models, -1, NULL);
+   ask_together(&service, askers, 12);
+   service_close(&service);
+   double most =
+      service_number(service.directory, "SELECT max(CAST(d.text AS INTEGER)) FROM call c JOIN document d ON "
+                                        "d.hash = c.reply_hash");
+   assert_true(most >= 1 && most <= 3);
+   service_remove(&service);
+   snprintf(command, sizeof command, "rm -rf '%s'", running);
+   assert_int_equal(system(command), 0);
+}
+
+/* 62 questions where 60 a minute may go: the last waits two seconds for the bucket to fill. */
+static double seconds_of_62(const char *limits) {
+   service_t service;
+   asker_t askers[62];
+   char models[512];
+   service_open(&service, paid_model(models, sizeof models, "no-usage", limits), -1, NULL);
+   uint64_t began = rkb_now_ns();
+   ask_together(&service, askers, 62);
+   double seconds = (double)(rkb_now_ns() - began) * 1e-9;
+   service_close(&service);
+   service_remove(&service);
+   return seconds;
+}
+
+static void a_minute_has_its_share(void **state) {
+   service_t service;
+   asker_t asker;
+   char models[512], limits[96];
+   (void)state;
+   assert_true(seconds_of_62(", limits: {concurrency: 16, requests_per_minute: 60}") > 1.5);
+   /* As many tokens as 60 of these questions may take: one in for every byte, 32 for two messages, 1000 out. */
+   service_open(&service, paid_model(models, sizeof models, "no-usage", ""), -1, NULL);
+   ask_together(&service, &asker, 1);
+   service_close(&service);
+   double tokens = 1000 + (service_number(service.directory, "SELECT max(reserved_usd) FROM call") - 1) * 1e6;
+   assert_true(tokens > 1100 && tokens < 1400);
+   service_remove(&service);
+   snprintf(limits, sizeof limits, ", limits: {concurrency: 16, tokens_per_minute: %.0f}", 60 * tokens);
+   assert_true(seconds_of_62(limits) > 1.5);
 }
 
 static void a_reply_is_bought_once(void **state) {
@@ -153,7 +218,7 @@ static void a_recording_replays(void **state) {
    rkb_error_t err = {0};
    (void)state;
    close(mkstemp(cassette));
-   snprintf(more, sizeof more, ", record: %s, key: {env: RKB_PLANTED}", cassette);
+   snprintf(more, sizeof more, ", record: %s", cassette);
    service_open(&service, paid_model(models, sizeof models, "plain", more), 10, NULL);
    rkb_llm_answer_free(service_ask(&service, "m", 0, 0, "a question\nof two lines: \"quoted\"\ttab"));
    rkb_llm_answer_free(service_ask(&service, "m", 1, 0, "another\r\n  indented"));
@@ -247,7 +312,7 @@ static void entries_are_checked(void **state) {
    static const refused_entry_t ENTRIES[] = {
       {"m: {provider: openai, model: nobody-knows-it, max_output_tokens: 10}",
        "has no price, and limits.cost_usd is set", 1},
-      {"m: {provider: openai, model: gpt-4o-mini}", "needs max_output_tokens", 1},
+      {"m: {provider: openai, model: gpt-5-mini}", "needs max_output_tokens", 1},
       {"m: {provider: command, command: [x]}", "needs cost_per_call", 1},
       {"m: {provider: anthropic, model: x}", "needs max_output_tokens", -1},
       {"m: {provider: opnai, model: x}", "did you mean 'openai'", -1},
@@ -281,6 +346,37 @@ static void entries_are_checked(void **state) {
    }
 }
 
+/* Every price that is shipped says which page it was read from, and is one that a pipeline may use. */
+static void shipped_prices_have_a_source(void **state) {
+   rkb_arena_t *arena = rkb_arena_new(0);
+   rkb_problems_t problems;
+   uint32_t prices = 0;
+   (void)state;
+   rkb_problems_init(&problems);
+   const rkb_yaml_t *table =
+      rkb_yaml_get(rkb_yaml_load(arena, RKB_SOURCE_DIR "/pipelines/models/prices.yaml", &problems), "prices");
+   for (uint32_t i = 0; i < table->count; i++)
+      for (uint32_t j = 0; j < table->items[i]->count; j++, prices++) {
+         const rkb_yaml_t *price = table->items[i]->items[j];
+         const char *source = NULL;
+         if (!rkb_yaml_scalar(rkb_yaml_get(price, "source"), "source", &source, &problems) ||
+             !strchr(source, '/'))
+            fail_msg("%s has no source", table->items[i]->keys[j]->text);
+         char models[256];
+         snprintf(models, sizeof models, "m: {provider: %s, model: %s, max_output_tokens: 10}",
+                  table->keys[i]->text, table->items[i]->keys[j]->text);
+         const rkb_yaml_t *yaml = rkb_yaml_parse(arena, "p.yaml", models, strlen(models), 1, 1, &problems);
+         const rkb_llm_model_t *model =
+            rkb_models_at(rkb_models_read(arena, yaml, 1, NULL, NULL, &problems), 0);
+         assert_int_equal(problems.errors, 0);
+         assert_true(model->input_usd > 0 && model->cached_usd <= model->input_usd &&
+                     model->output_usd > model->input_usd);
+      }
+   assert_true(prices > 0);
+   rkb_problems_free(&problems);
+   rkb_arena_free(arena);
+}
+
 static int start(void **state) {
    (void)state;
    setenv("RKB_PLANTED", PLANTED_KEY, 1);
@@ -297,9 +393,10 @@ static int stop(void **state) {
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_cap_is_never_overrun),     cmocka_unit_test(a_reply_is_bought_once),
+      cmocka_unit_test(no_more_than_so_many_at_once), cmocka_unit_test(a_minute_has_its_share),
       cmocka_unit_test(a_killed_question_is_charged), cmocka_unit_test(a_recording_replays),
       cmocka_unit_test(the_cache_serves_other_runs),  cmocka_unit_test(commands_answer),
-      cmocka_unit_test(entries_are_checked),
+      cmocka_unit_test(entries_are_checked),          cmocka_unit_test(shipped_prices_have_a_source),
    };
    return cmocka_run_group_tests(tests, start, stop);
 }

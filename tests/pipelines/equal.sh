@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
 # Four runs of stock.yaml with one seed: cold and warm cache, one and four workers.  rkb diff finds them equal.
-# usage: equal.sh SOURCE_DIRECTORY BINARY_DIRECTORY TASK CANDIDATES few|all     few: one family of inputs, no drawn shapes
+# Few candidates of one task, one family of inputs and no drawn shapes: stock_claims.sh does it whole, everywhere.
+# usage: equal.sh SOURCE_DIRECTORY BINARY_DIRECTORY TASK CANDIDATES
 set -euo pipefail
 source=$1 task=$3 candidates=$4
 export PATH=$2/bin:$PATH
 unset RKB_PLUGIN_PATH
-options=(--set "limits.candidates=$candidates" --quiet)
-if [[ $5 == few ]]; then
-  options+=(--set screen.machine.with.families=1 --set screen.machine.with.shapes=0 --set search.window=4)
-fi
+options=(--set "limits.candidates=$candidates" --set screen.machine.with.families=1 --set screen.machine.with.shapes=0
+  --set search.window=4 --quiet)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

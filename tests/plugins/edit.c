@@ -138,6 +138,36 @@ static void block_shape_adds_a_choice_and_takes_it(void **state) {
    assert_true(made > 5);
 }
 
+static void a_barrier_goes_where_it_is_a_statement(void **state) {
+   (void)state;
+   char *source = strdup(SOURCE);
+   memcpy(strstr(source, "float sum = 0;"), "__syncwarp() ;", 14);
+   char *without = edited("kind=barrier", 0, source, "      return;\n   ;\n");
+   assert_null(strstr(without, "__sync"));
+   fake_t fake;
+   start(&fake, "kind=barrier");
+   assert_int_equal(run(&fake, 0, without, "{}"), RKB_OK);
+   assert_int_equal(fake.emitted_count, 0);
+   memcpy(strstr(source, "return;\n   __syncwarp() ;"), "__syncwarp();\n   return;", 24); /* of an if */
+   assert_int_equal(run(&fake, 0, source, "{}"), RKB_OK);
+   assert_int_equal(fake.emitted_count, 0);
+   fake_close(&fake);
+   free(source);
+   free(without);
+}
+
+static void intrinsics_come_and_go(void **state) {
+   (void)state;
+   char *source = strdup(SOURCE);
+   memcpy(strstr(source, "x[i];\n"), "expf(\n", 6); /* tokens are enough */
+   char *with = edited("kind=intrinsic", 0, source, "sum += __expf(");
+   char *without = edited("kind=intrinsic", 1, with, "sum += expf(");
+   assert_string_equal(without, source);
+   free(with);
+   free(without);
+   free(source);
+}
+
 static void grid_stride_loops_and_goes_back(void **state) {
    (void)state;
    char *with =
@@ -206,6 +236,8 @@ int main(void) {
       cmocka_unit_test(block_shape_adds_a_choice_and_takes_it),
       cmocka_unit_test(grid_stride_loops_and_goes_back),
       cmocka_unit_test(a_barrier_forbids_the_stride),
+      cmocka_unit_test(a_barrier_goes_where_it_is_a_statement),
+      cmocka_unit_test(intrinsics_come_and_go),
       cmocka_unit_test(seeds_can_be_edited),
    };
    return RUN_TESTS(tests);

@@ -70,8 +70,10 @@ class Run:
             return dict(zip(names, result))
         given = [tensor["name"] for tensor in self.entry["inputs"][: len(result)]]
         assert all(name.startswith("grad_") for name in given), "a backward direction lists the outputs' gradients first"
-        gradients = torch.autograd.grad(result, [tensors[name] for name in wanted], [tensors[name] for name in given])
-        return dict(zip(names, gradients))
+        sources = [tensors[name] for name in wanted]
+        gradients = torch.autograd.grad(result, sources, [tensors[name] for name in given], allow_unused=True)
+        zeroed = [torch.zeros_like(source) if gradient is None else gradient for source, gradient in zip(sources, gradients)]
+        return dict(zip(names, zeroed))
 
 
 def ratios(run, tensor, torch_value, single):

@@ -26,6 +26,7 @@ const float_mode_t low_modes[] = {
 };
 
 typedef struct run {
+   float_plan_t *plan;
    const rkb_program_t *program;
    const float_mode_t *mode;
    rkb_reader_t reader;
@@ -96,48 +97,80 @@ static float sum_of(const run_t *run, const float *a, const float *b, uint64_t c
    }
 }
 
+/* To the nearest number of so many significant bits, ties to even: what is added and taken away again is as much
+ * larger than x as the bits that go (Dekker's splitting), in double so that it cannot overflow. */
 static float cut_to(float x, int bits) {
-   if (x == 0 || !isfinite(x))
-      return x;
-   int exponent;
-   frexpf(x, &exponent);
-   return (float)ldexp(nearbyint(ldexp(x, bits - exponent)), exponent - bits);
+   double away = (double)x * (double)((INT64_C(1) << (53 - bits)) + 1);
+   return isfinite(x) ? (float)(away - (away - (double)x)) : x;
 }
 
 static float truncated(double x) {
    float y = (float)x;
-   return fabs((double)y) > fabs(x) ? nextafterf(y, 0) : y;
+   if (!(fabs((double)y) > fabs(x)))
+      return y;
+   uint32_t bits;
+   memcpy(&bits, &y, sizeof bits);
+   bits--; /* the next number towards zero; an infinity becomes the largest number */
+   memcpy(&y, &bits, sizeof y);
+   return y;
+}
+
+/* Numbers ready to be factors: rounded as the products at hand have them, or for 3xTF32 in two parts. */
+typedef struct factors {
+   float *high, *low; /* one allocation; low only for 3xTF32 */
+} factors_t;
+
+static factors_t factors_new(uint64_t count) {
+   float *memory = malloc((2 * count + 1) * sizeof *memory);
+   assert(memory);
+   return (factors_t){memory, memory + count};
+}
+
+static factors_t factors_from(const factors_t *factors, uint64_t first) {
+   return (factors_t){factors->high + first, factors->low + first};
 }
 
 /* Three products of the high and low parts, eight terms at a time into a truncating accumulator, as tensor
  * cores have it. */
-static float three_products(const float *a, const float *b, uint64_t count) {
+static float three_products(factors_t a, factors_t b, uint64_t count) {
    float sum = 0;
    for (uint64_t first = 0; first < count; first += 8) {
       uint64_t last = first + 8 < count ? first + 8 : count;
-      for (int part = 0; part < 3; part++) {
-         double eight = 0;
-         for (uint64_t i = first; i < last; i++) {
-            float ah = cut_to(a[i], 11), bh = cut_to(b[i], 11), al = cut_to(a[i] - ah, 11),
-                  bl = cut_to(b[i] - bh, 11);
-            eight += (double)(part == 1 ? al : ah) * (double)(part == 0 ? bl : bh);
-         }
-         sum = truncated((double)sum + eight);
+      double low_right = 0, low_left = 0, high = 0;
+      for (uint64_t i = first; i < last; i++) {
+         low_right += (double)a.high[i] * (double)b.low[i];
+         low_left += (double)a.low[i] * (double)b.high[i];
+         high += (double)a.high[i] * (double)b.high[i];
       }
+      sum = truncated((double)sum + low_right);
+      sum = truncated((double)sum + low_left);
+      sum = truncated((double)sum + high);
    }
    return sum;
 }
 
-static float dot(const run_t *run, float *a, float *b, uint64_t count) {
-   static const int bits[] = {0, 11, 8, 11};
-   if (run->products == PRODUCTS_TF32_THREE)
-      return three_products(a, b, count);
-   for (uint64_t i = 0; run->products != PRODUCTS_FULL && i < count; i++) {
-      bool half = run->products == PRODUCTS_HALF; /* half has a narrow range besides */
-      a[i] = half ? (float)rkb_dtype_round(RKB_F16, a[i]) : cut_to(a[i], bits[run->products]);
-      b[i] = half ? (float)rkb_dtype_round(RKB_F16, b[i]) : cut_to(b[i], bits[run->products]);
+static void set_factor(const run_t *run, factors_t *factors, uint64_t i, double x) {
+   static const int bits[] = {0, 11, 8, 11, 0, 4};
+   float number = (float)x;
+   switch (run->products) {
+   case PRODUCTS_FULL:
+      break;
+   case PRODUCTS_HALF: /* which has a narrow range besides */
+      number = (float)rkb_dtype_round(RKB_F16, x);
+      break;
+   case PRODUCTS_TF32_THREE:
+      number = cut_to((float)x, 11);
+      factors->low[i] = cut_to((float)x - number, 11);
+      break;
+   default:
+      number = cut_to(number, bits[run->products]);
    }
-   return sum_of(run, a, b, count);
+   factors->high[i] = number;
+}
+
+static float dot(const run_t *run, factors_t a, factors_t b, uint64_t count) {
+   return run->products == PRODUCTS_TF32_THREE ? three_products(a, b, count)
+                                               : sum_of(run, a.high, b.high, count);
 }
 
 /* Elementwise */
@@ -357,6 +390,66 @@ static void reduce_rows(run_t *run, const rkb_program_node_t *node, double *out)
    free(index);
 }
 
+/* Running sums and products, and the gradient of the latter as kernels without zeros have it: reversed running sums
+ * of g y, divided by x. */
+static void scan_rows(run_t *run, const rkb_program_node_t *node, double *out) {
+   const char *name = node->operation->name;
+   bool sum = IS("cumulative_sum"), gradient = IS("cumulative_product_gradient");
+   rkb_rows_t rows =
+      rkb_rows_of(rkb_program_shape(run->program, node->inputs[0]), UINT64_C(1) << node->integers[0]);
+   int64_t *index = malloc((rows.length + 1) * sizeof *index);
+   float *y = malloc((rows.length + 1) * sizeof *y);
+   assert(index && y);
+   for (uint64_t row = 0; row < rows.count; row++) {
+      rkb_rows_index(&rows, row, 0, rows.length, index);
+      const double *x = operand(run, node, gradient);
+      float so_far = sum ? 0 : 1;
+      for (uint64_t i = 0; i < rows.length; i++) {
+         so_far = sum ? so_far + (float)x[index[i]] : so_far * (float)x[index[i]];
+         y[i] = flushed(run, so_far);
+         out[index[i]] = y[i];
+      }
+      so_far = 0;
+      for (uint64_t i = rows.length; gradient && i-- > 0;) {
+         so_far = add_product(run, so_far, (float)operand(run, node, 0)[index[i]], y[i]);
+         float others = 1;
+         if (x[index[i]] != 0) {
+            out[index[i]] = rough(run, so_far / (float)x[index[i]]);
+            continue;
+         }
+         float each = 0; /* a zero: the products without it */
+         for (uint64_t j = 0; j < i; j++)
+            others *= (float)x[index[j]];
+         for (uint64_t j = i; j < rows.length; j++) {
+            others *= j > i ? (float)x[index[j]] : 1;
+            each = add_product(run, each, (float)operand(run, node, 0)[index[j]], others);
+         }
+         out[index[i]] = flushed(run, each);
+      }
+   }
+   free(index);
+   free(y);
+}
+
+static void log_sum_rows(run_t *run, const rkb_program_node_t *node, double *out) {
+   rkb_rows_t rows =
+      rkb_rows_of(rkb_program_shape(run->program, node->inputs[0]), (uint64_t)node->integers[0]);
+   float *e = malloc((rows.length + 1) * sizeof *e);
+   int64_t *index = malloc((rows.length + 1) * sizeof *index);
+   assert(e && index);
+   for (uint64_t row = 0; row < rows.count; row++) {
+      float largest = -INFINITY;
+      rkb_rows_index(&rows, row, 0, rows.length, index);
+      for (uint64_t i = 0; i < rows.length; i++)
+         largest = fmaxf(largest, (float)operand(run, node, 0)[index[i]]);
+      for (uint64_t i = 0; i < rows.length; i++)
+         e[i] = rough(run, expf((float)operand(run, node, 0)[index[i]] - largest));
+      out[row] = flushed(run, largest + rough(run, logf(sum_of(run, e, NULL, rows.length))));
+   }
+   free(e);
+   free(index);
+}
+
 static void softmax_rows(run_t *run, const rkb_program_node_t *node, double *out) {
    rkb_rows_t rows =
       rkb_rows_of(rkb_program_shape(run->program, node->inputs[0]), UINT64_C(1) << node->integers[0]);
@@ -401,8 +494,7 @@ static void matrix_product(run_t *run, const rkb_program_node_t *node, double *o
    int64_t stride_a[RKB_MAX_RANK], stride_b[RKB_MAX_RANK], at[RKB_MAX_RANK];
    rkb_shape_broadcast_strides(&ba, &bo, stride_a);
    rkb_shape_broadcast_strides(&bb, &bo, stride_b);
-   float *a = malloc((size_t)k * sizeof *a), *b = malloc((size_t)k * sizeof *b);
-   assert(a && b);
+   factors_t a = factors_new((uint64_t)(m * k)), b = factors_new((uint64_t)(n * k));
    for (uint64_t g = 0; g < rkb_shape_product(&bo, 0, bo.rank); g++) {
       int64_t ga = 0, gb = 0;
       rkb_shape_split(&bo, g, at);
@@ -410,43 +502,94 @@ static void matrix_product(run_t *run, const rkb_program_node_t *node, double *o
          ga += at[d] * stride_a[d], gb += at[d] * stride_b[d];
       const double *pa = operand(run, node, 0) + ga * m * k, *pb = operand(run, node, 1) + gb * n * k;
       for (int64_t i = 0; i < m; i++)
-         for (int64_t j = 0; j < n; j++) {
-            for (int64_t l = 0; l < k; l++) {
-               a[l] = (float)pa[ta ? l * m + i : i * k + l];
-               b[l] = (float)pb[tb ? j * k + l : l * n + j];
-            }
-            out[((int64_t)g * m + i) * n + j] = flushed(run, dot(run, a, b, (uint64_t)k));
-         }
+         for (int64_t l = 0; l < k; l++)
+            set_factor(run, &a, (uint64_t)(i * k + l), pa[ta ? l * m + i : i * k + l]);
+      for (int64_t j = 0; j < n; j++)
+         for (int64_t l = 0; l < k; l++)
+            set_factor(run, &b, (uint64_t)(j * k + l), pb[tb ? j * k + l : l * n + j]);
+      for (int64_t i = 0; i < m; i++)
+         for (int64_t j = 0; j < n; j++)
+            out[((int64_t)g * m + i) * n + j] =
+               flushed(run, dot(run, factors_from(&a, (uint64_t)(i * k)), factors_from(&b, (uint64_t)(j * k)),
+                                (uint64_t)k));
    }
-   free(a);
-   free(b);
+   free(a.high);
+   free(b.high);
 }
 
 /* Every (x, weight, output) triple of a convolution adds x * w to the output: the terms of each of the three
- * results are gathered by walking all triples, which owes nothing to the evaluator's index maps. */
+ * results are gathered by walking all triples, which owes nothing to the evaluator's index maps.  They are the same in
+ * every run of a case, so they are found once. */
 typedef struct terms {
-   float *a, *b;
+   uint32_t *left, *right; /* elements of the operands */
    uint64_t count, room;
 } terms_t;
 
-static void convolve(run_t *run, const rkb_program_node_t *node, double *out) {
+struct float_plan {
+   const rkb_program_t *program;
+   terms_t **terms; /* by node, then output element; NULL until a convolution asks */
+};
+
+float_plan_t *float_plan_new(const rkb_program_t *program) {
+   float_plan_t *plan = calloc(1, sizeof *plan);
+   assert(plan);
+   plan->program = program;
+   plan->terms = calloc(program->node_count + 1, sizeof *plan->terms);
+   assert(plan->terms);
+   return plan;
+}
+
+void float_plan_free(float_plan_t *plan) {
+   for (uint32_t n = 0; n < plan->program->node_count; n++) {
+      uint64_t outputs = plan->program->values[plan->program->nodes[n].output].elements;
+      for (uint64_t i = 0; plan->terms[n] && i < outputs; i++) {
+         free(plan->terms[n][i].left);
+         free(plan->terms[n][i].right);
+      }
+      free(plan->terms[n]);
+   }
+   free(plan->terms);
+   free(plan);
+}
+
+static void add_term(terms_t *t, uint64_t left, uint64_t right) {
+   if (t->count == t->room) {
+      t->room = t->room ? 2 * t->room : 16;
+      t->left = realloc(t->left, t->room * sizeof *t->left);
+      t->right = realloc(t->right, t->room * sizeof *t->right);
+      assert(t->left && t->right);
+   }
+   t->left[t->count] = (uint32_t)left;
+   t->right[t->count++] = (uint32_t)right;
+}
+
+/* at becomes the place after it, the last dim running fastest. */
+static void next_place(const rkb_shape_t *shape, int64_t *at) {
+   for (uint32_t d = shape->rank; d-- > 0;) {
+      if (++at[d] < shape->size[d])
+         return;
+      at[d] = 0;
+   }
+}
+
+static terms_t *find_terms(const rkb_program_t *program, const rkb_program_node_t *node) {
    const char *name = node->operation->name;
    bool input = IS("convolution_input"), weight = IS("convolution_weight");
    uint32_t vx = input ? node->output : node->inputs[0], vw = weight ? node->output : node->inputs[1];
    uint32_t vy = input ? node->inputs[0] : weight ? node->inputs[1] : node->output;
-   const rkb_shape_t *x = rkb_program_shape(run->program, vx), *w = rkb_program_shape(run->program, vw),
-                     *y = rkb_program_shape(run->program, vy);
+   const rkb_shape_t *x = rkb_program_shape(program, vx), *w = rkb_program_shape(program, vw),
+                     *y = rkb_program_shape(program, vy);
    uint32_t spatial = (uint32_t)node->integers[0];
    int64_t groups = node->integers[1], at_y[RKB_MAX_RANK], at_w[RKB_MAX_RANK], at_x[RKB_MAX_RANK];
-   uint64_t outputs = run->program->values[node->output].elements;
-   terms_t *terms = calloc(outputs, sizeof *terms);
+   uint64_t of_channel =
+      program->values[vw].elements / (uint64_t)w->size[0]; /* weights that a channel of y sees */
+   terms_t *terms = calloc(program->values[node->output].elements, sizeof *terms);
    assert(terms);
-   for (uint64_t p = 0; p < run->program->values[vy].elements; p++) {
+   for (uint64_t p = 0; p < program->values[vy].elements; p++) {
       rkb_shape_split(y, p, at_y);
-      for (uint64_t q = 0; q < run->program->values[vw].elements; q++) {
-         rkb_shape_split(w, q, at_w);
-         if (at_w[0] != at_y[1])
-            continue;
+      uint64_t first = (uint64_t)at_y[1] * of_channel;
+      rkb_shape_split(w, first, at_w);
+      for (uint64_t q = first; q < first + of_channel; q++, next_place(w, at_w)) {
          at_x[0] = at_y[0];
          at_x[1] = at_y[1] / (w->size[0] / groups) * w->size[1] + at_w[1];
          bool inside = true;
@@ -458,23 +601,31 @@ static void convolve(run_t *run, const rkb_program_node_t *node, double *out) {
          if (!inside)
             continue;
          uint64_t r = rkb_shape_join(x, at_x), to = input ? r : weight ? q : p;
-         terms_t *t = &terms[to];
-         if (t->count == t->room) {
-            t->room = t->room ? 2 * t->room : 16;
-            t->a = realloc(t->a, t->room * sizeof *t->a);
-            t->b = realloc(t->b, t->room * sizeof *t->b);
-            assert(t->a && t->b);
-         }
-         t->a[t->count] = (float)(input ? operand(run, node, 0)[p] : operand(run, node, 0)[r]);
-         t->b[t->count++] = (float)(weight ? operand(run, node, 1)[p] : operand(run, node, 1)[q]);
+         add_term(&terms[to], input ? p : r, weight ? p : q);
       }
    }
+   return terms;
+}
+
+static void convolve(run_t *run, const rkb_program_node_t *node, double *out) {
+   uint64_t outputs = run->program->values[node->output].elements, longest = 0;
+   terms_t **terms = &run->plan->terms[node - run->program->nodes];
+   if (!*terms)
+      *terms = find_terms(run->program, node);
+   const double *left = operand(run, node, 0), *right = operand(run, node, 1);
+   for (uint64_t i = 0; i < outputs; i++)
+      longest = (*terms)[i].count > longest ? (*terms)[i].count : longest;
+   factors_t a = factors_new(longest), b = factors_new(longest);
    for (uint64_t i = 0; i < outputs; i++) {
-      out[i] = flushed(run, dot(run, terms[i].a, terms[i].b, terms[i].count));
-      free(terms[i].a);
-      free(terms[i].b);
+      const terms_t *t = &(*terms)[i];
+      for (uint64_t j = 0; j < t->count; j++) {
+         set_factor(run, &a, j, left[t->left[j]]);
+         set_factor(run, &b, j, right[t->right[j]]);
+      }
+      out[i] = flushed(run, dot(run, a, b, t->count));
    }
-   free(terms);
+   free(a.high);
+   free(b.high);
 }
 
 /* Pools: windows found by walking every (output, kernel place). */
@@ -561,6 +712,10 @@ static void run_node(run_t *run, const rkb_program_node_t *node, double *out) {
       reduce_rows(run, node, out);
    else if (IS("softmax") || IS("log_softmax"))
       softmax_rows(run, node, out);
+   else if (strncmp(name, "cumulative_", 11) == 0)
+      scan_rows(run, node, out);
+   else if (IS("log_sum_exp"))
+      log_sum_rows(run, node, out);
    else if (IS("matmul"))
       matrix_product(run, node, out);
    else if (strncmp(name, "convolution", 11) == 0)
@@ -571,9 +726,12 @@ static void run_node(run_t *run, const rkb_program_node_t *node, double *out) {
       moved(run, node, out);
 }
 
-void float_run(const rkb_inputs_t *inputs, const float_mode_t *mode, double **outputs) {
+void float_run(float_plan_t *plan, const rkb_inputs_t *inputs, const float_mode_t *mode, double **outputs) {
    const rkb_program_t *program = inputs->bound->program;
-   run_t run = {.program = program, .mode = mode, .noise = rkb_random_stream(inputs->seed, "noise", 0, 0)};
+   run_t run = {.plan = plan,
+                .program = program,
+                .mode = mode,
+                .noise = rkb_random_stream(inputs->seed, "noise", 0, 0)};
    run.reader = (rkb_reader_t){.program = program, .precision = &inputs->bound->precision};
    run.reader.stored = calloc(program->value_count + 1, sizeof *run.reader.stored);
    assert(run.reader.stored);
@@ -587,6 +745,8 @@ void float_run(const rkb_inputs_t *inputs, const float_mode_t *mode, double **ou
       for (uint64_t i = 0; i < value->elements; i++)
          index[i] = (int64_t)i;
       rkb_inputs_source(inputs, (uint32_t)value->tensor, value->elements, index, data);
+      for (uint64_t i = 0; i < value->elements; i++)
+         data[i] = flushed(&run, (float)data[i]);
       free(index);
       run.reader.stored[v].value = data;
    }
@@ -594,6 +754,8 @@ void float_run(const rkb_inputs_t *inputs, const float_mode_t *mode, double **ou
       const rkb_program_node_t *node = &program->nodes[i];
       double *out = numbers(program->values[node->output].elements);
       run_node(&run, node, out);
+      for (uint64_t j = 0; j < program->values[node->output].elements; j++) /* where it is stored narrower */
+         out[j] = rkb_dtype_round(program->values[node->output].dtype, out[j]);
       run.reader.stored[node->output].value = out;
    }
    for (uint32_t t = 0; t < program->tensor_count; t++) {

@@ -8,7 +8,7 @@
 #include "task/task_parts.h"
 
 enum float_order { ORDER_SEQUENTIAL, ORDER_REVERSED, ORDER_PAIRWISE, ORDER_STRIDED };
-enum float_products { PRODUCTS_FULL, PRODUCTS_TF32, PRODUCTS_BF16, PRODUCTS_HALF, PRODUCTS_TF32_THREE };
+enum float_products { PRODUCTS_FULL, PRODUCTS_TF32, PRODUCTS_BF16, PRODUCTS_HALF, PRODUCTS_TF32_THREE, PRODUCTS_FP8 };
 
 typedef struct float_mode {
    const char *name;
@@ -25,7 +25,12 @@ typedef struct float_mode {
 extern const float_mode_t float_modes[]; /* correct ones, ended by a NULL name */
 extern const float_mode_t low_modes[];   /* lower precisions, ended likewise */
 
+/* What all runs of one case share; owned by the caller, one thread. */
+typedef struct float_plan float_plan_t;
+float_plan_t *float_plan_new(const rkb_program_t *program);
+void float_plan_free(float_plan_t *plan);
+
 /* outputs: by case tensor, malloc'd numbers (floats as doubles) for outputs, else NULL. */
-void float_run(const rkb_inputs_t *inputs, const float_mode_t *mode, double **outputs);
+void float_run(float_plan_t *plan, const rkb_inputs_t *inputs, const float_mode_t *mode, double **outputs);
 
 #endif

@@ -15,9 +15,10 @@ typedef struct gathering {
    rkb_archive_t *archive;
    json_t *report, *stages, *operators, *progress, *counts;
    char *objective;
-   double first, best; /* NaN before any */
-   double *values;     /* objective by candidate number, NaN for none */
-   int64_t *copies;    /* duplicates by the number of their original */
+   double first;    /* the best of the propose section, or the first accepted one; NaN before any */
+   double best;     /* so far; NaN before any */
+   double *values;  /* objective by candidate number, NaN for none */
+   int64_t *copies; /* duplicates by the number of their original */
    int64_t last;
 } gathering_t;
 
@@ -40,11 +41,13 @@ static json_t *entry_of(json_t *list, const char *id) {
    return entry;
 }
 
+/* Jobs that each verdict's row tells of. */
 static void gather_seconds(json_t *stage, double seconds) {
    json_t *all = json_object_get(stage, "seconds");
-   if (!all) {
-      all = json_object();
+   if (!json_is_true(json_object_get(stage, "timed_by_verdicts"))) {
+      all = json_object(); /* in place of the sum, which counts jobs whose candidate was never stored */
       json_object_set_new(stage, "seconds", all);
+      json_object_set_new(stage, "timed_by_verdicts", json_true());
    }
    count(all, "jobs", 1);
    add_real(all, "total", seconds);
@@ -55,8 +58,46 @@ static void gather_seconds(json_t *stage, double seconds) {
                                  json_number_value(json_object_get(all, "jobs"))));
 }
 
+static json_t *seconds_of(const json_t *spent) {
+   double total = json_number_value(json_object_get(spent, "total"));
+   json_int_t jobs = json_integer_value(json_object_get(spent, "jobs"));
+   return json_pack("{s:I, s:f, s:f, s:f}", "jobs", jobs, "total", total, "mean",
+                    jobs > 0 ? total / (double)jobs : 0.0, "longest",
+                    json_number_value(json_object_get(spent, "longest")));
+}
+
+/* The fact "times": entries in the pipeline's order, those that give no verdict too. */
+static void gather_times(gathering_t *all) {
+   rkb_error_t err;
+   size_t index;
+   json_t *spent;
+   char *text = rkb_archive_get_fact(all->archive, "times");
+   json_t *times = text ? rkb_json_parse(text, strlen(text), &err) : NULL;
+   if (json_is_number(json_object_get(times, "elapsed")))
+      json_object_set(all->report, "elapsed", json_object_get(times, "elapsed"));
+   json_array_foreach(json_object_get(times, "stages"), index, spent) {
+      const char *id = json_string_value(json_object_get(spent, "id"));
+      const char *section = json_string_value(json_object_get(spent, "section"));
+      if (!id || !section)
+         continue;
+      bool screens = strcmp(section, "screen") == 0 || strcmp(section, "evaluate") == 0;
+      json_t *entry = strcmp(section, "search") == 0 ? json_object_get(all->report, "search")
+                                                     : entry_of(screens ? all->stages : all->operators, id);
+      json_object_set_new(entry, "id", json_string(id));
+      json_object_set_new(entry, "seconds", seconds_of(spent));
+      if (screens)
+         json_object_set(entry, "entered", json_object_get(spent, "jobs"));
+   }
+   json_decref(times);
+   free(text);
+}
+
 static void gather_verdict(gathering_t *all, const rkb_verdict_record_t *verdict) {
    json_t *stage = entry_of(all->stages, verdict->stage), *reasons;
+   if (!json_is_true(json_object_get(stage, "verdicts"))) {
+      json_object_set_new(stage, "verdicts", json_true());
+      json_object_set_new(stage, "entered", json_integer(0));
+   }
    count(stage, "entered", 1);
    count(stage, verdict->standing, 1);
    if (verdict->shadow)
@@ -78,16 +119,15 @@ static void gather_progress(gathering_t *all, const rkb_candidate_record_t *cand
       return;
    if (!isnan(all->best) && candidate->objective >= all->best)
       return;
-   if (isnan(all->first))
-      all->first = candidate->objective;
-   else
+   if (!isnan(all->best))
       count(operator_, "new_best", 1);
+   if (isnan(all->first) || candidate->section == RKB_SECTION_PROPOSE)
+      all->first = candidate->objective;
    all->best = candidate->objective;
    json_object_set_new(all->report, "unit", json_string(rkb_objective_unit(candidate, all->objective)));
    json_array_append_new(all->progress,
-                         json_pack("{s:I, s:f, s:f, s:s, s:s, s:s}", "number", (json_int_t)candidate->number,
-                                   "value", all->best, "gain", all->first / all->best, "operator",
-                                   candidate->operator_id, "section",
+                         json_pack("{s:I, s:f, s:s, s:s, s:s}", "number", (json_int_t)candidate->number,
+                                   "value", all->best, "operator", candidate->operator_id, "section",
                                    candidate->section == RKB_SECTION_PROPOSE ? "propose" : "search", "note",
                                    candidate->note ? candidate->note : ""));
 }
@@ -225,9 +265,9 @@ static int gather_best(gathering_t *all, rkb_error_t *err) {
       return status;
    rkb_limiter_of_candidate(best, all->objective, limiter, sizeof limiter);
    json_object_set_new(all->report, "best",
-                       json_pack("{s:I, s:f, s:f, s:s, s:b}", "number", (json_int_t)number, "value",
-                                 best->objective, "gain", all->first / best->objective, "limiter", limiter,
-                                 "verified_by_execution", rkb_was_executed(best)));
+                       json_pack("{s:I, s:f, s:f, s:f, s:s, s:b}", "number", (json_int_t)number, "value",
+                                 best->objective, "first", all->first, "gain", all->first / best->objective,
+                                 "limiter", limiter, "verified_by_execution", rkb_was_executed(best)));
    rkb_candidate_record_free(best);
    json_t *lineage = rkb_report_lineage(all->archive, number, all->objective, err);
    if (lineage)
@@ -235,14 +275,24 @@ static int gather_best(gathering_t *all, rkb_error_t *err) {
    return lineage ? RKB_OK : err->status;
 }
 
+/* What is measured against is known once all candidates were seen. */
+static void add_gains(gathering_t *all) {
+   size_t index;
+   json_t *entry;
+   json_array_foreach(all->progress, index, entry) json_object_set_new(
+      entry, "gain", json_real(all->first / json_number_value(json_object_get(entry, "value"))));
+}
+
 static int gather(gathering_t *all, rkb_error_t *err) {
    int status;
    gather_facts(all);
+   gather_times(all);
    status = gather_cost(all, err);
    if (status == RKB_OK)
       status = rkb_archive_each_request(all->archive, gather_request, all, err);
    if (status == RKB_OK)
       status = gather_candidates(all, err);
+   add_gains(all);
    if (status == RKB_OK)
       status = gather_best(all, err);
    if (status == RKB_OK)
@@ -259,8 +309,9 @@ int rkb_report_make(rkb_archive_t *archive, json_t **report, rkb_error_t *err) {
    all.values = calloc((size_t)all.last + 1, sizeof *all.values);
    all.copies = calloc((size_t)all.last + 1, sizeof *all.copies);
    all.objective = rkb_archive_get_fact(archive, "objective");
-   all.report = json_pack("{s:{}, s:[], s:[], s:[], s:{s:i, s:i}, s:s}", "counts", "stages", "operators",
-                          "progress", "duplicates", "before_build", 0, "after_build", 0, "unit", "");
+   all.report =
+      json_pack("{s:{}, s:[], s:[], s:{}, s:[], s:{s:i, s:i}, s:s}", "counts", "stages", "operators",
+                "search", "progress", "duplicates", "before_build", 0, "after_build", 0, "unit", "");
    if (all.values && all.copies && all.report) {
       for (int64_t number = 0; number <= all.last; number++)
          all.values[number] = NAN;

@@ -1,17 +1,19 @@
 /* A run summed up: one JSON document, which `rkb report --json` prints and the text is made from, so that both say the same.
  *
  *   run          facts: pipeline, task, direction, target, objective, unit, seed, ended
- *   counts       requests, candidates, duplicates, accepted, suspect, unknown, rejected, not_finished, promoted
+ *   counts       requests, candidates, duplicates, accept, suspect, unknown, reject, none (not finished), promoted
  *   cost         calls of language models and dollars; absent when there were none
- *   stages       in the order they ran: entered, accepted, suspect, unknown, rejected, reasons {name: count},
- *                seconds {total, mean, longest, jobs}
+ *   elapsed      seconds of the run, over all its processes; absent in a run of an older program
+ *   stages       in the pipeline's order: entered, accept, suspect, unknown, reject, reasons {name: count}, verdicts (true:
+ *                it gives some), seconds {total, mean, longest, jobs}
+ *   search       id and seconds of the strategy; empty without one
  *   duplicates   {before_build, after_build, originals: [{number, copies}]}
- *   operators    requests, failed, candidates, duplicates, rejected, accepted, bettered_parent, new_best, best_gain
+ *   operators    requests, failed, made, duplicates, reject, accept, bettered_parent, new_best, best_gain, seconds
  *   progress     each accepted candidate that was the best when it came: number, value, gain, operator, note
- *   best         number, value, gain, limiter; null when there is none
+ *   best         number, value, first, gain, limiter; null when there is none
  *   lineage      from a first candidate to the best: number, operator, note, value, gain over its parent, limiter, partner
  *
- * A gain is (value before) / (value after).  Counts of candidates leave duplicates out.  The main thread alone. */
+ * A gain is (value before) / (value after); of progress and best, over first: the best first candidate.  Counts of candidates leave duplicates out.  The main thread alone. */
 #ifndef RKB_CLI_REPORT_REPORT_H
 #define RKB_CLI_REPORT_REPORT_H
 

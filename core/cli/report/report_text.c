@@ -46,12 +46,19 @@ static void print_head(const json_t *report) {
       printf(": %s %s", text_of(run, "task"), text_of(run, "direction"));
    if (text_of(run, "target")[0])
       printf(" on %s", text_of(run, "target"));
-   printf("; seed %s; %s\n", text_of(run, "seed"), spell_ending(text_of(run, "ended")));
+   printf("; seed %s; %s", text_of(run, "seed"), spell_ending(text_of(run, "ended")));
+   if (json_is_number(json_object_get(report, "elapsed"))) {
+      char elapsed[32];
+      printf(" after %s", spell_seconds(real_of(report, "elapsed"), elapsed, sizeof elapsed));
+   }
+   printf("\n");
    printf(
       "%lld requests gave %lld candidates and %lld duplicates: %lld accepted, %lld suspect, %lld unknown, %lld rejected",
       int_of(counts, "requests"), int_of(counts, "candidates"),
       int_of(duplicates, "before_build") + int_of(duplicates, "after_build"), int_of(counts, "accept"),
       int_of(counts, "suspect"), int_of(counts, "unknown"), int_of(counts, "reject"));
+   if (int_of(counts, "none") > 0)
+      printf(", %lld not finished", int_of(counts, "none"));
    if (int_of(counts, "promoted") > 0)
       printf(", %lld promoted", int_of(counts, "promoted"));
    printf("\n");
@@ -65,9 +72,15 @@ static void print_best(const json_t *report) {
       printf("\nbest: none; no accepted candidate has the objective's measurement\n");
       return;
    }
-   printf("\nbest: candidate %lld, %s = %.6g%s%s, a gain of x%.3f over the first accepted one%s\n",
-          int_of(best, "number"), text_of(run, "objective"), real_of(best, "value"),
-          text_of(report, "unit")[0] ? " " : "", text_of(report, "unit"), real_of(best, "gain"),
+   const char *unit = text_of(report, "unit");
+   printf("\nbest: candidate %lld, %s = %.6g%s%s", int_of(best, "number"), text_of(run, "objective"),
+          real_of(best, "value"), unit[0] ? " " : "", unit);
+   if (real_of(best, "gain") > 1)
+      printf(", a gain of x%.3f over the best first candidate (%.6g)", real_of(best, "gain"),
+             real_of(best, "first"));
+   else
+      printf(": a first candidate; nothing better was found");
+   printf("%s\n",
           json_is_true(json_object_get(best, "verified_by_execution")) ? "" : "; not verified by execution");
    if (text_of(best, "limiter")[0])
       printf("      limited by %s\n", text_of(best, "limiter"));
@@ -121,11 +134,36 @@ static void print_reasons(const json_t *stage) {
       printf("  %14s %8s %8lld  %s\n", "", "", (long long)json_integer_value(number), reason);
 }
 
+/* Counts of verdicts, or dashes for a stage that gives none. */
+static void print_verdicts(const json_t *stage) {
+   static const char *const standings[] = {"accept", "suspect", "unknown", "reject"};
+   const bool judges = json_is_true(json_object_get(stage, "verdicts"));
+   for (size_t i = 0; i < sizeof standings / sizeof *standings; i++) {
+      if (judges)
+         printf(" %8lld", int_of(stage, standings[i]));
+      else
+         printf(" %8s", "-");
+   }
+}
+
+/* How many of what was proposed were known already, and where the others got to. */
+static void print_proposed(const json_t *report) {
+   const json_t *counts = json_object_get(report, "counts"),
+                *duplicates = json_object_get(report, "duplicates");
+   const long long before = int_of(duplicates, "before_build"), after = int_of(duplicates, "after_build"),
+                   candidates = int_of(counts, "candidates");
+   printf("\nfunnel\n  %lld proposed", before + after + candidates);
+   if (before + after > 0)
+      printf(", %lld of them duplicates by their text, %lld by what they compile to", before, after);
+   printf(": %lld candidates\n", candidates);
+}
+
 /* Each row: of the candidates that entered a stage, how many went on, and why the others did not. */
 static void print_funnel(const json_t *report) {
    size_t index;
    const json_t *stage;
-   printf("\nfunnel\n  %-14s %8s %8s %8s %8s %8s   %10s %10s %10s\n", "stage", "entered", "accept", "suspect",
+   print_proposed(report);
+   printf("  %-14s %8s %8s %8s %8s %8s   %10s %10s %10s\n", "stage", "entered", "accept", "suspect",
           "unknown", "reject", "time", "mean", "longest");
    json_array_foreach(json_object_get(report, "stages"), index, stage) {
       const json_t *seconds = json_object_get(stage, "seconds");
@@ -135,9 +173,9 @@ static void print_funnel(const json_t *report) {
          spell_seconds(real_of(seconds, "mean"), mean, sizeof mean);
          spell_seconds(real_of(seconds, "longest"), longest, sizeof longest);
       }
-      printf("  %-14s %8lld %8lld %8lld %8lld %8lld   %10s %10s %10s%s\n", text_of(stage, "id"),
-             int_of(stage, "entered"), int_of(stage, "accept"), int_of(stage, "suspect"),
-             int_of(stage, "unknown"), int_of(stage, "reject"), total, mean, longest,
+      printf("  %-14s %8lld", text_of(stage, "id"), int_of(stage, "entered"));
+      print_verdicts(stage);
+      printf("   %10s %10s %10s%s\n", total, mean, longest,
              json_is_true(json_object_get(stage, "shadow")) ? "  (shadow)" : "");
       print_reasons(stage);
    }
@@ -145,37 +183,40 @@ static void print_funnel(const json_t *report) {
 
 static void print_operators(const json_t *report) {
    size_t index;
-   const json_t *entry;
-   printf("\noperators\n  %-14s %8s %8s %8s %8s %8s %8s %9s %8s %9s\n", "made by", "requests", "made",
-          "again", "reject", "accept", "better", "best gain", "new best", "failed");
+   const json_t *entry, *search = json_object_get(report, "search");
+   printf("\noperators\n  %-14s %8s %8s %8s %8s %8s %8s %9s %8s %8s %10s\n", "made by", "requests", "made",
+          "again", "reject", "accept", "better", "best gain", "new best", "failed", "time");
    json_array_foreach(json_object_get(report, "operators"), index, entry) {
-      char gain[24] = "-";
+      char gain[24] = "-", time[32] = "";
+      if (json_object_get(entry, "seconds"))
+         spell_seconds(real_of(json_object_get(entry, "seconds"), "total"), time, sizeof time);
       if (json_object_get(entry, "best_gain"))
          snprintf(gain, sizeof gain, "x%.3f", real_of(entry, "best_gain"));
-      printf("  %-14s %8lld %8lld %8lld %8lld %8lld %8lld %9s %8lld %9lld\n", text_of(entry, "id"),
+      printf("  %-14s %8lld %8lld %8lld %8lld %8lld %8lld %9s %8lld %8lld %10s\n", text_of(entry, "id"),
              int_of(entry, "requests"), int_of(entry, "made"), int_of(entry, "duplicates"),
              int_of(entry, "reject"), int_of(entry, "accept"), int_of(entry, "bettered_parent"), gain,
-             int_of(entry, "new_best"), int_of(entry, "failed"));
+             int_of(entry, "new_best"), int_of(entry, "failed"), time);
       if (text_of(entry, "failure")[0])
          printf("  %14s last failure: %s\n", "", text_of(entry, "failure"));
    }
    printf(
       "  again: duplicates; better: faster than the better parent; new best: best of the run when it came\n");
+   if (json_object_get(search, "seconds")) {
+      const json_t *seconds = json_object_get(search, "seconds");
+      char time[32];
+      printf("  the search (%s) was asked and told %lld times, which took %s\n", text_of(search, "id"),
+             int_of(seconds, "jobs"), spell_seconds(real_of(seconds, "total"), time, sizeof time));
+   }
 }
 
 static void print_duplicates(const json_t *report) {
    size_t index;
-   const json_t *entry, *duplicates = json_object_get(report, "duplicates");
-   long long before = int_of(duplicates, "before_build"), after = int_of(duplicates, "after_build");
-   if (before + after == 0)
+   const json_t *entry, *originals = json_object_get(json_object_get(report, "duplicates"), "originals");
+   if (json_array_size(originals) == 0)
       return;
-   printf(
-      "\nduplicates\n  %lld with the tokens and tune values of another candidate, found before the build\n"
-      "  %lld that compile to the same PTX and plan, found after it\n",
-      before, after);
-   printf("  most often proposed again:");
-   json_array_foreach(json_object_get(duplicates, "originals"), index, entry) printf(
-      "%s candidate %lld (%lld times)", index ? "," : "", int_of(entry, "number"), int_of(entry, "copies"));
+   printf("\nmost often proposed again:");
+   json_array_foreach(originals, index, entry) printf("%s candidate %lld (%lld times)", index ? "," : "",
+                                                      int_of(entry, "number"), int_of(entry, "copies"));
    printf("\n");
 }
 

@@ -13,7 +13,14 @@
 #include <unistd.h>
 
 typedef struct nvrtc_program *program_t; /* opaque */
-enum { NVRTC_SUCCESS = 0, NVRTC_ERROR_OUT_OF_MEMORY = 1, NVRTC_ERROR_COMPILATION = 6 };
+enum {
+   NVRTC_SUCCESS = 0,
+   NVRTC_ERROR_OUT_OF_MEMORY = 1,
+   NVRTC_ERROR_PROGRAM_CREATION_FAILURE = 2,
+   NVRTC_ERROR_INVALID_OPTION = 5,
+   NVRTC_ERROR_COMPILATION = 6,
+   NVRTC_ERROR_BUILTIN_OPERATION_FAILURE = 7
+};
 
 struct nvrtc {
    int (*version)(int *, int *);
@@ -83,6 +90,18 @@ static void find_includes(nvrtc_t *nvrtc) {
    }
 }
 
+/* NVRTC loads this library by its bare name when it first compiles, which finds it only where the toolkit is on the
+ * loader's path.  One that is loaded already answers to that name. */
+static void load_builtins(const nvrtc_t *nvrtc) {
+   char path[4200];
+   const char *slash = strrchr(nvrtc->library, '/');
+   int directory = slash ? (int)(slash - nvrtc->library) : 0;
+   snprintf(path, sizeof path, "%.*s/libnvrtc-builtins.so.%d.%d", directory, nvrtc->library, nvrtc->major,
+            nvrtc->minor);
+   if (slash)
+      dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
 static bool try_library(nvrtc_t *nvrtc, const char *path) {
    struct link_map *map = NULL;
    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -95,6 +114,7 @@ static bool try_library(nvrtc_t *nvrtc, const char *path) {
    if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || !realpath(map->l_name, nvrtc->library))
       snprintf(nvrtc->library, sizeof nvrtc->library, "%s", path);
    find_includes(nvrtc);
+   load_builtins(nvrtc);
    return true;
 }
 
@@ -218,6 +238,10 @@ static uint32_t outcome_of(int result) {
       return RKB_COMPILE_MEMORY;
    case NVRTC_ERROR_COMPILATION:
       return RKB_COMPILE_ERROR;
+   case NVRTC_ERROR_PROGRAM_CREATION_FAILURE:
+   case NVRTC_ERROR_INVALID_OPTION:
+   case NVRTC_ERROR_BUILTIN_OPERATION_FAILURE: /* its library of builtin functions cannot be loaded */
+      return RKB_COMPILE_TOOL;
    default:
       return RKB_COMPILE_INTERNAL;
    }

@@ -106,16 +106,23 @@
       "SELECT stage, standing, reason, count(*) FROM verdict WHERE standing <> 'accept' GROUP BY stage, standing, "         \
       "reason ORDER BY count(*) DESC, stage, standing, reason")                                                             \
    XX(COMPARE_JUDGES,                                                                                                       \
-      "WITH executed AS (SELECT candidate, max(standing = 'reject') AS rejects, max(standing = 'accept') AS accepts "       \
-      "FROM verdict WHERE executes = 1 GROUP BY candidate) "                                                                \
-      "SELECT j.stage, total(j.standing = 'reject' AND e.rejects), "                                                        \
-      "total(j.standing = 'reject' AND e.accepts AND NOT e.rejects), "                                                      \
-      "total(j.standing = 'accept' AND e.accepts AND NOT e.rejects), total(j.standing = 'accept' AND e.rejects), "          \
-      "total(j.standing = 'unknown' AND (e.rejects OR e.accepts)), "                                                        \
-      "total(e.candidate IS NULL OR NOT (e.rejects OR e.accepts)), "                                                        \
-      "(SELECT coalesce(sum(worth_usd), 0) FROM call c WHERE c.stage = j.stage) "                                           \
-      "FROM verdict j LEFT JOIN executed e ON e.candidate = j.candidate WHERE j.executes = 0 AND "                          \
-      "j.stage IN (SELECT stage FROM call) GROUP BY j.stage ORDER BY j.stage")
+      "WITH found AS (SELECT candidate, max(executes AND standing = 'accept') AS accepts, "                                 \
+      "max(executes AND standing = 'reject') AS rejects, max(executes AND standing = 'reject' AND (reason LIKE "            \
+      "'memory.%' OR reason LIKE 'race.%' OR reason LIKE 'sync.%')) AS of_memory, "                                         \
+      "max(stage = 'build' AND standing = 'reject') AS unbuilt, max(stage = 'build' AND standing = 'accept') AS built "     \
+      "FROM verdict GROUP BY candidate), "                                                                                  \
+      "judged AS (SELECT j.stage, j.standing, CASE json_extract(j.evidence, '$.judge') "                                    \
+      "WHEN 'compile' THEN CASE WHEN f.unbuilt THEN 1 WHEN f.built THEN 0 END "                                             \
+      "WHEN 'memory' THEN CASE WHEN f.of_memory THEN 1 WHEN f.rejects OR f.accepts THEN 0 END "                             \
+      "WHEN 'numbers' THEN CASE WHEN f.of_memory THEN NULL WHEN f.rejects THEN 1 WHEN f.accepts THEN 0 END "                \
+      "ELSE CASE WHEN f.rejects THEN 1 WHEN f.accepts THEN 0 END END AS wrong "                                             \
+      "FROM verdict j JOIN found f ON f.candidate = j.candidate WHERE j.executes = 0 AND "                                  \
+      "j.stage IN (SELECT stage FROM call)) "                                                                               \
+      "SELECT stage, total(standing = 'reject' AND wrong = 1), total(standing = 'reject' AND wrong = 0), "                  \
+      "total(standing = 'accept' AND wrong = 0), total(standing = 'accept' AND wrong = 1), "                                \
+      "total(standing = 'unknown' AND wrong IS NOT NULL), total(wrong IS NULL), "                                           \
+      "(SELECT coalesce(sum(worth_usd), 0) FROM call c WHERE c.stage = judged.stage) "                                      \
+      "FROM judged GROUP BY stage ORDER BY stage")
 
 /* What a query of <rkb/ext/archive.h> reads: ?1 horizon, ?2 source hash, ?3 operator, ?4 standing, ?5 limit.  The verdict
  * that decided is the last one outside shadow that has the candidate's standing and reason. */

@@ -10,6 +10,7 @@
 #include "services/llm/reply_cache.h"
 
 #define MOST_BACKOFF_NS 60000000000ull
+#define MOST_TROUBLE 640
 
 /* One question under way. */
 typedef struct asking {
@@ -273,6 +274,11 @@ static uint64_t backoff(const asking_t *asking, const rkb_attempt_t *attempt, in
    return attempt->retry_after_ns > wait ? attempt->retry_after_ns : wait;
 }
 
+static void strip(const rkb_llm_t *llm, rkb_text_t *text) {
+   if (text->data)
+      rkb_keys_strip(llm->keys, text->data, text->length);
+}
+
 /* Reserves, sends, charges and keeps one attempt; *answer is set when there is nothing more to do. */
 static int try_once(asking_t *asking, int64_t number, int64_t retry, bool *again, uint64_t *pause,
                     rkb_llm_answer_t **answer, rkb_error_t *err) {
@@ -317,11 +323,11 @@ static int try_once(asking_t *asking, int64_t number, int64_t retry, bool *again
                       : attempt.end == RKB_ATTEMPT_UNREADABLE ? RKB_LLM_UNREADABLE
                       : attempt.end == RKB_ATTEMPT_CANCELLED  ? RKB_LLM_CANCELLED
                                                               : RKB_LLM_UNREACHABLE;
-   char trouble[1025];
+   char trouble[MOST_TROUBLE + 1];
+   strip(llm, &reply->text);
+   strip(llm, &reply->refusal);
+   strip(llm, &reply->trouble); /* before it is cut: half a key is no key to what looks for whole ones */
    snprintf(trouble, sizeof trouble, "%s", rkb_text_get(&reply->trouble));
-   rkb_keys_strip(llm->keys, trouble, strlen(trouble));
-   if (reply->text.data)
-      rkb_keys_strip(llm->keys, reply->text.data, reply->text.length);
    rkb_call_record_t call = asking->call;
    fill_from_reply(&call, reply, replied);
    charge(asking, &attempt, &call);

@@ -63,11 +63,13 @@ static void read_status(rkb_attempt_t *attempt, const rkb_http_reply_t *reply) {
    attempt->unbilled = true;
    attempt->end = worth_retrying(reply->status) ? RKB_ATTEMPT_FAILED : RKB_ATTEMPT_REJECTED;
    attempt->retry_after_ns = retry_after(reply);
-   rkb_reply_trouble(&attempt->reply, reply->body, reply->body_bytes);
-   char said[640];
-   snprintf(said, sizeof said, "%s", rkb_text_get(&attempt->reply.trouble));
    rkb_text_clear(&attempt->reply.trouble);
-   rkb_text_format(&attempt->reply.trouble, "status %d: %s", reply->status, said);
+   rkb_text_format(&attempt->reply.trouble, "status %d: ", reply->status);
+   rkb_reply_trouble(&attempt->reply, reply->body, reply->body_bytes);
+   if (!attempt->retry_after_ns)
+      attempt->retry_after_ns = attempt->reply.retry_after_ns < MOST_RETRY_AFTER_NS
+                                   ? attempt->reply.retry_after_ns
+                                   : MOST_RETRY_AFTER_NS;
 }
 
 static void read_reply(rkb_attempt_t *attempt, const rkb_http_reply_t *reply) {

@@ -279,7 +279,8 @@ static void read_model(reader_t *reader, const rkb_yaml_t *map, const char *name
    if (!command)
       read_address(reader, map, model);
    read_key(reader, map, model);
-   real_of(reader, map, "temperature", 2, &model->temperature);
+   real_of(reader, map, "temperature", model->provider == &rkb_provider_anthropic ? 1 : 2,
+           &model->temperature);
    model->reasoning_effort = text_of(reader, map, "reasoning_effort");
    whole_of(reader, map, "retries", 0, 20, &model->retries);
    duration_of(reader, map, "backoff", &model->backoff_ns);

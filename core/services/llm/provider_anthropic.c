@@ -12,6 +12,26 @@ static int64_t thinking_budget(const char *effort, int64_t most) {
    return share < 1024 ? 1024 : share; /* the protocol's least */
 }
 
+/* Models up to Claude 4.5 take a budget; later ones decide for themselves, and take an effort. */
+static bool takes_budget(const char *model) {
+   static const char *const parts[] = {"claude-3", "-4-0", "-4-1", "-4-2", "-4-5", NULL};
+   for (const char *const *part = parts; *part; part++)
+      if (strstr(model, *part))
+         return true;
+   return false;
+}
+
+static void ask_to_think(json_t *root, const rkb_model_t *model, int64_t most) {
+   if (takes_budget(model->face.model)) {
+      json_object_set_new(root, "thinking",
+                          json_pack("{s:s, s:I}", "type", "enabled", "budget_tokens",
+                                    (json_int_t)thinking_budget(model->reasoning_effort, most)));
+      return;
+   }
+   json_object_set_new(root, "thinking", json_pack("{s:s}", "type", "adaptive"));
+   json_object_set_new(root, "output_config", json_pack("{s:s}", "effort", model->reasoning_effort));
+}
+
 static json_t *body(const rkb_model_t *model, const rkb_llm_question_t *question) {
    int64_t most = rkb_question_output(model, question);
    double temperature = rkb_question_temperature(model, question);
@@ -22,9 +42,7 @@ static json_t *body(const rkb_model_t *model, const rkb_llm_question_t *question
    if (question->system && question->system[0])
       json_object_set_new(root, "system", json_string(question->system));
    if (thinks) /* the protocol refuses a temperature beside thinking */
-      json_object_set_new(root, "thinking",
-                          json_pack("{s:s, s:I}", "type", "enabled", "budget_tokens",
-                                    (json_int_t)thinking_budget(model->reasoning_effort, most)));
+      ask_to_think(root, model, most);
    else if (temperature >= 0)
       json_object_set_new(root, "temperature", json_real(temperature));
    return root;
@@ -49,7 +67,10 @@ static void read_usage(rkb_reply_t *reply, const json_t *usage) {
    rkb_json_count_of(usage, "cache_creation_input_tokens", &written);
    rkb_json_count_of(usage, "cache_read_input_tokens", &cached);
    rkb_json_count_of(usage, "output_tokens", &reply->output_tokens);
-   if (plain >= 0) {
+   rkb_json_count_of(json_object_get(usage, "output_tokens_details"), "thinking_tokens",
+                     &reply->reasoning_tokens);
+   /* A later report repeats the first one's parts, or leaves some out. */
+   if (plain >= 0 && plain + written + cached >= reply->input_tokens) {
       reply->input_tokens = plain + written + cached;
       reply->cached_tokens = cached;
    }
@@ -63,7 +84,7 @@ static void read_stop(rkb_reply_t *reply, const char *reason) {
 
 static void read_error(rkb_reply_t *reply, const json_t *root) {
    reply->failed = true;
-   rkb_text_format(&reply->trouble, "%.600s", rkb_json_text_of(json_object_get(root, "error"), "message"));
+   rkb_text_add(&reply->trouble, rkb_json_text_of(json_object_get(root, "error"), "message"));
 }
 
 static void event(rkb_reply_t *reply, const char *type, const char *data, size_t bytes) {

@@ -3,6 +3,17 @@
 #include <string.h>
 #include "services/llm/provider.h"
 
+/* Gemini 2.5 takes a number of tokens, -1 leaving it to the model; later ones a level. */
+static json_t *thinking(const rkb_model_t *model, int64_t most) {
+   const char *effort = model->reasoning_effort;
+   if (strncmp(model->face.model, "gemini-2", 8) != 0)
+      return json_pack("{s:s}", "thinkingLevel", effort);
+   json_int_t share = strcmp(effort, "low") == 0      ? most / 8
+                      : strcmp(effort, "medium") == 0 ? most / 4
+                                                      : most / 2;
+   return json_pack("{s:I}", "thinkingBudget", most > 0 ? share : -1);
+}
+
 static json_t *body(const rkb_model_t *model, const rkb_llm_question_t *question) {
    int64_t most = rkb_question_output(model, question);
    double temperature = rkb_question_temperature(model, question);
@@ -17,8 +28,7 @@ static json_t *body(const rkb_model_t *model, const rkb_llm_question_t *question
    if (temperature >= 0)
       json_object_set_new(settings, "temperature", json_real(temperature));
    if (model->reasoning_effort)
-      json_object_set_new(settings, "thinkingConfig",
-                          json_pack("{s:s}", "thinkingLevel", model->reasoning_effort));
+      json_object_set_new(settings, "thinkingConfig", thinking(model, most));
    json_object_set_new(root, "generationConfig", settings);
    return root;
 }
@@ -34,15 +44,16 @@ static void headers(const char *key, rkb_text_t *out) {
 }
 
 static void read_usage(rkb_reply_t *reply, const json_t *usage) {
-   int64_t answer = -1, thoughts = 0;
+   int64_t answer = -1, thoughts = -1;
    if (!json_is_object(usage))
       return;
    rkb_json_count_of(usage, "promptTokenCount", &reply->input_tokens);
    rkb_json_count_of(usage, "cachedContentTokenCount", &reply->cached_tokens);
    rkb_json_count_of(usage, "candidatesTokenCount", &answer);
    rkb_json_count_of(usage, "thoughtsTokenCount", &thoughts);
-   if (answer >= 0) { /* thoughts are billed as output and counted beside it */
-      reply->output_tokens = answer + thoughts;
+   if (answer >= 0 || thoughts >= 0) { /* thoughts are billed as output and counted beside it */
+      thoughts = thoughts > 0 ? thoughts : 0;
+      reply->output_tokens = (answer > 0 ? answer : 0) + thoughts;
       reply->reasoning_tokens = thoughts;
    }
 }
@@ -54,7 +65,7 @@ static void whole(rkb_reply_t *reply, const json_t *root) {
    const char *blocked = rkb_json_text_of(json_object_get(root, "promptFeedback"), "blockReason");
    if (json_object_get(root, "error")) {
       reply->failed = true;
-      rkb_text_format(&reply->trouble, "%.600s", rkb_json_text_of(json_object_get(root, "error"), "message"));
+      rkb_text_add(&reply->trouble, rkb_json_text_of(json_object_get(root, "error"), "message"));
       return;
    }
    for (size_t i = 0; i < json_array_size(parts); i++)

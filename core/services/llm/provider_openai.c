@@ -46,10 +46,15 @@ static void read_usage(rkb_reply_t *reply, const json_t *usage) {
       return;
    rkb_json_count_of(usage, "prompt_tokens", &reply->input_tokens);
    rkb_json_count_of(usage, "completion_tokens", &reply->output_tokens);
+   rkb_json_count_of(usage, "prompt_cache_hit_tokens", &reply->cached_tokens); /* DeepSeek */
    rkb_json_count_of(json_object_get(usage, "prompt_tokens_details"), "cached_tokens", &reply->cached_tokens);
    rkb_json_count_of(json_object_get(usage, "completion_tokens_details"), "reasoning_tokens",
                      &reply->reasoning_tokens);
-   reply->usage_final = reply->input_tokens >= 0 && reply->output_tokens >= 0;
+}
+
+/* Some servers report usage so far with every chunk: it is that of the whole reply once that has ended. */
+static void close_usage(rkb_reply_t *reply) {
+   reply->usage_final = reply->finished && reply->input_tokens >= 0 && reply->output_tokens >= 0;
 }
 
 static void read_choice(rkb_reply_t *reply, const json_t *choice, const char *member) {
@@ -63,6 +68,12 @@ static void read_choice(rkb_reply_t *reply, const json_t *choice, const char *me
    }
    if (!reason[0])
       return;
+   /* DeepSeek runs out of machines in the middle, OpenRouter's upstream breaks off: no reply that ended. */
+   if (strcmp(reason, "insufficient_system_resource") == 0 || strcmp(reason, "error") == 0) {
+      reply->failed = true;
+      rkb_text_format(&reply->trouble, "the provider broke off: %s", reason);
+      return;
+   }
    reply->finished = true;
    reply->truncated |= strcmp(reason, "length") == 0;
    reply->filtered |= strcmp(reason, "content_filter") == 0;
@@ -73,8 +84,8 @@ static bool read_error(rkb_reply_t *reply, const json_t *root) {
    if (!error || json_is_null(error))
       return false;
    reply->failed = true;
-   rkb_text_format(&reply->trouble, "%.600s",
-                   json_is_string(error) ? json_string_value(error) : rkb_json_text_of(error, "message"));
+   rkb_text_add(&reply->trouble,
+                json_is_string(error) ? json_string_value(error) : rkb_json_text_of(error, "message"));
    return true;
 }
 
@@ -83,6 +94,7 @@ static void event(rkb_reply_t *reply, const char *type, const char *data, size_t
    (void)type;
    if (strcmp(data, "[DONE]") == 0) {
       reply->finished = true;
+      close_usage(reply);
       return;
    }
    json_t *root = rkb_json_parse(data, bytes, &err);
@@ -95,6 +107,7 @@ static void event(rkb_reply_t *reply, const char *type, const char *data, size_t
          if (!json_integer_value(json_object_get(json_array_get(choices, i), "index")))
             read_choice(reply, json_array_get(choices, i), "delta");
       read_usage(reply, json_object_get(root, "usage"));
+      close_usage(reply);
    }
    json_decref(root);
 }
@@ -110,7 +123,8 @@ static void whole(rkb_reply_t *reply, const json_t *root) {
    }
    read_choice(reply, json_array_get(choices, 0), "message");
    read_usage(reply, json_object_get(root, "usage"));
-   reply->finished = true;
+   reply->finished |= !reply->failed;
+   close_usage(reply);
 }
 
 const rkb_provider_t rkb_provider_openai = {.name = "openai",

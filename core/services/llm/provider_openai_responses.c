@@ -58,7 +58,7 @@ static void read_response(rkb_reply_t *reply, const json_t *response, bool text_
    read_usage(reply, json_object_get(response, "usage"));
    if (json_is_object(error) || strcmp(status, "failed") == 0) {
       reply->failed = true;
-      rkb_text_format(&reply->trouble, "%.600s", rkb_json_text_of(error, "message"));
+      rkb_text_add(&reply->trouble, rkb_json_text_of(error, "message"));
    }
    reply->finished = strcmp(status, "completed") == 0 || strcmp(status, "incomplete") == 0;
    reply->truncated |= strcmp(why, "max_output_tokens") == 0;
@@ -80,7 +80,7 @@ static void event(rkb_reply_t *reply, const char *type, const char *data, size_t
       read_response(reply, json_object_get(root, "response"), false);
    } else if (strcmp(kind, "error") == 0) {
       reply->failed = true;
-      rkb_text_format(&reply->trouble, "%.600s", rkb_json_text_of(root, "message"));
+      rkb_text_add(&reply->trouble, rkb_json_text_of(root, "message"));
    }
    json_decref(root);
 }

@@ -74,7 +74,7 @@ static int compute_scatter(rkb_reader_t *reader, const rkb_program_node_t *node,
          terms++;
       }
       if (terms > 1)
-         rkb_sum_rounding(rkb_reader_precision(reader), point.value, absolute, squares, terms, &point);
+         rkb_sum_rounding(rkb_reader_precision(reader), point.value, absolute, squares, terms, terms, &point);
       rkb_block_put(out, i, point);
    }
    free(places);

@@ -206,7 +206,8 @@ static int max_gradient_point(rkb_reader_t *reader, const rkb_program_node_t *no
       squares += (point->value - before) * (point->value - before);
    }
    if (windows > 1) /* overlapping windows add up */
-      rkb_sum_rounding(rkb_reader_precision(reader), point->value, absolute, squares, (double)windows, point);
+      rkb_sum_rounding(rkb_reader_precision(reader), point->value, absolute, squares, (double)windows,
+                       (double)windows, point);
    return status;
 }
 
@@ -243,7 +244,7 @@ static rkb_point_t weighted_sum(const rkb_precision_t *precision, const rkb_bloc
       absolute += fabs(term);
       squares += term * term;
    }
-   rkb_sum_rounding(precision, point.value, absolute, squares, (double)count, &point);
+   rkb_sum_rounding(precision, point.value, absolute, squares, (double)count, (double)count, &point);
    return rkb_point_rounded(precision, point, 2);
 }
 

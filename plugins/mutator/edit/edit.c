@@ -129,7 +129,7 @@ static const rkb_option_t options[] = {
     .offset = offsetof(edit_config_t, kind),
     .fallback = "any",
     .choices = (const char *const[]){"any", "unroll", "launch_bounds", "restrict", "ldg", "block_shape",
-                                     "grid_stride", NULL},
+                                     "grid_stride", "barrier", "intrinsic", NULL},
     .help = "Which edit to make; any: one drawn of those that apply."},
 };
 

@@ -11,6 +11,9 @@ const edit_kind_t EDIT_KINDS[] = {
     edit_block_shape},
    {"grid_stride", "lets a thread loop over results with a bounded grid, or makes the grid whole again",
     edit_grid_stride},
+   {"barrier", "takes a barrier away", edit_barrier},
+   {"intrinsic", "calls the faster, less precise form of a function at one place, or no longer",
+    edit_intrinsic},
 };
 
 const uint32_t EDIT_KIND_COUNT = sizeof EDIT_KINDS / sizeof EDIT_KINDS[0];

@@ -39,6 +39,8 @@ bool edit_launch_bounds(const edit_subject_t *subject, edit_result_t *result); /
 bool edit_restrict(const edit_subject_t *subject, edit_result_t *result);      /* edits_kernel.c */
 bool edit_ldg(const edit_subject_t *subject, edit_result_t *result);           /* edits_kernel.c */
 bool edit_block_shape(const edit_subject_t *subject, edit_result_t *result);   /* edits_manifest.c */
+bool edit_barrier(const edit_subject_t *subject, edit_result_t *result);       /* edits_risk.c */
+bool edit_intrinsic(const edit_subject_t *subject, edit_result_t *result);     /* edits_risk.c */
 
 /* Shared by the edits. */
 uint32_t edit_draw(const edit_subject_t *subject, uint32_t limit); /* 0 to limit - 1 */

@@ -4,6 +4,7 @@
  * Owns nothing between jobs; runs on threads that only wait. */
 #include <stdlib.h>
 #include <string.h>
+#include "asking/lessons.h"
 #include "asking/proposal.h"
 
 enum mode { IMPROVE, FIX, CROSSOVER, EXPLORE };
@@ -11,10 +12,10 @@ static const char *const MODES[] = {"improve", "fix", "crossover", "explore", NU
 
 typedef struct mutator_config {
    const char *mode;
-   rkb_prompt_t improve, fix, crossover, explore;
+   rkb_prompt_t improve, fix, crossover, explore, distil;
    rkb_table_list_t models;
    const char *choice;
-   int64_t proposals, best, verdicts;
+   int64_t proposals, best, verdicts, scratchpad;
 } mutator_config_t;
 
 typedef struct mutator {
@@ -109,6 +110,8 @@ static bool fill_context(const mutator_t *me, context_t *context, const rkb_item
    context_add_contract(context);
    context_add_device(context);
    context_add_hints(context);
+   if (me->config->scratchpad)
+      lessons_add(context);
    if (me->mode == FIX) {
       *edited = add_broken(me, context, in);
       return *edited != NULL;
@@ -144,10 +147,24 @@ static uint32_t parents_of(const mutator_t *me, const rkb_item_t *in, const char
    return kept;
 }
 
+/* Lessons for the note of this request's first candidate, when it is this request's turn. */
+static int distil(const mutator_t *me, const context_t *context, const rkb_item_t *in, char **lessons,
+                  rkb_error_t *err) {
+   int64_t number = 0;
+   *lessons = NULL;
+   me->host->item_int(me->host, in, "number", &number);
+   if (!lessons_due(context, number, me->config->scratchpad))
+      return RKB_OK;
+   return lessons_distil(context, me->llm, &me->config->distil, me->config->models.rows,
+                         (uint32_t)me->config->models.count, me->config->choice,
+                         me->host->item_text(me->host, in, "objective"), lessons, err);
+}
+
 static int mutator_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
    const mutator_t *me = self;
    const rkb_item_t *parents[8];
    const char *edited;
+   char *lessons = NULL;
    uint32_t made = 0;
    int status = RKB_OK;
    context_t *context = malloc(sizeof *context);
@@ -163,9 +180,12 @@ static int mutator_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
                           .parents = parents,
                           .edited = edited};
    proposal.parent_count = parents_of(me, in, edited, parents);
+   if (something)
+      status = distil(me, context, in, &lessons, err);
    for (uint32_t i = 0; something && i < (uint32_t)me->config->proposals && status == RKB_OK; i++) {
       uint32_t result;
       proposal.child = i;
+      proposal.lessons = made ? NULL : lessons;
       status = proposal_make(context, me->llm, &proposal, &result, err);
       made += result == PROPOSAL_MADE;
    }
@@ -173,6 +193,7 @@ static int mutator_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
       status = err->status; /* RKB_OK when only the money is over */
    context_close(context);
    free(context);
+   free(lessons);
    return status;
 }
 
@@ -180,8 +201,9 @@ static void mutator_destroy(void *self) {
    free(self);
 }
 
-static const char *const SLOTS[] = {"task",     "contract", "device",   "hints", "kernel",
-                                    "findings", "best",     "verdicts", NULL};
+static const char *const SLOTS[] = {"task",     "contract", "device",   "hints",   "kernel",
+                                    "findings", "best",     "verdicts", "lessons", NULL};
+static const char *const DISTIL_SLOTS[] = {"task", "best", "verdicts", "lessons", NULL};
 
 static const rkb_option_t model_options[] = {CHOICE_OPTIONS};
 
@@ -190,7 +212,7 @@ static const rkb_option_t model_options[] = {CHOICE_OPTIONS};
       .name = #member, .type = RKB_OPT_PROMPT, .offset = offsetof(mutator_config_t, member),                 \
       .fallback = "prompts/" #member ".md", .choices = SLOTS,                                                \
       .help = "The prompt's file " what                                                                      \
-              "; slots task, contract, device, hints, kernel, findings, best, verdicts."                     \
+              "; slots task, contract, device, hints, kernel, findings, best, verdicts, lessons."            \
    }
 
 static const rkb_option_t options[] = {
@@ -205,6 +227,20 @@ static const rkb_option_t options[] = {
    PROMPT(fix, "for mode fix"),
    PROMPT(crossover, "for mode crossover"),
    PROMPT(explore, "for mode explore"),
+   {.name = "distil",
+    .type = RKB_OPT_PROMPT,
+    .offset = offsetof(mutator_config_t, distil),
+    .fallback = "prompts/distil.md",
+    .choices = DISTIL_SLOTS,
+    .help = "The prompt's file for lessons; slots task, best, verdicts, lessons."},
+   {.name = "scratchpad",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(mutator_config_t, scratchpad),
+    .fallback = "0",
+    .min = 0,
+    .max = 1000,
+    .help =
+       "Every so many generations one request also distils lessons, which later prompts show; 0: none, and none shown."},
    {.name = "models",
     .type = RKB_OPT_TABLES,
     .flags = RKB_OPT_REQUIRED,

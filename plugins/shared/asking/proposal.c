@@ -30,7 +30,7 @@ static char *unusable(const rkb_llm_answer_t *answer) {
 static int emit(const context_t *context, const proposal_t *proposal, const rkb_llm_answer_t *answer,
                 const char *model, rkb_error_t *err) {
    rkb_error_t why = {0};
-   char note[640], *source = NULL;
+   char head[640], *note = NULL, *source = NULL;
    int read = read_reply(proposal, answer, &source, &why);
    if (read != RKB_OK && read != RKB_ERR_INVALID) {
       *err = why;
@@ -40,11 +40,18 @@ static int emit(const context_t *context, const proposal_t *proposal, const rkb_
       source = unusable(answer);
    if (!source)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   snprintf(note, sizeof note, "model %.60s, $%.6f; %.100s%s%.300s", model, answer->worth_usd, proposal->what,
+   snprintf(head, sizeof head, "model %.60s, $%.6f; %.100s%s%.300s", model, answer->worth_usd, proposal->what,
             read == RKB_OK ? "" : "; the reply cannot be used: ", read == RKB_OK ? "" : why.message);
+   for (char *end = strpbrk(head, "\r\n"); end; end = strpbrk(end, "\r\n"))
+      *end = ' '; /* one line: what a reply quotes cannot pass for lessons */
+   if (asprintf(&note, "%s%s", head, proposal->lessons ? proposal->lessons : "") < 0) {
+      free(source);
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   }
    int status = rkb_emit_candidate(context->host, context->job, source, NULL, note, proposal->parents,
                                    proposal->parent_count);
    free(source);
+   free(note);
    return status == RKB_OK ? RKB_OK : rkb_fail(err, status, "the candidate could not be emitted");
 }
 

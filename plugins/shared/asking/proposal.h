@@ -14,7 +14,8 @@ typedef struct proposal {
    const char *what;   /* for the note: "translation", "fix of 12" */
    const rkb_item_t *const *parents;
    uint32_t parent_count;
-   const char *edited; /* text that edits of the reply apply to, or NULL: only whole kernels are read */
+   const char *lessons; /* what its note ends in (lessons.h), or NULL */
+   const char *edited;  /* text that edits of the reply apply to, or NULL: only whole kernels are read */
 } proposal_t;
 
 enum proposal_result {

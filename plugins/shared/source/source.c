@@ -42,9 +42,7 @@ static int next_byte(const source_t *source, const rkb_token_t *token, uint32_t 
    return *at < end ? (unsigned char)source->text[(*at)++] : -1;
 }
 
-bool source_is(const source_t *source, uint32_t i, const char *word) {
-   if (i >= source->count)
-      return false;
+bool source_spells(const source_t *source, uint32_t i, const char *word) {
    uint32_t at = source->code[i].start;
    for (; *word; word++)
       if (next_byte(source, &source->code[i], &at) != (unsigned char)*word)

@@ -18,8 +18,17 @@ int source_open(source_t *source, const rkb_kernel_api_t *kernel, const char *te
                 rkb_error_t *err);
 void source_close(source_t *source);
 
-/* What token i says, line continuations folded away; past the end nothing is ever true. */
-bool source_is(const source_t *source, uint32_t i, const char *word);
+/* source_is past its first byte: i is a token's. */
+bool source_spells(const source_t *source, uint32_t i, const char *word);
+
+/* What token i says, line continuations folded away; past the end nothing is ever true.  Rules ask after many words at every
+ * token, and the first byte answers nearly always. */
+static inline bool source_is(const source_t *source, uint32_t i, const char *word) {
+   if (i >= source->count)
+      return false;
+   const char first = source->text[source->code[i].start];
+   return (first == *word || first == '\\') && source_spells(source, i, word);
+}
 bool source_kind(const source_t *source, uint32_t i, uint32_t kind);
 bool source_same(const source_t *left, uint32_t i, const source_t *right, uint32_t j);
 /* Copied and NUL-terminated, cut to size; returns the whole length. */

@@ -57,15 +57,19 @@ static void search_source(const search_t *search, const source_t *source, const 
    for (uint32_t i = 0; i < source->count; i++) {
       const rkb_token_t *token = &source->code[i];
       const rkb_token_t *place = from ? from : token;
-      word_t word = {source, i, place->line, place->column, in_ptx, from && !in_ptx};
-      if (token->kind == RKB_TOKEN_IDENTIFIER && search->test(&word))
-         report_word(search, &word);
+      if (token->kind == RKB_TOKEN_PUNCTUATION)
+         continue;
+      if (token->kind == RKB_TOKEN_IDENTIFIER) {
+         const word_t word = {source, i, place->line, place->column, in_ptx, from && !in_ptx};
+         if (search->test(&word))
+            report_word(search, &word);
+      }
       if (token->kind == RKB_TOKEN_DIRECTIVE && token->length > 1)
          search_text(search, place, source->text + token->start + 1, token->length - 1, false);
       /* A string in a macro may become PTX wherever the macro is used. */
       if (token->kind == RKB_TOKEN_STRING && from && !in_ptx && token->length > 2)
          search_text(search, place, source->text + token->start + 1, token->length - 2, true);
-      if (is_asm(source, i) && !in_ptx)
+      if (token->kind == RKB_TOKEN_IDENTIFIER && !in_ptx && is_asm(source, i))
          i = search_asm(search, source, i, from);
    }
 }
@@ -127,8 +131,15 @@ static bool is_register(const word_t *word) {
    return word->in_ptx && word->index > 0 && source_is(word->source, word->index - 1, "%");
 }
 
+static bool begins_with(const word_t *word, char first) {
+   const char byte = word->source->text[word->source->code[word->index].start];
+   return byte == first || byte == '\\';
+}
+
 static bool has_prefix(const word_t *word, const char *prefix) {
    char text[64];
+   if (!begins_with(word, prefix[0]))
+      return false;
    source_copy(word->source, word->index, text, sizeof text);
    return strncmp(text, prefix, strlen(prefix)) == 0;
 }
@@ -144,10 +155,11 @@ static bool is_host_code(const word_t *word) {
                                         "AT_DISPATCH_FLOATING_TYPES",
                                         NULL};
    static const char *const spaces[] = {"torch", "at", "c10", "pybind11", NULL};
-   char text[8];
+   char text[8] = "";
    if (word->in_ptx)
       return false;
-   source_copy(word->source, word->index, text, sizeof text);
+   if (begins_with(word, 'c'))
+      source_copy(word->source, word->index, text, sizeof text);
    bool runtime = strncmp(text, "cuda", 4) == 0 && text[4] >= 'A' &&
                   text[4] <= 'Z'; /* cudaMalloc, cudaStream_t; not cuda:: */
    bool space = is_one_of(word, spaces) && source_is(word->source, word->index + 1, "::") &&

@@ -122,6 +122,7 @@ static void reduce(machine_block_t *block, uint32_t barrier) {
 static void release(machine_block_t *block, uint32_t barrier, bool whole_block) {
    reduce(block, barrier);
    if (whole_block) {
+      machine_sync_barrier(block);
       block->barrier_time = ++block->time;
       block->epoch++;
       if (block->epoch == EPOCH_LIMIT) {
@@ -184,6 +185,7 @@ bool machine_barriers_release(machine_block_t *block) {
       if (!complete)
          continue;
       check_places(block, barrier);
+      machine_barrier_bypassed(block, barrier);
       if (block->run->stop)
          return false;
       release(block, barrier, whole_block);

@@ -109,6 +109,7 @@ static int count_case(const struct verifier *me, struct candidate *candidate, co
    if (status != RKB_OK || !plan)
       return status;
    rkb_machine_options_t options = {.counts_only = true,
+                                    .requests = true,
                                     .sample = (uint32_t)me->config->bench_blocks,
                                     .sample_instructions = SAMPLE_INSTRUCTIONS,
                                     .memory_bytes = me->config->memory,

@@ -11,8 +11,6 @@
 
 typedef struct graph {
    machine_program_t *program;
-   const uint32_t *targets;
-   uint32_t *block_of; /* by instruction */
    uint32_t **successors;
    uint32_t *successor_count;
    uint32_t *order, *position; /* post-order and its inverse */
@@ -36,7 +34,7 @@ static void mark_starts(graph_t *graph) {
       if (i->kind == MACHINE_BRANCH || i->kind == MACHINE_CALL)
          program->code[i->target].block_start = true;
       for (uint32_t k = 0; i->kind == MACHINE_BRANCH_INDEX && k < i->extra_count; k++)
-         program->code[graph->targets[i->target + k]].block_start = true;
+         program->code[program->branch_targets[i->target + k]].block_start = true;
    }
 }
 
@@ -46,8 +44,7 @@ static bool make_blocks(graph_t *graph) {
    for (uint32_t n = 0; n < program->count; n++)
       count += program->code[n].block_start;
    program->blocks = calloc(count + 1, sizeof *program->blocks);
-   graph->block_of = calloc(program->count + 1, sizeof *graph->block_of);
-   if (!program->blocks || !graph->block_of)
+   if (!program->blocks)
       return false;
    program->block_count = count;
    uint32_t block = PTX_NONE;
@@ -58,38 +55,62 @@ static bool make_blocks(graph_t *graph) {
       program->blocks[block].count++;
       program->blocks[block].class_count[i->class]++;
       i->block = block;
-      graph->block_of[n] = block;
    }
    return true;
 }
 
+static bool falls_through(const machine_instruction_t *i) {
+   return (i->kind != MACHINE_BRANCH && i->kind != MACHINE_BRANCH_INDEX && i->kind != MACHINE_RETURN &&
+           i->kind != MACHINE_EXIT && i->kind != MACHINE_TRAP) ||
+          i->guard;
+}
+
 /* A call goes on to the next block; the callee's blocks are a graph of their own. */
+uint32_t machine_successor(const machine_program_t *program, uint32_t block, uint32_t k) {
+   const uint32_t last = program->blocks[block].first + program->blocks[block].count - 1;
+   const machine_instruction_t *i = &program->code[last];
+   if (falls_through(i) && last + 1 < program->count && program->code[last + 1].function == i->function) {
+      if (k == 0)
+         return program->code[last + 1].block;
+      k--;
+   }
+   if (i->kind == MACHINE_BRANCH && k == 0)
+      return program->code[i->target].block;
+   if (i->kind == MACHINE_BRANCH_INDEX && k < i->extra_count)
+      return program->code[program->branch_targets[i->target + k]].block;
+   return PTX_NONE;
+}
+
 static bool connect(graph_t *graph) {
-   machine_program_t *program = graph->program;
+   const machine_program_t *program = graph->program;
    graph->successors = calloc(program->block_count + 1, sizeof *graph->successors);
    graph->successor_count = calloc(program->block_count + 1, sizeof *graph->successor_count);
    if (!graph->successors || !graph->successor_count)
       return false;
    for (uint32_t b = 0; b < program->block_count; b++) {
-      uint32_t last = program->blocks[b].first + program->blocks[b].count - 1;
-      const machine_instruction_t *i = &program->code[last];
-      uint32_t most = i->kind == MACHINE_BRANCH_INDEX ? i->extra_count + 1u : 2;
-      uint32_t *list = graph->successors[b] = calloc(most, sizeof *list);
+      uint32_t count = 0;
+      while (machine_successor(program, b, count) != PTX_NONE)
+         count++;
+      uint32_t *list = graph->successors[b] = calloc(count + 1, sizeof *list);
       if (!list)
          return false;
-      uint32_t count = 0;
-      bool falls = (i->kind != MACHINE_BRANCH && i->kind != MACHINE_BRANCH_INDEX &&
-                    i->kind != MACHINE_RETURN && i->kind != MACHINE_EXIT && i->kind != MACHINE_TRAP) ||
-                   i->guard;
-      if (falls && last + 1 < program->count && program->code[last + 1].function == i->function)
-         list[count++] = graph->block_of[last + 1];
-      if (i->kind == MACHINE_BRANCH)
-         list[count++] = graph->block_of[i->target];
-      for (uint32_t k = 0; i->kind == MACHINE_BRANCH_INDEX && k < i->extra_count; k++)
-         list[count++] = graph->block_of[graph->targets[i->target + k]];
       graph->successor_count[b] = count;
+      while (count--)
+         list[count] = machine_successor(program, b, count);
    }
    return true;
+}
+
+static void mark_passing(machine_program_t *program) {
+   for (uint32_t b = 0; b < program->block_count; b++) {
+      machine_block_info_t *info = &program->blocks[b];
+      info->passing = true;
+      for (uint32_t n = info->first; n < info->first + info->count; n++) {
+         const machine_instruction_t *i = &program->code[n];
+         info->passing &= !i->guard && (i->kind == MACHINE_BRANCH || i->kind == MACHINE_RETURN ||
+                                        i->kind == MACHINE_EXIT || i->kind == MACHINE_NOTHING);
+      }
+   }
 }
 
 /* Visits successors in order of loop depth, shallow first, so that what follows a loop ends up after it. */
@@ -224,13 +245,12 @@ static bool find_loops(graph_t *graph) {
    return true;
 }
 
-bool machine_control_flow(machine_program_t *program, const uint32_t *branch_targets,
-                          uint32_t branch_target_count) {
-   (void)branch_target_count;
-   graph_t graph = {.program = program, .targets = branch_targets};
+bool machine_control_flow(machine_program_t *program) {
+   graph_t graph = {.program = program};
    bool done = false;
    mark_starts(&graph);
    if (make_blocks(&graph) && connect(&graph)) {
+      mark_passing(program);
       uint32_t count = program->block_count;
       uint32_t *memory = calloc((size_t)count * 5 + 5, sizeof *memory);
       if (memory) {
@@ -251,6 +271,5 @@ bool machine_control_flow(machine_program_t *program, const uint32_t *branch_tar
       free(graph.successors[b]);
    free(graph.successors);
    free(graph.successor_count);
-   free(graph.block_of);
    return done;
 }

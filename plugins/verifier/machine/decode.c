@@ -212,30 +212,36 @@ static machine_instruction_t *emit(decoder_t *decoder) {
    return i;
 }
 
-static void define(decoder_t *decoder, const ptx_operand_t *operand, uint32_t depth) {
-   if (operand->kind == PTX_OPERAND_REGISTER && decoder->definitions[operand->index] < 2)
+static void define(decoder_t *decoder, const ptx_operand_t *operand, uint32_t statement, uint32_t depth) {
+   if (operand->kind == PTX_OPERAND_REGISTER && decoder->definitions[operand->index] < 2) {
       decoder->definitions[operand->index]++;
+      decoder->definition[operand->index] = statement;
+   }
    for (uint32_t n = 0; operand->kind == PTX_OPERAND_LIST && depth < 4 && n < operand->count; n++)
-      define(decoder, &decoder->function->operands[operand->first + n], depth + 1);
+      define(decoder, &decoder->function->operands[operand->first + n], statement, depth + 1);
 }
 
 /* Which registers only ever hold one constant of rounding size. */
 static bool find_large_constants(decoder_t *decoder) {
    const ptx_function_t *function = decoder->function;
    free(decoder->definitions);
+   free(decoder->definition);
+   free(decoder->rounds);
    free(decoder->large);
+   decoder->definition = calloc(function->register_count + 1, sizeof *decoder->definition);
+   decoder->rounds = calloc(function->statement_count + 1, 1);
    decoder->definitions = calloc(function->register_count + 1, 1);
    decoder->large = calloc(function->register_count + 1, sizeof *decoder->large);
-   if (!decoder->definitions || !decoder->large)
+   if (!decoder->definitions || !decoder->definition || !decoder->rounds || !decoder->large)
       return decode_out_of_memory(decoder);
    for (uint32_t n = 0; n < function->statement_count; n++) {
       const ptx_statement_t *statement = &function->statements[n];
       const ptx_operand_t *operands = function->operands + statement->operand;
       if (!statement->operand_count || strncmp(statement->opcode, "st.", 3) == 0)
          continue;
-      define(decoder, &operands[0], 0);
+      define(decoder, &operands[0], n, 0);
       if (statement->operand_count > 1 && operands[1].paired)
-         define(decoder, &operands[1], 0);
+         define(decoder, &operands[1], n, 0);
       if (operands[0].kind == PTX_OPERAND_REGISTER && statement->operand_count == 2 &&
           strncmp(statement->opcode, "mov.", 4) == 0 && operands[1].kind == PTX_OPERAND_FLOAT32)
          decoder->large[operands[0].index] = rounding_size((uint32_t)operands[1].value);
@@ -264,8 +270,28 @@ static bool decode_statement(decoder_t *decoder, uint32_t n) {
       decoder->instruction.flags &= ~FLAG_INLINE; /* flags decide which row is taken */
       if (!decode_generic(decoder))
          return false;
+      if (decoder->rounds[n])
+         decoder->instruction.shadow =
+            decode_lookup(decoder, decoder->rounds[n] == DECODE_ROUNDS ? "shadow.keep" : "shadow.scale")
+               ->shadow;
    }
    return result != DECODE_FAILED && emit(decoder);
+}
+
+/* What cannot be decoded is told and replaced by nothing. */
+static bool pass_over(decoder_t *decoder, uint32_t statement) {
+   machine_program_t *program = decoder->program;
+   if (!decoder->missing || program->failed)
+      return false;
+   decoder->missing(decoder->missing_argument, program->name, program->unsupported,
+                    program->unsupported_line);
+   program->unsupported[0] = '\0';
+   decoder->instruction = (machine_instruction_t){.kind = MACHINE_NOTHING,
+                                                  .class = RKB_CLASS_OTHER,
+                                                  .run = decoder->none,
+                                                  .function = (uint16_t)decoder->function_index,
+                                                  .statement = statement};
+   return emit(decoder);
 }
 
 static bool decode_function(decoder_t *decoder, uint32_t index) {
@@ -276,9 +302,10 @@ static bool decode_function(decoder_t *decoder, uint32_t index) {
    decoder->function_pc[index] = program->count;
    if (!find_large_constants(decoder))
       return false;
+   decode_find_rounding(decoder);
    uint32_t first_target = decoder->target_count, first = program->count;
    for (uint32_t n = 0; n < function->statement_count; n++)
-      if (!decode_statement(decoder, n))
+      if (!decode_statement(decoder, n) && !pass_over(decoder, n))
          return false;
    decoder->instruction =
       (machine_instruction_t){.kind = function->entry ? MACHINE_EXIT : MACHINE_RETURN,
@@ -447,12 +474,13 @@ static bool make(decoder_t *decoder, uint32_t entry) {
    survey(program);
    if (!list_constants(decoder))
       return false;
-   return machine_control_flow(program, decoder->targets, decoder->target_count) ||
-          decode_out_of_memory(decoder);
+   program->branch_targets = decoder->targets;
+   return machine_control_flow(program) || decode_out_of_memory(decoder);
 }
 
-machine_program_t *machine_program_make(const ptx_module_t *module, uint32_t function,
-                                        const uint64_t *variable_address, uint32_t isa) {
+static machine_program_t *decode_program(const ptx_module_t *module, uint32_t function,
+                                         const uint64_t *variable_address, uint32_t isa,
+                                         machine_missing_t *missing, void *argument) {
    machine_program_t *program = calloc(1, sizeof *program);
    if (!program)
       return NULL;
@@ -460,7 +488,11 @@ machine_program_t *machine_program_make(const ptx_module_t *module, uint32_t fun
    program->entry = &module->functions[function];
    program->name = program->entry->name;
    program->parameter_bytes = program->entry->parameter_bytes;
-   decoder_t decoder = {.program = program, .module = module, .variable_address = variable_address};
+   decoder_t decoder = {.program = program,
+                        .module = module,
+                        .variable_address = variable_address,
+                        .missing = missing,
+                        .missing_argument = argument};
    decoder.opcodes =
       isa ? machine_opcodes_v3(&decoder.opcode_count) : machine_opcodes_portable(&decoder.opcode_count);
    make(&decoder, function);
@@ -473,8 +505,25 @@ machine_program_t *machine_program_make(const ptx_module_t *module, uint32_t fun
    free(decoder.constant_index);
    free(decoder.index);
    free(decoder.definitions);
+   free(decoder.definition);
+   free(decoder.rounds);
    free(decoder.large);
    return program;
+}
+
+machine_program_t *machine_program_make(const ptx_module_t *module, uint32_t function,
+                                        const uint64_t *variable_address, uint32_t isa) {
+   return decode_program(module, function, variable_address, isa, NULL, NULL);
+}
+
+bool machine_program_survey(const ptx_module_t *module, uint32_t function, const uint64_t *variable_address,
+                            machine_missing_t *missing, void *argument) {
+   machine_program_t *program = decode_program(module, function, variable_address, 0, missing, argument);
+   const bool done = program && !program->failed;
+   if (done && program->unsupported[0]) /* of the kernel as a whole */
+      missing(argument, program->name, program->unsupported, program->unsupported_line);
+   machine_program_free(program);
+   return done;
 }
 
 void machine_program_free(machine_program_t *program) {

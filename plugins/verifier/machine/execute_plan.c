@@ -170,6 +170,7 @@ void rkb_machine_close(rkb_machine_t *machine) {
    if (!machine)
       return;
    machine_run_t *run = &machine->run;
+   rkb_machine_unwatch(machine);
    machine_pool_free(run);
    machine_sync_free(run);
    machine_counters_free(run);
@@ -198,10 +199,13 @@ void rkb_machine_close(rkb_machine_t *machine) {
 
 void rkb_machine_set_checks(rkb_machine_t *machine, uint32_t checks) {
    machine_run_t *run = &machine->run;
-   run->races = checks & RKB_MACHINE_RACES;
-   run->shadow = checks & RKB_MACHINE_SHADOW;
-   run->taint = checks & RKB_MACHINE_TAINT;
-   run->pool_program = NULL; /* the pool's layout depends on the checks */
+   const bool races = checks & RKB_MACHINE_RACES, shadow = checks & RKB_MACHINE_SHADOW,
+              taint = checks & RKB_MACHINE_TAINT;
+   if (races != run->races || shadow != run->shadow || taint != run->taint)
+      run->pool_program = NULL; /* the pool's layout depends on the checks */
+   run->races = races;
+   run->shadow = shadow;
+   run->taint = taint;
 }
 
 void rkb_machine_set_budget(rkb_machine_t *machine, uint64_t thread_instructions) {
@@ -492,22 +496,17 @@ void rkb_machine_report(const rkb_machine_t *machine, rkb_machine_report_t *repo
    report->finding_count = machine->run.finding_count;
 }
 
-uint32_t rkb_machine_unsupported(const rkb_machine_module_t *module,
-                                 void (*visit)(void *argument, const char *opcode), void *argument) {
+int rkb_machine_unsupported(const rkb_machine_module_t *module,
+                            void (*visit)(void *argument, const char *kernel, const char *what,
+                                          uint32_t line),
+                            void *argument, rkb_error_t *err) {
    uint64_t *addresses = calloc(module->variable_count + 1, sizeof *addresses);
-   uint32_t count = 0;
+   bool done = addresses != NULL;
    for (uint32_t n = 0; addresses && n < module->variable_count; n++)
       addresses[n] = 1ull << REGION_SHIFT;
-   for (uint32_t n = 0; addresses && n < module->function_count; n++) {
-      if (!module->functions[n].entry || !module->functions[n].defined)
-         continue;
-      machine_program_t *program = machine_program_make(module, n, addresses, 0);
-      if (program && program->unsupported[0]) {
-         visit(argument, program->unsupported);
-         count++;
-      }
-      machine_program_free(program);
-   }
+   for (uint32_t n = 0; done && n < module->function_count; n++)
+      if (module->functions[n].entry && module->functions[n].defined)
+         done = machine_program_survey(module, n, addresses, visit, argument);
    free(addresses);
-   return count;
+   return done ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no memory for decoding the kernels");
 }

@@ -70,11 +70,16 @@ static bool same_place(const machine_fragment_t *a, const machine_fragment_t *b)
           memcmp(a->returns, b->returns, a->depth * sizeof a->returns[0]) == 0;
 }
 
+static uint32_t later_block(const machine_warp_t *warp, uint32_t a, uint32_t b) {
+   return warp->program->blocks[a].rank > warp->program->blocks[b].rank ? a : b;
+}
+
 static void merge_fragments(machine_warp_t *warp) {
    for (uint32_t a = 0; a < warp->fragment_count; a++)
       for (uint32_t b = a + 1; b < warp->fragment_count;) {
          if (same_place(&warp->fragments[a], &warp->fragments[b])) {
             warp->fragments[a].mask |= warp->fragments[b].mask;
+            warp->fragments[a].last = later_block(warp, warp->fragments[a].last, warp->fragments[b].last);
             remove_fragment(warp, b);
          } else {
             b++;
@@ -133,6 +138,8 @@ static void copy_arguments(machine_warp_t *warp, uint32_t mask, uint32_t first, 
 
 static void exit_lanes(machine_warp_t *warp, uint32_t fragment, uint32_t mask) {
    warp->alive &= ~mask;
+   for (uint32_t l = 0; l < LANES; l++)
+      warp->left[l] = mask >> l & 1 ? warp->fragments[fragment].last : warp->left[l];
    warp->fragments[fragment].mask &= ~mask;
    warp->fragments[fragment].pc++;
    if (!warp->fragments[fragment].mask)
@@ -171,6 +178,7 @@ static void return_from(machine_warp_t *warp, uint32_t fragment, uint32_t mask) 
    }
    f->pc = f->returns[--f->depth];
    const machine_instruction_t *call = &warp->program->code[f->pc - 1];
+   f->last = call->block;
    copy_arguments(warp, mask, (uint32_t)call->immediate, call->elements);
 }
 
@@ -271,6 +279,14 @@ static bool arrive_at_barrier(machine_warp_t *warp, machine_fragment_t *f, const
       return false;
    }
    if (mask != f->mask) {
+      if (i->flags & FLAG_ALIGNED) {
+         machine_find(
+            warp, RKB_MACHINE_REJECT, "sync.barrier", lane,
+            "lane %d of this warp does not take part in the barrier: the condition of an aligned barrier must be "
+            "the same for the whole warp",
+            __builtin_ctz(f->mask & ~mask));
+         return true;
+      }
       add_fragment(warp, f, f->pc + 1, f->mask & ~mask);
       f->mask = mask;
    }
@@ -282,9 +298,11 @@ static bool arrive_at_barrier(machine_warp_t *warp, machine_fragment_t *f, const
 
 /* The loop ---------------------------------------------------------------------------------------------------- */
 
-static void count_block(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+static void count_block(machine_warp_t *warp, machine_fragment_t *f, const machine_instruction_t *i) {
    machine_run_t *run = warp->run;
+   const uint32_t mask = f->mask;
    const machine_block_info_t *info = &warp->program->blocks[i->block];
+   f->last = info->passing ? f->last : i->block;
    const uint32_t lanes = lane_count(mask);
    const uint64_t threads = (uint64_t)info->count * lanes;
    run->block_warps[i->block]++;
@@ -342,6 +360,31 @@ static void stop_budget(machine_warp_t *warp) {
    warp->run->stop = true;
 }
 
+/* Executes a fragment's instructions up to the next basic block, which gives false, or up to one that control() must execute
+ * in the lanes of *mask.  Nothing in here adds, ends or moves a fragment. */
+static bool run_straight(machine_warp_t *warp, machine_fragment_t *f, uint32_t *mask) {
+   const machine_run_t *run = warp->run;
+   const machine_instruction_t *code = warp->program->code;
+   uint32_t pc = f->pc;
+   do {
+      const machine_instruction_t *i = &code[pc];
+      warp->pc = pc;
+      *mask = f->mask;
+      if (i->guard && !(*mask = guarded(warp, i, *mask)))
+         continue;
+      if (i->kind == MACHINE_VALUE) {
+         run_value(warp, i, *mask == warp->alive ? FULL_MASK : *mask);
+      } else if (i->kind == MACHINE_CUSTOM) {
+         i->run(warp, i, *mask);
+      } else if (i->kind != MACHINE_NOTHING) {
+         f->pc = pc;
+         return true;
+      }
+   } while (!code[++pc].block_start && !run->stop);
+   f->pc = pc;
+   return false;
+}
+
 void machine_warp_run(machine_warp_t *warp) {
    machine_run_t *run = warp->run;
    const machine_instruction_t *code = warp->program->code;
@@ -353,7 +396,7 @@ void machine_warp_run(machine_warp_t *warp) {
    while (current != PTX_NONE && !run->stop) {
       machine_fragment_t *f = &warp->fragments[current];
       const machine_instruction_t *i = &code[f->pc];
-      bool choose = false;
+      uint32_t mask;
       if (i->block_start) {
          if (warp->fragment_count > 1) {
             merge_fragments(warp);
@@ -371,7 +414,7 @@ void machine_warp_run(machine_warp_t *warp) {
             f = &warp->fragments[current];
             i = &code[f->pc];
          }
-         count_block(warp, i, f->mask);
+         count_block(warp, f, i);
          if (run->executed > run->budget) {
             stop_budget(warp);
             break;
@@ -383,37 +426,11 @@ void machine_warp_run(machine_warp_t *warp) {
          if (warp->spin - start > QUANTUM)
             break;
       }
-      warp->pc = f->pc;
-      uint32_t mask = f->mask;
-      if (i->guard) {
-         mask = guarded(warp, i, mask);
-         if (!mask) {
-            f->pc++;
-            if (!code[f->pc].block_start || warp->fragment_count == 1)
-               continue;
-            goto next;
+      if (run_straight(warp, f, &mask)) {
+         if (control(warp, current, &code[f->pc], mask)) {
+            merge_fragments(warp);
+            current = pick_fragment(warp, PTX_NONE);
          }
-      }
-      switch (i->kind) {
-      case MACHINE_VALUE:
-         run_value(warp, i, mask == warp->alive ? FULL_MASK : mask);
-         f->pc++;
-         break;
-      case MACHINE_CUSTOM:
-         i->run(warp, i, mask);
-         f->pc++;
-         break;
-      case MACHINE_NOTHING:
-         f->pc++;
-         break;
-      default:
-         choose = control(warp, current, i, mask);
-         break;
-      }
-   next:
-      if (choose) {
-         merge_fragments(warp);
-         current = pick_fragment(warp, PTX_NONE);
       }
    }
    merge_fragments(warp);

@@ -38,6 +38,7 @@ typedef struct machine_region {
 
 typedef struct machine_fragment { /* lanes of a warp that are at the same place */
    uint32_t pc, mask;
+   uint32_t last;            /* block entered last that is not merely passing */
    uint8_t depth;            /* of calls */
    bool waiting;             /* at a barrier */
    uint8_t barrier;          /* which */
@@ -57,8 +58,9 @@ typedef struct machine_warp {
    struct machine_run *run;
    const machine_program_t *program;
    uint32_t number, first_thread;
-   uint32_t alive; /* lanes not exited */
-   uint32_t carry; /* the condition code of add.cc and its kind, a bit a lane */
+   uint32_t alive;       /* lanes not exited */
+   uint32_t left[LANES]; /* of lanes that exited: the fragment's last block then */
+   uint32_t carry;       /* the condition code of add.cc and its kind, a bit a lane */
    uint32_t state;
    machine_fragment_t fragments[LANES];
    uint32_t fragment_count, current;
@@ -101,6 +103,9 @@ typedef struct machine_block {
    machine_barrier_t barriers[16];
    struct machine_acquired *acquired; /* synchronisation.c */
    uint32_t acquired_count, acquired_room;
+   uint32_t *fenced; /* of each thread: time of its last fence before the last barrier; synchronisation.c */
+   uint32_t fenced_room, fenced_copy; /* the copy that releases since then refer to, or PTX_NONE */
+   bool fenced_any;
 } machine_block_t;
 
 typedef struct machine_launch {
@@ -115,6 +120,14 @@ typedef struct machine_launch {
    uint64_t first_serial;
    uint32_t global_shift;
 } machine_launch_t;
+
+/* What bypass.c found out about two blocks of a program. */
+#define MACHINE_BYPASSES 64
+typedef struct machine_bypass {
+   const machine_program_t *program;
+   uint32_t left, barrier_block;
+   bool went_round;
+} machine_bypass_t;
 
 typedef struct machine_run {
    rkb_machine_options_t options;
@@ -151,14 +164,16 @@ typedef struct machine_run {
    uint32_t record_shift;                 /* log2 of the granule that global race records were made for */
    uint64_t *block_warps, *block_threads; /* executions of each basic block of the program being run */
    struct machine_sync *sync;             /* synchronisation locations */
-   machine_launch_t *launch;              /* being executed */
+   struct machine_watch *watch;           /* watch.c; NULL: nothing is watched */
+   machine_bypass_t bypasses[MACHINE_BYPASSES];
+   machine_launch_t *launch; /* being executed */
    uint32_t runs;
-   uint8_t *pool; /* of the warps of a block: registers and the rest */
-   size_t pool_bytes;
+   uint8_t *pool;                /* of the warps of a block: registers and the rest */
+   size_t pool_bytes, pool_room; /* used and counted; there */
    machine_warp_t *warps;
    machine_block_t block;
    const machine_program_t *pool_program;
-   uint32_t pool_warps;
+   uint32_t pool_warps, pool_warps_room;
 } machine_run_t;
 
 struct rkb_machine {
@@ -168,6 +183,8 @@ struct rkb_machine {
 /* Memory that counts against the budget; zeroed.  NULL sets out_of_memory. */
 void *machine_alloc(machine_run_t *run, size_t bytes);
 void machine_release(machine_run_t *run, void *memory, size_t bytes);
+/* Counts memory that is there already as asked bytes instead of kept; false when the budget has no room for it. */
+bool machine_account(machine_run_t *run, size_t kept, size_t asked);
 
 /* report.c: adds a finding at the warp's current instruction.  lane PTX_NONE: of no single lane.  The returned one may be
  * completed by the caller; NULL when the same reason was reported at the same instruction before (it is counted). */
@@ -207,6 +224,8 @@ void machine_counters_free(machine_run_t *run);
 void machine_barrier_arrived(machine_warp_t *warp, uint32_t barrier);
 bool machine_barriers_release(machine_block_t *block); /* true when some warp may go on */
 void machine_barriers_stuck(machine_block_t *block);
+/* bypass.c: threads that left without coming to the barrier whose threads have all come */
+void machine_barrier_bypassed(machine_block_t *block, uint32_t barrier);
 /* execute_block.c */
 void machine_launch_begin(machine_launch_t *launch); /* after the pool is prepared */
 void machine_block_run(machine_launch_t *launch, uint64_t linear);

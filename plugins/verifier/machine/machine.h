@@ -45,6 +45,8 @@ typedef struct rkb_machine_options {
    bool portable;                /* use the code for plain x86-64 even where the processor can do more */
    /* no definedness and no races: blocks run for their counters, on memory that may be sparse */
    bool counts_only;
+   bool
+      requests; /* count sectors and bank conflicts of every request of memory, which costs more than executing it */
 } rkb_machine_options_t;
 
 /* The bytes of one plan buffer.  data is the caller's, plan.buffers[i].bytes long, read and written in place. */
@@ -139,9 +141,19 @@ void rkb_machine_shadow(const rkb_machine_t *machine, uint32_t buffer, double *o
 void rkb_machine_written(const rkb_machine_t *machine, uint32_t buffer,
                          void (*visit)(void *argument, uint64_t first, uint64_t bytes), void *argument);
 
-/* Opcodes of a module that the machine does not execute, one name a call; returns how many there are. */
-uint32_t rkb_machine_unsupported(const rkb_machine_module_t *module,
-                                 void (*visit)(void *argument, const char *opcode), void *argument);
+/* Makes the next runs look out for stores to bytes of a buffer, until rkb_machine_unwatch.  rkb_machine_watched fills the place,
+ * thread and registers of the last one as a finding without reason or message; false when there was none. */
+int rkb_machine_watch(rkb_machine_t *machine, uint32_t buffer, uint64_t offset, uint32_t bytes,
+                      rkb_error_t *err);
+void rkb_machine_unwatch(rkb_machine_t *machine);
+bool rkb_machine_watched(const rkb_machine_t *machine, rkb_machine_finding_t *writer);
+
+/* What the kernels of a module need that the machine lacks: visit is called for each instruction that it does not execute, with
+ * the opcode or feature; a function that several kernels call is visited for each. */
+int rkb_machine_unsupported(const rkb_machine_module_t *module,
+                            void (*visit)(void *argument, const char *kernel, const char *what,
+                                          uint32_t line),
+                            void *argument, rkb_error_t *err);
 /* A finding as a JSON object (evidence of a verdict); malloc'd, NULL when memory is out. */
 char *rkb_machine_finding_json(const rkb_machine_finding_t *finding);
 /* The same for a person to read: instruction, source line, block, thread, registers.  malloc'd. */

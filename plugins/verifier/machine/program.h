@@ -102,7 +102,7 @@ typedef struct machine_register_info {
 
 typedef struct machine_block_info {
    uint32_t first, count, rank;
-   uint32_t successors[2], successor_count;
+   bool passing; /* nothing but unconditional branches and returns: going through it has no effect */
    uint32_t class_count[RKB_CLASS_COUNT];
 } machine_block_info_t;
 
@@ -140,11 +140,17 @@ typedef struct machine_program {
 /* isa: 0 plain x86-64, 1 x86-64-v3.  The addresses of the module's variables were assigned before. */
 machine_program_t *machine_program_make(const ptx_module_t *module, uint32_t function,
                                         const uint64_t *variable_address, uint32_t isa);
+/* Decodes a kernel and what it calls for what the machine lacks alone: missing is called once for each statement that it
+ * cannot execute, with the name of the opcode or feature.  False when memory ran out. */
+typedef void machine_missing_t(void *argument, const char *kernel, const char *what, uint32_t line);
+bool machine_program_survey(const ptx_module_t *module, uint32_t function, const uint64_t *variable_address,
+                            machine_missing_t *missing, void *argument);
 void machine_program_free(machine_program_t *program);
 
 /* control_flow.c: basic blocks and the order in which divergent lanes wait for each other. */
-bool machine_control_flow(machine_program_t *program, const uint32_t *branch_targets,
-                          uint32_t branch_target_count);
+bool machine_control_flow(machine_program_t *program);
+/* The k-th block that may follow a block of the same function; PTX_NONE from the last on.  A call goes on after it. */
+uint32_t machine_successor(const machine_program_t *program, uint32_t block, uint32_t k);
 
 /* The lookup table that opcodes.def makes; one per instruction set. */
 typedef struct machine_opcode {

@@ -68,6 +68,7 @@ bool machine_clocks_ordered(const machine_warp_t *warp, uint32_t lane, uint32_t 
 
 /* Between blocks: releases and acquisitions through a location. */
 void machine_sync_fence(machine_warp_t *warp, uint32_t lanes);
+void machine_sync_barrier(machine_block_t *block);
 void machine_sync_release(machine_warp_t *warp, uint32_t lane, uint64_t address, bool fenced);
 void machine_sync_acquire(machine_warp_t *warp, uint32_t lane, uint64_t address);
 /* Whether the access recorded under name is ordered before what this lane does now. */

@@ -2,10 +2,13 @@
  * block at a time.  Between blocks: releases and acquisitions through a location, kept only from the first fence on, so
  * that kernels without any pay nothing.
  *
- * A release by thread t of block b at time T covers what t itself did before its fence, and what b's other threads did
- * before the last barrier before it.  An atomic's read, or a volatile or acquiring load, of the location acquires every
+ * A release by thread t of block b at time T covers what t itself did before its fence, what b's other threads did
+ * before the last barrier before it, and what each of them did before a fence of its own that came before the last
+ * barrier before the release: __threadfence() is fence.sc, and the Fence-SC order puts it before the reader's once
+ * the reader has seen the release (PTX ISA, 'Fence-SC').  An atomic's read, or a volatile or acquiring load, of the location acquires every
  * release made there before; it is taken as acquiring even where no fence follows, as in the programming guide's own
- * last-block reduction, and the report says so. */
+ * last-block reduction, and the report says so.  What a block had acquired before it released is passed on with the release, so
+ * that a message may go from block to block. */
 #include "races.h"
 
 #include <stdlib.h>
@@ -96,12 +99,20 @@ typedef struct release {
    uint32_t barrier_time; /* and accesses of any thread of the block before this */
    uint32_t next;         /* older release of the same block on any location; PTX_NONE */
    uint32_t location, position;
+   uint32_t fences, threads; /* first of the block's fence times in machine_sync.fences, PTX_NONE; how many */
 } release_t;
+
+/* What the releases of a location pass on beside what their own block did: from the release at a position on, whoever acquires
+ * this location has also acquired count releases of another one. */
+typedef struct passed_on {
+   uint32_t position, location, count;
+} passed_on_t;
 
 typedef struct location {
    uint64_t address;
    uint32_t count; /* releases made here */
-   uint32_t next;
+   passed_on_t *passed;
+   uint32_t passed_count, passed_room;
 } location_t;
 
 struct machine_sync {
@@ -109,6 +120,8 @@ struct machine_sync {
    uint32_t location_count, location_room;
    release_t *releases;
    uint32_t release_count, release_room;
+   uint32_t *fences; /* copies of machine_block_t.fenced */
+   uint32_t fence_count, fence_room;
    uint32_t *by_block; /* hash of serial -> newest release */
    uint32_t block_slots;
 };
@@ -142,8 +155,11 @@ static struct machine_sync *sync_of(machine_run_t *run) {
 void machine_sync_free(machine_run_t *run) {
    if (!run->sync)
       return;
+   for (uint32_t n = 0; n < run->sync->location_count; n++)
+      free(run->sync->locations[n].passed);
    free(run->sync->locations);
    free(run->sync->releases);
+   free(run->sync->fences);
    free(run->sync->by_block);
    free(run->sync);
    run->sync = NULL;
@@ -183,32 +199,117 @@ void machine_sync_fence(machine_warp_t *warp, uint32_t lanes) {
    block->time++;
 }
 
+/* A barrier of the whole block: from now on any of its threads announces what the others have fenced. */
+void machine_sync_barrier(machine_block_t *block) {
+   if (!block->launch->program->fences || !block->run->races)
+      return;
+   if (block->threads > block->fenced_room) {
+      uint32_t *larger = realloc(block->fenced, block->threads * sizeof *larger);
+      if (!larger) {
+         block->run->out_of_memory = true;
+         return;
+      }
+      block->fenced = larger;
+      block->fenced_room = block->threads;
+   }
+   block->fenced_copy = PTX_NONE;
+   block->fenced_any = false;
+   for (uint32_t t = 0; t < block->threads; t++) {
+      block->fenced[t] = block->warps[t / LANES].fence_time[t % LANES];
+      block->fenced_any |= block->fenced[t] != 0;
+   }
+}
+
+/* Keeps the block's fence times for its releases, once for all that follow one barrier. */
+static bool keep_fences(struct machine_sync *sync, machine_block_t *block) {
+   if (!block->fenced_any || block->fenced_copy != PTX_NONE)
+      return true;
+   while (sync->fence_room - sync->fence_count < block->threads)
+      if (!grow((void **)&sync->fences, sync->fence_room, &sync->fence_room, sizeof *sync->fences))
+         return false;
+   memcpy(sync->fences + sync->fence_count, block->fenced, block->threads * sizeof *sync->fences);
+   block->fenced_copy = sync->fence_count;
+   sync->fence_count += block->threads;
+   return true;
+}
+
+/* Whether the release covers what a thread of its block (thread + 1, as names have it) did at that time. */
+static bool covers(const struct machine_sync *sync, const release_t *release, uint32_t thread,
+                   uint32_t time) {
+   return time < release->barrier_time || (thread == release->thread + 1 && time < release->time) ||
+          (release->fences != PTX_NONE && thread > 0 && thread <= release->threads &&
+           time < sync->fences[release->fences + thread - 1]);
+}
+
+/* What the releasing block had acquired where the release covers it. */
+static bool pass_on(struct machine_sync *sync, const machine_block_t *block, const release_t *release) {
+   location_t *to = &sync->locations[release->location];
+   for (uint32_t n = 0; n < block->acquired_count; n++) {
+      const struct machine_acquired *acquired = &block->acquired[n];
+      bool known = acquired->location == release->location ||
+                   !covers(sync, release, acquired->thread + 1, acquired->time);
+      for (uint32_t k = 0; k < to->passed_count && !known; k++)
+         known = to->passed[k].location == acquired->location && to->passed[k].count >= acquired->count;
+      if (known)
+         continue;
+      if (!grow((void **)&to->passed, to->passed_count, &to->passed_room, sizeof *to->passed))
+         return false;
+      to->passed[to->passed_count++] = (passed_on_t){release->position, acquired->location, acquired->count};
+   }
+   return true;
+}
+
 void machine_sync_release(machine_warp_t *warp, uint32_t lane, uint64_t address, bool fenced) {
    machine_block_t *block = warp->block;
    if (fenced) { /* a release of its own: everything up to here */
       warp->fence_time[lane] = ++block->time;
       warp->fence_barrier[lane] = block->barrier_time;
    }
-   if (!warp->fence_time[lane])
+   if (!warp->fence_time[lane] && !block->fenced_any)
       return;
    struct machine_sync *sync = sync_of(warp->run);
    if (!sync)
       return;
    uint32_t where = location_of(sync, address, true);
-   if (where == PTX_NONE ||
+   if (where == PTX_NONE || !keep_fences(sync, block) ||
        !grow((void **)&sync->releases, sync->release_count, &sync->release_room, sizeof *sync->releases)) {
       warp->run->out_of_memory = true;
       return;
    }
    uint32_t *newest = &sync->by_block[block->serial % sync->block_slots];
-   sync->releases[sync->release_count] = (release_t){.serial = block->serial,
-                                                     .thread = warp->first_thread + lane,
-                                                     .time = warp->fence_time[lane],
-                                                     .barrier_time = warp->fence_barrier[lane],
-                                                     .next = *newest,
-                                                     .location = where,
-                                                     .position = sync->locations[where].count++};
+   sync->releases[sync->release_count] =
+      (release_t){.serial = block->serial,
+                  .thread = warp->first_thread + lane,
+                  .time = warp->fence_time[lane],
+                  .barrier_time = warp->fence_barrier[lane],
+                  .next = *newest,
+                  .location = where,
+                  .position = sync->locations[where].count++,
+                  .fences = block->fenced_any ? block->fenced_copy : PTX_NONE,
+                  .threads = block->threads};
+   if (!pass_on(sync, block, &sync->releases[sync->release_count]))
+      warp->run->out_of_memory = true;
    *newest = sync->release_count++;
+}
+
+/* Notes that a thread has acquired the first count releases of a location.  False when memory ran out. */
+static bool note_acquired(machine_block_t *block, uint32_t location, uint32_t count, uint32_t thread) {
+   for (uint32_t n = block->acquired_count; n-- > 0;) {
+      struct machine_acquired *known = &block->acquired[n];
+      if (known->location != location || known->thread != thread || known->time < block->barrier_time)
+         continue;
+      if (known->count >= count)
+         return true;
+      if (known->time != block->time)
+         break; /* what was known before a fence stays apart from what is known after it */
+      known->count = count;
+      return true;
+   }
+   if (!grow((void **)&block->acquired, block->acquired_count, &block->acquired_room,
+             sizeof *block->acquired))
+      return false;
+   block->acquired[block->acquired_count++] = (struct machine_acquired){location, count, thread, block->time};
+   return true;
 }
 
 void machine_sync_acquire(machine_warp_t *warp, uint32_t lane, uint64_t address) {
@@ -216,24 +317,15 @@ void machine_sync_acquire(machine_warp_t *warp, uint32_t lane, uint64_t address)
    struct machine_sync *sync = warp->run->sync;
    if (!sync)
       return;
-   uint32_t where = location_of(sync, address, false);
+   const uint32_t where = location_of(sync, address, false), thread = warp->first_thread + lane;
    if (where == PTX_NONE || !sync->locations[where].count)
       return;
-   const uint32_t thread = warp->first_thread + lane;
-   for (uint32_t n = block->acquired_count; n-- > 0;) {
-      struct machine_acquired *known = &block->acquired[n];
-      if (known->location == where && known->thread == thread && known->time >= block->barrier_time) {
-         known->count = sync->locations[where].count;
-         return;
-      }
-   }
-   if (!grow((void **)&block->acquired, block->acquired_count, &block->acquired_room,
-             sizeof *block->acquired)) {
+   const location_t *location = &sync->locations[where];
+   bool noted = note_acquired(block, where, location->count, thread);
+   for (uint32_t n = 0; n < location->passed_count && noted; n++)
+      noted = note_acquired(block, location->passed[n].location, location->passed[n].count, thread);
+   if (!noted)
       warp->run->out_of_memory = true;
-      return;
-   }
-   block->acquired[block->acquired_count++] =
-      (struct machine_acquired){where, sync->locations[where].count, thread, block->time};
 }
 
 bool machine_sync_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t name) {
@@ -246,8 +338,7 @@ bool machine_sync_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t na
                   me = warp->first_thread + lane;
    for (uint32_t r = sync->by_block[serial % sync->block_slots]; r != PTX_NONE; r = sync->releases[r].next) {
       const release_t *release = &sync->releases[r];
-      if (release->serial != serial ||
-          !(time < release->barrier_time || (thread == release->thread + 1 && time < release->time)))
+      if (release->serial != serial || !covers(sync, release, thread, time))
          continue;
       for (uint32_t n = 0; n < block->acquired_count; n++) {
          const struct machine_acquired *acquired = &block->acquired[n];

@@ -178,6 +178,32 @@ static int judge_outputs(struct trial *t, rkb_error_t *err) {
    return status;
 }
 
+/* The instruction that wrote a wrong value, from a second execution of the same run.  Its place and registers join the evidence;
+ * without one (nothing wrote there this time) the evidence stays as it is. */
+static int find_writer(struct trial *t, rkb_error_t *err) {
+   rkb_machine_finding_t writer;
+   uint32_t buffer = 0;
+   const char *name = json_string_value(json_object_get(t->outcome->evidence, "buffer"));
+   const json_t *element = json_object_get(t->outcome->evidence, "element");
+   while (name && buffer < t->plan->buffer_count && strcmp(t->plan->buffers[buffer].name, name) != 0)
+      buffer++;
+   if (!name || !element || buffer == t->plan->buffer_count)
+      return RKB_OK;
+   const uint32_t width = width_of(&t->plan->buffers[buffer]);
+   int status =
+      rkb_machine_watch(t->machine, buffer, (uint64_t)json_integer_value(element) * width, width, err);
+   if (status == RKB_OK)
+      status = fill_buffers(t, err);
+   if (status == RKB_OK) {
+      rkb_machine_set_checks(t->machine, 0);
+      status = rkb_machine_run(t->machine, t->buffers, err);
+   }
+   if (status == RKB_OK && rkb_machine_watched(t->machine, &writer))
+      outcome_place(t->outcome, &writer);
+   rkb_machine_unwatch(t->machine);
+   return status;
+}
+
 static void find_undefined(struct trial *t) {
    for (uint32_t n = 0; n < t->plan->buffer_count; n++) {
       const rkb_plan_buffer_t *buffer = &t->plan->buffers[n];
@@ -276,6 +302,9 @@ static int run_once(struct trial *t, bool first, rkb_error_t *err) {
       }
       if (report.complete && t->outcome->rank < RKB_MACHINE_UNKNOWN)
          status = judge_outputs(t, err);
+      if (status == RKB_OK && report.complete && t->outcome->rank == RKB_MACHINE_REJECT &&
+          strncmp(t->outcome->reason, "numeric.", 8) == 0)
+         status = find_writer(t, err);
       if (status == RKB_OK && first && report.complete && t->outcome->rank < RKB_MACHINE_UNKNOWN)
          status = find_ignored(t, report.used_taint, err);
    }

@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 void outcome_note(struct outcome *outcome, uint32_t rank, const char *reason, json_t *evidence,
@@ -50,6 +51,18 @@ void outcome_finding(struct outcome *outcome, const rkb_machine_finding_t *findi
    else
       outcome_note(outcome, finding->standing, finding->reason, evidence, "%s (case %s)", finding->message,
                    the_case->name);
+}
+
+void outcome_place(struct outcome *outcome, const rkb_machine_finding_t *finding) {
+   static const char *const keys[] = {"kernel",   "launch", "opcode", "file",     "line",
+                                      "ptx_line", "block",  "thread", "registers"};
+   char *text = rkb_machine_finding_json(finding);
+   json_t *place = text ? json_loads(text, 0, NULL) : NULL;
+   free(text);
+   for (size_t n = 0; place && n < sizeof keys / sizeof *keys; n++)
+      if (json_object_get(place, keys[n]))
+         json_object_set(outcome->evidence, keys[n], json_object_get(place, keys[n]));
+   json_decref(place);
 }
 
 /* A facet with a suspicion on it is not certified. */
@@ -139,7 +152,8 @@ int outcome_emit(const struct verifier *verifier, rkb_job_t job, const struct ou
    free(certificate);
    if (status == RKB_OK) {
       measure(verifier, job, "thread_instructions", (double)outcome->thread_instructions, "1");
-      measure(verifier, job, "worst_hard", outcome->worst_hard, "1");
+      if (isfinite(outcome->worst_hard)) /* a wrong value where the bound is 0 is infinitely far outside */
+         measure(verifier, job, "worst_hard", outcome->worst_hard, "1");
       measure(verifier, job, "memory_bytes", (double)outcome->memory_peak, "bytes");
    }
    return status;

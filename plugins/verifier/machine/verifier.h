@@ -65,6 +65,8 @@ void outcome_note(struct outcome *outcome, uint32_t rank, const char *reason, js
                   const char *fmt, ...) __attribute__((format(printf, 5, 6))); /* takes evidence */
 void outcome_finding(struct outcome *outcome, const rkb_machine_finding_t *finding,
                      const rkb_case_t *the_case, const char *family, uint64_t seed);
+/* Adds where and by whom to the evidence that decides. */
+void outcome_place(struct outcome *outcome, const rkb_machine_finding_t *finding);
 int outcome_emit(const struct verifier *verifier, rkb_job_t job, const struct outcome *outcome);
 void outcome_free(struct outcome *outcome);
 

@@ -32,7 +32,19 @@ void labels_line(const label_t *l, char *out, size_t size) {
             l->kind, l->set, l->oracle, l->found, l->the_case, l->family, l->seed, l->reasons);
 }
 
-int labels_add(labels_t *labels, const label_t *label, rkb_error_t *err) {
+const label_t *labels_find(const labels_t *labels, const char *id, const char *hash) {
+   for (uint32_t i = 0; i < labels->count; i++)
+      if (strcmp(labels->list[i].id, id) == 0 && strcmp(labels->list[i].hash, hash) == 0)
+         return &labels->list[i];
+   return NULL;
+}
+
+int labels_put(labels_t *labels, const label_t *label, rkb_error_t *err) {
+   label_t *known = (label_t *)labels_find(labels, label->id, label->hash);
+   if (known) {
+      *known = *label;
+      return RKB_OK;
+   }
    if (labels->count == labels->room) {
       uint32_t room = labels->room ? 2 * labels->room : 1024;
       label_t *list = realloc(labels->list, room * sizeof *list);
@@ -76,16 +88,9 @@ int labels_read(const char *path, labels_t *labels, rkb_error_t *err) {
    rest = text;
    while (status == RKB_OK && (line = strsep(&rest, "\n")) != NULL)
       if (line[0] && line[0] != '#' && read_line(line, &label)) /* a line cut short by a kill is made again */
-         status = labels_add(labels, &label, err);
+         status = labels_put(labels, &label, err);
    free(text);
    return status;
-}
-
-const label_t *labels_find(const labels_t *labels, const char *id, const char *hash) {
-   for (uint32_t i = 0; i < labels->count; i++)
-      if (strcmp(labels->list[i].id, id) == 0 && strcmp(labels->list[i].hash, hash) == 0)
-         return &labels->list[i];
-   return NULL;
 }
 
 static int by_id(const void *a, const void *b) {

@@ -11,11 +11,12 @@
 typedef struct label {
    char id[192];
    char hash[RKB_HASH_TEXT];
-   char name[16];     /* fault, equivalent, unbuildable, unlabelled */
-   char kind[12];     /* value, memory, race, barrier */
-   char set[12];      /* tuned, kept_out */
-   char oracle[24];   /* construction, device, schedules, same_code, compiler, "-" */
-   char found[32];    /* numeric.mismatch, CUDA_ERROR_..., canary, late, "-" */
+   char name[16]; /* fault, equivalent, unbuildable, unlabelled */
+   char kind[12]; /* value, memory, race, barrier */
+   char set[12];  /* tuned, kept_out */
+   /* construction, device, same_code, compiler, memcheck, racecheck, synccheck, initcheck; "-" or none_saw: unlabelled */
+   char oracle[24];
+   char found[96];    /* numeric.mismatch, cuda_error_<number>, canary, late, the tool's words, "-" */
    char the_case[96]; /* where it was seen, or "-" */
    char family[48];
    uint64_t seed;
@@ -29,7 +30,8 @@ typedef struct labels {
 
 int labels_read(const char *path, labels_t *labels, rkb_error_t *err); /* a missing file gives none */
 const label_t *labels_find(const labels_t *labels, const char *id, const char *hash);
-int labels_add(labels_t *labels, const label_t *label, rkb_error_t *err);
+int labels_put(labels_t *labels, const label_t *label,
+               rkb_error_t *err); /* in place of one of that id and hash */
 /* Sorted by id, with a head that says what the columns are and the remark (a sentence on where and when),
  * whole. */
 int labels_write(const char *path, labels_t *labels, const char *remark, rkb_error_t *err);

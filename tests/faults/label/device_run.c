@@ -6,9 +6,16 @@
 #include <time.h>
 #include "base/file.h"
 
-/* A plan of these small cases takes milliseconds; a kernel that needs two seconds does not end. */
-enum { RUN_DEADLINE_MS = 2000 };
+/* A plan of these small cases takes milliseconds, also with the GPU shared among sixteen processes.  What is not
+ * done by the first deadline runs once more, in a fresh worker, until the second: then it does not end. */
+enum { RUN_DEADLINE_MS = 300, RETRY_DEADLINE_MS = 4000 };
 #define PATIENCE_NS 60000000000ull
+
+typedef struct planned { /* a case's plan in its byte form */
+   const subject_case_t *of;
+   void *bytes;
+   size_t length;
+} planned_t;
 
 static rkb_patience_t patience(void) {
    struct timespec now;
@@ -121,20 +128,46 @@ static int judge(device_runner_t *runner, const subject_case_t *c, const trial_t
    return status;
 }
 
-static int run_trial(device_runner_t *runner, const subject_case_t *c, const trial_t *trial, bool transform,
-                     witness_t *witness, rkb_error_t *err) {
-   rkb_worker_run_t head = {0, 0, RUN_DEADLINE_MS, 0};
-   rkb_worker_ran_t ran = {0};
-   char what[32];
+static int run_once(device_runner_t *runner, const subject_case_t *c, const trial_t *trial,
+                    uint32_t deadline_ms, rkb_worker_ran_t *ran, rkb_error_t *err) {
+   rkb_worker_run_t head = {0, 0, deadline_ms, 0};
    int refusal = 0, status = stage(runner, c->of, trial, err);
    if (status == RKB_OK)
       status =
-         ask(runner, RKB_WORKER_RUN, &(rkb_piece_t){&head, sizeof head}, 1, &ran, sizeof ran, &refusal, err);
-   if (status != RKB_OK || refusal)
-      return status == RKB_OK ? refused(refusal, err) : status;
+         ask(runner, RKB_WORKER_RUN, &(rkb_piece_t){&head, sizeof head}, 1, ran, sizeof *ran, &refusal, err);
+   return status == RKB_OK && refusal ? refused(refusal, err) : status;
+}
+
+/* refusal: RKB_WORKER_BAD_MODULE when the driver refuses the plan. */
+static int open_plan(device_runner_t *runner, const planned_t *planned, uint32_t placement, int *refusal,
+                     rkb_error_t *err) {
+   rkb_worker_instance_t head = {0, 0, placement, 0};
+   rkb_piece_t pieces[] = {{&head, sizeof head}, {planned->bytes, planned->length}};
+   int status = ask(runner, RKB_WORKER_INSTANCE, pieces, 2, NULL, 0, refusal, err);
+   if (status == RKB_OK && *refusal && *refusal != RKB_WORKER_BAD_MODULE)
+      status = refused(*refusal, err);
+   return status;
+}
+
+static int run_trial(device_runner_t *runner, const attempt_t *attempt, const planned_t *planned,
+                     uint32_t placement, const trial_t *trial, witness_t *witness, rkb_error_t *err) {
+   const subject_case_t *c = planned->of;
+   rkb_worker_ran_t ran = {0};
+   char what[32];
+   int refusal, status = run_once(runner, c, trial, RUN_DEADLINE_MS, &ran, err);
+   if (status == RKB_OK && ran.outcome == RKB_RAN_LATE) {
+      rkb_device_worker_stop(&runner->worker);
+      status = load(runner, attempt->build, err);
+      if (status == RKB_OK)
+         status = open_plan(runner, planned, placement, &refusal, err);
+      if (status == RKB_OK)
+         status = run_once(runner, c, trial, RETRY_DEADLINE_MS, &ran, err);
+   }
+   if (status != RKB_OK)
+      return status;
    switch (ran.outcome) {
    case RKB_RAN:
-      return judge(runner, c, trial, transform, witness, err);
+      return judge(runner, c, trial, attempt->manifest->transform, witness, err);
    case RKB_RAN_CANARY:
       seen(witness, "canary", c, trial);
       break;
@@ -150,53 +183,58 @@ static int run_trial(device_runner_t *runner, const subject_case_t *c, const tri
    return RKB_OK;
 }
 
-/* All families with each buffer ending at an unmapped page, the first again with each beginning behind one.
- */
-static int try_case(device_runner_t *runner, subject_t *subject, subject_case_t *c, const rkb_plan_t *plan,
-                    bool transform, witness_t *witness, rkb_error_t *err) {
-   void *bytes = NULL;
-   size_t length = 0;
-   int status = rkb_plan_write(plan, &bytes, &length, err);
-   for (uint32_t placement = RKB_PLACE_GUARD_HIGH;
-        placement >= RKB_PLACE_GUARD_LOW && status == RKB_OK && !witness->found; placement--) {
-      rkb_worker_instance_t head = {0, 0, placement, 0};
-      rkb_piece_t pieces[] = {{&head, sizeof head}, {bytes, length}};
-      int refusal = 0;
-      status = ask(runner, RKB_WORKER_INSTANCE, pieces, 2, NULL, 0, &refusal, err);
-      if (status == RKB_OK && refusal == RKB_WORKER_BAD_MODULE)
-         seen(witness, "refused", c, NULL);
-      else if (status == RKB_OK && refusal)
-         status = refused(refusal, err);
-      uint32_t families = placement == RKB_PLACE_GUARD_HIGH ? c->trial_count : 1;
-      for (uint32_t f = 0; f < families && status == RKB_OK && !witness->found; f++) {
-         trial_t *trial;
-         status = subject_trial(subject, c, f, &trial, err);
-         if (status == RKB_OK)
-            status = run_trial(runner, c, trial, transform, witness, err);
-      }
-      if (status == RKB_OK && rkb_device_worker_alive(&runner->worker))
-         status = drop(runner, RKB_DROP_INSTANCE, 0, err);
+static int try_plan(device_runner_t *runner, const attempt_t *attempt, const planned_t *planned,
+                    uint32_t placement, uint32_t families, witness_t *witness, rkb_error_t *err) {
+   const subject_case_t *c = planned->of;
+   int refusal = 0, status = open_plan(runner, planned, placement, &refusal, err);
+   if (status == RKB_OK && refusal) {
+      seen(witness, "refused", c, NULL);
+      return RKB_OK;
    }
-   free(bytes);
+   for (uint32_t f = 0; f < families && f < c->trial_count && status == RKB_OK && !witness->found; f++)
+      status = run_trial(runner, attempt, planned, placement, &c->trials[f], witness, err);
+   if (status == RKB_OK && rkb_device_worker_alive(&runner->worker))
+      status = drop(runner, RKB_DROP_INSTANCE, 0, err);
    return status;
 }
 
-int device_runner_try(device_runner_t *runner, subject_t *subject, const rkb_manifest_t *manifest,
-                      const rkb_build_t *build, const rkb_device_t *device, witness_t *witness,
-                      rkb_error_t *err) {
-   int status = load(runner, build, err);
-   for (uint32_t i = 0; i < subject->case_count && status == RKB_OK && !witness->found; i++) {
-      subject_case_t *c = &subject->cases[i];
-      case_names_t names = {subject->task, c->of};
+static int make_plans(const attempt_t *attempt, planned_t *plans, witness_t *witness, rkb_error_t *err) {
+   int status = RKB_OK;
+   for (uint32_t i = 0; i < attempt->subject->case_count && status == RKB_OK && !witness->found; i++) {
+      const subject_case_t *c = &attempt->subject->cases[i];
+      case_names_t names = {attempt->subject->task, c->of};
       rkb_plan_t *plan = NULL;
       rkb_finding_t finding = {0};
-      status =
-         rkb_plan_make(manifest, "{}", build, device, c->of, case_names_find, &names, &plan, &finding, err);
+      plans[i].of = c;
+      status = rkb_plan_make(attempt->manifest, "{}", attempt->build, attempt->device, c->of, case_names_find,
+                             &names, &plan, &finding, err);
       if (status == RKB_OK && !plan)
          seen(witness, finding.reason, c, NULL);
       else if (status == RKB_OK)
-         status = try_case(runner, subject, c, plan, manifest->transform, witness, err);
+         status = rkb_plan_write(plan, &plans[i].bytes, &plans[i].length, err);
       rkb_plan_free(plan);
    }
+   return status;
+}
+
+/* In the cheapest order: plain memory, where a wrong address costs no process and mostly shows in the values, then
+ * each buffer ending at an unmapped page, then each beginning behind one. */
+int device_runner_try(device_runner_t *runner, const attempt_t *attempt, witness_t *witness,
+                      rkb_error_t *err) {
+   static const struct {
+      uint32_t placement, families;
+   } rounds[] = {{RKB_PLACE_PLAIN, 1},
+                 {RKB_PLACE_PLAIN, TRIAL_FAMILIES},
+                 {RKB_PLACE_GUARD_HIGH, 1},
+                 {RKB_PLACE_GUARD_LOW, 1}};
+   planned_t plans[MOST_CASES] = {0};
+   int status = make_plans(attempt, plans, witness, err);
+   if (status == RKB_OK && !witness->found)
+      status = load(runner, attempt->build, err);
+   for (size_t r = 0; r < sizeof rounds / sizeof rounds[0]; r++)
+      for (uint32_t i = 0; i < attempt->subject->case_count && status == RKB_OK && !witness->found; i++)
+         status = try_plan(runner, attempt, &plans[i], rounds[r].placement, rounds[r].families, witness, err);
+   for (uint32_t i = 0; i < attempt->subject->case_count; i++)
+      free(plans[i].bytes);
    return status;
 }

@@ -21,9 +21,15 @@ typedef struct witness {
 
 int device_runner_open(device_runner_t *runner, rkb_error_t *err);
 void device_runner_close(device_runner_t *runner);
+typedef struct attempt { /* what is tried; lent */
+   const subject_t *subject;
+   const rkb_manifest_t *manifest;
+   const rkb_build_t *build;
+   const rkb_device_t *device;
+} attempt_t;
+
 /* All cases and families until the first witness. */
-int device_runner_try(device_runner_t *runner, subject_t *subject, const rkb_manifest_t *manifest,
-                      const rkb_build_t *build, const rkb_device_t *device, witness_t *witness,
+int device_runner_try(device_runner_t *runner, const attempt_t *attempt, witness_t *witness,
                       rkb_error_t *err);
 
 #endif

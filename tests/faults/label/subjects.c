@@ -1,6 +1,9 @@
-/* Cases, inputs and answers, shared by all threads of the labelling program. */
+/* Cases, inputs and answers, shared by all threads of the labelling program.  Making them uses threads of its
+ * own: the references are most of the processor time. */
 #include "label/subjects.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,13 +19,18 @@ static int add_case(subject_t *subject, const rkb_case_t *of, rkb_case_t *drawn,
       return rkb_fail(err, RKB_ERR_LIMIT, "%s has too many cases or tensors", subject->task_name);
    subject_case_t *c = &subject->cases[subject->case_count++];
    *c = (subject_case_t){.of = of, .drawn = drawn};
-   pthread_mutex_init(&c->mutex, NULL);
    while (c->trial_count < TRIAL_FAMILIES && rkb_task_family(subject->task, of, c->trial_count)) {
       c->trials[c->trial_count] = (trial_t){.family = rkb_task_family(subject->task, of, c->trial_count),
                                             .seed = 1000 + c->trial_count};
       c->trial_count++;
    }
    return RKB_OK;
+}
+
+static int by_work(const void *a, const void *b) {
+   double left = ((const subject_case_t *)a)->of->operations,
+          right = ((const subject_case_t *)b)->of->operations;
+   return (left > right) - (left < right);
 }
 
 static int open_subject(subject_t *subject, const char *tasks, const kernel_file_t *kernel,
@@ -46,6 +54,7 @@ static int open_subject(subject_t *subject, const char *tasks, const kernel_file
       if (status == RKB_OK)
          status = add_case(subject, drawn, drawn, err);
    }
+   qsort(subject->cases, subject->case_count, sizeof *subject->cases, by_work);
    return status;
 }
 
@@ -83,18 +92,69 @@ static int make_trial(subject_t *subject, subject_case_t *c, trial_t *trial, rkb
    }
    if (status == RKB_OK)
       status = rkb_task_expect(trial->inputs, &trial->expected, err);
-   trial->made = status == RKB_OK;
    return status;
 }
 
-int subject_trial(subject_t *subject, subject_case_t *c, uint32_t index, trial_t **trial, rkb_error_t *err) {
-   int status = RKB_OK;
-   pthread_mutex_lock(&c->mutex);
-   if (!c->trials[index].made)
-      status = make_trial(subject, c, &c->trials[index], err);
-   pthread_mutex_unlock(&c->mutex);
-   *trial = &c->trials[index];
-   return status;
+typedef struct making { /* shared by the threads that make trials */
+   subjects_t *subjects;
+   atomic_uint next;
+   atomic_bool failed;
+   pthread_mutex_t mutex;
+   rkb_error_t err; /* the first; under the mutex */
+} making_t;
+
+/* Trial number index over all subjects, the cases with the most work first, or false past the end. */
+static bool find_trial(const subjects_t *subjects, uint32_t index, subject_t **subject, subject_case_t **c,
+                       trial_t **trial) {
+   for (uint32_t place = 0; place < MOST_CASES; place++)
+      for (uint32_t s = 0; s < subjects->count; s++) {
+         *subject = &subjects->list[s];
+         if (place >= (*subject)->case_count)
+            continue;
+         *c = &(*subject)->cases[(*subject)->case_count - 1 - place];
+         if (index < (*c)->trial_count) {
+            *trial = &(*c)->trials[index];
+            return true;
+         }
+         index -= (*c)->trial_count;
+      }
+   return false;
+}
+
+static void *make_trials(void *argument) {
+   making_t *making = argument;
+   subject_t *subject;
+   subject_case_t *c;
+   trial_t *trial;
+   rkb_error_t err;
+   while (!atomic_load(&making->failed) &&
+          find_trial(making->subjects, atomic_fetch_add(&making->next, 1), &subject, &c, &trial)) {
+      if (make_trial(subject, c, trial, &err) == RKB_OK)
+         continue;
+      pthread_mutex_lock(&making->mutex);
+      if (!atomic_exchange(&making->failed, true))
+         making->err = err;
+      pthread_mutex_unlock(&making->mutex);
+   }
+   return NULL;
+}
+
+int subjects_make_trials(subjects_t *subjects, uint32_t jobs, rkb_error_t *err) {
+   making_t making = {.subjects = subjects};
+   pthread_t threads[64];
+   uint32_t started = 0;
+   pthread_mutex_init(&making.mutex, NULL);
+   while (started < jobs && started < 64 &&
+          pthread_create(&threads[started], NULL, make_trials, &making) == 0)
+      started++;
+   for (uint32_t i = 0; i < started; i++)
+      pthread_join(threads[i], NULL);
+   pthread_mutex_destroy(&making.mutex);
+   if (!started)
+      return rkb_fail(err, RKB_ERR_NOMEM, "no thread could be started");
+   if (atomic_load(&making.failed))
+      *err = making.err;
+   return atomic_load(&making.failed) ? err->status : RKB_OK;
 }
 
 void subjects_close(subjects_t *subjects) {
@@ -108,7 +168,6 @@ void subjects_close(subjects_t *subjects) {
             rkb_task_expected_free(c->trials[f].expected);
             rkb_task_inputs_free(c->trials[f].inputs);
          }
-         pthread_mutex_destroy(&c->mutex);
          if (c->drawn)
             rkb_task_case_free(c->drawn);
       }

@@ -1,13 +1,11 @@
-/* What faults are held against: each task's cases, the inputs of a (case, family, seed) and their expected
- * outputs, made once and kept; and the build of each kernel that faults were made from.  Thread-safe after
- * subjects_open. */
+/* What faults are held against: each task's cases, and the inputs of a (case, family, seed) with their expected
+ * outputs, made once for all faults of a task.  Immutable, and thread-safe, after subjects_make_trials. */
 #ifndef FAULTS_SUBJECTS_H
 #define FAULTS_SUBJECTS_H
 
-#include <pthread.h>
 #include "corpus/corpus.h"
 
-enum { TRIAL_FAMILIES = 4, DRAWN_CASES = 3, MOST_CASES = 48, MOST_TENSORS = 64 };
+enum { TRIAL_FAMILIES = 12, DRAWN_CASES = 3, MOST_CASES = 48, MOST_TENSORS = 64 };
 
 typedef struct trial { /* inputs and answers of one family of one case */
    const rkb_family_t *family;
@@ -15,7 +13,6 @@ typedef struct trial { /* inputs and answers of one family of one case */
    rkb_inputs_t *inputs;
    rkb_expected_t *expected;
    char *tensors[MOST_TENSORS]; /* those that are read */
-   bool made;
 } trial_t;
 
 typedef struct subject_case {
@@ -23,13 +20,12 @@ typedef struct subject_case {
    rkb_case_t *drawn; /* owned, or NULL */
    trial_t trials[TRIAL_FAMILIES];
    uint32_t trial_count;
-   pthread_mutex_t mutex;
 } subject_case_t;
 
 typedef struct subject { /* one task in one direction */
    const char *task_name, *direction;
    rkb_task_t *task;
-   subject_case_t cases[MOST_CASES];
+   subject_case_t cases[MOST_CASES]; /* the least work first: most faults show there */
    uint32_t case_count;
 } subject_t;
 
@@ -40,8 +36,8 @@ typedef struct subjects {
 
 int subjects_open(const corpus_t *corpus, const char *tasks, subjects_t *subjects, rkb_error_t *err);
 subject_t *subjects_of(subjects_t *subjects, const kernel_file_t *kernel);
-/* The trial, made when it was not; it stays. */
-int subject_trial(subject_t *subject, subject_case_t *c, uint32_t index, trial_t **trial, rkb_error_t *err);
+/* All inputs and answers, by this many threads of its own. */
+int subjects_make_trials(subjects_t *subjects, uint32_t jobs, rkb_error_t *err);
 void subjects_close(subjects_t *subjects);
 /* rkb_lookup_t over {task, case}. */
 typedef struct case_names {

@@ -57,6 +57,10 @@ typedef struct rkb_archive_api {
     * NULL, receives JSON (or "") copied into the caller's buffer, cut at its size.  [worker] */
    bool (*measurement)(const rkb_host_t *host, rkb_job_t job, int64_t candidate, const char *name,
                        double *value, char *detail, size_t detail_size);
+
+   /* The last search request whose results the job may see, -1 when it sees none of the search; *window, which may be
+    * NULL, receives the pipeline's window.  [worker] */
+   int64_t (*horizon)(const rkb_host_t *host, rkb_job_t job, int64_t *window);
 } rkb_archive_api_t;
 
 #ifdef __cplusplus

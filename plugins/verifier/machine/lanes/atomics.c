@@ -58,10 +58,13 @@ static uint64_t apply(const machine_instruction_t *i, uint64_t old, uint64_t val
       double x, y;
       memcpy(&x, &old, sizeof x);
       memcpy(&y, &value, sizeof y);
-      if (y != y) { /* an NaN of the operand comes out, as the plain addition has it */
-         return value | 0x0008000000000000;
-      }
+      if (y != y) /* NaN comes out as it went in, the operand's first (seen on an H200) */
+         return value;
+      if (x != x)
+         return old;
       x += y;
+      if (x != x) /* infinities of both signs */
+         return 0xfff8000000000000;
       memcpy(&old, &x, sizeof x);
       return old;
    }

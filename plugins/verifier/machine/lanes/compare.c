@@ -123,6 +123,14 @@ static inline float from_bfloat(uint32_t x, uint32_t flags) {
    return bits_to_float(x << 16);
 }
 
+static inline float from_upper_half(uint32_t x, uint32_t flags) {
+   return from_half(x >> 16, flags);
+}
+
+static inline float from_upper_bfloat(uint32_t x, uint32_t flags) {
+   return from_bfloat(x >> 16, flags);
+}
+
 DEFINE_COMPARE(u16, uint32_t, AS_U16)
 DEFINE_COMPARE(s16, uint32_t, AS_S16)
 DEFINE_COMPARE(u32, uint32_t, AS_IS)
@@ -133,6 +141,8 @@ DEFINE_COMPARE_FLOAT(f32, float, float, plain_float)
 DEFINE_COMPARE_FLOAT(f64, double, double, plain_double)
 DEFINE_COMPARE_FLOAT(f16, uint32_t, float, from_half)
 DEFINE_COMPARE_FLOAT(bf16, uint32_t, float, from_bfloat)
+DEFINE_COMPARE_FLOAT(upper_f16, uint32_t, float, from_upper_half)
+DEFINE_COMPARE_FLOAT(upper_bf16, uint32_t, float, from_upper_bfloat)
 
 static uint32_t combine(uint32_t truth, uint32_t other, uint32_t how) {
    return how == WITH_AND   ? truth & other
@@ -141,8 +151,9 @@ static uint32_t combine(uint32_t truth, uint32_t other, uint32_t how) {
                             : truth;
 }
 
-static inline void finish_setp(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
-                               uint32_t truth) {
+/* second: what the second destination gets. */
+static inline void finish_setp_pair(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                                    uint32_t truth, uint32_t second_truth) {
    uint32_t other = 0;
    if (i->rounding)
       other = PREDICATE(i->c) ^ (i->flags & FLAG_NEGATED_C ? FULL_MASK : 0);
@@ -153,9 +164,14 @@ static inline void finish_setp(machine_warp_t *warp, const machine_instruction_t
                   mask);
       if (warp->taint)
          set_taint(warp, second->number, warp->taint[i->ai] | warp->taint[i->bi] | warp->taint[i->ci], mask);
-      set_predicate(warp, second->offset, combine(~truth, other, i->rounding), mask);
+      set_predicate(warp, second->offset, combine(second_truth, other, i->rounding), mask);
    }
    set_predicate(warp, i->d, combine(truth, other, i->rounding), mask);
+}
+
+static inline void finish_setp(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                               uint32_t truth) {
+   finish_setp_pair(warp, i, mask, truth, ~truth);
 }
 
 #define SETP(name)                                                                                           \
@@ -163,14 +179,40 @@ static inline void finish_setp(machine_warp_t *warp, const machine_instruction_t
       finish_setp(warp, i, mask, compare_##name(warp, i));                                                   \
    }
 SETP(u16)
-SETP(s16) SETP(u32) SETP(s32) SETP(u64) SETP(s64) SETP(f32) SETP(f64) SETP(f16) SETP(bf16)
+SETP(s16)
+SETP(u32) SETP(s32) SETP(u64) SETP(s64) SETP(f32) SETP(f64) SETP(f16) SETP(bf16)
 
-   /* set: all ones, or 1.0 where the destination is f32 (i->type). */
-   static inline void finish_set(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
-                                 uint32_t truth) {
+/* setp of packed halves: one predicate for each half. */
+#define SETP_PACKED(name)                                                                                    \
+   OP(setp_##name##x2) {                                                                                     \
+      finish_setp_pair(warp, i, mask, compare_##name(warp, i), compare_upper_##name(warp, i));               \
+   }
+   SETP_PACKED(f16) SETP_PACKED(bf16)
+
+   /* set: all ones, or 1.0 where the destination is a float (i->type); for each half where that is packed. */
+   static uint32_t set_value(uint32_t type) {
+   switch (type) {
+   case PTX_F32:
+      return 0x3f800000;
+   case PTX_F16:
+   case PTX_F16X2:
+      return 0x3c00;
+   case PTX_BF16:
+   case PTX_BF16X2:
+      return 0x3f80;
+   case PTX_U16:
+   case PTX_S16:
+      return 0xffff;
+   default:
+      return FULL_MASK;
+   }
+}
+
+static inline void finish_set(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                              uint32_t truth) {
    if (i->rounding)
       truth = combine(truth, PREDICATE(i->c) ^ (i->flags & FLAG_NEGATED_C ? FULL_MASK : 0), i->rounding);
-   const uint32_t yes = i->type == PTX_F32 ? 0x3f800000 : FULL_MASK;
+   const uint32_t yes = set_value(i->type);
    uint32_t *d = LANES_OF(uint32_t, i->d);
    EACH_LANE d[l] = KEEP(truth >> l & 1 ? yes : 0, d[l]);
 }
@@ -180,11 +222,32 @@ SETP(s16) SETP(u32) SETP(s32) SETP(u64) SETP(s64) SETP(f32) SETP(f64) SETP(f16) 
       finish_set(warp, i, mask, compare_##name(warp, i));                                                    \
    }
 SET(u16)
-SET(s16) SET(u32) SET(s32) SET(u64) SET(s64) SET(f32) SET(f64)
+SET(s16)
+SET(u32) SET(s32) SET(u64) SET(s64) SET(f32) SET(f64) SET(f16) SET(bf16)
 
-   /* A selection is defined where what was selected is: a masked load beside a constant is the common case. */
-   static inline void finish_select(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
-                                    uint32_t choice, uint32_t choice_defined) {
+   static inline void finish_set_packed(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                                        uint32_t lower, uint32_t upper) {
+   const uint32_t other = i->rounding ? PREDICATE(i->c) ^ (i->flags & FLAG_NEGATED_C ? FULL_MASK : 0) : 0;
+   const uint32_t yes = set_value(i->type) & 0xffff;
+   lower = combine(lower, other, i->rounding);
+   upper = combine(upper, other, i->rounding);
+   uint32_t *d = LANES_OF(uint32_t, i->d);
+   EACH_LANE {
+      uint32_t r = (lower >> l & 1 ? yes : 0) | (upper >> l & 1 ? yes << 16 : 0);
+      d[l] = KEEP(r, d[l]);
+   }
+}
+
+#define SET_PACKED(name)                                                                                     \
+   OP(set_##name##x2) {                                                                                      \
+      finish_set_packed(warp, i, mask, compare_##name(warp, i), compare_upper_##name(warp, i));              \
+   }
+SET_PACKED(f16)
+SET_PACKED(bf16)
+
+/* A selection is defined where what was selected is: a masked load beside a constant is the common case. */
+static inline void finish_select(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                                 uint32_t choice, uint32_t choice_defined) {
    uint32_t defined = ((choice & warp->defined[i->ai]) | (~choice & warp->defined[i->bi])) & choice_defined;
    set_defined(warp, i->di, defined, mask);
    if (warp->taint)

@@ -97,10 +97,20 @@ static uint64_t to_integer(number_t n, uint32_t type, uint32_t rounding, bool sa
    return n.integer;
 }
 
+/* NaN of a double keeps its sign and the upper bits of its payload, made quiet. */
+static uint64_t narrow_nan(double x, uint32_t type) {
+   uint64_t bits;
+   memcpy(&bits, &x, sizeof bits);
+   const uint32_t sign = (uint32_t)(bits >> 63) << 15;
+   return type == PTX_F16 ? sign | 0x7e00 | (bits >> 42 & 0x3ff) : sign | 0x7fc0 | (bits >> 45 & 0x7f);
+}
+
 static uint64_t from_real(double x, uint32_t type, uint32_t rounding, uint32_t flags) {
    static const int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD, FE_TONEAREST};
    if (flags & FLAG_SAT)
       x = x > 0 ? (x < 1 ? x : 1) : 0;
+   if (x != x && (flags & FLAG_FROM_DOUBLE) && (type == PTX_F16 || type == PTX_BF16))
+      return narrow_nan(x, type);
    switch (type) {
    case PTX_F16:
       return double_to_half(x, rounding);
@@ -184,6 +194,49 @@ OP(cvt) {
       else
          LANES_OF(uint32_t, i->d)[l] = (uint32_t)result;
    }
+}
+
+/* f32 to a half and back.  A half register may carry a shadow, which nothing but these two gives or takes, so that a number that
+ * was only rounded on its way through a half is known to be right otherwise. */
+OP(cvt_narrow) {
+   if (i->type == PTX_BF16 && !i->flags && i->rounding == ROUND_NEAREST)
+      OP_NAME(cvt_bf16_f32)(warp, i, mask);
+   else
+      OP_NAME(cvt)(warp, i, mask);
+   set_defined(warp, i->di, warp->defined[i->ai], mask);
+   if (warp->taint)
+      set_taint(warp, i->di, warp->taint[i->ai], mask);
+   if (!warp->shadow)
+      return;
+   warp->valid[i->di] &= ~mask;
+   if (i->flags & (FLAG_SAT | FLAG_ABS))
+      return;
+   machine_shadow_fill(warp, i->a, i->ai);
+   const double *a = SHADOW_OF(i->a);
+   double *d = SHADOW_OF(i->d);
+   EACH_LANE d[l] = KEEP(a[l], d[l]);
+   warp->valid[i->di] |= mask;
+}
+
+OP(cvt_widen) {
+   const uint32_t carried = warp->valid ? warp->valid[i->ai] : 0;
+   if (i->source_type == PTX_BF16)
+      OP_NAME(cvt_f32_bf16)(warp, i, mask);
+   else
+      OP_NAME(cvt_f32_f16)(warp, i, mask);
+   set_defined(warp, i->di, warp->defined[i->ai], mask);
+   if (warp->taint)
+      set_taint(warp, i->di, warp->taint[i->ai], mask);
+   if (!warp->shadow)
+      return;
+   const double *a = SHADOW_OF(i->a);
+   const float *result = LANES_OF(float, i->d);
+   double *d = SHADOW_OF(i->d);
+   EACH_LANE {
+      double r = carried >> l & 1 ? a[l] : (double)result[l];
+      d[l] = KEEP(r, d[l]);
+   }
+   warp->valid[i->di] |= mask;
 }
 
 /* cvt.rn.f16x2.f32 d, a, b: a is the upper half. */

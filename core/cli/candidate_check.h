@@ -1,0 +1,20 @@
+/* Screening a file: rkb check, and rkb replay of what it found. */
+#ifndef RKB_CLI_CANDIDATE_CHECK_H
+#define RKB_CLI_CANDIDATE_CHECK_H
+
+#include "cli/arguments.h"
+#include "cli/pipeline_file.h"
+
+/* The options that rkb_candidate_check reads. */
+#define RKB_CHECK_OPTIONS                                                                                    \
+   RKB_PIPELINE_OPTIONS,                                                                                     \
+      {"pipeline", "FILE", "Use this pipeline's screen (default: the shipped stock.yaml).", false},          \
+      {"tune", "NAME=VALUE", "Another value of a tune parameter; may be repeated.", true},                   \
+      {"strict", NULL, "Exit with 1 for a suspect candidate too.", false}, {                                 \
+      "json", NULL, "Print one JSON object.", false                                                          \
+   }
+
+/* Screens the file that is the first positional argument, archived nowhere, and prints what was found.  Returns enum rkb_exit. */
+int rkb_candidate_check(const rkb_arguments_t *arguments);
+
+#endif

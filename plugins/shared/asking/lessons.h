@@ -1,0 +1,27 @@
+/* The scratchpad: lessons that a model distils from what the run has found, every few generations.
+ *
+ * One request distils, and its candidate's note keeps what came of it; later requests see the note as they see everything else,
+ * after the window.  Whether a request distils follows from its number and what its window shows alone, so that a run
+ * repeats itself and a resumed one goes on alike. */
+#ifndef PLUGIN_ASKING_LESSONS_H
+#define PLUGIN_ASKING_LESSONS_H
+
+#include "choice.h"
+
+#define LESSONS_CHILD 64 /* of the job's questions; proposals are below */
+#define LESSONS_MOST_BYTES 2048
+
+/* Slot "lessons": the newest that the window shows, or nothing. */
+void lessons_add(context_t *context);
+
+/* Whether a request is to distil: every generations (0: never) generations it sees, the first of their requests at which no
+ * later lessons are visible, one window after the other. */
+bool lessons_due(const context_t *context, int64_t number, int64_t every);
+
+/* Asks one of the models to distil.  RKB_OK with *note (owned), which a candidate's note ends in; NULL when nobody answered or
+ * the money is over, as lessons are worth having and not worth failing for. */
+int lessons_distil(const context_t *context, const rkb_llm_api_t *llm, const rkb_prompt_t *prompt,
+                   const choice_model_t *models, uint32_t model_count, const char *choice,
+                   const char *objective, char **note, rkb_error_t *err);
+
+#endif

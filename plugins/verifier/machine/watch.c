@@ -1,0 +1,105 @@
+/* Watches a few bytes of a buffer: which instruction of which thread wrote them last.  For the witness of a wrong value, whose
+ * rejection is found only when the run is over.  The handlers of everything that stores are exchanged for one that looks at
+ * the addresses first, so that runs that watch nothing pay nothing.  Runs on the thread of its machine. */
+#include "execution.h"
+
+#include <stdlib.h>
+
+struct machine_watch {
+   uint64_t first, end; /* addresses */
+   rkb_machine_finding_t writer;
+   bool written;
+   machine_handler_t **stores; /* by launch, by instruction: what ran there; launches of one kernel share */
+};
+
+static bool stores_something(const machine_program_t *program, const machine_instruction_t *i) {
+   if (i->kind != MACHINE_CUSTOM || (i->space != PTX_GLOBAL && i->space != PTX_GENERIC))
+      return false;
+   const char *opcode = program->module->functions[i->function].statements[i->statement].opcode;
+   return strncmp(opcode, "st.", 3) == 0 || strncmp(opcode, "atom.", 5) == 0 ||
+          strncmp(opcode, "red.", 4) == 0;
+}
+
+static void watched(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+   struct machine_watch *watch = warp->run->watch;
+   const uint64_t bytes = (uint64_t)i->element_bytes * i->elements;
+   for (uint32_t l = 0; l < LANES; l++) {
+      const uint64_t base = i->address_bytes == 8 ? LANES_OF(uint64_t, i->a)[l] : LANES_OF(uint32_t, i->a)[l],
+                     address = base + (uint64_t)i->immediate;
+      if (!(mask & warp->alive & warp->defined[i->ai] & 1u << l) || address >= watch->end ||
+          address + bytes <= watch->first)
+         continue;
+      watch->writer = (rkb_machine_finding_t){0};
+      machine_describe(warp, l, &watch->writer);
+      watch->written = true;
+   }
+   watch->stores[warp->block->launch->number][i - warp->program->code](warp, i, mask);
+}
+
+static bool exchange(machine_run_t *run, uint32_t launch) {
+   machine_program_t *program = run->programs[launch];
+   for (uint32_t n = 0; n < launch; n++)
+      if (run->programs[n] == program) {
+         run->watch->stores[launch] = run->watch->stores[n];
+         return true;
+      }
+   machine_handler_t *stores = calloc(program->count + 1, sizeof *stores);
+   run->watch->stores[launch] = stores;
+   for (uint32_t n = 0; stores && n < program->count; n++)
+      if (stores_something(program, &program->code[n])) {
+         stores[n] = program->code[n].run;
+         program->code[n].run = watched;
+      }
+   return stores != NULL;
+}
+
+static void restore(machine_run_t *run, uint32_t launch) {
+   machine_program_t *program = run->programs[launch];
+   machine_handler_t *stores = run->watch->stores[launch];
+   for (uint32_t n = 0; n < launch; n++)
+      if (run->programs[n] == program)
+         return;
+   for (uint32_t n = 0; stores && n < program->count; n++)
+      if (stores[n])
+         program->code[n].run = stores[n];
+   free(stores);
+}
+
+void rkb_machine_unwatch(rkb_machine_t *machine) {
+   machine_run_t *run = &machine->run;
+   if (!run->watch)
+      return;
+   for (uint32_t n = 0; run->watch->stores && n < run->plan->launch_count; n++)
+      restore(run, n);
+   free(run->watch->stores);
+   free(run->watch);
+   run->watch = NULL;
+}
+
+int rkb_machine_watch(rkb_machine_t *machine, uint32_t buffer, uint64_t offset, uint32_t bytes,
+                      rkb_error_t *err) {
+   machine_run_t *run = &machine->run;
+   rkb_machine_unwatch(machine);
+   if (buffer >= run->plan->buffer_count || run->module->error_line)
+      return rkb_fail(err, RKB_ERR_INVALID, "there is no buffer %u to watch", buffer);
+   run->watch = calloc(1, sizeof *run->watch);
+   bool made =
+      run->watch && (run->watch->stores = calloc(run->plan->launch_count + 1, sizeof *run->watch->stores));
+   for (uint32_t n = 0; made && n < run->plan->launch_count; n++)
+      made = exchange(run, n);
+   if (!made) {
+      rkb_machine_unwatch(machine);
+      return rkb_fail(err, RKB_ERR_NOMEM, "no memory to watch a buffer");
+   }
+   run->watch->first = run->regions[buffer].base + offset;
+   run->watch->end = run->watch->first + bytes;
+   return RKB_OK;
+}
+
+bool rkb_machine_watched(const rkb_machine_t *machine, rkb_machine_finding_t *writer) {
+   const struct machine_watch *watch = machine->run.watch;
+   if (!watch || !watch->written)
+      return false;
+   *writer = watch->writer;
+   return true;
+}

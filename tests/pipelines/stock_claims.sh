@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# What stock.yaml promises for every task and direction, each promise with its own answer key:
+#   search   every seed of the task is accepted; and where a seed's tune space holds a setting predicted faster than its default
+#            (tune-only.yaml tries them all), the run holds a descendant of that seed which is predicted faster than the seed;
+#            faster is by more than one part in a thousand
+#   equal    rkb diff finds two runs equal: on a cold cache with one worker, on a warm cache with four
+# Lines are printed and kept in RUNS/search.tsv and RUNS/equal.tsv as soon as they are known; what is there already is not run
+# again, so that a stopped call goes on.  Takes hours for all of them: a target, no test.  Needs sqlite3.
+# usage: stock_claims.sh SOURCE_DIRECTORY BINARY_DIRECTORY RUNS_DIRECTORY search|equal [TASK/DIRECTION]...
+# Fails when a promise is broken.
+set -euo pipefail
+source=$(realpath "$1") runs=$3 claim=$4
+export PATH=$(realpath "$2")/bin:$PATH
+shift 4
+mkdir -p "$runs/cold"
+runs=$(realpath "$runs")
+unset RKB_PLUGIN_PATH
+# One family of inputs is enough where only the prediction is asked for.
+grid=(--set screen.machine.with.families=1 --set screen.machine.with.shapes=0 --set limits.candidates=20000)
+
+# screened DIRECTORY PIPELINE OPTION...: a finished run there.  Exit code 1, nothing accepted, is a result too.
+screened() {
+  local directory=$1 pipeline=$2 code=0
+  shift 2
+  rm -rf "$directory" "$directory.log"
+  rkb-run "$source/pipelines/$pipeline" --task "$source/tasks/$task" --direction "$direction" --set limits.wall=6h --quiet \
+    --out "$directory" "$@" >"$directory.log" 2>&1 || code=$?
+  [[ $code -le 1 ]] || { echo "$task $direction: rkb-run $pipeline ended with $code" >&2; tail -n 3 "$directory.log" >&2; return 1; }
+}
+# The run both promises are about, made once, with a cache of its own.
+stock_run() {
+  [[ -e $cold.done ]] || { rm -rf "$XDG_CACHE_HOME" && screened "$cold" stock.yaml --jobs 1 && touch "$cold.done"; }
+}
+ask() { sqlite3 -readonly -separator $'\t' "$1/run.sqlite" "$2"; }
+
+# Seeds that were not accepted: none when all is well.
+refused_seeds="SELECT group_concat(note || ' ' || standing || ' ' || reason, '; ') FROM candidate
+  WHERE request < 0 AND standing <> 'accept' AND duplicate_of IS NULL"
+# For each seed: its name, source, own value, the least value among its descendants.
+seeds_and_descendants="WITH RECURSIVE line(seed, id) AS (SELECT id, id FROM candidate WHERE request < 0 UNION
+    SELECT seed, child FROM line JOIN parent ON parent.parent = line.id AND role = 'parent')
+  SELECT replace(seed.note, 'seed ', ''), seed.source_hash, seed.objective, min(c.objective)
+  FROM line JOIN candidate seed ON seed.id = line.seed JOIN candidate c ON c.id = line.id
+  WHERE c.standing = 'accept' AND c.duplicate_of IS NULL GROUP BY seed.id ORDER BY seed.id"
+# The best setting of a seed's tune space, by the seed's source.
+best_of_grid() {
+  ask "$runs/grid" "SELECT min(objective) FROM candidate WHERE source_hash = '$1' AND standing = 'accept' AND duplicate_of IS NULL"
+}
+# judge SEED DESCENDANT GRID: what these three values say.
+judge() {
+  awk -v seed="$1" -v descendant="$2" -v grid="$3" 'BEGIN {
+    print descendant < 0.999 * seed ? "found" : grid != "" && grid < 0.999 * seed ? "MISSED" : "none in the grid" }'
+}
+
+search_columns='task\tdirection\tcandidates\tseeds\tseed\tseed_us\tdescendant_us\tgrid_us\tresult'
+search() {
+  local refused count seed hash value best grid_best
+  screened "$runs/grid" tune-only.yaml "${grid[@]}" || return 1
+  refused=$(ask "$cold" "$refused_seeds")
+  count=$(ask "$cold" "SELECT count(*) FROM candidate WHERE duplicate_of IS NULL")
+  while IFS=$'\t' read -r seed hash value best; do
+    grid_best=$(best_of_grid "$hash")
+    printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$task" "$direction" "$count" "${refused:-all accepted}" "$seed" "$value" "$best" \
+      "${grid_best:--}" "$(judge "$value" "$best" "$grid_best")"
+  done < <(ask "$cold" "$seeds_and_descendants")
+}
+
+equal_columns='task\tdirection\tresult'
+equal() {
+  local result=equal
+  screened "$runs/warm" stock.yaml --jobs 4 || return 1
+  rkb diff "$cold" "$runs/warm" >"$runs/diff" || { result=DIFFERENT; mv "$runs/diff" "$cold.diff"; }
+  printf '%s\t%s\t%s\n' "$task" "$direction" "$result"
+}
+
+if [[ $# -eq 0 ]]; then set -- $(cd "$source/tasks" && ls -d */seeds/* | sed 's|/seeds||'); fi
+table=$runs/$claim.tsv columns=${claim}_columns
+[[ -e $table ]] || printf "${!columns}\n" >"$table"
+broken=0
+for each in "$@"; do
+  task=${each%/*} direction=${each#*/}
+  if grep -q "^$task	$direction	" "$table"; then continue; fi
+  cold=$runs/cold/$task-$direction
+  export XDG_CACHE_HOME=$cold.cache
+  stock_run && "$claim" >"$runs/lines-$claim" || { broken=1; continue; }
+  tee -a "$table" <"$runs/lines-$claim"
+done
+awk -F'\t' -v broken="$broken" 'NR > 1 { lines++; bad += /\tMISSED$|\tDIFFERENT$/ || (NF > 4 && $4 != "all accepted") }
+  END { printf "%d lines, %d with a broken promise\n", lines, bad; exit bad > 0 || lines == 0 || broken }' "$table"
