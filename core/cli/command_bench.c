@@ -200,11 +200,9 @@ static int bench_all(rkb_bench_t *bench, const works_t *works) {
    if (status == RKB_OK && !rkb_argument_given(bench->arguments, "table") &&
        !rkb_argument_given(bench->arguments, "run"))
       status = do_works(bench, works, &open, &err);
-   int code = status == RKB_OK              ? RKB_EXIT_OK
-              : status == RKB_ERR_CANCELLED ? RKB_EXIT_INTERRUPTED
-                                            : RKB_EXIT_BROKEN;
-   if (status != RKB_OK)
-      rkb_say_error(&err);
+   int code = status == RKB_OK ? RKB_EXIT_OK : rkb_say_error(&err);
+   if (status == RKB_ERR_CANCELLED)
+      code = RKB_EXIT_INTERRUPTED;
    /* What there is, is shown in any case. */
    if (rkb_bench_tables(bench, works->list, works->count, &err) != RKB_OK)
       code = rkb_say_error(&err);
