@@ -133,7 +133,6 @@ static bool add_tensor(rkb_bound_t *bound, rkb_tensor_t *list, uint32_t index,
       return false;
    }
    tensor->bytes = tensor->elements * rkb_dtype_bytes(from->dtype);
-   bound->view.bytes += (double)tensor->bytes * (role == RKB_INOUT ? 2 : 1);
    return true;
 }
 
@@ -328,6 +327,7 @@ rkb_bound_t *rkb_bound_new(const rkb_definition_t *definition, bool backward, co
    if (!rkb_program_prune(bound->program))
       goto out_of_memory;
    bound->view.operations = rkb_program_operations(bound->program);
+   bound->view.bytes = rkb_bound_least_bytes(bound);
    if (rkb_families_build(bound))
       return bound;
 out_of_memory:

@@ -43,6 +43,9 @@ bool rkb_bound_lookup(void *bound, const char *name, rkb_value_t *value); /* an 
 /* Whether the shape satisfies every require: condition. */
 bool rkb_bound_allowed(rkb_bound_t *bound);
 
+/* matters.c: what any evaluation has to move: each input that reaches an output once, each output once. */
+double rkb_bound_least_bytes(const rkb_bound_t *bound);
+
 rkb_precision_t rkb_precision_of(const char *name);
 
 /* graph_build.c: the forward graph; values by graph name are found again through rkb_graph_value.  False:

@@ -21,6 +21,18 @@ static bool reaches(const rkb_case_t *view, uint32_t tensor) {
    return found;
 }
 
+double rkb_bound_least_bytes(const rkb_bound_t *bound) {
+   double bytes = 0;
+   for (uint32_t i = 0; i < bound->view.tensor_count; i++) {
+      const rkb_tensor_t *tensor = &bound->view.tensors[i];
+      if (tensor->role != RKB_IN)
+         bytes += (double)tensor->bytes;
+      if (tensor->role != RKB_OUT && reaches(&bound->view, i))
+         bytes += (double)tensor->bytes;
+   }
+   return bytes;
+}
+
 /* Compares sampled elements of all outputs with the tensor drawn anew. */
 static int differs(const rkb_inputs_t *inputs, const rkb_inputs_t *other, bool *matters, rkb_error_t *err) {
    const rkb_case_t *view = &inputs->bound->view;
