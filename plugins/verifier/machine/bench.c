@@ -1,7 +1,7 @@
 /* A sample of the blocks of each bench case's launches, executed for their counts: what the speed model scales by
  * blocks / executed.  Only inputs that decided control or addresses on the check cases are filled; the others may hold zeros,
  * since no count depends on them, and their pages are never touched but where the sampled blocks read.  Nothing is judged
- * here; a case that is left out is named. */
+ * here but by sample.c, in a run of its own; a case that is left out is named. */
 #include "verifier.h"
 
 #include <stdlib.h>
@@ -98,7 +98,7 @@ static int make_buffers(const struct verifier *me, const rkb_case_t *the_case, c
 }
 
 static int count_case(const struct verifier *me, struct candidate *candidate, const rkb_case_t *the_case,
-                      uint32_t case_index, const struct outcome *outcome, struct counted *counted,
+                      uint32_t case_index, struct outcome *outcome, struct counted *counted,
                       rkb_error_t *err) {
    rkb_plan_t *plan = NULL;
    rkb_finding_t finding = {0};
@@ -128,6 +128,8 @@ static int count_case(const struct verifier *me, struct candidate *candidate, co
          report.thread_instructions < candidate->budget ? report.thread_instructions : candidate->budget;
       status = report.finding_count ? RKB_ERR_LIMIT : add_launches(counted, &report, case_index, err);
    }
+   if (status == RKB_OK && me->config->bench_points && outcome->rank < RKB_MACHINE_UNKNOWN)
+      status = sample_judge(me, candidate, the_case, plan, outcome, err);
    rkb_machine_close(machine);
    release(plan, buffers);
    me->kernel->plan_free(plan);

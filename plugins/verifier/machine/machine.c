@@ -131,6 +131,13 @@ static const rkb_option_t options[] = {
     .max = 1024,
     .help =
        "Blocks of each launch executed at the bench shapes, to count what the speed model needs; 0 for none."},
+   {.name = "bench_points",
+    .type = RKB_OPT_INT,
+    .offset = AT(bench_points),
+    .fallback = "32",
+    .min = 0,
+    .max = 4096,
+    .help = "Elements of each output judged that the blocks executed at the bench shapes wrote; 0 for none."},
 };
 
 static const rkb_stage_t machine = {
