@@ -104,6 +104,7 @@ static int count_case(const struct verifier *me, struct candidate *candidate, co
    rkb_finding_t finding = {0};
    rkb_machine_t *machine = NULL;
    rkb_machine_buffer_t *buffers = NULL;
+   bool stopped = false;
    int status = me->kernel->plan(me->host, candidate->job, candidate->item, candidate->build, the_case, &plan,
                                  &finding, err);
    if (status != RKB_OK || !plan)
@@ -126,10 +127,13 @@ static int count_case(const struct verifier *me, struct candidate *candidate, co
       rkb_machine_report(machine, &report);
       candidate->budget -=
          report.thread_instructions < candidate->budget ? report.thread_instructions : candidate->budget;
-      status = report.finding_count ? RKB_ERR_LIMIT : add_launches(counted, &report, case_index, err);
+      stopped = report.finding_count != 0;
+      status = stopped ? RKB_OK : add_launches(counted, &report, case_index, err);
    }
    if (status == RKB_OK && me->config->bench_points && outcome->rank < RKB_MACHINE_UNKNOWN)
       status = sample_judge(me, candidate, the_case, plan, outcome, err);
+   if (status == RKB_OK && stopped)
+      status = RKB_ERR_LIMIT;
    rkb_machine_close(machine);
    release(plan, buffers);
    me->kernel->plan_free(plan);
