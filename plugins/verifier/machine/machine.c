@@ -139,6 +139,13 @@ static const rkb_option_t options[] = {
     .fallback = "false",
     .help =
        "Executes the unoptimised -G build instead: uses of values never written that the optimiser hides. Findings are suspect."},
+   {.name = "bench_points",
+    .type = RKB_OPT_INT,
+    .offset = AT(bench_points),
+    .fallback = "32",
+    .min = 0,
+    .max = 4096,
+    .help = "Elements of each output judged that the blocks executed at the bench shapes wrote; 0 for none."},
 };
 
 static const rkb_stage_t machine = {

@@ -120,10 +120,6 @@ static int allocate(struct trial *t, rkb_error_t *err) {
 
 /* Judging ------------------------------------------------------------------------------------------------------ */
 
-static json_t *number(double value) {
-   return isfinite(value) ? json_real(value) : json_string(isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
-}
-
 static void note_judgement(struct trial *t, const rkb_plan_buffer_t *buffer, const rkb_judgement_t *j) {
    struct outcome *outcome = t->outcome;
    outcome->elements += j->judged;
@@ -131,21 +127,7 @@ static void note_judgement(struct trial *t, const rkb_plan_buffer_t *buffer, con
    outcome->dont_care += j->dont_care;
    outcome->worst_hard = j->worst_hard > outcome->worst_hard ? j->worst_hard : outcome->worst_hard;
    outcome->worst_stat = j->worst_stat > outcome->worst_stat ? j->worst_stat : outcome->worst_stat;
-   if (!j->standing_is_reject && !j->suspect)
-      return;
-   json_t *evidence =
-      json_pack("{s:s, s:s, s:I, s:s, s:I, s:o, s:o, s:o, s:s, s:s, s:I}", "case", t->the_case->name,
-                "family", t->family->name, "seed", (json_int_t)t->seed, "buffer", buffer->name, "element",
-                (json_int_t)j->element, "got", number(j->got), "want", number(j->want), "bound",
-                number(j->bound), "bound_name", j->bound_name ? j->bound_name : "", "fault",
-                j->logic ? "logic" : "rounding", "outside", (json_int_t)j->outside);
-   outcome_note(
-      outcome, j->standing_is_reject ? RKB_MACHINE_REJECT : RKB_MACHINE_SUSPECT, j->reason, evidence,
-      "%s[%llu] is %.9g and should be %.9g, within %.3g (%s bound, %llu of %llu outside; %s; case %s, family %s, seed %llu)",
-      buffer->name, (unsigned long long)j->element, j->got, j->want, j->bound,
-      j->bound_name ? j->bound_name : "", (unsigned long long)j->outside, (unsigned long long)j->judged,
-      j->logic ? "the same in double precision: an error of logic" : "rounding", t->the_case->name,
-      t->family->name, (unsigned long long)t->seed);
+   outcome_judgement(outcome, t->the_case, t->family->name, t->seed, buffer->name, j);
 }
 
 static int judge_output(struct trial *t, uint32_t n, rkb_expected_t *expected, rkb_error_t *err) {

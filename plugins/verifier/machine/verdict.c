@@ -2,9 +2,9 @@
  * inputs they hold and what they assume. */
 #include "verifier.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <math.h>
 #include <string.h>
 
 void outcome_note(struct outcome *outcome, uint32_t rank, const char *reason, json_t *evidence,
@@ -71,6 +71,28 @@ void outcome_place(struct outcome *outcome, const rkb_machine_finding_t *finding
    json_decref(place);
 }
 
+static json_t *number(double value) {
+   return isfinite(value) ? json_real(value) : json_string(isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+}
+
+void outcome_judgement(struct outcome *outcome, const rkb_case_t *the_case, const char *family, uint64_t seed,
+                       const char *buffer, const rkb_judgement_t *j) {
+   if (!j->standing_is_reject && !j->suspect)
+      return;
+   json_t *evidence = json_pack(
+      "{s:s, s:s, s:I, s:s, s:I, s:o, s:o, s:o, s:s, s:s, s:I}", "case", the_case->name, "family", family,
+      "seed", (json_int_t)seed, "buffer", buffer, "element", (json_int_t)j->element, "got", number(j->got),
+      "want", number(j->want), "bound", number(j->bound), "bound_name", j->bound_name ? j->bound_name : "",
+      "fault", j->logic ? "logic" : "rounding", "outside", (json_int_t)j->outside);
+   outcome_note(
+      outcome, j->standing_is_reject ? RKB_MACHINE_REJECT : RKB_MACHINE_SUSPECT, j->reason, evidence,
+      "%s[%llu] is %.9g and should be %.9g, within %.3g (%s bound, %llu of %llu outside; %s; case %s, family %s, seed %llu)",
+      buffer, (unsigned long long)j->element, j->got, j->want, j->bound, j->bound_name ? j->bound_name : "",
+      (unsigned long long)j->outside, (unsigned long long)j->judged,
+      j->logic ? "the same in double precision: an error of logic" : "rounding", the_case->name, family,
+      (unsigned long long)seed);
+}
+
 /* A facet with a suspicion on it is not certified. */
 static json_t *facet(const char *name, bool suspect, json_t *scope, json_t *assumptions) {
    if (suspect) {
@@ -123,6 +145,7 @@ static json_t *certificate_of(const struct outcome *outcome) {
    json_array_append_new(list, facet("races", outcome->suspect_races, scope_of(outcome, scope), races));
    json_array_append_new(
       list, facet("values", outcome->suspect_values, scope_of(outcome, "the tested values"), values));
+   json_array_extend(list, outcome->sampled);
    for (size_t n = 0; n < json_array_size(outcome->not_run); n++)
       json_array_append_new(
          list, json_pack("{s:s, s:O}", "facet", "unknown", "reason", json_array_get(outcome->not_run, n)));
@@ -173,6 +196,7 @@ void outcome_init(struct outcome *outcome, bool debug) {
                                .oblivious = true,
                                .case_names = json_array(),
                                .not_run = json_array(),
+                               .sampled = json_array(),
                                .families = json_object(),
                                .deciding_inputs = json_array()};
 }
@@ -230,6 +254,7 @@ void outcome_free(struct outcome *outcome) {
    json_decref(outcome->evidence);
    json_decref(outcome->case_names);
    json_decref(outcome->not_run);
+   json_decref(outcome->sampled);
    json_decref(outcome->families);
    json_decref(outcome->deciding_inputs);
 }

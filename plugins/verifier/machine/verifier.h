@@ -23,6 +23,7 @@ struct verifier_config {
    uint64_t memory;
    int64_t bench_blocks; /* sampled of each launch of each bench case; 0: none */
    bool debug;           /* executes the -G build; what it finds is suspect */
+   int64_t bench_points; /* of their elements judged, of each output; 0: none */
 };
 
 struct verifier {
@@ -47,6 +48,7 @@ struct outcome {
    double worst_hard, worst_stat;
    json_t *case_names;                 /* of those run whole */
    json_t *not_run;                    /* sentences: what the budget or the machine left out */
+   json_t *sampled;                    /* facets: blocks executed and judged at bench shapes */
    json_t *families;                   /* name: cases executed on it */
    bool oblivious;                     /* no input reached control or an address, on every case */
    json_t *deciding_inputs;            /* names of inputs that did */
@@ -86,6 +88,9 @@ void outcome_finding(struct outcome *outcome, const rkb_machine_finding_t *findi
                      const rkb_case_t *the_case, const char *family, uint64_t seed);
 /* Adds where and by whom to the evidence that decides. */
 void outcome_place(struct outcome *outcome, const rkb_machine_finding_t *finding);
+/* A reject or suspect judgement of one buffer's elements; accepts leave nothing. */
+void outcome_judgement(struct outcome *outcome, const rkb_case_t *the_case, const char *family, uint64_t seed,
+                       const char *buffer, const rkb_judgement_t *judgement);
 int outcome_emit(const struct verifier *verifier, rkb_job_t job, const struct outcome *outcome);
 void outcome_init(struct outcome *outcome, bool debug);
 void outcome_join(struct outcome *outcome,
@@ -104,6 +109,10 @@ void schedule_end_turn(struct schedule *schedule, uint32_t turn);
  * this case's own; the status is the tool's. */
 int trial_case(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case,
                struct schedule *schedule, uint32_t turn, struct outcome *outcome, rkb_error_t *err);
+
+/* sample.c: executes a sample of the blocks of a bench case on its true inputs and judges some of what they wrote. */
+int sample_judge(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case,
+                 const rkb_plan_t *plan, struct outcome *outcome, rkb_error_t *err);
 
 /* bench.c: executes a sample of the blocks of a bench case and hands the counts to the speed model. */
 int bench_counts(const struct verifier *verifier, struct candidate *candidate, struct outcome *outcome,
