@@ -183,6 +183,57 @@ static uint64_t show_more(const sweep_t *sweep, const rkb_case_t *the_case, uint
    return shown;
 }
 
+/* Whether a value is a task tensor, through operations that only move elements. */
+static bool is_tensor(const rkb_program_t *program, uint32_t value) {
+   static const char *const movers[] = {"reshape", "expand", "permute", "slice", "flip", NULL};
+   while (program->values[value].node >= 0) {
+      const rkb_program_node_t *node = &program->nodes[program->values[value].node];
+      bool moves = false;
+      for (int i = 0; movers[i]; i++)
+         moves |= strcmp(node->operation->name, movers[i]) == 0;
+      if (!moves)
+         return false;
+      value = node->inputs[0];
+   }
+   return true;
+}
+
+/* Lower precisions that pass the probes of this case, whatever its depth: bits of the products whose factors are task
+ * tensors, which probes can choose. */
+static uint64_t pass_probes(const sweep_t *sweep, const rkb_case_t *the_case) {
+   const rkb_program_t *program = rkb_bound_of(the_case)->program;
+   const rkb_family_t *family;
+   uint64_t wanted = 0, shown = 0;
+   uint32_t product = 0;
+   for (uint32_t i = 0; i < program->node_count && product < MOST_PRODUCTS; i++)
+      if (program->nodes[i].operation->depth) {
+         bool chosen = is_tensor(program, program->nodes[i].inputs[0]) &&
+                       is_tensor(program, program->nodes[i].inputs[1]);
+         wanted |= chosen ? ((UINT64_C(1) << LOW_BITS) - 1) << LOW_BITS * product : 0;
+         product++;
+      }
+   wanted &= all_shown(the_case);
+   for (uint32_t i = 0; i < program->node_count; i++)
+      if (strcmp(program->nodes[i].operation->name, "softmax") ==
+          0) /* a row of one key hides what is before it */
+         wanted = 0;
+   for (uint64_t seed = 0; (wanted & ~shown) && seed < EXTRA_SEEDS; seed++)
+      for (uint32_t f = 0; (family = rkb_task_family(sweep->task, the_case, f)) != NULL; f++) {
+         rkb_inputs_t *inputs;
+         rkb_expected_t *expected;
+         rkb_error_t err = {0};
+         if (strncmp(family->name, "probe_", 6) != 0)
+            continue;
+         if (rkb_task_inputs_open(sweep->task, the_case, family, seed, &inputs, &err) != RKB_OK ||
+             rkb_task_expect(inputs, &expected, &err) != RKB_OK)
+            abort();
+         show_low(sweep->plan, inputs, expected, &shown);
+         rkb_task_expected_free(expected);
+         rkb_task_inputs_free(inputs);
+      }
+   return wanted & ~shown;
+}
+
 /* One seed of one case: correct modes, and which lower precisions some family shows (bits). */
 static uint64_t sweep_case(sweep_t *sweep, const rkb_case_t *the_case, uint64_t seed) {
    const rkb_family_t *family;
@@ -230,6 +281,12 @@ static void sweep_task(sweep_t *sweep, const char *directory, const char *direct
          if ((sweep->shown & sweep->wanted) != sweep->wanted)
             shown = show_more(sweep, the_case, shown);
          sweep->shown |= shown;
+         uint64_t passed = pass_probes(sweep, the_case);
+         for (uint32_t bit = 0; bit < LOW_BITS * MOST_PRODUCTS; bit++)
+            if (passed >> bit & 1)
+               printf("   %s in product %u passes the probes of %s\n", low_modes[bit % LOW_BITS].name,
+                      bit / LOW_BITS + 1, the_case->name);
+         *failed |= passed != 0;
       }
       float_plan_free(sweep->plan);
    }
