@@ -147,7 +147,8 @@ static double seconds_now(void) {
    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Every work in order; *open counts those left when the time was up. */
+/* Every work in order; *open counts those left when the time was up, or that failed: one kernel's trouble is told and does
+ * not keep the others from their turn. */
 static int do_works(rkb_bench_t *bench, const works_t *works, uint32_t *open, rkb_error_t *err) {
    const char *until = rkb_argument(bench->arguments, "seconds"),
               *chosen = rkb_argument(bench->arguments, "variants");
@@ -159,12 +160,17 @@ static int do_works(rkb_bench_t *bench, const works_t *works, uint32_t *open, rk
       fprintf(stderr, "no baseline is timed: %s\n", why.message);
    for (uint32_t i = 0; i < works->count; i++) {
       if (end > 0 && seconds_now() > end) {
-         *open = works->count - i;
+         *open += works->count - i;
          return RKB_OK;
       }
       int status = do_work(bench, &works->list[i], chosen ? chosen : every_variant, err);
-      if (status != RKB_OK)
-         return status;
+      if (status == RKB_ERR_CANCELLED || (status != RKB_OK && *open == i))
+         return status; /* nothing has worked so far: it is the machine, not the kernel */
+      if (status != RKB_OK) {
+         fprintf(stderr, "%s %s: ", works->list[i].name, works->list[i].direction);
+         rkb_say_error(err);
+         (*open)++;
+      }
    }
    return RKB_OK;
 }
@@ -183,12 +189,16 @@ static int make_folders(const char *out, rkb_error_t *err) {
 static int bench_all(rkb_bench_t *bench, const works_t *works) {
    rkb_error_t err = {0};
    uint32_t open = 0;
+   const char *const *runs = rkb_argument_list(bench->arguments, "run");
    if (make_folders(bench->out, &err) != RKB_OK) {
       rkb_say_error(&err);
       return RKB_EXIT_USAGE;
    }
    int status = RKB_OK;
-   if (!rkb_argument_given(bench->arguments, "table"))
+   for (; runs && *runs && status == RKB_OK; runs++)
+      status = rkb_bench_row_from_run(bench, works->list, works->count, *runs, &err);
+   if (status == RKB_OK && !rkb_argument_given(bench->arguments, "table") &&
+       !rkb_argument_given(bench->arguments, "run"))
       status = do_works(bench, works, &open, &err);
    int code = status == RKB_OK              ? RKB_EXIT_OK
               : status == RKB_ERR_CANCELLED ? RKB_EXIT_INTERRUPTED
@@ -267,6 +277,9 @@ static const rkb_cli_option_t options[] = {
    {"variants", "A,B", "The PyTorch variants to time (default: all six).", false},
    {"no-baselines", NULL, "Time no PyTorch; show what was recorded before.", false},
    {"again", NULL, "Measure rows again that are there already.", false},
+   {"run", "DIR",
+    "Measure nothing; take the row from a run's best candidate, as its gate timed it; may be repeated.",
+    true},
    {"table", NULL, "Measure nothing; write the tables from what is there.", false},
    {"pipeline", "FILE", "The screen that checks and times (default: the shipped remeasure.yaml).", false},
    {"target", "PROFILE", "The device profile to build for and to reckon with (default: h200).", false},

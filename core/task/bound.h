@@ -20,9 +20,9 @@ typedef struct rkb_bound {
    int64_t *let_values;
    bool *let_is_real;
    double *let_reals;
-   uint32_t lets_known;   /* evaluated so far, in order */
-   uint32_t *origins;     /* by case tensor: the definition's */
-   rkb_recipe_t *recipes; /* by case tensor */
+   uint32_t lets_known;                     /* evaluated so far, in order */
+   const rkb_tensor_definition_t **origins; /* by case tensor */
+   rkb_recipe_t *recipes;                   /* by case tensor */
    rkb_program_t *program;
    rkb_precision_t precision;
    rkb_family_list_t *families;

@@ -70,8 +70,10 @@ class Run:
             return dict(zip(names, result))
         given = [tensor["name"] for tensor in self.entry["inputs"][: len(result)]]
         assert all(name.startswith("grad_") for name in given), "a backward direction lists the outputs' gradients first"
-        gradients = torch.autograd.grad(result, [tensors[name] for name in wanted], [tensors[name] for name in given])
-        return dict(zip(names, gradients))
+        sources = [tensors[name] for name in wanted]
+        gradients = torch.autograd.grad(result, sources, [tensors[name] for name in given], allow_unused=True)
+        zeroed = [torch.zeros_like(source) if gradient is None else gradient for source, gradient in zip(sources, gradients)]
+        return dict(zip(names, zeroed))
 
 
 def ratios(run, tensor, torch_value, single):
@@ -131,7 +133,7 @@ def compare(runs, function, single):
             worst_hard, worst_stat = max(worst_hard, hard), max(worst_stat, stat)
     if 2 * counted < total:
         return float("nan"), float("nan"), "%d of %d elements are ambiguous or don't-care" % (total - counted, total)
-    return worst_hard, worst_stat, where
+    return worst_hard, worst_stat, "%s (%d elements)" % (where, counted)
 
 
 def differences(runs, function):

@@ -212,30 +212,36 @@ static machine_instruction_t *emit(decoder_t *decoder) {
    return i;
 }
 
-static void define(decoder_t *decoder, const ptx_operand_t *operand, uint32_t depth) {
-   if (operand->kind == PTX_OPERAND_REGISTER && decoder->definitions[operand->index] < 2)
+static void define(decoder_t *decoder, const ptx_operand_t *operand, uint32_t statement, uint32_t depth) {
+   if (operand->kind == PTX_OPERAND_REGISTER && decoder->definitions[operand->index] < 2) {
       decoder->definitions[operand->index]++;
+      decoder->definition[operand->index] = statement;
+   }
    for (uint32_t n = 0; operand->kind == PTX_OPERAND_LIST && depth < 4 && n < operand->count; n++)
-      define(decoder, &decoder->function->operands[operand->first + n], depth + 1);
+      define(decoder, &decoder->function->operands[operand->first + n], statement, depth + 1);
 }
 
 /* Which registers only ever hold one constant of rounding size. */
 static bool find_large_constants(decoder_t *decoder) {
    const ptx_function_t *function = decoder->function;
    free(decoder->definitions);
+   free(decoder->definition);
+   free(decoder->rounds);
    free(decoder->large);
+   decoder->definition = calloc(function->register_count + 1, sizeof *decoder->definition);
+   decoder->rounds = calloc(function->statement_count + 1, 1);
    decoder->definitions = calloc(function->register_count + 1, 1);
    decoder->large = calloc(function->register_count + 1, sizeof *decoder->large);
-   if (!decoder->definitions || !decoder->large)
+   if (!decoder->definitions || !decoder->definition || !decoder->rounds || !decoder->large)
       return decode_out_of_memory(decoder);
    for (uint32_t n = 0; n < function->statement_count; n++) {
       const ptx_statement_t *statement = &function->statements[n];
       const ptx_operand_t *operands = function->operands + statement->operand;
       if (!statement->operand_count || strncmp(statement->opcode, "st.", 3) == 0)
          continue;
-      define(decoder, &operands[0], 0);
+      define(decoder, &operands[0], n, 0);
       if (statement->operand_count > 1 && operands[1].paired)
-         define(decoder, &operands[1], 0);
+         define(decoder, &operands[1], n, 0);
       if (operands[0].kind == PTX_OPERAND_REGISTER && statement->operand_count == 2 &&
           strncmp(statement->opcode, "mov.", 4) == 0 && operands[1].kind == PTX_OPERAND_FLOAT32)
          decoder->large[operands[0].index] = rounding_size((uint32_t)operands[1].value);
@@ -264,6 +270,10 @@ static bool decode_statement(decoder_t *decoder, uint32_t n) {
       decoder->instruction.flags &= ~FLAG_INLINE; /* flags decide which row is taken */
       if (!decode_generic(decoder))
          return false;
+      if (decoder->rounds[n])
+         decoder->instruction.shadow =
+            decode_lookup(decoder, decoder->rounds[n] == DECODE_ROUNDS ? "shadow.keep" : "shadow.scale")
+               ->shadow;
    }
    return result != DECODE_FAILED && emit(decoder);
 }
@@ -292,6 +302,7 @@ static bool decode_function(decoder_t *decoder, uint32_t index) {
    decoder->function_pc[index] = program->count;
    if (!find_large_constants(decoder))
       return false;
+   decode_find_rounding(decoder);
    uint32_t first_target = decoder->target_count, first = program->count;
    for (uint32_t n = 0; n < function->statement_count; n++)
       if (!decode_statement(decoder, n) && !pass_over(decoder, n))
@@ -410,6 +421,8 @@ static void survey(machine_program_t *program) {
    program->shared_granule = program->global_granule = 4;
    for (uint32_t n = 0; n < program->count; n++) {
       const machine_instruction_t *i = &program->code[n];
+      program->strong |= i->kind == MACHINE_CUSTOM && i->element_bytes &&
+                         (i->flags & (FLAG_VOLATILE | FLAG_RELAXED | FLAG_ACQUIRE | FLAG_RELEASE)) != 0;
       if (!i->element_bytes ||
           (i->class != RKB_CLASS_GLOBAL && i->class != RKB_CLASS_SHARED && i->class != RKB_CLASS_ATOMIC))
          continue;
@@ -494,6 +507,8 @@ static machine_program_t *decode_program(const ptx_module_t *module, uint32_t fu
    free(decoder.constant_index);
    free(decoder.index);
    free(decoder.definitions);
+   free(decoder.definition);
+   free(decoder.rounds);
    free(decoder.large);
    return program;
 }

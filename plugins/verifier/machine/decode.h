@@ -24,6 +24,8 @@ typedef struct decoder {
    uint32_t *constant_index, constant_slots;
    uint32_t *targets, target_count; /* of brx.idx: labels, then instructions */
    uint8_t *definitions;            /* of each register of the function being decoded: 0, 1, 2 for more */
+   uint32_t *definition;            /* the statement, where there is one definition */
+   uint8_t *rounds;                 /* of each statement: what it does to the bits of a float, DECODE_* */
    uint32_t *large;                 /* nonzero: its only definition is a constant of rounding size */
    /* The instruction being decoded */
    const ptx_function_t *function;
@@ -64,6 +66,10 @@ bool decode_use(decoder_t *decoder, const char *key); /* takes handler, kind and
 void decode_place(machine_instruction_t *i, char which, machine_slot_t slot);
 /* of a register; 0 if none */
 uint32_t decode_declared_bytes(const decoder_t *decoder, const ptx_operand_t *operand);
+
+/* decode_rounding.c: fills decoder->rounds for the function being decoded. */
+enum { DECODE_ROUNDS = 1, DECODE_SCALES };
+void decode_find_rounding(decoder_t *decoder);
 
 enum decode_result { DECODE_GENERIC, DECODE_DONE, DECODE_FAILED };
 enum decode_result decode_form(decoder_t *decoder);

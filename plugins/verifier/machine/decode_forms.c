@@ -96,6 +96,8 @@ static enum decode_result conversion(decoder_t *decoder) {
       FAIL_UNLESS(decode_operand(decoder, &decoder->operands[1], 'f', &a));
       decode_place(i, 'd', d);
       decode_place(i, 'a', a);
+      if (i->flags & FLAG_ABS)
+         i->shadow = NULL;
       return decode_operand_count(decoder) == 2 ? DECODE_DONE : decode_refuse(decoder);
    }
    uint32_t source = decode_type(decoder, 0), type = decode_type(decoder, 1);
@@ -130,6 +132,9 @@ static enum decode_result conversion(decoder_t *decoder) {
    if (fast && !careful && !integral && i->rounding == ROUND_NEAREST && to_bytes == ptx_type_bytes(type) &&
        (!from_bytes || from_bytes == ptx_type_bytes(source))) {
       FAIL_UNLESS(decode_use(decoder, key));
+   } else if (source == PTX_F32 && (type == PTX_F16 || type == PTX_BF16) && to_bytes <= 4) {
+      FAIL_UNLESS(decode_use(decoder, "cvt.narrow"));
+      i->operation = integral;
    } else {
       FAIL_UNLESS(decode_use(decoder, "cvt"));
       i->operation = integral;

@@ -199,10 +199,13 @@ void rkb_machine_close(rkb_machine_t *machine) {
 
 void rkb_machine_set_checks(rkb_machine_t *machine, uint32_t checks) {
    machine_run_t *run = &machine->run;
-   run->races = checks & RKB_MACHINE_RACES;
-   run->shadow = checks & RKB_MACHINE_SHADOW;
-   run->taint = checks & RKB_MACHINE_TAINT;
-   run->pool_program = NULL; /* the pool's layout depends on the checks */
+   const bool races = checks & RKB_MACHINE_RACES, shadow = checks & RKB_MACHINE_SHADOW,
+              taint = checks & RKB_MACHINE_TAINT;
+   if (races != run->races || shadow != run->shadow || taint != run->taint)
+      run->pool_program = NULL; /* the pool's layout depends on the checks */
+   run->races = races;
+   run->shadow = shadow;
+   run->taint = taint;
 }
 
 void rkb_machine_set_budget(rkb_machine_t *machine, uint64_t thread_instructions) {
@@ -478,6 +481,9 @@ int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers,
    run->runs++;
    run->report.complete = complete && !run->report.sampled;
    run->report.used_taint = used_taint(run);
+   for (uint32_t n = 0; complete && n < run->plan->launch_count; n++)
+      run->report.one_schedule |=
+         run->programs[n]->atomics || run->programs[n]->strong || run->programs[n]->clocks;
    if (run->out_of_memory)
       return rkb_fail(err, RKB_ERR_LIMIT, "executing the plan needs more than %llu bytes",
                       (unsigned long long)run->options.memory_bytes);

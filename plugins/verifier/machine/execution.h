@@ -168,12 +168,12 @@ typedef struct machine_run {
    machine_bypass_t bypasses[MACHINE_BYPASSES];
    machine_launch_t *launch; /* being executed */
    uint32_t runs;
-   uint8_t *pool; /* of the warps of a block: registers and the rest */
-   size_t pool_bytes;
+   uint8_t *pool;                /* of the warps of a block: registers and the rest */
+   size_t pool_bytes, pool_room; /* used and counted; there */
    machine_warp_t *warps;
    machine_block_t block;
    const machine_program_t *pool_program;
-   uint32_t pool_warps;
+   uint32_t pool_warps, pool_warps_room;
 } machine_run_t;
 
 struct rkb_machine {
@@ -183,6 +183,8 @@ struct rkb_machine {
 /* Memory that counts against the budget; zeroed.  NULL sets out_of_memory. */
 void *machine_alloc(machine_run_t *run, size_t bytes);
 void machine_release(machine_run_t *run, void *memory, size_t bytes);
+/* Counts memory that is there already as asked bytes instead of kept; false when the budget has no room for it. */
+bool machine_account(machine_run_t *run, size_t kept, size_t asked);
 
 /* report.c: adds a finding at the warp's current instruction.  lane PTX_NONE: of no single lane.  The returned one may be
  * completed by the caller; NULL when the same reason was reported at the same instruction before (it is counted). */

@@ -45,6 +45,8 @@ typedef struct rkb_machine_options {
    bool portable;                /* use the code for plain x86-64 even where the processor can do more */
    /* no definedness and no races: blocks run for their counters, on memory that may be sparse */
    bool counts_only;
+   bool
+      requests; /* count sectors and bank conflicts of every request of memory, which costs more than executing it */
 } rkb_machine_options_t;
 
 /* The bytes of one plan buffer.  data is the caller's, plan.buffers[i].bytes long, read and written in place. */
@@ -104,6 +106,8 @@ typedef struct rkb_machine_report {
    bool relaxed_acquire;   /* a race verdict relies on reading an atomic's value as an acquire */
    /* reads by several blocks before a write across grid-wide synchronisation were not told apart */
    bool order_unknown;
+   /* atomics, volatile accesses or clocks: another order of the threads may do other things */
+   bool one_schedule;
    /* floating-point atomics that several threads apply to one address: order changes the result */
    bool float_atomics;
    char float_atomic_symbol[64];

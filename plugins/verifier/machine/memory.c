@@ -17,10 +17,17 @@ void *machine_alloc(machine_run_t *run, size_t bytes) {
       return NULL;
    }
    memset(memory, 0, bytes);
-   run->memory += bytes;
+   machine_account(run, 0, bytes);
+   return memory;
+}
+
+bool machine_account(machine_run_t *run, size_t kept, size_t asked) {
+   if (asked > kept && asked - kept > run->options.memory_bytes - run->memory)
+      return false;
+   run->memory = run->memory - kept + asked;
    if (run->memory > run->report.memory_peak)
       run->report.memory_peak = run->memory;
-   return memory;
+   return true;
 }
 
 void machine_release(machine_run_t *run, void *memory, size_t bytes) {

@@ -7,7 +7,8 @@
  * barrier before the release: __threadfence() is fence.sc, and the Fence-SC order puts it before the reader's once
  * the reader has seen the release (PTX ISA, 'Fence-SC').  An atomic's read, or a volatile or acquiring load, of the location acquires every
  * release made there before; it is taken as acquiring even where no fence follows, as in the programming guide's own
- * last-block reduction, and the report says so. */
+ * last-block reduction, and the report says so.  What a block had acquired before it released is passed on with the release, so
+ * that a message may go from block to block. */
 #include "races.h"
 
 #include <stdlib.h>
@@ -101,10 +102,17 @@ typedef struct release {
    uint32_t fences, threads; /* first of the block's fence times in machine_sync.fences, PTX_NONE; how many */
 } release_t;
 
+/* What the releases of a location pass on beside what their own block did: from the release at a position on, whoever acquires
+ * this location has also acquired count releases of another one. */
+typedef struct passed_on {
+   uint32_t position, location, count;
+} passed_on_t;
+
 typedef struct location {
    uint64_t address;
    uint32_t count; /* releases made here */
-   uint32_t next;
+   passed_on_t *passed;
+   uint32_t passed_count, passed_room;
 } location_t;
 
 struct machine_sync {
@@ -147,6 +155,8 @@ static struct machine_sync *sync_of(machine_run_t *run) {
 void machine_sync_free(machine_run_t *run) {
    if (!run->sync)
       return;
+   for (uint32_t n = 0; n < run->sync->location_count; n++)
+      free(run->sync->locations[n].passed);
    free(run->sync->locations);
    free(run->sync->releases);
    free(run->sync->fences);
@@ -223,6 +233,32 @@ static bool keep_fences(struct machine_sync *sync, machine_block_t *block) {
    return true;
 }
 
+/* Whether the release covers what a thread of its block (thread + 1, as names have it) did at that time. */
+static bool covers(const struct machine_sync *sync, const release_t *release, uint32_t thread,
+                   uint32_t time) {
+   return time < release->barrier_time || (thread == release->thread + 1 && time < release->time) ||
+          (release->fences != PTX_NONE && thread > 0 && thread <= release->threads &&
+           time < sync->fences[release->fences + thread - 1]);
+}
+
+/* What the releasing block had acquired where the release covers it. */
+static bool pass_on(struct machine_sync *sync, const machine_block_t *block, const release_t *release) {
+   location_t *to = &sync->locations[release->location];
+   for (uint32_t n = 0; n < block->acquired_count; n++) {
+      const struct machine_acquired *acquired = &block->acquired[n];
+      bool known = acquired->location == release->location ||
+                   !covers(sync, release, acquired->thread + 1, acquired->time);
+      for (uint32_t k = 0; k < to->passed_count && !known; k++)
+         known = to->passed[k].location == acquired->location && to->passed[k].count >= acquired->count;
+      if (known)
+         continue;
+      if (!grow((void **)&to->passed, to->passed_count, &to->passed_room, sizeof *to->passed))
+         return false;
+      to->passed[to->passed_count++] = (passed_on_t){release->position, acquired->location, acquired->count};
+   }
+   return true;
+}
+
 void machine_sync_release(machine_warp_t *warp, uint32_t lane, uint64_t address, bool fenced) {
    machine_block_t *block = warp->block;
    if (fenced) { /* a release of its own: everything up to here */
@@ -251,7 +287,29 @@ void machine_sync_release(machine_warp_t *warp, uint32_t lane, uint64_t address,
                   .position = sync->locations[where].count++,
                   .fences = block->fenced_any ? block->fenced_copy : PTX_NONE,
                   .threads = block->threads};
+   if (!pass_on(sync, block, &sync->releases[sync->release_count]))
+      warp->run->out_of_memory = true;
    *newest = sync->release_count++;
+}
+
+/* Notes that a thread has acquired the first count releases of a location.  False when memory ran out. */
+static bool note_acquired(machine_block_t *block, uint32_t location, uint32_t count, uint32_t thread) {
+   for (uint32_t n = block->acquired_count; n-- > 0;) {
+      struct machine_acquired *known = &block->acquired[n];
+      if (known->location != location || known->thread != thread || known->time < block->barrier_time)
+         continue;
+      if (known->count >= count)
+         return true;
+      if (known->time != block->time)
+         break; /* what was known before a fence stays apart from what is known after it */
+      known->count = count;
+      return true;
+   }
+   if (!grow((void **)&block->acquired, block->acquired_count, &block->acquired_room,
+             sizeof *block->acquired))
+      return false;
+   block->acquired[block->acquired_count++] = (struct machine_acquired){location, count, thread, block->time};
+   return true;
 }
 
 void machine_sync_acquire(machine_warp_t *warp, uint32_t lane, uint64_t address) {
@@ -259,32 +317,15 @@ void machine_sync_acquire(machine_warp_t *warp, uint32_t lane, uint64_t address)
    struct machine_sync *sync = warp->run->sync;
    if (!sync)
       return;
-   uint32_t where = location_of(sync, address, false);
+   const uint32_t where = location_of(sync, address, false), thread = warp->first_thread + lane;
    if (where == PTX_NONE || !sync->locations[where].count)
       return;
-   const uint32_t thread = warp->first_thread + lane;
-   for (uint32_t n = block->acquired_count; n-- > 0;) {
-      struct machine_acquired *known = &block->acquired[n];
-      if (known->location == where && known->thread == thread && known->time >= block->barrier_time) {
-         known->count = sync->locations[where].count;
-         return;
-      }
-   }
-   if (!grow((void **)&block->acquired, block->acquired_count, &block->acquired_room,
-             sizeof *block->acquired)) {
+   const location_t *location = &sync->locations[where];
+   bool noted = note_acquired(block, where, location->count, thread);
+   for (uint32_t n = 0; n < location->passed_count && noted; n++)
+      noted = note_acquired(block, location->passed[n].location, location->passed[n].count, thread);
+   if (!noted)
       warp->run->out_of_memory = true;
-      return;
-   }
-   block->acquired[block->acquired_count++] =
-      (struct machine_acquired){where, sync->locations[where].count, thread, block->time};
-}
-
-/* Whether the release covers what a thread of its block (thread + 1, as names have it) did at that time. */
-static bool covers(const struct machine_sync *sync, const release_t *release, uint32_t thread,
-                   uint32_t time) {
-   return time < release->barrier_time || (thread == release->thread + 1 && time < release->time) ||
-          (release->fences != PTX_NONE && thread > 0 && thread <= release->threads &&
-           time < sync->fences[release->fences + thread - 1]);
 }
 
 bool machine_sync_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t name) {

@@ -196,6 +196,49 @@ OP(cvt) {
    }
 }
 
+/* f32 to a half and back.  A half register may carry a shadow, which nothing but these two gives or takes, so that a number that
+ * was only rounded on its way through a half is known to be right otherwise. */
+OP(cvt_narrow) {
+   if (i->type == PTX_BF16 && !i->flags && i->rounding == ROUND_NEAREST)
+      OP_NAME(cvt_bf16_f32)(warp, i, mask);
+   else
+      OP_NAME(cvt)(warp, i, mask);
+   set_defined(warp, i->di, warp->defined[i->ai], mask);
+   if (warp->taint)
+      set_taint(warp, i->di, warp->taint[i->ai], mask);
+   if (!warp->shadow)
+      return;
+   warp->valid[i->di] &= ~mask;
+   if (i->flags & (FLAG_SAT | FLAG_ABS))
+      return;
+   machine_shadow_fill(warp, i->a, i->ai);
+   const double *a = SHADOW_OF(i->a);
+   double *d = SHADOW_OF(i->d);
+   EACH_LANE d[l] = KEEP(a[l], d[l]);
+   warp->valid[i->di] |= mask;
+}
+
+OP(cvt_widen) {
+   const uint32_t carried = warp->valid ? warp->valid[i->ai] : 0;
+   if (i->source_type == PTX_BF16)
+      OP_NAME(cvt_f32_bf16)(warp, i, mask);
+   else
+      OP_NAME(cvt_f32_f16)(warp, i, mask);
+   set_defined(warp, i->di, warp->defined[i->ai], mask);
+   if (warp->taint)
+      set_taint(warp, i->di, warp->taint[i->ai], mask);
+   if (!warp->shadow)
+      return;
+   const double *a = SHADOW_OF(i->a);
+   const float *result = LANES_OF(float, i->d);
+   double *d = SHADOW_OF(i->d);
+   EACH_LANE {
+      double r = carried >> l & 1 ? a[l] : (double)result[l];
+      d[l] = KEEP(r, d[l]);
+   }
+   warp->valid[i->di] |= mask;
+}
+
 /* cvt.rn.f16x2.f32 d, a, b: a is the upper half. */
 OP(cvt_packed) {
    const float *a = LANES_OF(float, i->a), *b = LANES_OF(float, i->b);

@@ -45,8 +45,16 @@ OP(pack) {
    }
    set_defined(warp, slot[0].number, defined, mask);
    set_taint(warp, slot[0].number, taint, mask);
-   if (warp->valid)
-      warp->valid[slot[0].number] &= ~mask;
+   if (!warp->valid)
+      return;
+   warp->valid[slot[0].number] &= ~mask;
+   /* A bfloat16 above zeros is a float: the shadow goes along. */
+   if (i->elements == 2 && i->element_bytes == 2 && slot[0].bytes == 4)
+      for (int l = 0; l < LANES; l++)
+         if ((mask & warp->valid[slot[2].number]) >> l & 1 && (read_part(warp, &slot[1], l) & 0xffff) == 0) {
+            SHADOW_OF(slot[0].offset)[l] = SHADOW_OF(slot[2].offset)[l];
+            warp->valid[slot[0].number] |= 1u << l;
+         }
 }
 
 /* mov.b64 {a, b}, d. */

@@ -50,6 +50,26 @@ static inline double larger(double x, double y) {
 }
 
 SHADOW_UNARY(move, a[l])
+
+/* Of what rounds to a narrower format: the shadow is what it would be without. */
+OP(shadow_keep) {
+   const double *a = SHADOW_OF(i->a);
+   double *d = SHADOW_OF(i->d);
+   EACH_LANE d[l] = KEEP(a[l], d[l]);
+}
+
+/* Of what changes the exponent: the shadow by the same power of two; where there is none (zeros, infinities) the result. */
+OP(shadow_scale) {
+   const double *a = SHADOW_OF(i->a);
+   const float *x = LANES_OF(float, i->a), *r = LANES_OF(float, i->d);
+   double *d = SHADOW_OF(i->d);
+   EACH_LANE {
+      double ratio = (double)r[l] / (double)x[l], scaled = a[l] * ratio;
+      scaled = ratio > 0x1p-300 && ratio < 0x1p300 ? scaled : (double)r[l];
+      d[l] = KEEP(scaled, d[l]);
+   }
+}
+
 SHADOW_BINARY(add, a[l] + b[l])
 SHADOW_BINARY(sub, a[l] - b[l])
 SHADOW_BINARY(mul, a[l] * b[l])
