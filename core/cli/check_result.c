@@ -19,7 +19,7 @@ rkb_verdict_record_t rkb_check_verdict_record(const rkb_check_verdict_t *verdict
                                  .seconds = verdict->seconds};
 }
 
-static rkb_measurement_record_t measurement_record(const rkb_check_measurement_t *measurement) {
+rkb_measurement_record_t rkb_check_measurement_record(const rkb_check_measurement_t *measurement) {
    return (rkb_measurement_record_t){.name = measurement->name,
                                      .value = measurement->value,
                                      .spread = measurement->spread,
@@ -37,7 +37,7 @@ json_t *rkb_check_json(const rkb_checked_t *checked, const rkb_check_result_t *r
       json_array_append_new(verdicts, rkb_verdict_json(&record));
    }
    for (uint32_t i = 0; i < result->measurement_count; i++) {
-      rkb_measurement_record_t record = measurement_record(&result->measurements[i]);
+      rkb_measurement_record_t record = rkb_check_measurement_record(&result->measurements[i]);
       json_array_append_new(measurements, rkb_measurement_json(&record));
    }
    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?, s:o, s:b, s:o, s:o}", "file", checked->name, "task",
@@ -73,7 +73,7 @@ void rkb_print_check(const rkb_checked_t *checked, const rkb_check_result_t *res
       rkb_print_verdict(&record, &source);
    }
    for (uint32_t i = 0; measurements && i < result->measurement_count; i++)
-      measurements[i] = measurement_record(&result->measurements[i]);
+      measurements[i] = rkb_check_measurement_record(&result->measurements[i]);
    if (result->reason[0] && checked->replay)
       printf("    replay   %s\n", checked->replay);
    /* Of a kernel that is wrong, how fast it is wrong says nothing. */

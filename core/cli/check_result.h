@@ -18,8 +18,9 @@ typedef struct rkb_checked {
 void rkb_print_check(const rkb_checked_t *checked, const rkb_check_result_t *result); /* on standard output */
 /* NULL when memory is out */
 json_t *rkb_check_json(const rkb_checked_t *checked, const rkb_check_result_t *result);
-/* borrows its texts */
+/* borrow their texts */
 rkb_verdict_record_t rkb_check_verdict_record(const rkb_check_verdict_t *verdict);
+rkb_measurement_record_t rkb_check_measurement_record(const rkb_check_measurement_t *measurement);
 /* Frees the result; when a job hangs in a thread, leaves the process with code instead. */
 void rkb_check_result_done(rkb_check_result_t *result, int code);
 

@@ -2,11 +2,13 @@
  * What has been measured lies in files, so that it can be stopped and goes on where it was.  The main thread becomes the
  * engine's loop for each kernel. */
 #include <dirent.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/bench/bench.h"
@@ -145,7 +147,8 @@ static double seconds_now(void) {
    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Every work in order; *open counts those left when the time was up. */
+/* Every work in order; *open counts those left when the time was up, or that failed: one kernel's trouble is told and does
+ * not keep the others from their turn. */
 static int do_works(rkb_bench_t *bench, const works_t *works, uint32_t *open, rkb_error_t *err) {
    const char *until = rkb_argument(bench->arguments, "seconds"),
               *chosen = rkb_argument(bench->arguments, "variants");
@@ -157,12 +160,17 @@ static int do_works(rkb_bench_t *bench, const works_t *works, uint32_t *open, rk
       fprintf(stderr, "no baseline is timed: %s\n", why.message);
    for (uint32_t i = 0; i < works->count; i++) {
       if (end > 0 && seconds_now() > end) {
-         *open = works->count - i;
+         *open += works->count - i;
          return RKB_OK;
       }
       int status = do_work(bench, &works->list[i], chosen ? chosen : every_variant, err);
-      if (status != RKB_OK)
-         return status;
+      if (status == RKB_ERR_CANCELLED || (status != RKB_OK && *open == i))
+         return status; /* nothing has worked so far: it is the machine, not the kernel */
+      if (status != RKB_OK) {
+         fprintf(stderr, "%s %s: ", works->list[i].name, works->list[i].direction);
+         rkb_say_error(err);
+         (*open)++;
+      }
    }
    return RKB_OK;
 }
@@ -181,14 +189,20 @@ static int make_folders(const char *out, rkb_error_t *err) {
 static int bench_all(rkb_bench_t *bench, const works_t *works) {
    rkb_error_t err = {0};
    uint32_t open = 0;
-   int status = make_folders(bench->out, &err);
-   if (status == RKB_OK && !rkb_argument_given(bench->arguments, "table"))
-      status = do_works(bench, works, &open, &err);
-   int code = status == RKB_OK              ? RKB_EXIT_OK
-              : status == RKB_ERR_CANCELLED ? RKB_EXIT_INTERRUPTED
-                                            : RKB_EXIT_BROKEN;
-   if (status != RKB_OK)
+   const char *const *runs = rkb_argument_list(bench->arguments, "run");
+   if (make_folders(bench->out, &err) != RKB_OK) {
       rkb_say_error(&err);
+      return RKB_EXIT_USAGE;
+   }
+   int status = RKB_OK;
+   for (; runs && *runs && status == RKB_OK; runs++)
+      status = rkb_bench_row_from_run(bench, works->list, works->count, *runs, &err);
+   if (status == RKB_OK && !rkb_argument_given(bench->arguments, "table") &&
+       !rkb_argument_given(bench->arguments, "run"))
+      status = do_works(bench, works, &open, &err);
+   int code = status == RKB_OK ? RKB_EXIT_OK : rkb_say_error(&err);
+   if (status == RKB_ERR_CANCELLED)
+      code = RKB_EXIT_INTERRUPTED;
    /* What there is, is shown in any case. */
    if (rkb_bench_tables(bench, works->list, works->count, &err) != RKB_OK)
       code = rkb_say_error(&err);
@@ -197,7 +211,24 @@ static int bench_all(rkb_bench_t *bench, const works_t *works) {
    return open && code == RKB_EXIT_OK ? RKB_EXIT_INTERRUPTED : code;
 }
 
+/* What can be seen to be wrong before anything is made. */
+static bool arguments_fit(const rkb_arguments_t *arguments) {
+   const char *seconds = rkb_argument(arguments, "seconds"), *pipeline = rkb_argument(arguments, "pipeline");
+   char *end = NULL;
+   if (seconds && (!(strtod(seconds, &end) > 0) || *end)) {
+      fprintf(stderr, "--seconds wants a number above 0, not '%s'\n", seconds);
+      return false;
+   }
+   if (pipeline && access(pipeline, R_OK) != 0) {
+      fprintf(stderr, "cannot open %s: %s\n", pipeline, strerror(errno));
+      return false;
+   }
+   return true;
+}
+
 static int run(const rkb_arguments_t *arguments) {
+   if (!arguments_fit(arguments))
+      return RKB_EXIT_USAGE;
    const char *out = rkb_argument(arguments, "out"), *target = rkb_argument(arguments, "target"),
               *pipeline = rkb_argument(arguments, "pipeline");
    works_t *works = calloc(1, sizeof *works);
@@ -244,6 +275,9 @@ static const rkb_cli_option_t options[] = {
    {"variants", "A,B", "The PyTorch variants to time (default: all six).", false},
    {"no-baselines", NULL, "Time no PyTorch; show what was recorded before.", false},
    {"again", NULL, "Measure rows again that are there already.", false},
+   {"run", "DIR",
+    "Measure nothing; take the row from a run's best candidate, as its gate timed it; may be repeated.",
+    true},
    {"table", NULL, "Measure nothing; write the tables from what is there.", false},
    {"pipeline", "FILE", "The screen that checks and times (default: the shipped remeasure.yaml).", false},
    {"target", "PROFILE", "The device profile to build for and to reckon with (default: h200).", false},

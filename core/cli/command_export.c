@@ -30,9 +30,9 @@ static bool describe(const rkb_candidate_file_t *file, subject_t *subject) {
    }
    memset(subject, 0, sizeof *subject);
    for (uint32_t i = 0; i < the_case->tensor_count; i++)
-      subject->tensors[i] =
-         (rkb_export_tensor_t){the_case->tensors[i].name, the_case->tensors[i].role,
-                               the_case->tensors[i].dtype, rkb_task_shape_text(file->task, i)};
+      subject->tensors[i] = (rkb_export_tensor_t){
+         the_case->tensors[i].name, the_case->tensors[i].role, the_case->tensors[i].dtype,
+         rkb_task_shape_text(file->task, i), the_case->tensors[i].alignment};
    for (uint32_t i = 0; i < the_case->dim_count; i++)
       subject->dims[i] = the_case->dims[i].name;
    for (uint32_t i = 0; i < the_case->attribute_count; i++)

@@ -310,7 +310,7 @@ static bool tell_strategy(rkb_run_t *run, const rkb_asked_t *asked) {
       rkb_run_break(run, RKB_ERR_NOMEM, "out of memory");
    /* Past a limit nothing is asked any more.  A run with a higher limit would ask before it tells this, so telling it now
     * would keep this run from being a prefix of that one. */
-   if (run->ending == RKB_ENDED_LIMIT) {
+   if (run->ending == RKB_ENDED_LIMIT || run->ending == RKB_ENDED_COST) {
       rkb_arena_free(arena);
       return ok;
    }

@@ -10,7 +10,8 @@
 typedef struct rkb_export_tensor {
    const char *name;
    uint32_t role, dtype;
-   const char *shape; /* expressions over dims and lets: "B, T, D"; "" for a scalar */
+   const char *shape;  /* expressions over dims and lets: "B, T, D"; "" for a scalar */
+   uint32_t alignment; /* bytes, as the task promises it */
 } rkb_export_tensor_t;
 
 typedef struct rkb_export_let {

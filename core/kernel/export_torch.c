@@ -64,6 +64,14 @@ static void write_sizes(exporter_t *exporter) {
                       scalar_type(subject->tensors[i].dtype), subject->tensors[i].name,
                       subject->tensors[i].name, rank, subject->tensors[i].name,
                       export_type(subject->tensors[i].dtype), rank);
+      if (subject->tensors[i].alignment >
+          1) /* a view may begin anywhere, and a wide load there ends the context */
+         rkb_text_format(
+            exporter->out,
+            "   TORCH_CHECK((uintptr_t)tensor_%s.data_ptr() %% %u == 0,\n"
+            "               \"%s begins at a multiple of %u bytes; clone() a view that does not\");\n",
+            subject->tensors[i].name, subject->tensors[i].alignment, subject->tensors[i].name,
+            subject->tensors[i].alignment);
    }
    for (uint32_t i = 0; i < subject->dim_count; i++) {
       const char *tensor;
@@ -158,6 +166,11 @@ void export_torch(exporter_t *exporter) {
       return;
    }
    export_heading(exporter, "A CUDA kernel as a PyTorch extension");
+   /* PyTorch's build flags take these away, and the kernel was judged with them. */
+   rkb_text_add(exporter->out,
+                "#undef __CUDA_NO_HALF_OPERATORS__\n#undef __CUDA_NO_HALF_CONVERSIONS__\n"
+                "#undef __CUDA_NO_HALF2_OPERATORS__\n#undef __CUDA_NO_BFLOAT16_OPERATORS__\n"
+                "#undef __CUDA_NO_BFLOAT16_CONVERSIONS__\n#undef __CUDA_NO_BFLOAT162_OPERATORS__\n");
    rkb_text_add(
       exporter->out,
       "#include <torch/extension.h>\n#include <c10/cuda/CUDAGuard.h>\n#include <c10/cuda/CUDAStream.h>\n"

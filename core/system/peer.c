@@ -13,7 +13,7 @@
 
 #include "system/loop.h"
 
-enum { POLL_MS = 50 };
+enum { POLL_MS = 50, ANSWER_ROOM = 1 << 20 };
 
 static int failed(rkb_error_t *err, const char *program, const char *what, int number) {
    return rkb_fail(err, RKB_ERR_UNAVAILABLE, "cannot start %s: %s%s%s", program, what, what[0] ? ": " : "",
@@ -73,6 +73,7 @@ int rkb_peer_start(rkb_peer_t *peer, const char *const *arguments, const char *c
    }
    fcntl(to[1], F_SETFL, O_NONBLOCK);
    fcntl(from[0], F_SETFL, O_NONBLOCK);
+   fcntl(from[0], F_SETPIPE_SZ, ANSWER_ROOM); /* smaller where the system allows no more: slower, not wrong */
    peer->in = to[1];
    peer->out = from[0];
    return RKB_OK;

@@ -90,12 +90,12 @@ int rkb_task_judge(const rkb_inputs_t *inputs, uint32_t tensor, const void *data
    for (uint64_t i = 0; i < points->count; i++) {
       rkb_point_t want = {points->value[i], points->hard[i], points->stat[i], points->flags[i]};
       double got = rkb_dtype_load(judging.dtype, data, i), broken;
-      judgement->ambiguous += (want.flags & RKB_POINT_AMBIGUOUS) != 0;
       if (want.flags & RKB_POINT_DONT_CARE) {
          judgement->dont_care++;
          continue;
       }
       judgement->judged++;
+      judgement->ambiguous += (want.flags & RKB_POINT_AMBIGUOUS) != 0;
       enum rule rule = judge_element(&judging, got, &want, &broken);
       double error = got == want.value ? 0 : fabs(got - want.value);
       if (isfinite(error) && error > 0) {

@@ -63,8 +63,12 @@ static const char own_ptx[] =
                   " mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mov.u32 %r4, %nctaid.x;\n"
                   " mul.wide.u32 %d3, %r1, %r2; cvt.u64.u32 %d4, %r3; add.u64 %d3, %d3, %d4; mul.wide.u32 %d5, %r4, %r2;\n"
                   "next:\n setp.ge.u64 %p1, %d3, %d2; @%p1 bra seen;\n add.u64 %d4, %d1, %d3; ld.global.u8 %r6, [%d4];\n"
-                  " setp.eq.u32 %p2, %r6, %r5; @!%p2 st.global.u32 [%d6], 1;\n add.u64 %d3, %d3, %d5; bra next;\n"
+                  " setp.eq.u32 %p2, %r6, %r5; @!%p2 red.global.or.b32 [%d6], 1;\n add.u64 %d3, %d3, %d5; bra next;\n"
                   "seen:\n ret;\n}\n";
+
+const char *rkb_own_ptx(void) {
+   return own_ptx;
+}
 
 CUresult rkb_own_open(const rkb_driver_t *d, rkb_own_t *own) {
    *own = (rkb_own_t){.bytes = d->l2_bytes * 5 / 2 / 16 * 16};

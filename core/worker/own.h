@@ -23,6 +23,7 @@ typedef struct rkb_own {
 
 enum rkb_anchor { RKB_ANCHOR_COPY = 0, RKB_ANCHOR_CHAIN = 1 };
 
+const char *rkb_own_ptx(void); /* what is loaded */
 /* Loads the kernels and takes the memory. */
 CUresult rkb_own_open(const rkb_driver_t *driver, rkb_own_t *own);
 

@@ -5,15 +5,16 @@
 #
 # PREFIX  an installation of rkb: a folder, or the archive that `./bootstrap.sh bundle` makes
 # OUT     where results go: runs, tables, baselines, and done/ with a mark for each finished part; keep it for the next call
-# PART    seeds cheats hostile export agreement baselines autotune bench (default: all, in this order)
+# PART    seeds cheats hostile export search agreement baselines autotune bench (default: all, in this order)
 #
-# Environment: SECONDS_MOST (540) until nothing new is begun; RUN_SECONDS (200) for one run; GPU_PYTHON (python3), one with PyTorch for CUDA.
+# Environment: SECONDS_MOST (540) until nothing new is begun; RUN_SECONDS (200) for one run; SEARCH_SECONDS (20) for one
+# search; GPU_PYTHON (python3), one with PyTorch for CUDA.
 # shellcheck disable=SC2317 # the parts are called by name
 set -uo pipefail
-[[ $# -ge 2 ]] || { sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[[ $# -ge 2 ]] || { sed -n '2,13s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
 prefix=$1
-mkdir -p "$2/done" "$2/runs" "$2/logs" "$2/baselines"
+mkdir -p "$2/done" "$2/runs" "$2/logs" "$2/best" "$2/bench/baselines"
 out=$(cd "$2" && pwd)
 shift 2
 most=${SECONDS_MOST:-540}
@@ -95,8 +96,24 @@ part_export() {
   [[ ${PIPESTATUS[0]} -eq 0 ]] || failures=$((failures + 1))
 }
 
+# The main job with a GPU, briefly, on every task: what it finds goes to best/TASK/DIRECTION.cu.
+part_search() {
+  local task direction name complete=yes
+  for task in "${ordered[@]}"; do
+    for direction in $(directions_of "$task"); do
+      name=search.$task.$direction
+      run_pipeline "$name" "$prefix/share/rkb/pipelines/stock-gpu.yaml" "$task" "$direction" \
+        --set "limits.wall=${SEARCH_SECONDS:-20}s" || [[ $? -ne 3 ]] || complete=no
+      finished "run.$name" || continue
+      mkdir -p "$out/best/$task"
+      "$rkb" best "$out/runs/$name" --out "$out/best/$task/$direction.cu" 2>>"$out/logs/$name" || true
+    done
+  done
+  [[ $complete == yes ]]
+}
+
 part_agreement() {
-  "$python" "$here/agreement.py" "$out"/runs/seeds.* >"$out/agreement.md"
+  "$python" "$here/agreement.py" "$out"/runs/seeds.* "$out"/runs/search.* >"$out/agreement.md"
   tail -n 12 "$out/agreement.md"
 }
 
@@ -107,20 +124,26 @@ time_baselines() {
   done
   [[ $(left) -ge 20 ]] || return 1
   timeout $(($(left) + 30)) "$python" "$prefix/libexec/rkb/baseline/baseline.py" --rkb "$rkb" --library "$prefix/libexec/rkb/librkb-timing.so" \
-    --out "$out/baselines" --until "$(left)" --variants "$1" "${work[@]}"
+    --out "$out/bench/baselines" --until "$(left)" --variants "$1" "${@:2}" "${work[@]}"
 }
-part_baselines() { time_baselines eager,eager_graph,compile,compile_graph; }
+part_baselines() { time_baselines eager,eager_graph,compile,compile_graph --compilers 8; }
 part_autotune() { time_baselines max_autotune,max_autotune_graph; }
 
-part_bench() { "$python" "$here/table.py" "$out" >"$out/table.md" && head -n 60 "$out/table.md"; }
+part_bench() {
+  RKB_PYTHON=$python "$rkb" bench --out "$out/bench" --seconds "$(left)" >/dev/null 2>"$out/logs/bench"
+  local code=$?
+  tail -n 3 "$out/logs/bench"
+  sed -n '/^| task/,/^$/p' "$out/bench/table.md"
+  return $code
+}
 
 "$rkb" doctor 2>&1 | tail -n 20
 parts=("$@")
-[[ ${#parts[@]} -gt 0 ]] || parts=(seeds cheats hostile export agreement baselines autotune bench)
+[[ ${#parts[@]} -gt 0 ]] || parts=(seeds cheats hostile export search agreement baselines autotune bench)
 open=0
 for part in "${parts[@]}"; do
   # Reports are made from what there is, each time.
-  case $part in agreement | bench) ;; *) if finished "part.$part"; then say "$part: done before"; continue; fi ;; esac
+  case $part in agreement) ;; *) if finished "part.$part"; then say "$part: done before"; continue; fi ;; esac
   say "$part"
   if "part_$part"; then finish "part.$part"; else open=$((open + 1)); say "$part: not finished"; fi
 done

@@ -24,7 +24,7 @@ class Made:
     def __init__(self, expect, standing, reason="", us=None, verdicts=None):
         self.expect, self.standing, self.reason = expect.split(), standing, reason
         self.measurements = {} if us is None else {("time.us", ""): us}
-        self.verdicts = verdicts or {}
+        self.verdicts = verdicts or ({"gpu": (standing, reason, "")} if standing else {})
 
 
 class Expectations(unittest.TestCase):
@@ -40,6 +40,9 @@ class Expectations(unittest.TestCase):
         self.check(True, Made("reject", "reject", "numeric.mismatch"))
         self.check(False, Made("reject", "unknown"))
         self.check(False, Made("reject input.modified", "reject", "numeric.mismatch"))
+        duplicate = Made("accept", "accept")
+        duplicate.verdicts = {}
+        self.check(False, duplicate)
         self.check(True, Made("not-timed", "accept"))
         self.check(False, Made("not-timed", "accept", us=10))
         self.check(False, Made("something else", "accept"))

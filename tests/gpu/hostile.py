@@ -3,7 +3,7 @@
 usage: hostile.py FOLDER COUNT
 
 Each is for softmax and names what is expected of it, so expectations.py can read the run.  An honest kernel follows every
-tenth: harm to it would show as a wrong verdict."""
+tenth: harm to it would show as a wrong verdict.  A number that nothing depends on tells them apart: a duplicate is not run."""
 
 import os
 import random
@@ -50,7 +50,9 @@ HONEST = """   if (threadIdx.x == 0) {{
       for (int i = 0; i < D; i++)
          sum += expf(row[i] - top);
       for (int i = 0; i < D; i++)
-         y[(long long)blockIdx.x * D + i] = expf(row[i] - top) / (sum + 0.0f * {n});
+         y[(long long)blockIdx.x * D + i] = expf(row[i] - top) / sum;
+      if (D == -{n})
+         y[0] = {n}.0f;
    }}"""
 
 

@@ -11,7 +11,7 @@ rm -rf "$work" && mkdir -p "$work" || exit 1
 cd "$work" || exit 1
 
 export_all() {
-   for seed in "$source"/tasks/*/seeds/*/*.cu; do
+   for seed in "$source"/tasks/*/seeds/*/*.cu "$source"/tests/kernel/export_tasks/*/seeds/*/*.cu; do
       direction=$(basename "$(dirname "$seed")")
       task=${seed%/seeds/*}
       name=$(basename "$task")_${direction}_$(basename "$seed" .cu)
@@ -35,7 +35,8 @@ compile_torch() {
    mkdir -p stub/c10/cuda/impl
    echo '#define C10_CUDA_BUILD_SHARED_LIBS' > stub/c10/cuda/impl/cuda_cmake_macros.h
    grep -h '^#include' ./*.cu | sort -u | sed '/torch\/extension.h/d' > includes
-   { echo '#include <torch/extension.h>'; cat includes; number=0
+   { grep -h '^#undef __CUDA_NO' ./*.cu | sort -u
+     echo '#include <torch/extension.h>'; cat includes; number=0
      for file in *.cu; do
         number=$((number + 1))
         echo "namespace seed_$number {"
@@ -43,7 +44,9 @@ compile_torch() {
         echo "}"
         sed -n 's/^#define \([A-Za-z0-9_]*\) .*/#undef \1/p' "$file"
      done; } > all.cc
-   "$nvcc" -arch=compute_80 -std=c++17 -diag-suppress=177 -Xcicc -O0 -ptx -x cu -o /dev/null -Istub "-I$torch" "-I$torch/torch/csrc/api/include" \
+   # The -D are those of torch.utils.cpp_extension.
+   "$nvcc" -arch=compute_80 -std=c++17 -D__CUDA_NO_HALF_OPERATORS__ -D__CUDA_NO_HALF_CONVERSIONS__ -D__CUDA_NO_HALF2_OPERATORS__ \
+      -D__CUDA_NO_BFLOAT16_CONVERSIONS__ -diag-suppress=177 -Xcicc -O0 -ptx -x cu -o /dev/null -Istub "-I$torch" "-I$torch/torch/csrc/api/include" \
       $(python3 -c 'import sysconfig; print("-I" + sysconfig.get_paths()["include"])') -DTORCH_EXTENSION_NAME=rkb_exported \
       -DTORCH_API_INCLUDE_EXTENSION_H all.cc
 }

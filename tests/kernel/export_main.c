@@ -36,7 +36,7 @@ static void add(subject_t *subject, rkb_arena_t *arena, const char *prefix, cons
                 const rkb_yaml_t *tensor) {
    subject->tensors[subject->of.tensor_count++] = (rkb_export_tensor_t){
       rkb_arena_format(arena, "%s%s", prefix, name), role, dtype_of(rkb_yaml_get(tensor, "dtype")->text),
-      rkb_yaml_get(tensor, "shape")->text};
+      rkb_yaml_get(tensor, "shape")->text, 256};
 }
 
 /* docs/task-format.md: the output gradients, then all forward inputs; out: the gradient of each wanted input.

@@ -71,6 +71,71 @@ static void the_cap_is_never_overrun(void **state) {
    service_remove(&service);
 }
 
+static void ask_together(service_t *service, asker_t *askers, int count) {
+   for (int i = 0; i < count; i++) {
+      askers[i] = (asker_t){.service = service, .number = i};
+      assert_int_equal(pthread_create(&askers[i].thread, NULL, ask_one, &askers[i]), 0);
+   }
+   for (int i = 0; i < count; i++) {
+      pthread_join(askers[i].thread, NULL);
+      assert_int_equal(askers[i].outcome, RKB_LLM_ANSWERED);
+   }
+}
+
+/* A program that says how many of it run at once: never more than concurrency allows, though 12 ask. */
+static void no_more_than_so_many_at_once(void **state) {
+   service_t service;
+   asker_t askers[12];
+   char models[512], running[] = "/tmp/rkb-running-XXXXXX", command[128];
+   (void)state;
+   assert_non_null(mkdtemp(running));
+   snprintf(models, sizeof models,
+            "m: {provider: command, command: [sh, -c, \"touch %s/$$; ls %s | wc -l; sleep 0.05; rm %s/$$\"], "
+            "env: [PATH], cost_per_call: 0, limits: {concurrency: 3}}\n",
+            running, running, running);
+   service_open(&service, models, -1, NULL);
+   ask_together(&service, askers, 12);
+   service_close(&service);
+   double most =
+      service_number(service.directory, "SELECT max(CAST(d.text AS INTEGER)) FROM call c JOIN document d ON "
+                                        "d.hash = c.reply_hash");
+   assert_true(most >= 1 && most <= 3);
+   service_remove(&service);
+   snprintf(command, sizeof command, "rm -rf '%s'", running);
+   assert_int_equal(system(command), 0);
+}
+
+/* 62 questions where 60 a minute may go: the last waits two seconds for the bucket to fill. */
+static double seconds_of_62(const char *limits) {
+   service_t service;
+   asker_t askers[62];
+   char models[512];
+   service_open(&service, paid_model(models, sizeof models, "no-usage", limits), -1, NULL);
+   uint64_t began = rkb_now_ns();
+   ask_together(&service, askers, 62);
+   double seconds = (double)(rkb_now_ns() - began) * 1e-9;
+   service_close(&service);
+   service_remove(&service);
+   return seconds;
+}
+
+static void a_minute_has_its_share(void **state) {
+   service_t service;
+   asker_t asker;
+   char models[512], limits[96];
+   (void)state;
+   assert_true(seconds_of_62(", limits: {concurrency: 16, requests_per_minute: 60}") > 1.5);
+   /* As many tokens as 60 of these questions may take: one in for every byte, 32 for two messages, 1000 out. */
+   service_open(&service, paid_model(models, sizeof models, "no-usage", ""), -1, NULL);
+   ask_together(&service, &asker, 1);
+   service_close(&service);
+   double tokens = 1000 + (service_number(service.directory, "SELECT max(reserved_usd) FROM call") - 1) * 1e6;
+   assert_true(tokens > 1100 && tokens < 1400);
+   service_remove(&service);
+   snprintf(limits, sizeof limits, ", limits: {concurrency: 16, tokens_per_minute: %.0f}", 60 * tokens);
+   assert_true(seconds_of_62(limits) > 1.5);
+}
+
 static void a_reply_is_bought_once(void **state) {
    service_t first, second;
    char models[512];
@@ -179,19 +244,32 @@ static void a_recording_replays(void **state) {
    unlink(cassette);
 }
 
+/* One run after the other: read finds what read-write left, leaves nothing itself, and off looks for nothing. */
 static void the_cache_serves_other_runs(void **state) {
+   static const struct {
+      const char *use;
+      bool replayed;
+   } RUNS[] = {{", cache: read", false}, {", cache: off", false},
+               {", cache: read", false}, {", cache: read-write", false},
+               {", cache: read", true},  {", cache: read-write", true},
+               {", cache: off", false},  {"", false}};
    service_t service;
    char models[512], folder[] = "/tmp/rkb-cache-XXXXXX", command[64];
    (void)state;
    assert_non_null(mkdtemp(folder));
    setenv("XDG_CACHE_HOME", folder, 1);
-   for (int run = 0; run < 2; run++) {
-      service_open(&service, paid_model(models, sizeof models, "plain", ", cache: read-write"), 10, NULL);
-      rkb_llm_answer_t *answer = service_ask(&service, "m", 0, 0, "the same in two runs");
+   for (size_t run = 0; run < sizeof RUNS / sizeof RUNS[0]; run++) {
+      service_open(&service, paid_model(models, sizeof models, "plain", RUNS[run].use), 10, NULL);
+      rkb_llm_answer_t *answer = service_ask(&service, "m", 0, 0, "the same in many runs");
       assert_int_equal(answer->outcome, RKB_LLM_ANSWERED);
-      assert_int_equal(answer->replayed, run == 1);
+      if (answer->replayed != RUNS[run].replayed)
+         fail_msg("run %zu, '%s': replayed %d", run, RUNS[run].use, answer->replayed);
       assert_true(answer->worth_usd > 0);
-      assert_int_equal(answer->paid_usd > 0, run == 0);
+      assert_int_equal(answer->paid_usd > 0, !RUNS[run].replayed);
+      rkb_llm_answer_free(answer);
+      /* The second draw of it is a reply of its own, and cached like one. */
+      answer = service_ask(&service, "m", 0, 1, "the same in many runs");
+      assert_int_equal(answer->replayed, run == 4 || run == 5);
       rkb_llm_answer_free(answer);
       service_close(&service);
       service_remove(&service);
@@ -328,6 +406,7 @@ static int stop(void **state) {
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_cap_is_never_overrun),     cmocka_unit_test(a_reply_is_bought_once),
+      cmocka_unit_test(no_more_than_so_many_at_once), cmocka_unit_test(a_minute_has_its_share),
       cmocka_unit_test(a_killed_question_is_charged), cmocka_unit_test(a_recording_replays),
       cmocka_unit_test(the_cache_serves_other_runs),  cmocka_unit_test(commands_answer),
       cmocka_unit_test(entries_are_checked),          cmocka_unit_test(shipped_prices_have_a_source),

@@ -11,7 +11,7 @@
 #define TEXT "Here it is: \xce\xba = 1.\n"
 #define MENDED "Here it is: \xef\xbf\xbd\xef\xbf\xbd = 1.\n" /* two bytes that are no UTF-8 */
 #define BLANKED "*************************\n"                /* the planted key */
-#define MOST_OUTPUT 1000
+#define MOST_OUTPUT 4000
 
 enum charge { NOTHING, REPORTED, RESERVED };
 
@@ -75,37 +75,54 @@ static const behaviour_t ADDRESSES[] = {
 static provider_server_t server;
 
 static void add_model(rkb_text_t *out, const char *name, const char *provider, const char *address,
-                      const char *model, bool stream) {
+                      const char *model, bool stream, const char *more) {
    const char *path = strncmp(provider, "openai", 6) == 0 ? "/v1" : "";
    rkb_text_format(
       out,
       "%s: {provider: %s, base_url: \"%s%s\", model: %s, key: {env: RKB_PLANTED}, "
       "max_output_tokens: %d, price: {input: 10, cached: 1, output: 100}, retries: 2, backoff: 10ms, "
-      "idle: %s, timeout: %s, stream: %s, record: %s/cassette.yaml, cache: read-write}\n",
+      "idle: %s, timeout: %s, stream: %s, record: %s/cassette.yaml, cache: read-write%s}\n",
       name, provider, address, path, model, MOST_OUTPUT, strcmp(model, "stalls") == 0 ? "150ms" : "5s",
-      strcmp(model, "endless") == 0 ? "200ms" : "20s", stream ? "true" : "false", server.folder);
+      strcmp(model, "endless") == 0 ? "200ms" : "20s", stream ? "true" : "false", server.folder, more);
 }
+
+/* Settings that change the request; the server turns away what its service would. */
+static const struct {
+   const char *name, *model, *more;
+} SETTINGS[] = {
+   {"warm", "plain", ", temperature: 0.7"},
+   {"thinks", "plain", ", reasoning_effort: medium"},
+   {"thinks-with-a-budget", "claude-opus-4-5", ", reasoning_effort: low"},
+   {"thinks-as-before", "gemini-2.5-pro", ", reasoning_effort: high"},
+   {"warm-and-thinks", "plain", ", temperature: 1, reasoning_effort: low"},
+};
 
 /* One model for each behaviour, named like it, and "address-N". */
 static void models_of(const char *provider, bool stream, rkb_text_t *out) {
    char here[64], name[32], address[64];
    snprintf(here, sizeof here, "http://127.0.0.1:%d", server.port);
    for (size_t i = 0; i < BEHAVIOUR_COUNT; i++)
-      add_model(out, BEHAVIOURS[i].name, provider, here, BEHAVIOURS[i].name, stream);
+      add_model(out, BEHAVIOURS[i].name, provider, here, BEHAVIOURS[i].name, stream, "");
+   for (size_t i = 0; i < sizeof SETTINGS / sizeof SETTINGS[0]; i++)
+      add_model(out, SETTINGS[i].name, provider, here, SETTINGS[i].model, stream, SETTINGS[i].more);
    for (size_t i = 0; i < ADDRESS_COUNT; i++) {
       const char *port = strrchr(ADDRESSES[i].name, ':') + 1;
       snprintf(name, sizeof name, "address-%zu", i);
       snprintf(address, sizeof address, "%.*s%d", (int)(port - ADDRESSES[i].name), ADDRESSES[i].name,
                strcmp(port, "TLS") == 0 ? server.tls_port : server.port);
       bool given = strcmp(port, "TLS") != 0 && strcmp(port, "PLAIN") != 0;
-      add_model(out, name, provider, given ? ADDRESSES[i].name : address, "plain", stream);
+      add_model(out, name, provider, given ? ADDRESSES[i].name : address, "plain", stream, "");
    }
 }
 
 static void check_one(service_t *service, const char *model, const behaviour_t *behaviour, int64_t request) {
    char sql[256];
    double reported = 60 * 10e-6 + 40 * 1e-6 + 20 * 100e-6;
+   uint64_t began = rkb_now_ns();
    rkb_llm_answer_t *answer = service_ask(service, model, request, 0, behaviour->name);
+   /* Turned away twice, each time asked to wait 20 ms: longer than the pauses it would take of itself (10 and 20 at most). */
+   if (strcmp(behaviour->name, "limited") == 0)
+      assert_true(rkb_now_ns() - began >= 40000000);
    if (answer->outcome != behaviour->outcome)
       fail_msg("%s: %s (%s), not %s", behaviour->name, rkb_llm_outcome_name(answer->outcome), answer->message,
                rkb_llm_outcome_name(behaviour->outcome));
@@ -152,6 +169,9 @@ static void check_provider(const char *provider, bool stream) {
    rkb_text_t models;
    struct rlimit core;
    double sum = 0;
+   char cache[128]; /* looked through for the key, and gone with the server's folder */
+   snprintf(cache, sizeof cache, "%s/cache-%s-%d", server.folder, provider, stream);
+   setenv("XDG_CACHE_HOME", cache, 1);
    rkb_text_init(&models, 1 << 16);
    models_of(provider, stream, &models);
    service_open(&service, rkb_text_get(&models), 100, NULL);
@@ -170,6 +190,8 @@ static void check_provider(const char *provider, bool stream) {
       snprintf(name, sizeof name, "address-%zu", i);
       check_fault(&service, name, &ADDRESSES[i], 500 + (int64_t)i);
    }
+   for (size_t i = 0; i < sizeof SETTINGS / sizeof SETTINGS[0]; i++)
+      check_one(&service, SETTINGS[i].name, &BEHAVIOURS[0], 600 + (int64_t)i);
    /* The ledger agrees with its rows. */
    sum = service_number(service.directory, "SELECT sum(cost_usd) FROM call");
    assert_true(fabs(sum - rkb_llm_spent(service.llm)) < 1e-9);
@@ -209,7 +231,6 @@ static int start(void **state) {
    (void)state;
    setenv("RKB_PLANTED", PLANTED_KEY, 1);
    provider_server_start(&server);
-   setenv("XDG_CACHE_HOME", server.folder, 1); /* looked through for the key, and gone with the folder */
    return 0;
 }
 

@@ -82,8 +82,8 @@ for each in "$@"; do
   if grep -q "^$task	$direction	" "$table"; then continue; fi
   cold=$runs/cold/$task-$direction
   export XDG_CACHE_HOME=$cold.cache
-  stock_run && "$claim" >"$runs/lines" || { broken=1; continue; }
-  tee -a "$table" <"$runs/lines"
+  stock_run && "$claim" >"$runs/lines-$claim" || { broken=1; continue; }
+  tee -a "$table" <"$runs/lines-$claim"
 done
 awk -F'\t' -v broken="$broken" 'NR > 1 { lines++; bad += /\tMISSED$|\tDIFFERENT$/ || (NF > 4 && $4 != "all accepted") }
   END { printf "%d lines, %d with a broken promise\n", lines, bad; exit bad > 0 || lines == 0 || broken }' "$table"

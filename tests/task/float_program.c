@@ -18,10 +18,14 @@ const float_mode_t float_modes[] = {
    {0},
 };
 
+const float_mode_t fast_mode = {
+   .name = "fast", .order = ORDER_STRIDED, .fma = true, .approximate = 60, .flush = true};
+
 const float_mode_t low_modes[] = {
    {.name = "TF32", .order = ORDER_SEQUENTIAL, .products = PRODUCTS_TF32},
    {.name = "bf16", .order = ORDER_SEQUENTIAL, .products = PRODUCTS_BF16},
    {.name = "half", .order = ORDER_SEQUENTIAL, .products = PRODUCTS_HALF},
+   {.name = "fp8", .order = ORDER_SEQUENTIAL, .products = PRODUCTS_FP8},
    {0},
 };
 
@@ -390,6 +394,66 @@ static void reduce_rows(run_t *run, const rkb_program_node_t *node, double *out)
    free(index);
 }
 
+/* Running sums and products, and the gradient of the latter as kernels without zeros have it: reversed running sums
+ * of g y, divided by x. */
+static void scan_rows(run_t *run, const rkb_program_node_t *node, double *out) {
+   const char *name = node->operation->name;
+   bool sum = IS("cumulative_sum"), gradient = IS("cumulative_product_gradient");
+   rkb_rows_t rows =
+      rkb_rows_of(rkb_program_shape(run->program, node->inputs[0]), UINT64_C(1) << node->integers[0]);
+   int64_t *index = malloc((rows.length + 1) * sizeof *index);
+   float *y = malloc((rows.length + 1) * sizeof *y);
+   assert(index && y);
+   for (uint64_t row = 0; row < rows.count; row++) {
+      rkb_rows_index(&rows, row, 0, rows.length, index);
+      const double *x = operand(run, node, gradient);
+      float so_far = sum ? 0 : 1;
+      for (uint64_t i = 0; i < rows.length; i++) {
+         so_far = sum ? so_far + (float)x[index[i]] : so_far * (float)x[index[i]];
+         y[i] = flushed(run, so_far);
+         out[index[i]] = y[i];
+      }
+      so_far = 0;
+      for (uint64_t i = rows.length; gradient && i-- > 0;) {
+         so_far = add_product(run, so_far, (float)operand(run, node, 0)[index[i]], y[i]);
+         float others = 1;
+         if (x[index[i]] != 0) {
+            out[index[i]] = rough(run, so_far / (float)x[index[i]]);
+            continue;
+         }
+         float each = 0; /* a zero: the products without it */
+         for (uint64_t j = 0; j < i; j++)
+            others *= (float)x[index[j]];
+         for (uint64_t j = i; j < rows.length; j++) {
+            others *= j > i ? (float)x[index[j]] : 1;
+            each = add_product(run, each, (float)operand(run, node, 0)[index[j]], others);
+         }
+         out[index[i]] = flushed(run, each);
+      }
+   }
+   free(index);
+   free(y);
+}
+
+static void log_sum_rows(run_t *run, const rkb_program_node_t *node, double *out) {
+   rkb_rows_t rows =
+      rkb_rows_of(rkb_program_shape(run->program, node->inputs[0]), (uint64_t)node->integers[0]);
+   float *e = malloc((rows.length + 1) * sizeof *e);
+   int64_t *index = malloc((rows.length + 1) * sizeof *index);
+   assert(e && index);
+   for (uint64_t row = 0; row < rows.count; row++) {
+      float largest = -INFINITY;
+      rkb_rows_index(&rows, row, 0, rows.length, index);
+      for (uint64_t i = 0; i < rows.length; i++)
+         largest = fmaxf(largest, (float)operand(run, node, 0)[index[i]]);
+      for (uint64_t i = 0; i < rows.length; i++)
+         e[i] = rough(run, expf((float)operand(run, node, 0)[index[i]] - largest));
+      out[row] = flushed(run, largest + rough(run, logf(sum_of(run, e, NULL, rows.length))));
+   }
+   free(e);
+   free(index);
+}
+
 static void softmax_rows(run_t *run, const rkb_program_node_t *node, double *out) {
    rkb_rows_t rows =
       rkb_rows_of(rkb_program_shape(run->program, node->inputs[0]), UINT64_C(1) << node->integers[0]);
@@ -652,6 +716,10 @@ static void run_node(run_t *run, const rkb_program_node_t *node, double *out) {
       reduce_rows(run, node, out);
    else if (IS("softmax") || IS("log_softmax"))
       softmax_rows(run, node, out);
+   else if (strncmp(name, "cumulative_", 11) == 0)
+      scan_rows(run, node, out);
+   else if (IS("log_sum_exp"))
+      log_sum_rows(run, node, out);
    else if (IS("matmul"))
       matrix_product(run, node, out);
    else if (strncmp(name, "convolution", 11) == 0)

@@ -4,8 +4,10 @@
 #define RKB_CLI_BENCH_BENCH_H
 
 #include <jansson.h>
+#include <time.h>
 #include "cli/arguments.h"
 #include "engine/engine.h"
+#include "services/archive.h"
 #include "system/peer.h"
 #include "task/listing.h"
 #include "task/task.h"
@@ -42,6 +44,10 @@ void rkb_bench_kernels_free(rkb_bench_kernels_t *kernels);
  * "reason", "message", "tune", "us" (absent without a time), "worker", "cases": {name: {...}}}; owned. */
 int rkb_bench_measure(const rkb_bench_t *bench, const rkb_bench_work_t *work, const char *path, bool full,
                       json_t **result, rkb_error_t *err);
+/* The same object from its parts: without measurements and verdicts, then each of them, of whatever name. */
+json_t *rkb_bench_measured(const char *path, const char *standing, const char *reason, const char *tune);
+void rkb_bench_add_measurement(json_t *measured, const rkb_measurement_record_t *measurement);
+void rkb_bench_add_verdict(json_t *measured, const rkb_verdict_record_t *verdict);
 /* The fastest accepted of the kernels, by the quick gate when there are several; "tried" lists them all. */
 int rkb_bench_choose(const rkb_bench_t *bench, const rkb_bench_work_t *work,
                      const rkb_bench_kernels_t *kernels, uint32_t *chosen, json_t **tried, rkb_error_t *err);
@@ -53,6 +59,14 @@ int rkb_bench_row_make(const rkb_bench_t *bench, const rkb_bench_work_t *work,
                        const rkb_bench_kernels_t *kernels, json_t **row, rkb_error_t *err);
 int rkb_bench_row_write(const rkb_bench_t *bench, const rkb_bench_work_t *work, const json_t *row,
                         rkb_error_t *err);
+/* A row from measurements made elsewhere; takes measured and tried over. */
+json_t *rkb_bench_row_new(const rkb_bench_t *bench, const rkb_bench_work_t *work,
+                          const rkb_bench_kernels_t *kernels, time_t when, double seconds, json_t *measured,
+                          json_t *tried);
+/* run_row.c: the best candidate of a finished run, as its stages timed it there, becomes the row of its task and direction when
+ * a kernel file of the work is that candidate; RKB_ERR_INVALID otherwise. */
+int rkb_bench_row_from_run(const rkb_bench_t *bench, const rkb_bench_work_t *works, uint32_t count,
+                           const char *directory, rkb_error_t *err);
 /* The recorded baselines of a case; owned, NULL when there are none. */
 json_t *rkb_bench_record_read(const rkb_bench_t *bench, const rkb_bench_work_t *work, const char *case_name);
 

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "cli/bench/bench.h"
+#include "cli/check_result.h"
 #include "cli/pipeline_file.h"
 #include "cli/run_archive.h"
 
@@ -14,7 +15,7 @@
 static const char TIME[] = "time.us", WARM[] = "time.warm_us";
 
 /* The timing stage's detail becomes the case's object; the mean goes in beside it. */
-static void take_case(json_t *cases, const rkb_check_measurement_t *m) {
+static void take_case(json_t *cases, const rkb_measurement_record_t *m) {
    json_t *of_case = json_object_get(cases, m->case_name), *detail = rkb_embedded_json(m->detail);
    if (!of_case) {
       of_case = json_object();
@@ -30,25 +31,38 @@ static void take_case(json_t *cases, const rkb_check_measurement_t *m) {
    json_decref(detail);
 }
 
+json_t *rkb_bench_measured(const char *path, const char *standing, const char *reason, const char *tune) {
+   return json_pack("{s:s, s:s, s:s, s:o, s:{}}", "kernel", path, "standing", standing, "reason", reason,
+                    "tune", rkb_embedded_json(tune), "cases");
+}
+
+void rkb_bench_add_measurement(json_t *measured, const rkb_measurement_record_t *m) {
+   if (m->case_name && (strcmp(m->name, TIME) == 0 || strcmp(m->name, WARM) == 0))
+      take_case(json_object_get(measured, "cases"), m);
+   else if (!m->case_name && strcmp(m->name, TIME) == 0)
+      json_object_set_new(measured, "us", rkb_json_number(m->value));
+}
+
+void rkb_bench_add_verdict(json_t *measured, const rkb_verdict_record_t *verdict) {
+   if (!verdict->executes || verdict->shadow || strcmp(verdict->stage, "gpu") != 0)
+      return;
+   json_t *evidence = rkb_embedded_json(verdict->evidence);
+   json_object_set_new(measured, "message", json_string(verdict->message));
+   if (json_is_object(evidence) && json_object_get(evidence, "worker"))
+      json_object_set(measured, "worker", json_object_get(evidence, "worker"));
+   json_decref(evidence);
+}
+
 static json_t *describe(const char *path, const rkb_check_result_t *result) {
-   json_t *cases = json_object();
-   json_t *out = json_pack("{s:s, s:s, s:s, s:o, s:o}", "kernel", path, "standing", result->standing,
-                           "reason", result->reason, "tune", rkb_embedded_json(result->tune), "cases", cases);
+   json_t *out = rkb_bench_measured(path, result->standing, result->reason, result->tune);
    for (uint32_t i = 0; out && i < result->measurement_count; i++) {
-      const rkb_check_measurement_t *m = &result->measurements[i];
-      if (m->case_name && (strcmp(m->name, TIME) == 0 || strcmp(m->name, WARM) == 0))
-         take_case(cases, m);
-      else if (!m->case_name && strcmp(m->name, TIME) == 0)
-         json_object_set_new(out, "us", rkb_json_number(m->value));
+      rkb_measurement_record_t record = rkb_check_measurement_record(&result->measurements[i]);
+      rkb_bench_add_measurement(out, &record);
    }
-   for (uint32_t i = 0; out && i < result->verdict_count; i++)
-      if (result->verdicts[i].executes && !result->verdicts[i].shadow) {
-         json_t *evidence = rkb_embedded_json(result->verdicts[i].evidence);
-         json_object_set_new(out, "message", json_string(result->verdicts[i].message));
-         if (json_is_object(evidence) && json_object_get(evidence, "worker"))
-            json_object_set(out, "worker", json_object_get(evidence, "worker"));
-         json_decref(evidence);
-      }
+   for (uint32_t i = 0; out && i < result->verdict_count; i++) {
+      rkb_verdict_record_t record = rkb_check_verdict_record(&result->verdicts[i]);
+      rkb_bench_add_verdict(out, &record);
+   }
    return out;
 }
 

@@ -57,28 +57,38 @@ static json_t *command_of(const rkb_bench_t *bench, const rkb_bench_work_t *work
                        work->directory, work->direction, bench->target, bench->pipeline);
 }
 
+json_t *rkb_bench_row_new(const rkb_bench_t *bench, const rkb_bench_work_t *work,
+                          const rkb_bench_kernels_t *kernels, time_t when, double seconds, json_t *measured,
+                          json_t *tried) {
+   char date[32];
+   const char *kernel = json_string_value(json_object_get(measured, "kernel"));
+   strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime(&when));
+   return json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:o, s:o, s:o}", "task", work->name, "direction",
+                    work->direction, "task_hash", rkb_task_hash(work->task), "kernels_hash", kernels->hash,
+                    "date", date, "seconds", seconds, "command", command_of(bench, work, kernel), "measured",
+                    measured, "tried", tried);
+}
+
 int rkb_bench_row_make(const rkb_bench_t *bench, const rkb_bench_work_t *work,
                        const rkb_bench_kernels_t *kernels, json_t **row, rkb_error_t *err) {
    json_t *tried = NULL, *measured = NULL;
    uint32_t chosen = 0;
-   char date[32];
-   time_t now = time(NULL);
+   struct timespec began, ended;
    *row = NULL;
+   clock_gettime(CLOCK_MONOTONIC, &began);
    int status = rkb_bench_choose(bench, work, kernels, &chosen, &tried, err);
    if (status == RKB_OK)
       status = rkb_bench_measure(bench, work, kernels->paths[chosen], true, &measured, err);
-   strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
-   if (status == RKB_OK) {
-      *row = json_pack("{s:s, s:s, s:s, s:s, s:s, s:O, s:O, s:o}", "task", work->name, "direction",
-                       work->direction, "task_hash", rkb_task_hash(work->task), "kernels_hash", kernels->hash,
-                       "date", date, "measured", measured, "tried", tried, "command",
-                       command_of(bench, work, kernels->paths[chosen]));
-      if (!*row)
-         status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   clock_gettime(CLOCK_MONOTONIC, &ended);
+   if (status != RKB_OK) {
+      json_decref(tried);
+      return status;
    }
-   json_decref(measured);
-   json_decref(tried);
-   return status;
+   *row = rkb_bench_row_new(bench, work, kernels, time(NULL),
+                            (double)(ended.tv_sec - began.tv_sec) +
+                               1e-9 * (double)(ended.tv_nsec - began.tv_nsec),
+                            measured, tried);
+   return *row ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
 }
 
 int rkb_bench_row_write(const rkb_bench_t *bench, const rkb_bench_work_t *work, const json_t *row,

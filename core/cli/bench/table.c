@@ -86,7 +86,7 @@ static json_t *line_of(const rkb_bench_t *bench, const rkb_bench_work_t *work, c
    double copy = number(json_object_get(of_case, "copy"), "us");
    if (copy > LEAST_COPY_US)
       put(line, "share_of_copy", copy / ours);
-   else
+   else if (isfinite(copy) || ours < LEAST_COPY_US)
       put(line, "above_floor_us", ours - number(of_case, "floor_us"));
    if (of_case && record)
       json_object_set_new(line, "other_conditions", json_boolean(other_conditions(of_case, record)));
@@ -115,11 +115,15 @@ static json_t *lines_of(const rkb_bench_t *bench, const rkb_bench_work_t *works,
    return lines;
 }
 
-static void write_number(rkb_text_t *out, double value) {
+static void write_marked(rkb_text_t *out, double value, const char *mark) {
    if (!isfinite(value))
       rkb_text_add(out, " |");
    else
-      rkb_text_format(out, value < 100 ? " %.2f |" : value < 10000 ? " %.1f |" : " %.0f |", value);
+      rkb_text_format(out, value < 100 ? " %.2f%s |" : value < 10000 ? " %.1f%s |" : " %.0f%s |", value, mark);
+}
+
+static void write_number(rkb_text_t *out, double value) {
+   write_marked(out, value, "");
 }
 
 static const char *text_of(const json_t *object, const char *key, const char *otherwise) {
@@ -140,7 +144,7 @@ static void write_line(rkb_text_t *out, const json_t *line) {
    rkb_text_format(out, "| %s | %s | %s | %s%s |", text_of(line, "task", ""), text_of(line, "direction", ""),
                    case_name ? case_name + 1 : "", kernel[0] ? file_name(kernel) : "not measured",
                    kernel[0] && !ours ? (strcmp(standing, "accept") ? ": not accepted" : ": no time") : "");
-   write_number(out, number(ours, "us"));
+   write_marked(out, number(ours, "us"), strcmp(text_of(ours, "mode", ""), "quick") == 0 ? " q" : "");
    if (ours)
       rkb_text_format(out, " %.2f to %.2f |", number(ours, "low_us"), number(ours, "high_us"));
    else
@@ -227,7 +231,8 @@ static void write_table(rkb_text_t *out, const json_t *lines) {
       "Microseconds on the device, second-level cache emptied by reading, 20 % trimmed means with 99 % intervals by\n"
       "cluster bootstrap (docs/timing.md). The speed-up is against the fastest PyTorch variant; its interval takes the far\n"
       "ends of both. The copy moves the same bytes in as many launches by the same protocol. †: the baselines were timed\n"
-      "under other conditions than the kernel (the anchors differ by more than 1 %).\n\n");
+      "under other conditions than the kernel (the anchors differ by more than 1 %). q: timed at a search's quick gate, one\n"
+      "sitting, and not measured again in full since: lucky, if anything.\n\n");
    write_conditions(out, lines);
    rkb_text_add(out, "\n| task | direction | case | kernel | ours | interval |");
    for (uint32_t v = 0; v < VARIANTS; v++)

@@ -66,6 +66,10 @@ static void read_status(rkb_attempt_t *attempt, const rkb_http_reply_t *reply) {
    rkb_text_clear(&attempt->reply.trouble);
    rkb_text_format(&attempt->reply.trouble, "status %d: ", reply->status);
    rkb_reply_trouble(&attempt->reply, reply->body, reply->body_bytes);
+   if (!attempt->retry_after_ns)
+      attempt->retry_after_ns = attempt->reply.retry_after_ns < MOST_RETRY_AFTER_NS
+                                   ? attempt->reply.retry_after_ns
+                                   : MOST_RETRY_AFTER_NS;
 }
 
 static void read_reply(rkb_attempt_t *attempt, const rkb_http_reply_t *reply) {

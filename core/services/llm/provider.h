@@ -13,6 +13,7 @@ typedef struct rkb_reply {
    rkb_text_t refusal; /* the model's own words when it declines */
    rkb_text_t trouble; /* what the provider said went wrong; whole, keys and all: ask.c makes it fit for people */
    int64_t input_tokens, cached_tokens, output_tokens, reasoning_tokens; /* negative: not reported */
+   uint64_t retry_after_ns; /* as an error's body asks, where headers do not; 0: it does not */
    bool usage_final; /* the usage is that of the whole reply */
    bool finished;    /* the protocol's own end was seen */
    bool truncated, refused, filtered;
@@ -46,7 +47,7 @@ void rkb_reply_free(rkb_reply_t *reply);
 /* Parses a whole body and reads it. */
 void rkb_reply_whole(rkb_reply_t *reply, const rkb_provider_t *provider, const char *body, size_t bytes);
 /* Adds the message of an error reply of any of these protocols ({"error": {"message": ...}}), or its body, to
- * reply->trouble. */
+ * reply->trouble; and reads how long it asks to wait. */
 void rkb_reply_trouble(rkb_reply_t *reply, const char *body, size_t bytes);
 
 /* Helpers of the readers: absent and mistyped members give "", or leave *value. */

@@ -2,6 +2,7 @@
 #include "services/llm/provider.h"
 
 #include <string.h>
+#include "base/units.h"
 
 const rkb_provider_t *const rkb_providers[] = {&rkb_provider_openai,  &rkb_provider_anthropic,
                                                &rkb_provider_gemini,  &rkb_provider_openai_responses,
@@ -53,6 +54,22 @@ void rkb_reply_whole(rkb_reply_t *reply, const rkb_provider_t *provider, const c
    json_decref(root);
 }
 
+/* google.rpc.RetryInfo among an error's details: {"retryDelay": "0.5s"}; Gemini sends no Retry-After. */
+static uint64_t retry_delay(const json_t *error) {
+   const json_t *details = json_object_get(error, "details");
+   double seconds = 0;
+   for (size_t i = 0; i < json_array_size(details); i++) {
+      const char *delay = rkb_json_text_of(json_array_get(details, i), "retryDelay");
+      char number[32] = "";
+      size_t length = strspn(delay, "0123456789.");
+      if (length && length < sizeof number && strcmp(delay + length, "s") == 0)
+         memcpy(number, delay, length);
+      if (number[0] && rkb_parse_real(number, &seconds) && seconds > 0 && seconds < 1e6)
+         return (uint64_t)(seconds * 1e9);
+   }
+   return 0;
+}
+
 void rkb_reply_trouble(rkb_reply_t *reply, const char *body, size_t bytes) {
    rkb_error_t err = {0};
    json_t *root = rkb_json_parse(body ? body : "", bytes, &err);
@@ -63,6 +80,7 @@ void rkb_reply_trouble(rkb_reply_t *reply, const char *body, size_t bytes) {
       json_is_string(error) ? json_string_value(error) : rkb_json_text_of(error, "message");
    if (!error && json_is_object(first)) /* vLLM and SGLang: {"object": "error", "message": ...} */
       message = rkb_json_text_of(first, "message");
+   reply->retry_after_ns = retry_delay(error);
    rkb_text_add(&reply->trouble, message[0] ? message : body ? body : "");
    json_decref(root);
 }

@@ -5,6 +5,7 @@
 #include "task/operations/layout.h"
 #include "task/operations/pool.h"
 #include "task/operations/reduce.h"
+#include "task/operations/scan.h"
 
 static void build_reduce(const rkb_call_t *call, uint32_t *outputs) {
    outputs[0] = rkb_make_reduce(call->program, call->function->operation, call->inputs[0],
@@ -61,6 +62,48 @@ static void build_max(const rkb_call_t *call, uint32_t *outputs) {
    outputs[0] = rkb_make_reshape(program, smallest ? rkb_make_unary(program, "neg", largest) : largest, &out);
 }
 
+/* argmax over all dims counts in the flattened tensor. */
+static void build_place(const rkb_call_t *call, uint32_t *outputs) {
+   uint64_t mask = rkb_call_dims(call, "dim", call->inputs[0]);
+   const rkb_attribute_value_t *given = rkb_call_attribute(call, "dim");
+   if (given->given && given->integer_count > 1) {
+      rkb_program_fail(call->program, "%s takes one dim, or none for all", call->function->name);
+      return;
+   }
+   outputs[0] = rkb_make_reduce(call->program, call->function->operation, call->inputs[0], mask,
+                                rkb_call_true(call, "keepdim"));
+}
+
+static void build_log_sum_exp(const rkb_call_t *call, uint32_t *outputs) {
+   outputs[0] =
+      rkb_make_log_sum_exp(call->program, call->inputs[0], rkb_call_dim(call, "dim", call->inputs[0]),
+                           rkb_call_true(call, "keepdim"));
+}
+
+static void build_scan(const rkb_call_t *call, uint32_t *outputs) {
+   outputs[0] = rkb_make_scan(call->program, call->function->operation, call->inputs[0],
+                              rkb_call_dim(call, "dim", call->inputs[0]));
+}
+
+/* The last of the running products. */
+static void build_product(const rkb_call_t *call, uint32_t *outputs) {
+   rkb_program_t *program = call->program;
+   uint32_t dim = rkb_call_dim(call, "dim", call->inputs[0]);
+   rkb_shape_t shape = *rkb_program_shape(program, call->inputs[0]), out = {0};
+   if (program->failed)
+      return;
+   for (uint32_t d = 0; d < shape.rank; d++)
+      if (d != dim || rkb_call_true(call, "keepdim"))
+         out.size[out.rank++] = d == dim ? 1 : shape.size[d];
+   uint32_t running = rkb_make_scan(program, "cumulative_product", call->inputs[0], dim);
+   outputs[0] =
+      rkb_make_reshape(program, rkb_make_slice(program, running, dim, shape.size[dim] - 1, 1, 1), &out);
+}
+
+#define ALONG                                                                                                \
+   {"dim", RKB_ATTRIBUTE_INT, NULL, NULL}, {                                                                 \
+      "keepdim", RKB_ATTRIBUTE_BOOL, "false", NULL                                                           \
+   }
 #define OVER                                                                                                 \
    {"dim", RKB_ATTRIBUTE_INTS, "", NULL}, {                                                                  \
       "keepdim", RKB_ATTRIBUTE_BOOL, "false", NULL                                                           \
@@ -90,6 +133,12 @@ const rkb_function_t rkb_functions_reduction[] = {
    {"var", "x", 1, 1, {OVER, {"unbiased", RKB_ATTRIBUTE_BOOL, "true", NULL}}, build_variance, NULL},
    {"std", "x", 1, 1, {OVER, {"unbiased", RKB_ATTRIBUTE_BOOL, "true", NULL}}, build_deviation, NULL},
    {"norm", "x", 1, 1, {OVER}, build_norm, NULL},
+   {"argmax", "x", 1, 1, {OVER}, build_place, "argmax"},
+   {"argmin", "x", 1, 1, {OVER}, build_place, "argmin"},
+   {"prod", "x", 1, 1, {ALONG}, build_product, NULL},
+   {"logsumexp", "x", 1, 1, {ALONG}, build_log_sum_exp, NULL},
+   {"cumsum", "x", 1, 1, {{"dim", RKB_ATTRIBUTE_INT, NULL, NULL}}, build_scan, "cumulative_sum"},
+   {"cumprod", "x", 1, 1, {{"dim", RKB_ATTRIBUTE_INT, NULL, NULL}}, build_scan, "cumulative_product"},
    {"softmax", "x", 1, 1, {{"dim", RKB_ATTRIBUTE_INT, NULL, NULL}}, build_softmax, "softmax"},
    {"log_softmax", "x", 1, 1, {{"dim", RKB_ATTRIBUTE_INT, NULL, NULL}}, build_softmax, "log_softmax"},
    {0},

@@ -31,6 +31,13 @@ rkb_point_t rkb_curve_point(const rkb_precision_t *precision,
       /* Near a pole the slope says too much and the hull enough; at a turning point the other way round. */
       point.hard = isfinite(slope) ? fmin(slope * x.hard, fmax(hull, 2 * here.slope * x.hard)) : hull;
       point.variance = fmin(slope * slope * x.variance, hull * hull);
+      if (isfinite(slope) &&
+          hull > point.hard) { /* a jump, or a bend, between the ends: either branch may be taken */
+         point.hard = hull;
+         point.variance = hull * hull;
+         point.flags |= hull > 4 * slope * x.hard ? RKB_POINT_AMBIGUOUS : 0;
+      }
+      here.own = fmax(here.own, fmax(isfinite(low.own) ? low.own : 0, isfinite(high.own) ? high.own : 0));
       if (!isfinite(slope))
          point.variance = hull * hull;
       if (!isfinite(low.value) || !isfinite(high.value) || !isfinite(point.hard))

@@ -78,6 +78,8 @@ static rkb_point_t add_points(const rkb_precision_t *precision, rkb_point_t a, r
 static rkb_point_t multiply_points(const rkb_precision_t *precision, rkb_point_t a, rkb_point_t b) {
    rkb_point_t point = {a.value * b.value, fabs(a.value) * b.hard + a.hard * (fabs(b.value) + b.hard),
                         spread(b.value, a, a.value, b), a.flags | b.flags};
+   if (point.value == 0 && point.hard == 0) /* an exact zero, whichever branch the other factor took */
+      point.flags &= ~(uint32_t)RKB_POINT_AMBIGUOUS;
    return rounded(precision, point, 1, a, b);
 }
 
@@ -201,11 +203,12 @@ static rkb_point_t point_share(const rkb_precision_t *precision, const double *r
 static rkb_point_t larger(rkb_point_t a, rkb_point_t b) {
    double value = fmax(a.value, b.value);
    double high = fmax(a.value + a.hard, b.value + b.hard), low = fmax(a.value - a.hard, b.value - b.hard);
-   double variance = undecided(a, b)      ? fmax(a.variance, b.variance)
-                     : a.value >= b.value ? a.variance
-                                          : b.variance;
-   return (rkb_point_t){value, isinf(value) ? 0 : fmax(high - value, value - low), variance,
-                        a.flags | b.flags};
+   bool doubt = undecided(a, b);
+   rkb_point_t chosen = a.value >= b.value ? a : b;
+   double variance = doubt ? fmax(a.variance, b.variance) : chosen.variance;
+   uint32_t flags = ((doubt ? a.flags | b.flags : chosen.flags) & RKB_POINT_AMBIGUOUS) |
+                    ((a.flags | b.flags) & RKB_POINT_DONT_CARE);
+   return (rkb_point_t){value, isinf(value) ? 0 : fmax(high - value, value - low), variance, flags};
 }
 
 static rkb_point_t point_maximum(const rkb_precision_t *precision, const double *reals,

@@ -17,6 +17,8 @@ typedef struct row_sums {
    double centred, centred_hard, centred_variance; /* about the mean of the pass before */
    double hard, variance, tiny;
    double largest, high, low, largest_variance; /* extremes, for amax */
+   double doubt, apart;  /* for argmax: the largest's bound; the farthest rival's distance */
+   uint64_t seen, place; /* likewise: elements passed, and the first place of the largest */
    uint32_t flags;
 } row_sums_t;
 
@@ -87,11 +89,46 @@ static void visit_largest(row_sums_t *sums, const rkb_block_t *block, uint64_t c
          sums->largest_variance = fmax(sums->largest_variance, block->variance[i]);
 }
 
-static void visit_negated(row_sums_t *sums, const rkb_block_t *block, uint64_t count, double about) {
-   rkb_block_t copy = *block;
+static void negate(const rkb_block_t *block, uint64_t count) {
    for (uint64_t i = 0; i < count; i++)
-      copy.value[i] = -copy.value[i];
-   visit_largest(sums, &copy, count, about);
+      block->value[i] = -block->value[i];
+}
+
+static void visit_negated(row_sums_t *sums, const rkb_block_t *block, uint64_t count, double about) {
+   negate(block, count);
+   visit_largest(sums, block, count, about);
+}
+
+/* The first place of the largest element, and for the second pass, which asks about the largest, the places of its
+ * rivals: any of them may be a kernel's choice. */
+static void visit_place(row_sums_t *sums, const rkb_block_t *block, uint64_t count, double about) {
+   (void)about;
+   for (uint64_t i = 0; i < count; i++, sums->seen++) {
+      if (block->value[i] > sums->largest) {
+         sums->largest = block->value[i];
+         sums->place = sums->seen;
+         sums->doubt = block->hard[i];
+      }
+      sums->flags |= block->flags[i] & RKB_POINT_DONT_CARE;
+   }
+}
+
+static void visit_rivals(row_sums_t *sums, const rkb_block_t *block, uint64_t count, double about) {
+   for (uint64_t i = 0; i < count; i++, sums->seen++) {
+      double bounds = block->hard[i] + sums->doubt;
+      if (sums->seen != sums->place && bounds > 0 && about - block->value[i] <= bounds)
+         sums->apart = fmax(sums->apart, fabs((double)sums->seen - (double)sums->place));
+   }
+}
+
+static void visit_negated_place(row_sums_t *sums, const rkb_block_t *block, uint64_t count, double about) {
+   negate(block, count);
+   visit_place(sums, block, count, about);
+}
+
+static void visit_negated_rivals(row_sums_t *sums, const rkb_block_t *block, uint64_t count, double about) {
+   negate(block, count);
+   visit_rivals(sums, block, count, about);
 }
 
 static rkb_point_t conclude_sum(const rkb_precision_t *precision, const row_sums_t *sums) {
@@ -137,14 +174,21 @@ static rkb_point_t conclude_variance(const rkb_precision_t *precision, const row
    return rkb_point_rounded(precision, point, 3);
 }
 
-enum { SUM, MEAN, VARIANCE, LARGEST, SMALLEST };
+enum { SUM, MEAN, VARIANCE, LARGEST, SMALLEST, LARGEST_PLACE, SMALLEST_PLACE };
 
 static int reduce_row(rkb_reader_t *reader, const rkb_program_node_t *node, int kind, const rkb_rows_t *rows,
                       uint64_t row, rkb_block_t *block, int64_t *index, rkb_point_t *point) {
    const rkb_precision_t *precision = rkb_reader_precision(reader);
    row_sums_t sums = {.largest = -INFINITY, .high = -INFINITY, .low = -INFINITY};
    uint32_t x = node->inputs[0];
-   visit_t visit = kind == LARGEST ? visit_largest : kind == SMALLEST ? visit_negated : visit_sums;
+   static const visit_t visits[] = {[SUM] = visit_sums,
+                                    [MEAN] = visit_sums,
+                                    [VARIANCE] = visit_sums,
+                                    [LARGEST] = visit_largest,
+                                    [SMALLEST] = visit_negated,
+                                    [LARGEST_PLACE] = visit_place,
+                                    [SMALLEST_PLACE] = visit_negated_place};
+   visit_t visit = visits[kind];
    int status = pass(reader, x, rows, row, 0, visit, block, index, &sums);
    if (status != RKB_OK)
       return status;
@@ -159,6 +203,14 @@ static int reduce_row(rkb_reader_t *reader, const rkb_program_node_t *node, int 
    case VARIANCE:
       status = pass(reader, x, rows, row, sums.sum / length, visit_centred, block, index, &sums);
       *point = conclude_variance(precision, &sums, length, (double)node->integers[2]);
+      return status;
+   case LARGEST_PLACE:
+   case SMALLEST_PLACE:
+      sums.seen = 0;
+      status = pass(reader, x, rows, row, sums.largest,
+                    kind == LARGEST_PLACE ? visit_rivals : visit_negated_rivals, block, index, &sums);
+      *point = (rkb_point_t){(double)sums.place, sums.apart, sums.apart * sums.apart,
+                             sums.flags | (sums.apart > 0 ? RKB_POINT_AMBIGUOUS : 0)};
       return status;
    default:
       *point =
@@ -203,6 +255,8 @@ COMPUTE(mean, MEAN)
 COMPUTE(variance, VARIANCE)
 COMPUTE(amax, LARGEST)
 COMPUTE(amin, SMALLEST)
+COMPUTE(argmax, LARGEST_PLACE)
+COMPUTE(argmin, SMALLEST_PLACE)
 
 static double work_once(const rkb_program_t *program, const rkb_program_node_t *node) {
    return (double)program->values[node->inputs[0]].elements;
@@ -284,6 +338,8 @@ static const rkb_operation_t operations[] = {
     .compute = compute_amin,
     .work = work_once,
     .gradient = gradient_extreme},
+   {.name = "argmax", .costly = true, .exact = true, .compute = compute_argmax, .work = work_once},
+   {.name = "argmin", .costly = true, .exact = true, .compute = compute_argmin, .work = work_once},
    {.name = "variance",
     .costly = true,
     .compute = compute_variance,
@@ -310,8 +366,8 @@ static uint32_t make(rkb_program_t *program, const char *name, uint32_t x, const
    if (!operation)
       return rkb_program_fail(program, "there is no reduction %s", name);
    rkb_shape_t shape = reduced_shape(rkb_program_shape(program, x), (uint64_t)integers[0], integers[1] != 0);
-   return rkb_program_add(program, operation, &x, 1, integers, 3, NULL, 0, rkb_program_dtype(program, x),
-                          &shape);
+   uint32_t dtype = strncmp(name, "arg", 3) == 0 ? RKB_I64 : rkb_program_dtype(program, x);
+   return rkb_program_add(program, operation, &x, 1, integers, 3, NULL, 0, dtype, &shape);
 }
 
 uint32_t rkb_make_reduce(rkb_program_t *program, const char *name, uint32_t x, uint64_t mask, bool keep) {

@@ -26,11 +26,13 @@ int rkb_rows_prefetch(rkb_reader_t *reader, uint32_t value, const rkb_rows_t *ro
 void rkb_rows_split(const rkb_shape_t *shape, uint64_t mask, uint64_t element, uint64_t *row,
                     uint64_t *place);
 
-/* dims: a mask.  name: "sum" "mean" "amax" "amin". */
+/* dims: a mask.  name: "sum" "mean" "amax" "amin", and "argmax" "argmin": the first place, in the row, int64. */
 uint32_t rkb_make_reduce(rkb_program_t *program, const char *name, uint32_t x, uint64_t mask, bool keep);
 /* Mean squared distance from the mean, over length - correction. */
 uint32_t rkb_make_variance(rkb_program_t *program, uint32_t x, uint64_t mask, bool keep, int64_t correction);
 /* name: "softmax" "log_softmax", along one dim. */
 uint32_t rkb_make_softmax(rkb_program_t *program, const char *name, uint32_t x, uint32_t dim);
+/* log of the sum of exps along one dim. */
+uint32_t rkb_make_log_sum_exp(rkb_program_t *program, uint32_t x, uint32_t dim, bool keep);
 
 #endif

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "task/operations/elementwise.h"
+#include "task/operations/layout.h"
 
 #define MOST_RESCALES 32
 #define SAFE_EXPONENT 80 /* exp of this neither overflows nor flushes in fp32 */
@@ -115,6 +116,39 @@ static rkb_point_t log_share_of(const rkb_precision_t *precision, const row_t *r
    return rkb_point_rounded(precision, point, 2);
 }
 
+/* log of the sum of a row's exps. */
+static rkb_point_t log_sum_of(const rkb_precision_t *precision, const row_t *row) {
+   double y = row->largest + row->log_sum;
+   double own = 10 * precision->unit * precision->approximate * fmax(fabs(row->log_sum), fabs(y));
+   rkb_point_t point = {y, row->carried + row->rounding + own,
+                        row->carried_variance + row->rounding_variance + own * own / 3, row->flags};
+   return rkb_point_rounded(precision, point, 1);
+}
+
+/* An output's element number is its row's. */
+static int compute_log_sum(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count,
+                           const int64_t *index, rkb_block_t *out) {
+   rkb_rows_t rows = rkb_rows_of(rkb_program_shape(rkb_reader_program(reader), node->inputs[0]),
+                                 (uint64_t)node->integers[0]);
+   rkb_block_t block = {0};
+   int64_t *places = malloc(RKB_CHUNK * sizeof *places);
+   uint64_t prefetched = rkb_reader_in_points(reader) ? 0 : count;
+   int status = places && rkb_block_new(&block, RKB_CHUNK) ? RKB_OK : RKB_ERR_NOMEM;
+   for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
+      row_t row = {.number = (uint64_t)index[i]};
+      if (i >= prefetched)
+         status =
+            rkb_rows_prefetch(reader, node->inputs[0], &rows, count, (const uint64_t *)index, &prefetched);
+      if (status == RKB_OK)
+         status = read_row(reader, node->inputs[0], &rows, &row, &block, places);
+      if (status == RKB_OK)
+         rkb_block_put(out, i, log_sum_of(rkb_reader_precision(reader), &row));
+   }
+   rkb_block_free(&block);
+   free(places);
+   return status;
+}
+
 static int compute(rkb_reader_t *reader, const rkb_program_node_t *node, bool logarithm, uint64_t count,
                    const int64_t *index, rkb_block_t *out) {
    const rkb_precision_t *precision = rkb_reader_precision(reader);
@@ -186,6 +220,27 @@ static uint32_t gradient_log_softmax(rkb_program_t *program, const rkb_program_n
    return rkb_make_binary(program, "sub", grad, rkb_make_binary(program, "mul", share, sum));
 }
 
+static double work_of_sum(const rkb_program_t *program, const rkb_program_node_t *node) {
+   return 3 * (double)program->values[node->inputs[0]].elements; /* largest, difference and exp, sum */
+}
+
+/* softmax(x) grad */
+static uint32_t gradient_log_sum(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
+                                 uint32_t grad) {
+   (void)which;
+   uint32_t dim = (uint32_t)__builtin_ctzll((unsigned long long)node->integers[0]);
+   rkb_shape_t kept = *rkb_program_shape(program, node->inputs[0]);
+   kept.size[dim] = 1;
+   return rkb_make_binary(program, "mul", rkb_make_softmax(program, "softmax", node->inputs[0], dim),
+                          rkb_make_reshape(program, grad, &kept));
+}
+
+static const rkb_operation_t log_sum = {.name = "log_sum_exp",
+                                        .costly = true,
+                                        .compute = compute_log_sum,
+                                        .work = work_of_sum,
+                                        .gradient = gradient_log_sum};
+
 static const rkb_operation_t softmax = {
    .name = "softmax", .costly = true, .compute = compute_softmax, .work = work, .gradient = gradient_softmax};
 static const rkb_operation_t log_softmax = {.name = "log_softmax",
@@ -199,4 +254,13 @@ uint32_t rkb_make_softmax(rkb_program_t *program, const char *name, uint32_t x, 
    int64_t along = dim;
    return rkb_program_add(program, name[0] == 'l' ? &log_softmax : &softmax, &x, 1, &along, 1, NULL, 0,
                           rkb_program_dtype(program, x), &shape);
+}
+
+uint32_t rkb_make_log_sum_exp(rkb_program_t *program, uint32_t x, uint32_t dim, bool keep) {
+   rkb_shape_t shape = *rkb_program_shape(program, x), out = {0};
+   int64_t mask = INT64_C(1) << dim;
+   for (uint32_t d = 0; d < shape.rank; d++)
+      if (d != dim || keep)
+         out.size[out.rank++] = d == dim ? 1 : shape.size[d];
+   return rkb_program_add(program, &log_sum, &x, 1, &mask, 1, NULL, 0, rkb_program_dtype(program, x), &out);
 }

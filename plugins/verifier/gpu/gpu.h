@@ -9,8 +9,8 @@
 #include "expected/sample.h"
 
 struct gpu_config {
-   int64_t families; /* input families a check or drawn case */
-   int64_t bench_families;
+   int64_t families; /* input families a check case */
+   int64_t bench_families; /* and a drawn shape */
    int64_t pool;      /* seeds a bench case is drawn from */
    uint64_t budget;   /* for evaluating one output, nanoseconds */
    int64_t drawn;     /* shapes drawn anew */

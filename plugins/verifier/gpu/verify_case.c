@@ -135,8 +135,8 @@ int verify_case(const struct gpu *me, struct candidate *candidate, const rkb_cas
    rkb_error_t ignored;
    uint64_t seeds[2];
    uint32_t families = (uint32_t)(c->bytes > HUGE_BYTES       ? 1
-                                  : c->kind == RKB_CASE_BENCH ? me->config->bench_families
-                                                              : me->config->families);
+                                  : c->kind == RKB_CASE_CHECK ? me->config->families
+                                                              : me->config->bench_families);
    int status =
       me->kernel->plan(me->host, candidate->job, candidate->item, candidate->build, c, &plan, &finding, err);
    if (status == RKB_OK && !plan) {

@@ -18,7 +18,7 @@ struct machine_sectors {
 void machine_counters_begin(machine_run_t *run) {
    run->measured = (rkb_launch_counters_t){0};
    run->measured_blocks = run->measured_barriers = run->longest_warp = run->longest_loads = 0;
-   if (!run->races && !run->options.counts_only)
+   if (!run->options.requests)
       return;
    if (!run->sectors)
       run->sectors = machine_alloc(run, sizeof *run->sectors);

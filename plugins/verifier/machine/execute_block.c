@@ -9,19 +9,43 @@ static size_t padded(size_t bytes) {
    return (bytes + 63) & ~(size_t)63;
 }
 
-void machine_pool_free(machine_run_t *run) {
-   machine_release(run, run->pool, run->pool_bytes);
-   machine_release(run, run->warps, run->pool_warps * sizeof *run->warps);
+static void forget_block(machine_run_t *run) {
    machine_block_t *block = &run->block;
    machine_clocks_free(run, block->clocks);
    free(block->acquired);
    free(block->fenced);
    *block = (machine_block_t){0};
-   run->pool = NULL;
-   run->warps = NULL;
    run->pool_program = NULL;
    run->local = run->local_defined = NULL;
    run->local_shadow = NULL;
+}
+
+void machine_pool_free(machine_run_t *run) {
+   forget_block(run);
+   machine_release(run, run->pool, run->pool_bytes);
+   machine_release(run, run->warps, run->pool_warps * sizeof *run->warps);
+   run->pool = NULL;
+   run->warps = NULL;
+   run->pool_room = 0;
+}
+
+/* Zeroed, in the place of the last launch's where that is large enough: the system's pages are dearer than the zeros. */
+static bool take_pool(machine_run_t *run, size_t bytes, uint32_t warps) {
+   const size_t kept = run->pool_bytes + run->pool_warps * sizeof *run->warps,
+                asked = bytes + warps * sizeof *run->warps;
+   if (run->pool && bytes <= run->pool_room && warps <= run->pool_warps_room &&
+       machine_account(run, kept, asked)) {
+      memset(run->pool, 0, bytes);
+   } else {
+      machine_pool_free(run);
+      run->pool = machine_alloc(run, bytes);
+      run->warps = machine_alloc(run, warps * sizeof *run->warps);
+      run->pool_room = bytes;
+      run->pool_warps_room = warps;
+   }
+   run->pool_bytes = bytes;
+   run->pool_warps = warps;
+   return run->pool && run->warps;
 }
 
 static void write_constants(machine_warp_t *warp) {
@@ -42,7 +66,7 @@ static void write_constants(machine_warp_t *warp) {
 
 bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, uint32_t warps,
                           uint32_t shared_bytes) {
-   machine_pool_free(run);
+   forget_block(run);
    const size_t registers = padded(program->file_bytes), numbers = program->register_count;
    const size_t one = registers + padded(numbers * 4) + (run->taint ? padded(numbers * 8) : 0) +
                       (run->shadow ? 2 * registers + padded(numbers * 4) : 0);
@@ -53,11 +77,8 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, 
    const size_t records =
       !run->races ? 0 : padded(granules * (clocks ? sizeof(machine_shared_record_t) : sizeof(uint32_t)));
    const size_t shadows = run->shadow ? padded((shared_bytes / 4 + 16) * sizeof(double)) : 0;
-   run->pool_bytes = warps * one + local * (run->shadow ? 4 : 2) + 2 * shared + records + shadows + 64;
-   run->pool_warps = warps;
-   run->pool = machine_alloc(run, run->pool_bytes);
-   run->warps = machine_alloc(run, warps * sizeof *run->warps);
-   if (!run->pool || !run->warps)
+   if (!take_pool(run, warps * one + local * (run->shadow ? 4 : 2) + 2 * shared + records + shadows + 64,
+                  warps))
       return false;
    machine_block_t *block = &run->block;
    uint8_t *at = (uint8_t *)(((uintptr_t)run->pool + 63) & ~(uintptr_t)63);
@@ -222,10 +243,7 @@ static void start_block(machine_launch_t *launch, uint64_t linear) {
    block->index[2] = (uint32_t)(linear / plan->grid[0] / plan->grid[1]);
    block->serial = launch->first_serial + linear;
    block->threads = plan->block[0] * plan->block[1] * plan->block[2];
-   /* Sectors and bank conflicts are counted in a few blocks of each launch and scaled: it costs more than running them. */
-   const uint64_t total = (uint64_t)plan->grid[0] * plan->grid[1] * plan->grid[2];
-   block->measured =
-      run->options.counts_only || (run->races && (linear == 0 || linear == total / 2 || run->options.sample));
+   block->measured = run->options.requests;
    block->time = block->barrier_time = 1;
    block->acquired_count = 0;
    block->fenced_any = false;

@@ -360,6 +360,31 @@ static void stop_budget(machine_warp_t *warp) {
    warp->run->stop = true;
 }
 
+/* Executes a fragment's instructions up to the next basic block, which gives false, or up to one that control() must execute
+ * in the lanes of *mask.  Nothing in here adds, ends or moves a fragment. */
+static bool run_straight(machine_warp_t *warp, machine_fragment_t *f, uint32_t *mask) {
+   const machine_run_t *run = warp->run;
+   const machine_instruction_t *code = warp->program->code;
+   uint32_t pc = f->pc;
+   do {
+      const machine_instruction_t *i = &code[pc];
+      warp->pc = pc;
+      *mask = f->mask;
+      if (i->guard && !(*mask = guarded(warp, i, *mask)))
+         continue;
+      if (i->kind == MACHINE_VALUE) {
+         run_value(warp, i, *mask == warp->alive ? FULL_MASK : *mask);
+      } else if (i->kind == MACHINE_CUSTOM) {
+         i->run(warp, i, *mask);
+      } else if (i->kind != MACHINE_NOTHING) {
+         f->pc = pc;
+         return true;
+      }
+   } while (!code[++pc].block_start && !run->stop);
+   f->pc = pc;
+   return false;
+}
+
 void machine_warp_run(machine_warp_t *warp) {
    machine_run_t *run = warp->run;
    const machine_instruction_t *code = warp->program->code;
@@ -371,7 +396,7 @@ void machine_warp_run(machine_warp_t *warp) {
    while (current != PTX_NONE && !run->stop) {
       machine_fragment_t *f = &warp->fragments[current];
       const machine_instruction_t *i = &code[f->pc];
-      bool choose = false;
+      uint32_t mask;
       if (i->block_start) {
          if (warp->fragment_count > 1) {
             merge_fragments(warp);
@@ -401,37 +426,11 @@ void machine_warp_run(machine_warp_t *warp) {
          if (warp->spin - start > QUANTUM)
             break;
       }
-      warp->pc = f->pc;
-      uint32_t mask = f->mask;
-      if (i->guard) {
-         mask = guarded(warp, i, mask);
-         if (!mask) {
-            f->pc++;
-            if (!code[f->pc].block_start || warp->fragment_count == 1)
-               continue;
-            goto next;
+      if (run_straight(warp, f, &mask)) {
+         if (control(warp, current, &code[f->pc], mask)) {
+            merge_fragments(warp);
+            current = pick_fragment(warp, PTX_NONE);
          }
-      }
-      switch (i->kind) {
-      case MACHINE_VALUE:
-         run_value(warp, i, mask == warp->alive ? FULL_MASK : mask);
-         f->pc++;
-         break;
-      case MACHINE_CUSTOM:
-         i->run(warp, i, mask);
-         f->pc++;
-         break;
-      case MACHINE_NOTHING:
-         f->pc++;
-         break;
-      default:
-         choose = control(warp, current, i, mask);
-         break;
-      }
-   next:
-      if (choose) {
-         merge_fragments(warp);
-         current = pick_fragment(warp, PTX_NONE);
       }
    }
    merge_fragments(warp);

@@ -120,7 +120,9 @@ class Handler(socketserver.StreamRequestHandler):
                 limited[protocol] = limited.get(protocol, 0) + 1
                 turned_away = limited[protocol] % 3 != 0
             if turned_away:
-                return self.whole(429, protocol.error(429, "slow down"), "retry-after-ms: 20\r\n")
+                # Gemini says so in the body alone.
+                after = "" if protocol is gemini else "retry-after-ms: 20\r\n"
+                return self.whole(429, protocol.error(429, "slow down"), after)
         if kind == "limited-for-ever":
             return self.whole(429, protocol.error(429, "slow down"), "Retry-After: 0\r\n")
         if kind.startswith("error-"):

@@ -1,100 +1,7 @@
 /* ld: from every space, of every width, one to eight elements (PTX ISA 9.0, 9.7.9.8). */
 #include "handlers.h"
+#include "shared_words.h"
 #include "word_access.h"
-
-typedef uint32_t words_t __attribute__((vector_size(32), aligned(4), may_alias));
-
-static inline bool any(words_t v) {
-   typedef uint64_t halves_t __attribute__((vector_size(32)));
-   halves_t h = (halves_t)v;
-   return (h[0] | h[1] | h[2] | h[3]) != 0;
-}
-
-/* Marks 8 threads as readers of 8 consecutive words, or of one; true when one of them was written by another thread since
- * the last barrier (the records then stay as they are, and the slow path reports). */
-static inline bool read_words(machine_block_t *block, uint32_t word, uint32_t thread) {
-   words_t *records = (words_t *)(block->shared_races + word);
-   const words_t step = {0, 1, 2, 3, 4, 5, 6, 7};
-   words_t record = *records, me = step + (thread + 1);
-   const uint32_t epoch = block->epoch << EPOCH_SHIFT;
-   words_t fresh = (words_t)((record & ~(words_t){0x3fffff, 0x3fffff, 0x3fffff, 0x3fffff, 0x3fffff, 0x3fffff,
-                                                  0x3fffff, 0x3fffff}) == epoch);
-   record = (record & fresh) | (epoch & ~fresh);
-   words_t writer = record >> 11 & SEVERAL, reader = record & SEVERAL;
-   if (any((words_t)(writer != 0) & (words_t)(writer != me)))
-      return true;
-   words_t alone = (words_t)(reader == 0) | (words_t)(reader == me);
-   *records = (record & ~(SEVERAL + (words_t){0})) | (alone & me) | (~alone & SEVERAL);
-   return false;
-}
-
-static inline bool read_one_word(machine_block_t *block, uint32_t word) {
-   uint32_t record = block->shared_races[word];
-   const uint32_t epoch = block->epoch << EPOCH_SHIFT;
-   if ((record & ~0x3fffffu) != epoch)
-      record = epoch;
-   if (record >> 11 & SEVERAL)
-      return true;
-   block->shared_races[word] = record | SEVERAL;
-   return false;
-}
-
-/* 32 lanes load a word of shared memory each, in groups of 8 that are consecutive or all the same. */
-static bool load_shared_words(machine_warp_t *warp, const machine_instruction_t *i) {
-   machine_block_t *block = warp->block;
-   const uint32_t *a = LANES_OF(uint32_t, i->a);
-   const words_t step = {0, 4, 8, 12, 16, 20, 24, 28};
-   uint32_t value[LANES], undefined = 0;
-   uint32_t offsets[4];
-   bool same[4];
-   for (int part = 0; part < 4; part++) {
-      words_t address = *(const words_t *)(a + 8 * part);
-      words_t distance = address - address[0];
-      same[part] = !any(distance);
-      if (!same[part] && any(distance ^ step))
-         return false;
-      uint64_t offset = (uint64_t)address[0] + (uint64_t)i->immediate;
-      if (offset & 3 || offset + (same[part] ? 4 : 32) > block->shared_bytes)
-         return false;
-      offsets[part] = (uint32_t)offset;
-   }
-   for (int part = 0; part < 4; part++) {
-      const uint32_t offset = offsets[part];
-      const words_t ones = {0x01010101, 0x01010101, 0x01010101, 0x01010101,
-                            0x01010101, 0x01010101, 0x01010101, 0x01010101};
-      words_t *out = (words_t *)(value + 8 * part);
-      if (same[part]) {
-         if (block->races == RACES_FAST && read_one_word(block, offset >> 2))
-            return false;
-         uint32_t word, defined;
-         memcpy(&word, block->shared + offset, 4);
-         memcpy(&defined, block->shared_defined + offset, 4);
-         *out = word + (words_t){0};
-         undefined |= defined != 0x01010101 ? 0xffu << 8 * part : 0;
-      } else {
-         if (block->races == RACES_FAST &&
-             read_words(block, offset >> 2, warp->first_thread + 8 * (uint32_t)part))
-            return false;
-         *out = *(const words_t *)(block->shared + offset);
-         words_t defined = *(const words_t *)(block->shared_defined + offset);
-         if (any(defined ^ ones))
-            for (int l = 0; l < 8; l++)
-               undefined |= (uint32_t)(defined[l] != 0x01010101) << (8 * part + l);
-      }
-   }
-   memcpy(LANES_OF(uint32_t, i->d), value, sizeof value);
-   warp->defined[i->di] = ~undefined;
-   if (warp->shadow) {
-      double *d = SHADOW_OF(i->d);
-      for (int part = 0; part < 4; part++)
-         for (int l = 0; l < 8; l++)
-            d[8 * part + l] = block->shared_shadow[(offsets[part] >> 2) + (same[part] ? 0u : (uint32_t)l)];
-      for (int l = 0; l < LANES; l++)
-         d[l] = machine_has_shadow(d[l]) ? d[l] : (double)bits_to_float(value[l]);
-      warp->valid[i->di] = FULL_MASK;
-   }
-   return true;
-}
 
 static inline uint64_t widen(uint64_t value, uint32_t bytes, bool is_signed, uint32_t register_bytes) {
    if (is_signed && bytes < 8) {
@@ -159,22 +66,9 @@ static void load_lanes(machine_warp_t *warp, const machine_instruction_t *i, uin
    }
 }
 
-static bool load_shared_row(machine_warp_t *warp, const machine_instruction_t *i) {
-   if (!load_shared_words(warp, i))
-      return false;
-   if (warp->taint) {
-      warp->taint[i->di] = warp->block->shared_taint | warp->taint[i->ai];
-      warp->run->report.address_taint |= warp->taint[i->ai];
-   }
-   return true;
-}
-
 OP(load) {
-   const bool row = i->space == PTX_SHARED && mask == FULL_MASK && i->element_bytes == 4 &&
-                    i->elements == 1 && i->address_bytes == 4 && warp->block->races != RACES_CLOCKS &&
-                    warp->block->shared_shift == 2 && warp->defined[i->ai] == FULL_MASK &&
-                    !(i->flags & (FLAG_ACQUIRE | FLAG_RELAXED)) && warp->program->extras[i->extra].bytes == 4;
-   if (row && !warp->block->measured && load_shared_row(warp, i))
+   const bool words = moves_shared_words(warp, i, mask);
+   if (words && !warp->block->measured && load_shared_words(warp, i, mask))
       return;
    uint64_t address[LANES];
    uint32_t wanted = mask;
@@ -182,7 +76,7 @@ OP(load) {
    mask = lane_addresses(warp, i, mask, address);
    if (warp->block->measured && i->space != PTX_PARAM)
       machine_count_request(warp, address, mask, (uint32_t)i->element_bytes * i->elements, false);
-   if (row && warp->block->measured && load_shared_row(warp, i))
+   if (words && warp->block->measured && load_shared_words(warp, i, mask))
       return;
    for (uint32_t e = 0; mask != wanted && e < i->elements; e++)
       set_defined(warp, warp->program->extras[i->extra + e].number, 0, wanted & ~mask);

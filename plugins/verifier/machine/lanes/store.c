@@ -1,63 +1,7 @@
 /* st: to every space, of every width, one to eight elements (PTX ISA 9.0, 9.7.9.11). */
 #include "handlers.h"
+#include "shared_words.h"
 #include "word_access.h"
-
-typedef uint32_t words_t __attribute__((vector_size(32), aligned(4), may_alias));
-
-static inline bool any(words_t v) {
-   typedef uint64_t halves_t __attribute__((vector_size(32)));
-   halves_t h = (halves_t)v;
-   return (h[0] | h[1] | h[2] | h[3]) != 0;
-}
-
-/* Marks 8 threads as writers of 8 consecutive words; true when another thread touched one since the last barrier. */
-static inline bool write_words(machine_block_t *block, uint32_t word, uint32_t thread) {
-   words_t *records = (words_t *)(block->shared_races + word);
-   const words_t step = {0, 1, 2, 3, 4, 5, 6, 7};
-   words_t record = *records, me = step + (thread + 1);
-   const uint32_t epoch = block->epoch << EPOCH_SHIFT;
-   words_t fresh = (words_t)((record & ~(0x3fffff + (words_t){0})) == epoch);
-   record = (record & fresh) | (epoch & ~fresh);
-   words_t writer = record >> 11 & SEVERAL, reader = record & SEVERAL;
-   words_t other =
-      ((words_t)(writer != 0) & (words_t)(writer != me)) | ((words_t)(reader != 0) & (words_t)(reader != me));
-   if (any(other))
-      return true;
-   *records = epoch | me << 11 | reader;
-   return false;
-}
-
-static bool store_shared_words(machine_warp_t *warp, const machine_instruction_t *i,
-                               const machine_slot_t *part) {
-   machine_block_t *block = warp->block;
-   const uint32_t *a = LANES_OF(uint32_t, i->a);
-   const words_t step = {0, 4, 8, 12, 16, 20, 24, 28};
-   uint32_t offsets[4];
-   for (int n = 0; n < 4; n++) {
-      words_t address = *(const words_t *)(a + 8 * n);
-      if (any((address - address[0]) ^ step))
-         return false;
-      uint64_t offset = (uint64_t)address[0] + (uint64_t)i->immediate;
-      if (offset & 3 || offset + 32 > block->shared_bytes)
-         return false;
-      offsets[n] = (uint32_t)offset;
-   }
-   const uint32_t *value = LANES_OF(uint32_t, part->offset);
-   for (int n = 0; n < 4; n++) {
-      if (block->races == RACES_FAST &&
-          write_words(block, offsets[n] >> 2, warp->first_thread + 8 * (uint32_t)n))
-         return false;
-      memcpy(block->shared + offsets[n], value + 8 * n, 32);
-      memset(block->shared_defined + offsets[n], 1, 32);
-   }
-   if (warp->shadow) {
-      machine_shadow_fill(warp, part->offset, part->number);
-      for (int n = 0; n < 4; n++)
-         memcpy(block->shared_shadow + (offsets[n] >> 2), SHADOW_OF(part->offset) + 8 * n,
-                8 * sizeof(double));
-   }
-   return true;
-}
 
 /* A row of words of one buffer: consecutive and all defined. */
 static bool store_region_row(machine_warp_t *warp, const machine_slot_t *part, const uint64_t *address) {
@@ -74,6 +18,8 @@ static bool store_region_row(machine_warp_t *warp, const machine_slot_t *part, c
       return false;
    if (warp->run->races && !machine_global_write_row(warp, region, offset))
       return false;
+   if (region->met)
+      machine_meet(warp->run, region, offset, 4 * LANES, true);
    memcpy(region->data + offset, LANES_OF(uint32_t, part->offset), 4 * LANES);
    if (region->defined)
       memset(region->defined + offset, 1, 4 * LANES);
@@ -131,22 +77,19 @@ static void store_lanes(machine_warp_t *warp, const machine_instruction_t *i, ui
 
 OP(store) {
    const machine_slot_t *part = warp->program->extras + i->extra;
-   const bool word = i->element_bytes == 4 && i->elements == 1 && part->bytes == 4 && mask == FULL_MASK &&
-                     warp->defined[part->number] == FULL_MASK && warp->defined[i->ai] == FULL_MASK &&
-                     !(i->flags & (FLAG_RELEASE | FLAG_RELAXED | FLAG_VOLATILE));
-   if (word && i->space == PTX_SHARED && i->address_bytes == 4 && warp->block->races != RACES_CLOCKS &&
-       warp->block->shared_shift == 2 && !warp->block->measured && store_shared_words(warp, i, part)) {
-      if (warp->taint) {
-         warp->block->shared_taint |= warp->taint[part->number];
-         warp->run->report.address_taint |= warp->taint[i->ai];
-      }
+   const bool shared = moves_shared_words(warp, i, mask);
+   if (shared && !warp->block->measured && store_shared_words(warp, i, mask))
       return;
-   }
+   const bool row = i->space == PTX_GLOBAL && i->element_bytes == 4 && i->elements == 1 && part->bytes == 4 &&
+                    mask == FULL_MASK && warp->defined[part->number] == FULL_MASK &&
+                    !(i->flags & (FLAG_RELEASE | FLAG_RELAXED | FLAG_VOLATILE));
    uint64_t address[LANES];
    mask = lane_addresses(warp, i, mask, address);
    if (warp->block->measured)
       machine_count_request(warp, address, mask, (uint32_t)i->element_bytes * i->elements, true);
-   if (word && mask == FULL_MASK && i->space == PTX_GLOBAL && store_region_row(warp, part, address))
+   if (row && mask == FULL_MASK && store_region_row(warp, part, address))
+      return;
+   if (shared && warp->block->measured && store_shared_words(warp, i, mask))
       return;
    if (mask && store_words(warp, i, mask, address))
       return;
