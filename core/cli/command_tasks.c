@@ -45,14 +45,11 @@ static int run(const rkb_arguments_t *arguments) {
       rkb_listing_target_t target = rkb_listing_target_of(device);
       rkb_error_t err = {0};
       int status = rkb_listing_load(given ? given : shipped, &target, &listing, &problems, &err);
-      if (status != RKB_OK)
-         code =
-            given && err.status == RKB_ERR_IO ? (rkb_say_error(&err), RKB_EXIT_USAGE) : rkb_say_error(&err);
-      else if (listing.count == 0 && !problems.errors)
-         fprintf(stderr, "%s holds no task directories\n", given ? given : shipped);
-      else if (!problems.errors || listing.count > 0)
-         code = print(arguments, &listing, &target);
-      if (problems.errors)
+      if (status == RKB_OK && listing.count == 0 && !problems.errors)
+         status = rkb_fail(&err, RKB_ERR_IO, "%s holds no task directories", given ? given : shipped);
+      code = status == RKB_OK ? print(arguments, &listing, &target) : rkb_say_error(&err);
+      if (problems.errors ||
+          (given && status == RKB_ERR_IO)) /* a directory that was named and cannot be read */
          code = RKB_EXIT_USAGE;
    }
    if (problems.count)

@@ -11,6 +11,7 @@
 #include <rkb/ext/prompt.h>
 #include <rkb/ext/random.h>
 #include <rkb/ext/task.h>
+#include <rkb/ext/workers.h>
 #include "engine/core.h"
 
 extern const rkb_random_api_t RKB_RANDOM_API;
@@ -22,6 +23,7 @@ extern const rkb_device_api_t RKB_DEVICE_API;
 extern const rkb_http_api_t RKB_HTTP_API;
 extern const rkb_llm_api_t RKB_LLM_API;
 extern const rkb_prompt_api_t RKB_PROMPT_API;
+extern const rkb_workers_api_t RKB_WORKERS_API;
 
 /* Kills the children that a job started asynchronously; the blocking ones ask for themselves.  [loop] */
 void rkb_process_cancel_job(rkb_core_t *core, rkb_job_t job);

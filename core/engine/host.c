@@ -65,6 +65,8 @@ static const void *host_get_extension(const rkb_host_t *host, const char *id) {
       return core->llm ? &RKB_LLM_API : NULL;
    if (strcmp(id, RKB_EXT_PROMPT) == 0)
       return &RKB_PROMPT_API;
+   if (strcmp(id, RKB_EXT_WORKERS) == 0)
+      return &RKB_WORKERS_API;
    return NULL;
 }
 

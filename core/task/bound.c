@@ -123,7 +123,7 @@ static bool add_tensor(rkb_bound_t *bound, rkb_tensor_t *list, uint32_t index,
    if (!bind_shape(bound, from, &shape, problems))
       return false;
    rkb_tensor_t *tensor = &list[index];
-   bound->origins[index] = (uint32_t)(from - bound->definition->tensors);
+   bound->origins[index] = from;
    *tensor =
       (rkb_tensor_t){.role = role, .dtype = from->dtype, .rank = shape.rank, .alignment = from->alignment};
    tensor->name = rkb_arena_format(bound->arena, "%s%s", prefix, from->name);
@@ -133,7 +133,6 @@ static bool add_tensor(rkb_bound_t *bound, rkb_tensor_t *list, uint32_t index,
       return false;
    }
    tensor->bytes = tensor->elements * rkb_dtype_bytes(from->dtype);
-   bound->view.bytes += (double)tensor->bytes * (role == RKB_INOUT ? 2 : 1);
    return true;
 }
 
@@ -180,6 +179,9 @@ static bool add_backward(rkb_bound_t *bound, rkb_tensor_t *list, const rkb_init_
       bind_recipe(bound, setting && setting->inits[i].kind ? &setting->inits[i] : &tensor->init,
                   &bound->recipes[count++], problems);
    }
+   for (uint32_t i = 0; i < definition->save_count; i++)
+      if (!add_tensor(bound, list, count++, &definition->saves[i], "", RKB_IN, problems))
+         return false;
    for (uint32_t i = 0; i < definition->tensor_count; i++)
       if (definition->wants_grad[i] &&
           !add_tensor(bound, list, count++, &definition->tensors[i], "grad_", RKB_OUT, problems))
@@ -195,8 +197,9 @@ static bool bind_names(rkb_bound_t *bound, const int64_t *dims, const double *at
    bound->let_values = rkb_arena_array(bound->arena, definition->let_count + 1, sizeof *bound->let_values);
    bound->let_reals = rkb_arena_array(bound->arena, definition->let_count + 1, sizeof *bound->let_reals);
    bound->let_is_real = rkb_arena_array(bound->arena, definition->let_count + 1, sizeof *bound->let_is_real);
-   bound->origins = rkb_arena_array(bound->arena, 3 * definition->tensor_count + 1, sizeof *bound->origins);
-   bound->recipes = rkb_arena_array(bound->arena, 3 * definition->tensor_count + 1, sizeof *bound->recipes);
+   uint32_t most = 3 * definition->tensor_count + definition->save_count + 1;
+   bound->origins = rkb_arena_array(bound->arena, most, sizeof *bound->origins);
+   bound->recipes = rkb_arena_array(bound->arena, most, sizeof *bound->recipes);
    if (!named || !reals || !bound->let_values || !bound->let_reals || !bound->let_is_real ||
        !bound->recipes || !bound->origins)
       return false;
@@ -223,6 +226,14 @@ static uint32_t case_tensor(const rkb_bound_t *bound, const char *prefix, const 
    return UINT32_MAX;
 }
 
+/* What the graph calls a task's output. */
+static const char *graph_name(const rkb_definition_t *definition, const char *name) {
+   for (uint32_t i = 0; i < definition->output_count; i++)
+      if (strcmp(definition->outputs[i].name, name) == 0)
+         return definition->outputs[i].value;
+   return name;
+}
+
 /* Inputs first, in the case's order; the graph; outputs, or their gradients. */
 static bool build_program(rkb_bound_t *bound, rkb_problems_t *problems) {
    const rkb_definition_t *definition = bound->definition;
@@ -237,10 +248,7 @@ static bool build_program(rkb_bound_t *bound, rkb_problems_t *problems) {
       const rkb_tensor_definition_t *tensor = &definition->tensors[i];
       if (tensor->role == RKB_IN)
          continue;
-      const char *name = tensor->name;
-      for (uint32_t j = 0; j < definition->output_count; j++)
-         if (strcmp(definition->outputs[j].name, tensor->name) == 0)
-            name = definition->outputs[j].value;
+      const char *name = graph_name(definition, tensor->name);
       uint32_t value = rkb_graph_value(&scope, name);
       rkb_shape_t shape;
       if (!bind_shape(bound, tensor, &shape, problems))
@@ -268,6 +276,10 @@ static bool build_program(rkb_bound_t *bound, rkb_problems_t *problems) {
          targets[wanted] = case_tensor(bound, "grad_", definition->tensors[i].name, true);
          inputs[wanted++] = rkb_graph_value(&scope, definition->tensors[i].name);
       }
+   for (uint32_t i = 0; i < definition->save_count; i++) {
+      uint32_t tensor = case_tensor(bound, "", definition->saves[i].name, false);
+      program->outputs[tensor] = rkb_graph_value(&scope, graph_name(definition, definition->saves[i].name));
+   }
    rkb_gradient_build(program, values, seeds, seed_count, inputs, gradients, wanted);
    for (uint32_t i = 0; i < wanted; i++)
       program->outputs[targets[i]] = gradients[i];
@@ -281,7 +293,9 @@ rkb_bound_t *rkb_bound_new(const rkb_definition_t *definition, bool backward, co
    rkb_bound_t *bound = arena ? rkb_arena_alloc(arena, sizeof *bound) : NULL;
    uint32_t before = problems->errors;
    rkb_tensor_t *tensors =
-      bound ? rkb_arena_array(arena, 3 * definition->tensor_count + 1, sizeof *tensors) : NULL;
+      bound
+         ? rkb_arena_array(arena, 3 * definition->tensor_count + definition->save_count + 1, sizeof *tensors)
+         : NULL;
    if (!tensors)
       goto out_of_memory;
    bound->arena = arena;
@@ -313,6 +327,7 @@ rkb_bound_t *rkb_bound_new(const rkb_definition_t *definition, bool backward, co
    if (!rkb_program_prune(bound->program))
       goto out_of_memory;
    bound->view.operations = rkb_program_operations(bound->program);
+   bound->view.bytes = rkb_bound_least_bytes(bound);
    if (rkb_families_build(bound))
       return bound;
 out_of_memory:

@@ -20,9 +20,9 @@ typedef struct rkb_bound {
    int64_t *let_values;
    bool *let_is_real;
    double *let_reals;
-   uint32_t lets_known;   /* evaluated so far, in order */
-   uint32_t *origins;     /* by case tensor: the definition's */
-   rkb_recipe_t *recipes; /* by case tensor */
+   uint32_t lets_known;                     /* evaluated so far, in order */
+   const rkb_tensor_definition_t **origins; /* by case tensor */
+   rkb_recipe_t *recipes;                   /* by case tensor */
    rkb_program_t *program;
    rkb_precision_t precision;
    rkb_family_list_t *families;
@@ -42,6 +42,9 @@ void rkb_bound_free(rkb_bound_t *bound);
 bool rkb_bound_lookup(void *bound, const char *name, rkb_value_t *value); /* an rkb_lookup_t */
 /* Whether the shape satisfies every require: condition. */
 bool rkb_bound_allowed(rkb_bound_t *bound);
+
+/* matters.c: what any evaluation has to move: each input that reaches an output once, each output once. */
+double rkb_bound_least_bytes(const rkb_bound_t *bound);
 
 rkb_precision_t rkb_precision_of(const char *name);
 

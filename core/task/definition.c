@@ -74,8 +74,10 @@ static void parse(rkb_definition_t *definition, const rkb_task_texts_t *texts, r
       rkb_yaml_parse(definition->arena, texts->task_path, texts->task, texts->task_length, 1, 1, problems);
    const rkb_yaml_t *graph =
       rkb_yaml_parse(definition->arena, texts->graph_path, texts->graph, texts->graph_length, 1, 1, problems);
-   if (task && rkb_definition_read(definition, task, problems) && graph)
-      rkb_graph_read(definition, graph, problems);
+   if (task && rkb_definition_read(definition, task, problems) && graph) {
+      if (rkb_graph_read(definition, graph, problems))
+         rkb_definition_find_saves(definition, problems);
+   }
 }
 
 static rkb_definition_t *definition_new(const char *directory) {

@@ -80,6 +80,7 @@ typedef struct rkb_graph_output {
    uint32_t dtype;
    rkb_expression_t **shape;
    uint32_t rank;
+   const char *shape_text;
    rkb_place_t place;
 } rkb_graph_output_t;
 
@@ -124,6 +125,9 @@ typedef struct rkb_definition {
    rkb_init_setting_t *settings;
    uint32_t setting_count;
    bool *wants_grad; /* by tensor */
+   rkb_tensor_definition_t
+      *saves; /* what a backward candidate also receives: outputs, or values of the graph */
+   uint32_t save_count;
    rkb_case_definition_t *cases;
    uint32_t case_count;
    bool has_tolerance;
@@ -147,6 +151,8 @@ rkb_definition_t *rkb_definition_load(const char *directory,
                                       rkb_problems_t *problems); /* task.yaml, and the graph beside it */
 rkb_definition_t *rkb_definition_parse(const rkb_task_texts_t *texts, rkb_problems_t *problems);
 bool rkb_definition_read(rkb_definition_t *definition, const rkb_yaml_t *root, rkb_problems_t *problems);
+/* Once the graph is read: what the saved names stand for. */
+void rkb_definition_find_saves(rkb_definition_t *definition, rkb_problems_t *problems);
 bool rkb_graph_read(rkb_definition_t *definition, const rkb_yaml_t *root, rkb_problems_t *problems);
 void rkb_definition_free(rkb_definition_t *definition);
 

@@ -7,6 +7,8 @@
 #include "base/nearest.h"
 #include "base/units.h"
 
+#define DEFAULT_ALIGNMENT 256 /* bytes */
+
 static const char *const role_names[] = {"", "in", "out", "inout"};
 
 static void *array(rkb_definition_t *definition, uint32_t count, size_t size, rkb_problems_t *problems) {
@@ -85,10 +87,6 @@ static bool read_heading(rkb_definition_t *definition, const rkb_yaml_t *root, r
       rkb_problem(problems, rkb_yaml_get(root, "precision")->place,
                   "precision %s is not known: write fp32, fp32-fast, tf32, bf16 or fp16",
                   definition->precision);
-   const rkb_yaml_t *saves = rkb_yaml_get(root, "saves");
-   if (saves && rkb_yaml_expect(saves, RKB_YAML_LIST, "saves", problems) && saves->count)
-      rkb_problem(problems, saves->place,
-                  "saves is unsupported: leave it out, and let a backward kernel recompute");
    return true;
 }
 
@@ -344,7 +342,7 @@ static void read_tensor(rkb_definition_t *definition, rkb_tensor_definition_t *t
    else if (tensor->role != RKB_OUT)
       rkb_problem(problems, node->place, "tensor %s is read and needs an init, as {kind: normal}",
                   tensor->name);
-   int64_t bytes = 256;
+   int64_t bytes = DEFAULT_ALIGNMENT;
    if (align && rkb_yaml_int(align, "align", &bytes, problems) &&
        (bytes < 1 || bytes > 65536 || (bytes & (bytes - 1)) != 0))
       rkb_problem(problems, align->place, "align is a power of two from 1 to 65536, in bytes");
@@ -404,6 +402,61 @@ static void read_settings(rkb_definition_t *definition, const rkb_yaml_t *node, 
          if (tensor != UINT32_MAX)
             read_init(definition, map->items[j], &setting->inits[tensor], problems);
       }
+   }
+}
+
+/* Names alone: what they stand for is known once the graph is read (rkb_definition_find_saves). */
+static void read_saves(rkb_definition_t *definition, const rkb_yaml_t *node, rkb_problems_t *problems) {
+   if (!node || !rkb_yaml_expect(node, RKB_YAML_LIST, "saves", problems))
+      return;
+   if (node->count > RKB_MAX_TENSORS) {
+      rkb_problem(problems, node->place, "more than %u saves", RKB_MAX_TENSORS);
+      return;
+   }
+   definition->saves = array(definition, node->count, sizeof *definition->saves, problems);
+   for (uint32_t i = 0; definition->saves && i < node->count; i++) {
+      rkb_tensor_definition_t *save = &definition->saves[definition->save_count++];
+      save->name = read_name(definition, node->items[i], "a saved value", problems);
+      save->place = node->items[i]->place;
+   }
+}
+
+static bool find_save(const rkb_definition_t *definition, rkb_tensor_definition_t *save) {
+   uint32_t tensor = rkb_definition_tensor(definition, save->name);
+   rkb_place_t place = save->place;
+   if (tensor != UINT32_MAX) {
+      *save = definition->tensors[tensor];
+      save->place = place;
+      return save->role == RKB_OUT;
+   }
+   for (uint32_t i = 0; i < definition->node_count; i++)
+      for (uint32_t j = 0; j < definition->nodes[i].output_count; j++) {
+         const rkb_graph_output_t *output = &definition->nodes[i].outputs[j];
+         if (!output->name || strcmp(output->name, save->name) != 0)
+            continue;
+         save->dtype = output->dtype;
+         save->shape = output->shape;
+         save->rank = output->rank;
+         save->shape_text = output->shape_text;
+         save->alignment = DEFAULT_ALIGNMENT;
+         return true;
+      }
+   return false;
+}
+
+void rkb_definition_find_saves(rkb_definition_t *definition, rkb_problems_t *problems) {
+   for (uint32_t i = 0; i < definition->save_count; i++) {
+      rkb_tensor_definition_t *save = &definition->saves[i];
+      const char *name = save->name;
+      bool again = false;
+      for (uint32_t j = 0; name && j < i; j++)
+         again |= definition->saves[j].name && strcmp(definition->saves[j].name, name) == 0;
+      if (again)
+         rkb_problem(problems, save->place, "%s is saved twice", name);
+      else if (name && !find_save(definition, save))
+         rkb_problem(problems, save->place,
+                     "there is no output and no value of the graph %s to save; inputs are there anyway",
+                     name);
    }
 }
 
@@ -569,6 +622,7 @@ bool rkb_definition_read(rkb_definition_t *definition, const rkb_yaml_t *root, r
    read_tensors(definition, root, problems);
    read_settings(definition, rkb_yaml_get(root, "inits"), problems);
    read_wants_grad(definition, root, problems);
+   read_saves(definition, rkb_yaml_get(root, "saves"), problems);
    read_tolerance(definition, rkb_yaml_get(root, "tolerance"), problems);
    if (problems->errors == before) /* cases refer to all of the above */
       read_cases(definition, root, problems);

@@ -43,6 +43,8 @@ int rkb_task_expect_as(const rkb_inputs_t *inputs, const rkb_precision_t *precis
    }
    made->peak_bytes = rkb_evaluate_peak(bound->program);
    for (uint32_t i = 0; i < made->tensor_count; i++) {
+      if (bound->view.tensors[i].role == RKB_IN) /* what the forward pass saved is an input here */
+         rkb_block_free(&made->outputs[i]);
       if (!made->outputs[i].value)
          continue;
       made->counts[i] = bound->view.tensors[i].elements;
@@ -72,7 +74,7 @@ int rkb_task_expect_points(const rkb_inputs_t *inputs, uint32_t tensor, const ui
                            uint64_t count, double *value, double *hard, double *stat, uint8_t *flags,
                            rkb_error_t *err) {
    const rkb_bound_t *bound = inputs->bound;
-   if (tensor >= bound->view.tensor_count || bound->program->outputs[tensor] == RKB_NO_VALUE)
+   if (tensor >= bound->view.tensor_count || bound->view.tensors[tensor].role == RKB_IN)
       return rkb_fail(err, RKB_ERR_INVALID, "tensor %u is no output of case %s", tensor, bound->view.name);
    int64_t *index = malloc((count + 1) * sizeof *index);
    if (!index)

@@ -21,6 +21,13 @@ static bool is_free(const rkb_bound_t *bound, uint32_t tensor) {
           (recipe->kind == RKB_INIT_UNIFORM && recipe->first < 0);
 }
 
+/* Factors that probes may choose: unit weights are one setting among others, which would let a lower precision pass. */
+static bool is_probed(const rkb_bound_t *bound, uint32_t tensor) {
+   return is_free(bound, tensor) ||
+          (bound->recipes[tensor].kind == RKB_INIT_ONES && bound->view.tensors[tensor].role != RKB_OUT &&
+           is_float(&bound->view.tensors[tensor]));
+}
+
 static bool is_positive(const rkb_bound_t *bound, uint32_t tensor) {
    const rkb_recipe_t *recipe = &bound->recipes[tensor];
    return bound->view.tensors[tensor].role != RKB_OUT && is_float(&bound->view.tensors[tensor]) &&
@@ -150,7 +157,7 @@ static void choose_thin(const rkb_bound_t *bound, const products_t *products, ui
    for (uint32_t i = 0; i < bound->view.tensor_count; i++)
       thin[i] = i == chosen;
    for (uint32_t i = 0; i < bound->view.tensor_count; i++) {
-      bool fits = !thin[i] && is_free(bound, i) && factor_depth(products, i) > 0;
+      bool fits = !thin[i] && is_probed(bound, i) && factor_depth(products, i) > 0;
       for (uint32_t j = 0; fits && j < bound->view.tensor_count; j++)
          fits = !thin[j] || !meet_in_a_product(products, i, j);
       thin[i] |= fits;
@@ -169,7 +176,7 @@ static bool add_probes(rkb_bound_t *bound) {
    bool exact_graph =
       bound->precision.product == 0 && !stores_narrow(program) && is_exact_graph(program, behind);
    for (uint32_t i = 0; i < bound->view.tensor_count; i++) {
-      uint64_t depth = is_free(bound, i) ? factor_depth(&products, i) : 0;
+      uint64_t depth = is_probed(bound, i) ? factor_depth(&products, i) : 0;
       if (depth == 0)
          continue;
       char name[160];
@@ -182,9 +189,9 @@ static bool add_probes(rkb_bound_t *bound) {
             return bound->families->count == bound->families->room;
          for (uint32_t j = 0; j < bound->view.tensor_count; j++) {
             double own = (double)(thin[j] ? factor_depth(&products, j) : 1);
-            if (!is_free(bound, j))
-               continue;
             bool factor = factor_depth(&products, j) > 0;
+            if (!(factor ? is_probed : is_free)(bound, j))
+               continue;
             if (exact) /* at most about 1,000 terms of 13 bits: the sum stays below 2^24 */
                entry->draws[j] = !factor   ? (rkb_draw_t){RKB_DRAW_SMALL, 0}
                                  : thin[j] ? (rkb_draw_t){RKB_DRAW_SIGNS, fmin(0.7, 1000 / own)}

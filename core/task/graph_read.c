@@ -169,6 +169,7 @@ static void read_outputs(rkb_definition_t *definition, rkb_graph_node_t *node, u
       if (rkb_definition_expressions(definition, shape, "shape", &output->shape, &output->rank, problems) &&
           output->rank > RKB_MAX_RANK)
          rkb_problem(problems, shape->place, "at most %d dims are supported", RKB_MAX_RANK);
+      output->shape_text = shape->kind == RKB_YAML_SCALAR ? keep(definition, shape->text) : "";
       node->output_count++;
    }
 }

@@ -153,7 +153,9 @@ int rkb_task_inputs_open(const rkb_task_t *task, const rkb_case_t *the_case, con
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    made->streams = calloc(2 * the_case->tensor_count + 1, sizeof *made->streams);
    made->memory = rkb_memory_new(bound->program->value_count, bound->budget / 2);
-   if (!made->streams || !made->memory) {
+   made->saved = calloc(the_case->tensor_count + 1, sizeof *made->saved);
+   if (!made->streams || !made->memory || !made->saved) {
+      free(made->saved);
       rkb_memory_free(made->memory);
       free(made->streams);
       free(made);
@@ -180,8 +182,47 @@ void rkb_task_inputs_free(rkb_inputs_t *inputs) {
       return;
    pthread_mutex_destroy(&inputs->lock);
    rkb_memory_free(inputs->memory);
+   for (uint32_t i = 0; i < inputs->bound->view.tensor_count; i++)
+      free(inputs->saved[i]);
+   free(inputs->saved);
    free(inputs->streams);
    free(inputs);
+}
+
+/* All saved tensors of the inputs, in one evaluation of the reference.  Holds the lock. */
+static int compute_saved(rkb_inputs_t *inputs, rkb_error_t *err) {
+   const rkb_bound_t *bound = inputs->bound;
+   rkb_block_t *outputs = calloc(bound->view.tensor_count + 1, sizeof *outputs);
+   if (!outputs)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   rkb_source_t source = rkb_inputs_as_source(inputs);
+   int status = rkb_evaluate_whole(bound->program, &bound->precision, &source, bound->budget, outputs, err);
+   for (uint32_t i = 0; status == RKB_OK && i < bound->view.tensor_count; i++) {
+      if (!rkb_inputs_is_saved(bound, i))
+         continue;
+      uint64_t elements = bound->view.tensors[i].elements;
+      free(inputs->saved[i]); /* of a try that failed */
+      inputs->saved[i] = malloc((elements + 1) * sizeof **inputs->saved);
+      if (!inputs->saved[i])
+         status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+      for (uint64_t j = 0; inputs->saved[i] && j < elements; j++)
+         inputs->saved[i][j] = rkb_dtype_round(bound->view.tensors[i].dtype, outputs[i].value[j]);
+   }
+   for (uint32_t i = 0; i < bound->view.tensor_count; i++)
+      rkb_block_free(&outputs[i]);
+   free(outputs);
+   return status;
+}
+
+static int fill_saved(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t first, uint64_t count, void *out,
+                      rkb_error_t *err) {
+   rkb_inputs_t *mutable = (rkb_inputs_t *)(uintptr_t)inputs; /* the lock and what it guards */
+   pthread_mutex_lock(&mutable->lock);
+   int status = inputs->saved[tensor] ? RKB_OK : compute_saved(mutable, err);
+   pthread_mutex_unlock(&mutable->lock);
+   if (status == RKB_OK)
+      rkb_dtype_store(inputs->bound->view.tensors[tensor].dtype, inputs->saved[tensor] + first, count, out);
+   return status;
 }
 
 int rkb_task_inputs_fill(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t first, uint64_t count,
@@ -193,6 +234,8 @@ int rkb_task_inputs_fill(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t f
    if (first > info->elements || count > info->elements - first)
       return rkb_fail(err, RKB_ERR_INVALID, "elements %llu to %llu are not in %s", (unsigned long long)first,
                       (unsigned long long)(first + count), info->name);
+   if (rkb_inputs_is_saved(inputs->bound, tensor))
+      return fill_saved(inputs, tensor, first, count, out, err);
    uint32_t width = rkb_dtype_bytes(info->dtype);
 #pragma omp parallel for schedule(static) if (count >= SHARED_FILL)
    for (uint64_t done = 0; done < count; done += FILL_PIECE) {

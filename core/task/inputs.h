@@ -14,7 +14,13 @@ struct rkb_inputs {
    double most_work;      /* of one call for points */
    rkb_memory_t *memory;  /* points already computed; guarded by lock */
    pthread_mutex_t lock;
+   double **saved; /* by case tensor: what the forward pass made, once it was asked for; guarded by lock */
 };
+
+/* Whether a case's tensor is what the forward pass saved: an input that the reference computes. */
+static inline bool rkb_inputs_is_saved(const rkb_bound_t *bound, uint32_t tensor) {
+   return bound->view.tensors[tensor].role == RKB_IN && bound->program->outputs[tensor] != RKB_NO_VALUE;
+}
 
 /* An rkb_source_t's fill, with a const rkb_inputs_t as argument. */
 int rkb_inputs_source(const void *inputs, uint32_t tensor, uint64_t count, const int64_t *index, double *out);

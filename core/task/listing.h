@@ -11,7 +11,7 @@
 /* What the least time is reckoned with: a device profile's figures. */
 typedef struct rkb_listing_target {
    const char *name;
-   double bytes_per_s;      /* that a plain copy reaches, read and written together */
+   double bytes_per_s;      /* the most that the memory can move */
    double operations_per_s; /* of the task's precision class; a multiply and an add count apart */
    double launch_floor_s;   /* time of an empty kernel */
 } rkb_listing_target_t;

@@ -7,7 +7,8 @@
 #define SAMPLED 64u
 
 /* Whether the program lets the tensor reach any output at all. */
-static bool reaches(const rkb_program_t *program, uint32_t tensor) {
+static bool reaches(const rkb_case_t *view, uint32_t tensor) {
+   const rkb_program_t *program = rkb_bound_of(view)->program;
    bool *reached = calloc(program->value_count + 1, sizeof *reached), found = false;
    for (uint32_t i = 0; reached && i < program->value_count; i++)
       reached[i] = program->values[i].tensor == (int32_t)tensor;
@@ -15,9 +16,21 @@ static bool reaches(const rkb_program_t *program, uint32_t tensor) {
       for (uint32_t j = 0; j < program->nodes[i].input_count; j++)
          reached[program->nodes[i].output] |= reached[program->nodes[i].inputs[j]];
    for (uint32_t i = 0; reached && i < program->tensor_count; i++)
-      found |= program->outputs[i] != RKB_NO_VALUE && reached[program->outputs[i]];
+      found |= view->tensors[i].role != RKB_IN && reached[program->outputs[i]];
    free(reached);
    return found;
+}
+
+double rkb_bound_least_bytes(const rkb_bound_t *bound) {
+   double bytes = 0;
+   for (uint32_t i = 0; i < bound->view.tensor_count; i++) {
+      const rkb_tensor_t *tensor = &bound->view.tensors[i];
+      if (tensor->role != RKB_IN)
+         bytes += (double)tensor->bytes;
+      if (tensor->role != RKB_OUT && reaches(&bound->view, i))
+         bytes += (double)tensor->bytes;
+   }
+   return bytes;
 }
 
 /* Compares sampled elements of all outputs with the tensor drawn anew. */
@@ -29,7 +42,7 @@ static int differs(const rkb_inputs_t *inputs, const rkb_inputs_t *other, bool *
          count = view->tensors[i].elements < SAMPLED ? view->tensors[i].elements : SAMPLED;
       double value[2][SAMPLED], hard[2][SAMPLED], stat[SAMPLED];
       uint8_t flags[SAMPLED];
-      if (inputs->bound->program->outputs[i] == RKB_NO_VALUE)
+      if (view->tensors[i].role == RKB_IN)
          continue;
       for (uint64_t j = 0; j < count; j++)
          elements[j] = j * (view->tensors[i].elements / count);
@@ -49,7 +62,7 @@ int rkb_task_input_matters(const rkb_inputs_t *inputs, uint32_t tensor, bool *ma
    *matters = false;
    if (tensor >= bound->view.tensor_count || bound->view.tensors[tensor].role == RKB_OUT)
       return rkb_fail(err, RKB_ERR_INVALID, "tensor %u is no input of case %s", tensor, bound->view.name);
-   if (!reaches(bound->program, tensor))
+   if (!reaches(&bound->view, tensor))
       return RKB_OK;
    rkb_inputs_t *other;
    int status = rkb_task_inputs_open(NULL, &bound->view, &inputs->family->view, inputs->seed, &other, err);

@@ -111,7 +111,7 @@ const char *rkb_task_dim(const rkb_task_t *task, uint32_t index, const char **do
 }
 
 const char *rkb_task_shape_text(const rkb_task_t *task, uint32_t tensor) {
-   return task->definition->tensors[task->cases[0]->origins[tensor]].shape_text;
+   return task->cases[0]->origins[tensor]->shape_text;
 }
 
 const char *rkb_task_let_at(const rkb_task_t *task, uint32_t index, const char **text) {

@@ -2,7 +2,7 @@
  * by operator, the part kept out of tuning apart, with Wilson's intervals.  With --sample N only the N faults
  * whose ids hash lowest, and an exit of 1 when a fault is accepted that the list of known misses does not
  * name, or when a listed one is rejected now. With --kernels the correct kernels in place of the faults: any
- * verdict but accept is a failure; --every-tune tries every value of every tune parameter, one at a time.
+ * verdict but accept is a failure; --every-tune is every setting of their grids.
  *
  * Works in --jobs child processes, because a check turns its thread into the engine's loop; each appends
  * whole lines to the results, which an interrupted run goes on from. */
@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,7 +30,7 @@ typedef struct settings {
 typedef struct subject { /* one thing to check */
    char id[256];
    const char *task, *direction, *text, *hash;
-   char tune[128];
+   char tune[256];
    uint64_t rank;
    const fault_t *fault; /* NULL: a correct kernel */
    const label_t *label;
@@ -45,6 +46,7 @@ typedef struct bench {
    char (*hashes)[RKB_HASH_TEXT]; /* of correct kernels */
    subject_t *list;
    uint32_t count, room;
+   uint32_t *current; /* of each share: what it checks; shared with the children */
 } bench_t;
 
 static int add(bench_t *b, const subject_t *subject, rkb_error_t *err) {
@@ -60,22 +62,39 @@ static int add(bench_t *b, const subject_t *subject, rkb_error_t *err) {
    return RKB_OK;
 }
 
+/* Setting number index of the grid as JSON and as an id's end; false past the last. */
+static bool setting_at(const rkb_manifest_t *manifest, uint64_t index, subject_t *subject,
+                       const kernel_file_t *kernel) {
+   size_t json = 0, id = 0;
+   json += (size_t)snprintf(subject->tune, sizeof subject->tune, "{");
+   id += (size_t)snprintf(subject->id, sizeof subject->id, "%s/%s/%s", kernel->task, kernel->direction,
+                          kernel->name);
+   for (uint32_t i = 0; i < manifest->tune_count; i++) {
+      const uint32_t count = manifest->tune[i].choice_count;
+      const long long value = manifest->tune[i].choices[index % count];
+      index /= count;
+      json += (size_t)snprintf(subject->tune + json, sizeof subject->tune - json, "%s\"%s\": %lld",
+                               i ? ", " : "", manifest->tune[i].name, value);
+      id += (size_t)snprintf(subject->id + id, sizeof subject->id - id, "%c%s=%lld", i ? ',' : '/',
+                             manifest->tune[i].name, value);
+      if (json + 2 >= sizeof subject->tune || id >= sizeof subject->id)
+         return false;
+   }
+   snprintf(subject->tune + json, sizeof subject->tune - json, "}");
+   return index == 0;
+}
+
+/* Every setting of the kernel's grid. */
 static int add_tunes(bench_t *b, const kernel_file_t *kernel, subject_t *subject, rkb_error_t *err) {
    rkb_problems_t problems;
    rkb_problems_init(&problems);
    rkb_manifest_t *manifest = rkb_manifest_parse(kernel->path, kernel->text, strlen(kernel->text), &problems);
    int status = manifest ? RKB_OK : rkb_problems_error(&problems, err);
    rkb_problems_free(&problems);
-   for (uint32_t i = 0; status == RKB_OK && i < manifest->tune_count; i++)
-      for (uint32_t v = 0; status == RKB_OK && v < manifest->tune[i].choice_count; v++) {
-         if (manifest->tune[i].choices[v] == manifest->tune[i].fallback)
-            continue;
-         snprintf(subject->tune, sizeof subject->tune, "{\"%s\": %lld}", manifest->tune[i].name,
-                  (long long)manifest->tune[i].choices[v]);
-         snprintf(subject->id, sizeof subject->id, "%s/%s/%s/%s=%lld", kernel->task, kernel->direction,
-                  kernel->name, manifest->tune[i].name, (long long)manifest->tune[i].choices[v]);
-         status = add(b, subject, err);
-      }
+   for (uint64_t i = 0; status == RKB_OK && setting_at(manifest, i, subject, kernel); i++) {
+      subject->rank = rkb_hash64(subject->id, strlen(subject->id), 1);
+      status = add(b, subject, err);
+   }
    rkb_manifest_free(manifest);
    return status;
 }
@@ -91,9 +110,7 @@ static int choose(bench_t *b, rkb_error_t *err) {
             .task = k->task, .direction = k->direction, .text = k->text, .hash = b->hashes[i], .tune = "{}"};
          rkb_hash_text(k->text, strlen(k->text), b->hashes[i]);
          snprintf(subject.id, sizeof subject.id, "%s/%s/%s", k->task, k->direction, k->name);
-         status = add(b, &subject, err);
-         if (status == RKB_OK && b->settings.every_tune)
-            status = add_tunes(b, k, &subject, err);
+         status = b->settings.every_tune ? add_tunes(b, k, &subject, err) : add(b, &subject, err);
       }
       return status;
    }
@@ -191,6 +208,7 @@ static int check_share(bench_t *b, uint32_t share, rkb_error_t *err) {
       subject_t *subject = &b->list[i];
       if (subject->done || at++ % b->settings.jobs != share)
          continue;
+      b->current[share] = i;
       rkb_pipeline_t *pipeline = pipeline_for(b, opened, &pipelines, subject, err);
       rkb_check_options_t options = {
          .name = subject->id, .source = subject->text, .tune = subject->tune, .jobs = 1, .log = log};
@@ -215,9 +233,24 @@ static int check_share(bench_t *b, uint32_t share, rkb_error_t *err) {
    return status;
 }
 
+/* Waits for a share; what a kernel made the checking machine do is told by its name. */
+static int wait_for_share(const bench_t *b, pid_t child, uint32_t share, rkb_error_t *err) {
+   int code = 0;
+   if (child > 0 && waitpid(child, &code, 0) == child && code == 0)
+      return RKB_OK;
+   if (child > 0 && WIFSIGNALED(code))
+      return rkb_fail(err, RKB_ERR_INTERNAL, "checking %s ended with signal %d",
+                      b->list[b->current[share]].id, WTERMSIG(code));
+   return rkb_fail(err, RKB_ERR_UNAVAILABLE, "a share of the work was not done; run again to go on");
+}
+
 static int check_all(bench_t *b, rkb_error_t *err) {
    pid_t children[MOST_JOBS];
-   int status = RKB_OK, code;
+   int status = RKB_OK;
+   b->current =
+      mmap(NULL, MOST_JOBS * sizeof *b->current, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+   if (b->current == MAP_FAILED)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    fflush(NULL);
    for (uint32_t i = 0; i < b->settings.jobs; i++) {
       children[i] = fork();
@@ -228,9 +261,13 @@ static int check_all(bench_t *b, rkb_error_t *err) {
          _exit(status == RKB_OK ? 0 : 3);
       }
    }
-   for (uint32_t i = 0; i < b->settings.jobs; i++)
-      if (children[i] < 0 || waitpid(children[i], &code, 0) < 0 || code != 0)
-         status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "a share of the work was not done; run again to go on");
+   for (uint32_t i = 0; i < b->settings.jobs; i++) {
+      int share = wait_for_share(b, children[i], i, err);
+      if (share != RKB_OK)
+         fprintf(stderr, "%s\n", err->message);
+      status = share != RKB_OK ? share : status;
+   }
+   munmap(b->current, MOST_JOBS * sizeof *b->current);
    return status == RKB_OK ? read_results(b, err) : status;
 }
 
@@ -299,6 +336,18 @@ static void print_table(const bench_t *b, bool kept_out) {
    print_row("memory, race and barrier", &order);
    print_row("all", &all);
    printf("\n");
+}
+
+static void print_kernels(const bench_t *b) {
+   uint32_t done = 0, accepted = 0;
+   double seconds = 0;
+   for (uint32_t i = 0; i < b->count; i++) {
+      done += b->list[i].done;
+      accepted += b->list[i].done && strcmp(b->list[i].standing, "accept") == 0;
+      seconds += b->list[i].seconds;
+   }
+   printf("%u of %u %s of %u correct kernels accepted, %.3f s each\n", accepted, b->count,
+          b->settings.every_tune ? "settings" : "texts", b->corpus.kernel_count, done ? seconds / done : 0);
 }
 
 static bool is_listed(const char *list, const char *id) {
@@ -383,9 +432,9 @@ int main(int count_of, char **arguments) {
       status = labels_read(b.settings.labels, &b.labels, &err);
    if (status == RKB_OK)
       status = choose(&b, &err);
-   if (status == RKB_OK && b.settings.sample && b.settings.sample < b.count) {
+   if (status == RKB_OK && (b.settings.sample || b.settings.every_tune)) {
       qsort(b.list, b.count, sizeof *b.list, by_rank);
-      b.count = b.settings.sample;
+      b.count = b.settings.sample && b.settings.sample < b.count ? b.settings.sample : b.count;
    }
    if (status == RKB_OK && !b.count)
       status = rkb_fail(&err, RKB_ERR_INVALID, "no fault is labelled");
@@ -397,6 +446,8 @@ int main(int count_of, char **arguments) {
       print_table(&b, false);
       print_table(&b, true);
    }
+   if (status == RKB_OK && b.settings.kernels)
+      print_kernels(&b);
    if (status == RKB_OK && (b.settings.kernels || b.settings.sample))
       status = compare_misses(&b, &err);
    if (status != RKB_OK)

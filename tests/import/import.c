@@ -92,7 +92,7 @@ static void what_is_not_covered_is_named_and_leaves_nothing(void **state) {
    assert_non_null(
       strstr(rkb_text_get(&place->report), "refused_dropout.py:14: dropout with p = 0.5 is not covered"));
    assert_non_null(
-      strstr(rkb_text_get(&place->report), "refused_dropout.py:15: cosine_similarity is not covered"));
+      strstr(rkb_text_get(&place->report), "refused_dropout.py:15: pairwise_distance is not covered"));
    assert_int_equal(count_entries(place->folder), 0);
 }
 

@@ -177,6 +177,24 @@ int run_finish(pid_t pid) {
    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+static bool has_asked(const char *path) {
+   sqlite3 *database = NULL;
+   sqlite3_stmt *statement = NULL;
+   bool asked = sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
+                sqlite3_prepare_v2(database, "SELECT 1 FROM call", -1, &statement, NULL) == SQLITE_OK &&
+                sqlite3_step(statement) == SQLITE_ROW;
+   sqlite3_finalize(statement);
+   sqlite3_close(database);
+   return asked;
+}
+
+void run_wait_until_asked(const char *directory) {
+   char *path = rkb_run_path_archive(directory);
+   for (int i = 0; i < 6000 && !has_asked(path); i++)
+      usleep(10000);
+   free(path);
+}
+
 double service_number(const char *directory, const char *sql) {
    char *path = rkb_run_path_archive(directory);
    sqlite3 *database = NULL;

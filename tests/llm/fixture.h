@@ -49,6 +49,8 @@ rkb_llm_answer_t *service_ask(service_t *service, const char *model, int64_t req
 /* rkb-run on a pipeline: --out or --resume, what it writes to its standard error appended to DIRECTORY.log. */
 pid_t run_start(const char *pipeline, const char *directory, bool resume, const char *jobs);
 int run_finish(pid_t pid); /* its exit code; 128 and more: a signal */
+/* Waits until a run that has just begun has asked something, so that there is a run to kill. */
+void run_wait_until_asked(const char *directory);
 
 /* The archive's answer to a query of one number. */
 double service_number(const char *directory, const char *sql);

@@ -244,19 +244,32 @@ static void a_recording_replays(void **state) {
    unlink(cassette);
 }
 
+/* One run after the other: read finds what read-write left, leaves nothing itself, and off looks for nothing. */
 static void the_cache_serves_other_runs(void **state) {
+   static const struct {
+      const char *use;
+      bool replayed;
+   } RUNS[] = {{", cache: read", false}, {", cache: off", false},
+               {", cache: read", false}, {", cache: read-write", false},
+               {", cache: read", true},  {", cache: read-write", true},
+               {", cache: off", false},  {"", false}};
    service_t service;
    char models[512], folder[] = "/tmp/rkb-cache-XXXXXX", command[64];
    (void)state;
    assert_non_null(mkdtemp(folder));
    setenv("XDG_CACHE_HOME", folder, 1);
-   for (int run = 0; run < 2; run++) {
-      service_open(&service, paid_model(models, sizeof models, "plain", ", cache: read-write"), 10, NULL);
-      rkb_llm_answer_t *answer = service_ask(&service, "m", 0, 0, "the same in two runs");
+   for (size_t run = 0; run < sizeof RUNS / sizeof RUNS[0]; run++) {
+      service_open(&service, paid_model(models, sizeof models, "plain", RUNS[run].use), 10, NULL);
+      rkb_llm_answer_t *answer = service_ask(&service, "m", 0, 0, "the same in many runs");
       assert_int_equal(answer->outcome, RKB_LLM_ANSWERED);
-      assert_int_equal(answer->replayed, run == 1);
+      if (answer->replayed != RUNS[run].replayed)
+         fail_msg("run %zu, '%s': replayed %d", run, RUNS[run].use, answer->replayed);
       assert_true(answer->worth_usd > 0);
-      assert_int_equal(answer->paid_usd > 0, run == 0);
+      assert_int_equal(answer->paid_usd > 0, !RUNS[run].replayed);
+      rkb_llm_answer_free(answer);
+      /* The second draw of it is a reply of its own, and cached like one. */
+      answer = service_ask(&service, "m", 0, 1, "the same in many runs");
+      assert_int_equal(answer->replayed, run == 4 || run == 5);
       rkb_llm_answer_free(answer);
       service_close(&service);
       service_remove(&service);

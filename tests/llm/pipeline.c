@@ -143,9 +143,11 @@ static void stock_survives_kills(void **state) {
    path_of(whole, sizeof whole, "whole");
    path_of(run, sizeof run, "shot");
    pid_t pid = run_start(RKB_SOURCE_DIR "/tests/llm/stock-llm.yaml", run, false, "2");
-   for (int pause = 300000; kills < 6; pause += 150000) {
+   run_wait_until_asked(run);
+   for (int pause = 50000; kills < 6; pause += 150000) {
       usleep((useconds_t)pause);
       if (waitpid(pid, &code, WNOHANG) == pid) {
+         code = WIFEXITED(code) ? WEXITSTATUS(code) : -1;
          pid = 0;
          break;
       }
@@ -257,6 +259,7 @@ static void killed_and_resumed_it_buys_nothing_twice(void **state) {
    path_of(run, sizeof run, "killed");
    write_bought(pipeline, script, bought);
    pid_t pid = run_start(pipeline, run, false, "2");
+   run_wait_until_asked(run);
    while (kills < 4) {
       usleep(250000);
       if (waitpid(pid, &code, WNOHANG) == pid) {

@@ -91,7 +91,7 @@ static void every_stream_is_read_alike(void **state) {
    (void)state;
    for (size_t i = 0; i < sizeof PROTOCOLS / sizeof PROTOCOLS[0]; i++)
       for (size_t j = 0; j < sizeof KINDS / sizeof KINDS[0]; j++)
-         for (int returns = 0; returns < 2; returns++)
+         for (int returns = 0; returns < (j ? 1 : 2); returns++)
             cut_everywhere(PROTOCOLS[i].provider, PROTOCOLS[i].module, KINDS[j], returns);
 }
 

@@ -106,6 +106,22 @@ static void launches_change_their_shape(void **state) {
    fake_close(&fake);
 }
 
+/* The second parent's bounded grid belongs to its loop over the grid. */
+static void a_bounded_grid_stays_with_its_loop(void **state) {
+   (void)state;
+   static const char strided[] = HEAD("min(N, 2048)", "64, 128, 256") HELPER(
+      "a + 1") "__device__ float other(int a) { return a; }\n__global__ void k(const float *x, float *y, int n) {\n"
+               "for (int i = blockIdx.x; i < n; i += gridDim.x) y[i] = helper<1>(x[i]); }\n";
+   fake_t fake;
+   fake_open(&fake, "mutator/crossover");
+   fake_start(&fake, NULL);
+   for (int64_t number = 0; number < 20; number++) {
+      assert_false(run(&fake, number, PLAIN, "{}", strided, "{}"));
+      assert_false(run(&fake, number, strided, "{}", PLAIN, "{}"));
+   }
+   fake_close(&fake);
+}
+
 static void nothing_from_nothing(void **state) {
    (void)state;
    fake_t fake;
@@ -130,6 +146,7 @@ int main(void) {
       cmocka_unit_test(only_values_that_the_first_lists),
       cmocka_unit_test(functions_with_one_signature_change_bodies),
       cmocka_unit_test(launches_change_their_shape),
+      cmocka_unit_test(a_bounded_grid_stays_with_its_loop),
       cmocka_unit_test(nothing_from_nothing),
    };
    return RUN_TESTS(tests);

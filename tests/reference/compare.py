@@ -3,7 +3,7 @@
     /usr/bin/python3 compare.py --dump PROGRAM --tasks FOLDER [--task NAME]... [--seeds 3] [--bench] [--differences] [--float32 [--families all]]
 
 Default: |evaluator - torch in double| <= max(1e-11 max|row|, 64 bounds at u = 2^-53), autograd for backward, outside ambiguous
-elements.  --float32 runs torch in single precision instead, as one more correct implementation, and wants it inside both
+elements.  PROGRAM may be a folder of what it wrote (torch2.sh).  --float32 runs torch in single precision instead, as one more correct implementation, and wants it inside both
 bounds.  --differences holds the gradients against central differences of the forward pass.  --bench takes 4,096 sampled elements of the bench cases.  Prints the worst ratio of each task; 1 when one exceeds 1.
 """
 
@@ -106,13 +106,19 @@ def share(error, bound, counts):
 
 
 def dump_of(program, task, direction, seeds, kind, families):
-    """The runs that the dump program gives."""
+    """The runs that the dump program gives, or those it gave into program/TASK-DIRECTION before."""
+    if os.path.isdir(program):
+        return runs_of(os.path.join(program, "%s-%s" % (os.path.basename(task), direction)), direction)
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([program, task, direction, folder, str(seeds), kind, families], check=True)
-        with open(os.path.join(folder, "index.json")) as file:
-            index = json.load(file)
-        with open(os.path.join(folder, "data.bin"), "rb") as file:
-            data = file.read()
+        return runs_of(folder, direction)
+
+
+def runs_of(folder, direction):
+    with open(os.path.join(folder, "index.json")) as file:
+        index = json.load(file)
+    with open(os.path.join(folder, "data.bin"), "rb") as file:
+        data = file.read()
     return [Run(data, entry, direction) for entry in index["runs"]]
 
 
@@ -133,7 +139,7 @@ def compare(runs, function, single):
             worst_hard, worst_stat = max(worst_hard, hard), max(worst_stat, stat)
     if 2 * counted < total:
         return float("nan"), float("nan"), "%d of %d elements are ambiguous or don't-care" % (total - counted, total)
-    return worst_hard, worst_stat, where
+    return worst_hard, worst_stat, "%s (%d elements)" % (where, counted)
 
 
 def differences(runs, function):

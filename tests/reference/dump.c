@@ -5,7 +5,8 @@
  *
  * FAMILIES is "normal" or "all".  FOLDER/index.json lists the runs, each tensor with its byte range in
  * FOLDER/data.bin: inputs in their own dtype; outputs as four arrays, value, hard, stat (float64) and flags
- * (uint8).  A bench run holds for each output the sampled element numbers (uint64) and the points of those.
+ * (uint8).  A bench run holds for each output the sampled element numbers (uint64) and the points of those: 4,096, or
+ * as many as the limit of work for one call allows where each of them is a sum over a whole large tensor.
  * One thread. */
 #include <errno.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #include "task/task.h"
 
 #define BENCH_POINTS 4096u
+#define FEWER 16u /* a sample that costs too much becomes so much smaller */
 
 typedef struct dump {
    const rkb_task_t *task;
@@ -92,7 +94,16 @@ static int put_sampled(dump_t *dump, json_t *entry, const rkb_inputs_t *inputs, 
    for (uint64_t i = 0; i < count; ++i)
       elements[i] = count == info->elements ? i : rkb_random_below(&stream, info->elements);
    double *hard = values + count, *stat = hard + count;
-   status = rkb_task_expect_points(inputs, tensor, elements, count, values, hard, stat, flags, err);
+   do {
+      status = rkb_task_expect_points(inputs, tensor, elements, count, values, hard, stat, flags, err);
+      if (status == RKB_ERR_LIMIT && count >= FEWER) {
+         count /= FEWER;
+         fprintf(stderr, "%s: over the limit of work; %llu elements are sampled instead\n", info->name,
+                 (unsigned long long)count);
+      } else {
+         break;
+      }
+   } while (true);
    if (status == RKB_OK) {
       rkb_points_t points = {.value = values, .hard = hard, .stat = stat, .flags = flags, .count = count};
       json_object_set_new(entry, "elements", put(dump, elements, count * sizeof *elements));

@@ -1,11 +1,11 @@
 /* rkb-bench-http: what many concurrent event streams cost the loop.
  *
- *    rkb-bench-http [streams [events]]        default 1000 streams of 100 events, 20 a second each
- *    rkb-bench-http tls PORT CA [streams [events]]   against http_server.py's TLS port instead
+ *    rkb-bench-http [streams [events [tls-streams]]]   default 1000 streams of 100 events, 20 a second each, and
+ *                                                      then 200 over TLS; 0: none of those
  *
- * The server is a child process on the same machine; bind this program to one core with taskset and the child
- * finds another by itself (its affinity is reset).  Lag is by how much a 5 ms timer came late, from the first
- * connect on, ramp included. */
+ * The servers are child processes on the same machine; bind this program to one core with taskset and they find
+ * others by themselves (their affinity is reset).  TLS is http_server.py's, with a thread a stream.  Lag is by how
+ * much a 5 ms timer came late, from the first connect on, ramp included. */
 #include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "http_fixture.h"
 #include "system/http.h"
 
 #define TICK_NS UINT64_C(5000000)
@@ -179,8 +180,9 @@ static double lag_ms(double share) {
    return bench.ticks ? bench.lags[(unsigned)(share * (bench.ticks - 1))] / 1e3 : 0;
 }
 
-static int run(const char *url, const char *ca_file, unsigned streams, unsigned events) {
+static int run(const char *title, const char *url, const char *ca_file, unsigned streams, unsigned events) {
    rkb_error_t err;
+   memset(&bench, 0, sizeof bench);
    rkb_http_t *http;
    struct rusage usage;
    const rkb_http_options_t options = {.ca_file = ca_file};
@@ -204,11 +206,12 @@ static int run(const char *url, const char *ca_file, unsigned streams, unsigned 
    getrusage(RUSAGE_SELF, &usage);
    qsort(bench.lags, bench.ticks, sizeof bench.lags[0], by_size);
    double ideal = (double)(events + 1) * EVENT_NS / 1e9;
-   printf("streams %u, failed %u, events %llu\n", streams, bench.failed, (unsigned long long)bench.events);
+   printf("%s: streams %u, failed %u, events %llu\n", title, streams, bench.failed,
+          (unsigned long long)bench.events);
    printf("loop lag: median %.2f ms, 99th percentile %.2f ms, largest %.2f ms (%u samples)\n", lag_ms(0.5),
           lag_ms(0.99), lag_ms(1), bench.ticks);
    printf("wall %.2f s, of one stream alone %.2f s, ratio %.2f\n", seconds, ideal, seconds / ideal);
-   printf("processor %.2f s, memory at most %.1f MB\n",
+   printf("processor so far %.2f s, memory at most %.1f MB\n",
           (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6 +
              (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6,
           (double)usage.ru_maxrss / 1024);
@@ -217,29 +220,49 @@ static int run(const char *url, const char *ca_file, unsigned streams, unsigned 
    return bench.failed || bench.events != (uint64_t)streams * (events + 1) ? 1 : 0;
 }
 
-static unsigned number(int argc, char **argv, int index, unsigned fallback) {
-   unsigned value = argc > index ? (unsigned)strtoul(argv[index], NULL, 10) : fallback;
-   return value ? value : fallback;
-}
-
-int main(int argc, char **argv) {
-   char url[128];
+static int run_plain(unsigned streams, unsigned events) {
+   char url[64];
    int port;
-   bool tls = argc > 3 && strcmp(argv[1], "tls") == 0;
-   unsigned streams = number(argc, argv, tls ? 4 : 1, tls ? 200 : 1000);
-   events_a_stream = number(argc, argv, tls ? 5 : 2, 100);
-   if (tls) {
-      snprintf(url, sizeof url, "https://localhost:%s/paced/%u", argv[2], events_a_stream);
-      return run(url, argv[3], streams, events_a_stream);
-   }
+   events_a_stream = events;
    pid_t server = start_server(&port);
    if (server < 0) {
       perror("rkb-bench-http: cannot listen");
       return 2;
    }
    snprintf(url, sizeof url, "http://127.0.0.1:%d/", port);
-   int status = run(url, NULL, streams, events_a_stream);
+   int status = run("plain", url, NULL, streams, events);
    kill(server, SIGKILL);
    waitpid(server, NULL, 0);
    return status;
+}
+
+static int run_tls(unsigned streams, unsigned events) {
+   http_server_t server;
+   cpu_set_t all, mine;
+   char url[64], certificate[64];
+   memset(&all, 0xff, sizeof all);
+   sched_getaffinity(0, sizeof mine, &mine);
+   sched_setaffinity(0, sizeof all, &all); /* for the child */
+   bool started = http_server_start(&server);
+   sched_setaffinity(0, sizeof mine, &mine);
+   if (!started) {
+      fprintf(stderr, "rkb-bench-http: no TLS server: it needs python3 and openssl\n");
+      return 2;
+   }
+   snprintf(url, sizeof url, "https://localhost:%d/paced/%u", server.tls, events);
+   snprintf(certificate, sizeof certificate, "%s/cert.pem", server.folder);
+   int status = run("TLS", url, certificate, streams, events);
+   http_server_stop(&server);
+   return status;
+}
+
+static unsigned number(int argc, char **argv, int index, unsigned fallback) {
+   return argc > index ? (unsigned)strtoul(argv[index], NULL, 10) : fallback;
+}
+
+int main(int argc, char **argv) {
+   unsigned streams = number(argc, argv, 1, 1000), events = number(argc, argv, 2, 100),
+            tls = number(argc, argv, 3, 200);
+   int status = run_plain(streams, events);
+   return tls && status == 0 ? run_tls(tls, events) : status;
 }

@@ -1,9 +1,11 @@
 #include "check.h"
+#include "system/share.h"
 #include "system/workers.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <unistd.h>
 
 static rkb_workers_t *open_pool(uint32_t count, uint32_t limit) {
@@ -178,6 +180,66 @@ static void signals_stay_with_the_main_thread(void **state) {
    rkb_workers_close(workers);
 }
 
+typedef struct parts {
+   rkb_workers_t *workers;
+   atomic_int calls[64], ended;
+   uint32_t count;
+} parts_t;
+
+static void part(void *argument, uint32_t n) {
+   parts_t *parts = argument;
+   atomic_fetch_add(&parts->calls[n], 1);
+   usleep(200);
+}
+
+static void share_from_a_task(void *argument) {
+   parts_t *parts = argument;
+   rkb_workers_share(parts->workers, parts->count, part, parts);
+   atomic_store(&parts->ended, 1);
+}
+
+/* From tasks that fill the pool themselves: every part once, and nobody waits for a thread that is not there. */
+static void parts_are_each_called_once(void **state) {
+   (void)state;
+   static parts_t parts[4];
+   rkb_workers_t *workers = open_pool(3, 100);
+   for (uint32_t p = 0; p < 4; p++) {
+      memset(&parts[p], 0, sizeof parts[p]);
+      parts[p].workers = workers;
+      parts[p].count = p == 0 ? 0 : 64;
+      assert_int_equal(rkb_workers_submit(workers, share_from_a_task, &parts[p], NULL), RKB_OK);
+   }
+   for (uint32_t p = 0; p < 4; p++) {
+      until_done(&parts[p].ended, 1);
+      for (uint32_t n = 0; n < 64; n++)
+         assert_int_equal(parts[p].calls[n], p == 0 ? 0 : 1);
+   }
+   rkb_workers_close(workers);
+}
+
+typedef struct chain {
+   atomic_int reached[16];
+} chain_t;
+
+static void wait_for_the_one_before(void *argument, uint32_t n) {
+   chain_t *chain = argument;
+   while (n > 0 && !atomic_load(&chain->reached[n - 1]))
+      usleep(100);
+   atomic_store(&chain->reached[n], 1);
+}
+
+static void a_part_may_wait_for_a_lower_one(void **state) {
+   (void)state;
+   for (uint32_t threads = 1; threads < 5; threads++) {
+      chain_t chain = {0};
+      rkb_workers_t *workers = open_pool(threads, 100);
+      rkb_workers_share(workers, 16, wait_for_the_one_before, &chain);
+      for (int n = 0; n < 16; n++)
+         assert_int_equal(chain.reached[n], 1);
+      rkb_workers_close(workers);
+   }
+}
+
 static void sizes_are_checked(void **state) {
    (void)state;
    rkb_error_t err;
@@ -194,6 +256,8 @@ int main(void) {
                                       cmocka_unit_test(a_stuck_worker_is_replaced),
                                       cmocka_unit_test(closing_lets_running_tasks_end),
                                       cmocka_unit_test(signals_stay_with_the_main_thread),
+                                      cmocka_unit_test(parts_are_each_called_once),
+                                      cmocka_unit_test(a_part_may_wait_for_a_lower_one),
                                       cmocka_unit_test(sizes_are_checked)};
    return RUN_TESTS(tests);
 }

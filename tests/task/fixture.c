@@ -80,16 +80,18 @@ static const char *recipe(const char *init, const char *dtype) {
 }
 
 char *fixture_function(char *line, int number, const char **name) {
-   char *fields[4], *inputs[8], *parts[4], directory[64];
+   char *fields[5], *inputs[8], *parts[4], directory[64];
    rkb_text_t task, graph, wanted, listed;
-   int fields_found = fixture_split(line, "|", fields, 4);
-   assert(fields_found == 4);
+   int fields_found = fixture_split(line, "|", fields, 5);
+   assert(fields_found >= 4);
+   const char *only = fields_found == 5 ? fields[4] : NULL; /* dtype of an output without a gradient */
    int count = fixture_split(fields[1], ";", inputs, 8);
    rkb_text_init(&task, 1 << 16);
    rkb_text_init(&graph, 1 << 16);
    rkb_text_init(&wanted, 1 << 10);
    rkb_text_init(&listed, 1 << 10);
-   rkb_text_format(&task, "rkb-task: 1\nname: made\ndirections: [forward, backward]\ndims: {}\ntensors:\n");
+   rkb_text_format(&task, "rkb-task: 1\nname: made\ndirections: [%s]\ndims: {}\ntensors:\n",
+                   only ? "forward" : "forward, backward");
    for (int i = 0; i < count; i++) {
       int found = fixture_split(inputs[i], ":", parts, 4);
       assert(found == 4);
@@ -100,13 +102,13 @@ char *fixture_function(char *line, int number, const char **name) {
          rkb_text_format(&wanted, "%s%s", wanted.length ? ", " : "", parts[0]);
    }
    rkb_text_format(&task,
-                   "  out: {role: out, dtype: float32, shape: \"%s\"}\nwants_grad: [%s]\ncases: {check: "
+                   "  out: {role: out, dtype: %s, shape: \"%s\"}\nwants_grad: [%s]\ncases: {check: "
                    "[{name: one, dims: {}}]}\n",
-                   fields[3], rkb_text_get(&wanted));
+                   only ? only : "float32", fields[3], only ? "" : rkb_text_get(&wanted));
    rkb_text_format(&graph,
                    "rkb-graph: 1\nnodes:\n  - {id: one, op: %s, in: [%s], attr: {%s}, out: [{name: out, "
-                   "dtype: float32, shape: \"%s\"}]}\n",
-                   fields[0], rkb_text_get(&listed), fields[2], fields[3]);
+                   "dtype: %s, shape: \"%s\"}]}\n",
+                   fields[0], rkb_text_get(&listed), fields[2], only ? only : "float32", fields[3]);
    snprintf(directory, sizeof directory, "%03d_%s", number, fields[0]);
    char *path = fixture_write(directory, rkb_text_get(&task), rkb_text_get(&graph));
    *name = fields[0];

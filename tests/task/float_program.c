@@ -18,10 +18,14 @@ const float_mode_t float_modes[] = {
    {0},
 };
 
+const float_mode_t fast_mode = {
+   .name = "fast", .order = ORDER_STRIDED, .fma = true, .approximate = 60, .flush = true};
+
 const float_mode_t low_modes[] = {
    {.name = "TF32", .order = ORDER_SEQUENTIAL, .products = PRODUCTS_TF32},
    {.name = "bf16", .order = ORDER_SEQUENTIAL, .products = PRODUCTS_BF16},
    {.name = "half", .order = ORDER_SEQUENTIAL, .products = PRODUCTS_HALF},
+   {.name = "fp8", .order = ORDER_SEQUENTIAL, .products = PRODUCTS_FP8},
    {0},
 };
 

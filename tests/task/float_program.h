@@ -23,6 +23,7 @@ typedef struct float_mode {
 } float_mode_t;
 
 extern const float_mode_t float_modes[]; /* correct ones, ended by a NULL name */
+extern const float_mode_t fast_mode;     /* correct in class fp32-fast */
 extern const float_mode_t low_modes[];   /* lower precisions, ended likewise */
 
 /* What all runs of one case share; owned by the caller, one thread. */

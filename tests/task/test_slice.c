@@ -111,11 +111,85 @@ static void test_backward_tensors(void **state) {
    rkb_task_free(task);
 }
 
+/* The forward pass's output and a value of its graph, as a backward candidate receives them. */
+static void test_saved_values_are_inputs_of_backward(void **state) {
+   (void)state;
+   static const char *const names[] = {"grad_y", "x", "weight", "y", "inverse", "grad_x", "grad_weight"};
+   rkb_task_t *backward = load("saves", "backward"), *forward = load("saves", "forward");
+   const rkb_case_t *after = rkb_task_case(backward, RKB_CASE_CHECK, 1),
+                    *before = rkb_task_case(forward, RKB_CASE_CHECK, 1);
+   rkb_error_t err = {0};
+   rkb_inputs_t *inputs, *first;
+   rkb_expected_t *expected, *made;
+   float y[15], inverse[5];
+   bool matters = true;
+   assert_int_equal(after->tensor_count, 7);
+   for (uint32_t i = 0; i < 7; i++) {
+      assert_string_equal(after->tensors[i].name, names[i]);
+      assert_int_equal(after->tensors[i].role, i < 5 ? RKB_IN : RKB_OUT);
+   }
+   assert_string_equal(rkb_task_shape_text(backward, 3), "R, N");
+   assert_string_equal(rkb_task_shape_text(backward, 4), "R, 1");
+   assert_int_equal(
+      rkb_task_inputs_open(backward, after, family_named(backward, after, "normal"), 5, &inputs, &err),
+      RKB_OK);
+   assert_int_equal(
+      rkb_task_inputs_open(forward, before, family_named(forward, before, "normal"), 5, &first, &err),
+      RKB_OK);
+   assert_int_equal(rkb_task_inputs_fill(inputs, 3, 0, 15, y, &err), RKB_OK);
+   assert_int_equal(rkb_task_inputs_fill(inputs, 4, 0, 5, inverse, &err), RKB_OK);
+   assert_int_equal(rkb_task_expect(first, &made, &err), RKB_OK);
+   for (int i = 0; i < 15; i++) /* x and weight are drawn alike in both directions */
+      assert_true(y[i] == (float)rkb_task_expected_points(made, 2).value[i]);
+   for (int i = 0; i < 5; i++)
+      assert_true(inverse[i] > 0 && inverse[i] <= 10);
+   assert_int_equal(rkb_task_expect(inputs, &expected, &err), RKB_OK);
+   assert_int_equal(rkb_task_expected_points(expected, 3).count, 0);
+   assert_int_equal(rkb_task_expected_points(expected, 5).count, 5 * 37);
+   assert_int_equal(rkb_task_input_matters(inputs, 3, &matters, &err), RKB_OK);
+   assert_false(matters); /* a kernel may recompute it */
+   rkb_task_expected_free(expected);
+   rkb_task_expected_free(made);
+   rkb_task_inputs_free(inputs);
+   rkb_task_inputs_free(first);
+   rkb_task_free(backward);
+   rkb_task_free(forward);
+}
+
+/* Refused before anything is allocated, with the number; what an evaluation needs is reported. */
+static void test_memory_is_reported_and_bounded(void **state) {
+   (void)state;
+   rkb_problems_t problems;
+   rkb_problems_init(&problems);
+   rkb_task_t *task = rkb_task_load(RKB_SOURCE_DIR "/tests/task/data/rms_norm", "forward", 65536, &problems);
+   assert_non_null(task);
+   const rkb_case_t *small = rkb_task_case(task, RKB_CASE_CHECK, 0),
+                    *large = rkb_task_case(task, RKB_CASE_CHECK, 1);
+   rkb_inputs_t *inputs;
+   rkb_expected_t *expected;
+   rkb_error_t err = {0};
+   assert_int_equal(rkb_task_inputs_open(task, small, family_named(task, small, "normal"), 1, &inputs, &err),
+                    RKB_OK);
+   assert_int_equal(rkb_task_expect(inputs, &expected, &err), RKB_OK);
+   assert_in_range(rkb_task_expected_peak_bytes(expected), 111 * 8, 65536);
+   rkb_task_expected_free(expected);
+   rkb_task_inputs_free(inputs);
+   assert_int_equal(rkb_task_inputs_open(task, large, family_named(task, large, "normal"), 1, &inputs, &err),
+                    RKB_OK);
+   assert_int_equal(rkb_task_expect(inputs, &expected, &err), RKB_ERR_LIMIT);
+   assert_non_null(strstr(err.message, "over the budget of 0.1 MiB"));
+   rkb_task_inputs_free(inputs);
+   rkb_task_free(task);
+   rkb_problems_free(&problems);
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_right_kernel_is_accepted),
       cmocka_unit_test(test_wrong_eps_shows_in_the_guarded_family),
       cmocka_unit_test(test_backward_tensors),
+      cmocka_unit_test(test_saved_values_are_inputs_of_backward),
+      cmocka_unit_test(test_memory_is_reported_and_bounded),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

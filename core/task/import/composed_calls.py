@@ -77,3 +77,48 @@ class ComposedCalls:
     def do_huber_loss(self, node, args, kwargs):
         operands, given = bind("huber_loss", "@input @target reduction='mean' delta=1.0", args, kwargs)
         return self.huber(node, operands, given["delta"], 1.0, given["reduction"])
+
+    def do_einsum(self, node, args, kwargs):
+        """Two operands, each letter once in an operand: permuted and joined into one batched matrix product."""
+        equation, *operands = args
+        operands = operands[0] if len(operands) == 1 and isinstance(operands[0], (list, tuple)) else operands
+        terms, arrow, out = equation.replace(" ", "").partition("->")
+        terms = terms.split(",")
+        simple = arrow and len(operands) == 2 == len(terms) and all(len(set(t)) == len(t) and t.isalpha() for t in terms + [out or "a"])
+        if not simple or not set(out) <= set("".join(terms)):
+            raise Refused("einsum of %r is not covered: two operands, each letter once in each, and an arrow" % equation)
+        left, right = terms
+        sizes = {letter: size for term, value in zip(terms, operands) for letter, size in zip(term, value.meta["value"].shape)}
+        groups = {"batch": "", "rows": "", "depth": "", "columns": ""}
+        for letter in dict.fromkeys(left + right):
+            both = letter in left and letter in right
+            if not both and letter not in out:
+                raise Refused("einsum of %r is not covered: %s is summed over in one operand alone" % (equation, letter))
+            kind = ("batch" if letter in out else "depth") if both else "rows" if letter in left else "columns"
+            groups[kind] += letter
+
+        def spread(letters):
+            return tuple(sizes[letter] for letter in letters)
+
+        def joined(letters):
+            total = 1
+            for size in spread(letters):
+                total = total * size
+            return total
+
+        def arranged(value, term, order, shape, label):
+            like = value.meta["value"].permute([term.index(letter) for letter in "".join(order)])
+            name = self.operand(value)
+            if "".join(order) != term:
+                name = self.part(node, "permute", [name], {"dims": tuple(term.index(letter) for letter in "".join(order))}, label, like)
+            return self.part(node, "reshape", [name], {"shape": shape}, label + "_joined", like.reshape(shape)), like.reshape(shape)
+
+        batch, rows, depth, columns = (groups[kind] for kind in ("batch", "rows", "depth", "columns"))
+        a, like_a = arranged(operands[0], left, (batch, rows, depth), (joined(batch), joined(rows), joined(depth)), "left")
+        b, like_b = arranged(operands[1], right, (batch, depth, columns), (joined(batch), joined(depth), joined(columns)), "right")
+        product = self.part(node, "bmm", [a, b], {}, "product", like_a @ like_b)
+        made = batch + rows + columns
+        if made == out:
+            return self.step(node, "reshape", [product], {"shape": spread(made)})
+        apart = self.part(node, "reshape", [product], {"shape": spread(made)}, "apart", (like_a @ like_b).reshape(spread(made)))
+        return self.step(node, "permute", [apart], {"dims": tuple(made.index(letter) for letter in out)})

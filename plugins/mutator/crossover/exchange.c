@@ -74,13 +74,26 @@ static bool take_shape(const side_t *side, uint32_t launch, const rkb_launch_tex
    return true;
 }
 
+/* A kernel that looks at the grid's size takes any grid; one that does not needs its own.  A bounded grid under a kernel that
+ * computes one result a thread leaves results out, and only shapes larger than the bound show it. */
+static bool looks_at_grid(const side_t *side, const rkb_launch_text_t *launch) {
+   const function_t *kernel =
+      functions_named(side->source, side->functions, launch->kernel, strcspn(launch->kernel, "< "));
+   for (uint32_t i = kernel ? kernel->body : 0; kernel && i < kernel->end; i++)
+      if (source_is(side->source, i, "gridDim"))
+         return true;
+   return false;
+}
+
 bool exchange_launch(const rkb_random_api_t *random, rkb_random_t *stream, const side_t *first,
                      const side_t *second, patches_t *patches, char *note, size_t note_size) {
    pair_t pairs[LAUNCHES_MAX];
    uint32_t count = 0;
    for (uint32_t i = 0; i < first->manifest->launch_count; i++)
       for (uint32_t j = 0; j < second->manifest->launch_count && count < LAUNCHES_MAX; j++)
-         if (is_same_launch(&first->manifest->launches[i], &second->manifest->launches[j]))
+         if (is_same_launch(&first->manifest->launches[i], &second->manifest->launches[j]) &&
+             looks_at_grid(first, &first->manifest->launches[i]) ==
+                looks_at_grid(second, &second->manifest->launches[j]))
             pairs[count++] = (pair_t){i, j};
    if (count == 0)
       return false;

@@ -1,7 +1,7 @@
 /* A sample of the blocks of each bench case's launches, executed for their counts: what the speed model scales by
  * blocks / executed.  Only inputs that decided control or addresses on the check cases are filled; the others may hold zeros,
  * since no count depends on them, and their pages are never touched but where the sampled blocks read.  Nothing is judged
- * here; a case that is left out is named. */
+ * here but by sample.c, in a run of its own; a case that is left out is named. */
 #include "verifier.h"
 
 #include <stdlib.h>
@@ -98,12 +98,13 @@ static int make_buffers(const struct verifier *me, const rkb_case_t *the_case, c
 }
 
 static int count_case(const struct verifier *me, struct candidate *candidate, const rkb_case_t *the_case,
-                      uint32_t case_index, const struct outcome *outcome, struct counted *counted,
+                      uint32_t case_index, struct outcome *outcome, struct counted *counted,
                       rkb_error_t *err) {
    rkb_plan_t *plan = NULL;
    rkb_finding_t finding = {0};
    rkb_machine_t *machine = NULL;
    rkb_machine_buffer_t *buffers = NULL;
+   bool stopped = false;
    int status = me->kernel->plan(me->host, candidate->job, candidate->item, candidate->build, the_case, &plan,
                                  &finding, err);
    if (status != RKB_OK || !plan)
@@ -126,8 +127,13 @@ static int count_case(const struct verifier *me, struct candidate *candidate, co
       rkb_machine_report(machine, &report);
       candidate->budget -=
          report.thread_instructions < candidate->budget ? report.thread_instructions : candidate->budget;
-      status = report.finding_count ? RKB_ERR_LIMIT : add_launches(counted, &report, case_index, err);
+      stopped = report.finding_count != 0;
+      status = stopped ? RKB_OK : add_launches(counted, &report, case_index, err);
    }
+   if (status == RKB_OK && me->config->bench_points && outcome->rank < RKB_MACHINE_UNKNOWN)
+      status = sample_judge(me, candidate, the_case, plan, outcome, err);
+   if (status == RKB_OK && stopped)
+      status = RKB_ERR_LIMIT;
    rkb_machine_close(machine);
    release(plan, buffers);
    me->kernel->plan_free(plan);
@@ -167,6 +173,13 @@ int bench_counts(const struct verifier *me, struct candidate *candidate, struct 
             the_case->name);
          json_array_append_new(outcome->not_run, json_string(text));
          status = RKB_OK;
+      } else if (status == RKB_OK) {
+         char text[256];
+         snprintf(
+            text, sizeof text,
+            "case %s: some of its blocks were executed for their counts alone; nothing was judged there",
+            the_case->name);
+         json_array_append_new(outcome->not_run, json_string(text));
       }
    }
    if (status == RKB_OK)

@@ -24,6 +24,17 @@ bool decode_unsupported(decoder_t *decoder, const char *what) {
    return false;
 }
 
+/* In a survey decoding goes on after what is missing; false when this is none. */
+static bool tell_missing(decoder_t *decoder) {
+   machine_program_t *program = decoder->program;
+   if (!decoder->missing || program->failed)
+      return false;
+   decoder->missing(decoder->missing_argument, program->name, program->unsupported,
+                    program->unsupported_line);
+   program->unsupported[0] = '\0';
+   return true;
+}
+
 bool decode_modifier(const decoder_t *decoder, const char *name) {
    for (uint32_t i = 1; i < decoder->modifier_count; i++)
       if (strcmp(decoder->modifiers[i], name) == 0)
@@ -280,12 +291,8 @@ static bool decode_statement(decoder_t *decoder, uint32_t n) {
 
 /* What cannot be decoded is told and replaced by nothing. */
 static bool pass_over(decoder_t *decoder, uint32_t statement) {
-   machine_program_t *program = decoder->program;
-   if (!decoder->missing || program->failed)
+   if (!tell_missing(decoder))
       return false;
-   decoder->missing(decoder->missing_argument, program->name, program->unsupported,
-                    program->unsupported_line);
-   program->unsupported[0] = '\0';
    decoder->instruction = (machine_instruction_t){.kind = MACHINE_NOTHING,
                                                   .class = RKB_CLASS_OTHER,
                                                   .run = decoder->none,
@@ -403,8 +410,8 @@ static bool number_registers(decoder_t *decoder) {
       decoder->function_registers[index] = decoder->program->register_count;
       for (uint32_t r = 0; r < function->register_count; r++) {
          uint32_t type = function->registers[r].type, bytes = ptx_type_bytes(type);
-         if (bytes > 8)
-            return decode_unsupported(decoder, "128-bit registers");
+         if (bytes > 8 && !decode_unsupported(decoder, "128-bit registers") && !tell_missing(decoder))
+            return false;
          if (!decode_add_register(decoder, type,
                                   type == PTX_PRED ? 0
                                   : bytes == 8     ? 8
@@ -421,6 +428,8 @@ static void survey(machine_program_t *program) {
    program->shared_granule = program->global_granule = 4;
    for (uint32_t n = 0; n < program->count; n++) {
       const machine_instruction_t *i = &program->code[n];
+      program->strong |= i->kind == MACHINE_CUSTOM && i->element_bytes &&
+                         (i->flags & (FLAG_VOLATILE | FLAG_RELAXED | FLAG_ACQUIRE | FLAG_RELEASE)) != 0;
       if (!i->element_bytes ||
           (i->class != RKB_CLASS_GLOBAL && i->class != RKB_CLASS_SHARED && i->class != RKB_CLASS_ATOMIC))
          continue;

@@ -84,9 +84,39 @@ static bool conversion_modifiers(decoder_t *decoder, bool *integral, bool *plain
    return true;
 }
 
+/* A conversion whose whole opcode is a row's key. */
+static enum decode_result conversion_row(decoder_t *decoder, const char *key) {
+   const machine_opcode_t *row = decode_lookup(decoder, key);
+   if (!row || decode_operand_count(decoder) != strlen(row->signature))
+      return decode_refuse(decoder);
+   FAIL_UNLESS(decode_use(decoder, row->key));
+   for (uint32_t n = 0; n < decode_operand_count(decoder); n++) {
+      machine_slot_t slot;
+      FAIL_UNLESS(n ? decode_operand(decoder, &decoder->operands[n], row->signature[n], &slot)
+                    : decode_destination(decoder, &decoder->operands[n], 'w', &slot));
+      decode_place(&decoder->instruction, "dabc"[n], slot);
+   }
+   return DECODE_DONE;
+}
+
+/* To and from pairs of 8-bit floats, with or without .relu. */
+static enum decode_result conversion_of_eight(decoder_t *decoder) {
+   char key[64] = "";
+   size_t length = 0;
+   for (uint32_t n = 0; n < decoder->modifier_count && length < sizeof key; n++)
+      if (strcmp(decoder->modifiers[n], "relu") == 0)
+         decoder->instruction.flags |= FLAG_ABS;
+      else
+         length +=
+            (size_t)snprintf(key + length, sizeof key - length, "%s%s", n ? "." : "", decoder->modifiers[n]);
+   return conversion_row(decoder, key);
+}
+
 static enum decode_result conversion(decoder_t *decoder) {
    machine_instruction_t *i = &decoder->instruction;
    bool integral, plain;
+   if (decode_modifier(decoder, "e4m3x2") || decode_modifier(decoder, "e5m2x2"))
+      return conversion_of_eight(decoder);
    if (!conversion_modifiers(decoder, &integral, &plain) || decode_operand_count(decoder) < 2)
       return decode_refuse(decoder);
    machine_slot_t d, a, b;
@@ -152,22 +182,6 @@ static enum decode_result conversion(decoder_t *decoder) {
    FAIL_UNLESS(decode_operand(decoder, &decoder->operands[1], from, &a));
    decode_place(i, 'd', d);
    decode_place(i, 'a', a);
-   return DECODE_DONE;
-}
-
-/* cvt.pack has rows of its own, .sat and all. */
-static enum decode_result packing(decoder_t *decoder) {
-   machine_instruction_t *i = &decoder->instruction;
-   const machine_opcode_t *row = decode_lookup(decoder, decoder->statement->opcode);
-   if (!row || decode_operand_count(decoder) != strlen(row->signature))
-      return decode_refuse(decoder);
-   FAIL_UNLESS(decode_use(decoder, row->key));
-   for (uint32_t n = 0; n < decode_operand_count(decoder); n++) {
-      machine_slot_t slot;
-      FAIL_UNLESS(n ? decode_operand(decoder, &decoder->operands[n], 'w', &slot)
-                    : decode_destination(decoder, &decoder->operands[n], 'w', &slot));
-      decode_place(i, "dabc"[n], slot);
-   }
    return DECODE_DONE;
 }
 
@@ -480,7 +494,8 @@ enum decode_result decode_form(decoder_t *decoder) {
    if (strcmp(base, "mov") == 0)
       return move(decoder);
    if (strcmp(base, "cvt") == 0)
-      return decode_modifier(decoder, "pack") ? packing(decoder) : conversion(decoder);
+      return decode_modifier(decoder, "pack") ? conversion_row(decoder, decoder->statement->opcode)
+                                              : conversion(decoder);
    if (strcmp(base, "setp") == 0 || strcmp(base, "set") == 0)
       return comparison(decoder, base[3] == '\0');
    if (strcmp(base, "shfl") == 0 || strcmp(base, "vote") == 0 || strcmp(base, "match") == 0 ||

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #define DEFAULT_BUDGET 4000000000ull
 #define DEFAULT_MEMORY (1ull << 30)
@@ -37,8 +38,14 @@ static bool lay_out(machine_run_t *run) {
       machine_region_t *region = &run->regions[n];
       region->read_only = buffer->role == RKB_IN;
       region->taint = buffer->role == RKB_IN || buffer->role == RKB_INOUT ? 1ull << (n < 63 ? n : 63) : 0;
+      if (run->options.fetch) {
+         region->met = machine_alloc(run, (buffer->bytes >> PIECE_SHIFT >> 3) + 1);
+         if (!region->met)
+            return false;
+      }
       if (!region->read_only && !run->options.counts_only) {
-         region->defined = machine_alloc(run, buffer->bytes + 1);
+         region->defined =
+            run->options.fetch ? machine_sparse(buffer->bytes + 1) : machine_alloc(run, buffer->bytes + 1);
          if (!region->defined)
             return false;
       }
@@ -183,8 +190,13 @@ void rkb_machine_close(rkb_machine_t *machine) {
       machine_program_free(program);
    }
    for (uint32_t n = 0; run->regions && n < run->region_count; n++) {
-      free(run->regions[n].defined);
-      free(run->regions[n].shadow);
+      machine_region_t *region = &run->regions[n];
+      if (region->defined && run->options.fetch)
+         munmap(region->defined, region->bytes + 1);
+      else
+         free(region->defined);
+      free(region->met);
+      free(region->shadow);
       if (run->regions[n].buffer == UINT32_MAX)
          free(run->regions[n].data);
    }
@@ -223,7 +235,7 @@ static bool begin_buffers(machine_run_t *run, const rkb_machine_buffer_t *buffer
       if (!region->defined)
          continue;
       bool keeps = buffer->role == 0 && !buffers[n].defined && run->runs;
-      if (!keeps)
+      if (!keeps && (buffers[n].defined || !run->options.fetch))
          memset(region->defined, buffers[n].defined, region->bytes);
       if (!keeps)
          region->taint = buffer->role == RKB_INOUT ? 1ull << (n < 63 ? n : 63) : 0;
@@ -270,6 +282,8 @@ static bool copy_constants(machine_run_t *run) {
                              (unsigned long long)constant->bytes);
          return false;
       }
+      if (from->met && constant->bytes)
+         machine_meet(run, &run->regions[constant->buffer], 0, constant->bytes, false);
       memcpy(to->data, from->data, constant->bytes);
       to->taint |= from->taint;
    }
@@ -481,6 +495,9 @@ int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers,
    run->runs++;
    run->report.complete = complete && !run->report.sampled;
    run->report.used_taint = used_taint(run);
+   for (uint32_t n = 0; complete && n < run->plan->launch_count; n++)
+      run->report.one_schedule |=
+         run->programs[n]->atomics || run->programs[n]->strong || run->programs[n]->clocks;
    if (run->out_of_memory)
       return rkb_fail(err, RKB_ERR_LIMIT, "executing the plan needs more than %llu bytes",
                       (unsigned long long)run->options.memory_bytes);
@@ -490,6 +507,8 @@ int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers,
 void rkb_machine_report(const rkb_machine_t *machine, rkb_machine_report_t *report) {
    *report = machine->run.report;
    report->thread_instructions = machine->run.executed;
+   for (uint32_t n = 0; n < machine->run.plan->launch_count; n++)
+      report->atomics |= machine->run.programs[n] && machine->run.programs[n]->atomics;
    report->launches = machine->run.counters;
    report->launch_count = machine->run.plan->launch_count;
    report->findings = machine->run.findings;

@@ -23,15 +23,18 @@ typedef struct machine_region {
    const char *name;
    uint64_t base, bytes;
    uint8_t *data;
-   uint8_t *defined;            /* a byte each; NULL: all are */
-   bool read_only;              /* a tensor of role in, or .const */
-   bool constant;               /* .const variable */
-   uint32_t buffer;             /* plan buffer, or UINT32_MAX for a module variable */
+   uint8_t *defined; /* a byte each; NULL: all are */
+   uint8_t *met;     /* with inputs made on demand: a bit for each piece read (inputs) or written (others) */
+   bool read_only;   /* a tensor of role in, or .const */
+   bool constant;    /* .const variable */
+   uint32_t buffer;  /* plan buffer, or UINT32_MAX for a module variable */
    uint64_t *writers, *readers; /* race records by granule (global_races.c); NULL until needed */
    double *shadow;              /* by 4 bytes; NULL until needed */
    uint64_t taint;              /* of anything in it */
    uint32_t undefined_store;    /* index + 1 of the finding kept for the first undefined store */
 } machine_region_t;
+
+#define PIECE_SHIFT 10 /* bytes of a piece of a region that keeps what it met */
 
 /* NaN with this payload in a shadow word: no shadow, take the f32. */
 #define NO_SHADOW 0x7ff4dead00000000ull
@@ -201,6 +204,10 @@ void machine_block_index(const machine_launch_t *launch, uint64_t serial, uint32
 
 /* memory.c */
 machine_region_t *machine_region_at(machine_run_t *run, uint64_t address);
+/* Of a region with met: has the pieces of an input made that hold these bytes, and remembers those of others that are written. */
+void machine_meet(machine_run_t *run, machine_region_t *region, uint64_t offset, uint64_t bytes, bool store);
+uint8_t *machine_sparse(
+   uint64_t bytes); /* zeros that cost nothing until they are written; NULL when there is no room */
 void machine_undefined_address(machine_warp_t *warp, uint32_t lanes);
 /* Remembers the first undefined store to a region, for a finding at the end if the bytes are still undefined. */
 void machine_undefined_store(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,

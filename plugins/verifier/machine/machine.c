@@ -10,9 +10,12 @@ static int machine_create(const rkb_host_t *host, const void *config, void **sel
    struct verifier *me = malloc(sizeof *me);
    if (!me)
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the stage");
-   *me =
-      (struct verifier){host, config, host->get_extension(host, RKB_EXT_TASK),
-                        host->get_extension(host, RKB_EXT_KERNEL), host->get_extension(host, RKB_EXT_RANDOM)};
+   *me = (struct verifier){host,
+                           config,
+                           host->get_extension(host, RKB_EXT_TASK),
+                           host->get_extension(host, RKB_EXT_KERNEL),
+                           host->get_extension(host, RKB_EXT_RANDOM),
+                           host->get_extension(host, RKB_EXT_WORKERS)};
    if (!me->task || !me->kernel || !me->random) {
       const char *missing = !me->task ? RKB_EXT_TASK : !me->kernel ? RKB_EXT_KERNEL : RKB_EXT_RANDOM;
       free(me);
@@ -22,33 +25,9 @@ static int machine_create(const rkb_host_t *host, const void *config, void **sel
    return RKB_OK;
 }
 
-static int run_drawn(const struct verifier *me, struct candidate *candidate, struct outcome *outcome,
-                     rkb_error_t *err) {
-   rkb_random_t stream = me->random->for_job(me->host, candidate->job, 0);
-   int status = RKB_OK;
-   for (int64_t n = 0; n < me->config->shapes && status == RKB_OK && outcome->rank < RKB_MACHINE_UNKNOWN;
-        n++) {
-      rkb_case_t *drawn = NULL;
-      status = me->task->case_draw(me->host, &stream, me->config->drawn_work, &drawn, err);
-      if (status == RKB_OK && drawn)
-         status = trial_case(me, candidate, drawn, outcome, err);
-      if (drawn)
-         me->task->case_free(drawn);
-   }
-   return status;
-}
-
 static int run_cases(const struct verifier *me, struct candidate *candidate, struct outcome *outcome,
                      rkb_error_t *err) {
-   int status = RKB_OK;
-   for (uint32_t n = 0; status == RKB_OK && outcome->rank < RKB_MACHINE_UNKNOWN; n++) {
-      const rkb_case_t *the_case = me->task->case_at(me->host, RKB_CASE_CHECK, n);
-      if (!the_case)
-         break;
-      status = trial_case(me, candidate, the_case, outcome, err);
-   }
-   if (status == RKB_OK)
-      status = run_drawn(me, candidate, outcome, err);
+   int status = cases_run(me, candidate, outcome, err);
    if (status == RKB_OK && outcome->rank == 0 && outcome->cases_run == 0)
       outcome_note(outcome, RKB_MACHINE_UNKNOWN, "limit.budget", NULL,
                    "no case could be executed whole within the budget");
@@ -58,14 +37,12 @@ static int run_cases(const struct verifier *me, struct candidate *candidate, str
 static int machine_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
    struct verifier *me = self;
    struct candidate candidate = {.job = job, .item = in, .budget = (uint64_t)me->config->budget};
-   struct outcome outcome = {.oblivious = true,
-                             .case_names = json_array(),
-                             .not_run = json_array(),
-                             .families = json_object(),
-                             .deciding_inputs = json_array()};
+   const uint32_t flags = me->config->debug ? RKB_BUILD_DEBUG : 0;
+   struct outcome outcome;
    rkb_manifest_t *manifest = NULL;
    rkb_finding_t finding = {0};
-   int status = me->kernel->build(me->host, job, in, 0, &candidate.build, &finding, err);
+   outcome_init(&outcome, me->config->debug);
+   int status = me->kernel->build(me->host, job, in, flags, &candidate.build, &finding, err);
    if (status == RKB_OK && !candidate.build)
       status = rkb_fail(err, RKB_ERR_INTERNAL, "the candidate has no build: %s", finding.message);
    if (status == RKB_OK)
@@ -77,7 +54,8 @@ static int machine_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
       status = candidate.module ? run_cases(me, &candidate, &outcome, err)
                                 : rkb_fail(err, RKB_ERR_NOMEM, "no memory for the PTX");
    }
-   if (status == RKB_OK && outcome.rank <= RKB_MACHINE_SUSPECT && me->config->bench_blocks)
+   if (status == RKB_OK && outcome.rank <= RKB_MACHINE_SUSPECT && me->config->bench_blocks &&
+       !me->config->debug)
       status = bench_counts(me, &candidate, &outcome, err);
    if (status == RKB_OK)
       status = outcome_emit(me, job, &outcome);
@@ -155,6 +133,19 @@ static const rkb_option_t options[] = {
     .max = 1024,
     .help =
        "Blocks of each launch executed at the bench shapes, to count what the speed model needs; 0 for none."},
+   {.name = "debug",
+    .type = RKB_OPT_BOOL,
+    .offset = AT(debug),
+    .fallback = "false",
+    .help =
+       "Executes the unoptimised -G build instead: uses of values never written that the optimiser hides. Findings are suspect."},
+   {.name = "bench_points",
+    .type = RKB_OPT_INT,
+    .offset = AT(bench_points),
+    .fallback = "32",
+    .min = 0,
+    .max = 4096,
+    .help = "Elements of each output judged that the blocks executed at the bench shapes wrote; 0 for none."},
 };
 
 static const rkb_stage_t machine = {

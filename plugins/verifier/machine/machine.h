@@ -45,8 +45,11 @@ typedef struct rkb_machine_options {
    bool portable;                /* use the code for plain x86-64 even where the processor can do more */
    /* no definedness and no races: blocks run for their counters, on memory that may be sparse */
    bool counts_only;
-   bool
-      requests; /* count sectors and bank conflicts of every request of memory, which costs more than executing it */
+   bool requests; /* count sectors and bank conflicts, which costs more than executing what makes them */
+   /* Blocks sampled at a true shape: what a plan's inputs hold is asked for when it is first read (whole elements; into out), and
+    * the definedness of what is written is kept on sparse memory; such a machine runs once.  NULL: the buffers hold all. */
+   int (*fetch)(void *argument, uint32_t buffer, uint64_t first_byte, uint64_t bytes, void *out);
+   void *fetch_argument;
 } rkb_machine_options_t;
 
 /* The bytes of one plan buffer.  data is the caller's, plan.buffers[i].bytes long, read and written in place. */
@@ -106,9 +109,12 @@ typedef struct rkb_machine_report {
    bool relaxed_acquire;   /* a race verdict relies on reading an atomic's value as an acquire */
    /* reads by several blocks before a write across grid-wide synchronisation were not told apart */
    bool order_unknown;
+   /* atomics, volatile accesses or clocks: another order of the threads may do other things */
+   bool one_schedule;
    /* floating-point atomics that several threads apply to one address: order changes the result */
    bool float_atomics;
    char float_atomic_symbol[64];
+   bool atomics;         /* a kernel of the plan has atomic operations */
    uint64_t memory_peak; /* bytes allocated by the machine at most */
 } rkb_machine_report_t;
 

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 void *machine_alloc(machine_run_t *run, size_t bytes) {
    if (bytes == 0)
@@ -35,6 +36,27 @@ void machine_release(machine_run_t *run, void *memory, size_t bytes) {
       return;
    free(memory);
    run->memory -= bytes ? bytes : 1;
+}
+
+uint8_t *machine_sparse(uint64_t bytes) {
+   void *memory =
+      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+   return memory == MAP_FAILED ? NULL : memory;
+}
+
+void machine_meet(machine_run_t *run, machine_region_t *region, uint64_t offset, uint64_t bytes, bool store) {
+   if (!region->read_only && !store)
+      return;
+   for (uint64_t piece = offset >> PIECE_SHIFT; piece <= (offset + bytes - 1) >> PIECE_SHIFT; piece++) {
+      const uint64_t first = piece << PIECE_SHIFT, left = region->bytes - first, whole = 1u << PIECE_SHIFT;
+      if (region->met[piece >> 3] >> (piece & 7) & 1)
+         continue;
+      region->met[piece >> 3] |= (uint8_t)(1u << (piece & 7));
+      if (region->read_only &&
+          run->options.fetch(run->options.fetch_argument, region->buffer, first, left < whole ? left : whole,
+                             region->data + first) != RKB_OK)
+         run->out_of_memory = run->stop = true;
+   }
 }
 
 machine_region_t *machine_region_at(machine_run_t *run, uint64_t address) {
@@ -211,21 +233,34 @@ void rkb_machine_shadow(const rkb_machine_t *machine, uint32_t buffer, double *o
    }
 }
 
-void rkb_machine_written(const rkb_machine_t *machine, uint32_t buffer,
-                         void (*visit)(void *argument, uint64_t first, uint64_t bytes), void *argument) {
-   const machine_region_t *region = &machine->run.regions[buffer];
-   uint64_t at = 0;
-   if (!region->defined) {
-      visit(argument, 0, region->bytes);
-      return;
-   }
-   while (at < region->bytes) {
+static void visit_defined(const machine_region_t *region, uint64_t at, uint64_t end,
+                          void (*visit)(void *argument, uint64_t first, uint64_t bytes), void *argument) {
+   while (at < end) {
       uint64_t first = at;
-      while (at < region->bytes && region->defined[at] == 1)
+      while (at < end && region->defined[at] == 1)
          at++;
       if (at > first)
          visit(argument, first, at - first);
       else
          at++;
+   }
+}
+
+void rkb_machine_written(const rkb_machine_t *machine, uint32_t buffer,
+                         void (*visit)(void *argument, uint64_t first, uint64_t bytes), void *argument) {
+   const machine_region_t *region = &machine->run.regions[buffer];
+   const uint64_t whole = 1u << PIECE_SHIFT;
+   if (!region->defined) {
+      visit(argument, 0, region->bytes);
+      return;
+   }
+   if (!region->met) {
+      visit_defined(region, 0, region->bytes, visit, argument);
+      return;
+   }
+   for (uint64_t piece = 0; piece << PIECE_SHIFT < region->bytes; piece++) {
+      const uint64_t first = piece << PIECE_SHIFT, left = region->bytes - first;
+      if (region->met[piece >> 3] >> (piece & 7) & 1)
+         visit_defined(region, first, first + (left < whole ? left : whole), visit, argument);
    }
 }

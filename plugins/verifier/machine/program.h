@@ -130,6 +130,8 @@ typedef struct machine_program {
    uint32_t dynamic_shared_offset;
    uint32_t parameter_bytes;
    bool warp_sync, named_barriers, atomics, fences, clocks;
+   bool
+      strong; /* volatile, relaxed, acquiring or releasing accesses: threads may see each other without a barrier */
    uint32_t shared_granule, global_granule; /* bytes that races are told apart by: the narrowest access */
    /* Set when the kernel cannot be executed. */
    char unsupported[96]; /* opcode or feature; "" when it can */

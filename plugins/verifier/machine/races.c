@@ -169,6 +169,8 @@ static void shared_atomic(machine_warp_t *warp, uint32_t lane, uint32_t granule,
    else if (reader && reader != me)
       shared_conflict(warp, lane, offset, bytes, NULL, true, false,
                       reader == SEVERAL ? PTX_NONE : reader - 1);
+   else if (writer == me)
+      return; /* its plain store is what other threads' operations, atomic ones too, race with */
    *record = block->epoch << EPOCH_SHIFT | ATOMICS << 11 | me;
 }
 

@@ -11,9 +11,7 @@
  * all of it alone would take a few for each operation and byte of the reference.  1e6 covers the smallest cases. */
 #define HANG_FACTOR 50.0
 #define HANG_LEAST 1e6
-
-/* A drawn shape that turns out to be large (a kernel whose blocks are mostly idle there) may not eat the whole budget. */
-#define DRAWN_BUDGET 100000000u
+#define DEBUG_FACTOR 16u /* unoptimised code takes so many instructions more, at most */
 
 /* Every family is executed on some cases; which others it is executed on is a matter of work (config family_work).  A case whose
  * single run takes more than LARGE_RUN thread-instructions takes only families that no case had before it; the family with the
@@ -23,12 +21,15 @@
 #define TELLING_CASES 3 /* of a family that is made to show a low precision or a wrong guard */
 #define OTHER_CASES 2
 #define TELLING_OPERATIONS 1000
+#define MOST_FAMILIES 64
 
 struct trial {
    const struct verifier *verifier;
    struct candidate *candidate;
    const rkb_case_t *the_case;
    struct outcome *outcome;
+   struct schedule *schedule;
+   uint32_t turn;
    rkb_plan_t *plan;
    rkb_machine_t *machine;
    rkb_machine_buffer_t *buffers;
@@ -119,10 +120,6 @@ static int allocate(struct trial *t, rkb_error_t *err) {
 
 /* Judging ------------------------------------------------------------------------------------------------------ */
 
-static json_t *number(double value) {
-   return isfinite(value) ? json_real(value) : json_string(isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
-}
-
 static void note_judgement(struct trial *t, const rkb_plan_buffer_t *buffer, const rkb_judgement_t *j) {
    struct outcome *outcome = t->outcome;
    outcome->elements += j->judged;
@@ -130,21 +127,7 @@ static void note_judgement(struct trial *t, const rkb_plan_buffer_t *buffer, con
    outcome->dont_care += j->dont_care;
    outcome->worst_hard = j->worst_hard > outcome->worst_hard ? j->worst_hard : outcome->worst_hard;
    outcome->worst_stat = j->worst_stat > outcome->worst_stat ? j->worst_stat : outcome->worst_stat;
-   if (!j->standing_is_reject && !j->suspect)
-      return;
-   json_t *evidence =
-      json_pack("{s:s, s:s, s:I, s:s, s:I, s:o, s:o, s:o, s:s, s:s, s:I}", "case", t->the_case->name,
-                "family", t->family->name, "seed", (json_int_t)t->seed, "buffer", buffer->name, "element",
-                (json_int_t)j->element, "got", number(j->got), "want", number(j->want), "bound",
-                number(j->bound), "bound_name", j->bound_name ? j->bound_name : "", "fault",
-                j->logic ? "logic" : "rounding", "outside", (json_int_t)j->outside);
-   outcome_note(
-      outcome, j->standing_is_reject ? RKB_MACHINE_REJECT : RKB_MACHINE_SUSPECT, j->reason, evidence,
-      "%s[%llu] is %.9g and should be %.9g, within %.3g (%s bound, %llu of %llu outside; %s; case %s, family %s, seed %llu)",
-      buffer->name, (unsigned long long)j->element, j->got, j->want, j->bound,
-      j->bound_name ? j->bound_name : "", (unsigned long long)j->outside, (unsigned long long)j->judged,
-      j->logic ? "the same in double precision: an error of logic" : "rounding", t->the_case->name,
-      t->family->name, (unsigned long long)t->seed);
+   outcome_judgement(outcome, t->the_case, t->family->name, t->seed, buffer->name, j);
 }
 
 static int judge_output(struct trial *t, uint32_t n, rkb_expected_t *expected, rkb_error_t *err) {
@@ -261,6 +244,7 @@ static void take_report(struct trial *t, rkb_machine_report_t *report) {
       report->memory_peak > outcome->memory_peak ? report->memory_peak : outcome->memory_peak;
    outcome->relaxed_acquire |= report->relaxed_acquire;
    outcome->order_unknown |= report->order_unknown;
+   outcome->one_schedule |= report->one_schedule;
    if (report->float_atomics && !outcome->float_atomics) {
       outcome->float_atomics = true;
       memcpy(outcome->float_atomic_symbol, report->float_atomic_symbol, sizeof outcome->float_atomic_symbol);
@@ -320,26 +304,31 @@ static void leave_out(struct trial *t, const char *why) {
    json_array_append_new(t->outcome->not_run, json_string(text));
 }
 
-/* How many cases of some size have had the family before. */
-static json_int_t cases_before(const struct trial *t) {
-   return json_integer_value(json_object_get(t->outcome->families, t->family->name));
-}
-
-static bool is_wanted(const struct trial *t) {
-   const bool telling = t->family->decides_precision || strcmp(t->family->name, "guarded") == 0;
-   if (t->largest > LARGE_RUN && t->the_case->operations < TELLING_OPERATIONS)
+/* The schedule is held: whether this case takes the family, which the cases after it then know. */
+static bool choose_family(struct trial *t, const rkb_family_t *family) {
+   json_t *counts = t->schedule->families;
+   const json_int_t before = json_integer_value(json_object_get(counts, family->name));
+   const bool counted = t->the_case->operations >= TELLING_OPERATIONS, large = t->largest > LARGE_RUN,
+              telling = family->decides_precision || strcmp(family->name, "guarded") == 0;
+   if (large && !counted)
       return false; /* costly because of its blocks, and with next to nothing in them */
-   const json_int_t enough = t->largest > LARGE_RUN ? 1 : telling ? TELLING_CASES : OTHER_CASES;
-   return cases_before(t) < enough || t->repeated + t->largest <= (uint64_t)t->verifier->config->family_work;
+   const json_int_t enough = large ? 1 : telling ? TELLING_CASES : OTHER_CASES;
+   if (before >= enough && t->repeated + t->largest > (uint64_t)t->verifier->config->family_work)
+      return false;
+   t->repeated += t->largest * (uint64_t)t->verifier->config->trials;
+   if (counted)
+      json_object_set_new(counts, family->name, json_integer(before + 1));
+   return true;
 }
 
-static void skip_family(struct trial *t) {
+static void skip_family(struct trial *t, const rkb_family_t *family) {
    const size_t used = strlen(t->skipped);
-   snprintf(t->skipped + used, sizeof t->skipped - used, "%s%s", used ? ", " : "", t->family->name);
+   snprintf(t->skipped + used, sizeof t->skipped - used, "%s%s", used ? ", " : "", family->name);
 }
 
 static bool may_go_on(const struct trial *t) {
-   return t->outcome->rank < RKB_MACHINE_UNKNOWN && !t->over_budget;
+   const bool enough = t->outcome->debug && t->outcome->rank; /* one finding of the -G build says it all */
+   return t->outcome->rank < RKB_MACHINE_UNKNOWN && !enough && !t->over_budget;
 }
 
 /* The first family runs at least twice: a plan must be right when repeated with new inputs. */
@@ -351,24 +340,47 @@ static int run_family(struct trial *t, bool first, rkb_error_t *err) {
       if (t->verifier->host->job_cancelled(t->verifier->host, t->candidate->job))
          return rkb_fail(err, RKB_ERR_CANCELLED, "cancelled");
       status = run_once(t, first && n == 0, err);
-      t->repeated += first ? 0 : t->largest;
    }
    if (status == RKB_OK && t->the_case->operations >= TELLING_OPERATIONS)
-      json_object_set_new(t->outcome->families, t->family->name, json_integer(cases_before(t) + 1));
+      json_object_set_new(t->outcome->families, t->family->name, json_integer(1));
    return status;
 }
 
-static int run_families(struct trial *t, rkb_error_t *err) {
+/* Which families this case takes, a bit each, by what its first one cost and the cases before it took. */
+static uint64_t choose_families(struct trial *t) {
    const int64_t most = t->verifier->config->families;
-   int status = RKB_OK;
-   for (uint32_t f = 0; status == RKB_OK && may_go_on(t); f++) {
-      t->family = t->verifier->task->family_at(t->verifier->host, t->the_case, f);
-      if (!t->family)
+   uint64_t chosen = 0;
+   t->outcome->abandoned = !schedule_begin_turn(t->schedule, t->turn);
+   if (t->outcome->abandoned)
+      return 0;
+   if (t->the_case->operations >= TELLING_OPERATIONS)
+      json_object_set_new(
+         t->schedule->families, t->family->name,
+         json_integer(json_integer_value(json_object_get(t->schedule->families, t->family->name)) + 1));
+   for (uint32_t f = 1;; f++) {
+      const rkb_family_t *family = t->verifier->task->family_at(t->verifier->host, t->the_case, f);
+      if (!family)
          break;
-      if ((most && f >= most) || (f > 0 && !is_wanted(t)))
-         skip_family(t);
+      if (f < MOST_FAMILIES && !(most && f >= most) && choose_family(t, family))
+         chosen |= 1ull << f;
       else
-         status = run_family(t, f == 0, err);
+         skip_family(t, family);
+   }
+   t->outcome->settled = true;
+   schedule_end_turn(t->schedule, t->turn);
+   return chosen;
+}
+
+static int run_families(struct trial *t, rkb_error_t *err) {
+   t->family = t->verifier->task->family_at(t->verifier->host, t->the_case, 0);
+   if (!t->family)
+      return RKB_OK;
+   int status = run_family(t, true, err);
+   uint64_t chosen = status == RKB_OK && may_go_on(t) ? choose_families(t) : 0;
+   for (; chosen && status == RKB_OK && may_go_on(t); chosen &= chosen - 1) {
+      t->family =
+         t->verifier->task->family_at(t->verifier->host, t->the_case, (uint32_t)__builtin_ctzll(chosen));
+      status = run_family(t, false, err);
    }
    if (t->skipped[0]) {
       char text[256];
@@ -379,12 +391,17 @@ static int run_families(struct trial *t, rkb_error_t *err) {
 }
 
 int trial_case(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case,
-               struct outcome *outcome, rkb_error_t *err) {
-   struct trial t = {.verifier = verifier, .candidate = candidate, .the_case = the_case, .outcome = outcome};
+               struct schedule *schedule, uint32_t turn, struct outcome *outcome, rkb_error_t *err) {
+   struct trial t = {.verifier = verifier,
+                     .candidate = candidate,
+                     .the_case = the_case,
+                     .outcome = outcome,
+                     .schedule = schedule,
+                     .turn = turn,
+                     .budget = candidate->budget};
    rkb_finding_t finding = {0};
-   t.budget =
-      the_case->kind == RKB_CASE_DRAWN && candidate->budget > DRAWN_BUDGET ? DRAWN_BUDGET : candidate->budget;
    if (candidate->budget == 0) {
+      outcome->over_budget = true;
       leave_out(&t, "the budget of thread-instructions was used up");
       return RKB_OK;
    }
@@ -400,7 +417,8 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
    rkb_machine_options_t options = {
       .memory_bytes = verifier->config->memory,
       .thread_instructions = t.budget,
-      .hang_limit = (uint64_t)(HANG_FACTOR * (the_case->operations + the_case->bytes) + HANG_LEAST)};
+      .hang_limit = (outcome->debug ? DEBUG_FACTOR : 1) *
+                    (uint64_t)(HANG_FACTOR * (the_case->operations + the_case->bytes) + HANG_LEAST)};
    if (status == RKB_OK)
       status = allocate(&t, err);
    if (status == RKB_OK)
@@ -411,6 +429,7 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
       leave_out(&t, err->message);
       status = RKB_OK;
    } else if (status == RKB_OK && t.over_budget) {
+      outcome->over_budget = true;
       leave_out(&t,
                 "the budget of thread-instructions ran out before all of its input families were executed");
    } else if (status == RKB_OK && outcome->rank < RKB_MACHINE_UNKNOWN) {

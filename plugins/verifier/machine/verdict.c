@@ -2,13 +2,16 @@
  * inputs they hold and what they assume. */
 #include "verifier.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <math.h>
 #include <string.h>
 
 void outcome_note(struct outcome *outcome, uint32_t rank, const char *reason, json_t *evidence,
                   const char *fmt, ...) {
+   /* The optimiser may make of an undefined program one that happens to be right: the shipped PTX decides. */
+   if (rank == RKB_MACHINE_REJECT && outcome->debug)
+      rank = RKB_MACHINE_SUSPECT;
    if (rank == RKB_MACHINE_SUSPECT && strncmp(reason, "race.", 5) == 0)
       outcome->suspect_races = true;
    else if (rank == RKB_MACHINE_SUSPECT)
@@ -22,14 +25,17 @@ void outcome_note(struct outcome *outcome, uint32_t rank, const char *reason, js
    json_decref(outcome->evidence);
    outcome->evidence = evidence;
    snprintf(outcome->reason, sizeof outcome->reason, "%s", reason);
+   const int said =
+      snprintf(outcome->message, sizeof outcome->message, "%s", outcome->debug ? "in the -G build, " : "");
    va_start(ap, fmt);
-   vsnprintf(outcome->message, sizeof outcome->message, fmt, ap);
+   vsnprintf(outcome->message + said, sizeof outcome->message - (size_t)said, fmt, ap);
    va_end(ap);
 }
 
 void outcome_finding(struct outcome *outcome, const rkb_machine_finding_t *finding,
                      const rkb_case_t *the_case, const char *family, uint64_t seed) {
-   if (finding->standing <= outcome->rank) {
+   const bool lesser = outcome->debug && outcome->rank;
+   if (lesser || finding->standing <= outcome->rank) {
       outcome_note(outcome, finding->standing, finding->reason, NULL, "%s", finding->message);
       return;
    }
@@ -65,6 +71,28 @@ void outcome_place(struct outcome *outcome, const rkb_machine_finding_t *finding
    json_decref(place);
 }
 
+static json_t *number(double value) {
+   return isfinite(value) ? json_real(value) : json_string(isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+}
+
+void outcome_judgement(struct outcome *outcome, const rkb_case_t *the_case, const char *family, uint64_t seed,
+                       const char *buffer, const rkb_judgement_t *j) {
+   if (!j->standing_is_reject && !j->suspect)
+      return;
+   json_t *evidence = json_pack(
+      "{s:s, s:s, s:I, s:s, s:I, s:o, s:o, s:o, s:s, s:s, s:I}", "case", the_case->name, "family", family,
+      "seed", (json_int_t)seed, "buffer", buffer, "element", (json_int_t)j->element, "got", number(j->got),
+      "want", number(j->want), "bound", number(j->bound), "bound_name", j->bound_name ? j->bound_name : "",
+      "fault", j->logic ? "logic" : "rounding", "outside", (json_int_t)j->outside);
+   outcome_note(
+      outcome, j->standing_is_reject ? RKB_MACHINE_REJECT : RKB_MACHINE_SUSPECT, j->reason, evidence,
+      "%s[%llu] is %.9g and should be %.9g, within %.3g (%s bound, %llu of %llu outside; %s; case %s, family %s, seed %llu)",
+      buffer, (unsigned long long)j->element, j->got, j->want, j->bound, j->bound_name ? j->bound_name : "",
+      (unsigned long long)j->outside, (unsigned long long)j->judged,
+      j->logic ? "the same in double precision: an error of logic" : "rounding", the_case->name, family,
+      (unsigned long long)seed);
+}
+
 /* A facet with a suspicion on it is not certified. */
 static json_t *facet(const char *name, bool suspect, json_t *scope, json_t *assumptions) {
    if (suspect) {
@@ -78,7 +106,10 @@ static json_t *facet(const char *name, bool suspect, json_t *scope, json_t *assu
 }
 
 static json_t *scope_of(const struct outcome *outcome, const char *inputs) {
-   json_t *scope = json_pack("{s:O, s:s}", "shapes", outcome->case_names, "inputs", inputs);
+   /* Without races, and without a way to see each other's progress, threads do the same in every order. */
+   const bool any_order = !outcome->one_schedule && !outcome->suspect_races;
+   json_t *scope = json_pack("{s:O, s:s, s:s}", "shapes", outcome->case_names, "inputs", inputs, "schedules",
+                             any_order ? "all" : "one");
    if (scope && !outcome->oblivious)
       json_object_set(scope, "fixed_inputs", outcome->deciding_inputs);
    return scope;
@@ -114,6 +145,7 @@ static json_t *certificate_of(const struct outcome *outcome) {
    json_array_append_new(list, facet("races", outcome->suspect_races, scope_of(outcome, scope), races));
    json_array_append_new(
       list, facet("values", outcome->suspect_values, scope_of(outcome, "the tested values"), values));
+   json_array_extend(list, outcome->sampled);
    for (size_t n = 0; n < json_array_size(outcome->not_run); n++)
       json_array_append_new(
          list, json_pack("{s:s, s:O}", "facet", "unknown", "reason", json_array_get(outcome->not_run, n)));
@@ -141,7 +173,7 @@ int outcome_emit(const struct verifier *verifier, rkb_job_t job, const struct ou
             outcome->float_atomics ? "; the order of its atomics decides the last bits" : "");
    if (outcome->evidence)
       evidence = json_dumps(outcome->evidence, JSON_COMPACT | JSON_SORT_KEYS);
-   if (outcome->rank <= RKB_MACHINE_SUSPECT && outcome->cases_run) {
+   if (outcome->rank <= RKB_MACHINE_SUSPECT && outcome->cases_run && !outcome->debug) {
       json_t *facets = certificate_of(outcome);
       certificate = json_dumps(facets, JSON_COMPACT | JSON_SORT_KEYS);
       json_decref(facets);
@@ -159,10 +191,70 @@ int outcome_emit(const struct verifier *verifier, rkb_job_t job, const struct ou
    return status;
 }
 
+void outcome_init(struct outcome *outcome, bool debug) {
+   *outcome = (struct outcome){.debug = debug,
+                               .oblivious = true,
+                               .case_names = json_array(),
+                               .not_run = json_array(),
+                               .sampled = json_array(),
+                               .families = json_object(),
+                               .deciding_inputs = json_array()};
+}
+
+static void join_names(json_t *list, const json_t *more) {
+   for (size_t n = 0; n < json_array_size(more); n++) {
+      json_t *name = json_array_get(more, n);
+      bool known = false;
+      for (size_t k = 0; k < json_array_size(list); k++)
+         known |= json_equal(json_array_get(list, k), name);
+      if (!known)
+         json_array_append(list, name);
+   }
+}
+
+void outcome_join(struct outcome *outcome, struct outcome *next) {
+   const char *name;
+   json_t *count;
+   if (next->rank > outcome->rank) { /* the first of equal weight stands */
+      outcome->rank = next->rank;
+      memcpy(outcome->reason, next->reason, sizeof outcome->reason);
+      memcpy(outcome->message, next->message, sizeof outcome->message);
+      json_decref(outcome->evidence);
+      outcome->evidence = json_incref(next->evidence);
+   }
+   outcome->cases_run += next->cases_run;
+   outcome->runs += next->runs;
+   outcome->elements += next->elements;
+   outcome->ambiguous += next->ambiguous;
+   outcome->dont_care += next->dont_care;
+   outcome->worst_hard = next->worst_hard > outcome->worst_hard ? next->worst_hard : outcome->worst_hard;
+   outcome->worst_stat = next->worst_stat > outcome->worst_stat ? next->worst_stat : outcome->worst_stat;
+   json_array_extend(outcome->case_names, next->case_names);
+   json_array_extend(outcome->not_run, next->not_run);
+   json_object_foreach(next->families, name, count) {
+      const json_int_t before = json_integer_value(json_object_get(outcome->families, name));
+      json_object_set_new(outcome->families, name, json_integer(before + json_integer_value(count)));
+   }
+   outcome->oblivious &= next->oblivious;
+   join_names(outcome->deciding_inputs, next->deciding_inputs);
+   outcome->suspect_races |= next->suspect_races;
+   outcome->suspect_values |= next->suspect_values;
+   outcome->relaxed_acquire |= next->relaxed_acquire;
+   outcome->order_unknown |= next->order_unknown;
+   outcome->one_schedule |= next->one_schedule;
+   if (next->float_atomics && !outcome->float_atomics) {
+      outcome->float_atomics = true;
+      memcpy(outcome->float_atomic_symbol, next->float_atomic_symbol, sizeof outcome->float_atomic_symbol);
+   }
+   outcome->thread_instructions += next->thread_instructions;
+   outcome->memory_peak = next->memory_peak > outcome->memory_peak ? next->memory_peak : outcome->memory_peak;
+}
+
 void outcome_free(struct outcome *outcome) {
    json_decref(outcome->evidence);
    json_decref(outcome->case_names);
    json_decref(outcome->not_run);
+   json_decref(outcome->sampled);
    json_decref(outcome->families);
    json_decref(outcome->deciding_inputs);
 }

@@ -6,9 +6,11 @@
 #include "machine.h"
 
 #include <jansson.h>
+#include <pthread.h>
 #include <rkb/ext/kernel.h>
 #include <rkb/ext/random.h>
 #include <rkb/ext/task.h>
+#include <rkb/ext/workers.h>
 #include <rkb/items.h>
 
 struct verifier_config {
@@ -20,6 +22,8 @@ struct verifier_config {
    int64_t budget;      /* thread-instructions a candidate */
    uint64_t memory;
    int64_t bench_blocks; /* sampled of each launch of each bench case; 0: none */
+   bool debug;           /* executes the -G build; what it finds is suspect */
+   int64_t bench_points; /* of their elements judged, of each output; 0: none */
 };
 
 struct verifier {
@@ -28,11 +32,13 @@ struct verifier {
    const rkb_task_api_t *task;
    const rkb_kernel_api_t *kernel;
    const rkb_random_api_t *random;
+   const rkb_workers_api_t *workers; /* NULL: one case after the other */
 };
 
 /* What is known so far; the worst finding decides.  rank: enum rkb_machine_standing, 0 nothing. */
 struct outcome {
    uint32_t rank;
+   bool debug; /* of the -G build, which is not what runs: nothing is rejected */
    char reason[48];
    char message[448];
    json_t *evidence;
@@ -42,13 +48,28 @@ struct outcome {
    double worst_hard, worst_stat;
    json_t *case_names;                 /* of those run whole */
    json_t *not_run;                    /* sentences: what the budget or the machine left out */
+   json_t *sampled;                    /* facets: blocks executed and judged at bench shapes */
    json_t *families;                   /* name: cases executed on it */
    bool oblivious;                     /* no input reached control or an address, on every case */
    json_t *deciding_inputs;            /* names of inputs that did */
    bool suspect_races, suspect_values; /* something of that facet was suspect, whether or not it decides */
-   bool relaxed_acquire, order_unknown, float_atomics;
+   bool relaxed_acquire, order_unknown, one_schedule, float_atomics;
    char float_atomic_symbol[64];
    uint64_t thread_instructions, memory_peak;
+   /* Of one case */
+   bool settled;     /* its families were chosen */
+   bool over_budget; /* something of it was left out for lack of budget */
+   bool abandoned;   /* an earlier case decided meanwhile */
+};
+
+/* What passes from case to case while they are executed side by side: cases.c. */
+struct schedule {
+   pthread_mutex_t lock;
+   pthread_cond_t changed;
+   uint32_t settled;  /* the cases before this one have chosen their input families */
+   uint32_t deciding; /* after this one no case matters */
+   uint64_t spent;    /* thread-instructions */
+   json_t *families;  /* name: cases executed on it */
 };
 
 struct candidate {
@@ -67,12 +88,31 @@ void outcome_finding(struct outcome *outcome, const rkb_machine_finding_t *findi
                      const rkb_case_t *the_case, const char *family, uint64_t seed);
 /* Adds where and by whom to the evidence that decides. */
 void outcome_place(struct outcome *outcome, const rkb_machine_finding_t *finding);
+/* A reject or suspect judgement of one buffer's elements; accepts leave nothing. */
+void outcome_judgement(struct outcome *outcome, const rkb_case_t *the_case, const char *family, uint64_t seed,
+                       const char *buffer, const rkb_judgement_t *judgement);
 int outcome_emit(const struct verifier *verifier, rkb_job_t job, const struct outcome *outcome);
+void outcome_init(struct outcome *outcome, bool debug);
+void outcome_join(struct outcome *outcome,
+                  struct outcome *next); /* the outcome of the cases so far, and of the next one */
 void outcome_free(struct outcome *outcome);
 
-/* trial.c: executes a case on its families and judges every output.  Findings go to outcome; the status is the tool's. */
+/* cases.c: the check cases and the drawn ones, on as many threads as are free. */
+int cases_run(const struct verifier *verifier, struct candidate *candidate, struct outcome *outcome,
+              rkb_error_t *err);
+/* A case's turn to choose its families: waits for the cases before it.  False when one of them decides, and this one does not
+ * matter; else the schedule is held until the turn ends. */
+bool schedule_begin_turn(struct schedule *schedule, uint32_t turn);
+void schedule_end_turn(struct schedule *schedule, uint32_t turn);
+
+/* trial.c: executes a case on its families and judges every output, within candidate's budget.  Findings go to outcome, which is
+ * this case's own; the status is the tool's. */
 int trial_case(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case,
-               struct outcome *outcome, rkb_error_t *err);
+               struct schedule *schedule, uint32_t turn, struct outcome *outcome, rkb_error_t *err);
+
+/* sample.c: executes a sample of the blocks of a bench case on its true inputs and judges some of what they wrote. */
+int sample_judge(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case,
+                 const rkb_plan_t *plan, struct outcome *outcome, rkb_error_t *err);
 
 /* bench.c: executes a sample of the blocks of a bench case and hands the counts to the speed model. */
 int bench_counts(const struct verifier *verifier, struct candidate *candidate, struct outcome *outcome,

@@ -12,31 +12,49 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include "base/file.h"
 #include "label/labelling.h"
 
+typedef struct settings {
+   const char *tasks, *bases, *out, *cache;
+   const char *arguments; /* a file, or NULL */
+   const char *remark;    /* where and when the labels were made */
+   bool sanitize;
+} settings_t;
+
+/* Lines of id, label, argument, for what no oracle saw. */
+static int apply_arguments(const char *path, labels_t *labels, rkb_error_t *err) {
+   char *text = NULL, *rest, *line;
+   size_t length;
+   int status = path ? rkb_file_read(path, 1 << 20, &text, &length, err) : RKB_OK;
+   rest = text;
+   while (status == RKB_OK && rest && (line = strsep(&rest, "\n")) != NULL) {
+      const char *id = strsep(&line, "\t"), *name = strsep(&line, "\t");
+      for (uint32_t i = 0; name && id[0] != '#' && i < labels->count; i++) {
+         label_t *label = &labels->list[i];
+         if (strcmp(label->id, id) != 0 || strcmp(label->name, "unlabelled") != 0)
+            continue;
+         snprintf(label->name, sizeof label->name, "%s", name);
+         snprintf(label->oracle, sizeof label->oracle, "argument");
+      }
+   }
+   free(text);
+   return status;
+}
+
 /* Rows of faults that the corpus no longer has are left out. */
-static int finish(labelling_t *l, const char *path, rkb_error_t *err) {
+static int finish(labelling_t *l, const settings_t *s, rkb_error_t *err) {
    labels_t current = {0};
-   char device[128] = "a GPU", remark[256], day[16];
-   time_t now = time(NULL);
-   struct tm parts;
    int status = RKB_OK;
-   const char *at = strstr(l->greeting, "device=");
-   if (at)
-      sscanf(at + 7, "%127[^\n]", device);
    for (uint32_t i = 0; i < l->corpus.fault_count && status == RKB_OK; i++) {
       const label_t *label = labels_find(&l->known, l->corpus.faults[i].id, l->corpus.faults[i].hash);
       if (label)
          status = labels_put(&current, label, err);
    }
-   strftime(day, sizeof day, "%Y-%m-%d", gmtime_r(&now, &parts));
-   snprintf(remark, sizeof remark,
-            l->no_device ? "Made on %s without a GPU: only what needs none%s."
-                         : "Devices' part made on %s, %s.",
-            l->no_device ? day : device, l->no_device ? "" : day);
    if (status == RKB_OK)
-      status = labels_write(path, &current, remark, err);
+      status = apply_arguments(s->arguments, &current, err);
+   if (status == RKB_OK)
+      status = labels_write(s->out, &current, s->remark, err);
    labels_free(&current);
    return status;
 }
@@ -76,11 +94,6 @@ static int label_all(labelling_t *l, bool sanitize, rkb_error_t *err) {
    return status;
 }
 
-typedef struct settings {
-   const char *tasks, *bases, *out, *cache;
-   bool sanitize;
-} settings_t;
-
 static bool read_settings(labelling_t *l, settings_t *s, int count, char **arguments) {
    for (int i = 1; i < count; i++) {
       const char *name = arguments[i], *value = i + 1 < count ? arguments[i + 1] : NULL;
@@ -99,6 +112,10 @@ static bool read_settings(labelling_t *l, settings_t *s, int count, char **argum
          s->out = value;
       else if (strcmp(name, "--cache") == 0)
          s->cache = value;
+      else if (strcmp(name, "--arguments") == 0)
+         s->arguments = value;
+      else if (strcmp(name, "--remark") == 0)
+         s->remark = value;
       else if (strcmp(name, "--only") == 0)
          l->only = value;
       else if (strcmp(name, "--jobs") == 0)
@@ -142,27 +159,30 @@ static void close_labelling(labelling_t *l) {
    rkb_device_free(l->device);
    free(l->originals);
    pthread_mutex_destroy(&l->mutex);
+   pthread_mutex_destroy(&l->tools_mutex);
 }
 
 int main(int count, char **arguments) {
    static labelling_t l;
-   settings_t settings = {.cache = ""};
+   settings_t settings = {.cache = "", .remark = "Nothing was said on where and when."};
    rkb_error_t err = {0};
    l.jobs = 16;
    l.until = 1e9;
    l.start = labelling_seconds(&l);
    pthread_mutex_init(&l.mutex, NULL);
+   pthread_mutex_init(&l.tools_mutex, NULL);
    if (!read_settings(&l, &settings, count, arguments)) {
-      fprintf(stderr,
-              "usage: rkb-label-faults --tasks DIR [--bases DIR] --out labels.tsv [--jobs N] [--cache DIR] "
-              "[--only TEXT] [--until SECONDS] [--sanitize] [--no-device]\n");
+      fprintf(
+         stderr,
+         "usage: rkb-label-faults --tasks DIR [--bases DIR] --out labels.tsv [--jobs N] [--cache DIR] "
+         "[--only TEXT] [--arguments FILE] [--remark TEXT] [--until SECONDS] [--sanitize] [--no-device]\n");
       return 2;
    }
    int status = open_labelling(&l, &settings, &err);
    if (status == RKB_OK)
       status = label_all(&l, settings.sanitize, &err);
    if (status == RKB_OK)
-      status = finish(&l, settings.out, &err);
+      status = finish(&l, &settings, &err);
    if (l.first_error[0])
       fprintf(stderr, "%u not labelled; the first: %s\n", atomic_load(&l.failed), l.first_error);
    if (status != RKB_OK)

@@ -262,52 +262,61 @@ int labelling_run(labelling_t *l, rkb_error_t *err) {
    return run_threads(l, label_faults, err);
 }
 
-static void sanitize_original(labelling_t *l, uint32_t kernel) {
-   prepared_t p;
-   char what[128];
-   rkb_error_t err = {0};
-   int status = prepare(l, kernel, l->corpus.kernels[kernel].text, &p, &err);
-   for (uint32_t t = 0; t < SANITIZER_TOOLS && status == RKB_OK && p.build; t++) {
-      bool *reported = &l->originals[kernel].reported[t];
-      status = sanitizer_try(&p.attempt, t, reported, what, sizeof what, &err);
-      if (status != RKB_OK || *reported)
+/* Whether the tool complains about the correct kernel too; asked once a kernel and tool, and only when it has
+ * complained about a fault.  A tool that does not come to an end there counts as complaining. */
+static bool reported_before(labelling_t *l, uint32_t kernel, uint32_t tool) {
+   original_t *original = &l->originals[kernel];
+   pthread_mutex_lock(&l->tools_mutex);
+   if (!original->asked[tool]) {
+      prepared_t p;
+      char what[128] = "";
+      rkb_error_t err = {0};
+      int status = prepare(l, kernel, l->corpus.kernels[kernel].text, &p, &err);
+      if (status == RKB_OK)
+         status = sanitizer_try(&p.attempt, tool, &original->reported[tool], what, sizeof what, &err);
+      forget(&p);
+      original->asked[tool] = true;
+      original->reported[tool] |= status != RKB_OK;
+      if (original->reported[tool])
          fprintf(stderr, "%s: %s says of the correct kernel: %s\n", l->corpus.kernels[kernel].path,
-                 sanitizer_tools[t], status == RKB_OK ? what : err.message);
-      *reported = *reported || status != RKB_OK;
+                 sanitizer_tools[tool], status == RKB_OK ? what : err.message);
    }
-   forget(&p);
+   pthread_mutex_unlock(&l->tools_mutex);
+   return original->reported[tool];
 }
 
-static void *sanitize_originals(void *argument) {
-   labelling_t *l = argument;
-   for (uint32_t i; (i = atomic_fetch_add(&l->next, 1)) < l->corpus.kernel_count && in_time(l);)
-      sanitize_original(l, i);
-   return NULL;
+/* The tools that can see what the operator plants, the likeliest first. */
+static uint32_t tools_for(const fault_t *fault, uint32_t *tools) {
+   const bool order = fault->operator_of->kind == FAULT_BARRIER || fault->operator_of->kind == FAULT_RACE;
+   tools[0] = order ? SANITIZER_RACECHECK : SANITIZER_MEMCHECK;
+   tools[1] = order ? SANITIZER_SYNCCHECK : SANITIZER_INITCHECK;
+   return 2;
 }
 
 static int sanitize_fault(labelling_t *l, const fault_t *fault, label_t *label, rkb_error_t *err) {
    prepared_t p;
    char what[128];
+   uint32_t tools[SANITIZER_TOOLS], count = tools_for(fault, tools);
    bool error = false;
    int status = prepare(l, fault->kernel, fault->text, &p, err);
-   for (uint32_t t = 0; t < SANITIZER_TOOLS && status == RKB_OK && p.build && !error; t++) {
-      if (l->originals[fault->kernel].reported[t])
-         continue;
-      status = sanitizer_try(&p.attempt, t, &error, what, sizeof what, err);
+   for (uint32_t i = 0; i < count && status == RKB_OK && p.build && !error; i++) {
+      status = sanitizer_try(&p.attempt, tools[i], &error, what, sizeof what, err);
+      error = status == RKB_OK && error && !reported_before(l, fault->kernel, tools[i]);
       if (error)
-         set_fault(label, sanitizer_tools[t], what);
+         set_fault(label, sanitizer_tools[tools[i]], what);
    }
    forget(&p);
    return status;
 }
 
-/* Faults whose kind a tool can see come first: there may not be time for all. */
-static void sanitize_kind(labelling_t *l, bool value) {
+/* Those whose kind a tool can see. */
+static void *sanitize_faults(void *argument) {
+   labelling_t *l = argument;
    label_t label;
    rkb_error_t err = {0};
    for (uint32_t i; (i = atomic_fetch_add(&l->next, 1)) < l->corpus.fault_count && in_time(l);) {
       const fault_t *fault = &l->corpus.faults[i];
-      if ((fault->operator_of->kind == FAULT_VALUE) != value || (l->only && !strstr(fault->id, l->only)) ||
+      if (fault->operator_of->kind == FAULT_VALUE || (l->only && !strstr(fault->id, l->only)) ||
           !known(l, fault, &label) || strcmp(label.name, "unlabelled") != 0 || strcmp(label.oracle, "-") != 0)
          continue;
       if (sanitize_fault(l, fault, &label, &err) != RKB_OK) {
@@ -318,20 +327,9 @@ static void sanitize_kind(labelling_t *l, bool value) {
          set(label.oracle, sizeof label.oracle, "none_saw"); /* all have looked: no later call tries again */
       keep(l, &label);
    }
-}
-
-static void *sanitize_faults(void *argument) {
-   sanitize_kind(argument, false);
-   return NULL;
-}
-static void *sanitize_values(void *argument) {
-   sanitize_kind(argument, true);
    return NULL;
 }
 
 int labelling_sanitize(labelling_t *l, rkb_error_t *err) {
-   int status = run_threads(l, sanitize_originals, err);
-   if (status == RKB_OK)
-      status = run_threads(l, sanitize_faults, err);
-   return status == RKB_OK ? run_threads(l, sanitize_values, err) : status;
+   return run_threads(l, sanitize_faults, err);
 }

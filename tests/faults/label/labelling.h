@@ -15,7 +15,7 @@ typedef struct original { /* what a kernel's faults are compared with */
    char ptx[33];
    char plans[MOST_CASES][33];
    bool wrong; /* the oracle says that the kernel itself is wrong: it says nothing of its faults */
-   bool reported[SANITIZER_TOOLS]; /* the tool complains about the kernel itself */
+   bool asked[SANITIZER_TOOLS], reported[SANITIZER_TOOLS]; /* the tool complains about the kernel itself */
 } original_t;
 
 typedef struct labelling {
@@ -35,14 +35,15 @@ typedef struct labelling {
    pthread_mutex_t mutex; /* of what follows, out and known */
    uint32_t made;
    char first_error[512];
-   char greeting[1024]; /* of the first GPU worker */
+   char greeting[1024];         /* of the first GPU worker */
+   pthread_mutex_t tools_mutex; /* of originals' asked and reported */
 } labelling_t;
 
 double labelling_seconds(const labelling_t *l); /* since start */
 /* Kernels as they are: their code's identity, and that the oracle finds nothing wrong with them. */
 int labelling_check_originals(labelling_t *l, rkb_error_t *err);
 int labelling_run(labelling_t *l, rkb_error_t *err);
-/* The tools over the kernels, then over what is unlabelled. */
+/* The tools over what is unlabelled and of a kind that they can see. */
 int labelling_sanitize(labelling_t *l, rkb_error_t *err);
 
 #endif

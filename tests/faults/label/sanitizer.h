@@ -5,8 +5,8 @@
 
 #include "label/device_run.h"
 
-enum { SANITIZER_TOOLS = 4 };
-extern const char *const sanitizer_tools[SANITIZER_TOOLS]; /* memcheck, racecheck, synccheck, initcheck */
+enum { SANITIZER_MEMCHECK, SANITIZER_RACECHECK, SANITIZER_SYNCCHECK, SANITIZER_INITCHECK, SANITIZER_TOOLS };
+extern const char *const sanitizer_tools[SANITIZER_TOOLS];
 
 bool sanitizer_there(void); /* compute-sanitizer is on the PATH and rkb-play-plans beside this program */
 /* Whether the tool reports an error in one of the smallest cases; what: the first error's words.

@@ -1,5 +1,5 @@
 # refused: 14: dropout with p = 0.5 is not covered: it is random; set p to 0 or call eval()
-# refused: 15: cosine_similarity is not covered
+# refused: 15: pairwise_distance is not covered
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
@@ -12,7 +12,7 @@ class Model(nn.Module):
 
     def forward(self, x):
         a = self.drop(torch.relu(x))
-        b = F.cosine_similarity(x, x)
+        b = F.pairwise_distance(x, x)
         return a, b + 1
 
 

@@ -11,6 +11,9 @@ launches:
 // standing: accept
 // says: {"assumptions":["the PTX is what runs: the compiler below it is trusted"],"facet":"memory","scope":{"inputs":"all values"
 // says: "facet":"values","scope":{"inputs":"the tested values"
+// says: approximate functions are rounded correctly where a device may differ by ulps
+// says: "schedules":"all"
+// never: "schedules":"one"
 // never: fixed_inputs
 __global__ void rmsnorm(const float *x, const float *weight, float *y, float eps, int D) {
    const int lane = threadIdx.x;

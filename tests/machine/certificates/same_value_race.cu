@@ -11,6 +11,7 @@ launches:
 // standing: suspect
 // says: races: something is suspect
 // never: "facet":"races"
+// never: "schedules":"all"
 __global__ void rmsnorm(const float *x, const float *weight, float *y, float eps, int D) {
    const int lane = threadIdx.x;
    const float *row = x + (long long)blockIdx.x * D;

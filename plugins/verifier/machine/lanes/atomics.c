@@ -159,7 +159,7 @@ OP(atomic) {
          memcpy(place.data + e * bytes, &result, bytes);
          if (place.defined)
             memset(place.defined + e * bytes, 1, bytes);
-         if (place.shadow && bytes == 4) {
+         if (warp->shadow && place.shadow && bytes == 4) {
             double *kept = &place.shadow[e];
             if (i->type == PTX_F32 && i->operation == ATOMIC_ADD) {
                double before = machine_has_shadow(*kept) ? *kept : (double)bits_to_float((uint32_t)old);

@@ -253,6 +253,40 @@ OP(cvt_packed) {
    }
 }
 
+/* cvt.rn.satfinite.e4m3x2.f32 d, a, b and .e5m2x2: a is the upper byte.  operation: 1 for e5m2. */
+OP(cvt_eight_f32) {
+   const float *a = LANES_OF(float, i->a), *b = LANES_OF(float, i->b);
+   uint32_t *d = LANES_OF(uint32_t, i->d);
+   for (int l = 0; l < LANES; l++)
+      if (mask >> l & 1)
+         d[l] = (uint32_t)double_to_eight(rectify(a[l], i->flags), i->operation) << 8 |
+                double_to_eight(rectify(b[l], i->flags), i->operation);
+}
+
+OP(cvt_eight_f16) {
+   const uint32_t *a = LANES_OF(uint32_t, i->a);
+   uint32_t *d = LANES_OF(uint32_t, i->d);
+   for (int l = 0; l < LANES; l++)
+      if (mask >> l & 1) {
+         const double upper = rectify(half_to_float((uint16_t)(a[l] >> 16)), i->flags),
+                      lower = rectify(half_to_float((uint16_t)a[l]), i->flags);
+         d[l] = (uint32_t)double_to_eight(upper, i->operation) << 8 | double_to_eight(lower, i->operation);
+      }
+}
+
+static uint32_t half_of_eight(uint32_t bits, const machine_instruction_t *i) {
+   const uint16_t half = eight_to_half((uint8_t)bits, i->operation);
+   return (i->flags & FLAG_ABS) && (half & 0x8000) ? 0 : half;
+}
+
+OP(cvt_f16_eight) {
+   const uint32_t *a = LANES_OF(uint32_t, i->a);
+   uint32_t *d = LANES_OF(uint32_t, i->d);
+   for (int l = 0; l < LANES; l++)
+      if (mask >> l & 1)
+         d[l] = half_of_eight(a[l] >> 8, i) << 16 | half_of_eight(a[l], i);
+}
+
 /* cvt.rna.tf32.f32: ten bits of fraction, ties away from zero (or rn, rz). */
 OP(cvt_tf32) {
    const float *a = LANES_OF(float, i->a);

@@ -87,4 +87,35 @@ static inline uint16_t double_to_bfloat(double x, uint32_t rounding) {
    return (uint16_t)(bits >> 16);
 }
 
+/* Eight bits: e4m3 has no infinities and one NaN beside its sign, e5m2 is the upper half of a half.  Conversion to them
+ * saturates (PTX ISA 9.0, 9.7.9.21, .satfinite). */
+static inline uint8_t double_to_eight(double x, bool e5m2) {
+   const int fraction_bits = e5m2 ? 2 : 3, least = e5m2 ? -14 : -6;
+   const double largest = e5m2 ? 57344.0 : 448.0;
+   if (x != x)
+      return 0x7f;
+   double r = round_to_format(x, fraction_bits, least, largest, ROUND_NEAREST);
+   r = fabs(r) > largest ? copysign(largest, r) : r;
+   const uint8_t sign = signbit(r) ? 0x80 : 0;
+   const double magnitude = fabs(r);
+   if (magnitude < ldexp(1.0, least))
+      return (uint8_t)(sign | (uint8_t)ldexp(magnitude, fraction_bits - least));
+   int exponent;
+   const double fraction = frexp(magnitude, &exponent); /* in [1/2, 1) */
+   const uint32_t kept = (uint32_t)ldexp(fraction, fraction_bits + 1) & ((1u << fraction_bits) - 1);
+   return (uint8_t)(sign | (uint32_t)(exponent - least) << fraction_bits | kept);
+}
+
+/* As the bits of a half, exactly. */
+static inline uint16_t eight_to_half(uint8_t bits, bool e5m2) {
+   const uint32_t magnitude = bits & 0x7f;
+   if (e5m2)
+      return magnitude > 0x7c ? 0x7fff : (uint16_t)(bits << 8);
+   if (magnitude == 0x7f)
+      return 0x7fff;
+   const uint32_t exponent = magnitude >> 3, fraction = magnitude & 7;
+   const double value = exponent ? ldexp(8 + fraction, (int)exponent - 10) : ldexp(fraction, -9);
+   return (uint16_t)((bits & 0x80) << 8 | double_to_half(value, ROUND_NEAREST));
+}
+
 #endif

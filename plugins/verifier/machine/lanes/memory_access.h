@@ -58,6 +58,8 @@ static inline bool place_of(machine_warp_t *warp, uint32_t lane, uint64_t addres
          place->region = region;
          if (aligned && offset <= region->bytes && region->bytes - offset >= bytes &&
              !(store && region->read_only)) {
+            if (region->met)
+               machine_meet(run, region, offset, bytes, store);
             place->data = region->data + offset;
             place->defined = region->defined ? region->defined + offset : NULL;
             place->shadow = region->shadow ? region->shadow + (offset >> 2) : NULL;

@@ -18,6 +18,8 @@ static bool store_region_row(machine_warp_t *warp, const machine_slot_t *part, c
       return false;
    if (warp->run->races && !machine_global_write_row(warp, region, offset))
       return false;
+   if (region->met)
+      machine_meet(warp->run, region, offset, 4 * LANES, true);
    memcpy(region->data + offset, LANES_OF(uint32_t, part->offset), 4 * LANES);
    if (region->defined)
       memset(region->defined + offset, 1, 4 * LANES);

@@ -2,6 +2,24 @@
 #include "handlers.h"
 #include "../races.h"
 
+/* Lanes that a warp operation misses because they wait at a barrier that this one went round: the barrier is what is wrong. */
+static bool waits_at_barrier(machine_warp_t *warp, uint32_t lane, uint32_t absent) {
+   const uint32_t pc = warp->pc;
+   for (uint32_t n = 0; n < warp->fragment_count; n++) {
+      const machine_fragment_t *f = &warp->fragments[n];
+      if (!f->waiting || !(f->mask & absent) || !(warp->program->code[f->pc].flags & FLAG_ALIGNED))
+         continue;
+      warp->pc = f->pc;
+      machine_find(
+         warp, RKB_MACHINE_REJECT, "sync.barrier", (uint32_t)__builtin_ctz(f->mask & absent),
+         "lane %u of this warp goes round this barrier, on to a warp operation that names the lanes that wait here",
+         lane);
+      warp->pc = pc;
+      return true;
+   }
+   return false;
+}
+
 /* A lane that is outside the member mask it names, or names a lane that is alive and does not take part, asks for what
  * the manual leaves undefined.  Exited lanes are forgiven in a full mask only when they never were alive: the
  * hardware waits for all named lanes that have not exited. */
@@ -29,12 +47,13 @@ static bool members_agree(machine_warp_t *warp, uint32_t member_offset, uint16_t
          return false;
       }
       uint32_t absent = members[l] & warp->alive & ~mask;
-      if (absent) {
+      if (absent && !waits_at_barrier(warp, l, absent)) {
          machine_find(warp, RKB_MACHINE_REJECT, "sync.warp", l,
                       "the member mask 0x%08x names lane %d, which is elsewhere in the program", members[l],
                       __builtin_ctz(absent));
-         return false;
       }
+      if (absent)
+         return false;
    }
    return true;
 }

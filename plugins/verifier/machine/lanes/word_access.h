@@ -22,11 +22,13 @@ static inline bool find_words(machine_warp_t *warp, const machine_instruction_t 
    const uint64_t bytes = (uint64_t)i->element_bytes * i->elements,
                   window = address[__builtin_ctz(mask)] >> WINDOW_SHIFT;
    uint64_t base, size, apart = 0;
+   machine_region_t *meeting = NULL;
    to->recorded = false;
    if (window == 0) {
       machine_region_t *region = machine_region_at(run, address[__builtin_ctz(mask)]);
       if (!region || (region->read_only ? store : run->races))
          return false;
+      meeting = region->met ? region : NULL;
       to->data = region->data;
       to->defined = region->defined;
       to->shadow = region->shadow;
@@ -65,7 +67,12 @@ static inline bool find_words(machine_warp_t *warp, const machine_instruction_t 
       bad[l] = offset > last || (address[l] & (bytes - 1)) ? FULL_MASK : 0;
       to->offset[l] = offset + (warp->first_thread + (uint64_t)l) * apart;
    }
-   return !(mask_of(bad) & mask);
+   if (mask_of(bad) & mask)
+      return false;
+   for (uint32_t l = 0; meeting && l < LANES; l++)
+      if (mask >> l & 1)
+         machine_meet(run, meeting, to->offset[l], bytes, store);
+   return true;
 }
 
 /* Marks the lanes as readers or writers of their words; false at the first conflict. */

@@ -1,0 +1,624 @@
+/* See scalar.h. */
+#include "scalar.h"
+
+#include "module.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_OPERANDS = 6, SEVERAL_READERS = 0xfff, REGION_BITS = 36, WARP = 32 };
+
+#define INSTRUCTIONS(X)                                                                                      \
+   X(LD_PARAM_U64, "ld.param.u64")                                                                           \
+   X(LD_PARAM_U32, "ld.param.u32")                                                                           \
+   X(LD_PARAM_F32, "ld.param.f32")                                                                           \
+   X(LD_GLOBAL, "ld.global.f32")                                                                             \
+   X(LD_SHARED, "ld.shared.f32")                                                                             \
+   X(ST_GLOBAL, "st.global.f32")                                                                             \
+   X(ST_SHARED, "st.shared.f32")                                                                             \
+   X(MOV_B32, "mov.b32")                                                                                     \
+   X(MOV_U32, "mov.u32")                                                                                     \
+   X(MOV_F32, "mov.f32")                                                                                     \
+   X(CVTA, "cvta.to.global.u64")                                                                             \
+   X(ADD_F32, "add.f32")                                                                                     \
+   X(SUB_F32, "sub.f32")                                                                                     \
+   X(MUL_F32, "mul.f32")                                                                                     \
+   X(DIV_F32, "div.rn.f32")                                                                                  \
+   X(FMA_F32, "fma.rn.f32")                                                                                  \
+   X(RSQRT_F32, "rsqrt.approx.f32")                                                                          \
+   X(ADD_S32, "add.s32")                                                                                     \
+   X(ADD_S64, "add.s64")                                                                                     \
+   X(MAD_S32, "mad.lo.s32")                                                                                  \
+   X(MUL_S64, "mul.lo.s64")                                                                                  \
+   X(MUL_WIDE, "mul.wide.s32")                                                                               \
+   X(SHL_B32, "shl.b32")                                                                                     \
+   X(SHL_B64, "shl.b64")                                                                                     \
+   X(SHR_S32, "shr.s32")                                                                                     \
+   X(SHR_U32, "shr.u32")                                                                                     \
+   X(AND_B32, "and.b32")                                                                                     \
+   X(OR_PRED, "or.pred")                                                                                     \
+   X(SETP_GE_S32, "setp.ge.s32")                                                                             \
+   X(SETP_GE_U32, "setp.ge.u32")                                                                             \
+   X(SETP_LT_S32, "setp.lt.s32")                                                                             \
+   X(SETP_NE_S32, "setp.ne.s32")                                                                             \
+   X(CVT_S64_S32, "cvt.s64.s32")                                                                             \
+   X(CVT_U64_U32, "cvt.u64.u32")                                                                             \
+   X(CVT_F32_S32, "cvt.rn.f32.s32")                                                                          \
+   X(SHFL_DOWN, "shfl.sync.down.b32")                                                                        \
+   X(BAR, "bar.sync")                                                                                        \
+   X(BRA, "bra")                                                                                             \
+   X(BRA_UNI, "bra.uni")                                                                                     \
+   X(RET, "ret")
+
+enum opcode {
+#define X(name, text) name,
+   INSTRUCTIONS(X)
+#undef X
+      OPCODE_COUNT
+};
+
+static const char *const opcode_names[] = {
+#define X(name, text) text,
+   INSTRUCTIONS(X)
+#undef X
+};
+
+typedef struct instruction {
+   uint32_t opcode, target;
+   int32_t guard; /* slot, or -1 */
+   bool negated;
+   uint32_t slot[MOST_OPERANDS];
+   int64_t offset; /* of an address */
+} instruction_t;
+
+enum thread_state { READY, AT_BARRIER, AT_SHUFFLE, DONE };
+
+typedef struct thread {
+   uint64_t *slots;
+   uint8_t *defined; /* by slot */
+   uint32_t pc, number;
+   enum thread_state state;
+} thread_t;
+
+typedef struct buffer {
+   uint8_t *data, *defined;
+   uint64_t base, bytes;
+   bool read_only;
+   uint64_t *writers, *readers; /* by word: block + 1 << 32 | time << 12 | thread + 1 */
+} buffer_t;
+
+struct scalar {
+   const harness_t *harness;
+   const ptx_function_t *function;
+   instruction_t *code;
+   uint32_t slot_count;
+   uint64_t *constants; /* by slot: bits */
+   uint8_t *kinds;      /* by slot: 0 register, 1 constant, 2 special */
+   buffer_t buffers[HARNESS_MOST];
+   uint64_t parameters[HARNESS_MOST];
+   thread_t *threads;
+   uint32_t thread_count;
+   uint8_t *shared, *shared_defined;
+   uint32_t *shared_records; /* by word: epoch << 24 | writer << 12 | reader, threads + 1 */
+   uint32_t shared_bytes, epoch, time;
+   uint64_t block;
+   const char *found;
+};
+
+/* Decoding ---------------------------------------------------------------------------------------------------- */
+
+static bool fail(char *message, size_t size, const char *what, const char *name) {
+   snprintf(message, size, "%s: %s", what, name);
+   return false;
+}
+
+static uint32_t new_slot(scalar_t *s, uint8_t kind, uint64_t bits) {
+   s->kinds[s->slot_count] = kind;
+   s->constants[s->slot_count] = bits;
+   return s->slot_count++;
+}
+
+/* A register's slot is its number; anything else gets one of its own. */
+static bool take_operand(scalar_t *s, const ptx_operand_t *operand, instruction_t *i, uint32_t *slot) {
+   const ptx_module_t *module = s->harness->module;
+   switch (operand->kind) {
+   case PTX_OPERAND_REGISTER:
+      *slot = operand->index;
+      return true;
+   case PTX_OPERAND_SPECIAL:
+      *slot = new_slot(s, 2, operand->value);
+      return true;
+   case PTX_OPERAND_INTEGER:
+   case PTX_OPERAND_FLOAT32:
+      *slot = new_slot(s, 1, operand->value);
+      return true;
+   case PTX_OPERAND_SYMBOL:
+      *slot = new_slot(s, 1, module->variables[operand->index].offset + operand->value);
+      return true;
+   case PTX_OPERAND_ADDRESS:
+      i->offset = (int64_t)operand->value;
+      return take_operand(s, &s->function->operands[operand->first], i, slot);
+   case PTX_OPERAND_LABEL:
+      i->target = s->function->labels[operand->index].statement;
+      return true;
+   default:
+      return false;
+   }
+}
+
+static bool decode(scalar_t *s, char *message, size_t size) {
+   const ptx_function_t *f = s->function;
+   s->code = calloc(f->statement_count + 1, sizeof *s->code);
+   s->constants = calloc(f->register_count + f->operand_count + 1, sizeof *s->constants);
+   s->kinds = calloc(f->register_count + f->operand_count + 1, 1);
+   if (!s->code || !s->constants || !s->kinds)
+      return fail(message, size, "no memory for", f->name);
+   s->slot_count = f->register_count;
+   for (uint32_t n = 0; n < f->statement_count; n++) {
+      const ptx_statement_t *statement = &f->statements[n];
+      instruction_t *i = &s->code[n];
+      i->guard = statement->guard == PTX_NONE ? -1 : (int32_t)statement->guard;
+      i->negated = statement->guard_negated;
+      while (i->opcode < OPCODE_COUNT && strcmp(opcode_names[i->opcode], statement->opcode) != 0)
+         i->opcode++;
+      if (i->opcode == OPCODE_COUNT || statement->operand_count > MOST_OPERANDS)
+         return fail(message, size, "not known to the scalar interpreter", statement->opcode);
+      for (uint32_t k = 0; k < statement->operand_count; k++)
+         if (!take_operand(s, &f->operands[statement->operand + k], i, &i->slot[k]))
+            return fail(message, size, "an operand not known to the scalar interpreter", statement->opcode);
+   }
+   s->code[f->statement_count] = (instruction_t){.opcode = RET, .guard = -1};
+   return true;
+}
+
+static bool lay_out(scalar_t *s) {
+   const harness_t *h = s->harness;
+   const rkb_plan_launch_t *launch = &h->plan.launches[0];
+   bool made = true;
+   for (uint32_t n = 0; n < h->plan.buffer_count; n++) {
+      const rkb_plan_buffer_t *plan = &h->plan.buffers[n];
+      buffer_t *b = &s->buffers[n];
+      *b = (buffer_t){.data = h->data[n].data,
+                      .base = (uint64_t)(n + 1) << REGION_BITS,
+                      .bytes = plan->bytes,
+                      .read_only = plan->role == RKB_IN};
+      if (b->read_only)
+         continue;
+      b->defined = calloc(plan->bytes, 1);
+      b->writers = calloc(plan->bytes / 4 + 1, sizeof *b->writers);
+      b->readers = calloc(plan->bytes / 4 + 1, sizeof *b->readers);
+      made &= b->defined && b->writers && b->readers;
+   }
+   for (uint32_t n = 0; n < launch->argument_count; n++) {
+      const rkb_plan_argument_t *a = &launch->arguments[n];
+      s->parameters[n] = a->value + (a->buffer == UINT32_MAX ? 0 : s->buffers[a->buffer].base);
+   }
+   const ptx_module_t *module = h->module;
+   for (uint32_t n = 0; n < module->variable_count; n++)
+      if (module->variables[n].space == PTX_SHARED) {
+         const uint64_t end = module->variables[n].offset + module->variables[n].bytes;
+         s->shared_bytes = end > s->shared_bytes ? (uint32_t)end : s->shared_bytes;
+      }
+   s->thread_count = launch->block[0] * launch->block[1] * launch->block[2];
+   s->threads = calloc(s->thread_count, sizeof *s->threads);
+   s->shared = calloc(s->shared_bytes + 4, 1);
+   s->shared_defined = calloc(s->shared_bytes + 4, 1);
+   s->shared_records = calloc(s->shared_bytes / 4 + 1, sizeof *s->shared_records);
+   made &= s->threads && s->shared && s->shared_defined && s->shared_records;
+   for (uint32_t t = 0; made && t < s->thread_count; t++) {
+      s->threads[t].number = t;
+      s->threads[t].slots = calloc(s->slot_count + 1, sizeof(uint64_t));
+      s->threads[t].defined = calloc(s->slot_count + 1, 1);
+      made = s->threads[t].slots && s->threads[t].defined;
+   }
+   return made;
+}
+
+scalar_t *scalar_open(const harness_t *harness, char *message, size_t size) {
+   scalar_t *s = calloc(1, sizeof *s);
+   if (!s)
+      return NULL;
+   s->harness = harness;
+   for (uint32_t n = 0; n < harness->module->function_count; n++)
+      if (harness->module->functions[n].entry &&
+          strcmp(harness->module->functions[n].name, harness->plan.launches[0].entry) == 0)
+         s->function = &harness->module->functions[n];
+   bool made = s->function && decode(s, message, size);
+   if (made && !lay_out(s))
+      made = fail(message, size, "no memory for", s->function->name);
+   if (made)
+      return s;
+   scalar_close(s);
+   return NULL;
+}
+
+void scalar_close(scalar_t *s) {
+   if (!s)
+      return;
+   for (uint32_t t = 0; s->threads && t < s->thread_count; t++) {
+      free(s->threads[t].slots);
+      free(s->threads[t].defined);
+   }
+   for (uint32_t n = 0; n < HARNESS_MOST; n++) {
+      free(s->buffers[n].defined);
+      free(s->buffers[n].writers);
+      free(s->buffers[n].readers);
+   }
+   free(s->threads);
+   free(s->shared);
+   free(s->shared_defined);
+   free(s->shared_records);
+   free(s->code);
+   free(s->constants);
+   free(s->kinds);
+   free(s);
+}
+
+/* Checks -------------------------------------------------------------------------------------------------------- */
+
+static inline bool shared_race(scalar_t *s, uint32_t word, uint32_t thread, bool store) {
+   uint32_t record = s->shared_records[word], me = thread + 1;
+   if (record >> 24 != s->epoch)
+      record = s->epoch << 24;
+   const uint32_t writer = record >> 12 & 0xfff, reader = record & 0xfff;
+   if ((writer && writer != me) || (store && reader && reader != me))
+      return true;
+   s->shared_records[word] = store
+                                ? (record & 0xff000fffu) | me << 12
+                                : (record & ~0xfffu) | (reader == 0 || reader == me ? me : SEVERAL_READERS);
+   return false;
+}
+
+static inline bool global_race(scalar_t *s, buffer_t *b, uint64_t word, uint32_t thread, bool store) {
+   const uint64_t me = (s->block + 1) << 32 | (uint64_t)s->time << 12 | (thread + 1);
+   const uint64_t writer = b->writers[word], reader = b->readers[word];
+#define UNORDERED(name)                                                                                      \
+   ((name) && ((name) >> 32 != s->block + 1 || (((name) >> 12 & 0xfffff) == s->time && (name) != me)))
+   if (UNORDERED(writer) || (store && UNORDERED(reader)))
+      return true;
+#undef UNORDERED
+   if (store)
+      b->writers[word] = me;
+   else
+      b->readers[word] = reader && reader != me && reader >> 12 == me >> 12 ? me | 0xfff : me;
+   return false;
+}
+
+static inline uint8_t *global_place(scalar_t *s, uint64_t address, bool store, buffer_t **buffer) {
+   const uint64_t number = (address >> REGION_BITS) - 1;
+   if (number >= s->harness->plan.buffer_count)
+      return NULL;
+   buffer_t *b = *buffer = &s->buffers[number];
+   const uint64_t offset = address - b->base;
+   return offset + 4 > b->bytes || (offset & 3) || (store && b->read_only) ? NULL : b->data + offset;
+}
+
+static inline __attribute__((always_inline)) bool
+access_memory(scalar_t *s, thread_t *t, const instruction_t *i, bool shared, bool store) {
+   const uint32_t address_slot = i->slot[store ? 0 : 1], value_slot = i->slot[store ? 1 : 0];
+   uint8_t *data, *defined;
+   if (!t->defined[address_slot]) {
+      s->found = "an undefined address";
+      return false;
+   }
+   if (shared) {
+      const uint64_t offset = (uint32_t)(t->slots[address_slot] + (uint64_t)i->offset);
+      if (offset + 4 > s->shared_bytes || (offset & 3)) {
+         s->found = "an access outside shared memory";
+         return false;
+      }
+      if (shared_race(s, (uint32_t)offset >> 2, t->number, store)) {
+         s->found = "a race in shared memory";
+         return false;
+      }
+      data = s->shared + offset;
+      defined = s->shared_defined + offset;
+   } else {
+      buffer_t *b = NULL;
+      data = global_place(s, t->slots[address_slot] + (uint64_t)i->offset, store, &b);
+      if (!data) {
+         s->found = "an access outside its buffer";
+         return false;
+      }
+      defined = b->defined ? b->defined + (data - b->data) : NULL;
+      if (!b->read_only && global_race(s, b, (uint64_t)(data - b->data) >> 2, t->number, store)) {
+         s->found = "a race in global memory";
+         return false;
+      }
+   }
+   uint32_t value, known = 0x01010101;
+   if (store) {
+      value = (uint32_t)t->slots[value_slot];
+      memcpy(data, &value, 4);
+      memset(defined, t->defined[value_slot], 4);
+   } else {
+      memcpy(&value, data, 4);
+      if (defined)
+         memcpy(&known, defined, 4);
+      t->slots[value_slot] = value;
+      t->defined[value_slot] = known == 0x01010101;
+   }
+   return true;
+}
+
+/* Execution ------------------------------------------------------------------------------------------------------- */
+
+static inline float as_float(uint64_t bits) {
+   const uint32_t low = (uint32_t)bits;
+   float value;
+   memcpy(&value, &low, sizeof value);
+   return value;
+}
+
+static inline uint64_t as_bits(float value) {
+   uint32_t bits;
+   memcpy(&bits, &value, sizeof bits);
+   return bits;
+}
+
+/* Runs a thread until it waits or ends; returns how many instructions that took. */
+static uint64_t run_thread(scalar_t *s, thread_t *t) {
+   uint64_t *const r = t->slots;
+   uint8_t *const defined = t->defined;
+   uint64_t executed = 0;
+   while (!s->found) {
+      const instruction_t *i = &s->code[t->pc];
+      const uint32_t d = i->slot[0], a = i->slot[1], b = i->slot[2], c = i->slot[3];
+      executed++;
+      t->pc++;
+      if (i->guard >= 0) {
+         if (!defined[i->guard]) {
+            s->found = "an undefined guard";
+            break;
+         }
+         if ((r[i->guard] != 0) == i->negated)
+            continue;
+      }
+#define SET(value) (r[d] = (value))
+#define ONE(value) (SET(value), defined[d] = defined[a])
+#define TWO(value) (SET(value), defined[d] = defined[a] & defined[b])
+#define THREE(value) (SET(value), defined[d] = defined[a] & defined[b] & defined[c])
+      switch ((enum opcode)i->opcode) {
+      case LD_PARAM_U64:
+      case LD_PARAM_U32:
+      case LD_PARAM_F32:
+         /* the parameter's slot holds its offset; the plan says which argument lies there */
+         for (uint32_t n = 0; n < s->harness->plan.launches[0].argument_count; n++)
+            if (s->harness->plan.launches[0].arguments[n].offset == r[a] + (uint64_t)i->offset)
+               SET(s->parameters[n]);
+         defined[d] = 1;
+         break;
+      case LD_GLOBAL:
+         access_memory(s, t, i, false, false);
+         break;
+      case LD_SHARED:
+         access_memory(s, t, i, true, false);
+         break;
+      case ST_GLOBAL:
+         access_memory(s, t, i, false, true);
+         break;
+      case ST_SHARED:
+         access_memory(s, t, i, true, true);
+         break;
+      case MOV_B32:
+      case MOV_U32:
+      case MOV_F32:
+         ONE((uint32_t)r[a]);
+         break;
+      case CVTA:
+         ONE(r[a]);
+         break;
+      case ADD_F32:
+         TWO(as_bits(as_float(r[a]) + as_float(r[b])));
+         break;
+      case SUB_F32:
+         TWO(as_bits(as_float(r[a]) - as_float(r[b])));
+         break;
+      case MUL_F32:
+         TWO(as_bits(as_float(r[a]) * as_float(r[b])));
+         break;
+      case DIV_F32:
+         TWO(as_bits(as_float(r[a]) / as_float(r[b])));
+         break;
+      case FMA_F32:
+         THREE(as_bits(fmaf(as_float(r[a]), as_float(r[b]), as_float(r[c]))));
+         break;
+      case RSQRT_F32:
+         ONE(as_bits((float)(1.0 / sqrt((double)as_float(r[a])))));
+         break;
+      case ADD_S32:
+         TWO((uint32_t)(r[a] + r[b]));
+         break;
+      case ADD_S64:
+         TWO(r[a] + r[b]);
+         break;
+      case MAD_S32:
+         THREE((uint32_t)(r[a] * r[b] + r[c]));
+         break;
+      case MUL_S64:
+         TWO(r[a] * r[b]);
+         break;
+      case MUL_WIDE:
+         TWO((uint64_t)((int64_t)(int32_t)r[a] * (int32_t)r[b]));
+         break;
+      case SHL_B32:
+         TWO((uint32_t)r[b] > 31 ? 0 : (uint32_t)(r[a] << (r[b] & 31)));
+         break;
+      case SHL_B64:
+         TWO((uint32_t)r[b] > 63 ? 0 : r[a] << (r[b] & 63));
+         break;
+      case SHR_S32:
+         TWO((uint32_t)((int32_t)r[a] >> ((uint32_t)r[b] > 31 ? 31 : r[b] & 31)));
+         break;
+      case SHR_U32:
+         TWO((uint32_t)r[b] > 31 ? 0 : (uint32_t)r[a] >> (r[b] & 31));
+         break;
+      case AND_B32:
+         TWO((uint32_t)(r[a] & r[b]));
+         break;
+      case OR_PRED:
+         TWO(r[a] | r[b]);
+         break;
+      case SETP_GE_S32:
+         TWO((int32_t)r[a] >= (int32_t)r[b]);
+         break;
+      case SETP_GE_U32:
+         TWO((uint32_t)r[a] >= (uint32_t)r[b]);
+         break;
+      case SETP_LT_S32:
+         TWO((int32_t)r[a] < (int32_t)r[b]);
+         break;
+      case SETP_NE_S32:
+         TWO((int32_t)r[a] != (int32_t)r[b]);
+         break;
+      case CVT_S64_S32:
+         ONE((uint64_t)(int64_t)(int32_t)r[a]);
+         break;
+      case CVT_U64_U32:
+         ONE((uint32_t)r[a]);
+         break;
+      case CVT_F32_S32:
+         ONE(as_bits((float)(int32_t)r[a]));
+         break;
+      case SHFL_DOWN:
+         t->pc--;
+         t->state = AT_SHUFFLE;
+         return executed;
+      case BAR:
+         t->pc--;
+         t->state = AT_BARRIER;
+         return executed;
+      case BRA:
+      case BRA_UNI:
+         t->pc = i->target;
+         break;
+      case RET:
+         t->state = DONE;
+         return executed;
+      case OPCODE_COUNT:
+         break;
+      }
+   }
+   return executed;
+}
+
+/* d|p, a, distance, clamp, members: all lanes at one shuffle (whole warps and full masks, as the kernels have them). */
+static void shuffle(scalar_t *s, thread_t *lanes) {
+   const instruction_t *i = &s->code[lanes[0].pc];
+   uint64_t value[WARP];
+   uint8_t known[WARP];
+   for (uint32_t l = 0; l < WARP; l++) {
+      const uint32_t distance = (uint32_t)lanes[l].slots[i->slot[3]] & 31,
+                     from = l + distance > 31 ? l : l + distance;
+      if ((uint32_t)lanes[l].slots[i->slot[5]] != UINT32_MAX || lanes[l].pc != lanes[0].pc ||
+          lanes[l].state != AT_SHUFFLE)
+         s->found = "a shuffle that lacks lanes";
+      value[l] = lanes[from].slots[i->slot[2]];
+      known[l] = lanes[from].defined[i->slot[2]];
+   }
+   for (uint32_t l = 0; l < WARP; l++) {
+      lanes[l].slots[i->slot[0]] = value[l];
+      lanes[l].defined[i->slot[0]] = known[l];
+      lanes[l].slots[i->slot[1]] = 1;
+      lanes[l].defined[i->slot[1]] = 1;
+      lanes[l].pc++;
+      lanes[l].state = READY;
+   }
+}
+
+static uint64_t run_warp(scalar_t *s, thread_t *lanes) {
+   uint64_t executed = 0;
+   for (;;) {
+      for (uint32_t l = 0; l < WARP; l++)
+         if (lanes[l].state == READY)
+            executed += run_thread(s, &lanes[l]);
+      if (s->found || lanes[0].state != AT_SHUFFLE)
+         return executed;
+      shuffle(s, lanes);
+   }
+}
+
+static uint64_t special_value(const scalar_t *s, uint64_t special, uint32_t thread) {
+   const rkb_plan_launch_t *launch = &s->harness->plan.launches[0];
+   switch (special) {
+   case PTX_SPECIAL_TID_X:
+      return thread % launch->block[0];
+   case PTX_SPECIAL_TID_Y:
+      return thread / launch->block[0];
+   case PTX_SPECIAL_NTID_X:
+      return launch->block[0];
+   case PTX_SPECIAL_NTID_Y:
+      return launch->block[1];
+   case PTX_SPECIAL_CTAID_X:
+      return s->block % launch->grid[0];
+   case PTX_SPECIAL_CTAID_Y:
+      return s->block / launch->grid[0];
+   default:
+      return 0;
+   }
+}
+
+static void start_block(scalar_t *s) {
+   memset(s->shared_defined, 0, s->shared_bytes);
+   memset(s->shared_records, 0, (s->shared_bytes / 4 + 1) * sizeof *s->shared_records);
+   s->epoch = s->time = 1;
+   for (uint32_t n = 0; n < s->thread_count; n++) {
+      thread_t *t = &s->threads[n];
+      t->pc = 0;
+      t->state = READY;
+      for (uint32_t k = 0; k < s->slot_count; k++) {
+         t->defined[k] = s->kinds[k] != 0;
+         if (s->kinds[k])
+            t->slots[k] = s->kinds[k] == 1 ? s->constants[k] : special_value(s, s->constants[k], n);
+      }
+   }
+}
+
+/* All that live are at one barrier: on. */
+static bool release(scalar_t *s) {
+   uint32_t waiting = 0, place = 0;
+   for (uint32_t n = 0; n < s->thread_count; n++)
+      if (s->threads[n].state == AT_BARRIER) {
+         if (waiting++ && s->threads[n].pc != place)
+            s->found = "threads at different barriers";
+         place = s->threads[n].pc;
+      }
+   for (uint32_t n = 0; n < s->thread_count && waiting; n++)
+      if (s->threads[n].state == AT_BARRIER) {
+         s->threads[n].pc++;
+         s->threads[n].state = READY;
+      }
+   s->time++;
+   if (++s->epoch == 0x100) { /* 0 is no epoch */
+      s->epoch = 1;
+      memset(s->shared_records, 0, (s->shared_bytes / 4 + 1) * sizeof *s->shared_records);
+   }
+   return waiting != 0;
+}
+
+uint64_t scalar_run(scalar_t *s, const char **found) {
+   const uint32_t *grid = s->harness->plan.launches[0].grid;
+   uint64_t executed = 0;
+   s->found = NULL;
+   for (uint32_t n = 0; n < s->harness->plan.buffer_count; n++)
+      if (!s->buffers[n].read_only) {
+         memset(s->buffers[n].defined, 0, s->buffers[n].bytes);
+         memset(s->buffers[n].writers, 0, (s->buffers[n].bytes / 4 + 1) * sizeof(uint64_t));
+         memset(s->buffers[n].readers, 0, (s->buffers[n].bytes / 4 + 1) * sizeof(uint64_t));
+      }
+   for (s->block = 0; s->block < (uint64_t)grid[0] * grid[1] && !s->found; s->block++) {
+      start_block(s);
+      do {
+         for (uint32_t w = 0; w < s->thread_count && !s->found; w += WARP)
+            executed += run_warp(s, &s->threads[w]);
+      } while (!s->found && release(s));
+   }
+   for (uint32_t n = 0; n < s->harness->plan.buffer_count && !s->found; n++)
+      if (s->harness->plan.buffers[n].role == RKB_OUT &&
+          memchr(s->buffers[n].defined, 0, s->buffers[n].bytes))
+         s->found = "an output that is not written whole";
+   *found = s->found ? s->found : "";
+   return executed;
+}
