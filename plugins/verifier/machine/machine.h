@@ -137,6 +137,8 @@ void rkb_machine_report(const rkb_machine_t *machine, rkb_machine_report_t *repo
  * Returns how many; *first is the first one and *written tells whether that one was written at all. */
 uint64_t rkb_machine_undefined(const rkb_machine_t *machine, uint32_t buffer, uint32_t bytes, uint64_t *first,
                                bool *written);
+/* How many elements of bytes each no store reached, with whatever value. */
+uint64_t rkb_machine_unwritten(const rkb_machine_t *machine, uint32_t buffer, uint32_t bytes);
 /* Adds the finding for such an element: output.unwritten, or memory.uninitialised at the store that wrote it. */
 void rkb_machine_find_undefined(rkb_machine_t *machine, uint32_t buffer, uint64_t element, uint32_t bytes,
                                 bool written, uint64_t count);

@@ -193,6 +193,31 @@ uint64_t rkb_machine_undefined(const rkb_machine_t *machine, uint32_t buffer, ui
    return count;
 }
 
+static uint64_t count_unwritten(const machine_region_t *region, uint64_t at, uint64_t end, uint32_t bytes) {
+   uint64_t count = 0;
+   for (; at + bytes <= end; at += bytes)
+      count += memchr(region->defined + at, 0, bytes) != NULL;
+   return count;
+}
+
+uint64_t rkb_machine_unwritten(const rkb_machine_t *machine, uint32_t buffer, uint32_t bytes) {
+   const machine_region_t *region = &machine->run.regions[buffer];
+   const uint64_t whole = 1u << PIECE_SHIFT;
+   uint64_t count = 0;
+   if (!region->defined)
+      return 0;
+   if (!region->met)
+      return count_unwritten(region, 0, region->bytes, bytes);
+   for (uint64_t piece = 0; piece << PIECE_SHIFT < region->bytes; piece++) {
+      const uint64_t first = piece << PIECE_SHIFT, left = region->bytes - first;
+      const uint64_t size = left < whole ? left : whole;
+      count += region->met[piece >> 3] >> (piece & 7) & 1
+                  ? count_unwritten(region, first, first + size, bytes)
+                  : size / bytes;
+   }
+   return count;
+}
+
 void rkb_machine_find_undefined(rkb_machine_t *machine, uint32_t buffer, uint64_t element, uint32_t bytes,
                                 bool written, uint64_t count) {
    machine_run_t *run = &machine->run;

@@ -14,6 +14,8 @@
 #define MOST_WORK 1e6                /* of one call for expected values: about ten milliseconds */
 #define MOST_FILLED (4u << 20)       /* bytes of a tensor that is read and written, and so made whole */
 #define MOST_ELEMENTS (1u << 20)     /* written ones remembered, of an output */
+#define MOST_INSTRUCTIONS                                                                                    \
+   1e9 /* of all blocks of the case, where all are executed to see what they leave unwritten */
 #define SAMPLE_SEED 1
 
 struct sample {
@@ -154,6 +156,97 @@ static int judge_outputs(struct sample *s, rkb_error_t *err) {
    return status;
 }
 
+/* Coverage ------------------------------------------------------------------------------------------------------------ */
+
+/* Blocks of a launch are mostly alike: where all of them, each writing what the executed ones wrote on average, would not fill an
+ * output, elements may stay unwritten.  A grid that is bounded for a loop that the kernel lacks looks so. */
+static bool may_stay_unwritten(const struct sample *s, const rkb_machine_report_t *report, uint32_t buffer) {
+   const rkb_plan_buffer_t *b = &s->plan->buffers[buffer];
+   double share = 0;
+   if (b->role != RKB_OUT || b->fill != RKB_FILL_NONE || b->elements == 0)
+      return false;
+   for (uint32_t n = 0; n < report->launch_count; n++) {
+      const rkb_launch_counters_t *c = &report->launches[n];
+      const rkb_plan_launch_t *launch = &s->plan->launches[c->launch];
+      for (uint32_t a = 0; a < launch->argument_count; a++)
+         if (launch->arguments[a].buffer == buffer && c->executed &&
+             (double)c->blocks / (double)c->executed > share)
+            share = (double)c->blocks / (double)c->executed;
+   }
+   const uint64_t written =
+      b->elements - rkb_machine_unwritten(s->machine, buffer, (uint32_t)(b->bytes / b->elements));
+   return share > 0 && (double)written * share < (double)b->elements;
+}
+
+static double whole_instructions(const rkb_machine_report_t *report) {
+   double sum = 0;
+   for (uint32_t n = 0; n < report->launch_count; n++) {
+      const rkb_launch_counters_t *c = &report->launches[n];
+      for (int k = 0; k < RKB_CLASS_COUNT && c->executed; k++)
+         sum += (double)c->thread_instructions[k] * (double)c->blocks / (double)c->executed;
+   }
+   return sum;
+}
+
+/* The first element of each output that all blocks together leave unwritten. */
+static void find_unwritten(struct sample *s, rkb_machine_t *machine) {
+   rkb_machine_report_t report;
+   for (uint32_t n = 0; n < s->plan->buffer_count; n++) {
+      const rkb_plan_buffer_t *b = &s->plan->buffers[n];
+      const uint32_t width = b->elements ? (uint32_t)(b->bytes / b->elements) : 1;
+      uint64_t first;
+      bool written;
+      const uint64_t count =
+         b->role == RKB_OUT ? rkb_machine_undefined(machine, n, width, &first, &written) : 0;
+      if (count)
+         rkb_machine_find_undefined(machine, n, first, width, written, count);
+   }
+   rkb_machine_report(machine, &report);
+   for (uint32_t n = 0; n < report.finding_count; n++)
+      outcome_finding(s->outcome, &report.findings[n], s->the_case, s->family->name, SAMPLE_SEED);
+}
+
+static int execute_all(struct sample *s, const rkb_machine_options_t *sampled, rkb_error_t *err) {
+   rkb_machine_options_t options = *sampled;
+   rkb_machine_t *machine = NULL;
+   rkb_machine_report_t report;
+   options.sample = 0;
+   options.sample_instructions = 0;
+   options.thread_instructions = s->candidate->budget;
+   int status = rkb_machine_open(s->candidate->module, s->plan, &options, &machine, err);
+   if (status == RKB_OK)
+      status = rkb_machine_run(machine, s->buffers, err);
+   if (status == RKB_OK) {
+      rkb_machine_report(machine, &report);
+      s->candidate->budget -= report.thread_instructions < s->candidate->budget ? report.thread_instructions
+                                                                                : s->candidate->budget;
+      find_unwritten(s, machine);
+   }
+   rkb_machine_close(machine);
+   return status;
+}
+
+/* Where the sample leaves doubt, executes all blocks; where those are too many, says what was seen. */
+static int look_for_unwritten(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err) {
+   rkb_machine_report_t report;
+   uint32_t buffer = 0;
+   rkb_machine_report(s->machine, &report);
+   while (buffer < s->plan->buffer_count && !may_stay_unwritten(s, &report, buffer))
+      buffer++;
+   if (buffer == s->plan->buffer_count || s->outcome->rank == RKB_MACHINE_REJECT)
+      return RKB_OK;
+   const double instructions = whole_instructions(&report);
+   if (instructions <= MOST_INSTRUCTIONS && instructions <= (double)s->candidate->budget)
+      return execute_all(s, options, err);
+   outcome_note(
+      s->outcome, RKB_MACHINE_SUSPECT, "output.unwritten",
+      json_pack("{s:s, s:s}", "case", s->the_case->name, "buffer", s->plan->buffers[buffer].name),
+      "the blocks executed in case %s wrote so little of %s that all blocks together would leave some of it unwritten, "
+      "and those are too many to execute",
+      s->the_case->name, s->plan->buffers[buffer].name);
+   return RKB_OK;
+}
+
 /* The certificate's facet --------------------------------------------------------------------------------------------- */
 
 static void note_sample(struct sample *s, const rkb_machine_report_t *report) {
@@ -246,6 +339,8 @@ int sample_judge(const struct verifier *me, struct candidate *candidate, const r
       status = rkb_machine_run(s.machine, s.buffers, err);
    if (status == RKB_OK)
       status = judge_run(&s, err);
+   if (status == RKB_OK)
+      status = look_for_unwritten(&s, &options, err);
    if (status == RKB_ERR_LIMIT) {
       leave_out(&s, err->message);
       status = RKB_OK;

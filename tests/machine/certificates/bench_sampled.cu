@@ -10,6 +10,7 @@ launches:
 // why: of the bench shapes a few blocks are executed: an unknown facet, and no shape that a facet holds for
 // standing: accept
 // set: screen.machine.with.bench_blocks=2
+// set: screen.machine.with.bench_points=0
 // set: screen.machine.with.shapes=0
 // says: {"facet":"unknown","reason":"case bench/
 // never: "shapes":["bench/
