@@ -36,7 +36,7 @@ cuda_release=12-9
 cuda_packages=("cuda-nvrtc-$cuda_release" "libnvjitlink-$cuda_release" "cuda-cudart-dev-$cuda_release"
                "cuda-cccl-$cuda_release" "cuda-crt-$cuda_release")
 # Areas of tests/ that run again under the sanitizers.
-sanitized_areas='base;system;archive;engine;kernel;task;cli;machine'
+sanitized_areas='base;system;archive;engine;kernel;task;cli;machine;faults'
 # Areas with fuzz targets, and how long each target runs.
 fuzzed_areas='base;kernel;system;engine;llm'
 fuzz_seconds=30

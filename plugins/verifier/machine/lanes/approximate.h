@@ -44,9 +44,9 @@ static inline double log2_double(double x) {
    int64_t bits;
    memcpy(&bits, &x, sizeof bits);
    /* Take the mantissa into [sqrt(1/2), sqrt(2)): subtracting the bits of sqrt(1/2) leaves the exponent on top. */
-   int64_t shifted = bits - 0x3fe6a09e667f3bcdll;
+   int64_t shifted = (int64_t)((uint64_t)bits - 0x3fe6a09e667f3bcdull);
    int64_t exponent = shifted & (int64_t)0xfff0000000000000ull;
-   int64_t mantissa_bits = bits - exponent;
+   int64_t mantissa_bits = (int64_t)((uint64_t)bits - (uint64_t)exponent);
    double m, e;
    memcpy(&m, &mantissa_bits, sizeof m);
    /* (exponent >> 52) as a double without a 64-bit conversion, which AVX2 lacks. */

@@ -163,7 +163,7 @@ OP(atomic) {
             double *kept = &place.shadow[e];
             if (i->type == PTX_F32 && i->operation == ATOMIC_ADD) {
                double before = machine_has_shadow(*kept) ? *kept : (double)bits_to_float((uint32_t)old);
-               bool has = warp->valid[operand[e].number] >> l & 1;
+               bool has = warp->valid && (warp->valid[operand[e].number] >> l & 1);
                *kept =
                   before + (has ? SHADOW_OF(operand[e].offset)[l] : (double)bits_to_float((uint32_t)value));
             } else {
