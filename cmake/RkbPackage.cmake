@@ -23,4 +23,4 @@ install(FILES "${PROJECT_BINARY_DIR}/rkb-plugin.pc" DESTINATION "${pkgconfig_dir
 
 # What the programs find by rkb_find_data.
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/devices" "${PROJECT_SOURCE_DIR}/pipelines" DESTINATION share/rkb
-  FILES_MATCHING PATTERN "*.yaml")
+  FILES_MATCHING PATTERN "*.yaml" PATTERN "*.md") # pipelines name their prompts
