@@ -47,7 +47,10 @@ static int run(const rkb_arguments_t *arguments) {
       int status = rkb_listing_load(given ? given : shipped, &target, &listing, &problems, &err);
       if (status == RKB_OK && listing.count == 0 && !problems.errors)
          status = rkb_fail(&err, RKB_ERR_IO, "%s holds no task directories", given ? given : shipped);
-      code = status == RKB_OK ? print(arguments, &listing, &target) : rkb_say_error(&err);
+      if (status != RKB_OK)
+         code = rkb_say_error(&err);
+      else if (listing.count > 0) /* else none of them loads, and a table without rows is no result */
+         code = print(arguments, &listing, &target);
       if (problems.errors ||
           (given && status == RKB_ERR_IO)) /* a directory that was named and cannot be read */
          code = RKB_EXIT_USAGE;
