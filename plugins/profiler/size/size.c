@@ -13,12 +13,8 @@ static int size_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t
    const char *source = host->item_text(host, in, "source");
    if (!source)
       return rkb_fail(err, RKB_ERR_CONTRACT, "the candidate has no source");
-   const rkb_measurement_t size = {.name = "bytes",
-                                   .unit = "bytes",
-                                   .better = "",
-                                   .method = "counted",
-                                   .value = (double)strlen(source),
-                                   .spread = -1};
+   const rkb_measurement_t size = {.name = "bytes", .unit = "bytes", .better = "", .method = "counted",
+                                   .value = (double)strlen(source), .spread = -1};
    return rkb_emit_measurement(host, job, &size);
 }
 
@@ -27,22 +23,14 @@ static void size_destroy(void *self) {
 }
 
 static const rkb_stage_t size = {
-   .size = sizeof(rkb_stage_t),
-   .kind = RKB_PROFILER,
-   .flags = RKB_STAGE_DETERMINISTIC,
-   .id = "rkb.profiler.size",
-   .summary = "Counts the bytes of a candidate's source text.",
+   .size = sizeof(rkb_stage_t), .kind = RKB_PROFILER, .flags = RKB_STAGE_DETERMINISTIC,
+   .id = "rkb.profiler.size", .summary = "Counts the bytes of a candidate's source text.",
    .accepts = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
    .emits = (const char *const[]){RKB_ITEM_MEASUREMENT, NULL},
    .measures = (const char *const[]){"bytes", NULL},
-   .create = size_create,
-   .run = size_run,
-   .destroy = size_destroy,
+   .create = size_create, .run = size_run, .destroy = size_destroy,
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
-   RKB_PLUGIN_HEAD,
-   .name = "size",
-   .version = "0.1.0",
-   .stages = (const rkb_stage_t *const[]){&size, NULL},
+   RKB_PLUGIN_HEAD, .name = "size", .version = "0.1.0", .stages = (const rkb_stage_t *const[]){&size, NULL},
 };

@@ -14,17 +14,9 @@ typedef struct counted {
 } counted_t;
 
 static const rkb_option_t options[] = {
-   {.name = "byte",
-    .type = RKB_OPT_STRING,
-    .offset = offsetof(counted_config_t, byte),
-    .fallback = ";",
+   {.name = "byte", .type = RKB_OPT_STRING, .offset = offsetof(counted_config_t, byte), .fallback = ";",
     .help = "The byte to count."},
-   {.name = "scale",
-    .type = RKB_OPT_REAL,
-    .offset = offsetof(counted_config_t, scale),
-    .fallback = "1",
-    .min = 0,
-    .max = 100,
+   {.name = "scale", .type = RKB_OPT_REAL, .offset = offsetof(counted_config_t, scale), .fallback = "1", .min = 0, .max = 100,
     .help = "What a byte counts for."},
 };
 
@@ -49,12 +41,8 @@ static int counted_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
       return rkb_fail(err, RKB_ERR_CONTRACT, "the candidate has no source");
    for (; *source; source++)
       count += *source == counted->config->byte[0];
-   const rkb_measurement_t measurement = {.name = "count",
-                                          .unit = "1",
-                                          .better = "lower",
-                                          .method = "counted",
-                                          .value = count * counted->config->scale,
-                                          .spread = -1};
+   const rkb_measurement_t measurement = {.name = "count", .unit = "1", .better = "lower", .method = "counted",
+                                          .value = count * counted->config->scale, .spread = -1};
    return rkb_emit_measurement(counted->host, job, &measurement);
 }
 
@@ -63,24 +51,15 @@ static void counted_destroy(void *self) {
 }
 
 static const rkb_stage_t counted = {
-   .size = sizeof(rkb_stage_t),
-   .kind = RKB_PROFILER,
-   .flags = RKB_STAGE_DETERMINISTIC,
-   .id = "outside.profiler.counted",
-   .summary = "Counts a byte in a candidate's source.",
+   .size = sizeof(rkb_stage_t), .kind = RKB_PROFILER, .flags = RKB_STAGE_DETERMINISTIC,
+   .id = "outside.profiler.counted", .summary = "Counts a byte in a candidate's source.",
    .accepts = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
    .emits = (const char *const[]){RKB_ITEM_MEASUREMENT, NULL},
    .measures = (const char *const[]){"count", NULL},
-   RKB_OPTIONS(options),
-   .config_size = sizeof(counted_config_t),
-   .create = counted_create,
-   .run = counted_run,
-   .destroy = counted_destroy,
+   RKB_OPTIONS(options), .config_size = sizeof(counted_config_t),
+   .create = counted_create, .run = counted_run, .destroy = counted_destroy,
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
-   RKB_PLUGIN_HEAD,
-   .name = "counted",
-   .version = "1.2",
-   .stages = (const rkb_stage_t *const[]){&counted, NULL},
+   RKB_PLUGIN_HEAD, .name = "counted", .version = "1.2", .stages = (const rkb_stage_t *const[]){&counted, NULL},
 };
