@@ -308,9 +308,10 @@ static bool tell_strategy(rkb_run_t *run, const rkb_asked_t *asked) {
    bool ok = result != NULL;
    if (!ok)
       rkb_run_break(run, RKB_ERR_NOMEM, "out of memory");
-   /* Past a limit nothing is asked any more.  A run with a higher limit would ask before it tells this, so telling it now
-    * would keep this run from being a prefix of that one. */
-   if (run->ending == RKB_ENDED_LIMIT || run->ending == RKB_ENDED_COST) {
+   /* Past a limit, and once a run is cut off by its wall time or by hand, nothing is asked any more.  A run that goes on from
+    * here, or has a higher limit, asks before it tells this, so telling it now would keep this run from being a prefix of
+    * that one: what ended between the cut and the end of the loop made such a run impossible to resume. */
+   if (run->ending && run->ending != RKB_ENDED_DONE && run->ending != RKB_ENDED_STUCK) {
       rkb_arena_free(arena);
       return ok;
    }

@@ -137,7 +137,7 @@ static void test_interrupted_run_goes_on(void **state) {
    run_pipeline(pipeline, whole, 2, false);
    rkb_pipeline_free(pipeline);
    assert_int_equal(rkb_make_directories(cut, &err), RKB_OK);
-   for (uint64_t after = 10; after < 100; after += 30) {
+   for (uint64_t after = 10; after < 100; after += 6) {
       rkb_outcome_t outcome;
       watch_t watch = {.after = after};
       rkb_run_options_t options = {.directory = cut,

@@ -186,21 +186,30 @@ static void time_one(const rkb_device_t *device, const char *file, const char *w
    rkb_compilers_close(pool);
 }
 
-/* Twenty rounds, since one is over in a moment; the first run of all fills the cache. */
-static void time_cached(bench_t *bench, uint32_t processes, const char *cache, double cold) {
+/* Twenty rounds, since one is over in a moment. */
+static double time_cached_with(bench_t *bench, uint32_t threads, const char *cache) {
    enum { ROUNDS = 20 };
-   double cached = 0, worked;
-   run(bench, processes, cache);
-   worked = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+   double cached = 0, worked = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
    for (int i = 0; i < ROUNDS; i++)
-      cached += run(bench, 1, cache);
+      cached += run(bench, threads, cache);
    cached /= ROUNDS;
    worked = (seconds_of(CLOCK_PROCESS_CPUTIME_ID) - worked) / ROUNDS;
-   printf("cached, 1 thread    %8.1f candidates/s, %.3f ms of processor time each", bench->count / cached,
-          worked / bench->count * 1e3);
+   printf("cached, %u thread%s  %9.1f candidates/s, %.3f ms of processor time each", threads,
+          threads == 1 ? " " : "s", bench->count / cached, worked / bench->count * 1e3);
+   return cached;
+}
+
+static void time_cached(bench_t *bench, uint32_t threads, const char *cache, double cold) {
+   double one, many;
+   run(bench, threads, cache); /* fills it */
+   one = time_cached_with(bench, 1, cache);
    if (cold > 0)
-      printf("  (%.1f times cold)", cold / cached);
+      printf("  (%.1f times cold)", cold / one);
    printf("\n");
+   if (threads > 1) {
+      many = time_cached_with(bench, threads, cache);
+      printf("  (%.2f times one thread)\n", one / many);
+   }
 }
 
 static void time_all(bench_t *bench, uint32_t processes) {
