@@ -454,10 +454,11 @@ bool machine_launch_run(machine_run_t *run, uint32_t number) {
    run->block_threads = run->block_warps + program->block_count + 1;
    if (!run->block_warps)
       run->out_of_memory = true;
-   else if (total > MAX_BLOCKS || shared > (1u << 20))
+   else if (total > MAX_BLOCKS || machine_shared_without_gaps(program, shared) > (1u << 20))
       machine_find_launch(run, RKB_MACHINE_REJECT, "plan.launch",
                           "%llu blocks or %llu bytes of shared memory are more than a launch may have",
-                          (unsigned long long)total, (unsigned long long)shared);
+                          (unsigned long long)total,
+                          (unsigned long long)machine_shared_without_gaps(program, shared));
    else if (launch_fits(run, plan, program) && fill_parameters(run, &launch)) {
       if ((run->pool_program == program && run->pool_warps == warps && run->block.shared_bytes == shared) ||
           machine_pool_prepare(run, program, warps, (uint32_t)shared)) {
