@@ -136,7 +136,8 @@ static const rkb_option_t options[] = {
     .fallback = "2",
     .min = 1,
     .max = 64,
-    .help = "Input families run on each bench case and drawn shape; where it moves more than a gigabyte, one."},
+    .help =
+       "Input families run on each bench case and drawn shape; where it moves more than a gigabyte, one."},
    {.name = "pool",
     .type = RKB_OPT_INT,
     .offset = offsetof(struct gpu_config, pool),
