@@ -41,8 +41,11 @@ struct found {
 /* What the runs showed besides right and wrong. */
 struct tally {
    uint32_t runs;
-   uint64_t judged;     /* output elements */
-   uint32_t not_judged; /* outputs whose reference is too costly at that shape */
+   uint64_t judged;               /* output elements */
+   uint64_t ambiguous, dont_care; /* of those compared within both branches; others whose value may be any */
+   uint32_t not_judged;           /* outputs whose reference is too costly at that shape */
+   uint32_t refused;  /* outputs that the judge would not pass: too many of their elements are ambiguous */
+   char refusal[192]; /* its sentence on the first of them */
    double worst_hard, worst_stat;
    bool repeatable; /* equal inputs gave equal bits */
 };
