@@ -58,7 +58,7 @@ launches:
  * warp's columns.  Everything lies in shared memory as it lies in memory, and both kinds of product read four neighbours at once:
  * along the head dim where rows are multiplied with rows, and along the sum otherwise. */
 
-constexpr int side = 64, pitch = side + 4;
+constexpr int side = 64, pitch = side + 4, dot_unroll = DOT_UNROLL, sum_unroll = SUM_UNROLL;
 constexpr float nothing = -3.402823466e38f, log2_of_e = 1.44269504f;
 
 /* Where a thread stands in its block of 2 * D threads. */
@@ -91,7 +91,7 @@ template <int D, int columns> __device__ void dots(float (&out)[8][columns], con
 #pragma unroll
       for (int j = 0; j < columns; j++)
          out[i][j] = 0.0f;
-#pragma unroll DOT_UNROLL
+#pragma unroll dot_unroll
    for (int d = 0; d < D; d += 4) {
       float4 left[8];
 #pragma unroll
@@ -114,7 +114,7 @@ template <int D, int columns> __device__ void dots(float (&out)[8][columns], con
 /* sum[i] += for four dims, the factors of row i times the rows of the other tile. */
 template <int D> __device__ void add_rows(float (&sum)[8][4], const float *factors, const float *rows, const Place<D> &place) {
    const float *first = factors + place.first_row * pitch, *second = rows + place.dim();
-#pragma unroll SUM_UNROLL
+#pragma unroll sum_unroll
    for (int k = 0; k < side; k += 4) {
       float4 left[8];
 #pragma unroll
