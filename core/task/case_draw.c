@@ -90,7 +90,8 @@ int rkb_task_case_draw(const rkb_task_t *task, rkb_random_t *stream, double work
       rkb_bound_t *bound = rkb_bound_new(definition, task->backward, name, RKB_CASE_DRAWN, dims, attributes,
                                          NULL, task->budget, (rkb_place_t){0}, &problems);
       rkb_problems_free(&problems);
-      if (bound && (bound->view.operations > work || rkb_evaluate_peak(bound->program) > task->budget)) {
+      if (bound && (rkb_program_operations(bound->program) > work ||
+                    rkb_evaluate_peak(bound->program) > task->budget)) {
          rkb_bound_free(bound);
          bound = NULL;
       }
