@@ -6,6 +6,8 @@
 
 #define ATTEMPTS 200
 #define SMALL_DIM 512
+#define LONG_DIM 65536
+#define BESIDE_LONG 64 /* the other dims of a shape with a long one, at first */
 
 /* Sizes that tend to show mistakes: small, prime, and about the sizes of warps, tiles and blocks. */
 static int64_t draw_dim(const rkb_dim_t *dim, rkb_random_t *stream, int64_t most) {
@@ -27,6 +29,32 @@ static int64_t draw_dim(const rkb_dim_t *dim, rkb_random_t *stream, int64_t most
    return value <= dim->high ? value : dim->low;
 }
 
+/* Up to most, and as likely between 1,000 and 2,000 as between 10,000 and 20,000: counts of blocks and turns of loops that no small
+ * dim comes to. */
+static int64_t draw_long(const rkb_dim_t *dim, rkb_random_t *stream, int64_t most) {
+   if (dim->choice_count)
+      return draw_dim(dim, stream, most);
+   const int64_t high = dim->high < most ? dim->high : most;
+   int64_t value = high < dim->low ? dim->low : high;
+   int octaves = 0;
+   while (octaves < 62 && SMALL_DIM << octaves < value)
+      octaves++;
+   value >>= rkb_random_below(stream, (uint64_t)octaves + 1);
+   value -= (int64_t)rkb_random_below(stream, (uint64_t)value / 2 + 1);
+   value = value < dim->low ? dim->low : value;
+   value -= value % dim->multiple_of;
+   if (value < dim->low)
+      value += dim->multiple_of;
+   return value <= dim->high ? value : dim->low;
+}
+
+/* Half of the shapes have one long dim. */
+static uint32_t choose_long(const rkb_definition_t *definition, rkb_random_t *stream) {
+   return rkb_random_below(stream, 2) && definition->dim_count
+             ? (uint32_t)rkb_random_below(stream, definition->dim_count)
+             : UINT32_MAX;
+}
+
 int rkb_task_case_draw(const rkb_task_t *task, rkb_random_t *stream, double work, rkb_case_t **drawn,
                        rkb_error_t *err) {
    const rkb_definition_t *definition = task->definition;
@@ -35,12 +63,16 @@ int rkb_task_case_draw(const rkb_task_t *task, rkb_random_t *stream, double work
    *drawn = NULL;
    if (!attributes)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   int64_t most = SMALL_DIM;
+   const uint32_t long_dim = choose_long(definition, stream);
+   int64_t most = long_dim == UINT32_MAX ? SMALL_DIM : BESIDE_LONG, longest = LONG_DIM;
    for (int attempt = 0; attempt < ATTEMPTS && !*drawn; attempt++) {
-      if (attempt && attempt % 8 == 0 && most > 2)
-         most /= 2; /* too much work so far: smaller */
+      if (attempt && attempt % 8 == 0) { /* too much work so far: smaller */
+         most = most > 2 ? most / 2 : most;
+         longest = longest > 2 ? longest / 2 : longest;
+      }
       for (uint32_t i = 0; i < definition->dim_count; i++)
-         dims[i] = draw_dim(&definition->dims[i], stream, most);
+         dims[i] = i == long_dim ? draw_long(&definition->dims[i], stream, longest)
+                                 : draw_dim(&definition->dims[i], stream, most);
       for (uint32_t i = 0; i < definition->attribute_count; i++) {
          const rkb_task_attribute_t *attribute = &definition->attributes[i];
          attributes[i] = attribute->choice_count
@@ -54,7 +86,8 @@ int rkb_task_case_draw(const rkb_task_t *task, rkb_random_t *stream, double work
       rkb_bound_t *bound = rkb_bound_new(definition, task->backward, name, RKB_CASE_DRAWN, dims, attributes,
                                          NULL, task->budget, (rkb_place_t){0}, &problems);
       rkb_problems_free(&problems);
-      if (bound && (bound->view.operations > work || rkb_evaluate_peak(bound->program) > task->budget)) {
+      if (bound && (rkb_program_operations(bound->program) > work ||
+                    rkb_evaluate_peak(bound->program) > task->budget)) {
          rkb_bound_free(bound);
          bound = NULL;
       }

@@ -9,14 +9,14 @@
 #include "expected/sample.h"
 
 struct gpu_config {
-   int64_t families; /* input families a check case */
+   int64_t families;       /* input families a check case */
    int64_t bench_families; /* and a drawn shape */
-   int64_t pool;      /* seeds a bench case is drawn from */
-   uint64_t budget;   /* for evaluating one output, nanoseconds */
-   int64_t drawn;     /* shapes drawn anew */
-   double drawn_work; /* operations of a drawn shape, at most */
-   int64_t points;    /* output elements compared at bench shapes */
-   uint64_t deadline; /* of one run, nanoseconds */
+   int64_t pool;           /* seeds a bench case is drawn from */
+   uint64_t budget;        /* for evaluating one output, nanoseconds */
+   int64_t drawn;          /* shapes drawn anew */
+   double drawn_work;      /* operations of a drawn shape, at most */
+   int64_t points;         /* output elements compared at bench shapes */
+   uint64_t deadline;      /* of one run, nanoseconds */
 };
 
 struct gpu {
@@ -40,8 +40,11 @@ struct found {
 /* What the runs showed besides right and wrong. */
 struct tally {
    uint32_t runs;
-   uint64_t judged;     /* output elements */
-   uint32_t not_judged; /* outputs whose reference is too costly at that shape */
+   uint64_t judged;               /* output elements */
+   uint64_t ambiguous, dont_care; /* of those compared within both branches; others whose value may be any */
+   uint32_t not_judged;           /* outputs whose reference is too costly at that shape */
+   uint32_t refused;  /* outputs that the judge would not pass: too many of their elements are ambiguous */
+   char refusal[192]; /* its sentence on the first of them */
    double worst_hard, worst_stat;
    bool repeatable; /* equal inputs gave equal bits */
 };

@@ -1,6 +1,7 @@
 /* What came back, compared by the task's rule.  The answers stay in this process: the worker never sees what is expected,
  * and nothing is evaluated before the candidate has finished with those inputs. */
 #include "gpu.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,9 +21,16 @@ static int judge(const struct gpu *me, const struct candidate *candidate, const 
    rkb_points_t points = sample_points(&v->samples[t]);
    int status = me->task->judge(me->host, v->inputs, t, data, NULL, &points, v->samples[t].elements,
                                 candidate->transform, &j, err);
+   if (status == RKB_ERR_LIMIT) { /* no finding about the candidate, and no fault of a tool */
+      if (tally->refused++ == 0)
+         snprintf(tally->refusal, sizeof tally->refusal, "%s", err->message);
+      return RKB_OK;
+   }
    if (status != RKB_OK)
       return status;
    tally->judged += j.judged;
+   tally->ambiguous += j.ambiguous;
+   tally->dont_care += j.dont_care;
    tally->worst_hard = j.worst_hard > tally->worst_hard ? j.worst_hard : tally->worst_hard;
    tally->worst_stat = j.worst_stat > tally->worst_stat ? j.worst_stat : tally->worst_stat;
    if (!j.standing_is_reject && !j.suspect)

@@ -95,7 +95,8 @@ static const rkb_option_t options[] = {
     .fallback = "2",
     .min = 0,
     .max = 64,
-    .help = "Shapes drawn anew from the task's domain, beside the check cases."},
+    .help =
+       "Shapes drawn anew from the task's domain, beside the check cases; and up to as many again where a launch has a single block on all of these."},
    {.name = "drawn_work",
     .type = RKB_OPT_REAL,
     .offset = AT(drawn_work),
