@@ -27,8 +27,9 @@ import torch
 
 AMBIGUOUS, DONT_CARE = 1, 2
 PORTION = 5  # seeds
-# Their weight gradients are sums over batch and space of what the whole forward pass decides: one element costs a tensor.
-WHOLE = {("resnet_block", "backward"), ("resnet_block_downsample", "backward")}
+# One element of a weight's gradient is a sum over batch and space of what the whole forward pass decides, one of a key's a sum
+# over the softmax of every query: point by point they take hours.
+WHOLE = {("attention", "backward"), ("resnet_block", "backward"), ("resnet_block_downsample", "backward")}
 TO_DOUBLE = 2.0**-29  # from the unit of float32, 2^-24, to that of float64, 2^-53: bounds are linear in it
 DTYPES = {"float32": numpy.float32, "float64": numpy.float64, "int64": numpy.int64, "int32": numpy.int32, "uint8": numpy.uint8}
 
