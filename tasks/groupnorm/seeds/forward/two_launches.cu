@@ -3,7 +3,7 @@ task: groupnorm
 direction: forward
 tune:
   BLOCK: {default: 256, choices: [128, 256, 512]}
-  EACH: {default: 8, choices: [2, 4, 8]}
+  EACH: {default: 4, choices: [2, 4, 8]}
 let:
   plane: H * W
   D: M * plane

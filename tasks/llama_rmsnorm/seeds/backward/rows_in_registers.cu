@@ -86,8 +86,8 @@ __device__ float dot(float4 a, float4 b) {
 }
 
 template <int block, int each>
-__global__ void __launch_bounds__(block) grad_rows(const float *grad_y, const float *x, const float *weight, float *grad_x, float *partial,
-                                                   float eps, int rows, int D) {
+__global__ void __launch_bounds__(block, each < 4 || block > 512 ? 1024 / block : 512 / block)
+   grad_rows(const float *grad_y, const float *x, const float *weight, float *grad_x, float *partial, float eps, int rows, int D) {
    const Columns<each> factor = load<block, each>(weight, D);
    Columns<each> sum = {}, grad = load<block, each>(grad_y + (long long)blockIdx.x * D, D),
                  value = load<block, each>(x + (long long)blockIdx.x * D, D);
