@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "task/least_work.h"
 
 #define MOST_PROGRAM_BYTES (UINT64_C(256) << 20)
 
@@ -326,7 +327,8 @@ rkb_bound_t *rkb_bound_new(const rkb_definition_t *definition, bool backward, co
       goto failed;
    if (!rkb_program_prune(bound->program))
       goto out_of_memory;
-   bound->view.operations = rkb_program_operations(bound->program);
+   if (!rkb_least_operations(bound->program, &bound->view.operations))
+      goto out_of_memory;
    bound->view.bytes = rkb_bound_least_bytes(bound);
    if (rkb_families_build(bound))
       return bound;

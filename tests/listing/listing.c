@@ -23,6 +23,20 @@ static const rkb_listed_case_t *find(const rkb_listing_t *listing, const char *t
    return NULL;
 }
 
+/* Arithmetic of attention's causal case over that of the case without a mask. */
+static double causal_share(const rkb_listing_t *listing, const char *direction, const char *name) {
+   double whole = 0, masked = 0;
+   for (uint32_t i = 0; i < listing->count; i++) {
+      const rkb_listed_case_t *c = &listing->cases[i];
+      if (strcmp(c->task, "attention") != 0 || strcmp(c->direction, direction) != 0 ||
+          strncmp(c->name, name, strlen(name)) != 0)
+         continue;
+      *(strcmp(c->name + strlen(name), "_causal") == 0 ? &masked : &whole) = c->operations;
+   }
+   assert_true(whole > 0 && masked > 0);
+   return masked / whole;
+}
+
 static void every_shipped_task_is_listed_in_every_direction(void **state) {
    (void)state;
    rkb_listing_t listing;
@@ -41,6 +55,9 @@ static void every_shipped_task_is_listed_in_every_direction(void **state) {
    assert_non_null(find(&listing, "llama_rmsnorm", "backward"));
    assert_non_null(find(&listing, "adamw_step", "forward"));
    assert_null(find(&listing, "adamw_step", "backward"));
+   /* Of T x T scores a causal mask leaves T (T + 1) / 2, in both directions. */
+   assert_true(fabs(causal_share(&listing, "forward", "bench/head_64") - 2049.0 / 4096) < 1e-3);
+   assert_true(fabs(causal_share(&listing, "backward", "bench/head_128") - 2049.0 / 4096) < 2e-3);
    uint32_t tasks = 0;
    for (uint32_t i = 0; i < listing.count; i++) {
       tasks += i == 0 || strcmp(listing.cases[i].task, listing.cases[i - 1].task) != 0;

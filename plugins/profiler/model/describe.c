@@ -4,24 +4,80 @@
 
 /* Below this share of wasted sectors a line is not worth a person's attention. */
 #define WASTE_WORTH_SAYING 0.10
+/* A line with this share of the waste is named as its cause; the rest is not worth a word. */
+#define NEARLY_ALL 0.9
 
 static double wasted_share(uint64_t sectors, uint64_t least) {
    return sectors > least ? (double)(sectors - least) / (double)sectors : 0;
 }
 
-static const rkb_line_counters_t *worst_line(const rkb_launch_counters_t *c) {
-   const rkb_line_counters_t *worst = NULL;
-   for (int i = 0; i < RKB_MAX_COUNTED_LINES; i++) {
+/* The index of the line that wastes most; RKB_MAX_COUNTED_LINES when none does. */
+static uint32_t worst_line(const rkb_launch_counters_t *c) {
+   uint32_t worst = RKB_MAX_COUNTED_LINES;
+   uint64_t most = 0;
+   for (uint32_t i = 0; i < RKB_MAX_COUNTED_LINES; i++) {
       const rkb_line_counters_t *line = &c->lines[i];
-      if (line->line == 0 || line->sectors <= line->least)
-         continue;
-      if (!worst || line->sectors - line->least > worst->sectors - worst->least)
-         worst = line;
+      if (line->line != 0 && line->sectors > line->least && line->sectors - line->least > most) {
+         most = line->sectors - line->least;
+         worst = i;
+      }
    }
    return worst;
 }
 
+/* "stride-2 loads" */
+static void name_access(const rkb_line_access_t *access, bool store, char *out, size_t size) {
+   const char *what = store ? "stores" : "loads";
+   const long long stride = access->stride, bytes = access->bytes ? access->bytes : 1;
+   switch ((enum rkb_access_shape)access->shape) {
+   case RKB_ACCESS_STRIDED:
+      if (stride % bytes == 0)
+         snprintf(out, size, "stride-%lld %s", stride / bytes, what);
+      else
+         snprintf(out, size, "%s %lld bytes apart", what, stride);
+      return;
+   case RKB_ACCESS_ROWS:
+      snprintf(out, size, "%s in rows shorter than a warp", what);
+      return;
+   case RKB_ACCESS_UNALIGNED:
+      snprintf(out, size, "%s that start inside a sector", what);
+      return;
+   case RKB_ACCESS_SHORT:
+      snprintf(out, size, "%s that end inside a sector", what);
+      return;
+   case RKB_ACCESS_ONE:
+      snprintf(out, size, "%s of one address a warp", what);
+      return;
+   case RKB_ACCESS_SCATTERED:
+      snprintf(out, size, "scattered %s", what);
+      return;
+   case RKB_ACCESS_MIXED:
+      break;
+   }
+   snprintf(out, size, "%s", what);
+}
+
+/* "; 31 % of sectors wasted by stride-2 loads at line 41", or nothing worth saying. */
+static void describe_waste(const rkb_launch_counters_t *c, char *out, size_t size) {
+   const uint64_t sectors = c->load_sectors + c->store_sectors, least = c->load_least + c->store_least;
+   const double wasted = wasted_share(sectors, least);
+   const uint32_t worst = worst_line(c);
+   char access[64];
+   out[0] = '\0';
+   if (wasted < WASTE_WORTH_SAYING || worst == RKB_MAX_COUNTED_LINES)
+      return;
+   const rkb_line_counters_t *line = &c->lines[worst];
+   const double part = (double)(line->sectors - line->least) / (double)(sectors - least);
+   name_access(&c->accesses[worst], line->is_store, access, sizeof access);
+   snprintf(out, size, "; %.0f %% of sectors wasted%s by %s at line %u", 100 * wasted,
+            part >= NEARLY_ALL ? ""
+            : part >= 0.5      ? ", most"
+                               : ", the largest part",
+            access, line->line);
+}
+
 void describe_launch(const launch_time_t *t, const rkb_launch_counters_t *c, char *out, size_t size) {
+   char waste[192];
    double share = t->seconds > 0 ? t->part[t->limiter] / t->seconds : 0;
    int used = snprintf(out, size, "%s, %.0f %% of its time at peak", limiter_name(t->limiter), 100 * share);
    if (t->limiter == LIMIT_LATENCY && used > 0 && (size_t)used < size)
@@ -32,13 +88,8 @@ void describe_launch(const launch_time_t *t, const rkb_launch_counters_t *c, cha
                   t->occupancy.limited_by ? t->occupancy.limited_by : "nothing", t->waves);
    if (used < 0 || (size_t)used >= size)
       return;
-   uint64_t sectors = c->load_sectors + c->store_sectors, least = c->load_least + c->store_least;
-   double wasted = wasted_share(sectors, least);
-   const rkb_line_counters_t *line = worst_line(c);
-   if (wasted >= WASTE_WORTH_SAYING && line)
-      used +=
-         snprintf(out + used, size - (size_t)used, "; %.0f %% of sectors wasted, most by the %s at line %u",
-                  100 * wasted, line->is_store ? "store" : "load", line->line);
+   describe_waste(c, waste, sizeof waste);
+   used += snprintf(out + used, size - (size_t)used, "%s", waste);
    if (used < 0 || (size_t)used >= size)
       return;
    if (c->shared_requests && c->shared_wavefronts > c->shared_requests)

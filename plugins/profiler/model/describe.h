@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include "roofline.h"
 
-/* "global memory, 62 % of peak; 31 % of sectors wasted at line 41" */
+/* "global memory, 62 % of peak; 31 % of sectors wasted by stride-2 loads at line 41" */
 void describe_launch(const launch_time_t *time, const rkb_launch_counters_t *counters, char *out,
                      size_t size);
 

@@ -49,7 +49,8 @@ static double referenced_bytes(const rkb_plan_t *plan, const rkb_plan_launch_t *
 static const rkb_launch_counters_t *find_launch(const rkb_counters_t *counters, const rkb_plan_t *plan,
                                                 uint32_t case_index, uint32_t launch) {
    const char *rows = (const char *)counters + counters->size;
-   for (uint32_t i = 0; i < counters->launch_count; i++) {
+   for (uint32_t i = 0; counters->launch_size >= sizeof(rkb_launch_counters_t) && i < counters->launch_count;
+        i++) {
       const rkb_launch_counters_t *row = (const void *)(rows + (size_t)i * counters->launch_size);
       if (row->case_index == case_index && row->launch == launch &&
           row->kernel == plan->launches[launch].kernel)

@@ -34,22 +34,33 @@ static int gpu_create(const rkb_host_t *host, const void *config, void **self, r
 
 static int emit(const struct gpu *me, rkb_job_t job, const struct found *found, const struct tally *tally,
                 const char *device) {
-   const char *standing = !found->reason[0] ? RKB_ACCEPT : found->suspect ? RKB_SUSPECT : RKB_REJECT;
+   /* Nothing wrong was seen, and nothing was compared: that is no acceptance. */
+   const bool blind = !found->reason[0] && tally->judged == 0 && tally->not_judged + tally->refused;
+   const char *standing = blind               ? RKB_UNKNOWN
+                          : !found->reason[0] ? RKB_ACCEPT
+                          : found->suspect    ? RKB_SUSPECT
+                                              : RKB_REJECT;
    char message[448];
    json_t *evidence = found->evidence ? json_incref(found->evidence) : json_object();
    json_object_set_new(evidence, "worker", json_string(device));
    json_object_set_new(evidence, "runs", json_integer(tally->runs));
    json_object_set_new(evidence, "compared", json_integer((json_int_t)tally->judged));
+   json_object_set_new(evidence, "ambiguous", json_integer((json_int_t)tally->ambiguous));
+   json_object_set_new(evidence, "dont_care", json_integer((json_int_t)tally->dont_care));
    json_object_set_new(evidence, "outputs_not_compared", json_integer(tally->not_judged));
+   json_object_set_new(evidence, "outputs_refused", json_integer(tally->refused));
+   if (tally->refused)
+      json_object_set_new(evidence, "refusal", json_string(tally->refusal));
    json_object_set_new(evidence, "bit_repeatable", json_boolean(tally->repeatable));
-   snprintf(message, sizeof message, "%u runs, %llu elements compared; worst %.2g of the hard bound%s%s",
+   snprintf(message, sizeof message, "%u runs, %llu elements compared; worst %.2g of the hard bound%s%s%s%s",
             tally->runs, (unsigned long long)tally->judged, tally->worst_hard,
             tally->repeatable ? ", repeatable bit for bit" : ", not repeatable bit for bit",
             tally->not_judged
                ? "; some outputs are too costly to evaluate at their shape and were not compared"
-               : "");
+               : "",
+            tally->refused ? "; not decided: " : "", tally->refusal);
    char *text = json_dumps(evidence, JSON_COMPACT | JSON_SORT_KEYS);
-   int status = rkb_emit_verdict_full(me->host, job, standing, found->reason,
+   int status = rkb_emit_verdict_full(me->host, job, standing, blind ? "limit.budget" : found->reason,
                                       found->reason[0] ? found->message : message, text, NULL);
    free(text);
    json_decref(evidence);
@@ -136,7 +147,8 @@ static const rkb_option_t options[] = {
     .fallback = "2",
     .min = 1,
     .max = 64,
-    .help = "Input families run on each bench case and drawn shape; where it moves more than a gigabyte, one."},
+    .help =
+       "Input families run on each bench case and drawn shape; where it moves more than a gigabyte, one."},
    {.name = "pool",
     .type = RKB_OPT_INT,
     .offset = offsetof(struct gpu_config, pool),

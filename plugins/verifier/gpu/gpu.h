@@ -7,16 +7,17 @@
 #include <rkb/ext/random.h>
 #include <rkb/ext/task.h>
 #include "expected/sample.h"
+#include "expected/staging.h"
 
 struct gpu_config {
-   int64_t families; /* input families a check case */
+   int64_t families;       /* input families a check case */
    int64_t bench_families; /* and a drawn shape */
-   int64_t pool;      /* seeds a bench case is drawn from */
-   uint64_t budget;   /* for evaluating one output, nanoseconds */
-   int64_t drawn;     /* shapes drawn anew */
-   double drawn_work; /* operations of a drawn shape, at most */
-   int64_t points;    /* output elements compared at bench shapes */
-   uint64_t deadline; /* of one run, nanoseconds */
+   int64_t pool;           /* seeds a bench case is drawn from */
+   uint64_t budget;        /* for evaluating one output, nanoseconds */
+   int64_t drawn;          /* shapes drawn anew */
+   double drawn_work;      /* operations of a drawn shape, at most */
+   int64_t points;         /* output elements compared at bench shapes */
+   uint64_t deadline;      /* of one run, nanoseconds */
 };
 
 struct gpu {
@@ -40,8 +41,11 @@ struct found {
 /* What the runs showed besides right and wrong. */
 struct tally {
    uint32_t runs;
-   uint64_t judged;     /* output elements */
-   uint32_t not_judged; /* outputs whose reference is too costly at that shape */
+   uint64_t judged;               /* output elements */
+   uint64_t ambiguous, dont_care; /* of those compared within both branches; others whose value may be any */
+   uint32_t not_judged;           /* outputs whose reference is too costly at that shape */
+   uint32_t refused;  /* outputs that the judge would not pass: too many of their elements are ambiguous */
+   char refusal[192]; /* its sentence on the first of them */
    double worst_hard, worst_stat;
    bool repeatable; /* equal inputs gave equal bits */
 };
@@ -67,20 +71,19 @@ struct values {
    uint64_t seed;
    bool pooled; /* the seed comes from the store's pool: what is expected can be kept */
    rkb_inputs_t *inputs;
-   void **tensors;    /* one a tensor of the case; NULL for outputs */
+   sums_t sums;       /* of the inputs, once they are staged */
    sample_t *samples; /* one a tensor; evaluated when the candidate has first finished with these inputs */
 };
 int values_open(const struct gpu *me, const rkb_case_t *the_case, const rkb_family_t *family, uint64_t seed,
                 bool pooled, struct values *values, rkb_error_t *err);
 void values_free(const struct gpu *me, struct values *values);
-/* Sends them to the device under a set's number. */
-int values_stage(const struct gpu *me, struct candidate *candidate, const struct values *values, uint32_t set,
+/* Makes them a set on the device. */
+int values_stage(const struct gpu *me, struct candidate *candidate, struct values *values, uint32_t set,
                  rkb_error_t *err);
 
-/* outputs.c: reads back what instance wrote and judges it.  inputs_whole: compares every byte of the inputs; otherwise
- * some pages of large ones. */
+/* outputs.c: reads back what instance wrote and judges it, and holds every byte of the inputs against what was staged. */
 int outputs_judge(const struct gpu *me, struct candidate *candidate, struct values *values, uint32_t instance,
-                  bool inputs_whole, struct found *found, struct tally *tally, rkb_error_t *err);
+                  struct found *found, struct tally *tally, rkb_error_t *err);
 /* Runs instance once more on a set's values, which it has just run on: are the bits the same?  outcome says how that went. */
 int outputs_repeat(const struct gpu *me, struct candidate *candidate, const rkb_case_t *the_case,
                    uint32_t instance, uint32_t set, rkb_run_outcome_t *outcome, struct tally *tally,

@@ -1,6 +1,7 @@
 /* What the speed model wants to know of memory requests: sectors of 32 bytes of global memory, by source line too and how
  * many different ones, and wavefronts of shared memory (bank conflicts: 32 banks of 4 bytes).  Counted in the blocks marked
  * 'measured' and scaled to all that were executed. */
+#include "access_shape.h"
 #include "execution.h"
 
 #include <stdlib.h>
@@ -8,10 +9,15 @@
 #define SECTOR_SLOTS (1u << 18)
 #define MAX_LINES 256
 
+struct line {
+   rkb_line_counters_t counters;
+   machine_access_causes_t causes;
+};
+
 struct machine_sectors {
    uint64_t slots[2][SECTOR_SLOTS]; /* sector + 1; loads, stores */
    uint32_t used[2];
-   rkb_line_counters_t lines[MAX_LINES];
+   struct line lines[MAX_LINES];
    uint32_t line_count;
 };
 
@@ -49,28 +55,27 @@ static void touch(struct machine_sectors *sectors, uint64_t sector, bool store, 
       c->distinct_load_sectors++;
 }
 
-static void count_line(machine_warp_t *warp, bool store, uint64_t sectors, uint64_t least) {
+/* The counters of the source line that the warp executes; NULL when there are too many lines. */
+static struct line *find_line(machine_warp_t *warp, bool store) {
    struct machine_sectors *all = warp->run->sectors;
    const machine_instruction_t *i = &warp->program->code[warp->pc];
    const ptx_place_t *place = &warp->program->module->functions[i->function].statements[i->statement].place;
    const uint32_t line =
       place->outer_line && place->outer_file != place->file ? place->outer_line : place->line;
    for (uint32_t n = 0; n <= all->line_count && n < MAX_LINES; n++) {
-      rkb_line_counters_t *slot = &all->lines[n];
+      struct line *slot = &all->lines[n];
       if (n == all->line_count)
-         *slot = (rkb_line_counters_t){.line = line, .is_store = store};
+         *slot = (struct line){.counters = {.line = line, .is_store = store}};
       all->line_count += n == all->line_count;
-      if (slot->line == line && slot->is_store == store) {
-         slot->requests++;
-         slot->sectors += sectors;
-         slot->least += least;
-         return;
-      }
+      if (slot->counters.line == line && slot->counters.is_store == store)
+         return slot;
    }
+   return NULL;
 }
 
 static int by_waste(const void *a, const void *b) {
-   const rkb_line_counters_t *x = a, *y = b;
+   const rkb_line_counters_t *x = &((const struct line *)a)->counters,
+                             *y = &((const struct line *)b)->counters;
    uint64_t p = x->sectors - x->least, q = y->sectors - y->least;
    return p != q               ? (p < q ? 1 : -1)
           : x->line != y->line ? (x->line < y->line ? -1 : 1)
@@ -99,7 +104,8 @@ void machine_counters_end(machine_run_t *run, rkb_launch_counters_t *c, uint64_t
    struct machine_sectors *all = run->sectors;
    qsort(all->lines, all->line_count, sizeof all->lines[0], by_waste);
    for (uint32_t n = 0; n < RKB_MAX_COUNTED_LINES && n < all->line_count; n++) {
-      c->lines[n] = all->lines[n];
+      c->lines[n] = all->lines[n].counters;
+      c->accesses[n] = machine_access_cause(&all->lines[n].causes);
       c->lines[n].requests = (uint64_t)((double)c->lines[n].requests * scale);
       c->lines[n].sectors = (uint64_t)((double)c->lines[n].sectors * scale);
       c->lines[n].least = (uint64_t)((double)c->lines[n].least * scale);
@@ -181,7 +187,16 @@ void machine_count_request(machine_warp_t *warp, const uint64_t address[LANES], 
       return;
    const uint64_t sectors = count_sectors(warp, address, mask, bytes, store);
    const uint64_t least = ((uint64_t)lane_count(mask) * bytes + 31) / 32;
-   count_line(warp, store, sectors, least);
+   struct line *line = find_line(warp, store);
+   if (line) {
+      line->counters.requests++;
+      line->counters.sectors += sectors;
+      line->counters.least += least;
+   }
+   if (line && sectors > least) {
+      const rkb_line_access_t access = machine_access_shape(address, mask, bytes);
+      machine_access_count(&line->causes, &access, sectors - least);
+   }
    if (store) {
       c->store_requests++;
       c->store_sectors += sectors;

@@ -168,7 +168,7 @@ static uint32_t special_value(const machine_block_t *block, uint32_t special, ui
    case PTX_SPECIAL_DYNAMIC_SHARED:
       return plan->dynamic_shared;
    case PTX_SPECIAL_TOTAL_SHARED:
-      return block->shared_bytes;
+      return (uint32_t)machine_shared_without_gaps(block->launch->program, block->shared_bytes);
    case PTX_SPECIAL_NSMID:
       return 1;
    default:
@@ -252,10 +252,7 @@ static void start_block(machine_launch_t *launch, uint64_t linear) {
    memset(block->shared_defined, 0, block->shared_bytes);
    if (run->local)
       memset(run->local_defined, 0, (size_t)launch->program->frame_bytes * LANES * block->warp_count);
-   if (block->shared_races && ++block->epoch == EPOCH_LIMIT) {
-      block->epoch = 0;
-      machine_shared_clear(block);
-   }
+   machine_shared_new_epoch(block);
    if (block->shared_records)
       memset(block->shared_records, 0,
              ((block->shared_bytes >> block->shared_shift) + 16) * sizeof *block->shared_records);

@@ -162,6 +162,9 @@ typedef struct machine_run {
    uint64_t budget;                                                          /* thread-instructions left */
    uint64_t executed;                                                        /* of this run */
    uint64_t hang_limit;                                                      /* instructions of one warp */
+   uint64_t *deciding;           /* by launch: what reached its control and addresses in runs with taint */
+   struct machine_record *record;                                            /* record.h; NULL: not recorded */
+   struct machine_together *together;                                        /* together.c; NULL: none so far */
    uint64_t memory;
    uint64_t next_serial;
    uint32_t record_shift;                 /* log2 of the granule that global race records were made for */
@@ -233,6 +236,13 @@ bool machine_barriers_release(machine_block_t *block); /* true when some warp ma
 void machine_barriers_stuck(machine_block_t *block);
 /* bypass.c: threads that left without coming to the barrier whose threads have all come */
 void machine_barrier_bypassed(machine_block_t *block, uint32_t barrier);
+/* execute_plan.c: executes a launch; true when it ran to its end. */
+bool machine_launch_run(machine_run_t *run, uint32_t number);
+/* Before a run on these buffers: nothing found, nothing executed, memory as it is at the start; false when there is none. */
+bool machine_run_begin(machine_run_t *run, const rkb_machine_buffer_t *buffers);
+/* together.c: a block was executed and recorded; the other runs follow. */
+void machine_follow(machine_launch_t *launch, uint64_t linear);
+void machine_together_free(machine_run_t *run);
 /* execute_block.c */
 void machine_launch_begin(machine_launch_t *launch); /* after the pool is prepared */
 void machine_block_run(machine_launch_t *launch, uint64_t linear);

@@ -101,7 +101,8 @@ static uint64_t choose(struct sample *s, uint64_t most) {
    return most;
 }
 
-static int judge_points(struct sample *s, uint32_t buffer, uint64_t count, rkb_error_t *err) {
+/* *refused: the comparison itself, because too many elements are ambiguous; fewer would say no more. */
+static int judge_points(struct sample *s, uint32_t buffer, uint64_t count, bool *refused, rkb_error_t *err) {
    const rkb_task_api_t *task = s->verifier->task;
    const rkb_plan_buffer_t *b = &s->plan->buffers[buffer];
    double *numbers = calloc(3 * count, sizeof *numbers);
@@ -117,6 +118,7 @@ static int judge_points(struct sample *s, uint32_t buffer, uint64_t count, rkb_e
          memcpy(data + n * s->width, (uint8_t *)s->buffers[buffer].data + s->written[n] * s->width, s->width);
       status = task->judge(s->verifier->host, s->inputs, b->tensor, data, NULL, &points, s->written,
                            s->candidate->transform, &judgement, err);
+      *refused = status == RKB_ERR_LIMIT;
    }
    if (status == RKB_OK) {
       s->judged += judgement.judged;
@@ -138,11 +140,12 @@ static int judge_output(struct sample *s, uint32_t buffer, rkb_error_t *err) {
    uint64_t count = choose(s, (uint64_t)s->verifier->config->bench_points);
    if (count == 0)
       return RKB_OK;
-   int status = judge_points(s, buffer, count, err);
-   while (status == RKB_ERR_LIMIT && count > 1) { /* dear ones: fewer */
+   bool refused = false;
+   int status = judge_points(s, buffer, count, &refused, err);
+   while (status == RKB_ERR_LIMIT && !refused && count > 1) { /* dear ones: fewer */
       count = choose(s, (count + 7) / 8);
       s->written_count = count;
-      status = judge_points(s, buffer, count, err);
+      status = judge_points(s, buffer, count, &refused, err);
    }
    return status;
 }

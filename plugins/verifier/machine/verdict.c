@@ -143,8 +143,13 @@ static json_t *certificate_of(const struct outcome *outcome) {
    }
    json_array_append_new(list, facet("memory", false, scope_of(outcome, scope), memory));
    json_array_append_new(list, facet("races", outcome->suspect_races, scope_of(outcome, scope), races));
-   json_array_append_new(
-      list, facet("values", outcome->suspect_values, scope_of(outcome, "the tested values"), values));
+   json_t *compared = scope_of(outcome, "the tested values");
+   if (compared)
+      json_object_set_new(compared, "elements",
+                          json_pack("{s:I, s:I, s:I}", "judged", (json_int_t)outcome->elements, "ambiguous",
+                                    (json_int_t)outcome->ambiguous, "dont_care",
+                                    (json_int_t)outcome->dont_care));
+   json_array_append_new(list, facet("values", outcome->suspect_values, compared, values));
    json_array_extend(list, outcome->sampled);
    for (size_t n = 0; n < json_array_size(outcome->not_run); n++)
       json_array_append_new(
@@ -163,12 +168,25 @@ static void measure(const struct verifier *verifier, rkb_job_t job, const char *
    rkb_emit_measurement(verifier->host, job, &m);
 }
 
+/* Elements that were taken on trust, for a sentence; empty when there were none. */
+static void describe_trust(const struct outcome *outcome, char *out, size_t size) {
+   int used = 0;
+   out[0] = '\0';
+   if (outcome->ambiguous)
+      used = snprintf(out, size, ", %llu of them ambiguous", (unsigned long long)outcome->ambiguous);
+   if (outcome->dont_care)
+      snprintf(out + used, size - (size_t)used, ", %llu more not judged (out of range in this precision)",
+               (unsigned long long)outcome->dont_care);
+}
+
 int outcome_emit(const struct verifier *verifier, rkb_job_t job, const struct outcome *outcome) {
    static const char *const standings[] = {RKB_ACCEPT, RKB_SUSPECT, RKB_UNKNOWN, RKB_REJECT};
    const bool accepted = outcome->rank == 0;
-   char message[448], *evidence = NULL, *certificate = NULL;
-   snprintf(message, sizeof message, "%u runs of %u shapes, %llu elements within %.2g of the hard bound%s%s",
-            outcome->runs, outcome->cases_run, (unsigned long long)outcome->elements, outcome->worst_hard,
+   char message[448], trust[128], *evidence = NULL, *certificate = NULL;
+   describe_trust(outcome, trust, sizeof trust);
+   snprintf(message, sizeof message,
+            "%u runs of %u shapes, %llu elements within %.2g of the hard bound%s%s%s", outcome->runs,
+            outcome->cases_run, (unsigned long long)outcome->elements, outcome->worst_hard, trust,
             outcome->oblivious ? "; memory and races for all input values" : "",
             outcome->float_atomics ? "; the order of its atomics decides the last bits" : "");
    if (outcome->evidence)

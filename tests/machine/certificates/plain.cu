@@ -10,7 +10,7 @@ launches:
 // why: nothing that a value decides: memory and races hold for all values
 // standing: accept
 // says: {"assumptions":["the PTX is what runs: the compiler below it is trusted"],"facet":"memory","scope":{"inputs":"all values"
-// says: "facet":"values","scope":{"inputs":"the tested values"
+// says: "facet":"values","scope":{"elements":{"ambiguous":0,"dont_care":
 // says: approximate functions are rounded correctly where a device may differ by ulps
 // says: "schedules":"all"
 // never: "schedules":"one"

@@ -45,6 +45,23 @@ typedef struct rkb_line_counters {
    uint64_t least;       /* sectors the bytes asked for would fill if they were side by side */
 } rkb_line_counters_t;
 
+/* How the lanes of a warp lie to each other in a request that touches more sectors than its bytes would fill. */
+enum rkb_access_shape {
+   RKB_ACCESS_MIXED,     /* no shape accounts for half of the waste, or nothing is wasted */
+   RKB_ACCESS_STRIDED,   /* lanes at a common distance of more than their width */
+   RKB_ACCESS_ROWS,      /* side by side, in rows that end before the warp does */
+   RKB_ACCESS_UNALIGNED, /* side by side from inside a sector on */
+   RKB_ACCESS_SHORT,     /* side by side from a sector's start, ending inside one */
+   RKB_ACCESS_ONE,       /* all lanes at one address, or one lane alone */
+   RKB_ACCESS_SCATTERED  /* at no common distance */
+};
+
+typedef struct rkb_line_access {
+   uint32_t shape;       /* enum rkb_access_shape */
+   uint32_t bytes;       /* of one lane's access; 0 when mixed */
+   int64_t stride;       /* bytes from lane to lane when strided, else 0 */
+} rkb_line_access_t;
+
 typedef struct rkb_launch_counters {
    uint32_t case_index;  /* index among the bench cases */
    uint32_t launch;      /* index into the plan's launches */
@@ -64,6 +81,7 @@ typedef struct rkb_launch_counters {
    uint64_t longest_loads;     /* most dependent-looking global load requests by one warp (a load whose address or
                                   guard uses a value loaded since the last barrier counts; else loads issued together count once) */
    rkb_line_counters_t lines[RKB_MAX_COUNTED_LINES]; /* the most wasteful global lines, by sectors - least */
+   rkb_line_access_t accesses[RKB_MAX_COUNTED_LINES]; /* the shape that wasted most of lines[] of the same index */
 } rkb_launch_counters_t;
 
 typedef struct rkb_counters {

@@ -56,7 +56,7 @@ typedef struct rkb_case {
    uint32_t dim_count;
    uint32_t attribute_count;
    const rkb_named_real_t *attributes; /* float attributes, e.g. eps */
-   double operations;     /* arithmetic of the reference, multiply and add counted apart */
+   double operations;     /* arithmetic of the reference, multiply and add counted apart, without what a mask throws away */
    double bytes;          /* least traffic: inputs that reach an output read once, every output written once */
 } rkb_case_t;
 

@@ -1,0 +1,122 @@
+/* What rkb.verifier.gpu makes of the judge's answers: rejected, passed and counted, or refused.  The device and the judge
+ * are played: each row says what the judge answers. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "check.h"
+#include "gpu.h"
+
+#define ELEMENTS 32
+
+typedef struct answer {
+   int status;
+   rkb_judgement_t judgement;
+} answer_t;
+
+static const answer_t *answer; /* of the row that is being tested */
+
+static int play_judge(const rkb_host_t *host, const rkb_inputs_t *inputs, uint32_t tensor, const void *data,
+                      const double *shadow, const rkb_points_t *points, const uint64_t *elements,
+                      bool transform, rkb_judgement_t *judgement, rkb_error_t *err) {
+   (void)host, (void)inputs, (void)tensor, (void)data, (void)shadow, (void)points, (void)elements,
+      (void)transform;
+   *judgement = answer->judgement;
+   return answer->status == RKB_OK ? RKB_OK : rkb_fail(err, answer->status, "the judge says so");
+}
+
+static int play_read(rkb_session_t *session, uint32_t instance, uint32_t buffer, uint64_t offset,
+                     uint64_t bytes, void *out, rkb_error_t *err) {
+   (void)session, (void)instance, (void)buffer, (void)offset, (void)err;
+   memset(out, 0, bytes);
+   return RKB_OK;
+}
+
+static int judge_with(const answer_t *given, struct found *found, struct tally *tally) {
+   static const struct gpu_config config = {.points = 64, .budget = 1000000000};
+   static const rkb_task_api_t task = {.size = sizeof task, .judge = play_judge};
+   static const rkb_device_api_t device = {.read = play_read};
+   const rkb_tensor_t tensor = {
+      .name = "y", .role = RKB_OUT, .dtype = RKB_F32, .elements = ELEMENTS, .bytes = 4 * ELEMENTS};
+   const rkb_case_t the_case = {
+      .name = "check/one", .kind = RKB_CASE_CHECK, .tensor_count = 1, .tensors = &tensor};
+   const rkb_family_t family = {.name = "normal"};
+   const struct gpu me = {.config = &config, .task = &task, .device = &device};
+   uint64_t elements[ELEMENTS];
+   double numbers[3 * ELEMENTS] = {0};
+   uint8_t flags[ELEMENTS] = {0};
+   for (uint64_t n = 0; n < ELEMENTS; n++)
+      elements[n] = n;
+   sample_t sample = {elements, numbers, flags, ELEMENTS, ELEMENTS, true};
+   struct values values = {.the_case = &the_case, .family = &family, .seed = 1, .samples = &sample};
+   struct candidate candidate = {0};
+   rkb_error_t err;
+   answer = given;
+   return outputs_judge(&me, &candidate, &values, 0, found, tally, &err);
+}
+
+static void a_refusal_is_left_out_and_told(void **state) {
+   (void)state;
+   const answer_t refusal = {RKB_ERR_LIMIT, {.judged = ELEMENTS, .ambiguous = ELEMENTS, .reason = ""}};
+   struct found found = {.reason = ""};
+   struct tally tally = {0};
+   assert_int_equal(judge_with(&refusal, &found, &tally), RKB_OK);
+   assert_string_equal(found.reason, "");
+   assert_int_equal(tally.refused, 1);
+   assert_string_equal(tally.refusal, "the judge says so");
+   assert_int_equal(tally.judged, 0);
+   assert_int_equal(judge_with(&refusal, &found, &tally), RKB_OK);
+   assert_int_equal(tally.refused, 2);
+}
+
+static void other_failures_stay_failures(void **state) {
+   (void)state;
+   const answer_t broken = {RKB_ERR_NOMEM, {.reason = ""}};
+   struct found found = {.reason = ""};
+   struct tally tally = {0};
+   assert_int_equal(judge_with(&broken, &found, &tally), RKB_ERR_NOMEM);
+   assert_int_equal(tally.refused, 0);
+}
+
+static void what_was_taken_on_trust_is_counted(void **state) {
+   (void)state;
+   const answer_t passed = {RKB_OK,
+                            {.judged = 30, .ambiguous = 3, .dont_care = 2, .reason = "", .worst_hard = 0.5}};
+   struct found found = {.reason = ""};
+   struct tally tally = {0};
+   assert_int_equal(judge_with(&passed, &found, &tally), RKB_OK);
+   assert_string_equal(found.reason, "");
+   assert_int_equal(tally.judged, 30);
+   assert_int_equal(tally.ambiguous, 3);
+   assert_int_equal(tally.dont_care, 2);
+   assert_true(tally.worst_hard == 0.5);
+}
+
+static void a_wrong_value_is_found(void **state) {
+   (void)state;
+   const answer_t wrong = {RKB_OK,
+                           {.judged = ELEMENTS,
+                            .standing_is_reject = 1,
+                            .reason = "numeric.mismatch",
+                            .bound_name = "hard",
+                            .element = 7,
+                            .got = 1,
+                            .want = 2,
+                            .bound = 0.5,
+                            .outside = 1}};
+   struct found found = {.reason = ""};
+   struct tally tally = {0};
+   assert_int_equal(judge_with(&wrong, &found, &tally), RKB_OK);
+   assert_string_equal(found.reason, "numeric.mismatch");
+   assert_non_null(strstr(found.message, "y[7] is 1 on the GPU and should be 2"));
+   json_decref(found.evidence);
+}
+
+int main(void) {
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_refusal_is_left_out_and_told),
+      cmocka_unit_test(other_failures_stay_failures),
+      cmocka_unit_test(what_was_taken_on_trust_is_counted),
+      cmocka_unit_test(a_wrong_value_is_found),
+   };
+   return RUN_TESTS(tests);
+}
