@@ -31,8 +31,7 @@ int rkb_bench_kernels_find(const rkb_bench_work_t *work, rkb_bench_kernels_t *ke
    int status = RKB_OK;
    *kernels = (rkb_bench_kernels_t){.count = 0};
    list(work, "best", kernels);
-   if (kernels->count == 0)
-      list(work, "seeds", kernels);
+   list(work, "seeds", kernels); /* one that is newer may be faster than what a search once made of another */
    rkb_hasher_t *hasher = rkb_hasher_new();
    if (!hasher)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");

@@ -229,6 +229,8 @@ static int draw_values(const struct timer *me, struct subject *subject, rkb_rand
                                       : me->random->next(stream) >> 1;
       status = me->task->inputs_open(me->host, subject->the_case, subject->family, subject->seeds[set],
                                      &subject->inputs[set], err);
+      if (status == RKB_OK && !sums_open(subject->the_case->tensor_count, &subject->sums[set]))
+         status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
       if (status == RKB_OK)
          me->task->inputs_limit(subject->inputs[set], RUN_MOST_WORK);
    }
@@ -265,6 +267,7 @@ static int time_one(const struct timer *me, rkb_job_t job, struct subject *subje
    for (uint32_t set = 0; set < SETS; set++) {
       me->task->inputs_free(subject->inputs[set]);
       subject->inputs[set] = NULL;
+      sums_close(&subject->sums[set]);
    }
    return status;
 }

@@ -82,7 +82,7 @@ static int verify_placement(const struct gpu *me, struct candidate *candidate, c
                          placement, found);
          return RKB_OK; /* after a fault the worker is gone, and with it the instance */
       }
-      status = outputs_judge(me, candidate, &values[set], placement, last && set == 1, found, tally, err);
+      status = outputs_judge(me, candidate, &values[set], placement, found, tally, err);
    }
    if (status == RKB_OK && !found->reason[0] && last)
       status = outputs_repeat(me, candidate, values[1].the_case, placement, 1, &outcome, tally, err);

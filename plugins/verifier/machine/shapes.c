@@ -102,19 +102,27 @@ static int draw_lacking(struct shapes *s, rkb_random_t *stream, uint32_t *attemp
    return status;
 }
 
+/* Until there are so many, of any kind. */
+static int draw_any(const struct verifier *me, rkb_random_t *stream, uint32_t asked, rkb_case_t **drawn,
+                    uint32_t *count, rkb_error_t *err) {
+   int status = RKB_OK;
+   for (uint32_t n = *count; n < asked && status == RKB_OK; n++) {
+      status = me->task->case_draw(me->host, stream, me->config->drawn_work, &drawn[*count], err);
+      *count += status == RKB_OK && drawn[*count];
+   }
+   return status;
+}
+
 int shapes_draw(const struct verifier *me, const struct candidate *candidate, rkb_case_t **drawn,
                 uint32_t room, uint32_t *count, rkb_error_t *err) {
    struct shapes s = {.verifier = me, .candidate = candidate};
    rkb_random_t stream = me->random->for_job(me->host, candidate->job, 0);
-   const uint32_t asked = me->config->shapes < room ? (uint32_t)me->config->shapes : room;
+   const uint32_t asked = me->config->shapes < room ? (uint32_t)me->config->shapes : room,
+                  any = (asked + 1) / 2;
    uint32_t attempts = 0, at_bench[MOST_LAUNCHES] = {0}; /* makes their launches known */
    bool news = false;
-   int status = RKB_OK;
    *count = 0;
-   for (uint32_t n = 0; n < asked && status == RKB_OK; n++) {
-      status = me->task->case_draw(me->host, &stream, me->config->drawn_work, &drawn[*count], err);
-      *count += status == RKB_OK && drawn[*count];
-   }
+   int status = draw_any(me, &stream, any, drawn, count, err);
    if (asked == 0 || status != RKB_OK)
       return status;
    status = see_all(&s, RKB_CASE_BENCH, at_bench, err);
@@ -128,5 +136,5 @@ int shapes_draw(const struct verifier *me, const struct candidate *candidate, rk
          break;
       ++*count;
    }
-   return status;
+   return status == RKB_OK ? draw_any(me, &stream, asked, drawn, count, err) : status;
 }
