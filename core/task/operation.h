@@ -91,6 +91,10 @@ rkb_point_t rkb_point_rounded(const rkb_precision_t *precision, rkb_point_t poin
 void rkb_sum_rounding(const rkb_precision_t *precision, double sum, double absolute, double squares,
                       double count, double places, rkb_point_t *point);
 
+/* A sum of points with weights that are not negative and known up to rounding. */
+rkb_point_t rkb_weighted_sum(const rkb_precision_t *precision, const rkb_block_t *block, uint64_t count,
+                             const double *weights);
+
 /* In points mode, computes elements that will soon be read one row at a time together, which is much cheaper
  * where rows share the operands of a product.  Does nothing for whole tensors and for inputs. */
 int rkb_prefetch(rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t *index);

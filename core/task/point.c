@@ -64,3 +64,20 @@ void rkb_sum_rounding(const rkb_precision_t *precision, double sum, double absol
    double both = sigma + truncation / 8;
    point->variance += both * both;
 }
+
+rkb_point_t rkb_weighted_sum(const rkb_precision_t *precision, const rkb_block_t *block, uint64_t count,
+                             const double *weights) {
+   rkb_point_t point = {0};
+   double absolute = 0, squares = 0;
+   for (uint64_t i = 0; i < count; i++) {
+      double term = block->value[i] * weights[i];
+      point.value += term;
+      point.hard += block->hard[i] * weights[i];
+      point.variance += block->variance[i] * weights[i] * weights[i];
+      point.flags |= block->flags[i] & RKB_POINT_DONT_CARE;
+      absolute += fabs(term);
+      squares += term * term;
+   }
+   rkb_sum_rounding(precision, point.value, absolute, squares, (double)count, (double)count, &point);
+   return rkb_point_rounded(precision, point, 2);
+}

@@ -110,7 +110,7 @@ SPECIAL = {
     "flip": lambda t, a: t[0].flip([a["dims"]]),
     "gather": lambda t, a: t[0].gather(a["dim"], t[1]),
     "embedding": lambda t, a: t[0][t[1]],
-    "interpolate": lambda t, a: F.interpolate(t[0], size=a["size"], mode="nearest"),
+    "interpolate": lambda t, a: F.interpolate(t[0], **a),
     "scaled_dot_product_attention": attention,
     "layer_norm": norm_over_last,
     "rms_norm": root_mean_square,

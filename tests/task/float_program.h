@@ -8,7 +8,14 @@
 #include "task/task_parts.h"
 
 enum float_order { ORDER_SEQUENTIAL, ORDER_REVERSED, ORDER_PAIRWISE, ORDER_STRIDED };
-enum float_products { PRODUCTS_FULL, PRODUCTS_TF32, PRODUCTS_BF16, PRODUCTS_HALF, PRODUCTS_TF32_THREE, PRODUCTS_FP8 };
+enum float_products {
+   PRODUCTS_FULL,
+   PRODUCTS_TF32,
+   PRODUCTS_BF16,
+   PRODUCTS_HALF,
+   PRODUCTS_TF32_THREE,
+   PRODUCTS_FP8
+};
 
 typedef struct float_mode {
    const char *name;

@@ -189,38 +189,6 @@ static void build_pad(const rkb_call_t *call, uint32_t *outputs) {
    outputs[0] = x;
 }
 
-/* Nearest neighbour to whole multiples of the sizes: each element is repeated. */
-static void build_interpolate(const rkb_call_t *call, uint32_t *outputs) {
-   rkb_program_t *program = call->program;
-   rkb_shape_t size = rkb_call_shape(call, "size"), now = *rkb_program_shape(program, call->inputs[0]);
-   uint32_t x = call->inputs[0];
-   if (size.rank + 2 != now.rank) {
-      rkb_program_fail(program, "interpolate: size names the %u dims after the first two",
-                       now.rank > 2 ? now.rank - 2 : 0);
-      return;
-   }
-   for (uint32_t d = 0; d < size.rank; d++) {
-      int64_t wanted = size.size[d], have = now.size[2 + d];
-      if (wanted < have || wanted % have != 0) {
-         rkb_program_fail(program, "interpolate to a size that is no multiple of the input's is unsupported");
-         return;
-      }
-      if (now.rank + 1 > RKB_MAX_RANK) {
-         rkb_program_fail(program, "interpolate: too many dims");
-         return;
-      }
-      rkb_shape_t apart = {.rank = now.rank + 1}, repeated;
-      for (uint32_t i = 0; i < apart.rank; i++)
-         apart.size[i] = i <= 2 + d ? now.size[i] : i == 3 + d ? 1 : now.size[i - 1];
-      repeated = apart;
-      repeated.size[3 + d] = wanted / have;
-      now.size[2 + d] = wanted;
-      x = rkb_make_reshape(program, rkb_make_expand(program, rkb_make_reshape(program, x, &apart), &repeated),
-                           &now);
-   }
-   outputs[0] = x;
-}
-
 static void build_flip(const rkb_call_t *call, uint32_t *outputs) {
    outputs[0] = rkb_make_flip(call->program, call->inputs[0], rkb_call_dims(call, "dims", call->inputs[0]));
 }
@@ -284,13 +252,6 @@ const rkb_function_t rkb_functions_layout[] = {
    {"cat", "x, ...", 1, RKB_MAX_OPERANDS, {INT("dim", "0")}, build_cat, NULL},
    {"chunk", "x", 1, 1, {INT("dim", "0")}, build_chunk, NULL},
    {"pad", "x", 1, 1, {INTS("pad", NULL), REAL("value", "0")}, build_pad, NULL},
-   {"interpolate",
-    "x",
-    1,
-    1,
-    {INTS("size", NULL), {"mode", RKB_ATTRIBUTE_WORD, "nearest", "nearest"}},
-    build_interpolate,
-    NULL},
    {"flip", "x", 1, 1, {INTS("dims", NULL)}, build_flip, NULL},
    {"tril", "x", 1, 1, {INT("diagonal", "0")}, build_triangle, "lower"},
    {"triu", "x", 1, 1, {INT("diagonal", "0")}, build_triangle, "upper"},

@@ -89,6 +89,21 @@ class LayoutCalls:
             start += length
         return tuple(names)
 
+    def do_interpolate(self, node, args, kwargs):
+        signature = "@input size=None scale_factor=None mode='nearest' align_corners=None recompute_scale_factor~ antialias!False"
+        (source,), given = bind("interpolate", signature, args, kwargs)
+        if given["mode"] not in ("nearest", "linear", "bilinear", "trilinear"):
+            raise Refused("interpolate with mode = %s is not covered" % given["mode"])
+        before, after = source.meta["value"].shape[2:], tuple(node.meta["value"].shape[2:])
+        factors = given.get("scale_factor")
+        factors = factors if isinstance(factors, (tuple, list)) else [factors] * len(after)
+        if any(factor is not None and factor * size != wanted for factor, size, wanted in zip(factors, before, after)):
+            raise Refused("interpolate by a factor that gives no whole size is not covered; name the size")
+        attributes = {"size": after, "mode": given["mode"]}
+        if given.get("align_corners"):
+            attributes["align_corners"] = True
+        return self.step(node, "interpolate", [self.operand(source)], attributes)
+
     def do_cat(self, node, args, kwargs):
         dim = kwargs.get("dim", args[1] if len(args) > 1 else 0)
         return self.step(node, "cat", [self.operand(value) for value in args[0]], {"dim": dim})

@@ -7,6 +7,7 @@ import math
 
 import torch
 
+from attention_calls import AttentionCalls, upper_triangle
 from composed_calls import ComposedCalls
 from layout_calls import LayoutCalls, number
 from refusal import Refused
@@ -28,7 +29,7 @@ BINARY = {
 }  # fmt: skip
 
 
-class Lowering(LayoutCalls, ComposedCalls):
+class Lowering(LayoutCalls, ComposedCalls, AttentionCalls):
     def __init__(self, traced, path, tensor_names):
         self.root = traced.root
         self.path = path
@@ -336,13 +337,3 @@ def constant_number(value):
     if isinstance(value, torch.Tensor) and value.dim() == 0 and value.device.type != "meta":
         return value.item()
     return value
-
-
-def upper_triangle(mask):
-    """The k for which mask is true exactly where column - row >= k, or None."""
-    flat = mask.reshape(-1, mask.shape[-2], mask.shape[-1]) != 0
-    rows, columns = flat.shape[-2:]
-    first = flat[0, 0].nonzero()
-    diagonal = int(first[0]) if len(first) else columns
-    wanted = torch.ones(rows, columns, dtype=torch.bool).triu(diagonal)
-    return diagonal if bool((flat == wanted).all()) else None

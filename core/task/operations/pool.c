@@ -231,23 +231,6 @@ static int compute_max_gradient(rkb_reader_t *reader, const rkb_program_node_t *
 
 /* Sums weighted by 1 / divisor of their window: of a window's elements, or of the windows an element is in.
  */
-static rkb_point_t weighted_sum(const rkb_precision_t *precision, const rkb_block_t *block, uint64_t count,
-                                const double *weights) {
-   rkb_point_t point = {0};
-   double absolute = 0, squares = 0;
-   for (uint64_t i = 0; i < count; i++) {
-      double term = block->value[i] * weights[i];
-      point.value += term;
-      point.hard += block->hard[i] * weights[i];
-      point.variance += block->variance[i] * weights[i] * weights[i];
-      point.flags |= block->flags[i] & RKB_POINT_DONT_CARE;
-      absolute += fabs(term);
-      squares += term * term;
-   }
-   rkb_sum_rounding(precision, point.value, absolute, squares, (double)count, (double)count, &point);
-   return rkb_point_rounded(precision, point, 2);
-}
-
 static double weight_of(const geometry_t *g, uint64_t found, uint64_t padded) {
    return 1 / (double)(g->pool.count_padding ? padded : found);
 }
@@ -267,7 +250,7 @@ static int compute_average(rkb_reader_t *reader, const rkb_program_node_t *node,
       status = rkb_read(reader, node->inputs[0], found, scratch.index, &scratch.block);
       for (uint64_t j = 0; j < found; j++)
          weights[j] = weight_of(&g, found, padded);
-      rkb_block_put(out, i, weighted_sum(rkb_reader_precision(reader), &scratch.block, found, weights));
+      rkb_block_put(out, i, rkb_weighted_sum(rkb_reader_precision(reader), &scratch.block, found, weights));
    }
    scratch_free(&scratch);
    return status;
@@ -290,7 +273,7 @@ static int compute_average_gradient(rkb_reader_t *reader, const rkb_program_node
          weights[w] = weight_of(&g, found, padded);
       }
       status = rkb_read(reader, node->inputs[0], windows, scratch.windows, &scratch.block);
-      rkb_block_put(out, i, weighted_sum(rkb_reader_precision(reader), &scratch.block, windows, weights));
+      rkb_block_put(out, i, rkb_weighted_sum(rkb_reader_precision(reader), &scratch.block, windows, weights));
    }
    scratch_free(&scratch);
    return status;

@@ -96,8 +96,7 @@ static const rkb_option_t options[] = {
     .min = 0,
     .max = 64,
     .help =
-       "Shapes drawn anew from the task's domain, beside the check cases; and up to as many again where a launch "
-       "has several blocks at a bench shape and on none of these."},
+       "Shapes drawn anew from the task's domain, beside the check cases; chosen, with up to half as many again, so that launches have several blocks."},
    {.name = "drawn_work",
     .type = RKB_OPT_REAL,
     .offset = AT(drawn_work),

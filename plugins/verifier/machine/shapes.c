@@ -2,8 +2,8 @@
  *
  * Check cases are written without knowing a candidate's tiles: a launch may have a single block on all of them, or be passed over
  * by its condition, and many blocks at the bench shapes.  A grid one block short, or a block's index left out of an address,
- * shows only where there are several blocks.  So shapes are drawn until each launch that has several blocks along an axis at
- * some bench shape has several on some shape that is executed, or until enough draws have failed.  One thread. */
+ * shows only where there are several blocks.  So shapes are drawn until each launch has been executed, with several blocks along
+ * each axis, on some shape, or until enough draws have failed: an axis may have one block always. One thread. */
 #include "verifier.h"
 
 #include <stdlib.h>
@@ -13,12 +13,12 @@
 #define ATTEMPTS 48
 
 /* What a launch of the manifest was seen to have; a bit each. */
-enum { LAUNCHED = 1, SEVERAL_X = 2 };
+enum { LAUNCHED = 1, SEVERAL_X = 2, ALL = 0xf };
 
 struct shapes {
    const struct verifier *verifier;
    const struct candidate *candidate;
-   uint32_t lines[MOST_LAUNCHES], seen[MOST_LAUNCHES], wanted[MOST_LAUNCHES], count;
+   uint32_t lines[MOST_LAUNCHES], seen[MOST_LAUNCHES], count;
 };
 
 static uint32_t *of_line(struct shapes *s, uint32_t *of, uint32_t line) {
@@ -32,8 +32,8 @@ static uint32_t *of_line(struct shapes *s, uint32_t *of, uint32_t line) {
    return &of[n];
 }
 
-/* Adds what the case's plan has to of, or only counts what is wanted and not seen of it. */
-static int note_plan(struct shapes *s, const rkb_case_t *the_case, uint32_t *of, uint32_t *news,
+/* Adds what the launches of the case's plan have to of; news: something that was not seen before. */
+static int note_plan(struct shapes *s, const rkb_case_t *the_case, uint32_t *of, bool *news,
                      rkb_error_t *err) {
    const struct verifier *me = s->verifier;
    rkb_plan_t *plan = NULL;
@@ -49,7 +49,7 @@ static int note_plan(struct shapes *s, const rkb_case_t *the_case, uint32_t *of,
       uint32_t *bits = of_line(s, of, plan->launches[n].line);
       if (!bits)
          continue;
-      *news |= s->wanted[bits - of] & has & ~s->seen[bits - of];
+      *news |= (has & ~s->seen[bits - of]) != 0;
       *bits |= has;
    }
    me->kernel->plan_free(plan);
@@ -58,13 +58,13 @@ static int note_plan(struct shapes *s, const rkb_case_t *the_case, uint32_t *of,
 
 static bool lacks(const struct shapes *s) {
    for (uint32_t n = 0; n < s->count; n++)
-      if (s->wanted[n] & ~s->seen[n])
+      if (s->seen[n] != ALL)
          return true;
    return false;
 }
 
 static int see_all(struct shapes *s, enum rkb_case_kind kind, uint32_t *of, rkb_error_t *err) {
-   uint32_t news = 0;
+   bool news = false;
    int status = RKB_OK;
    for (uint32_t n = 0; status == RKB_OK; n++) {
       const rkb_case_t *the_case = s->verifier->task->case_at(s->verifier->host, kind, n);
@@ -82,7 +82,8 @@ static int draw_lacking(struct shapes *s, rkb_random_t *stream, uint32_t *attemp
    int status = RKB_OK;
    *drawn = NULL;
    while (status == RKB_OK && lacks(s) && *attempts < ATTEMPTS) {
-      uint32_t passing[MOST_LAUNCHES] = {0}, news = 0;
+      uint32_t passing[MOST_LAUNCHES] = {0};
+      bool news = false;
       ++*attempts;
       status = me->task->case_draw(me->host, stream, me->config->drawn_work, drawn, err);
       if (status == RKB_ERR_LIMIT)
@@ -101,21 +102,30 @@ static int draw_lacking(struct shapes *s, rkb_random_t *stream, uint32_t *attemp
    return status;
 }
 
+/* Until there are so many, of any kind. */
+static int draw_any(const struct verifier *me, rkb_random_t *stream, uint32_t asked, rkb_case_t **drawn,
+                    uint32_t *count, rkb_error_t *err) {
+   int status = RKB_OK;
+   for (uint32_t n = *count; n < asked && status == RKB_OK; n++) {
+      status = me->task->case_draw(me->host, stream, me->config->drawn_work, &drawn[*count], err);
+      *count += status == RKB_OK && drawn[*count];
+   }
+   return status;
+}
+
 int shapes_draw(const struct verifier *me, const struct candidate *candidate, rkb_case_t **drawn,
                 uint32_t room, uint32_t *count, rkb_error_t *err) {
    struct shapes s = {.verifier = me, .candidate = candidate};
    rkb_random_t stream = me->random->for_job(me->host, candidate->job, 0);
-   const uint32_t asked = me->config->shapes < room ? (uint32_t)me->config->shapes : room;
-   uint32_t attempts = 0, news = 0;
-   int status = RKB_OK;
+   const uint32_t asked = me->config->shapes < room ? (uint32_t)me->config->shapes : room,
+                  any = (asked + 1) / 2;
+   uint32_t attempts = 0, at_bench[MOST_LAUNCHES] = {0}; /* makes their launches known */
+   bool news = false;
    *count = 0;
-   for (uint32_t n = 0; n < asked && status == RKB_OK; n++) {
-      status = me->task->case_draw(me->host, &stream, me->config->drawn_work, &drawn[*count], err);
-      *count += status == RKB_OK && drawn[*count];
-   }
+   int status = draw_any(me, &stream, any, drawn, count, err);
    if (asked == 0 || status != RKB_OK)
       return status;
-   status = see_all(&s, RKB_CASE_BENCH, s.wanted, err);
+   status = see_all(&s, RKB_CASE_BENCH, at_bench, err);
    if (status == RKB_OK)
       status = see_all(&s, RKB_CASE_CHECK, s.seen, err);
    for (uint32_t n = 0; n < *count && status == RKB_OK; n++)
@@ -126,5 +136,5 @@ int shapes_draw(const struct verifier *me, const struct candidate *candidate, rk
          break;
       ++*count;
    }
-   return status;
+   return status == RKB_OK ? draw_any(me, &stream, asked, drawn, count, err) : status;
 }

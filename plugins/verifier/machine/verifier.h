@@ -105,8 +105,8 @@ int cases_run(const struct verifier *verifier, struct candidate *candidate, stru
 bool schedule_begin_turn(struct schedule *schedule, uint32_t turn);
 void schedule_end_turn(struct schedule *schedule, uint32_t turn);
 
-/* shapes.c: draws the shapes asked for, and up to as many again that execute what no check case does; at most room.  The caller
- * frees them, also after a failure. */
+/* shapes.c: draws the shapes asked for, half as many again where launches lack something; at most room.  The caller frees them,
+ * also after a failure. */
 int shapes_draw(const struct verifier *verifier, const struct candidate *candidate, rkb_case_t **drawn,
                 uint32_t room, uint32_t *count, rkb_error_t *err);
 

@@ -172,7 +172,7 @@ __device__ void tile_product(float (&sum)[8][8], Tiles<tile_m, tile_n, depth> &t
          fetch<tile_n, depth, threads>(b_next, b, left - depth);
       }
       if (busy) {
-#pragma unroll 8
+#pragma unroll 4
          for (int k = 0; k < depth; k++) {
             float down[8], across[8];
             pick(down, &tiles.a[side][k][row], &tiles.a[side][k][row + 16]);

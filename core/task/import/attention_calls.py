@@ -1,0 +1,112 @@
+"""torch.nn.MultiheadAttention, spelled out in projections, products and a softmax.  A part of Lowering."""
+
+import math
+
+import torch
+
+from refusal import Refused
+from signatures import bind
+
+SIGNATURE = (
+    "@query @key @value embed_dim_to_check~ num_heads=1 @in_proj_weight=None @in_proj_bias=None bias_k!None bias_v!None "
+    "add_zero_attn!False dropout_p=0.0 @out_proj_weight=None @out_proj_bias=None training=True key_padding_mask!None "
+    "need_weights~ attn_mask=None use_separate_proj_weight=False @q_proj_weight=None @k_proj_weight=None @v_proj_weight=None "
+    "static_k!None static_v!None average_attn_weights=True is_causal~"
+)
+NAMES = [token.lstrip("@").split("=")[0].split("!")[0].rstrip("~") for token in SIGNATURE.split()]
+
+
+def upper_triangle(mask):
+    """The k for which mask is true exactly where column - row >= k, or None."""
+    flat = mask.reshape(-1, mask.shape[-2], mask.shape[-1]) != 0
+    rows, columns = flat.shape[-2:]
+    first = flat[0, 0].nonzero()
+    diagonal = int(first[0]) if len(first) else columns
+    wanted = torch.ones(rows, columns, dtype=torch.bool).triu(diagonal)
+    return diagonal if bool((flat == wanted).all()) else None
+
+
+class AttentionCalls:
+    """Uses operand(), step(), part() and dropout() of Lowering."""
+
+    def do_multi_head_attention_forward(self, node, args, kwargs):
+        bind("multi_head_attention_forward", SIGNATURE, args, kwargs)  # refuses what is fixed
+        given = dict(zip(NAMES, args), **kwargs)
+        if given.get("training", True) and given.get("dropout_p"):
+            self.dropout(node, "dropout", (given["query"], given["dropout_p"], True), {})
+        heads = given["num_heads"]
+        query, key, value = (given[name].meta["value"] for name in ("query", "key", "value"))
+        if query.dim() != 3:
+            raise Refused("attention without a batch dim is not covered")
+        rows, batch, width = query.shape
+        columns, depth = key.shape[0], width // heads
+
+        def headed(name, which, length):
+            """[length, batch, width] projected, as [batch * heads, length, depth]."""
+            made, like = self.projected(node, given, name, which)
+            like = like.reshape(length, batch * heads, depth)
+            made = self.part(node, "reshape", [made], {"shape": tuple(like.shape)}, name + "_heads", like)
+            like = like.transpose(0, 1)
+            return self.part(node, "transpose", [made], {"dim0": 0, "dim1": 1}, name + "_rows", like), like
+
+        q, like_q = headed("query", 0, rows)
+        k, like_k = headed("key", 1, columns)
+        v, like_v = headed("value", 2, columns)
+        q = self.part(node, "mul", [q], {"other": 1 / math.sqrt(depth)}, "scaled", like_q)
+        k = self.part(node, "transpose", [k], {"dim0": 1, "dim1": 2}, "key_columns", like_k.transpose(1, 2))
+        like = like_q @ like_k.transpose(1, 2)
+        scores = self.part(node, "bmm", [q, k], {}, "scores", like)
+        scores = self.attention_mask(node, given.get("attn_mask"), scores, like)
+        share = self.part(node, "softmax", [scores], {"dim": -1}, "share", like)
+        like = like @ like_v
+        mixed = self.part(node, "bmm", [share, v], {}, "mixed", like)
+        like = like.transpose(0, 1)
+        mixed = self.part(node, "transpose", [mixed], {"dim0": 0, "dim1": 1}, "mixed_rows", like)
+        like = like.reshape(rows, batch, width)
+        mixed = self.part(node, "reshape", [mixed], {"shape": tuple(like.shape)}, "joined", like)
+        operands = [mixed] + [self.operand(given[name]) for name in ("out_proj_weight", "out_proj_bias") if given.get(name) is not None]
+        out = self.step(node, "linear", operands, {}, node.meta["value"][0])
+        return out, self.attention_weights(node, given, share, (batch, heads, rows, columns), like_q)
+
+    def projected(self, node, given, name, which):
+        """The projection of query, key or value: a third of in_proj_weight, or a weight of its own."""
+        source = given[name].meta["value"]
+        width = given["query"].meta["value"].shape[-1]
+        like = source.new_empty(tuple(source.shape[:-1]) + (width,))
+        operands = [self.operand(given[name])]
+        if given.get("use_separate_proj_weight"):
+            operands.append(self.operand(given["qkv"[which] + "_proj_weight"]))
+        else:
+            operands.append(self.third(node, given["in_proj_weight"], which, width, name + "_weight"))
+        if given.get("in_proj_bias") is not None:
+            operands.append(self.third(node, given["in_proj_bias"], which, width, name + "_bias"))
+        return self.part(node, "linear", operands, {}, name, like), like
+
+    def third(self, node, value, which, width, label):
+        place = {"dim": 0, "start": which * width, "length": width}
+        return self.part(node, "narrow", [self.operand(value)], place, label, value.meta["value"].narrow(0, which * width, width))
+
+    def attention_mask(self, node, mask, scores, like):
+        if mask is None:
+            return scores
+        if isinstance(mask, torch.fx.Node):
+            if not mask.meta["value"].is_floating_point():
+                raise Refused("an attn_mask of truth values that is an input is not covered; add its logarithm instead")
+            return self.part(node, "add", [scores, self.operand(mask)], {}, "masked", like)
+        hidden = mask if mask.dtype == torch.bool else mask == -math.inf
+        rest = mask.new_zeros(()) if mask.dtype == torch.bool else mask.masked_fill(hidden, 0)
+        diagonal = upper_triangle(hidden)
+        if diagonal is None or bool((rest != 0).any()):
+            raise Refused("an attn_mask made inside forward is covered above a diagonal and with -inf alone")
+        return self.part(node, "causal_mask", [scores], {"diagonal": diagonal}, "masked", like)
+
+    def attention_weights(self, node, given, share, sizes, like):
+        """The shares as a second result, where anybody asks for them."""
+        asked = any(user.args[1] == 1 and user.users for user in node.users if user.target is not None and len(user.args) == 2)
+        if not asked:
+            return None
+        like = like.new_empty(sizes)
+        if not given.get("average_attn_weights", True):
+            return self.part(node, "reshape", [share], {"shape": sizes}, "weights", like)
+        apart = self.part(node, "reshape", [share], {"shape": sizes}, "weights_of_heads", like)
+        return self.part(node, "mean", [apart], {"dim": (1,)}, "weights", like.mean(1))
