@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Every check that is too long for CTest, side by side over the cores of one machine, within a given time.
 
-    run.py --build DIR --out DIR [--sanitized DIR] [--fuzz DIR] [--cores N] [--seconds S] [--estimates FILE] [--plan] [PART...]
+    run.py --build DIR --out DIR [--sanitized DIR] [--fuzz DIR] [--cores N] [--seconds S] [--estimates FILE] [--first PART]...
+           [--without PART/JOB]... [--only PART/JOB]... [--plan] [PART...]
 
-Parts: bounds      rkb-bounds at 100 seeds, a job a task
+Parts: bounds      rkb-bounds at 100 seeds, a job a task and direction
        families    single precision in PyTorch inside both bounds, all input families, 100 seeds, a job a task and direction
        bench       4,096 sampled elements of the bench cases against PyTorch in double precision
        label       labels of faults that have none yet; needs a GPU
@@ -16,7 +17,8 @@ Parts: bounds      rkb-bounds at 100 seeds, a job a task
        fuzz        every fuzz target, --fuzz-seconds each
 All when none is named; without --sanitized or --fuzz, and label without a GPU, those are left out and said to be.
 
-What takes longest, with what waits for it, begins first.  OUT/jobs.tsv has a line for each job as it ends, OUT/<part>/<job>.txt what
+What takes longest, with what waits for it, begins first; --first puts a part before the others, --without and --only choose jobs by
+how their names begin.  OUT/jobs.tsv has a line for each job as it ends, OUT/<part>/<job>.txt what
 it printed.  A job that ended by itself is not run again by the next call.  At the end of the time everything is stopped; what did
 not run is said.  Exit: 0 when every job ran and held, 1 when one failed, 2 when one did not run.
 
@@ -39,10 +41,17 @@ NOT_RUN, FAILED = 2, 1
 # Workers of stock's run on a cold cache, on the warm one, and of the exhaustive grid.  Directions whose candidates take seconds each
 # get as many as let all of them end together.
 LIGHT = (1, 4, 2)
-STOCK_WORKERS = {}
+FIRST = 1e6
+STOCK_WORKERS = {
+    "attention-backward": (10, 5, 2), "attention-forward": (6, 3, 2), "gelu_mlp-backward": (6, 3, 2), "gelu_mlp-forward": (6, 3, 2),
+    "groupnorm-forward": (3, 2, 2), "layernorm-backward": (4, 2, 2), "layernorm-forward": (5, 3, 2), "llama_ffw-backward": (7, 4, 2),
+    "llama_ffw-forward": (7, 4, 2), "mnist_conv_relu_pool-backward": (4, 2, 2), "resnet_block-backward": (12, 6, 4),
+    "resnet_block-forward": (4, 2, 2), "resnet_block_downsample-backward": (12, 6, 4), "resnet_block_downsample-forward": (4, 2, 2),
+    "unet_conv2d-backward": (6, 3, 4), "unet_conv2d-forward": (3, 2, 2),
+}
 # Processes, or for what is evaluated whole threads, of the bench comparison, where two would take minutes.
-BENCH_THREADS = {"attention-backward": 16, "attention-forward": 4, "gelu_mlp-backward": 8, "gelu_mlp-forward": 4, "groupnorm-backward": 4,
-                 "llama_ffw-backward": 8, "llama_ffw-forward": 8, "resnet_block-backward": 16, "resnet_block_downsample-backward": 16}
+BENCH_THREADS = {"attention-backward": 8, "attention-forward": 4, "gelu_mlp-backward": 8, "gelu_mlp-forward": 4, "groupnorm-backward": 4,
+                 "llama_ffw-backward": 8, "llama_ffw-forward": 8, "resnet_block-backward": 8, "resnet_block_downsample-backward": 8}
 
 
 @dataclass
@@ -90,6 +99,11 @@ class Campaign:
         self.jobs = []
         for part in options.parts or PARTS:
             getattr(self, part)()
+        for word in options.without:
+            self.jobs = [job for job in self.jobs if not job.key.startswith(word)]
+            self.left_out.append(word + ": as asked")
+        if options.only:
+            self.jobs = [job for job in self.jobs if job.key.startswith(tuple(options.only))]
 
     def add(self, part, name, command, **more):
         self.jobs.append(Job(part, name, [str(word) for word in command], **more))
@@ -101,11 +115,15 @@ class Campaign:
         return [job.key for job in self.jobs if job.part == part]
 
     def bounds(self):
+        def job(folder, more, name):
+            self.add("bounds", name, [self.built("tests", "task", "rkb-bounds"), "--seeds", SEEDS, "--verbose"] + more + [folder])
+
+        for task, direction in directions_of(self.tasks):
+            job(os.path.join(self.tasks, task), ["--direction", direction], task + "-" + direction)
         data = os.path.join(self.tests, "task", "data")
-        folders = [os.path.join(self.tasks, name) for name in sorted(os.listdir(self.tasks))]
-        folders += [os.path.join(data, name) for name in sorted(os.listdir(data)) if os.path.exists(os.path.join(data, name, "task.yaml"))]
-        for folder in folders:
-            self.add("bounds", os.path.basename(folder), [self.built("tests", "task", "rkb-bounds"), "--seeds", SEEDS, "--verbose", folder])
+        for name in sorted(os.listdir(data)):
+            if os.path.exists(os.path.join(data, name, "task.yaml")):
+                job(os.path.join(data, name), [], name)
 
     def compare(self, part, task, direction, more, **settings):
         command = [self.options.python, "-B", os.path.join(self.tests, "reference", "compare.py"), "--dump",
@@ -142,13 +160,13 @@ class Campaign:
                               "--jobs", cores] + more, cores=cores, after=after)
 
     def table(self):
-        self.verify(self.options.build, "table", ["--labels", self.labels], self.keys("label"), max(1, self.options.cores // 2))
+        self.verify(self.options.build, "table", ["--labels", self.labels], self.keys("label"), max(1, self.options.cores // 4))
 
     def sanitized(self):
         if not self.options.sanitized:
             self.left_out.append("sanitized: no --sanitized build was given")
             return
-        self.verify(self.options.sanitized, "sanitized", ["--labels", self.labels], self.keys("table"), max(1, self.options.cores // 2))
+        self.verify(self.options.sanitized, "sanitized", ["--labels", self.labels], self.keys("table"), max(1, self.options.cores // 4))
 
     def tune(self):
         self.verify(self.options.build, "tune", ["--kernels", "--every-tune"], [], max(1, self.options.cores // 4))
@@ -202,8 +220,8 @@ def read_estimates(path, jobs):
         job.seconds = known.get(job.key, job.seconds)
 
 
-def lay_paths(jobs):
-    """path: a job's seconds and those of the longest chain behind it."""
+def lay_paths(jobs, first):
+    """path: a job's seconds and those of the longest chain behind it; much more for the parts that go first."""
     by_key = {job.key: job for job in jobs}
     for job in jobs:
         job.after = [key for key in job.after if key in by_key]
@@ -219,12 +237,14 @@ def lay_paths(jobs):
 
     for job in jobs:
         path(job)
+        job.path += FIRST if job.part in first else 0
 
 
 def ready(waiting, done, cores):
     """The job to begin next on so many free cores, or None."""
-    able = [job for job in waiting if job.cores <= cores and all(key in done for key in job.after)]
-    return max(able, key=lambda job: job.path, default=None)
+    able = [job for job in waiting if all(key in done for key in job.after)]
+    job = max(able, key=lambda job: job.path, default=None)
+    return job if job and job.cores <= cores else None  # narrow ones must not keep wide ones waiting for ever
 
 
 def plan(jobs, cores):
@@ -351,6 +371,9 @@ def read_options():
     parser.add_argument("--label-seconds", type=int, default=120)
     parser.add_argument("--python", default="python3", help="one with PyTorch")
     parser.add_argument("--estimates")
+    parser.add_argument("--first", action="append", default=[], choices=PARTS)
+    parser.add_argument("--without", action="append", default=[], metavar="PART/JOB")
+    parser.add_argument("--only", action="append", default=[], metavar="PART/JOB")
     parser.add_argument("--plan", action="store_true")
     options = parser.parse_args()
     for name in ("build", "out", "sanitized", "fuzz"):
@@ -365,7 +388,7 @@ def main():
     campaign = Campaign(options)
     if options.estimates:
         read_estimates(options.estimates, campaign.jobs)
-    lay_paths(campaign.jobs)
+    lay_paths(campaign.jobs, options.first)
     for line in campaign.left_out:
         print("left out: " + line)
     if options.plan:
