@@ -6,6 +6,18 @@
 
 #define ATTEMPTS 200
 #define SMALL_DIM 512
+#define LONG_DIM 65536
+#define BESIDE_LONG 16 /* the other dims of a shape with a long one, at first */
+
+static int64_t fit(const rkb_dim_t *dim, int64_t value) {
+   if (dim->choice_count)
+      return value;
+   value = value < dim->low ? dim->low : value;
+   value -= value % dim->multiple_of;
+   if (value < dim->low) /* the next multiple above */
+      value += dim->multiple_of;
+   return value <= dim->high ? value : dim->low;
+}
 
 /* Sizes that tend to show mistakes: small, prime, and about the sizes of warps, tiles and blocks. */
 static int64_t draw_dim(const rkb_dim_t *dim, rkb_random_t *stream, int64_t most) {
@@ -20,11 +32,26 @@ static int64_t draw_dim(const rkb_dim_t *dim, rkb_random_t *stream, int64_t most
       value = telling[rkb_random_below(stream, sizeof telling / sizeof telling[0])];
    else
       value = dim->low + (int64_t)rkb_random_below(stream, (uint64_t)(high - dim->low) + 1);
-   value = value < dim->low ? dim->low : value > high ? high : value;
-   value -= value % dim->multiple_of;
-   if (value < dim->low) /* the next multiple above */
-      value += dim->multiple_of;
-   return value <= dim->high ? value : dim->low;
+   return fit(dim, value > high ? high : value);
+}
+
+/* As likely between 1,000 and 2,000 as between 10,000 and 20,000: counts of blocks and turns of loops that no small dim comes to. */
+static int64_t draw_long(const rkb_dim_t *dim, rkb_random_t *stream) {
+   if (dim->choice_count)
+      return dim->choices[rkb_random_below(stream, dim->choice_count)];
+   int64_t value = dim->high < LONG_DIM ? dim->high : LONG_DIM;
+   int octaves = 0;
+   while (SMALL_DIM << octaves < value)
+      octaves++;
+   value >>= rkb_random_below(stream, (uint64_t)octaves + 1);
+   return value - (int64_t)rkb_random_below(stream, (uint64_t)value / 2 + 1);
+}
+
+/* Half of the shapes have one long dim. */
+static uint32_t choose_long(const rkb_definition_t *definition, rkb_random_t *stream) {
+   return rkb_random_below(stream, 2) && definition->dim_count
+             ? (uint32_t)rkb_random_below(stream, definition->dim_count)
+             : UINT32_MAX;
 }
 
 int rkb_task_case_draw(const rkb_task_t *task, rkb_random_t *stream, double work, rkb_case_t **drawn,
@@ -35,12 +62,21 @@ int rkb_task_case_draw(const rkb_task_t *task, rkb_random_t *stream, double work
    *drawn = NULL;
    if (!attributes)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   int64_t most = SMALL_DIM;
+   const uint32_t long_dim = choose_long(definition, stream);
+   int64_t most = long_dim == UINT32_MAX ? SMALL_DIM : BESIDE_LONG,
+           length = long_dim == UINT32_MAX ? 0 : draw_long(&definition->dims[long_dim], stream);
    for (int attempt = 0; attempt < ATTEMPTS && !*drawn; attempt++) {
-      if (attempt && attempt % 8 == 0 && most > 2)
-         most /= 2; /* too much work so far: smaller */
+      if (attempt && attempt % 8 == 0) { /* too much work so far: smaller, a long dim last */
+         if (long_dim != UINT32_MAX && most == 1)
+            length = length > 2 ? length / 2 : length;
+         else if (long_dim != UINT32_MAX)
+            most /= 4;
+         else
+            most = most > 2 ? most / 2 : most;
+      }
       for (uint32_t i = 0; i < definition->dim_count; i++)
-         dims[i] = draw_dim(&definition->dims[i], stream, most);
+         dims[i] =
+            i == long_dim ? fit(&definition->dims[i], length) : draw_dim(&definition->dims[i], stream, most);
       for (uint32_t i = 0; i < definition->attribute_count; i++) {
          const rkb_task_attribute_t *attribute = &definition->attributes[i];
          attributes[i] = attribute->choice_count

@@ -4,10 +4,12 @@
  * name, or when a listed one is rejected now. With --kernels the correct kernels in place of the faults: any
  * verdict but accept is a failure; --every-tune is every setting of their grids.
  *
- * Works in --jobs child processes, because a check turns its thread into the engine's loop; each appends
- * whole lines to the results, which an interrupted run goes on from. */
+ * Works in --jobs child processes, because a check turns its thread into the engine's loop; each takes the next
+ * subject and appends whole lines to the results, which an interrupted run goes on from.  A child that a subject
+ * ends leaves a line for it and is replaced. */
 #include <fcntl.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,8 @@
 #include "corpus/labels.h"
 #include "engine/engine.h"
 
-enum { MOST_RESULTS_BYTES = 8 << 20, MOST_JOBS = 64, MOST_PIPELINES = 64 };
+enum { MOST_RESULTS_BYTES = 8 << 20, MOST_JOBS = 64, MOST_PIPELINES = 64, NOT_FINISHED = 3 /* exit code */ };
+#define CRASH "crash" /* the standing of what ended its process */
 
 typedef struct settings {
    const char *tasks, *bases, *labels, *results, *pipeline, *misses;
@@ -39,6 +42,11 @@ typedef struct subject { /* one thing to check */
    bool done;
 } subject_t;
 
+typedef struct progress {       /* shared with the children */
+   _Atomic uint32_t next;       /* place in the list that nobody has taken */
+   uint32_t current[MOST_JOBS]; /* what each child checks */
+} progress_t;
+
 typedef struct bench {
    settings_t settings;
    corpus_t corpus;
@@ -46,7 +54,7 @@ typedef struct bench {
    char (*hashes)[RKB_HASH_TEXT]; /* of correct kernels */
    subject_t *list;
    uint32_t count, room;
-   uint32_t *current; /* of each share: what it checks; shared with the children */
+   progress_t *progress;
 } bench_t;
 
 static int add(bench_t *b, const subject_t *subject, rkb_error_t *err) {
@@ -195,20 +203,33 @@ static rkb_pipeline_t *pipeline_for(const bench_t *b, opened_t *opened, uint32_t
    return pipeline;
 }
 
-/* A child: every jobs-th of what is left. */
+static int put_result(int out, const subject_t *subject, const char *standing, const char *reason,
+                      double seconds) {
+   char line[512];
+   int length = snprintf(line, sizeof line, "%s\t%s\t%s\t%s\t%.4f\n", subject->id, subject->hash, standing,
+                         reason[0] ? reason : "-", seconds);
+   return write(out, line, (size_t)length) == length ? RKB_OK : RKB_ERR_IO;
+}
+
+static int open_results(const bench_t *b, int *out, rkb_error_t *err) {
+   *out = open(b->settings.results, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+   return *out >= 0 ? RKB_OK : rkb_fail(err, RKB_ERR_IO, "cannot write %s", b->settings.results);
+}
+
+/* A child: what no other has taken, until nothing is left. */
 static int check_share(bench_t *b, uint32_t share, rkb_error_t *err) {
    opened_t opened[MOST_PIPELINES];
-   uint32_t pipelines = 0, at = 0;
+   uint32_t pipelines = 0, i;
    rkb_log_t *log = NULL;
-   int out = open(b->settings.results, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-   if (out < 0)
-      return rkb_fail(err, RKB_ERR_IO, "cannot write %s", b->settings.results);
+   int out;
+   if (open_results(b, &out, err) != RKB_OK)
+      return err->status;
    int status = rkb_log_open(RKB_LOG_ERROR, false, NULL, &log, err);
-   for (uint32_t i = 0; i < b->count && status == RKB_OK; i++) {
+   while (status == RKB_OK && (i = atomic_fetch_add(&b->progress->next, 1)) < b->count) {
       subject_t *subject = &b->list[i];
-      if (subject->done || at++ % b->settings.jobs != share)
+      if (subject->done)
          continue;
-      b->current[share] = i;
+      b->progress->current[share] = i;
       rkb_pipeline_t *pipeline = pipeline_for(b, opened, &pipelines, subject, err);
       rkb_check_options_t options = {
          .name = subject->id, .source = subject->text, .tune = subject->tune, .jobs = 1, .log = log};
@@ -219,55 +240,83 @@ static int check_share(bench_t *b, uint32_t share, rkb_error_t *err) {
       double seconds = 0;
       for (uint32_t v = 0; v < result->verdict_count; v++)
          seconds += strcmp(result->verdicts[v].stage, "machine") == 0 ? result->verdicts[v].seconds : 0;
-      char line[512];
-      int length = snprintf(line, sizeof line, "%s\t%s\t%s\t%s\t%.4f\n", subject->id, subject->hash,
-                            result->standing, result->reason[0] ? result->reason : "-", seconds);
-      if (write(out, line, (size_t)length) != length)
+      if (put_result(out, subject, result->standing, result->reason, seconds) != RKB_OK)
          status = rkb_fail(err, RKB_ERR_IO, "cannot write %s", b->settings.results);
       rkb_check_result_free(result);
    }
-   for (uint32_t i = 0; i < pipelines; i++)
+   for (i = 0; i < pipelines; i++)
       rkb_pipeline_free(opened[i].pipeline);
    rkb_log_close(log);
    close(out);
    return status;
 }
 
-/* Waits for a share; what a kernel made the checking machine do is told by its name. */
-static int wait_for_share(const bench_t *b, pid_t child, uint32_t share, rkb_error_t *err) {
-   int code = 0;
-   if (child > 0 && waitpid(child, &code, 0) == child && code == 0)
-      return RKB_OK;
-   if (child > 0 && WIFSIGNALED(code))
-      return rkb_fail(err, RKB_ERR_INTERNAL, "checking %s ended with signal %d",
-                      b->list[b->current[share]].id, WTERMSIG(code));
-   return rkb_fail(err, RKB_ERR_UNAVAILABLE, "a share of the work was not done; run again to go on");
+static pid_t start_share(bench_t *b, uint32_t share, rkb_error_t *err) {
+   fflush(NULL);
+   pid_t child = fork();
+   if (child != 0)
+      return child;
+   int status = check_share(b, share, err);
+   if (status != RKB_OK)
+      fprintf(stderr, "%s\n", err->message);
+   _exit(status == RKB_OK ? 0 : NOT_FINISHED);
+}
+
+/* What a kernel made the checking machine do becomes its row. */
+static int record_crash(const bench_t *b, uint32_t share, int code, rkb_error_t *err) {
+   const subject_t *subject = &b->list[b->progress->current[share]];
+   char reason[48];
+   int out;
+   if (WIFSIGNALED(code))
+      snprintf(reason, sizeof reason, "signal.%d", WTERMSIG(code));
+   else
+      snprintf(reason, sizeof reason, "exit.%d", WEXITSTATUS(code));
+   fprintf(stderr, "%s ended the process that checked it: %s\n", subject->id, reason);
+   if (open_results(b, &out, err) != RKB_OK)
+      return err->status;
+   int status = put_result(out, subject, CRASH, reason, 0);
+   close(out);
+   return status == RKB_OK ? RKB_OK : rkb_fail(err, RKB_ERR_IO, "cannot write %s", b->settings.results);
+}
+
+/* Waits for all children, replaces those that a kernel ended. */
+static int wait_for_shares(bench_t *b, pid_t *children, rkb_error_t *err) {
+   uint32_t running = 0;
+   int status = RKB_OK;
+   for (uint32_t i = 0; i < b->settings.jobs; i++)
+      running += children[i] > 0;
+   if (!running)
+      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "no process could be started");
+   while (running) {
+      int code = 0;
+      uint32_t share = 0;
+      pid_t ended = waitpid(-1, &code, 0);
+      while (ended > 0 && share < b->settings.jobs && children[share] != ended)
+         share++;
+      if (ended <= 0)
+         return rkb_fail(err, RKB_ERR_INTERNAL, "the children cannot be waited for");
+      if (share == b->settings.jobs)
+         continue;
+      bool orderly = WIFEXITED(code) && (WEXITSTATUS(code) == 0 || WEXITSTATUS(code) == NOT_FINISHED);
+      if (orderly && WEXITSTATUS(code) == NOT_FINISHED)
+         status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "a share of the work was not done; run again to go on");
+      if (!orderly && record_crash(b, share, code, err) != RKB_OK)
+         return err->status;
+      children[share] = orderly ? 0 : start_share(b, share, err);
+      running -= children[share] <= 0;
+   }
+   return status;
 }
 
 static int check_all(bench_t *b, rkb_error_t *err) {
    pid_t children[MOST_JOBS];
-   int status = RKB_OK;
-   b->current =
-      mmap(NULL, MOST_JOBS * sizeof *b->current, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-   if (b->current == MAP_FAILED)
+   b->progress = mmap(NULL, sizeof *b->progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+   if (b->progress == MAP_FAILED)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   fflush(NULL);
-   for (uint32_t i = 0; i < b->settings.jobs; i++) {
-      children[i] = fork();
-      if (children[i] == 0) {
-         status = check_share(b, i, err);
-         if (status != RKB_OK)
-            fprintf(stderr, "%s\n", err->message);
-         _exit(status == RKB_OK ? 0 : 3);
-      }
-   }
-   for (uint32_t i = 0; i < b->settings.jobs; i++) {
-      int share = wait_for_share(b, children[i], i, err);
-      if (share != RKB_OK)
-         fprintf(stderr, "%s\n", err->message);
-      status = share != RKB_OK ? share : status;
-   }
-   munmap(b->current, MOST_JOBS * sizeof *b->current);
+   for (uint32_t i = 0; i < b->settings.jobs; i++)
+      children[i] = start_share(b, i, err);
+   int status = wait_for_shares(b, children, err);
+   munmap(b->progress, sizeof *b->progress);
    return status == RKB_OK ? read_results(b, err) : status;
 }
 
@@ -356,6 +405,17 @@ static bool is_listed(const char *list, const char *id) {
       if ((at == list || at[-1] == '\n') && (at[length] == '\n' || at[length] == '\0'))
          return true;
    return false;
+}
+
+/* Names what ended its process; true when something did. */
+static bool print_crashes(const bench_t *b) {
+   bool any = false;
+   for (uint32_t i = 0; i < b->count; i++)
+      if (b->list[i].done && strcmp(b->list[i].standing, CRASH) == 0) {
+         printf("%s: crash %s\n", b->list[i].id, b->list[i].reason);
+         any = true;
+      }
+   return any;
 }
 
 /* Failures: a fault that is not rejected and not listed; a listed one that is. */
@@ -450,6 +510,8 @@ int main(int count_of, char **arguments) {
       print_kernels(&b);
    if (status == RKB_OK && (b.settings.kernels || b.settings.sample))
       status = compare_misses(&b, &err);
+   if (status == RKB_OK && print_crashes(&b))
+      status = rkb_fail(&err, RKB_ERR_INVALID, "the checking machine crashed");
    if (status != RKB_OK)
       fprintf(stderr, "%s\n", err.message);
    free(b.list);

@@ -2,7 +2,8 @@
  * that a value decides certified for all values, an order certified that was not looked at), each with what its certificate
  * must say and what it must never say.
  *
- * sampled/ does the same for what is claimed of blocks sampled at the bench shapes.
+ * sampled/ does the same for what is claimed of blocks sampled at the bench shapes, shapes/ holds kernels that are wrong only on
+ * shapes that no check case has.
  *
  *    // standing: accept
  *    // says: TEXT            in the certificate, as compact JSON; without one, in the verdict's message
@@ -112,8 +113,14 @@ static void sampled_blocks_are_judged(void **state) {
    judge_all(SAMPLED "/pipeline.yaml", SAMPLED "/*.cu");
 }
 
+static void shapes_are_drawn_for_the_kernel(void **state) {
+   (void)state;
+   judge_all(SHAPES "/pipeline.yaml", SHAPES "/*.cu");
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {cmocka_unit_test(no_claim_too_many),
+                                      cmocka_unit_test(shapes_are_drawn_for_the_kernel),
                                       cmocka_unit_test(sampled_blocks_are_judged)};
    return RUN_TESTS(tests);
 }

@@ -3,12 +3,20 @@
 #   search   every seed of the task is accepted; and where a seed's tune space holds a setting predicted faster than its default
 #            (tune-only.yaml tries them all), the run holds a descendant of that seed which is predicted faster than the seed;
 #            faster is by more than one part in a thousand
-#   equal    rkb diff finds two runs equal: on a cold cache with one worker, on a warm cache with four
+#   equal    rkb diff finds two runs equal: on a cold cache with COLD workers, on a warm cache with WARM, another number
+# run is no promise but the run both are about, alone: after it, search and equal may be asked for at the same time, and several
+# directions at once when each has a RUNS directory of its own.
 # Lines are printed and kept in RUNS/search.tsv and RUNS/equal.tsv as soon as they are known; what is there already is not run
 # again, so that a stopped call goes on.  Takes hours for all of them: a target, no test.  Needs sqlite3.
-# usage: stock_claims.sh SOURCE_DIRECTORY BINARY_DIRECTORY RUNS_DIRECTORY search|equal [TASK/DIRECTION]...
-# Fails when a promise is broken.
+# usage: stock_claims.sh [--jobs COLD,WARM,GRID] SOURCE_DIRECTORY BINARY_DIRECTORY RUNS_DIRECTORY run|search|equal [TASK/DIRECTION]...
+# Workers: 1, 4 and, for the exhaustive grid, one a core when nothing is said.  Fails when a promise is broken.
 set -euo pipefail
+cold_jobs=1 warm_jobs=4 grid_jobs=$(nproc)
+if [[ ${1-} == --jobs ]]; then
+  IFS=, read -r cold_jobs warm_jobs grid_jobs <<<"$2"
+  shift 2
+fi
+[[ $cold_jobs != "$warm_jobs" ]] || { echo "the cold and the warm run want different numbers of workers" >&2; exit 2; }
 source=$(realpath "$1") runs=$3 claim=$4
 export PATH=$(realpath "$2")/bin:$PATH
 shift 4
@@ -29,7 +37,7 @@ screened() {
 }
 # The run both promises are about, made once, with a cache of its own.
 stock_run() {
-  [[ -e $cold.done ]] || { rm -rf "$XDG_CACHE_HOME" && screened "$cold" stock.yaml --jobs 1 && touch "$cold.done"; }
+  [[ -e $cold.done ]] || { rm -rf "$XDG_CACHE_HOME" && screened "$cold" stock.yaml --jobs "$cold_jobs" && echo "$cold_jobs" >"$cold.done"; }
 }
 ask() { sqlite3 -readonly -separator $'\t' "$1/run.sqlite" "$2"; }
 
@@ -55,7 +63,7 @@ judge() {
 search_columns='task\tdirection\tcandidates\tseeds\tseed\tseed_us\tdescendant_us\tgrid_us\tresult'
 search() {
   local refused count seed hash value best grid_best
-  screened "$runs/grid" tune-only.yaml "${grid[@]}" || return 1
+  screened "$runs/grid" tune-only.yaml --jobs "$grid_jobs" "${grid[@]}" || return 1
   refused=$(ask "$cold" "$refused_seeds")
   count=$(ask "$cold" "SELECT count(*) FROM candidate WHERE duplicate_of IS NULL")
   while IFS=$'\t' read -r seed hash value best; do
@@ -65,16 +73,17 @@ search() {
   done < <(ask "$cold" "$seeds_and_descendants")
 }
 
-equal_columns='task\tdirection\tresult'
+equal_columns='task\tdirection\tcold_jobs\twarm_jobs\tcandidates\tresult'
 equal() {
   local result=equal
-  screened "$runs/warm" stock.yaml --jobs 4 || return 1
+  screened "$runs/warm" stock.yaml --jobs "$warm_jobs" || return 1
   rkb diff "$cold" "$runs/warm" >"$runs/diff" || { result=DIFFERENT; mv "$runs/diff" "$cold.diff"; }
-  printf '%s\t%s\t%s\n' "$task" "$direction" "$result"
+  printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$task" "$direction" "$(<"$cold.done")" "$warm_jobs" "$(ask "$cold" "SELECT count(*) FROM candidate")" "$result"
 }
 
 if [[ $# -eq 0 ]]; then set -- $(cd "$source/tasks" && ls -d */seeds/* | sed 's|/seeds||'); fi
 table=$runs/$claim.tsv columns=${claim}_columns
+if [[ $claim == run ]]; then table=/dev/null; fi
 [[ -e $table ]] || printf "${!columns}\n" >"$table"
 broken=0
 for each in "$@"; do
@@ -82,8 +91,10 @@ for each in "$@"; do
   if grep -q "^$task	$direction	" "$table"; then continue; fi
   cold=$runs/cold/$task-$direction
   export XDG_CACHE_HOME=$cold.cache
+  if [[ $claim == run ]]; then stock_run || broken=1; continue; fi
   stock_run && "$claim" >"$runs/lines-$claim" || { broken=1; continue; }
   tee -a "$table" <"$runs/lines-$claim"
 done
-awk -F'\t' -v broken="$broken" 'NR > 1 { lines++; bad += /\tMISSED$|\tDIFFERENT$/ || (NF > 4 && $4 != "all accepted") }
+if [[ $claim == run ]]; then exit "$broken"; fi
+awk -F'\t' -v broken="$broken" 'NR > 1 { lines++; bad += /\tMISSED$|\tDIFFERENT$/ || (NF > 6 && $4 != "all accepted") }
   END { printf "%d lines, %d with a broken promise\n", lines, bad; exit bad > 0 || lines == 0 || broken }' "$table"

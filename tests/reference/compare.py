@@ -1,16 +1,22 @@
 """Holds the evaluator against PyTorch: reference.py in double precision, on the evaluator's own inputs.
 
-    /usr/bin/python3 compare.py --dump PROGRAM --tasks FOLDER [--task NAME]... [--seeds 3] [--bench] [--differences] [--float32 [--families all]]
+    /usr/bin/python3 compare.py --dump PROGRAM --tasks FOLDER [--task NAME]... [--direction D] [--seeds 3] [--threads 2]
+                                [--bench [bench|whole]] [--differences] [--float32 [--families all]]
 
 Default: |evaluator - torch in double| <= max(1e-11 max|row|, 64 bounds at u = 2^-53), autograd for backward, outside ambiguous
-elements.  PROGRAM may be a folder of what it wrote (torch2.sh).  --float32 runs torch in single precision instead, as one more correct implementation, and wants it inside both
-bounds.  --differences holds the gradients against central differences of the forward pass.  --bench takes 4,096 sampled elements of the bench cases.  Prints the worst ratio of each task; 1 when one exceeds 1.
+elements.  PROGRAM may be a folder of what it wrote (torch2.sh).
+--float32      torch in single precision instead, as one more correct implementation, wanted inside both bounds
+--differences  the gradients against central differences of the forward pass
+--bench        4,096 sampled elements of the bench cases, from as many processes as there are threads; "whole", and where one
+               element takes it: of whole tensors, which takes tens of gigabytes
+Prints the worst ratio of each task; 1 when one exceeds 1.
 """
 
 import argparse
 import importlib.util
 import inspect
 import json
+import mmap
 import os
 import subprocess
 import sys
@@ -20,6 +26,10 @@ import numpy
 import torch
 
 AMBIGUOUS, DONT_CARE = 1, 2
+PORTION = 5  # seeds
+# One element of a weight's gradient is a sum over batch and space of what the whole forward pass decides, one of a key's a sum
+# over the softmax of every query: point by point they take hours.
+WHOLE = {("attention", "backward"), ("resnet_block", "backward"), ("resnet_block_downsample", "backward")}
 TO_DOUBLE = 2.0**-29  # from the unit of float32, 2^-24, to that of float64, 2^-53: bounds are linear in it
 DTYPES = {"float32": numpy.float32, "float64": numpy.float64, "int64": numpy.int64, "int32": numpy.int32, "uint8": numpy.uint8}
 
@@ -37,16 +47,34 @@ def by_signature(forward_fn):
     return lambda tensors, settings: forward_fn(*[tensors[name] if name in tensors else settings[name] for name in names])
 
 
-class Run:
-    """One (case, family, seed) of a dump."""
+def array_of(data, key_range, dtype):
+    offset, count = key_range
+    return numpy.frombuffer(data, dtype, count // numpy.dtype(dtype).itemsize, offset)
 
-    def __init__(self, data, entry, direction):
-        self.data, self.entry = data, entry
+
+class Points:
+    """What the evaluator says of an output: value, hard, stat, flags, and elements when they are a sample."""
+
+    def __init__(self, run, number):
+        for name, dtype in (("value", numpy.float64), ("hard", numpy.float64), ("stat", numpy.float64), ("flags", numpy.uint8)):
+            setattr(self, name, run.output(number, name, dtype))
+        sampled = "elements" in run.entry["outputs"][number]
+        self.elements = run.output(number, "elements", numpy.uint64).astype(numpy.int64) if sampled else None
+
+
+class Run:
+    """One (case, family, seed) of a dump.  parts: (data, entry) of each process that dumped some of its points."""
+
+    def __init__(self, parts, direction):
+        self.parts = parts
+        self.data, self.entry = parts[0]
         self.backward = direction == "backward"
 
     def array(self, key_range, dtype):
-        offset, count = key_range
-        return numpy.frombuffer(self.data, dtype, count // numpy.dtype(dtype).itemsize, offset)
+        return array_of(self.data, key_range, dtype)
+
+    def output(self, number, name, dtype):
+        return numpy.concatenate([array_of(data, entry["outputs"][number][name], dtype) for data, entry in self.parts])
 
     def inputs(self, real):
         tensors = {}
@@ -76,19 +104,15 @@ class Run:
         return dict(zip(names, zeroed))
 
 
-def ratios(run, tensor, torch_value, single):
+def ratios(points, name, torch_value, single):
     """(largest share of hard, of stat, how many elements count)."""
-    want = run.array(tensor["value"], numpy.float64)
-    hard = run.array(tensor["hard"], numpy.float64)
-    stat = run.array(tensor["stat"], numpy.float64)
-    flags = run.array(tensor["flags"], numpy.uint8)
+    want, hard, stat, flags = points.value, points.hard, points.stat, points.flags
     whole = torch_value.detach().double().numpy()
     rows = numpy.broadcast_to(numpy.abs(whole).max(axis=-1, keepdims=True), whole.shape) if whole.ndim else numpy.abs(whole)
-    got, rows = whole.reshape(-1), rows.reshape(-1)
-    if "elements" in tensor:
-        picked = run.array(tensor["elements"], numpy.uint64).astype(numpy.int64)
-        got, rows = got[picked], rows[picked]
-    assert got.shape == want.shape, "%s: torch gives %d elements, the evaluator %d" % (tensor["name"], got.size, want.size)
+    got, rows = whole.reshape(-1), rows.reshape(-1) if points.elements is None else rows
+    if points.elements is not None:
+        got, rows = got[points.elements], rows[numpy.unravel_index(points.elements, whole.shape)]
+    assert got.shape == want.shape, "%s: torch gives %d elements, the evaluator %d" % (name, got.size, want.size)
     error = numpy.abs(got - want)
     error[~numpy.isfinite(error)] = numpy.inf
     error[got == want] = 0
@@ -105,41 +129,71 @@ def share(error, bound, counts):
     return float(used.max()) if used.size else 0.0
 
 
-def dump_of(program, task, direction, seeds, kind, families):
-    """The runs that the dump program gives, or those it gave into program/TASK-DIRECTION before."""
-    if os.path.isdir(program):
-        return runs_of(os.path.join(program, "%s-%s" % (os.path.basename(task), direction)), direction)
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([program, task, direction, folder, str(seeds), kind, families], check=True)
-        return runs_of(folder, direction)
+def dumps_of(options, task, direction):
+    """The runs that the dump program gives, a few seeds at a time, for all of them may be more than fits into memory; or
+    those it gave into options.dump/TASK-DIRECTION before."""
+    if os.path.isdir(options.dump):
+        yield runs_of([os.path.join(options.dump, "%s-%s" % (os.path.basename(task), direction))], direction)
+        return
+    kind = options.bench or "check"
+    if kind == "bench" and (os.path.basename(task), direction) in WHOLE:
+        kind = "whole"
+    parts = options.threads if kind == "bench" else 1
+    environment = dict(os.environ)
+    if options.bench:
+        environment.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(options.threads // parts)))
+    for first in range(1, options.seeds + 1, PORTION):
+        seeds = "%d-%d" % (first, min(first + PORTION - 1, options.seeds))
+        with tempfile.TemporaryDirectory() as folder:
+            folders = [os.path.join(folder, str(part)) for part in range(1, parts + 1)]
+            running = []
+            for part, into in enumerate(folders, 1):
+                os.mkdir(into)
+                command = [options.dump, task, direction, into, seeds, kind, options.families, "%d/%d" % (part, parts)]
+                running.append(subprocess.Popen(command, env=environment))
+            if any([process.wait() for process in running]):
+                raise subprocess.CalledProcessError(1, options.dump)
+            runs = runs_of(folders, direction)
+        yield runs
 
 
-def runs_of(folder, direction):
-    with open(os.path.join(folder, "index.json")) as file:
-        index = json.load(file)
-    with open(os.path.join(folder, "data.bin"), "rb") as file:
-        data = file.read()
-    return [Run(data, entry, direction) for entry in index["runs"]]
+def runs_of(folders, direction):
+    dumped = []
+    for folder in folders:
+        with open(os.path.join(folder, "index.json")) as file:
+            index = json.load(file)
+        with open(os.path.join(folder, "data.bin"), "rb") as file:
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if os.path.getsize(file.name) else b""
+        dumped.append([(data, entry) for entry in index["runs"]])
+    return [Run(parts, direction) for parts in zip(*dumped)]
 
 
-def compare(runs, function, single):
-    """(worst share of hard, worst share of stat, where the worst was); nan when most elements do not count."""
-    worst_hard = worst_stat = 0.0
-    counted = total = 0
-    where = ""
-    for run in runs:
-        outputs = run.outputs(function, torch.float32 if single else torch.float64)
-        for tensor in run.entry["outputs"]:
-            hard, stat, count = ratios(run, tensor, outputs[tensor["name"]], single)
-            counted += count
-            total += tensor["value"][1] // 8
-            stat = stat if run.entry["stat"] else 0.0
-            if max(hard, stat) > max(worst_hard, worst_stat):
-                where = "%s %s seed %d %s" % (run.entry["case"], run.entry["family"], run.entry["seed"], tensor["name"])
-            worst_hard, worst_stat = max(worst_hard, hard), max(worst_stat, stat)
-    if 2 * counted < total:
-        return float("nan"), float("nan"), "%d of %d elements are ambiguous or don't-care" % (total - counted, total)
-    return worst_hard, worst_stat, "%s (%d elements)" % (where, counted)
+class Comparison:
+    """The worst share of both bounds over runs, and where it was; nan when most elements do not count."""
+
+    def __init__(self):
+        self.hard = self.stat = 0.0
+        self.runs = self.counted = self.total = 0
+        self.where = ""
+
+    def add(self, runs, function, single):
+        self.runs += len(runs)
+        for run in runs:
+            outputs = run.outputs(function, torch.float32 if single else torch.float64)
+            for number, tensor in enumerate(run.entry["outputs"]):
+                points = Points(run, number)
+                hard, stat, count = ratios(points, tensor["name"], outputs[tensor["name"]], single)
+                self.counted += count
+                self.total += points.value.size
+                stat = stat if run.entry["stat"] else 0.0
+                if max(hard, stat) > max(self.hard, self.stat):
+                    self.where = "%s %s seed %d %s" % (run.entry["case"], run.entry["family"], run.entry["seed"], tensor["name"])
+                self.hard, self.stat = max(self.hard, hard), max(self.stat, stat)
+
+    def result(self):
+        if 2 * self.counted < self.total:
+            return self.runs, float("nan"), float("nan"), "%d of %d elements are ambiguous or don't-care" % (self.total - self.counted, self.total)
+        return self.runs, self.hard, self.stat, "%s (%d elements)" % (self.where, self.counted)
 
 
 def differences(runs, function):
@@ -180,10 +234,44 @@ def differences(runs, function):
     return worst, used, where
 
 
+def hold(options, task, direction):
+    """(runs, largest share of hard, of stat, where) of one task and direction."""
+    function = by_signature(load_reference(task).forward_fn)
+    dumps = dumps_of(options, task, direction)
+    try:
+        if options.differences:
+            runs = [run for portion in dumps for run in portion]
+            hard, used, where = differences(runs, function)
+            return (used if 2 * used >= len(runs) else 0), hard, 0.0, where
+        comparison = Comparison()
+        for runs in dumps:
+            comparison.add(runs, function, options.float32)
+        return comparison.result()
+    except subprocess.CalledProcessError:
+        return 0, float("nan"), float("nan"), "the evaluator failed"
+
+
 def directions_of(task):
     with open(os.path.join(task, "task.yaml")) as file:
         line = next(line for line in file if line.startswith("directions:"))
     return [word.strip() for word in line.split("[")[1].split("]")[0].split(",")]
+
+
+def hold_all(options):
+    """Prints a line a task and direction; how many were outside."""
+    names = options.task or sorted(os.listdir(options.tasks))
+    failed = 0
+    print("%-26s %-9s %5s  %10s  %10s  %s" % ("task", "direction", "runs", "of hard", "of stat", "worst at"))
+    for name in names:
+        task = os.path.join(options.tasks, name)
+        for direction in directions_of(task):
+            if direction != (options.direction or direction) or (options.differences and direction == "forward"):
+                continue
+            runs, hard, stat, where = hold(options, task, direction)
+            bad = not (runs and hard <= 1 and stat <= 1)
+            failed += bad
+            print("%-26s %-9s %5d  %10.3g  %10.3g  %s%s" % (name, direction, runs, hard, stat, where, "  OUTSIDE" if bad else ""), flush=True)
+    return failed
 
 
 def main():
@@ -191,36 +279,17 @@ def main():
     parser.add_argument("--dump", required=True)
     parser.add_argument("--tasks", required=True)
     parser.add_argument("--task", action="append")
+    parser.add_argument("--direction", choices=("forward", "backward"))
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--families", default="normal", choices=("normal", "all"))
-    parser.add_argument("--bench", action="store_true")
+    parser.add_argument("--bench", nargs="?", const="bench", choices=("bench", "whole"))
     parser.add_argument("--float32", action="store_true")
     parser.add_argument("--differences", action="store_true")
     options = parser.parse_args()
-    torch.set_num_threads(2)
-    torch.backends.mkldnn.flags(enabled=False).__enter__()  # its convolutions may use transforms, which round differently
-    names = options.task or sorted(os.listdir(options.tasks))
-    failed = 0
-    print("%-26s %-9s %5s  %10s  %10s  %s" % ("task", "direction", "runs", "of hard", "of stat", "worst at"))
-    for name in names:
-        task = os.path.join(options.tasks, name)
-        for direction in directions_of(task):
-            if options.differences and direction == "forward":
-                continue
-            try:
-                runs = dump_of(options.dump, task, direction, options.seeds, "bench" if options.bench else "check", options.families)
-                function = by_signature(load_reference(task).forward_fn)
-                if options.differences:
-                    hard, used, where = differences(runs, function)
-                    stat, runs = 0.0, runs[:used] if 2 * used >= len(runs) else []
-                else:
-                    hard, stat, where = compare(runs, function, options.float32)
-            except subprocess.CalledProcessError:
-                runs, hard, stat, where = [], float("nan"), float("nan"), "the evaluator failed"
-            bad = not (runs and hard <= 1 and stat <= 1)
-            failed += bad
-            print("%-26s %-9s %5d  %10.3g  %10.3g  %s%s" % (name, direction, len(runs), hard, stat, where, "  OUTSIDE" if bad else ""))
-    return 1 if failed else 0
+    torch.set_num_threads(options.threads)
+    with torch.backends.mkldnn.flags(enabled=False):  # its convolutions may use transforms, which round differently
+        return 1 if hold_all(options) else 0
 
 
 if __name__ == "__main__":

@@ -124,12 +124,7 @@ static void release(machine_block_t *block, uint32_t barrier, bool whole_block) 
    if (whole_block) {
       machine_sync_barrier(block);
       block->barrier_time = ++block->time;
-      block->epoch++;
-      if (block->epoch == EPOCH_LIMIT) {
-         block->epoch = 0;
-         if (block->shared_races)
-            machine_shared_clear(block);
-      }
+      machine_shared_new_epoch(block);
       if (block->clocks)
          machine_clocks_reset(block->clocks);
    } else if (block->clocks) {

@@ -152,24 +152,17 @@ static void add_case(struct work *work, const rkb_case_t *the_case) {
 
 static int list_cases(struct work *work, rkb_error_t *err) {
    const struct verifier *me = work->verifier;
-   rkb_random_t stream = me->random->for_job(me->host, work->candidate->job, 0);
    for (uint32_t n = 0; work->count < MOST_CASES; n++) {
       const rkb_case_t *the_case = me->task->case_at(me->host, RKB_CASE_CHECK, n);
       if (!the_case)
          break;
       add_case(work, the_case);
    }
-   for (int64_t n = 0; n < me->config->shapes && work->count < MOST_CASES; n++) {
-      rkb_case_t *drawn = NULL;
-      int status = me->task->case_draw(me->host, &stream, me->config->drawn_work, &drawn, err);
-      if (status != RKB_OK)
-         return status;
-      if (!drawn)
-         continue;
-      work->drawn[work->drawn_count++] = drawn;
-      add_case(work, drawn);
-   }
-   return RKB_OK;
+   const int status =
+      shapes_draw(me, work->candidate, work->drawn, MOST_CASES - work->count, &work->drawn_count, err);
+   for (uint32_t n = 0; n < work->drawn_count; n++)
+      add_case(work, work->drawn[n]);
+   return status;
 }
 
 int cases_run(const struct verifier *verifier, struct candidate *candidate, struct outcome *outcome,

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SHARED (1u << 20)
-
 bool decode_out_of_memory(decoder_t *decoder) {
    decoder->program->failed = true;
    return false;
@@ -351,36 +349,6 @@ static void reach_all(decoder_t *decoder, uint32_t entry) {
    }
 }
 
-/* Static shared variables first, then one place where every extern array begins. */
-static bool lay_out_shared(decoder_t *decoder) {
-   machine_program_t *program = decoder->program;
-   uint64_t offset = 0, alignment = 16;
-   for (int external = 0; external < 2; external++) {
-      if (external)
-         program->dynamic_shared_offset = (uint32_t)(offset = (offset + alignment - 1) & ~(alignment - 1));
-      for (uint32_t n = 0; n < decoder->module->variable_count; n++) {
-         const ptx_variable_t *variable = &decoder->module->variables[n];
-         bool dynamic = variable->external || variable->bytes == 0;
-         if (variable->space != PTX_SHARED ||
-             (variable->function != PTX_NONE && decoder->function_pc[variable->function] == PTX_NONE))
-            continue;
-         if (dynamic && variable->alignment > alignment && !external)
-            alignment = variable->alignment;
-         if (dynamic && external) {
-            decoder->shared_offset[n] = program->dynamic_shared_offset;
-         } else if (!dynamic && !external) {
-            offset = (offset + variable->alignment - 1) & ~(uint64_t)(variable->alignment - 1);
-            decoder->shared_offset[n] = (uint32_t)offset;
-            offset += variable->bytes;
-            if (offset > MAX_SHARED)
-               return decode_unsupported(decoder, "more than 1 MiB of static shared memory");
-            program->shared_bytes = (uint32_t)offset;
-         }
-      }
-   }
-   return true;
-}
-
 static void lay_out_frames(decoder_t *decoder) {
    uint64_t frame = 0;
    for (uint32_t n = 0; n < decoder->order_count; n++) {
@@ -470,7 +438,7 @@ static bool make(decoder_t *decoder, uint32_t entry) {
    memset(decoder->function_pc, 0xff, (module->function_count + 1) * sizeof *decoder->function_pc);
    memset(decoder->function_frame, 0xff, (module->function_count + 1) * sizeof *decoder->function_frame);
    reach_all(decoder, entry);
-   if (!index_opcodes(decoder) || !lay_out_shared(decoder) || !number_registers(decoder))
+   if (!index_opcodes(decoder) || !decode_lay_out_shared(decoder) || !number_registers(decoder))
       return false;
    lay_out_frames(decoder);
    for (uint32_t n = 0; n < decoder->order_count; n++)
@@ -544,6 +512,7 @@ void machine_program_free(machine_program_t *program) {
    free(program->registers);
    free(program->blocks);
    free(program->call_arguments);
+   free(program->shared);
    free(program->branch_targets);
    free(program);
 }

@@ -76,6 +76,8 @@ enum decode_result decode_form(decoder_t *decoder);
 enum decode_result decode_memory_operation(decoder_t *decoder, bool store); /* decode_memory.c */
 enum decode_result decode_atomic_operation(decoder_t *decoder, bool reduces);
 
+bool decode_lay_out_shared(decoder_t *decoder); /* shared_layout.c */
+
 #define FAIL_UNLESS(condition)                                                                               \
    if (!(condition))                                                                                         \
    return DECODE_FAILED

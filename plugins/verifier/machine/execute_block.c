@@ -1,5 +1,6 @@
 /* Runs one block: prepares its warps and shared memory, lets every warp run in turn, releases barriers. */
 #include "races.h"
+#include "record.h"
 
 #include <stdlib.h>
 
@@ -168,7 +169,7 @@ static uint32_t special_value(const machine_block_t *block, uint32_t special, ui
    case PTX_SPECIAL_DYNAMIC_SHARED:
       return plan->dynamic_shared;
    case PTX_SPECIAL_TOTAL_SHARED:
-      return block->shared_bytes;
+      return (uint32_t)machine_shared_without_gaps(block->launch->program, block->shared_bytes);
    case PTX_SPECIAL_NSMID:
       return 1;
    default:
@@ -252,10 +253,7 @@ static void start_block(machine_launch_t *launch, uint64_t linear) {
    memset(block->shared_defined, 0, block->shared_bytes);
    if (run->local)
       memset(run->local_defined, 0, (size_t)launch->program->frame_bytes * LANES * block->warp_count);
-   if (block->shared_races && ++block->epoch == EPOCH_LIMIT) {
-      block->epoch = 0;
-      machine_shared_clear(block);
-   }
+   machine_shared_new_epoch(block);
    if (block->shared_records)
       memset(block->shared_records, 0,
              ((block->shared_bytes >> block->shared_shift) + 16) * sizeof *block->shared_records);
@@ -269,6 +267,8 @@ void machine_block_run(machine_launch_t *launch, uint64_t linear) {
    machine_run_t *run = launch->run;
    machine_block_t *block = &run->block;
    start_block(launch, linear);
+   if (run->record)
+      machine_record_block(run->record, block);
    for (;;) {
       uint32_t done = 0, ready = 0;
       for (uint32_t w = 0; w < block->warp_count && !run->stop; w++) {

@@ -145,8 +145,9 @@ int rkb_machine_open(const rkb_machine_module_t *module, const rkb_plan_t *plan,
    run->findings = calloc(16, sizeof *run->findings);
    run->programs = calloc(plan->launch_count + 1, sizeof *run->programs);
    run->counters = calloc(plan->launch_count + 1, sizeof *run->counters);
+   run->deciding = calloc(plan->launch_count + 1, sizeof *run->deciding);
    int status = RKB_OK;
-   if (!run->findings || !run->programs || !run->counters || !lay_out(run))
+   if (!run->findings || !run->programs || !run->counters || !run->deciding || !lay_out(run))
       status = rkb_fail(err, run->out_of_memory ? RKB_ERR_LIMIT : RKB_ERR_NOMEM,
                         "the plan needs more than the machine's %llu bytes",
                         (unsigned long long)run->options.memory_bytes);
@@ -178,6 +179,7 @@ void rkb_machine_close(rkb_machine_t *machine) {
       return;
    machine_run_t *run = &machine->run;
    rkb_machine_unwatch(machine);
+   machine_together_free(run);
    machine_pool_free(run);
    machine_sync_free(run);
    machine_counters_free(run);
@@ -204,6 +206,7 @@ void rkb_machine_close(rkb_machine_t *machine) {
    free(run->variable_address);
    free(run->programs);
    free(run->counters);
+   free(run->deciding);
    free(run->findings);
    free(run->kept);
    free(machine);
@@ -396,6 +399,8 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
       if (sampled && turn > 0 && linear == sampled_block(total, grid[0], sample, turn - 1))
          continue;
       machine_block_run(launch, linear);
+      if (run->record)
+         machine_follow(launch, linear);
       run->measured_blocks += run->block.measured;
       executed++;
       if (budget && run->executed - began > budget && n + 1 < sample) {
@@ -407,7 +412,19 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
    gather_counters(run, launch, executed);
 }
 
-static bool run_launch(machine_run_t *run, uint32_t number) {
+/* What an input decided in a launch it decides about everything that the launch may have written. */
+static void note_deciding(machine_run_t *run, uint32_t number, uint64_t control, uint64_t address) {
+   const uint64_t deciding = run->report.control_taint | run->report.address_taint;
+   run->deciding[number] |= deciding;
+   for (uint32_t n = 0; n < run->region_count; n++)
+      if (!run->regions[n].read_only)
+         run->regions[n].taint |= deciding;
+   run->report.control_taint |= control;
+   run->report.address_taint |= address;
+}
+
+bool machine_launch_run(machine_run_t *run, uint32_t number) {
+   const uint64_t control = run->report.control_taint, address = run->report.address_taint;
    const rkb_plan_launch_t *plan = &run->plan->launches[number];
    machine_program_t *program = run->programs[number];
    const uint64_t total = (uint64_t)plan->grid[0] * plan->grid[1] * plan->grid[2];
@@ -424,6 +441,7 @@ static bool run_launch(machine_run_t *run, uint32_t number) {
    const uint32_t threads = plan->block[0] * plan->block[1] * plan->block[2],
                   warps = (threads + LANES - 1) / LANES;
    launch.shared_bytes = (uint32_t)shared;
+   run->report.control_taint = run->report.address_taint = 0;
    uint32_t shift = program->global_granule == 1 ? 0 : program->global_granule == 2 ? 1 : 2;
    if (shift != run->record_shift) {
       drop_records(run);
@@ -436,10 +454,11 @@ static bool run_launch(machine_run_t *run, uint32_t number) {
    run->block_threads = run->block_warps + program->block_count + 1;
    if (!run->block_warps)
       run->out_of_memory = true;
-   else if (total > MAX_BLOCKS || shared > (1u << 20))
+   else if (total > MAX_BLOCKS || machine_shared_without_gaps(program, shared) > (1u << 20))
       machine_find_launch(run, RKB_MACHINE_REJECT, "plan.launch",
                           "%llu blocks or %llu bytes of shared memory are more than a launch may have",
-                          (unsigned long long)total, (unsigned long long)shared);
+                          (unsigned long long)total,
+                          (unsigned long long)machine_shared_without_gaps(program, shared));
    else if (launch_fits(run, plan, program) && fill_parameters(run, &launch)) {
       if ((run->pool_program == program && run->pool_warps == warps && run->block.shared_bytes == shared) ||
           machine_pool_prepare(run, program, warps, (uint32_t)shared)) {
@@ -454,6 +473,7 @@ static bool run_launch(machine_run_t *run, uint32_t number) {
    free(launch.parameter_defined);
    free(launch.parameter_taint);
    run->launch = NULL;
+   note_deciding(run, number, control, address);
    return done && !run->out_of_memory;
 }
 
@@ -468,8 +488,7 @@ static uint64_t used_taint(const machine_run_t *run) {
    return used;
 }
 
-int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers, rkb_error_t *err) {
-   machine_run_t *run = &machine->run;
+bool machine_run_begin(machine_run_t *run, const rkb_machine_buffer_t *buffers) {
    uint64_t peak = run->report.memory_peak;
    run->finding_count = 0;
    run->kept_count = 0;
@@ -479,7 +498,13 @@ int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers,
    run->hang_limit = run->options.hang_limit ? run->options.hang_limit : UINT64_MAX;
    run->report = (rkb_machine_report_t){.memory_peak = peak};
    memset(run->counters, 0, run->plan->launch_count * sizeof *run->counters);
+   return begin_buffers(run, buffers) && copy_constants(run);
+}
+
+int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers, rkb_error_t *err) {
+   machine_run_t *run = &machine->run;
    uint32_t line;
+   const bool begun = machine_run_begin(run, buffers);
    const char *problem = rkb_machine_module_error(run->module, &line);
    bool complete = false;
    if (problem) {
@@ -487,12 +512,13 @@ int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers,
          machine_find_launch(run, RKB_MACHINE_UNKNOWN, "unsupported.ptx", "PTX line %u: %s", line, problem);
       if (finding)
          finding->ptx_line = line;
-   } else if (begin_buffers(run, buffers) && copy_constants(run)) {
+   } else if (begun) {
       complete = true;
       for (uint32_t n = 0; n < run->plan->launch_count && complete; n++)
-         complete = run_launch(run, n);
+         complete = run->together ? machine_launch_run_together(run, n) : machine_launch_run(run, n);
    }
    run->runs++;
+   run->steering_known |= complete && run->taint;
    run->report.complete = complete && !run->report.sampled;
    run->report.used_taint = used_taint(run);
    for (uint32_t n = 0; complete && n < run->plan->launch_count; n++)

@@ -1,7 +1,7 @@
 /* Runs one warp: dispatches instructions for 32 lanes, carries definedness, taint and shadows through operations that work
  * lane by lane, and keeps diverged lanes apart as fragments, the one of lowest rank first.  Runs until every fragment
  * waits at a barrier or is done, or the warp has used its quantum without anybody's progress. */
-#include "execution.h"
+#include "record.h"
 
 #include <stdio.h>
 
@@ -33,11 +33,14 @@ static uint32_t defined_operands(const machine_warp_t *warp, const machine_instr
    return defined;
 }
 
-static inline void run_value(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+static inline __attribute__((always_inline)) void run_value(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
    uint32_t defined = defined_operands(warp, i);
    uint64_t taint = 0;
-   if (warp->taint)
+   if (warp->taint) {
       taint = warp->taint[i->ai] | warp->taint[i->bi] | warp->taint[i->ci];
+      if (i->extra_count && !(i->flags & FLAG_SECOND))
+         taint |= warp->taint[warp->program->extras[i->extra].number];
+   }
    if (warp->shadow && i->shadow) {
       machine_shadow_fill(warp, i->a, i->ai);
       if (i->bi)
@@ -312,12 +315,17 @@ static void count_block(machine_warp_t *warp, machine_fragment_t *f, const machi
    warp->loads_open = false;
 }
 
+/* An operation on registers alone: a guard decides what is in its destination, and nothing else. */
+static inline bool is_plain(const machine_instruction_t *i) {
+   return i->kind <= MACHINE_CUSTOM &&
+          (i->class <= RKB_CLASS_CONVERT || (i->class == RKB_CLASS_OTHER && i->space != PTX_CONST));
+}
+
 /* The share of a guard: which lanes execute.  0 when none, or when the guard is undefined where it matters. */
 static uint32_t guarded(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
    uint32_t value = *(const uint32_t *)(warp->registers + warp->program->registers[i->guard].offset);
    uint32_t undefined = mask & ~warp->defined[i->guard];
-   bool plain = i->kind <= MACHINE_CUSTOM &&
-                (i->class <= RKB_CLASS_CONVERT || (i->class == RKB_CLASS_OTHER && i->space != PTX_CONST));
+   const bool plain = is_plain(i);
    if (plain && undefined) {
       /* Whether the destination is written is unknown: it becomes undefined, and that is reported where it is used. */
       warp->defined[i->di] &= ~undefined;
@@ -327,13 +335,8 @@ static uint32_t guarded(machine_warp_t *warp, const machine_instruction_t *i, ui
                         i->kind == MACHINE_BRANCH ? "a branch" : "whether this instruction runs");
       mask &= ~undefined;
    }
-   if (warp->taint) {
-      uint64_t taint = warp->taint[i->guard];
-      if (plain)
-         warp->taint[i->di] |= taint;
-      else
-         warp->run->report.control_taint |= taint;
-   }
+   if (warp->taint && !plain)
+      warp->run->report.control_taint |= warp->taint[i->guard];
    return mask & (i->guard_negated ? ~value : value);
 }
 
@@ -360,6 +363,25 @@ static void stop_budget(machine_warp_t *warp) {
    warp->run->stop = true;
 }
 
+static inline __attribute__((always_inline)) void execute(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+   if (i->kind == MACHINE_VALUE)
+      run_value(warp, i, mask == warp->alive ? FULL_MASK : mask);
+   else
+      i->run(warp, i, mask);
+}
+
+/* What a guard decides depends on what the guard depends on, also where it lets all lanes pass this time. */
+static __attribute__((noinline)) void execute_guarded(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+   const uint64_t taint = warp->taint ? warp->taint[i->guard] : 0; /* before it is overwritten, it may be */
+   if (mask)
+      execute(warp, i, mask);
+   if (!taint || !is_plain(i))
+      return;
+   warp->taint[i->di] |= taint;
+   if (i->flags & FLAG_SECOND)
+      warp->taint[warp->program->extras[i->extra].number] |= taint;
+}
+
 /* Executes a fragment's instructions up to the next basic block, which gives false, or up to one that control() must execute
  * in the lanes of *mask.  Nothing in here adds, ends or moves a fragment. */
 static bool run_straight(machine_warp_t *warp, machine_fragment_t *f, uint32_t *mask) {
@@ -370,12 +392,48 @@ static bool run_straight(machine_warp_t *warp, machine_fragment_t *f, uint32_t *
       const machine_instruction_t *i = &code[pc];
       warp->pc = pc;
       *mask = f->mask;
-      if (i->guard && !(*mask = guarded(warp, i, *mask)))
+      if (i->guard && !(*mask = guarded(warp, i, *mask)) && (i->kind > MACHINE_CUSTOM || !warp->taint))
          continue;
-      if (i->kind == MACHINE_VALUE) {
-         run_value(warp, i, *mask == warp->alive ? FULL_MASK : *mask);
-      } else if (i->kind == MACHINE_CUSTOM) {
-         i->run(warp, i, *mask);
+      if (i->kind <= MACHINE_CUSTOM) {
+         if (i->guard)
+            execute_guarded(warp, i, *mask);
+         else
+            execute(warp, i, *mask);
+      } else if (i->kind != MACHINE_NOTHING) {
+         f->pc = pc;
+         return true;
+      }
+   } while (!code[++pc].block_start && !run->stop);
+   f->pc = pc;
+   return false;
+}
+
+/* The same, and what it does to values that inputs reach is written down first. */
+static bool run_recorded(machine_warp_t *warp, machine_fragment_t *f, uint32_t *mask) {
+   const machine_run_t *run = warp->run;
+   const uint8_t *kinds = run->record->kinds;
+   const machine_instruction_t *code = warp->program->code;
+   uint32_t pc = f->pc;
+   do {
+      const machine_instruction_t *i = &code[pc];
+      const bool by_value = i->guard && i->kind <= MACHINE_CUSTOM && warp->taint[i->guard];
+      warp->pc = pc;
+      *mask = f->mask;
+      if (by_value)
+         machine_record_instruction(warp, i, *mask, true);
+      if (i->guard && !(*mask = guarded(warp, i, *mask)) && !by_value)
+         continue;
+      if (i->kind <= MACHINE_CUSTOM) {
+         if (kinds[pc] == RECORD_VALUE && !by_value &&
+             !(warp->taint[i->ai] | warp->taint[i->bi] | warp->taint[i->ci] |
+               (*mask == warp->alive ? 0 : warp->taint[i->di])))
+            warp->stale[i->di] = 1; /* what most instructions come to */
+         else if (!by_value)
+            machine_record_instruction(warp, i, *mask, false);
+         if (i->guard)
+            execute_guarded(warp, i, *mask);
+         else
+            execute(warp, i, *mask);
       } else if (i->kind != MACHINE_NOTHING) {
          f->pc = pc;
          return true;
@@ -426,7 +484,7 @@ void machine_warp_run(machine_warp_t *warp) {
          if (warp->spin - start > QUANTUM)
             break;
       }
-      if (run_straight(warp, f, &mask)) {
+      if (run->record ? run_recorded(warp, f, &mask) : run_straight(warp, f, &mask)) {
          if (control(warp, current, &code[f->pc], mask)) {
             merge_fragments(warp);
             current = pick_fragment(warp, PTX_NONE);

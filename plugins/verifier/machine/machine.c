@@ -95,7 +95,8 @@ static const rkb_option_t options[] = {
     .fallback = "2",
     .min = 0,
     .max = 64,
-    .help = "Shapes drawn anew from the task's domain, beside the check cases."},
+    .help =
+       "Shapes drawn anew from the task's domain, beside the check cases; chosen, with up to half as many again, so that launches have several blocks."},
    {.name = "drawn_work",
     .type = RKB_OPT_REAL,
     .offset = AT(drawn_work),

@@ -79,6 +79,42 @@ static const char *space_name(uint64_t window) {
                                    : "global";
 }
 
+/* The name that a shared variable has in the source: _ZZ<function>E<length><name>, with _<number> where there are several. */
+static int source_name(const char *symbol, const char **name) {
+   *name = symbol;
+   for (const char *at = symbol; strncmp(symbol, "_ZZ", 3) == 0 && (at = strchr(at, 'E')) != NULL; at++) {
+      char *rest;
+      const unsigned long length = strtoul(at + 1, &rest, 10);
+      if (length && length <= strlen(rest) && (rest[length] == '\0' || rest[length] == '_')) {
+         *name = rest;
+         return (int)length;
+      }
+   }
+   return (int)strlen(symbol);
+}
+
+/* Outside every shared variable: they lie apart here (shared_layout.c), and where each is says nothing of where a device puts it. */
+static rkb_machine_finding_t *shared_fault(machine_warp_t *warp, uint32_t lane, uint64_t offset,
+                                           uint32_t bytes, bool store) {
+   const machine_program_t *program = warp->program;
+   const machine_shared_variable_t *variable = machine_nearest_shared(program, offset);
+   const uint64_t end = warp->block->shared_bytes;
+   const char *name;
+   if (!variable || (end > program->shared_bytes && offset >= program->dynamic_shared_offset))
+      return machine_find(warp, RKB_MACHINE_REJECT, "memory.out_of_bounds", lane,
+                          "%s %u bytes at byte %lld of dynamic shared memory, which has %llu bytes",
+                          store ? "writes" : "reads", bytes,
+                          (long long)(int32_t)offset - (long long)program->dynamic_shared_offset,
+                          (unsigned long long)(end > program->dynamic_shared_offset
+                                                  ? end - program->dynamic_shared_offset
+                                                  : 0));
+   const int length = source_name(variable->name, &name);
+   return machine_find(
+      warp, RKB_MACHINE_REJECT, "memory.out_of_bounds", lane,
+      "%s %u bytes at byte %lld of the shared variable %.*s, which has %u bytes", store ? "writes" : "reads",
+      bytes, (long long)(int32_t)offset - (long long)variable->offset, length, name, variable->bytes);
+}
+
 void machine_fault(machine_warp_t *warp, uint32_t lane, uint64_t address, uint32_t space, uint32_t bytes,
                    bool store) {
    machine_run_t *run = warp->run;
@@ -101,6 +137,8 @@ void machine_fault(machine_warp_t *warp, uint32_t lane, uint64_t address, uint32
       finding = machine_find(warp, RKB_MACHINE_REJECT, "memory.out_of_bounds", lane,
                              "%s %u bytes at address 0x%llx, which belongs to no buffer", verb, bytes,
                              (unsigned long long)address);
+   else if (window == WINDOW_SHARED && (low + bytes > size || machine_touches_gap(warp->program, low, bytes)))
+      finding = shared_fault(warp, lane, low, bytes, store);
    else if (offset >= 0 && (uint64_t)offset + bytes <= size && (address & (bytes - 1)))
       finding = machine_find(warp, RKB_MACHINE_REJECT, "memory.misaligned", lane,
                              "%s %u bytes at byte %lld of %s, which is not a multiple of %u", verb, bytes,

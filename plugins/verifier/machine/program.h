@@ -106,6 +106,12 @@ typedef struct machine_block_info {
    uint32_t class_count[RKB_CLASS_COUNT];
 } machine_block_info_t;
 
+typedef struct machine_shared_variable {
+   const char *name;
+   uint32_t offset, bytes;
+   uint32_t gap_end; /* what lies between its end and this belongs to nobody; shared_layout.c */
+} machine_shared_variable_t;
+
 typedef struct machine_program {
    const ptx_module_t *module;
    const ptx_function_t *entry;
@@ -124,10 +130,12 @@ typedef struct machine_program {
    uint32_t *branch_targets; /* of brx.idx: instructions */
    uint32_t *call_arguments; /* pairs (from, to, bytes) of frame offsets, see MACHINE_CALL */
    uint32_t call_argument_count;
-   uint32_t frame_bytes;  /* local memory of one thread */
-   uint32_t shared_bytes; /* static */
-   uint32_t dynamic_shared_alignment;
+   uint32_t frame_bytes;              /* local memory of one thread */
+   machine_shared_variable_t *shared; /* static ones, ascending */
+   uint32_t shared_count;
+   uint32_t shared_bytes; /* static, with the gaps between */
    uint32_t dynamic_shared_offset;
+   uint32_t shared_gap; /* bytes put in after each static variable that another one follows */
    uint32_t parameter_bytes;
    bool warp_sync, named_barriers, atomics, fences, clocks;
    bool
@@ -148,6 +156,19 @@ typedef void machine_missing_t(void *argument, const char *kernel, const char *w
 bool machine_program_survey(const ptx_module_t *module, uint32_t function, const uint64_t *variable_address,
                             machine_missing_t *missing, void *argument);
 void machine_program_free(machine_program_t *program);
+
+/* shared_layout.c: whether bytes of shared memory touch what lies between two variables, and the variable nearest to them. */
+static inline bool machine_touches_gap(const machine_program_t *program, uint64_t offset, uint32_t bytes) {
+   for (uint32_t n = 0; n < program->shared_count; n++) {
+      const machine_shared_variable_t *variable = &program->shared[n];
+      if (offset < variable->gap_end && offset + bytes > (uint64_t)variable->offset + variable->bytes)
+         return true;
+   }
+   return false;
+}
+const machine_shared_variable_t *machine_nearest_shared(const machine_program_t *program, uint64_t offset);
+/* Bytes of shared memory of a block without what was put between its variables. */
+uint64_t machine_shared_without_gaps(const machine_program_t *program, uint64_t bytes);
 
 /* control_flow.c: basic blocks and the order in which divergent lanes wait for each other. */
 bool machine_control_flow(machine_program_t *program);

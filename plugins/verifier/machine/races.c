@@ -11,6 +11,30 @@ void machine_shared_clear(machine_block_t *block) {
       block->shared_races[n] = (EPOCH_LIMIT - 1) << EPOCH_SHIFT;
 }
 
+/* Between two variables of shared memory nobody has anything to do. */
+static void guard_gaps(machine_block_t *block) {
+   const machine_program_t *program = block->launch->program;
+   const uint32_t record = block->epoch << EPOCH_SHIFT | NOBODYS << 11, granule = 1u << block->shared_shift;
+   for (uint32_t n = 0; n < program->shared_count; n++) {
+      const machine_shared_variable_t *variable = &program->shared[n];
+      const uint32_t first = (variable->offset + variable->bytes + granule - 1) >> block->shared_shift;
+      const uint32_t end =
+         variable->gap_end <= block->shared_bytes ? variable->gap_end >> block->shared_shift : 0;
+      for (uint32_t g = first; g < end; g++)
+         block->shared_races[g] = record;
+   }
+}
+
+void machine_shared_new_epoch(machine_block_t *block) {
+   if (!block->shared_races)
+      return;
+   if (++block->epoch == EPOCH_LIMIT) {
+      block->epoch = 0;
+      machine_shared_clear(block);
+   }
+   guard_gaps(block);
+}
+
 static bool same_value(const uint8_t *memory, const void *value, uint32_t bytes) {
    return value && memcmp(memory, value, bytes) == 0;
 }

@@ -17,6 +17,8 @@
 #define SEVERAL 0x7ffu
 #define ATOMICS                                                                                              \
    0x7feu /* as a writer: atomic operations alone, by the thread or threads that the reader field names */
+#define NOBODYS                                                                                              \
+   0x7fdu /* as a writer: between two variables; every access is a conflict, so that the slow way looks at it */
 
 /* Slow paths: one lane, bytes at offset.  value: what a store writes (bytes of it), for telling a same-value store; NULL
  * for loads.  atomic accesses do not race with each other. */
@@ -24,8 +26,10 @@ void machine_shared_access(machine_warp_t *warp, uint32_t lane, uint32_t offset,
                            const void *value, bool store, bool atomic);
 void machine_global_access(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
                            uint32_t bytes, const void *value, bool store, bool atomic);
-/* Forgets every record of shared memory: at the first block and when the epoch wraps. */
+/* Forgets every record of shared memory: before the first block. */
 void machine_shared_clear(machine_block_t *block);
+/* After a barrier of the whole block, or before one begins: no access before races with one after. */
+void machine_shared_new_epoch(machine_block_t *block);
 bool machine_global_records(machine_run_t *run, machine_region_t *region); /* allocates them */
 
 static inline uint64_t machine_global_name(const machine_warp_t *warp, uint32_t lane, bool atomic) {

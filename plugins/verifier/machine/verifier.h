@@ -105,6 +105,11 @@ int cases_run(const struct verifier *verifier, struct candidate *candidate, stru
 bool schedule_begin_turn(struct schedule *schedule, uint32_t turn);
 void schedule_end_turn(struct schedule *schedule, uint32_t turn);
 
+/* shapes.c: draws the shapes asked for, half as many again where launches lack something; at most room.  The caller frees them,
+ * also after a failure. */
+int shapes_draw(const struct verifier *verifier, const struct candidate *candidate, rkb_case_t **drawn,
+                uint32_t room, uint32_t *count, rkb_error_t *err);
+
 /* trial.c: executes a case on its families and judges every output, within candidate's budget.  Findings go to outcome, which is
  * this case's own; the status is the tool's. */
 int trial_case(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case,

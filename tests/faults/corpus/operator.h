@@ -82,6 +82,7 @@ FINDER(find_ignored_input);
 FINDER(find_dropped_launch);
 FINDER(find_last_block_skipped);
 FINDER(find_grid_one_short);
+FINDER(find_grid_capped);
 FINDER(find_only_listed_shapes);
 
 #endif

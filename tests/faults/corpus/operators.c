@@ -104,6 +104,8 @@ const operator_t fault_operators[] = {
     "output.unwritten memory.uninitialised " NUMBERS, NULL, find_last_block_skipped, 0},
    {"grid_one_short", "The grid has one block less than the work.", FAULT_MEMORY,
     "output.unwritten memory.uninitialised " NUMBERS, NULL, find_grid_one_short, 0},
+   {"grid_capped", "The grid is bounded for a loop that the kernel lacks.", FAULT_MEMORY,
+    "output.unwritten memory.uninitialised " NUMBERS, NULL, find_grid_capped, 0},
    {"only_listed_shapes", "The kernel is right at the shapes of the check cases alone.", FAULT_VALUE,
     "output.unwritten memory.uninitialised " NUMBERS, NULL, find_only_listed_shapes, 2},
 };

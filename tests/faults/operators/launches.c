@@ -38,19 +38,62 @@ void find_missing_zero_fill(const source_t *s, sites_t *sites) {
    }
 }
 
+/* The first dimension in a line that says a grid; false for other lines. */
+static bool first_of_grid(const char *at, const char *end, const char **first, const char **comma) {
+   const char *grid = find_in(at, end, "    grid: ");
+   int depth = 0;
+   if (!grid)
+      return false;
+   *first = grid + 10;
+   for (*comma = *first; *comma < end && !(**comma == ',' && depth == 0); ++*comma)
+      depth += (**comma == '(') - (**comma == ')');
+   return true;
+}
+
 /* The first dimension of a grid, one block less. */
 void find_grid_one_short(const source_t *s, sites_t *sites) {
-   const char *end, *at = s->text + s->manifest;
+   const char *end, *first, *comma, *at = s->text + s->manifest;
    for (; (at = next_line(s, at, &end)) != NULL; at = end + 1) {
-      const char *grid = find_in(at, end, "    grid: "), *comma = grid ? grid + 10 : NULL;
-      int depth = 0;
-      if (!grid)
+      if (!first_of_grid(at, end, &first, &comma))
          continue;
-      for (; comma < end && !(*comma == ',' && depth == 0); comma++)
-         depth += (*comma == '(') - (*comma == ')');
       sites_begin(sites);
-      sites_replace(sites, (uint32_t)(grid + 10 - s->text), (uint32_t)(comma - s->text), "max(1, %.*s - 1)",
-                    (int)(comma - grid - 10), grid + 10);
+      sites_replace(sites, (uint32_t)(first - s->text), (uint32_t)(comma - s->text), "max(1, %.*s - 1)",
+                    (int)(comma - first), first);
+   }
+}
+
+/* Whether the kernel of that name, or a function that it may call, asks for the size of its grid. */
+static bool knows_grid(const source_t *s, const char *name, size_t length) {
+   for (uint32_t i = 0; i < s->function_count; i++) {
+      const function_t *f = &s->functions[i];
+      const bool named =
+         source_length(s, f->name) == length && memcmp(source_at(s, f->name), name, length) == 0;
+      for (uint32_t t = f->body; (named || !f->global) && t < f->end; t++)
+         if (source_is(s, t, "gridDim"))
+            return true;
+   }
+   return false;
+}
+
+/* The first dimension of a grid, bounded as for a kernel that walks over its work with steps of the grid, where the kernel does
+ * not: as many blocks as an H200 has multiprocessors, and a bound that many libraries have. */
+void find_grid_capped(const source_t *s, sites_t *sites) {
+   static const int caps[] = {132, 2048};
+   const char *end, *first, *comma, *at = s->text + s->manifest, *name = NULL;
+   size_t length = 0;
+   for (; (at = next_line(s, at, &end)) != NULL; at = end + 1) {
+      const char *kernel = find_in(at, end, "kernel: ");
+      if (kernel) {
+         name = kernel + 8;
+         length = strcspn(name, "< \n");
+      }
+      if (!first_of_grid(at, end, &first, &comma) || !name || knows_grid(s, name, length))
+         continue;
+      for (size_t i = 0; i < sizeof caps / sizeof caps[0]; i++) {
+         sites_begin(sites);
+         sites_replace(sites, (uint32_t)(first - s->text), (uint32_t)(comma - s->text), "min(%.*s, %d)",
+                       (int)(comma - first), first, caps[i]);
+      }
    }
 }
 

@@ -67,7 +67,8 @@ static inline bool place_of(machine_warp_t *warp, uint32_t lane, uint64_t addres
          }
       }
    } else if (window == WINDOW_SHARED && aligned && (space == PTX_SHARED || space == PTX_GENERIC) &&
-              offset <= block->shared_bytes && block->shared_bytes - offset >= bytes) {
+              offset <= block->shared_bytes && block->shared_bytes - offset >= bytes &&
+              !machine_touches_gap(warp->program, offset, bytes)) {
       place->data = block->shared + offset;
       place->defined = block->shared_defined + offset;
       place->shadow = block->shared_shadow ? block->shared_shadow + (offset >> 2) : NULL;

@@ -36,24 +36,33 @@ __device__ void load_tile(float (&tile)[depth][rows + 1], const Matrix &matrix, 
    }
 }
 
+/* One pair of tiles for all products of a kernel: one each would be more than the 48 KB that a kernel may have without asking. */
+template <int tile_m, int tile_n, int depth> struct Tiles {
+   float a[depth][tile_m + 1], b[depth][tile_n + 1];
+};
+template <int tile_m, int tile_n, int depth> __device__ Tiles<tile_m, tile_n, depth> &shared_tiles() {
+   __shared__ Tiles<tile_m, tile_n, depth> tiles;
+   return tiles;
+}
+
 /* sum[i][j] += sum over k of a(m, k) * b(n, k) for a tile of tile_m x tile_n results.  A thread owns micro x micro of them,
  * spread over the tile with a step so that a warp reads shared memory without conflicts. */
 template <int tile_m, int tile_n, int depth, int micro, class A, class B>
 __device__ void tile_product(float (&sum)[micro][micro], const A &a, const B &b, int first_m, int first_n, int first_k,
                              int last_k) {
    constexpr int across = tile_n / micro, down = tile_m / micro, threads = across * down;
-   __shared__ float a_tile[depth][tile_m + 1], b_tile[depth][tile_n + 1];
+   Tiles<tile_m, tile_n, depth> &tiles = shared_tiles<tile_m, tile_n, depth>();
    const int column = threadIdx.x % across, row = threadIdx.x / across;
    for (int k0 = first_k; k0 < last_k; k0 += depth) {
-      load_tile<tile_m, depth, threads>(a_tile, a, first_m, k0, last_k);
-      load_tile<tile_n, depth, threads>(b_tile, b, first_n, k0, last_k);
+      load_tile<tile_m, depth, threads>(tiles.a, a, first_m, k0, last_k);
+      load_tile<tile_n, depth, threads>(tiles.b, b, first_n, k0, last_k);
       __syncthreads();
       for (int k = 0; k < depth; k++) {
          float left[micro], right[micro];
 #pragma unroll
          for (int i = 0; i < micro; i++) {
-            left[i] = a_tile[k][row + i * down];
-            right[i] = b_tile[k][column + i * across];
+            left[i] = tiles.a[k][row + i * down];
+            right[i] = tiles.b[k][column + i * across];
          }
 #pragma unroll
          for (int i = 0; i < micro; i++)
