@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Writes what the documentation takes from elsewhere: docs/options.md from the plugins' tables; in docs/*.md and README.md the
-# text of files between '<!-- file: PATH -->' and '<!-- end -->', and a pipeline file's keys, from the parser's own table,
+# text of files between '<!-- file: PATH -->' and '<!-- end -->', and the keys of pipeline files and of models, from the readers' own tables,
 # between '<!-- keys: PART -->' and '<!-- end -->'.
 # usage: refresh.sh SOURCE_DIRECTORY BINARY_DIRECTORY [--check]     --check changes nothing and fails when something is old
 set -euo pipefail
@@ -24,7 +24,7 @@ replace() {
 env -u RKB_PLUGIN_PATH "$binary/bin/rkb" help --reference >"$work/options.md"
 replace "$source/docs/options.md" "$work/options.md"
 
-for part in file entry; do "$binary/bin/rkb" help --keys "$part" >"$work/keys-$part"; done
+for part in file entry model; do "$binary/bin/rkb" help --keys "$part" >"$work/keys-$part"; done
 
 for page in "$source"/docs/*.md "$source/README.md"; do
   grep -q '^<!-- \(file\|keys\): ' "$page" || continue

@@ -65,7 +65,7 @@ static int run(const rkb_arguments_t *arguments) {
    if (rkb_argument_given(arguments, "keys"))
       return rkb_print_key_table(rkb_argument(arguments, "keys"));
    if (subject && strcmp(subject, "pipeline") == 0) {
-      rkb_print_keys();
+      rkb_print_pipeline_keys();
       return RKB_EXIT_OK;
    }
    if (!subject && !rkb_argument_given(arguments, "reference")) {
@@ -90,7 +90,7 @@ static const rkb_cli_option_t options[] = {
    {"reference", NULL, "Print the options of every stage as Markdown (docs/options.md is made from it).",
     false},
    {"keys", "PART",
-    "Print a pipeline file's keys as Markdown, part file or entry (docs/pipeline-files.md holds both).",
+    "Print keys as Markdown, part file, entry or model (docs/pipeline-files.md and docs/language-models.md hold them).",
     false},
    {NULL, NULL, NULL, false},
 };

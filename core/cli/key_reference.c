@@ -6,11 +6,19 @@
 #include "base/text.h"
 #include "cli/arguments.h"
 #include "engine/pipeline_keys.h"
+#include "services/llm/model_keys.h"
 
 enum { MAX_PHRASE = 1024 };
 
-/* What is written before a key's name: "limits." */
-static const char *prefix_of(const rkb_pipeline_key_t *key) {
+/* A table of keys, and which of them a listing shows. */
+typedef struct listing {
+   const char *part; /* as after --keys */
+   const rkb_key_t *table;
+   uint32_t of, without;                        /* keys that have a bit of of and none of without */
+   const char *(*prefix)(const rkb_key_t *key); /* what is written before a key's name: "limits." */
+} listing_t;
+
+static const char *pipeline_prefix(const rkb_key_t *key) {
    switch (key->of) {
    case RKB_KEYS_OBJECTIVE:
       return "objective.";
@@ -27,12 +35,13 @@ static const char *prefix_of(const rkb_pipeline_key_t *key) {
    }
 }
 
-static bool is_of_entry(const rkb_pipeline_key_t *key) {
-   return (key->of & RKB_KEYS_ENTRY) != 0;
+static const char *entry_prefix(const rkb_key_t *key) {
+   (void)key;
+   return "";
 }
 
 /* Where an entry with such a key may stand, when it is not everywhere; "" when it is. */
-static const char *place_of(const rkb_pipeline_key_t *key) {
+static const char *entry_place(const rkb_key_t *key) {
    switch (key->of & RKB_KEYS_ENTRY) {
    case RKB_KEYS_PROPOSED:
       return "propose: ";
@@ -45,7 +54,25 @@ static const char *place_of(const rkb_pipeline_key_t *key) {
    }
 }
 
-static void spell_default(const rkb_pipeline_key_t *key, const char *quote, rkb_text_t *out) {
+static const char *model_prefix(const rkb_key_t *key) {
+   return key->of == RKB_KEYS_MODEL_KEY ? "key." : key->of == RKB_KEYS_MODEL_LIMITS ? "limits." : "";
+}
+
+static const listing_t listings[] = {
+   {"file", RKB_PIPELINE_KEYS, ~(uint32_t)0, RKB_KEYS_ENTRY, pipeline_prefix},
+   {"entry", RKB_PIPELINE_KEYS, RKB_KEYS_ENTRY, 0, entry_prefix},
+   {"model", RKB_MODEL_KEYS, ~(uint32_t)0, 0, model_prefix},
+};
+
+static const char *place_of(const listing_t *listing, const rkb_key_t *key) {
+   return listing->prefix == entry_prefix ? entry_place(key) : "";
+}
+
+static bool is_listed(const listing_t *listing, const rkb_key_t *key) {
+   return (key->of & listing->of) && !(key->of & listing->without);
+}
+
+static void spell_default(const rkb_key_t *key, const char *quote, rkb_text_t *out) {
    bool word = false;
    for (const char *const *choice = key->choices; choice && *choice && key->fallback; choice++)
       word = word || strcmp(*choice, key->fallback) == 0;
@@ -55,7 +82,7 @@ static void spell_default(const rkb_pipeline_key_t *key, const char *quote, rkb_
       rkb_text_format(out, "%s%s%s", word ? quote : "", key->fallback, word ? quote : "");
 }
 
-static void spell_choices(const rkb_pipeline_key_t *key, const char *quote, rkb_text_t *out) {
+static void spell_choices(const rkb_key_t *key, const char *quote, rkb_text_t *out) {
    for (const char *const *choice = key->choices; choice && *choice; choice++)
       rkb_text_format(out, "%s%s%s%s", choice == key->choices ? "" : ", ", quote, *choice, quote);
 }
@@ -67,10 +94,10 @@ static void print_plain(const char *text) {
          putchar(*text);
 }
 
-static void print_key(const rkb_pipeline_key_t *key) {
+static void print_key(const listing_t *listing, const rkb_key_t *key) {
    rkb_text_t phrase;
    rkb_text_init(&phrase, MAX_PHRASE);
-   printf("  %s%s: %s", prefix_of(key), key->name, is_of_entry(key) ? place_of(key) : "");
+   printf("  %s%s: %s", listing->prefix(key), key->name, place_of(listing, key));
    spell_choices(key, "", &phrase);
    if (phrase.length)
       printf("%s; ", rkb_text_get(&phrase));
@@ -88,25 +115,29 @@ static void print_key(const rkb_pipeline_key_t *key) {
    rkb_text_free(&phrase);
 }
 
-void rkb_print_keys(void) {
-   printf("keys of a pipeline file; docs/pipeline-files.md has examples\n\nthe whole file\n");
-   for (const rkb_pipeline_key_t *key = RKB_PIPELINE_KEYS; key->name; key++)
-      if (!is_of_entry(key))
-         print_key(key);
-   printf(
-      "\nan entry of propose, screen, evaluate or search.operators; use, id and with are search's own too\n");
-   for (const rkb_pipeline_key_t *key = RKB_PIPELINE_KEYS; key->name; key++)
-      if (is_of_entry(key))
-         print_key(key);
+static void print_keys(const listing_t *listing) {
+   for (const rkb_key_t *key = listing->table; key->name; key++)
+      if (is_listed(listing, key))
+         print_key(listing, key);
 }
 
-static void print_row(const rkb_pipeline_key_t *key) {
+void rkb_print_pipeline_keys(void) {
+   printf("keys of a pipeline file; docs/pipeline-files.md has examples\n\nthe whole file\n");
+   print_keys(&listings[0]);
+   printf(
+      "\nan entry of propose, screen, evaluate or search.operators; use, id and with are search's own too\n");
+   print_keys(&listings[1]);
+   printf("\na language model, under models: and its name; docs/language-models.md has examples\n");
+   print_keys(&listings[2]);
+}
+
+static void print_row(const listing_t *listing, const rkb_key_t *key) {
    rkb_text_t phrase;
    rkb_text_init(&phrase, MAX_PHRASE);
-   printf("| `%s%s` | ", prefix_of(key), key->name);
+   printf("| `%s%s` | ", listing->prefix(key), key->name);
    spell_default(key, "`", &phrase);
-   printf("%s%s| %s%s", rkb_text_get(&phrase), phrase.length ? " " : "",
-          is_of_entry(key) ? place_of(key) : "", key->meaning);
+   printf("%s%s| %s%s", rkb_text_get(&phrase), phrase.length ? " " : "", place_of(listing, key),
+          key->meaning);
    rkb_text_clear(&phrase);
    spell_choices(key, "`", &phrase);
    printf("%s%s |\n", phrase.length ? ": " : "", rkb_text_get(&phrase));
@@ -114,14 +145,17 @@ static void print_row(const rkb_pipeline_key_t *key) {
 }
 
 int rkb_print_key_table(const char *part) {
-   const bool entry = strcmp(part, "entry") == 0;
-   if (!entry && strcmp(part, "file") != 0) {
-      fprintf(stderr, "--keys takes file or entry, not '%s'\n", part);
+   const listing_t *listing = NULL;
+   for (size_t i = 0; i < sizeof listings / sizeof listings[0]; i++)
+      if (strcmp(listings[i].part, part) == 0)
+         listing = &listings[i];
+   if (!listing) {
+      fprintf(stderr, "--keys takes file, entry or model, not '%s'\n", part);
       return RKB_EXIT_USAGE;
    }
    printf("| key | default | meaning |\n|---|---|---|\n");
-   for (const rkb_pipeline_key_t *key = RKB_PIPELINE_KEYS; key->name; key++)
-      if (is_of_entry(key) == entry)
-         print_row(key);
+   for (const rkb_key_t *key = listing->table; key->name; key++)
+      if (is_listed(listing, key))
+         print_row(listing, key);
    return RKB_EXIT_OK;
 }

@@ -101,6 +101,21 @@ static int drop_set(rkb_session_t *session, uint32_t number, rkb_error_t *err) {
    return rkb_session_drop(of(session), RKB_DROP_SET, number, err);
 }
 
+static int sum(rkb_session_t *session, uint32_t instance_number, uint32_t buffer, uint64_t key, uint64_t *out,
+               rkb_error_t *err) {
+   return rkb_session_sum(of(session), instance_number, buffer, key, out, err);
+}
+
+static int keep(rkb_session_t *session, uint32_t set, uint32_t tensor, const uint64_t name[2],
+                rkb_error_t *err) {
+   return rkb_session_keep(of(session), set, tensor, name, err);
+}
+
+static int take(rkb_session_t *session, uint32_t set, uint32_t tensor, const uint64_t name[2], uint64_t bytes,
+                uint64_t key, bool *there, uint64_t *out, rkb_error_t *err) {
+   return rkb_session_take(of(session), set, tensor, name, bytes, key, there, out, err);
+}
+
 const rkb_device_api_t RKB_DEVICE_API = {.size = sizeof RKB_DEVICE_API,
                                          .begin = begin,
                                          .end = end,
@@ -115,4 +130,7 @@ const rkb_device_api_t RKB_DEVICE_API = {.size = sizeof RKB_DEVICE_API,
                                          .restart = restart,
                                          .drop_instance = drop_instance,
                                          .drop_module = drop_module,
-                                         .drop_set = drop_set};
+                                         .drop_set = drop_set,
+                                         .sum = sum,
+                                         .keep = keep,
+                                         .take = take};

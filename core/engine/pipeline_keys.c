@@ -13,7 +13,7 @@ const char *const RKB_COMBINE_CHOICES[] = {"geomean", "mean", "max", "sum", NULL
 const char *const RKB_UNKNOWN_CHOICES[] = {"pass", "stop", NULL};
 const char *const RKB_ONLY_CHOICES[] = {RKB_ACCEPT, RKB_SUSPECT, RKB_UNKNOWN, NULL};
 
-const rkb_pipeline_key_t RKB_PIPELINE_KEYS[] = {
+const rkb_key_t RKB_PIPELINE_KEYS[] = {
    {"rkb", RKB_KEYS_FILE, NULL, NULL, true, "the format's version: `rkb: 1`"},
    {"name", RKB_KEYS_FILE, "the file's name", NULL, false,
     "of the run; its directory is `runs/<name>-<UTC time>`"},
@@ -90,16 +90,8 @@ const rkb_pipeline_key_t RKB_PIPELINE_KEYS[] = {
    {NULL, 0, NULL, NULL, false, NULL},
 };
 
-enum { KEYS_MAX = sizeof RKB_PIPELINE_KEYS / sizeof RKB_PIPELINE_KEYS[0] };
-
 void rkb_pipeline_keys_only(const rkb_yaml_t *map, const char *what, uint32_t of, rkb_problems_t *problems) {
-   const char *known[KEYS_MAX];
-   uint32_t count = 0;
-   for (const rkb_pipeline_key_t *key = RKB_PIPELINE_KEYS; key->name; key++)
-      if (key->of & of)
-         known[count++] = key->name;
-   known[count] = NULL;
-   rkb_yaml_only(map, what, known, problems);
+   rkb_keys_only(RKB_PIPELINE_KEYS, map, what, of, problems);
 }
 
 int32_t rkb_pipeline_choice(const rkb_yaml_t *node, const char *key, const char *const *choices,

@@ -3,7 +3,7 @@
 #ifndef RKB_ENGINE_PIPELINE_KEYS_H
 #define RKB_ENGINE_PIPELINE_KEYS_H
 
-#include "base/yaml.h"
+#include "base/keys.h"
 
 /* The mappings that have keys, as bits: a key may belong to several. */
 enum rkb_pipeline_map {
@@ -19,17 +19,8 @@ enum rkb_pipeline_map {
 };
 #define RKB_KEYS_ENTRY (RKB_KEYS_PROPOSED | RKB_KEYS_STAGE | RKB_KEYS_OPERATOR)
 
-typedef struct rkb_pipeline_key {
-   const char *name;
-   uint32_t of;                /* enum rkb_pipeline_map */
-   const char *fallback;       /* what holds without it; NULL: nothing does */
-   const char *const *choices; /* words it takes, NULL-terminated; NULL: other values */
-   bool required;
-   const char *meaning;
-} rkb_pipeline_key_t;
-
-/* Ends with a NULL name; in the order of the documentation. */
-extern const rkb_pipeline_key_t RKB_PIPELINE_KEYS[];
+/* In the order of the documentation. */
+extern const rkb_key_t RKB_PIPELINE_KEYS[];
 
 /* Words that keys take; the index is what the parser stores. */
 extern const char *const RKB_OVER_CHOICES[];    /* objective.over */

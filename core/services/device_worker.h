@@ -10,7 +10,7 @@
 typedef struct rkb_device_worker {
    rkb_peer_t child;
    uint32_t number;     /* of the last request */
-   char greeting[1024]; /* the answer to hello */
+   char greeting[1024]; /* the answer to hello; "" until it came */
 } rkb_device_worker_t;
 
 typedef struct rkb_patience {
@@ -22,6 +22,10 @@ typedef struct rkb_patience {
 /* Starts command (NULL-terminated) and says hello.  RKB_ERR_UNAVAILABLE: no such program, no driver, no device. */
 int rkb_device_worker_start(rkb_device_worker_t *worker, const char *const *command,
                             const char *const *environment, const rkb_patience_t *patience, rkb_error_t *err);
+/* The same in two steps: launch returns at once, greet waits for the hello; between them nothing is asked. */
+int rkb_device_worker_launch(rkb_device_worker_t *worker, const char *const *command,
+                             const char *const *environment, rkb_error_t *err);
+int rkb_device_worker_greet(rkb_device_worker_t *worker, const rkb_patience_t *patience, rkb_error_t *err);
 void rkb_device_worker_stop(rkb_device_worker_t *worker); /* kills it */
 bool rkb_device_worker_alive(const rkb_device_worker_t *worker);
 

@@ -50,14 +50,25 @@ static uint64_t now_ns(void) {
    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static int start_worker(rkb_devices_t *devices, device_t *device, rkb_device_worker_t *worker,
-                        rkb_error_t *err) {
+static int launch_worker(rkb_devices_t *devices, device_t *device, rkb_device_worker_t *worker,
+                         rkb_error_t *err) {
    static const char *const environment[] = {"CUDA_MODULE_LOADING=EAGER", "PATH=/usr/local/bin:/usr/bin:/bin",
                                              NULL};
-   rkb_patience_t patience = {.deadline_ns = now_ns() + START_NS};
    devices->command[devices->words] = device->number;
    devices->command[devices->words + 1] = NULL;
-   return rkb_device_worker_start(worker, (const char *const *)devices->command, environment, &patience, err);
+   return rkb_device_worker_launch(worker, (const char *const *)devices->command, environment, err);
+}
+
+/* Waits until a launched worker has its driver and its context. */
+static int greet_worker(rkb_device_worker_t *worker, rkb_error_t *err) {
+   rkb_patience_t patience = {.deadline_ns = now_ns() + START_NS};
+   return worker->greeting[0] ? RKB_OK : rkb_device_worker_greet(worker, &patience, err);
+}
+
+static int start_worker(rkb_devices_t *devices, device_t *device, rkb_device_worker_t *worker,
+                        rkb_error_t *err) {
+   int status = launch_worker(devices, device, worker, err);
+   return status == RKB_OK ? greet_worker(worker, err) : status;
 }
 
 static bool copy_command(rkb_devices_t *devices, const char *const *worker) {
@@ -179,19 +190,28 @@ static int lock_device(device_t *device, uint64_t deadline_ns, bool (*cancelled)
    return RKB_OK;
 }
 
-/* A living worker: the old one, the spare, or a new one; and a spare for next time. */
+/* A living worker: the old one, the spare, or a new one; and a spare for next time, which starts while this one works. */
 static int ready_worker(rkb_devices_t *devices, device_t *device, rkb_error_t *err) {
    rkb_error_t ignored;
    int status = RKB_OK;
    if (!rkb_device_worker_alive(&device->worker)) {
       device->worker = device->spare;
       device->spare = (rkb_device_worker_t){.child = {.in = -1, .out = -1}};
+      if (rkb_device_worker_alive(&device->worker))
+         greet_worker(&device->worker, &ignored); /* which stops it when it does not answer */
    }
    if (!rkb_device_worker_alive(&device->worker))
       status = start_worker(devices, device, &device->worker, err);
    if (status == RKB_OK && !rkb_device_worker_alive(&device->spare))
-      start_worker(devices, device, &device->spare, &ignored);
+      launch_worker(devices, device, &device->spare, &ignored);
    return status;
+}
+
+/* A context in the making holds up others on the same device: nothing is timed beside it, nor run against a deadline. */
+static void settle_spare(device_t *device) {
+   rkb_error_t ignored;
+   if (rkb_device_worker_alive(&device->spare))
+      greet_worker(&device->spare, &ignored);
 }
 
 int rkb_session_begin(rkb_devices_t *devices, uint64_t deadline_ns, bool (*cancelled)(void *), void *argument,
@@ -335,6 +355,7 @@ int rkb_session_run(rkb_session_t *s, uint32_t instance, uint32_t set, uint32_t 
                     rkb_run_outcome_t *outcome, rkb_error_t *err) {
    rkb_worker_run_t head = {.instance = instance, .set = set, .deadline_ms = deadline_ms};
    rkb_worker_ran_t ran = {0};
+   settle_spare(s->device);
    int refusal, status = ask(s, RKB_WORKER_RUN, &(rkb_piece_t){&head, sizeof head}, 1, &ran, sizeof ran, NULL,
                              REQUEST_NS + deadline_ms * 1000000ull, &refusal, err);
    if (status != RKB_OK || refusal)
@@ -371,6 +392,7 @@ int rkb_session_time(rkb_session_t *s, const rkb_turn_t *turns, uint32_t count, 
                      float *milliseconds, rkb_error_t *err) {
    _Static_assert(sizeof(rkb_turn_t) == sizeof(rkb_worker_turn_t), "turns travel as they are");
    rkb_worker_time_t head = {count, deadline_ms};
+   settle_spare(s->device);
    rkb_piece_t pieces[] = {{&head, sizeof head}, {turns, count * sizeof *turns}};
    int refusal, status = ask(s, RKB_WORKER_TIME, pieces, 2, milliseconds, count * sizeof *milliseconds, NULL,
                              REQUEST_NS + (uint64_t)count * deadline_ms * 1000000ull, &refusal, err);
@@ -381,6 +403,33 @@ int rkb_session_drop(rkb_session_t *s, uint32_t thing, uint32_t number, rkb_erro
    rkb_worker_drop_t head = {thing, number};
    int refusal, status = ask(s, RKB_WORKER_DROP, &(rkb_piece_t){&head, sizeof head}, 1, NULL, 0, NULL,
                              REQUEST_NS, &refusal, err);
+   return status == RKB_OK && refusal ? refused(refusal, err) : status;
+}
+
+int rkb_session_sum(rkb_session_t *s, uint32_t instance, uint32_t buffer, uint64_t key, uint64_t *sum,
+                    rkb_error_t *err) {
+   rkb_worker_sum_t head = {.instance = instance, .buffer = buffer, .key = key};
+   int refusal, status = ask(s, RKB_WORKER_SUM, &(rkb_piece_t){&head, sizeof head}, 1, sum, sizeof *sum, NULL,
+                             REQUEST_NS, &refusal, err);
+   return status == RKB_OK && refusal ? refused(refusal, err) : status;
+}
+
+int rkb_session_keep(rkb_session_t *s, uint32_t set, uint32_t tensor, const uint64_t name[2],
+                     rkb_error_t *err) {
+   rkb_worker_keep_t head = {set, tensor, {name[0], name[1]}};
+   int refusal, status = ask(s, RKB_WORKER_KEEP, &(rkb_piece_t){&head, sizeof head}, 1, NULL, 0, NULL,
+                             REQUEST_NS, &refusal, err);
+   return status == RKB_OK && refusal ? refused(refusal, err) : status;
+}
+
+int rkb_session_take(rkb_session_t *s, uint32_t set, uint32_t tensor, const uint64_t name[2], uint64_t bytes,
+                     uint64_t key, bool *there, uint64_t *sum, rkb_error_t *err) {
+   rkb_worker_take_t head = {set, tensor, {name[0], name[1]}, bytes, key};
+   rkb_worker_taken_t taken = {0};
+   int refusal, status = ask(s, RKB_WORKER_TAKE, &(rkb_piece_t){&head, sizeof head}, 1, &taken, sizeof taken,
+                             NULL, REQUEST_NS, &refusal, err);
+   *there = taken.there != 0;
+   *sum = taken.sum;
    return status == RKB_OK && refusal ? refused(refusal, err) : status;
 }
 

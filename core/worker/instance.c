@@ -202,18 +202,15 @@ void rkb_instance_close(const rkb_driver_t *d, rkb_instance_t *in) {
    *in = (rkb_instance_t){0};
 }
 
-CUresult rkb_instance_prepare(const rkb_driver_t *d, const rkb_instance_t *in, const rkb_staged_t *staged,
-                              uint32_t staged_count, uint32_t set) {
+CUresult rkb_instance_prepare(const rkb_driver_t *d, const rkb_instance_t *in, rkb_values_t *values,
+                              uint32_t set) {
    CUresult status = CUDA_SUCCESS;
    for (uint32_t i = 0; i < in->plan->buffer_count && status == CUDA_SUCCESS; i++) {
       const rkb_plan_buffer_t *buffer = &in->plan->buffers[i];
-      const rkb_staged_t *source = NULL;
       if (buffer->role == RKB_OUT && buffer->bytes)
          status = d->cuMemsetD8Async(in->memory[i].start, POISON_BYTE, buffer->bytes, d->stream);
       if (status == CUDA_SUCCESS && (buffer->role == RKB_IN || buffer->role == RKB_INOUT)) {
-         for (uint32_t s = 0; s < staged_count; s++)
-            if (staged[s].data && staged[s].set == set && staged[s].tensor == i)
-               source = &staged[s];
+         const rkb_staged_t *source = rkb_values_find(values, set, i);
          if (!source || source->bytes != buffer->bytes)
             return CUDA_ERROR_INVALID_VALUE;
          if (buffer->bytes)

@@ -7,13 +7,7 @@
 #include "memory.h"
 #include "own.h"
 #include "protocol.h"
-
-/* Input values kept aside on the device: sets x tensors. */
-typedef struct rkb_staged {
-   uint32_t set, tensor;
-   CUdeviceptr data; /* 0: unused slot */
-   uint64_t bytes;
-} rkb_staged_t;
+#include "staged.h"
 
 typedef struct rkb_instance {
    rkb_plan_t *plan;            /* owned; NULL: unused slot */
@@ -29,7 +23,7 @@ void rkb_instance_close(const rkb_driver_t *driver, rkb_instance_t *instance);
 
 /* Copies a set's values into the inputs, poisons outputs and arms the canaries; all on the stream, not waited for. */
 CUresult rkb_instance_prepare(const rkb_driver_t *driver, const rkb_instance_t *instance,
-                              const rkb_staged_t *staged, uint32_t staged_count, uint32_t set);
+                              rkb_values_t *values, uint32_t set);
 /* Launches the graph, waits, at most deadline_ms, and inspects the canaries. */
 rkb_worker_ran_t rkb_instance_run(const rkb_driver_t *driver, const rkb_own_t *own,
                                   const rkb_instance_t *instance, uint32_t deadline_ms);

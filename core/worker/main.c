@@ -4,6 +4,8 @@
  * child process, or behind ssh, srun or docker run.  It links libc alone, finds the driver at run time, and enters its
  * sandbox before the driver.  A candidate that breaks the context costs this process: the caller starts another. */
 #include <errno.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +16,7 @@
 #include "kernel/kernel.h"
 #include "protocol.h"
 #include "sandbox.h"
+#include "staged.h"
 #include "timing.h"
 
 struct worker {
@@ -21,7 +24,7 @@ struct worker {
    rkb_own_t own;
    CUmodule modules[RKB_WORKER_MAX_INSTANCES];
    rkb_instance_t instances[RKB_WORKER_MAX_INSTANCES];
-   rkb_staged_t staged[RKB_WORKER_MAX_STAGED];
+   rkb_values_t values;
    bool open, own_open;
    char layers[96];
    char message[256]; /* of the reply in the making */
@@ -86,6 +89,7 @@ static int hello(struct worker *w, int ordinal, char *out, size_t size) {
       return fail_driver(w, "loading the worker's own kernels", status);
    w->own_open = true;
    w->driver.cuMemGetInfo(&free_bytes, &bytes);
+   w->values.most_bytes = bytes / 4;
    snprintf(
       out, size,
       "device=%s\nbus=%s\ndriver_api=%d\nmemory_bytes=%zu\nfree_bytes=%zu\nl2_bytes=%zu\npage_bytes=%zu\nlayers=%s\n",
@@ -106,39 +110,38 @@ static int load_module(struct worker *w, const rkb_worker_module_t *r, const cha
 }
 
 static int stage(struct worker *w, const rkb_worker_stage_t *r, const char *data, size_t bytes) {
-   rkb_staged_t *slot = NULL;
-   for (int i = 0; i < RKB_WORKER_MAX_STAGED; i++) {
-      rkb_staged_t *s = &w->staged[i];
-      if (s->data && s->set == r->set && s->tensor == r->tensor)
-         slot = s;
-   }
-   for (int i = 0; !slot && i < RKB_WORKER_MAX_STAGED; i++)
-      if (!w->staged[i].data)
-         slot = &w->staged[i];
-   if (!slot)
-      return fail(w, RKB_WORKER_BAD_REQUEST, "more than %d staged tensors", RKB_WORKER_MAX_STAGED);
-   if (slot->data && slot->bytes != r->bytes) { /* another case's tensor of that number */
-      w->driver.cuMemFree(slot->data);
-      *slot = (rkb_staged_t){0};
-   }
-   if (r->offset > r->bytes || bytes > r->bytes - r->offset)
-      return fail(w, RKB_WORKER_BAD_REQUEST, "tensor %u: bytes past its end", r->tensor);
-   if (!slot->data) {
-      CUresult status = w->driver.cuMemAlloc(&slot->data, r->bytes ? r->bytes : 16);
-      if (status != CUDA_SUCCESS) {
-         slot->data = 0;
-         return fail_driver(w, "staging an input", status);
-      }
-      slot->set = r->set;
-      slot->tensor = r->tensor;
-      slot->bytes = r->bytes;
-   }
-   CUresult status = bytes ? w->driver.cuMemcpyHtoD(slot->data + r->offset, data, bytes) : CUDA_SUCCESS;
-   /* It returns when the bytes have left pageable memory, not when they have arrived (CUDA driver API, 'API
-    * synchronization behavior'), and the stream that copies from here waits for no other. */
-   if (status == CUDA_SUCCESS)
-      status = w->driver.cuCtxSynchronize();
-   return status == CUDA_SUCCESS ? RKB_WORKER_OK : fail_driver(w, "staging an input", status);
+   CUresult why;
+   int status = rkb_values_stage(&w->driver, &w->values, r, data, bytes, &why);
+   if (status == RKB_WORKER_BAD_REQUEST)
+      return fail(w, status, "tensor %u: bytes past its end, or more than %d staged tensors", r->tensor,
+                  RKB_WORKER_MAX_STAGED);
+   return status == RKB_WORKER_OK ? status : fail_driver(w, "staging an input", why);
+}
+
+static int sum(struct worker *w, const rkb_worker_sum_t *r, uint64_t *out) {
+   const rkb_instance_t *in = find_instance(w, r->instance);
+   const rkb_staged_t *staged =
+      r->instance == RKB_SUM_STAGED ? rkb_values_find(&w->values, r->set, r->buffer) : NULL;
+   if (!staged && (!in || r->buffer >= in->plan->buffer_count))
+      return fail(w, RKB_WORKER_BAD_REQUEST, "no buffer %u in instance %u", r->buffer, r->instance);
+   CUresult status = rkb_sum(&w->driver, &w->own, staged ? staged->data : in->memory[r->buffer].start,
+                             staged ? staged->bytes : in->plan->buffers[r->buffer].bytes, r->key, out);
+   return status == CUDA_SUCCESS ? RKB_WORKER_OK : fail_driver(w, "adding up a buffer", status);
+}
+
+static int keep(struct worker *w, const rkb_worker_keep_t *r) {
+   if (!rkb_values_find(&w->values, r->set, r->tensor))
+      return fail(w, RKB_WORKER_BAD_REQUEST, "nothing is staged for set %u, tensor %u", r->set, r->tensor);
+   rkb_values_keep(&w->driver, &w->values, r->set, r->tensor, r->name);
+   return RKB_WORKER_OK;
+}
+
+static int take(struct worker *w, const rkb_worker_take_t *r, rkb_worker_taken_t *taken) {
+   *taken = (rkb_worker_taken_t){
+      .there = rkb_values_take(&w->driver, &w->values, r->set, r->tensor, r->name, r->bytes)};
+   if (!taken->there)
+      return RKB_WORKER_OK;
+   return sum(w, &(rkb_worker_sum_t){RKB_SUM_STAGED, r->set, r->tensor, 0, r->key}, &taken->sum);
 }
 
 static int open_instance(struct worker *w, const rkb_worker_instance_t *r, const char *plan_bytes,
@@ -162,7 +165,7 @@ static int run_instance(struct worker *w, const rkb_worker_run_t *r, rkb_worker_
    rkb_instance_t *in = find_instance(w, r->instance);
    if (!in)
       return fail(w, RKB_WORKER_BAD_REQUEST, "no instance %u", r->instance);
-   CUresult status = rkb_instance_prepare(&w->driver, in, w->staged, RKB_WORKER_MAX_STAGED, r->set);
+   CUresult status = rkb_instance_prepare(&w->driver, in, &w->values, r->set);
    if (status != CUDA_SUCCESS)
       return fail_driver(w, "preparing a run", status);
    *ran = rkb_instance_run(&w->driver, &w->own, in, r->deadline_ms);
@@ -197,8 +200,8 @@ static int time_turns(struct worker *w, const rkb_worker_time_t *r, const rkb_wo
       rkb_instance_t *in = own ? NULL : find_instance(w, turns[i].instance);
       if (!in && !own)
          return fail(w, RKB_WORKER_BAD_REQUEST, "no instance %u", turns[i].instance);
-      CUresult status = rkb_time_turn(&w->driver, &w->own, in, w->staged, RKB_WORKER_MAX_STAGED, &turns[i],
-                                      r->deadline_ms, &(*out)[i]);
+      CUresult status =
+         rkb_time_turn(&w->driver, &w->own, in, &w->values, &turns[i], r->deadline_ms, &(*out)[i]);
       if (status != CUDA_SUCCESS)
          return fail(w, RKB_WORKER_DRIVER, "turn %u, instance %u: %s", i, turns[i].instance,
                      status == CUDA_ERROR_NOT_READY ? "still running at the deadline"
@@ -218,32 +221,29 @@ static void drop_module(struct worker *w, uint32_t number) {
    w->modules[number] = NULL;
 }
 
-static void drop_staged(struct worker *w, bool all, uint32_t set) {
-   for (int i = 0; i < RKB_WORKER_MAX_STAGED; i++)
-      if (w->staged[i].data && (all || w->staged[i].set == set)) {
-         w->driver.cuMemFree(w->staged[i].data);
-         w->staged[i] = (rkb_staged_t){0};
-      }
-}
-
 static int drop(struct worker *w, const rkb_worker_drop_t *r) {
    bool numbered = r->thing == RKB_DROP_INSTANCE || r->thing == RKB_DROP_MODULE;
    if (numbered && r->number >= RKB_WORKER_MAX_INSTANCES)
       return fail(w, RKB_WORKER_BAD_REQUEST, "there is no number %u", r->number);
    if (r->thing == RKB_DROP_SET)
-      drop_staged(w, false, r->number);
+      rkb_values_drop(&w->driver, &w->values, false, r->number);
    if (r->thing == RKB_DROP_INSTANCE)
       drop_instance(w, r->number);
    if (r->thing == RKB_DROP_MODULE)
       drop_module(w, r->number);
    if (r->thing == RKB_DROP_ALL) {
-      drop_staged(w, true, 0);
+      rkb_values_drop(&w->driver, &w->values, true, 0);
       for (uint32_t i = 0; i < RKB_WORKER_MAX_INSTANCES; i++)
          drop_instance(w, i);
       for (uint32_t i = 0; i < RKB_WORKER_MAX_INSTANCES; i++)
          drop_module(w, i);
    }
    return RKB_WORKER_OK;
+}
+
+/* Whether to try again: values kept for later are the first to go when the device's memory is full. */
+static bool makes_room(struct worker *w, int status) {
+   return status == RKB_WORKER_NO_MEMORY && rkb_values_forget(&w->driver, &w->values);
 }
 
 /* The fixed part of a request, or NULL with the refusal in *status when the body is shorter. */
@@ -253,6 +253,8 @@ static int drop(struct worker *w, const rkb_worker_drop_t *r) {
 static bool serve(struct worker *w, int ordinal, const rkb_worker_head_t *head, const char *body) {
    size_t length = head->length;
    rkb_worker_ran_t ran = {0};
+   rkb_worker_taken_t taken = {0};
+   uint64_t added = 0;
    char text[1024] = "";
    char *bytes = NULL;
    float *times = NULL;
@@ -270,11 +272,15 @@ static bool serve(struct worker *w, int ordinal, const rkb_worker_head_t *head, 
       status = load_module(w, FIXED(rkb_worker_module_t), body + sizeof(rkb_worker_module_t),
                            length - sizeof(rkb_worker_module_t));
    } else if (head->type == RKB_WORKER_STAGE && FIXED(rkb_worker_stage_t)) {
-      status = stage(w, FIXED(rkb_worker_stage_t), body + sizeof(rkb_worker_stage_t),
-                     length - sizeof(rkb_worker_stage_t));
+      do
+         status = stage(w, FIXED(rkb_worker_stage_t), body + sizeof(rkb_worker_stage_t),
+                        length - sizeof(rkb_worker_stage_t));
+      while (makes_room(w, status));
    } else if (head->type == RKB_WORKER_INSTANCE && FIXED(rkb_worker_instance_t)) {
-      status = open_instance(w, FIXED(rkb_worker_instance_t), body + sizeof(rkb_worker_instance_t),
-                             length - sizeof(rkb_worker_instance_t));
+      do
+         status = open_instance(w, FIXED(rkb_worker_instance_t), body + sizeof(rkb_worker_instance_t),
+                                length - sizeof(rkb_worker_instance_t));
+      while (makes_room(w, status));
    } else if (head->type == RKB_WORKER_RUN && FIXED(rkb_worker_run_t)) {
       status = run_instance(w, FIXED(rkb_worker_run_t), &ran);
       answer = &ran;
@@ -291,6 +297,16 @@ static bool serve(struct worker *w, int ordinal, const rkb_worker_head_t *head, 
       answered = r->turns * sizeof(float);
    } else if (head->type == RKB_WORKER_DROP && FIXED(rkb_worker_drop_t)) {
       status = drop(w, FIXED(rkb_worker_drop_t));
+   } else if (head->type == RKB_WORKER_SUM && FIXED(rkb_worker_sum_t)) {
+      status = sum(w, FIXED(rkb_worker_sum_t), &added);
+      answer = &added;
+      answered = sizeof added;
+   } else if (head->type == RKB_WORKER_KEEP && FIXED(rkb_worker_keep_t)) {
+      status = keep(w, FIXED(rkb_worker_keep_t));
+   } else if (head->type == RKB_WORKER_TAKE && FIXED(rkb_worker_take_t)) {
+      status = take(w, FIXED(rkb_worker_take_t), &taken);
+      answer = &taken;
+      answered = sizeof taken;
    } else if (head->type == RKB_WORKER_STATE) {
       status = RKB_WORKER_OK;
       answered = rkb_driver_state(&w->driver, text, sizeof text);
@@ -305,6 +321,18 @@ static bool serve(struct worker *w, int ordinal, const rkb_worker_head_t *head, 
    return alive;
 }
 
+/* The worker does not outlive the program that started it, whatever it waits for: the other end of its input closes with
+ * that program, and what is under way gets a moment.  (PR_SET_PDEATHSIG would end it with the thread that started it, while
+ * the program goes on.) */
+static void *watch_input(void *argument) {
+   struct pollfd input = {STDIN_FILENO, POLLRDHUP, 0};
+   (void)argument;
+   while (poll(&input, 1, -1) < 0 && errno == EINTR)
+      continue;
+   sleep(2);
+   _exit(1);
+}
+
 int main(int argc, char **argv) {
    static struct worker w;
    rkb_worker_head_t head;
@@ -316,6 +344,11 @@ int main(int argc, char **argv) {
       return 2;
    }
    rkb_sandbox_enter(w.layers, sizeof w.layers);
+   pthread_t watch; /* inside the sandbox, like all that follow */
+   if (pthread_create(&watch, NULL, watch_input, NULL) != 0) {
+      fprintf(stderr, "rkb-worker: cannot start a thread\n");
+      return 1;
+   }
    while (read_all(&head, sizeof head)) {
       if (head.magic != RKB_WORKER_MAGIC || head.version != RKB_WORKER_VERSION ||
           head.length > RKB_WORKER_MAX_BODY + 64) {

@@ -10,7 +10,9 @@
  * rkb_copy: four vectors a turn, a grid apart from each other; reads past the written ones are kept alive likewise, by a
  * store that one result in four thousand million makes, to the first word written.
  * rkb_chain: additions that each wait for the one before.
- * rkb_look: raises a flag when a byte is not the one it should be. */
+ * rkb_look: raises a flag when a byte is not the one it should be.
+ * rkb_sum: adds up the words of a buffer, each mixed with its number and a key (<rkb/ext/device.h>); the thread whose turn
+ * reaches the bytes behind the last whole word reads them one by one. */
 static const char own_ptx[] =
    ".version 7.0\n.target sm_70\n.address_size 64\n"
    ".visible .entry rkb_read(.param .u64 p_from, .param .u64 p_count)\n{\n"
@@ -64,7 +66,26 @@ static const char own_ptx[] =
                   " mul.wide.u32 %d3, %r1, %r2; cvt.u64.u32 %d4, %r3; add.u64 %d3, %d3, %d4; mul.wide.u32 %d5, %r4, %r2;\n"
                   "next:\n setp.ge.u64 %p1, %d3, %d2; @%p1 bra seen;\n add.u64 %d4, %d1, %d3; ld.global.u8 %r6, [%d4];\n"
                   " setp.eq.u32 %p2, %r6, %r5; @!%p2 red.global.or.b32 [%d6], 1;\n add.u64 %d3, %d3, %d5; bra next;\n"
-                  "seen:\n ret;\n}\n";
+                  "seen:\n ret;\n}\n"
+
+#define SUM_MIX " shr.u64 %w, %x, 32; xor.b64 %x, %x, %w;\n"
+                  ".visible .entry rkb_sum(.param .u64 p_from, .param .u64 p_bytes, .param .u64 p_key, .param .u64 p_to)\n{\n"
+                  " .reg .pred %p<4>; .reg .b32 %t<4>, %v, %b, %c; .reg .b64 %from, %bytes, %key, %to, %words, %all, %i, %s, %a, %x, %w, %sum;\n"
+                  " ld.param.u64 %from, [p_from]; ld.param.u64 %bytes, [p_bytes]; ld.param.u64 %key, [p_key]; ld.param.u64 %to, [p_to];\n"
+                  " cvta.to.global.u64 %from, %from; cvta.to.global.u64 %to, %to; mov.u64 %sum, 0;\n"
+                  " shr.u64 %words, %bytes, 2; add.u64 %all, %bytes, 3; shr.u64 %all, %all, 2;\n"
+                  " mov.u32 %t0, %ctaid.x; mov.u32 %t1, %ntid.x; mov.u32 %t2, %tid.x; mov.u32 %t3, %nctaid.x;\n"
+                  " mul.wide.u32 %i, %t0, %t1; cvt.u64.u32 %w, %t2; add.u64 %i, %i, %w; mul.wide.u32 %s, %t3, %t1;\n"
+                  "more:\n setp.ge.u64 %p1, %i, %all; @%p1 bra summed;\n shl.b64 %a, %i, 2; setp.lt.u64 %p2, %i, %words; @!%p2 bra tail;\n"
+                  " add.u64 %a, %from, %a; ld.global.u32 %v, [%a]; bra mix;\n"
+                  "tail:\n mov.u32 %v, 0; mov.u32 %c, 0;\n"
+                  "byte:\n setp.ge.u64 %p3, %a, %bytes; @%p3 bra mix;\n add.u64 %x, %from, %a; ld.global.u8 %b, [%x]; shl.b32 %b, %b, %c; or.b32 %v, %v, %b;\n"
+                  " add.u32 %c, %c, 8; add.u64 %a, %a, 1; bra byte;\n"
+                  "mix:\n shl.b64 %x, %i, 32; cvt.u64.u32 %w, %v; or.b64 %x, %x, %w; xor.b64 %x, %x, %key;\n" SUM_MIX
+                  " mul.lo.u64 %x, %x, 0xd6e8feb86659fd93;\n" SUM_MIX
+                  " mul.lo.u64 %x, %x, 0xd6e8feb86659fd93;\n" SUM_MIX
+                  " add.u64 %sum, %sum, %x; add.u64 %i, %i, %s; bra more;\n"
+                  "summed:\n red.global.add.u64 [%to], %sum;\n ret;\n}\n";
 
 const char *rkb_own_ptx(void) {
    return own_ptx;
@@ -81,7 +102,8 @@ CUresult rkb_own_open(const rkb_driver_t *d, rkb_own_t *own) {
    } kernels[] = {{&own->read, "rkb_read"},
                   {&own->copy, RKB_OWN_COPY},
                   {&own->chain, "rkb_chain"},
-                  {&own->look, "rkb_look"}};
+                  {&own->look, "rkb_look"},
+                  {&own->sum, "rkb_sum"}};
    for (size_t i = 0; i < sizeof kernels / sizeof *kernels && status == CUDA_SUCCESS; i++)
       status = d->cuModuleGetFunction(kernels[i].function, own->module, kernels[i].name);
    if (status == CUDA_SUCCESS)
@@ -148,4 +170,15 @@ CUresult rkb_look(const rkb_driver_t *d, const rkb_own_t *own, CUdeviceptr from,
 CUresult rkb_look_end(const rkb_driver_t *d, const rkb_own_t *own, uint32_t *found) {
    CUresult status = d->cuStreamSynchronize(d->stream);
    return status == CUDA_SUCCESS ? d->cuMemcpyDtoH(found, own->flag, sizeof *found) : status;
+}
+
+CUresult rkb_sum(const rkb_driver_t *d, const rkb_own_t *own, CUdeviceptr from, uint64_t bytes, uint64_t key,
+                 uint64_t *sum) {
+   CUdeviceptr to = own->flag;
+   CUresult status = d->cuMemsetD32Async(to, 0, 2, d->stream);
+   if (status == CUDA_SUCCESS && bytes)
+      status = launch(d, own->sum, 528, 256, (void *[]){&from, &bytes, &key, &to});
+   if (status == CUDA_SUCCESS)
+      status = d->cuStreamSynchronize(d->stream);
+   return status == CUDA_SUCCESS ? d->cuMemcpyDtoH(sum, to, sizeof *sum) : status;
 }

@@ -13,11 +13,11 @@
 
 typedef struct rkb_own {
    CUmodule module;
-   CUfunction read, copy, chain, look;
+   CUfunction read, copy, chain, look, sum;
    CUdeviceptr memory; /* read, never written after it was made: 2.5 times the second-level cache */
    uint64_t bytes;
    CUdeviceptr target; /* what the copying anchor writes */
-   CUdeviceptr flag;   /* one word */
+   CUdeviceptr flag;   /* two words */
    CUevent start, stop;
 } rkb_own_t;
 
@@ -40,5 +40,9 @@ CUresult rkb_look_begin(const rkb_driver_t *driver, const rkb_own_t *own);
 CUresult rkb_look(const rkb_driver_t *driver, const rkb_own_t *own, CUdeviceptr from, uint64_t bytes,
                   uint8_t byte);
 CUresult rkb_look_end(const rkb_driver_t *driver, const rkb_own_t *own, uint32_t *found);
+
+/* The sum under key of bytes of memory, as <rkb/ext/device.h> defines it; waits for the stream. */
+CUresult rkb_sum(const rkb_driver_t *driver, const rkb_own_t *own, CUdeviceptr from, uint64_t bytes,
+                 uint64_t key, uint64_t *sum);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define RKB_WORKER_MAGIC 0x57424b52u /* "RKBW" */
-#define RKB_WORKER_VERSION 2
+#define RKB_WORKER_VERSION 3
 #define RKB_WORKER_MAX_BODY (256u << 20) /* longer data travels in pieces */
 #define RKB_WORKER_MAX_INSTANCES 128
 #define RKB_WORKER_OWN_MODULE UINT32_MAX /* in place of a module's number: the worker's own kernels (own.h) */
@@ -44,6 +44,9 @@ enum rkb_worker_message {
    RKB_WORKER_TIME,
    RKB_WORKER_DROP,  /* rkb_worker_drop_t: frees an instance, a module, a staged set or everything */
    RKB_WORKER_STATE, /* no body.  Reply: text: clocks, temperature, throttle reasons */
+   RKB_WORKER_SUM,   /* rkb_worker_sum_t.  Reply: uint64_t, the sum of a buffer's bytes (rkb/ext/device.h) */
+   RKB_WORKER_KEEP,  /* rkb_worker_keep_t: what is staged there outlives the session */
+   RKB_WORKER_TAKE,  /* rkb_worker_take_t.  Reply: rkb_worker_taken_t */
    RKB_WORKER_QUIT   /* no body, no reply */
 };
 
@@ -119,6 +122,36 @@ typedef struct rkb_worker_turn {
    uint32_t reserved;
 } rkb_worker_turn_t;
 
+#define RKB_SUM_STAGED UINT32_MAX /* in place of an instance: the tensor staged under a set */
+
+typedef struct rkb_worker_sum {
+   uint32_t instance; /* or RKB_SUM_STAGED */
+   uint32_t set;      /* with RKB_SUM_STAGED */
+   uint32_t buffer;   /* or tensor */
+   uint32_t reserved;
+   uint64_t key;
+} rkb_worker_sum_t;
+
+/* Staged values that are the same in every session stay on the device under a name, and are taken instead of sent.  What
+ * ran meanwhile may have damaged them: their sum comes back, and the caller knows what it should be. */
+typedef struct rkb_worker_keep {
+   uint32_t set, tensor;
+   uint64_t name[2];
+} rkb_worker_keep_t;
+
+typedef struct rkb_worker_take {
+   uint32_t set, tensor;
+   uint64_t name[2];
+   uint64_t bytes; /* of the whole tensor */
+   uint64_t key;
+} rkb_worker_take_t;
+
+typedef struct rkb_worker_taken {
+   uint64_t there; /* 0: nothing of that name and size; nothing was done */
+   uint64_t sum;
+} rkb_worker_taken_t;
+
+/* RKB_DROP_ALL is what a session leaves behind, which does not include what was kept. */
 enum rkb_worker_thing { RKB_DROP_INSTANCE = 1, RKB_DROP_MODULE = 2, RKB_DROP_SET = 3, RKB_DROP_ALL = 4 };
 
 typedef struct rkb_worker_drop {

@@ -2,16 +2,16 @@
 #include "timing.h"
 
 CUresult rkb_time_turn(const rkb_driver_t *d, const rkb_own_t *own, const rkb_instance_t *in,
-                       const rkb_staged_t *staged, uint32_t staged_count, const rkb_worker_turn_t *turn,
-                       uint32_t deadline_ms, float *milliseconds) {
+                       rkb_values_t *values, const rkb_worker_turn_t *turn, uint32_t deadline_ms,
+                       float *milliseconds) {
    CUresult status = CUDA_SUCCESS;
    if (in)
-      status = rkb_instance_prepare(d, in, staged, staged_count, turn->set);
+      status = rkb_instance_prepare(d, in, values, turn->set);
    if (in && turn->warm && status == CUDA_SUCCESS) {
       status = d->cuGraphLaunch(in->graph, d->stream);
       /* A plan that works in place has changed its inputs: give it the same values again. */
       if (status == CUDA_SUCCESS)
-         status = rkb_instance_prepare(d, in, staged, staged_count, turn->set);
+         status = rkb_instance_prepare(d, in, values, turn->set);
    } else if (status == CUDA_SUCCESS) {
       status = rkb_flush(d, own);
    }

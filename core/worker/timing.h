@@ -7,7 +7,7 @@
 
 /* One turn; in NULL times what the turn names instead: nothing at all, or the anchor.  *milliseconds is what lay between the events.  CUDA_ERROR_NOT_READY: late. */
 CUresult rkb_time_turn(const rkb_driver_t *driver, const rkb_own_t *own, const rkb_instance_t *in,
-                       const rkb_staged_t *staged, uint32_t staged_count, const rkb_worker_turn_t *turn,
-                       uint32_t deadline_ms, float *milliseconds);
+                       rkb_values_t *values, const rkb_worker_turn_t *turn, uint32_t deadline_ms,
+                       float *milliseconds);
 
 #endif

@@ -51,7 +51,7 @@ static int judge_with(const answer_t *given, struct found *found, struct tally *
    struct candidate candidate = {0};
    rkb_error_t err;
    answer = given;
-   return outputs_judge(&me, &candidate, &values, 0, false, found, tally, &err);
+   return outputs_judge(&me, &candidate, &values, 0, found, tally, &err);
 }
 
 static void a_refusal_is_left_out_and_told(void **state) {

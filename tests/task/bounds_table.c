@@ -1,6 +1,6 @@
 /* rkb-bounds: do correct fp32 kernels stay inside both bounds, and do lower precisions fall outside?
  *
- *   rkb-bounds [--seeds N] [--verbose] TASK_DIRECTORY...
+ *   rkb-bounds [--seeds N] [--direction forward|backward] [--verbose] TASK_DIRECTORY...
  *
  * For every task, direction, check case and family: fp32 in several orders of summation, with and without
  * contraction, with rough approximate functions, with one-pass variances, and 3xTF32, as a share of each
@@ -309,6 +309,7 @@ static void sweep_task(sweep_t *sweep, const char *directory, const char *direct
 int main(int argc, char **argv) {
    uint64_t seeds = 1;
    bool verbose = false, failed = false;
+   const char *only = NULL; /* direction */
    printf("%-26s %-9s %8s %8s  %7s %7s %7s  %7s\n", "task", "", "hard", "stat", "ambig", "at most", "no care",
           "caught");
    for (int i = 1; i < argc; i++) {
@@ -316,11 +317,17 @@ int main(int argc, char **argv) {
          seeds = strtoull(argv[++i], NULL, 10);
          continue;
       }
+      if (strcmp(argv[i], "--direction") == 0 && i + 1 < argc) {
+         only = argv[++i];
+         continue;
+      }
       if (strcmp(argv[i], "--verbose") == 0) {
          verbose = true;
          continue;
       }
       for (int backward = 0; backward < 2; backward++) {
+         if (only && strcmp(only, backward ? "backward" : "forward") != 0)
+            continue;
          rkb_problems_t problems;
          rkb_text_t text;
          rkb_problems_init(&problems);
@@ -330,7 +337,7 @@ int main(int argc, char **argv) {
          if (task) {
             sweep_t sweep = {.task = task, .seeds = seeds, .verbose = verbose};
             sweep_task(&sweep, argv[i], backward ? "backward" : "forward", &failed);
-         } else if (!backward || !strstr(rkb_text_get(&text), "has no direction")) {
+         } else if (only || !backward || !strstr(rkb_text_get(&text), "has no direction")) {
             printf("%s", rkb_text_get(&text));
             failed = true;
          }

@@ -1,8 +1,10 @@
 /* The worker's own kernels, executed by the checking machine: there is a GPU only where they are used, and a canary search that
  * finds nothing would look like a kernel that damages nothing. */
 #include "check.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "expected/staging.h"
 #include "machine/harness.h"
 #include "own.h"
 
@@ -81,6 +83,26 @@ static void one_damaged_byte_raises_it(void **state) {
    harness_close(&harness);
 }
 
+/* Sums of the same bytes on both sides, with and without bytes behind the last whole word. */
+static void sums_are_those_of_the_program(void **state) {
+   (void)state;
+   static const uint64_t key = 0x123456789;
+   for (uint32_t bytes = 3997; bytes <= 4000; bytes++) {
+      harness_t harness;
+      char directives[512];
+      uint64_t sum;
+      snprintf(
+         directives, sizeof directives,
+         "// buffer: from in i32 1000 index\n// buffer: to inout i32 2 zero\n"
+         "// launch: rkb_sum grid=3,1,1 block=64,1,1 shared=0 args=from,%u,%llu,to\n// expect: pass\n// runs: 1\n",
+         bytes, (unsigned long long)key);
+      execute(directives, &harness);
+      memcpy(&sum, words(&harness, 1), sizeof sum);
+      assert_true(sum == keyed_sum(key, 0, words(&harness, 0), bytes));
+      harness_close(&harness);
+   }
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_copy_copies),
@@ -88,6 +110,7 @@ int main(void) {
       cmocka_unit_test(it_writes_more_than_it_reads),
       cmocka_unit_test(what_is_whole_raises_no_flag),
       cmocka_unit_test(one_damaged_byte_raises_it),
+      cmocka_unit_test(sums_are_those_of_the_program),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

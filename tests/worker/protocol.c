@@ -51,7 +51,7 @@ static void refuses_work_before_hello(void **state) {
    (void)state;
    char answer[512];
    rkb_peer_t child = start();
-   for (uint16_t type = RKB_WORKER_MODULE; type <= RKB_WORKER_STATE; type++) {
+   for (uint16_t type = RKB_WORKER_MODULE; type < RKB_WORKER_QUIT; type++) {
       rkb_worker_head_t reply = exchange(&child, type, "12345678", 8, answer, sizeof answer);
       assert_int_equal(reply.status, RKB_WORKER_BAD_REQUEST);
       assert_int_equal(reply.type, type);

@@ -7,11 +7,11 @@
 #include "base/nearest.h"
 #include "base/units.h"
 #include "services/llm/cassette.h"
+#include "services/llm/model_keys.h"
 #include "services/llm/provider.h"
 
 #define MOST_MODELS 64
 #define MOST_ARGUMENTS 64
-#define SECOND 1000000000ull
 
 typedef struct reader {
    rkb_arena_t *arena;
@@ -61,6 +61,17 @@ static void duration_of(reader_t *reader, const rkb_yaml_t *map, const char *key
                   "%s is '%s'; write a duration, as in 250ms, 30s or 5m", key, text);
 }
 
+/* What the table of keys says holds where a key is absent. */
+static int64_t default_whole(const char *key, uint32_t of) {
+   return strtoll(rkb_key_find(RKB_MODEL_KEYS, key, of)->fallback, NULL, 10);
+}
+
+static uint64_t default_duration(const char *key) {
+   uint64_t value = 0;
+   rkb_parse_duration(rkb_key_find(RKB_MODEL_KEYS, key, RKB_KEYS_MODEL)->fallback, &value);
+   return value;
+}
+
 /* Absolute, against the file it is written in; the tree gets the absolute one, so that the resolved form
  * opens anywhere. */
 static const char *path_of(reader_t *reader, const rkb_yaml_t *map, const char *key) {
@@ -99,7 +110,6 @@ static const char *const *texts_of(reader_t *reader, const rkb_yaml_t *map, cons
 }
 
 static void read_key(reader_t *reader, const rkb_yaml_t *map, rkb_model_t *model) {
-   static const char *const known[] = {"env", "file", NULL};
    const rkb_yaml_t *node = rkb_yaml_get(map, "key");
    if (rkb_yaml_is_null(node))
       return;
@@ -108,7 +118,7 @@ static void read_key(reader_t *reader, const rkb_yaml_t *map, rkb_model_t *model
                   "key is secret; write {env: NAME} or {file: PATH}, never the value itself");
       return;
    }
-   rkb_yaml_only(node, "key", known, reader->problems);
+   rkb_keys_only(RKB_MODEL_KEYS, node, "key", RKB_KEYS_MODEL_KEY, reader->problems);
    model->key.place = node->place;
    model->key.environment = text_of(reader, node, "env");
    model->key.file = path_of(reader, node, "file");
@@ -162,12 +172,12 @@ static void read_address(reader_t *reader, const rkb_yaml_t *map, rkb_model_t *m
 }
 
 static void read_limits(reader_t *reader, const rkb_yaml_t *map, rkb_model_t *model) {
-   static const char *const known[] = {"concurrency", "requests_per_minute", "tokens_per_minute", NULL};
    const rkb_yaml_t *node = rkb_yaml_get(map, "limits");
-   model->limits = (rkb_model_limits_t){.concurrency = model->command ? 1 : 8};
+   model->limits = (rkb_model_limits_t){
+      .concurrency = model->command ? 1 : default_whole("concurrency", RKB_KEYS_MODEL_LIMITS)};
    if (rkb_yaml_is_null(node) || !rkb_yaml_expect(node, RKB_YAML_MAP, "limits", reader->problems))
       return;
-   rkb_yaml_only(node, "limits", known, reader->problems);
+   rkb_keys_only(RKB_MODEL_KEYS, node, "limits", RKB_KEYS_MODEL_LIMITS, reader->problems);
    whole_of(reader, node, "concurrency", 1, 256, &model->limits.concurrency);
    whole_of(reader, node, "requests_per_minute", 1, 1000000, &model->limits.requests_per_minute);
    whole_of(reader, node, "tokens_per_minute", 1, 1000000000, &model->limits.tokens_per_minute);
@@ -207,12 +217,11 @@ static void read_money(reader_t *reader, const rkb_yaml_t *map, rkb_model_t *mod
 }
 
 static void read_cache(reader_t *reader, const rkb_yaml_t *map, rkb_model_t *model) {
-   static const char *const uses[] = {"off", "read", "read-write", NULL};
    const char *text = text_of(reader, map, "cache");
    model->cache = RKB_CACHE_OFF;
-   while (text && uses[model->cache] && strcmp(uses[model->cache], text) != 0)
+   while (text && RKB_CACHE_CHOICES[model->cache] && strcmp(RKB_CACHE_CHOICES[model->cache], text) != 0)
       model->cache++;
-   if (!uses[model->cache])
+   if (!RKB_CACHE_CHOICES[model->cache])
       rkb_problem(reader->problems, rkb_yaml_get(map, "cache")->place,
                   "cache is '%s'; write off, read or read-write", text);
 }
@@ -226,38 +235,17 @@ static void read_replay(reader_t *reader, const rkb_yaml_t *map, rkb_model_t *mo
 }
 
 static void read_model(reader_t *reader, const rkb_yaml_t *map, const char *name, rkb_model_t *model) {
-   static const char *const known[] = {"provider",
-                                       "base_url",
-                                       "model",
-                                       "key",
-                                       "temperature",
-                                       "reasoning_effort",
-                                       "max_output_tokens",
-                                       "price",
-                                       "limits",
-                                       "retries",
-                                       "backoff",
-                                       "idle",
-                                       "timeout",
-                                       "stream",
-                                       "cache",
-                                       "command",
-                                       "env",
-                                       "cost_per_call",
-                                       "replay",
-                                       "record",
-                                       NULL};
    model->face = (rkb_llm_model_t){.name = name};
    model->place = map->place;
    model->temperature = model->cost_per_call = -1;
-   model->retries = 4;
-   model->backoff_ns = SECOND;
-   model->idle_ns = 120 * SECOND;
-   model->total_ns = 900 * SECOND;
+   model->retries = default_whole("retries", RKB_KEYS_MODEL);
+   model->backoff_ns = default_duration("backoff");
+   model->idle_ns = default_duration("idle");
+   model->total_ns = default_duration("timeout");
    model->stream = true;
    if (!rkb_yaml_expect(map, RKB_YAML_MAP, name, reader->problems))
       return;
-   rkb_yaml_only(map, "a model", known, reader->problems);
+   rkb_keys_only(RKB_MODEL_KEYS, map, "a model", RKB_KEYS_MODEL, reader->problems);
    read_provider(reader, map, model);
    if (!model->provider)
       return;

@@ -5,26 +5,6 @@
 #include "copies.h"
 #include "statistics.h"
 
-/* Values go to the device in pieces, so that no whole copy is kept here. */
-enum { PIECE_BYTES = 32 << 20 };
-
-static int stage_tensor(const struct timer *me, const struct subject *s, uint32_t set, uint32_t t,
-                        rkb_error_t *err) {
-   const rkb_tensor_t *tensor = &s->the_case->tensors[t];
-   uint64_t width = tensor->elements ? tensor->bytes / tensor->elements : 1, piece = PIECE_BYTES / width;
-   char *data = malloc(PIECE_BYTES);
-   int status = data ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   for (uint64_t first = 0; status == RKB_OK && (first < tensor->elements || first == 0); first += piece) {
-      uint64_t count = tensor->elements - first < piece ? tensor->elements - first : piece;
-      status = me->task->inputs_fill(s->inputs[set], t, first, count, data, err);
-      if (status == RKB_OK)
-         status =
-            me->device->stage(s->session, set, t, tensor->bytes, first * width, data, count * width, err);
-   }
-   free(data);
-   return status;
-}
-
 uint32_t sitting_instance(uint32_t contender, uint32_t arena) {
    enum { MOST_ARENAS = 32 };
    return contender * MOST_ARENAS + arena;
@@ -34,7 +14,7 @@ bool full_mode(const struct timer *me) {
    return strcmp(me->config->mode, "full") == 0;
 }
 
-int sitting_prepare(const struct timer *me, const struct subject *s, rkb_error_t *err) {
+int sitting_prepare(const struct timer *me, struct subject *s, rkb_error_t *err) {
    rkb_finding_t finding = {0};
    int status = RKB_OK;
    for (uint32_t c = 0; c < s->contender_count && status == RKB_OK; c++) {
@@ -43,10 +23,11 @@ int sitting_prepare(const struct timer *me, const struct subject *s, rkb_error_t
       if (status == RKB_OK && finding.reason[0])
          return rkb_fail(err, RKB_ERR_INTERNAL, "%s", finding.message);
    }
-   for (uint32_t set = 0; set < SETS && status == RKB_OK; set++)
-      for (uint32_t t = 0; t < s->the_case->tensor_count && status == RKB_OK; t++)
-         if (s->the_case->tensors[t].role != RKB_OUT)
-            status = stage_tensor(me, s, set, t, err);
+   for (uint32_t set = 0; set < SETS && status == RKB_OK; set++) {
+      const staging_t staging = {me->host,    me->task,       me->device,      me->store,     s->session,
+                                 s->the_case, s->inputs[set], s->family->name, s->seeds[set], set};
+      status = staging_send(&staging, &s->sums[set], err);
+   }
    return status;
 }
 

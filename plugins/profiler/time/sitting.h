@@ -7,6 +7,7 @@
 #include <rkb/ext/random.h>
 #include <rkb/ext/task.h>
 #include "expected/sample.h"
+#include "expected/staging.h"
 
 struct time_config {
    const char *mode; /* "quick" or "full" */
@@ -45,6 +46,7 @@ struct subject {
    const rkb_family_t *family;
    uint64_t seeds[SETS];
    rkb_inputs_t *inputs[SETS];
+   sums_t sums[SETS]; /* of the inputs, once they are staged */
    struct contender contenders[CONTENDERS];
    uint32_t contender_count; /* 1 while there is no incumbent */
 };
@@ -64,7 +66,7 @@ struct sitting {
 bool full_mode(const struct timer *me);
 
 /* Loads the modules and stages the values; once a process. */
-int sitting_prepare(const struct timer *me, const struct subject *subject, rkb_error_t *err);
+int sitting_prepare(const struct timer *me, struct subject *subject, rkb_error_t *err);
 /* Drops them again. */
 int sitting_clear(const struct timer *me, const struct subject *subject, rkb_error_t *err);
 /* Allocates fresh arenas, times, checks, frees.  Release with sitting_free whatever it returns. */

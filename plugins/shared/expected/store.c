@@ -123,9 +123,17 @@ uint64_t store_seed(const store_t *store, const char *case_name, uint64_t index)
    return state >> 1;
 }
 
+void store_name(const store_t *store, const char *key, uint64_t name[3]) {
+   name[0] = mix_text(store->task, key);
+   name[1] = mix_text(~store->task, key);
+   name[2] = mix(mix_text(store->secret[1], key), &store->secret[0], sizeof store->secret[0]);
+}
+
 static void path_of(const store_t *store, const char *key, char *path, size_t size) {
-   uint64_t a = mix_text(store->task, key), b = mix_text(~store->task, key);
-   snprintf(path, size, "%s/%016llx%016llx", store->folder, (unsigned long long)a, (unsigned long long)b);
+   uint64_t name[3];
+   store_name(store, key, name);
+   snprintf(path, size, "%s/%016llx%016llx", store->folder, (unsigned long long)name[0],
+            (unsigned long long)name[1]);
 }
 
 bool store_load(const store_t *store, const char *key, double *numbers, size_t count, uint8_t *flags,
@@ -137,7 +145,7 @@ bool store_load(const store_t *store, const char *key, double *numbers, size_t c
    FILE *file = fopen(path, "rb");
    if (!file)
       return false;
-   bool whole = fread(numbers, sizeof *numbers, count, file) == count &&
+   bool whole = (count == 0 || fread(numbers, sizeof *numbers, count, file) == count) &&
                 fread(flags, 1, bytes, file) == bytes && fgetc(file) == EOF;
    fclose(file);
    return whole;
@@ -193,12 +201,12 @@ void store_save(const store_t *store, const char *key, const double *numbers, si
    if (!store)
       return;
    path_of(store, key, path, sizeof path);
-   snprintf(fresh, sizeof fresh, "%s.%d.%lx", path, (int)getpid(), (unsigned long)(uintptr_t)numbers);
+   snprintf(fresh, sizeof fresh, "%s.%d.%lx", path, (int)getpid(), (unsigned long)(uintptr_t)flags);
    FILE *file = fopen(fresh, "wbx");
    if (!file)
       return;
-   bool whole =
-      fwrite(numbers, sizeof *numbers, count, file) == count && fwrite(flags, 1, bytes, file) == bytes;
+   bool whole = (count == 0 || fwrite(numbers, sizeof *numbers, count, file) == count) &&
+                fwrite(flags, 1, bytes, file) == bytes;
    whole = fclose(file) == 0 && whole;
    if (!whole || rename(fresh, path) != 0)
       unlink(fresh);

@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Inputs up to this size are compared whole after every run; of larger ones PAGES pieces of PAGE_BYTES, and the whole once. */
-#define SMALL_BYTES (UINT64_C(4) << 20)
-enum { PAGES = 64, PAGE_BYTES = 4096 };
+enum { PIECE_BYTES = 4 << 20 };
 
 static json_t *describe(const struct values *v, const rkb_tensor_t *tensor) {
    return json_pack("{s:s, s:s, s:I, s:s}", "case", v->the_case->name, "family", v->family->name, "seed",
@@ -71,122 +69,107 @@ static int judge_output(const struct gpu *me, struct candidate *candidate, struc
                         uint32_t instance, uint32_t t, struct found *found, struct tally *tally,
                         rkb_error_t *err) {
    const rkb_tensor_t *tensor = &v->the_case->tensors[t];
-   const sampler_t sampler = {
-      me->host, me->task, me->random, me->store, (uint64_t)me->config->points, me->config->budget};
-   sample_t *sample = &v->samples[t];
+   const sample_t *sample = &v->samples[t];
    uint64_t width = tensor->elements ? tensor->bytes / tensor->elements : 0;
-   int status = RKB_OK;
    if (width == 0)
       return RKB_OK;
-   if (!sample->elements)
-      status =
-         sample_open(&sampler, v->inputs, v->the_case, v->family->name, v->seed, t, v->pooled, sample, err);
-   if (status != RKB_OK)
-      return status;
    if (sample->count == 0) {
       tally->not_judged++;
       return RKB_OK;
    }
    char *data = malloc(sample->count * width);
-   status = data ? read_sample(me, candidate, instance, t, width, sample, data, err)
-                 : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   int status = data ? read_sample(me, candidate, instance, t, width, sample, data, err)
+                     : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    if (status == RKB_OK)
       status = judge(me, candidate, v, t, data, found, tally, err);
    free(data);
    return status;
 }
 
-/* One piece of an input as it is now. */
-static int compare_piece(const struct gpu *me, const struct candidate *candidate, const struct values *v,
-                         uint32_t instance, uint32_t t, uint64_t offset, uint64_t bytes, char *room,
-                         struct found *found, rkb_error_t *err) {
+/* Number of the first byte of an input that is not as it was drawn; its size when none is. */
+static int find_change(const struct gpu *me, const struct candidate *candidate, const struct values *v,
+                       uint32_t instance, uint32_t t, uint64_t *at, rkb_error_t *err) {
    const rkb_tensor_t *tensor = &v->the_case->tensors[t];
-   const char *before = (const char *)v->tensors[t] + offset;
-   uint64_t at = 0;
-   int status = me->device->read(candidate->session, instance, t, offset, bytes, room, err);
-   if (status != RKB_OK || memcmp(before, room, bytes) == 0)
-      return status;
-   while (before[at] == room[at])
-      at++;
-   json_t *evidence = describe(v, tensor);
-   if (evidence)
-      json_object_set_new(evidence, "offset", json_integer((json_int_t)(offset + at)));
-   found_set(found, "input.modified", evidence, "the input %s was overwritten, first seen at byte %llu",
-             tensor->name, (unsigned long long)(offset + at));
-   return RKB_OK;
-}
-
-/* The task promises that inputs stay as they are. */
-static int compare_input(const struct gpu *me, const struct candidate *candidate, const struct values *v,
-                         uint32_t instance, uint32_t t, bool whole, struct found *found, rkb_error_t *err) {
-   uint64_t bytes = v->the_case->tensors[t].bytes, pages = bytes / PAGE_BYTES;
-   char *room = malloc(SMALL_BYTES);
-   int status = room ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   if (whole || bytes <= SMALL_BYTES) {
-      for (uint64_t at = 0; at < bytes && status == RKB_OK && !found->reason[0]; at += SMALL_BYTES)
-         status = compare_piece(me, candidate, v, instance, t, at,
-                                bytes - at < SMALL_BYTES ? bytes - at : SMALL_BYTES, room, found, err);
-   } else {
-      rkb_random_t stream = {.key = {(uint32_t)v->seed, (uint32_t)(v->seed >> 32)},
-                             .stream = {0x70616765, t}};
-      for (uint32_t i = 0; i < PAGES && status == RKB_OK && !found->reason[0]; i++) {
-         uint64_t page = i == 0 ? 0 : i == 1 ? pages - 1 : me->random->below(&stream, pages);
-         status =
-            compare_piece(me, candidate, v, instance, t, page * PAGE_BYTES, PAGE_BYTES, room, found, err);
-      }
+   uint64_t width = tensor->bytes / tensor->elements, piece = PIECE_BYTES / width;
+   char *before = malloc(PIECE_BYTES), *now = malloc(PIECE_BYTES);
+   int status = before && now ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   bool found = false;
+   *at = tensor->bytes;
+   for (uint64_t first = 0; first < tensor->elements && status == RKB_OK && !found; first += piece) {
+      uint64_t left = tensor->elements - first, bytes = (left < piece ? left : piece) * width, i = 0;
+      status = me->task->inputs_fill(v->inputs, t, first, bytes / width, before, err);
+      if (status == RKB_OK)
+         status = me->device->read(candidate->session, instance, t, first * width, bytes, now, err);
+      while (status == RKB_OK && i < bytes && before[i] == now[i])
+         i++;
+      found = status == RKB_OK && i < bytes;
+      if (found)
+         *at = first * width + i;
    }
-   free(room);
+   free(before);
+   free(now);
    return status;
 }
 
+/* The task promises that inputs stay as they are.  The device adds them up: only a wrong sum makes them travel. */
+static int compare_input(const struct gpu *me, const struct candidate *candidate, const struct values *v,
+                         uint32_t instance, uint32_t t, struct found *found, rkb_error_t *err) {
+   const rkb_tensor_t *tensor = &v->the_case->tensors[t];
+   uint64_t sum = 0, at = 0;
+   if (tensor->elements == 0)
+      return RKB_OK;
+   int status = me->device->sum(candidate->session, instance, t, v->sums.keys[t], &sum, err);
+   if (status != RKB_OK || sum == v->sums.sums[t])
+      return status;
+   status = find_change(me, candidate, v, instance, t, &at, err);
+   if (status == RKB_OK && at == tensor->bytes)
+      return rkb_fail(err, RKB_ERR_INTERNAL, "the device adds up %s to another sum than its bytes have",
+                      tensor->name);
+   if (status != RKB_OK)
+      return status;
+   json_t *evidence = describe(v, tensor);
+   if (evidence)
+      json_object_set_new(evidence, "offset", json_integer((json_int_t)at));
+   found_set(found, "input.modified", evidence, "the input %s was overwritten, first seen at byte %llu",
+             tensor->name, (unsigned long long)at);
+   return RKB_OK;
+}
+
 int outputs_judge(const struct gpu *me, struct candidate *candidate, struct values *v, uint32_t instance,
-                  bool inputs_whole, struct found *found, struct tally *tally, rkb_error_t *err) {
+                  struct found *found, struct tally *tally, rkb_error_t *err) {
    int status = RKB_OK;
    for (uint32_t t = 0;
         t < v->the_case->tensor_count && status == RKB_OK && (!found->reason[0] || found->suspect); t++) {
       if (v->the_case->tensors[t].role != RKB_IN)
          status = judge_output(me, candidate, v, instance, t, found, tally, err);
       else if (!found->reason[0])
-         status = compare_input(me, candidate, v, instance, t, inputs_whole, found, err);
+         status = compare_input(me, candidate, v, instance, t, found, err);
    }
    return status;
 }
 
-/* A sum over the bytes of an output (FNV-1a over words), read in pieces: two equal ones are taken for equal bits. */
-static int digest(const struct gpu *me, const struct candidate *candidate, uint32_t instance, uint32_t t,
-                  uint64_t bytes, char *room, uint64_t *sum, rkb_error_t *err) {
+/* The device's sums of what instance left in the outputs: two equal ones are taken for equal bits. */
+static int add_up(const struct gpu *me, const struct candidate *candidate, const rkb_case_t *c,
+                  uint32_t instance, uint64_t *sums, rkb_error_t *err) {
    int status = RKB_OK;
-   *sum = 0xcbf29ce484222325u;
-   for (uint64_t at = 0; at < bytes && status == RKB_OK; at += SMALL_BYTES) {
-      uint64_t piece = bytes - at < SMALL_BYTES ? bytes - at : SMALL_BYTES, word;
-      status = me->device->read(candidate->session, instance, t, at, piece, room, err);
-      for (uint64_t i = 0; i < piece && status == RKB_OK; i += sizeof word) {
-         word = 0;
-         memcpy(&word, room + i, piece - i < sizeof word ? piece - i : sizeof word);
-         *sum = (*sum ^ word) * 0x100000001b3u;
-         *sum ^= *sum >> 29;
-      }
-   }
+   for (uint32_t t = 0; t < c->tensor_count && status == RKB_OK; t++)
+      if (c->tensors[t].role != RKB_IN)
+         status = me->device->sum(candidate->session, instance, t, t, &sums[t], err);
    return status;
 }
 
 int outputs_repeat(const struct gpu *me, struct candidate *candidate, const rkb_case_t *c, uint32_t instance,
                    uint32_t set, rkb_run_outcome_t *outcome, struct tally *tally, rkb_error_t *err) {
-   char *room = malloc(SMALL_BYTES);
-   uint64_t *sums = calloc(c->tensor_count, sizeof *sums), again;
-   int status = room && sums ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   for (uint32_t t = 0; t < c->tensor_count && status == RKB_OK; t++)
-      if (c->tensors[t].role != RKB_IN)
-         status = digest(me, candidate, instance, t, c->tensors[t].bytes, room, &sums[t], err);
+   uint64_t *sums = calloc(2 * (size_t)c->tensor_count, sizeof *sums), *again = sums + c->tensor_count;
+   int status =
+      sums ? add_up(me, candidate, c, instance, sums, err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    if (status == RKB_OK)
       status = me->device->run(candidate->session, instance, set, (uint32_t)(me->config->deadline / 1000000),
                                outcome, err);
-   for (uint32_t t = 0; t < c->tensor_count && status == RKB_OK && outcome->outcome == RKB_RAN_WELL; t++)
-      if (c->tensors[t].role != RKB_IN) {
-         status = digest(me, candidate, instance, t, c->tensors[t].bytes, room, &again, err);
-         tally->repeatable &= status != RKB_OK || again == sums[t];
-      }
+   if (status == RKB_OK && outcome->outcome == RKB_RAN_WELL) {
+      status = add_up(me, candidate, c, instance, again, err);
+      tally->repeatable &= status != RKB_OK || memcmp(sums, again, c->tensor_count * sizeof *sums) == 0;
+   }
    free(sums);
-   free(room);
    return status;
 }

@@ -1,4 +1,4 @@
-/* Inputs made by counter and sent to the device.  They are kept here too, to see afterwards whether they were changed. */
+/* Inputs made by counter: drawn when the device has to be sent them, and again when something is wrong with them. */
 #include "gpu.h"
 #include <stdlib.h>
 
@@ -8,46 +8,84 @@ int values_open(const struct gpu *me, const rkb_case_t *c, const rkb_family_t *f
                         .family = family,
                         .seed = seed,
                         .pooled = pooled,
-                        .tensors = calloc(c->tensor_count, sizeof *v->tensors),
                         .samples = calloc(c->tensor_count, sizeof *v->samples)};
-   int status = v->tensors && v->samples ? me->task->inputs_open(me->host, c, family, seed, &v->inputs, err)
-                                         : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   int status = v->samples && sums_open(c->tensor_count, &v->sums)
+                   ? me->task->inputs_open(me->host, c, family, seed, &v->inputs, err)
+                   : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    if (status == RKB_OK)
       me->task->inputs_limit(v->inputs, RUN_MOST_WORK);
-   for (uint32_t t = 0; t < c->tensor_count && status == RKB_OK; t++) {
-      const rkb_tensor_t *tensor = &c->tensors[t];
-      if (tensor->role == RKB_OUT)
-         continue;
-      v->tensors[t] = malloc(tensor->bytes ? tensor->bytes : 1);
-      status = v->tensors[t] ? me->task->inputs_fill(v->inputs, t, 0, tensor->elements, v->tensors[t], err)
-                             : rkb_fail(err, RKB_ERR_NOMEM, "no memory for %s", tensor->name);
-   }
-   if (status != RKB_OK)
+   else
       values_free(me, v);
    return status;
 }
 
 void values_free(const struct gpu *me, struct values *v) {
-   for (uint32_t t = 0; v->the_case && t < v->the_case->tensor_count; t++) {
-      if (v->tensors)
-         free(v->tensors[t]);
-      if (v->samples)
-         sample_close(&v->samples[t]);
-   }
-   free(v->tensors);
+   for (uint32_t t = 0; v->samples && t < v->the_case->tensor_count; t++)
+      sample_close(&v->samples[t]);
    free(v->samples);
+   sums_close(&v->sums);
    if (v->inputs)
       me->task->inputs_free(v->inputs);
    *v = (struct values){0};
 }
 
-int values_stage(const struct gpu *me, struct candidate *candidate, const struct values *v, uint32_t set,
+int values_stage(const struct gpu *me, struct candidate *candidate, struct values *v, uint32_t set,
                  rkb_error_t *err) {
-   int status = RKB_OK;
-   for (uint32_t t = 0; t < v->the_case->tensor_count && status == RKB_OK; t++) {
-      uint64_t bytes = v->the_case->tensors[t].bytes;
-      if (v->tensors[t])
-         status = me->device->stage(candidate->session, set, t, bytes, 0, v->tensors[t], bytes, err);
+   const staging_t staging = {me->host,
+                              me->task,
+                              me->device,
+                              v->pooled ? me->store : NULL,
+                              candidate->session,
+                              v->the_case,
+                              v->inputs,
+                              v->family->name,
+                              v->seed,
+                              set};
+   return staging_send(&staging, &v->sums, err);
+}
+
+/* One output of one set, with inputs of its own: those of a set are one thread's at a time. */
+struct part {
+   const struct gpu *me;
+   struct values *values;
+   uint32_t tensor;
+   int status;
+   rkb_error_t err;
+};
+
+static void evaluate(void *argument, uint32_t n) {
+   struct part *part = (struct part *)argument + n;
+   const struct gpu *me = part->me;
+   const struct values *v = part->values;
+   const sampler_t sampler = {
+      me->host, me->task, me->random, me->store, (uint64_t)me->config->points, me->config->budget};
+   rkb_inputs_t *inputs = NULL;
+   part->status = me->task->inputs_open(me->host, v->the_case, v->family, v->seed, &inputs, &part->err);
+   if (part->status != RKB_OK)
+      return;
+   me->task->inputs_limit(inputs, RUN_MOST_WORK);
+   part->status = sample_open(&sampler, inputs, v->the_case, v->family->name, v->seed, part->tensor,
+                              v->pooled, &v->samples[part->tensor], &part->err);
+   me->task->inputs_free(inputs);
+}
+
+int values_expect(const struct gpu *me, struct values values[2], rkb_error_t *err) {
+   const rkb_case_t *c = values[0].the_case;
+   struct part *parts = calloc(2 * (size_t)c->tensor_count + 1, sizeof *parts);
+   uint32_t count = 0;
+   int status = parts ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   for (uint32_t set = 0; set < 2 && parts; set++) {
+      for (uint32_t t = 0; t < c->tensor_count && !values[set].expected; t++)
+         if (c->tensors[t].role != RKB_IN && c->tensors[t].elements > 0)
+            parts[count++] = (struct part){.me = me, .values = &values[set], .tensor = t};
+      values[set].expected = true;
    }
+   if (count)
+      me->workers->share(me->host, count, evaluate, parts);
+   for (uint32_t i = 0; i < count && status == RKB_OK; i++) {
+      status = parts[i].status;
+      *err = parts[i].err;
+   }
+   free(parts);
    return status;
 }

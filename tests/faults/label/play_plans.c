@@ -47,47 +47,42 @@ static char *read_file(const char *path, size_t *length) {
    return data;
 }
 
-/* Copies the tensors to the device; the slots are freed by free_staged. */
-static bool stage_tensors(const rkb_driver_t *d, reader_t *r, rkb_staged_t *staged, uint32_t *count) {
+static bool stage_tensors(const rkb_driver_t *d, reader_t *r, rkb_values_t *values) {
    uint64_t tensors = take_number(r);
-   for (uint64_t i = 0; i < tensors && !r->bad && *count < RKB_WORKER_MAX_STAGED; i++) {
-      rkb_staged_t *slot = &staged[*count];
-      slot->tensor = (uint32_t)take_number(r);
-      slot->bytes = take_number(r);
-      const void *data = take(r, slot->bytes);
-      if (!data || d->cuMemAlloc(&slot->data, slot->bytes ? slot->bytes : 16) != CUDA_SUCCESS)
-         return false;
-      ++*count;
-      if (slot->bytes && d->cuMemcpyHtoD(slot->data, data, slot->bytes) != CUDA_SUCCESS)
+   for (uint64_t i = 0; i < tensors && !r->bad; i++) {
+      const uint32_t tensor = (uint32_t)take_number(r);
+      const uint64_t bytes = take_number(r);
+      const void *data = take(r, bytes);
+      CUresult driver;
+      if (!data || rkb_values_stage(d, values, &(rkb_worker_stage_t){.tensor = tensor, .bytes = bytes}, data,
+                                    bytes, &driver) != RKB_WORKER_OK)
          return false;
    }
    return !r->bad;
 }
 
 static bool play(const rkb_driver_t *d, CUmodule module, reader_t *r) {
-   rkb_staged_t staged[RKB_WORKER_MAX_STAGED] = {0};
+   rkb_values_t values = {0};
    const rkb_own_t own = {0}; /* for canaries: plain memory has none */
    rkb_instance_t instance = {0};
    rkb_plan_t *plan = NULL;
    rkb_error_t err;
    char message[256] = "";
-   uint32_t count = 0;
    uint64_t length = take_number(r);
    const void *bytes = take(r, length);
    bool played = bytes && rkb_plan_read(bytes, length, &plan, &err) == RKB_OK;
    played = played && rkb_instance_open(d, module, plan, RKB_PLACE_PLAIN, &instance, message,
                                         sizeof message) == RKB_WORKER_OK;
    bool opened = played;
-   played = played && stage_tensors(d, r, staged, &count);
+   played = played && stage_tensors(d, r, &values);
    for (int turn = 0; turn < 2 && played; turn++)
-      played = rkb_instance_prepare(d, &instance, staged, count, 0) == CUDA_SUCCESS &&
+      played = rkb_instance_prepare(d, &instance, &values, 0) == CUDA_SUCCESS &&
                rkb_instance_run(d, &own, &instance, DEADLINE_MS).outcome == RKB_RAN;
    if (!played)
       fprintf(stderr, "rkb-play-plans: a plan did not run to its end %s\n", message);
    if (opened)
       rkb_instance_close(d, &instance);
-   for (uint32_t i = 0; i < count; i++)
-      d->cuMemFree(staged[i].data);
+   rkb_values_drop(d, &values, true, 0);
    return played;
 }
 

@@ -80,6 +80,18 @@ typedef struct rkb_device_api {
    int (*drop_instance)(rkb_session_t *session, uint32_t instance, rkb_error_t *err);
    int (*drop_module)(rkb_session_t *session, uint32_t module, rkb_error_t *err);
    int (*drop_set)(rkb_session_t *session, uint32_t set, rkb_error_t *err);
+
+   /* The sum, modulo 2^64, over the 32-bit words of a buffer (little-endian, zeros behind the last byte) of
+    *    mix((number of the word << 32 | word) ^ key),  mix(x): x ^= x >> 32; x *= 0xd6e8feb86659fd93; x ^= x >> 32;
+    *    x *= 0xd6e8feb86659fd93; x ^= x >> 32
+    * made on the device.  A kernel that does not know the key cannot change bytes and keep the sum. */
+   int (*sum)(rkb_session_t *session, uint32_t instance, uint32_t buffer, uint64_t key, uint64_t *sum, rkb_error_t *err);
+   /* Values that are the same in many sessions need not travel each time.  keep: what is staged stays on the device after the
+    * session, under a name, as long as there is room and the worker lives.  take: makes it this session's; *there false:
+    * it is gone and has to be staged.  The sum is of what it holds now, after all that ran meanwhile. */
+   int (*keep)(rkb_session_t *session, uint32_t set, uint32_t tensor, const uint64_t name[2], rkb_error_t *err);
+   int (*take)(rkb_session_t *session, uint32_t set, uint32_t tensor, const uint64_t name[2], uint64_t bytes, uint64_t key,
+               bool *there, uint64_t *sum, rkb_error_t *err);
 } rkb_device_api_t;
 
 #ifdef __cplusplus

@@ -1,0 +1,340 @@
+/* A CUDA driver without a device, loaded in the real one's place (LD_PRELOAD, by its soname) to test rkb-worker and the
+ * program that talks to it where there is no GPU: memory is the process's own and small, copies and fills are done, timing
+ * is made up.  Of kernels it knows by name the worker's sum, and "scribble", which writes over everything allocated, as a
+ * kernel with a wild pointer may.  One thread. */
+#include <cuda.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define MEMORY_BYTES (UINT64_C(640) << 20)
+enum { MOST_BLOCKS = 4096, MOST_STEPS = 256, PAGE = 2 << 20 };
+
+enum kind { COPY, FILL, SUM, SCRIBBLE };
+typedef struct step {
+   enum kind kind;
+   CUdeviceptr to, from;
+   size_t bytes;
+   unsigned value, width;
+   unsigned long long key;
+} step_t;
+typedef struct steps {
+   step_t list[MOST_STEPS];
+   unsigned count;
+} steps_t;
+
+static struct {
+   CUdeviceptr start;
+   size_t bytes;
+} blocks[MOST_BLOCKS];
+static size_t used;
+static steps_t *recording;
+
+static void *at(CUdeviceptr pointer) {
+   return (void *)(uintptr_t)pointer;
+}
+
+static void add_up(const step_t *s) {
+   const unsigned long long multiplier = 0xd6e8feb86659fd93;
+   const unsigned char *from = at(s->from);
+   unsigned long long sum = 0;
+   for (size_t i = 0; i < s->bytes; i += 4) {
+      unsigned word = 0;
+      memcpy(&word, from + i, s->bytes - i < 4 ? s->bytes - i : 4);
+      unsigned long long x = ((unsigned long long)(i / 4) << 32 | word) ^ s->key;
+      x = (x ^ x >> 32) * multiplier;
+      x = (x ^ x >> 32) * multiplier;
+      sum += x ^ x >> 32;
+   }
+   memcpy(at(s->to), &sum, sizeof sum);
+}
+
+static void perform(const step_t *s) {
+   if (s->kind == COPY)
+      memcpy(at(s->to), at(s->from), s->bytes);
+   else if (s->kind == FILL)
+      for (size_t i = 0; i < s->bytes; i += s->width)
+         memcpy((char *)at(s->to) + i, &s->value, s->width);
+   else if (s->kind == SUM)
+      add_up(s);
+   else
+      for (unsigned i = 0; i < MOST_BLOCKS; i++)
+         if (blocks[i].start)
+            memset(at(blocks[i].start), 0x5a, blocks[i].bytes);
+}
+
+static CUresult enqueue(step_t step) {
+   if (!recording)
+      perform(&step);
+   else if (recording->count < MOST_STEPS)
+      recording->list[recording->count++] = step;
+   return CUDA_SUCCESS;
+}
+
+CUresult cuInit(unsigned flags) {
+   (void)flags;
+   return CUDA_SUCCESS;
+}
+CUresult cuDriverGetVersion(int *version) {
+   *version = 13000;
+   return CUDA_SUCCESS;
+}
+CUresult cuDeviceGet(CUdevice *device, int ordinal) {
+   *device = 0;
+   return ordinal ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
+}
+CUresult cuDeviceGetName(char *name, int size, CUdevice device) {
+   (void)device;
+   snprintf(name, (size_t)size, "no device");
+   return CUDA_SUCCESS;
+}
+CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device) {
+   (void)device;
+   *bytes = MEMORY_BYTES;
+   return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device) {
+   (void)device;
+   *value = attribute == CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE ? 1 << 20 : 1;
+   return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
+   (void)device;
+   memset(uuid, 0, sizeof *uuid);
+   return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetPCIBusId(char *bus, int size, CUdevice device) {
+   (void)device;
+   snprintf(bus, (size_t)size, "dddd:00:00.%d",
+            getenv("DRIVER_DOUBLE_BUS") ? atoi(getenv("DRIVER_DOUBLE_BUS")) : 0);
+   return CUDA_SUCCESS;
+}
+CUresult cuCtxSynchronize(void) {
+   return CUDA_SUCCESS;
+}
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
+   (void)device;
+   *context = (CUcontext)&used;
+   return CUDA_SUCCESS;
+}
+CUresult cuCtxSetCurrent(CUcontext context) {
+   (void)context;
+   return CUDA_SUCCESS;
+}
+CUresult cuCtxResetPersistingL2Cache(void) {
+   return CUDA_SUCCESS;
+}
+CUresult cuMemGetInfo(size_t *free_bytes, size_t *bytes) {
+   *free_bytes = MEMORY_BYTES - used;
+   *bytes = MEMORY_BYTES;
+   return CUDA_SUCCESS;
+}
+
+CUresult cuModuleLoadData(CUmodule *module, const void *image) {
+   (void)image;
+   *module = (CUmodule)&blocks;
+   return CUDA_SUCCESS;
+}
+CUresult cuModuleUnload(CUmodule module) {
+   (void)module;
+   return CUDA_SUCCESS;
+}
+/* A function is its name. */
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
+   static const char *const known[] = {"rkb_sum", "scribble"};
+   (void)module;
+   *function = (CUfunction) "";
+   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+      if (strcmp(known[i], name) == 0)
+         *function = (CUfunction)(uintptr_t)known[i];
+   return CUDA_SUCCESS;
+}
+CUresult cuModuleGetGlobal(CUdeviceptr *start, size_t *bytes, CUmodule module, const char *name) {
+   (void)start, (void)bytes, (void)module, (void)name;
+   return CUDA_ERROR_NOT_FOUND;
+}
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
+   (void)function, (void)attribute, (void)value;
+   return CUDA_SUCCESS;
+}
+CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function) {
+   (void)attribute, (void)function;
+   *value = 0;
+   return CUDA_SUCCESS;
+}
+
+CUresult cuMemAlloc(CUdeviceptr *start, size_t bytes) {
+   for (unsigned i = 0; i < MOST_BLOCKS; i++) {
+      if (blocks[i].start)
+         continue;
+      if (bytes > MEMORY_BYTES - used)
+         return CUDA_ERROR_OUT_OF_MEMORY;
+      *start = blocks[i].start = (CUdeviceptr)(uintptr_t)aligned_alloc(256, (bytes + 255) / 256 * 256);
+      blocks[i].bytes = bytes;
+      used += bytes;
+      return CUDA_SUCCESS;
+   }
+   return CUDA_ERROR_OUT_OF_MEMORY;
+}
+CUresult cuMemFree(CUdeviceptr start) {
+   for (unsigned i = 0; i < MOST_BLOCKS; i++)
+      if (start && blocks[i].start == start) {
+         free(at(start));
+         used -= blocks[i].bytes;
+         blocks[i].start = 0;
+         return CUDA_SUCCESS;
+      }
+   return CUDA_ERROR_INVALID_VALUE;
+}
+CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes) {
+   memcpy(at(to), from, bytes);
+   return CUDA_SUCCESS;
+}
+CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes) {
+   memcpy(to, at(from), bytes);
+   return CUDA_SUCCESS;
+}
+CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
+   (void)stream;
+   return enqueue((step_t){.kind = COPY, .to = to, .from = from, .bytes = bytes});
+}
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream) {
+   (void)stream;
+   return enqueue((step_t){.kind = FILL, .to = to, .bytes = count, .value = value, .width = 1});
+}
+CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count, CUstream stream) {
+   (void)stream;
+   return enqueue((step_t){.kind = FILL, .to = to, .bytes = 2 * count, .value = value, .width = 2});
+}
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUstream stream) {
+   (void)stream;
+   return enqueue((step_t){.kind = FILL, .to = to, .bytes = 4 * count, .value = value, .width = 4});
+}
+
+CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
+   (void)flags;
+   *stream = (CUstream)&used;
+   return CUDA_SUCCESS;
+}
+CUresult cuStreamQuery(CUstream stream) {
+   (void)stream;
+   return CUDA_SUCCESS;
+}
+CUresult cuStreamSynchronize(CUstream stream) {
+   (void)stream;
+   return CUDA_SUCCESS;
+}
+CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
+   (void)stream, (void)mode;
+   recording = calloc(1, sizeof *recording);
+   return recording ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph) {
+   (void)stream;
+   *graph = (CUgraph)recording;
+   recording = NULL;
+   return CUDA_SUCCESS;
+}
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *executable, CUgraph graph, unsigned long long flags) {
+   (void)flags;
+   steps_t *copy = malloc(sizeof *copy);
+   if (copy)
+      memcpy(copy, graph, sizeof *copy);
+   *executable = (CUgraphExec)copy;
+   return copy ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
+   const steps_t *steps = (const steps_t *)executable;
+   (void)stream;
+   for (unsigned i = 0; i < steps->count; i++)
+      perform(&steps->list[i]);
+   return CUDA_SUCCESS;
+}
+CUresult cuGraphDestroy(CUgraph graph) {
+   free(graph);
+   return CUDA_SUCCESS;
+}
+CUresult cuGraphExecDestroy(CUgraphExec executable) {
+   free(executable);
+   return CUDA_SUCCESS;
+}
+CUresult cuEventCreate(CUevent *event, unsigned flags) {
+   (void)flags;
+   *event = (CUevent)&used;
+   return CUDA_SUCCESS;
+}
+CUresult cuEventRecord(CUevent event, CUstream stream) {
+   (void)event, (void)stream;
+   return CUDA_SUCCESS;
+}
+CUresult cuEventQuery(CUevent event) {
+   (void)event;
+   return CUDA_SUCCESS;
+}
+CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent stop) {
+   (void)start, (void)stop;
+   *milliseconds = 0.01f;
+   return CUDA_SUCCESS;
+}
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters,
+                          void **extra) {
+   const char *name = (const char *)function;
+   (void)config, (void)extra;
+   if (strcmp(name, "scribble") == 0)
+      return enqueue((step_t){.kind = SCRIBBLE});
+   if (strcmp(name, "rkb_sum") == 0)
+      return enqueue((step_t){.kind = SUM,
+                              .from = *(CUdeviceptr *)parameters[0],
+                              .bytes = *(unsigned long long *)parameters[1],
+                              .key = *(unsigned long long *)parameters[2],
+                              .to = *(CUdeviceptr *)parameters[3]});
+   return CUDA_SUCCESS;
+}
+
+CUresult cuMemGetAllocationGranularity(size_t *bytes, const CUmemAllocationProp *property,
+                                       CUmemAllocationGranularity_flags flags) {
+   (void)property, (void)flags;
+   *bytes = PAGE;
+   return CUDA_SUCCESS;
+}
+/* Mapped memory is all there from the start, and its edges are not guarded. */
+CUresult cuMemAddressReserve(CUdeviceptr *start, size_t bytes, size_t alignment, CUdeviceptr hint,
+                             unsigned long long flags) {
+   (void)hint, (void)flags;
+   void *memory = mmap(NULL, bytes + alignment, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+   *start = ((CUdeviceptr)(uintptr_t)memory + alignment - 1) / alignment * alignment;
+   return memory == MAP_FAILED ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+}
+CUresult cuMemAddressFree(CUdeviceptr start, size_t bytes) {
+   munmap(at(start), bytes);
+   return CUDA_SUCCESS;
+}
+CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes, const CUmemAllocationProp *property,
+                     unsigned long long flags) {
+   (void)property, (void)flags;
+   *handle = bytes;
+   return CUDA_SUCCESS;
+}
+CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
+   (void)handle;
+   return CUDA_SUCCESS;
+}
+CUresult cuMemMap(CUdeviceptr start, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
+                  unsigned long long flags) {
+   (void)start, (void)bytes, (void)offset, (void)handle, (void)flags;
+   return CUDA_SUCCESS;
+}
+CUresult cuMemUnmap(CUdeviceptr start, size_t bytes) {
+   (void)start, (void)bytes;
+   return CUDA_SUCCESS;
+}
+CUresult cuMemSetAccess(CUdeviceptr start, size_t bytes, const CUmemAccessDesc *access, size_t count) {
+   (void)start, (void)bytes, (void)access, (void)count;
+   return CUDA_SUCCESS;
+}
+CUresult cuGetErrorName(CUresult status, const char **name) {
+   *name = status == CUDA_ERROR_OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY" : "an error";
+   return CUDA_SUCCESS;
+}

@@ -1,0 +1,329 @@
+/* Input values on the device, over the worker's protocol and sessions, with a driver that has no device (driver_double.c):
+ * what is kept comes back as long as it is whole, goes when the memory is needed, and is nobody's but its name's. */
+#include "check.h"
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "expected/staging.h"
+#include "services/device_worker.h"
+#include "services/devices.h"
+#include "worker/protocol.h"
+
+enum { BYTES = 70001 }; /* no whole number of words */
+static const uint64_t name_a[2] = {1, 2}, name_b[2] = {1, 3}, KEY = 0x0123456789abcdef;
+
+typedef struct place {
+   rkb_devices_t *devices;
+   rkb_session_t *session;
+   char bytes[BYTES];
+   uint64_t sum;
+} place_t;
+
+static void begin(place_t *p) {
+   rkb_error_t err = {0};
+   if (rkb_session_begin(p->devices, 0, NULL, NULL, &p->session, &err) != RKB_OK)
+      fail_msg("%s", err.message);
+}
+
+static void again(place_t *p) {
+   rkb_session_end(p->session);
+   begin(p);
+}
+
+static int open_place(void **state) {
+   place_t *p = calloc(1, sizeof *p);
+   const char *const command[] = {"/usr/bin/env", "LD_PRELOAD=" RKB_DRIVER_DOUBLE, RKB_WORKER_PROGRAM, NULL};
+   rkb_error_t err = {0};
+   if (rkb_devices_open(command, 1, &p->devices, &err) != RKB_OK)
+      fail_msg("%s", err.message);
+   for (int i = 0; i < BYTES; i++)
+      p->bytes[i] = (char)(i * 7 + i / 256);
+   p->sum = keyed_sum(KEY, 0, p->bytes, BYTES);
+   begin(p);
+   *state = p;
+   return 0;
+}
+
+static int close_place(void **state) {
+   place_t *p = *state;
+   rkb_session_end(p->session);
+   rkb_devices_close(p->devices);
+   free(p);
+   return 0;
+}
+
+static void stage(place_t *p, uint32_t set, uint32_t tensor) {
+   rkb_error_t err = {0};
+   assert_int_equal(rkb_session_stage(p->session, set, tensor, BYTES, 0, p->bytes, BYTES, &err), RKB_OK);
+}
+
+static void keep(place_t *p, uint32_t set, uint32_t tensor, const uint64_t name[2]) {
+   rkb_error_t err = {0};
+   assert_int_equal(rkb_session_keep(p->session, set, tensor, name, &err), RKB_OK);
+}
+
+static bool take(place_t *p, uint32_t set, uint32_t tensor, const uint64_t name[2], uint64_t bytes,
+                 uint64_t *sum) {
+   rkb_error_t err = {0};
+   bool there = false;
+   assert_int_equal(rkb_session_take(p->session, set, tensor, name, bytes, KEY, &there, sum, &err), RKB_OK);
+   return there;
+}
+
+/* A plan with one input, tensor 0, and one launch. */
+static int open_plan(place_t *p, uint32_t number, const char *entry, uint64_t bytes, rkb_error_t *err) {
+   rkb_finding_t finding = {0};
+   rkb_plan_buffer_t buffer = {
+      .name = "x", .role = RKB_IN, .dtype = RKB_U8, .alignment = 256, .bytes = bytes, .elements = bytes};
+   rkb_plan_launch_t launch = {
+      .expression = entry, .entry = entry, .grid = {1, 1, 1}, .block = {32, 1, 1}, .cluster = {1, 1, 1}};
+   rkb_plan_t plan = {
+      .version = 1, .buffer_count = 1, .launch_count = 1, .buffers = &buffer, .launches = &launch};
+   return rkb_session_instance(p->session, number, 0, RKB_PLAIN, &plan, &finding, err);
+}
+
+static void load(place_t *p) {
+   rkb_finding_t finding = {0};
+   rkb_error_t err = {0};
+   assert_int_equal(rkb_session_module(p->session, 0, "a module's bytes", 16, &finding, &err), RKB_OK);
+}
+
+static void run(place_t *p, const char *entry) {
+   rkb_error_t err = {0};
+   rkb_run_outcome_t outcome;
+   load(p);
+   if (open_plan(p, 0, entry, BYTES, &err) != RKB_OK)
+      fail_msg("%s", err.message);
+   assert_int_equal(rkb_session_run(p->session, 0, 0, 1000, &outcome, &err), RKB_OK);
+   assert_int_equal(outcome.outcome, RKB_RAN_WELL);
+}
+
+static void the_device_adds_up_what_it_was_sent(void **state) {
+   place_t *p = *state;
+   rkb_error_t err = {0};
+   uint64_t sum = 0;
+   stage(p, 0, 0);
+   run(p, "nothing");
+   assert_int_equal(rkb_session_sum(p->session, 0, 0, KEY, &sum, &err), RKB_OK);
+   assert_true(sum == p->sum);
+   assert_int_equal(rkb_session_sum(p->session, 0, 0, KEY + 1, &sum, &err), RKB_OK);
+   assert_true(sum != p->sum);
+   assert_int_not_equal(rkb_session_sum(p->session, 7, 0, KEY, &sum, &err), RKB_OK);
+}
+
+static void pieces_add_up(void **state) {
+   place_t *p = *state;
+   assert_true(keyed_sum(KEY, 0, p->bytes, 4096) + keyed_sum(KEY, 1024, p->bytes + 4096, BYTES - 4096) ==
+               p->sum);
+   char two[8] = "abcdabcd", swapped[8] = "abcdabcd";
+   swapped[0] = 'b', swapped[1] = 'a';
+   assert_true(keyed_sum(KEY, 0, two, 8) != keyed_sum(KEY, 0, swapped, 8));
+}
+
+static void what_is_kept_comes_back(void **state) {
+   place_t *p = *state;
+   uint64_t sum = 0;
+   assert_false(take(p, 0, 0, name_a, BYTES, &sum));
+   stage(p, 0, 0);
+   keep(p, 0, 0, name_a);
+   again(p);
+   assert_false(take(p, 0, 0, name_b, BYTES, &sum));
+   assert_false(take(p, 0, 0, name_a, BYTES - 1, &sum));
+   assert_true(take(p, 1, 3, name_a, BYTES, &sum));
+   assert_true(sum == p->sum);
+   assert_true(take(p, 0, 0, name_a, BYTES, &sum)); /* in two places at once */
+   run(p, "nothing");
+}
+
+static void what_is_not_kept_is_gone(void **state) {
+   place_t *p = *state;
+   rkb_error_t err = {0};
+   uint64_t sum = 0;
+   stage(p, 0, 0);
+   again(p);
+   assert_int_not_equal(rkb_session_keep(p->session, 0, 0, name_a, &err), RKB_OK);
+   assert_false(take(p, 0, 0, name_a, BYTES, &sum));
+}
+
+static void damage_shows_and_is_mended(void **state) {
+   place_t *p = *state;
+   uint64_t sum = 0;
+   stage(p, 0, 0);
+   keep(p, 0, 0, name_a);
+   run(p, "scribble");
+   again(p);
+   assert_true(take(p, 0, 0, name_a, BYTES, &sum));
+   assert_true(sum != p->sum);
+   stage(p, 0, 0); /* as the caller then does */
+   keep(p, 0, 0, name_a);
+   again(p);
+   assert_true(take(p, 0, 0, name_a, BYTES, &sum));
+   assert_true(sum == p->sum);
+}
+
+static void staging_leaves_kept_values_alone(void **state) {
+   place_t *p = *state;
+   uint64_t sum = 0;
+   stage(p, 0, 0);
+   keep(p, 0, 0, name_a);
+   p->bytes[5] ^= 1;
+   stage(p, 0, 0);
+   again(p);
+   assert_true(take(p, 0, 0, name_a, BYTES, &sum));
+   assert_true(sum == p->sum);
+}
+
+static void kept_values_go_when_memory_is_needed(void **state) {
+   place_t *p = *state;
+   rkb_error_t err = {0};
+   uint64_t sum = 0;
+   stage(p, 0, 0);
+   keep(p, 0, 0, name_a);
+   again(p);
+   load(p);
+   size_t bytes = 0;
+   sscanf(strstr(rkb_devices_describe(p->devices), "free_bytes="), "free_bytes=%zu", &bytes);
+   assert_int_equal(open_plan(p, 0, "nothing", bytes - BYTES / 2, &err), RKB_OK);
+   assert_false(take(p, 0, 0, name_a, BYTES, &sum));
+   assert_int_equal(open_plan(p, 1, "nothing", bytes, &err), RKB_ERR_LIMIT);
+}
+
+static void the_least_used_go_first(void **state) {
+   place_t *p = *state;
+   rkb_error_t err = {0};
+   uint64_t sum = 0;
+   for (uint64_t i = 0; i < 600; i++) { /* more than are kept at once */
+      stage(p, 0, 0);
+      keep(p, 0, 0, (uint64_t[2]){9, i});
+      assert_int_equal(rkb_session_drop(p->session, RKB_DROP_SET, 0, &err), RKB_OK);
+      assert_true(take(p, 0, 0, (uint64_t[2]){9, 0}, BYTES, &sum));
+   }
+   assert_false(take(p, 0, 0, (uint64_t[2]){9, 1}, BYTES, &sum));
+   assert_true(take(p, 0, 0, (uint64_t[2]){9, 599}, BYTES, &sum));
+}
+
+static void a_fresh_worker_has_nothing(void **state) {
+   place_t *p = *state;
+   rkb_error_t err = {0};
+   uint64_t sum = 0;
+   stage(p, 0, 0);
+   keep(p, 0, 0, name_a);
+   for (int i = 0; i < 3; i++) { /* the spare, and the spares after it */
+      assert_int_equal(rkb_session_restart(p->session, &err), RKB_OK);
+      assert_false(take(p, 0, 0, name_a, BYTES, &sum));
+   }
+   stage(p, 0, 0);
+   run(p, "nothing");
+}
+
+/* The spare starts while the first worker works; one that comes to nothing costs a start, not the session. */
+static void a_spare_that_does_not_start_is_replaced(void **state) {
+   (void)state;
+   char count[] = "/tmp/rkb-spare-XXXXXX", script[1024];
+   assert_int_not_equal(mkstemp(count), -1);
+   snprintf(script, sizeof script,
+            "echo >>%s; test $(wc -l <%s) -eq 2 && exit 1; LD_PRELOAD=%s exec %s \"$0\"", count, count,
+            RKB_DRIVER_DOUBLE, RKB_WORKER_PROGRAM);
+   const char *const command[] = {"/bin/sh", "-c", script, NULL};
+   place_t p = {0};
+   rkb_error_t err = {0};
+   if (rkb_devices_open(command, 1, &p.devices, &err) != RKB_OK)
+      fail_msg("%s", err.message);
+   begin(&p);
+   rkb_turn_t nothing = {.instance = RKB_NO_INSTANCE};
+   float took = 0;
+   assert_int_equal(rkb_session_time(p.session, &nothing, 1, 1000, &took, &err),
+                    RKB_OK); /* waits for the spare */
+   assert_int_equal(rkb_session_restart(p.session, &err), RKB_OK);
+   stage(&p, 0, 0);
+   run(&p, "nothing");
+   rkb_session_end(p.session);
+   rkb_devices_close(p.devices);
+   remove(count);
+}
+
+static void *begin_and_restart(void *argument) {
+   place_t *p = argument;
+   rkb_error_t err = {0};
+   begin(p);
+   assert_int_equal(rkb_session_restart(p->session, &err), RKB_OK);
+   rkb_session_end(p->session);
+   return NULL;
+}
+
+/* Workers belong to the program: a thread that started one may end. */
+static void a_worker_outlives_the_thread_that_started_it(void **state) {
+   place_t *p = *state;
+   pthread_t thread;
+   rkb_session_end(p->session);
+   assert_int_equal(pthread_create(&thread, NULL, begin_and_restart, p), 0);
+   pthread_join(thread, NULL);
+   begin(p);
+   stage(p, 0, 0);
+   run(p, "nothing");
+   rkb_error_t err = {0};
+   assert_int_equal(rkb_session_restart(p->session, &err), RKB_OK); /* the spare lives too */
+   stage(p, 0, 0);
+   run(p, "nothing");
+}
+
+/* Killed, it leaves no worker behind: a process of ours tells the number of the worker it has started, and dies. */
+static void a_worker_ends_with_its_program(void **state) {
+   (void)state;
+   const char *const command[] = {"/usr/bin/env", "LD_PRELOAD=" RKB_DRIVER_DOUBLE, RKB_WORKER_PROGRAM, "0",
+                                  NULL};
+   int told[2];
+   pid_t worker = 0;
+   assert_int_equal(pipe(told), 0);
+   pid_t program = fork();
+   if (program == 0) {
+      rkb_device_worker_t started;
+      rkb_error_t err;
+      rkb_patience_t patience = {0};
+      if (rkb_device_worker_start(&started, command, NULL, &patience, &err) != RKB_OK ||
+          write(told[1], &started.child.pid, sizeof started.child.pid) != sizeof started.child.pid)
+         _exit(1);
+      raise(SIGKILL);
+   }
+   assert_int_equal(read(told[0], &worker, sizeof worker), sizeof worker);
+   waitpid(program, NULL, 0);
+   for (int i = 0; i < 600 && kill(worker, 0) == 0; i++) {
+      char path[64], line[256] = "";
+      snprintf(path, sizeof path, "/proc/%d/stat", (int)worker);
+      FILE *file = fopen(path, "r");
+      if (file && !fgets(line, sizeof line, file))
+         line[0] = '\0';
+      if (file)
+         fclose(file);
+      if (strstr(line, ") Z ")) /* nobody reaps orphans in some containers */
+         return;
+      usleep(50000);
+   }
+   assert_int_not_equal(kill(worker, 0), 0);
+   close(told[0]);
+   close(told[1]);
+}
+
+#define PLACED(test) cmocka_unit_test_setup_teardown(test, open_place, close_place)
+
+int main(void) {
+   const struct CMUnitTest tests[] = {
+      PLACED(the_device_adds_up_what_it_was_sent),
+      PLACED(pieces_add_up),
+      PLACED(what_is_kept_comes_back),
+      PLACED(what_is_not_kept_is_gone),
+      PLACED(damage_shows_and_is_mended),
+      PLACED(staging_leaves_kept_values_alone),
+      PLACED(kept_values_go_when_memory_is_needed),
+      PLACED(the_least_used_go_first),
+      PLACED(a_fresh_worker_has_nothing),
+      PLACED(a_worker_outlives_the_thread_that_started_it),
+      cmocka_unit_test(a_worker_ends_with_its_program),
+      cmocka_unit_test(a_spare_that_does_not_start_is_replaced),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
