@@ -36,7 +36,7 @@ cuda_release=12-9
 cuda_packages=("cuda-nvrtc-$cuda_release" "libnvjitlink-$cuda_release" "cuda-cudart-dev-$cuda_release"
                "cuda-cccl-$cuda_release" "cuda-crt-$cuda_release")
 # Areas of tests/ that run again under the sanitizers.
-sanitized_areas='base;system;archive;engine;kernel;task;cli;machine;faults'
+sanitized_areas='base;system;archive;engine;kernel;task;cli;machine;faults;llm'
 # Areas with fuzz targets, and how long each target runs.
 fuzzed_areas='base;kernel;system;engine;llm'
 fuzz_seconds=30
@@ -267,6 +267,7 @@ make_bundle() {
     -DCMAKE_MODULE_LINKER_FLAGS=-Wl,--disable-new-dtags -DCMAKE_INSTALL_LIBDIR=lib
   rm -rf "$folder"
   cmake --install build-bundle --prefix "$folder" --strip >/dev/null
+  cmake --install build-bundle --prefix "$folder" --strip --component measuring >/dev/null
   take_libraries "$folder"
   # It has to find all of them beside itself, wherever it lies.
   if LC_ALL=C ldd "$folder/bin/rkb-run" | grep -q 'not found'; then fail "the bundle lacks a library: ldd $folder/bin/rkb-run"; fi

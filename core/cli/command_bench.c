@@ -17,6 +17,7 @@
 #include "cli/pipeline_file.h"
 #include "cli/run_archive.h"
 #include "kernel/kernel.h"
+#include "services/devices.h"
 
 enum { MOST_WORKS = 512 };
 static const char every_variant[] = "eager,eager_graph,compile,compile_graph,max_autotune,max_autotune_graph";
@@ -155,6 +156,8 @@ static int do_works(rkb_bench_t *bench, const works_t *works, uint32_t *open, rk
    const double end = until ? seconds_now() + strtod(until, NULL) : 0;
    rkb_error_t why = {0};
    *open = 0;
+   if (rkb_devices_open(NULL, 1, &bench->devices, &why) != RKB_OK)
+      bench->devices = NULL;
    if (!rkb_argument_given(bench->arguments, "no-baselines") &&
        rkb_baselines_open(bench->out, &bench->baselines, &why) != RKB_OK)
       fprintf(stderr, "no baseline is timed: %s\n", why.message);
@@ -255,6 +258,7 @@ static int run(const rkb_arguments_t *arguments) {
    else if (code == RKB_EXIT_OK)
       code = bench_all(&bench, works);
    rkb_baselines_close(bench.baselines);
+   rkb_devices_close(bench.devices);
    if (bench.log)
       rkb_log_close(bench.log);
    for (uint32_t i = 0; i < works->count; i++) {
@@ -290,7 +294,7 @@ const rkb_command_t rkb_command_bench = {
    .arguments = "",
    .summary = "Time the best kernel of every task against PyTorch on this machine's GPU.",
    .details =
-      "For each task and direction the kernel in best/, or the fastest of its seeds, is checked and timed in full: cold and\n"
+      "For each task and direction the fastest kernel of best/ and seeds/ is checked and timed in full: cold and\n"
       "warm, with a tuned copy and two anchors beside it.  Where PyTorch finds the GPU too, eager, torch.compile and\n"
       "max-autotune, each also under a CUDA graph, are timed in turns with it and recorded by task, direction, case, PyTorch,\n"
       "driver and device; what is recorded is not timed again.  table.md and table.json are written to --out, the first is\n"

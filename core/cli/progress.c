@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "base/text.h"
 #include "base/units.h"
+#include "services/archive.h"
 
 enum { MAX_STAGES = 64, MAX_REASONS = 128, SHOWN_REASONS = 3, MAX_PICTURE = 64 << 10, FALLBACK_COLUMNS = 80 };
 
@@ -39,6 +40,7 @@ struct rkb_progress {
    char stage_names[MAX_STAGES][48];
    uint32_t stage_count;
    double shown_at; /* elapsed seconds of the last picture or plain line */
+   char line[512];  /* the last plain one */
    int lines;       /* of the picture on the terminal */
    rkb_text_t picture;
 };
@@ -90,11 +92,11 @@ static void draw_stage(rkb_progress_t *progress, const rkb_stage_progress_t *sta
    rkb_text_free(&line);
 }
 
-/* The first accepted candidate is its own yardstick: a gain is said of later ones alone. */
+/* A gain is said as the result will say it: over the best of the first candidates, which propose gave. */
 static void spell_best(const rkb_progress_t *progress, char *out, size_t size) {
    char gain[64] = "";
    if (progress->first_objective >= 1.005 * progress->best_objective)
-      snprintf(gain, sizeof gain, ", %.2f times faster than the first accepted",
+      snprintf(gain, sizeof gain, ", x%.2f over the best first",
                progress->first_objective / progress->best_objective);
    if (progress->best == 0)
       snprintf(out, size, "no accepted candidate yet");
@@ -122,7 +124,11 @@ static void spell_left(const rkb_progress_t *progress, char *out, size_t size) {
 }
 
 static void spell_candidates(const rkb_progress_t *progress, char *out, size_t size) {
-   if (progress->limits.limit_candidates > 0)
+   if (progress->limits.limit_candidates > 0 &&
+       progress->last.candidates >= progress->limits.limit_candidates)
+      snprintf(out, size, "%" PRIu64 " candidates, the limit of %" PRIu64 " reached (begun requests finish)",
+               progress->last.candidates, progress->limits.limit_candidates);
+   else if (progress->limits.limit_candidates > 0)
       snprintf(out, size, "%" PRIu64 " of %" PRIu64 " candidates", progress->last.candidates,
                progress->limits.limit_candidates);
    else
@@ -136,7 +142,7 @@ static void erase(rkb_progress_t *progress) {
 }
 
 static void draw(rkb_progress_t *progress) {
-   char best[192], left[160], candidates[64], line[512];
+   char best[192], left[160], candidates[128], line[512];
    int columns = terminal_columns(), before = progress->lines;
    rkb_text_clear(&progress->picture);
    if (before > 0)
@@ -156,11 +162,14 @@ static void draw(rkb_progress_t *progress) {
 }
 
 static void print_plain(rkb_progress_t *progress) {
-   char best[192], left[160], candidates[64];
+   char best[192], left[160], candidates[128], line[sizeof progress->line];
    spell_best(progress, best, sizeof best);
    spell_left(progress, left, sizeof left);
    spell_candidates(progress, candidates, sizeof candidates);
-   fprintf(stderr, "%s; %s; %s\n", left, candidates, best);
+   snprintf(line, sizeof line, "%s; %s; %s", left, candidates, best);
+   if (strcmp(line, progress->line) != 0) /* the last one may have said it all */
+      fprintf(stderr, "%s\n", line);
+   memcpy(progress->line, line, sizeof line);
    progress->shown_at = progress->last.elapsed_seconds;
 }
 
@@ -195,7 +204,7 @@ static void keep(rkb_progress_t *progress, const rkb_event_t *event) {
    if (event->kind == RKB_EVENT_BEST) {
       progress->best = event->candidate;
       progress->best_objective = event->has_objective ? event->objective : NAN;
-      if (isnan(progress->first_objective))
+      if (event->section == RKB_SECTION_PROPOSE)
          progress->first_objective = progress->best_objective;
    }
 }

@@ -189,6 +189,8 @@ int rkb_check(rkb_pipeline_t *pipeline, const rkb_check_options_t *options, rkb_
       free(check);
       return status;
    }
+   check->core.devices = options->devices;
+   check->core.devices_lent = options->devices != NULL;
    status = work(check, options, err);
    if (status == RKB_OK)
       status = make_result(check, result, err);

@@ -293,7 +293,8 @@ void rkb_core_close(rkb_core_t *core) {
    rkb_workers_close(core->waiters);
    rkb_llm_close(core->llm);
    rkb_http_free(core->http);
-   rkb_devices_close(core->devices);
+   if (!core->devices_lent)
+      rkb_devices_close(core->devices);
    rkb_loop_free(core->loop);
    rkb_jobs_free(core->jobs);
    core->devices = NULL;

@@ -26,6 +26,7 @@ typedef struct rkb_core {
    rkb_archive_t *archive;          /* or NULL; [any] */
    struct rkb_compilers *compilers; /* or NULL: nothing needs a build; [any] */
    struct rkb_devices *devices;     /* or NULL: no stage needs a GPU, or there is none; [any] */
+   bool devices_lent;               /* they are the owner's, who closes them */
    struct rkb_http *http;           /* or NULL: this build has none; the loop's */
    struct rkb_llm *llm;             /* or NULL: the pipeline lists no models; [any] */
    rkb_loop_t *loop;

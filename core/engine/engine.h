@@ -112,7 +112,8 @@ typedef struct rkb_graph_node {
    const char *only;         /* "unknown, suspect", or "" for all that passed */
    rkb_place_t place;
 } rkb_graph_node_t;
-const char *rkb_pipeline_section_name(uint32_t section); /* as the file says: "propose", ..., "search.operators"; "" for none */
+const char *rkb_pipeline_section_name(
+   uint32_t section); /* as the file says: "propose", ..., "search.operators"; "" for none */
 uint32_t rkb_pipeline_node_count(const rkb_pipeline_t *pipeline);
 const rkb_graph_node_t *rkb_pipeline_node(const rkb_pipeline_t *pipeline, uint32_t index);
 
@@ -203,6 +204,7 @@ typedef struct rkb_check_options {
    uint32_t jobs;
    rkb_log_t *log;
    bool catch_signals;
+   struct rkb_devices *devices; /* of services/devices.h, to use and leave open; NULL: opens its own */
    /* Its place in a run, which its random streams are keyed by.  section 0: none, the same streams for every file. */
    uint32_t section; /* enum rkb_request_section of services/archive.h */
    int64_t request;  /* number within the section */

@@ -303,7 +303,10 @@ static void record_ending(rkb_run_t *run) {
    if (!run->archive)
       return;
    const char *name = run->status ? "broken" : names[run->ending];
-   if (rkb_archive_set_fact(run->archive, "ended", name, &err) != RKB_OK && !run->status)
+   int status = rkb_archive_set_fact(run->archive, "ended", name, &err);
+   if (status == RKB_OK)
+      status = rkb_archive_set_fact(run->archive, "ended_because", run->status ? "" : run->ending_text, &err);
+   if (status != RKB_OK && !run->status)
       rkb_run_break(run, err.status, "%s", err.message);
 }
 

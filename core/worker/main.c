@@ -4,6 +4,8 @@
  * child process, or behind ssh, srun or docker run.  It links libc alone, finds the driver at run time, and enters its
  * sandbox before the driver.  A candidate that breaks the context costs this process: the caller starts another. */
 #include <errno.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -319,6 +321,18 @@ static bool serve(struct worker *w, int ordinal, const rkb_worker_head_t *head, 
    return alive;
 }
 
+/* The worker does not outlive the program that started it, whatever it waits for: the other end of its input closes with
+ * that program, and what is under way gets a moment.  (PR_SET_PDEATHSIG would end it with the thread that started it, while
+ * the program goes on.) */
+static void *watch_input(void *argument) {
+   struct pollfd input = {STDIN_FILENO, POLLRDHUP, 0};
+   (void)argument;
+   while (poll(&input, 1, -1) < 0 && errno == EINTR)
+      continue;
+   sleep(2);
+   _exit(1);
+}
+
 int main(int argc, char **argv) {
    static struct worker w;
    rkb_worker_head_t head;
@@ -330,6 +344,11 @@ int main(int argc, char **argv) {
       return 2;
    }
    rkb_sandbox_enter(w.layers, sizeof w.layers);
+   pthread_t watch; /* inside the sandbox, like all that follow */
+   if (pthread_create(&watch, NULL, watch_input, NULL) != 0) {
+      fprintf(stderr, "rkb-worker: cannot start a thread\n");
+      return 1;
+   }
    while (read_all(&head, sizeof head)) {
       if (head.magic != RKB_WORKER_MAGIC || head.version != RKB_WORKER_VERSION ||
           head.length > RKB_WORKER_MAX_BODY + 64) {

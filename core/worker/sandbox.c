@@ -171,7 +171,6 @@ void rkb_sandbox_enter(char *list, size_t size) {
    const struct rlimit none = {0, 0};
    char *at = list, *end = list + size;
    list[0] = '\0';
-   prctl(PR_SET_PDEATHSIG, SIGKILL); /* the worker does not outlive the program that started it */
    prctl(PR_SET_DUMPABLE, 0);
    setrlimit(RLIMIT_CORE, &none);
    if (drop_capabilities() == 0)

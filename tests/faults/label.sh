@@ -1,7 +1,8 @@
 #!/bin/sh
-# Labels the fault corpus on a machine with a GPU: label.sh PREFIX [OUT] [OPTION]...  PREFIX: an installation (cmake --install
-# build --prefix PREFIX) or a build folder.  OPTION: see rkb-label-faults.  Goes on where an earlier call stopped.  On an H200
-# with 16 cores, one worker process each: 160 s for 3,800 faults, and 10 s for each that compute-sanitizer has to look at.
+# Labels the fault corpus on a machine with a GPU: label.sh PREFIX [OUT] [OPTION]...  PREFIX: a bundle, a build folder, or an
+# installation with the component measuring (cmake --install build --prefix PREFIX --component measuring).  OPTION: see
+# rkb-label-faults.  Goes on where an earlier call stopped.  On an H200 with 16 cores, one worker process each: 160 s for 3,800
+# faults, and 10 s for each that compute-sanitizer has to look at.
 set -eu
 prefix=$1
 here=$(cd "$(dirname "$0")" && pwd)

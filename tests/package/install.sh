@@ -10,6 +10,12 @@ trap 'rm -rf "$work"' EXIT
 
 cmake --install "$binary_directory" --prefix "$work/first" >/dev/null
 mv "$work/first" "$work/prefix" # an installation can be moved
+# Programs for people alone: what measures and labels is another component.
+programs=$(cd "$work/prefix/bin" && echo *)
+if [[ $programs != 'rkb rkb-plugin-test rkb-run' ]]; then
+  echo "installed programs: $programs" >&2
+  exit 1
+fi
 libraries=$(dirname "$(find "$work/prefix" -name pkgconfig -type d)")
 export PKG_CONFIG_PATH=$libraries/pkgconfig
 unset RKB_PLUGIN_PATH

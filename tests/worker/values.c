@@ -1,9 +1,15 @@
 /* Input values on the device, over the worker's protocol and sessions, with a driver that has no device (driver_double.c):
  * what is kept comes back as long as it is whole, goes when the memory is needed, and is nobody's but its name's. */
 #include "check.h"
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "expected/staging.h"
+#include "services/device_worker.h"
 #include "services/devices.h"
 #include "worker/protocol.h"
 
@@ -240,6 +246,68 @@ static void a_spare_that_does_not_start_is_replaced(void **state) {
    remove(count);
 }
 
+static void *begin_and_restart(void *argument) {
+   place_t *p = argument;
+   rkb_error_t err = {0};
+   begin(p);
+   assert_int_equal(rkb_session_restart(p->session, &err), RKB_OK);
+   rkb_session_end(p->session);
+   return NULL;
+}
+
+/* Workers belong to the program: a thread that started one may end. */
+static void a_worker_outlives_the_thread_that_started_it(void **state) {
+   place_t *p = *state;
+   pthread_t thread;
+   rkb_session_end(p->session);
+   assert_int_equal(pthread_create(&thread, NULL, begin_and_restart, p), 0);
+   pthread_join(thread, NULL);
+   begin(p);
+   stage(p, 0, 0);
+   run(p, "nothing");
+   rkb_error_t err = {0};
+   assert_int_equal(rkb_session_restart(p->session, &err), RKB_OK); /* the spare lives too */
+   stage(p, 0, 0);
+   run(p, "nothing");
+}
+
+/* Killed, it leaves no worker behind: a process of ours tells the number of the worker it has started, and dies. */
+static void a_worker_ends_with_its_program(void **state) {
+   (void)state;
+   const char *const command[] = {"/usr/bin/env", "LD_PRELOAD=" RKB_DRIVER_DOUBLE, RKB_WORKER_PROGRAM, "0",
+                                  NULL};
+   int told[2];
+   pid_t worker = 0;
+   assert_int_equal(pipe(told), 0);
+   pid_t program = fork();
+   if (program == 0) {
+      rkb_device_worker_t started;
+      rkb_error_t err;
+      rkb_patience_t patience = {0};
+      if (rkb_device_worker_start(&started, command, NULL, &patience, &err) != RKB_OK ||
+          write(told[1], &started.child.pid, sizeof started.child.pid) != sizeof started.child.pid)
+         _exit(1);
+      raise(SIGKILL);
+   }
+   assert_int_equal(read(told[0], &worker, sizeof worker), sizeof worker);
+   waitpid(program, NULL, 0);
+   for (int i = 0; i < 600 && kill(worker, 0) == 0; i++) {
+      char path[64], line[256] = "";
+      snprintf(path, sizeof path, "/proc/%d/stat", (int)worker);
+      FILE *file = fopen(path, "r");
+      if (file && !fgets(line, sizeof line, file))
+         line[0] = '\0';
+      if (file)
+         fclose(file);
+      if (strstr(line, ") Z ")) /* nobody reaps orphans in some containers */
+         return;
+      usleep(50000);
+   }
+   assert_int_not_equal(kill(worker, 0), 0);
+   close(told[0]);
+   close(told[1]);
+}
+
 #define PLACED(test) cmocka_unit_test_setup_teardown(test, open_place, close_place)
 
 int main(void) {
@@ -253,6 +321,8 @@ int main(void) {
       PLACED(kept_values_go_when_memory_is_needed),
       PLACED(the_least_used_go_first),
       PLACED(a_fresh_worker_has_nothing),
+      PLACED(a_worker_outlives_the_thread_that_started_it),
+      cmocka_unit_test(a_worker_ends_with_its_program),
       cmocka_unit_test(a_spare_that_does_not_start_is_replaced),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

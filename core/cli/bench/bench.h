@@ -21,6 +21,8 @@ typedef struct rkb_bench {
    const char *target;         /* device profile */
    rkb_listing_target_t least; /* borrows its name from the profile */
    rkb_log_t *log;
+   struct rkb_devices
+      *devices; /* one worker for all kernels; NULL: each opens its own, and says what is wrong */
    struct rkb_baselines *baselines; /* NULL: columns are filled from what was recorded before */
 } rkb_bench_t;
 
@@ -31,7 +33,8 @@ typedef struct rkb_bench_work {
    const char *name, *direction; /* the task's */
 } rkb_bench_work_t;
 
-/* kernels.c: the kernel files of a work: best/<direction>/ *.cu when there are any, else seeds/<direction>/ *.cu, by name. */
+/* kernels.c: the kernel files of a work: best/<direction>/ *.cu and seeds/<direction>/ *.cu, by name;
+ * a text that is there twice counts once. */
 typedef struct rkb_bench_kernels {
    char *paths[RKB_BENCH_MOST_KERNELS]; /* owned */
    uint32_t count;

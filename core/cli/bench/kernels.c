@@ -27,22 +27,46 @@ static void list(const rkb_bench_work_t *work, const char *folder, rkb_bench_ker
    free(entries);
 }
 
-int rkb_bench_kernels_find(const rkb_bench_work_t *work, rkb_bench_kernels_t *kernels, rkb_error_t *err) {
+static bool known(char *const *texts, uint32_t count, const char *text) {
+   for (uint32_t i = 0; i < count; i++)
+      if (strcmp(texts[i], text) == 0)
+         return true;
+   return false;
+}
+
+/* Reads them all, drops those whose text came before, and adds up the rest. */
+static int read_all(rkb_bench_kernels_t *kernels, rkb_hasher_t *hasher, rkb_error_t *err) {
+   char *texts[RKB_BENCH_MOST_KERNELS];
+   uint32_t kept = 0, count = kernels->count;
    int status = RKB_OK;
+   for (uint32_t i = 0; i < count; i++) {
+      char *text = NULL;
+      size_t length = 0;
+      if (status == RKB_OK)
+         status = rkb_file_read(kernels->paths[i], MOST_SOURCE, &text, &length, err);
+      if (status != RKB_OK || known(texts, kept, text)) {
+         free(text);
+         free(kernels->paths[i]);
+         continue;
+      }
+      rkb_hasher_add(hasher, text, length);
+      kernels->paths[kept] = kernels->paths[i];
+      texts[kept++] = text;
+   }
+   kernels->count = kept;
+   while (kept > 0)
+      free(texts[--kept]);
+   return status;
+}
+
+int rkb_bench_kernels_find(const rkb_bench_work_t *work, rkb_bench_kernels_t *kernels, rkb_error_t *err) {
    *kernels = (rkb_bench_kernels_t){.count = 0};
    list(work, "best", kernels);
    list(work, "seeds", kernels); /* one that is newer may be faster than what a search once made of another */
    rkb_hasher_t *hasher = rkb_hasher_new();
    if (!hasher)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   for (uint32_t i = 0; i < kernels->count && status == RKB_OK; i++) {
-      char *text = NULL;
-      size_t length = 0;
-      status = rkb_file_read(kernels->paths[i], MOST_SOURCE, &text, &length, err);
-      if (status == RKB_OK)
-         rkb_hasher_add(hasher, text, length);
-      free(text);
-   }
+   int status = read_all(kernels, hasher, err);
    rkb_hasher_finish(hasher, kernels->hash);
    if (status == RKB_OK && kernels->count == 0)
       status = rkb_fail(err, RKB_ERR_INVALID, "%s has no kernel for %s", work->directory, work->direction);

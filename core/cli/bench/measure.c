@@ -97,8 +97,12 @@ int rkb_bench_measure(const rkb_bench_t *bench, const rkb_bench_work_t *work, co
       status = rkb_fail(err, RKB_ERR_INVALID, "%s cannot be used for %s", bench->pipeline, work->name);
    if (status == RKB_OK) {
       const rkb_check_options_t options = {
-         .name = path, .source = source, .log = bench->log, .catch_signals = true};
+         .name = path, .source = source, .log = bench->log, .catch_signals = true, .devices = bench->devices};
       status = rkb_check(pipeline, &options, &checked, err);
+   }
+   if (checked && checked->must_exit_hard) { /* its thread still holds the device */
+      *result = NULL;
+      return rkb_fail(err, RKB_ERR_CANCELLED, "a stage hung on %s: the device cannot be used any more", path);
    }
    if (status == RKB_OK) {
       *result = describe(path, checked);

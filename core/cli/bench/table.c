@@ -119,7 +119,11 @@ static void write_marked(rkb_text_t *out, double value, const char *mark) {
    if (!isfinite(value))
       rkb_text_add(out, " |");
    else
-      rkb_text_format(out, value < 100 ? " %.2f%s |" : value < 10000 ? " %.1f%s |" : " %.0f%s |", value, mark);
+      rkb_text_format(out,
+                      value < 100     ? " %.2f%s |"
+                      : value < 10000 ? " %.1f%s |"
+                                      : " %.0f%s |",
+                      value, mark);
 }
 
 static void write_number(rkb_text_t *out, double value) {

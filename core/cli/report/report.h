@@ -1,6 +1,6 @@
 /* A run summed up: one JSON document, which `rkb report --json` prints and the text is made from, so that both say the same.
  *
- *   run          facts: pipeline, task, direction, target, objective, unit, seed, ended
+ *   run          facts: pipeline, task, direction, target, objective, unit, seed, ended, ended_because
  *   counts       requests, candidates, duplicates, accept, suspect, unknown, reject, none (not finished), promoted
  *   cost         calls of language models and dollars; absent when there were none
  *   elapsed      seconds of the run, over all its processes; absent in a run of an older program

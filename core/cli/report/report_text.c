@@ -23,7 +23,7 @@ static const char *spell_seconds(double seconds, char *out, size_t size) {
    return out;
 }
 
-/* The fact "ended" holds a word for programs. */
+/* The fact "ended" holds a word for programs, "ended_because" the sentence that rkb-run ended with. */
 static const char *spell_ending(const char *ended) {
    static const char *const words[][2] = {{"done", "ended: the search had no more to ask"},
                                           {"limit", "ended: a limit was reached"},
@@ -46,10 +46,15 @@ static void print_head(const json_t *report) {
       printf(": %s %s", text_of(run, "task"), text_of(run, "direction"));
    if (text_of(run, "target")[0])
       printf(" on %s", text_of(run, "target"));
-   printf("; seed %s; %s", text_of(run, "seed"), spell_ending(text_of(run, "ended")));
+   const bool of_itself =
+      strcmp(text_of(run, "ended"), "done") == 0 || strcmp(text_of(run, "ended"), "limit") == 0;
+   const char *because = of_itself ? text_of(run, "ended_because") : "";
+   printf("; seed %s; %s%s", text_of(run, "seed"), because[0] ? "ended: " : "",
+          because[0] ? because : spell_ending(text_of(run, "ended")));
    if (json_is_number(json_object_get(report, "elapsed"))) {
       char elapsed[32];
-      printf(" after %s", spell_seconds(real_of(report, "elapsed"), elapsed, sizeof elapsed));
+      printf("%s %s", because[0] ? "; took" : " after",
+             spell_seconds(real_of(report, "elapsed"), elapsed, sizeof elapsed));
    }
    printf("\n");
    printf(
@@ -75,7 +80,9 @@ static void print_best(const json_t *report) {
    const char *unit = text_of(report, "unit");
    printf("\nbest: candidate %lld, %s = %.6g%s%s", int_of(best, "number"), text_of(run, "objective"),
           real_of(best, "value"), unit[0] ? " " : "", unit);
-   if (real_of(best, "gain") > 1)
+   if (real_of(best, "gain") > 1 && real_of(best, "gain") < 1.005)
+      printf("; the best first candidate is as good (%.6g)", real_of(best, "first"));
+   else if (real_of(best, "gain") > 1)
       printf(", a gain of x%.3f over the best first candidate (%.6g)", real_of(best, "gain"),
              real_of(best, "first"));
    else

@@ -1,125 +1,25 @@
-/* A question from asking to answer: what is known already, the money, the attempts, what is kept (llm.h). */
+/* A question from asking to answer: the money, the attempts, what is kept (llm.h). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/hash.h"
-#include "base/utf8.h"
+#include "services/llm/asking.h"
 #include "services/llm/attempt.h"
-#include "services/llm/cassette.h"
-#include "services/llm/internal.h"
-#include "services/llm/reply_cache.h"
 
 #define MOST_BACKOFF_NS 60000000000ull
 #define MOST_TROUBLE 640
 
-/* One question under way. */
-typedef struct asking {
-   rkb_llm_t *llm;
-   const rkb_llm_asker_t *asker;
-   const rkb_llm_question_t *question;
-   const rkb_model_t *model;
-   char *body;
-   char *prompt;            /* as it is archived */
-   char key[RKB_HASH_TEXT]; /* without the draw */
-   char draw_key[RKB_HASH_TEXT];
-   rkb_call_record_t call;
-   double charged; /* by all attempts, earlier processes' included */
-   bool estimated;
-} asking_t;
-
 static bool give_up(void *argument) {
-   const rkb_llm_asker_t *asker = ((const asking_t *)argument)->asker;
+   const rkb_llm_asker_t *asker = ((const rkb_asking_t *)argument)->asker;
    return (asker->deadline_ns && rkb_now_ns() >= asker->deadline_ns) ||
           (asker->cancelled && asker->cancelled(asker->argument));
-}
-
-/* Answers
- * ----------------------------------------------------------------------------------------------------------------
- */
-
-static void append_clean(rkb_text_t *out, const char *text, size_t length) {
-   while (length) {
-      size_t bytes = rkb_utf8_character(text, length);
-      if (bytes)
-         rkb_text_append(out, text, bytes);
-      else
-         rkb_text_add(out, "\xef\xbf\xbd"); /* U+FFFD for what is no UTF-8 */
-      text += bytes ? bytes : 1;
-      length -= bytes ? bytes : 1;
-   }
-}
-
-static int make_answer(const asking_t *asking, uint32_t outcome, const rkb_text_t *text, const char *message,
-                       rkb_llm_answer_t **out, rkb_error_t *err) {
-   rkb_llm_answer_t *answer = calloc(1, sizeof *answer);
-   rkb_text_t clean;
-   rkb_text_init(&clean, 3 * (size_t)RKB_ARCHIVE_MAX_REPLY);
-   if (text)
-      append_clean(&clean, rkb_text_get(text), text->length);
-   char *copy = rkb_text_take(&clean), *said = strdup(message ? message : "");
-   if (!answer || !copy || !said) {
-      free(answer);
-      free(copy);
-      free(said);
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   }
-   rkb_keys_strip(asking->llm->keys, said, strlen(said));
-   rkb_keys_strip(asking->llm->keys, copy, strlen(copy));
-   *answer = (rkb_llm_answer_t){.size = sizeof *answer,
-                                .outcome = outcome,
-                                .text = copy,
-                                .text_bytes = strlen(copy),
-                                .message = said,
-                                .input_tokens = -1,
-                                .cached_tokens = -1,
-                                .output_tokens = -1,
-                                .reasoning_tokens = -1,
-                                .paid_usd = asking->charged,
-                                .estimated = asking->estimated,
-                                .seconds = -1};
-   *out = answer;
-   return RKB_OK;
-}
-
-void rkb_llm_answer_free(rkb_llm_answer_t *answer) {
-   if (!answer)
-      return;
-   free((char *)answer->text);
-   free((char *)answer->message);
-   free(answer);
-}
-
-static uint32_t outcome_of(const rkb_reply_t *reply) {
-   return reply->refused     ? RKB_LLM_REFUSED
-          : reply->filtered  ? RKB_LLM_FILTERED
-          : reply->truncated ? RKB_LLM_TRUNCATED
-                             : RKB_LLM_ANSWERED;
-}
-
-static const char *message_of(uint32_t outcome) {
-   return outcome == RKB_LLM_REFUSED     ? "the model refused"
-          : outcome == RKB_LLM_FILTERED  ? "the provider's content filter withheld the reply"
-          : outcome == RKB_LLM_TRUNCATED ? "the reply was cut at the output limit"
-                                         : "";
 }
 
 /* Money
  * ------------------------------------------------------------------------------------------------------------------
  */
 
-static double worth_of(const rkb_model_t *model, const rkb_reply_t *reply) {
-   if (model->command)
-      return model->cost_per_call > 0 ? model->cost_per_call : 0;
-   if (!reply->usage_final)
-      return 0;
-   int64_t cached = reply->cached_tokens > 0 ? reply->cached_tokens : 0;
-   cached = cached < reply->input_tokens ? cached : reply->input_tokens;
-   return (double)(reply->input_tokens - cached) * model->face.input_usd +
-          (double)cached * model->face.cached_usd +
-          (double)(reply->output_tokens > 0 ? reply->output_tokens : 0) * model->face.output_usd;
-}
-
-static double most_of(const asking_t *asking, int64_t *tokens) {
+static double most_of(const rkb_asking_t *asking, int64_t *tokens) {
    const rkb_model_t *model = asking->model;
    int64_t input = rkb_model_most_input(strlen(asking->body), 2),
            output = rkb_question_output(model, asking->question);
@@ -132,14 +32,14 @@ static double most_of(const asking_t *asking, int64_t *tokens) {
 
 /* What the provider charges for an attempt: nothing for what it never saw and for error statuses, what it
  * reported, and without a report all that was reserved. */
-static void charge(const asking_t *asking, const rkb_attempt_t *attempt, rkb_call_record_t *call) {
+static void charge(const rkb_asking_t *asking, const rkb_attempt_t *attempt, rkb_call_record_t *call) {
    const rkb_reply_t *reply = &attempt->reply;
    bool free_of_charge = attempt->unsent || attempt->unbilled;
    call->estimated =
       !free_of_charge && !asking->model->command && !reply->usage_final && call->reserved_usd > 0;
    call->cost_usd = free_of_charge    ? 0
                     : call->estimated ? call->reserved_usd
-                                      : worth_of(asking->model, reply);
+                                      : rkb_reply_worth(asking->model, reply);
    call->worth_usd = call->cost_usd;
    if (call->cost_usd > call->reserved_usd * (1 + 1e-12))
       rkb_log_printf(
@@ -148,121 +48,11 @@ static void charge(const asking_t *asking, const rkb_attempt_t *attempt, rkb_cal
          asking->model->face.name, call->cost_usd, call->reserved_usd);
 }
 
-/* Keeping
- * ------------------------------------------------------------------------------------------------------------------
- */
-
-static void fill_from_reply(rkb_call_record_t *call, const rkb_reply_t *reply, bool replied) {
-   call->reply = !replied                                ? NULL
-                 : reply->refused && !reply->text.length ? rkb_text_get(&reply->refusal)
-                                                         : rkb_text_get(&reply->text);
-   call->input_tokens = reply->input_tokens;
-   call->cached_tokens = reply->cached_tokens;
-   call->output_tokens = reply->output_tokens;
-   call->reasoning_tokens = reply->reasoning_tokens;
-   call->state = replied ? "finished" : "failed";
-}
-
-static int answer_reply(const asking_t *asking, const rkb_reply_t *reply, const char *source, double worth,
-                        double seconds, rkb_llm_answer_t **answer, rkb_error_t *err) {
-   uint32_t outcome = outcome_of(reply);
-   const rkb_text_t *text = reply->refused && !reply->text.length ? &reply->refusal : &reply->text;
-   int status = make_answer(asking, outcome, text, message_of(outcome), answer, err);
-   if (status != RKB_OK)
-      return status;
-   (*answer)->input_tokens = reply->input_tokens;
-   (*answer)->cached_tokens = reply->cached_tokens;
-   (*answer)->output_tokens = reply->output_tokens;
-   (*answer)->reasoning_tokens = reply->reasoning_tokens;
-   (*answer)->worth_usd = worth;
-   (*answer)->replayed = source != NULL;
-   (*answer)->seconds = seconds;
-   return RKB_OK;
-}
-
-static rkb_cassette_question_t cassette_question(const asking_t *asking) {
-   return (rkb_cassette_question_t){.key = asking->draw_key,
-                                    .stage = asking->asker->stage,
-                                    .system = asking->question->system,
-                                    .user = asking->question->user,
-                                    .request = asking->asker->request,
-                                    .child = asking->asker->child};
-}
-
-/* A reply that costs nothing: its row says where it came from and what it would have cost. */
-static int keep_replay(asking_t *asking, const rkb_reply_t *reply, const char *source,
-                       rkb_llm_answer_t **answer, rkb_error_t *err) {
-   bool fits = false;
-   int64_t id = 0;
-   asking->call.reserved_usd = 0;
-   asking->call.source = source;
-   asking->call.attempt = 1;
-   int status = rkb_ledger_reserve(asking->llm->ledger, &asking->call, &fits, &id, err);
-   rkb_call_record_t call = asking->call;
-   fill_from_reply(&call, reply, true);
-   call.outcome = rkb_llm_outcome_name(outcome_of(reply));
-   call.worth_usd = worth_of(asking->model, reply);
-   call.seconds = -1;
-   if (status == RKB_OK && fits) /* with a limit lowered under what is spent not even a free row is added */
-      status = rkb_ledger_finish(asking->llm->ledger, id, &call, err);
-   return status == RKB_OK ? answer_reply(asking, reply, source, call.worth_usd, -1, answer, err) : status;
-}
-
-static int answer_found(asking_t *asking, const rkb_call_found_t *found, rkb_llm_answer_t **answer,
-                        rkb_error_t *err) {
-   rkb_reply_t reply;
-   rkb_reply_init(&reply);
-   rkb_text_add(&reply.text, found->reply);
-   reply.input_tokens = found->input_tokens;
-   reply.cached_tokens = found->cached_tokens;
-   reply.output_tokens = found->output_tokens;
-   reply.reasoning_tokens = found->reasoning_tokens;
-   reply.refused = found->outcome && strcmp(found->outcome, rkb_llm_outcome_name(RKB_LLM_REFUSED)) == 0;
-   reply.filtered = found->outcome && strcmp(found->outcome, rkb_llm_outcome_name(RKB_LLM_FILTERED)) == 0;
-   reply.truncated = found->outcome && strcmp(found->outcome, rkb_llm_outcome_name(RKB_LLM_TRUNCATED)) == 0;
-   int status = answer_reply(asking, &reply, "archive", found->worth_usd, found->seconds, answer, err);
-   rkb_reply_free(&reply);
-   return status;
-}
-
-/* *answered false: nobody has it. */
-static int try_replays(asking_t *asking, bool *answered, rkb_llm_answer_t **answer, rkb_error_t *err) {
-   const rkb_model_t *model = asking->model;
-   rkb_cassette_question_t question = cassette_question(asking);
-   rkb_reply_t reply;
-   int status = RKB_OK;
-   const char *source = NULL;
-   rkb_reply_init(&reply);
-   if (model->replay && rkb_cassette_play(model->replay, &question, &reply))
-      source = "cassette";
-   else if (!model->replay && model->cache != RKB_CACHE_OFF && rkb_reply_cache_read(asking->draw_key, &reply))
-      source = "cache";
-   *answered = source || model->replay;
-   if (source)
-      status = keep_replay(asking, &reply, source, answer, err);
-   else if (model->replay)
-      status = make_answer(asking, RKB_LLM_REJECTED, NULL,
-                           "the cassette holds no exchange that fits this question", answer, err);
-   rkb_reply_free(&reply);
-   return status;
-}
-
-static void keep_elsewhere(const asking_t *asking, const rkb_reply_t *reply) {
-   rkb_error_t err = {0};
-   rkb_cassette_question_t question = cassette_question(asking);
-   if (asking->model->record &&
-       rkb_cassette_record(asking->model->record, asking->model, &question, reply, &err) != RKB_OK)
-      rkb_log_printf(asking->llm->options.log, RKB_LOG_WARN, asking->asker->stage, "%s", err.message);
-   if (asking->model->cache == RKB_CACHE_READ_WRITE &&
-       rkb_reply_cache_write(asking->draw_key, reply, &err) != RKB_OK)
-      rkb_log_printf(asking->llm->options.log, RKB_LOG_WARN, asking->asker->stage, "%s", err.message);
-}
-
 /* Attempts
  * ------------------------------------------------------------------------------------------------------------------
  */
 
-static uint64_t backoff(const asking_t *asking, const rkb_attempt_t *attempt, int64_t retry) {
+static uint64_t backoff(const rkb_asking_t *asking, const rkb_attempt_t *attempt, int64_t retry) {
    uint64_t wait = asking->model->backoff_ns;
    for (int64_t i = 0; i < retry && wait < MOST_BACKOFF_NS; i++)
       wait *= 2;
@@ -280,7 +70,7 @@ static void strip(const rkb_llm_t *llm, rkb_text_t *text) {
 }
 
 /* Reserves, sends, charges and keeps one attempt; *answer is set when there is nothing more to do. */
-static int try_once(asking_t *asking, int64_t number, int64_t retry, bool *again, uint64_t *pause,
+static int try_once(rkb_asking_t *asking, int64_t number, int64_t retry, bool *again, uint64_t *pause,
                     rkb_llm_answer_t **answer, rkb_error_t *err) {
    rkb_llm_t *llm = asking->llm;
    const rkb_model_t *model = asking->model;
@@ -297,16 +87,16 @@ static int try_once(asking_t *asking, int64_t number, int64_t retry, bool *again
    asking->call.reserved_usd = most_of(asking, &tokens);
    asking->call.attempt = number;
    if (!rkb_limits_take(llm->limits, model, tokens, give_up, asking))
-      return make_answer(asking, RKB_LLM_CANCELLED, NULL, "the job ended while it waited for its turn",
-                         answer, err);
+      return rkb_asking_answer(asking, RKB_LLM_CANCELLED, NULL, "the job ended while it waited for its turn",
+                               answer, err);
    int status = rkb_ledger_reserve(llm->ledger, &asking->call, &fits, &id, err);
    if (status != RKB_OK || !fits) {
       rkb_limits_give(llm->limits, model, tokens, 0);
       if (status != RKB_OK)
          return status;
       rkb_llm_tell_over_budget(llm, model, asking->call.reserved_usd);
-      return make_answer(asking, RKB_LLM_OVER_BUDGET, NULL,
-                         "its reservation does not fit under limits.cost_usd", answer, err);
+      return rkb_asking_answer(asking, RKB_LLM_OVER_BUDGET, NULL,
+                               "its reservation does not fit under limits.cost_usd", answer, err);
    }
    if (model->command)
       rkb_attempt_command(&attempt);
@@ -318,7 +108,7 @@ static int try_once(asking_t *asking, int64_t number, int64_t retry, bool *again
 
    bool replied = attempt.end == RKB_ATTEMPT_REPLIED;
    bool retries = attempt.end == RKB_ATTEMPT_FAILED && retry < model->retries;
-   uint32_t outcome = replied                                 ? outcome_of(reply)
+   uint32_t outcome = replied                                 ? rkb_reply_outcome(reply)
                       : attempt.end == RKB_ATTEMPT_REJECTED   ? RKB_LLM_REJECTED
                       : attempt.end == RKB_ATTEMPT_UNREADABLE ? RKB_LLM_UNREADABLE
                       : attempt.end == RKB_ATTEMPT_CANCELLED  ? RKB_LLM_CANCELLED
@@ -329,7 +119,7 @@ static int try_once(asking_t *asking, int64_t number, int64_t retry, bool *again
    strip(llm, &reply->trouble); /* before it is cut: half a key is no key to what looks for whole ones */
    snprintf(trouble, sizeof trouble, "%s", rkb_text_get(&reply->trouble));
    rkb_call_record_t call = asking->call;
-   fill_from_reply(&call, reply, replied);
+   rkb_call_fill(&call, reply, replied);
    charge(asking, &attempt, &call);
    call.outcome = rkb_llm_outcome_name(outcome);
    call.error = replied ? NULL : trouble;
@@ -338,8 +128,8 @@ static int try_once(asking_t *asking, int64_t number, int64_t retry, bool *again
    asking->estimated |= call.estimated;
    status = rkb_ledger_finish(llm->ledger, id, &call, err);
    if (status == RKB_OK && replied) {
-      keep_elsewhere(asking, reply);
-      status = answer_reply(asking, reply, NULL, call.worth_usd, attempt.seconds, answer, err);
+      rkb_asking_keep(asking, reply);
+      status = rkb_asking_answer_reply(asking, reply, NULL, call.worth_usd, attempt.seconds, answer, err);
    } else if (status == RKB_OK && retries) {
       *again = true;
       *pause = backoff(asking, &attempt, retry);
@@ -347,26 +137,26 @@ static int try_once(asking_t *asking, int64_t number, int64_t retry, bool *again
                      "model '%s', attempt %lld: %s; again in %.1f s", model->face.name, (long long)number,
                      trouble, (double)*pause * 1e-9);
    } else if (status == RKB_OK) {
-      status =
-         make_answer(asking, outcome, &reply->text, trouble[0] ? trouble : message_of(outcome), answer, err);
+      status = rkb_asking_answer(asking, outcome, &reply->text,
+                                 trouble[0] ? trouble : rkb_outcome_message(outcome), answer, err);
    }
    rkb_reply_free(reply);
    return status;
 }
 
-static int buy(asking_t *asking, int64_t made, rkb_llm_answer_t **answer, rkb_error_t *err) {
+static int buy(rkb_asking_t *asking, int64_t made, rkb_llm_answer_t **answer, rkb_error_t *err) {
    bool again = true;
    uint64_t pause = 0;
    int status = RKB_OK;
    if (!asking->model->command && !asking->llm->options.http)
-      return make_answer(asking, RKB_LLM_REJECTED, NULL,
-                         "this build has no HTTP client (RKB_HTTP is off): only command: and replay: "
-                         "models answer",
-                         answer, err);
+      return rkb_asking_answer(asking, RKB_LLM_REJECTED, NULL,
+                               "this build has no HTTP client (RKB_HTTP is off): only command: and replay: "
+                               "models answer",
+                               answer, err);
    for (int64_t retry = 0; status == RKB_OK && again; retry++) {
       if (retry && !rkb_limits_pause(pause, give_up, asking))
-         return make_answer(asking, RKB_LLM_CANCELLED, NULL, "the job ended between two attempts", answer,
-                            err);
+         return rkb_asking_answer(asking, RKB_LLM_CANCELLED, NULL, "the job ended between two attempts",
+                                  answer, err);
       status = try_once(asking, made + retry + 1, retry, &again, &pause, answer, err);
    }
    return status;
@@ -376,7 +166,7 @@ static int buy(asking_t *asking, int64_t made, rkb_llm_answer_t **answer, rkb_er
  * ----------------------------------------------------------------------------------------------------------------
  */
 
-static int write_question(asking_t *asking, rkb_error_t *err) {
+static int write_question(rkb_asking_t *asking, rkb_error_t *err) {
    const rkb_model_t *model = asking->model;
    const rkb_llm_question_t *question = asking->question;
    json_t *body = model->provider->body(model, question);
@@ -404,7 +194,7 @@ static int write_question(asking_t *asking, rkb_error_t *err) {
    return RKB_OK;
 }
 
-static void name_draw(asking_t *asking, int64_t draw) {
+static void name_draw(rkb_asking_t *asking, int64_t draw) {
    char text[RKB_HASH_TEXT + 32];
    asking->call.draw = draw;
    snprintf(text, sizeof text, "%s/%lld", asking->key, (long long)draw);
@@ -413,7 +203,7 @@ static void name_draw(asking_t *asking, int64_t draw) {
 
 int rkb_llm_ask(rkb_llm_t *llm, const rkb_llm_asker_t *asker, const rkb_llm_question_t *question,
                 rkb_llm_answer_t **answer, rkb_error_t *err) {
-   asking_t asking = {.llm = llm, .asker = asker, .question = question};
+   rkb_asking_t asking = {.llm = llm, .asker = asker, .question = question};
    rkb_call_found_t found = {0};
    bool answered = false;
    *answer = NULL;
@@ -450,9 +240,9 @@ int rkb_llm_ask(rkb_llm_t *llm, const rkb_llm_asker_t *asker, const rkb_llm_ques
    asking.estimated = found.estimated;
    name_draw(&asking, found.draw);
    if (found.replied)
-      status = answer_found(&asking, &found, answer, err);
+      status = rkb_asking_answer_found(&asking, &found, answer, err);
    else
-      status = try_replays(&asking, &answered, answer, err);
+      status = rkb_asking_try_replays(&asking, &answered, answer, err);
    if (status == RKB_OK && !*answer)
       status = buy(&asking, found.attempts, answer, err);
 done:

@@ -202,7 +202,7 @@ void rkb_attempt_http(rkb_loop_t *loop, rkb_http_t *http, rkb_attempt_t *attempt
    rkb_text_init(&exchange->headers, 32u << 10);
    rkb_text_add(&exchange->url, model->base_url);
    model->provider->path(model, &exchange->url);
-   model->provider->headers(attempt->key, &exchange->headers);
+   model->provider->headers(model, attempt->question, attempt->key, &exchange->headers);
    split_headers(exchange);
    if (exchange->url.cut || exchange->headers.cut) {
       attempt->end = RKB_ATTEMPT_REJECTED;

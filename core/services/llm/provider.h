@@ -11,11 +11,12 @@
 typedef struct rkb_reply {
    rkb_text_t text;
    rkb_text_t refusal; /* the model's own words when it declines */
-   rkb_text_t trouble; /* what the provider said went wrong; whole, keys and all: ask.c makes it fit for people */
+   rkb_text_t
+      trouble; /* what the provider said went wrong; whole, keys and all: ask.c makes it fit for people */
    int64_t input_tokens, cached_tokens, output_tokens, reasoning_tokens; /* negative: not reported */
    uint64_t retry_after_ns; /* as an error's body asks, where headers do not; 0: it does not */
-   bool usage_final; /* the usage is that of the whole reply */
-   bool finished;    /* the protocol's own end was seen */
+   bool usage_final;        /* the usage is that of the whole reply */
+   bool finished;           /* the protocol's own end was seen */
    bool truncated, refused, filtered;
    bool failed;     /* an error inside the stream */
    bool unreadable; /* something that the protocol does not know */
@@ -29,8 +30,9 @@ typedef struct rkb_provider {
    json_t *(*body)(const rkb_model_t *model, const rkb_llm_question_t *question);
    /* Path below base_url. */
    void (*path)(const rkb_model_t *model, rkb_text_t *out);
-   /* "Name: value" of the header that carries the key, and others the protocol wants, one a line. */
-   void (*headers)(const char *key, rkb_text_t *out);
+   /* "Name: value" of the header that carries the key, and others the protocol wants for that question, one a line. */
+   void (*headers)(const rkb_model_t *model, const rkb_llm_question_t *question, const char *key,
+                   rkb_text_t *out);
    /* One event of a stream, and a whole reply; set members of reply, unreadable included. */
    void (*event)(rkb_reply_t *reply, const char *type, const char *data, size_t bytes);
    void (*whole)(rkb_reply_t *reply, const json_t *root);

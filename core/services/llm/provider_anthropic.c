@@ -1,5 +1,5 @@
-/* Anthropic messages.  Source: Anthropic API reference, 'Messages', 'Streaming messages', 'Errors'; version
- * 2023-06-01. */
+/* Anthropic messages.  Source: Anthropic API reference, 'Messages', 'Streaming messages', 'Errors', 'Versions'; versions
+ * 2026-10-21, which takes no temperature, and 2023-06-01, which does and is what other servers of the protocol know. */
 #include <string.h>
 #include "services/llm/provider.h"
 
@@ -32,19 +32,27 @@ static void ask_to_think(json_t *root, const rkb_model_t *model, int64_t most) {
    json_object_set_new(root, "output_config", json_pack("{s:s}", "effort", model->reasoning_effort));
 }
 
+static bool thinks(const rkb_model_t *model, const rkb_llm_question_t *question) {
+   return model->reasoning_effort && strcmp(model->reasoning_effort, "none") != 0 &&
+          rkb_question_output(model, question) > 2048;
+}
+
+/* The protocol refuses a temperature beside thinking. */
+static bool sends_temperature(const rkb_model_t *model, const rkb_llm_question_t *question) {
+   return !thinks(model, question) && rkb_question_temperature(model, question) >= 0;
+}
+
 static json_t *body(const rkb_model_t *model, const rkb_llm_question_t *question) {
    int64_t most = rkb_question_output(model, question);
-   double temperature = rkb_question_temperature(model, question);
-   bool thinks = model->reasoning_effort && strcmp(model->reasoning_effort, "none") != 0 && most > 2048;
    json_t *root =
       json_pack("{s:s, s:I, s:b, s:[{s:s, s:s}]}", "model", model->face.model, "max_tokens", (json_int_t)most,
                 "stream", model->stream, "messages", "role", "user", "content", question->user);
    if (question->system && question->system[0])
       json_object_set_new(root, "system", json_string(question->system));
-   if (thinks) /* the protocol refuses a temperature beside thinking */
+   if (thinks(model, question))
       ask_to_think(root, model, most);
-   else if (temperature >= 0)
-      json_object_set_new(root, "temperature", json_real(temperature));
+   else if (sends_temperature(model, question))
+      json_object_set_new(root, "temperature", json_real(rkb_question_temperature(model, question)));
    return root;
 }
 
@@ -53,8 +61,11 @@ static void path(const rkb_model_t *model, rkb_text_t *out) {
    rkb_text_add(out, "/v1/messages");
 }
 
-static void headers(const char *key, rkb_text_t *out) {
-   rkb_text_add(out, "anthropic-version: 2023-06-01\n");
+static void headers(const rkb_model_t *model, const rkb_llm_question_t *question, const char *key,
+                    rkb_text_t *out) {
+   const bool newest =
+      strcmp(model->base_url, rkb_provider_anthropic.base_url) == 0 && !sends_temperature(model, question);
+   rkb_text_format(out, "anthropic-version: %s\n", newest ? "2026-10-21" : "2023-06-01");
    if (key)
       rkb_text_format(out, "x-api-key: %s\n", key);
 }

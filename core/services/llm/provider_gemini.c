@@ -38,7 +38,9 @@ static void path(const rkb_model_t *model, rkb_text_t *out) {
                    model->stream ? "streamGenerateContent?alt=sse" : "generateContent");
 }
 
-static void headers(const char *key, rkb_text_t *out) {
+static void headers(const rkb_model_t *model, const rkb_llm_question_t *question, const char *key,
+                    rkb_text_t *out) {
+   (void)model, (void)question;
    if (key)
       rkb_text_format(out, "x-goog-api-key: %s\n", key);
 }

@@ -93,8 +93,9 @@ static void whole(rkb_reply_t *reply, const json_t *root) {
    }
 }
 
-static void headers(const char *key, rkb_text_t *out) {
-   rkb_provider_openai.headers(key, out);
+static void headers(const rkb_model_t *model, const rkb_llm_question_t *question, const char *key,
+                    rkb_text_t *out) {
+   rkb_provider_openai.headers(model, question, key, out);
 }
 
 const rkb_provider_t rkb_provider_openai_responses = {.name = "openai-responses",

@@ -141,7 +141,7 @@ static int time_case(const struct timer *me, struct subject *subject, rkb_random
    int status = RKB_OK;
    timing->right = true;
    for (size_t p = 0; p < processes && status == RKB_OK && timing->right; p++) {
-      if (full)
+      if (p > 0)
          status = me->device->restart(subject->session, err);
       if (status == RKB_OK)
          status = sitting_prepare(me, subject, err);
@@ -221,11 +221,11 @@ static int emit(const struct timer *me, rkb_job_t job, const char *name, estimat
 static int draw_values(const struct timer *me, struct subject *subject, rkb_random_t *stream,
                        rkb_error_t *err) {
    enum { POOL = 4 };
-   uint64_t first = me->random->below(stream, POOL);
+   const uint64_t pool = sample_pool(subject->the_case, POOL), first = me->random->below(stream, pool);
    int status = RKB_OK;
    subject->family = me->task->family_at(me->host, subject->the_case, 0);
    for (uint32_t set = 0; set < SETS && status == RKB_OK; set++) {
-      subject->seeds[set] = me->store ? store_seed(me->store, subject->the_case->name, (first + set) % POOL)
+      subject->seeds[set] = me->store ? store_seed(me->store, subject->the_case->name, (first + set) % pool)
                                       : me->random->next(stream) >> 1;
       status = me->task->inputs_open(me->host, subject->the_case, subject->family, subject->seeds[set],
                                      &subject->inputs[set], err);
@@ -406,10 +406,11 @@ static const rkb_option_t options[] = {
    {.name = "points",
     .type = RKB_OPT_INT,
     .offset = offsetof(struct time_config, points),
-    .fallback = "64",
+    .fallback = "1024",
     .min = 1,
     .max = 65536,
-    .help = "Output elements of each arena checked after the timed runs."},
+    .help =
+       "Output elements of each arena checked after the timed runs; as many as the GPU verifier compares cost nothing more."},
    {.name = "budget",
     .type = RKB_OPT_DURATION,
     .offset = offsetof(struct time_config, budget),

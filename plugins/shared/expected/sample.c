@@ -116,6 +116,10 @@ int sample_open(const sampler_t *sampler, const rkb_inputs_t *inputs, const rkb_
    return status;
 }
 
+uint64_t sample_pool(const rkb_case_t *c, uint64_t most) {
+   return c->operations > WHOLE_OPERATIONS && most > 2 ? 2 : most;
+}
+
 void sample_close(sample_t *sample) {
    free(sample->elements);
    free(sample->numbers);

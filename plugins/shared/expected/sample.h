@@ -35,6 +35,10 @@ int sample_open(const sampler_t *sampler, const rkb_inputs_t *inputs, const rkb_
                 rkb_error_t *err);
 void sample_close(sample_t *sample);
 
+/* How many seeds of a pool of most a listed case's values are drawn from: two where expected values are costly, so that
+ * checking and timing share them. */
+uint64_t sample_pool(const rkb_case_t *the_case, uint64_t most);
+
 /* The judge's view of it. */
 rkb_points_t sample_points(const sample_t *sample);
 

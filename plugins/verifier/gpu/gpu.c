@@ -17,8 +17,9 @@ static int gpu_create(const rkb_host_t *host, const void *config, void **self, r
                       host->get_extension(host, RKB_EXT_KERNEL),
                       host->get_extension(host, RKB_EXT_DEVICE),
                       host->get_extension(host, RKB_EXT_RANDOM),
+                      host->get_extension(host, RKB_EXT_WORKERS),
                       NULL};
-   if (!me->task || !me->kernel || !me->random) {
+   if (!me->task || !me->kernel || !me->random || !me->workers) {
       free(me);
       return rkb_fail(err, RKB_ERR_UNAVAILABLE, "this host offers no %s", RKB_EXT_KERNEL);
    }
@@ -67,6 +68,23 @@ static int emit(const struct gpu *me, rkb_job_t job, const struct found *found, 
    return status;
 }
 
+/* Where an operation moves much, few of them are costly too: every element is drawn, sent and evaluated. */
+static int draw_shape(const struct gpu *me, rkb_random_t *stream, rkb_case_t **drawn, rkb_error_t *err) {
+   enum { ATTEMPTS = 12 };
+   double work = me->config->drawn_work;
+   int status = me->task->case_draw(me->host, stream, work, drawn, err);
+   for (int i = 1; status == RKB_OK && i < ATTEMPTS && (*drawn)->bytes > (double)me->config->drawn_bytes;
+        i++) {
+      rkb_case_t *smaller = NULL;
+      rkb_error_t none;
+      if (me->task->case_draw(me->host, stream, work /= 2, &smaller, &none) != RKB_OK)
+         break; /* the task has no shape so small: the last one it has */
+      me->task->case_free(*drawn);
+      *drawn = smaller;
+   }
+   return status;
+}
+
 /* Check cases first: they are small, and most mistakes show there. */
 static int verify_all(const struct gpu *me, struct candidate *candidate, struct found *found,
                       struct tally *tally, rkb_error_t *err) {
@@ -79,7 +97,7 @@ static int verify_all(const struct gpu *me, struct candidate *candidate, struct 
       status = verify_case(me, candidate, c, &stream, found, tally, err);
    for (int64_t i = 0; status == RKB_OK && !found->reason[0] && i < me->config->drawn; i++) {
       rkb_case_t *drawn = NULL;
-      status = me->task->case_draw(me->host, &stream, me->config->drawn_work, &drawn, err);
+      status = draw_shape(me, &stream, &drawn, err);
       if (status == RKB_OK)
          status = verify_case(me, candidate, drawn, &stream, found, tally, err);
       if (drawn)
@@ -177,6 +195,13 @@ static const rkb_option_t options[] = {
     .min = 1,
     .max = 1e12,
     .help = "Most operations of a drawn shape."},
+   {.name = "drawn_bytes",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(struct gpu_config, drawn_bytes),
+    .fallback = "4194304",
+    .min = 4096,
+    .max = INT64_MAX,
+    .help = "Bytes of all tensors of a drawn shape; a larger one is drawn again with half the operations."},
    {.name = "points",
     .type = RKB_OPT_INT,
     .offset = offsetof(struct gpu_config, points),

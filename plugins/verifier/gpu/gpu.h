@@ -6,6 +6,7 @@
 #include <rkb/ext/device.h>
 #include <rkb/ext/random.h>
 #include <rkb/ext/task.h>
+#include <rkb/ext/workers.h>
 #include "expected/sample.h"
 #include "expected/staging.h"
 
@@ -16,6 +17,7 @@ struct gpu_config {
    uint64_t budget;        /* for evaluating one output, nanoseconds */
    int64_t drawn;          /* shapes drawn anew */
    double drawn_work;      /* operations of a drawn shape, at most */
+   int64_t drawn_bytes;    /* and bytes */
    int64_t points;         /* output elements compared at bench shapes */
    uint64_t deadline;      /* of one run, nanoseconds */
 };
@@ -27,6 +29,7 @@ struct gpu {
    const rkb_kernel_api_t *kernel;
    const rkb_device_api_t *device;
    const rkb_random_api_t *random;
+   const rkb_workers_api_t *workers;
    store_t *store; /* expected values kept between runs, or NULL */
 };
 
@@ -72,7 +75,8 @@ struct values {
    bool pooled; /* the seed comes from the store's pool: what is expected can be kept */
    rkb_inputs_t *inputs;
    sums_t sums;       /* of the inputs, once they are staged */
-   sample_t *samples; /* one a tensor; evaluated when the candidate has first finished with these inputs */
+   sample_t *samples; /* one a tensor; empty until values_expect */
+   bool expected;
 };
 int values_open(const struct gpu *me, const rkb_case_t *the_case, const rkb_family_t *family, uint64_t seed,
                 bool pooled, struct values *values, rkb_error_t *err);
@@ -80,6 +84,10 @@ void values_free(const struct gpu *me, struct values *values);
 /* Makes them a set on the device. */
 int values_stage(const struct gpu *me, struct candidate *candidate, struct values *values, uint32_t set,
                  rkb_error_t *err);
+
+/* Evaluates what both sets' outputs should be, on the workers that are free; nothing the second time.  Not before the
+ * candidate has run for the first time. */
+int values_expect(const struct gpu *me, struct values values[2], rkb_error_t *err);
 
 /* outputs.c: reads back what instance wrote and judges it, and holds every byte of the inputs against what was staged. */
 int outputs_judge(const struct gpu *me, struct candidate *candidate, struct values *values, uint32_t instance,

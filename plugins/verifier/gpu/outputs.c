@@ -69,25 +69,17 @@ static int judge_output(const struct gpu *me, struct candidate *candidate, struc
                         uint32_t instance, uint32_t t, struct found *found, struct tally *tally,
                         rkb_error_t *err) {
    const rkb_tensor_t *tensor = &v->the_case->tensors[t];
-   const sampler_t sampler = {
-      me->host, me->task, me->random, me->store, (uint64_t)me->config->points, me->config->budget};
-   sample_t *sample = &v->samples[t];
+   const sample_t *sample = &v->samples[t];
    uint64_t width = tensor->elements ? tensor->bytes / tensor->elements : 0;
-   int status = RKB_OK;
    if (width == 0)
       return RKB_OK;
-   if (!sample->elements)
-      status =
-         sample_open(&sampler, v->inputs, v->the_case, v->family->name, v->seed, t, v->pooled, sample, err);
-   if (status != RKB_OK)
-      return status;
    if (sample->count == 0) {
       tally->not_judged++;
       return RKB_OK;
    }
    char *data = malloc(sample->count * width);
-   status = data ? read_sample(me, candidate, instance, t, width, sample, data, err)
-                 : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   int status = data ? read_sample(me, candidate, instance, t, width, sample, data, err)
+                     : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    if (status == RKB_OK)
       status = judge(me, candidate, v, t, data, found, tally, err);
    free(data);

@@ -82,7 +82,9 @@ static int verify_placement(const struct gpu *me, struct candidate *candidate, c
                          placement, found);
          return RKB_OK; /* after a fault the worker is gone, and with it the instance */
       }
-      status = outputs_judge(me, candidate, &values[set], placement, found, tally, err);
+      status = values_expect(me, values, err);
+      if (status == RKB_OK)
+         status = outputs_judge(me, candidate, &values[set], placement, found, tally, err);
    }
    if (status == RKB_OK && !found->reason[0] && last)
       status = outputs_repeat(me, candidate, values[1].the_case, placement, 1, &outcome, tally, err);
@@ -116,7 +118,7 @@ static int verify_family(const struct gpu *me, struct candidate *candidate, cons
 
 /* Two different seeds: from the pool, where what is expected may be known already, or fresh ones. */
 static bool draw_seeds(const struct gpu *me, const rkb_case_t *c, rkb_random_t *stream, uint64_t *seeds) {
-   uint64_t pool = (uint64_t)me->config->pool, first = me->random->below(stream, pool),
+   uint64_t pool = sample_pool(c, (uint64_t)me->config->pool), first = me->random->below(stream, pool),
             step = 1 + me->random->below(stream, pool - 1);
    bool pooled = me->store && c->kind != RKB_CASE_DRAWN;
    for (uint32_t set = 0; set < 2; set++)

@@ -1,5 +1,6 @@
 /* Runs one block: prepares its warps and shared memory, lets every warp run in turn, releases barriers. */
 #include "races.h"
+#include "record.h"
 
 #include <stdlib.h>
 
@@ -266,6 +267,8 @@ void machine_block_run(machine_launch_t *launch, uint64_t linear) {
    machine_run_t *run = launch->run;
    machine_block_t *block = &run->block;
    start_block(launch, linear);
+   if (run->record)
+      machine_record_block(run->record, block);
    for (;;) {
       uint32_t done = 0, ready = 0;
       for (uint32_t w = 0; w < block->warp_count && !run->stop; w++) {

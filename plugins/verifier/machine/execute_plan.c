@@ -515,9 +515,10 @@ int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers,
    } else if (begun) {
       complete = true;
       for (uint32_t n = 0; n < run->plan->launch_count && complete; n++)
-         complete = machine_launch_run(run, n);
+         complete = run->together ? machine_launch_run_together(run, n) : machine_launch_run(run, n);
    }
    run->runs++;
+   run->steering_known |= complete && run->taint;
    run->report.complete = complete && !run->report.sampled;
    run->report.used_taint = used_taint(run);
    for (uint32_t n = 0; complete && n < run->plan->launch_count; n++)

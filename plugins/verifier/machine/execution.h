@@ -55,6 +55,7 @@ typedef struct machine_warp {
    uint8_t *registers; /* program.file_bytes */
    uint32_t *defined;  /* by register number: lanes */
    uint64_t *taint;    /* by register number; NULL without taint */
+   uint8_t *stale;     /* by register number, while a block is recorded: record.h */
    double *shadow;     /* register offset * 2 bytes; NULL without shadow */
    uint32_t *valid;    /* by register number: lanes whose shadow stands */
    struct machine_block *block;
@@ -163,6 +164,7 @@ typedef struct machine_run {
    uint64_t executed;                                                        /* of this run */
    uint64_t hang_limit;                                                      /* instructions of one warp */
    uint64_t *deciding;           /* by launch: what reached its control and addresses in runs with taint */
+   bool steering_known;          /* a run with taint came to its end */
    struct machine_record *record;                                            /* record.h; NULL: not recorded */
    struct machine_together *together;                                        /* together.c; NULL: none so far */
    uint64_t memory;
@@ -240,7 +242,9 @@ void machine_barrier_bypassed(machine_block_t *block, uint32_t barrier);
 bool machine_launch_run(machine_run_t *run, uint32_t number);
 /* Before a run on these buffers: nothing found, nothing executed, memory as it is at the start; false when there is none. */
 bool machine_run_begin(machine_run_t *run, const rkb_machine_buffer_t *buffers);
-/* together.c: a block was executed and recorded; the other runs follow. */
+/* together.c: executes a launch on every set of buffers; true when the first one's ran to its end. */
+bool machine_launch_run_together(machine_run_t *run, uint32_t number);
+/* A block was executed and recorded; the other sets follow. */
 void machine_follow(machine_launch_t *launch, uint64_t linear);
 void machine_together_free(machine_run_t *run);
 /* execute_block.c */

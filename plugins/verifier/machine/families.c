@@ -15,8 +15,8 @@
 #define OTHER_CASES 2
 #define TELLING_OPERATIONS 1000
 #define MOST_FAMILIES 64
-/* Runs that are executed together, and what their buffers may take: shadows take twice as much again. */
-#define MOST_TOGETHER 16
+#define MOST_TRIALS 64 /* config trials */
+/* What the buffers of runs that are executed together may take; their shadows take twice as much again. */
 #define TOGETHER_BYTES 12000000u
 
 /* The schedule is held: whether this case takes the family, which the cases after it then know. */
@@ -46,26 +46,6 @@ static bool may_go_on(const struct trial *t) {
    return t->outcome->rank < RKB_MACHINE_UNKNOWN && !enough && !t->over_budget;
 }
 
-static void note_family(struct trial *t) {
-   if (t->the_case->operations >= TELLING_OPERATIONS)
-      json_object_set_new(t->outcome->families, t->family->name, json_integer(1));
-}
-
-/* The first family runs at least twice: a plan must be right when repeated with new inputs. */
-static int run_family(struct trial *t, bool first, rkb_error_t *err) {
-   const int64_t asked = t->verifier->config->trials, trials = first && asked < 2 ? 2 : asked;
-   int status = RKB_OK;
-   for (int64_t n = 0; n < trials && status == RKB_OK && may_go_on(t); n++) {
-      t->seed = (uint64_t)n + 1;
-      if (t->verifier->host->job_cancelled(t->verifier->host, t->candidate->job))
-         return rkb_fail(err, RKB_ERR_CANCELLED, "cancelled");
-      status = trial_run(t, first && n == 0, err);
-   }
-   if (status == RKB_OK)
-      note_family(t);
-   return status;
-}
-
 /* Which families this case takes, a bit each, by what its first one cost and the cases before it took. */
 static uint64_t choose_families(struct trial *t) {
    const int64_t most = t->verifier->config->families;
@@ -91,7 +71,7 @@ static uint64_t choose_families(struct trial *t) {
    return chosen;
 }
 
-/* Together ---------------------------------------------------------------------------------------------------------- */
+/* Runs --------------------------------------------------------------------------------------------------------------- */
 
 struct member {
    const rkb_family_t *family;
@@ -103,7 +83,8 @@ struct member {
 /* A run's inputs and buffers; scratch holds what the runs before left there. */
 static int open_member(struct trial *t, struct member *member, rkb_error_t *err) {
    const rkb_task_api_t *task = t->verifier->task;
-   int status = task->inputs_open(t->verifier->host, t->the_case, member->family, member->seed, &member->inputs, err);
+   int status =
+      task->inputs_open(t->verifier->host, t->the_case, member->family, member->seed, &member->inputs, err);
    if (status != RKB_OK)
       return status;
    member->buffers = trial_buffers(t);
@@ -118,6 +99,14 @@ static int open_member(struct trial *t, struct member *member, rkb_error_t *err)
    return status;
 }
 
+static void close_members(struct trial *t, struct member *members, uint32_t count) {
+   for (uint32_t n = 0; n < count; n++) {
+      if (members[n].inputs)
+         t->verifier->task->inputs_free(members[n].inputs);
+      trial_free_buffers(t, members[n].buffers);
+   }
+}
+
 static int judge_member(struct trial *t, const struct member *member, uint32_t set, rkb_error_t *err) {
    t->family = member->family;
    t->seed = member->seed;
@@ -125,72 +114,84 @@ static int judge_member(struct trial *t, const struct member *member, uint32_t s
    trial_count(t, rkb_machine_take(t->machine, set));
    const int status = trial_judge(t, member->buffers, err);
    t->inputs = NULL;
-   if (status == RKB_OK && (int64_t)member->seed == t->verifier->config->trials)
-      note_family(t);
    return status;
 }
 
-/* *done: they were executed and judged; else nothing was done, and each is to be run by itself. */
-static int run_members(struct trial *t, struct member *members, uint32_t count, bool *done, rkb_error_t *err) {
-   const rkb_machine_buffer_t *sets[MOST_TOGETHER];
+/* Runs the first of the members, and the others with it where they can be; returns how many were run. */
+static int run_members(struct trial *t, bool first, struct member *members, uint32_t count, uint32_t *ran,
+                       rkb_error_t *err) {
+   const rkb_machine_buffer_t *others[MOST_TOGETHER];
+   bool followed = false;
    int status = RKB_OK;
-   *done = false;
-   for (uint32_t n = 0; n < count && status == RKB_OK; n++) {
+   for (uint32_t n = 1; n < count && status == RKB_OK; n++) {
       status = open_member(t, &members[n], err);
-      sets[n] = members[n].buffers;
+      others[n - 1] = members[n].buffers;
    }
-   if (status == RKB_OK) {
-      rkb_machine_set_budget(t->machine, t->budget);
-      *done = rkb_machine_run_together(t->machine, sets, count);
+   t->family = members[0].family;
+   t->seed = members[0].seed;
+   *ran = 1;
+   if (status == RKB_OK)
+      status = trial_run(t, first, others, count - 1, &followed, err);
+   for (uint32_t n = 1; followed && n < count && status == RKB_OK && may_go_on(t); n++) {
+      status = judge_member(t, &members[n], n, err);
+      *ran = n + 1;
    }
-   if (*done) {
-      rkb_machine_report_t report;
-      trial_take_report(t, &report);
-      if (!t->oblivious)
-         trial_note_deciding(t, report.control_taint | report.address_taint);
-      for (uint32_t n = 0; n < count && status == RKB_OK && may_go_on(t); n++)
-         status = judge_member(t, &members[n], n, err);
-   }
-   for (uint32_t n = 0; n < count; n++) {
-      if (members[n].inputs)
-         t->verifier->task->inputs_free(members[n].inputs);
-      trial_free_buffers(t, members[n].buffers);
-   }
+   close_members(t, members + 1, count - 1);
    return status;
 }
 
-/* How many runs may be executed together; below two it is not worth the name. */
+/* How many runs may be executed together: by memory, and so that the budget is one of runs one after the other. */
 static uint32_t most_together(const struct trial *t) {
-   const uint64_t bytes = trial_bytes(t) + 1, by_memory = TOGETHER_BYTES / bytes,
-                  by_budget = t->largest ? t->budget / 2 / t->largest : MOST_TOGETHER;
-   uint64_t most = by_memory < by_budget ? by_memory : by_budget;
-   return most < MOST_TOGETHER ? (uint32_t)most : MOST_TOGETHER;
+   const uint64_t by_memory = TOGETHER_BYTES / (trial_bytes(t) + 1),
+                  by_budget = t->largest ? t->budget / 2 / t->largest : MOST_TOGETHER,
+                  most = by_memory < by_budget ? by_memory : by_budget;
+   return most == 0 ? 1 : most < MOST_TOGETHER ? (uint32_t)most : MOST_TOGETHER;
 }
 
-/* Takes the families from *chosen that were executed; what is left there is not of the kind. */
-static int run_together(struct trial *t, uint64_t *chosen, rkb_error_t *err) {
-   const int64_t trials = t->verifier->config->trials;
+/* Runs in their order, as many together as may be; once they do not follow, one by one. */
+static int run_list(struct trial *t, bool first, struct member *members, uint32_t count, rkb_error_t *err) {
+   const uint64_t last_seed = count ? members[count - 1].seed : 0;
+   bool together = true;
    int status = RKB_OK;
-   bool done = true;
-   while (*chosen && done && status == RKB_OK && may_go_on(t)) {
-      struct member members[MOST_TOGETHER] = {0};
-      const uint32_t most = most_together(t);
-      uint32_t count = 0;
-      uint64_t taken = 0;
-      for (uint64_t left = *chosen; left && count + trials <= most; left &= left - 1) {
-         const uint32_t index = (uint32_t)__builtin_ctzll(left);
-         taken |= 1ull << index;
-         for (int64_t n = 0; n < trials; n++)
-            members[count++] = (struct member){
-               .family = t->verifier->task->family_at(t->verifier->host, t->the_case, index), .seed = (uint64_t)n + 1};
-      }
+   while (count && status == RKB_OK && may_go_on(t)) {
+      const uint32_t most = together ? most_together(t) : 1, asked = count < most ? count : most;
+      uint32_t ran = 0;
       if (t->verifier->host->job_cancelled(t->verifier->host, t->candidate->job))
          return rkb_fail(err, RKB_ERR_CANCELLED, "cancelled");
-      if (count < 2)
-         break;
-      status = run_members(t, members, count, &done, err);
-      *chosen &= done ? ~taken : ~0ull;
+      status = run_members(t, first, members, asked, &ran, err);
+      for (uint32_t n = 0; n < ran && status == RKB_OK; n++)
+         if (members[n].seed == last_seed && t->the_case->operations >= TELLING_OPERATIONS)
+            json_object_set_new(t->outcome->families, members[n].family->name, json_integer(1));
+      together = together && (asked == 1 || ran > 1);
+      first = false;
+      members += ran;
+      count -= ran;
    }
+   return status;
+}
+
+/* The first family runs at least twice: a plan must be right when repeated with new inputs. */
+static int run_first(struct trial *t, rkb_error_t *err) {
+   const int64_t asked = t->verifier->config->trials;
+   struct member members[MOST_TRIALS] = {0};
+   uint32_t count = 0;
+   for (int64_t n = 0; n < (asked < 2 ? 2 : asked); n++)
+      members[count++] = (struct member){.family = t->family, .seed = (uint64_t)n + 1};
+   return run_list(t, true, members, count, err);
+}
+
+static int run_chosen(struct trial *t, uint64_t chosen, rkb_error_t *err) {
+   struct member *members = calloc(MOST_FAMILIES * (size_t)t->verifier->config->trials, sizeof *members);
+   uint32_t count = 0;
+   if (!members)
+      return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the runs of case %s", t->the_case->name);
+   for (; chosen; chosen &= chosen - 1)
+      for (int64_t n = 0; n < t->verifier->config->trials; n++)
+         members[count++] = (struct member){.family = t->verifier->task->family_at(t->verifier->host, t->the_case,
+                                                                (uint32_t)__builtin_ctzll(chosen)),
+                           .seed = (uint64_t)n + 1};
+   const int status = run_list(t, false, members, count, err);
+   free(members);
    return status;
 }
 
@@ -198,15 +199,10 @@ int families_run(struct trial *t, rkb_error_t *err) {
    t->family = t->verifier->task->family_at(t->verifier->host, t->the_case, 0);
    if (!t->family)
       return RKB_OK;
-   int status = run_family(t, true, err);
+   int status = run_first(t, err);
    uint64_t chosen = status == RKB_OK && may_go_on(t) ? choose_families(t) : 0;
    if (chosen && status == RKB_OK)
-      status = run_together(t, &chosen, err);
-   for (; chosen && status == RKB_OK && may_go_on(t); chosen &= chosen - 1) {
-      t->family =
-         t->verifier->task->family_at(t->verifier->host, t->the_case, (uint32_t)__builtin_ctzll(chosen));
-      status = run_family(t, false, err);
-   }
+      status = run_chosen(t, chosen, err);
    if (t->skipped[0]) {
       char text[256];
       snprintf(text, sizeof text, "not executed on the input families %s", t->skipped);

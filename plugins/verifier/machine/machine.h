@@ -127,12 +127,13 @@ void rkb_machine_close(rkb_machine_t *machine);
  * run and keep what the kernels left there for later ones; so does the definedness of scratch without a fill.
  * A false return never means that the kernel is wrong: look at the report.  */
 int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers, rkb_error_t *err);
-/* Executes the plan on several sets of buffers at once, after a run with RKB_MACHINE_TAINT on another: launches whose control and
- * addresses no input reached then are executed and checked on the first set, and the others repeat what that did to values; the
- * rest are executed on every set, with every check.  Nothing passes from set to set.  False when the plan is not of the kind, or
- * anything at all was found: nothing counts then, and each set has to be run by itself. */
-bool rkb_machine_run_together(rkb_machine_t *machine, const rkb_machine_buffer_t *const *sets, uint32_t count);
-/* Lets rkb_machine_shadow speak of one of the sets that were run together; returns its thread-instructions. */
+/* rkb_machine_run on the first set, and the same on the others as far as that takes no second execution: launches whose control
+ * and addresses no input reaches are executed and checked on the first, and the others repeat what that did to values; the other
+ * launches are executed on every set.  Nothing passes from set to set.  *followed: the other sets hold what runs of their own
+ * would have left, in which nothing would have been found.  Where it is false, the first set's run counts alone. */
+int rkb_machine_run_together(rkb_machine_t *machine, const rkb_machine_buffer_t *const *sets, uint32_t count,
+                             bool *followed, rkb_error_t *err);
+/* Lets rkb_machine_shadow speak of one of the sets that were run together and followed; returns its thread-instructions. */
 uint64_t rkb_machine_take(rkb_machine_t *machine, uint32_t set);
 /* Changes the checks of later runs. */
 void rkb_machine_set_checks(rkb_machine_t *machine, uint32_t checks);

@@ -9,7 +9,8 @@
 
 enum kind {
    KIND_OTHER, /* has no part in values that inputs reached, or the record is refused */
-   KIND_VALUE,
+   KIND_VALUE = RECORD_VALUE,
+   KIND_VALUE_MORE, /* with a second destination or a fourth source */
    KIND_LOAD,
    KIND_STORE,
    KIND_SELECT, /* of a and b by c */
@@ -55,7 +56,7 @@ static uint8_t kind_of(const machine_program_t *program, const machine_instructi
                   {"cvt.", KIND_CONVERT},   {"membar", KIND_NOTHING}, {"fence", KIND_NOTHING},
                   {"bar.warp", KIND_NOTHING}};
    if (i->kind != MACHINE_CUSTOM)
-      return i->kind == MACHINE_VALUE ? KIND_VALUE : KIND_NOTHING;
+      return i->kind != MACHINE_VALUE ? KIND_NOTHING : i->extra_count ? KIND_VALUE_MORE : KIND_VALUE;
    const char *opcode = opcode_of(program, i);
    for (size_t n = 0; n < sizeof customs / sizeof *customs; n++)
       if (begins(opcode, customs[n].prefix))
@@ -106,8 +107,11 @@ void machine_record_block(machine_record_t *record, machine_block_t *block) {
    record->stale[0] = 0;
    for (uint32_t n = 0; n < program->constant_count; n++) /* every run has these */
       record->stale[program->constants[n]] = 0;
-   for (uint32_t w = 1; w < block->warp_count; w++)
-      memcpy(record->stale + w * registers, record->stale, registers);
+   for (uint32_t w = 0; w < block->warp_count; w++) {
+      block->warps[w].stale = record->stale + w * registers;
+      if (w > 0)
+         memcpy(block->warps[w].stale, record->stale, registers);
+   }
 }
 
 void machine_record_free(machine_record_t *record) {
@@ -145,10 +149,6 @@ static uint32_t *append(machine_warp_t *warp, uint32_t words) {
    return record->words + record->count - words;
 }
 
-static uint8_t *stale_of(machine_warp_t *warp) {
-   return warp->run->record->stale + (size_t)warp->number * warp->program->register_count;
-}
-
 /* The shadows of a register whose doubles are not just its floats. */
 static void give_shadows(machine_warp_t *warp, uint32_t number, uint32_t offset) {
    const uint32_t valid = warp->valid ? warp->valid[number] : 0;
@@ -171,7 +171,7 @@ static void give_shadows(machine_warp_t *warp, uint32_t number, uint32_t offset)
 
 /* The value of a register that no input reached, before it is used. */
 static void give(machine_warp_t *warp, uint32_t number) {
-   uint8_t *stale = stale_of(warp);
+   uint8_t *stale = warp->stale;
    if (!stale[number] || warp->taint[number])
       return;
    stale[number] = 0;
@@ -209,7 +209,6 @@ static void enter(machine_warp_t *warp, const machine_instruction_t *i, enum mac
 
 static void refuse(machine_warp_t *warp) {
    warp->run->record->refused = true;
-   warp->run->stop = true;
 }
 
 /* Instructions --------------------------------------------------------------------------------------------------------- */
@@ -244,15 +243,22 @@ static bool find_place(machine_warp_t *warp, const machine_instruction_t *i, uin
    } else {
       return false;
    }
-   for (uint32_t l = 0; l < LANES; l++) {
-      uint64_t address = add + (wide ? LANES_OF(uint64_t, i->a)[l] : LANES_OF(uint32_t, i->a)[l]);
-      beyond |= mask >> l & 1 && i->space == PTX_GENERIC ? (address >> WINDOW_SHIFT ^ window) << 32 : 0;
-      address = window ? address & FULL_MASK : address - base;
-      address = mask >> l & 1 ? address + (uint64_t)(warp->first_thread + l) * apart : 0;
-      beyond |= address >> 32;
-      offset[l] = (uint32_t)address;
+   /* Within a window the upper half of a generic address is the window's, and of another space's nothing. */
+   const uint64_t from = window == 0                ? base - add
+                         : i->space == PTX_GENERIC ? (window << WINDOW_SHIFT) - add
+                                                   : 0 - add;
+   for (uint32_t l = 0; wide && l < LANES; l++) {
+      const uint64_t distance = LANES_OF(uint64_t, i->a)[l] - from;
+      beyond |= mask >> l & 1 ? distance >> 32 : 0;
+      offset[l] = (uint32_t)distance;
    }
-   for (uint32_t l = 0; l < LANES; l++) /* the others go where the first goes, and leave nothing there */
+   for (uint32_t l = 0; !wide && l < LANES; l++)
+      offset[l] = LANES_OF(uint32_t, i->a)[l] - (uint32_t)from;
+   if (window != 0 && i->space != PTX_GENERIC)
+      beyond = 0;
+   for (uint32_t l = 0; apart && l < LANES; l++)
+      offset[l] += (warp->first_thread + l) * apart;
+   for (uint32_t l = 0; mask != FULL_MASK && l < LANES; l++) /* the others go where the first goes */
       offset[l] = mask >> l & 1 ? offset[l] : offset[first];
    return !beyond;
 }
@@ -304,11 +310,16 @@ static bool moves_words(const machine_warp_t *warp, const machine_instruction_t 
 
 static void record_load(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
    const machine_slot_t *parts = warp->program->extras + i->extra;
-   uint8_t *stale = stale_of(warp);
+   uint8_t *stale = warp->stale;
    uint32_t in = 0, offset[LANES];
    uint64_t taint = 0, kept = 0;
    for (uint32_t e = 0; mask != FULL_MASK && e < i->elements; e++)
       kept |= warp->taint[parts[e].number];
+   if (i->space == PTX_SHARED && !(warp->block->shared_taint | kept | warp->taint[i->ai])) {
+      for (uint32_t e = 0; e < i->elements; e++)
+         stale[parts[e].number] = 1;
+      return;
+   }
    /* of parameters: no input is one */
    const bool found = i->space == PTX_PARAM || find_place(warp, i, mask, &in, &taint, offset);
    if (!found || warp->taint[i->ai]) {
@@ -333,7 +344,8 @@ static void record_store(machine_warp_t *warp, const machine_instruction_t *i, u
    const machine_slot_t *parts = warp->program->extras + i->extra;
    uint32_t in, offset[LANES];
    uint64_t taint;
-   if (!moves_words(warp, i) || warp->taint[i->ai] || !find_place(warp, i, mask, &in, &taint, offset)) {
+   if (!moves_words(warp, i) || warp->taint[i->ai] || !find_place(warp, i, mask, &in, &taint, offset) ||
+       (in < PLACE_SHARED && warp->run->regions[in].buffer == UINT32_MAX)) { /* a variable: one for all runs */
       refuse(warp);
       return;
    }
@@ -406,7 +418,7 @@ static bool moves_by_taint(const machine_warp_t *warp, const machine_instruction
 void machine_record_instruction(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                                 bool guarded) {
    const uint8_t kind = warp->run->record->kinds[i - warp->program->code];
-   if (kind == KIND_NOTHING || warp->run->record->full)
+   if (kind == KIND_NOTHING || warp->run->record->full || warp->run->record->refused)
       return;
    if (kind == KIND_LOAD || kind == KIND_STORE) {
       if (guarded)
@@ -418,7 +430,8 @@ void machine_record_instruction(machine_warp_t *warp, const machine_instruction_
       return;
    }
    const struct operands list = operands_of(warp, i, kind);
-   const uint32_t whole = kind == KIND_VALUE && mask == warp->alive ? FULL_MASK : mask;
+   const bool value = i->kind == MACHINE_VALUE;
+   const uint32_t whole = value && mask == warp->alive ? FULL_MASK : mask;
    uint64_t taint = guarded ? warp->taint[i->guard] : 0;
    for (uint32_t n = 0; n < list.source_count; n++)
       taint |= warp->taint[list.sources[n]];
@@ -426,7 +439,7 @@ void machine_record_instruction(machine_warp_t *warp, const machine_instruction_
       taint |= warp->taint[list.destinations[n]];
    if (!taint) {
       for (uint32_t n = 0; n < list.destination_count; n++)
-         stale_of(warp)[list.destinations[n]] = 1;
+         warp->stale[list.destinations[n]] = 1;
       return;
    }
    if (kind == KIND_OTHER || (guarded && list.destination_count > 1) ||
@@ -439,7 +452,6 @@ void machine_record_instruction(machine_warp_t *warp, const machine_instruction_
       give(warp, list.sources[n]);
    for (uint32_t n = 0; n < list.destination_count && (guarded || whole != FULL_MASK); n++)
       give(warp, list.destinations[n]);
-   const bool value = kind == KIND_VALUE;
    if (guarded)
       give(warp, i->guard);
    enter(warp, i,

@@ -36,7 +36,7 @@ typedef struct machine_record {
    uint8_t *kinds;                   /* by instruction: record.c */
    uint32_t *words;
    size_t count, room;
-   uint8_t *stale; /* by warp, by register: no entry gives the value it has now */
+   uint8_t *stale; /* by warp, by register: no input reached it, and no entry gives the value it has now */
    size_t stale_room;
    uint32_t *ones; /* by register: definedness while a record is repeated, all of it */
    size_t ones_room;
@@ -50,6 +50,7 @@ bool machine_recordable(const machine_program_t *program);
 bool machine_record_begin(machine_record_t *record, const machine_program_t *program); /* a launch's */
 void machine_record_block(machine_record_t *record, machine_block_t *block);           /* a block's */
 void machine_record_free(machine_record_t *record);
+#define RECORD_VALUE 1 /* in kinds: an operation on a, b and c into d, and nothing else */
 /* Before an instruction is executed in the lanes of mask; guard: of these, by an unrecorded predicate's tainted value. */
 void machine_record_instruction(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                                 bool guarded);

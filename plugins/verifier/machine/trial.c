@@ -202,7 +202,7 @@ static void find_undefined(struct trial *t) {
 
 /* Taint -------------------------------------------------------------------------------------------------------- */
 
-void trial_note_deciding(struct trial *t, uint64_t taint) {
+static void note_deciding(struct trial *t, uint64_t taint) {
    struct outcome *outcome = t->outcome;
    for (uint32_t n = 0; n < t->plan->buffer_count; n++) {
       const char *name = t->plan->buffers[n].name;
@@ -244,7 +244,7 @@ void trial_count(struct trial *t, uint64_t thread_instructions) {
       thread_instructions < t->candidate->budget ? thread_instructions : t->candidate->budget;
 }
 
-void trial_take_report(struct trial *t, rkb_machine_report_t *report) {
+static void take_report(struct trial *t, rkb_machine_report_t *report) {
    struct outcome *outcome = t->outcome;
    rkb_machine_report(t->machine, report);
    outcome->memory_peak =
@@ -258,40 +258,58 @@ void trial_take_report(struct trial *t, rkb_machine_report_t *report) {
    }
 }
 
-int trial_run(struct trial *t, bool first, rkb_error_t *err) {
+static void take_findings(struct trial *t) {
+   rkb_machine_report_t report;
+   rkb_machine_report(t->machine, &report);
+   for (uint32_t n = 0; n < report.finding_count; n++) {
+      if (strcmp(report.findings[n].reason, "limit.budget") == 0)
+         t->over_budget = true; /* what was run whole decides; the rest is named in the certificate */
+      else
+         outcome_finding(t->outcome, &report.findings[n], t->the_case, t->family->name, t->seed);
+   }
+}
+
+/* Every check where something may be new: in the first run, and while inputs steer the kernels.  Runs that follow another need
+ * to know what inputs reach. */
+static uint32_t checks_of(const struct trial *t, bool first, bool followed) {
+   const uint32_t all = RKB_MACHINE_RACES | RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT;
+   return first || !t->oblivious ? all : followed ? RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT : RKB_MACHINE_SHADOW;
+}
+
+static int judge_run(struct trial *t, bool first, const rkb_machine_report_t *report, rkb_error_t *err) {
+   if (first || !t->oblivious) {
+      t->oblivious = first ? !(report->control_taint | report->address_taint) : t->oblivious;
+      note_deciding(t, report->control_taint | report->address_taint);
+   }
+   int status = trial_judge(t, t->buffers, err);
+   if (status == RKB_OK && first && t->outcome->rank < RKB_MACHINE_UNKNOWN)
+      status = find_ignored(t, report->used_taint, err);
+   return status;
+}
+
+int trial_run(struct trial *t, bool first, const rkb_machine_buffer_t *const *others, uint32_t other_count,
+              bool *followed, rkb_error_t *err) {
+   const rkb_machine_buffer_t *sets[MOST_TOGETHER] = {t->buffers};
    rkb_machine_report_t report;
    int status =
       t->verifier->task->inputs_open(t->verifier->host, t->the_case, t->family, t->seed, &t->inputs, err);
    if (status == RKB_OK)
       status = trial_fill(t, t->buffers, err);
    if (status == RKB_OK) {
-      rkb_machine_set_checks(t->machine, first ? RKB_MACHINE_RACES | RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT
-                                         : t->oblivious
-                                            ? RKB_MACHINE_SHADOW
-                                            : RKB_MACHINE_RACES | RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT);
+      for (uint32_t n = 0; n < other_count; n++)
+         sets[1 + n] = others[n];
+      rkb_machine_set_checks(t->machine, checks_of(t, first, other_count > 0));
       rkb_machine_set_budget(t->machine, t->budget);
-      status = rkb_machine_run(t->machine, t->buffers, err);
+      status = rkb_machine_run_together(t->machine, sets, 1 + other_count, followed, err);
    }
    if (status == RKB_OK) {
-      trial_take_report(t, &report);
+      take_report(t, &report);
       trial_count(t, report.thread_instructions);
       if (report.complete)
          find_undefined(t);
-      rkb_machine_report(t->machine, &report);
-      for (uint32_t n = 0; n < report.finding_count; n++) {
-         if (strcmp(report.findings[n].reason, "limit.budget") == 0)
-            t->over_budget = true; /* what was run whole decides; the rest is named in the certificate */
-         else
-            outcome_finding(t->outcome, &report.findings[n], t->the_case, t->family->name, t->seed);
-      }
-      if (report.complete && (first || !t->oblivious)) {
-         t->oblivious = first ? !(report.control_taint | report.address_taint) : t->oblivious;
-         trial_note_deciding(t, report.control_taint | report.address_taint);
-      }
+      take_findings(t);
       if (report.complete)
-         status = trial_judge(t, t->buffers, err);
-      if (status == RKB_OK && first && report.complete && t->outcome->rank < RKB_MACHINE_UNKNOWN)
-         status = find_ignored(t, report.used_taint, err);
+         status = judge_run(t, first, &report, err);
    }
    if (t->inputs)
       t->verifier->task->inputs_free(t->inputs);

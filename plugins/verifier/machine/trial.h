@@ -25,20 +25,21 @@ struct trial {
    char skipped[192]; /* names of families left out */
 };
 
+#define MOST_TOGETHER 16 /* runs that are executed as one */
+
 /* trial.c */
-/* One run of the case on t->family and t->seed, judged.  first: with every check. */
-int trial_run(struct trial *t, bool first, rkb_error_t *err);
+/* One run of the case on t->family and t->seed, judged.  first: with every check.  others: buffers filled for other runs, fewer
+ * than MOST_TOGETHER; *followed: they hold what these runs leave, and are to be judged. */
+int trial_run(struct trial *t, bool first, const rkb_machine_buffer_t *const *others, uint32_t other_count,
+              bool *followed, rkb_error_t *err);
 /* What the plan's buffers hold before a run on t->inputs. */
 int trial_fill(const struct trial *t, rkb_machine_buffer_t *buffers, rkb_error_t *err);
 /* Buffers of the plan's sizes, poisoned; NULL without memory. */
 rkb_machine_buffer_t *trial_buffers(const struct trial *t);
 void trial_free_buffers(const struct trial *t, rkb_machine_buffer_t *buffers);
 uint64_t trial_bytes(const struct trial *t); /* of them */
-/* What a report says of the outcome; counts a run of so many thread-instructions against the budget. */
-void trial_take_report(struct trial *t, rkb_machine_report_t *report);
+/* Counts a run of so many thread-instructions, also against the budget. */
 void trial_count(struct trial *t, uint64_t thread_instructions);
-/* Which inputs decided something. */
-void trial_note_deciding(struct trial *t, uint64_t taint);
 /* Judges the outputs that a run on t->inputs left in buffers, and finds the store behind a wrong one. */
 int trial_judge(struct trial *t, const rkb_machine_buffer_t *buffers, rkb_error_t *err);
 void trial_leave_out(struct trial *t, const char *why);

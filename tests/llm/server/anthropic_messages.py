@@ -34,6 +34,7 @@ def check(path, headers, body):
     for i, message in enumerate(messages):
         need(message.get("role") == ("user", "assistant")[i % 2], "messages: roles must alternate, beginning with user")
         need(isinstance(message.get("content"), (str, list)) and message["content"], "messages: content is required")
+    need(version == "2023-06-01" or "temperature" not in body, "temperature: Extra inputs are not permitted")
     need(0 <= body.get("temperature", 1) <= 1, "temperature: range: 0..1")
     thinking = body.get("thinking", {"type": "disabled"})
     need(thinking.get("type") in ("enabled", "disabled", "adaptive"), "thinking.type: Input should be enabled or disabled")

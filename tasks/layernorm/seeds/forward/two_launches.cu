@@ -2,7 +2,7 @@
 task: layernorm
 direction: forward
 tune:
-  BLOCK: {default: 256, choices: [128, 256, 512]}
+  BLOCK: {default: 512, choices: [128, 256, 512]}
   EACH: {default: 4, choices: [2, 4, 8]}
 let:
   D: C * H * W

@@ -3,7 +3,7 @@ task: unet_conv2d
 direction: backward
 tune:
   TILE_N: {default: 64, choices: [64, 128]}
-  GROUPS: {default: 4, choices: [1, 2, 4]}
+  GROUPS: {default: 4, choices: [2, 4]}
   TAPS: {default: 1, choices: [1, 3]}
   SLICES: {default: 28, choices: [4, 14, 28, 56]}
 let:
@@ -22,9 +22,9 @@ launches:
     grid: turns + N * K
     block: 256
     args: weight, turned, C, K, 9, pitch, lines * pitch, turns, grad_y, partial_bias, P * Q
-  - kernel: grad_input<TILE_N, GROUPS>
+  - kernel: grad_input<TILE_N, GROUPS * 64 / TILE_N>
     grid: ceildiv(pixels, TILE_N), ceildiv(C, 64)
-    block: TILE_N * GROUPS
+    block: 64 * GROUPS
     args: grad_y, turned, grad_x, C, H, W, K, pitch, P, Q, stride, padding, pixels
   - kernel: grad_weight_slice<64, GROUPS, 3>
     when: TAPS == 1
@@ -48,7 +48,7 @@ launches:
  * adds.  The first launch turns the weight and sums grad_y's planes for the bias.  No atomics.
  *
  * A thread keeps 8 x 8 sums in registers and reads what it multiplies from shared memory as vectors, 16 numbers for 64
- * multiplications.  Where there are fewer tiles than the device holds, GROUPS groups of threads share a tile's sum. */
+ * multiplications.  Where there are fewer tiles than the device holds, up to GROUPS groups of threads share a tile's sum. */
 
 __device__ float warp_sum(float value) {
    for (int distance = 16; distance > 0; distance /= 2)
