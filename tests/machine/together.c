@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#define SETS 4
+#define SETS 3
 #define ALL (RKB_MACHINE_RACES | RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT)
 
 typedef struct set {

@@ -277,6 +277,10 @@ static inline bool machine_has_shadow(double value) {
 }
 
 /* Gives every lane of a register a shadow: where it has none, its f32. */
-void machine_shadow_fill(machine_warp_t *warp, uint32_t offset, uint32_t number);
+void machine_shadow_take(machine_warp_t *warp, uint32_t offset, uint32_t number);
+static inline void machine_shadow_fill(machine_warp_t *warp, uint32_t offset, uint32_t number) {
+   if (warp->valid[number] != FULL_MASK)
+      machine_shadow_take(warp, offset, number);
+}
 
 #endif

@@ -131,17 +131,12 @@ static void load(machine_warp_t *warp, const machine_slot_t *part, memory_t from
       from.shadow ? warp->valid[part->number] | mask : warp->valid[part->number] & ~mask;
 }
 
-static inline void fill(machine_warp_t *warp, uint32_t offset, uint32_t number) {
-   if (warp->valid[number] != FULL_MASK)
-      machine_shadow_fill(warp, offset, number);
-}
-
 static void store(machine_warp_t *warp, const machine_slot_t *part, memory_t to, const uint32_t *place,
                   enum machine_place_form form, uint32_t mask, uint32_t e) {
    const uint32_t *value = LANES_OF(uint32_t, part->offset);
    const double *shadow = SHADOW_OF(part->offset);
    uint8_t *data = to.data + 4 * e;
-   fill(warp, part->offset, part->number);
+   machine_shadow_fill(warp, part->offset, part->number);
    if (form == PLACE_ROW) {
       memcpy(data + place[0], value, 4 * LANES);
       memcpy(to.shadow + (place[0] >> 2) + e, shadow, LANES * sizeof *shadow);
@@ -175,11 +170,11 @@ static void value(machine_warp_t *warp, const machine_instruction_t *i, uint32_t
       warp->valid[i->di] &= ~mask;
       return;
    }
-   fill(warp, i->a, i->ai);
+   machine_shadow_fill(warp, i->a, i->ai);
    if (i->bi)
-      fill(warp, i->b, i->bi);
+      machine_shadow_fill(warp, i->b, i->bi);
    if (i->ci)
-      fill(warp, i->c, i->ci);
+      machine_shadow_fill(warp, i->c, i->ci);
    i->run(warp, i, mask);
    i->shadow(warp, i, mask);
    warp->valid[i->di] |= mask;
