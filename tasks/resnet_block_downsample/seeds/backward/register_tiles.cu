@@ -2,10 +2,9 @@
 task: resnet_block_downsample
 direction: backward
 tune:
-  TILE_M: {default: 64, choices: [64, 128]}
   TILE_N: {default: 128, choices: [64, 128]}
   TAPS: {default: 3, choices: [1, 3]}
-  SLICES: {default: 44, choices: [22, 44, 88]}
+  SLICES: {default: 44, choices: [44, 88]}
 let:
   pixels: N * (ceildiv(P * Q, 4) * 4)
   in_pixels: N * (ceildiv(H * W, 4) * 4)
@@ -65,21 +64,21 @@ launches:
     grid: ceildiv(back_count_down, 256)
     block: 256
     args: down_weight, back_down, down_bn_var, down_bn_weight, eps, 1, C, K, 1, in_pitch, back_count_down
-  - kernel: normal_of<TILE_M, TILE_N, 3>
-    grid: tiles, ceildiv(K, TILE_M)
-    block: TILE_M * TILE_N / 64
+  - kernel: normal_of<64, TILE_N, 3>
+    grid: tiles, ceildiv(K, 64)
+    block: TILE_N
     args: x, turned1, bn1_mean, bn1_var, bn1_weight, bn1_bias, normal1, middle, eps, C, H, W, K, pitch, P, Q, stride, pixels
-  - kernel: normal_of<TILE_M, TILE_N, 1>
-    grid: tiles, ceildiv(K, TILE_M)
-    block: TILE_M * TILE_N / 64
+  - kernel: normal_of<64, TILE_N, 1>
+    grid: tiles, ceildiv(K, 64)
+    block: TILE_N
     args: x, turned_down, down_bn_mean, down_bn_var, down_bn_weight, down_bn_bias, normal_down, null, eps, C, H, W, K, pitch, P, Q, stride, pixels
-  - kernel: second_half<TILE_M, TILE_N>
-    grid: tiles, ceildiv(K, TILE_M)
-    block: TILE_M * TILE_N / 64
+  - kernel: second_half<64, TILE_N>
+    grid: tiles, ceildiv(K, 64)
+    block: TILE_N
     args: grad_y, middle, turned2, bn2_mean, bn2_var, bn2_weight, bn2_bias, normal_down, down_bn_weight, down_bn_bias, grad2, products2, products_down, sums2, eps, K, pitch, P, Q, pixels
-  - kernel: grad_middle<TILE_M, TILE_N>
-    grid: tiles, ceildiv(K, TILE_M)
-    block: TILE_M * TILE_N / 64
+  - kernel: grad_middle<64, TILE_N>
+    grid: tiles, ceildiv(K, 64)
+    block: TILE_N
     args: grad2, back2, normal1, bn1_weight, bn1_bias, grad1, products1, sums1, K, pitch, P, Q, pixels
   - kernel: grad_input<64, TILE_N>
     grid: ceildiv(in_pixels, TILE_N), ceildiv(C, 64)
@@ -93,9 +92,9 @@ launches:
     grid: ceildiv(K, 64) * 9 / TAPS, ceildiv(K, 64), slices
     block: 64 * TAPS
     args: grad2, middle, partial2, K, P, Q, K, P, Q, 1, 1, N * P, slice_lines
-  - kernel: grad_weight_slice<64, 1, 1>
+  - kernel: grad_weight_slice<64, 4, 1>
     grid: ceildiv(C, 64), ceildiv(K, 64), slices
-    block: 64
+    block: 256
     args: grad2, x, partial_down, C, H, W, K, P, Q, stride, 0, N * P, slice_lines
   - kernel: gather
     grid: ceildiv(C * K * 9, 32)
@@ -406,7 +405,7 @@ __device__ void tile_product(float (&sum)[8][8], Tiles<tile_m, tile_n> &tiles, A
          b.fetch(thread);
       }
       if (busy) {
-#pragma unroll 4
+#pragma unroll
          for (int k = 0; k < 8; k++) {
             float down[8], across[8];
             pick(down, &tiles.a[side][k][row], &tiles.a[side][k][row + 16]);
@@ -483,7 +482,7 @@ template <int tile_m, int tile_n> __device__ bool is_busy(int first_channel, int
 
 /* The normalised values of a convolution and, where `middle` is given, relu of the norm's output. */
 template <int tile_m, int tile_n, int window>
-__global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n))
+__global__ void __launch_bounds__(tile_m *tile_n / 64, tile_m * tile_n > 8192 ? 1 : 24576 / (tile_m * tile_n))
    normal_of(const float *x, const float *turned, const float *mean, const float *variance, const float *weight, const float *bias,
              float *normal, float *middle, float eps, int C, int H, int W, int K, int pitch, int P, int Q, int stride, int pixels) {
    constexpr int threads = tile_m * tile_n / 64;
@@ -507,7 +506,7 @@ __global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n)
 
 /* The second convolution and norm; with the shortcut, its relu tells where grad_y passes: grad2, and the sums of both norms. */
 template <int tile_m, int tile_n>
-__global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n))
+__global__ void __launch_bounds__(tile_m *tile_n / 64, tile_m * tile_n > 8192 ? 1 : 24576 / (tile_m * tile_n))
    second_half(const float *grad_y, const float *middle, const float *turned, const float *mean, const float *variance, const float *weight,
                const float *bias, const float *normal_down, const float *down_weight, const float *down_bias, float *grad2, float *product_sums, float *down_sums, float *grad_sums, float eps, int K, int pitch,
                int P, int Q, int pixels) {
@@ -540,7 +539,7 @@ __global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n)
 
 /* Through the first norm and relu backwards: grad1 = the middle image's gradient where relu was open, and the norm's two sums. */
 template <int tile_m, int tile_n>
-__global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n))
+__global__ void __launch_bounds__(tile_m *tile_n / 64, tile_m * tile_n > 8192 ? 1 : 24576 / (tile_m * tile_n))
    grad_middle(const float *grad2, const float *turned, const float *normal1, const float *weight, const float *bias, float *grad1,
                float *product_sums, float *grad_sums, int K, int pitch, int P, int Q, int pixels) {
    constexpr int threads = tile_m * tile_n / 64;
@@ -567,7 +566,7 @@ __global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n)
 
 /* Both ways back to the input: through the first convolution, and through the shortcut's 1 x 1 added to the same sums. */
 template <int tile_m, int tile_n>
-__global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n))
+__global__ void __launch_bounds__(tile_m *tile_n / 64, tile_m * tile_n > 8192 ? 1 : 24576 / (tile_m * tile_n))
    grad_input(const float *grad1, const float *turned, const float *grad2, const float *turned_down, float *grad_x, int C, int pitch, int H,
               int W, int K, int P, int Q, int stride, int pixels) {
    constexpr int threads = tile_m * tile_n / 64;

@@ -2,10 +2,9 @@
 task: unet_conv2d
 direction: backward
 tune:
-  TILE_N: {default: 64, choices: [64, 128]}
   GROUPS: {default: 4, choices: [2, 4]}
   TAPS: {default: 1, choices: [1, 3]}
-  SLICES: {default: 28, choices: [4, 14, 28, 56]}
+  SLICES: {default: 28, choices: [14, 28]}
 let:
   pixels: N * H * W
   pitch: ceildiv(C, 4) * 4
@@ -22,8 +21,8 @@ launches:
     grid: turns + N * K
     block: 256
     args: weight, turned, C, K, 9, pitch, lines * pitch, turns, grad_y, partial_bias, P * Q
-  - kernel: grad_input<TILE_N, GROUPS * 64 / TILE_N>
-    grid: ceildiv(pixels, TILE_N), ceildiv(C, 64)
+  - kernel: grad_input<64, GROUPS>
+    grid: ceildiv(pixels, 64), ceildiv(C, 64)
     block: 64 * GROUPS
     args: grad_y, turned, grad_x, C, H, W, K, pitch, P, Q, stride, padding, pixels
   - kernel: grad_weight_slice<64, GROUPS, 3>
