@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,8 +19,12 @@
 enum { GOING_WAITS = 200 /* of 10 ms: a large process takes a while to be torn down */ };
 
 int compiler_process_start(compiler_process_t *process, const char *const *arguments, rkb_error_t *err) {
+   struct rusage own = {0};
    process->served = 0;
-   return rkb_peer_start(&process->peer, arguments, NULL, -1, err);
+   int status = rkb_peer_start(&process->peer, arguments, NULL, -1, err);
+   getrusage(RUSAGE_SELF, &own);
+   process->inherited = (uint64_t)own.ru_maxrss * 1024;
+   return status;
 }
 
 bool compiler_process_runs(const compiler_process_t *process) {
@@ -55,9 +60,24 @@ static uint64_t resident_bytes(pid_t pid) {
    return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+/* The most it had at once, so far. */
+static uint64_t most_resident_bytes(pid_t pid) {
+   char path[64], line[128];
+   unsigned long kilobytes = 0;
+   snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+   FILE *file = fopen(path, "re");
+   while (file && kilobytes == 0 && fgets(line, sizeof line, file))
+      if (sscanf(line, "VmHWM: %lu", &kilobytes) != 1)
+         kilobytes = 0;
+   if (file)
+      fclose(file);
+   return (uint64_t)kilobytes * 1024;
+}
+
 typedef struct watch {
    const compiler_bounds_t *bounds;
    pid_t pid;
+   uint64_t largest; /* bytes that it was seen to have had at once */
    uint64_t cpu_start;
    enum exchange_end end; /* why the exchange was broken off */
 } watch_t;
@@ -65,6 +85,8 @@ typedef struct watch {
 static bool is_over(void *argument) {
    watch_t *watch = argument;
    const compiler_bounds_t *bounds = watch->bounds;
+   const uint64_t most = most_resident_bytes(watch->pid);
+   watch->largest = most > watch->largest ? most : watch->largest;
    if (bounds->cancelled && bounds->cancelled(bounds->argument))
       watch->end = EXCHANGE_CANCELLED;
    else if (worked_ns(watch->pid) > watch->cpu_start + bounds->cpu_ns)
@@ -75,9 +97,10 @@ static bool is_over(void *argument) {
 }
 
 /* The process closed its end.  RLIMIT_DATA shows as failed allocations, which this compiler answers by
- * crashing as often as by saying so; a death with most of the memory in use is taken for that. */
-static enum exchange_end ended(compiler_process_t *process, const compiler_bounds_t *bounds,
-                               int *signal_number) {
+ * crashing as often as by saying so; a death with most of the memory in use is taken for that.  What the kernel says it used
+ * begins at what this process had when it started it, because both share their memory until the program is loaded (vfork): where
+ * it says no more than that, what was seen while it worked has to do. */
+static enum exchange_end ended(compiler_process_t *process, const watch_t *watch, int *signal_number) {
    const pid_t pid = process->peer.pid;
    struct rusage used = {0};
    int status = 0;
@@ -95,7 +118,9 @@ static enum exchange_end ended(compiler_process_t *process, const compiler_bound
    *signal_number = gone == pid && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
    if (*signal_number == SIGXCPU)
       return EXCHANGE_CPU;
-   return (uint64_t)used.ru_maxrss * 1024 > bounds->memory / 10 * 7 ? EXCHANGE_MEMORY : EXCHANGE_DIED;
+   const uint64_t told = (uint64_t)used.ru_maxrss * 1024;
+   const uint64_t most = told > process->inherited ? told : watch->largest;
+   return most > watch->bounds->memory / 10 * 7 ? EXCHANGE_MEMORY : EXCHANGE_DIED;
 }
 
 static enum rkb_transfer receive_answer(compiler_process_t *process, uint64_t deadline, watch_t *watch,
@@ -146,7 +171,7 @@ enum exchange_end compiler_process_exchange(compiler_process_t *process, const r
    free(*payload);
    *payload = NULL;
    if (result == RKB_TRANSFER_ENDED)
-      return ended(process, bounds, signal_number);
+      return ended(process, &watch, signal_number);
    compiler_process_kill(process);
    return result == RKB_TRANSFER_LATE ? EXCHANGE_WALL : watch.end;
 }

@@ -8,7 +8,8 @@
 
 typedef struct compiler_process {
    rkb_peer_t peer;
-   uint32_t served; /* compiles answered */
+   uint32_t served;    /* compiles answered */
+   uint64_t inherited; /* bytes that its memory use is counted from: its parent's when it was started */
 } compiler_process_t;
 
 typedef struct compiler_bounds {
