@@ -404,7 +404,7 @@ __device__ void tile_product(float (&sum)[8][8], Tiles<tile_m, tile_n> &tiles, A
          b.fetch(thread);
       }
       if (busy) {
-#pragma unroll
+#pragma unroll 4
          for (int k = 0; k < 8; k++) {
             float down[8], across[8];
             pick(down, &tiles.a[side][k][row], &tiles.a[side][k][row + 16]);
