@@ -33,7 +33,8 @@ static uint32_t defined_operands(const machine_warp_t *warp, const machine_instr
    return defined;
 }
 
-static inline __attribute__((always_inline)) void run_value(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+static inline __attribute__((always_inline)) void run_value(machine_warp_t *warp,
+                                                            const machine_instruction_t *i, uint32_t mask) {
    uint32_t defined = defined_operands(warp, i);
    uint64_t taint = 0;
    if (warp->taint) {
@@ -363,7 +364,8 @@ static void stop_budget(machine_warp_t *warp) {
    warp->run->stop = true;
 }
 
-static inline __attribute__((always_inline)) void execute(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+static inline __attribute__((always_inline)) void execute(machine_warp_t *warp,
+                                                          const machine_instruction_t *i, uint32_t mask) {
    if (i->kind == MACHINE_VALUE)
       run_value(warp, i, mask == warp->alive ? FULL_MASK : mask);
    else
@@ -371,7 +373,8 @@ static inline __attribute__((always_inline)) void execute(machine_warp_t *warp, 
 }
 
 /* What a guard decides depends on what the guard depends on, also where it lets all lanes pass this time. */
-static __attribute__((noinline)) void execute_guarded(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+static __attribute__((noinline)) void execute_guarded(machine_warp_t *warp, const machine_instruction_t *i,
+                                                      uint32_t mask) {
    const uint64_t taint = warp->taint ? warp->taint[i->guard] : 0; /* before it is overwritten, it may be */
    if (mask)
       execute(warp, i, mask);

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define MOST_WORDS (4u << 20) /* of a block: 16 MB; one that is larger is executed by every run */
+#define MOST_WORDS (2u << 20) /* of a block: 8 MB; one that is larger is executed by every run */
 
 enum kind {
    KIND_OTHER, /* has no part in values that inputs reached, or the record is refused */
@@ -51,9 +51,9 @@ static uint8_t kind_of(const machine_program_t *program, const machine_instructi
    static const struct {
       const char *prefix;
       uint8_t kind;
-   } customs[] = {{"ld.", KIND_LOAD},       {"ldu.", KIND_LOAD},     {"st.", KIND_STORE},
-                  {"selp.", KIND_SELECT},   {"slct.", KIND_SELECT},  {"shfl.", KIND_SHUFFLE},
-                  {"cvt.", KIND_CONVERT},   {"membar", KIND_NOTHING}, {"fence", KIND_NOTHING},
+   } customs[] = {{"ld.", KIND_LOAD},        {"ldu.", KIND_LOAD},      {"st.", KIND_STORE},
+                  {"selp.", KIND_SELECT},    {"slct.", KIND_SELECT},   {"shfl.", KIND_SHUFFLE},
+                  {"cvt.", KIND_CONVERT},    {"membar", KIND_NOTHING}, {"fence", KIND_NOTHING},
                   {"bar.warp", KIND_NOTHING}};
    if (i->kind != MACHINE_CUSTOM)
       return i->kind != MACHINE_VALUE ? KIND_NOTHING : i->extra_count ? KIND_VALUE_MORE : KIND_VALUE;
@@ -244,7 +244,7 @@ static bool find_place(machine_warp_t *warp, const machine_instruction_t *i, uin
       return false;
    }
    /* Within a window the upper half of a generic address is the window's, and of another space's nothing. */
-   const uint64_t from = window == 0                ? base - add
+   const uint64_t from = window == 0               ? base - add
                          : i->space == PTX_GENERIC ? (window << WINDOW_SHIFT) - add
                                                    : 0 - add;
    for (uint32_t l = 0; wide && l < LANES; l++) {
@@ -280,7 +280,7 @@ static void enter_access(machine_warp_t *warp, const machine_instruction_t *i, e
       off_groups |= (uint32_t)(one != 0 && row != 0);
    }
    const bool all = mask == FULL_MASK;
-   const enum machine_place_form form = !apart                ? PLACE_ONE
+   const enum machine_place_form form = !apart               ? PLACE_ONE
                                         : all && !off_row    ? PLACE_ROW
                                         : all && !off_groups ? PLACE_GROUPS
                                                              : PLACE_ANY;
@@ -345,7 +345,8 @@ static void record_store(machine_warp_t *warp, const machine_instruction_t *i, u
    uint32_t in, offset[LANES];
    uint64_t taint;
    if (!moves_words(warp, i) || warp->taint[i->ai] || !find_place(warp, i, mask, &in, &taint, offset) ||
-       (in < PLACE_SHARED && warp->run->regions[in].buffer == UINT32_MAX)) { /* a variable: one for all runs */
+       (in < PLACE_SHARED &&
+        warp->run->regions[in].buffer == UINT32_MAX)) { /* a variable: one for all runs */
       refuse(warp);
       return;
    }
