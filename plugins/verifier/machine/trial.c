@@ -249,6 +249,7 @@ static void take_report(struct trial *t, rkb_machine_report_t *report) {
    rkb_machine_report(t->machine, report);
    outcome->memory_peak =
       report->memory_peak > outcome->memory_peak ? report->memory_peak : outcome->memory_peak;
+   outcome->waits |= report->waits;
    outcome->relaxed_acquire |= report->relaxed_acquire;
    outcome->order_unknown |= report->order_unknown;
    outcome->one_schedule |= report->one_schedule;
@@ -325,6 +326,22 @@ void trial_leave_out(struct trial *t, const char *why) {
    json_array_append_new(t->outcome->not_run, json_string(text));
 }
 
+/* Of each launch, the blocks that the target holds at once; NULL for a build without a cubin, whose registers nobody knows. */
+static uint32_t *resident_blocks(const struct trial *t) {
+   const rkb_kernel_api_t *kernel = t->verifier->kernel;
+   const rkb_device_t *device = kernel->device(t->verifier->host);
+   const rkb_build_t *build = t->candidate->build;
+   uint32_t *blocks = build->cubin && device ? calloc(t->plan->launch_count + 1, sizeof *blocks) : NULL;
+   for (uint32_t n = 0; blocks && n < t->plan->launch_count; n++) {
+      const rkb_plan_launch_t *launch = &t->plan->launches[n];
+      const uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
+      const rkb_occupancy_t occupancy =
+         kernel->occupancy(device, &build->kernels[launch->kernel], threads, launch->dynamic_shared);
+      blocks[n] = occupancy.blocks * (uint32_t)device->multiprocessors;
+   }
+   return blocks;
+}
+
 int trial_case(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case,
                struct schedule *schedule, uint32_t turn, struct outcome *outcome, rkb_error_t *err) {
    struct trial t = {.verifier = verifier,
@@ -356,6 +373,8 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
                     (uint64_t)(HANG_FACTOR * (the_case->operations + the_case->bytes) + HANG_LEAST)};
    if (status == RKB_OK)
       status = allocate(&t, err);
+   uint32_t *resident = status == RKB_OK ? resident_blocks(&t) : NULL;
+   options.resident = resident;
    if (status == RKB_OK)
       status = rkb_machine_open(candidate->module, t.plan, &options, &t.machine, err);
    if (status == RKB_OK)
@@ -372,6 +391,7 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
       json_array_append_new(outcome->case_names, json_string(the_case->name));
    }
    rkb_machine_close(t.machine);
+   free(resident);
    if (t.plan)
       trial_free_buffers(&t, t.buffers);
    if (t.plan)

@@ -124,6 +124,10 @@ static json_t *certificate_of(const struct outcome *outcome) {
                           : "all values of the inputs that are not fixed; the tested values of fixed_inputs";
    json_array_append_new(memory, json_string("the PTX is what runs: the compiler below it is trusted"));
    json_array_append_new(races, json_string("the PTX is what runs: the compiler below it is trusted"));
+   if (outcome->waits)
+      json_array_append_new(
+         races,
+         json_string("blocks that wait for each other are on the device at once: nothing else runs there"));
    if (outcome->relaxed_acquire)
       json_array_append_new(
          races, json_string("an atomic operation's result is taken to acquire what was released before it"));
@@ -257,6 +261,7 @@ void outcome_join(struct outcome *outcome, struct outcome *next) {
    join_names(outcome->deciding_inputs, next->deciding_inputs);
    outcome->suspect_races |= next->suspect_races;
    outcome->suspect_values |= next->suspect_values;
+   outcome->waits |= next->waits;
    outcome->relaxed_acquire |= next->relaxed_acquire;
    outcome->order_unknown |= next->order_unknown;
    outcome->one_schedule |= next->one_schedule;

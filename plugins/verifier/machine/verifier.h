@@ -53,7 +53,7 @@ struct outcome {
    bool oblivious;                     /* no input reached control or an address, on every case */
    json_t *deciding_inputs;            /* names of inputs that did */
    bool suspect_races, suspect_values; /* something of that facet was suspect, whether or not it decides */
-   bool relaxed_acquire, order_unknown, one_schedule, float_atomics;
+   bool waits, relaxed_acquire, order_unknown, one_schedule, float_atomics;
    char float_atomic_symbol[64];
    uint64_t thread_instructions, memory_peak;
    /* Of one case */
