@@ -89,7 +89,7 @@ def describe_inputs(probe, nodes):
         if key not in probe.lowerings[0].used:
             continue
         tensor, shape = subject.tensor(key), probe.shape_of(key)
-        if tensor.dtype not in DTYPES:
+        if tensor.dtype not in DTYPES and tensor.dtype != torch.bool:
             raise Refused("%s has the type %s, which is not covered" % (key, str(tensor.dtype).replace("torch.", "")))
         if not tensor.dtype.is_floating_point:
             init = recipes.of_integers(tensor, index_bound(probe, nodes, name))
@@ -98,7 +98,7 @@ def describe_inputs(probe, nodes):
         else:
             init = recipes.of_parameter(subject.model, key, tensor, shape)
         origin = key if key in subject.inputs else "model." + key
-        tensors.append({"name": name, "role": "in", "dtype": DTYPES[tensor.dtype], "shape": shape, "init": init,
+        tensors.append({"name": name, "role": "in", "dtype": DTYPES.get(tensor.dtype, "uint8"), "shape": shape, "init": init,
                         "origin": origin, "differentiable": tensor.dtype.is_floating_point and key not in subject.buffers})  # fmt: skip
     return tensors
 

@@ -416,6 +416,7 @@ static bool run_straight(machine_warp_t *warp, machine_fragment_t *f, uint32_t *
 static bool run_recorded(machine_warp_t *warp, machine_fragment_t *f, uint32_t *mask) {
    const machine_run_t *run = warp->run;
    const uint8_t *kinds = run->record->kinds;
+   machine_recorder_t *record = run->isa ? machine_record_v3 : machine_record_portable;
    const machine_instruction_t *code = warp->program->code;
    uint32_t pc = f->pc;
    do {
@@ -424,7 +425,7 @@ static bool run_recorded(machine_warp_t *warp, machine_fragment_t *f, uint32_t *
       warp->pc = pc;
       *mask = f->mask;
       if (by_value)
-         machine_record_instruction(warp, i, *mask, true);
+         record(warp, i, *mask, true);
       if (i->guard && !(*mask = guarded(warp, i, *mask)) && !by_value)
          continue;
       if (i->kind <= MACHINE_CUSTOM) {
@@ -433,7 +434,7 @@ static bool run_recorded(machine_warp_t *warp, machine_fragment_t *f, uint32_t *
                (*mask == warp->alive ? 0 : warp->taint[i->di])))
             warp->stale[i->di] = 1; /* what most instructions come to */
          else if (!by_value)
-            machine_record_instruction(warp, i, *mask, false);
+            record(warp, i, *mask, false);
          if (i->guard)
             execute_guarded(warp, i, *mask);
          else
