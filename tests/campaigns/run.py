@@ -367,6 +367,7 @@ class Runner:
         for job in stopped + self.waiting:
             print("not run to its end: %s" % job.key)
         print("[%4.0f s] %d ended, %d of them failed: %s" % (self.now(), len(self.done), len(self.failed), ", ".join(self.failed) or "none"))
+        self.table.close()
         return NOT_RUN if stopped or self.waiting else FAILED if self.failed else 0
 
 
