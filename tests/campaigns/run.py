@@ -172,7 +172,10 @@ class Campaign:
         self.verify(self.options.build, "tune", ["--kernels", "--every-tune"], [], max(1, self.options.cores // 4))
 
     def idioms(self):
-        self.add("idioms", "idioms", [self.built("tests", "machine", "test_machine_idioms")], seconds=20)
+        # The test loads the compiler by its name.
+        toolkit = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH") or "/usr/local/cuda"
+        self.add("idioms", "idioms", [self.built("tests", "machine", "test_machine_idioms")], seconds=20,
+                 environment=dict(ONE_THREAD, LD_LIBRARY_PATH=os.path.join(toolkit, "lib64")))
 
     def stock(self):
         claims = os.path.join(self.tests, "pipelines", "stock_claims.sh")

@@ -146,8 +146,9 @@ int rkb_machine_open(const rkb_machine_module_t *module, const rkb_plan_t *plan,
    run->programs = calloc(plan->launch_count + 1, sizeof *run->programs);
    run->counters = calloc(plan->launch_count + 1, sizeof *run->counters);
    run->deciding = calloc(plan->launch_count + 1, sizeof *run->deciding);
+   run->apart = calloc(plan->launch_count + 1, sizeof *run->apart);
    int status = RKB_OK;
-   if (!run->findings || !run->programs || !run->counters || !run->deciding || !lay_out(run))
+   if (!run->findings || !run->programs || !run->counters || !run->deciding || !run->apart || !lay_out(run))
       status = rkb_fail(err, run->out_of_memory ? RKB_ERR_LIMIT : RKB_ERR_NOMEM,
                         "the plan needs more than the machine's %llu bytes",
                         (unsigned long long)run->options.memory_bytes);
@@ -207,6 +208,7 @@ void rkb_machine_close(rkb_machine_t *machine) {
    free(run->programs);
    free(run->counters);
    free(run->deciding);
+   free(run->apart);
    free(run->findings);
    free(run->kept);
    free(machine);

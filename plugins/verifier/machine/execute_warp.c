@@ -33,7 +33,8 @@ static uint32_t defined_operands(const machine_warp_t *warp, const machine_instr
    return defined;
 }
 
-static inline __attribute__((always_inline)) void run_value(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+static inline __attribute__((always_inline)) void run_value(machine_warp_t *warp,
+                                                            const machine_instruction_t *i, uint32_t mask) {
    uint32_t defined = defined_operands(warp, i);
    uint64_t taint = 0;
    if (warp->taint) {
@@ -363,7 +364,8 @@ static void stop_budget(machine_warp_t *warp) {
    warp->run->stop = true;
 }
 
-static inline __attribute__((always_inline)) void execute(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+static inline __attribute__((always_inline)) void execute(machine_warp_t *warp,
+                                                          const machine_instruction_t *i, uint32_t mask) {
    if (i->kind == MACHINE_VALUE)
       run_value(warp, i, mask == warp->alive ? FULL_MASK : mask);
    else
@@ -371,7 +373,8 @@ static inline __attribute__((always_inline)) void execute(machine_warp_t *warp, 
 }
 
 /* What a guard decides depends on what the guard depends on, also where it lets all lanes pass this time. */
-static __attribute__((noinline)) void execute_guarded(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+static __attribute__((noinline)) void execute_guarded(machine_warp_t *warp, const machine_instruction_t *i,
+                                                      uint32_t mask) {
    const uint64_t taint = warp->taint ? warp->taint[i->guard] : 0; /* before it is overwritten, it may be */
    if (mask)
       execute(warp, i, mask);
@@ -412,6 +415,7 @@ static bool run_straight(machine_warp_t *warp, machine_fragment_t *f, uint32_t *
 static bool run_recorded(machine_warp_t *warp, machine_fragment_t *f, uint32_t *mask) {
    const machine_run_t *run = warp->run;
    const uint8_t *kinds = run->record->kinds;
+   machine_recorder_t *record = run->isa ? machine_record_v3 : machine_record_portable;
    const machine_instruction_t *code = warp->program->code;
    uint32_t pc = f->pc;
    do {
@@ -420,7 +424,7 @@ static bool run_recorded(machine_warp_t *warp, machine_fragment_t *f, uint32_t *
       warp->pc = pc;
       *mask = f->mask;
       if (by_value)
-         machine_record_instruction(warp, i, *mask, true);
+         record(warp, i, *mask, true);
       if (i->guard && !(*mask = guarded(warp, i, *mask)) && !by_value)
          continue;
       if (i->kind <= MACHINE_CUSTOM) {
@@ -429,7 +433,7 @@ static bool run_recorded(machine_warp_t *warp, machine_fragment_t *f, uint32_t *
                (*mask == warp->alive ? 0 : warp->taint[i->di])))
             warp->stale[i->di] = 1; /* what most instructions come to */
          else if (!by_value)
-            machine_record_instruction(warp, i, *mask, false);
+            record(warp, i, *mask, false);
          if (i->guard)
             execute_guarded(warp, i, *mask);
          else

@@ -163,10 +163,11 @@ typedef struct machine_run {
    uint64_t budget;                                                          /* thread-instructions left */
    uint64_t executed;                                                        /* of this run */
    uint64_t hang_limit;                                                      /* instructions of one warp */
-   uint64_t *deciding;           /* by launch: what reached its control and addresses in runs with taint */
-   bool steering_known;          /* a run with taint came to its end */
-   struct machine_record *record;                                            /* record.h; NULL: not recorded */
-   struct machine_together *together;                                        /* together.c; NULL: none so far */
+   uint64_t *deciding;  /* by launch: what reached its control and addresses in runs with taint */
+   bool *apart;         /* by launch: recording it was refused, so every set of buffers executes it */
+   bool steering_known; /* a run with taint came to its end */
+   struct machine_record *record;     /* record.h; NULL: not recorded */
+   struct machine_together *together; /* together.c; NULL: none so far */
    uint64_t memory;
    uint64_t next_serial;
    uint32_t record_shift;                 /* log2 of the granule that global race records were made for */

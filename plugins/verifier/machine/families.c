@@ -187,9 +187,10 @@ static int run_chosen(struct trial *t, uint64_t chosen, rkb_error_t *err) {
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the runs of case %s", t->the_case->name);
    for (; chosen; chosen &= chosen - 1)
       for (int64_t n = 0; n < t->verifier->config->trials; n++)
-         members[count++] = (struct member){.family = t->verifier->task->family_at(t->verifier->host, t->the_case,
-                                                                (uint32_t)__builtin_ctzll(chosen)),
-                           .seed = (uint64_t)n + 1};
+         members[count++] =
+            (struct member){.family = t->verifier->task->family_at(t->verifier->host, t->the_case,
+                                                                   (uint32_t)__builtin_ctzll(chosen)),
+                            .seed = (uint64_t)n + 1};
    const int status = run_list(t, false, members, count, err);
    free(members);
    return status;

@@ -27,13 +27,34 @@ enum machine_place_form {
    PLACE_GROUPS, /* four groups of eight lanes: which of them are one word, and not consecutive ones; the four first; all lanes */
    PLACE_ANY     /* 32 */
 };
+enum machine_record_kind {
+   RECORD_OTHER,      /* has no part in values that inputs reached, or the record is refused */
+   RECORD_VALUE,      /* an operation on a, b and c into d, and nothing else */
+   RECORD_VALUE_MORE, /* with a second destination or a fourth source */
+   RECORD_LOAD,
+   RECORD_STORE,
+   RECORD_SELECT, /* of a and b by c */
+   RECORD_SHUFFLE,
+   RECORD_CONVERT, /* of a */
+   RECORD_PACK,    /* extras: the destination, then the sources */
+   RECORD_UNPACK,  /* extras: the source, then the destinations */
+   RECORD_NOTHING
+};
+
+typedef struct machine_operands { /* registers, of what works on registers alone */
+   uint16_t sources[12], destinations[9];
+   uint8_t source_count, destination_count;
+} machine_operands_t;
+
 #define MAX_WARPS 32 /* of a block */
 #define PLACE_SHARED 0xfffffeu
 #define PLACE_LOCAL 0xffffffu
 
 typedef struct machine_record {
    const machine_program_t *program; /* that kinds are of */
-   uint8_t *kinds;                   /* by instruction: record.c */
+   uint8_t *kinds;                   /* by instruction: enum machine_record_kind */
+   machine_operands_t *operands;     /* by instruction */
+   size_t kinds_room, operands_room;
    uint32_t *words;
    size_t count, room;
    uint8_t *stale; /* by warp, by register: no input reached it, and no entry gives the value it has now */
@@ -50,11 +71,11 @@ bool machine_recordable(const machine_program_t *program);
 bool machine_record_begin(machine_record_t *record, const machine_program_t *program); /* a launch's */
 void machine_record_block(machine_record_t *record, machine_block_t *block);           /* a block's */
 void machine_record_free(machine_record_t *record);
-#define RECORD_VALUE 1 /* in kinds: an operation on a, b and c into d, and nothing else */
-/* Before an instruction is executed in the lanes of mask; guard: of these, by an unrecorded predicate's tainted value. */
-void machine_record_instruction(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+/* lanes/record.c, one an instruction set: before an instruction is executed in the lanes of mask; guard: of these, by a predicate
+ * that an input reached. */
+typedef void machine_recorder_t(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                                 bool guarded);
-
+machine_recorder_t machine_record_portable, machine_record_v3;
 /* lanes/replay.c, one an instruction set: repeats what was recorded on the memory that the regions point to now. */
 void machine_replay_portable(machine_record_t *record, machine_block_t *block);
 void machine_replay_v3(machine_record_t *record, machine_block_t *block);

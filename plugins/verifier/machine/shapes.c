@@ -3,37 +3,49 @@
  * Check cases are written without knowing a candidate's tiles: a launch may have a single block on all of them, or be passed over
  * by its condition, and many blocks at the bench shapes.  A grid one block short, or a block's index left out of an address,
  * shows only where there are several blocks.  So shapes are drawn until each launch has been executed, with several blocks along
- * each axis, on some shape, or until enough draws have failed: an axis may have one block always. One thread. */
+ * each axis and many along the first, on some shape, or until enough draws have failed: an axis may have one block always. One thread. */
 #include "verifier.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define MOST_LAUNCHES 64
-#define ATTEMPTS 48
+#define ATTEMPTS 32 /* of which the best is taken */
 
 /* What a launch of the manifest was seen to have; a bit each. */
-enum { LAUNCHED = 1, SEVERAL_X = 2, ALL = 0xf };
+enum { LAUNCHED = 1, SEVERAL_X = 2, MANY_X = 0x10, ALL = 0x1f };
+
+#define MANY                                                                                                 \
+   128 /* what grids are bounded to where blocks go round: multiprocessors; a bounded one comes to it too */
 
 struct shapes {
    const struct verifier *verifier;
    const struct candidate *candidate;
-   uint32_t lines[MOST_LAUNCHES], seen[MOST_LAUNCHES], count;
+   uint64_t names[MOST_LAUNCHES];
+   uint32_t seen[MOST_LAUNCHES], count;
 };
 
-static uint32_t *of_line(struct shapes *s, uint32_t *of, uint32_t line) {
+/* A launch of the manifest and the instance of its kernel: where one alternative stands for another, they are two. */
+static uint64_t name_of(const rkb_plan_launch_t *launch) {
+   uint64_t name = launch->line;
+   for (const char *at = launch->expression; *at; at++)
+      name = (name ^ (uint8_t)*at) * 0x100000001b3ull; /* FNV-1a */
+   return name;
+}
+
+static uint32_t *of_launch(struct shapes *s, uint32_t *of, uint64_t name) {
    uint32_t n = 0;
-   while (n < s->count && s->lines[n] != line)
+   while (n < s->count && s->names[n] != name)
       n++;
    if (n == MOST_LAUNCHES)
       return NULL;
    if (n == s->count)
-      s->lines[s->count++] = line;
+      s->names[s->count++] = name;
    return &of[n];
 }
 
-/* Adds what the launches of the case's plan have to of; news: something that was not seen before. */
-static int note_plan(struct shapes *s, const rkb_case_t *the_case, uint32_t *of, bool *news,
+/* Adds what the launches of the case's plan have to of; news: grows by what was not seen before. */
+static int note_plan(struct shapes *s, const rkb_case_t *the_case, uint32_t *of, uint32_t *news,
                      rkb_error_t *err) {
    const struct verifier *me = s->verifier;
    rkb_plan_t *plan = NULL;
@@ -46,10 +58,11 @@ static int note_plan(struct shapes *s, const rkb_case_t *the_case, uint32_t *of,
       uint32_t has = LAUNCHED;
       for (uint32_t d = 0; d < 3; d++)
          has |= plan->launches[n].grid[d] > 1 ? SEVERAL_X << d : 0;
-      uint32_t *bits = of_line(s, of, plan->launches[n].line);
+      has |= plan->launches[n].grid[0] >= MANY ? MANY_X : 0;
+      uint32_t *bits = of_launch(s, of, name_of(&plan->launches[n]));
       if (!bits)
          continue;
-      *news |= (has & ~s->seen[bits - of]) != 0;
+      *news += (uint32_t)__builtin_popcount(has & ~s->seen[bits - of] & ~*bits);
       *bits |= has;
    }
    me->kernel->plan_free(plan);
@@ -64,7 +77,7 @@ static bool lacks(const struct shapes *s) {
 }
 
 static int see_all(struct shapes *s, enum rkb_case_kind kind, uint32_t *of, rkb_error_t *err) {
-   bool news = false;
+   uint32_t news = 0;
    int status = RKB_OK;
    for (uint32_t n = 0; status == RKB_OK; n++) {
       const rkb_case_t *the_case = s->verifier->task->case_at(s->verifier->host, kind, n);
@@ -75,30 +88,35 @@ static int see_all(struct shapes *s, enum rkb_case_kind kind, uint32_t *of, rkb_
    return status;
 }
 
-/* One more shape that executes something that is lacking; NULL when none was found. */
-static int draw_lacking(struct shapes *s, rkb_random_t *stream, uint32_t *attempts, rkb_case_t **drawn,
-                        rkb_error_t *err) {
+/* The shape of many that executes the most of what is lacking, the largest of several; NULL when none executes any of it. */
+static int draw_lacking(struct shapes *s, rkb_random_t *stream, rkb_case_t **best, rkb_error_t *err) {
    const struct verifier *me = s->verifier;
+   uint32_t gained[MOST_LAUNCHES] = {0}, most = 0;
    int status = RKB_OK;
-   *drawn = NULL;
-   while (status == RKB_OK && lacks(s) && *attempts < ATTEMPTS) {
-      uint32_t passing[MOST_LAUNCHES] = {0};
-      bool news = false;
-      ++*attempts;
-      status = me->task->case_draw(me->host, stream, me->config->drawn_work, drawn, err);
-      if (status == RKB_ERR_LIMIT)
-         return RKB_OK; /* nothing so small fits the domain */
-      if (status == RKB_OK && *drawn)
-         status = note_plan(s, *drawn, passing, &news, err);
-      if (status == RKB_OK && news) {
-         for (uint32_t n = 0; n < s->count; n++)
-            s->seen[n] |= passing[n];
-         return RKB_OK;
+   *best = NULL;
+   for (uint32_t n = 0; n < ATTEMPTS && status == RKB_OK && lacks(s); n++) {
+      uint32_t gains[MOST_LAUNCHES] = {0}, news = 0;
+      rkb_case_t *drawn = NULL;
+      status = me->task->case_draw(me->host, stream, me->config->drawn_work, &drawn, err);
+      if (status == RKB_ERR_LIMIT) { /* nothing so small fits the domain */
+         status = RKB_OK;
+         break;
       }
-      if (*drawn)
-         me->task->case_free(*drawn);
-      *drawn = NULL;
+      if (status == RKB_OK && drawn)
+         status = note_plan(s, drawn, gains, &news, err);
+      const bool more = news > most || (news && news == most && drawn->operations > (*best)->operations);
+      if (status == RKB_OK && more) {
+         rkb_case_t *worse = *best;
+         *best = drawn;
+         drawn = worse;
+         most = news;
+         memcpy(gained, gains, sizeof gained);
+      }
+      if (drawn)
+         me->task->case_free(drawn);
    }
+   for (uint32_t n = 0; n < s->count; n++)
+      s->seen[n] |= gained[n];
    return status;
 }
 
@@ -119,8 +137,7 @@ int shapes_draw(const struct verifier *me, const struct candidate *candidate, rk
    rkb_random_t stream = me->random->for_job(me->host, candidate->job, 0);
    const uint32_t asked = me->config->shapes < room ? (uint32_t)me->config->shapes : room,
                   any = (asked + 1) / 2;
-   uint32_t attempts = 0, at_bench[MOST_LAUNCHES] = {0}; /* makes their launches known */
-   bool news = false;
+   uint32_t at_bench[MOST_LAUNCHES] = {0}, news = 0; /* at_bench: makes their launches known */
    *count = 0;
    int status = draw_any(me, &stream, any, drawn, count, err);
    if (asked == 0 || status != RKB_OK)
@@ -131,10 +148,8 @@ int shapes_draw(const struct verifier *me, const struct candidate *candidate, rk
    for (uint32_t n = 0; n < *count && status == RKB_OK; n++)
       status = note_plan(&s, drawn[n], s.seen, &news, err);
    for (uint32_t n = 0; n < asked && *count < room && status == RKB_OK; n++) {
-      status = draw_lacking(&s, &stream, &attempts, &drawn[*count], err);
-      if (status != RKB_OK || !drawn[*count])
-         break;
-      ++*count;
+      status = draw_lacking(&s, &stream, &drawn[*count], err);
+      *count += drawn[*count] != NULL;
    }
    return status == RKB_OK ? draw_any(me, &stream, asked, drawn, count, err) : status;
 }

@@ -115,7 +115,7 @@ static bool make_set(machine_run_t *run, uint32_t set, const rkb_machine_buffer_
       made = (all->shadow[place] = machine_alloc(run, shadow_bytes(region))) != NULL;
       if (made && all->careful)
          made = (all->kept_data[place] = machine_alloc(run, region->bytes + 1)) != NULL &&
-             (all->kept_shadow[place] = machine_alloc(run, shadow_bytes(region))) != NULL;
+                (all->kept_shadow[place] = machine_alloc(run, shadow_bytes(region))) != NULL;
    }
    return made;
 }
@@ -155,8 +155,7 @@ static void restore_definedness(machine_run_t *run, uint8_t **from) {
 static bool same_definedness(const machine_run_t *run, uint8_t **as) {
    bool same = true;
    for (uint32_t n = 0; n < buffer_count(run); n++)
-      same &= !run->regions[n].defined ||
-              memcmp(as[n], run->regions[n].defined, run->regions[n].bytes) == 0;
+      same &= !run->regions[n].defined || memcmp(as[n], run->regions[n].defined, run->regions[n].bytes) == 0;
    return same;
 }
 
@@ -202,6 +201,10 @@ static void begin_sets(machine_run_t *run) {
 }
 
 /* Launches --------------------------------------------------------------------------------------------------------------- */
+
+static bool may_follow(const machine_run_t *run, uint32_t launch) {
+   return !run->deciding[launch] && !run->apart[launch] && machine_recordable(run->programs[launch]);
+}
 
 static bool steered(const machine_run_t *run) {
    return (run->report.control_taint | run->report.address_taint) != 0; /* of this launch */
@@ -268,8 +271,7 @@ bool machine_launch_run_together(machine_run_t *run, uint32_t number) {
    const bool careful = all->careful;
    if (!all->begun)
       begin_sets(run);
-   const bool recorded = !run->deciding[number] && machine_recordable(run->programs[number]) &&
-                         machine_record_begin(all->record, run->programs[number]);
+   const bool recorded = may_follow(run, number) && machine_record_begin(all->record, run->programs[number]);
    copy_definedness(run, all->before);
    if (recorded && careful)
       keep_sets(run, false);
@@ -277,8 +279,9 @@ bool machine_launch_run_together(machine_run_t *run, uint32_t number) {
    run->record = recorded ? all->record : NULL;
    const bool done = machine_launch_run(run, number);
    run->record = NULL;
-   all->following = done && !run->finding_count && same_variables(run) &&
-                    (careful || !recorded || !all->record->refused);
+   run->apart[number] |= recorded && all->record->refused;
+   all->following =
+      done && !run->finding_count && same_variables(run) && (careful || !recorded || !all->record->refused);
    for (uint32_t set = 0; set < all->count; set++)
       all->executed[set] += recorded || set == 0 ? run->executed - executed : 0;
    if (all->following && (!recorded || all->record->refused)) {
@@ -295,7 +298,7 @@ bool machine_launch_run_together(machine_run_t *run, uint32_t number) {
 static bool is_of_the_kind(const machine_run_t *run) {
    bool any = false;
    for (uint32_t n = 0; n < run->plan->launch_count; n++)
-      any |= !run->deciding[n] && machine_recordable(run->programs[n]);
+      any |= may_follow(run, n);
    return any && run->shadow && run->taint && !run->watch && run->plan->constant_count == 0 &&
           !run->options.fetch && !run->options.sample && !run->options.counts_only && !run->options.requests;
 }

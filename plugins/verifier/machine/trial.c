@@ -273,7 +273,9 @@ static void take_findings(struct trial *t) {
  * to know what inputs reach. */
 static uint32_t checks_of(const struct trial *t, bool first, bool followed) {
    const uint32_t all = RKB_MACHINE_RACES | RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT;
-   return first || !t->oblivious ? all : followed ? RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT : RKB_MACHINE_SHADOW;
+   return first || !t->oblivious ? all
+          : followed             ? RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT
+                                 : RKB_MACHINE_SHADOW;
 }
 
 static int judge_run(struct trial *t, bool first, const rkb_machine_report_t *report, rkb_error_t *err) {
@@ -363,8 +365,8 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
       status = RKB_OK;
    } else if (status == RKB_OK && t.over_budget) {
       outcome->over_budget = true;
-      trial_leave_out(&t,
-                "the budget of thread-instructions ran out before all of its input families were executed");
+      trial_leave_out(
+         &t, "the budget of thread-instructions ran out before all of its input families were executed");
    } else if (status == RKB_OK && outcome->rank < RKB_MACHINE_UNKNOWN) {
       outcome->cases_run++;
       json_array_append_new(outcome->case_names, json_string(the_case->name));

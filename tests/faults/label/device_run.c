@@ -1,6 +1,7 @@
 /* The GPU side of labelling.  Owns the worker process; one thread. */
 #include "label/device_run.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -32,8 +33,8 @@ static int ask(device_runner_t *runner, uint32_t type, const rkb_piece_t *pieces
 }
 
 static int start(device_runner_t *runner, rkb_error_t *err) {
-   static const char *const environment[] = {"CUDA_MODULE_LOADING=EAGER", "PATH=/usr/local/bin:/usr/bin:/bin",
-                                             NULL};
+   const char *const environment[] = {"CUDA_MODULE_LOADING=EAGER", "PATH=/usr/local/bin:/usr/bin:/bin",
+                                      runner->visible[0] ? runner->visible : NULL, NULL};
    const char *const command[] = {runner->program, "0", NULL};
    rkb_patience_t wait = patience();
    if (runner->started && rkb_device_worker_alive(&runner->worker))
@@ -43,7 +44,10 @@ static int start(device_runner_t *runner, rkb_error_t *err) {
 }
 
 int device_runner_open(device_runner_t *runner, rkb_error_t *err) {
+   const char *visible = getenv("CUDA_VISIBLE_DEVICES"); /* which of several GPUs */
    *runner = (device_runner_t){.program = rkb_find_program("rkb-worker")};
+   if (visible)
+      snprintf(runner->visible, sizeof runner->visible, "CUDA_VISIBLE_DEVICES=%s", visible);
    if (!runner->program)
       return rkb_fail(err, RKB_ERR_UNAVAILABLE, "rkb-worker is not beside this program");
    int status = start(runner, err);

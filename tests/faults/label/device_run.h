@@ -9,6 +9,7 @@
 typedef struct device_runner {
    rkb_device_worker_t worker;
    char *program;
+   char visible[64]; /* CUDA_VISIBLE_DEVICES=..., when this process has it; empty otherwise */
    bool started;
 } device_runner_t;
 

@@ -75,10 +75,9 @@ static bool knows_grid(const source_t *s, const char *name, size_t length) {
    return false;
 }
 
-/* The first dimension of a grid, bounded as for a kernel that walks over its work with steps of the grid, where the kernel does
- * not: as many blocks as an H200 has multiprocessors, and a bound that many libraries have. */
+/* The first dimension of a grid, bounded to as many blocks as an H200 has multiprocessors, as for a kernel that walks over its work
+ * with steps of the grid, where the kernel does not. */
 void find_grid_capped(const source_t *s, sites_t *sites) {
-   static const int caps[] = {132, 2048};
    const char *end, *first, *comma, *at = s->text + s->manifest, *name = NULL;
    size_t length = 0;
    for (; (at = next_line(s, at, &end)) != NULL; at = end + 1) {
@@ -89,11 +88,9 @@ void find_grid_capped(const source_t *s, sites_t *sites) {
       }
       if (!first_of_grid(at, end, &first, &comma) || !name || knows_grid(s, name, length))
          continue;
-      for (size_t i = 0; i < sizeof caps / sizeof caps[0]; i++) {
-         sites_begin(sites);
-         sites_replace(sites, (uint32_t)(first - s->text), (uint32_t)(comma - s->text), "min(%.*s, %d)",
-                       (int)(comma - first), first, caps[i]);
-      }
+      sites_begin(sites);
+      sites_replace(sites, (uint32_t)(first - s->text), (uint32_t)(comma - s->text), "min(%.*s, 132)",
+                    (int)(comma - first), first);
    }
 }
 

@@ -10,7 +10,6 @@ launches:
 // why: a grid one block short along an axis that has one block in every check case: a shape is drawn that has several
 // standing: reject
 // says: is never written
-// set: screen.machine.with.shapes=1
 __global__ void rmsnorm(const float *x, const float *weight, float *y, float eps, int D) {
    __shared__ float sums[8];
    const float *row = x + (long long)blockIdx.x * D;

@@ -10,7 +10,6 @@ launches:
 // why: the same kernel with all of its blocks
 // standing: accept
 // says: "facet":"memory"
-// set: screen.machine.with.shapes=1
 __global__ void rmsnorm(const float *x, const float *weight, float *y, float eps, int D) {
    __shared__ float sums[8];
    const float *row = x + (long long)blockIdx.x * D;

@@ -127,7 +127,8 @@ static void load(machine_warp_t *warp, const machine_slot_t *part, memory_t from
             shadow[l] = machine_has_shadow(known) ? known : (double)bits_to_float(d[l]);
       }
    }
-   warp->valid[part->number] = from.shadow ? warp->valid[part->number] | mask : warp->valid[part->number] & ~mask;
+   warp->valid[part->number] =
+      from.shadow ? warp->valid[part->number] | mask : warp->valid[part->number] & ~mask;
 }
 
 static inline void fill(machine_warp_t *warp, uint32_t offset, uint32_t number) {

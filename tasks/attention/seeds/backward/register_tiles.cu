@@ -2,8 +2,8 @@
 task: attention
 direction: backward
 tune:
-  DOT_UNROLL: {default: 2, choices: [1, 2, 4]}
-  SUM_UNROLL: {default: 2, choices: [1, 2, 4]}
+  DOT_UNROLL: {default: 2, choices: [2, 4]}
+  SUM_UNROLL: {default: 2, choices: [2, 4]}
 let:
   operand: 64 * (D + 4)
   threads: 2 * D

@@ -3,14 +3,14 @@ task: gelu_mlp
 direction: backward
 tune:
   TILE_M: {default: 128, choices: [64, 128]}
-  TILE_N: {default: 128, choices: [64, 128]}
   DEPTH: {default: 8, choices: [8, 16]}
-  PARTS: {default: 3, choices: [1, 2, 3, 4, 6]}
+  RESIDENT: {default: 512, choices: [384, 512]}
+  PARTS: {default: 3, choices: [2, 3]}
 let:
   rows: B * T
   part: ceildiv(ceildiv(rows, PARTS), 16) * 16
-  fc_tiles: ceildiv(F, TILE_M) * ceildiv(D, TILE_N)
-  proj_tiles: ceildiv(D, TILE_M) * ceildiv(F, TILE_N)
+  fc_tiles: ceildiv(F, TILE_M) * ceildiv(D, 128)
+  proj_tiles: ceildiv(D, TILE_M) * ceildiv(F, 128)
   slices: max(1, min(64, ceildiv(rows, 32)))
   slice_rows: ceildiv(rows, slices)
 scratch:
@@ -20,45 +20,45 @@ scratch:
   partial_proj: {dtype: float32, shape: "PARTS, D, F"}
   partial_bias: {dtype: float32, shape: "slices, F + D"}
 launches:
-  - kernel: hidden_layer<TILE_M, TILE_N, DEPTH, 1>
+  - kernel: hidden_layer<TILE_M, 128, DEPTH, 1>
     when: D % 4 == 0 and F % 4 == 0
-    grid: ceildiv(rows, TILE_M), ceildiv(F, TILE_N)
-    block: TILE_M * TILE_N / 64
+    grid: ceildiv(rows, TILE_M), ceildiv(F, 128)
+    block: TILE_M * 2
     args: x, fc_weight, fc_bias, hidden, rows, D, F
   - else:
-    kernel: hidden_layer<TILE_M, TILE_N, DEPTH, 0>
-    grid: ceildiv(rows, TILE_M), ceildiv(F, TILE_N)
-    block: TILE_M * TILE_N / 64
+    kernel: hidden_layer<TILE_M, 128, DEPTH, 0>
+    grid: ceildiv(rows, TILE_M), ceildiv(F, 128)
+    block: TILE_M * 2
     args: x, fc_weight, fc_bias, hidden, rows, D, F
-  - kernel: grad_hidden<TILE_M, TILE_N, DEPTH, 1>
+  - kernel: grad_hidden<TILE_M, 128, DEPTH, 1>
     when: D % 4 == 0 and F % 4 == 0
-    grid: ceildiv(rows, TILE_M), ceildiv(F, TILE_N)
-    block: TILE_M * TILE_N / 64
+    grid: ceildiv(rows, TILE_M), ceildiv(F, 128)
+    block: TILE_M * 2
     args: grad_y, proj_weight, hidden, grad_fc, rows, D, F
   - else:
-    kernel: grad_hidden<TILE_M, TILE_N, DEPTH, 0>
-    grid: ceildiv(rows, TILE_M), ceildiv(F, TILE_N)
-    block: TILE_M * TILE_N / 64
+    kernel: grad_hidden<TILE_M, 128, DEPTH, 0>
+    grid: ceildiv(rows, TILE_M), ceildiv(F, 128)
+    block: TILE_M * 2
     args: grad_y, proj_weight, hidden, grad_fc, rows, D, F
-  - kernel: grad_input<TILE_M, TILE_N, DEPTH, 1>
+  - kernel: grad_input<TILE_M, 128, DEPTH, 1>
     when: D % 4 == 0 and F % 4 == 0
-    grid: ceildiv(rows, TILE_M), ceildiv(D, TILE_N)
-    block: TILE_M * TILE_N / 64
+    grid: ceildiv(rows, TILE_M), ceildiv(D, 128)
+    block: TILE_M * 2
     args: grad_fc, fc_weight, grad_x, rows, D, F
   - else:
-    kernel: grad_input<TILE_M, TILE_N, DEPTH, 0>
-    grid: ceildiv(rows, TILE_M), ceildiv(D, TILE_N)
-    block: TILE_M * TILE_N / 64
+    kernel: grad_input<TILE_M, 128, DEPTH, 0>
+    grid: ceildiv(rows, TILE_M), ceildiv(D, 128)
+    block: TILE_M * 2
     args: grad_fc, fc_weight, grad_x, rows, D, F
-  - kernel: grad_weights<TILE_M, TILE_N, DEPTH, 1>
+  - kernel: grad_weights<TILE_M, 128, DEPTH, 1>
     when: D % 4 == 0 and F % 4 == 0
     grid: fc_tiles + proj_tiles, PARTS
-    block: TILE_M * TILE_N / 64
+    block: TILE_M * 2
     args: grad_fc, x, partial_fc, grad_y, hidden, partial_proj, rows, part, F, D, fc_tiles
   - else:
-    kernel: grad_weights<TILE_M, TILE_N, DEPTH, 0>
+    kernel: grad_weights<TILE_M, 128, DEPTH, 0>
     grid: fc_tiles + proj_tiles, PARTS
-    block: TILE_M * TILE_N / 64
+    block: TILE_M * 2
     args: grad_fc, x, partial_fc, grad_y, hidden, partial_proj, rows, part, F, D, fc_tiles
   - kernel: column_slice
     grid: ceildiv(F + D, 32), slices
@@ -80,7 +80,7 @@ launches:
  * launch adds, so that there are tiles enough; the biases are column sums in slices.
  *
  * A thread keeps 8 x 8 sums in registers and reads what it multiplies from shared memory as vectors, 16 numbers for 64
- * multiplications. */
+ * multiplications.  RESIDENT is how many threads a multiprocessor should hold: fewer have more registers each. */
 
 /* Four neighbours, of which `left` lie inside: as one vector where `vector` says that all four do or none, and lie on 16 bytes. */
 template <bool vector> __device__ float4 four_at(const float *at, int left) {
@@ -191,7 +191,7 @@ template <int tile_m, int tile_n, int depth> struct Tiles {
  * the next is on its way from memory.  A warp whose results all lie outside only helps to carry. */
 template <int tile_m, int tile_n, int depth, class A, class B>
 __device__ void tile_product(float (&sum)[8][8], Tiles<tile_m, tile_n, depth> &tiles, A a, B b, int left) {
-   constexpr int threads = tile_m * tile_n / 64;
+   constexpr int threads = tile_m * tile_n / 64, unrolled = depth > 8 && RESIDENT >= 512 ? 4 : 8; /* as registers allow */
    float4 a_next[tile_m * depth / 4 / threads], b_next[tile_n * depth / 4 / threads];
    const int row = first_row_of_thread<tile_n>(), column = first_column_of_thread<tile_n>();
    const bool busy = row / 32 * 32 < a.rows && column / 64 * 64 < b.rows;
@@ -209,7 +209,7 @@ __device__ void tile_product(float (&sum)[8][8], Tiles<tile_m, tile_n, depth> &t
          fetch<tile_n, depth, threads>(b_next, b, left - depth);
       }
       if (busy) {
-#pragma unroll 4
+#pragma unroll unrolled
          for (int k = 0; k < depth; k++) {
             float down[8], across[8];
             pick(down, &tiles.a[side][k][row], &tiles.a[side][k][row + 16]);
@@ -260,7 +260,7 @@ __device__ void put_tile(float *to, const float (&sum)[8][8], int first_row, int
 }
 
 template <int tile_m, int tile_n, int depth, bool vector>
-__global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n))
+__global__ void __launch_bounds__(tile_m *tile_n / 64, 64 * RESIDENT / (tile_m * tile_n))
    hidden_layer(const float *x, const float *weight, const float *bias, float *hidden, int rows, int D, int F) {
    const int first_row = blockIdx.x * tile_m, first_column = blockIdx.y * tile_n;
    __shared__ __align__(16) Tiles<tile_m, tile_n, depth> tiles;
@@ -285,7 +285,7 @@ __device__ void through_gelu(float &grad, float &f) {
 }
 
 template <int tile_m, int tile_n, int depth, bool vector>
-__global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n))
+__global__ void __launch_bounds__(tile_m *tile_n / 64, 64 * RESIDENT / (tile_m * tile_n))
    grad_hidden(const float *grad_y, const float *weight, float *hidden, float *grad_fc, int rows, int D, int F) {
    const int first_row = blockIdx.x * tile_m, first_column = blockIdx.y * tile_n;
    __shared__ __align__(16) Tiles<tile_m, tile_n, depth> tiles;
@@ -312,7 +312,7 @@ __global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n)
 }
 
 template <int tile_m, int tile_n, int depth, bool vector>
-__global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n))
+__global__ void __launch_bounds__(tile_m *tile_n / 64, 64 * RESIDENT / (tile_m * tile_n))
    grad_input(const float *grad_fc, const float *weight, float *grad_x, int rows, int D, int F) {
    const int first_row = blockIdx.x * tile_m, first_column = blockIdx.y * tile_n;
    __shared__ __align__(16) Tiles<tile_m, tile_n, depth> tiles;
@@ -324,7 +324,7 @@ __global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n)
 /* A part of the rows of both weights' gradients: the first first_tiles blocks have those of fc, grad_fc' x, the others those of proj,
  * grad_y' hidden. */
 template <int tile_m, int tile_n, int depth, bool vector>
-__global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n))
+__global__ void __launch_bounds__(tile_m *tile_n / 64, 64 * RESIDENT / (tile_m * tile_n))
    grad_weights(const float *grad_fc, const float *x, float *first_partial, const float *grad_y, const float *hidden, float *second_partial,
                 int rows, int part, int F, int D, int first_tiles) {
    __shared__ __align__(16) Tiles<tile_m, tile_n, depth> tiles;

@@ -3,32 +3,32 @@ task: gelu_mlp
 direction: forward
 tune:
   TILE_M: {default: 128, choices: [64, 128]}
-  TILE_N: {default: 128, choices: [64, 128]}
-  DEPTH: {default: 8, choices: [8, 16]}
+  DEPTH: {default: 16, choices: [8, 16]}
+  RESIDENT: {default: 512, choices: [384, 512]}
 let:
   rows: B * T
 scratch:
   hidden: {dtype: float32, shape: "rows, F"}
 launches:
-  - kernel: linear<TILE_M, TILE_N, DEPTH, 1, 1>
+  - kernel: linear<TILE_M, 128, DEPTH, 1, 1>
     when: D % 4 == 0 and F % 4 == 0
-    grid: ceildiv(rows, TILE_M), ceildiv(F, TILE_N)
-    block: TILE_M * TILE_N / 64
+    grid: ceildiv(rows, TILE_M), ceildiv(F, 128)
+    block: TILE_M * 2
     args: x, fc_weight, fc_bias, hidden, rows, D, F
   - else:
-    kernel: linear<TILE_M, TILE_N, DEPTH, 0, 1>
-    grid: ceildiv(rows, TILE_M), ceildiv(F, TILE_N)
-    block: TILE_M * TILE_N / 64
+    kernel: linear<TILE_M, 128, DEPTH, 0, 1>
+    grid: ceildiv(rows, TILE_M), ceildiv(F, 128)
+    block: TILE_M * 2
     args: x, fc_weight, fc_bias, hidden, rows, D, F
-  - kernel: linear<TILE_M, TILE_N, DEPTH, 1, 0>
+  - kernel: linear<TILE_M, 128, DEPTH, 1, 0>
     when: D % 4 == 0 and F % 4 == 0
-    grid: ceildiv(rows, TILE_M), ceildiv(D, TILE_N)
-    block: TILE_M * TILE_N / 64
+    grid: ceildiv(rows, TILE_M), ceildiv(D, 128)
+    block: TILE_M * 2
     args: hidden, proj_weight, proj_bias, y, rows, F, D
   - else:
-    kernel: linear<TILE_M, TILE_N, DEPTH, 0, 0>
-    grid: ceildiv(rows, TILE_M), ceildiv(D, TILE_N)
-    block: TILE_M * TILE_N / 64
+    kernel: linear<TILE_M, 128, DEPTH, 0, 0>
+    grid: ceildiv(rows, TILE_M), ceildiv(D, 128)
+    block: TILE_M * 2
     args: hidden, proj_weight, proj_bias, y, rows, F, D
 */
 
@@ -144,7 +144,7 @@ template <int tile_m, int tile_n, int depth> struct Tiles {
  * the next is on its way from memory.  A warp whose results all lie outside only helps to carry. */
 template <int tile_m, int tile_n, int depth, class A, class B>
 __device__ void tile_product(float (&sum)[8][8], Tiles<tile_m, tile_n, depth> &tiles, A a, B b, int left) {
-   constexpr int threads = tile_m * tile_n / 64;
+   constexpr int threads = tile_m * tile_n / 64, unrolled = depth > 8 && RESIDENT >= 512 ? 4 : 8; /* as registers allow */
    float4 a_next[tile_m * depth / 4 / threads], b_next[tile_n * depth / 4 / threads];
    const int row = first_row_of_thread<tile_n>(), column = first_column_of_thread<tile_n>();
    const bool busy = row / 32 * 32 < a.rows && column / 64 * 64 < b.rows;
@@ -162,7 +162,7 @@ __device__ void tile_product(float (&sum)[8][8], Tiles<tile_m, tile_n, depth> &t
          fetch<tile_n, depth, threads>(b_next, b, left - depth);
       }
       if (busy) {
-#pragma unroll 4
+#pragma unroll unrolled
          for (int k = 0; k < depth; k++) {
             float down[8], across[8];
             pick(down, &tiles.a[side][k][row], &tiles.a[side][k][row + 16]);
@@ -206,7 +206,7 @@ template <bool active> __device__ float4 finish(float a, float b, float c, float
 }
 
 template <int tile_m, int tile_n, int depth, bool vector, bool active>
-__global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n))
+__global__ void __launch_bounds__(tile_m *tile_n / 64, 64 * RESIDENT / (tile_m * tile_n))
    linear(const float *x, const float *weight, const float *bias, float *y, int rows, int inner, int outer) {
    const int first_row = blockIdx.x * tile_m, first_column = blockIdx.y * tile_n;
    __shared__ __align__(16) Tiles<tile_m, tile_n, depth> tiles;

@@ -2,64 +2,64 @@
 task: llama_ffw
 direction: backward
 tune:
-  TILE_M: {default: 64, choices: [64, 128]}
-  TILE_N: {default: 128, choices: [64, 128]}
+  TILE_M: {default: 128, choices: [64, 128]}
   DEPTH: {default: 8, choices: [8, 16]}
-  PARTS: {default: 4, choices: [1, 2, 4, 8]}
+  RESIDENT: {default: 512, choices: [384, 512]}
+  PARTS: {default: 4, choices: [2, 4]}
 let:
   rows: B * T
   part: ceildiv(ceildiv(F, PARTS), 16) * 16
-  tiles: ceildiv(F, TILE_M) * ceildiv(D, TILE_N)
-  down_tiles: ceildiv(D, TILE_M) * ceildiv(F, TILE_N)
+  tiles: ceildiv(F, TILE_M) * ceildiv(D, 128)
+  down_tiles: ceildiv(D, TILE_M) * ceildiv(F, 128)
 scratch:
   gate: {dtype: float32, shape: "rows, F"}
   up: {dtype: float32, shape: "rows, F"}
   hidden: {dtype: float32, shape: "rows, F"}
   partial: {dtype: float32, shape: "2 * PARTS, rows, D"}
 launches:
-  - kernel: gate_and_up<TILE_M, TILE_N, DEPTH, 1>
+  - kernel: gate_and_up<TILE_M, 128, DEPTH, 1>
     when: D % 4 == 0 and F % 4 == 0
-    grid: ceildiv(rows, TILE_M), ceildiv(F, TILE_N), 2
-    block: TILE_M * TILE_N / 64
+    grid: ceildiv(rows, TILE_M), ceildiv(F, 128), 2
+    block: TILE_M * 2
     args: x, gate_weight, up_weight, gate, up, rows, D, F
   - else:
-    kernel: gate_and_up<TILE_M, TILE_N, DEPTH, 0>
-    grid: ceildiv(rows, TILE_M), ceildiv(F, TILE_N), 2
-    block: TILE_M * TILE_N / 64
+    kernel: gate_and_up<TILE_M, 128, DEPTH, 0>
+    grid: ceildiv(rows, TILE_M), ceildiv(F, 128), 2
+    block: TILE_M * 2
     args: x, gate_weight, up_weight, gate, up, rows, D, F
-  - kernel: grad_hidden<TILE_M, TILE_N, DEPTH, 1>
+  - kernel: grad_hidden<TILE_M, 128, DEPTH, 1>
     when: D % 4 == 0 and F % 4 == 0
-    grid: ceildiv(rows, TILE_M), ceildiv(F, TILE_N)
-    block: TILE_M * TILE_N / 64
+    grid: ceildiv(rows, TILE_M), ceildiv(F, 128)
+    block: TILE_M * 2
     args: grad_y, down_weight, gate, up, hidden, rows, D, F
   - else:
-    kernel: grad_hidden<TILE_M, TILE_N, DEPTH, 0>
-    grid: ceildiv(rows, TILE_M), ceildiv(F, TILE_N)
-    block: TILE_M * TILE_N / 64
+    kernel: grad_hidden<TILE_M, 128, DEPTH, 0>
+    grid: ceildiv(rows, TILE_M), ceildiv(F, 128)
+    block: TILE_M * 2
     args: grad_y, down_weight, gate, up, hidden, rows, D, F
-  - kernel: grad_input<TILE_M, TILE_N, DEPTH, 1>
+  - kernel: grad_input<TILE_M, 128, DEPTH, 1>
     when: D % 4 == 0 and F % 4 == 0
-    grid: ceildiv(rows, TILE_M), ceildiv(D, TILE_N), 2 * PARTS
-    block: TILE_M * TILE_N / 64
+    grid: ceildiv(rows, TILE_M), ceildiv(D, 128), 2 * PARTS
+    block: TILE_M * 2
     args: gate, up, gate_weight, up_weight, partial, rows, D, F, part
   - else:
-    kernel: grad_input<TILE_M, TILE_N, DEPTH, 0>
-    grid: ceildiv(rows, TILE_M), ceildiv(D, TILE_N), 2 * PARTS
-    block: TILE_M * TILE_N / 64
+    kernel: grad_input<TILE_M, 128, DEPTH, 0>
+    grid: ceildiv(rows, TILE_M), ceildiv(D, 128), 2 * PARTS
+    block: TILE_M * 2
     args: gate, up, gate_weight, up_weight, partial, rows, D, F, part
   - kernel: gather<2 * PARTS>
     grid: ceildiv(rows * D, 256)
     block: 256
     args: partial, grad_x, rows * D
-  - kernel: grad_weights<TILE_M, TILE_N, DEPTH, 1>
+  - kernel: grad_weights<TILE_M, 128, DEPTH, 1>
     when: D % 4 == 0 and F % 4 == 0
     grid: 2 * tiles + down_tiles
-    block: TILE_M * TILE_N / 64
+    block: TILE_M * 2
     args: gate, up, x, grad_gate_weight, grad_up_weight, grad_y, hidden, grad_down_weight, rows, F, D, tiles
   - else:
-    kernel: grad_weights<TILE_M, TILE_N, DEPTH, 0>
+    kernel: grad_weights<TILE_M, 128, DEPTH, 0>
     grid: 2 * tiles + down_tiles
-    block: TILE_M * TILE_N / 64
+    block: TILE_M * 2
     args: gate, up, x, grad_gate_weight, grad_up_weight, grad_y, hidden, grad_down_weight, rows, F, D, tiles
 */
 
@@ -69,7 +69,7 @@ launches:
  * few rows still fill the device, and one launch for the three weights, which sum over the rows.
  *
  * A thread keeps 8 x 8 sums in registers and reads what it multiplies from shared memory as vectors, 16 numbers for 64
- * multiplications. */
+ * multiplications.  RESIDENT is how many threads a multiprocessor should hold: fewer have more registers each. */
 
 /* Four neighbours, of which `left` lie inside: as one vector where `vector` says that all four do or none, and lie on 16 bytes. */
 template <bool vector> __device__ float4 four_at(const float *at, int left) {
@@ -180,7 +180,7 @@ template <int tile_m, int tile_n, int depth> struct Tiles {
  * the next is on its way from memory.  A warp whose results all lie outside only helps to carry. */
 template <int tile_m, int tile_n, int depth, class A, class B>
 __device__ void tile_product(float (&sum)[8][8], Tiles<tile_m, tile_n, depth> &tiles, A a, B b, int left) {
-   constexpr int threads = tile_m * tile_n / 64;
+   constexpr int threads = tile_m * tile_n / 64, unrolled = depth > 8 && RESIDENT >= 512 ? 4 : 8; /* as registers allow */
    float4 a_next[tile_m * depth / 4 / threads], b_next[tile_n * depth / 4 / threads];
    const int row = first_row_of_thread<tile_n>(), column = first_column_of_thread<tile_n>();
    const bool busy = row / 32 * 32 < a.rows && column / 64 * 64 < b.rows;
@@ -198,7 +198,7 @@ __device__ void tile_product(float (&sum)[8][8], Tiles<tile_m, tile_n, depth> &t
          fetch<tile_n, depth, threads>(b_next, b, left - depth);
       }
       if (busy) {
-#pragma unroll 4
+#pragma unroll unrolled
          for (int k = 0; k < depth; k++) {
             float down[8], across[8];
             pick(down, &tiles.a[side][k][row], &tiles.a[side][k][row + 16]);
@@ -249,7 +249,7 @@ __device__ void put_tile(float *to, const float (&sum)[8][8], int first_row, int
 }
 
 template <int tile_m, int tile_n, int depth, bool vector>
-__global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n))
+__global__ void __launch_bounds__(tile_m *tile_n / 64, 64 * RESIDENT / (tile_m * tile_n))
    gate_and_up(const float *x, const float *gate_weight, const float *up_weight, float *gate, float *up, int rows, int D, int F) {
    const int first_row = blockIdx.x * tile_m, first_column = blockIdx.y * tile_n;
    __shared__ __align__(16) Tiles<tile_m, tile_n, depth> tiles;
@@ -269,7 +269,7 @@ __device__ void through_gate(float &grad, float &gate, float &up) {
 }
 
 template <int tile_m, int tile_n, int depth, bool vector>
-__global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n))
+__global__ void __launch_bounds__(tile_m *tile_n / 64, 64 * RESIDENT / (tile_m * tile_n))
    grad_hidden(const float *grad_y, const float *weight, float *gate, float *up, float *hidden, int rows, int D, int F) {
    const int first_row = blockIdx.x * tile_m, first_column = blockIdx.y * tile_n;
    __shared__ __align__(16) Tiles<tile_m, tile_n, depth> tiles;
@@ -298,7 +298,7 @@ __global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n)
 
 /* A part of grad_x: the first half of the parts sums over the gate's columns, the second over the other product's. */
 template <int tile_m, int tile_n, int depth, bool vector>
-__global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n))
+__global__ void __launch_bounds__(tile_m *tile_n / 64, 64 * RESIDENT / (tile_m * tile_n))
    grad_input(const float *grad_gate, const float *grad_up, const float *gate_weight, const float *up_weight, float *partial, int rows,
               int D, int F, int part) {
    const int first_row = blockIdx.x * tile_m, first_column = blockIdx.y * tile_n, parts = gridDim.z / 2;
@@ -325,7 +325,7 @@ template <int parts> __global__ void __launch_bounds__(256) gather(const float *
 
 /* The weights' gradients, sums over the rows: `count` tiles of grad_gate' x, as many of grad_up' x, and then those of grad_y' hidden. */
 template <int tile_m, int tile_n, int depth, bool vector>
-__global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n))
+__global__ void __launch_bounds__(tile_m *tile_n / 64, 64 * RESIDENT / (tile_m * tile_n))
    grad_weights(const float *grad_gate, const float *grad_up, const float *x, float *gate_out, float *up_out, const float *grad_y,
                 const float *hidden, float *down_out, int rows, int F, int D, int count) {
    __shared__ __align__(16) Tiles<tile_m, tile_n, depth> tiles;

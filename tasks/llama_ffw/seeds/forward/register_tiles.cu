@@ -3,9 +3,9 @@ task: llama_ffw
 direction: forward
 tune:
   TILE_M: {default: 64, choices: [64, 128]}
-  TILE_N: {default: 128, choices: [64, 128]}
-  DEPTH: {default: 8, choices: [8, 16]}
-  PARTS: {default: 4, choices: [1, 2, 4, 8]}
+  DEPTH: {default: 16, choices: [8, 16]}
+  RESIDENT: {default: 384, choices: [384, 512]}
+  PARTS: {default: 4, choices: [2, 4, 8]}
 let:
   rows: B * T
   part: ceildiv(ceildiv(F, PARTS), 16) * 16
@@ -13,25 +13,25 @@ scratch:
   hidden: {dtype: float32, shape: "rows, F"}
   partial: {dtype: float32, shape: "PARTS, rows, D"}
 launches:
-  - kernel: gate_and_up<TILE_M, TILE_N, DEPTH, 1>
+  - kernel: gate_and_up<TILE_M, 128, DEPTH, 1>
     when: D % 4 == 0 and F % 4 == 0
-    grid: ceildiv(rows, TILE_M), ceildiv(F, TILE_N / 2)
-    block: TILE_M * TILE_N / 64
+    grid: ceildiv(rows, TILE_M), ceildiv(F, 64)
+    block: TILE_M * 2
     args: x, gate_weight, up_weight, hidden, rows, D, F
   - else:
-    kernel: gate_and_up<TILE_M, TILE_N, DEPTH, 0>
-    grid: ceildiv(rows, TILE_M), ceildiv(F, TILE_N / 2)
-    block: TILE_M * TILE_N / 64
+    kernel: gate_and_up<TILE_M, 128, DEPTH, 0>
+    grid: ceildiv(rows, TILE_M), ceildiv(F, 64)
+    block: TILE_M * 2
     args: x, gate_weight, up_weight, hidden, rows, D, F
-  - kernel: down<TILE_M, TILE_N, DEPTH, 1>
+  - kernel: down<TILE_M, 128, DEPTH, 1>
     when: D % 4 == 0 and F % 4 == 0
-    grid: ceildiv(rows, TILE_M), ceildiv(D, TILE_N), PARTS
-    block: TILE_M * TILE_N / 64
+    grid: ceildiv(rows, TILE_M), ceildiv(D, 128), PARTS
+    block: TILE_M * 2
     args: hidden, down_weight, partial, rows, D, F, part
   - else:
-    kernel: down<TILE_M, TILE_N, DEPTH, 0>
-    grid: ceildiv(rows, TILE_M), ceildiv(D, TILE_N), PARTS
-    block: TILE_M * TILE_N / 64
+    kernel: down<TILE_M, 128, DEPTH, 0>
+    grid: ceildiv(rows, TILE_M), ceildiv(D, 128), PARTS
+    block: TILE_M * 2
     args: hidden, down_weight, partial, rows, D, F, part
   - kernel: gather<PARTS>
     grid: ceildiv(rows * D, 256)
@@ -154,7 +154,7 @@ template <int tile_m, int tile_n, int depth> struct Tiles {
  * the next is on its way from memory.  A warp whose results all lie outside only helps to carry. */
 template <int tile_m, int tile_n, int depth, class A, class B>
 __device__ void tile_product(float (&sum)[8][8], Tiles<tile_m, tile_n, depth> &tiles, A a, B b, int left) {
-   constexpr int threads = tile_m * tile_n / 64;
+   constexpr int threads = tile_m * tile_n / 64, unrolled = depth > 8 && RESIDENT >= 512 ? 4 : 8; /* as registers allow */
    float4 a_next[tile_m * depth / 4 / threads], b_next[tile_n * depth / 4 / threads];
    const int row = first_row_of_thread<tile_n>(), column = first_column_of_thread<tile_n>();
    const bool busy = row / 32 * 32 < a.rows && column / 64 * 64 < b.rows;
@@ -172,7 +172,7 @@ __device__ void tile_product(float (&sum)[8][8], Tiles<tile_m, tile_n, depth> &t
          fetch<tile_n, depth, threads>(b_next, b, left - depth);
       }
       if (busy) {
-#pragma unroll 4
+#pragma unroll unrolled
          for (int k = 0; k < depth; k++) {
             float down[8], across[8];
             pick(down, &tiles.a[side][k][row], &tiles.a[side][k][row + 16]);
@@ -244,7 +244,7 @@ template <bool vector> struct TwoByRow {
 __device__ float silu_times(float gate, float up) { return gate / (1.0f + expf(-gate)) * up; }
 
 template <int tile_m, int tile_n, int depth, bool vector>
-__global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n))
+__global__ void __launch_bounds__(tile_m *tile_n / 64, 64 * RESIDENT / (tile_m * tile_n))
    gate_and_up(const float *x, const float *gate_weight, const float *up_weight, float *hidden, int rows, int D, int F) {
    const int first_row = blockIdx.x * tile_m, first_column = blockIdx.y * (tile_n / 2);
    __shared__ __align__(16) Tiles<tile_m, tile_n, depth> tiles;
@@ -261,7 +261,7 @@ __global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n)
 }
 
 template <int tile_m, int tile_n, int depth, bool vector>
-__global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n))
+__global__ void __launch_bounds__(tile_m *tile_n / 64, 64 * RESIDENT / (tile_m * tile_n))
    down(const float *hidden, const float *down_weight, float *partial, int rows, int D, int F, int part) {
    const int first_row = blockIdx.x * tile_m, first_column = blockIdx.y * tile_n, first_k = blockIdx.z * part;
    __shared__ __align__(16) Tiles<tile_m, tile_n, depth> tiles;

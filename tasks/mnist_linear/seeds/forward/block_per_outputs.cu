@@ -2,9 +2,9 @@
 task: mnist_linear
 direction: forward
 tune:
-  WARPS: {default: 4, choices: [1, 2, 4, 8]}
-  ROWS: {default: 4, choices: [2, 4, 8]}
-  COLUMNS: {default: 4, choices: [1, 2, 4, 8]}
+  WARPS: {default: 4, choices: [2, 4, 8]}
+  ROWS: {default: 4, choices: [4, 8]}
+  COLUMNS: {default: 2, choices: [1, 2, 4, 8]}
 let:
   rows: N
 launches:

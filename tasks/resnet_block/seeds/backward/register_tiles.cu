@@ -2,10 +2,9 @@
 task: resnet_block
 direction: backward
 tune:
-  TILE_M: {default: 64, choices: [64, 128]}
   TILE_N: {default: 128, choices: [64, 128]}
   TAPS: {default: 3, choices: [1, 3]}
-  SLICES: {default: 88, choices: [44, 88, 176]}
+  SLICES: {default: 88, choices: [88, 176]}
 let:
   pixels: N * (ceildiv(H * W, 4) * 4)
   pitch: ceildiv(C, 4) * 4
@@ -46,21 +45,21 @@ launches:
     grid: ceildiv(count, 256)
     block: 256
     args: conv2_weight, back2, bn2_var, bn2_weight, eps, 1, C, C, 9, pitch, count
-  - kernel: normal_of<TILE_M, TILE_N, 3>
-    grid: tiles, ceildiv(C, TILE_M)
-    block: TILE_M * TILE_N / 64
+  - kernel: normal_of<64, TILE_N, 3>
+    grid: tiles, ceildiv(C, 64)
+    block: TILE_N
     args: x, turned1, bn1_mean, bn1_var, bn1_weight, bn1_bias, normal1, middle, eps, C, H, W, C, pitch, H, W, 1, pixels
-  - kernel: second_half<TILE_M, TILE_N>
-    grid: tiles, ceildiv(C, TILE_M)
-    block: TILE_M * TILE_N / 64
+  - kernel: second_half<64, TILE_N>
+    grid: tiles, ceildiv(C, 64)
+    block: TILE_N
     args: grad_y, middle, turned2, bn2_mean, bn2_var, bn2_weight, bn2_bias, x, grad2, products2, sums2, eps, C, pitch, H, W, pixels
-  - kernel: grad_middle<TILE_M, TILE_N>
-    grid: tiles, ceildiv(C, TILE_M)
-    block: TILE_M * TILE_N / 64
+  - kernel: grad_middle<64, TILE_N>
+    grid: tiles, ceildiv(C, 64)
+    block: TILE_N
     args: grad2, back2, normal1, bn1_weight, bn1_bias, grad1, products1, sums1, C, pitch, H, W, pixels
-  - kernel: grad_input<TILE_M, TILE_N>
-    grid: tiles, ceildiv(C, TILE_M)
-    block: TILE_M * TILE_N / 64
+  - kernel: grad_input<64, TILE_N>
+    grid: tiles, ceildiv(C, 64)
+    block: TILE_N
     args: grad1, back1, grad2, grad_x, C, pitch, H, W, pixels
   - kernel: grad_weight_slice<64 * TAPS, 1, 3>
     grid: ceildiv(C, 64) * 9 / TAPS, ceildiv(C, 64), slices
@@ -264,7 +263,7 @@ struct Walk {
 
 /* Channels of images as rows, pixels as k. */
 template <int rows, int threads> struct Planes {
-   static constexpr int count = rows * 8 / threads;
+   static constexpr int count = (rows * 8 + threads - 1) / threads; /* the last ones not of every thread */
    const float *images;
    int channels, left;
    Walk walk;
@@ -279,19 +278,21 @@ template <int rows, int threads> struct Planes {
 #pragma unroll
       for (int v = 0; v < count; v++) {
          const int row = thread / 8 + v * (threads / 8);
-         kept[v] = inside && row < left ? at[row * plane] : 0.0f;
+         kept[v] = inside && row < min(left, rows) ? at[row * plane] : 0.0f;
       }
       walk.next();
    }
    __device__ void store(float (&tile)[8][rows + 4], int thread) const {
 #pragma unroll
       for (int v = 0; v < count; v++)
-         tile[thread % 8][thread / 8 + v * (threads / 8)] = kept[v];
+         if (thread / 8 + v * (threads / 8) < rows)
+            tile[thread % 8][thread / 8 + v * (threads / 8)] = kept[v];
    }
 };
 
 /* What the windows see as rows, 64 channels a tap, output pixels as k. */
 template <int rows, int threads, int window> struct Seen {
+   static_assert(rows * 8 % threads == 0, "whole loads");
    static constexpr int count = rows * 8 / threads;
    const float *images;
    int channels, left, height, width, stride, padding, first_tap;
@@ -367,7 +368,7 @@ __device__ void tile_product(float (&sum)[8][8], Tiles<tile_m, tile_n> &tiles, A
          b.fetch(thread);
       }
       if (busy) {
-#pragma unroll 4
+#pragma unroll
          for (int k = 0; k < 8; k++) {
             float down[8], across[8];
             pick(down, &tiles.a[side][k][row], &tiles.a[side][k][row + 16]);
@@ -444,7 +445,7 @@ template <int tile_m, int tile_n> __device__ bool is_busy(int first_channel, int
 
 /* The normalised values of a convolution and, where `middle` is given, relu of the norm's output. */
 template <int tile_m, int tile_n, int window>
-__global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n))
+__global__ void __launch_bounds__(tile_m *tile_n / 64, tile_m * tile_n > 8192 ? 1 : 24576 / (tile_m * tile_n))
    normal_of(const float *x, const float *turned, const float *mean, const float *variance, const float *weight, const float *bias,
              float *normal, float *middle, float eps, int C, int H, int W, int K, int pitch, int P, int Q, int stride, int pixels) {
    constexpr int threads = tile_m * tile_n / 64;
@@ -468,7 +469,7 @@ __global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n)
 
 /* The second convolution and norm; with the bypass, its relu tells where grad_y passes: grad2, and the second norm's two sums. */
 template <int tile_m, int tile_n>
-__global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n))
+__global__ void __launch_bounds__(tile_m *tile_n / 64, tile_m * tile_n > 8192 ? 1 : 24576 / (tile_m * tile_n))
    second_half(const float *grad_y, const float *middle, const float *turned, const float *mean, const float *variance, const float *weight,
                const float *bias, const float *from, float *grad2, float *product_sums, float *grad_sums, float eps, int K, int pitch,
                int P, int Q, int pixels) {
@@ -498,7 +499,7 @@ __global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n)
 
 /* Through the first norm and relu backwards: grad1 = the middle image's gradient where relu was open, and the norm's two sums. */
 template <int tile_m, int tile_n>
-__global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n))
+__global__ void __launch_bounds__(tile_m *tile_n / 64, tile_m * tile_n > 8192 ? 1 : 24576 / (tile_m * tile_n))
    grad_middle(const float *grad2, const float *turned, const float *normal1, const float *weight, const float *bias, float *grad1,
                float *product_sums, float *grad_sums, int K, int pitch, int P, int Q, int pixels) {
    constexpr int threads = tile_m * tile_n / 64;
@@ -524,7 +525,7 @@ __global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n)
 }
 
 template <int tile_m, int tile_n>
-__global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n))
+__global__ void __launch_bounds__(tile_m *tile_n / 64, tile_m * tile_n > 8192 ? 1 : 24576 / (tile_m * tile_n))
    grad_input(const float *grad1, const float *turned, const float *bypass_grad, float *grad_x, int C, int pitch, int H, int W, int pixels) {
    constexpr int threads = tile_m * tile_n / 64;
    __shared__ __align__(16) Tiles<tile_m, tile_n> tiles;

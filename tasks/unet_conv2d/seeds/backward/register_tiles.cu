@@ -2,10 +2,9 @@
 task: unet_conv2d
 direction: backward
 tune:
-  TILE_N: {default: 64, choices: [64, 128]}
   GROUPS: {default: 4, choices: [2, 4]}
   TAPS: {default: 1, choices: [1, 3]}
-  SLICES: {default: 28, choices: [4, 14, 28, 56]}
+  SLICES: {default: 28, choices: [14, 28]}
 let:
   pixels: N * H * W
   pitch: ceildiv(C, 4) * 4
@@ -22,8 +21,8 @@ launches:
     grid: turns + N * K
     block: 256
     args: weight, turned, C, K, 9, pitch, lines * pitch, turns, grad_y, partial_bias, P * Q
-  - kernel: grad_input<TILE_N, GROUPS * 64 / TILE_N>
-    grid: ceildiv(pixels, TILE_N), ceildiv(C, 64)
+  - kernel: grad_input<64, GROUPS>
+    grid: ceildiv(pixels, 64), ceildiv(C, 64)
     block: 64 * GROUPS
     args: grad_y, turned, grad_x, C, H, W, K, pitch, P, Q, stride, padding, pixels
   - kernel: grad_weight_slice<64, GROUPS, 3>
@@ -178,7 +177,7 @@ struct Walk {
 
 /* Channels of images as rows, pixels as k. */
 template <int rows, int threads> struct Planes {
-   static constexpr int count = rows * 8 / threads;
+   static constexpr int count = (rows * 8 + threads - 1) / threads; /* the last ones not of every thread */
    const float *images;
    int channels, left;
    Walk walk;
@@ -193,19 +192,21 @@ template <int rows, int threads> struct Planes {
 #pragma unroll
       for (int v = 0; v < count; v++) {
          const int row = thread / 8 + v * (threads / 8);
-         kept[v] = inside && row < left ? at[row * plane] : 0.0f;
+         kept[v] = inside && row < min(left, rows) ? at[row * plane] : 0.0f;
       }
       walk.next();
    }
    __device__ void store(float (&tile)[8][rows + 4], int thread) const {
 #pragma unroll
       for (int v = 0; v < count; v++)
-         tile[thread % 8][thread / 8 + v * (threads / 8)] = kept[v];
+         if (thread / 8 + v * (threads / 8) < rows)
+            tile[thread % 8][thread / 8 + v * (threads / 8)] = kept[v];
    }
 };
 
 /* What the windows see as rows, 64 channels a tap, output pixels as k. */
 template <int rows, int threads, int window> struct Seen {
+   static_assert(rows * 8 % threads == 0, "whole loads");
    static constexpr int count = rows * 8 / threads;
    const float *images;
    int channels, left, height, width, stride, padding, first_tap;

@@ -3,29 +3,29 @@ task: unet_linear
 direction: backward
 tune:
   TILE_M: {default: 64, choices: [64, 128]}
-  TILE_N: {default: 128, choices: [64, 128]}
   DEPTH: {default: 8, choices: [8, 16]}
-  SLICES: {default: 128, choices: [16, 32, 64, 128]}
+  RESIDENT: {default: 512, choices: [384, 512]}
+  SLICES: {default: 128, choices: [64, 128]}
 let:
   rows: N * T
   slices: max(1, min(min(SLICES, ceildiv(rows, 64)), 4194304 / (O * I)))
   slice_rows: ceildiv(ceildiv(rows, slices), 16) * 16
-  input_blocks: ceildiv(rows, TILE_M) * ceildiv(I, TILE_N)
-  weight_blocks: ceildiv(O, TILE_M) * ceildiv(I, TILE_N)
-  lines: slices * TILE_N / 64
+  input_blocks: ceildiv(rows, TILE_M) * ceildiv(I, 128)
+  weight_blocks: ceildiv(O, TILE_M) * ceildiv(I, 128)
+  lines: slices * 2
 scratch:
   partial_weight: {dtype: float32, shape: "slices, O, I"}
   partial_bias: {dtype: float32, shape: "lines, O"}
 launches:
-  - kernel: gradients<TILE_M, TILE_N, DEPTH, 1>
+  - kernel: gradients<TILE_M, 128, DEPTH, 1>
     when: I % 4 == 0 and O % 4 == 0
     grid: input_blocks + weight_blocks * slices
-    block: TILE_M * TILE_N / 64
+    block: TILE_M * 2
     args: grad_y, x, weight, grad_x, partial_weight, partial_bias, rows, slice_rows, I, O, input_blocks
   - else:
-    kernel: gradients<TILE_M, TILE_N, DEPTH, 0>
+    kernel: gradients<TILE_M, 128, DEPTH, 0>
     grid: input_blocks + weight_blocks * slices
-    block: TILE_M * TILE_N / 64
+    block: TILE_M * 2
     args: grad_y, x, weight, grad_x, partial_weight, partial_bias, rows, slice_rows, I, O, input_blocks
   - kernel: sum_slices
     grid: ceildiv(O * I, 32) + ceildiv(O, 32)
@@ -38,7 +38,7 @@ launches:
  * second launch adds the slices.  No atomics, the order is fixed.
  *
  * A thread keeps 8 x 8 sums in registers and reads what it multiplies from shared memory as vectors, 16 numbers for 64
- * multiplications. */
+ * multiplications.  RESIDENT is how many threads a multiprocessor should hold: fewer have more registers each. */
 
 /* Four neighbours, of which `left` lie inside: as one vector where `vector` says that all four do or none, and lie on 16 bytes. */
 template <bool vector> __device__ float4 four_at(const float *at, int left) {
@@ -149,7 +149,7 @@ template <int tile_m, int tile_n, int depth> struct Tiles {
  * the next is on its way from memory.  A warp whose results all lie outside only helps to carry. */
 template <int tile_m, int tile_n, int depth, class A, class B>
 __device__ void tile_product(float (&sum)[8][8], Tiles<tile_m, tile_n, depth> &tiles, A a, B b, int left) {
-   constexpr int threads = tile_m * tile_n / 64;
+   constexpr int threads = tile_m * tile_n / 64, unrolled = depth > 8 && RESIDENT >= 512 ? 4 : 8; /* as registers allow */
    float4 a_next[tile_m * depth / 4 / threads], b_next[tile_n * depth / 4 / threads];
    const int row = first_row_of_thread<tile_n>(), column = first_column_of_thread<tile_n>();
    const bool busy = row / 32 * 32 < a.rows && column / 64 * 64 < b.rows;
@@ -167,7 +167,7 @@ __device__ void tile_product(float (&sum)[8][8], Tiles<tile_m, tile_n, depth> &t
          fetch<tile_n, depth, threads>(b_next, b, left - depth);
       }
       if (busy) {
-#pragma unroll 4
+#pragma unroll unrolled
          for (int k = 0; k < depth; k++) {
             float down[8], across[8];
             pick(down, &tiles.a[side][k][row], &tiles.a[side][k][row + 16]);
@@ -218,7 +218,7 @@ __device__ void put_tile(float *to, const float (&sum)[8][8], int first_row, int
 }
 
 template <int tile_m, int tile_n, int depth, bool vector>
-__global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n))
+__global__ void __launch_bounds__(tile_m *tile_n / 64, 64 * RESIDENT / (tile_m * tile_n))
    gradients(const float *grad, const float *x, const float *weight, float *grad_x, float *partial_weight, float *partial_bias,
              int rows, int slice_rows, int inner, int outer, int input_blocks) {
    __shared__ __align__(16) Tiles<tile_m, tile_n, depth> tiles;

@@ -2,21 +2,21 @@
 task: unet_linear
 direction: forward
 tune:
-  TILE_M: {default: 64, choices: [64, 128]}
-  TILE_N: {default: 128, choices: [64, 128]}
+  TILE_M: {default: 128, choices: [64, 128]}
   DEPTH: {default: 8, choices: [8, 16]}
+  RESIDENT: {default: 512, choices: [384, 512]}
 let:
   rows: N * T
 launches:
-  - kernel: linear<TILE_M, TILE_N, DEPTH, 1>
+  - kernel: linear<TILE_M, 128, DEPTH, 1>
     when: I % 4 == 0 and O % 4 == 0
-    grid: ceildiv(rows, TILE_M), ceildiv(O, TILE_N)
-    block: TILE_M * TILE_N / 64
+    grid: ceildiv(rows, TILE_M), ceildiv(O, 128)
+    block: TILE_M * 2
     args: x, weight, bias, y, rows, I, O
   - else:
-    kernel: linear<TILE_M, TILE_N, DEPTH, 0>
-    grid: ceildiv(rows, TILE_M), ceildiv(O, TILE_N)
-    block: TILE_M * TILE_N / 64
+    kernel: linear<TILE_M, 128, DEPTH, 0>
+    grid: ceildiv(rows, TILE_M), ceildiv(O, 128)
+    block: TILE_M * 2
     args: x, weight, bias, y, rows, I, O
 */
 
@@ -132,7 +132,7 @@ template <int tile_m, int tile_n, int depth> struct Tiles {
  * the next is on its way from memory.  A warp whose results all lie outside only helps to carry. */
 template <int tile_m, int tile_n, int depth, class A, class B>
 __device__ void tile_product(float (&sum)[8][8], Tiles<tile_m, tile_n, depth> &tiles, A a, B b, int left) {
-   constexpr int threads = tile_m * tile_n / 64;
+   constexpr int threads = tile_m * tile_n / 64, unrolled = depth > 8 && RESIDENT >= 512 ? 4 : 8; /* as registers allow */
    float4 a_next[tile_m * depth / 4 / threads], b_next[tile_n * depth / 4 / threads];
    const int row = first_row_of_thread<tile_n>(), column = first_column_of_thread<tile_n>();
    const bool busy = row / 32 * 32 < a.rows && column / 64 * 64 < b.rows;
@@ -150,7 +150,7 @@ __device__ void tile_product(float (&sum)[8][8], Tiles<tile_m, tile_n, depth> &t
          fetch<tile_n, depth, threads>(b_next, b, left - depth);
       }
       if (busy) {
-#pragma unroll 4
+#pragma unroll unrolled
          for (int k = 0; k < depth; k++) {
             float down[8], across[8];
             pick(down, &tiles.a[side][k][row], &tiles.a[side][k][row + 16]);
@@ -188,7 +188,7 @@ template <bool vector> __device__ void put(float *line, int column, int count, f
 }
 
 template <int tile_m, int tile_n, int depth, bool vector>
-__global__ void __launch_bounds__(tile_m *tile_n / 64, 32768 / (tile_m * tile_n))
+__global__ void __launch_bounds__(tile_m *tile_n / 64, 64 * RESIDENT / (tile_m * tile_n))
    linear(const float *x, const float *weight, const float *bias, float *y, int rows, int inner, int outer) {
    const int first_row = blockIdx.x * tile_m, first_column = blockIdx.y * tile_n;
    __shared__ __align__(16) Tiles<tile_m, tile_n, depth> tiles;
