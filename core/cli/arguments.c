@@ -110,6 +110,8 @@ static int parse(const rkb_command_t *command, const char *program, int count, c
    arguments->positional = argv + optind;
    if (arguments->count < command->least || (command->most >= 0 && arguments->count > command->most)) {
       fprintf(stderr, "usage: %s%s%s", program, command->arguments[0] ? " " : "", command->arguments);
+      if (command->most >= 0 && arguments->count > command->most) /* which one is too many, in words */
+         fprintf(stderr, ", not '%s' too", arguments->positional[command->most]);
       return usage_error(program);
    }
    return RKB_EXIT_OK;

@@ -332,7 +332,9 @@ static bool ask(rkb_run_t *run) {
    if (asked->answer == RKB_ANSWER_DONE)
       rkb_run_end(run, RKB_ENDED_DONE, "the search is exhausted");
    else if (run->waits >= pipeline->window)
-      rkb_run_end(run, RKB_ENDED_STUCK, "the strategy waited for a whole window");
+      rkb_run_end(run, RKB_ENDED_STUCK,
+                  run->candidate_count ? "the strategy waited for a whole window"
+                                       : "there is no first candidate to search from");
    serve(run, asked);
    return !run->status;
 }

@@ -104,6 +104,42 @@ static size_t first_line_bytes(const char *log, size_t bytes) {
    return end ? (size_t)(end - log) : bytes;
 }
 
+/* The assembler refuses static shared memory past what a block may have by its exit status alone; what it used stands in its
+ * report ("ptxas info : Used 30 registers, 65536 bytes smem"), after the name of the function.  48 KiB on every device: CUDA C++
+ * Programming Guide, 'Technical Specifications per Compute Capability', the note on static shared memory. */
+enum { MOST_STATIC_SHARED = 48 << 10 };
+
+static bool shared_overflow(const char *log, size_t bytes, rkb_text_t *text) {
+   static const char compiling[] = "Compiling entry function '", used[] = " bytes smem";
+   lines_t lines = {log, log + bytes, log, 0};
+   const char *name = NULL;
+   size_t name_length = 0;
+   while (next_line(&lines)) {
+      const char *end = lines.start + lines.length;
+      const char *found = memmem(lines.start, lines.length, compiling, sizeof compiling - 1);
+      if (found) {
+         name = found + sizeof compiling - 1;
+         const char *quote = memchr(name, '\'', (size_t)(end - name));
+         name_length = (size_t)((quote ? quote : end) - name);
+         continue;
+      }
+      const char *number = memmem(lines.start, lines.length, used, sizeof used - 1);
+      if (!number)
+         continue;
+      while (number > lines.start && number[-1] >= '0' && number[-1] <= '9')
+         number--;
+      const unsigned long long shared = strtoull(number, NULL, 10);
+      if (shared <= MOST_STATIC_SHARED)
+         continue;
+      rkb_text_format(text, "its static shared memory is too large: %llu bytes, where a block may have %d",
+                      shared, MOST_STATIC_SHARED);
+      if (name && name_length < 128)
+         rkb_text_format(text, " (%.*s)", (int)name_length, name);
+      return true;
+   }
+   return false;
+}
+
 void diagnostics_finding(const char *log, size_t bytes, const char *name, rkb_finding_t *finding) {
    message_t *list = calloc(MAX_MESSAGES, sizeof *list);
    uint32_t count = list ? read_messages(log, bytes, name, list, MAX_MESSAGES) : 0;
@@ -121,7 +157,8 @@ void diagnostics_finding(const char *log, size_t bytes, const char *name, rkb_fi
          rkb_text_format(&text, message->own ? "; line %u: %s" : "; %.0u%s", message->line, message->text);
    }
    rkb_finding_clear(finding);
-   if (!first && bytes > 0) /* nothing that names a place: the log's own first line */
+   if (!first && bytes > 0 &&
+       !shared_overflow(log, bytes, &text)) /* nothing that names a place: the log's own first line */
       rkb_text_append(&text, log, first_line_bytes(log, bytes));
    rkb_finding_set(finding, "build.error", first ? first->line : 0, first ? first->column : 0, "%s",
                    text.length ? rkb_text_get(&text)

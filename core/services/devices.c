@@ -35,6 +35,7 @@ struct rkb_devices {
    char *command[MAX_COMMAND + 2];
    uint32_t words;
    char greeting[1024];
+   char visible[256]; /* "CUDA_VISIBLE_DEVICES=...", or "" */
 };
 
 struct rkb_session {
@@ -52,8 +53,9 @@ static uint64_t now_ns(void) {
 
 static int launch_worker(rkb_devices_t *devices, device_t *device, rkb_device_worker_t *worker,
                          rkb_error_t *err) {
-   static const char *const environment[] = {"CUDA_MODULE_LOADING=EAGER", "PATH=/usr/local/bin:/usr/bin:/bin",
-                                             NULL};
+   /* Which GPU is the first one is for this program's user to say. */
+   const char *const environment[] = {"CUDA_MODULE_LOADING=EAGER", "PATH=/usr/local/bin:/usr/bin:/bin",
+                                      devices->visible[0] ? devices->visible : NULL, NULL};
    devices->command[devices->words] = device->number;
    devices->command[devices->words + 1] = NULL;
    return rkb_device_worker_launch(worker, (const char *const *)devices->command, environment, err);
@@ -92,6 +94,9 @@ int rkb_devices_open(const char *const *worker, uint32_t count, rkb_devices_t **
    pthread_mutex_init(&devices->mutex, NULL);
    pthread_cond_init(&devices->freed, NULL);
    devices->count = count > MAX_DEVICES ? MAX_DEVICES : count;
+   if (getenv("CUDA_VISIBLE_DEVICES"))
+      snprintf(devices->visible, sizeof devices->visible, "CUDA_VISIBLE_DEVICES=%s",
+               getenv("CUDA_VISIBLE_DEVICES"));
    for (uint32_t i = 0; i < devices->count; i++) {
       devices->list[i].lock = -1;
       devices->list[i].worker.child = devices->list[i].spare.child = (rkb_peer_t){.in = -1, .out = -1};

@@ -15,15 +15,15 @@
 /* Elements from which several threads draw: every element is a function of its number, so the order is free. */
 #define SHARED_FILL (UINT64_C(1) << 18)
 
-/* One number by a recipe. */
-static double recipe_number(const rkb_recipe_t *recipe, const rkb_random_t *stream, uint64_t element) {
+/* One number by a recipe, from the stream's draw for its element. */
+static double recipe_of(const rkb_recipe_t *recipe, uint64_t draw) {
    switch (recipe->kind) {
    case RKB_INIT_NORMAL:
-      return recipe->first + recipe->second * rkb_random_normal_at(stream, element);
+      return recipe->first + recipe->second * rkb_random_normal_of(draw);
    case RKB_INIT_KAIMING_NORMAL:
-      return sqrt(2 / recipe->first) * rkb_random_normal_at(stream, element);
+      return sqrt(2 / recipe->first) * rkb_random_normal_of(draw);
    case RKB_INIT_POSITIVE:
-      return fabs(recipe->first + recipe->second * rkb_random_normal_at(stream, element)) + 0.1;
+      return fabs(recipe->first + recipe->second * rkb_random_normal_of(draw)) + 0.1;
    case RKB_INIT_ONES:
       return 1;
    case RKB_INIT_CONSTANT:
@@ -33,9 +33,7 @@ static double recipe_number(const rkb_recipe_t *recipe, const rkb_random_t *stre
    default:
       break;
    }
-   rkb_random_t at = *stream;
-   at.position = element;
-   double uniform = rkb_random_real(&at);
+   double uniform = (double)(draw >> 11) * 0x1p-53; /* as rkb_random_real */
    switch (recipe->kind) {
    case RKB_INIT_UNIFORM:
       return recipe->first + (recipe->second - recipe->first) * uniform;
@@ -46,6 +44,10 @@ static double recipe_number(const rkb_recipe_t *recipe, const rkb_random_t *stre
    default: /* integers */
       return recipe->first + floor(uniform * (recipe->second - recipe->first));
    }
+}
+
+static double recipe_number(const rkb_recipe_t *recipe, const rkb_random_t *stream, uint64_t element) {
+   return recipe_of(recipe, rkb_random_at(stream, element));
 }
 
 /* How far the recipe's numbers spread about their mean. */
@@ -116,13 +118,44 @@ static double draw_number(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t 
    }
 }
 
+/* Neighbours, at most FILL_PIECE, rounded to the tensor's type: a stream gives its draws faster in a row. */
+static void draw_numbers(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t first, uint64_t count,
+                         double *out) {
+   const rkb_recipe_t *recipe = &inputs->bound->recipes[tensor];
+   const uint32_t dtype = inputs->bound->view.tensors[tensor].dtype;
+   uint64_t draws[FILL_PIECE];
+   if (inputs->family->draws[tensor].kind != RKB_DRAW_RECIPE) {
+      for (uint64_t i = 0; i < count; i++)
+         out[i] = rkb_dtype_round(dtype, draw_number(inputs, tensor, first + i));
+      return;
+   }
+   rkb_random_fill(&inputs->streams[2 * tensor], first, count, draws);
+   for (uint64_t i = 0; i < count; i++)
+      out[i] = rkb_dtype_round(dtype, recipe_of(recipe, draws[i]));
+}
+
+/* How many of the indices, from the first on, are neighbours; at most FILL_PIECE. */
+static uint64_t neighbours(uint64_t count, const int64_t *index) {
+   uint64_t run = 1, most = count < FILL_PIECE ? count : FILL_PIECE;
+   while (run < most && index[run] == index[0] + (int64_t)run)
+      run++;
+   return run;
+}
+
 int rkb_inputs_source(const void *argument, uint32_t tensor, uint64_t count, const int64_t *index,
                       double *out) {
    const rkb_inputs_t *inputs = argument;
-   uint32_t dtype = inputs->bound->view.tensors[tensor].dtype;
 #pragma omp parallel for schedule(static) if (count >= SHARED_FILL)
-   for (uint64_t i = 0; i < count; i++)
-      out[i] = index[i] < 0 ? 0 : rkb_dtype_round(dtype, draw_number(inputs, tensor, (uint64_t)index[i]));
+   for (uint64_t done = 0; done < count; done += FILL_PIECE) {
+      uint64_t end = count - done < FILL_PIECE ? count : done + FILL_PIECE;
+      for (uint64_t i = done, run; i < end; i += run) {
+         run = index[i] < 0 ? 1 : neighbours(end - i, index + i);
+         if (index[i] < 0)
+            out[i] = 0;
+         else
+            draw_numbers(inputs, tensor, (uint64_t)index[i], run, out + i);
+      }
+   }
    return RKB_OK;
 }
 
@@ -241,8 +274,7 @@ int rkb_task_inputs_fill(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t f
    for (uint64_t done = 0; done < count; done += FILL_PIECE) {
       double numbers[FILL_PIECE];
       uint64_t piece = count - done < FILL_PIECE ? count - done : FILL_PIECE;
-      for (uint64_t i = 0; i < piece; i++)
-         numbers[i] = rkb_dtype_round(info->dtype, draw_number(inputs, tensor, first + done + i));
+      draw_numbers(inputs, tensor, first + done, piece, numbers);
       rkb_dtype_store(info->dtype, numbers, piece, (char *)out + done * width);
    }
    return RKB_OK;

@@ -95,6 +95,11 @@ int rkb_listing_load(const char *directory, const rkb_listing_target_t *target, 
    *listing = (rkb_listing_t){.arena = rkb_arena_new(16u << 20)};
    if (listing->arena == NULL)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory listing tasks");
+   char *own = rkb_path_join(directory, "task.yaml");
+   const bool is_task = own && rkb_path_exists(own);
+   free(own);
+   if (is_task)
+      return add_task(listing, directory, target, problems, err);
    struct dirent **entries = NULL;
    int count = scandir(directory, &entries, visible, by_name);
    if (count < 0)

@@ -33,7 +33,7 @@ typedef struct rkb_listing {
 double rkb_least_time(double operations, double bytes, const rkb_listing_target_t *target,
                       bool *memory_bound);
 
-/* Adds every bench case of every task under directory (subfolders with a task.yaml, by name), all directions.
+/* Adds every bench case of every task under directory (itself, or its subfolders with a task.yaml, by name), all directions.
  * Tasks that do not load add their problems and are left out.  The listing owns its texts: rkb_listing_free.
  */
 int rkb_listing_load(const char *directory, const rkb_listing_target_t *target, rkb_listing_t *listing,

@@ -56,12 +56,13 @@ static void place_close(place_t *p) {
 static void write_row(place_t *p, double us, double copy_us, double copy_anchor_us) {
    rkb_error_t err;
    json_t *row = json_pack(
-      "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:{s:s, s:s, s:s, s:{s:{s:f, s:f, s:f, s:f, s:f, s:f, s:s, s:{s:f}}}}}",
+      "{s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:{s:s, s:s, s:s, s:{s:{s:f, s:f, s:f, s:f, s:f, s:f, s:s, s:{s:f}}}}}",
       "task", p->work.name, "direction", p->work.direction, "task_hash", rkb_task_hash(p->work.task),
-      "kernels_hash", p->kernels.hash, "date", "2026-01-01T00:00:00Z", "command", "rkb check it", "note", "",
-      "measured", "kernel", p->kernels.paths[0], "standing", "accept", "worker", "device=one\n", "cases",
-      "bench/published", "us", us, "low_us", us - 1, "high_us", us + 1, "floor_us", 1.5, "copy_anchor_us",
-      copy_anchor_us, "chain_anchor_us", 7.0, "state", "clock_mhz=1\n", "copy", "us", copy_us);
+      "kernels_hash", p->kernels.hash, "date", "2026-01-01T00:00:00Z", "command", "rkb check it", "seconds",
+      12.0, "measured", "kernel", p->kernels.paths[0], "standing", "accept", "worker",
+      "device=one\nfree_bytes=17\nlayers=all\n", "cases", "bench/published", "us", us, "low_us", us - 1,
+      "high_us", us + 1, "floor_us", 1.5, "copy_anchor_us", copy_anchor_us, "chain_anchor_us", 7.0, "state",
+      "clock_mhz=1\n", "copy", "us", copy_us);
    assert_non_null(row);
    assert_int_equal(rkb_bench_row_write(&p->bench, &p->work, row, &err), RKB_OK);
    json_decref(row);
@@ -171,6 +172,54 @@ static void other_conditions_are_marked(void **state) {
    place_close(p);
 }
 
+static void conditions_are_told_once(void **state) {
+   (void)state;
+   place_t *p = place_open();
+   write_row(p, 8.0, 7.0, 34.0);
+   json_decref(line_of(p));
+   char *text = markdown(p);
+   assert_non_null(strstr(text, "* device=one, layers=all\n"));
+   assert_null(strstr(text, "free_bytes"));
+   assert_non_null(strstr(text, "* 1 rows were checked and timed in 12 s\n"));
+   free(text);
+   place_close(p);
+}
+
+static void put_kernel(const char *folder, const char *direction_folder, const char *name, const char *text) {
+   char path[512];
+   rkb_error_t err;
+   snprintf(path, sizeof path, "%s/%s", folder, direction_folder);
+   assert_int_equal(rkb_make_directories(path, &err), RKB_OK);
+   snprintf(path, sizeof path, "%s/%s/%s", folder, direction_folder, name);
+   assert_int_equal(rkb_file_write(path, text, strlen(text), &err), RKB_OK);
+}
+
+/* What a search has once found does not hide a seed that came later, and a file that is there twice is tried once. */
+static void kernels_are_the_best_and_the_seeds(void **state) {
+   (void)state;
+   char folder[] = "/tmp/rkb-kernels-XXXXXX", before[33], command[128];
+   assert_non_null(mkdtemp(folder));
+   rkb_bench_work_t work = {.directory = folder, .name = "t", .direction = "forward"};
+   rkb_bench_kernels_t kernels;
+   rkb_error_t err;
+   put_kernel(folder, "seeds/forward", "a.cu", "one");
+   put_kernel(folder, "seeds/forward", "b.cu", "two");
+   put_kernel(folder, "best/forward", "best.cu", "two");
+   assert_int_equal(rkb_bench_kernels_find(&work, &kernels, &err), RKB_OK);
+   assert_int_equal(kernels.count, 2);
+   assert_non_null(strstr(kernels.paths[0], "best/forward/best.cu"));
+   assert_non_null(strstr(kernels.paths[1], "seeds/forward/a.cu"));
+   memcpy(before, kernels.hash, sizeof before);
+   rkb_bench_kernels_free(&kernels);
+   put_kernel(folder, "seeds/forward", "c.cu", "three");
+   assert_int_equal(rkb_bench_kernels_find(&work, &kernels, &err), RKB_OK);
+   assert_int_equal(kernels.count, 3);
+   assert_string_not_equal(kernels.hash, before);
+   rkb_bench_kernels_free(&kernels);
+   snprintf(command, sizeof command, "rm -r %s", folder);
+   assert_int_equal(system(command), 0);
+}
+
 static void a_row_of_other_kernels_is_not_shown(void **state) {
    (void)state;
    place_t *p = place_open();
@@ -188,8 +237,12 @@ static void a_row_of_other_kernels_is_not_shown(void **state) {
 
 int main(void) {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_speedup_is_against_the_fastest),    cmocka_unit_test(a_short_copy_gives_no_share),
-      cmocka_unit_test(without_a_baseline_nothing_is_claimed), cmocka_unit_test(other_conditions_are_marked),
+      cmocka_unit_test(the_speedup_is_against_the_fastest),
+      cmocka_unit_test(a_short_copy_gives_no_share),
+      cmocka_unit_test(without_a_baseline_nothing_is_claimed),
+      cmocka_unit_test(other_conditions_are_marked),
+      cmocka_unit_test(conditions_are_told_once),
+      cmocka_unit_test(kernels_are_the_best_and_the_seeds),
       cmocka_unit_test(a_row_of_other_kernels_is_not_shown),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

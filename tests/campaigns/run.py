@@ -17,7 +17,7 @@ Parts: bounds      rkb-bounds at 100 seeds, a job a task and direction
        fuzz        every fuzz target, --fuzz-seconds each
 All when none is named; without --sanitized or --fuzz, and label without a GPU, those are left out and said to be.
 
-What takes longest, with what waits for it, begins first; --first puts a part before the others, --without and --only choose jobs by
+What takes longest, with what waits for it, begins first; --first puts parts before the others, in their order; --without and --only choose jobs by
 how their names begin.  OUT/jobs.tsv has a line for each job as it ends, OUT/<part>/<job>.txt what
 it printed.  A job that ended by itself is not run again by the next call.  At the end of the time everything is stopped; what did
 not run is said.  Exit: 0 when every job ran and held, 1 when one failed, 2 when one did not run.
@@ -42,6 +42,7 @@ NOT_RUN, FAILED = 2, 1
 # get as many as let all of them end together.
 LIGHT = (1, 4, 2)
 FIRST = 1e6
+PATIENCE = 30
 STOCK_WORKERS = {
     "attention-backward": (10, 5, 2), "attention-forward": (6, 3, 2), "gelu_mlp-backward": (6, 3, 2), "gelu_mlp-forward": (6, 3, 2),
     "groupnorm-forward": (3, 2, 2), "layernorm-backward": (4, 2, 2), "layernorm-forward": (5, 3, 2), "llama_ffw-backward": (7, 4, 2),
@@ -64,6 +65,7 @@ class Job:
     after: list = field(default_factory=list)
     environment: dict = field(default_factory=lambda: dict(ONE_THREAD))
     path: float = 0  # seconds until all that waits for it has ended
+    able: object = None  # when it came first and lacked nothing but cores
     process: object = None
     began: float = 0
     ended: bool = False
@@ -160,19 +162,22 @@ class Campaign:
                               "--jobs", cores] + more, cores=cores, after=after)
 
     def table(self):
-        self.verify(self.options.build, "table", ["--labels", self.labels], self.keys("label"), max(1, self.options.cores // 4))
+        self.verify(self.options.build, "table", ["--labels", self.labels], self.keys("label"), max(1, self.options.cores // 2))
 
     def sanitized(self):
         if not self.options.sanitized:
             self.left_out.append("sanitized: no --sanitized build was given")
             return
-        self.verify(self.options.sanitized, "sanitized", ["--labels", self.labels], self.keys("table"), max(1, self.options.cores // 4))
+        self.verify(self.options.sanitized, "sanitized", ["--labels", self.labels], self.keys("table"), max(1, self.options.cores // 2))
 
     def tune(self):
         self.verify(self.options.build, "tune", ["--kernels", "--every-tune"], [], max(1, self.options.cores // 4))
 
     def idioms(self):
-        self.add("idioms", "idioms", [self.built("tests", "machine", "test_machine_idioms")], seconds=20)
+        # The test loads the compiler by its name.
+        toolkit = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH") or "/usr/local/cuda"
+        self.add("idioms", "idioms", [self.built("tests", "machine", "test_machine_idioms")], seconds=20,
+                 environment=dict(ONE_THREAD, LD_LIBRARY_PATH=os.path.join(toolkit, "lib64")))
 
     def stock(self):
         claims = os.path.join(self.tests, "pipelines", "stock_claims.sh")
@@ -237,14 +242,21 @@ def lay_paths(jobs, first):
 
     for job in jobs:
         path(job)
-        job.path += FIRST if job.part in first else 0
+        job.path += FIRST * (len(first) - first.index(job.part)) if job.part in first else 0
 
 
-def ready(waiting, done, cores):
-    """The job to begin next on so many free cores, or None."""
+def ready(waiting, done, cores, now):
+    """The job to begin next on so many free cores, or None: the one with the longest path, or while it needs more cores than are
+    free the longest that does not; but nothing else once it has waited for PATIENCE seconds, for narrow ones would keep it waiting
+    for ever."""
     able = [job for job in waiting if all(key in done for key in job.after)]
-    job = max(able, key=lambda job: job.path, default=None)
-    return job if job and job.cores <= cores else None  # narrow ones must not keep wide ones waiting for ever
+    first = max(able, key=lambda job: job.path, default=None)
+    if not first or first.cores <= cores:
+        return first
+    first.able = now if first.able is None else first.able
+    if now - first.able > PATIENCE:
+        return None
+    return max((job for job in able if job.cores <= cores), key=lambda job: job.path, default=None)
 
 
 def plan(jobs, cores):
@@ -252,13 +264,13 @@ def plan(jobs, cores):
     waiting, running, done, now = list(jobs), [], set(), 0.0
     while waiting or running:
         while True:
-            job = ready(waiting, done, cores - sum(other.cores for _, other in running))
+            job = ready(waiting, done, cores - sum(other.cores for _, other in running), now)
             if not job:
                 break
             waiting.remove(job)
             running.append((now + job.seconds, job))
             print("%7.0f %7.0f  %3d cores  %s" % (now, now + job.seconds, job.cores, job.key))
-        if not running:
+        if not running:  # a job wants more cores than there are
             sys.exit("nothing can begin: %s" % ", ".join(job.key for job in waiting))
         running.sort(key=lambda pair: pair[0])
         now, job = running.pop(0)
@@ -341,7 +353,7 @@ class Runner:
         said = 0
         while (self.waiting or self.running) and self.now() < self.options.seconds:
             while True:
-                job = ready(self.waiting, self.done, self.options.cores - sum(other.cores for other in self.running))
+                job = ready(self.waiting, self.done, self.options.cores - sum(other.cores for other in self.running), self.now())
                 if not job:
                     break
                 self.start(job)
@@ -355,6 +367,7 @@ class Runner:
         for job in stopped + self.waiting:
             print("not run to its end: %s" % job.key)
         print("[%4.0f s] %d ended, %d of them failed: %s" % (self.now(), len(self.done), len(self.failed), ", ".join(self.failed) or "none"))
+        self.table.close()
         return NOT_RUN if stopped or self.waiting else FAILED if self.failed else 0
 
 

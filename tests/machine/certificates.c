@@ -8,6 +8,7 @@
  *    // standing: accept
  *    // says: TEXT            in the certificate, as compact JSON; without one, in the verdict's message
  *    // never: TEXT
+ *    // shows: TEXT           in the evidence of a rejection
  *    // set: PATH=VALUE        changes the pipeline for this file, e.g. screen.machine.with.budget=1000000
  */
 #include <stdio.h>
@@ -46,6 +47,17 @@ static int hold_to(const char *path, const char *source, const char *certificate
    return wrong;
 }
 
+static int hold_evidence(const char *path, const char *source, const char *evidence) {
+   int wrong = 0;
+   char *text;
+   for (int n = 0; (text = directive(source, "shows", n)); n++, free(text))
+      if (!evidence || !strstr(evidence, text)) {
+         print_error("%s: the evidence does not show %s: %s\n", path, text, evidence ? evidence : "none");
+         wrong++;
+      }
+   return wrong;
+}
+
 #define MOST_SETTINGS 8
 
 static rkb_pipeline_t *open_for(const char *pipeline_path, const char *source) {
@@ -81,6 +93,7 @@ static int judge(rkb_log_t *log, const char *pipeline_path, const char *path) {
       wrong++;
    } else {
       wrong += hold_to(path, source, verdict->certificate ? verdict->certificate : verdict->message);
+      wrong += hold_evidence(path, source, verdict->evidence);
    }
    rkb_check_result_free(result);
    rkb_pipeline_free(pipeline);

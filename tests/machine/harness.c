@@ -207,6 +207,9 @@ bool harness_open(harness_t *harness, const char *source, const char *ptx, char 
          snprintf(harness->broken, sizeof harness->broken, "%s", copy + 11);
       else if (strncmp(copy, "// runs: ", 9) == 0)
          harness->runs = (uint32_t)atoi(copy + 9);
+      else if (strncmp(copy, "// resident: ", 13) == 0)
+         for (int n = 0; n < HARNESS_MOST; n++)
+            harness->resident[n] = (uint32_t)atoi(copy + 13);
       if (!good) {
          snprintf(message, message_size, "cannot use '%.200s'", copy);
          return false;
@@ -299,7 +302,9 @@ bool harness_judge(harness_t *harness, const rkb_machine_options_t *options, cha
    rkb_error_t err;
    *text = NULL;
    snprintf(verdict, verdict_size, "pass");
-   if (rkb_machine_open(harness->module, &harness->plan, options, &machine, &err) != RKB_OK) {
+   rkb_machine_options_t made = *options;
+   made.resident = harness->resident[0] ? harness->resident : NULL;
+   if (rkb_machine_open(harness->module, &harness->plan, &made, &machine, &err) != RKB_OK) {
       snprintf(verdict, verdict_size, "error %.80s", err.message);
       return false;
    }

@@ -6,6 +6,7 @@
  *    // expect: pass | reject REASON | suspect REASON | unknown REASON
  *    // broken: the same, for the file compiled with -DBROKEN
  *    // runs: 2
+ *    // resident: 4                    blocks of a launch that the target holds at once; without it any number
  *    // why: one sentence
  *
  * Used by tests and by rkb-bench-machine; one thread. */
@@ -28,6 +29,7 @@ typedef struct harness {
    rkb_machine_buffer_t data[HARNESS_MOST];
    char expect[96], broken[96];
    uint32_t runs;
+   uint32_t resident[HARNESS_MOST]; /* 0: any number */
 } harness_t;
 
 /* PTX of a CUDA text by NVRTC; malloc'd.  NULL when NVRTC is missing or the text does not compile; the message says which. */

@@ -157,6 +157,16 @@ def dumps_of(options, task, direction):
         yield runs
 
 
+def held(dump, task, direction, seeds, function):
+    """(largest share of hard, where) of a task's check cases on normal data, against function(tensors, settings)."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([dump, task, direction, folder, "1-%d" % seeds, "check", "normal"], check=True)
+        comparison = Comparison()
+        comparison.add(runs_of([folder], direction), function, False)
+    runs, hard, _, where = comparison.result()
+    return (hard if runs else float("nan")), where
+
+
 def runs_of(folders, direction):
     dumped = []
     for folder in folders:

@@ -184,9 +184,8 @@ def main():
             if call is None:
                 worst, where = float("nan"), "no call of torch is known for it"
             else:
-                runs = compare.dump_of(options.dump, task, direction, 2, "check", "normal")
-                worst, _, where = compare.compare(
-                    runs, lambda tensors, settings: call([tensors[name] for name in names], attr), False
+                worst, where = compare.held(
+                    options.dump, task, direction, 2, lambda tensors, settings: call([tensors[name] for name in names], attr)
                 )
             bad = not worst <= 1
             failed += bad

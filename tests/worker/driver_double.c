@@ -108,7 +108,7 @@ CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
 CUresult cuDeviceGetPCIBusId(char *bus, int size, CUdevice device) {
    (void)device;
    snprintf(bus, (size_t)size, "dddd:00:00.%d",
-            getenv("DRIVER_DOUBLE_BUS") ? atoi(getenv("DRIVER_DOUBLE_BUS")) : 0);
+            getenv("CUDA_VISIBLE_DEVICES") ? atoi(getenv("CUDA_VISIBLE_DEVICES")) : 0);
    return CUDA_SUCCESS;
 }
 CUresult cuCtxSynchronize(void) {

@@ -308,6 +308,19 @@ static void a_worker_ends_with_its_program(void **state) {
    close(told[1]);
 }
 
+/* CUDA_VISIBLE_DEVICES chooses for this program too; a device number is one of those. */
+static void the_user_says_which_gpu(void **state) {
+   const char *const command[] = {"/usr/bin/env", "LD_PRELOAD=" RKB_DRIVER_DOUBLE, RKB_WORKER_PROGRAM, NULL};
+   rkb_devices_t *devices = NULL;
+   rkb_error_t err = {0};
+   (void)state;
+   setenv("CUDA_VISIBLE_DEVICES", "3", 1);
+   assert_int_equal(rkb_devices_open(command, 1, &devices, &err), RKB_OK);
+   unsetenv("CUDA_VISIBLE_DEVICES");
+   assert_non_null(strstr(rkb_devices_describe(devices), "bus=dddd:00:00.3\n"));
+   rkb_devices_close(devices);
+}
+
 #define PLACED(test) cmocka_unit_test_setup_teardown(test, open_place, close_place)
 
 int main(void) {
@@ -323,6 +336,7 @@ int main(void) {
       PLACED(a_fresh_worker_has_nothing),
       PLACED(a_worker_outlives_the_thread_that_started_it),
       cmocka_unit_test(a_worker_ends_with_its_program),
+      cmocka_unit_test(the_user_says_which_gpu),
       cmocka_unit_test(a_spare_that_does_not_start_is_replaced),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

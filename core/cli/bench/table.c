@@ -105,8 +105,10 @@ static json_t *lines_of(const rkb_bench_t *bench, const rkb_bench_work_t *works,
       json_t *cases = json_object_get(json_object_get(row, "measured"), "cases");
       for (uint32_t i = 0; (c = rkb_task_case(works[w].task, RKB_CASE_BENCH, i)) != NULL; i++) {
          json_t *record = rkb_bench_record_read(bench, &works[w], c->name);
-         json_array_append_new(lines,
-                               line_of(bench, &works[w], c, row, json_object_get(cases, c->name), record));
+         json_t *line = line_of(bench, &works[w], c, row, json_object_get(cases, c->name), record);
+         if (i == 0)
+            put(line, "row_seconds", number(row, "seconds"));
+         json_array_append_new(lines, line);
          json_decref(record);
       }
       rkb_bench_kernels_free(&kernels);
@@ -177,6 +179,17 @@ static void write_line(rkb_text_t *out, const json_t *line) {
    rkb_text_add(out, "\n");
 }
 
+/* A worker's greeting on one line, without the memory that happened to be free. */
+static void note_worker(json_t *seen, const char *greeting) {
+   rkb_text_t text;
+   rkb_text_init(&text, MOST_TABLE);
+   for (const char *line = greeting; *line; line += strcspn(line, "\n"), line += *line == '\n')
+      if (strncmp(line, "free_bytes=", strlen("free_bytes=")) != 0)
+         rkb_text_format(&text, "%s%.*s", line == greeting ? "" : ", ", (int)strcspn(line, "\n"), line);
+   json_object_set_new(seen, rkb_text_get(&text), json_true());
+   rkb_text_free(&text);
+}
+
 /* "device=NVIDIA H200" and its like, each once. */
 static void write_conditions(rkb_text_t *out, const json_t *lines) {
    size_t i;
@@ -186,7 +199,7 @@ static void write_conditions(rkb_text_t *out, const json_t *lines) {
       const json_t *record = json_object_get(line, "record");
       const char *worker = text_of(line, "worker", ""), *torch = text_of(record, "torch", "");
       if (worker[0])
-         json_object_set_new(seen, worker, json_true());
+         note_worker(seen, worker);
       if (torch[0]) {
          char text[512];
          snprintf(text, sizeof text, "PyTorch %s, driver API %.0f, %s", torch, number(record, "driver"),
@@ -196,13 +209,24 @@ static void write_conditions(rkb_text_t *out, const json_t *lines) {
    }
    const char *key;
    json_t *value;
-   json_object_foreach(seen, key, value) {
-      rkb_text_add(out, "* ");
-      for (const char *at = key; *at; at++)
-         rkb_text_append(out, *at == '\n' ? (at[1] ? ", " : "") : at, *at == '\n' ? (at[1] ? 2 : 0) : 1);
-      rkb_text_add(out, "\n");
-   }
+   json_object_foreach(seen, key, value) rkb_text_format(out, "* %s\n", key);
    json_decref(seen);
+}
+
+/* What the rows took, each with all kernels that were tried; a row taken from a run took nothing. */
+static void write_duration(rkb_text_t *out, const json_t *lines) {
+   size_t i, rows = 0;
+   const json_t *line;
+   double seconds = 0;
+   json_array_foreach(lines, i, line) {
+      double took = number(line, "row_seconds");
+      if (took > 0) {
+         seconds += took;
+         rows++;
+      }
+   }
+   if (rows)
+      rkb_text_format(out, "* %zu rows were checked and timed in %.0f s\n", rows, seconds);
 }
 
 /* Clocks and the rest as they were read after each row, and how to measure it again. */
@@ -238,6 +262,7 @@ static void write_table(rkb_text_t *out, const json_t *lines) {
       "under other conditions than the kernel (the anchors differ by more than 1 %). q: timed at a search's quick gate, one\n"
       "sitting, and not measured again in full since: lucky, if anything.\n\n");
    write_conditions(out, lines);
+   write_duration(out, lines);
    rkb_text_add(out, "\n| task | direction | case | kernel | ours | interval |");
    for (uint32_t v = 0; v < VARIANTS; v++)
       rkb_text_format(out, " %s |", variants[v]);

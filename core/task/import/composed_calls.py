@@ -44,6 +44,74 @@ class ComposedCalls:
         product = self.part(node, "mul", [x, self.hard_step(node, x)], {}, "product")
         return self.step(node, "div", [product], {"other": 6.0})
 
+    def do_normalize(self, node, args, kwargs):
+        (source,), given = bind("normalize", "@input p=2.0 dim=1 eps=1e-12 out~", args, kwargs)
+        dim = given["dim"]
+        if given["p"] != 2 or not isinstance(dim, int):
+            raise Refused("normalize is covered with p = 2 along one dim alone")
+        x, value = self.operand(source), source.meta["value"]
+        like = value.sum(dim, keepdim=True)
+        size = self.part(node, "norm", [x], {"dim": (dim,), "keepdim": True}, "size", like)
+        return self.step(node, "div", [x, self.part(node, "clamp", [size], {"min": given["eps"]}, "kept", like)], {})
+
+    def do_glu(self, node, args, kwargs):
+        (source,), given = bind("glu", "@input dim=-1", args, kwargs)
+        x, value, dim = self.operand(source), node.meta["value"], given["dim"]
+        half = value.shape[dim]
+        first = self.part(node, "narrow", [x], {"dim": dim, "start": 0, "length": half}, "first")
+        second = self.part(node, "narrow", [x], {"dim": dim, "start": half, "length": half}, "second")
+        return self.step(node, "mul", [first, self.part(node, "sigmoid", [second], {}, "gate")], {})
+
+    def do_prelu(self, node, args, kwargs):
+        (source, weight), _ = bind("prelu", "@input @weight", args, kwargs)
+        x, value = self.operand(source), source.meta["value"]
+        slope, like = self.operand(weight), weight.meta["value"]
+        if like.numel() > 1 and value.dim() > 2:
+            like = like.reshape([-1] + [1] * (value.dim() - 2))
+            slope = self.part(node, "reshape", [slope], {"shape": tuple(like.shape)}, "slopes", like)
+        above = self.part(node, "gt", [x], {"other": 0.0}, "above", value)
+        return self.step(node, "where", [above, x, self.part(node, "mul", [x, slope], {}, "sloped")], {})
+
+    def do__threshold(self, node, args, kwargs):
+        (source,), given = bind("threshold", "@input threshold value inplace~", args, kwargs)
+        x, value = self.operand(source), source.meta["value"]
+        above = self.part(node, "gt", [x], {"other": float(given["threshold"])}, "above", value)
+        rest = self.part(node, "full", [], {"shape": (), "value": float(given["value"])}, "rest", value.new_empty(()))
+        return self.step(node, "where", [above, x, rest], {})
+
+    do_threshold = do__threshold
+
+    def do_binary_cross_entropy(self, node, args, kwargs):
+        """-(t log p + (1 - t) log (1 - p)), logarithms at least -100 as PyTorch has them."""
+        signature = "@input @target weight!None size_average~ reduce~ reduction='mean'"
+        (p, t), given = bind("binary_cross_entropy", signature, args, kwargs)
+        if given["reduction"] not in ("mean", "sum", "none"):
+            raise Refused("the reduction %s is not covered" % given["reduction"])
+        like = p.meta["value"]
+
+        def term(share, chance, label):
+            log = self.part(node, "log", [chance], {}, "log_" + label, like)
+            log = self.part(node, "clamp", [log], {"min": -100.0}, "kept_" + label, like)
+            return self.part(node, "mul", [share, log], {}, label, like)
+
+        yes = term(self.operand(t), self.operand(p), "yes")
+        rest_p = self.part(node, "rsub", [self.operand(p)], {"other": 1.0}, "rest", like)
+        rest_t = self.part(node, "rsub", [self.operand(t)], {"other": 1.0}, "rest_target", like)
+        both = self.part(node, "add", [yes, term(rest_t, rest_p, "no")], {}, "both", like)
+        loss = self.part(node, "neg", [both], {}, "loss", like)
+        return loss if given["reduction"] == "none" else self.step(node, given["reduction"], [loss], {"dim": tuple(range(like.dim()))})
+
+    def do_baddbmm(self, node, args, kwargs):
+        (added, left, right), _ = bind("baddbmm", "@input @batch1 @batch2 beta!1 alpha!1", args, kwargs)
+        product = self.part(node, "bmm", [self.operand(left), self.operand(right)], {}, "product")
+        return self.step(node, "add", [product, self.operand(added)], {})
+
+    def do_outer(self, node, args, kwargs):
+        left, right = args[0], args[1]
+        column = left.meta["value"].unsqueeze(1)
+        name = self.part(node, "reshape", [self.operand(left)], {"shape": tuple(column.shape)}, "column", column)
+        return self.step(node, "mul", [name, self.operand(right)], {})
+
     def do_where(self, node, args, kwargs):
         condition, *sides = args
         value = node.meta["value"]

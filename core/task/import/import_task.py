@@ -89,7 +89,7 @@ def describe_inputs(probe, nodes):
         if key not in probe.lowerings[0].used:
             continue
         tensor, shape = subject.tensor(key), probe.shape_of(key)
-        if tensor.dtype not in DTYPES:
+        if tensor.dtype not in DTYPES and tensor.dtype != torch.bool:
             raise Refused("%s has the type %s, which is not covered" % (key, str(tensor.dtype).replace("torch.", "")))
         if not tensor.dtype.is_floating_point:
             init = recipes.of_integers(tensor, index_bound(probe, nodes, name))
@@ -98,7 +98,7 @@ def describe_inputs(probe, nodes):
         else:
             init = recipes.of_parameter(subject.model, key, tensor, shape)
         origin = key if key in subject.inputs else "model." + key
-        tensors.append({"name": name, "role": "in", "dtype": DTYPES[tensor.dtype], "shape": shape, "init": init,
+        tensors.append({"name": name, "role": "in", "dtype": DTYPES.get(tensor.dtype, "uint8"), "shape": shape, "init": init,
                         "origin": origin, "differentiable": tensor.dtype.is_floating_point and key not in subject.buffers})  # fmt: skip
     return tensors
 
@@ -126,7 +126,7 @@ def check_cases(probe):
     names = list(probe.subject.named)
     if not names:
         return [("as_given", {})]
-    cases = []
+    cases, large = [], []
     for number, label in enumerate(("smallest", "odd", "uneven", "larger")):
         assignment = {}
         for i, name in enumerate(names):
@@ -140,10 +140,11 @@ def check_cases(probe):
             for size in shape:
                 count *= size
             elements += count
-        fresh = all(assignment != other for _, other in cases)
-        if fresh and elements <= CHECK_ELEMENTS and probe.attempt(assignment) is None:
-            cases.append((label, assignment))
-    return cases or [("as_given", dict(probe.subject.base))]
+        fresh = all(assignment != other for _, other in cases + large)
+        if fresh and probe.attempt(assignment) is None:
+            (cases if elements <= CHECK_ELEMENTS else large).append((label, assignment))
+    # Where the other sizes alone are many, the least of what there is: the case as given would be larger yet.
+    return cases or large[:2] or [("as_given", dict(probe.subject.base))]
 
 
 def build(path, name, dims, directions):

@@ -89,6 +89,72 @@ class LayoutCalls:
             start += length
         return tuple(names)
 
+    def do_narrow(self, node, args, kwargs):
+        operands, attributes = bind("narrow", "@input dim start length", args, kwargs)
+        return self.step(node, "narrow", [self.operand(operands[0])], attributes)
+
+    def do_zeros_like(self, node, args, kwargs):
+        return self.step(node, "full", [], {"shape": tuple(node.meta["value"].shape), "value": 0.0})
+
+    def do_ones_like(self, node, args, kwargs):
+        return self.step(node, "full", [], {"shape": tuple(node.meta["value"].shape), "value": 1.0})
+
+    def do_diag(self, node, args, kwargs):
+        """A vector on the diagonal: each row holds it in one place."""
+        (source,), _ = bind("diag", "@input diagonal!0", args, kwargs)
+        value = source.meta["value"]
+        if value.dim() != 1:
+            raise Refused("diag of a matrix is not covered")
+        square = node.meta["value"]
+        wide = self.step(node, "expand", [self.operand(source)], {"shape": tuple(square.shape)}, square, "_rows")
+        lower = self.step(node, "tril", [wide], {"diagonal": 0}, square, "_lower")
+        return self.step(node, "triu", [lower], {"diagonal": 0})
+
+    def do_roll(self, node, args, kwargs):
+        (source,), given = bind("roll", "@input shifts dims=None", args, kwargs)
+        dims, shifts = given.get("dims"), given["shifts"]
+        if dims is None:
+            raise Refused("roll without dims is not covered")
+        pairs = list(zip(shifts, dims)) if isinstance(dims, (tuple, list)) else [(shifts, dims)]
+        name, value = self.operand(source), source.meta["value"]
+        for turn, (shift, dim) in enumerate(pairs):
+            extent = value.shape[dim]
+            cut = -shift % extent
+            last = turn == len(pairs) - 1
+            parts = []
+            for label, start, length in (("tail", cut, extent - cut), ("head", 0, cut)):
+                if length:
+                    piece = value.narrow(dim, start, length)
+                    parts.append(self.step(node, "narrow", [name], {"dim": dim, "start": start, "length": length}, piece,
+                                           "_%s%d" % (label, turn)))  # fmt: skip
+            name = self.step(node, "cat", parts, {"dim": dim}, value, "" if last else "_turned%d" % turn)
+        return name
+
+    def do_pixel_shuffle(self, node, args, kwargs):
+        (source,), given = bind("pixel_shuffle", "@input upscale_factor", args, kwargs)
+        value, factor = source.meta["value"], given["upscale_factor"]
+        if value.dim() != 4:
+            raise Refused("pixel_shuffle of a tensor without batch and channels is not covered")
+        batch, channels, height, width = value.shape
+        apart = value.reshape(batch, channels // factor**2, factor, factor, height, width)
+        order = (0, 1, 4, 2, 5, 3)
+        name = self.step(node, "reshape", [self.operand(source)], {"shape": tuple(apart.shape)}, apart, "_apart")
+        name = self.step(node, "permute", [name], {"dims": order}, apart.permute(order), "_turned")
+        return self.step(node, "reshape", [name], {"shape": tuple(node.meta["value"].shape)})
+
+    def do_repeat(self, node, args, kwargs):
+        source, times = args[0], args[1:]
+        times = tuple(times[0]) if len(times) == 1 and isinstance(times[0], (tuple, list)) else tuple(times)
+        value = source.meta["value"]
+        sizes = (1,) * (len(times) - value.dim()) + tuple(value.shape)
+        ones = [part for size in sizes for part in (1, size)]
+        wide = [part for count, size in zip(times, sizes) for part in (count, size)]
+        if len(ones) > 8:
+            raise Refused("repeat of more than 4 dims is not covered")
+        name = self.step(node, "reshape", [self.operand(source)], {"shape": tuple(ones)}, value.reshape(ones), "_apart")
+        name = self.step(node, "expand", [name], {"shape": tuple(wide)}, value.reshape(ones).expand(wide), "_wide")
+        return self.step(node, "reshape", [name], {"shape": tuple(node.meta["value"].shape)})
+
     def do_interpolate(self, node, args, kwargs):
         signature = "@input size=None scale_factor=None mode='nearest' align_corners=None recompute_scale_factor~ antialias!False"
         (source,), given = bind("interpolate", signature, args, kwargs)

@@ -74,13 +74,20 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls):
                 raise Refused("it needs a value that is not covered")
             return self.names[value]
         if isinstance(value, torch.Tensor):
-            raise Refused("a tensor made inside forward is an operand; make it a buffer or an input")
+            return self.constant(value)
         raise Refused("a plain number where a tensor belongs")
+
+    def constant(self, value):
+        """A tensor made inside forward, where all its elements are one number."""
+        if value.device.type == "meta" or value.dtype != torch.float32 or value.numel() == 0 or not bool((value == value.flatten()[0]).all()):
+            raise Refused("a tensor made inside forward is an operand; make it a buffer or an input")
+        return self.emit("full", [], {"shape": tuple(value.shape), "value": value.flatten()[0].item()}, value, self.line, "constant")
 
     # --- the walk
 
     def run(self, graph):
         for node in graph.nodes:
+            self.line = node.meta.get("line", 0)
             try:
                 if node.op in ("placeholder", "get_attr"):
                     self.source(node)
@@ -93,6 +100,10 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls):
                 blind = refusal.sentences == ["it needs a value that is not covered"]
                 if not blind:  # the operation that made that value is on the list already
                     self.refusals += [where + sentence for sentence in refusal.sentences]
+            except (TypeError, ValueError, AttributeError, KeyError, IndexError, RuntimeError) as error:
+                where = "%s:%d: " % (self.path, node.meta.get("line", 0))
+                name = getattr(node.target, "__name__", node.target)
+                self.refusals.append(where + "%s with these arguments is not covered (%s)" % (name, error))
         if self.refusals:
             raise Refused(*dict.fromkeys(self.refusals))
 
@@ -202,7 +213,10 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls):
             return self.step(node, op, [self.operand(left)], {"other": float(right)})
         second = right if isinstance(right, str) else self.operand(right)
         if not number(left):
-            return self.step(node, op, [self.operand(left), second], {})
+            first = self.operand(left)
+            if op == "mul" and not left.meta["value"].is_floating_point() and node.meta["value"].is_floating_point():
+                first, second = second, first  # the result has the first one's type
+            return self.step(node, op, [first, second], {})
         if op in ("add", "mul"):
             return self.step(node, op, [second], {"other": float(left)})
         return self.step(node, "rsub" if op == "sub" else "rdiv", [second], {"other": float(left)})
@@ -224,11 +238,7 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls):
     do___pow__ = do_pow
 
     def do_matmul(self, node, args, kwargs):
-        left, right = args[0], args[1]
-        for side in (left, right):
-            if isinstance(side, torch.fx.Node) and side.meta["value"].dim() < 2:
-                raise Refused("matmul with a vector is not covered")
-        return self.step(node, "matmul", [self.operand(left), self.operand(right)], {})
+        return self.step(node, "matmul", [self.operand(args[0]), self.operand(args[1])], {})
 
     def do_addmm(self, node, args, kwargs):
         if kwargs:
@@ -240,7 +250,7 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls):
 
     def reduce(self, node, name, args, kwargs):
         operands, attributes = bind(name, REDUCTIONS.get(name, "@input dim=None keepdim=False dtype!None"), args, kwargs)
-        if name in ("max", "min") and isinstance(attributes.get("dim"), torch.fx.Node):
+        if name in ("max", "min") and isinstance(attributes.get("dim"), (torch.fx.Node, torch.Tensor)):
             return self.step(node, name + "imum", [self.operand(operands[0]), self.operand(attributes["dim"])], {})
         value = node.meta["value"]
         rank = operands[0].meta["value"].dim()
@@ -311,8 +321,10 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls):
         if isinstance(mask, torch.fx.Node) and number(fill) and math.isfinite(fill):
             return self.step(node, "masked_fill", [self.operand(source), self.operand(mask)], {"value": float(fill)})
         diagonal = upper_triangle(mask) if isinstance(mask, torch.Tensor) and mask.dim() >= 2 else None
+        if diagonal is not None and fill == 0:
+            return self.step(node, "tril", [self.operand(source)], {"diagonal": diagonal - 1})
         if diagonal is None or fill != -math.inf:
-            raise Refused("masked_fill with a mask made inside forward is covered above a diagonal and with -inf alone")
+            raise Refused("masked_fill with a mask made inside forward is covered above a diagonal, with -inf or 0, alone")
         return self.step(node, "causal_mask", [self.operand(source)], {"diagonal": diagonal})
 
     do_masked_fill_ = do_masked_fill

@@ -21,12 +21,12 @@ SIGNATURES = {
     "conv_transpose1d": "@input @weight @bias=None stride=1 padding=0 output_padding=0 groups=1 dilation=1",
     "conv_transpose2d": "@input @weight @bias=None stride=1 padding=0 output_padding=0 groups=1 dilation=1",
     "conv_transpose3d": "@input @weight @bias=None stride=1 padding=0 output_padding=0 groups=1 dilation=1",
-    "max_pool1d": "@input kernel_size stride=None padding=0 dilation=1 ceil_mode!False return_indices!False",
-    "max_pool2d": "@input kernel_size stride=None padding=0 dilation=1 ceil_mode!False return_indices!False",
-    "max_pool3d": "@input kernel_size stride=None padding=0 dilation=1 ceil_mode!False return_indices!False",
-    "avg_pool1d": "@input kernel_size stride=None padding=0 ceil_mode!False count_include_pad!True",
-    "avg_pool2d": "@input kernel_size stride=None padding=0 ceil_mode!False count_include_pad!True divisor_override!None",
-    "avg_pool3d": "@input kernel_size stride=None padding=0 ceil_mode!False count_include_pad!True divisor_override!None",
+    "max_pool1d": "@input kernel_size stride=None padding=0 dilation=1 ceil_mode=False return_indices!False",
+    "max_pool2d": "@input kernel_size stride=None padding=0 dilation=1 ceil_mode=False return_indices!False",
+    "max_pool3d": "@input kernel_size stride=None padding=0 dilation=1 ceil_mode=False return_indices!False",
+    "avg_pool1d": "@input kernel_size stride=None padding=0 ceil_mode=False count_include_pad=True",
+    "avg_pool2d": "@input kernel_size stride=None padding=0 ceil_mode=False count_include_pad=True divisor_override!None",
+    "avg_pool3d": "@input kernel_size stride=None padding=0 ceil_mode=False count_include_pad=True divisor_override!None",
     "layer_norm": "@input normalized_shape @weight=None @bias=None eps=1e-5 cudnn_enable~",
     "group_norm": "@input num_groups @weight=None @bias=None eps=1e-5 cudnn_enabled~",
     "rms_norm": "@input normalized_shape @weight=None eps=None",
@@ -70,7 +70,7 @@ SIGNATURES.update({name: "@input inplace~" for name in UNARY.split()})
 # Other names of the same operation.
 ALIASES = {
     "relu_": "relu", "__neg__": "neg", "negative": "neg", "absolute": "abs", "__abs__": "abs",
-    "mm": "matmul", "__matmul__": "matmul", "swapaxes": "transpose", "swapdims": "transpose",
+    "mm": "matmul", "mv": "matmul", "__matmul__": "matmul", "swapaxes": "transpose", "swapdims": "transpose",
     "log_sigmoid": "logsigmoid",
 }  # fmt: skip
 

@@ -33,20 +33,24 @@ uint64_t keyed_sum(uint64_t key, uint64_t first_word, const void *data, size_t b
    return sum;
 }
 
+/* sum may be NULL, when it is known. */
 static int send(const staging_t *s, uint32_t t, uint64_t key, uint64_t *sum, rkb_error_t *err) {
    const rkb_tensor_t *tensor = &s->the_case->tensors[t];
    uint64_t width = tensor->elements ? tensor->bytes / tensor->elements : 1, piece = PIECE_BYTES / width;
    char *data = malloc(tensor->bytes < PIECE_BYTES ? tensor->bytes + 1 : PIECE_BYTES);
    int status = data ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   *sum = 0;
+   uint64_t added = 0;
    for (uint64_t first = 0; status == RKB_OK && (first < tensor->elements || first == 0); first += piece) {
       uint64_t left = tensor->elements - first, count = left < piece ? left : piece;
       status = s->task->inputs_fill(s->inputs, t, first, count, data, err);
       if (status == RKB_OK)
          status =
             s->device->stage(s->session, s->set, t, tensor->bytes, first * width, data, count * width, err);
-      *sum += keyed_sum(key, first * width / sizeof(uint32_t), data, count * width);
+      if (status == RKB_OK && sum)
+         added += keyed_sum(key, first * width / sizeof(uint32_t), data, count * width);
    }
+   if (sum)
+      *sum = added;
    free(data);
    return status;
 }
@@ -56,24 +60,25 @@ static int take_or_send(const staging_t *s, uint32_t t, uint64_t *key, uint64_t 
    char text[512];
    uint64_t name[3], found = 0;
    uint8_t kept[sizeof *sum];
-   bool there = false;
+   bool there = false, known;
    int status = RKB_OK;
    snprintf(text, sizeof text, "%s|%s|%llu|%s|sum", s->the_case->name, s->family, (unsigned long long)s->seed,
             s->the_case->tensors[t].name);
    store_name(s->store, text, name);
    *key = name[2];
-   if (store_load(s->store, text, NULL, 0, kept, sizeof kept)) {
+   known = store_load(s->store, text, NULL, 0, kept, sizeof kept);
+   if (known) {
       memcpy(sum, kept, sizeof kept);
       status = s->device->take(s->session, s->set, t, name, s->the_case->tensors[t].bytes, *key, &there,
                                &found, err);
       if (status != RKB_OK || (there && found == *sum))
          return status;
    }
-   status = send(s, t, *key, sum, err);
+   status = send(s, t, *key, known ? NULL : sum, err);
    if (status == RKB_OK)
       status = s->device->keep(s->session, s->set, t, name, err);
    memcpy(kept, sum, sizeof kept);
-   if (status == RKB_OK)
+   if (status == RKB_OK && !known)
       store_save(s->store, text, NULL, 0, kept, sizeof kept);
    return status;
 }

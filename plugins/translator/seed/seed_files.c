@@ -28,11 +28,15 @@ static bool is_kernel(const char *name) {
    return name[0] != '.' && length > 3 && strcmp(name + length - 3, ".cu") == 0;
 }
 
+/* A task without seeds is a usual one: it was just imported. */
+static const char first_kernel[] =
+   "; put a first kernel there (docs/kernel-format.md), or name one in the option files";
+
 static int list_directory(const char *directory, seed_files_t *files, rkb_error_t *err) {
    DIR *handle = opendir(directory);
    if (!handle)
-      return rkb_fail(err, RKB_ERR_INVALID, "cannot read the seed directory '%s': %s", directory,
-                      strerror(errno));
+      return rkb_fail(err, RKB_ERR_INVALID, "cannot read the seed directory '%s': %s%s", directory,
+                      strerror(errno), errno == ENOENT ? first_kernel : "");
    int status = RKB_OK;
    struct dirent *entry = readdir(handle);
    while (entry && status == RKB_OK) {
@@ -42,7 +46,8 @@ static int list_directory(const char *directory, seed_files_t *files, rkb_error_
    }
    closedir(handle);
    if (status == RKB_OK && files->count == 0)
-      status = rkb_fail(err, RKB_ERR_INVALID, "no *.cu file in the seed directory '%s'", directory);
+      status =
+         rkb_fail(err, RKB_ERR_INVALID, "no *.cu file in the seed directory '%s'%s", directory, first_kernel);
    qsort(files->paths, files->count, sizeof files->paths[0], compare_paths);
    return status;
 }

@@ -452,7 +452,9 @@ static bool make(decoder_t *decoder, uint32_t entry) {
    if (!list_constants(decoder))
       return false;
    program->branch_targets = decoder->targets;
-   return machine_control_flow(program) || decode_out_of_memory(decoder);
+   if (!machine_control_flow(program) || !machine_find_waits(program))
+      return decode_out_of_memory(decoder);
+   return true;
 }
 
 static machine_program_t *decode_program(const ptx_module_t *module, uint32_t function,

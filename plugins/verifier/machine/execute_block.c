@@ -4,6 +4,9 @@
 
 #include <stdlib.h>
 
+#define IDLE_TURNS 3u         /* in which no warp changed anything */
+#define WAITING_STRONG 10000u /* accesses of a warp that waits, by then */
+
 /* Memory of the warps of one block, kept from block to block: constants are written into the registers once. */
 
 static size_t padded(size_t bytes) {
@@ -234,7 +237,7 @@ static void start_warp(machine_block_t *block, machine_warp_t *warp) {
    write_block_index(block, warp);
 }
 
-static void start_block(machine_launch_t *launch, uint64_t linear) {
+void machine_block_start(machine_launch_t *launch, uint64_t linear) {
    machine_run_t *run = launch->run;
    machine_block_t *block = &run->block;
    const rkb_plan_launch_t *plan = launch->plan;
@@ -263,33 +266,60 @@ static void start_block(machine_launch_t *launch, uint64_t linear) {
       start_warp(block, &block->warps[w]);
 }
 
-void machine_block_run(machine_launch_t *launch, uint64_t linear) {
-   machine_run_t *run = launch->run;
-   machine_block_t *block = &run->block;
-   start_block(launch, linear);
-   if (run->record)
-      machine_record_block(run->record, block);
-   for (;;) {
-      uint32_t done = 0, ready = 0;
-      for (uint32_t w = 0; w < block->warp_count && !run->stop; w++) {
-         machine_warp_t *warp = &block->warps[w];
-         if (warp->state == WARP_READY)
-            machine_warp_run(warp);
-         done += warp->state == WARP_DONE;
-         ready += warp->state == WARP_READY;
+bool machine_block_turn(machine_block_t *block) {
+   machine_run_t *run = block->run;
+   uint32_t done = 0, ready = 0;
+   for (uint32_t w = 0; w < block->warp_count && !run->stop; w++) {
+      machine_warp_t *warp = &block->warps[w];
+      if (warp->state == WARP_READY) {
+         machine_warp_run(warp);
+         run->changes += warp->state == WARP_DONE;
       }
-      if (run->stop || done == block->warp_count)
-         break;
-      if (ready && !launch->program->named_barriers)
-         continue;
-      if (!machine_barriers_release(block) && !ready) {
-         machine_barriers_stuck(block);
-         break;
-      }
+      done += warp->state == WARP_DONE;
+      ready += warp->state == WARP_READY;
    }
+   if (run->stop || done == block->warp_count)
+      return true;
+   if (ready && !block->launch->program->named_barriers)
+      return false;
+   if (machine_barriers_release(block)) {
+      run->changes++;
+   } else if (!ready) {
+      machine_barriers_stuck(block);
+      return true;
+   }
+   return false;
+}
+
+void machine_block_end(machine_block_t *block) {
+   machine_run_t *run = block->run;
    for (uint32_t w = 0; w < block->warp_count; w++) {
       const machine_warp_t *warp = &block->warps[w];
       run->longest_warp = warp->spin > run->longest_warp ? warp->spin : run->longest_warp;
       run->longest_loads = warp->loads > run->longest_loads ? warp->loads : run->longest_loads;
    }
+}
+
+/* Blocks that run one after the other, because they are a sample: one that polls memory and sees no change waits for another. */
+static void stop_waiting(machine_block_t *block) {
+   for (uint32_t w = 0; w < block->warp_count && block->launch->program->waits && !block->run->stop; w++) {
+      machine_warp_t *warp = &block->warps[w];
+      if (warp->state == WARP_READY && warp->strong > WAITING_STRONG)
+         machine_stop_hang(warp);
+   }
+}
+
+void machine_block_run(machine_launch_t *launch, uint64_t linear) {
+   machine_run_t *run = launch->run;
+   machine_block_t *block = &run->block;
+   machine_block_start(launch, linear);
+   if (run->record)
+      machine_record_block(run->record, block);
+   uint32_t idle = 0;
+   for (uint64_t before = run->changes; !machine_block_turn(block); before = run->changes) {
+      idle = run->changes == before ? idle + 1 : 0;
+      if (idle == IDLE_TURNS)
+         stop_waiting(block);
+   }
+   machine_block_end(block);
 }

@@ -394,6 +394,12 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
    const bool sampled = sample < total;
    const uint64_t began = run->executed, budget = run->options.sample_instructions;
    uint64_t executed = 0;
+   if (launch->program->waits && total > 1 && !sampled) {
+      machine_residents_run(launch);
+      run->next_serial += total;
+      gather_counters(run, launch, total);
+      return;
+   }
    run->report.sampled |= sampled;
    for (uint64_t n = 0; n < sample && !run->stop && !run->out_of_memory; n++) {
       const uint64_t turn = sampled && sample > 2 ? sample_turn(sample, n) : n;

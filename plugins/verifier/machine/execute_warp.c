@@ -341,9 +341,10 @@ static uint32_t guarded(machine_warp_t *warp, const machine_instruction_t *i, ui
 
 /* A warp that waits for another block through memory would go on if that block ran beside it: blocks run one after the
  * other here, so that much is unknown and not a fault. */
-static void stop_hang(machine_warp_t *warp) {
+void machine_stop_hang(machine_warp_t *warp) {
    const uint32_t *grid = warp->block->launch->plan->grid;
-   if (warp->strong > STRONG_PATIENCE && (uint64_t)grid[0] * grid[1] * grid[2] > 1) {
+   if (!warp->run->side_by_side && warp->strong > STRONG_PATIENCE &&
+       (uint64_t)grid[0] * grid[1] * grid[2] > 1) {
       machine_find(warp, RKB_MACHINE_UNKNOWN, "unsupported.grid_synchronisation", PTX_NONE,
                    "the block waits on memory, it may be for a block that runs beside it on a device");
       warp->run->stop = true;
@@ -445,10 +446,15 @@ static bool run_recorded(machine_warp_t *warp, machine_fragment_t *f, uint32_t *
    return false;
 }
 
+/* Accesses such as a lane makes that waits, after which a warp lets other blocks go on: enough for each fragment to have a turn. */
+static uint64_t strong_turn(const machine_warp_t *warp) {
+   return 2 * STRONG_PATIENCE * (warp->fragment_count + 1);
+}
+
 void machine_warp_run(machine_warp_t *warp) {
    machine_run_t *run = warp->run;
    const machine_instruction_t *code = warp->program->code;
-   uint64_t start = warp->spin;
+   const uint64_t start = warp->spin, strong_start = warp->strong;
    merge_fragments(warp);
    uint32_t current = pick_fragment(warp, PTX_NONE);
    uint64_t since = warp->spin, strong_since = warp->strong;
@@ -480,10 +486,11 @@ void machine_warp_run(machine_warp_t *warp) {
             break;
          }
          if (warp->spin > run->hang_limit) {
-            stop_hang(warp);
+            machine_stop_hang(warp);
             break;
          }
-         if (warp->spin - start > QUANTUM)
+         if (warp->spin - start > QUANTUM ||
+             (run->side_by_side && warp->strong - strong_start > strong_turn(warp)))
             break;
       }
       if (run->record ? run_recorded(warp, f, &mask) : run_straight(warp, f, &mask)) {

@@ -170,6 +170,9 @@ typedef struct machine_run {
    struct machine_together *together; /* together.c; NULL: none so far */
    uint64_t memory;
    uint64_t next_serial;
+   bool side_by_side; /* the blocks of this launch: a warp that waits gives up its turn; residents.c */
+   uint64_t
+      changes; /* stores, atomic operations that changed something, barriers released, warps that ended */
    uint32_t record_shift;                 /* log2 of the granule that global race records were made for */
    uint64_t *block_warps, *block_threads; /* executions of each basic block of the program being run */
    struct machine_sync *sync;             /* synchronisation locations */
@@ -194,6 +197,16 @@ void *machine_alloc(machine_run_t *run, size_t bytes);
 void machine_release(machine_run_t *run, void *memory, size_t bytes);
 /* Counts memory that is there already as asked bytes instead of kept; false when the budget has no room for it. */
 bool machine_account(machine_run_t *run, size_t kept, size_t asked);
+
+/* execute_warp.c: says that the kernel does not end, or that it waits for what cannot run here; stops the run. */
+void machine_stop_hang(machine_warp_t *warp);
+/* residents.c: executes all blocks of a launch side by side, as many at once as the target holds. */
+void machine_residents_run(machine_launch_t *launch);
+/* execute_block.c: the parts of a block's execution. */
+void machine_block_start(machine_launch_t *launch, uint64_t linear);
+/* Every warp that can gets a turn, barriers are released; true when the block ended or nothing more can be said of it. */
+bool machine_block_turn(machine_block_t *block);
+void machine_block_end(machine_block_t *block);
 
 /* report.c: adds a finding at the warp's current instruction.  lane PTX_NONE: of no single lane.  The returned one may be
  * completed by the caller; NULL when the same reason was reported at the same instruction before (it is counted). */

@@ -50,6 +50,7 @@ typedef struct rkb_machine_options {
     * the definedness of what is written is kept on sparse memory; such a machine runs once.  NULL: the buffers hold all. */
    int (*fetch)(void *argument, uint32_t buffer, uint64_t first_byte, uint64_t bytes, void *out);
    void *fetch_argument;
+   const uint32_t *resident; /* by launch: blocks that the target holds at once; NULL: any number */
 } rkb_machine_options_t;
 
 /* The bytes of one plan buffer.  data is the caller's, plan.buffers[i].bytes long, read and written in place. */
@@ -106,6 +107,7 @@ typedef struct rkb_machine_report {
    uint64_t control_taint; /* reached a branch, a predicate of a memory access or a shuffle's lane */
    uint64_t address_taint; /* reached an address */
    uint64_t used_taint;    /* reached an output, or either of the above */
+   bool waits;             /* blocks were executed side by side, because they may wait for each other */
    bool relaxed_acquire;   /* a race verdict relies on reading an atomic's value as an acquire */
    /* reads by several blocks before a write across grid-wide synchronisation were not told apart */
    bool order_unknown;

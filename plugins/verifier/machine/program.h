@@ -137,6 +137,7 @@ typedef struct machine_program {
    uint32_t dynamic_shared_offset;
    uint32_t shared_gap; /* bytes put in after each static variable that another one follows */
    uint32_t parameter_bytes;
+   bool waits; /* a loop may wait for what another block writes: residents.c */
    bool warp_sync, named_barriers, atomics, fences, clocks;
    bool
       strong; /* volatile, relaxed, acquiring or releasing accesses: threads may see each other without a barrier */
@@ -174,6 +175,9 @@ uint64_t machine_shared_without_gaps(const machine_program_t *program, uint64_t 
 bool machine_control_flow(machine_program_t *program);
 /* The k-th block that may follow a block of the same function; PTX_NONE from the last on.  A call goes on after it. */
 uint32_t machine_successor(const machine_program_t *program, uint32_t block, uint32_t k);
+
+/* residents.c: sets program->waits.  False when memory ran out. */
+bool machine_find_waits(machine_program_t *program);
 
 /* The lookup table that opcodes.def makes; one per instruction set. */
 typedef struct machine_opcode {

@@ -4,9 +4,8 @@
  * What blocks that were not executed would have written is undefined here, so an element counts only when every byte it came
  * from was an input or was written by an executed block.  That leaves out what a later launch or an atomic operation changes
  * again: an output that several launches take, and plans with atomics, are not judged, and the certificate says so. */
-#include "verifier.h"
+#include "sample.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,29 +14,8 @@
 #define MOST_WORK 1e6                /* of one call for expected values: about ten milliseconds */
 #define MOST_FILLED (4u << 20)       /* bytes of a tensor that is read and written, and so made whole */
 #define MOST_ELEMENTS (1u << 20)     /* written ones remembered, of an output */
-#define MOST_INSTRUCTIONS                                                                                    \
-   1e9 /* of all blocks of the case, where all are executed to see what they leave unwritten */
-#define SUSPECT_SHARE                                                                                        \
-   0.5 /* of the outputs filled, where blocks that differ in what they write are no explanation */
-#define SAMPLE_SEED 1
 
-struct sample {
-   const struct verifier *verifier;
-   struct candidate *candidate;
-   const rkb_case_t *the_case;
-   const rkb_plan_t *plan;
-   struct outcome *outcome;
-   const rkb_family_t *family;
-   rkb_inputs_t *inputs;
-   rkb_machine_t *machine;
-   rkb_machine_buffer_t *buffers;
-   /* of the output being judged */
-   uint64_t *written, written_count;
-   uint32_t width;
-   uint64_t judged;
-};
-
-static void leave_out(struct sample *s, const char *why) {
+void sample_leave_out(struct sample *s, const char *why) {
    char text[320];
    snprintf(text, sizeof text, "case %s: sampled blocks were not judged: %s", s->the_case->name, why);
    json_array_append_new(s->outcome->not_run, json_string(text));
@@ -122,7 +100,7 @@ static int judge_points(struct sample *s, uint32_t buffer, uint64_t count, bool 
    }
    if (status == RKB_OK) {
       s->judged += judgement.judged;
-      outcome_judgement(s->outcome, s->the_case, s->family->name, SAMPLE_SEED, b->name, &judgement);
+      outcome_judgement(s->outcome, s->the_case, s->family->name, SAMPLE_SEED, b->name, &judgement, false);
    }
    free(numbers);
    free(flags);
@@ -160,114 +138,6 @@ static int judge_outputs(struct sample *s, rkb_error_t *err) {
          status = judge_output(s, n, err);
    free(s->written);
    return status;
-}
-
-/* Coverage ------------------------------------------------------------------------------------------------------------ */
-
-/* The largest number of blocks that one executed block stands for, among the launches that take a buffer. */
-static double share_of(const struct sample *s, const rkb_machine_report_t *report, uint32_t buffer) {
-   double share = 0;
-   for (uint32_t n = 0; n < report->launch_count; n++) {
-      const rkb_launch_counters_t *c = &report->launches[n];
-      const rkb_plan_launch_t *launch = &s->plan->launches[c->launch];
-      for (uint32_t a = 0; a < launch->argument_count && c->executed; a++)
-         if (launch->arguments[a].buffer == buffer)
-            share = fmax(share, (double)c->blocks / (double)c->executed);
-   }
-   return share;
-}
-
-/* The share of the outputs that all blocks would fill if each wrote what the executed ones wrote on average.  Blocks of a launch
- * mostly write as much as each other, if not to the same output, and this is 1; a grid that is bounded for a loop that the kernel
- * lacks has less. */
-static double filled_share(const struct sample *s, const rkb_machine_report_t *report) {
-   double bytes = 0, written = 0;
-   for (uint32_t n = 0; n < s->plan->buffer_count; n++) {
-      const rkb_plan_buffer_t *b = &s->plan->buffers[n];
-      if (b->role != RKB_OUT || b->fill != RKB_FILL_NONE || b->elements == 0)
-         continue;
-      const uint64_t width = b->bytes / b->elements;
-      bytes += (double)b->bytes;
-      written += share_of(s, report, n) *
-                 (double)((b->elements - rkb_machine_unwritten(s->machine, n, (uint32_t)width)) * width);
-   }
-   return bytes > 0 ? written / bytes : 1;
-}
-
-static double whole_instructions(const rkb_machine_report_t *report) {
-   double sum = 0;
-   for (uint32_t n = 0; n < report->launch_count; n++) {
-      const rkb_launch_counters_t *c = &report->launches[n];
-      for (int k = 0; k < RKB_CLASS_COUNT && c->executed; k++)
-         sum += (double)c->thread_instructions[k] * (double)c->blocks / (double)c->executed;
-   }
-   return sum;
-}
-
-/* The first element of each output that all blocks together leave unwritten. */
-static void find_unwritten(struct sample *s, rkb_machine_t *machine) {
-   rkb_machine_report_t report;
-   for (uint32_t n = 0; n < s->plan->buffer_count; n++) {
-      const rkb_plan_buffer_t *b = &s->plan->buffers[n];
-      const uint32_t width = b->elements ? (uint32_t)(b->bytes / b->elements) : 1;
-      uint64_t first;
-      bool written;
-      const uint64_t count =
-         b->role == RKB_OUT ? rkb_machine_undefined(machine, n, width, &first, &written) : 0;
-      if (count)
-         rkb_machine_find_undefined(machine, n, first, width, written, count);
-   }
-   rkb_machine_report(machine, &report);
-   for (uint32_t n = 0; n < report.finding_count; n++)
-      outcome_finding(s->outcome, &report.findings[n], s->the_case, s->family->name, SAMPLE_SEED);
-}
-
-static int execute_all(struct sample *s, const rkb_machine_options_t *sampled, rkb_error_t *err) {
-   rkb_machine_options_t options = *sampled;
-   rkb_machine_t *machine = NULL;
-   rkb_machine_report_t report;
-   options.sample = 0;
-   options.sample_instructions = 0;
-   options.thread_instructions = s->candidate->budget;
-   int status = rkb_machine_open(s->candidate->module, s->plan, &options, &machine, err);
-   if (status == RKB_OK)
-      status = rkb_machine_run(machine, s->buffers, err);
-   if (status == RKB_OK) {
-      rkb_machine_report(machine, &report);
-      s->candidate->budget -= report.thread_instructions < s->candidate->budget ? report.thread_instructions
-                                                                                : s->candidate->budget;
-      if (report.complete)
-         find_unwritten(s, machine);
-      else
-         leave_out(s, "not all blocks could be executed to see what they leave unwritten");
-   }
-   rkb_machine_close(machine);
-   return status;
-}
-
-/* Where the sample leaves doubt, executes all blocks; where those are too many, says what was seen. */
-static int look_for_unwritten(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err) {
-   rkb_machine_report_t report;
-   rkb_machine_report(s->machine, &report);
-   if (s->outcome->rank == RKB_MACHINE_REJECT || report.finding_count)
-      return RKB_OK; /* decided, or stopped where a block needed another's work */
-   const double share = filled_share(s, &report);
-   if (share >= 1)
-      return RKB_OK;
-   const double instructions = whole_instructions(&report);
-   if (instructions <= MOST_INSTRUCTIONS && instructions <= (double)s->candidate->budget)
-      return execute_all(s, options, err);
-   if (share >= SUSPECT_SHARE) {
-      leave_out(s, "whether all outputs are written is not known: too many blocks to execute all");
-      return RKB_OK;
-   }
-   outcome_note(
-      s->outcome, RKB_MACHINE_SUSPECT, "output.unwritten",
-      json_pack("{s:s, s:f}", "case", s->the_case->name, "share", share),
-      "in case %s all blocks, each writing what the executed ones wrote on average, would fill %.0f %% of the "
-      "outputs, and they are too many to execute",
-      s->the_case->name, 100 * share);
-   return RKB_OK;
 }
 
 /* The certificate's facet --------------------------------------------------------------------------------------------- */
@@ -309,7 +179,7 @@ static int judge_run(struct sample *s, rkb_error_t *err) {
    s->candidate->budget -=
       report.thread_instructions < s->candidate->budget ? report.thread_instructions : s->candidate->budget;
    if (depends_on_others(&report)) {
-      leave_out(s, "they read what blocks that were not executed write");
+      sample_leave_out(s, "they read what blocks that were not executed write");
       return RKB_OK;
    }
    for (uint32_t n = 0; n < report.finding_count; n++)
@@ -317,19 +187,42 @@ static int judge_run(struct sample *s, rkb_error_t *err) {
          outcome_finding(s->outcome, &report.findings[n], s->the_case, s->family->name, SAMPLE_SEED);
    if (report.finding_count) {
       if (s->outcome->rank < RKB_MACHINE_UNKNOWN)
-         leave_out(s, report.findings[0].message);
+         sample_leave_out(s, report.findings[0].message);
       return RKB_OK;
    }
    if (report.atomics) {
-      leave_out(s, "the plan has atomic operations, whose results other blocks add to");
+      sample_leave_out(s, "the plan has atomic operations, whose results other blocks add to");
       return RKB_OK;
    }
    int status = judge_outputs(s, err);
    if (status == RKB_OK && s->judged)
       note_sample(s, &report);
    else if (status == RKB_OK)
-      leave_out(s,
-                "no element they wrote is final: others write it again, or it came from blocks not executed");
+      sample_leave_out(
+         s, "no element they wrote is final: others write it again, or it came from blocks not executed");
+   return status;
+}
+
+/* The instruction that wrote a wrong value, from a second execution of the same blocks.  Not where a tensor is changed in place:
+ * it is not made again. */
+static int find_writer(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err) {
+   rkb_machine_t *machine = NULL;
+   rkb_machine_finding_t writer;
+   uint32_t buffer, width;
+   uint64_t byte;
+   if (!outcome_wrong_element(s->outcome, s->plan, &buffer, &byte, &width))
+      return RKB_OK;
+   for (uint32_t n = 0; n < s->plan->buffer_count; n++)
+      if (s->plan->buffers[n].role == RKB_INOUT)
+         return RKB_OK;
+   int status = rkb_machine_open(s->candidate->module, s->plan, options, &machine, err);
+   if (status == RKB_OK)
+      status = rkb_machine_watch(machine, buffer, byte, width, err);
+   if (status == RKB_OK)
+      status = rkb_machine_run(machine, s->buffers, err);
+   if (status == RKB_OK && rkb_machine_watched(machine, &writer))
+      outcome_place(s->outcome, &writer);
+   rkb_machine_close(machine);
    return status;
 }
 
@@ -348,7 +241,7 @@ int sample_judge(const struct verifier *me, struct candidate *candidate, const r
                                           .fetch = fetch,
                                           .fetch_argument = &s};
    if (!s.family || candidate->budget == 0) {
-      leave_out(&s, "the budget of thread-instructions was used up");
+      sample_leave_out(&s, "the budget of thread-instructions was used up");
       return RKB_OK;
    }
    int status = me->task->inputs_open(me->host, the_case, s.family, SAMPLE_SEED, &s.inputs, err);
@@ -363,9 +256,11 @@ int sample_judge(const struct verifier *me, struct candidate *candidate, const r
    if (status == RKB_OK)
       status = judge_run(&s, err);
    if (status == RKB_OK)
-      status = look_for_unwritten(&s, &options, err);
+      status = find_writer(&s, &options, err);
+   if (status == RKB_OK)
+      status = sample_find_unwritten(&s, &options, err);
    if (status == RKB_ERR_LIMIT) {
-      leave_out(&s, err->message);
+      sample_leave_out(&s, err->message);
       status = RKB_OK;
    }
    rkb_machine_close(s.machine);

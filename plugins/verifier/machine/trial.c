@@ -110,14 +110,15 @@ static int allocate(struct trial *t, rkb_error_t *err) {
 
 /* Judging ------------------------------------------------------------------------------------------------------ */
 
-static void note_judgement(struct trial *t, const rkb_plan_buffer_t *buffer, const rkb_judgement_t *j) {
+static void note_judgement(struct trial *t, const rkb_plan_buffer_t *buffer, const rkb_judgement_t *j,
+                           bool shadowed) {
    struct outcome *outcome = t->outcome;
    outcome->elements += j->judged;
    outcome->ambiguous += j->ambiguous;
    outcome->dont_care += j->dont_care;
    outcome->worst_hard = j->worst_hard > outcome->worst_hard ? j->worst_hard : outcome->worst_hard;
    outcome->worst_stat = j->worst_stat > outcome->worst_stat ? j->worst_stat : outcome->worst_stat;
-   outcome_judgement(outcome, t->the_case, t->family->name, t->seed, buffer->name, j);
+   outcome_judgement(outcome, t->the_case, t->family->name, t->seed, buffer->name, j, shadowed);
 }
 
 static int judge_output(struct trial *t, const rkb_machine_buffer_t *buffers, uint32_t n,
@@ -135,7 +136,7 @@ static int judge_output(struct trial *t, const rkb_machine_buffer_t *buffers, ui
    int status = t->verifier->task->judge(t->verifier->host, t->inputs, buffer->tensor, buffers[n].data,
                                          shadow, &points, NULL, t->candidate->transform, &judgement, err);
    if (status == RKB_OK)
-      note_judgement(t, buffer, &judgement);
+      note_judgement(t, buffer, &judgement, shadow != NULL);
    free(shadow);
    return status;
 }
@@ -156,16 +157,11 @@ static int judge_outputs(struct trial *t, const rkb_machine_buffer_t *buffers, r
  * without one (nothing wrote there this time) the evidence stays as it is. */
 static int find_writer(struct trial *t, rkb_error_t *err) {
    rkb_machine_finding_t writer;
-   uint32_t buffer = 0;
-   const char *name = json_string_value(json_object_get(t->outcome->evidence, "buffer"));
-   const json_t *element = json_object_get(t->outcome->evidence, "element");
-   while (name && buffer < t->plan->buffer_count && strcmp(t->plan->buffers[buffer].name, name) != 0)
-      buffer++;
-   if (!name || !element || buffer == t->plan->buffer_count)
+   uint32_t buffer, width;
+   uint64_t byte;
+   if (!outcome_wrong_element(t->outcome, t->plan, &buffer, &byte, &width))
       return RKB_OK;
-   const uint32_t width = width_of(&t->plan->buffers[buffer]);
-   int status =
-      rkb_machine_watch(t->machine, buffer, (uint64_t)json_integer_value(element) * width, width, err);
+   int status = rkb_machine_watch(t->machine, buffer, byte, width, err);
    if (status == RKB_OK)
       status = trial_fill(t, t->buffers, err);
    if (status == RKB_OK) {
@@ -181,8 +177,7 @@ static int find_writer(struct trial *t, rkb_error_t *err) {
 
 int trial_judge(struct trial *t, const rkb_machine_buffer_t *buffers, rkb_error_t *err) {
    int status = t->outcome->rank < RKB_MACHINE_UNKNOWN ? judge_outputs(t, buffers, err) : RKB_OK;
-   if (status == RKB_OK && t->outcome->rank == RKB_MACHINE_REJECT &&
-       strncmp(t->outcome->reason, "numeric.", 8) == 0)
+   if (status == RKB_OK)
       status = find_writer(t, err);
    return status;
 }
@@ -249,6 +244,7 @@ static void take_report(struct trial *t, rkb_machine_report_t *report) {
    rkb_machine_report(t->machine, report);
    outcome->memory_peak =
       report->memory_peak > outcome->memory_peak ? report->memory_peak : outcome->memory_peak;
+   outcome->waits |= report->waits;
    outcome->relaxed_acquire |= report->relaxed_acquire;
    outcome->order_unknown |= report->order_unknown;
    outcome->one_schedule |= report->one_schedule;
@@ -325,6 +321,22 @@ void trial_leave_out(struct trial *t, const char *why) {
    json_array_append_new(t->outcome->not_run, json_string(text));
 }
 
+/* Of each launch, the blocks that the target holds at once; NULL for a build without a cubin, whose registers nobody knows. */
+static uint32_t *resident_blocks(const struct trial *t) {
+   const rkb_kernel_api_t *kernel = t->verifier->kernel;
+   const rkb_device_t *device = kernel->device(t->verifier->host);
+   const rkb_build_t *build = t->candidate->build;
+   uint32_t *blocks = build->cubin && device ? calloc(t->plan->launch_count + 1, sizeof *blocks) : NULL;
+   for (uint32_t n = 0; blocks && n < t->plan->launch_count; n++) {
+      const rkb_plan_launch_t *launch = &t->plan->launches[n];
+      const uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
+      const rkb_occupancy_t occupancy =
+         kernel->occupancy(device, &build->kernels[launch->kernel], threads, launch->dynamic_shared);
+      blocks[n] = occupancy.blocks * (uint32_t)device->multiprocessors;
+   }
+   return blocks;
+}
+
 int trial_case(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case,
                struct schedule *schedule, uint32_t turn, struct outcome *outcome, rkb_error_t *err) {
    struct trial t = {.verifier = verifier,
@@ -356,6 +368,8 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
                     (uint64_t)(HANG_FACTOR * (the_case->operations + the_case->bytes) + HANG_LEAST)};
    if (status == RKB_OK)
       status = allocate(&t, err);
+   uint32_t *resident = status == RKB_OK ? resident_blocks(&t) : NULL;
+   options.resident = resident;
    if (status == RKB_OK)
       status = rkb_machine_open(candidate->module, t.plan, &options, &t.machine, err);
    if (status == RKB_OK)
@@ -372,6 +386,7 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
       json_array_append_new(outcome->case_names, json_string(the_case->name));
    }
    rkb_machine_close(t.machine);
+   free(resident);
    if (t.plan)
       trial_free_buffers(&t, t.buffers);
    if (t.plan)

@@ -59,6 +59,24 @@ void outcome_finding(struct outcome *outcome, const rkb_machine_finding_t *findi
                    the_case->name);
 }
 
+bool outcome_wrong_element(const struct outcome *outcome, const rkb_plan_t *plan, uint32_t *buffer,
+                           uint64_t *byte, uint32_t *width) {
+   const char *name = json_string_value(json_object_get(outcome->evidence, "buffer"));
+   const json_t *element = json_object_get(outcome->evidence, "element");
+   uint32_t n = 0;
+   if (outcome->rank != RKB_MACHINE_REJECT || strncmp(outcome->reason, "numeric.", 8) != 0 || !name ||
+       !element)
+      return false;
+   while (n < plan->buffer_count && strcmp(plan->buffers[n].name, name) != 0)
+      n++;
+   if (n == plan->buffer_count || plan->buffers[n].elements == 0)
+      return false;
+   *buffer = n;
+   *width = (uint32_t)(plan->buffers[n].bytes / plan->buffers[n].elements);
+   *byte = (uint64_t)json_integer_value(element) * *width;
+   return true;
+}
+
 void outcome_place(struct outcome *outcome, const rkb_machine_finding_t *finding) {
    static const char *const keys[] = {"kernel",   "launch", "opcode", "file",     "line",
                                       "ptx_line", "block",  "thread", "registers"};
@@ -76,21 +94,27 @@ static json_t *number(double value) {
 }
 
 void outcome_judgement(struct outcome *outcome, const rkb_case_t *the_case, const char *family, uint64_t seed,
-                       const char *buffer, const rkb_judgement_t *j) {
+                       const char *buffer, const rkb_judgement_t *j, bool shadowed) {
    if (!j->standing_is_reject && !j->suspect)
       return;
-   json_t *evidence = json_pack(
-      "{s:s, s:s, s:I, s:s, s:I, s:o, s:o, s:o, s:s, s:s, s:I}", "case", the_case->name, "family", family,
-      "seed", (json_int_t)seed, "buffer", buffer, "element", (json_int_t)j->element, "got", number(j->got),
-      "want", number(j->want), "bound", number(j->bound), "bound_name", j->bound_name ? j->bound_name : "",
-      "fault", j->logic ? "logic" : "rounding", "outside", (json_int_t)j->outside);
+   json_t *evidence =
+      json_pack("{s:s, s:s, s:I, s:s, s:I, s:o, s:o, s:o, s:s, s:s*, s:I}", "case", the_case->name, "family",
+                family, "seed", (json_int_t)seed, "buffer", buffer, "element", (json_int_t)j->element, "got",
+                number(j->got), "want", number(j->want), "bound", number(j->bound), "bound_name",
+                j->bound_name ? j->bound_name : "", "fault",
+                !shadowed  ? NULL
+                : j->logic ? "logic"
+                           : "rounding",
+                "outside", (json_int_t)j->outside);
    outcome_note(
       outcome, j->standing_is_reject ? RKB_MACHINE_REJECT : RKB_MACHINE_SUSPECT, j->reason, evidence,
       "%s[%llu] is %.9g and should be %.9g, within %.3g (%s bound, %llu of %llu outside; %s; case %s, family %s, seed %llu)",
       buffer, (unsigned long long)j->element, j->got, j->want, j->bound, j->bound_name ? j->bound_name : "",
       (unsigned long long)j->outside, (unsigned long long)j->judged,
-      j->logic ? "the same in double precision: an error of logic" : "rounding", the_case->name, family,
-      (unsigned long long)seed);
+      !shadowed  ? "logic or rounding: without a double beside it"
+      : j->logic ? "the same in double precision: an error of logic"
+                 : "rounding",
+      the_case->name, family, (unsigned long long)seed);
 }
 
 /* A facet with a suspicion on it is not certified. */
@@ -124,6 +148,10 @@ static json_t *certificate_of(const struct outcome *outcome) {
                           : "all values of the inputs that are not fixed; the tested values of fixed_inputs";
    json_array_append_new(memory, json_string("the PTX is what runs: the compiler below it is trusted"));
    json_array_append_new(races, json_string("the PTX is what runs: the compiler below it is trusted"));
+   if (outcome->waits)
+      json_array_append_new(
+         races,
+         json_string("blocks that wait for each other are on the device at once: nothing else runs there"));
    if (outcome->relaxed_acquire)
       json_array_append_new(
          races, json_string("an atomic operation's result is taken to acquire what was released before it"));
@@ -257,6 +285,7 @@ void outcome_join(struct outcome *outcome, struct outcome *next) {
    join_names(outcome->deciding_inputs, next->deciding_inputs);
    outcome->suspect_races |= next->suspect_races;
    outcome->suspect_values |= next->suspect_values;
+   outcome->waits |= next->waits;
    outcome->relaxed_acquire |= next->relaxed_acquire;
    outcome->order_unknown |= next->order_unknown;
    outcome->one_schedule |= next->one_schedule;

@@ -53,7 +53,7 @@ struct outcome {
    bool oblivious;                     /* no input reached control or an address, on every case */
    json_t *deciding_inputs;            /* names of inputs that did */
    bool suspect_races, suspect_values; /* something of that facet was suspect, whether or not it decides */
-   bool relaxed_acquire, order_unknown, one_schedule, float_atomics;
+   bool waits, relaxed_acquire, order_unknown, one_schedule, float_atomics;
    char float_atomic_symbol[64];
    uint64_t thread_instructions, memory_peak;
    /* Of one case */
@@ -86,11 +86,15 @@ void outcome_note(struct outcome *outcome, uint32_t rank, const char *reason, js
                   const char *fmt, ...) __attribute__((format(printf, 5, 6))); /* takes evidence */
 void outcome_finding(struct outcome *outcome, const rkb_machine_finding_t *finding,
                      const rkb_case_t *the_case, const char *family, uint64_t seed);
+/* Where the element lies whose value decided; false where no value did. */
+bool outcome_wrong_element(const struct outcome *outcome, const rkb_plan_t *plan, uint32_t *buffer,
+                           uint64_t *byte, uint32_t *width);
 /* Adds where and by whom to the evidence that decides. */
 void outcome_place(struct outcome *outcome, const rkb_machine_finding_t *finding);
-/* A reject or suspect judgement of one buffer's elements; accepts leave nothing. */
+/* A reject or suspect judgement of one buffer's elements; accepts leave nothing.  shadowed: doubles beside them tell logic from
+ * rounding. */
 void outcome_judgement(struct outcome *outcome, const rkb_case_t *the_case, const char *family, uint64_t seed,
-                       const char *buffer, const rkb_judgement_t *judgement);
+                       const char *buffer, const rkb_judgement_t *judgement, bool shadowed);
 int outcome_emit(const struct verifier *verifier, rkb_job_t job, const struct outcome *outcome);
 void outcome_init(struct outcome *outcome, bool debug);
 void outcome_join(struct outcome *outcome,

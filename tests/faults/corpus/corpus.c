@@ -65,6 +65,11 @@ static int add_kernel(corpus_t *corpus, const char *task, const char *direction,
        asprintf(&kernel->path, "%s/%s.cu", folder, name) < 0)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    corpus->kernel_count++;
+   for (uint32_t n = 0; n + 1 < corpus->kernel_count; n++)
+      if (strcmp(corpus->kernels[n].task, task) == 0 &&
+          strcmp(corpus->kernels[n].direction, direction) == 0 && strcmp(corpus->kernels[n].name, name) == 0)
+         return rkb_fail(err, RKB_ERR_INVALID, "%s and %s: faults are told apart by task, direction and name",
+                         corpus->kernels[n].path, kernel->path);
    snprintf(id, sizeof id, "%s/%s/%s", task, direction, name);
    kernel->kept_out = hash_of(id) % 3 == 0;
    return rkb_file_read(kernel->path, MOST_SOURCE, &kernel->text, &length, err);

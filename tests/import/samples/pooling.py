@@ -11,8 +11,8 @@ class Model(nn.Module):
         super().__init__()
         self.conv = nn.Conv2d(3, 4, (3, 5), padding="same")
         self.norm = nn.InstanceNorm2d(4, affine=True)
-        self.pool = nn.MaxPool2d(3, stride=2, padding=1)
-        self.mean = nn.AvgPool2d(2, stride=1, padding=1)
+        self.pool = nn.MaxPool2d(2, stride=2, ceil_mode=True)
+        self.mean = nn.AvgPool2d(2, stride=1, padding=1, count_include_pad=False)
         self.adapt = nn.AdaptiveAvgPool2d((1, 1))
 
     def forward(self, x):

@@ -156,6 +156,7 @@ OP(atomic) {
             machine_uninitialised_atomic(warp, l, &place.offset, place.region, bytes);
          uint64_t result =
             apply(i, old, bytes == 4 ? value & FULL_MASK : value, bytes == 4 ? other & FULL_MASK : other);
+         warp->run->changes += memcmp(&result, &old, bytes) != 0;
          memcpy(place.data + e * bytes, &result, bytes);
          if (place.defined)
             memset(place.defined + e * bytes, 1, bytes);

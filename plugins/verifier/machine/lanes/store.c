@@ -78,6 +78,7 @@ static void store_lanes(machine_warp_t *warp, const machine_instruction_t *i, ui
 OP(store) {
    const machine_slot_t *part = warp->program->extras + i->extra;
    const bool shared = moves_shared_words(warp, i, mask);
+   warp->run->changes++;
    if (shared && !warp->block->measured && store_shared_words(warp, i, mask))
       return;
    const bool row = i->space == PTX_GLOBAL && i->element_bytes == 4 && i->elements == 1 && part->bytes == 4 &&

@@ -7,7 +7,6 @@ tune:
   SLICES: {default: 44, choices: [44, 88]}
 let:
   pixels: N * (ceildiv(P * Q, 4) * 4)
-  in_pixels: N * (ceildiv(H * W, 4) * 4)
   pitch: ceildiv(K, 4) * 4
   in_pitch: ceildiv(C, 4) * 4
   count1: ceildiv(C, 8) * 72 * pitch
@@ -80,10 +79,10 @@ launches:
     grid: tiles, ceildiv(K, 64)
     block: TILE_N
     args: grad2, back2, normal1, bn1_weight, bn1_bias, grad1, products1, sums1, K, pitch, P, Q, pixels
-  - kernel: grad_input<64, TILE_N>
-    grid: ceildiv(in_pixels, TILE_N), ceildiv(C, 64)
+  - kernel: grad_input<TILE_N>
+    grid: ceildiv(N * P * Q, TILE_N) * stride * stride, ceildiv(C, 64)
     block: TILE_N
-    args: grad1, back1, grad2, back_down, grad_x, C, in_pitch, H, W, K, P, Q, stride, in_pixels
+    args: grad1, back1, grad2, back_down, grad_x, N, C, in_pitch, H, W, K, P, Q, stride
   - kernel: grad_weight_slice<64 * TAPS, 1, 3>
     grid: ceildiv(C, 64) * 9 / TAPS, ceildiv(K, 64), slices
     block: 64 * TAPS
@@ -302,7 +301,7 @@ struct Walk {
 
 /* Channels of images as rows, pixels as k. */
 template <int rows, int threads> struct Planes {
-   static constexpr int count = rows * 8 / threads;
+   static constexpr int count = (rows * 8 + threads - 1) / threads; /* the last ones not of every thread */
    const float *images;
    int channels, left;
    Walk walk;
@@ -317,19 +316,21 @@ template <int rows, int threads> struct Planes {
 #pragma unroll
       for (int v = 0; v < count; v++) {
          const int row = thread / 8 + v * (threads / 8);
-         kept[v] = inside && row < left ? at[row * plane] : 0.0f;
+         kept[v] = inside && row < min(left, rows) ? at[row * plane] : 0.0f;
       }
       walk.next();
    }
    __device__ void store(float (&tile)[8][rows + 4], int thread) const {
 #pragma unroll
       for (int v = 0; v < count; v++)
-         tile[thread % 8][thread / 8 + v * (threads / 8)] = kept[v];
+         if (thread / 8 + v * (threads / 8) < rows)
+            tile[thread % 8][thread / 8 + v * (threads / 8)] = kept[v];
    }
 };
 
 /* What the windows see as rows, 64 channels a tap, output pixels as k. */
 template <int rows, int threads, int window> struct Seen {
+   static_assert(rows * 8 % threads == 0, "whole loads");
    static constexpr int count = rows * 8 / threads;
    const float *images;
    int channels, left, height, width, stride, padding, first_tap;
@@ -405,7 +406,7 @@ __device__ void tile_product(float (&sum)[8][8], Tiles<tile_m, tile_n> &tiles, A
          b.fetch(thread);
       }
       if (busy) {
-#pragma unroll
+#pragma unroll 4
          for (int k = 0; k < 8; k++) {
             float down[8], across[8];
             pick(down, &tiles.a[side][k][row], &tiles.a[side][k][row + 16]);
@@ -564,27 +565,139 @@ __global__ void __launch_bounds__(tile_m *tile_n / 64, tile_m * tile_n > 8192 ? 
    put_sums<tile_n>(grad_sums, grads, first_channel, K);
 }
 
-/* Both ways back to the input: through the first convolution, and through the shortcut's 1 x 1 added to the same sums. */
-template <int tile_m, int tile_n>
-__global__ void __launch_bounds__(tile_m *tile_n / 64, tile_m * tile_n > 8192 ? 1 : 24576 / (tile_m * tile_n))
-   grad_input(const float *grad1, const float *turned, const float *grad2, const float *turned_down, float *grad_x, int C, int pitch, int H,
-              int W, int K, int P, int Q, int stride, int pixels) {
-   constexpr int threads = tile_m * tile_n / 64;
-   __shared__ __align__(16) Tiles<tile_m, tile_n> tiles;
-   const int first_channel = blockIdx.y * tile_m, first_pixel = blockIdx.x * tile_n, eights = (K + 7) / 8;
-   const bool busy = is_busy<tile_m, tile_n>(first_channel, first_pixel, C, pixels);
+/* Input pixels whose row and column leave the same remainders modulo the stride take part in the same taps, every stride-th from a first one on.
+ * What is left of the sum over taps and output channels, step by step. */
+template <int window> struct Taps {
+   int first_row, first_column, row, column, stride;
+   __device__ Taps(int row_remainder, int column_remainder, int stride, int padding)
+       : first_row((row_remainder + padding) % stride), first_column((column_remainder + padding) % stride), row(first_row),
+         column(first_column), stride(stride) {}
+   __device__ int count() const {
+      return first_row < window && first_column < window
+                ? ((window - first_row + stride - 1) / stride) * ((window - first_column + stride - 1) / stride)
+                : 0;
+   }
+   /* Whether the next eight channels begin. */
+   __device__ bool next() {
+      column += stride;
+      if (column < window)
+         return false;
+      column = first_column;
+      row += stride;
+      if (row < window)
+         return false;
+      row = first_row;
+      return true;
+   }
+};
+
+template <int rows, int threads, int window> struct TapWeights {
+   static constexpr int fours = rows * 8 / 4 / threads;
+   const float *data;
+   int pitch, left;
+   Taps<window> taps;
+   float4 kept[fours];
+   __device__ TapWeights(const float *turned, int pitch, int first_row, const Taps<window> &taps)
+       : data(turned + first_row), pitch(pitch), left(pitch - first_row), taps(taps) {}
+   __device__ void fetch(int thread) {
+      const float *lines = data + (long long)(taps.row * window + taps.column) * 8 * pitch;
+#pragma unroll
+      for (int v = 0; v < fours; v++) {
+         const int index = thread + v * threads, row = index % (rows / 4) * 4, k = index / (rows / 4);
+         kept[v] = row < left ? *(const float4 *)(lines + (k * pitch + row)) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+      }
+      if (taps.next())
+         data += (long long)window * window * 8 * pitch;
+   }
+   __device__ void store(float (&tile)[8][rows + 4], int thread) const {
+#pragma unroll
+      for (int v = 0; v < fours; v++) {
+         const int index = thread + v * threads;
+         *(float4 *)&tile[index / (rows / 4)][index % (rows / 4) * 4] = kept[v];
+      }
+   }
+};
+
+template <int rows, int threads, int window> struct TapSpread {
+   static constexpr int count = rows * 8 / threads;
+   const float *image;
+   int channels, height, width, plane, row, column, stride;
+   Taps<window> taps;
+   float kept[count];
+   /* image and (row, column) are those of this thread's input pixel, with the padding added; a row below zero is in no window. */
+   __device__ TapSpread(const float *grads, int channels, int height, int width, int stride, int image, int row, int column,
+                        const Taps<window> &taps, int thread)
+       : image(grads + ((long long)image * channels + thread / rows * count) * height * width),
+         channels(channels - thread / rows * count), height(height), width(width), plane(height * width), row(row), column(column),
+         stride(stride), taps(taps) {}
+   __device__ void fetch(int) {
+      int y = row - taps.row, x = column - taps.column;
+      bool inside = y >= 0 && x >= 0;
+      if (stride == 2) {
+         y /= 2;
+         x /= 2;
+      }
+      inside = inside && y < height && x < width;
+      const float *at = image + (y * width + x);
+#pragma unroll
+      for (int v = 0; v < count; v++)
+         kept[v] = inside && v < channels ? at[v * plane] : 0.0f;
+      if (taps.next()) {
+         image += 8ll * plane;
+         channels -= 8;
+      }
+   }
+   __device__ void store(float (&tile)[8][rows + 4], int thread) const {
+#pragma unroll
+      for (int v = 0; v < count; v++)
+         tile[thread / rows * count + v][thread % rows] = kept[v];
+   }
+};
+
+/* Both ways back to the input: through the first convolution, and through the shortcut's 1 x 1 added to the same sums.  A block's pixels all
+ * have the same remainders modulo the stride (1 or 2), so that no tap is gone through in vain. */
+template <int tile_n>
+__global__ void __launch_bounds__(tile_n, 384 / tile_n)
+   grad_input(const float *grad1, const float *turned, const float *grad2, const float *turned_down, float *grad_x, int N, int C, int pitch,
+              int H, int W, int K, int P, int Q, int stride) {
+   __shared__ __align__(16) Tiles<64, tile_n> tiles;
+   const int classes = stride * stride, row_remainder = blockIdx.x % classes / stride, column_remainder = blockIdx.x % stride;
+   const int down = (H - row_remainder + stride - 1) / stride, across = (W - column_remainder + stride - 1) / stride;
+   const int size = down * across, pixels = N * size, first_pixel = blockIdx.x / classes * tile_n, first_channel = blockIdx.y * 64;
+   if (first_pixel >= pixels)
+      return; /* the same for the whole block */
+   const int eights = (K + 7) / 8, thread = threadIdx.x, pixel = first_pixel + thread % tile_n, image = pixel / size;
+   const int row = pixel < pixels ? row_remainder + stride * (pixel % size / across) : -9;
+   const int column = column_remainder + stride * (pixel % across);
+   const bool busy = is_busy<64, tile_n>(first_channel, first_pixel, C, pixels);
+   const int own_image = min(image, N - 1);
    float sum[8][8] = {};
    {
-      Weights<tile_m, threads> weights(turned, pitch, first_channel, eights * 9);
-      Spread<tile_n, threads, 3> spread(grad1, K, H, W, P, Q, stride, 1, first_pixel, pixels, threadIdx.x);
-      tile_product(sum, tiles, weights, spread, eights * 9, busy, threadIdx.x);
+      const Taps<3> taps(row_remainder, column_remainder, stride, 1);
+      TapWeights<64, tile_n, 3> weights(turned, pitch, first_channel, taps);
+      TapSpread<tile_n, tile_n, 3> spread(grad1, K, P, Q, stride, own_image, row + 1, column + 1, taps, thread);
+      tile_product(sum, tiles, weights, spread, eights * taps.count(), busy, thread);
    }
-   Weights<tile_m, threads> weights(turned_down, pitch, first_channel, eights);
-   Spread<tile_n, threads, 1> spread(grad2, K, H, W, P, Q, stride, 0, first_pixel, pixels, threadIdx.x);
-   tile_product(sum, tiles, weights, spread, eights, busy, threadIdx.x);
-   for_each_four<tile_n>(first_channel, first_pixel, C, pixels, H * W, [&](int i, int j, int, long long at, int left, bool vector) {
-      put(grad_x + at, left, vector, make_float4(sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]));
-   });
+   const Taps<1> taps(row_remainder, column_remainder, stride, 0);
+   if (taps.count() > 0) {
+      TapWeights<64, tile_n, 1> weights(turned_down, pitch, first_channel, taps);
+      TapSpread<tile_n, tile_n, 1> spread(grad2, K, P, Q, stride, own_image, row, column, taps, thread);
+      tile_product(sum, tiles, weights, spread, eights, busy, thread);
+   }
+#pragma unroll
+   for (int j = 0; j < 8; j++) {
+      const int at = first_pixel + first_column_of<tile_n>(thread) + column_offset(j);
+      if (at >= pixels)
+         continue;
+      const int h = row_remainder + stride * (at % size / across), w = column_remainder + stride * (at % across);
+      float *to = grad_x + ((long long)(at / size) * C * H + h) * W + w;
+#pragma unroll
+      for (int i = 0; i < 8; i++) {
+         const int channel = first_channel + first_row_of<tile_n>(thread) + row_offset(i);
+         if (channel < C)
+            to[(long long)channel * H * W] = sum[i][j];
+      }
+   }
 }
 
 /* Adds the sums of all groups of threads into those of the first. */

@@ -177,7 +177,7 @@ struct Walk {
 
 /* Channels of images as rows, pixels as k. */
 template <int rows, int threads> struct Planes {
-   static constexpr int count = rows * 8 / threads;
+   static constexpr int count = (rows * 8 + threads - 1) / threads; /* the last ones not of every thread */
    const float *images;
    int channels, left;
    Walk walk;
@@ -192,19 +192,21 @@ template <int rows, int threads> struct Planes {
 #pragma unroll
       for (int v = 0; v < count; v++) {
          const int row = thread / 8 + v * (threads / 8);
-         kept[v] = inside && row < left ? at[row * plane] : 0.0f;
+         kept[v] = inside && row < min(left, rows) ? at[row * plane] : 0.0f;
       }
       walk.next();
    }
    __device__ void store(float (&tile)[8][rows + 4], int thread) const {
 #pragma unroll
       for (int v = 0; v < count; v++)
-         tile[thread % 8][thread / 8 + v * (threads / 8)] = kept[v];
+         if (thread / 8 + v * (threads / 8) < rows)
+            tile[thread % 8][thread / 8 + v * (threads / 8)] = kept[v];
    }
 };
 
 /* What the windows see as rows, 64 channels a tap, output pixels as k. */
 template <int rows, int threads, int window> struct Seen {
+   static_assert(rows * 8 % threads == 0, "whole loads");
    static constexpr int count = rows * 8 / threads;
    const float *images;
    int channels, left, height, width, stride, padding, first_tap;
