@@ -17,7 +17,7 @@ static bool carries(const char *opcode) {
 }
 
 bool machine_recordable(const machine_program_t *program) {
-   if (program->atomics || program->strong || program->clocks || program->unsupported[0] ||
+   if (program->atomics || program->strong || program->waits || program->clocks || program->unsupported[0] ||
        program->call_argument_count || program->count >= 1u << 24)
       return false;
    for (uint32_t n = 0; n < program->count; n++) {
