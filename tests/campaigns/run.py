@@ -4,7 +4,7 @@
     run.py --build DIR --out DIR [--sanitized DIR] [--fuzz DIR] [--cores N] [--seconds S] [--estimates FILE] [--first PART]...
            [--without PART/JOB]... [--only PART/JOB]... [--plan] [PART...]
 
-Parts: bounds      rkb-bounds at 100 seeds, a job a task and direction
+Parts: bounds      rkb-bounds at 100 seeds, four jobs a task and direction
        families    single precision in PyTorch inside both bounds, all input families, 100 seeds, a job a task and direction
        bench       4,096 sampled elements of the bench cases against PyTorch in double precision
        label       labels of faults that have none yet; needs a GPU
@@ -36,6 +36,7 @@ from dataclasses import dataclass, field
 
 PARTS = ("bounds", "families", "bench", "label", "table", "sanitized", "tune", "idioms", "stock", "accepted", "fuzz")
 SEEDS = 100
+PORTION = 25  # of them in one job of rkb-bounds
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 NOT_RUN, FAILED = 2, 1
 # Workers of stock's run on a cold cache, on the warm one, and of the exhaustive grid.  Directions whose candidates take seconds each
@@ -118,7 +119,9 @@ class Campaign:
 
     def bounds(self):
         def job(folder, more, name):
-            self.add("bounds", name, [self.built("tests", "task", "rkb-bounds"), "--seeds", SEEDS, "--verbose"] + more + [folder])
+            for first in range(0, SEEDS, PORTION):
+                self.add("bounds", "%s-%d" % (name, first), [self.built("tests", "task", "rkb-bounds"), "--seeds", PORTION, "--first", first,
+                                                             "--verbose"] + more + [folder])
 
         for task, direction in directions_of(self.tasks):
             job(os.path.join(self.tasks, task), ["--direction", direction], task + "-" + direction)

@@ -1,6 +1,6 @@
 /* rkb-bounds: do correct fp32 kernels stay inside both bounds, and do lower precisions fall outside?
  *
- *   rkb-bounds [--seeds N] [--direction forward|backward] [--verbose] TASK_DIRECTORY...
+ *   rkb-bounds [--seeds N] [--first SEED] [--direction forward|backward] [--verbose] TASK_DIRECTORY...
  *
  * For every task, direction, check case and family: fp32 in several orders of summation, with and without
  * contraction, with rough approximate functions, with one-pass variances, and 3xTF32, as a share of each
@@ -22,8 +22,8 @@ typedef struct worst {
 
 typedef struct sweep {
    const rkb_task_t *task;
-   float_plan_t *plan; /* of the case at hand */
-   uint64_t seeds;
+   float_plan_t *plan;  /* of the case at hand */
+   uint64_t first, end; /* seeds, first included and end not */
    bool verbose;
    worst_t worst;
    uint64_t wanted,
@@ -165,8 +165,8 @@ static uint64_t all_shown(const rkb_case_t *the_case) {
 /* Lower precisions alone, on further seeds, until all are shown. */
 static uint64_t show_more(const sweep_t *sweep, const rkb_case_t *the_case, uint64_t shown) {
    const rkb_family_t *family;
-   for (uint64_t seed = sweep->seeds;
-        (shown & all_shown(the_case)) != all_shown(the_case) && seed < sweep->seeds + EXTRA_SEEDS; seed++)
+   for (uint64_t seed = sweep->end;
+        (shown & all_shown(the_case)) != all_shown(the_case) && seed < sweep->end + EXTRA_SEEDS; seed++)
       for (uint32_t f = 0; (family = rkb_task_family(sweep->task, the_case, f)) != NULL; f++) {
          rkb_inputs_t *inputs;
          rkb_expected_t *expected;
@@ -274,7 +274,7 @@ static void sweep_task(sweep_t *sweep, const char *directory, const char *direct
    for (uint32_t i = 0; (the_case = rkb_task_case(sweep->task, RKB_CASE_CHECK, i)) != NULL; i++) {
       uint64_t shown = 0;
       sweep->plan = float_plan_new(rkb_bound_of(the_case)->program);
-      for (uint64_t seed = 0; seed < sweep->seeds; seed++)
+      for (uint64_t seed = sweep->first; seed < sweep->end; seed++)
          shown |= sweep_case(sweep, the_case, seed);
       if (products_of(rkb_bound_of(the_case)->program)) {
          sweep->wanted |= all_shown(the_case);
@@ -307,7 +307,7 @@ static void sweep_task(sweep_t *sweep, const char *directory, const char *direct
 }
 
 int main(int argc, char **argv) {
-   uint64_t seeds = 1;
+   uint64_t seeds = 1, first = 0;
    bool verbose = false, failed = false;
    const char *only = NULL; /* direction */
    printf("%-26s %-9s %8s %8s  %7s %7s %7s  %7s\n", "task", "", "hard", "stat", "ambig", "at most", "no care",
@@ -319,6 +319,10 @@ int main(int argc, char **argv) {
       }
       if (strcmp(argv[i], "--direction") == 0 && i + 1 < argc) {
          only = argv[++i];
+         continue;
+      }
+      if (strcmp(argv[i], "--first") == 0 && i + 1 < argc) {
+         first = strtoull(argv[++i], NULL, 10);
          continue;
       }
       if (strcmp(argv[i], "--verbose") == 0) {
@@ -335,7 +339,7 @@ int main(int argc, char **argv) {
          rkb_text_init(&text, 1 << 16);
          rkb_problems_write(&problems, &text);
          if (task) {
-            sweep_t sweep = {.task = task, .seeds = seeds, .verbose = verbose};
+            sweep_t sweep = {.task = task, .first = first, .end = first + seeds, .verbose = verbose};
             sweep_task(&sweep, argv[i], backward ? "backward" : "forward", &failed);
          } else if (only || !backward || !strstr(rkb_text_get(&text), "has no direction")) {
             printf("%s", rkb_text_get(&text));
