@@ -273,7 +273,26 @@ static bool add_guarded(rkb_bound_t *bound) {
    return true;
 }
 
+/* Where a product's factor is all ones, the values of its rows are alike to the last bit, and so are their roundings: what sums
+ * them up next adds these up instead of averaging them out, which the statistical bound relies on. */
+static bool roundings_agree(rkb_bound_t *bound, bool *agree) {
+   products_t products;
+   if (!find_products(bound, &products))
+      return false;
+   bool ones = false, computed = false;
+   for (uint32_t i = 0; i < products.count; i++) {
+      const uint32_t factors[] = {products.list[i].left, products.list[i].right};
+      for (int f = 0; f < 2; f++) {
+         computed |= factors[f] == UINT32_MAX;
+         ones |= factors[f] != UINT32_MAX && bound->recipes[factors[f]].kind == RKB_INIT_ONES;
+      }
+   }
+   *agree = ones && computed;
+   return true;
+}
+
 bool rkb_families_build(rkb_bound_t *bound) {
+   bool agree;
    bound->families = rkb_arena_alloc(bound->arena, sizeof *bound->families);
    if (!bound->families)
       return false;
@@ -281,7 +300,7 @@ bool rkb_families_build(rkb_bound_t *bound) {
    bound->families->entries = rkb_arena_array(bound->arena, MOST_FAMILIES, sizeof *bound->families->entries);
    if (!bound->families->entries)
       return false;
-   if (!add(bound, "normal", true, false, true) || !add_probes(bound))
+   if (!roundings_agree(bound, &agree) || !add(bound, "normal", !agree, false, true) || !add_probes(bound))
       return false;
    if (!add_plain(bound, "shifted", false, RKB_DRAW_SHIFTED, 8, false) || !add_guarded(bound) ||
        !add_plain(bound, "ties", false, RKB_DRAW_TIES, 0, true) ||
