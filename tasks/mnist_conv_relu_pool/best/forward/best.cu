@@ -2,7 +2,7 @@
 task: mnist_conv_relu_pool
 direction: forward
 tune:
-  BLOCK: {default: 256, choices: [32, 64, 128, 256, 512]}
+  BLOCK: {default: 128, choices: [32, 64, 128, 256, 512]}
   CHANNELS: {default: 4, choices: [1, 2, 4, 8]}
 let:
   pixels: N * P * Q

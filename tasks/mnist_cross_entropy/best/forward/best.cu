@@ -2,7 +2,7 @@
 task: mnist_cross_entropy
 direction: forward
 tune:
-  WARPS: {default: 4, choices: [1, 2, 4, 8, 16]}
+  WARPS: {default: 16, choices: [1, 2, 4, 8, 16]}
   BLOCK: {default: 256, choices: [64, 128, 256, 512, 1024]}
 scratch:
   row_loss: {dtype: float32, shape: "N"}
@@ -67,10 +67,10 @@ __global__ void loss_of_rows(const float *predictions, const long long *targets,
    sum = warp_sum(sum);
 
    if (lane == 0)
-      row_loss[index] = logf(sum) - (row[__ldg(&targets[index])] - largest);
+      row_loss[index] = logf(sum) - (row[targets[index]] - largest);
 }
 
-template <int block> __global__ void mean(const float *row_loss, float *loss, int N) {
+template <int block> __global__ void mean(const float *__restrict__ row_loss, float *__restrict__ loss, int N) {
    float sum = 0.0f;
    for (int i = threadIdx.x; i < N; i += block)
       sum += row_loss[i];

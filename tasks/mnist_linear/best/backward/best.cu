@@ -2,172 +2,172 @@
 task: mnist_linear
 direction: backward
 tune:
-  TILE: {default: 32, choices: [32, 64, 128]}
-  DEPTH: {default: 16, choices: [8, 16, 32]}
-  MICRO: {default: 4, choices: [4, 8]}
-  SLICES: {default: 64, choices: [1, 4, 16, 64, 128]}
+  LINES: {default: 64, choices: [8, 16, 32, 64]}
 let:
   rows: N
-  slices: max(1, min(min(SLICES, ceildiv(rows, 64)), 4194304 / (O * I)))
-  slice_rows: ceildiv(rows, slices)
+  slices: ceildiv(O, LINES)
 scratch:
-  partial_weight: {dtype: float32, shape: "slices, O, I"}
-  partial_bias: {dtype: float32, shape: "slices, O"}
+  partial: {dtype: float32, shape: "slices, min(rows, 4), I"}
 launches:
-  - kernel: grad_input<TILE, TILE, DEPTH, MICRO>
-    grid: ceildiv(rows, TILE), ceildiv(I, TILE)
-    block: TILE * TILE / (MICRO * MICRO)
-    args: grad_y, weight, grad_x, rows, I, O
-  - kernel: grad_weight_slice<TILE, TILE, DEPTH, MICRO>
-    grid: ceildiv(O, TILE), ceildiv(I, TILE), slices
-    block: TILE * TILE / (MICRO * MICRO)
-    args: grad_y, x, partial_weight, rows, slice_rows, I, O
-  - kernel: grad_bias_slice
-    grid: ceildiv(O, 32), slices
-    block: 32, 8
-    args: grad_y, partial_bias, rows, slice_rows, O
-  - kernel: sum_slices<256>
-    grid: ceildiv(O * I, 256)
+  - kernel: few_rows<4, LINES, 4>
+    when: rows <= 4 and I % 4 == 0
+    grid: ceildiv(I, 512), slices
+    block: 128
+    args: grad_y, x, weight, partial, grad_weight, grad_bias, rows, I, O
+  - else:
+    kernel: few_rows<4, LINES, 1>
+    when: rows <= 4
+    grid: ceildiv(I, 128), slices
+    block: 128
+    args: grad_y, x, weight, partial, grad_weight, grad_bias, rows, I, O
+  - else:
+    kernel: gradients<4>
+    when: I % 4 == 0
+    grid: ceildiv(I, 128) * (ceildiv(rows, 8) + O)
     block: 256
-    args: partial_weight, grad_weight, O * I, slices
-  - kernel: sum_slices<256>
-    grid: ceildiv(O, 256)
+    args: grad_y, x, weight, grad_x, grad_weight, grad_bias, rows, I, O, ceildiv(I, 128) * ceildiv(rows, 8)
+  - else:
+    kernel: gradients<1>
+    grid: ceildiv(I, 32) * (ceildiv(rows, 8) + O)
     block: 256
-    args: partial_bias, grad_bias, O, slices
+    args: grad_y, x, weight, grad_x, grad_weight, grad_bias, rows, I, O, ceildiv(I, 32) * ceildiv(rows, 8)
+  - kernel: sum_slices
+    when: rows <= 4
+    grid: ceildiv(rows * I, 32)
+    block: 256
+    args: partial, grad_x, rows * I, slices
 */
 
-/* With g = grad_y:  grad_x = g * weight, grad_weight = g' * x, grad_bias = column sums of g.  All products use the same tiled loop.
- * grad_weight sums over the rows, of which there may be many for few results, so slices of the rows go to different blocks and
- * a last launch adds the slices' partial results: no atomics, the order is fixed. */
+/* With g = grad_y:  grad_x = g * weight, grad_weight = g' * x, grad_bias = column sums of g.  For two sizes at which tiles of a product do
+ * badly: up to four rows go in one launch through the weight, and a second one adds up grad_x; small layers take
+ * one launch, straight from the definition, whose blocks divide the three gradients among them. */
 
-/* Brings `rows` x `depth` numbers of a matrix into shared memory, neighbouring threads along the direction that is
- * contiguous in memory.  Matrix is a small object that gives element (row, k), zero where the row is outside. */
-template <int rows, int depth, int threads, class Matrix>
-__device__ void load_tile(float (&tile)[depth][rows + 1], const Matrix &matrix, int first_row, int first_k, int last_k) {
-   for (int i = threadIdx.x; i < rows * depth; i += threads) {
-      const int row = Matrix::along_depth ? i / depth : i % rows;
-      const int k = Matrix::along_depth ? i % depth : i / rows;
-      tile[k][row] = first_k + k < last_k ? matrix.at(first_row + row, first_k + k) : 0.0f;
-   }
-}
-
-/* sum[i][j] += sum over k of a(m, k) * b(n, k) for a tile of tile_m x tile_n results.  A thread owns micro x micro of them,
- * spread over the tile with a step so that a warp reads shared memory without conflicts. */
-template <int tile_m, int tile_n, int depth, int micro, class A, class B>
-__device__ void tile_product(float (&sum)[micro][micro], const A &a, const B &b, int first_m, int first_n, int first_k,
-                             int last_k) {
-   constexpr int across = tile_n / micro, down = tile_m / micro, threads = across * down;
-   __shared__ float a_tile[depth][tile_m + 1], b_tile[depth][tile_n + 1];
-   const int column = threadIdx.x % across, row = threadIdx.x / across;
-   for (int k0 = first_k; k0 < last_k; k0 += depth) {
-      load_tile<tile_m, depth, threads>(a_tile, a, first_m, k0, last_k);
-      load_tile<tile_n, depth, threads>(b_tile, b, first_n, k0, last_k);
-      __syncthreads();
-      for (int k = 0; k < depth; k++) {
-         float left[micro], right[micro];
-#pragma unroll
-         for (int i = 0; i < micro; i++) {
-            left[i] = a_tile[k][row + i * down];
-            right[i] = b_tile[k][column + i * across];
-         }
-#pragma unroll
-         for (int i = 0; i < micro; i++)
-#pragma unroll
-            for (int j = 0; j < micro; j++)
-               sum[i][j] += left[i] * right[j];
-      }
-      __syncthreads();
-   }
-}
-
-/* A matrix whose row is contiguous along k. */
-struct ByRow {
-   static constexpr bool along_depth = true;
-   const float *data;
-   long long pitch;
-   int rows;
-   __device__ float at(int row, int k) const { return row < rows ? data[row * pitch + k] : 0.0f; }
+template <int count> struct alignas(4 * count) Pack {
+   float at[count];
 };
+template <int vec> __device__ Pack<vec> load(const float *from) { return *reinterpret_cast<const Pack<vec> *>(from); }
+template <int vec> __device__ void store(float *to, const Pack<vec> &pack) { *reinterpret_cast<Pack<vec> *>(to) = pack; }
 
-/* A matrix stored with k as the slow index: element (row, k) lies at data[k * pitch + row]. */
-struct ByColumn {
-   static constexpr bool along_depth = false;
-   const float *data;
-   long long pitch;
-   int rows;
-   __device__ float at(int row, int k) const { return row < rows ? data[k * pitch + row] : 0.0f; }
-};
-
-template <int tile_m, int tile_n, int depth, int micro>
-__global__ void __launch_bounds__(tile_m *tile_n / (micro * micro))
-   grad_input(const float *grad, const float *weight, float *grad_x, int rows, int I, int O) {
-   const int first_row = blockIdx.x * tile_m, first_column = blockIdx.y * tile_n;
-   float sum[micro][micro] = {};
-   tile_product<tile_m, tile_n, depth, micro>(sum, ByRow{grad, O, rows}, ByColumn{weight, I, I}, first_row, first_column, 0,
-                                              O);
-
-   constexpr int across = tile_n / micro, down = tile_m / micro;
+/* All gradients at once.  The first input_blocks blocks take 8 rows of grad_x each, a warp a row; every other block takes 32 vectors of one
+ * row of grad_weight, whose sum over the rows of x its 8 warps share, and the first such block of an output its bias. */
+template <int vec>
+__global__ void __launch_bounds__(256, 3) gradients(const float *grad, const float *x, const float *weight, float *grad_x, float *grad_weight,
+                                                 float *grad_bias, int rows, int inner, int outer, int input_blocks) {
+   __shared__ Pack<vec> part[8][32];
+   __shared__ float part_bias[8];
+   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, across = (inner + 32 * vec - 1) / (32 * vec);
+   const int block = blockIdx.x < input_blocks ? blockIdx.x : blockIdx.x - input_blocks;
+   const int column = (block % across * 32 + lane) * vec;
+   const bool inside = column < inner;
+   Pack<vec> sum = {};
+   if (blockIdx.x < input_blocks) {
+      const int row = block / across * 8 + warp;
+      if (row >= rows || !inside)
+         return;
+      const float *line = grad + (long long)row * outer;
+#pragma unroll 8
+      for (int o = 0; o < outer; o++) {
+         const Pack<vec> pack = load<vec>(weight + (long long)o * inner + column);
 #pragma unroll
-   for (int i = 0; i < micro; i++) {
-      const int row = first_row + threadIdx.x / across + i * down;
-#pragma unroll
-      for (int j = 0; j < micro; j++) {
-         const int column = first_column + threadIdx.x % across + j * across;
-         if (row < rows && column < I)
-            grad_x[(long long)row * I + column] = sum[i][j];
+         for (int k = 0; k < vec; k++)
+            sum.at[k] += line[o] * pack.at[k];
       }
-   }
-}
-
-/* One slice of the rows, blockIdx.z, for one tile of grad_weight (O x I). */
-template <int tile_m, int tile_n, int depth, int micro>
-__global__ void __launch_bounds__(tile_m *tile_n / (micro * micro))
-   grad_weight_slice(const float *grad, const float *x, float *partial, int rows, int slice_rows, int I, int O) {
-   const int first_output = blockIdx.x * tile_m, first_input = blockIdx.y * tile_n;
-   const int first = blockIdx.z * slice_rows, last = min(first + slice_rows, rows);
-   float sum[micro][micro] = {};
-   tile_product<tile_m, tile_n, depth, micro>(sum, ByColumn{grad, O, O}, ByColumn{x, I, I}, first_output, first_input, first,
-                                              last);
-
-   float *out = partial + (long long)blockIdx.z * O * I;
-   constexpr int across = tile_n / micro, down = tile_m / micro;
-#pragma unroll
-   for (int i = 0; i < micro; i++) {
-      const int output = first_output + threadIdx.x / across + i * down;
-#pragma unroll
-      for (int j = 0; j < micro; j++) {
-         const int input = first_input + threadIdx.x % across + j * across;
-         if (output < O && input < I)
-            out[(long long)output * I + input] = sum[i][j];
-      }
-   }
-}
-
-/* Column sums over one slice of the rows: 32 columns a block, 8 threads a column. */
-__global__ void grad_bias_slice(const float *grad, float *partial, int rows, int slice_rows, int O) {
-   __shared__ float part[8][32];
-   const int column = blockIdx.x * 32 + threadIdx.x;
-   const int first = blockIdx.y * slice_rows, last = min(first + slice_rows, rows);
-   float sum = 0.0f;
-   if (column < O)
-      for (int row = first + threadIdx.y; row < last; row += 8)
-         sum += grad[(long long)row * O + column];
-   part[threadIdx.y][threadIdx.x] = sum;
-   __syncthreads();
-   if (threadIdx.y == 0 && column < O) {
-      for (int i = 1; i < 8; i++)
-         sum += part[i][threadIdx.x];
-      partial[(long long)blockIdx.y * O + column] = sum;
-   }
-}
-
-/* out[i] = sum of the slices' element i, in their order: the same result at every run. */
-template <int block> __global__ void sum_slices(const float *slices, float *out, long long count, int slice_count) {
-   const long long i = (long long)blockIdx.x * block + threadIdx.x;
-   if (i >= count)
+      store(grad_x + (long long)row * inner + column, sum);
       return;
+   }
+   const int output = block / across;
+   float bias = 0.0f;
+#pragma unroll 8
+   for (int row = warp; row < rows; row += 8) {
+      const float factor = grad[(long long)row * outer + output];
+      bias += factor;
+      if (inside) {
+         const Pack<vec> pack = load<vec>(x + (long long)row * inner + column);
+#pragma unroll
+         for (int k = 0; k < vec; k++)
+            sum.at[k] += factor * pack.at[k];
+      }
+   }
+   part[warp][lane] = sum;
+   if (lane == 0)
+      part_bias[warp] = bias;
+   __syncthreads();
+   if (warp > 0)
+      return;
+   for (int w = 1; w < 8; w++) {
+      const Pack<vec> pack = part[w][lane];
+#pragma unroll
+      for (int k = 0; k < vec; k++)
+         sum.at[k] += pack.at[k];
+      bias += part_bias[w];
+   }
+   if (inside)
+      store(grad_weight + (long long)output * inner + column, sum);
+   if (block % across == 0 && lane == 0)
+      grad_bias[output] = bias;
+}
+
+/* At most row_count rows: one way through the weight.  A block takes `lines` outputs; where a lane has a row of the weight in its hands, it adds
+ * that row's share of grad_x to its sums and writes the row of grad_weight, so both large matrices travel once. */
+template <int row_count, int lines, int vec>
+__global__ void __launch_bounds__(128) few_rows(const float *grad, const float *x, const float *weight, float *partial, float *grad_weight,
+                                                float *grad_bias, int rows, int inner, int outer) {
+   __shared__ float factor[lines][row_count];
+   const int first = blockIdx.y * lines, count = min(lines, outer - first), column = (blockIdx.x * 128 + threadIdx.x) * vec;
+   for (int i = threadIdx.x; i < lines * row_count; i += 128)
+      factor[i / row_count][i % row_count] =
+         i % row_count < rows && i / row_count < count ? grad[(long long)(i % row_count) * outer + first + i / row_count] : 0.0f;
+   __syncthreads();
+   if (blockIdx.x == 0)
+      for (int i = threadIdx.x; i < count; i += 128) {
+         float sum = 0.0f;
+#pragma unroll
+         for (int r = 0; r < row_count; r++)
+            sum += factor[i][r];
+         grad_bias[first + i] = sum;
+      }
+   if (column >= inner)
+      return;
+   Pack<vec> values[row_count] = {}, sum[row_count] = {};
+#pragma unroll
+   for (int r = 0; r < row_count; r++)
+      if (r < rows)
+         values[r] = load<vec>(x + (long long)r * inner + column);
+   const float *from = weight + (long long)first * inner + column;
+   float *to = grad_weight + (long long)first * inner + column;
+#pragma unroll 8
+   for (int i = 0; i < count; i++) {
+      const Pack<vec> pack = load<vec>(from + (long long)i * inner);
+      Pack<vec> product = {};
+#pragma unroll
+      for (int r = 0; r < row_count; r++)
+#pragma unroll
+         for (int k = 0; k < vec; k++) {
+            sum[r].at[k] += factor[i][r] * pack.at[k];
+            product.at[k] += factor[i][r] * values[r].at[k];
+         }
+      store(to + (long long)i * inner, product);
+   }
+#pragma unroll
+   for (int r = 0; r < row_count; r++)
+      if (r < rows)
+         store(partial + ((long long)blockIdx.y * rows + r) * inner + column, sum[r]);
+}
+
+/* out[i] = sum of the slices' element i: 32 elements a block, 8 warps share the slices; the same result at every run. */
+__global__ void __launch_bounds__(256) sum_slices(const float *slices, float *out, int count, int slice_count) {
+   __shared__ float part[8][32];
+   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, i = blockIdx.x * 32 + lane;
    float sum = 0.0f;
-   for (int slice = 0; slice < slice_count; slice++)
-      sum += slices[slice * count + i];
-   out[i] = sum;
+   if (i < count)
+#pragma unroll 8
+      for (int slice = warp; slice < slice_count; slice += 8)
+         sum += slices[(long long)slice * count + i];
+   part[warp][lane] = sum;
+   __syncthreads();
+   if (warp == 0 && i < count) {
+      for (int w = 1; w < 8; w++)
+         sum += part[w][lane];
+      out[i] = sum;
+   }
 }

@@ -71,7 +71,7 @@ template <int block, int vec> __global__ void softmax(const float *x, float *y, 
    for (int i = threadIdx.x; i < packs; i += block) {
       const Pack<vec> value = row[i];
       for (int k = 0; k < vec; k++)
-         sum += expf(value.at[k] - largest);
+         sum += __expf(value.at[k] - largest);
    }
    const float inverse = 1.0f / block_sum<block>(sum);
 
