@@ -57,7 +57,8 @@ static void put_in(machine_run_t *run, const resident_t *r) {
 static bool polls(const machine_program_t *program, const machine_block_info_t *block) {
    for (uint32_t n = block->first; n < block->first + block->count; n++) {
       const machine_instruction_t *i = &program->code[n];
-      if (i->kind != MACHINE_CUSTOM || !i->element_bytes || i->space == PTX_SHARED || i->space == PTX_LOCAL)
+      if (i->kind != MACHINE_CUSTOM || !i->element_bytes || i->space == PTX_SHARED || i->space == PTX_LOCAL ||
+          ptx_type_is_float(i->type)) /* data, and no signal */
          continue;
       const uint32_t result = i->extra_count ? program->extras[i->extra].number : 0;
       if ((i->class == RKB_CLASS_GLOBAL && (i->flags & (FLAG_VOLATILE | FLAG_RELAXED | FLAG_ACQUIRE))) ||

@@ -10,13 +10,14 @@
 #include <string.h>
 
 #define MOST_LAUNCHES 64
-#define ATTEMPTS 32 /* of which the best is taken */
+#define LARGER 10    /* the work of every other one: the smallest that does is taken */
+#define ATTEMPTS 128 /* of which the best is taken */
 
 /* What a launch of the manifest was seen to have; a bit each. */
 enum { LAUNCHED = 1, SEVERAL_X = 2, MANY_X = 0x10, ALL = 0x1f };
 
-#define MANY                                                                                                 \
-   128 /* what grids are bounded to where blocks go round: multiprocessors; a bounded one comes to it too */
+#define MANY 132u           /* multiprocessors of the largest device: what grids are bounded to */
+#define MOST_THREADS 65536u /* of a plan; larger ones are not executed for having many blocks */
 
 struct shapes {
    const struct verifier *verifier;
@@ -44,6 +45,13 @@ static uint32_t *of_launch(struct shapes *s, uint32_t *of, uint64_t name) {
    return &of[n];
 }
 
+static uint64_t threads_of(const rkb_plan_launch_t *launch) {
+   uint64_t threads = 1;
+   for (uint32_t d = 0; d < 3; d++)
+      threads *= (uint64_t)launch->grid[d] * launch->block[d];
+   return threads;
+}
+
 /* Adds what the launches of the case's plan have to of; news: grows by what was not seen before. */
 static int note_plan(struct shapes *s, const rkb_case_t *the_case, uint32_t *of, uint32_t *news,
                      rkb_error_t *err) {
@@ -54,11 +62,14 @@ static int note_plan(struct shapes *s, const rkb_case_t *the_case, uint32_t *of,
                                  the_case, &plan, &finding, err);
    if (status != RKB_OK || !plan)
       return status;
+   uint64_t threads = 0;
+   for (uint32_t n = 0; n < plan->launch_count; n++)
+      threads += threads_of(&plan->launches[n]);
    for (uint32_t n = 0; n < plan->launch_count; n++) {
       uint32_t has = LAUNCHED;
       for (uint32_t d = 0; d < 3; d++)
          has |= plan->launches[n].grid[d] > 1 ? SEVERAL_X << d : 0;
-      has |= plan->launches[n].grid[0] >= MANY ? MANY_X : 0;
+      has |= plan->launches[n].grid[0] >= MANY && threads <= MOST_THREADS ? MANY_X : 0;
       uint32_t *bits = of_launch(s, of, name_of(&plan->launches[n]));
       if (!bits)
          continue;
@@ -88,7 +99,7 @@ static int see_all(struct shapes *s, enum rkb_case_kind kind, uint32_t *of, rkb_
    return status;
 }
 
-/* The shape of many that executes the most of what is lacking, the largest of several; NULL when none executes any of it. */
+/* The shape of many that executes the most of what is lacking, the smallest of several; NULL when none executes any of it. */
 static int draw_lacking(struct shapes *s, rkb_random_t *stream, rkb_case_t **best, rkb_error_t *err) {
    const struct verifier *me = s->verifier;
    uint32_t gained[MOST_LAUNCHES] = {0}, most = 0;
@@ -97,14 +108,15 @@ static int draw_lacking(struct shapes *s, rkb_random_t *stream, rkb_case_t **bes
    for (uint32_t n = 0; n < ATTEMPTS && status == RKB_OK && lacks(s); n++) {
       uint32_t gains[MOST_LAUNCHES] = {0}, news = 0;
       rkb_case_t *drawn = NULL;
-      status = me->task->case_draw(me->host, stream, me->config->drawn_work, &drawn, err);
+      status =
+         me->task->case_draw(me->host, stream, (n % 2 ? LARGER : 1) * me->config->drawn_work, &drawn, err);
       if (status == RKB_ERR_LIMIT) { /* nothing so small fits the domain */
          status = RKB_OK;
          break;
       }
       if (status == RKB_OK && drawn)
          status = note_plan(s, drawn, gains, &news, err);
-      const bool more = news > most || (news && news == most && drawn->operations > (*best)->operations);
+      const bool more = news > most || (news && news == most && drawn->operations < (*best)->operations);
       if (status == RKB_OK && more) {
          rkb_case_t *worse = *best;
          *best = drawn;

@@ -29,7 +29,7 @@ static void load_lanes(machine_warp_t *warp, const machine_instruction_t *i, uin
                                i->flags & (FLAG_RELAXED | FLAG_ACQUIRE));
       else if (warp->run->races && place.region && !place.region->read_only)
          machine_global_access(warp, l, place.region, place.offset, total, NULL, false,
-                               i->flags & (FLAG_RELAXED | FLAG_ACQUIRE | FLAG_VOLATILE));
+                               (i->flags & (FLAG_RELAXED | FLAG_ACQUIRE)) || volatile_signal(i));
       if (warp->run->races && (i->flags & (FLAG_ACQUIRE | FLAG_RELAXED | FLAG_VOLATILE)))
          machine_sync_acquire(warp, l, address[l]);
       if (warp->taint)

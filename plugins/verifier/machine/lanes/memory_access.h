@@ -90,6 +90,12 @@ static inline bool place_of(machine_warp_t *warp, uint32_t lane, uint64_t addres
    return false;
 }
 
+/* Whether a volatile access is to memory that threads tell each other something through.  A volatile access is as strong as a relaxed
+ * one, and two such do not race; but what they carry is in no order.  A floating-point number is data, and an order is asked for. */
+static inline bool volatile_signal(const machine_instruction_t *i) {
+   return (i->flags & FLAG_VOLATILE) && !ptx_type_is_float(i->type);
+}
+
 static inline uint64_t *taint_of_place(machine_warp_t *warp, const machine_place_t *place) {
    return place->region                    ? &place->region->taint
           : place->window == WINDOW_SHARED ? &warp->block->shared_taint

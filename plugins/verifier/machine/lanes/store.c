@@ -52,7 +52,7 @@ static void store_lanes(machine_warp_t *warp, const machine_instruction_t *i, ui
          machine_shared_access(warp, l, (uint32_t)place.offset, total, value, true, strong);
       else if (warp->run->races && place.region)
          machine_global_access(warp, l, place.region, place.offset, total, value, true,
-                               strong || (i->flags & FLAG_VOLATILE));
+                               strong || volatile_signal(i));
       if (warp->run->races && (i->flags & (FLAG_RELEASE | FLAG_RELAXED | FLAG_VOLATILE)))
          machine_sync_release(warp, l, address[l], i->flags & FLAG_RELEASE);
       memcpy(place.data, value, total);
