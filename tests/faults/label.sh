@@ -9,7 +9,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 out=${2:-$here/labels.tsv}
 shift; [ $# -gt 0 ] && shift
 jobs=$(nproc)
-device=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null || echo 'no GPU')
+device=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | sed 1q) # one line a GPU, all alike
+[ -n "$device" ] || device='no GPU'
 # One thread an evaluation: the program runs one a core itself.
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 [ -d "$prefix/lib" ] && export LD_LIBRARY_PATH="$prefix/lib:${LD_LIBRARY_PATH:-}"
