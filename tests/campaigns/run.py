@@ -52,8 +52,8 @@ STOCK_WORKERS = {
     "unet_conv2d-backward": (6, 3, 4), "unet_conv2d-forward": (3, 2, 2),
 }
 # Processes, or for what is evaluated whole threads, of the bench comparison, where two would take minutes.
-BENCH_THREADS = {"attention-backward": 12, "attention-forward": 4, "gelu_mlp-backward": 8, "gelu_mlp-forward": 4, "groupnorm-backward": 4,
-                 "llama_ffw-backward": 8, "llama_ffw-forward": 8, "resnet_block-backward": 8, "resnet_block_downsample-backward": 8}
+BENCH_THREADS = {"attention-backward": 12, "attention-forward": 4, "gelu_mlp-backward": 4, "gelu_mlp-forward": 4, "groupnorm-backward": 4,
+                 "llama_ffw-backward": 6, "llama_ffw-forward": 6, "resnet_block-backward": 6, "resnet_block_downsample-backward": 6}
 
 
 @dataclass
