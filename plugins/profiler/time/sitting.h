@@ -8,6 +8,7 @@
 #include <rkb/ext/task.h>
 #include "expected/sample.h"
 #include "expected/staging.h"
+#include "expected/stopwatch.h"
 
 struct time_config {
    const char *mode; /* "quick" or "full" */
@@ -49,6 +50,7 @@ struct subject {
    sums_t sums[SETS]; /* of the inputs, once they are staged */
    struct contender contenders[CONTENDERS];
    uint32_t contender_count; /* 1 while there is no incumbent */
+   stopwatch_t *watch;
 };
 
 struct sitting {

@@ -55,9 +55,11 @@ static int check_tensor(const struct timer *me, const struct subject *s, uint32_
    sample_t samples[SETS] = {{0}};
    bool input = s->the_case->tensors[t].role == RKB_IN;
    int status = RKB_OK;
+   stopwatch_turn(s->watch, PHASE_EXPECT);
    for (uint32_t set = 0; set < SETS && status == RKB_OK && !input; set++)
       status = sample_open(&sampler, s->inputs[set], s->the_case, s->family->name, s->seeds[set], t,
                            me->store != NULL, &samples[set], err);
+   stopwatch_turn(s->watch, PHASE_COMPARE);
    for (uint32_t c = 0; c < s->contender_count; c++)
       for (uint32_t a = 0; a < arenas && status == RKB_OK && sitting->right; a++) {
          uint32_t instance = sitting_instance(c, a), set = last_set[instance];

@@ -33,8 +33,8 @@ static int gpu_create(const rkb_host_t *host, const void *config, void **self, r
    return RKB_OK;
 }
 
-static int emit(const struct gpu *me, rkb_job_t job, const struct found *found, const struct tally *tally,
-                const char *device) {
+static int emit(const struct gpu *me, struct candidate *candidate, const struct found *found,
+                const struct tally *tally, const char *device) {
    /* Nothing wrong was seen, and nothing was compared: that is no acceptance. */
    const bool blind = !found->reason[0] && tally->judged == 0 && tally->not_judged + tally->refused;
    const char *standing = blind               ? RKB_UNKNOWN
@@ -53,6 +53,7 @@ static int emit(const struct gpu *me, rkb_job_t job, const struct found *found, 
    if (tally->refused)
       json_object_set_new(evidence, "refusal", json_string(tally->refusal));
    json_object_set_new(evidence, "bit_repeatable", json_boolean(tally->repeatable));
+   json_object_set_new(evidence, "ms", stopwatch_json(&candidate->watch));
    snprintf(message, sizeof message, "%u runs, %llu elements compared; worst %.2g of the hard bound%s%s%s%s",
             tally->runs, (unsigned long long)tally->judged, tally->worst_hard,
             tally->repeatable ? ", repeatable bit for bit" : ", not repeatable bit for bit",
@@ -61,7 +62,7 @@ static int emit(const struct gpu *me, rkb_job_t job, const struct found *found, 
                : "",
             tally->refused ? "; not decided: " : "", tally->refusal);
    char *text = json_dumps(evidence, JSON_COMPACT | JSON_SORT_KEYS);
-   int status = rkb_emit_verdict_full(me->host, job, standing, blind ? "limit.budget" : found->reason,
+   int status = rkb_emit_verdict_full(me->host, candidate->job, standing, blind ? "limit.budget" : found->reason,
                                       found->reason[0] ? found->message : message, text, NULL);
    free(text);
    json_decref(evidence);
@@ -119,6 +120,7 @@ static int gpu_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t 
    struct found found = {.reason = ""};
    struct tally tally = {.repeatable = true};
    char device[1024] = "";
+   stopwatch_start(&candidate.watch);
    int status = me->kernel->build(me->host, job, in, 0, &build, &finding, err);
    if (status != RKB_OK)
       return status;
@@ -129,15 +131,19 @@ static int gpu_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t 
       me->kernel->manifest(me->host, me->host->item_text(me->host, in, "source"), &manifest, &finding, err);
    if (status == RKB_OK && manifest)
       candidate.transform = manifest->transform;
+   stopwatch_turn(&candidate.watch, PHASE_DEVICE);
    if (status == RKB_OK)
       status = me->device->begin(me->host, job, &candidate.session, err);
+   stopwatch_turn(&candidate.watch, PHASE_PLAN);
    if (status == RKB_OK) {
       snprintf(device, sizeof device, "%s", me->device->describe(candidate.session));
       status = verify_all(me, &candidate, &found, &tally, err);
+      stopwatch_turn(&candidate.watch, PHASE_CLOSE);
       me->device->end(candidate.session);
    }
+   stopwatch_turn(&candidate.watch, PHASE_OTHER);
    if (status == RKB_OK)
-      status = emit(me, job, &found, &tally, device);
+      status = emit(me, &candidate, &found, &tally, device);
    json_decref(found.evidence);
    if (manifest)
       me->kernel->manifest_free(manifest);

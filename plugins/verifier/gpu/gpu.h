@@ -9,6 +9,7 @@
 #include <rkb/ext/workers.h>
 #include "expected/sample.h"
 #include "expected/staging.h"
+#include "expected/stopwatch.h"
 
 struct gpu_config {
    int64_t families;       /* input families a check case */
@@ -60,6 +61,7 @@ struct candidate {
    bool transform; /* the manifest's algorithm: transform */
    rkb_session_t *session;
    bool module_loaded;
+   stopwatch_t watch;
 };
 
 /* Runs the candidate on one case: several families, both placements, twice on the same scratch.  RKB_OK with found->reason

@@ -72,6 +72,7 @@ static int verify_placement(const struct gpu *me, struct candidate *candidate, c
    bool last = placement == RKB_GUARD_HIGH && first_family;
    int status = RKB_OK;
    for (uint32_t set = 0; set < 2 && status == RKB_OK && (!found->reason[0] || found->suspect); set++) {
+      stopwatch_turn(&candidate->watch, PHASE_RUN);
       status = me->device->run(candidate->session, placement, set, (uint32_t)(me->config->deadline / 1000000),
                                &outcome, err);
       if (status != RKB_OK)
@@ -82,7 +83,9 @@ static int verify_placement(const struct gpu *me, struct candidate *candidate, c
                          placement, found);
          return RKB_OK; /* after a fault the worker is gone, and with it the instance */
       }
+      stopwatch_turn(&candidate->watch, PHASE_EXPECT);
       status = values_expect(me, values, err);
+      stopwatch_turn(&candidate->watch, PHASE_COMPARE);
       if (status == RKB_OK)
          status = outputs_judge(me, candidate, &values[set], placement, found, tally, err);
    }
@@ -100,6 +103,7 @@ static int verify_family(const struct gpu *me, struct candidate *candidate, cons
    struct values values[2] = {{0}, {0}};
    rkb_error_t ignored;
    int status = RKB_OK;
+   stopwatch_turn(&candidate->watch, PHASE_STAGE);
    for (uint32_t set = 0; set < 2 && status == RKB_OK; set++) {
       status = values_open(me, c, family, seeds[set], pooled, &values[set], err);
       if (status == RKB_OK)
@@ -108,6 +112,7 @@ static int verify_family(const struct gpu *me, struct candidate *candidate, cons
    for (uint32_t placement = RKB_GUARD_LOW;
         placement <= RKB_GUARD_HIGH && status == RKB_OK && !found->reason[0]; placement++)
       status = verify_placement(me, candidate, plan, values, placement, number == 0, found, tally, err);
+   stopwatch_turn(&candidate->watch, PHASE_CLOSE);
    for (uint32_t set = 0; set < 2; set++) {
       if (!found->reason[0] && status == RKB_OK)
          me->device->drop_set(candidate->session, set, &ignored);
@@ -139,12 +144,14 @@ int verify_case(const struct gpu *me, struct candidate *candidate, const rkb_cas
    uint32_t families = (uint32_t)(c->bytes > HUGE_BYTES       ? 1
                                   : c->kind == RKB_CASE_CHECK ? me->config->families
                                                               : me->config->bench_families);
+   stopwatch_turn(&candidate->watch, PHASE_PLAN);
    int status =
       me->kernel->plan(me->host, candidate->job, candidate->item, candidate->build, c, &plan, &finding, err);
    if (status == RKB_OK && !plan) {
       found_set(found, finding.reason, NULL, "%s (case %s)", finding.message, c->name);
       return RKB_OK;
    }
+   stopwatch_turn(&candidate->watch, PHASE_OPEN);
    if (status == RKB_OK)
       status = open_instances(me, candidate, plan, found, err);
    for (uint32_t f = 0;
@@ -155,6 +162,7 @@ int verify_case(const struct gpu *me, struct candidate *candidate, const rkb_cas
       else
          status = verify_family(me, candidate, c, plan, f, seeds, pooled, found, tally, err);
    }
+   stopwatch_turn(&candidate->watch, PHASE_CLOSE);
    for (uint32_t placement = RKB_GUARD_LOW;
         placement <= RKB_GUARD_HIGH && status == RKB_OK && !found->reason[0]; placement++)
       me->device->drop_instance(candidate->session, placement, &ignored);
