@@ -25,12 +25,21 @@ int sitting_prepare(const struct timer *me, struct subject *s, rkb_error_t *err)
          return rkb_fail(err, RKB_ERR_INTERNAL, "%s", finding.message);
    }
    stopwatch_turn(s->watch, PHASE_STAGE);
-   for (uint32_t set = 0; set < SETS && status == RKB_OK; set++) {
-      const staging_t staging = {me->host,    me->task,       me->device,      me->store,     s->session,
-                                 s->the_case, s->inputs[set], s->family->name, s->seeds[set], set};
-      status = staging_send(&staging, &s->sums[set], err);
-   }
-   return status;
+   staging_t sets[SETS];
+   for (uint32_t set = 0; set < SETS; set++)
+      sets[set] = (staging_t){.host = me->host,
+                              .task = me->task,
+                              .device = me->device,
+                              .workers = me->workers,
+                              .store = me->store,
+                              .session = s->session,
+                              .the_case = s->the_case,
+                              .inputs = s->inputs[set],
+                              .family = s->family->name,
+                              .seed = s->seeds[set],
+                              .set = set,
+                              .sums = &s->sums[set]};
+   return status == RKB_OK ? staging_send(sets, SETS, err) : status;
 }
 
 int sitting_clear(const struct timer *me, const struct subject *s, rkb_error_t *err) {
@@ -138,8 +147,8 @@ static bool make_room(const struct subject *s, uint32_t count, struct sitting *s
    return room;
 }
 
-int sitting_run(const struct timer *me, const struct subject *s, rkb_random_t *stream,
-                struct sitting *sitting, rkb_error_t *err) {
+int sitting_run(const struct timer *me, struct subject *s, rkb_random_t *stream, struct sitting *sitting,
+                rkb_error_t *err) {
    rkb_turn_t *turns = NULL;
    float *times = NULL;
    uint32_t arenas = 0, count = 0, deadline_ms = (uint32_t)(me->config->deadline / 1000000);

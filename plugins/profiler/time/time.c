@@ -36,9 +36,10 @@ static int time_create(const rkb_host_t *host, const void *config, void **self, 
                         host->get_extension(host, RKB_EXT_KERNEL),
                         host->get_extension(host, RKB_EXT_DEVICE),
                         host->get_extension(host, RKB_EXT_RANDOM),
+                        host->get_extension(host, RKB_EXT_WORKERS),
                         NULL,
                         NULL};
-   if (!me->task || !me->kernel || !me->random || !me->device) {
+   if (!me->task || !me->kernel || !me->random || !me->workers || !me->device) {
       bool no_device = !me->device;
       free(me);
       return rkb_fail(err, RKB_ERR_UNAVAILABLE,
@@ -162,6 +163,7 @@ static int time_case(const struct timer *me, struct subject *subject, rkb_random
       if (status == RKB_OK)
          status = sitting_clear(me, subject, err);
    }
+   stopwatch_turn(subject->watch, PHASE_OTHER);
    if (status == RKB_OK && timing->right) {
       timing->sittings = discard(sittings, done);
       timing->discarded = done - timing->sittings;
@@ -230,12 +232,28 @@ static int draw_values(const struct timer *me, struct subject *subject, rkb_rand
                                       : me->random->next(stream) >> 1;
       status = me->task->inputs_open(me->host, subject->the_case, subject->family, subject->seeds[set],
                                      &subject->inputs[set], err);
-      if (status == RKB_OK && !sums_open(subject->the_case->tensor_count, &subject->sums[set]))
+      subject->samples[set] = calloc(subject->the_case->tensor_count + 1, sizeof *subject->samples[set]);
+      if (status == RKB_OK &&
+          (!subject->samples[set] || !sums_open(subject->the_case->tensor_count, &subject->sums[set])))
          status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
       if (status == RKB_OK)
          me->task->inputs_limit(subject->inputs[set], RUN_MOST_WORK);
    }
    return status;
+}
+
+static void free_values(const struct timer *me, struct subject *subject) {
+   for (uint32_t set = 0; set < SETS; set++) {
+      for (uint32_t t = 0; subject->samples[set] && t < subject->the_case->tensor_count; t++)
+         sample_close(&subject->samples[set][t]);
+      free(subject->samples[set]);
+      subject->samples[set] = NULL;
+      if (subject->inputs[set])
+         me->task->inputs_free(subject->inputs[set]);
+      subject->inputs[set] = NULL;
+      sums_close(&subject->sums[set]);
+   }
+   subject->expected = false;
 }
 
 /* What is known after all cases. */
@@ -265,11 +283,7 @@ static int time_one(const struct timer *me, rkb_job_t job, struct subject *subje
       account->every_case_holds &= !isfinite(timing.ratio.low) || timing.ratio.low <= 1;
       account->timed++;
    }
-   for (uint32_t set = 0; set < SETS; set++) {
-      me->task->inputs_free(subject->inputs[set]);
-      subject->inputs[set] = NULL;
-      sums_close(&subject->sums[set]);
-   }
+   free_values(me, subject);
    return status;
 }
 

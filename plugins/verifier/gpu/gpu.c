@@ -62,8 +62,9 @@ static int emit(const struct gpu *me, struct candidate *candidate, const struct 
                : "",
             tally->refused ? "; not decided: " : "", tally->refusal);
    char *text = json_dumps(evidence, JSON_COMPACT | JSON_SORT_KEYS);
-   int status = rkb_emit_verdict_full(me->host, candidate->job, standing, blind ? "limit.budget" : found->reason,
-                                      found->reason[0] ? found->message : message, text, NULL);
+   int status =
+      rkb_emit_verdict_full(me->host, candidate->job, standing, blind ? "limit.budget" : found->reason,
+                            found->reason[0] ? found->message : message, text, NULL);
    free(text);
    json_decref(evidence);
    return status;
@@ -86,28 +87,61 @@ static int draw_shape(const struct gpu *me, rkb_random_t *stream, rkb_case_t **d
    return status;
 }
 
+/* A listed case is a trial of its own. */
+static int verify_listed(const struct gpu *me, struct candidate *candidate, uint32_t kind,
+                         rkb_random_t *stream, struct found *found, struct tally *tally, rkb_error_t *err) {
+   const rkb_case_t *c;
+   int status = RKB_OK;
+   for (uint32_t i = 0;
+        status == RKB_OK && !found->reason[0] && (c = me->task->case_at(me->host, kind, i)) != NULL; i++) {
+      struct trial trial;
+      status = trial_open(me, c, NULL, stream, &trial, err);
+      if (status != RKB_OK)
+         return status;
+      status = verify_trial(me, candidate, &trial, 1, 0, found, tally, err);
+      trial_close(me, &trial);
+   }
+   return status;
+}
+
+/* Nothing is known of a drawn shape's values, so what they should give is evaluated side by side, for as many shapes at once as
+ * memory is meant for. */
+static int verify_drawn(const struct gpu *me, struct candidate *candidate, rkb_random_t *stream,
+                        struct found *found, struct tally *tally, rkb_error_t *err) {
+   enum { MOST_TOGETHER = 16 };
+   const double most_bytes = 64e6;
+   struct trial trials[MOST_TOGETHER];
+   int status = RKB_OK;
+   for (int64_t done = 0; done < me->config->drawn && status == RKB_OK && !found->reason[0];) {
+      uint32_t count = 0;
+      double bytes = 0;
+      while (count < MOST_TOGETHER && done < me->config->drawn && bytes < most_bytes && status == RKB_OK) {
+         rkb_case_t *drawn = NULL;
+         status = draw_shape(me, stream, &drawn, err);
+         if (status == RKB_OK)
+            status = trial_open(me, drawn, drawn, stream, &trials[count], err);
+         if (status == RKB_OK)
+            bytes += 2 * trials[count].families * drawn->bytes;
+         count += status == RKB_OK;
+         done++;
+      }
+      for (uint32_t n = 0; n < count && status == RKB_OK && !found->reason[0]; n++)
+         status = verify_trial(me, candidate, trials, count, n, found, tally, err);
+      while (count > 0)
+         trial_close(me, &trials[--count]);
+   }
+   return status;
+}
+
 /* Check cases first: they are small, and most mistakes show there. */
 static int verify_all(const struct gpu *me, struct candidate *candidate, struct found *found,
                       struct tally *tally, rkb_error_t *err) {
    rkb_random_t stream = me->random->for_job(me->host, candidate->job, 0);
-   const rkb_case_t *c;
-   int status = RKB_OK;
-   for (uint32_t i = 0;
-        status == RKB_OK && !found->reason[0] && (c = me->task->case_at(me->host, RKB_CASE_CHECK, i)) != NULL;
-        i++)
-      status = verify_case(me, candidate, c, &stream, found, tally, err);
-   for (int64_t i = 0; status == RKB_OK && !found->reason[0] && i < me->config->drawn; i++) {
-      rkb_case_t *drawn = NULL;
-      status = draw_shape(me, &stream, &drawn, err);
-      if (status == RKB_OK)
-         status = verify_case(me, candidate, drawn, &stream, found, tally, err);
-      if (drawn)
-         me->task->case_free(drawn);
-   }
-   for (uint32_t i = 0;
-        status == RKB_OK && !found->reason[0] && (c = me->task->case_at(me->host, RKB_CASE_BENCH, i)) != NULL;
-        i++)
-      status = verify_case(me, candidate, c, &stream, found, tally, err);
+   int status = verify_listed(me, candidate, RKB_CASE_CHECK, &stream, found, tally, err);
+   if (status == RKB_OK && !found->reason[0])
+      status = verify_drawn(me, candidate, &stream, found, tally, err);
+   if (status == RKB_OK && !found->reason[0])
+      status = verify_listed(me, candidate, RKB_CASE_BENCH, &stream, found, tally, err);
    return status;
 }
 
@@ -204,7 +238,7 @@ static const rkb_option_t options[] = {
    {.name = "drawn_bytes",
     .type = RKB_OPT_INT,
     .offset = offsetof(struct gpu_config, drawn_bytes),
-    .fallback = "4194304",
+    .fallback = "1048576",
     .min = 4096,
     .max = INT64_MAX,
     .help = "Bytes of all tensors of a drawn shape; a larger one is drawn again with half the operations."},
