@@ -21,11 +21,11 @@
 #include "expected/sample.h"
 #include "task/task.h"
 
-typedef struct wanted {
+typedef struct settings {
    uint64_t points;
    double budget; /* seconds */
    const char *only;
-} wanted_t;
+} settings_t;
 
 typedef struct cost {
    double seconds, processor, bytes;
@@ -39,25 +39,30 @@ static double seconds_now(void) {
 
 /* The child's part: evaluates and prints. */
 static int evaluate(const rkb_task_t *task, const rkb_case_t *the_case, uint32_t tensor,
-                    const wanted_t *wanted) {
+                    const settings_t *settings) {
    const rkb_family_t *family = rkb_task_family(task, the_case, 0);
    const sampler_t sampler = {.task = &RKB_TASK_API,
                               .random = &RKB_RANDOM_API,
-                              .most = wanted->points,
-                              .budget_ns = (uint64_t)(wanted->budget * 1e9)};
+                              .most = settings->points,
+                              .budget_ns = (uint64_t)(settings->budget * 1e9)};
    rkb_inputs_t *inputs = NULL;
-   sample_t sample;
+   sample_t *samples = calloc(the_case->tensor_count, sizeof *samples);
+   const wanted_t wanted = {.the_case = the_case, .family = family, .seed = 1, .samples = samples};
    rkb_error_t err = {0};
+   if (!samples)
+      return 1;
    int status = rkb_task_inputs_open(task, the_case, family, 1, &inputs, &err);
    if (status == RKB_OK) {
       rkb_task_inputs_limit(inputs, RUN_MOST_WORK);
-      status = sample_open(&sampler, inputs, the_case, family->name, 1, tensor, false, &sample, &err);
+      status = sample_open(&sampler, &wanted, inputs, tensor, &err);
    }
    if (status != RKB_OK) {
       printf("   %s\n", err.message);
       rkb_task_inputs_free(inputs);
+      free(samples);
       return 1;
    }
+   const sample_t sample = samples[tensor];
    double sum = 0, bounds = 0; /* what was evaluated, in two numbers */
    for (uint64_t i = 0; i < sample.count; i++) {
       sum += sample.numbers[i];
@@ -65,13 +70,14 @@ static int evaluate(const rkb_task_t *task, const rkb_case_t *the_case, uint32_t
    }
    printf("%8llu %8llu%s  %.15g %.9g", (unsigned long long)sample.count, (unsigned long long)sample.room,
           sample.count ? "" : " refused", sum, bounds);
-   sample_close(&sample);
+   sample_close(&samples[tensor]);
    rkb_task_inputs_free(inputs);
+   free(samples);
    return 0;
 }
 
 static bool measure(const rkb_task_t *task, const rkb_case_t *the_case, uint32_t tensor,
-                    const wanted_t *wanted, cost_t *sum) {
+                    const settings_t *settings, cost_t *sum) {
    const rkb_task_info_t *info = rkb_task_info(task);
    printf("%-24s %-8s %-26s %-18s", info->name, info->direction, the_case->name,
           the_case->tensors[tensor].name);
@@ -79,7 +85,7 @@ static bool measure(const rkb_task_t *task, const rkb_case_t *the_case, uint32_t
    double begin = seconds_now();
    pid_t child = fork();
    if (child == 0) {
-      int result = evaluate(task, the_case, tensor, wanted);
+      int result = evaluate(task, the_case, tensor, settings);
       fflush(stdout);
       _exit(result);
    }
@@ -98,7 +104,7 @@ static bool measure(const rkb_task_t *task, const rkb_case_t *the_case, uint32_t
    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-static bool measure_direction(const char *directory, const char *direction, const wanted_t *wanted,
+static bool measure_direction(const char *directory, const char *direction, const settings_t *settings,
                               cost_t *all) {
    rkb_problems_t problems;
    rkb_problems_init(&problems);
@@ -116,8 +122,8 @@ static bool measure_direction(const char *directory, const char *direction, cons
          char name[512];
          snprintf(name, sizeof name, "%s %s %s %s", rkb_task_info(task)->name, direction, the_case->name,
                   the_case->tensors[t].name);
-         if (the_case->tensors[t].role != RKB_IN && (!wanted->only || strstr(name, wanted->only)))
-            good = measure(task, the_case, t, wanted, &sum) && good;
+         if (the_case->tensors[t].role != RKB_IN && (!settings->only || strstr(name, settings->only)))
+            good = measure(task, the_case, t, settings, &sum) && good;
       }
    if (sum.seconds > 0)
       printf("%-24s %-8s in all: %.2f s, %.2f s of processor, at most %.0f MB\n", rkb_task_info(task)->name,
@@ -143,7 +149,7 @@ static bool has_direction(const char *directory, const char *direction) {
 }
 
 int main(int argc, char **argv) {
-   wanted_t wanted = {.points = 1024, .budget = 1e6};
+   settings_t settings = {.points = 1024, .budget = 1e6};
    int64_t points;
    cost_t all = {0};
    bool good = true;
@@ -151,23 +157,24 @@ int main(int argc, char **argv) {
    for (; first + 1 < argc && strncmp(argv[first], "--", 2) == 0; first += 2) {
       char *end;
       if (strcmp(argv[first], "--points") == 0 && rkb_parse_int(argv[first + 1], &points) && points > 0)
-         wanted.points = (uint64_t)points;
+         settings.points = (uint64_t)points;
       else if (strcmp(argv[first], "--budget") == 0)
-         wanted.budget = strtod(argv[first + 1], &end);
+         settings.budget = strtod(argv[first + 1], &end);
       else if (strcmp(argv[first], "--only") == 0)
-         wanted.only = argv[first + 1];
+         settings.only = argv[first + 1];
       else
          break;
    }
    if (first >= argc) {
-      fprintf(stderr, "usage: rkb-bench-expected [--points N] [--budget SECONDS] [--only TEXT] TASK_DIRECTORY...\n");
+      fprintf(stderr,
+              "usage: rkb-bench-expected [--points N] [--budget SECONDS] [--only TEXT] TASK_DIRECTORY...\n");
       return 2;
    }
    for (int i = first; i < argc; i++)
       for (const char *const *direction = (const char *const[]){"forward", "backward", NULL}; *direction;
            direction++)
          if (has_direction(argv[i], *direction))
-            good = measure_direction(argv[i], *direction, &wanted, &all) && good;
+            good = measure_direction(argv[i], *direction, &settings, &all) && good;
    printf("all: %.2f s, %.2f s of processor, at most %.0f MB\n", all.seconds, all.processor, all.bytes / 1e6);
    return good ? 0 : 1;
 }
