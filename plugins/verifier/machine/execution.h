@@ -65,6 +65,8 @@ typedef struct machine_warp {
    uint32_t alive;       /* lanes not exited */
    uint32_t left[LANES]; /* of lanes that exited: the fragment's last block then */
    uint32_t carry;       /* the condition code of add.cc and its kind, a bit a lane */
+   uint32_t carry_defined;
+   uint64_t carry_taint;
    uint32_t state;
    machine_fragment_t fragments[LANES];
    uint32_t fragment_count, current;
@@ -246,6 +248,8 @@ void machine_count_request(machine_warp_t *warp, const uint64_t address[LANES], 
 void machine_counters_begin(machine_run_t *run);
 void machine_counters_end(machine_run_t *run, rkb_launch_counters_t *counters, uint64_t executed);
 void machine_counters_free(machine_run_t *run);
+/* chain.c: fills in the chain of the longest warp of the launch that just ran. */
+void machine_count_chains(const machine_run_t *run, rkb_launch_counters_t *counters);
 /* barriers.c */
 void machine_barrier_arrived(machine_warp_t *warp, uint32_t barrier);
 bool machine_barriers_release(machine_block_t *block); /* true when some warp may go on */
