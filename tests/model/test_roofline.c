@@ -25,6 +25,8 @@ static const rkb_device_t device = {
    .load_store_per_clock = 32,
    .issue_per_clock = 4,
    .memory_latency_s = 600e-9,
+   .l2_latency_s = 200e-9,
+   .shared_latency_s = 30e-9,
    .issue_latency_clocks = 4,
    .barrier_clocks = 20,
    .launch_floor_s = 3e-6,
@@ -97,6 +99,34 @@ static void a_tail_wave_costs_a_whole_wave(void **state) {
    assert_true(fabs(b.part[LIMIT_LATENCY] / a.part[LIMIT_LATENCY] - 2) < 1e-9);
 }
 
+static double latency_of(const rkb_launch_counters_t *c) {
+   return roofline_launch(&device, full, c, 1e9, false).part[LIMIT_LATENCY];
+}
+
+static void only_what_waits_is_charged_its_latency(void **state) {
+   (void)state;
+   rkb_launch_counters_t unknown = copy_of(1), chain = unknown, parallel = unknown, shared = unknown;
+   unknown.longest_loads = chain.longest_loads = parallel.longest_loads = shared.longest_loads = 0;
+   unknown.longest_warp = chain.longest_warp = parallel.longest_warp = shared.longest_warp = 1000;
+   chain.chain_instructions = 1000;
+   parallel.chain_instructions = 100; /* 400 clocks, less than the thousand it takes to issue them */
+   shared.chain_instructions = 500;
+   shared.chain_shared = 10;
+   assert_true(fabs(latency_of(&unknown) - 4000e-9) < 1e-12);
+   assert_true(fabs(latency_of(&chain) - 4000e-9) < 1e-12);
+   assert_true(fabs(latency_of(&parallel) - 1000e-9) < 1e-12);
+   assert_true(fabs(latency_of(&shared) - 2300e-9) < 1e-12);
+}
+
+static void a_load_of_what_was_loaded_before_takes_as_long_as_the_cache(void **state) {
+   (void)state;
+   rkb_launch_counters_t fresh = copy_of(1), half = fresh;
+   fresh.longest_warp = half.longest_warp = 0;
+   half.distinct_load_sectors = half.load_sectors / 2;
+   assert_true(fabs(latency_of(&fresh) - 600e-9) < 1e-12);
+   assert_true(fabs(latency_of(&half) - 400e-9) < 1e-12);
+}
+
 static void nothing_executed_predicts_the_floor(void **state) {
    (void)state;
    rkb_launch_counters_t c = {.threads = 256, .blocks = 100, .executed = 0};
@@ -111,6 +141,8 @@ int main(void) {
       cmocka_unit_test(shared_data_is_counted_once),
       cmocka_unit_test(bank_conflicts_and_strides_cost_and_are_named),
       cmocka_unit_test(a_tail_wave_costs_a_whole_wave),
+      cmocka_unit_test(only_what_waits_is_charged_its_latency),
+      cmocka_unit_test(a_load_of_what_was_loaded_before_takes_as_long_as_the_cache),
       cmocka_unit_test(nothing_executed_predicts_the_floor),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,14 +32,31 @@ static double block_imbalance(const rkb_device_t *d, double blocks) {
    return ceil(blocks / multiprocessors) * multiprocessors / blocks;
 }
 
+/* What the longest warp takes when no other is in its way: its chain of dependent instructions, or one clock for each
+ * instruction, whichever is more.  Without a chain counted, every instruction is taken for dependent. */
+static double warp_seconds(const rkb_device_t *d, const rkb_launch_counters_t *c) {
+   const double clock = 1.0 / d->clock_hz, instructions = (double)c->longest_warp;
+   const double chain = c->chain_instructions ? (double)c->chain_instructions : instructions;
+   return fmax(chain * d->issue_latency_clocks * clock + (double)c->chain_shared * d->shared_latency_s,
+               instructions * clock);
+}
+
+/* The share of the loaded sectors that come from device memory: each once; when it is asked for again it is in L2. */
+static double first_touched_share(const rkb_launch_counters_t *c, double scale, double referenced_bytes) {
+   if (!c->load_sectors)
+      return 1;
+   const double distinct = fmin((double)c->distinct_load_sectors * scale, referenced_bytes / SECTOR_BYTES);
+   return fmin(1, distinct / ((double)c->load_sectors * scale));
+}
+
 /* The time nothing hides: whole waves of resident blocks, each as long as its longest warp's chain of loads, dependent
  * instructions and barriers.  A last, half-empty wave takes as long as a full one. */
-static double latency_seconds(const rkb_device_t *d, const rkb_launch_counters_t *c, double waves) {
-   double clock = 1.0 / d->clock_hz;
+static double latency_seconds(const rkb_device_t *d, const rkb_launch_counters_t *c, double waves,
+                              double first_touched) {
    double barriers = (double)c->barriers / (double)c->executed;
+   double load = first_touched * d->memory_latency_s + (1 - first_touched) * d->l2_latency_s;
    return ceil(waves) *
-          ((double)c->longest_loads * d->memory_latency_s +
-           (double)c->longest_warp * d->issue_latency_clocks * clock + barriers * d->barrier_clocks * clock);
+          ((double)c->longest_loads * load + warp_seconds(d, c) + barriers * d->barrier_clocks / d->clock_hz);
 }
 
 static double smooth_maximum(const double *part, enum limiter *largest) {
@@ -103,7 +120,7 @@ launch_time_t roofline_launch(const rkb_device_t *d, rkb_occupancy_t occupancy,
       pipe_seconds(d, (double)warps[RKB_CLASS_CONVERT] * scale, d->convert_per_clock, imbalance);
    /* The L2 slice that owns an address takes one operation on it a clock. */
    part[LIMIT_ATOMIC] = (double)c->atomic_serial * scale / ((double)d->multiprocessors * d->clock_hz);
-   part[LIMIT_LATENCY] = latency_seconds(d, c, t.waves);
+   part[LIMIT_LATENCY] = latency_seconds(d, c, t.waves, first_touched_share(c, scale, referenced_bytes));
 
    t.seconds = t.floor + smooth_maximum(part, &t.limiter);
    t.memory_share = t.memory_bytes / t.seconds / d->memory_sustained;

@@ -88,6 +88,7 @@ void machine_counters_end(machine_run_t *run, rkb_launch_counters_t *c, uint64_t
    c->longest_loads = run->longest_loads;
    if (!run->measured_blocks || !run->sectors)
       return;
+   machine_count_chains(run, c);
    const double scale = (double)executed / (double)run->measured_blocks;
 #define SCALE(name) c->name += (uint64_t)((double)m->name * scale)
    SCALE(load_requests);

@@ -249,6 +249,8 @@ void machine_count_request(machine_warp_t *warp, const uint64_t address[LANES], 
 void machine_counters_begin(machine_run_t *run);
 void machine_counters_end(machine_run_t *run, rkb_launch_counters_t *counters, uint64_t executed);
 void machine_counters_free(machine_run_t *run);
+/* chain.c: fills in the chain of the longest warp of the launch that just ran. */
+void machine_count_chains(const machine_run_t *run, rkb_launch_counters_t *counters);
 /* barriers.c */
 void machine_barrier_arrived(machine_warp_t *warp, uint32_t barrier);
 bool machine_barriers_release(machine_block_t *block); /* true when some warp may go on */

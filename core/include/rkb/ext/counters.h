@@ -82,6 +82,9 @@ typedef struct rkb_launch_counters {
                                   guard uses a value loaded since the last barrier counts; else loads issued together count once) */
    rkb_line_counters_t lines[RKB_MAX_COUNTED_LINES]; /* the most wasteful global lines, by sectors - least */
    rkb_line_access_t accesses[RKB_MAX_COUNTED_LINES]; /* the shape that wasted most of lines[] of the same index */
+   uint64_t chain_instructions; /* of longest_warp: those that wait for one another, through registers, block after block of
+                                   straight code; loads of global memory among them.  0: not counted */
+   uint64_t chain_shared;       /* the loads of shared memory and shuffles of that chain, which are not in chain_instructions */
 } rkb_launch_counters_t;
 
 typedef struct rkb_counters {
