@@ -151,7 +151,7 @@ static void no_claim_too_many(void **state) {
 
 static void no_way_is_overlooked(void **state) {
    (void)state;
-   judge_all(CERTIFICATES "/pipeline.yaml", CERTIFICATES "/ways/*.cu");
+   judge_all(CERTIFICATES "/ways/pipeline.yaml", CERTIFICATES "/ways/*.cu");
 }
 
 static void sampled_blocks_are_judged(void **state) {
