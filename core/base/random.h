@@ -20,6 +20,8 @@ void rkb_random_fill(const rkb_random_t *stream, uint64_t position, uint64_t cou
 
 /* The normal number of one 64-bit draw, for a caller that has filled a range. */
 double rkb_random_normal_of(uint64_t draw);
+/* = normal_of, many times */
+void rkb_random_normals(uint64_t count, const uint64_t *draws, double *out);
 
 /* The bijection itself: one block of 128 bits. */
 void rkb_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);

@@ -130,6 +130,12 @@ static void draw_numbers(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t f
       return;
    }
    rkb_random_fill(&inputs->streams[2 * tensor], first, count, draws);
+   if (recipe->kind == RKB_INIT_NORMAL && dtype == RKB_F32) { /* most inputs by far */
+      rkb_random_normals(count, draws, out);
+      for (uint64_t i = 0; i < count; i++)
+         out[i] = (double)(float)(recipe->first + recipe->second * out[i]);
+      return;
+   }
    for (uint64_t i = 0; i < count; i++)
       out[i] = rkb_dtype_round(dtype, recipe_of(recipe, draws[i]));
 }

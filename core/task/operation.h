@@ -11,6 +11,7 @@
 #ifndef RKB_TASK_OPERATION_H
 #define RKB_TASK_OPERATION_H
 
+#include <math.h>
 #include "task/program.h"
 
 typedef struct rkb_reader rkb_reader_t;
@@ -53,8 +54,10 @@ struct rkb_operation {
    /* Terms of one sum of products, for matrix products and convolutions (operands 0 and 1 are the factors);
     * else NULL. */
    uint64_t (*depth)(const rkb_program_t *program, const rkb_program_node_t *node);
-   rkb_point_t (*point)(const rkb_precision_t *precision, const double *reals,
-                        const rkb_point_t *operands); /* elementwise alone */
+   /* Elementwise operations alone: one element of up to three operands, and count of them side by side. */
+   rkb_point_t (*point)(const rkb_precision_t *precision, const double *reals, const rkb_point_t *operands);
+   void (*points)(const rkb_precision_t *precision, const double *reals, uint64_t count,
+                  const rkb_block_t *operands, rkb_block_t *out);
 };
 
 /* Reader (evaluate.c, points.c): elements index[0 .. count-1] of a value; an index of -1 gives an exact zero.
@@ -82,9 +85,22 @@ static inline void rkb_block_put(rkb_block_t *block, uint64_t i, rkb_point_t poi
    block->flags[i] = (uint8_t)point.flags;
 }
 
-/* Adds one result rounding of units roundoffs, the flush of a tiny result, and the don't-care of one that may
- * overflow. */
-rkb_point_t rkb_point_rounded(const rkb_precision_t *precision, rkb_point_t point, double units);
+/* Adds one result rounding of units roundoffs, the flush of a tiny result, and the don't-care of one that may overflow.
+ * A result may be lost to overflow in a kernel when its value and its bound together pass the largest number.
+ * Infinities that a graph writes on purpose (masks) do not come through here. */
+static inline rkb_point_t rkb_point_rounded(const rkb_precision_t *precision, rkb_point_t point,
+                                            double units) {
+   if (point.value == 0 &&
+       point.hard == 0) /* an exact zero stays one: nothing is rounded, nothing is flushed */
+      return point;
+   double rounding =
+      units * precision->unit * (fabs(point.value) + point.hard); /* of what a kernel may hold there */
+   point.hard += rounding + precision->tiny;
+   point.variance += rounding * rounding / 3;
+   if (!(fabs(point.value) + point.hard < precision->largest)) /* also NaN */
+      point.flags |= RKB_POINT_DONT_CARE;
+   return point;
+}
 
 /* Rounding of a sum of count non-zero terms, at so many places, in any order: absolute = sum |terms|, squares = sum
  * terms^2, both of exact terms.  Adds to hard and variance. */

@@ -26,21 +26,6 @@ rkb_block_t rkb_block_from(const rkb_block_t *block, uint64_t first) {
                         block->flags + first};
 }
 
-/* A result may be lost to overflow in a kernel when its value and its bound together pass the largest number.
- * Infinities that a graph writes on purpose (masks) do not come through here. */
-rkb_point_t rkb_point_rounded(const rkb_precision_t *precision, rkb_point_t point, double units) {
-   if (point.value == 0 &&
-       point.hard == 0) /* an exact zero stays one: nothing is rounded, nothing is flushed */
-      return point;
-   double rounding =
-      units * precision->unit * (fabs(point.value) + point.hard); /* of what a kernel may hold there */
-   point.hard += rounding + precision->tiny;
-   point.variance += rounding * rounding / 3;
-   if (!(fabs(point.value) + point.hard < precision->largest)) /* also NaN */
-      point.flags |= RKB_POINT_DONT_CARE;
-   return point;
-}
-
 /* hard: a product and every addition that its partial sum goes through round once, whatever the order
  * (Higham, 'Accuracy and Stability of Numerical Algorithms', section 3.1), and SPARE roundings besides: a
  * scaling folded into a factor, sums in parts, and 3xTF32, whose three truncating accumulations of the first

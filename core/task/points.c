@@ -1,114 +1,12 @@
 /* Only what is needed: the cone of a few output elements, and a memory of the costly points met on the way
  * (sums, matrix products, softmax rows), so that a row's statistics are computed once.  One thread at a time.
  */
-#include "task/evaluate.h"
+#include "task/memory.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define MOST_PIECE (UINT64_C(1) << 20)
 #define MOST_ATTEMPTS 3
-
-/* Open addressing by (value, element); never more than half full. */
-typedef struct entry {
-   int64_t element; /* -1: free */
-   uint32_t value;
-   uint32_t flags;
-   double number, hard, variance;
-} entry_t;
-
-struct rkb_memory {
-   entry_t *entries;
-   uint64_t room, used, limit; /* in entries; room is a power of two */
-   rkb_block_t *stored;        /* by value: whole inputs that were asked for often */
-   uint64_t *asked;            /* by value: elements of inputs read so far */
-   uint32_t value_count;
-   uint64_t held, most_held; /* bytes of whole inputs */
-};
-
-rkb_memory_t *rkb_memory_new(uint32_t value_count, uint64_t limit_bytes) {
-   rkb_memory_t *memory = calloc(1, sizeof *memory);
-   if (!memory)
-      return NULL;
-   memory->stored = calloc(value_count + 1, sizeof *memory->stored);
-   memory->asked = calloc(value_count + 1, sizeof *memory->asked);
-   memory->value_count = value_count;
-   memory->most_held = limit_bytes / 2;
-   memory->limit = limit_bytes / 2 / sizeof *memory->entries;
-   if (!memory->stored || !memory->asked) {
-      rkb_memory_free(memory);
-      return NULL;
-   }
-   return memory;
-}
-
-void rkb_memory_free(rkb_memory_t *memory) {
-   if (!memory)
-      return;
-   for (uint32_t i = 0; memory->stored && i < memory->value_count; i++)
-      free(memory->stored[i].value);
-   free(memory->entries);
-   free(memory->stored);
-   free(memory->asked);
-   free(memory);
-}
-
-static uint64_t slot_of(const rkb_memory_t *memory, uint32_t value, int64_t element) {
-   uint64_t mixed =
-      ((uint64_t)element + 1) * UINT64_C(0x9E3779B97F4A7C15) ^ (uint64_t)value * UINT64_C(0xC2B2AE3D27D4EB4F);
-   return (mixed ^ mixed >> 29) & (memory->room - 1);
-}
-
-static entry_t *find(const rkb_memory_t *memory, uint32_t value, int64_t element) {
-   if (memory->room == 0)
-      return NULL;
-   uint64_t slot = slot_of(memory, value, element);
-   while (memory->entries[slot].element >= 0) {
-      if (memory->entries[slot].element == element && memory->entries[slot].value == value)
-         return &memory->entries[slot];
-      slot = (slot + 1) & (memory->room - 1);
-   }
-   return NULL;
-}
-
-static void place(rkb_memory_t *memory, entry_t entry) {
-   uint64_t slot = slot_of(memory, entry.value, entry.element);
-   while (memory->entries[slot].element >= 0)
-      slot = (slot + 1) & (memory->room - 1);
-   memory->entries[slot] = entry;
-   memory->used++;
-}
-
-static int make_room(rkb_memory_t *memory, uint64_t more) {
-   uint64_t room = memory->room ? memory->room : 1024;
-   while (room < 2 * (memory->used + more))
-      room *= 2;
-   if (room == memory->room)
-      return RKB_OK;
-   if (room > memory->limit && memory->used) { /* forget, rather than grow past the budget */
-      for (uint64_t i = 0; i < memory->room; i++)
-         memory->entries[i].element = -1;
-      memory->used = 0;
-      return make_room(memory, more);
-   }
-   if (room > memory->limit)
-      return RKB_ERR_LIMIT;
-   entry_t *old = memory->entries;
-   uint64_t old_room = memory->room;
-   entry_t *entries = malloc(room * sizeof *entries);
-   if (!entries)
-      return RKB_ERR_NOMEM;
-   for (uint64_t i = 0; i < room; i++)
-      entries[i].element = -1;
-   memory->entries = entries;
-   memory->room = room;
-   memory->used = 0;
-   for (uint64_t i = 0; i < old_room; i++)
-      if (old[i].element >= 0)
-         place(memory, old[i]);
-   free(old);
-   return RKB_OK;
-}
 
 int rkb_memory_note(rkb_reader_t *reader, uint32_t value, uint64_t count) {
    rkb_memory_t *memory = reader->memory;
@@ -136,15 +34,19 @@ static int learn(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t 
    if (!missing)
       return RKB_ERR_NOMEM;
    uint64_t found = 0;
+   bool sorted = true; /* as whole rows and neighbours are */
    for (uint64_t i = 0; i < count; i++)
-      if ((i == 0 || index[i] != index[i - 1]) && !find(memory, node->output, index[i]))
+      if ((i == 0 || index[i] != index[i - 1]) && !rkb_memory_find(memory, node->output, index[i])) {
+         sorted &= found == 0 || missing[found - 1] < index[i];
          missing[found++] = index[i];
+      }
    int status = RKB_OK;
    if (found == 0)
       goto out_missing;
-   qsort(missing, found, sizeof *missing, ascending);
-   uint64_t kept = 0;
-   for (uint64_t i = 0; i < found; i++)
+   uint64_t kept = sorted ? found : 0;
+   if (!sorted)
+      qsort(missing, found, sizeof *missing, ascending);
+   for (uint64_t i = 0; i < found && !sorted; i++)
       if (i == 0 || missing[i] != missing[i - 1])
          missing[kept++] = missing[i];
    status = RKB_ERR_NOMEM;
@@ -152,10 +54,8 @@ static int learn(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t 
       goto out_missing;
    status = rkb_compute(reader, node, kept, missing, &block);
    if (status == RKB_OK)
-      status = make_room(memory, kept);
-   for (uint64_t i = 0; status == RKB_OK && i < kept; i++)
-      place(memory, (entry_t){missing[i], node->output, block.flags[i], block.value[i], block.hard[i],
-                              block.variance[i]});
+      status = rkb_memory_place(memory, node->output, reader->program->values[node->output].elements, kept,
+                                missing, &block);
    rkb_block_free(&block);
 out_missing:
    free(missing);
@@ -166,10 +66,12 @@ out_missing:
 static bool copy_out(const rkb_memory_t *memory, uint32_t value, uint64_t count, const int64_t *index,
                      rkb_block_t *out) {
    for (uint64_t i = 0; i < count; i++) {
-      const entry_t *entry = find(memory, value, index[i]);
-      if (!entry)
+      const rkb_page_t *page = rkb_memory_find(memory, value, index[i]);
+      if (!page)
          return false;
-      rkb_block_put(out, i, (rkb_point_t){entry->number, entry->hard, entry->variance, entry->flags});
+      uint64_t at = (uint64_t)index[i] % RKB_PAGE_POINTS;
+      rkb_block_put(out, i,
+                    (rkb_point_t){page->value[at], page->hard[at], page->variance[at], page->flags[at]});
    }
    return true;
 }

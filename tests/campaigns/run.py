@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every check that is too long for CTest, side by side over the cores of one machine, within a given time.
 
-    run.py --build DIR --out DIR [--sanitized DIR] [--fuzz DIR] [--cores N] [--seconds S] [--estimates FILE] [--first PART]...
+    run.py --build DIR --out DIR [--sanitized DIR] [--fuzz DIR] [--cores N] [--seconds S] [--estimates FILE] [--label-cores N] [--first PART]...
            [--without PART/JOB]... [--only PART/JOB]... [--plan] [PART...]
 
 Parts: bounds      rkb-bounds at 100 seeds, four jobs a task and direction
@@ -52,8 +52,8 @@ STOCK_WORKERS = {
     "unet_conv2d-backward": (6, 3, 4), "unet_conv2d-forward": (3, 2, 2),
 }
 # Processes, or for what is evaluated whole threads, of the bench comparison, where two would take minutes.
-BENCH_THREADS = {"attention-backward": 8, "attention-forward": 4, "gelu_mlp-backward": 8, "gelu_mlp-forward": 4, "groupnorm-backward": 4,
-                 "llama_ffw-backward": 8, "llama_ffw-forward": 8, "resnet_block-backward": 8, "resnet_block_downsample-backward": 8}
+BENCH_THREADS = {"attention-backward": 12, "attention-forward": 4, "gelu_mlp-backward": 4, "gelu_mlp-forward": 4, "groupnorm-backward": 4,
+                 "llama_ffw-backward": 6, "llama_ffw-forward": 6, "resnet_block-backward": 6, "resnet_block_downsample-backward": 6}
 
 
 @dataclass
@@ -145,7 +145,7 @@ class Campaign:
             self.compare("bench", task, direction, ["--bench", "--seeds", 1, "--threads", threads], cores=threads, environment={})
 
     def label(self):
-        jobs = min(16, self.options.cores)
+        jobs = min(self.options.label_cores, self.options.cores)
         faults = os.path.join(self.tests, "faults")
         if subprocess.run(["nvidia-smi"], capture_output=True, check=False).returncode if self.on_path("nvidia-smi") else True:
             self.left_out.append("label: no GPU here; the labels are those of the source")
@@ -385,6 +385,7 @@ def read_options():
     parser.add_argument("--seconds", type=float, default=86400)
     parser.add_argument("--fuzz-seconds", type=int, default=240)
     parser.add_argument("--label-seconds", type=int, default=120)
+    parser.add_argument("--label-cores", type=int, default=16)
     parser.add_argument("--python", default="python3", help="one with PyTorch")
     parser.add_argument("--estimates")
     parser.add_argument("--first", action="append", default=[], choices=PARTS)

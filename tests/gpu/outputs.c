@@ -31,10 +31,22 @@ static int play_read(rkb_session_t *session, uint32_t instance, uint32_t buffer,
    return RKB_OK;
 }
 
-static int judge_with(const answer_t *given, struct found *found, struct tally *tally) {
+/* What a run left behind has this sum. */
+static uint64_t left;
+
+static int play_sum(rkb_session_t *session, uint32_t instance, uint32_t buffer, uint64_t key, uint64_t *sum,
+                    rkb_error_t *err) {
+   (void)session, (void)instance, (void)buffer, (void)key, (void)err;
+   *sum = left;
+   return RKB_OK;
+}
+
+/* Judges what each run left, the runs' sums given; answers[n] is what the judge says of it. */
+static int judge_runs(const answer_t *answers, const uint64_t *sums, uint32_t runs, struct found *found,
+                      struct tally *tally) {
    static const struct gpu_config config = {.points = 64, .budget = 1000000000};
    static const rkb_task_api_t task = {.size = sizeof task, .judge = play_judge};
-   static const rkb_device_api_t device = {.read = play_read};
+   static const rkb_device_api_t device = {.read = play_read, .sum = play_sum};
    const rkb_tensor_t tensor = {
       .name = "y", .role = RKB_OUT, .dtype = RKB_F32, .elements = ELEMENTS, .bytes = 4 * ELEMENTS};
    const rkb_case_t the_case = {
@@ -47,11 +59,27 @@ static int judge_with(const answer_t *given, struct found *found, struct tally *
    for (uint64_t n = 0; n < ELEMENTS; n++)
       elements[n] = n;
    sample_t sample = {elements, numbers, flags, ELEMENTS, ELEMENTS, true};
-   struct values values = {.the_case = &the_case, .family = &family, .seed = 1, .samples = &sample};
+   uint64_t judged = 0;
+   bool right = false;
+   struct values values = {.the_case = &the_case,
+                           .family = &family,
+                           .seed = 1,
+                           .samples = &sample,
+                           .judged = &judged,
+                           .right = &right};
    struct candidate candidate = {0};
    rkb_error_t err;
-   answer = given;
-   return outputs_judge(&me, &candidate, &values, 0, found, tally, &err);
+   int status = RKB_OK;
+   for (uint32_t n = 0; n < runs && status == RKB_OK; n++) {
+      answer = &answers[n];
+      left = sums[n];
+      status = outputs_judge(&me, &candidate, &values, 0, found, tally, &err);
+   }
+   return status;
+}
+
+static int judge_with(const answer_t *given, struct found *found, struct tally *tally) {
+   return judge_runs(given, &(uint64_t){1}, 1, found, tally);
 }
 
 static void a_refusal_is_left_out_and_told(void **state) {
@@ -111,12 +139,51 @@ static void a_wrong_value_is_found(void **state) {
    json_decref(found.evidence);
 }
 
+static const answer_t right = {RKB_OK, {.judged = ELEMENTS, .reason = ""}},
+                      off = {RKB_OK,
+                             {.judged = ELEMENTS,
+                              .standing_is_reject = 1,
+                              .reason = "numeric.mismatch",
+                              .bound_name = "hard"}},
+                      doubtful = {RKB_ERR_LIMIT, {.judged = ELEMENTS, .reason = ""}};
+
+/* In the other placement, or repeated: what was judged and is right is not judged again, anything else is. */
+static void equal_bits_are_judged_once(void **state) {
+   (void)state;
+   const answer_t answers[] = {right, off, right};
+   struct found found = {.reason = ""};
+   struct tally tally = {0};
+   assert_int_equal(judge_runs(answers, (const uint64_t[]){5, 5, 5}, 3, &found, &tally), RKB_OK);
+   assert_string_equal(found.reason, "");
+   assert_int_equal(tally.judged, ELEMENTS);
+}
+
+static void other_bits_are_judged(void **state) {
+   (void)state;
+   const answer_t answers[] = {right, off};
+   struct found found = {.reason = ""};
+   struct tally tally = {0};
+   assert_int_equal(judge_runs(answers, (const uint64_t[]){5, 6}, 2, &found, &tally), RKB_OK);
+   assert_string_equal(found.reason, "numeric.mismatch");
+   json_decref(found.evidence);
+}
+
+static void what_was_not_decided_is_judged_again(void **state) {
+   (void)state;
+   const answer_t answers[] = {doubtful, off};
+   struct found found = {.reason = ""};
+   struct tally tally = {0};
+   assert_int_equal(judge_runs(answers, (const uint64_t[]){5, 5}, 2, &found, &tally), RKB_OK);
+   assert_string_equal(found.reason, "numeric.mismatch");
+   json_decref(found.evidence);
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_refusal_is_left_out_and_told),
-      cmocka_unit_test(other_failures_stay_failures),
-      cmocka_unit_test(what_was_taken_on_trust_is_counted),
-      cmocka_unit_test(a_wrong_value_is_found),
+      cmocka_unit_test(a_refusal_is_left_out_and_told),       cmocka_unit_test(other_failures_stay_failures),
+      cmocka_unit_test(what_was_taken_on_trust_is_counted),   cmocka_unit_test(a_wrong_value_is_found),
+      cmocka_unit_test(equal_bits_are_judged_once),           cmocka_unit_test(other_bits_are_judged),
+      cmocka_unit_test(what_was_not_decided_is_judged_again),
    };
    return RUN_TESTS(tests);
 }

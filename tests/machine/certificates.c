@@ -2,6 +2,9 @@
  * that a value decides certified for all values, an order certified that was not looked at), each with what its certificate
  * must say and what it must never say.
  *
+ * certificates/ways/ holds one way each for a value to get somewhere: a function that gives 0 for every value that is tested, and
+ * that a kernel, which is otherwise steered by nothing, branches on.  The kernel is in head.txt and tail.txt around it.
+ *
  * sampled/ does the same for what is claimed of blocks sampled at the bench shapes, shapes/ holds kernels that are wrong only on
  * shapes that no check case has.
  *
@@ -15,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <glob.h>
+#include <unistd.h>
 #include "check.h"
 #include "cli/pipeline_file.h"
 #include "kernel_text.h"
@@ -77,8 +81,24 @@ static rkb_pipeline_t *open_for(const char *pipeline_path, const char *source) {
    return pipeline;
 }
 
+/* The kernel of a file: its text, or that of head.txt, its text and tail.txt, where these lie beside it. */
+static char *kernel_of(const char *path) {
+   char head[4096], tail[4096], *text = read_text(path), *whole;
+   const int folder = (int)(strrchr(path, '/') - path);
+   snprintf(head, sizeof head, "%.*s/head.txt", folder, path);
+   snprintf(tail, sizeof tail, "%.*s/tail.txt", folder, path);
+   if (access(head, R_OK) != 0)
+      return text;
+   char *before = read_text(head), *after = read_text(tail);
+   assert_true(asprintf(&whole, "%s%s%s", before, text, after) > 0);
+   free(before);
+   free(after);
+   free(text);
+   return whole;
+}
+
 static int judge(rkb_log_t *log, const char *pipeline_path, const char *path) {
-   char *source = read_text(path), *standing = directive(source, "standing", 0);
+   char *source = kernel_of(path), *standing = directive(source, "standing", 0);
    rkb_pipeline_t *pipeline = open_for(pipeline_path, source);
    const rkb_check_options_t options = {.name = path, .source = source, .jobs = 1, .log = log};
    rkb_check_result_t *result = NULL;
@@ -121,6 +141,11 @@ static void no_claim_too_many(void **state) {
    judge_all(CERTIFICATES "/pipeline.yaml", CERTIFICATES "/*.cu");
 }
 
+static void no_way_is_overlooked(void **state) {
+   (void)state;
+   judge_all(CERTIFICATES "/pipeline.yaml", CERTIFICATES "/ways/*.cu");
+}
+
 static void sampled_blocks_are_judged(void **state) {
    (void)state;
    judge_all(SAMPLED "/pipeline.yaml", SAMPLED "/*.cu");
@@ -132,8 +157,8 @@ static void shapes_are_drawn_for_the_kernel(void **state) {
 }
 
 int main(void) {
-   const struct CMUnitTest tests[] = {cmocka_unit_test(no_claim_too_many),
-                                      cmocka_unit_test(shapes_are_drawn_for_the_kernel),
-                                      cmocka_unit_test(sampled_blocks_are_judged)};
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(no_claim_too_many), cmocka_unit_test(no_way_is_overlooked),
+      cmocka_unit_test(shapes_are_drawn_for_the_kernel), cmocka_unit_test(sampled_blocks_are_judged)};
    return RUN_TESTS(tests);
 }

@@ -2,7 +2,8 @@
 # What stock.yaml promises for every task and direction, each promise with its own answer key:
 #   search   every seed of the task is accepted; and where a seed's tune space holds a setting predicted faster than its default
 #            (tune-only.yaml tries them all), the run holds a descendant of that seed which is predicted faster than the seed;
-#            faster is by more than one part in a thousand
+#            faster is by more than one part in a thousand.  The grid is not run where every seed has such a descendant, for it
+#            could only confirm the promise: grid_us is then a dash
 #   equal    rkb diff finds two runs equal: on a cold cache with COLD workers, on a warm cache with WARM, another number
 # run is no promise but the run both are about, alone: after it, search and equal may be asked for at the same time, and several
 # directions at once when each has a RUNS directory of its own.
@@ -52,7 +53,7 @@ seeds_and_descendants="WITH RECURSIVE line(seed, id) AS (SELECT id, id FROM cand
   WHERE c.standing = 'accept' AND c.duplicate_of IS NULL GROUP BY seed.id ORDER BY seed.id"
 # The best setting of a seed's tune space, by the seed's source.
 best_of_grid() {
-  ask "$runs/grid" "SELECT min(objective) FROM candidate WHERE source_hash = '$1' AND standing = 'accept' AND duplicate_of IS NULL"
+  [[ ! -d $runs/grid ]] || ask "$runs/grid" "SELECT min(objective) FROM candidate WHERE source_hash = '$1' AND standing = 'accept' AND duplicate_of IS NULL"
 }
 # judge SEED DESCENDANT GRID: what these three values say.
 judge() {
@@ -63,7 +64,11 @@ judge() {
 search_columns='task\tdirection\tcandidates\tseeds\tseed\tseed_us\tdescendant_us\tgrid_us\tresult'
 search() {
   local refused count seed hash value best grid_best
-  screened "$runs/grid" tune-only.yaml --jobs "$grid_jobs" "${grid[@]}" || return 1
+  rm -rf "$runs/grid"
+  if [[ -n $(while IFS=$'\t' read -r seed hash value best; do judge "$value" "$best" ""; done < <(ask "$cold" "$seeds_and_descendants") |
+    grep -v '^found$') ]]; then
+    screened "$runs/grid" tune-only.yaml --jobs "$grid_jobs" "${grid[@]}" || return 1
+  fi
   refused=$(ask "$cold" "$refused_seeds")
   count=$(ask "$cold" "SELECT count(*) FROM candidate WHERE duplicate_of IS NULL")
   while IFS=$'\t' read -r seed hash value best; do

@@ -19,9 +19,9 @@
 #define GELU_CUBE 0.044715
 
 /* First order while the operand's bound is small beside it; the hull of the ends where it is not. */
-rkb_point_t rkb_curve_point(const rkb_precision_t *precision,
-                            rkb_curve_t (*curve)(double x, const double *reals), const double *reals,
-                            rkb_point_t x) {
+static inline rkb_point_t curve_point(const rkb_precision_t *precision,
+                                      rkb_curve_t (*curve)(double x, const double *reals),
+                                      const double *reals, rkb_point_t x) {
    rkb_curve_t here = curve(x.value, reals);
    rkb_point_t point = {here.value, here.slope * x.hard, here.slope * here.slope * x.variance, x.flags};
    if (x.hard > 1e-4 * fabs(x.value)) {
@@ -241,8 +241,9 @@ static uint32_t gradient_pow(rkb_program_t *program, const rkb_program_node_t *n
 #define CURVE_POINT(label)                                                                                   \
    static rkb_point_t point_##label(const rkb_precision_t *precision, const double *reals,                   \
                                     const rkb_point_t *in) {                                                 \
-      return rkb_curve_point(precision, curve_##label, reals, in[0]);                                        \
-   }
+      return curve_point(precision, curve_##label, reals, in[0]);                                            \
+   }                                                                                                         \
+   RKB_POINTS(label)
 #define CURVE(label, slope_name)                                                                             \
    CURVE_POINT(label)                                                                                        \
    static uint32_t gradient_##label(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,  \
@@ -284,12 +285,12 @@ CURVE_POINT(elu_slope)
 #define SMOOTH(label)                                                                                        \
    {                                                                                                         \
       .name = #label, .compute = rkb_elementwise_compute, .work = rkb_elementwise_work,                      \
-      .gradient = gradient_##label, .point = point_##label                                                   \
+      .gradient = gradient_##label, .point = point_##label, .points = points_##label                         \
    }
 #define SLOPE(label)                                                                                         \
    {                                                                                                         \
       .name = #label, .compute = rkb_elementwise_compute, .work = rkb_elementwise_work,                      \
-      .point = point_##label                                                                                 \
+      .point = point_##label, .points = points_##label                                                       \
    }
 
 static const rkb_operation_t operations[] = {

@@ -13,46 +13,95 @@ double rkb_elementwise_work(const rkb_program_t *program, const rkb_program_node
    return (double)program->values[node->output].elements;
 }
 
-/* Operand elements of output elements: coordinates, with stride 0 where the operand is stretched. */
+/* Operand elements of output elements: coordinates, with stride 0 where the operand is stretched.  Neighbours are reached as
+ * an odometer turns. */
 static void map_operand(const rkb_shape_t *operand, const rkb_shape_t *out, uint64_t count,
                         const int64_t *index, int64_t *mapped) {
-   int64_t strides[RKB_MAX_RANK];
+   int64_t strides[RKB_MAX_RANK], at[RKB_MAX_RANK] = {0}, element = 0;
    rkb_shape_broadcast_strides(operand, out, strides);
    for (uint64_t i = 0; i < count; i++) {
-      int64_t at[RKB_MAX_RANK], element = 0;
-      rkb_shape_split(out, (uint64_t)index[i], at);
-      for (uint32_t d = 0; d < out->rank; d++)
-         element += at[d] * strides[d];
+      if (i > 0 && index[i] == index[i - 1] + 1) {
+         for (uint32_t d = out->rank; d-- > 0;) {
+            element += strides[d];
+            if (++at[d] < out->size[d])
+               break;
+            element -= strides[d] * out->size[d];
+            at[d] = 0;
+         }
+      } else {
+         rkb_shape_split(out, (uint64_t)index[i], at);
+         element = 0;
+         for (uint32_t d = 0; d < out->rank; d++)
+            element += at[d] * strides[d];
+      }
       mapped[i] = element;
    }
 }
+
+/* Reads what lies at ascending[i], a stretched element several times in a row, once. */
+static int read_repeated(rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t *index,
+                         rkb_block_t *out) {
+   uint64_t kept = count > 0;
+   for (uint64_t i = 1; i < count; i++)
+      kept += index[i] != index[i - 1];
+   if (2 * kept > count)
+      return rkb_read(reader, value, count, index, out);
+   int64_t *once = malloc((kept + 1) * sizeof *once);
+   if (!once)
+      return RKB_ERR_NOMEM;
+   kept = 0;
+   for (uint64_t i = 0; i < count; i++)
+      if (i == 0 || index[i] != index[i - 1])
+         once[kept++] = index[i];
+   int status = rkb_read(reader, value, kept, once, out);
+   free(once);
+   for (uint64_t i = count; i-- > 0 && status == RKB_OK;) { /* spread from the back, in place */
+      rkb_block_put(out, i, rkb_block_get(out, kept - 1));
+      kept -= i > 0 && index[i] != index[i - 1];
+   }
+   return status;
+}
+
+int rkb_read_stretched(rkb_reader_t *reader, uint32_t value, const rkb_shape_t *shape, uint64_t count,
+                       const int64_t *index, rkb_block_t *out) {
+   const rkb_shape_t *own = rkb_program_shape(rkb_reader_program(reader), value);
+   if (rkb_shape_equal(own, shape))
+      return rkb_read(reader, value, count, index, out);
+   int64_t *mapped = malloc((count + 1) * sizeof *mapped);
+   if (!mapped)
+      return RKB_ERR_NOMEM;
+   map_operand(own, shape, count, index, mapped);
+   int status = read_repeated(reader, value, count, mapped, out);
+   free(mapped);
+   return status;
+}
+
+#define SHARED_POINTS (UINT64_C(1) << 14)
 
 int rkb_elementwise_compute(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count,
                             const int64_t *index, rkb_block_t *out) {
    const rkb_program_t *program = rkb_reader_program(reader);
    const rkb_shape_t *shape = &program->values[node->output].shape;
-   rkb_block_t operands[3] = {{0}};
-   int64_t *mapped = malloc((count + 1) * sizeof *mapped);
-   int status = mapped ? RKB_OK : RKB_ERR_NOMEM;
-   for (uint32_t k = 0; status == RKB_OK && k < node->input_count; k++) {
-      const rkb_shape_t *operand = &program->values[node->inputs[k]].shape;
-      bool same = rkb_shape_equal(operand, shape);
-      if (!same)
-         map_operand(operand, shape, count, index, mapped);
+   rkb_block_t operands[RKB_ELEMENTWISE_OPERANDS] = {{0}};
+   int status = RKB_OK;
+   for (uint32_t k = 0; status == RKB_OK && k < node->input_count; k++)
       status = rkb_block_new(&operands[k], count)
-                  ? rkb_read(reader, node->inputs[k], count, same ? index : mapped, &operands[k])
+                  ? rkb_read_stretched(reader, node->inputs[k], shape, count, index, &operands[k])
                   : RKB_ERR_NOMEM;
-   }
    const rkb_precision_t *precision = rkb_reader_precision(reader);
-   for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
-      rkb_point_t points[3] = {{0}}; /* no operation takes more */
-      for (uint32_t k = 0; k < node->input_count; k++)
-         points[k] = rkb_block_get(&operands[k], i);
-      rkb_block_put(out, i, node->operation->point(precision, node->reals, points));
+   uint64_t pieces = (count + RKB_CHUNK - 1) / RKB_CHUNK;
+#pragma omp parallel for schedule(static) if (status == RKB_OK && count >= SHARED_POINTS)
+   for (uint64_t piece = 0; piece < pieces; piece++) {
+      if (status != RKB_OK)
+         continue;
+      uint64_t first = piece * RKB_CHUNK, left = count - first;
+      rkb_block_t in[RKB_ELEMENTWISE_OPERANDS], part = rkb_block_from(out, first);
+      for (uint32_t k = 0; k < RKB_ELEMENTWISE_OPERANDS; k++) /* one that is not there is never looked at */
+         in[k] = rkb_block_from(&operands[k < node->input_count ? k : node->input_count - 1], first);
+      node->operation->points(precision, node->reals, left < RKB_CHUNK ? left : RKB_CHUNK, in, &part);
    }
-   for (uint32_t k = 0; k < 3; k++)
+   for (uint32_t k = 0; k < RKB_ELEMENTWISE_OPERANDS; k++)
       rkb_block_free(&operands[k]);
-   free(mapped);
    return status;
 }
 
@@ -300,6 +349,39 @@ static rkb_point_t point_allowance(const rkb_precision_t *precision, const doubl
    return point;
 }
 
+RKB_POINTS(add)
+RKB_POINTS(sub)
+RKB_POINTS(mul)
+RKB_POINTS(div)
+RKB_POINTS(neg)
+RKB_POINTS(add_scalar)
+RKB_POINTS(mul_scalar)
+RKB_POINTS(div_scalar)
+RKB_POINTS(reverse_sub)
+RKB_POINTS(reverse_div)
+RKB_POINTS(share)
+RKB_POINTS(maximum)
+RKB_POINTS(minimum)
+RKB_POINTS(relu)
+RKB_POINTS(step)
+RKB_POINTS(abs)
+RKB_POINTS(sign)
+RKB_POINTS(leaky_relu)
+RKB_POINTS(clamp)
+RKB_POINTS(inside)
+RKB_POINTS(where)
+RKB_POINTS(allowance)
+RKB_POINTS(greater)
+RKB_POINTS(greater_scalar)
+RKB_POINTS(greater_equal)
+RKB_POINTS(greater_equal_scalar)
+RKB_POINTS(less)
+RKB_POINTS(less_scalar)
+RKB_POINTS(less_equal)
+RKB_POINTS(less_equal_scalar)
+RKB_POINTS(equal)
+RKB_POINTS(equal_scalar)
+
 /* Gradients */
 
 static uint32_t to_operand(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
@@ -430,7 +512,7 @@ static uint32_t gradient_none(rkb_program_t *program, const rkb_program_node_t *
 #define OPERATION(label, is_exact, backward)                                                                 \
    {                                                                                                         \
       .name = #label, .exact = is_exact, .compute = rkb_elementwise_compute, .work = rkb_elementwise_work,   \
-      .gradient = gradient_##backward, .point = point_##label                                                \
+      .gradient = gradient_##backward, .point = point_##label, .points = points_##label                      \
    }
 
 static const rkb_operation_t operations[] = {
@@ -469,7 +551,8 @@ static const rkb_operation_t operations[] = {
     .compute = rkb_elementwise_compute,
     .work = no_work,
     .gradient = gradient_first,
-    .point = point_allowance},
+    .point = point_allowance,
+    .points = points_allowance},
 };
 
 const rkb_operation_t *rkb_elementwise_find(const char *name) {

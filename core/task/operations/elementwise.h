@@ -34,9 +34,22 @@ uint32_t rkb_make_sum_to(rkb_program_t *program, uint32_t x, const rkb_shape_t *
 
 const rkb_operation_t *rkb_elementwise_find(const char *name);
 
-/* Shared by both files of the family. */
+/* Shared by both files of the family: how an operation on points side by side is made from one on a point. */
+#define RKB_ELEMENTWISE_OPERANDS 3
+#define RKB_POINTS(label)                                                                                    \
+   static void points_##label(const rkb_precision_t *precision, const double *reals, uint64_t count,         \
+                              const rkb_block_t *operands, rkb_block_t *out) {                               \
+      for (uint64_t i = 0; i < count; i++) {                                                                 \
+         const rkb_point_t in[] = {rkb_block_get(&operands[0], i), rkb_block_get(&operands[1], i),           \
+                                   rkb_block_get(&operands[2], i)};                                          \
+         rkb_block_put(out, i, point_##label(precision, reals, in));                                         \
+      }                                                                                                      \
+   }
 int rkb_elementwise_compute(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count,
                             const int64_t *index, rkb_block_t *out);
+/* Elements index[0 .. count-1] of a value stretched to shape: a stretched element is read once. */
+int rkb_read_stretched(rkb_reader_t *reader, uint32_t value, const rkb_shape_t *shape, uint64_t count,
+                       const int64_t *index, rkb_block_t *out);
 double rkb_elementwise_work(const rkb_program_t *program, const rkb_program_node_t *node);
 
 /* A smooth function at one place: value, |slope|, and own error in unit roundoffs (result rounding included).
@@ -44,9 +57,6 @@ double rkb_elementwise_work(const rkb_program_t *program, const rkb_program_node
 typedef struct rkb_curve {
    double value, slope, own;
 } rkb_curve_t;
-rkb_point_t rkb_curve_point(const rkb_precision_t *precision,
-                            rkb_curve_t (*curve)(double x, const double *reals), const double *reals,
-                            rkb_point_t x);
 const rkb_operation_t *rkb_curve_find(const char *name);
 
 #endif

@@ -3,6 +3,7 @@
 #include "task/operations/layout.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include "task/dtype.h"
 #include "task/operations/elementwise.h"
 
@@ -24,56 +25,58 @@ static const rkb_shape_t *input_shape(const rkb_program_t *program, const rkb_pr
    return &program->values[node->inputs[which]].shape;
 }
 
+/* Where output elements come from; -1 for the constant. */
+static void map_elements(const rkb_program_t *program, const rkb_program_node_t *node, map_t map,
+                         uint64_t count, const int64_t *index, uint8_t *operand, int64_t *from) {
+   const rkb_shape_t *shape = output_shape(program, node);
+   int64_t next[RKB_MAX_RANK] = {0}, at[RKB_MAX_RANK];
+   for (uint64_t i = 0; i < count; i++) {
+      uint32_t which = 0;
+      if (i > 0 && index[i] == index[i - 1] + 1)
+         for (uint32_t d = shape->rank; d-- > 0 && ++next[d] == shape->size[d];)
+            next[d] = 0;
+      else
+         rkb_shape_split(shape, (uint64_t)index[i], next);
+      memcpy(at, next, sizeof at);
+      if (!map(program, node, index[i], at, &which, &from[i]))
+         from[i] = -1;
+      operand[i] = (uint8_t)which;
+   }
+}
+
 static int move(rkb_reader_t *reader, const rkb_program_node_t *node, map_t map, uint64_t count,
                 const int64_t *index, rkb_block_t *out) {
-   const rkb_program_t *program = rkb_reader_program(reader);
-   int64_t *from = malloc((count + 1) * sizeof *from);
+   const rkb_point_t constant = {node->real_count ? node->reals[0] : 0, 0, 0, 0};
+   int64_t *from = malloc((2 * count + 1) * sizeof *from), *wanted = from + count;
    uint8_t *operand = malloc(count + 1);
    rkb_block_t block = {0};
-   int status = from && operand && rkb_block_new(&block, count) ? RKB_OK : RKB_ERR_NOMEM;
-   double constant = node->real_count ? node->reals[0] : 0;
-   for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
-      int64_t at[RKB_MAX_RANK];
-      uint32_t which = 0;
-      rkb_shape_split(output_shape(program, node), (uint64_t)index[i], at);
-      bool moved = map(program, node, index[i], at, &which, &from[i]);
-      operand[i] = (uint8_t)(moved ? which : UINT8_MAX);
-      if (!moved)
-         rkb_block_put(out, i, (rkb_point_t){constant, 0, 0, 0});
-   }
-   int64_t *mapped = malloc((count + 1) * sizeof *mapped);
-   if (!mapped)
+   int status = from && operand ? RKB_OK : RKB_ERR_NOMEM;
+   if (status == RKB_OK)
+      map_elements(rkb_reader_program(reader), node, map, count, index, operand, from);
+   if (status == RKB_OK && node->input_count == 1)
+      status = rkb_read(reader, node->inputs[0], count, from, out);
+   else if (status == RKB_OK && !rkb_block_new(&block, count))
       status = RKB_ERR_NOMEM;
-   for (uint32_t k = 0; status == RKB_OK && k < node->input_count; k++) {
-      uint64_t wanted = 0;
+   for (uint32_t k = 0; status == RKB_OK && k < node->input_count && node->input_count > 1; k++) {
+      uint64_t found = 0;
       for (uint64_t i = 0; i < count; i++)
-         if (operand[i] == k)
-            mapped[wanted++] = from[i];
-      if (wanted == 0)
+         if (operand[i] == k && from[i] >= 0)
+            wanted[found++] = from[i];
+      if (found == 0)
          continue;
-      status = rkb_read(reader, node->inputs[k], wanted, mapped, &block);
-      wanted = 0;
+      status = rkb_read(reader, node->inputs[k], found, wanted, &block);
+      found = 0;
       for (uint64_t i = 0; status == RKB_OK && i < count; i++)
-         if (operand[i] == k)
-            rkb_block_put(out, i, rkb_block_get(&block, wanted++));
+         if (operand[i] == k && from[i] >= 0)
+            rkb_block_put(out, i, rkb_block_get(&block, found++));
    }
+   for (uint64_t i = 0; status == RKB_OK && i < count; i++)
+      if (from[i] < 0)
+         rkb_block_put(out, i, constant);
    rkb_block_free(&block);
-   free(mapped);
    free(operand);
    free(from);
    return status;
-}
-
-static bool map_expand(const rkb_program_t *program, const rkb_program_node_t *node, int64_t element,
-                       int64_t *at, uint32_t *which, int64_t *from) {
-   (void)element, (void)which;
-   int64_t strides[RKB_MAX_RANK];
-   const rkb_shape_t *out = output_shape(program, node);
-   rkb_shape_broadcast_strides(input_shape(program, node, 0), out, strides);
-   *from = 0;
-   for (uint32_t d = 0; d < out->rank; d++)
-      *from += at[d] * strides[d];
-   return true;
 }
 
 static bool map_permute(const rkb_program_t *program, const rkb_program_node_t *node, int64_t element,
@@ -144,13 +147,18 @@ static bool map_triangle(const rkb_program_t *program, const rkb_program_node_t 
                              const int64_t *index, rkb_block_t *out) {                                       \
       return move(reader, node, map_##name, count, index, out);                                              \
    }
-COMPUTE(expand)
 COMPUTE(permute)
 COMPUTE(slice)
 COMPUTE(embed)
 COMPUTE(cat)
 COMPUTE(flip)
 COMPUTE(triangle)
+
+static int compute_expand(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count,
+                          const int64_t *index, rkb_block_t *out) {
+   const rkb_program_t *program = rkb_reader_program(reader);
+   return rkb_read_stretched(reader, node->inputs[0], output_shape(program, node), count, index, out);
+}
 
 static int compute_reshape(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count,
                            const int64_t *index, rkb_block_t *out) {

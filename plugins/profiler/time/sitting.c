@@ -17,22 +17,34 @@ bool full_mode(const struct timer *me) {
 int sitting_prepare(const struct timer *me, struct subject *s, rkb_error_t *err) {
    rkb_finding_t finding = {0};
    int status = RKB_OK;
+   stopwatch_turn(s->watch, PHASE_OPEN);
    for (uint32_t c = 0; c < s->contender_count && status == RKB_OK; c++) {
       status = me->device->module(s->session, c, s->contenders[c].cubin, s->contenders[c].cubin_bytes,
                                   &finding, err);
       if (status == RKB_OK && finding.reason[0])
          return rkb_fail(err, RKB_ERR_INTERNAL, "%s", finding.message);
    }
-   for (uint32_t set = 0; set < SETS && status == RKB_OK; set++) {
-      const staging_t staging = {me->host,    me->task,       me->device,      me->store,     s->session,
-                                 s->the_case, s->inputs[set], s->family->name, s->seeds[set], set};
-      status = staging_send(&staging, &s->sums[set], err);
-   }
-   return status;
+   stopwatch_turn(s->watch, PHASE_STAGE);
+   staging_t sets[SETS];
+   for (uint32_t set = 0; set < SETS; set++)
+      sets[set] = (staging_t){.host = me->host,
+                              .task = me->task,
+                              .device = me->device,
+                              .workers = me->workers,
+                              .store = me->store,
+                              .session = s->session,
+                              .the_case = s->the_case,
+                              .inputs = s->inputs[set],
+                              .family = s->family->name,
+                              .seed = s->seeds[set],
+                              .set = set,
+                              .sums = &s->sums[set]};
+   return status == RKB_OK ? staging_send(sets, SETS, err) : status;
 }
 
 int sitting_clear(const struct timer *me, const struct subject *s, rkb_error_t *err) {
    int status = RKB_OK;
+   stopwatch_turn(s->watch, PHASE_CLOSE);
    for (uint32_t c = 0; c < s->contender_count && status == RKB_OK; c++)
       status = me->device->drop_module(s->session, c, err);
    for (uint32_t set = 0; set < SETS && status == RKB_OK; set++)
@@ -135,12 +147,13 @@ static bool make_room(const struct subject *s, uint32_t count, struct sitting *s
    return room;
 }
 
-int sitting_run(const struct timer *me, const struct subject *s, rkb_random_t *stream,
-                struct sitting *sitting, rkb_error_t *err) {
+int sitting_run(const struct timer *me, struct subject *s, rkb_random_t *stream, struct sitting *sitting,
+                rkb_error_t *err) {
    rkb_turn_t *turns = NULL;
    float *times = NULL;
    uint32_t arenas = 0, count = 0, deadline_ms = (uint32_t)(me->config->deadline / 1000000);
    *sitting = (struct sitting){.right = true};
+   stopwatch_turn(s->watch, PHASE_OPEN);
    int status = open_arenas(me, s, &arenas, err);
    if (status == RKB_OK) {
       turns = draw_turns(me, s->contender_count, arenas, stream, &count);
@@ -148,8 +161,10 @@ int sitting_run(const struct timer *me, const struct subject *s, rkb_random_t *s
       if (!turns || !times || !make_room(s, count, sitting))
          status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    }
+   stopwatch_turn(s->watch, PHASE_TIME);
    if (status == RKB_OK)
       status = me->device->time(s->session, turns, count, deadline_ms, times, err);
+   stopwatch_turn(s->watch, PHASE_OWN);
    if (status == RKB_OK)
       status = time_own(me, s, deadline_ms, sitting, err);
    if (status == RKB_OK && full_mode(me))
@@ -158,6 +173,7 @@ int sitting_run(const struct timer *me, const struct subject *s, rkb_random_t *s
       status = sitting_check(me, s, arenas, turns, count, sitting, err);
    if (status == RKB_OK)
       sort_out(s, turns, times, arenas, count, sitting);
+   stopwatch_turn(s->watch, PHASE_CLOSE);
    for (uint32_t c = 0; c < s->contender_count; c++)
       for (uint32_t a = 0; a < arenas && status == RKB_OK; a++)
          status = me->device->drop_instance(s->session, sitting_instance(c, a), err);

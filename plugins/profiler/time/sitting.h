@@ -8,6 +8,7 @@
 #include <rkb/ext/task.h>
 #include "expected/sample.h"
 #include "expected/staging.h"
+#include "expected/stopwatch.h"
 
 struct time_config {
    const char *mode; /* "quick" or "full" */
@@ -25,6 +26,7 @@ struct timer {
    const rkb_kernel_api_t *kernel;
    const rkb_device_api_t *device;
    const rkb_random_api_t *random;
+   const rkb_workers_api_t *workers;
    store_t *store;        /* expected values kept between runs, or NULL */
    struct throne *throne; /* incumbent.h */
 };
@@ -46,9 +48,12 @@ struct subject {
    const rkb_family_t *family;
    uint64_t seeds[SETS];
    rkb_inputs_t *inputs[SETS];
-   sums_t sums[SETS]; /* of the inputs, once they are staged */
+   sums_t sums[SETS];       /* of the inputs, once they are staged */
+   sample_t *samples[SETS]; /* one a tensor: what outputs should be, once the first batch was timed */
+   bool expected;           /* samples are there */
    struct contender contenders[CONTENDERS];
    uint32_t contender_count; /* 1 while there is no incumbent */
+   stopwatch_t *watch;
 };
 
 struct sitting {
@@ -70,14 +75,14 @@ int sitting_prepare(const struct timer *me, struct subject *subject, rkb_error_t
 /* Drops them again. */
 int sitting_clear(const struct timer *me, const struct subject *subject, rkb_error_t *err);
 /* Allocates fresh arenas, times, checks, frees.  Release with sitting_free whatever it returns. */
-int sitting_run(const struct timer *me, const struct subject *subject, rkb_random_t *stream,
+int sitting_run(const struct timer *me, struct subject *subject, rkb_random_t *stream,
                 struct sitting *sitting, rkb_error_t *err);
 void sitting_free(struct sitting *sitting);
 
 /* sitting_check.c: judges what every arena holds after its last turn, and looks for damage to the inputs.  A batch in
  * which anything is wrong is worth nothing, whoever did it: contenders share an address space. */
-int sitting_check(const struct timer *me, const struct subject *subject, uint32_t arenas,
-                  const rkb_turn_t *turns, uint32_t count, struct sitting *sitting, rkb_error_t *err);
+int sitting_check(const struct timer *me, struct subject *subject, uint32_t arenas, const rkb_turn_t *turns,
+                  uint32_t count, struct sitting *sitting, rkb_error_t *err);
 /* Number of a contender's arena on the device; contender CONTENDERS stands for the tuned copies. */
 uint32_t sitting_instance(uint32_t contender, uint32_t arena);
 

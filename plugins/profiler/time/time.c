@@ -36,9 +36,10 @@ static int time_create(const rkb_host_t *host, const void *config, void **self, 
                         host->get_extension(host, RKB_EXT_KERNEL),
                         host->get_extension(host, RKB_EXT_DEVICE),
                         host->get_extension(host, RKB_EXT_RANDOM),
+                        host->get_extension(host, RKB_EXT_WORKERS),
                         NULL,
                         NULL};
-   if (!me->task || !me->kernel || !me->random || !me->device) {
+   if (!me->task || !me->kernel || !me->random || !me->workers || !me->device) {
       bool no_device = !me->device;
       free(me);
       return rkb_fail(err, RKB_ERR_UNAVAILABLE,
@@ -141,6 +142,7 @@ static int time_case(const struct timer *me, struct subject *subject, rkb_random
    int status = RKB_OK;
    timing->right = true;
    for (size_t p = 0; p < processes && status == RKB_OK && timing->right; p++) {
+      stopwatch_turn(subject->watch, PHASE_DEVICE);
       if (p > 0)
          status = me->device->restart(subject->session, err);
       if (status == RKB_OK)
@@ -161,6 +163,7 @@ static int time_case(const struct timer *me, struct subject *subject, rkb_random
       if (status == RKB_OK)
          status = sitting_clear(me, subject, err);
    }
+   stopwatch_turn(subject->watch, PHASE_OTHER);
    if (status == RKB_OK && timing->right) {
       timing->sittings = discard(sittings, done);
       timing->discarded = done - timing->sittings;
@@ -229,12 +232,28 @@ static int draw_values(const struct timer *me, struct subject *subject, rkb_rand
                                       : me->random->next(stream) >> 1;
       status = me->task->inputs_open(me->host, subject->the_case, subject->family, subject->seeds[set],
                                      &subject->inputs[set], err);
-      if (status == RKB_OK && !sums_open(subject->the_case->tensor_count, &subject->sums[set]))
+      subject->samples[set] = calloc(subject->the_case->tensor_count + 1, sizeof *subject->samples[set]);
+      if (status == RKB_OK &&
+          (!subject->samples[set] || !sums_open(subject->the_case->tensor_count, &subject->sums[set])))
          status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
       if (status == RKB_OK)
          me->task->inputs_limit(subject->inputs[set], RUN_MOST_WORK);
    }
    return status;
+}
+
+static void free_values(const struct timer *me, struct subject *subject) {
+   for (uint32_t set = 0; set < SETS; set++) {
+      for (uint32_t t = 0; subject->samples[set] && t < subject->the_case->tensor_count; t++)
+         sample_close(&subject->samples[set][t]);
+      free(subject->samples[set]);
+      subject->samples[set] = NULL;
+      if (subject->inputs[set])
+         me->task->inputs_free(subject->inputs[set]);
+      subject->inputs[set] = NULL;
+      sums_close(&subject->sums[set]);
+   }
+   subject->expected = false;
 }
 
 /* What is known after all cases. */
@@ -264,11 +283,7 @@ static int time_one(const struct timer *me, rkb_job_t job, struct subject *subje
       account->every_case_holds &= !isfinite(timing.ratio.low) || timing.ratio.low <= 1;
       account->timed++;
    }
-   for (uint32_t set = 0; set < SETS; set++) {
-      me->task->inputs_free(subject->inputs[set]);
-      subject->inputs[set] = NULL;
-      sums_close(&subject->sums[set]);
-   }
+   free_values(me, subject);
    return status;
 }
 
@@ -282,6 +297,7 @@ static int time_cases(const struct timer *me, rkb_job_t job, const rkb_item_t *i
           (subject->the_case = me->task->case_at(me->host, RKB_CASE_BENCH, account->cases)) != NULL) {
       uint32_t index = account->cases++;
       rkb_finding_t finding = {0};
+      stopwatch_turn(subject->watch, PHASE_PLAN);
       status = me->kernel->plan(me->host, job, in, build, subject->the_case, &plans[index], &finding, err);
       subject->contenders[CANDIDATE].plan = plans[index];
       subject->contender_count = rival && index < rival->plan_count ? 2 : 1;
@@ -295,8 +311,11 @@ static int time_cases(const struct timer *me, rkb_job_t job, const rkb_item_t *i
 }
 
 /* Emits the mean over the cases and, when the candidate is faster beyond doubt, makes it the incumbent. */
-static int conclude(const struct timer *me, rkb_job_t job, const rkb_build_t *build, bool transform,
-                    const incumbent_t *rival, rkb_plan_t **plans, const struct account *account) {
+static int conclude(const struct timer *me, rkb_job_t job, const rkb_build_t *build,
+                    const struct subject *subject, const incumbent_t *rival, rkb_plan_t **plans,
+                    const struct account *account) {
+   json_t *detail = json_pack("{s:o}", "ms", stopwatch_json(subject->watch));
+   char *text = detail ? json_dumps(detail, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
    bool whole = account->timed > 0 && account->timed == account->cases;
    double ratio = whole ? exp(account->log_ratio / account->timed) : NAN;
    int status = RKB_OK;
@@ -308,7 +327,10 @@ static int conclude(const struct timer *me, rkb_job_t job, const rkb_build_t *bu
                               .unit = "us",
                               .better = "lower",
                               .method = "measured: geometric mean over the bench cases, cold",
-                              .spread = -1});
+                              .spread = -1,
+                              .detail = text});
+   free(text);
+   json_decref(detail);
    if (whole && rival && status == RKB_OK)
       status = rkb_emit_measurement(
          me->host, job,
@@ -321,7 +343,8 @@ static int conclude(const struct timer *me, rkb_job_t job, const rkb_build_t *bu
                "measured: geometric mean over the bench cases of the ratio to the incumbent, timed in turns",
             .spread = -1});
    if (whole && (!rival || (ratio <= 1 - LEAST_GAIN && account->every_case_holds))) {
-      throne_take(me->throne, rival, me->kernel, build, transform, plans, account->cases);
+      throne_take(me->throne, rival, me->kernel, build, subject->contenders[CANDIDATE].transform, plans,
+                  account->cases);
       return status;
    }
    for (uint32_t i = 0; i < account->cases; i++)
@@ -335,8 +358,10 @@ static int time_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t
    rkb_build_t *build = NULL;
    rkb_manifest_t *manifest = NULL;
    rkb_finding_t finding = {0};
-   struct subject subject = {0};
+   stopwatch_t watch;
+   struct subject subject = {.watch = &watch};
    struct account account = {.every_case_holds = true};
+   stopwatch_start(&watch);
    int status = me->kernel->build(me->host, job, in, 0, &build, &finding, err);
    if (status != RKB_OK)
       return status;
@@ -352,14 +377,17 @@ static int time_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t
    bool transform = manifest && manifest->transform;
    subject.contenders[CANDIDATE] =
       (struct contender){.cubin = build->cubin, .cubin_bytes = build->cubin_bytes, .transform = transform};
+   stopwatch_turn(&watch, PHASE_DEVICE);
    if (status == RKB_OK)
       status = me->device->begin(me->host, job, &subject.session, err);
    if (status == RKB_OK) {
       status = time_cases(me, job, in, build, rival, &subject, plans, &account, err);
+      stopwatch_turn(&watch, PHASE_CLOSE);
       me->device->end(subject.session);
    }
+   stopwatch_turn(&watch, PHASE_OTHER);
    if (status == RKB_OK) {
-      status = conclude(me, job, build, transform, rival, plans, &account);
+      status = conclude(me, job, build, &subject, rival, plans, &account);
    } else {
       for (uint32_t i = 0; plans && i < account.cases; i++)
          me->kernel->plan_free(plans[i]);

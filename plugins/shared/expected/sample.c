@@ -30,12 +30,9 @@ static void choose(const sampler_t *sampler, uint64_t elements, uint64_t seed, s
    }
 }
 
-static int evaluate_whole(const sampler_t *sampler, const rkb_inputs_t *inputs, uint32_t tensor,
-                          sample_t *sample, rkb_error_t *err) {
-   rkb_expected_t *expected = NULL;
-   int status = sampler->task->expect(sampler->host, inputs, &expected, err);
-   if (status != RKB_OK)
-      return status;
+/* What is known of a reference that was evaluated whole. */
+static void take_whole(const sampler_t *sampler, const rkb_expected_t *expected, uint32_t tensor,
+                       sample_t *sample) {
    rkb_points_t points = sampler->task->expected_points(expected, tensor);
    for (uint64_t i = 0; i < sample->room; i++) {
       uint64_t at = sample->elements[i];
@@ -45,8 +42,6 @@ static int evaluate_whole(const sampler_t *sampler, const rkb_inputs_t *inputs, 
       sample->flags[i] = points.flags[at];
    }
    sample->count = sample->room;
-   sampler->task->expected_free(expected);
-   return RKB_OK;
 }
 
 static int evaluate_runs(const sampler_t *sampler, const rkb_inputs_t *inputs, uint32_t tensor,
@@ -73,15 +68,33 @@ static bool make_room(sample_t *sample, uint64_t room) {
    return sample->elements && sample->numbers && sample->flags;
 }
 
-int sample_open(const sampler_t *sampler, const rkb_inputs_t *inputs, const rkb_case_t *c, const char *family,
-                uint64_t seed, uint32_t tensor, bool keep, sample_t *sample, rkb_error_t *err) {
-   const rkb_tensor_t *info = &c->tensors[tensor];
-   bool whole = c->operations <= WHOLE_OPERATIONS;
-   uint64_t most = sampler->most / RUN_ELEMENTS * RUN_ELEMENTS, limit = keep || !whole ? ALL_KEPT : ALL_FRESH;
-   char key[512];
+/* One of the wanted.  Its outputs come one after the other from the same inputs, which keep what one has in common with the
+ * next; evaluating one takes free cores by itself. */
+typedef struct part {
+   const sampler_t *sampler;
+   const wanted_t *wanted;
+   int status;
+   rkb_error_t err;
+} part_t;
+
+static bool is_whole(const rkb_case_t *c) {
+   return c->operations <= WHOLE_OPERATIONS;
+}
+
+static void key_of(const part_t *p, uint32_t tensor, const sample_t *sample, char *key, size_t size) {
+   snprintf(key, size, "%s|%s|%llu|%s|%llu", p->wanted->the_case->name, p->wanted->family->name,
+            (unsigned long long)p->wanted->seed, p->wanted->the_case->tensors[tensor].name,
+            (unsigned long long)sample->room);
+}
+
+static int choose_elements(const part_t *p, uint32_t tensor, sample_t *sample, rkb_error_t *err) {
+   const uint64_t elements = p->wanted->the_case->tensors[tensor].elements;
+   const bool whole = is_whole(p->wanted->the_case);
+   const uint64_t limit = p->wanted->keep || !whole ? ALL_KEPT : ALL_FRESH;
+   uint64_t most = p->sampler->most / RUN_ELEMENTS * RUN_ELEMENTS;
    most = most ? most : RUN_ELEMENTS;
-   bool all = info->elements <= most || (whole && info->elements <= limit);
-   if (!make_room(sample, all ? info->elements : most)) {
+   const bool all = elements <= most || (whole && elements <= limit);
+   if (!make_room(sample, all ? elements : most)) {
       sample_close(sample);
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    }
@@ -90,34 +103,114 @@ int sample_open(const sampler_t *sampler, const rkb_inputs_t *inputs, const rkb_
       for (uint64_t i = 0; i < sample->room; i++)
          sample->elements[i] = i;
    else
-      choose(sampler, info->elements, seed + tensor, sample);
-   snprintf(key, sizeof key, "%s|%s|%llu|%s|%llu", c->name, family, (unsigned long long)seed, info->name,
-            (unsigned long long)sample->room);
-   double known = 0;
-   double *kept = keep ? malloc((3 * sample->room + 1) * sizeof *kept) : NULL;
-   if (kept && store_load(sampler->store, key, kept, 3 * sample->room + 1, sample->flags, sample->room)) {
+      choose(p->sampler, elements, p->wanted->seed + tensor, sample);
+   return RKB_OK;
+}
+
+/* How many are known comes first, then the numbers. */
+static bool load(const part_t *p, uint32_t tensor, sample_t *sample) {
+   char key[512];
+   double *kept = p->wanted->keep ? malloc((3 * sample->room + 1) * sizeof *kept) : NULL;
+   key_of(p, tensor, sample, key, sizeof key);
+   const bool found =
+      kept && store_load(p->sampler->store, key, kept, 3 * sample->room + 1, sample->flags, sample->room);
+   if (found) {
       memcpy(sample->numbers, kept + 1, 3 * sample->room * sizeof *kept);
-      sample->count = (known = kept[0]) > 0 && known <= (double)sample->room ? (uint64_t)known : 0;
-      free(kept);
-      return RKB_OK;
-   }
-   memset(sample->flags, 0, sample->room);
-   memset(sample->numbers, 0, 3 * sample->room * sizeof *sample->numbers);
-   int status = whole ? evaluate_whole(sampler, inputs, tensor, sample, err)
-                      : evaluate_runs(sampler, inputs, tensor, sample, err);
-   if (status == RKB_OK && kept) {
-      kept[0] = (double)sample->count;
-      memcpy(kept + 1, sample->numbers, 3 * sample->room * sizeof *kept);
-      store_save(sampler->store, key, kept, 3 * sample->room + 1, sample->flags, sample->room);
+      sample->count = kept[0] > 0 && kept[0] <= (double)sample->room ? (uint64_t)kept[0] : 0;
+   } else {
+      memset(sample->flags, 0, sample->room);
+      memset(sample->numbers, 0, 3 * sample->room * sizeof *sample->numbers);
    }
    free(kept);
-   if (status != RKB_OK)
-      sample_close(sample);
+   return found;
+}
+
+static void save(const part_t *p, uint32_t tensor, const sample_t *sample) {
+   char key[512];
+   double *kept = p->wanted->keep ? malloc((3 * sample->room + 1) * sizeof *kept) : NULL;
+   if (!kept)
+      return;
+   key_of(p, tensor, sample, key, sizeof key);
+   kept[0] = (double)sample->count;
+   memcpy(kept + 1, sample->numbers, 3 * sample->room * sizeof *kept);
+   store_save(p->sampler->store, key, kept, 3 * sample->room + 1, sample->flags, sample->room);
+   free(kept);
+}
+
+/* One output; *expected is of all outputs, once one of them had to be evaluated whole. */
+static int open_output(const part_t *p, const rkb_inputs_t *inputs, uint32_t t, rkb_expected_t **expected,
+                       rkb_error_t *err) {
+   const rkb_task_api_t *task = p->sampler->task;
+   sample_t *sample = &p->wanted->samples[t];
+   int status = choose_elements(p, t, sample, err);
+   if (status != RKB_OK || load(p, t, sample))
+      return status;
+   if (!is_whole(p->wanted->the_case))
+      status = evaluate_runs(p->sampler, inputs, t, sample, err);
+   else if (!*expected)
+      status = task->expect(p->sampler->host, inputs, expected, err);
+   if (status == RKB_OK && *expected)
+      take_whole(p->sampler, *expected, t, sample);
+   if (status == RKB_OK)
+      save(p, t, sample);
+   return status;
+}
+
+int sample_open(const sampler_t *sampler, const wanted_t *wanted, const rkb_inputs_t *inputs, uint32_t tensor,
+                rkb_error_t *err) {
+   const part_t part = {.sampler = sampler, .wanted = wanted};
+   rkb_expected_t *expected = NULL;
+   int status = open_output(&part, inputs, tensor, &expected, err);
+   if (expected)
+      sampler->task->expected_free(expected);
+   return status;
+}
+
+static int open_outputs(const part_t *p, const rkb_inputs_t *inputs, rkb_error_t *err) {
+   const rkb_case_t *c = p->wanted->the_case;
+   rkb_expected_t *expected = NULL;
+   int status = RKB_OK;
+   for (uint32_t t = 0; t < c->tensor_count && status == RKB_OK; t++)
+      if (c->tensors[t].role != RKB_IN && c->tensors[t].elements > 0)
+         status = open_output(p, inputs, t, &expected, err);
+   if (expected)
+      p->sampler->task->expected_free(expected);
+   return status;
+}
+
+static void evaluate(void *argument, uint32_t n) {
+   part_t *p = (part_t *)argument + n;
+   const rkb_task_api_t *task = p->sampler->task;
+   const wanted_t *w = p->wanted;
+   rkb_inputs_t *inputs = NULL;
+   p->status = task->inputs_open(p->sampler->host, w->the_case, w->family, w->seed, &inputs, &p->err);
+   if (p->status != RKB_OK)
+      return;
+   task->inputs_limit(inputs, RUN_MOST_WORK);
+   p->status = open_outputs(p, inputs, &p->err);
+   task->inputs_free(inputs);
+}
+
+int samples_evaluate(const sampler_t *sampler, const rkb_workers_api_t *workers, const wanted_t *list,
+                     uint32_t count, rkb_error_t *err) {
+   part_t *parts = calloc((size_t)count + 1, sizeof *parts);
+   int status = RKB_OK;
+   if (!parts)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   for (uint32_t i = 0; i < count; i++)
+      parts[i] = (part_t){.sampler = sampler, .wanted = &list[i]};
+   if (count)
+      workers->share(sampler->host, count, evaluate, parts);
+   for (uint32_t i = 0; i < count && status == RKB_OK; i++) {
+      status = parts[i].status;
+      *err = parts[i].err;
+   }
+   free(parts);
    return status;
 }
 
 uint64_t sample_pool(const rkb_case_t *c, uint64_t most) {
-   return c->operations > WHOLE_OPERATIONS && most > 2 ? 2 : most;
+   return !is_whole(c) && most > 2 ? 2 : most;
 }
 
 void sample_close(sample_t *sample) {

@@ -4,6 +4,7 @@
 #define EXPECTED_SAMPLE_H
 
 #include <rkb/ext/task.h>
+#include <rkb/ext/workers.h>
 #include "expected/store.h"
 
 /* For rkb.task/1's inputs_limit: a run of elements that needs more is not compared on the device, and the verdict says so. */
@@ -28,10 +29,22 @@ typedef struct sampler {
    uint64_t budget_ns;   /* time after which no further run is evaluated */
 } sampler_t;
 
-/* Elements of output tensor for inputs of (case, family, seed).  keep: look in the store and leave the result there.
- * count may be less than asked for when the budget ends; 0 when even the first run is too costly. */
-int sample_open(const sampler_t *sampler, const rkb_inputs_t *inputs, const rkb_case_t *the_case,
-                const char *family, uint64_t seed, uint32_t tensor, bool keep, sample_t *sample,
+/* All outputs of one (case, family, seed); samples has a place for every tensor of the case. */
+typedef struct wanted {
+   const rkb_case_t *the_case;
+   const rkb_family_t *family;
+   uint64_t seed;
+   bool keep; /* look in the store and leave the result there */
+   sample_t *samples;
+} wanted_t;
+
+/* Opens the samples of all of them, on the calling thread and on workers that are free.  What was opened is the caller's to close
+ * whatever is returned.  A sample's count may be less than asked for when the budget ends; 0 when even the first run is too
+ * costly. */
+int samples_evaluate(const sampler_t *sampler, const rkb_workers_api_t *workers, const wanted_t *list,
+                     uint32_t count, rkb_error_t *err);
+/* Opens the sample of one output, with inputs that are of the same case, family and seed. */
+int sample_open(const sampler_t *sampler, const wanted_t *wanted, const rkb_inputs_t *inputs, uint32_t tensor,
                 rkb_error_t *err);
 void sample_close(sample_t *sample);
 

@@ -4,6 +4,7 @@
 
 #include <rkb/ext/device.h>
 #include <rkb/ext/task.h>
+#include <rkb/ext/workers.h>
 #include "expected/store.h"
 
 /* One set of values of one case. */
@@ -11,6 +12,7 @@ typedef struct staging {
    const rkb_host_t *host;
    const rkb_task_api_t *task;
    const rkb_device_api_t *device;
+   const rkb_workers_api_t *workers;
    const store_t *store; /* NULL: the seed is no pool's; nothing is kept */
    rkb_session_t *session;
    const rkb_case_t *the_case;
@@ -18,6 +20,7 @@ typedef struct staging {
    const char *family;
    uint64_t seed;
    uint32_t set;
+   struct sums *sums; /* filled in */
 } staging_t;
 
 /* Sums of a set's inputs as the device has to find them, and their keys, one of each a tensor. */
@@ -27,8 +30,9 @@ typedef struct sums {
 bool sums_open(uint32_t tensors, sums_t *sums);
 void sums_close(sums_t *sums);
 
-/* Stages every tensor of the case that is not an output alone. */
-int staging_send(const staging_t *staging, sums_t *sums, rkb_error_t *err);
+/* Stages every tensor that is not an output alone, of count sets of one case.  The calling thread holds the session; workers
+ * that are free draw, and send in their turn. */
+int staging_send(const staging_t *sets, uint32_t count, rkb_error_t *err);
 
 /* Of bytes that begin at a word's number, as <rkb/ext/device.h> defines it; sums of pieces add up where the pieces before
  * the last have whole words. */

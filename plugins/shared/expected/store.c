@@ -3,6 +3,7 @@
 #include "expected/store.h"
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,11 @@
 #include <unistd.h>
 
 #define MOST_BYTES (UINT64_C(1) << 30)
+/* What a file takes besides its bytes, so that many small ones are not nothing. */
+#define FILE_BYTES 4096
 
 struct store {
+   _Atomic uint64_t added; /* bytes since the folder was last looked through */
    char folder[3800];
    uint64_t secret[2];
    /* of everything the values depend on: task, direction, and the program that computes them */
@@ -162,6 +166,9 @@ static int by_age(const void *a, const void *b) {
    return (left->written > right->written) - (left->written < right->written);
 }
 
+/* What may be added before the folder is looked through again: that takes as long as it has files. */
+#define ADDED_BYTES (MOST_BYTES / 16)
+
 /* The oldest files go until half of the bound is free. */
 static void trim(const store_t *store) {
    enum { MOST_FILES = 65536 };
@@ -210,5 +217,9 @@ void store_save(const store_t *store, const char *key, const double *numbers, si
    whole = fclose(file) == 0 && whole;
    if (!whole || rename(fresh, path) != 0)
       unlink(fresh);
-   trim(store);
+   _Atomic uint64_t *added =
+      (_Atomic uint64_t *)(uintptr_t)&store->added; /* the part that is not immutable */
+   const uint64_t size = count * sizeof *numbers + bytes + FILE_BYTES, before = atomic_fetch_add(added, size);
+   if (before == 0 || before / ADDED_BYTES != (before + size) / ADDED_BYTES)
+      trim(store);
 }

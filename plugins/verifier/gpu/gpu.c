@@ -33,8 +33,8 @@ static int gpu_create(const rkb_host_t *host, const void *config, void **self, r
    return RKB_OK;
 }
 
-static int emit(const struct gpu *me, rkb_job_t job, const struct found *found, const struct tally *tally,
-                const char *device) {
+static int emit(const struct gpu *me, struct candidate *candidate, const struct found *found,
+                const struct tally *tally, const char *device) {
    /* Nothing wrong was seen, and nothing was compared: that is no acceptance. */
    const bool blind = !found->reason[0] && tally->judged == 0 && tally->not_judged + tally->refused;
    const char *standing = blind               ? RKB_UNKNOWN
@@ -53,6 +53,7 @@ static int emit(const struct gpu *me, rkb_job_t job, const struct found *found, 
    if (tally->refused)
       json_object_set_new(evidence, "refusal", json_string(tally->refusal));
    json_object_set_new(evidence, "bit_repeatable", json_boolean(tally->repeatable));
+   json_object_set_new(evidence, "ms", stopwatch_json(&candidate->watch));
    snprintf(message, sizeof message, "%u runs, %llu elements compared; worst %.2g of the hard bound%s%s%s%s",
             tally->runs, (unsigned long long)tally->judged, tally->worst_hard,
             tally->repeatable ? ", repeatable bit for bit" : ", not repeatable bit for bit",
@@ -61,8 +62,9 @@ static int emit(const struct gpu *me, rkb_job_t job, const struct found *found, 
                : "",
             tally->refused ? "; not decided: " : "", tally->refusal);
    char *text = json_dumps(evidence, JSON_COMPACT | JSON_SORT_KEYS);
-   int status = rkb_emit_verdict_full(me->host, job, standing, blind ? "limit.budget" : found->reason,
-                                      found->reason[0] ? found->message : message, text, NULL);
+   int status =
+      rkb_emit_verdict_full(me->host, candidate->job, standing, blind ? "limit.budget" : found->reason,
+                            found->reason[0] ? found->message : message, text, NULL);
    free(text);
    json_decref(evidence);
    return status;
@@ -85,28 +87,61 @@ static int draw_shape(const struct gpu *me, rkb_random_t *stream, rkb_case_t **d
    return status;
 }
 
+/* A listed case is a trial of its own. */
+static int verify_listed(const struct gpu *me, struct candidate *candidate, uint32_t kind,
+                         rkb_random_t *stream, struct found *found, struct tally *tally, rkb_error_t *err) {
+   const rkb_case_t *c;
+   int status = RKB_OK;
+   for (uint32_t i = 0;
+        status == RKB_OK && !found->reason[0] && (c = me->task->case_at(me->host, kind, i)) != NULL; i++) {
+      struct trial trial;
+      status = trial_open(me, c, NULL, stream, &trial, err);
+      if (status != RKB_OK)
+         return status;
+      status = verify_trial(me, candidate, &trial, 1, 0, found, tally, err);
+      trial_close(me, &trial);
+   }
+   return status;
+}
+
+/* Nothing is known of a drawn shape's values, so what they should give is evaluated side by side, for as many shapes at once as
+ * memory is meant for. */
+static int verify_drawn(const struct gpu *me, struct candidate *candidate, rkb_random_t *stream,
+                        struct found *found, struct tally *tally, rkb_error_t *err) {
+   enum { MOST_TOGETHER = 16 };
+   const double most_bytes = 64e6;
+   struct trial trials[MOST_TOGETHER];
+   int status = RKB_OK;
+   for (int64_t done = 0; done < me->config->drawn && status == RKB_OK && !found->reason[0];) {
+      uint32_t count = 0;
+      double bytes = 0;
+      while (count < MOST_TOGETHER && done < me->config->drawn && bytes < most_bytes && status == RKB_OK) {
+         rkb_case_t *drawn = NULL;
+         status = draw_shape(me, stream, &drawn, err);
+         if (status == RKB_OK)
+            status = trial_open(me, drawn, drawn, stream, &trials[count], err);
+         if (status == RKB_OK)
+            bytes += 2 * trials[count].families * drawn->bytes;
+         count += status == RKB_OK;
+         done++;
+      }
+      for (uint32_t n = 0; n < count && status == RKB_OK && !found->reason[0]; n++)
+         status = verify_trial(me, candidate, trials, count, n, found, tally, err);
+      while (count > 0)
+         trial_close(me, &trials[--count]);
+   }
+   return status;
+}
+
 /* Check cases first: they are small, and most mistakes show there. */
 static int verify_all(const struct gpu *me, struct candidate *candidate, struct found *found,
                       struct tally *tally, rkb_error_t *err) {
    rkb_random_t stream = me->random->for_job(me->host, candidate->job, 0);
-   const rkb_case_t *c;
-   int status = RKB_OK;
-   for (uint32_t i = 0;
-        status == RKB_OK && !found->reason[0] && (c = me->task->case_at(me->host, RKB_CASE_CHECK, i)) != NULL;
-        i++)
-      status = verify_case(me, candidate, c, &stream, found, tally, err);
-   for (int64_t i = 0; status == RKB_OK && !found->reason[0] && i < me->config->drawn; i++) {
-      rkb_case_t *drawn = NULL;
-      status = draw_shape(me, &stream, &drawn, err);
-      if (status == RKB_OK)
-         status = verify_case(me, candidate, drawn, &stream, found, tally, err);
-      if (drawn)
-         me->task->case_free(drawn);
-   }
-   for (uint32_t i = 0;
-        status == RKB_OK && !found->reason[0] && (c = me->task->case_at(me->host, RKB_CASE_BENCH, i)) != NULL;
-        i++)
-      status = verify_case(me, candidate, c, &stream, found, tally, err);
+   int status = verify_listed(me, candidate, RKB_CASE_CHECK, &stream, found, tally, err);
+   if (status == RKB_OK && !found->reason[0])
+      status = verify_drawn(me, candidate, &stream, found, tally, err);
+   if (status == RKB_OK && !found->reason[0])
+      status = verify_listed(me, candidate, RKB_CASE_BENCH, &stream, found, tally, err);
    return status;
 }
 
@@ -119,6 +154,7 @@ static int gpu_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t 
    struct found found = {.reason = ""};
    struct tally tally = {.repeatable = true};
    char device[1024] = "";
+   stopwatch_start(&candidate.watch);
    int status = me->kernel->build(me->host, job, in, 0, &build, &finding, err);
    if (status != RKB_OK)
       return status;
@@ -129,15 +165,19 @@ static int gpu_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t 
       me->kernel->manifest(me->host, me->host->item_text(me->host, in, "source"), &manifest, &finding, err);
    if (status == RKB_OK && manifest)
       candidate.transform = manifest->transform;
+   stopwatch_turn(&candidate.watch, PHASE_DEVICE);
    if (status == RKB_OK)
       status = me->device->begin(me->host, job, &candidate.session, err);
+   stopwatch_turn(&candidate.watch, PHASE_PLAN);
    if (status == RKB_OK) {
       snprintf(device, sizeof device, "%s", me->device->describe(candidate.session));
       status = verify_all(me, &candidate, &found, &tally, err);
+      stopwatch_turn(&candidate.watch, PHASE_CLOSE);
       me->device->end(candidate.session);
    }
+   stopwatch_turn(&candidate.watch, PHASE_OTHER);
    if (status == RKB_OK)
-      status = emit(me, job, &found, &tally, device);
+      status = emit(me, &candidate, &found, &tally, device);
    json_decref(found.evidence);
    if (manifest)
       me->kernel->manifest_free(manifest);
@@ -198,7 +238,7 @@ static const rkb_option_t options[] = {
    {.name = "drawn_bytes",
     .type = RKB_OPT_INT,
     .offset = offsetof(struct gpu_config, drawn_bytes),
-    .fallback = "4194304",
+    .fallback = "1048576",
     .min = 4096,
     .max = INT64_MAX,
     .help = "Bytes of all tensors of a drawn shape; a larger one is drawn again with half the operations."},

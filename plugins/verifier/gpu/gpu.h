@@ -9,6 +9,7 @@
 #include <rkb/ext/workers.h>
 #include "expected/sample.h"
 #include "expected/staging.h"
+#include "expected/stopwatch.h"
 
 struct gpu_config {
    int64_t families;       /* input families a check case */
@@ -60,12 +61,8 @@ struct candidate {
    bool transform; /* the manifest's algorithm: transform */
    rkb_session_t *session;
    bool module_loaded;
+   stopwatch_t watch;
 };
-
-/* Runs the candidate on one case: several families, both placements, twice on the same scratch.  RKB_OK with found->reason
- * set ends the verification.  stream picks the values. */
-int verify_case(const struct gpu *me, struct candidate *candidate, const rkb_case_t *the_case,
-                rkb_random_t *stream, struct found *found, struct tally *tally, rkb_error_t *err);
 
 /* values.c: one set of inputs on both sides.  Made once for a family and used for both placements. */
 struct values {
@@ -75,19 +72,37 @@ struct values {
    bool pooled; /* the seed comes from the store's pool: what is expected can be kept */
    rkb_inputs_t *inputs;
    sums_t sums;       /* of the inputs, once they are staged */
-   sample_t *samples; /* one a tensor; empty until values_expect */
+   sample_t *samples; /* one a tensor; empty until trials_expect */
    bool expected;
+   uint64_t *judged; /* one a tensor: the device's sum of an output that was judged and found right */
+   bool *right;      /* one a tensor: whether there is such a sum */
 };
 int values_open(const struct gpu *me, const rkb_case_t *the_case, const rkb_family_t *family, uint64_t seed,
                 bool pooled, struct values *values, rkb_error_t *err);
 void values_free(const struct gpu *me, struct values *values);
-/* Makes them a set on the device. */
-int values_stage(const struct gpu *me, struct candidate *candidate, struct values *values, uint32_t set,
+/* Makes two sets of one case sets 0 and 1 on the device. */
+int values_stage(const struct gpu *me, struct candidate *candidate, struct values values[2],
                  rkb_error_t *err);
 
-/* Evaluates what both sets' outputs should be, on the workers that are free; nothing the second time.  Not before the
- * candidate has run for the first time. */
-int values_expect(const struct gpu *me, struct values values[2], rkb_error_t *err);
+/* trial.c: one case with the values of all families that are to be run on it. */
+struct trial {
+   const rkb_case_t *the_case;
+   rkb_case_t *drawn; /* the same, when it is this trial's own */
+   uint32_t families;
+   struct values (*values)[2]; /* families of them: two sets each; owned */
+};
+/* Takes drawn over, whatever it returns; the_case is it, or outlives the trial. */
+int trial_open(const struct gpu *me, const rkb_case_t *the_case, rkb_case_t *drawn, rkb_random_t *stream,
+               struct trial *trial, rkb_error_t *err);
+void trial_close(const struct gpu *me, struct trial *trial);
+/* Evaluates what the outputs of all trials' values should be, on the workers that are free; nothing the second time.  Not before
+ * the candidate has run on the first of them. */
+int trials_expect(const struct gpu *me, struct trial *trials, uint32_t count, rkb_error_t *err);
+
+/* verify_case.c: runs the candidate on trial number n of count that are evaluated together: all families, both placements, twice
+ * on the same scratch.  RKB_OK with found->reason set ends the verification. */
+int verify_trial(const struct gpu *me, struct candidate *candidate, struct trial *trials, uint32_t count,
+                 uint32_t n, struct found *found, struct tally *tally, rkb_error_t *err);
 
 /* outputs.c: reads back what instance wrote and judges it, and holds every byte of the inputs against what was staged. */
 int outputs_judge(const struct gpu *me, struct candidate *candidate, struct values *values, uint32_t instance,

@@ -65,23 +65,35 @@ static int read_sample(const struct gpu *me, const struct candidate *candidate, 
    return status;
 }
 
+/* Nobody but this program knows it, so that no kernel can leave other bits with the same sum. */
+static uint64_t key_of(const struct values *v, uint32_t t) {
+   return (v->seed + 1) * 0x9e3779b97f4a7c15u ^ ~(uint64_t)t;
+}
+
+/* Bits that were judged already, in the other placement say, are right as often as they come. */
 static int judge_output(const struct gpu *me, struct candidate *candidate, struct values *v,
                         uint32_t instance, uint32_t t, struct found *found, struct tally *tally,
                         rkb_error_t *err) {
    const rkb_tensor_t *tensor = &v->the_case->tensors[t];
    const sample_t *sample = &v->samples[t];
-   uint64_t width = tensor->elements ? tensor->bytes / tensor->elements : 0;
+   uint64_t width = tensor->elements ? tensor->bytes / tensor->elements : 0, sum = 0;
    if (width == 0)
       return RKB_OK;
    if (sample->count == 0) {
       tally->not_judged++;
       return RKB_OK;
    }
+   int status = me->device->sum(candidate->session, instance, t, key_of(v, t), &sum, err);
+   if (status != RKB_OK || (v->right[t] && v->judged[t] == sum))
+      return status;
    char *data = malloc(sample->count * width);
-   int status = data ? read_sample(me, candidate, instance, t, width, sample, data, err)
-                     : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   status = data ? read_sample(me, candidate, instance, t, width, sample, data, err)
+                 : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   const uint32_t refused = tally->refused;
    if (status == RKB_OK)
       status = judge(me, candidate, v, t, data, found, tally, err);
+   v->right[t] = status == RKB_OK && !found->reason[0] && tally->refused == refused;
+   v->judged[t] = sum;
    free(data);
    return status;
 }

@@ -66,12 +66,13 @@ static int open_instances(const struct gpu *me, struct candidate *candidate, con
 /* One placement, which is also its instance's number: run on a first set of values, judge; run on a second set without
  * reloading anything, judge again. */
 static int verify_placement(const struct gpu *me, struct candidate *candidate, const rkb_plan_t *plan,
-                            struct values *values, uint32_t placement, bool first_family, struct found *found,
-                            struct tally *tally, rkb_error_t *err) {
+                            struct trial *trials, uint32_t count, struct values *values, uint32_t placement,
+                            bool first_family, struct found *found, struct tally *tally, rkb_error_t *err) {
    rkb_run_outcome_t outcome = {0};
    bool last = placement == RKB_GUARD_HIGH && first_family;
    int status = RKB_OK;
    for (uint32_t set = 0; set < 2 && status == RKB_OK && (!found->reason[0] || found->suspect); set++) {
+      stopwatch_turn(&candidate->watch, PHASE_RUN);
       status = me->device->run(candidate->session, placement, set, (uint32_t)(me->config->deadline / 1000000),
                                &outcome, err);
       if (status != RKB_OK)
@@ -82,7 +83,9 @@ static int verify_placement(const struct gpu *me, struct candidate *candidate, c
                          placement, found);
          return RKB_OK; /* after a fault the worker is gone, and with it the instance */
       }
-      status = values_expect(me, values, err);
+      stopwatch_turn(&candidate->watch, PHASE_EXPECT);
+      status = trials_expect(me, trials, count, err);
+      stopwatch_turn(&candidate->watch, PHASE_COMPARE);
       if (status == RKB_OK)
          status = outputs_judge(me, candidate, &values[set], placement, found, tally, err);
    }
@@ -93,68 +96,46 @@ static int verify_placement(const struct gpu *me, struct candidate *candidate, c
    return status;
 }
 
-static int verify_family(const struct gpu *me, struct candidate *candidate, const rkb_case_t *c,
-                         const rkb_plan_t *plan, uint32_t number, const uint64_t *seeds, bool pooled,
+static int verify_family(const struct gpu *me, struct candidate *candidate, const rkb_plan_t *plan,
+                         struct trial *trials, uint32_t count, uint32_t n, uint32_t family,
                          struct found *found, struct tally *tally, rkb_error_t *err) {
-   const rkb_family_t *family = me->task->family_at(me->host, c, number);
-   struct values values[2] = {{0}, {0}};
+   struct values *values = trials[n].values[family];
    rkb_error_t ignored;
-   int status = RKB_OK;
-   for (uint32_t set = 0; set < 2 && status == RKB_OK; set++) {
-      status = values_open(me, c, family, seeds[set], pooled, &values[set], err);
-      if (status == RKB_OK)
-         status = values_stage(me, candidate, &values[set], set, err);
-   }
+   stopwatch_turn(&candidate->watch, PHASE_STAGE);
+   int status = values_stage(me, candidate, values, err);
    for (uint32_t placement = RKB_GUARD_LOW;
         placement <= RKB_GUARD_HIGH && status == RKB_OK && !found->reason[0]; placement++)
-      status = verify_placement(me, candidate, plan, values, placement, number == 0, found, tally, err);
-   for (uint32_t set = 0; set < 2; set++) {
-      if (!found->reason[0] && status == RKB_OK)
-         me->device->drop_set(candidate->session, set, &ignored);
-      values_free(me, &values[set]);
-   }
+      status = verify_placement(me, candidate, plan, trials, count, values, placement, family == 0, found,
+                                tally, err);
+   stopwatch_turn(&candidate->watch, PHASE_CLOSE);
+   for (uint32_t set = 0; set < 2 && !found->reason[0] && status == RKB_OK; set++)
+      me->device->drop_set(candidate->session, set, &ignored);
    return status;
 }
 
-/* Two different seeds: from the pool, where what is expected may be known already, or fresh ones. */
-static bool draw_seeds(const struct gpu *me, const rkb_case_t *c, rkb_random_t *stream, uint64_t *seeds) {
-   uint64_t pool = sample_pool(c, (uint64_t)me->config->pool), first = me->random->below(stream, pool),
-            step = 1 + me->random->below(stream, pool - 1);
-   bool pooled = me->store && c->kind != RKB_CASE_DRAWN;
-   for (uint32_t set = 0; set < 2; set++)
-      seeds[set] =
-         pooled ? store_seed(me->store, c->name, (first + set * step) % pool) : me->random->next(stream) >> 1;
-   return pooled;
-}
-
-/* Values of a gigabyte take seconds to make and to move: there one family has to do. */
-#define HUGE_BYTES 1e9
-
-int verify_case(const struct gpu *me, struct candidate *candidate, const rkb_case_t *c, rkb_random_t *stream,
-                struct found *found, struct tally *tally, rkb_error_t *err) {
+int verify_trial(const struct gpu *me, struct candidate *candidate, struct trial *trials, uint32_t count,
+                 uint32_t n, struct found *found, struct tally *tally, rkb_error_t *err) {
+   const rkb_case_t *c = trials[n].the_case;
    rkb_finding_t finding = {0};
    rkb_plan_t *plan = NULL;
    rkb_error_t ignored;
-   uint64_t seeds[2];
-   uint32_t families = (uint32_t)(c->bytes > HUGE_BYTES       ? 1
-                                  : c->kind == RKB_CASE_CHECK ? me->config->families
-                                                              : me->config->bench_families);
+   stopwatch_turn(&candidate->watch, PHASE_PLAN);
    int status =
       me->kernel->plan(me->host, candidate->job, candidate->item, candidate->build, c, &plan, &finding, err);
    if (status == RKB_OK && !plan) {
       found_set(found, finding.reason, NULL, "%s (case %s)", finding.message, c->name);
       return RKB_OK;
    }
+   stopwatch_turn(&candidate->watch, PHASE_OPEN);
    if (status == RKB_OK)
       status = open_instances(me, candidate, plan, found, err);
-   for (uint32_t f = 0;
-        status == RKB_OK && !found->reason[0] && f < families && me->task->family_at(me->host, c, f); f++) {
-      bool pooled = draw_seeds(me, c, stream, seeds);
+   for (uint32_t f = 0; status == RKB_OK && !found->reason[0] && f < trials[n].families; f++) {
       if (me->host->job_cancelled(me->host, candidate->job))
          status = rkb_fail(err, RKB_ERR_CANCELLED, "cancelled");
       else
-         status = verify_family(me, candidate, c, plan, f, seeds, pooled, found, tally, err);
+         status = verify_family(me, candidate, plan, trials, count, n, f, found, tally, err);
    }
+   stopwatch_turn(&candidate->watch, PHASE_CLOSE);
    for (uint32_t placement = RKB_GUARD_LOW;
         placement <= RKB_GUARD_HIGH && status == RKB_OK && !found->reason[0]; placement++)
       me->device->drop_instance(candidate->session, placement, &ignored);

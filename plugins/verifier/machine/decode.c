@@ -391,11 +391,22 @@ static bool number_registers(decoder_t *decoder) {
    return true;
 }
 
+/* What another run on the same device may give otherwise (PTX ISA 9.0, 10.4 to 10.9, and activemask in 9.7.13). */
+static bool tells_place(uint32_t special) {
+   return special == PTX_SPECIAL_WARPID || special == PTX_SPECIAL_NWARPID || special == PTX_SPECIAL_SMID ||
+          special == PTX_SPECIAL_NSMID || special == PTX_SPECIAL_GRIDID;
+}
+
 /* Properties of the code that choose how races are followed. */
 static void survey(machine_program_t *program) {
    program->shared_granule = program->global_granule = 4;
+   for (uint32_t n = 0; n < program->register_count; n++)
+      program->placed |= tells_place(program->registers[n].special);
    for (uint32_t n = 0; n < program->count; n++) {
       const machine_instruction_t *i = &program->code[n];
+      const ptx_function_t *function = &program->module->functions[i->function];
+      program->placed |= function->statement_count &&
+                         strncmp(function->statements[i->statement].opcode, "activemask", 10) == 0;
       program->strong |= i->kind == MACHINE_CUSTOM && i->element_bytes &&
                          (i->flags & (FLAG_VOLATILE | FLAG_RELAXED | FLAG_ACQUIRE | FLAG_RELEASE)) != 0;
       if (!i->element_bytes ||

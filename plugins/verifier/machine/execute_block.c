@@ -223,7 +223,8 @@ static void start_warp(machine_block_t *block, machine_warp_t *warp) {
    warp->fragment_count = 1;
    warp->fragments[0] = (machine_fragment_t){.mask = warp->alive};
    warp->spin = 0;
-   warp->carry = 0;
+   warp->carry = warp->carry_defined = 0;
+   warp->carry_taint = 0;
    warp->strong = warp->loads = 0;
    memset(warp->fence_time, 0, sizeof warp->fence_time);
    memset(warp->fence_barrier, 0, sizeof warp->fence_barrier);

@@ -496,6 +496,27 @@ static uint64_t used_taint(const machine_run_t *run) {
    return used;
 }
 
+/* Of what module variables hold; a number of 64 bits, by which two contents are told apart. */
+static uint64_t variables_digest(const machine_run_t *run) {
+   uint64_t digest = 0x9e3779b97f4a7c15;
+   for (uint32_t n = run->plan->buffer_count; n < run->region_count; n++)
+      for (uint64_t at = 0; !run->regions[n].constant && at < run->regions[n].bytes; at += 8) {
+         const uint64_t left = run->regions[n].bytes - at;
+         uint64_t word = 0;
+         memcpy(&word, run->regions[n].data + at, left < 8 ? left : 8);
+         digest = (digest ^ word) * 0xff51afd7ed558ccd;
+         digest ^= digest >> 32;
+      }
+   return digest;
+}
+
+static bool variables_reached(const machine_run_t *run) {
+   bool reached = false;
+   for (uint32_t n = run->plan->buffer_count; n < run->region_count; n++)
+      reached |= !run->regions[n].constant && run->regions[n].taint;
+   return reached;
+}
+
 bool machine_run_begin(machine_run_t *run, const rkb_machine_buffer_t *buffers) {
    uint64_t peak = run->report.memory_peak;
    run->finding_count = 0;
@@ -513,6 +534,7 @@ int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers,
    machine_run_t *run = &machine->run;
    uint32_t line;
    const bool begun = machine_run_begin(run, buffers);
+   const uint64_t variables = run->taint ? variables_digest(run) : 0;
    const char *problem = rkb_machine_module_error(run->module, &line);
    bool complete = false;
    if (problem) {
@@ -529,9 +551,10 @@ int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers,
    run->steering_known |= complete && run->taint;
    run->report.complete = complete && !run->report.sampled;
    run->report.used_taint = used_taint(run);
+   run->report.leaves_state = run->taint && (variables_reached(run) || variables_digest(run) != variables);
    for (uint32_t n = 0; complete && n < run->plan->launch_count; n++)
-      run->report.one_schedule |=
-         run->programs[n]->atomics || run->programs[n]->strong || run->programs[n]->clocks;
+      run->report.one_schedule |= run->programs[n]->atomics || run->programs[n]->strong ||
+                                  run->programs[n]->clocks || run->programs[n]->placed;
    if (run->out_of_memory)
       return rkb_fail(err, RKB_ERR_LIMIT, "executing the plan needs more than %llu bytes",
                       (unsigned long long)run->options.memory_bytes);

@@ -259,6 +259,8 @@ static bool arrive_at_barrier(machine_warp_t *warp, machine_fragment_t *f, const
    machine_block_t *block = warp->block;
    if (undefined_control(warp, mask & ~(warp->defined[i->ai] & warp->defined[i->bi]), "a barrier's number"))
       return true;
+   if (warp->taint)
+      warp->run->report.control_taint |= warp->taint[i->ai] | warp->taint[i->bi];
    uint32_t lane = (uint32_t)__builtin_ctz(mask);
    uint32_t number = LANES_OF(uint32_t, i->a)[lane], threads = i->bi ? LANES_OF(uint32_t, i->b)[lane] : 0;
    if (number >= 16 || threads % LANES || threads > block->warp_count * LANES) {
@@ -371,17 +373,46 @@ static inline __attribute__((always_inline)) void execute(machine_warp_t *warp,
       i->run(warp, i, mask);
 }
 
-/* What a guard decides depends on what the guard depends on, also where it lets all lanes pass this time. */
+/* Every register that an operation on registers names is defined in these lanes, or a constant. */
+static bool all_defined(const machine_warp_t *warp, const machine_instruction_t *i, uint32_t lanes) {
+   uint32_t defined =
+      warp->defined[i->di] & warp->defined[i->ai] & warp->defined[i->bi] & warp->defined[i->ci];
+   for (uint32_t e = 0; e < i->extra_count; e++)
+      defined &= warp->defined[warp->program->extras[i->extra + e].number];
+   return (lanes & ~defined) == 0;
+}
+
+/* Which of its extra registers an operation on registers writes: so many from *first on. */
+static uint32_t extra_destinations(const machine_instruction_t *i, uint32_t *first) {
+   const bool moves_parts = i->kind == MACHINE_CUSTOM && i->class == RKB_CLASS_INTEGER;
+   *first =
+      moves_parts && i->operation && i->extra_count ? 1 : 0; /* unpacking; packing writes the first one */
+   return i->flags & FLAG_SECOND || (moves_parts && !i->operation) ? i->extra_count != 0
+          : i->kind == MACHINE_CUSTOM                              ? i->extra_count - *first
+                                                                   : 0;
+}
+
+/* What a guard decides depends on what the guard depends on, also where it lets all lanes pass this time, or none. */
+static void taint_guarded(machine_warp_t *warp, const machine_instruction_t *i, uint64_t taint) {
+   uint32_t first, count = extra_destinations(i, &first);
+   warp->taint[i->di] |= taint;
+   for (uint32_t e = first; e < first + count; e++)
+      warp->taint[warp->program->extras[i->extra + e].number] |= taint;
+   if (i->kind == MACHINE_CUSTOM) /* it may be an operation that writes the condition code */
+      warp->carry_taint |= taint;
+}
+
+/* here: the lanes that come to the instruction; mask: those of them that execute it. */
 static __attribute__((noinline)) void execute_guarded(machine_warp_t *warp, const machine_instruction_t *i,
-                                                      uint32_t mask) {
-   const uint64_t taint = warp->taint ? warp->taint[i->guard] : 0; /* before it is overwritten, it may be */
+                                                      uint32_t here, uint32_t mask) {
+   /* before it is overwritten, it may be */
+   const uint64_t taint = warp->taint && is_plain(i) ? warp->taint[i->guard] : 0;
+   if (taint && !all_defined(warp, i, here)) /* with other inputs other registers would be defined */
+      warp->run->report.control_taint |= taint;
    if (mask)
       execute(warp, i, mask);
-   if (!taint || !is_plain(i))
-      return;
-   warp->taint[i->di] |= taint;
-   if (i->flags & FLAG_SECOND)
-      warp->taint[warp->program->extras[i->extra].number] |= taint;
+   if (taint)
+      taint_guarded(warp, i, taint);
 }
 
 /* Executes a fragment's instructions up to the next basic block, which gives false, or up to one that control() must execute
@@ -398,7 +429,7 @@ static bool run_straight(machine_warp_t *warp, machine_fragment_t *f, uint32_t *
          continue;
       if (i->kind <= MACHINE_CUSTOM) {
          if (i->guard)
-            execute_guarded(warp, i, *mask);
+            execute_guarded(warp, i, f->mask, *mask);
          else
             execute(warp, i, *mask);
       } else if (i->kind != MACHINE_NOTHING) {
@@ -434,7 +465,7 @@ static bool run_recorded(machine_warp_t *warp, machine_fragment_t *f, uint32_t *
          else if (!by_value)
             record(warp, i, *mask, false);
          if (i->guard)
-            execute_guarded(warp, i, *mask);
+            execute_guarded(warp, i, f->mask, *mask);
          else
             execute(warp, i, *mask);
       } else if (i->kind != MACHINE_NOTHING) {

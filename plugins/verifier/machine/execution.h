@@ -65,6 +65,8 @@ typedef struct machine_warp {
    uint32_t alive;       /* lanes not exited */
    uint32_t left[LANES]; /* of lanes that exited: the fragment's last block then */
    uint32_t carry;       /* the condition code of add.cc and its kind, a bit a lane */
+   uint32_t carry_defined;
+   uint64_t carry_taint;
    uint32_t state;
    machine_fragment_t fragments[LANES];
    uint32_t fragment_count, current;

@@ -111,8 +111,11 @@ typedef struct rkb_machine_report {
    bool relaxed_acquire;   /* a race verdict relies on reading an atomic's value as an acquire */
    /* reads by several blocks before a write across grid-wide synchronisation were not told apart */
    bool order_unknown;
-   /* atomics, volatile accesses or clocks: another order of the threads may do other things */
+   /* atomics, volatile accesses, clocks, or the number of a processor: another order of the threads may do other things */
    bool one_schedule;
+   /* module variables hold something else than before the run, or something that an input reached: the next run may take
+    * another path */
+   bool leaves_state;
    /* floating-point atomics that several threads apply to one address: order changes the result */
    bool float_atomics;
    char float_atomic_symbol[64];

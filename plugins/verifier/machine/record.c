@@ -11,7 +11,7 @@ static bool begins(const char *text, const char *with) {
    return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* The condition code passes from instruction to instruction outside of registers, and taint does not follow it. */
+/* The condition code passes from instruction to instruction outside of registers, which are what a record gives values to. */
 static bool carries(const char *opcode) {
    return strstr(opcode, ".cc") || begins(opcode, "addc") || begins(opcode, "subc") || begins(opcode, "madc");
 }
@@ -23,7 +23,7 @@ bool machine_recordable(const machine_program_t *program) {
    for (uint32_t n = 0; n < program->count; n++) {
       const machine_instruction_t *i = &program->code[n];
       if (i->kind == MACHINE_CALL || (i->kind == MACHINE_BARRIER && i->operation > BARRIER_ARRIVE) ||
-          (i->kind == MACHINE_VALUE && carries(opcode_of(program, i))))
+          (i->kind == MACHINE_CUSTOM && carries(opcode_of(program, i))))
          return false;
    }
    return true;

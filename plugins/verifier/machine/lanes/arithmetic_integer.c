@@ -138,6 +138,24 @@ static inline uint64_t multiplied(uint64_t x, uint64_t y, uint32_t operation, ui
    return operation & CARRY_LOW ? (uint32_t)whole : whole >> 32;
 }
 
+/* Definedness and taint of the result, and of the flag where it is one. */
+static inline void finish_carry(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+   uint32_t defined = warp->defined[i->ai] & warp->defined[i->bi] & warp->defined[i->ci];
+   uint64_t taint = warp->taint ? warp->taint[i->ai] | warp->taint[i->bi] | warp->taint[i->ci] : 0;
+   if (i->operation & CARRY_IN) {
+      defined &= warp->carry_defined;
+      taint |= warp->carry_taint;
+   }
+   if (i->operation & CARRY_OUT) {
+      warp->carry_defined = (warp->carry_defined & ~mask) | (defined & mask);
+      warp->carry_taint = taint | (mask == FULL_MASK ? 0 : warp->carry_taint);
+   }
+   set_defined(warp, i->di, defined, mask);
+   set_taint(warp, i->di, taint, mask);
+   if (warp->valid)
+      warp->valid[i->di] &= ~mask;
+}
+
 static inline void with_carry(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                               uint32_t bits) {
    const bool multiplies = i->operation & (CARRY_LOW | CARRY_HIGH),
@@ -163,6 +181,7 @@ static inline void with_carry(machine_warp_t *warp, const machine_instruction_t 
    }
    if (i->operation & CARRY_OUT)
       warp->carry = (warp->carry & ~mask) | (carried & mask);
+   finish_carry(warp, i, mask);
 }
 
 OP(carry_32) {

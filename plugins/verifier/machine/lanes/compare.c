@@ -180,7 +180,8 @@ static inline void finish_setp(machine_warp_t *warp, const machine_instruction_t
    }
 SETP(u16)
 SETP(s16)
-SETP(u32) SETP(s32) SETP(u64) SETP(s64) SETP(f32) SETP(f64) SETP(f16) SETP(bf16)
+SETP(u32)
+SETP(s32) SETP(u64) SETP(s64) SETP(f32) SETP(f64) SETP(f16) SETP(bf16)
 
 /* setp of packed halves: one predicate for each half. */
 #define SETP_PACKED(name)                                                                                    \
@@ -223,7 +224,8 @@ static inline void finish_set(machine_warp_t *warp, const machine_instruction_t 
    }
 SET(u16)
 SET(s16)
-SET(u32) SET(s32) SET(u64) SET(s64) SET(f32) SET(f64) SET(f16) SET(bf16)
+SET(u32)
+SET(s32) SET(u64) SET(s64) SET(f32) SET(f64) SET(f16) SET(bf16)
 
    static inline void finish_set_packed(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                                         uint32_t lower, uint32_t upper) {
@@ -248,10 +250,16 @@ SET_PACKED(bf16)
 /* A selection is defined where what was selected is: a masked load beside a constant is the common case. */
 static inline void finish_select(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                                  uint32_t choice, uint32_t choice_defined) {
-   uint32_t defined = ((choice & warp->defined[i->ai]) | (~choice & warp->defined[i->bi])) & choice_defined;
+   const uint32_t defined =
+      ((choice & warp->defined[i->ai]) | (~choice & warp->defined[i->bi])) & choice_defined;
+   const uint32_t one_defined = (warp->defined[i->ai] ^ warp->defined[i->bi]) & choice_defined & mask;
    set_defined(warp, i->di, defined, mask);
-   if (warp->taint)
-      set_taint(warp, i->di, warp->taint[i->ai] | warp->taint[i->bi] | warp->taint[i->ci], mask);
+   if (!warp->taint)
+      return;
+   if (
+      one_defined) /* with another value of c the result would be defined where it is not now, or not where it is */
+      warp->run->report.control_taint |= warp->taint[i->ci];
+   set_taint(warp, i->di, warp->taint[i->ai] | warp->taint[i->bi] | warp->taint[i->ci], mask);
 }
 
 static inline void select_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,

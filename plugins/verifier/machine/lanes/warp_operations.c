@@ -20,6 +20,11 @@ static bool waits_at_barrier(machine_warp_t *warp, uint32_t lane, uint32_t absen
    return false;
 }
 
+static void taint_control(machine_warp_t *warp, uint16_t number) {
+   if (warp->taint)
+      warp->run->report.control_taint |= warp->taint[number];
+}
+
 /* A lane that is outside the member mask it names, or names a lane that is alive and does not take part, asks for what
  * the manual leaves undefined.  Exited lanes are forgiven in a full mask only when they never were alive: the
  * hardware waits for all named lanes that have not exited. */
@@ -27,6 +32,7 @@ static bool members_agree(machine_warp_t *warp, uint32_t member_offset, uint16_t
                           uint32_t mask) {
    const uint32_t *members = LANES_OF(uint32_t, member_offset);
    uint32_t undefined = mask & ~warp->defined[member_number];
+   taint_control(warp, member_number);
    if (undefined) {
       machine_find(warp, RKB_MACHINE_REJECT, "memory.uninitialised", (uint32_t)__builtin_ctz(undefined),
                    "the member mask of a warp operation was never given a value");
@@ -56,11 +62,6 @@ static bool members_agree(machine_warp_t *warp, uint32_t member_offset, uint16_t
          return false;
    }
    return true;
-}
-
-static void taint_control(machine_warp_t *warp, uint16_t number) {
-   if (warp->taint)
-      warp->run->report.control_taint |= warp->taint[number];
 }
 
 enum shuffle_mode { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BUTTERFLY, SHUFFLE_INDEX };
@@ -127,6 +128,7 @@ OP(shfl) {
    set_defined(warp, i->di, defined & control, mask);
    set_taint(warp, i->di, taint, mask);
    taint_control(warp, i->bi);
+   taint_control(warp, i->ci);
    if (i->flags & FLAG_SECOND) {
       set_predicate(warp, extras[0].offset, within, mask);
       set_defined(warp, extras[0].number, control, mask);

@@ -1,0 +1,43 @@
+/* Panels: some lines of an operand over part of the depth, with the arrays that the six sums of a contraction need.  What
+ * whole blocks (contraction.c) and points (contraction_points.c) share; nobody else includes this. */
+#ifndef RKB_TASK_CONTRACTION_PANEL_H
+#define RKB_TASK_CONTRACTION_PANEL_H
+
+#include "task/contraction.h"
+
+#define RKB_ROWS_A_BLOCK 128u
+#define RKB_COLUMNS_A_BLOCK 512u
+
+/* The sums of one output: the value, |ab|, (ab)^2, the count of non-zero terms, and the operands' own bounds. */
+enum { VALUE, ABSOLUTE, SQUARES, NONZERO, HARD, VARIANCE, SUMS };
+
+/* Arrays of lines x depth, the depth running fastest. */
+typedef struct rkb_panel {
+   uint64_t lines, depth, room;
+   bool zeros, exact, dont_care;
+   double *value, *size, *square, *nonzero, *hard, *variance, *hard_total, *variance_total;
+   uint8_t *line_flags;
+   int64_t *index; /* filled by the caller before rkb_panel_read */
+   rkb_block_t block;
+} rkb_panel_t;
+
+bool rkb_panel_new(rkb_panel_t *panel, uint64_t lines,
+                   uint64_t depth); /* false: memory is out, nothing held */
+void rkb_panel_free(rkb_panel_t *panel);
+int rkb_panel_read(rkb_reader_t *reader, rkb_panel_t *panel, uint32_t value, uint64_t lines, uint64_t depth);
+
+/* Lines first .. first+lines-1 of a panel. */
+typedef struct rkb_panel_part {
+   const rkb_panel_t *panel;
+   uint64_t first, lines;
+} rkb_panel_part_t;
+
+/* Adds the products of two parts to six matrices of left.lines rows that lie stride apart; each is calling thread's alone. */
+void rkb_panels_multiply(rkb_panel_part_t left, rkb_panel_part_t right, uint64_t stride,
+                         double *const sums[SUMS]);
+
+/* The point of a finished output from its sums. */
+rkb_point_t rkb_contraction_point(const rkb_precision_t *precision, const double sums[SUMS], uint64_t depth,
+                                  uint32_t flags);
+
+#endif

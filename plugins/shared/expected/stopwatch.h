@@ -1,0 +1,36 @@
+/* Where a stage's time goes: one phase at a time, so that the parts add up to the whole.  One thread. */
+#ifndef EXPECTED_STOPWATCH_H
+#define EXPECTED_STOPWATCH_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+/* What stages that use a device spend their time on. */
+enum phase {
+   PHASE_OTHER,   /* the build's look-up, emitting */
+   PHASE_DEVICE,  /* waiting for a device and a worker with its context */
+   PHASE_PLAN,    /* planning launches and asking for values */
+   PHASE_OPEN,    /* modules, buffers, graphs */
+   PHASE_STAGE,   /* drawing and sending inputs, or finding them on the device */
+   PHASE_RUN,     /* the candidate, before its answers are judged */
+   PHASE_TIME,    /* timed runs */
+   PHASE_OWN,     /* anchors, the floor, the tuned copy */
+   PHASE_EXPECT,  /* evaluating the reference, or finding what was kept of it */
+   PHASE_COMPARE, /* reading outputs back, judging them, adding up inputs */
+   PHASE_CLOSE,   /* giving memory back */
+   PHASES
+};
+
+typedef struct stopwatch {
+   uint64_t spent_ns[PHASES], since_ns;
+   enum phase phase;
+} stopwatch_t;
+
+void stopwatch_start(stopwatch_t *watch); /* in PHASE_OTHER */
+/* From now on time is spent on phase; returns what it was spent on until now, for going back. */
+enum phase stopwatch_turn(stopwatch_t *watch, enum phase phase);
+
+/* {"all": milliseconds, "run": ..., ...}, without phases that took nothing; owned. */
+json_t *stopwatch_json(stopwatch_t *watch);
+
+#endif
