@@ -61,8 +61,11 @@ static int find_works(const rkb_arguments_t *arguments, works_t *works, rkb_prob
    const char *const *given = rkb_argument_list(arguments, "task");
    const char *direction = rkb_argument(arguments, "direction");
    int code = RKB_EXIT_OK;
-   for (; given && *given && code == RKB_EXIT_OK; given++)
-      code = add_directory(works, *given, direction, problems);
+   for (; given && *given && code == RKB_EXIT_OK; given++) {
+      char *directory = rkb_find_named("tasks", *given);
+      code = add_directory(works, directory ? directory : *given, direction, problems);
+      free(directory);
+   }
    if (rkb_argument_given(arguments, "task"))
       return code;
    char *shipped = rkb_find_data("tasks");
@@ -338,7 +341,8 @@ static int run(const rkb_arguments_t *arguments) {
 }
 
 static const rkb_cli_option_t options[] = {
-   {"task", "DIR", "A task directory; may be repeated (default: all that are installed).", true},
+   {"task", "DIR",
+    "A task directory or a shipped one's name; may be repeated (default: all that are installed).", true},
    {"direction", "D", "forward or backward (default: all that a task has).", false},
    {"out", "DIR", "Where rows, baselines and tables lie (default: bench).", false},
    {"seconds", "N", "Begin nothing new after this many seconds.", false},
