@@ -62,7 +62,8 @@ uint64_t rkb_random_at(const rkb_random_t *stream, uint64_t position) {
 }
 
 /* LANES consecutive blocks; the same arithmetic as rkb_philox, one lane a block. */
-static void draw_lanes(const rkb_random_t *stream, uint64_t block, uint64_t out[2 * LANES]) {
+static inline __attribute__((always_inline)) void draw_lanes(const rkb_random_t *stream, uint64_t block,
+                                                             uint64_t out[2 * LANES]) {
    uint32_t x0[LANES], x1[LANES], x2[LANES], x3[LANES];
    uint32_t k0 = stream->key[0], k1 = stream->key[1];
    for (unsigned i = 0; i < LANES; i++) {
@@ -88,7 +89,8 @@ static void draw_lanes(const rkb_random_t *stream, uint64_t block, uint64_t out[
    }
 }
 
-void rkb_random_fill(const rkb_random_t *stream, uint64_t position, uint64_t count, uint64_t *out) {
+static inline __attribute__((always_inline)) void fill(const rkb_random_t *stream, uint64_t position,
+                                                       uint64_t count, uint64_t *out) {
    uint64_t done = 0;
    while (done < count && (position + done) % 2 != 0) {
       out[done] = rkb_random_at(stream, position + done);
@@ -100,6 +102,23 @@ void rkb_random_fill(const rkb_random_t *stream, uint64_t position, uint64_t cou
       draw_pair(stream, (position + done) / 2, out + done);
    if (done < count)
       out[done] = rkb_random_at(stream, position + done);
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static void fill_avx2(const rkb_random_t *stream, uint64_t position,
+                                                      uint64_t count, uint64_t *out) {
+   fill(stream, position, count, out);
+}
+#endif
+
+void rkb_random_fill(const rkb_random_t *stream, uint64_t position, uint64_t count, uint64_t *out) {
+#if defined(__x86_64__)
+   if (__builtin_cpu_supports("avx2")) {
+      fill_avx2(stream, position, count, out);
+      return;
+   }
+#endif
+   fill(stream, position, count, out);
 }
 
 uint64_t rkb_random_next(rkb_random_t *stream) {

@@ -209,6 +209,17 @@ int samples_evaluate(const sampler_t *sampler, const rkb_workers_api_t *workers,
    return status;
 }
 
+#define HUGE_BYTES 1e9
+
+uint32_t sample_families(const rkb_host_t *host, const rkb_task_api_t *task, const rkb_case_t *c,
+                         const sample_families_t *most) {
+   const int64_t wanted = c->bytes > HUGE_BYTES ? 1 : c->kind == RKB_CASE_CHECK ? most->check : most->bench;
+   uint32_t count = 0;
+   while (count < wanted && task->family_at(host, c, count))
+      count++;
+   return count;
+}
+
 uint64_t sample_pool(const rkb_case_t *c, uint64_t most) {
    return !is_whole(c) && most > 2 ? 2 : most;
 }
