@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "base/units.h"
 #include "cli/candidate_check.h"
 #include "cli/check_result.h"
@@ -121,6 +122,14 @@ static int replay_from_run(const rkb_arguments_t *arguments) {
 /* The options that a file needs are the run's own in the other case. */
 static int run(const rkb_arguments_t *arguments) {
    static const char *const of_files[] = {"pipeline", "tune", "strict"};
+   struct stat named;
+   if (arguments->count == 1 && stat(rkb_positional(arguments, 0), &named) == 0 && S_ISDIR(named.st_mode)) {
+      fprintf(
+         stderr,
+         "%s is a directory: say which candidate of the run, as in 'rkb replay %s 17'; 'rkb show %s' lists them\n",
+         rkb_positional(arguments, 0), rkb_positional(arguments, 0), rkb_positional(arguments, 0));
+      return RKB_EXIT_USAGE;
+   }
    if (arguments->count == 1)
       return rkb_candidate_check(arguments);
    for (size_t i = 0; i < sizeof of_files / sizeof *of_files; i++)

@@ -60,12 +60,17 @@ static void print_best(const rkb_outcome_t *outcome, const char *objective) {
 
 void rkb_print_outcome(const rkb_outcome_t *outcome, const char *objective, const char *directory) {
    const uint64_t finished = outcome->accepted + outcome->suspect + outcome->unknown + outcome->rejected;
-   char time[32];
+   char time[32], since[96] = "";
    rkb_format_duration((uint64_t)(outcome->seconds * 1e9), time, sizeof time);
+   if (outcome->earlier_seconds > 0) {
+      char now[32];
+      rkb_format_duration((uint64_t)((outcome->seconds - outcome->earlier_seconds) * 1e9), now, sizeof now);
+      snprintf(since, sizeof since, " (%s since it was resumed)", now);
+   }
    print_best(outcome, objective);
-   printf("%" PRIu64 " candidates in %s: %" PRIu64 " accepted, %" PRIu64 " suspect, %" PRIu64
+   printf("%" PRIu64 " candidates in %s%s: %" PRIu64 " accepted, %" PRIu64 " suspect, %" PRIu64
           " unknown, %" PRIu64 " rejected",
-          outcome->candidates, time, outcome->accepted, outcome->suspect, outcome->unknown,
+          outcome->candidates, time, since, outcome->accepted, outcome->suspect, outcome->unknown,
           outcome->rejected);
    if (finished < outcome->candidates)
       printf(", %" PRIu64 " not finished", outcome->candidates - finished);
@@ -90,11 +95,11 @@ int rkb_print_outcome_json(const rkb_outcome_t *outcome, const char *objective, 
                 "suspect", (json_int_t)outcome->suspect, "unknown", (json_int_t)outcome->unknown, "rejected",
                 (json_int_t)outcome->rejected, "told", (json_int_t)outcome->told);
    return rkb_print_json(json_pack(
-      "{s:s, s:s, s:b, s:o, s:s, s:o, s:o, s:b, s:o, s:f, s:s}", "ending", ending_name(outcome->ending),
+      "{s:s, s:s, s:b, s:o, s:s, s:o, s:o, s:b, s:o, s:f, s:f, s:s}", "ending", ending_name(outcome->ending),
       "reason", outcome->reason, "resumable", rkb_outcome_resumable(outcome), "best",
       outcome->best ? json_integer(outcome->best) : json_null(), "objective", objective, "value",
       outcome->has_objective ? rkb_json_number(outcome->objective) : json_null(), "first_value",
       isfinite(outcome->first_objective) ? json_real(outcome->first_objective) : json_null(),
       "verified_by_execution", outcome->verified_by_execution, "counts", counts, "seconds", outcome->seconds,
-      "run", directory));
+      "earlier_seconds", outcome->earlier_seconds, "run", directory));
 }

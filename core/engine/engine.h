@@ -184,7 +184,7 @@ typedef struct rkb_outcome {
    double objective, first_objective; /* of best, and of the best one of the propose section (NaN: none) */
    bool verified_by_execution;
    uint64_t candidates, duplicates, accepted, suspect, unknown, rejected, told, jobs;
-   double seconds;
+   double seconds, earlier_seconds; /* in all, and of those in the processes that the run was resumed from */
    bool must_exit_hard; /* a job hangs in a thread: leave with _exit, not exit */
 } rkb_outcome_t;
 

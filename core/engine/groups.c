@@ -322,6 +322,7 @@ static bool tell_strategy(rkb_run_t *run, const rkb_asked_t *asked) {
       uint64_t began_ns = rkb_now_ns();
       int status = strategy->tell(run->strategy, result, &err);
       rkb_times_add(run, (uint32_t)run->pipeline->strategy, (double)(rkb_now_ns() - began_ns) * 1e-9);
+      run->progress[run->pipeline->strategy].done++;
       ok = status == RKB_OK;
       if (!ok)
          rkb_run_break(run, status, "%s failed: %.300s", strategy->id,

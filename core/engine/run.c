@@ -326,7 +326,8 @@ static void fill_outcome(const rkb_run_t *run, rkb_outcome_t *outcome) {
                               .told = run->told,
                               .jobs = run->core.jobs_ended,
                               .must_exit_hard = run->core.hung,
-                              .seconds = (double)(rkb_now_ns() - run->started_ns) * 1e-9};
+                              .seconds = rkb_times_elapsed(run),
+                              .earlier_seconds = run->earlier_seconds};
    snprintf(outcome->reason, sizeof outcome->reason, "%s", run->ending_text);
 }
 

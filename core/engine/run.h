@@ -132,6 +132,7 @@ void rkb_resume_free(rkb_run_t *run);
 bool rkb_resume_restore(rkb_run_t *run, rkb_asked_t *asked);
 
 /* times.c: each does nothing without an archive but add. */
+double rkb_times_elapsed(const rkb_run_t *run); /* seconds, of the processes before this one too */
 void rkb_times_add(rkb_run_t *run, uint32_t entry, double seconds); /* negative: not known, left out */
 void rkb_times_store(rkb_run_t *run);                               /* what fails breaks the run */
 void rkb_times_load(rkb_run_t *run);                                /* of a run that is resumed */

@@ -14,7 +14,7 @@ void rkb_times_add(rkb_run_t *run, uint32_t entry, double seconds) {
    spent->longest = seconds > spent->longest ? seconds : spent->longest;
 }
 
-static double elapsed(const rkb_run_t *run) {
+double rkb_times_elapsed(const rkb_run_t *run) {
    return run->earlier_seconds + (double)(rkb_now_ns() - run->started_ns) * 1e-9;
 }
 
@@ -27,12 +27,12 @@ void rkb_times_store(rkb_run_t *run) {
       const rkb_graph_node_t *node = &run->pipeline->entries[i].node;
       const rkb_spent_t *spent = &run->spent[i];
       if (spent->jobs > 0)
-         json_array_append_new(stages,
-                               json_pack("{s:s, s:s, s:I, s:f, s:f}", "id", node->id, "section",
-                                         rkb_pipeline_section_name(node->section), "jobs", (json_int_t)spent->jobs,
-                                         "total", spent->seconds, "longest", spent->longest));
+         json_array_append_new(stages, json_pack("{s:s, s:s, s:I, s:f, s:f}", "id", node->id, "section",
+                                                 rkb_pipeline_section_name(node->section), "jobs",
+                                                 (json_int_t)spent->jobs, "total", spent->seconds, "longest",
+                                                 spent->longest));
    }
-   json_t *times = json_pack("{s:f, s:o}", "elapsed", elapsed(run), "stages", stages);
+   json_t *times = json_pack("{s:f, s:o}", "elapsed", rkb_times_elapsed(run), "stages", stages);
    char *text = times ? rkb_json_canonical(times) : NULL;
    json_decref(times);
    int status = text ? rkb_archive_set_fact(run->archive, "times", text, &err)

@@ -42,7 +42,7 @@ rkb-run "$SOURCE/tests/engine/pipelines/climb.yaml" --out climb --quiet >/dev/nu
 contents() { for run in run climb; do sqlite3 "$run/run.sqlite" .dump; cat "$run/pipeline.yaml"; done; }
 contents >before
 
-checks=0 failures=0
+checks=0 failures=0 left_out=0
 complain() {
   echo "$command: $*" >&2
   head -n 3 out | sed 's/^/  out: /' >&2; head -n 8 err | sed 's/^/  err: /' >&2
@@ -50,7 +50,7 @@ complain() {
 }
 while IFS=$'\t' read -r kind exit words command; do
   [[ -n $kind && $kind != '#'* ]] || continue
-  if [[ $command == *'$FULL'* && -z $FULL ]]; then continue; fi
+  if [[ $command == *'$FULL'* && -z $FULL ]]; then left_out=$((left_out + 1)); continue; fi
   code=0
   timeout 60 bash -c "$command" >out 2>err </dev/null || code=$?
   [[ $code -eq $exit ]] || complain "exit code $code, not $exit"
@@ -64,5 +64,5 @@ cmp before after || { echo "a run changed" >&2; failures=$((failures + 1)); }
 for name in $(rkb --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
   grep -qE "^arguments	.*	.*\brkb $name\b" "$table" || { echo "trouble.tsv tries no wrong arguments of rkb $name" >&2; failures=$((failures + 1)); }
 done
-echo "$checks commands in trouble, $failures did not say so"
+echo "$checks commands in trouble, $failures did not say so; $left_out left out for want of a name space"
 [[ $failures -eq 0 && $checks -gt 0 ]]

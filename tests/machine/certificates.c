@@ -12,6 +12,7 @@
  *    // says: TEXT            in the certificate, as compact JSON; without one, in the verdict's message
  *    // never: TEXT
  *    // shows: TEXT           in the evidence of a rejection
+ *    // task: NAME             another one of the shipped tasks
  *    // set: PATH=VALUE        changes the pipeline for this file, e.g. screen.machine.with.budget=1000000
  */
 #include <stdio.h>
@@ -65,9 +66,16 @@ static int hold_evidence(const char *path, const char *source, const char *evide
 #define MOST_SETTINGS 8
 
 static rkb_pipeline_t *open_for(const char *pipeline_path, const char *source) {
-   const char *set[MOST_SETTINGS + 1] = {NULL};
-   for (int n = 0; n < MOST_SETTINGS; n++)
-      set[n] = directive(source, "set", n);
+   const char *set[MOST_SETTINGS + 2] = {NULL};
+   int count = 0;
+   while (count < MOST_SETTINGS && (set[count] = directive(source, "set", count)) != NULL)
+      count++;
+   char *task = directive(source, "task", 0), *task_path = NULL;
+   if (task) {
+      assert_true(asprintf(&task_path, "task=%s/%s", TASKS, task) > 0);
+      set[count++] = task_path;
+   }
+   free(task);
    const rkb_pipeline_options_t options = {.path = pipeline_path, .set = set};
    rkb_problems_t problems;
    rkb_problems_init(&problems);
@@ -76,7 +84,7 @@ static rkb_pipeline_t *open_for(const char *pipeline_path, const char *source) {
       rkb_say_problems(&problems);
    assert_non_null(pipeline);
    rkb_problems_free(&problems);
-   for (int n = 0; n < MOST_SETTINGS; n++)
+   for (int n = 0; n < count; n++)
       free((char *)set[n]);
    return pipeline;
 }
@@ -143,7 +151,7 @@ static void no_claim_too_many(void **state) {
 
 static void no_way_is_overlooked(void **state) {
    (void)state;
-   judge_all(CERTIFICATES "/pipeline.yaml", CERTIFICATES "/ways/*.cu");
+   judge_all(CERTIFICATES "/ways/pipeline.yaml", CERTIFICATES "/ways/*.cu");
 }
 
 static void sampled_blocks_are_judged(void **state) {

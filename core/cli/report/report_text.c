@@ -222,8 +222,11 @@ static void print_duplicates(const json_t *report) {
    if (json_array_size(originals) == 0)
       return;
    printf("\nmost often proposed again:");
-   json_array_foreach(originals, index, entry) printf("%s candidate %lld (%lld times)", index ? "," : "",
-                                                      int_of(entry, "number"), int_of(entry, "copies"));
+   json_array_foreach(originals, index, entry) {
+      const long long copies = int_of(entry, "copies");
+      printf("%s candidate %lld (%lld %s)", index ? "," : "", int_of(entry, "number"), copies,
+             copies == 1 ? "time" : "times");
+   }
    printf("\n");
 }
 

@@ -137,29 +137,44 @@ static void save(const part_t *p, uint32_t tensor, const sample_t *sample) {
    free(kept);
 }
 
-static int open_samples(const part_t *p, const rkb_inputs_t *inputs, rkb_error_t *err) {
-   const rkb_case_t *c = p->wanted->the_case;
+/* One output; *expected is of all outputs, once one of them had to be evaluated whole. */
+static int open_output(const part_t *p, const rkb_inputs_t *inputs, uint32_t t, rkb_expected_t **expected,
+                       rkb_error_t *err) {
    const rkb_task_api_t *task = p->sampler->task;
-   rkb_expected_t *expected = NULL; /* of all outputs, once one of them is not known */
-   int status = RKB_OK;
-   for (uint32_t t = 0; t < c->tensor_count && status == RKB_OK; t++) {
-      sample_t *sample = &p->wanted->samples[t];
-      if (c->tensors[t].role == RKB_IN || c->tensors[t].elements == 0)
-         continue;
-      status = choose_elements(p, t, sample, err);
-      if (status != RKB_OK || load(p, t, sample))
-         continue;
-      if (!is_whole(c))
-         status = evaluate_runs(p->sampler, inputs, t, sample, err);
-      else if (!expected)
-         status = task->expect(p->sampler->host, inputs, &expected, err);
-      if (status == RKB_OK && expected)
-         take_whole(p->sampler, expected, t, sample);
-      if (status == RKB_OK)
-         save(p, t, sample);
-   }
+   sample_t *sample = &p->wanted->samples[t];
+   int status = choose_elements(p, t, sample, err);
+   if (status != RKB_OK || load(p, t, sample))
+      return status;
+   if (!is_whole(p->wanted->the_case))
+      status = evaluate_runs(p->sampler, inputs, t, sample, err);
+   else if (!*expected)
+      status = task->expect(p->sampler->host, inputs, expected, err);
+   if (status == RKB_OK && *expected)
+      take_whole(p->sampler, *expected, t, sample);
+   if (status == RKB_OK)
+      save(p, t, sample);
+   return status;
+}
+
+int sample_open(const sampler_t *sampler, const wanted_t *wanted, const rkb_inputs_t *inputs, uint32_t tensor,
+                rkb_error_t *err) {
+   const part_t part = {.sampler = sampler, .wanted = wanted};
+   rkb_expected_t *expected = NULL;
+   int status = open_output(&part, inputs, tensor, &expected, err);
    if (expected)
-      task->expected_free(expected);
+      sampler->task->expected_free(expected);
+   return status;
+}
+
+static int open_outputs(const part_t *p, const rkb_inputs_t *inputs, rkb_error_t *err) {
+   const rkb_case_t *c = p->wanted->the_case;
+   rkb_expected_t *expected = NULL;
+   int status = RKB_OK;
+   for (uint32_t t = 0; t < c->tensor_count && status == RKB_OK; t++)
+      if (c->tensors[t].role != RKB_IN && c->tensors[t].elements > 0)
+         status = open_output(p, inputs, t, &expected, err);
+   if (expected)
+      p->sampler->task->expected_free(expected);
    return status;
 }
 
@@ -172,7 +187,7 @@ static void evaluate(void *argument, uint32_t n) {
    if (p->status != RKB_OK)
       return;
    task->inputs_limit(inputs, RUN_MOST_WORK);
-   p->status = open_samples(p, inputs, &p->err);
+   p->status = open_outputs(p, inputs, &p->err);
    task->inputs_free(inputs);
 }
 
@@ -192,6 +207,17 @@ int samples_evaluate(const sampler_t *sampler, const rkb_workers_api_t *workers,
    }
    free(parts);
    return status;
+}
+
+#define HUGE_BYTES 1e9
+
+uint32_t sample_families(const rkb_host_t *host, const rkb_task_api_t *task, const rkb_case_t *c,
+                         const sample_families_t *most) {
+   const int64_t wanted = c->bytes > HUGE_BYTES ? 1 : c->kind == RKB_CASE_CHECK ? most->check : most->bench;
+   uint32_t count = 0;
+   while (count < wanted && task->family_at(host, c, count))
+      count++;
+   return count;
 }
 
 uint64_t sample_pool(const rkb_case_t *c, uint64_t most) {

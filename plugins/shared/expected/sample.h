@@ -43,7 +43,18 @@ typedef struct wanted {
  * costly. */
 int samples_evaluate(const sampler_t *sampler, const rkb_workers_api_t *workers, const wanted_t *list,
                      uint32_t count, rkb_error_t *err);
+/* Opens the sample of one output, with inputs that are of the same case, family and seed. */
+int sample_open(const sampler_t *sampler, const wanted_t *wanted, const rkb_inputs_t *inputs, uint32_t tensor,
+                rkb_error_t *err);
 void sample_close(sample_t *sample);
+
+/* How many input families are run at most, most telling first. */
+typedef struct sample_families {
+   int64_t check, bench; /* of a check case; of a bench case or a drawn shape */
+} sample_families_t;
+/* Of one case: as many as it has; where it moves more than a gigabyte one has to do, values take seconds to make and to move. */
+uint32_t sample_families(const rkb_host_t *host, const rkb_task_api_t *task, const rkb_case_t *the_case,
+                         const sample_families_t *most);
 
 /* How many seeds of a pool of most a listed case's values are drawn from: two where expected values are costly, so that
  * checking and timing share them. */

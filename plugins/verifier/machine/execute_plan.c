@@ -42,6 +42,8 @@ static bool lay_out(machine_run_t *run) {
          region->met = machine_alloc(run, (buffer->bytes >> PIECE_SHIFT >> 3) + 1);
          if (!region->met)
             return false;
+         region->fetched =
+            buffer->role == RKB_IN || buffer->role == RKB_INOUT || buffer->fill == RKB_FILL_VALUE;
       }
       if (!region->read_only && !run->options.counts_only) {
          region->defined =
@@ -565,7 +567,8 @@ void rkb_machine_report(const rkb_machine_t *machine, rkb_machine_report_t *repo
    *report = machine->run.report;
    report->thread_instructions = machine->run.executed;
    for (uint32_t n = 0; n < machine->run.plan->launch_count; n++)
-      report->atomics |= machine->run.programs[n] && machine->run.programs[n]->atomics;
+      report->atomics_unfinished |= machine->run.programs[n] && machine->run.programs[n]->atomics &&
+                                    machine->run.counters[n].executed < machine->run.counters[n].blocks;
    report->launches = machine->run.counters;
    report->launch_count = machine->run.plan->launch_count;
    report->findings = machine->run.findings;

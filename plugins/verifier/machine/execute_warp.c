@@ -395,7 +395,8 @@ static uint32_t extra_destinations(const machine_instruction_t *i, uint32_t *fir
 /* What a guard decides depends on what the guard depends on, also where it lets all lanes pass this time, or none. */
 static void taint_guarded(machine_warp_t *warp, const machine_instruction_t *i, uint64_t taint) {
    uint32_t first, count = extra_destinations(i, &first);
-   warp->taint[i->di] |= taint;
+   if (i->di) /* 0 has no register */
+      warp->taint[i->di] |= taint;
    for (uint32_t e = first; e < first + count; e++)
       warp->taint[warp->program->extras[i->extra + e].number] |= taint;
    if (i->kind == MACHINE_CUSTOM) /* it may be an operation that writes the condition code */

@@ -24,8 +24,9 @@ typedef struct machine_region {
    uint64_t base, bytes;
    uint8_t *data;
    uint8_t *defined; /* a byte each; NULL: all are */
-   uint8_t *met;     /* with inputs made on demand: a bit for each piece read (inputs) or written (others) */
+   uint8_t *met;     /* with inputs made on demand: a bit for each piece that was made (inputs) or written (others) */
    bool read_only;   /* a tensor of role in, or .const */
+   bool fetched;     /* an input, made where it is first met */
    bool constant;    /* .const variable */
    uint32_t buffer;  /* plan buffer, or UINT32_MAX for a module variable */
    uint64_t *writers, *readers; /* race records by granule (global_races.c); NULL until needed */

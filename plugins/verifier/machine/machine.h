@@ -56,7 +56,8 @@ typedef struct rkb_machine_options {
 /* The bytes of one plan buffer.  data is the caller's, plan.buffers[i].bytes long, read and written in place. */
 typedef struct rkb_machine_buffer {
    void *data;
-   bool defined; /* its bytes hold values; false: poisoned until written (outputs, scratch without a fill) */
+   /* its bytes hold values; false: poisoned until written (outputs, scratch without a fill), or until they are fetched */
+   bool defined;
 } rkb_machine_buffer_t;
 
 enum rkb_machine_standing { RKB_MACHINE_SUSPECT = 1, RKB_MACHINE_UNKNOWN, RKB_MACHINE_REJECT };
@@ -119,7 +120,7 @@ typedef struct rkb_machine_report {
    /* floating-point atomics that several threads apply to one address: order changes the result */
    bool float_atomics;
    char float_atomic_symbol[64];
-   bool atomics;         /* a kernel of the plan has atomic operations */
+   bool atomics_unfinished; /* a launch with atomic operations of which not all blocks were executed */
    uint64_t memory_peak; /* bytes allocated by the machine at most */
 } rkb_machine_report_t;
 

@@ -45,17 +45,21 @@ uint8_t *machine_sparse(uint64_t bytes) {
 }
 
 void machine_meet(machine_run_t *run, machine_region_t *region, uint64_t offset, uint64_t bytes, bool store) {
-   if (!region->read_only && !store)
+   if (!region->fetched && !store)
       return;
    for (uint64_t piece = offset >> PIECE_SHIFT; piece <= (offset + bytes - 1) >> PIECE_SHIFT; piece++) {
       const uint64_t first = piece << PIECE_SHIFT, left = region->bytes - first, whole = 1u << PIECE_SHIFT;
       if (region->met[piece >> 3] >> (piece & 7) & 1)
          continue;
       region->met[piece >> 3] |= (uint8_t)(1u << (piece & 7));
-      if (region->read_only &&
-          run->options.fetch(run->options.fetch_argument, region->buffer, first, left < whole ? left : whole,
+      if (!region->fetched)
+         continue;
+      const uint64_t made = left < whole ? left : whole;
+      if (run->options.fetch(run->options.fetch_argument, region->buffer, first, made,
                              region->data + first) != RKB_OK)
          run->out_of_memory = run->stop = true;
+      if (region->defined)
+         memset(region->defined + first, 1, made);
    }
 }
 

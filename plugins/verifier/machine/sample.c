@@ -2,8 +2,9 @@
  * of those elements alone (points mode).  Inputs are made where they are read, outputs are kept where they are written.
  *
  * What blocks that were not executed would have written is undefined here, so an element counts only when every byte it came
- * from was an input or was written by an executed block.  That leaves out what a later launch or an atomic operation changes
- * again: an output that several launches take, and plans with atomics, are not judged, and the certificate says so. */
+ * from was an input or was written by an executed block.  That leaves out what holds a value before it is final: an output that
+ * several launches take, of which not all blocks were executed; and whole plans where atomic operations of blocks that were not
+ * executed are missing, or where several launches take a tensor that is changed in place.  The certificate says so. */
 #include "sample.h"
 
 #include <stdlib.h>
@@ -11,8 +12,8 @@
 #include <sys/mman.h>
 
 #define SAMPLE_INSTRUCTIONS 5000000u /* of a launch, after which no further block of it is executed */
+#define WHOLE_INSTRUCTIONS 20000000u /* of all blocks, where the sample says nothing without the others */
 #define MOST_WORK 1e6                /* of one call for expected values: about ten milliseconds */
-#define MOST_FILLED (4u << 20)       /* bytes of a tensor that is read and written, and so made whole */
 #define MOST_ELEMENTS (1u << 20)     /* written ones remembered, of an output */
 
 void sample_leave_out(struct sample *s, const char *why) {
@@ -26,6 +27,10 @@ static int fetch(void *argument, uint32_t buffer, uint64_t first_byte, uint64_t 
    const rkb_plan_buffer_t *b = &s->plan->buffers[buffer];
    const uint64_t width = b->bytes / b->elements;
    rkb_error_t err;
+   if (b->role == 0 || b->role == RKB_OUT) {
+      plan_fill(b, bytes / width, out);
+      return RKB_OK;
+   }
    return s->verifier->task->inputs_fill(s->inputs, b->tensor, first_byte / width, bytes / width, out, &err);
 }
 
@@ -40,12 +45,7 @@ static int make_buffers(struct sample *s, rkb_error_t *err) {
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (data == MAP_FAILED)
          return rkb_fail(err, RKB_ERR_LIMIT, "no addresses for %s", b->name);
-      s->buffers[n] = (rkb_machine_buffer_t){data, b->role == RKB_IN || b->role == RKB_INOUT};
-      if (b->role == RKB_INOUT && b->bytes > MOST_FILLED)
-         status =
-            rkb_fail(err, RKB_ERR_LIMIT, "%s is read and written, and too large to be made whole", b->name);
-      else if (b->role == RKB_INOUT)
-         status = s->verifier->task->inputs_fill(s->inputs, b->tensor, 0, b->elements, data, err);
+      s->buffers[n] = (rkb_machine_buffer_t){data, b->role == RKB_IN};
    }
    return status;
 }
@@ -59,15 +59,54 @@ static void remember(void *argument, uint64_t first, uint64_t bytes) {
          s->written[s->written_count++] = at;
 }
 
-static bool written_once(const rkb_plan_t *plan, uint32_t buffer) {
-   uint32_t launches = 0;
-   for (uint32_t n = 0; n < plan->launch_count; n++) {
-      bool takes = false;
-      for (uint32_t a = 0; a < plan->launches[n].argument_count; a++)
-         takes |= plan->launches[n].arguments[a].buffer == buffer;
-      launches += takes;
+/* The same for a buffer that holds values from the start: what holds another one now. */
+static void remember_changed(void *argument, uint64_t first, uint64_t bytes) {
+   struct sample *s = argument;
+   const uint8_t *data = s->buffers[s->output].data;
+   uint8_t given[1024];
+   const uint64_t step = sizeof given / s->width * s->width, last = first + bytes;
+   for (uint64_t from = (first + s->width - 1) / s->width * s->width; from + s->width <= last; from += step) {
+      const uint64_t size = (last - from < step ? last - from : step) / s->width * s->width;
+      if (fetch(s, s->output, from, size, given) != RKB_OK)
+         return;
+      for (uint64_t at = 0; at < size; at += s->width)
+         if (memcmp(given + at, data + from + at, s->width) != 0)
+            remember(s, from + at, s->width);
    }
-   return launches == 1;
+}
+
+static bool takes(const rkb_plan_launch_t *launch, uint32_t buffer) {
+   for (uint32_t a = 0; a < launch->argument_count; a++)
+      if (launch->arguments[a].buffer == buffer)
+         return true;
+   return false;
+}
+
+/* What the executed blocks left in a buffer is what all would have: one launch alone takes it, or all blocks of those that do
+ * were executed. */
+static bool is_final(const struct sample *s, const rkb_machine_report_t *report, uint32_t buffer) {
+   uint32_t launches = 0;
+   bool whole = true;
+   for (uint32_t n = 0; n < s->plan->launch_count; n++)
+      if (takes(&s->plan->launches[n], buffer)) {
+         launches++;
+         whole &= report->launches[n].executed == report->launches[n].blocks;
+      }
+   return launches == 1 || whole;
+}
+
+/* Tensors that are changed in place, and what is filled before the plan runs. */
+static bool holds_values(const rkb_plan_buffer_t *buffer) {
+   return buffer->role == RKB_INOUT || (buffer->role != RKB_IN && buffer->fill == RKB_FILL_VALUE);
+}
+
+/* Of what one launch changes there and another one reads, and of what atomic operations change, the old values are left where
+ * blocks were not executed. */
+static bool keeps_old_values(const struct sample *s, const rkb_machine_report_t *report) {
+   for (uint32_t n = 0; n < s->plan->buffer_count; n++)
+      if (holds_values(&s->plan->buffers[n]) && (report->atomics_unfinished || !is_final(s, report, n)))
+         return true;
+   return false;
 }
 
 /* count of the written elements, spread evenly, first and last among them; moved to the front. */
@@ -108,13 +147,15 @@ static int judge_points(struct sample *s, uint32_t buffer, uint64_t count, bool 
    return status;
 }
 
-static int judge_output(struct sample *s, uint32_t buffer, rkb_error_t *err) {
+static int judge_output(struct sample *s, const rkb_machine_report_t *report, uint32_t buffer,
+                        rkb_error_t *err) {
    const rkb_plan_buffer_t *b = &s->plan->buffers[buffer];
+   s->output = buffer;
    s->width = (uint32_t)(b->bytes / b->elements);
    s->written_count = 0;
-   if (!written_once(s->plan, buffer))
+   if (!is_final(s, report, buffer))
       return RKB_OK;
-   rkb_machine_written(s->machine, buffer, remember, s);
+   rkb_machine_written(s->machine, buffer, holds_values(b) ? remember_changed : remember, s);
    uint64_t count = choose(s, (uint64_t)s->verifier->config->bench_points);
    if (count == 0)
       return RKB_OK;
@@ -128,14 +169,15 @@ static int judge_output(struct sample *s, uint32_t buffer, rkb_error_t *err) {
    return status;
 }
 
-static int judge_outputs(struct sample *s, rkb_error_t *err) {
+static int judge_outputs(struct sample *s, const rkb_machine_report_t *report, rkb_error_t *err) {
    int status = RKB_OK;
    s->written = malloc(MOST_ELEMENTS * sizeof *s->written);
    if (!s->written)
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the elements written");
    for (uint32_t n = 0; n < s->plan->buffer_count && status == RKB_OK; n++)
-      if (s->plan->buffers[n].role == RKB_OUT && s->plan->buffers[n].elements)
-         status = judge_output(s, n, err);
+      if ((s->plan->buffers[n].role == RKB_OUT || s->plan->buffers[n].role == RKB_INOUT) &&
+          s->plan->buffers[n].elements)
+         status = judge_output(s, report, n, err);
    free(s->written);
    return status;
 }
@@ -173,13 +215,52 @@ static bool is_fault(const rkb_machine_finding_t *finding) {
           strcmp(finding->reason, "memory.misaligned") == 0 || strcmp(finding->reason, "input.modified") == 0;
 }
 
+static void take_from_budget(struct candidate *candidate, uint64_t instructions) {
+   candidate->budget -= instructions < candidate->budget ? instructions : candidate->budget;
+}
+
+static int execute(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err) {
+   rkb_machine_report_t report;
+   int status = rkb_machine_open(s->candidate->module, s->plan, options, &s->machine, err);
+   if (status == RKB_OK)
+      status = rkb_machine_run(s->machine, s->buffers, err);
+   if (status != RKB_OK)
+      return status;
+   rkb_machine_report(s->machine, &report);
+   take_from_budget(s->candidate, report.thread_instructions);
+   return RKB_OK;
+}
+
+/* The sample, or all blocks where they are few and what the sample leaves says nothing without the others. */
+static int execute_enough(struct sample *s, rkb_machine_options_t *options, rkb_error_t *err) {
+   rkb_machine_report_t report;
+   int status = execute(s, options, err);
+   if (status != RKB_OK)
+      return status;
+   rkb_machine_report(s->machine, &report);
+   const bool needs_others =
+      depends_on_others(&report) || report.atomics_unfinished || keeps_old_values(s, &report);
+   if (!needs_others || sample_whole_instructions(&report) > WHOLE_INSTRUCTIONS)
+      return RKB_OK;
+   rkb_machine_close(s->machine);
+   s->machine = NULL;
+   options->sample = 0;
+   options->sample_instructions = 0;
+   options->thread_instructions =
+      s->candidate->budget < 2 * WHOLE_INSTRUCTIONS ? s->candidate->budget : 2 * WHOLE_INSTRUCTIONS;
+   return execute(s, options, err);
+}
+
 static int judge_run(struct sample *s, rkb_error_t *err) {
    rkb_machine_report_t report;
    rkb_machine_report(s->machine, &report);
-   s->candidate->budget -=
-      report.thread_instructions < s->candidate->budget ? report.thread_instructions : s->candidate->budget;
    if (depends_on_others(&report)) {
       sample_leave_out(s, "they read what blocks that were not executed write");
+      return RKB_OK;
+   }
+   s->stale = keeps_old_values(s, &report);
+   if (s->stale) {
+      sample_leave_out(s, "a buffer keeps old values where blocks that were not executed change it");
       return RKB_OK;
    }
    for (uint32_t n = 0; n < report.finding_count; n++)
@@ -190,11 +271,11 @@ static int judge_run(struct sample *s, rkb_error_t *err) {
          sample_leave_out(s, report.findings[0].message);
       return RKB_OK;
    }
-   if (report.atomics) {
+   if (report.atomics_unfinished) {
       sample_leave_out(s, "the plan has atomic operations, whose results other blocks add to");
       return RKB_OK;
    }
-   int status = judge_outputs(s, err);
+   int status = judge_outputs(s, &report, err);
    if (status == RKB_OK && s->judged)
       note_sample(s, &report);
    else if (status == RKB_OK)
@@ -203,8 +284,7 @@ static int judge_run(struct sample *s, rkb_error_t *err) {
    return status;
 }
 
-/* The instruction that wrote a wrong value, from a second execution of the same blocks.  Not where a tensor is changed in place:
- * it is not made again. */
+/* The instruction that wrote a wrong value, from a second execution of the same blocks. */
 static int find_writer(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err) {
    rkb_machine_t *machine = NULL;
    rkb_machine_finding_t writer;
@@ -212,9 +292,6 @@ static int find_writer(struct sample *s, const rkb_machine_options_t *options, r
    uint64_t byte;
    if (!outcome_wrong_element(s->outcome, s->plan, &buffer, &byte, &width))
       return RKB_OK;
-   for (uint32_t n = 0; n < s->plan->buffer_count; n++)
-      if (s->plan->buffers[n].role == RKB_INOUT)
-         return RKB_OK;
    int status = rkb_machine_open(s->candidate->module, s->plan, options, &machine, err);
    if (status == RKB_OK)
       status = rkb_machine_watch(machine, buffer, byte, width, err);
@@ -234,12 +311,12 @@ int sample_judge(const struct verifier *me, struct candidate *candidate, const r
                       .plan = plan,
                       .outcome = outcome,
                       .family = me->task->family_at(me->host, the_case, 0)};
-   const rkb_machine_options_t options = {.sample = (uint32_t)me->config->bench_blocks,
-                                          .sample_instructions = SAMPLE_INSTRUCTIONS,
-                                          .memory_bytes = me->config->memory,
-                                          .thread_instructions = candidate->budget,
-                                          .fetch = fetch,
-                                          .fetch_argument = &s};
+   rkb_machine_options_t options = {.sample = (uint32_t)me->config->bench_blocks,
+                                    .sample_instructions = SAMPLE_INSTRUCTIONS,
+                                    .memory_bytes = me->config->memory,
+                                    .thread_instructions = candidate->budget,
+                                    .fetch = fetch,
+                                    .fetch_argument = &s};
    if (!s.family || candidate->budget == 0) {
       sample_leave_out(&s, "the budget of thread-instructions was used up");
       return RKB_OK;
@@ -250,9 +327,7 @@ int sample_judge(const struct verifier *me, struct candidate *candidate, const r
       status = make_buffers(&s, err);
    }
    if (status == RKB_OK)
-      status = rkb_machine_open(candidate->module, plan, &options, &s.machine, err);
-   if (status == RKB_OK)
-      status = rkb_machine_run(s.machine, s.buffers, err);
+      status = execute_enough(&s, &options, err);
    if (status == RKB_OK)
       status = judge_run(&s, err);
    if (status == RKB_OK)

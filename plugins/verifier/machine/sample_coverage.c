@@ -39,7 +39,7 @@ static double filled_share(const struct sample *s, const rkb_machine_report_t *r
    return bytes > 0 ? written / bytes : 1;
 }
 
-static double whole_instructions(const rkb_machine_report_t *report) {
+double sample_whole_instructions(const rkb_machine_report_t *report) {
    double sum = 0;
    for (uint32_t n = 0; n < report->launch_count; n++) {
       const rkb_launch_counters_t *c = &report->launches[n];
@@ -57,8 +57,9 @@ static void find_unwritten(struct sample *s, rkb_machine_t *machine) {
       const uint32_t width = b->elements ? (uint32_t)(b->bytes / b->elements) : 1;
       uint64_t first;
       bool written;
-      const uint64_t count =
-         b->role == RKB_OUT ? rkb_machine_undefined(machine, n, width, &first, &written) : 0;
+      const uint64_t count = b->role == RKB_OUT && b->fill == RKB_FILL_NONE
+                                ? rkb_machine_undefined(machine, n, width, &first, &written)
+                                : 0;
       if (count)
          rkb_machine_find_undefined(machine, n, first, width, written, count);
    }
@@ -93,12 +94,12 @@ static int execute_all(struct sample *s, const rkb_machine_options_t *sampled, r
 int sample_find_unwritten(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err) {
    rkb_machine_report_t report;
    rkb_machine_report(s->machine, &report);
-   if (s->outcome->rank == RKB_MACHINE_REJECT || report.finding_count)
+   if (s->outcome->rank == RKB_MACHINE_REJECT || report.finding_count || s->stale)
       return RKB_OK; /* decided, or stopped where a block needed another's work */
    const double share = filled_share(s, &report);
    if (share >= 1)
       return RKB_OK;
-   const double instructions = whole_instructions(&report);
+   const double instructions = sample_whole_instructions(&report);
    if (instructions <= MOST_INSTRUCTIONS && instructions <= (double)s->candidate->budget)
       return execute_all(s, options, err);
    if (share >= SUSPECT_SHARE) {

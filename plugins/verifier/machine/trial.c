@@ -18,41 +18,6 @@ static uint32_t width_of(const rkb_plan_buffer_t *buffer) {
    return buffer->elements ? (uint32_t)(buffer->bytes / buffer->elements) : 1;
 }
 
-static void fill_value(const rkb_plan_buffer_t *buffer, void *data) {
-   const double value = buffer->fill_value;
-   if (value == 0) {
-      memset(data, 0, buffer->bytes);
-      return;
-   }
-   for (uint64_t n = 0; n < buffer->elements; n++)
-      switch (buffer->dtype) {
-      case RKB_F32:
-         ((float *)data)[n] = (float)value;
-         break;
-      case RKB_F64:
-         ((double *)data)[n] = value;
-         break;
-      case RKB_I32:
-         ((int32_t *)data)[n] = (int32_t)value;
-         break;
-      case RKB_I64:
-         ((int64_t *)data)[n] = (int64_t)value;
-         break;
-      case RKB_U8:
-         ((uint8_t *)data)[n] = (uint8_t)value;
-         break;
-      case RKB_F16:
-         ((_Float16 *)data)[n] = (_Float16)value;
-         break;
-      default: { /* bfloat16: the upper half of the float, to nearest even */
-         float narrow = (float)value;
-         uint32_t bits;
-         memcpy(&bits, &narrow, sizeof bits);
-         ((uint16_t *)data)[n] = (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-      }
-      }
-}
-
 int trial_fill(const struct trial *t, rkb_machine_buffer_t *buffers, rkb_error_t *err) {
    int status = RKB_OK;
    for (uint32_t n = 0; n < t->plan->buffer_count && status == RKB_OK; n++) {
@@ -63,7 +28,7 @@ int trial_fill(const struct trial *t, rkb_machine_buffer_t *buffers, rkb_error_t
          status =
             t->verifier->task->inputs_fill(t->inputs, buffer->tensor, 0, buffer->elements, data->data, err);
       else if (buffer->fill == RKB_FILL_VALUE)
-         fill_value(buffer, data->data);
+         plan_fill(buffer, buffer->elements, data->data);
       else
          data->defined = false;
    }

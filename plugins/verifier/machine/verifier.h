@@ -114,6 +114,9 @@ void schedule_end_turn(struct schedule *schedule, uint32_t turn);
 int shapes_draw(const struct verifier *verifier, const struct candidate *candidate, rkb_case_t **drawn,
                 uint32_t room, uint32_t *count, rkb_error_t *err);
 
+/* fills.c: fills so many elements with a buffer's fill_value. */
+void plan_fill(const rkb_plan_buffer_t *buffer, uint64_t elements, void *data);
+
 /* trial.c: executes a case on its families and judges every output, within candidate's budget.  Findings go to outcome, which is
  * this case's own; the status is the tool's. */
 int trial_case(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case,

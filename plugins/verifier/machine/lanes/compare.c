@@ -181,7 +181,9 @@ static inline void finish_setp(machine_warp_t *warp, const machine_instruction_t
 SETP(u16)
 SETP(s16)
 SETP(u32)
-SETP(s32) SETP(u64) SETP(s64) SETP(f32) SETP(f64) SETP(f16) SETP(bf16)
+SETP(s32)
+SETP(u64)
+SETP(s64) SETP(f32) SETP(f64) SETP(f16) SETP(bf16)
 
 /* setp of packed halves: one predicate for each half. */
 #define SETP_PACKED(name)                                                                                    \
@@ -225,7 +227,9 @@ static inline void finish_set(machine_warp_t *warp, const machine_instruction_t 
 SET(u16)
 SET(s16)
 SET(u32)
-SET(s32) SET(u64) SET(s64) SET(f32) SET(f64) SET(f16) SET(bf16)
+SET(s32)
+SET(u64)
+SET(s64) SET(f32) SET(f64) SET(f16) SET(bf16)
 
    static inline void finish_set_packed(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                                         uint32_t lower, uint32_t upper) {
@@ -256,8 +260,8 @@ static inline void finish_select(machine_warp_t *warp, const machine_instruction
    set_defined(warp, i->di, defined, mask);
    if (!warp->taint)
       return;
-   if (
-      one_defined) /* with another value of c the result would be defined where it is not now, or not where it is */
+   /* with another value of c the result would be defined where it is not now, or not where it is */
+   if (one_defined)
       warp->run->report.control_taint |= warp->taint[i->ci];
    set_taint(warp, i->di, warp->taint[i->ai] | warp->taint[i->bi] | warp->taint[i->ci], mask);
 }
