@@ -11,11 +11,12 @@ rkb_memory_t *rkb_memory_new(uint32_t value_count, uint64_t limit_bytes) {
       return NULL;
    memory->tables = calloc(value_count + 1, sizeof *memory->tables);
    memory->stored = calloc(value_count + 1, sizeof *memory->stored);
+   memory->single = calloc(value_count + 1, sizeof *memory->single);
    memory->asked = calloc(value_count + 1, sizeof *memory->asked);
    memory->value_count = value_count;
    memory->most_held = limit_bytes / 2;
    memory->most_pages = limit_bytes / 2 / sizeof(rkb_page_t) / SLAB_PAGES * SLAB_PAGES;
-   if (!memory->tables || !memory->stored || !memory->asked) {
+   if (!memory->tables || !memory->stored || !memory->single || !memory->asked) {
       rkb_memory_free(memory);
       return NULL;
    }
@@ -28,6 +29,8 @@ void rkb_memory_free(rkb_memory_t *memory) {
    for (uint32_t i = 0; i < memory->value_count; i++) {
       if (memory->stored)
          free(memory->stored[i].value);
+      if (memory->single)
+         free(memory->single[i]);
       if (memory->tables)
          free(memory->tables[i]);
    }
@@ -36,6 +39,7 @@ void rkb_memory_free(rkb_memory_t *memory) {
    free(memory->slabs);
    free(memory->tables);
    free(memory->stored);
+   free(memory->single);
    free(memory->asked);
    free(memory);
 }

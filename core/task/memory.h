@@ -18,7 +18,8 @@ struct rkb_memory {
    rkb_page_t ***tables; /* by value, made when first needed: a page, or NULL, for each 64 elements */
    rkb_page_t **slabs;   /* pages side by side, filled in order */
    uint64_t slab_count, slab_room, page_count, most_pages;
-   rkb_block_t *stored; /* by value: whole inputs that were asked for often */
+   rkb_block_t *stored; /* by value: whole inputs that were asked for often ... */
+   float **single;      /* ... and those that a float holds exactly */
    uint64_t *asked;     /* by value: elements of inputs read so far */
    uint32_t value_count;
    uint64_t held, most_held; /* bytes of whole inputs */

@@ -8,15 +8,44 @@
 #define MOST_PIECE (UINT64_C(1) << 20)
 #define MOST_ATTEMPTS 3
 
+#define LOAD_PIECE (UINT64_C(1) << 20) /* long enough that the source may draw with several threads */
+
+/* All of an input whose numbers a float holds. */
+static int load_single(rkb_reader_t *reader, uint32_t value, float **out) {
+   const rkb_program_value_t *info = &reader->program->values[value];
+   uint64_t most = info->elements < LOAD_PIECE ? info->elements : LOAD_PIECE;
+   float *data = malloc((info->elements + 1) * sizeof *data);
+   double *piece = malloc((most + 1) * sizeof *piece);
+   int64_t *index = malloc((most + 1) * sizeof *index);
+   int status = data && piece && index ? RKB_OK : RKB_ERR_NOMEM;
+   for (uint64_t first = 0; status == RKB_OK && first < info->elements; first += most) {
+      uint64_t count = info->elements - first < most ? info->elements - first : most;
+      for (uint64_t i = 0; i < count; i++)
+         index[i] = (int64_t)(first + i);
+      status = reader->source.fill(reader->source.argument, (uint32_t)info->tensor, count, index, piece);
+      for (uint64_t i = 0; i < count && status == RKB_OK; i++)
+         data[first + i] = (float)piece[i];
+   }
+   free(index);
+   free(piece);
+   *out = status == RKB_OK ? data : NULL;
+   if (status != RKB_OK)
+      free(data);
+   return status;
+}
+
 int rkb_memory_note(rkb_reader_t *reader, uint32_t value, uint64_t count) {
    rkb_memory_t *memory = reader->memory;
-   uint64_t elements = reader->program->values[value].elements, bytes = elements * sizeof(double);
-   if (memory->stored[value].value)
+   const rkb_program_value_t *info = &reader->program->values[value];
+   bool narrow = info->dtype == RKB_F32 || info->dtype == RKB_F16 || info->dtype == RKB_BF16;
+   uint64_t bytes = info->elements * (narrow ? sizeof(float) : sizeof(double));
+   if (memory->stored[value].value || memory->single[value])
       return RKB_OK;
    memory->asked[value] += count;
-   if (memory->asked[value] < elements / 2 || bytes > memory->most_held - memory->held)
+   if (memory->asked[value] < info->elements / 2 || bytes > memory->most_held - memory->held)
       return RKB_OK;
-   int status = rkb_load_input(reader, value, &memory->stored[value].value);
+   int status = narrow ? load_single(reader, value, &memory->single[value])
+                       : rkb_load_input(reader, value, &memory->stored[value].value);
    memory->held += status == RKB_OK ? bytes : 0;
    return status;
 }
