@@ -23,9 +23,44 @@ rkb_memory_t *rkb_memory_new(uint32_t value_count, uint64_t limit_bytes) {
    return memory;
 }
 
+void rkb_memory_free_spare(rkb_memory_t *memory) {
+   while (memory->spare_count > 0)
+      rkb_block_free(&memory->spare[--memory->spare_count]);
+}
+
+#define LEAST_SPARE 4096u /* points: smaller blocks are the allocator's own business */
+
+/* Elements a block has room for: its arrays lie side by side. */
+static uint64_t room_of(const rkb_block_t *block) {
+   return (uint64_t)(block->hard - block->value);
+}
+
+bool rkb_reader_block(rkb_reader_t *reader, rkb_block_t *block, uint64_t count) {
+   rkb_memory_t *memory = reader->memory;
+   for (uint32_t i = memory && count >= LEAST_SPARE ? memory->spare_count : 0; i-- > 0;) {
+      uint64_t room = room_of(&memory->spare[i]);
+      if (room < count || room / 4 > count)
+         continue;
+      *block = memory->spare[i];
+      memory->spare[i] = memory->spare[--memory->spare_count];
+      return true;
+   }
+   return rkb_block_new(block, count);
+}
+
+void rkb_reader_block_free(rkb_reader_t *reader, rkb_block_t *block) {
+   rkb_memory_t *memory = reader->memory;
+   if (block->value && memory && room_of(block) >= LEAST_SPARE && memory->spare_count < RKB_SPARE_BLOCKS)
+      memory->spare[memory->spare_count++] = *block;
+   else
+      rkb_block_free(block);
+   *block = (rkb_block_t){0};
+}
+
 void rkb_memory_free(rkb_memory_t *memory) {
    if (!memory)
       return;
+   rkb_memory_free_spare(memory);
    for (uint32_t i = 0; i < memory->value_count; i++) {
       if (memory->stored)
          free(memory->stored[i].value);

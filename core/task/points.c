@@ -79,13 +79,13 @@ static int learn(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t 
       if (i == 0 || missing[i] != missing[i - 1])
          missing[kept++] = missing[i];
    status = RKB_ERR_NOMEM;
-   if (!rkb_block_new(&block, kept))
+   if (!rkb_reader_block(reader, &block, kept))
       goto out_missing;
    status = rkb_compute(reader, node, kept, missing, &block);
    if (status == RKB_OK)
       status = rkb_memory_place(memory, node->output, reader->program->values[node->output].elements, kept,
                                 missing, &block);
-   rkb_block_free(&block);
+   rkb_reader_block_free(reader, &block);
 out_missing:
    free(missing);
    return status;
@@ -133,10 +133,10 @@ int rkb_prefetch(rkb_reader_t *reader, uint32_t value, uint64_t count, const int
    rkb_block_t block;
    if (!reader->memory || count == 0 || reader->program->values[value].node < 0)
       return RKB_OK;
-   if (!rkb_block_new(&block, count))
+   if (!rkb_reader_block(reader, &block, count))
       return RKB_ERR_NOMEM;
    int status = rkb_read(reader, value, count, index, &block);
-   rkb_block_free(&block);
+   rkb_reader_block_free(reader, &block);
    return status;
 }
 
@@ -152,6 +152,7 @@ int rkb_evaluate_points(const rkb_program_t *program, const rkb_precision_t *pre
    int status = rkb_points_pass_limit(program, memory, most_work, value, count, index)
                    ? RKB_ERR_LIMIT
                    : rkb_read(&reader, value, count, index, out);
+   rkb_memory_free_spare(memory);
    if (status == RKB_OK)
       return RKB_OK;
    return rkb_fail(err, status,

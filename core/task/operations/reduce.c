@@ -237,7 +237,7 @@ static int reduce(rkb_reader_t *reader, const rkb_program_node_t *node, int kind
    uint64_t prefetched = rkb_reader_in_points(reader) ? 0 : count;
    rkb_block_t block = {0};
    int64_t *places = malloc(room * sizeof *places);
-   int status = places && rkb_block_new(&block, room) ? RKB_OK : RKB_ERR_NOMEM;
+   int status = places && rkb_reader_block(reader, &block, room) ? RKB_OK : RKB_ERR_NOMEM;
    for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
       rkb_point_t point;
       if (i >= prefetched) /* an output's element number is its row's */
@@ -248,7 +248,7 @@ static int reduce(rkb_reader_t *reader, const rkb_program_node_t *node, int kind
       if (status == RKB_OK)
          rkb_block_put(out, i, point);
    }
-   rkb_block_free(&block);
+   rkb_reader_block_free(reader, &block);
    free(places);
    return status;
 }
