@@ -3,9 +3,9 @@
  * pair.  Owns its panels while it runs; the calling thread, with OpenMP helpers in the products. */
 #include "task/contraction_panel.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "task/evaluate.h"
 
 #define PANEL_ELEMENTS (UINT64_C(1) << 21)
 /* Pairs of a grid for each wanted one: a product in a block costs a small part of one by itself. */
@@ -209,4 +209,30 @@ int rkb_contract_points(rkb_reader_t *reader, const rkb_contraction_t *c, uint64
    }
    free(groups);
    return status;
+}
+
+/* Lines of both operands repeat, where the outputs share rows or columns; elements do, where windows overlap. */
+double rkb_contraction_cone(const rkb_program_t *program, const rkb_contraction_t *c, uint32_t which,
+                            double outputs, uint64_t samples, const int64_t *output, int64_t *operand) {
+   uint64_t *lines = malloc((samples + 1) * sizeof *lines), found = 0;
+   double most = (double)program->values[which == 0 ? c->left : c->right].elements;
+   double all = (double)c->groups * (double)(which == 0 ? c->rows : c->columns);
+   if (!lines)
+      return 0;
+   for (uint64_t i = 0; i < samples; i++) {
+      uint64_t group, row, column, term = (i * UINT64_C(0x9E3779B97F4A7C15) >> 20) % c->depth;
+      operand[i] = -1;
+      if (output[i] < 0)
+         continue;
+      c->split(c->geometry, (uint64_t)output[i], &group, &row, &column);
+      if (which == 0)
+         c->left_index(c->geometry, group, row, term, 1, &operand[i]);
+      else
+         c->right_index(c->geometry, group, column, term, 1, &operand[i]);
+      lines[found++] = which == 0 ? group * c->rows + row : group * c->columns + column;
+   }
+   double distinct = rkb_estimate_distinct(lines, found, all < outputs ? all : outputs);
+   double elements = distinct * (double)c->depth / (which == 0 ? (double)c->repeats : 1);
+   free(lines);
+   return found == 0 ? 0 : elements < most ? elements : most;
 }

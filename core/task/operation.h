@@ -54,6 +54,10 @@ struct rkb_operation {
    /* Terms of one sum of products, for matrix products and convolutions (operands 0 and 1 are the factors);
     * else NULL. */
    uint64_t (*depth)(const rkb_program_t *program, const rkb_program_node_t *node);
+   /* Optional, for estimates: about how many elements of operand number which are read for so many outputs, of which
+    * output[] are samples at random (-1: none), and as many samples of them.  0: not known. */
+   double (*cone)(const rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
+                  double outputs, uint64_t samples, const int64_t *output, int64_t *operand);
    /* Elementwise operations alone: one element of up to three operands, and count of them side by side. */
    rkb_point_t (*point)(const rkb_precision_t *precision, const double *reals, const rkb_point_t *operands);
    void (*points)(const rkb_precision_t *precision, const double *reals, uint64_t count,

@@ -120,7 +120,9 @@ int rkb_evaluate_points(const rkb_program_t *program, const rkb_precision_t *pre
                           .source = *source,
                           .stored = memory->stored,
                           .memory = memory};
-   int status = rkb_read(&reader, value, count, index, out);
+   int status = rkb_points_pass_limit(program, memory, most_work, value, count, index)
+                   ? RKB_ERR_LIMIT
+                   : rkb_read(&reader, value, count, index, out);
    if (status == RKB_OK)
       return RKB_OK;
    return rkb_fail(err, status,

@@ -140,11 +140,16 @@ int rkb_ahead_open(const rkb_bench_t *bench, const rkb_bench_work_t *const *work
    }
    for (uint32_t i = 0; i < count; i++)
       a->states[i] = measured[i] ? EVALUATED : WAITING;
+   /* Signals are the main thread's. */
+   sigset_t held, before;
+   sigfillset(&held);
+   pthread_sigmask(SIG_BLOCK, &held, &before);
    for (uint32_t i = 0; i < CHILDREN; i++) {
       child_t *child = &a->children[i];
       *child = (child_t){.ahead = a, .from_the_end = i > 0, .peer = {.in = -1, .out = -1}};
       child->started = pthread_create(&child->thread, NULL, tend, child) == 0;
    }
+   pthread_sigmask(SIG_SETMASK, &before, NULL);
    *out = a;
    return RKB_OK;
 }

@@ -266,6 +266,20 @@ static double work_thrice(const rkb_program_t *program, const rkb_program_node_t
    return 3 * work_once(program, node);
 }
 
+/* Each output reads a row of its own. */
+static double cone(const rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
+                   double outputs, uint64_t samples, const int64_t *output, int64_t *operand) {
+   (void)which;
+   rkb_rows_t rows = rkb_rows_of(rkb_program_shape(program, node->inputs[0]), (uint64_t)node->integers[0]);
+   for (uint64_t i = 0; i < samples; i++)
+      if (output[i] < 0)
+         operand[i] = -1;
+      else
+         rkb_rows_index(&rows, (uint64_t)output[i], (i * UINT64_C(0x9E3779B97F4A7C15) >> 20) % rows.length, 1,
+                        &operand[i]);
+   return outputs * (double)rows.length;
+}
+
 /* Gradients */
 
 /* A value of the reduced shape, stretched back over the operand. */
@@ -321,27 +335,46 @@ static uint32_t gradient_extreme(rkb_program_t *program, const rkb_program_node_
 static const rkb_operation_t operations[] = {
    {.name = "sum",
     .costly = true,
+    .cone = cone,
     .exact = true,
     .compute = compute_sum,
     .work = work_once,
     .gradient = gradient_sum},
-   {.name = "mean", .costly = true, .compute = compute_mean, .work = work_once, .gradient = gradient_mean},
+   {.name = "mean",
+    .costly = true,
+    .cone = cone,
+    .compute = compute_mean,
+    .work = work_once,
+    .gradient = gradient_mean},
    {.name = "amax",
     .costly = true,
+    .cone = cone,
     .exact = true,
     .compute = compute_amax,
     .work = work_once,
     .gradient = gradient_extreme},
    {.name = "amin",
     .costly = true,
+    .cone = cone,
     .exact = true,
     .compute = compute_amin,
     .work = work_once,
     .gradient = gradient_extreme},
-   {.name = "argmax", .costly = true, .exact = true, .compute = compute_argmax, .work = work_once},
-   {.name = "argmin", .costly = true, .exact = true, .compute = compute_argmin, .work = work_once},
+   {.name = "argmax",
+    .costly = true,
+    .cone = cone,
+    .exact = true,
+    .compute = compute_argmax,
+    .work = work_once},
+   {.name = "argmin",
+    .costly = true,
+    .cone = cone,
+    .exact = true,
+    .compute = compute_argmin,
+    .work = work_once},
    {.name = "variance",
     .costly = true,
+    .cone = cone,
     .compute = compute_variance,
     .work = work_thrice,
     .gradient = gradient_variance},
