@@ -228,6 +228,24 @@ char *rkb_find_data(const char *name) {
    return NULL;
 }
 
+char *rkb_find_shipped(const char *folder, const char *name) {
+   char *path = NULL, *found = NULL;
+   if (name[0] == '\0' || name[0] == '.' || strchr(name, '/') ||
+       asprintf(&path, "%s/%s.yaml", folder, name) < 0)
+      return NULL;
+   found = rkb_find_data(path);
+   path[strlen(path) - strlen(".yaml")] = '\0';
+   if (!found)
+      found = rkb_find_data(path);
+   free(path);
+   return found;
+}
+
+char *rkb_find_named(const char *folder, const char *given) {
+   char *found = rkb_path_exists(given) ? NULL : rkb_find_shipped(folder, given);
+   return found ? found : strdup(given);
+}
+
 char *rkb_find_program(const char *name) {
    char executable[PATH_MAX];
    ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);

@@ -19,6 +19,10 @@ char *rkb_path_directory(const char *path); /* malloc'd; "." when it has none */
  * the source tree it was built from (and the plugins it built); any other looks in share/rkb/ (plugins: the library
  * directory's rkb/) below the nearest parent of /proc/self/exe that has it.  malloc'd, or NULL. */
 char *rkb_find_data(const char *name);
+/* The program's own task or pipeline of a name, folder/name or folder/name.yaml; NULL when there is none or name is a path.  malloc'd. */
+char *rkb_find_shipped(const char *folder, const char *name);
+/* What a person named: given itself when it is there, else the program's own one, else given.  malloc'd. */
+char *rkb_find_named(const char *folder, const char *given);
 /* A helper program of ours ("rkb-compiler"): beside the running one, or in libexec/rkb of its build or installation.  malloc'd,
  * or NULL. */
 char *rkb_find_program(const char *name);

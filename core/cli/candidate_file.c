@@ -25,14 +25,27 @@ static char *task_below(const char *directory, const char *name) {
    return found;
 }
 
-/* tasks/<name> beside the file or in a directory above it, then where the program's own tasks are. */
+/* The directory itself, when it is the task of that name: its own seeds lie below it. */
+static char *task_itself(const char *directory, const char *name) {
+   const char *last = strrchr(directory, '/');
+   char *file = last && strcmp(last + 1, name) == 0 ? rkb_path_join(directory, "task.yaml") : NULL,
+        *found = NULL;
+   if (file && rkb_path_exists(file))
+      found = strdup(directory);
+   free(file);
+   return found;
+}
+
+/* The task that the file lies in; tasks/<name> beside it or in a directory above it; then the program's own. */
 static char *find_task(const char *path, const char *name) {
    char resolved[PATH_MAX], *found = NULL;
    if (!realpath(path, resolved))
       return NULL;
    for (char *slash = strrchr(resolved, '/'); slash && !found; slash = strrchr(resolved, '/')) {
       slash[slash == resolved] = '\0';
-      found = task_below(resolved, name);
+      found = task_itself(resolved, name);
+      if (!found)
+         found = task_below(resolved, name);
       if (slash == resolved)
          break;
    }

@@ -61,8 +61,11 @@ static int find_works(const rkb_arguments_t *arguments, works_t *works, rkb_prob
    const char *const *given = rkb_argument_list(arguments, "task");
    const char *direction = rkb_argument(arguments, "direction");
    int code = RKB_EXIT_OK;
-   for (; given && *given && code == RKB_EXIT_OK; given++)
-      code = add_directory(works, *given, direction, problems);
+   for (; given && *given && code == RKB_EXIT_OK; given++) {
+      char *directory = rkb_find_named("tasks", *given);
+      code = add_directory(works, directory ? directory : *given, direction, problems);
+      free(directory);
+   }
    if (rkb_argument_given(arguments, "task"))
       return code;
    char *shipped = rkb_find_data("tasks");
@@ -116,26 +119,36 @@ static int measure(const rkb_bench_t *bench, const rkb_bench_work_t *work, const
    return status;
 }
 
+/* Whether nothing is left to be measured for a work. */
+static bool is_done(const rkb_bench_t *bench, const rkb_bench_work_t *work, const char *variants) {
+   rkb_bench_kernels_t kernels;
+   rkb_error_t ignored;
+   if (rkb_argument_given(bench->arguments, "again") ||
+       rkb_bench_kernels_find(work, &kernels, &ignored) != RKB_OK)
+      return false;
+   json_t *row = rkb_bench_row_read(bench, work, &kernels);
+   const bool done = row && !(bench->baselines && wants_baselines(bench, work, variants));
+   json_decref(row);
+   rkb_bench_kernels_free(&kernels);
+   return done;
+}
+
 static int do_work(const rkb_bench_t *bench, const rkb_bench_work_t *work, const char *variants,
                    rkb_error_t *err) {
    rkb_bench_kernels_t kernels;
+   json_t *row = NULL;
    int status = rkb_bench_kernels_find(work, &kernels, err);
-   json_t *row = status == RKB_OK ? rkb_bench_row_read(bench, work, &kernels) : NULL;
-   bool known = row && !rkb_argument_given(bench->arguments, "again");
-   if (status == RKB_OK && !(known && !(bench->baselines && wants_baselines(bench, work, variants)))) {
-      json_decref(row);
-      row = NULL;
+   if (status == RKB_OK)
       status = measure(bench, work, variants, &kernels, &row, err);
-      if (status == RKB_OK)
-         status = rkb_bench_row_write(bench, work, row, err);
-      const json_t *measured = json_object_get(row, "measured"), *us = json_object_get(measured, "us");
-      if (status == RKB_OK)
-         fprintf(stderr, "%s %s: %s", work->name, work->direction,
-                 json_string_value(json_object_get(measured, "standing")));
-      if (status == RKB_OK && us)
+   if (status == RKB_OK)
+      status = rkb_bench_row_write(bench, work, row, err);
+   const json_t *measured = json_object_get(row, "measured"), *us = json_object_get(measured, "us");
+   if (status == RKB_OK) {
+      fprintf(stderr, "%s %s: %s", work->name, work->direction,
+              json_string_value(json_object_get(measured, "standing")));
+      if (us)
          fprintf(stderr, ", %.2f us", json_number_value(us));
-      if (status == RKB_OK)
-         fputc('\n', stderr);
+      fprintf(stderr, ", %.1f s\n", json_number_value(json_object_get(row, "seconds")));
    }
    json_decref(row);
    rkb_bench_kernels_free(&kernels);
@@ -148,34 +161,90 @@ static double seconds_now(void) {
    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Every work in order; *open counts those left when the time was up, or that failed: one kernel's trouble is told and does
- * not keep the others from their turn. */
-static int do_works(rkb_bench_t *bench, const works_t *works, uint32_t *open, rkb_error_t *err) {
-   const char *until = rkb_argument(bench->arguments, "seconds"),
-              *chosen = rkb_argument(bench->arguments, "variants");
+/* What a work's reference has to compute, the largest part of what a row takes. */
+static double cost_of(const rkb_bench_work_t *work) {
+   const rkb_case_t *c;
+   double operations = 0;
+   for (uint32_t i = 0; (c = rkb_task_case(work->task, RKB_CASE_BENCH, i)) != NULL; i++)
+      operations += c->operations;
+   return operations;
+}
+
+static int by_cost(const void *a, const void *b) {
+   const rkb_bench_work_t *left = *(const rkb_bench_work_t *const *)a,
+                          *right = *(const rkb_bench_work_t *const *)b;
+   const double difference = cost_of(left) - cost_of(right);
+   return difference != 0 ? (difference > 0) - (difference < 0) : (left > right) - (left < right);
+}
+
+/* What is left of the works, light ones first, always in the same order: while they are measured the others' expected values
+ * are evaluated. */
+typedef struct queue {
+   const rkb_bench_work_t *works[MOST_WORKS];
+   bool done[MOST_WORKS];
+   uint32_t count;
+} queue_t;
+
+static void fill_queue(const rkb_bench_t *bench, const works_t *works, const char *variants, queue_t *queue) {
+   *queue = (queue_t){.count = works->count};
+   for (uint32_t i = 0; i < works->count; i++)
+      queue->works[i] = &works->list[i];
+   qsort(queue->works, queue->count, sizeof *queue->works, by_cost);
+   for (uint32_t i = 0; i < queue->count; i++)
+      queue->done[i] = is_done(bench, queue->works[i], variants);
+}
+
+/* *open counts those left when the time was up, or that failed: one kernel's trouble is told and does not keep the others from
+ * their turn. */
+static int do_queue(const rkb_bench_t *bench, const queue_t *queue, const char *variants, uint32_t *open,
+                    rkb_error_t *err) {
+   const char *until = rkb_argument(bench->arguments, "seconds");
    const double end = until ? seconds_now() + strtod(until, NULL) : 0;
-   rkb_error_t why = {0};
-   *open = 0;
-   if (rkb_devices_open(NULL, 1, &bench->devices, &why) != RKB_OK)
-      bench->devices = NULL;
-   if (!rkb_argument_given(bench->arguments, "no-baselines") &&
-       rkb_baselines_open(bench->out, &bench->baselines, &why) != RKB_OK)
-      fprintf(stderr, "no baseline is timed: %s\n", why.message);
-   for (uint32_t i = 0; i < works->count; i++) {
+   for (uint32_t i = 0; i < queue->count; i++) {
+      if (queue->done[i])
+         continue;
       if (end > 0 && seconds_now() > end) {
-         *open += works->count - i;
+         for (; i < queue->count; i++)
+            *open += !queue->done[i];
          return RKB_OK;
       }
-      int status = do_work(bench, &works->list[i], chosen ? chosen : every_variant, err);
+      int status = rkb_ahead_wait(bench->ahead, i, err);
+      if (status == RKB_OK)
+         status = do_work(bench, queue->works[i], variants, err);
       if (status == RKB_ERR_CANCELLED || (status != RKB_OK && *open == i))
          return status; /* nothing has worked so far: it is the machine, not the kernel */
       if (status != RKB_OK) {
-         fprintf(stderr, "%s %s: ", works->list[i].name, works->list[i].direction);
+         fprintf(stderr, "%s %s: ", queue->works[i]->name, queue->works[i]->direction);
          rkb_say_error(err);
          (*open)++;
       }
    }
    return RKB_OK;
+}
+
+static int do_works(rkb_bench_t *bench, const works_t *works, uint32_t *open, rkb_error_t *err) {
+   const char *chosen = rkb_argument(bench->arguments, "variants"),
+              *variants = chosen ? chosen : every_variant;
+   rkb_error_t why = {0};
+   queue_t *queue = calloc(1, sizeof *queue);
+   *open = 0;
+   if (!queue)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   if (rkb_devices_open(NULL, 1, &bench->devices, &why) != RKB_OK)
+      bench->devices = NULL;
+   if (!rkb_argument_given(bench->arguments, "no-baselines") &&
+       rkb_baselines_open(bench->out, &bench->baselines, &why) != RKB_OK)
+      fprintf(stderr, "no baseline is timed: %s\n", why.message);
+   fill_queue(bench, works, variants, queue);
+   /* Without a device nothing will be compared; another pipeline may compare something else. */
+   if (bench->devices && !rkb_argument_given(bench->arguments, "pipeline") &&
+       rkb_ahead_open(bench, queue->works, queue->done, queue->count, &bench->ahead, &why) != RKB_OK)
+      fprintf(stderr, "nothing is evaluated ahead: %s\n", why.message);
+   int status = do_queue(bench, queue, variants, open, err);
+   rkb_ahead_close(bench->ahead);
+   bench->ahead = NULL;
+   free(queue);
+   return status;
 }
 
 static int make_folders(const char *out, rkb_error_t *err) {
@@ -272,7 +341,8 @@ static int run(const rkb_arguments_t *arguments) {
 }
 
 static const rkb_cli_option_t options[] = {
-   {"task", "DIR", "A task directory; may be repeated (default: all that are installed).", true},
+   {"task", "DIR",
+    "A task directory or a shipped one's name; may be repeated (default: all that are installed).", true},
    {"direction", "D", "forward or backward (default: all that a task has).", false},
    {"out", "DIR", "Where rows, baselines and tables lie (default: bench).", false},
    {"seconds", "N", "Begin nothing new after this many seconds.", false},

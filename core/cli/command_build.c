@@ -105,7 +105,7 @@ static int run(const rkb_arguments_t *arguments) {
 }
 
 static const rkb_cli_option_t options[] = {
-   {"task", "DIR", "The task's directory (default: tasks/<manifest's task> above the file).", false},
+   {"task", "DIR", "The task's directory or a shipped one's name (default: tasks/<manifest's task> above the file).", false},
    {"target", "PROFILE", "The device profile to build for (default: h200).", false},
    {"tune", "NAME=VALUE", "Another value of a tune parameter; may be repeated.", true},
    {"all", NULL, "Print the plans of the check cases too, not only those of the bench cases.", false},

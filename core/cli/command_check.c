@@ -12,7 +12,8 @@ const rkb_command_t rkb_command_check = {
    .arguments = "FILE.cu",
    .summary = "Screen one candidate: is it right, and how fast will it be.",
    .details =
-      "Without --task the task is tasks/<manifest's task>, looked for upwards from the file.\n"
+      "Without --task the task is the directory that the file lies in, or tasks/<manifest's task>, looked for upwards from\n"
+      "the file, or the shipped one of that name.\n"
       "Exit: 0 accept (or suspect), 1 reject (or suspect with --strict), 2 usage or unreadable file, 3 unknown or a\n"
       "broken tool.\n",
    .options = options,

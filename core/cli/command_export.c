@@ -119,7 +119,7 @@ static const rkb_cli_option_t options[] = {
    {"c", NULL, "One .cu with an extern \"C\" launcher (and, with --out, its header).", false},
    {"torch", NULL, "A PyTorch extension source with shape checks.", false},
    {"out", "FILE", "Write there instead of standard output; --c puts FILE's .h beside it.", false},
-   {"task", "DIR", "The task's directory (default: tasks/<manifest's task> above the file).", false},
+   {"task", "DIR", "The task's directory or a shipped one's name (default: tasks/<manifest's task> above the file).", false},
    {"target", "PROFILE", "The device whose properties launches may mention (default: h200).", false},
    {"tune", "NAME=VALUE", "Another value of a tune parameter; may be repeated.", true},
    {NULL, NULL, NULL, false},

@@ -41,6 +41,12 @@ static int import_task(const rkb_arguments_t *arguments) {
    fputs(rkb_text_get(&report), stderr);
    if (status == RKB_OK) {
       printf("%s\n", import.directory);
+      fprintf(
+         stderr,
+         "look at %s/task.yaml: its cases and the range of each dim are guesses; 'rkb task filter %s' tells whether it can be judged\n"
+         "then put a first kernel into %s/seeds/forward/ (docs/kernel-format.md): rkb-run stock --task %s\n"
+         "or let language models write it: rkb-run stock-llm --task %s\n",
+         import.directory, import.directory, import.directory, import.directory, import.directory);
    } else {
       rkb_say_error(&err);
       code = status == RKB_ERR_INVALID ? RKB_EXIT_USAGE : RKB_EXIT_BROKEN;

@@ -2,6 +2,8 @@
 #include "cli/pipeline_file.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include "base/file.h"
 #include "base/text.h"
 #include "base/units.h"
 
@@ -23,7 +25,8 @@ rkb_pipeline_t *rkb_open_pipeline(const rkb_arguments_t *arguments, const char *
 
 rkb_pipeline_t *rkb_open_pipeline_for(const rkb_arguments_t *arguments, const char *path, const char *task,
                                       const char *direction) {
-   const rkb_pipeline_options_t options = {.path = path,
+   char *found = rkb_find_named("pipelines", path);
+   const rkb_pipeline_options_t options = {.path = found ? found : path,
                                            .task = task,
                                            .direction = direction,
                                            .target = rkb_argument(arguments, "target"),
@@ -36,6 +39,7 @@ rkb_pipeline_t *rkb_open_pipeline_for(const rkb_arguments_t *arguments, const ch
    if (!pipeline && problems.errors == 0)
       fprintf(stderr, "out of memory\n");
    rkb_say_problems(&problems);
+   free(found);
    return pipeline;
 }
 

@@ -7,7 +7,7 @@
 
 /* Rows for a command's option table, read by rkb_open_pipeline. */
 #define RKB_PIPELINE_OPTIONS                                                                                 \
-   {"task", "DIR", "Use this task directory instead of the pipeline's.", false},                             \
+   {"task", "DIR", "Use this task directory, or the shipped task of this name, instead of the pipeline's.", false},                             \
       {"direction", "D", "forward or backward, instead of the pipeline's.", false},                          \
       {"target", "PROFILE", "Device profile, instead of the pipeline's.", false},                            \
       {"set", "PATH=VALUE", "Change one value of the pipeline, e.g. screen.machine.with.trials=4.", true}, { \

@@ -208,5 +208,9 @@ static const rkb_command_t command = {
 };
 
 int main(int count, char **argv) {
+   if (count == 2 && strcmp(argv[1], "--version") == 0) {
+      printf("rkb-run %s\n", RKB_VERSION);
+      return rkb_flush_result(RKB_EXIT_OK);
+   }
    return rkb_command_main(&command, "rkb-run", count, argv);
 }

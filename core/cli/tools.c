@@ -71,14 +71,18 @@ static void look_for_plugins(rkb_tool_report_t *report) {
    rkb_problems_free(&problems);
 }
 
-static void look_for_data(const char *name, rkb_tool_report_t *report) {
+/* Counts what name holds of what ends in the suffix. */
+static void look_for_data(const char *name, const char *suffix, rkb_tool_report_t *report) {
    char *path = rkb_find_data(name);
    DIR *listing = path ? opendir(path) : NULL;
    struct dirent *entry;
    unsigned count = 0;
    if (listing) {
-      for (entry = readdir(listing); entry; entry = readdir(listing))
-         count += entry->d_name[0] != '.';
+      for (entry = readdir(listing); entry; entry = readdir(listing)) {
+         const size_t length = strlen(entry->d_name), end = strlen(suffix);
+         count +=
+            entry->d_name[0] != '.' && length > end && strcmp(entry->d_name + length - end, suffix) == 0;
+      }
       closedir(listing);
    }
    report->found = count > 0;
@@ -150,10 +154,10 @@ void rkb_tool_look(enum rkb_tool tool, rkb_tool_report_t *report) {
       look_for_plugins(report);
       break;
    case RKB_TOOL_TASKS:
-      look_for_data("tasks", report);
+      look_for_data("tasks", "", report);
       break;
    case RKB_TOOL_DEVICES:
-      look_for_data("devices", report);
+      look_for_data("devices", ".yaml", report);
       break;
    case RKB_TOOL_CACHE:
       look_for_cache(report);

@@ -11,6 +11,10 @@ static const rkb_task_info_t *info(const rkb_host_t *host) {
    return rkb_task_info(task_of(host));
 }
 
+static const char *values_identity(const rkb_host_t *host) {
+   return rkb_task_values_identity(task_of(host));
+}
+
 static const rkb_case_t *case_at(const rkb_host_t *host, uint32_t kind, uint32_t index) {
    return rkb_task_case(task_of(host), kind, index);
 }
@@ -70,4 +74,5 @@ const rkb_task_api_t RKB_TASK_API = {.size = sizeof RKB_TASK_API,
                                      .expected_free = rkb_task_expected_free,
                                      .expect_points = expect_points,
                                      .judge = judge,
-                                     .input_matters = input_matters};
+                                     .input_matters = input_matters,
+                                     .values_identity = values_identity};

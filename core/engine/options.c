@@ -337,6 +337,21 @@ static bool read_table(reader_t *reader, const rkb_option_t *options, uint32_t c
    return ok;
 }
 
+size_t rkb_option_bytes(const rkb_option_t *option) {
+   switch (option->type) {
+   case RKB_OPT_BOOL:
+      return sizeof(bool);
+   case RKB_OPT_PROMPT:
+      return sizeof(rkb_prompt_t);
+   case RKB_OPT_TABLE:
+      return option->member_size;
+   case RKB_OPT_TABLES:
+      return sizeof(rkb_table_list_t);
+   default:
+      return 8; /* a pointer, an int64_t, a double, a uint64_t */
+   }
+}
+
 bool rkb_options_read(const rkb_options_context_t *context, const rkb_option_t *options, uint32_t count,
                       rkb_yaml_t *given, rkb_place_t place, void *config, rkb_problems_t *problems) {
    reader_t reader = {.context = context, .problems = problems};

@@ -16,6 +16,9 @@ typedef struct rkb_options_context {
    void *argument;
 } rkb_options_context_t;
 
+/* Bytes that an option's value takes in the config struct. */
+size_t rkb_option_bytes(const rkb_option_t *option);
+
 /* Checks given (a mapping, or NULL for none) against the table and writes all values, defaults included, into config
  * (zeroed, config_size bytes).  Relative paths are taken against the file they stand in, and replaced in the tree by
  * absolute ones.  All problems are added; true when there was no error. */

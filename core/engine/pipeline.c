@@ -10,11 +10,17 @@
 #define MAX_TEXT (4u << 20)
 #define MAX_PLUGINS 256
 
-static void resolve_path(rkb_pipeline_t *pipeline, rkb_yaml_t *node) {
+/* Relative to the file that says it; shipped: the folder whose things may be called by their name alone, or NULL. */
+static void resolve_path(rkb_pipeline_t *pipeline, rkb_yaml_t *node, const char *shipped) {
    char *directory =
       node->place.file && node->text[0] != '/' ? rkb_path_directory(node->place.file) : strdup(".");
    char *joined = directory ? rkb_path_join(directory, node->text) : NULL;
    char *real = joined ? realpath(joined, NULL) : NULL;
+   if (joined && !real && shipped) {
+      char *found = rkb_find_shipped(shipped, node->text);
+      real = found ? realpath(found, NULL) : NULL;
+      free(found);
+   }
    const char *path = real ? real : joined;
    char *copy = path ? rkb_arena_text(pipeline->arena, path, strlen(path)) : NULL;
    if (copy) {
@@ -59,7 +65,7 @@ static bool open_registry(rkb_pipeline_t *pipeline, const char *const *paths, rk
          const char *text;
          if (!rkb_yaml_scalar(plugins->items[i], "plugins", &text, problems))
             return false;
-         resolve_path(pipeline, plugins->items[i]);
+         resolve_path(pipeline, plugins->items[i], NULL);
          first[i] = plugins->items[i]->text;
          if (!rkb_path_exists(first[i]))
             rkb_problem(problems, plugins->items[i]->place, "plugins: there is nothing at %s", first[i]);
@@ -76,7 +82,7 @@ bool rkb_pipeline_read(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
    rkb_yaml_t *task = rkb_yaml_get(pipeline->root, "task");
    rkb_pipeline_heading(pipeline, problems);
    if (!rkb_yaml_is_null(task) && rkb_yaml_scalar(task, "task", &pipeline->task_path, problems)) {
-      resolve_path(pipeline, task);
+      resolve_path(pipeline, task, "tasks");
       pipeline->task_path = task->text;
    }
    /* Wiring and limits are looked at even when an entry is broken, so that a person sees all problems at once; but a

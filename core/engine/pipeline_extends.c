@@ -117,8 +117,17 @@ static rkb_yaml_t *load_parent(rkb_arena_t *arena, const rkb_yaml_t *extends, co
    char *directory = rkb_path_directory(path);
    char *joined = directory ? rkb_path_join(directory, name) : NULL;
    rkb_yaml_t *parent = NULL;
+   if (joined && !rkb_path_exists(joined)) {
+      char *shipped = rkb_find_shipped("pipelines", name);
+      if (shipped) {
+         free(joined);
+         joined = shipped;
+      }
+   }
    if (!joined || !rkb_path_exists(joined)) {
-      rkb_problem(problems, extends->place, "extends: there is no file %s", joined ? joined : name);
+      rkb_problem(problems, extends->place,
+                  "extends: there is no file %s, and no shipped pipeline of that name",
+                  joined ? joined : name);
    } else if (chain->count > MAX_DEPTH) {
       rkb_problem(problems, extends->place, "extends goes deeper than %d files", MAX_DEPTH);
    } else {

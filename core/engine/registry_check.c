@@ -1,5 +1,6 @@
 /* Reads what a plugin declares before any of its code runs.  Everything here looks at constant data of the object, and
  * never past the sizes it was compiled with. */
+#include "engine/options.h"
 #include "engine/registry.h"
 
 #include <rkb/items.h>
@@ -43,21 +44,6 @@ static bool id_ok(const char *id, uint32_t kind) {
           (size_t)(second - first - 1) == strlen(word) && strncmp(first + 1, word, strlen(word)) == 0;
 }
 
-static size_t option_bytes(const rkb_option_t *option) {
-   switch (option->type) {
-   case RKB_OPT_BOOL:
-      return sizeof(bool);
-   case RKB_OPT_PROMPT:
-      return sizeof(rkb_prompt_t);
-   case RKB_OPT_TABLE:
-      return option->member_size;
-   case RKB_OPT_TABLES:
-      return sizeof(rkb_table_list_t);
-   default:
-      return 8; /* a pointer, an int64_t, a double, a uint64_t */
-   }
-}
-
 static bool options_ok(const rkb_option_t *options, uint32_t count, uint32_t stride, size_t config_size,
                        const char *id, int depth, rkb_error_t *err) {
    if (count > MAX_OPTIONS || config_size > MAX_CONFIG || (count && !options))
@@ -79,7 +65,7 @@ static bool options_ok(const rkb_option_t *options, uint32_t count, uint32_t str
       if (table && (depth >= 3 || !option->member_count || !option->member_size))
          return bad(err, "option '%s' of %s: a table needs members and nests at most 3 deep", option->name,
                     id);
-      if (option->offset > config_size || option_bytes(option) > config_size - option->offset)
+      if (option->offset > config_size || rkb_option_bytes(option) > config_size - option->offset)
          return bad(err, "option '%s' of %s lies outside its config struct of %zu bytes", option->name, id,
                     config_size);
       if (option->type == RKB_OPT_ENUM && (!option->choices || !option->choices[0]))

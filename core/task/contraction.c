@@ -34,6 +34,10 @@ static int contract_block(rkb_reader_t *reader, const rkb_contraction_t *c, uint
          status = rkb_panel_read(reader, &right, c->right, columns, part);
       if (status != RKB_OK)
          goto out;
+      if (!rkb_panel_derive(&left) || !rkb_panel_derive(&right)) {
+         status = RKB_ERR_NOMEM;
+         goto out;
+      }
       rkb_panels_multiply((rkb_panel_part_t){&left, 0, rows}, (rkb_panel_part_t){&right, 0, columns}, columns,
                           sums);
       for (uint64_t i = 0; i < rows; i++)

@@ -3,14 +3,15 @@
  * pair.  Owns its panels while it runs; the calling thread, with OpenMP helpers in the products. */
 #include "task/contraction_panel.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "task/evaluate.h"
 
 #define PANEL_ELEMENTS (UINT64_C(1) << 21)
 /* Pairs of a grid for each wanted one: a product in a block costs a small part of one by itself. */
 #define MOST_IDLE 4u
 #define TABLE_SPAN 16u /* numbers a line */
+#define LEAST_LINES 4u /* fewer are not worth what a block needs */
 #define MOST_GRID (UINT64_C(1) << 22)
 
 /* The pairs of one group, and their sums as they grow: a matrix of rows x columns a sum, or six numbers a pair. */
@@ -99,7 +100,8 @@ static int work_open(work_t *work) {
    work->row_count = number_lines(work->rows, count, work->left_lines);
    work->column_count = number_lines(work->columns, count, work->right_lines);
    uint64_t all = work->row_count * work->column_count;
-   work->grid = all <= MOST_GRID && all <= MOST_IDLE * count;
+   work->grid = least(work->row_count, work->column_count) >= LEAST_LINES && all <= MOST_GRID &&
+                all <= MOST_IDLE * count;
    work->depth = least(work->contraction->depth, PANEL_ELEMENTS / (work->row_count + work->column_count) + 1);
    work->sums = calloc((work->grid ? all : count) * SUMS + 1, sizeof *work->sums);
    work->row_flags = calloc(work->row_count + 1, 1);
@@ -111,26 +113,13 @@ static int work_open(work_t *work) {
              : RKB_ERR_NOMEM;
 }
 
-static void add_pair(const rkb_panel_t *left, uint64_t row, const rkb_panel_t *right, uint64_t column,
-                     double *sums) {
-   uint64_t a = row * left->depth, b = column * right->depth;
-   for (uint64_t k = 0; k < left->depth; k++, a++, b++) {
-      double product = left->value[a] * right->value[b];
-      sums[VALUE] += product;
-      sums[ABSOLUTE] += fabs(product);
-      sums[SQUARES] += product * product;
-      sums[NONZERO] += product != 0;
-      sums[HARD] += left->size[a] * right->hard[b] + left->hard[a] * right->hard_total[b];
-      sums[VARIANCE] += left->square[a] * right->variance[b] + left->variance[a] * right->variance_total[b];
-   }
-}
-
 static void add_pairs(work_t *work) {
    bool large = (double)work->count * (double)work->left.depth > 1e5;
    (void)large; /* read by OpenMP alone */
 #pragma omp parallel for schedule(static) if (large)
    for (uint64_t i = 0; i < work->count; i++)
-      add_pair(&work->left, work->left_lines[i], &work->right, work->right_lines[i], work->sums + i * SUMS);
+      rkb_panel_lines_multiply(&work->left, work->left_lines[i], &work->right, work->right_lines[i],
+                               work->sums + i * SUMS);
 }
 
 static void add_blocks(work_t *work) {
@@ -166,6 +155,8 @@ static int add_part(rkb_reader_t *reader, work_t *work, uint64_t first) {
       status = rkb_panel_read(reader, &work->right, c->right, work->column_count, part);
    if (status != RKB_OK)
       return status;
+   if (work->grid && (!rkb_panel_derive(&work->left) || !rkb_panel_derive(&work->right)))
+      return RKB_ERR_NOMEM;
    (work->grid ? add_blocks : add_pairs)(work);
    for (uint64_t i = 0; i < work->row_count; i++)
       work->row_flags[i] |= work->left.line_flags[i];
@@ -218,4 +209,30 @@ int rkb_contract_points(rkb_reader_t *reader, const rkb_contraction_t *c, uint64
    }
    free(groups);
    return status;
+}
+
+/* Lines of both operands repeat, where the outputs share rows or columns; elements do, where windows overlap. */
+double rkb_contraction_cone(const rkb_program_t *program, const rkb_contraction_t *c, uint32_t which,
+                            double outputs, uint64_t samples, const int64_t *output, int64_t *operand) {
+   uint64_t *lines = malloc((samples + 1) * sizeof *lines), found = 0;
+   double most = (double)program->values[which == 0 ? c->left : c->right].elements;
+   double all = (double)c->groups * (double)(which == 0 ? c->rows : c->columns);
+   if (!lines)
+      return 0;
+   for (uint64_t i = 0; i < samples; i++) {
+      uint64_t group, row, column, term = (i * UINT64_C(0x9E3779B97F4A7C15) >> 20) % c->depth;
+      operand[i] = -1;
+      if (output[i] < 0)
+         continue;
+      c->split(c->geometry, (uint64_t)output[i], &group, &row, &column);
+      if (which == 0)
+         c->left_index(c->geometry, group, row, term, 1, &operand[i]);
+      else
+         c->right_index(c->geometry, group, column, term, 1, &operand[i]);
+      lines[found++] = which == 0 ? group * c->rows + row : group * c->columns + column;
+   }
+   double distinct = rkb_estimate_distinct(lines, found, all < outputs ? all : outputs);
+   double elements = distinct * (double)c->depth / (which == 0 ? (double)c->repeats : 1);
+   free(lines);
+   return found == 0 ? 0 : elements < most ? elements : most;
 }

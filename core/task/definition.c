@@ -121,20 +121,25 @@ static bool holds_task(const char *directory, rkb_problems_t *problems) {
    if (!path)
       rkb_problem(problems, (rkb_place_t){0}, "out of memory");
    else if (!holds)
-      rkb_problem(problems, (rkb_place_t){0},
-                  "%s holds no task: there is no task.yaml in it; 'rkb tasks' lists the shipped ones",
-                  directory);
+      rkb_problem(
+         problems, (rkb_place_t){0},
+         "%s holds no task: there is no task.yaml in it; give a task's directory or a name that 'rkb tasks' lists",
+         directory);
    free(path);
    return holds;
 }
 
-rkb_definition_t *rkb_definition_load(const char *directory, rkb_problems_t *problems) {
-   if (!holds_task(directory, problems))
+rkb_definition_t *rkb_definition_load(const char *named, rkb_problems_t *problems) {
+   char *directory = rkb_find_named("tasks", named);
+   if (directory && !holds_task(directory, problems)) {
+      free(directory);
       return NULL;
-   char *absolute = realpath(directory, NULL);
-   rkb_definition_t *definition = definition_new(absolute ? absolute : directory);
+   }
+   char *absolute = directory ? realpath(directory, NULL) : NULL;
+   rkb_definition_t *definition = directory ? definition_new(absolute ? absolute : directory) : NULL;
    uint32_t before = problems->errors;
    free(absolute);
+   free(directory);
    if (!definition) {
       rkb_problem(problems, (rkb_place_t){0}, "out of memory");
       return NULL;

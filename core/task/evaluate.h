@@ -40,6 +40,12 @@ int rkb_evaluate_points(const rkb_program_t *program, const rkb_precision_t *pre
                         const rkb_source_t *source, rkb_memory_t *memory, double most_work, uint32_t value,
                         uint64_t count, const int64_t *index, rkb_block_t *out, rkb_error_t *err);
 
+/* estimate.c: whether the cone of these elements certainly passes the limit of work. */
+bool rkb_points_pass_limit(const rkb_program_t *program, const rkb_memory_t *memory, double most_work,
+                           uint32_t value, uint64_t count, const int64_t *index);
+/* About how many different numbers there are, of which list has count drawn at random; at most so many.  Sorts the list. */
+double rkb_estimate_distinct(uint64_t *list, uint64_t count, double most);
+
 /* Runs a node's compute in pieces and adds the rounding of its storage type. */
 int rkb_compute(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index,
                 rkb_block_t *out);

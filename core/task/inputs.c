@@ -15,8 +15,25 @@
 /* Elements from which several threads draw: every element is a function of its number, so the order is free. */
 #define SHARED_FILL (UINT64_C(1) << 18)
 
+/* Recipes of numbers uniform between -scale and scale; false for others. */
+static bool uniform_of(const rkb_recipe_t *recipe, double *scale) {
+   switch (recipe->kind) {
+   case RKB_INIT_KAIMING:
+      *scale = sqrt(1 / recipe->first);
+      return true;
+   case RKB_INIT_XAVIER:
+      *scale = sqrt(6 / (recipe->first + recipe->second));
+      return true;
+   default:
+      return false;
+   }
+}
+
 /* One number by a recipe, from the stream's draw for its element. */
 static double recipe_of(const rkb_recipe_t *recipe, uint64_t draw) {
+   double uniform = (double)(draw >> 11) * 0x1p-53, scale; /* as rkb_random_real */
+   if (uniform_of(recipe, &scale))
+      return (2 * uniform - 1) * scale;
    switch (recipe->kind) {
    case RKB_INIT_NORMAL:
       return recipe->first + recipe->second * rkb_random_normal_of(draw);
@@ -30,17 +47,8 @@ static double recipe_of(const rkb_recipe_t *recipe, uint64_t draw) {
       return recipe->first;
    case RKB_INIT_ZEROS:
       return 0;
-   default:
-      break;
-   }
-   double uniform = (double)(draw >> 11) * 0x1p-53; /* as rkb_random_real */
-   switch (recipe->kind) {
    case RKB_INIT_UNIFORM:
       return recipe->first + (recipe->second - recipe->first) * uniform;
-   case RKB_INIT_KAIMING:
-      return (2 * uniform - 1) * sqrt(1 / recipe->first);
-   case RKB_INIT_XAVIER:
-      return (2 * uniform - 1) * sqrt(6 / (recipe->first + recipe->second));
    default: /* integers */
       return recipe->first + floor(uniform * (recipe->second - recipe->first));
    }
@@ -118,10 +126,25 @@ static double draw_number(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t 
    }
 }
 
+/* The numbers of a recipe from their draws; what most inputs are is made side by side. */
+static void recipe_numbers(const rkb_recipe_t *recipe, uint64_t count, const uint64_t *draws, double *out) {
+   double scale;
+   if (recipe->kind == RKB_INIT_NORMAL) {
+      rkb_random_normals(count, draws, out);
+      for (uint64_t i = 0; i < count; i++)
+         out[i] = recipe->first + recipe->second * out[i];
+   } else if (uniform_of(recipe, &scale)) {
+      for (uint64_t i = 0; i < count; i++)
+         out[i] = (2 * ((double)(draws[i] >> 11) * 0x1p-53) - 1) * scale;
+   } else {
+      for (uint64_t i = 0; i < count; i++)
+         out[i] = recipe_of(recipe, draws[i]);
+   }
+}
+
 /* Neighbours, at most FILL_PIECE, rounded to the tensor's type: a stream gives its draws faster in a row. */
 static void draw_numbers(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t first, uint64_t count,
                          double *out) {
-   const rkb_recipe_t *recipe = &inputs->bound->recipes[tensor];
    const uint32_t dtype = inputs->bound->view.tensors[tensor].dtype;
    uint64_t draws[FILL_PIECE];
    if (inputs->family->draws[tensor].kind != RKB_DRAW_RECIPE) {
@@ -130,14 +153,13 @@ static void draw_numbers(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t f
       return;
    }
    rkb_random_fill(&inputs->streams[2 * tensor], first, count, draws);
-   if (recipe->kind == RKB_INIT_NORMAL && dtype == RKB_F32) { /* most inputs by far */
-      rkb_random_normals(count, draws, out);
+   recipe_numbers(&inputs->bound->recipes[tensor], count, draws, out);
+   if (dtype == RKB_F32)
       for (uint64_t i = 0; i < count; i++)
-         out[i] = (double)(float)(recipe->first + recipe->second * out[i]);
-      return;
-   }
-   for (uint64_t i = 0; i < count; i++)
-      out[i] = rkb_dtype_round(dtype, recipe_of(recipe, draws[i]));
+         out[i] = (double)(float)out[i];
+   else
+      for (uint64_t i = 0; i < count; i++)
+         out[i] = rkb_dtype_round(dtype, out[i]);
 }
 
 /* How many of the indices, from the first on, are neighbours; at most FILL_PIECE. */

@@ -54,6 +54,10 @@ struct rkb_operation {
    /* Terms of one sum of products, for matrix products and convolutions (operands 0 and 1 are the factors);
     * else NULL. */
    uint64_t (*depth)(const rkb_program_t *program, const rkb_program_node_t *node);
+   /* Optional, for estimates: about how many elements of operand number which are read for so many outputs, of which
+    * output[] are samples at random (-1: none), and as many samples of them.  0: not known. */
+   double (*cone)(const rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
+                  double outputs, uint64_t samples, const int64_t *output, int64_t *operand);
    /* Elementwise operations alone: one element of up to three operands, and count of them side by side. */
    rkb_point_t (*point)(const rkb_precision_t *precision, const double *reals, const rkb_point_t *operands);
    void (*points)(const rkb_precision_t *precision, const double *reals, uint64_t count,
@@ -71,6 +75,9 @@ int rkb_reader_work(rkb_reader_t *reader, double work); /* adds to its work; RKB
 
 /* One allocation for all four arrays; release with rkb_block_free.  False when memory is out. */
 bool rkb_block_new(rkb_block_t *block, uint64_t count);
+/* The same for a node's operands: of points large ones are used again, because fresh memory costs as much as the sums in it. */
+bool rkb_reader_block(rkb_reader_t *reader, rkb_block_t *block, uint64_t count);
+void rkb_reader_block_free(rkb_reader_t *reader, rkb_block_t *block);
 void rkb_block_free(rkb_block_t *block);
 rkb_block_t rkb_block_from(const rkb_block_t *block, uint64_t first);
 

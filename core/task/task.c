@@ -1,9 +1,11 @@
 /* A loaded task: one definition, one direction, its cases bound.  Immutable after loading; any thread. */
 #include "task/task_parts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/hash.h"
+#include "evaluator_identity.h"
 
 #define DEFAULT_BUDGET (UINT64_C(4) << 30)
 
@@ -38,6 +40,7 @@ static void hash_task(rkb_task_t *task) {
    rkb_hasher_add_text(hasher, task->definition->hash);
    rkb_hasher_add_text(hasher, task->info.direction);
    rkb_hasher_finish(hasher, task->hash);
+   snprintf(task->values_identity, sizeof task->values_identity, "%s-%s", task->hash, RKB_EVALUATOR_IDENTITY);
 }
 
 rkb_task_t *rkb_task_load(const char *directory, const char *direction, uint64_t memory_budget,
@@ -98,6 +101,10 @@ const char *const *rkb_task_directions(const rkb_task_t *task) {
 
 const char *rkb_task_hash(const rkb_task_t *task) {
    return task->hash;
+}
+
+const char *rkb_task_values_identity(const rkb_task_t *task) {
+   return task->values_identity;
 }
 
 uint32_t rkb_task_dim_count(const rkb_task_t *task) {

@@ -20,6 +20,8 @@ const rkb_task_info_t *rkb_task_info(const rkb_task_t *task);
 const char *const *rkb_task_directions(const rkb_task_t *task); /* NULL-terminated */
 /* 32 hex digits over task.yaml, the graph and the direction */
 const char *rkb_task_hash(const rkb_task_t *task);
+/* What decides inputs and expected values: the hash, and the evaluator's source and build. */
+const char *rkb_task_values_identity(const rkb_task_t *task);
 uint32_t rkb_task_dim_count(const rkb_task_t *task);
 /* Name and domain as written ("1..16384") of a dim. */
 const char *rkb_task_dim(const rkb_task_t *task, uint32_t index, const char **domain);

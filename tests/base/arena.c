@@ -1,3 +1,4 @@
+/* Arenas: alignment, zeros, the ceiling, and sizes that would wrap.  One thread. */
 #include "check.h"
 #include "base/arena.h"
 

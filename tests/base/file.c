@@ -1,3 +1,4 @@
+/* Files whole, paths, and where the program finds its own data: in the build tree and in an installation.  One thread. */
 #include "check.h"
 #include "base/file.h"
 

@@ -1,3 +1,4 @@
+/* Hashes: parts are framed, so that moving a boundary changes the digits.  One thread. */
 #include "check.h"
 #include "base/hash.h"
 

@@ -1,3 +1,4 @@
+/* Canonical JSON, refused texts with their place, and numbers that JSON lacks.  One thread. */
 #include "check.h"
 #include "base/json.h"
 

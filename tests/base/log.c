@@ -1,3 +1,4 @@
+/* The log: levels, long and hostile lines, hooks; many threads write at once. */
 #include "check.h"
 #include "base/file.h"
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* 'Did you mean': which names count as near.  One thread. */
 #include "check.h"
 #include "base/nearest.h"
 

@@ -1,3 +1,4 @@
+/* Collected problems: their order, the cap, and bytes that could drive a terminal.  One thread. */
 #include "check.h"
 #include "base/problems.h"
 

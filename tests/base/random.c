@@ -1,3 +1,4 @@
+/* Random streams against the published answers of Philox, and the distributions drawn from them.  One thread. */
 #include "check.h"
 #include "base/random.h"
 

@@ -1,3 +1,4 @@
+/* Growing texts and their ceiling.  One thread. */
 #include "check.h"
 #include "base/text.h"
 

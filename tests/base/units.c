@@ -1,3 +1,4 @@
+/* Durations, sizes and numbers: read, refused and written.  One thread. */
 #include "check.h"
 #include "base/units.h"
 

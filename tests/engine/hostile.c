@@ -1,3 +1,4 @@
+/* The files of hostile.h: what each is made of, and their texts.  One thread. */
 #include "hostile.h"
 
 #include <stdlib.h>

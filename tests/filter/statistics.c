@@ -1,3 +1,4 @@
+/* The task filter's statistics on small tensors whose answers are known.  One thread. */
 #include "check.h"
 #include "task/filter.h"
 

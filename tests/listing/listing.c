@@ -1,3 +1,4 @@
+/* rkb tasks' figures: the least time, and every shipped task in every direction.  One thread. */
 #include "check.h"
 #include "task/listing.h"
 

@@ -1,3 +1,4 @@
+/* Reads a kernel's directives, compiles it, and runs it through the machine (harness.h).  One thread. */
 #include "harness.h"
 
 #include "module.h"

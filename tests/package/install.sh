@@ -50,6 +50,29 @@ c++ -std=c++11 -o counted_cxx.so "$here/outside/counted_cxx.cc" $(pkg-config --c
 must_work "$work/counted.so" outside.profiler.counted
 must_work "$work/counted_cxx.so" outside.profiler.counted_cxx
 
+# A mutator and a verifier, each tried by the contract's test and in a search that extends a shipped pipeline.
+for plugin in mutator/fast_call verifier/spills; do
+  must_export "$work/cmake/plugins/$plugin.so"
+  "$work/prefix/bin/rkb-plugin-test" "$work/cmake/plugins/$plugin.so"
+done
+cat >mine.yaml <<'END'
+rkb: 1
+extends: quick
+name: mine
+task: softmax
+plugins: [cmake/plugins/mutator/fast_call.so, cmake/plugins/verifier/spills.so]
+insert:
+  - {after: lint, stage: {use: outside.verifier.spills, with: {most: 0}}}
+  - {after: crossover, stage: {use: outside.mutator.fast_call, weight: 8}}
+set: {search.window: 4, screen.machine.with.families: 1, screen.machine.with.shapes: 0, limits.candidates: 6}
+END
+export XDG_CACHE_HOME=$work/cache
+for run in first second; do "$work/prefix/bin/rkb-run" mine.yaml --out $run --quiet >/dev/null; done
+"$work/prefix/bin/rkb" diff first second
+"$work/prefix/bin/rkb" report first >report
+grep -E '^ +[0-9]+ +.*fast_call: __(expf|logf) in line [0-9]+$' report >/dev/null || { cat report; echo "no kernel came from the mutator" >&2; exit 1; }
+grep -E '^  spills +[1-9]' report >/dev/null || { cat report; echo "the verifier judged nothing" >&2; exit 1; }
+
 # The installation finds its own plugins, and each of them keeps the contract.
 "$work/prefix/bin/rkb" plugins | grep '^rkb.profiler.size ' >/dev/null
 find "$libraries/rkb/plugins" -name '*.so' | sort | while read -r plugin; do

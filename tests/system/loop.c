@@ -1,3 +1,4 @@
+/* The loop's messages and timers; other threads send. */
 #include "check.h"
 #include "system/loop.h"
 

@@ -1,3 +1,4 @@
+/* A child that is talked to over pipes: transfers, its death, bounded waits.  One thread and the children. */
 #include "check.h"
 #include "system/loop.h"
 #include "system/peer.h"

@@ -1,3 +1,4 @@
+/* Worker threads: every task once, the bounded queue, a stuck worker replaced, parts of one task side by side. */
 #include "check.h"
 #include "system/share.h"
 #include "system/workers.h"

@@ -54,6 +54,8 @@ static void add_up(const step_t *s) {
 static void perform(const step_t *s) {
    if (s->kind == COPY)
       memcpy(at(s->to), at(s->from), s->bytes);
+   else if (s->kind == FILL && s->width == 1)
+      memset(at(s->to), (int)s->value, s->bytes);
    else if (s->kind == FILL)
       for (size_t i = 0; i < s->bytes; i += s->width)
          memcpy((char *)at(s->to) + i, &s->value, s->width);

@@ -4,6 +4,7 @@
 #define RKB_CLI_BENCH_BENCH_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <time.h>
 #include "cli/arguments.h"
 #include "engine/engine.h"
@@ -24,6 +25,7 @@ typedef struct rkb_bench {
    struct rkb_devices
       *devices; /* one worker for all kernels; NULL: each opens its own, and says what is wrong */
    struct rkb_baselines *baselines; /* NULL: columns are filled from what was recorded before */
+   struct rkb_ahead *ahead;         /* NULL: a row evaluates what it needs when it needs it */
 } rkb_bench_t;
 
 /* One task in one direction. */
@@ -84,6 +86,19 @@ int rkb_baselines_prepare(rkb_baselines_t *baselines, const rkb_bench_work_t *wo
 /* Times what is prepared in process 0 or 1. */
 int rkb_baselines_time(rkb_baselines_t *baselines, uint32_t process, rkb_error_t *err);
 const char *rkb_baselines_torch(const rkb_baselines_t *baselines); /* its version */
+
+/* ahead.c: evaluates in the background what the works' outputs will be compared with, in child processes. */
+typedef struct rkb_ahead rkb_ahead_t;
+/* works, in the order they will be measured, and what measured says of each need not be looked at, are the caller's until close. */
+int rkb_ahead_open(const rkb_bench_t *bench, const rkb_bench_work_t *const *works, const bool *measured,
+                   uint32_t count, rkb_ahead_t **ahead, rkb_error_t *err);
+/* Kills what still runs; what it had kept stays.  NULL is accepted, here and below. */
+void rkb_ahead_close(rkb_ahead_t *ahead);
+/* Returns when works[work] is evaluated, or was not begun: it is then no longer evaluated ahead.  RKB_ERR_CANCELLED after an
+ * interrupt or a request to end. */
+int rkb_ahead_wait(rkb_ahead_t *ahead, uint32_t work, rkb_error_t *err);
+/* Stops it while something is timed that should have the machine to itself. */
+void rkb_ahead_pause(rkb_ahead_t *ahead, bool pause);
 
 /* table.c: table.md and table.json from the rows of all works, as far as there are any. */
 int rkb_bench_tables(const rkb_bench_t *bench, const rkb_bench_work_t *works, uint32_t count,

@@ -39,8 +39,13 @@ json_t *rkb_bench_measured(const char *path, const char *standing, const char *r
 void rkb_bench_add_measurement(json_t *measured, const rkb_measurement_record_t *m) {
    if (m->case_name && (strcmp(m->name, TIME) == 0 || strcmp(m->name, WARM) == 0))
       take_case(json_object_get(measured, "cases"), m);
-   else if (!m->case_name && strcmp(m->name, TIME) == 0)
+   else if (!m->case_name && strcmp(m->name, TIME) == 0) {
+      json_t *detail = rkb_embedded_json(m->detail);
       json_object_set_new(measured, "us", rkb_json_number(m->value));
+      if (json_object_get(detail, "ms"))
+         json_object_set(measured, "time_ms", json_object_get(detail, "ms"));
+      json_decref(detail);
+   }
 }
 
 void rkb_bench_add_verdict(json_t *measured, const rkb_verdict_record_t *verdict) {
@@ -48,8 +53,16 @@ void rkb_bench_add_verdict(json_t *measured, const rkb_verdict_record_t *verdict
       return;
    json_t *evidence = rkb_embedded_json(verdict->evidence);
    json_object_set_new(measured, "message", json_string(verdict->message));
-   if (json_is_object(evidence) && json_object_get(evidence, "worker"))
+   if (json_object_get(evidence, "worker"))
       json_object_set(measured, "worker", json_object_get(evidence, "worker"));
+   if (json_object_get(evidence, "ms"))
+      json_object_set(measured, "check_ms", json_object_get(evidence, "ms"));
+   /* Which case, family, seed and element: what is needed to see it again. */
+   if (json_is_object(evidence) && strcmp(verdict->standing, RKB_ACCEPT) != 0) {
+      json_object_del(evidence, "worker");
+      json_object_del(evidence, "ms");
+      json_object_set(measured, "evidence", evidence);
+   }
    json_decref(evidence);
 }
 
@@ -96,9 +109,11 @@ int rkb_bench_measure(const rkb_bench_t *bench, const rkb_bench_work_t *work, co
    if (status == RKB_OK && !(pipeline = open_pipeline(bench, work, full)))
       status = rkb_fail(err, RKB_ERR_INVALID, "%s cannot be used for %s", bench->pipeline, work->name);
    if (status == RKB_OK) {
+      rkb_ahead_pause(bench->ahead, full);
       const rkb_check_options_t options = {
          .name = path, .source = source, .log = bench->log, .catch_signals = true, .devices = bench->devices};
       status = rkb_check(pipeline, &options, &checked, err);
+      rkb_ahead_pause(bench->ahead, false);
    }
    if (checked && checked->must_exit_hard) { /* its thread still holds the device */
       *result = NULL;

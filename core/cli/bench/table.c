@@ -70,7 +70,8 @@ static json_t *line_of(const rkb_bench_t *bench, const rkb_bench_work_t *work, c
       json_object_set(line, "date", json_object_get(row, "date"));
    if (row)
       json_object_set(line, "command", json_object_get(row, "command"));
-   static const char *const of_row[] = {"kernel", "tune", "standing", "reason", "message", "worker"};
+   static const char *const of_row[] = {"kernel",  "tune",     "standing", "reason",
+                                        "message", "evidence", "worker"};
    for (size_t i = 0; measured && i < sizeof of_row / sizeof *of_row; i++)
       if (json_object_get(measured, of_row[i]))
          json_object_set(line, of_row[i], json_object_get(measured, of_row[i]));
@@ -229,6 +230,24 @@ static void write_duration(rkb_text_t *out, const json_t *lines) {
       rkb_text_format(out, "* %zu rows were checked and timed in %.0f s\n", rows, seconds);
 }
 
+/* Kernels that were not accepted, with what is needed to see it again. */
+static void write_refusals(rkb_text_t *out, const json_t *lines) {
+   size_t i;
+   const json_t *line, *before = NULL;
+   json_array_foreach(lines, i, line) {
+      const json_t *evidence = json_object_get(line, "evidence");
+      if (!evidence || json_equal(evidence, json_object_get(before, "evidence")))
+         continue; /* a line of another case says the same */
+      char *text = json_dumps(evidence, JSON_COMPACT | JSON_SORT_KEYS);
+      rkb_text_format(out, "* %s %s, %s: %s %s: %s; evidence `%s`\n", text_of(line, "task", ""),
+                      text_of(line, "direction", ""), file_name(text_of(line, "kernel", "")),
+                      text_of(line, "standing", ""), text_of(line, "reason", ""),
+                      text_of(line, "message", ""), text ? text : "");
+      free(text);
+      before = line;
+   }
+}
+
 /* Clocks and the rest as they were read after each row, and how to measure it again. */
 static void write_row_notes(rkb_text_t *out, const json_t *lines) {
    size_t i;
@@ -271,6 +290,8 @@ static void write_table(rkb_text_t *out, const json_t *lines) {
       rkb_text_add(out, "---|");
    rkb_text_add(out, "\n");
    json_array_foreach(lines, i, line) write_line(out, line);
+   rkb_text_add(out, "\n");
+   write_refusals(out, lines);
    write_row_notes(out, lines);
 }
 

@@ -14,21 +14,6 @@ static size_t alignment_of(uint32_t type) {
    return type == RKB_OPT_BOOL || type == RKB_OPT_TABLE ? 1 : _Alignof(uint64_t);
 }
 
-static size_t bytes_of(const rkb_option_t *option) {
-   switch (option->type) {
-   case RKB_OPT_BOOL:
-      return sizeof(bool);
-   case RKB_OPT_PROMPT:
-      return sizeof(rkb_prompt_t);
-   case RKB_OPT_TABLE:
-      return option->member_size;
-   case RKB_OPT_TABLES:
-      return sizeof(rkb_table_list_t);
-   default:
-      return sizeof(uint64_t);
-   }
-}
-
 void trial_offsets(const char *id, const rkb_option_t *options, uint32_t count, report_t *report) {
    for (uint32_t i = 0; i < count; i++) {
       const rkb_option_t *option = &options[i];
@@ -38,8 +23,8 @@ void trial_offsets(const char *id, const rkb_option_t *options, uint32_t count, 
          return;
       }
       for (uint32_t j = 0; j < i; j++)
-         if (option->offset < options[j].offset + bytes_of(&options[j]) &&
-             options[j].offset < option->offset + bytes_of(option)) {
+         if (option->offset < options[j].offset + rkb_option_bytes(&options[j]) &&
+             options[j].offset < option->offset + rkb_option_bytes(option)) {
             report_broken(report, "%s: options '%s' and '%s' lie on the same bytes of the config struct", id,
                           options[j].name, option->name);
             return;

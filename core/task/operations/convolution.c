@@ -242,6 +242,7 @@ static rkb_contraction_t contraction_of(const rkb_program_node_t *node, const ge
       c.left_index = weight_left, c.right_index = weight_right, c.element = weight_element,
       c.split = weight_split;
    }
+   c.repeats = g->kernel_size;
    return c;
 }
 
@@ -256,6 +257,12 @@ static rkb_contraction_t contraction_of(const rkb_program_node_t *node, const ge
       geometry_t g = node_geometry(rkb_reader_program(reader), node, kind);                                  \
       rkb_contraction_t contraction = contraction_of(node, &g, kind);                                        \
       return rkb_contract_whole(reader, &contraction, out);                                                  \
+   }                                                                                                         \
+   static double cone_##name(const rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,   \
+                             double outputs, uint64_t samples, const int64_t *output, int64_t *operand) {    \
+      geometry_t g = node_geometry(program, node, kind);                                                     \
+      rkb_contraction_t contraction = contraction_of(node, &g, kind);                                        \
+      return rkb_contraction_cone(program, &contraction, which, outputs, samples, output, operand);          \
    }                                                                                                         \
    static uint64_t depth_##name(const rkb_program_t *program, const rkb_program_node_t *node) {              \
       geometry_t g = node_geometry(program, node, kind);                                                     \
@@ -310,6 +317,7 @@ static const rkb_operation_t forward = {.name = "convolution",
                                         .whole = whole_forward,
                                         .gradient = gradient_forward,
                                         .work = work_forward,
+                                        .cone = cone_forward,
                                         .depth = depth_forward};
 static const rkb_operation_t input = {.name = "convolution_input",
                                       .costly = true,
@@ -318,6 +326,7 @@ static const rkb_operation_t input = {.name = "convolution_input",
                                       .whole = whole_input,
                                       .gradient = gradient_input,
                                       .work = work_input,
+                                      .cone = cone_input,
                                       .depth = depth_input};
 static const rkb_operation_t weight = {.name = "convolution_weight",
                                        .costly = true,
@@ -325,6 +334,7 @@ static const rkb_operation_t weight = {.name = "convolution_weight",
                                        .compute = compute_weight,
                                        .whole = whole_weight,
                                        .work = work_weight,
+                                       .cone = cone_weight,
                                        .depth = depth_weight};
 
 static uint32_t add(rkb_program_t *program, const rkb_operation_t *operation, uint32_t a, uint32_t b,

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Into the loops over points: a call for each would cost as much as the arithmetic. */
+#define INLINED inline __attribute__((always_inline))
+
 double rkb_elementwise_work(const rkb_program_t *program, const rkb_program_node_t *node) {
    return (double)program->values[node->output].elements;
 }
@@ -85,7 +88,7 @@ int rkb_elementwise_compute(rkb_reader_t *reader, const rkb_program_node_t *node
    rkb_block_t operands[RKB_ELEMENTWISE_OPERANDS] = {{0}};
    int status = RKB_OK;
    for (uint32_t k = 0; status == RKB_OK && k < node->input_count; k++)
-      status = rkb_block_new(&operands[k], count)
+      status = rkb_reader_block(reader, &operands[k], count)
                   ? rkb_read_stretched(reader, node->inputs[k], shape, count, index, &operands[k])
                   : RKB_ERR_NOMEM;
    const rkb_precision_t *precision = rkb_reader_precision(reader);
@@ -101,30 +104,30 @@ int rkb_elementwise_compute(rkb_reader_t *reader, const rkb_program_node_t *node
       node->operation->points(precision, node->reals, left < RKB_CHUNK ? left : RKB_CHUNK, in, &part);
    }
    for (uint32_t k = 0; k < RKB_ELEMENTWISE_OPERANDS; k++)
-      rkb_block_free(&operands[k]);
+      rkb_reader_block_free(reader, &operands[k]);
    return status;
 }
 
 /* Standard deviation of weight_a * a + weight_b * b when their errors may be the same. */
-static double spread(double weight_a, rkb_point_t a, double weight_b, rkb_point_t b) {
+static INLINED double spread(double weight_a, rkb_point_t a, double weight_b, rkb_point_t b) {
    double sigma = fabs(weight_a) * sqrt(a.variance) + fabs(weight_b) * sqrt(b.variance);
    return sigma * sigma;
 }
 
 /* An infinity that came in on purpose (a mask) stays one, exactly. */
-static rkb_point_t rounded(const rkb_precision_t *precision, rkb_point_t point, double units, rkb_point_t a,
-                           rkb_point_t b) {
+static INLINED rkb_point_t rounded(const rkb_precision_t *precision, rkb_point_t point, double units,
+                                   rkb_point_t a, rkb_point_t b) {
    if (isinf(point.value) && (isinf(a.value) || isinf(b.value)))
       return (rkb_point_t){point.value, 0, 0, point.flags};
    return rkb_point_rounded(precision, point, units);
 }
 
-static rkb_point_t add_points(const rkb_precision_t *precision, rkb_point_t a, rkb_point_t b) {
+static INLINED rkb_point_t add_points(const rkb_precision_t *precision, rkb_point_t a, rkb_point_t b) {
    rkb_point_t point = {a.value + b.value, a.hard + b.hard, spread(1, a, 1, b), a.flags | b.flags};
    return rounded(precision, point, 1, a, b);
 }
 
-static rkb_point_t multiply_points(const rkb_precision_t *precision, rkb_point_t a, rkb_point_t b) {
+static INLINED rkb_point_t multiply_points(const rkb_precision_t *precision, rkb_point_t a, rkb_point_t b) {
    rkb_point_t point = {a.value * b.value, fabs(a.value) * b.hard + a.hard * (fabs(b.value) + b.hard),
                         spread(b.value, a, a.value, b), a.flags | b.flags};
    if (point.value == 0 && point.hard == 0) /* an exact zero, whichever branch the other factor took */

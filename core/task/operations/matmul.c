@@ -77,9 +77,18 @@ static rkb_contraction_t contraction_of(const rkb_program_t *program, const rkb_
                                         const geometry_t *g) {
    uint64_t groups = rkb_shape_product(&g->batch, 0, g->batch.rank);
    (void)program;
-   return (rkb_contraction_t){groups,          g->rows,         g->columns, g->depth,
-                              node->inputs[0], node->inputs[1], g,          left_index,
-                              right_index,     element,         split};
+   return (rkb_contraction_t){.groups = groups,
+                              .rows = g->rows,
+                              .columns = g->columns,
+                              .depth = g->depth,
+                              .left = node->inputs[0],
+                              .right = node->inputs[1],
+                              .repeats = 1,
+                              .geometry = g,
+                              .left_index = left_index,
+                              .right_index = right_index,
+                              .element = element,
+                              .split = split};
 }
 
 static int compute(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index,
@@ -93,6 +102,13 @@ static int whole(rkb_reader_t *reader, const rkb_program_node_t *node, rkb_block
    geometry_t g = geometry_of(rkb_reader_program(reader), node);
    rkb_contraction_t contraction = contraction_of(rkb_reader_program(reader), node, &g);
    return rkb_contract_whole(reader, &contraction, out);
+}
+
+static double cone(const rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
+                   double outputs, uint64_t samples, const int64_t *output, int64_t *operand) {
+   geometry_t g = geometry_of(program, node);
+   rkb_contraction_t contraction = contraction_of(program, node, &g);
+   return rkb_contraction_cone(program, &contraction, which, outputs, samples, output, operand);
 }
 
 static uint64_t depth(const rkb_program_t *program, const rkb_program_node_t *node) {
@@ -124,6 +140,7 @@ static const rkb_operation_t matmul = {.name = "matmul",
                                        .whole = whole,
                                        .gradient = gradient,
                                        .work = work,
+                                       .cone = cone,
                                        .depth = depth};
 
 uint32_t rkb_make_matmul(rkb_program_t *program, uint32_t a, bool transpose_a, uint32_t b, bool transpose_b) {

@@ -82,9 +82,12 @@ static bool is_whole(const rkb_case_t *c) {
 }
 
 static void key_of(const part_t *p, uint32_t tensor, const sample_t *sample, char *key, size_t size) {
-   snprintf(key, size, "%s|%s|%llu|%s|%llu", p->wanted->the_case->name, p->wanted->family->name,
+   uint64_t chosen = 0; /* which elements they are is not kept with them */
+   for (uint64_t i = 0; i < sample->room; i++)
+      chosen = (chosen ^ sample->elements[i]) * 0xd6e8feb86659fd93u;
+   snprintf(key, size, "%s|%s|%llu|%s|%llu|%llx", p->wanted->the_case->name, p->wanted->family->name,
             (unsigned long long)p->wanted->seed, p->wanted->the_case->tensors[tensor].name,
-            (unsigned long long)sample->room);
+            (unsigned long long)sample->room, (unsigned long long)chosen);
 }
 
 static int choose_elements(const part_t *p, uint32_t tensor, sample_t *sample, rkb_error_t *err) {
@@ -207,6 +210,17 @@ int samples_evaluate(const sampler_t *sampler, const rkb_workers_api_t *workers,
    }
    free(parts);
    return status;
+}
+
+#define HUGE_BYTES 1e9
+
+uint32_t sample_families(const rkb_host_t *host, const rkb_task_api_t *task, const rkb_case_t *c,
+                         const sample_families_t *most) {
+   const int64_t wanted = c->bytes > HUGE_BYTES ? 1 : c->kind == RKB_CASE_CHECK ? most->check : most->bench;
+   uint32_t count = 0;
+   while (count < wanted && task->family_at(host, c, count))
+      count++;
+   return count;
 }
 
 uint64_t sample_pool(const rkb_case_t *c, uint64_t most) {

@@ -48,6 +48,14 @@ int sample_open(const sampler_t *sampler, const wanted_t *wanted, const rkb_inpu
                 rkb_error_t *err);
 void sample_close(sample_t *sample);
 
+/* How many input families are run at most, most telling first. */
+typedef struct sample_families {
+   int64_t check, bench; /* of a check case; of a bench case or a drawn shape */
+} sample_families_t;
+/* Of one case: as many as it has; where it moves more than a gigabyte one has to do, values take seconds to make and to move. */
+uint32_t sample_families(const rkb_host_t *host, const rkb_task_api_t *task, const rkb_case_t *the_case,
+                         const sample_families_t *most);
+
 /* How many seeds of a pool of most a listed case's values are drawn from: two where expected values are costly, so that
  * checking and timing share them. */
 uint64_t sample_pool(const rkb_case_t *the_case, uint64_t most);

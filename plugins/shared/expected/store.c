@@ -3,6 +3,7 @@
 #include "expected/store.h"
 #include <dirent.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ struct store {
    _Atomic uint64_t added; /* bytes since the folder was last looked through */
    char folder[3800];
    uint64_t secret[2];
-   /* of everything the values depend on: task, direction, and the program that computes them */
+   /* of everything the values depend on: task, direction, and what computes them */
    uint64_t task;
 };
 
@@ -34,27 +35,6 @@ static uint64_t mix(uint64_t state, const void *data, size_t bytes) {
 
 static uint64_t mix_text(uint64_t state, const char *text) {
    return mix(state, text, strlen(text) + 1);
-}
-
-static uint64_t mix_file(uint64_t state, const char *directory, const char *name) {
-   char path[4096], piece[4096];
-   size_t got;
-   snprintf(path, sizeof path, "%s/%s", directory, name);
-   FILE *file = fopen(path, "rb");
-   while (file && (got = fread(piece, 1, sizeof piece, file)) > 0)
-      state = mix(state, piece, got);
-   if (file)
-      fclose(file);
-   return state;
-}
-
-/* Another build of the program may compute other bounds. */
-static uint64_t mix_program(uint64_t state) {
-   struct stat program;
-   if (stat("/proc/self/exe", &program) != 0)
-      return state;
-   state = mix(state, &program.st_size, sizeof program.st_size);
-   return mix(state, &program.st_mtim, sizeof program.st_mtim);
 }
 
 /* Makes the folder and its parents. */
@@ -99,8 +79,8 @@ static bool read_secret(struct store *store) {
 
 store_t *store_open(const rkb_host_t *host, const rkb_task_api_t *task) {
    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-   const rkb_task_info_t *info = task->info(host);
-   struct store *store = calloc(1, sizeof *store);
+   bool known = task->size > offsetof(rkb_task_api_t, values_identity) && task->values_identity;
+   struct store *store = known ? calloc(1, sizeof *store) : NULL;
    if (!store)
       return NULL;
    if (cache && cache[0] == '/')
@@ -111,9 +91,7 @@ store_t *store_open(const rkb_host_t *host, const rkb_task_api_t *task) {
       free(store);
       return NULL;
    }
-   store->task = mix_program(mix_text(mix_text(0xcbf29ce484222325u, info->name), info->direction));
-   store->task = mix_file(store->task, info->directory, "task.yaml");
-   store->task = mix_file(store->task, info->directory, "reference.graph.yaml");
+   store->task = mix_text(0xcbf29ce484222325u, task->values_identity(host));
    return store;
 }
 

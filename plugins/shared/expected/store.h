@@ -7,7 +7,7 @@
 
 typedef struct store store_t; /* immutable but for its files; any thread */
 
-/* For the task in hand.  NULL when there is no folder to keep things in: seeds are then drawn afresh, and nothing is kept. */
+/* For the task in hand.  Whatever computes the same values shares them: two programs, the same one at another place.  NULL when there is no folder to keep things in: seeds are then drawn afresh, and nothing is kept. */
 store_t *store_open(const rkb_host_t *host, const rkb_task_api_t *task);
 void store_close(store_t *store); /* NULL is accepted */
 

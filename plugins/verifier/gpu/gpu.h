@@ -12,15 +12,14 @@
 #include "expected/stopwatch.h"
 
 struct gpu_config {
-   int64_t families;       /* input families a check case */
-   int64_t bench_families; /* and a drawn shape */
-   int64_t pool;           /* seeds a bench case is drawn from */
-   uint64_t budget;        /* for evaluating one output, nanoseconds */
-   int64_t drawn;          /* shapes drawn anew */
-   double drawn_work;      /* operations of a drawn shape, at most */
-   int64_t drawn_bytes;    /* and bytes */
-   int64_t points;         /* output elements compared at bench shapes */
-   uint64_t deadline;      /* of one run, nanoseconds */
+   sample_families_t families;
+   int64_t pool;        /* seeds a listed case's values are drawn from */
+   uint64_t budget;     /* for evaluating one output, nanoseconds */
+   int64_t drawn;       /* shapes drawn anew */
+   double drawn_work;   /* operations of a drawn shape, at most */
+   int64_t drawn_bytes; /* and bytes */
+   int64_t points;      /* output elements compared at bench shapes */
+   uint64_t deadline;   /* of one run, nanoseconds */
 };
 
 struct gpu {

@@ -2,9 +2,6 @@
 #include "gpu.h"
 #include <stdlib.h>
 
-/* Values of a gigabyte take seconds to make and to move: there one family has to do. */
-#define HUGE_BYTES 1e9
-
 /* Two different seeds: from the pool, where what is expected may be known already, or fresh ones. */
 static bool draw_seeds(const struct gpu *me, const rkb_case_t *c, rkb_random_t *stream, uint64_t *seeds) {
    uint64_t pool = sample_pool(c, (uint64_t)me->config->pool), first = me->random->below(stream, pool),
@@ -16,19 +13,11 @@ static bool draw_seeds(const struct gpu *me, const rkb_case_t *c, rkb_random_t *
    return pooled;
 }
 
-static uint32_t families_of(const struct gpu *me, const rkb_case_t *c) {
-   uint32_t most = (uint32_t)(c->bytes > HUGE_BYTES       ? 1
-                              : c->kind == RKB_CASE_CHECK ? me->config->families
-                                                          : me->config->bench_families),
-            count = 0;
-   while (count < most && me->task->family_at(me->host, c, count))
-      count++;
-   return count;
-}
-
 int trial_open(const struct gpu *me, const rkb_case_t *c, rkb_case_t *drawn, rkb_random_t *stream,
                struct trial *trial, rkb_error_t *err) {
-   *trial = (struct trial){.the_case = c, .drawn = drawn, .families = families_of(me, c)};
+   *trial = (struct trial){.the_case = c,
+                           .drawn = drawn,
+                           .families = sample_families(me->host, me->task, c, &me->config->families)};
    trial->values = calloc(trial->families + 1, sizeof *trial->values);
    int status = trial->values ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    for (uint32_t f = 0; f < trial->families && status == RKB_OK; f++) {

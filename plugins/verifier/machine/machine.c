@@ -29,8 +29,10 @@ static int run_cases(const struct verifier *me, struct candidate *candidate, str
                      rkb_error_t *err) {
    int status = cases_run(me, candidate, outcome, err);
    if (status == RKB_OK && outcome->rank == 0 && outcome->cases_run == 0)
-      outcome_note(outcome, RKB_MACHINE_UNKNOWN, "limit.budget", NULL,
-                   "no case could be executed whole within the budget");
+      outcome_note(
+         outcome, RKB_MACHINE_UNKNOWN, "limit.budget", NULL,
+         "no case could be executed whole within %lld thread-instructions; this stage's option budget allows more",
+         (long long)me->config->budget);
    return status;
 }
 

@@ -155,6 +155,10 @@ typedef struct rkb_task_api {
    /* Most work of one expect_points call on these inputs, in elements read and products formed; past it that call
     * returns RKB_ERR_LIMIT.  The default is some tens of seconds of work.  Before the inputs are shared.  [worker] */
    void (*inputs_limit)(rkb_inputs_t *inputs, double work);
+
+   /* Text that tells apart whatever decides inputs and expected values of a (case, family, seed): the task's files, its
+    * direction, and the source and build of the evaluator.  Two programs that say the same compute the same.  Until destroy. [any] */
+   const char *(*values_identity)(const rkb_host_t *host);
 } rkb_task_api_t;
 
 #ifdef __cplusplus

@@ -1,0 +1,222 @@
+/* What the next rows will be compared with, evaluated while the GPU works on one.  Children do it (`rkb check` with
+ * pipelines/expected.yaml): their memory goes back with them, and they can be stopped while something is timed.  Two threads each
+ * wait for a child; one begins with the first work, one with the last and costliest.  Owns threads and children. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/file.h"
+#include "cli/bench/bench.h"
+
+enum { CHILDREN = 2, NICE = 10, MOST_WORDS = 64 };
+
+enum state { WAITING, RUNNING, EVALUATED };
+
+typedef struct child {
+   rkb_ahead_t *ahead;
+   pthread_t thread;
+   bool from_the_end, started;
+   rkb_peer_t peer;
+} child_t;
+
+struct rkb_ahead {
+   const rkb_bench_t *bench;
+   const rkb_bench_work_t *const *works; /* in the order they are measured; the caller's */
+   uint32_t count;
+   enum state *states; /* one a work */
+   char *program, *pipeline, threads[32];
+   pthread_mutex_t lock;
+   pthread_cond_t changed;
+   bool ending, paused;
+   child_t children[CHILDREN];
+};
+
+/* The next work for a child; count when there is none.  Holds the lock. */
+static uint32_t choose(const rkb_ahead_t *a, bool from_the_end) {
+   for (uint32_t i = 0; i < a->count; i++) {
+      const uint32_t n = from_the_end ? a->count - 1 - i : i;
+      if (a->states[n] == WAITING)
+         return n;
+   }
+   return a->count;
+}
+
+static bool is_ending(void *argument) {
+   rkb_ahead_t *a = argument;
+   pthread_mutex_lock(&a->lock);
+   const bool ending = a->ending;
+   pthread_mutex_unlock(&a->lock);
+   return ending;
+}
+
+/* The program's own environment, with this many threads for one evaluation. */
+static const char **environment_of(const rkb_ahead_t *a) {
+   size_t count = 0, kept = 0;
+   while (environ[count])
+      count++;
+   const char **list = calloc(count + 2, sizeof *list);
+   for (size_t i = 0; list && i < count; i++)
+      if (strncmp(environ[i], "OMP_NUM_THREADS=", strlen("OMP_NUM_THREADS=")) != 0)
+         list[kept++] = environ[i];
+   if (list)
+      list[kept] = a->threads;
+   return list;
+}
+
+static int start(child_t *child, const rkb_bench_work_t *work, rkb_error_t *err) {
+   const rkb_ahead_t *a = child->ahead;
+   const char *const *paths = rkb_argument_list(a->bench->arguments, "plugin-path");
+   rkb_bench_kernels_t kernels;
+   int status = rkb_bench_kernels_find(work, &kernels, err);
+   if (status != RKB_OK)
+      return status;
+   const char *words[MOST_WORDS] = {a->program,       "check",       kernels.paths[0], "--task",
+                                    work->directory,  "--direction", work->direction,  "--target",
+                                    a->bench->target, "--pipeline",  a->pipeline};
+   for (size_t n = 11; paths && *paths && n + 2 < MOST_WORDS; paths++) {
+      words[n++] = "--plugin-path";
+      words[n++] = *paths;
+   }
+   const char **environment = environment_of(a);
+   status = environment ? rkb_peer_start(&child->peer, words, (const char *const *)environment, -1, err)
+                        : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   if (status == RKB_OK)
+      setpriority(PRIO_PGRP, (id_t)child->peer.pid, NICE);
+   free(environment);
+   rkb_bench_kernels_free(&kernels);
+   return status;
+}
+
+/* One work after the other.  A child that fails leaves the work to whoever measures it, which then says what is wrong. */
+static void *tend(void *argument) {
+   child_t *child = argument;
+   rkb_ahead_t *a = child->ahead;
+   rkb_error_t ignored;
+   pthread_mutex_lock(&a->lock);
+   for (;;) {
+      while (a->paused && !a->ending)
+         pthread_cond_wait(&a->changed, &a->lock);
+      const uint32_t n = a->ending ? a->count : choose(a, child->from_the_end);
+      if (n == a->count)
+         break;
+      a->states[n] = RUNNING;
+      if (start(child, a->works[n], &ignored) == RKB_OK) {
+         char piece;
+         pthread_mutex_unlock(&a->lock);
+         while (rkb_peer_receive(&child->peer, &piece, 1, 0, is_ending, a) == RKB_TRANSFERRED)
+            continue;
+         pthread_mutex_lock(&a->lock);
+         rkb_peer_kill(&child->peer, NULL);
+      }
+      a->states[n] = EVALUATED;
+      pthread_cond_broadcast(&a->changed);
+   }
+   pthread_mutex_unlock(&a->lock);
+   return NULL;
+}
+
+int rkb_ahead_open(const rkb_bench_t *bench, const rkb_bench_work_t *const *works, const bool *measured,
+                   uint32_t count, rkb_ahead_t **out, rkb_error_t *err) {
+   const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+   rkb_ahead_t *a = calloc(1, sizeof *a);
+   *out = NULL;
+   if (!a)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   a->bench = bench;
+   a->works = works;
+   a->count = count;
+   a->states = calloc(count + 1, sizeof *a->states);
+   a->program = rkb_find_program("rkb");
+   a->pipeline = rkb_find_data("pipelines/expected.yaml");
+   snprintf(a->threads, sizeof a->threads, "OMP_NUM_THREADS=%ld", cores > 4 ? cores / 4 : 1);
+   pthread_mutex_init(&a->lock, NULL);
+   pthread_cond_init(&a->changed, NULL);
+   if (!a->states || !a->program || !a->pipeline) {
+      rkb_ahead_close(a);
+      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "pipelines/expected.yaml is not installed");
+   }
+   for (uint32_t i = 0; i < count; i++)
+      a->states[i] = measured[i] ? EVALUATED : WAITING;
+   /* Signals are the main thread's. */
+   sigset_t held, before;
+   sigfillset(&held);
+   pthread_sigmask(SIG_BLOCK, &held, &before);
+   for (uint32_t i = 0; i < CHILDREN; i++) {
+      child_t *child = &a->children[i];
+      *child = (child_t){.ahead = a, .from_the_end = i > 0, .peer = {.in = -1, .out = -1}};
+      child->started = pthread_create(&child->thread, NULL, tend, child) == 0;
+   }
+   pthread_sigmask(SIG_SETMASK, &before, NULL);
+   *out = a;
+   return RKB_OK;
+}
+
+/* A signal that arrived while they were held back. */
+static bool is_interrupted(void) {
+   sigset_t pending;
+   return sigpending(&pending) == 0 &&
+          (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1);
+}
+
+int rkb_ahead_wait(rkb_ahead_t *a, uint32_t work, rkb_error_t *err) {
+   enum { LOOK_NS = 100000000, SECOND_NS = 1000000000 };
+   sigset_t held, before;
+   int status = RKB_OK;
+   if (!a)
+      return RKB_OK;
+   sigemptyset(&held);
+   sigaddset(&held, SIGINT);
+   sigaddset(&held, SIGTERM);
+   pthread_sigmask(SIG_BLOCK, &held, &before);
+   pthread_mutex_lock(&a->lock);
+   /* A work that no child has begun (there may be no thread) is evaluated where it is measured. */
+   if (a->states[work] == WAITING)
+      a->states[work] = EVALUATED;
+   while (a->states[work] != EVALUATED && status == RKB_OK) {
+      struct timespec until;
+      clock_gettime(CLOCK_REALTIME, &until);
+      until.tv_nsec += LOOK_NS;
+      until.tv_sec += until.tv_nsec / SECOND_NS;
+      until.tv_nsec %= SECOND_NS;
+      pthread_cond_timedwait(&a->changed, &a->lock, &until);
+      if (is_interrupted())
+         status = rkb_fail(err, RKB_ERR_CANCELLED, "interrupted");
+   }
+   pthread_mutex_unlock(&a->lock);
+   if (status == RKB_OK) /* otherwise the signal has done its work, and waits until the end */
+      pthread_sigmask(SIG_SETMASK, &before, NULL);
+   return status;
+}
+
+void rkb_ahead_pause(rkb_ahead_t *a, bool pause) {
+   if (!a)
+      return;
+   pthread_mutex_lock(&a->lock);
+   a->paused = pause;
+   for (uint32_t i = 0; i < CHILDREN; i++)
+      if (a->children[i].peer.pid > 0)
+         kill(-a->children[i].peer.pid, pause ? SIGSTOP : SIGCONT);
+   pthread_cond_broadcast(&a->changed);
+   pthread_mutex_unlock(&a->lock);
+}
+
+void rkb_ahead_close(rkb_ahead_t *a) {
+   if (!a)
+      return;
+   pthread_mutex_lock(&a->lock);
+   a->ending = true;
+   pthread_cond_broadcast(&a->changed);
+   pthread_mutex_unlock(&a->lock);
+   for (uint32_t i = 0; i < CHILDREN; i++) /* each thread kills its child, stopped or not */
+      if (a->children[i].started)
+         pthread_join(a->children[i].thread, NULL);
+   pthread_cond_destroy(&a->changed);
+   pthread_mutex_destroy(&a->lock);
+   free(a->states);
+   free(a->program);
+   free(a->pipeline);
+   free(a);
+}
