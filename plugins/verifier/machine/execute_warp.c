@@ -3,7 +3,6 @@
  * waits at a barrier or is done, or the warp has used its quantum without anybody's progress. */
 #include "record.h"
 
-
 #define QUANTUM 400000u /* instructions before other warps get their turn */
 /* What one fragment may execute before another that could run gets its turn: instructions of any kind, or accesses such as
  * a lane makes that waits for another.  Turns are rare because lanes that go on alone may miss each other at a shuffle. */
