@@ -46,6 +46,19 @@ static void gather(const rkb_precision_t *precision, const rkb_block_t *from, ui
    }
 }
 
+bool rkb_reader_view(const rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t *index,
+                     rkb_block_t *view) {
+   const rkb_block_t *stored = &reader->stored[value];
+   if (!stored->value || !stored->hard || count == 0 || index[0] < 0 ||
+       index[count - 1] != index[0] + (int64_t)count - 1)
+      return false;
+   for (uint64_t i = 1; i < count; i++)
+      if (index[i] != index[0] + (int64_t)i)
+         return false;
+   *view = rkb_block_from(stored, (uint64_t)index[0]);
+   return true;
+}
+
 /* Storage narrower than the arithmetic rounds once more: by half a unit, or half the least subnormal number, and
  * overflows earlier. */
 static void round_storage(uint32_t dtype, uint64_t count, rkb_block_t *block) {
@@ -215,8 +228,12 @@ int rkb_load_input(rkb_reader_t *reader, uint32_t value, double **out) {
 static int evaluate_node(rkb_reader_t *reader, const rkb_program_node_t *node) {
    rkb_block_t block;
    uint64_t elements = reader->program->values[node->output].elements;
-   if (!rkb_block_new(&block, elements))
+   if (reader->spare.value && reader->spare_elements == elements) {
+      block = reader->spare;
+      reader->spare = (rkb_block_t){0};
+   } else if (!rkb_block_new(&block, elements)) {
       return RKB_ERR_NOMEM;
+   }
    int status = RKB_OK;
    if (node->operation->whole) {
       status = node->operation->whole(reader, node, &block);
@@ -246,12 +263,26 @@ static int evaluate_node(rkb_reader_t *reader, const rkb_program_node_t *node) {
    return RKB_OK;
 }
 
+/* Memory that was just used is there at once, fresh memory page by page. */
+static void recycle(rkb_reader_t *reader, uint32_t value) {
+   rkb_block_t *block = &reader->stored[value];
+   if (block->value && block->hard) {
+      rkb_block_free(&reader->spare);
+      reader->spare = *block;
+      reader->spare_elements = reader->program->values[value].elements;
+      *block = (rkb_block_t){0};
+   }
+   rkb_block_free(block);
+}
+
 static int evaluate_all(rkb_reader_t *reader, const int64_t *last) {
    const rkb_program_t *program = reader->program;
    for (uint32_t i = 0; i < program->node_count; i++) {
       const rkb_program_node_t *node = &program->nodes[i];
       if (last[node->output] < 0)
          continue;
+      if (reader->spare_elements != program->values[node->output].elements) /* never more than the peak */
+         rkb_block_free(&reader->spare);
       for (uint32_t j = 0; j < node->input_count; j++) {
          uint32_t input = node->inputs[j];
          if (reader->stored[input].value)
@@ -265,7 +296,7 @@ static int evaluate_all(rkb_reader_t *reader, const int64_t *last) {
          return status;
       for (uint32_t j = 0; j < node->input_count; j++)
          if (last[node->inputs[j]] == (int64_t)i)
-            rkb_block_free(&reader->stored[node->inputs[j]]);
+            recycle(reader, node->inputs[j]);
    }
    return RKB_OK;
 }
@@ -303,6 +334,7 @@ int rkb_evaluate_whole(const rkb_program_t *program, const rkb_precision_t *prec
    reader.stored = calloc(program->value_count + 1, sizeof *reader.stored);
    if (last && reader.stored)
       status = evaluate_all(&reader, last);
+   rkb_block_free(&reader.spare);
    for (uint32_t i = 0; status == RKB_OK && i < program->tensor_count; i++) {
       bool shared = false;
       for (uint32_t j = 0; j < program->tensor_count; j++)

@@ -67,6 +67,9 @@ struct rkb_operation {
 /* Reader (evaluate.c, points.c): elements index[0 .. count-1] of a value; an index of -1 gives an exact zero.
  */
 int rkb_read(rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t *index, rkb_block_t *out);
+/* Neighbours of a value that lies in memory with its bounds, to be looked at where they are; false otherwise. */
+bool rkb_reader_view(const rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t *index,
+                     rkb_block_t *view);
 const rkb_precision_t *rkb_reader_precision(const rkb_reader_t *reader);
 const rkb_program_t *rkb_reader_program(const rkb_reader_t *reader);
 

@@ -85,12 +85,18 @@ int rkb_elementwise_compute(rkb_reader_t *reader, const rkb_program_node_t *node
                             const int64_t *index, rkb_block_t *out) {
    const rkb_program_t *program = rkb_reader_program(reader);
    const rkb_shape_t *shape = &program->values[node->output].shape;
-   rkb_block_t operands[RKB_ELEMENTWISE_OPERANDS] = {{0}};
+   rkb_block_t own[RKB_ELEMENTWISE_OPERANDS] = {{0}}, operands[RKB_ELEMENTWISE_OPERANDS];
    int status = RKB_OK;
-   for (uint32_t k = 0; status == RKB_OK && k < node->input_count; k++)
-      status = rkb_reader_block(reader, &operands[k], count)
-                  ? rkb_read_stretched(reader, node->inputs[k], shape, count, index, &operands[k])
+   for (uint32_t k = 0; status == RKB_OK && k < node->input_count; k++) {
+      uint32_t value = node->inputs[k];
+      if (rkb_shape_equal(&program->values[value].shape, shape) &&
+          rkb_reader_view(reader, value, count, index, &operands[k]))
+         continue;
+      status = rkb_reader_block(reader, &own[k], count)
+                  ? rkb_read_stretched(reader, value, shape, count, index, &own[k])
                   : RKB_ERR_NOMEM;
+      operands[k] = own[k];
+   }
    const rkb_precision_t *precision = rkb_reader_precision(reader);
    uint64_t pieces = (count + RKB_CHUNK - 1) / RKB_CHUNK;
 #pragma omp parallel for schedule(static) if (status == RKB_OK && count >= SHARED_POINTS)
@@ -104,7 +110,7 @@ int rkb_elementwise_compute(rkb_reader_t *reader, const rkb_program_node_t *node
       node->operation->points(precision, node->reals, left < RKB_CHUNK ? left : RKB_CHUNK, in, &part);
    }
    for (uint32_t k = 0; k < RKB_ELEMENTWISE_OPERANDS; k++)
-      rkb_reader_block_free(reader, &operands[k]);
+      rkb_reader_block_free(reader, &own[k]);
    return status;
 }
 
