@@ -16,28 +16,24 @@ double rkb_elementwise_work(const rkb_program_t *program, const rkb_program_node
    return (double)program->values[node->output].elements;
 }
 
-/* Operand elements of output elements: coordinates, with stride 0 where the operand is stretched.  Neighbours are reached as
- * an odometer turns. */
+/* Operand elements of output elements: coordinates, with stride 0 where the operand is stretched; along the last dim neighbours
+ * are a stride apart. */
 static void map_operand(const rkb_shape_t *operand, const rkb_shape_t *out, uint64_t count,
                         const int64_t *index, int64_t *mapped) {
-   int64_t strides[RKB_MAX_RANK], at[RKB_MAX_RANK] = {0}, element = 0;
+   int64_t strides[RKB_MAX_RANK] = {0}, at[RKB_MAX_RANK] = {0};
+   const uint32_t last = out->rank ? out->rank - 1 : 0;
+   const int64_t size = out->rank ? out->size[last] : 1;
    rkb_shape_broadcast_strides(operand, out, strides);
-   for (uint64_t i = 0; i < count; i++) {
-      if (i > 0 && index[i] == index[i - 1] + 1) {
-         for (uint32_t d = out->rank; d-- > 0;) {
-            element += strides[d];
-            if (++at[d] < out->size[d])
-               break;
-            element -= strides[d] * out->size[d];
-            at[d] = 0;
-         }
-      } else {
-         rkb_shape_split(out, (uint64_t)index[i], at);
-         element = 0;
-         for (uint32_t d = 0; d < out->rank; d++)
-            element += at[d] * strides[d];
-      }
-      mapped[i] = element;
+   for (uint64_t i = 0, run; i < count; i += run) {
+      int64_t element = 0;
+      rkb_shape_split(out, (uint64_t)index[i], at);
+      for (uint32_t d = 0; d < out->rank; d++)
+         element += at[d] * strides[d];
+      uint64_t most = (uint64_t)(size - at[last]) < count - i ? (uint64_t)(size - at[last]) : count - i;
+      for (run = 1; run < most && index[i + run] == index[i] + (int64_t)run;)
+         run++;
+      for (uint64_t j = 0; j < run; j++)
+         mapped[i + j] = element + (int64_t)j * strides[last];
    }
 }
 
