@@ -2,10 +2,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/line_difference.h"
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/replay_line.h"
 #include "cli/run_archive.h"
+
+enum { MOST_DIFFERENCE = 2 << 20 }; /* two sources of the greatest length, and the signs */
 
 static void print_parents(const rkb_candidate_record_t *candidate) {
    for (uint32_t i = 0; i < candidate->parent_count; i++)
@@ -42,6 +45,38 @@ static void print_candidate(const rkb_candidate_record_t *candidate, const char 
    free(tune);
 }
 
+static int64_t first_parent(const rkb_candidate_record_t *candidate) {
+   for (uint32_t i = 0; i < candidate->parent_count; i++)
+      if (strcmp(candidate->parents[i].role, "parent") == 0)
+         return candidate->parents[i].number;
+   return 0;
+}
+
+/* What its text has that its first parent's has not, and the other way round: as diff -u says it. */
+static int print_difference(rkb_archive_t *archive, const rkb_candidate_record_t *candidate) {
+   const int64_t number = first_parent(candidate);
+   rkb_candidate_record_t *parent = NULL;
+   rkb_error_t err = {0};
+   rkb_text_t text;
+   if (!number) {
+      printf("\ndifference: none, it has no parent\n");
+      return RKB_EXIT_OK;
+   }
+   if (rkb_archive_load_candidate(archive, number, &parent, &err) != RKB_OK)
+      return rkb_say_error(&err);
+   rkb_text_init(&text, MOST_DIFFERENCE);
+   if (!rkb_line_difference(parent->source, candidate->source, &text))
+      rkb_fail(&err, RKB_ERR_NOMEM, "no memory for the difference");
+   else if (text.length == 0)
+      printf("\ndifference: none, candidate %" PRId64 " has the same text\n", number);
+   else
+      printf("\n--- candidate %" PRId64 "\n+++ candidate %" PRId64 "\n%s", number, candidate->number,
+             rkb_text_get(&text));
+   rkb_text_free(&text);
+   rkb_candidate_record_free(parent);
+   return err.status == RKB_OK ? RKB_EXIT_OK : rkb_say_error(&err);
+}
+
 static int show_candidate(rkb_archive_t *archive, const rkb_arguments_t *arguments) {
    rkb_error_t err;
    rkb_candidate_record_t *candidate = NULL;
@@ -64,6 +99,8 @@ static int show_candidate(rkb_archive_t *archive, const rkb_arguments_t *argumen
       print_candidate(candidate, objective, rkb_argument_given(arguments, "source"));
       printf("\nreplay       %s\n", replay ? replay : "");
       free(objective);
+      if (rkb_argument_given(arguments, "diff"))
+         code = print_difference(archive, candidate);
    }
    free(replay);
    rkb_candidate_record_free(candidate);
@@ -124,6 +161,7 @@ static int run(const rkb_arguments_t *arguments) {
 
 static const rkb_cli_option_t options[] = {
    {"source", NULL, "Print the candidate's source text too.", false},
+   {"diff", NULL, "Print how its text differs from its first parent's too.", false},
    {"json", NULL, "Print JSON, one object a line.", false},
    {NULL, NULL, NULL, false},
 };

@@ -358,6 +358,7 @@ static void count_told(rkb_run_t *run, const rkb_asked_t *asked) {
       run->best_objective = summary->objective;
       if (asked->section == RKB_SECTION_PROPOSE && summary->has_objective)
          run->first_objective = summary->objective;
+      rkb_times_best(run, candidate->number);
       rkb_event_send(run, &(rkb_event_t){.kind = RKB_EVENT_BEST,
                                          .section = asked->section,
                                          .request = asked->number,

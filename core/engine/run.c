@@ -292,6 +292,7 @@ static void run_close(rkb_run_t *run) {
       rkb_candidate_free(run->pipeline, run->candidates[i]);
    free(run->asked);
    free(run->candidates);
+   free(run->bests);
    rkb_identity_free(run->by_tokens);
    rkb_identity_free(run->by_ptx);
 }

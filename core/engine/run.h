@@ -49,6 +49,12 @@ typedef struct rkb_spent {
    double seconds, longest;
 } rkb_spent_t;
 
+/* When a candidate became the best. */
+typedef struct rkb_best {
+   int64_t candidate;
+   double elapsed; /* seconds of the run */
+} rkb_best_t;
+
 typedef struct rkb_run {
    rkb_core_t core;
    rkb_pipeline_t *pipeline;
@@ -90,6 +96,8 @@ typedef struct rkb_run {
    rkb_error_t error;
    rkb_stage_progress_t progress[RKB_MAX_ENTRIES];
    rkb_spent_t spent[RKB_MAX_ENTRIES]; /* by this process and those before it */
+   rkb_best_t *bests;                  /* times.c */
+   uint32_t best_count, best_room;
    double earlier_seconds; /* of the processes before it, from their begin to what they stored last */
 } rkb_run_t;
 
@@ -132,7 +140,8 @@ void rkb_resume_free(rkb_run_t *run);
 bool rkb_resume_restore(rkb_run_t *run, rkb_asked_t *asked);
 
 /* times.c: each does nothing without an archive but add. */
-double rkb_times_elapsed(const rkb_run_t *run); /* seconds, of the processes before this one too */
+double rkb_times_elapsed(const rkb_run_t *run);         /* seconds, of the processes before this one too */
+void rkb_times_best(rkb_run_t *run, int64_t candidate); /* it is the best from now on */
 void rkb_times_add(rkb_run_t *run, uint32_t entry, double seconds); /* negative: not known, left out */
 void rkb_times_store(rkb_run_t *run);                               /* what fails breaks the run */
 void rkb_times_load(rkb_run_t *run);                                /* of a run that is resumed */

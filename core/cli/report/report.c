@@ -14,6 +14,7 @@ enum { SHOWN_ORIGINALS = 5 };
 typedef struct gathering {
    rkb_archive_t *archive;
    json_t *report, *stages, *operators, *progress, *counts;
+   json_t *bests; /* who became the best, and when */
    char *objective;
    double first;    /* the best of the propose section, or the first accepted one; NaN before any */
    double best;     /* so far; NaN before any */
@@ -66,6 +67,16 @@ static json_t *seconds_of(const json_t *spent) {
                     json_number_value(json_object_get(spent, "longest")));
 }
 
+/* When each of those who became the best did so. */
+static void add_elapsed(json_t *progress, const json_t *bests) {
+   size_t index, at;
+   json_t *entry, *best;
+   json_array_foreach(progress, index, entry) json_array_foreach(bests, at, best) {
+      if (json_equal(json_object_get(entry, "number"), json_object_get(best, "candidate")))
+         json_object_set(entry, "elapsed", json_object_get(best, "elapsed"));
+   }
+}
+
 /* The fact "times": entries in the pipeline's order, those that give no verdict too. */
 static void gather_times(gathering_t *all) {
    rkb_error_t err;
@@ -75,6 +86,7 @@ static void gather_times(gathering_t *all) {
    json_t *times = text ? rkb_json_parse(text, strlen(text), &err) : NULL;
    if (json_is_number(json_object_get(times, "elapsed")))
       json_object_set(all->report, "elapsed", json_object_get(times, "elapsed"));
+   all->bests = json_incref(json_object_get(times, "bests"));
    json_array_foreach(json_object_get(times, "stages"), index, spent) {
       const char *id = json_string_value(json_object_get(spent, "id"));
       const char *section = json_string_value(json_object_get(spent, "section"));
@@ -293,6 +305,8 @@ static int gather(gathering_t *all, rkb_error_t *err) {
    if (status == RKB_OK)
       status = gather_candidates(all, err);
    add_gains(all);
+   add_elapsed(all->progress, all->bests);
+   json_decref(all->bests);
    if (status == RKB_OK)
       status = gather_best(all, err);
    if (status == RKB_OK)

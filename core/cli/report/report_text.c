@@ -125,12 +125,14 @@ static void print_progress(const json_t *report) {
    const json_t *entry;
    if (json_array_size(json_object_get(report, "progress")) == 0)
       return;
-   printf("\nbest so far\n  %6s %12s %8s  %s\n", "number", "value", "gain", "made by");
+   printf("\nbest so far\n  %6s %10s %12s %8s  %s\n", "number", "after", "value", "gain", "made by");
    json_array_foreach(json_object_get(report, "progress"), index, entry) {
-      char gain[24];
+      char gain[24], after[32] = "-"; /* of a run in progress the last ones are not stored yet */
       snprintf(gain, sizeof gain, "x%.3f", real_of(entry, "gain"));
-      printf("  %6lld %12.6g %8s  %s%s%s\n", int_of(entry, "number"), real_of(entry, "value"), gain,
-             text_of(entry, "operator"), text_of(entry, "note")[0] ? ": " : "", text_of(entry, "note"));
+      if (json_object_get(entry, "elapsed"))
+         spell_seconds(real_of(entry, "elapsed"), after, sizeof after);
+      printf("  %6lld %10s %12.6g %8s  %s%s%s\n", int_of(entry, "number"), after, real_of(entry, "value"),
+             gain, text_of(entry, "operator"), text_of(entry, "note")[0] ? ": " : "", text_of(entry, "note"));
    }
 }
 
