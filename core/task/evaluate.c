@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POINTS_CHUNK (UINT64_C(1) << 18)  /* large, so that products behind see many elements at once */
-#define SHARED_GATHER (UINT64_C(1) << 16) /* elements that several threads copy */
+#define POINTS_CHUNK (UINT64_C(1) << 18) /* large, so that products behind see many elements at once */
 #define POINT_BYTES (3 * sizeof(double) + 1)
 
 const rkb_precision_t *rkb_reader_precision(const rkb_reader_t *reader) {
@@ -20,7 +19,7 @@ const rkb_program_t *rkb_reader_program(const rkb_reader_t *reader) {
 
 /* Subnormal data may be read as zero. */
 static void exact_points(const rkb_precision_t *precision, uint64_t count, rkb_block_t *out) {
-#pragma omp parallel for schedule(static) if (count >= SHARED_GATHER)
+#pragma omp parallel for schedule(static) if (count >= RKB_SHARED_ELEMENTS)
    for (uint64_t i = 0; i < count; i++) {
       double size = fabs(out->value[i]);
       out->hard[i] = size < precision->tiny ? size : 0;
@@ -31,7 +30,7 @@ static void exact_points(const rkb_precision_t *precision, uint64_t count, rkb_b
 
 static void gather(const rkb_precision_t *precision, const rkb_block_t *from, uint64_t count,
                    const int64_t *index, rkb_block_t *out) {
-#pragma omp parallel for schedule(static) if (count >= SHARED_GATHER)
+#pragma omp parallel for schedule(static) if (count >= RKB_SHARED_ELEMENTS)
    for (uint64_t i = 0; i < count; i++)
       out->value[i] = index[i] < 0 ? 0 : from->value[index[i]];
    if (!from->hard) {
@@ -133,7 +132,7 @@ int rkb_read(rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t
    }
    const float *single = reader->memory ? reader->memory->single[value] : NULL;
    if (single) {
-#pragma omp parallel for schedule(static) if (count >= SHARED_GATHER)
+#pragma omp parallel for schedule(static) if (count >= RKB_SHARED_ELEMENTS)
       for (uint64_t i = 0; i < count; i++)
          out->value[i] = index[i] < 0 ? 0 : (double)single[index[i]];
       exact_points(reader->precision, count, out);
@@ -240,7 +239,7 @@ static int evaluate_node(rkb_reader_t *reader, const rkb_program_node_t *node) {
       round_storage(reader->program->values[node->output].dtype, elements, &block);
    } else {
       int64_t pieces = (int64_t)((elements + RKB_CHUNK - 1) / RKB_CHUNK);
-#pragma omp parallel for schedule(dynamic) if (pieces > 4)
+#pragma omp parallel for schedule(dynamic) if (elements >= RKB_SHARED_ELEMENTS)
       for (int64_t piece = 0; piece < pieces; piece++) {
          uint64_t first = (uint64_t)piece * RKB_CHUNK;
          uint64_t count = elements - first < RKB_CHUNK ? elements - first : RKB_CHUNK;

@@ -125,6 +125,11 @@ rkb_point_t rkb_weighted_sum(const rkb_precision_t *precision, const rkb_block_t
  * where rows share the operands of a product.  Does nothing for whole tensors and for inputs. */
 int rkb_prefetch(rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t *index);
 
+/* From how many elements, or products of pairs, several threads pay: their waiting for each other costs a processor more than
+ * the small tensors of check cases do, which many jobs evaluate side by side. */
+#define RKB_SHARED_ELEMENTS (UINT64_C(1) << 18)
+#define RKB_SHARED_PRODUCTS 2e7
+
 /* Elements an operation handles at a time; a reader may be asked for more. */
 #define RKB_CHUNK 4096u
 

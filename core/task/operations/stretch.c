@@ -63,8 +63,6 @@ int rkb_read_stretched(rkb_reader_t *reader, uint32_t value, const rkb_shape_t *
    return status;
 }
 
-#define SHARED_POINTS (UINT64_C(1) << 14)
-
 int rkb_elementwise_compute(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count,
                             const int64_t *index, rkb_block_t *out) {
    const rkb_program_t *program = rkb_reader_program(reader);
@@ -83,7 +81,7 @@ int rkb_elementwise_compute(rkb_reader_t *reader, const rkb_program_node_t *node
    }
    const rkb_precision_t *precision = rkb_reader_precision(reader);
    uint64_t pieces = (count + RKB_CHUNK - 1) / RKB_CHUNK;
-#pragma omp parallel for schedule(static) if (status == RKB_OK && count >= SHARED_POINTS)
+#pragma omp parallel for schedule(static) if (status == RKB_OK && count >= RKB_SHARED_ELEMENTS)
    for (uint64_t piece = 0; piece < pieces; piece++) {
       if (status != RKB_OK)
          continue;
