@@ -6,6 +6,9 @@
 #include <math.h>
 #include <string.h>
 #include <xxhash.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #define ROUNDS 10
 #define MULTIPLIER_0 UINT64_C(0xD2511F53)
@@ -105,9 +108,40 @@ static inline __attribute__((always_inline)) void fill(const rkb_random_t *strea
 }
 
 #if defined(__x86_64__)
+/* Four blocks in 64-bit lanes that hold 32 bits each: the same arithmetic again. */
+__attribute__((target("avx2"))) static void draw_four_avx2(const rkb_random_t *stream, uint64_t block,
+                                                           uint64_t out[8]) {
+   const __m256i low = _mm256_set1_epi64x(0xffffffff);
+   const __m256i m0 = _mm256_set1_epi64x((int64_t)MULTIPLIER_0),
+                 m1 = _mm256_set1_epi64x((int64_t)MULTIPLIER_1);
+   const __m256i number = _mm256_add_epi64(_mm256_set1_epi64x((int64_t)block), _mm256_set_epi64x(3, 2, 1, 0));
+   __m256i x0 = _mm256_and_si256(number, low), x1 = _mm256_srli_epi64(number, 32);
+   __m256i x2 = _mm256_set1_epi64x(stream->stream[0]), x3 = _mm256_set1_epi64x(stream->stream[1]);
+   uint32_t k0 = stream->key[0], k1 = stream->key[1];
+   for (int round = 0; round < ROUNDS; round++) {
+      __m256i p0 = _mm256_mul_epu32(x0, m0), p1 = _mm256_mul_epu32(x2, m1);
+      x0 = _mm256_xor_si256(_mm256_xor_si256(_mm256_srli_epi64(p1, 32), x1), _mm256_set1_epi64x(k0));
+      x1 = _mm256_and_si256(p1, low);
+      x2 = _mm256_xor_si256(_mm256_xor_si256(_mm256_srli_epi64(p0, 32), x3), _mm256_set1_epi64x(k1));
+      x3 = _mm256_and_si256(p0, low);
+      k0 += WEYL_0;
+      k1 += WEYL_1;
+   }
+   const __m256i even = _mm256_or_si256(x0, _mm256_slli_epi64(x1, 32));
+   const __m256i odd = _mm256_or_si256(x2, _mm256_slli_epi64(x3, 32));
+   const __m256i first = _mm256_unpacklo_epi64(even, odd), second = _mm256_unpackhi_epi64(even, odd);
+   _mm256_storeu_si256((__m256i *)out, _mm256_permute2x128_si256(first, second, 0x20));
+   _mm256_storeu_si256((__m256i *)(out + 4), _mm256_permute2x128_si256(first, second, 0x31));
+}
+
 __attribute__((target("avx2"))) static void fill_avx2(const rkb_random_t *stream, uint64_t position,
                                                       uint64_t count, uint64_t *out) {
-   fill(stream, position, count, out);
+   uint64_t done = 0;
+   if (count > 0 && position % 2 != 0)
+      out[done++] = rkb_random_at(stream, position);
+   for (; count - done >= 8; done += 8)
+      draw_four_avx2(stream, (position + done) / 2, out + done);
+   fill(stream, position + done, count - done, out + done);
 }
 #endif
 
@@ -145,13 +179,18 @@ double rkb_random_real(rkb_random_t *stream) {
 /* Natural logarithm of x > 0 from exact steps and + - * / alone: libm's may differ in the last bit from one
  * version to the next.  x = m 2^e with m near 1, log m = 2 atanh((m - 1) / (m + 1)); 11 terms leave an error
  * under 1e-17. */
-static double portable_log(double x) {
-   int exponent;
-   double m = frexp(x, &exponent);
-   if (m < 0.70710678118654752440) {
-      m *= 2;
-      exponent--;
-   }
+static inline __attribute__((always_inline)) double portable_log(double x) {
+   uint64_t bits;
+   memcpy(&bits, &x, sizeof bits); /* normal numbers alone: 2^-53 at least */
+   uint64_t half = (bits & UINT64_C(0x000fffffffffffff)) | UINT64_C(0x3fe0000000000000);
+   uint64_t biased = bits >> 52 | UINT64_C(0x4330000000000000); /* the exponent behind 2^52 */
+   double m, exponent;
+   memcpy(&m, &half, sizeof m);
+   memcpy(&exponent, &biased, sizeof exponent);
+   exponent -= 0x1p52 + 1022;
+   bool low = m < 0.70710678118654752440;
+   m = low ? 2 * m : m;
+   exponent = low ? exponent - 1 : exponent;
    double s = (m - 1) / (m + 1);
    double s2 = s * s;
    static const double inverse[] = {1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11,
@@ -188,18 +227,29 @@ static inline __attribute__((always_inline)) double centre_quantile(double q) {
    return q * polynomial(centre_over, r) / polynomial(centre_under, r);
 }
 
+static const double tail_over[8] = {
+   1.42343711074968357734e0, 4.63033784615654529590e0,  5.76949722146069140550e0,  3.64784832476320460504e0,
+   1.27045825245236838258e0, 2.41780725177450611770e-1, 2.27238449892691845833e-2, 7.74545014278341407640e-4};
+static const double tail_under[8] = {1.0,
+                                     2.05319162663775882187e0,
+                                     1.67638483018380384940e0,
+                                     6.89767334985100004550e-1,
+                                     1.48103976427480074590e-1,
+                                     1.51986665636164571966e-2,
+                                     5.47593808499534494600e-4,
+                                     1.05075007164441684324e-9};
+#define TAIL 5.0
+
+/* Of p and q = p - 1/2 in a tail. */
+static inline __attribute__((always_inline)) double tail_root(double p, double q) {
+   return sqrt(-portable_log(q < 0 ? p : 1 - p));
+}
+
+static inline __attribute__((always_inline)) double tail_quantile(double r) {
+   return polynomial(tail_over, r - 1.6) / polynomial(tail_under, r - 1.6);
+}
+
 static double normal_quantile(double p) {
-   static const double c[8] = {1.42343711074968357734e0,  4.63033784615654529590e0, 5.76949722146069140550e0,
-                               3.64784832476320460504e0,  1.27045825245236838258e0, 2.41780725177450611770e-1,
-                               2.27238449892691845833e-2, 7.74545014278341407640e-4};
-   static const double d[8] = {1.0,
-                               2.05319162663775882187e0,
-                               1.67638483018380384940e0,
-                               6.89767334985100004550e-1,
-                               1.48103976427480074590e-1,
-                               1.51986665636164571966e-2,
-                               5.47593808499534494600e-4,
-                               1.05075007164441684324e-9};
    static const double e[8] = {6.65790464350110377720e0,  5.46378491116411436990e0,
                                1.78482653991729133580e0,  2.96560571828504891230e-1,
                                2.65321895265761230930e-2, 1.24266094738807843860e-3,
@@ -215,9 +265,8 @@ static double normal_quantile(double p) {
    double q = p - 0.5;
    if (fabs(q) <= CENTRE)
       return centre_quantile(q);
-   double r = sqrt(-portable_log(q < 0 ? p : 1 - p));
-   double value =
-      r <= 5 ? polynomial(c, r - 1.6) / polynomial(d, r - 1.6) : polynomial(e, r - 5) / polynomial(f, r - 5);
+   double r = tail_root(p, q);
+   double value = r <= TAIL ? tail_quantile(r) : polynomial(e, r - 5) / polynomial(f, r - 5);
    return q < 0 ? -value : value;
 }
 
@@ -226,32 +275,65 @@ double rkb_random_normal_of(uint64_t draw) {
    return normal_quantile(((double)(draw >> 12) + 0.5) * 0x1p-52);
 }
 
-/* LANES draws as if all lay in the centre: the same operations as for one, so the same bits.  A draw's 52 bits behind the
- * exponent of 1 are the number 1 + draw / 2^52. */
+/* A draw's 52 bits behind the exponent of 1 are the number 1 + draw / 2^52; all steps are exact. */
+static inline __attribute__((always_inline)) double place_of(uint64_t draw) {
+   uint64_t bits = draw >> 12 | UINT64_C(0x3ff0000000000000);
+   double above;
+   memcpy(&above, &bits, sizeof above);
+   return above - 1 + 0x1p-53;
+}
+
+/* LANES places as if all lay in the centre, or all in the tails: the same operations as for one, so the same bits. */
 static inline __attribute__((always_inline)) void centre_lanes(const uint64_t draws[LANES], double q[LANES],
                                                                double out[LANES]) {
-   for (unsigned i = 0; i < LANES; i++) {
-      uint64_t bits = draws[i] >> 12 | UINT64_C(0x3ff0000000000000);
-      double above;
-      memcpy(&above, &bits, sizeof above);
-      q[i] = (above - 1 + 0x1p-53) - 0.5;
-   }
+   for (unsigned i = 0; i < LANES; i++)
+      q[i] = place_of(draws[i]) - 0.5;
    for (unsigned i = 0; i < LANES; i++)
       out[i] = centre_quantile(q[i]);
 }
 
-static inline __attribute__((always_inline)) void normals(uint64_t count, const uint64_t *draws,
-                                                          double *out) {
-   double q[LANES];
-   uint64_t done = 0;
+static inline __attribute__((always_inline)) void tail_lanes(const double p[LANES], double r[LANES],
+                                                             double out[LANES]) {
+   for (unsigned i = 0; i < LANES; i++)
+      r[i] = tail_root(p[i], p[i] - 0.5);
+   for (unsigned i = 0; i < LANES; i++) {
+      double value = tail_quantile(r[i]);
+      out[i] = p[i] - 0.5 < 0 ? -value : value;
+   }
+}
+
+/* Up to a batch: those in the tails, 15 of 100, are collected and made side by side too. */
+#define BATCH 256u
+
+static inline __attribute__((always_inline)) void normals_batch(unsigned count, const uint64_t *draws,
+                                                                double *out) {
+   double p[BATCH], q[LANES], r[LANES], value[LANES];
+   uint16_t at[BATCH + LANES];
+   unsigned found = 0, done = 0;
    for (; count - done >= LANES; done += LANES) {
       centre_lanes(draws + done, q, out + done);
-      for (unsigned i = 0; i < LANES; i++)
-         if (!(fabs(q[i]) <= CENTRE))
-            out[done + i] = rkb_random_normal_of(draws[done + i]);
+      for (unsigned i = 0; i < LANES; i++) { /* without a branch that nobody can foresee */
+         at[found] = (uint16_t)(done + i);
+         p[found < BATCH ? found : 0] = q[i] + 0.5;
+         found += !(fabs(q[i]) <= CENTRE);
+      }
    }
    for (; done < count; done++)
       out[done] = rkb_random_normal_of(draws[done]);
+   unsigned tail = 0;
+   for (; found - tail >= LANES; tail += LANES) {
+      tail_lanes(p + tail, r, value);
+      for (unsigned i = 0; i < LANES; i++)
+         out[at[tail + i]] = r[i] <= TAIL ? value[i] : rkb_random_normal_of(draws[at[tail + i]]);
+   }
+   for (; tail < found; tail++)
+      out[at[tail]] = rkb_random_normal_of(draws[at[tail]]);
+}
+
+static inline __attribute__((always_inline)) void normals(uint64_t count, const uint64_t *draws,
+                                                          double *out) {
+   for (uint64_t done = 0; done < count; done += BATCH)
+      normals_batch(count - done < BATCH ? (unsigned)(count - done) : BATCH, draws + done, out + done);
 }
 
 #if defined(__x86_64__)

@@ -1,12 +1,13 @@
 /* Whole tensors: every node once, in order, each tensor freed after its last reader.  Owns the tensors while
  * it runs; the calling thread, with OpenMP helpers inside one node. */
-#include "task/evaluate.h"
+#include "task/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define POINTS_CHUNK (UINT64_C(1) << 18) /* large, so that products behind see many elements at once */
+#define POINTS_CHUNK (UINT64_C(1) << 18)  /* large, so that products behind see many elements at once */
+#define SHARED_GATHER (UINT64_C(1) << 16) /* elements that several threads copy */
 #define POINT_BYTES (3 * sizeof(double) + 1)
 
 const rkb_precision_t *rkb_reader_precision(const rkb_reader_t *reader) {
@@ -19,6 +20,7 @@ const rkb_program_t *rkb_reader_program(const rkb_reader_t *reader) {
 
 /* Subnormal data may be read as zero. */
 static void exact_points(const rkb_precision_t *precision, uint64_t count, rkb_block_t *out) {
+#pragma omp parallel for schedule(static) if (count >= SHARED_GATHER)
    for (uint64_t i = 0; i < count; i++) {
       double size = fabs(out->value[i]);
       out->hard[i] = size < precision->tiny ? size : 0;
@@ -29,6 +31,7 @@ static void exact_points(const rkb_precision_t *precision, uint64_t count, rkb_b
 
 static void gather(const rkb_precision_t *precision, const rkb_block_t *from, uint64_t count,
                    const int64_t *index, rkb_block_t *out) {
+#pragma omp parallel for schedule(static) if (count >= SHARED_GATHER)
    for (uint64_t i = 0; i < count; i++)
       out->value[i] = index[i] < 0 ? 0 : from->value[index[i]];
    if (!from->hard) {
@@ -113,6 +116,14 @@ int rkb_read(rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t
       return status;
    if (reader->stored[value].value) {
       gather(reader->precision, &reader->stored[value], count, index, out);
+      return RKB_OK;
+   }
+   const float *single = reader->memory ? reader->memory->single[value] : NULL;
+   if (single) {
+#pragma omp parallel for schedule(static) if (count >= SHARED_GATHER)
+      for (uint64_t i = 0; i < count; i++)
+         out->value[i] = index[i] < 0 ? 0 : (double)single[index[i]];
+      exact_points(reader->precision, count, out);
       return RKB_OK;
    }
    if (info->node >= 0)

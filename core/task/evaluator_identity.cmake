@@ -1,3 +1,4 @@
+cmake_minimum_required(VERSION 3.25)
 # Writes OUTPUT, a header with a hash of everything that decides what the evaluator computes: FILES, a list of sources, and
 # BUILD, a text that tells compilers and their flags apart.
 string(SHA256 all "${BUILD}")
@@ -6,4 +7,4 @@ foreach(file ${FILES})
   get_filename_component(name "${file}" NAME)
   string(SHA256 all "${all} ${name} ${hash}")
 endforeach()
-file(CONFIGURE OUTPUT "${OUTPUT}" CONTENT "#define RKB_EVALUATOR_IDENTITY \"@all@\"\n" @ONLY)
+file(WRITE "${OUTPUT}" "#define RKB_EVALUATOR_IDENTITY \"${all}\"\n")

@@ -11,23 +11,61 @@ rkb_memory_t *rkb_memory_new(uint32_t value_count, uint64_t limit_bytes) {
       return NULL;
    memory->tables = calloc(value_count + 1, sizeof *memory->tables);
    memory->stored = calloc(value_count + 1, sizeof *memory->stored);
+   memory->single = calloc(value_count + 1, sizeof *memory->single);
    memory->asked = calloc(value_count + 1, sizeof *memory->asked);
    memory->value_count = value_count;
    memory->most_held = limit_bytes / 2;
    memory->most_pages = limit_bytes / 2 / sizeof(rkb_page_t) / SLAB_PAGES * SLAB_PAGES;
-   if (!memory->tables || !memory->stored || !memory->asked) {
+   if (!memory->tables || !memory->stored || !memory->single || !memory->asked) {
       rkb_memory_free(memory);
       return NULL;
    }
    return memory;
 }
 
+void rkb_memory_free_spare(rkb_memory_t *memory) {
+   while (memory->spare_count > 0)
+      rkb_block_free(&memory->spare[--memory->spare_count]);
+}
+
+#define LEAST_SPARE 4096u /* points: smaller blocks are the allocator's own business */
+
+/* Elements a block has room for: its arrays lie side by side. */
+static uint64_t room_of(const rkb_block_t *block) {
+   return (uint64_t)(block->hard - block->value);
+}
+
+bool rkb_reader_block(rkb_reader_t *reader, rkb_block_t *block, uint64_t count) {
+   rkb_memory_t *memory = reader->memory;
+   for (uint32_t i = memory && count >= LEAST_SPARE ? memory->spare_count : 0; i-- > 0;) {
+      uint64_t room = room_of(&memory->spare[i]);
+      if (room < count || room / 4 > count)
+         continue;
+      *block = memory->spare[i];
+      memory->spare[i] = memory->spare[--memory->spare_count];
+      return true;
+   }
+   return rkb_block_new(block, count);
+}
+
+void rkb_reader_block_free(rkb_reader_t *reader, rkb_block_t *block) {
+   rkb_memory_t *memory = reader->memory;
+   if (block->value && memory && room_of(block) >= LEAST_SPARE && memory->spare_count < RKB_SPARE_BLOCKS)
+      memory->spare[memory->spare_count++] = *block;
+   else
+      rkb_block_free(block);
+   *block = (rkb_block_t){0};
+}
+
 void rkb_memory_free(rkb_memory_t *memory) {
    if (!memory)
       return;
+   rkb_memory_free_spare(memory);
    for (uint32_t i = 0; i < memory->value_count; i++) {
       if (memory->stored)
          free(memory->stored[i].value);
+      if (memory->single)
+         free(memory->single[i]);
       if (memory->tables)
          free(memory->tables[i]);
    }
@@ -36,6 +74,7 @@ void rkb_memory_free(rkb_memory_t *memory) {
    free(memory->slabs);
    free(memory->tables);
    free(memory->stored);
+   free(memory->single);
    free(memory->asked);
    free(memory);
 }

@@ -5,6 +5,7 @@
 #include "task/evaluate.h"
 
 #define RKB_PAGE_POINTS 64u
+#define RKB_SPARE_BLOCKS 32u
 
 /* Neighbouring elements of one value. */
 typedef struct rkb_page {
@@ -18,10 +19,13 @@ struct rkb_memory {
    rkb_page_t ***tables; /* by value, made when first needed: a page, or NULL, for each 64 elements */
    rkb_page_t **slabs;   /* pages side by side, filled in order */
    uint64_t slab_count, slab_room, page_count, most_pages;
-   rkb_block_t *stored; /* by value: whole inputs that were asked for often */
+   rkb_block_t *stored; /* by value: whole inputs that were asked for often ... */
+   float **single;      /* ... and those that a float holds exactly */
    uint64_t *asked;     /* by value: elements of inputs read so far */
    uint32_t value_count;
-   uint64_t held, most_held; /* bytes of whole inputs */
+   uint64_t held, most_held;            /* bytes of whole inputs */
+   rkb_block_t spare[RKB_SPARE_BLOCKS]; /* of one evaluation, to be used again */
+   uint32_t spare_count;
 };
 
 /* The page of an element where the element is known, else NULL. */
@@ -30,6 +34,8 @@ static inline const rkb_page_t *rkb_memory_find(const rkb_memory_t *memory, uint
    const rkb_page_t *page = table ? table[(uint64_t)element / RKB_PAGE_POINTS] : NULL;
    return page && page->known >> ((uint64_t)element % RKB_PAGE_POINTS) & 1 ? page : NULL;
 }
+
+void rkb_memory_free_spare(rkb_memory_t *memory);
 
 /* Remembers points of a value that has so many elements.  What was known before may be forgotten when the memory is full;
  * RKB_ERR_LIMIT when these alone do not fit. */

@@ -75,6 +75,9 @@ int rkb_reader_work(rkb_reader_t *reader, double work); /* adds to its work; RKB
 
 /* One allocation for all four arrays; release with rkb_block_free.  False when memory is out. */
 bool rkb_block_new(rkb_block_t *block, uint64_t count);
+/* The same for a node's operands: of points large ones are used again, because fresh memory costs as much as the sums in it. */
+bool rkb_reader_block(rkb_reader_t *reader, rkb_block_t *block, uint64_t count);
+void rkb_reader_block_free(rkb_reader_t *reader, rkb_block_t *block);
 void rkb_block_free(rkb_block_t *block);
 rkb_block_t rkb_block_from(const rkb_block_t *block, uint64_t first);
 

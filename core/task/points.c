@@ -8,15 +8,44 @@
 #define MOST_PIECE (UINT64_C(1) << 20)
 #define MOST_ATTEMPTS 3
 
+#define LOAD_PIECE (UINT64_C(1) << 20) /* long enough that the source may draw with several threads */
+
+/* All of an input whose numbers a float holds. */
+static int load_single(rkb_reader_t *reader, uint32_t value, float **out) {
+   const rkb_program_value_t *info = &reader->program->values[value];
+   uint64_t most = info->elements < LOAD_PIECE ? info->elements : LOAD_PIECE;
+   float *data = malloc((info->elements + 1) * sizeof *data);
+   double *piece = malloc((most + 1) * sizeof *piece);
+   int64_t *index = malloc((most + 1) * sizeof *index);
+   int status = data && piece && index ? RKB_OK : RKB_ERR_NOMEM;
+   for (uint64_t first = 0; status == RKB_OK && first < info->elements; first += most) {
+      uint64_t count = info->elements - first < most ? info->elements - first : most;
+      for (uint64_t i = 0; i < count; i++)
+         index[i] = (int64_t)(first + i);
+      status = reader->source.fill(reader->source.argument, (uint32_t)info->tensor, count, index, piece);
+      for (uint64_t i = 0; i < count && status == RKB_OK; i++)
+         data[first + i] = (float)piece[i];
+   }
+   free(index);
+   free(piece);
+   *out = status == RKB_OK ? data : NULL;
+   if (status != RKB_OK)
+      free(data);
+   return status;
+}
+
 int rkb_memory_note(rkb_reader_t *reader, uint32_t value, uint64_t count) {
    rkb_memory_t *memory = reader->memory;
-   uint64_t elements = reader->program->values[value].elements, bytes = elements * sizeof(double);
-   if (memory->stored[value].value)
+   const rkb_program_value_t *info = &reader->program->values[value];
+   bool narrow = info->dtype == RKB_F32 || info->dtype == RKB_F16 || info->dtype == RKB_BF16;
+   uint64_t bytes = info->elements * (narrow ? sizeof(float) : sizeof(double));
+   if (memory->stored[value].value || memory->single[value])
       return RKB_OK;
    memory->asked[value] += count;
-   if (memory->asked[value] < elements / 2 || bytes > memory->most_held - memory->held)
+   if (memory->asked[value] < info->elements / 2 || bytes > memory->most_held - memory->held)
       return RKB_OK;
-   int status = rkb_load_input(reader, value, &memory->stored[value].value);
+   int status = narrow ? load_single(reader, value, &memory->single[value])
+                       : rkb_load_input(reader, value, &memory->stored[value].value);
    memory->held += status == RKB_OK ? bytes : 0;
    return status;
 }
@@ -50,13 +79,13 @@ static int learn(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t 
       if (i == 0 || missing[i] != missing[i - 1])
          missing[kept++] = missing[i];
    status = RKB_ERR_NOMEM;
-   if (!rkb_block_new(&block, kept))
+   if (!rkb_reader_block(reader, &block, kept))
       goto out_missing;
    status = rkb_compute(reader, node, kept, missing, &block);
    if (status == RKB_OK)
       status = rkb_memory_place(memory, node->output, reader->program->values[node->output].elements, kept,
                                 missing, &block);
-   rkb_block_free(&block);
+   rkb_reader_block_free(reader, &block);
 out_missing:
    free(missing);
    return status;
@@ -104,10 +133,10 @@ int rkb_prefetch(rkb_reader_t *reader, uint32_t value, uint64_t count, const int
    rkb_block_t block;
    if (!reader->memory || count == 0 || reader->program->values[value].node < 0)
       return RKB_OK;
-   if (!rkb_block_new(&block, count))
+   if (!rkb_reader_block(reader, &block, count))
       return RKB_ERR_NOMEM;
    int status = rkb_read(reader, value, count, index, &block);
-   rkb_block_free(&block);
+   rkb_reader_block_free(reader, &block);
    return status;
 }
 
@@ -123,6 +152,7 @@ int rkb_evaluate_points(const rkb_program_t *program, const rkb_precision_t *pre
    int status = rkb_points_pass_limit(program, memory, most_work, value, count, index)
                    ? RKB_ERR_LIMIT
                    : rkb_read(&reader, value, count, index, out);
+   rkb_memory_free_spare(memory);
    if (status == RKB_OK)
       return RKB_OK;
    return rkb_fail(err, status,

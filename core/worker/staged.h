@@ -9,7 +9,7 @@
 #include "driver.h"
 #include "protocol.h"
 
-enum { RKB_MOST_KEPT = 512 };
+enum { RKB_MOST_KEPT = 1024 };
 
 typedef struct rkb_staged {
    uint32_t set, tensor;

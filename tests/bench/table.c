@@ -185,6 +185,37 @@ static void conditions_are_told_once(void **state) {
    place_close(p);
 }
 
+/* Whoever reads the row can see again what was wrong: case, family, seed, element. */
+static void what_a_rejection_was_about_is_kept(void **state) {
+   (void)state;
+   place_t *p = place_open();
+   rkb_error_t err;
+   const rkb_verdict_record_t verdict = {
+      .stage = "gpu",
+      .standing = "reject",
+      .reason = "numeric.mismatch",
+      .message = "y[7] is 1 and should be 2",
+      .evidence = "{\"case\":\"check/odd\",\"element\":7,\"family\":\"ties\",\"seed\":5,"
+                  "\"worker\":\"device=one\\n\",\"ms\":{\"all\":3.5}}",
+      .executes = true};
+   json_t *measured = rkb_bench_measured(p->kernels.paths[0], "reject", "numeric.mismatch", "{}");
+   rkb_bench_add_verdict(measured, &verdict);
+   json_t *row = rkb_bench_row_new(&p->bench, &p->work, &p->kernels, 0, 1.0, measured, json_array());
+   assert_int_equal(rkb_bench_row_write(&p->bench, &p->work, row, &err), RKB_OK);
+   json_decref(row);
+   json_t *line = line_of(p);
+   const json_t *evidence = json_object_get(line, "evidence");
+   assert_string_equal(json_string_value(json_object_get(evidence, "case")), "check/odd");
+   assert_string_equal(json_string_value(json_object_get(evidence, "family")), "ties");
+   assert_int_equal(json_integer_value(json_object_get(evidence, "element")), 7);
+   char *text = markdown(p);
+   assert_non_null(
+      strstr(text, "numeric.mismatch: y[7] is 1 and should be 2; evidence `{\"case\":\"check/odd\""));
+   free(text);
+   json_decref(line);
+   place_close(p);
+}
+
 static void put_kernel(const char *folder, const char *direction_folder, const char *name, const char *text) {
    char path[512];
    rkb_error_t err;
@@ -242,6 +273,7 @@ int main(void) {
       cmocka_unit_test(without_a_baseline_nothing_is_claimed),
       cmocka_unit_test(other_conditions_are_marked),
       cmocka_unit_test(conditions_are_told_once),
+      cmocka_unit_test(what_a_rejection_was_about_is_kept),
       cmocka_unit_test(kernels_are_the_best_and_the_seeds),
       cmocka_unit_test(a_row_of_other_kernels_is_not_shown),
    };

@@ -52,6 +52,14 @@ def main():
     differ = [(c, m, g) for c, m, g in pairs if (m[0] == "reject") != (g[0] == "reject")]
     print("# Agreement of the checking machine with the device\n")
     print(f"{len(found)} candidates; both gave a verdict on {len(pairs)}; they disagree on {len(differ)}.\n")
+    kinds = {}
+    for _, machine, gpu in differ:
+        key = f"machine {machine[0]} {machine[1]}".strip() + f", device {gpu[0]} {gpu[1]}".rstrip()
+        kinds[key] = kinds.get(key, 0) + 1
+    for key in sorted(kinds, key=kinds.get, reverse=True):
+        print(f"* {kinds[key]} times: {key}")
+    if differ:
+        print("\nEach of them:\n")
     for candidate, machine, gpu in differ:
         print(f"* {candidate.task} {candidate.direction} {candidate.name}: machine {machine[0]} {machine[1]} ({machine[2]}); device {gpu[0]} {gpu[1]} ({gpu[2]})")
     counts = {}

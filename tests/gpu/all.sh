@@ -5,13 +5,13 @@
 #
 # PREFIX  an installation of rkb: a folder, or the archive that `./bootstrap.sh bundle` makes
 # OUT     where results go: runs, tables, baselines, and done/ with a mark for each finished part; keep it for the next call
-# PART    seeds cheats hostile export search agreement baselines autotune bench (default: all, in this order)
+# PART    seeds gate cheats hostile faults export search agreement baselines autotune bench (default: all, in this order)
 #
 # Environment: SECONDS_MOST (540) until nothing new is begun; RUN_SECONDS (200) for one run; SEARCH_SECONDS (20) for one
-# search; GPU_PYTHON (python3), one with PyTorch for CUDA.
+# search; GPU_PYTHON (python3), one with PyTorch for CUDA; FAULTS, what `rkb-make-faults --out` made, for the part of that name.
 # shellcheck disable=SC2317 # the parts are called by name
 set -uo pipefail
-[[ $# -ge 2 ]] || { sed -n '2,13s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[[ $# -ge 2 ]] || { sed -n '2,14s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
 prefix=$1
 mkdir -p "$2/done" "$2/runs" "$2/logs" "$2/best" "$2/bench/baselines"
@@ -71,6 +71,30 @@ part_seeds() {
   [[ $complete == yes ]]
 }
 
+# How long a candidate of a fast kernel holds the device.
+part_gate() {
+  local task direction
+  for task in mnist_cross_entropy mnist_linear mnist_linear_relu mnist_pool mnist_conv_relu_pool softmax unet_linear rotary_embedding; do
+    for direction in forward backward; do run_pipeline "gate.$task.$direction" "$here/gate.yaml" "$task" "$direction" --jobs "$(nproc)"; done
+  done
+  "$python" "$here/gate.py" "$out"/runs/gate.* | tee "$out/gate.md"
+}
+
+# What the machine rejects, shown to the device.
+part_faults() {
+  local folder name complete=yes
+  [[ -n ${FAULTS:-} ]] || { say "FAULTS names no folder: left out"; return 0; }
+  "$python" "$here/sample_faults.py" "$FAULTS" "$out/faults" 22 softmax:forward softmax:backward mnist_linear:forward mnist_linear:backward \
+    mnist_linear_relu:forward mnist_pool:forward mnist_pool:backward mnist_cross_entropy:forward mnist_cross_entropy:backward \
+    unet_linear:forward unet_conv2d:forward mnist_conv_relu_pool:forward
+  for folder in "$out"/faults/*; do
+    name=$(basename "$folder")
+    run_pipeline "faults.$name" "$here/seeds.yaml" "${name%.*}" "${name#*.}" --set "propose.seed.with.directory=$folder"
+    finished "run.faults.$name" || complete=no
+  done
+  [[ $complete == yes ]]
+}
+
 part_cheats() {
   run_pipeline cheats "$here/device.yaml" softmax forward --set "propose.seed.with.directory=$here/cheats" || true
   finished run.cheats || return 1
@@ -113,7 +137,7 @@ part_search() {
 }
 
 part_agreement() {
-  "$python" "$here/agreement.py" "$out"/runs/seeds.* "$out"/runs/search.* >"$out/agreement.md"
+  "$python" "$here/agreement.py" "$out"/runs/seeds.* "$out"/runs/search.* "$out"/runs/faults.* >"$out/agreement.md"
   tail -n 12 "$out/agreement.md"
 }
 
@@ -139,7 +163,7 @@ part_bench() {
 
 "$rkb" doctor 2>&1 | tail -n 20
 parts=("$@")
-[[ ${#parts[@]} -gt 0 ]] || parts=(seeds cheats hostile export search agreement baselines autotune bench)
+[[ ${#parts[@]} -gt 0 ]] || parts=(seeds gate cheats hostile faults export search agreement baselines autotune bench)
 open=0
 for part in "${parts[@]}"; do
   # Reports are made from what there is, each time.

@@ -13,7 +13,9 @@ sys.path[:0] = [HERE, os.path.join(ROOT, "core", "worker", "baseline")]
 
 import agreement  # noqa: E402
 import expectations  # noqa: E402
+import gate  # noqa: E402
 import protocol  # noqa: E402
+import sample_faults  # noqa: E402
 
 RKB = sys.argv.pop(1)
 
@@ -61,6 +63,38 @@ class Agreement(unittest.TestCase):
         both = Made("", "accept", verdicts={"machine": ("reject", "a", ""), "gpu": ("accept", "", "")})
         one = Made("", "accept", verdicts={"gpu": ("accept", "", "")})
         self.assertEqual([pair[0] for pair in agreement.verdict_pairs([both, one])], [both])
+
+
+class Gate(unittest.TestCase):
+    def made(self, check, time, device=0.0):
+        return {"check": {"all": check, "run": check - device, "device": device}, "time": {"all": time, "time": time}}
+
+    def test_waiting_for_a_device_is_not_the_gates(self):
+        self.assertEqual(gate.whole(self.made(300, 100, device=50)), 350)
+
+    def test_the_first_stands_alone(self):
+        totals, text = gate.line("t", "forward", [self.made(900, 100), self.made(300, 100), self.made(100, 100), self.made(200, 100)])
+        self.assertEqual(sorted(totals), [200, 300, 400])
+        self.assertTrue(text.startswith("| t | forward | 3 | 1000 | 300 | 400 |"), text)
+
+
+class SampleFaults(unittest.TestCase):
+    def test_one_of_each_operator(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for operator in ("a", "b", "c"):
+                for number in range(3):
+                    path = os.path.join(folder, "made", operator, "softmax", "forward", "one_row")
+                    os.makedirs(path, exist_ok=True)
+                    with open(os.path.join(path, f"{number}.cu"), "w") as file:
+                        file.write(operator)
+            picked = []
+            for out in ("first", "second"):
+                subprocess.run([sys.executable, os.path.join(HERE, "sample_faults.py"), os.path.join(folder, "made"), os.path.join(folder, out), "2",
+                                "softmax:forward"], check=True, capture_output=True)
+                picked.append(sorted(os.listdir(os.path.join(folder, out, "softmax.forward"))))
+            self.assertEqual(picked[0], picked[1])
+            self.assertEqual(len({name.split(".")[0] for name in picked[0]}), 2)
+            self.assertEqual(set(sample_faults.found(os.path.join(folder, "made"))), {("softmax", "forward")})
 
 
 class Protocol(unittest.TestCase):

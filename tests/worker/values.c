@@ -196,14 +196,14 @@ static void the_least_used_go_first(void **state) {
    place_t *p = *state;
    rkb_error_t err = {0};
    uint64_t sum = 0;
-   for (uint64_t i = 0; i < 600; i++) { /* more than are kept at once */
+   for (uint64_t i = 0; i < 1100; i++) { /* more than are kept at once */
       stage(p, 0, 0);
       keep(p, 0, 0, (uint64_t[2]){9, i});
       assert_int_equal(rkb_session_drop(p->session, RKB_DROP_SET, 0, &err), RKB_OK);
       assert_true(take(p, 0, 0, (uint64_t[2]){9, 0}, BYTES, &sum));
    }
    assert_false(take(p, 0, 0, (uint64_t[2]){9, 1}, BYTES, &sum));
-   assert_true(take(p, 0, 0, (uint64_t[2]){9, 599}, BYTES, &sum));
+   assert_true(take(p, 0, 0, (uint64_t[2]){9, 1099}, BYTES, &sum));
 }
 
 static void a_fresh_worker_has_nothing(void **state) {

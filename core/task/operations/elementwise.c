@@ -88,7 +88,7 @@ int rkb_elementwise_compute(rkb_reader_t *reader, const rkb_program_node_t *node
    rkb_block_t operands[RKB_ELEMENTWISE_OPERANDS] = {{0}};
    int status = RKB_OK;
    for (uint32_t k = 0; status == RKB_OK && k < node->input_count; k++)
-      status = rkb_block_new(&operands[k], count)
+      status = rkb_reader_block(reader, &operands[k], count)
                   ? rkb_read_stretched(reader, node->inputs[k], shape, count, index, &operands[k])
                   : RKB_ERR_NOMEM;
    const rkb_precision_t *precision = rkb_reader_precision(reader);
@@ -104,7 +104,7 @@ int rkb_elementwise_compute(rkb_reader_t *reader, const rkb_program_node_t *node
       node->operation->points(precision, node->reals, left < RKB_CHUNK ? left : RKB_CHUNK, in, &part);
    }
    for (uint32_t k = 0; k < RKB_ELEMENTWISE_OPERANDS; k++)
-      rkb_block_free(&operands[k]);
+      rkb_reader_block_free(reader, &operands[k]);
    return status;
 }
 

@@ -10,6 +10,7 @@
 #include "task/operations/layout.h"
 
 #define PIECE RKB_CHUNK
+#define READ_PIECES 64u /* read at once of points, which are then computed by several threads */
 
 /* What a pass over a row gathers. */
 typedef struct row_sums {
@@ -24,17 +25,24 @@ typedef struct row_sums {
 
 typedef void (*visit_t)(row_sums_t *sums, const rkb_block_t *block, uint64_t count, double about);
 
-/* Reads one row in pieces and lets visit see each.  Pieces are summed apart first, which keeps long sums
- * accurate. */
+static uint64_t part_of(const rkb_reader_t *reader) {
+   return rkb_reader_in_points(reader) ? READ_PIECES * PIECE : PIECE;
+}
+
+/* Reads one row in parts, and lets visit see each in pieces, which are summed apart first: that keeps long sums accurate. */
 static int pass(rkb_reader_t *reader, uint32_t value, const rkb_rows_t *rows, uint64_t row, double about,
                 visit_t visit, rkb_block_t *block, int64_t *index, row_sums_t *sums) {
-   for (uint64_t first = 0; first < rows->length; first += PIECE) {
-      uint64_t count = rows->length - first < PIECE ? rows->length - first : PIECE;
+   const uint64_t part = part_of(reader);
+   for (uint64_t first = 0; first < rows->length; first += part) {
+      uint64_t count = rows->length - first < part ? rows->length - first : part;
       rkb_rows_index(rows, row, first, count, index);
       int status = rkb_read(reader, value, count, index, block);
       if (status != RKB_OK)
          return status;
-      visit(sums, block, count, about);
+      for (uint64_t done = 0; done < count; done += PIECE) {
+         rkb_block_t piece = rkb_block_from(block, done);
+         visit(sums, &piece, count - done < PIECE ? count - done : PIECE, about);
+      }
    }
    return RKB_OK;
 }
@@ -225,11 +233,11 @@ static int reduce(rkb_reader_t *reader, const rkb_program_node_t *node, int kind
                   const int64_t *index, rkb_block_t *out) {
    rkb_rows_t rows = rkb_rows_of(rkb_program_shape(rkb_reader_program(reader), node->inputs[0]),
                                  (uint64_t)node->integers[0]);
-   uint64_t room = rows.length < PIECE ? rows.length : PIECE;
+   uint64_t part = part_of(reader), room = rows.length < part ? rows.length : part;
    uint64_t prefetched = rkb_reader_in_points(reader) ? 0 : count;
    rkb_block_t block = {0};
    int64_t *places = malloc(room * sizeof *places);
-   int status = places && rkb_block_new(&block, room) ? RKB_OK : RKB_ERR_NOMEM;
+   int status = places && rkb_reader_block(reader, &block, room) ? RKB_OK : RKB_ERR_NOMEM;
    for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
       rkb_point_t point;
       if (i >= prefetched) /* an output's element number is its row's */
@@ -240,7 +248,7 @@ static int reduce(rkb_reader_t *reader, const rkb_program_node_t *node, int kind
       if (status == RKB_OK)
          rkb_block_put(out, i, point);
    }
-   rkb_block_free(&block);
+   rkb_reader_block_free(reader, &block);
    free(places);
    return status;
 }

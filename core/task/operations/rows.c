@@ -14,9 +14,14 @@ rkb_rows_t rkb_rows_of(const rkb_shape_t *shape, uint64_t mask) {
    }
    for (uint32_t d = 0; d < shape->rank; d++) {
       if (mask >> d & 1) {
+         rows.length *= (uint64_t)shape->size[d];
+         if (d > 0 && mask >> (d - 1) & 1) { /* goes on from the dim before: one longer dim */
+            rows.inner_size[rows.inner_rank - 1] *= shape->size[d];
+            rows.inner_stride[rows.inner_rank - 1] = strides[d];
+            continue;
+         }
          rows.inner_size[rows.inner_rank] = shape->size[d];
          rows.inner_stride[rows.inner_rank++] = strides[d];
-         rows.length *= (uint64_t)shape->size[d];
       } else {
          rows.outer_size[rows.outer_rank] = shape->size[d];
          rows.outer_stride[rows.outer_rank++] = strides[d];
@@ -42,6 +47,11 @@ void rkb_rows_index(const rkb_rows_t *rows, uint64_t row, uint64_t first, uint64
       at[d] = (int64_t)(rest % (uint64_t)rows->inner_size[d]);
       rest /= (uint64_t)rows->inner_size[d];
       base += at[d] * rows->inner_stride[d];
+   }
+   if (rows->inner_rank == 1) {
+      for (uint64_t i = 0; i < count; i++)
+         index[i] = base + (int64_t)i * rows->inner_stride[0];
+      return;
    }
    for (uint64_t i = 0; i < count; i++) {
       index[i] = base;
