@@ -155,6 +155,17 @@ class LayoutCalls:
         name = self.step(node, "expand", [name], {"shape": tuple(wide)}, value.reshape(ones).expand(wide), "_wide")
         return self.step(node, "reshape", [name], {"shape": tuple(node.meta["value"].shape)})
 
+    def do_repeat_interleave(self, node, args, kwargs):
+        """Each element of a dim several times in a row, as keys and values shared by heads are."""
+        (source,), given = bind("repeat_interleave", "@input repeats dim=None output_size~", args, kwargs)
+        value, times = source.meta["value"], given["repeats"]
+        dim = given["dim"] % value.dim()
+        one = value.unsqueeze(dim + 1)
+        wide = one.expand(value.shape[: dim + 1] + (times,) + value.shape[dim + 1 :])
+        name = self.step(node, "reshape", [self.operand(source)], {"shape": tuple(one.shape)}, one, "_apart")
+        name = self.step(node, "expand", [name], {"shape": tuple(wide.shape)}, wide, "_wide")
+        return self.step(node, "reshape", [name], {"shape": tuple(node.meta["value"].shape)})
+
     def do_interpolate(self, node, args, kwargs):
         signature = "@input size=None scale_factor=None mode='nearest' align_corners=None recompute_scale_factor~ antialias!False"
         (source,), given = bind("interpolate", signature, args, kwargs)
