@@ -48,9 +48,12 @@ class LayoutCalls:
             extent = value.shape[dim]
             if isinstance(item, slice):
                 start, stop, stride = item.indices(extent)
-                if stride != 1:
-                    raise Refused("a slice with a step is not covered")
                 length = max(stop - start, 0)
+                if stride != 1:
+                    place = {"dim": dim, "start": start, "end": stop, "step": stride}
+                    value = value[(slice(None),) * dim + (slice(start, stop, stride),)]
+                    name = self.step(node, "slice", [name], place, value, "_every%d" % part)
+                    start, length, extent = 0, value.shape[dim], value.shape[dim]
             elif number(item):
                 start, length = item % extent, 1
             else:
