@@ -66,7 +66,8 @@ int rkb_contract_whole(rkb_reader_t *reader, const rkb_contraction_t *c, rkb_blo
    uint64_t row_blocks = (c->rows + RKB_ROWS_A_BLOCK - 1) / RKB_ROWS_A_BLOCK;
    uint64_t column_blocks = (c->columns + RKB_COLUMNS_A_BLOCK - 1) / RKB_COLUMNS_A_BLOCK;
    int64_t tasks = (int64_t)(c->groups * row_blocks * column_blocks);
-   bool large = (double)c->groups * (double)c->rows * (double)c->columns * (double)c->depth > 1e5;
+   bool large =
+      (double)c->groups * (double)c->rows * (double)c->columns * (double)c->depth > RKB_SHARED_PRODUCTS;
    int status = RKB_OK;
    (void)large; /* read by OpenMP alone */
 #pragma omp parallel for schedule(dynamic) if (tasks > 1 && large)

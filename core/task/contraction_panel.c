@@ -65,8 +65,9 @@ int rkb_panel_read(rkb_reader_t *reader, rkb_panel_t *panel, uint32_t value, uin
    bool zeros = false, bounds = false;
    panel->lines = lines;
    panel->depth = depth;
-#pragma omp parallel for schedule(static) reduction(||                                                       \
-                                                    : zeros, bounds) if (lines > 1 && lines * depth > 65536)
+#pragma omp parallel for schedule(static)                                                                    \
+   reduction(||                                                                                              \
+             : zeros, bounds) if (lines > 1 && lines * depth > RKB_SHARED_ELEMENTS)
    for (uint64_t line = 0; line < lines; line++) {
       line_facts_t facts = look_at_line(rkb_block_from(&panel->block, line * depth), depth, product);
       zeros = zeros || facts.zeros;
@@ -90,7 +91,7 @@ bool rkb_panel_derive(rkb_panel_t *panel) {
    panel->nonzero = panel->derived + 2 * room;
    panel->hard_total = panel->exact ? panel->size : panel->derived + 3 * room;
    panel->variance_total = panel->exact ? panel->square : panel->derived + 4 * room;
-#pragma omp parallel for schedule(static) if (count > 65536)
+#pragma omp parallel for schedule(static) if (count > RKB_SHARED_ELEMENTS)
    for (uint64_t i = 0; i < count; i++) {
       double x = block->value[i];
       panel->size[i] = fabs(x);
@@ -99,7 +100,7 @@ bool rkb_panel_derive(rkb_panel_t *panel) {
    }
    if (panel->exact)
       return true;
-#pragma omp parallel for schedule(static) if (count > 65536)
+#pragma omp parallel for schedule(static) if (count > RKB_SHARED_ELEMENTS)
    for (uint64_t i = 0; i < count; i++) {
       panel->hard_total[i] = panel->size[i] + block->hard[i];
       panel->variance_total[i] = panel->square[i] + block->variance[i];

@@ -114,7 +114,7 @@ static int work_open(work_t *work) {
 }
 
 static void add_pairs(work_t *work) {
-   bool large = (double)work->count * (double)work->left.depth > 1e5;
+   bool large = (double)work->count * (double)work->left.depth > RKB_SHARED_PRODUCTS;
    (void)large; /* read by OpenMP alone */
 #pragma omp parallel for schedule(static) if (large)
    for (uint64_t i = 0; i < work->count; i++)
@@ -126,7 +126,7 @@ static void add_blocks(work_t *work) {
    uint64_t row_blocks = (work->row_count + RKB_ROWS_A_BLOCK - 1) / RKB_ROWS_A_BLOCK;
    uint64_t column_blocks = (work->column_count + RKB_COLUMNS_A_BLOCK - 1) / RKB_COLUMNS_A_BLOCK;
    uint64_t all = work->row_count * work->column_count, blocks = row_blocks * column_blocks;
-   bool large = (double)all * (double)work->left.depth > 1e5;
+   bool large = (double)all * (double)work->left.depth > RKB_SHARED_PRODUCTS;
    (void)large; /* read by OpenMP alone */
 #pragma omp parallel for schedule(dynamic) if (blocks > 1 && large)
    for (uint64_t block = 0; block < blocks; block++) {
@@ -146,8 +146,12 @@ static void add_blocks(work_t *work) {
 static int add_part(rkb_reader_t *reader, work_t *work, uint64_t first) {
    const rkb_contraction_t *c = work->contraction;
    uint64_t part = least(work->depth, c->depth - first);
+#pragma omp parallel for schedule(static) if (work->row_count > 1 &&                                         \
+                                              work->row_count * part > RKB_SHARED_ELEMENTS)
    for (uint64_t i = 0; i < work->row_count; i++)
       c->left_index(c->geometry, work->group, work->rows[i], first, part, work->left.index + i * part);
+#pragma omp parallel for schedule(static) if (work->column_count > 1 &&                                      \
+                                              work->column_count * part > RKB_SHARED_ELEMENTS)
    for (uint64_t i = 0; i < work->column_count; i++)
       c->right_index(c->geometry, work->group, work->columns[i], first, part, work->right.index + i * part);
    int status = rkb_panel_read(reader, &work->left, c->left, work->row_count, part);

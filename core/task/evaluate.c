@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POINTS_CHUNK (UINT64_C(1) << 18)  /* large, so that products behind see many elements at once */
-#define SHARED_GATHER (UINT64_C(1) << 16) /* elements that several threads copy */
+#define POINTS_CHUNK (UINT64_C(1) << 18) /* large, so that products behind see many elements at once */
 #define POINT_BYTES (3 * sizeof(double) + 1)
 
 const rkb_precision_t *rkb_reader_precision(const rkb_reader_t *reader) {
@@ -20,7 +19,7 @@ const rkb_program_t *rkb_reader_program(const rkb_reader_t *reader) {
 
 /* Subnormal data may be read as zero. */
 static void exact_points(const rkb_precision_t *precision, uint64_t count, rkb_block_t *out) {
-#pragma omp parallel for schedule(static) if (count >= SHARED_GATHER)
+#pragma omp parallel for schedule(static) if (count >= RKB_SHARED_ELEMENTS)
    for (uint64_t i = 0; i < count; i++) {
       double size = fabs(out->value[i]);
       out->hard[i] = size < precision->tiny ? size : 0;
@@ -31,7 +30,7 @@ static void exact_points(const rkb_precision_t *precision, uint64_t count, rkb_b
 
 static void gather(const rkb_precision_t *precision, const rkb_block_t *from, uint64_t count,
                    const int64_t *index, rkb_block_t *out) {
-#pragma omp parallel for schedule(static) if (count >= SHARED_GATHER)
+#pragma omp parallel for schedule(static) if (count >= RKB_SHARED_ELEMENTS)
    for (uint64_t i = 0; i < count; i++)
       out->value[i] = index[i] < 0 ? 0 : from->value[index[i]];
    if (!from->hard) {
@@ -44,6 +43,19 @@ static void gather(const rkb_precision_t *precision, const rkb_block_t *from, ui
       out->variance[i] = none ? 0 : from->variance[index[i]];
       out->flags[i] = none ? 0 : from->flags[index[i]];
    }
+}
+
+bool rkb_reader_view(const rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t *index,
+                     rkb_block_t *view) {
+   const rkb_block_t *stored = &reader->stored[value];
+   if (!stored->value || !stored->hard || count == 0 || index[0] < 0 ||
+       index[count - 1] != index[0] + (int64_t)count - 1)
+      return false;
+   for (uint64_t i = 1; i < count; i++)
+      if (index[i] != index[0] + (int64_t)i)
+         return false;
+   *view = rkb_block_from(stored, (uint64_t)index[0]);
+   return true;
 }
 
 /* Storage narrower than the arithmetic rounds once more: by half a unit, or half the least subnormal number, and
@@ -120,7 +132,7 @@ int rkb_read(rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t
    }
    const float *single = reader->memory ? reader->memory->single[value] : NULL;
    if (single) {
-#pragma omp parallel for schedule(static) if (count >= SHARED_GATHER)
+#pragma omp parallel for schedule(static) if (count >= RKB_SHARED_ELEMENTS)
       for (uint64_t i = 0; i < count; i++)
          out->value[i] = index[i] < 0 ? 0 : (double)single[index[i]];
       exact_points(reader->precision, count, out);
@@ -215,15 +227,19 @@ int rkb_load_input(rkb_reader_t *reader, uint32_t value, double **out) {
 static int evaluate_node(rkb_reader_t *reader, const rkb_program_node_t *node) {
    rkb_block_t block;
    uint64_t elements = reader->program->values[node->output].elements;
-   if (!rkb_block_new(&block, elements))
+   if (reader->spare.value && reader->spare_elements == elements) {
+      block = reader->spare;
+      reader->spare = (rkb_block_t){0};
+   } else if (!rkb_block_new(&block, elements)) {
       return RKB_ERR_NOMEM;
+   }
    int status = RKB_OK;
    if (node->operation->whole) {
       status = node->operation->whole(reader, node, &block);
       round_storage(reader->program->values[node->output].dtype, elements, &block);
    } else {
       int64_t pieces = (int64_t)((elements + RKB_CHUNK - 1) / RKB_CHUNK);
-#pragma omp parallel for schedule(dynamic) if (pieces > 4)
+#pragma omp parallel for schedule(dynamic) if (elements >= RKB_SHARED_ELEMENTS)
       for (int64_t piece = 0; piece < pieces; piece++) {
          uint64_t first = (uint64_t)piece * RKB_CHUNK;
          uint64_t count = elements - first < RKB_CHUNK ? elements - first : RKB_CHUNK;
@@ -246,12 +262,26 @@ static int evaluate_node(rkb_reader_t *reader, const rkb_program_node_t *node) {
    return RKB_OK;
 }
 
+/* Memory that was just used is there at once, fresh memory page by page. */
+static void recycle(rkb_reader_t *reader, uint32_t value) {
+   rkb_block_t *block = &reader->stored[value];
+   if (block->value && block->hard) {
+      rkb_block_free(&reader->spare);
+      reader->spare = *block;
+      reader->spare_elements = reader->program->values[value].elements;
+      *block = (rkb_block_t){0};
+   }
+   rkb_block_free(block);
+}
+
 static int evaluate_all(rkb_reader_t *reader, const int64_t *last) {
    const rkb_program_t *program = reader->program;
    for (uint32_t i = 0; i < program->node_count; i++) {
       const rkb_program_node_t *node = &program->nodes[i];
       if (last[node->output] < 0)
          continue;
+      if (reader->spare_elements != program->values[node->output].elements) /* never more than the peak */
+         rkb_block_free(&reader->spare);
       for (uint32_t j = 0; j < node->input_count; j++) {
          uint32_t input = node->inputs[j];
          if (reader->stored[input].value)
@@ -265,7 +295,7 @@ static int evaluate_all(rkb_reader_t *reader, const int64_t *last) {
          return status;
       for (uint32_t j = 0; j < node->input_count; j++)
          if (last[node->inputs[j]] == (int64_t)i)
-            rkb_block_free(&reader->stored[node->inputs[j]]);
+            recycle(reader, node->inputs[j]);
    }
    return RKB_OK;
 }
@@ -303,6 +333,7 @@ int rkb_evaluate_whole(const rkb_program_t *program, const rkb_precision_t *prec
    reader.stored = calloc(program->value_count + 1, sizeof *reader.stored);
    if (last && reader.stored)
       status = evaluate_all(&reader, last);
+   rkb_block_free(&reader.spare);
    for (uint32_t i = 0; status == RKB_OK && i < program->tensor_count; i++) {
       bool shared = false;
       for (uint32_t j = 0; j < program->tensor_count; j++)

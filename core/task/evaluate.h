@@ -22,6 +22,8 @@ struct rkb_reader {
    rkb_source_t source;
    rkb_block_t *stored;    /* by value: .value NULL when it is not in memory, .hard NULL when it is exact */
    rkb_memory_t *memory;   /* points mode, or NULL */
+   rkb_block_t spare;      /* whole tensors: one that was freed and has the next one's size */
+   uint64_t spare_elements;
    double work, most_work; /* points mode: elements read and products formed so far, and the most; 0: any */
 };
 

@@ -67,6 +67,9 @@ struct rkb_operation {
 /* Reader (evaluate.c, points.c): elements index[0 .. count-1] of a value; an index of -1 gives an exact zero.
  */
 int rkb_read(rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t *index, rkb_block_t *out);
+/* Neighbours of a value that lies in memory with its bounds, to be looked at where they are; false otherwise. */
+bool rkb_reader_view(const rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t *index,
+                     rkb_block_t *view);
 const rkb_precision_t *rkb_reader_precision(const rkb_reader_t *reader);
 const rkb_program_t *rkb_reader_program(const rkb_reader_t *reader);
 
@@ -121,6 +124,11 @@ rkb_point_t rkb_weighted_sum(const rkb_precision_t *precision, const rkb_block_t
 /* In points mode, computes elements that will soon be read one row at a time together, which is much cheaper
  * where rows share the operands of a product.  Does nothing for whole tensors and for inputs. */
 int rkb_prefetch(rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t *index);
+
+/* From how many elements, or products of pairs, several threads pay: their waiting for each other costs a processor more than
+ * the small tensors of check cases do, which many jobs evaluate side by side. */
+#define RKB_SHARED_ELEMENTS (UINT64_C(1) << 18)
+#define RKB_SHARED_PRODUCTS 2e7
 
 /* Elements an operation handles at a time; a reader may be asked for more. */
 #define RKB_CHUNK 4096u

@@ -23,8 +23,9 @@ static int load_single(rkb_reader_t *reader, uint32_t value, float **out) {
       for (uint64_t i = 0; i < count; i++)
          index[i] = (int64_t)(first + i);
       status = reader->source.fill(reader->source.argument, (uint32_t)info->tensor, count, index, piece);
-      for (uint64_t i = 0; i < count && status == RKB_OK; i++)
-         data[first + i] = (float)piece[i];
+#pragma omp parallel for schedule(static) if (status == RKB_OK && count == LOAD_PIECE)
+      for (uint64_t i = 0; i < count; i++)
+         data[first + i] = status == RKB_OK ? (float)piece[i] : 0;
    }
    free(index);
    free(piece);

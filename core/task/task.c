@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/hash.h"
-#include "evaluator_identity.h"
+#include "task/evaluator_identity.h"
 
 #define DEFAULT_BUDGET (UINT64_C(4) << 30)
 

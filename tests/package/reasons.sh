@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# docs/verdicts.md lists every reason that the program's own text gives, and none that it does not.
+# docs/verdicts.md lists every reason that the program's own text gives, and none that it does not; docs/environment.md every variable that
+# it reads.
 # usage: reasons.sh SOURCE_DIRECTORY
 set -euo pipefail
 cd "$1"
@@ -17,3 +18,10 @@ if ! diff "$given" "$listed" >&2; then
   exit 1
 fi
 echo "$(wc -l <"$given") reasons are documented"
+grep -rhoE 'getenv\("[A-Z_]+"\)' core plugins --include='*.c' | grep -oE '[A-Z_]{2,}' | sort -u >"$given"
+sed -n '/^## Environment/,/^## Files/p' docs/environment.md | grep -E '^\| `' | cut -d'|' -f2 | grep -oE '[A-Z_]{2,}' | sort -u >"$listed"
+if ! diff "$given" "$listed" >&2; then
+  echo "docs/environment.md (>) and the variables that the program reads (<) differ" >&2
+  exit 1
+fi
+echo "$(wc -l <"$given") variables are documented"

@@ -37,8 +37,9 @@ const rkb_operation_t *rkb_elementwise_find(const char *name);
 /* Shared by both files of the family: how an operation on points side by side is made from one on a point. */
 #define RKB_ELEMENTWISE_OPERANDS 3
 #define RKB_POINTS(label)                                                                                    \
-   static void points_##label(const rkb_precision_t *precision, const double *reals, uint64_t count,         \
-                              const rkb_block_t *operands, rkb_block_t *out) {                               \
+   __attribute__((flatten)) static void points_##label(const rkb_precision_t *precision,                     \
+                                                       const double *reals, uint64_t count,                  \
+                                                       const rkb_block_t *operands, rkb_block_t *out) {      \
       for (uint64_t i = 0; i < count; i++) {                                                                 \
          const rkb_point_t in[] = {rkb_block_get(&operands[0], i), rkb_block_get(&operands[1], i),           \
                                    rkb_block_get(&operands[2], i)};                                          \

@@ -1,5 +1,5 @@
-/* The decoder's state, shared by decode.c (layout, functions, table), decode_operands.c, decode_memory.c and decode_forms.c
- * (opcodes with forms of their own). */
+/* The decoder's state, shared by decode.c (layout, functions), decode_table.c (rows), decode_operands.c, decode_forms.c (opcodes with
+ * forms of their own), decode_moves.c, decode_memory.c and decode_control.c. */
 #ifndef MACHINE_DECODE_H
 #define MACHINE_DECODE_H
 
@@ -61,6 +61,9 @@ bool decode_address(decoder_t *decoder, const ptx_operand_t *operand);
 bool decode_extra(decoder_t *decoder, machine_slot_t slot); /* appends to the instruction's extras */
 machine_slot_t decode_constant(decoder_t *decoder, uint64_t bits, uint32_t bytes); /* bytes 0: a predicate */
 machine_slot_t decode_nowhere(const decoder_t *decoder, uint32_t bytes);
+bool decode_index_opcodes(decoder_t *decoder); /* decode_table.c: once, before the others of it */
+bool decode_generic(decoder_t *decoder);  /* an opcode that is a row, and operands that are its signature's */
+bool decode_rounding_size(uint32_t bits); /* a float that rounds what it is added to */
 const machine_opcode_t *decode_lookup(const decoder_t *decoder, const char *key);
 bool decode_use(decoder_t *decoder, const char *key); /* takes handler, kind and class of a row */
 void decode_place(machine_instruction_t *i, char which, machine_slot_t slot);
@@ -73,6 +76,13 @@ void decode_find_rounding(decoder_t *decoder);
 
 enum decode_result { DECODE_GENERIC, DECODE_DONE, DECODE_FAILED };
 enum decode_result decode_form(decoder_t *decoder);
+enum decode_result decode_move(decoder_t *decoder); /* decode_moves.c */
+enum decode_result decode_conversion(decoder_t *decoder);
+/* a conversion whose whole opcode is a row's key */
+enum decode_result decode_conversion_row(decoder_t *decoder, const char *key);
+enum decode_result decode_branch(decoder_t *decoder); /* decode_control.c */
+enum decode_result decode_branch_index(decoder_t *decoder);
+enum decode_result decode_call(decoder_t *decoder);
 enum decode_result decode_memory_operation(decoder_t *decoder, bool store); /* decode_memory.c */
 enum decode_result decode_atomic_operation(decoder_t *decoder, bool reduces);
 

@@ -1,189 +1,11 @@
-/* Opcodes whose operands need a layout of their own: moves, conversions, warp operations, control flow.  Part of the
- * decoder. */
+/* Opcodes whose operands need a layout of their own: comparisons, warp operations, barriers; and which file has the others.  Part
+ * of the decoder. */
 #include "decode.h"
 
 #include "execution.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* Moves and conversions ------------------------------------------------------------------------------------- */
-
-static enum decode_result move(decoder_t *decoder) {
-   machine_instruction_t *i = &decoder->instruction;
-   if (decode_operand_count(decoder) != 2)
-      return decode_refuse(decoder);
-   const ptx_operand_t *to = &decoder->operands[0], *from = &decoder->operands[1];
-   machine_slot_t slot;
-   if (from->kind == PTX_OPERAND_SPECIAL && from->value >= PTX_SPECIAL_CLOCK &&
-       from->value <= PTX_SPECIAL_GLOBALTIMER_HI) {
-      FAIL_UNLESS(decode_use(decoder, "clock"));
-      FAIL_UNLESS(decode_any(decoder, to, true, &slot) && decode_extra(decoder, slot));
-      decoder->program->clocks = true;
-      return DECODE_DONE;
-   }
-   const bool packs = from->kind == PTX_OPERAND_LIST, unpacks = to->kind == PTX_OPERAND_LIST;
-   if (!packs && !unpacks)
-      return DECODE_GENERIC;
-   const ptx_operand_t *list = packs ? from : to, *whole = packs ? to : from;
-   uint32_t bytes = ptx_type_bytes(decode_type(decoder, 0));
-   if ((packs && unpacks) || list->count == 0 || list->count > 8 || bytes == 0 || bytes > 8 ||
-       bytes % list->count)
-      return decode_refuse(decoder);
-   FAIL_UNLESS(decode_use(decoder, packs ? "mov.pack" : "mov.unpack"));
-   char letter = bytes == 8 ? 'l' : 'w';
-   FAIL_UNLESS(packs ? decode_destination(decoder, whole, letter, &slot)
-                     : decode_operand(decoder, whole, letter, &slot));
-   FAIL_UNLESS(decode_extra(decoder, slot));
-   i->elements = (uint8_t)list->count;
-   i->element_bytes = (uint8_t)(bytes / list->count);
-   for (uint32_t e = 0; e < list->count; e++) {
-      const ptx_operand_t *part = decoder->function->operands + list->first + e;
-      FAIL_UNLESS(packs ? decode_operand(decoder, part, i->element_bytes == 8 ? 'l' : 'w', &slot)
-                        : decode_destination(decoder, part, i->element_bytes == 8 ? 'l' : 'w', &slot));
-      FAIL_UNLESS(decode_extra(decoder, slot));
-   }
-   return DECODE_DONE;
-}
-
-static bool conversion_modifiers(decoder_t *decoder, bool *integral, bool *plain) {
-   static const struct {
-      const char *name;
-      uint8_t rounding;
-      bool integral;
-   } roundings[] = {{"rn", ROUND_NEAREST, false}, {"rz", ROUND_ZERO, false},  {"rm", ROUND_DOWN, false},
-                    {"rp", ROUND_UP, false},      {"rna", ROUND_AWAY, false}, {"rni", ROUND_NEAREST, true},
-                    {"rzi", ROUND_ZERO, true},    {"rmi", ROUND_DOWN, true},  {"rpi", ROUND_UP, true}};
-   machine_instruction_t *i = &decoder->instruction;
-   uint16_t before = i->flags;
-   *integral = false;
-   for (uint32_t n = 1; n < decoder->modifier_count; n++) {
-      const char *modifier = decoder->modifiers[n];
-      bool known = ptx_type_named(modifier, strlen(modifier)) != 0 || strcmp(modifier, "tf32") == 0;
-      for (size_t k = 0; k < sizeof roundings / sizeof roundings[0]; k++)
-         if (strcmp(modifier, roundings[k].name) == 0) {
-            i->rounding = roundings[k].rounding;
-            *integral = roundings[k].integral;
-            known = true;
-         }
-      if (strcmp(modifier, "ftz") == 0) {
-         i->flags |= FLAG_FTZ;
-         known = true;
-      } else if (strcmp(modifier, "sat") == 0) {
-         i->flags |= FLAG_SAT;
-         known = true;
-      } else if (strcmp(modifier, "relu") == 0) {
-         i->flags |= FLAG_ABS;
-         known = true;
-      }
-      if (!known)
-         return false;
-   }
-   *plain = i->flags == before && i->rounding == ROUND_NEAREST && !*integral;
-   return true;
-}
-
-/* A conversion whose whole opcode is a row's key. */
-static enum decode_result conversion_row(decoder_t *decoder, const char *key) {
-   const machine_opcode_t *row = decode_lookup(decoder, key);
-   if (!row || decode_operand_count(decoder) != strlen(row->signature))
-      return decode_refuse(decoder);
-   FAIL_UNLESS(decode_use(decoder, row->key));
-   for (uint32_t n = 0; n < decode_operand_count(decoder); n++) {
-      machine_slot_t slot;
-      FAIL_UNLESS(n ? decode_operand(decoder, &decoder->operands[n], row->signature[n], &slot)
-                    : decode_destination(decoder, &decoder->operands[n], 'w', &slot));
-      decode_place(&decoder->instruction, "dabc"[n], slot);
-   }
-   return DECODE_DONE;
-}
-
-/* To and from pairs of 8-bit floats, with or without .relu. */
-static enum decode_result conversion_of_eight(decoder_t *decoder) {
-   char key[64] = "";
-   size_t length = 0;
-   for (uint32_t n = 0; n < decoder->modifier_count && length < sizeof key; n++)
-      if (strcmp(decoder->modifiers[n], "relu") == 0)
-         decoder->instruction.flags |= FLAG_ABS;
-      else
-         length +=
-            (size_t)snprintf(key + length, sizeof key - length, "%s%s", n ? "." : "", decoder->modifiers[n]);
-   return conversion_row(decoder, key);
-}
-
-static enum decode_result conversion(decoder_t *decoder) {
-   machine_instruction_t *i = &decoder->instruction;
-   bool integral, plain;
-   if (decode_modifier(decoder, "e4m3x2") || decode_modifier(decoder, "e5m2x2"))
-      return conversion_of_eight(decoder);
-   if (!conversion_modifiers(decoder, &integral, &plain) || decode_operand_count(decoder) < 2)
-      return decode_refuse(decoder);
-   machine_slot_t d, a, b;
-   if (decode_modifier(decoder, "tf32")) {
-      FAIL_UNLESS(decode_use(decoder, "cvt.tf32"));
-      FAIL_UNLESS(decode_destination(decoder, &decoder->operands[0], 'w', &d));
-      FAIL_UNLESS(decode_operand(decoder, &decoder->operands[1], 'f', &a));
-      decode_place(i, 'd', d);
-      decode_place(i, 'a', a);
-      if (i->flags & FLAG_ABS)
-         i->shadow = NULL;
-      return decode_operand_count(decoder) == 2 ? DECODE_DONE : decode_refuse(decoder);
-   }
-   uint32_t source = decode_type(decoder, 0), type = decode_type(decoder, 1);
-   if (!type)
-      return decode_refuse(decoder);
-   if (decode_operand_count(decoder) == 3) {
-      if ((type != PTX_F16X2 && type != PTX_BF16X2) || source != PTX_F32 || (i->flags & FLAG_SAT))
-         return decode_refuse(decoder);
-      FAIL_UNLESS(decode_use(decoder, plain && type == PTX_BF16X2 ? "cvt.bf16x2.f32" : "cvt.packed"));
-      FAIL_UNLESS(decode_destination(decoder, &decoder->operands[0], 'w', &d));
-      FAIL_UNLESS(decode_operand(decoder, &decoder->operands[1], 'f', &a));
-      FAIL_UNLESS(decode_operand(decoder, &decoder->operands[2], 'f', &b));
-      i->type = (uint8_t)type;
-      decode_place(i, 'd', d);
-      decode_place(i, 'a', a);
-      decode_place(i, 'b', b);
-      return DECODE_DONE;
-   }
-   uint32_t to_bytes = decode_declared_bytes(decoder, &decoder->operands[0]);
-   uint32_t from_bytes = decode_declared_bytes(decoder, &decoder->operands[1]);
-   if (decode_operand_count(decoder) != 2 || !to_bytes ||
-       ((i->flags & FLAG_ABS) && (source != PTX_F32 || (type != PTX_F16 && type != PTX_BF16))) ||
-       type == PTX_F16X2 || type == PTX_BF16X2 || source == PTX_F16X2 || source == PTX_BF16X2 ||
-       type == PTX_PRED || source == PTX_PRED || to_bytes < ptx_type_bytes(type) ||
-       (from_bytes && from_bytes < ptx_type_bytes(source)))
-      return decode_refuse(decoder);
-   char key[64];
-   snprintf(key, sizeof key, "cvt%s.%s.%s", i->flags & FLAG_SAT ? ".sat" : "", ptx_type_name(type),
-            ptx_type_name(source));
-   const machine_opcode_t *fast = decode_lookup(decoder, key);
-   uint16_t careful = i->flags & ~(FLAG_INLINE | FLAG_SAT);
-   if (fast && !careful && !integral && i->rounding == ROUND_NEAREST && to_bytes == ptx_type_bytes(type) &&
-       (!from_bytes || from_bytes == ptx_type_bytes(source))) {
-      FAIL_UNLESS(decode_use(decoder, key));
-   } else if (source == PTX_F32 && (type == PTX_F16 || type == PTX_BF16) && to_bytes <= 4) {
-      FAIL_UNLESS(decode_use(decoder, "cvt.narrow"));
-      i->operation = integral;
-   } else {
-      FAIL_UNLESS(decode_use(decoder, "cvt"));
-      i->operation = integral;
-   }
-   i->type = (uint8_t)type;
-   i->source_type = (uint8_t)source;
-   if (source == PTX_F64)
-      i->flags |= FLAG_FROM_DOUBLE;
-   i->element_bytes = (uint8_t)to_bytes;
-   char from = source == PTX_F32 ? 'f' : source == PTX_F64 ? 'D' : ptx_type_bytes(source) == 8 ? 'l' : 'w';
-   if (from_bytes == 8)
-      from = 'l';
-   i->elements = from == 'l' || from == 'D' ? 8 : 4;
-   FAIL_UNLESS(decode_destination(decoder, &decoder->operands[0], to_bytes == 8 ? 'l' : 'w', &d));
-   FAIL_UNLESS(decode_operand(decoder, &decoder->operands[1], from, &a));
-   decode_place(i, 'd', d);
-   decode_place(i, 'a', a);
-   return DECODE_DONE;
-}
 
 /* Comparisons: [comparison][.combination][.ftz].type d[|p], a, b[, c] ------------------------------------------ */
 
@@ -342,131 +164,7 @@ static enum decode_result barrier(decoder_t *decoder) {
    return DECODE_DONE;
 }
 
-/* Control flow ---------------------------------------------------------------------------------------------------- */
-
-static enum decode_result branch(decoder_t *decoder) {
-   machine_instruction_t *i = &decoder->instruction;
-   i->class = RKB_CLASS_CONTROL;
-   i->kind = MACHINE_BRANCH;
-   if (decode_operand_count(decoder) != 1 || decoder->operands[0].kind != PTX_OPERAND_LABEL ||
-       decoder->function->labels[decoder->operands[0].index].statement == PTX_NONE)
-      return decode_refuse(decoder);
-   i->target = decoder->operands[0].index;
-   return DECODE_DONE;
-}
-
-static enum decode_result branch_index(decoder_t *decoder) {
-   machine_instruction_t *i = &decoder->instruction;
-   machine_slot_t slot;
-   if (decode_operand_count(decoder) != 2 || decoder->operands[1].kind != PTX_OPERAND_LABEL)
-      return decode_refuse(decoder);
-   const ptx_label_t *table = &decoder->function->labels[decoder->operands[1].index];
-   FAIL_UNLESS(decode_operand(decoder, &decoder->operands[0], 'w', &slot));
-   decode_place(i, 'a', slot);
-   i->class = RKB_CLASS_CONTROL;
-   i->kind = MACHINE_BRANCH_INDEX;
-   i->target = decoder->target_count;
-   if (!table->target_count || table->target_count > UINT16_MAX)
-      return decode_refuse(decoder);
-   for (uint32_t n = 0; n < table->target_count; n++) {
-      uint32_t label = decoder->function->operands[table->target + n].index;
-      if (decoder->function->labels[label].statement == PTX_NONE)
-         return decode_refuse(decoder);
-      if (decoder->target_count == decoder->target_room) {
-         uint32_t room = decoder->target_room ? 2 * decoder->target_room : 64;
-         uint32_t *larger = realloc(decoder->targets, room * sizeof *larger);
-         if (!larger) {
-            decoder->program->failed = true;
-            return DECODE_FAILED;
-         }
-         decoder->targets = larger;
-         decoder->target_room = room;
-      }
-      decoder->targets[decoder->target_count++] = label;
-   }
-   i->extra_count = (uint16_t)table->target_count;
-   return DECODE_DONE;
-}
-
-/* Frame offset of a variable that passes an argument or a result. */
-static bool frame_variable(decoder_t *decoder, const ptx_operand_t *operand, uint32_t *offset,
-                           uint32_t *bytes) {
-   if (operand->kind != PTX_OPERAND_SYMBOL)
-      return decode_unsupported(decoder, "a call whose arguments are no .param variables");
-   const ptx_variable_t *variable = &decoder->module->variables[operand->index];
-   if (variable->function == PTX_NONE || decoder->function_frame[variable->function] == PTX_NONE ||
-       (variable->space != PTX_PARAM && variable->space != PTX_LOCAL))
-      return decode_unsupported(decoder, "a call whose arguments are no .param variables");
-   *offset = decoder->function_frame[variable->function] + (uint32_t)variable->offset;
-   *bytes = (uint32_t)variable->bytes;
-   return true;
-}
-
-static bool pass(decoder_t *decoder, const ptx_operand_t *list, const uint32_t *variables, uint32_t count,
-                 bool result) {
-   machine_program_t *program = decoder->program;
-   if (list->count != count)
-      return decode_unsupported(decoder, "a call with another number of arguments than the function has");
-   for (uint32_t n = 0; n < count; n++) {
-      uint32_t outer, inner, outer_bytes, inner_bytes;
-      ptx_operand_t formal = {.kind = PTX_OPERAND_SYMBOL, .index = variables[n]};
-      if (!frame_variable(decoder, &decoder->function->operands[list->first + n], &outer, &outer_bytes) ||
-          !frame_variable(decoder, &formal, &inner, &inner_bytes))
-         return false;
-      uint32_t *larger =
-         realloc(program->call_arguments, (program->call_argument_count + 1) * 3 * sizeof *larger);
-      if (!larger) {
-         program->failed = true;
-         return false;
-      }
-      program->call_arguments = larger;
-      uint32_t *triple = larger + 3 * program->call_argument_count++;
-      triple[0] = result ? inner : outer;
-      triple[1] = result ? outer : inner;
-      triple[2] = outer_bytes < inner_bytes ? outer_bytes : inner_bytes;
-   }
-   return true;
-}
-
-static enum decode_result call(decoder_t *decoder) {
-   machine_instruction_t *i = &decoder->instruction;
-   static const ptx_operand_t empty = {.kind = PTX_OPERAND_LIST};
-   const ptx_operand_t *results = &empty, *arguments = &empty;
-   uint32_t at = 0, count = decode_operand_count(decoder);
-   if (at < count && decoder->operands[at].kind == PTX_OPERAND_LIST)
-      results = &decoder->operands[at++];
-   if (at >= count || decoder->operands[at].kind != PTX_OPERAND_FUNCTION) {
-      decode_unsupported(decoder, "call.indirect");
-      return DECODE_FAILED;
-   }
-   uint32_t index = decoder->operands[at++].index;
-   const ptx_function_t *function = &decoder->module->functions[index];
-   if (at < count && decoder->operands[at].kind == PTX_OPERAND_LIST)
-      arguments = &decoder->operands[at++];
-   i->class = RKB_CLASS_CONTROL;
-   if (!function->defined) {
-      if (strcmp(function->name, "__assertfail") == 0) {
-         i->kind = MACHINE_TRAP;
-         return DECODE_DONE;
-      }
-      char name[96];
-      snprintf(name, sizeof name, "call.%.80s", function->name);
-      decode_unsupported(decoder, name);
-      return DECODE_FAILED;
-   }
-   if (function->entry || at != count)
-      return decode_refuse(decoder);
-   i->kind = MACHINE_CALL;
-   i->target = index; /* becomes an instruction when all are decoded */
-   i->extra = decoder->program->call_argument_count;
-   FAIL_UNLESS(pass(decoder, arguments, function->parameters, function->parameter_count, false));
-   i->extra_count = (uint16_t)function->parameter_count;
-   i->immediate = decoder->program->call_argument_count;
-   FAIL_UNLESS(pass(decoder, results, function->results, function->result_count, true));
-   i->elements = (uint8_t)function->result_count;
-   return function->parameter_count > UINT16_MAX || function->result_count > 255 ? decode_refuse(decoder)
-                                                                                 : DECODE_DONE;
-}
+/* Which form an opcode has -------------------------------------------------------------------------------------- */
 
 static enum decode_result without_effect(decoder_t *decoder) {
    decoder->instruction.kind = MACHINE_NOTHING;
@@ -492,10 +190,10 @@ enum decode_result decode_form(decoder_t *decoder) {
       return decode_modifier(decoder, "async") ? decode_refuse(decoder)
                                                : decode_atomic_operation(decoder, base[0] == 'r');
    if (strcmp(base, "mov") == 0)
-      return move(decoder);
+      return decode_move(decoder);
    if (strcmp(base, "cvt") == 0)
-      return decode_modifier(decoder, "pack") ? conversion_row(decoder, decoder->statement->opcode)
-                                              : conversion(decoder);
+      return decode_modifier(decoder, "pack") ? decode_conversion_row(decoder, decoder->statement->opcode)
+                                              : decode_conversion(decoder);
    if (strcmp(base, "setp") == 0 || strcmp(base, "set") == 0)
       return comparison(decoder, base[3] == '\0');
    if (strcmp(base, "shfl") == 0 || strcmp(base, "vote") == 0 || strcmp(base, "match") == 0 ||
@@ -516,11 +214,11 @@ enum decode_result decode_form(decoder_t *decoder) {
       return DECODE_DONE;
    }
    if (strcmp(base, "bra") == 0)
-      return branch(decoder);
+      return decode_branch(decoder);
    if (strcmp(base, "brx") == 0)
-      return branch_index(decoder);
+      return decode_branch_index(decoder);
    if (strcmp(base, "call") == 0)
-      return call(decoder);
+      return decode_call(decoder);
    if (strcmp(base, "ret") == 0)
       return leave(decoder, decoder->function->entry ? MACHINE_EXIT : MACHINE_RETURN);
    if (strcmp(base, "exit") == 0)

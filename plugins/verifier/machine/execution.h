@@ -24,11 +24,12 @@ typedef struct machine_region {
    uint64_t base, bytes;
    uint8_t *data;
    uint8_t *defined; /* a byte each; NULL: all are */
-   uint8_t *met;     /* with inputs made on demand: a bit for each piece that was made (inputs) or written (others) */
-   bool read_only;   /* a tensor of role in, or .const */
-   bool fetched;     /* an input, made where it is first met */
-   bool constant;    /* .const variable */
-   uint32_t buffer;  /* plan buffer, or UINT32_MAX for a module variable */
+   uint8_t
+      *met; /* with inputs made on demand: a bit for each piece that was made (inputs) or written (others) */
+   bool read_only;              /* a tensor of role in, or .const */
+   bool fetched;                /* an input, made where it is first met */
+   bool constant;               /* .const variable */
+   uint32_t buffer;             /* plan buffer, or UINT32_MAX for a module variable */
    uint64_t *writers, *readers; /* race records by granule (global_races.c); NULL until needed */
    double *shadow;              /* by 4 bytes; NULL until needed */
    uint64_t taint;              /* of anything in it */
@@ -240,6 +241,15 @@ void machine_uninitialised_atomic(machine_warp_t *warp, uint32_t lane, const uin
 void machine_fault(machine_warp_t *warp, uint32_t lane, uint64_t address, uint32_t space, uint32_t bytes,
                    bool store);
 
+/* transfers.c */
+void machine_fragments_merge(machine_warp_t *warp);
+/* The next fragment to run: deepest call first, then lowest rank.  PTX_NONE when all wait. */
+uint32_t machine_fragment_pick(const machine_warp_t *warp, uint32_t other_than);
+/* Whether any of these lanes has no value where one decides: a finding. */
+bool machine_undefined_control(machine_warp_t *warp, uint32_t undefined, const char *what);
+/* Everything that is no plain operation.  True when the loop must choose a fragment anew. */
+bool machine_transfer(machine_warp_t *warp, uint32_t fragment, const machine_instruction_t *i, uint32_t mask);
+
 /* execute_warp.c: runs a warp until it waits, ends, or used its quantum. */
 void machine_warp_run(machine_warp_t *warp);
 /* counters.c */
@@ -257,9 +267,19 @@ bool machine_barriers_release(machine_block_t *block); /* true when some warp ma
 void machine_barriers_stuck(machine_block_t *block);
 /* bypass.c: threads that left without coming to the barrier whose threads have all come */
 void machine_barrier_bypassed(machine_block_t *block, uint32_t barrier);
-/* execute_plan.c: executes a launch; true when it ran to its end. */
+/* regions.c */
+bool machine_lay_out(machine_run_t *run); /* false when there is no memory for it */
+void machine_regions_free(machine_run_t *run);
+void machine_drop_records(machine_run_t *run); /* of races */
+bool machine_begin_buffers(machine_run_t *run, const rkb_machine_buffer_t *buffers);
+bool machine_copy_constants(machine_run_t *run); /* the plan's; false after a finding */
+/* Of what module variables hold; a number of 64 bits, by which two contents are told apart. */
+uint64_t machine_variables_digest(const machine_run_t *run);
+bool machine_variables_reached(const machine_run_t *run); /* by an input */
+/* execute_launch.c: executes a launch; true when it ran to its end. */
 bool machine_launch_run(machine_run_t *run, uint32_t number);
-/* Before a run on these buffers: nothing found, nothing executed, memory as it is at the start; false when there is none. */
+/* execute_plan.c.  Before a run on these buffers: nothing found, nothing executed, memory as it is at the start; false when
+ * there is none. */
 bool machine_run_begin(machine_run_t *run, const rkb_machine_buffer_t *buffers);
 /* together.c: executes a launch on every set of buffers; true when the first one's ran to its end. */
 bool machine_launch_run_together(machine_run_t *run, uint32_t number);

@@ -183,7 +183,7 @@ bool machine_find_waits(machine_program_t *program);
 /* The lookup table that opcodes.def makes; one per instruction set. */
 typedef struct machine_opcode {
    const char *key;       /* "add.s32", modifiers without meaning removed */
-   const char *signature; /* kinds of d, a, b, c: see decode.c */
+   const char *signature; /* kinds of d, a, b, c: see decode_table.c */
    machine_handler_t run, shadow;
    uint8_t kind, class, operation, type;
 } machine_opcode_t;
