@@ -210,14 +210,17 @@ static uint32_t gradient_softmax(rkb_program_t *program, const rkb_program_node_
    return rkb_make_binary(program, "mul", y, rkb_make_binary(program, "sub", grad, dot));
 }
 
-/* grad - softmax(x) sum(grad) */
+/* grad - softmax(x) sum(grad).  Behind a pick of one class grad is zero but there, and kernels write (softmax(x) - [picked]) * grad: the
+ * difference and the product are rounded, each in proportion to the result, where the form here rounds once. */
+#define FORMS_APART 2 /* roundings */
 static uint32_t gradient_log_softmax(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
                                      uint32_t grad) {
    (void)which;
    uint32_t dim = (uint32_t)node->integers[0];
    uint32_t share = rkb_make_softmax(program, "softmax", node->inputs[0], dim);
    uint32_t sum = rkb_make_reduce(program, "sum", grad, UINT64_C(1) << dim, true);
-   return rkb_make_binary(program, "sub", grad, rkb_make_binary(program, "mul", share, sum));
+   uint32_t difference = rkb_make_binary(program, "sub", grad, rkb_make_binary(program, "mul", share, sum));
+   return rkb_make_allowance(program, difference, difference, RKB_NO_VALUE, FORMS_APART);
 }
 
 static double work_of_sum(const rkb_program_t *program, const rkb_program_node_t *node) {
