@@ -17,10 +17,13 @@ const rkb_program_t *rkb_reader_program(const rkb_reader_t *reader) {
    return reader->program;
 }
 
+/* Elements are read in parts: most reads are a few elements inside a region that is already parallel, where even one more that
+ * is left to one thread costs more than they do. */
+#define SHARED_PART (UINT64_C(1) << 14)
+
 /* Subnormal data may be read as zero. */
-static void exact_points(const rkb_precision_t *precision, uint64_t count, rkb_block_t *out) {
-#pragma omp parallel for schedule(static) if (count >= RKB_SHARED_ELEMENTS)
-   for (uint64_t i = 0; i < count; i++) {
+static void exact_part(const rkb_precision_t *precision, uint64_t first, uint64_t end, rkb_block_t *out) {
+   for (uint64_t i = first; i < end; i++) {
       double size = fabs(out->value[i]);
       out->hard[i] = size < precision->tiny ? size : 0;
       out->variance[i] = 0;
@@ -28,11 +31,54 @@ static void exact_points(const rkb_precision_t *precision, uint64_t count, rkb_b
    }
 }
 
+static uint64_t end_of_part(uint64_t first, uint64_t count) {
+   return count - first < SHARED_PART ? count : first + SHARED_PART;
+}
+
+static void exact_points(const rkb_precision_t *precision, uint64_t count, rkb_block_t *out) {
+   if (count < RKB_SHARED_ELEMENTS) {
+      exact_part(precision, 0, count, out);
+      return;
+   }
+#pragma omp parallel for schedule(static)
+   for (uint64_t first = 0; first < count; first += SHARED_PART)
+      exact_part(precision, first, end_of_part(first, count), out);
+}
+
+static void take_part(const double *from, uint64_t first, uint64_t end, const int64_t *index, double *out) {
+   for (uint64_t i = first; i < end; i++)
+      out[i] = index[i] < 0 ? 0 : from[index[i]];
+}
+
+static void take(const double *from, uint64_t count, const int64_t *index, double *out) {
+   if (count < RKB_SHARED_ELEMENTS) {
+      take_part(from, 0, count, index, out);
+      return;
+   }
+#pragma omp parallel for schedule(static)
+   for (uint64_t first = 0; first < count; first += SHARED_PART)
+      take_part(from, first, end_of_part(first, count), index, out);
+}
+
+static void take_single_part(const float *from, uint64_t first, uint64_t end, const int64_t *index,
+                             double *out) {
+   for (uint64_t i = first; i < end; i++)
+      out[i] = index[i] < 0 ? 0 : (double)from[index[i]];
+}
+
+static void take_single(const float *from, uint64_t count, const int64_t *index, double *out) {
+   if (count < RKB_SHARED_ELEMENTS) {
+      take_single_part(from, 0, count, index, out);
+      return;
+   }
+#pragma omp parallel for schedule(static)
+   for (uint64_t first = 0; first < count; first += SHARED_PART)
+      take_single_part(from, first, end_of_part(first, count), index, out);
+}
+
 static void gather(const rkb_precision_t *precision, const rkb_block_t *from, uint64_t count,
                    const int64_t *index, rkb_block_t *out) {
-#pragma omp parallel for schedule(static) if (count >= RKB_SHARED_ELEMENTS)
-   for (uint64_t i = 0; i < count; i++)
-      out->value[i] = index[i] < 0 ? 0 : from->value[index[i]];
+   take(from->value, count, index, out->value);
    if (!from->hard) {
       exact_points(precision, count, out);
       return;
@@ -132,9 +178,7 @@ int rkb_read(rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t
    }
    const float *single = reader->memory ? reader->memory->single[value] : NULL;
    if (single) {
-#pragma omp parallel for schedule(static) if (count >= RKB_SHARED_ELEMENTS)
-      for (uint64_t i = 0; i < count; i++)
-         out->value[i] = index[i] < 0 ? 0 : (double)single[index[i]];
+      take_single(single, count, index, out->value);
       exact_points(reader->precision, count, out);
       return RKB_OK;
    }

@@ -170,20 +170,27 @@ static uint64_t neighbours(uint64_t count, const int64_t *index) {
    return run;
 }
 
+static void draw_part(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t first, uint64_t end,
+                      const int64_t *index, double *out) {
+   for (uint64_t i = first, run; i < end; i += run) {
+      run = index[i] < 0 ? 1 : neighbours(end - i, index + i);
+      if (index[i] < 0)
+         out[i] = 0;
+      else
+         draw_numbers(inputs, tensor, (uint64_t)index[i], run, out + i);
+   }
+}
+
 int rkb_inputs_source(const void *argument, uint32_t tensor, uint64_t count, const int64_t *index,
                       double *out) {
    const rkb_inputs_t *inputs = argument;
-#pragma omp parallel for schedule(static) if (count >= SHARED_FILL)
-   for (uint64_t done = 0; done < count; done += FILL_PIECE) {
-      uint64_t end = count - done < FILL_PIECE ? count : done + FILL_PIECE;
-      for (uint64_t i = done, run; i < end; i += run) {
-         run = index[i] < 0 ? 1 : neighbours(end - i, index + i);
-         if (index[i] < 0)
-            out[i] = 0;
-         else
-            draw_numbers(inputs, tensor, (uint64_t)index[i], run, out + i);
-      }
+   if (count < SHARED_FILL) { /* most calls, inside a region that is parallel already */
+      draw_part(inputs, tensor, 0, count, index, out);
+      return RKB_OK;
    }
+#pragma omp parallel for schedule(static)
+   for (uint64_t first = 0; first < count; first += FILL_PIECE)
+      draw_part(inputs, tensor, first, count - first < FILL_PIECE ? count : first + FILL_PIECE, index, out);
    return RKB_OK;
 }
 
