@@ -12,12 +12,15 @@
 
 /* A drawn shape that turns out to be large (a kernel whose blocks are mostly idle there) may not eat the whole budget. */
 #define DRAWN_BUDGET 100000000u
+/* At a shape with so many blocks that a bound on a grid bites, all blocks count. */
+#define MANY_BLOCKS_BUDGET 1000000000u
 #define MOST_CASES 512
 
 struct part {
    const rkb_case_t *the_case;
    struct outcome outcome;
-   uint64_t given; /* budget */
+   uint64_t most;  /* budget it may have */
+   uint64_t given; /* budget it had */
    bool started;
    int status;
    rkb_error_t err;
@@ -80,7 +83,7 @@ static uint64_t least(uint64_t a, uint64_t b) {
 }
 
 static uint64_t share_of(const struct part *part, uint64_t left) {
-   return part->the_case->kind == RKB_CASE_DRAWN ? least(left, DRAWN_BUDGET) : left;
+   return least(left, part->most);
 }
 
 static void execute(const struct work *work, struct part *part, uint64_t left, struct schedule *schedule,
@@ -144,9 +147,10 @@ static int join(struct work *work, struct candidate *candidate, struct outcome *
    return RKB_OK;
 }
 
-static void add_case(struct work *work, const rkb_case_t *the_case) {
+static void add_case(struct work *work, const rkb_case_t *the_case, uint64_t most) {
    struct part *part = &work->parts[work->count++];
    part->the_case = the_case;
+   part->most = most;
    outcome_init(&part->outcome, work->verifier->config->debug);
 }
 
@@ -156,12 +160,16 @@ static int list_cases(struct work *work, rkb_error_t *err) {
       const rkb_case_t *the_case = me->task->case_at(me->host, RKB_CASE_CHECK, n);
       if (!the_case)
          break;
-      add_case(work, the_case);
+      add_case(work, the_case, UINT64_MAX);
    }
-   const int status =
-      shapes_draw(me, work->candidate, work->drawn, MOST_CASES - work->count, &work->drawn_count, err);
+   uint32_t drawn = 0, bounded = 0;
+   int status = shapes_draw(me, work->candidate, work->drawn, MOST_CASES - work->count, &drawn, err);
+   if (status == RKB_OK)
+      status = bounded_grids_draw(me, work->candidate, work->drawn + drawn, MOST_CASES - work->count - drawn,
+                                  &bounded, err);
+   work->drawn_count = drawn + bounded;
    for (uint32_t n = 0; n < work->drawn_count; n++)
-      add_case(work, work->drawn[n]);
+      add_case(work, work->drawn[n], n < drawn ? DRAWN_BUDGET : MANY_BLOCKS_BUDGET);
    return status;
 }
 

@@ -26,8 +26,7 @@ struct shapes {
    uint32_t seen[MOST_LAUNCHES], count;
 };
 
-/* A launch of the manifest and the instance of its kernel: where one alternative stands for another, they are two. */
-static uint64_t name_of(const rkb_plan_launch_t *launch) {
+uint64_t shapes_launch_name(const rkb_plan_launch_t *launch) {
    uint64_t name = launch->line;
    for (const char *at = launch->expression; *at; at++)
       name = (name ^ (uint8_t)*at) * 0x100000001b3ull; /* FNV-1a */
@@ -70,7 +69,7 @@ static int note_plan(struct shapes *s, const rkb_case_t *the_case, uint32_t *of,
       for (uint32_t d = 0; d < 3; d++)
          has |= plan->launches[n].grid[d] > 1 ? SEVERAL_X << d : 0;
       has |= plan->launches[n].grid[0] >= MANY && threads <= MOST_THREADS ? MANY_X : 0;
-      uint32_t *bits = of_launch(s, of, name_of(&plan->launches[n]));
+      uint32_t *bits = of_launch(s, of, shapes_launch_name(&plan->launches[n]));
       if (!bits)
          continue;
       *news += (uint32_t)__builtin_popcount(has & ~s->seen[bits - of] & ~*bits);

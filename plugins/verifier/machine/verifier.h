@@ -113,6 +113,13 @@ void schedule_end_turn(struct schedule *schedule, uint32_t turn);
  * also after a failure. */
 int shapes_draw(const struct verifier *verifier, const struct candidate *candidate, rkb_case_t **drawn,
                 uint32_t room, uint32_t *count, rkb_error_t *err);
+/* A launch of the manifest and the instance of its kernel: where one alternative stands for another, they are two. */
+uint64_t shapes_launch_name(const rkb_plan_launch_t *launch);
+
+/* bounded_grids.c: draws shapes at which a bound on the grid of one of the candidate's launches bites, one for each such bound;
+ * none for most candidates.  The caller frees them, also after a failure. */
+int bounded_grids_draw(const struct verifier *verifier, const struct candidate *candidate, rkb_case_t **drawn,
+                       uint32_t room, uint32_t *count, rkb_error_t *err);
 
 /* fills.c: fills so many elements with a buffer's fill_value. */
 void plan_fill(const rkb_plan_buffer_t *buffer, uint64_t elements, void *data);

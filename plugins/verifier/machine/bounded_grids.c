@@ -1,0 +1,200 @@
+/* Shapes at which a bound on a launch's grid bites.
+ *
+ * `grid: min(rows, 2048)` is right for a kernel whose blocks go on with the next rows and wrong for one whose blocks do not, and the
+ * two differ only at shapes with more rows, which check cases need not have.  Such a bound shows without any execution: plans of
+ * many shapes are made, small and large, and an extent of a grid is bounded when several shapes that have no dim in common share
+ * the most blocks that any has.  Then the cheapest of several shapes that come to the bound is executed whole.  One thread. */
+#include "verifier.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_AXES 96
+#define MOST_DIMS 32
+#define SURVEYED 96             /* shapes of any size */
+#define SURVEY_WORK 1e9         /* operations of those: only their plans are made */
+#define BOUND_LEAST 64u         /* fewer blocks are many shapes' own number */
+#define BOUND_SHAPES 4u         /* which share it, to be taken for a bound */
+#define SEARCHED 768            /* shapes, for those that come to a bound and are small */
+#define LARGER 100              /* times the work of other drawn shapes */
+#define MOST_THREADS (1u << 20) /* of a plan that is executed for this */
+#define ENOUGH 4u               /* shapes that come to a bound, of which the cheapest is executed */
+#define STREAM 1u               /* of the job; 0 draws the other shapes */
+
+/* One axis of one launch's grid, over the shapes surveyed. */
+struct axis {
+   uint64_t launch; /* shapes_launch_name */
+   uint32_t axis, least, most;
+   uint32_t shapes;         /* that have the most blocks */
+   int64_t dims[MOST_DIMS]; /* of the first of those */
+   uint32_t alike;          /* bit d: they all have the same dim d */
+   uint32_t met;            /* found in the search */
+};
+
+struct bounds {
+   const struct verifier *verifier;
+   const struct candidate *candidate;
+   struct axis axes[MOST_AXES];
+   uint32_t count;
+   int64_t first[MOST_DIMS]; /* dims of the first shape surveyed */
+   uint32_t varying;         /* bit d: some shape has another dim d */
+   bool surveyed;
+};
+
+static uint32_t differing(const rkb_case_t *the_case, const int64_t *dims) {
+   uint32_t different = 0;
+   for (uint32_t d = 0; d < the_case->dim_count && d < MOST_DIMS; d++)
+      different |= the_case->dims[d].value != dims[d] ? 1u << d : 0;
+   return different;
+}
+
+static void copy_dims(const rkb_case_t *the_case, int64_t *dims) {
+   for (uint32_t d = 0; d < the_case->dim_count && d < MOST_DIMS; d++)
+      dims[d] = the_case->dims[d].value;
+}
+
+static struct axis *axis_of(struct bounds *b, uint64_t launch, uint32_t axis) {
+   for (uint32_t n = 0; n < b->count; n++)
+      if (b->axes[n].launch == launch && b->axes[n].axis == axis)
+         return &b->axes[n];
+   if (b->count == MOST_AXES)
+      return NULL;
+   b->axes[b->count] = (struct axis){.launch = launch, .axis = axis, .least = UINT32_MAX};
+   return &b->axes[b->count++];
+}
+
+static void survey_axis(struct axis *axis, uint32_t blocks, const rkb_case_t *the_case) {
+   axis->least = blocks < axis->least ? blocks : axis->least;
+   if (blocks > axis->most) {
+      axis->most = blocks;
+      axis->shapes = 0;
+      axis->alike = UINT32_MAX;
+      copy_dims(the_case, axis->dims);
+   }
+   if (blocks == axis->most) {
+      axis->shapes++;
+      axis->alike &= ~differing(the_case, axis->dims);
+   }
+}
+
+static void survey_plan(struct bounds *b, const rkb_plan_t *plan, const rkb_case_t *the_case) {
+   if (!b->surveyed)
+      copy_dims(the_case, b->first);
+   b->surveyed = true;
+   b->varying |= differing(the_case, b->first);
+   for (uint32_t n = 0; n < plan->launch_count; n++)
+      for (uint32_t d = 0; d < 3; d++) {
+         struct axis *axis = axis_of(b, shapes_launch_name(&plan->launches[n]), d);
+         if (axis)
+            survey_axis(axis, plan->launches[n].grid[d], the_case);
+      }
+}
+
+static bool bounded(const struct bounds *b, const struct axis *axis) {
+   return axis->most >= BOUND_LEAST && axis->least < axis->most && axis->shapes >= BOUND_SHAPES &&
+          (axis->alike & b->varying) == 0;
+}
+
+/* Bit n: axis n is bounded, has too few shapes yet, and comes to its bound in this plan. */
+static uint32_t met_by(const struct bounds *b, const rkb_plan_t *plan, uint32_t wanted) {
+   uint32_t met = 0;
+   uint64_t threads = 0;
+   for (uint32_t n = 0; n < plan->launch_count; n++) {
+      const rkb_plan_launch_t *launch = &plan->launches[n];
+      threads += (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2] * launch->block[0] *
+                 launch->block[1] * launch->block[2];
+      for (uint32_t a = 0; a < b->count; a++)
+         if ((wanted >> a & 1) && b->axes[a].launch == shapes_launch_name(launch) &&
+             launch->grid[b->axes[a].axis] == b->axes[a].most)
+            met |= 1u << a;
+   }
+   return threads <= MOST_THREADS ? met : 0;
+}
+
+/* Draws a shape and makes its plan; both NULL where the candidate has none there. */
+static int draw(const struct bounds *b, rkb_random_t *stream, double work, rkb_case_t **drawn,
+                rkb_plan_t **plan, rkb_error_t *err) {
+   const struct verifier *me = b->verifier;
+   rkb_finding_t finding = {0};
+   *plan = NULL;
+   int status = me->task->case_draw(me->host, stream, work, drawn, err);
+   if (status != RKB_OK)
+      return status;
+   status = me->kernel->plan(me->host, b->candidate->job, b->candidate->item, b->candidate->build, *drawn,
+                             plan, &finding, err);
+   if (status == RKB_OK && *plan)
+      return RKB_OK;
+   me->task->case_free(*drawn);
+   *drawn = NULL;
+   return status;
+}
+
+static int survey(struct bounds *b, rkb_random_t *stream, uint32_t *wanted, rkb_error_t *err) {
+   int status = RKB_OK;
+   for (uint32_t n = 0; n < SURVEYED && status == RKB_OK; n++) {
+      rkb_case_t *drawn = NULL;
+      rkb_plan_t *plan = NULL;
+      status = draw(b, stream, SURVEY_WORK, &drawn, &plan, err);
+      if (!plan)
+         continue;
+      survey_plan(b, plan, drawn);
+      b->verifier->kernel->plan_free(plan);
+      b->verifier->task->case_free(drawn);
+   }
+   *wanted = 0;
+   for (uint32_t n = 0; n < b->count && n < 32; n++)
+      *wanted |= bounded(b, &b->axes[n]) ? 1u << n : 0;
+   return status;
+}
+
+/* Keeps in best the cheapest shape of each bound that is wanted; one shape may serve several. */
+static int search(struct bounds *b, rkb_random_t *stream, uint32_t wanted, rkb_case_t *best[32],
+                  rkb_error_t *err) {
+   const struct verifier *me = b->verifier;
+   int status = RKB_OK;
+   for (uint32_t n = 0; n < SEARCHED && wanted && status == RKB_OK; n++) {
+      rkb_case_t *drawn = NULL;
+      rkb_plan_t *plan = NULL;
+      status = draw(b, stream, LARGER * me->config->drawn_work, &drawn, &plan, err);
+      if (!plan)
+         continue;
+      const uint32_t met = met_by(b, plan, wanted);
+      me->kernel->plan_free(plan);
+      const uint32_t a = met ? (uint32_t)__builtin_ctz(met) : 0;
+      if (met && ++b->axes[a].met >= ENOUGH)
+         wanted &= ~(1u << a);
+      if (met && (!best[a] || drawn->operations < best[a]->operations)) {
+         rkb_case_t *worse = best[a];
+         best[a] = drawn;
+         drawn = worse;
+      }
+      if (drawn)
+         me->task->case_free(drawn);
+   }
+   return status;
+}
+
+int bounded_grids_draw(const struct verifier *me, const struct candidate *candidate, rkb_case_t **drawn,
+                       uint32_t room, uint32_t *count, rkb_error_t *err) {
+   rkb_random_t stream = me->random->for_job(me->host, candidate->job, STREAM);
+   struct bounds *b = calloc(1, sizeof *b);
+   rkb_case_t *best[32] = {NULL};
+   uint32_t wanted = 0;
+   *count = 0;
+   if (!b)
+      return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the grids of a candidate");
+   b->verifier = me;
+   b->candidate = candidate;
+   int status = me->config->shapes > 0 ? survey(b, &stream, &wanted, err) : RKB_OK;
+   if (status == RKB_OK && wanted)
+      status = search(b, &stream, wanted, best, err);
+   if (status == RKB_ERR_LIMIT) /* nothing so small fits the domain */
+      status = RKB_OK;
+   for (uint32_t n = 0; n < 32; n++)
+      if (best[n] && *count < room)
+         drawn[(*count)++] = best[n];
+      else if (best[n])
+         me->task->case_free(best[n]);
+   free(b);
+   return status;
+}
