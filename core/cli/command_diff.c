@@ -42,6 +42,12 @@ static int run(const rkb_arguments_t *arguments) {
       printf("; %" PRId64 " rows from stages that promise no reproducibility were not compared",
              result.left_out);
    printf("\n");
+   if (result.differences && result.limited)
+      printf(
+         "the build of candidate %" PRId64
+         " met a limit of the compiler in the %s run alone, which depends on how busy a machine is: what the search did after it may "
+         "differ for that\n",
+         result.limited, result.limited_side ? "second" : "first");
    code = result.differences == 0 ? RKB_EXIT_OK : RKB_EXIT_NOTHING;
 
 close_right:

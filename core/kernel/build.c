@@ -275,8 +275,9 @@ static int compile(rkb_compilers_t *compilers, const recipe_t *recipe, const cha
       return status;
    if (strcmp(finding->reason, "build.error") == 0 && output->log_bytes)
       diagnostics_finding(output->log, output->log_bytes, source_name, finding);
-   /* Time and memory depend on the machine: those findings are not kept. */
-   if (key[0] && compilers_cache(compilers) && !is_limit(finding))
+   /* What a limit ended is kept too, although another machine may answer otherwise: the key holds the limits, a run on this
+    * cache then repeats what the run before it saw, and it costs the limit once. */
+   if (key[0] && compilers_cache(compilers))
       store(compilers_cache(compilers), key, recipe, output, finding);
    return RKB_OK;
 }

@@ -335,6 +335,8 @@ typedef struct rkb_archive_difference {
    int64_t differences; /* in all, also past the limit */
    int64_t compared;    /* rows */
    int64_t left_out;    /* rows that promise no reproducibility */
+   int64_t limited;     /* the first candidate whose build met a limit in one archive alone, 0: none; what came after follows from it */
+   uint32_t limited_side; /* 0: in the first, 1: in the second */
 } rkb_archive_difference_t;
 int rkb_archive_compare(rkb_archive_t *left, rkb_archive_t *right, int64_t limit,
                         void (*say)(void *argument, const char *line), void *argument,

@@ -57,6 +57,12 @@ static void change_hints(sample_candidate_t *sample, rkb_request_record_t *reque
    (void)sample;
    request->hints = NULL;
 }
+static void meet_limit(sample_candidate_t *sample, rkb_request_record_t *request) {
+   (void)request;
+   sample->verdicts[1].standing = "reject";
+   sample->verdicts[1].reason = "limit.time";
+   sample->verdicts[1].reproducible = false;
+}
 static void drop_candidate(sample_candidate_t *sample, rkb_request_record_t *request) {
    (void)request;
    sample->record.number = 0;
@@ -66,20 +72,25 @@ typedef struct compare_case {
    change_t change;
    int64_t differences;
    const char *says;
+   int64_t limited;
 } compare_case_t;
 
 static void differences_are_named(void **state) {
    static const compare_case_t cases[] = {
-      {NULL, 0, ""},
-      {change_times, 1, "measurement of candidate 3, build.spills: only in the first\n"},
+      {NULL, 0, "", 0},
+      {change_times, 1, "measurement of candidate 3, build.spills: only in the first\n", 0},
       {change_standing, 2,
        "candidate 3: standing is accept in the first, reject in the second\n"
-       "verdict on candidate 3, machine: reason is  in the first, race.shared in the second\n"},
+       "verdict on candidate 3, machine: reason is  in the first, race.shared in the second\n",
+       0},
       {change_value, 1,
        "measurement of candidate 3, model.predicted_us: value is 0.42857142857142855 in the first, "
-       "0.42857142857142955 in the second\n"},
-      {change_hints, 1, "request search, 2: hints is {\"island\":1} in the first, nothing in the second\n"},
-      {drop_candidate, 11, "candidate 3: only in the first\n"},
+       "0.42857142857142955 in the second\n",
+       0},
+      {change_hints, 1, "request search, 2: hints is {\"island\":1} in the first, nothing in the second\n",
+       0},
+      {meet_limit, 1, "verdict on candidate 3, build: only in the first\n", 3},
+      {drop_candidate, 11, "candidate 3: only in the first\n", 0},
    };
    (void)state;
    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -93,7 +104,10 @@ static void differences_are_named(void **state) {
          fail_msg("case %zu: wanted\n%sgot\n%s", i, cases[i].says, said.text);
       assert_int_equal(result.differences, cases[i].differences);
       assert_true(result.compared > CANDIDATES * 10);
-      assert_int_equal(result.left_out, cases[i].change == change_times ? 1 : 0);
+      assert_int_equal(result.left_out,
+                       cases[i].change == change_times || cases[i].change == meet_limit ? 1 : 0);
+      assert_int_equal(result.limited, cases[i].limited);
+      assert_int_equal(result.limited_side, cases[i].limited ? 1 : 0);
       rkb_archive_close(left);
       rkb_archive_close(right);
       sample_remove(first);

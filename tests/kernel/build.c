@@ -217,6 +217,36 @@ static void a_build_close_to_its_time_is_marked(void **state) {
    free(source);
 }
 
+/* A compile near its limit may end on either side of it; the next run must not see the other side. */
+static void what_a_limit_ended_comes_from_the_cache(void **state) {
+   char *directory = fixture_directory();
+   rkb_compilers_t *pool = pool_with(1000000, 0, directory);
+   rkb_build_t *made[2] = {NULL, NULL};
+   rkb_build_cost_t cost[2];
+   rkb_finding_t finding[2];
+   rkb_error_t err = {0};
+   char *source = long_source();
+   (void)state;
+   for (int i = 0; i < 2; i++)
+      assert_int_equal(rkb_build_candidate(pool, fixture_device("h200"), source, NULL, 0, NULL, NULL,
+                                           &made[i], &cost[i], &finding[i], &err),
+                       RKB_OK);
+   rkb_compilers_close(pool);
+   assert_true(!made[0] && !made[1]);
+   assert_string_equal(finding[0].reason, "limit.time");
+   assert_string_equal(finding[1].reason, "limit.time");
+   assert_string_equal(finding[1].message, finding[0].message);
+   assert_true(!cost[0].from_cache && cost[0].near_limit);
+   assert_true(cost[1].from_cache && cost[1].near_limit);
+   pool = pool_with(0, 0, directory); /* another limit, another key */
+   rkb_build_free(build(pool, source, NULL, 0, &cost[0]));
+   assert_false(cost[0].from_cache);
+   rkb_compilers_close(pool);
+   free(source);
+   fixture_remove(directory);
+   free(directory);
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(kernels_are_described),
@@ -225,6 +255,7 @@ int main(void) {
       cmocka_unit_test(every_allowed_header_is_there),
       cmocka_unit_test(a_build_close_to_its_memory_is_marked),
       cmocka_unit_test(a_build_close_to_its_time_is_marked),
+      cmocka_unit_test(what_a_limit_ended_comes_from_the_cache),
       cmocka_unit_test(a_second_build_comes_from_the_cache),
    };
    return RUN_TESTS(tests);

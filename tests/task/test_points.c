@@ -130,14 +130,14 @@ static void points_agree(void **state) {
    }
 }
 
-/* argv: task directories; without, all that are shipped. */
+/* argv: task directories; without, all that are shipped (in slow builds some of them). */
 int main(int argc, char **argv) {
    enum { MOST = 64 };
    struct CMUnitTest tests[MOST] = {{0}};
    glob_t found = {0};
    char **paths = argv + 1;
    size_t count = (size_t)argc - 1;
-   if (argc < 2 && glob(RKB_SOURCE_DIR "/tasks/*", 0, NULL, &found) == 0) {
+   if (argc < 2 && glob(RKB_SOURCE_DIR "/tasks/" POINTS_TASKS, GLOB_BRACE, NULL, &found) == 0) {
       paths = found.gl_pathv;
       count = found.gl_pathc;
    }

@@ -156,6 +156,32 @@ static int count_left_out(comparing_t *comparing, rkb_connection_t *side, rkb_er
    return status;
 }
 
+/* A build's limits are the one thing in a run that the machine's load decides. */
+static int find_limited(comparing_t *comparing, rkb_error_t *err) {
+   sqlite3_stmt *rows[2] = {NULL, NULL};
+   int status = RKB_OK, results[2] = {SQLITE_DONE, SQLITE_DONE};
+   for (int side = 0; status == RKB_OK && side < 2; side++)
+      if (sqlite3_prepare_v2(comparing->sides[side]->database, rkb_comparison_limited, -1, &rows[side],
+                             NULL) != SQLITE_OK)
+         status = rkb_connection_fail(comparing->sides[side], "builds that met a limit", err);
+   while (status == RKB_OK) {
+      int64_t candidates[2];
+      for (int side = 0; side < 2; side++) {
+         results[side] = sqlite3_step(rows[side]);
+         candidates[side] = results[side] == SQLITE_ROW ? sqlite3_column_int64(rows[side], 0) : INT64_MAX;
+      }
+      if (candidates[0] == candidates[1] && candidates[0] != INT64_MAX)
+         continue;
+      comparing->result->limited_side = candidates[1] < candidates[0];
+      if (candidates[0] != candidates[1])
+         comparing->result->limited = candidates[comparing->result->limited_side];
+      break;
+   }
+   sqlite3_finalize(rows[0]);
+   sqlite3_finalize(rows[1]);
+   return status;
+}
+
 static int compare_sides(comparing_t *comparing, rkb_error_t *err) {
    int status = RKB_OK;
    for (int side = 0; status == RKB_OK && side < 2; side++)
@@ -164,6 +190,8 @@ static int compare_sides(comparing_t *comparing, rkb_error_t *err) {
       status = compare_table(comparing, &rkb_comparisons[i], err);
    for (int side = 0; status == RKB_OK && side < 2; side++)
       status = count_left_out(comparing, comparing->sides[side], err);
+   if (status == RKB_OK)
+      status = find_limited(comparing, err);
    for (int side = 0; side < 2; side++)
       sqlite3_exec(comparing->sides[side]->database, "ROLLBACK", NULL, NULL, NULL);
    return status;

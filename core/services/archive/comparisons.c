@@ -56,3 +56,7 @@ const int rkb_comparison_count = sizeof rkb_comparisons / sizeof rkb_comparisons
 
 const char rkb_comparison_left_out[] = "SELECT (SELECT count(*) FROM verdict WHERE NOT reproducible) + "
                                        "(SELECT count(*) FROM measurement WHERE NOT reproducible)";
+
+const char rkb_comparison_limited[] =
+   "SELECT candidate FROM verdict WHERE stage = 'build' AND NOT reproducible AND "
+   "reason GLOB 'limit.*' ORDER BY candidate";

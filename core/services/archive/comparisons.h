@@ -16,5 +16,7 @@ extern const rkb_comparison_t rkb_comparisons[];
 extern const int rkb_comparison_count;
 /* Rows that are left out because their stage does not promise to reproduce them: one integer. */
 extern const char rkb_comparison_left_out[];
+extern const char
+   rkb_comparison_limited[]; /* candidates whose build a limit of the compiler decided, ascending */
 
 #endif

@@ -48,9 +48,12 @@ class LayoutCalls:
             extent = value.shape[dim]
             if isinstance(item, slice):
                 start, stop, stride = item.indices(extent)
-                if stride != 1:
-                    raise Refused("a slice with a step is not covered")
                 length = max(stop - start, 0)
+                if stride != 1:
+                    place = {"dim": dim, "start": start, "end": stop, "step": stride}
+                    value = value[(slice(None),) * dim + (slice(start, stop, stride),)]
+                    name = self.step(node, "slice", [name], place, value, "_every%d" % part)
+                    start, length, extent = 0, value.shape[dim], value.shape[dim]
             elif number(item):
                 start, length = item % extent, 1
             else:
@@ -153,6 +156,17 @@ class LayoutCalls:
             raise Refused("repeat of more than 4 dims is not covered")
         name = self.step(node, "reshape", [self.operand(source)], {"shape": tuple(ones)}, value.reshape(ones), "_apart")
         name = self.step(node, "expand", [name], {"shape": tuple(wide)}, value.reshape(ones).expand(wide), "_wide")
+        return self.step(node, "reshape", [name], {"shape": tuple(node.meta["value"].shape)})
+
+    def do_repeat_interleave(self, node, args, kwargs):
+        """Each element of a dim several times in a row, as keys and values shared by heads are."""
+        (source,), given = bind("repeat_interleave", "@input repeats dim=None output_size~", args, kwargs)
+        value, times = source.meta["value"], given["repeats"]
+        dim = given["dim"] % value.dim()
+        one = value.unsqueeze(dim + 1)
+        wide = one.expand(value.shape[: dim + 1] + (times,) + value.shape[dim + 1 :])
+        name = self.step(node, "reshape", [self.operand(source)], {"shape": tuple(one.shape)}, one, "_apart")
+        name = self.step(node, "expand", [name], {"shape": tuple(wide.shape)}, wide, "_wide")
         return self.step(node, "reshape", [name], {"shape": tuple(node.meta["value"].shape)})
 
     def do_interpolate(self, node, args, kwargs):

@@ -144,6 +144,8 @@ class ShapedTracer(torch.fx.Tracer):
         try:
             if kind == "call_module":
                 return batch_norm_shape(self.batch_norms[target], args[0])
+            if getattr(target, "__name__", target) == "repeat_interleave":
+                return repeated_shape(*args, **kwargs)
             if kind == "call_method":
                 return getattr(args[0], target)(*args[1:], **kwargs)
             return target(*args, **kwargs)
@@ -160,6 +162,15 @@ def first_line(error):
 def batch_norm_shape(module, value):
     module._check_input_dim(value)
     return nn.functional.batch_norm(value, None, None, training=True)  # says so when a channel has a single value
+
+
+def repeated_shape(value, repeats, dim=None, output_size=None):
+    """torch's own function asks for the size that it would give."""
+    if not isinstance(repeats, int) or dim is None:
+        raise NotImplementedError("repeats of one number along one dim are covered alone")
+    dim %= value.dim()
+    shape = value.shape[:dim] + (value.shape[dim] * repeats,) + value.shape[dim + 1 :]
+    return value.new_empty(shape)
 
 
 def map_values(tree):

@@ -63,7 +63,7 @@ static void remember(void *argument, uint64_t first, uint64_t bytes) {
 static void remember_changed(void *argument, uint64_t first, uint64_t bytes) {
    struct sample *s = argument;
    const uint8_t *data = s->buffers[s->output].data;
-   uint8_t given[1024];
+   _Alignas(16) uint8_t given[1024];
    const uint64_t step = sizeof given / s->width * s->width, last = first + bytes;
    for (uint64_t from = (first + s->width - 1) / s->width * s->width; from + s->width <= last; from += step) {
       const uint64_t size = (last - from < step ? last - from : step) / s->width * s->width;
