@@ -1,4 +1,4 @@
-/* Extension rkb.device/1: core/services/devices for plugins.  Called on workers. */
+/* Extension rkb.device/2: core/services/devices for plugins.  Called on workers. */
 #include <stdlib.h>
 #include "engine/extensions.h"
 #include "engine/instance.h"

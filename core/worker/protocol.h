@@ -47,9 +47,9 @@ enum rkb_worker_message {
    RKB_WORKER_STATE, /* no body.  Reply: text: clocks, temperature, throttle reasons */
    /* rkb_worker_sum_t each, at most RKB_WORKER_MAX_SUMS.  Reply: a uint64_t each, the sum of a buffer's bytes (rkb/ext/device.h) */
    RKB_WORKER_SUM,
-   RKB_WORKER_KEEP,  /* rkb_worker_keep_t: what is staged there outlives the session */
-   RKB_WORKER_TAKE,  /* rkb_worker_take_t.  Reply: rkb_worker_taken_t */
-   RKB_WORKER_QUIT   /* no body, no reply */
+   RKB_WORKER_KEEP, /* rkb_worker_keep_t: what is staged there outlives the session */
+   RKB_WORKER_TAKE, /* rkb_worker_take_t.  Reply: rkb_worker_taken_t */
+   RKB_WORKER_QUIT  /* no body, no reply */
 };
 
 typedef struct rkb_worker_module {
