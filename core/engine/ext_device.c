@@ -1,4 +1,4 @@
-/* Extension rkb.device/1: core/services/devices for plugins.  Called on workers. */
+/* Extension rkb.device/2: core/services/devices for plugins.  Called on workers. */
 #include <stdlib.h>
 #include "engine/extensions.h"
 #include "engine/instance.h"
@@ -101,9 +101,9 @@ static int drop_set(rkb_session_t *session, uint32_t number, rkb_error_t *err) {
    return rkb_session_drop(of(session), RKB_DROP_SET, number, err);
 }
 
-static int sum(rkb_session_t *session, uint32_t instance_number, uint32_t buffer, uint64_t key, uint64_t *out,
-               rkb_error_t *err) {
-   return rkb_session_sum(of(session), instance_number, buffer, key, out, err);
+static int sums(rkb_session_t *session, uint32_t instance_number, uint32_t count, const uint32_t *buffers,
+                const uint64_t *keys, uint64_t *out, rkb_error_t *err) {
+   return rkb_session_sums(of(session), instance_number, count, buffers, keys, out, err);
 }
 
 static int keep(rkb_session_t *session, uint32_t set, uint32_t tensor, const uint64_t name[2],
@@ -131,6 +131,6 @@ const rkb_device_api_t RKB_DEVICE_API = {.size = sizeof RKB_DEVICE_API,
                                          .drop_instance = drop_instance,
                                          .drop_module = drop_module,
                                          .drop_set = drop_set,
-                                         .sum = sum,
+                                         .sums = sums,
                                          .keep = keep,
                                          .take = take};

@@ -411,11 +411,18 @@ int rkb_session_drop(rkb_session_t *s, uint32_t thing, uint32_t number, rkb_erro
    return status == RKB_OK && refusal ? refused(refusal, err) : status;
 }
 
-int rkb_session_sum(rkb_session_t *s, uint32_t instance, uint32_t buffer, uint64_t key, uint64_t *sum,
-                    rkb_error_t *err) {
-   rkb_worker_sum_t head = {.instance = instance, .buffer = buffer, .key = key};
-   int refusal, status = ask(s, RKB_WORKER_SUM, &(rkb_piece_t){&head, sizeof head}, 1, sum, sizeof *sum, NULL,
-                             REQUEST_NS, &refusal, err);
+int rkb_session_sums(rkb_session_t *s, uint32_t instance, uint32_t count, const uint32_t *buffers,
+                     const uint64_t *keys, uint64_t *sums, rkb_error_t *err) {
+   rkb_worker_sum_t list[RKB_WORKER_MAX_SUMS];
+   int refusal = 0, status = RKB_OK;
+   for (uint32_t done = 0, now; done < count && status == RKB_OK && !refusal; done += now) {
+      now = count - done < RKB_WORKER_MAX_SUMS ? count - done : RKB_WORKER_MAX_SUMS;
+      for (uint32_t i = 0; i < now; i++)
+         list[i] =
+            (rkb_worker_sum_t){.instance = instance, .buffer = buffers[done + i], .key = keys[done + i]};
+      status = ask(s, RKB_WORKER_SUM, &(rkb_piece_t){list, now * sizeof *list}, 1, sums + done,
+                   now * sizeof *sums, NULL, REQUEST_NS, &refusal, err);
+   }
    return status == RKB_OK && refusal ? refused(refusal, err) : status;
 }
 

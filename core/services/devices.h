@@ -33,8 +33,8 @@ int rkb_session_read(rkb_session_t *session, uint32_t instance, uint32_t buffer,
                      uint64_t bytes, void *out, rkb_error_t *err);
 int rkb_session_time(rkb_session_t *session, const rkb_turn_t *turns, uint32_t count, uint32_t deadline_ms,
                      float *milliseconds, rkb_error_t *err);
-int rkb_session_sum(rkb_session_t *session, uint32_t instance, uint32_t buffer, uint64_t key, uint64_t *sum,
-                    rkb_error_t *err);
+int rkb_session_sums(rkb_session_t *session, uint32_t instance, uint32_t count, const uint32_t *buffers,
+                     const uint64_t *keys, uint64_t *sums, rkb_error_t *err);
 int rkb_session_keep(rkb_session_t *session, uint32_t set, uint32_t tensor, const uint64_t name[2],
                      rkb_error_t *err);
 int rkb_session_take(rkb_session_t *session, uint32_t set, uint32_t tensor, const uint64_t name[2],

@@ -19,6 +19,8 @@
 #include "staged.h"
 #include "timing.h"
 
+_Static_assert(RKB_WORKER_MAX_SUMS <= RKB_MOST_SUMS, "each sum of a request has a place");
+
 struct worker {
    rkb_driver_t driver;
    rkb_own_t own;
@@ -118,14 +120,24 @@ static int stage(struct worker *w, const rkb_worker_stage_t *r, const char *data
    return status == RKB_WORKER_OK ? status : fail_driver(w, "staging an input", why);
 }
 
-static int sum(struct worker *w, const rkb_worker_sum_t *r, uint64_t *out) {
-   const rkb_instance_t *in = find_instance(w, r->instance);
-   const rkb_staged_t *staged =
-      r->instance == RKB_SUM_STAGED ? rkb_values_find(&w->values, r->set, r->buffer) : NULL;
-   if (!staged && (!in || r->buffer >= in->plan->buffer_count))
-      return fail(w, RKB_WORKER_BAD_REQUEST, "no buffer %u in instance %u", r->buffer, r->instance);
-   CUresult status = rkb_sum(&w->driver, &w->own, staged ? staged->data : in->memory[r->buffer].start,
-                             staged ? staged->bytes : in->plan->buffers[r->buffer].bytes, r->key, out);
+/* All of a request are enqueued before any is waited for. */
+static int sums(struct worker *w, const rkb_worker_sum_t *list, size_t bytes, uint64_t *out) {
+   const size_t count = bytes / sizeof *list;
+   if (bytes % sizeof *list || count == 0 || count > RKB_WORKER_MAX_SUMS)
+      return fail(w, RKB_WORKER_BAD_REQUEST, "%zu bytes are no list of buffers to add up", bytes);
+   CUresult status = rkb_sums_begin(&w->driver, &w->own);
+   for (uint32_t i = 0; i < count && status == CUDA_SUCCESS; i++) {
+      const rkb_worker_sum_t *r = &list[i];
+      const rkb_instance_t *in = find_instance(w, r->instance);
+      const rkb_staged_t *staged =
+         r->instance == RKB_SUM_STAGED ? rkb_values_find(&w->values, r->set, r->buffer) : NULL;
+      if (!staged && (!in || r->buffer >= in->plan->buffer_count))
+         return fail(w, RKB_WORKER_BAD_REQUEST, "no buffer %u in instance %u", r->buffer, r->instance);
+      status = rkb_sum(&w->driver, &w->own, i, staged ? staged->data : in->memory[r->buffer].start,
+                       staged ? staged->bytes : in->plan->buffers[r->buffer].bytes, r->key);
+   }
+   if (status == CUDA_SUCCESS)
+      status = rkb_sums_end(&w->driver, &w->own, (uint32_t)count, out);
    return status == CUDA_SUCCESS ? RKB_WORKER_OK : fail_driver(w, "adding up a buffer", status);
 }
 
@@ -141,7 +153,8 @@ static int take(struct worker *w, const rkb_worker_take_t *r, rkb_worker_taken_t
       .there = rkb_values_take(&w->driver, &w->values, r->set, r->tensor, r->name, r->bytes)};
    if (!taken->there)
       return RKB_WORKER_OK;
-   return sum(w, &(rkb_worker_sum_t){RKB_SUM_STAGED, r->set, r->tensor, 0, r->key}, &taken->sum);
+   const rkb_worker_sum_t one = {RKB_SUM_STAGED, r->set, r->tensor, 0, r->key};
+   return sums(w, &one, sizeof one, &taken->sum);
 }
 
 static int open_instance(struct worker *w, const rkb_worker_instance_t *r, const char *plan_bytes,
@@ -254,7 +267,7 @@ static bool serve(struct worker *w, int ordinal, const rkb_worker_head_t *head, 
    size_t length = head->length;
    rkb_worker_ran_t ran = {0};
    rkb_worker_taken_t taken = {0};
-   uint64_t added = 0;
+   uint64_t added[RKB_WORKER_MAX_SUMS] = {0};
    char text[1024] = "";
    char *bytes = NULL;
    float *times = NULL;
@@ -298,9 +311,9 @@ static bool serve(struct worker *w, int ordinal, const rkb_worker_head_t *head, 
    } else if (head->type == RKB_WORKER_DROP && FIXED(rkb_worker_drop_t)) {
       status = drop(w, FIXED(rkb_worker_drop_t));
    } else if (head->type == RKB_WORKER_SUM && FIXED(rkb_worker_sum_t)) {
-      status = sum(w, FIXED(rkb_worker_sum_t), &added);
-      answer = &added;
-      answered = sizeof added;
+      status = sums(w, FIXED(rkb_worker_sum_t), length, added);
+      answer = added;
+      answered = length / sizeof(rkb_worker_sum_t) * sizeof *added;
    } else if (head->type == RKB_WORKER_KEEP && FIXED(rkb_worker_keep_t)) {
       status = keep(w, FIXED(rkb_worker_keep_t));
    } else if (head->type == RKB_WORKER_TAKE && FIXED(rkb_worker_take_t)) {

@@ -111,7 +111,7 @@ CUresult rkb_own_open(const rkb_driver_t *d, rkb_own_t *own) {
    if (status == CUDA_SUCCESS)
       status = d->cuMemAlloc(&own->target, ANCHOR_BYTES);
    if (status == CUDA_SUCCESS)
-      status = d->cuMemAlloc(&own->flag, 16);
+      status = d->cuMemAlloc(&own->flag, RKB_MOST_SUMS * sizeof(uint64_t));
    if (status == CUDA_SUCCESS)
       status = d->cuMemsetD8Async(own->memory, 0, own->bytes, d->stream);
    if (status == CUDA_SUCCESS)
@@ -172,13 +172,17 @@ CUresult rkb_look_end(const rkb_driver_t *d, const rkb_own_t *own, uint32_t *fou
    return status == CUDA_SUCCESS ? d->cuMemcpyDtoH(found, own->flag, sizeof *found) : status;
 }
 
-CUresult rkb_sum(const rkb_driver_t *d, const rkb_own_t *own, CUdeviceptr from, uint64_t bytes, uint64_t key,
-                 uint64_t *sum) {
-   CUdeviceptr to = own->flag;
-   CUresult status = d->cuMemsetD32Async(to, 0, 2, d->stream);
-   if (status == CUDA_SUCCESS && bytes)
-      status = launch(d, own->sum, 528, 256, (void *[]){&from, &bytes, &key, &to});
-   if (status == CUDA_SUCCESS)
-      status = d->cuStreamSynchronize(d->stream);
-   return status == CUDA_SUCCESS ? d->cuMemcpyDtoH(sum, to, sizeof *sum) : status;
+CUresult rkb_sums_begin(const rkb_driver_t *d, const rkb_own_t *own) {
+   return d->cuMemsetD32Async(own->flag, 0, RKB_MOST_SUMS * sizeof(uint64_t) / sizeof(uint32_t), d->stream);
+}
+
+CUresult rkb_sum(const rkb_driver_t *d, const rkb_own_t *own, uint32_t number, CUdeviceptr from,
+                 uint64_t bytes, uint64_t key) {
+   CUdeviceptr to = own->flag + number * sizeof(uint64_t);
+   return bytes ? launch(d, own->sum, 528, 256, (void *[]){&from, &bytes, &key, &to}) : CUDA_SUCCESS;
+}
+
+CUresult rkb_sums_end(const rkb_driver_t *d, const rkb_own_t *own, uint32_t count, uint64_t *sums) {
+   CUresult status = d->cuStreamSynchronize(d->stream);
+   return status == CUDA_SUCCESS && count ? d->cuMemcpyDtoH(sums, own->flag, count * sizeof *sums) : status;
 }

@@ -17,9 +17,11 @@ typedef struct rkb_own {
    CUdeviceptr memory; /* read, never written after it was made: 2.5 times the second-level cache */
    uint64_t bytes;
    CUdeviceptr target; /* what the copying anchor writes */
-   CUdeviceptr flag;   /* two words */
+   CUdeviceptr flag;   /* RKB_MOST_SUMS double words */
    CUevent start, stop;
 } rkb_own_t;
+
+enum { RKB_MOST_SUMS = 64 }; /* in the making at once */
 
 enum rkb_anchor { RKB_ANCHOR_COPY = 0, RKB_ANCHOR_CHAIN = 1 };
 
@@ -41,8 +43,11 @@ CUresult rkb_look(const rkb_driver_t *driver, const rkb_own_t *own, CUdeviceptr 
                   uint8_t byte);
 CUresult rkb_look_end(const rkb_driver_t *driver, const rkb_own_t *own, uint32_t *found);
 
-/* The sum under key of bytes of memory, as <rkb/ext/device.h> defines it; waits for the stream. */
-CUresult rkb_sum(const rkb_driver_t *driver, const rkb_own_t *own, CUdeviceptr from, uint64_t bytes,
-                 uint64_t key, uint64_t *sum);
+/* Sums as <rkb/ext/device.h> defines them.  begin forgets those before; each is enqueued under a number below RKB_MOST_SUMS; end
+ * waits for the stream and brings the first count of them. */
+CUresult rkb_sums_begin(const rkb_driver_t *driver, const rkb_own_t *own);
+CUresult rkb_sum(const rkb_driver_t *driver, const rkb_own_t *own, uint32_t number, CUdeviceptr from,
+                 uint64_t bytes, uint64_t key);
+CUresult rkb_sums_end(const rkb_driver_t *driver, const rkb_own_t *own, uint32_t count, uint64_t *sums);
 
 #endif

@@ -9,11 +9,12 @@
 #include <stdint.h>
 
 #define RKB_WORKER_MAGIC 0x57424b52u /* "RKBW" */
-#define RKB_WORKER_VERSION 3
+#define RKB_WORKER_VERSION 4
 #define RKB_WORKER_MAX_BODY (256u << 20) /* longer data travels in pieces */
 #define RKB_WORKER_MAX_INSTANCES 128
 #define RKB_WORKER_OWN_MODULE UINT32_MAX /* in place of a module's number: the worker's own kernels (own.h) */
 #define RKB_WORKER_MAX_STAGED 64         /* sets x tensors */
+#define RKB_WORKER_MAX_SUMS 64           /* in one request */
 
 typedef struct rkb_worker_head {
    uint32_t magic;
@@ -44,10 +45,11 @@ enum rkb_worker_message {
    RKB_WORKER_TIME,
    RKB_WORKER_DROP,  /* rkb_worker_drop_t: frees an instance, a module, a staged set or everything */
    RKB_WORKER_STATE, /* no body.  Reply: text: clocks, temperature, throttle reasons */
-   RKB_WORKER_SUM,   /* rkb_worker_sum_t.  Reply: uint64_t, the sum of a buffer's bytes (rkb/ext/device.h) */
-   RKB_WORKER_KEEP,  /* rkb_worker_keep_t: what is staged there outlives the session */
-   RKB_WORKER_TAKE,  /* rkb_worker_take_t.  Reply: rkb_worker_taken_t */
-   RKB_WORKER_QUIT   /* no body, no reply */
+   /* rkb_worker_sum_t each, at most RKB_WORKER_MAX_SUMS.  Reply: a uint64_t each, the sum of a buffer's bytes (rkb/ext/device.h) */
+   RKB_WORKER_SUM,
+   RKB_WORKER_KEEP, /* rkb_worker_keep_t: what is staged there outlives the session */
+   RKB_WORKER_TAKE, /* rkb_worker_take_t.  Reply: rkb_worker_taken_t */
+   RKB_WORKER_QUIT  /* no body, no reply */
 };
 
 typedef struct rkb_worker_module {

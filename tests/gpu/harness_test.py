@@ -73,8 +73,7 @@ class Gate(unittest.TestCase):
         self.assertEqual(gate.whole(self.made(300, 100, device=50)), 350)
 
     def test_the_first_stands_alone(self):
-        totals, text = gate.line("t", "forward", [self.made(900, 100), self.made(300, 100), self.made(100, 100), self.made(200, 100)])
-        self.assertEqual(sorted(totals), [200, 300, 400])
+        text = gate.line("t", "forward", [self.made(900, 100), self.made(300, 100), self.made(100, 100), self.made(200, 100)])
         self.assertTrue(text.startswith("| t | forward | 3 | 1000 | 300 | 400 |"), text)
 
 

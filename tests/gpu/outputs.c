@@ -34,10 +34,11 @@ static int play_read(rkb_session_t *session, uint32_t instance, uint32_t buffer,
 /* What a run left behind has this sum. */
 static uint64_t left;
 
-static int play_sum(rkb_session_t *session, uint32_t instance, uint32_t buffer, uint64_t key, uint64_t *sum,
-                    rkb_error_t *err) {
-   (void)session, (void)instance, (void)buffer, (void)key, (void)err;
-   *sum = left;
+static int play_sums(rkb_session_t *session, uint32_t instance, uint32_t count, const uint32_t *buffers,
+                     const uint64_t *keys, uint64_t *sums, rkb_error_t *err) {
+   (void)session, (void)instance, (void)buffers, (void)keys, (void)err;
+   for (uint32_t i = 0; i < count; i++)
+      sums[i] = left;
    return RKB_OK;
 }
 
@@ -46,7 +47,7 @@ static int judge_runs(const answer_t *answers, const uint64_t *sums, uint32_t ru
                       struct tally *tally) {
    static const struct gpu_config config = {.points = 64, .budget = 1000000000};
    static const rkb_task_api_t task = {.size = sizeof task, .judge = play_judge};
-   static const rkb_device_api_t device = {.read = play_read, .sum = play_sum};
+   static const rkb_device_api_t device = {.read = play_read, .sums = play_sums};
    const rkb_tensor_t tensor = {
       .name = "y", .role = RKB_OUT, .dtype = RKB_F32, .elements = ELEMENTS, .bytes = 4 * ELEMENTS};
    const rkb_case_t the_case = {

@@ -39,6 +39,11 @@ static const rkb_task_info_t *play_info(const rkb_host_t *host) {
    return &shown;
 }
 
+static const char *play_identity(const rkb_host_t *host) {
+   (void)host;
+   return "softmax forward of this test";
+}
+
 typedef struct work {
    void (*part)(void *argument, uint32_t n);
    void *argument;
@@ -64,7 +69,8 @@ static void play_share(const rkb_host_t *host, uint32_t count, void (*part)(void
       pthread_join(threads[i], NULL);
 }
 
-static const rkb_task_api_t TASK = {.size = sizeof TASK, .info = play_info, .inputs_fill = play_fill};
+static const rkb_task_api_t TASK = {
+   .size = sizeof TASK, .info = play_info, .inputs_fill = play_fill, .values_identity = play_identity};
 static const rkb_device_api_t DEVICE = {
    .stage = rkb_session_stage, .keep = rkb_session_keep, .take = rkb_session_take};
 static const rkb_workers_api_t WORKERS = {.size = sizeof WORKERS, .share = play_share};
@@ -96,6 +102,7 @@ static int open_place(void **state) {
    if (!mkdtemp(p->folder) || setenv("XDG_CACHE_HOME", p->folder, 1) != 0)
       return -1;
    p->store = store_open(NULL, &TASK);
+   assert_non_null(p->store);
    if (rkb_devices_open(command, 1, &p->devices, &err) != RKB_OK ||
        rkb_session_begin(p->devices, 0, NULL, NULL, &p->session, &err) != RKB_OK)
       fail_msg("%s", err.message);

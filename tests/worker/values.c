@@ -106,13 +106,22 @@ static void the_device_adds_up_what_it_was_sent(void **state) {
    place_t *p = *state;
    rkb_error_t err = {0};
    uint64_t sum = 0;
+   const uint32_t zero = 0;
    stage(p, 0, 0);
    run(p, "nothing");
-   assert_int_equal(rkb_session_sum(p->session, 0, 0, KEY, &sum, &err), RKB_OK);
+   enum { MANY = RKB_WORKER_MAX_SUMS + 3 }; /* more than fit into one request */
+   uint32_t buffers[MANY] = {0};
+   uint64_t keys[MANY], found[MANY] = {0};
+   for (uint64_t i = 0; i < MANY; i++)
+      keys[i] = KEY + i;
+   assert_int_equal(rkb_session_sums(p->session, 0, MANY, buffers, keys, found, &err), RKB_OK);
+   for (uint64_t i = 0; i < MANY; i++)
+      assert_true(found[i] == keyed_sum(KEY + i, 0, p->bytes, BYTES));
+   assert_int_equal(rkb_session_sums(p->session, 0, 1, &zero, &KEY, &sum, &err), RKB_OK);
    assert_true(sum == p->sum);
-   assert_int_equal(rkb_session_sum(p->session, 0, 0, KEY + 1, &sum, &err), RKB_OK);
+   assert_int_equal(rkb_session_sums(p->session, 0, 1, &zero, &(uint64_t){KEY + 1}, &sum, &err), RKB_OK);
    assert_true(sum != p->sum);
-   assert_int_not_equal(rkb_session_sum(p->session, 7, 0, KEY, &sum, &err), RKB_OK);
+   assert_int_not_equal(rkb_session_sums(p->session, 7, 1, &zero, &KEY, &sum, &err), RKB_OK);
 }
 
 static void pieces_add_up(void **state) {

@@ -25,21 +25,18 @@ static int read_sample(const struct timer *me, const struct subject *s, uint32_t
 
 /* The outputs an arena holds belong to its last turn: judge elements of them. */
 static int check_output(const struct timer *me, const struct subject *s, uint32_t contender,
-                        uint32_t instance, uint32_t set, uint32_t t, struct judged *judged,
+                        uint32_t instance, uint32_t set, uint32_t t, uint64_t sum, struct judged *judged,
                         struct sitting *sitting, rkb_error_t *err) {
    const rkb_tensor_t *tensor = &s->the_case->tensors[t];
    const sample_t *sample = &s->samples[set][t];
-   uint64_t width = tensor->bytes / tensor->elements, sum = 0;
+   uint64_t width = tensor->bytes / tensor->elements;
    rkb_judgement_t j = {.size = sizeof j};
    rkb_points_t points = sample_points(sample);
-   /* Nobody but this program knows the key. */
-   int status = me->device->sum(s->session, instance, t,
-                                (s->seeds[set] + 1) * 0x9e3779b97f4a7c15u ^ ~(uint64_t)t, &sum, err);
-   if (status != RKB_OK || (judged->right && judged->sum == sum))
-      return status;
+   if (judged->right && judged->sum == sum)
+      return RKB_OK;
    char *data = malloc(sample->count * width + 1);
-   status = data ? read_sample(me, s, instance, t, width, sample, data, err)
-                 : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   int status = data ? read_sample(me, s, instance, t, width, sample, data, err)
+                     : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    if (status == RKB_OK)
       status = me->task->judge(me->host, s->inputs[set], t, data, NULL, &points, sample->elements,
                                s->contenders[contender].transform, &j, err);
@@ -54,16 +51,22 @@ static int check_output(const struct timer *me, const struct subject *s, uint32_
    return status;
 }
 
-/* Every byte of an input, added up by the device: a write past a neighbouring buffer shows there too. */
-static int check_input(const struct timer *me, const struct subject *s, uint32_t contender, uint32_t instance,
-                       uint32_t set, uint32_t t, struct sitting *sitting, rkb_error_t *err) {
-   uint64_t sum = 0;
-   int status = me->device->sum(s->session, instance, t, s->sums[set].keys[t], &sum, err);
-   if (status == RKB_OK && sum != s->sums[set].sums[t]) {
-      sitting->right = false;
-      snprintf(sitting->wrong, sizeof sitting->wrong, "after the timed runs %s input %s was overwritten",
-               who[contender], s->the_case->tensors[t].name);
+/* Sums of all that an arena holds, one a tensor; nobody but this program knows the keys. */
+static int add_up(const struct timer *me, const struct subject *s, uint32_t instance, uint32_t set,
+                  uint64_t *sums, rkb_error_t *err) {
+   const rkb_case_t *c = s->the_case;
+   uint64_t *keys = calloc((size_t)c->tensor_count + 1, sizeof *keys);
+   uint32_t *buffers = calloc((size_t)c->tensor_count + 1, sizeof *buffers);
+   int status = keys && buffers ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   for (uint32_t t = 0; t < c->tensor_count && status == RKB_OK; t++) {
+      buffers[t] = t;
+      keys[t] = c->tensors[t].role == RKB_IN ? s->sums[set].keys[t]
+                                             : (s->seeds[set] + 1) * 0x9e3779b97f4a7c15u ^ ~(uint64_t)t;
    }
+   if (status == RKB_OK)
+      status = me->device->sums(s->session, instance, c->tensor_count, buffers, keys, sums, err);
+   free(buffers);
+   free(keys);
    return status;
 }
 
@@ -78,36 +81,54 @@ static int expect(const struct timer *me, struct subject *s, rkb_error_t *err) {
    return samples_evaluate(&sampler, me->workers, list, SETS, err);
 }
 
-/* One tensor in every arena. */
-static int check_tensor(const struct timer *me, const struct subject *s, uint32_t arenas,
-                        const uint32_t *last_set, uint32_t t, struct sitting *sitting, rkb_error_t *err) {
-   struct judged judged[CONTENDERS][SETS] = {{{0}}};
-   bool input = s->the_case->tensors[t].role == RKB_IN;
-   int status = RKB_OK;
-   for (uint32_t c = 0; c < s->contender_count; c++)
-      for (uint32_t a = 0; a < arenas && status == RKB_OK && sitting->right; a++) {
-         uint32_t instance = sitting_instance(c, a), set = last_set[instance];
-         if (input)
-            status = check_input(me, s, c, instance, set, t, sitting, err);
-         else if (s->samples[set][t].count > 0)
-            status = check_output(me, s, c, instance, set, t, &judged[c][set], sitting, err);
-      }
+/* Every byte of an input counts: a write past a neighbouring buffer shows there too. */
+static void check_input(const struct subject *s, uint32_t contender, uint32_t set, uint32_t t, uint64_t sum,
+                        struct sitting *sitting) {
+   if (sum == s->sums[set].sums[t])
+      return;
+   sitting->right = false;
+   snprintf(sitting->wrong, sizeof sitting->wrong, "after the timed runs %s input %s was overwritten",
+            who[contender], s->the_case->tensors[t].name);
+}
+
+/* One arena: what it holds belongs to its last turn, on this set of values. */
+static int check_arena(const struct timer *me, const struct subject *s, uint32_t contender, uint32_t instance,
+                       uint32_t set, struct judged *judged, struct sitting *sitting, rkb_error_t *err) {
+   const rkb_case_t *c = s->the_case;
+   uint64_t *sums = calloc((size_t)c->tensor_count + 1, sizeof *sums);
+   int status =
+      sums ? add_up(me, s, instance, set, sums, err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   for (uint32_t t = 0; t < c->tensor_count && status == RKB_OK && sitting->right; t++) {
+      if (c->tensors[t].elements == 0)
+         continue;
+      if (c->tensors[t].role == RKB_IN)
+         check_input(s, contender, set, t, sums[t], sitting);
+      else if (s->samples[set][t].count > 0)
+         status = check_output(me, s, contender, instance, set, t, sums[t], &judged[t], sitting, err);
+   }
+   free(sums);
    return status;
 }
 
 int sitting_check(const struct timer *me, struct subject *s, uint32_t arenas, const rkb_turn_t *turns,
                   uint32_t count, struct sitting *sitting, rkb_error_t *err) {
+   const uint32_t tensors = s->the_case->tensor_count;
    uint32_t *last_set = calloc(sitting_instance(CONTENDERS, 0), sizeof *last_set);
-   int status = last_set ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   struct judged *judged = calloc((size_t)CONTENDERS * SETS * tensors + 1, sizeof *judged);
+   int status = last_set && judged ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    stopwatch_turn(s->watch, PHASE_EXPECT);
    if (status == RKB_OK && !s->expected)
       status = expect(me, s, err);
    stopwatch_turn(s->watch, PHASE_COMPARE);
    for (uint32_t i = 0; i < count && status == RKB_OK; i++)
       last_set[turns[i].instance] = turns[i].set;
-   for (uint32_t t = 0; t < s->the_case->tensor_count && status == RKB_OK && sitting->right; t++)
-      if (s->the_case->tensors[t].elements > 0)
-         status = check_tensor(me, s, arenas, last_set, t, sitting, err);
+   for (uint32_t c = 0; c < s->contender_count; c++)
+      for (uint32_t a = 0; a < arenas && status == RKB_OK && sitting->right; a++) {
+         const uint32_t instance = sitting_instance(c, a), set = last_set[instance];
+         status =
+            check_arena(me, s, c, instance, set, judged + (size_t)(c * SETS + set) * tensors, sitting, err);
+      }
+   free(judged);
    free(last_set);
    return status;
 }

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 /* Whole outputs up to these sizes: kept ones cost disk, others memory. */
 #define ALL_KEPT (UINT64_C(1) << 18)
@@ -73,6 +76,7 @@ static bool make_room(sample_t *sample, uint64_t room) {
 typedef struct part {
    const sampler_t *sampler;
    const wanted_t *wanted;
+   int threads; /* that it may take */
    int status;
    rkb_error_t err;
 } part_t;
@@ -181,6 +185,28 @@ static int open_outputs(const part_t *p, const rkb_inputs_t *inputs, rkb_error_t
    return status;
 }
 
+/* What side by side evaluations may take each, so that all together have no more threads than one alone would. */
+static int threads_of(uint32_t count) {
+#ifdef _OPENMP
+   const int all = omp_get_max_threads();
+   return count < (uint32_t)all && count ? all / (int)count : 1;
+#else
+   (void)count;
+   return 1;
+#endif
+}
+
+/* Of the calling thread from now on; returns what it was. */
+static int use_threads(int threads) {
+#ifdef _OPENMP
+   const int before = omp_get_max_threads();
+   omp_set_num_threads(threads);
+   return before;
+#else
+   return threads;
+#endif
+}
+
 static void evaluate(void *argument, uint32_t n) {
    part_t *p = (part_t *)argument + n;
    const rkb_task_api_t *task = p->sampler->task;
@@ -190,18 +216,21 @@ static void evaluate(void *argument, uint32_t n) {
    if (p->status != RKB_OK)
       return;
    task->inputs_limit(inputs, RUN_MOST_WORK);
+   const int before = use_threads(p->threads);
    p->status = open_outputs(p, inputs, &p->err);
+   use_threads(before);
    task->inputs_free(inputs);
 }
 
 int samples_evaluate(const sampler_t *sampler, const rkb_workers_api_t *workers, const wanted_t *list,
                      uint32_t count, rkb_error_t *err) {
    part_t *parts = calloc((size_t)count + 1, sizeof *parts);
+   const int threads = threads_of(count);
    int status = RKB_OK;
    if (!parts)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    for (uint32_t i = 0; i < count; i++)
-      parts[i] = (part_t){.sampler = sampler, .wanted = &list[i]};
+      parts[i] = (part_t){.sampler = sampler, .wanted = &list[i], .threads = threads};
    if (count)
       workers->share(sampler->host, count, evaluate, parts);
    for (uint32_t i = 0; i < count && status == RKB_OK; i++) {

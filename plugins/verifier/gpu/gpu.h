@@ -107,7 +107,7 @@ int verify_trial(const struct gpu *me, struct candidate *candidate, struct trial
 int outputs_judge(const struct gpu *me, struct candidate *candidate, struct values *values, uint32_t instance,
                   struct found *found, struct tally *tally, rkb_error_t *err);
 /* Runs instance once more on a set's values, which it has just run on: are the bits the same?  outcome says how that went. */
-int outputs_repeat(const struct gpu *me, struct candidate *candidate, const rkb_case_t *the_case,
+int outputs_repeat(const struct gpu *me, struct candidate *candidate, const struct values *values,
                    uint32_t instance, uint32_t set, rkb_run_outcome_t *outcome, struct tally *tally,
                    rkb_error_t *err);
 

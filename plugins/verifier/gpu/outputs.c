@@ -65,30 +65,24 @@ static int read_sample(const struct gpu *me, const struct candidate *candidate, 
    return status;
 }
 
-/* Nobody but this program knows it, so that no kernel can leave other bits with the same sum. */
-static uint64_t key_of(const struct values *v, uint32_t t) {
-   return (v->seed + 1) * 0x9e3779b97f4a7c15u ^ ~(uint64_t)t;
-}
-
 /* Bits that were judged already, in the other placement say, are right as often as they come. */
 static int judge_output(const struct gpu *me, struct candidate *candidate, struct values *v,
-                        uint32_t instance, uint32_t t, struct found *found, struct tally *tally,
+                        uint32_t instance, uint32_t t, uint64_t sum, struct found *found, struct tally *tally,
                         rkb_error_t *err) {
    const rkb_tensor_t *tensor = &v->the_case->tensors[t];
    const sample_t *sample = &v->samples[t];
-   uint64_t width = tensor->elements ? tensor->bytes / tensor->elements : 0, sum = 0;
+   uint64_t width = tensor->elements ? tensor->bytes / tensor->elements : 0;
    if (width == 0)
       return RKB_OK;
    if (sample->count == 0) {
       tally->not_judged++;
       return RKB_OK;
    }
-   int status = me->device->sum(candidate->session, instance, t, key_of(v, t), &sum, err);
-   if (status != RKB_OK || (v->right[t] && v->judged[t] == sum))
-      return status;
+   if (v->right[t] && v->judged[t] == sum)
+      return RKB_OK;
    char *data = malloc(sample->count * width);
-   status = data ? read_sample(me, candidate, instance, t, width, sample, data, err)
-                 : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   int status = data ? read_sample(me, candidate, instance, t, width, sample, data, err)
+                     : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    const uint32_t refused = tally->refused;
    if (status == RKB_OK)
       status = judge(me, candidate, v, t, data, found, tally, err);
@@ -125,15 +119,12 @@ static int find_change(const struct gpu *me, const struct candidate *candidate, 
 
 /* The task promises that inputs stay as they are.  The device adds them up: only a wrong sum makes them travel. */
 static int compare_input(const struct gpu *me, const struct candidate *candidate, const struct values *v,
-                         uint32_t instance, uint32_t t, struct found *found, rkb_error_t *err) {
+                         uint32_t instance, uint32_t t, uint64_t sum, struct found *found, rkb_error_t *err) {
    const rkb_tensor_t *tensor = &v->the_case->tensors[t];
-   uint64_t sum = 0, at = 0;
-   if (tensor->elements == 0)
+   uint64_t at = 0;
+   if (tensor->elements == 0 || sum == v->sums.sums[t])
       return RKB_OK;
-   int status = me->device->sum(candidate->session, instance, t, v->sums.keys[t], &sum, err);
-   if (status != RKB_OK || sum == v->sums.sums[t])
-      return status;
-   status = find_change(me, candidate, v, instance, t, &at, err);
+   int status = find_change(me, candidate, v, instance, t, &at, err);
    if (status == RKB_OK && at == tensor->bytes)
       return rkb_fail(err, RKB_ERR_INTERNAL, "the device adds up %s to another sum than its bytes have",
                       tensor->name);
@@ -147,39 +138,61 @@ static int compare_input(const struct gpu *me, const struct candidate *candidate
    return RKB_OK;
 }
 
+/* Nobody but this program knows it, so that no kernel can leave other bits with the same sum. */
+static uint64_t key_of(const struct values *v, uint32_t t) {
+   return (v->seed + 1) * 0x9e3779b97f4a7c15u ^ ~(uint64_t)t;
+}
+
+/* The device's sums of what instance holds, one a tensor: outputs alone, or inputs too. */
+static int add_up(const struct gpu *me, const struct candidate *candidate, const struct values *v,
+                  uint32_t instance, bool inputs, uint64_t *sums, rkb_error_t *err) {
+   const rkb_case_t *c = v->the_case;
+   uint64_t *keys = calloc(2 * (size_t)c->tensor_count + 1, sizeof *keys), *found = keys + c->tensor_count;
+   uint32_t *buffers = calloc((size_t)c->tensor_count + 1, sizeof *buffers), count = 0;
+   int status = keys && buffers ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   for (uint32_t t = 0; t < c->tensor_count && status == RKB_OK; t++)
+      if (inputs || c->tensors[t].role != RKB_IN) {
+         buffers[count] = t;
+         keys[count++] = c->tensors[t].role == RKB_IN ? v->sums.keys[t] : key_of(v, t);
+      }
+   if (status == RKB_OK && count)
+      status = me->device->sums(candidate->session, instance, count, buffers, keys, found, err);
+   for (uint32_t i = 0; i < count && status == RKB_OK; i++)
+      sums[buffers[i]] = found[i];
+   free(buffers);
+   free(keys);
+   return status;
+}
+
 int outputs_judge(const struct gpu *me, struct candidate *candidate, struct values *v, uint32_t instance,
                   struct found *found, struct tally *tally, rkb_error_t *err) {
-   int status = RKB_OK;
-   for (uint32_t t = 0;
-        t < v->the_case->tensor_count && status == RKB_OK && (!found->reason[0] || found->suspect); t++) {
-      if (v->the_case->tensors[t].role != RKB_IN)
-         status = judge_output(me, candidate, v, instance, t, found, tally, err);
-      else if (!found->reason[0])
-         status = compare_input(me, candidate, v, instance, t, found, err);
-   }
-   return status;
-}
-
-/* The device's sums of what instance left in the outputs: two equal ones are taken for equal bits. */
-static int add_up(const struct gpu *me, const struct candidate *candidate, const rkb_case_t *c,
-                  uint32_t instance, uint64_t *sums, rkb_error_t *err) {
-   int status = RKB_OK;
-   for (uint32_t t = 0; t < c->tensor_count && status == RKB_OK; t++)
+   const rkb_case_t *c = v->the_case;
+   uint64_t *sums = calloc((size_t)c->tensor_count + 1, sizeof *sums);
+   int status = sums ? add_up(me, candidate, v, instance, true, sums, err)
+                     : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   for (uint32_t t = 0; t < c->tensor_count && status == RKB_OK && (!found->reason[0] || found->suspect);
+        t++) {
       if (c->tensors[t].role != RKB_IN)
-         status = me->device->sum(candidate->session, instance, t, t, &sums[t], err);
+         status = judge_output(me, candidate, v, instance, t, sums[t], found, tally, err);
+      else if (!found->reason[0])
+         status = compare_input(me, candidate, v, instance, t, sums[t], found, err);
+   }
+   free(sums);
    return status;
 }
 
-int outputs_repeat(const struct gpu *me, struct candidate *candidate, const rkb_case_t *c, uint32_t instance,
-                   uint32_t set, rkb_run_outcome_t *outcome, struct tally *tally, rkb_error_t *err) {
-   uint64_t *sums = calloc(2 * (size_t)c->tensor_count, sizeof *sums), *again = sums + c->tensor_count;
-   int status =
-      sums ? add_up(me, candidate, c, instance, sums, err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+int outputs_repeat(const struct gpu *me, struct candidate *candidate, const struct values *v,
+                   uint32_t instance, uint32_t set, rkb_run_outcome_t *outcome, struct tally *tally,
+                   rkb_error_t *err) {
+   const rkb_case_t *c = v->the_case;
+   uint64_t *sums = calloc(2 * (size_t)c->tensor_count + 1, sizeof *sums), *again = sums + c->tensor_count;
+   int status = sums ? add_up(me, candidate, v, instance, false, sums, err)
+                     : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    if (status == RKB_OK)
       status = me->device->run(candidate->session, instance, set, (uint32_t)(me->config->deadline / 1000000),
                                outcome, err);
    if (status == RKB_OK && outcome->outcome == RKB_RAN_WELL) {
-      status = add_up(me, candidate, c, instance, again, err);
+      status = add_up(me, candidate, v, instance, false, again, err);
       tally->repeatable &= status != RKB_OK || memcmp(sums, again, c->tensor_count * sizeof *sums) == 0;
    }
    free(sums);

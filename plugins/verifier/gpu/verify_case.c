@@ -90,7 +90,7 @@ static int verify_placement(const struct gpu *me, struct candidate *candidate, c
          status = outputs_judge(me, candidate, &values[set], placement, found, tally, err);
    }
    if (status == RKB_OK && !found->reason[0] && last)
-      status = outputs_repeat(me, candidate, values[1].the_case, placement, 1, &outcome, tally, err);
+      status = outputs_repeat(me, candidate, &values[1], placement, 1, &outcome, tally, err);
    if (status == RKB_OK && !found->reason[0] && outcome.outcome != RKB_RAN_WELL)
       explain_outcome(&outcome, plan, values[1].the_case, values[1].family, values[1].seed, placement, found);
    return status;

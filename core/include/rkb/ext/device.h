@@ -1,5 +1,5 @@
 /* rkb/ext/device.h - run and time plans on a GPU, in a process that holds nothing of the candidate but its machine code.
- * Extension "rkb.device/1"; absent where no GPU was found.
+ * Extension "rkb.device/2"; absent where no GPU was found.
  *
  * A session is the sole use of one device: by this program (one session at a time a device) and, through a lock file,
  * between programs.  Behind it is an rkb-worker process.  A kernel that faults or hangs costs that process: the session
@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define RKB_EXT_DEVICE "rkb.device/1"
+#define RKB_EXT_DEVICE "rkb.device/2"
 
 typedef struct rkb_session rkb_session_t;
 
@@ -81,11 +81,12 @@ typedef struct rkb_device_api {
    int (*drop_module)(rkb_session_t *session, uint32_t module, rkb_error_t *err);
    int (*drop_set)(rkb_session_t *session, uint32_t set, rkb_error_t *err);
 
-   /* The sum, modulo 2^64, over the 32-bit words of a buffer (little-endian, zeros behind the last byte) of
+   /* Of count buffers of an instance: the sum, modulo 2^64, over the 32-bit words of each (little-endian, zeros behind the last byte) of
     *    mix((number of the word << 32 | word) ^ key),  mix(x): x ^= x >> 32; x *= 0xd6e8feb86659fd93; x ^= x >> 32;
     *    x *= 0xd6e8feb86659fd93; x ^= x >> 32
     * made on the device.  A kernel that does not know the key cannot change bytes and keep the sum. */
-   int (*sum)(rkb_session_t *session, uint32_t instance, uint32_t buffer, uint64_t key, uint64_t *sum, rkb_error_t *err);
+   int (*sums)(rkb_session_t *session, uint32_t instance, uint32_t count, const uint32_t *buffers, const uint64_t *keys,
+               uint64_t *sums, rkb_error_t *err);
    /* Values that are the same in many sessions need not travel each time.  keep: what is staged stays on the device after the
     * session, under a name, as long as there is room and the worker lives.  take: makes it this session's; *there false:
     * it is gone and has to be staged.  The sum is of what it holds now, after all that ran meanwhile. */
