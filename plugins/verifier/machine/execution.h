@@ -271,6 +271,8 @@ void machine_barrier_bypassed(machine_block_t *block, uint32_t barrier);
 bool machine_lay_out(machine_run_t *run); /* false when there is no memory for it */
 void machine_regions_free(machine_run_t *run);
 void machine_drop_records(machine_run_t *run); /* of races */
+/* Before a launch: gives the pages of large records back, for what an earlier launch did cannot race with this one. */
+void machine_forget_records(machine_run_t *run);
 bool machine_begin_buffers(machine_run_t *run, const rkb_machine_buffer_t *buffers);
 bool machine_copy_constants(machine_run_t *run); /* the plan's; false after a finding */
 /* Of what module variables hold; a number of 64 bits, by which two contents are told apart. */

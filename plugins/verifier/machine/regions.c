@@ -4,6 +4,9 @@
 
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
+
+#define FORGOTTEN_LEAST (1u << 20) /* bytes of records; less is not worth the faults */
 
 /* Layout ----------------------------------------------------------------------------------------------------------- */
 
@@ -103,6 +106,26 @@ void machine_drop_records(machine_run_t *run) {
       machine_release(run, region->writers, granules_of(run, region) * sizeof(uint64_t));
       machine_release(run, region->readers, granules_of(run, region) * sizeof(uint64_t));
       region->writers = region->readers = NULL;
+   }
+}
+
+/* The whole pages between two addresses; the rest is a few records. */
+static void give_back_pages(void *memory, size_t bytes) {
+   const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+   const uintptr_t first = ((uintptr_t)memory + page - 1) & ~(page - 1);
+   const uintptr_t end = ((uintptr_t)memory + bytes) & ~(page - 1);
+   if (end > first)
+      madvise((void *)first, end - first, MADV_DONTNEED);
+}
+
+void machine_forget_records(machine_run_t *run) {
+   for (uint32_t n = 0; n < run->region_count; n++) {
+      machine_region_t *region = &run->regions[n];
+      const size_t bytes = granules_of(run, region) * sizeof(uint64_t);
+      if (!region->writers || bytes < FORGOTTEN_LEAST)
+         continue;
+      give_back_pages(region->writers, bytes);
+      give_back_pages(region->readers, bytes);
    }
 }
 
