@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_AXES 96
+#define MOST_AXES 64 /* a bit each in a mask */
 #define MOST_DIMS 32
 #define SURVEYED 96             /* shapes of any size */
 #define SURVEY_WORK 1e9         /* operations of those: only their plans are made */
@@ -96,9 +96,8 @@ static bool bounded(const struct bounds *b, const struct axis *axis) {
 }
 
 /* Bit n: axis n is bounded, has too few shapes yet, and comes to its bound in this plan. */
-static uint32_t met_by(const struct bounds *b, const rkb_plan_t *plan, uint32_t wanted) {
-   uint32_t met = 0;
-   uint64_t threads = 0;
+static uint64_t met_by(const struct bounds *b, const rkb_plan_t *plan, uint64_t wanted) {
+   uint64_t met = 0, threads = 0;
    for (uint32_t n = 0; n < plan->launch_count; n++) {
       const rkb_plan_launch_t *launch = &plan->launches[n];
       threads += (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2] * launch->block[0] *
@@ -106,7 +105,7 @@ static uint32_t met_by(const struct bounds *b, const rkb_plan_t *plan, uint32_t 
       for (uint32_t a = 0; a < b->count; a++)
          if ((wanted >> a & 1) && b->axes[a].launch == shapes_launch_name(launch) &&
              launch->grid[b->axes[a].axis] == b->axes[a].most)
-            met |= 1u << a;
+            met |= 1ull << a;
    }
    return threads <= MOST_THREADS ? met : 0;
 }
@@ -129,7 +128,7 @@ static int draw(const struct bounds *b, rkb_random_t *stream, double work, rkb_c
    return status;
 }
 
-static int survey(struct bounds *b, rkb_random_t *stream, uint32_t *wanted, rkb_error_t *err) {
+static int survey(struct bounds *b, rkb_random_t *stream, uint64_t *wanted, rkb_error_t *err) {
    int status = RKB_OK;
    for (uint32_t n = 0; n < SURVEYED && status == RKB_OK; n++) {
       rkb_case_t *drawn = NULL;
@@ -142,13 +141,13 @@ static int survey(struct bounds *b, rkb_random_t *stream, uint32_t *wanted, rkb_
       b->verifier->task->case_free(drawn);
    }
    *wanted = 0;
-   for (uint32_t n = 0; n < b->count && n < 32; n++)
-      *wanted |= bounded(b, &b->axes[n]) ? 1u << n : 0;
+   for (uint32_t n = 0; n < b->count; n++)
+      *wanted |= bounded(b, &b->axes[n]) ? 1ull << n : 0;
    return status;
 }
 
 /* Keeps in best the cheapest shape of each bound that is wanted; one shape may serve several. */
-static int search(struct bounds *b, rkb_random_t *stream, uint32_t wanted, rkb_case_t *best[32],
+static int search(struct bounds *b, rkb_random_t *stream, uint64_t wanted, rkb_case_t *best[MOST_AXES],
                   rkb_error_t *err) {
    const struct verifier *me = b->verifier;
    int status = RKB_OK;
@@ -158,11 +157,11 @@ static int search(struct bounds *b, rkb_random_t *stream, uint32_t wanted, rkb_c
       status = draw(b, stream, LARGER * me->config->drawn_work, &drawn, &plan, err);
       if (!plan)
          continue;
-      const uint32_t met = met_by(b, plan, wanted);
+      const uint64_t met = met_by(b, plan, wanted);
       me->kernel->plan_free(plan);
-      const uint32_t a = met ? (uint32_t)__builtin_ctz(met) : 0;
+      const uint32_t a = met ? (uint32_t)__builtin_ctzll(met) : 0;
       if (met && ++b->axes[a].met >= ENOUGH)
-         wanted &= ~(1u << a);
+         wanted &= ~(1ull << a);
       if (met && (!best[a] || drawn->operations < best[a]->operations)) {
          rkb_case_t *worse = best[a];
          best[a] = drawn;
@@ -178,8 +177,8 @@ int bounded_grids_draw(const struct verifier *me, const struct candidate *candid
                        uint32_t room, uint32_t *count, rkb_error_t *err) {
    rkb_random_t stream = me->random->for_job(me->host, candidate->job, STREAM);
    struct bounds *b = calloc(1, sizeof *b);
-   rkb_case_t *best[32] = {NULL};
-   uint32_t wanted = 0;
+   rkb_case_t *best[MOST_AXES] = {NULL};
+   uint64_t wanted = 0;
    *count = 0;
    if (!b)
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the grids of a candidate");
@@ -190,7 +189,7 @@ int bounded_grids_draw(const struct verifier *me, const struct candidate *candid
       status = search(b, &stream, wanted, best, err);
    if (status == RKB_ERR_LIMIT) /* nothing so small fits the domain */
       status = RKB_OK;
-   for (uint32_t n = 0; n < 32; n++)
+   for (uint32_t n = 0; n < MOST_AXES; n++)
       if (best[n] && *count < room)
          drawn[(*count)++] = best[n];
       else if (best[n])
