@@ -264,6 +264,7 @@ static void survey(machine_program_t *program) {
                          strncmp(function->statements[i->statement].opcode, "activemask", 10) == 0;
       program->strong |= i->kind == MACHINE_CUSTOM && i->element_bytes &&
                          (i->flags & (FLAG_VOLATILE | FLAG_RELAXED | FLAG_ACQUIRE | FLAG_RELEASE)) != 0;
+      program->volatile_shared |= i->class == RKB_CLASS_SHARED && (i->flags & FLAG_VOLATILE);
       if (!i->element_bytes ||
           (i->class != RKB_CLASS_GLOBAL && i->class != RKB_CLASS_SHARED && i->class != RKB_CLASS_ATOMIC))
          continue;

@@ -141,7 +141,8 @@ typedef struct machine_program {
    bool warp_sync, named_barriers, atomics, fences, clocks;
    bool
       strong; /* volatile, relaxed, acquiring or releasing accesses: threads may see each other without a barrier */
-   bool placed; /* reads which processor it runs on, or which lanes happen to be together */
+   bool volatile_shared; /* lanes of a warp may rely on going together */
+   bool placed;          /* reads which processor it runs on, or which lanes happen to be together */
    uint32_t shared_granule, global_granule; /* bytes that races are told apart by: the narrowest access */
    /* Set when the kernel cannot be executed. */
    char unsupported[96]; /* opcode or feature; "" when it can */

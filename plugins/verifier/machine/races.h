@@ -2,7 +2,8 @@
  *
  * Shared memory, the usual case: one 32-bit record a granule, epoch << 22 | writer << 11 | reader, where writer and reader
  * are thread + 1, 0 for nobody and SEVERAL for more than one; the epoch counts barriers of the whole block, and records
- * are cleared when it wraps.  Kernels with bar.warp.sync or barriers of some of the threads use clocks instead.
+ * are cleared when it wraps.  Kernels with bar.warp.sync, barriers of some of the threads or volatile shared memory use
+ * clocks instead.
  *
  * Global memory: two 64-bit words a granule, for the last writer and the readers since: block + 1 << 32 | time << 12 |
  * atomic << 11 | thread + 1.  Blocks are numbered through a whole run, so nothing is cleared between launches: a block of
