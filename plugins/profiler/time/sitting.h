@@ -68,6 +68,11 @@ struct sitting {
    char wrong[256]; /* what was not, when they are not */
 };
 
+/* subject.c: draws the inputs of the_case, SETS of them under different seeds, from the pool where values are kept.  Give
+ * them back with subject_free whatever it returns. */
+int subject_draw(const struct timer *me, struct subject *subject, rkb_random_t *stream, rkb_error_t *err);
+void subject_free(const struct timer *me, struct subject *subject);
+
 bool full_mode(const struct timer *me);
 
 /* Loads the modules and stages the values; once a process. */
