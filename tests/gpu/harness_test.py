@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Tests of the scripts beside it and of the baseline's statistics.  usage: harness_test.py RKB"""
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import expectations  # noqa: E402
 import gate  # noqa: E402
 import protocol  # noqa: E402
 import sample_faults  # noqa: E402
+import tuning  # noqa: E402
 
 RKB = sys.argv.pop(1)
 
@@ -150,6 +152,47 @@ class Records(unittest.TestCase):
             protocol.write_record(path, dict(self.KEY, parts=[self.part("a", 31.0, 1.0)], baselines={}))
             self.assertEqual(len(protocol.read_record(path, self.KEY)["parts"]), 1)
             self.assertEqual(protocol.read_record(path, dict(self.KEY, driver=1))["parts"], [])
+
+
+class Tuning(unittest.TestCase):
+    """What torch.compile times to choose a kernel is timed with the device to itself."""
+
+    class Benchmarker:
+        def benchmark_cpu(self, held):
+            return held()
+
+        def benchmark_gpu(self, held):
+            return held()
+
+        def benchmark_many_gpu(self, held):
+            return [self.benchmark_gpu(held), held()]
+
+    def test_the_lock_is_held_and_given_back(self):
+        path = os.path.join(tempfile.mkdtemp(), "lock")
+
+        def held():
+            """As another process sees it: a lock on a file opened anew."""
+            other = os.open(path, os.O_RDWR)
+            try:
+                fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return False
+            except BlockingIOError:
+                return True
+            finally:
+                os.close(other)
+
+        lock = protocol.DeviceLock(path)
+        module = type("benchmarking", (), {"TritonBenchmarker": type("TritonBenchmarker", (), dict(vars(self.Benchmarker)))})
+        self.assertEqual(tuning.in_turns(module, lock), 2)
+        timer = module.TritonBenchmarker()
+        self.assertFalse(held())
+        self.assertFalse(timer.benchmark_cpu(held))
+        self.assertTrue(timer.benchmark_gpu(held))
+        self.assertEqual(timer.benchmark_many_gpu(held), [True, True])  # the inner one does not give it back for the outer one
+        self.assertFalse(held())
+
+    def test_an_unknown_pytorch_is_noticed(self):
+        self.assertEqual(tuning.in_turns(type("benchmarking", (), {}), None), 0)
 
 
 class Kernels(unittest.TestCase):

@@ -125,18 +125,13 @@ static json_t *list_of(const char *text) {
 
 int rkb_baselines_prepare(rkb_baselines_t *b, const rkb_bench_work_t *work, const char *variants,
                           rkb_error_t *err) {
-   /* What times its choices has to be alone; what compiles need not be. */
-   const bool together = !strstr(variants, "max_autotune");
    int status = RKB_OK, heard = RKB_OK;
    json_t *request = json_pack("{s:s, s:s, s:s, s:o}", "do", "prepare", "directory", work->directory,
                                "direction", work->direction, "variants", list_of(variants));
-   for (uint32_t i = 0; i < RKB_BENCH_PROCESSES && status == RKB_OK; i++) {
+   for (uint32_t i = 0; i < RKB_BENCH_PROCESSES && status == RKB_OK; i++)
       status = say(&b->processes[i], request, err);
-      if (status == RKB_OK && !together)
-         status = hear(&b->processes[i], PREPARE_SECONDS, err);
-   }
    /* Both are heard whatever one says, so that no answer is left for the next request. */
-   for (uint32_t i = 0; i < RKB_BENCH_PROCESSES && status == RKB_OK && together; i++) {
+   for (uint32_t i = 0; i < RKB_BENCH_PROCESSES && status == RKB_OK; i++) {
       rkb_error_t why;
       if (hear(&b->processes[i], PREPARE_SECONDS, &why) != RKB_OK) {
          heard = why.status;

@@ -2,13 +2,13 @@
 """Times PyTorch on a task's bench cases: eager, torch.compile and max-autotune, each also under a CUDA graph.
 
     baseline.py --rkb PROGRAM --library librkb-timing.so --out FOLDER [--variants eager,compile,...] [--until SECONDS]
-                [--compilers N] TASK:DIRECTION... | --serve
+                [--compilers N [--each SECONDS] [--compile-only]] TASK:DIRECTION... | --serve
 
 One JSON file a (task, direction, case), which also holds what other processes have timed; what is there for this PyTorch,
 driver and device is not timed again, but by --serve, which adds another part.  Backward times torch.autograd.grad on device leaves, forward excluded.  TF32 is off for products and convolutions.
 
 With --compilers, torch.compile's kernels are made first by N processes side by side and found in its cache later: timing needs
-a quiet machine, compiling does not.  Not for max-autotune, which times its choices.
+a quiet machine, compiling does not.  What max-autotune times to choose is timed with the device to itself (tuning.py).
 """
 
 import argparse
@@ -23,14 +23,17 @@ import time
 
 import torch
 import torch._functorch.config
+import torch._inductor.runtime.benchmarking
 
 import protocol
+import tuning
 
 VARIANTS = ["eager", "eager_graph", "compile", "compile_graph", "max_autotune", "max_autotune_graph"]
 MODES = {"eager": None, "compile": "default", "max_autotune": "max-autotune-no-cudagraphs"}
 SETS = 3  # of buffers, each of its own
 ROUNDS = 12  # timed runs of each set; the first is not counted
 LONG_MS = 20.0  # runs longer than this are timed ROUNDS / 3 times
+KEPT_SHARE = 0.2  # of the device's memory, for what waits to be timed
 ABSURD_SHARE = 0.05  # of the bandwidth a copy reaches, and of a tenth of that in arithmetic
 
 
@@ -229,7 +232,7 @@ def prepare(function, case, backward, variant):
     try:
         return Prepared(function, case, backward, variant)
     except Exception as problem:
-        return problem
+        return problem.with_traceback(None)  # whose frames hold buffers
 
 
 def time_case(timed, listing, case, arguments, function):
@@ -249,6 +252,36 @@ def read_listing(rkb, directory, direction):
     return json.loads(text)
 
 
+def prepare_all(arguments, request):
+    """[(listing, case, variant, prepared)]: everything compiled; as much of it as there is room for kept ready (None: no room)."""
+    listing = read_listing(arguments.rkb, request["directory"], request["direction"])
+    function = load_forward(listing["directory"])
+    room = KEPT_SHARE * torch.cuda.get_device_properties(0).total_memory
+    found = []
+    for case in listing["cases"]:
+        for variant in request["variants"]:
+            prepared = prepare(function, case, request["direction"] == "backward", variant)
+            if not isinstance(prepared, Exception) and torch.cuda.memory_reserved() > room:
+                prepared = None
+                torch.cuda.empty_cache()
+            found.append((listing, case, variant, prepared))
+    return found
+
+
+def time_all(arguments, clock, ready):
+    """Each is let go when it has been timed."""
+    by_case = {}
+    while ready:
+        listing, case, variant, prepared = ready.pop(0)
+        if case["name"] not in by_case:
+            by_case = {case["name"]: Timed(clock, arguments.out, listing, case)}
+        if prepared is None:
+            torch.cuda.empty_cache()
+            prepared = prepare(load_forward(listing["directory"]), case, listing["direction"] == "backward", variant)
+        by_case[case["name"]].add(variant, prepared)
+        del prepared
+
+
 def serve(arguments, clock):
     """Answers requests, one JSON object a line, for a program that alternates with other work on the device:
     {"do": "prepare", "directory": ..., "direction": ..., "variants": [...]} makes everything ready; {"do": "time"} times what is
@@ -260,19 +293,11 @@ def serve(arguments, clock):
         request, began = json.loads(line), time.monotonic()
         try:
             if request["do"] == "prepare":
-                ready.clear()
+                ready = []
                 torch.cuda.empty_cache()
-                listing = read_listing(arguments.rkb, request["directory"], request["direction"])
-                function = load_forward(listing["directory"])
-                for case in listing["cases"]:
-                    for variant in request["variants"]:
-                        ready.append((listing, case, variant, prepare(function, case, request["direction"] == "backward", variant)))
+                ready = prepare_all(arguments, request)
             elif request["do"] == "time":
-                by_case = {}
-                for listing, case, variant, prepared in ready:
-                    if case["name"] not in by_case:
-                        by_case[case["name"]] = Timed(clock, arguments.out, listing, case)
-                    by_case[case["name"]].add(variant, prepared)
+                time_all(arguments, clock, ready)
             answer = {"seconds": time.monotonic() - began}
         except Exception as problem:
             answer = failure_of(problem)
@@ -283,24 +308,43 @@ def serve(arguments, clock):
 def compile_all(arguments):
     """Fills torch.compile's cache.  What fails here fails again, and is told, when it is timed."""
     command = [sys.executable, os.path.abspath(__file__), "--rkb", arguments.rkb, "--library", arguments.library, "--out", arguments.out,
-               "--compile-only"]
+               "--variants", ",".join(arguments.variants), "--compile-only"]
     waiting, running = list(arguments.work), []
     while waiting or running:
-        running = [child for child in running if child.poll() is None]
-        if time.monotonic() > arguments.end:
-            for child in running:
+        now = time.monotonic()
+        running = [(child, work, end) for child, work, end in running if child.poll() is None]
+        for child, work, end in running:
+            if now > min(end, arguments.end):
+                print(f"{work}: not compiled in time", flush=True)
                 child.kill()
+                child.wait()
+        if now > arguments.end:
+            for work in waiting:
+                print(f"{work}: not begun", flush=True)
             return
         while waiting and len(running) < arguments.compilers:
-            running.append(subprocess.Popen(command + [waiting.pop(0)], stderr=subprocess.DEVNULL))
+            work = waiting.pop(0)
+            running.append((subprocess.Popen(command + [work], stderr=subprocess.DEVNULL), work, now + arguments.each))
         time.sleep(0.05)
 
 
-def compile_only(listing, function):
+def compile_only(listing, function, modes):
     for case in listing["cases"]:
-        torch._dynamo.reset()
-        Work(function, case, listing["direction"] == "backward", MODES["compile"], False, torch.cuda.Stream(), torch.Generator("cuda"))
-        torch.cuda.empty_cache()
+        for mode in modes:
+            torch._dynamo.reset()
+            began, problem = time.monotonic(), ""
+            try:
+                Work(function, case, listing["direction"] == "backward", mode, False, torch.cuda.Stream(), torch.Generator("cuda"))
+            except Exception as failure:
+                problem = ": " + failure_of(failure)["error"]
+            print(f"{listing['task']} {listing['direction']} {case['name']} {mode}: {time.monotonic() - began:.1f} s{problem}", flush=True)
+            torch.cuda.empty_cache()
+
+
+def modes_of(variants):
+    """What has to be compiled, each once, in the order of MODES."""
+    wanted = {MODES[variant.removesuffix("_graph")] for variant in variants}
+    return [mode for mode in MODES.values() if mode and mode in wanted]
 
 
 def main():
@@ -311,7 +355,8 @@ def main():
     parser.add_argument("--variants", type=lambda text: text.split(","), default=VARIANTS)
     parser.add_argument("--until", type=float, default=1e9, help="seconds after which nothing new is begun")
     parser.add_argument("--compilers", type=int, default=0, help="processes that compile before anything is timed")
-    parser.add_argument("--compile-only", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--each", type=float, default=1e9, help="seconds that compiling one TASK:DIRECTION may take")
+    parser.add_argument("--compile-only", action="store_true", help="time nothing")
     parser.add_argument("--serve", action="store_true", help="take requests from standard input")
     parser.add_argument("work", nargs="*", metavar="TASK:DIRECTION")
     arguments = parser.parse_args()
@@ -323,9 +368,13 @@ def main():
     torch._functorch.config.donated_buffer = False  # the backward pass is run again and again
     if arguments.compilers:
         compile_all(arguments)
+        if arguments.compile_only:
+            return 0
     torch.zeros(1, device="cuda")
     os.makedirs(arguments.out, exist_ok=True)
-    clock = None if arguments.compile_only else protocol.Clock(arguments.library, torch.cuda.current_device())
+    clock = protocol.Clock(arguments.library, torch.cuda.current_device())
+    if not tuning.in_turns(torch._inductor.runtime.benchmarking, clock):
+        print("this PyTorch tunes by other means than are known here: compile one variant at a time", file=sys.stderr)
     if arguments.serve:
         return serve(arguments, clock)
     for entry in arguments.work:
@@ -333,7 +382,7 @@ def main():
         listing = read_listing(arguments.rkb, directory, direction)
         function = load_forward(listing["directory"])
         if arguments.compile_only:
-            compile_only(listing, function)
+            compile_only(listing, function, modes_of(arguments.variants))
             continue
         for case in listing["cases"]:
             if not time_case(Timed(clock, arguments.out, listing, case), listing, case, arguments, function):

@@ -5,6 +5,7 @@ import ctypes
 import fcntl
 import json
 import os
+import threading
 import time
 
 import numpy
@@ -16,8 +17,30 @@ FLUSH_MS = 0.04  # of one flush, at least: 125 MB at 4 TB/s and a launch
 LONGEST_HOLD_MS = 20.0
 
 
+class DeviceLock:
+    """A lock between processes on a file, which a thread that holds it may take again."""
+
+    def __init__(self, path):
+        self.file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+        self.threads = threading.RLock()
+        self.depth = 0
+
+    def __enter__(self):
+        self.threads.acquire()
+        if self.depth == 0:
+            fcntl.flock(self.file, fcntl.LOCK_EX)
+        self.depth += 1
+        return self
+
+    def __exit__(self, *_):
+        self.depth -= 1
+        if self.depth == 0:
+            fcntl.flock(self.file, fcntl.LOCK_UN)
+        self.threads.release()
+
+
 class Clock:
-    """One device: its lock, flush and events."""
+    """One device: its lock, flush and events.  As a context manager it is the lock, which its holder may take again."""
 
     def __init__(self, library, ordinal=0):
         self.c = ctypes.CDLL(library)
@@ -34,14 +57,14 @@ class Clock:
         self.device = self.c.rkb_timing_device().decode()
         self.driver = self.c.rkb_timing_driver()
         path = f"/tmp/rkb-gpu-{self.c.rkb_timing_bus().decode()}.lock"
-        self.lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+        self.lock = DeviceLock(path)
 
     def __enter__(self):
-        fcntl.flock(self.lock, fcntl.LOCK_EX)
+        self.lock.__enter__()
         return self
 
     def __exit__(self, *_):
-        fcntl.flock(self.lock, fcntl.LOCK_UN)
+        self.lock.__exit__()
 
     def check(self, status):
         if status:
