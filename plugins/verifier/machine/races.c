@@ -83,6 +83,11 @@ static void shared_conflict(machine_warp_t *warp, uint32_t lane, uint32_t offset
       snprintf(warp->run->findings[warp->run->finding_count - 1].space, sizeof before->space, "shared");
 }
 
+/* A volatile load may wait for what atomic operations write. */
+static bool waits_for_atomics(const machine_warp_t *warp, bool store) {
+   return !store && (warp->program->code[warp->pc].flags & FLAG_VOLATILE);
+}
+
 static void shared_packed(machine_warp_t *warp, uint32_t lane, uint32_t granule, uint32_t offset,
                           uint32_t bytes, const void *value, bool store) {
    machine_block_t *block = warp->block;
@@ -91,8 +96,7 @@ static void shared_packed(machine_warp_t *warp, uint32_t lane, uint32_t granule,
       *record = block->epoch << EPOCH_SHIFT;
    uint32_t writer = *record >> 11 & SEVERAL, reader = *record & SEVERAL;
    if (writer == ATOMICS) { /* reader then names who did them */
-      bool waits = !store && (warp->program->code[warp->pc].flags & FLAG_VOLATILE);
-      if (reader != me && !waits)
+      if (reader != me && !waits_for_atomics(warp, store))
          shared_conflict(warp, lane, offset, bytes, NULL, store, true,
                          reader == SEVERAL ? PTX_NONE : reader - 1);
       return;
@@ -117,18 +121,18 @@ static uint32_t own_warp_clock(const machine_warp_t *warp) {
    return warp->block->clocks->warp[warp->number * warp->block->clocks->warps + warp->number];
 }
 
-/* Readers that come before this lane now; true when all do. */
-static bool readers_ordered(const machine_warp_t *warp, uint32_t lane, const machine_shared_record_t *record,
-                            uint32_t *other) {
-   if (record->several_warps) {
+/* Whether all of them come before what this lane does now; if not, other is one that does not, or PTX_NONE. */
+static bool lanes_ordered(const machine_warp_t *warp, uint32_t lane, const machine_lanes_t *those,
+                          uint32_t *other) {
+   if (those->several_warps) {
       *other = PTX_NONE;
       return false;
    }
    for (uint32_t l = 0; l < LANES; l++) {
-      uint32_t thread = (record->reader_warp - 1u) * LANES + l;
-      if (!(record->reader_lanes >> l & 1) || thread == warp->first_thread + lane)
+      uint32_t thread = (those->warp - 1u) * LANES + l;
+      if (!(those->lanes >> l & 1) || thread == warp->first_thread + lane)
          continue;
-      if (!machine_clocks_ordered(warp, lane, thread, record->reader_clock, record->reader_warp_clock)) {
+      if (!machine_clocks_ordered(warp, lane, thread, those->clock, those->warp_clock)) {
          *other = thread;
          return false;
       }
@@ -136,8 +140,26 @@ static bool readers_ordered(const machine_warp_t *warp, uint32_t lane, const mac
    return true;
 }
 
+/* Those who come before this lane are covered by it. */
+static void join_lanes(const machine_warp_t *warp, uint32_t lane, machine_lanes_t *those) {
+   uint32_t other;
+   if (those->warp && those->warp != warp->number + 1) {
+      those->several_warps |= !lanes_ordered(warp, lane, those, &other);
+      those->lanes = 0;
+   } else if (those->lanes && lanes_ordered(warp, lane, those, &other)) {
+      those->lanes = 0;
+   }
+   if (!those->lanes)
+      those->clock = those->warp_clock = 0;
+   those->warp = (uint16_t)(warp->number + 1);
+   those->lanes |= 1u << lane;
+   uint32_t clock = own_clock(warp, lane), warp_clock = own_warp_clock(warp);
+   those->clock = clock > those->clock ? clock : those->clock;
+   those->warp_clock = warp_clock > those->warp_clock ? warp_clock : those->warp_clock;
+}
+
 static void shared_clocked(machine_warp_t *warp, uint32_t lane, uint32_t granule, uint32_t offset,
-                           uint32_t bytes, const void *value, bool store) {
+                           uint32_t bytes, const void *value, bool store, bool atomic) {
    machine_block_t *block = warp->block;
    machine_shared_record_t *record = &block->shared_records[granule];
    const uint32_t me = warp->first_thread + lane + 1;
@@ -147,33 +169,22 @@ static void shared_clocked(machine_warp_t *warp, uint32_t lane, uint32_t granule
    if (record->writer && record->writer != me &&
        !machine_clocks_ordered(warp, lane, record->writer - 1, record->writer_clock,
                                record->writer_warp_clock))
-      shared_conflict(warp, lane, offset, bytes, value, store, true, record->writer - 1);
-   else if (store && record->reader_warp && !readers_ordered(warp, lane, record, &other))
+      shared_conflict(warp, lane, offset, bytes, atomic ? NULL : value, store, true, record->writer - 1);
+   else if (store && record->readers.warp && !lanes_ordered(warp, lane, &record->readers, &other))
       shared_conflict(warp, lane, offset, bytes, value, store, false, other);
-   if (store) {
-      record->writer = me;
-      record->writer_clock = own_clock(warp, lane);
-      record->writer_warp_clock = own_warp_clock(warp);
-      record->reader_warp = 0;
-      record->reader_lanes = 0;
-      record->several_warps = false;
-      return;
+   else if (!atomic && record->atomics.warp && !lanes_ordered(warp, lane, &record->atomics, &other) &&
+            !waits_for_atomics(warp, store))
+      shared_conflict(warp, lane, offset, bytes, NULL, store, true, other);
+   if (atomic) {
+      join_lanes(warp, lane, &record->atomics);
+   } else if (store) {
+      *record = (machine_shared_record_t){.writer = me,
+                                          .writer_clock = own_clock(warp, lane),
+                                          .writer_warp_clock = own_warp_clock(warp),
+                                          .epoch = record->epoch};
+   } else {
+      join_lanes(warp, lane, &record->readers);
    }
-   if (record->reader_warp && record->reader_warp != warp->number + 1) {
-      /* Readers of another warp that come before are covered by this one. */
-      record->several_warps |= !readers_ordered(warp, lane, record, &other);
-      record->reader_lanes = 0;
-   } else if (record->reader_lanes && readers_ordered(warp, lane, record, &other)) {
-      record->reader_lanes = 0;
-   }
-   if (!record->reader_lanes)
-      record->reader_clock = record->reader_warp_clock = 0;
-   record->reader_warp = (uint16_t)(warp->number + 1);
-   record->reader_lanes |= 1u << lane;
-   uint32_t clock = own_clock(warp, lane), warp_clock = own_warp_clock(warp);
-   record->reader_clock = clock > record->reader_clock ? clock : record->reader_clock;
-   record->reader_warp_clock =
-      warp_clock > record->reader_warp_clock ? warp_clock : record->reader_warp_clock;
 }
 
 /* Atomic operations do not race with each other, nor with the volatile loads that wait for them; with plain accesses they do. */
@@ -207,8 +218,8 @@ void machine_shared_access(machine_warp_t *warp, uint32_t lane, uint32_t offset,
          shared_atomic(warp, lane, granule, offset, bytes);
       else if (block->races == RACES_FAST)
          shared_packed(warp, lane, granule, offset, bytes, value, store);
-      else if (block->races == RACES_CLOCKS && !atomic) /* atomics are not followed through clocks */
-         shared_clocked(warp, lane, granule, offset, bytes, value, store);
+      else if (block->races == RACES_CLOCKS)
+         shared_clocked(warp, lane, granule, offset, bytes, value, store, atomic);
       if (warp->run->stop)
          return;
    }

@@ -42,14 +42,19 @@ static inline uint64_t machine_global_name(const machine_warp_t *warp, uint32_t 
 bool machine_global_write_row(machine_warp_t *warp, machine_region_t *region, uint64_t offset);
 
 /* synchronisation.c */
+/* Threads that did the same to a granule, with clocks that cover them all. */
+typedef struct machine_lanes {
+   uint32_t lanes; /* of warp */
+   uint32_t clock, warp_clock;
+   uint16_t warp;      /* + 1; 0 nobody */
+   bool several_warps; /* others too, in no order with these */
+} machine_lanes_t;
+
 typedef struct machine_shared_record {
    uint32_t writer;       /* thread + 1 */
    uint32_t writer_clock; /* of its lane */
    uint32_t writer_warp_clock;
-   uint32_t reader_lanes; /* of reader_warp */
-   uint32_t reader_clock, reader_warp_clock;
-   uint16_t reader_warp; /* + 1; 0 nobody */
-   bool several_warps;   /* read by others too, since the last write */
+   machine_lanes_t readers, atomics; /* since the last plain write */
    uint32_t epoch;
 } machine_shared_record_t;
 
