@@ -105,17 +105,25 @@ static bool wants_baselines(const rkb_bench_t *bench, const rkb_bench_work_t *wo
    return wants;
 }
 
+/* With the machine to itself, like our own kernels. */
+static int time_baselines(const rkb_bench_t *bench, uint32_t process, rkb_error_t *err) {
+   rkb_ahead_pause(bench->ahead, true);
+   int status = rkb_baselines_time(bench->baselines, process, err);
+   rkb_ahead_pause(bench->ahead, false);
+   return status;
+}
+
 /* A B B A: a PyTorch process, the worker's two processes, the other PyTorch process.  Where the baselines are known, B B. */
 static int measure(const rkb_bench_t *bench, const rkb_bench_work_t *work, const char *variants,
                    const rkb_bench_kernels_t *kernels, json_t **row, rkb_error_t *err) {
    bool alternate = bench->baselines && wants_baselines(bench, work, variants);
    int status = alternate ? rkb_baselines_prepare(bench->baselines, work, variants, err) : RKB_OK;
    if (alternate && status == RKB_OK)
-      status = rkb_baselines_time(bench->baselines, 0, err);
+      status = time_baselines(bench, 0, err);
    if (status == RKB_OK)
       status = rkb_bench_row_make(bench, work, kernels, row, err);
    if (alternate && status == RKB_OK)
-      status = rkb_baselines_time(bench->baselines, 1, err);
+      status = time_baselines(bench, 1, err);
    return status;
 }
 

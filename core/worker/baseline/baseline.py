@@ -207,8 +207,8 @@ class Timed:
     def has(self, variant):
         return variant in self.record["baselines"]
 
-    def add(self, variant, prepared):
-        """prepared: ready to be timed, or the failure to make it so."""
+    def add(self, variant, prepared, last=True):
+        """prepared: ready to be timed, or the failure to make it so.  last: the file is written; otherwise more comes at once."""
         try:
             if isinstance(prepared, Exception):
                 raise prepared
@@ -220,10 +220,16 @@ class Timed:
         self.part["anchors"] = self.clock.anchors(torch.cuda.current_stream().cuda_stream)
         self.part["state"] = self.clock.state()
         self.part["date"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        if last:
+            self.write()
+
+    def write(self):
         self.record["copy"] = self.record.get("copy") or time_copy(self.clock, self.case["bytes"])
         protocol.conclude(self.record)
         self.record["absurd"] = absurd(self.record, self.case)
         protocol.write_record(self.path, self.record)
+
+    def shown(self, variant):
         times = self.record["baselines"][variant]
         return f"{times['us']:.1f} us" if "us" in times else times["error"]
 
@@ -241,9 +247,9 @@ def time_case(timed, listing, case, arguments, function):
             continue
         if time.monotonic() > arguments.end:
             return False
-        shown = timed.add(variant, prepare(function, case, listing["direction"] == "backward", variant))
+        timed.add(variant, prepare(function, case, listing["direction"] == "backward", variant))
         torch.cuda.empty_cache()
-        print(f"{listing['task']} {listing['direction']} {case['name']} {variant}: {shown}", flush=True)
+        print(f"{listing['task']} {listing['direction']} {case['name']} {variant}: {timed.shown(variant)}", flush=True)
     return True
 
 
@@ -278,7 +284,7 @@ def time_all(arguments, clock, ready):
         if prepared is None:
             torch.cuda.empty_cache()
             prepared = prepare(load_forward(listing["directory"]), case, listing["direction"] == "backward", variant)
-        by_case[case["name"]].add(variant, prepared)
+        by_case[case["name"]].add(variant, prepared, last=not ready or ready[0][1] is not case)
         del prepared
 
 
