@@ -6,7 +6,9 @@ import os
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
+import unittest.mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -193,6 +195,56 @@ class Tuning(unittest.TestCase):
 
     def test_an_unknown_pytorch_is_noticed(self):
         self.assertEqual(tuning.in_turns(type("benchmarking", (), {}), None), 0)
+
+
+class Room(unittest.TestCase):
+    """Of what waits to be timed only as much is kept ready as the device has room for; the rest is prepared again in its turn."""
+
+    def setUp(self):
+        self.reserved = 0
+        torch = types.ModuleType("torch")
+        torch.cuda = types.SimpleNamespace(
+            memory_reserved=lambda: self.reserved, empty_cache=self.empty,
+            get_device_properties=lambda ordinal: types.SimpleNamespace(total_memory=100))
+        torch._dynamo = types.SimpleNamespace(reset=lambda: None)
+        torch._functorch = types.SimpleNamespace(config=types.SimpleNamespace())
+        names = ["torch", "torch._dynamo", "torch._dynamo.config", "torch._functorch", "torch._functorch.config", "torch._inductor", "torch._inductor.runtime",
+                 "torch._inductor.runtime.benchmarking"]
+        with unittest.mock.patch.dict(sys.modules, {name: torch for name in names}):
+            import baseline
+        self.baseline = baseline
+        listing = {"task": "t", "direction": "forward", "directory": "", "cases": [{"name": "bench/a"}, {"name": "bench/b"}]}
+        for name, value in (("read_listing", lambda *_: listing), ("load_forward", lambda _: None), ("prepare", self.prepare),
+                            ("Timed", lambda clock, out, listing, case: Kept(self.seen, case["name"]))):
+            patch = unittest.mock.patch.object(baseline, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+        self.seen, self.prepared = [], []
+
+    def prepare(self, function, case, backward, variant):
+        self.prepared.append((case["name"], variant))
+        self.reserved += 10
+        return len(self.prepared)
+
+    def empty(self):
+        self.reserved = min(self.reserved, 20)
+
+    def test_what_has_no_room_is_prepared_in_its_turn(self):
+        ready = self.baseline.prepare_all(types.SimpleNamespace(rkb=""), {"directory": "", "direction": "forward", "variants": ["x", "y"]})
+        self.assertEqual([prepared for *_, prepared in ready], [1, 2, None, None])
+        self.baseline.time_all(types.SimpleNamespace(out=""), None, ready)
+        self.assertEqual(ready, [])
+        self.assertEqual(self.prepared[4:], [("bench/b", "x"), ("bench/b", "y")])
+        # Written once a case, when its last variant has been timed.
+        self.assertEqual(self.seen, [("bench/a", "x", 1, False), ("bench/a", "y", 2, True), ("bench/b", "x", 5, False), ("bench/b", "y", 6, True)])
+
+
+class Kept:
+    def __init__(self, seen, case):
+        self.seen, self.case = seen, case
+
+    def add(self, variant, prepared, last):
+        self.seen.append((self.case, variant, prepared, last))
 
 
 class Kernels(unittest.TestCase):

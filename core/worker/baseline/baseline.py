@@ -22,6 +22,7 @@ import sys
 import time
 
 import torch
+import torch._dynamo.config
 import torch._functorch.config
 import torch._inductor.runtime.benchmarking
 
@@ -131,7 +132,6 @@ class Prepared:
     """One variant on SETS sets of buffers, compiled and captured, ready to be timed."""
 
     def __init__(self, function, case, backward, variant):
-        torch._dynamo.reset()
         base, graph = variant.removesuffix("_graph"), variant.endswith("_graph")
         began = time.monotonic()
         self.stream = torch.cuda.Stream()
@@ -247,6 +247,7 @@ def time_case(timed, listing, case, arguments, function):
             continue
         if time.monotonic() > arguments.end:
             return False
+        torch._dynamo.reset()
         timed.add(variant, prepare(function, case, listing["direction"] == "backward", variant))
         torch.cuda.empty_cache()
         print(f"{listing['task']} {listing['direction']} {case['name']} {variant}: {timed.shown(variant)}", flush=True)
@@ -262,6 +263,7 @@ def prepare_all(arguments, request):
     """[(listing, case, variant, prepared)]: everything compiled; as much of it as there is room for kept ready (None: no room)."""
     listing = read_listing(arguments.rkb, request["directory"], request["direction"])
     function = load_forward(listing["directory"])
+    torch._dynamo.reset()  # not later: what it forgets is compiled again when it is timed
     room = KEPT_SHARE * torch.cuda.get_device_properties(0).total_memory
     found = []
     for case in listing["cases"]:
@@ -372,6 +374,7 @@ def main():
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
     torch._functorch.config.donated_buffer = False  # the backward pass is run again and again
+    torch._dynamo.config.recompile_limit = 64  # every case in every mode
     if arguments.compilers:
         compile_all(arguments)
         if arguments.compile_only:
