@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "base/usage.h"
 #include "services/archive.h"
 
 enum { CANDIDATES = 20000, SOURCE_BYTES = 2048, VERDICTS = 3, MEASUREMENTS = 6, WANTED_PER_SECOND = 5000 };
@@ -105,18 +107,17 @@ static int run(const char *directory, rkb_error_t *err) {
    return status;
 }
 
-int main(int count, char **arguments) {
+int main(int argc, char **argv) {
+   const int over = rkb_usage(
+      argc, argv, 1,
+      "usage: rkb-bench-archive [DIRECTORY]\n"
+      "How fast candidates are archived, one commit each.  Writes a run below DIRECTORY (default: the current one) and leaves it there.\n");
+   if (over >= 0)
+      return over;
    rkb_error_t err;
    char *directory = NULL;
    int status;
-   if (count > 2) {
-      fprintf(
-         stderr,
-         "usage: rkb-bench-archive [DIRECTORY]\nWrites a run below DIRECTORY (default: the current one) and "
-         "leaves it there.\n");
-      return 2;
-   }
-   status = rkb_run_directory_make(count == 2 ? arguments[1] : ".", "bench", &directory, &err);
+   status = rkb_run_directory_make(argc == 2 ? argv[1] : ".", "bench", &directory, &err);
    if (status == RKB_OK)
       status = run(directory, &err);
    if (status != RKB_OK)

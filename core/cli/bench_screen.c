@@ -8,6 +8,7 @@
  *
  * The compiler is another process, and not counted.  On one core; one thread but for the engine's own. */
 #include <glob.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/usage.h"
 #include "cli/pipeline_file.h"
 
 #define GOAL_SMALL 0.15
@@ -219,6 +222,13 @@ static void use_one_core(void) {
 }
 
 int main(int argc, char **argv) {
+   const int over = rkb_usage(
+      argc, argv, INT_MAX,
+      "usage: rkb-bench-screen [PIPELINE [SEED.cu]...]\n"
+      "Processor time and memory of judging each seed kernel, on one core, against the goals.  PIPELINE (default: pipelines/stock.yaml)\n"
+      "has a stage 'machine'.  Without seeds: all below tasks/.\n");
+   if (over >= 0)
+      return over;
    const char *pipeline = argc > 1 ? argv[1] : RKB_SOURCE_DIR "/pipelines/stock.yaml";
    glob_t all = {0};
    use_one_core();

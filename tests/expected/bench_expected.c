@@ -8,6 +8,7 @@
  * bounds, by which two builds are compared.  TEXT is part of "task direction case".  Each case is evaluated in a process of
  * its own, so that memory is its own too.  The main thread, with OpenMP's below it. */
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/units.h"
+#include "base/usage.h"
 #include "engine/extensions.h"
 #include "expected/sample.h"
 #include "task/task.h"
@@ -159,6 +161,12 @@ static bool has_direction(const char *directory, const char *direction) {
 }
 
 int main(int argc, char **argv) {
+   const int over = rkb_usage(
+      argc, argv, INT_MAX,
+      "usage: rkb-bench-expected [--points N] [--budget SECONDS] [--only TEXT] TASK_DIRECTORY...\n"
+      "Time and memory that the expected values of one set of inputs cost at bench shapes.  TEXT is part of 'task direction case'.\n");
+   if (over >= 0)
+      return over;
    options_t options = {.points = 1024, .budget = 1e6};
    int64_t points;
    cost_t all = {0};

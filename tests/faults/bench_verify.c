@@ -10,10 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/usage.h"
 #include "verify/shares.h"
 #include "verify/tables.h"
 
-   static bool read_settings(settings_t *s, int count_of, char **arguments) {
+static bool read_settings(settings_t *s, int count_of, char **arguments) {
    *s = (settings_t){.jobs = 2};
    for (int i = 1; i < count_of; i++) {
       const char *name = arguments[i], *value = i + 1 < count_of ? arguments[i + 1] : NULL;
@@ -50,14 +51,13 @@
 int main(int count_of, char **arguments) {
    bench_t b = {0};
    rkb_error_t err = {0};
-   if (!read_settings(&b.settings, count_of, arguments)) {
-      fprintf(stderr, "usage: rkb-bench-verify --tasks DIR [--bases DIR] --pipeline FILE --results FILE "
-                      "--labels FILE [--misses FILE] "
-                      "[--sample N] [--jobs N]\n       rkb-bench-verify --tasks DIR [--bases DIR] --pipeline "
-                      "FILE --results FILE "
-                      "--kernels [--every-tune] [--jobs N]\n");
-      return 2;
-   }
+   if (!read_settings(&b.settings, count_of, arguments))
+      return rkb_usage(
+         count_of, arguments, -1,
+         "usage: rkb-bench-verify --tasks DIR [--bases DIR] --pipeline FILE --results FILE --labels FILE [--misses FILE]\n"
+         "                        [--sample N] [--jobs N]\n"
+         "       rkb-bench-verify --tasks DIR [--bases DIR] --pipeline FILE --results FILE --kernels [--every-tune] [--jobs N]\n"
+         "What the checking machine makes of the fault corpus, by operator; or of every correct kernel.  Goes on where FILE ends.\n");
    int status = corpus_open(b.settings.tasks, b.settings.bases, &b.corpus, &err);
    if (status == RKB_OK && !b.settings.kernels)
       status = labels_read(b.settings.labels, &b.labels, &err);

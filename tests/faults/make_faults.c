@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
+#include "base/usage.h"
 #include "corpus/corpus.h"
 
 static int write_texts(const corpus_t *corpus, const char *folder, rkb_error_t *err) {
@@ -60,10 +61,11 @@ int main(int count, char **arguments) {
       else
          usage = true;
    }
-   if (usage || !tasks) {
-      fprintf(stderr, "usage: rkb-make-faults --tasks DIR [--bases DIR] [--list] [--out DIR]\n");
-      return 2;
-   }
+   if (usage || !tasks)
+      return rkb_usage(
+         count, arguments, -1,
+         "usage: rkb-make-faults --tasks DIR [--bases DIR] [--list] [--out DIR]\n"
+         "Breaks the correct kernels of DIR in every way of the corpus: how many by operator, their names, or their texts.\n");
    int status = corpus_open(tasks, bases, &corpus, &err);
    if (status == RKB_OK && out)
       status = write_texts(&corpus, out, &err);

@@ -5,8 +5,10 @@
 #include "fixture.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "base/usage.h"
 
 #include <glob.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -233,6 +235,12 @@ static void time_all(bench_t *bench, uint32_t processes) {
 }
 
 int main(int argc, char **argv) {
+   const int over = rkb_usage(
+      argc, argv, INT_MAX,
+      "usage: rkb-bench-build [--processes N | --cache DIR] [FILE.cu]...\n"
+      "Candidates a second through the compiler pool, cold and from the cache.  Without files: every seed below tasks/.\n");
+   if (over >= 0)
+      return over;
    static bench_t bench = {.mutex = PTHREAD_MUTEX_INITIALIZER};
    const char *cache = NULL;
    uint32_t processes = 2;

@@ -4,6 +4,7 @@
  * run fails, or when the plain interpreter's checks find nothing in the kernels without their barriers. */
 #include "harness.h"
 #include "scalar.h"
+#include "base/usage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,7 +107,13 @@ static void stand(const char *what, double value, double goal) {
    printf("   %-56s %6.2f  goal %5.2f  %s\n", what, value, goal, value >= goal ? "met" : "missed");
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+   const int over = rkb_usage(
+      argc, argv, 0,
+      "usage: rkb-bench-machine\n"
+      "Thread-instructions a nanosecond of the checking machine, beside a plain scalar interpreter with the same checks.\n");
+   if (over >= 0)
+      return over;
    static const struct {
       const char *name;
       double races, everything, ratio; /* goals */

@@ -1,6 +1,8 @@
 /* rkb-bench-lint: processor time of rkb.verifier.lint on each seed kernel, whole jobs of the built plugin: manifest, tokens, every
  * rule, the verdict.  Prints the median and the longest of many a seed and how the slowest median stands to the goal. */
 #include "fake.h"
+#include "base/usage.h"
+
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +39,14 @@ static double time_one(fake_t *fake, const char *text, double *longest) {
    return times[TIMES / 2];
 }
 
-int main(int count, char **argv) {
-   const char *pattern = count > 1 ? argv[1] : "tasks/*/seeds/*/*.cu"; /* below the source tree */
+int main(int argc, char **argv) {
+   const int over = rkb_usage(
+      argc, argv, 1,
+      "usage: rkb-bench-lint [PATTERN]\n"
+      "Processor time of rkb.verifier.lint on each seed kernel; PATTERN is below the source tree (default: tasks/*/seeds/*/*.cu).\n");
+   if (over >= 0)
+      return over;
+   const char *pattern = argc > 1 ? argv[1] : "tasks/*/seeds/*/*.cu"; /* below the source tree */
    char below[1024];
    glob_t found;
    fake_t fake;

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
 #include "base/file.h"
+#include "base/usage.h"
 #include "engine/engine.h"
 
 #define PASSES 8
@@ -69,7 +71,13 @@ static rkb_outcome_t measure(const char *path, const char *archive, rkb_log_t *l
    return outcome;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+   const int over = rkb_usage(
+      argc, argv, 0,
+      "usage: rkb-bench-engine\n"
+      "What the engine itself costs, on one core: jobs a second of stages that do nothing, candidates a second with an archive.\n");
+   if (over >= 0)
+      return over;
    static const int windows[] = {256, 8, 1};
    char directory[] = "/tmp/rkb-bench-engine-XXXXXX";
    rkb_log_t *log = NULL;

@@ -5,7 +5,9 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
 #include "base/file.h"
+#include "base/usage.h"
 #include "hostile.h"
 
 enum { TRIES = 3 };
@@ -35,7 +37,12 @@ static double validate(const char *path) {
    return children_ms() - before;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+   const int over = rkb_usage(argc, argv, 0,
+                              "usage: rkb-bench-validate\n"
+                              "How long 'rkb validate' takes to refuse hostile files of 1 MiB.\n");
+   if (over >= 0)
+      return over;
    char directory[] = "/tmp/rkb-bench-validate-XXXXXX";
    double worst = 0;
    if (!mkdtemp(directory)) {

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
+#include "base/usage.h"
 #include "label/labelling.h"
 
 typedef struct settings {
@@ -171,13 +172,12 @@ int main(int count, char **arguments) {
    l.start = labelling_seconds(&l);
    pthread_mutex_init(&l.mutex, NULL);
    pthread_mutex_init(&l.tools_mutex, NULL);
-   if (!read_settings(&l, &settings, count, arguments)) {
-      fprintf(
-         stderr,
-         "usage: rkb-label-faults --tasks DIR [--bases DIR] --out labels.tsv [--jobs N] [--cache DIR] "
-         "[--only TEXT] [--arguments FILE] [--remark TEXT] [--until SECONDS] [--sanitize] [--no-device]\n");
-      return 2;
-   }
+   if (!read_settings(&l, &settings, count, arguments))
+      return rkb_usage(
+         count, arguments, -1,
+         "usage: rkb-label-faults --tasks DIR [--bases DIR] --out labels.tsv [--jobs N] [--cache DIR] [--only TEXT]\n"
+         "                        [--arguments FILE] [--remark TEXT] [--until SECONDS] [--sanitize] [--no-device]\n"
+         "Labels the faults of the corpus that have no label yet, on a GPU.\n");
    int status = open_labelling(&l, &settings, &err);
    if (status == RKB_OK)
       status = label_all(&l, settings.sanitize, &err);

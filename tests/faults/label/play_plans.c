@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/usage.h"
 #include "kernel/kernel.h"
 #include "label/plans_file.h"
 #include "worker/instance.h"
@@ -92,10 +93,10 @@ int main(int count, char **arguments) {
    char message[256] = "";
    size_t length = 0;
    char *data = count == 2 ? read_file(arguments[1], &length) : NULL;
-   if (!data) {
-      fprintf(stderr, "usage: rkb-play-plans FILE\n");
-      return 2;
-   }
+   if (!data)
+      return rkb_usage(count, arguments, -1,
+                       "usage: rkb-play-plans FILE\n"
+                       "Plays back the launch plans in FILE on a GPU: what compute-sanitizer watches.\n");
    reader_t reader = {data, data + length, false};
    uint64_t magic = take_number(&reader), plans = take_number(&reader), bytes = take_number(&reader);
    const void *cubin = take(&reader, bytes);
