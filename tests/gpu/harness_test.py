@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import types
 import unittest
 import unittest.mock
@@ -230,13 +231,37 @@ class Room(unittest.TestCase):
         self.reserved = min(self.reserved, 20)
 
     def test_what_has_no_room_is_prepared_in_its_turn(self):
-        ready = self.baseline.prepare_all(types.SimpleNamespace(rkb=""), {"directory": "", "direction": "forward", "variants": ["x", "y"]})
+        ready = self.baseline.prepare_all(types.SimpleNamespace(rkb=""), {"directory": "", "direction": "forward", "variants": ["eager", "eager_graph"]})
         self.assertEqual([prepared for *_, prepared in ready], [1, 2, None, None])
         self.baseline.time_all(types.SimpleNamespace(out=""), None, ready)
         self.assertEqual(ready, [])
-        self.assertEqual(self.prepared[4:], [("bench/b", "x"), ("bench/b", "y")])
+        self.assertEqual(self.prepared[4:], [("bench/b", "eager"), ("bench/b", "eager_graph")])
         # Written once a case, when its last variant has been timed.
-        self.assertEqual(self.seen, [("bench/a", "x", 1, False), ("bench/a", "y", 2, True), ("bench/b", "x", 5, False), ("bench/b", "y", 6, True)])
+        self.assertEqual(self.seen, [
+            ("bench/a", "eager", 1, False), ("bench/a", "eager_graph", 2, True), ("bench/b", "eager", 5, False), ("bench/b", "eager_graph", 6, True)])
+
+
+    def test_what_takes_too_long_is_named_and_tried_once(self):
+        def prepare(function, case, backward, variant):
+            self.prepared.append((case["name"], variant))
+            return TimeoutError("not compiled in 1 s") if variant.startswith("compile") and case["name"] == "bench/a" else 1
+
+        with unittest.mock.patch.object(self.baseline, "prepare", prepare):
+            ready = self.baseline.prepare_all(types.SimpleNamespace(rkb=""),
+                                              {"directory": "", "direction": "forward", "variants": ["eager", "compile", "compile_graph"]})
+        self.assertEqual([str(prepared) for *_, prepared in ready], ["1", "not compiled in 1 s", "not compiled in 1 s", "1", "1", "1"])
+        self.assertEqual(len(self.prepared), 5)
+
+    def test_the_limit_is_heard_though_a_compiler_goes_on(self):
+        with self.assertRaises(TimeoutError):
+            with self.baseline.Limit(0.05):
+                for _ in range(2):
+                    try:
+                        time.sleep(30)
+                    except TimeoutError:
+                        continue
+                    self.fail("not interrupted")
+                time.sleep(30)
 
 
 class Kept:

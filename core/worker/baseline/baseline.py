@@ -17,6 +17,7 @@ import inspect
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -34,6 +35,7 @@ MODES = {"eager": None, "compile": "default", "max_autotune": "max-autotune-no-c
 SETS = 3  # of buffers, each of its own
 ROUNDS = 12  # timed runs of each set; the first is not counted
 LONG_MS = 20.0  # runs longer than this are timed ROUNDS / 3 times
+PREPARE_SECONDS = float(os.environ.get("RKB_PREPARE_SECONDS") or 300)  # for one variant of one case
 KEPT_SHARE = 0.2  # of the device's memory, for what waits to be timed
 ABSURD_SHARE = 0.05  # of the bandwidth a copy reaches, and of a tenth of that in arithmetic
 
@@ -234,9 +236,29 @@ class Timed:
         return f"{times['us']:.1f} us" if "us" in times else times["error"]
 
 
+class Limit:
+    """Raises TimeoutError in this thread when its time is up, and again every other second: compilers take an exception for a
+    choice that does not work, and go on."""
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+
+    def __enter__(self):
+        self.before = signal.signal(signal.SIGALRM, self.end)
+        signal.setitimer(signal.ITIMER_REAL, self.seconds, 2)
+
+    def __exit__(self, *_):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, self.before)
+
+    def end(self, *_):
+        raise TimeoutError(f"not compiled in {self.seconds:g} s")
+
+
 def prepare(function, case, backward, variant):
     try:
-        return Prepared(function, case, backward, variant)
+        with Limit(PREPARE_SECONDS):
+            return Prepared(function, case, backward, variant)
     except Exception as problem:
         return problem.with_traceback(None)  # whose frames hold buffers
 
@@ -265,10 +287,13 @@ def prepare_all(arguments, request):
     function = load_forward(listing["directory"])
     torch._dynamo.reset()  # not later: what it forgets is compiled again when it is timed
     room = KEPT_SHARE * torch.cuda.get_device_properties(0).total_memory
-    found = []
+    found, late = [], {}
     for case in listing["cases"]:
         for variant in request["variants"]:
-            prepared = prepare(function, case, request["direction"] == "backward", variant)
+            compiled = case["name"], MODES[variant.removesuffix("_graph")]
+            prepared = late.get(compiled) or prepare(function, case, request["direction"] == "backward", variant)
+            if isinstance(prepared, TimeoutError):
+                late[compiled] = prepared
             if not isinstance(prepared, Exception) and torch.cuda.memory_reserved() > room:
                 prepared = None
                 torch.cuda.empty_cache()
