@@ -135,6 +135,32 @@ static void the_speedup_is_against_the_fastest(void **state) {
    place_close(p);
 }
 
+/* A variant that was faster with what torch.compile chose before: it counts, is marked, and has conditions of its own. */
+static void another_tuning_is_marked(void **state) {
+   (void)state;
+   json_error_t where;
+   char path[256];
+   place_t *p = place_open();
+   write_row(p, 50, 40, 34);
+   write_record(p, rkb_task_hash(p->work.task), 200, 100);
+   snprintf(path, sizeof path, "%s/baselines/mnist_pool.forward.published.json", p->folder);
+   json_t *record = json_load_file(path, 0, &where);
+   json_array_insert_new(
+      json_object_get(record, "parts"), 0,
+      json_pack("{s:s, s:{s:f, s:f}}", "tuning", "before", "anchors", "copy_us", 40.0, "chain_us", 7.0));
+   json_object_set_new(json_object_get(json_object_get(record, "baselines"), "compile"), "tuning",
+                       json_string("before"));
+   assert_int_equal(json_dump_file(record, path, 0), 0);
+   json_decref(record);
+   json_t *line = line_of(p);
+   assert_true(json_is_true(json_object_get(line, "other_conditions")));
+   char *text = markdown(p);
+   assert_non_null(strstr(text, "| 200.0 | | 100.0 ‡ |"));
+   free(text);
+   json_decref(line);
+   place_close(p);
+}
+
 static void a_short_copy_gives_no_share(void **state) {
    (void)state;
    place_t *p = place_open();
@@ -269,6 +295,7 @@ static void a_row_of_other_kernels_is_not_shown(void **state) {
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_speedup_is_against_the_fastest),
+      cmocka_unit_test(another_tuning_is_marked),
       cmocka_unit_test(a_short_copy_gives_no_share),
       cmocka_unit_test(without_a_baseline_nothing_is_claimed),
       cmocka_unit_test(other_conditions_are_marked),

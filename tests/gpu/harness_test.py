@@ -149,6 +149,31 @@ class Records(unittest.TestCase):
         self.assertEqual(record["best"], "eager")
         self.assertEqual(record["baselines"]["compile"], {"error": "no"})
 
+    def tuned(self, process, compile_ms, eager_ms):
+        part = self.part(process, 31.0, eager_ms)
+        part["variants"]["compile"] = {"samples_ms": [[compile_ms] * 5] * 3, "host_us": 1.0}
+        return part
+
+    def test_of_several_tunings_the_fastest_counts(self):
+        key = {name: "k" for name in protocol.KEY}
+        record, other = (dict(key, parts=[part], baselines={}) for part in (self.tuned("b", 3.0, 2.0), self.tuned("a", 1.0, 1.5)))
+        other["parts"][0]["anchors"]["copy_us"] = 40.0  # a tuning has conditions of its own
+        protocol.merge(record, other, "before")
+        self.assertAlmostEqual(record["baselines"]["compile"]["us"], 1000)
+        self.assertEqual((record["baselines"]["compile"]["tuning"], record["best"]), ("before", "compile"))
+        self.assertAlmostEqual(record["baselines"]["eager"]["us"], 2000)  # chooses nothing: only the newest counts
+        self.assertEqual(record["discarded_parts"], 0)
+        record["parts"][0]["variants"]["compile"]["samples_ms"] = [[2.9] * 5, [3.0] * 5, [3.2] * 5]  # faster, if at all
+        protocol.conclude(record)
+        self.assertNotIn("tuning", record["baselines"]["compile"])
+        record["parts"][0]["variants"]["compile"]["samples_ms"] = [[1.0] * 5] * 3
+        record["parts"].append(self.tuned("c", 0.5, 2.0))  # timed again since: both are of the newest tuning
+        protocol.conclude(record)
+        self.assertEqual(record["baselines"]["compile"]["processes"], 2)
+        other["torch"] = "another"
+        with self.assertRaises(ValueError):
+            protocol.merge(record, other, "before")
+
     def test_a_record_of_another_driver_does_not_count(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "r.json")
@@ -251,6 +276,22 @@ class Room(unittest.TestCase):
                                               {"directory": "", "direction": "forward", "variants": ["eager", "compile", "compile_graph"]})
         self.assertEqual([str(prepared) for *_, prepared in ready], ["1", "not compiled in 1 s", "not compiled in 1 s", "1", "1", "1"])
         self.assertEqual(len(self.prepared), 5)
+
+    def test_no_compiler_outlives_the_one_that_started_it(self):
+        began, start = [], subprocess.Popen
+
+        def popen(command, **_):
+            began.append(start(["sleep", "60"]))
+            return began[-1]
+
+        arguments = types.SimpleNamespace(rkb="", library="", out="", variants=["compile"], work=["a", "b", "c"], compilers=2, each=1e9,
+                                          end=time.monotonic() + 60)
+        killer = subprocess.Popen(["sh", "-c", f"sleep 0.3; kill -TERM {os.getpid()}"])
+        with unittest.mock.patch.object(self.baseline.subprocess, "Popen", popen), self.assertRaises(KeyboardInterrupt), \
+                unittest.mock.patch("builtins.print"):
+            self.baseline.compile_all(arguments)
+        killer.wait()
+        self.assertEqual([child.returncode for child in began], [-9, -9])
 
     def test_the_limit_is_heard_though_a_compiler_goes_on(self):
         with self.assertRaises(TimeoutError):

@@ -46,10 +46,22 @@ static bool drifted(double a, double b) {
    return isfinite(a) && isfinite(b) && fabs(a - b) > MOST_DRIFT * b + RESOLUTION_US / 2;
 }
 
-/* Whether the baselines' newest part saw another device speed than the row did. */
-static bool other_conditions(const json_t *of_case, const json_t *record) {
-   const json_t *parts = json_object_get(record, "parts");
-   const json_t *anchors = json_object_get(json_array_get(parts, json_array_size(parts) - 1), "anchors");
+/* The newest part of a tuning; of none: of those timed last. */
+static const json_t *newest_part(const json_t *record, const json_t *tuning) {
+   size_t i;
+   const json_t *part, *newest = NULL;
+   json_array_foreach(json_object_get(record, "parts"), i, part) {
+      if (json_equal(json_object_get(part, "tuning"), tuning) ||
+          (!tuning && !json_object_get(part, "tuning")))
+         newest = part;
+   }
+   return newest;
+}
+
+/* Whether the part that the best baseline is of saw another device speed than the row did. */
+static bool other_conditions(const json_t *of_case, const json_t *record, const json_t *of_best) {
+   const json_t *anchors =
+      json_object_get(newest_part(record, json_object_get(of_best, "tuning")), "anchors");
    return drifted(number(of_case, "copy_anchor_us"), number(anchors, "copy_us")) ||
           drifted(number(of_case, "chain_anchor_us"), number(anchors, "chain_us"));
 }
@@ -90,7 +102,7 @@ static json_t *line_of(const rkb_bench_t *bench, const rkb_bench_work_t *work, c
    else if (isfinite(copy) || ours < LEAST_COPY_US)
       put(line, "above_floor_us", ours - number(of_case, "floor_us"));
    if (of_case && record)
-      json_object_set_new(line, "other_conditions", json_boolean(other_conditions(of_case, record)));
+      json_object_set_new(line, "other_conditions", json_boolean(other_conditions(of_case, record, of_best)));
    return line;
 }
 
@@ -161,7 +173,7 @@ static void write_line(rkb_text_t *out, const json_t *line) {
       if (json_object_get(timed, "error"))
          rkb_text_add(out, " failed |");
       else
-         write_number(out, number(timed, "us"));
+         write_marked(out, number(timed, "us"), json_object_get(timed, "tuning") ? " ‡" : "");
    }
    write_number(out, number(json_object_get(ours, "copy"), "us"));
    write_number(out, number(line, "least_us"));
@@ -278,7 +290,8 @@ static void write_table(rkb_text_t *out, const json_t *lines) {
       "Microseconds on the device, second-level cache emptied by reading, 20 % trimmed means with 99 % intervals by\n"
       "cluster bootstrap (docs/timing.md). The speed-up is against the fastest PyTorch variant; its interval takes the far\n"
       "ends of both. The copy moves the same bytes in as many launches by the same protocol. †: the baselines were timed\n"
-      "under other conditions than the kernel (the anchors differ by more than 1 %). q: timed at a search's quick gate, one\n"
+      "under other conditions than the kernel (the anchors differ by more than 1 %). ‡: timed at another time, when\n"
+      "torch.compile's choice of kernels was surely faster than now. q: timed at a search's quick gate, one\n"
       "sitting, and not measured again in full since: lucky, if anything.\n\n");
    write_conditions(out, lines);
    write_duration(out, lines);

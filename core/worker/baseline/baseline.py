@@ -8,7 +8,9 @@ One JSON file a (task, direction, case), which also holds what other processes h
 driver and device is not timed again, but by --serve, which adds another part.  Backward times torch.autograd.grad on device leaves, forward excluded.  TF32 is off for products and convolutions.
 
 With --compilers, torch.compile's kernels are made first by N processes side by side and found in its cache later: timing needs
-a quiet machine, compiling does not.  What max-autotune times to choose is timed with the device to itself (tuning.py).
+a quiet machine, compiling does not.  What is timed to choose a kernel takes turns on the device (tuning.py), but on a busy
+machine max-autotune has been seen to choose up to five times worse than on a quiet one: there leave it out, or merge.py what was
+timed before.
 """
 
 import argparse
@@ -244,14 +246,18 @@ class Limit:
         self.seconds = seconds
 
     def __enter__(self):
+        self.late = False
         self.before = signal.signal(signal.SIGALRM, self.end)
         signal.setitimer(signal.ITIMER_REAL, self.seconds, 2)
 
     def __exit__(self, *_):
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, self.before)
+        if self.late:  # though something took the exception for a choice that does not work, and left that choice out
+            self.end()
 
     def end(self, *_):
+        self.late = True
         raise TimeoutError(f"not compiled in {self.seconds:g} s")
 
 
@@ -339,26 +345,34 @@ def serve(arguments, clock):
 
 
 def compile_all(arguments):
-    """Fills torch.compile's cache.  What fails here fails again, and is told, when it is timed."""
+    """Fills torch.compile's cache.  What fails here fails again, and is told, when it is timed.  No child outlives this one, which
+    a request to end ends as an interrupt does: a child that goes on compiling would run beside what is timed next."""
     command = [sys.executable, os.path.abspath(__file__), "--rkb", arguments.rkb, "--library", arguments.library, "--out", arguments.out,
                "--variants", ",".join(arguments.variants), "--compile-only"]
     waiting, running = list(arguments.work), []
-    while waiting or running:
-        now = time.monotonic()
-        running = [(child, work, end) for child, work, end in running if child.poll() is None]
-        for child, work, end in running:
-            if now > min(end, arguments.end):
-                print(f"{work}: not compiled in time", flush=True)
-                child.kill()
-                child.wait()
-        if now > arguments.end:
-            for work in waiting:
-                print(f"{work}: not begun", flush=True)
-            return
-        while waiting and len(running) < arguments.compilers:
-            work = waiting.pop(0)
-            running.append((subprocess.Popen(command + [work], stderr=subprocess.DEVNULL), work, now + arguments.each))
-        time.sleep(0.05)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        while (waiting or running) and time.monotonic() < arguments.end:
+            while waiting and len(running) < arguments.compilers:
+                work = waiting.pop(0)
+                running.append((subprocess.Popen(command + [work], stderr=subprocess.DEVNULL), work, time.monotonic() + arguments.each))
+            time.sleep(0.05)
+            for child, work, end in running:
+                if child.poll() is None and time.monotonic() > end:
+                    stop(child, work)
+            running = [entry for entry in running if entry[0].poll() is None]
+    finally:
+        for child, work, _ in running:
+            stop(child, work)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for work in waiting:
+        print(f"{work}: not begun", flush=True)
+
+
+def stop(child, work):
+    print(f"{work}: not compiled in time", flush=True)
+    child.kill()
+    child.wait()
 
 
 def compile_only(listing, function, modes):

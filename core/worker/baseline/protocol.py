@@ -169,21 +169,54 @@ def agree(part, other):
     return all(abs(part["anchors"][name] - value) <= MOST_DRIFT * value + RESOLUTION_MS * 1e3 / 2 for name, value in other["anchors"].items())
 
 
+def chosen_by_timing(variant):
+    """torch.compile times kernels to choose among them, more of them for max-autotune; eager chooses nothing."""
+    return not variant.startswith("eager")
+
+
+def under_one_condition(parts):
+    """Those that were timed under the conditions of the newest."""
+    return [part for part in parts if "anchors" in part and agree(part, parts[-1])]
+
+
+def result_of(parts, variant):
+    """The estimate of a variant over the parts that have it; a failure where none has a time."""
+    results = [part["variants"][variant] for part in parts if variant in part["variants"]]
+    timed = [result for result in results if "samples_ms" in result]
+    if not timed:
+        return results[-1]
+    value, low, high = estimate([cluster for result in timed for cluster in result["samples_ms"]])
+    return {"us": value * 1e3, "low_us": low * 1e3, "high_us": high * 1e3, "processes": len(timed),
+            "host_us": sorted(result["host_us"] for result in timed)[len(timed) // 2]}
+
+
 def conclude(record):
-    """Estimates over the parts that were timed under the conditions of the newest one; the others are kept and not counted."""
-    last = record["parts"][-1]
-    parts = [part for part in record["parts"] if "anchors" in part and agree(part, last)]
-    record["discarded_parts"] = len(record["parts"]) - len(parts)
-    names = {name: None for part in parts for name in part["variants"]}
+    """Estimates over the parts that were timed under the conditions of the newest one; the others are kept and not counted.
+    Parts may be of several tunings, each with its own choice of kernels ("tuning", absent for the newest): one that was surely faster
+    counts instead."""
+    newest = [part for part in record["parts"] if not part.get("tuning")]
+    counted = under_one_condition(newest)
+    record["discarded_parts"] = len(newest) - len(counted)
     record["baselines"] = {}
-    for name in names:
-        results = [part["variants"][name] for part in parts if name in part["variants"]]
-        timed = [result for result in results if "samples_ms" in result]
-        if not timed:
-            record["baselines"][name] = results[-1]
-            continue
-        value, low, high = estimate([cluster for result in timed for cluster in result["samples_ms"]])
-        record["baselines"][name] = {"us": value * 1e3, "low_us": low * 1e3, "high_us": high * 1e3, "processes": len(timed),
-                                     "host_us": sorted(result["host_us"] for result in timed)[len(timed) // 2]}
+    for name in {name: None for part in counted for name in part["variants"]}:
+        record["baselines"][name] = result_of(counted, name)
+    for tuning in {part["tuning"]: None for part in record["parts"] if part.get("tuning")}:
+        of_tuning = [part for part in record["parts"] if part.get("tuning") == tuning]
+        for name in {name: None for part in of_tuning for name in part["variants"] if chosen_by_timing(name)}:
+            parts = under_one_condition([part for part in of_tuning if name in part["variants"]])
+            result, known = result_of(parts, name), record["baselines"].get(name, {})
+            if result.get("high_us", float("inf")) < known.get("low_us", float("inf")):
+                record["baselines"][name] = dict(result, tuning=tuning)
     times = {name: result["us"] for name, result in record["baselines"].items() if "us" in result}
     record["best"] = min(times, key=times.get) if times else None
+
+
+KEY = ("task", "hash", "direction", "case", "torch", "driver", "device")
+
+
+def merge(record, other, tuning):
+    """Adds another record's parts as those of a tuning of that name; only what was recorded under the same key."""
+    if {key: record.get(key) for key in KEY} != {key: other.get(key) for key in KEY}:
+        raise ValueError("the records are not of the same task, case, PyTorch, driver and device")
+    record["parts"] = [dict(part, tuning=tuning) for part in other["parts"]] + record["parts"]
+    conclude(record)

@@ -1,5 +1,6 @@
 """torch.compile's tuning takes turns on the device: what it times to choose a kernel is timed under the lock that every timed run
-takes, so that several processes can compile side by side and none of them chooses by a time that another one spoilt."""
+takes, so that several processes can compile side by side and none times a choice while another does.  What the others run besides
+(a first call, an input that is made) and a processor that others use too can still spoil a time."""
 
 import functools
 

@@ -15,7 +15,7 @@ launches:
     args: grad_y, x, grad_x, W, Q / 2, N * C * P * Q / 2
   - else:
     kernel: pool_grad<BLOCK>
-    grid: min(ceildiv(N * C * P * Q, BLOCK), 2048)
+    grid: ceildiv(N * C * P * Q, BLOCK)
     block: BLOCK
     args: grad_y, x, grad_x, H, W, N * C * P * Q
 */
@@ -70,8 +70,10 @@ __global__ void __launch_bounds__(block) pool_grad_pairs(const float *grad_y, co
 template <int block>
 __global__ void __launch_bounds__(block)
    pool_grad(const float *grad_y, const float *x, float *grad_x, int height, int width, long long count) {
-   for (long long i = (long long)blockIdx.x * block + threadIdx.x; i < count; i += (long long)gridDim.x * blockDim.x) {
-      const int down = (height + 1) / 2, across = (width + 1) / 2;
+   const long long i = (long long)blockIdx.x * block + threadIdx.x;
+   if (i >= count)
+      return;
+   const int down = (height + 1) / 2, across = (width + 1) / 2;
    const long long plane = i / (down * across);
    const int row = i / across % down * 2, column = i % across * 2;
    const long long first = (plane * height + row) * width + column;
@@ -84,5 +86,4 @@ __global__ void __launch_bounds__(block)
    for (int k = 0; k < 4; k++)
       if (row + k / 2 < height && column + k % 2 < width)
          grad_x[first + k / 2 * width + k % 2] = k == winner ? grad : 0.0f;
-}
 }
