@@ -27,6 +27,11 @@ static const struct {
    {"L: bra L;", RKB_MACHINE_REJECT, "sync.deadlock"},
    {"mov.u32 %r0, %tid.x; setp.lt.u32 %p0, %r0, 7; @%p0 bra L; bar.sync 0; L: bar.sync 1;",
     RKB_MACHINE_REJECT, "sync.barrier"},
+   /* What nothing reaches leads, by a second block of its own, to where the rest goes on. */
+   {"bra J; setp.eq.u32 %p0, 1, 1; @%p0 bra D; mov.u32 %r1, 1; D: mov.u32 %r1, 2; J: ret;", 0, ""},
+   {"mov.u32 %r0, 3; L: sub.u32 %r0, %r0, 1; setp.ne.u32 %p0, %r0, 0; @%p0 bra L; bra J; @%p0 bra D; mov.u32 %r1, 1; "
+    "D: bra L; J: ret;",
+    0, ""},
    {"bar.sync 1, 64;", RKB_MACHINE_REJECT, "sync."},
    {"bar.sync 16;", RKB_MACHINE_REJECT, "sync.barrier"},
    {"{ .reg .u32 %r0; mov.u32 %r0, 1; { .reg .u32 %inner; mov.u32 %inner, %r0; } }", 0, ""},

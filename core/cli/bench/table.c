@@ -28,7 +28,7 @@ static void put(json_t *object, const char *key, double value) {
       json_object_set_new(object, key, json_real(value));
 }
 
-/* The fastest baseline that is not absurd: eager by a slow route is not what a kernel should be proud to beat. */
+/* The fastest variant of PyTorch: by a slow route is not what a kernel should be proud to beat. */
 static const char *best_of(const json_t *record, double *us) {
    const char *best = NULL;
    *us = NAN;

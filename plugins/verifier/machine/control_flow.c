@@ -155,37 +155,38 @@ static bool post_order(graph_t *graph) {
    return true;
 }
 
+/* Both can be reached from the same entry, and their dominators are known. */
 static uint32_t common_dominator(const graph_t *graph, uint32_t a, uint32_t b) {
    while (a != b) {
-      while (graph->position[a] < graph->position[b] && graph->dominator[a] != a)
+      while (graph->position[a] < graph->position[b])
          a = graph->dominator[a];
-      while (graph->position[b] < graph->position[a] && graph->dominator[b] != b)
+      while (graph->position[b] < graph->position[a])
          b = graph->dominator[b];
-      if (graph->dominator[a] == a && graph->dominator[b] == b)
-         return graph->position[a] > graph->position[b] ? a : b;
    }
    return a;
 }
 
+static bool is_entry(const graph_t *graph, uint32_t block) {
+   const machine_program_t *program = graph->program;
+   const uint32_t first = program->blocks[block].first;
+   return first == 0 || program->code[first - 1].function != program->code[first].function;
+}
+
+/* PTX_NONE for blocks that cannot be reached from their function's entry: what leads out of them dominates nothing. */
 static void find_dominators(graph_t *graph) {
    uint32_t count = graph->program->block_count;
    for (uint32_t b = 0; b < count; b++)
-      graph->dominator[b] = PTX_NONE;
+      graph->dominator[b] = is_entry(graph, b) ? b : PTX_NONE;
    bool changed = true;
    for (uint32_t round = 0; changed && round < 64; round++) {
       changed = false;
       for (uint32_t n = count; n-- > 0;) {
          uint32_t block = graph->order[n];
-         if (graph->dominator[block] == PTX_NONE) {
-            graph->dominator[block] = block; /* a root, until a predecessor says otherwise */
-            changed = true;
-         }
-         for (uint32_t k = 0; k < graph->successor_count[block]; k++) {
+         for (uint32_t k = 0; graph->dominator[block] != PTX_NONE && k < graph->successor_count[block]; k++) {
             uint32_t to = graph->successors[block][k], before = graph->dominator[to];
             if (graph->position[to] >= graph->position[block])
                continue; /* a back edge says nothing about dominance in the first instance */
-            graph->dominator[to] =
-               before == PTX_NONE || before == to ? block : common_dominator(graph, before, block);
+            graph->dominator[to] = before == PTX_NONE ? block : common_dominator(graph, before, block);
             changed |= graph->dominator[to] != before;
          }
       }
@@ -196,7 +197,7 @@ static bool dominates(const graph_t *graph, uint32_t above, uint32_t below) {
    for (uint32_t steps = 0; steps <= graph->program->block_count; steps++) {
       if (below == above)
          return true;
-      if (graph->dominator[below] == below)
+      if (graph->dominator[below] == below || graph->dominator[below] == PTX_NONE)
          return false;
       below = graph->dominator[below];
    }
