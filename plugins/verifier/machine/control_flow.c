@@ -13,7 +13,8 @@ typedef struct graph {
    machine_program_t *program;
    uint32_t **successors;
    uint32_t *successor_count;
-   uint32_t *order, *position; /* post-order and its inverse */
+   uint32_t *predecessors, *first_predecessor; /* of all blocks one after the other; where a block's begin */
+   uint32_t *order, *position;                 /* post-order and its inverse */
    uint32_t order_count;
    uint32_t *dominator;
    uint32_t *depth; /* loops around a block */
@@ -204,6 +205,28 @@ static bool dominates(const graph_t *graph, uint32_t above, uint32_t below) {
    return false;
 }
 
+static bool list_predecessors(graph_t *graph) {
+   const uint32_t count = graph->program->block_count;
+   uint32_t total = 0;
+   for (uint32_t b = 0; b < count; b++)
+      total += graph->successor_count[b];
+   graph->first_predecessor = calloc(count + 2, sizeof *graph->first_predecessor);
+   graph->predecessors = calloc(total + 1, sizeof *graph->predecessors);
+   if (!graph->first_predecessor || !graph->predecessors)
+      return false;
+   /* Counted two places on, summed up one place on: filling a block's list moves that to its end, where the next one's begins. */
+   uint32_t *first = graph->first_predecessor;
+   for (uint32_t b = 0; b < count; b++)
+      for (uint32_t k = 0; k < graph->successor_count[b]; k++)
+         first[graph->successors[b][k] + 2]++;
+   for (uint32_t b = 2; b <= count; b++)
+      first[b] += first[b - 1];
+   for (uint32_t b = 0; b < count; b++)
+      for (uint32_t k = 0; k < graph->successor_count[b]; k++)
+         graph->predecessors[first[graph->successors[b][k] + 1]++] = b;
+   return true;
+}
+
 /* Adds one to the depth of every block of the natural loop of a back edge: all that reach its source without the header. */
 static bool deepen_loop(graph_t *graph, uint32_t source, uint32_t header) {
    uint32_t count = graph->program->block_count, top = 0;
@@ -219,25 +242,28 @@ static bool deepen_loop(graph_t *graph, uint32_t source, uint32_t header) {
    }
    while (top) {
       uint32_t block = graph->stack[--top];
-      for (uint32_t b = 0; b < count; b++)
-         for (uint32_t k = 0; !inside[b] && k < graph->successor_count[b]; k++)
-            if (graph->successors[b][k] == block) {
-               inside[b] = true;
-               graph->depth[b]++;
-               graph->stack[top++] = b;
-            }
+      for (uint32_t k = graph->first_predecessor[block]; k < graph->first_predecessor[block + 1]; k++) {
+         const uint32_t b = graph->predecessors[k];
+         if (!inside[b]) {
+            inside[b] = true;
+            graph->depth[b]++;
+            graph->stack[top++] = b;
+         }
+      }
    }
    free(inside);
    return true;
 }
 
-/* Kernels of more blocks than this keep the text's order in their loops: finding a loop here is quadratic. */
+/* Kernels of more blocks than this keep the text's order in their loops: finding loops here is quadratic. */
 #define MOST_BLOCKS_FOR_LOOPS 3000
 
 static bool find_loops(graph_t *graph) {
    uint32_t count = graph->program->block_count;
    if (count > MOST_BLOCKS_FOR_LOOPS)
       return true;
+   if (!list_predecessors(graph))
+      return false;
    find_dominators(graph);
    for (uint32_t b = 0; b < count; b++)
       for (uint32_t k = 0; k < graph->successor_count[b]; k++)
@@ -271,6 +297,8 @@ bool machine_control_flow(machine_program_t *program) {
    for (uint32_t b = 0; graph.successors && b < program->block_count; b++)
       free(graph.successors[b]);
    free(graph.successors);
+   free(graph.predecessors);
+   free(graph.first_predecessor);
    free(graph.successor_count);
    return done;
 }
