@@ -181,7 +181,7 @@ bool machine_launch_run(machine_run_t *run, uint32_t number) {
       machine_drop_records(run);
       run->record_shift = shift;
    }
-   machine_forget_records(run);
+   machine_forget_records(run, plan);
    launch.global_shift = shift;
    launch.first_serial = run->next_serial;
    machine_counters_begin(run);

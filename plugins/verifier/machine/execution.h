@@ -271,8 +271,9 @@ void machine_barrier_bypassed(machine_block_t *block, uint32_t barrier);
 bool machine_lay_out(machine_run_t *run); /* false when there is no memory for it */
 void machine_regions_free(machine_run_t *run);
 void machine_drop_records(machine_run_t *run); /* of races */
-/* Before a launch: gives the pages of large records back, for what an earlier launch did cannot race with this one. */
-void machine_forget_records(machine_run_t *run);
+/* Before a launch: gives the pages of large records back of buffers that it does not take.  What an earlier launch did cannot race
+ * with a later one; where the same buffer is taken again, its pages would only be asked for again. */
+void machine_forget_records(machine_run_t *run, const rkb_plan_launch_t *next);
 bool machine_begin_buffers(machine_run_t *run, const rkb_machine_buffer_t *buffers);
 bool machine_copy_constants(machine_run_t *run); /* the plan's; false after a finding */
 /* Of what module variables hold; a number of 64 bits, by which two contents are told apart. */

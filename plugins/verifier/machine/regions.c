@@ -118,11 +118,18 @@ static void give_back_pages(void *memory, size_t bytes) {
       madvise((void *)first, end - first, MADV_DONTNEED);
 }
 
-void machine_forget_records(machine_run_t *run) {
+static bool takes(const rkb_plan_launch_t *launch, uint32_t buffer) {
+   for (uint32_t a = 0; a < launch->argument_count; a++)
+      if (launch->arguments[a].buffer == buffer)
+         return true;
+   return false;
+}
+
+void machine_forget_records(machine_run_t *run, const rkb_plan_launch_t *next) {
    for (uint32_t n = 0; n < run->region_count; n++) {
       machine_region_t *region = &run->regions[n];
       const size_t bytes = granules_of(run, region) * sizeof(uint64_t);
-      if (!region->writers || bytes < FORGOTTEN_LEAST)
+      if (!region->writers || bytes < FORGOTTEN_LEAST || takes(next, n))
          continue;
       give_back_pages(region->writers, bytes);
       give_back_pages(region->readers, bytes);
