@@ -29,9 +29,13 @@ static bool uniform_of(const rkb_recipe_t *recipe, double *scale) {
    }
 }
 
+static double uniform_from(uint64_t bits) { /* as rkb_random_real */
+   return (double)(bits >> 11) * 0x1p-53;
+}
+
 /* One number by a recipe, from the stream's draw for its element. */
 static double recipe_of(const rkb_recipe_t *recipe, uint64_t draw) {
-   double uniform = (double)(draw >> 11) * 0x1p-53, scale; /* as rkb_random_real */
+   double uniform = uniform_from(draw), scale;
    if (uniform_of(recipe, &scale))
       return (2 * uniform - 1) * scale;
    switch (recipe->kind) {
@@ -52,10 +56,6 @@ static double recipe_of(const rkb_recipe_t *recipe, uint64_t draw) {
    default: /* integers */
       return recipe->first + floor(uniform * (recipe->second - recipe->first));
    }
-}
-
-static double recipe_number(const rkb_recipe_t *recipe, const rkb_random_t *stream, uint64_t element) {
-   return recipe_of(recipe, rkb_random_at(stream, element));
 }
 
 /* How far the recipe's numbers spread about their mean. */
@@ -81,51 +81,6 @@ static bool is_positive(const rkb_recipe_t *recipe) {
    return recipe->kind == RKB_INIT_POSITIVE || (recipe->kind == RKB_INIT_UNIFORM && recipe->first >= 0);
 }
 
-static double draw_number(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t element) {
-   const rkb_recipe_t *recipe = &inputs->bound->recipes[tensor];
-   const rkb_draw_t *draw = &inputs->family->draws[tensor];
-   const rkb_random_t *own = &inputs->streams[2 * tensor], *extra = own + 1;
-   uint64_t bits = draw->kind == RKB_DRAW_RECIPE ? 0 : rkb_random_at(extra, element);
-   double uniform = (double)(bits >> 11) * 0x1p-53;
-   double sign = bits & 1 ? -1 : 1;
-   const rkb_tensor_t *view = &inputs->bound->view.tensors[tensor];
-   switch (draw->kind) {
-   case RKB_DRAW_MIXED:
-      return recipe_number(recipe, own, element) * pow(10, 6 * uniform - 3);
-   case RKB_DRAW_SHIFTED:
-      return recipe_number(recipe, own, element) + draw->first * spread_of(recipe);
-   case RKB_DRAW_SUBNORMAL:
-      return recipe_number(recipe, own, element) * (uniform < 0.125 ? draw->first : 1);
-   case RKB_DRAW_SCALED:
-   case RKB_DRAW_STRONG:
-      return recipe_number(recipe, own, element) * draw->first;
-   case RKB_DRAW_LEVEL: {
-      double level = (double)(rkb_random_at(extra, UINT64_C(1) << 62) >> 11) * 0x1p-53;
-      return recipe_number(recipe, own, element) * draw->first * pow(10, level - 0.5);
-   }
-   case RKB_DRAW_TIES:
-      return is_positive(recipe) ? 0.5 * (double)(1 + bits % 4) : 0.5 * (double)((int64_t)(bits % 5) - 2);
-   case RKB_DRAW_CONSTANT:
-      return is_positive(recipe) ? 0.5 : 0.75;
-   case RKB_DRAW_ONE_HOT: {
-      uint64_t length = view->rank ? (uint64_t)view->shape[view->rank - 1] : 1, row = element / length;
-      return rkb_random_at(extra, row) % length == element % length;
-   }
-   case RKB_DRAW_ODD:
-      return sign * (double)(2049 + 2 * (bits >> 1) % 6142);
-   case RKB_DRAW_SIGNS:
-      return uniform < draw->first ? sign : 0;
-   case RKB_DRAW_MANTISSA:
-      return sign * (1 + (double)(bits >> 41 | 1) * 0x1p-23);
-   case RKB_DRAW_SPARSE:
-      return uniform < draw->first ? sign * ldexp(1, (int)(bits >> 1 & 7) % 7 - 3) : 0;
-   case RKB_DRAW_SMALL:
-      return (double)((int64_t)(bits % 17) - 8);
-   default:
-      return recipe_number(recipe, own, element);
-   }
-}
-
 /* The numbers of a recipe from their draws; what most inputs are is made side by side. */
 static void recipe_numbers(const rkb_recipe_t *recipe, uint64_t count, const uint64_t *draws, double *out) {
    double scale;
@@ -135,31 +90,116 @@ static void recipe_numbers(const rkb_recipe_t *recipe, uint64_t count, const uin
          out[i] = recipe->first + recipe->second * out[i];
    } else if (uniform_of(recipe, &scale)) {
       for (uint64_t i = 0; i < count; i++)
-         out[i] = (2 * ((double)(draws[i] >> 11) * 0x1p-53) - 1) * scale;
+         out[i] = (2 * uniform_from(draws[i]) - 1) * scale;
    } else {
       for (uint64_t i = 0; i < count; i++)
          out[i] = recipe_of(recipe, draws[i]);
    }
 }
 
+/* Draws whose numbers are a recipe's, changed. */
+static bool is_of_recipe(uint32_t kind) {
+   return kind == RKB_DRAW_RECIPE || kind == RKB_DRAW_MIXED || kind == RKB_DRAW_SHIFTED ||
+          kind == RKB_DRAW_SUBNORMAL || kind == RKB_DRAW_SCALED || kind == RKB_DRAW_STRONG ||
+          kind == RKB_DRAW_LEVEL;
+}
+
+/* Draws that use a second number for each element. */
+static bool uses_extra(uint32_t kind) {
+   return kind != RKB_DRAW_RECIPE && kind != RKB_DRAW_SHIFTED && kind != RKB_DRAW_SCALED &&
+          kind != RKB_DRAW_STRONG && kind != RKB_DRAW_LEVEL && kind != RKB_DRAW_CONSTANT &&
+          kind != RKB_DRAW_ONE_HOT;
+}
+
+static double one_hot(const rkb_tensor_t *view, const rkb_random_t *extra, uint64_t element) {
+   const uint64_t length = view->rank ? (uint64_t)view->shape[view->rank - 1] : 1, row = element / length;
+   return rkb_random_at(extra, row) % length == element % length;
+}
+
+/* One element of a draw from bits alone. */
+static double number_of_bits(const rkb_draw_t *draw, bool positive, uint64_t bits) {
+   const double uniform = uniform_from(bits), sign = bits & 1 ? -1 : 1;
+   switch (draw->kind) {
+   case RKB_DRAW_TIES:
+      return positive ? 0.5 * (double)(1 + bits % 4) : 0.5 * (double)((int64_t)(bits % 5) - 2);
+   case RKB_DRAW_CONSTANT:
+      return positive ? 0.5 : 0.75;
+   case RKB_DRAW_ODD:
+      return sign * (double)(2049 + 2 * (bits >> 1) % 6142);
+   case RKB_DRAW_SIGNS:
+      return uniform < draw->first ? sign : 0;
+   case RKB_DRAW_MANTISSA:
+      return sign * (1 + (double)(bits >> 41 | 1) * 0x1p-23);
+   case RKB_DRAW_SPARSE:
+      return uniform < draw->first ? sign * ldexp(1, (int)(bits >> 1 & 7) % 7 - 3) : 0;
+   default: /* RKB_DRAW_SMALL */
+      return (double)((int64_t)(bits % 17) - 8);
+   }
+}
+
+/* The recipe's numbers become the draw's. */
+static void change_numbers(const rkb_draw_t *draw, const rkb_recipe_t *recipe, const rkb_random_t *extra,
+                           uint64_t count, const uint64_t *bits, double *numbers) {
+   const double first = draw->first;
+   switch (draw->kind) {
+   case RKB_DRAW_MIXED:
+      for (uint64_t i = 0; i < count; i++)
+         numbers[i] *= pow(10, 6 * uniform_from(bits[i]) - 3);
+      break;
+   case RKB_DRAW_SHIFTED: {
+      const double shift = first * spread_of(recipe);
+      for (uint64_t i = 0; i < count; i++)
+         numbers[i] += shift;
+      break;
+   }
+   case RKB_DRAW_SUBNORMAL:
+      for (uint64_t i = 0; i < count; i++)
+         numbers[i] *= uniform_from(bits[i]) < 0.125 ? first : 1;
+      break;
+   case RKB_DRAW_LEVEL: {
+      const double level = pow(10, uniform_from(rkb_random_at(extra, UINT64_C(1) << 62)) - 0.5);
+      for (uint64_t i = 0; i < count; i++)
+         numbers[i] = numbers[i] * first * level;
+      break;
+   }
+   default: /* RKB_DRAW_SCALED, RKB_DRAW_STRONG */
+      for (uint64_t i = 0; i < count; i++)
+         numbers[i] *= first;
+   }
+}
+
+static void round_numbers(uint32_t dtype, uint64_t count, double *numbers) {
+   if (dtype == RKB_F32)
+      for (uint64_t i = 0; i < count; i++)
+         numbers[i] = (double)(float)numbers[i];
+   else
+      for (uint64_t i = 0; i < count; i++)
+         numbers[i] = rkb_dtype_round(dtype, numbers[i]);
+}
+
 /* Neighbours, at most FILL_PIECE, rounded to the tensor's type: a stream gives its draws faster in a row. */
 static void draw_numbers(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t first, uint64_t count,
                          double *out) {
-   const uint32_t dtype = inputs->bound->view.tensors[tensor].dtype;
-   uint64_t draws[FILL_PIECE];
-   if (inputs->family->draws[tensor].kind != RKB_DRAW_RECIPE) {
-      for (uint64_t i = 0; i < count; i++)
-         out[i] = rkb_dtype_round(dtype, draw_number(inputs, tensor, first + i));
-      return;
+   const rkb_recipe_t *recipe = &inputs->bound->recipes[tensor];
+   const rkb_draw_t *draw = &inputs->family->draws[tensor];
+   const rkb_random_t *own = &inputs->streams[2 * tensor], *extra = own + 1;
+   const rkb_tensor_t *view = &inputs->bound->view.tensors[tensor];
+   uint64_t bits[FILL_PIECE];
+   if (is_of_recipe(draw->kind)) {
+      rkb_random_fill(own, first, count, bits);
+      recipe_numbers(recipe, count, bits, out);
    }
-   rkb_random_fill(&inputs->streams[2 * tensor], first, count, draws);
-   recipe_numbers(&inputs->bound->recipes[tensor], count, draws, out);
-   if (dtype == RKB_F32)
+   if (uses_extra(draw->kind))
+      rkb_random_fill(extra, first, count, bits);
+   if (is_of_recipe(draw->kind) && draw->kind != RKB_DRAW_RECIPE)
+      change_numbers(draw, recipe, extra, count, bits, out);
+   else if (draw->kind == RKB_DRAW_ONE_HOT)
       for (uint64_t i = 0; i < count; i++)
-         out[i] = (double)(float)out[i];
-   else
+         out[i] = one_hot(view, extra, first + i);
+   else if (draw->kind != RKB_DRAW_RECIPE)
       for (uint64_t i = 0; i < count; i++)
-         out[i] = rkb_dtype_round(dtype, out[i]);
+         out[i] = number_of_bits(draw, is_positive(recipe), uses_extra(draw->kind) ? bits[i] : 0);
+   round_numbers(view->dtype, count, out);
 }
 
 /* How many of the indices, from the first on, are neighbours; at most FILL_PIECE. */
