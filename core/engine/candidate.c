@@ -28,6 +28,8 @@ void rkb_candidate_settle(rkb_candidate_t *candidate) {
       return;
    rkb_build_free(candidate->build);
    candidate->build = NULL;
+   rkb_manifest_free(candidate->manifest);
+   candidate->manifest = NULL;
    while (candidate->notes) {
       rkb_note_t *note = candidate->notes;
       candidate->notes = note->next;

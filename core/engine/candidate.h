@@ -69,14 +69,16 @@ typedef struct rkb_candidate {
    struct rkb_build *build; /* while it is in flight, or NULL; [worker] */
    pthread_mutex_t notes_lock;
    rkb_note_t *notes; /* under notes_lock; [worker] */
-   bool pinned;       /* a job about it hangs: it stays in memory */
-   void *owner;       /* the run's request, or the check */
+   struct rkb_manifest
+      *manifest; /* source's, from the first plan that a stage asked for; under notes_lock; [worker] */
+   bool pinned;  /* a job about it hangs: it stays in memory */
+   void *owner;  /* the run's request, or the check */
 } rkb_candidate_t;
 
 /* Takes the item.  NULL when memory is out. */
 rkb_candidate_t *rkb_candidate_new(const rkb_pipeline_t *pipeline, rkb_item_t *made);
 void rkb_candidate_free(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate);
-/* Frees what only stages need: build and notes. */
+/* Frees what only stages need: build, manifest and notes. */
 void rkb_candidate_settle(rkb_candidate_t *candidate);
 /* Frees what the stages found: it has been told, and the archive has it. */
 void rkb_candidate_forget(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate);

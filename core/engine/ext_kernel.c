@@ -112,21 +112,40 @@ static bool lookup(void *argument, const char *name, rkb_value_t *value) {
    return rkb_case_lookup(at->task, at->the_case, name, &value->is_real, &value->integer, &value->real);
 }
 
+/* The manifest of a text.  A candidate's own is parsed once, however many cases a stage plans: *kept, and the candidate's. */
+static int manifest_of(const rkb_host_t *host, rkb_job_t job, const char *source, rkb_manifest_t **parsed,
+                       bool *kept, rkb_finding_t *finding, rkb_error_t *err) {
+   rkb_scope_t scope;
+   *kept = rkb_jobs_scope(core_of(host)->jobs, job, &scope) && scope.candidate &&
+           scope.candidate->source == source;
+   if (!*kept)
+      return manifest(host, source, parsed, finding, err);
+   int status = RKB_OK;
+   pthread_mutex_lock(&scope.candidate->notes_lock);
+   if (!scope.candidate->manifest)
+      status = manifest(host, source, &scope.candidate->manifest, finding, err);
+   *parsed = scope.candidate->manifest;
+   pthread_mutex_unlock(&scope.candidate->notes_lock);
+   return status;
+}
+
 static int plan(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candidate, const rkb_build_t *build,
                 const rkb_case_t *the_case, rkb_plan_t **out, rkb_finding_t *finding, rkb_error_t *err) {
    const rkb_core_t *core = core_of(host);
    const char *source = rkb_item_text(candidate, "source");
    rkb_manifest_t *parsed = NULL;
+   bool kept = false;
    case_lookup_t at = {.task = core->pipeline->task, .the_case = the_case};
-   (void)job;
    *out = NULL;
+   *finding = (rkb_finding_t){0};
    if (!source)
       return rkb_fail(err, RKB_ERR_INVALID, "the item is no candidate");
-   int status = manifest(host, source, &parsed, finding, err);
+   int status = manifest_of(host, job, source, &parsed, &kept, finding, err);
    if (status == RKB_OK && parsed)
       status = rkb_plan_make(parsed, tune_of(candidate), build, core->pipeline->device, the_case, lookup, &at,
                              out, finding, err);
-   rkb_manifest_free(parsed);
+   if (!kept)
+      rkb_manifest_free(parsed);
    return status;
 }
 
