@@ -319,7 +319,7 @@ static bool make(decoder_t *decoder, uint32_t entry) {
    if (!list_constants(decoder))
       return false;
    program->branch_targets = decoder->targets;
-   if (!machine_control_flow(program) || !machine_find_waits(program))
+   if (!machine_control_flow(program) || !machine_find_waits(program) || !machine_place_registers(program))
       return decode_out_of_memory(decoder);
    return true;
 }

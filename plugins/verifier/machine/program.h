@@ -178,6 +178,10 @@ bool machine_control_flow(machine_program_t *program);
 /* The k-th block that may follow a block of the same function; PTX_NONE from the last on.  A call goes on after it. */
 uint32_t machine_successor(const machine_program_t *program, uint32_t block, uint32_t k);
 
+/* register_places.c: gives registers that are never alive together one place, once basic blocks are known.  False when memory ran
+ * out. */
+bool machine_place_registers(machine_program_t *program);
+
 /* residents.c: sets program->waits.  False when memory ran out. */
 bool machine_find_waits(machine_program_t *program);
 

@@ -237,8 +237,6 @@ bool machine_global_records(machine_run_t *run, machine_region_t *region) {
 }
 
 #define NAME_ATOMIC (1ull << 11)
-#define MANY_THREADS 0x7ffull /* of one block */
-#define MANY_BLOCKS 0x7feull  /* threads of several blocks, the newest of which is named */
 
 static uint64_t block_of(uint64_t name) {
    return name >> 32;
@@ -323,22 +321,4 @@ void machine_global_access(machine_warp_t *warp, uint32_t lane, machine_region_t
    const uint32_t shift = warp->block->launch->global_shift;
    for (uint64_t granule = offset >> shift; granule <= (offset + bytes - 1) >> shift; granule++)
       global_granule(warp, lane, region, granule, offset, bytes, value, store, atomic);
-}
-
-bool machine_global_write_row(machine_warp_t *warp, machine_region_t *region, uint64_t offset) {
-   if (warp->block->launch->global_shift != 2 || !machine_global_records(warp->run, region))
-      return false;
-   uint64_t *writers = region->writers + (offset >> 2), *readers = region->readers + (offset >> 2);
-   const uint64_t first = (warp->block->launch->first_serial + 1) << 32;
-   uint64_t touched = 0;
-   for (int l = 0; l < LANES; l++)
-      touched |= (uint64_t)(writers[l] >= first) | (uint64_t)(readers[l] >= first);
-   if (touched)
-      return false;
-   const uint64_t me = machine_global_name(warp, 0, false);
-   for (int l = 0; l < LANES; l++) {
-      writers[l] = me + (uint64_t)l;
-      readers[l] = 0;
-   }
-   return true;
 }

@@ -21,6 +21,10 @@
 #define NOBODYS                                                                                              \
    0x7fdu /* as a writer: between two variables; every access is a conflict, so that the slow way looks at it */
 
+/* As a thread in a global record of readers. */
+#define MANY_THREADS 0x7ffull /* of one block */
+#define MANY_BLOCKS 0x7feull  /* threads of several blocks, the newest of which is named */
+
 /* Slow paths: one lane, bytes at offset.  value: what a store writes (bytes of it), for telling a same-value store; NULL
  * for loads.  atomic accesses do not race with each other. */
 void machine_shared_access(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
@@ -37,9 +41,6 @@ static inline uint64_t machine_global_name(const machine_warp_t *warp, uint32_t 
    return (warp->block->serial + 1) << 32 | (uint64_t)(warp->block->time & 0xfffff) << 12 |
           (uint64_t)atomic << 11 | (warp->first_thread + lane + 1);
 }
-
-/* A whole warp's 4-byte stores to consecutive words nobody of this launch has touched: the common case of an output. */
-bool machine_global_write_row(machine_warp_t *warp, machine_region_t *region, uint64_t offset);
 
 /* synchronisation.c */
 /* Threads that did the same to a granule, with clocks that cover them all. */

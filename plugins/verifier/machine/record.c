@@ -1,19 +1,12 @@
-/* Which programs can be recorded, and what lanes/record.c has to know of each instruction.  Memory of a record. */
+/* Which programs can be recorded.  Memory of a record. */
 #include "record.h"
 
 #include <stdlib.h>
 
-static const char *opcode_of(const machine_program_t *program, const machine_instruction_t *i) {
-   return program->module->functions[i->function].statements[i->statement].opcode;
-}
-
-static bool begins(const char *text, const char *with) {
-   return strncmp(text, with, strlen(with)) == 0;
-}
-
 /* The condition code passes from instruction to instruction outside of registers, which are what a record gives values to. */
 static bool carries(const char *opcode) {
-   return strstr(opcode, ".cc") || begins(opcode, "addc") || begins(opcode, "subc") || begins(opcode, "madc");
+   return strstr(opcode, ".cc") || strncmp(opcode, "addc", 4) == 0 || strncmp(opcode, "subc", 4) == 0 ||
+          strncmp(opcode, "madc", 4) == 0;
 }
 
 bool machine_recordable(const machine_program_t *program) {
@@ -23,68 +16,10 @@ bool machine_recordable(const machine_program_t *program) {
    for (uint32_t n = 0; n < program->count; n++) {
       const machine_instruction_t *i = &program->code[n];
       if (i->kind == MACHINE_CALL || (i->kind == MACHINE_BARRIER && i->operation > BARRIER_ARRIVE) ||
-          (i->kind == MACHINE_CUSTOM && carries(opcode_of(program, i))))
+          (i->kind == MACHINE_CUSTOM && carries(machine_opcode_of(program, i))))
          return false;
    }
    return true;
-}
-
-static uint8_t kind_of(const machine_program_t *program, const machine_instruction_t *i) {
-   static const struct {
-      const char *prefix;
-      uint8_t kind;
-   } customs[] = {{"ld.", RECORD_LOAD},        {"ldu.", RECORD_LOAD},      {"st.", RECORD_STORE},
-                  {"selp.", RECORD_SELECT},    {"slct.", RECORD_SELECT},   {"shfl.", RECORD_SHUFFLE},
-                  {"cvt.", RECORD_CONVERT},    {"membar", RECORD_NOTHING}, {"fence", RECORD_NOTHING},
-                  {"bar.warp", RECORD_NOTHING}};
-   if (i->kind != MACHINE_CUSTOM)
-      return i->kind != MACHINE_VALUE ? RECORD_NOTHING : i->extra_count ? RECORD_VALUE_MORE : RECORD_VALUE;
-   const char *opcode = opcode_of(program, i);
-   for (size_t n = 0; n < sizeof customs / sizeof *customs; n++)
-      if (begins(opcode, customs[n].prefix))
-         return customs[n].kind;
-   const ptx_function_t *function = &program->module->functions[i->function];
-   const ptx_operand_t *operands = function->operands + function->statements[i->statement].operand;
-   if (!begins(opcode, "mov.") || function->statements[i->statement].operand_count < 2)
-      return RECORD_OTHER;
-   return operands[0].kind == PTX_OPERAND_LIST   ? RECORD_UNPACK
-          : operands[1].kind == PTX_OPERAND_LIST ? RECORD_PACK
-                                                 : RECORD_OTHER;
-}
-
-/* Sources and destinations of what works on registers alone. */
-static void add_source(machine_operands_t *list, uint32_t number) {
-   if (number && list->source_count < sizeof list->sources / sizeof *list->sources)
-      list->sources[list->source_count++] = (uint16_t)number;
-}
-
-static void add_destination(machine_operands_t *list, uint32_t number) {
-   if (list->destination_count < sizeof list->destinations / sizeof *list->destinations)
-      list->destinations[list->destination_count++] = (uint16_t)number;
-}
-
-static machine_operands_t operands_of(const machine_program_t *program, const machine_instruction_t *i,
-                                      uint8_t kind) {
-   const machine_slot_t *extras = program->extras + i->extra;
-   machine_operands_t list = {.source_count = 0};
-   if (kind == RECORD_PACK || kind == RECORD_UNPACK) {
-      for (uint32_t e = 0; e <= i->elements; e++)
-         if ((e == 0) == (kind == RECORD_PACK))
-            add_destination(&list, extras[e].number);
-         else
-            add_source(&list, extras[e].number);
-      return list;
-   }
-   add_source(&list, i->ai);
-   add_source(&list, i->bi);
-   add_source(&list, i->ci);
-   add_destination(&list, i->di);
-   for (uint32_t e = 0; e < i->extra_count; e++)
-      if (e == 0 && (i->flags & FLAG_SECOND))
-         add_destination(&list, extras[e].number);
-      else
-         add_source(&list, extras[e].number);
-   return list;
 }
 
 static bool make_room(void **memory, size_t *room, size_t bytes) {
@@ -111,8 +46,8 @@ bool machine_record_begin(machine_record_t *record, const machine_program_t *pro
       return false;
    record->program = program;
    for (uint32_t n = 0; n < program->count; n++) {
-      record->kinds[n] = kind_of(program, &program->code[n]);
-      record->operands[n] = operands_of(program, &program->code[n], record->kinds[n]);
+      record->kinds[n] = machine_operands_kind(program, &program->code[n]);
+      record->operands[n] = machine_operands(program, &program->code[n], record->kinds[n]);
    }
    return true;
 }

@@ -5,6 +5,7 @@
 #define MACHINE_RECORD_H
 
 #include "execution.h"
+#include "operands.h"
 
 /* A record is a row of 32-bit words.  The first of an entry holds its kind (8 bits) and an instruction or a register number. */
 enum machine_entry {
@@ -27,25 +28,6 @@ enum machine_place_form {
    PLACE_GROUPS, /* four groups of eight lanes: which of them are one word, and not consecutive ones; the four first; all lanes */
    PLACE_ANY     /* 32 */
 };
-enum machine_record_kind {
-   RECORD_OTHER,      /* has no part in values that inputs reached, or the record is refused */
-   RECORD_VALUE,      /* an operation on a, b and c into d, and nothing else */
-   RECORD_VALUE_MORE, /* with a second destination or a fourth source */
-   RECORD_LOAD,
-   RECORD_STORE,
-   RECORD_SELECT, /* of a and b by c */
-   RECORD_SHUFFLE,
-   RECORD_CONVERT, /* of a */
-   RECORD_PACK,    /* extras: the destination, then the sources */
-   RECORD_UNPACK,  /* extras: the source, then the destinations */
-   RECORD_NOTHING
-};
-
-typedef struct machine_operands { /* registers, of what works on registers alone */
-   uint16_t sources[12], destinations[9];
-   uint8_t source_count, destination_count;
-} machine_operands_t;
-
 #define MAX_WARPS 32 /* of a block */
 #define PLACE_SHARED 0xfffffeu
 #define PLACE_LOCAL 0xffffffu

@@ -1,5 +1,6 @@
 /* Findings: where, who, with what values; as JSON and as text. */
 #include "execution.h"
+#include "operands.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,9 +33,11 @@ static const char *file_path(const ptx_module_t *module, uint32_t number) {
 static void describe_registers(const machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane,
                                rkb_machine_finding_t *finding) {
    const machine_program_t *program = warp->program;
+   const uint8_t kind = machine_operands_kind(program, i);
    uint16_t numbers[8] = {i->guard, i->ai, i->bi, i->ci}, count = 4;
-   for (uint32_t e = 0;
-        (i->kind == MACHINE_CUSTOM || i->kind == MACHINE_VALUE) && e < i->extra_count && count < 8; e++)
+   for (uint32_t e = 0; (i->kind == MACHINE_CUSTOM || i->kind == MACHINE_VALUE) && kind != RECORD_LOAD &&
+                        kind != RECORD_UNPACK && e < i->extra_count && count < 8;
+        e++)
       numbers[count++] = program->extras[i->extra + e].number;
    for (uint32_t n = 0; n < count && finding->register_count < RKB_MACHINE_REGISTERS; n++) {
       const machine_register_info_t *info = &program->registers[numbers[n]];

@@ -1,7 +1,6 @@
 /* ld: from every space, of every width, one to eight elements (PTX ISA 9.0, 9.7.9.8). */
 #include "handlers.h"
-#include "shared_words.h"
-#include "word_access.h"
+#include "global_words.h"
 
 static inline uint64_t widen(uint64_t value, uint32_t bytes, bool is_signed, uint32_t register_bytes) {
    if (is_signed && bytes < 8) {
@@ -82,7 +81,7 @@ OP(load) {
       set_defined(warp, warp->program->extras[i->extra + e].number, 0, wanted & ~mask);
    if (!mask)
       return;
-   if (load_words(warp, i, mask, address))
+   if (mask & (mask - 1) && load_words(warp, i, mask, address)) /* one lane is as quick alone */
       return;
    load_lanes(warp, i, mask, address);
 }

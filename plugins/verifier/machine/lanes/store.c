@@ -1,36 +1,6 @@
 /* st: to every space, of every width, one to eight elements (PTX ISA 9.0, 9.7.9.11). */
 #include "handlers.h"
-#include "shared_words.h"
-#include "word_access.h"
-
-/* A row of words of one buffer: consecutive and all defined. */
-static bool store_region_row(machine_warp_t *warp, const machine_slot_t *part, const uint64_t *address) {
-   machine_region_t *region = machine_region_at(warp->run, address[0]);
-   if (!region || region->read_only || address[0] & 3)
-      return false;
-   uint64_t offset = address[0] - region->base;
-   if (offset > region->bytes || region->bytes - offset < 4 * LANES)
-      return false;
-   uint64_t different = 0;
-   for (int l = 0; l < LANES; l++)
-      different |= address[l] - address[0] - 4 * (uint64_t)l;
-   if (different || (warp->shadow && !region->shadow))
-      return false;
-   if (warp->run->races && !machine_global_write_row(warp, region, offset))
-      return false;
-   if (region->met)
-      machine_meet(warp->run, region, offset, 4 * LANES, true);
-   memcpy(region->data + offset, LANES_OF(uint32_t, part->offset), 4 * LANES);
-   if (region->defined)
-      memset(region->defined + offset, 1, 4 * LANES);
-   if (warp->shadow) {
-      machine_shadow_fill(warp, part->offset, part->number);
-      memcpy(region->shadow + (offset >> 2), SHADOW_OF(part->offset), LANES * sizeof(double));
-   }
-   if (warp->taint)
-      region->taint |= warp->taint[part->number];
-   return true;
-}
+#include "global_words.h"
 
 static void store_lanes(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                         const uint64_t *address) {
@@ -76,23 +46,17 @@ static void store_lanes(machine_warp_t *warp, const machine_instruction_t *i, ui
 }
 
 OP(store) {
-   const machine_slot_t *part = warp->program->extras + i->extra;
    const bool shared = moves_shared_words(warp, i, mask);
    warp->run->changes++;
    if (shared && !warp->block->measured && store_shared_words(warp, i, mask))
       return;
-   const bool row = i->space == PTX_GLOBAL && i->element_bytes == 4 && i->elements == 1 && part->bytes == 4 &&
-                    mask == FULL_MASK && warp->defined[part->number] == FULL_MASK &&
-                    !(i->flags & (FLAG_RELEASE | FLAG_RELAXED | FLAG_VOLATILE));
    uint64_t address[LANES];
    mask = lane_addresses(warp, i, mask, address);
    if (warp->block->measured)
       machine_count_request(warp, address, mask, (uint32_t)i->element_bytes * i->elements, true);
-   if (row && mask == FULL_MASK && store_region_row(warp, part, address))
-      return;
    if (shared && warp->block->measured && store_shared_words(warp, i, mask))
       return;
-   if (mask && store_words(warp, i, mask, address))
+   if (mask & (mask - 1) && store_words(warp, i, mask, address)) /* one lane is as quick alone */
       return;
    store_lanes(warp, i, mask, address);
 }
