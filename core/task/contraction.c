@@ -45,15 +45,12 @@ static int contract_block(rkb_reader_t *reader, const rkb_contraction_t *c, uint
       for (uint64_t i = 0; i < columns; i++)
          column_flags[i] |= right.line_flags[i];
    }
+   rkb_contraction_conclude(rkb_reader_precision(reader), outputs, c->depth, sums);
    for (uint64_t i = 0; i < rows; i++)
-      for (uint64_t j = 0; j < columns; j++) {
-         double of_one[SUMS];
-         for (int k = 0; k < SUMS; k++)
-            of_one[k] = sums[k][i * columns + j];
+      for (uint64_t j = 0; j < columns; j++)
          rkb_block_put(out, c->element(c->geometry, group, row + i, column + j),
-                       rkb_contraction_point(rkb_reader_precision(reader), of_one, c->depth,
+                       rkb_contraction_point(rkb_reader_precision(reader), sums, i * columns + j,
                                              row_flags[i] | column_flags[j]));
-      }
 out:
    rkb_panel_free(&left);
    rkb_panel_free(&right);

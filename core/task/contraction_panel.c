@@ -167,19 +167,29 @@ void rkb_panel_lines_multiply(const rkb_panel_t *left, uint64_t row, const rkb_p
          sums[s] += lanes[s][lane];
 }
 
-/* Non-zero terms that lie far apart meet a truncating accumulator one by one, and may lose twice a rounding
+/* Hard bound and variance of one output, from the sums of its terms' own.
+ *
+ * Non-zero terms that lie far apart meet a truncating accumulator one by one, and may lose twice a rounding
  * each: up to twice as many as they are count, and never more than the depth. */
-rkb_point_t rkb_contraction_point(const rkb_precision_t *precision, const double sums[SUMS], uint64_t depth,
-                                  uint32_t flags) {
-   rkb_point_t point = {sums[VALUE], sums[HARD], sums[VARIANCE], flags};
-   rkb_sum_rounding(precision, sums[VALUE], sums[ABSOLUTE], sums[SQUARES], sums[NONZERO], (double)depth,
-                    &point);
-   double apart = fmin(2 * sums[NONZERO], (double)depth) - sums[NONZERO];
-   point.hard += apart * precision->unit * (sums[ABSOLUTE] + point.hard);
-   if (sums[NONZERO] > 0 || point.hard > 0)
-      point.hard +=
-         precision->tiny * (sums[NONZERO] + 1); /* each product, and each partial sum, may be flushed */
-   if (!(sums[ABSOLUTE] + point.hard < precision->largest))
-      point.flags |= RKB_POINT_DONT_CARE;
-   return point;
+static inline void conclude(const rkb_precision_t *precision, double value, double absolute, double squares,
+                            double nonzero, double depth, double *hard, double *variance) {
+   rkb_point_t point = {.hard = *hard, .variance = *variance};
+   rkb_sum_rounding(precision, value, absolute, squares, nonzero, depth, &point);
+   const double apart = (2 * nonzero < depth ? 2 * nonzero : depth) - nonzero;
+   point.hard += apart * precision->unit * (absolute + point.hard);
+   /* each product, and each partial sum, may be flushed */
+   point.hard += nonzero > 0 || point.hard > 0 ? precision->tiny * (nonzero + 1) : 0;
+   *hard = point.hard;
+   *variance = point.variance;
+}
+
+void rkb_contraction_conclude(const rkb_precision_t *precision, uint64_t count, uint64_t depth,
+                              double *const sums[SUMS]) {
+   double *hard = sums[HARD], *variance = sums[VARIANCE];
+   const double *value = sums[VALUE], *absolute = sums[ABSOLUTE], *squares = sums[SQUARES],
+                *nonzero = sums[NONZERO];
+#pragma GCC ivdep
+   for (uint64_t i = 0; i < count; i++)
+      conclude(precision, value[i], absolute[i], squares[i], nonzero[i], (double)depth, &hard[i],
+               &variance[i]);
 }

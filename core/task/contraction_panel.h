@@ -45,8 +45,16 @@ void rkb_panels_multiply(rkb_panel_part_t left, rkb_panel_part_t right, uint64_t
 void rkb_panel_lines_multiply(const rkb_panel_t *left, uint64_t row, const rkb_panel_t *right,
                               uint64_t column, double sums[SUMS]);
 
-/* The point of a finished output from its sums. */
-rkb_point_t rkb_contraction_point(const rkb_precision_t *precision, const double sums[SUMS], uint64_t depth,
-                                  uint32_t flags);
+/* Turns the sums of the terms' hard bounds and variances into the outputs' own, once all of the depth was added. */
+void rkb_contraction_conclude(const rkb_precision_t *precision, uint64_t count, uint64_t depth,
+                              double *const sums[SUMS]);
+
+/* The point of a concluded output. */
+static inline rkb_point_t rkb_contraction_point(const rkb_precision_t *precision, double *const sums[SUMS],
+                                                uint64_t i, uint32_t flags) {
+   const bool overflows = !(sums[ABSOLUTE][i] + sums[HARD][i] < precision->largest);
+   return (rkb_point_t){sums[VALUE][i], sums[HARD][i], sums[VARIANCE][i],
+                        flags | (overflows ? RKB_POINT_DONT_CARE : 0)};
+}
 
 #endif

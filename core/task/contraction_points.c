@@ -173,13 +173,16 @@ static void conclude(const rkb_precision_t *precision, const work_t *work, rkb_b
    uint64_t all = work->row_count * work->column_count;
    for (uint64_t i = 0; i < work->count; i++) {
       uint64_t row = work->left_lines[i], column = work->right_lines[i];
-      double sums[SUMS];
-      for (uint64_t s = 0; s < SUMS; s++)
-         sums[s] =
+      double numbers[SUMS], *sums[SUMS];
+      for (uint64_t s = 0; s < SUMS; s++) {
+         numbers[s] =
             work->grid ? work->sums[s * all + row * work->column_count + column] : work->sums[i * SUMS + s];
-      rkb_block_put(out, i,
-                    rkb_contraction_point(precision, sums, work->contraction->depth,
-                                          work->row_flags[row] | work->column_flags[column]));
+         sums[s] = &numbers[s];
+      }
+      rkb_contraction_conclude(precision, 1, work->contraction->depth, sums);
+      rkb_block_put(
+         out, i,
+         rkb_contraction_point(precision, sums, 0, work->row_flags[row] | work->column_flags[column]));
    }
 }
 

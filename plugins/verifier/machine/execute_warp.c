@@ -9,19 +9,6 @@
 #define PATIENCE 100000u
 #define STRONG_PATIENCE 64u
 
-void machine_shadow_take(machine_warp_t *warp, uint32_t offset, uint32_t number) {
-   const uint32_t missing = ~warp->valid[number];
-   double *shadow = (double *)(void *)((uint8_t *)warp->shadow + 2 * (size_t)offset);
-   const float *value = LANES_OF(float, offset);
-   if (missing == FULL_MASK)
-      for (int l = 0; l < LANES; l++)
-         shadow[l] = value[l];
-   else
-      for (int l = 0; l < LANES; l++)
-         shadow[l] = missing >> l & 1 ? (double)value[l] : shadow[l];
-   warp->valid[number] = FULL_MASK;
-}
-
 static inline uint32_t defined_operands(const machine_warp_t *warp, const machine_instruction_t *i) {
    uint32_t defined = warp->defined[i->ai] & warp->defined[i->bi] & warp->defined[i->ci];
    if (i->extra_count && !(i->flags & FLAG_SECOND))

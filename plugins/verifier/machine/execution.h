@@ -317,11 +317,12 @@ static inline bool machine_has_shadow(double value) {
    return bits != NO_SHADOW;
 }
 
-/* Gives every lane of a register a shadow: where it has none, its f32. */
-void machine_shadow_take(machine_warp_t *warp, uint32_t offset, uint32_t number);
+/* Gives every lane of a register a shadow: where it has none, its f32.  lanes/shadow_float32.c, one an instruction set. */
+void machine_shadow_take_portable(machine_warp_t *warp, uint32_t offset, uint32_t number);
+void machine_shadow_take_v3(machine_warp_t *warp, uint32_t offset, uint32_t number);
 static inline void machine_shadow_fill(machine_warp_t *warp, uint32_t offset, uint32_t number) {
    if (warp->valid[number] != FULL_MASK)
-      machine_shadow_take(warp, offset, number);
+      (warp->run->isa ? machine_shadow_take_v3 : machine_shadow_take_portable)(warp, offset, number);
 }
 
 #endif

@@ -90,16 +90,16 @@ OP(load) {
 OP(load_parameter) {
    const machine_launch_t *launch = warp->block->launch;
    const machine_slot_t *parts = warp->program->extras + i->extra;
+   const uint32_t bytes = i->element_bytes;
    for (uint32_t e = 0; e < i->elements; e++) {
-      uint64_t at = (uint64_t)i->immediate + e * i->element_bytes, value = 0, taint = 0;
-      bool defined = true;
-      memcpy(&value, launch->parameters + at, i->element_bytes);
-      for (uint32_t n = 0; n < i->element_bytes; n++) {
-         defined &= launch->parameter_defined[at + n] == 1;
+      const uint64_t at = (uint64_t)i->immediate + e * bytes;
+      uint64_t value = 0, taint = 0, known = 0;
+      memcpy(&value, launch->parameters + at, bytes);
+      memcpy(&known, launch->parameter_defined + at, bytes); /* a byte each, 1: it is */
+      for (uint32_t n = 0; warp->taint && n < bytes; n++)
          taint |= launch->parameter_taint[at + n];
-      }
-      value = widen(value, i->element_bytes, ptx_type_is_signed(i->type),
-                    parts[e].bytes == 8 ? 8 : i->source_type);
+      const bool defined = known == UINT64_C(0x0101010101010101) >> (64 - 8 * bytes);
+      value = widen(value, bytes, ptx_type_is_signed(i->type), parts[e].bytes == 8 ? 8 : i->source_type);
       if (parts[e].bytes == 8) {
          uint64_t *d = LANES_OF(uint64_t, parts[e].offset);
          EACH_LANE d[l] = KEEP(value, d[l]);

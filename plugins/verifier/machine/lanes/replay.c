@@ -115,16 +115,15 @@ static void load(machine_warp_t *warp, const machine_slot_t *part, memory_t from
          take_shadows(shadow, from.shadow, place, form, e);
          fill_gaps(shadow, d);
       }
-   } else {
-      uint32_t offset[LANES];
-      spread(place, form, offset);
-      for (uint32_t l = 0; l < LANES; l++) {
-         if (!(mask >> l & 1))
-            continue;
-         memcpy(&d[l], data + offset[l], 4);
-         const double known = from.shadow ? from.shadow[(offset[l] >> 2) + e] : machine_no_shadow();
-         if (from.shadow)
-            shadow[l] = machine_has_shadow(known) ? known : (double)bits_to_float(d[l]);
+   } else { /* lanes outside the mask are at the place of the first inside */
+      uint32_t words[LANES];
+      double known[LANES];
+      take_words(words, data, place, form);
+      EACH_LANE d[l] = KEEP(words[l], d[l]);
+      if (from.shadow) {
+         take_shadows(known, from.shadow, place, form, e);
+         fill_gaps(known, words);
+         EACH_LANE shadow[l] = KEEP(known[l], shadow[l]);
       }
    }
    warp->valid[part->number] =

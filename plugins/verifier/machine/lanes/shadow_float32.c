@@ -5,6 +5,15 @@
 #include "handlers.h"
 #include "approximate.h"
 
+void MACHINE_PASTE2(machine_shadow_take, MACHINE_ISA)(machine_warp_t *warp, uint32_t offset,
+                                                      uint32_t number) {
+   const uint32_t mask = ~warp->valid[number];
+   const float *value = LANES_OF(float, offset);
+   double *shadow = SHADOW_OF(offset);
+   EACH_LANE shadow[l] = KEEP((double)value[l], shadow[l]);
+   warp->valid[number] = FULL_MASK;
+}
+
 #define SHADOW_BODY(expr)                                                                                    \
    double *d = SHADOW_OF(i->d);                                                                              \
    if (i->rounding || (i->flags & FLAG_ROUNDING_TRICK)) {                                                    \
