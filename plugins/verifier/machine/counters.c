@@ -133,6 +133,23 @@ static uint32_t count_sectors(machine_warp_t *warp, const uint64_t *address, uin
    return count;
 }
 
+/* Whether no bank is asked for two different words by lanes first to last - 1. */
+static bool have_no_conflict(const uint64_t *address, uint32_t mask, uint32_t words, uint32_t first,
+                             uint32_t last) {
+   uint64_t held[32];
+   uint32_t busy = 0;
+   bool conflict = false;
+   for (uint32_t l = first; l < last && !conflict; l++)
+      for (uint32_t w = 0; w < words && (mask >> l & 1); w++) {
+         const uint64_t word = (address[l] >> 2) + w;
+         const uint32_t bank = (uint32_t)word & 31;
+         conflict |= (busy >> bank & 1) && held[bank] != word;
+         busy |= 1u << bank;
+         held[bank] = word;
+      }
+   return !conflict;
+}
+
 /* The most distinct words that fall into one bank. */
 static uint32_t count_wavefronts(const uint64_t *address, uint32_t mask, uint32_t bytes) {
    uint32_t words = (bytes + 3) / 4, most = 0;
@@ -153,6 +170,11 @@ static uint32_t count_wavefronts(const uint64_t *address, uint32_t mask, uint32_
    for (uint32_t part = 0; part < words; part++) {
       uint32_t first = part * LANES / words, last = (part + 1) * LANES / words, worst = 0;
       uint64_t before = UINT64_MAX; /* neighbours often ask for one word */
+      const uint32_t lanes = mask & (FULL_MASK >> (LANES - (last - first)) << first);
+      if (have_no_conflict(address, mask, words, first, last)) {
+         most += lanes != 0;
+         continue;
+      }
       memset(used, 0, sizeof used);
       for (uint32_t l = first; l < last; l++)
          for (uint32_t w = 0; w < words && (mask >> l & 1); w++) {

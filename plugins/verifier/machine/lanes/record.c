@@ -40,12 +40,15 @@ static void give_shadows(machine_warp_t *warp, uint32_t number, uint32_t offset)
       return;
    const double *shadow = (const double *)(const void *)((const uint8_t *)warp->shadow + 2 * (size_t)offset);
    const float *value = LANES_OF(float, offset);
-   bool same = true;
-   for (uint32_t l = 0; l < LANES; l++) {
+   uint64_t different = 0;
+   EACH_LANE {
       const double plain = value[l];
-      same &= !(valid >> l & 1) || memcmp(&plain, &shadow[l], sizeof plain) == 0;
+      uint64_t plain_bits, bits;
+      memcpy(&plain_bits, &plain, sizeof plain);
+      memcpy(&bits, &shadow[l], sizeof bits);
+      different |= valid >> l & 1 ? plain_bits ^ bits : 0;
    }
-   uint32_t *at = same ? NULL : append(warp, 2 + 2 * LANES);
+   uint32_t *at = different ? append(warp, 2 + 2 * LANES) : NULL;
    if (!at)
       return;
    at[0] = ENTRY_SHADOWS | number << 8;

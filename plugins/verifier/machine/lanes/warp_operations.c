@@ -84,6 +84,44 @@ shuffle_sources(const uint32_t *b, const uint32_t *c, enum shuffle_mode mode, ui
    return mask_of(within);
 }
 
+static uint32_t sources_of(const uint32_t *b, const uint32_t *c, enum shuffle_mode mode,
+                           uint32_t source[LANES]) {
+   switch (mode) {
+   case SHUFFLE_UP:
+      return shuffle_sources(b, c, SHUFFLE_UP, source);
+   case SHUFFLE_DOWN:
+      return shuffle_sources(b, c, SHUFFLE_DOWN, source);
+   case SHUFFLE_BUTTERFLY:
+      return shuffle_sources(b, c, SHUFFLE_BUTTERFLY, source);
+   default:
+      return shuffle_sources(b, c, SHUFFLE_INDEX, source);
+   }
+}
+
+/* A butterfly over the whole warp at a constant distance: what reductions are made of. */
+static bool is_butterfly(const machine_warp_t *warp, const machine_instruction_t *i) {
+   const machine_register_info_t *b = &warp->program->registers[i->bi], *c = &warp->program->registers[i->ci];
+   return i->operation == SHUFFLE_BUTTERFLY && b->constant && b->special == PTX_NONE && c->constant &&
+          c->special == PTX_NONE && (c->bits & 0x1f1f) == 31;
+}
+
+typedef uint32_t words_row_t __attribute__((vector_size(32), may_alias));
+typedef uint64_t doubles_row_t __attribute__((vector_size(32), may_alias));
+
+static inline void exchange_words(const uint32_t *a, uint32_t distance, uint32_t out[LANES]) {
+   const words_row_t lanes = (words_row_t){0, 1, 2, 3, 4, 5, 6, 7} ^ (distance & 7);
+   for (uint32_t row = 0; row < LANES / 8; row++)
+      *(words_row_t *)(out + 8 * row) =
+         __builtin_shuffle(*(const words_row_t *)(a + 8 * (row ^ distance >> 3)), lanes);
+}
+
+static inline void exchange_doubles(const double *a, uint32_t distance, double out[LANES]) {
+   const doubles_row_t lanes = (doubles_row_t){0, 1, 2, 3} ^ (uint64_t)(distance & 3);
+   for (uint32_t row = 0; row < LANES / 4; row++)
+      *(doubles_row_t *)(out + 4 * row) =
+         __builtin_shuffle(*(const doubles_row_t *)(a + 4 * (row ^ distance >> 2)), lanes);
+}
+
 /* Operands: d (and a predicate, the first extra when FLAG_SECOND), a the value, b the lane, c the clamp; the member mask
  * is the last extra. */
 OP(shfl) {
@@ -92,34 +130,30 @@ OP(shfl) {
    if (!members_agree(warp, members->offset, members->number, mask))
       mask = 0;
    const uint32_t *a = LANES_OF(uint32_t, i->a), *b = LANES_OF(uint32_t, i->b), *c = LANES_OF(uint32_t, i->c);
-   uint32_t *d = LANES_OF(uint32_t, i->d), value[LANES], source[LANES], within, defined = 0;
-   switch (i->operation) {
-   case SHUFFLE_UP:
-      within = shuffle_sources(b, c, SHUFFLE_UP, source);
-      break;
-   case SHUFFLE_DOWN:
-      within = shuffle_sources(b, c, SHUFFLE_DOWN, source);
-      break;
-   case SHUFFLE_BUTTERFLY:
-      within = shuffle_sources(b, c, SHUFFLE_BUTTERFLY, source);
-      break;
-   default:
-      within = shuffle_sources(b, c, SHUFFLE_INDEX, source);
-      break;
-   }
+   uint32_t *d = LANES_OF(uint32_t, i->d), source[LANES], within = FULL_MASK, defined = 0;
+   uint32_t value[LANES] __attribute__((aligned(32)));
    /* Reading a lane that takes no part gives an undefined value, which matters only if it is used. */
    uint32_t control = warp->defined[i->bi] & warp->defined[i->ci];
    const uint32_t known = warp->defined[i->ai] & mask;
-   EACH_LANE value[l] = a[source[l]];
+   const bool butterfly = known == FULL_MASK && is_butterfly(warp, i);
+   if (butterfly) {
+      exchange_words(a, b[0] & 31, value);
+   } else {
+      within = sources_of(b, c, i->operation, source);
+      EACH_LANE value[l] = a[source[l]];
+   }
    for (int l = 0; l < LANES && known != FULL_MASK; l++)
       defined |= (known >> source[l] & 1) << l;
    defined = known == FULL_MASK ? FULL_MASK : defined;
    if (warp->shadow) {
       machine_shadow_fill(warp, i->a, i->ai);
-      double *sd = SHADOW_OF(i->d), moved[LANES];
+      double *sd = SHADOW_OF(i->d), moved[LANES] __attribute__((aligned(32)));
       const double *sa = SHADOW_OF(i->a);
-      for (int l = 0; l < LANES; l++)
-         moved[l] = sa[source[l]];
+      if (butterfly)
+         exchange_doubles(sa, b[0] & 31, moved);
+      else
+         for (int l = 0; l < LANES; l++)
+            moved[l] = sa[source[l]];
       EACH_LANE sd[l] = KEEP(moved[l], sd[l]);
       warp->valid[i->di] |= mask;
    }
