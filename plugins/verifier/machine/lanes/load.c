@@ -100,7 +100,10 @@ OP(load_parameter) {
          taint |= launch->parameter_taint[at + n];
       const bool defined = known == UINT64_C(0x0101010101010101) >> (64 - 8 * bytes);
       value = widen(value, bytes, ptx_type_is_signed(i->type), parts[e].bytes == 8 ? 8 : i->source_type);
-      if (parts[e].bytes == 8) {
+      if (parts[e].bytes == 8 && mask == FULL_MASK) {
+         uint64_t *d = LANES_OF(uint64_t, parts[e].offset);
+         EACH_LANE d[l] = value;
+      } else if (parts[e].bytes == 8) {
          uint64_t *d = LANES_OF(uint64_t, parts[e].offset);
          EACH_LANE d[l] = KEEP(value, d[l]);
       } else {
