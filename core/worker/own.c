@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #define ANCHOR_BYTES (UINT64_C(64) << 20)
+#define ANCHORS_SHARE 64 /* of the device's memory at most one in so many bytes are the anchors' */
 #define CHAIN_LENGTH 1024 /* about 4 us of a multiprocessor's clock */
 
 /* rkb_read: reads count 16-byte vectors with a grid-stride loop and keeps the loads alive by a store that never happens in
@@ -91,10 +92,23 @@ const char *rkb_own_ptx(void) {
    return own_ptx;
 }
 
+/* The first place is needed; further ones are as many as fit. */
+static CUresult open_places(const rkb_driver_t *d, rkb_own_t *own) {
+   size_t available = 0, total = 0;
+   CUresult status = d->cuMemGetInfo(&available, &total);
+   const uint64_t most = total / ANCHORS_SHARE / (2 * ANCHOR_BYTES);
+   while (status == CUDA_SUCCESS && own->places < RKB_ANCHOR_PLACES && (own->places == 0 || own->places < most)) {
+      status = d->cuMemAlloc(&own->source[own->places], ANCHOR_BYTES);
+      if (status == CUDA_SUCCESS)
+         status = d->cuMemAlloc(&own->target[own->places], ANCHOR_BYTES);
+      if (status == CUDA_SUCCESS)
+         status = d->cuMemsetD8Async(own->source[own->places++], 0, ANCHOR_BYTES, d->stream);
+   }
+   return status;
+}
+
 CUresult rkb_own_open(const rkb_driver_t *d, rkb_own_t *own) {
    *own = (rkb_own_t){.bytes = d->l2_bytes * 5 / 2 / 16 * 16};
-   if (own->bytes < ANCHOR_BYTES)
-      own->bytes = ANCHOR_BYTES;
    CUresult status = d->cuModuleLoadData(&own->module, own_ptx);
    const struct {
       CUfunction *function;
@@ -109,7 +123,7 @@ CUresult rkb_own_open(const rkb_driver_t *d, rkb_own_t *own) {
    if (status == CUDA_SUCCESS)
       status = d->cuMemAlloc(&own->memory, own->bytes);
    if (status == CUDA_SUCCESS)
-      status = d->cuMemAlloc(&own->target, ANCHOR_BYTES);
+      status = open_places(d, own);
    if (status == CUDA_SUCCESS)
       status = d->cuMemAlloc(&own->flag, RKB_MOST_SUMS * sizeof(uint64_t));
    if (status == CUDA_SUCCESS)
@@ -147,10 +161,10 @@ CUresult rkb_flush(const rkb_driver_t *d, const rkb_own_t *own) {
    return status == CUDA_SUCCESS ? rkb_flush_read(d, own) : status;
 }
 
-CUresult rkb_anchor(const rkb_driver_t *d, const rkb_own_t *own, enum rkb_anchor which) {
+CUresult rkb_anchor(const rkb_driver_t *d, const rkb_own_t *own, enum rkb_anchor which, uint32_t place) {
    uint64_t count = ANCHOR_BYTES / 16;
    uint32_t length = CHAIN_LENGTH;
-   CUdeviceptr from = own->memory, to = own->target;
+   CUdeviceptr from = own->source[place % own->places], to = own->target[place % own->places];
    if (which == RKB_ANCHOR_CHAIN)
       return launch(d, own->chain, 1, 32, (void *[]){&to, &length});
    return launch(d, own->copy, 2048, 512, (void *[]){&from, &to, &count, &count});

@@ -119,7 +119,7 @@ typedef struct rkb_worker_time {
 typedef struct rkb_worker_turn {
    /* or RKB_TURN_FLOOR: nothing between the events; or one of the anchors */
    uint32_t instance;
-   uint32_t set;
+   uint32_t set; /* of an anchor: which of its places in the device's memory, any number */
    uint32_t warm; /* 1: the same plan runs once, untimed, just before */
    uint32_t reserved;
 } rkb_worker_turn_t;

@@ -80,10 +80,14 @@ static int open_arenas(const struct timer *me, const struct subject *s, uint32_t
    return status == RKB_ERR_LIMIT && *count >= 2 ? RKB_OK : status;
 }
 
+/* Slow work needs fewer rounds for an interval as narrow: of those after the first, as many as this holds. */
+#define LONG_MS 600
+enum { LEAST_ROUNDS = 2 };
+
 /* Every arena of every contender once cold and once warm a round, in an order drawn anew for each round. */
 static rkb_turn_t *draw_turns(const struct timer *me, uint32_t contenders, uint32_t arenas,
-                              rkb_random_t *stream, uint32_t *count) {
-   uint32_t round = 2 * arenas * contenders;
+                              rkb_random_t *stream, uint32_t *round_turns, uint32_t *count) {
+   const uint32_t round = *round_turns = 2 * arenas * contenders;
    *count = round * (uint32_t)me->config->rounds;
    rkb_turn_t *turns = calloc(*count, sizeof *turns);
    for (uint32_t r = 0; turns && r < (uint32_t)me->config->rounds; r++) {
@@ -119,7 +123,7 @@ static void sort_out(const struct subject *s, const rkb_turn_t *turns, const flo
 /* What says whether sittings can be compared: the clock's floor, and work that is always the same. */
 static int time_own(const struct timer *me, const struct subject *s, uint32_t deadline_ms,
                     struct sitting *sitting, rkb_error_t *err) {
-   enum { ROUNDS = 16, KINDS = 3, TURNS = ROUNDS * KINDS };
+   enum { ROUNDS = 48, KINDS = 3, TURNS = ROUNDS * KINDS }; /* a copy in each of the worker's sixteen places, thrice */
    static const uint32_t kinds[KINDS] = {RKB_NO_INSTANCE, RKB_ANCHOR_COPY_INSTANCE,
                                          RKB_ANCHOR_CHAIN_INSTANCE};
    double *const means[KINDS] = {&sitting->floor, &sitting->copy_anchor, &sitting->chain_anchor};
@@ -127,7 +131,7 @@ static int time_own(const struct timer *me, const struct subject *s, uint32_t de
    float times[TURNS];
    double of_kind[ROUNDS];
    for (uint32_t i = 0; i < TURNS; i++)
-      turns[i] = (rkb_turn_t){.instance = kinds[i % KINDS]};
+      turns[i] = (rkb_turn_t){.instance = kinds[i % KINDS], .set = i / KINDS};
    int status = me->device->time(s->session, turns, TURNS, deadline_ms, times, err);
    for (uint32_t kind = 0; kind < KINDS && status == RKB_OK; kind++) {
       for (uint32_t i = 0; i < ROUNDS; i++)
@@ -147,23 +151,39 @@ static bool make_room(const struct subject *s, uint32_t count, struct sitting *s
    return room;
 }
 
+/* Times the turns; of those after the first round some are left out where it was long, and *count is what is left. */
+static int time_turns(const struct timer *me, const struct subject *s, const rkb_turn_t *turns,
+                      uint32_t round, uint32_t *count, uint32_t deadline_ms, float *times, rkb_error_t *err) {
+   double first_ms = 0;
+   int status = me->device->time(s->session, turns, round, deadline_ms, times, err);
+   for (uint32_t i = 0; i < round && status == RKB_OK; i++)
+      first_ms += times[i];
+   uint32_t more = *count / round - 1;
+   while (more > LEAST_ROUNDS && more * first_ms > LONG_MS)
+      more--;
+   *count = (1 + more) * round;
+   return status == RKB_OK
+             ? me->device->time(s->session, turns + round, more * round, deadline_ms, times + round, err)
+             : status;
+}
+
 int sitting_run(const struct timer *me, struct subject *s, rkb_random_t *stream, struct sitting *sitting,
                 rkb_error_t *err) {
    rkb_turn_t *turns = NULL;
    float *times = NULL;
-   uint32_t arenas = 0, count = 0, deadline_ms = (uint32_t)(me->config->deadline / 1000000);
+   uint32_t arenas = 0, round = 0, count = 0, deadline_ms = (uint32_t)(me->config->deadline / 1000000);
    *sitting = (struct sitting){.right = true};
    stopwatch_turn(s->watch, PHASE_OPEN);
    int status = open_arenas(me, s, &arenas, err);
    if (status == RKB_OK) {
-      turns = draw_turns(me, s->contender_count, arenas, stream, &count);
+      turns = draw_turns(me, s->contender_count, arenas, stream, &round, &count);
       times = malloc(((size_t)count + 1) * sizeof *times);
       if (!turns || !times || !make_room(s, count, sitting))
          status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    }
    stopwatch_turn(s->watch, PHASE_TIME);
    if (status == RKB_OK)
-      status = me->device->time(s->session, turns, count, deadline_ms, times, err);
+      status = time_turns(me, s, turns, round, &count, deadline_ms, times, err);
    stopwatch_turn(s->watch, PHASE_OWN);
    if (status == RKB_OK)
       status = time_own(me, s, deadline_ms, sitting, err);
