@@ -204,7 +204,7 @@ class Lock(unittest.TestCase):
         first, second, turns, ending = protocol.DeviceLock(self.path), protocol.DeviceLock(self.path), [], threading.Event()
 
         def greedy():
-            while not ending.is_set():
+            while not ending.is_set() and len(turns) < 100:
                 with first:
                     turns.append(1)
                     time.sleep(0.03)
@@ -432,6 +432,20 @@ class Compiling(WithoutTorch):
                 for _ in range(100):
                     os.killpg(child.pid, 0)
                     time.sleep(0.02)
+
+    def test_a_compiler_ends_with_a_parent_that_was_killed(self):
+        reader, writer = os.pipe()
+        child = "import os, protocol, sys, time; protocol.end_with_parent(); os.write(int(sys.argv[1]), b'.'); time.sleep(60)"
+        parent = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {child!r}, '{writer}'], pass_fds=[{writer}]).wait()"
+        folder = os.path.dirname(protocol.__file__)
+        first = subprocess.Popen([sys.executable, "-c", parent], pass_fds=[writer], env=dict(os.environ, PYTHONPATH=folder))
+        os.close(writer)
+        self.assertEqual(os.read(reader, 1), b".")
+        began = time.monotonic()
+        first.kill()
+        self.assertEqual(os.read(reader, 1), b"")  # nobody is left who could write
+        self.assertLess(time.monotonic() - began, 30)
+        first.wait()
 
     def test_when_it_returns_nothing_compiles_any_more(self):
         began = []

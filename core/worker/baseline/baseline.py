@@ -423,6 +423,8 @@ def compile_all(arguments):
     end = min(arguments.end, time.monotonic() + arguments.compile_seconds)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with choices.thrown_away(os.environ) as environment:
+        # Each compiles with threads of its own; more than there are cores, because they do not always have something to compile.
+        environment.setdefault("TORCHINDUCTOR_COMPILE_THREADS", str(max(2, 3 * os.cpu_count() // arguments.compilers)))
         try:
             while (waiting or running) and time.monotonic() < end:
                 while waiting and len(running) < arguments.compilers:
@@ -473,6 +475,8 @@ def main():
     parser.add_argument("work", nargs="*", metavar="TASK:DIRECTION")
     arguments = parser.parse_args()
     arguments.end = time.monotonic() + arguments.until
+    if arguments.compile_only or arguments.serve:
+        protocol.end_with_parent()
     if not torch.cuda.is_available():
         sys.exit("baseline.py: this PyTorch finds no GPU")
     torch.backends.cuda.matmul.allow_tf32 = False
