@@ -413,6 +413,33 @@ int rkb_session_read(rkb_session_t *s, uint32_t instance, uint32_t buffer, uint6
    return status == RKB_OK && refusal ? refused(refusal, err) : status;
 }
 
+/* As many ranges to a request as its reply has room for; one that is too long for any is read by itself. */
+int rkb_session_pick(rkb_session_t *s, uint32_t instance, const rkb_range_t *ranges, uint32_t count,
+                     void *out, rkb_error_t *err) {
+   _Static_assert(sizeof(rkb_range_t) == sizeof(rkb_worker_range_t), "ranges travel as they are");
+   char *at = out;
+   int refusal = 0, status = RKB_OK;
+   for (uint32_t done = 0, now; done < count && status == RKB_OK && !refusal; done += now) {
+      uint64_t bytes = 0;
+      for (now = 0; done + now < count && now < RKB_WORKER_MAX_RANGES &&
+                    ranges[done + now].bytes <= RKB_WORKER_MAX_BODY - bytes;
+           now++)
+         bytes += ranges[done + now].bytes;
+      rkb_worker_pick_t head = {instance, now};
+      rkb_piece_t pieces[] = {{&head, sizeof head}, {ranges + done, now * sizeof *ranges}};
+      if (now > 0)
+         status = ask(s, RKB_WORKER_PICK, pieces, 2, at, bytes, NULL, REQUEST_NS, &refusal, err);
+      else {
+         const rkb_range_t *r = &ranges[done];
+         now = 1;
+         bytes = r->bytes;
+         status = rkb_session_read(s, instance, r->buffer, r->offset, r->bytes, at, err);
+      }
+      at += bytes;
+   }
+   return status == RKB_OK && refusal ? refused(refusal, err) : status;
+}
+
 int rkb_session_time(rkb_session_t *s, const rkb_turn_t *turns, uint32_t count, uint32_t deadline_ms,
                      float *milliseconds, rkb_error_t *err) {
    _Static_assert(sizeof(rkb_turn_t) == sizeof(rkb_worker_turn_t), "turns travel as they are");

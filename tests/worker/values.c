@@ -335,6 +335,34 @@ static void the_user_says_which_gpu(void **state) {
    rkb_devices_close(devices);
 }
 
+static int pick(place_t *p, const rkb_range_t *ranges, uint32_t count, char *out) {
+   rkb_error_t err = {0};
+   return rkb_session_pick(p->session, 0, ranges, count, out, &err);
+}
+
+static void ranges_come_one_after_the_other(void **state) {
+   enum { MANY = RKB_WORKER_MAX_RANGES + 100 };
+   place_t *p = *state;
+   const rkb_range_t few[] = {{0, 0, 100, 20}, {0, 0, 0, 3}, {0, 0, 7, 0}, {0, 0, BYTES - 5, 5}};
+   const rkb_range_t past[] = {{0, 0, 0, 3}, {0, 0, BYTES - 5, 6}}, of_no_buffer[] = {{1, 0, 0, 1}};
+   rkb_range_t *many = calloc(MANY, sizeof *many);
+   char out[2 * MANY];
+   stage(p, 0, 0);
+   run(p, "nothing");
+   assert_int_equal(pick(p, few, 4, out), RKB_OK);
+   assert_memory_equal(out, p->bytes + 100, 20);
+   assert_memory_equal(out + 20, p->bytes, 3);
+   assert_memory_equal(out + 23, p->bytes + BYTES - 5, 5);
+   assert_int_not_equal(pick(p, past, 2, out), RKB_OK);
+   assert_int_not_equal(pick(p, of_no_buffer, 1, out), RKB_OK);
+   for (uint32_t i = 0; i < MANY; i++)
+      many[i] = (rkb_range_t){.offset = 3 * i, .bytes = 2};
+   assert_int_equal(pick(p, many, MANY, out), RKB_OK);
+   for (uint32_t i = 0; i < MANY; i++)
+      assert_memory_equal(out + (size_t)2 * i, p->bytes + (size_t)3 * i, 2);
+   free(many);
+}
+
 /* A program that takes the device again as soon as it has given it back, in the same way; counts its turns. */
 typedef struct greedy {
    pthread_t thread;
@@ -395,6 +423,7 @@ int main(void) {
       PLACED(the_least_used_go_first),
       PLACED(a_fresh_worker_has_nothing),
       PLACED(a_worker_outlives_the_thread_that_started_it),
+      PLACED(ranges_come_one_after_the_other),
       PLACED(one_who_waits_comes_before_one_who_comes_again),
       cmocka_unit_test(a_worker_ends_with_its_program),
       cmocka_unit_test(the_user_says_which_gpu),
