@@ -1,19 +1,17 @@
 /* Sharing of GPUs between jobs and between programs, and the workers' lives.  Owns the workers and the lock files. */
 #include "services/devices.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include "base/file.h"
 #include "kernel/kernel.h"
+#include "services/device_lock.h"
 #include "services/device_worker.h"
 
-enum { MAX_DEVICES = 16, MAX_COMMAND = 32, LOCK_WAIT_MS = 5 };
+enum { MAX_DEVICES = 16, MAX_COMMAND = 32, WAIT_MS = 20 };
 
 /* A driver starts in a fifth of a second on an idle machine; a loaded one is given a minute. */
 #define START_NS (60ull * 1000000000ull)
@@ -151,7 +149,7 @@ static device_t *take_device(rkb_devices_t *devices, uint64_t deadline_ns, bool 
          break;
       struct timespec until;
       clock_gettime(CLOCK_REALTIME, &until);
-      until.tv_nsec += LOCK_WAIT_MS * 1000000;
+      until.tv_nsec += WAIT_MS * 1000000;
       until.tv_sec += until.tv_nsec / 1000000000;
       until.tv_nsec %= 1000000000;
       pthread_cond_timedwait(&devices->freed, &devices->mutex, &until);
@@ -170,49 +168,6 @@ static void give_device(rkb_devices_t *devices, device_t *device) {
    device->busy = false;
    pthread_cond_signal(&devices->freed);
    pthread_mutex_unlock(&devices->mutex);
-}
-
-struct patience {
-   uint64_t deadline_ns; /* 0: none */
-   bool (*cancelled)(void *);
-   void *argument;
-};
-
-/* Opens a file that everybody on this machine may lock, and waits for its lock.  *file is to be closed whatever is returned, when
- * it is not -1. */
-static int lock_file(const char *path, const struct patience *patience, int *file, rkb_error_t *err) {
-   *file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-   if (*file < 0)
-      return rkb_fail(err, RKB_ERR_IO, "cannot open %s, which keeps programs from using one GPU at once: %s",
-                      path, strerror(errno));
-   while (flock(*file, LOCK_EX | LOCK_NB) != 0) {
-      if (patience->cancelled && patience->cancelled(patience->argument))
-         return rkb_fail(err, RKB_ERR_CANCELLED, "cancelled");
-      if (patience->deadline_ns && now_ns() > patience->deadline_ns)
-         return rkb_fail(err, RKB_ERR_TIMEOUT, "another program held the GPU (%s) until the deadline", path);
-      nanosleep(&(struct timespec){0, LOCK_WAIT_MS * 1000000}, NULL);
-   }
-   return RKB_OK;
-}
-
-/* Other programs use the same devices: a lock on a file named after the device's place on the bus, in a directory that
- * all of them reach.  Held through the descriptor, so a killed program gives it back.  Who waits for it holds another one, the
- * turnstile, so that a program which gives the device back and wants it at once again comes after those that have waited
- * (core/worker/baseline/protocol.py does the same). */
-static int lock_device(device_t *device, const struct patience *patience, rkb_error_t *err) {
-   char path[96], next[sizeof path + 8], bus[40] = "0";
-   const char *named = strstr(device->worker.greeting, "bus=");
-   int turnstile = -1;
-   if (named)
-      sscanf(named, "bus=%39[0-9A-Fa-f:.]", bus);
-   snprintf(path, sizeof path, "/tmp/rkb-gpu-%s.lock", bus);
-   snprintf(next, sizeof next, "%s.next", path);
-   int status = lock_file(next, patience, &turnstile, err);
-   if (status == RKB_OK)
-      status = lock_file(path, patience, &device->lock, err);
-   if (turnstile >= 0)
-      close(turnstile); /* and with it the lock */
-   return status;
 }
 
 /* A living worker: the old one, the spare, or a new one; and a spare for next time, which starts while this one works. */
@@ -252,7 +207,9 @@ int rkb_session_begin(rkb_devices_t *devices, uint64_t deadline_ns, bool (*cance
    }
    int status = ready_worker(devices, session->device, err);
    if (status == RKB_OK)
-      status = lock_device(session->device, &(struct patience){deadline_ns, cancelled, argument}, err);
+      status =
+         rkb_device_lock(session->device->worker.greeting,
+                         &(rkb_patience_t){deadline_ns, cancelled, argument}, &session->device->lock, err);
    if (status != RKB_OK) {
       give_device(devices, session->device);
       free(session);

@@ -220,7 +220,8 @@ static int pick(struct worker *w, const rkb_worker_pick_t *r, const rkb_worker_r
                   r->ranges, bytes);
    for (uint32_t i = 0; i < r->ranges; i++) {
       const rkb_worker_range_t *range = &ranges[i];
-      const uint64_t size = range->buffer < in->plan->buffer_count ? in->plan->buffers[range->buffer].bytes : 0;
+      const uint64_t size =
+         range->buffer < in->plan->buffer_count ? in->plan->buffers[range->buffer].bytes : 0;
       if (range->offset > size || range->bytes > size - range->offset ||
           range->bytes > RKB_WORKER_MAX_BODY - total)
          return fail(w, RKB_WORKER_BAD_REQUEST, "range %u: no such bytes, or too many", i);

@@ -21,8 +21,8 @@ typedef struct rkb_own {
    CUdeviceptr memory; /* read, never written after it was made: 2.5 times the second-level cache */
    uint64_t bytes;
    CUdeviceptr source[RKB_ANCHOR_PLACES], target[RKB_ANCHOR_PLACES]; /* what the copying anchor moves */
-   uint32_t places; /* as many of them as fit a small part of the memory; at least one */
-   CUdeviceptr flag;   /* RKB_MOST_SUMS double words */
+   uint32_t places;  /* as many of them as fit a small part of the memory; at least one */
+   CUdeviceptr flag; /* RKB_MOST_SUMS double words */
    CUevent start, stop;
 } rkb_own_t;
 

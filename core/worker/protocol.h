@@ -51,7 +51,7 @@ enum rkb_worker_message {
    RKB_WORKER_KEEP, /* rkb_worker_keep_t: what is staged there outlives the session */
    RKB_WORKER_TAKE, /* rkb_worker_take_t.  Reply: rkb_worker_taken_t */
    RKB_WORKER_PICK, /* rkb_worker_pick_t, then rkb_worker_range_t each.  Reply: their bytes, one after the other */
-   RKB_WORKER_QUIT  /* no body, no reply */
+   RKB_WORKER_QUIT /* no body, no reply */
 };
 
 typedef struct rkb_worker_module {
@@ -133,7 +133,7 @@ typedef struct rkb_worker_time {
 typedef struct rkb_worker_turn {
    /* or RKB_TURN_FLOOR: nothing between the events; or one of the anchors */
    uint32_t instance;
-   uint32_t set; /* of an anchor: which of its places in the device's memory, any number */
+   uint32_t set;  /* of an anchor: which of its places in the device's memory, any number */
    uint32_t warm; /* 1: the same plan runs once, untimed, just before */
    uint32_t reserved;
 } rkb_worker_turn_t;

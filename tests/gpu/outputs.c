@@ -204,10 +204,14 @@ static void chosen_elements_are_read_in_one_request(void **state) {
 
 int main(void) {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_refusal_is_left_out_and_told),       cmocka_unit_test(other_failures_stay_failures),
-      cmocka_unit_test(what_was_taken_on_trust_is_counted),   cmocka_unit_test(a_wrong_value_is_found),
-      cmocka_unit_test(equal_bits_are_judged_once),           cmocka_unit_test(other_bits_are_judged),
-      cmocka_unit_test(what_was_not_decided_is_judged_again), cmocka_unit_test(chosen_elements_are_read_in_one_request),
+      cmocka_unit_test(a_refusal_is_left_out_and_told),
+      cmocka_unit_test(other_failures_stay_failures),
+      cmocka_unit_test(what_was_taken_on_trust_is_counted),
+      cmocka_unit_test(a_wrong_value_is_found),
+      cmocka_unit_test(equal_bits_are_judged_once),
+      cmocka_unit_test(other_bits_are_judged),
+      cmocka_unit_test(what_was_not_decided_is_judged_again),
+      cmocka_unit_test(chosen_elements_are_read_in_one_request),
    };
    return RUN_TESTS(tests);
 }

@@ -15,8 +15,6 @@ that little is left to be compiled while it chooses.  On a new host:
 """
 
 import argparse
-import importlib.util
-import inspect
 import json
 import os
 import random
@@ -34,8 +32,10 @@ import torch._dynamo.config
 import torch._functorch.config
 import torch._inductor.runtime.benchmarking
 
+import compiling
 import protocol
 import tuning
+import work
 
 VARIANTS = ["eager", "eager_graph", "compile", "compile_graph", "max_autotune", "max_autotune_graph"]
 MODES = {"eager": None, "compile": "default", "max_autotune": "max-autotune-no-cudagraphs"}
@@ -45,79 +45,6 @@ LONG_MS = 20.0  # runs longer than this are timed ROUNDS / 3 times
 PREPARE_SECONDS = float(os.environ.get("RKB_PREPARE_SECONDS") or 300)  # for one variant of one case
 KEPT_SHARE = 0.2  # of the device's memory, for what waits to be timed
 ABSURD_SHARE = 0.05  # of the bandwidth a copy reaches, and of a tenth of that in arithmetic
-
-
-def load_forward(directory):
-    spec = importlib.util.spec_from_file_location("reference", os.path.join(directory, "reference.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.forward_fn
-
-
-def draw(tensor, generator):
-    """Values spread like the task's: what a multiplication costs depends on them a little, by the power it takes."""
-    shape, dtype = tensor["shape"], getattr(torch, tensor["dtype"])
-    if not dtype.is_floating_point:
-        return torch.randint(int(tensor["low"]), int(tensor["high"]) + 1, shape, generator=generator, device="cuda", dtype=dtype)
-    values = torch.randn(shape, generator=generator, device="cuda", dtype=torch.float32)
-    return values.mul_(tensor["std"]).add_(tensor["mean"]).clamp_(tensor["low"], tensor["high"]).to(dtype)
-
-
-class Work:
-    """One variant on one set of buffers: call it to enqueue a run."""
-
-    def __init__(self, function, case, backward, mode, graph, stream, generator):
-        inputs = {t["name"]: draw(t, generator) for t in case["tensors"] if t["role"] != "out"}
-        names = list(inspect.signature(function).parameters)
-        self.inputs, self.fresh = inputs, {name: value.clone() for name, value in inputs.items()}
-        self.stream, self.graph = stream, None
-        if mode:
-            function = torch.compile(function, mode=mode, dynamic=False, fullgraph=True)
-        settings = case["settings"]
-
-        def forward():
-            return function(*[inputs[name] if name in inputs else settings[name] for name in names])
-
-        if backward:
-            wanted = [inputs[t["name"][len("grad_") :]] for t in case["tensors"] if t["role"] == "out"]
-            for leaf in wanted:
-                leaf.requires_grad_()
-            outputs = forward()
-            outputs = outputs if isinstance(outputs, tuple) else (outputs,)
-            given = [inputs[t["name"]] for t in case["tensors"] if t["role"] == "in" and t["name"].startswith("grad_")]
-            self.eager = lambda: torch.autograd.grad(outputs, wanted, given, retain_graph=True)
-        else:
-            self.eager = torch.no_grad()(forward)
-        for _ in range(3):
-            self.result = self.eager()
-        torch.cuda.synchronize()
-        if graph:
-            self.graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(self.graph, stream=stream):
-                self.result = self.eager()
-
-    def refresh(self):
-        for name, value in self.inputs.items():
-            value.data.copy_(self.fresh[name])
-
-    def __call__(self):
-        if self.graph:
-            self.graph.replay()
-        else:
-            self.result = self.eager()
-
-
-def flat(result):
-    return [part.detach() for part in (result if isinstance(result, (tuple, list)) else (result,))]
-
-
-def far_from(result, reference):
-    """Largest difference over the largest value: variants of one computation agree to about 1e-4."""
-    worst = 0.0
-    for got, want in zip(flat(result), flat(reference)):
-        scale = want.abs().max().item() or 1.0
-        worst = max(worst, (got - want).abs().max().item() / scale)
-    return worst
 
 
 def time_works(clock, works, stream):
@@ -146,7 +73,7 @@ class Prepared:
         self.stream = torch.cuda.Stream()
         with torch.cuda.stream(self.stream):
             generators = [torch.Generator("cuda").manual_seed(7 + i) for i in range(SETS)]
-            self.works = [Work(function, case, backward, MODES[base], graph, self.stream, generator) for generator in generators]
+            self.works = [work.Work(function, case, backward, MODES[base], graph, self.stream, generator) for generator in generators]
         torch.cuda.synchronize()
         self.seconds, self.choices_timed = time.monotonic() - began, None
 
@@ -157,31 +84,17 @@ class Prepared:
             self.works[0].refresh()
             self.works[0]()
             torch.cuda.synchronize()
-        outputs = flat(self.works[0].result)
+        outputs = work.flat(self.works[0].result)
         result = {"samples_ms": clusters, "host_us": done * 1e3, "prepared_s": self.seconds, "choices_timed": self.choices_timed}
         if reference is not None:
-            result["difference"] = far_from(outputs, reference)
+            result["difference"] = work.far_from(outputs, reference)
         return result, outputs
-
-
-class Copy:
-    """A copy that moves as many bytes as the case must: what a memory-bound kernel could reach."""
-
-    def __init__(self, moved_bytes):
-        count = max(int(moved_bytes / 8), 1)
-        self.source, self.target = torch.randn(count, device="cuda"), torch.empty(count, device="cuda")
-
-    def refresh(self):
-        pass
-
-    def __call__(self):
-        self.target.copy_(self.source)
 
 
 def time_copy(clock, moved_bytes):
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
-        works = [Copy(moved_bytes) for _ in range(SETS)]
+        works = [work.Copy(moved_bytes) for _ in range(SETS)]
         with clock:
             clusters, _ = time_works(clock, works, stream)
     value, low, high = protocol.estimate(clusters)
@@ -307,7 +220,7 @@ def prepare(place, listing, case, function, variant):
 
 def compile_once(listing, case, function, mode):
     torch._dynamo.reset()
-    Work(function, case, listing["direction"] == "backward", mode, False, torch.cuda.Stream(), torch.Generator("cuda"))
+    work.Work(function, case, listing["direction"] == "backward", mode, False, torch.cuda.Stream(), torch.Generator("cuda"))
 
 
 def choose(place, listing, function, variants):
@@ -355,7 +268,7 @@ def read_listing(rkb, directory, direction):
 def prepare_all(place, request):
     """[(listing, case, variant, prepared)]: everything compiled; as much of it as there is room for kept ready (None: no room)."""
     listing = read_listing(place.arguments.rkb, request["directory"], request["direction"])
-    function = load_forward(listing["directory"])
+    function = work.load_forward(listing["directory"])
     torch._dynamo.reset()  # not later: what it forgets is loaded again when it is timed
     room = KEPT_SHARE * torch.cuda.get_device_properties(0).total_memory
     found = []
@@ -378,14 +291,14 @@ def time_all(place, ready):
             by_case = {case["name"]: Timed(place.clock, place.arguments.out, listing, case)}
         if prepared is None:
             torch.cuda.empty_cache()
-            prepared = prepare(place, listing, case, load_forward(listing["directory"]), variant)
+            prepared = prepare(place, listing, case, work.load_forward(listing["directory"]), variant)
         by_case[case["name"]].add(variant, prepared, last=not ready or ready[0][1] is not case)
         del prepared
 
 
 def choose_asked(place, request):
     listing = read_listing(place.arguments.rkb, request["directory"], request["direction"])
-    choose(place, listing, load_forward(listing["directory"]), request["variants"])
+    choose(place, listing, work.load_forward(listing["directory"]), request["variants"])
 
 
 def serve(place):
@@ -415,37 +328,10 @@ def serve(place):
 
 
 def compile_all(arguments):
-    """Fills Triton's cache, side by side.  What fails here fails again, and is told, when it is chosen.  No child outlives this one,
-    which a request to end ends as an interrupt does: a child that goes on compiling would run beside what is chosen and timed next."""
+    """What fails here fails again, and is told, when it is chosen."""
     command = [sys.executable, os.path.abspath(__file__), "--rkb", arguments.rkb, "--library", arguments.library, "--out", arguments.out,
                "--variants", ",".join(arguments.variants), "--compile-only"]
-    waiting, running = list(arguments.work), []
-    end = min(arguments.end, time.monotonic() + arguments.compile_seconds)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with choices.thrown_away(os.environ) as environment:
-        # Each compiles with threads of its own; more than there are cores, because they do not always have something to compile.
-        environment.setdefault("TORCHINDUCTOR_COMPILE_THREADS", str(max(2, 3 * os.cpu_count() // arguments.compilers)))
-        try:
-            while (waiting or running) and time.monotonic() < end:
-                while waiting and len(running) < arguments.compilers:
-                    work = waiting.pop(0)
-                    child = subprocess.Popen(command + [work], env=environment, stderr=subprocess.DEVNULL, start_new_session=True)
-                    running.append((child, work))
-                time.sleep(0.05)
-                running = [entry for entry in running if entry[0].poll() is None]
-        finally:
-            for child, work in running:
-                stop(child, work)
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    for work in waiting:
-        print(f"{work}: not begun", flush=True)
-
-
-def stop(child, work):
-    """With the compilers that it has started itself."""
-    print(f"{work}: not compiled in time", flush=True)
-    os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
+    compiling.side_by_side(command, arguments.work, arguments.compilers, min(arguments.end, time.monotonic() + arguments.compile_seconds))
 
 
 def compile_only(listing, function, modes):
@@ -476,7 +362,7 @@ def main():
     arguments = parser.parse_args()
     arguments.end = time.monotonic() + arguments.until
     if arguments.compile_only or arguments.serve:
-        protocol.end_with_parent()
+        compiling.end_with_parent()
     if not torch.cuda.is_available():
         sys.exit("baseline.py: this PyTorch finds no GPU")
     torch.backends.cuda.matmul.allow_tf32 = False
@@ -498,7 +384,7 @@ def main():
     for entry in arguments.work:
         directory, direction = entry.rsplit(":", 1)
         listing = read_listing(arguments.rkb, directory, direction)
-        function = load_forward(listing["directory"])
+        function = work.load_forward(listing["directory"])
         if arguments.compile_only:
             compile_only(listing, function, modes_of(arguments.variants))
         elif not choose(place, listing, function, arguments.variants) or not (arguments.choose_only or time_listing(place, listing, function)):

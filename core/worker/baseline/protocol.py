@@ -6,7 +6,6 @@ import ctypes
 import fcntl
 import json
 import os
-import signal
 import threading
 import time
 
@@ -130,14 +129,6 @@ class Clock:
         text = ctypes.create_string_buffer(1024)
         length = self.c.rkb_timing_state(text, ctypes.c_size_t(len(text)))
         return dict(line.split("=", 1) for line in text.raw[:length].decode().splitlines() if "=" in line)
-
-
-def end_with_parent():
-    """Asks the system to kill this process when the one that started it ends, however that ends (prctl(2), PR_SET_PDEATHSIG)."""
-    parent = os.getppid()
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:
-        os._exit(1)
 
 
 def trimmed_mean(times):

@@ -80,10 +80,6 @@ static int open_arenas(const struct timer *me, const struct subject *s, uint32_t
    return status == RKB_ERR_LIMIT && *count >= 2 ? RKB_OK : status;
 }
 
-/* Slow work needs fewer rounds for an interval as narrow: of those after the first, as many as this holds. */
-#define LONG_MS 600
-enum { LEAST_ROUNDS = 2 };
-
 /* Every arena of every contender once cold and once warm a round, in an order drawn anew for each round. */
 static rkb_turn_t *draw_turns(const struct timer *me, uint32_t contenders, uint32_t arenas,
                               rkb_random_t *stream, uint32_t *round_turns, uint32_t *count) {
@@ -123,20 +119,25 @@ static void sort_out(const struct subject *s, const rkb_turn_t *turns, const flo
 /* What says whether sittings can be compared: the clock's floor, and work that is always the same. */
 static int time_own(const struct timer *me, const struct subject *s, uint32_t deadline_ms,
                     struct sitting *sitting, rkb_error_t *err) {
-   enum { ROUNDS = 48, KINDS = 3, TURNS = ROUNDS * KINDS }; /* a copy in each of the worker's sixteen places, thrice */
+   enum {
+      PLACES = 16,
+      ROUNDS = 3 * PLACES,
+      KINDS = 3
+   }; /* a copy in each of the worker's places, in full mode thrice */
+   const uint32_t rounds = full_mode(me) ? ROUNDS : PLACES;
    static const uint32_t kinds[KINDS] = {RKB_NO_INSTANCE, RKB_ANCHOR_COPY_INSTANCE,
                                          RKB_ANCHOR_CHAIN_INSTANCE};
    double *const means[KINDS] = {&sitting->floor, &sitting->copy_anchor, &sitting->chain_anchor};
-   rkb_turn_t turns[TURNS];
-   float times[TURNS];
+   rkb_turn_t turns[ROUNDS * KINDS];
+   float times[ROUNDS * KINDS];
    double of_kind[ROUNDS];
-   for (uint32_t i = 0; i < TURNS; i++)
+   for (uint32_t i = 0; i < rounds * KINDS; i++)
       turns[i] = (rkb_turn_t){.instance = kinds[i % KINDS], .set = i / KINDS};
-   int status = me->device->time(s->session, turns, TURNS, deadline_ms, times, err);
+   int status = me->device->time(s->session, turns, rounds * KINDS, deadline_ms, times, err);
    for (uint32_t kind = 0; kind < KINDS && status == RKB_OK; kind++) {
-      for (uint32_t i = 0; i < ROUNDS; i++)
+      for (uint32_t i = 0; i < rounds; i++)
          of_kind[i] = times[i * KINDS + kind];
-      *means[kind] = trimmed_mean(of_kind, ROUNDS);
+      *means[kind] = trimmed_mean(of_kind, rounds);
    }
    return status;
 }
@@ -158,9 +159,7 @@ static int time_turns(const struct timer *me, const struct subject *s, const rkb
    int status = me->device->time(s->session, turns, round, deadline_ms, times, err);
    for (uint32_t i = 0; i < round && status == RKB_OK; i++)
       first_ms += times[i];
-   uint32_t more = *count / round - 1;
-   while (more > LEAST_ROUNDS && more * first_ms > LONG_MS)
-      more--;
+   const uint32_t more = rounds_after(first_ms, *count / round - 1);
    *count = (1 + more) * round;
    return status == RKB_OK
              ? me->device->time(s->session, turns + round, more * round, deadline_ms, times + round, err)
