@@ -20,6 +20,8 @@ import compiling  # noqa: E402
 import protocol  # noqa: E402
 import tuning  # noqa: E402
 
+CODE = "TRITON_CACHE_DIR"
+
 
 class Protocol(unittest.TestCase):
     def test_outliers_are_trimmed(self):
@@ -209,12 +211,12 @@ class Marks(unittest.TestCase):
         environment = {"XDG_CACHE_HOME": "/somewhere"}
         choices.use(environment)
         with choices.thrown_away(environment) as other:
-            self.assertEqual(other[choices.CODE], environment[choices.CODE])
+            self.assertEqual(other[CODE], environment[CODE])
             self.assertNotEqual(other[choices.CHOICES], environment[choices.CHOICES])
             kept = other[choices.CHOICES]
             self.assertTrue(os.path.isdir(kept))
         self.assertFalse(os.path.exists(kept))
-        self.assertEqual(environment[choices.LAUNCHER], "0")
+        self.assertEqual(environment["TORCHINDUCTOR_USE_STATIC_CUDA_LAUNCHER"], "0")
         environment = {choices.CHOICES: "/mine"}
         choices.use(environment)
         self.assertEqual(environment[choices.CHOICES], "/mine")
@@ -377,8 +379,8 @@ class Compiling(WithoutTorch):
 
     def test_they_share_machine_code_and_keep_no_choice(self):
         began, folder = [], tempfile.mkdtemp()
-        script = f'echo "${choices.CODE} ${choices.CHOICES}" > "{folder}/$$"'
-        with self.popen(script, began), unittest.mock.patch.dict(os.environ, {choices.CODE: "/code", choices.CHOICES: "/choices"}):
+        script = f'echo "${CODE} ${choices.CHOICES}" > "{folder}/$$"'
+        with self.popen(script, began), unittest.mock.patch.dict(os.environ, {CODE: "/code", choices.CHOICES: "/choices"}):
             self.baseline.compile_all(self.arguments())
         lines = []
         for name in os.listdir(folder):

@@ -14,9 +14,7 @@ import shutil
 import tempfile
 import time
 
-CODE, CHOICES = "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR"
-# With it, PyTorch 2.11 forgets on loading that coordinate descent is done, and walks again: of 39 cases 25 did so, beside other work.
-LAUNCHER = "TORCHINDUCTOR_USE_STATIC_CUDA_LAUNCHER"
+CHOICES = "TORCHINDUCTOR_CACHE_DIR"
 
 
 def root():
@@ -27,9 +25,10 @@ def root():
 def use(environment):
     """Names the folders in an environment, unless its user has, and leaves out the launcher that chooses again; before PyTorch is
     loaded, which reads them then."""
-    environment.setdefault(CODE, os.path.join(root(), "code"))
-    environment.setdefault(CHOICES, os.path.join(root(), "choices"))
-    environment.setdefault(LAUNCHER, "0")
+    environment.setdefault("TRITON_CACHE_DIR", os.path.join(root(), "code"))
+    environment.setdefault("TORCHINDUCTOR_CACHE_DIR", os.path.join(root(), "choices"))
+    # With it, PyTorch 2.11 forgets on loading that coordinate descent is done, and walks again: of 39 cases 25 did so, beside other work.
+    environment.setdefault("TORCHINDUCTOR_USE_STATIC_CUDA_LAUNCHER", "0")
 
 
 @contextlib.contextmanager
