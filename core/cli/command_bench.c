@@ -113,11 +113,20 @@ static int time_baselines(const rkb_bench_t *bench, uint32_t process, rkb_error_
    return status;
 }
 
+/* Choices first, with the machine to itself too; those that are made are loaded side by side with what is evaluated ahead. */
+static int prepare_baselines(const rkb_bench_t *bench, const rkb_bench_work_t *work, const char *variants,
+                             rkb_error_t *err) {
+   rkb_ahead_pause(bench->ahead, true);
+   int status = rkb_baselines_choose(bench->baselines, work, variants, err);
+   rkb_ahead_pause(bench->ahead, false);
+   return status == RKB_OK ? rkb_baselines_prepare(bench->baselines, work, variants, err) : status;
+}
+
 /* A B B A: a PyTorch process, the worker's two processes, the other PyTorch process.  Where the baselines are known, B B. */
 static int measure(const rkb_bench_t *bench, const rkb_bench_work_t *work, const char *variants,
                    const rkb_bench_kernels_t *kernels, json_t **row, rkb_error_t *err) {
    bool alternate = bench->baselines && wants_baselines(bench, work, variants);
-   int status = alternate ? rkb_baselines_prepare(bench->baselines, work, variants, err) : RKB_OK;
+   int status = alternate ? prepare_baselines(bench, work, variants, err) : RKB_OK;
    if (alternate && status == RKB_OK)
       status = time_baselines(bench, 0, err);
    if (status == RKB_OK)

@@ -80,6 +80,11 @@ static int read_buffer(rkb_session_t *session, uint32_t number, uint32_t buffer,
    return rkb_session_read(of(session), number, buffer, offset, bytes, out, err);
 }
 
+static int pick(rkb_session_t *session, uint32_t number, const rkb_range_t *ranges, uint32_t count, void *out,
+                rkb_error_t *err) {
+   return rkb_session_pick(of(session), number, ranges, count, out, err);
+}
+
 static int time_turns(rkb_session_t *session, const rkb_turn_t *turns, uint32_t count, uint32_t deadline_ms,
                       float *milliseconds, rkb_error_t *err) {
    return rkb_session_time(of(session), turns, count, deadline_ms, milliseconds, err);
@@ -133,4 +138,5 @@ const rkb_device_api_t RKB_DEVICE_API = {.size = sizeof RKB_DEVICE_API,
                                          .drop_set = drop_set,
                                          .sums = sums,
                                          .keep = keep,
-                                         .take = take};
+                                         .take = take,
+                                         .pick = pick};

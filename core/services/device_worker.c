@@ -2,6 +2,8 @@
 #include "services/device_worker.h"
 #include <string.h>
 
+enum { SHORT_BYTES = 8192 };
+
 static int gone(rkb_device_worker_t *w, enum rkb_transfer end, rkb_error_t *err) {
    rkb_device_worker_stop(w);
    switch (end) {
@@ -25,6 +27,15 @@ static enum rkb_transfer send_request(rkb_device_worker_t *w, uint32_t type, con
    rkb_worker_head_t head = {RKB_WORKER_MAGIC, RKB_WORKER_VERSION, (uint16_t)type, ++w->number, 0, 0};
    for (uint32_t i = 0; i < piece_count; i++)
       head.length += pieces[i].bytes;
+   if (head.length <= SHORT_BYTES) { /* each part sent by itself would wake the worker once more */
+      char whole[sizeof head + SHORT_BYTES];
+      size_t at = sizeof head;
+      memcpy(whole, &head, sizeof head);
+      for (uint32_t i = 0; i < piece_count; at += pieces[i++].bytes)
+         if (pieces[i].bytes)
+            memcpy(whole + at, pieces[i].data, pieces[i].bytes);
+      return rkb_peer_send(&w->child, whole, at, p->deadline_ns, p->cancelled, p->argument);
+   }
    enum rkb_transfer end =
       rkb_peer_send(&w->child, &head, sizeof head, p->deadline_ns, p->cancelled, p->argument);
    for (uint32_t i = 0; i < piece_count && end == RKB_TRANSFERRED; i++)

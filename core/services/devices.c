@@ -1,19 +1,17 @@
 /* Sharing of GPUs between jobs and between programs, and the workers' lives.  Owns the workers and the lock files. */
 #include "services/devices.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include "base/file.h"
 #include "kernel/kernel.h"
+#include "services/device_lock.h"
 #include "services/device_worker.h"
 
-enum { MAX_DEVICES = 16, MAX_COMMAND = 32, LOCK_WAIT_MS = 20 };
+enum { MAX_DEVICES = 16, MAX_COMMAND = 32, WAIT_MS = 20 };
 
 /* A driver starts in a fifth of a second on an idle machine; a loaded one is given a minute. */
 #define START_NS (60ull * 1000000000ull)
@@ -151,7 +149,7 @@ static device_t *take_device(rkb_devices_t *devices, uint64_t deadline_ns, bool 
          break;
       struct timespec until;
       clock_gettime(CLOCK_REALTIME, &until);
-      until.tv_nsec += LOCK_WAIT_MS * 1000000;
+      until.tv_nsec += WAIT_MS * 1000000;
       until.tv_sec += until.tv_nsec / 1000000000;
       until.tv_nsec %= 1000000000;
       pthread_cond_timedwait(&devices->freed, &devices->mutex, &until);
@@ -170,29 +168,6 @@ static void give_device(rkb_devices_t *devices, device_t *device) {
    device->busy = false;
    pthread_cond_signal(&devices->freed);
    pthread_mutex_unlock(&devices->mutex);
-}
-
-/* Other programs use the same devices: a lock on a file named after the device's place on the bus, in a directory that
- * all of them reach.  Held through the descriptor, so a killed program gives it back. */
-static int lock_device(device_t *device, uint64_t deadline_ns, bool (*cancelled)(void *), void *argument,
-                       rkb_error_t *err) {
-   char path[96], bus[40] = "0";
-   const char *named = strstr(device->worker.greeting, "bus=");
-   if (named)
-      sscanf(named, "bus=%39[0-9A-Fa-f:.]", bus);
-   snprintf(path, sizeof path, "/tmp/rkb-gpu-%s.lock", bus);
-   device->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-   if (device->lock < 0)
-      return rkb_fail(err, RKB_ERR_IO, "cannot open %s, which keeps programs from using one GPU at once: %s",
-                      path, strerror(errno));
-   while (flock(device->lock, LOCK_EX | LOCK_NB) != 0) {
-      if (cancelled && cancelled(argument))
-         return rkb_fail(err, RKB_ERR_CANCELLED, "cancelled");
-      if (deadline_ns && now_ns() > deadline_ns)
-         return rkb_fail(err, RKB_ERR_TIMEOUT, "another program held the GPU (%s) until the deadline", path);
-      nanosleep(&(struct timespec){0, LOCK_WAIT_MS * 1000000}, NULL);
-   }
-   return RKB_OK;
 }
 
 /* A living worker: the old one, the spare, or a new one; and a spare for next time, which starts while this one works. */
@@ -232,7 +207,9 @@ int rkb_session_begin(rkb_devices_t *devices, uint64_t deadline_ns, bool (*cance
    }
    int status = ready_worker(devices, session->device, err);
    if (status == RKB_OK)
-      status = lock_device(session->device, deadline_ns, cancelled, argument, err);
+      status =
+         rkb_device_lock(session->device->worker.greeting,
+                         &(rkb_patience_t){deadline_ns, cancelled, argument}, &session->device->lock, err);
    if (status != RKB_OK) {
       give_device(devices, session->device);
       free(session);
@@ -389,6 +366,33 @@ int rkb_session_read(rkb_session_t *s, uint32_t instance, uint32_t buffer, uint6
       status = ask(s, RKB_WORKER_READ, &(rkb_piece_t){&head, sizeof head}, 1, (char *)out + done, now, NULL,
                    REQUEST_NS, &refusal, err);
       done += now;
+   }
+   return status == RKB_OK && refusal ? refused(refusal, err) : status;
+}
+
+/* As many ranges to a request as its reply has room for; one that is too long for any is read by itself. */
+int rkb_session_pick(rkb_session_t *s, uint32_t instance, const rkb_range_t *ranges, uint32_t count,
+                     void *out, rkb_error_t *err) {
+   _Static_assert(sizeof(rkb_range_t) == sizeof(rkb_worker_range_t), "ranges travel as they are");
+   char *at = out;
+   int refusal = 0, status = RKB_OK;
+   for (uint32_t done = 0, now; done < count && status == RKB_OK && !refusal; done += now) {
+      uint64_t bytes = 0;
+      for (now = 0; done + now < count && now < RKB_WORKER_MAX_RANGES &&
+                    ranges[done + now].bytes <= RKB_WORKER_MAX_BODY - bytes;
+           now++)
+         bytes += ranges[done + now].bytes;
+      rkb_worker_pick_t head = {instance, now};
+      rkb_piece_t pieces[] = {{&head, sizeof head}, {ranges + done, now * sizeof *ranges}};
+      if (now > 0)
+         status = ask(s, RKB_WORKER_PICK, pieces, 2, at, bytes, NULL, REQUEST_NS, &refusal, err);
+      else {
+         const rkb_range_t *r = &ranges[done];
+         now = 1;
+         bytes = r->bytes;
+         status = rkb_session_read(s, instance, r->buffer, r->offset, r->bytes, at, err);
+      }
+      at += bytes;
    }
    return status == RKB_OK && refusal ? refused(refusal, err) : status;
 }

@@ -31,6 +31,8 @@ int rkb_session_run(rkb_session_t *session, uint32_t instance, uint32_t set, uin
                     rkb_run_outcome_t *outcome, rkb_error_t *err);
 int rkb_session_read(rkb_session_t *session, uint32_t instance, uint32_t buffer, uint64_t offset,
                      uint64_t bytes, void *out, rkb_error_t *err);
+int rkb_session_pick(rkb_session_t *session, uint32_t instance, const rkb_range_t *ranges, uint32_t count,
+                     void *out, rkb_error_t *err);
 int rkb_session_time(rkb_session_t *session, const rkb_turn_t *turns, uint32_t count, uint32_t deadline_ms,
                      float *milliseconds, rkb_error_t *err);
 int rkb_session_sums(rkb_session_t *session, uint32_t instance, uint32_t count, const uint32_t *buffers,

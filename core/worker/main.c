@@ -58,9 +58,18 @@ static bool write_all(const void *data, size_t bytes) {
    return true;
 }
 
+enum { SHORT_BYTES = 8192 };
+
 static bool reply(const rkb_worker_head_t *request, int status, const void *body, size_t bytes) {
    rkb_worker_head_t head = {
       RKB_WORKER_MAGIC, RKB_WORKER_VERSION, request->type, request->number, status, bytes};
+   char whole[sizeof head + SHORT_BYTES];
+   if (bytes <= SHORT_BYTES) { /* in two parts it would wake the program twice */
+      memcpy(whole, &head, sizeof head);
+      if (bytes)
+         memcpy(whole + sizeof head, body, bytes);
+      return write_all(whole, sizeof head + bytes);
+   }
    return write_all(&head, sizeof head) && write_all(body, bytes);
 }
 
@@ -201,6 +210,39 @@ static int read_buffer(struct worker *w, const rkb_worker_read_t *r, char **out)
    return status == CUDA_SUCCESS ? RKB_WORKER_OK : fail_driver(w, "reading a buffer", status);
 }
 
+/* Of one request all ranges have to lie within their buffers before any is copied. */
+static int pick(struct worker *w, const rkb_worker_pick_t *r, const rkb_worker_range_t *ranges, size_t bytes,
+                char **out, size_t *answered) {
+   const rkb_instance_t *in = find_instance(w, r->instance);
+   uint64_t total = 0;
+   if (!in || r->ranges > RKB_WORKER_MAX_RANGES || bytes != r->ranges * sizeof *ranges)
+      return fail(w, RKB_WORKER_BAD_REQUEST, "no instance %u, or %u ranges in %zu bytes", r->instance,
+                  r->ranges, bytes);
+   for (uint32_t i = 0; i < r->ranges; i++) {
+      const rkb_worker_range_t *range = &ranges[i];
+      const uint64_t size =
+         range->buffer < in->plan->buffer_count ? in->plan->buffers[range->buffer].bytes : 0;
+      if (range->offset > size || range->bytes > size - range->offset ||
+          range->bytes > RKB_WORKER_MAX_BODY - total)
+         return fail(w, RKB_WORKER_BAD_REQUEST, "range %u: no such bytes, or too many", i);
+      total += range->bytes;
+   }
+   *out = malloc(total ? total : 1);
+   if (!*out)
+      return fail(w, RKB_WORKER_NO_MEMORY, "out of memory");
+   *answered = total;
+   char *at = *out;
+   for (uint32_t i = 0; i < r->ranges; at += ranges[i++].bytes) {
+      if (ranges[i].bytes == 0)
+         continue;
+      CUresult status =
+         w->driver.cuMemcpyDtoH(at, in->memory[ranges[i].buffer].start + ranges[i].offset, ranges[i].bytes);
+      if (status != CUDA_SUCCESS)
+         return fail_driver(w, "reading ranges", status);
+   }
+   return RKB_WORKER_OK;
+}
+
 static int time_turns(struct worker *w, const rkb_worker_time_t *r, const rkb_worker_turn_t *turns,
                       size_t bytes, float **out) {
    if (r->turns > 65536 || bytes != (size_t)r->turns * sizeof *turns)
@@ -302,6 +344,11 @@ static bool serve(struct worker *w, int ordinal, const rkb_worker_head_t *head, 
       status = read_buffer(w, FIXED(rkb_worker_read_t), &bytes);
       answer = bytes;
       answered = FIXED(rkb_worker_read_t)->bytes;
+   } else if (head->type == RKB_WORKER_PICK && FIXED(rkb_worker_pick_t)) {
+      const rkb_worker_pick_t *r = FIXED(rkb_worker_pick_t);
+      status = pick(w, r, (const rkb_worker_range_t *)(const void *)(body + sizeof *r), length - sizeof *r,
+                    &bytes, &answered);
+      answer = bytes;
    } else if (head->type == RKB_WORKER_TIME && FIXED(rkb_worker_time_t)) {
       const rkb_worker_time_t *r = FIXED(rkb_worker_time_t);
       status = time_turns(w, r, (const rkb_worker_turn_t *)(const void *)(body + sizeof *r),

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #define ANCHOR_BYTES (UINT64_C(64) << 20)
+#define ANCHORS_SHARE 64  /* of the device's memory at most one in so many bytes are the anchors' */
 #define CHAIN_LENGTH 1024 /* about 4 us of a multiprocessor's clock */
 
 /* rkb_read: reads count 16-byte vectors with a grid-stride loop and keeps the loads alive by a store that never happens in
@@ -12,7 +13,8 @@
  * rkb_chain: additions that each wait for the one before.
  * rkb_look: raises a flag when a byte is not the one it should be.
  * rkb_sum: adds up the words of a buffer, each mixed with its number and a key (<rkb/ext/device.h>); the thread whose turn
- * reaches the bytes behind the last whole word reads them one by one. */
+ * reaches the bytes behind the last whole word reads them one by one.  A warp adds up its lanes' sums before it adds to the
+ * result, because additions to one place wait for each other: those of all threads took longer than anything else here. */
 static const char own_ptx[] =
    ".version 7.0\n.target sm_70\n.address_size 64\n"
    ".visible .entry rkb_read(.param .u64 p_from, .param .u64 p_count)\n{\n"
@@ -68,9 +70,14 @@ static const char own_ptx[] =
                   " setp.eq.u32 %p2, %r6, %r5; @!%p2 red.global.or.b32 [%d6], 1;\n add.u64 %d3, %d3, %d5; bra next;\n"
                   "seen:\n ret;\n}\n"
 
+/* Adds to each lane's sum that of the lane so many further on; of the last ones nothing depends. */
+#define SUM_LANES(distance)                                                                                  \
+   " mov.b64 {%low, %high}, %sum; shfl.sync.down.b32 %low, %low, " distance ", 31, -1;\n"                    \
+   " shfl.sync.down.b32 %high, %high, " distance                                                             \
+   ", 31, -1; mov.b64 %w, {%low, %high}; add.u64 %sum, %sum, %w;\n"
 #define SUM_MIX " shr.u64 %w, %x, 32; xor.b64 %x, %x, %w;\n"
                   ".visible .entry rkb_sum(.param .u64 p_from, .param .u64 p_bytes, .param .u64 p_key, .param .u64 p_to)\n{\n"
-                  " .reg .pred %p<4>; .reg .b32 %t<4>, %v, %b, %c; .reg .b64 %from, %bytes, %key, %to, %words, %all, %i, %s, %a, %x, %w, %sum;\n"
+                  " .reg .pred %p<5>; .reg .b32 %t<4>, %v, %b, %c, %low, %high; .reg .b64 %from, %bytes, %key, %to, %words, %all, %i, %s, %a, %x, %w, %sum;\n"
                   " ld.param.u64 %from, [p_from]; ld.param.u64 %bytes, [p_bytes]; ld.param.u64 %key, [p_key]; ld.param.u64 %to, [p_to];\n"
                   " cvta.to.global.u64 %from, %from; cvta.to.global.u64 %to, %to; mov.u64 %sum, 0;\n"
                   " shr.u64 %words, %bytes, 2; add.u64 %all, %bytes, 3; shr.u64 %all, %all, 2;\n"
@@ -85,16 +92,32 @@ static const char own_ptx[] =
                   " mul.lo.u64 %x, %x, 0xd6e8feb86659fd93;\n" SUM_MIX
                   " mul.lo.u64 %x, %x, 0xd6e8feb86659fd93;\n" SUM_MIX
                   " add.u64 %sum, %sum, %x; add.u64 %i, %i, %s; bra more;\n"
-                  "summed:\n red.global.add.u64 [%to], %sum;\n ret;\n}\n";
+                  "summed:\n" SUM_LANES("16") SUM_LANES("8") SUM_LANES("4") SUM_LANES("2") SUM_LANES(
+                     "1") " and.b32 %t2, %t2, 31; setp.ne.u32 %p4, %t2, 0; @%p4 bra added;\n red.global.add.u64 [%to], %sum;\n"
+                          "added:\n ret;\n}\n";
 
 const char *rkb_own_ptx(void) {
    return own_ptx;
 }
 
+/* The first place is needed; further ones are as many as fit. */
+static CUresult open_places(const rkb_driver_t *d, rkb_own_t *own) {
+   size_t available = 0, total = 0;
+   CUresult status = d->cuMemGetInfo(&available, &total);
+   const uint64_t most = total / ANCHORS_SHARE / (2 * ANCHOR_BYTES);
+   while (status == CUDA_SUCCESS && own->places < RKB_ANCHOR_PLACES &&
+          (own->places == 0 || own->places < most)) {
+      status = d->cuMemAlloc(&own->source[own->places], ANCHOR_BYTES);
+      if (status == CUDA_SUCCESS)
+         status = d->cuMemAlloc(&own->target[own->places], ANCHOR_BYTES);
+      if (status == CUDA_SUCCESS)
+         status = d->cuMemsetD8Async(own->source[own->places++], 0, ANCHOR_BYTES, d->stream);
+   }
+   return status;
+}
+
 CUresult rkb_own_open(const rkb_driver_t *d, rkb_own_t *own) {
    *own = (rkb_own_t){.bytes = d->l2_bytes * 5 / 2 / 16 * 16};
-   if (own->bytes < ANCHOR_BYTES)
-      own->bytes = ANCHOR_BYTES;
    CUresult status = d->cuModuleLoadData(&own->module, own_ptx);
    const struct {
       CUfunction *function;
@@ -109,7 +132,7 @@ CUresult rkb_own_open(const rkb_driver_t *d, rkb_own_t *own) {
    if (status == CUDA_SUCCESS)
       status = d->cuMemAlloc(&own->memory, own->bytes);
    if (status == CUDA_SUCCESS)
-      status = d->cuMemAlloc(&own->target, ANCHOR_BYTES);
+      status = open_places(d, own);
    if (status == CUDA_SUCCESS)
       status = d->cuMemAlloc(&own->flag, RKB_MOST_SUMS * sizeof(uint64_t));
    if (status == CUDA_SUCCESS)
@@ -147,10 +170,10 @@ CUresult rkb_flush(const rkb_driver_t *d, const rkb_own_t *own) {
    return status == CUDA_SUCCESS ? rkb_flush_read(d, own) : status;
 }
 
-CUresult rkb_anchor(const rkb_driver_t *d, const rkb_own_t *own, enum rkb_anchor which) {
+CUresult rkb_anchor(const rkb_driver_t *d, const rkb_own_t *own, enum rkb_anchor which, uint32_t place) {
    uint64_t count = ANCHOR_BYTES / 16;
    uint32_t length = CHAIN_LENGTH;
-   CUdeviceptr from = own->memory, to = own->target;
+   CUdeviceptr from = own->source[place % own->places], to = own->target[place % own->places];
    if (which == RKB_ANCHOR_CHAIN)
       return launch(d, own->chain, 1, 32, (void *[]){&to, &length});
    return launch(d, own->copy, 2048, 512, (void *[]){&from, &to, &count, &count});
@@ -178,8 +201,12 @@ CUresult rkb_sums_begin(const rkb_driver_t *d, const rkb_own_t *own) {
 
 CUresult rkb_sum(const rkb_driver_t *d, const rkb_own_t *own, uint32_t number, CUdeviceptr from,
                  uint64_t bytes, uint64_t key) {
+   enum { THREADS = 256, WORDS_A_THREAD = 8, MOST_BLOCKS = 528 };
    CUdeviceptr to = own->flag + number * sizeof(uint64_t);
-   return bytes ? launch(d, own->sum, 528, 256, (void *[]){&from, &bytes, &key, &to}) : CUDA_SUCCESS;
+   const uint64_t turn = THREADS * WORDS_A_THREAD * sizeof(uint32_t), blocks = (bytes + turn - 1) / turn;
+   return bytes ? launch(d, own->sum, blocks < MOST_BLOCKS ? (unsigned)blocks : MOST_BLOCKS, THREADS,
+                         (void *[]){&from, &bytes, &key, &to})
+                : CUDA_SUCCESS;
 }
 
 CUresult rkb_sums_end(const rkb_driver_t *d, const rkb_own_t *own, uint32_t count, uint64_t *sums) {

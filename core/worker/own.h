@@ -11,13 +11,18 @@
  * vector has 16 bytes, and any grid will do. */
 #define RKB_OWN_COPY "rkb_copy"
 
+/* What a copy takes depends on the pages it happens to be given, by several per cent, so the copying anchor goes round
+ * allocations of its own: their mean says what the device's memory does, one of them what its pages do. */
+enum { RKB_ANCHOR_PLACES = 16 };
+
 typedef struct rkb_own {
    CUmodule module;
    CUfunction read, copy, chain, look, sum;
    CUdeviceptr memory; /* read, never written after it was made: 2.5 times the second-level cache */
    uint64_t bytes;
-   CUdeviceptr target; /* what the copying anchor writes */
-   CUdeviceptr flag;   /* RKB_MOST_SUMS double words */
+   CUdeviceptr source[RKB_ANCHOR_PLACES], target[RKB_ANCHOR_PLACES]; /* what the copying anchor moves */
+   uint32_t places;  /* as many of them as fit a small part of the memory; at least one */
+   CUdeviceptr flag; /* RKB_MOST_SUMS double words */
    CUevent start, stop;
 } rkb_own_t;
 
@@ -34,8 +39,8 @@ CUresult rkb_flush_read(const rkb_driver_t *driver, const rkb_own_t *own);
 /* Forgets the lines marked persisting, then reads. */
 CUresult rkb_flush(const rkb_driver_t *driver, const rkb_own_t *own);
 /* Enqueues the same work every time: a copy of 64 MiB, bound by memory, or one block's chain of dependent additions, bound
- * by the clock. */
-CUresult rkb_anchor(const rkb_driver_t *driver, const rkb_own_t *own, enum rkb_anchor which);
+ * by the clock.  place: any number; the copy takes its allocations in turn. */
+CUresult rkb_anchor(const rkb_driver_t *driver, const rkb_own_t *own, enum rkb_anchor which, uint32_t place);
 
 /* Enqueues: forget what was found; look for a byte other than byte; *found after the stream has been waited for. */
 CUresult rkb_look_begin(const rkb_driver_t *driver, const rkb_own_t *own);

@@ -9,12 +9,13 @@
 #include <stdint.h>
 
 #define RKB_WORKER_MAGIC 0x57424b52u /* "RKBW" */
-#define RKB_WORKER_VERSION 4
+#define RKB_WORKER_VERSION 5
 #define RKB_WORKER_MAX_BODY (256u << 20) /* longer data travels in pieces */
 #define RKB_WORKER_MAX_INSTANCES 128
 #define RKB_WORKER_OWN_MODULE UINT32_MAX /* in place of a module's number: the worker's own kernels (own.h) */
 #define RKB_WORKER_MAX_STAGED 64         /* sets x tensors */
 #define RKB_WORKER_MAX_SUMS 64           /* in one request */
+#define RKB_WORKER_MAX_RANGES 4096       /* likewise */
 
 typedef struct rkb_worker_head {
    uint32_t magic;
@@ -49,7 +50,8 @@ enum rkb_worker_message {
    RKB_WORKER_SUM,
    RKB_WORKER_KEEP, /* rkb_worker_keep_t: what is staged there outlives the session */
    RKB_WORKER_TAKE, /* rkb_worker_take_t.  Reply: rkb_worker_taken_t */
-   RKB_WORKER_QUIT  /* no body, no reply */
+   RKB_WORKER_PICK, /* rkb_worker_pick_t, then rkb_worker_range_t each.  Reply: their bytes, one after the other */
+   RKB_WORKER_QUIT /* no body, no reply */
 };
 
 typedef struct rkb_worker_module {
@@ -105,6 +107,18 @@ typedef struct rkb_worker_read {
    uint64_t bytes; /* at most RKB_WORKER_MAX_BODY */
 } rkb_worker_read_t;
 
+typedef struct rkb_worker_pick {
+   uint32_t instance;
+   uint32_t ranges;
+} rkb_worker_pick_t;
+
+typedef struct rkb_worker_range {
+   uint32_t buffer;
+   uint32_t reserved;
+   uint64_t offset;
+   uint64_t bytes; /* at most RKB_WORKER_MAX_BODY, all of a request together */
+} rkb_worker_range_t;
+
 typedef struct rkb_worker_time {
    uint32_t turns;
    uint32_t deadline_ms; /* of one turn */
@@ -119,7 +133,7 @@ typedef struct rkb_worker_time {
 typedef struct rkb_worker_turn {
    /* or RKB_TURN_FLOOR: nothing between the events; or one of the anchors */
    uint32_t instance;
-   uint32_t set;
+   uint32_t set;  /* of an anchor: which of its places in the device's memory, any number */
    uint32_t warm; /* 1: the same plan runs once, untimed, just before */
    uint32_t reserved;
 } rkb_worker_turn_t;

@@ -20,9 +20,9 @@ CUresult rkb_time_turn(const rkb_driver_t *d, const rkb_own_t *own, const rkb_in
    if (in && status == CUDA_SUCCESS)
       status = d->cuGraphLaunch(in->graph, d->stream);
    else if (turn->instance == RKB_TURN_ANCHOR_COPY && status == CUDA_SUCCESS)
-      status = rkb_anchor(d, own, RKB_ANCHOR_COPY);
+      status = rkb_anchor(d, own, RKB_ANCHOR_COPY, turn->set);
    else if (turn->instance == RKB_TURN_ANCHOR_CHAIN && status == CUDA_SUCCESS)
-      status = rkb_anchor(d, own, RKB_ANCHOR_CHAIN);
+      status = rkb_anchor(d, own, RKB_ANCHOR_CHAIN, turn->set);
    if (status == CUDA_SUCCESS)
       status = d->cuEventRecord(own->stop, d->stream);
    if (status == CUDA_SUCCESS)

@@ -56,10 +56,10 @@ EXPORTED int rkb_timing_elapsed(void *stream, float *milliseconds) {
                                        : status);
 }
 
-/* Enqueues an anchor (enum rkb_anchor) on stream: the worker's sittings time the same. */
-EXPORTED int rkb_timing_anchor(void *stream, int which) {
+/* Enqueues an anchor (enum rkb_anchor) on stream, the copy in one of its places: the worker's sittings time the same. */
+EXPORTED int rkb_timing_anchor(void *stream, int which, unsigned place) {
    driver.stream = stream;
-   return (int)rkb_anchor(&driver, &own, which ? RKB_ANCHOR_CHAIN : RKB_ANCHOR_COPY);
+   return (int)rkb_anchor(&driver, &own, which ? RKB_ANCHOR_CHAIN : RKB_ANCHOR_COPY, place);
 }
 
 /* Clocks, temperature, throttling: "name=value" lines. */

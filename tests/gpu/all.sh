@@ -150,8 +150,8 @@ time_baselines() {
   timeout $(($(left) + 30)) "$python" "$prefix/libexec/rkb/baseline/baseline.py" --rkb "$rkb" --library "$prefix/libexec/rkb/librkb-timing.so" \
     --out "$out/bench/baselines" --until "$(left)" --variants "$1" "${@:2}" "${work[@]}"
 }
-part_baselines() { time_baselines eager,eager_graph,compile,compile_graph --compilers 8; }
-part_autotune() { time_baselines max_autotune,max_autotune_graph; }
+part_baselines() { time_baselines eager,eager_graph,compile,compile_graph --compilers "$(nproc)" --compile-seconds 200; }
+part_autotune() { time_baselines max_autotune,max_autotune_graph --compilers "$(nproc)" --compile-seconds 200; }
 
 part_bench() {
   RKB_PYTHON=$python "$rkb" bench --out "$out/bench" --seconds "$(left)" >/dev/null 2>"$out/logs/bench"

@@ -24,10 +24,15 @@ static int play_judge(const rkb_host_t *host, const rkb_inputs_t *inputs, uint32
    return answer->status == RKB_OK ? RKB_OK : rkb_fail(err, answer->status, "the judge says so");
 }
 
-static int play_read(rkb_session_t *session, uint32_t instance, uint32_t buffer, uint64_t offset,
-                     uint64_t bytes, void *out, rkb_error_t *err) {
-   (void)session, (void)instance, (void)buffer, (void)offset, (void)err;
-   memset(out, 0, bytes);
+/* Everything that is wanted comes in one request. */
+static uint32_t picked;
+
+static int play_pick(rkb_session_t *session, uint32_t instance, const rkb_range_t *ranges, uint32_t count,
+                     void *out, rkb_error_t *err) {
+   (void)session, (void)instance, (void)err;
+   picked++;
+   for (char *at = out; count; at += ranges->bytes, ranges++, count--)
+      memset(at, (int)ranges->offset, ranges->bytes);
    return RKB_OK;
 }
 
@@ -47,7 +52,7 @@ static int judge_runs(const answer_t *answers, const uint64_t *sums, uint32_t ru
                       struct tally *tally) {
    static const struct gpu_config config = {.points = 64, .budget = 1000000000};
    static const rkb_task_api_t task = {.size = sizeof task, .judge = play_judge};
-   static const rkb_device_api_t device = {.read = play_read, .sums = play_sums};
+   static const rkb_device_api_t device = {.pick = play_pick, .sums = play_sums};
    const rkb_tensor_t tensor = {
       .name = "y", .role = RKB_OUT, .dtype = RKB_F32, .elements = ELEMENTS, .bytes = 4 * ELEMENTS};
    const rkb_case_t the_case = {
@@ -179,12 +184,34 @@ static void what_was_not_decided_is_judged_again(void **state) {
    json_decref(found.evidence);
 }
 
+/* Runs of neighbours, of several outputs, in the order of the samples. */
+static void chosen_elements_are_read_in_one_request(void **state) {
+   (void)state;
+   uint64_t first[] = {0, 1, 2, 9, 4, 5}, second[] = {3};
+   const sample_t samples[] = {{.elements = first, .count = 6}, {.elements = second, .count = 1}};
+   const rkb_device_api_t device = {.pick = play_pick};
+   reading_t readings[] = {{1, 2, &samples[0], NULL}, {4, 8, &samples[1], NULL}};
+   char *block = NULL;
+   rkb_error_t err;
+   picked = 0;
+   assert_int_equal(readings_take(&device, NULL, 0, readings, 2, &block, &err), RKB_OK);
+   assert_int_equal(picked, 1);
+   const char expected[] = {0, 0, 0, 0, 0, 0, 18, 18, 8, 8, 8, 8, 24, 24, 24, 24, 24, 24, 24, 24};
+   assert_memory_equal(readings[0].data, expected, sizeof expected);
+   assert_ptr_equal(readings[1].data, readings[0].data + 12);
+   free(block);
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_refusal_is_left_out_and_told),       cmocka_unit_test(other_failures_stay_failures),
-      cmocka_unit_test(what_was_taken_on_trust_is_counted),   cmocka_unit_test(a_wrong_value_is_found),
-      cmocka_unit_test(equal_bits_are_judged_once),           cmocka_unit_test(other_bits_are_judged),
+      cmocka_unit_test(a_refusal_is_left_out_and_told),
+      cmocka_unit_test(other_failures_stay_failures),
+      cmocka_unit_test(what_was_taken_on_trust_is_counted),
+      cmocka_unit_test(a_wrong_value_is_found),
+      cmocka_unit_test(equal_bits_are_judged_once),
+      cmocka_unit_test(other_bits_are_judged),
       cmocka_unit_test(what_was_not_decided_is_judged_again),
+      cmocka_unit_test(chosen_elements_are_read_in_one_request),
    };
    return RUN_TESTS(tests);
 }

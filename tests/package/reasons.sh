@@ -18,7 +18,7 @@ if ! diff "$given" "$listed" >&2; then
   exit 1
 fi
 echo "$(wc -l <"$given") reasons are documented"
-grep -rhoE '(getenv|os\.environ\.get)\("[A-Z_]+"\)' core plugins --include='*.c' --include='*.py' | grep -oE '[A-Z_]{2,}' | sort -u >"$given"
+grep -rhoE '(getenv\("[A-Z_]+"\)|os\.environ\.get\("[A-Z_]+"\)|environment\.setdefault\("[A-Z_]+",)' core plugins --include='*.c' --include='*.py' | grep -oE '[A-Z_]{2,}' | sort -u >"$given"
 sed -n '/^## Environment/,/^## Files/p' docs/environment.md | grep -E '^\| `' | cut -d'|' -f2 | grep -oE '[A-Z_]{2,}' | sort -u >"$listed"
 if ! diff "$given" "$listed" >&2; then
   echo "docs/environment.md (>) and the variables that the program reads (<) differ" >&2

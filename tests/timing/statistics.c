@@ -77,6 +77,15 @@ static void no_samples_give_no_number(void **state) {
    assert_true(isnan(bootstrap_mean(&s, 0.01, 0.5, 1).value));
 }
 
+static void slow_work_is_timed_in_fewer_rounds(void **state) {
+   (void)state;
+   assert_int_equal(rounds_after(0.1, 5), 5);
+   assert_int_equal(rounds_after(120, 5), 5);
+   assert_int_equal(rounds_after(121, 5), 4);
+   assert_int_equal(rounds_after(10000, 5), 2);
+   assert_int_equal(rounds_after(10000, 1), 1);
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(outliers_are_trimmed),
@@ -84,6 +93,7 @@ int main(void) {
       cmocka_unit_test(a_shared_shift_cancels_in_the_ratio),
       cmocka_unit_test(resolution_is_a_floor),
       cmocka_unit_test(no_samples_give_no_number),
+      cmocka_unit_test(slow_work_is_timed_in_fewer_rounds),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

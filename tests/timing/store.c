@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "expected/sample.h"
 #include "expected/store.h"
 
 static const char *shown = "softmax forward";
@@ -72,11 +73,20 @@ static void seeds_stay_and_differ(void **state) {
    assert_int_equal(secret.st_mode & 077, 0); /* nobody else's to read */
 }
 
+static void large_and_costly_cases_have_two_seeds(void **state) {
+   (void)state;
+   assert_int_equal(sample_pool(&(rkb_case_t){.operations = 1e6, .bytes = 1e6}, 4), 4);
+   assert_int_equal(sample_pool(&(rkb_case_t){.operations = 1e10, .bytes = 1e6}, 4), 2);
+   assert_int_equal(sample_pool(&(rkb_case_t){.operations = 1e6, .bytes = 1e8}, 4), 2);
+   assert_int_equal(sample_pool(&(rkb_case_t){.operations = 1e6, .bytes = 1e8}, 1), 1);
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(saved_values_come_back),
       cmocka_unit_test(another_task_sees_nothing_of_it),
       cmocka_unit_test(seeds_stay_and_differ),
+      cmocka_unit_test(large_and_costly_cases_have_two_seeds),
    };
    return cmocka_run_group_tests(tests, use_a_folder, remove_folder);
 }

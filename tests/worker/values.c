@@ -1,12 +1,15 @@
 /* Input values on the device, over the worker's protocol and sessions, with a driver that has no device (driver_double.c):
  * what is kept comes back as long as it is whole, goes when the memory is needed, and is nobody's but its name's. */
 #include "check.h"
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include "expected/staging.h"
 #include "services/device_worker.h"
@@ -15,6 +18,8 @@
 
 enum { BYTES = 70001 }; /* no whole number of words */
 static const uint64_t name_a[2] = {1, 2}, name_b[2] = {1, 3}, KEY = 0x0123456789abcdef;
+
+#define LOCK "/tmp/rkb-gpu-dddd:00:00.0.lock" /* of the driver's double */
 
 typedef struct place {
    rkb_devices_t *devices;
@@ -330,6 +335,80 @@ static void the_user_says_which_gpu(void **state) {
    rkb_devices_close(devices);
 }
 
+static int pick(place_t *p, const rkb_range_t *ranges, uint32_t count, char *out) {
+   rkb_error_t err = {0};
+   return rkb_session_pick(p->session, 0, ranges, count, out, &err);
+}
+
+static void ranges_come_one_after_the_other(void **state) {
+   enum { MANY = RKB_WORKER_MAX_RANGES + 100 };
+   place_t *p = *state;
+   const rkb_range_t few[] = {{0, 0, 100, 20}, {0, 0, 0, 3}, {0, 0, 7, 0}, {0, 0, BYTES - 5, 5}};
+   const rkb_range_t past[] = {{0, 0, 0, 3}, {0, 0, BYTES - 5, 6}}, of_no_buffer[] = {{1, 0, 0, 1}};
+   rkb_range_t *many = calloc(MANY, sizeof *many);
+   char out[2 * MANY];
+   stage(p, 0, 0);
+   run(p, "nothing");
+   assert_int_equal(pick(p, few, 4, out), RKB_OK);
+   assert_memory_equal(out, p->bytes + 100, 20);
+   assert_memory_equal(out + 20, p->bytes, 3);
+   assert_memory_equal(out + 23, p->bytes + BYTES - 5, 5);
+   assert_int_not_equal(pick(p, past, 2, out), RKB_OK);
+   assert_int_not_equal(pick(p, of_no_buffer, 1, out), RKB_OK);
+   for (uint32_t i = 0; i < MANY; i++)
+      many[i] = (rkb_range_t){.offset = 3 * i, .bytes = 2};
+   assert_int_equal(pick(p, many, MANY, out), RKB_OK);
+   for (uint32_t i = 0; i < MANY; i++)
+      assert_memory_equal(out + (size_t)2 * i, p->bytes + (size_t)3 * i, 2);
+   free(many);
+}
+
+/* A program that takes the device again as soon as it has given it back, in the same way; counts its turns. */
+typedef struct greedy {
+   pthread_t thread;
+   volatile int turns, ending;
+} greedy_t;
+
+static void *take_turns(void *argument) {
+   greedy_t *g = argument;
+   while (!g->ending) {
+      int next = open(LOCK ".next", O_RDWR | O_CREAT, 0666), file = open(LOCK, O_RDWR | O_CREAT, 0666);
+      while (flock(next, LOCK_EX | LOCK_NB) != 0)
+         usleep(1000);
+      while (flock(file, LOCK_EX | LOCK_NB) != 0)
+         usleep(1000);
+      close(next);
+      g->turns++;
+      usleep(30000);
+      close(file);
+   }
+   return NULL;
+}
+
+static void one_who_waits_comes_before_one_who_comes_again(void **state) {
+   place_t *p = *state;
+   greedy_t greedy = {0};
+   rkb_error_t err = {0};
+   rkb_session_end(p->session);
+   p->session = NULL;
+   assert_int_equal(pthread_create(&greedy.thread, NULL, take_turns, &greedy), 0);
+   while (!greedy.turns)
+      usleep(1000);
+   for (int i = 0; i < 5; i++) {
+      const int before = greedy.turns;
+      struct timespec now;
+      clock_gettime(CLOCK_MONOTONIC, &now);
+      const uint64_t deadline = ((uint64_t)now.tv_sec + 5) * 1000000000u;
+      if (rkb_session_begin(p->devices, deadline, NULL, NULL, &p->session, &err) != RKB_OK)
+         fail_msg("%s", err.message);
+      assert_in_range(greedy.turns - before, 0, 2);
+      rkb_session_end(p->session);
+      p->session = NULL;
+   }
+   greedy.ending = 1;
+   pthread_join(greedy.thread, NULL);
+}
+
 #define PLACED(test) cmocka_unit_test_setup_teardown(test, open_place, close_place)
 
 int main(void) {
@@ -344,6 +423,8 @@ int main(void) {
       PLACED(the_least_used_go_first),
       PLACED(a_fresh_worker_has_nothing),
       PLACED(a_worker_outlives_the_thread_that_started_it),
+      PLACED(ranges_come_one_after_the_other),
+      PLACED(one_who_waits_comes_before_one_who_comes_again),
       cmocka_unit_test(a_worker_ends_with_its_program),
       cmocka_unit_test(the_user_says_which_gpu),
       cmocka_unit_test(a_spare_that_does_not_start_is_replaced),

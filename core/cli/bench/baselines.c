@@ -9,8 +9,10 @@
 #include "cli/bench/bench.h"
 #include "task/python.h"
 
-/* Starting PyTorch; compiling a task's variants, max-autotune among them; timing them. */
+/* Starting PyTorch; choosing for all of a task's cases, max-autotune among them, each within RKB_PREPARE_SECONDS; loading what was
+ * chosen; timing it. */
 #define START_SECONDS 120
+#define CHOOSE_SECONDS 3600
 #define PREPARE_SECONDS 900
 #define TIME_SECONDS 600
 
@@ -123,11 +125,25 @@ static json_t *list_of(const char *text) {
    return list;
 }
 
+static json_t *request_for(const char *what, const rkb_bench_work_t *work, const char *variants) {
+   return json_pack("{s:s, s:s, s:s, s:o}", "do", what, "directory", work->directory, "direction",
+                    work->direction, "variants", list_of(variants));
+}
+
+int rkb_baselines_choose(rkb_baselines_t *b, const rkb_bench_work_t *work, const char *variants,
+                         rkb_error_t *err) {
+   json_t *request = request_for("choose", work, variants);
+   int status = say(&b->processes[0], request, err);
+   if (status == RKB_OK)
+      status = hear(&b->processes[0], CHOOSE_SECONDS, err);
+   json_decref(request);
+   return status;
+}
+
 int rkb_baselines_prepare(rkb_baselines_t *b, const rkb_bench_work_t *work, const char *variants,
                           rkb_error_t *err) {
    int status = RKB_OK, heard = RKB_OK;
-   json_t *request = json_pack("{s:s, s:s, s:s, s:o}", "do", "prepare", "directory", work->directory,
-                               "direction", work->direction, "variants", list_of(variants));
+   json_t *request = request_for("prepare", work, variants);
    for (uint32_t i = 0; i < RKB_BENCH_PROCESSES && status == RKB_OK; i++)
       status = say(&b->processes[i], request, err);
    /* Both are heard whatever one says, so that no answer is left for the next request. */

@@ -80,6 +80,9 @@ typedef struct rkb_baselines rkb_baselines_t;
 /* RKB_ERR_UNAVAILABLE with the reason where PyTorch or the timing library is missing. */
 int rkb_baselines_open(const char *out, rkb_baselines_t **baselines, rkb_error_t *err);
 void rkb_baselines_close(rkb_baselines_t *baselines);
+/* Makes what torch.compile's choices are missing, in one process: nothing else should run meanwhile. */
+int rkb_baselines_choose(rkb_baselines_t *baselines, const rkb_bench_work_t *work, const char *variants,
+                         rkb_error_t *err);
 /* Compiles and captures every variant ("eager,compile") in both processes. */
 int rkb_baselines_prepare(rkb_baselines_t *baselines, const rkb_bench_work_t *work, const char *variants,
                           rkb_error_t *err);

@@ -2,20 +2,19 @@
 """Times PyTorch on a task's bench cases: eager, torch.compile and max-autotune, each also under a CUDA graph.
 
     baseline.py --rkb PROGRAM --library librkb-timing.so --out FOLDER [--variants eager,compile,...] [--until SECONDS]
-                [--compilers N [--each SECONDS] [--compile-only]] TASK:DIRECTION... | --serve
+                [--compilers N [--compile-seconds N]] [--choose-only] TASK:DIRECTION... | --serve
 
 One JSON file a (task, direction, case), which also holds what other processes have timed; what is there for this PyTorch,
 driver and device is not timed again, but by --serve, which adds another part.  Backward times torch.autograd.grad on device leaves, forward excluded.  TF32 is off for products and convolutions.
 
-With --compilers, torch.compile's kernels are made first by N processes side by side and found in its cache later: timing needs
-a quiet machine, compiling does not.  What is timed to choose a kernel takes turns on the device (tuning.py), but on a busy
-machine max-autotune has been seen to choose up to five times worse than on a quiet one: there leave it out, or merge.py what was
-timed before.
+What torch.compile chooses by timing is chosen alone, by this process while it holds the device, and loaded by every process that
+measures (choices.py); that this one does not choose again is counted.  With --compilers, N processes compile side by side before, so
+that little is left to be compiled while it chooses.  On a new host:
+
+    baseline.py ... --compilers CORES --choose-only TASK:DIRECTION...
 """
 
 import argparse
-import importlib.util
-import inspect
 import json
 import os
 import random
@@ -24,13 +23,19 @@ import subprocess
 import sys
 import time
 
+import choices
+
+choices.use(os.environ)
+
 import torch
 import torch._dynamo.config
 import torch._functorch.config
 import torch._inductor.runtime.benchmarking
 
+import compiling
 import protocol
 import tuning
+import work
 
 VARIANTS = ["eager", "eager_graph", "compile", "compile_graph", "max_autotune", "max_autotune_graph"]
 MODES = {"eager": None, "compile": "default", "max_autotune": "max-autotune-no-cudagraphs"}
@@ -40,79 +45,6 @@ LONG_MS = 20.0  # runs longer than this are timed ROUNDS / 3 times
 PREPARE_SECONDS = float(os.environ.get("RKB_PREPARE_SECONDS") or 300)  # for one variant of one case
 KEPT_SHARE = 0.2  # of the device's memory, for what waits to be timed
 ABSURD_SHARE = 0.05  # of the bandwidth a copy reaches, and of a tenth of that in arithmetic
-
-
-def load_forward(directory):
-    spec = importlib.util.spec_from_file_location("reference", os.path.join(directory, "reference.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.forward_fn
-
-
-def draw(tensor, generator):
-    """Values spread like the task's: what a multiplication costs depends on them a little, by the power it takes."""
-    shape, dtype = tensor["shape"], getattr(torch, tensor["dtype"])
-    if not dtype.is_floating_point:
-        return torch.randint(int(tensor["low"]), int(tensor["high"]) + 1, shape, generator=generator, device="cuda", dtype=dtype)
-    values = torch.randn(shape, generator=generator, device="cuda", dtype=torch.float32)
-    return values.mul_(tensor["std"]).add_(tensor["mean"]).clamp_(tensor["low"], tensor["high"]).to(dtype)
-
-
-class Work:
-    """One variant on one set of buffers: call it to enqueue a run."""
-
-    def __init__(self, function, case, backward, mode, graph, stream, generator):
-        inputs = {t["name"]: draw(t, generator) for t in case["tensors"] if t["role"] != "out"}
-        names = list(inspect.signature(function).parameters)
-        self.inputs, self.fresh = inputs, {name: value.clone() for name, value in inputs.items()}
-        self.stream, self.graph = stream, None
-        if mode:
-            function = torch.compile(function, mode=mode, dynamic=False, fullgraph=True)
-        settings = case["settings"]
-
-        def forward():
-            return function(*[inputs[name] if name in inputs else settings[name] for name in names])
-
-        if backward:
-            wanted = [inputs[t["name"][len("grad_") :]] for t in case["tensors"] if t["role"] == "out"]
-            for leaf in wanted:
-                leaf.requires_grad_()
-            outputs = forward()
-            outputs = outputs if isinstance(outputs, tuple) else (outputs,)
-            given = [inputs[t["name"]] for t in case["tensors"] if t["role"] == "in" and t["name"].startswith("grad_")]
-            self.eager = lambda: torch.autograd.grad(outputs, wanted, given, retain_graph=True)
-        else:
-            self.eager = torch.no_grad()(forward)
-        for _ in range(3):
-            self.result = self.eager()
-        torch.cuda.synchronize()
-        if graph:
-            self.graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(self.graph, stream=stream):
-                self.result = self.eager()
-
-    def refresh(self):
-        for name, value in self.inputs.items():
-            value.data.copy_(self.fresh[name])
-
-    def __call__(self):
-        if self.graph:
-            self.graph.replay()
-        else:
-            self.result = self.eager()
-
-
-def flat(result):
-    return [part.detach() for part in (result if isinstance(result, (tuple, list)) else (result,))]
-
-
-def far_from(result, reference):
-    """Largest difference over the largest value: variants of one computation agree to about 1e-4."""
-    worst = 0.0
-    for got, want in zip(flat(result), flat(reference)):
-        scale = want.abs().max().item() or 1.0
-        worst = max(worst, (got - want).abs().max().item() / scale)
-    return worst
 
 
 def time_works(clock, works, stream):
@@ -141,9 +73,9 @@ class Prepared:
         self.stream = torch.cuda.Stream()
         with torch.cuda.stream(self.stream):
             generators = [torch.Generator("cuda").manual_seed(7 + i) for i in range(SETS)]
-            self.works = [Work(function, case, backward, MODES[base], graph, self.stream, generator) for generator in generators]
+            self.works = [work.Work(function, case, backward, MODES[base], graph, self.stream, generator) for generator in generators]
         torch.cuda.synchronize()
-        self.seconds = time.monotonic() - began
+        self.seconds, self.choices_timed = time.monotonic() - began, None
 
     def time(self, clock, reference):
         with torch.cuda.stream(self.stream):
@@ -152,31 +84,17 @@ class Prepared:
             self.works[0].refresh()
             self.works[0]()
             torch.cuda.synchronize()
-        outputs = flat(self.works[0].result)
-        result = {"samples_ms": clusters, "host_us": done * 1e3, "prepared_s": self.seconds}
+        outputs = work.flat(self.works[0].result)
+        result = {"samples_ms": clusters, "host_us": done * 1e3, "prepared_s": self.seconds, "choices_timed": self.choices_timed}
         if reference is not None:
-            result["difference"] = far_from(outputs, reference)
+            result["difference"] = work.far_from(outputs, reference)
         return result, outputs
-
-
-class Copy:
-    """A copy that moves as many bytes as the case must: what a memory-bound kernel could reach."""
-
-    def __init__(self, moved_bytes):
-        count = max(int(moved_bytes / 8), 1)
-        self.source, self.target = torch.randn(count, device="cuda"), torch.empty(count, device="cuda")
-
-    def refresh(self):
-        pass
-
-    def __call__(self):
-        self.target.copy_(self.source)
 
 
 def time_copy(clock, moved_bytes):
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
-        works = [Copy(moved_bytes) for _ in range(SETS)]
+        works = [work.Copy(moved_bytes) for _ in range(SETS)]
         with clock:
             clusters, _ = time_works(clock, works, stream)
     value, low, high = protocol.estimate(clusters)
@@ -190,9 +108,22 @@ def absurd(record, case):
             if times.get("us", 0) > 60 and floor / times["us"] < ABSURD_SHARE and case["operations"] / (times["us"] * 1e-6) < 1e12]
 
 
+class NotChosen(Exception):
+    """What choosing said when it failed, or that nothing was chosen."""
+
+
 def failure_of(problem):
     """A variant that does not work is a finding, named in the table."""
+    if isinstance(problem, NotChosen):
+        return {"error": str(problem)}
     return {"error": f"{type(problem).__name__}: {str(problem)[:300]}"}
+
+
+class Place:
+    """What one process works with."""
+
+    def __init__(self, arguments, clock, tuned, chosen):
+        self.arguments, self.clock, self.tuned, self.chosen = arguments, clock, tuned, chosen
 
 
 class Timed:
@@ -261,25 +192,72 @@ class Limit:
         raise TimeoutError(f"not compiled in {self.seconds:g} s")
 
 
-def prepare(function, case, backward, variant):
+def mode_of(variant):
+    return MODES[variant.removesuffix("_graph")]
+
+
+def modes_of(variants):
+    """What has to be compiled, each once, in the order of MODES."""
+    wanted = {mode_of(variant) for variant in variants}
+    return [mode for mode in MODES.values() if mode and mode in wanted]
+
+
+def prepare(place, listing, case, function, variant):
+    """Ready to be timed, or the failure.  Nothing is chosen here: processes prepare side by side."""
+    mode = mode_of(variant)
+    mark = place.chosen.read(listing, case, mode) if mode else {}
+    if mark is None or "error" in mark:
+        return NotChosen(mark["error"] if mark else "torch.compile has chosen nothing for it yet")
+    before = place.tuned.timed
     try:
         with Limit(PREPARE_SECONDS):
-            return Prepared(function, case, backward, variant)
+            prepared = Prepared(function, case, listing["direction"] == "backward", variant)
     except Exception as problem:
         return problem.with_traceback(None)  # whose frames hold buffers
+    prepared.choices_timed = place.tuned.timed - before
+    return prepared
 
 
-def time_case(timed, listing, case, arguments, function):
-    for variant in arguments.variants:
+def compile_once(listing, case, function, mode):
+    torch._dynamo.reset()
+    work.Work(function, case, listing["direction"] == "backward", mode, False, torch.cuda.Stream(), torch.Generator("cuda"))
+
+
+def choose(place, listing, function, variants):
+    """Makes the choices that are not there yet; False: the time was up before.  The device is held for each, not for all."""
+    for case, mode in place.chosen.wanted(listing, modes_of(variants)):
+        if time.monotonic() > place.arguments.end:
+            return False
+        began, before = time.monotonic(), place.tuned.timed
+        with place.clock.lock.for_the_process():
+            try:
+                with Limit(PREPARE_SECONDS):
+                    compile_once(listing, case, function, mode)
+                found = {"timed": place.tuned.timed - before}
+            except Exception as problem:
+                found = failure_of(problem)
+        found["seconds"] = round(time.monotonic() - began, 2)
+        place.chosen.write(listing, case, mode, found)
+        torch.cuda.empty_cache()
+        print(f"{listing['task']} {listing['direction']} {case['name']} {mode}: {found}", file=sys.stderr, flush=True)
+    return True
+
+
+def time_case(place, timed, listing, case, function):
+    for variant in place.arguments.variants:
         if timed.has(variant):
             continue
-        if time.monotonic() > arguments.end:
+        if time.monotonic() > place.arguments.end:
             return False
         torch._dynamo.reset()
-        timed.add(variant, prepare(function, case, listing["direction"] == "backward", variant))
+        timed.add(variant, prepare(place, listing, case, function, variant))
         torch.cuda.empty_cache()
         print(f"{listing['task']} {listing['direction']} {case['name']} {variant}: {timed.shown(variant)}", flush=True)
     return True
+
+
+def time_listing(place, listing, function):
+    return all(time_case(place, Timed(place.clock, place.arguments.out, listing, case), listing, case, function) for case in listing["cases"])
 
 
 def read_listing(rkb, directory, direction):
@@ -287,19 +265,16 @@ def read_listing(rkb, directory, direction):
     return json.loads(text)
 
 
-def prepare_all(arguments, request):
+def prepare_all(place, request):
     """[(listing, case, variant, prepared)]: everything compiled; as much of it as there is room for kept ready (None: no room)."""
-    listing = read_listing(arguments.rkb, request["directory"], request["direction"])
-    function = load_forward(listing["directory"])
-    torch._dynamo.reset()  # not later: what it forgets is compiled again when it is timed
+    listing = read_listing(place.arguments.rkb, request["directory"], request["direction"])
+    function = work.load_forward(listing["directory"])
+    torch._dynamo.reset()  # not later: what it forgets is loaded again when it is timed
     room = KEPT_SHARE * torch.cuda.get_device_properties(0).total_memory
-    found, late = [], {}
+    found = []
     for case in listing["cases"]:
         for variant in request["variants"]:
-            compiled = case["name"], MODES[variant.removesuffix("_graph")]
-            prepared = late.get(compiled) or prepare(function, case, request["direction"] == "backward", variant)
-            if isinstance(prepared, TimeoutError):
-                late[compiled] = prepared
+            prepared = prepare(place, listing, case, function, variant)
             if not isinstance(prepared, Exception) and torch.cuda.memory_reserved() > room:
                 prepared = None
                 torch.cuda.empty_cache()
@@ -307,36 +282,44 @@ def prepare_all(arguments, request):
     return found
 
 
-def time_all(arguments, clock, ready):
+def time_all(place, ready):
     """Each is let go when it has been timed."""
     by_case = {}
     while ready:
         listing, case, variant, prepared = ready.pop(0)
         if case["name"] not in by_case:
-            by_case = {case["name"]: Timed(clock, arguments.out, listing, case)}
+            by_case = {case["name"]: Timed(place.clock, place.arguments.out, listing, case)}
         if prepared is None:
             torch.cuda.empty_cache()
-            prepared = prepare(load_forward(listing["directory"]), case, listing["direction"] == "backward", variant)
+            prepared = prepare(place, listing, case, work.load_forward(listing["directory"]), variant)
         by_case[case["name"]].add(variant, prepared, last=not ready or ready[0][1] is not case)
         del prepared
 
 
-def serve(arguments, clock):
+def choose_asked(place, request):
+    listing = read_listing(place.arguments.rkb, request["directory"], request["direction"])
+    choose(place, listing, work.load_forward(listing["directory"]), request["variants"])
+
+
+def serve(place):
     """Answers requests, one JSON object a line, for a program that alternates with other work on the device:
-    {"do": "prepare", "directory": ..., "direction": ..., "variants": [...]} makes everything ready; {"do": "time"} times what is
-    ready and adds it to the files.  Each gets one line back: {"seconds": ...} or {"error": ...}, and so does the start."""
+    {"do": "choose", "directory": ..., "direction": ..., "variants": [...]} makes what choices are missing, and is asked of one process
+    while nothing else runs; {"do": "prepare", ...} makes everything ready; {"do": "time"} times what is ready and adds it to the
+    files.  Each gets one line back: {"seconds": ...} or {"error": ...}, and so does the start."""
     answers, sys.stdout = sys.stdout, sys.stderr  # what the compilers print is no answer
     ready = []
     print(json.dumps({"seconds": 0}), file=answers, flush=True)
     for line in sys.stdin:
         request, began = json.loads(line), time.monotonic()
         try:
-            if request["do"] == "prepare":
+            if request["do"] == "choose":
+                choose_asked(place, request)
+            elif request["do"] == "prepare":
                 ready = []
                 torch.cuda.empty_cache()
-                ready = prepare_all(arguments, request)
+                ready = prepare_all(place, request)
             elif request["do"] == "time":
-                time_all(arguments, clock, ready)
+                time_all(place, ready)
             answer = {"seconds": time.monotonic() - began}
         except Exception as problem:
             answer = failure_of(problem)
@@ -345,53 +328,22 @@ def serve(arguments, clock):
 
 
 def compile_all(arguments):
-    """Fills torch.compile's cache.  What fails here fails again, and is told, when it is timed.  No child outlives this one, which
-    a request to end ends as an interrupt does: a child that goes on compiling would run beside what is timed next."""
+    """What fails here fails again, and is told, when it is chosen."""
     command = [sys.executable, os.path.abspath(__file__), "--rkb", arguments.rkb, "--library", arguments.library, "--out", arguments.out,
                "--variants", ",".join(arguments.variants), "--compile-only"]
-    waiting, running = list(arguments.work), []
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        while (waiting or running) and time.monotonic() < arguments.end:
-            while waiting and len(running) < arguments.compilers:
-                work = waiting.pop(0)
-                running.append((subprocess.Popen(command + [work], stderr=subprocess.DEVNULL), work, time.monotonic() + arguments.each))
-            time.sleep(0.05)
-            for child, work, end in running:
-                if child.poll() is None and time.monotonic() > end:
-                    stop(child, work)
-            running = [entry for entry in running if entry[0].poll() is None]
-    finally:
-        for child, work, _ in running:
-            stop(child, work)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    for work in waiting:
-        print(f"{work}: not begun", flush=True)
-
-
-def stop(child, work):
-    print(f"{work}: not compiled in time", flush=True)
-    child.kill()
-    child.wait()
+    compiling.side_by_side(command, arguments.work, arguments.compilers, min(arguments.end, time.monotonic() + arguments.compile_seconds))
 
 
 def compile_only(listing, function, modes):
     for case in listing["cases"]:
         for mode in modes:
-            torch._dynamo.reset()
             began, problem = time.monotonic(), ""
             try:
-                Work(function, case, listing["direction"] == "backward", mode, False, torch.cuda.Stream(), torch.Generator("cuda"))
+                compile_once(listing, case, function, mode)
             except Exception as failure:
                 problem = ": " + failure_of(failure)["error"]
             print(f"{listing['task']} {listing['direction']} {case['name']} {mode}: {time.monotonic() - began:.1f} s{problem}", flush=True)
             torch.cuda.empty_cache()
-
-
-def modes_of(variants):
-    """What has to be compiled, each once, in the order of MODES."""
-    wanted = {MODES[variant.removesuffix("_graph")] for variant in variants}
-    return [mode for mode in MODES.values() if mode and mode in wanted]
 
 
 def main():
@@ -402,12 +354,15 @@ def main():
     parser.add_argument("--variants", type=lambda text: text.split(","), default=VARIANTS)
     parser.add_argument("--until", type=float, default=1e9, help="seconds after which nothing new is begun")
     parser.add_argument("--compilers", type=int, default=0, help="processes that compile before anything is timed")
-    parser.add_argument("--each", type=float, default=1e9, help="seconds that compiling one TASK:DIRECTION may take")
-    parser.add_argument("--compile-only", action="store_true", help="time nothing")
+    parser.add_argument("--compile-seconds", type=float, default=1e9, help="that they may take; what is left is compiled when it is chosen")
+    parser.add_argument("--compile-only", action="store_true", help="what --compilers starts: choose nothing that is kept")
+    parser.add_argument("--choose-only", action="store_true", help="time nothing")
     parser.add_argument("--serve", action="store_true", help="take requests from standard input")
     parser.add_argument("work", nargs="*", metavar="TASK:DIRECTION")
     arguments = parser.parse_args()
     arguments.end = time.monotonic() + arguments.until
+    if arguments.compile_only or arguments.serve:
+        compiling.end_with_parent()
     if not torch.cuda.is_available():
         sys.exit("baseline.py: this PyTorch finds no GPU")
     torch.backends.cuda.matmul.allow_tf32 = False
@@ -416,26 +371,25 @@ def main():
     torch._dynamo.config.recompile_limit = 64  # every case in every mode
     if arguments.compilers:
         compile_all(arguments)
-        if arguments.compile_only:
-            return 0
     torch.zeros(1, device="cuda")
     os.makedirs(arguments.out, exist_ok=True)
     clock = protocol.Clock(arguments.library, torch.cuda.current_device())
-    if not tuning.in_turns(torch._inductor.runtime.benchmarking, clock):
-        print("this PyTorch tunes by other means than are known here: compile one variant at a time", file=sys.stderr)
+    tuned = tuning.Tuning(torch._inductor.runtime.benchmarking, None if arguments.compile_only else clock, rough=arguments.compile_only)
+    if not tuned.wrapped:
+        print("this PyTorch tunes by other means than are known here: nothing else may use the device meanwhile", file=sys.stderr)
+    conditions = {"torch": torch.__version__, "driver": clock.driver, "device": clock.device}
+    place = Place(arguments, clock, tuned, choices.Choices(os.environ[choices.CHOICES], conditions))
     if arguments.serve:
-        return serve(arguments, clock)
+        return serve(place)
     for entry in arguments.work:
         directory, direction = entry.rsplit(":", 1)
         listing = read_listing(arguments.rkb, directory, direction)
-        function = load_forward(listing["directory"])
+        function = work.load_forward(listing["directory"])
         if arguments.compile_only:
             compile_only(listing, function, modes_of(arguments.variants))
-            continue
-        for case in listing["cases"]:
-            if not time_case(Timed(clock, arguments.out, listing, case), listing, case, arguments, function):
-                print("time is up; the same command goes on where this one stopped", flush=True)
-                return 3
+        elif not choose(place, listing, function, arguments.variants) or not (arguments.choose_only or time_listing(place, listing, function)):
+            print("time is up; the same command goes on where this one stopped", flush=True)
+            return 3
     return 0
 
 

@@ -1,6 +1,7 @@
 """Timed runs as docs/timing.md has them, for work that PyTorch enqueues: the C library's flush and events, the same lock,
 the same estimate and interval as plugins/profiler/time/statistics.c."""
 
+import contextlib
 import ctypes
 import fcntl
 import json
@@ -15,27 +16,61 @@ ALPHA = 0.01
 RESOLUTION_MS = 0.0005  # of the driver's events
 FLUSH_MS = 0.04  # of one flush, at least: 125 MB at 4 TB/s and a launch
 LONGEST_HOLD_MS = 20.0
+LOCK_WAIT_S = 0.005
+ANCHOR_ROUNDS = 48  # three in each of sixteen places (core/worker/own.h)
+
+
+def lock_file(file):
+    """Looks for the lock again and again, as everybody does: one that the system wakes would come before those that look."""
+    while True:
+        try:
+            return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(LOCK_WAIT_S)
 
 
 class DeviceLock:
-    """A lock between processes on a file, which a thread that holds it may take again."""
+    """A lock between processes on a file, which a thread that holds it may take again.  A second file is the turnstile: who waits for
+    the device stands in it, so that one who gives the device back and wants it at once again comes after (core/services/devices.c
+    does the same)."""
 
     def __init__(self, path):
-        self.file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
-        self.threads = threading.RLock()
+        self.file, self.turnstile = (os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666) for name in (path, path + ".next"))
+        self.threads, self.counting = threading.RLock(), threading.Lock()
         self.depth = 0
+
+    def take(self):
+        with self.counting:
+            if self.depth == 0:
+                lock_file(self.turnstile)
+                try:
+                    lock_file(self.file)
+                finally:
+                    fcntl.flock(self.turnstile, fcntl.LOCK_UN)
+            self.depth += 1
+
+    def give(self):
+        with self.counting:
+            self.depth -= 1
+            if self.depth == 0:
+                fcntl.flock(self.file, fcntl.LOCK_UN)
+
+    @contextlib.contextmanager
+    def for_the_process(self):
+        """Held whatever threads do meanwhile: PyTorch compiles and tunes backward passes in one of its own."""
+        self.take()
+        try:
+            yield
+        finally:
+            self.give()
 
     def __enter__(self):
         self.threads.acquire()
-        if self.depth == 0:
-            fcntl.flock(self.file, fcntl.LOCK_EX)
-        self.depth += 1
+        self.take()
         return self
 
     def __exit__(self, *_):
-        self.depth -= 1
-        if self.depth == 0:
-            fcntl.flock(self.file, fcntl.LOCK_UN)
+        self.give()
         self.threads.release()
 
 
@@ -48,7 +83,7 @@ class Clock:
         self.c.rkb_timing_device.restype = ctypes.c_char_p
         for name in ("start", "stop"):
             getattr(self.c, "rkb_timing_" + name).argtypes = [ctypes.c_void_p]
-        self.c.rkb_timing_anchor.argtypes = [ctypes.c_void_p, ctypes.c_int]
+        self.c.rkb_timing_anchor.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_uint]
         self.c.rkb_timing_flush.argtypes = [ctypes.c_void_p, ctypes.c_int]
         self.c.rkb_timing_elapsed.argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.c_float)]
         message = ctypes.create_string_buffer(256)
@@ -80,12 +115,13 @@ class Clock:
         self.check(self.c.rkb_timing_elapsed(stream, ctypes.byref(took)))
         return took.value
 
-    def anchors(self, stream, rounds=16):
-        """The fixed copy and the fixed chain of additions that the worker times too, in microseconds."""
+    def anchors(self, stream):
+        """The fixed copy and the fixed chain of additions that the worker times too, in microseconds, the copy in all of its places
+        equally often."""
         found = {}
         with self:
             for which, name in enumerate(("copy_us", "chain_us")):
-                times = [self.run(lambda: self.check(self.c.rkb_timing_anchor(stream, which)), stream, 1) for _ in range(rounds)]
+                times = [self.run(lambda: self.check(self.c.rkb_timing_anchor(stream, which, place)), stream, 1) for place in range(ANCHOR_ROUNDS)]
                 found[name] = trimmed_mean(times) * 1e3
         return found
 

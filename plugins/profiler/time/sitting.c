@@ -82,8 +82,8 @@ static int open_arenas(const struct timer *me, const struct subject *s, uint32_t
 
 /* Every arena of every contender once cold and once warm a round, in an order drawn anew for each round. */
 static rkb_turn_t *draw_turns(const struct timer *me, uint32_t contenders, uint32_t arenas,
-                              rkb_random_t *stream, uint32_t *count) {
-   uint32_t round = 2 * arenas * contenders;
+                              rkb_random_t *stream, uint32_t *round_turns, uint32_t *count) {
+   const uint32_t round = *round_turns = 2 * arenas * contenders;
    *count = round * (uint32_t)me->config->rounds;
    rkb_turn_t *turns = calloc(*count, sizeof *turns);
    for (uint32_t r = 0; turns && r < (uint32_t)me->config->rounds; r++) {
@@ -119,20 +119,25 @@ static void sort_out(const struct subject *s, const rkb_turn_t *turns, const flo
 /* What says whether sittings can be compared: the clock's floor, and work that is always the same. */
 static int time_own(const struct timer *me, const struct subject *s, uint32_t deadline_ms,
                     struct sitting *sitting, rkb_error_t *err) {
-   enum { ROUNDS = 16, KINDS = 3, TURNS = ROUNDS * KINDS };
+   enum {
+      PLACES = 16,
+      ROUNDS = 3 * PLACES,
+      KINDS = 3
+   }; /* a copy in each of the worker's places, in full mode thrice */
+   const uint32_t rounds = full_mode(me) ? ROUNDS : PLACES;
    static const uint32_t kinds[KINDS] = {RKB_NO_INSTANCE, RKB_ANCHOR_COPY_INSTANCE,
                                          RKB_ANCHOR_CHAIN_INSTANCE};
    double *const means[KINDS] = {&sitting->floor, &sitting->copy_anchor, &sitting->chain_anchor};
-   rkb_turn_t turns[TURNS];
-   float times[TURNS];
+   rkb_turn_t turns[ROUNDS * KINDS];
+   float times[ROUNDS * KINDS];
    double of_kind[ROUNDS];
-   for (uint32_t i = 0; i < TURNS; i++)
-      turns[i] = (rkb_turn_t){.instance = kinds[i % KINDS]};
-   int status = me->device->time(s->session, turns, TURNS, deadline_ms, times, err);
+   for (uint32_t i = 0; i < rounds * KINDS; i++)
+      turns[i] = (rkb_turn_t){.instance = kinds[i % KINDS], .set = i / KINDS};
+   int status = me->device->time(s->session, turns, rounds * KINDS, deadline_ms, times, err);
    for (uint32_t kind = 0; kind < KINDS && status == RKB_OK; kind++) {
-      for (uint32_t i = 0; i < ROUNDS; i++)
+      for (uint32_t i = 0; i < rounds; i++)
          of_kind[i] = times[i * KINDS + kind];
-      *means[kind] = trimmed_mean(of_kind, ROUNDS);
+      *means[kind] = trimmed_mean(of_kind, rounds);
    }
    return status;
 }
@@ -147,23 +152,37 @@ static bool make_room(const struct subject *s, uint32_t count, struct sitting *s
    return room;
 }
 
+/* Times the turns; of those after the first round some are left out where it was long, and *count is what is left. */
+static int time_turns(const struct timer *me, const struct subject *s, const rkb_turn_t *turns,
+                      uint32_t round, uint32_t *count, uint32_t deadline_ms, float *times, rkb_error_t *err) {
+   double first_ms = 0;
+   int status = me->device->time(s->session, turns, round, deadline_ms, times, err);
+   for (uint32_t i = 0; i < round && status == RKB_OK; i++)
+      first_ms += times[i];
+   const uint32_t more = rounds_after(first_ms, *count / round - 1);
+   *count = (1 + more) * round;
+   return status == RKB_OK
+             ? me->device->time(s->session, turns + round, more * round, deadline_ms, times + round, err)
+             : status;
+}
+
 int sitting_run(const struct timer *me, struct subject *s, rkb_random_t *stream, struct sitting *sitting,
                 rkb_error_t *err) {
    rkb_turn_t *turns = NULL;
    float *times = NULL;
-   uint32_t arenas = 0, count = 0, deadline_ms = (uint32_t)(me->config->deadline / 1000000);
+   uint32_t arenas = 0, round = 0, count = 0, deadline_ms = (uint32_t)(me->config->deadline / 1000000);
    *sitting = (struct sitting){.right = true};
    stopwatch_turn(s->watch, PHASE_OPEN);
    int status = open_arenas(me, s, &arenas, err);
    if (status == RKB_OK) {
-      turns = draw_turns(me, s->contender_count, arenas, stream, &count);
+      turns = draw_turns(me, s->contender_count, arenas, stream, &round, &count);
       times = malloc(((size_t)count + 1) * sizeof *times);
       if (!turns || !times || !make_room(s, count, sitting))
          status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    }
    stopwatch_turn(s->watch, PHASE_TIME);
    if (status == RKB_OK)
-      status = me->device->time(s->session, turns, count, deadline_ms, times, err);
+      status = time_turns(me, s, turns, round, &count, deadline_ms, times, err);
    stopwatch_turn(s->watch, PHASE_OWN);
    if (status == RKB_OK)
       status = time_own(me, s, deadline_ms, sitting, err);

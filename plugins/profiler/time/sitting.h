@@ -6,6 +6,7 @@
 #include <rkb/ext/device.h>
 #include <rkb/ext/random.h>
 #include <rkb/ext/task.h>
+#include "expected/reading.h"
 #include "expected/sample.h"
 #include "expected/staging.h"
 #include "expected/stopwatch.h"

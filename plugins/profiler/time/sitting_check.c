@@ -11,43 +11,47 @@ struct judged {
    bool right;
 };
 
-static int read_sample(const struct timer *me, const struct subject *s, uint32_t instance, uint32_t t,
-                       uint64_t width, const sample_t *sample, char *data, rkb_error_t *err) {
-   int status = RKB_OK;
-   for (uint64_t i = 0, run; i < sample->count && status == RKB_OK; i += run) {
-      for (run = 1; i + run < sample->count && sample->elements[i + run] == sample->elements[i] + run;)
-         run++;
-      status = me->device->read(s->session, instance, t, sample->elements[i] * width, run * width,
-                                data + i * width, err);
-   }
-   return status;
-}
-
 /* The outputs an arena holds belong to its last turn: judge elements of them. */
-static int check_output(const struct timer *me, const struct subject *s, uint32_t contender,
-                        uint32_t instance, uint32_t set, uint32_t t, uint64_t sum, struct judged *judged,
+static int check_output(const struct timer *me, const struct subject *s, uint32_t contender, uint32_t set,
+                        const reading_t *reading, uint64_t sum, struct judged *judged,
                         struct sitting *sitting, rkb_error_t *err) {
-   const rkb_tensor_t *tensor = &s->the_case->tensors[t];
-   const sample_t *sample = &s->samples[set][t];
-   uint64_t width = tensor->bytes / tensor->elements;
+   const uint32_t t = reading->tensor;
    rkb_judgement_t j = {.size = sizeof j};
-   rkb_points_t points = sample_points(sample);
-   if (judged->right && judged->sum == sum)
-      return RKB_OK;
-   char *data = malloc(sample->count * width + 1);
-   int status = data ? read_sample(me, s, instance, t, width, sample, data, err)
-                     : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   if (status == RKB_OK)
-      status = me->task->judge(me->host, s->inputs[set], t, data, NULL, &points, sample->elements,
-                               s->contenders[contender].transform, &j, err);
+   rkb_points_t points = sample_points(reading->sample);
+   int status = me->task->judge(me->host, s->inputs[set], t, reading->data, NULL, &points,
+                                reading->sample->elements, s->contenders[contender].transform, &j, err);
    if (status == RKB_OK && j.standing_is_reject) {
       sitting->right = false;
       snprintf(sitting->wrong, sizeof sitting->wrong,
                "after a timed run %s %s[%llu] is %.9g and should be %.9g within %.3g (%s)", who[contender],
-               tensor->name, (unsigned long long)j.element, j.got, j.want, j.bound, j.reason);
+               s->the_case->tensors[t].name, (unsigned long long)j.element, j.got, j.want, j.bound, j.reason);
    }
    *judged = (struct judged){sum, status == RKB_OK && !j.standing_is_reject};
-   free(data);
+   return status;
+}
+
+/* Outputs of one arena that were not judged with these bits before, read in one request. */
+static int check_outputs(const struct timer *me, const struct subject *s, uint32_t contender,
+                         uint32_t instance, uint32_t set, const uint64_t *sums, struct judged *judged,
+                         struct sitting *sitting, rkb_error_t *err) {
+   const rkb_case_t *c = s->the_case;
+   reading_t *readings = calloc((size_t)c->tensor_count + 1, sizeof *readings);
+   char *block = NULL;
+   uint32_t count = 0;
+   int status = readings ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   for (uint32_t t = 0; t < c->tensor_count && status == RKB_OK; t++)
+      if (c->tensors[t].role != RKB_IN && c->tensors[t].elements > 0 && s->samples[set][t].count > 0 &&
+          !(judged[t].right && judged[t].sum == sums[t]))
+         readings[count++] =
+            (reading_t){t, c->tensors[t].bytes / c->tensors[t].elements, &s->samples[set][t], NULL};
+   if (status == RKB_OK && count)
+      status = readings_take(me->device, s->session, instance, readings, count, &block, err);
+   for (uint32_t i = 0; i < count && status == RKB_OK && sitting->right; i++) {
+      const uint32_t t = readings[i].tensor;
+      status = check_output(me, s, contender, set, &readings[i], sums[t], &judged[t], sitting, err);
+   }
+   free(block);
+   free(readings);
    return status;
 }
 
@@ -98,14 +102,11 @@ static int check_arena(const struct timer *me, const struct subject *s, uint32_t
    uint64_t *sums = calloc((size_t)c->tensor_count + 1, sizeof *sums);
    int status =
       sums ? add_up(me, s, instance, set, sums, err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   for (uint32_t t = 0; t < c->tensor_count && status == RKB_OK && sitting->right; t++) {
-      if (c->tensors[t].elements == 0)
-         continue;
-      if (c->tensors[t].role == RKB_IN)
+   for (uint32_t t = 0; t < c->tensor_count && status == RKB_OK && sitting->right; t++)
+      if (c->tensors[t].elements > 0 && c->tensors[t].role == RKB_IN)
          check_input(s, contender, set, t, sums[t], sitting);
-      else if (s->samples[set][t].count > 0)
-         status = check_output(me, s, contender, instance, set, t, sums[t], &judged[t], sitting, err);
-   }
+   if (status == RKB_OK && sitting->right)
+      status = check_outputs(me, s, contender, instance, set, sums, judged, sitting, err);
    free(sums);
    return status;
 }

@@ -116,3 +116,11 @@ estimate_t bootstrap_ratio(const samples_t *a, const samples_t *b, double alpha,
                            uint64_t seed) {
    return bootstrap(a, b, alpha, resolution, seed);
 }
+
+uint32_t rounds_after(double first_ms, uint32_t most) {
+   enum { LEAST = 2, LONG_MS = 600 };
+   uint32_t rounds = most;
+   while (rounds > LEAST && rounds * first_ms > LONG_MS)
+      rounds--;
+   return rounds;
+}

@@ -30,4 +30,7 @@ estimate_t bootstrap_mean(const samples_t *samples, double alpha, double resolut
 estimate_t bootstrap_ratio(const samples_t *a, const samples_t *b, double alpha, double resolution,
                            uint64_t seed);
 
+/* How many rounds to make after a first one of so many milliseconds, most at the most: slow work needs fewer for an interval as narrow. */
+uint32_t rounds_after(double first_ms, uint32_t most);
+
 #endif

@@ -14,6 +14,8 @@
 #define ALL_FRESH (UINT64_C(1) << 22)
 /* Operations of a reference that is cheaper to evaluate whole than by elements. */
 #define WHOLE_OPERATIONS 2e8
+/* Bytes of a case that takes a good part of a second to be put on the device, in all its sets. */
+#define FEW_SETS_BYTES 64e6
 
 static uint64_t now_ns(void) {
    struct timespec now;
@@ -253,7 +255,7 @@ uint32_t sample_families(const rkb_host_t *host, const rkb_task_api_t *task, con
 }
 
 uint64_t sample_pool(const rkb_case_t *c, uint64_t most) {
-   return !is_whole(c) && most > 2 ? 2 : most;
+   return (!is_whole(c) || c->bytes > FEW_SETS_BYTES) && most > 2 ? 2 : most;
 }
 
 void sample_close(sample_t *sample) {

@@ -56,8 +56,8 @@ typedef struct sample_families {
 uint32_t sample_families(const rkb_host_t *host, const rkb_task_api_t *task, const rkb_case_t *the_case,
                          const sample_families_t *most);
 
-/* How many seeds of a pool of most a listed case's values are drawn from: two where expected values are costly, so that
- * checking and timing share them. */
+/* How many seeds of a pool of most a listed case's values are drawn from: two where expected values are costly or inputs
+ * large, so that checking and timing share them, and every candidate after the first. */
 uint64_t sample_pool(const rkb_case_t *the_case, uint64_t most);
 
 /* The judge's view of it. */

@@ -7,6 +7,7 @@
 #include <rkb/ext/random.h>
 #include <rkb/ext/task.h>
 #include <rkb/ext/workers.h>
+#include "expected/reading.h"
 #include "expected/sample.h"
 #include "expected/staging.h"
 #include "expected/stopwatch.h"

@@ -52,43 +52,43 @@ static int judge(const struct gpu *me, const struct candidate *candidate, const 
    return RKB_OK;
 }
 
-/* The sample's elements, neighbours in one piece. */
-static int read_sample(const struct gpu *me, const struct candidate *candidate, uint32_t instance, uint32_t t,
-                       uint64_t width, const sample_t *sample, char *out, rkb_error_t *err) {
-   int status = RKB_OK;
-   for (uint64_t i = 0, run; i < sample->count && status == RKB_OK; i += run) {
-      for (run = 1; i + run < sample->count && sample->elements[i + run] == sample->elements[i] + run;)
-         run++;
-      status = me->device->read(candidate->session, instance, t, sample->elements[i] * width, run * width,
-                                out + i * width, err);
-   }
-   return status;
+static uint64_t width_of(const rkb_tensor_t *tensor) {
+   return tensor->elements ? tensor->bytes / tensor->elements : 0;
 }
 
 /* Bits that were judged already, in the other placement say, are right as often as they come. */
-static int judge_output(const struct gpu *me, struct candidate *candidate, struct values *v,
-                        uint32_t instance, uint32_t t, uint64_t sum, struct found *found, struct tally *tally,
+static bool is_known(const struct values *v, uint32_t t, uint64_t sum) {
+   return v->right[t] && v->judged[t] == sum;
+}
+
+/* Everything that has to be judged, in one request; list has room for every tensor. */
+static int read_outputs(const struct gpu *me, const struct candidate *candidate, const struct values *v,
+                        uint32_t instance, const uint64_t *sums, reading_t *list, char **block,
                         rkb_error_t *err) {
-   const rkb_tensor_t *tensor = &v->the_case->tensors[t];
-   const sample_t *sample = &v->samples[t];
-   uint64_t width = tensor->elements ? tensor->bytes / tensor->elements : 0;
-   if (width == 0)
+   const rkb_case_t *c = v->the_case;
+   uint32_t count = 0;
+   for (uint32_t t = 0; t < c->tensor_count; t++)
+      if (c->tensors[t].role != RKB_IN && v->samples[t].count > 0 && !is_known(v, t, sums[t]))
+         list[count++] = (reading_t){t, width_of(&c->tensors[t]), &v->samples[t], NULL};
+   return readings_take(me->device, candidate->session, instance, list, count, block, err);
+}
+
+/* reading: the output's, where it was read. */
+static int judge_output(const struct gpu *me, struct candidate *candidate, struct values *v, uint32_t t,
+                        uint64_t sum, const reading_t *reading, struct found *found, struct tally *tally,
+                        rkb_error_t *err) {
+   if (width_of(&v->the_case->tensors[t]) == 0)
       return RKB_OK;
-   if (sample->count == 0) {
+   if (v->samples[t].count == 0) {
       tally->not_judged++;
       return RKB_OK;
    }
-   if (v->right[t] && v->judged[t] == sum)
+   if (is_known(v, t, sum))
       return RKB_OK;
-   char *data = malloc(sample->count * width);
-   int status = data ? read_sample(me, candidate, instance, t, width, sample, data, err)
-                     : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    const uint32_t refused = tally->refused;
-   if (status == RKB_OK)
-      status = judge(me, candidate, v, t, data, found, tally, err);
+   int status = judge(me, candidate, v, t, reading->data, found, tally, err);
    v->right[t] = status == RKB_OK && !found->reason[0] && tally->refused == refused;
    v->judged[t] = sum;
-   free(data);
    return status;
 }
 
@@ -168,15 +168,23 @@ int outputs_judge(const struct gpu *me, struct candidate *candidate, struct valu
                   struct found *found, struct tally *tally, rkb_error_t *err) {
    const rkb_case_t *c = v->the_case;
    uint64_t *sums = calloc((size_t)c->tensor_count + 1, sizeof *sums);
-   int status = sums ? add_up(me, candidate, v, instance, true, sums, err)
-                     : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   reading_t *readings = calloc((size_t)c->tensor_count + 1, sizeof *readings), *reading = readings;
+   char *block = NULL;
+   int status = sums && readings ? add_up(me, candidate, v, instance, true, sums, err)
+                                 : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   if (status == RKB_OK)
+      status = read_outputs(me, candidate, v, instance, sums, readings, &block, err);
    for (uint32_t t = 0; t < c->tensor_count && status == RKB_OK && (!found->reason[0] || found->suspect);
         t++) {
+      while (reading->sample && reading->tensor < t)
+         reading++;
       if (c->tensors[t].role != RKB_IN)
-         status = judge_output(me, candidate, v, instance, t, sums[t], found, tally, err);
+         status = judge_output(me, candidate, v, t, sums[t], reading, found, tally, err);
       else if (!found->reason[0])
          status = compare_input(me, candidate, v, instance, t, sums[t], found, err);
    }
+   free(block);
+   free(readings);
    free(sums);
    return status;
 }

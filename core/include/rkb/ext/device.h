@@ -52,6 +52,12 @@ typedef struct rkb_turn {
    uint32_t reserved;
 } rkb_turn_t;
 
+typedef struct rkb_range {
+   uint32_t buffer; /* index into the plan's buffers */
+   uint32_t reserved;
+   uint64_t offset, bytes;
+} rkb_range_t;
+
 typedef struct rkb_device_api {
    uint32_t size;
    uint32_t reserved;
@@ -93,6 +99,9 @@ typedef struct rkb_device_api {
    int (*keep)(rkb_session_t *session, uint32_t set, uint32_t tensor, const uint64_t name[2], rkb_error_t *err);
    int (*take)(rkb_session_t *session, uint32_t set, uint32_t tensor, const uint64_t name[2], uint64_t bytes, uint64_t key,
                bool *there, uint64_t *sum, rkb_error_t *err);
+
+   /* Reads many ranges in one request: out gets their bytes one after the other. */
+   int (*pick)(rkb_session_t *session, uint32_t instance, const rkb_range_t *ranges, uint32_t count, void *out, rkb_error_t *err);
 } rkb_device_api_t;
 
 #ifdef __cplusplus
