@@ -160,7 +160,8 @@ void rkb_check_result_free(rkb_check_result_t *face) {
 static int work(check_t *check, const rkb_check_options_t *options, rkb_error_t *err) {
    int status = make_candidate(check, options, err);
    if (status == RKB_OK && check->pipeline->build >= 0) {
-      rkb_compilers_config_t config = {.processes = check->core.worker_count};
+      rkb_compilers_config_t config = {.processes = check->core.worker_count,
+                                       .cpu_limit_ns = check->pipeline->limit_compile_ns};
       status = rkb_compilers_open(&config, &check->core.compilers, err);
    }
    if (status == RKB_OK)

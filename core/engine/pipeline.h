@@ -46,6 +46,7 @@ typedef struct rkb_pipeline {
    const char *name, *task_path, *direction, *target;
    uint64_t seed;
    uint64_t limit_candidates, limit_generations, limit_stale, limit_wall_ns;
+   uint64_t limit_compile_ns; /* 0: the compilers' own */
    double limit_cost_usd;     /* negative: none */
    struct rkb_models *models; /* or NULL: none are listed */
 

@@ -166,6 +166,15 @@ static void check_promote(rkb_pipeline_t *pipeline, const rkb_yaml_t *promote, r
    pipeline->promote_of = (uint32_t)of;
 }
 
+static void duration_of(const rkb_yaml_t *limits, const char *name, uint64_t *value_ns,
+                        rkb_problems_t *problems) {
+   const rkb_yaml_t *node = rkb_yaml_get(limits, name);
+   const char *text;
+   if (!rkb_yaml_is_null(node) && rkb_yaml_scalar(node, name, &text, problems) &&
+       (!rkb_parse_duration(text, value_ns) || !*value_ns))
+      rkb_problem(problems, node->place, "%s is '%s'; write a duration, as in 30s, 10m or 2h", name, text);
+}
+
 static void check_limits(rkb_pipeline_t *pipeline, const rkb_yaml_t *limits, rkb_problems_t *problems) {
    pipeline->limit_cost_usd = -1;
    if (rkb_yaml_is_null(limits) || !rkb_yaml_expect(limits, RKB_YAML_MAP, "limits", problems))
@@ -174,11 +183,11 @@ static void check_limits(rkb_pipeline_t *pipeline, const rkb_yaml_t *limits, rkb
    count_of(limits, "candidates", 1, &pipeline->limit_candidates, problems);
    count_of(limits, "generations", 1, &pipeline->limit_generations, problems);
    count_of(limits, "stale", 1, &pipeline->limit_stale, problems);
-   const rkb_yaml_t *wall = rkb_yaml_get(limits, "wall"), *cost = rkb_yaml_get(limits, "cost_usd");
-   const char *text;
-   if (!rkb_yaml_is_null(wall) && rkb_yaml_scalar(wall, "wall", &text, problems) &&
-       (!rkb_parse_duration(text, &pipeline->limit_wall_ns) || !pipeline->limit_wall_ns))
-      rkb_problem(problems, wall->place, "wall is '%s'; write a duration, as in 30s, 10m or 2h", text);
+   duration_of(limits, "wall", &pipeline->limit_wall_ns, problems);
+   duration_of(limits, "compile", &pipeline->limit_compile_ns, problems);
+   if (pipeline->limit_compile_ns > 3600000000000ull)
+      rkb_problem(problems, rkb_yaml_get(limits, "compile")->place, "compile must be at most 1h");
+   const rkb_yaml_t *cost = rkb_yaml_get(limits, "cost_usd");
    if (!rkb_yaml_is_null(cost) && rkb_yaml_real(cost, "cost_usd", &pipeline->limit_cost_usd, problems) &&
        pipeline->limit_cost_usd < 0)
       rkb_problem(problems, cost->place, "cost_usd must be 0 or more");

@@ -222,7 +222,8 @@ static int open_archive(rkb_run_t *run, rkb_error_t *err) {
 static int open_compilers(rkb_run_t *run, rkb_error_t *err) {
    if (run->pipeline->build < 0)
       return RKB_OK;
-   rkb_compilers_config_t config = {.processes = run->core.worker_count};
+   rkb_compilers_config_t config = {.processes = run->core.worker_count,
+                                    .cpu_limit_ns = run->pipeline->limit_compile_ns};
    return rkb_compilers_open(&config, &run->core.compilers, err);
 }
 

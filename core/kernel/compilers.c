@@ -283,7 +283,7 @@ static void set_limit_finding(const rkb_compilers_t *compilers, enum exchange_en
       rkb_format_duration(compilers->cpu_ns, amount, sizeof amount);
       rkb_finding_set(
          finding, "limit.time", 0, 0,
-         "compiling took more than %s of processor time (a limit: not reproducible on every machine)",
+         "compiling took more than %s of processor time (limits.compile: not reproducible on every machine)",
          amount);
    } else if (end == EXCHANGE_MEMORY) {
       rkb_format_bytes(compilers->memory, amount, sizeof amount);

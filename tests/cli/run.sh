@@ -11,8 +11,8 @@ export SOURCE=$1
 export RKB_PLUGIN_PATH=$2/tests/engine/plugins
 export PATH=$2/bin:$PATH
 case_file=$(realpath "$3")
-# Few inputs and no drawn shapes: enough to see what the commands say.
-export FEW='--set screen.machine.with.families=1 --set screen.machine.with.shapes=0'
+# Few inputs and no drawn shapes: enough to see what the commands say.  A busy machine under the sanitizers may take long to compile.
+export FEW='--set limits.compile=60s --set screen.machine.with.families=1 --set screen.machine.with.shapes=0'
 work=$(mktemp -d)
 export XDG_CACHE_HOME=$work/cache
 trap 'rm -rf "$work"' EXIT
@@ -35,7 +35,7 @@ while IFS= read -r line || [[ -n $line ]]; do
       [[ $code -eq $expected ]] || complain "exit code $code, not $expected"
       code=0
       expected=0
-      timeout 60 bash -c "$value" >out 2>err </dev/null || code=$?
+      timeout 120 bash -c "$value" >out 2>err </dev/null || code=$?
       ;;
     exit:*) expected=$value; [[ $code -eq $expected ]] || complain "exit code $code, not $expected" ;;
     out:*) grep -qF -- "$value" out || complain "standard output lacks: $value" ;;

@@ -25,6 +25,7 @@ cp "$source/tasks/softmax/seeds/forward/block_per_row.cu" honest.cu
 cat >limits.yaml <<TEXT
 rkb: 1
 name: limits
+limits: {compile: 1500ms}
 propose:
   - {use: rkb.translator.seed, with: {files: [$work/endless.cu, $work/honest.cu]}}
 screen:
