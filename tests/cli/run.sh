@@ -12,7 +12,7 @@ export RKB_PLUGIN_PATH=$2/tests/engine/plugins
 export PATH=$2/bin:$PATH
 case_file=$(realpath "$3")
 # Few inputs and no drawn shapes: enough to see what the commands say.  A busy machine under the sanitizers may take long to compile.
-export FEW='--set limits.compile=60s --set screen.machine.with.families=1 --set screen.machine.with.shapes=0'
+export FEW='--set screen.machine.with.families=1 --set screen.machine.with.shapes=0 --set limits.compile=60s'
 work=$(mktemp -d)
 export XDG_CACHE_HOME=$work/cache
 trap 'rm -rf "$work"' EXIT
