@@ -136,8 +136,11 @@ typedef struct ptx_file {
 
 #define PTX_MESSAGE 256
 
+typedef struct machine_programs machine_programs_t; /* program.h */
+
 typedef struct rkb_machine_module {
    struct ptx_arena *arena;
+   machine_programs_t *programs; /* its kernels, as far as they were decoded */
    ptx_function_t *functions;
    uint32_t function_count;
    ptx_variable_t *variables;
