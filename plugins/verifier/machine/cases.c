@@ -198,16 +198,15 @@ static void tell_left_out(const struct work *work, struct outcome *outcome) {
       char text[256];
       int used = 0;
       for (uint64_t left = work->parts[n].outcome.owed & ~work->owed[n].families; left; left &= left - 1) {
-         const rkb_family_t *family = work->verifier->task->family_at(work->verifier->host, the_case,
-                                                                      (uint32_t)__builtin_ctzll(left));
+         const rkb_family_t *family =
+            work->verifier->task->family_at(work->verifier->host, the_case, (uint32_t)__builtin_ctzll(left));
          if (used < (int)sizeof text - 1)
-            used += snprintf(text + used, sizeof text - (size_t)used, "%s%s",
-                             used ? ", " : "", family->name);
+            used += snprintf(text + used, sizeof text - (size_t)used, "%s%s", used ? ", " : "", family->name);
       }
       if (used)
-         json_array_append_new(outcome->not_run,
-                               json_sprintf("case %s: not executed on the input families %s",
-                                            the_case->name, text));
+         json_array_append_new(
+            outcome->not_run,
+            json_sprintf("case %s: not executed on the input families %s", the_case->name, text));
    }
 }
 

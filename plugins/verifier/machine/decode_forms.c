@@ -104,7 +104,11 @@ static enum decode_result warp_operation(decoder_t *decoder) {
    for (uint32_t n = 0; n < sources; n++) {
       const ptx_operand_t *operand = &decoder->operands[at++];
       FAIL_UNLESS(n ? decode_known_operand(decoder, operand, 'w', &slot)
-                    : decode_operand(decoder, operand, votes ? 'q' : wide ? 'l' : 'w', &slot));
+                    : decode_operand(decoder, operand,
+                                     votes  ? 'q'
+                                     : wide ? 'l'
+                                            : 'w',
+                                     &slot));
       if (votes && slot.negated)
          i->flags |= FLAG_NEGATED_C;
       slot.negated = false;

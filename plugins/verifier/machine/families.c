@@ -145,10 +145,10 @@ static int run_chosen(struct trial *t, int64_t first, int64_t last, uint64_t cho
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the runs of case %s", t->the_case->name);
    uint32_t count = list_trials(members, t->family, first, last);
    for (uint64_t left = chosen; left; left &= left - 1)
-      count += list_trials(members + count,
-                           t->verifier->task->family_at(t->verifier->host, t->the_case,
-                                                        (uint32_t)__builtin_ctzll(left)),
-                           1, trials);
+      count += list_trials(
+         members + count,
+         t->verifier->task->family_at(t->verifier->host, t->the_case, (uint32_t)__builtin_ctzll(left)), 1,
+         trials);
    const int status = run_list(t, false, members, count, err);
    if (status == RKB_OK && may_go_on(t))
       t->outcome->executed |= chosen;

@@ -45,9 +45,7 @@ static uint64_t choose(const struct verifier *verifier, const json_t *counts, co
 static int compare(const void *a, const void *b) {
    const struct owed *x = *(struct owed *const *)a, *y = *(struct owed *const *)b;
    const int told = (int)tells(y->the_case) - (int)tells(x->the_case);
-   return told                       ? told
-          : x->largest != y->largest ? (x->largest > y->largest ? 1 : -1)
-                                     : (x > y) - (x < y);
+   return told ? told : x->largest != y->largest ? (x->largest > y->largest ? 1 : -1) : (x > y) - (x < y);
 }
 
 bool owed_settle(const struct verifier *verifier, struct owed *owed, uint32_t count) {

@@ -58,9 +58,9 @@ struct outcome {
    /* Of one case */
    uint64_t executed, owed; /* families, a bit each: had, and left out for what they cost */
    uint64_t largest;        /* thread-instructions of a run */
-   bool steered;            /* an input reached control or an address, or a run leaves something to the next */
-   bool over_budget;        /* something of it was left out for lack of budget */
-   bool abandoned;          /* an earlier case decided meanwhile */
+   bool steered;     /* an input reached control or an address, or a run leaves something to the next */
+   bool over_budget; /* something of it was left out for lack of budget */
+   bool abandoned;   /* an earlier case decided meanwhile */
 };
 
 #define MOST_FAMILIES 64

@@ -104,8 +104,8 @@ int rkb_machine_watch(rkb_machine_t *machine, uint32_t buffer, uint64_t offset, 
    if (buffer >= run->plan->buffer_count || run->module->error_line)
       return rkb_fail(err, RKB_ERR_INVALID, "there is no buffer %u to watch", buffer);
    run->watch = calloc(1, sizeof *run->watch);
-   bool made =
-      run->watch && (run->watch->programs = calloc(run->plan->launch_count + 1, sizeof *run->watch->programs));
+   bool made = run->watch &&
+               (run->watch->programs = calloc(run->plan->launch_count + 1, sizeof *run->watch->programs));
    for (uint32_t n = 0; made && n < run->plan->launch_count; n++)
       made = exchange(run, n);
    if (!made) {

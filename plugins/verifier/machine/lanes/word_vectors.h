@@ -8,7 +8,7 @@
 
 #define GROUP 8
 #define GROUPS (LANES / GROUP)
-#define VECTOR 4         /* words of a lane */
+#define VECTOR 4           /* words of a lane */
 #define MOST_STRETCH 2048u /* bytes; in a longer one the lanes' own words are fewer than those between */
 
 typedef uint32_t group_t __attribute__((vector_size(4 * GROUP), aligned(4), may_alias));
@@ -70,13 +70,14 @@ static inline bool all_words_are(const uint8_t *memory, stretch_t stretch, uint3
 static inline void gather_vectors(uint32_t *const out[VECTOR], const uint8_t *memory,
                                   const uint32_t offset[LANES]) {
    for (int l = 0; l < LANES; l += 4) {
-      const vector_t a = *(const vector_t *)(memory + offset[l]), b = *(const vector_t *)(memory + offset[l + 1]),
-                   c = *(const vector_t *)(memory + offset[l + 2]),
-                   d = *(const vector_t *)(memory + offset[l + 3]);
+      const vector_t a = *(const vector_t *)(memory + offset[l]),
+                     b = *(const vector_t *)(memory + offset[l + 1]),
+                     c = *(const vector_t *)(memory + offset[l + 2]),
+                     d = *(const vector_t *)(memory + offset[l + 3]);
       const vector_t ab = __builtin_shuffle(a, b, (vector_t){0, 4, 1, 5}),
-                   cd = __builtin_shuffle(c, d, (vector_t){0, 4, 1, 5}),
-                   ab_high = __builtin_shuffle(a, b, (vector_t){2, 6, 3, 7}),
-                   cd_high = __builtin_shuffle(c, d, (vector_t){2, 6, 3, 7});
+                     cd = __builtin_shuffle(c, d, (vector_t){0, 4, 1, 5}),
+                     ab_high = __builtin_shuffle(a, b, (vector_t){2, 6, 3, 7}),
+                     cd_high = __builtin_shuffle(c, d, (vector_t){2, 6, 3, 7});
       *(vector_t *)(out[0] + l) = __builtin_shuffle(ab, cd, (vector_t){0, 1, 4, 5});
       *(vector_t *)(out[1] + l) = __builtin_shuffle(ab, cd, (vector_t){2, 3, 6, 7});
       *(vector_t *)(out[2] + l) = __builtin_shuffle(ab_high, cd_high, (vector_t){0, 1, 4, 5});
