@@ -15,8 +15,8 @@ struct rkb_inputs {
    rkb_memory_t *memory;  /* points already computed; guarded by lock */
    pthread_mutex_t lock;
    double **saved; /* by case tensor: what the forward pass made, once it was asked for; guarded by lock */
-   _Atomic(float *) *
-      kept; /* by case tensor: the elements of a small one of f32 that was filled whole, which the reference reads next */
+   /* by case tensor: the elements of a small one of f32 that was filled whole, which the reference reads next */
+   _Atomic(float *) *kept;
 };
 
 /* Whether a case's tensor is what the forward pass saved: an input that the reference computes. */

@@ -28,8 +28,8 @@ typedef struct decoder {
    uint8_t *rounds;                 /* of each statement: what it does to the bits of a float, DECODE_* */
    uint32_t *large;                 /* nonzero: its only definition is a constant of rounding size */
    uint8_t *labelled;               /* of each statement of the function: a label stands before it */
-   uint32_t block_start,
-      straight; /* the last label's statement; how many are executed before anything may branch */
+   uint32_t block_start;            /* the last label's statement */
+   uint32_t straight;               /* statements that are executed before anything may branch */
    /* The instruction being decoded */
    const ptx_function_t *function;
    uint32_t function_index;
