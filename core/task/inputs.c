@@ -3,7 +3,9 @@
 #include "task/inputs.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include "task/dtype.h"
 
 /* Elements read and products formed for one call: some tens of seconds.  A gradient that sums over a whole
@@ -11,6 +13,8 @@
 #define MOST_WORK 3e10
 
 #define FILL_PIECE 4096u
+
+#define MOST_KEPT (UINT64_C(1) << 15) /* elements of a tensor */
 
 /* Elements from which several threads draw: every element is a function of its number, so the order is free. */
 #define SHARED_FILL (UINT64_C(1) << 18)
@@ -212,6 +216,11 @@ static uint64_t neighbours(uint64_t count, const int64_t *index) {
 
 static void draw_part(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t first, uint64_t end,
                       const int64_t *index, double *out) {
+   const float *kept = atomic_load_explicit(&inputs->kept[tensor], memory_order_acquire);
+   for (uint64_t i = first; kept && i < end; i++)
+      out[i] = index[i] < 0 ? 0 : (double)kept[index[i]];
+   if (kept)
+      return;
    for (uint64_t i = first, run; i < end; i += run) {
       run = index[i] < 0 ? 1 : neighbours(end - i, index + i);
       if (index[i] < 0)
@@ -262,7 +271,9 @@ int rkb_task_inputs_open(const rkb_task_t *task, const rkb_case_t *the_case, con
    made->streams = calloc(2 * the_case->tensor_count + 1, sizeof *made->streams);
    made->memory = rkb_memory_new(bound->program->value_count, bound->budget / 2);
    made->saved = calloc(the_case->tensor_count + 1, sizeof *made->saved);
-   if (!made->streams || !made->memory || !made->saved) {
+   made->kept = calloc(the_case->tensor_count + 1, sizeof *made->kept);
+   if (!made->streams || !made->memory || !made->saved || !made->kept) {
+      free(made->kept);
       free(made->saved);
       rkb_memory_free(made->memory);
       free(made->streams);
@@ -292,6 +303,9 @@ void rkb_task_inputs_free(rkb_inputs_t *inputs) {
    rkb_memory_free(inputs->memory);
    for (uint32_t i = 0; i < inputs->bound->view.tensor_count; i++)
       free(inputs->saved[i]);
+   for (uint32_t i = 0; i < inputs->bound->view.tensor_count; i++)
+      free(atomic_load(&inputs->kept[i]));
+   free(inputs->kept);
    free(inputs->saved);
    free(inputs->streams);
    free(inputs);
@@ -333,6 +347,18 @@ static int fill_saved(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t firs
    return status;
 }
 
+static void keep(const rkb_inputs_t *inputs, uint32_t tensor, const void *data) {
+   const rkb_tensor_t *info = &inputs->bound->view.tensors[tensor];
+   if (info->dtype != RKB_F32 || info->elements > MOST_KEPT || atomic_load(&inputs->kept[tensor]))
+      return;
+   float *copy = malloc(info->elements * sizeof *copy + 1), *none = NULL;
+   if (!copy)
+      return; /* drawn again, then */
+   memcpy(copy, data, info->elements * sizeof *copy);
+   if (!atomic_compare_exchange_strong(&inputs->kept[tensor], &none, copy))
+      free(copy); /* another thread was first, with the same */
+}
+
 int rkb_task_inputs_fill(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t first, uint64_t count,
                          void *out, rkb_error_t *err) {
    const rkb_case_t *view = &inputs->bound->view;
@@ -352,5 +378,7 @@ int rkb_task_inputs_fill(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t f
       draw_numbers(inputs, tensor, first + done, piece, numbers);
       rkb_dtype_store(info->dtype, numbers, piece, (char *)out + done * width);
    }
+   if (first == 0 && count == info->elements)
+      keep(inputs, tensor, out);
    return RKB_OK;
 }

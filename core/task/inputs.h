@@ -15,6 +15,8 @@ struct rkb_inputs {
    rkb_memory_t *memory;  /* points already computed; guarded by lock */
    pthread_mutex_t lock;
    double **saved; /* by case tensor: what the forward pass made, once it was asked for; guarded by lock */
+   /* by case tensor: the elements of a small one of f32 that was filled whole, which the reference reads next */
+   _Atomic(float *) *kept;
 };
 
 /* Whether a case's tensor is what the forward pass saved: an input that the reference computes. */
@@ -25,7 +27,7 @@ static inline bool rkb_inputs_is_saved(const rkb_bound_t *bound, uint32_t tensor
 /* An rkb_source_t's fill, with a const rkb_inputs_t as argument. */
 int rkb_inputs_source(const void *inputs, uint32_t tensor, uint64_t count, const int64_t *index, double *out);
 rkb_source_t rkb_inputs_as_source(const rkb_inputs_t *inputs);
-/* Streams of another seed for one tensor. */
+/* Streams of another seed for one tensor, before any of its elements were asked for. */
 void rkb_inputs_replace(rkb_inputs_t *inputs, uint32_t tensor);
 
 #endif

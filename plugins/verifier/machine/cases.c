@@ -1,10 +1,10 @@
 /* All cases of a candidate, on the threads that are free: each case is executed and judged apart and the outcomes are joined in
- * the order of the cases, so that the verdict is the one of executing them one after the other.
+ * the order of the cases, so that the verdict is the one of executing them one after the other.  The families that were too
+ * costly where they came up follow in a second round, on the cases that owed.c chooses when what every case costs is known.
  *
- * Three things pass from case to case, and each keeps its order.  Which input families a case is executed on depends on those
- * that the cases before it had: a case asks when every case before it has been told.  After a case that decides, later ones do
- * not matter and are left.  What a case may execute is what the ones before it leave of the budget; it starts from what is left at
- * the moment, and is executed again in its turn where that was less or more than it should have been and made a difference. */
+ * Two things pass from case to case, and each keeps its order.  After a case that decides, later ones do not matter and are left.
+ * What a case may execute is what the ones before it leave of the budget; it starts from what is left at the moment, and is
+ * executed again in its turn where that was less or more than it should have been and made a difference. */
 #include "verifier.h"
 
 #include <stdlib.h>
@@ -18,6 +18,7 @@
 
 struct part {
    const rkb_case_t *the_case;
+   const struct owed *owed; /* NULL: the case's first runs */
    struct outcome outcome;
    uint64_t most;  /* budget it may have */
    uint64_t given; /* budget it had */
@@ -30,50 +31,37 @@ struct work {
    const struct verifier *verifier;
    const struct candidate *candidate;
    struct schedule schedule;
-   struct part parts[MOST_CASES];
+   struct part parts[2 * MOST_CASES]; /* of the first round, and of the second */
+   struct owed owed[MOST_CASES];
    rkb_case_t *drawn[MOST_CASES];
    uint32_t count, drawn_count;
+   uint32_t round; /* the first part of the round that is executed */
 };
 
 /* The schedule ------------------------------------------------------------------------------------------------------ */
 
-static void open_schedule(struct schedule *schedule, uint32_t first) {
-   *schedule = (struct schedule){.settled = first, .deciding = UINT32_MAX, .families = json_object()};
+static void open_schedule(struct schedule *schedule) {
+   *schedule = (struct schedule){.deciding = UINT32_MAX};
    pthread_mutex_init(&schedule->lock, NULL);
-   pthread_cond_init(&schedule->changed, NULL);
 }
 
 static void close_schedule(struct schedule *schedule) {
-   json_decref(schedule->families);
-   pthread_cond_destroy(&schedule->changed);
    pthread_mutex_destroy(&schedule->lock);
 }
 
-bool schedule_begin_turn(struct schedule *schedule, uint32_t turn) {
+bool schedule_matters(struct schedule *schedule, uint32_t turn) {
    pthread_mutex_lock(&schedule->lock);
-   while (schedule->settled < turn && schedule->deciding > turn)
-      pthread_cond_wait(&schedule->changed, &schedule->lock);
-   if (schedule->deciding > turn)
-      return true;
+   const bool matters = schedule->deciding > turn;
    pthread_mutex_unlock(&schedule->lock);
-   return false;
-}
-
-void schedule_end_turn(struct schedule *schedule, uint32_t turn) {
-   schedule->settled = turn + 1;
-   pthread_cond_broadcast(&schedule->changed);
-   pthread_mutex_unlock(&schedule->lock);
+   return matters;
 }
 
 static void leave_schedule(struct schedule *schedule, uint32_t turn, const struct part *part) {
-   if (part->status != RKB_OK || part->outcome.rank >= RKB_MACHINE_UNKNOWN) {
-      pthread_mutex_lock(&schedule->lock);
+   pthread_mutex_lock(&schedule->lock);
+   schedule->spent += part->outcome.thread_instructions;
+   if (part->status != RKB_OK || part->outcome.rank >= RKB_MACHINE_UNKNOWN)
       schedule->deciding = turn < schedule->deciding ? turn : schedule->deciding;
-      pthread_cond_broadcast(&schedule->changed);
-      pthread_mutex_unlock(&schedule->lock);
-   } else if (!part->outcome.settled && schedule_begin_turn(schedule, turn)) {
-      schedule_end_turn(schedule, turn);
-   }
+   pthread_mutex_unlock(&schedule->lock);
 }
 
 /* Parts ------------------------------------------------------------------------------------------------------------- */
@@ -91,25 +79,21 @@ static void execute(const struct work *work, struct part *part, uint64_t left, s
    struct candidate candidate = *work->candidate;
    part->started = true;
    part->given = candidate.budget = share_of(part, left);
-   part->status =
-      trial_case(work->verifier, &candidate, part->the_case, schedule, turn, &part->outcome, &part->err);
+   part->status = trial_case(work->verifier, &candidate, part->the_case, part->owed, schedule, turn,
+                             &part->outcome, &part->err);
 }
 
-static void run_part(void *argument, uint32_t turn) {
+static void run_part(void *argument, uint32_t number) {
    struct work *work = argument;
-   struct part *part = &work->parts[turn];
+   const uint32_t turn = work->round + number;
    struct schedule *schedule = &work->schedule;
+   if (!schedule_matters(schedule, turn))
+      return;
    pthread_mutex_lock(&schedule->lock);
-   const bool matters = schedule->deciding > turn;
    const uint64_t left = work->candidate->budget - least(work->candidate->budget, schedule->spent);
    pthread_mutex_unlock(&schedule->lock);
-   if (!matters)
-      return;
-   execute(work, part, left, schedule, turn);
-   pthread_mutex_lock(&schedule->lock);
-   schedule->spent += part->outcome.thread_instructions;
-   pthread_mutex_unlock(&schedule->lock);
-   leave_schedule(schedule, turn, part);
+   execute(work, &work->parts[turn], left, schedule, turn);
+   leave_schedule(schedule, turn, &work->parts[turn]);
 }
 
 /* Whether a part's outcome is the one it would have with what is left in its turn. */
@@ -120,11 +104,10 @@ static bool stands(const struct part *part, uint64_t left) {
                                     part->outcome.thread_instructions <= right));
 }
 
-static void execute_in_turn(struct work *work, uint32_t turn, uint64_t left, const struct outcome *before) {
+static void execute_in_turn(struct work *work, uint32_t turn, uint64_t left) {
    struct part *part = &work->parts[turn];
    struct schedule alone;
-   open_schedule(&alone, turn);
-   json_object_update(alone.families, before->families);
+   open_schedule(&alone);
    outcome_free(&part->outcome);
    outcome_init(&part->outcome, work->verifier->config->debug);
    part->err = (rkb_error_t){0};
@@ -133,10 +116,10 @@ static void execute_in_turn(struct work *work, uint32_t turn, uint64_t left, con
 }
 
 static int join(struct work *work, struct candidate *candidate, struct outcome *outcome, rkb_error_t *err) {
-   for (uint32_t n = 0; n < work->count && outcome->rank < RKB_MACHINE_UNKNOWN; n++) {
+   for (uint32_t n = work->round; n < work->count && outcome->rank < RKB_MACHINE_UNKNOWN; n++) {
       struct part *part = &work->parts[n];
       if (!stands(part, candidate->budget))
-         execute_in_turn(work, n, candidate->budget, outcome);
+         execute_in_turn(work, n, candidate->budget);
       if (part->status != RKB_OK) {
          *err = part->err;
          return part->status;
@@ -147,9 +130,10 @@ static int join(struct work *work, struct candidate *candidate, struct outcome *
    return RKB_OK;
 }
 
-static void add_case(struct work *work, const rkb_case_t *the_case, uint64_t most) {
+static void add_part(struct work *work, const rkb_case_t *the_case, const struct owed *owed, uint64_t most) {
    struct part *part = &work->parts[work->count++];
    part->the_case = the_case;
+   part->owed = owed;
    part->most = most;
    outcome_init(&part->outcome, work->verifier->config->debug);
 }
@@ -160,7 +144,7 @@ static int list_cases(struct work *work, rkb_error_t *err) {
       const rkb_case_t *the_case = me->task->case_at(me->host, RKB_CASE_CHECK, n);
       if (!the_case)
          break;
-      add_case(work, the_case, UINT64_MAX);
+      add_part(work, the_case, NULL, UINT64_MAX);
    }
    uint32_t drawn = 0, bounded = 0;
    int status = shapes_draw(me, work->candidate, work->drawn, MOST_CASES - work->count, &drawn, err);
@@ -169,8 +153,61 @@ static int list_cases(struct work *work, rkb_error_t *err) {
                                   &bounded, err);
    work->drawn_count = drawn + bounded;
    for (uint32_t n = 0; n < work->drawn_count; n++)
-      add_case(work, work->drawn[n], n < drawn ? DRAWN_BUDGET : MANY_BLOCKS_BUDGET);
+      add_part(work, work->drawn[n], NULL, n < drawn ? DRAWN_BUDGET : MANY_BLOCKS_BUDGET);
    return status;
+}
+
+/* Rounds ------------------------------------------------------------------------------------------------------------ */
+
+/* Executes the parts from work->round on, and joins what they found. */
+static int run_round(struct work *work, struct candidate *candidate, struct outcome *outcome,
+                     rkb_error_t *err) {
+   const struct verifier *me = work->verifier;
+   work->schedule.spent = 0;
+   if (me->workers)
+      me->workers->share(me->host, work->count - work->round, run_part, work);
+   else
+      for (uint32_t n = 0; n < work->count - work->round; n++)
+         run_part(work, n);
+   return join(work, candidate, outcome, err);
+}
+
+/* Adds a part for each case that is executed on families after all. */
+static int add_owed(struct work *work, rkb_error_t *err) {
+   const uint32_t cases = work->count;
+   for (uint32_t n = 0; n < cases; n++) {
+      const struct outcome *first = &work->parts[n].outcome;
+      work->owed[n] = (struct owed){.the_case = work->parts[n].the_case,
+                                    .executed = first->executed,
+                                    .families = first->over_budget ? 0 : first->owed,
+                                    .largest = first->largest,
+                                    .steered = first->steered};
+   }
+   if (!owed_settle(work->verifier, work->owed, cases))
+      return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the families that are left");
+   work->round = cases;
+   for (uint32_t n = 0; n < cases; n++)
+      if (work->owed[n].families)
+         add_part(work, work->parts[n].the_case, &work->owed[n], work->parts[n].most);
+   return RKB_OK;
+}
+
+static void tell_left_out(const struct work *work, struct outcome *outcome) {
+   for (uint32_t n = 0; n < work->round; n++) {
+      const rkb_case_t *the_case = work->parts[n].the_case;
+      char text[256];
+      int used = 0;
+      for (uint64_t left = work->parts[n].outcome.owed & ~work->owed[n].families; left; left &= left - 1) {
+         const rkb_family_t *family =
+            work->verifier->task->family_at(work->verifier->host, the_case, (uint32_t)__builtin_ctzll(left));
+         if (used < (int)sizeof text - 1)
+            used += snprintf(text + used, sizeof text - (size_t)used, "%s%s", used ? ", " : "", family->name);
+      }
+      if (used)
+         json_array_append_new(
+            outcome->not_run,
+            json_sprintf("case %s: not executed on the input families %s", the_case->name, text));
+   }
 }
 
 int cases_run(const struct verifier *verifier, struct candidate *candidate, struct outcome *outcome,
@@ -180,15 +217,17 @@ int cases_run(const struct verifier *verifier, struct candidate *candidate, stru
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the cases");
    work->verifier = verifier;
    work->candidate = candidate;
-   open_schedule(&work->schedule, 0);
+   open_schedule(&work->schedule);
    int status = list_cases(work, err);
-   if (status == RKB_OK && verifier->workers)
-      verifier->workers->share(verifier->host, work->count, run_part, work);
-   else
-      for (uint32_t n = 0; status == RKB_OK && n < work->count; n++)
-         run_part(work, n);
    if (status == RKB_OK)
-      status = join(work, candidate, outcome, err);
+      status = run_round(work, candidate, outcome, err);
+   const bool more = status == RKB_OK && outcome->rank < RKB_MACHINE_UNKNOWN;
+   if (more)
+      status = add_owed(work, err);
+   if (more && status == RKB_OK && work->count > work->round)
+      status = run_round(work, candidate, outcome, err);
+   if (more && status == RKB_OK)
+      tell_left_out(work, outcome);
    for (uint32_t n = 0; n < work->count; n++)
       outcome_free(&work->parts[n].outcome);
    for (uint32_t n = 0; n < work->drawn_count; n++)

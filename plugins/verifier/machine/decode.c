@@ -113,8 +113,26 @@ static bool find_large_constants(decoder_t *decoder) {
    return true;
 }
 
+/* Where lanes may come in, and how far the function goes before any may leave its straight way. */
+static bool mark_labels(decoder_t *decoder) {
+   const ptx_function_t *function = decoder->function;
+   free(decoder->labelled);
+   decoder->labelled = calloc(function->statement_count + 1, 1);
+   if (!decoder->labelled)
+      return decode_out_of_memory(decoder);
+   for (uint32_t n = 0; n < function->label_count; n++)
+      if (function->labels[n].statement <= function->statement_count)
+         decoder->labelled[function->labels[n].statement] = 1;
+   decoder->block_start = decoder->straight = 0;
+   while (decoder->straight < function->statement_count &&
+          strncmp(function->statements[decoder->straight].opcode, "br", 2) != 0)
+      decoder->straight++;
+   return true;
+}
+
 static bool decode_statement(decoder_t *decoder, uint32_t n) {
    const ptx_statement_t *statement = &decoder->function->statements[n];
+   decoder->block_start = decoder->labelled[n] ? n : decoder->block_start;
    decoder->statement = statement;
    decoder->operands = decoder->function->operands + statement->operand;
    decoder->instruction = (machine_instruction_t){.statement = n,
@@ -160,7 +178,7 @@ static bool decode_function(decoder_t *decoder, uint32_t index) {
    decoder->function = function;
    decoder->function_index = index;
    decoder->function_pc[index] = program->count;
-   if (!find_large_constants(decoder))
+   if (!find_large_constants(decoder) || !mark_labels(decoder))
       return false;
    decode_find_rounding(decoder);
    uint32_t first_target = decoder->target_count, first = program->count;
@@ -354,6 +372,7 @@ static machine_program_t *decode_program(const ptx_module_t *module, uint32_t fu
    free(decoder.definition);
    free(decoder.rounds);
    free(decoder.large);
+   free(decoder.labelled);
    return program;
 }
 

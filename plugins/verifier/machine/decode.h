@@ -27,6 +27,9 @@ typedef struct decoder {
    uint32_t *definition;            /* the statement, where there is one definition */
    uint8_t *rounds;                 /* of each statement: what it does to the bits of a float, DECODE_* */
    uint32_t *large;                 /* nonzero: its only definition is a constant of rounding size */
+   uint8_t *labelled;               /* of each statement of the function: a label stands before it */
+   uint32_t block_start;            /* the last label's statement */
+   uint32_t straight;               /* statements that are executed before anything may branch */
    /* The instruction being decoded */
    const ptx_function_t *function;
    uint32_t function_index;
@@ -54,6 +57,10 @@ machine_slot_t decode_function_register(const decoder_t *decoder, uint32_t index
 
 /* The register or constant that holds an operand.  letter as in opcodes.def. */
 bool decode_operand(decoder_t *decoder, const ptx_operand_t *operand, char letter, machine_slot_t *slot);
+/* The same; a register that holds one number there whatever happened before is that constant.  Compilers move what a shuffle
+ * takes (distances, clamps, member masks) into registers first. */
+bool decode_known_operand(decoder_t *decoder, const ptx_operand_t *operand, char letter,
+                          machine_slot_t *slot);
 bool decode_destination(decoder_t *decoder, const ptx_operand_t *operand, char letter, machine_slot_t *slot);
 /* by its own width */
 bool decode_any(decoder_t *decoder, const ptx_operand_t *operand, bool destination, machine_slot_t *slot);

@@ -102,13 +102,20 @@ static enum decode_result warp_operation(decoder_t *decoder) {
    bool wide = matches && decode_type(decoder, 0) == PTX_B64;
    i->element_bytes = wide ? 8 : 4;
    for (uint32_t n = 0; n < sources; n++) {
-      FAIL_UNLESS(decode_operand(decoder, &decoder->operands[at++], votes ? 'q' : wide ? 'l' : 'w', &slot));
+      const ptx_operand_t *operand = &decoder->operands[at++];
+      FAIL_UNLESS(n ? decode_known_operand(decoder, operand, 'w', &slot)
+                    : decode_operand(decoder, operand,
+                                     votes  ? 'q'
+                                     : wide ? 'l'
+                                            : 'w',
+                                     &slot));
       if (votes && slot.negated)
          i->flags |= FLAG_NEGATED_C;
       slot.negated = false;
       decode_place(i, (char)('a' + n), slot);
    }
-   FAIL_UNLESS(decode_operand(decoder, &decoder->operands[at], 'w', &slot) && decode_extra(decoder, slot));
+   FAIL_UNLESS(decode_known_operand(decoder, &decoder->operands[at], 'w', &slot) &&
+               decode_extra(decoder, slot));
    return DECODE_DONE;
 }
 
@@ -119,7 +126,7 @@ static enum decode_result barrier(decoder_t *decoder) {
    machine_slot_t slot;
    if (decode_modifier(decoder, "warp")) {
       FAIL_UNLESS(decode_operand_count(decoder) == 1 && decode_use(decoder, "bar.warp.sync"));
-      FAIL_UNLESS(decode_operand(decoder, &decoder->operands[0], 'w', &slot));
+      FAIL_UNLESS(decode_known_operand(decoder, &decoder->operands[0], 'w', &slot));
       decode_place(i, 'a', slot);
       decoder->program->warp_sync = true;
       return DECODE_DONE;

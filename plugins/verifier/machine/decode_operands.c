@@ -212,6 +212,36 @@ bool decode_operand(decoder_t *decoder, const ptx_operand_t *operand, char lette
    }
 }
 
+/* Whether an earlier statement is executed, in the same lanes, on every way to the one that is being decoded: nothing may come in
+ * between, or nothing may go round it. */
+static bool always_before(const decoder_t *decoder, uint32_t statement) {
+   return statement < decoder->instruction.statement &&
+          (statement >= decoder->block_start || statement < decoder->straight);
+}
+
+static bool known_number(const decoder_t *decoder, const ptx_operand_t *operand, uint64_t *number) {
+   if (operand->kind != PTX_OPERAND_REGISTER || operand->negated ||
+       decoder->definitions[operand->index] != 1 || decode_declared_bytes(decoder, operand) != 4)
+      return false;
+   const ptx_statement_t *statement = &decoder->function->statements[decoder->definition[operand->index]];
+   const ptx_operand_t *operands = decoder->function->operands + statement->operand;
+   if (strncmp(statement->opcode, "mov.", 4) != 0 || statement->guard != PTX_NONE ||
+       statement->operand_count != 2 || operands[1].kind != PTX_OPERAND_INTEGER ||
+       !always_before(decoder, decoder->definition[operand->index]))
+      return false;
+   *number = operands[1].value & FULL_MASK;
+   return true;
+}
+
+bool decode_known_operand(decoder_t *decoder, const ptx_operand_t *operand, char letter,
+                          machine_slot_t *slot) {
+   uint64_t number;
+   if (letter != 'w' || !known_number(decoder, operand, &number))
+      return decode_operand(decoder, operand, letter, slot);
+   *slot = decode_constant(decoder, number, 4);
+   return true;
+}
+
 bool decode_destination(decoder_t *decoder, const ptx_operand_t *operand, char letter, machine_slot_t *slot) {
    if (operand->kind == PTX_OPERAND_SINK) {
       *slot = decode_nowhere(decoder, is_wide(letter) ? 8 : letter == 'p' ? 0 : 4);

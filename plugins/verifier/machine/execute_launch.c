@@ -160,7 +160,7 @@ static void note_deciding(machine_run_t *run, uint32_t number, uint64_t control,
 bool machine_launch_run(machine_run_t *run, uint32_t number) {
    const uint64_t control = run->report.control_taint, address = run->report.address_taint;
    const rkb_plan_launch_t *plan = &run->plan->launches[number];
-   machine_program_t *program = run->programs[number];
+   const machine_program_t *program = run->programs[number];
    const uint64_t total = (uint64_t)plan->grid[0] * plan->grid[1] * plan->grid[2];
    machine_launch_t launch = {.run = run, .program = program, .plan = plan, .number = number};
    run->launch = &launch;

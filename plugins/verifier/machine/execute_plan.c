@@ -30,8 +30,8 @@ static bool make_programs(machine_run_t *run, rkb_error_t *err) {
                   plan->launches[n].entry);
          return false;
       }
-      run->programs[n] = machine_program_make(run->module, function, run->variable_address, run->isa);
-      if (!run->programs[n] || run->programs[n]->failed) {
+      run->programs[n] = machine_program_take(run->module, function, run->variable_address, run->isa);
+      if (!run->programs[n]) {
          rkb_fail(err, RKB_ERR_NOMEM, "no memory for decoding '%s'", plan->launches[n].entry);
          return false;
       }
@@ -90,13 +90,6 @@ void rkb_machine_close(rkb_machine_t *machine) {
    machine_sync_free(run);
    machine_counters_free(run);
    machine_drop_records(run);
-   for (uint32_t n = 0; run->programs && n < run->plan->launch_count; n++) {
-      machine_program_t *program = run->programs[n];
-      for (uint32_t k = n; program && k < run->plan->launch_count; k++)
-         if (run->programs[k] == program)
-            run->programs[k] = NULL;
-      machine_program_free(program);
-   }
    machine_regions_free(run);
    free(run->programs);
    free(run->counters);

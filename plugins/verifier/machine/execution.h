@@ -141,7 +141,8 @@ typedef struct machine_run {
    rkb_machine_options_t options;
    const ptx_module_t *module;
    const rkb_plan_t *plan;
-   machine_program_t **programs; /* by launch; launches of one kernel share */
+   /* by launch; launches of one kernel share; the module's, but while something is watched */
+   const machine_program_t **programs;
    machine_region_t *regions;
    uint32_t region_count;
    uint64_t *variable_address; /* by module variable */

@@ -1,73 +1,37 @@
-/* Which input families a case is executed on, and in which order: the first twice, then those that are chosen by what the first
- * one cost and the cases before it had.  Where no input steers the kernels, the chosen ones are executed together
- * (together.c).  One worker thread a case. */
+/* Which inputs a case is executed on, and in which order: the first family, with every check; then that family once more and
+ * the others, executed together where no input steers the kernels (together.c).  Families that cost little are executed on every
+ * case; those that every case is too costly for are owed, and cases.c has them executed on the cases where they cost least
+ * (owed.c).  One worker thread a case. */
 #include "trial.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Every family is executed on some cases; which others it is executed on is a matter of work (config family_work).  A case whose
- * single run takes more than LARGE_RUN thread-instructions takes only families that no case had before it; the family with the
- * task's usual numbers, which also decides precision where sums are long, is always executed.  Cases of a few operations tell
- * little, and do not count. */
-#define LARGE_RUN 30000000u
-#define TELLING_CASES 3 /* of a family that is made to show a low precision or a wrong guard */
-#define OTHER_CASES 2
-#define TELLING_OPERATIONS 1000
-#define MOST_FAMILIES 64
 #define MOST_TRIALS 64 /* config trials */
 /* What the buffers of runs that are executed together may take; their shadows take twice as much again. */
 #define TOGETHER_BYTES 12000000u
-
-/* The schedule is held: whether this case takes the family, which the cases after it then know. */
-static bool choose_family(struct trial *t, const rkb_family_t *family) {
-   json_t *counts = t->schedule->families;
-   const json_int_t before = json_integer_value(json_object_get(counts, family->name));
-   const bool counted = t->the_case->operations >= TELLING_OPERATIONS, large = t->largest > LARGE_RUN,
-              telling = family->decides_precision || strcmp(family->name, "guarded") == 0;
-   if (large && !counted)
-      return false; /* costly because of its blocks, and with next to nothing in them */
-   const json_int_t enough = large ? 1 : telling ? TELLING_CASES : OTHER_CASES;
-   if (before >= enough && t->repeated + t->largest > (uint64_t)t->verifier->config->family_work)
-      return false;
-   t->repeated += t->largest * (uint64_t)t->verifier->config->trials;
-   if (counted)
-      json_object_set_new(counts, family->name, json_integer(before + 1));
-   return true;
-}
-
-static void skip_family(struct trial *t, const rkb_family_t *family) {
-   const size_t used = strlen(t->skipped);
-   snprintf(t->skipped + used, sizeof t->skipped - used, "%s%s", used ? ", " : "", family->name);
-}
 
 static bool may_go_on(const struct trial *t) {
    const bool enough = t->outcome->debug && t->outcome->rank; /* one finding of the -G build says it all */
    return t->outcome->rank < RKB_MACHINE_UNKNOWN && !enough && !t->over_budget;
 }
 
-/* Which families this case takes, a bit each, by what its first one cost and the cases before it took. */
+/* The families beside the first that all together cost no more than config family_work here, a bit each; the rest is owed. */
 static uint64_t choose_families(struct trial *t) {
-   const int64_t most = t->verifier->config->families;
-   uint64_t chosen = 0;
-   t->outcome->abandoned = !schedule_begin_turn(t->schedule, t->turn);
-   if (t->outcome->abandoned)
-      return 0;
-   if (t->the_case->operations >= TELLING_OPERATIONS)
-      json_object_set_new(
-         t->schedule->families, t->family->name,
-         json_integer(json_integer_value(json_object_get(t->schedule->families, t->family->name)) + 1));
-   for (uint32_t f = 1;; f++) {
-      const rkb_family_t *family = t->verifier->task->family_at(t->verifier->host, t->the_case, f);
-      if (!family)
+   const struct verifier_config *config = t->verifier->config;
+   const uint64_t each = t->largest * (uint64_t)config->trials;
+   uint64_t chosen = 0, work = 0;
+   for (uint32_t f = 1; f < MOST_FAMILIES; f++) {
+      if (!t->verifier->task->family_at(t->verifier->host, t->the_case, f))
          break;
-      if (f < MOST_FAMILIES && !(most && f >= most) && choose_family(t, family))
+      const bool wanted = !config->families || f < config->families;
+      if (wanted && work + each <= (uint64_t)config->family_work) {
          chosen |= 1ull << f;
-      else
-         skip_family(t, family);
+         work += each;
+      } else {
+         t->outcome->owed |= 1ull << f;
+      }
    }
-   t->outcome->settled = true;
-   schedule_end_turn(t->schedule, t->turn);
    return chosen;
 }
 
@@ -150,7 +114,6 @@ static uint32_t most_together(const struct trial *t) {
 
 /* Runs in their order, as many together as may be; once they do not follow, one by one. */
 static int run_list(struct trial *t, bool first, struct member *members, uint32_t count, rkb_error_t *err) {
-   const uint64_t last_seed = count ? members[count - 1].seed : 0;
    bool together = true;
    int status = RKB_OK;
    while (count && status == RKB_OK && may_go_on(t)) {
@@ -159,9 +122,6 @@ static int run_list(struct trial *t, bool first, struct member *members, uint32_
       if (t->verifier->host->job_cancelled(t->verifier->host, t->candidate->job))
          return rkb_fail(err, RKB_ERR_CANCELLED, "cancelled");
       status = run_members(t, first, members, asked, &ran, err);
-      for (uint32_t n = 0; n < ran && status == RKB_OK; n++)
-         if (members[n].seed == last_seed && t->the_case->operations >= TELLING_OPERATIONS)
-            json_object_set_new(t->outcome->families, members[n].family->name, json_integer(1));
       together = together && (asked == 1 || ran > 1);
       first = false;
       members += ran;
@@ -170,44 +130,60 @@ static int run_list(struct trial *t, bool first, struct member *members, uint32_
    return status;
 }
 
-/* The first family runs at least twice: a plan must be right when repeated with new inputs. */
-static int run_first(struct trial *t, rkb_error_t *err) {
-   const int64_t asked = t->verifier->config->trials;
-   struct member members[MOST_TRIALS] = {0};
+static uint32_t list_trials(struct member *members, const rkb_family_t *family, int64_t first, int64_t last) {
    uint32_t count = 0;
-   for (int64_t n = 0; n < (asked < 2 ? 2 : asked); n++)
-      members[count++] = (struct member){.family = t->family, .seed = (uint64_t)n + 1};
-   return run_list(t, true, members, count, err);
+   for (int64_t seed = first; seed <= last; seed++)
+      members[count++] = (struct member){.family = family, .seed = (uint64_t)seed};
+   return count;
 }
 
-static int run_chosen(struct trial *t, uint64_t chosen, rkb_error_t *err) {
-   struct member *members = calloc(MOST_FAMILIES * (size_t)t->verifier->config->trials, sizeof *members);
-   uint32_t count = 0;
+/* The trials of the case's own family from the given one on, and those of the chosen families. */
+static int run_chosen(struct trial *t, int64_t first, int64_t last, uint64_t chosen, rkb_error_t *err) {
+   const int64_t trials = t->verifier->config->trials;
+   struct member *members = calloc((MOST_FAMILIES + 1) * (size_t)trials + 2, sizeof *members);
    if (!members)
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the runs of case %s", t->the_case->name);
-   for (; chosen; chosen &= chosen - 1)
-      for (int64_t n = 0; n < t->verifier->config->trials; n++)
-         members[count++] =
-            (struct member){.family = t->verifier->task->family_at(t->verifier->host, t->the_case,
-                                                                   (uint32_t)__builtin_ctzll(chosen)),
-                            .seed = (uint64_t)n + 1};
+   uint32_t count = list_trials(members, t->family, first, last);
+   for (uint64_t left = chosen; left; left &= left - 1)
+      count += list_trials(
+         members + count,
+         t->verifier->task->family_at(t->verifier->host, t->the_case, (uint32_t)__builtin_ctzll(left)), 1,
+         trials);
    const int status = run_list(t, false, members, count, err);
+   if (status == RKB_OK && may_go_on(t))
+      t->outcome->executed |= chosen;
    free(members);
    return status;
 }
 
+/* A plan must be right when repeated.  A large one from whose first run nothing is left, and which no input steers, does the same
+ * again on other numbers: those it has from the other trials and families alone. */
+static int64_t least_trials(const struct trial *t) {
+   return t->oblivious && t->largest > LARGE_RUN ? 1 : 2;
+}
+
 int families_run(struct trial *t, rkb_error_t *err) {
-   t->family = t->verifier->task->family_at(t->verifier->host, t->the_case, 0);
+   struct member first = {.seed = 1};
+   first.family = t->family = t->verifier->task->family_at(t->verifier->host, t->the_case, 0);
    if (!t->family)
       return RKB_OK;
-   int status = run_first(t, err);
-   uint64_t chosen = status == RKB_OK && may_go_on(t) ? choose_families(t) : 0;
-   if (chosen && status == RKB_OK)
-      status = run_chosen(t, chosen, err);
-   if (t->skipped[0]) {
-      char text[256];
-      snprintf(text, sizeof text, "not executed on the input families %s", t->skipped);
-      trial_leave_out(t, text);
-   }
-   return status;
+   const int status = run_list(t, true, &first, 1, err);
+   if (status != RKB_OK || !may_go_on(t))
+      return status;
+   t->outcome->abandoned = !schedule_matters(t->schedule, t->turn);
+   if (t->outcome->abandoned)
+      return RKB_OK;
+   t->outcome->executed |= 1;
+   t->outcome->largest = t->largest;
+   t->outcome->steered = !t->oblivious;
+   const int64_t trials = t->verifier->config->trials, least = least_trials(t);
+   const uint64_t chosen = choose_families(t);
+   return run_chosen(t, 2, trials < least ? least : trials, chosen, err);
+}
+
+int families_run_owed(struct trial *t, const struct owed *owed, rkb_error_t *err) {
+   t->family = t->verifier->task->family_at(t->verifier->host, t->the_case, 0);
+   t->oblivious = !owed->steered;
+   t->largest = owed->largest;
+   return run_chosen(t, 1, 0, owed->families, err);
 }

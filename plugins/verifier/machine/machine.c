@@ -113,7 +113,7 @@ static const rkb_option_t options[] = {
     .min = 0,
     .max = 1e15,
     .help =
-       "Thread-instructions of one case for input families that other cases were executed on; what is left out is named."},
+       "Thread-instructions of one case for input families; those beyond are executed on the two or three cases that tell of them where they cost least."},
    {.name = "budget",
     .type = RKB_OPT_INT,
     .offset = AT(budget),

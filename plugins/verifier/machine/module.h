@@ -136,8 +136,11 @@ typedef struct ptx_file {
 
 #define PTX_MESSAGE 256
 
+typedef struct machine_programs machine_programs_t; /* program.h */
+
 typedef struct rkb_machine_module {
    struct ptx_arena *arena;
+   machine_programs_t *programs; /* its kernels, as far as they were decoded */
    ptx_function_t *functions;
    uint32_t function_count;
    ptx_variable_t *variables;
@@ -154,10 +157,11 @@ typedef struct rkb_machine_module {
    X(TID_X, "%tid.x")                                                                                        \
    X(TID_Y, "%tid.y")                                                                                        \
    X(TID_Z, "%tid.z")                                                                                        \
-   X(NTID_X, "%ntid.x") X(NTID_Y, "%ntid.y") X(NTID_Z, "%ntid.z") X(CTAID_X, "%ctaid.x")                     \
-      X(CTAID_Y, "%ctaid.y") X(CTAID_Z, "%ctaid.z") X(NCTAID_X, "%nctaid.x") X(NCTAID_Y, "%nctaid.y")        \
-         X(NCTAID_Z, "%nctaid.z") X(LANEID, "%laneid") X(WARPID, "%warpid") X(NWARPID, "%nwarpid")           \
-            X(SMID, "%smid") X(NSMID, "%nsmid") X(GRIDID, "%gridid") X(LANEMASK_EQ, "%lanemask_eq")          \
+   X(NTID_X, "%ntid.x")                                                                                      \
+   X(NTID_Y, "%ntid.y") X(NTID_Z, "%ntid.z") X(CTAID_X, "%ctaid.x") X(CTAID_Y, "%ctaid.y")                   \
+      X(CTAID_Z, "%ctaid.z") X(NCTAID_X, "%nctaid.x") X(NCTAID_Y, "%nctaid.y") X(NCTAID_Z, "%nctaid.z")      \
+         X(LANEID, "%laneid") X(WARPID, "%warpid") X(NWARPID, "%nwarpid") X(SMID, "%smid")                   \
+            X(NSMID, "%nsmid") X(GRIDID, "%gridid") X(LANEMASK_EQ, "%lanemask_eq")                           \
                X(LANEMASK_LE, "%lanemask_le") X(LANEMASK_LT, "%lanemask_lt") X(LANEMASK_GE, "%lanemask_ge")  \
                   X(LANEMASK_GT, "%lanemask_gt") X(CLOCK, "%clock") X(CLOCK_HI, "%clock_hi")                 \
                      X(CLOCK64, "%clock64") X(GLOBALTIMER, "%globaltimer")                                   \

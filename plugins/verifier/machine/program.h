@@ -160,6 +160,12 @@ bool machine_program_survey(const ptx_module_t *module, uint32_t function, const
                             machine_missing_t *missing, void *argument);
 void machine_program_free(machine_program_t *program);
 
+/* programs.c: the same, decoded once for all machines on a module, whose it stays.  NULL when memory ran out.  Any thread. */
+const machine_program_t *machine_program_take(const ptx_module_t *module, uint32_t function,
+                                              const uint64_t *variable_address, uint32_t isa);
+machine_programs_t *machine_programs_new(void);
+void machine_programs_free(machine_programs_t *programs);
+
 /* shared_layout.c: whether bytes of shared memory touch what lies between two variables, and the variable nearest to them. */
 static inline bool machine_touches_gap(const machine_program_t *program, uint64_t offset, uint32_t bytes) {
    for (uint32_t n = 0; n < program->shared_count; n++) {

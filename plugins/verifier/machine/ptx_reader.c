@@ -1,6 +1,7 @@
 /* Reads a PTX text into a module: directives, variables with their initialisers, functions (their bodies are ptx_body.c).
  * Any text is accepted as input; what cannot be read leaves a sentence and a line in the module.  One thread. */
 #include "ptx_reader.h"
+#include "program.h"
 
 #include "machine.h"
 
@@ -449,12 +450,15 @@ rkb_machine_module_t *rkb_machine_module_read(const char *text, size_t bytes) {
       return NULL;
    ptx_module_t *module = ptx_arena_alloc(arena, sizeof *module);
    ptx_reader_t *reader = calloc(1, sizeof *reader);
-   if (!module || !reader) {
+   machine_programs_t *programs = machine_programs_new();
+   if (!module || !reader || !programs) {
+      machine_programs_free(programs);
       free(reader);
       ptx_arena_free(arena);
       return NULL;
    }
    module->arena = arena;
+   module->programs = programs;
    reader->module = module;
    reader->arena = arena;
    memset(reader->buckets, 0xff, sizeof reader->buckets);
@@ -472,8 +476,10 @@ rkb_machine_module_t *rkb_machine_module_read(const char *text, size_t bytes) {
 }
 
 void rkb_machine_module_free(rkb_machine_module_t *module) {
-   if (module)
-      ptx_arena_free(module->arena);
+   if (!module)
+      return;
+   machine_programs_free(module->programs);
+   ptx_arena_free(module->arena);
 }
 
 const char *rkb_machine_module_error(const rkb_machine_module_t *module, uint32_t *line) {

@@ -71,6 +71,18 @@ static void mention_all(places_t *p, uint32_t at) {
       mention(p, p->program->extras[i->extra + e].number, at, false);
 }
 
+/* A constant moved to where nothing reads it any more, because the decoder gave it to those that would; it still counts as
+ * executed. */
+static void drop_moves(places_t *p) {
+   for (uint32_t at = 0; at < p->program->count; at++) {
+      machine_instruction_t *i = &p->program->code[at];
+      const life_t *life = &p->lives[i->di];
+      if (i->kind == MACHINE_VALUE && i->di > 1 && !i->guard && life->first == at && life->last == at &&
+          p->program->registers[i->ai].constant && i->bi == 0 && i->ci == 0 && i->extra_count == 0)
+         i->kind = MACHINE_NOTHING;
+   }
+}
+
 static uint32_t take(places_t *p, const machine_register_info_t *info) {
    const uint32_t wide = info->bytes == 8;
    if (p->count[wide])
@@ -132,6 +144,7 @@ bool machine_place_registers(machine_program_t *program) {
          p.lives[n] = (life_t){.first = NOWHERE};
       for (uint32_t at = 0; at < program->count; at++)
          mention_all(&p, at);
+      drop_moves(&p);
       place_all(&p, offset);
       move_operands(program, offset);
       program->file_bytes = p.bytes;

@@ -305,7 +305,8 @@ static uint32_t *resident_blocks(const struct trial *t) {
 }
 
 int trial_case(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case,
-               struct schedule *schedule, uint32_t turn, struct outcome *outcome, rkb_error_t *err) {
+               const struct owed *owed, struct schedule *schedule, uint32_t turn, struct outcome *outcome,
+               rkb_error_t *err) {
    struct trial t = {.verifier = verifier,
                      .candidate = candidate,
                      .the_case = the_case,
@@ -340,7 +341,7 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
    if (status == RKB_OK)
       status = rkb_machine_open(candidate->module, t.plan, &options, &t.machine, err);
    if (status == RKB_OK)
-      status = families_run(&t, err);
+      status = owed ? families_run_owed(&t, owed, err) : families_run(&t, err);
    if (status == RKB_ERR_LIMIT) {
       trial_leave_out(&t, err->message);
       status = RKB_OK;
@@ -348,7 +349,7 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
       outcome->over_budget = true;
       trial_leave_out(
          &t, "the budget of thread-instructions ran out before all of its input families were executed");
-   } else if (status == RKB_OK && outcome->rank < RKB_MACHINE_UNKNOWN) {
+   } else if (status == RKB_OK && outcome->rank < RKB_MACHINE_UNKNOWN && !owed) {
       outcome->cases_run++;
       json_array_append_new(outcome->case_names, json_string(the_case->name));
    }

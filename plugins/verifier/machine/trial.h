@@ -19,10 +19,8 @@ struct trial {
    uint64_t seed;
    rkb_inputs_t *inputs;
    bool oblivious, over_budget;
-   uint64_t budget;   /* thread-instructions left for this case */
-   uint64_t largest;  /* of one run */
-   uint64_t repeated; /* thread-instructions of all runs but the first two */
-   char skipped[192]; /* names of families left out */
+   uint64_t budget;  /* thread-instructions left for this case */
+   uint64_t largest; /* of one run */
 };
 
 #define MOST_TOGETHER 16 /* runs that are executed as one */
@@ -44,7 +42,8 @@ void trial_count(struct trial *t, uint64_t thread_instructions);
 int trial_judge(struct trial *t, const rkb_machine_buffer_t *buffers, rkb_error_t *err);
 void trial_leave_out(struct trial *t, const char *why);
 
-/* families.c: every run of the case. */
+/* families.c: the first runs of the case, and the families that cost little; and those that are owed. */
 int families_run(struct trial *t, rkb_error_t *err);
+int families_run_owed(struct trial *t, const struct owed *owed, rkb_error_t *err);
 
 #endif

@@ -243,7 +243,6 @@ void outcome_init(struct outcome *outcome, bool debug) {
                                .case_names = json_array(),
                                .not_run = json_array(),
                                .sampled = json_array(),
-                               .families = json_object(),
                                .deciding_inputs = json_array()};
 }
 
@@ -259,8 +258,6 @@ static void join_names(json_t *list, const json_t *more) {
 }
 
 void outcome_join(struct outcome *outcome, struct outcome *next) {
-   const char *name;
-   json_t *count;
    if (next->rank > outcome->rank) { /* the first of equal weight stands */
       outcome->rank = next->rank;
       memcpy(outcome->reason, next->reason, sizeof outcome->reason);
@@ -277,10 +274,6 @@ void outcome_join(struct outcome *outcome, struct outcome *next) {
    outcome->worst_stat = next->worst_stat > outcome->worst_stat ? next->worst_stat : outcome->worst_stat;
    json_array_extend(outcome->case_names, next->case_names);
    json_array_extend(outcome->not_run, next->not_run);
-   json_object_foreach(next->families, name, count) {
-      const json_int_t before = json_integer_value(json_object_get(outcome->families, name));
-      json_object_set_new(outcome->families, name, json_integer(before + json_integer_value(count)));
-   }
    outcome->oblivious &= next->oblivious;
    join_names(outcome->deciding_inputs, next->deciding_inputs);
    outcome->suspect_races |= next->suspect_races;
@@ -302,6 +295,5 @@ void outcome_free(struct outcome *outcome) {
    json_decref(outcome->case_names);
    json_decref(outcome->not_run);
    json_decref(outcome->sampled);
-   json_decref(outcome->families);
    json_decref(outcome->deciding_inputs);
 }

@@ -17,7 +17,7 @@ struct verifier_config {
    int64_t families; /* of each case; 0: all */
    int64_t shapes;   /* drawn anew */
    double drawn_work;
-   int64_t family_work; /* thread-instructions of one case spent on families that other cases had */
+   int64_t family_work; /* thread-instructions of one case spent on families, needed or not */
    int64_t trials;      /* seeds of each family */
    int64_t budget;      /* thread-instructions a candidate */
    uint64_t memory;
@@ -49,7 +49,6 @@ struct outcome {
    json_t *case_names;                 /* of those run whole */
    json_t *not_run;                    /* sentences: what the budget or the machine left out */
    json_t *sampled;                    /* facets: blocks executed and judged at bench shapes */
-   json_t *families;                   /* name: cases executed on it */
    bool oblivious;                     /* no input reached control or an address, on every case */
    json_t *deciding_inputs;            /* names of inputs that did */
    bool suspect_races, suspect_values; /* something of that facet was suspect, whether or not it decides */
@@ -57,19 +56,30 @@ struct outcome {
    char float_atomic_symbol[64];
    uint64_t thread_instructions, memory_peak;
    /* Of one case */
-   bool settled;     /* its families were chosen */
+   uint64_t executed, owed; /* families, a bit each: had, and left out for what they cost */
+   uint64_t largest;        /* thread-instructions of a run */
+   bool steered;     /* an input reached control or an address, or a run leaves something to the next */
    bool over_budget; /* something of it was left out for lack of budget */
    bool abandoned;   /* an earlier case decided meanwhile */
+};
+
+#define MOST_FAMILIES 64
+/* Thread-instructions of a run from which on it is dear: repeated only where repeating it can show something, and executed on no
+ * family that another case had. */
+#define LARGE_RUN 30000000u
+
+/* What a case owes after its first runs, and how those went. */
+struct owed {
+   const rkb_case_t *the_case;
+   uint64_t executed, families, largest; /* as in its outcome */
+   bool steered;
 };
 
 /* What passes from case to case while they are executed side by side: cases.c. */
 struct schedule {
    pthread_mutex_t lock;
-   pthread_cond_t changed;
-   uint32_t settled;  /* the cases before this one have chosen their input families */
    uint32_t deciding; /* after this one no case matters */
    uint64_t spent;    /* thread-instructions */
-   json_t *families;  /* name: cases executed on it */
 };
 
 struct candidate {
@@ -104,10 +114,11 @@ void outcome_free(struct outcome *outcome);
 /* cases.c: the check cases and the drawn ones, on as many threads as are free. */
 int cases_run(const struct verifier *verifier, struct candidate *candidate, struct outcome *outcome,
               rkb_error_t *err);
-/* A case's turn to choose its families: waits for the cases before it.  False when one of them decides, and this one does not
- * matter; else the schedule is held until the turn ends. */
-bool schedule_begin_turn(struct schedule *schedule, uint32_t turn);
-void schedule_end_turn(struct schedule *schedule, uint32_t turn);
+/* Whether no case before this one has decided. */
+bool schedule_matters(struct schedule *schedule, uint32_t turn);
+
+/* owed.c: leaves in families what each case is to be executed on after all; false without memory. */
+bool owed_settle(const struct verifier *verifier, struct owed *owed, uint32_t count);
 
 /* shapes.c: draws the shapes asked for, half as many again where launches lack something; at most room.  The caller frees them,
  * also after a failure. */
@@ -124,10 +135,11 @@ int bounded_grids_draw(const struct verifier *verifier, const struct candidate *
 /* fills.c: fills so many elements with a buffer's fill_value. */
 void plan_fill(const rkb_plan_buffer_t *buffer, uint64_t elements, void *data);
 
-/* trial.c: executes a case on its families and judges every output, within candidate's budget.  Findings go to outcome, which is
- * this case's own; the status is the tool's. */
+/* trial.c: executes a case and judges every output, within candidate's budget: its first runs, and the families that cost little;
+ * or those that it owes from then.  Findings go to outcome, which is this case's own; the status is the tool's. */
 int trial_case(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case,
-               struct schedule *schedule, uint32_t turn, struct outcome *outcome, rkb_error_t *err);
+               const struct owed *owed, struct schedule *schedule, uint32_t turn, struct outcome *outcome,
+               rkb_error_t *err);
 
 /* sample.c: executes a sample of the blocks of a bench case on its true inputs and judges some of what they wrote. */
 int sample_judge(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case,

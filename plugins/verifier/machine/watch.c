@@ -1,6 +1,6 @@
 /* Watches a few bytes of a buffer: which instruction of which thread wrote them last.  For the witness of a wrong value, whose
- * rejection is found only when the run is over.  The handlers of everything that stores are exchanged for one that looks at
- * the addresses first, so that runs that watch nothing pay nothing.  Runs on the thread of its machine. */
+ * rejection is found only when the run is over.  It runs copies of the programs, in which everything that stores has a handler that
+ * looks at the addresses first, so that runs that watch nothing pay nothing.  Runs on the thread of its machine. */
 #include "execution.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@ struct machine_watch {
    uint64_t first, end; /* addresses */
    rkb_machine_finding_t writer;
    bool written;
-   machine_handler_t **stores; /* by launch, by instruction: what ran there; launches of one kernel share */
+   const machine_program_t **programs; /* by launch: what ran there before */
 };
 
 static bool stores_something(const machine_program_t *program, const machine_instruction_t *i) {
@@ -33,45 +33,66 @@ static void watched(machine_warp_t *warp, const machine_instruction_t *i, uint32
       machine_describe(warp, l, &watch->writer);
       watch->written = true;
    }
-   watch->stores[warp->block->launch->number][i - warp->program->code](warp, i, mask);
+   watch->programs[warp->block->launch->number]->code[i - warp->program->code].run(warp, i, mask);
+}
+
+static void free_copy(const machine_program_t *copy) {
+   if (copy)
+      free(copy->code);
+   free((void *)(uintptr_t)copy);
+}
+
+/* The same program but for what stores; what else it points to is the program's. */
+static const machine_program_t *copy_watched(const machine_program_t *program) {
+   machine_program_t *copy = malloc(sizeof *copy);
+   if (!copy)
+      return NULL;
+   *copy = *program;
+   copy->code = malloc(program->count * sizeof *copy->code + 1);
+   if (!copy->code) {
+      free(copy);
+      return NULL;
+   }
+   memcpy(copy->code, program->code, program->count * sizeof *copy->code);
+   for (uint32_t n = 0; n < program->count; n++)
+      if (stores_something(program, &copy->code[n]))
+         copy->code[n].run = watched;
+   return copy;
 }
 
 static bool exchange(machine_run_t *run, uint32_t launch) {
-   machine_program_t *program = run->programs[launch];
-   for (uint32_t n = 0; n < launch; n++)
-      if (run->programs[n] == program) {
-         run->watch->stores[launch] = run->watch->stores[n];
-         return true;
-      }
-   machine_handler_t *stores = calloc(program->count + 1, sizeof *stores);
-   run->watch->stores[launch] = stores;
-   for (uint32_t n = 0; stores && n < program->count; n++)
-      if (stores_something(program, &program->code[n])) {
-         stores[n] = program->code[n].run;
-         program->code[n].run = watched;
-      }
-   return stores != NULL;
+   const machine_program_t *program = run->programs[launch], *copy = NULL;
+   for (uint32_t n = 0; n < launch && !copy; n++)
+      if (run->watch->programs[n] == program)
+         copy = run->programs[n];
+   copy = copy ? copy : copy_watched(program);
+   if (!copy)
+      return false;
+   run->watch->programs[launch] = program;
+   run->programs[launch] = copy;
+   return true;
 }
 
-static void restore(machine_run_t *run, uint32_t launch) {
-   machine_program_t *program = run->programs[launch];
-   machine_handler_t *stores = run->watch->stores[launch];
-   for (uint32_t n = 0; n < launch; n++)
-      if (run->programs[n] == program)
-         return;
-   for (uint32_t n = 0; stores && n < program->count; n++)
-      if (stores[n])
-         program->code[n].run = stores[n];
-   free(stores);
+static void restore(machine_run_t *run) {
+   const machine_program_t **programs = run->watch->programs;
+   for (uint32_t n = 0; programs && n < run->plan->launch_count && programs[n]; n++) {
+      bool shared = false; /* with a launch after this one */
+      for (uint32_t k = n + 1; k < run->plan->launch_count; k++)
+         shared |= programs[k] && run->programs[k] == run->programs[n];
+      if (!shared)
+         free_copy(run->programs[n]);
+      run->programs[n] = programs[n];
+   }
 }
 
 void rkb_machine_unwatch(rkb_machine_t *machine) {
    machine_run_t *run = &machine->run;
    if (!run->watch)
       return;
-   for (uint32_t n = 0; run->watch->stores && n < run->plan->launch_count; n++)
-      restore(run, n);
-   free(run->watch->stores);
+   restore(run);
+   free(run->watch->programs);
+   run->pool_program = NULL; /* this and what follows may be of a copy */
+   memset(run->bypasses, 0, sizeof run->bypasses);
    free(run->watch);
    run->watch = NULL;
 }
@@ -83,8 +104,8 @@ int rkb_machine_watch(rkb_machine_t *machine, uint32_t buffer, uint64_t offset, 
    if (buffer >= run->plan->buffer_count || run->module->error_line)
       return rkb_fail(err, RKB_ERR_INVALID, "there is no buffer %u to watch", buffer);
    run->watch = calloc(1, sizeof *run->watch);
-   bool made =
-      run->watch && (run->watch->stores = calloc(run->plan->launch_count + 1, sizeof *run->watch->stores));
+   bool made = run->watch &&
+               (run->watch->programs = calloc(run->plan->launch_count + 1, sizeof *run->watch->programs));
    for (uint32_t n = 0; made && n < run->plan->launch_count; n++)
       made = exchange(run, n);
    if (!made) {

@@ -197,7 +197,7 @@ static inline bool find_offsets(words_t *to, const uint64_t *address, uint32_t m
       const uint32_t one = to->offset[__builtin_ctz(mask)];
       EACH_LANE to->offset[l] = KEEP(to->offset[l], one);
    }
-   to->shape = shape_of(to);
+   find_shape(to, bytes);
    return true;
 }
 

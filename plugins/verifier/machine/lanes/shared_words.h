@@ -39,7 +39,7 @@ static inline bool find_shared_words(machine_warp_t *warp, const machine_instruc
    }
    if (any_bit(bad))
       return false;
-   to->shape = shape_of(to);
+   find_shape(to, bytes);
    use_shared(warp, to);
    return true;
 }
@@ -194,7 +194,12 @@ static inline bool record_shared_write(machine_warp_t *warp, const words_t *to, 
 /* Records that the lanes read or write their words; false at a conflict. */
 static inline bool record_shared(machine_warp_t *warp, const machine_instruction_t *i, const words_t *to,
                                  uint32_t mask, bool store) {
-   for (uint32_t e = 0; warp->block->races == RACES_FAST && e < i->elements; e++)
+   if (warp->block->races != RACES_FAST ||
+       (!store && to->shape == WORDS_ANY && /* as after every reading but the first */
+        all_words_are((const uint8_t *)warp->block->shared_races, to->stretch,
+                      warp->block->epoch << EPOCH_SHIFT | SEVERAL)))
+      return true;
+   for (uint32_t e = 0; e < i->elements; e++)
       if (store ? !record_shared_write(warp, to, mask, e) : !record_shared_read(warp, to, mask, e))
          return false;
    return true;

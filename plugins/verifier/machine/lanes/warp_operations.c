@@ -30,6 +30,9 @@ static void taint_control(machine_warp_t *warp, uint16_t number) {
  * hardware waits for all named lanes that have not exited. */
 static bool members_agree(machine_warp_t *warp, uint32_t member_offset, uint16_t member_number,
                           uint32_t mask) {
+   const machine_register_info_t *named = &warp->program->registers[member_number];
+   if (named->constant && named->special == PTX_NONE && (uint32_t)named->bits == mask)
+      return true; /* what most come to */
    const uint32_t *members = LANES_OF(uint32_t, member_offset);
    uint32_t undefined = mask & ~warp->defined[member_number];
    taint_control(warp, member_number);
@@ -98,11 +101,22 @@ static uint32_t sources_of(const uint32_t *b, const uint32_t *c, enum shuffle_mo
    }
 }
 
-/* A butterfly over the whole warp at a constant distance: what reductions are made of. */
-static bool is_butterfly(const machine_warp_t *warp, const machine_instruction_t *i) {
-   const machine_register_info_t *b = &warp->program->registers[i->bi], *c = &warp->program->registers[i->ci];
-   return i->operation == SHUFFLE_BUTTERFLY && b->constant && b->special == PTX_NONE && c->constant &&
-          c->special == PTX_NONE && (c->bits & 0x1f1f) == 31;
+static const machine_register_info_t *constant_of(const machine_warp_t *warp, uint32_t number) {
+   const machine_register_info_t *info = &warp->program->registers[number];
+   return info->constant && info->special == PTX_NONE ? info : NULL;
+}
+
+/* Over the whole warp by a constant: what reductions and broadcasts are made of. */
+static bool is_regular(const machine_warp_t *warp, const machine_instruction_t *i) {
+   const machine_register_info_t *b = constant_of(warp, i->bi), *c = constant_of(warp, i->ci);
+   return b && c && (c->bits & 0x1f1f) == (i->operation == SHUFFLE_UP ? 0 : 31);
+}
+
+/* The lanes of a regular shuffle that read one within the warp; the others keep their own value. */
+static uint32_t regular_lanes(enum shuffle_mode mode, uint32_t distance) {
+   return mode == SHUFFLE_UP     ? FULL_MASK << distance
+          : mode == SHUFFLE_DOWN ? FULL_MASK >> distance
+                                 : FULL_MASK;
 }
 
 typedef uint32_t words_row_t __attribute__((vector_size(32), may_alias));
@@ -122,6 +136,36 @@ static inline void exchange_doubles(const double *a, uint32_t distance, double o
          __builtin_shuffle(*(const doubles_row_t *)(a + 4 * (row ^ distance >> 2)), lanes);
 }
 
+/* Up and down the lanes: what moves, and the ends that stay. */
+static inline void shift_lanes(const void *a, bool up, uint32_t distance, size_t width, void *out) {
+   const size_t stay = distance * width, move = (LANES - distance) * width;
+   if (up) {
+      memcpy(out, a, stay);
+      memcpy((uint8_t *)out + stay, a, move);
+   } else {
+      memcpy(out, (const uint8_t *)a + stay, move);
+      memcpy((uint8_t *)out + move, (const uint8_t *)a + move, stay);
+   }
+}
+
+static void move_words(const uint32_t *a, enum shuffle_mode mode, uint32_t distance, uint32_t out[LANES]) {
+   if (mode == SHUFFLE_BUTTERFLY)
+      exchange_words(a, distance, out);
+   else if (mode == SHUFFLE_INDEX)
+      EACH_LANE out[l] = a[distance];
+   else
+      shift_lanes(a, mode == SHUFFLE_UP, distance, sizeof *a, out);
+}
+
+static void move_doubles(const double *a, enum shuffle_mode mode, uint32_t distance, double out[LANES]) {
+   if (mode == SHUFFLE_BUTTERFLY)
+      exchange_doubles(a, distance, out);
+   else if (mode == SHUFFLE_INDEX)
+      EACH_LANE out[l] = a[distance];
+   else
+      shift_lanes(a, mode == SHUFFLE_UP, distance, sizeof *a, out);
+}
+
 /* Operands: d (and a predicate, the first extra when FLAG_SECOND), a the value, b the lane, c the clamp; the member mask
  * is the last extra. */
 OP(shfl) {
@@ -135,9 +179,11 @@ OP(shfl) {
    /* Reading a lane that takes no part gives an undefined value, which matters only if it is used. */
    uint32_t control = warp->defined[i->bi] & warp->defined[i->ci];
    const uint32_t known = warp->defined[i->ai] & mask;
-   const bool butterfly = known == FULL_MASK && is_butterfly(warp, i);
-   if (butterfly) {
-      exchange_words(a, b[0] & 31, value);
+   const bool regular = known == FULL_MASK && is_regular(warp, i);
+   const uint32_t distance = b[0] & 31;
+   if (regular) {
+      within = regular_lanes(i->operation, distance);
+      move_words(a, i->operation, distance, value);
    } else {
       within = sources_of(b, c, i->operation, source);
       EACH_LANE value[l] = a[source[l]];
@@ -149,8 +195,8 @@ OP(shfl) {
       machine_shadow_fill(warp, i->a, i->ai);
       double *sd = SHADOW_OF(i->d), moved[LANES] __attribute__((aligned(32)));
       const double *sa = SHADOW_OF(i->a);
-      if (butterfly)
-         exchange_doubles(sa, b[0] & 31, moved);
+      if (regular)
+         move_doubles(sa, i->operation, distance, moved);
       else
          for (int l = 0; l < LANES; l++)
             moved[l] = sa[source[l]];

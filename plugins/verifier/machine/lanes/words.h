@@ -4,13 +4,9 @@
 #ifndef MACHINE_LANES_WORDS_H
 #define MACHINE_LANES_WORDS_H
 
-#include "memory_access.h"
+#include "word_vectors.h"
 
-#define GROUP 8
-#define GROUPS (LANES / GROUP)
 #define WORD_DEFINED 0x01010101u
-
-typedef uint32_t group_t __attribute__((vector_size(4 * GROUP), aligned(4), may_alias));
 
 enum words_shape { WORDS_ONE, WORDS_GROUPED, WORDS_ANY };
 
@@ -21,23 +17,10 @@ typedef struct words {
    uint32_t offset[LANES]; /* of lanes outside the mask: that of the first inside */
    enum words_shape shape;
    bool equal[GROUPS]; /* WORDS_GROUPED: one word for the group; else consecutive ones */
+   stretch_t stretch;  /* WORDS_ANY: what the lanes stay within */
 } words_t;
 
-static inline bool any_bit(group_t v) {
-#ifdef __AVX2__
-   return !_mm256_testz_si256((__m256i)v, (__m256i)v);
-#else
-   typedef uint64_t halves_t __attribute__((vector_size(4 * GROUP)));
-   halves_t h = (halves_t)v;
-   return (h[0] | h[1] | h[2] | h[3]) != 0;
-#endif
-}
-
-static inline group_t group_of(uint32_t value) {
-   return value + (group_t){0};
-}
-
-static inline enum words_shape shape_of(words_t *to) {
+static inline enum words_shape shape_of_offsets(words_t *to) {
    const group_t step = {0, 4, 8, 12, 16, 20, 24, 28};
    group_t apart = {0};
    for (int g = 0; g < GROUPS; g++)
@@ -51,6 +34,13 @@ static inline enum words_shape shape_of(words_t *to) {
          return WORDS_ANY;
    }
    return WORDS_GROUPED;
+}
+
+/* Looks at the offsets, each of so many bytes. */
+static inline void find_shape(words_t *to, uint32_t bytes) {
+   to->shape = shape_of_offsets(to);
+   if (to->shape == WORDS_ANY)
+      to->stretch = stretch_of(to->offset, bytes);
 }
 
 /* All lanes, each group at consecutive words. */
@@ -124,6 +114,11 @@ static inline uint32_t undefined_words(const words_t *to, uint32_t e) {
    return undefined;
 }
 
+static inline bool defined_throughout(const words_t *from) {
+   return !from->defined ||
+          (from->shape == WORDS_ANY && all_words_are(from->defined, from->stretch, WORD_DEFINED));
+}
+
 /* Doubles of the words that were loaded into part: memory's, or the float where it has none. */
 static inline void load_word_shadows(machine_warp_t *warp, const words_t *from, const machine_slot_t *part,
                                      uint32_t mask, uint32_t e) {
@@ -153,24 +148,56 @@ static inline void load_word_shadows(machine_warp_t *warp, const words_t *from, 
    warp->valid[part->number] |= mask;
 }
 
+/* What a load of four words into all lanes leaves in the registers, and beside them. */
+static inline void take_vectors(machine_warp_t *warp, const machine_slot_t *parts, const words_t *from) {
+   uint32_t *out[VECTOR];
+   double known[VECTOR][LANES];
+   for (int e = 0; e < VECTOR; e++)
+      out[e] = LANES_OF(uint32_t, parts[e].offset);
+   gather_vectors(out, from->data, from->offset);
+   if (!warp->shadow)
+      return;
+   if (from->shadow)
+      gather_double_vectors(known, from->shadow, from->offset);
+   for (int e = 0; e < VECTOR; e++) {
+      double *d = SHADOW_OF(parts[e].offset);
+      const uint32_t *value = out[e];
+      if (from->shadow)
+         EACH_LANE d[l] = machine_has_shadow(known[e][l]) ? known[e][l] : (double)bits_to_float(value[l]);
+      else
+         EACH_LANE d[l] = (double)bits_to_float(value[l]);
+      warp->valid[parts[e].number] = FULL_MASK;
+   }
+}
+
+static inline void take_word(machine_warp_t *warp, const machine_slot_t *part, const words_t *from,
+                             uint32_t mask, uint32_t e) {
+   uint32_t *d = LANES_OF(uint32_t, part->offset);
+   if (mask == FULL_MASK) {
+      gather_words(d, from->data, from, e);
+   } else {
+      uint32_t value[LANES];
+      gather_words(value, from->data, from, e);
+      EACH_LANE d[l] = KEEP(value[l], d[l]);
+   }
+   if (warp->shadow)
+      load_word_shadows(warp, from, part, mask, e);
+}
+
 /* Loads that may be made: what the registers then hold. */
 static inline void take_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                               const words_t *from) {
    const machine_slot_t *parts = warp->program->extras + i->extra;
    const uint64_t taint = warp->taint ? *from->taint | warp->taint[i->ai] : 0;
+   const bool whole = defined_throughout(from),
+              vectors = from->shape == WORDS_ANY && mask == FULL_MASK && i->elements == VECTOR;
+   if (vectors)
+      take_vectors(warp, parts, from);
    for (uint32_t e = 0; e < i->elements; e++) {
-      uint32_t *d = LANES_OF(uint32_t, parts[e].offset);
-      if (mask == FULL_MASK) {
-         gather_words(d, from->data, from, e);
-      } else {
-         uint32_t value[LANES];
-         gather_words(value, from->data, from, e);
-         EACH_LANE d[l] = KEEP(value[l], d[l]);
-      }
-      set_defined(warp, parts[e].number, ~undefined_words(from, e), mask);
+      if (!vectors)
+         take_word(warp, &parts[e], from, mask, e);
+      set_defined(warp, parts[e].number, whole ? FULL_MASK : ~undefined_words(from, e), mask);
       set_taint(warp, parts[e].number, taint, mask);
-      if (warp->shadow)
-         load_word_shadows(warp, from, &parts[e], mask, e);
    }
 }
 
