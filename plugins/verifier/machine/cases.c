@@ -197,7 +197,9 @@ static void tell_left_out(const struct work *work, struct outcome *outcome) {
       const rkb_case_t *the_case = work->parts[n].the_case;
       char text[256];
       int used = 0;
-      for (uint64_t left = work->parts[n].outcome.owed & ~work->owed[n].families; left; left &= left - 1) {
+      const struct outcome *first = &work->parts[n].outcome;
+      for (uint64_t left = first->declined | (first->owed & ~work->owed[n].families); left;
+           left &= left - 1) {
          const rkb_family_t *family =
             work->verifier->task->family_at(work->verifier->host, the_case, (uint32_t)__builtin_ctzll(left));
          if (used < (int)sizeof text - 1)

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_TRIALS 64 /* config trials */
 /* What the buffers of runs that are executed together may take; their shadows take twice as much again. */
 #define TOGETHER_BYTES 12000000u
 
@@ -16,7 +15,8 @@ static bool may_go_on(const struct trial *t) {
    return t->outcome->rank < RKB_MACHINE_UNKNOWN && !enough && !t->over_budget;
 }
 
-/* The families beside the first that all together cost no more than config family_work here, a bit each; the rest is owed. */
+/* Of the families beside the first that are asked for, those that all together cost no more than config family_work here, a bit
+ * each; the rest is owed. */
 static uint64_t choose_families(struct trial *t) {
    const struct verifier_config *config = t->verifier->config;
    const uint64_t each = t->largest * (uint64_t)config->trials;
@@ -24,8 +24,9 @@ static uint64_t choose_families(struct trial *t) {
    for (uint32_t f = 1; f < MOST_FAMILIES; f++) {
       if (!t->verifier->task->family_at(t->verifier->host, t->the_case, f))
          break;
-      const bool wanted = !config->families || f < config->families;
-      if (wanted && work + each <= (uint64_t)config->family_work) {
+      if (config->families && f >= config->families) {
+         t->outcome->declined |= 1ull << f;
+      } else if (work + each <= (uint64_t)config->family_work) {
          chosen |= 1ull << f;
          work += each;
       } else {

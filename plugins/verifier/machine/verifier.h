@@ -57,6 +57,7 @@ struct outcome {
    uint64_t thread_instructions, memory_peak;
    /* Of one case */
    uint64_t executed, owed; /* families, a bit each: had, and left out for what they cost */
+   uint64_t declined;       /* families that the pipeline does not ask for */
    uint64_t largest;        /* thread-instructions of a run */
    bool steered;     /* an input reached control or an address, or a run leaves something to the next */
    bool over_budget; /* something of it was left out for lack of budget */
