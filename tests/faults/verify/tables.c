@@ -27,6 +27,12 @@ static bool permitted(const subject_t *subject) {
    return at && (at[length] == ' ' || at[length] == '\0');
 }
 
+/* The compiler gave up on the text, so that nothing judged it. */
+static bool is_unbuilt(const subject_t *subject) {
+   return strcmp(subject->standing, "reject") == 0 &&
+          (strncmp(subject->reason, "limit.", 6) == 0 || strncmp(subject->reason, "build.", 6) == 0);
+}
+
 static void count(tally_t *t, const subject_t *subject) {
    t->of++;
    t->seconds += subject->seconds;
@@ -53,6 +59,7 @@ static void print_row(const char *name, const tally_t *t) {
 
 void tables_print(const bench_t *b, bool kept_out) {
    tally_t all = {0}, order = {0};
+   uint32_t unbuilt = 0;
    printf("%s\n%-27s %5s %6s %6s %8s %9s %8s   %s\n", kept_out ? "Kept out of tuning" : "Tuned", "operator",
           "of", "right", "other", "suspect", "accepted", "unknown", "rejected (95 %), mean seconds");
    for (uint32_t o = 0; o < fault_operator_count; o++) {
@@ -62,6 +69,10 @@ void tables_print(const bench_t *b, bool kept_out) {
          if (!subject->done || subject->fault->operator_of != &fault_operators[o] ||
              subject->fault->kept_out != kept_out)
             continue;
+         if (is_unbuilt(subject)) {
+            unbuilt++;
+            continue;
+         }
          count(&one, subject);
          count(&all, subject);
          if (fault_operators[o].kind != FAULT_VALUE)
@@ -71,6 +82,8 @@ void tables_print(const bench_t *b, bool kept_out) {
    }
    print_row("memory, race and barrier", &order);
    print_row("all", &all);
+   if (unbuilt)
+      printf("%u more were not judged: the compiler gave up on them\n", unbuilt);
    printf("\n");
 }
 
