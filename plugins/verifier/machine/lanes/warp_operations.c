@@ -119,6 +119,7 @@ static uint32_t regular_lanes(enum shuffle_mode mode, uint32_t distance) {
                                  : FULL_MASK;
 }
 
+#if __has_builtin(__builtin_shuffle) /* by an order that is known when it runs: not clang's */
 typedef uint32_t words_row_t __attribute__((vector_size(32), may_alias));
 typedef uint64_t doubles_row_t __attribute__((vector_size(32), may_alias));
 
@@ -135,6 +136,15 @@ static inline void exchange_doubles(const double *a, uint32_t distance, double o
       *(doubles_row_t *)(out + 4 * row) =
          __builtin_shuffle(*(const doubles_row_t *)(a + 4 * (row ^ distance >> 2)), lanes);
 }
+#else
+static inline void exchange_words(const uint32_t *a, uint32_t distance, uint32_t out[LANES]) {
+   EACH_LANE out[l] = a[(uint32_t)l ^ distance];
+}
+
+static inline void exchange_doubles(const double *a, uint32_t distance, double out[LANES]) {
+   EACH_LANE out[l] = a[(uint32_t)l ^ distance];
+}
+#endif
 
 /* Up and down the lanes: what moves, and the ends that stay. */
 static inline void shift_lanes(const void *a, bool up, uint32_t distance, size_t width, void *out) {

@@ -74,34 +74,33 @@ static inline void gather_vectors(uint32_t *const out[VECTOR], const uint8_t *me
                      b = *(const vector_t *)(memory + offset[l + 1]),
                      c = *(const vector_t *)(memory + offset[l + 2]),
                      d = *(const vector_t *)(memory + offset[l + 3]);
-      const vector_t ab = __builtin_shuffle(a, b, (vector_t){0, 4, 1, 5}),
-                     cd = __builtin_shuffle(c, d, (vector_t){0, 4, 1, 5}),
-                     ab_high = __builtin_shuffle(a, b, (vector_t){2, 6, 3, 7}),
-                     cd_high = __builtin_shuffle(c, d, (vector_t){2, 6, 3, 7});
-      *(vector_t *)(out[0] + l) = __builtin_shuffle(ab, cd, (vector_t){0, 1, 4, 5});
-      *(vector_t *)(out[1] + l) = __builtin_shuffle(ab, cd, (vector_t){2, 3, 6, 7});
-      *(vector_t *)(out[2] + l) = __builtin_shuffle(ab_high, cd_high, (vector_t){0, 1, 4, 5});
-      *(vector_t *)(out[3] + l) = __builtin_shuffle(ab_high, cd_high, (vector_t){2, 3, 6, 7});
+      const vector_t ab = __builtin_shufflevector(a, b, 0, 4, 1, 5),
+                     cd = __builtin_shufflevector(c, d, 0, 4, 1, 5),
+                     ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7),
+                     cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+      *(vector_t *)(out[0] + l) = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+      *(vector_t *)(out[1] + l) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+      *(vector_t *)(out[2] + l) = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
+      *(vector_t *)(out[3] + l) = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
    }
 }
 
 /* The same of doubles, of which there is one for each word. */
 static inline void gather_double_vectors(double out[VECTOR][LANES], const double *memory,
                                          const uint32_t offset[LANES]) {
-   typedef int64_t order_t __attribute__((vector_size(32)));
    for (int l = 0; l < LANES; l += 4) {
       const doubles_t a = *(const doubles_t *)(memory + (offset[l] >> 2)),
                       b = *(const doubles_t *)(memory + (offset[l + 1] >> 2)),
                       c = *(const doubles_t *)(memory + (offset[l + 2] >> 2)),
                       d = *(const doubles_t *)(memory + (offset[l + 3] >> 2));
-      const doubles_t ab = __builtin_shuffle(a, b, (order_t){0, 4, 2, 6}),
-                      cd = __builtin_shuffle(c, d, (order_t){0, 4, 2, 6}),
-                      ab_odd = __builtin_shuffle(a, b, (order_t){1, 5, 3, 7}),
-                      cd_odd = __builtin_shuffle(c, d, (order_t){1, 5, 3, 7});
-      *(doubles_t *)(out[0] + l) = __builtin_shuffle(ab, cd, (order_t){0, 1, 4, 5});
-      *(doubles_t *)(out[1] + l) = __builtin_shuffle(ab_odd, cd_odd, (order_t){0, 1, 4, 5});
-      *(doubles_t *)(out[2] + l) = __builtin_shuffle(ab, cd, (order_t){2, 3, 6, 7});
-      *(doubles_t *)(out[3] + l) = __builtin_shuffle(ab_odd, cd_odd, (order_t){2, 3, 6, 7});
+      const doubles_t ab = __builtin_shufflevector(a, b, 0, 4, 2, 6),
+                      cd = __builtin_shufflevector(c, d, 0, 4, 2, 6),
+                      ab_odd = __builtin_shufflevector(a, b, 1, 5, 3, 7),
+                      cd_odd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+      *(doubles_t *)(out[0] + l) = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+      *(doubles_t *)(out[1] + l) = __builtin_shufflevector(ab_odd, cd_odd, 0, 1, 4, 5);
+      *(doubles_t *)(out[2] + l) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+      *(doubles_t *)(out[3] + l) = __builtin_shufflevector(ab_odd, cd_odd, 2, 3, 6, 7);
    }
 }
 
