@@ -2,6 +2,7 @@
 """Tests of what times PyTorch (core/worker/baseline), without PyTorch and without a GPU.  usage: baseline_test.py"""
 
 import fcntl
+import functools
 import os
 import subprocess
 import sys
@@ -41,6 +42,39 @@ class Protocol(unittest.TestCase):
         self.assertEqual(protocol.flushes_for(0), 1)
         self.assertGreaterEqual(protocol.flushes_for(1.0) * protocol.FLUSH_MS, 1.0)
         self.assertLessEqual(protocol.flushes_for(1e6) * protocol.FLUSH_MS, protocol.LONGEST_HOLD_MS)
+
+
+class Running(unittest.TestCase):
+    """Clock.run with a library that only notes how long the device is held."""
+
+    def setUp(self):
+        self.flushes, self.refreshed = [], 0
+        self.clock = object.__new__(protocol.Clock)
+        self.clock.late = 0
+        self.clock.c = types.SimpleNamespace(
+            rkb_timing_flush=lambda stream, times: self.flushes.append(times) or 0, rkb_timing_start=lambda stream: 0, rkb_timing_stop=lambda stream: 0,
+            rkb_timing_elapsed=self.elapsed)
+
+    def elapsed(self, stream, took):
+        took._obj.value = len(self.flushes)
+        return 0
+
+    def refresh(self):
+        self.refreshed += 1
+
+    def enqueueing(self, *seconds):
+        waits = iter(seconds)
+        return lambda: time.sleep(next(waits))
+
+    def test_a_run_that_the_host_was_too_slow_for_is_taken_again(self):
+        self.assertEqual(self.clock.run(self.enqueueing(0.1, 0.1, 0), None, 300, self.refresh), 3)
+        self.assertEqual(self.flushes, [300, protocol.MOST_FLUSHES, protocol.MOST_FLUSHES])
+        self.assertEqual((self.refreshed, self.clock.late), (3, 0))
+
+    def test_one_that_the_host_is_always_too_slow_for_is_counted(self):
+        self.assertEqual(self.clock.run(lambda: time.sleep(0.03), None, 1), protocol.TRIES)
+        self.assertEqual(self.flushes, [1, 2, 4, 8])
+        self.assertEqual(self.clock.late, 1)
 
 
 class Records(unittest.TestCase):
@@ -92,6 +126,9 @@ class Records(unittest.TestCase):
         record["parts"].append(self.tuned("c", 0.5, 2.0))  # timed again since: both are of the newest tuning
         protocol.conclude(record)
         self.assertEqual(record["baselines"]["compile"]["processes"], 2)
+        newer = dict(key, parts=[self.tuned("d", 3.0, 2.0)], baselines={})
+        protocol.merge(newer, record, "yesterday")
+        self.assertEqual([part.get("tuning") for part in newer["parts"]], ["before", "yesterday", "yesterday", None])
         other["torch"] = "another"
         with self.assertRaises(ValueError):
             protocol.merge(record, other, "before")
@@ -246,8 +283,11 @@ class WithoutTorch(unittest.TestCase):
             get_device_properties=lambda ordinal: types.SimpleNamespace(total_memory=100))
         torch._dynamo = types.SimpleNamespace(reset=lambda: None)
         torch._functorch = types.SimpleNamespace(config=types.SimpleNamespace())
-        names = ["torch", "torch._dynamo", "torch._dynamo.config", "torch._functorch", "torch._functorch.config", "torch._inductor", "torch._inductor.runtime",
-                 "torch._inductor.runtime.benchmarking"]
+        self.inductor = types.SimpleNamespace(compile_threads=16)
+        self.inductor.patch = functools.partial(unittest.mock.patch.multiple, self.inductor)
+        torch._inductor = types.SimpleNamespace(config=self.inductor)
+        names = ["torch", "torch._dynamo", "torch._dynamo.config", "torch._functorch", "torch._functorch.config", "torch._inductor", "torch._inductor.config",
+                 "torch._inductor.runtime", "torch._inductor.runtime.benchmarking"]
         with unittest.mock.patch.dict(sys.modules, {name: torch for name in names}), unittest.mock.patch.dict(os.environ):
             import baseline
         self.baseline = baseline
@@ -305,11 +345,13 @@ class Choosing(WithoutTorch):
     def test_what_chose_again_says_so(self):
         def loads_nothing(*_):
             self.place.tuned.timed += 7
+            self.assertEqual(self.inductor.compile_threads, 1)  # other processes would bring back what asks to be chosen again
             return types.SimpleNamespace()
 
         self.assertTrue(self.chosen([]))
         self.replace("Prepared", loads_nothing)
         self.assertEqual(self.baseline.prepare(self.place, self.listing, self.listing["cases"][0], None, "max_autotune").choices_timed, 7)
+        self.assertEqual(self.inductor.compile_threads, 16)
 
     def test_what_takes_too_long_is_tried_once_and_named(self):
         seen = []

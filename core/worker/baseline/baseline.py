@@ -30,6 +30,7 @@ choices.use(os.environ)
 import torch
 import torch._dynamo.config
 import torch._functorch.config
+import torch._inductor.config
 import torch._inductor.runtime.benchmarking
 
 import compiling
@@ -57,8 +58,7 @@ def time_works(clock, works, stream):
         order = list(range(len(works)))
         random.shuffle(order)
         for index in order:
-            works[index].refresh()
-            took = clock.run(works[index], handle, flushes)
+            took = clock.run(works[index], handle, flushes, works[index].refresh)
             if turn:
                 clusters[index].append(took)
     return clusters, done
@@ -79,13 +79,16 @@ class Prepared:
 
     def time(self, clock, reference):
         with torch.cuda.stream(self.stream):
+            late = clock.late
             with clock:
                 clusters, done = time_works(clock, self.works, self.stream)
+            late = clock.late - late
             self.works[0].refresh()
             self.works[0]()
             torch.cuda.synchronize()
         outputs = work.flat(self.works[0].result)
-        result = {"samples_ms": clusters, "host_us": done * 1e3, "prepared_s": self.seconds, "choices_timed": self.choices_timed}
+        result = {"samples_ms": clusters, "host_us": done * 1e3, "prepared_s": self.seconds, "choices_timed": self.choices_timed,
+                  "late": late}
         if reference is not None:
             result["difference"] = work.far_from(outputs, reference)
         return result, outputs
@@ -203,14 +206,15 @@ def modes_of(variants):
 
 
 def prepare(place, listing, case, function, variant):
-    """Ready to be timed, or the failure.  Nothing is chosen here: processes prepare side by side."""
+    """Ready to be timed, or the failure.  Nothing is chosen here: processes prepare side by side.  Nor does it compile in other
+    processes: Triton's Config forgets on its way back from them that coordinate descent is done, and PyTorch would walk again."""
     mode = mode_of(variant)
     mark = place.chosen.read(listing, case, mode) if mode else {}
     if mark is None or "error" in mark:
         return NotChosen(mark["error"] if mark else "torch.compile has chosen nothing for it yet")
     before = place.tuned.timed
     try:
-        with Limit(PREPARE_SECONDS):
+        with Limit(PREPARE_SECONDS), torch._inductor.config.patch(compile_threads=1):
             prepared = Prepared(function, case, listing["direction"] == "backward", variant)
     except Exception as problem:
         return problem.with_traceback(None)  # whose frames hold buffers

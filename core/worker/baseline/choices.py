@@ -27,7 +27,8 @@ def use(environment):
     loaded, which reads them then."""
     environment.setdefault("TRITON_CACHE_DIR", os.path.join(root(), "code"))
     environment.setdefault("TORCHINDUCTOR_CACHE_DIR", os.path.join(root(), "choices"))
-    # With it, PyTorch 2.11 forgets on loading that coordinate descent is done, and walks again: of 39 cases 25 did so, beside other work.
+    # Loading checks the tuning cache once more with it, and may forget that coordinate descent is done.  Without it, and with what
+    # baseline.py does when it prepares, what was loaded stayed as it was chosen.
     environment.setdefault("TORCHINDUCTOR_USE_STATIC_CUDA_LAUNCHER", "0")
 
 
