@@ -24,6 +24,10 @@ static int case_draw(const rkb_host_t *host, rkb_random_t *stream, double work, 
    return rkb_task_case_draw(task_of(host), stream, work, drawn, err);
 }
 
+static int case_corner(const rkb_host_t *host, uint32_t index, rkb_case_t **corner, rkb_error_t *err) {
+   return rkb_task_case_corner(task_of(host), index, corner, err);
+}
+
 static const rkb_family_t *family_at(const rkb_host_t *host, const rkb_case_t *the_case, uint32_t index) {
    return rkb_task_family(task_of(host), the_case, index);
 }
@@ -75,4 +79,5 @@ const rkb_task_api_t RKB_TASK_API = {.size = sizeof RKB_TASK_API,
                                      .expect_points = expect_points,
                                      .judge = judge,
                                      .input_matters = input_matters,
-                                     .values_identity = values_identity};
+                                     .values_identity = values_identity,
+                                     .case_corner = case_corner};

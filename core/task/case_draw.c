@@ -1,4 +1,4 @@
-/* Fresh small cases from the dims' domains.  Pure functions but for the stream; any thread. */
+/* Fresh small cases from the dims' domains, and those at its corners.  Pure functions but for the stream; any thread. */
 #include "task/task_parts.h"
 
 #include <stdlib.h>
@@ -102,6 +102,55 @@ int rkb_task_case_draw(const rkb_task_t *task, rkb_random_t *stream, double work
    return *drawn ? RKB_OK
                  : rkb_fail(err, RKB_ERR_LIMIT, "no case of at most %.3g operations was found in %d draws",
                             work, ATTEMPTS);
+}
+
+/* Corners ---------------------------------------------------------------------------------------------------------- */
+
+#define CORNER_DIMS 3  /* at their most at once: as many as a grid's axis is usually the product of */
+#define CORNERED_DIMS 12u /* of a task; others stay at their least */
+
+static int64_t least_of(const rkb_dim_t *dim) {
+   int64_t least = dim->choice_count ? dim->choices[0] : fit(dim, dim->low);
+   for (uint32_t i = 0; i < dim->choice_count; i++)
+      least = dim->choices[i] < least ? dim->choices[i] : least;
+   return least;
+}
+
+static int64_t most_of(const rkb_dim_t *dim) {
+   int64_t most = dim->choice_count ? dim->choices[0] : fit(dim, dim->high);
+   for (uint32_t i = 0; i < dim->choice_count; i++)
+      most = dim->choices[i] > most ? dim->choices[i] : most;
+   return most;
+}
+
+int rkb_task_case_corner(const rkb_task_t *task, uint32_t index, rkb_case_t **corner, rkb_error_t *err) {
+   const rkb_definition_t *definition = task->definition;
+   const uint32_t cornered = definition->dim_count < CORNERED_DIMS ? definition->dim_count : CORNERED_DIMS;
+   uint32_t most = 0; /* bit d: dim d is at its most */
+   *corner = NULL;
+   for (uint32_t seen = 0; seen <= index && most < 1u << cornered;)
+      seen += __builtin_popcount(++most) <= CORNER_DIMS;
+   if (most >= 1u << cornered)
+      return rkb_fail(err, RKB_ERR_LIMIT, "the domain has no corner number %u", index);
+   int64_t dims[RKB_MAX_DIMS];
+   for (uint32_t i = 0; i < definition->dim_count; i++)
+      dims[i] = (i < cornered && (most >> i & 1) ? most_of : least_of)(&definition->dims[i]);
+   double *attributes = calloc(definition->attribute_count + 1, sizeof *attributes);
+   if (!attributes)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   for (uint32_t i = 0; i < definition->attribute_count; i++)
+      attributes[i] = definition->attributes[i].fallback;
+   char name[32];
+   snprintf(name, sizeof name, "corner/%u", index);
+   rkb_problems_t problems; /* dims that do not fit together are no corner */
+   rkb_problems_init(&problems);
+   rkb_bound_t *bound = rkb_bound_new(definition, task->backward, name, RKB_CASE_DRAWN, dims, attributes, NULL,
+                                      task->budget, (rkb_place_t){0}, &problems);
+   rkb_problems_free(&problems);
+   free(attributes);
+   if (bound)
+      *corner = &bound->view;
+   return RKB_OK;
 }
 
 int rkb_task_case_with_init(const rkb_task_t *task, const rkb_case_t *the_case, const char *setting,

@@ -35,6 +35,9 @@ bool rkb_task_wants(const rkb_task_t *task, const char *input); /* input has a w
 const rkb_case_t *rkb_task_case(const rkb_task_t *task, uint32_t kind, uint32_t index);
 int rkb_task_case_draw(const rkb_task_t *task, rkb_random_t *stream, double work, rkb_case_t **drawn,
                        rkb_error_t *err);
+/* Corner number index of the domain: up to three dims at their most, the others at their least; NULL where these do not fit
+ * together, RKB_ERR_LIMIT past the last.  It may be larger than any memory.  Owned, rkb_task_case_free. */
+int rkb_task_case_corner(const rkb_task_t *task, uint32_t index, rkb_case_t **corner, rkb_error_t *err);
 /* The same case under another init setting of the task (NULL: the tensors' own recipes); owned, rkb_task_case_free. */
 int rkb_task_case_with_init(const rkb_task_t *task, const rkb_case_t *the_case, const char *setting,
                             rkb_case_t **drawn, rkb_error_t *err);

@@ -1,9 +1,10 @@
-/* Shapes at which a bound on a launch's grid bites.
+/* Shapes at which a bound on a launch's grid bites, and one at which there is no launch.
  *
  * `grid: min(rows, 2048)` is right for a kernel whose blocks go on with the next rows and wrong for one whose blocks do not, and the
  * two differ only at shapes with more rows, which check cases need not have.  Such a bound shows without any execution: plans of
  * many shapes are made, small and large, and an extent of a grid is bounded when several shapes that have no dim in common share
- * the most blocks that any has.  Then the cheapest of several shapes that come to the bound is executed whole.  One thread. */
+ * the most blocks that any has.  Then the cheapest of several shapes that come to the bound is executed whole.  A shape that the
+ * candidate has no plan for, having more blocks than a grid may, is a finding wherever it lies in the domain.  One thread. */
 #include "verifier.h"
 
 #include <stdlib.h>
@@ -39,6 +40,7 @@ struct bounds {
    int64_t first[MOST_DIMS]; /* dims of the first shape surveyed */
    uint32_t varying;         /* bit d: some shape has another dim d */
    bool surveyed;
+   rkb_case_t *unplanned; /* the first that the candidate has no plan for; owned */
 };
 
 static uint32_t differing(const rkb_case_t *the_case, const int64_t *dims) {
@@ -110,22 +112,47 @@ static uint64_t met_by(const struct bounds *b, const rkb_plan_t *plan, uint64_t 
    return threads <= MOST_THREADS ? met : 0;
 }
 
-/* Draws a shape and makes its plan; both NULL where the candidate has none there. */
-static int draw(const struct bounds *b, rkb_random_t *stream, double work, rkb_case_t **drawn,
-                rkb_plan_t **plan, rkb_error_t *err) {
+/* Makes the plan of a shape, which is freed or kept where there is none; both are NULL then. */
+static int plan_shape(struct bounds *b, rkb_case_t **drawn, rkb_plan_t **plan, rkb_error_t *err) {
    const struct verifier *me = b->verifier;
    rkb_finding_t finding = {0};
-   *plan = NULL;
-   int status = me->task->case_draw(me->host, stream, work, drawn, err);
-   if (status != RKB_OK)
-      return status;
-   status = me->kernel->plan(me->host, b->candidate->job, b->candidate->item, b->candidate->build, *drawn,
+   int status = me->kernel->plan(me->host, b->candidate->job, b->candidate->item, b->candidate->build, *drawn,
                              plan, &finding, err);
    if (status == RKB_OK && *plan)
       return RKB_OK;
-   me->task->case_free(*drawn);
+   /* What scratch does not fit beside the largest tensors that do is no mistake. */
+   if (status == RKB_OK && !b->unplanned && strcmp(finding.reason, "plan.memory") != 0)
+      b->unplanned = *drawn;
+   else
+      me->task->case_free(*drawn);
    *drawn = NULL;
    return status;
+}
+
+static int draw(struct bounds *b, rkb_random_t *stream, double work, rkb_case_t **drawn, rkb_plan_t **plan,
+                rkb_error_t *err) {
+   *plan = NULL;
+   int status = b->verifier->task->case_draw(b->verifier->host, stream, work, drawn, err);
+   return status == RKB_OK ? plan_shape(b, drawn, plan, err) : status;
+}
+
+/* Only whether there are plans: at the largest shapes that fit the device. */
+static int look_at_corners(struct bounds *b, rkb_error_t *err) {
+   const struct verifier *me = b->verifier;
+   const rkb_device_t *device = me->kernel->device(me->host);
+   int status = device ? RKB_OK : RKB_ERR_LIMIT;
+   for (uint32_t n = 0; status == RKB_OK && !b->unplanned; n++) {
+      rkb_case_t *corner = NULL;
+      rkb_plan_t *plan = NULL;
+      status = me->task->case_corner(me->host, n, &corner, err);
+      if (status == RKB_OK && corner && corner->bytes <= device->memory_bytes)
+         status = plan_shape(b, &corner, &plan, err);
+      if (plan)
+         me->kernel->plan_free(plan);
+      if (corner)
+         me->task->case_free(corner);
+   }
+   return status == RKB_ERR_LIMIT ? RKB_OK : status; /* that was the last */
 }
 
 static int survey(struct bounds *b, rkb_random_t *stream, uint64_t *wanted, rkb_error_t *err) {
@@ -185,10 +212,16 @@ int bounded_grids_draw(const struct verifier *me, const struct candidate *candid
    b->verifier = me;
    b->candidate = candidate;
    int status = me->config->shapes > 0 ? survey(b, &stream, &wanted, err) : RKB_OK;
+   if (status == RKB_OK && me->config->shapes > 0)
+      status = look_at_corners(b, err);
    if (status == RKB_OK && wanted)
       status = search(b, &stream, wanted, best, err);
    if (status == RKB_ERR_LIMIT) /* nothing so small fits the domain */
       status = RKB_OK;
+   if (b->unplanned && *count < room)
+      drawn[(*count)++] = b->unplanned;
+   else if (b->unplanned)
+      me->task->case_free(b->unplanned);
    for (uint32_t n = 0; n < MOST_AXES; n++)
       if (best[n] && *count < room)
          drawn[(*count)++] = best[n];

@@ -304,6 +304,14 @@ static uint32_t *resident_blocks(const struct trial *t) {
    return blocks;
 }
 
+/* The name, and of a shape that no file lists its dims. */
+static void describe_shape(const rkb_case_t *the_case, char *text, size_t size) {
+   size_t used = (size_t)snprintf(text, size, "%s", the_case->name);
+   for (uint32_t d = 0; the_case->kind == RKB_CASE_DRAWN && d < the_case->dim_count && used < size; d++)
+      used += (size_t)snprintf(text + used, size - used, "%s %s = %lld", d ? "," : ":", the_case->dims[d].name,
+                               (long long)the_case->dims[d].value);
+}
+
 int trial_case(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case,
                const struct owed *owed, struct schedule *schedule, uint32_t turn, struct outcome *outcome,
                rkb_error_t *err) {
@@ -323,10 +331,12 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
    int status = verifier->kernel->plan(verifier->host, candidate->job, candidate->item, candidate->build,
                                        the_case, &t.plan, &finding, err);
    if (status == RKB_OK && !t.plan) {
+      char shape[512];
+      describe_shape(the_case, shape, sizeof shape);
       outcome_note(outcome, RKB_MACHINE_REJECT, finding.reason,
                    json_pack("{s:s, s:i, s:i}", "case", the_case->name, "line", (int)finding.line, "column",
                              (int)finding.column),
-                   "%s (case %s)", finding.message, the_case->name);
+                   "%s (case %s)", finding.message, shape);
       return RKB_OK;
    }
    rkb_machine_options_t options = {

@@ -159,6 +159,10 @@ typedef struct rkb_task_api {
    /* Text that tells apart whatever decides inputs and expected values of a (case, family, seed): the task's files, its
     * direction, and the source and build of the evaluator.  Two programs that say the same compute the same.  Until destroy. [any] */
    const char *(*values_identity)(const rkb_host_t *host);
+
+   /* Corner number index of the domain: up to three dims at their most, the others at their least, for plans alone: it may be
+    * larger than any memory.  NULL where the dims do not fit together, RKB_ERR_LIMIT past the last; owned, case_free.  [worker] */
+   int (*case_corner)(const rkb_host_t *host, uint32_t index, rkb_case_t **corner, rkb_error_t *err);
 } rkb_task_api_t;
 
 #ifdef __cplusplus

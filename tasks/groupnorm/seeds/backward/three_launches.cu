@@ -15,22 +15,22 @@ scratch:
 launches:
   - kernel: moments_of_slice<BLOCK, EACH, 4>
     when: plane % 4 == 0
-    grid: slices, N * C
+    grid: slices * N * C
     block: BLOCK
     args: grad_y, x, moments, plane
   - kernel: grad_input<BLOCK, EACH, 4>
     when: plane % 4 == 0
-    grid: slices, N * C
+    grid: slices * N * C
     block: BLOCK
     args: grad_y, x, weight, moments, grad_x, of_plane, eps, G, M, plane
   - kernel: moments_of_slice<BLOCK, EACH, 1>
     when: plane % 4 != 0
-    grid: slices, N * C
+    grid: slices * N * C
     block: BLOCK
     args: grad_y, x, moments, plane
   - kernel: grad_input<BLOCK, EACH, 1>
     when: plane % 4 != 0
-    grid: slices, N * C
+    grid: slices * N * C
     block: BLOCK
     args: grad_y, x, weight, moments, grad_x, of_plane, eps, G, M, plane
   - kernel: grad_channels
@@ -72,11 +72,17 @@ template <int block> __device__ float2 block_sums(float first, float second) {
    return total;
 }
 
-/* This thread's share of the block's slice, zero beyond the plane. */
-template <int block, int each, int vec> __device__ void load(Pack<vec> (&packs)[each], const float *from, int plane) {
+/* The blocks of a plane come one after the other, planes along with them: a grid has room for so many in x alone. */
+template <int size> struct Place {
+   const int slices, image_plane, slice;
+   __device__ explicit Place(int plane) : slices((plane + size - 1) / size), image_plane(blockIdx.x / slices), slice(blockIdx.x % slices) {}
+};
+
+/* This thread's share of a slice, zero beyond the plane. */
+template <int block, int each, int vec> __device__ void load(Pack<vec> (&packs)[each], const float *from, int slice, int plane) {
 #pragma unroll
    for (int i = 0; i < each; i++) {
-      const int at = ((blockIdx.x * each + i) * block + threadIdx.x) * vec;
+      const int at = ((slice * each + i) * block + threadIdx.x) * vec;
       packs[i] = Pack<vec>{};
       if (at < plane)
          packs[i] = *reinterpret_cast<const Pack<vec> *>(from + at);
@@ -85,9 +91,11 @@ template <int block, int each, int vec> __device__ void load(Pack<vec> (&packs)[
 
 template <int block, int each, int vec>
 __global__ void __launch_bounds__(block, 1280 / block) moments_of_slice(const float *grad_y, const float *x, float *moments, int plane) {
+   constexpr int size = block * each * vec;
+   const Place<size> place(plane);
    Pack<vec> value[each], grad[each];
-   load<block>(value, x + (long long)blockIdx.y * plane, plane);
-   load<block>(grad, grad_y + (long long)blockIdx.y * plane, plane);
+   load<block>(value, x + (long long)place.image_plane * plane, place.slice, plane);
+   load<block>(grad, grad_y + (long long)place.image_plane * plane, place.slice, plane);
    float sum = 0.0f, grads = 0.0f, squares = 0.0f, products = 0.0f;
 #pragma unroll
    for (int i = 0; i < each; i++)
@@ -96,12 +104,12 @@ __global__ void __launch_bounds__(block, 1280 / block) moments_of_slice(const fl
          sum += value[i].at[k];
          grads += grad[i].at[k];
       }
-   const int count = min(block * each * vec, plane - (int)blockIdx.x * block * each * vec);
+   const int count = min(size, plane - place.slice * size);
    const float2 sums = block_sums<block>(sum, grads);
    const float mean = sums.x / count;
 #pragma unroll
    for (int i = 0; i < each; i++)
-      if (((blockIdx.x * each + i) * block + threadIdx.x) * vec < plane)
+      if (((place.slice * each + i) * block + threadIdx.x) * vec < plane)
 #pragma unroll
          for (int k = 0; k < vec; k++) {
             const float apart = value[i].at[k] - mean;
@@ -110,18 +118,20 @@ __global__ void __launch_bounds__(block, 1280 / block) moments_of_slice(const fl
          }
    const float2 more = block_sums<block>(squares, products);
    if (threadIdx.x == 0)
-      *(float4 *)(moments + 4 * ((long long)blockIdx.y * gridDim.x + blockIdx.x)) = make_float4(mean, more.x, sums.y, more.y);
+      *(float4 *)(moments + 4ll * blockIdx.x) = make_float4(mean, more.x, sums.y, more.y);
 }
 
 template <int block, int each, int vec>
 __global__ void __launch_bounds__(block, 1280 / block)
    grad_input(const float *grad_y, const float *x, const float *weight, const float *moments, float *grad_x, float *of_plane, float eps,
               int G, int M, int plane) {
-   Pack<vec> value[each], grad[each];
-   load<block>(value, x + (long long)blockIdx.y * plane, plane);
-   load<block>(grad, grad_y + (long long)blockIdx.y * plane, plane);
    constexpr int size = block * each * vec;
-   const int slices = gridDim.x, group = blockIdx.y / M, first_channel = group % G * M, count = M * slices;
+   const Place<size> place(plane);
+   const int slices = place.slices;
+   Pack<vec> value[each], grad[each];
+   load<block>(value, x + (long long)place.image_plane * plane, place.slice, plane);
+   load<block>(grad, grad_y + (long long)place.image_plane * plane, place.slice, plane);
+   const int group = place.image_plane / M, first_channel = group % G * M, count = M * slices;
    const float4 *of_slice = (const float4 *)(moments + 4ll * group * count);
    const float D = (float)M * plane;
    float sum = 0.0f, squares = 0.0f, grads = 0.0f, products = 0.0f;
@@ -139,26 +149,26 @@ __global__ void __launch_bounds__(block, 1280 / block)
    }
    const float2 more = block_sums<block>(squares, products);
    const float r = rsqrtf(more.x / D + eps), mean_grad = sums.y / D, pull = more.y / D * r * r;
-   const float factor = weight[first_channel + blockIdx.y % M];
+   const float factor = weight[first_channel + place.image_plane % M];
 #pragma unroll
    for (int i = 0; i < each; i++) {
-      const int at = ((blockIdx.x * each + i) * block + threadIdx.x) * vec;
+      const int at = ((place.slice * each + i) * block + threadIdx.x) * vec;
 #pragma unroll
       for (int k = 0; k < vec; k++)
          value[i].at[k] = r * (grad[i].at[k] * factor - mean_grad - (value[i].at[k] - mean) * pull);
       if (at < plane)
-         *reinterpret_cast<Pack<vec> *>(grad_x + (long long)blockIdx.y * plane + at) = value[i];
+         *reinterpret_cast<Pack<vec> *>(grad_x + (long long)place.image_plane * plane + at) = value[i];
    }
-   if (blockIdx.x > 0)
+   if (place.slice > 0)
       return; /* the same for the whole block */
    grads = products = 0.0f;
-   for (int i = blockIdx.y % M * slices + threadIdx.x; i < (blockIdx.y % M + 1) * slices; i += block) {
+   for (int i = place.image_plane % M * slices + threadIdx.x; i < (place.image_plane % M + 1) * slices; i += block) {
       grads += of_slice[i].z;
       products += of_slice[i].w + of_slice[i].z * (of_slice[i].x - mean);
    }
    const float2 own = block_sums<block>(products, grads);
    if (threadIdx.x == 0)
-      *(float2 *)(of_plane + 2 * (long long)blockIdx.y) = make_float2(own.x * r, own.y);
+      *(float2 *)(of_plane + 2 * (long long)place.image_plane) = make_float2(own.x * r, own.y);
 }
 
 __global__ void __launch_bounds__(64) grad_channels(const float *of_plane, float *grad_weight, float *grad_bias, int N, int C) {
