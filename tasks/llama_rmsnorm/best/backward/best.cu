@@ -2,7 +2,7 @@
 task: llama_rmsnorm
 direction: backward
 tune:
-  BLOCK: {default: 512, choices: [256, 512, 1024]}
+  BLOCK: {default: 256, choices: [256, 512, 1024]}
   SLICES: {default: 264, choices: [132, 264, 528]}
 let:
   rows: B * T
@@ -87,7 +87,7 @@ __device__ float dot(float4 a, float4 b) {
 
 template <int block, int each>
 __global__ void __launch_bounds__(block, each < 4 || block > 512 ? 1024 / block : 512 / block)
-   grad_rows(const float *grad_y, const float *x, const float *weight, float *grad_x, float *partial, float eps, int rows, int D) {
+   grad_rows(const float *__restrict__ grad_y, const float *__restrict__ x, const float *__restrict__ weight, float *__restrict__ grad_x, float *__restrict__ partial, float eps, int rows, int D) {
    const Columns<each> factor = load<block, each>(weight, D);
    Columns<each> sum = {}, grad = load<block, each>(grad_y + (long long)blockIdx.x * D, D),
                  value = load<block, each>(x + (long long)blockIdx.x * D, D);
@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(block) grad_rows_apart(const float *grad_y, co
       const float2 sums = block_sums<block>(squares, products, turn);
       const float r = rsqrtf(sums.x / D + eps), pull = sums.y / D * r * r;
       for (int i = threadIdx.x; i < D; i += block) {
-         grad_x[(long long)row * D + i] = r * (grad[i] * weight[i] - value[i] * pull);
+         grad_x[(long long)row * D + i] = r * (grad[i] * __ldg(&weight[i]) - value[i] * pull);
          share[i] = (row == blockIdx.x ? 0.0f : share[i]) + grad[i] * value[i] * r;
       }
    }

@@ -2,7 +2,7 @@
 task: mnist_cross_entropy
 direction: backward
 tune:
-  WARPS: {default: 16, choices: [1, 2, 4, 8, 16]}
+  WARPS: {default: 8, choices: [1, 2, 4, 8]}
 launches:
   - kernel: grad_of_rows<WARPS, 1>
     when: C <= 32
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(32 * warps)
       largest = warp_max(largest);
 #pragma unroll
       for (int k = 0; k < each; k++) {
-         value[k] = lane + 32 * k < C ? expf(value[k] - largest) : 0.0f;
+         value[k] = lane + 32 * k < C ? __expf(value[k] - largest) : 0.0f;
          sum += value[k];
       }
       const float inverse = 1.0f / warp_sum(sum);

@@ -2,8 +2,8 @@
 task: mnist_pool
 direction: backward
 tune:
-  BLOCK: {default: 256, choices: [64, 128, 256, 512]}
-  EACH: {default: 1, choices: [1, 2, 4]}
+  BLOCK: {default: 128, choices: [64, 128, 256, 512]}
+  EACH: {default: 2, choices: [1, 2, 4]}
 let:
   P: ceildiv(H, 2)
   Q: ceildiv(W, 2)
@@ -15,7 +15,7 @@ launches:
     args: grad_y, x, grad_x, W, Q / 2, N * C * P * Q / 2
   - else:
     kernel: pool_grad<BLOCK>
-    grid: ceildiv(N * C * P * Q, BLOCK)
+    grid: min(ceildiv(N * C * P * Q, BLOCK), 2048)
     block: BLOCK
     args: grad_y, x, grad_x, H, W, N * C * P * Q
 */
@@ -41,7 +41,7 @@ __device__ int winner_of(float a, float b, float c, float d) {
 }
 
 template <int block, int each>
-__global__ void __launch_bounds__(block) pool_grad_pairs(const float *grad_y, const float *x, float *grad_x, int width, int across, int count) {
+__global__ void __launch_bounds__(block) pool_grad_pairs(const float *__restrict__ grad_y, const float *__restrict__ x, float *__restrict__ grad_x, int width, int across, int count) {
    const int first = blockIdx.x * (block * each) + threadIdx.x;
    float4 upper[each], lower[each];
    float2 grad[each];
@@ -70,20 +70,19 @@ __global__ void __launch_bounds__(block) pool_grad_pairs(const float *grad_y, co
 template <int block>
 __global__ void __launch_bounds__(block)
    pool_grad(const float *grad_y, const float *x, float *grad_x, int height, int width, long long count) {
-   const long long i = (long long)blockIdx.x * block + threadIdx.x;
-   if (i >= count)
-      return;
-   const int down = (height + 1) / 2, across = (width + 1) / 2;
+   for (long long i = (long long)blockIdx.x * block + threadIdx.x; i < count; i += (long long)gridDim.x * blockDim.x) {
+      const int down = (height + 1) / 2, across = (width + 1) / 2;
    const long long plane = i / (down * across);
    const int row = i / across % down * 2, column = i % across * 2;
    const long long first = (plane * height + row) * width + column;
    int winner = -1;
    float grad = 0.0f;
    if (row + 1 < height && column + 1 < width) {
-      winner = winner_of(x[first], x[first + 1], x[first + width], x[first + width + 1]);
+      winner = winner_of(x[first], x[first + 1], x[first + width], __ldg(&x[first + width + 1]));
       grad = grad_y[(plane * (height / 2) + row / 2) * (width / 2) + column / 2];
    }
    for (int k = 0; k < 4; k++)
       if (row + k / 2 < height && column + k % 2 < width)
          grad_x[first + k / 2 * width + k % 2] = k == winner ? grad : 0.0f;
+}
 }

@@ -2,8 +2,8 @@
 task: mnist_pool
 direction: forward
 tune:
-  BLOCK: {default: 512, choices: [64, 128, 256, 512]}
-  EACH: {default: 2, choices: [1, 2, 4]}
+  BLOCK: {default: 256, choices: [64, 128, 256, 512]}
+  EACH: {default: 1, choices: [1, 2, 4]}
 let:
   P: H / 2
   Q: W / 2
@@ -28,7 +28,7 @@ __device__ float larger(float best, float value) {
    return value > best || value != value ? value : best;
 }
 
-template <int block, int each> __global__ void __launch_bounds__(block) pool_pairs(const float *__restrict__ x, float *__restrict__ y, int width, int across, int count) {
+template <int block, int each> __global__ void __launch_bounds__(block, 4) pool_pairs(const float *__restrict__ x, float *__restrict__ y, int width, int across, int count) {
    const int first = blockIdx.x * (block * each) + threadIdx.x;
    float4 upper[each], lower[each];
 #pragma unroll

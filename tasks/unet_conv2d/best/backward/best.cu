@@ -4,7 +4,7 @@ direction: backward
 tune:
   GROUPS: {default: 4, choices: [2, 4]}
   TAPS: {default: 1, choices: [1, 3]}
-  SLICES: {default: 28, choices: [14, 28]}
+  SLICES: {default: 14, choices: [14, 28]}
 let:
   pixels: N * H * W
   pitch: ceildiv(C, 4) * 4
@@ -322,7 +322,7 @@ template <int threads, int groups> __device__ void join(float (&sum)[8][8], floa
 /* One slice of the lines of the images for 64 output channels, 64 input channels and as many taps as tile_n has room for: a tile of the gradient
  * of a weight, left as (slice, tap, output channel, input channel). */
 template <int tile_n, int groups, int window>
-__global__ void __launch_bounds__(groups *tile_n, groups * tile_n > 256 ? 1 : 512 / (groups * tile_n))
+__global__ void __launch_bounds__(groups *tile_n, 1)
    grad_weight_slice(const float *grad, const float *x, float *partial, int C, int H, int W, int K, int P, int Q, int stride,
                      int padding, int lines, int slice_lines) {
    constexpr int taps = window * window, threads = tile_n;
@@ -361,7 +361,7 @@ __global__ void __launch_bounds__(groups *tile_n, groups * tile_n > 256 ? 1 : 51
 
 template <int tile_n, int groups>
 __global__ void __launch_bounds__(groups *tile_n, groups * tile_n > 256 ? 1 : 512 / (groups * tile_n))
-   grad_input(const float *grad, const float *turned, float *grad_x, int C, int H, int W, int K, int pitch, int P, int Q, int stride,
+   grad_input(const float *__restrict__ grad, const float *__restrict__ turned, float *__restrict__ grad_x, int C, int H, int W, int K, int pitch, int P, int Q, int stride,
               int padding, int pixels) {
    constexpr int threads = tile_n;
    __shared__ __align__(16) union {
