@@ -4,7 +4,7 @@
  * two differ only at shapes with more rows, which check cases need not have.  Such a bound shows without any execution: plans of
  * many shapes are made, small and large, and an extent of a grid is bounded when several shapes that have no dim in common share
  * the most blocks that any has.  Then the cheapest of several shapes that come to the bound is executed whole.  A shape that the
- * candidate has no plan for, having more blocks than a grid may, is a finding wherever it lies in the domain.  One thread. */
+ * candidate has no plan for is a finding wherever it lies in the domain.  One thread. */
 #include "verifier.h"
 
 #include <stdlib.h>
@@ -99,17 +99,15 @@ static bool bounded(const struct bounds *b, const struct axis *axis) {
 
 /* Bit n: axis n is bounded, has too few shapes yet, and comes to its bound in this plan. */
 static uint64_t met_by(const struct bounds *b, const rkb_plan_t *plan, uint64_t wanted) {
-   uint64_t met = 0, threads = 0;
+   uint64_t met = 0;
    for (uint32_t n = 0; n < plan->launch_count; n++) {
       const rkb_plan_launch_t *launch = &plan->launches[n];
-      threads += (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2] * launch->block[0] *
-                 launch->block[1] * launch->block[2];
       for (uint32_t a = 0; a < b->count; a++)
          if ((wanted >> a & 1) && b->axes[a].launch == shapes_launch_name(launch) &&
              launch->grid[b->axes[a].axis] == b->axes[a].most)
             met |= 1ull << a;
    }
-   return threads <= MOST_THREADS ? met : 0;
+   return shapes_plan_threads(plan) <= MOST_THREADS ? met : 0;
 }
 
 /* Makes the plan of a shape, which is freed or kept where there is none; both are NULL then. */
@@ -120,8 +118,7 @@ static int plan_shape(struct bounds *b, rkb_case_t **drawn, rkb_plan_t **plan, r
                              plan, &finding, err);
    if (status == RKB_OK && *plan)
       return RKB_OK;
-   /* What scratch does not fit beside the largest tensors that do is no mistake. */
-   if (status == RKB_OK && !b->unplanned && strcmp(finding.reason, "plan.memory") != 0)
+   if (status == RKB_OK && !b->unplanned && shapes_must_have_plan(&finding))
       b->unplanned = *drawn;
    else
       me->task->case_free(*drawn);
@@ -134,25 +131,6 @@ static int draw(struct bounds *b, rkb_random_t *stream, double work, rkb_case_t 
    *plan = NULL;
    int status = b->verifier->task->case_draw(b->verifier->host, stream, work, drawn, err);
    return status == RKB_OK ? plan_shape(b, drawn, plan, err) : status;
-}
-
-/* Only whether there are plans: at the largest shapes that fit the device. */
-static int look_at_corners(struct bounds *b, rkb_error_t *err) {
-   const struct verifier *me = b->verifier;
-   const rkb_device_t *device = me->kernel->device(me->host);
-   int status = device ? RKB_OK : RKB_ERR_LIMIT;
-   for (uint32_t n = 0; status == RKB_OK && !b->unplanned; n++) {
-      rkb_case_t *corner = NULL;
-      rkb_plan_t *plan = NULL;
-      status = me->task->case_corner(me->host, n, &corner, err);
-      if (status == RKB_OK && corner && corner->bytes <= device->memory_bytes)
-         status = plan_shape(b, &corner, &plan, err);
-      if (plan)
-         me->kernel->plan_free(plan);
-      if (corner)
-         me->task->case_free(corner);
-   }
-   return status == RKB_ERR_LIMIT ? RKB_OK : status; /* that was the last */
 }
 
 static int survey(struct bounds *b, rkb_random_t *stream, uint64_t *wanted, rkb_error_t *err) {
@@ -212,8 +190,6 @@ int bounded_grids_draw(const struct verifier *me, const struct candidate *candid
    b->verifier = me;
    b->candidate = candidate;
    int status = me->config->shapes > 0 ? survey(b, &stream, &wanted, err) : RKB_OK;
-   if (status == RKB_OK && me->config->shapes > 0)
-      status = look_at_corners(b, err);
    if (status == RKB_OK && wanted)
       status = search(b, &stream, wanted, best, err);
    if (status == RKB_ERR_LIMIT) /* nothing so small fits the domain */

@@ -33,6 +33,24 @@ uint64_t shapes_launch_name(const rkb_plan_launch_t *launch) {
    return name;
 }
 
+static uint64_t threads_of(const rkb_plan_launch_t *launch) {
+   uint64_t threads = 1;
+   for (uint32_t d = 0; d < 3; d++)
+      threads *= (uint64_t)launch->grid[d] * launch->block[d];
+   return threads;
+}
+
+uint64_t shapes_plan_threads(const rkb_plan_t *plan) {
+   uint64_t threads = 0;
+   for (uint32_t n = 0; n < plan->launch_count; n++)
+      threads += threads_of(&plan->launches[n]);
+   return threads;
+}
+
+bool shapes_must_have_plan(const rkb_finding_t *finding) {
+   return strcmp(finding->reason, "plan.memory") != 0;
+}
+
 static uint32_t *of_launch(struct shapes *s, uint32_t *of, uint64_t name) {
    uint32_t n = 0;
    while (n < s->count && s->names[n] != name)
@@ -42,13 +60,6 @@ static uint32_t *of_launch(struct shapes *s, uint32_t *of, uint64_t name) {
    if (n == s->count)
       s->names[s->count++] = name;
    return &of[n];
-}
-
-static uint64_t threads_of(const rkb_plan_launch_t *launch) {
-   uint64_t threads = 1;
-   for (uint32_t d = 0; d < 3; d++)
-      threads *= (uint64_t)launch->grid[d] * launch->block[d];
-   return threads;
 }
 
 /* Adds what the launches of the case's plan have to of; news: grows by what was not seen before. */

@@ -128,10 +128,20 @@ int shapes_draw(const struct verifier *verifier, const struct candidate *candida
 /* A launch of the manifest and the instance of its kernel: where one alternative stands for another, they are two. */
 uint64_t shapes_launch_name(const rkb_plan_launch_t *launch);
 
+uint64_t shapes_plan_threads(const rkb_plan_t *plan);
+/* Whether it is a mistake of the candidate that it has no plan for a shape of the domain: scratch that does not fit the device beside the
+ * largest tensors is none. */
+bool shapes_must_have_plan(const rkb_finding_t *finding);
+
 /* bounded_grids.c: draws shapes at which a bound on the grid of one of the candidate's launches bites, one for each such bound;
- * none for most candidates.  The caller frees them, also after a failure. */
+ * and one for which there is no plan; none for most candidates.  The caller frees them, also after a failure. */
 int bounded_grids_draw(const struct verifier *verifier, const struct candidate *candidate, rkb_case_t **drawn,
                        uint32_t room, uint32_t *count, rkb_error_t *err);
+
+/* corners.c: corners of the domain, one for which the candidate has no plan and a few that cost little.  The caller frees them, also
+ * after a failure. */
+int corners_draw(const struct verifier *verifier, const struct candidate *candidate, rkb_case_t **drawn, uint32_t room,
+                 uint32_t *count, rkb_error_t *err);
 
 /* fills.c: fills so many elements with a buffer's fill_value. */
 void plan_fill(const rkb_plan_buffer_t *buffer, uint64_t elements, void *data);
