@@ -157,8 +157,7 @@ static int list_cases(struct work *work, rkb_error_t *err) {
                             MOST_CASES - work->count - work->drawn_count, &corners, err);
    work->drawn_count += corners;
    for (uint32_t n = 0; n < work->drawn_count; n++)
-      add_part(work, work->drawn[n], NULL,
-               n >= drawn && n < drawn + bounded ? MANY_BLOCKS_BUDGET : DRAWN_BUDGET);
+      add_part(work, work->drawn[n], NULL, n < drawn ? DRAWN_BUDGET : MANY_BLOCKS_BUDGET);
    return status;
 }
 

@@ -9,7 +9,8 @@
 
 #define MOST_DIMS 32
 #define CORNER_WORK 5e5           /* most operations of a corner that is executed */
-#define CORNER_THREADS (1u << 18) /* and threads of its plan */
+#define CORNER_BYTES 3e5          /* and bytes of its tensors */
+#define CORNER_THREADS (1u << 16) /* and threads of its plan */
 #define MOST_CORNERS 64u          /* that cost so little, of which */
 #define EXECUTED_CORNERS 4u       /* so many are executed */
 
@@ -29,7 +30,8 @@ struct corners {
 };
 
 static void note_cheap(struct corners *c, const rkb_plan_t *plan, const rkb_case_t *corner, uint32_t index) {
-   if (corner->operations > CORNER_WORK || shapes_plan_threads(plan) > CORNER_THREADS || c->count == MOST_CORNERS)
+   if (corner->operations > CORNER_WORK || corner->bytes > CORNER_BYTES ||
+       shapes_plan_threads(plan) > CORNER_THREADS || c->count == MOST_CORNERS)
       return;
    struct corner *noted = &c->cheap[c->count++];
    *noted = (struct corner){.index = index, .operations = corner->operations};
