@@ -3,6 +3,7 @@
 GPU.  usage: baseline_test.py"""
 
 import functools
+import json
 import os
 import subprocess
 import sys
@@ -15,7 +16,9 @@ import unittest.mock
 from protocol_test import held_elsewhere  # which knows where the modules are
 
 import choices
+import chooser
 import compiling
+import limit
 import protocol
 import tuning
 
@@ -125,7 +128,7 @@ class WithoutTorch(unittest.TestCase):
         self.lock = os.path.join(tempfile.mkdtemp(), "lock")
         self.place = baseline.Place(
             types.SimpleNamespace(rkb="", out="", variants=["eager", "compile"], end=time.monotonic() + 60),
-            types.SimpleNamespace(lock=protocol.DeviceLock(self.lock)), types.SimpleNamespace(timed=0), choices.Choices(tempfile.mkdtemp(), {"torch": "1"}))
+            types.SimpleNamespace(lock=protocol.DeviceLock(self.lock)), types.SimpleNamespace(timed=0), choices.Choices(tempfile.mkdtemp(), {"torch": "1"}), None)
         self.replace("read_listing", lambda *_: self.listing)
         self.replace("load_forward", lambda _: None, baseline.work)
         noise = unittest.mock.patch("builtins.print")
@@ -197,6 +200,63 @@ class Choosing(WithoutTorch):
         self.place.arguments.end = time.monotonic() - 1
         self.assertFalse(self.chosen(seen))
         self.assertEqual(seen, [])
+
+
+class ChoosingElsewhere(WithoutTorch):
+    """One that has chosen would choose again when it loads: a process that measures has another one choose."""
+
+    # Notes each request, and answers by what it asks for.
+    SERVER = """
+import json, sys
+print(json.dumps({"seconds": 0}), flush=True)
+for line in sys.stdin:
+    open(sys.argv[1], "a").write(line)
+    direction = json.loads(line)["direction"]
+    if direction == "gone":
+        break
+    print(json.dumps({"error": "no such task"} if direction == "unknown" else {"seconds": 1}), flush=True)
+"""
+
+    def setUp(self):
+        super().setUp()
+        self.heard = os.path.join(tempfile.mkdtemp(), "heard")
+        self.place.chooser = chooser.Chooser([sys.executable, "-c", self.SERVER, self.heard])
+        self.addCleanup(self.place.chooser.end)
+        self.replace("choose", lambda *_: self.fail("chosen where it is measured"))
+
+    def requests(self):
+        with open(self.heard, encoding="utf-8") as file:
+            return [json.loads(line) for line in file]
+
+    def test_it_is_asked_for_what_is_missing_and_started_once(self):
+        variants = ["eager", "max_autotune"]
+        self.assertTrue(self.baseline.have_chosen(self.place, self.listing, ["eager"]))  # which chooses nothing
+        self.assertIsNone(self.place.chooser.process)
+        self.assertTrue(self.baseline.have_chosen(self.place, self.listing, variants))
+        first = self.place.chooser.process
+        self.assertTrue(self.baseline.have_chosen(self.place, self.listing, variants))
+        self.assertIs(self.place.chooser.process, first)
+        self.assertEqual(self.requests(), [{"do": "choose", "directory": "", "direction": "forward", "variants": variants}] * 2)
+        for case in self.listing["cases"]:
+            self.place.chosen.write(self.listing, case, self.baseline.MODES["max_autotune"], {"timed": 3})
+        self.assertTrue(self.baseline.have_chosen(self.place, self.listing, variants))
+        self.assertEqual(len(self.requests()), 2)
+
+    def test_what_it_says_is_heard(self):
+        with self.assertRaisesRegex(RuntimeError, "no such task"):
+            self.baseline.have_chosen(self.place, dict(self.listing, direction="unknown"), ["compile"])
+        with self.assertRaisesRegex(RuntimeError, "has ended"):
+            self.baseline.have_chosen(self.place, dict(self.listing, direction="gone"), ["compile"])
+        self.assertTrue(self.baseline.have_chosen(self.place, self.listing, ["compile"]))  # another one
+        self.place.chooser.process.kill()
+        self.place.chooser.process.wait()
+        with self.assertRaisesRegex(RuntimeError, "has ended"):
+            self.baseline.have_chosen(self.place, self.listing, ["compile"])
+        self.assertEqual([request["direction"] for request in self.requests()], ["unknown", "gone", "forward"])
+
+    def test_when_the_time_is_up_nothing_is_measured(self):
+        self.place.arguments.end = time.monotonic() - 1
+        self.assertFalse(self.baseline.have_chosen(self.place, self.listing, ["compile"]))
 
 
 class Compiling(WithoutTorch):
@@ -288,7 +348,7 @@ class Room(WithoutTorch):
 
     def test_the_limit_is_heard_though_a_compiler_goes_on(self):
         with self.assertRaises(TimeoutError):
-            with self.baseline.Limit(0.05):
+            with limit.Limit(0.05):
                 for _ in range(2):
                     try:
                         time.sleep(30)

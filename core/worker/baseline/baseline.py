@@ -7,9 +7,9 @@
 One JSON file a (task, direction, case), which also holds what other processes have timed; what is there for this PyTorch,
 driver and device is not timed again, but by --serve, which adds another part.  Backward times torch.autograd.grad on device leaves, forward excluded.  TF32 is off for products and convolutions.
 
-What torch.compile chooses by timing is chosen alone, by this process while it holds the device, and loaded by every process that
-measures (choices.py); that this one does not choose again is counted.  With --compilers, N processes compile side by side before, so
-that little is left to be compiled while it chooses.  On a new host:
+What torch.compile chooses by timing is chosen alone, by a process that measures nothing (chooser.py) while it holds the device, and
+loaded by every process that measures (choices.py); that these do not choose again is counted.  With --compilers, N processes compile side
+by side before, so that little is left to be compiled while it chooses.  On a new host:
 
     baseline.py ... --compilers CORES --choose-only TASK:DIRECTION...
 """
@@ -18,7 +18,6 @@ import argparse
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
 import time
@@ -33,7 +32,9 @@ import torch._functorch.config
 import torch._inductor.config
 import torch._inductor.runtime.benchmarking
 
+import chooser
 import compiling
+import limit
 import protocol
 import tuning
 import work
@@ -125,8 +126,9 @@ def failure_of(problem):
 class Place:
     """What one process works with."""
 
-    def __init__(self, arguments, clock, tuned, chosen):
-        self.arguments, self.clock, self.tuned, self.chosen = arguments, clock, tuned, chosen
+    def __init__(self, arguments, clock, tuned, chosen, chooser):
+        """chooser: None where this process is the one that chooses."""
+        self.arguments, self.clock, self.tuned, self.chosen, self.chooser = arguments, clock, tuned, chosen, chooser
 
 
 class Timed:
@@ -172,29 +174,6 @@ class Timed:
         return f"{times['us']:.1f} us" if "us" in times else times["error"]
 
 
-class Limit:
-    """Raises TimeoutError in this thread when its time is up, and again every other second: compilers take an exception for a
-    choice that does not work, and go on."""
-
-    def __init__(self, seconds):
-        self.seconds = seconds
-
-    def __enter__(self):
-        self.late = False
-        self.before = signal.signal(signal.SIGALRM, self.end)
-        signal.setitimer(signal.ITIMER_REAL, self.seconds, 2)
-
-    def __exit__(self, *_):
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, self.before)
-        if self.late:  # though something took the exception for a choice that does not work, and left that choice out
-            self.end()
-
-    def end(self, *_):
-        self.late = True
-        raise TimeoutError(f"not compiled in {self.seconds:g} s")
-
-
 def mode_of(variant):
     return MODES[variant.removesuffix("_graph")]
 
@@ -214,7 +193,7 @@ def prepare(place, listing, case, function, variant):
         return NotChosen(mark["error"] if mark else "torch.compile has chosen nothing for it yet")
     before = place.tuned.timed
     try:
-        with Limit(PREPARE_SECONDS), torch._inductor.config.patch(compile_threads=1):
+        with limit.Limit(PREPARE_SECONDS), torch._inductor.config.patch(compile_threads=1):
             prepared = Prepared(function, case, listing["direction"] == "backward", variant)
     except Exception as problem:
         return problem.with_traceback(None)  # whose frames hold buffers
@@ -235,7 +214,7 @@ def choose(place, listing, function, variants):
         began, before = time.monotonic(), place.tuned.timed
         with place.clock.lock.for_the_process():
             try:
-                with Limit(PREPARE_SECONDS):
+                with limit.Limit(PREPARE_SECONDS):
                     compile_once(listing, case, function, mode)
                 found = {"timed": place.tuned.timed - before}
             except Exception as problem:
@@ -245,6 +224,15 @@ def choose(place, listing, function, variants):
         torch.cuda.empty_cache()
         print(f"{listing['task']} {listing['direction']} {case['name']} {mode}: {found}", file=sys.stderr, flush=True)
     return True
+
+
+def have_chosen(place, listing, variants):
+    """Makes the choices that are not there yet, here or where they should be made; False: the time was up before."""
+    if not place.chooser:
+        return choose(place, listing, work.load_forward(listing["directory"]), variants)
+    if place.chosen.wanted(listing, modes_of(variants)):
+        place.chooser.ask({"do": "choose", "directory": listing["directory"], "direction": listing["direction"], "variants": variants})
+    return time.monotonic() <= place.arguments.end
 
 
 def time_case(place, timed, listing, case, function):
@@ -300,11 +288,6 @@ def time_all(place, ready):
         del prepared
 
 
-def choose_asked(place, request):
-    listing = read_listing(place.arguments.rkb, request["directory"], request["direction"])
-    choose(place, listing, work.load_forward(listing["directory"]), request["variants"])
-
-
 def serve(place):
     """Answers requests, one JSON object a line, for a program that alternates with other work on the device:
     {"do": "choose", "directory": ..., "direction": ..., "variants": [...]} makes what choices are missing, and is asked of one process
@@ -317,7 +300,7 @@ def serve(place):
         request, began = json.loads(line), time.monotonic()
         try:
             if request["do"] == "choose":
-                choose_asked(place, request)
+                have_chosen(place, read_listing(place.arguments.rkb, request["directory"], request["direction"]), request["variants"])
             elif request["do"] == "prepare":
                 ready = []
                 torch.cuda.empty_cache()
@@ -331,10 +314,13 @@ def serve(place):
     return 0
 
 
+def command_of(arguments):
+    return [sys.executable, os.path.abspath(__file__), "--rkb", arguments.rkb, "--library", arguments.library, "--out", arguments.out]
+
+
 def compile_all(arguments):
     """What fails here fails again, and is told, when it is chosen."""
-    command = [sys.executable, os.path.abspath(__file__), "--rkb", arguments.rkb, "--library", arguments.library, "--out", arguments.out,
-               "--variants", ",".join(arguments.variants), "--compile-only"]
+    command = command_of(arguments) + ["--variants", ",".join(arguments.variants), "--compile-only"]
     compiling.side_by_side(command, arguments.work, arguments.compilers, min(arguments.end, time.monotonic() + arguments.compile_seconds))
 
 
@@ -360,7 +346,7 @@ def main():
     parser.add_argument("--compilers", type=int, default=0, help="processes that compile before anything is timed")
     parser.add_argument("--compile-seconds", type=float, default=1e9, help="that they may take; what is left is compiled when it is chosen")
     parser.add_argument("--compile-only", action="store_true", help="what --compilers starts: choose nothing that is kept")
-    parser.add_argument("--choose-only", action="store_true", help="time nothing")
+    parser.add_argument("--choose-only", action="store_true", help="choose in this process, and time nothing")
     parser.add_argument("--serve", action="store_true", help="take requests from standard input")
     parser.add_argument("work", nargs="*", metavar="TASK:DIRECTION")
     arguments = parser.parse_args()
@@ -382,7 +368,9 @@ def main():
     if not tuned.wrapped:
         print("this PyTorch tunes by other means than are known here: nothing else may use the device meanwhile", file=sys.stderr)
     conditions = {"torch": torch.__version__, "driver": clock.driver, "device": clock.device}
-    place = Place(arguments, clock, tuned, choices.Choices(os.environ[choices.CHOICES], conditions))
+    left = str(max(0, arguments.end - time.monotonic()))
+    other = None if arguments.choose_only else chooser.Chooser(command_of(arguments) + ["--serve", "--choose-only", "--until", left])
+    place = Place(arguments, clock, tuned, choices.Choices(os.environ[choices.CHOICES], conditions), other)
     if arguments.serve:
         return serve(place)
     for entry in arguments.work:
@@ -391,7 +379,7 @@ def main():
         function = work.load_forward(listing["directory"])
         if arguments.compile_only:
             compile_only(listing, function, modes_of(arguments.variants))
-        elif not choose(place, listing, function, arguments.variants) or not (arguments.choose_only or time_listing(place, listing, function)):
+        elif not have_chosen(place, listing, arguments.variants) or not (arguments.choose_only or time_listing(place, listing, function)):
             print("time is up; the same command goes on where this one stopped", flush=True)
             return 3
     return 0
