@@ -267,7 +267,6 @@ make_bundle() {
     -DCMAKE_MODULE_LINKER_FLAGS=-Wl,--disable-new-dtags -DCMAKE_INSTALL_LIBDIR=lib
   rm -rf "$folder"
   cmake --install build-bundle --prefix "$folder" --strip >/dev/null
-  cmake --install build-bundle --prefix "$folder" --strip --component measuring >/dev/null
   take_libraries "$folder"
   # It has to find all of them beside itself, wherever it lies.
   if LC_ALL=C ldd "$folder/bin/rkb-run" | grep -q 'not found'; then fail "the bundle lacks a library: ldd $folder/bin/rkb-run"; fi
