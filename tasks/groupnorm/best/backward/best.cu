@@ -2,7 +2,7 @@
 task: groupnorm
 direction: backward
 tune:
-  BLOCK: {default: 256, choices: [128, 256, 512]}
+  BLOCK: {default: 128, choices: [128, 256, 512]}
   EACH: {default: 4, choices: [2, 4]}
 let:
   plane: H * W
@@ -90,7 +90,7 @@ template <int block, int each, int vec> __device__ void load(Pack<vec> (&packs)[
 }
 
 template <int block, int each, int vec>
-__global__ void __launch_bounds__(block, 1280 / block) moments_of_slice(const float *__restrict__ grad_y, const float *__restrict__ x, float *__restrict__ moments, int plane) {
+__global__ void __launch_bounds__(block, 1280 / block) moments_of_slice(const float *grad_y, const float *x, float *moments, int plane) {
    constexpr int size = block * each * vec;
    const Place<size> place(plane);
    Pack<vec> value[each], grad[each];
@@ -135,6 +135,7 @@ __global__ void __launch_bounds__(block, 4)
    const float4 *of_slice = (const float4 *)(moments + 4ll * group * count);
    const float D = (float)M * plane;
    float sum = 0.0f, squares = 0.0f, grads = 0.0f, products = 0.0f;
+#pragma unroll 2
    for (int i = threadIdx.x; i < count; i += block) {
       sum += of_slice[i].x * min(size, plane - i % slices * size);
       grads += of_slice[i].z * weight[first_channel + i / slices];

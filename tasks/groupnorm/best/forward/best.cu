@@ -2,7 +2,7 @@
 task: groupnorm
 direction: forward
 tune:
-  BLOCK: {default: 256, choices: [128, 256, 512]}
+  BLOCK: {default: 128, choices: [128, 256, 512]}
   EACH: {default: 4, choices: [2, 4, 8]}
 let:
   plane: H * W
@@ -106,6 +106,7 @@ __global__ void __launch_bounds__(block)
    for (int i = threadIdx.x; i < gridDim.x; i += block)
       sum += slices[i].x * min(size, D - i * size);
    const float mean = block_sum<block>(sum) / D;
+#pragma unroll 8
    for (int i = threadIdx.x; i < gridDim.x; i += block) {
       const float apart = slices[i].x - mean;
       squares += slices[i].y + apart * apart * min(size, D - i * size);
@@ -117,7 +118,7 @@ __global__ void __launch_bounds__(block)
       if (at >= D)
          continue;
       const int channel = first_channel + at / plane;
-      const float factor = inverse * weight[channel], offset = bias[channel];
+      const float factor = inverse * weight[channel], offset = __ldg(&bias[channel]);
 #pragma unroll
       for (int k = 0; k < vec; k++)
          value[i].at[k] = (value[i].at[k] - mean) * factor + offset;

@@ -2,9 +2,9 @@
 task: mnist_linear
 direction: forward
 tune:
-  WARPS: {default: 2, choices: [2, 4, 8]}
+  WARPS: {default: 4, choices: [2, 4, 8]}
   ROWS: {default: 4, choices: [4, 8]}
-  COLUMNS: {default: 2, choices: [1, 2, 4, 8]}
+  COLUMNS: {default: 4, choices: [1, 2, 4, 8]}
 let:
   rows: N
 launches:
@@ -29,7 +29,7 @@ template <int count> struct alignas(4 * count) Pack {
 };
 
 template <int warps, int row_count, int column_count, int vec>
-__global__ void __launch_bounds__(32 * warps)
+__global__ void __launch_bounds__(32 * warps, 4)
    linear(const float *x, const float *weight, const float *bias, float *y, int rows, int inner, int outer) {
    __shared__ float part[warps][row_count * column_count];
    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(32 * warps)
       const int row = first_row + i / column_count, column = first_column + i % column_count;
       if (row >= rows || column >= outer)
          continue;
-      float value = bias[column];
+      float value = __ldg(&bias[column]);
       for (int w = 0; w < warps; w++)
          value += part[w][i];
       y[(long long)row * outer + column] = value;
