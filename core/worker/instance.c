@@ -33,7 +33,7 @@ CUresult rkb_wait(const rkb_driver_t *d, uint32_t deadline_ms) {
    }
 }
 
-/* The fill value's bits in the buffer's type, and how wide they are. */
+/* The fill value's bits in the buffer's type, and how wide they are.  bfloat16 is the upper half of a float, to nearest even. */
 static uint32_t fill_bits(uint32_t dtype, double value, uint32_t *width) {
    float f = (float)value;
    uint32_t bits;
@@ -43,7 +43,7 @@ static uint32_t fill_bits(uint32_t dtype, double value, uint32_t *width) {
    case RKB_F32:
       return bits;
    case RKB_BF16:
-      return bits >> 16;
+      return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
    case RKB_I32:
       return (uint32_t)(int32_t)value;
    default:

@@ -1,13 +1,7 @@
-/* The value that a plan has a buffer filled with before each run, in the buffer's type.  Any thread. */
+/* The value that a plan has a buffer filled with before each run, in the buffer's type: rounded to a float first where that is
+ * narrower, then to nearest even, as core/worker/instance.c does.  Any thread. */
+#include "lanes/half.h"
 #include "verifier.h"
-
-#include <string.h>
-
-static uint16_t narrow(float value) {
-   uint32_t bits; /* the upper half of the float, to nearest even */
-   memcpy(&bits, &value, sizeof bits);
-   return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
 
 void plan_fill(const rkb_plan_buffer_t *buffer, uint64_t elements, void *data) {
    const double value = buffer->fill_value;
@@ -33,9 +27,9 @@ void plan_fill(const rkb_plan_buffer_t *buffer, uint64_t elements, void *data) {
          ((uint8_t *)data)[n] = (uint8_t)value;
          break;
       case RKB_F16:
-         ((_Float16 *)data)[n] = (_Float16)value;
+         ((uint16_t *)data)[n] = double_to_half((float)value, ROUND_NEAREST);
          break;
       default: /* bfloat16 */
-         ((uint16_t *)data)[n] = narrow((float)value);
+         ((uint16_t *)data)[n] = double_to_bfloat((float)value, ROUND_NEAREST);
       }
 }
