@@ -254,6 +254,29 @@ for line in sys.stdin:
             self.baseline.have_chosen(self.place, self.listing, ["compile"])
         self.assertEqual([request["direction"] for request in self.requests()], ["unknown", "gone", "forward"])
 
+    def started(self, *arguments):
+        """What baseline.py works with when it is started so."""
+        places, torch = [], self.baseline.torch
+        torch.__version__, torch.zeros = "1", lambda *_, **__: None
+        torch.cuda.is_available, torch.cuda.current_device = lambda: True, lambda: 0
+        torch.backends = types.SimpleNamespace(cuda=types.SimpleNamespace(matmul=types.SimpleNamespace()), cudnn=types.SimpleNamespace())
+        torch._dynamo.config, torch._inductor.runtime = types.SimpleNamespace(), types.SimpleNamespace(benchmarking=None)
+        self.replace("Clock", lambda *_: types.SimpleNamespace(driver=1, device="d"), protocol)
+        self.replace("end_with_parent", lambda: None, compiling)
+        self.replace("serve", places.append)
+        with unittest.mock.patch.object(sys, "argv", ["baseline.py", *arguments]), unittest.mock.patch.dict(os.environ, {choices.CHOICES: "/choices"}):
+            self.baseline.main()
+        return places[0]
+
+    def test_the_one_that_is_started_chooses_itself(self):
+        place = self.started("--rkb", "r", "--library", "l", "--out", tempfile.mkdtemp(), "--until", "60", "--serve")
+        interpreter, program, *arguments = place.chooser.command
+        self.assertEqual((interpreter, program), (sys.executable, self.baseline.__file__))
+        other = self.started(*arguments)
+        self.assertIsNone(other.chooser)
+        self.assertEqual((other.arguments.rkb, other.arguments.library, other.arguments.out), ("r", "l", place.arguments.out))
+        self.assertAlmostEqual(other.arguments.end, place.arguments.end, delta=30)
+
     def test_when_the_time_is_up_nothing_is_measured(self):
         self.place.arguments.end = time.monotonic() - 1
         self.assertFalse(self.baseline.have_chosen(self.place, self.listing, ["compile"]))
