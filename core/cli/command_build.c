@@ -1,12 +1,14 @@
 /* rkb build: what a candidate compiles to and what it launches for each case.  The main thread alone; the
  * compiler is a process of its own. */
 #include <stdio.h>
+#include "base/units.h"
 #include "cli/candidate_file.h"
 #include "cli/commands.h"
 #include "cli/run_archive.h"
 #include "kernel/report.h"
 
 #define MOST_TEXT (16u << 20)
+#define MOST_LIMIT 3600000000000u /* ns; what limits.compile may be */
 
 static int say_finding(const rkb_finding_t *finding, const char *path) {
    rkb_text_t text;
@@ -66,14 +68,24 @@ static int report(const rkb_candidate_file_t *file, const rkb_build_t *build, bo
    return worst;
 }
 
+static bool limit_fits(const char *text, uint64_t *nanoseconds) {
+   const bool fits = rkb_parse_duration(text, nanoseconds) && *nanoseconds && *nanoseconds <= MOST_LIMIT;
+   if (!fits)
+      fprintf(stderr, "--limit wants a duration above 0 and of at most 1h, as 30s, not '%s'\n", text);
+   return fits;
+}
+
 static int build_and_report(const rkb_arguments_t *arguments, const rkb_candidate_file_t *file) {
-   const rkb_compilers_config_t config = {.processes = 1};
+   rkb_compilers_config_t config = {.processes = 1};
    const uint32_t flags = rkb_argument_given(arguments, "debug") ? RKB_BUILD_DEBUG : 0;
    rkb_compilers_t *compilers = NULL;
    rkb_build_t *build = NULL;
    rkb_finding_t finding = {0};
    rkb_error_t err = {0};
    rkb_build_cost_t cost;
+   const char *limit = rkb_argument(arguments, "limit");
+   if (limit && !limit_fits(limit, &config.cpu_limit_ns))
+      return RKB_EXIT_USAGE;
    int code, status = rkb_compilers_open(&config, &compilers, &err);
    if (status != RKB_OK)
       return rkb_say_error(&err);
@@ -105,11 +117,14 @@ static int run(const rkb_arguments_t *arguments) {
 }
 
 static const rkb_cli_option_t options[] = {
-   {"task", "DIR", "The task's directory or a shipped one's name (default: tasks/<manifest's task> above the file).", false},
+   {"task", "DIR",
+    "The task's directory or a shipped one's name (default: tasks/<manifest's task> above the file).", false},
    {"target", "PROFILE", "The device profile to build for (default: h200).", false},
    {"tune", "NAME=VALUE", "Another value of a tune parameter; may be repeated.", true},
    {"all", NULL, "Print the plans of the check cases too, not only those of the bench cases.", false},
    {"ptx", NULL, "Print the PTX and nothing else.", false},
+   {"limit", "DURATION",
+    "Processor time that the compile may take, as a pipeline's limits.compile (default: 8s).", false},
    {"debug", NULL, "Make the -G build that the checking machine runs once.", false},
    {NULL, NULL, NULL, false},
 };
