@@ -81,6 +81,33 @@ static void texts_are_refused_by_name(void **state) {
       judge(texts[n].body, texts[n].standing, texts[n].reason);
 }
 
+/* An opcode without operands, or with a register alone, is refused: what was decoded in part has no end, and must not run. */
+static void operands_may_lack(void **state) {
+   (void)state;
+   static const char opcodes[] =
+      "setp.ge.s32 setp.ge.and.s32 set.eq.u32.u32 ld.global.u32 ld.global.v2.u32 st.global.u32 ld.param.u64 st.shared.v4.f32 "
+      "mov.u32 mov.b64 add.s32 add.f64 add.cc.u32 mad.lo.s32 mul.wide.s32 cvt.f32.s32 cvt.rn.f16x2.f32 shfl.sync.idx.b32 "
+      "vote.sync.any.pred match.any.sync.b32 match.all.sync.b32 redux.sync.add.s32 bar.red.popc.u32 atom.global.add.u32 "
+      "atom.shared.cas.b32 red.global.add.f32 selp.u32 slct.s32.s32 prmt.b32 lop3.b32 bfe.u32 bfi.b32 shf.l.wrap.b32 "
+      "dp4a.u32.u32 brx.idx cvta.to.global.u64 isspacep.global testp.notanumber.f32 fma.rn.f32 sqrt.rn.f32 "
+      "rcp.approx.ftz.f32 copysign.f32 popc.b32 min.s32 and.pred not.pred fma.rn.f16x2 ex2.approx.f16 "
+      "| bra call bar.sync barrier.sync bar.warp.sync activemask.b32 ";
+   bool register_too = true; /* behind the bar are those that may take one operand */
+   for (const char *at = opcodes; *at; at += strcspn(at, " ") + 1) {
+      char body[64];
+      const int length = (int)strcspn(at, " ");
+      if (*at == '|') {
+         register_too = false;
+         continue;
+      }
+      snprintf(body, sizeof body, "%.*s;", length, at);
+      judge(body, RKB_MACHINE_UNKNOWN, "unsupported.");
+      snprintf(body, sizeof body, "%.*s %%r0;", length, at);
+      if (register_too)
+         judge(body, RKB_MACHINE_UNKNOWN, "unsupported.");
+   }
+}
+
 static void budgets_hold(void **state) {
    (void)state;
    const char *text = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\nL: bra L;\n}\n";
@@ -103,6 +130,6 @@ static void budgets_hold(void **state) {
 
 int main(void) {
    const struct CMUnitTest tests[] = {cmocka_unit_test(texts_are_refused_by_name),
-                                      cmocka_unit_test(budgets_hold)};
+                                      cmocka_unit_test(operands_may_lack), cmocka_unit_test(budgets_hold)};
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -182,9 +182,15 @@ static bool decode_function(decoder_t *decoder, uint32_t index) {
       return false;
    decode_find_rounding(decoder);
    uint32_t first_target = decoder->target_count, first = program->count;
-   for (uint32_t n = 0; n < function->statement_count; n++)
-      if (!decode_statement(decoder, n) && !pass_over(decoder, n))
+   for (uint32_t n = 0; n < function->statement_count; n++) {
+      if (decode_statement(decoder, n))
+         continue;
+      /* A kernel that is decoded in part has no end: it must never run, whoever forgot to say why. */
+      if (!program->failed)
+         decode_unsupported(decoder, function->statements[n].opcode);
+      if (!pass_over(decoder, n))
          return false;
+   }
    decoder->instruction =
       (machine_instruction_t){.kind = function->entry ? MACHINE_EXIT : MACHINE_RETURN,
                               .class = RKB_CLASS_CONTROL,
@@ -359,7 +365,8 @@ static machine_program_t *decode_program(const ptx_module_t *module, uint32_t fu
                         .missing_argument = argument};
    decoder.opcodes =
       isa ? machine_opcodes_v3(&decoder.opcode_count) : machine_opcodes_portable(&decoder.opcode_count);
-   make(&decoder, function);
+   if (!make(&decoder, function) && !program->unsupported[0])
+      program->failed = true;
    program->branch_targets = decoder.targets;
    free(decoder.function_pc);
    free(decoder.function_registers);

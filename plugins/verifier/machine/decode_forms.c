@@ -42,8 +42,9 @@ static enum decode_result comparison(decoder_t *decoder, bool set) {
    i->rounding = (uint8_t)combination;
    uint32_t at = 0;
    machine_slot_t slot;
-   FAIL_UNLESS(at < decode_operand_count(decoder) &&
-               decode_destination(decoder, &decoder->operands[at++], row->signature[0], &slot));
+   if (decode_operand_count(decoder) < 3)
+      return decode_refuse(decoder);
+   FAIL_UNLESS(decode_destination(decoder, &decoder->operands[at++], row->signature[0], &slot));
    decode_place(i, 'd', slot);
    if (!set && at < decode_operand_count(decoder) && decoder->operands[at].paired) {
       FAIL_UNLESS(decode_destination(decoder, &decoder->operands[at++], 'p', &slot) &&

@@ -130,10 +130,11 @@ static bool parameter_symbol(const decoder_t *decoder, const ptx_operand_t *oper
 
 enum decode_result decode_memory_operation(decoder_t *decoder, bool store) {
    machine_instruction_t *i = &decoder->instruction;
+   if (decode_operand_count(decoder) < 2 || decode_operand_count(decoder) > 3)
+      return decode_refuse(decoder);
    const ptx_operand_t *address = &decoder->operands[store ? 0 : 1],
                        *value = &decoder->operands[store ? 1 : 0];
-   if (decode_operand_count(decoder) < 2 || decode_operand_count(decoder) > 3 || !memory_modifiers(decoder) ||
-       address->kind != PTX_OPERAND_ADDRESS)
+   if (!memory_modifiers(decoder) || address->kind != PTX_OPERAND_ADDRESS)
       return decode_refuse(decoder);
    uint16_t flags = i->flags;
    bool own = i->space == PTX_PARAM && kernel_parameter(decoder, address), symbol;

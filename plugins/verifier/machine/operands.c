@@ -46,7 +46,7 @@ static void add_destination(machine_operands_t *list, uint32_t number) {
 
 machine_operands_t machine_operands(const machine_program_t *program, const machine_instruction_t *i,
                                     uint8_t kind) {
-   const machine_slot_t *extras = program->extras + i->extra;
+   const machine_slot_t *extras = program->extras ? program->extras + i->extra : NULL;
    machine_operands_t list = {.source_count = 0};
    if (kind == RECORD_PACK || kind == RECORD_UNPACK) {
       for (uint32_t e = 0; e <= i->elements; e++)

@@ -377,6 +377,9 @@ static void read_body_directive(ptx_reader_t *reader) {
 
 void ptx_read_body(ptx_reader_t *reader) {
    uint32_t braces = 1;
+   /* A function without operands has an array of them too, so that "those of a statement that has none" is a place. */
+   if (!PTX_GROW(reader, reader->function->operands, reader->function->operand_count))
+      return;
    ptx_enter(reader);
    while (braces && !ptx_failed(reader)) {
       if (reader->lexer.token.kind == PTX_TOKEN_END) {

@@ -219,7 +219,7 @@ static inline uint32_t passing(const machine_warp_t *warp, const machine_instruc
 
 static void repeat(machine_record_t *record, machine_block_t *block) {
    const machine_instruction_t *code = block->launch->program->code;
-   const uint32_t *at = record->words, *end = at + record->count;
+   const uint32_t *at = record->words, *end = record->count ? at + record->count : at;
    machine_warp_t *warp = block->warps;
    while (at < end) {
       const uint32_t number = at[0] >> 8; /* of an instruction, a register or a warp */

@@ -122,7 +122,7 @@ static inline bool defined_throughout(const words_t *from) {
 /* Doubles of the words that were loaded into part: memory's, or the float where it has none. */
 static inline void load_word_shadows(machine_warp_t *warp, const words_t *from, const machine_slot_t *part,
                                      uint32_t mask, uint32_t e) {
-   const double *shadow = from->shadow + e;
+   const double *shadow = from->shadow ? from->shadow + e : NULL;
    const uint32_t *value = LANES_OF(uint32_t, part->offset);
    double *d = SHADOW_OF(part->offset), known[LANES];
    if (!from->shadow) {
