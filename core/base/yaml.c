@@ -147,12 +147,12 @@ static void check_key(builder_t *builder, const rkb_yaml_t *key) {
 static bool close_frame(builder_t *builder) {
    frame_t *frame = &builder->frames[builder->depth - 1];
    rkb_yaml_t *node = frame->node;
-   rkb_yaml_t **children = builder->nodes + frame->first_child;
    size_t count = builder->count - frame->first_child;
    builder->count = frame->first_child;
    builder->depth--;
    if (count == 0)
       return push(builder, node);
+   rkb_yaml_t **children = builder->nodes + frame->first_child;
    if (node->kind == RKB_YAML_LIST) {
       node->items = rkb_arena_array(builder->arena, count, sizeof *children);
       if (node->items)
