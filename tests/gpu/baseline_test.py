@@ -75,7 +75,7 @@ class Tuning(unittest.TestCase):
 
 
 class Marks(unittest.TestCase):
-    LISTING = {"task": "t", "hash": "h", "direction": "forward", "cases": [{"name": "bench/a"}, {"name": "bench/b"}]}
+    LISTING = {"task": "t", "hash": "h", "direction": "forward", "cases": [{"name": "bench/a", "operations": 1}, {"name": "bench/b", "operations": 2}]}
 
     def test_what_is_compiled_is_shared_and_what_is_chosen_is_not(self):
         environment = {"XDG_CACHE_HOME": "/somewhere"}
@@ -124,7 +124,7 @@ class WithoutTorch(unittest.TestCase):
         with unittest.mock.patch.dict(sys.modules, {name: torch for name in names}), unittest.mock.patch.dict(os.environ):
             import baseline
         self.baseline = baseline
-        self.listing = {"task": "t", "hash": "h", "direction": "forward", "directory": "", "cases": [{"name": "bench/a"}, {"name": "bench/b"}]}
+        self.listing = {"task": "t", "hash": "h", "direction": "forward", "directory": "", "cases": [{"name": "bench/a", "operations": 1}, {"name": "bench/b", "operations": 2}]}
         self.lock = os.path.join(tempfile.mkdtemp(), "lock")
         self.place = baseline.Place(
             types.SimpleNamespace(rkb="", out="", variants=["eager", "compile"], end=time.monotonic() + 60),
@@ -284,8 +284,8 @@ for line in sys.stdin:
 
 class Compiling(WithoutTorch):
     def arguments(self, **given):
-        return types.SimpleNamespace(**dict({"rkb": "", "library": "", "out": "", "variants": ["compile"], "work": ["a", "b", "c"], "compilers": 2,
-                                             "compile_seconds": 1e9, "end": time.monotonic() + 60}, **given))
+        return types.SimpleNamespace(**dict({"rkb": "", "library": "", "out": "", "variants": ["compile"], "work": ["a:forward", "b:forward"],
+                                             "case": None, "compilers": 2, "compile_seconds": 1e9, "end": time.monotonic() + 60}, **given))
 
     def popen(self, script, began):
         start = subprocess.Popen
@@ -327,10 +327,10 @@ class Compiling(WithoutTorch):
         began = []
         with self.popen("sleep 0.1", began):
             self.baseline.compile_all(self.arguments())
-        self.assertEqual([child.returncode for child in began], [0, 0, 0])
+        self.assertEqual([child.returncode for child in began], [0, 0, 0, 0])
         with self.popen("sleep 60", began):
             self.baseline.compile_all(self.arguments(compile_seconds=0.2))
-        self.assertEqual([child.returncode for child in began[3:]], [-9, -9])
+        self.assertEqual([child.returncode for child in began[4:]], [-9, -9])
 
     def test_they_share_machine_code_and_keep_no_choice(self):
         began, folder = [], tempfile.mkdtemp()
@@ -341,8 +341,28 @@ class Compiling(WithoutTorch):
         for name in os.listdir(folder):
             with open(os.path.join(folder, name), encoding="utf-8") as file:
                 lines.append(file.read().split())
-        self.assertEqual([code for code, _ in lines], ["/code"] * 3)
+        self.assertEqual([code for code, _ in lines], ["/code"] * 4)
         self.assertEqual({os.path.dirname(chosen) for _, chosen in lines}, {tempfile.gettempdir()})
+
+
+    def test_each_case_has_a_process_and_the_costliest_come_first(self):
+        given = []
+        self.replace("side_by_side", lambda command, works, count, end: given.extend(works), compiling)
+        self.baseline.compile_all(self.arguments())
+        self.assertEqual(given, [["b:forward", "--case", "bench/b"], ["a:forward", "--case", "bench/b"],
+                                 ["b:forward", "--case", "bench/a"], ["a:forward", "--case", "bench/a"]])
+        arguments = self.arguments(case="bench/b")
+        self.assertEqual([case["name"] for case in self.baseline.listing_of(arguments, "a:forward")["cases"]], ["bench/b"])
+        with self.assertRaisesRegex(SystemExit, "no case bench/c: bench/a, bench/b"):
+            self.baseline.listing_of(self.arguments(case="bench/c"), "a:forward")
+
+    def test_the_cores_are_shared_out_among_those_that_there_are(self):
+        began, folder = [], tempfile.mkdtemp()
+        script = f'echo "$TORCHINDUCTOR_COMPILE_THREADS" > "{folder}/threads"'
+        with self.popen(script, began), unittest.mock.patch.object(os, "cpu_count", lambda: 16):
+            self.baseline.compile_all(self.arguments(compilers=14, case="bench/b"))
+        with open(os.path.join(folder, "threads"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "24\n")
 
 
 class Room(WithoutTorch):

@@ -53,7 +53,9 @@ int rkb_bench_measure(const rkb_bench_t *bench, const rkb_bench_work_t *work, co
 json_t *rkb_bench_measured(const char *path, const char *standing, const char *reason, const char *tune);
 void rkb_bench_add_measurement(json_t *measured, const rkb_measurement_record_t *measurement);
 void rkb_bench_add_verdict(json_t *measured, const rkb_verdict_record_t *verdict);
-/* The fastest accepted of the kernels, by the quick gate when there are several; "tried" lists them all. */
+/* choice.c: the fastest accepted of the kernels, by the quick gate when there are several, and in full where that does not tell them
+ * apart.  *tried: as measured, without cases and worker, in the kernels' order; "full_us" where measured in full; owned, also after
+ * an error. */
 int rkb_bench_choose(const rkb_bench_t *bench, const rkb_bench_work_t *work,
                      const rkb_bench_kernels_t *kernels, uint32_t *chosen, json_t **tried, rkb_error_t *err);
 

@@ -1,5 +1,4 @@
 /* One kernel through a pipeline that checks and times it, and what came of it as JSON. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <rkb/items.h>
@@ -127,29 +126,5 @@ int rkb_bench_measure(const rkb_bench_t *bench, const rkb_bench_work_t *work, co
    rkb_check_result_free(checked);
    rkb_pipeline_free(pipeline);
    free(source);
-   return status;
-}
-
-int rkb_bench_choose(const rkb_bench_t *bench, const rkb_bench_work_t *work,
-                     const rkb_bench_kernels_t *kernels, uint32_t *chosen, json_t **tried, rkb_error_t *err) {
-   double least = INFINITY;
-   int status = RKB_OK;
-   *chosen = 0;
-   *tried = json_array();
-   for (uint32_t i = 0; i < kernels->count && kernels->count > 1 && status == RKB_OK; i++) {
-      json_t *result = NULL;
-      status = rkb_bench_measure(bench, work, kernels->paths[i], false, &result, err);
-      if (status != RKB_OK)
-         return status;
-      const json_t *us = json_object_get(result, "us");
-      bool accepted = strcmp(json_string_value(json_object_get(result, "standing")), RKB_ACCEPT) == 0;
-      if (accepted && us && json_number_value(us) < least) {
-         least = json_number_value(us);
-         *chosen = i;
-      }
-      json_object_del(result, "cases");
-      json_object_del(result, "worker");
-      json_array_append_new(*tried, result);
-   }
    return status;
 }

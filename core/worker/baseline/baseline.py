@@ -2,7 +2,7 @@
 """Times PyTorch on a task's bench cases: eager, torch.compile and max-autotune, each also under a CUDA graph.
 
     baseline.py --rkb PROGRAM --library librkb-timing.so --out FOLDER [--variants eager,compile,...] [--until SECONDS]
-                [--compilers N [--compile-seconds N]] [--choose-only] TASK:DIRECTION... | --serve
+                [--compilers N [--compile-seconds N]] [--choose-only] [--case NAME] TASK:DIRECTION... | --serve
 
 One JSON file a (task, direction, case), which also holds what other processes have timed; what is there for this PyTorch,
 driver and device is not timed again, but by --serve, which adds another part.  Backward times torch.autograd.grad on device leaves, forward excluded.  TF32 is off for products and convolutions.
@@ -257,6 +257,15 @@ def read_listing(rkb, directory, direction):
     return json.loads(text)
 
 
+def listing_of(arguments, entry):
+    """What the command line asks for: TASK:DIRECTION, and of its cases the one that was named."""
+    listing = read_listing(arguments.rkb, *entry.rsplit(":", 1))
+    wanted = [case for case in listing["cases"] if arguments.case in (None, case["name"])]
+    if not wanted:
+        raise SystemExit(f"baseline.py: {entry} has no case {arguments.case}: {', '.join(case['name'] for case in listing['cases'])}")
+    return dict(listing, cases=wanted)
+
+
 def prepare_all(place, request):
     """[(listing, case, variant, prepared)]: everything compiled; as much of it as there is room for kept ready (None: no room)."""
     listing = read_listing(place.arguments.rkb, request["directory"], request["direction"])
@@ -319,9 +328,12 @@ def command_of(arguments):
 
 
 def compile_all(arguments):
-    """What fails here fails again, and is told, when it is chosen."""
+    """A process a case, the costliest first, which take longest to choose for.  What fails here fails again, and is told, when it is
+    chosen."""
     command = command_of(arguments) + ["--variants", ",".join(arguments.variants), "--compile-only"]
-    compiling.side_by_side(command, arguments.work, arguments.compilers, min(arguments.end, time.monotonic() + arguments.compile_seconds))
+    cases = [(case["operations"], entry, case["name"]) for entry in arguments.work for case in listing_of(arguments, entry)["cases"]]
+    works = [[entry, "--case", name] for _, entry, name in sorted(cases, reverse=True)]
+    compiling.side_by_side(command, works, arguments.compilers, min(arguments.end, time.monotonic() + arguments.compile_seconds))
 
 
 def compile_only(listing, function, modes):
@@ -347,6 +359,7 @@ def main():
     parser.add_argument("--compile-seconds", type=float, default=1e9, help="that they may take; what is left is compiled when it is chosen")
     parser.add_argument("--compile-only", action="store_true", help="what --compilers starts: choose nothing that is kept")
     parser.add_argument("--choose-only", action="store_true", help="choose in this process, and time nothing")
+    parser.add_argument("--case", metavar="NAME", help="of each TASK:DIRECTION this case alone")
     parser.add_argument("--serve", action="store_true", help="take requests from standard input")
     parser.add_argument("work", nargs="*", metavar="TASK:DIRECTION")
     arguments = parser.parse_args()
@@ -374,8 +387,7 @@ def main():
     if arguments.serve:
         return serve(place)
     for entry in arguments.work:
-        directory, direction = entry.rsplit(":", 1)
-        listing = read_listing(arguments.rkb, directory, direction)
+        listing = listing_of(arguments, entry)
         function = work.load_forward(listing["directory"])
         if arguments.compile_only:
             compile_only(listing, function, modes_of(arguments.variants))

@@ -13,9 +13,10 @@ MOST_THREADS = 3  # for a core: compilers do not always have something to compil
 
 
 def side_by_side(command, works, count, end):
-    """Runs the command with each of the works, count at a time, until all or the time is through.  A request to end ends as an
-    interrupt does."""
+    """Runs the command with each of the works, a list of arguments, count at a time, until all or the time is through.  A request to
+    end ends as an interrupt does."""
     waiting, running = list(works), []
+    count = min(count, max(len(waiting), 1))  # the cores are shared out among those that there are
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with choices.thrown_away(os.environ) as environment:
         environment.setdefault("TORCHINDUCTOR_COMPILE_THREADS", str(max(2, MOST_THREADS * os.cpu_count() // count)))
@@ -23,7 +24,7 @@ def side_by_side(command, works, count, end):
             while (waiting or running) and time.monotonic() < end:
                 while waiting and len(running) < count:
                     work = waiting.pop(0)
-                    child = subprocess.Popen(command + [work], env=environment, stderr=subprocess.DEVNULL, start_new_session=True)
+                    child = subprocess.Popen(command + work, env=environment, stderr=subprocess.DEVNULL, start_new_session=True)
                     running.append((child, work))
                 time.sleep(0.05)
                 running = [entry for entry in running if entry[0].poll() is None]
@@ -32,12 +33,12 @@ def side_by_side(command, works, count, end):
                 stop(child, work)
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for work in waiting:
-        print(f"{work}: not begun", flush=True)
+        print(f"{' '.join(work)}: not begun", flush=True)
 
 
 def stop(child, work):
     """With the compilers that it has started itself."""
-    print(f"{work}: not compiled in time", flush=True)
+    print(f"{' '.join(work)}: not compiled in time", flush=True)
     os.killpg(child.pid, signal.SIGKILL)
     child.wait()
 
