@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 #include <rkb/items.h>
-#include "base/json.h"
 #include "cli/bench/bench.h"
 
 /* What sittings of one kernel have been seen to differ by (docs/results/README.md, 'What was run'), with the events' resolution. */
