@@ -11,7 +11,7 @@ usage: ./bootstrap.sh demo | test | bundle [--yes]
   demo     install what is missing, build, and run the main job: pipelines/stock.yaml on tasks/softmax
   test     install what is missing (PyTorch for the CPU too), build with warnings as errors, run part of the tests under
            the address and undefined-behaviour sanitizers, fuzz the readers of YAML, expressions, manifests, plans,
-           pipelines, event streams and models' replies for 30 s each, and run every test
+           pipelines, tasks, kernels, PTX, event streams and models' replies for 30 s each, and run every test
   bundle   build without HTTP and pack it with the libraries it needs into rkb-bundle.tar.xz, which runs from any folder of a
            machine with glibc 2.36 or newer: what a GPU machine without a network is given
 
@@ -36,9 +36,9 @@ cuda_release=12-9
 cuda_packages=("cuda-nvrtc-$cuda_release" "libnvjitlink-$cuda_release" "cuda-cudart-dev-$cuda_release"
                "cuda-cccl-$cuda_release" "cuda-crt-$cuda_release")
 # Areas of tests/ that run again under the sanitizers.
-sanitized_areas='base;system;archive;engine;kernel;task;cli;machine;faults;llm'
+sanitized_areas='base;system;archive;engine;kernel;task;cli;machine;faults;llm;plugins;filter;listing;conformance;timing;worker;bench'
 # Areas with fuzz targets, and how long each target runs.
-fuzzed_areas='base;kernel;system;engine;llm'
+fuzzed_areas='base;kernel;system;engine;llm;task;machine;plugins'
 fuzz_seconds=30
 
 # --- packages -----------------------------------------------------------------------------------------------------
