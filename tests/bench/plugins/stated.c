@@ -1,5 +1,5 @@
-/* A profiler that takes a kernel's time from its text: "quick 7 full 8.5" are microseconds by mode; and a verifier that executes
- * nothing and says so of none, but of "wrong".  For tests of what `rkb bench` makes of times; no time is measured. */
+/* A profiler that takes a kernel's time from its text: "quick 7 full 8.5" are microseconds by mode; and a verifier that rejects what
+ * calls itself wrong.  For tests of what `rkb bench` makes of times; nothing is executed or measured. */
 #include <rkb/items.h>
 #include <stdlib.h>
 #include <string.h>
