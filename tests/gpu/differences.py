@@ -23,7 +23,7 @@ choices.use(os.environ)
 import torch  # noqa: E402
 import work  # noqa: E402
 
-SMALL = ("mnist_cross_entropy", "mnist_pool", "mnist_linear", "mnist_linear_relu", "mnist_conv_relu_pool", "unet_linear", "layernorm",
+OTHERS = ("mnist_cross_entropy", "mnist_pool", "mnist_linear", "mnist_linear_relu", "mnist_conv_relu_pool", "unet_linear", "layernorm",
          "llama_rmsnorm")
 NOT_COUNTED = 5
 ENQUEUED_CYCLES = 1000000  # while work that is no graph is enqueued
@@ -82,7 +82,7 @@ def main():
             for graph in (False, True):
                 show(f"tf32={tf32} {mode or 'eager'}{' graph' if graph else ''}", "unet_conv2d", mode, graph)
     torch.backends.cudnn.allow_tf32 = False
-    for task in SMALL:
+    for task in OTHERS:
         show("default graph", task, "default", True)
         show("eager graph", task, None, True)
 

@@ -1,5 +1,6 @@
 /* A profiler that takes a kernel's time from its text: "quick 7 full 8.5" are microseconds by mode; and a verifier that rejects what
- * calls itself wrong.  For tests of what `rkb bench` makes of times; nothing is executed or measured. */
+ * calls itself wrong and suspects what calls itself doubtful.  For tests of what `rkb bench` makes of times; nothing is executed or
+ * measured. */
 #include <rkb/items.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,9 +26,12 @@ static int create(const rkb_host_t *host, const void *config, void **self, rkb_e
 static int judge(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
    const stage_t *stage = self;
    (void)err;
-   return strstr(stage->host->item_text(stage->host, in, "source"), "wrong")
-             ? rkb_emit_verdict(stage->host, job, RKB_REJECT, "test.wrong", "it says so itself")
-             : rkb_emit_verdict(stage->host, job, RKB_ACCEPT, "", "");
+   const char *source = stage->host->item_text(stage->host, in, "source");
+   if (strstr(source, "wrong"))
+      return rkb_emit_verdict(stage->host, job, RKB_REJECT, "test.wrong", "it says so itself");
+   if (strstr(source, "doubtful"))
+      return rkb_emit_verdict(stage->host, job, RKB_SUSPECT, "test.doubtful", "it says so itself");
+   return rkb_emit_verdict(stage->host, job, RKB_ACCEPT, "", "");
 }
 
 static int measure(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
