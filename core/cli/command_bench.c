@@ -249,8 +249,12 @@ static int do_works(rkb_bench_t *bench, const works_t *works, uint32_t *open, rk
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    if (rkb_devices_open(NULL, 1, &bench->devices, &why) != RKB_OK)
       bench->devices = NULL;
-   if (!rkb_argument_given(bench->arguments, "no-baselines") &&
-       rkb_baselines_open(bench->out, &bench->baselines, &why) != RKB_OK)
+   const bool with_baselines = !rkb_argument_given(bench->arguments, "no-baselines");
+   if (with_baselines && getenv(RKB_WORKER_COMMAND))
+      fprintf(stderr,
+              "no baseline is timed: PyTorch would run on this machine, kernels run where " RKB_WORKER_COMMAND
+              " says\n");
+   else if (with_baselines && rkb_baselines_open(bench->out, &bench->baselines, &why) != RKB_OK)
       fprintf(stderr, "no baseline is timed: %s\n", why.message);
    fill_queue(bench, works, variants, queue);
    /* Without a device nothing will be compared; another pipeline may compare something else. */

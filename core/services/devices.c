@@ -71,12 +71,27 @@ static int start_worker(rkb_devices_t *devices, device_t *device, rkb_device_wor
    return status == RKB_OK ? greet_worker(worker, err) : status;
 }
 
-static bool copy_command(rkb_devices_t *devices, const char *const *worker) {
-   if (!worker) {
+/* The words of RKB_WORKER, or the program beside this one. */
+static bool find_command(rkb_devices_t *devices) {
+   const char *at = getenv(RKB_WORKER_COMMAND);
+   if (!at || !*at) {
       devices->command[0] = rkb_find_program("rkb-worker");
       devices->words = 1;
       return devices->command[0] != NULL;
    }
+   while (*(at += strspn(at, " ")) && devices->words < MAX_COMMAND) {
+      const size_t length = strcspn(at, " ");
+      devices->command[devices->words] = strndup(at, length);
+      if (!devices->command[devices->words++])
+         return false;
+      at += length;
+   }
+   return devices->words > 0 && !*at;
+}
+
+static bool copy_command(rkb_devices_t *devices, const char *const *worker) {
+   if (!worker)
+      return find_command(devices);
    while (worker[devices->words] && devices->words < MAX_COMMAND) {
       devices->command[devices->words] = strdup(worker[devices->words]);
       if (!devices->command[devices->words++])

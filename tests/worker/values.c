@@ -335,6 +335,24 @@ static void the_user_says_which_gpu(void **state) {
    rkb_devices_close(devices);
 }
 
+/* The user's own way to a worker, words separated by spaces; what cannot be started is said. */
+static void the_user_says_how_to_reach_it(void **state) {
+   rkb_devices_t *devices = NULL;
+   rkb_error_t err = {0};
+   (void)state;
+   setenv("RKB_WORKER",
+          "  /usr/bin/env LD_PRELOAD=" RKB_DRIVER_DOUBLE "  /usr/bin/env " RKB_WORKER_PROGRAM " ", 1);
+   assert_int_equal(rkb_devices_open(NULL, 1, &devices, &err), RKB_OK);
+   assert_non_null(strstr(rkb_devices_describe(devices), "bus=dddd:00:00.0\n"));
+   rkb_devices_close(devices);
+   setenv("RKB_WORKER", "/nowhere/ssh gpu-host rkb-worker", 1);
+   assert_int_not_equal(rkb_devices_open(NULL, 1, &devices, &err), RKB_OK);
+   assert_non_null(strstr(err.message, "/nowhere/ssh"));
+   setenv("RKB_WORKER", " ", 1);
+   assert_int_equal(rkb_devices_open(NULL, 1, &devices, &err), RKB_ERR_INVALID);
+   unsetenv("RKB_WORKER");
+}
+
 static int pick(place_t *p, const rkb_range_t *ranges, uint32_t count, char *out) {
    rkb_error_t err = {0};
    return rkb_session_pick(p->session, 0, ranges, count, out, &err);
@@ -427,6 +445,7 @@ int main(void) {
       PLACED(one_who_waits_comes_before_one_who_comes_again),
       cmocka_unit_test(a_worker_ends_with_its_program),
       cmocka_unit_test(the_user_says_which_gpu),
+      cmocka_unit_test(the_user_says_how_to_reach_it),
       cmocka_unit_test(a_spare_that_does_not_start_is_replaced),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
