@@ -250,10 +250,9 @@ static int do_works(rkb_bench_t *bench, const works_t *works, uint32_t *open, rk
    if (rkb_devices_open(NULL, 1, &bench->devices, &why) != RKB_OK)
       bench->devices = NULL;
    const bool with_baselines = !rkb_argument_given(bench->arguments, "no-baselines");
-   if (with_baselines && getenv(RKB_WORKER_COMMAND))
+   if (with_baselines && getenv("RKB_WORKER"))
       fprintf(stderr,
-              "no baseline is timed: PyTorch would run on this machine, kernels run where " RKB_WORKER_COMMAND
-              " says\n");
+              "no baseline is timed: PyTorch would run on this machine, kernels run where RKB_WORKER says\n");
    else if (with_baselines && rkb_baselines_open(bench->out, &bench->baselines, &why) != RKB_OK)
       fprintf(stderr, "no baseline is timed: %s\n", why.message);
    fill_queue(bench, works, variants, queue);

@@ -73,7 +73,7 @@ static int start_worker(rkb_devices_t *devices, device_t *device, rkb_device_wor
 
 /* The words of RKB_WORKER, or the program beside this one. */
 static bool find_command(rkb_devices_t *devices) {
-   const char *at = getenv(RKB_WORKER_COMMAND);
+   const char *at = getenv("RKB_WORKER");
    if (!at || !*at) {
       devices->command[0] = rkb_find_program("rkb-worker");
       devices->words = 1;
@@ -100,6 +100,13 @@ static bool copy_command(rkb_devices_t *devices, const char *const *worker) {
    return devices->words > 0 && !worker[devices->words];
 }
 
+/* What ssh and its like say themselves is not heard. */
+static void tell_command(const rkb_devices_t *devices, rkb_error_t *err) {
+   const rkb_error_t why = *err;
+   rkb_fail(err, why.status, "%s; RKB_WORKER starts it with '%s', by hand it may say more", why.message,
+            devices->command[0]);
+}
+
 int rkb_devices_open(const char *const *worker, uint32_t count, rkb_devices_t **out, rkb_error_t *err) {
    rkb_devices_t *devices = calloc(1, sizeof *devices);
    if (!devices)
@@ -122,6 +129,8 @@ int rkb_devices_open(const char *const *worker, uint32_t count, rkb_devices_t **
    if (status == RKB_OK)
       status = start_worker(devices, &devices->list[0], &devices->list[0].worker, err);
    if (status != RKB_OK) {
+      if (!worker && devices->words > 1)
+         tell_command(devices, err);
       rkb_devices_close(devices);
       return status;
    }

@@ -8,12 +8,9 @@
 
 typedef struct rkb_devices rkb_devices_t;
 
-/* The variable of the environment that names another way to a worker, its words separated by spaces: ssh, srun, docker run.  The
- * command gets no more of the environment than a worker does; `env NAME=VALUE` before it adds to that. */
-#define RKB_WORKER_COMMAND "RKB_WORKER"
-
-/* worker: the command that starts rkb-worker (NULL-terminated; a device number is appended), or NULL for what RKB_WORKER says,
- * or else the one beside this program.  count: devices 0 .. count-1.  RKB_ERR_UNAVAILABLE with the reason when device 0 cannot be used. */
+/* worker: the command that starts rkb-worker (NULL-terminated; a device number is appended), or NULL for the words of the
+ * environment's RKB_WORKER (ssh, srun, docker run), or else the one beside this program.  It is given no more of the environment
+ * than a worker is.  count: devices 0 .. count-1.  RKB_ERR_UNAVAILABLE with the reason when device 0 cannot be used. */
 int rkb_devices_open(const char *const *worker, uint32_t count, rkb_devices_t **devices, rkb_error_t *err);
 void rkb_devices_close(rkb_devices_t *devices);
 /* The greeting of device 0's worker: "device=NVIDIA H200\n...". */
