@@ -36,9 +36,9 @@ cuda_release=12-9
 cuda_packages=("cuda-nvrtc-$cuda_release" "libnvjitlink-$cuda_release" "cuda-cudart-dev-$cuda_release"
                "cuda-cccl-$cuda_release" "cuda-crt-$cuda_release")
 # Areas of tests/ that run again under the sanitizers.
-sanitized_areas='base;system;archive;engine;kernel;task;cli;machine;faults;llm;plugins;filter;listing;conformance;timing;worker;bench'
+sanitized_areas='base;system;archive;pipeline;stage;run;kernel;reference;task;cli;machine;faults;llm;plugins;conformance;gpu'
 # Areas with fuzz targets, and how long each target runs.
-fuzzed_areas='base;kernel;system;engine;llm;task;machine;plugins'
+fuzzed_areas='base;kernel;system;stage;pipeline;llm;task;machine;plugins'
 fuzz_seconds=30
 
 # --- packages -----------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 # rkb_add_fuzz(<name> [SOURCES <file>...] [LIBRARIES <target>...] [MAX_LENGTH <bytes>])
 #
-# With the fuzz preset (clang, libFuzzer, ASAN and UBSAN): builds fuzz_<name> from tests/fuzz/<name>.c, or from SOURCES, and
+# With the fuzz preset (clang, libFuzzer, ASAN and UBSAN): builds fuzz_<name> from tests/fuzz/fuzz_<name>.c, or from SOURCES, and
 # adds a test that runs it once over tests/fuzz/corpus/<name>/.  A crash that was found becomes a file of that corpus.
 # To search for new ones:
 #
@@ -17,7 +17,7 @@ function(rkb_add_fuzz name)
   endif()
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "MAX_LENGTH" "SOURCES;LIBRARIES")
   if(NOT arg_SOURCES)
-    set(arg_SOURCES "${PROJECT_SOURCE_DIR}/tests/fuzz/${name}.c")
+    set(arg_SOURCES "${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_${name}.c")
   endif()
   if(NOT arg_MAX_LENGTH)
     set(arg_MAX_LENGTH 65536)

@@ -2,7 +2,7 @@
 #ifndef RKB_CLI_CALIBRATION_H
 #define RKB_CLI_CALIBRATION_H
 
-#include "services/archive.h"
+#include "archive/archive.h"
 
 /* A share of n with its 95 % interval by Wilson's score ('Probable inference, the law of succession, and
  * statistical inference', 1927), which holds for few and for extreme counts too.  n 0: all NaN. */

@@ -3,7 +3,7 @@
 #define RKB_CLI_CHECK_RESULT_H
 
 #include "cli/run_archive.h"
-#include "engine/engine.h"
+#include "run/check.h"
 
 /* The candidate that was checked; borrowed texts. */
 typedef struct rkb_checked {

@@ -17,7 +17,7 @@
 #include "cli/pipeline_file.h"
 #include "cli/run_archive.h"
 #include "kernel/kernel.h"
-#include "services/devices.h"
+#include "gpu/devices.h"
 
 enum { MOST_WORKS = 512 };
 static const char every_variant[] = "eager,eager_graph,compile,compile_graph,max_autotune,max_autotune_graph";

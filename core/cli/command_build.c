@@ -5,7 +5,7 @@
 #include "cli/candidate_file.h"
 #include "cli/commands.h"
 #include "cli/run_archive.h"
-#include "kernel/report.h"
+#include "kernel/build_report.h"
 
 #define MOST_TEXT (16u << 20)
 #define MOST_LIMIT 3600000000000u /* ns; what limits.compile may be */

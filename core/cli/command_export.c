@@ -6,7 +6,7 @@
 #include "cli/commands.h"
 #include "cli/run_archive.h"
 #include "kernel/export.h"
-#include "kernel/report.h"
+#include "kernel/build_report.h"
 
 #define MOST_TEXT (16u << 20)
 enum { MOST_NAMES = 256 };

@@ -1,7 +1,7 @@
 /* rkb report: a run on one page (cli/report/).  The main thread alone. */
 #include "cli/calibration.h"
 #include "cli/commands.h"
-#include "cli/report/report.h"
+#include "cli/report/run_report.h"
 #include "cli/run_archive.h"
 
 static int run(const rkb_arguments_t *arguments) {

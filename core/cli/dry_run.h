@@ -2,7 +2,7 @@
 #ifndef RKB_CLI_DRY_RUN_H
 #define RKB_CLI_DRY_RUN_H
 
-#include "engine/engine.h"
+#include "pipeline/pipeline.h"
 
 /* Prints the resolved graph, the limits and the cost ceiling to standard output, and what is missing to run it; returns
  * enum rkb_exit: OK, or BROKEN when a tool that it needs is missing. */

@@ -2,7 +2,7 @@
 #ifndef RKB_CLI_EVIDENCE_H
 #define RKB_CLI_EVIDENCE_H
 
-#include "services/archive.h"
+#include "archive/archive.h"
 
 /* The candidate that a verdict is about, for the source line. */
 typedef struct rkb_evidence_source {

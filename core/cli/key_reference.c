@@ -5,8 +5,8 @@
 #include <string.h>
 #include "base/text.h"
 #include "cli/arguments.h"
-#include "engine/pipeline_keys.h"
-#include "services/llm/model_keys.h"
+#include "pipeline/pipeline_keys.h"
+#include "llm/model_keys.h"
 
 enum { MAX_PHRASE = 1024 };
 

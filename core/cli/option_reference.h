@@ -2,7 +2,7 @@
 #ifndef RKB_CLI_OPTION_REFERENCE_H
 #define RKB_CLI_OPTION_REFERENCE_H
 
-#include "engine/engine.h"
+#include "pipeline/pipeline.h"
 
 /* size: the stride that the plugin was compiled with, which may be larger than ours. */
 void rkb_print_options(const rkb_option_t *options, uint32_t count, uint32_t size);

@@ -2,7 +2,7 @@
 #ifndef RKB_CLI_OUTCOME_H
 #define RKB_CLI_OUTCOME_H
 
-#include "engine/engine.h"
+#include "run/run.h"
 
 /* Prints the result to standard output.  objective: the measurement's name; directory: the run's. */
 void rkb_print_outcome(const rkb_outcome_t *outcome, const char *objective, const char *directory);

@@ -3,7 +3,7 @@
 #define RKB_CLI_PIPELINE_FILE_H
 
 #include "cli/arguments.h"
-#include "engine/engine.h"
+#include "pipeline/pipeline.h"
 
 /* Rows for a command's option table, read by rkb_open_pipeline. */
 #define RKB_PIPELINE_OPTIONS                                                                                 \

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
-#include "services/archive.h"
+#include "archive/archive.h"
 
 /* The sentence on what limits the launch that takes longest, from a measurement's detail ("global memory, 70 % of its time at
  * peak"), and its kernel as written; false when the detail holds none. */

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "base/text.h"
 #include "base/units.h"
-#include "services/archive.h"
+#include "archive/archive.h"
 
 enum { MAX_STAGES = 64, MAX_REASONS = 128, SHOWN_REASONS = 3, MAX_PICTURE = 64 << 10, FALLBACK_COLUMNS = 80 };
 

@@ -3,7 +3,7 @@
 #ifndef RKB_CLI_PROGRESS_H
 #define RKB_CLI_PROGRESS_H
 
-#include "engine/engine.h"
+#include "run/run.h"
 
 typedef struct rkb_progress rkb_progress_t;
 

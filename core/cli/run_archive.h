@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include "cli/arguments.h"
 #include "cli/evidence.h"
-#include "services/archive.h"
+#include "archive/archive.h"
 
 /* Opens the run named on the command line; prints why not and returns NULL. */
 rkb_archive_t *rkb_open_run(const char *directory);

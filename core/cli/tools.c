@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/file.h"
-#include "engine/engine.h"
+#include "pipeline/pipeline.h"
 #include "kernel/kernel.h"
 #include "task/python.h"
 

@@ -23,7 +23,7 @@ void rkb_manifest_free(rkb_manifest_t *manifest);
 rkb_device_t *rkb_device_load(const char *name_or_path, rkb_problems_t *problems);
 void rkb_device_free(rkb_device_t *device);
 
-/* tune.c: a whole assignment (every parameter) from a JSON object and the defaults; finding when a name or value is not
+/* tune_assignment.c: a whole assignment (every parameter) from a JSON object and the defaults; finding when a name or value is not
  * the manifest's.  values has tune_count entries. */
 int rkb_tune_resolve(const rkb_manifest_t *manifest, const char *tune_json, int64_t *values,
                      rkb_finding_t *finding, rkb_error_t *err);
@@ -79,7 +79,7 @@ void rkb_plan_hash(const rkb_plan_t *plan, char out[33]);
 rkb_occupancy_t rkb_occupancy(const rkb_device_t *device, const rkb_built_kernel_t *kernel, uint32_t threads,
                               uint32_t dynamic_shared);
 
-/* identity.c: what makes two candidates the same (docs/architecture.md, Identity) ------------------------------ */
+/* build_identity.c: what makes two candidates the same (docs/architecture.md, Identity) ------------------------------ */
 /* PTX without names, comments and line info */
 void rkb_ptx_identity(const char *ptx, size_t bytes, char out[33]);
 

@@ -5,7 +5,7 @@
 
 #include "base/expression.h"
 #include "base/yaml.h"
-#include "task/functions.h"
+#include "reference/functions.h"
 #include "task/task.h"
 
 #define RKB_MAX_DIMS 64u

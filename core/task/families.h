@@ -2,7 +2,7 @@
 #ifndef RKB_TASK_FAMILIES_H
 #define RKB_TASK_FAMILIES_H
 
-#include "task/bound.h"
+#include "task/bound_case.h"
 
 /* What one tensor gets in one family. */
 enum rkb_draw_kind {

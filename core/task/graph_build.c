@@ -1,6 +1,6 @@
 /* The graph of one case: attributes become numbers, each function adds its operations, and what a node
  * declares is compared with what it comes to.  One thread. */
-#include "task/bound.h"
+#include "task/bound_case.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Runs core/task/import/import_task.py, loads what it wrote, and puts the directory in its place only when it
+/* Runs core/tools/import/import_task.py, loads what it wrote, and puts the directory in its place only when it
  * loads. Owns the scratch directory beside the target while it works.  Any thread but the loop's. */
 #include "task/import.h"
 
@@ -25,7 +25,7 @@ static const char *const written_files[] = {"task.yaml", "reference.graph.yaml",
 /* Where the scripts are: installed under share/rkb/import, in the source tree beside this file. */
 static char *find_script(void) {
    char *path = rkb_find_data("import/import_task.py");
-   return path ? path : rkb_find_data("core/task/import/import_task.py");
+   return path ? path : rkb_find_data("core/tools/import/import_task.py");
 }
 
 static int run_script(const rkb_import_t *import, const char *script, const char *target,

@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include "task/dtype.h"
+#include "reference/dtype.h"
 
 /* Elements read and products formed for one call: some tens of seconds.  A gradient that sums over a whole
  * large tensor of computed values passes it, and is refused. */

@@ -12,7 +12,7 @@
 
 #include <math.h>
 #include <string.h>
-#include "task/dtype.h"
+#include "reference/dtype.h"
 
 /* A rounding of a lower precision exceeds an fp32 bound by at most this much (bf16 against fp32 is 2^16). */
 #define LOWER_PRECISION 0x1p17

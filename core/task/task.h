@@ -7,6 +7,7 @@
 #include <rkb/ext/task.h>
 #include "base/problems.h"
 #include "base/random.h"
+#include "reference/dtype.h"
 
 typedef struct rkb_task rkb_task_t; /* one task in one direction */
 
@@ -65,9 +66,5 @@ int rkb_task_judge(const rkb_inputs_t *inputs, uint32_t tensor, const void *data
                    const rkb_points_t *points, const uint64_t *elements, bool transform,
                    rkb_judgement_t *judgement, rkb_error_t *err);
 int rkb_task_input_matters(const rkb_inputs_t *inputs, uint32_t tensor, bool *matters, rkb_error_t *err);
-
-uint32_t rkb_dtype_bytes(uint32_t dtype);
-const char *rkb_dtype_name(uint32_t dtype); /* "float32" */
-bool rkb_dtype_parse(const char *name, uint32_t *dtype);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef RKB_TASK_TASK_PARTS_H
 #define RKB_TASK_TASK_PARTS_H
 
-#include "task/bound.h"
+#include "task/bound_case.h"
 #include "task/inputs.h"
 
 struct rkb_task {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What run.py promises of its schedule, on jobs made of sh: order, cores, time, results kept, nothing run twice."""
+"""What campaigns.py promises of its schedule, on jobs made of sh: order, cores, time, results kept, nothing run twice."""
 
 import contextlib
 import io
@@ -8,46 +8,46 @@ import tempfile
 import types
 import unittest
 
-import run
+import campaigns
 
 
 def job(name, script="true", **more):
-    return run.Job("part", name, ["sh", "-c", script], **more)
+    return campaigns.Job("part", name, ["sh", "-c", script], **more)
 
 
 class Ready(unittest.TestCase):
     def test_longest_chain_first(self):
         jobs = [job("long", seconds=10), job("short", seconds=3), job("behind", seconds=9, after=["part/short"])]
-        run.lay_paths(jobs, [])
-        self.assertEqual(run.ready(jobs, set(), 1, 0).name, "short")
+        campaigns.lay_paths(jobs, [])
+        self.assertEqual(campaigns.ready(jobs, set(), 1, 0).name, "short")
 
     def test_first_parts_in_their_order(self):
-        jobs = [run.Job("a", "x", [], seconds=99), run.Job("b", "x", []), run.Job("c", "x", [])]
-        run.lay_paths(jobs, ["c", "b"])
+        jobs = [campaigns.Job("a", "x", [], seconds=99), campaigns.Job("b", "x", []), campaigns.Job("c", "x", [])]
+        campaigns.lay_paths(jobs, ["c", "b"])
         self.assertEqual([each.part for each in sorted(jobs, key=lambda each: -each.path)], ["c", "b", "a"])
 
     def test_narrow_fills_but_not_for_ever(self):
         jobs = [job("wide", cores=4, seconds=50), job("narrow", seconds=1)]
-        run.lay_paths(jobs, [])
-        self.assertEqual(run.ready(jobs, set(), 2, 0).name, "narrow")
-        self.assertIsNone(run.ready(jobs, set(), 2, run.PATIENCE + 1))
-        self.assertEqual(run.ready(jobs, set(), 4, run.PATIENCE + 1).name, "wide")
+        campaigns.lay_paths(jobs, [])
+        self.assertEqual(campaigns.ready(jobs, set(), 2, 0).name, "narrow")
+        self.assertIsNone(campaigns.ready(jobs, set(), 2, campaigns.PATIENCE + 1))
+        self.assertEqual(campaigns.ready(jobs, set(), 4, campaigns.PATIENCE + 1).name, "wide")
 
 
 class Runs(unittest.TestCase):
     def run_jobs(self, out, jobs, seconds=20.0):
-        run.lay_paths(jobs, [])
+        campaigns.lay_paths(jobs, [])
         campaign = types.SimpleNamespace(jobs=jobs, cache=os.path.join(out, "cache"))
         options = types.SimpleNamespace(out=out, cores=2, seconds=seconds)
         with contextlib.redirect_stdout(io.StringIO()) as said:
-            code = run.Runner(campaign, options).run()
+            code = campaigns.Runner(campaign, options).run()
         with open(os.path.join(out, "jobs.tsv")) as file:
             return code, said.getvalue(), [line.split("\t")[:2] for line in file.read().splitlines()[1:]]
 
     def test_results_and_failures(self):
         with tempfile.TemporaryDirectory() as out:
             code, said, lines = self.run_jobs(out, [job("good", "echo found"), job("bad", "exit 7"), job("after", after=["part/bad"])])
-            self.assertEqual(code, run.FAILED)
+            self.assertEqual(code, campaigns.FAILED)
             self.assertIn("part/bad ended with 7", said)
             self.assertEqual(sorted(lines), [["part/after", "held"], ["part/bad", "exit 7"], ["part/good", "held"]])
             with open(os.path.join(out, "part", "good.txt")) as file:
@@ -66,7 +66,7 @@ class Runs(unittest.TestCase):
         with tempfile.TemporaryDirectory() as out:
             jobs = [job("endless", "sleep 600 & wait"), job("behind", after=["part/endless"])]
             code, said, lines = self.run_jobs(out, jobs, seconds=1.0)
-            self.assertEqual(code, run.NOT_RUN)
+            self.assertEqual(code, campaigns.NOT_RUN)
             self.assertEqual(lines, [["part/endless", "stopped"]])
             self.assertIn("not run to its end: part/behind", said)
 

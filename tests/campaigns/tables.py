@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the jobs of run.py found, as Markdown: tables.py OUT
+"""What the jobs of campaigns.py found, as Markdown: tables.py OUT
 
 A task and direction is in the table of bounds when all its seeds ran; what a part lacks is said below it.
 """
@@ -10,7 +10,7 @@ import os
 import re
 import sys
 
-import run
+import campaigns
 
 
 def rows_of(pattern, fields):
@@ -36,7 +36,7 @@ def bounds(out):
         numbers = [float(words[2]), float(words[3]), float(words[5].rstrip("%"))]
         worst[key] = [max(pair) for pair in zip(worst.get(key, numbers), numbers)]
         portions[key] += 1
-    whole = {key: value for key, value in worst.items() if portions[key] == run.SEEDS // run.PORTION}
+    whole = {key: value for key, value in worst.items() if portions[key] == campaigns.SEEDS // campaigns.PORTION}
     print("| task | forward: hard, stat | backward: hard, stat | most ambiguous |\n|---|---|---|---|")
     for task in sorted({task for task, _ in whole}):
         both = [whole.get((task, direction)) for direction in ("forward", "backward")]
@@ -84,7 +84,7 @@ def claims(out, claim):
 
 def main():
     out = sys.argv[1]
-    for part in run.PARTS:
+    for part in campaigns.PARTS:
         if not os.path.isdir(os.path.join(out, "runs" if part == "stock" else part)):
             continue
         print("\n## %s\n" % part)

@@ -8,7 +8,7 @@
 # usage: run.sh SOURCE_DIRECTORY BINARY_DIRECTORY CASE
 set -euo pipefail
 export SOURCE=$1
-export RKB_PLUGIN_PATH=$2/tests/engine/plugins
+export RKB_PLUGIN_PATH=$2/tests/stage/plugins
 export PATH=$2/bin:$PATH
 case_file=$(realpath "$3")
 # Few inputs and no drawn shapes: enough to see what the commands say.  A busy machine under the sanitizers may take long to compile.

@@ -37,8 +37,8 @@ sed 's/^task: softmax/task: unknown/' right.cu >homeless.cu
 cp -r "$SOURCE/tasks/softmax" broken-task && rm -r broken-task/seeds && echo '"' >>broken-task/task.yaml
 printf 'rkb: 1\nname: [x\n' >broken.yaml
 rkb-run "$SOURCE/pipelines/verify-only.yaml" --task "$SOURCE/tasks/softmax" --set "propose.seed.with.files=[$work/right.cu]" $FEW --out run --quiet >/dev/null
-export RKB_PLUGIN_PATH=$2/tests/engine/plugins
-rkb-run "$SOURCE/tests/engine/pipelines/climb.yaml" --out climb --quiet >/dev/null
+export RKB_PLUGIN_PATH=$2/tests/stage/plugins
+rkb-run "$SOURCE/tests/run/climb.yaml" --out climb --quiet >/dev/null
 contents() { for run in run climb; do sqlite3 "$run/run.sqlite" .dump; cat "$run/pipeline.yaml"; done; }
 contents >before
 

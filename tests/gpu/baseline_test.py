@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of what prepares PyTorch to be timed (core/worker/baseline): who chooses, compiles and keeps what, without PyTorch and without a
+"""Tests of what prepares PyTorch to be timed (core/tools/baseline): who chooses, compiles and keeps what, without PyTorch and without a
 GPU.  usage: baseline_test.py"""
 
 import functools

@@ -2,7 +2,7 @@
 """What page placement does to the anchors: each of the copy's places, and their mean, in several processes one after the other.
 usage: placement.py LIBRKB-TIMING [PROCESSES]   (Markdown)
 
-The libraries of core/worker/baseline have to be in PYTHONPATH.  Microseconds; of each place the trimmed mean of its runs, of the last column
+The libraries of core/tools/baseline have to be in PYTHONPATH.  Microseconds; of each place the trimmed mean of its runs, of the last column
 what protocol.Clock.anchors() says, twice: how far two of its answers in one process are apart."""
 
 import os

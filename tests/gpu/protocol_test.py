@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of how runs of PyTorch are timed, kept and judged, and of the device's lock (core/worker/baseline/protocol.py), without PyTorch and
+"""Tests of how runs of PyTorch are timed, kept and judged, and of the device's lock (core/tools/baseline/protocol.py), without PyTorch and
 without a GPU.  usage: protocol_test.py"""
 
 import fcntl
@@ -12,7 +12,7 @@ import types
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path[:0] = [os.path.join(ROOT, "core", "worker", "baseline")]
+sys.path[:0] = [os.path.join(ROOT, "core", "tools", "baseline")]
 
 import protocol  # noqa: E402
 

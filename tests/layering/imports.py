@@ -1,29 +1,44 @@
 #!/usr/bin/env python3
-"""Fails on an import that goes up: cli > engine > services > kernel, task > system > base; plugins see <rkb/...> and
-their own folder alone.  usage: imports.py TREE  (prints one line a violation, exits 1 when there is any)"""
+"""Fails on an import that goes up.  ROOMS names every folder of core/ with the folders it may include from; a folder that is not in
+the table, and a circle in the table or among the real imports, are errors too.  Plugins see <rkb/...>, plugins/shared and their own
+folder; the stage over the checking machine sees core/machine besides.
+usage: imports.py TREE  (prints one line a violation, exits 1 when there is any)"""
 import os
 import re
 import sys
 
-# What each folder of core/ may include from core/, besides the public headers.
-ALLOWED = {
-    "base": {"base"},
-    "system": {"system", "base"},
-    "task": {"task", "system", "base"},
-    "kernel": {"kernel", "system", "base"},
-    "services": {"services", "kernel", "task", "system", "base"},
-    "engine": {"engine", "services", "kernel", "task", "system", "base"},
-    "cli": {"cli", "engine", "services", "kernel", "task", "system", "base"},
+# Each room of core/ with the rooms it may include from, from the bottom up.
+ROOMS = {
+    "base": [],
+    "system": ["base"],
+    "reference": ["base"],
+    "task": ["reference", "system", "base"],
+    "kernel": ["system", "base"],
+    "machine": [],
+    "prompt": ["base"],
+    "archive": ["system", "base"],
+    "llm": ["archive", "system", "base"],
+    "gpu": ["kernel", "system", "base"],
+    "plugin": ["prompt", "base"],
+    "pipeline": ["plugin", "llm", "kernel", "task", "base"],
+    "stage": ["pipeline", "plugin", "gpu", "llm", "archive", "prompt", "kernel", "task", "system", "base"],
+    "run": ["stage", "pipeline", "llm", "archive", "kernel", "task", "system", "base"],
+    "cli": ["run", "pipeline", "plugin", "gpu", "llm", "archive", "kernel", "task", "system", "base"],
+    "tools": ["cli", "run", "stage", "plugin", "gpu", "machine", "kernel", "task", "base"],
+    "bench": ["cli", "run", "stage", "pipeline", "plugin", "archive", "machine", "kernel", "task", "system", "base", "tools"],
 }
 
-# Libraries that belong to one part: (pattern of the header, folders that may use it).  Plugins may use none of them:
-# two copies of an event loop or of curl in one process do not work together.
+# Libraries that belong to one part: (pattern of the header, rooms that may use it).  Plugins may use none of them: two copies of an
+# event loop or of curl in one process do not work together.
 OWNED = [
-    (re.compile(r"^uv\.h$"), {"system", "services", "engine", "cli"}),
+    (re.compile(r"^uv\.h$"), {"system", "stage", "run", "llm", "gpu", "cli", "bench"}),
     (re.compile(r"^curl/"), {"system"}),
-    (re.compile(r"^sqlite3\.h$"), {"services"}),
+    (re.compile(r"^sqlite3\.h$"), {"archive"}),
     (re.compile(r"^yaml\.h$"), {"base"}),
 ]
+
+# Rooms that a plugin may see besides the public headers.
+LENT = {"verifier/machine": {"machine"}}
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)
 SOURCES = (".c", ".h", ".cc", ".cpp", ".hpp", ".inc", ".def")
@@ -44,21 +59,22 @@ def sources(folder):
                 yield os.path.join(directory, name)
 
 
-def check_core(tree, folder, name, quoted, report):
+def check_core(tree, room, path, name, quoted, report):
     if not quoted:
         for pattern, owners in OWNED:
-            if pattern.match(name) and folder not in owners:
-                report(f"core/{folder} includes <{name}>, which only {', '.join(sorted(owners))} may")
+            if pattern.match(name) and room not in owners:
+                report(f"core/{room} includes <{name}>, which only {', '.join(sorted(owners))} may")
         return
     first = name.split("/")[0]
-    if first in ALLOWED and first not in ALLOWED[folder]:
-        report(f"core/{folder} includes \"{name}\": imports run cli > engine > services > kernel, task > system > base")
-    elif "/" not in name or ".." in name.split("/"):
+    if room in ("bench", "tools") and first not in ROOMS:
+        return  # programs: fixtures of tests/, and files of their own folder
+    if "/" not in name or ".." in name.split("/"):
         report(f"\"{name}\": includes of core are written from core/, as \"base/text.h\"")
-    elif not os.path.exists(os.path.join(tree, "core", name)):
+    elif first != room and first in ROOMS and first not in ROOMS[room]:
+        report(f"core/{room} includes \"{name}\": core/{room} may include {', '.join(ROOMS[room]) or 'no other room'}")
+    elif not os.path.exists(os.path.join(tree, "core", name)) and first not in ROOMS:
         # A header that the build writes is not in the tree; its folder must still be one of core's.
-        if first not in ALLOWED:
-            report(f"\"{name}\" is no header of core/")
+        report(f"\"{name}\" is no header of core/")
 
 
 def check_public(name, quoted, report):
@@ -69,25 +85,51 @@ def check_public(name, quoted, report):
             report(f"a public header includes <{name}>")
 
 
-def check_plugin(plugin, path, name, quoted, report):
+def check_plugin(tree, plugin, path, name, quoted, report):
+    first = name.split("/")[0]
+    lent = LENT.get(os.path.relpath(plugin, os.path.join(tree, "plugins")).replace(os.sep, "/"), set())
     if quoted:
-        found = os.path.normpath(os.path.join(os.path.dirname(path), name))
-        at_root = os.path.normpath(os.path.join(plugin, name))
-        own = any(p.startswith(plugin + os.sep) and os.path.exists(p) for p in (found, at_root))
-        if not own and (".." in name.split("/") or name.split("/")[0] in ALLOWED):
-            report(f"a plugin includes \"{name}\": only <rkb/...> and files of its own folder")
+        beside = os.path.normpath(os.path.join(os.path.dirname(path), name))
+        own = any(p.startswith(plugin + os.sep) and os.path.exists(p) for p in (beside, os.path.normpath(os.path.join(plugin, name))))
+        if not own and first not in lent and (".." in name.split("/") or first in ROOMS):
+            report(f"a plugin includes \"{name}\": only <rkb/...>, plugins/shared and files of its own folder")
         return
     for pattern, _ in OWNED:
         if pattern.match(name):
             report(f"a plugin includes <{name}>, which is the core's")
-    if name.split("/")[0] in ALLOWED and "/" in name:
-        report(f"a plugin includes <{name}>: only <rkb/...> and files of its own folder")
+    if first in ROOMS and "/" in name:
+        report(f"a plugin includes <{name}>: only <rkb/...>, plugins/shared and files of its own folder")
+
+
+def circle(edges):
+    """Rooms of one circle of the graph, or None."""
+    done, way = set(), []
+
+    def visit(room):
+        if room in way:
+            return way[way.index(room):] + [room]
+        if room in done:
+            return None
+        way.append(room)
+        for other in sorted(edges.get(room, ())):
+            found = visit(other)
+            if found:
+                return found
+        way.pop()
+        done.add(room)
+        return None
+
+    return next((found for found in map(visit, sorted(edges)) if found), None)
+
+
+def folders_of(path):
+    return [name for name in sorted(os.listdir(path)) if os.path.isdir(os.path.join(path, name))] if os.path.isdir(path) else []
 
 
 def main():
     tree = os.path.abspath(sys.argv[1])
-    violations = []
-    files = 0
+    core, plugins = os.path.join(tree, "core"), os.path.join(tree, "plugins")
+    violations, files, edges = [], 0, {}
 
     def walk(folder, check):
         nonlocal files
@@ -97,15 +139,29 @@ def main():
                 place = f"{os.path.relpath(path, tree)}:{line}"
                 check(path, name, quoted, lambda what, place=place: violations.append(f"{place}: {what}"))
 
-    for folder in ALLOWED:
-        walk(os.path.join(tree, "core", folder),
-             lambda path, name, quoted, report, folder=folder: check_core(tree, folder, name, quoted, report))
-    walk(os.path.join(tree, "core", "include"), lambda path, name, quoted, report: check_public(name, quoted, report))
-    plugins = os.path.join(tree, "plugins")
-    for kind in sorted(os.listdir(plugins)):
-        for plugin in sorted(os.listdir(os.path.join(plugins, kind))) if os.path.isdir(os.path.join(plugins, kind)) else []:
+    def check_room(room):
+        def check(path, name, quoted, report):
+            first = name.split("/")[0]
+            if quoted and first != room and first in ROOMS:
+                edges.setdefault(room, set()).add(first)
+            check_core(tree, room, path, name, quoted, report)
+        return check
+
+    for room in folders_of(core):
+        if room == "include":
+            walk(os.path.join(core, room), lambda path, name, quoted, report: check_public(name, quoted, report))
+        elif room in ROOMS:
+            walk(os.path.join(core, room), check_room(room))
+        else:
+            violations.append(f"core/{room}:1: this folder is in no row of tests/layering/imports.py: say what it may include")
+    for kind in folders_of(plugins):
+        for plugin in folders_of(os.path.join(plugins, kind)):
             folder = os.path.join(plugins, kind, plugin)
-            walk(folder, lambda path, name, quoted, report, folder=folder: check_plugin(folder, path, name, quoted, report))
+            walk(folder, lambda path, name, quoted, report, folder=folder: check_plugin(tree, folder, path, name, quoted, report))
+    for what, graph in (("the table of imports.py", ROOMS), ("the imports of core/", edges)):
+        found = circle(graph)
+        if found:
+            violations.append(f"core/{found[0]}:1: {what} has a circle: {' -> '.join(found)}")
     print("\n".join(violations) if violations else f"{files} files, no import goes up")
     return 1 if violations or files == 0 else 0
 

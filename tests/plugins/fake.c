@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/random.h"
-#include "engine/items.h"
+#include "stage/item.h"
 #include "kernel/kernel.h"
 
 static fake_t *fake_of(const rkb_host_t *host) {

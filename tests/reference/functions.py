@@ -1,4 +1,4 @@
-"""Holds every function of tests/task/functions.txt against PyTorch, one task a line, forward and gradients.
+"""Holds every function of tests/reference/functions.txt against PyTorch, one task a line, forward and gradients.
 
     /usr/bin/python3 functions.py --dump PROGRAM --made FOLDER --list functions.txt
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "base/file.h"
-#include "fixture.h"
+#include "task_fixture.h"
 
 /* Text with the first occurrence of old replaced; malloc'd. */
 static char *replaced(const char *text, const char *old, const char *new) {

@@ -1,7 +1,7 @@
 /* The corners of a domain: up to three dims at their most, the others at their least. */
 #include <stdlib.h>
 #include "check.h"
-#include "fixture.h"
+#include "task_fixture.h"
 
 #define MOST 16
 

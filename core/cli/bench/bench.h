@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <time.h>
 #include "cli/arguments.h"
-#include "engine/engine.h"
-#include "services/archive.h"
+#include "run/check.h"
+#include "archive/archive.h"
 #include "system/peer.h"
 #include "task/listing.h"
 #include "task/task.h"
@@ -35,7 +35,7 @@ typedef struct rkb_bench_work {
    const char *name, *direction; /* the task's */
 } rkb_bench_work_t;
 
-/* kernels.c: the kernel files of a work: best/<direction>/ *.cu and seeds/<direction>/ *.cu, by name;
+/* row_kernels.c: the kernel files of a work: best/<direction>/ *.cu and seeds/<direction>/ *.cu, by name;
  * a text that is there twice counts once. */
 typedef struct rkb_bench_kernels {
    char *paths[RKB_BENCH_MOST_KERNELS]; /* owned */
@@ -53,7 +53,7 @@ int rkb_bench_measure(const rkb_bench_t *bench, const rkb_bench_work_t *work, co
 json_t *rkb_bench_measured(const char *path, const char *standing, const char *reason, const char *tune);
 void rkb_bench_add_measurement(json_t *measured, const rkb_measurement_record_t *measurement);
 void rkb_bench_add_verdict(json_t *measured, const rkb_verdict_record_t *verdict);
-/* choice.c: the fastest accepted of the kernels, by the quick gate when there are several, and in full where that does not tell them
+/* kernel_choice.c: the fastest accepted of the kernels, by the quick gate when there are several, and in full where that does not tell them
  * apart.  *tried: as measured, without cases and worker, in the kernels' order; "full_us" where measured in full; owned, also after
  * an error. */
 int rkb_bench_choose(const rkb_bench_t *bench, const rkb_bench_work_t *work,
@@ -92,7 +92,7 @@ int rkb_baselines_prepare(rkb_baselines_t *baselines, const rkb_bench_work_t *wo
 int rkb_baselines_time(rkb_baselines_t *baselines, uint32_t process, rkb_error_t *err);
 const char *rkb_baselines_torch(const rkb_baselines_t *baselines); /* its version */
 
-/* ahead.c: evaluates in the background what the works' outputs will be compared with, in child processes. */
+/* expected_ahead.c: evaluates in the background what the works' outputs will be compared with, in child processes. */
 typedef struct rkb_ahead rkb_ahead_t;
 /* works, in the order they will be measured, and what measured says of each need not be looked at, are the caller's until close. */
 int rkb_ahead_open(const rkb_bench_t *bench, const rkb_bench_work_t *const *works, const bool *measured,

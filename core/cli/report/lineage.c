@@ -1,5 +1,5 @@
 /* From the best candidate back to the first one it descends from.  The main thread alone. */
-#include "cli/report/report.h"
+#include "cli/report/run_report.h"
 
 #include <math.h>
 #include <string.h>

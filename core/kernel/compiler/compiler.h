@@ -35,7 +35,7 @@ const char *nvrtc_includes(const nvrtc_t *nvrtc); /* the toolkit's include direc
 /* Compiles and appends the answer of compiler_protocol.h without the last field. */
 void nvrtc_compile(nvrtc_t *nvrtc, const compile_request_t *request, rkb_text_t *answer);
 
-/* sandbox.c: from here on the process may read below directory only (or nothing: "") and may neither start
+/* compiler_sandbox.c: from here on the process may read below directory only (or nothing: "") and may neither start
  * programs nor reach the network.  Appends the layers that are on ("landlock seccomp") to layers. */
 void sandbox_enter(const char *directory, rkb_text_t *layers);
 

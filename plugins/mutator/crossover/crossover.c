@@ -7,7 +7,7 @@
 #include <rkb/items.h>
 #include <stdlib.h>
 #include <string.h>
-#include "exchange.h"
+#include "gene_exchange.h"
 #include "genes.h"
 
 typedef struct crossover {

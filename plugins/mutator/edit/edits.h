@@ -7,7 +7,7 @@
 #include <rkb/ext/random.h>
 #include "shared/assignment.h"
 #include "shared/patches.h"
-#include "source/functions.h"
+#include "source/source_functions.h"
 
 typedef struct edit_subject {
    const source_t *source;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "expected/sample.h"
+#include "expected/expected_sample.h"
 
 struct expected_config {
    sample_families_t families;

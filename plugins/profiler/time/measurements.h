@@ -3,7 +3,7 @@
 #define TIME_MEASUREMENTS_H
 
 #include "incumbent.h"
-#include "timing.h"
+#include "case_times.h"
 
 /* What is known after all cases. */
 struct account {

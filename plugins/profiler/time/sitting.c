@@ -2,7 +2,7 @@
 #include "sitting.h"
 #include <stdlib.h>
 #include <string.h>
-#include "copies.h"
+#include "tuned_copies.h"
 #include "statistics.h"
 
 uint32_t sitting_instance(uint32_t contender, uint32_t arena) {

@@ -6,9 +6,9 @@
 #include <rkb/ext/device.h>
 #include <rkb/ext/random.h>
 #include <rkb/ext/task.h>
-#include "expected/reading.h"
-#include "expected/sample.h"
-#include "expected/staging.h"
+#include "expected/element_ranges.h"
+#include "expected/expected_sample.h"
+#include "expected/value_staging.h"
 #include "expected/stopwatch.h"
 
 struct time_config {
@@ -63,13 +63,13 @@ struct sitting {
    double floor, copy_anchor,
       chain_anchor; /* milliseconds: of nothing, and of the worker's fixed work; trimmed means */
    double *
-      copies; /* milliseconds, owned: the tuned copy's (copies.h); NULL where it is not timed or finds no memory */
+      copies; /* milliseconds, owned: the tuned copy's (tuned_copies.h); NULL where it is not timed or finds no memory */
    size_t copy_count;
    bool right;      /* outputs as they should be and inputs untouched, of all contenders */
    char wrong[256]; /* what was not, when they are not */
 };
 
-/* subject.c: draws the inputs of the_case, SETS of them under different seeds, from the pool where values are kept.  Give
+/* timed_values.c: draws the inputs of the_case, SETS of them under different seeds, from the pool where values are kept.  Give
  * them back with subject_free whatever it returns. */
 int subject_draw(const struct timer *me, struct subject *subject, rkb_random_t *stream, rkb_error_t *err);
 void subject_free(const struct timer *me, struct subject *subject);

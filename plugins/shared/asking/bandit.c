@@ -1,4 +1,4 @@
-/* The cost-aware bandit (choice.h): a model's reward is the gain its candidates brought for a dollar.  Costs
+/* The cost-aware bandit (model_choice.h): a model's reward is the gain its candidates brought for a dollar.  Costs
  * are those a reply is worth, recorded in the candidate's note, so that a reply from the archive or the cache
  * counts like a bought one. UCB1: Auer, Cesa-Bianchi, Fischer, 'Finite-time analysis of the multiarmed bandit
  * problem', 2002.  Thompson sampling with a normal approximation: Chapelle, Li, 'An empirical evaluation of
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "choice.h"
+#include "model_choice.h"
 
 #define ACCEPTED 0.05   /* a right kernel that is no faster is worth something: others can build on it */
 #define LEAST_COST 1e-6 /* USD; a free model must not divide by zero */

@@ -6,7 +6,7 @@
 #ifndef PLUGIN_ASKING_LESSONS_H
 #define PLUGIN_ASKING_LESSONS_H
 
-#include "choice.h"
+#include "model_choice.h"
 
 #define LESSONS_CHILD 64 /* of the job's questions; proposals are below */
 #define LESSONS_MOST_BYTES 2048

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "reply/edits.h"
+#include "reply/reply_edits.h"
 #include "reply/extract.h"
 
 #define MARKER_STREAM 4096 /* children of a job's stream that pick models, beside those that make markers */

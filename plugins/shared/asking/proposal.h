@@ -2,7 +2,7 @@
 #ifndef PLUGIN_ASKING_PROPOSAL_H
 #define PLUGIN_ASKING_PROPOSAL_H
 
-#include "choice.h"
+#include "model_choice.h"
 
 /* What one proposal asks for. */
 typedef struct proposal {

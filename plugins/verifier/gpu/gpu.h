@@ -7,9 +7,9 @@
 #include <rkb/ext/random.h>
 #include <rkb/ext/task.h>
 #include <rkb/ext/workers.h>
-#include "expected/reading.h"
-#include "expected/sample.h"
-#include "expected/staging.h"
+#include "expected/element_ranges.h"
+#include "expected/expected_sample.h"
+#include "expected/value_staging.h"
 #include "expected/stopwatch.h"
 
 struct gpu_config {
@@ -64,7 +64,7 @@ struct candidate {
    stopwatch_t watch;
 };
 
-/* values.c: one set of inputs on both sides.  Made once for a family and used for both placements. */
+/* output_values.c: one set of inputs on both sides.  Made once for a family and used for both placements. */
 struct values {
    const rkb_case_t *the_case;
    const rkb_family_t *family;
@@ -84,7 +84,7 @@ void values_free(const struct gpu *me, struct values *values);
 int values_stage(const struct gpu *me, struct candidate *candidate, struct values values[2],
                  rkb_error_t *err);
 
-/* trial.c: one case with the values of all families that are to be run on it. */
+/* gpu_trial.c: one case with the values of all families that are to be run on it. */
 struct trial {
    const rkb_case_t *the_case;
    rkb_case_t *drawn; /* the same, when it is this trial's own */

@@ -4,7 +4,7 @@
 #define LINT_RULES_H
 
 #include <rkb/ext/kernel.h>
-#include "source/functions.h"
+#include "source/source_functions.h"
 
 enum { LINT_FINDINGS_MAX = 32 };
 

@@ -1,6 +1,6 @@
 /* The value that a plan has a buffer filled with before each run, in the buffer's type: rounded to a float first where that is
- * narrower, then to nearest even, as core/worker/instance.c does.  Any thread. */
-#include "lanes/half.h"
+ * narrower, then to nearest even, as core/gpu/worker/plan_instance.c does.  Any thread. */
+#include "machine/lanes/half.h"
 #include "verifier.h"
 
 void plan_fill(const rkb_plan_buffer_t *buffer, uint64_t elements, void *data) {

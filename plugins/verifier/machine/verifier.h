@@ -1,9 +1,9 @@
-/* The verifier over the machine library: one candidate's judgement, shared by machine.c (the stage), trial.c (one case
+/* The verifier over the machine library: one candidate's judgement, shared by machine_verifier.c (the stage), case_trial.c (one case
  * executed on its input families) and verdict.c (what is emitted).  One worker thread a candidate. */
 #ifndef MACHINE_VERIFIER_H
 #define MACHINE_VERIFIER_H
 
-#include "machine.h"
+#include "machine/machine.h"
 
 #include <jansson.h>
 #include <pthread.h>
@@ -118,10 +118,10 @@ int cases_run(const struct verifier *verifier, struct candidate *candidate, stru
 /* Whether no case before this one has decided. */
 bool schedule_matters(struct schedule *schedule, uint32_t turn);
 
-/* owed.c: leaves in families what each case is to be executed on after all; false without memory. */
+/* costly_families.c: leaves in families what each case is to be executed on after all; false without memory. */
 bool owed_settle(const struct verifier *verifier, struct owed *owed, uint32_t count);
 
-/* shapes.c: draws the shapes asked for, half as many again where launches lack something; at most room.  The caller frees them,
+/* drawn_shapes.c: draws the shapes asked for, half as many again where launches lack something; at most room.  The caller frees them,
  * also after a failure. */
 int shapes_draw(const struct verifier *verifier, const struct candidate *candidate, rkb_case_t **drawn,
                 uint32_t room, uint32_t *count, rkb_error_t *err);
@@ -138,7 +138,7 @@ bool shapes_must_have_plan(const rkb_finding_t *finding);
 int bounded_grids_draw(const struct verifier *verifier, const struct candidate *candidate, rkb_case_t **drawn,
                        uint32_t room, uint32_t *count, rkb_error_t *err);
 
-/* corners.c: corners of the domain, one for which the candidate has no plan and a few that cost little.  The caller frees them, also
+/* domain_corners.c: corners of the domain, one for which the candidate has no plan and a few that cost little.  The caller frees them, also
  * after a failure. */
 int corners_draw(const struct verifier *verifier, const struct candidate *candidate, rkb_case_t **drawn, uint32_t room,
                  uint32_t *count, rkb_error_t *err);
@@ -146,17 +146,17 @@ int corners_draw(const struct verifier *verifier, const struct candidate *candid
 /* fills.c: fills so many elements with a buffer's fill_value. */
 void plan_fill(const rkb_plan_buffer_t *buffer, uint64_t elements, void *data);
 
-/* trial.c: executes a case and judges every output, within candidate's budget: its first runs, and the families that cost little;
+/* case_trial.c: executes a case and judges every output, within candidate's budget: its first runs, and the families that cost little;
  * or those that it owes from then.  Findings go to outcome, which is this case's own; the status is the tool's. */
 int trial_case(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case,
                const struct owed *owed, struct schedule *schedule, uint32_t turn, struct outcome *outcome,
                rkb_error_t *err);
 
-/* sample.c: executes a sample of the blocks of a bench case on its true inputs and judges some of what they wrote. */
+/* bench_values.c: executes a sample of the blocks of a bench case on its true inputs and judges some of what they wrote. */
 int sample_judge(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case,
                  const rkb_plan_t *plan, struct outcome *outcome, rkb_error_t *err);
 
-/* bench.c: executes a sample of the blocks of a bench case and hands the counts to the speed model. */
+/* bench_counts.c: executes a sample of the blocks of a bench case and hands the counts to the speed model. */
 int bench_counts(const struct verifier *verifier, struct candidate *candidate, struct outcome *outcome,
                  rkb_error_t *err);
 

@@ -1,5 +1,5 @@
 // The test server against the vendors' own clients: plain, streamed, failing and rate-limited exchanges of each protocol.
-// What these clients accept, core/services/llm is then tested against (tests/llm/protocols.c).
+// What these clients accept, core/llm is then tested against (tests/llm/test_protocols.c).
 //
 // usage: node conformance.mjs SERVER     (http://127.0.0.1:PORT; copied beside node_modules by conformance.sh)
 import assert from "node:assert/strict";

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """A server that speaks the protocols of language model providers and misbehaves on request, for the tests of
-core/services/llm.  Standard library alone.  Written from the providers' public API references (see the modules beside it);
+core/llm.  Standard library alone.  Written from the providers' public API references (see the modules beside it);
 requests that a service would turn away are turned away.
 
 usage: provider_server.py FOLDER [FIXTURES]
   Writes FOLDER/cert.pem and FOLDER/key.pem, prints one line, "port tls-port", and serves until its standard input ends.
   FOLDER/asked gets a line for each request.
 
-What it does is the model's name; see answer().  "file-NAME" gives the head and body of FIXTURES/NAME (compatible.c)."""
+What it does is the model's name; see answer().  "file-NAME" gives the head and body of FIXTURES/NAME (test_compatible.c)."""
 import json
 import os
 import socket

@@ -1,0 +1,209 @@
+/* Opening and closing an archive, its transactions and its pool of readers.  Owns the lock and every connection.
+ * [any]: writers meet at write_mutex; a reader belongs to one thread while it is taken. */
+#include "archive/archive_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "base/file.h"
+#include "archive/run_facts.h"
+#include "archive/run_lock.h"
+#include "archive/schema.h"
+
+static rkb_archive_t *archive_new(const char *directory, const char *path) {
+   rkb_archive_t *archive = calloc(1, sizeof *archive);
+   if (!archive)
+      return NULL;
+   archive->lock = -1;
+   archive->directory = directory ? strdup(directory) : NULL;
+   archive->path = strdup(path);
+   pthread_mutex_init(&archive->write_mutex, NULL);
+   pthread_mutex_init(&archive->reader_mutex, NULL);
+   if (!archive->path || (directory && !archive->directory)) {
+      rkb_archive_close(archive);
+      return NULL;
+   }
+   return archive;
+}
+
+void rkb_archive_close(rkb_archive_t *archive) {
+   if (!archive)
+      return;
+   while (archive->readers) {
+      rkb_connection_t *reader = archive->readers;
+      archive->readers = reader->next;
+      rkb_connection_close(reader);
+   }
+   rkb_connection_close(archive->writer); /* the last connection: checkpoints and removes the log */
+   rkb_lock_give(archive->lock);
+   pthread_mutex_destroy(&archive->reader_mutex);
+   pthread_mutex_destroy(&archive->write_mutex);
+   free(archive->path);
+   free(archive->directory);
+   free(archive);
+}
+
+/* A new archive with its lock taken and no connection yet. */
+static int open_locked(const char *directory, rkb_archive_t **archive, rkb_error_t *err) {
+   char *path = rkb_run_path_archive(directory);
+   char *lock_path = rkb_run_path_lock(directory);
+   rkb_archive_t *opened = path && lock_path ? archive_new(directory, path) : NULL;
+   int status = RKB_OK;
+   if (!opened)
+      status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   else
+      status = rkb_lock_take(lock_path, &opened->lock, &opened->previous_writer, err);
+   free(lock_path);
+   free(path);
+   if (status != RKB_OK) {
+      rkb_archive_close(opened);
+      return status;
+   }
+   *archive = opened;
+   return RKB_OK;
+}
+
+static int store_identity(rkb_archive_t *archive, const rkb_run_identity_t *identity, rkb_error_t *err) {
+   int status = rkb_archive_begin(archive, err);
+   if (status != RKB_OK)
+      return status;
+   return rkb_archive_end(archive, rkb_identity_store(archive->writer, identity, err), err);
+}
+
+static int compare_or_store(rkb_archive_t *archive, const rkb_run_identity_t *identity, rkb_error_t *err) {
+   bool present = false;
+   int status = rkb_identity_present(archive->writer, &present, err);
+   if (status != RKB_OK)
+      return status;
+   return present ? rkb_identity_compare(archive->writer, identity, err)
+                  : store_identity(archive, identity, err);
+}
+
+int rkb_archive_create(const char *directory, const rkb_run_identity_t *identity, rkb_archive_t **archive,
+                       rkb_error_t *err) {
+   rkb_archive_t *opened = NULL;
+   int status = open_locked(directory, &opened, err);
+   if (status != RKB_OK)
+      return status;
+   if (rkb_path_exists(opened->path))
+      status = rkb_fail(err, RKB_ERR_INVALID,
+                        "%s holds a run already: use --resume to go on with it, or another --out", directory);
+   if (status == RKB_OK)
+      status = rkb_connection_open(opened->path, RKB_CONNECTION_CREATE, &opened->writer, err);
+   if (status == RKB_OK)
+      status = rkb_archive_migrate(opened->writer, rkb_archive_steps, rkb_archive_version, err);
+   if (status == RKB_OK)
+      status = store_identity(opened, identity, err);
+   if (status != RKB_OK) {
+      rkb_archive_close(opened);
+      return status;
+   }
+   *archive = opened;
+   return RKB_OK;
+}
+
+int rkb_archive_resume(const char *directory, const rkb_run_identity_t *identity, rkb_archive_t **archive,
+                       rkb_error_t *err) {
+   rkb_archive_t *opened = NULL;
+   char *path = rkb_run_path_archive(directory);
+   bool exists = path && rkb_path_exists(path);
+   int status;
+   free(path);
+   if (!exists)
+      return rkb_fail(err, RKB_ERR_INVALID, "%s holds no run: there is no run.sqlite in it", directory);
+   status = open_locked(directory, &opened, err);
+   if (status != RKB_OK)
+      return status;
+   status = rkb_connection_open(opened->path, RKB_CONNECTION_WRITE, &opened->writer, err);
+   if (status == RKB_OK)
+      status = rkb_archive_migrate(opened->writer, rkb_archive_steps, rkb_archive_version, err);
+   if (status == RKB_OK && identity)
+      status = compare_or_store(opened, identity, err);
+   if (status != RKB_OK) {
+      rkb_archive_close(opened);
+      return status;
+   }
+   *archive = opened;
+   return RKB_OK;
+}
+
+int rkb_archive_open(const char *directory, rkb_archive_t **archive, rkb_error_t *err) {
+   struct stat facts;
+   rkb_archive_t *opened = NULL;
+   rkb_connection_t *reader = NULL;
+   bool is_file = stat(directory, &facts) == 0 && S_ISREG(facts.st_mode);
+   char *path = is_file ? strdup(directory) : rkb_run_path_archive(directory);
+   int status = RKB_OK;
+   if (path)
+      opened = archive_new(is_file ? NULL : directory, path);
+   if (!opened)
+      status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   else if (!rkb_path_exists(path))
+      status = rkb_fail(err, RKB_ERR_INVALID, "%s holds no run: there is no run.sqlite in it", directory);
+   if (status == RKB_OK)
+      status = rkb_archive_take_reader(opened, &reader, err);
+   if (status == RKB_OK) {
+      status = rkb_archive_check_version(reader, err);
+      rkb_archive_give_reader(opened, reader);
+   }
+   free(path);
+   if (status != RKB_OK) {
+      rkb_archive_close(opened);
+      return status;
+   }
+   *archive = opened;
+   return RKB_OK;
+}
+
+int64_t rkb_archive_previous_writer(const rkb_archive_t *archive) {
+   return archive->previous_writer;
+}
+
+const char *rkb_archive_directory(const rkb_archive_t *archive) {
+   return archive->directory ? archive->directory : archive->path;
+}
+
+int rkb_archive_begin(rkb_archive_t *archive, rkb_error_t *err) {
+   int status;
+   if (!archive->writer)
+      return rkb_fail(err, RKB_ERR_INVALID, "the archive %s is open for reading only", archive->path);
+   pthread_mutex_lock(&archive->write_mutex);
+   rkb_statement_t statement = rkb_statement_begin(archive->writer, RKB_SQL_BEGIN);
+   status = rkb_statement_finish(&statement, err);
+   if (status != RKB_OK)
+      pthread_mutex_unlock(&archive->write_mutex);
+   return status;
+}
+
+int rkb_archive_end(rkb_archive_t *archive, int status, rkb_error_t *err) {
+   if (status == RKB_OK) {
+      rkb_statement_t statement = rkb_statement_begin(archive->writer, RKB_SQL_COMMIT);
+      status = rkb_statement_finish(&statement, err);
+   }
+   /* Some failures have rolled back by themselves (a full disk); rolling back again would be an error. */
+   if (status != RKB_OK && !sqlite3_get_autocommit(archive->writer->database))
+      sqlite3_exec(archive->writer->database, "ROLLBACK", NULL, NULL, NULL);
+   pthread_mutex_unlock(&archive->write_mutex);
+   return status;
+}
+
+int rkb_archive_take_reader(rkb_archive_t *archive, rkb_connection_t **reader, rkb_error_t *err) {
+   rkb_connection_t *taken;
+   pthread_mutex_lock(&archive->reader_mutex);
+   taken = archive->readers;
+   if (taken)
+      archive->readers = taken->next;
+   pthread_mutex_unlock(&archive->reader_mutex);
+   if (!taken)
+      return rkb_connection_open(archive->path, RKB_CONNECTION_READ, reader, err);
+   taken->next = NULL;
+   *reader = taken;
+   return RKB_OK;
+}
+
+void rkb_archive_give_reader(rkb_archive_t *archive, rkb_connection_t *reader) {
+   pthread_mutex_lock(&archive->reader_mutex);
+   reader->next = archive->readers;
+   archive->readers = reader;
+   pthread_mutex_unlock(&archive->reader_mutex);
+}

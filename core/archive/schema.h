@@ -1,0 +1,19 @@
+/* The archive's schema: its versions, and the steps from each to the next. */
+#ifndef RKB_ARCHIVE_SCHEMA_H
+#define RKB_ARCHIVE_SCHEMA_H
+
+#include "archive/connection.h"
+
+#define RKB_ARCHIVE_APPLICATION_ID 0x726b6261 /* "rkba": what file(1) and we recognise the file by */
+
+/* SQL that turns version i into version i + 1; the first makes an empty file version 1. */
+extern const char *const rkb_archive_steps[];
+extern const int rkb_archive_version; /* number of steps */
+
+/* Brings a file to version count with steps, in one transaction: all or nothing.  RKB_ERR_INVALID when the file is no
+ * archive or is newer than count. */
+int rkb_archive_migrate(rkb_connection_t *connection, const char *const *steps, int count, rkb_error_t *err);
+/* Checks that a file opened to read is an archive of a version we can read. */
+int rkb_archive_check_version(rkb_connection_t *connection, rkb_error_t *err);
+
+#endif

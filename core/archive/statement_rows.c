@@ -1,0 +1,70 @@
+/* Reading the rows of a statement.  Whoever holds the connection calls; rkb_rows_visit takes one itself. */
+#include "archive/statement_rows.h"
+
+#include <string.h>
+
+enum { FIRST_ROOM = 16 };
+
+const char *rkb_keep_text(rkb_keeper_t *keeper, const rkb_statement_t *statement, int column) {
+   const char *text = rkb_column_text(statement, column);
+   const char *copy = text ? rkb_arena_text(keeper->arena, text, strlen(text)) : NULL;
+   if (text && !copy)
+      keeper->failed = true;
+   return copy;
+}
+
+/* What was there before a list grew stays in the arena until the arena goes: at most as much again. */
+static int grow(rkb_arena_t *arena, void **list, uint32_t count, uint32_t *room, size_t size,
+                rkb_error_t *err) {
+   void *larger;
+   uint32_t wanted = *room ? *room * 2 : FIRST_ROOM;
+   if (count < *room)
+      return RKB_OK;
+   larger = rkb_arena_array(arena, wanted, size);
+   if (!larger)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   if (count > 0)
+      memcpy(larger, *list, count * size);
+   *list = larger;
+   *room = wanted;
+   return RKB_OK;
+}
+
+int rkb_rows_list(rkb_statement_t *statement, rkb_keeper_t *keeper, size_t size, rkb_row_fill_t fill,
+                  const void **list, uint32_t *count, rkb_error_t *err) {
+   void *filled = NULL;
+   uint32_t room = 0;
+   int row, status = RKB_OK;
+   *count = 0;
+   for (row = rkb_statement_row(statement, err); row == 1; row = rkb_statement_row(statement, err)) {
+      status = grow(keeper->arena, &filled, *count, &room, size, err);
+      if (status != RKB_OK)
+         break;
+      fill(keeper, statement, (char *)filled + *count * size);
+      if (keeper->failed) {
+         status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+         break;
+      }
+      (*count)++;
+   }
+   rkb_statement_reset(statement);
+   *list = filled;
+   return row < 0 ? row : status;
+}
+
+int rkb_rows_visit(rkb_archive_t *archive, enum rkb_sql which, rkb_row_visit_t visit, void *argument,
+                   rkb_error_t *err) {
+   rkb_connection_t *reader;
+   int row, status = rkb_archive_take_reader(archive, &reader, err);
+   if (status != RKB_OK)
+      return status;
+   rkb_statement_t statement = rkb_statement_begin(reader, which);
+   for (row = rkb_statement_row(&statement, err); row == 1; row = rkb_statement_row(&statement, err)) {
+      status = visit(argument, reader, &statement, err);
+      if (status != RKB_OK)
+         break;
+   }
+   rkb_statement_reset(&statement);
+   rkb_archive_give_reader(archive, reader);
+   return row < 0 ? row : status;
+}

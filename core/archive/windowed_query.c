@@ -1,0 +1,135 @@
+/* The windowed reads of <rkb/ext/archive.h>: a horizon is the last search request that may be seen, and propose requests,
+ * whose keys are negative, are below every horizon.  [any] */
+#include "archive/statement_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS_LIMIT ((size_t)1 << 30) /* bytes: 4,096 rows of the largest source */
+enum { MAX_ROWS = 4096 };
+
+struct rkb_archive_rows {
+   rkb_keeper_t keeper;
+   rkb_archive_row_t *list;
+   uint32_t count;
+};
+
+static const char *keep_or_empty(rkb_keeper_t *keeper, const rkb_statement_t *statement, int column) {
+   const char *text = rkb_keep_text(keeper, statement, column);
+   return text ? text : "";
+}
+
+static int keep_row(rkb_archive_rows_t *rows, const rkb_statement_t *statement, rkb_error_t *err) {
+   rkb_archive_row_t *row = &rows->list[rows->count];
+   *row = (rkb_archive_row_t){
+      .number = rkb_column_int(statement, 0),
+      .source = keep_or_empty(&rows->keeper, statement, 1),
+      .source_hash = keep_or_empty(&rows->keeper, statement, 2),
+      .tune = keep_or_empty(&rows->keeper, statement, 3),
+      .operator_id = keep_or_empty(&rows->keeper, statement, 4),
+      .note = keep_or_empty(&rows->keeper, statement, 5),
+      .standing = keep_or_empty(&rows->keeper, statement, 6),
+      .reason = keep_or_empty(&rows->keeper, statement, 7),
+      .message = keep_or_empty(&rows->keeper, statement, 8),
+      .evidence = rkb_keep_text(&rows->keeper, statement, 9),
+      .has_objective = !rkb_column_null(statement, 10),
+      .objective = rkb_column_real(statement, 10),
+   };
+   if (rows->keeper.failed)
+      return rkb_fail(err, RKB_ERR_LIMIT, "a query's rows take more than %zu bytes: ask for fewer",
+                      ROWS_LIMIT);
+   rows->count++;
+   return RKB_OK;
+}
+
+static int read_rows(rkb_connection_t *reader, int64_t horizon, const rkb_archive_query_t *query,
+                     rkb_archive_rows_t *rows, rkb_error_t *err) {
+   int row, status = RKB_OK;
+   rkb_statement_t statement =
+      rkb_statement_begin(reader, query->order == RKB_ARCHIVE_BY_OBJECTIVE ? RKB_SQL_GET_ROWS_BY_OBJECTIVE
+                                                                           : RKB_SQL_GET_ROWS_BY_NUMBER);
+   rkb_bind_int(&statement, horizon < -1 ? -1 : horizon);
+   rkb_bind_text(&statement, query->source_hash);
+   rkb_bind_text(&statement, query->operator_id);
+   rkb_bind_text(&statement, query->standing);
+   rkb_bind_int(&statement, query->limit);
+   for (row = rkb_statement_row(&statement, err); row == 1; row = rkb_statement_row(&statement, err)) {
+      status = keep_row(rows, &statement, err);
+      if (status != RKB_OK)
+         break;
+   }
+   rkb_statement_reset(&statement);
+   return row < 0 ? row : status;
+}
+
+int rkb_archive_query(rkb_archive_t *archive, int64_t horizon, const rkb_archive_query_t *query,
+                      rkb_archive_rows_t **rows, rkb_error_t *err) {
+   rkb_connection_t *reader;
+   rkb_archive_rows_t *filled;
+   int status;
+   if (query->size < sizeof *query)
+      return rkb_fail(err, RKB_ERR_CONTRACT, "an archive query must begin with its size");
+   if (query->order > RKB_ARCHIVE_BY_OBJECTIVE)
+      return rkb_fail(err, RKB_ERR_INVALID, "an archive query has no order %u", query->order);
+   if (query->limit < 1 || query->limit > MAX_ROWS)
+      return rkb_fail(err, RKB_ERR_INVALID, "an archive query takes a limit of 1 to %d rows, not %u",
+                      MAX_ROWS, query->limit);
+   status = rkb_archive_take_reader(archive, &reader, err);
+   if (status != RKB_OK)
+      return status;
+   filled = calloc(1, sizeof *filled);
+   if (filled)
+      filled->keeper.arena = rkb_arena_new(ROWS_LIMIT);
+   if (filled && filled->keeper.arena)
+      filled->list = rkb_arena_array(filled->keeper.arena, query->limit, sizeof *filled->list);
+   if (!filled || !filled->list)
+      status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   if (status == RKB_OK)
+      status = read_rows(reader, horizon, query, filled, err);
+   rkb_archive_give_reader(archive, reader);
+   if (status != RKB_OK) {
+      rkb_archive_rows_free(filled);
+      return status;
+   }
+   *rows = filled;
+   return RKB_OK;
+}
+
+uint32_t rkb_archive_rows_count(const rkb_archive_rows_t *rows) {
+   return rows->count;
+}
+
+const rkb_archive_row_t *rkb_archive_rows_at(const rkb_archive_rows_t *rows, uint32_t index) {
+   return index < rows->count ? &rows->list[index] : NULL;
+}
+
+void rkb_archive_rows_free(rkb_archive_rows_t *rows) {
+   if (!rows)
+      return;
+   rkb_arena_free(rows->keeper.arena);
+   free(rows);
+}
+
+int rkb_archive_measurement(rkb_archive_t *archive, int64_t horizon, int64_t candidate, const char *name,
+                            bool *found, double *value, char *detail, size_t detail_size, rkb_error_t *err) {
+   rkb_connection_t *reader;
+   int row, status = rkb_archive_take_reader(archive, &reader, err);
+   *found = false;
+   if (status != RKB_OK)
+      return status;
+   rkb_statement_t statement = rkb_statement_begin(reader, RKB_SQL_GET_MEASUREMENT);
+   rkb_bind_int(&statement, candidate);
+   rkb_bind_text(&statement, name);
+   rkb_bind_int(&statement, horizon < -1 ? -1 : horizon);
+   row = rkb_statement_row(&statement, err);
+   if (row == 1) {
+      const char *text = rkb_column_text(&statement, 1);
+      *found = true;
+      *value = rkb_column_real(&statement, 0);
+      if (detail && detail_size > 0)
+         snprintf(detail, detail_size, "%s", text ? text : "");
+   }
+   rkb_statement_reset(&statement);
+   rkb_archive_give_reader(archive, reader);
+   return row < 0 ? row : RKB_OK;
+}

@@ -1,0 +1,198 @@
+/* rkb-bench-expected: seconds of clock and processor, and memory, that the expected values of one set of inputs cost at bench
+ * shapes, as the GPU's check and the timing profiler ask for them: runs of neighbours of every output.
+ *
+ *    rkb-bench-expected [--points N] [--budget SECONDS] [--only TEXT] TASK_DIRECTORY...
+ *
+ * For each output: how many of the wanted elements were evaluated before the budget for it (by default there is none)
+ * ended, none of them when even the first run of neighbours passes the limit of work; and the sums of values and of hard
+ * bounds, by which two builds are compared.  TEXT is part of "task direction case".  Each case is evaluated in a process of
+ * its own, so that memory is its own too.  The main thread, with OpenMP's below it. */
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/units.h"
+#include "base/usage.h"
+#include "stage/extensions.h"
+#include "expected/expected_sample.h"
+#include "task/task.h"
+
+typedef struct options {
+   uint64_t points;
+   double budget; /* seconds */
+   const char *only;
+} options_t;
+
+typedef struct cost {
+   double seconds, processor, bytes;
+} cost_t;
+
+static double seconds_now(void) {
+   struct timespec now;
+   clock_gettime(CLOCK_MONOTONIC, &now);
+   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void one_after_another(const rkb_host_t *host, uint32_t count,
+                              void (*part)(void *argument, uint32_t n), void *argument) {
+   (void)host;
+   for (uint32_t i = 0; i < count; i++)
+      part(argument, i);
+}
+
+/* The engine's functions ask the host for its task: here there is none. */
+static int open_inputs(const rkb_host_t *host, const rkb_case_t *the_case, const rkb_family_t *family,
+                       uint64_t seed, rkb_inputs_t **inputs, rkb_error_t *err) {
+   (void)host;
+   return rkb_task_inputs_open(NULL, the_case, family, seed, inputs, err);
+}
+
+static void print_sample(const char *name, const sample_t *sample) {
+   double values = 0, bounds = 0;
+   for (uint64_t i = 0; i < sample->count; i++) {
+      values += sample->numbers[i];
+      bounds += sample->numbers[sample->room + i];
+   }
+   printf("   %-18s %8llu of %8llu   %.12g %.9g\n", name, (unsigned long long)sample->count,
+          (unsigned long long)sample->room, values, bounds);
+}
+
+/* The child's part: evaluates and prints. */
+static int evaluate(const rkb_task_t *task, const rkb_case_t *the_case, const options_t *options) {
+   const rkb_workers_api_t workers = {.size = sizeof workers, .share = one_after_another};
+   rkb_task_api_t api = RKB_TASK_API;
+   api.inputs_open = open_inputs;
+   const sampler_t sampler = {.task = &api,
+                              .random = &RKB_RANDOM_API,
+                              .most = options->points,
+                              .budget_ns = (uint64_t)(options->budget * 1e9)};
+   sample_t *samples = calloc(the_case->tensor_count + 1, sizeof *samples);
+   const wanted_t wanted = {
+      .the_case = the_case, .family = rkb_task_family(task, the_case, 0), .seed = 1, .samples = samples};
+   rkb_error_t err = {0};
+   int status = samples ? samples_evaluate(&sampler, &workers, &wanted, 1, &err) : RKB_ERR_NOMEM;
+   if (status != RKB_OK)
+      printf("   %s\n", err.message);
+   for (uint32_t t = 0; samples && t < the_case->tensor_count; t++) {
+      if (samples[t].room > 0)
+         print_sample(the_case->tensors[t].name, &samples[t]);
+      sample_close(&samples[t]);
+   }
+   free(samples);
+   return status == RKB_OK ? 0 : 1;
+}
+
+static bool measure(const rkb_task_t *task, const rkb_case_t *the_case, const options_t *options,
+                    cost_t *sum) {
+   const rkb_task_info_t *info = rkb_task_info(task);
+   printf("%s %s %s\n", info->name, info->direction, the_case->name);
+   fflush(stdout);
+   double begin = seconds_now();
+   pid_t child = fork();
+   if (child == 0) {
+      int result = evaluate(task, the_case, options);
+      fflush(stdout);
+      _exit(result);
+   }
+   struct rusage used;
+   int status = 0;
+   if (child < 0 || wait4(child, &status, 0, &used) != child)
+      return false;
+   double seconds = seconds_now() - begin;
+   double processor = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                      1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+   double bytes = 1024.0 * (double)used.ru_maxrss;
+   printf("   %.2f s, %.2f s of processor, %.0f MB\n", seconds, processor, bytes / 1e6);
+   sum->seconds += seconds;
+   sum->processor += processor;
+   sum->bytes = fmax(sum->bytes, bytes);
+   if (!WIFEXITED(status))
+      printf("   the evaluation ended by signal %d\n", WTERMSIG(status));
+   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static bool measure_direction(const char *directory, const char *direction, const options_t *options,
+                              cost_t *all) {
+   rkb_problems_t problems;
+   rkb_problems_init(&problems);
+   rkb_task_t *task = rkb_task_load(directory, direction, 0, &problems);
+   bool good = task != NULL;
+   if (!task) {
+      fprintf(stderr, "%s: cannot be loaded\n", directory);
+      rkb_problems_free(&problems);
+      return false;
+   }
+   const rkb_case_t *the_case;
+   cost_t sum = {0};
+   for (uint32_t i = 0; (the_case = rkb_task_case(task, RKB_CASE_BENCH, i)) != NULL; i++) {
+      char name[512];
+      snprintf(name, sizeof name, "%s %s %s", rkb_task_info(task)->name, direction, the_case->name);
+      if (!options->only || strstr(name, options->only))
+         good = measure(task, the_case, options, &sum) && good;
+   }
+   if (sum.seconds > 0)
+      printf("%-24s %-8s in all: %.2f s, %.2f s of processor, at most %.0f MB\n", rkb_task_info(task)->name,
+             direction, sum.seconds, sum.processor, sum.bytes / 1e6);
+   all->seconds += sum.seconds;
+   all->processor += sum.processor;
+   all->bytes = fmax(all->bytes, sum.bytes);
+   rkb_task_free(task);
+   rkb_problems_free(&problems);
+   return good;
+}
+
+static bool has_direction(const char *directory, const char *direction) {
+   rkb_problems_t problems;
+   rkb_problems_init(&problems);
+   rkb_task_t *task = rkb_task_load(directory, NULL, 0, &problems);
+   bool found = false;
+   for (const char *const *d = task ? rkb_task_directions(task) : NULL; d && *d; d++)
+      found |= strcmp(*d, direction) == 0;
+   rkb_task_free(task);
+   rkb_problems_free(&problems);
+   return found;
+}
+
+int main(int argc, char **argv) {
+   const int over = rkb_usage(
+      argc, argv, INT_MAX,
+      "usage: rkb-bench-expected [--points N] [--budget SECONDS] [--only TEXT] TASK_DIRECTORY...\n"
+      "Time and memory that the expected values of one set of inputs cost at bench shapes.  TEXT is part of 'task direction case'.\n");
+   if (over >= 0)
+      return over;
+   options_t options = {.points = 1024, .budget = 1e6};
+   int64_t points;
+   cost_t all = {0};
+   bool good = true;
+   int first = 1;
+   for (; first + 1 < argc && strncmp(argv[first], "--", 2) == 0; first += 2) {
+      char *end;
+      if (strcmp(argv[first], "--points") == 0 && rkb_parse_int(argv[first + 1], &points) && points > 0)
+         options.points = (uint64_t)points;
+      else if (strcmp(argv[first], "--budget") == 0)
+         options.budget = strtod(argv[first + 1], &end);
+      else if (strcmp(argv[first], "--only") == 0)
+         options.only = argv[first + 1];
+      else
+         break;
+   }
+   if (first >= argc) {
+      fprintf(stderr,
+              "usage: rkb-bench-expected [--points N] [--budget SECONDS] [--only TEXT] TASK_DIRECTORY...\n");
+      return 2;
+   }
+   for (int i = first; i < argc; i++)
+      for (const char *const *direction = (const char *const[]){"forward", "backward", NULL}; *direction;
+           direction++)
+         if (has_direction(argv[i], *direction))
+            good = measure_direction(argv[i], *direction, &options, &all) && good;
+   printf("all: %.2f s, %.2f s of processor, at most %.0f MB\n", all.seconds, all.processor, all.bytes / 1e6);
+   return good ? 0 : 1;
+}

@@ -1,0 +1,49 @@
+/* Files in a directory that all programs reach, locked through their descriptors, so that a killed program gives the lock back.
+ * Owns the turnstile's file while it waits. */
+#include "gpu/device_lock.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+#include "system/loop.h"
+
+enum { WAIT_MS = 5 };
+
+/* Opens a file that everybody on this machine may lock, and waits for its lock.  *file is to be closed whatever is returned, when
+ * it is not -1. */
+static int lock_file(const char *path, const rkb_patience_t *patience, int *file, rkb_error_t *err) {
+   *file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+   if (*file < 0)
+      return rkb_fail(err, RKB_ERR_IO, "cannot open %s, which keeps programs from using one GPU at once: %s",
+                      path, strerror(errno));
+   while (flock(*file, LOCK_EX | LOCK_NB) != 0) {
+      if (patience->cancelled && patience->cancelled(patience->argument))
+         return rkb_fail(err, RKB_ERR_CANCELLED, "cancelled");
+      if (patience->deadline_ns && rkb_now_ns() > patience->deadline_ns)
+         return rkb_fail(err, RKB_ERR_TIMEOUT, "another program held the GPU (%s) until the deadline", path);
+      nanosleep(&(struct timespec){0, WAIT_MS * 1000000}, NULL);
+   }
+   return RKB_OK;
+}
+
+/* The lock is on a file named after the device's place on the bus.  Who waits for it holds another one, the turnstile, so that a program
+ * which gives the device back and wants it at once again comes after those that have waited (core/tools/baseline/protocol.py does
+ * the same). */
+int rkb_device_lock(const char *greeting, const rkb_patience_t *patience, int *file, rkb_error_t *err) {
+   char path[96], next[sizeof path + 8], bus[40] = "0";
+   const char *named = strstr(greeting, "bus=");
+   int turnstile = -1;
+   if (named)
+      sscanf(named, "bus=%39[0-9A-Fa-f:.]", bus);
+   snprintf(path, sizeof path, "/tmp/rkb-gpu-%s.lock", bus);
+   snprintf(next, sizeof next, "%s.next", path);
+   int status = lock_file(next, patience, &turnstile, err);
+   if (status == RKB_OK)
+      status = lock_file(path, patience, file, err);
+   if (turnstile >= 0)
+      close(turnstile); /* and with it the lock */
+   return status;
+}

@@ -1,0 +1,45 @@
+/* One rkb-worker process as this program sees it: requests and replies of worker/protocol.h.  Used by one thread at a time;
+ * every call blocks at most until its deadline or cancellation. */
+#ifndef RKB_GPU_DEVICE_WORKER_H
+#define RKB_GPU_DEVICE_WORKER_H
+
+#include <rkb/ext/device.h>
+#include "system/peer.h"
+#include "gpu/protocol.h"
+
+typedef struct rkb_device_worker {
+   rkb_peer_t child;
+   uint32_t number;     /* of the last request */
+   char greeting[1024]; /* the answer to hello; "" until it came */
+} rkb_device_worker_t;
+
+typedef struct rkb_patience {
+   uint64_t deadline_ns; /* CLOCK_MONOTONIC; 0: none */
+   bool (*cancelled)(void *);
+   void *argument;
+} rkb_patience_t;
+
+/* Starts command (NULL-terminated) and says hello.  RKB_ERR_UNAVAILABLE: no such program, no driver, no device. */
+int rkb_device_worker_start(rkb_device_worker_t *worker, const char *const *command,
+                            const char *const *environment, const rkb_patience_t *patience, rkb_error_t *err);
+/* The same in two steps: launch returns at once, greet waits for the hello; between them nothing is asked. */
+int rkb_device_worker_launch(rkb_device_worker_t *worker, const char *const *command,
+                             const char *const *environment, rkb_error_t *err);
+int rkb_device_worker_greet(rkb_device_worker_t *worker, const rkb_patience_t *patience, rkb_error_t *err);
+void rkb_device_worker_stop(rkb_device_worker_t *worker); /* kills it */
+bool rkb_device_worker_alive(const rkb_device_worker_t *worker);
+
+/* A part of a request's body. */
+typedef struct rkb_piece {
+   const void *data;
+   size_t bytes;
+} rkb_piece_t;
+
+/* One request, one reply.  *refusal is 0 when it was done, else enum rkb_worker_status with the worker's sentence in
+ * err->message while the return is still RKB_OK.  answer receives exactly answer_bytes of a done request's reply; with
+ * length not NULL up to answer_bytes, and *length how many.  After any other return the worker has been stopped. */
+int rkb_device_worker_ask(rkb_device_worker_t *worker, uint32_t type, const rkb_piece_t *pieces,
+                          uint32_t piece_count, void *answer, size_t answer_bytes, size_t *length,
+                          const rkb_patience_t *patience, int *refusal, rkb_error_t *err);
+
+#endif

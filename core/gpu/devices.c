@@ -1,0 +1,479 @@
+/* Sharing of GPUs between jobs and between programs, and the workers' lives.  Owns the workers and the lock files. */
+#include "gpu/devices.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/file.h"
+#include "kernel/kernel.h"
+#include "gpu/device_lock.h"
+#include "gpu/device_worker.h"
+
+enum { MAX_DEVICES = 16, MAX_COMMAND = 32, WAIT_MS = 20 };
+
+/* A driver starts in a fifth of a second on an idle machine; a loaded one is given a minute. */
+#define START_NS (60ull * 1000000000ull)
+/* Moving 256 MiB takes a tenth of a second. */
+#define REQUEST_NS (60ull * 1000000000ull)
+
+typedef struct device {
+   rkb_device_worker_t worker, spare;
+   bool busy;
+   int lock; /* file held while busy; -1 when not */
+   char number[12];
+} device_t;
+
+struct rkb_devices {
+   pthread_mutex_t mutex;
+   pthread_cond_t freed;
+   device_t list[MAX_DEVICES];
+   uint32_t count;
+   char *command[MAX_COMMAND + 2];
+   uint32_t words;
+   char greeting[1024];
+   char visible[256]; /* "CUDA_VISIBLE_DEVICES=...", or "" */
+};
+
+struct rkb_session {
+   rkb_devices_t *devices;
+   device_t *device;
+   bool (*cancelled)(void *);
+   void *argument;
+};
+
+static uint64_t now_ns(void) {
+   struct timespec now;
+   clock_gettime(CLOCK_MONOTONIC, &now);
+   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static int launch_worker(rkb_devices_t *devices, device_t *device, rkb_device_worker_t *worker,
+                         rkb_error_t *err) {
+   /* Which GPU is the first one is for this program's user to say. */
+   const char *const environment[] = {"CUDA_MODULE_LOADING=EAGER", "PATH=/usr/local/bin:/usr/bin:/bin",
+                                      devices->visible[0] ? devices->visible : NULL, NULL};
+   devices->command[devices->words] = device->number;
+   devices->command[devices->words + 1] = NULL;
+   return rkb_device_worker_launch(worker, (const char *const *)devices->command, environment, err);
+}
+
+/* Waits until a launched worker has its driver and its context. */
+static int greet_worker(rkb_device_worker_t *worker, rkb_error_t *err) {
+   rkb_patience_t patience = {.deadline_ns = now_ns() + START_NS};
+   return worker->greeting[0] ? RKB_OK : rkb_device_worker_greet(worker, &patience, err);
+}
+
+static int start_worker(rkb_devices_t *devices, device_t *device, rkb_device_worker_t *worker,
+                        rkb_error_t *err) {
+   int status = launch_worker(devices, device, worker, err);
+   return status == RKB_OK ? greet_worker(worker, err) : status;
+}
+
+/* The words of RKB_WORKER, or the program beside this one. */
+static bool find_command(rkb_devices_t *devices) {
+   const char *at = getenv("RKB_WORKER");
+   if (!at || !*at) {
+      devices->command[0] = rkb_find_program("rkb-worker");
+      devices->words = 1;
+      return devices->command[0] != NULL;
+   }
+   while (*(at += strspn(at, " ")) && devices->words < MAX_COMMAND) {
+      const size_t length = strcspn(at, " ");
+      devices->command[devices->words] = strndup(at, length);
+      if (!devices->command[devices->words++])
+         return false;
+      at += length;
+   }
+   return devices->words > 0 && !*at;
+}
+
+static bool copy_command(rkb_devices_t *devices, const char *const *worker) {
+   if (!worker)
+      return find_command(devices);
+   while (worker[devices->words] && devices->words < MAX_COMMAND) {
+      devices->command[devices->words] = strdup(worker[devices->words]);
+      if (!devices->command[devices->words++])
+         return false;
+   }
+   return devices->words > 0 && !worker[devices->words];
+}
+
+/* What ssh and its like say themselves is not heard. */
+static void tell_command(const rkb_devices_t *devices, rkb_error_t *err) {
+   const rkb_error_t why = *err;
+   rkb_fail(err, why.status, "%s; RKB_WORKER starts it with '%s', by hand it may say more", why.message,
+            devices->command[0]);
+}
+
+int rkb_devices_open(const char *const *worker, uint32_t count, rkb_devices_t **out, rkb_error_t *err) {
+   rkb_devices_t *devices = calloc(1, sizeof *devices);
+   if (!devices)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   pthread_mutex_init(&devices->mutex, NULL);
+   pthread_cond_init(&devices->freed, NULL);
+   devices->count = count > MAX_DEVICES ? MAX_DEVICES : count;
+   if (getenv("CUDA_VISIBLE_DEVICES"))
+      snprintf(devices->visible, sizeof devices->visible, "CUDA_VISIBLE_DEVICES=%s",
+               getenv("CUDA_VISIBLE_DEVICES"));
+   for (uint32_t i = 0; i < devices->count; i++) {
+      devices->list[i].lock = -1;
+      devices->list[i].worker.child = devices->list[i].spare.child = (rkb_peer_t){.in = -1, .out = -1};
+      snprintf(devices->list[i].number, sizeof devices->list[i].number, "%u", i);
+   }
+   int status =
+      copy_command(devices, worker)
+         ? RKB_OK
+         : rkb_fail(err, RKB_ERR_INVALID, "the command that starts rkb-worker is empty or too long");
+   if (status == RKB_OK)
+      status = start_worker(devices, &devices->list[0], &devices->list[0].worker, err);
+   if (status != RKB_OK) {
+      if (!worker && devices->words > 1)
+         tell_command(devices, err);
+      rkb_devices_close(devices);
+      return status;
+   }
+   snprintf(devices->greeting, sizeof devices->greeting, "%s", devices->list[0].worker.greeting);
+   *out = devices;
+   return RKB_OK;
+}
+
+void rkb_devices_close(rkb_devices_t *devices) {
+   if (!devices)
+      return;
+   for (uint32_t i = 0; i < devices->count; i++) {
+      rkb_device_worker_stop(&devices->list[i].worker);
+      rkb_device_worker_stop(&devices->list[i].spare);
+      if (devices->list[i].lock >= 0)
+         close(devices->list[i].lock);
+   }
+   devices->command[devices->words] = NULL; /* the device number, which is not ours to free */
+   for (uint32_t i = 0; i < devices->words; i++)
+      free(devices->command[i]);
+   pthread_cond_destroy(&devices->freed);
+   pthread_mutex_destroy(&devices->mutex);
+   free(devices);
+}
+
+const char *rkb_devices_describe(const rkb_devices_t *devices) {
+   return devices->greeting;
+}
+
+/* Takes a free device of this program, or NULL when patience ends. */
+static device_t *take_device(rkb_devices_t *devices, uint64_t deadline_ns, bool (*cancelled)(void *),
+                             void *argument) {
+   device_t *taken = NULL;
+   pthread_mutex_lock(&devices->mutex);
+   for (;;) {
+      for (uint32_t i = 0; i < devices->count && !taken; i++)
+         if (!devices->list[i].busy)
+            taken = &devices->list[i];
+      if (taken || (cancelled && cancelled(argument)) || (deadline_ns && now_ns() > deadline_ns))
+         break;
+      struct timespec until;
+      clock_gettime(CLOCK_REALTIME, &until);
+      until.tv_nsec += WAIT_MS * 1000000;
+      until.tv_sec += until.tv_nsec / 1000000000;
+      until.tv_nsec %= 1000000000;
+      pthread_cond_timedwait(&devices->freed, &devices->mutex, &until);
+   }
+   if (taken)
+      taken->busy = true;
+   pthread_mutex_unlock(&devices->mutex);
+   return taken;
+}
+
+static void give_device(rkb_devices_t *devices, device_t *device) {
+   if (device->lock >= 0)
+      close(device->lock); /* and with it the lock */
+   device->lock = -1;
+   pthread_mutex_lock(&devices->mutex);
+   device->busy = false;
+   pthread_cond_signal(&devices->freed);
+   pthread_mutex_unlock(&devices->mutex);
+}
+
+/* A living worker: the old one, the spare, or a new one; and a spare for next time, which starts while this one works. */
+static int ready_worker(rkb_devices_t *devices, device_t *device, rkb_error_t *err) {
+   rkb_error_t ignored;
+   int status = RKB_OK;
+   if (!rkb_device_worker_alive(&device->worker)) {
+      device->worker = device->spare;
+      device->spare = (rkb_device_worker_t){.child = {.in = -1, .out = -1}};
+      if (rkb_device_worker_alive(&device->worker))
+         greet_worker(&device->worker, &ignored); /* which stops it when it does not answer */
+   }
+   if (!rkb_device_worker_alive(&device->worker))
+      status = start_worker(devices, device, &device->worker, err);
+   if (status == RKB_OK && !rkb_device_worker_alive(&device->spare))
+      launch_worker(devices, device, &device->spare, &ignored);
+   return status;
+}
+
+/* A context in the making holds up others on the same device: nothing is timed beside it, nor run against a deadline. */
+static void settle_spare(device_t *device) {
+   rkb_error_t ignored;
+   if (rkb_device_worker_alive(&device->spare))
+      greet_worker(&device->spare, &ignored);
+}
+
+int rkb_session_begin(rkb_devices_t *devices, uint64_t deadline_ns, bool (*cancelled)(void *), void *argument,
+                      rkb_session_t **out, rkb_error_t *err) {
+   rkb_session_t *session = calloc(1, sizeof *session);
+   if (!session)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   *session =
+      (rkb_session_t){devices, take_device(devices, deadline_ns, cancelled, argument), cancelled, argument};
+   if (!session->device) {
+      free(session);
+      return rkb_fail(err, RKB_ERR_TIMEOUT, "no GPU was free until the deadline");
+   }
+   int status = ready_worker(devices, session->device, err);
+   if (status == RKB_OK)
+      status =
+         rkb_device_lock(session->device->worker.greeting,
+                         &(rkb_patience_t){deadline_ns, cancelled, argument}, &session->device->lock, err);
+   if (status != RKB_OK) {
+      give_device(devices, session->device);
+      free(session);
+      return status;
+   }
+   *out = session;
+   return RKB_OK;
+}
+
+/* The next session finds nothing of this one. */
+void rkb_session_end(rkb_session_t *session) {
+   rkb_error_t ignored;
+   if (!session)
+      return;
+   session->cancelled = NULL;
+   if (rkb_device_worker_alive(&session->device->worker) &&
+       rkb_session_drop(session, RKB_DROP_ALL, 0, &ignored) != RKB_OK)
+      rkb_device_worker_stop(&session->device->worker);
+   give_device(session->devices, session->device);
+   free(session);
+}
+
+const char *rkb_session_describe(const rkb_session_t *session) {
+   return session->device->worker.greeting;
+}
+
+static int ask(rkb_session_t *s, uint32_t type, const rkb_piece_t *pieces, uint32_t count, void *answer,
+               size_t bytes, size_t *length, uint64_t wait_ns, int *refusal, rkb_error_t *err) {
+   rkb_patience_t patience = {now_ns() + wait_ns, s->cancelled, s->argument};
+   int status = rkb_device_worker_ask(&s->device->worker, type, pieces, count, answer, bytes, length,
+                                      &patience, refusal, err);
+   /* Most errors of the driver stay with the context, so that nothing run in it afterwards can be believed. */
+   if (status == RKB_OK && *refusal == RKB_WORKER_DRIVER)
+      rkb_device_worker_stop(&s->device->worker);
+   return status;
+}
+
+/* A refusal that says nothing about the candidate. */
+static int refused(int refusal, rkb_error_t *err) {
+   err->status = refusal == RKB_WORKER_NO_MEMORY     ? RKB_ERR_LIMIT
+                 : refusal == RKB_WORKER_BAD_REQUEST ? RKB_ERR_INTERNAL
+                                                     : RKB_ERR_UNAVAILABLE;
+   return err->status;
+}
+
+/* A refusal of the candidate's machine code or plan. */
+static int found(int refusal, rkb_finding_t *finding, rkb_error_t *err) {
+   if (refusal != RKB_WORKER_BAD_MODULE)
+      return refused(refusal, err);
+   *finding = (rkb_finding_t){.reason = "build.error"};
+   snprintf(finding->message, sizeof finding->message, "%s", err->message);
+   return RKB_OK;
+}
+
+int rkb_session_state(rkb_session_t *s, char *out, size_t size, rkb_error_t *err) {
+   size_t length = 0;
+   int refusal, status = ask(s, RKB_WORKER_STATE, NULL, 0, out, size - 1, &length, REQUEST_NS, &refusal, err);
+   out[length] = '\0';
+   return status == RKB_OK && refusal ? refused(refusal, err) : status;
+}
+
+int rkb_session_module(rkb_session_t *s, uint32_t module, const void *cubin, size_t bytes,
+                       rkb_finding_t *finding, rkb_error_t *err) {
+   rkb_worker_module_t head = {.module = module};
+   rkb_piece_t pieces[] = {{&head, sizeof head}, {cubin, bytes}};
+   int refusal, status = ask(s, RKB_WORKER_MODULE, pieces, 2, NULL, 0, NULL, REQUEST_NS, &refusal, err);
+   return status == RKB_OK && refusal ? found(refusal, finding, err) : status;
+}
+
+int rkb_session_stage(rkb_session_t *s, uint32_t set, uint32_t tensor, uint64_t total, uint64_t offset,
+                      const void *data, size_t count, rkb_error_t *err) {
+   int refusal = 0, status = RKB_OK;
+   size_t done = 0;
+   do {
+      size_t now = count - done < RKB_WORKER_MAX_BODY ? count - done : RKB_WORKER_MAX_BODY;
+      rkb_worker_stage_t head = {set, tensor, total, offset + done};
+      rkb_piece_t pieces[] = {{&head, sizeof head}, {(const char *)data + done, now}};
+      status = ask(s, RKB_WORKER_STAGE, pieces, 2, NULL, 0, NULL, REQUEST_NS, &refusal, err);
+      done += now;
+   } while (done < count && status == RKB_OK && !refusal);
+   return status == RKB_OK && refusal ? refused(refusal, err) : status;
+}
+
+int rkb_session_instance(rkb_session_t *s, uint32_t instance, uint32_t module, uint32_t placement,
+                         const rkb_plan_t *plan, rkb_finding_t *finding, rkb_error_t *err) {
+   rkb_worker_instance_t head = {.instance = instance, .module = module, .placement = placement};
+   void *bytes = NULL;
+   size_t length = 0;
+   int refusal = 0, status = rkb_plan_write(plan, &bytes, &length, err);
+   if (status != RKB_OK)
+      return status;
+   rkb_piece_t pieces[] = {{&head, sizeof head}, {bytes, length}};
+   status = ask(s, RKB_WORKER_INSTANCE, pieces, 2, NULL, 0, NULL, REQUEST_NS, &refusal, err);
+   free(bytes);
+   return status == RKB_OK && refusal ? found(refusal, finding, err) : status;
+}
+
+/* The faults a kernel can cause (CUDA driver API, CUresult); others are told by number. */
+static const char *fault_name(int32_t code) {
+   switch (code) {
+   case 0:
+      return "";
+   case 700:
+      return "CUDA_ERROR_ILLEGAL_ADDRESS";
+   case 701:
+      return "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES";
+   case 714:
+      return "CUDA_ERROR_HARDWARE_STACK_ERROR";
+   case 715:
+      return "CUDA_ERROR_ILLEGAL_INSTRUCTION";
+   case 716:
+      return "CUDA_ERROR_MISALIGNED_ADDRESS";
+   case 717:
+      return "CUDA_ERROR_INVALID_ADDRESS_SPACE";
+   case 718:
+      return "CUDA_ERROR_INVALID_PC";
+   case 719:
+      return "CUDA_ERROR_LAUNCH_FAILED";
+   default:
+      return NULL;
+   }
+}
+
+int rkb_session_run(rkb_session_t *s, uint32_t instance, uint32_t set, uint32_t deadline_ms,
+                    rkb_run_outcome_t *outcome, rkb_error_t *err) {
+   rkb_worker_run_t head = {.instance = instance, .set = set, .deadline_ms = deadline_ms};
+   rkb_worker_ran_t ran = {0};
+   settle_spare(s->device);
+   int refusal, status = ask(s, RKB_WORKER_RUN, &(rkb_piece_t){&head, sizeof head}, 1, &ran, sizeof ran, NULL,
+                             REQUEST_NS + deadline_ms * 1000000ull, &refusal, err);
+   if (status != RKB_OK || refusal)
+      return status == RKB_OK ? refused(refusal, err) : status;
+   *outcome = (rkb_run_outcome_t){.outcome = ran.outcome,
+                                  .driver_error = ran.driver_error,
+                                  .buffer = ran.buffer,
+                                  .before = ran.before,
+                                  .distance = ran.distance};
+   if (fault_name(ran.driver_error))
+      snprintf(outcome->error_name, sizeof outcome->error_name, "%s", fault_name(ran.driver_error));
+   else
+      snprintf(outcome->error_name, sizeof outcome->error_name, "CUDA error %d", ran.driver_error);
+   /* A fault poisons the context, and a kernel that still runs holds the device: both cost the worker. */
+   if (ran.outcome == RKB_RAN_FAULT || ran.outcome == RKB_RAN_LATE)
+      rkb_device_worker_stop(&s->device->worker);
+   return RKB_OK;
+}
+
+int rkb_session_read(rkb_session_t *s, uint32_t instance, uint32_t buffer, uint64_t offset, uint64_t bytes,
+                     void *out, rkb_error_t *err) {
+   int refusal = 0, status = RKB_OK;
+   for (uint64_t done = 0; done < bytes && status == RKB_OK && !refusal;) {
+      uint64_t now = bytes - done < RKB_WORKER_MAX_BODY ? bytes - done : RKB_WORKER_MAX_BODY;
+      rkb_worker_read_t head = {instance, buffer, offset + done, now};
+      status = ask(s, RKB_WORKER_READ, &(rkb_piece_t){&head, sizeof head}, 1, (char *)out + done, now, NULL,
+                   REQUEST_NS, &refusal, err);
+      done += now;
+   }
+   return status == RKB_OK && refusal ? refused(refusal, err) : status;
+}
+
+/* As many ranges to a request as its reply has room for; one that is too long for any is read by itself. */
+int rkb_session_pick(rkb_session_t *s, uint32_t instance, const rkb_range_t *ranges, uint32_t count,
+                     void *out, rkb_error_t *err) {
+   _Static_assert(sizeof(rkb_range_t) == sizeof(rkb_worker_range_t), "ranges travel as they are");
+   char *at = out;
+   int refusal = 0, status = RKB_OK;
+   for (uint32_t done = 0, now; done < count && status == RKB_OK && !refusal; done += now) {
+      uint64_t bytes = 0;
+      for (now = 0; done + now < count && now < RKB_WORKER_MAX_RANGES &&
+                    ranges[done + now].bytes <= RKB_WORKER_MAX_BODY - bytes;
+           now++)
+         bytes += ranges[done + now].bytes;
+      rkb_worker_pick_t head = {instance, now};
+      rkb_piece_t pieces[] = {{&head, sizeof head}, {ranges + done, now * sizeof *ranges}};
+      if (now > 0)
+         status = ask(s, RKB_WORKER_PICK, pieces, 2, at, bytes, NULL, REQUEST_NS, &refusal, err);
+      else {
+         const rkb_range_t *r = &ranges[done];
+         now = 1;
+         bytes = r->bytes;
+         status = rkb_session_read(s, instance, r->buffer, r->offset, r->bytes, at, err);
+      }
+      at += bytes;
+   }
+   return status == RKB_OK && refusal ? refused(refusal, err) : status;
+}
+
+int rkb_session_time(rkb_session_t *s, const rkb_turn_t *turns, uint32_t count, uint32_t deadline_ms,
+                     float *milliseconds, rkb_error_t *err) {
+   _Static_assert(sizeof(rkb_turn_t) == sizeof(rkb_worker_turn_t), "turns travel as they are");
+   rkb_worker_time_t head = {count, deadline_ms};
+   settle_spare(s->device);
+   rkb_piece_t pieces[] = {{&head, sizeof head}, {turns, count * sizeof *turns}};
+   int refusal, status = ask(s, RKB_WORKER_TIME, pieces, 2, milliseconds, count * sizeof *milliseconds, NULL,
+                             REQUEST_NS + (uint64_t)count * deadline_ms * 1000000ull, &refusal, err);
+   return status == RKB_OK && refusal ? refused(refusal, err) : status;
+}
+
+int rkb_session_drop(rkb_session_t *s, uint32_t thing, uint32_t number, rkb_error_t *err) {
+   rkb_worker_drop_t head = {thing, number};
+   int refusal, status = ask(s, RKB_WORKER_DROP, &(rkb_piece_t){&head, sizeof head}, 1, NULL, 0, NULL,
+                             REQUEST_NS, &refusal, err);
+   return status == RKB_OK && refusal ? refused(refusal, err) : status;
+}
+
+int rkb_session_sums(rkb_session_t *s, uint32_t instance, uint32_t count, const uint32_t *buffers,
+                     const uint64_t *keys, uint64_t *sums, rkb_error_t *err) {
+   rkb_worker_sum_t list[RKB_WORKER_MAX_SUMS];
+   int refusal = 0, status = RKB_OK;
+   for (uint32_t done = 0, now; done < count && status == RKB_OK && !refusal; done += now) {
+      now = count - done < RKB_WORKER_MAX_SUMS ? count - done : RKB_WORKER_MAX_SUMS;
+      for (uint32_t i = 0; i < now; i++)
+         list[i] =
+            (rkb_worker_sum_t){.instance = instance, .buffer = buffers[done + i], .key = keys[done + i]};
+      status = ask(s, RKB_WORKER_SUM, &(rkb_piece_t){list, now * sizeof *list}, 1, sums + done,
+                   now * sizeof *sums, NULL, REQUEST_NS, &refusal, err);
+   }
+   return status == RKB_OK && refusal ? refused(refusal, err) : status;
+}
+
+int rkb_session_keep(rkb_session_t *s, uint32_t set, uint32_t tensor, const uint64_t name[2],
+                     rkb_error_t *err) {
+   rkb_worker_keep_t head = {set, tensor, {name[0], name[1]}};
+   int refusal, status = ask(s, RKB_WORKER_KEEP, &(rkb_piece_t){&head, sizeof head}, 1, NULL, 0, NULL,
+                             REQUEST_NS, &refusal, err);
+   return status == RKB_OK && refusal ? refused(refusal, err) : status;
+}
+
+int rkb_session_take(rkb_session_t *s, uint32_t set, uint32_t tensor, const uint64_t name[2], uint64_t bytes,
+                     uint64_t key, bool *there, uint64_t *sum, rkb_error_t *err) {
+   rkb_worker_take_t head = {set, tensor, {name[0], name[1]}, bytes, key};
+   rkb_worker_taken_t taken = {0};
+   int refusal, status = ask(s, RKB_WORKER_TAKE, &(rkb_piece_t){&head, sizeof head}, 1, &taken, sizeof taken,
+                             NULL, REQUEST_NS, &refusal, err);
+   *there = taken.there != 0;
+   *sum = taken.sum;
+   return status == RKB_OK && refusal ? refused(refusal, err) : status;
+}
+
+int rkb_session_restart(rkb_session_t *s, rkb_error_t *err) {
+   rkb_device_worker_stop(&s->device->worker);
+   return ready_worker(s->devices, s->device, err);
+}

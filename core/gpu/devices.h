@@ -1,0 +1,49 @@
+/* The GPUs of this machine: who may use one, and the worker processes on it.  One worker serves a session; a spare is
+ * started ahead so that a kernel that kills its worker costs milliseconds, not a driver start.  Thread-safe; sessions
+ * belong to the thread that began them. */
+#ifndef RKB_GPU_DEVICES_H
+#define RKB_GPU_DEVICES_H
+
+#include <rkb/ext/device.h>
+
+typedef struct rkb_devices rkb_devices_t;
+
+/* worker: the command that starts rkb-worker (NULL-terminated; a device number is appended), or NULL for the words of the
+ * environment's RKB_WORKER (ssh, srun, docker run), or else the one beside this program.  It is given no more of the environment
+ * than a worker is.  count: devices 0 .. count-1.  RKB_ERR_UNAVAILABLE with the reason when device 0 cannot be used. */
+int rkb_devices_open(const char *const *worker, uint32_t count, rkb_devices_t **devices, rkb_error_t *err);
+void rkb_devices_close(rkb_devices_t *devices);
+/* The greeting of device 0's worker: "device=NVIDIA H200\n...". */
+const char *rkb_devices_describe(const rkb_devices_t *devices);
+
+/* As in <rkb/ext/device.h>; cancelled (or NULL) is asked while it waits. */
+int rkb_session_begin(rkb_devices_t *devices, uint64_t deadline_ns, bool (*cancelled)(void *), void *argument,
+                      rkb_session_t **session, rkb_error_t *err);
+void rkb_session_end(rkb_session_t *session);
+const char *rkb_session_describe(const rkb_session_t *session);
+int rkb_session_state(rkb_session_t *session, char *out, size_t size, rkb_error_t *err);
+int rkb_session_module(rkb_session_t *session, uint32_t module, const void *cubin, size_t bytes,
+                       rkb_finding_t *finding, rkb_error_t *err);
+int rkb_session_stage(rkb_session_t *session, uint32_t set, uint32_t tensor, uint64_t total, uint64_t offset,
+                      const void *data, size_t count, rkb_error_t *err);
+int rkb_session_instance(rkb_session_t *session, uint32_t instance, uint32_t module, uint32_t placement,
+                         const rkb_plan_t *plan, rkb_finding_t *finding, rkb_error_t *err);
+int rkb_session_run(rkb_session_t *session, uint32_t instance, uint32_t set, uint32_t deadline_ms,
+                    rkb_run_outcome_t *outcome, rkb_error_t *err);
+int rkb_session_read(rkb_session_t *session, uint32_t instance, uint32_t buffer, uint64_t offset,
+                     uint64_t bytes, void *out, rkb_error_t *err);
+int rkb_session_pick(rkb_session_t *session, uint32_t instance, const rkb_range_t *ranges, uint32_t count,
+                     void *out, rkb_error_t *err);
+int rkb_session_time(rkb_session_t *session, const rkb_turn_t *turns, uint32_t count, uint32_t deadline_ms,
+                     float *milliseconds, rkb_error_t *err);
+int rkb_session_sums(rkb_session_t *session, uint32_t instance, uint32_t count, const uint32_t *buffers,
+                     const uint64_t *keys, uint64_t *sums, rkb_error_t *err);
+int rkb_session_keep(rkb_session_t *session, uint32_t set, uint32_t tensor, const uint64_t name[2],
+                     rkb_error_t *err);
+int rkb_session_take(rkb_session_t *session, uint32_t set, uint32_t tensor, const uint64_t name[2],
+                     uint64_t bytes, uint64_t key, bool *there, uint64_t *sum, rkb_error_t *err);
+int rkb_session_restart(rkb_session_t *session, rkb_error_t *err);
+int rkb_session_drop(rkb_session_t *session, uint32_t thing /* enum rkb_worker_thing */, uint32_t number,
+                     rkb_error_t *err);
+
+#endif

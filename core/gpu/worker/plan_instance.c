@@ -1,0 +1,260 @@
+/* Plans on the device.  What a plan means is in docs/plan-format.md; here it becomes memory and one CUDA graph. */
+#include "gpu/worker/plan_instance.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "kernel/kernel.h"
+
+#define POISON_BYTE 0xff /* a NaN in every float type, -1 in every integer */
+
+static int fail(char *message, size_t size, int status, const char *fmt, ...) {
+   va_list ap;
+   va_start(ap, fmt);
+   vsnprintf(message, size, fmt, ap);
+   va_end(ap);
+   return status;
+}
+
+CUresult rkb_wait(const rkb_driver_t *d, uint32_t deadline_ms) {
+   struct timespec start, now;
+   clock_gettime(CLOCK_MONOTONIC, &start);
+   for (;;) {
+      CUresult status = d->cuStreamQuery(d->stream);
+      if (status != CUDA_ERROR_NOT_READY)
+         return status;
+      clock_gettime(CLOCK_MONOTONIC, &now);
+      double ms = (double)(now.tv_sec - start.tv_sec) * 1e3 + (double)(now.tv_nsec - start.tv_nsec) * 1e-6;
+      if (ms > deadline_ms)
+         return CUDA_ERROR_NOT_READY;
+      if (ms > 2)
+         nanosleep(&(struct timespec){0, 50000}, NULL); /* long kernels need not cost a core */
+   }
+}
+
+/* The fill value's bits in the buffer's type, and how wide they are.  bfloat16 is the upper half of a float, to nearest even. */
+static uint32_t fill_bits(uint32_t dtype, double value, uint32_t *width) {
+   float f = (float)value;
+   uint32_t bits;
+   memcpy(&bits, &f, sizeof bits);
+   *width = dtype == RKB_U8 ? 1 : dtype == RKB_F16 || dtype == RKB_BF16 ? 2 : 4;
+   switch (dtype) {
+   case RKB_F32:
+      return bits;
+   case RKB_BF16:
+      return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+   case RKB_I32:
+      return (uint32_t)(int32_t)value;
+   default:
+      return (uint32_t)value;
+   }
+}
+
+static CUresult record_fill(const rkb_driver_t *d, const rkb_plan_buffer_t *buffer, CUdeviceptr at) {
+   uint32_t width, bits = fill_bits(buffer->dtype, buffer->fill_value, &width);
+   if (buffer->bytes == 0)
+      return CUDA_SUCCESS;
+   if (width == 1)
+      return d->cuMemsetD8Async(at, (unsigned char)bits, buffer->bytes, d->stream);
+   if (width == 2)
+      return d->cuMemsetD16Async(at, (unsigned short)bits, buffer->bytes / 2, d->stream);
+   return d->cuMemsetD32Async(at, bits, buffer->bytes / 4, d->stream);
+}
+
+/* Types this file can fill with any value; the others only with zero. */
+static bool fill_possible(const rkb_plan_buffer_t *buffer) {
+   bool any = buffer->dtype == RKB_F32 || buffer->dtype == RKB_BF16 || buffer->dtype == RKB_I32 ||
+              buffer->dtype == RKB_U8;
+   return buffer->fill == RKB_FILL_NONE || buffer->fill_value == 0 || any;
+}
+
+static CUresult record_launch(const rkb_driver_t *d, const rkb_instance_t *in, const rkb_plan_launch_t *l,
+                              CUmodule module) {
+   CUfunction function;
+   CUlaunchAttribute attribute[2];
+   unsigned attributes = 0;
+   size_t bytes = l->parameter_bytes;
+   char *parameters = calloc(1, bytes ? bytes : 1);
+   if (!parameters)
+      return CUDA_ERROR_OUT_OF_MEMORY;
+   for (uint32_t i = 0; i < l->argument_count; i++) {
+      const rkb_plan_argument_t *a = &l->arguments[i];
+      uint64_t value = a->buffer == UINT32_MAX ? a->value : in->memory[a->buffer].start + a->value;
+      memcpy(parameters + a->offset, &value, a->bytes);
+   }
+   CUresult status = d->cuModuleGetFunction(&function, module, l->entry);
+   if (status == CUDA_SUCCESS && l->dynamic_shared > 0)
+      status = d->cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                     (int)l->dynamic_shared);
+   if (l->cluster[0] * l->cluster[1] * l->cluster[2] > 1) {
+      attribute[attributes].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+      attribute[attributes].value.clusterDim.x = l->cluster[0];
+      attribute[attributes].value.clusterDim.y = l->cluster[1];
+      attribute[attributes++].value.clusterDim.z = l->cluster[2];
+   }
+   if (l->cooperative) {
+      attribute[attributes].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+      attribute[attributes++].value.cooperative = 1;
+   }
+   CUlaunchConfig config = {.gridDimX = l->grid[0],
+                            .gridDimY = l->grid[1],
+                            .gridDimZ = l->grid[2],
+                            .blockDimX = l->block[0],
+                            .blockDimY = l->block[1],
+                            .blockDimZ = l->block[2],
+                            .sharedMemBytes = l->dynamic_shared,
+                            .hStream = d->stream,
+                            .attrs = attribute,
+                            .numAttrs = attributes};
+   void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, parameters, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                    CU_LAUNCH_PARAM_END};
+   if (status == CUDA_SUCCESS)
+      status = d->cuLaunchKernelEx(&config, function, NULL, extra);
+   free(parameters);
+   return status;
+}
+
+static CUresult record_constant(const rkb_driver_t *d, const rkb_instance_t *in, const rkb_plan_constant_t *c,
+                                CUmodule module) {
+   CUdeviceptr symbol;
+   size_t bytes;
+   CUresult status = d->cuModuleGetGlobal(&symbol, &bytes, module, c->symbol);
+   if (status == CUDA_SUCCESS && bytes < c->bytes)
+      return CUDA_ERROR_INVALID_VALUE;
+   return status == CUDA_SUCCESS
+             ? d->cuMemcpyDtoDAsync(symbol, in->memory[c->buffer].start, c->bytes, d->stream)
+             : status;
+}
+
+/* Everything a timed run contains, recorded once: constants, fills, launches in order. */
+static CUresult record(const rkb_driver_t *d, rkb_instance_t *in, CUmodule module) {
+   const rkb_plan_t *plan = in->plan;
+   CUgraph graph = NULL;
+   CUresult ended, status = d->cuStreamBeginCapture(d->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+   if (status != CUDA_SUCCESS)
+      return status;
+   for (uint32_t i = 0; i < plan->constant_count && status == CUDA_SUCCESS; i++)
+      status = record_constant(d, in, &plan->constants[i], module);
+   for (uint32_t i = 0; i < plan->buffer_count && status == CUDA_SUCCESS; i++)
+      if (plan->buffers[i].fill == RKB_FILL_VALUE)
+         status = record_fill(d, &plan->buffers[i], in->memory[i].start);
+   for (uint32_t i = 0; i < plan->launch_count && status == CUDA_SUCCESS; i++)
+      status = record_launch(d, in, &plan->launches[i], module);
+   ended = d->cuStreamEndCapture(d->stream, &graph);
+   if (status == CUDA_SUCCESS)
+      status = ended;
+   if (status == CUDA_SUCCESS)
+      status = d->cuGraphInstantiateWithFlags(&in->graph, graph, 0);
+   if (graph)
+      d->cuGraphDestroy(graph);
+   return status;
+}
+
+int rkb_instance_open(const rkb_driver_t *d, CUmodule module, rkb_plan_t *plan, uint32_t placement,
+                      rkb_instance_t *in, char *message, size_t size) {
+   int result = RKB_WORKER_NO_MEMORY;
+   *in = (rkb_instance_t){.plan = plan, .memory = calloc(plan->buffer_count + 1, sizeof *in->memory)};
+   if (!in->memory) {
+      fail(message, size, 0, "out of memory");
+      goto fail;
+   }
+   for (uint32_t i = 0; i < plan->buffer_count; i++) {
+      const rkb_plan_buffer_t *buffer = &plan->buffers[i];
+      uint32_t alignment = buffer->alignment < 16 ? 16 : buffer->alignment;
+      if (!fill_possible(buffer)) {
+         result = fail(message, size, RKB_WORKER_BAD_REQUEST, "%s: this type can only be filled with zero",
+                       buffer->name);
+         goto fail;
+      }
+      CUresult status = rkb_memory_open(d, placement, buffer->bytes, alignment, &in->memory[i]);
+      if (status != CUDA_SUCCESS) {
+         result =
+            fail(message, size, status == CUDA_ERROR_OUT_OF_MEMORY ? RKB_WORKER_NO_MEMORY : RKB_WORKER_DRIVER,
+                 "%llu bytes for %s: %s", (unsigned long long)buffer->bytes, buffer->name,
+                 rkb_driver_error(d, status));
+         goto fail;
+      }
+      /* Scratch is poisoned once; what a run leaves there stays for the next. */
+      if (buffer->role == 0 && buffer->bytes)
+         d->cuMemsetD8Async(in->memory[i].start, POISON_BYTE, buffer->bytes, d->stream);
+   }
+   CUresult status = record(d, in, module);
+   if (status != CUDA_SUCCESS) {
+      result = fail(message, size, RKB_WORKER_BAD_MODULE, "the driver refuses the plan: %s",
+                    rkb_driver_error(d, status));
+      goto fail;
+   }
+   return RKB_WORKER_OK;
+
+fail:
+   rkb_instance_close(d, in);
+   return result;
+}
+
+void rkb_instance_close(const rkb_driver_t *d, rkb_instance_t *in) {
+   if (in->graph)
+      d->cuGraphExecDestroy(in->graph);
+   for (uint32_t i = 0; in->memory && i < in->plan->buffer_count; i++)
+      rkb_memory_close(d, &in->memory[i]);
+   free(in->memory);
+   rkb_plan_free(in->plan);
+   *in = (rkb_instance_t){0};
+}
+
+CUresult rkb_instance_prepare(const rkb_driver_t *d, const rkb_instance_t *in, rkb_values_t *values,
+                              uint32_t set) {
+   CUresult status = CUDA_SUCCESS;
+   for (uint32_t i = 0; i < in->plan->buffer_count && status == CUDA_SUCCESS; i++) {
+      const rkb_plan_buffer_t *buffer = &in->plan->buffers[i];
+      if (buffer->role == RKB_OUT && buffer->bytes)
+         status = d->cuMemsetD8Async(in->memory[i].start, POISON_BYTE, buffer->bytes, d->stream);
+      if (status == CUDA_SUCCESS && (buffer->role == RKB_IN || buffer->role == RKB_INOUT)) {
+         const rkb_staged_t *source = rkb_values_find(values, set, i);
+         if (!source || source->bytes != buffer->bytes)
+            return CUDA_ERROR_INVALID_VALUE;
+         if (buffer->bytes)
+            status = d->cuMemcpyDtoDAsync(in->memory[i].start, source->data, buffer->bytes, d->stream);
+      }
+      if (status == CUDA_SUCCESS)
+         status = rkb_memory_arm(d, &in->memory[i]);
+   }
+   return status;
+}
+
+/* The device looks first: up to a page of canary beside each buffer comes back only when there is something to see. */
+static CUresult look_for_damage(const rkb_driver_t *d, const rkb_own_t *own, const rkb_instance_t *in,
+                                uint32_t *found) {
+   bool guarded = false;
+   CUresult status = CUDA_SUCCESS;
+   for (uint32_t i = 0; i < in->plan->buffer_count && status == CUDA_SUCCESS; i++) {
+      if (in->memory[i].reserved && !guarded)
+         status = rkb_look_begin(d, own);
+      guarded |= in->memory[i].reserved != 0;
+      if (status == CUDA_SUCCESS)
+         status = rkb_memory_look(d, own, &in->memory[i]);
+   }
+   return guarded && status == CUDA_SUCCESS ? rkb_look_end(d, own, found) : status;
+}
+
+rkb_worker_ran_t rkb_instance_run(const rkb_driver_t *d, const rkb_own_t *own, const rkb_instance_t *in,
+                                  uint32_t deadline_ms) {
+   uint32_t found = 0;
+   CUresult status = d->cuGraphLaunch(in->graph, d->stream);
+   if (status == CUDA_SUCCESS)
+      status = rkb_wait(d, deadline_ms);
+   if (status == CUDA_ERROR_NOT_READY)
+      return (rkb_worker_ran_t){.outcome = RKB_RAN_LATE, .driver_error = (int32_t)status};
+   if (status == CUDA_SUCCESS)
+      status = look_for_damage(d, own, in, &found);
+   for (uint32_t i = 0; found && i < in->plan->buffer_count && status == CUDA_SUCCESS; i++) {
+      bool damaged = false, before = false;
+      uint64_t distance = 0;
+      status = rkb_memory_inspect(d, &in->memory[i], &damaged, &before, &distance);
+      if (damaged)
+         return (rkb_worker_ran_t){
+            .outcome = RKB_RAN_CANARY, .buffer = i, .before = before, .distance = distance};
+   }
+   return (rkb_worker_ran_t){.outcome = status == CUDA_SUCCESS ? RKB_RAN : RKB_RAN_FAULT,
+                             .driver_error = (int32_t)status};
+}

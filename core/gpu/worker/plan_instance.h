@@ -1,0 +1,34 @@
+/* A plan made ready to run: its buffers on the device, its launches as one graph.  Owned by the worker's table; one thread. */
+#ifndef RKB_GPU_WORKER_PLAN_INSTANCE_H
+#define RKB_GPU_WORKER_PLAN_INSTANCE_H
+
+#include <rkb/ext/kernel.h>
+#include "gpu/worker/driver.h"
+#include "gpu/worker/guarded_memory.h"
+#include "gpu/worker/worker_kernels.h"
+#include "gpu/protocol.h"
+#include "gpu/worker/staged_inputs.h"
+
+typedef struct rkb_instance {
+   rkb_plan_t *plan;            /* owned; NULL: unused slot */
+   rkb_device_memory_t *memory; /* one a buffer of the plan */
+   CUgraphExec graph;           /* fills, constants, launches */
+} rkb_instance_t;
+
+/* Allocates, loads the functions and records the graph.  Takes plan over in any case.  A failure is one of enum
+ * rkb_worker_status with a sentence in message. */
+int rkb_instance_open(const rkb_driver_t *driver, CUmodule module, rkb_plan_t *plan, uint32_t placement,
+                      rkb_instance_t *instance, char *message, size_t size);
+void rkb_instance_close(const rkb_driver_t *driver, rkb_instance_t *instance);
+
+/* Copies a set's values into the inputs, poisons outputs and arms the canaries; all on the stream, not waited for. */
+CUresult rkb_instance_prepare(const rkb_driver_t *driver, const rkb_instance_t *instance,
+                              rkb_values_t *values, uint32_t set);
+/* Launches the graph, waits, at most deadline_ms, and inspects the canaries. */
+rkb_worker_ran_t rkb_instance_run(const rkb_driver_t *driver, const rkb_own_t *own,
+                                  const rkb_instance_t *instance, uint32_t deadline_ms);
+
+/* Waits for the stream: CUDA_SUCCESS, CUDA_ERROR_NOT_READY at the deadline, or the fault. */
+CUresult rkb_wait(const rkb_driver_t *driver, uint32_t deadline_ms);
+
+#endif

@@ -1,0 +1,111 @@
+/* Answers made of replies, and what a reply is worth. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/utf8.h"
+#include "llm/asking.h"
+
+static void append_clean(rkb_text_t *out, const char *text, size_t length) {
+   while (length) {
+      size_t bytes = rkb_utf8_character(text, length);
+      if (bytes)
+         rkb_text_append(out, text, bytes);
+      else
+         rkb_text_add(out, "\xef\xbf\xbd"); /* U+FFFD for what is no UTF-8 */
+      text += bytes ? bytes : 1;
+      length -= bytes ? bytes : 1;
+   }
+}
+
+int rkb_asking_answer(const rkb_asking_t *asking, uint32_t outcome, const rkb_text_t *text,
+                      const char *message, rkb_llm_answer_t **out, rkb_error_t *err) {
+   rkb_llm_answer_t *answer = calloc(1, sizeof *answer);
+   rkb_text_t clean;
+   rkb_text_init(&clean, 3 * (size_t)RKB_ARCHIVE_MAX_REPLY);
+   if (text)
+      append_clean(&clean, rkb_text_get(text), text->length);
+   char *copy = rkb_text_take(&clean), *said = strdup(message ? message : "");
+   if (!answer || !copy || !said) {
+      free(answer);
+      free(copy);
+      free(said);
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   }
+   rkb_keys_strip(asking->llm->keys, said, strlen(said));
+   rkb_keys_strip(asking->llm->keys, copy, strlen(copy));
+   *answer = (rkb_llm_answer_t){.size = sizeof *answer,
+                                .outcome = outcome,
+                                .text = copy,
+                                .text_bytes = strlen(copy),
+                                .message = said,
+                                .input_tokens = -1,
+                                .cached_tokens = -1,
+                                .output_tokens = -1,
+                                .reasoning_tokens = -1,
+                                .paid_usd = asking->charged,
+                                .estimated = asking->estimated,
+                                .seconds = -1};
+   *out = answer;
+   return RKB_OK;
+}
+
+void rkb_llm_answer_free(rkb_llm_answer_t *answer) {
+   if (!answer)
+      return;
+   free((char *)answer->text);
+   free((char *)answer->message);
+   free(answer);
+}
+
+uint32_t rkb_reply_outcome(const rkb_reply_t *reply) {
+   return reply->refused     ? RKB_LLM_REFUSED
+          : reply->filtered  ? RKB_LLM_FILTERED
+          : reply->truncated ? RKB_LLM_TRUNCATED
+                             : RKB_LLM_ANSWERED;
+}
+
+const char *rkb_outcome_message(uint32_t outcome) {
+   return outcome == RKB_LLM_REFUSED     ? "the model refused"
+          : outcome == RKB_LLM_FILTERED  ? "the provider's content filter withheld the reply"
+          : outcome == RKB_LLM_TRUNCATED ? "the reply was cut at the output limit"
+                                         : "";
+}
+
+double rkb_reply_worth(const rkb_model_t *model, const rkb_reply_t *reply) {
+   if (model->command)
+      return model->cost_per_call > 0 ? model->cost_per_call : 0;
+   if (!reply->usage_final)
+      return 0;
+   int64_t cached = reply->cached_tokens > 0 ? reply->cached_tokens : 0;
+   cached = cached < reply->input_tokens ? cached : reply->input_tokens;
+   return (double)(reply->input_tokens - cached) * model->face.input_usd +
+          (double)cached * model->face.cached_usd +
+          (double)(reply->output_tokens > 0 ? reply->output_tokens : 0) * model->face.output_usd;
+}
+
+void rkb_call_fill(rkb_call_record_t *call, const rkb_reply_t *reply, bool replied) {
+   call->reply = !replied                                ? NULL
+                 : reply->refused && !reply->text.length ? rkb_text_get(&reply->refusal)
+                                                         : rkb_text_get(&reply->text);
+   call->input_tokens = reply->input_tokens;
+   call->cached_tokens = reply->cached_tokens;
+   call->output_tokens = reply->output_tokens;
+   call->reasoning_tokens = reply->reasoning_tokens;
+   call->state = replied ? "finished" : "failed";
+}
+
+int rkb_asking_answer_reply(const rkb_asking_t *asking, const rkb_reply_t *reply, const char *source,
+                            double worth, double seconds, rkb_llm_answer_t **answer, rkb_error_t *err) {
+   uint32_t outcome = rkb_reply_outcome(reply);
+   const rkb_text_t *text = reply->refused && !reply->text.length ? &reply->refusal : &reply->text;
+   int status = rkb_asking_answer(asking, outcome, text, rkb_outcome_message(outcome), answer, err);
+   if (status != RKB_OK)
+      return status;
+   (*answer)->input_tokens = reply->input_tokens;
+   (*answer)->cached_tokens = reply->cached_tokens;
+   (*answer)->output_tokens = reply->output_tokens;
+   (*answer)->reasoning_tokens = reply->reasoning_tokens;
+   (*answer)->worth_usd = worth;
+   (*answer)->replayed = source != NULL;
+   (*answer)->seconds = seconds;
+   return RKB_OK;
+}

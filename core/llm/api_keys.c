@@ -1,0 +1,121 @@
+/* Keys (api_keys.h).  [any] once opened. */
+#include "llm/api_keys.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include "base/file.h"
+#include "llm/provider.h"
+
+#define MOST_BYTES (16u << 10)
+#define LEAST_BYTES 6 /* a shorter text is no key, and blanking it would spoil ordinary words */
+
+struct rkb_keys {
+   uint32_t count;
+   char *list[]; /* by model index; NULL: none */
+};
+
+static int protect(rkb_error_t *err) {
+   const struct rlimit none = {0, 0};
+   if (prctl(PR_SET_DUMPABLE, 0) != 0 || setrlimit(RLIMIT_CORE, &none) != 0)
+      return rkb_fail(err, RKB_ERR_UNAVAILABLE,
+                      "cannot keep this process from leaving a core file; no key is read");
+   return RKB_OK;
+}
+
+static int refuse(const rkb_model_t *model, const char *why, const char *what, rkb_error_t *err) {
+   return rkb_fail(err, RKB_ERR_INVALID, "%.100s:%u:%u: the key of model '%.60s': %.120s%.100s",
+                   model->key.place.file ? model->key.place.file : "", model->key.place.line,
+                   model->key.place.column, model->face.name, why, what);
+}
+
+/* A key is one line of printable ASCII: anything else would break out of its header. */
+static bool usable(const char *key) {
+   size_t length = strlen(key);
+   for (size_t i = 0; i < length; i++)
+      if (key[i] <= ' ' || key[i] > '~')
+         return false;
+   return length >= LEAST_BYTES && length <= MOST_BYTES;
+}
+
+static int read_key(const rkb_model_t *model, char **out, rkb_error_t *err) {
+   rkb_error_t own = {0};
+   char *key = NULL;
+   size_t length = 0;
+   if (model->key.environment) {
+      const char *value = getenv(model->key.environment);
+      if (!value || !*value)
+         return refuse(model, "the environment has no ", model->key.environment, err);
+      key = strdup(value);
+   } else {
+      if (rkb_file_read(model->key.file, MOST_BYTES, &key, &length, &own) != RKB_OK)
+         return refuse(model, own.message, "", err);
+      while (length && strchr("\r\n", key[length - 1]))
+         key[--length] = '\0'; /* editors end a file with a newline that is no part of the key */
+   }
+   if (!key)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   if (usable(key)) {
+      *out = key;
+      return RKB_OK;
+   }
+   explicit_bzero(key, strlen(key));
+   free(key);
+   return refuse(model, "it is no line of 6 or more printable characters", "", err);
+}
+
+int rkb_keys_open(const rkb_models_t *models, rkb_keys_t **out, rkb_error_t *err) {
+   rkb_keys_t *keys = calloc(1, sizeof *keys + (models->count + 1) * sizeof keys->list[0]);
+   int status = keys ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   bool protected = false;
+   for (uint32_t i = 0; status == RKB_OK && i < models->count; i++) {
+      const rkb_model_t *model = &models->list[i];
+      keys->count = models->count;
+      if (model->replay)
+         continue; /* nothing is sent */
+      if (!model->key.environment && !model->key.file) {
+         if (model->provider->takes_key && model->base_url == model->provider->base_url)
+            status = rkb_fail(err, RKB_ERR_INVALID,
+                              "%.100s:%u:%u: the model '%.60s' needs key: {env: NAME} or {file: PATH}",
+                              model->place.file ? model->place.file : "", model->place.line,
+                              model->place.column, model->face.name);
+         continue;
+      }
+      if (!protected)
+         status = protect(err);
+      protected = true;
+      if (status == RKB_OK)
+         status = read_key(model, &keys->list[i], err);
+   }
+   if (status != RKB_OK) {
+      rkb_keys_close(keys);
+      return status;
+   }
+   *out = keys;
+   return RKB_OK;
+}
+
+void rkb_keys_close(rkb_keys_t *keys) {
+   for (uint32_t i = 0; keys && i < keys->count; i++)
+      if (keys->list[i]) {
+         explicit_bzero(keys->list[i], strlen(keys->list[i]));
+         free(keys->list[i]);
+      }
+   free(keys);
+}
+
+const char *rkb_keys_of(const rkb_keys_t *keys, const rkb_model_t *model) {
+   return keys->list[model->index];
+}
+
+void rkb_keys_strip(const rkb_keys_t *keys, char *text, size_t bytes) {
+   for (uint32_t i = 0; text && i < keys->count; i++) {
+      size_t length = keys->list[i] ? strlen(keys->list[i]) : 0;
+      char *at = length ? memmem(text, bytes, keys->list[i], length) : NULL;
+      while (at) {
+         memset(at, '*', length);
+         at = memmem(at, bytes - (size_t)(at - text), keys->list[i], length);
+      }
+   }
+}

@@ -1,0 +1,253 @@
+/* A question from asking to answer: the money, the attempts, what is kept (llm.h). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/hash.h"
+#include "llm/asking.h"
+#include "llm/attempt.h"
+
+#define MOST_BACKOFF_NS 60000000000ull
+#define MOST_TROUBLE 640
+
+static bool give_up(void *argument) {
+   const rkb_llm_asker_t *asker = ((const rkb_asking_t *)argument)->asker;
+   return (asker->deadline_ns && rkb_now_ns() >= asker->deadline_ns) ||
+          (asker->cancelled && asker->cancelled(asker->argument));
+}
+
+/* Money
+ * ------------------------------------------------------------------------------------------------------------------
+ */
+
+static double most_of(const rkb_asking_t *asking, int64_t *tokens) {
+   const rkb_model_t *model = asking->model;
+   int64_t input = rkb_model_most_input(strlen(asking->body), 2),
+           output = rkb_question_output(model, asking->question);
+   double dearest = fmax(model->face.input_usd, model->face.cached_usd);
+   *tokens = input + output;
+   if (model->command)
+      return model->cost_per_call > 0 ? model->cost_per_call : 0;
+   return (double)input * dearest + (double)output * model->face.output_usd;
+}
+
+/* What the provider charges for an attempt: nothing for what it never saw and for error statuses, what it
+ * reported, and without a report all that was reserved. */
+static void charge(const rkb_asking_t *asking, const rkb_attempt_t *attempt, rkb_call_record_t *call) {
+   const rkb_reply_t *reply = &attempt->reply;
+   bool free_of_charge = attempt->unsent || attempt->unbilled;
+   call->estimated =
+      !free_of_charge && !asking->model->command && !reply->usage_final && call->reserved_usd > 0;
+   call->cost_usd = free_of_charge    ? 0
+                    : call->estimated ? call->reserved_usd
+                                      : rkb_reply_worth(asking->model, reply);
+   call->worth_usd = call->cost_usd;
+   if (call->cost_usd > call->reserved_usd * (1 + 1e-12))
+      rkb_log_printf(
+         asking->llm->options.log, RKB_LOG_WARN, asking->asker->stage,
+         "model '%s' reported more than a request of that size can use: %.6f USD, reserved were %.6f",
+         asking->model->face.name, call->cost_usd, call->reserved_usd);
+}
+
+/* Attempts
+ * ------------------------------------------------------------------------------------------------------------------
+ */
+
+static uint64_t backoff(const rkb_asking_t *asking, const rkb_attempt_t *attempt, int64_t retry) {
+   uint64_t wait = asking->model->backoff_ns;
+   for (int64_t i = 0; i < retry && wait < MOST_BACKOFF_NS; i++)
+      wait *= 2;
+   if (wait > MOST_BACKOFF_NS)
+      wait = MOST_BACKOFF_NS;
+   /* Jitter, so that those who failed together do not come back together; it decides nothing that is
+    * recorded. */
+   wait = wait / 2 + (rkb_hash64(asking->draw_key, sizeof asking->draw_key, rkb_now_ns()) % (wait / 2 + 1));
+   return attempt->retry_after_ns > wait ? attempt->retry_after_ns : wait;
+}
+
+static void strip(const rkb_llm_t *llm, rkb_text_t *text) {
+   if (text->data)
+      rkb_keys_strip(llm->keys, text->data, text->length);
+}
+
+/* Reserves, sends, charges and keeps one attempt; *answer is set when there is nothing more to do. */
+static int try_once(rkb_asking_t *asking, int64_t number, int64_t retry, bool *again, uint64_t *pause,
+                    rkb_llm_answer_t **answer, rkb_error_t *err) {
+   rkb_llm_t *llm = asking->llm;
+   const rkb_model_t *model = asking->model;
+   rkb_attempt_t attempt = {.model = model,
+                            .key = rkb_keys_of(llm->keys, model),
+                            .body = asking->body,
+                            .question = asking->question,
+                            .deadline_ns = asking->asker->deadline_ns,
+                            .give_up = give_up,
+                            .argument = asking};
+   int64_t tokens, id = 0;
+   bool fits = false;
+   *again = false;
+   asking->call.reserved_usd = most_of(asking, &tokens);
+   asking->call.attempt = number;
+   if (!rkb_limits_take(llm->limits, model, tokens, give_up, asking))
+      return rkb_asking_answer(asking, RKB_LLM_CANCELLED, NULL, "the job ended while it waited for its turn",
+                               answer, err);
+   int status = rkb_ledger_reserve(llm->ledger, &asking->call, &fits, &id, err);
+   if (status != RKB_OK || !fits) {
+      rkb_limits_give(llm->limits, model, tokens, 0);
+      if (status != RKB_OK)
+         return status;
+      rkb_llm_tell_over_budget(llm, model, asking->call.reserved_usd);
+      return rkb_asking_answer(asking, RKB_LLM_OVER_BUDGET, NULL,
+                               "its reservation does not fit under limits.cost_usd", answer, err);
+   }
+   if (model->command)
+      rkb_attempt_command(&attempt);
+   else
+      rkb_attempt_http(llm->options.loop, llm->options.http, &attempt);
+   rkb_reply_t *reply = &attempt.reply;
+   rkb_limits_give(llm->limits, model, tokens,
+                   reply->usage_final ? reply->input_tokens + reply->output_tokens : -1);
+
+   bool replied = attempt.end == RKB_ATTEMPT_REPLIED;
+   bool retries = attempt.end == RKB_ATTEMPT_FAILED && retry < model->retries;
+   uint32_t outcome = replied                                 ? rkb_reply_outcome(reply)
+                      : attempt.end == RKB_ATTEMPT_REJECTED   ? RKB_LLM_REJECTED
+                      : attempt.end == RKB_ATTEMPT_UNREADABLE ? RKB_LLM_UNREADABLE
+                      : attempt.end == RKB_ATTEMPT_CANCELLED  ? RKB_LLM_CANCELLED
+                                                              : RKB_LLM_UNREACHABLE;
+   char trouble[MOST_TROUBLE + 1];
+   strip(llm, &reply->text);
+   strip(llm, &reply->refusal);
+   strip(llm, &reply->trouble); /* before it is cut: half a key is no key to what looks for whole ones */
+   snprintf(trouble, sizeof trouble, "%s", rkb_text_get(&reply->trouble));
+   rkb_call_record_t call = asking->call;
+   rkb_call_fill(&call, reply, replied);
+   charge(asking, &attempt, &call);
+   call.outcome = rkb_llm_outcome_name(outcome);
+   call.error = replied ? NULL : trouble;
+   call.seconds = attempt.seconds;
+   asking->charged += call.cost_usd;
+   asking->estimated |= call.estimated;
+   status = rkb_ledger_finish(llm->ledger, id, &call, err);
+   if (status == RKB_OK && replied) {
+      rkb_asking_keep(asking, reply);
+      status = rkb_asking_answer_reply(asking, reply, NULL, call.worth_usd, attempt.seconds, answer, err);
+   } else if (status == RKB_OK && retries) {
+      *again = true;
+      *pause = backoff(asking, &attempt, retry);
+      rkb_log_printf(llm->options.log, RKB_LOG_INFO, asking->asker->stage,
+                     "model '%s', attempt %lld: %s; again in %.1f s", model->face.name, (long long)number,
+                     trouble, (double)*pause * 1e-9);
+   } else if (status == RKB_OK) {
+      status = rkb_asking_answer(asking, outcome, &reply->text,
+                                 trouble[0] ? trouble : rkb_outcome_message(outcome), answer, err);
+   }
+   rkb_reply_free(reply);
+   return status;
+}
+
+static int buy(rkb_asking_t *asking, int64_t made, rkb_llm_answer_t **answer, rkb_error_t *err) {
+   bool again = true;
+   uint64_t pause = 0;
+   int status = RKB_OK;
+   if (!asking->model->command && !asking->llm->options.http)
+      return rkb_asking_answer(asking, RKB_LLM_REJECTED, NULL,
+                               "this build has no HTTP client (RKB_HTTP is off): only command: and replay: "
+                               "models answer",
+                               answer, err);
+   for (int64_t retry = 0; status == RKB_OK && again; retry++) {
+      if (retry && !rkb_limits_pause(pause, give_up, asking))
+         return rkb_asking_answer(asking, RKB_LLM_CANCELLED, NULL, "the job ended between two attempts",
+                                  answer, err);
+      status = try_once(asking, made + retry + 1, retry, &again, &pause, answer, err);
+   }
+   return status;
+}
+
+/* The question
+ * ----------------------------------------------------------------------------------------------------------------
+ */
+
+static int write_question(rkb_asking_t *asking, rkb_error_t *err) {
+   const rkb_model_t *model = asking->model;
+   const rkb_llm_question_t *question = asking->question;
+   json_t *body = model->provider->body(model, question);
+   rkb_hasher_t *hasher = rkb_hasher_new();
+   asking->body = body ? rkb_json_canonical(body) : NULL;
+   json_decref(body);
+   if (question->system && question->system[0]) {
+      if (asprintf(&asking->prompt, "# system\n%s\n# user\n%s", question->system, question->user) < 0)
+         asking->prompt = NULL;
+   } else {
+      asking->prompt = strdup(question->user);
+   }
+   if (!asking->body || !asking->prompt || !hasher) {
+      char ignored[RKB_HASH_TEXT];
+      if (hasher)
+         rkb_hasher_finish(hasher, ignored);
+      return rkb_fail(err, RKB_ERR_INVALID,
+                      "the question cannot be written as JSON: its text is no UTF-8, or memory is out");
+   }
+   rkb_hasher_add_text(hasher, model->face.provider);
+   rkb_hasher_add_text(hasher, model->base_url ? model->base_url : "");
+   rkb_hasher_add_text(hasher, model->face.model);
+   rkb_hasher_add_text(hasher, asking->body);
+   rkb_hasher_finish(hasher, asking->key);
+   return RKB_OK;
+}
+
+static void name_draw(rkb_asking_t *asking, int64_t draw) {
+   char text[RKB_HASH_TEXT + 32];
+   asking->call.draw = draw;
+   snprintf(text, sizeof text, "%s/%lld", asking->key, (long long)draw);
+   rkb_hash_text(text, strlen(text), asking->draw_key);
+}
+
+int rkb_llm_ask(rkb_llm_t *llm, const rkb_llm_asker_t *asker, const rkb_llm_question_t *question,
+                rkb_llm_answer_t **answer, rkb_error_t *err) {
+   rkb_asking_t asking = {.llm = llm, .asker = asker, .question = question};
+   rkb_call_found_t found = {0};
+   bool answered = false;
+   *answer = NULL;
+   asking.model = (const rkb_model_t *)rkb_models_find(llm->options.models, question->model);
+   if (!asking.model)
+      return rkb_fail(err, RKB_ERR_INVALID, "the pipeline lists no model '%.100s'",
+                      question->model ? question->model : "");
+   if (!question->user)
+      return rkb_fail(err, RKB_ERR_INVALID, "a question needs a text");
+   int status = write_question(&asking, err);
+   if (status != RKB_OK)
+      goto done;
+   double temperature = rkb_question_temperature(asking.model, question);
+   asking.call = (rkb_call_record_t){.section = asker->section,
+                                     .request = asker->request,
+                                     .child = asker->child,
+                                     .stage = asker->stage,
+                                     .model = asking.model->face.name,
+                                     .prompt = asking.prompt,
+                                     .provider = asking.model->face.provider,
+                                     .key = asking.key,
+                                     .provenance = question->provenance,
+                                     .source = "bought",
+                                     .input_tokens = -1,
+                                     .temperature = temperature < 0 ? NAN : temperature,
+                                     .cached_tokens = -1,
+                                     .output_tokens = -1,
+                                     .reasoning_tokens = -1,
+                                     .seconds = -1};
+   status = rkb_ledger_find(llm->ledger, &asking.call, &found, err);
+   if (status != RKB_OK)
+      goto done;
+   asking.charged = found.cost_usd;
+   asking.estimated = found.estimated;
+   name_draw(&asking, found.draw);
+   if (found.replied)
+      status = rkb_asking_answer_found(&asking, &found, answer, err);
+   else
+      status = rkb_asking_try_replays(&asking, &answered, answer, err);
+   if (status == RKB_OK && !*answer)
+      status = buy(&asking, found.attempts, answer, err);
+done:
+   rkb_call_found_clear(&found);
+   free(asking.body);
+   free(asking.prompt);
+   return status;
+}

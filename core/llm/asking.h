@@ -1,0 +1,48 @@
+/* One question under way, and what ask.c, answer.c and replays.c share of it.  Any thread; one at a time for each question. */
+#ifndef RKB_LLM_ASKING_H
+#define RKB_LLM_ASKING_H
+
+#include "base/hash.h"
+#include "llm/llm_internal.h"
+#include "llm/provider.h"
+
+typedef struct rkb_asking {
+   rkb_llm_t *llm;
+   const rkb_llm_asker_t *asker;
+   const rkb_llm_question_t *question;
+   const rkb_model_t *model;
+   char *body;
+   char *prompt;            /* as it is archived */
+   char key[RKB_HASH_TEXT]; /* without the draw */
+   char draw_key[RKB_HASH_TEXT];
+   rkb_call_record_t call;
+   double charged; /* by all attempts, earlier processes' included */
+   bool estimated;
+} rkb_asking_t;
+
+/* answer.c */
+
+/* Made of a text (or NULL) and a message (or NULL), both without keys; owned, rkb_llm_answer_free. */
+int rkb_asking_answer(const rkb_asking_t *asking, uint32_t outcome, const rkb_text_t *text,
+                      const char *message, rkb_llm_answer_t **out, rkb_error_t *err);
+/* Of a whole reply; source is NULL for one that was bought. */
+int rkb_asking_answer_reply(const rkb_asking_t *asking, const rkb_reply_t *reply, const char *source,
+                            double worth, double seconds, rkb_llm_answer_t **answer, rkb_error_t *err);
+uint32_t rkb_reply_outcome(const rkb_reply_t *reply); /* enum rkb_llm_outcome of a whole reply */
+const char *rkb_outcome_message(uint32_t outcome);
+/* USD, by the model's price; 0 without a final report of its usage. */
+double rkb_reply_worth(const rkb_model_t *model, const rkb_reply_t *reply);
+/* The row's reply and tokens; its texts stay the reply's. */
+void rkb_call_fill(rkb_call_record_t *call, const rkb_reply_t *reply, bool replied);
+
+/* replays.c */
+
+/* What the archive has of an earlier process. */
+int rkb_asking_answer_found(rkb_asking_t *asking, const rkb_call_found_t *found, rkb_llm_answer_t **answer,
+                            rkb_error_t *err);
+/* *answered false: neither cassette nor cache has it. */
+int rkb_asking_try_replays(rkb_asking_t *asking, bool *answered, rkb_llm_answer_t **answer, rkb_error_t *err);
+/* Records a bought reply where the model says. */
+void rkb_asking_keep(const rkb_asking_t *asking, const rkb_reply_t *reply);
+
+#endif

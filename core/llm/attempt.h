@@ -1,0 +1,38 @@
+/* One attempt to have a question answered: sent over HTTP (http_exchange.c) or given to a program (command_exchange.c).
+ * Blocks; any thread but the loop's. */
+#ifndef RKB_LLM_ATTEMPT_H
+#define RKB_LLM_ATTEMPT_H
+
+#include "llm/rate_limits.h"
+#include "llm/provider.h"
+
+enum rkb_attempt_end {
+   RKB_ATTEMPT_REPLIED = 1, /* a whole reply is in reply */
+   RKB_ATTEMPT_REJECTED,    /* will be rejected again: do not retry */
+   RKB_ATTEMPT_FAILED,      /* may go better next time */
+   RKB_ATTEMPT_UNREADABLE,  /* a reply came and is of no use */
+   RKB_ATTEMPT_CANCELLED
+};
+
+typedef struct rkb_attempt {
+   /* in */
+   const rkb_model_t *model;
+   const char *key;  /* or NULL */
+   const char *body; /* canonical */
+   const rkb_llm_question_t *question;
+   uint64_t deadline_ns; /* CLOCK_MONOTONIC; 0: none */
+   rkb_give_up_t give_up;
+   void *argument;
+   /* out */
+   uint32_t end; /* enum rkb_attempt_end */
+   rkb_reply_t reply;
+   bool unsent;             /* the provider surely saw nothing */
+   bool unbilled;           /* it answered with an error status: providers charge nothing for those */
+   uint64_t retry_after_ns; /* as the server asked; 0: it did not */
+   double seconds;
+} rkb_attempt_t;
+
+void rkb_attempt_http(rkb_loop_t *loop, rkb_http_t *http, rkb_attempt_t *attempt);
+void rkb_attempt_command(rkb_attempt_t *attempt);
+
+#endif

@@ -1,0 +1,32 @@
+/* Cassettes: exchanges with a model in one readable file, to be replayed instead of sent.
+ * docs/language-models.md has the format.  Keys and headers are never part of an exchange.  A loaded cassette
+ * is immutable; any thread. */
+#ifndef RKB_LLM_CASSETTE_H
+#define RKB_LLM_CASSETTE_H
+
+#include "llm/provider.h"
+
+typedef struct rkb_cassette rkb_cassette_t;
+
+/* What is asked, as an exchange may name it. */
+typedef struct rkb_cassette_question {
+   const char *key; /* over provider, address, model, body and draw */
+   const char *stage;
+   const char *system, *user;
+   int64_t request, child;
+} rkb_cassette_question_t;
+
+/* Reads a cassette; problems and NULL when it is none.  Its hash is given to depends. */
+rkb_cassette_t *rkb_cassette_load(rkb_arena_t *arena, const char *path, rkb_place_t place,
+                                  void (*depends)(void *argument, const char *hash), void *argument,
+                                  rkb_problems_t *problems);
+/* Fills reply from the exchange that has this key, or else the first one whose stage, request, child and
+ * texts all fit. False when there is none.  The same question always finds the same exchange. */
+bool rkb_cassette_play(const rkb_cassette_t *cassette, const rkb_cassette_question_t *question,
+                       rkb_reply_t *reply);
+
+/* Appends one exchange to the file at path, which gets a header when it is new.  [any], one process. */
+int rkb_cassette_record(const char *path, const rkb_model_t *model, const rkb_cassette_question_t *question,
+                        const rkb_reply_t *reply, rkb_error_t *err);
+
+#endif

@@ -1,0 +1,19 @@
+/* Every key under "models:": what model_entry.c takes, with what holds where it is absent, and what docs/language-models.md says about
+ * it, from one table.  Constants; any thread. */
+#ifndef RKB_LLM_MODEL_KEYS_H
+#define RKB_LLM_MODEL_KEYS_H
+
+#include "base/keys.h"
+
+enum rkb_model_map {
+   RKB_KEYS_MODEL = 1,
+   RKB_KEYS_MODEL_KEY = 2,    /* key: */
+   RKB_KEYS_MODEL_LIMITS = 4, /* limits: */
+};
+
+/* In the order of the documentation. */
+extern const rkb_key_t RKB_MODEL_KEYS[];
+
+extern const char *const RKB_CACHE_CHOICES[]; /* cache: enum rkb_cache_use */
+
+#endif

@@ -1,0 +1,234 @@
+/* What the speed model wants to know of memory requests: sectors of 32 bytes of global memory, by source line too and how
+ * many different ones, and wavefronts of shared memory (bank conflicts: 32 banks of 4 bytes).  Counted in the blocks marked
+ * 'measured' and scaled to all that were executed. */
+#include "machine/counts/access_shape.h"
+#include "machine/execute/execution.h"
+
+#include <stdlib.h>
+
+#define SECTOR_SLOTS (1u << 18)
+#define MAX_LINES 256
+
+struct line {
+   rkb_line_counters_t counters;
+   machine_access_causes_t causes;
+};
+
+struct machine_sectors {
+   uint64_t slots[2][SECTOR_SLOTS]; /* sector + 1; loads, stores */
+   uint32_t used[2];
+   struct line lines[MAX_LINES];
+   uint32_t line_count;
+};
+
+void machine_counters_begin(machine_run_t *run) {
+   run->measured = (rkb_launch_counters_t){0};
+   run->measured_blocks = run->measured_barriers = run->longest_warp = run->longest_loads = 0;
+   if (!run->options.requests)
+      return;
+   if (!run->sectors)
+      run->sectors = machine_alloc(run, sizeof *run->sectors);
+   else if (run->sectors->used[0] || run->sectors->used[1])
+      memset(run->sectors, 0, sizeof *run->sectors);
+}
+
+void machine_counters_free(machine_run_t *run) {
+   free(run->sectors);
+   run->sectors = NULL;
+}
+
+/* Counts a sector once; a full table counts no more, and the number is then too small. */
+static void touch(struct machine_sectors *sectors, uint64_t sector, bool store, rkb_launch_counters_t *c) {
+   if (sectors->used[store] > SECTOR_SLOTS / 4 * 3)
+      return;
+   uint64_t at = (sector * 0x9e3779b97f4a7c15ull) >> 46;
+   while (sectors->slots[store][at]) {
+      if (sectors->slots[store][at] == sector + 1)
+         return;
+      at = (at + 1) % SECTOR_SLOTS;
+   }
+   sectors->slots[store][at] = sector + 1;
+   sectors->used[store]++;
+   if (store)
+      c->distinct_store_sectors++;
+   else
+      c->distinct_load_sectors++;
+}
+
+/* The counters of the source line that the warp executes; NULL when there are too many lines. */
+static struct line *find_line(machine_warp_t *warp, bool store) {
+   struct machine_sectors *all = warp->run->sectors;
+   const machine_instruction_t *i = &warp->program->code[warp->pc];
+   const ptx_place_t *place = &warp->program->module->functions[i->function].statements[i->statement].place;
+   const uint32_t line =
+      place->outer_line && place->outer_file != place->file ? place->outer_line : place->line;
+   for (uint32_t n = 0; n <= all->line_count && n < MAX_LINES; n++) {
+      struct line *slot = &all->lines[n];
+      if (n == all->line_count)
+         *slot = (struct line){.counters = {.line = line, .is_store = store}};
+      all->line_count += n == all->line_count;
+      if (slot->counters.line == line && slot->counters.is_store == store)
+         return slot;
+   }
+   return NULL;
+}
+
+static int by_waste(const void *a, const void *b) {
+   const rkb_line_counters_t *x = &((const struct line *)a)->counters,
+                             *y = &((const struct line *)b)->counters;
+   uint64_t p = x->sectors - x->least, q = y->sectors - y->least;
+   return p != q               ? (p < q ? 1 : -1)
+          : x->line != y->line ? (x->line < y->line ? -1 : 1)
+                               : (int)x->is_store - (int)y->is_store;
+}
+
+void machine_counters_end(machine_run_t *run, rkb_launch_counters_t *c, uint64_t executed) {
+   const rkb_launch_counters_t *m = &run->measured;
+   c->longest_warp = run->longest_warp;
+   c->longest_loads = run->longest_loads;
+   if (!run->measured_blocks || !run->sectors)
+      return;
+   machine_count_chains(run, c);
+   const double scale = (double)executed / (double)run->measured_blocks;
+#define SCALE(name) c->name += (uint64_t)((double)m->name * scale)
+   SCALE(load_requests);
+   SCALE(load_sectors);
+   SCALE(load_least);
+   SCALE(store_requests);
+   SCALE(store_sectors);
+   SCALE(store_least);
+   SCALE(distinct_load_sectors);
+   SCALE(distinct_store_sectors);
+   SCALE(shared_requests);
+   SCALE(shared_wavefronts);
+#undef SCALE
+   struct machine_sectors *all = run->sectors;
+   qsort(all->lines, all->line_count, sizeof all->lines[0], by_waste);
+   for (uint32_t n = 0; n < RKB_MAX_COUNTED_LINES && n < all->line_count; n++) {
+      c->lines[n] = all->lines[n].counters;
+      c->accesses[n] = machine_access_cause(&all->lines[n].causes);
+      c->lines[n].requests = (uint64_t)((double)c->lines[n].requests * scale);
+      c->lines[n].sectors = (uint64_t)((double)c->lines[n].sectors * scale);
+      c->lines[n].least = (uint64_t)((double)c->lines[n].least * scale);
+   }
+}
+
+static uint32_t count_sectors(machine_warp_t *warp, const uint64_t *address, uint32_t mask, uint32_t bytes,
+                              bool store) {
+   uint64_t seen[LANES * 2];
+   uint32_t count = 0;
+   for (uint32_t l = 0; l < LANES; l++) {
+      if (!(mask >> l & 1))
+         continue;
+      for (uint64_t sector = address[l] >> 5; sector <= (address[l] + bytes - 1) >> 5; sector++) {
+         bool known = false;
+         for (uint32_t n = count; n-- > 0 && !known;)
+            known = seen[n] == sector;
+         if (known || count == LANES * 2)
+            continue;
+         seen[count++] = sector;
+         touch(warp->run->sectors, sector, store, &warp->run->measured);
+      }
+   }
+   return count;
+}
+
+/* Whether no bank is asked for two different words by lanes first to last - 1. */
+static bool have_no_conflict(const uint64_t *address, uint32_t mask, uint32_t words, uint32_t first,
+                             uint32_t last) {
+   uint64_t held[32];
+   uint32_t busy = 0;
+   bool conflict = false;
+   for (uint32_t l = first; l < last && !conflict; l++)
+      for (uint32_t w = 0; w < words && (mask >> l & 1); w++) {
+         const uint64_t word = (address[l] >> 2) + w;
+         const uint32_t bank = (uint32_t)word & 31;
+         conflict |= (busy >> bank & 1) && held[bank] != word;
+         busy |= 1u << bank;
+         held[bank] = word;
+      }
+   return !conflict;
+}
+
+/* The most distinct words that fall into one bank. */
+static uint32_t count_wavefronts(const uint64_t *address, uint32_t mask, uint32_t bytes) {
+   uint32_t words = (bytes + 3) / 4, most = 0;
+   if (words == 1 && mask) { /* a row of words, or one word for all: the usual cases */
+      const uint64_t first = address[__builtin_ctz(mask)] >> 2, lane = (uint64_t)__builtin_ctz(mask);
+      uint64_t not_row = 0, not_one = 0;
+      for (uint32_t l = 0; l < LANES; l++) {
+         const uint64_t used = 0 - (uint64_t)(mask >> l & 1), word = address[l] >> 2;
+         not_row |= used & (word ^ (first + l - lane));
+         not_one |= used & (word ^ first);
+      }
+      if (!not_row || !not_one)
+         return 1;
+   }
+   uint64_t list[32][32];
+   uint8_t used[32];
+   /* Wide accesses go in halves or quarters of a warp: each part is a wavefront of its own. */
+   for (uint32_t part = 0; part < words; part++) {
+      uint32_t first = part * LANES / words, last = (part + 1) * LANES / words, worst = 0;
+      uint64_t before = UINT64_MAX; /* neighbours often ask for one word */
+      const uint32_t lanes = mask & (FULL_MASK >> (LANES - (last - first)) << first);
+      if (have_no_conflict(address, mask, words, first, last)) {
+         most += lanes != 0;
+         continue;
+      }
+      memset(used, 0, sizeof used);
+      for (uint32_t l = first; l < last; l++)
+         for (uint32_t w = 0; w < words && (mask >> l & 1); w++) {
+            uint64_t word = (address[l] >> 2) + w;
+            uint32_t bank = (uint32_t)word & 31;
+            bool known = word == before;
+            before = word;
+            if (known)
+               continue;
+            for (uint32_t n = 0; n < used[bank]; n++)
+               known |= list[bank][n] == word;
+            if (!known && used[bank] < 32)
+               list[bank][used[bank]++] = word;
+            worst = used[bank] > worst ? used[bank] : worst;
+         }
+      most += worst;
+   }
+   return most ? most : 1;
+}
+
+void machine_count_request(machine_warp_t *warp, const uint64_t address[LANES], uint32_t mask, uint32_t bytes,
+                           bool store) {
+   rkb_launch_counters_t *c = &warp->run->measured;
+   if (!mask || !warp->run->sectors)
+      return;
+   const uint64_t window = address[__builtin_ctz(mask)] >> WINDOW_SHIFT;
+   if (window == WINDOW_SHARED) {
+      c->shared_requests++;
+      c->shared_wavefronts += count_wavefronts(address, mask, bytes);
+      return;
+   }
+   if (window != 0)
+      return;
+   const uint64_t sectors = count_sectors(warp, address, mask, bytes, store);
+   const uint64_t least = ((uint64_t)lane_count(mask) * bytes + 31) / 32;
+   struct line *line = find_line(warp, store);
+   if (line) {
+      line->counters.requests++;
+      line->counters.sectors += sectors;
+      line->counters.least += least;
+   }
+   if (line && sectors > least) {
+      const rkb_line_access_t access = machine_access_shape(address, mask, bytes);
+      machine_access_count(&line->causes, &access, sectors - least);
+   }
+   if (store) {
+      c->store_requests++;
+      c->store_sectors += sectors;
+      c->store_least += least;
+   } else {
+      warp->loads += !warp->loads_open;
+      warp->loads_open = true;
+      c->load_requests++;
+      c->load_sectors += sectors;
+      c->load_least += least;
+   }
+}

@@ -1,0 +1,111 @@
+/* The decoder's state, shared by decode.c (layout, functions), decode_table.c (rows), decode_operands.c, decode_forms.c (opcodes with
+ * forms of their own), decode_moves.c, decode_memory.c and decode_control.c. */
+#ifndef RKB_MACHINE_DECODE_DECODE_H
+#define RKB_MACHINE_DECODE_DECODE_H
+
+#include "machine/decode/decoded_program.h"
+
+#define MAX_MODIFIERS 20
+
+typedef struct decoder {
+   machine_program_t *program;
+   const ptx_module_t *module;
+   const uint64_t *variable_address; /* global and const variables, by module index */
+   const machine_opcode_t *opcodes;
+   uint32_t opcode_count;
+   uint16_t *index; /* hash of keys */
+   uint32_t index_size;
+   machine_handler_t none;
+   /* by module function; PTX_NONE: not reached */
+   uint32_t *function_pc, *function_registers, *function_frame;
+   uint32_t *order, order_count; /* functions reached */
+   uint32_t *shared_offset;      /* by module variable */
+   uint32_t code_room, extra_room, argument_room, target_room;
+   uint32_t *constant_index, constant_slots;
+   uint32_t *targets, target_count; /* of brx.idx: labels, then instructions */
+   uint8_t *definitions;            /* of each register of the function being decoded: 0, 1, 2 for more */
+   uint32_t *definition;            /* the statement, where there is one definition */
+   uint8_t *rounds;                 /* of each statement: what it does to the bits of a float, DECODE_* */
+   uint32_t *large;                 /* nonzero: its only definition is a constant of rounding size */
+   uint8_t *labelled;               /* of each statement of the function: a label stands before it */
+   uint32_t block_start;            /* the last label's statement */
+   uint32_t straight;               /* statements that are executed before anything may branch */
+   /* The instruction being decoded */
+   const ptx_function_t *function;
+   uint32_t function_index;
+   const ptx_statement_t *statement;
+   const ptx_operand_t *operands;
+   machine_instruction_t instruction;
+   /* Asked what is missing rather than for a program: called for each statement that cannot be decoded; decoding goes on. */
+   machine_missing_t *missing;
+   void *missing_argument;
+   char modifiers[MAX_MODIFIERS][32]; /* [0] is the base */
+   uint32_t modifier_count;
+} decoder_t;
+
+bool decode_unsupported(decoder_t *decoder, const char *what); /* returns false */
+bool decode_out_of_memory(decoder_t *decoder);                 /* returns false */
+bool decode_modifier(const decoder_t *decoder, const char *name);
+/* The type named by the last (or, from the end, nth) type modifier; PTX_NO_TYPE. */
+uint32_t decode_type(const decoder_t *decoder, uint32_t nth_from_end);
+
+/* decode_operands.c.  append: growing arrays, doubled: the element to fill, or NULL. */
+void *decode_append(decoder_t *decoder, void **array, uint32_t *count, uint32_t *room, size_t size);
+machine_register_info_t *decode_add_register(decoder_t *decoder, uint32_t type, uint32_t bytes,
+                                             const char *name);
+machine_slot_t decode_function_register(const decoder_t *decoder, uint32_t index);
+
+/* The register or constant that holds an operand.  letter as in opcodes.def. */
+bool decode_operand(decoder_t *decoder, const ptx_operand_t *operand, char letter, machine_slot_t *slot);
+/* The same; a register that holds one number there whatever happened before is that constant.  Compilers move what a shuffle
+ * takes (distances, clamps, member masks) into registers first. */
+bool decode_known_operand(decoder_t *decoder, const ptx_operand_t *operand, char letter,
+                          machine_slot_t *slot);
+bool decode_destination(decoder_t *decoder, const ptx_operand_t *operand, char letter, machine_slot_t *slot);
+/* by its own width */
+bool decode_any(decoder_t *decoder, const ptx_operand_t *operand, bool destination, machine_slot_t *slot);
+bool decode_address(decoder_t *decoder, const ptx_operand_t *operand);
+bool decode_extra(decoder_t *decoder, machine_slot_t slot); /* appends to the instruction's extras */
+machine_slot_t decode_constant(decoder_t *decoder, uint64_t bits, uint32_t bytes); /* bytes 0: a predicate */
+machine_slot_t decode_nowhere(const decoder_t *decoder, uint32_t bytes);
+bool decode_index_opcodes(decoder_t *decoder); /* decode_table.c: once, before the others of it */
+bool decode_generic(decoder_t *decoder);  /* an opcode that is a row, and operands that are its signature's */
+bool decode_rounding_size(uint32_t bits); /* a float that rounds what it is added to */
+const machine_opcode_t *decode_lookup(const decoder_t *decoder, const char *key);
+bool decode_use(decoder_t *decoder, const char *key); /* takes handler, kind and class of a row */
+void decode_place(machine_instruction_t *i, char which, machine_slot_t slot);
+/* of a register; 0 if none */
+uint32_t decode_declared_bytes(const decoder_t *decoder, const ptx_operand_t *operand);
+
+/* decode_rounding.c: fills decoder->rounds for the function being decoded. */
+enum { DECODE_ROUNDS = 1, DECODE_SCALES };
+void decode_find_rounding(decoder_t *decoder);
+
+enum decode_result { DECODE_GENERIC, DECODE_DONE, DECODE_FAILED };
+enum decode_result decode_form(decoder_t *decoder);
+enum decode_result decode_move(decoder_t *decoder); /* decode_moves.c */
+enum decode_result decode_conversion(decoder_t *decoder);
+/* a conversion whose whole opcode is a row's key */
+enum decode_result decode_conversion_row(decoder_t *decoder, const char *key);
+enum decode_result decode_branch(decoder_t *decoder); /* decode_control.c */
+enum decode_result decode_branch_index(decoder_t *decoder);
+enum decode_result decode_call(decoder_t *decoder);
+enum decode_result decode_memory_operation(decoder_t *decoder, bool store); /* decode_memory.c */
+enum decode_result decode_atomic_operation(decoder_t *decoder, bool reduces);
+
+bool decode_lay_out_shared(decoder_t *decoder); /* shared_layout.c */
+
+#define FAIL_UNLESS(condition)                                                                               \
+   if (!(condition))                                                                                         \
+   return DECODE_FAILED
+
+static inline enum decode_result decode_refuse(decoder_t *decoder) {
+   decode_unsupported(decoder, decoder->statement->opcode);
+   return DECODE_FAILED;
+}
+
+static inline uint32_t decode_operand_count(const decoder_t *decoder) {
+   return decoder->statement->operand_count;
+}
+
+#endif

@@ -1,0 +1,204 @@
+/* A kernel decoded for execution: instructions with handlers, a register file layout, memory layouts, block order.
+ * Made once per kernel by machine_program_make; immutable afterwards. */
+#ifndef RKB_MACHINE_DECODE_DECODED_PROGRAM_H
+#define RKB_MACHINE_DECODE_DECODED_PROGRAM_H
+
+#include "machine/machine.h"
+#include "machine/ptx/module.h"
+
+#define LANES 32
+#define FULL_MASK 0xffffffffu
+
+struct machine_warp;
+typedef struct machine_instruction machine_instruction_t;
+typedef void (*machine_handler_t)(struct machine_warp *warp, const machine_instruction_t *instruction,
+                                  uint32_t mask);
+
+/* What the dispatcher does beside calling the handler. */
+enum machine_kind {
+   MACHINE_VALUE,  /* d = f(a, b, c), lane by lane: the dispatcher carries definedness, taint and shadow */
+   MACHINE_CUSTOM, /* the handler carries them */
+   MACHINE_BRANCH,
+   MACHINE_BRANCH_INDEX,
+   MACHINE_CALL,
+   MACHINE_RETURN,
+   MACHINE_EXIT,
+   MACHINE_TRAP,
+   MACHINE_BARRIER,
+   MACHINE_NOTHING
+};
+
+enum machine_rounding { ROUND_NEAREST, ROUND_ZERO, ROUND_DOWN, ROUND_UP, ROUND_AWAY };
+enum machine_flags {
+   FLAG_FTZ = 1u << 0,
+   FLAG_SAT = 1u << 1,
+   FLAG_VOLATILE = 1u << 2,
+   FLAG_ACQUIRE = 1u << 3,
+   FLAG_RELEASE = 1u << 4,
+   /* adds a constant so large that the sum is a rounded integer */
+   FLAG_RELAXED = 1u << 5,
+   FLAG_ROUNDING_TRICK = 1u << 6,
+   FLAG_NAN = 1u << 7,
+   FLAG_ALIGNED = 1u << 8,
+   FLAG_INLINE = 1u << 9,
+   FLAG_NEGATED_C = 1u << 10,
+   FLAG_ABS = 1u << 11,
+   FLAG_SECOND = 1u << 12,     /* writes a second destination */
+   FLAG_FROM_DOUBLE = 1u << 13 /* cvt from f64 */
+};
+
+enum machine_barrier_operation { BARRIER_SYNC, BARRIER_ARRIVE, BARRIER_COUNT, BARRIER_AND, BARRIER_OR };
+
+enum machine_atomic {
+   ATOMIC_ADD,
+   ATOMIC_MIN,
+   ATOMIC_MAX,
+   ATOMIC_INC,
+   ATOMIC_DEC,
+   ATOMIC_AND,
+   ATOMIC_OR,
+   ATOMIC_XOR,
+   ATOMIC_EXCH,
+   ATOMIC_CAS
+};
+
+struct machine_instruction {
+   machine_handler_t run, shadow;
+   uint32_t d, a, b, c;     /* byte offsets into the register file */
+   uint16_t di, ai, bi, ci; /* register numbers, for definedness and taint */
+   uint16_t guard;          /* register number; 0: none */
+   bool guard_negated;
+   bool block_start; /* first of its basic block */
+   /* operation: what the opcode's modifiers select (comparison, atomic, shuffle mode, ...) */
+   uint8_t kind, operation;
+   uint8_t type, source_type, space, element_bytes, elements, rounding, class, address_bytes;
+   uint16_t flags;
+   uint32_t extra; /* first of its extra register operands; extra_count of them */
+   uint16_t extra_count;
+   uint32_t target; /* branch, call: instruction */
+   uint32_t rank;   /* of its basic block, in execution order */
+   uint32_t block;  /* basic block */
+   int64_t immediate;
+   uint32_t statement; /* in its function */
+   uint16_t function;
+};
+
+typedef struct machine_slot {
+   uint32_t offset; /* into the register file */
+   uint16_t number;
+   uint8_t bytes; /* 4 or 8; 0 for predicates (a 32-bit mask) */
+   bool negated;  /* of a predicate operand */
+} machine_slot_t;
+
+typedef struct machine_register_info {
+   uint32_t offset;
+   uint8_t type;  /* enum ptx_type */
+   uint8_t bytes; /* 4, 8, or 0: a predicate */
+   bool constant;
+   uint32_t special; /* enum ptx_special, or PTX_NONE */
+   uint64_t bits;    /* constants */
+   const char *name;
+} machine_register_info_t;
+
+typedef struct machine_block_info {
+   uint32_t first, count, rank;
+   bool passing; /* nothing but unconditional branches and returns: going through it has no effect */
+   uint32_t class_count[RKB_CLASS_COUNT];
+} machine_block_info_t;
+
+typedef struct machine_shared_variable {
+   const char *name;
+   uint32_t offset, bytes;
+   uint32_t gap_end; /* what lies between its end and this belongs to nobody; shared_layout.c */
+} machine_shared_variable_t;
+
+typedef struct machine_program {
+   const ptx_module_t *module;
+   const ptx_function_t *entry;
+   const char *name;
+   machine_instruction_t *code;
+   uint32_t count;
+   machine_slot_t *extras;
+   uint32_t extra_count;
+   machine_register_info_t *registers; /* 0: always zero and defined; 1: takes what nobody reads */
+   uint32_t register_count;
+   uint16_t *constants; /* numbers of registers no instruction writes: specials first */
+   uint32_t constant_count, special_count;
+   uint32_t file_bytes; /* of one warp's registers */
+   machine_block_info_t *blocks;
+   uint32_t block_count;
+   uint32_t *branch_targets; /* of brx.idx: instructions */
+   uint32_t *call_arguments; /* pairs (from, to, bytes) of frame offsets, see MACHINE_CALL */
+   uint32_t call_argument_count;
+   uint32_t frame_bytes;              /* local memory of one thread */
+   machine_shared_variable_t *shared; /* static ones, ascending */
+   uint32_t shared_count;
+   uint32_t shared_bytes; /* static, with the gaps between */
+   uint32_t dynamic_shared_offset;
+   uint32_t shared_gap; /* bytes put in after each static variable that another one follows */
+   uint32_t parameter_bytes;
+   bool waits; /* a loop may wait for what another block writes: resident_blocks.c */
+   bool warp_sync, named_barriers, atomics, fences, clocks;
+   bool
+      strong; /* volatile, relaxed, acquiring or releasing accesses: threads may see each other without a barrier */
+   bool volatile_shared; /* lanes of a warp may rely on going together */
+   bool placed;          /* reads which processor it runs on, or which lanes happen to be together */
+   uint32_t shared_granule, global_granule; /* bytes that races are told apart by: the narrowest access */
+   /* Set when the kernel cannot be executed. */
+   char unsupported[96]; /* opcode or feature; "" when it can */
+   uint32_t unsupported_line;
+   bool failed; /* memory ran out */
+} machine_program_t;
+
+/* isa: 0 plain x86-64, 1 x86-64-v3.  The addresses of the module's variables were assigned before. */
+machine_program_t *machine_program_make(const ptx_module_t *module, uint32_t function,
+                                        const uint64_t *variable_address, uint32_t isa);
+/* Decodes a kernel and what it calls for what the machine lacks alone: missing is called once for each statement that it
+ * cannot execute, with the name of the opcode or feature.  False when memory ran out. */
+typedef void machine_missing_t(void *argument, const char *kernel, const char *what, uint32_t line);
+bool machine_program_survey(const ptx_module_t *module, uint32_t function, const uint64_t *variable_address,
+                            machine_missing_t *missing, void *argument);
+void machine_program_free(machine_program_t *program);
+
+/* programs.c: the same, decoded once for all machines on a module, whose it stays.  NULL when memory ran out.  Any thread. */
+const machine_program_t *machine_program_take(const ptx_module_t *module, uint32_t function,
+                                              const uint64_t *variable_address, uint32_t isa);
+machine_programs_t *machine_programs_new(void);
+void machine_programs_free(machine_programs_t *programs);
+
+/* shared_layout.c: whether bytes of shared memory touch what lies between two variables, and the variable nearest to them. */
+static inline bool machine_touches_gap(const machine_program_t *program, uint64_t offset, uint32_t bytes) {
+   for (uint32_t n = 0; n < program->shared_count; n++) {
+      const machine_shared_variable_t *variable = &program->shared[n];
+      if (offset < variable->gap_end && offset + bytes > (uint64_t)variable->offset + variable->bytes)
+         return true;
+   }
+   return false;
+}
+const machine_shared_variable_t *machine_nearest_shared(const machine_program_t *program, uint64_t offset);
+/* Bytes of shared memory of a block without what was put between its variables. */
+uint64_t machine_shared_without_gaps(const machine_program_t *program, uint64_t bytes);
+
+/* control_flow.c: basic blocks and the order in which divergent lanes wait for each other. */
+bool machine_control_flow(machine_program_t *program);
+/* The k-th block that may follow a block of the same function; PTX_NONE from the last on.  A call goes on after it. */
+uint32_t machine_successor(const machine_program_t *program, uint32_t block, uint32_t k);
+
+/* register_places.c: gives registers that are never alive together one place, once basic blocks are known.  False when memory ran
+ * out. */
+bool machine_place_registers(machine_program_t *program);
+
+/* resident_blocks.c: sets program->waits.  False when memory ran out. */
+bool machine_find_waits(machine_program_t *program);
+
+/* The lookup table that opcodes.def makes; one per instruction set. */
+typedef struct machine_opcode {
+   const char *key;       /* "add.s32", modifiers without meaning removed */
+   const char *signature; /* kinds of d, a, b, c: see decode_table.c */
+   machine_handler_t run, shadow;
+   uint8_t kind, class, operation, type;
+} machine_opcode_t;
+const machine_opcode_t *machine_opcodes_portable(uint32_t *count);
+const machine_opcode_t *machine_opcodes_v3(uint32_t *count);
+
+#endif

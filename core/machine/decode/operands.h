@@ -1,0 +1,33 @@
+/* Which registers an instruction reads and which it writes (operands.c).  Any thread. */
+#ifndef RKB_MACHINE_DECODE_OPERANDS_H
+#define RKB_MACHINE_DECODE_OPERANDS_H
+
+#include "machine/decode/decoded_program.h"
+
+enum machine_record_kind {
+   RECORD_OTHER,      /* has no part in values that inputs reached, or the record is refused */
+   RECORD_VALUE,      /* an operation on a, b and c into d, and nothing else */
+   RECORD_VALUE_MORE, /* with a second destination or a fourth source */
+   RECORD_LOAD,
+   RECORD_STORE,
+   RECORD_SELECT, /* of a and b by c */
+   RECORD_SHUFFLE,
+   RECORD_CONVERT, /* of a */
+   RECORD_PACK,    /* extras: the destination, then the sources */
+   RECORD_UNPACK,  /* extras: the source, then the destinations */
+   RECORD_NOTHING
+};
+
+typedef struct machine_operands { /* registers */
+   uint16_t sources[12], destinations[9];
+   uint8_t source_count, destination_count;
+} machine_operands_t;
+
+const char *machine_opcode_of(const machine_program_t *program, const machine_instruction_t *i);
+uint8_t machine_operands_kind(const machine_program_t *program, const machine_instruction_t *i);
+/* Of what moves memory or works on registers alone; of RECORD_OTHER what is called a source may be a destination.  Register 0 is
+ * in no list of sources. */
+machine_operands_t machine_operands(const machine_program_t *program, const machine_instruction_t *i,
+                                    uint8_t kind);
+
+#endif

@@ -1,0 +1,78 @@
+/* The kernels of a module that were decoded, kept for the machines that are opened on it: a candidate's cases launch the same few.
+ * A program never changes once it is made.  Owned by the module; any thread. */
+#include "machine/decode/decoded_program.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct entry {
+   struct entry *next;
+   machine_program_t *program;
+   uint32_t function, isa;
+   uint64_t variable_address[]; /* that were decoded into it */
+} entry_t;
+
+struct machine_programs {
+   pthread_mutex_t lock;
+   entry_t *entries; /* the newest first; none goes before the module does */
+};
+
+machine_programs_t *machine_programs_new(void) {
+   machine_programs_t *programs = calloc(1, sizeof *programs);
+   if (programs)
+      pthread_mutex_init(&programs->lock, NULL);
+   return programs;
+}
+
+static void free_entry(entry_t *entry) {
+   if (entry)
+      machine_program_free(entry->program);
+   free(entry);
+}
+
+void machine_programs_free(machine_programs_t *programs) {
+   if (!programs)
+      return;
+   for (entry_t *entry = programs->entries, *next; entry; entry = next) {
+      next = entry->next;
+      free_entry(entry);
+   }
+   pthread_mutex_destroy(&programs->lock);
+   free(programs);
+}
+
+/* The lock is held. */
+static const machine_program_t *find(const machine_programs_t *programs, const entry_t *like, size_t bytes) {
+   const entry_t *entry = programs->entries;
+   while (entry && (entry->function != like->function || entry->isa != like->isa ||
+                    memcmp(entry->variable_address, like->variable_address, bytes) != 0))
+      entry = entry->next;
+   return entry ? entry->program : NULL;
+}
+
+const machine_program_t *machine_program_take(const ptx_module_t *module, uint32_t function,
+                                              const uint64_t *variable_address, uint32_t isa) {
+   machine_programs_t *programs = module->programs;
+   const size_t bytes = module->variable_count * sizeof *variable_address;
+   entry_t *entry = malloc(sizeof *entry + bytes);
+   if (!entry)
+      return NULL;
+   *entry = (entry_t){.function = function, .isa = isa};
+   memcpy(entry->variable_address, variable_address, bytes);
+   pthread_mutex_lock(&programs->lock);
+   const machine_program_t *program = find(programs, entry, bytes);
+   if (!program) { /* cases that come for it now wait rather than decode it too */
+      program = entry->program = machine_program_make(module, function, variable_address, isa);
+      if (program && !program->failed) {
+         entry->next = programs->entries;
+         programs->entries = entry;
+         entry = NULL;
+      } else {
+         program = NULL;
+      }
+   }
+   pthread_mutex_unlock(&programs->lock);
+   free_entry(entry);
+   return program;
+}

@@ -1,0 +1,98 @@
+/* Where a kernel's shared variables lie: each apart from the next, so that running from one into its neighbour is seen as what it
+ * is.  A kernel cannot know the distance: the order of shared variables is the assembler's, and arithmetic that leaves an object
+ * is undefined in C++.  Every extern array begins at the same place, after the static ones.
+ *
+ * The bytes put in are a multiple of 128, a row of all banks, and of every alignment: which bank a variable's element is in, and
+ * so the counts of bank conflicts, is the same as without them.  Immutable once laid out; any thread. */
+#include "machine/decode/decode.h"
+
+#include <stdlib.h>
+
+#define MOST_SHARED (1u << 20)
+#define MOST_LAID_OUT (1u << 24) /* with the gaps */
+#define GAP 256u                 /* two rows of 32 words: a tile's next row does not reach over it */
+
+static bool belongs(const decoder_t *decoder, const ptx_variable_t *variable) {
+   return variable->space == PTX_SHARED &&
+          (variable->function == PTX_NONE || decoder->function_pc[variable->function] != PTX_NONE);
+}
+
+static bool is_dynamic(const ptx_variable_t *variable) {
+   return variable->external || variable->bytes == 0;
+}
+
+static uint64_t aligned(uint64_t offset, uint64_t alignment) {
+   return (offset + alignment - 1) & ~(alignment - 1);
+}
+
+bool decode_lay_out_shared(decoder_t *decoder) {
+   machine_program_t *program = decoder->program;
+   const ptx_module_t *module = decoder->module;
+   uint64_t dynamic_alignment = 16, gap = GAP, offset = 0;
+   uint32_t count = 0;
+   bool dynamic = false;
+   for (uint32_t n = 0; n < module->variable_count; n++) {
+      const ptx_variable_t *variable = &module->variables[n];
+      if (!belongs(decoder, variable))
+         continue;
+      gap = variable->alignment > gap ? variable->alignment : gap;
+      dynamic |= is_dynamic(variable);
+      count += !is_dynamic(variable);
+      if (is_dynamic(variable) && variable->alignment > dynamic_alignment)
+         dynamic_alignment = variable->alignment;
+   }
+   program->shared = calloc(count + 1, sizeof *program->shared);
+   if (!program->shared)
+      return decode_out_of_memory(decoder);
+   program->shared_gap = (uint32_t)gap;
+   for (uint32_t n = 0; n < module->variable_count; n++) {
+      const ptx_variable_t *variable = &module->variables[n];
+      if (!belongs(decoder, variable) || is_dynamic(variable))
+         continue;
+      if (program->shared_count)
+         offset += gap;
+      offset = aligned(offset, variable->alignment);
+      if (variable->bytes > MOST_SHARED ||
+          offset + variable->bytes - program->shared_count * gap > MOST_SHARED || offset > MOST_LAID_OUT)
+         return decode_unsupported(decoder, "more than 1 MiB of static shared memory");
+      if (program->shared_count)
+         program->shared[program->shared_count - 1].gap_end = (uint32_t)offset;
+      program->shared[program->shared_count++] = (machine_shared_variable_t){
+         variable->name, (uint32_t)offset, (uint32_t)variable->bytes, (uint32_t)(offset + variable->bytes)};
+      decoder->shared_offset[n] = (uint32_t)offset;
+      offset += variable->bytes;
+   }
+   program->shared_bytes = (uint32_t)offset;
+   if (dynamic && program->shared_count)
+      offset += gap;
+   program->dynamic_shared_offset = (uint32_t)aligned(offset, dynamic_alignment);
+   if (dynamic && program->shared_count)
+      program->shared[program->shared_count - 1].gap_end = program->dynamic_shared_offset;
+   for (uint32_t n = 0; n < module->variable_count; n++)
+      if (belongs(decoder, &module->variables[n]) && is_dynamic(&module->variables[n]))
+         decoder->shared_offset[n] = program->dynamic_shared_offset;
+   return true;
+}
+
+static uint64_t distance(const machine_shared_variable_t *variable, uint64_t offset) {
+   const uint64_t end = (uint64_t)variable->offset + variable->bytes;
+   return offset < variable->offset ? variable->offset - offset : offset >= end ? offset - end + 1 : 0;
+}
+
+const machine_shared_variable_t *machine_nearest_shared(const machine_program_t *program, uint64_t offset) {
+   const machine_shared_variable_t *nearest = NULL;
+   for (uint32_t n = 0; n < program->shared_count; n++)
+      if (!nearest || distance(&program->shared[n], offset) < distance(nearest, offset))
+         nearest = &program->shared[n];
+   return nearest;
+}
+
+uint64_t machine_shared_without_gaps(const machine_program_t *program, uint64_t bytes) {
+   uint64_t gaps = 0;
+   for (uint32_t n = 0; n < program->shared_count; n++) {
+      const machine_shared_variable_t *variable = &program->shared[n];
+      const bool has_gap = variable->gap_end > variable->offset + variable->bytes;
+      gaps += has_gap && variable->gap_end <= bytes ? program->shared_gap : 0;
+   }
+   return bytes - gaps;
+}

@@ -1,0 +1,244 @@
+/* Where a warp's run of instructions ends: branches, calls, returns, exits and barriers, and the fragments that its lanes part
+ * into there and come together from.  On the machine's thread. */
+#include "machine/execute/execution.h"
+
+/* Fragments ------------------------------------------------------------------------------------------------ */
+
+static void remove_fragment(machine_warp_t *warp, uint32_t n) {
+   warp->fragments[n] = warp->fragments[--warp->fragment_count];
+}
+
+static bool same_place(const machine_fragment_t *a, const machine_fragment_t *b) {
+   return a->pc == b->pc && a->depth == b->depth && a->waiting == b->waiting &&
+          memcmp(a->returns, b->returns, a->depth * sizeof a->returns[0]) == 0;
+}
+
+static uint32_t later_block(const machine_warp_t *warp, uint32_t a, uint32_t b) {
+   return warp->program->blocks[a].rank > warp->program->blocks[b].rank ? a : b;
+}
+
+void machine_fragments_merge(machine_warp_t *warp) {
+   for (uint32_t a = 0; a < warp->fragment_count; a++)
+      for (uint32_t b = a + 1; b < warp->fragment_count;) {
+         if (same_place(&warp->fragments[a], &warp->fragments[b])) {
+            warp->fragments[a].mask |= warp->fragments[b].mask;
+            warp->fragments[a].last = later_block(warp, warp->fragments[a].last, warp->fragments[b].last);
+            remove_fragment(warp, b);
+         } else {
+            b++;
+         }
+      }
+}
+
+/* The next fragment to run: deepest call first, then lowest rank.  PTX_NONE when all wait. */
+uint32_t machine_fragment_pick(const machine_warp_t *warp, uint32_t other_than) {
+   uint32_t best = PTX_NONE;
+   const machine_instruction_t *code = warp->program->code;
+   for (uint32_t n = 0; n < warp->fragment_count; n++) {
+      const machine_fragment_t *f = &warp->fragments[n], *b = &warp->fragments[best == PTX_NONE ? 0 : best];
+      if (f->waiting || n == other_than)
+         continue;
+      if (best == PTX_NONE || f->depth > b->depth ||
+          (f->depth == b->depth && code[f->pc].rank < code[b->pc].rank))
+         best = n;
+   }
+   return best;
+}
+
+static void add_fragment(machine_warp_t *warp, const machine_fragment_t *like, uint32_t pc, uint32_t mask) {
+   /* at most one a lane: masks are disjoint */
+   machine_fragment_t *f = &warp->fragments[warp->fragment_count++];
+   *f = *like;
+   f->pc = pc;
+   f->mask = mask;
+}
+
+/* Control flow ---------------------------------------------------------------------------------------------- */
+
+bool machine_undefined_control(machine_warp_t *warp, uint32_t undefined, const char *what) {
+   if (!undefined)
+      return false;
+   machine_find(warp, RKB_MACHINE_REJECT, "memory.uninitialised", (uint32_t)__builtin_ctz(undefined),
+                "%s depends on a value that was never written", what);
+   return true;
+}
+
+static void copy_arguments(machine_warp_t *warp, uint32_t mask, uint32_t first, uint32_t count) {
+   machine_run_t *run = warp->run;
+   const uint32_t *triple = warp->program->call_arguments + 3 * first;
+   for (; count; count--, triple += 3)
+      for (uint32_t l = 0; l < LANES; l++) {
+         if (!(mask >> l & 1))
+            continue;
+         uint64_t frame = (uint64_t)(warp->first_thread + l) * warp->program->frame_bytes;
+         memmove(run->local + frame + triple[1], run->local + frame + triple[0], triple[2]);
+         memmove(run->local_defined + frame + triple[1], run->local_defined + frame + triple[0], triple[2]);
+         if (run->local_shadow)
+            memmove(run->local_shadow + ((frame + triple[1]) >> 2),
+                    run->local_shadow + ((frame + triple[0]) >> 2), ((triple[2] + 3) >> 2) * sizeof(double));
+      }
+}
+
+static void exit_lanes(machine_warp_t *warp, uint32_t fragment, uint32_t mask) {
+   warp->alive &= ~mask;
+   for (uint32_t l = 0; l < LANES; l++)
+      warp->left[l] = mask >> l & 1 ? warp->fragments[fragment].last : warp->left[l];
+   warp->fragments[fragment].mask &= ~mask;
+   warp->fragments[fragment].pc++;
+   if (!warp->fragments[fragment].mask)
+      remove_fragment(warp, fragment);
+}
+
+static void call_function(machine_warp_t *warp, machine_fragment_t *f, const machine_instruction_t *i,
+                          uint32_t mask) {
+   if (mask != f->mask) { /* a guarded call: the others go on after it */
+      add_fragment(warp, f, f->pc + 1, f->mask & ~mask);
+      f->mask = mask;
+   }
+   bool recursive = false;
+   for (uint32_t n = 0; n < f->depth; n++)
+      recursive |= warp->program->code[f->returns[n] - 1].target == i->target;
+   if (f->depth == sizeof f->returns / sizeof f->returns[0] || recursive) {
+      machine_find(warp, RKB_MACHINE_UNKNOWN, recursive ? "unsupported.recursion" : "unsupported.call_depth",
+                   PTX_NONE, "calls that recurse, or more than 8 deep, are not executed by the machine");
+      warp->run->stop = true;
+      return;
+   }
+   copy_arguments(warp, mask, i->extra, i->extra_count);
+   f->returns[f->depth++] = f->pc + 1;
+   f->pc = i->target;
+}
+
+static void return_from(machine_warp_t *warp, uint32_t fragment, uint32_t mask) {
+   machine_fragment_t *f = &warp->fragments[fragment];
+   if (f->depth == 0) {
+      exit_lanes(warp, fragment, mask);
+      return;
+   }
+   if (mask != f->mask) {
+      add_fragment(warp, f, f->pc + 1, f->mask & ~mask);
+      f->mask = mask;
+   }
+   f->pc = f->returns[--f->depth];
+   const machine_instruction_t *call = &warp->program->code[f->pc - 1];
+   f->last = call->block;
+   copy_arguments(warp, mask, (uint32_t)call->immediate, call->elements);
+}
+
+static void branch_by_index(machine_warp_t *warp, uint32_t fragment, const machine_instruction_t *i,
+                            uint32_t mask) {
+   machine_fragment_t from = warp->fragments[fragment];
+   const uint32_t *index = LANES_OF(uint32_t, i->a);
+   if (machine_undefined_control(warp, mask & ~warp->defined[i->ai], "the index of a branch"))
+      return;
+   if (warp->taint)
+      warp->run->report.control_taint |= warp->taint[i->ai];
+   remove_fragment(warp, fragment);
+   if (from.mask & ~mask)
+      add_fragment(warp, &from, from.pc + 1, from.mask & ~mask);
+   for (uint32_t l = 0; l < LANES; l++) {
+      if (!(mask >> l & 1))
+         continue;
+      if (index[l] >= i->extra_count) {
+         machine_find(warp, RKB_MACHINE_REJECT, "memory.out_of_bounds", l,
+                      "index %u is past the %u targets of a branch", index[l], i->extra_count);
+         return;
+      }
+      uint32_t same = 0;
+      for (uint32_t k = l; k < LANES; k++)
+         same |= (uint32_t)(index[k] == index[l]) << k;
+      same &= mask;
+      add_fragment(warp, &from, warp->program->branch_targets[i->target + index[l]], same);
+      mask &= ~same;
+   }
+}
+
+static bool arrive_at_barrier(machine_warp_t *warp, machine_fragment_t *f, const machine_instruction_t *i,
+                              uint32_t mask);
+
+/* Everything that is no plain operation.  True when the loop must choose a fragment anew. */
+bool machine_transfer(machine_warp_t *warp, uint32_t fragment, const machine_instruction_t *i,
+                      uint32_t mask) {
+   machine_fragment_t *f = &warp->fragments[fragment];
+   switch (i->kind) {
+   case MACHINE_BRANCH:
+      if (mask == f->mask) {
+         f->pc = i->target;
+         return warp->fragment_count > 1;
+      }
+      add_fragment(warp, f, i->target, mask);
+      f->mask &= ~mask;
+      f->pc++;
+      return true;
+   case MACHINE_BRANCH_INDEX:
+      branch_by_index(warp, fragment, i, mask);
+      return true;
+   case MACHINE_CALL:
+      call_function(warp, f, i, mask);
+      return true;
+   case MACHINE_RETURN:
+      return_from(warp, fragment, mask);
+      return true;
+   case MACHINE_EXIT:
+      exit_lanes(warp, fragment, mask);
+      return true;
+   case MACHINE_TRAP:
+      machine_find(warp, RKB_MACHINE_REJECT, "plan.trap", (uint32_t)__builtin_ctz(mask),
+                   "the kernel stops itself here (trap or a failed assertion), which fails the launch");
+      warp->run->stop = true;
+      return true;
+   case MACHINE_BARRIER:
+      return arrive_at_barrier(warp, f, i, mask);
+   default:
+      f->pc++;
+      return false;
+   }
+}
+
+/* Lanes at a barrier wait as a fragment of their own; bar.arrive goes on at once. */
+static bool arrive_at_barrier(machine_warp_t *warp, machine_fragment_t *f, const machine_instruction_t *i,
+                              uint32_t mask) {
+   machine_block_t *block = warp->block;
+   if (machine_undefined_control(warp, mask & ~(warp->defined[i->ai] & warp->defined[i->bi]),
+                                 "a barrier's number"))
+      return true;
+   if (warp->taint)
+      warp->run->report.control_taint |= warp->taint[i->ai] | warp->taint[i->bi];
+   uint32_t lane = (uint32_t)__builtin_ctz(mask);
+   uint32_t number = LANES_OF(uint32_t, i->a)[lane], threads = i->bi ? LANES_OF(uint32_t, i->b)[lane] : 0;
+   if (number >= 16 || threads % LANES || threads > block->warp_count * LANES) {
+      machine_find(warp, RKB_MACHINE_REJECT, "sync.barrier", lane,
+                   "barrier %u for %u threads: numbers go to 15, counts are multiples of 32 up to the block",
+                   number, threads);
+      return true;
+   }
+   warp->run->measured_barriers++;
+   if (i->operation == BARRIER_ARRIVE) {
+      machine_barrier_t *barrier = &block->barriers[number];
+      if (mask != f->mask || mask != warp->alive)
+         machine_find(warp, RKB_MACHINE_REJECT, "sync.barrier", lane,
+                      "only part of a warp arrives at barrier %u", number);
+      barrier->arrived += LANES;
+      barrier->expected = threads;
+      if (block->clocks)
+         machine_barrier_arrived(warp, number);
+      f->pc++;
+      return false;
+   }
+   if (mask != f->mask) {
+      if (i->flags & FLAG_ALIGNED) {
+         machine_find(
+            warp, RKB_MACHINE_REJECT, "sync.barrier", lane,
+            "lane %d of this warp does not take part in the barrier: the condition of an aligned barrier must be "
+            "the same for the whole warp",
+            __builtin_ctz(f->mask & ~mask));
+         return true;
+      }
+      add_fragment(warp, f, f->pc + 1, f->mask & ~mask);
+      f->mask = mask;
+   }
+   f->waiting = true;
+   f->barrier = (uint8_t)number;
+   f->barrier_threads = threads;
+   return true;
+}

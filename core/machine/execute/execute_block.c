@@ -1,0 +1,328 @@
+/* Runs one block: prepares its warps and shared memory, lets every warp run in turn, releases barriers. */
+#include "machine/races/races.h"
+#include "machine/execute/recording.h"
+
+#include <stdlib.h>
+
+#define IDLE_TURNS 3u         /* in which no warp changed anything */
+#define WAITING_STRONG 10000u /* accesses of a warp that waits, by then */
+
+/* Memory of the warps of one block, kept from block to block: constants are written into the registers once. */
+
+static size_t padded(size_t bytes) {
+   return (bytes + 63) & ~(size_t)63;
+}
+
+static void forget_block(machine_run_t *run) {
+   machine_block_t *block = &run->block;
+   machine_clocks_free(run, block->clocks);
+   free(block->acquired);
+   free(block->fenced);
+   *block = (machine_block_t){0};
+   run->pool_program = NULL;
+   run->local = run->local_defined = NULL;
+   run->local_shadow = NULL;
+}
+
+void machine_pool_free(machine_run_t *run) {
+   forget_block(run);
+   machine_release(run, run->pool, run->pool_bytes);
+   machine_release(run, run->warps, run->pool_warps * sizeof *run->warps);
+   run->pool = NULL;
+   run->warps = NULL;
+   run->pool_room = 0;
+}
+
+/* Zeroed, in the place of the last launch's where that is large enough: the system's pages are dearer than the zeros. */
+static bool take_pool(machine_run_t *run, size_t bytes, uint32_t warps) {
+   const size_t kept = run->pool_bytes + run->pool_warps * sizeof *run->warps,
+                asked = bytes + warps * sizeof *run->warps;
+   if (run->pool && bytes <= run->pool_room && warps <= run->pool_warps_room &&
+       machine_account(run, kept, asked)) {
+      memset(run->pool, 0, bytes);
+   } else {
+      machine_pool_free(run);
+      run->pool = machine_alloc(run, bytes);
+      run->warps = machine_alloc(run, warps * sizeof *run->warps);
+      run->pool_room = bytes;
+      run->pool_warps_room = warps;
+   }
+   run->pool_bytes = bytes;
+   run->pool_warps = warps;
+   return run->pool && run->warps;
+}
+
+static void write_constants(machine_warp_t *warp) {
+   const machine_program_t *program = warp->program;
+   for (uint32_t n = program->special_count; n < program->constant_count; n++) {
+      const machine_register_info_t *info = &program->registers[program->constants[n]];
+      if (info->bytes == 0) {
+         memcpy(warp->registers + info->offset, &info->bits, sizeof(uint32_t));
+         continue;
+      }
+      for (int l = 0; l < LANES; l++)
+         if (info->bytes == 8)
+            LANES_OF(uint64_t, info->offset)[l] = info->bits;
+         else
+            LANES_OF(uint32_t, info->offset)[l] = (uint32_t)info->bits;
+   }
+}
+
+bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, uint32_t warps,
+                          uint32_t shared_bytes) {
+   forget_block(run);
+   const size_t registers = padded(program->file_bytes), numbers = program->register_count;
+   const size_t one = registers + padded(numbers * 4) + (run->taint ? padded(numbers * 8) : 0) +
+                      (run->shadow ? 2 * registers + padded(numbers * 4) : 0);
+   const size_t local = padded((size_t)program->frame_bytes * LANES * warps);
+   uint32_t shift = program->shared_granule == 1 ? 0 : program->shared_granule == 2 ? 1 : 2;
+   const size_t shared = padded(shared_bytes + 64), granules = (shared_bytes >> shift) + 16;
+   /* The records of clocks tell which lanes read, so that volatile code of one warp can be told from other conflicts. */
+   const bool clocks =
+      run->races && (program->warp_sync || program->named_barriers || program->volatile_shared);
+   const size_t records =
+      !run->races ? 0 : padded(granules * (clocks ? sizeof(machine_shared_record_t) : sizeof(uint32_t)));
+   const size_t shadows = run->shadow ? padded((shared_bytes / 4 + 16) * sizeof(double)) : 0;
+   if (!take_pool(run, warps * one + local * (run->shadow ? 4 : 2) + 2 * shared + records + shadows + 64,
+                  warps))
+      return false;
+   machine_block_t *block = &run->block;
+   uint8_t *at = (uint8_t *)(((uintptr_t)run->pool + 63) & ~(uintptr_t)63);
+#define TAKE(bytes) (at += (bytes), at - (bytes))
+   for (uint32_t w = 0; w < warps; w++) {
+      machine_warp_t *warp = &run->warps[w];
+      *warp = (machine_warp_t){
+         .run = run, .block = block, .program = program, .number = w, .first_thread = w * LANES};
+      warp->registers = TAKE(registers);
+      warp->defined = (uint32_t *)(void *)TAKE(padded(numbers * 4));
+      if (run->taint)
+         warp->taint = (uint64_t *)(void *)TAKE(padded(numbers * 8));
+      if (run->shadow) {
+         warp->shadow = (double *)(void *)TAKE(2 * registers);
+         warp->valid = (uint32_t *)(void *)TAKE(padded(numbers * 4));
+      }
+      write_constants(warp);
+   }
+   run->local = TAKE(local);
+   run->local_defined = TAKE(local);
+   run->local_shadow = run->shadow ? (double *)(void *)TAKE(2 * local) : NULL;
+   block->run = run;
+   block->warps = run->warps;
+   block->warp_count = warps;
+   block->shared = TAKE(shared);
+   block->shared_defined = TAKE(shared);
+   block->shared_bytes = shared_bytes;
+   block->shared_shift = shift;
+   block->races = !run->races ? RACES_NONE : clocks ? RACES_CLOCKS : RACES_FAST;
+   if (clocks) {
+      block->shared_records = (machine_shared_record_t *)(void *)TAKE(records);
+      block->clocks = machine_clocks_new(run, warps);
+      if (!block->clocks)
+         return false;
+   } else if (run->races) {
+      block->shared_races = (uint32_t *)(void *)TAKE(records);
+      machine_shared_clear(block);
+   }
+   block->shared_shadow = run->shadow ? (double *)(void *)TAKE(shadows) : NULL;
+#undef TAKE
+   run->pool_program = program;
+   return true;
+}
+
+/* Special registers ---------------------------------------------------------------------------------------- */
+
+static uint32_t special_value(const machine_block_t *block, uint32_t special, uint32_t thread) {
+   const rkb_plan_launch_t *plan = block->launch->plan;
+   uint32_t index[3];
+   machine_thread_index(block, thread, index);
+   const uint32_t lane = thread % LANES;
+   switch (special) {
+   case PTX_SPECIAL_TID_X:
+      return index[0];
+   case PTX_SPECIAL_TID_Y:
+      return index[1];
+   case PTX_SPECIAL_TID_Z:
+      return index[2];
+   case PTX_SPECIAL_NTID_X:
+   case PTX_SPECIAL_NTID_Y:
+   case PTX_SPECIAL_NTID_Z:
+      return plan->block[special - PTX_SPECIAL_NTID_X];
+   case PTX_SPECIAL_CTAID_X:
+   case PTX_SPECIAL_CTAID_Y:
+   case PTX_SPECIAL_CTAID_Z:
+      return block->index[special - PTX_SPECIAL_CTAID_X];
+   case PTX_SPECIAL_NCTAID_X:
+   case PTX_SPECIAL_NCTAID_Y:
+   case PTX_SPECIAL_NCTAID_Z:
+      return plan->grid[special - PTX_SPECIAL_NCTAID_X];
+   case PTX_SPECIAL_LANEID:
+      return lane;
+   case PTX_SPECIAL_WARPID:
+      return thread / LANES;
+   case PTX_SPECIAL_NWARPID:
+      return block->warp_count;
+   case PTX_SPECIAL_LANEMASK_EQ:
+      return 1u << lane;
+   case PTX_SPECIAL_LANEMASK_LT:
+      return (1u << lane) - 1;
+   case PTX_SPECIAL_LANEMASK_LE:
+      return lane == 31 ? FULL_MASK : (2u << lane) - 1;
+   case PTX_SPECIAL_LANEMASK_GT:
+      return lane == 31 ? 0 : FULL_MASK << (lane + 1);
+   case PTX_SPECIAL_LANEMASK_GE:
+      return FULL_MASK << lane;
+   case PTX_SPECIAL_DYNAMIC_SHARED:
+      return plan->dynamic_shared;
+   case PTX_SPECIAL_TOTAL_SHARED:
+      return (uint32_t)machine_shared_without_gaps(block->launch->program, block->shared_bytes);
+   case PTX_SPECIAL_NSMID:
+      return 1;
+   default:
+      return 0;
+   }
+}
+
+static void write_special(machine_block_t *block, machine_warp_t *warp, const machine_register_info_t *info) {
+   uint32_t *lanes = LANES_OF(uint32_t, info->offset);
+   for (uint32_t l = 0; l < LANES; l++)
+      lanes[l] = special_value(block, info->special, warp->first_thread + l);
+}
+
+static bool names_block(uint32_t special) {
+   return special >= PTX_SPECIAL_CTAID_X && special <= PTX_SPECIAL_CTAID_Z;
+}
+
+/* All but the block's index stay the same for a whole launch. */
+void machine_launch_begin(machine_launch_t *launch) {
+   machine_block_t *block = &launch->run->block;
+   block->launch = launch;
+   for (uint32_t w = 0; w < block->warp_count; w++)
+      for (uint32_t n = 0; n < launch->program->special_count; n++) {
+         const machine_register_info_t *info = &launch->program->registers[launch->program->constants[n]];
+         if (!names_block(info->special))
+            write_special(block, &block->warps[w], info);
+      }
+}
+
+static void write_block_index(machine_block_t *block, machine_warp_t *warp) {
+   const machine_program_t *program = warp->program;
+   for (uint32_t n = 0; n < program->special_count; n++) {
+      const machine_register_info_t *info = &program->registers[program->constants[n]];
+      if (names_block(info->special)) {
+         uint32_t *lanes = LANES_OF(uint32_t, info->offset),
+                  value = block->index[info->special - PTX_SPECIAL_CTAID_X];
+         for (uint32_t l = 0; l < LANES; l++)
+            lanes[l] = value;
+      }
+   }
+}
+
+static void start_warp(machine_block_t *block, machine_warp_t *warp) {
+   const machine_program_t *program = warp->program;
+   const uint32_t threads = block->threads - warp->first_thread;
+   warp->alive = threads >= LANES ? FULL_MASK : (1u << threads) - 1;
+   warp->state = WARP_READY;
+   warp->fragment_count = 1;
+   warp->fragments[0] = (machine_fragment_t){.mask = warp->alive};
+   warp->spin = 0;
+   warp->carry = warp->carry_defined = 0;
+   warp->carry_taint = 0;
+   warp->strong = warp->loads = 0;
+   memset(warp->fence_time, 0, sizeof warp->fence_time);
+   memset(warp->fence_barrier, 0, sizeof warp->fence_barrier);
+   memset(warp->defined, 0, program->register_count * sizeof *warp->defined);
+   for (uint32_t n = 0; n < program->constant_count; n++)
+      warp->defined[program->constants[n]] = FULL_MASK;
+   if (warp->taint)
+      memset(warp->taint, 0, program->register_count * sizeof *warp->taint);
+   if (warp->valid)
+      memset(warp->valid, 0, program->register_count * sizeof *warp->valid);
+   write_block_index(block, warp);
+}
+
+void machine_block_start(machine_launch_t *launch, uint64_t linear) {
+   machine_run_t *run = launch->run;
+   machine_block_t *block = &run->block;
+   const rkb_plan_launch_t *plan = launch->plan;
+   block->launch = launch;
+   block->index[0] = (uint32_t)(linear % plan->grid[0]);
+   block->index[1] = (uint32_t)(linear / plan->grid[0] % plan->grid[1]);
+   block->index[2] = (uint32_t)(linear / plan->grid[0] / plan->grid[1]);
+   block->serial = launch->first_serial + linear;
+   block->threads = plan->block[0] * plan->block[1] * plan->block[2];
+   block->measured = run->options.requests;
+   block->time = block->barrier_time = 1;
+   block->acquired_count = 0;
+   block->fenced_any = false;
+   block->shared_taint = 0;
+   memset(block->barriers, 0, sizeof block->barriers);
+   memset(block->shared_defined, 0, block->shared_bytes);
+   if (run->local)
+      memset(run->local_defined, 0, (size_t)launch->program->frame_bytes * LANES * block->warp_count);
+   machine_shared_new_epoch(block);
+   if (block->shared_records)
+      memset(block->shared_records, 0,
+             ((block->shared_bytes >> block->shared_shift) + 16) * sizeof *block->shared_records);
+   if (block->clocks)
+      machine_clocks_reset(block->clocks);
+   for (uint32_t w = 0; w < block->warp_count; w++)
+      start_warp(block, &block->warps[w]);
+}
+
+bool machine_block_turn(machine_block_t *block) {
+   machine_run_t *run = block->run;
+   uint32_t done = 0, ready = 0;
+   for (uint32_t w = 0; w < block->warp_count && !run->stop; w++) {
+      machine_warp_t *warp = &block->warps[w];
+      if (warp->state == WARP_READY) {
+         machine_warp_run(warp);
+         run->changes += warp->state == WARP_DONE;
+      }
+      done += warp->state == WARP_DONE;
+      ready += warp->state == WARP_READY;
+   }
+   if (run->stop || done == block->warp_count)
+      return true;
+   if (ready && !block->launch->program->named_barriers)
+      return false;
+   if (machine_barriers_release(block)) {
+      run->changes++;
+   } else if (!ready) {
+      machine_barriers_stuck(block);
+      return true;
+   }
+   return false;
+}
+
+void machine_block_end(machine_block_t *block) {
+   machine_run_t *run = block->run;
+   for (uint32_t w = 0; w < block->warp_count; w++) {
+      const machine_warp_t *warp = &block->warps[w];
+      run->longest_warp = warp->spin > run->longest_warp ? warp->spin : run->longest_warp;
+      run->longest_loads = warp->loads > run->longest_loads ? warp->loads : run->longest_loads;
+   }
+}
+
+/* Blocks that run one after the other, because they are a sample: one that polls memory and sees no change waits for another. */
+static void stop_waiting(machine_block_t *block) {
+   for (uint32_t w = 0; w < block->warp_count && block->launch->program->waits && !block->run->stop; w++) {
+      machine_warp_t *warp = &block->warps[w];
+      if (warp->state == WARP_READY && warp->strong > WAITING_STRONG)
+         machine_stop_hang(warp);
+   }
+}
+
+void machine_block_run(machine_launch_t *launch, uint64_t linear) {
+   machine_run_t *run = launch->run;
+   machine_block_t *block = &run->block;
+   machine_block_start(launch, linear);
+   if (run->record)
+      machine_record_block(run->record, block);
+   uint32_t idle = 0;
+   for (uint64_t before = run->changes; !machine_block_turn(block); before = run->changes) {
+      idle = run->changes == before ? idle + 1 : 0;
+      if (idle == IDLE_TURNS)
+         stop_waiting(block);
+   }
+   machine_block_end(block);
+}

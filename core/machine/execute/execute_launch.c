@@ -1,0 +1,213 @@
+/* One launch of a plan: its parameters, which of its blocks are executed and in which order, what is counted of them.  On the
+ * machine's thread. */
+#include "machine/races/races.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MAX_BLOCK_THREADS 1024
+#define MAX_BLOCKS 0x7fffffffull
+
+/* Unsupported names are opcodes or features; a code has no spaces, the message has the words. */
+static void refuse(machine_run_t *run, const char *what, uint32_t line) {
+   char reason[48];
+   size_t length = (size_t)snprintf(reason, sizeof reason, "unsupported.%.34s", what);
+   for (size_t n = 0; n < length && n < sizeof reason; n++)
+      if (reason[n] == ' ' || reason[n] == ',')
+         reason[n] = '_';
+   rkb_machine_finding_t *finding = machine_find_launch(
+      run, RKB_MACHINE_UNKNOWN, reason, "the machine does not execute '%s' (PTX line %u)", what, line);
+   if (finding)
+      finding->ptx_line = line;
+}
+
+static bool fill_parameters(machine_run_t *run, machine_launch_t *launch) {
+   const uint32_t bytes = launch->program->parameter_bytes;
+   launch->parameters = calloc(bytes + 16, 1);
+   launch->parameter_defined = calloc(bytes + 16, 1);
+   launch->parameter_taint = calloc(bytes + 16, sizeof(uint64_t));
+   if (!launch->parameters || !launch->parameter_defined || !launch->parameter_taint) {
+      run->out_of_memory = true;
+      return false;
+   }
+   for (uint32_t n = 0; n < launch->plan->argument_count; n++) {
+      const rkb_plan_argument_t *argument = &launch->plan->arguments[n];
+      uint64_t value = argument->value;
+      if (argument->bytes > 8 || argument->offset > bytes || bytes - argument->offset < argument->bytes ||
+          (argument->buffer != UINT32_MAX && argument->buffer >= run->plan->buffer_count)) {
+         machine_find_launch(run, RKB_MACHINE_REJECT, "plan.argument",
+                             "argument %u does not fit the kernel's parameters", n);
+         return false;
+      }
+      if (argument->buffer != UINT32_MAX)
+         value += run->regions[argument->buffer].base;
+      memcpy(launch->parameters + argument->offset, &value, argument->bytes);
+      memset(launch->parameter_defined + argument->offset, 1, argument->bytes);
+   }
+   return true;
+}
+
+static bool launch_fits(machine_run_t *run, const rkb_plan_launch_t *plan, const machine_program_t *program) {
+   uint64_t threads = (uint64_t)plan->block[0] * plan->block[1] * plan->block[2];
+   if (program->unsupported[0]) {
+      refuse(run, program->unsupported, program->unsupported_line);
+      return false;
+   }
+   if (plan->cluster[0] > 1 || plan->cluster[1] > 1 || plan->cluster[2] > 1) {
+      refuse(run, "clusters", 0);
+      return false;
+   }
+   const uint32_t *required = program->entry->required_block;
+   if (threads == 0 || threads > MAX_BLOCK_THREADS ||
+       (program->entry->max_threads && threads > program->entry->max_threads) ||
+       (required[0] &&
+        (required[0] != plan->block[0] || required[1] != plan->block[1] || required[2] != plan->block[2]))) {
+      machine_find_launch(run, RKB_MACHINE_REJECT, "plan.block",
+                          "a block of %u x %u x %u threads is not what %s allows", plan->block[0],
+                          plan->block[1], plan->block[2], plan->entry);
+      return false;
+   }
+   return true;
+}
+
+/* First, last, the ends of the first and last row, and the rest spread evenly; ascending, each once. */
+static uint64_t sampled_block(uint64_t total, uint64_t row, uint64_t count, uint64_t n) {
+   if (n == 0)
+      return 0;
+   if (n == count - 1)
+      return total - 1;
+   uint64_t even = n * (total - 1) / (count - 1);
+   if (n == 1 && row > 1 && row - 1 < even)
+      return row - 1;
+   return even;
+}
+
+static void gather_counters(machine_run_t *run, const machine_launch_t *launch, uint64_t blocks) {
+   const machine_program_t *program = launch->program;
+   const rkb_plan_launch_t *plan = launch->plan;
+   rkb_launch_counters_t *c = &run->counters[launch->number];
+   c->launch = launch->number;
+   c->kernel = plan->kernel;
+   c->threads = plan->block[0] * plan->block[1] * plan->block[2];
+   c->blocks = (uint64_t)plan->grid[0] * plan->grid[1] * plan->grid[2];
+   c->executed = blocks;
+   c->barriers = run->measured_barriers / run->block.warp_count;
+   for (uint32_t b = 0; b < program->block_count; b++)
+      for (uint32_t n = 0; n < RKB_CLASS_COUNT; n++) {
+         c->thread_instructions[n] += run->block_threads[b] * program->blocks[b].class_count[n];
+         c->warp_instructions[n] += run->block_warps[b] * program->blocks[b].class_count[n];
+      }
+   machine_counters_end(run, c, blocks);
+}
+
+/* The order in which a sample is taken: one from the middle, the first, the last, then the others; what a budget cuts off is
+ * the least telling. */
+static uint64_t sample_turn(uint64_t count, uint64_t turn) {
+   const uint64_t middle = count / 2;
+   if (turn == 0)
+      return middle;
+   if (turn == 1)
+      return 0;
+   if (turn == 2)
+      return count - 1;
+   return turn - 2 < middle ? turn - 2 : turn - 1;
+}
+
+static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
+   const uint32_t *grid = launch->plan->grid;
+   const uint64_t total = (uint64_t)grid[0] * grid[1] * grid[2];
+   const uint64_t sample = run->options.sample && run->options.sample < total ? run->options.sample : total;
+   const bool sampled = sample < total;
+   const uint64_t began = run->executed, budget = run->options.sample_instructions;
+   uint64_t executed = 0;
+   if (launch->program->waits && total > 1 && !sampled) {
+      machine_residents_run(launch);
+      run->next_serial += total;
+      gather_counters(run, launch, total);
+      return;
+   }
+   run->report.sampled |= sampled;
+   for (uint64_t n = 0; n < sample && !run->stop && !run->out_of_memory; n++) {
+      const uint64_t turn = sampled && sample > 2 ? sample_turn(sample, n) : n;
+      const uint64_t linear = sampled ? sampled_block(total, grid[0], sample, turn) : n;
+      if (sampled && turn > 0 && linear == sampled_block(total, grid[0], sample, turn - 1))
+         continue;
+      machine_block_run(launch, linear);
+      if (run->record)
+         machine_follow(launch, linear);
+      run->measured_blocks += run->block.measured;
+      executed++;
+      if (budget && run->executed - began > budget && n + 1 < sample) {
+         run->report.sampled = true;
+         break;
+      }
+   }
+   run->next_serial += total;
+   gather_counters(run, launch, executed);
+}
+
+/* What an input decided in a launch it decides about everything that the launch may have written. */
+static void note_deciding(machine_run_t *run, uint32_t number, uint64_t control, uint64_t address) {
+   const uint64_t deciding = run->report.control_taint | run->report.address_taint;
+   run->deciding[number] |= deciding;
+   for (uint32_t n = 0; n < run->region_count; n++)
+      if (!run->regions[n].read_only)
+         run->regions[n].taint |= deciding;
+   run->report.control_taint |= control;
+   run->report.address_taint |= address;
+}
+
+bool machine_launch_run(machine_run_t *run, uint32_t number) {
+   const uint64_t control = run->report.control_taint, address = run->report.address_taint;
+   const rkb_plan_launch_t *plan = &run->plan->launches[number];
+   const machine_program_t *program = run->programs[number];
+   const uint64_t total = (uint64_t)plan->grid[0] * plan->grid[1] * plan->grid[2];
+   machine_launch_t launch = {.run = run, .program = program, .plan = plan, .number = number};
+   run->launch = &launch;
+   bool done = false;
+   if (total == 0) { /* a zero-size grid is skipped */
+      run->launch = NULL;
+      return true;
+   }
+   uint64_t shared = program->shared_bytes;
+   if (plan->dynamic_shared)
+      shared = (uint64_t)program->dynamic_shared_offset + plan->dynamic_shared;
+   const uint32_t threads = plan->block[0] * plan->block[1] * plan->block[2],
+                  warps = (threads + LANES - 1) / LANES;
+   launch.shared_bytes = (uint32_t)shared;
+   run->report.control_taint = run->report.address_taint = 0;
+   uint32_t shift = program->global_granule == 1 ? 0 : program->global_granule == 2 ? 1 : 2;
+   if (shift != run->record_shift) {
+      machine_drop_records(run);
+      run->record_shift = shift;
+   }
+   machine_forget_records(run, plan);
+   launch.global_shift = shift;
+   launch.first_serial = run->next_serial;
+   machine_counters_begin(run);
+   run->block_warps = calloc(2 * (size_t)program->block_count + 2, sizeof *run->block_warps);
+   run->block_threads = run->block_warps + program->block_count + 1;
+   if (!run->block_warps)
+      run->out_of_memory = true;
+   else if (total > MAX_BLOCKS || machine_shared_without_gaps(program, shared) > (1u << 20))
+      machine_find_launch(run, RKB_MACHINE_REJECT, "plan.launch",
+                          "%llu blocks or %llu bytes of shared memory are more than a launch may have",
+                          (unsigned long long)total,
+                          (unsigned long long)machine_shared_without_gaps(program, shared));
+   else if (launch_fits(run, plan, program) && fill_parameters(run, &launch)) {
+      if ((run->pool_program == program && run->pool_warps == warps && run->block.shared_bytes == shared) ||
+          machine_pool_prepare(run, program, warps, (uint32_t)shared)) {
+         machine_launch_begin(&launch);
+         run_blocks(run, &launch);
+         done = !run->stop;
+      }
+   }
+   free(run->block_warps);
+   run->block_warps = NULL;
+   free(launch.parameters);
+   free(launch.parameter_defined);
+   free(launch.parameter_taint);
+   run->launch = NULL;
+   note_deciding(run, number, control, address);
+   return done && !run->out_of_memory;
+}

@@ -1,0 +1,285 @@
+/* Runs one warp: dispatches instructions for 32 lanes, carries definedness, taint and shadows through operations that work
+ * lane by lane, and keeps diverged lanes apart as fragments, the one of lowest rank first.  Runs until every fragment
+ * waits at a barrier or is done, or the warp has used its quantum without anybody's progress. */
+#include "machine/execute/recording.h"
+
+#define QUANTUM 400000u /* instructions before other warps get their turn */
+/* What one fragment may execute before another that could run gets its turn: instructions of any kind, or accesses such as
+ * a lane makes that waits for another.  Turns are rare because lanes that go on alone may miss each other at a shuffle. */
+#define PATIENCE 100000u
+#define STRONG_PATIENCE 64u
+
+static inline uint32_t defined_operands(const machine_warp_t *warp, const machine_instruction_t *i) {
+   uint32_t defined = warp->defined[i->ai] & warp->defined[i->bi] & warp->defined[i->ci];
+   if (i->extra_count && !(i->flags & FLAG_SECOND))
+      defined &= warp->defined[warp->program->extras[i->extra].number];
+   return defined;
+}
+
+static inline __attribute__((always_inline)) void run_value(machine_warp_t *warp,
+                                                            const machine_instruction_t *i, uint32_t mask) {
+   uint32_t defined = defined_operands(warp, i);
+   uint64_t taint = 0;
+   if (warp->taint) {
+      taint = warp->taint[i->ai] | warp->taint[i->bi] | warp->taint[i->ci];
+      if (i->extra_count && !(i->flags & FLAG_SECOND))
+         taint |= warp->taint[warp->program->extras[i->extra].number];
+   }
+   if (warp->shadow && i->shadow) {
+      machine_shadow_fill(warp, i->a, i->ai);
+      if (i->bi)
+         machine_shadow_fill(warp, i->b, i->bi);
+      if (i->ci)
+         machine_shadow_fill(warp, i->c, i->ci);
+   }
+   i->run(warp, i, mask);
+   warp->defined[i->di] = (warp->defined[i->di] & ~mask) | (defined & mask);
+   if (warp->taint)
+      warp->taint[i->di] = taint | (mask == FULL_MASK ? 0 : warp->taint[i->di]);
+   if (warp->shadow) {
+      if (i->shadow) {
+         i->shadow(warp, i, mask);
+         warp->valid[i->di] |= mask;
+      } else {
+         warp->valid[i->di] &= ~mask;
+      }
+   }
+}
+
+/* The loop ---------------------------------------------------------------------------------------------------- */
+
+static void count_block(machine_warp_t *warp, machine_fragment_t *f, const machine_instruction_t *i) {
+   machine_run_t *run = warp->run;
+   const uint32_t mask = f->mask;
+   const machine_block_info_t *info = &warp->program->blocks[i->block];
+   f->last = info->passing ? f->last : i->block;
+   const uint32_t lanes = lane_count(mask);
+   const uint64_t threads = (uint64_t)info->count * lanes;
+   run->block_warps[i->block]++;
+   run->block_threads[i->block] += lanes;
+   run->executed += threads;
+   warp->spin += info->count;
+   warp->loads_open = false;
+}
+
+/* An operation on registers alone: a guard decides what is in its destination, and nothing else. */
+static inline bool is_plain(const machine_instruction_t *i) {
+   return i->kind <= MACHINE_CUSTOM &&
+          (i->class <= RKB_CLASS_CONVERT || (i->class == RKB_CLASS_OTHER && i->space != PTX_CONST));
+}
+
+/* The share of a guard: which lanes execute.  0 when none, or when the guard is undefined where it matters. */
+static uint32_t guarded(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+   uint32_t value = *(const uint32_t *)(warp->registers + warp->program->registers[i->guard].offset);
+   uint32_t undefined = mask & ~warp->defined[i->guard];
+   const bool plain = is_plain(i);
+   if (plain && undefined) {
+      /* Whether the destination is written is unknown: it becomes undefined, and that is reported where it is used. */
+      warp->defined[i->di] &= ~undefined;
+      mask &= ~undefined;
+   } else if (undefined) {
+      machine_undefined_control(warp, undefined,
+                                i->kind == MACHINE_BRANCH ? "a branch" : "whether this instruction runs");
+      mask &= ~undefined;
+   }
+   if (warp->taint && !plain)
+      warp->run->report.control_taint |= warp->taint[i->guard];
+   return mask & (i->guard_negated ? ~value : value);
+}
+
+/* A warp that waits for another block through memory would go on if that block ran beside it: blocks run one after the
+ * other here, so that much is unknown and not a fault. */
+void machine_stop_hang(machine_warp_t *warp) {
+   const uint32_t *grid = warp->block->launch->plan->grid;
+   if (!warp->run->side_by_side && warp->strong > STRONG_PATIENCE &&
+       (uint64_t)grid[0] * grid[1] * grid[2] > 1) {
+      machine_find(warp, RKB_MACHINE_UNKNOWN, "unsupported.grid_synchronisation", PTX_NONE,
+                   "the block waits on memory, it may be for a block that runs beside it on a device");
+      warp->run->stop = true;
+      return;
+   }
+   machine_find(
+      warp, RKB_MACHINE_REJECT, "sync.deadlock", PTX_NONE,
+      "one warp has executed %llu instructions, far more than the whole case can need: the kernel does not end",
+      (unsigned long long)warp->spin);
+   warp->run->stop = true;
+}
+
+static void stop_budget(machine_warp_t *warp) {
+   machine_find(warp, RKB_MACHINE_UNKNOWN, "limit.budget", PTX_NONE,
+                "the budget of %llu thread-instructions is used up", (unsigned long long)warp->run->budget);
+   warp->run->stop = true;
+}
+
+static inline __attribute__((always_inline)) void execute(machine_warp_t *warp,
+                                                          const machine_instruction_t *i, uint32_t mask) {
+   if (i->kind == MACHINE_VALUE)
+      run_value(warp, i, mask == warp->alive ? FULL_MASK : mask);
+   else
+      i->run(warp, i, mask);
+}
+
+/* Every register that an operation on registers names is defined in these lanes, or a constant. */
+static bool all_defined(const machine_warp_t *warp, const machine_instruction_t *i, uint32_t lanes) {
+   uint32_t defined =
+      warp->defined[i->di] & warp->defined[i->ai] & warp->defined[i->bi] & warp->defined[i->ci];
+   for (uint32_t e = 0; e < i->extra_count; e++)
+      defined &= warp->defined[warp->program->extras[i->extra + e].number];
+   return (lanes & ~defined) == 0;
+}
+
+/* Which of its extra registers an operation on registers writes: so many from *first on. */
+static uint32_t extra_destinations(const machine_instruction_t *i, uint32_t *first) {
+   const bool moves_parts = i->kind == MACHINE_CUSTOM && i->class == RKB_CLASS_INTEGER;
+   *first =
+      moves_parts && i->operation && i->extra_count ? 1 : 0; /* unpacking; packing writes the first one */
+   return i->flags & FLAG_SECOND || (moves_parts && !i->operation) ? i->extra_count != 0
+          : i->kind == MACHINE_CUSTOM                              ? i->extra_count - *first
+                                                                   : 0;
+}
+
+/* What a guard decides depends on what the guard depends on, also where it lets all lanes pass this time, or none. */
+static void taint_guarded(machine_warp_t *warp, const machine_instruction_t *i, uint64_t taint) {
+   uint32_t first, count = extra_destinations(i, &first);
+   if (i->di) /* 0 has no register */
+      warp->taint[i->di] |= taint;
+   for (uint32_t e = first; e < first + count; e++)
+      warp->taint[warp->program->extras[i->extra + e].number] |= taint;
+   if (i->kind == MACHINE_CUSTOM) /* it may be an operation that writes the condition code */
+      warp->carry_taint |= taint;
+}
+
+/* here: the lanes that come to the instruction; mask: those of them that execute it. */
+static __attribute__((noinline)) void execute_guarded(machine_warp_t *warp, const machine_instruction_t *i,
+                                                      uint32_t here, uint32_t mask) {
+   /* before it is overwritten, it may be */
+   const uint64_t taint = warp->taint && is_plain(i) ? warp->taint[i->guard] : 0;
+   if (taint && !all_defined(warp, i, here)) /* with other inputs other registers would be defined */
+      warp->run->report.control_taint |= taint;
+   if (mask)
+      execute(warp, i, mask);
+   if (taint)
+      taint_guarded(warp, i, taint);
+}
+
+/* Executes a fragment's instructions up to the next basic block, which gives false, or up to one that machine_transfer must execute
+ * in the lanes of *mask.  Nothing in here adds, ends or moves a fragment. */
+static bool run_straight(machine_warp_t *warp, machine_fragment_t *f, uint32_t *mask) {
+   const machine_run_t *run = warp->run;
+   const machine_instruction_t *code = warp->program->code;
+   uint32_t pc = f->pc;
+   do {
+      const machine_instruction_t *i = &code[pc];
+      warp->pc = pc;
+      *mask = f->mask;
+      if (i->guard && !(*mask = guarded(warp, i, *mask)) && (i->kind > MACHINE_CUSTOM || !warp->taint))
+         continue;
+      if (i->kind <= MACHINE_CUSTOM) {
+         if (i->guard)
+            execute_guarded(warp, i, f->mask, *mask);
+         else
+            execute(warp, i, *mask);
+      } else if (i->kind != MACHINE_NOTHING) {
+         f->pc = pc;
+         return true;
+      }
+   } while (!code[++pc].block_start && !run->stop);
+   f->pc = pc;
+   return false;
+}
+
+/* The same, and what it does to values that inputs reach is written down first. */
+static bool run_recorded(machine_warp_t *warp, machine_fragment_t *f, uint32_t *mask) {
+   const machine_run_t *run = warp->run;
+   const uint8_t *kinds = run->record->kinds;
+   machine_recorder_t *record = run->isa ? machine_record_v3 : machine_record_portable;
+   const machine_instruction_t *code = warp->program->code;
+   uint32_t pc = f->pc;
+   do {
+      const machine_instruction_t *i = &code[pc];
+      const bool by_value = i->guard && i->kind <= MACHINE_CUSTOM && warp->taint[i->guard];
+      warp->pc = pc;
+      *mask = f->mask;
+      if (by_value)
+         record(warp, i, *mask, true);
+      if (i->guard && !(*mask = guarded(warp, i, *mask)) && !by_value)
+         continue;
+      if (i->kind <= MACHINE_CUSTOM) {
+         if (kinds[pc] == RECORD_VALUE && !by_value &&
+             !(warp->taint[i->ai] | warp->taint[i->bi] | warp->taint[i->ci] |
+               (*mask == warp->alive ? 0 : warp->taint[i->di])))
+            warp->stale[i->di] = 1; /* what most instructions come to */
+         else if (!by_value)
+            record(warp, i, *mask, false);
+         if (i->guard)
+            execute_guarded(warp, i, f->mask, *mask);
+         else
+            execute(warp, i, *mask);
+      } else if (i->kind != MACHINE_NOTHING) {
+         f->pc = pc;
+         return true;
+      }
+   } while (!code[++pc].block_start && !run->stop);
+   f->pc = pc;
+   return false;
+}
+
+/* Accesses such as a lane makes that waits, after which a warp lets other blocks go on: enough for each fragment to have a turn. */
+static uint64_t strong_turn(const machine_warp_t *warp) {
+   return 2 * STRONG_PATIENCE * (warp->fragment_count + 1);
+}
+
+void machine_warp_run(machine_warp_t *warp) {
+   machine_run_t *run = warp->run;
+   const machine_instruction_t *code = warp->program->code;
+   const uint64_t start = warp->spin, strong_start = warp->strong;
+   machine_fragments_merge(warp);
+   uint32_t current = machine_fragment_pick(warp, PTX_NONE);
+   uint64_t since = warp->spin, strong_since = warp->strong;
+   uint32_t turns = 0;
+   while (current != PTX_NONE && !run->stop) {
+      machine_fragment_t *f = &warp->fragments[current];
+      const machine_instruction_t *i = &code[f->pc];
+      uint32_t mask;
+      if (i->block_start) {
+         if (warp->fragment_count > 1) {
+            machine_fragments_merge(warp);
+            uint32_t other = machine_fragment_pick(warp, PTX_NONE);
+            if (warp->spin - since > PATIENCE || warp->strong - strong_since > STRONG_PATIENCE)
+               turns = warp->fragment_count; /* spins, it may be, on what another lane has yet to do */
+            if (turns) {
+               uint32_t next = machine_fragment_pick(warp, other);
+               other = next == PTX_NONE ? other : next;
+               since = warp->spin;
+               strong_since = warp->strong;
+               turns--;
+            }
+            current = other;
+            f = &warp->fragments[current];
+            i = &code[f->pc];
+         }
+         count_block(warp, f, i);
+         if (run->executed > run->budget) {
+            stop_budget(warp);
+            break;
+         }
+         if (warp->spin > run->hang_limit) {
+            machine_stop_hang(warp);
+            break;
+         }
+         if (warp->spin - start > QUANTUM ||
+             (run->side_by_side && warp->strong - strong_start > strong_turn(warp)))
+            break;
+      }
+      if (run->record ? run_recorded(warp, f, &mask) : run_straight(warp, f, &mask)) {
+         if (machine_transfer(warp, current, &code[f->pc], mask)) {
+            machine_fragments_merge(warp);
+            current = machine_fragment_pick(warp, PTX_NONE);
+         }
+      }
+   }
+   machine_fragments_merge(warp);
+   warp->state = warp->fragment_count == 0                           ? WARP_DONE
+                 : machine_fragment_pick(warp, PTX_NONE) == PTX_NONE ? WARP_WAITING
+                                                                     : WARP_READY;
+}

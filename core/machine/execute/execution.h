@@ -1,0 +1,329 @@
+/* The state of a run: memory, launch, block, warp.  One thread; machine_t owns all of it. */
+#ifndef RKB_MACHINE_EXECUTE_EXECUTION_H
+#define RKB_MACHINE_EXECUTE_EXECUTION_H
+
+#include "machine/machine.h"
+#include "machine/decode/decoded_program.h"
+
+#include <string.h>
+
+/* Addresses.  A buffer's base is (number + 1) << 36 plus its alignment, so that a buffer is found by a shift, no index
+ * error of less than 64 GiB reaches another one, and no more alignment is seen than was promised. */
+#define REGION_SHIFT 36
+#define WINDOW_SHIFT 56
+#define WINDOW_SHARED 1ull
+#define WINDOW_LOCAL 2ull
+#define WINDOW_PARAM 3ull
+#define MAX_REGIONS 4096
+
+#define UNDEFINED_STORE                                                                                      \
+   2 /* value of a defined byte after a store of an undefined value; 0 never written, 1 defined */
+
+typedef struct machine_region {
+   const char *name;
+   uint64_t base, bytes;
+   uint8_t *data;
+   uint8_t *defined; /* a byte each; NULL: all are */
+   uint8_t
+      *met; /* with inputs made on demand: a bit for each piece that was made (inputs) or written (others) */
+   bool read_only;              /* a tensor of role in, or .const */
+   bool fetched;                /* an input, made where it is first met */
+   bool constant;               /* .const variable */
+   uint32_t buffer;             /* plan buffer, or UINT32_MAX for a module variable */
+   uint64_t *writers, *readers; /* race records by granule (global_races.c); NULL until needed */
+   double *shadow;              /* by 4 bytes; NULL until needed */
+   uint64_t taint;              /* of anything in it */
+   uint32_t undefined_store;    /* index + 1 of the finding kept for the first undefined store */
+} machine_region_t;
+
+#define PIECE_SHIFT 10 /* bytes of a piece of a region that keeps what it met */
+
+/* NaN with this payload in a shadow word: no shadow, take the f32. */
+#define NO_SHADOW 0x7ff4dead00000000ull
+
+typedef struct machine_fragment { /* lanes of a warp that are at the same place */
+   uint32_t pc, mask;
+   uint32_t last;            /* block entered last that is not merely passing */
+   uint8_t depth;            /* of calls */
+   bool waiting;             /* at a barrier */
+   uint8_t barrier;          /* which */
+   uint32_t barrier_threads; /* expected; 0: all */
+   uint32_t returns[8];
+} machine_fragment_t;
+
+enum machine_warp_state { WARP_READY, WARP_WAITING, WARP_DONE };
+
+typedef struct machine_warp {
+   uint8_t *registers; /* program.file_bytes */
+   uint32_t *defined;  /* by register number: lanes */
+   uint64_t *taint;    /* by register number; NULL without taint */
+   uint8_t *stale;     /* by register number, while a block is recorded: recording.h */
+   double *shadow;     /* register offset * 2 bytes; NULL without shadow */
+   uint32_t *valid;    /* by register number: lanes whose shadow stands */
+   struct machine_block *block;
+   struct machine_run *run;
+   const machine_program_t *program;
+   uint32_t number, first_thread;
+   uint32_t alive;       /* lanes not exited */
+   uint32_t left[LANES]; /* of lanes that exited: the fragment's last block then */
+   uint32_t carry;       /* the condition code of add.cc and its kind, a bit a lane */
+   uint32_t carry_defined;
+   uint64_t carry_taint;
+   uint32_t state;
+   machine_fragment_t fragments[LANES];
+   uint32_t fragment_count, current;
+   uint32_t pc;   /* of the instruction being executed, for findings */
+   uint64_t spin; /* instructions executed in this block */
+   /* basic blocks executed with a global load in them: loads that can be in flight together count once */
+   uint64_t loads;
+   bool loads_open;
+   /* atomic, volatile and acquiring accesses: what a lane that waits for another does */
+   uint64_t strong;
+   uint32_t fence_time[LANES], fence_barrier[LANES]; /* synchronisation.c */
+} machine_warp_t;
+
+typedef struct machine_barrier {
+   uint32_t arrived;  /* threads of bar.arrive */
+   uint32_t expected; /* of the first who came with a count */
+} machine_barrier_t;
+
+enum { RACES_NONE, RACES_FAST, RACES_CLOCKS };
+
+typedef struct machine_block {
+   struct machine_run *run;
+   struct machine_launch *launch;
+   uint32_t index[3];
+   uint64_t serial; /* blocks executed before, over the whole run: a block's name in race records */
+   uint32_t threads, warp_count;
+   machine_warp_t *warps;
+   uint8_t *shared, *shared_defined;
+   uint32_t shared_bytes;
+   uint32_t *shared_races;                       /* packed epoch, writer, reader: shared_races.c */
+   struct machine_shared_record *shared_records; /* with clocks */
+   double *shared_shadow;
+   uint64_t shared_taint;
+   uint32_t races;              /* RACES_* */
+   uint32_t epoch;              /* completed barriers of all threads, modulo the packed field */
+   uint32_t shared_shift;       /* log2 of the granule */
+   bool measured;               /* sectors and bank conflicts of its requests are counted */
+   uint32_t time, barrier_time; /* global_races.c: grows at barriers and fences */
+   struct machine_clocks *clocks;
+   machine_barrier_t barriers[16];
+   struct machine_acquired *acquired; /* synchronisation.c */
+   uint32_t acquired_count, acquired_room;
+   uint32_t *fenced; /* of each thread: time of its last fence before the last barrier; synchronisation.c */
+   uint32_t fenced_room, fenced_copy; /* the copy that releases since then refer to, or PTX_NONE */
+   bool fenced_any;
+} machine_block_t;
+
+typedef struct machine_launch {
+   struct machine_run *run;
+   const machine_program_t *program;
+   const rkb_plan_launch_t *plan;
+   uint32_t number;
+   uint8_t *parameters;
+   uint8_t *parameter_defined;
+   uint64_t *parameter_taint; /* unused bytes are 0 */
+   uint32_t shared_bytes;
+   uint64_t first_serial;
+   uint32_t global_shift;
+} machine_launch_t;
+
+/* What barrier_bypass.c found out about two blocks of a program. */
+#define MACHINE_BYPASSES 64
+typedef struct machine_bypass {
+   const machine_program_t *program;
+   uint32_t left, barrier_block;
+   bool went_round;
+} machine_bypass_t;
+
+typedef struct machine_run {
+   rkb_machine_options_t options;
+   const ptx_module_t *module;
+   const rkb_plan_t *plan;
+   /* by launch; launches of one kernel share; the module's, but while something is watched */
+   const machine_program_t **programs;
+   machine_region_t *regions;
+   uint32_t region_count;
+   uint64_t *variable_address; /* by module variable */
+   uint8_t *local;             /* frame bytes * lanes * warps */
+   uint8_t *local_defined;
+   double *local_shadow;
+   uint64_t local_taint;
+   uint32_t isa;
+   bool races, shadow, taint;
+   /* Findings */
+   rkb_machine_finding_t *findings;
+   uint32_t finding_count;
+   rkb_machine_finding_t *kept; /* undefined stores: findings only if they are still there at the end */
+   uint32_t kept_count, kept_room;
+   bool stop; /* something decisive was found: leave at the next instruction boundary */
+   bool out_of_memory;
+   /* Results */
+   rkb_machine_report_t report;
+   struct machine_sectors *sectors; /* touched by the measured blocks of a launch: counters.c */
+   rkb_launch_counters_t measured;  /* memory requests of the blocks of a launch that are measured */
+   uint64_t measured_blocks, measured_barriers, longest_warp, longest_loads; /* barriers: arrivals of warps */
+   rkb_launch_counters_t *counters;                                          /* by launch */
+   uint64_t budget;                                                          /* thread-instructions left */
+   uint64_t executed;                                                        /* of this run */
+   uint64_t hang_limit;                                                      /* instructions of one warp */
+   uint64_t *deciding;  /* by launch: what reached its control and addresses in runs with taint */
+   bool *apart;         /* by launch: recording it was refused, so every set of buffers executes it */
+   bool steering_known; /* a run with taint came to its end */
+   struct machine_record *record;     /* recording.h; NULL: not recorded */
+   struct machine_together *together; /* joint_runs.c; NULL: none so far */
+   uint64_t memory;
+   uint64_t next_serial;
+   bool side_by_side; /* the blocks of this launch: a warp that waits gives up its turn; resident_blocks.c */
+   uint64_t
+      changes; /* stores, atomic operations that changed something, barriers released, warps that ended */
+   uint32_t record_shift;                 /* log2 of the granule that global race records were made for */
+   uint64_t *block_warps, *block_threads; /* executions of each basic block of the program being run */
+   struct machine_sync *sync;             /* synchronisation locations */
+   struct machine_watch *watch;           /* store_watch.c; NULL: nothing is watched */
+   machine_bypass_t bypasses[MACHINE_BYPASSES];
+   machine_launch_t *launch; /* being executed */
+   uint32_t runs;
+   uint8_t *pool;                /* of the warps of a block: registers and the rest */
+   size_t pool_bytes, pool_room; /* used and counted; there */
+   machine_warp_t *warps;
+   machine_block_t block;
+   const machine_program_t *pool_program;
+   uint32_t pool_warps, pool_warps_room;
+} machine_run_t;
+
+struct rkb_machine {
+   machine_run_t run;
+};
+
+/* Memory that counts against the budget; zeroed.  NULL sets out_of_memory. */
+void *machine_alloc(machine_run_t *run, size_t bytes);
+void machine_release(machine_run_t *run, void *memory, size_t bytes);
+/* Counts memory that is there already as asked bytes instead of kept; false when the budget has no room for it. */
+bool machine_account(machine_run_t *run, size_t kept, size_t asked);
+
+/* execute_warp.c: says that the kernel does not end, or that it waits for what cannot run here; stops the run. */
+void machine_stop_hang(machine_warp_t *warp);
+/* resident_blocks.c: executes all blocks of a launch side by side, as many at once as the target holds. */
+void machine_residents_run(machine_launch_t *launch);
+/* execute_block.c: the parts of a block's execution. */
+void machine_block_start(machine_launch_t *launch, uint64_t linear);
+/* Every warp that can gets a turn, barriers are released; true when the block ended or nothing more can be said of it. */
+bool machine_block_turn(machine_block_t *block);
+void machine_block_end(machine_block_t *block);
+
+/* findings.c: adds a finding at the warp's current instruction.  lane PTX_NONE: of no single lane.  The returned one may be
+ * completed by the caller; NULL when the same reason was reported at the same instruction before (it is counted). */
+rkb_machine_finding_t *machine_find(machine_warp_t *warp, uint32_t standing, const char *reason,
+                                    uint32_t lane, const char *fmt, ...)
+   __attribute__((format(printf, 5, 6)));
+/* Of no instruction. */
+rkb_machine_finding_t *machine_find_launch(machine_run_t *run, uint32_t standing, const char *reason,
+                                           const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* Fills a finding's place, thread and registers without adding it. */
+void machine_describe(const machine_warp_t *warp, uint32_t lane, rkb_machine_finding_t *finding);
+void machine_thread_index(const machine_block_t *block, uint32_t thread, uint32_t out[3]);
+void machine_block_index(const machine_launch_t *launch, uint64_t serial, uint32_t out[3]);
+
+/* memory.c */
+machine_region_t *machine_region_at(machine_run_t *run, uint64_t address);
+/* Of a region with met: has the pieces of an input made that hold these bytes, and remembers those of others that are written. */
+void machine_meet(machine_run_t *run, machine_region_t *region, uint64_t offset, uint64_t bytes, bool store);
+uint8_t *machine_sparse(
+   uint64_t bytes); /* zeros that cost nothing until they are written; NULL when there is no room */
+void machine_undefined_address(machine_warp_t *warp, uint32_t lanes);
+/* Remembers the first undefined store to a region, for a finding at the end if the bytes are still undefined. */
+void machine_undefined_store(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
+                             uint32_t bytes);
+/* An atomic operation on bytes that hold no value. */
+void machine_uninitialised_atomic(machine_warp_t *warp, uint32_t lane, const uint64_t *offset,
+                                  const machine_region_t *region, uint32_t bytes);
+void machine_fault(machine_warp_t *warp, uint32_t lane, uint64_t address, uint32_t space, uint32_t bytes,
+                   bool store);
+
+/* control_transfers.c */
+void machine_fragments_merge(machine_warp_t *warp);
+/* The next fragment to run: deepest call first, then lowest rank.  PTX_NONE when all wait. */
+uint32_t machine_fragment_pick(const machine_warp_t *warp, uint32_t other_than);
+/* Whether any of these lanes has no value where one decides: a finding. */
+bool machine_undefined_control(machine_warp_t *warp, uint32_t undefined, const char *what);
+/* Everything that is no plain operation.  True when the loop must choose a fragment anew. */
+bool machine_transfer(machine_warp_t *warp, uint32_t fragment, const machine_instruction_t *i, uint32_t mask);
+
+/* execute_warp.c: runs a warp until it waits, ends, or used its quantum. */
+void machine_warp_run(machine_warp_t *warp);
+/* counters.c */
+/* Counts one request of a warp: sectors of 32 bytes, and bank conflicts of shared memory. */
+void machine_count_request(machine_warp_t *warp, const uint64_t address[LANES], uint32_t mask, uint32_t bytes,
+                           bool store);
+void machine_counters_begin(machine_run_t *run);
+void machine_counters_end(machine_run_t *run, rkb_launch_counters_t *counters, uint64_t executed);
+void machine_counters_free(machine_run_t *run);
+/* dependency_chain.c: fills in the chain of the longest warp of the launch that just ran. */
+void machine_count_chains(const machine_run_t *run, rkb_launch_counters_t *counters);
+/* barriers.c */
+void machine_barrier_arrived(machine_warp_t *warp, uint32_t barrier);
+bool machine_barriers_release(machine_block_t *block); /* true when some warp may go on */
+void machine_barriers_stuck(machine_block_t *block);
+/* barrier_bypass.c: threads that left without coming to the barrier whose threads have all come */
+void machine_barrier_bypassed(machine_block_t *block, uint32_t barrier);
+/* regions.c */
+bool machine_lay_out(machine_run_t *run); /* false when there is no memory for it */
+void machine_regions_free(machine_run_t *run);
+void machine_drop_records(machine_run_t *run); /* of races */
+/* Before a launch: gives the pages of large records back of buffers that it does not take.  What an earlier launch did cannot race
+ * with a later one; where the same buffer is taken again, its pages would only be asked for again. */
+void machine_forget_records(machine_run_t *run, const rkb_plan_launch_t *next);
+bool machine_begin_buffers(machine_run_t *run, const rkb_machine_buffer_t *buffers);
+bool machine_copy_constants(machine_run_t *run); /* the plan's; false after a finding */
+/* Of what module variables hold; a number of 64 bits, by which two contents are told apart. */
+uint64_t machine_variables_digest(const machine_run_t *run);
+bool machine_variables_reached(const machine_run_t *run); /* by an input */
+/* execute_launch.c: executes a launch; true when it ran to its end. */
+bool machine_launch_run(machine_run_t *run, uint32_t number);
+/* execute_plan.c.  Before a run on these buffers: nothing found, nothing executed, memory as it is at the start; false when
+ * there is none. */
+bool machine_run_begin(machine_run_t *run, const rkb_machine_buffer_t *buffers);
+/* joint_runs.c: executes a launch on every set of buffers; true when the first one's ran to its end. */
+bool machine_launch_run_together(machine_run_t *run, uint32_t number);
+/* A block was executed and recorded; the other sets follow. */
+void machine_follow(machine_launch_t *launch, uint64_t linear);
+void machine_together_free(machine_run_t *run);
+/* execute_block.c */
+void machine_launch_begin(machine_launch_t *launch); /* after the pool is prepared */
+void machine_block_run(machine_launch_t *launch, uint64_t linear);
+bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, uint32_t warps,
+                          uint32_t shared_bytes);
+void machine_pool_free(machine_run_t *run);
+
+/* Without the instruction a population count is a call, and nearly all masks are full. */
+static inline uint32_t lane_count(uint32_t mask) {
+   return mask == FULL_MASK ? LANES : (uint32_t)__builtin_popcount(mask);
+}
+
+/* Lanes of a register. */
+#define LANES_OF(type, offset) ((type *)__builtin_assume_aligned(warp->registers + (offset), 64))
+
+static inline double machine_no_shadow(void) {
+   double value;
+   uint64_t bits = NO_SHADOW;
+   memcpy(&value, &bits, sizeof value);
+   return value;
+}
+
+static inline bool machine_has_shadow(double value) {
+   uint64_t bits;
+   memcpy(&bits, &value, sizeof bits);
+   return bits != NO_SHADOW;
+}
+
+/* Gives every lane of a register a shadow: where it has none, its f32.  lanes/shadow_float32.c, one an instruction set. */
+void machine_shadow_take_portable(machine_warp_t *warp, uint32_t offset, uint32_t number);
+void machine_shadow_take_v3(machine_warp_t *warp, uint32_t offset, uint32_t number);
+static inline void machine_shadow_fill(machine_warp_t *warp, uint32_t offset, uint32_t number) {
+   if (warp->valid[number] != FULL_MASK)
+      (warp->run->isa ? machine_shadow_take_v3 : machine_shadow_take_portable)(warp, offset, number);
+}
+
+#endif

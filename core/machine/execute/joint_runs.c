@@ -1,0 +1,327 @@
+/* Several runs of a plan at once.  A launch whose control and addresses depend on no input does the same, at the same places, on
+ * every input: it is executed with all checks on the first set of buffers, block by block, and after each block the other sets
+ * repeat what it did to the values that inputs reach (recording.c, lanes/replay.c).  Definedness follows the path too, but for what
+ * the recorder refuses.  Launches that an input steers, or whose threads may see each other's progress, are executed on every
+ * set.  docs/decisions/runs-together.md has the argument.  Runs on the thread of its machine, which owns everything here. */
+#include "machine/execute/recording.h"
+
+#include <stdlib.h>
+
+struct machine_together {
+   uint32_t count;
+   bool active;    /* for the run that this was made for */
+   bool following; /* the other sets hold what they should so far */
+   bool careful;   /* no run told yet which launches inputs steer */
+   bool begun;
+   uint8_t **data;            /* by set, by buffer: the caller's */
+   double **shadow;           /* the same; those of the first set are the regions' own */
+   uint64_t *executed;        /* by set: thread-instructions */
+   uint8_t **before, **after; /* by buffer: definedness around a launch */
+   uint8_t **kept_data;       /* by set, by buffer: before a launch that may turn out to be steered */
+   double **kept_shadow;
+   uint8_t **variables; /* by region after the buffers: what they held at the start */
+   machine_record_t *record;
+};
+
+static uint32_t buffer_count(const machine_run_t *run) {
+   return run->plan->buffer_count;
+}
+
+static size_t place_of(const machine_run_t *run, uint32_t set, uint32_t buffer) {
+   return (size_t)set * buffer_count(run) + buffer;
+}
+
+static void use_set(machine_run_t *run, uint32_t set) {
+   const struct machine_together *all = run->together;
+   for (uint32_t n = 0; n < buffer_count(run); n++) {
+      run->regions[n].data = all->data[place_of(run, set, n)];
+      run->regions[n].shadow = all->shadow[place_of(run, set, n)];
+   }
+}
+
+static size_t shadow_bytes(const machine_region_t *region) {
+   return (region->bytes / 4 + 1) * sizeof *region->shadow;
+}
+
+/* Memory ------------------------------------------------------------------------------------------------------------- */
+
+static void release_set(machine_run_t *run, uint32_t set) {
+   struct machine_together *all = run->together;
+   for (uint32_t n = 0; n < buffer_count(run); n++) {
+      const machine_region_t *region = &run->regions[n];
+      if (set > 0)
+         machine_release(run, all->shadow[place_of(run, set, n)], shadow_bytes(region));
+      machine_release(run, all->kept_data[place_of(run, set, n)], region->bytes + 1);
+      machine_release(run, all->kept_shadow[place_of(run, set, n)], shadow_bytes(region));
+   }
+}
+
+void machine_together_free(machine_run_t *run) {
+   struct machine_together *all = run->together;
+   if (!all)
+      return;
+   for (uint32_t n = 0; all->begun && n < buffer_count(run); n++)
+      run->regions[n].shadow = all->shadow[n];
+   for (uint32_t set = 0; all->shadow && all->kept_data && all->kept_shadow && set < all->count; set++)
+      release_set(run, set);
+   for (uint32_t n = 0; all->before && all->after && n < buffer_count(run); n++) {
+      machine_release(run, all->before[n], run->regions[n].bytes + 1);
+      machine_release(run, all->after[n], run->regions[n].bytes + 1);
+   }
+   for (uint32_t n = buffer_count(run); all->variables && n < run->region_count; n++)
+      machine_release(run, all->variables[n], run->regions[n].bytes + 1);
+   machine_record_free(all->record);
+   free(all->data);
+   free(all->shadow);
+   free(all->executed);
+   free(all->before);
+   free(all->after);
+   free(all->kept_data);
+   free(all->kept_shadow);
+   free(all->variables);
+   free(all);
+   run->together = NULL;
+}
+
+static bool make_lists(machine_run_t *run, uint32_t count) {
+   const size_t buffers = buffer_count(run);
+   struct machine_together *all = run->together = calloc(1, sizeof *all);
+   if (!all)
+      return false;
+   all->count = count;
+   all->careful = !run->steering_known;
+   all->data = calloc(count * buffers + 1, sizeof *all->data);
+   all->shadow = calloc(count * buffers + 1, sizeof *all->shadow);
+   all->kept_data = calloc(count * buffers + 1, sizeof *all->kept_data);
+   all->kept_shadow = calloc(count * buffers + 1, sizeof *all->kept_shadow);
+   all->executed = calloc(count, sizeof *all->executed);
+   all->before = calloc(buffers + 1, sizeof *all->before);
+   all->after = calloc(buffers + 1, sizeof *all->after);
+   all->variables = calloc(run->region_count + 1, sizeof *all->variables);
+   all->record = calloc(1, sizeof *all->record);
+   return all->data && all->shadow && all->kept_data && all->kept_shadow && all->executed && all->before &&
+          all->after && all->variables && all->record;
+}
+
+static bool make_set(machine_run_t *run, uint32_t set, const rkb_machine_buffer_t *buffers) {
+   struct machine_together *all = run->together;
+   bool made = true;
+   for (uint32_t n = 0; made && n < buffer_count(run); n++) {
+      const machine_region_t *region = &run->regions[n];
+      const size_t place = place_of(run, set, n);
+      all->data[place] = buffers[n].data;
+      if (set == 0 || !region->defined)
+         continue;
+      made = (all->shadow[place] = machine_alloc(run, shadow_bytes(region))) != NULL;
+      if (made && all->careful)
+         made = (all->kept_data[place] = machine_alloc(run, region->bytes + 1)) != NULL &&
+                (all->kept_shadow[place] = machine_alloc(run, shadow_bytes(region))) != NULL;
+   }
+   return made;
+}
+
+static bool make_sets(machine_run_t *run, const rkb_machine_buffer_t *const *sets, uint32_t count) {
+   struct machine_together *all;
+   bool made = make_lists(run, count);
+   all = run->together;
+   for (uint32_t set = 0; made && set < count; set++)
+      made = make_set(run, set, sets[set]);
+   for (uint32_t n = 0; made && n < buffer_count(run); n++)
+      made = !run->regions[n].defined ||
+             ((all->before[n] = machine_alloc(run, run->regions[n].bytes + 1)) != NULL &&
+              (all->after[n] = machine_alloc(run, run->regions[n].bytes + 1)) != NULL);
+   for (uint32_t n = buffer_count(run); made && n < run->region_count; n++) {
+      made = (all->variables[n] = machine_alloc(run, run->regions[n].bytes + 1)) != NULL;
+      if (made)
+         memcpy(all->variables[n], run->regions[n].data, run->regions[n].bytes);
+   }
+   return made;
+}
+
+/* What sets have in common ----------------------------------------------------------------------------------------------- */
+
+static void copy_definedness(machine_run_t *run, uint8_t **to) {
+   for (uint32_t n = 0; n < buffer_count(run); n++)
+      if (run->regions[n].defined)
+         memcpy(to[n], run->regions[n].defined, run->regions[n].bytes);
+}
+
+static void restore_definedness(machine_run_t *run, uint8_t **from) {
+   for (uint32_t n = 0; n < buffer_count(run); n++)
+      if (run->regions[n].defined)
+         memcpy(run->regions[n].defined, from[n], run->regions[n].bytes);
+}
+
+static bool same_definedness(const machine_run_t *run, uint8_t **as) {
+   bool same = true;
+   for (uint32_t n = 0; n < buffer_count(run); n++)
+      same &= !run->regions[n].defined || memcmp(as[n], run->regions[n].defined, run->regions[n].bytes) == 0;
+   return same;
+}
+
+/* A variable that a kernel changes passes something on, from launch to launch and from run to run. */
+static bool same_variables(const machine_run_t *run) {
+   bool same = true;
+   for (uint32_t n = buffer_count(run); n < run->region_count; n++)
+      same &= memcmp(run->together->variables[n], run->regions[n].data, run->regions[n].bytes) == 0;
+   return same;
+}
+
+static void restore_variables(machine_run_t *run) {
+   for (uint32_t n = buffer_count(run); n < run->region_count; n++)
+      memcpy(run->regions[n].data, run->together->variables[n], run->regions[n].bytes);
+}
+
+/* The other sets' buffers, as they were before the launch. */
+static void keep_sets(machine_run_t *run, bool restore) {
+   struct machine_together *all = run->together;
+   for (uint32_t set = 1; set < all->count; set++)
+      for (uint32_t n = 0; n < buffer_count(run); n++) {
+         const machine_region_t *region = &run->regions[n];
+         const size_t place = place_of(run, set, n);
+         if (!region->defined)
+            continue;
+         memcpy(restore ? all->data[place] : all->kept_data[place],
+                restore ? all->kept_data[place] : all->data[place], region->bytes);
+         memcpy(restore ? all->shadow[place] : all->kept_shadow[place],
+                restore ? all->kept_shadow[place] : all->shadow[place], shadow_bytes(region));
+      }
+}
+
+static void begin_sets(machine_run_t *run) {
+   struct machine_together *all = run->together;
+   all->begun = true;
+   for (uint32_t n = 0; n < buffer_count(run); n++) {
+      const size_t words = run->regions[n].bytes / 4 + 1;
+      all->shadow[n] = run->regions[n].shadow;
+      for (uint32_t set = 1; run->regions[n].defined && set < all->count; set++)
+         for (size_t w = 0; w < words; w++)
+            all->shadow[place_of(run, set, n)][w] = machine_no_shadow();
+   }
+}
+
+/* Launches --------------------------------------------------------------------------------------------------------------- */
+
+static bool may_follow(const machine_run_t *run, uint32_t launch) {
+   return !run->deciding[launch] && !run->apart[launch] && machine_recordable(run->programs[launch]);
+}
+
+static bool steered(const machine_run_t *run) {
+   return (run->report.control_taint | run->report.address_taint) != 0; /* of this launch */
+}
+
+void machine_follow(machine_launch_t *launch, uint64_t linear) {
+   machine_run_t *run = launch->run;
+   machine_record_t *record = run->record;
+   const uint64_t executed = run->executed;
+   if (run->stop || run->finding_count || steered(run) || record->refused) {
+      record->refused = true; /* from here on this launch is executed by every set, or by none */
+      return;
+   }
+   for (uint32_t set = 1; set < run->together->count; set++) {
+      use_set(run, set);
+      if (record->full) {
+         run->record = NULL;
+         machine_block_run(launch, linear);
+         run->record = record;
+      } else if (run->isa) {
+         machine_replay_v3(record, &run->block);
+      } else {
+         machine_replay_portable(record, &run->block);
+      }
+   }
+   use_set(run, 0);
+   run->executed = executed;
+}
+
+/* One of the other sets; what is found there is not kept, and ends the following. */
+static bool run_apart(machine_run_t *run, uint32_t launch, uint32_t set) {
+   struct machine_together *all = run->together;
+   const uint64_t executed = run->executed;
+   use_set(run, set);
+   restore_definedness(run, all->before);
+   bool good = machine_launch_run(run, launch) && !run->finding_count && same_definedness(run, all->after);
+   if (!same_variables(run)) {
+      restore_variables(run);
+      good = false;
+   }
+   all->executed[set] += run->executed - executed;
+   run->executed = executed;
+   run->finding_count = 0;
+   run->stop = run->out_of_memory = false;
+   return good;
+}
+
+static bool follow_apart(machine_run_t *run, uint32_t launch) {
+   struct machine_together *all = run->together;
+   bool good = true;
+   copy_definedness(run, all->after);
+   for (uint32_t set = 1; set < all->count && good; set++)
+      good = run_apart(run, launch, set);
+   use_set(run, 0);
+   restore_definedness(run, all->after);
+   return good;
+}
+
+bool machine_launch_run_together(machine_run_t *run, uint32_t number) {
+   struct machine_together *all = run->together;
+   const uint64_t executed = run->executed;
+   if (!all->active || !all->following)
+      return machine_launch_run(run, number);
+   const bool careful = all->careful;
+   if (!all->begun)
+      begin_sets(run);
+   const bool recorded = may_follow(run, number) && machine_record_begin(all->record, run->programs[number]);
+   copy_definedness(run, all->before);
+   if (recorded && careful)
+      keep_sets(run, false);
+   all->record->refused = false;
+   run->record = recorded ? all->record : NULL;
+   const bool done = machine_launch_run(run, number);
+   run->record = NULL;
+   run->apart[number] |= recorded && all->record->refused;
+   all->following =
+      done && !run->finding_count && same_variables(run) && (careful || !recorded || !all->record->refused);
+   for (uint32_t set = 0; set < all->count; set++)
+      all->executed[set] += recorded || set == 0 ? run->executed - executed : 0;
+   if (all->following && (!recorded || all->record->refused)) {
+      if (recorded)
+         keep_sets(run, true);
+      for (uint32_t set = 1; recorded && set < all->count; set++)
+         all->executed[set] -= run->executed - executed;
+      all->following = follow_apart(run, number);
+   }
+   return done;
+}
+
+/* Constants filled from buffers are one for all sets. */
+static bool is_of_the_kind(const machine_run_t *run) {
+   bool any = false;
+   for (uint32_t n = 0; n < run->plan->launch_count; n++)
+      any |= may_follow(run, n);
+   return any && run->shadow && run->taint && !run->watch && run->plan->constant_count == 0 &&
+          !run->options.fetch && !run->options.sample && !run->options.counts_only && !run->options.requests;
+}
+
+int rkb_machine_run_together(rkb_machine_t *machine, const rkb_machine_buffer_t *const *sets, uint32_t count,
+                             bool *followed, rkb_error_t *err) {
+   machine_run_t *run = &machine->run;
+   *followed = false;
+   machine_together_free(run);
+   if (run->module->error_line || count < 2 || !is_of_the_kind(run) || !make_sets(run, sets, count)) {
+      machine_together_free(run);
+      return rkb_machine_run(machine, sets[0], err);
+   }
+   run->together->active = run->together->following = true;
+   const int status = rkb_machine_run(machine, sets[0], err);
+   run->together->active = false;
+   *followed = status == RKB_OK && run->report.complete && run->together->following;
+   if (!*followed)
+      machine_together_free(run);
+   return status;
+}
+
+uint64_t rkb_machine_take(rkb_machine_t *machine, uint32_t set) {
+   use_set(&machine->run, set);
+   return machine->run.together->executed[set];
+}

@@ -1,0 +1,221 @@
+/* Blocks side by side: a launch whose blocks may wait for each other (a barrier across the grid, a message) is executed as a device
+ * would, as many blocks at once as it holds, each in turn.  A block's turn ends when its warps wait or poll; one that ended makes
+ * room for the next.  The order is fixed, so two runs are the same.
+ *
+ * What waits is found by its shape: a loop with an atomic operation, or a volatile, relaxed or acquiring load.  That such a loop
+ * need not be a wait costs nothing but the turns.  Happens-before goes through what is polled, as everywhere: synchronisation.c.
+ *
+ * A launch does not end when no block changes anything while all of those on the target have had ROUNDS turns: nothing
+ * then tells one round from the next but counts in registers.  On the machine's thread. */
+#include "machine/execute/execution.h"
+
+#include <stdlib.h>
+
+#define ROUNDS 16u
+#define TURNS 64u /* of a block in a row, as long as it goes on */
+
+/* A block's memory: what the run holds of the one that is executed. */
+typedef struct resident {
+   machine_block_t block;
+   uint8_t *pool;
+   size_t pool_bytes, pool_room;
+   machine_warp_t *warps;
+   uint32_t pool_warps, pool_warps_room;
+   uint8_t *local, *local_defined;
+   double *local_shadow;
+   bool live;
+} resident_t;
+
+static void take_out(machine_run_t *run, resident_t *r) {
+   r->block = run->block;
+   r->pool = run->pool;
+   r->pool_bytes = run->pool_bytes;
+   r->pool_room = run->pool_room;
+   r->warps = run->warps;
+   r->pool_warps = run->pool_warps;
+   r->pool_warps_room = run->pool_warps_room;
+   r->local = run->local;
+   r->local_defined = run->local_defined;
+   r->local_shadow = run->local_shadow;
+}
+
+static void put_in(machine_run_t *run, const resident_t *r) {
+   run->block = r->block;
+   run->pool = r->pool;
+   run->pool_bytes = r->pool_bytes;
+   run->pool_room = r->pool_room;
+   run->warps = r->warps;
+   run->pool_warps = r->pool_warps;
+   run->pool_warps_room = r->pool_warps_room;
+   run->local = r->local;
+   run->local_defined = r->local_defined;
+   run->local_shadow = r->local_shadow;
+}
+
+/* What waits ---------------------------------------------------------------------------------------------------------- */
+
+static bool polls(const machine_program_t *program, const machine_block_info_t *block) {
+   for (uint32_t n = block->first; n < block->first + block->count; n++) {
+      const machine_instruction_t *i = &program->code[n];
+      if (i->kind != MACHINE_CUSTOM || !i->element_bytes || i->space == PTX_SHARED || i->space == PTX_LOCAL ||
+          ptx_type_is_float(i->type)) /* data, and no signal */
+         continue;
+      const uint32_t result = i->extra_count ? program->extras[i->extra].number : 0;
+      if ((i->class == RKB_CLASS_GLOBAL && (i->flags & (FLAG_VOLATILE | FLAG_RELAXED | FLAG_ACQUIRE))) ||
+          (i->class == RKB_CLASS_ATOMIC && result > 1)) /* register 1 takes what nobody reads */
+         return true;
+   }
+   return false;
+}
+
+/* Whether a block can be reached from itself. */
+static bool repeats(const machine_program_t *program, uint32_t block, uint32_t *stack, uint8_t *met) {
+   uint32_t depth = 0;
+   memset(met, 0, program->block_count);
+   stack[depth++] = block;
+   while (depth) {
+      const uint32_t at = stack[--depth];
+      uint32_t next;
+      for (uint32_t k = 0; (next = machine_successor(program, at, k)) != PTX_NONE; k++) {
+         if (next == block)
+            return true;
+         if (!met[next]) {
+            met[next] = 1;
+            stack[depth++] = next;
+         }
+      }
+   }
+   return false;
+}
+
+bool machine_find_waits(machine_program_t *program) {
+   uint32_t *stack = malloc((program->block_count + 1) * sizeof *stack);
+   uint8_t *met = malloc(program->block_count + 1);
+   for (uint32_t b = 0; stack && met && b < program->block_count && !program->waits; b++)
+      program->waits = polls(program, &program->blocks[b]) && repeats(program, b, stack, met);
+   const bool done = stack && met;
+   free(stack);
+   free(met);
+   return done;
+}
+
+/* Executing ------------------------------------------------------------------------------------------------------------ */
+
+/* The warp that waits, or any of a block that does. */
+static machine_warp_t *one_waiting(machine_block_t *block) {
+   for (uint32_t w = 0; w < block->warp_count; w++)
+      if (block->warps[w].state == WARP_READY)
+         return &block->warps[w];
+   return &block->warps[0];
+}
+
+/* Says it of the first block that waits. */
+static void stop_waiting(machine_launch_t *launch, resident_t *residents, uint64_t at_once, uint64_t total) {
+   machine_run_t *run = launch->run;
+   resident_t *r = residents;
+   while (!r->live)
+      r++;
+   put_in(run, r);
+   machine_warp_t *warp = one_waiting(&run->block);
+   if (at_once < total)
+      machine_find(
+         warp, RKB_MACHINE_REJECT, "sync.deadlock", PTX_NONE,
+         "of %llu blocks the target holds %llu at once, and these wait for others, which begin only when one ends",
+         (unsigned long long)total, (unsigned long long)at_once);
+   else
+      machine_find(warp, RKB_MACHINE_REJECT, "sync.deadlock", PTX_NONE,
+                   "all blocks that have not ended wait, and none of them changes what another waits for");
+   run->stop = true;
+   take_out(run, r);
+}
+
+/* The block that is in the run: goes on until its warps poll or wait; true when it ended. */
+static bool give_turns(machine_run_t *run) {
+   for (uint32_t n = 0; n < TURNS && !run->stop; n++) {
+      const uint64_t before = run->changes;
+      if (machine_block_turn(&run->block))
+         return true;
+      if (run->changes == before)
+         break;
+   }
+   return false;
+}
+
+static void begin(machine_launch_t *launch, uint64_t linear, resident_t *r) {
+   machine_block_start(launch, linear);
+   launch->run->measured_blocks += launch->run->block.measured;
+   r->live = true;
+}
+
+/* Memory for one more block at once; the first has what the launch prepared. */
+static bool prepare(machine_launch_t *launch, const machine_run_t *first) {
+   machine_run_t *run = launch->run;
+   const uint32_t warps = first->pool_warps, shared = launch->shared_bytes;
+   put_in(run, &(resident_t){.live = false});
+   if (!machine_pool_prepare(run, launch->program, warps, shared))
+      return false;
+   machine_launch_begin(launch);
+   return true;
+}
+
+static uint64_t blocks_at_once(const machine_launch_t *launch, uint64_t total) {
+   const uint32_t *resident = launch->run->options.resident;
+   const uint64_t most = resident ? resident[launch->number] : total;
+   return most < 1 ? 1 : most < total ? most : total;
+}
+
+static void run_rounds(machine_launch_t *launch, resident_t *residents, uint64_t count, uint64_t at_once,
+                       uint64_t total) {
+   machine_run_t *run = launch->run;
+   uint64_t next = count, left = count;
+   uint32_t idle = 0;
+   while (left && !run->stop && !run->out_of_memory) {
+      const uint64_t before = run->changes;
+      for (uint64_t n = 0; n < count && !run->stop && !run->out_of_memory; n++) {
+         resident_t *r = &residents[n];
+         if (!r->live)
+            continue;
+         put_in(run, r);
+         while (give_turns(run) && !run->stop) {
+            machine_block_end(&run->block);
+            r->live = next < total;
+            if (!r->live)
+               break;
+            begin(launch, next++, r);
+         }
+         left -= !r->live;
+         take_out(run, r);
+      }
+      idle = run->changes == before ? idle + 1 : 0;
+      if (left && idle == ROUNDS && !run->stop)
+         stop_waiting(launch, residents, at_once, total);
+   }
+}
+
+void machine_residents_run(machine_launch_t *launch) {
+   machine_run_t *run = launch->run;
+   const uint32_t *grid = launch->plan->grid;
+   const uint64_t total = (uint64_t)grid[0] * grid[1] * grid[2], at_once = blocks_at_once(launch, total);
+   resident_t *residents = calloc(at_once, sizeof *residents);
+   uint64_t count = 0;
+   if (!residents) {
+      run->out_of_memory = true;
+      return;
+   }
+   run->report.waits = run->side_by_side = true;
+   for (; count < at_once && (count == 0 || prepare(launch, run)); count++) {
+      begin(launch, count, &residents[count]);
+      take_out(run, &residents[count]);
+   }
+   if (count == at_once)
+      run_rounds(launch, residents, count, at_once, total);
+   else
+      machine_pool_free(run);           /* the one that there was no room for */
+   for (uint64_t n = count; n-- > 0;) { /* the first stays, for the next launch */
+      put_in(run, &residents[n]);
+      if (n)
+         machine_pool_free(run);
+   }
+   run->side_by_side = false;
+   free(residents);
+}

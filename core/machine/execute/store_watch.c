@@ -1,0 +1,126 @@
+/* Watches a few bytes of a buffer: which instruction of which thread wrote them last.  For the witness of a wrong value, whose
+ * rejection is found only when the run is over.  It runs copies of the programs, in which everything that stores has a handler that
+ * looks at the addresses first, so that runs that watch nothing pay nothing.  Runs on the thread of its machine. */
+#include "machine/execute/execution.h"
+
+#include <stdlib.h>
+
+struct machine_watch {
+   uint64_t first, end; /* addresses */
+   rkb_machine_finding_t writer;
+   bool written;
+   const machine_program_t **programs; /* by launch: what ran there before */
+};
+
+static bool stores_something(const machine_program_t *program, const machine_instruction_t *i) {
+   if (i->kind != MACHINE_CUSTOM || (i->space != PTX_GLOBAL && i->space != PTX_GENERIC))
+      return false;
+   const char *opcode = program->module->functions[i->function].statements[i->statement].opcode;
+   return strncmp(opcode, "st.", 3) == 0 || strncmp(opcode, "atom.", 5) == 0 ||
+          strncmp(opcode, "red.", 4) == 0;
+}
+
+static void watched(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+   struct machine_watch *watch = warp->run->watch;
+   const uint64_t bytes = (uint64_t)i->element_bytes * i->elements;
+   for (uint32_t l = 0; l < LANES; l++) {
+      const uint64_t base = i->address_bytes == 8 ? LANES_OF(uint64_t, i->a)[l] : LANES_OF(uint32_t, i->a)[l],
+                     address = base + (uint64_t)i->immediate;
+      if (!(mask & warp->alive & warp->defined[i->ai] & 1u << l) || address >= watch->end ||
+          address + bytes <= watch->first)
+         continue;
+      watch->writer = (rkb_machine_finding_t){0};
+      machine_describe(warp, l, &watch->writer);
+      watch->written = true;
+   }
+   watch->programs[warp->block->launch->number]->code[i - warp->program->code].run(warp, i, mask);
+}
+
+static void free_copy(const machine_program_t *copy) {
+   if (copy)
+      free(copy->code);
+   free((void *)(uintptr_t)copy);
+}
+
+/* The same program but for what stores; what else it points to is the program's. */
+static const machine_program_t *copy_watched(const machine_program_t *program) {
+   machine_program_t *copy = malloc(sizeof *copy);
+   if (!copy)
+      return NULL;
+   *copy = *program;
+   copy->code = malloc(program->count * sizeof *copy->code + 1);
+   if (!copy->code) {
+      free(copy);
+      return NULL;
+   }
+   memcpy(copy->code, program->code, program->count * sizeof *copy->code);
+   for (uint32_t n = 0; n < program->count; n++)
+      if (stores_something(program, &copy->code[n]))
+         copy->code[n].run = watched;
+   return copy;
+}
+
+static bool exchange(machine_run_t *run, uint32_t launch) {
+   const machine_program_t *program = run->programs[launch], *copy = NULL;
+   for (uint32_t n = 0; n < launch && !copy; n++)
+      if (run->watch->programs[n] == program)
+         copy = run->programs[n];
+   copy = copy ? copy : copy_watched(program);
+   if (!copy)
+      return false;
+   run->watch->programs[launch] = program;
+   run->programs[launch] = copy;
+   return true;
+}
+
+static void restore(machine_run_t *run) {
+   const machine_program_t **programs = run->watch->programs;
+   for (uint32_t n = 0; programs && n < run->plan->launch_count && programs[n]; n++) {
+      bool shared = false; /* with a launch after this one */
+      for (uint32_t k = n + 1; k < run->plan->launch_count; k++)
+         shared |= programs[k] && run->programs[k] == run->programs[n];
+      if (!shared)
+         free_copy(run->programs[n]);
+      run->programs[n] = programs[n];
+   }
+}
+
+void rkb_machine_unwatch(rkb_machine_t *machine) {
+   machine_run_t *run = &machine->run;
+   if (!run->watch)
+      return;
+   restore(run);
+   free(run->watch->programs);
+   run->pool_program = NULL; /* this and what follows may be of a copy */
+   memset(run->bypasses, 0, sizeof run->bypasses);
+   free(run->watch);
+   run->watch = NULL;
+}
+
+int rkb_machine_watch(rkb_machine_t *machine, uint32_t buffer, uint64_t offset, uint32_t bytes,
+                      rkb_error_t *err) {
+   machine_run_t *run = &machine->run;
+   rkb_machine_unwatch(machine);
+   if (buffer >= run->plan->buffer_count || run->module->error_line)
+      return rkb_fail(err, RKB_ERR_INVALID, "there is no buffer %u to watch", buffer);
+   run->watch = calloc(1, sizeof *run->watch);
+   bool made = run->watch &&
+               (run->watch->programs = calloc(run->plan->launch_count + 1, sizeof *run->watch->programs));
+   for (uint32_t n = 0; made && n < run->plan->launch_count; n++)
+      made = exchange(run, n);
+   if (!made) {
+      rkb_machine_unwatch(machine);
+      return rkb_fail(err, RKB_ERR_NOMEM, "no memory to watch a buffer");
+   }
+   run->watch->first = run->regions[buffer].base + offset;
+   run->watch->end = run->watch->first + bytes;
+   return RKB_OK;
+}
+
+bool rkb_machine_watched(const rkb_machine_t *machine, rkb_machine_finding_t *writer) {
+   const struct machine_watch *watch = machine->run.watch;
+   if (!watch || !watch->written)
+      return false;
+   *writer = watch->writer;
+   return true;
+}

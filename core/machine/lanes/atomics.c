@@ -1,0 +1,198 @@
+/* atom, red, membar and fence (PTX ISA 9.0, 9.7.14).  Lanes act in order of their number; a result that depends on the
+ * order (floating-point sums) is named in the report, not rejected. */
+#include "machine/lanes/handlers.h"
+#include "machine/lanes/half.h"
+#include "machine/lanes/memory_access.h"
+
+static uint64_t apply_integer(uint32_t operation, uint32_t type, uint64_t old, uint64_t value,
+                              uint64_t swap) {
+   const bool is_signed = ptx_type_is_signed(type), wide = ptx_type_bytes(type) == 8;
+   const uint64_t ones = wide ? ~0ull : FULL_MASK;
+   const int64_t a = wide ? (int64_t)old : (int32_t)old, b = wide ? (int64_t)value : (int32_t)value;
+   switch (operation) {
+   case ATOMIC_ADD:
+      return (old + value) & ones;
+   case ATOMIC_MIN:
+      return is_signed ? (a < b ? old : value) : old < value ? old : value;
+   case ATOMIC_MAX:
+      return is_signed ? (a > b ? old : value) : old > value ? old : value;
+   case ATOMIC_INC:
+      return old >= value ? 0 : old + 1;
+   case ATOMIC_DEC:
+      return old == 0 || old > value ? value : old - 1;
+   case ATOMIC_AND:
+      return old & value;
+   case ATOMIC_OR:
+      return old | value;
+   case ATOMIC_XOR:
+      return old ^ value;
+   case ATOMIC_CAS:
+      return old == value ? swap : old;
+   default:
+      return value;
+   }
+}
+
+static uint16_t apply_half(uint16_t old, uint16_t value, bool bfloat, uint32_t operation) {
+   double x = bfloat ? bits_to_float((uint32_t)old << 16) : half_to_float(old);
+   double y = bfloat ? bits_to_float((uint32_t)value << 16) : half_to_float(value);
+   double r = operation == ATOMIC_MIN ? fmin(x, y) : operation == ATOMIC_MAX ? fmax(x, y) : x + y;
+   return bfloat ? double_to_bfloat(r, ROUND_NEAREST) : double_to_half(r, ROUND_NEAREST);
+}
+
+static float flush(float x, bool flushes) {
+   return flushes && fabsf(x) < 0x1p-126f ? copysignf(0.0f, x) : x;
+}
+
+static uint64_t apply(const machine_instruction_t *i, uint64_t old, uint64_t value, uint64_t swap) {
+   switch (i->type) {
+   case PTX_F32: {
+      if (i->operation != ATOMIC_ADD)
+         return apply_integer(i->operation, PTX_B32, old, value, swap);
+      /* On global memory subnormal operands and results are flushed (PTX ISA 9.0, 9.7.14.5); on shared memory they are not. */
+      const bool flushes = i->space != PTX_SHARED;
+      float r = flush(bits_to_float((uint32_t)old), flushes) + flush(bits_to_float((uint32_t)value), flushes);
+      return float_to_bits(r != r ? bits_to_float(0x7fffffff) : flush(r, flushes));
+   }
+   case PTX_F64: {
+      double x, y;
+      memcpy(&x, &old, sizeof x);
+      memcpy(&y, &value, sizeof y);
+      if (y != y) /* NaN comes out as it went in, the operand's first (seen on an H200) */
+         return value;
+      if (x != x)
+         return old;
+      x += y;
+      if (x != x) /* infinities of both signs */
+         return 0xfff8000000000000;
+      memcpy(&old, &x, sizeof x);
+      return old;
+   }
+   case PTX_F16:
+   case PTX_BF16:
+      return apply_half((uint16_t)old, (uint16_t)value, i->type == PTX_BF16, i->operation);
+   case PTX_F16X2:
+   case PTX_BF16X2: {
+      bool bfloat = i->type == PTX_BF16X2;
+      return apply_half((uint16_t)old, (uint16_t)value, bfloat, i->operation) |
+             (uint32_t)apply_half((uint16_t)(old >> 16), (uint16_t)(value >> 16), bfloat, i->operation) << 16;
+   }
+   default:
+      return apply_integer(i->operation, i->type, old, value, swap);
+   }
+}
+
+static uint64_t read_slot(const machine_warp_t *warp, const machine_slot_t *slot, uint32_t lane) {
+   const uint8_t *at = warp->registers + slot->offset;
+   return slot->bytes == 8 ? ((const uint64_t *)at)[lane] : ((const uint32_t *)at)[lane];
+}
+
+static void note_float_sum(machine_warp_t *warp, const machine_instruction_t *i,
+                           const machine_place_t *place) {
+   rkb_machine_report_t *report = &warp->run->report;
+   if (report->float_atomics || !ptx_type_is_float(i->type) || i->operation != ATOMIC_ADD)
+      return;
+   report->float_atomics = true;
+   snprintf(report->float_atomic_symbol, sizeof report->float_atomic_symbol, "%s",
+            place->region ? place->region->name : "shared memory");
+}
+
+/* Lanes on one address take turns: the most on any one. */
+static void count_contention(machine_warp_t *warp, const uint64_t *address, uint32_t mask) {
+   rkb_launch_counters_t *counters = &warp->run->counters[warp->block->launch->number];
+   uint32_t most = 0;
+   for (uint32_t l = 0; l < LANES; l++) {
+      uint32_t same = 0;
+      for (uint32_t k = 0; k < LANES && (mask >> l & 1); k++)
+         same += (mask >> k & 1) && address[k] == address[l];
+      most = same > most ? same : most;
+   }
+   counters->atomic_requests++;
+   counters->atomic_serial += most;
+}
+
+/* extras: destinations (elements of them, the sink for red), values, and for cas the value to swap in. */
+OP(atomic) {
+   const machine_slot_t *destination = warp->program->extras + i->extra;
+   const machine_slot_t *operand = destination + i->elements, *swap = operand + i->elements;
+   const uint32_t bytes = i->element_bytes, total = bytes * i->elements;
+   const bool compares = i->operation == ATOMIC_CAS;
+   uint64_t address[LANES];
+   mask = lane_addresses(warp, i, mask, address);
+   if (!mask)
+      return;
+   count_contention(warp, address, mask);
+   warp->strong++;
+   uint32_t defined = 0;
+   uint64_t taint = warp->taint ? warp->taint[i->ai] : 0;
+   for (uint32_t l = 0; l < LANES; l++) {
+      if (!(mask >> l & 1))
+         continue;
+      machine_place_t place;
+      if (!place_of(warp, l, address[l], i->space, total, true, &place))
+         continue;
+      if (warp->run->races && place.window == WINDOW_SHARED)
+         machine_shared_access(warp, l, (uint32_t)place.offset, total, NULL, true, true);
+      else if (warp->run->races && place.region)
+         machine_global_access(warp, l, place.region, place.offset, total, NULL, true, true);
+      if (warp->run->races) {
+         machine_sync_acquire(warp, l, address[l]);
+         machine_sync_release(warp, l, address[l], i->flags & FLAG_RELEASE);
+      }
+      note_float_sum(warp, i, &place);
+      for (uint32_t e = 0; e < i->elements; e++) {
+         uint64_t old = 0;
+         memcpy(&old, place.data + e * bytes, bytes);
+         uint64_t value = read_slot(warp, &operand[e], l), other = compares ? read_slot(warp, swap, l) : 0;
+         bool known = (warp->defined[operand[e].number] >> l & 1) &&
+                      (!compares || (warp->defined[swap->number] >> l & 1));
+         if (!known)
+            machine_find(warp, RKB_MACHINE_REJECT, "memory.uninitialised", l,
+                         "an atomic operation's operand was never given a value");
+         bool stood = true;
+         for (uint32_t n = 0; place.defined && n < bytes; n++)
+            stood &= place.defined[e * bytes + n] == 1;
+         if (!stood && i->operation != ATOMIC_EXCH)
+            machine_uninitialised_atomic(warp, l, &place.offset, place.region, bytes);
+         uint64_t result =
+            apply(i, old, bytes == 4 ? value & FULL_MASK : value, bytes == 4 ? other & FULL_MASK : other);
+         warp->run->changes += memcmp(&result, &old, bytes) != 0;
+         memcpy(place.data + e * bytes, &result, bytes);
+         if (place.defined)
+            memset(place.defined + e * bytes, 1, bytes);
+         if (warp->shadow && place.shadow && bytes == 4) {
+            double *kept = &place.shadow[e];
+            if (i->type == PTX_F32 && i->operation == ATOMIC_ADD) {
+               double before = machine_has_shadow(*kept) ? *kept : (double)bits_to_float((uint32_t)old);
+               bool has = warp->valid && (warp->valid[operand[e].number] >> l & 1);
+               *kept =
+                  before + (has ? SHADOW_OF(operand[e].offset)[l] : (double)bits_to_float((uint32_t)value));
+            } else {
+               *kept = machine_no_shadow();
+            }
+         }
+         if (destination[e].bytes == 8)
+            LANES_OF(uint64_t, destination[e].offset)[l] = old;
+         else
+            LANES_OF(uint32_t, destination[e].offset)[l] = (uint32_t)old;
+         defined |= (uint32_t)stood << l;
+         if (warp->taint) {
+            uint64_t *kept = taint_of_place(warp, &place);
+            taint |= *kept;
+            *kept |= warp->taint[operand[e].number] | (compares ? warp->taint[swap->number] : 0);
+         }
+      }
+   }
+   for (uint32_t e = 0; e < i->elements; e++) {
+      set_defined(warp, destination[e].number, defined, mask);
+      set_taint(warp, destination[e].number, taint, mask);
+      if (warp->valid)
+         warp->valid[destination[e].number] &= ~mask;
+   }
+}
+
+OP(fence) {
+   (void)i;
+   if (warp->run->races)
+      machine_sync_fence(warp, mask);
+}

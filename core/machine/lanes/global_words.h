@@ -1,0 +1,283 @@
+/* Loads and stores of 4-byte words (words.h) at generic, global or local addresses.  Global memory that is written keeps 64-bit
+ * records of who wrote and read each word (races.h): here those of 32 lanes at once, when what was done before is ordered before
+ * them.  What is not plain (a fault, a conflict, an order that only releases and acquisitions give, a part of a word) is left,
+ * untouched, to the lane by lane way, which reports it. */
+#ifndef RKB_MACHINE_LANES_GLOBAL_WORDS_H
+#define RKB_MACHINE_LANES_GLOBAL_WORDS_H
+
+#include "machine/lanes/shared_words.h"
+
+/* Who read and who wrote ------------------------------------------------------------------------------------------- */
+
+typedef struct global_order { /* what names in records are compared with */
+   uint64_t first;            /* names below are of an earlier launch */
+   uint64_t block;            /* of this block: names from here to the end of it */
+   uint64_t since;            /* names of this block below are before its last barrier */
+   uint64_t me;               /* of lane 0, this lane's is so much more */
+} global_order_t;
+
+static inline global_order_t order_of(const machine_warp_t *warp) {
+   const machine_block_t *block = warp->block;
+   const uint64_t own = (block->serial + 1) << 32;
+   return (global_order_t){.first = (block->launch->first_serial + 1) << 32,
+                           .block = own,
+                           .since = own | (uint64_t)(block->barrier_time & 0xfffff) << 12,
+                           .me = machine_global_name(warp, 0, false)};
+}
+
+#define THREAD_OF(name) ((name)&MANY_THREADS)
+
+/* All ones where what was done under a name comes before what the lane does now, by launches, by barriers or because it did it. */
+static inline uint64_t comes_before(const global_order_t *order, uint64_t name, uint64_t me) {
+   const bool own = name >= order->block && name >> 32 == order->block >> 32;
+   return 0 - (uint64_t)(name < order->first ||
+                         (own && (name < order->since || THREAD_OF(name) == THREAD_OF(me))));
+}
+
+/* What the readers of a word are once me has read it, as races.c's join_readers has it where nothing was acquired. */
+static inline uint64_t joined(const global_order_t *order, uint64_t old, uint64_t me) {
+   const uint64_t many_blocks = (me & ~MANY_THREADS) | MANY_BLOCKS;
+   const bool older = old < order->first, many = THREAD_OF(old) == MANY_BLOCKS,
+              other = old >> 32 != order->block >> 32,
+              alone = old < order->since || THREAD_OF(old) == THREAD_OF(me);
+   return older ? me : many || other ? many_blocks : alone ? me : me | MANY_THREADS;
+}
+
+static inline void gather_records(uint64_t out[LANES], const uint64_t *records, const words_t *to) {
+   if (to->shape == WORDS_GROUPED) {
+      for (int g = 0; g < GROUPS; g++) {
+         const uint64_t *at = records + (to->offset[GROUP * g] >> 2), one = *at;
+         if (to->equal[g])
+            for (int l = 0; l < GROUP; l++)
+               out[GROUP * g + l] = one;
+         else
+            memcpy(out + GROUP * g, at, GROUP * sizeof *out);
+      }
+   } else {
+      for (int l = 0; l < LANES; l++)
+         out[l] = records[to->offset[l] >> 2];
+   }
+}
+
+/* Writes the lanes' records; false when a lane then finds another's, because they are at one word. */
+static inline bool scatter_names(uint64_t *records, const words_t *to, uint32_t mask,
+                                 const uint64_t after[LANES]) {
+   uint64_t different = 0;
+   for (uint32_t l = 0; l < LANES; l++)
+      if (mask >> l & 1)
+         records[to->offset[l] >> 2] = after[l];
+   for (uint32_t l = 0; l < LANES; l++)
+      if (mask >> l & 1)
+         different |= records[to->offset[l] >> 2] ^ after[l];
+   return different == 0;
+}
+
+/* All lanes at one word. */
+static inline bool read_one(const global_order_t *order, const uint64_t *writer, uint64_t *reader,
+                            uint32_t mask) {
+   const uint64_t me = order->me + (uint32_t)__builtin_ctz(mask);
+   const bool several = (mask & (mask - 1)) != 0;
+   if (!comes_before(order, *writer, several ? order->me | MANY_THREADS : me))
+      return false;
+   const uint64_t now = joined(order, *reader, me);
+   *reader = !several || THREAD_OF(now) == MANY_BLOCKS ? now : now | MANY_THREADS;
+   return true;
+}
+
+static inline bool read_words(const global_order_t *order, const uint64_t *writers, uint64_t *readers,
+                              const words_t *to, uint32_t mask) {
+   uint64_t before[LANES], after[LANES], late = 0;
+   if (to->shape == WORDS_ONE)
+      return read_one(order, writers + (to->offset[0] >> 2), readers + (to->offset[0] >> 2), mask);
+   gather_records(before, writers, to);
+   EACH_LANE late |= KEEP(~comes_before(order, before[l], order->me + (uint64_t)l), 0);
+   if (late)
+      return false;
+   gather_records(before, readers, to);
+   EACH_LANE after[l] = joined(order, before[l], order->me + (uint64_t)l);
+   if (!scatter_names(readers, to, mask, after))
+      for (uint32_t l = 0; l < LANES; l++) { /* several lanes at one word */
+         uint64_t *now = &readers[to->offset[l] >> 2];
+         if ((mask >> l & 1) && *now != after[l] && THREAD_OF(*now) != MANY_BLOCKS)
+            *now |= MANY_THREADS;
+      }
+   return true;
+}
+
+/* Whether the lanes may write their words. */
+static inline bool may_write(const global_order_t *order, const uint64_t *writers, const uint64_t *readers,
+                             const words_t *to, uint32_t mask) {
+   uint64_t writer[LANES], reader[LANES], late = 0;
+   gather_records(writer, writers, to);
+   gather_records(reader, readers, to);
+   EACH_LANE {
+      const uint64_t me = order->me + (uint64_t)l;
+      const bool many = reader[l] >= order->first && THREAD_OF(reader[l]) == MANY_BLOCKS;
+      late |= KEEP(
+         ~comes_before(order, writer[l], me) | ~comes_before(order, reader[l], me) | (0 - (uint64_t)many), 0);
+   }
+   return late == 0;
+}
+
+/* Rows of words that nobody of this launch has touched: the common case of an output. */
+static inline bool write_rows(const global_order_t *order, uint64_t *writers, uint64_t *readers,
+                              const words_t *to) {
+   uint64_t touched = 0;
+   for (int g = 1; g < GROUPS; g++) /* two groups at one word: not here */
+      touched |= to->offset[GROUP * g] < to->offset[GROUP * (g - 1)] + 4 * GROUP;
+   for (int g = 0; g < GROUPS; g++) {
+      const uint64_t *writer = writers + (to->offset[GROUP * g] >> 2),
+                     *reader = readers + (to->offset[GROUP * g] >> 2);
+      for (int l = 0; l < GROUP; l++)
+         touched |= (uint64_t)(writer[l] >= order->first) | (uint64_t)(reader[l] >= order->first);
+   }
+   if (touched)
+      return false;
+   for (int g = 0; g < GROUPS; g++) {
+      uint64_t *writer = writers + (to->offset[GROUP * g] >> 2);
+      for (int l = 0; l < GROUP; l++)
+         writer[l] = order->me + (uint64_t)(GROUP * g + l);
+      memset(readers + (to->offset[GROUP * g] >> 2), 0, GROUP * sizeof *readers);
+   }
+   return true;
+}
+
+/* Names the lanes as the writers of a word each, whose readers are forgotten; false, and nothing changed, when two are at one word. */
+static inline bool write_names(const global_order_t *order, uint64_t *writers, uint64_t *readers,
+                               const words_t *to, uint32_t mask) {
+   uint64_t before[LANES], names[LANES];
+   gather_records(before, writers, to);
+   EACH_LANE names[l] = order->me + (uint64_t)l;
+   const bool alone = scatter_names(writers, to, mask, names);
+   for (uint32_t l = 0; l < LANES; l++)
+      if ((mask >> l & 1) && alone)
+         readers[to->offset[l] >> 2] = 0;
+      else if (mask >> l & 1)
+         writers[to->offset[l] >> 2] = before[l];
+   return alone;
+}
+
+/* Records that the lanes read or write their words; false, and nothing recorded, when the lane by lane way is to look. */
+static inline bool record_global(machine_warp_t *warp, const machine_instruction_t *i,
+                                 machine_region_t *region, const words_t *to, uint32_t mask, bool store) {
+   const global_order_t order = order_of(warp);
+   uint64_t *writers = region->writers, *readers = region->readers;
+   bool may = true;
+   if (store && i->elements == 1 && in_rows(to, mask) && write_rows(&order, writers, readers, to))
+      return true;
+   for (uint32_t e = 0; may && e < i->elements; e++)
+      may = store
+               ? may_write(&order, writers + e, readers + e, to, mask)
+               : read_words(&order, writers + e, readers + e, to, mask); /* to read twice is to read once */
+   for (uint32_t e = 0; may && store && e < i->elements; e++) /* lanes that meet do so at the first word */
+      may = write_names(&order, writers + e, readers + e, to, mask);
+   return may;
+}
+
+/* Where they are ------------------------------------------------------------------------------------------------------- */
+
+/* Offsets from base on of the lanes of mask; false when one of them is outside, not aligned, or at a place too far to be told in
+ * 32 bits.  Lanes of local memory are apart by so many bytes, each within its own. */
+static inline bool find_offsets(words_t *to, const uint64_t *address, uint32_t mask, uint64_t base,
+                                uint64_t size, uint32_t bytes, uint64_t apart, uint32_t first_thread) {
+   const uint64_t first = address[__builtin_ctz(mask)], last = size - bytes;
+   uint64_t outside = 0, low = 0;
+   if (size < bytes || size > UINT32_MAX || (base & 3))
+      return false;
+   EACH_LANE {
+      const uint64_t at = KEEP(address[l], first), offset = at - base;
+      outside |= offset | (last - offset);
+      low |= at;
+      to->offset[l] = (uint32_t)offset;
+   }
+   if (outside >> 63 || (low & (bytes - 1)))
+      return false;
+   if (apart) {
+      EACH_LANE to->offset[l] += (first_thread + (uint32_t)l) * (uint32_t)apart;
+      const uint32_t one = to->offset[__builtin_ctz(mask)];
+      EACH_LANE to->offset[l] = KEEP(to->offset[l], one);
+   }
+   find_shape(to, bytes);
+   return true;
+}
+
+static inline bool find_global(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                               const uint64_t *address, bool store, words_t *to) {
+   machine_run_t *run = warp->run;
+   machine_region_t *region = machine_region_at(run, address[__builtin_ctz(mask)]);
+   const uint32_t bytes = 4u * i->elements;
+   const bool recorded = run->races && region && !region->read_only;
+   if (!region || (region->read_only && store) ||
+       (recorded && (warp->block->acquired_count || warp->block->launch->global_shift != 2 ||
+                     !machine_global_records(run, region))) ||
+       !find_offsets(to, address, mask, region->base, region->bytes, bytes, 0, 0))
+      return false;
+   for (uint32_t l = 0; region->met && l < LANES; l++)
+      if (mask >> l & 1)
+         machine_meet(run, region, to->offset[l], bytes, store);
+   to->data = region->data;
+   to->defined = region->defined;
+   to->shadow = region->shadow;
+   to->taint = &region->taint;
+   return !recorded || record_global(warp, i, region, to, mask, store);
+}
+
+static inline bool find_local(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                              const uint64_t *address, words_t *to) {
+   machine_run_t *run = warp->run;
+   const uint64_t apart = warp->program->frame_bytes;
+   if ((apart & 3) || apart > UINT32_MAX / 1024 /* threads of a block */ ||
+       !find_offsets(to, address, mask, WINDOW_LOCAL << WINDOW_SHIFT, apart, 4u * i->elements, apart,
+                     warp->first_thread))
+      return false;
+   to->data = run->local;
+   to->defined = run->local_defined;
+   to->shadow = run->local_shadow;
+   to->taint = &run->local_taint;
+   return true;
+}
+
+static inline bool find_generic_shared(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                                       const uint64_t *address, bool store, words_t *to) {
+   const machine_block_t *block = warp->block;
+   if ((i->space != PTX_SHARED && i->space != PTX_GENERIC) || block->races == RACES_CLOCKS ||
+       (block->races == RACES_FAST && block->shared_shift != 2) ||
+       !find_offsets(to, address, mask, WINDOW_SHARED << WINDOW_SHIFT, block->shared_bytes, 4u * i->elements,
+                     0, 0))
+      return false;
+   use_shared(warp, to);
+   return record_shared(warp, i, to, mask, store);
+}
+
+/* Finds the words and records that they are read or written; false when one of the lanes needs the lane by lane way. */
+static inline bool find_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                              const uint64_t *address, bool store, words_t *to) {
+   const uint64_t window = address[__builtin_ctz(mask)] >> WINDOW_SHIFT;
+   const uint32_t ordering = FLAG_RELAXED | FLAG_VOLATILE | (store ? FLAG_RELEASE : FLAG_ACQUIRE);
+   if (!moves_words(warp, i) || (warp->run->races && (i->flags & ordering)))
+      return false;
+   return window == 0               ? find_global(warp, i, mask, address, store, to)
+          : window == WINDOW_SHARED ? find_generic_shared(warp, i, mask, address, store, to)
+          : window == WINDOW_LOCAL  ? find_local(warp, i, mask, address, to)
+                                    : false;
+}
+
+static inline bool load_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                              const uint64_t *address) {
+   words_t from;
+   if (!find_words(warp, i, mask, address, false, &from))
+      return false;
+   take_words(warp, i, mask, &from);
+   return true;
+}
+
+static inline bool store_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                               const uint64_t *address) {
+   words_t to;
+   if (!stores_values(warp, i, mask) || !find_words(warp, i, mask, address, true, &to))
+      return false;
+   put_words(warp, i, mask, &to);
+   return true;
+}
+
+#endif

@@ -1,0 +1,121 @@
+/* Half and bfloat16 as bits: to float exactly, from double in any rounding.  Written out rather than left to the
+ * processor, so that every machine gives the same bits. */
+#ifndef RKB_MACHINE_LANES_HALF_H
+#define RKB_MACHINE_LANES_HALF_H
+
+#include "machine/decode/decoded_program.h"
+
+#include <math.h>
+#include <string.h>
+
+static inline float half_to_float(uint16_t half) {
+   uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = half >> 10 & 31, fraction = half & 0x3ff, bits;
+   float value;
+   if (exponent == 31) {
+      bits = sign | 0x7f800000 | fraction << 13;
+   } else if (exponent) {
+      bits = sign | (exponent + 112) << 23 | fraction << 13;
+   } else {
+      float magnitude = (float)fraction * 0x1p-24f;
+      memcpy(&bits, &magnitude, sizeof bits);
+      bits |= sign;
+   }
+   memcpy(&value, &bits, sizeof value);
+   return value;
+}
+
+/* x rounded to an integer; ties to even, or away from zero for ROUND_AWAY. */
+static inline double round_integer(double x, uint32_t rounding) {
+   if (x != x)
+      return x + x; /* made quiet */
+   switch (rounding) {
+   case ROUND_ZERO:
+      return trunc(x);
+   case ROUND_DOWN:
+      return floor(x);
+   case ROUND_UP:
+      return ceil(x);
+   case ROUND_AWAY:
+      return round(x);
+   default:
+      return rint(x);
+   }
+}
+
+/* A finite x to a format of fraction_bits, least exponent and largest finite value; the result as a double. */
+static inline double round_to_format(double x, int fraction_bits, int least, double largest,
+                                     uint32_t rounding) {
+   if (x == 0 || x != x || isinf(x))
+      return x;
+   int exponent;
+   frexp(x, &exponent);
+   exponent -= 1;
+   if (exponent < least)
+      exponent = least;
+   double quantum = ldexp(1.0, exponent - fraction_bits);
+   double r = copysign(round_integer(x / quantum, rounding) * quantum, x);
+   if (fabs(r) > largest) {
+      bool stays =
+         rounding == ROUND_ZERO || (rounding == ROUND_DOWN && x > 0) || (rounding == ROUND_UP && x < 0);
+      r = copysign(stays ? largest : INFINITY, x);
+   }
+   return r;
+}
+
+static inline uint16_t double_to_half(double x, uint32_t rounding) {
+   double r = round_to_format(x, 10, -14, 65504.0, rounding);
+   if (r != r)
+      return 0x7fff;
+   uint16_t sign = signbit(r) ? 0x8000 : 0;
+   double magnitude = fabs(r);
+   if (isinf(magnitude))
+      return sign | 0x7c00;
+   if (magnitude < 0x1p-14)
+      return (uint16_t)(sign | (uint16_t)(magnitude * 0x1p24));
+   int exponent;
+   double fraction = frexp(magnitude, &exponent); /* in [1/2, 1) */
+   return (uint16_t)(sign | (exponent + 14) << 10 | ((uint32_t)(fraction * 2048.0) & 0x3ff));
+}
+
+static inline uint16_t double_to_bfloat(double x, uint32_t rounding) {
+   double r = round_to_format(x, 7, -126, 0x1.fep127, rounding);
+   if (r != r)
+      return 0x7fff;
+   float narrow = (float)r; /* exact */
+   uint32_t bits;
+   memcpy(&bits, &narrow, sizeof bits);
+   return (uint16_t)(bits >> 16);
+}
+
+/* Eight bits: e4m3 has no infinities and one NaN beside its sign, e5m2 is the upper half of a half.  Conversion to them
+ * saturates (PTX ISA 9.0, 9.7.9.21, .satfinite). */
+static inline uint8_t double_to_eight(double x, bool e5m2) {
+   const int fraction_bits = e5m2 ? 2 : 3, least = e5m2 ? -14 : -6;
+   const double largest = e5m2 ? 57344.0 : 448.0;
+   if (x != x)
+      return 0x7f;
+   double r = round_to_format(x, fraction_bits, least, largest, ROUND_NEAREST);
+   r = fabs(r) > largest ? copysign(largest, r) : r;
+   const uint8_t sign = signbit(r) ? 0x80 : 0;
+   const double magnitude = fabs(r);
+   if (magnitude < ldexp(1.0, least))
+      return (uint8_t)(sign | (uint8_t)ldexp(magnitude, fraction_bits - least));
+   int exponent;
+   const double fraction = frexp(magnitude, &exponent); /* in [1/2, 1) */
+   const uint32_t kept = (uint32_t)ldexp(fraction, fraction_bits + 1) & ((1u << fraction_bits) - 1);
+   return (uint8_t)(sign | (uint32_t)(exponent - least) << fraction_bits | kept);
+}
+
+/* As the bits of a half, exactly. */
+static inline uint16_t eight_to_half(uint8_t bits, bool e5m2) {
+   const uint32_t magnitude = bits & 0x7f;
+   if (e5m2)
+      return magnitude > 0x7c ? 0x7fff : (uint16_t)(bits << 8);
+   if (magnitude == 0x7f)
+      return 0x7fff;
+   const uint32_t exponent = magnitude >> 3, fraction = magnitude & 7;
+   const double value = exponent ? ldexp(8 + fraction, (int)exponent - 10) : ldexp(fraction, -9);
+   return (uint16_t)((bits & 0x80) << 8 | double_to_half(value, ROUND_NEAREST));
+}
+
+#endif

@@ -1,0 +1,118 @@
+/* ld: from every space, of every width, one to eight elements (PTX ISA 9.0, 9.7.9.8). */
+#include "machine/lanes/handlers.h"
+#include "machine/lanes/global_words.h"
+
+static inline uint64_t widen(uint64_t value, uint32_t bytes, bool is_signed, uint32_t register_bytes) {
+   if (is_signed && bytes < 8) {
+      uint32_t shift = 64 - 8 * bytes;
+      value = (uint64_t)((int64_t)(value << shift) >> shift);
+   }
+   return register_bytes < 8 ? value & ((1ull << 8 * register_bytes) - 1) : value;
+}
+
+/* Any lanes, any space, any width. */
+static void load_lanes(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                       const uint64_t *address) {
+   const machine_slot_t *parts = warp->program->extras + i->extra;
+   const uint32_t bytes = i->element_bytes, total = bytes * i->elements;
+   uint32_t defined[8] = {0};
+   uint64_t taint = warp->taint ? warp->taint[i->ai] : 0;
+   for (uint32_t l = 0; l < LANES; l++) {
+      if (!(mask >> l & 1))
+         continue;
+      machine_place_t place;
+      if (!place_of(warp, l, address[l], i->space, total, false, &place))
+         continue;
+      if (warp->run->races && place.window == WINDOW_SHARED)
+         machine_shared_access(warp, l, (uint32_t)place.offset, total, NULL, false,
+                               i->flags & (FLAG_RELAXED | FLAG_ACQUIRE));
+      else if (warp->run->races && place.region && !place.region->read_only)
+         machine_global_access(warp, l, place.region, place.offset, total, NULL, false,
+                               (i->flags & (FLAG_RELAXED | FLAG_ACQUIRE)) || volatile_signal(i));
+      if (warp->run->races && (i->flags & (FLAG_ACQUIRE | FLAG_RELAXED | FLAG_VOLATILE)))
+         machine_sync_acquire(warp, l, address[l]);
+      if (warp->taint)
+         taint |= place.window == WINDOW_PARAM ? warp->block->launch->parameter_taint[place.offset]
+                                               : *taint_of_place(warp, &place);
+      for (uint32_t e = 0; e < i->elements; e++) {
+         uint64_t value = 0;
+         uint8_t known[8];
+         memcpy(&value, place.data + e * bytes, bytes);
+         memset(known, 1, sizeof known);
+         if (place.defined)
+            memcpy(known, place.defined + e * bytes, bytes);
+         bool all = true;
+         for (uint32_t n = 0; n < bytes; n++)
+            all &= known[n] == 1;
+         defined[e] |= (uint32_t)all << l;
+         value = widen(value, bytes, ptx_type_is_signed(i->type), parts[e].bytes == 8 ? 8 : i->source_type);
+         if (parts[e].bytes == 8)
+            LANES_OF(uint64_t, parts[e].offset)[l] = value;
+         else
+            LANES_OF(uint32_t, parts[e].offset)[l] = (uint32_t)value;
+         if (warp->shadow && parts[e].bytes == 4) {
+            double known_shadow = place.shadow && bytes == 4 ? place.shadow[e] : machine_no_shadow();
+            bool has = machine_has_shadow(known_shadow);
+            if (has)
+               SHADOW_OF(parts[e].offset)[l] = known_shadow;
+            warp->valid[parts[e].number] = (warp->valid[parts[e].number] & ~(1u << l)) | (uint32_t)has << l;
+         }
+      }
+   }
+   for (uint32_t e = 0; e < i->elements; e++) {
+      set_defined(warp, parts[e].number, defined[e], mask);
+      set_taint(warp, parts[e].number, taint, mask);
+   }
+}
+
+OP(load) {
+   const bool words = moves_shared_words(warp, i, mask);
+   if (words && !warp->block->measured && load_shared_words(warp, i, mask))
+      return;
+   uint64_t address[LANES];
+   uint32_t wanted = mask;
+   warp->strong += (i->flags & (FLAG_ACQUIRE | FLAG_RELAXED | FLAG_VOLATILE)) != 0;
+   mask = lane_addresses(warp, i, mask, address);
+   if (warp->block->measured && i->space != PTX_PARAM)
+      machine_count_request(warp, address, mask, (uint32_t)i->element_bytes * i->elements, false);
+   if (words && warp->block->measured && load_shared_words(warp, i, mask))
+      return;
+   for (uint32_t e = 0; mask != wanted && e < i->elements; e++)
+      set_defined(warp, warp->program->extras[i->extra + e].number, 0, wanted & ~mask);
+   if (!mask)
+      return;
+   if (mask & (mask - 1) && load_words(warp, i, mask, address)) /* one lane is as quick alone */
+      return;
+   load_lanes(warp, i, mask, address);
+}
+
+/* ld.param of a kernel's own parameter at a constant place: the same for every lane. */
+OP(load_parameter) {
+   const machine_launch_t *launch = warp->block->launch;
+   const machine_slot_t *parts = warp->program->extras + i->extra;
+   const uint32_t bytes = i->element_bytes;
+   for (uint32_t e = 0; e < i->elements; e++) {
+      const uint64_t at = (uint64_t)i->immediate + e * bytes;
+      uint64_t value = 0, taint = 0, known = 0;
+      memcpy(&value, launch->parameters + at, bytes);
+      memcpy(&known, launch->parameter_defined + at, bytes); /* a byte each, 1: it is */
+      for (uint32_t n = 0; warp->taint && n < bytes; n++)
+         taint |= launch->parameter_taint[at + n];
+      const bool defined = known == UINT64_C(0x0101010101010101) >> (64 - 8 * bytes);
+      value = widen(value, bytes, ptx_type_is_signed(i->type), parts[e].bytes == 8 ? 8 : i->source_type);
+      if (parts[e].bytes == 8 && mask == FULL_MASK) {
+         uint64_t *d = LANES_OF(uint64_t, parts[e].offset);
+         EACH_LANE d[l] = value;
+      } else if (parts[e].bytes == 8) {
+         uint64_t *d = LANES_OF(uint64_t, parts[e].offset);
+         EACH_LANE d[l] = KEEP(value, d[l]);
+      } else {
+         uint32_t *d = LANES_OF(uint32_t, parts[e].offset);
+         EACH_LANE d[l] = KEEP((uint32_t)value, d[l]);
+      }
+      set_defined(warp, parts[e].number, defined ? FULL_MASK : 0, mask);
+      set_taint(warp, parts[e].number, taint, mask);
+      if (warp->shadow)
+         warp->valid[parts[e].number] &= ~mask;
+   }
+}

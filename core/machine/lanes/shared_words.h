@@ -1,0 +1,240 @@
+/* Loads and stores of 4-byte words of shared memory by the lanes of a warp (words.h), with the packed records of who read and wrote
+ * them.  What is not plain (a fault, a conflict, an undefined value, an order that clocks keep) is left, untouched, to the lane
+ * by lane way, which reports it. */
+#ifndef RKB_MACHINE_LANES_SHARED_WORDS_H
+#define RKB_MACHINE_LANES_SHARED_WORDS_H
+
+#include "machine/lanes/words.h"
+
+static inline void use_shared(machine_warp_t *warp, words_t *to) {
+   machine_block_t *block = warp->block;
+   to->data = block->shared;
+   to->defined = block->shared_defined;
+   to->shadow = warp->shadow ? block->shared_shadow : NULL;
+   to->taint = &block->shared_taint;
+}
+
+/* Where the lanes of mask go; false when one of them goes where it may not. */
+static inline bool find_shared_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                                     words_t *to) {
+   const uint32_t add = (uint32_t)i->immediate, bytes = 4u * i->elements;
+   if (warp->block->shared_bytes < bytes)
+      return false;
+   if (i->address_bytes == 8) {
+      const uint64_t *a = LANES_OF(uint64_t, i->a);
+      EACH_LANE to->offset[l] = (uint32_t)a[l] + add;
+   } else {
+      const uint32_t *a = LANES_OF(uint32_t, i->a);
+      EACH_LANE to->offset[l] = a[l] + add;
+   }
+   if (mask != FULL_MASK) {
+      const uint32_t first = to->offset[__builtin_ctz(mask)];
+      EACH_LANE to->offset[l] = KEEP(to->offset[l], first);
+   }
+   const uint32_t last = warp->block->shared_bytes - bytes;
+   group_t bad = {0};
+   for (int g = 0; g < GROUPS; g++) {
+      const group_t offset = *(const group_t *)(to->offset + GROUP * g);
+      bad |= (group_t)(offset > last) | (offset & (bytes - 1));
+   }
+   if (any_bit(bad))
+      return false;
+   find_shape(to, bytes);
+   use_shared(warp, to);
+   return true;
+}
+
+/* Who read and who wrote --------------------------------------------------------------------------------------- */
+
+/* Records of an earlier epoch are as good as none. */
+static inline group_t fresh_group(const group_t *records, uint32_t epoch) {
+   const group_t record = *records, fresh = (group_t)((record & ~group_of((1u << EPOCH_SHIFT) - 1)) == epoch);
+   return (record & fresh) | (epoch & ~fresh);
+}
+
+static inline uint32_t fresh_record(uint32_t record, uint32_t epoch) {
+   return (record & ~((1u << EPOCH_SHIFT) - 1)) == epoch ? record : epoch;
+}
+
+/* Several threads read one word: false when any thread wrote it since the last barrier. */
+static inline bool read_by_several(uint32_t *record, uint32_t epoch) {
+   if (*record == (epoch | SEVERAL)) /* as after every reading but the first */
+      return true;
+   const uint32_t before = fresh_record(*record, epoch);
+   if (before >> 11 & SEVERAL)
+      return false;
+   *record = before | SEVERAL;
+   return true;
+}
+
+static inline bool read_consecutive(group_t *records, uint32_t epoch, uint32_t thread) {
+   if (!any_bit(*records ^ (epoch | SEVERAL)))
+      return true;
+   const group_t me = (group_t){0, 1, 2, 3, 4, 5, 6, 7} + (thread + 1), record = fresh_group(records, epoch);
+   const group_t writer = record >> 11 & SEVERAL, reader = record & SEVERAL;
+   if (any_bit((group_t)(writer != 0) & (group_t)(writer != me)))
+      return false;
+   const group_t alone = (group_t)(reader == 0) | (group_t)(reader == me);
+   *records = (record & ~group_of(SEVERAL)) | (alone & me) | (~alone & SEVERAL);
+   return true;
+}
+
+static inline bool write_consecutive(group_t *records, uint32_t epoch, uint32_t thread) {
+   const group_t me = (group_t){0, 1, 2, 3, 4, 5, 6, 7} + (thread + 1), record = fresh_group(records, epoch);
+   const group_t writer = record >> 11 & SEVERAL, reader = record & SEVERAL;
+   if (any_bit(((group_t)(writer != 0) & (group_t)(writer != me)) |
+               ((group_t)(reader != 0) & (group_t)(reader != me))))
+      return false;
+   *records = epoch | me << 11 | reader;
+   return true;
+}
+
+/* Any words, several lanes at one word among them: what every lane would write is computed from what was there before, and a
+ * lane that then finds another's was not alone. */
+static inline group_t lanes_of(uint32_t mask, int g) {
+   const group_t step = {0, 1, 2, 3, 4, 5, 6, 7};
+   return (group_t)((mask >> GROUP * g >> step & 1) != 0);
+}
+
+/* Writes the lanes' records; which lanes then find another lane's instead, because they are at the same word. */
+static inline bool scatter_records(uint32_t *records, const uint32_t *offset, uint32_t mask,
+                                   const uint32_t *after, uint32_t found[LANES]) {
+   for (uint32_t l = 0; l < LANES; l++)
+      if (mask >> l & 1)
+         records[offset[l] >> 2] = after[l];
+   for (uint32_t l = 0; l < LANES; l++)
+      found[l] = records[offset[l] >> 2];
+   group_t different = {0};
+   for (int g = 0; g < GROUPS; g++)
+      different |=
+         (*(const group_t *)(found + GROUP * g) ^ *(const group_t *)(after + GROUP * g)) & lanes_of(mask, g);
+   return any_bit(different);
+}
+
+static inline bool read_scattered(uint32_t *records, const uint32_t *offset, uint32_t mask, uint32_t epoch,
+                                  uint32_t first_thread) {
+   uint32_t old[LANES], after[LANES], found[LANES];
+   group_t busy = {0}, changes = {0};
+   for (int l = 0; l < LANES; l++)
+      old[l] = records[offset[l] >> 2];
+   for (int g = 0; g < GROUPS; g++) {
+      const group_t me = (group_t){0, 1, 2, 3, 4, 5, 6, 7} + (first_thread + GROUP * (uint32_t)g + 1),
+                    before = fresh_group((const group_t *)(old + GROUP * g), epoch),
+                    writer = before >> 11 & SEVERAL, reader = before & SEVERAL, active = lanes_of(mask, g),
+                    alone = (group_t)(reader == 0) | (group_t)(reader == me),
+                    now = (before & ~group_of(SEVERAL)) | (alone & me) | (~alone & SEVERAL);
+      busy |= active & (group_t)(writer != 0) & (group_t)(writer != me);
+      changes |= active & (now ^ *(const group_t *)(old + GROUP * g));
+      *(group_t *)(after + GROUP * g) = now;
+   }
+   if (any_bit(busy))
+      return false;
+   if (any_bit(changes) && scatter_records(records, offset, mask, after, found))
+      for (uint32_t l = 0; l < LANES; l++)
+         if ((mask >> l & 1) && found[l] != after[l])
+            records[offset[l] >> 2] |= SEVERAL;
+   return true;
+}
+
+static inline bool write_scattered(uint32_t *records, const uint32_t *offset, uint32_t mask, uint32_t epoch,
+                                   uint32_t first_thread) {
+   uint32_t before[LANES], after[LANES], found[LANES];
+   group_t busy = {0};
+   for (int l = 0; l < LANES; l++)
+      before[l] = records[offset[l] >> 2];
+   for (int g = 0; g < GROUPS; g++) {
+      const group_t me = (group_t){0, 1, 2, 3, 4, 5, 6, 7} + (first_thread + GROUP * (uint32_t)g + 1),
+                    old = fresh_group((const group_t *)(before + GROUP * g), epoch),
+                    writer = old >> 11 & SEVERAL, reader = old & SEVERAL;
+      busy |= lanes_of(mask, g) & (((group_t)(writer != 0) & (group_t)(writer != me)) |
+                                   ((group_t)(reader != 0) & (group_t)(reader != me)));
+      *(group_t *)(after + GROUP * g) = epoch | me << 11 | reader;
+   }
+   if (any_bit(busy))
+      return false;
+   if (!scatter_records(records, offset, mask, after, found))
+      return true;
+   for (uint32_t l = 0; l < LANES; l++) /* two lanes at one word */
+      if (mask >> l & 1)
+         records[offset[l] >> 2] = before[l];
+   return false;
+}
+
+/* Marks the lanes as readers of word e of theirs; false at a conflict. */
+static inline bool record_shared_read(machine_warp_t *warp, const words_t *to, uint32_t mask, uint32_t e) {
+   uint32_t *records = warp->block->shared_races + e;
+   const uint32_t epoch = warp->block->epoch << EPOCH_SHIFT;
+   if (mask & (mask - 1)) {
+      if (to->shape == WORDS_ONE)
+         return read_by_several(&records[to->offset[0] >> 2], epoch);
+      for (uint32_t g = 0; to->shape == WORDS_GROUPED && mask == FULL_MASK && g < GROUPS; g++) {
+         uint32_t *at = &records[to->offset[GROUP * g] >> 2];
+         if (to->equal[g] ? !read_by_several(at, epoch)
+                          : !read_consecutive((group_t *)at, epoch, warp->first_thread + GROUP * g))
+            return false;
+         if (g == GROUPS - 1)
+            return true;
+      }
+   }
+   return read_scattered(records, to->offset, mask, epoch, warp->first_thread);
+}
+
+static inline bool record_shared_write(machine_warp_t *warp, const words_t *to, uint32_t mask, uint32_t e) {
+   uint32_t *records = warp->block->shared_races + e;
+   const uint32_t epoch = warp->block->epoch << EPOCH_SHIFT;
+   if (!in_rows(to, mask))
+      return write_scattered(records, to->offset, mask, epoch, warp->first_thread);
+   for (uint32_t g = 0; g < GROUPS; g++)
+      if (!write_consecutive((group_t *)&records[to->offset[GROUP * g] >> 2], epoch,
+                             warp->first_thread + GROUP * g))
+         return false;
+   return true;
+}
+
+/* Records that the lanes read or write their words; false at a conflict. */
+static inline bool record_shared(machine_warp_t *warp, const machine_instruction_t *i, const words_t *to,
+                                 uint32_t mask, bool store) {
+   if (warp->block->races != RACES_FAST ||
+       (!store && to->shape == WORDS_ANY && /* as after every reading but the first */
+        all_words_are((const uint8_t *)warp->block->shared_races, to->stretch,
+                      warp->block->epoch << EPOCH_SHIFT | SEVERAL)))
+      return true;
+   for (uint32_t e = 0; e < i->elements; e++)
+      if (store ? !record_shared_write(warp, to, mask, e) : !record_shared_read(warp, to, mask, e))
+         return false;
+   return true;
+}
+
+/* Whether an instruction moves whole words of shared memory whose order the packed records keep. */
+static inline bool moves_shared_words(const machine_warp_t *warp, const machine_instruction_t *i,
+                                      uint32_t mask) {
+   return i->space == PTX_SHARED && mask != 0 && warp->block->races != RACES_CLOCKS &&
+          warp->block->shared_shift == 2 && !(mask & ~warp->defined[i->ai]) &&
+          !(i->flags & (FLAG_ACQUIRE | FLAG_RELEASE | FLAG_RELAXED | FLAG_VOLATILE)) && moves_words(warp, i);
+}
+
+static inline void note_address_taint(machine_warp_t *warp, const machine_instruction_t *i) {
+   if (warp->taint)
+      warp->run->report.address_taint |= warp->taint[i->ai];
+}
+
+static inline bool load_shared_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+   words_t from;
+   if (!find_shared_words(warp, i, mask, &from) || !record_shared(warp, i, &from, mask, false))
+      return false;
+   note_address_taint(warp, i);
+   take_words(warp, i, mask, &from);
+   return true;
+}
+
+static inline bool store_shared_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+   words_t to;
+   if (!stores_values(warp, i, mask) || !find_shared_words(warp, i, mask, &to) ||
+       !record_shared(warp, i, &to, mask, true))
+      return false;
+   note_address_taint(warp, i);
+   put_words(warp, i, mask, &to);
+   return true;
+}
+
+#endif

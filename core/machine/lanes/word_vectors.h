@@ -1,0 +1,107 @@
+/* What loads need whose lanes go to words in no simple order, the rows of a tile that are read four words at a time among them: the
+ * stretch of memory that all lanes stay within, looked at as a whole before it is looked at lane by lane, and four words of each
+ * lane fetched at once. */
+#ifndef RKB_MACHINE_LANES_WORD_VECTORS_H
+#define RKB_MACHINE_LANES_WORD_VECTORS_H
+
+#include "machine/lanes/memory_access.h"
+
+#define GROUP 8
+#define GROUPS (LANES / GROUP)
+#define VECTOR 4           /* words of a lane */
+#define MOST_STRETCH 2048u /* bytes; in a longer one the lanes' own words are fewer than those between */
+
+typedef uint32_t group_t __attribute__((vector_size(4 * GROUP), aligned(4), may_alias));
+typedef uint32_t vector_t __attribute__((vector_size(16), aligned(4), may_alias));
+typedef double doubles_t __attribute__((vector_size(32), aligned(8), may_alias));
+
+static inline bool any_bit(group_t v) {
+#ifdef __AVX2__
+   return !_mm256_testz_si256((__m256i)v, (__m256i)v);
+#else
+   typedef uint64_t halves_t __attribute__((vector_size(4 * GROUP)));
+   halves_t h = (halves_t)v;
+   return (h[0] | h[1] | h[2] | h[3]) != 0;
+#endif
+}
+
+static inline group_t group_of(uint32_t value) {
+   return value + (group_t){0};
+}
+
+typedef struct stretch {
+   uint32_t first, end; /* bytes; end 0: too long to look at */
+} stretch_t;
+
+/* From the lowest of the offsets to the end of what lies at the highest. */
+static inline stretch_t stretch_of(const uint32_t offset[LANES], uint32_t bytes) {
+   group_t low = *(const group_t *)offset, high = low;
+   for (int g = 1; g < GROUPS; g++) {
+      const group_t at = *(const group_t *)(offset + GROUP * g), less = (group_t)(at < low),
+                    more = (group_t)(at > high);
+      low = (at & less) | (low & ~less);
+      high = (at & more) | (high & ~more);
+   }
+   uint32_t first = low[0], last = high[0];
+   for (int l = 1; l < GROUP; l++) {
+      first = low[l] < first ? low[l] : first;
+      last = high[l] > last ? high[l] : last;
+   }
+   return (stretch_t){first, last - first <= MOST_STRETCH ? last + bytes : 0};
+}
+
+/* Whether every word of a stretch of words is this one; false where the stretch is too long. */
+static inline bool all_words_are(const uint8_t *memory, stretch_t stretch, uint32_t word) {
+   group_t different = {0};
+   uint32_t at = stretch.first;
+   if (!stretch.end)
+      return false;
+   for (; at + sizeof(group_t) <= stretch.end; at += sizeof(group_t))
+      different |= *(const group_t *)(memory + at) ^ word;
+   for (; at < stretch.end; at += 4) {
+      uint32_t one;
+      memcpy(&one, memory + at, 4);
+      different[0] |= one ^ word;
+   }
+   return !any_bit(different);
+}
+
+/* Four words from each lane's place: out[e][l] is word e of lane l. */
+static inline void gather_vectors(uint32_t *const out[VECTOR], const uint8_t *memory,
+                                  const uint32_t offset[LANES]) {
+   for (int l = 0; l < LANES; l += 4) {
+      const vector_t a = *(const vector_t *)(memory + offset[l]),
+                     b = *(const vector_t *)(memory + offset[l + 1]),
+                     c = *(const vector_t *)(memory + offset[l + 2]),
+                     d = *(const vector_t *)(memory + offset[l + 3]);
+      const vector_t ab = __builtin_shufflevector(a, b, 0, 4, 1, 5),
+                     cd = __builtin_shufflevector(c, d, 0, 4, 1, 5),
+                     ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7),
+                     cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+      *(vector_t *)(out[0] + l) = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+      *(vector_t *)(out[1] + l) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+      *(vector_t *)(out[2] + l) = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
+      *(vector_t *)(out[3] + l) = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
+   }
+}
+
+/* The same of doubles, of which there is one for each word. */
+static inline void gather_double_vectors(double out[VECTOR][LANES], const double *memory,
+                                         const uint32_t offset[LANES]) {
+   for (int l = 0; l < LANES; l += 4) {
+      const doubles_t a = *(const doubles_t *)(memory + (offset[l] >> 2)),
+                      b = *(const doubles_t *)(memory + (offset[l + 1] >> 2)),
+                      c = *(const doubles_t *)(memory + (offset[l + 2] >> 2)),
+                      d = *(const doubles_t *)(memory + (offset[l + 3] >> 2));
+      const doubles_t ab = __builtin_shufflevector(a, b, 0, 4, 2, 6),
+                      cd = __builtin_shufflevector(c, d, 0, 4, 2, 6),
+                      ab_odd = __builtin_shufflevector(a, b, 1, 5, 3, 7),
+                      cd_odd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+      *(doubles_t *)(out[0] + l) = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+      *(doubles_t *)(out[1] + l) = __builtin_shufflevector(ab_odd, cd_odd, 0, 1, 4, 5);
+      *(doubles_t *)(out[2] + l) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+      *(doubles_t *)(out[3] + l) = __builtin_shufflevector(ab_odd, cd_odd, 2, 3, 6, 7);
+   }
+}
+
+#endif

@@ -1,0 +1,184 @@
+/* machine.h - a checking machine for PTX: executes a launch plan on the CPU and says what is wrong with it.
+ *
+ *    rkb_machine_module_read      PTX text -> module
+ *    rkb_machine_open             module + plan + the buffers' bytes -> a machine
+ *    rkb_machine_run              executes the plan once, with the checks asked for
+ *    rkb_machine_report           what was found, counted and proved so far
+ *
+ * A plan is executed launch by launch and block by block, 32 lanes at a time; registers, shared and global memory carry
+ * definedness, and on demand readers and writers (races), a double-precision shadow of each f32, and the inputs that
+ * values depend on (taint).  Modules are immutable and may be shared by threads; a machine belongs to one thread at a
+ * time.  Results never depend on time, addresses or the number of threads.
+ */
+#ifndef RKB_MACHINE_MACHINE_H
+#define RKB_MACHINE_MACHINE_H
+
+#include <rkb/ext/counters.h>
+#include <rkb/ext/kernel.h>
+#include <rkb/plugin.h>
+
+typedef struct rkb_machine_module rkb_machine_module_t;
+typedef struct rkb_machine rkb_machine_t;
+
+/* Reads a text.  NULL only when memory is out; a text that cannot be read gives a module with an error. */
+rkb_machine_module_t *rkb_machine_module_read(const char *text, size_t bytes);
+void rkb_machine_module_free(rkb_machine_module_t *module);
+/* The sentence that says why the text cannot be read, with its line; NULL when it was read. */
+const char *rkb_machine_module_error(const rkb_machine_module_t *module, uint32_t *line);
+
+enum rkb_machine_checks {
+   RKB_MACHINE_RACES = 1u << 0,  /* shared and global memory, within and between blocks */
+   RKB_MACHINE_SHADOW = 1u << 1, /* double precision beside every f32 */
+   RKB_MACHINE_TAINT = 1u << 2   /* which inputs reach data, control and addresses */
+};
+
+typedef struct rkb_machine_options {
+   /* enum rkb_machine_checks; bounds, alignment, definedness and barriers are always checked */
+   uint32_t checks;
+   /* blocks of each launch to execute (first, last, edges, then spread); 0: all */
+   uint32_t sample;
+   /* after so many of a launch no further block of it is executed; 0: no limit */
+   uint64_t sample_instructions;
+   uint64_t thread_instructions; /* budget of one run; 0: 4e9 */
+   uint64_t memory_bytes;        /* for everything the machine allocates; 0: 1 GiB */
+   uint64_t hang_limit;          /* instructions of one warp after which the kernel counts as hung; 0: none */
+   bool portable;                /* use the code for plain x86-64 even where the processor can do more */
+   /* no definedness and no races: blocks run for their counters, on memory that may be sparse */
+   bool counts_only;
+   bool requests; /* count sectors and bank conflicts, which costs more than executing what makes them */
+   /* Blocks sampled at a true shape: what a plan's inputs hold is asked for when it is first read (whole elements; into out), and
+    * the definedness of what is written is kept on sparse memory; such a machine runs once.  NULL: the buffers hold all. */
+   int (*fetch)(void *argument, uint32_t buffer, uint64_t first_byte, uint64_t bytes, void *out);
+   void *fetch_argument;
+   const uint32_t *resident; /* by launch: blocks that the target holds at once; NULL: any number */
+} rkb_machine_options_t;
+
+/* The bytes of one plan buffer.  data is the caller's, plan.buffers[i].bytes long, read and written in place. */
+typedef struct rkb_machine_buffer {
+   void *data;
+   /* its bytes hold values; false: poisoned until written (outputs, scratch without a fill), or until they are fetched */
+   bool defined;
+} rkb_machine_buffer_t;
+
+enum rkb_machine_standing { RKB_MACHINE_SUSPECT = 1, RKB_MACHINE_UNKNOWN, RKB_MACHINE_REJECT };
+
+#define RKB_MACHINE_REGISTERS 12
+
+typedef struct rkb_machine_register {
+   char name[24];
+   char type[8];
+   uint64_t bits;
+   bool defined;
+} rkb_machine_register_t;
+
+typedef struct rkb_machine_finding {
+   uint32_t standing;  /* enum rkb_machine_standing */
+   char reason[48];    /* verdict vocabulary */
+   char message[320];  /* one sentence */
+   char opcode[64];    /* "" when it belongs to no instruction */
+   const char *kernel; /* entry name, until the module is freed; NULL when it belongs to no launch */
+   uint32_t launch;    /* index in the plan */
+   uint32_t ptx_line;
+   const char *file; /* source, from line info; NULL when unknown */
+   uint32_t line;
+   uint32_t block[3], thread[3];
+   bool has_thread;
+   uint32_t buffer;                          /* plan buffer; UINT32_MAX: none, or another space */
+   char space[16];                           /* "global", "shared", "local", ... or "" */
+   char symbol[64];                          /* buffer or variable */
+   int64_t offset;                           /* bytes into it */
+   uint32_t bytes;                           /* of the access */
+   uint32_t other_thread[3], other_block[3]; /* the other side of a race */
+   bool has_other;
+   uint32_t register_count;
+   rkb_machine_register_t registers[RKB_MACHINE_REGISTERS]; /* operands of the instruction, in that thread */
+   uint64_t occurrences;                                    /* of the same reason at the same instruction */
+} rkb_machine_finding_t;
+
+typedef struct rkb_machine_report {
+   uint32_t finding_count;
+   const rkb_machine_finding_t *findings; /* the first one decides; until the next run or close */
+   uint64_t thread_instructions;          /* of the last run */
+   uint32_t launch_count;
+   /* of the last run, one a launch of the plan; until the next run or close */
+   const rkb_launch_counters_t *launches;
+   bool complete; /* every launch ran to its end on all of its blocks */
+   bool sampled;
+   /* With RKB_MACHINE_TAINT: bit b stands for plan buffer b (63 for all from 63 on). */
+   uint64_t control_taint; /* reached a branch, a predicate of a memory access or a shuffle's lane */
+   uint64_t address_taint; /* reached an address */
+   uint64_t used_taint;    /* reached an output, or either of the above */
+   bool waits;             /* blocks were executed side by side, because they may wait for each other */
+   bool relaxed_acquire;   /* a race verdict relies on reading an atomic's value as an acquire */
+   /* reads by several blocks before a write across grid-wide synchronisation were not told apart */
+   bool order_unknown;
+   /* atomics, volatile accesses, clocks, or the number of a processor: another order of the threads may do other things */
+   bool one_schedule;
+   /* module variables hold something else than before the run, or something that an input reached: the next run may take
+    * another path */
+   bool leaves_state;
+   /* floating-point atomics that several threads apply to one address: order changes the result */
+   bool float_atomics;
+   char float_atomic_symbol[64];
+   bool atomics_unfinished; /* a launch with atomic operations of which not all blocks were executed */
+   uint64_t memory_peak; /* bytes allocated by the machine at most */
+} rkb_machine_report_t;
+
+/* module and plan must outlive the machine.  RKB_OK even when the plan cannot be executed: the report says why. */
+int rkb_machine_open(const rkb_machine_module_t *module, const rkb_plan_t *plan,
+                     const rkb_machine_options_t *options, rkb_machine_t **machine, rkb_error_t *err);
+void rkb_machine_close(rkb_machine_t *machine);
+
+/* Executes the plan once.  buffers has plan.buffer_count entries.  Module variables hold their initialisers at the first
+ * run and keep what the kernels left there for later ones; so does the definedness of scratch without a fill.
+ * A false return never means that the kernel is wrong: look at the report.  */
+int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers, rkb_error_t *err);
+/* rkb_machine_run on the first set, and the same on the others as far as that takes no second execution: launches whose control
+ * and addresses no input reaches are executed and checked on the first, and the others repeat what that did to values; the other
+ * launches are executed on every set.  Nothing passes from set to set.  *followed: the other sets hold what runs of their own
+ * would have left, in which nothing would have been found.  Where it is false, the first set's run counts alone. */
+int rkb_machine_run_together(rkb_machine_t *machine, const rkb_machine_buffer_t *const *sets, uint32_t count,
+                             bool *followed, rkb_error_t *err);
+/* Lets rkb_machine_shadow speak of one of the sets that were run together and followed; returns its thread-instructions. */
+uint64_t rkb_machine_take(rkb_machine_t *machine, uint32_t set);
+/* Changes the checks of later runs. */
+void rkb_machine_set_checks(rkb_machine_t *machine, uint32_t checks);
+/* Changes how many thread-instructions later runs may execute. */
+void rkb_machine_set_budget(rkb_machine_t *machine, uint64_t thread_instructions);
+void rkb_machine_report(const rkb_machine_t *machine, rkb_machine_report_t *report);
+
+/* Definedness of an output after a run: which elements of bytes each were never written, or hold undefined bits.
+ * Returns how many; *first is the first one and *written tells whether that one was written at all. */
+uint64_t rkb_machine_undefined(const rkb_machine_t *machine, uint32_t buffer, uint32_t bytes, uint64_t *first,
+                               bool *written);
+/* How many elements of bytes each no store reached, with whatever value. */
+uint64_t rkb_machine_unwritten(const rkb_machine_t *machine, uint32_t buffer, uint32_t bytes);
+/* Adds the finding for such an element: output.unwritten, or memory.uninitialised at the store that wrote it. */
+void rkb_machine_find_undefined(rkb_machine_t *machine, uint32_t buffer, uint64_t element, uint32_t bytes,
+                                bool written, uint64_t count);
+/* The double-precision shadow of a float32 buffer, one number an element (the plain value where there is no shadow);
+ * out has bytes / 4 entries. */
+void rkb_machine_shadow(const rkb_machine_t *machine, uint32_t buffer, double *out);
+/* Which blocks wrote, for sampled runs: calls visit for each maximal range of written bytes. */
+void rkb_machine_written(const rkb_machine_t *machine, uint32_t buffer,
+                         void (*visit)(void *argument, uint64_t first, uint64_t bytes), void *argument);
+
+/* Makes the next runs look out for stores to bytes of a buffer, until rkb_machine_unwatch.  rkb_machine_watched fills the place,
+ * thread and registers of the last one as a finding without reason or message; false when there was none. */
+int rkb_machine_watch(rkb_machine_t *machine, uint32_t buffer, uint64_t offset, uint32_t bytes,
+                      rkb_error_t *err);
+void rkb_machine_unwatch(rkb_machine_t *machine);
+bool rkb_machine_watched(const rkb_machine_t *machine, rkb_machine_finding_t *writer);
+
+/* What the kernels of a module need that the machine lacks: visit is called for each instruction that it does not execute, with
+ * the opcode or feature; a function that several kernels call is visited for each. */
+int rkb_machine_unsupported(const rkb_machine_module_t *module,
+                            void (*visit)(void *argument, const char *kernel, const char *what,
+                                          uint32_t line),
+                            void *argument, rkb_error_t *err);
+/* A finding as a JSON object (evidence of a verdict); malloc'd, NULL when memory is out. */
+char *rkb_machine_finding_json(const rkb_machine_finding_t *finding);
+/* The same for a person to read: instruction, source line, block, thread, registers.  malloc'd. */
+char *rkb_machine_finding_text(const rkb_machine_finding_t *finding);
+
+#endif

@@ -1,0 +1,224 @@
+/* The memory of a machine: a region for each buffer of the plan and for each variable of the module, with what is known of its
+ * bytes, and what they are before a run.  On the machine's thread. */
+#include "machine/races/races.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define FORGOTTEN_LEAST (1u << 20) /* bytes of records; less is not worth the faults */
+
+/* Layout ----------------------------------------------------------------------------------------------------------- */
+
+static bool add_region(machine_run_t *run, const char *name, uint64_t bytes, uint32_t alignment,
+                       uint32_t buffer) {
+   machine_region_t *region = &run->regions[run->region_count];
+   *region = (machine_region_t){.name = name, .bytes = bytes, .buffer = buffer};
+   region->base = ((uint64_t)(run->region_count + 1) << REGION_SHIFT) + (alignment ? alignment : 256);
+   run->region_count++;
+   return bytes < 1ull << (REGION_SHIFT - 1);
+}
+
+/* Buffers first, so that a plan's index is a region's; then the module's variables. */
+bool machine_lay_out(machine_run_t *run) {
+   const ptx_module_t *module = run->module;
+   uint32_t count = run->plan->buffer_count;
+   for (uint32_t n = 0; n < module->variable_count; n++)
+      count += module->variables[n].space == PTX_GLOBAL || module->variables[n].space == PTX_CONST;
+   run->regions = machine_alloc(run, (count + 1) * sizeof *run->regions);
+   run->variable_address = machine_alloc(run, (module->variable_count + 1) * sizeof *run->variable_address);
+   if (!run->regions || !run->variable_address || count > MAX_REGIONS)
+      return false;
+   for (uint32_t n = 0; n < run->plan->buffer_count; n++) {
+      const rkb_plan_buffer_t *buffer = &run->plan->buffers[n];
+      if (!add_region(run, buffer->name, buffer->bytes, buffer->alignment, n))
+         return false;
+      machine_region_t *region = &run->regions[n];
+      region->read_only = buffer->role == RKB_IN;
+      region->taint = buffer->role == RKB_IN || buffer->role == RKB_INOUT ? 1ull << (n < 63 ? n : 63) : 0;
+      if (run->options.fetch) {
+         region->met = machine_alloc(run, (buffer->bytes >> PIECE_SHIFT >> 3) + 1);
+         if (!region->met)
+            return false;
+         region->fetched =
+            buffer->role == RKB_IN || buffer->role == RKB_INOUT || buffer->fill == RKB_FILL_VALUE;
+      }
+      if (!region->read_only && !run->options.counts_only) {
+         region->defined =
+            run->options.fetch ? machine_sparse(buffer->bytes + 1) : machine_alloc(run, buffer->bytes + 1);
+         if (!region->defined)
+            return false;
+      }
+   }
+   for (uint32_t n = 0; n < module->variable_count; n++) {
+      const ptx_variable_t *variable = &module->variables[n];
+      if (variable->space != PTX_GLOBAL && variable->space != PTX_CONST)
+         continue;
+      if (!add_region(run, variable->name, variable->bytes,
+                      variable->alignment > 256 ? variable->alignment : 256, UINT32_MAX))
+         return false;
+      machine_region_t *region = &run->regions[run->region_count - 1];
+      region->read_only = region->constant = variable->space == PTX_CONST;
+      region->data = machine_alloc(run, variable->bytes + 1);
+      if (!region->data)
+         return false;
+      run->variable_address[n] = region->base;
+      if (variable->initial)
+         memcpy(region->data, variable->initial, variable->bytes);
+   }
+   for (uint32_t n = 0; n < module->variable_count; n++) {
+      const ptx_variable_t *variable = &module->variables[n];
+      for (uint32_t r = 0; r < variable->relocation_count && run->variable_address[n]; r++) {
+         const ptx_relocation_t *relocation = &variable->relocations[r];
+         uint64_t address = run->variable_address[relocation->variable] + (uint64_t)relocation->addend;
+         memcpy(machine_region_at(run, run->variable_address[n])->data + relocation->offset, &address,
+                sizeof address);
+      }
+   }
+   return true;
+}
+
+void machine_regions_free(machine_run_t *run) {
+   for (uint32_t n = 0; run->regions && n < run->region_count; n++) {
+      machine_region_t *region = &run->regions[n];
+      if (region->defined && run->options.fetch)
+         munmap(region->defined, region->bytes + 1);
+      else
+         free(region->defined);
+      free(region->met);
+      free(region->shadow);
+      if (run->regions[n].buffer == UINT32_MAX)
+         free(run->regions[n].data);
+   }
+   free(run->regions);
+   free(run->variable_address);
+}
+
+/* Records of races --------------------------------------------------------------------------------------------------- */
+
+static size_t granules_of(const machine_run_t *run, const machine_region_t *region) {
+   return (region->bytes >> run->record_shift) + 2;
+}
+
+void machine_drop_records(machine_run_t *run) {
+   for (uint32_t n = 0; run->regions && n < run->region_count; n++) {
+      machine_region_t *region = &run->regions[n];
+      machine_release(run, region->writers, granules_of(run, region) * sizeof(uint64_t));
+      machine_release(run, region->readers, granules_of(run, region) * sizeof(uint64_t));
+      region->writers = region->readers = NULL;
+   }
+}
+
+/* The whole pages between two addresses; the rest is a few records. */
+static void give_back_pages(void *memory, size_t bytes) {
+   const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+   const uintptr_t first = ((uintptr_t)memory + page - 1) & ~(page - 1);
+   const uintptr_t end = ((uintptr_t)memory + bytes) & ~(page - 1);
+   if (end > first)
+      madvise((void *)first, end - first, MADV_DONTNEED);
+}
+
+static bool takes(const rkb_plan_launch_t *launch, uint32_t buffer) {
+   for (uint32_t a = 0; a < launch->argument_count; a++)
+      if (launch->arguments[a].buffer == buffer)
+         return true;
+   return false;
+}
+
+void machine_forget_records(machine_run_t *run, const rkb_plan_launch_t *next) {
+   for (uint32_t n = 0; n < run->region_count; n++) {
+      machine_region_t *region = &run->regions[n];
+      const size_t bytes = granules_of(run, region) * sizeof(uint64_t);
+      if (!region->writers || bytes < FORGOTTEN_LEAST || takes(next, n))
+         continue;
+      give_back_pages(region->writers, bytes);
+      give_back_pages(region->readers, bytes);
+   }
+}
+
+/* Before a run, and after it --------------------------------------------------------------------------------------------- */
+
+bool machine_begin_buffers(machine_run_t *run, const rkb_machine_buffer_t *buffers) {
+   for (uint32_t n = 0; n < run->plan->buffer_count; n++) {
+      machine_region_t *region = &run->regions[n];
+      const rkb_plan_buffer_t *buffer = &run->plan->buffers[n];
+      region->data = buffers[n].data;
+      region->undefined_store = 0;
+      if (!region->defined)
+         continue;
+      bool keeps = buffer->role == 0 && !buffers[n].defined && run->runs;
+      if (!keeps && (buffers[n].defined || !run->options.fetch))
+         memset(region->defined, buffers[n].defined, region->bytes);
+      if (!keeps)
+         region->taint = buffer->role == RKB_INOUT ? 1ull << (n < 63 ? n : 63) : 0;
+      size_t words = region->bytes / 4 + 1;
+      if (run->shadow && !region->shadow) {
+         region->shadow = machine_alloc(run, words * sizeof *region->shadow);
+         if (!region->shadow)
+            return false;
+         keeps = false;
+      }
+      for (size_t w = 0; region->shadow && !keeps && w < words; w++)
+         region->shadow[w] = machine_no_shadow();
+   }
+   for (uint32_t n = run->plan->buffer_count; run->shadow && n < run->region_count; n++) {
+      machine_region_t *region = &run->regions[n];
+      size_t words = region->bytes / 4 + 1;
+      if (region->constant || region->shadow)
+         continue;
+      region->shadow = machine_alloc(run, words * sizeof *region->shadow);
+      if (!region->shadow)
+         return false;
+      for (size_t w = 0; w < words; w++)
+         region->shadow[w] = machine_no_shadow();
+   }
+   return true;
+}
+
+static machine_region_t *variable_region(machine_run_t *run, const char *name) {
+   for (uint32_t n = run->plan->buffer_count; n < run->region_count; n++)
+      if (strcmp(run->regions[n].name, name) == 0)
+         return &run->regions[n];
+   return NULL;
+}
+
+bool machine_copy_constants(machine_run_t *run) {
+   for (uint32_t n = 0; n < run->plan->constant_count; n++) {
+      const rkb_plan_constant_t *constant = &run->plan->constants[n];
+      machine_region_t *to = variable_region(run, constant->symbol);
+      const machine_region_t *from = &run->regions[constant->buffer];
+      if (!to || constant->buffer >= run->plan->buffer_count || constant->bytes > to->bytes ||
+          constant->bytes > from->bytes) {
+         machine_find_launch(run, RKB_MACHINE_REJECT, "plan.constant",
+                             "'%s' is no variable of the module of at least %llu bytes", constant->symbol,
+                             (unsigned long long)constant->bytes);
+         return false;
+      }
+      if (from->met && constant->bytes)
+         machine_meet(run, &run->regions[constant->buffer], 0, constant->bytes, false);
+      memcpy(to->data, from->data, constant->bytes);
+      to->taint |= from->taint;
+   }
+   return true;
+}
+
+/* Of what module variables hold; a number of 64 bits, by which two contents are told apart. */
+uint64_t machine_variables_digest(const machine_run_t *run) {
+   uint64_t digest = 0x9e3779b97f4a7c15;
+   for (uint32_t n = run->plan->buffer_count; n < run->region_count; n++)
+      for (uint64_t at = 0; !run->regions[n].constant && at < run->regions[n].bytes; at += 8) {
+         const uint64_t left = run->regions[n].bytes - at;
+         uint64_t word = 0;
+         memcpy(&word, run->regions[n].data + at, left < 8 ? left : 8);
+         digest = (digest ^ word) * 0xff51afd7ed558ccd;
+         digest ^= digest >> 32;
+      }
+   return digest;
+}
+
+bool machine_variables_reached(const machine_run_t *run) {
+   bool reached = false;
+   for (uint32_t n = run->plan->buffer_count; n < run->region_count; n++)
+      reached |= !run->regions[n].constant && run->regions[n].taint;
+   return reached;
+}

@@ -1,0 +1,488 @@
+/* Reads a PTX text into a module: directives, variables with their initialisers, functions (their bodies are ptx_body.c).
+ * Any text is accepted as input; what cannot be read leaves a sentence and a line in the module.  One thread. */
+#include "machine/ptx/ptx_reader.h"
+#include "machine/decode/decoded_program.h"
+
+#include "machine/machine.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MODULE_LIMIT (512u << 20)
+#define TEXT_LIMIT (64u << 20)
+#define VARIABLE_LIMIT (64u << 20)
+
+void ptx_fail(ptx_reader_t *reader, const char *fmt, ...) {
+   ptx_module_t *module = reader->module;
+   if (!module->error_line) {
+      va_list ap;
+      va_start(ap, fmt);
+      vsnprintf(module->error, sizeof module->error, fmt, ap);
+      va_end(ap);
+      module->error_line = reader->lexer.token.line ? reader->lexer.token.line : 1;
+   }
+   reader->lexer.at = reader->lexer.end;
+   reader->lexer.token = (ptx_token_t){PTX_TOKEN_END, reader->lexer.end, 0, module->error_line};
+}
+
+bool ptx_failed(const ptx_reader_t *reader) {
+   return reader->module->error_line != 0;
+}
+
+void ptx_next(ptx_reader_t *reader) {
+   ptx_lexer_next(&reader->lexer);
+}
+
+bool ptx_at(const ptx_reader_t *reader, const char *text) {
+   return ptx_token_is(&reader->lexer.token, text);
+}
+
+bool ptx_take(ptx_reader_t *reader, const char *text) {
+   if (!ptx_at(reader, text))
+      return false;
+   ptx_next(reader);
+   return true;
+}
+
+void ptx_expect(ptx_reader_t *reader, const char *text) {
+   if (!ptx_take(reader, text))
+      ptx_fail(reader, "expected '%s' before '%.*s'", text, (int)(reader->lexer.token.length & 63),
+               reader->lexer.token.text);
+}
+
+char *ptx_text(ptx_reader_t *reader) {
+   char *copy = ptx_arena_text(reader->arena, reader->lexer.token.text, reader->lexer.token.length);
+   if (!copy)
+      ptx_fail(reader, "the module needs more than %u MiB", MODULE_LIMIT >> 20);
+   else
+      ptx_next(reader);
+   return copy;
+}
+
+bool ptx_grow(ptx_reader_t *reader, void **array, uint32_t count, size_t size) {
+   void *larger = ptx_arena_grow(reader->arena, *array, count, size);
+   if (!larger) {
+      ptx_fail(reader, "the module needs more than %u MiB", MODULE_LIMIT >> 20);
+      return false;
+   }
+   *array = larger;
+   return true;
+}
+
+bool ptx_number(const char *text, size_t length, uint8_t *kind, uint64_t *value) {
+   char copy[64];
+   if (length == 0 || length >= sizeof copy)
+      return false;
+   memcpy(copy, text, length);
+   copy[length] = '\0';
+   char *end = copy;
+   if (copy[0] == '0' && length > 1 && strchr("fFdD", copy[1])) {
+      *kind = copy[1] == 'f' || copy[1] == 'F' ? PTX_OPERAND_FLOAT32 : PTX_OPERAND_FLOAT64;
+      *value = strtoull(copy + 2, &end, 16);
+   } else if (strpbrk(copy, ".eE") && !(copy[0] == '0' && length > 1 && strchr("xX", copy[1]))) {
+      double real = strtod(copy, &end);
+      *kind = PTX_OPERAND_FLOAT64;
+      memcpy(value, &real, sizeof real);
+   } else {
+      *kind = PTX_OPERAND_INTEGER;
+      if (copy[0] == '0' && length > 2 && strchr("bB", copy[1]))
+         *value = strtoull(copy + 2, &end, 2);
+      else
+         *value = strtoull(copy, &end, 0);
+      end += *end == 'U' || *end == 'u';
+   }
+   return *end == '\0' && end != copy;
+}
+
+uint64_t ptx_integer(ptx_reader_t *reader) {
+   bool minus = ptx_take(reader, "-");
+   uint8_t kind;
+   uint64_t value = 0;
+   if (reader->lexer.token.kind != PTX_TOKEN_NUMBER ||
+       !ptx_number(reader->lexer.token.text, reader->lexer.token.length, &kind, &value) ||
+       kind != PTX_OPERAND_INTEGER) {
+      ptx_fail(reader, "expected an integer");
+      return 0;
+   }
+   ptx_next(reader);
+   return minus ? -value : value;
+}
+
+/* Variables ------------------------------------------------------------------------------------------ */
+
+static void read_element(ptx_reader_t *reader, ptx_variable_t *variable, uint64_t *at) {
+   uint32_t width = ptx_type_bytes(variable->type);
+   uint64_t value = 0;
+   bool minus = ptx_take(reader, "-");
+   if (reader->lexer.token.kind == PTX_TOKEN_NUMBER) {
+      uint8_t kind;
+      if (!ptx_number(reader->lexer.token.text, reader->lexer.token.length, &kind, &value)) {
+         ptx_fail(reader, "an initialiser holds no number");
+         return;
+      }
+      if (kind == PTX_OPERAND_FLOAT64 && variable->type == PTX_F32) {
+         double wide;
+         memcpy(&wide, &value, sizeof wide);
+         float narrow = (float)wide;
+         value = 0;
+         memcpy(&value, &narrow, sizeof narrow);
+      }
+      ptx_next(reader);
+      if (minus)
+         value = -value;
+   } else {
+      ptx_relocation_t relocation = {.offset = (uint32_t)*at};
+      if (ptx_take(reader, "generic")) {
+         relocation.generic = true;
+         ptx_expect(reader, "(");
+      }
+      const ptx_name_t *name = ptx_find(reader, reader->lexer.token.text, reader->lexer.token.length);
+      if (!name || name->kind != PTX_NAME_VARIABLE || width != 8) {
+         ptx_fail(reader, "an initialiser names what is no variable");
+         return;
+      }
+      relocation.variable = name->index;
+      ptx_next(reader);
+      if (relocation.generic)
+         ptx_expect(reader, ")");
+      if (ptx_take(reader, "+"))
+         relocation.addend = (int64_t)ptx_integer(reader);
+      if (!PTX_GROW(reader, variable->relocations, variable->relocation_count))
+         return;
+      variable->relocations[variable->relocation_count++] = relocation;
+   }
+   if (*at + width > variable->bytes) {
+      ptx_fail(reader, "an initialiser is longer than its variable");
+      return;
+   }
+   memcpy(variable->initial + *at, &value, width < 8 ? width : 8);
+   *at += width;
+}
+
+static void read_initialiser(ptx_reader_t *reader, ptx_variable_t *variable) {
+   variable->initial = ptx_arena_alloc(reader->arena, variable->bytes + 1);
+   if (!variable->initial) {
+      ptx_fail(reader, "an initialiser needs more memory than the module may have");
+      return;
+   }
+   uint64_t at = 0;
+   if (!ptx_at(reader, "{")) {
+      read_element(reader, variable, &at);
+      return;
+   }
+   uint32_t depth = 0;
+   do {
+      if (ptx_take(reader, "{"))
+         depth++;
+      else if (ptx_take(reader, "}"))
+         depth--;
+      else if (!ptx_take(reader, ","))
+         read_element(reader, variable, &at);
+   } while (depth && !ptx_failed(reader) && reader->lexer.token.kind != PTX_TOKEN_END);
+}
+
+/* .param of a kernel and of a function are numbered by hand: the caller knows which of the two it is. */
+static void place_variable(ptx_reader_t *reader, ptx_variable_t *variable) {
+   if (variable->space != PTX_LOCAL && variable->space != PTX_PARAM)
+      return;
+   uint64_t offset = (reader->frame_bytes + variable->alignment - 1) & ~(uint64_t)(variable->alignment - 1);
+   if (offset + variable->bytes > (1u << 20)) {
+      ptx_fail(reader, "one thread's local memory is over 1 MiB");
+      return;
+   }
+   variable->offset = offset;
+   reader->frame_bytes = (uint32_t)(offset + variable->bytes);
+}
+
+uint32_t ptx_read_variable(ptx_reader_t *reader, uint32_t space, bool external) {
+   ptx_variable_t variable = {.space = space,
+                              .external = external,
+                              .alignment = 0,
+                              .function = reader->function ? reader->function_index : PTX_NONE};
+   uint32_t vector = 1;
+   while (reader->lexer.token.kind == PTX_TOKEN_DOTTED) {
+      const ptx_token_t *token = &reader->lexer.token;
+      uint32_t type = ptx_type_named(token->text + 1, token->length - 1);
+      if (type) {
+         variable.type = type;
+      } else if (ptx_at(reader, ".align")) {
+         ptx_next(reader);
+         uint64_t alignment = ptx_integer(reader);
+         if (alignment == 0 || alignment > 65536 || (alignment & (alignment - 1)))
+            ptx_fail(reader, "an alignment is no power of two up to 65536");
+         if (!variable.alignment) /* ".ptr .align" speaks of the pointee */
+            variable.alignment = (uint32_t)alignment;
+         continue;
+      } else if (ptx_at(reader, ".v2") || ptx_at(reader, ".v4")) {
+         vector = (uint32_t)(token->text[2] - '0');
+      } else if (ptx_at(reader, ".ptr")) {
+         variable.alignment = ptx_type_bytes(variable.type); /* what follows describes the pointee */
+      } else if (!(variable.alignment && (ptx_at(reader, ".global") || ptx_at(reader, ".const") ||
+                                          ptx_at(reader, ".shared") || ptx_at(reader, ".local"))) &&
+                 !ptx_at(reader, ".attribute")) {
+         ptx_fail(reader, "'%.*s' is no part of a variable the machine knows", (int)(token->length & 63),
+                  token->text);
+      }
+      ptx_next(reader);
+   }
+   if (reader->lexer.token.kind != PTX_TOKEN_NAME || ptx_type_bytes(variable.type) == 0) {
+      ptx_fail(reader, "a variable has no name or no type");
+      return PTX_NONE;
+   }
+   variable.name = ptx_text(reader);
+   variable.bytes = (uint64_t)ptx_type_bytes(variable.type) * vector;
+   if (!variable.alignment)
+      variable.alignment = (uint32_t)variable.bytes;
+   while (ptx_take(reader, "[")) {
+      uint64_t length = ptx_at(reader, "]") ? 0 : ptx_integer(reader);
+      if (length > VARIABLE_LIMIT || variable.bytes * length > VARIABLE_LIMIT)
+         ptx_fail(reader, "a variable is over %u MiB", VARIABLE_LIMIT >> 20);
+      variable.bytes *= length;
+      ptx_expect(reader, "]");
+   }
+   if (ptx_take(reader, "="))
+      read_initialiser(reader, &variable);
+   place_variable(reader, &variable);
+   ptx_module_t *module = reader->module;
+   if (ptx_failed(reader) || !PTX_GROW(reader, module->variables, module->variable_count))
+      return PTX_NONE;
+   module->variables[module->variable_count] = variable;
+   ptx_declare(reader, variable.name, PTX_NAME_VARIABLE, module->variable_count);
+   return module->variable_count++;
+}
+
+/* Functions ------------------------------------------------------------------------------------------ */
+
+static void read_parameters(ptx_reader_t *reader, uint32_t **list, uint32_t *count) {
+   if (!ptx_take(reader, "("))
+      return;
+   while (!ptx_failed(reader) && !ptx_at(reader, ")")) {
+      uint32_t space = ptx_at(reader, ".reg") ? PTX_REGISTER : PTX_PARAM;
+      if (space == PTX_REGISTER)
+         ptx_fail(reader, "functions with register parameters are not known to the machine");
+      ptx_expect(reader, ".param");
+      uint32_t variable = ptx_read_variable(reader, space, false);
+      if (variable == PTX_NONE || !PTX_GROW(reader, *list, *count))
+         return;
+      (*list)[(*count)++] = variable;
+      if (!ptx_take(reader, ","))
+         break;
+   }
+   ptx_expect(reader, ")");
+}
+
+static void read_function_directives(ptx_reader_t *reader, ptx_function_t *function) {
+   while (reader->lexer.token.kind == PTX_TOKEN_DOTTED) {
+      bool most = ptx_at(reader, ".maxntid"), required = ptx_at(reader, ".reqntid");
+      ptx_next(reader);
+      uint32_t size[3] = {1, 1, 1}, count = 0;
+      while (reader->lexer.token.kind == PTX_TOKEN_NUMBER) {
+         uint64_t value = ptx_integer(reader);
+         if (count < 3)
+            size[count++] = (uint32_t)value;
+         if (!ptx_take(reader, ","))
+            break;
+      }
+      if (most)
+         function->max_threads = size[0] * size[1] * size[2];
+      if (required)
+         memcpy(function->required_block, size, sizeof size);
+   }
+}
+
+/* A function may be declared, with other parameter names, before it is defined. */
+static uint32_t enter_function(ptx_reader_t *reader, const char *name) {
+   ptx_module_t *module = reader->module;
+   const ptx_name_t *known = ptx_find(reader, name, strlen(name));
+   if (known && known->kind == PTX_NAME_FUNCTION)
+      return known->index;
+   if (!PTX_GROW(reader, module->functions, module->function_count))
+      return PTX_NONE;
+   module->functions[module->function_count] = (ptx_function_t){.name = name};
+   ptx_declare(reader, name, PTX_NAME_FUNCTION, module->function_count);
+   return module->function_count++;
+}
+
+static void number_parameters(ptx_reader_t *reader, ptx_function_t *function) {
+   uint32_t offset = 0;
+   for (uint32_t i = 0; i < function->parameter_count; i++) {
+      ptx_variable_t *variable = &reader->module->variables[function->parameters[i]];
+      offset = (offset + variable->alignment - 1) & ~(variable->alignment - 1);
+      variable->offset = offset;
+      offset += (uint32_t)variable->bytes;
+   }
+   function->parameter_bytes = offset;
+}
+
+static void read_function(ptx_reader_t *reader, bool entry) {
+   ptx_function_t read = {.entry = entry};
+   ptx_enter(reader);
+   /* Result and parameters are read before the name is known to be new, into the frame of this function. */
+   reader->function = &read;
+   reader->function_index = PTX_NONE;
+   reader->frame_bytes = 0;
+   uint32_t first = reader->module->variable_count;
+   if (!entry)
+      read_parameters(reader, &read.results, &read.result_count);
+   if (reader->lexer.token.kind != PTX_TOKEN_NAME)
+      ptx_fail(reader, "a function has no name");
+   read.name = ptx_text(reader);
+   read_parameters(reader, &read.parameters, &read.parameter_count);
+   read_function_directives(reader, &read);
+   bool declared_only = ptx_take(reader, ";");
+   uint32_t depth = reader->depth;
+   reader->depth = 0; /* the function's own name belongs to the module, below its parameters' scope */
+   uint32_t parameters = reader->name_count;
+   uint32_t index = ptx_failed(reader) ? PTX_NONE : enter_function(reader, read.name);
+   reader->depth = depth;
+   if (index == PTX_NONE) {
+      reader->function = NULL;
+      return;
+   }
+   bool fresh = reader->name_count > parameters;
+   if (!declared_only) {
+      reader->function_index = index;
+      for (uint32_t i = first; i < reader->module->variable_count; i++)
+         reader->module->variables[i].function = index;
+      if (entry)
+         number_parameters(reader, &read);
+      ptx_expect(reader, "{");
+      ptx_read_body(reader);
+      read.defined = true;
+   }
+   ptx_function_t *function = &reader->module->functions[index];
+   if (function->defined && read.defined)
+      ptx_fail(reader, "function '%.60s' is defined twice", read.name);
+   if (!function->defined)
+      *function = read;
+   reader->function = NULL;
+   /* Leaving pops every name above the scope's start, and the function's own is among them when it is new. */
+   ptx_leave(reader);
+   if (fresh && !ptx_failed(reader) && !ptx_find(reader, read.name, strlen(read.name)))
+      ptx_declare(reader, read.name, PTX_NAME_FUNCTION, index);
+}
+
+/* Module scope ----------------------------------------------------------------------------------------- */
+
+static void skip_section(ptx_reader_t *reader) {
+   while (!ptx_at(reader, "{") && reader->lexer.token.kind != PTX_TOKEN_END)
+      ptx_next(reader);
+   uint32_t depth = 0;
+   do {
+      depth += ptx_at(reader, "{");
+      depth -= ptx_at(reader, "}");
+      ptx_next(reader);
+   } while (depth && reader->lexer.token.kind != PTX_TOKEN_END);
+}
+
+static void read_file_directive(ptx_reader_t *reader) {
+   ptx_module_t *module = reader->module;
+   ptx_next(reader);
+   uint32_t number = (uint32_t)ptx_integer(reader);
+   if (reader->lexer.token.kind != PTX_TOKEN_STRING) {
+      ptx_fail(reader, "a .file has no path");
+      return;
+   }
+   const char *path = ptx_text(reader);
+   if (PTX_GROW(reader, module->files, module->file_count))
+      module->files[module->file_count++] = (ptx_file_t){number, path};
+   while (ptx_take(reader, ","))
+      ptx_integer(reader);
+}
+
+static uint32_t variable_space(ptx_reader_t *reader) {
+   static const struct {
+      const char *text;
+      uint32_t space;
+   } spaces[] = {{".global", PTX_GLOBAL}, {".const", PTX_CONST}, {".shared", PTX_SHARED}};
+   for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++)
+      if (ptx_take(reader, spaces[i].text))
+         return spaces[i].space;
+   return 0;
+}
+
+static void read_directive(ptx_reader_t *reader) {
+   bool external = false;
+   while (ptx_at(reader, ".visible") || ptx_at(reader, ".extern") || ptx_at(reader, ".weak") ||
+          ptx_at(reader, ".common")) {
+      external |= ptx_at(reader, ".extern");
+      ptx_next(reader);
+   }
+   uint32_t space = variable_space(reader);
+   if (space) {
+      ptx_read_variable(reader, space, external);
+      ptx_expect(reader, ";");
+   } else if (ptx_take(reader, ".entry")) {
+      read_function(reader, true);
+   } else if (ptx_take(reader, ".func")) {
+      while (ptx_take(reader, ".noreturn"))
+         ;
+      read_function(reader, false);
+   } else if (ptx_at(reader, ".file")) {
+      read_file_directive(reader);
+   } else if (ptx_at(reader, ".section")) {
+      skip_section(reader);
+   } else if (ptx_take(reader, ".version")) {
+      ptx_next(reader);
+   } else if (ptx_take(reader, ".target")) {
+      snprintf(reader->module->target, sizeof reader->module->target, "%.*s",
+               (int)(reader->lexer.token.length & 31), reader->lexer.token.text);
+      do
+         ptx_next(reader);
+      while (ptx_take(reader, ","));
+   } else if (ptx_take(reader, ".address_size")) {
+      if (ptx_integer(reader) != 64)
+         ptx_fail(reader, "only 64-bit addresses are known to the machine");
+   } else if (ptx_take(reader, ".pragma")) {
+      ptx_next(reader);
+      ptx_expect(reader, ";");
+   } else if (!ptx_take(reader, ";")) {
+      ptx_fail(reader, "'%.*s' begins nothing the machine knows at module scope",
+               (int)(reader->lexer.token.length & 63), reader->lexer.token.text);
+   }
+}
+
+rkb_machine_module_t *rkb_machine_module_read(const char *text, size_t bytes) {
+   ptx_arena_t *arena = ptx_arena_new(MODULE_LIMIT);
+   if (!arena)
+      return NULL;
+   ptx_module_t *module = ptx_arena_alloc(arena, sizeof *module);
+   ptx_reader_t *reader = calloc(1, sizeof *reader);
+   machine_programs_t *programs = machine_programs_new();
+   if (!module || !reader || !programs) {
+      machine_programs_free(programs);
+      free(reader);
+      ptx_arena_free(arena);
+      return NULL;
+   }
+   module->arena = arena;
+   module->programs = programs;
+   reader->module = module;
+   reader->arena = arena;
+   memset(reader->buckets, 0xff, sizeof reader->buckets);
+   if (bytes > TEXT_LIMIT) {
+      ptx_lexer_start(&reader->lexer, text, 0);
+      ptx_fail(reader, "the text is over %u MiB", TEXT_LIMIT >> 20);
+   } else {
+      ptx_lexer_start(&reader->lexer, text, bytes);
+   }
+   while (!ptx_failed(reader) && reader->lexer.token.kind != PTX_TOKEN_END)
+      read_directive(reader);
+   free(reader->names);
+   free(reader);
+   return module;
+}
+
+void rkb_machine_module_free(rkb_machine_module_t *module) {
+   if (!module)
+      return;
+   machine_programs_free(module->programs);
+   ptx_arena_free(module->arena);
+}
+
+const char *rkb_machine_module_error(const rkb_machine_module_t *module, uint32_t *line) {
+   *line = module->error_line;
+   return module->error_line ? module->error : NULL;
+}

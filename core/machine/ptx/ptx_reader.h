@@ -1,0 +1,67 @@
+/* The reader's state, shared by its three files: ptx_reader.c (module scope), ptx_body.c (functions), ptx_names.c
+ * (scopes).  One reader, one thread. */
+#ifndef RKB_MACHINE_PTX_PTX_READER_H
+#define RKB_MACHINE_PTX_PTX_READER_H
+
+#include "machine/ptx/module.h"
+#include "machine/ptx/ptx_arena.h"
+#include "machine/ptx/ptx_lexer.h"
+
+enum ptx_name_kind { PTX_NAME_REGISTER = 1, PTX_NAME_VARIABLE, PTX_NAME_FUNCTION, PTX_NAME_LABEL };
+
+typedef struct ptx_name {
+   const char *text;
+   uint32_t kind, index;
+   uint32_t depth; /* of the scope it was declared in; 0 is the module */
+   uint32_t next;  /* in its hash chain, older names; PTX_NONE ends it */
+   uint32_t bucket;
+} ptx_name_t;
+
+#define PTX_BUCKETS 4096
+#define PTX_MAX_DEPTH 64
+#define PTX_MAX_REGISTERS 60000
+#define PTX_MAX_STATEMENTS 400000
+#define PTX_MAX_OPERANDS 64 /* of one instruction, lists counted */
+
+typedef struct ptx_reader {
+   ptx_lexer_t lexer;
+   ptx_module_t *module;
+   ptx_arena_t *arena;
+   ptx_name_t *names; /* a stack: leaving a scope pops */
+   uint32_t name_count, name_room, depth;
+   uint32_t buckets[PTX_BUCKETS];
+   ptx_function_t *function; /* being read, or NULL */
+   uint32_t function_index;
+   uint32_t frame_bytes; /* of the function: local variables and call parameters of one thread */
+   ptx_place_t place;
+} ptx_reader_t;
+
+/* Remembers the first failure and moves to the end of the text, so that every loop stops. */
+void ptx_fail(ptx_reader_t *reader, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+bool ptx_failed(const ptx_reader_t *reader);
+void ptx_next(ptx_reader_t *reader);
+bool ptx_at(const ptx_reader_t *reader, const char *text);
+bool ptx_take(ptx_reader_t *reader, const char *text);   /* consumes it if it is there */
+void ptx_expect(ptx_reader_t *reader, const char *text); /* fails if it is not */
+char *ptx_text(ptx_reader_t *reader);                    /* the current token, copied; consumes it */
+uint64_t ptx_integer(ptx_reader_t *reader);              /* a signed integer constant */
+/* Parses a number token's bits; *kind becomes PTX_OPERAND_INTEGER, _FLOAT32 or _FLOAT64.  False when it is no number. */
+bool ptx_number(const char *text, size_t length, uint8_t *kind, uint64_t *value);
+#define PTX_GROW(reader, array, count) ptx_grow(reader, (void **)&(array), count, sizeof *(array))
+bool ptx_grow(ptx_reader_t *reader, void **array, uint32_t count, size_t size);
+
+/* ptx_names.c */
+void ptx_declare(ptx_reader_t *reader, const char *text, uint32_t kind, uint32_t index);
+const ptx_name_t *ptx_find(const ptx_reader_t *reader, const char *text, size_t length);
+const ptx_name_t *ptx_find_here(const ptx_reader_t *reader, const char *text, size_t length, uint32_t depth);
+void ptx_enter(ptx_reader_t *reader);
+void ptx_leave(ptx_reader_t *reader);
+
+/* ptx_reader.c: a variable declaration from its state space on, with or without initialiser; ends before ';' ',' or ')'.
+ * PTX_NONE after a failure. */
+uint32_t ptx_read_variable(ptx_reader_t *reader, uint32_t space, bool external);
+
+/* ptx_body.c: from after '{' to past '}'. */
+void ptx_read_body(ptx_reader_t *reader);
+
+#endif

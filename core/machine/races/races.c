@@ -1,0 +1,324 @@
+/* Races: the slow paths, which look at one lane's access after the vector paths met a conflict, and all of global memory.
+ * Different values, or a read against a write, reject; a store of the value that is there already, and volatile code that
+ * relies on a warp's lanes going together, are suspect. */
+#include "machine/races/races.h"
+
+#include <stdio.h>
+
+void machine_shared_clear(machine_block_t *block) {
+   /* Nobody, in the last epoch: a record of any other epoch is as good as none. */
+   for (uint32_t n = 0; n < (block->shared_bytes >> block->shared_shift) + 16; n++)
+      block->shared_races[n] = (EPOCH_LIMIT - 1) << EPOCH_SHIFT;
+}
+
+/* Between two variables of shared memory nobody has anything to do. */
+static void guard_gaps(machine_block_t *block) {
+   const machine_program_t *program = block->launch->program;
+   const uint32_t record = block->epoch << EPOCH_SHIFT | NOBODYS << 11, granule = 1u << block->shared_shift;
+   for (uint32_t n = 0; n < program->shared_count; n++) {
+      const machine_shared_variable_t *variable = &program->shared[n];
+      const uint32_t first = (variable->offset + variable->bytes + granule - 1) >> block->shared_shift;
+      const uint32_t end =
+         variable->gap_end <= block->shared_bytes ? variable->gap_end >> block->shared_shift : 0;
+      for (uint32_t g = first; g < end; g++)
+         block->shared_races[g] = record;
+   }
+}
+
+void machine_shared_new_epoch(machine_block_t *block) {
+   if (!block->shared_races)
+      return;
+   if (++block->epoch == EPOCH_LIMIT) {
+      block->epoch = 0;
+      machine_shared_clear(block);
+   }
+   guard_gaps(block);
+}
+
+static bool same_value(const uint8_t *memory, const void *value, uint32_t bytes) {
+   return value && memcmp(memory, value, bytes) == 0;
+}
+
+/* Volatile accesses of one warp to each other: code for processors whose warps ran in lockstep. */
+static bool lockstep_idiom(const machine_warp_t *warp, uint32_t other) {
+   return (warp->program->code[warp->pc].flags & FLAG_VOLATILE) && other / LANES == warp->number;
+}
+
+static void report(machine_warp_t *warp, uint32_t lane, const char *reason, const char *symbol,
+                   uint64_t offset, uint32_t bytes, bool store, bool other_wrote, uint32_t other_thread,
+                   const uint32_t *other_block, bool same) {
+   bool suspect = same || (other_thread != PTX_NONE && other_thread / LANES == warp->number && !other_block &&
+                           lockstep_idiom(warp, other_thread));
+   rkb_machine_finding_t *finding =
+      machine_find(warp, suspect ? RKB_MACHINE_SUSPECT : RKB_MACHINE_REJECT, reason, lane,
+                   "%s %u bytes at byte %llu of %s that %s %s, with no synchronisation between them%s",
+                   store ? "writes" : "reads", bytes, (unsigned long long)offset, symbol,
+                   other_thread == PTX_NONE ? "several threads" : "another thread",
+                   other_wrote ? (other_thread == PTX_NONE ? "wrote" : "writes")
+                               : (other_thread == PTX_NONE ? "read" : "reads"),
+                   same      ? " (both store the same value)"
+                   : suspect ? " (volatile, in one warp)"
+                             : "");
+   if (!finding)
+      return;
+   finding->offset = (int64_t)offset;
+   finding->bytes = bytes;
+   snprintf(finding->symbol, sizeof finding->symbol, "%s", symbol);
+   if (other_thread != PTX_NONE) {
+      finding->has_other = true;
+      machine_thread_index(warp->block, other_thread, finding->other_thread);
+      memcpy(finding->other_block, other_block ? other_block : warp->block->index,
+             sizeof finding->other_block);
+   }
+}
+
+/* Shared memory ------------------------------------------------------------------------------------------------- */
+
+static void shared_conflict(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
+                            const void *value, bool store, bool other_wrote, uint32_t other) {
+   bool same = store && other_wrote && same_value(warp->block->shared + offset, value, bytes);
+   rkb_machine_finding_t *before = warp->run->findings + warp->run->finding_count;
+   report(warp, lane, "race.shared", "shared memory", offset, bytes, store, other_wrote, other, NULL, same);
+   if (warp->run->findings + warp->run->finding_count != before)
+      snprintf(warp->run->findings[warp->run->finding_count - 1].space, sizeof before->space, "shared");
+}
+
+/* A volatile load may wait for what atomic operations write. */
+static bool waits_for_atomics(const machine_warp_t *warp, bool store) {
+   return !store && (warp->program->code[warp->pc].flags & FLAG_VOLATILE);
+}
+
+static void shared_packed(machine_warp_t *warp, uint32_t lane, uint32_t granule, uint32_t offset,
+                          uint32_t bytes, const void *value, bool store) {
+   machine_block_t *block = warp->block;
+   uint32_t *record = &block->shared_races[granule], me = warp->first_thread + lane + 1;
+   if (*record >> EPOCH_SHIFT != block->epoch)
+      *record = block->epoch << EPOCH_SHIFT;
+   uint32_t writer = *record >> 11 & SEVERAL, reader = *record & SEVERAL;
+   if (writer == ATOMICS) { /* reader then names who did them */
+      if (reader != me && !waits_for_atomics(warp, store))
+         shared_conflict(warp, lane, offset, bytes, NULL, store, true,
+                         reader == SEVERAL ? PTX_NONE : reader - 1);
+      return;
+   }
+   if (writer && writer != me)
+      shared_conflict(warp, lane, offset, bytes, value, store, true,
+                      writer == SEVERAL ? PTX_NONE : writer - 1);
+   else if (store && reader && reader != me)
+      shared_conflict(warp, lane, offset, bytes, value, store, false,
+                      reader == SEVERAL ? PTX_NONE : reader - 1);
+   if (store)
+      *record = block->epoch << EPOCH_SHIFT | (writer == 0 || writer == me ? me : SEVERAL) << 11 | reader;
+   else
+      *record = (*record & ~SEVERAL) | (reader == 0 || reader == me ? me : SEVERAL);
+}
+
+static uint32_t own_clock(const machine_warp_t *warp, uint32_t lane) {
+   return warp->block->clocks->lane[(warp->number * LANES + lane) * LANES + lane];
+}
+
+static uint32_t own_warp_clock(const machine_warp_t *warp) {
+   return warp->block->clocks->warp[warp->number * warp->block->clocks->warps + warp->number];
+}
+
+/* Whether all of them come before what this lane does now; if not, other is one that does not, or PTX_NONE. */
+static bool lanes_ordered(const machine_warp_t *warp, uint32_t lane, const machine_lanes_t *those,
+                          uint32_t *other) {
+   if (those->several_warps) {
+      *other = PTX_NONE;
+      return false;
+   }
+   for (uint32_t l = 0; l < LANES; l++) {
+      uint32_t thread = (those->warp - 1u) * LANES + l;
+      if (!(those->lanes >> l & 1) || thread == warp->first_thread + lane)
+         continue;
+      if (!machine_clocks_ordered(warp, lane, thread, those->clock, those->warp_clock)) {
+         *other = thread;
+         return false;
+      }
+   }
+   return true;
+}
+
+/* Those who come before this lane are covered by it. */
+static void join_lanes(const machine_warp_t *warp, uint32_t lane, machine_lanes_t *those) {
+   uint32_t other;
+   if (those->warp && those->warp != warp->number + 1) {
+      those->several_warps |= !lanes_ordered(warp, lane, those, &other);
+      those->lanes = 0;
+   } else if (those->lanes && lanes_ordered(warp, lane, those, &other)) {
+      those->lanes = 0;
+   }
+   if (!those->lanes)
+      those->clock = those->warp_clock = 0;
+   those->warp = (uint16_t)(warp->number + 1);
+   those->lanes |= 1u << lane;
+   uint32_t clock = own_clock(warp, lane), warp_clock = own_warp_clock(warp);
+   those->clock = clock > those->clock ? clock : those->clock;
+   those->warp_clock = warp_clock > those->warp_clock ? warp_clock : those->warp_clock;
+}
+
+static void shared_clocked(machine_warp_t *warp, uint32_t lane, uint32_t granule, uint32_t offset,
+                           uint32_t bytes, const void *value, bool store, bool atomic) {
+   machine_block_t *block = warp->block;
+   machine_shared_record_t *record = &block->shared_records[granule];
+   const uint32_t me = warp->first_thread + lane + 1;
+   if (record->epoch != block->barrier_time)
+      *record = (machine_shared_record_t){.epoch = block->barrier_time};
+   uint32_t other = PTX_NONE;
+   if (record->writer && record->writer != me &&
+       !machine_clocks_ordered(warp, lane, record->writer - 1, record->writer_clock,
+                               record->writer_warp_clock))
+      shared_conflict(warp, lane, offset, bytes, atomic ? NULL : value, store, true, record->writer - 1);
+   else if (store && record->readers.warp && !lanes_ordered(warp, lane, &record->readers, &other))
+      shared_conflict(warp, lane, offset, bytes, value, store, false, other);
+   else if (!atomic && record->atomics.warp && !lanes_ordered(warp, lane, &record->atomics, &other) &&
+            !waits_for_atomics(warp, store))
+      shared_conflict(warp, lane, offset, bytes, NULL, store, true, other);
+   if (atomic) {
+      join_lanes(warp, lane, &record->atomics);
+   } else if (store) {
+      *record = (machine_shared_record_t){.writer = me,
+                                          .writer_clock = own_clock(warp, lane),
+                                          .writer_warp_clock = own_warp_clock(warp),
+                                          .epoch = record->epoch};
+   } else {
+      join_lanes(warp, lane, &record->readers);
+   }
+}
+
+/* Atomic operations do not race with each other, nor with the volatile loads that wait for them; with plain accesses they do. */
+static void shared_atomic(machine_warp_t *warp, uint32_t lane, uint32_t granule, uint32_t offset,
+                          uint32_t bytes) {
+   machine_block_t *block = warp->block;
+   uint32_t *record = &block->shared_races[granule], me = warp->first_thread + lane + 1;
+   if (*record >> EPOCH_SHIFT != block->epoch)
+      *record = block->epoch << EPOCH_SHIFT;
+   uint32_t writer = *record >> 11 & SEVERAL, reader = *record & SEVERAL;
+   if (writer == ATOMICS) {
+      *record = (*record & ~SEVERAL) | (reader == me ? me : SEVERAL);
+      return;
+   }
+   if (writer && writer != me)
+      shared_conflict(warp, lane, offset, bytes, NULL, true, true, writer == SEVERAL ? PTX_NONE : writer - 1);
+   else if (reader && reader != me)
+      shared_conflict(warp, lane, offset, bytes, NULL, true, false,
+                      reader == SEVERAL ? PTX_NONE : reader - 1);
+   else if (writer == me)
+      return; /* its plain store is what other threads' operations, atomic ones too, race with */
+   *record = block->epoch << EPOCH_SHIFT | ATOMICS << 11 | me;
+}
+
+void machine_shared_access(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
+                           const void *value, bool store, bool atomic) {
+   machine_block_t *block = warp->block;
+   for (uint32_t granule = offset >> block->shared_shift;
+        granule <= (offset + bytes - 1) >> block->shared_shift; granule++) {
+      if (block->races == RACES_FAST && atomic)
+         shared_atomic(warp, lane, granule, offset, bytes);
+      else if (block->races == RACES_FAST)
+         shared_packed(warp, lane, granule, offset, bytes, value, store);
+      else if (block->races == RACES_CLOCKS)
+         shared_clocked(warp, lane, granule, offset, bytes, value, store, atomic);
+      if (warp->run->stop)
+         return;
+   }
+}
+
+/* Global memory --------------------------------------------------------------------------------------------------- */
+
+bool machine_global_records(machine_run_t *run, machine_region_t *region) {
+   if (region->writers)
+      return true;
+   size_t granules = (region->bytes >> run->launch->global_shift) + 2;
+   region->writers = machine_alloc(run, granules * sizeof *region->writers);
+   region->readers = machine_alloc(run, granules * sizeof *region->readers);
+   return region->writers && region->readers;
+}
+
+#define NAME_ATOMIC (1ull << 11)
+
+static uint64_t block_of(uint64_t name) {
+   return name >> 32;
+}
+
+static uint32_t time_of(uint64_t name) {
+   return (uint32_t)(name >> 12) & 0xfffff;
+}
+
+/* Whether an earlier access of this launch is ordered before what this lane does now. */
+static bool global_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t name) {
+   const machine_block_t *block = warp->block;
+   if (block_of(name) <= warp->block->launch->first_serial)
+      return true; /* an earlier launch */
+   if (block_of(name) == block->serial + 1) {
+      uint32_t thread = (uint32_t)(name & MANY_THREADS);
+      return thread == warp->first_thread + lane + 1 || time_of(name) < block->barrier_time;
+   }
+   return machine_sync_ordered(warp, lane, name);
+}
+
+static void global_conflict(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
+                            uint32_t bytes, const void *value, bool store, bool other_wrote, uint64_t name) {
+   uint32_t other = (uint32_t)(name & MANY_THREADS), index[3];
+   bool same = store && other_wrote && same_value(region->data + offset, value, bytes);
+   bool several = other >= MANY_BLOCKS;
+   machine_block_index(warp->block->launch, several ? 0 : block_of(name) - 1, index);
+   uint32_t before = warp->run->finding_count;
+   report(warp, lane, "race.global", region->name, offset, bytes, store, other_wrote,
+          several ? PTX_NONE : other - 1, block_of(name) == warp->block->serial + 1 ? NULL : index, same);
+   if (warp->run->finding_count != before) {
+      rkb_machine_finding_t *finding = &warp->run->findings[warp->run->finding_count - 1];
+      finding->buffer = region->buffer;
+      snprintf(finding->space, sizeof finding->space, "global");
+   }
+}
+
+/* Several readers are kept as "several of one block" or "of several blocks"; the newest one ordered after the old ones
+ * replaces them. */
+static uint64_t join_readers(const machine_warp_t *warp, uint32_t lane, uint64_t old, uint64_t me) {
+   if (old == 0 || block_of(old) <= warp->block->launch->first_serial)
+      return me;
+   const uint64_t many_blocks = (me & ~MANY_THREADS) | MANY_BLOCKS;
+   if ((old & MANY_THREADS) == MANY_BLOCKS)
+      return many_blocks;
+   if (block_of(old) != block_of(me))
+      return machine_sync_ordered(warp, lane, old) ? me : many_blocks;
+   if (time_of(old) < warp->block->barrier_time || (old & MANY_THREADS) == (me & MANY_THREADS))
+      return me;
+   return me | MANY_THREADS;
+}
+
+static void global_granule(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t granule,
+                           uint64_t offset, uint32_t bytes, const void *value, bool store, bool atomic) {
+   uint64_t me = machine_global_name(warp, lane, atomic);
+   uint64_t writer = region->writers[granule], reader = region->readers[granule];
+   bool both_atomic = atomic && (writer & NAME_ATOMIC);
+   if (writer && !both_atomic && !global_ordered(warp, lane, writer))
+      global_conflict(warp, lane, region, offset, bytes, value, store, true, writer);
+   else if (store && reader && !(atomic && (reader & NAME_ATOMIC))) {
+      if ((reader & MANY_THREADS) == MANY_BLOCKS && block_of(reader) > warp->block->launch->first_serial) {
+         if (warp->block->acquired_count)
+            warp->run->report.order_unknown = true;
+         else
+            global_conflict(warp, lane, region, offset, bytes, value, store, false, reader);
+      } else if (!global_ordered(warp, lane, reader)) {
+         global_conflict(warp, lane, region, offset, bytes, value, store, false, reader);
+      }
+   }
+   if (store) {
+      region->writers[granule] = me;
+      region->readers[granule] = atomic ? reader : 0;
+   } else {
+      region->readers[granule] = join_readers(warp, lane, reader, me);
+   }
+}
+
+void machine_global_access(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
+                           uint32_t bytes, const void *value, bool store, bool atomic) {
+   if (!machine_global_records(warp->run, region))
+      return;
+   const uint32_t shift = warp->block->launch->global_shift;
+   for (uint64_t granule = offset >> shift; granule <= (offset + bytes - 1) >> shift; granule++)
+      global_granule(warp, lane, region, granule, offset, bytes, value, store, atomic);
+}

@@ -1,0 +1,89 @@
+/* Who read and wrote what, and in which order (races.c, synchronisation.c).
+ *
+ * Shared memory, the usual case: one 32-bit record a granule, epoch << 22 | writer << 11 | reader, where writer and reader
+ * are thread + 1, 0 for nobody and SEVERAL for more than one; the epoch counts barriers of the whole block, and records
+ * are cleared when it wraps.  Kernels with bar.warp.sync, barriers of some of the threads or volatile shared memory use
+ * clocks instead.
+ *
+ * Global memory: two 64-bit words a granule, for the last writer and the readers since: block + 1 << 32 | time << 12 |
+ * atomic << 11 | thread + 1.  Blocks are numbered through a whole run, so nothing is cleared between launches: a block of
+ * an earlier launch came before.  Time grows at the barriers and fences of a block. */
+#ifndef RKB_MACHINE_RACES_RACES_H
+#define RKB_MACHINE_RACES_RACES_H
+
+#include "machine/execute/execution.h"
+
+#define EPOCH_SHIFT 22
+#define EPOCH_LIMIT 1024u
+#define SEVERAL 0x7ffu
+#define ATOMICS                                                                                              \
+   0x7feu /* as a writer: atomic operations alone, by the thread or threads that the reader field names */
+#define NOBODYS                                                                                              \
+   0x7fdu /* as a writer: between two variables; every access is a conflict, so that the slow way looks at it */
+
+/* As a thread in a global record of readers. */
+#define MANY_THREADS 0x7ffull /* of one block */
+#define MANY_BLOCKS 0x7feull  /* threads of several blocks, the newest of which is named */
+
+/* Slow paths: one lane, bytes at offset.  value: what a store writes (bytes of it), for telling a same-value store; NULL
+ * for loads.  atomic accesses do not race with each other. */
+void machine_shared_access(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
+                           const void *value, bool store, bool atomic);
+void machine_global_access(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
+                           uint32_t bytes, const void *value, bool store, bool atomic);
+/* Forgets every record of shared memory: before the first block. */
+void machine_shared_clear(machine_block_t *block);
+/* After a barrier of the whole block, or before one begins: no access before races with one after. */
+void machine_shared_new_epoch(machine_block_t *block);
+bool machine_global_records(machine_run_t *run, machine_region_t *region); /* allocates them */
+
+static inline uint64_t machine_global_name(const machine_warp_t *warp, uint32_t lane, bool atomic) {
+   return (warp->block->serial + 1) << 32 | (uint64_t)(warp->block->time & 0xfffff) << 12 |
+          (uint64_t)atomic << 11 | (warp->first_thread + lane + 1);
+}
+
+/* synchronisation.c */
+/* Threads that did the same to a granule, with clocks that cover them all. */
+typedef struct machine_lanes {
+   uint32_t lanes; /* of warp */
+   uint32_t clock, warp_clock;
+   uint16_t warp;      /* + 1; 0 nobody */
+   bool several_warps; /* others too, in no order with these */
+} machine_lanes_t;
+
+typedef struct machine_shared_record {
+   uint32_t writer;       /* thread + 1 */
+   uint32_t writer_clock; /* of its lane */
+   uint32_t writer_warp_clock;
+   machine_lanes_t readers, atomics; /* since the last plain write */
+   uint32_t epoch;
+} machine_shared_record_t;
+
+typedef struct machine_clocks {
+   uint32_t *lane;    /* [warp][lane][lane]: what a lane knows of the others' clocks */
+   uint32_t *warp;    /* [warp][warp] */
+   uint32_t *barrier; /* [16][warp]: joined by those who arrived */
+   uint32_t warps;
+   size_t bytes;
+} machine_clocks_t;
+
+machine_clocks_t *machine_clocks_new(machine_run_t *run, uint32_t warps);
+void machine_clocks_free(machine_run_t *run, machine_clocks_t *clocks);
+void machine_clocks_reset(machine_clocks_t *clocks);
+void machine_clocks_warp_sync(machine_warp_t *warp, uint32_t lanes);
+void machine_clocks_arrive(machine_block_t *block, uint32_t warp, uint32_t barrier);
+void machine_clocks_leave(machine_block_t *block, uint32_t warp, uint32_t barrier);
+/* Whether what the thread did at those clocks is ordered before what lane of warp does now. */
+bool machine_clocks_ordered(const machine_warp_t *warp, uint32_t lane, uint32_t thread, uint32_t lane_clock,
+                            uint32_t warp_clock);
+
+/* Between blocks: releases and acquisitions through a location. */
+void machine_sync_fence(machine_warp_t *warp, uint32_t lanes);
+void machine_sync_barrier(machine_block_t *block);
+void machine_sync_release(machine_warp_t *warp, uint32_t lane, uint64_t address, bool fenced);
+void machine_sync_acquire(machine_warp_t *warp, uint32_t lane, uint64_t address);
+/* Whether the access recorded under name is ordered before what this lane does now. */
+bool machine_sync_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t name);
+void machine_sync_free(machine_run_t *run);
+
+#endif

@@ -1,0 +1,353 @@
+/* What comes before what.  Within a block: clocks of lanes and of warps, for kernels that synchronise less than the whole
+ * block at a time.  Between blocks: releases and acquisitions through a location, kept only from the first fence on, so
+ * that kernels without any pay nothing.
+ *
+ * A release by thread t of block b at time T covers what t itself did before its fence, what b's other threads did
+ * before the last barrier before it, and what each of them did before a fence of its own that came before the last
+ * barrier before the release: __threadfence() is fence.sc, and the Fence-SC order puts it before the reader's once
+ * the reader has seen the release (PTX ISA, 'Fence-SC').  An atomic's read, or a volatile or acquiring load, of the location acquires every
+ * release made there before; it is taken as acquiring even where no fence follows, as in the programming guide's own
+ * last-block reduction, and the report says so.  What a block had acquired before it released is passed on with the release, so
+ * that a message may go from block to block. */
+#include "machine/races/races.h"
+
+#include <stdlib.h>
+
+/* Clocks within a block -------------------------------------------------------------------------------------- */
+
+machine_clocks_t *machine_clocks_new(machine_run_t *run, uint32_t warps) {
+   size_t words = (size_t)warps * LANES * LANES + (size_t)warps * warps + 16 * (size_t)warps;
+   machine_clocks_t *clocks = machine_alloc(run, sizeof *clocks + words * sizeof(uint32_t));
+   if (!clocks)
+      return NULL;
+   clocks->bytes = sizeof *clocks + words * sizeof(uint32_t);
+   clocks->warps = warps;
+   clocks->lane = (uint32_t *)(void *)(clocks + 1);
+   clocks->warp = clocks->lane + (size_t)warps * LANES * LANES;
+   clocks->barrier = clocks->warp + (size_t)warps * warps;
+   return clocks;
+}
+
+void machine_clocks_free(machine_run_t *run, machine_clocks_t *clocks) {
+   if (clocks)
+      machine_release(run, clocks, clocks->bytes);
+}
+
+/* After a barrier of the whole block nothing older matters: every clock begins anew at 1. */
+void machine_clocks_reset(machine_clocks_t *clocks) {
+   memset(clocks->lane, 0, (size_t)clocks->warps * LANES * LANES * sizeof(uint32_t));
+   memset(clocks->warp, 0, (size_t)clocks->warps * clocks->warps * sizeof(uint32_t));
+   memset(clocks->barrier, 0, (size_t)clocks->warps * 16 * sizeof(uint32_t));
+   for (uint32_t w = 0; w < clocks->warps; w++) {
+      clocks->warp[w * clocks->warps + w] = 1;
+      for (uint32_t l = 0; l < LANES; l++)
+         clocks->lane[(w * LANES + l) * LANES + l] = 1;
+   }
+}
+
+void machine_clocks_warp_sync(machine_warp_t *warp, uint32_t lanes) {
+   uint32_t *clock = warp->block->clocks->lane + (size_t)warp->number * LANES * LANES, joined[LANES] = {0},
+            own = 0;
+   for (uint32_t l = 0; l < LANES; l++)
+      if (lanes >> l & 1)
+         for (uint32_t k = 0; k < LANES; k++)
+            joined[k] = clock[l * LANES + k] > joined[k] ? clock[l * LANES + k] : joined[k];
+   for (uint32_t l = 0; l < LANES; l++)
+      if ((lanes >> l & 1) && joined[l] > own)
+         own = joined[l];
+   for (uint32_t l = 0; l < LANES; l++)
+      if (lanes >> l & 1) {
+         memcpy(clock + l * LANES, joined, sizeof joined);
+         clock[l * LANES + l] = own + 1;
+      }
+}
+
+/* A warp comes to a barrier whole, so its lanes are ordered among themselves too. */
+void machine_clocks_arrive(machine_block_t *block, uint32_t warp, uint32_t barrier) {
+   machine_clocks_t *clocks = block->clocks;
+   uint32_t *joined = clocks->barrier + (size_t)barrier * clocks->warps,
+            *own = clocks->warp + (size_t)warp * clocks->warps;
+   for (uint32_t w = 0; w < clocks->warps; w++)
+      joined[w] = own[w] > joined[w] ? own[w] : joined[w];
+   own[warp]++;
+   machine_clocks_warp_sync(&block->warps[warp], block->warps[warp].alive);
+}
+
+void machine_clocks_leave(machine_block_t *block, uint32_t warp, uint32_t barrier) {
+   machine_clocks_t *clocks = block->clocks;
+   const uint32_t *joined = clocks->barrier + (size_t)barrier * clocks->warps;
+   uint32_t *own = clocks->warp + (size_t)warp * clocks->warps;
+   for (uint32_t w = 0; w < clocks->warps; w++)
+      if (w != warp)
+         own[w] = joined[w] > own[w] ? joined[w] : own[w];
+}
+
+bool machine_clocks_ordered(const machine_warp_t *warp, uint32_t lane, uint32_t thread, uint32_t lane_clock,
+                            uint32_t warp_clock) {
+   const machine_clocks_t *clocks = warp->block->clocks;
+   const uint32_t other = thread / LANES;
+   if (other == warp->number)
+      return clocks->lane[(warp->number * LANES + lane) * LANES + thread % LANES] >= lane_clock;
+   return clocks->warp[warp->number * clocks->warps + other] >= warp_clock;
+}
+
+/* Between blocks ------------------------------------------------------------------------------------------------ */
+
+typedef struct release {
+   uint64_t serial;       /* block */
+   uint32_t thread, time; /* of the fence: earlier accesses of the thread are covered */
+   uint32_t barrier_time; /* and accesses of any thread of the block before this */
+   uint32_t next;         /* older release of the same block on any location; PTX_NONE */
+   uint32_t location, position;
+   uint32_t fences, threads; /* first of the block's fence times in machine_sync.fences, PTX_NONE; how many */
+} release_t;
+
+/* What the releases of a location pass on beside what their own block did: from the release at a position on, whoever acquires
+ * this location has also acquired count releases of another one. */
+typedef struct passed_on {
+   uint32_t position, location, count;
+} passed_on_t;
+
+typedef struct location {
+   uint64_t address;
+   uint32_t count; /* releases made here */
+   passed_on_t *passed;
+   uint32_t passed_count, passed_room;
+} location_t;
+
+struct machine_sync {
+   location_t *locations;
+   uint32_t location_count, location_room;
+   release_t *releases;
+   uint32_t release_count, release_room;
+   uint32_t *fences; /* copies of machine_block_t.fenced */
+   uint32_t fence_count, fence_room;
+   uint32_t *by_block; /* hash of serial -> newest release */
+   uint32_t block_slots;
+};
+
+struct machine_acquired {
+   uint32_t location, count; /* the releases 0 .. count - 1 of the location */
+   uint32_t thread, time;    /* who, when: others of the block after the next barrier */
+};
+
+#define BLOCK_SLOTS 4096
+
+static struct machine_sync *sync_of(machine_run_t *run) {
+   if (!run->sync) {
+      run->sync = calloc(1, sizeof *run->sync);
+      if (run->sync) {
+         run->sync->block_slots = BLOCK_SLOTS;
+         run->sync->by_block = malloc(BLOCK_SLOTS * sizeof(uint32_t));
+         if (!run->sync->by_block) {
+            free(run->sync);
+            run->sync = NULL;
+         } else {
+            memset(run->sync->by_block, 0xff, BLOCK_SLOTS * sizeof(uint32_t));
+         }
+      }
+   }
+   if (!run->sync)
+      run->out_of_memory = true;
+   return run->sync;
+}
+
+void machine_sync_free(machine_run_t *run) {
+   if (!run->sync)
+      return;
+   for (uint32_t n = 0; n < run->sync->location_count; n++)
+      free(run->sync->locations[n].passed);
+   free(run->sync->locations);
+   free(run->sync->releases);
+   free(run->sync->fences);
+   free(run->sync->by_block);
+   free(run->sync);
+   run->sync = NULL;
+}
+
+static bool grow(void **array, uint32_t count, uint32_t *room, size_t size) {
+   if (count < *room)
+      return true;
+   uint32_t larger_room = *room ? 2 * *room : 64;
+   void *larger = realloc(*array, larger_room * size);
+   if (!larger)
+      return false;
+   *array = larger;
+   *room = larger_room;
+   return true;
+}
+
+/* Few locations synchronise; they are searched in order. */
+static uint32_t location_of(struct machine_sync *sync, uint64_t address, bool make) {
+   for (uint32_t n = 0; n < sync->location_count; n++)
+      if (sync->locations[n].address == address)
+         return n;
+   if (!make ||
+       !grow((void **)&sync->locations, sync->location_count, &sync->location_room, sizeof *sync->locations))
+      return PTX_NONE;
+   sync->locations[sync->location_count] = (location_t){.address = address};
+   return sync->location_count++;
+}
+
+void machine_sync_fence(machine_warp_t *warp, uint32_t lanes) {
+   machine_block_t *block = warp->block;
+   for (uint32_t l = 0; l < LANES; l++)
+      if (lanes >> l & 1) {
+         warp->fence_time[l] = block->time + 1; /* accesses at times below this are covered */
+         warp->fence_barrier[l] = block->barrier_time;
+      }
+   block->time++;
+}
+
+/* A barrier of the whole block: from now on any of its threads announces what the others have fenced. */
+void machine_sync_barrier(machine_block_t *block) {
+   if (!block->launch->program->fences || !block->run->races)
+      return;
+   if (block->threads > block->fenced_room) {
+      uint32_t *larger = realloc(block->fenced, block->threads * sizeof *larger);
+      if (!larger) {
+         block->run->out_of_memory = true;
+         return;
+      }
+      block->fenced = larger;
+      block->fenced_room = block->threads;
+   }
+   block->fenced_copy = PTX_NONE;
+   block->fenced_any = false;
+   for (uint32_t t = 0; t < block->threads; t++) {
+      block->fenced[t] = block->warps[t / LANES].fence_time[t % LANES];
+      block->fenced_any |= block->fenced[t] != 0;
+   }
+}
+
+/* Keeps the block's fence times for its releases, once for all that follow one barrier. */
+static bool keep_fences(struct machine_sync *sync, machine_block_t *block) {
+   if (!block->fenced_any || block->fenced_copy != PTX_NONE)
+      return true;
+   while (sync->fence_room - sync->fence_count < block->threads)
+      if (!grow((void **)&sync->fences, sync->fence_room, &sync->fence_room, sizeof *sync->fences))
+         return false;
+   memcpy(sync->fences + sync->fence_count, block->fenced, block->threads * sizeof *sync->fences);
+   block->fenced_copy = sync->fence_count;
+   sync->fence_count += block->threads;
+   return true;
+}
+
+/* Whether the release covers what a thread of its block (thread + 1, as names have it) did at that time. */
+static bool covers(const struct machine_sync *sync, const release_t *release, uint32_t thread,
+                   uint32_t time) {
+   return time < release->barrier_time || (thread == release->thread + 1 && time < release->time) ||
+          (release->fences != PTX_NONE && thread > 0 && thread <= release->threads &&
+           time < sync->fences[release->fences + thread - 1]);
+}
+
+/* What the releasing block had acquired where the release covers it. */
+static bool pass_on(struct machine_sync *sync, const machine_block_t *block, const release_t *release) {
+   location_t *to = &sync->locations[release->location];
+   for (uint32_t n = 0; n < block->acquired_count; n++) {
+      const struct machine_acquired *acquired = &block->acquired[n];
+      bool known = acquired->location == release->location ||
+                   !covers(sync, release, acquired->thread + 1, acquired->time);
+      for (uint32_t k = 0; k < to->passed_count && !known; k++)
+         known = to->passed[k].location == acquired->location && to->passed[k].count >= acquired->count;
+      if (known)
+         continue;
+      if (!grow((void **)&to->passed, to->passed_count, &to->passed_room, sizeof *to->passed))
+         return false;
+      to->passed[to->passed_count++] = (passed_on_t){release->position, acquired->location, acquired->count};
+   }
+   return true;
+}
+
+void machine_sync_release(machine_warp_t *warp, uint32_t lane, uint64_t address, bool fenced) {
+   machine_block_t *block = warp->block;
+   if (fenced) { /* a release of its own: everything up to here */
+      warp->fence_time[lane] = ++block->time;
+      warp->fence_barrier[lane] = block->barrier_time;
+   }
+   if (!warp->fence_time[lane] && !block->fenced_any)
+      return;
+   struct machine_sync *sync = sync_of(warp->run);
+   if (!sync)
+      return;
+   uint32_t where = location_of(sync, address, true);
+   if (where == PTX_NONE || !keep_fences(sync, block) ||
+       !grow((void **)&sync->releases, sync->release_count, &sync->release_room, sizeof *sync->releases)) {
+      warp->run->out_of_memory = true;
+      return;
+   }
+   uint32_t *newest = &sync->by_block[block->serial % sync->block_slots];
+   sync->releases[sync->release_count] =
+      (release_t){.serial = block->serial,
+                  .thread = warp->first_thread + lane,
+                  .time = warp->fence_time[lane],
+                  .barrier_time = warp->fence_barrier[lane],
+                  .next = *newest,
+                  .location = where,
+                  .position = sync->locations[where].count++,
+                  .fences = block->fenced_any ? block->fenced_copy : PTX_NONE,
+                  .threads = block->threads};
+   if (!pass_on(sync, block, &sync->releases[sync->release_count]))
+      warp->run->out_of_memory = true;
+   *newest = sync->release_count++;
+}
+
+/* Notes that a thread has acquired the first count releases of a location.  False when memory ran out. */
+static bool note_acquired(machine_block_t *block, uint32_t location, uint32_t count, uint32_t thread) {
+   for (uint32_t n = block->acquired_count; n-- > 0;) {
+      struct machine_acquired *known = &block->acquired[n];
+      if (known->location != location || known->thread != thread || known->time < block->barrier_time)
+         continue;
+      if (known->count >= count)
+         return true;
+      if (known->time != block->time)
+         break; /* what was known before a fence stays apart from what is known after it */
+      known->count = count;
+      return true;
+   }
+   if (!grow((void **)&block->acquired, block->acquired_count, &block->acquired_room,
+             sizeof *block->acquired))
+      return false;
+   block->acquired[block->acquired_count++] = (struct machine_acquired){location, count, thread, block->time};
+   return true;
+}
+
+void machine_sync_acquire(machine_warp_t *warp, uint32_t lane, uint64_t address) {
+   machine_block_t *block = warp->block;
+   struct machine_sync *sync = warp->run->sync;
+   if (!sync)
+      return;
+   const uint32_t where = location_of(sync, address, false), thread = warp->first_thread + lane;
+   if (where == PTX_NONE || !sync->locations[where].count)
+      return;
+   const location_t *location = &sync->locations[where];
+   bool noted = note_acquired(block, where, location->count, thread);
+   for (uint32_t n = 0; n < location->passed_count && noted; n++)
+      noted = note_acquired(block, location->passed[n].location, location->passed[n].count, thread);
+   if (!noted)
+      warp->run->out_of_memory = true;
+}
+
+bool machine_sync_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t name) {
+   const machine_block_t *block = warp->block;
+   const struct machine_sync *sync = warp->run->sync;
+   if (!sync || !block->acquired_count)
+      return false;
+   const uint64_t serial = (name >> 32) - 1;
+   const uint32_t time = (uint32_t)(name >> 12) & 0xfffff, thread = (uint32_t)(name & 0x7ff),
+                  me = warp->first_thread + lane;
+   for (uint32_t r = sync->by_block[serial % sync->block_slots]; r != PTX_NONE; r = sync->releases[r].next) {
+      const release_t *release = &sync->releases[r];
+      if (release->serial != serial || !covers(sync, release, thread, time))
+         continue;
+      for (uint32_t n = 0; n < block->acquired_count; n++) {
+         const struct machine_acquired *acquired = &block->acquired[n];
+         if (acquired->location == release->location && acquired->count > release->position &&
+             (acquired->thread == me || acquired->time < block->barrier_time)) {
+            warp->run->report.relaxed_acquire |= !warp->fence_time[lane];
+            return true;
+         }
+      }
+   }
+   return false;
+}

@@ -1,0 +1,257 @@
+/* Opens a pipeline: file, parents, overrides, plugins, entries, wiring, matrix, task and device; and answers what is in
+ * it.  Loop thread. */
+#include "pipeline/pipeline_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/file.h"
+#include "pipeline/pipeline_subject.h"
+
+#define MAX_TEXT (4u << 20)
+#define MAX_PLUGINS 256
+
+/* Relative to the file that says it; shipped: the folder whose things may be called by their name alone, or NULL. */
+static void resolve_path(rkb_pipeline_t *pipeline, rkb_yaml_t *node, const char *shipped) {
+   char *directory =
+      node->place.file && node->text[0] != '/' ? rkb_path_directory(node->place.file) : strdup(".");
+   char *joined = directory ? rkb_path_join(directory, node->text) : NULL;
+   char *real = joined ? realpath(joined, NULL) : NULL;
+   if (joined && !real && shipped) {
+      char *found = rkb_find_shipped(shipped, node->text);
+      real = found ? realpath(found, NULL) : NULL;
+      free(found);
+   }
+   const char *path = real ? real : joined;
+   char *copy = path ? rkb_arena_text(pipeline->arena, path, strlen(path)) : NULL;
+   if (copy) {
+      node->text = copy;
+      node->length = strlen(copy);
+      node->quoted = true;
+   }
+   free(real);
+   free(joined);
+   free(directory);
+}
+
+/* Command line over file, as entries of the tree: so that the resolved form holds what was really run. */
+static bool apply_options(rkb_pipeline_t *pipeline, const rkb_pipeline_options_t *options,
+                          rkb_problems_t *problems) {
+   const char *const keys[] = {"task", "direction", "target"};
+   const char *const values[] = {options->task, options->direction, options->target};
+   bool ok = true;
+   for (int i = 0; i < 3; i++) {
+      if (!values[i])
+         continue;
+      rkb_place_t place = {.file = i == 0   ? "--task"
+                                   : i == 1 ? "--direction"
+                                            : "--target",
+                           .line = 1,
+                           .column = 1};
+      rkb_yaml_t *node = rkb_tree_scalar(pipeline->arena, values[i], true, place);
+      ok = ok && node && rkb_tree_put(pipeline->arena, pipeline->root, keys[i], node);
+   }
+   for (const char *const *set = options->set; set && *set; set++)
+      ok &= rkb_pipeline_override(pipeline->arena, pipeline->root, *set, problems);
+   return ok;
+}
+
+static bool open_registry(rkb_pipeline_t *pipeline, const char *const *paths, rkb_problems_t *problems) {
+   const rkb_yaml_t *plugins = rkb_yaml_get(pipeline->root, "plugins");
+   const char *first[MAX_PLUGINS + 1] = {NULL};
+   if (!rkb_yaml_is_null(plugins)) {
+      if (!rkb_yaml_expect(plugins, RKB_YAML_LIST, "plugins", problems))
+         return false;
+      for (uint32_t i = 0; i < plugins->count && i < MAX_PLUGINS; i++) {
+         const char *text;
+         if (!rkb_yaml_scalar(plugins->items[i], "plugins", &text, problems))
+            return false;
+         resolve_path(pipeline, plugins->items[i], NULL);
+         first[i] = plugins->items[i]->text;
+         if (!rkb_path_exists(first[i]))
+            rkb_problem(problems, plugins->items[i]->place, "plugins: there is nothing at %s", first[i]);
+      }
+   }
+   pipeline->registry = rkb_registry_open(first, paths, problems);
+   if (!pipeline->registry)
+      rkb_problem(problems, pipeline->root->place, "out of memory");
+   return pipeline->registry != NULL;
+}
+
+bool rkb_pipeline_read(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
+   uint32_t before = problems->errors;
+   rkb_yaml_t *task = rkb_yaml_get(pipeline->root, "task");
+   rkb_pipeline_heading(pipeline, problems);
+   if (!rkb_yaml_is_null(task) && rkb_yaml_scalar(task, "task", &pipeline->task_path, problems)) {
+      resolve_path(pipeline, task, "tasks");
+      pipeline->task_path = task->text;
+   }
+   /* Wiring and limits are looked at even when an entry is broken, so that a person sees all problems at once; but a
+    * missing stage would make every measurement of it look missing too. */
+   bool entries = rkb_pipeline_entries(pipeline, problems);
+   rkb_pipeline_wire(pipeline, problems);
+   if (entries)
+      rkb_pipeline_goal(pipeline, problems);
+   rkb_pipeline_limits(pipeline, problems);
+   return problems->errors == before;
+}
+
+/* What was left to defaults that lie outside the file: the resolved form must mean the same wherever it is kept. */
+static bool spell_out(rkb_pipeline_t *pipeline) {
+   const char *const keys[] = {"name", "direction", "target"};
+   const char *const values[] = {pipeline->name, pipeline->task ? rkb_subject_direction(pipeline) : NULL,
+                                 pipeline->target};
+   for (int i = 0; i < 3; i++) {
+      if (!values[i] || rkb_yaml_get(pipeline->root, keys[i]))
+         continue;
+      rkb_yaml_t *node = rkb_tree_scalar(pipeline->arena, values[i], false, pipeline->root->place);
+      if (!node || !rkb_tree_put(pipeline->arena, pipeline->root, keys[i], node))
+         return false;
+   }
+   return true;
+}
+
+/* What must be the same when a run goes on: everything but limits and the matrix. */
+static void hash_pipeline(rkb_pipeline_t *pipeline) {
+   rkb_text_t text;
+   rkb_text_init(&text, MAX_TEXT);
+   rkb_yaml_t fixed = *pipeline->root;
+   rkb_arena_t *scratch = rkb_arena_new(0);
+   rkb_yaml_t *copy = scratch ? rkb_tree_copy(scratch, &fixed) : NULL;
+   if (copy) {
+      rkb_tree_remove_key(copy, "limits");
+      rkb_tree_write(copy, &text);
+   }
+   rkb_text_add(&text, rkb_text_get(&pipeline->depends));
+   rkb_hash_text(rkb_text_get(&text), text.length, pipeline->hash);
+   rkb_arena_free(scratch);
+   rkb_text_free(&text);
+}
+
+rkb_pipeline_t *rkb_pipeline_new(const char *path) {
+   rkb_pipeline_t *pipeline = calloc(1, sizeof *pipeline);
+   if (!pipeline)
+      return NULL;
+   rkb_text_init(&pipeline->depends, 1u << 20);
+   rkb_text_init(&pipeline->text, MAX_TEXT);
+   pipeline->arena = rkb_arena_new(0);
+   pipeline->path = strdup(path);
+   if (pipeline->arena && pipeline->path)
+      return pipeline;
+   rkb_pipeline_close(pipeline);
+   return NULL;
+}
+
+rkb_pipeline_t *rkb_pipeline_open(const rkb_pipeline_options_t *options, rkb_problems_t *problems) {
+   uint32_t before = problems->errors;
+   rkb_pipeline_t *pipeline = rkb_pipeline_new(options->path);
+   if (!pipeline)
+      return NULL;
+   pipeline->root = rkb_pipeline_merge(pipeline->arena, options->path, problems);
+   if (!pipeline->root || pipeline->root->kind != RKB_YAML_MAP)
+      goto failed;
+   apply_options(pipeline, options, problems);
+   pipeline->matrix = rkb_yaml_get(pipeline->root, "matrix");
+   rkb_tree_remove_key(pipeline->root, "matrix");
+   if (!open_registry(pipeline, options->plugin_paths, problems))
+      goto failed;
+   rkb_pipeline_read(pipeline, problems);
+   if (problems->errors == before)
+      rkb_subject_load(pipeline, problems);
+   if (problems->errors == before)
+      rkb_pipeline_expand(pipeline, problems);
+   if (problems->errors != before)
+      goto failed;
+   if (!spell_out(pipeline))
+      goto failed;
+   rkb_tree_write(pipeline->root, &pipeline->text);
+   hash_pipeline(pipeline);
+   return pipeline;
+failed:
+   if (problems->errors == before)
+      rkb_problem(problems, (rkb_place_t){.file = options->path}, "out of memory");
+   rkb_pipeline_close(pipeline);
+   return NULL;
+}
+
+void rkb_pipeline_close(rkb_pipeline_t *pipeline) {
+   if (!pipeline)
+      return;
+   rkb_subject_free(pipeline);
+   for (uint32_t i = 0; i < pipeline->variant_count; i++)
+      free(pipeline->variants[i]);
+   free(pipeline->variants);
+   if (!pipeline->borrowed_registry)
+      rkb_registry_free(pipeline->registry);
+   rkb_text_free(&pipeline->text);
+   rkb_text_free(&pipeline->depends);
+   rkb_arena_free(pipeline->arena);
+   free(pipeline->path);
+   free(pipeline);
+}
+
+void rkb_pipeline_free(rkb_pipeline_t *pipeline) {
+   rkb_pipeline_close(pipeline);
+}
+
+const char *rkb_pipeline_name(const rkb_pipeline_t *pipeline) {
+   return pipeline->name;
+}
+
+const char *rkb_pipeline_path(const rkb_pipeline_t *pipeline) {
+   return pipeline->path;
+}
+
+const rkb_registry_t *rkb_pipeline_registry(const rkb_pipeline_t *pipeline) {
+   return pipeline->registry;
+}
+
+const char *rkb_pipeline_text(const rkb_pipeline_t *pipeline) {
+   return rkb_text_get(&pipeline->text);
+}
+
+const char *rkb_pipeline_hash(const rkb_pipeline_t *pipeline) {
+   return pipeline->hash;
+}
+
+struct rkb_task *rkb_pipeline_task(const rkb_pipeline_t *pipeline) {
+   return pipeline->task;
+}
+
+struct rkb_device *rkb_pipeline_device(const rkb_pipeline_t *pipeline) {
+   return pipeline->device;
+}
+
+uint32_t rkb_pipeline_variants(const rkb_pipeline_t *pipeline) {
+   return pipeline->variant_count;
+}
+
+const char *rkb_pipeline_variant(const rkb_pipeline_t *pipeline, uint32_t index) {
+   return index < pipeline->variant_count ? pipeline->variants[index] : NULL;
+}
+
+uint32_t rkb_pipeline_node_count(const rkb_pipeline_t *pipeline) {
+   return pipeline->entry_count;
+}
+
+const rkb_graph_node_t *rkb_pipeline_node(const rkb_pipeline_t *pipeline, uint32_t index) {
+   return index < pipeline->entry_count ? &pipeline->entries[index].node : NULL;
+}
+
+rkb_pipeline_facts_t rkb_pipeline_facts(const rkb_pipeline_t *pipeline) {
+   bool listed = pipeline->promotes && pipeline->promote_by;
+   return (rkb_pipeline_facts_t){.objective = pipeline->objective ? pipeline->objective : "",
+                                 .task = rkb_subject_task_name(pipeline),
+                                 .direction = rkb_subject_direction(pipeline),
+                                 .target = pipeline->target ? pipeline->target : "",
+                                 .seed = pipeline->seed,
+                                 .limit_candidates = pipeline->limit_candidates,
+                                 .limit_generations = pipeline->limit_generations,
+                                 .limit_stale = pipeline->limit_stale,
+                                 .limit_wall_ns = pipeline->limit_wall_ns,
+                                 .limit_cost_usd = pipeline->limit_cost_usd,
+                                 .window = pipeline->window,
+                                 .promote_keep = listed ? pipeline->promote_keep : 0,
+                                 .promote_of = listed ? pipeline->promote_of : 0,
+                                 .promote_by = pipeline->promote_by ? pipeline->promote_by : "",
+                                 .verified_by_execution = pipeline->verified_by_execution};
+}

@@ -1,0 +1,85 @@
+/* A pipeline file, opened: merged with its parents and overrides, checked against the plugins, with task and device loaded.
+ * Immutable once open.  All functions belong to the calling thread, one thread at a time. */
+#ifndef RKB_PIPELINE_PIPELINE_H
+#define RKB_PIPELINE_PIPELINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <rkb/plugin.h>
+#include "base/problems.h"
+#include "plugin/registry.h"
+
+typedef struct rkb_pipeline rkb_pipeline_t;
+
+typedef struct rkb_pipeline_options {
+   const char *path;                /* of the pipeline file */
+   const char *task;                /* directory that replaces "task:", or NULL */
+   const char *direction, *target;  /* likewise, or NULL */
+   const char *const *set;          /* "path=value", NULL-terminated, or NULL; the value is YAML */
+   const char *const *plugin_paths; /* --plugin-path, NULL-terminated, or NULL */
+} rkb_pipeline_options_t;
+
+/* Reads, merges, loads the plugins, checks wiring and options, and loads task and device.  NULL when problems has an
+ * error; warnings may be there in any case.  options are not kept. */
+rkb_pipeline_t *rkb_pipeline_open(const rkb_pipeline_options_t *options, rkb_problems_t *problems);
+void rkb_pipeline_free(rkb_pipeline_t *pipeline);
+
+const char *rkb_pipeline_name(const rkb_pipeline_t *pipeline);
+const char *rkb_pipeline_path(const rkb_pipeline_t *pipeline);
+const rkb_registry_t *rkb_pipeline_registry(const rkb_pipeline_t *pipeline);
+/* The resolved form: canonical YAML that opens to the same pipeline.  Secrets are absent, only their source is named. */
+const char *rkb_pipeline_text(const rkb_pipeline_t *pipeline);
+/* 32 hex digits over the resolved form without what may change on resume (limits). */
+const char *rkb_pipeline_hash(const rkb_pipeline_t *pipeline);
+struct rkb_task;
+struct rkb_task *rkb_pipeline_task(const rkb_pipeline_t *pipeline);     /* NULL when the pipeline has none */
+struct rkb_device *rkb_pipeline_device(const rkb_pipeline_t *pipeline); /* NULL when nothing needs one */
+
+/* matrix: combinations, each validated when the pipeline was opened; 0 without a matrix. */
+uint32_t rkb_pipeline_variants(const rkb_pipeline_t *pipeline);
+/* "seed=1 screen.machine.with.trials=4" */
+const char *rkb_pipeline_variant(const rkb_pipeline_t *pipeline, uint32_t index);
+
+typedef struct rkb_pipeline_facts {
+   const char *objective; /* the measurement that will be minimised, or "" when none can be produced */
+   const char *task, *direction, *target; /* "" when absent */
+   uint64_t seed;
+   uint64_t limit_candidates, limit_generations, limit_stale; /* 0: none */
+   uint64_t limit_wall_ns;                                    /* 0: none */
+   double limit_cost_usd;                                     /* negative: none */
+   uint32_t window;                                           /* 0: no search */
+   uint32_t promote_keep, promote_of;                         /* 0: no promotion */
+   const char *promote_by;                                    /* or "" */
+   bool verified_by_execution; /* some verifier outside shadow executes the candidate */
+} rkb_pipeline_facts_t;
+rkb_pipeline_facts_t rkb_pipeline_facts(const rkb_pipeline_t *pipeline);
+
+/* The graph, in file order: propose entries, screen (with "build" where it will run), evaluate, strategy, operators. */
+enum rkb_pipeline_section {
+   RKB_IN_PROPOSE = 1,
+   RKB_IN_SCREEN,
+   RKB_IN_EVALUATE,
+   RKB_IN_STRATEGY,
+   RKB_IN_OPERATORS
+};
+typedef struct rkb_graph_node {
+   const char *id;   /* "machine" */
+   const char *use;  /* "rkb.verifier.machine"; "" for build */
+   uint32_t section; /* enum rkb_pipeline_section */
+   uint32_t flags;   /* enum rkb_stage_flags */
+   uint32_t jobs;    /* most at a time */
+   uint32_t retries;
+   uint64_t deadline_ns;
+   bool shadow, stops_unknown;
+   double sample;
+   double weight;            /* of an operator */
+   const char *const *needs; /* ids, NULL-terminated */
+   const char *only;         /* "unknown, suspect", or "" for all that passed */
+   rkb_place_t place;
+} rkb_graph_node_t;
+const char *rkb_pipeline_section_name(
+   uint32_t section); /* as the file says: "propose", ..., "search.operators"; "" for none */
+uint32_t rkb_pipeline_node_count(const rkb_pipeline_t *pipeline);
+const rkb_graph_node_t *rkb_pipeline_node(const rkb_pipeline_t *pipeline, uint32_t index);
+
+#endif

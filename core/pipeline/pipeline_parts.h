@@ -1,0 +1,109 @@
+/* A pipeline, resolved: what the files say, merged, with plugins, options, task and device behind it.  Immutable once
+ * open.  pipeline.c opens, pipeline_extends.c merges files, pipeline_keys.c knows every key, pipeline_entries.c reads
+ * entries, pipeline_check.c what stands around them, pipeline_wiring.c wires them, pipeline_matrix.c expands the matrix. */
+#ifndef RKB_PIPELINE_PIPELINE_PARTS_H
+#define RKB_PIPELINE_PIPELINE_PARTS_H
+
+#include "base/hash.h"
+#include "pipeline/pipeline.h"
+#include "pipeline/pipeline_keys.h"
+#include "pipeline/tree.h"
+
+#define RKB_MAX_ENTRIES 64    /* entries of one pipeline: a set of them fits 64 bits */
+#define RKB_MAX_REQUESTS 4096 /* "requests:" of one propose entry */
+#define RKB_MAX_WINDOW 4096
+#define RKB_DEFAULT_DEADLINE (RKB_DEFAULT_DEADLINE_MINUTES * 60000000000ull)
+#define RKB_BUILD_ID "build"
+
+/* Bits in the order of RKB_ONLY_CHOICES. */
+enum rkb_standing_mask { RKB_ONLY_ACCEPT = 1, RKB_ONLY_SUSPECT = 2, RKB_ONLY_UNKNOWN = 4, RKB_ONLY_NONE = 8 };
+
+typedef struct rkb_entry {
+   rkb_graph_node_t node;          /* what the outside sees */
+   uint32_t index;                 /* in the pipeline's entries; its bit in a set */
+   const rkb_stage_t *stage;       /* NULL for build and the strategy */
+   const rkb_strategy_t *strategy; /* the strategy's */
+   const void *config;
+   uint64_t needs;    /* set of entries */
+   uint64_t before;   /* needs, and all that they need */
+   uint32_t only;     /* enum rkb_standing_mask; 0: all that passed */
+   uint32_t requests; /* of a propose entry */
+   bool is_build;
+   rkb_yaml_t *yaml; /* NULL for build */
+} rkb_entry_t;
+
+typedef struct rkb_pipeline {
+   rkb_arena_t *arena;
+   char *path;
+   rkb_registry_t *registry; /* owned unless borrowed_registry */
+   bool borrowed_registry;
+   rkb_yaml_t *root;         /* resolved; without extends, set, remove, insert, matrix */
+   const rkb_yaml_t *matrix; /* or NULL */
+   rkb_text_t text;          /* canonical form */
+   char hash[RKB_HASH_TEXT];
+   rkb_text_t depends; /* hashes of what the values alone do not show, one a line */
+
+   const char *name, *task_path, *direction, *target;
+   uint64_t seed;
+   uint64_t limit_candidates, limit_generations, limit_stale, limit_wall_ns;
+   uint64_t limit_compile_ns; /* 0: the compilers' own */
+   double limit_cost_usd;     /* negative: none */
+   struct rkb_models *models; /* or NULL: none are listed */
+
+   uint32_t entry_count;
+   bool too_many;                        /* entries: that was reported */
+   rkb_entry_t entries[RKB_MAX_ENTRIES]; /* propose, screen, evaluate, strategy, operators */
+   uint64_t screen, evaluate;            /* sets of entries */
+   int32_t build;                        /* entry index, or -1 */
+   int32_t strategy;                     /* entry index, or -1: no search */
+   uint32_t first_operator, operator_count;
+   rkb_operator_t *operators; /* operator_count, as the strategy sees them */
+   uint32_t propose_count;    /* entries 0 .. propose_count-1 */
+   uint32_t window;
+   uint32_t promote_keep, promote_of;
+   const char *promote_by;     /* or NULL */
+   bool promotes;              /* promote and evaluate are both there */
+   const char *objective;      /* or NULL */
+   const char *objective_over; /* "bench" or "check" */
+   uint32_t objective_combine; /* enum rkb_combine */
+   bool verified_by_execution;
+
+   struct rkb_task *task;
+   struct rkb_device *device;
+   char **variants;
+   uint32_t variant_count;
+} rkb_pipeline_t;
+
+enum rkb_combine { RKB_COMBINE_GEOMEAN, RKB_COMBINE_MEAN, RKB_COMBINE_MAX, RKB_COMBINE_SUM };
+
+/* pipeline_extends.c: the file, its parents and its edits as one tree; NULL with problems. */
+rkb_yaml_t *rkb_pipeline_merge(rkb_arena_t *arena, const char *path, rkb_problems_t *problems);
+/* Applies "path=value" in place. */
+bool rkb_pipeline_override(rkb_arena_t *arena, rkb_yaml_t *root, const char *assignment,
+                           rkb_problems_t *problems);
+
+/* pipeline_entries.c: reads propose, screen, evaluate and search from the tree into entries. */
+bool rkb_pipeline_entries(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
+
+/* pipeline_wiring.c: needs, build, sets. */
+bool rkb_pipeline_wire(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
+
+/* pipeline_check.c: heading; objective and promotion; limits and models. */
+bool rkb_pipeline_heading(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
+bool rkb_pipeline_goal(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
+bool rkb_pipeline_limits(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
+
+/* pipeline_matrix.c: checks every combination and lists them. */
+bool rkb_pipeline_expand(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
+
+/* pipeline.c: an empty one (NULL when memory is out), and everything from a merged tree on but for task and device. */
+rkb_pipeline_t *rkb_pipeline_new(const char *path);
+bool rkb_pipeline_read(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
+void rkb_pipeline_close(rkb_pipeline_t *pipeline);
+
+/* Index of the entry with this id, or -1. */
+int32_t rkb_pipeline_find(const rkb_pipeline_t *pipeline, const char *id);
+/* Whether an entry of the set, outside shadow, gives this measurement ("model.predicted_us"). */
+bool rkb_pipeline_produces(const rkb_pipeline_t *pipeline, uint64_t set, const char *measurement);
+
+#endif

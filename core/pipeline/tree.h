@@ -1,0 +1,32 @@
+/* Editing YAML trees: a pipeline is read, merged with what it extends and edited by path before it is checked.  Trees are
+ * values in an arena; every node keeps the place it was written at, so that a message points into the right file.
+ * All functions return NULL or false when memory is out.  One thread at a time. */
+#ifndef RKB_PIPELINE_TREE_H
+#define RKB_PIPELINE_TREE_H
+
+#include "base/yaml.h"
+
+rkb_yaml_t *rkb_tree_copy(rkb_arena_t *arena, const rkb_yaml_t *node);
+rkb_yaml_t *rkb_tree_scalar(rkb_arena_t *arena, const char *text, bool quoted, rkb_place_t place);
+rkb_yaml_t *rkb_tree_map(rkb_arena_t *arena, rkb_place_t place);
+rkb_yaml_t *rkb_tree_list(rkb_arena_t *arena, rkb_place_t place);
+/* Sets key in map to value (not copied). */
+bool rkb_tree_put(rkb_arena_t *arena, rkb_yaml_t *map, const char *key, rkb_yaml_t *value);
+bool rkb_tree_remove_key(rkb_yaml_t *map, const char *key); /* false when there was none */
+bool rkb_tree_insert(rkb_arena_t *arena, rkb_yaml_t *list, uint32_t at, rkb_yaml_t *value);
+void rkb_tree_remove_item(rkb_yaml_t *list, uint32_t at);
+/* child over parent: mappings merge, anything else is replaced.  Both are left as they are. */
+rkb_yaml_t *rkb_tree_merge(rkb_arena_t *arena, const rkb_yaml_t *parent, const rkb_yaml_t *child);
+/* Canonical YAML: keys in their order, texts quoted where they need it, two spaces a level. */
+void rkb_tree_write(const rkb_yaml_t *node, rkb_text_t *out);
+
+/* An entry's id: "id:", or the last word of "use:"; NULL when it has neither.  In the arena. */
+const char *rkb_tree_entry_id(rkb_arena_t *arena, const rkb_yaml_t *entry);
+/* Index of the entry with this id in a list of entries, or -1. */
+int64_t rkb_tree_find_entry(rkb_arena_t *arena, const rkb_yaml_t *list, const char *id);
+/* Puts a copy of value at a dotted path ("screen.machine.with.trials"): keys of mappings, ids of list entries.  The last
+ * mappings on the way are made when absent.  Adds a problem at place when the path leads nowhere. */
+bool rkb_tree_set(rkb_arena_t *arena, rkb_yaml_t *root, const char *path, const rkb_yaml_t *value,
+                  rkb_place_t place, rkb_problems_t *problems);
+
+#endif

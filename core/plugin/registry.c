@@ -1,0 +1,296 @@
+/* The registry: every plugin that was found, by path and by stage id.  Owns the list; the objects themselves stay mapped
+ * until the process ends, for dlclose with a callback or a thread-local destructor pending crashes.  Loop thread. */
+#include "plugin/declaration_check.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/nearest.h"
+
+#define MAX_OBJECTS 1024
+#define MAX_OBJECT_BYTES (256u << 20)
+
+struct rkb_registry {
+   rkb_registry_object_t *objects;
+   uint32_t count, room;
+};
+
+static bool known(const rkb_registry_t *registry, const char *path) {
+   for (uint32_t i = 0; i < registry->count; i++)
+      if (strcmp(registry->objects[i].path, path) == 0)
+         return true;
+   return false;
+}
+
+const rkb_stage_t *rkb_registry_stage(const rkb_registry_t *registry, const char *id,
+                                      const rkb_registry_object_t **object) {
+   for (uint32_t i = 0; i < registry->count; i++) {
+      const rkb_stage_t *const *stages = registry->objects[i].plugin->stages;
+      for (; stages && *stages; stages++) {
+         if (strcmp((*stages)->id, id) != 0)
+            continue;
+         if (object)
+            *object = &registry->objects[i];
+         return *stages;
+      }
+   }
+   return NULL;
+}
+
+const rkb_strategy_t *rkb_registry_strategy(const rkb_registry_t *registry, const char *id,
+                                            const rkb_registry_object_t **object) {
+   for (uint32_t i = 0; i < registry->count; i++) {
+      const rkb_strategy_t *const *strategies = registry->objects[i].plugin->strategies;
+      for (; strategies && *strategies; strategies++) {
+         if (strcmp((*strategies)->id, id) != 0)
+            continue;
+         if (object)
+            *object = &registry->objects[i];
+         return *strategies;
+      }
+   }
+   return NULL;
+}
+
+/* Both objects are named, so that a person knows which one to take away.  Ids are one name space for stages and
+ * strategies. */
+static bool clashes(const rkb_registry_t *registry, const char *id, const char *path,
+                    rkb_problems_t *problems) {
+   const rkb_registry_object_t *other = NULL;
+   if (!rkb_registry_stage(registry, id, &other))
+      rkb_registry_strategy(registry, id, &other);
+   if (!other)
+      return false;
+   rkb_problem(problems, (rkb_place_t){.file = path}, "%s is also in %s; take one of the two away", id,
+               other->path);
+   return true;
+}
+
+static bool any_clash(const rkb_registry_t *registry, const rkb_plugin_t *plugin, const char *path,
+                      rkb_problems_t *problems) {
+   bool clash = false;
+   for (const rkb_stage_t *const *stages = plugin->stages; stages && *stages; stages++) {
+      clash |= clashes(registry, (*stages)->id, path, problems);
+      for (const rkb_stage_t *const *other = plugin->stages; other != stages; other++)
+         if (strcmp((*other)->id, (*stages)->id) == 0) {
+            clash = true;
+            rkb_problem(problems, (rkb_place_t){.file = path},
+                        "%s is twice in it; give one of them another name", (*stages)->id);
+         }
+   }
+   for (const rkb_strategy_t *const *strategies = plugin->strategies; strategies && *strategies; strategies++)
+      clash |= clashes(registry, (*strategies)->id, path, problems);
+   return clash;
+}
+
+static int hash_file(const char *path, char hash[RKB_HASH_TEXT], rkb_error_t *err) {
+   char *bytes = NULL;
+   size_t length = 0;
+   int status = rkb_file_read(path, MAX_OBJECT_BYTES, &bytes, &length, err);
+   if (status == RKB_OK)
+      rkb_hash_text(bytes, length, hash);
+   free(bytes);
+   return status;
+}
+
+/* Somebody else's writable directory in root's search path is a way to become root. */
+static bool trusted(const char *path, rkb_problems_t *problems) {
+   struct stat file, directory;
+   char *parent = rkb_path_directory(path);
+   bool trust = true;
+   if (geteuid() == 0 && parent && stat(path, &file) == 0 && stat(parent, &directory) == 0) {
+      bool file_open = file.st_mode & S_IWOTH;
+      bool directory_open = directory.st_mode & S_IWOTH;
+      if (file_open || directory_open) {
+         trust = false;
+         rkb_problem_warning(problems, (rkb_place_t){.file = path},
+                             "not loaded: %s is writable by everybody and this process is root; chmod o-w %s",
+                             file_open ? "it" : "its directory", file_open ? path : parent);
+      }
+   }
+   free(parent);
+   return trust;
+}
+
+static int add(rkb_registry_t *registry, const char *path, const rkb_plugin_t *plugin, const char *hash) {
+   if (registry->count == registry->room) {
+      uint32_t room = registry->room ? registry->room * 2 : 16;
+      rkb_registry_object_t *grown = realloc(registry->objects, room * sizeof *grown);
+      if (!grown)
+         return RKB_ERR_NOMEM;
+      registry->objects = grown;
+      registry->room = room;
+   }
+   char *path_copy = strdup(path), *hash_copy = strdup(hash);
+   if (!path_copy || !hash_copy) {
+      free(path_copy);
+      free(hash_copy);
+      return RKB_ERR_NOMEM;
+   }
+   registry->objects[registry->count++] =
+      (rkb_registry_object_t){.path = path_copy, .plugin = plugin, .hash = hash_copy};
+   return RKB_OK;
+}
+
+static void load_object(rkb_registry_t *registry, const char *given, rkb_problems_t *problems) {
+   rkb_error_t err = {0};
+   char hash[RKB_HASH_TEXT];
+   char *path = realpath(given, NULL);
+   if (!path) {
+      rkb_problem_warning(problems, (rkb_place_t){.file = given}, "no such plugin");
+      return;
+   }
+   rkb_place_t place = {.file = path};
+   if (known(registry, path) || !trusted(path, problems))
+      goto done;
+   if (registry->count >= MAX_OBJECTS) {
+      rkb_problem_warning(problems, place, "not loaded: there are %d plugins already, which is the most",
+                          MAX_OBJECTS);
+      goto done;
+   }
+   if (hash_file(path, hash, &err) != RKB_OK) {
+      rkb_problem_warning(problems, place, "not loaded: %s", err.message);
+      goto done;
+   }
+   /* RTLD_NOW: a missing symbol is a sentence here, not the end of the process in the middle of a run. */
+   void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+   if (!handle) {
+      rkb_problem_warning(problems, place,
+                          "not loaded: %s; a symbol or library it needs is missing ('ldd -r' lists them)",
+                          dlerror());
+      goto done;
+   }
+   const rkb_plugin_t *plugin = dlsym(handle, "rkb_plugin_entry");
+   if (!plugin) {
+      rkb_problem_warning(problems, place,
+                          "not loaded: it exports no rkb_plugin_entry; define it with RKB_EXPORT");
+      goto done;
+   }
+   if (!rkb_plugin_check(plugin, &err)) {
+      rkb_problem_warning(problems, place, "not loaded: %s", err.message);
+      goto done;
+   }
+   if (!any_clash(registry, plugin, path, problems) && add(registry, path, plugin, hash) != RKB_OK)
+      rkb_problem_warning(problems, place, "not loaded: out of memory");
+done:
+   free(path);
+}
+
+static int is_object(const struct dirent *entry) {
+   size_t length = strlen(entry->d_name);
+   return entry->d_name[0] != '.' && length > 3 && strcmp(entry->d_name + length - 3, ".so") == 0;
+}
+
+static int is_visible(const struct dirent *entry) {
+   return entry->d_name[0] != '.';
+}
+
+static bool is_directory(const char *path) {
+   struct stat status;
+   return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static void load_directory(rkb_registry_t *registry, const char *directory, rkb_problems_t *problems) {
+   struct dirent **entries = NULL;
+   int count = scandir(directory, &entries, is_object, alphasort);
+   for (int i = 0; i < count; i++) {
+      char *path = rkb_path_join(directory, entries[i]->d_name);
+      if (path && !is_directory(path))
+         load_object(registry, path, problems);
+      free(path);
+      free(entries[i]);
+   }
+   free(entries);
+}
+
+/* A directory's objects, then those of its subdirectories: plugins/verifier/lint.so. */
+static void load_tree(rkb_registry_t *registry, const char *directory, rkb_problems_t *problems) {
+   struct dirent **entries = NULL;
+   load_directory(registry, directory, problems);
+   int count = scandir(directory, &entries, is_visible, alphasort);
+   for (int i = 0; i < count; i++) {
+      char *path = rkb_path_join(directory, entries[i]->d_name);
+      if (path && is_directory(path))
+         load_directory(registry, path, problems);
+      free(path);
+      free(entries[i]);
+   }
+   free(entries);
+}
+
+static void load_path(rkb_registry_t *registry, const char *path, rkb_problems_t *problems) {
+   if (is_directory(path))
+      load_tree(registry, path, problems);
+   else
+      load_object(registry, path, problems);
+}
+
+static void load_environment(rkb_registry_t *registry, rkb_problems_t *problems) {
+   const char *value = getenv("RKB_PLUGIN_PATH");
+   char *copy = value ? strdup(value) : NULL;
+   char *rest = copy;
+   for (char *path = strsep(&rest, ":"); path; path = strsep(&rest, ":")) {
+      /* A relative entry would mean the current directory, which is never searched. */
+      if (path[0] == '/')
+         load_path(registry, path, problems);
+      else if (path[0])
+         rkb_problem_warning(problems, (rkb_place_t){.file = path},
+                             "RKB_PLUGIN_PATH: not searched, write an absolute path");
+   }
+   free(copy);
+}
+
+rkb_registry_t *rkb_registry_open(const char *const *first, const char *const *paths,
+                                  rkb_problems_t *problems) {
+   rkb_registry_t *registry = calloc(1, sizeof *registry);
+   if (!registry)
+      return NULL;
+   for (; first && *first; first++)
+      load_path(registry, *first, problems);
+   for (; paths && *paths; paths++)
+      load_path(registry, *paths, problems);
+   load_environment(registry, problems);
+   char *own = rkb_find_data("plugins");
+   if (own && is_directory(own))
+      load_tree(registry, own, problems);
+   free(own);
+   return registry;
+}
+
+void rkb_registry_free(rkb_registry_t *registry) {
+   if (!registry)
+      return;
+   for (uint32_t i = 0; i < registry->count; i++) {
+      free((char *)registry->objects[i].path);
+      free((char *)registry->objects[i].hash);
+   }
+   free(registry->objects);
+   free(registry);
+}
+
+uint32_t rkb_registry_count(const rkb_registry_t *registry) {
+   return registry->count;
+}
+
+const rkb_registry_object_t *rkb_registry_at(const rkb_registry_t *registry, uint32_t index) {
+   return index < registry->count ? &registry->objects[index] : NULL;
+}
+
+const char *rkb_registry_nearest(const rkb_registry_t *registry, const char *written) {
+   const char *ids[4096];
+   uint32_t count = 0;
+   for (uint32_t i = 0; i < registry->count; i++) {
+      const rkb_plugin_t *plugin = registry->objects[i].plugin;
+      for (const rkb_stage_t *const *stages = plugin->stages; stages && *stages && count < 4095; stages++)
+         ids[count++] = (*stages)->id;
+      for (const rkb_strategy_t *const *all = plugin->strategies; all && *all && count < 4095; all++)
+         ids[count++] = (*all)->id;
+   }
+   ids[count] = NULL;
+   return rkb_nearest(written, ids);
+}

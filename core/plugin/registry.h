@@ -1,0 +1,38 @@
+/* Every plugin that was found and loaded, by path and by stage id.  Nothing is ever unloaded: dlclose crashes while a
+ * callback or a thread-local destructor is pending.  All functions belong to the calling thread, one thread at a time. */
+#ifndef RKB_PLUGIN_REGISTRY_H
+#define RKB_PLUGIN_REGISTRY_H
+
+#include <stdint.h>
+#include <rkb/plugin.h>
+#include <rkb/strategy.h>
+#include "base/problems.h"
+
+typedef struct rkb_registry rkb_registry_t; /* every plugin that was loaded; nothing is ever unloaded */
+
+typedef struct rkb_registry_object {
+   const char *path; /* absolute */
+   const rkb_plugin_t *plugin;
+   const char *hash; /* 32 hex digits over the file's bytes */
+} rkb_registry_object_t;
+
+/* Loads, in this order, everything in: first (NULL-terminated files and directories: the pipeline's "plugins:", already
+ * absolute), paths (--plugin-path), RKB_PLUGIN_PATH (colon-separated), and the build's or installation's directory.
+ * A directory gives its *.so and those of its direct subdirectories, by name.  The same file twice counts once.  A bad
+ * object becomes a warning in problems, one sentence, and is left out; two objects with one stage id are an error that
+ * names both.  first and paths may be NULL.  NULL only when memory is out. */
+rkb_registry_t *rkb_registry_open(const char *const *first, const char *const *paths,
+                                  rkb_problems_t *problems);
+void rkb_registry_free(rkb_registry_t *registry); /* the objects stay mapped */
+uint32_t rkb_registry_count(const rkb_registry_t *registry);
+const rkb_registry_object_t *rkb_registry_at(const rkb_registry_t *registry, uint32_t index);
+/* By stage or strategy id; NULL when there is none.  *object (or NULL) receives where it came from. */
+const rkb_stage_t *rkb_registry_stage(const rkb_registry_t *registry, const char *id,
+                                      const rkb_registry_object_t **object);
+const rkb_strategy_t *rkb_registry_strategy(const rkb_registry_t *registry, const char *id,
+                                            const rkb_registry_object_t **object);
+/* The id nearest to what was written, or NULL. */
+const char *rkb_registry_nearest(const rkb_registry_t *registry, const char *written);
+const char *rkb_kind_name(uint32_t kind); /* "translator", ...; "" for no kind */
+
+#endif

@@ -1,0 +1,181 @@
+/* Filling a prompt (prompt.h).  Values are put in as they are: what looks like a slot inside a value stays
+ * text. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/json.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "prompt/prompt.h"
+
+#define MOST_BYTES (2u << 20) /* of a filled section */
+
+typedef struct filling {
+   const rkb_template_t *template;
+   char marker[40];
+   rkb_text_t values[RKB_MAX_SLOTS];
+   json_t *slots, *cuts;
+   uint32_t cut;
+} filling_t;
+
+static const rkb_slot_value_t *find(const rkb_slot_value_t *values, uint32_t count, const char *name) {
+   for (uint32_t i = 0; i < count; i++)
+      if (strcmp(values[i].name, name) == 0)
+         return &values[i];
+   return NULL;
+}
+
+static void write_entry(filling_t *filling, const rkb_slot_entry_t *entry, rkb_text_t *out) {
+   const char *text = entry->text ? entry->text : "", *label = entry->label ? entry->label : "text";
+   size_t length = strlen(text);
+   if (!entry->fenced) {
+      rkb_text_add(out, text);
+      return;
+   }
+   rkb_text_format(out, "[%s begins: %s]\n", filling->marker, label);
+   rkb_text_append(out, text, length);
+   rkb_text_format(out, "%s[%s ends]", length && text[length - 1] == '\n' ? "" : "\n", filling->marker);
+}
+
+static uint64_t size_of(filling_t *filling, const rkb_slot_entry_t *entry) {
+   rkb_text_t text;
+   rkb_text_init(&text, MOST_BYTES);
+   write_entry(filling, entry, &text);
+   uint64_t size = text.cut ? UINT64_MAX / 128 : text.length + 1;
+   rkb_text_free(&text);
+   return size;
+}
+
+/* Leaves out the entry of lowest priority, of equal ones the last, until the rest fits. */
+static void choose(filling_t *filling, const rkb_template_slot_t *slot, const rkb_slot_value_t *value,
+                   bool *kept) {
+   uint64_t sizes[RKB_MAX_SLOT_ENTRIES], total = 0;
+   uint32_t count = value->count < RKB_MAX_SLOT_ENTRIES ? value->count : RKB_MAX_SLOT_ENTRIES;
+   for (uint32_t i = 0; i < count; i++) {
+      kept[i] = true;
+      sizes[i] = size_of(filling, &value->entries[i]);
+      total += sizes[i];
+   }
+   while (total > slot->budget) {
+      uint32_t worst = UINT32_MAX;
+      for (uint32_t i = 0; i < count; i++)
+         if (kept[i] && (worst == UINT32_MAX || value->entries[i].priority <= value->entries[worst].priority))
+            worst = i;
+      if (worst == UINT32_MAX)
+         break;
+      const rkb_slot_entry_t *entry = &value->entries[worst];
+      kept[worst] = false;
+      total -= sizes[worst];
+      filling->cut++;
+      json_array_append_new(filling->cuts, json_pack("{s:s, s:i, s:s, s:I}", "slot", slot->name, "entry",
+                                                     (int)worst, "label", entry->label ? entry->label : "",
+                                                     "bytes", (json_int_t)sizes[worst]));
+   }
+}
+
+static void fill_slot(filling_t *filling, uint32_t index, const rkb_slot_value_t *value) {
+   const rkb_template_slot_t *slot = &filling->template->slots[index];
+   rkb_text_t *out = &filling->values[index];
+   bool kept[RKB_MAX_SLOT_ENTRIES] = {false};
+   json_t *shown = json_array();
+   rkb_text_init(out, MOST_BYTES);
+   if (value && value->count)
+      choose(filling, slot, value, kept);
+   for (uint32_t i = 0; value && i < value->count && i < RKB_MAX_SLOT_ENTRIES; i++) {
+      if (!kept[i] || !value->entries[i].text || !value->entries[i].text[0])
+         continue;
+      if (out->length)
+         rkb_text_add(out, "\n");
+      write_entry(filling, &value->entries[i], out);
+      json_array_append_new(shown, json_string(value->entries[i].text));
+   }
+   json_object_set_new(filling->slots, slot->name, shown);
+}
+
+static void write_section(filling_t *filling, const rkb_template_section_t *section, rkb_text_t *out) {
+   for (uint32_t i = 0; i < section->count; i++) {
+      const rkb_template_line_t *line = &section->lines[i];
+      bool empty = false;
+      for (uint32_t j = 0; j < line->count; j++)
+         empty |= !line->pieces[j].text && line->pieces[j].slot >= 0 &&
+                  !filling->values[line->pieces[j].slot].length;
+      if (empty && line->slots == 1)
+         continue;
+      for (uint32_t j = 0; j < line->count; j++) {
+         const rkb_template_piece_t *piece = &line->pieces[j];
+         if (piece->text)
+            rkb_text_append(out, piece->text, piece->bytes);
+         else
+            rkb_text_add(out,
+                         piece->slot < 0 ? filling->marker : rkb_text_get(&filling->values[piece->slot]));
+      }
+      rkb_text_add(out, "\n");
+   }
+}
+
+static int finish(filling_t *filling, const rkb_prompt_t *prompt, rkb_filled_prompt_t **out,
+                  rkb_error_t *err) {
+   rkb_filled_prompt_t *filled = calloc(1, sizeof *filled);
+   rkb_text_t system, user;
+   rkb_text_init(&system, MOST_BYTES);
+   rkb_text_init(&user, MOST_BYTES);
+   write_section(filling, &filling->template->system, &system);
+   write_section(filling, &filling->template->user, &user);
+   json_t *about = json_pack("{s:s, s:s, s:O, s:O}", "prompt", prompt->hash, "marker", filling->marker,
+                             "slots", filling->slots, "cut", filling->cuts);
+   char *provenance = about ? rkb_json_canonical(about) : NULL;
+   bool cut = system.cut || user.cut;
+   char *system_text = rkb_text_take(&system), *user_text = rkb_text_take(&user);
+   json_decref(about);
+   if (filled && provenance && system_text && user_text && !cut) {
+      *filled = (rkb_filled_prompt_t){.size = sizeof *filled,
+                                      .cut = filling->cut,
+                                      .system = system_text,
+                                      .user = user_text,
+                                      .provenance = provenance};
+      *out = filled;
+      return RKB_OK;
+   }
+   free(filled);
+   free(provenance);
+   free(system_text);
+   free(user_text);
+   return cut ? rkb_fail(err, RKB_ERR_LIMIT, "a filled prompt is larger than %u bytes", MOST_BYTES)
+              : rkb_fail(err, RKB_ERR_INVALID, "the prompt's values are no UTF-8, or memory is out");
+}
+
+int rkb_prompt_fill(const rkb_prompt_t *prompt, const rkb_slot_value_t *values, uint32_t count,
+                    rkb_random_t *marker, rkb_filled_prompt_t **filled, rkb_error_t *err) {
+   rkb_problems_t problems;
+   filling_t filling = {.slots = json_object(), .cuts = json_array()};
+   rkb_arena_t *arena = rkb_arena_new(16u << 20);
+   int status;
+   *filled = NULL;
+   rkb_problems_init(&problems);
+   filling.template = arena ? rkb_template_parse(arena, prompt->path, prompt->text, NULL, &problems) : NULL;
+   if (filling.template) {
+      unsigned long long first = rkb_random_next(marker), second = rkb_random_next(marker);
+      snprintf(filling.marker, sizeof filling.marker, "data-%016llx", first ^ second);
+      for (uint32_t i = 0; i < filling.template->slot_count; i++)
+         fill_slot(&filling, i, find(values, count, filling.template->slots[i].name));
+      status = finish(&filling, prompt, filled, err);
+      for (uint32_t i = 0; i < filling.template->slot_count; i++)
+         rkb_text_free(&filling.values[i]);
+   } else {
+      status =
+         problems.errors ? rkb_problems_error(&problems, err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   }
+   json_decref(filling.slots);
+   json_decref(filling.cuts);
+   rkb_problems_free(&problems);
+   rkb_arena_free(arena);
+   return status;
+}
+
+void rkb_prompt_filled_free(rkb_filled_prompt_t *filled) {
+   if (!filled)
+      return;
+   free((char *)filled->system);
+   free((char *)filled->user);
+   free((char *)filled->provenance);
+   free(filled);
+}

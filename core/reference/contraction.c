@@ -1,0 +1,83 @@
+/* Sums of products with both bounds, whole tensors by blocks of rows and columns.  Owns its panels while it runs; any
+ * thread. */
+#include "reference/contraction_panel.h"
+
+#include <stdlib.h>
+
+#define PANEL_DEPTH 1024u
+
+static uint64_t least(uint64_t a, uint64_t b) {
+   return a < b ? a : b;
+}
+
+/* One block of rows against one block of columns, over the whole depth. */
+static int contract_block(rkb_reader_t *reader, const rkb_contraction_t *c, uint64_t group, uint64_t row,
+                          uint64_t rows, uint64_t column, uint64_t columns, rkb_block_t *out) {
+   uint64_t depth = least(c->depth, PANEL_DEPTH), outputs = rows * columns;
+   rkb_panel_t left = {0}, right = {0};
+   uint8_t *row_flags = calloc(rows + columns, 1), *column_flags = row_flags ? row_flags + rows : NULL;
+   double *memory = calloc(SUMS * outputs, sizeof *memory), *sums[SUMS];
+   int status = RKB_ERR_NOMEM;
+   if (!row_flags || !memory || !rkb_panel_new(&left, rows, depth) || !rkb_panel_new(&right, columns, depth))
+      goto out;
+   for (int i = 0; i < SUMS; i++)
+      sums[i] = memory + (uint64_t)i * outputs;
+   status = RKB_OK;
+   for (uint64_t first = 0; first < c->depth; first += depth) {
+      uint64_t part = least(depth, c->depth - first);
+      for (uint64_t i = 0; i < rows; i++)
+         c->left_index(c->geometry, group, row + i, first, part, left.index + i * part);
+      for (uint64_t i = 0; i < columns; i++)
+         c->right_index(c->geometry, group, column + i, first, part, right.index + i * part);
+      status = rkb_panel_read(reader, &left, c->left, rows, part);
+      if (status == RKB_OK)
+         status = rkb_panel_read(reader, &right, c->right, columns, part);
+      if (status != RKB_OK)
+         goto out;
+      if (!rkb_panel_derive(&left) || !rkb_panel_derive(&right)) {
+         status = RKB_ERR_NOMEM;
+         goto out;
+      }
+      rkb_panels_multiply((rkb_panel_part_t){&left, 0, rows}, (rkb_panel_part_t){&right, 0, columns}, columns,
+                          sums);
+      for (uint64_t i = 0; i < rows; i++)
+         row_flags[i] |= left.line_flags[i];
+      for (uint64_t i = 0; i < columns; i++)
+         column_flags[i] |= right.line_flags[i];
+   }
+   rkb_contraction_conclude(rkb_reader_precision(reader), outputs, c->depth, sums);
+   for (uint64_t i = 0; i < rows; i++)
+      for (uint64_t j = 0; j < columns; j++)
+         rkb_block_put(out, c->element(c->geometry, group, row + i, column + j),
+                       rkb_contraction_point(rkb_reader_precision(reader), sums, i * columns + j,
+                                             row_flags[i] | column_flags[j]));
+out:
+   rkb_panel_free(&left);
+   rkb_panel_free(&right);
+   free(row_flags);
+   free(memory);
+   return status;
+}
+
+int rkb_contract_whole(rkb_reader_t *reader, const rkb_contraction_t *c, rkb_block_t *out) {
+   uint64_t row_blocks = (c->rows + RKB_ROWS_A_BLOCK - 1) / RKB_ROWS_A_BLOCK;
+   uint64_t column_blocks = (c->columns + RKB_COLUMNS_A_BLOCK - 1) / RKB_COLUMNS_A_BLOCK;
+   int64_t tasks = (int64_t)(c->groups * row_blocks * column_blocks);
+   bool large =
+      (double)c->groups * (double)c->rows * (double)c->columns * (double)c->depth > RKB_SHARED_PRODUCTS;
+   int status = RKB_OK;
+   (void)large; /* read by OpenMP alone */
+#pragma omp parallel for schedule(dynamic) if (tasks > 1 && large)
+   for (int64_t task = 0; task < tasks; task++) {
+      uint64_t column = (uint64_t)task % column_blocks * RKB_COLUMNS_A_BLOCK;
+      uint64_t row = (uint64_t)task / column_blocks % row_blocks * RKB_ROWS_A_BLOCK;
+      uint64_t group = (uint64_t)task / column_blocks / row_blocks;
+      int result = contract_block(reader, c, group, row, least(RKB_ROWS_A_BLOCK, c->rows - row), column,
+                                  least(RKB_COLUMNS_A_BLOCK, c->columns - column), out);
+      if (result != RKB_OK) {
+#pragma omp atomic write
+         status = result;
+      }
+   }
+   return status;
+}

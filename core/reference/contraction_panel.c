@@ -1,0 +1,195 @@
+/* Reading panels and multiplying them: OpenBLAS does the products.  Any thread. */
+#include "reference/contraction_panel.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+static pthread_once_t blas_once = PTHREAD_ONCE_INIT;
+
+/* The program's own threads are the parallelism; OpenBLAS must not add its own below them. */
+static void use_one_blas_thread(void) {
+   openblas_set_num_threads(1);
+}
+
+void rkb_panel_free(rkb_panel_t *panel) {
+   free(panel->derived);
+   free(panel->line_flags);
+   free(panel->index);
+   rkb_block_free(&panel->block);
+   *panel = (rkb_panel_t){0};
+}
+
+bool rkb_panel_new(rkb_panel_t *panel, uint64_t lines, uint64_t depth) {
+   *panel = (rkb_panel_t){.room = lines * depth};
+   panel->line_flags = malloc(lines + 1);
+   panel->index = malloc((panel->room + 1) * sizeof *panel->index);
+   if (!panel->line_flags || !panel->index || !rkb_block_new(&panel->block, panel->room)) {
+      rkb_panel_free(panel);
+      return false;
+   }
+   return true;
+}
+
+typedef struct line_facts {
+   bool zeros, bounds;
+   uint8_t flags;
+} line_facts_t;
+
+/* With rounded products (TF32 and narrower classes) each operand carries that rounding. */
+static line_facts_t look_at_line(rkb_block_t line, uint64_t depth, double product) {
+   line_facts_t facts = {0};
+   if (product > 0)
+      for (uint64_t k = 0; k < depth; k++) {
+         double x = line.value[k];
+         line.hard[k] += product * fabs(x);
+         line.variance[k] += product * product * x * x / 3;
+      }
+   for (uint64_t k = 0; k < depth; k++) {
+      facts.zeros |= line.value[k] == 0;
+      facts.bounds |= line.hard[k] != 0 || line.variance[k] != 0;
+      facts.flags |= line.flags[k];
+   }
+   return facts;
+}
+
+int rkb_panel_read(rkb_reader_t *reader, rkb_panel_t *panel, uint32_t value, uint64_t lines, uint64_t depth) {
+   const rkb_precision_t *precision = rkb_reader_precision(reader);
+   uint32_t dtype = rkb_program_dtype(rkb_reader_program(reader), value);
+   /* ... unless it is stored that narrow anyway */
+   double product = dtype == RKB_F16 || dtype == RKB_BF16 ? 0 : precision->product;
+   int status = rkb_read(reader, value, lines * depth, panel->index, &panel->block);
+   if (status != RKB_OK)
+      return status;
+   bool zeros = false, bounds = false;
+   panel->lines = lines;
+   panel->depth = depth;
+#pragma omp parallel for schedule(static)                                                                    \
+   reduction(||                                                                                              \
+             : zeros, bounds) if (lines > 1 && lines * depth > RKB_SHARED_ELEMENTS)
+   for (uint64_t line = 0; line < lines; line++) {
+      line_facts_t facts = look_at_line(rkb_block_from(&panel->block, line * depth), depth, product);
+      zeros = zeros || facts.zeros;
+      bounds = bounds || facts.bounds;
+      panel->line_flags[line] = facts.flags & RKB_POINT_DONT_CARE;
+   }
+   panel->zeros = zeros;
+   panel->exact = !bounds;
+   return RKB_OK;
+}
+
+bool rkb_panel_derive(rkb_panel_t *panel) {
+   const rkb_block_t *block = &panel->block;
+   uint64_t room = panel->room, count = panel->lines * panel->depth;
+   if (!panel->derived)
+      panel->derived = malloc((5 * room + 1) * sizeof *panel->derived);
+   if (!panel->derived)
+      return false;
+   panel->size = panel->derived;
+   panel->square = panel->derived + room;
+   panel->nonzero = panel->derived + 2 * room;
+   panel->hard_total = panel->exact ? panel->size : panel->derived + 3 * room;
+   panel->variance_total = panel->exact ? panel->square : panel->derived + 4 * room;
+#pragma omp parallel for schedule(static) if (count > RKB_SHARED_ELEMENTS)
+   for (uint64_t i = 0; i < count; i++) {
+      double x = block->value[i];
+      panel->size[i] = fabs(x);
+      panel->square[i] = x * x;
+      panel->nonzero[i] = x != 0;
+   }
+   if (panel->exact)
+      return true;
+#pragma omp parallel for schedule(static) if (count > RKB_SHARED_ELEMENTS)
+   for (uint64_t i = 0; i < count; i++) {
+      panel->hard_total[i] = panel->size[i] + block->hard[i];
+      panel->variance_total[i] = panel->square[i] + block->variance[i];
+   }
+   return true;
+}
+
+static void accumulate(rkb_panel_part_t left, const double *a, rkb_panel_part_t right, const double *b,
+                       uint64_t stride, double *sum) {
+   uint64_t depth = left.panel->depth;
+   cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)left.lines, (int)right.lines, (int)depth, 1,
+               a + left.first * depth, (int)depth, b + right.first * depth, (int)depth, 1, sum, (int)stride);
+}
+
+void rkb_panels_multiply(rkb_panel_part_t left, rkb_panel_part_t right, uint64_t stride,
+                         double *const sums[SUMS]) {
+   const rkb_panel_t *a = left.panel, *b = right.panel;
+   pthread_once(&blas_once, use_one_blas_thread);
+   accumulate(left, a->block.value, right, b->block.value, stride, sums[VALUE]);
+   accumulate(left, a->size, right, b->size, stride, sums[ABSOLUTE]);
+   accumulate(left, a->square, right, b->square, stride, sums[SQUARES]);
+   if (a->zeros || b->zeros)
+      accumulate(left, a->nonzero, right, b->nonzero, stride, sums[NONZERO]);
+   else
+      for (uint64_t i = 0; i < left.lines; i++)
+         for (uint64_t j = 0; j < right.lines; j++)
+            sums[NONZERO][i * stride + j] += (double)a->depth;
+   if (!b->exact) {
+      accumulate(left, a->size, right, b->block.hard, stride, sums[HARD]);
+      accumulate(left, a->square, right, b->block.variance, stride, sums[VARIANCE]);
+   }
+   if (!a->exact) {
+      accumulate(left, a->block.hard, right, b->hard_total, stride, sums[HARD]);
+      accumulate(left, a->block.variance, right, b->variance_total, stride, sums[VARIANCE]);
+   }
+}
+
+#define LANES 4u
+
+void rkb_panel_lines_multiply(const rkb_panel_t *left, uint64_t row, const rkb_panel_t *right,
+                              uint64_t column, double sums[SUMS]) {
+   const rkb_block_t a = rkb_block_from(&left->block, row * left->depth);
+   const rkb_block_t b = rkb_block_from(&right->block, column * right->depth);
+   double lanes[SUMS][LANES] = {{0}};
+   bool bounds = !left->exact || !right->exact;
+   for (uint64_t first = 0; first < left->depth; first += LANES) {
+      uint64_t most = left->depth - first < LANES ? left->depth - first : LANES;
+      for (uint64_t lane = 0; lane < most; lane++) {
+         double product = a.value[first + lane] * b.value[first + lane];
+         lanes[VALUE][lane] += product;
+         lanes[ABSOLUTE][lane] += fabs(product);
+         lanes[SQUARES][lane] += product * product;
+         lanes[NONZERO][lane] += product != 0;
+      }
+      for (uint64_t lane = 0; lane < most && bounds; lane++) {
+         uint64_t k = first + lane;
+         double x = fabs(a.value[k]), y = fabs(b.value[k]);
+         lanes[HARD][lane] += x * b.hard[k] + a.hard[k] * (y + b.hard[k]);
+         lanes[VARIANCE][lane] += x * x * b.variance[k] + a.variance[k] * (y * y + b.variance[k]);
+      }
+   }
+   for (int s = 0; s < SUMS; s++)
+      for (unsigned lane = 0; lane < LANES; lane++)
+         sums[s] += lanes[s][lane];
+}
+
+/* Hard bound and variance of one output, from the sums of its terms' own.
+ *
+ * Non-zero terms that lie far apart meet a truncating accumulator one by one, and may lose twice a rounding
+ * each: up to twice as many as they are count, and never more than the depth. */
+static inline void conclude(const rkb_precision_t *precision, double value, double absolute, double squares,
+                            double nonzero, double depth, double *hard, double *variance) {
+   rkb_point_t point = {.hard = *hard, .variance = *variance};
+   rkb_sum_rounding(precision, value, absolute, squares, nonzero, depth, &point);
+   const double apart = (2 * nonzero < depth ? 2 * nonzero : depth) - nonzero;
+   point.hard += apart * precision->unit * (absolute + point.hard);
+   /* each product, and each partial sum, may be flushed */
+   point.hard += nonzero > 0 || point.hard > 0 ? precision->tiny * (nonzero + 1) : 0;
+   *hard = point.hard;
+   *variance = point.variance;
+}
+
+void rkb_contraction_conclude(const rkb_precision_t *precision, uint64_t count, uint64_t depth,
+                              double *const sums[SUMS]) {
+   double *hard = sums[HARD], *variance = sums[VARIANCE];
+   const double *value = sums[VALUE], *absolute = sums[ABSOLUTE], *squares = sums[SQUARES],
+                *nonzero = sums[NONZERO];
+#pragma GCC ivdep
+   for (uint64_t i = 0; i < count; i++)
+      conclude(precision, value[i], absolute[i], squares[i], nonzero[i], (double)depth, &hard[i],
+               &variance[i]);
+}

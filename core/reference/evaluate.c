@@ -1,0 +1,406 @@
+/* Whole tensors: every node once, in order, each tensor freed after its last reader.  Owns the tensors while
+ * it runs; the calling thread, with OpenMP helpers inside one node. */
+#include "reference/point_memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define POINTS_CHUNK (UINT64_C(1) << 18) /* large, so that products behind see many elements at once */
+#define POINT_BYTES (3 * sizeof(double) + 1)
+
+const rkb_precision_t *rkb_reader_precision(const rkb_reader_t *reader) {
+   return reader->precision;
+}
+
+const rkb_program_t *rkb_reader_program(const rkb_reader_t *reader) {
+   return reader->program;
+}
+
+/* Elements are read in parts: most reads are a few elements inside a region that is already parallel, where even one more that
+ * is left to one thread costs more than they do. */
+#define SHARED_PART (UINT64_C(1) << 14)
+
+/* Subnormal data may be read as zero. */
+static void exact_part(const rkb_precision_t *precision, uint64_t first, uint64_t end, rkb_block_t *out) {
+   for (uint64_t i = first; i < end; i++) {
+      double size = fabs(out->value[i]);
+      out->hard[i] = size < precision->tiny ? size : 0;
+      out->variance[i] = 0;
+      out->flags[i] = 0;
+   }
+}
+
+static uint64_t end_of_part(uint64_t first, uint64_t count) {
+   return count - first < SHARED_PART ? count : first + SHARED_PART;
+}
+
+static void exact_points(const rkb_precision_t *precision, uint64_t count, rkb_block_t *out) {
+   if (count < RKB_SHARED_ELEMENTS) {
+      exact_part(precision, 0, count, out);
+      return;
+   }
+#pragma omp parallel for schedule(static)
+   for (uint64_t first = 0; first < count; first += SHARED_PART)
+      exact_part(precision, first, end_of_part(first, count), out);
+}
+
+static void take_part(const double *from, uint64_t first, uint64_t end, const int64_t *index, double *out) {
+   for (uint64_t i = first; i < end; i++)
+      out[i] = index[i] < 0 ? 0 : from[index[i]];
+}
+
+static void take(const double *from, uint64_t count, const int64_t *index, double *out) {
+   if (count < RKB_SHARED_ELEMENTS) {
+      take_part(from, 0, count, index, out);
+      return;
+   }
+#pragma omp parallel for schedule(static)
+   for (uint64_t first = 0; first < count; first += SHARED_PART)
+      take_part(from, first, end_of_part(first, count), index, out);
+}
+
+static void take_single_part(const float *from, uint64_t first, uint64_t end, const int64_t *index,
+                             double *out) {
+   for (uint64_t i = first; i < end; i++)
+      out[i] = index[i] < 0 ? 0 : (double)from[index[i]];
+}
+
+static void take_single(const float *from, uint64_t count, const int64_t *index, double *out) {
+   if (count < RKB_SHARED_ELEMENTS) {
+      take_single_part(from, 0, count, index, out);
+      return;
+   }
+#pragma omp parallel for schedule(static)
+   for (uint64_t first = 0; first < count; first += SHARED_PART)
+      take_single_part(from, first, end_of_part(first, count), index, out);
+}
+
+static void gather(const rkb_precision_t *precision, const rkb_block_t *from, uint64_t count,
+                   const int64_t *index, rkb_block_t *out) {
+   take(from->value, count, index, out->value);
+   if (!from->hard) {
+      exact_points(precision, count, out);
+      return;
+   }
+   for (uint64_t i = 0; i < count; i++) {
+      bool none = index[i] < 0;
+      out->hard[i] = none ? 0 : from->hard[index[i]];
+      out->variance[i] = none ? 0 : from->variance[index[i]];
+      out->flags[i] = none ? 0 : from->flags[index[i]];
+   }
+}
+
+bool rkb_reader_view(const rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t *index,
+                     rkb_block_t *view) {
+   const rkb_block_t *stored = &reader->stored[value];
+   if (!stored->value || !stored->hard || count == 0 || index[0] < 0 ||
+       index[count - 1] != index[0] + (int64_t)count - 1)
+      return false;
+   for (uint64_t i = 1; i < count; i++)
+      if (index[i] != index[0] + (int64_t)i)
+         return false;
+   *view = rkb_block_from(stored, (uint64_t)index[0]);
+   return true;
+}
+
+/* Storage narrower than the arithmetic rounds once more: by half a unit, or half the least subnormal number, and
+ * overflows earlier. */
+static void round_storage(uint32_t dtype, uint64_t count, rkb_block_t *block) {
+   if (dtype != RKB_F16 && dtype != RKB_BF16)
+      return;
+   double unit = dtype == RKB_F16 ? 0x1p-11 : 0x1p-8, least = dtype == RKB_F16 ? 0x1p-25 : 0x1p-134;
+   double largest = dtype == RKB_F16 ? 65504 : 0x1p127;
+   for (uint64_t i = 0; i < count; i++) {
+      if (isinf(block->value[i]))
+         continue;
+      double rounding = fmax(unit * (fabs(block->value[i]) + block->hard[i]), least);
+      block->hard[i] += rounding;
+      block->variance[i] += rounding * rounding / 3;
+      if (!(fabs(block->value[i]) + block->hard[i] < largest))
+         block->flags[i] |= RKB_POINT_DONT_CARE;
+   }
+}
+
+int rkb_compute(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index,
+                rkb_block_t *out) {
+   /* A costly operation shares work between elements, so it gets them all. */
+   uint64_t most = node->operation->costly ? count : reader->memory ? POINTS_CHUNK : RKB_CHUNK;
+   for (uint64_t first = 0; first < count; first += most) {
+      uint64_t piece = count - first < most ? count - first : most;
+      rkb_block_t part = rkb_block_from(out, first);
+      int status = node->operation->compute(reader, node, piece, index + first, &part);
+      if (status != RKB_OK)
+         return status;
+   }
+   round_storage(reader->program->values[node->output].dtype, count, out);
+   return RKB_OK;
+}
+
+/* Elements of a value that no memory holds yet; an index of -1 stands for zero and is not computed. */
+static int read_computed(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count,
+                         const int64_t *index, rkb_block_t *out) {
+   bool holes = false;
+   for (uint64_t i = 0; i < count && !holes; i++)
+      holes = index[i] < 0;
+   if (!holes)
+      return node->operation->costly && reader->memory ? rkb_memory_read(reader, node, count, index, out)
+                                                       : rkb_compute(reader, node, count, index, out);
+   int64_t *dense = malloc((count + 1) * sizeof *dense);
+   if (!dense)
+      return RKB_ERR_NOMEM;
+   uint64_t kept = 0;
+   for (uint64_t i = 0; i < count; i++)
+      if (index[i] >= 0)
+         dense[kept++] = index[i];
+   int status = kept ? read_computed(reader, node, kept, dense, out) : RKB_OK;
+   free(dense);
+   for (uint64_t i = count; i-- > 0;) /* spread from the back, in place */
+      rkb_block_put(out, i, index[i] < 0 ? (rkb_point_t){0} : rkb_block_get(out, --kept));
+   return status;
+}
+
+int rkb_reader_work(rkb_reader_t *reader, double work) {
+   reader->work += work;
+   return reader->most_work > 0 && reader->work > reader->most_work ? RKB_ERR_LIMIT : RKB_OK;
+}
+
+int rkb_read(rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t *index, rkb_block_t *out) {
+   const rkb_program_value_t *info = &reader->program->values[value];
+   int status = reader->memory ? rkb_reader_work(reader, (double)count) : RKB_OK;
+   if (status == RKB_OK && reader->memory && info->node < 0)
+      status = rkb_memory_note(reader, value, count);
+   if (status != RKB_OK)
+      return status;
+   if (reader->stored[value].value) {
+      gather(reader->precision, &reader->stored[value], count, index, out);
+      return RKB_OK;
+   }
+   const float *single = reader->memory ? reader->memory->single[value] : NULL;
+   if (single) {
+      take_single(single, count, index, out->value);
+      exact_points(reader->precision, count, out);
+      return RKB_OK;
+   }
+   if (info->node >= 0)
+      return read_computed(reader, &reader->program->nodes[info->node], count, index, out);
+   status = reader->source.fill(reader->source.argument, (uint32_t)info->tensor, count, index, out->value);
+   exact_points(reader->precision, count, out);
+   return status;
+}
+
+/* Last node that reads each value; node_count for outputs, which live to the end; -1 for what nothing needs.
+ */
+static int64_t *last_uses(const rkb_program_t *program) {
+   int64_t *last = malloc((program->value_count + 1) * sizeof *last);
+   if (!last)
+      return NULL;
+   for (uint32_t i = 0; i < program->value_count; i++)
+      last[i] = -1;
+   for (uint32_t i = 0; i < program->tensor_count; i++)
+      if (program->outputs[i] != RKB_NO_VALUE)
+         last[program->outputs[i]] = program->node_count;
+   for (uint32_t i = program->node_count; i-- > 0;) {
+      const rkb_program_node_t *node = &program->nodes[i];
+      for (uint32_t j = 0; last[node->output] >= 0 && j < node->input_count; j++)
+         if (last[node->inputs[j]] < (int64_t)i)
+            last[node->inputs[j]] = i;
+   }
+   return last;
+}
+
+static uint64_t value_bytes(const rkb_program_value_t *value) {
+   return value->elements * (value->node < 0 ? sizeof(double) : POINT_BYTES);
+}
+
+uint64_t rkb_evaluate_peak(const rkb_program_t *program) {
+   int64_t *last = last_uses(program);
+   bool *held = calloc(program->value_count + 1, sizeof *held);
+   uint64_t now = 0, peak = 0;
+   for (uint32_t i = 0; last && held && i < program->node_count; i++) {
+      const rkb_program_node_t *node = &program->nodes[i];
+      if (last[node->output] < 0)
+         continue;
+      now += value_bytes(&program->values[node->output]);
+      for (uint32_t j = 0; j < node->input_count; j++) {
+         uint32_t input = node->inputs[j];
+         if (program->values[input].node < 0 && !held[input]) {
+            held[input] = true;
+            now += value_bytes(&program->values[input]);
+         }
+      }
+      peak = now > peak ? now : peak;
+      for (uint32_t j = 0; j < node->input_count; j++) {
+         uint32_t input = node->inputs[j];
+         bool again = false;
+         for (uint32_t k = 0; k < j; k++)
+            again |= node->inputs[k] == input;
+         if (!again && last[input] == (int64_t)i)
+            now -= value_bytes(&program->values[input]);
+      }
+   }
+   free(last);
+   free(held);
+   return peak;
+}
+
+/* Long enough that the source may draw with several threads. */
+#define LOAD_CHUNK (UINT64_C(1) << 20)
+
+int rkb_load_input(rkb_reader_t *reader, uint32_t value, double **out) {
+   const rkb_program_value_t *info = &reader->program->values[value];
+   double *data = malloc(info->elements * sizeof *data);
+   int64_t *index = malloc(LOAD_CHUNK * sizeof *index);
+   int status = data && index ? RKB_OK : RKB_ERR_NOMEM;
+   for (uint64_t first = 0; status == RKB_OK && first < info->elements; first += LOAD_CHUNK) {
+      uint64_t piece = info->elements - first < LOAD_CHUNK ? info->elements - first : LOAD_CHUNK;
+      for (uint64_t i = 0; i < piece; i++)
+         index[i] = (int64_t)(first + i);
+      status =
+         reader->source.fill(reader->source.argument, (uint32_t)info->tensor, piece, index, data + first);
+   }
+   free(index);
+   if (status != RKB_OK) {
+      free(data);
+      return status;
+   }
+   *out = data;
+   return RKB_OK;
+}
+
+static int evaluate_node(rkb_reader_t *reader, const rkb_program_node_t *node) {
+   rkb_block_t block;
+   uint64_t elements = reader->program->values[node->output].elements;
+   if (reader->spare.value && reader->spare_elements == elements) {
+      block = reader->spare;
+      reader->spare = (rkb_block_t){0};
+   } else if (!rkb_block_new(&block, elements)) {
+      return RKB_ERR_NOMEM;
+   }
+   int status = RKB_OK;
+   if (node->operation->whole) {
+      status = node->operation->whole(reader, node, &block);
+      round_storage(reader->program->values[node->output].dtype, elements, &block);
+   } else {
+      int64_t pieces = (int64_t)((elements + RKB_CHUNK - 1) / RKB_CHUNK);
+#pragma omp parallel for schedule(dynamic) if (elements >= RKB_SHARED_ELEMENTS)
+      for (int64_t piece = 0; piece < pieces; piece++) {
+         uint64_t first = (uint64_t)piece * RKB_CHUNK;
+         uint64_t count = elements - first < RKB_CHUNK ? elements - first : RKB_CHUNK;
+         int64_t index[RKB_CHUNK];
+         for (uint64_t i = 0; i < count; i++)
+            index[i] = (int64_t)(first + i);
+         rkb_block_t part = rkb_block_from(&block, first);
+         int result = rkb_compute(reader, node, count, index, &part);
+         if (result != RKB_OK) {
+#pragma omp atomic write
+            status = result;
+         }
+      }
+   }
+   if (status != RKB_OK) {
+      rkb_block_free(&block);
+      return status;
+   }
+   reader->stored[node->output] = block;
+   return RKB_OK;
+}
+
+/* Memory that was just used is there at once, fresh memory page by page. */
+static void recycle(rkb_reader_t *reader, uint32_t value) {
+   rkb_block_t *block = &reader->stored[value];
+   if (block->value && block->hard) {
+      rkb_block_free(&reader->spare);
+      reader->spare = *block;
+      reader->spare_elements = reader->program->values[value].elements;
+      *block = (rkb_block_t){0};
+   }
+   rkb_block_free(block);
+}
+
+static int evaluate_all(rkb_reader_t *reader, const int64_t *last) {
+   const rkb_program_t *program = reader->program;
+   for (uint32_t i = 0; i < program->node_count; i++) {
+      const rkb_program_node_t *node = &program->nodes[i];
+      if (last[node->output] < 0)
+         continue;
+      if (reader->spare_elements != program->values[node->output].elements) /* never more than the peak */
+         rkb_block_free(&reader->spare);
+      for (uint32_t j = 0; j < node->input_count; j++) {
+         uint32_t input = node->inputs[j];
+         if (reader->stored[input].value)
+            continue;
+         int status = rkb_load_input(reader, input, &reader->stored[input].value);
+         if (status != RKB_OK)
+            return status;
+      }
+      int status = evaluate_node(reader, node);
+      if (status != RKB_OK)
+         return status;
+      for (uint32_t j = 0; j < node->input_count; j++)
+         if (last[node->inputs[j]] == (int64_t)i)
+            recycle(reader, node->inputs[j]);
+   }
+   return RKB_OK;
+}
+
+/* Hands an output over; two task tensors may hold one value, and an output may be an input itself, so it is
+ * copied where needed. */
+static int take_output(rkb_reader_t *reader, uint32_t tensor, rkb_block_t *out) {
+   uint32_t value = reader->program->outputs[tensor];
+   uint64_t elements = reader->program->values[value].elements;
+   if (!rkb_block_new(out, elements))
+      return RKB_ERR_NOMEM;
+   int64_t index[RKB_CHUNK];
+   for (uint64_t first = 0; first < elements; first += RKB_CHUNK) {
+      uint64_t piece = elements - first < RKB_CHUNK ? elements - first : RKB_CHUNK;
+      for (uint64_t i = 0; i < piece; i++)
+         index[i] = (int64_t)(first + i);
+      rkb_block_t part = rkb_block_from(out, first);
+      int status = rkb_read(reader, value, piece, index, &part);
+      if (status != RKB_OK)
+         return status;
+   }
+   return RKB_OK;
+}
+
+int rkb_evaluate_whole(const rkb_program_t *program, const rkb_precision_t *precision,
+                       const rkb_source_t *source, uint64_t budget, rkb_block_t *outputs, rkb_error_t *err) {
+   uint64_t peak = rkb_evaluate_peak(program);
+   if (peak > budget)
+      return rkb_fail(err, RKB_ERR_LIMIT,
+                      "the reference needs %.1f MiB for whole tensors, over the budget of %.1f MiB",
+                      (double)peak / 0x1p20, (double)budget / 0x1p20);
+   int status = RKB_ERR_NOMEM;
+   rkb_reader_t reader = {.program = program, .precision = precision, .source = *source};
+   int64_t *last = last_uses(program);
+   reader.stored = calloc(program->value_count + 1, sizeof *reader.stored);
+   if (last && reader.stored)
+      status = evaluate_all(&reader, last);
+   rkb_block_free(&reader.spare);
+   for (uint32_t i = 0; status == RKB_OK && i < program->tensor_count; i++) {
+      bool shared = false;
+      for (uint32_t j = 0; j < program->tensor_count; j++)
+         shared |= j != i && program->outputs[j] == program->outputs[i];
+      uint32_t value = program->outputs[i];
+      if (value == RKB_NO_VALUE)
+         continue;
+      if (!shared && program->values[value].node >= 0) {
+         outputs[i] = reader.stored[value];
+         reader.stored[value] = (rkb_block_t){0};
+      } else {
+         status = take_output(&reader, i, &outputs[i]);
+      }
+   }
+   for (uint32_t i = 0; reader.stored && i < program->value_count; i++)
+      rkb_block_free(&reader.stored[i]);
+   free(reader.stored);
+   free(last);
+   if (status != RKB_OK) {
+      for (uint32_t i = 0; i < program->tensor_count; i++)
+         rkb_block_free(&outputs[i]);
+      return rkb_fail(err, status, "the reference could not be evaluated: %s",
+                      status == RKB_ERR_NOMEM ? "out of memory" : "internal error");
+   }
+   return RKB_OK;
+}

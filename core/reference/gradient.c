@@ -1,0 +1,63 @@
+/* Reverse-mode differentiation of a program into more of the same program, so that the backward pass has
+ * bounds and points like everything else.  One thread. */
+#include "reference/gradient.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "reference/operations/elementwise.h"
+#include "reference/operations/layout.h"
+
+/* Values that one of the inputs can change: only towards these do gradients flow. */
+static void mark_reached(const rkb_program_t *program, const uint32_t *inputs, uint32_t input_count,
+                         uint32_t node_count, bool *reached) {
+   for (uint32_t i = 0; i < input_count; i++)
+      reached[inputs[i]] = true;
+   for (uint32_t i = 0; i < node_count; i++)
+      for (uint32_t j = 0; j < program->nodes[i].input_count; j++)
+         reached[program->nodes[i].output] |= reached[program->nodes[i].inputs[j]];
+}
+
+void rkb_gradient_build(rkb_program_t *program, const uint32_t *values, const uint32_t *seeds, uint32_t count,
+                        const uint32_t *inputs, uint32_t *gradients, uint32_t input_count) {
+   uint32_t node_count = program->node_count, value_count = program->value_count;
+   uint32_t *grads = malloc((value_count + 1) * sizeof *grads);
+   bool *reached = calloc(value_count + 1, sizeof *reached);
+   if (!grads || !reached) {
+      rkb_program_fail(program, "out of memory");
+      goto out;
+   }
+   for (uint32_t i = 0; i < value_count; i++)
+      grads[i] = RKB_NO_VALUE;
+   mark_reached(program, inputs, input_count, node_count, reached);
+   for (uint32_t i = 0; i < count; i++)
+      grads[values[i]] = grads[values[i]] == RKB_NO_VALUE
+                            ? seeds[i]
+                            : rkb_make_binary(program, "add", grads[values[i]], seeds[i]);
+   for (uint32_t i = node_count; i-- > 0 && !program->failed;) {
+      rkb_program_node_t node = program->nodes[i];
+      if (grads[node.output] == RKB_NO_VALUE)
+         continue;
+      for (uint32_t j = 0; j < node.input_count; j++) {
+         uint32_t input = node.inputs[j];
+         if (!reached[input])
+            continue;
+         if (!node.operation->gradient) {
+            rkb_program_fail(program, "the gradient of %s is unsupported", node.operation->name);
+            break;
+         }
+         uint32_t grad = node.operation->gradient(program, &node, j, grads[node.output]);
+         if (grad != RKB_NO_VALUE)
+            grads[input] =
+               grads[input] == RKB_NO_VALUE ? grad : rkb_make_binary(program, "add", grads[input], grad);
+      }
+   }
+   for (uint32_t i = 0; i < input_count; i++) {
+      rkb_shape_t shape = *rkb_program_shape(program, inputs[i]);
+      gradients[i] = grads[inputs[i]] != RKB_NO_VALUE
+                        ? grads[inputs[i]]
+                        : rkb_make_full(program, &shape, 0, rkb_program_dtype(program, inputs[i]));
+   }
+out:
+   free(grads);
+   free(reached);
+}

@@ -1,0 +1,12 @@
+/* Reverse-mode differentiation of a program.  One thread. */
+#ifndef RKB_REFERENCE_GRADIENT_H
+#define RKB_REFERENCE_GRADIENT_H
+
+#include "reference/graph_program.h"
+
+/* Appends the backward pass.  seeds: the gradient of each of the count values.  gradients receives, for each of the
+ * input_count inputs, the value that holds its gradient afterwards (a zero where nothing flows). */
+void rkb_gradient_build(rkb_program_t *program, const uint32_t *values, const uint32_t *seeds, uint32_t count,
+                        const uint32_t *inputs, uint32_t *gradients, uint32_t input_count);
+
+#endif

@@ -1,0 +1,158 @@
+/* Building the list of operations of one case.  Owns nothing but arena memory; one thread while it is built.
+ */
+#include "reference/graph_program.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "reference/operation.h"
+
+static const rkb_shape_t scalar = {0};
+
+rkb_program_t *rkb_program_new(rkb_arena_t *arena, uint32_t tensor_count) {
+   rkb_program_t *program = rkb_arena_alloc(arena, sizeof *program);
+   if (!program)
+      return NULL;
+   program->arena = arena;
+   program->tensor_count = tensor_count;
+   program->outputs = rkb_arena_array(arena, tensor_count + 1, sizeof *program->outputs);
+   if (!program->outputs)
+      return NULL;
+   for (uint32_t i = 0; i < tensor_count; i++)
+      program->outputs[i] = RKB_NO_VALUE;
+   return program;
+}
+
+uint32_t rkb_program_fail(rkb_program_t *program, const char *fmt, ...) {
+   if (program->failed)
+      return RKB_NO_VALUE;
+   va_list ap;
+   va_start(ap, fmt);
+   vsnprintf(program->error, sizeof program->error, fmt, ap);
+   va_end(ap);
+   program->failed = true;
+   return RKB_NO_VALUE;
+}
+
+/* Makes room for one more of a list in the arena: the old copy stays behind, at most as large again. */
+static bool grow(rkb_arena_t *arena, void **list, uint32_t count, uint32_t *room, size_t size) {
+   if (count < *room)
+      return true;
+   uint32_t wanted = *room ? *room * 2 : 16;
+   void *larger = rkb_arena_array(arena, wanted, size);
+   if (!larger)
+      return false;
+   if (count)
+      memcpy(larger, *list, count * size);
+   *list = larger;
+   *room = wanted;
+   return true;
+}
+
+static uint32_t add_value(rkb_program_t *program, const char *name, uint32_t dtype,
+                          const rkb_shape_t *shape) {
+   void *list = program->values;
+   if (!grow(program->arena, &list, program->value_count, &program->value_room, sizeof *program->values))
+      return rkb_program_fail(program, "out of memory");
+   program->values = list;
+   rkb_program_value_t *value = &program->values[program->value_count];
+   *value = (rkb_program_value_t){.name = name, .dtype = dtype, .node = -1, .tensor = -1, .shape = *shape};
+   if (!rkb_shape_elements(shape, &value->elements) || value->elements == 0) {
+      char text[128];
+      rkb_shape_text(shape, text, sizeof text);
+      return rkb_program_fail(program, "a tensor of %s elements cannot be computed", text);
+   }
+   return program->value_count++;
+}
+
+uint32_t rkb_program_input(rkb_program_t *program, const char *name, uint32_t dtype, const rkb_shape_t *shape,
+                           uint32_t tensor) {
+   if (program->failed)
+      return RKB_NO_VALUE;
+   uint32_t value = add_value(program, name, dtype, shape);
+   if (value != RKB_NO_VALUE)
+      program->values[value].tensor = (int32_t)tensor;
+   return value;
+}
+
+uint32_t rkb_program_add(rkb_program_t *program, const rkb_operation_t *operation, const uint32_t *inputs,
+                         uint32_t input_count, const int64_t *integers, uint32_t integer_count,
+                         const double *reals, uint32_t real_count, uint32_t dtype, const rkb_shape_t *shape) {
+   if (program->failed)
+      return RKB_NO_VALUE;
+   if (input_count > RKB_MAX_OPERANDS)
+      return rkb_program_fail(program, "%s takes at most %d inputs", operation->name, RKB_MAX_OPERANDS);
+   if (program->node_count >= RKB_MAX_PROGRAM_NODES)
+      return rkb_program_fail(program, "more than %u operations", RKB_MAX_PROGRAM_NODES);
+   void *list = program->nodes;
+   int64_t *integer_copy = rkb_arena_array(program->arena, integer_count + 1, sizeof *integer_copy);
+   double *real_copy = rkb_arena_array(program->arena, real_count + 1, sizeof *real_copy);
+   if (!grow(program->arena, &list, program->node_count, &program->node_room, sizeof *program->nodes) ||
+       !integer_copy || !real_copy)
+      return rkb_program_fail(program, "out of memory");
+   program->nodes = list;
+   if (integer_count)
+      memcpy(integer_copy, integers, integer_count * sizeof *integers);
+   if (real_count)
+      memcpy(real_copy, reals, real_count * sizeof *reals);
+   rkb_program_node_t *node = &program->nodes[program->node_count];
+   *node = (rkb_program_node_t){.operation = operation,
+                                .input_count = input_count,
+                                .integer_count = integer_count,
+                                .real_count = real_count,
+                                .integers = integer_copy,
+                                .reals = real_copy};
+   for (uint32_t i = 0; i < input_count; i++) {
+      if (inputs[i] >= program->value_count)
+         return rkb_program_fail(program, "%s reads a value that does not exist", operation->name);
+      node->inputs[i] = inputs[i];
+   }
+   uint32_t output = add_value(program, "", dtype, shape);
+   if (output == RKB_NO_VALUE)
+      return RKB_NO_VALUE;
+   node->output = output;
+   program->values[output].node = (int32_t)program->node_count++;
+   return output;
+}
+
+const rkb_shape_t *rkb_program_shape(const rkb_program_t *program, uint32_t value) {
+   return value < program->value_count ? &program->values[value].shape : &scalar;
+}
+
+uint32_t rkb_program_dtype(const rkb_program_t *program, uint32_t value) {
+   return value < program->value_count ? program->values[value].dtype : RKB_F32;
+}
+
+bool rkb_program_prune(rkb_program_t *program) {
+   bool *needed = rkb_arena_array(program->arena, program->value_count + 1, sizeof *needed);
+   if (!needed)
+      return false;
+   for (uint32_t i = 0; i < program->tensor_count; i++)
+      if (program->outputs[i] != RKB_NO_VALUE)
+         needed[program->outputs[i]] = true;
+   for (uint32_t i = program->node_count; i-- > 0;)
+      for (uint32_t j = 0; needed[program->nodes[i].output] && j < program->nodes[i].input_count; j++)
+         needed[program->nodes[i].inputs[j]] = true;
+   uint32_t kept = 0;
+   for (uint32_t i = 0; i < program->node_count; i++) {
+      if (!needed[program->nodes[i].output])
+         continue;
+      program->nodes[kept] = program->nodes[i];
+      program->values[program->nodes[kept].output].node = (int32_t)kept;
+      kept++;
+   }
+   program->node_count = kept;
+   kept = 0;
+   for (uint32_t i = 0; i < program->guard_count; i++)
+      if (program->guards[i] != RKB_NO_VALUE && needed[program->guards[i]])
+         program->guards[kept++] = program->guards[i];
+   program->guard_count = kept;
+   return true;
+}
+
+double rkb_program_operations(const rkb_program_t *program) {
+   double total = 0;
+   for (uint32_t i = 0; i < program->node_count; i++)
+      total += program->nodes[i].operation->work(program, &program->nodes[i]);
+   return total;
+}

@@ -1,0 +1,11 @@
+/* The least arithmetic of a case, for least times and for what a task is said to cost. */
+#ifndef RKB_REFERENCE_LEAST_WORK_H
+#define RKB_REFERENCE_LEAST_WORK_H
+
+#include "reference/graph_program.h"
+
+/* As rkb_program_operations, without what masks throw away and without products with the zeros they leave.  The program is
+ * pruned.  False when memory is out. */
+bool rkb_least_operations(const rkb_program_t *program, double *operations);
+
+#endif

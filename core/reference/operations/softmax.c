@@ -1,0 +1,269 @@
+/* softmax and log_softmax along one dim.  Pure functions of what they read.
+ *
+ * The bounds admit: with or without the largest element subtracted (where nothing overflows), exp as 2^(x
+ * log2 e), online rescaling when a new largest element turns up (at most MOST_RESCALES times: blocks see few
+ * records), a division or a product with an approximate reciprocal, and log_softmax as (x - m) - log s or x -
+ * (m + log s). */
+#include "reference/operations/reduce.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include "reference/operations/elementwise.h"
+#include "reference/operations/layout.h"
+
+#define MOST_RESCALES 32
+#define SAFE_EXPONENT 80 /* exp of this neither overflows nor flushes in fp32 */
+
+typedef struct row {
+   uint64_t number;
+   double largest, sum, log_sum;
+   double carried, carried_variance; /* relative error of the sum from the operands' bounds: hard, variance */
+   double arguments;                 /* mean size of what exp was taken of */
+   double rounding, rounding_variance; /* of the sum itself, relative */
+   uint32_t flags;
+} row_t;
+
+/* Size of the argument of exp, with or without the largest subtracted. */
+static double argument(double x, double largest) {
+   double shifted = fabs(x - largest), plain = fabs(x);
+   return plain < SAFE_EXPONENT && plain > shifted ? plain : shifted;
+}
+
+static int find_largest(rkb_reader_t *reader, uint32_t x, const rkb_rows_t *rows, row_t *row,
+                        rkb_block_t *block, int64_t *index) {
+   row->largest = -INFINITY;
+   for (uint64_t first = 0; first < rows->length; first += RKB_CHUNK) {
+      uint64_t count = rows->length - first < RKB_CHUNK ? rows->length - first : RKB_CHUNK;
+      rkb_rows_index(rows, row->number, first, count, index);
+      int status = rkb_read(reader, x, count, index, block);
+      if (status != RKB_OK)
+         return status;
+      for (uint64_t i = 0; i < count; i++) {
+         row->largest = fmax(row->largest, block->value[i]);
+         row->flags |= block->flags[i] & RKB_POINT_DONT_CARE;
+      }
+   }
+   return RKB_OK;
+}
+
+static int read_row(rkb_reader_t *reader, uint32_t x, const rkb_rows_t *rows, row_t *row, rkb_block_t *block,
+                    int64_t *index) {
+   const rkb_precision_t *precision = rkb_reader_precision(reader);
+   uint64_t number = row->number;
+   *row = (row_t){.number = number};
+   int status = find_largest(reader, x, rows, row, block, index);
+   double squares = 0, terms = 0;
+   for (uint64_t first = 0; status == RKB_OK && first < rows->length; first += RKB_CHUNK) {
+      uint64_t count = rows->length - first < RKB_CHUNK ? rows->length - first : RKB_CHUNK;
+      if (rows->length > RKB_CHUNK) { /* a short row is still in the block */
+         rkb_rows_index(rows, number, first, count, index);
+         status = rkb_read(reader, x, count, index, block);
+      }
+      for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
+         double share = exp(block->value[i] - row->largest);
+         if (!(share > 0))
+            continue;
+         row->sum += share;
+         squares += share * share;
+         terms++;
+         row->carried += share * expm1(fmin(block->hard[i], 100));
+         row->carried_variance += share * share * block->variance[i];
+         row->arguments += share * argument(block->value[i], row->largest);
+      }
+   }
+   row->carried /= row->sum;
+   row->carried_variance /= row->sum * row->sum;
+   row->arguments /= row->sum;
+   row->log_sum = log(row->sum);
+   rkb_point_t rounding = {0};
+   rkb_sum_rounding(precision, row->sum, row->sum, squares, terms, terms, &rounding);
+   double u = precision->unit, own = u * precision->approximate * (8 + 3 * row->arguments);
+   row->rounding =
+      rounding.hard / row->sum + own + 8 * u * precision->approximate * fmin(terms, MOST_RESCALES);
+   row->rounding_variance = rounding.variance / (row->sum * row->sum) + own * own / 3;
+   if (!isfinite(row->sum) || isinf(row->largest))
+      row->flags |= RKB_POINT_DONT_CARE;
+   return status;
+}
+
+static rkb_point_t share_of(const rkb_precision_t *precision, const row_t *row, rkb_point_t x) {
+   double y = exp(x.value - row->largest) / row->sum;
+   if (!(y > 0))
+      return (rkb_point_t){0, precision->tiny, 0, row->flags | x.flags};
+   double u = precision->unit,
+          own = u * precision->approximate * (18 + 3 * argument(x.value, row->largest)) + u;
+   double relative = (1 + expm1(fmin(x.hard, 100))) * (1 + row->carried) * (1 + own + row->rounding) - 1;
+   double variance =
+      (1 - y) * (1 - y) * x.variance + row->carried_variance + own * own / 3 + row->rounding_variance;
+   rkb_point_t point = {y, y * relative, y * y * variance, row->flags | x.flags};
+   if (y + point.hard > 1)
+      point.hard = fmax(1 - y, fmin(point.hard, 1)); /* a share stays below 1, whatever the doubt about x */
+   point.hard = fmax(point.hard, y * (own + row->rounding));
+   return rkb_point_rounded(precision, point, 0);
+}
+
+static rkb_point_t log_share_of(const rkb_precision_t *precision, const row_t *row, rkb_point_t x) {
+   double y = x.value - row->largest - row->log_sum, share = exp(y), normaliser = row->largest + row->log_sum;
+   if (isinf(x.value))
+      return (rkb_point_t){y, 0, 0, row->flags | x.flags};
+   double u = precision->unit;
+   double own = u * (fabs(x.value - row->largest) + fabs(normaliser)) +
+                10 * u * precision->approximate * fmax(fabs(row->log_sum), fabs(normaliser));
+   rkb_point_t point = {y, x.hard + row->carried + row->rounding + own,
+                        (1 - share) * (1 - share) * x.variance + row->carried_variance +
+                           row->rounding_variance + own * own / 3,
+                        row->flags | x.flags};
+   return rkb_point_rounded(precision, point, 2);
+}
+
+/* log of the sum of a row's exps. */
+static rkb_point_t log_sum_of(const rkb_precision_t *precision, const row_t *row) {
+   double y = row->largest + row->log_sum;
+   double own = 10 * precision->unit * precision->approximate * fmax(fabs(row->log_sum), fabs(y));
+   rkb_point_t point = {y, row->carried + row->rounding + own,
+                        row->carried_variance + row->rounding_variance + own * own / 3, row->flags};
+   return rkb_point_rounded(precision, point, 1);
+}
+
+/* An output's element number is its row's. */
+static int compute_log_sum(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count,
+                           const int64_t *index, rkb_block_t *out) {
+   rkb_rows_t rows = rkb_rows_of(rkb_program_shape(rkb_reader_program(reader), node->inputs[0]),
+                                 (uint64_t)node->integers[0]);
+   rkb_block_t block = {0};
+   int64_t *places = malloc(RKB_CHUNK * sizeof *places);
+   uint64_t prefetched = rkb_reader_in_points(reader) ? 0 : count;
+   int status = places && rkb_block_new(&block, RKB_CHUNK) ? RKB_OK : RKB_ERR_NOMEM;
+   for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
+      row_t row = {.number = (uint64_t)index[i]};
+      if (i >= prefetched)
+         status =
+            rkb_rows_prefetch(reader, node->inputs[0], &rows, count, (const uint64_t *)index, &prefetched);
+      if (status == RKB_OK)
+         status = read_row(reader, node->inputs[0], &rows, &row, &block, places);
+      if (status == RKB_OK)
+         rkb_block_put(out, i, log_sum_of(rkb_reader_precision(reader), &row));
+   }
+   rkb_block_free(&block);
+   free(places);
+   return status;
+}
+
+static int compute(rkb_reader_t *reader, const rkb_program_node_t *node, bool logarithm, uint64_t count,
+                   const int64_t *index, rkb_block_t *out) {
+   const rkb_precision_t *precision = rkb_reader_precision(reader);
+   const rkb_shape_t *shape = rkb_program_shape(rkb_reader_program(reader), node->inputs[0]);
+   uint64_t mask = UINT64_C(1) << node->integers[0];
+   rkb_rows_t rows = rkb_rows_of(shape, mask);
+   rkb_block_t block = {0};
+   int64_t *places = malloc(RKB_CHUNK * sizeof *places);
+   row_t row = {.number = UINT64_MAX};
+   uint64_t *numbers = malloc((count + 1) * sizeof *numbers), prefetched, number, place;
+   int status = places && numbers && rkb_block_new(&block, RKB_CHUNK)
+                   ? rkb_read(reader, node->inputs[0], count, index, out)
+                   : RKB_ERR_NOMEM;
+   for (uint64_t i = 0; status == RKB_OK && i < count; i++)
+      rkb_rows_split(shape, mask, (uint64_t)index[i], &numbers[i], &place);
+   prefetched = rkb_reader_in_points(reader) ? 0 : count;
+   for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
+      number = numbers[i];
+      if (number != row.number) {
+         if (i >= prefetched)
+            status = rkb_rows_prefetch(reader, node->inputs[0], &rows, count, numbers, &prefetched);
+         if (status != RKB_OK)
+            break;
+         row.number = number;
+         status = read_row(reader, node->inputs[0], &rows, &row, &block, places);
+         if (status != RKB_OK)
+            break;
+      }
+      rkb_point_t x = rkb_block_get(out, i);
+      rkb_block_put(out, i, logarithm ? log_share_of(precision, &row, x) : share_of(precision, &row, x));
+   }
+   rkb_block_free(&block);
+   free(numbers);
+   free(places);
+   return status;
+}
+
+static int compute_softmax(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count,
+                           const int64_t *index, rkb_block_t *out) {
+   return compute(reader, node, false, count, index, out);
+}
+
+static int compute_log_softmax(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count,
+                               const int64_t *index, rkb_block_t *out) {
+   return compute(reader, node, true, count, index, out);
+}
+
+static double work(const rkb_program_t *program, const rkb_program_node_t *node) {
+   return 4 * (double)program->values[node->output].elements; /* largest, difference and exp, sum, division */
+}
+
+/* y (grad - sum(grad y)) */
+static uint32_t gradient_softmax(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
+                                 uint32_t grad) {
+   (void)which;
+   uint32_t y = node->output;
+   uint32_t dot = rkb_make_reduce(program, "sum", rkb_make_binary(program, "mul", grad, y),
+                                  UINT64_C(1) << node->integers[0], true);
+   return rkb_make_binary(program, "mul", y, rkb_make_binary(program, "sub", grad, dot));
+}
+
+/* grad - softmax(x) sum(grad).  Behind a pick of one class grad is zero but there, and kernels write (softmax(x) - [picked]) * grad: the
+ * difference and the product are rounded, each in proportion to the result, where the form here rounds once. */
+#define FORMS_APART 2 /* roundings */
+static uint32_t gradient_log_softmax(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
+                                     uint32_t grad) {
+   (void)which;
+   uint32_t dim = (uint32_t)node->integers[0];
+   uint32_t share = rkb_make_softmax(program, "softmax", node->inputs[0], dim);
+   uint32_t sum = rkb_make_reduce(program, "sum", grad, UINT64_C(1) << dim, true);
+   uint32_t difference = rkb_make_binary(program, "sub", grad, rkb_make_binary(program, "mul", share, sum));
+   return rkb_make_allowance(program, difference, difference, RKB_NO_VALUE, FORMS_APART);
+}
+
+static double work_of_sum(const rkb_program_t *program, const rkb_program_node_t *node) {
+   return 3 * (double)program->values[node->inputs[0]].elements; /* largest, difference and exp, sum */
+}
+
+/* softmax(x) grad */
+static uint32_t gradient_log_sum(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
+                                 uint32_t grad) {
+   (void)which;
+   uint32_t dim = (uint32_t)__builtin_ctzll((unsigned long long)node->integers[0]);
+   rkb_shape_t kept = *rkb_program_shape(program, node->inputs[0]);
+   kept.size[dim] = 1;
+   return rkb_make_binary(program, "mul", rkb_make_softmax(program, "softmax", node->inputs[0], dim),
+                          rkb_make_reshape(program, grad, &kept));
+}
+
+static const rkb_operation_t log_sum = {.name = "log_sum_exp",
+                                        .costly = true,
+                                        .compute = compute_log_sum,
+                                        .work = work_of_sum,
+                                        .gradient = gradient_log_sum};
+
+static const rkb_operation_t softmax = {
+   .name = "softmax", .costly = true, .compute = compute_softmax, .work = work, .gradient = gradient_softmax};
+static const rkb_operation_t log_softmax = {.name = "log_softmax",
+                                            .costly = true,
+                                            .compute = compute_log_softmax,
+                                            .work = work,
+                                            .gradient = gradient_log_softmax};
+
+uint32_t rkb_make_softmax(rkb_program_t *program, const char *name, uint32_t x, uint32_t dim) {
+   rkb_shape_t shape = *rkb_program_shape(program, x);
+   int64_t along = dim;
+   return rkb_program_add(program, name[0] == 'l' ? &log_softmax : &softmax, &x, 1, &along, 1, NULL, 0,
+                          rkb_program_dtype(program, x), &shape);
+}
+
+uint32_t rkb_make_log_sum_exp(rkb_program_t *program, uint32_t x, uint32_t dim, bool keep) {
+   rkb_shape_t shape = *rkb_program_shape(program, x), out = {0};
+   int64_t mask = INT64_C(1) << dim;
+   for (uint32_t d = 0; d < shape.rank; d++)
+      if (d != dim || keep)
+         out.size[out.rank++] = d == dim ? 1 : shape.size[d];
+   return rkb_program_add(program, &log_sum, &x, 1, &mask, 1, NULL, 0, rkb_program_dtype(program, x), &out);
+}

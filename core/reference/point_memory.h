@@ -1,0 +1,45 @@
+/* Points already computed, and whole inputs that were asked for often, of one set of inputs.  Not for two threads at once. */
+#ifndef RKB_REFERENCE_POINT_MEMORY_H
+#define RKB_REFERENCE_POINT_MEMORY_H
+
+#include "reference/evaluate.h"
+
+#define RKB_PAGE_POINTS 64u
+#define RKB_SPARE_BLOCKS 32u
+
+/* Neighbouring elements of one value. */
+typedef struct rkb_page {
+   uint64_t known;         /* a bit each */
+   struct rkb_page **home; /* where the value's table holds it */
+   double value[RKB_PAGE_POINTS], hard[RKB_PAGE_POINTS], variance[RKB_PAGE_POINTS];
+   uint8_t flags[RKB_PAGE_POINTS];
+} rkb_page_t;
+
+struct rkb_memory {
+   rkb_page_t ***tables; /* by value, made when first needed: a page, or NULL, for each 64 elements */
+   rkb_page_t **slabs;   /* pages side by side, filled in order */
+   uint64_t slab_count, slab_room, page_count, most_pages;
+   rkb_block_t *stored; /* by value: whole inputs that were asked for often ... */
+   float **single;      /* ... and those that a float holds exactly */
+   uint64_t *asked;     /* by value: elements of inputs read so far */
+   uint32_t value_count;
+   uint64_t held, most_held;            /* bytes of whole inputs */
+   rkb_block_t spare[RKB_SPARE_BLOCKS]; /* of one evaluation, to be used again */
+   uint32_t spare_count;
+};
+
+/* The page of an element where the element is known, else NULL. */
+static inline const rkb_page_t *rkb_memory_find(const rkb_memory_t *memory, uint32_t value, int64_t element) {
+   rkb_page_t **table = memory->tables[value];
+   const rkb_page_t *page = table ? table[(uint64_t)element / RKB_PAGE_POINTS] : NULL;
+   return page && page->known >> ((uint64_t)element % RKB_PAGE_POINTS) & 1 ? page : NULL;
+}
+
+void rkb_memory_free_spare(rkb_memory_t *memory);
+
+/* Remembers points of a value that has so many elements.  What was known before may be forgotten when the memory is full;
+ * RKB_ERR_LIMIT when these alone do not fit. */
+int rkb_memory_place(rkb_memory_t *memory, uint32_t value, uint64_t elements, uint64_t count,
+                     const int64_t *index, const rkb_block_t *block);
+
+#endif

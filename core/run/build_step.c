@@ -1,0 +1,255 @@
+/* The build step (build_step.h).  The work is done on a worker and touches only its own record; the candidate gets it on
+ * the loop, so that no other stage sees half a build. */
+#include "run/build_step.h"
+
+#include <rkb/items.h>
+#include <stdlib.h>
+#include <string.h>
+#include "stage/item.h"
+#include "kernel/kernel.h"
+#include "kernel/build_report.h"
+#include "task/task.h"
+
+typedef struct step {
+   rkb_core_t *core;
+   rkb_candidate_t *candidate;
+   void (*done)(void *argument, rkb_candidate_t *candidate);
+   void *argument;
+   uint32_t attempts;
+   uint64_t started_ns, ended_ns;
+   /* result */
+   int status;
+   rkb_error_t error;
+   rkb_finding_t finding;
+   rkb_build_t *build;
+   rkb_build_cost_t cost;
+   char ptx_hash[RKB_HASH_TEXT], plan_hash[RKB_HASH_TEXT];
+} step_t;
+
+typedef struct case_lookup {
+   const rkb_task_t *task;
+   const rkb_case_t *the_case;
+} case_lookup_t;
+
+static bool lookup(void *argument, const char *name, rkb_value_t *value) {
+   const case_lookup_t *at = argument;
+   return rkb_case_lookup(at->task, at->the_case, name, &value->is_real, &value->integer, &value->real);
+}
+
+static bool ending(void *argument) {
+   const rkb_core_t *core = argument;
+   return __atomic_load_n(&core->stopping, __ATOMIC_RELAXED);
+}
+
+/* Plans of all cases of a kind into the identity; stops at the first finding. */
+static int plan_cases(step_t *step, const rkb_manifest_t *manifest, uint32_t kind, rkb_hasher_t *hasher) {
+   const rkb_pipeline_t *pipeline = step->core->pipeline;
+   const rkb_case_t *the_case;
+   int status = RKB_OK;
+   for (uint32_t i = 0; (the_case = rkb_task_case(pipeline->task, kind, i)) != NULL; i++) {
+      case_lookup_t at = {.task = pipeline->task, .the_case = the_case};
+      rkb_plan_t *plan = NULL;
+      char hash[RKB_HASH_TEXT];
+      status = rkb_plan_make(manifest, step->candidate->tune, step->build, pipeline->device, the_case, lookup,
+                             &at, &plan, &step->finding, &step->error);
+      if (status != RKB_OK || !plan)
+         break;
+      rkb_plan_hash(plan, hash);
+      rkb_hasher_add_text(hasher, hash);
+      rkb_plan_free(plan);
+   }
+   return status;
+}
+
+static int make_plans(step_t *step) {
+   rkb_problems_t problems;
+   rkb_problems_init(&problems);
+   const char *source = step->candidate->source;
+   rkb_manifest_t *manifest = rkb_manifest_parse("candidate", source, strlen(source), &problems);
+   rkb_hasher_t *hasher = rkb_hasher_new();
+   int status = RKB_OK;
+   if (!manifest)
+      status = rkb_problems_error(&problems, &step->error);
+   else if (!hasher)
+      status = rkb_fail(&step->error, RKB_ERR_NOMEM, "out of memory");
+   if (status == RKB_OK)
+      status = plan_cases(step, manifest, RKB_CASE_CHECK, hasher);
+   if (status == RKB_OK && !step->finding.reason[0])
+      status = plan_cases(step, manifest, RKB_CASE_BENCH, hasher);
+   if (hasher)
+      rkb_hasher_finish(hasher, step->plan_hash);
+   rkb_manifest_free(manifest);
+   rkb_problems_free(&problems);
+   return status;
+}
+
+static void make(step_t *step) {
+   rkb_core_t *core = step->core;
+   step->finding = (rkb_finding_t){0};
+   step->status = rkb_build_candidate(core->compilers, core->pipeline->device, step->candidate->source,
+                                      step->candidate->tune, 0, ending, core, &step->build, &step->cost,
+                                      &step->finding, &step->error);
+   if (step->status == RKB_OK && step->build) {
+      rkb_ptx_identity(step->build->ptx, step->build->ptx_bytes, step->ptx_hash);
+      step->status = make_plans(step);
+   }
+}
+
+static bool add_measurement(rkb_stage_result_t *result, const char *name, double value, const char *unit) {
+   rkb_item_t *item = rkb_item_new(RKB_ITEM_MEASUREMENT);
+   if (!item || rkb_item_set_text(item, "name", name) != RKB_OK ||
+       rkb_item_set_real(item, "value", value) != RKB_OK || rkb_item_set_text(item, "unit", unit) != RKB_OK ||
+       rkb_item_set_text(item, "better", "lower") != RKB_OK ||
+       rkb_item_set_text(item, "method", "build") != RKB_OK) {
+      rkb_item_unref(item);
+      return false;
+   }
+   result->measurements[result->measurement_count++] = item;
+   return true;
+}
+
+static void measure(rkb_stage_result_t *result, const rkb_build_t *build) {
+   double registers = 0, shared = 0, local = 0, spill = 0;
+   for (uint32_t i = 0; i < build->kernel_count; i++) {
+      const rkb_built_kernel_t *kernel = &build->kernels[i];
+      registers = kernel->registers > registers ? kernel->registers : registers;
+      shared = kernel->shared_bytes > shared ? kernel->shared_bytes : shared;
+      local = kernel->local_bytes > local ? kernel->local_bytes : local;
+      spill += kernel->spill_store_bytes + kernel->spill_load_bytes;
+   }
+   result->measurements = calloc(5, sizeof *result->measurements);
+   if (!result->measurements || !add_measurement(result, "registers", registers, "1") ||
+       !add_measurement(result, "shared_bytes", shared, "bytes") ||
+       !add_measurement(result, "local_bytes", local, "bytes") ||
+       !add_measurement(result, "spill_bytes", spill, "bytes") ||
+       !add_measurement(result, "kernels", build->kernel_count, "1"))
+      abort();
+}
+
+static rkb_item_t *finding_verdict(const rkb_finding_t *finding) {
+   /* What the toolkit here cannot do is not the candidate's fault; everything else found is. */
+   bool undecided =
+      strncmp(finding->reason, "unsupported", 11) == 0 || strncmp(finding->reason, "tool", 4) == 0;
+   rkb_item_t *verdict =
+      rkb_verdict_new(undecided ? RKB_UNKNOWN : RKB_REJECT, finding->reason, finding->message);
+   if (verdict && finding->line) {
+      char evidence[96];
+      snprintf(evidence, sizeof evidence, "{\"column\":%u,\"line\":%u}", finding->column, finding->line);
+      rkb_item_set_json(verdict, "evidence", evidence);
+   }
+   return verdict;
+}
+
+static rkb_item_t *acceptance(const rkb_build_cost_t *cost) {
+   rkb_text_t text;
+   rkb_text_init(&text, 512);
+   rkb_text_add(&text, "builds, and has a launch plan for every case");
+   if (cost->near_limit) {
+      rkb_text_add(&text, "; ");
+      rkb_build_cost_report(cost, &text);
+   }
+   rkb_item_t *verdict = rkb_verdict_new(RKB_ACCEPT, "", rkb_text_get(&text));
+   rkb_text_free(&text);
+   return verdict;
+}
+
+static void finish(step_t *step) {
+   rkb_candidate_t *candidate = step->candidate;
+   rkb_stage_result_t *result = &candidate->results[step->core->pipeline->build];
+   result->attempts = step->attempts;
+   result->seconds = (double)(step->ended_ns - step->started_ns) * 1e-9;
+   result->near_limit = step->cost.near_limit;
+   if (step->build) {
+      candidate->build = step->build;
+      memcpy(candidate->ptx_hash, step->ptx_hash, sizeof candidate->ptx_hash);
+      if (step->build->cubin_hash)
+         snprintf(candidate->cubin_hash, sizeof candidate->cubin_hash, "%s", step->build->cubin_hash);
+      measure(result, step->build);
+   }
+   if (step->status != RKB_OK) {
+      result->verdict = rkb_verdict_new(RKB_UNKNOWN, rkb_tool_reason(step->status), step->error.message);
+      rkb_candidate_settle(candidate); /* what has no plan has nothing to run */
+   } else if (step->finding.reason[0]) {
+      result->verdict = finding_verdict(&step->finding);
+   } else {
+      memcpy(candidate->plan_hash, step->plan_hash, sizeof candidate->plan_hash);
+      result->verdict = acceptance(&step->cost);
+   }
+   if (!result->verdict)
+      abort();
+}
+
+static void submit(step_t *step);
+
+static void step_ended(void *argument) {
+   step_t *step = argument;
+   bool broken = step->status != RKB_OK;
+   if (broken && step->core->stopping) {
+      rkb_build_free(step->build);
+      free(step);
+      return;
+   }
+   if (broken && step->status != RKB_ERR_INVALID && step->attempts <= 1) {
+      rkb_build_free(step->build);
+      step->build = NULL;
+      submit(step);
+      return;
+   }
+   finish(step);
+   step->core->jobs_ended++;
+   step->done(step->argument, step->candidate);
+   free(step);
+}
+
+static void step_on_worker(void *argument) {
+   step_t *step = argument;
+   step->started_ns = rkb_now_ns();
+   make(step);
+   step->ended_ns = rkb_now_ns();
+   rkb_core_returned(step->core, step_ended, step);
+}
+
+static void submit(step_t *step) {
+   step->attempts++;
+   if (rkb_core_send(step->core, step_on_worker, step) != RKB_OK)
+      abort(); /* the queue holds far more than can be in flight */
+}
+
+void rkb_build_step_start(rkb_core_t *core, rkb_candidate_t *candidate,
+                          void (*done)(void *argument, rkb_candidate_t *candidate), void *argument) {
+   step_t *step = calloc(1, sizeof *step);
+   if (!step)
+      abort();
+   *step = (step_t){.core = core, .candidate = candidate, .done = done, .argument = argument};
+   submit(step);
+}
+
+static void again_ended(void *argument) {
+   step_t *step = argument;
+   step->candidate->build = step->build;
+   step->candidate->built_again = true;
+   if (!step->core->stopping || step->build)
+      step->done(step->argument, step->candidate);
+   free(step);
+}
+
+static void again_on_worker(void *argument) {
+   step_t *step = argument;
+   step->status = rkb_build_candidate(step->core->compilers, step->core->pipeline->device,
+                                      step->candidate->source, step->candidate->tune, 0, ending, step->core,
+                                      &step->build, &step->cost, &step->finding, &step->error);
+   if (step->status != RKB_OK)
+      rkb_log_printf(step->core->log, RKB_LOG_WARN, "build", "candidate %lld could not be built again: %s",
+                     (long long)step->candidate->number, step->error.message);
+   rkb_core_returned(step->core, again_ended, step);
+}
+
+void rkb_build_step_again(rkb_core_t *core, rkb_candidate_t *candidate,
+                          void (*done)(void *argument, rkb_candidate_t *candidate), void *argument) {
+   step_t *step = calloc(1, sizeof *step);
+   if (!step)
+      abort();
+   *step = (step_t){.core = core, .candidate = candidate, .done = done, .argument = argument};
+   if (rkb_core_send(core, again_on_worker, step) != RKB_OK)
+      abort(); /* the queue holds far more than can be in flight */
+}

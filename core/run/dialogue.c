@@ -1,0 +1,172 @@
+/* What the strategy was asked and told, as hashes in order.  A resumed run asks and tells again and compares: strategies
+ * keep no files, so this is how one comes back to where it was, and how a strategy that does not is found out. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/hash.h"
+#include "run/run_state.h"
+
+typedef struct line {
+   uint32_t what, section;
+   int64_t request;
+   char hash[RKB_HASH_TEXT];
+} line_t;
+
+struct rkb_replay {
+   line_t *lines;
+   uint64_t count, room, at;
+   bool pending; /* told, and not stored yet: the ask that follows takes it along */
+   line_t told;
+};
+
+static int keep(void *argument, const rkb_dialogue_record_t *record) {
+   struct rkb_replay *replay = argument;
+   if (replay->count == replay->room) {
+      uint64_t room = replay->room ? replay->room * 2 : 256;
+      line_t *grown = realloc(replay->lines, room * sizeof *grown);
+      if (!grown)
+         return RKB_ERR_NOMEM;
+      replay->lines = grown;
+      replay->room = room;
+   }
+   line_t *line = &replay->lines[replay->count++];
+   *line = (line_t){.what = record->what, .section = record->section, .request = record->request};
+   snprintf(line->hash, sizeof line->hash, "%s", record->hash);
+   return RKB_OK;
+}
+
+int rkb_dialogue_open(rkb_run_t *run, rkb_error_t *err) {
+   run->replay = calloc(1, sizeof *run->replay);
+   if (!run->replay)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   if (!run->archive || !run->options.resume)
+      return RKB_OK;
+   return rkb_archive_each_dialogue(run->archive, keep, run->replay, err);
+}
+
+void rkb_dialogue_close(rkb_run_t *run) {
+   if (!run->replay)
+      return;
+   free(run->replay->lines);
+   free(run->replay);
+   run->replay = NULL;
+}
+
+/* True when this step is new; same says whether a recorded one is equal. */
+static bool is_new(rkb_run_t *run, uint32_t what, uint32_t section, int64_t request, const char *hash,
+                   bool *same) {
+   struct rkb_replay *replay = run->replay;
+   *same = true;
+   if (replay->at == replay->count)
+      return true;
+   const line_t *line = &replay->lines[replay->at++];
+   *same = line->what == what && line->section == section && line->request == request &&
+           strcmp(line->hash, hash) == 0;
+   if (!*same)
+      rkb_run_break(
+         run, RKB_ERR_CONTRACT,
+         "this run cannot be resumed: step %llu of the search, %s request %lld, differs from what was "
+         "recorded; "
+         "the strategy does not depend on its seed and results alone, or a recorded result was changed",
+         (unsigned long long)replay->at, what == RKB_DIALOGUE_ASK ? "asking" : "telling", (long long)request);
+   return false;
+}
+
+static void add_int(rkb_hasher_t *hasher, int64_t value) {
+   rkb_hasher_add(hasher, &value, sizeof value);
+}
+
+/* What is told is committed already; this is only that it was told.  A kill before it is stored makes the next process
+ * tell it again. */
+bool rkb_dialogue_flush(rkb_run_t *run) {
+   struct rkb_replay *replay = run->replay;
+   rkb_error_t err = {0};
+   if (!replay->pending)
+      return true;
+   replay->pending = false;
+   int status =
+      rkb_archive_put_tell(run->archive, replay->told.section, replay->told.request, replay->told.hash, &err);
+   if (status != RKB_OK)
+      rkb_run_break(run, status, "%s", err.message);
+   return status == RKB_OK;
+}
+
+static bool store_ask(rkb_run_t *run, const rkb_asked_t *asked, const char *hash) {
+   struct rkb_replay *replay = run->replay;
+   rkb_dialogue_record_t told = {.what = RKB_DIALOGUE_TELL,
+                                 .section = replay->told.section,
+                                 .request = replay->told.request,
+                                 .hash = replay->told.hash};
+   bool pending = replay->pending;
+   replay->pending = false;
+   return rkb_record_new_ask(run, asked, hash, pending ? &told : NULL);
+}
+
+bool rkb_dialogue_ask(rkb_run_t *run, rkb_asked_t *asked) {
+   const rkb_request_t *request = &asked->request;
+   char hash[RKB_HASH_TEXT];
+   bool same;
+   if (!run->archive)
+      return true;
+   rkb_hasher_t *hasher = rkb_hasher_new();
+   if (!hasher) {
+      rkb_run_break(run, RKB_ERR_NOMEM, "out of memory");
+      return false;
+   }
+   add_int(hasher, asked->answer);
+   rkb_hasher_add_text(hasher, asked->operator ? asked->operator->node.id : "");
+   rkb_hasher_add(hasher, request->parents, request->parent_count * sizeof request->parents[0]);
+   rkb_hasher_add(hasher, request->inspirations,
+                  request->inspiration_count * sizeof request->inspirations[0]);
+   rkb_hasher_add_text(hasher, request->hints);
+   rkb_hasher_finish(hasher, hash);
+   if (is_new(run, RKB_DIALOGUE_ASK, asked->section, asked->number, hash, &same))
+      return store_ask(run, asked, hash);
+   return same;
+}
+
+/* Values that differ from run to run (times of a GPU) are left out: the same search is compared across runs too. */
+static bool objective_repeats(const rkb_pipeline_t *pipeline) {
+   const char *name = pipeline->objective;
+   for (uint32_t i = 0; name && i < pipeline->entry_count; i++) {
+      size_t length = strlen(pipeline->entries[i].node.id);
+      if (strncmp(pipeline->entries[i].node.id, name, length) == 0 && name[length] == '.')
+         return pipeline->entries[i].node.flags & RKB_STAGE_DETERMINISTIC;
+   }
+   return false;
+}
+
+bool rkb_dialogue_tell(rkb_run_t *run, const rkb_asked_t *asked, const rkb_result_t *result) {
+   char hash[RKB_HASH_TEXT];
+   bool same;
+   if (!run->archive)
+      return true;
+   rkb_hasher_t *hasher = rkb_hasher_new();
+   if (!hasher) {
+      rkb_run_break(run, RKB_ERR_NOMEM, "out of memory");
+      return false;
+   }
+   rkb_hasher_add_text(hasher, result->operator_id);
+   for (uint32_t i = 0; i < result->candidate_count; i++) {
+      const rkb_told_t *told = result->candidates[i];
+      add_int(hasher, told->number);
+      add_int(hasher, told->duplicate_of);
+      add_int(hasher, told->promoted);
+      rkb_hasher_add_text(hasher, told->standing);
+      rkb_hasher_add_text(hasher, told->reason);
+      rkb_hasher_add_text(hasher, told->source_hash);
+      rkb_hasher_add_text(hasher, told->tune);
+      rkb_hasher_add(hasher, told->parents, told->parent_count * sizeof told->parents[0]);
+      if (told->has_objective && objective_repeats(run->pipeline))
+         rkb_hasher_add(hasher, &told->objective, sizeof told->objective);
+   }
+   rkb_hasher_finish(hasher, hash);
+   if (!is_new(run, RKB_DIALOGUE_TELL, asked->section, asked->number, hash, &same))
+      return same;
+   if (!rkb_dialogue_flush(run))
+      return false;
+   run->replay->told =
+      (line_t){.what = RKB_DIALOGUE_TELL, .section = asked->section, .request = asked->number};
+   memcpy(run->replay->told.hash, hash, sizeof hash);
+   run->replay->pending = true;
+   return true;
+}

@@ -1,0 +1,208 @@
+/* Candidates (candidate.h). */
+#include "stage/candidate.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <rkb/items.h>
+#include "base/json.h"
+#include "stage/item.h"
+#include "kernel/kernel.h"
+
+rkb_candidate_t *rkb_candidate_new(const rkb_pipeline_t *pipeline, rkb_item_t *made) {
+   rkb_candidate_t *candidate = calloc(1, sizeof *candidate);
+   rkb_stage_result_t *results = calloc(pipeline->entry_count, sizeof *results);
+   if (!candidate || !results) {
+      free(candidate);
+      free(results);
+      return NULL;
+   }
+   candidate->results = results;
+   candidate->made = made;
+   candidate->source = rkb_item_text(made, "source");
+   pthread_mutex_init(&candidate->notes_lock, NULL);
+   return candidate;
+}
+
+void rkb_candidate_settle(rkb_candidate_t *candidate) {
+   if (candidate->pinned)
+      return;
+   rkb_build_free(candidate->build);
+   candidate->build = NULL;
+   rkb_manifest_free(candidate->manifest);
+   candidate->manifest = NULL;
+   while (candidate->notes) {
+      rkb_note_t *note = candidate->notes;
+      candidate->notes = note->next;
+      free(note->key);
+      free(note->data);
+      free(note);
+   }
+}
+
+void rkb_candidate_forget(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate) {
+   if (candidate->pinned)
+      return;
+   for (uint32_t i = 0; candidate->results && i < pipeline->entry_count; i++) {
+      rkb_stage_result_t *result = &candidate->results[i];
+      rkb_item_unref(result->verdict);
+      for (uint32_t j = 0; j < result->measurement_count; j++)
+         rkb_item_unref(result->measurements[j]);
+      free(result->measurements);
+   }
+   free(candidate->results);
+   candidate->results = NULL;
+}
+
+void rkb_candidate_free(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate) {
+   if (!candidate || candidate->pinned)
+      return;
+   rkb_candidate_settle(candidate);
+   rkb_candidate_forget(pipeline, candidate);
+   rkb_item_unref(candidate->item);
+   rkb_item_unref(candidate->made);
+   pthread_mutex_destroy(&candidate->notes_lock);
+   free(candidate->parents);
+   free(candidate->tune);
+   free(candidate);
+}
+
+/* The whole assignment when the manifest parses; otherwise the given object in canonical form: two texts that do not even
+ * have a manifest are still told apart by it. */
+static char *whole_tune(const char *source, const char *given) {
+   rkb_finding_t finding = {0};
+   rkb_error_t err = {0};
+   rkb_problems_t problems;
+   char *text = NULL;
+   rkb_problems_init(&problems);
+   rkb_manifest_t *manifest = rkb_manifest_parse("candidate", source, strlen(source), &problems);
+   if (manifest) {
+      int64_t *values = calloc(manifest->tune_count + 1, sizeof *values);
+      if (values && rkb_tune_resolve(manifest, given, values, &finding, &err) == RKB_OK && !finding.reason[0])
+         text = rkb_tune_canonical(manifest, values);
+      free(values);
+      rkb_manifest_free(manifest);
+   }
+   rkb_problems_free(&problems);
+   if (!text) {
+      json_t *value = rkb_json_parse(given, strlen(given), &err);
+      text = value ? rkb_json_canonical(value) : strdup(given);
+      json_decref(value);
+   }
+   return text;
+}
+
+static void hash_pair(const char *first, const char *second, char out[RKB_HASH_TEXT]) {
+   rkb_hasher_t *hasher = rkb_hasher_new();
+   if (!hasher)
+      abort(); /* without identity a candidate cannot be told from another */
+   rkb_hasher_add_text(hasher, first);
+   rkb_hasher_add_text(hasher, second);
+   rkb_hasher_finish(hasher, out);
+}
+
+void rkb_candidate_identify(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate) {
+   char tokens[RKB_HASH_TEXT];
+   const char *given = rkb_item_json(candidate->made, "tune");
+   size_t bytes = strlen(candidate->source);
+   if (!given)
+      given = "{}";
+   /* Without a task the texts are no kernels, and there is no manifest to look for. */
+   candidate->tune = pipeline->task ? whole_tune(candidate->source, given) : strdup(given);
+   if (!candidate->tune)
+      abort();
+   rkb_hash_text(candidate->source, bytes, candidate->source_hash);
+   if (pipeline->task)
+      rkb_tokens_hash(candidate->source, bytes, tokens);
+   else
+      memcpy(tokens, candidate->source_hash, sizeof tokens);
+   hash_pair(candidate->source_hash, candidate->tune, candidate->hash);
+   hash_pair(tokens, candidate->tune, candidate->token_hash);
+}
+
+bool rkb_candidate_refresh(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate, uint64_t entries) {
+   const char *standing = rkb_candidate_standing(pipeline, candidate, entries, NULL);
+   const char *shown = candidate->item ? rkb_item_text(candidate->item, "standing") : NULL;
+   if (shown && strcmp(shown, standing) == 0)
+      return true;
+   rkb_item_t *item = rkb_item_overlay(candidate->made);
+   if (!item)
+      return false;
+   bool ok = rkb_item_set_text(item, "standing", standing) == RKB_OK &&
+             (!candidate->number || rkb_item_set_int(item, "number", candidate->number) == RKB_OK) &&
+             rkb_item_set_text(item, "operator", candidate->operator ? candidate->operator->node.id : "") == RKB_OK &&
+             rkb_item_set_json(item, "tune", candidate->tune) == RKB_OK;
+   if (!ok) {
+      rkb_item_unref(item);
+      return false;
+   }
+   rkb_item_unref(candidate->item);
+   candidate->item = item;
+   return true;
+}
+
+uint32_t rkb_standing_rank(const char *standing) {
+   static const char *const names[] = {RKB_ACCEPT, RKB_SUSPECT, RKB_UNKNOWN, "none"};
+   for (uint32_t i = 0; i < 4; i++)
+      if (strcmp(names[i], standing) == 0)
+         return i;
+   return 4;
+}
+
+/* Worse verdicts win; but an executing verifier has the last word over what was only unknown or suspect before it. */
+const char *rkb_candidate_standing(const rkb_pipeline_t *pipeline, const rkb_candidate_t *candidate,
+                                   uint64_t entries, const rkb_item_t **decided) {
+   static const uint32_t badness[] = {0, 1, 2, 0, 3}; /* by rank */
+   const rkb_item_t *deciding = NULL;
+   const char *standing = "none";
+   for (uint32_t i = 0; i < pipeline->entry_count; i++) {
+      const rkb_stage_result_t *result = &candidate->results[i];
+      if (!(entries & (1ull << i)) || !result->verdict || result->shadow)
+         continue;
+      const char *found = rkb_item_text(result->verdict, "standing");
+      uint32_t old = rkb_standing_rank(standing), new = rkb_standing_rank(found);
+      bool last_word = (pipeline->entries[i].node.flags & RKB_STAGE_EXECUTES) && (old == 1 || old == 2);
+      if (!deciding || last_word || badness[new] > badness[old]) {
+         standing = found;
+         deciding = result->verdict;
+      }
+   }
+   if (decided)
+      *decided = deciding;
+   return standing;
+}
+
+bool rkb_candidate_passed(const rkb_candidate_t *candidate, uint64_t entries) {
+   return !(candidate->blocking & entries) && !candidate->duplicate_of;
+}
+
+rkb_item_t *rkb_verdict_new(const char *standing, const char *reason, const char *message) {
+   rkb_item_t *item = rkb_item_new(RKB_ITEM_VERDICT);
+   if (item && rkb_item_set_text(item, "standing", standing) == RKB_OK &&
+       rkb_item_set_text(item, "reason", reason) == RKB_OK &&
+       rkb_item_set_text(item, "message", message) == RKB_OK)
+      return item;
+   rkb_item_unref(item);
+   return NULL;
+}
+
+const char *rkb_tool_reason(int status) {
+   switch (status) {
+   case RKB_ERR_INVALID:
+      return "tool.invalid";
+   case RKB_ERR_NOMEM:
+      return "tool.memory";
+   case RKB_ERR_TIMEOUT:
+   case RKB_ERR_CANCELLED:
+      return "tool.timeout";
+   case RKB_ERR_UNAVAILABLE:
+      return "tool.unavailable";
+   case RKB_ERR_IO:
+      return "tool.io";
+   case RKB_ERR_CONTRACT:
+      return "tool.contract";
+   case RKB_ERR_LIMIT:
+      return "tool.limit";
+   default:
+      return "tool.failed";
+   }
+}

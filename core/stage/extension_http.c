@@ -1,0 +1,70 @@
+/* Extension rkb.http/1: transfers that belong to a job, and end with it at the latest.  Loop thread. */
+#include <stdlib.h>
+#include "stage/extensions.h"
+#include "stage/instance.h"
+#include "system/http.h"
+
+struct rkb_lent_transfer {
+   struct rkb_lent_transfer *next, **link;
+   rkb_job_t job;
+   rkb_http_transfer_t *transfer;
+   void (*event)(void *arg, const rkb_http_event_t *event);
+   void (*done)(void *arg, const rkb_http_reply_t *reply);
+   void *arg;
+};
+
+static void on_event(void *argument, const rkb_http_event_t *event) {
+   struct rkb_lent_transfer *lent = argument;
+   lent->event(lent->arg, event);
+}
+
+static void on_done(void *argument, const rkb_http_reply_t *reply) {
+   struct rkb_lent_transfer *lent = argument;
+   *lent->link = lent->next;
+   if (lent->next)
+      lent->next->link = lent->link;
+   lent->done(lent->arg, reply);
+   free(lent);
+}
+
+static int submit(const rkb_host_t *host, rkb_job_t job, const rkb_http_request_t *request,
+                  rkb_http_transfer_t **transfer, rkb_error_t *err) {
+   rkb_core_t *core = rkb_owner_of(host)->core;
+   uint64_t deadline = rkb_jobs_deadline(core->jobs, job), now = rkb_now_ns();
+   uint64_t left = deadline > now ? deadline - now : 1;
+   if (!deadline || rkb_jobs_cancelled(core->jobs, job))
+      return rkb_fail(err, RKB_ERR_CANCELLED, "the job has ended");
+   struct rkb_lent_transfer *lent = calloc(1, sizeof *lent);
+   if (!lent)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   *lent = (struct rkb_lent_transfer){
+      .job = job, .event = request->event, .done = request->done, .arg = request->arg};
+   rkb_http_request_t mine = *request;
+   mine.event = request->event ? on_event : NULL;
+   mine.done = on_done;
+   mine.arg = lent;
+   if (!mine.total_ns || mine.total_ns > left)
+      mine.total_ns = left;
+   int status = rkb_http_start(core->http, &mine, &lent->transfer, err);
+   if (status != RKB_OK) {
+      free(lent);
+      return status;
+   }
+   lent->next = core->transfers;
+   lent->link = &core->transfers;
+   if (lent->next)
+      lent->next->link = &lent->next;
+   core->transfers = lent;
+   if (transfer)
+      *transfer = lent->transfer;
+   return RKB_OK;
+}
+
+void rkb_http_cancel_job(rkb_core_t *core, rkb_job_t job) {
+   for (struct rkb_lent_transfer *lent = core->transfers; lent; lent = lent->next)
+      if (lent->job == job)
+         rkb_http_cancel(lent->transfer);
+}
+
+const rkb_http_api_t RKB_HTTP_API = {
+   .size = sizeof RKB_HTTP_API, .submit = submit, .cancel = rkb_http_cancel};

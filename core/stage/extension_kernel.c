@@ -1,0 +1,216 @@
+/* Extension rkb.kernel/1: core/kernel for plugins, and the notes that travel with a candidate. */
+#include <stdlib.h>
+#include <string.h>
+#include "stage/candidate.h"
+#include "stage/extensions.h"
+#include "stage/item.h"
+#include "kernel/kernel.h"
+#include "task/task.h"
+
+#define MAX_NOTE (64u << 20)
+#define MAX_NOTES 64
+
+static const rkb_core_t *core_of(const rkb_host_t *host) {
+   return rkb_owner_of(host)->core;
+}
+
+static const rkb_device_t *device(const rkb_host_t *host) {
+   return core_of(host)->pipeline->device;
+}
+
+static int manifest(const rkb_host_t *host, const char *source, rkb_manifest_t **parsed,
+                    rkb_finding_t *finding, rkb_error_t *err) {
+   rkb_problems_t problems;
+   (void)host;
+   (void)err;
+   rkb_problems_init(&problems);
+   *finding = (rkb_finding_t){0};
+   *parsed = rkb_manifest_parse("candidate", source, strlen(source), &problems);
+   if (!*parsed) {
+      const rkb_problem_t *first = problems.count ? &problems.list[0] : NULL;
+      snprintf(finding->reason, sizeof finding->reason, "plan.manifest");
+      snprintf(finding->message, sizeof finding->message, "%s",
+               first ? first->message : "the manifest could not be read");
+      finding->line = first ? first->line : 0;
+      finding->column = first ? first->column : 0;
+   }
+   rkb_problems_free(&problems);
+   return RKB_OK;
+}
+
+/* What a stage gets: its members point into whole, or into the candidate's own build when that is NULL. */
+typedef struct lent {
+   rkb_build_t build; /* first */
+   rkb_build_t *whole;
+} lent_t;
+
+typedef struct asking {
+   rkb_jobs_t *jobs;
+   rkb_job_t job;
+} asking_t;
+
+static bool cancelled(void *argument) {
+   const asking_t *asking = argument;
+   return rkb_jobs_cancelled(asking->jobs, asking->job);
+}
+
+/* The tune assignment that belongs to an item: whole for one the core has numbered, as emitted otherwise. */
+static const char *tune_of(const rkb_item_t *item) {
+   const char *tune = rkb_item_json(item, "tune");
+   return tune ? tune : "{}";
+}
+
+static int build(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candidate, uint32_t flags,
+                 rkb_build_t **out, rkb_finding_t *finding, rkb_error_t *err) {
+   const rkb_core_t *core = core_of(host);
+   const char *source = rkb_item_text(candidate, "source");
+   rkb_scope_t scope;
+   *out = NULL;
+   *finding = (rkb_finding_t){0};
+   if (!rkb_jobs_scope(core->jobs, job, &scope))
+      return rkb_fail(err, RKB_ERR_CANCELLED, "the job has ended");
+   if (!source || !core->compilers)
+      return rkb_fail(err, source ? RKB_ERR_UNAVAILABLE : RKB_ERR_INVALID,
+                      source ? "this pipeline builds nothing: no stage of it is marked RKB_STAGE_NEEDS_BUILD"
+                             : "the item is no candidate");
+   lent_t *lent = calloc(1, sizeof *lent);
+   if (!lent)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   bool own = scope.candidate && rkb_item_bottom(candidate) == scope.candidate->made;
+   if (own && !(flags & RKB_BUILD_DEBUG) && scope.candidate->build) {
+      lent->build = *scope.candidate->build;
+      *out = &lent->build;
+      return RKB_OK;
+   }
+   asking_t asking = {.jobs = core->jobs, .job = job};
+   int status = rkb_build_candidate(core->compilers, core->pipeline->device, source, tune_of(candidate),
+                                    flags, cancelled, &asking, &lent->whole, NULL, finding, err);
+   if (status != RKB_OK || !lent->whole) {
+      free(lent);
+      return status;
+   }
+   lent->build = *lent->whole;
+   *out = &lent->build;
+   return RKB_OK;
+}
+
+static void build_free(rkb_build_t *build) {
+   lent_t *lent = (lent_t *)build;
+   if (!lent)
+      return;
+   rkb_build_free(lent->whole);
+   free(lent);
+}
+
+typedef struct case_lookup {
+   const rkb_task_t *task;
+   const rkb_case_t *the_case;
+} case_lookup_t;
+
+static bool lookup(void *argument, const char *name, rkb_value_t *value) {
+   const case_lookup_t *at = argument;
+   return rkb_case_lookup(at->task, at->the_case, name, &value->is_real, &value->integer, &value->real);
+}
+
+/* The manifest of a text.  A candidate's own is parsed once, however many cases a stage plans: *kept, and the candidate's. */
+static int manifest_of(const rkb_host_t *host, rkb_job_t job, const char *source, rkb_manifest_t **parsed,
+                       bool *kept, rkb_finding_t *finding, rkb_error_t *err) {
+   rkb_scope_t scope;
+   *kept = rkb_jobs_scope(core_of(host)->jobs, job, &scope) && scope.candidate &&
+           scope.candidate->source == source;
+   if (!*kept)
+      return manifest(host, source, parsed, finding, err);
+   int status = RKB_OK;
+   pthread_mutex_lock(&scope.candidate->notes_lock);
+   if (!scope.candidate->manifest)
+      status = manifest(host, source, &scope.candidate->manifest, finding, err);
+   *parsed = scope.candidate->manifest;
+   pthread_mutex_unlock(&scope.candidate->notes_lock);
+   return status;
+}
+
+static int plan(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candidate, const rkb_build_t *build,
+                const rkb_case_t *the_case, rkb_plan_t **out, rkb_finding_t *finding, rkb_error_t *err) {
+   const rkb_core_t *core = core_of(host);
+   const char *source = rkb_item_text(candidate, "source");
+   rkb_manifest_t *parsed = NULL;
+   bool kept = false;
+   case_lookup_t at = {.task = core->pipeline->task, .the_case = the_case};
+   *out = NULL;
+   *finding = (rkb_finding_t){0};
+   if (!source)
+      return rkb_fail(err, RKB_ERR_INVALID, "the item is no candidate");
+   int status = manifest_of(host, job, source, &parsed, &kept, finding, err);
+   if (status == RKB_OK && parsed)
+      status = rkb_plan_make(parsed, tune_of(candidate), build, core->pipeline->device, the_case, lookup, &at,
+                             out, finding, err);
+   if (!kept)
+      rkb_manifest_free(parsed);
+   return status;
+}
+
+static int note_set(const rkb_host_t *host, rkb_job_t job, const char *key, const void *data, size_t bytes) {
+   const rkb_core_t *core = core_of(host);
+   rkb_scope_t scope;
+   uint32_t count = 0;
+   if (!rkb_jobs_scope(core->jobs, job, &scope) || !scope.candidate)
+      return RKB_ERR_INVALID;
+   if (bytes > MAX_NOTE)
+      return RKB_ERR_LIMIT;
+   rkb_note_t *note = calloc(1, sizeof *note);
+   char *key_copy = strdup(key);
+   void *copy = malloc(bytes ? bytes : 1);
+   if (!note || !key_copy || !copy) {
+      free(note);
+      free(key_copy);
+      free(copy);
+      return RKB_ERR_NOMEM;
+   }
+   memcpy(copy, data, bytes);
+   *note = (rkb_note_t){.key = key_copy, .data = copy, .bytes = bytes};
+   /* The newest comes first and hides an older one of the same key, which somebody may still be reading. */
+   pthread_mutex_lock(&scope.candidate->notes_lock);
+   for (const rkb_note_t *other = scope.candidate->notes; other; other = other->next)
+      count++;
+   bool room = count < MAX_NOTES;
+   if (room) {
+      note->next = scope.candidate->notes;
+      scope.candidate->notes = note;
+   }
+   pthread_mutex_unlock(&scope.candidate->notes_lock);
+   if (room)
+      return RKB_OK;
+   free(note->key);
+   free(note->data);
+   free(note);
+   return RKB_ERR_LIMIT;
+}
+
+static const void *note_get(const rkb_host_t *host, rkb_job_t job, const char *key, size_t *bytes) {
+   rkb_scope_t scope;
+   if (!rkb_jobs_scope(core_of(host)->jobs, job, &scope) || !scope.candidate)
+      return NULL;
+   pthread_mutex_lock(&scope.candidate->notes_lock);
+   const rkb_note_t *note = scope.candidate->notes;
+   while (note && strcmp(note->key, key) != 0)
+      note = note->next;
+   pthread_mutex_unlock(&scope.candidate->notes_lock);
+   if (note)
+      *bytes = note->bytes;
+   return note ? note->data : NULL;
+}
+
+const rkb_kernel_api_t RKB_KERNEL_API = {.size = sizeof RKB_KERNEL_API,
+                                         .device = device,
+                                         .tokens = rkb_tokens_new,
+                                         .tokens_at = rkb_tokens_at,
+                                         .tokens_free = rkb_tokens_free,
+                                         .manifest = manifest,
+                                         .manifest_free = rkb_manifest_free,
+                                         .build = build,
+                                         .build_free = build_free,
+                                         .plan = plan,
+                                         .plan_free = rkb_plan_free,
+                                         .occupancy = rkb_occupancy,
+                                         .note_set = note_set,
+                                         .note_get = note_get};

@@ -1,0 +1,91 @@
+/* Extension rkb.process/1: children that belong to a job, and end with it at the latest. */
+#include <stdlib.h>
+#include "stage/extensions.h"
+#include "stage/instance.h"
+#include "system/process.h"
+
+typedef struct asking {
+   rkb_jobs_t *jobs;
+   rkb_job_t job;
+} asking_t;
+
+static bool cancelled(void *argument) {
+   const asking_t *asking = argument;
+   return rkb_jobs_cancelled(asking->jobs, asking->job);
+}
+
+/* A spec with the defaults of its job filled in.  False when the job is over. */
+static bool complete_spec(const rkb_core_t *core, rkb_job_t job, const rkb_process_spec_t *given,
+                          rkb_process_spec_t *spec) {
+   *spec = *given;
+   uint64_t deadline = rkb_jobs_deadline(core->jobs, job), now = rkb_now_ns();
+   uint64_t left = deadline > now ? deadline - now : 1;
+   if (!deadline || rkb_jobs_cancelled(core->jobs, job))
+      return false;
+   if (!spec->deadline_ns || spec->deadline_ns > left)
+      spec->deadline_ns = left;
+   if (!spec->directory && core->archive)
+      spec->directory = rkb_archive_directory(core->archive);
+   return true;
+}
+
+static int run(const rkb_host_t *host, rkb_job_t job, const rkb_process_spec_t *given,
+               rkb_process_result_t **result, rkb_error_t *err) {
+   const rkb_core_t *core = rkb_owner_of(host)->core;
+   asking_t asking = {.jobs = core->jobs, .job = job};
+   rkb_process_spec_t spec;
+   if (!complete_spec(core, job, given, &spec))
+      return rkb_fail(err, RKB_ERR_CANCELLED, "the job has ended");
+   return rkb_process_run(&spec, cancelled, &asking, result, err);
+}
+
+struct rkb_child {
+   struct rkb_child *next, **link;
+   rkb_core_t *core;
+   rkb_job_t job;
+   rkb_process_t *process;
+   void (*done)(void *arg, int status, const rkb_process_result_t *result);
+   void *arg;
+};
+
+static void ended(void *argument, int status, const rkb_process_result_t *result) {
+   struct rkb_child *child = argument;
+   *child->link = child->next;
+   if (child->next)
+      child->next->link = child->link;
+   child->done(child->arg, status, result);
+   free(child);
+}
+
+static int submit(const rkb_host_t *host, rkb_job_t job, const rkb_process_spec_t *given,
+                  void (*done)(void *arg, int status, const rkb_process_result_t *result), void *arg,
+                  rkb_error_t *err) {
+   rkb_core_t *core = rkb_owner_of(host)->core;
+   rkb_process_spec_t spec;
+   if (!complete_spec(core, job, given, &spec))
+      return rkb_fail(err, RKB_ERR_CANCELLED, "the job has ended");
+   struct rkb_child *child = calloc(1, sizeof *child);
+   if (!child)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   *child = (struct rkb_child){.core = core, .job = job, .done = done, .arg = arg};
+   int status = rkb_process_start(core->loop, &spec, ended, child, &child->process, err);
+   if (status != RKB_OK) {
+      free(child);
+      return status;
+   }
+   child->next = core->children;
+   child->link = &core->children;
+   if (child->next)
+      child->next->link = &child->next;
+   core->children = child;
+   return RKB_OK;
+}
+
+void rkb_process_cancel_job(rkb_core_t *core, rkb_job_t job) {
+   for (struct rkb_child *child = core->children; child; child = child->next)
+      if (child->job == job)
+         rkb_process_cancel(child->process);
+}
+
+const rkb_process_api_t RKB_PROCESS_API = {
+   .size = sizeof RKB_PROCESS_API, .run = run, .free = rkb_process_result_free, .submit = submit};

@@ -1,0 +1,21 @@
+/* Extension rkb.random/1: streams keyed by the run's seed, the entry, the request and the child. */
+#include "base/random.h"
+#include "stage/extensions.h"
+#include "stage/instance.h"
+
+static rkb_random_t for_job(const rkb_host_t *host, rkb_job_t job, uint32_t child) {
+   const rkb_owner_t *owner = rkb_owner_of(host);
+   rkb_scope_t scope = {.section = RKB_SECTION_SEARCH, .request = -1};
+   rkb_jobs_scope(owner->core->jobs, job, &scope);
+   /* The candidates of one request differ by their index, and each may ask for many streams. */
+   uint32_t key = scope.candidate ? scope.child << 16 ^ child : child;
+   return rkb_random_stream(owner->core->pipeline->seed, owner->entry->node.id,
+                            rkb_request_key(scope.section, scope.request), key);
+}
+
+const rkb_random_api_t RKB_RANDOM_API = {.size = sizeof RKB_RANDOM_API,
+                                         .for_job = for_job,
+                                         .next = rkb_random_next,
+                                         .below = rkb_random_below,
+                                         .real = rkb_random_real,
+                                         .normal = rkb_random_normal};

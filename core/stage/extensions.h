@@ -1,0 +1,38 @@
+/* The interfaces that host->get_extension hands out, one file each (ext_*.c); all are constant tables. */
+#ifndef RKB_STAGE_EXTENSIONS_H
+#define RKB_STAGE_EXTENSIONS_H
+
+#include <rkb/ext/archive.h>
+#include <rkb/ext/device.h>
+#include <rkb/ext/http.h>
+#include <rkb/ext/kernel.h>
+#include <rkb/ext/llm.h>
+#include <rkb/ext/process.h>
+#include <rkb/ext/prompt.h>
+#include <rkb/ext/random.h>
+#include <rkb/ext/task.h>
+#include <rkb/ext/workers.h>
+#include "stage/runtime.h"
+
+extern const rkb_random_api_t RKB_RANDOM_API;
+extern const rkb_archive_api_t RKB_ARCHIVE_API;
+extern const rkb_process_api_t RKB_PROCESS_API;
+extern const rkb_task_api_t RKB_TASK_API;
+extern const rkb_kernel_api_t RKB_KERNEL_API;
+extern const rkb_device_api_t RKB_DEVICE_API;
+extern const rkb_http_api_t RKB_HTTP_API;
+extern const rkb_llm_api_t RKB_LLM_API;
+extern const rkb_prompt_api_t RKB_PROMPT_API;
+extern const rkb_workers_api_t RKB_WORKERS_API;
+
+/* Kills the children that a job started asynchronously; the blocking ones ask for themselves.  [loop] */
+void rkb_process_cancel_job(rkb_core_t *core, rkb_job_t job);
+/* Ends the HTTP transfers that a job started.  [loop] */
+void rkb_http_cancel_job(rkb_core_t *core, rkb_job_t job);
+
+/* The number that keys a request's random streams: search 0, 1, ...; propose -1, -2, ... */
+static inline int64_t rkb_request_key(uint32_t section, int64_t number) {
+   return section == RKB_SECTION_PROPOSE ? -1 - number : number;
+}
+
+#endif

@@ -1,0 +1,298 @@
+/* A stage at work (instance.h). */
+#include "stage/instance.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "stage/item.h"
+
+#define SUBMITTED_AT_ONCE 64 /* of a stage that works asynchronously and names no jobs: */
+
+static uint32_t limit_of(const rkb_entry_t *entry) {
+   if (entry->stage->flags & RKB_STAGE_SERIAL)
+      return 1;
+   if (entry->node.jobs)
+      return entry->node.jobs;
+   /* Blocking stages are limited by the workers; more of their jobs may stand ready in the workers' queue. */
+   return entry->stage->run ? RKB_MAX_JOBS / 2 : SUBMITTED_AT_ONCE;
+}
+
+int rkb_instance_new(rkb_core_t *core, const rkb_entry_t *entry, rkb_instance_t **out, rkb_error_t *err) {
+   rkb_instance_t *instance = calloc(1, sizeof *instance);
+   if (!instance)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   instance->stage = entry->stage;
+   instance->limit = limit_of(entry);
+   rkb_owner_init(&instance->owner, core, entry, instance);
+   rkb_error_t own = {0};
+   int status = entry->stage->create(&instance->owner.host, entry->config, &instance->self, &own);
+   if (status != RKB_OK) {
+      own.message[sizeof own.message - 1] = own.option[sizeof own.option - 1] = '\0';
+      rkb_place_t place = entry->node.place;
+      rkb_fail(err, status, "%.100s:%u:%u: %.60s could not be created: %s%.60s%s%.200s",
+               place.file ? place.file : "", place.line, place.column, entry->node.id,
+               own.option[0] ? "option '" : "", own.option, own.option[0] ? "': " : "",
+               own.message[0] ? own.message : "it did not say why");
+      free(instance);
+      return status;
+   }
+   instance->next = core->instances;
+   core->instances = instance;
+   core->current[entry->index] = instance;
+   *out = instance;
+   return RKB_OK;
+}
+
+static void start_ended(void *argument) {
+   rkb_instance_t *instance = argument;
+   instance->running--;
+   instance->started = instance->start_status == RKB_OK;
+   if (instance->started)
+      rkb_instance_pump(instance);
+   else
+      rkb_instance_flush(instance, instance->start_status, instance->start_error.message);
+   rkb_loop_stop(instance->owner.core->loop);
+}
+
+static void start_on_worker(void *argument) {
+   rkb_instance_t *instance = argument;
+   instance->start_status = instance->stage->start(instance->self, &instance->start_error);
+   rkb_loop_post(instance->owner.core->loop, start_ended, instance);
+}
+
+int rkb_instance_start(rkb_instance_t *instance, rkb_error_t *err) {
+   if (!instance->stage->start) {
+      instance->started = true;
+      return RKB_OK;
+   }
+   instance->running++;
+   instance->start_status = RKB_ERR_TIMEOUT; /* until it has ended */
+   return rkb_workers_submit(instance->owner.core->workers, start_on_worker, instance, NULL) == RKB_OK
+             ? RKB_OK
+             : rkb_fail(err, RKB_ERR_NOMEM, "%s could not be started: out of memory",
+                        instance->owner.entry->node.id);
+}
+
+/* On a worker.  Once the job is completed the loop may free the work, so what is needed after is taken before. */
+static void run_on_worker(void *argument) {
+   rkb_work_t *work = argument;
+   rkb_instance_t *instance = work->instance;
+   rkb_job_t job = work->job;
+   rkb_item_t *in = work->in;
+   rkb_error_t err = {0};
+   int status = RKB_ERR_CANCELLED;
+   if (rkb_jobs_start(instance->owner.core->jobs, job))
+      status = instance->stage->run(instance->self, job, in, &err);
+   else
+      rkb_fail(&err, status, "cancelled before it began");
+   rkb_jobs_complete(instance->owner.core->jobs, job, instance, status, &err);
+   rkb_item_unref(in);
+}
+
+static void submit_on_loop(rkb_instance_t *instance, rkb_work_t *work) {
+   rkb_job_t job = work->job;
+   rkb_error_t err = {0};
+   rkb_jobs_start(instance->owner.core->jobs, job);
+   int status = instance->stage->submit(instance->self, job, work->in, &err);
+   if (status != RKB_OK)
+      rkb_jobs_complete(instance->owner.core->jobs, job, instance, status, &err);
+}
+
+static rkb_workers_t *pool_of(const rkb_instance_t *instance) {
+   rkb_core_t *core = instance->owner.core;
+   return (instance->stage->flags & RKB_STAGE_WAITS) && core->waiters ? core->waiters : core->workers;
+}
+
+static bool needs_device(const rkb_instance_t *instance) {
+   return instance->stage->flags & RKB_STAGE_EXCLUSIVE_GPU;
+}
+
+/* Ends work that no stage has in hand.  Through the loop's queue: callers are not prepared for done while they add. */
+typedef struct undone {
+   rkb_work_t *work;
+   rkb_ended_t ended;
+} undone_t;
+
+static void tell_undone(void *argument) {
+   undone_t *undone = argument;
+   undone->work->done(undone->work, &undone->ended);
+   free(undone);
+}
+
+static void end_undone(rkb_core_t *core, rkb_work_t *work, int status, const char *why) {
+   undone_t *undone = calloc(1, sizeof *undone);
+   if (!undone)
+      abort(); /* nothing can be told any more */
+   undone->work = work;
+   undone->ended.work = work;
+   undone->ended.status = rkb_fail(&undone->ended.error, status, "%s", why);
+   if (rkb_loop_post(core->loop, tell_undone, undone) != RKB_OK)
+      abort();
+}
+
+static void begin(rkb_instance_t *instance, rkb_work_t *work) {
+   rkb_core_t *core = instance->owner.core;
+   work->instance = instance;
+   work->attempts++;
+   work->job =
+      rkb_jobs_open(core->jobs, work, instance, &work->scope, instance->owner.entry->node.deadline_ns);
+   if (!work->job) {
+      end_undone(core, work, RKB_ERR_LIMIT, "too many jobs are open");
+      return;
+   }
+   instance->running++;
+   if (needs_device(instance))
+      core->device_leases--;
+   if (work->began && work->attempts == 1)
+      work->began(work);
+   rkb_core_watch(core, rkb_now_ns() + instance->owner.entry->node.deadline_ns);
+   if (instance->stage->submit) {
+      submit_on_loop(instance, work);
+      return;
+   }
+   rkb_item_ref(work->in); /* the worker's: it may come back after the job was written off */
+   int status = rkb_workers_submit(pool_of(instance), run_on_worker, work, &work->ticket);
+   if (status != RKB_OK) {
+      rkb_item_unref(work->in);
+      rkb_error_t err = {0};
+      rkb_fail(&err, status, "the workers' queue is full");
+      rkb_jobs_complete(core->jobs, work->job, instance, status, &err);
+   }
+}
+
+void rkb_instance_pump(rkb_instance_t *instance) {
+   while (instance->first && instance->started && instance->running < instance->limit &&
+          !instance->written_off && !instance->owner.core->stopping &&
+          (!needs_device(instance) || instance->owner.core->device_leases)) {
+      rkb_work_t *work = instance->first;
+      instance->first = work->next;
+      if (!instance->first)
+         instance->last = NULL;
+      instance->waiting--;
+      begin(instance, work);
+   }
+}
+
+static void append(rkb_instance_t *instance, rkb_work_t *work) {
+   work->next = NULL;
+   if (instance->last)
+      instance->last->next = work;
+   else
+      instance->first = work;
+   instance->last = work;
+   instance->waiting++;
+}
+
+void rkb_instance_add(rkb_instance_t *instance, rkb_work_t *work) {
+   work->attempts = 0;
+   work->hung = false;
+   append(instance, work);
+   rkb_instance_pump(instance);
+}
+
+void rkb_instance_flush(rkb_instance_t *instance, int status, const char *why) {
+   rkb_work_t *work = instance->first;
+   instance->first = instance->last = NULL;
+   instance->waiting = 0;
+   while (work) {
+      rkb_work_t *next = work->next;
+      end_undone(instance->owner.core, work, status, why);
+      work = next;
+   }
+}
+
+/* A wrong configuration or a broken contract stays what it is; the rest may be a matter of the moment. */
+static bool worth_another_try(int status) {
+   return status == RKB_ERR_UNAVAILABLE || status == RKB_ERR_IO || status == RKB_ERR_INTERNAL ||
+          status == RKB_ERR_TIMEOUT || status == RKB_ERR_NOMEM;
+}
+
+void rkb_instance_ended(rkb_ended_t *ended) {
+   rkb_work_t *work = ended->work;
+   rkb_instance_t *instance = work->instance;
+   rkb_core_t *core = instance->owner.core;
+   instance->running--;
+   core->jobs_ended++;
+   if (needs_device(instance))
+      core->device_leases++;
+   if (ended->status == RKB_OK)
+      rkb_contract_check(instance, work, ended);
+   bool again = worth_another_try(ended->status) && work->attempts <= instance->owner.entry->node.retries &&
+                !work->hung && !instance->written_off && !core->stopping;
+   if (again) {
+      rkb_log_printf(core->log, RKB_LOG_INFO, instance->owner.entry->node.id, "try %u failed: %s",
+                     work->attempts, ended->error.message);
+      append(instance, work);
+   } else {
+      work->done(work, ended);
+   }
+   rkb_ended_free(ended);
+   rkb_instance_pump(instance);
+   if (needs_device(instance))
+      for (rkb_instance_t *other = core->instances; other; other = other->next)
+         if (other != instance && needs_device(other))
+            rkb_instance_pump(other);
+}
+
+/* A fresh instance for the entry, with the old one's queue; when there cannot be one, what waits ends as hung too. */
+static void replace(rkb_instance_t *old) {
+   rkb_core_t *core = old->owner.core;
+   uint32_t index = old->owner.entry->index;
+   rkb_instance_t *fresh = NULL;
+   rkb_error_t err = {0};
+   core->current[index] = NULL;
+   rkb_work_t *waiting = old->first;
+   if (core->stopping || ++core->replaced[index] > RKB_MAX_REPLACED)
+      rkb_fail(&err, RKB_ERR_TIMEOUT, "%d instances of it hung already", RKB_MAX_REPLACED);
+   else
+      rkb_instance_new(core, old->owner.entry, &fresh, &err);
+   if (!fresh || rkb_instance_start(fresh, &err) != RKB_OK) {
+      rkb_core_note(core, old->owner.entry->node.id, "no more jobs are given to it: %s", err.message);
+      rkb_instance_flush(old, RKB_ERR_UNAVAILABLE, "its stage hangs");
+      return;
+   }
+   old->first = old->last = NULL;
+   old->waiting = 0;
+   while (waiting) {
+      rkb_work_t *next = waiting->next;
+      append(fresh, waiting);
+      waiting = next;
+   }
+   rkb_instance_pump(fresh);
+}
+
+void rkb_instance_write_off(rkb_instance_t *instance, const rkb_job_view_t *view) {
+   rkb_core_t *core = instance->owner.core;
+   bool first = !instance->written_off;
+   instance->written_off = true;
+   core->hung = true;
+   view->work->hung = true;
+   rkb_core_note(core, instance->owner.entry->node.id,
+                 "a job neither ended at its deadline nor when it was cancelled; it is "
+                 "written off as tool.hang");
+   rkb_jobs_write_off(core->jobs, view->job, "it did not end, not even after it was cancelled");
+   bool replaced = true;
+   if (instance->stage->run)
+      rkb_workers_write_off(pool_of(instance), view->work->ticket, &replaced);
+   if (!replaced)
+      rkb_core_note(core, instance->owner.entry->node.id,
+                    "its worker could not be replaced; there is one fewer now");
+   if (first && core->current[instance->owner.entry->index] == instance)
+      replace(instance);
+}
+
+void rkb_instance_stop(rkb_instance_t *instance) {
+   if (instance->stop_called || instance->written_off)
+      return;
+   instance->stop_called = true;
+   if (instance->stage->stop)
+      instance->stage->stop(instance->self);
+   else
+      instance->stopped = true;
+}
+
+void rkb_instance_free(rkb_instance_t *instance) {
+   if (!instance)
+      return;
+   instance->stage->destroy(instance->self);
+   free(instance);
+}

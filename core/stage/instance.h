@@ -1,0 +1,78 @@
+/* A stage at work: one created instance with its queue.  It starts jobs up to its limit, tries broken tools again, and
+ * answers for what its stage leaves undone.  Loop thread, but for the worker that runs a job. */
+#ifndef RKB_STAGE_INSTANCE_H
+#define RKB_STAGE_INSTANCE_H
+
+#include <stdatomic.h>
+#include "stage/runtime.h"
+#include "stage/jobs.h"
+
+typedef struct rkb_instance rkb_instance_t;
+
+/* One item's way through one stage, tries included.  Embedded by its owner, who fills the first part; the rest is the
+ * instance's until done is called, once, on the loop. */
+typedef struct rkb_work {
+   rkb_item_t *in; /* borrowed until done */
+   rkb_scope_t scope;
+   void (*began)(struct rkb_work *work); /* when its first try is handed over, or NULL */
+   void (*done)(struct rkb_work *work,
+                rkb_ended_t *ended); /* ended lives until it returns; items may be taken out */
+   void *owner;
+
+   struct rkb_work *next;
+   rkb_instance_t *instance;
+   rkb_job_t job;
+   rkb_ticket_t ticket;
+   uint32_t attempts;
+   bool hung; /* its stage never ended it: what it was about must stay in memory */
+} rkb_work_t;
+
+/* Whom a host belongs to: an instance, or the strategy. */
+typedef struct rkb_owner {
+   rkb_host_t host; /* first */
+   rkb_core_t *core;
+   const rkb_entry_t *entry;
+   rkb_instance_t *instance; /* NULL for the strategy */
+   atomic_uint posted;       /* calls that host->post still owes */
+} rkb_owner_t;
+
+struct rkb_instance {
+   rkb_owner_t owner; /* first: host.c comes from the host to its instance */
+   const rkb_stage_t *stage;
+   void *self;
+   rkb_instance_t *next;     /* of core->instances */
+   rkb_work_t *first, *last; /* waiting */
+   uint32_t waiting, running, limit;
+   bool started, written_off, stop_called, stopped;
+   int start_status; /* of start(), once it ended */
+   rkb_error_t start_error;
+};
+
+/* Makes the instance and calls create. */
+int rkb_instance_new(rkb_core_t *core, const rkb_entry_t *entry, rkb_instance_t **instance, rkb_error_t *err);
+/* Calls start() on a worker; the loop is stopped when it ended, and started or start_status tells. */
+int rkb_instance_start(rkb_instance_t *instance, rkb_error_t *err);
+void rkb_instance_add(rkb_instance_t *instance, rkb_work_t *work);
+void rkb_instance_pump(rkb_instance_t *instance);
+void rkb_instance_ended(rkb_ended_t *ended); /* frees ended */
+/* Ends all that waits with RKB_ERR_CANCELLED. */
+void rkb_instance_flush(rkb_instance_t *instance, int status, const char *why);
+/* A job of it does not end: no more jobs for it, never destroyed; a fresh instance takes the queue. */
+void rkb_instance_write_off(rkb_instance_t *instance, const rkb_job_view_t *view);
+void rkb_instance_stop(rkb_instance_t *instance);
+void rkb_instance_free(rkb_instance_t *instance); /* destroys; NULL is accepted */
+
+static inline const char *const *rkb_instance_emits(const rkb_instance_t *instance) {
+   return instance->stage->emits;
+}
+
+/* host.c */
+void rkb_owner_init(rkb_owner_t *owner, rkb_core_t *core, const rkb_entry_t *entry, rkb_instance_t *instance);
+static inline rkb_owner_t *rkb_owner_of(const rkb_host_t *host) {
+   return (rkb_owner_t *)host;
+}
+
+/* item_contract.c: whether what a job emitted keeps items.h; otherwise ended becomes RKB_ERR_CONTRACT. */
+void rkb_contract_check(const rkb_instance_t *instance, const rkb_work_t *work, rkb_ended_t *ended);
+
+#endif

@@ -1,0 +1,74 @@
+/* What all stages of one run share: loop, workers, open jobs, and the services behind the extensions.  One a run, or one a
+ * check.  The loop thread's, unless a member says otherwise. */
+#ifndef RKB_STAGE_RUNTIME_H
+#define RKB_STAGE_RUNTIME_H
+
+#include "base/log.h"
+#include "stage/jobs.h"
+#include "pipeline/pipeline_parts.h"
+#include "archive/archive.h"
+#include "system/loop.h"
+#include "system/workers.h"
+
+#define RKB_GRACE_NS 5000000000ull /* from cancelling a job to writing it off */
+#define RKB_MAX_REPLACED 3         /* instances of one entry that may be written off */
+
+struct rkb_instance;
+struct rkb_work;
+struct rkb_compilers;
+struct rkb_devices;
+struct rkb_http;
+struct rkb_llm;
+
+typedef struct rkb_core {
+   rkb_pipeline_t *pipeline;
+   rkb_log_t *log;                  /* [any] */
+   rkb_archive_t *archive;          /* or NULL; [any] */
+   struct rkb_compilers *compilers; /* or NULL: nothing needs a build; [any] */
+   struct rkb_devices *devices;     /* or NULL: no stage needs a GPU, or there is none; [any] */
+   bool devices_lent;               /* they are the owner's, who closes them */
+   struct rkb_http *http;           /* or NULL: this build has none; the loop's */
+   struct rkb_llm *llm;             /* or NULL: the pipeline lists no models; [any] */
+   rkb_loop_t *loop;
+   rkb_workers_t *workers; /* [any] */
+   rkb_workers_t *waiters; /* threads for stages that mostly wait, or NULL: nobody does; [any] */
+   rkb_jobs_t *jobs;       /* [any] */
+   rkb_timer_t *clock;     /* the nearest deadline, or NULL */
+   uint64_t clock_due_ns;
+   uint32_t worker_count;
+   uint32_t device_leases;                        /* free ones, for RKB_STAGE_EXCLUSIVE_GPU */
+   struct rkb_instance *current[RKB_MAX_ENTRIES]; /* by entry; NULL: none, or written off for good */
+   struct rkb_instance *instances;                /* all there ever were */
+   uint32_t replaced[RKB_MAX_ENTRIES];
+   struct rkb_child *children;          /* processes that jobs started asynchronously */
+   struct rkb_lent_transfer *transfers; /* that jobs started through rkb.http */
+   uint32_t away;                       /* own work on workers */
+   uint64_t jobs_ended;
+   bool stopping;         /* no job is started any more; read by workers, atomically */
+   char over_budget[320]; /* what is said once, when the money is over */
+   bool hung;             /* a job was written off: leave with _exit */
+   /* What a person should know; set by the owner, or NULL. */
+   void (*note)(void *argument, const char *entry, const char *text);
+   void *note_argument;
+} rkb_core_t;
+
+/* jobs: worker threads, 0 for one a core. */
+int rkb_core_open(rkb_core_t *core, rkb_pipeline_t *pipeline, rkb_log_t *log, uint32_t jobs,
+                  rkb_error_t *err);
+/* Makes and starts an instance for every stage of the pipeline in entries (a set); blocks until all have started. */
+int rkb_core_start(rkb_core_t *core, uint64_t entries, rkb_error_t *err);
+/* Ends what runs, stops and frees all instances, then the rest.  What hung stays in memory. */
+void rkb_core_close(rkb_core_t *core);
+/* Gives work to the entry's stage. */
+void rkb_core_add(rkb_core_t *core, uint32_t entry, struct rkb_work *work);
+/* No job is started any more and all are asked to end; done is called for each that was open or waiting. */
+void rkb_core_cancel(rkb_core_t *core);
+/* Sees to deadlines no later than due. */
+void rkb_core_watch(rkb_core_t *core, uint64_t due_ns);
+/* The core's own work on a worker: fn runs there and ends with rkb_core_returned, which runs back on the loop.  The core
+ * does not close while some is away. */
+int rkb_core_send(rkb_core_t *core, void (*fn)(void *), void *argument);        /* [loop] */
+void rkb_core_returned(rkb_core_t *core, void (*back)(void *), void *argument); /* [worker] */
+void rkb_core_note(rkb_core_t *core, const char *entry, const char *fmt, ...) RKB_PRINTF(3, 4);
+
+#endif

@@ -1,0 +1,42 @@
+/* The fault corpus: every operator at its sites in every seed kernel and every base kernel, as texts with
+ * ids.  The same files give the same corpus.  Immutable once open; any thread. */
+#ifndef RKB_TOOLS_FAULTS_CORPUS_CORPUS_H
+#define RKB_TOOLS_FAULTS_CORPUS_CORPUS_H
+
+#include "base/hash.h"
+#include "corpus/operator.h"
+#include "task/task.h"
+
+enum { USUAL_SITES = 4 }; /* of one operator in one kernel; which ones, the hash of their ids decides */
+
+typedef struct kernel_file {
+   char *task, *direction, *name; /* name of the file without .cu */
+   char *path;
+   char *text;
+   bool kept_out;
+} kernel_file_t;
+
+typedef struct fault {
+   char *id; /* operator/task/direction/kernel/site */
+   const operator_t *operator_of;
+   uint32_t kernel; /* index into the corpus's kernels */
+   char *text;
+   size_t bytes;
+   char hash[RKB_HASH_TEXT]; /* of the text */
+   bool kept_out;            /* its kernel or its operator is */
+} fault_t;
+
+typedef struct corpus {
+   kernel_file_t *kernels;
+   uint32_t kernel_count, kernel_room;
+   fault_t *faults;
+   uint32_t fault_count, fault_room;
+} corpus_t;
+
+/* tasks: a folder of task directories with seeds/<direction>/<name>.cu; bases: <task>/<direction>/<name>.cu,
+ * or NULL. */
+int corpus_open(const char *tasks, const char *bases, corpus_t *corpus, rkb_error_t *err);
+void corpus_close(corpus_t *corpus);
+bool corpus_operator_kept_out(const operator_t *operator_of); /* three of them */
+
+#endif

@@ -1,0 +1,88 @@
+/* A way to break a correct kernel.  Each operator finds, in one kernel file, every place where it applies,
+ * always in the same order; a place is a set of replacements of bytes.  Stateless; any thread. */
+#ifndef RKB_TOOLS_FAULTS_CORPUS_OPERATOR_H
+#define RKB_TOOLS_FAULTS_CORPUS_OPERATOR_H
+
+#include "corpus/fault_source.h"
+
+enum { MOST_EDITS = 4 };
+
+typedef struct edit {
+   uint32_t start, end; /* bytes replaced; equal for an insertion */
+   char *text;
+} edit_t;
+
+typedef struct site {
+   edit_t edits[MOST_EDITS];
+   uint32_t count;
+} site_t;
+
+typedef struct sites {
+   site_t *list;
+   uint32_t count, room;
+   bool failed; /* memory ran out, or a site has too many edits */
+} sites_t;
+
+void sites_begin(sites_t *sites); /* the replacements that follow are one site */
+void sites_replace(sites_t *sites, uint32_t start, uint32_t end, const char *fmt, ...) RKB_PRINTF(4, 5);
+void sites_free(sites_t *sites);
+/* The text with one site's replacements made; malloc'd. */
+char *site_apply(const source_t *source, const site_t *site, size_t *bytes);
+
+enum fault_class { FAULT_VALUE, FAULT_MEMORY, FAULT_RACE, FAULT_BARRIER };
+
+typedef struct operator_t {
+   const char *name;
+   const char *does;     /* one sentence */
+   uint32_t kind;        /* enum fault_class: what kind of fault it plants where it plants one */
+   const char *reasons;  /* codes that name the fault rightly, separated by spaces */
+   const char *argument; /* why every site is a fault by construction, or NULL: an oracle has to see it */
+   void (*find)(const source_t *source, sites_t *sites);
+   uint32_t most; /* sites taken of one kernel, 0: the usual number */
+} operator_t;
+
+extern const operator_t fault_operators[];
+extern const uint32_t fault_operator_count;
+
+/* operators/<file>.c */
+#define FINDER(name) void name(const source_t *s, sites_t *sites)
+FINDER(find_drop_barrier);
+FINDER(find_barrier_earlier);
+FINDER(find_barrier_later);
+FINDER(find_barrier_in_branch);
+FINDER(find_drop_fence);
+FINDER(find_plain_store);
+FINDER(find_counter_not_reset);
+FINDER(find_shuffle_mask);
+FINDER(find_shuffle_distance);
+FINDER(find_shuffle_width);
+FINDER(find_drop_bounds_check);
+FINDER(find_less_to_less_equal);
+FINDER(find_loop_starts_late);
+FINDER(find_loop_ends_early);
+FINDER(find_wrong_loop_stride);
+FINDER(find_wrong_index_stride);
+FINDER(find_swapped_indices);
+FINDER(find_swapped_block);
+FINDER(find_modulo_for_division);
+FINDER(find_index_off_by_one);
+FINDER(find_tile_too_small);
+FINDER(find_floor_for_ceiling);
+FINDER(find_missing_zero_fill);
+FINDER(find_unpadded_tile);
+FINDER(find_uninitialised_accumulator);
+FINDER(find_literal_off);
+FINDER(find_count_off);
+FINDER(find_attribute_off);
+FINDER(find_half_accumulation);
+FINDER(find_bf16_accumulation);
+FINDER(find_tf32_products);
+FINDER(find_stale_input);
+FINDER(find_ignored_input);
+FINDER(find_dropped_launch);
+FINDER(find_last_block_skipped);
+FINDER(find_grid_one_short);
+FINDER(find_grid_capped);
+FINDER(find_only_listed_shapes);
+
+#endif

@@ -1,0 +1,36 @@
+/* Runs a built kernel's plans on the GPU in a worker process of its own and says the first thing that is
+ * wrong.  One of these a thread; several share the GPU, which is right for values and wrong for times. */
+#ifndef RKB_TOOLS_FAULTS_LABEL_DEVICE_RUN_H
+#define RKB_TOOLS_FAULTS_LABEL_DEVICE_RUN_H
+
+#include "label/label_subjects.h"
+#include "gpu/device_worker.h"
+
+typedef struct device_runner {
+   rkb_device_worker_t worker;
+   char *program;
+   char visible[64]; /* CUDA_VISIBLE_DEVICES=..., when this process has it; empty otherwise */
+   bool started;
+} device_runner_t;
+
+typedef struct witness {
+   bool found;
+   char what[32]; /* numeric.mismatch, canary, late, CUDA error number, plan.* */
+   const subject_case_t *the_case;
+   const trial_t *trial; /* NULL: no inputs were needed to see it */
+} witness_t;
+
+int device_runner_open(device_runner_t *runner, rkb_error_t *err);
+void device_runner_close(device_runner_t *runner);
+typedef struct attempt { /* what is tried; lent */
+   const subject_t *subject;
+   const rkb_manifest_t *manifest;
+   const rkb_build_t *build;
+   const rkb_device_t *device;
+} attempt_t;
+
+/* All cases and families until the first witness. */
+int device_runner_try(device_runner_t *runner, const attempt_t *attempt, witness_t *witness,
+                      rkb_error_t *err);
+
+#endif

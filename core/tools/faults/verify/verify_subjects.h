@@ -1,0 +1,44 @@
+/* What rkb-bench-verify checks and what came of it.  One thread. */
+#ifndef RKB_TOOLS_FAULTS_VERIFY_VERIFY_SUBJECTS_H
+#define RKB_TOOLS_FAULTS_VERIFY_VERIFY_SUBJECTS_H
+
+#include "corpus/labels.h"
+
+enum { VERIFY_MOST_JOBS = 64 };
+#define VERIFY_CRASH "crash" /* the standing of what ended the process that checked it */
+#define VERIFY_RESULTS_BYTES ((size_t)8 << 20)
+
+typedef struct settings {
+   const char *tasks, *bases, *labels, *results, *pipeline, *misses;
+   uint32_t jobs, sample;
+   bool kernels, every_tune;
+} settings_t;
+
+typedef struct subject { /* one thing to check */
+   char id[256];
+   const char *task, *direction, *text, *hash;
+   char tune[256];
+   uint64_t rank;
+   const fault_t *fault; /* NULL: a correct kernel */
+   const label_t *label;
+   char standing[16], reason[48];
+   double seconds;
+   bool done;
+} subject_t;
+
+typedef struct bench {
+   settings_t settings;
+   corpus_t corpus;
+   labels_t labels;
+   char (*hashes)[RKB_HASH_TEXT]; /* of correct kernels */
+   subject_t *list;
+   uint32_t count, room;
+} bench_t;
+
+/* The labelled faults of the corpus, or its correct kernels, at one setting or all; those of a sample alone.  RKB_ERR_INVALID when
+ * there are none. */
+int subjects_choose(bench_t *b, rkb_error_t *err);
+/* Marks what the results' file holds of these texts as done.  No file: nothing is. */
+int subjects_read_results(bench_t *b, rkb_error_t *err);
+
+#endif

@@ -1,0 +1,35 @@
+/* A host for one instance under test: items as the engine makes them, one job, no extensions but random streams. */
+#ifndef RKB_TOOLS_PLUGIN_TEST_TRIAL_HOST_H
+#define RKB_TOOLS_PLUGIN_TEST_TRIAL_HOST_H
+
+#include <pthread.h>
+#include <rkb/plugin.h>
+
+enum { HOST_MAX_EMITTED = 256, HOST_MAX_POSTS = 256 };
+#define HOST_JOB ((rkb_job_t)0x100000001) /* the one job's handle */
+
+typedef struct test_host {
+   rkb_host_t host; /* first: callbacks come from it to the rest */
+   pthread_mutex_t mutex;
+   pthread_cond_t changed;
+   rkb_item_t *emitted[HOST_MAX_EMITTED];
+   uint32_t emitted_count;
+   int completions, status; /* of HOST_JOB */
+   rkb_error_t error;
+   bool stopped;
+   int64_t items_alive; /* made or referenced by the plugin and not released */
+   int wrong_job;       /* calls with another job than HOST_JOB */
+   struct {
+      void (*fn)(void *arg);
+      void *arg;
+   } posts[HOST_MAX_POSTS];
+   uint32_t post_count;
+} test_host_t;
+
+void test_host_init(test_host_t *host, const char *instance_name);
+/* Runs what was posted, on the calling thread, until done(host) or the milliseconds have passed; tells which. */
+bool test_host_wait(test_host_t *host, bool (*done)(const test_host_t *host), int milliseconds);
+/* Drops what was emitted. */
+void test_host_free(test_host_t *host);
+
+#endif

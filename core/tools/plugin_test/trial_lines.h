@@ -1,0 +1,16 @@
+/* One line a clause: kept, broken or not tried. */
+#ifndef RKB_TOOLS_PLUGIN_TEST_TRIAL_LINES_H
+#define RKB_TOOLS_PLUGIN_TEST_TRIAL_LINES_H
+
+#include <rkb/plugin.h>
+
+/* Counts of this process; a trial's process adds its own to the total by its exit code. */
+typedef struct report {
+   int kept, broken, untried;
+} report_t;
+
+void report_kept(report_t *report, const char *fmt, ...) RKB_PRINTF(2, 3);
+void report_broken(report_t *report, const char *fmt, ...) RKB_PRINTF(2, 3);
+void report_untried(report_t *report, const char *fmt, ...) RKB_PRINTF(2, 3);
+
+#endif

@@ -1,0 +1,105 @@
+/* Exchanges between two texts. */
+#include "gene_exchange.h"
+#include <string.h>
+#include "shared/manifest_text.h"
+
+enum { LAUNCHES_MAX = 64 };
+
+typedef struct pair {
+   uint32_t first, second;
+} pair_t;
+
+/* Token by token: the counts and every token. */
+static bool same_tokens(const source_t *left, uint32_t first, uint32_t end, const source_t *right,
+                        uint32_t other, uint32_t other_end) {
+   if (end - first != other_end - other)
+      return false;
+   for (uint32_t i = first; i < end; i++)
+      if (!source_same(left, i, right, other + (i - first)))
+         return false;
+   return true;
+}
+
+static bool is_exchangeable(const side_t *first, const function_t *a, const side_t *second,
+                            const function_t *b) {
+   return a->is_device && b->is_device && !a->is_kernel && !b->is_kernel &&
+          same_tokens(first->source, a->first, a->body, second->source, b->first, b->body) &&
+          !same_tokens(first->source, a->body, a->end, second->source, b->body, b->end);
+}
+
+bool exchange_function(const rkb_random_api_t *random, rkb_random_t *stream, const side_t *first,
+                       const side_t *second, patches_t *patches, char *note, size_t note_size) {
+   pair_t pairs[FUNCTIONS_MAX];
+   uint32_t count = 0;
+   for (uint32_t i = 0; i < first->functions->count; i++)
+      for (uint32_t j = 0; j < second->functions->count && count < FUNCTIONS_MAX; j++)
+         if (is_exchangeable(first, &first->functions->list[i], second, &second->functions->list[j]))
+            pairs[count++] = (pair_t){i, j};
+   if (count == 0)
+      return false;
+   const pair_t drawn = pairs[random->below(stream, count)];
+   const function_t *a = &first->functions->list[drawn.first], *b = &second->functions->list[drawn.second];
+   const rkb_token_t *here = first->source->code, *there = second->source->code;
+   const uint32_t start = here[a->body].start, end = here[a->end].start + here[a->end].length;
+   const uint32_t from = there[b->body].start, to = there[b->end].start + there[b->end].length;
+   char name[64];
+   source_copy(first->source, a->name, name, sizeof name);
+   patches_add(patches, start, end - start, "%.*s", (int)(to - from), second->source->text + from);
+   snprintf(note, note_size, "the body of %s from the second parent", name);
+   return true;
+}
+
+static bool is_same_launch(const rkb_launch_text_t *a, const rkb_launch_text_t *b) {
+   return strcmp(a->kernel, b->kernel) == 0 && strcmp(a->when, b->when) == 0 &&
+          strcmp(a->args, b->args) == 0 && a->is_else == b->is_else &&
+          (strcmp(a->grid, b->grid) != 0 || strcmp(a->block, b->block) != 0);
+}
+
+/* The values that differ, edited in place; false when one of them cannot be. */
+static bool take_shape(const side_t *side, uint32_t launch, const rkb_launch_text_t *from,
+                       patches_t *patches) {
+   const rkb_launch_text_t *to = &side->manifest->launches[launch];
+   const struct {
+      const char *key, *old, *new;
+   } values[] = {{"grid", to->grid, from->grid}, {"block", to->block, from->block}};
+   for (uint32_t i = 0; i < 2; i++) {
+      manifest_span_t span;
+      if (strcmp(values[i].old, values[i].new) == 0)
+         continue;
+      if (!manifest_launch_value(side->source->text, side->manifest, launch, values[i].key, values[i].old,
+                                 &span))
+         return false;
+      patches_add(patches, span.start, span.length, "%s", values[i].new);
+   }
+   return true;
+}
+
+/* A kernel that looks at the grid's size takes any grid; one that does not needs its own.  A bounded grid under a kernel that
+ * computes one result a thread leaves results out, and only shapes larger than the bound show it. */
+static bool looks_at_grid(const side_t *side, const rkb_launch_text_t *launch) {
+   const function_t *kernel =
+      functions_named(side->source, side->functions, launch->kernel, strcspn(launch->kernel, "< "));
+   for (uint32_t i = kernel ? kernel->body : 0; kernel && i < kernel->end; i++)
+      if (source_is(side->source, i, "gridDim"))
+         return true;
+   return false;
+}
+
+bool exchange_launch(const rkb_random_api_t *random, rkb_random_t *stream, const side_t *first,
+                     const side_t *second, patches_t *patches, char *note, size_t note_size) {
+   pair_t pairs[LAUNCHES_MAX];
+   uint32_t count = 0;
+   for (uint32_t i = 0; i < first->manifest->launch_count; i++)
+      for (uint32_t j = 0; j < second->manifest->launch_count && count < LAUNCHES_MAX; j++)
+         if (is_same_launch(&first->manifest->launches[i], &second->manifest->launches[j]) &&
+             looks_at_grid(first, &first->manifest->launches[i]) ==
+                looks_at_grid(second, &second->manifest->launches[j]))
+            pairs[count++] = (pair_t){i, j};
+   if (count == 0)
+      return false;
+   const pair_t drawn = pairs[random->below(stream, count)];
+   const rkb_launch_text_t *from = &second->manifest->launches[drawn.second];
+   snprintf(note, note_size, "launch %u with grid %.60s and block %.60s of the second parent",
+            drawn.first + 1, from->grid, from->block);
+   return take_shape(first, drawn.first, from, patches);
+}

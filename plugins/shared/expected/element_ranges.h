@@ -1,0 +1,20 @@
+/* The chosen elements of outputs that an instance holds on the device, all read in one request: a round trip for each run of them
+ * takes longer than judging them. */
+#ifndef EXPECTED_READING_H
+#define EXPECTED_READING_H
+
+#include <rkb/ext/device.h>
+#include "expected_sample.h"
+
+typedef struct reading {
+   uint32_t tensor;
+   uint64_t width; /* bytes of an element */
+   const sample_t *sample;
+   const char *data; /* the sample's elements in their order; within the block */
+} reading_t;
+
+/* Fills in the data of each; *block, which holds them, is the caller's to free whatever is returned. */
+int readings_take(const rkb_device_api_t *device, rkb_session_t *session, uint32_t instance, reading_t *list,
+                  uint32_t count, char **block, rkb_error_t *err);
+
+#endif

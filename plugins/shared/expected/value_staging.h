@@ -1,0 +1,41 @@
+/* Input values on the device: drawn here and sent, or taken from what an earlier session left there, if it is still whole. */
+#ifndef EXPECTED_STAGING_H
+#define EXPECTED_STAGING_H
+
+#include <rkb/ext/device.h>
+#include <rkb/ext/task.h>
+#include <rkb/ext/workers.h>
+#include "expected_store.h"
+
+/* One set of values of one case. */
+typedef struct staging {
+   const rkb_host_t *host;
+   const rkb_task_api_t *task;
+   const rkb_device_api_t *device;
+   const rkb_workers_api_t *workers;
+   const store_t *store; /* NULL: the seed is no pool's; nothing is kept */
+   rkb_session_t *session;
+   const rkb_case_t *the_case;
+   const rkb_inputs_t *inputs;
+   const char *family;
+   uint64_t seed;
+   uint32_t set;
+   struct sums *sums; /* filled in */
+} staging_t;
+
+/* Sums of a set's inputs as the device has to find them, and their keys, one of each a tensor. */
+typedef struct sums {
+   uint64_t *keys, *sums; /* owned */
+} sums_t;
+bool sums_open(uint32_t tensors, sums_t *sums);
+void sums_close(sums_t *sums);
+
+/* Stages every tensor that is not an output alone, of count sets of one case.  The calling thread holds the session; workers
+ * that are free draw, and send in their turn. */
+int staging_send(const staging_t *sets, uint32_t count, rkb_error_t *err);
+
+/* Of bytes that begin at a word's number, as <rkb/ext/device.h> defines it; sums of pieces add up where the pieces before
+ * the last have whole words. */
+uint64_t keyed_sum(uint64_t key, uint64_t first_word, const void *data, size_t bytes);
+
+#endif

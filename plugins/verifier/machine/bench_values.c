@@ -1,0 +1,349 @@
+/* A sample of the blocks of a bench case on its true inputs, and some of the elements that they wrote against the expected values
+ * of those elements alone (points mode).  Inputs are made where they are read, outputs are kept where they are written.
+ *
+ * What blocks that were not executed would have written is undefined here, so an element counts only when every byte it came
+ * from was an input or was written by an executed block.  That leaves out what holds a value before it is final: an output that
+ * several launches take, of which not all blocks were executed; and whole plans where atomic operations of blocks that were not
+ * executed are missing, or where several launches take a tensor that is changed in place.  The certificate says so. */
+#include "bench_values.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define SAMPLE_INSTRUCTIONS 5000000u /* of a launch, after which no further block of it is executed */
+#define WHOLE_INSTRUCTIONS 20000000u /* of all blocks, where the sample says nothing without the others */
+#define MOST_WORK 1e6                /* of one call for expected values: about ten milliseconds */
+#define MOST_ELEMENTS (1u << 20)     /* written ones remembered, of an output */
+
+void sample_leave_out(struct sample *s, const char *why) {
+   char text[320];
+   snprintf(text, sizeof text, "case %s: sampled blocks were not judged: %s", s->the_case->name, why);
+   json_array_append_new(s->outcome->not_run, json_string(text));
+}
+
+static int fetch(void *argument, uint32_t buffer, uint64_t first_byte, uint64_t bytes, void *out) {
+   struct sample *s = argument;
+   const rkb_plan_buffer_t *b = &s->plan->buffers[buffer];
+   const uint64_t width = b->bytes / b->elements;
+   rkb_error_t err;
+   if (b->role == 0 || b->role == RKB_OUT) {
+      plan_fill(b, bytes / width, out);
+      return RKB_OK;
+   }
+   return s->verifier->task->inputs_fill(s->inputs, b->tensor, first_byte / width, bytes / width, out, &err);
+}
+
+static int make_buffers(struct sample *s, rkb_error_t *err) {
+   s->buffers = calloc(s->plan->buffer_count + 1, sizeof *s->buffers);
+   if (!s->buffers)
+      return rkb_fail(err, RKB_ERR_NOMEM, "no memory for buffers");
+   int status = RKB_OK;
+   for (uint32_t n = 0; n < s->plan->buffer_count && status == RKB_OK; n++) {
+      const rkb_plan_buffer_t *b = &s->plan->buffers[n];
+      void *data = mmap(NULL, b->bytes + 64, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (data == MAP_FAILED)
+         return rkb_fail(err, RKB_ERR_LIMIT, "no addresses for %s", b->name);
+      s->buffers[n] = (rkb_machine_buffer_t){data, b->role == RKB_IN};
+   }
+   return status;
+}
+
+/* Judging ------------------------------------------------------------------------------------------------------------ */
+
+static void remember(void *argument, uint64_t first, uint64_t bytes) {
+   struct sample *s = argument;
+   for (uint64_t at = (first + s->width - 1) / s->width; (at + 1) * s->width <= first + bytes; at++)
+      if (s->written_count < MOST_ELEMENTS)
+         s->written[s->written_count++] = at;
+}
+
+/* The same for a buffer that holds values from the start: what holds another one now. */
+static void remember_changed(void *argument, uint64_t first, uint64_t bytes) {
+   struct sample *s = argument;
+   const uint8_t *data = s->buffers[s->output].data;
+   _Alignas(16) uint8_t given[1024];
+   const uint64_t step = sizeof given / s->width * s->width, last = first + bytes;
+   for (uint64_t from = (first + s->width - 1) / s->width * s->width; from + s->width <= last; from += step) {
+      const uint64_t size = (last - from < step ? last - from : step) / s->width * s->width;
+      if (fetch(s, s->output, from, size, given) != RKB_OK)
+         return;
+      for (uint64_t at = 0; at < size; at += s->width)
+         if (memcmp(given + at, data + from + at, s->width) != 0)
+            remember(s, from + at, s->width);
+   }
+}
+
+static bool takes(const rkb_plan_launch_t *launch, uint32_t buffer) {
+   for (uint32_t a = 0; a < launch->argument_count; a++)
+      if (launch->arguments[a].buffer == buffer)
+         return true;
+   return false;
+}
+
+/* What the executed blocks left in a buffer is what all would have: one launch alone takes it, or all blocks of those that do
+ * were executed. */
+static bool is_final(const struct sample *s, const rkb_machine_report_t *report, uint32_t buffer) {
+   uint32_t launches = 0;
+   bool whole = true;
+   for (uint32_t n = 0; n < s->plan->launch_count; n++)
+      if (takes(&s->plan->launches[n], buffer)) {
+         launches++;
+         whole &= report->launches[n].executed == report->launches[n].blocks;
+      }
+   return launches == 1 || whole;
+}
+
+/* Tensors that are changed in place, and what is filled before the plan runs. */
+static bool holds_values(const rkb_plan_buffer_t *buffer) {
+   return buffer->role == RKB_INOUT || (buffer->role != RKB_IN && buffer->fill == RKB_FILL_VALUE);
+}
+
+/* Of what one launch changes there and another one reads, and of what atomic operations change, the old values are left where
+ * blocks were not executed. */
+static bool keeps_old_values(const struct sample *s, const rkb_machine_report_t *report) {
+   for (uint32_t n = 0; n < s->plan->buffer_count; n++)
+      if (holds_values(&s->plan->buffers[n]) && (report->atomics_unfinished || !is_final(s, report, n)))
+         return true;
+   return false;
+}
+
+/* count of the written elements, spread evenly, first and last among them; moved to the front. */
+static uint64_t choose(struct sample *s, uint64_t most) {
+   if (s->written_count <= most)
+      return s->written_count;
+   for (uint64_t n = 0; n < most; n++)
+      s->written[n] = s->written[most > 1 ? n * (s->written_count - 1) / (most - 1) : 0];
+   return most;
+}
+
+/* *refused: the comparison itself, because too many elements are ambiguous; fewer would say no more. */
+static int judge_points(struct sample *s, uint32_t buffer, uint64_t count, bool *refused, rkb_error_t *err) {
+   const rkb_task_api_t *task = s->verifier->task;
+   const rkb_plan_buffer_t *b = &s->plan->buffers[buffer];
+   double *numbers = calloc(3 * count, sizeof *numbers);
+   uint8_t *flags = calloc(count, 1), *data = calloc(count, s->width);
+   rkb_judgement_t judgement = {.size = sizeof judgement};
+   int status = numbers && flags && data ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no memory for points");
+   if (status == RKB_OK)
+      status = task->expect_points(s->verifier->host, s->inputs, b->tensor, s->written, count, numbers,
+                                   numbers + count, numbers + 2 * count, flags, err);
+   if (status == RKB_OK) {
+      const rkb_points_t points = {numbers, numbers + count, numbers + 2 * count, flags, count};
+      for (uint64_t n = 0; n < count; n++)
+         memcpy(data + n * s->width, (uint8_t *)s->buffers[buffer].data + s->written[n] * s->width, s->width);
+      status = task->judge(s->verifier->host, s->inputs, b->tensor, data, NULL, &points, s->written,
+                           s->candidate->transform, &judgement, err);
+      *refused = status == RKB_ERR_LIMIT;
+   }
+   if (status == RKB_OK) {
+      s->judged += judgement.judged;
+      outcome_judgement(s->outcome, s->the_case, s->family->name, SAMPLE_SEED, b->name, &judgement, false);
+   }
+   free(numbers);
+   free(flags);
+   free(data);
+   return status;
+}
+
+static int judge_output(struct sample *s, const rkb_machine_report_t *report, uint32_t buffer,
+                        rkb_error_t *err) {
+   const rkb_plan_buffer_t *b = &s->plan->buffers[buffer];
+   s->output = buffer;
+   s->width = (uint32_t)(b->bytes / b->elements);
+   s->written_count = 0;
+   if (!is_final(s, report, buffer))
+      return RKB_OK;
+   rkb_machine_written(s->machine, buffer, holds_values(b) ? remember_changed : remember, s);
+   uint64_t count = choose(s, (uint64_t)s->verifier->config->bench_points);
+   if (count == 0)
+      return RKB_OK;
+   bool refused = false;
+   int status = judge_points(s, buffer, count, &refused, err);
+   while (status == RKB_ERR_LIMIT && !refused && count > 1) { /* dear ones: fewer */
+      count = choose(s, (count + 7) / 8);
+      s->written_count = count;
+      status = judge_points(s, buffer, count, &refused, err);
+   }
+   return status;
+}
+
+static int judge_outputs(struct sample *s, const rkb_machine_report_t *report, rkb_error_t *err) {
+   int status = RKB_OK;
+   s->written = malloc(MOST_ELEMENTS * sizeof *s->written);
+   if (!s->written)
+      return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the elements written");
+   for (uint32_t n = 0; n < s->plan->buffer_count && status == RKB_OK; n++)
+      if ((s->plan->buffers[n].role == RKB_OUT || s->plan->buffers[n].role == RKB_INOUT) &&
+          s->plan->buffers[n].elements)
+         status = judge_output(s, report, n, err);
+   free(s->written);
+   return status;
+}
+
+/* The certificate's facet --------------------------------------------------------------------------------------------- */
+
+static void note_sample(struct sample *s, const rkb_machine_report_t *report) {
+   json_t *launches = json_array();
+   for (uint32_t n = 0; n < report->launch_count; n++)
+      if (report->launches[n].blocks)
+         json_array_append_new(launches, json_pack("{s:s, s:I, s:I}", "kernel",
+                                                   s->plan->launches[report->launches[n].launch].expression,
+                                                   "blocks", (json_int_t)report->launches[n].blocks,
+                                                   "executed", (json_int_t)report->launches[n].executed));
+   json_array_append_new(
+      s->outcome->sampled,
+      json_pack("{s:s, s:{s:[s], s:s, s:o, s:I}, s:[s, s]}", "facet", "sampled", "scope", "shapes",
+                s->the_case->name, "inputs", "the tested values", "launches", launches, "elements",
+                (json_int_t)s->judged, "assumptions",
+                "bounds, alignment and values of the blocks named; races between blocks were not looked for",
+                "blocks that were not executed change nothing that these read or wrote"));
+}
+
+/* A fault of a sampled block is one of the kernel, unless it comes of a value that a block which was not executed would have
+ * written. */
+static bool depends_on_others(const rkb_machine_report_t *report) {
+   for (uint32_t n = 0; n < report->finding_count; n++)
+      if (strcmp(report->findings[n].reason, "memory.uninitialised") == 0)
+         return true;
+   return false;
+}
+
+static bool is_fault(const rkb_machine_finding_t *finding) {
+   return strcmp(finding->reason, "memory.out_of_bounds") == 0 ||
+          strcmp(finding->reason, "memory.misaligned") == 0 || strcmp(finding->reason, "input.modified") == 0;
+}
+
+static void take_from_budget(struct candidate *candidate, uint64_t instructions) {
+   candidate->budget -= instructions < candidate->budget ? instructions : candidate->budget;
+}
+
+static int execute(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err) {
+   rkb_machine_report_t report;
+   int status = rkb_machine_open(s->candidate->module, s->plan, options, &s->machine, err);
+   if (status == RKB_OK)
+      status = rkb_machine_run(s->machine, s->buffers, err);
+   if (status != RKB_OK)
+      return status;
+   rkb_machine_report(s->machine, &report);
+   take_from_budget(s->candidate, report.thread_instructions);
+   return RKB_OK;
+}
+
+/* The sample, or all blocks where they are few and what the sample leaves says nothing without the others. */
+static int execute_enough(struct sample *s, rkb_machine_options_t *options, rkb_error_t *err) {
+   rkb_machine_report_t report;
+   int status = execute(s, options, err);
+   if (status != RKB_OK)
+      return status;
+   rkb_machine_report(s->machine, &report);
+   const bool needs_others =
+      depends_on_others(&report) || report.atomics_unfinished || keeps_old_values(s, &report);
+   if (!needs_others || sample_whole_instructions(&report) > WHOLE_INSTRUCTIONS)
+      return RKB_OK;
+   rkb_machine_close(s->machine);
+   s->machine = NULL;
+   options->sample = 0;
+   options->sample_instructions = 0;
+   options->thread_instructions =
+      s->candidate->budget < 2 * WHOLE_INSTRUCTIONS ? s->candidate->budget : 2 * WHOLE_INSTRUCTIONS;
+   return execute(s, options, err);
+}
+
+static int judge_run(struct sample *s, rkb_error_t *err) {
+   rkb_machine_report_t report;
+   rkb_machine_report(s->machine, &report);
+   if (depends_on_others(&report)) {
+      sample_leave_out(s, "they read what blocks that were not executed write");
+      return RKB_OK;
+   }
+   s->stale = keeps_old_values(s, &report);
+   if (s->stale) {
+      sample_leave_out(s, "a buffer keeps old values where blocks that were not executed change it");
+      return RKB_OK;
+   }
+   for (uint32_t n = 0; n < report.finding_count; n++)
+      if (is_fault(&report.findings[n]))
+         outcome_finding(s->outcome, &report.findings[n], s->the_case, s->family->name, SAMPLE_SEED);
+   if (report.finding_count) {
+      if (s->outcome->rank < RKB_MACHINE_UNKNOWN)
+         sample_leave_out(s, report.findings[0].message);
+      return RKB_OK;
+   }
+   if (report.atomics_unfinished) {
+      sample_leave_out(s, "the plan has atomic operations, whose results other blocks add to");
+      return RKB_OK;
+   }
+   int status = judge_outputs(s, &report, err);
+   if (status == RKB_OK && s->judged)
+      note_sample(s, &report);
+   else if (status == RKB_OK)
+      sample_leave_out(
+         s, "no element they wrote is final: others write it again, or it came from blocks not executed");
+   return status;
+}
+
+/* The instruction that wrote a wrong value, from a second execution of the same blocks. */
+static int find_writer(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err) {
+   rkb_machine_t *machine = NULL;
+   rkb_machine_finding_t writer;
+   uint32_t buffer, width;
+   uint64_t byte;
+   if (!outcome_wrong_element(s->outcome, s->plan, &buffer, &byte, &width))
+      return RKB_OK;
+   int status = rkb_machine_open(s->candidate->module, s->plan, options, &machine, err);
+   if (status == RKB_OK)
+      status = rkb_machine_watch(machine, buffer, byte, width, err);
+   if (status == RKB_OK)
+      status = rkb_machine_run(machine, s->buffers, err);
+   if (status == RKB_OK && rkb_machine_watched(machine, &writer))
+      outcome_place(s->outcome, &writer);
+   rkb_machine_close(machine);
+   return status;
+}
+
+int sample_judge(const struct verifier *me, struct candidate *candidate, const rkb_case_t *the_case,
+                 const rkb_plan_t *plan, struct outcome *outcome, rkb_error_t *err) {
+   struct sample s = {.verifier = me,
+                      .candidate = candidate,
+                      .the_case = the_case,
+                      .plan = plan,
+                      .outcome = outcome,
+                      .family = me->task->family_at(me->host, the_case, 0)};
+   rkb_machine_options_t options = {.sample = (uint32_t)me->config->bench_blocks,
+                                    .sample_instructions = SAMPLE_INSTRUCTIONS,
+                                    .memory_bytes = me->config->memory,
+                                    .thread_instructions = candidate->budget,
+                                    .fetch = fetch,
+                                    .fetch_argument = &s};
+   if (!s.family || candidate->budget == 0) {
+      sample_leave_out(&s, "the budget of thread-instructions was used up");
+      return RKB_OK;
+   }
+   int status = me->task->inputs_open(me->host, the_case, s.family, SAMPLE_SEED, &s.inputs, err);
+   if (status == RKB_OK) {
+      me->task->inputs_limit(s.inputs, MOST_WORK);
+      status = make_buffers(&s, err);
+   }
+   if (status == RKB_OK)
+      status = execute_enough(&s, &options, err);
+   if (status == RKB_OK)
+      status = judge_run(&s, err);
+   if (status == RKB_OK)
+      status = find_writer(&s, &options, err);
+   if (status == RKB_OK)
+      status = sample_find_unwritten(&s, &options, err);
+   if (status == RKB_ERR_LIMIT) {
+      sample_leave_out(&s, err->message);
+      status = RKB_OK;
+   }
+   rkb_machine_close(s.machine);
+   for (uint32_t n = 0; s.buffers && n < plan->buffer_count; n++)
+      if (s.buffers[n].data)
+         munmap(s.buffers[n].data, plan->buffers[n].bytes + 64);
+   free(s.buffers);
+   if (s.inputs)
+      me->task->inputs_free(s.inputs);
+   return status;
+}

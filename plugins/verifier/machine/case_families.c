@@ -1,0 +1,190 @@
+/* Which inputs a case is executed on, and in which order: the first family, with every check; then that family once more and
+ * the others, executed together where no input steers the kernels (joint_runs.c).  Families that cost little are executed on every
+ * case; those that every case is too costly for are owed, and cases.c has them executed on the cases where they cost least
+ * (costly_families.c).  One worker thread a case. */
+#include "case_trial.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What the buffers of runs that are executed together may take; their shadows take twice as much again. */
+#define TOGETHER_BYTES 12000000u
+
+static bool may_go_on(const struct trial *t) {
+   const bool enough = t->outcome->debug && t->outcome->rank; /* one finding of the -G build says it all */
+   return t->outcome->rank < RKB_MACHINE_UNKNOWN && !enough && !t->over_budget;
+}
+
+/* Of the families beside the first that are asked for, those that all together cost no more than config family_work here, a bit
+ * each; the rest is owed. */
+static uint64_t choose_families(struct trial *t) {
+   const struct verifier_config *config = t->verifier->config;
+   const uint64_t each = t->largest * (uint64_t)config->trials;
+   uint64_t chosen = 0, work = 0;
+   for (uint32_t f = 1; f < MOST_FAMILIES; f++) {
+      if (!t->verifier->task->family_at(t->verifier->host, t->the_case, f))
+         break;
+      if (config->families && f >= config->families) {
+         t->outcome->declined |= 1ull << f;
+      } else if (work + each <= (uint64_t)config->family_work) {
+         chosen |= 1ull << f;
+         work += each;
+      } else {
+         t->outcome->owed |= 1ull << f;
+      }
+   }
+   return chosen;
+}
+
+/* Runs --------------------------------------------------------------------------------------------------------------- */
+
+struct member {
+   const rkb_family_t *family;
+   uint64_t seed;
+   rkb_inputs_t *inputs;
+   rkb_machine_buffer_t *buffers;
+};
+
+/* A run's inputs and buffers; scratch holds what the runs before left there. */
+static int open_member(struct trial *t, struct member *member, rkb_error_t *err) {
+   const rkb_task_api_t *task = t->verifier->task;
+   int status =
+      task->inputs_open(t->verifier->host, t->the_case, member->family, member->seed, &member->inputs, err);
+   if (status != RKB_OK)
+      return status;
+   member->buffers = trial_buffers(t);
+   if (!member->buffers)
+      return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the buffers of case %s", t->the_case->name);
+   for (uint32_t n = 0; n < t->plan->buffer_count; n++)
+      if (t->plan->buffers[n].role == 0)
+         memcpy(member->buffers[n].data, t->buffers[n].data, t->plan->buffers[n].bytes);
+   t->inputs = member->inputs;
+   status = trial_fill(t, member->buffers, err);
+   t->inputs = NULL;
+   return status;
+}
+
+static void close_members(struct trial *t, struct member *members, uint32_t count) {
+   for (uint32_t n = 0; n < count; n++) {
+      if (members[n].inputs)
+         t->verifier->task->inputs_free(members[n].inputs);
+      trial_free_buffers(t, members[n].buffers);
+   }
+}
+
+static int judge_member(struct trial *t, const struct member *member, uint32_t set, rkb_error_t *err) {
+   t->family = member->family;
+   t->seed = member->seed;
+   t->inputs = member->inputs;
+   trial_count(t, rkb_machine_take(t->machine, set));
+   const int status = trial_judge(t, member->buffers, err);
+   t->inputs = NULL;
+   return status;
+}
+
+/* Runs the first of the members, and the others with it where they can be; returns how many were run. */
+static int run_members(struct trial *t, bool first, struct member *members, uint32_t count, uint32_t *ran,
+                       rkb_error_t *err) {
+   const rkb_machine_buffer_t *others[MOST_TOGETHER];
+   bool followed = false;
+   int status = RKB_OK;
+   for (uint32_t n = 1; n < count && status == RKB_OK; n++) {
+      status = open_member(t, &members[n], err);
+      others[n - 1] = members[n].buffers;
+   }
+   t->family = members[0].family;
+   t->seed = members[0].seed;
+   *ran = 1;
+   if (status == RKB_OK)
+      status = trial_run(t, first, others, count - 1, &followed, err);
+   for (uint32_t n = 1; followed && n < count && status == RKB_OK && may_go_on(t); n++) {
+      status = judge_member(t, &members[n], n, err);
+      *ran = n + 1;
+   }
+   close_members(t, members + 1, count - 1);
+   return status;
+}
+
+/* How many runs may be executed together: by memory, and so that the budget is one of runs one after the other. */
+static uint32_t most_together(const struct trial *t) {
+   const uint64_t by_memory = TOGETHER_BYTES / (trial_bytes(t) + 1),
+                  by_budget = t->largest ? t->budget / 2 / t->largest : MOST_TOGETHER,
+                  most = by_memory < by_budget ? by_memory : by_budget;
+   return most == 0 ? 1 : most < MOST_TOGETHER ? (uint32_t)most : MOST_TOGETHER;
+}
+
+/* Runs in their order, as many together as may be; once they do not follow, one by one. */
+static int run_list(struct trial *t, bool first, struct member *members, uint32_t count, rkb_error_t *err) {
+   bool together = true;
+   int status = RKB_OK;
+   while (count && status == RKB_OK && may_go_on(t)) {
+      const uint32_t most = together ? most_together(t) : 1, asked = count < most ? count : most;
+      uint32_t ran = 0;
+      if (t->verifier->host->job_cancelled(t->verifier->host, t->candidate->job))
+         return rkb_fail(err, RKB_ERR_CANCELLED, "cancelled");
+      status = run_members(t, first, members, asked, &ran, err);
+      together = together && (asked == 1 || ran > 1);
+      first = false;
+      members += ran;
+      count -= ran;
+   }
+   return status;
+}
+
+static uint32_t list_trials(struct member *members, const rkb_family_t *family, int64_t first, int64_t last) {
+   uint32_t count = 0;
+   for (int64_t seed = first; seed <= last; seed++)
+      members[count++] = (struct member){.family = family, .seed = (uint64_t)seed};
+   return count;
+}
+
+/* The trials of the case's own family from the given one on, and those of the chosen families. */
+static int run_chosen(struct trial *t, int64_t first, int64_t last, uint64_t chosen, rkb_error_t *err) {
+   const int64_t trials = t->verifier->config->trials;
+   struct member *members = calloc((MOST_FAMILIES + 1) * (size_t)trials + 2, sizeof *members);
+   if (!members)
+      return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the runs of case %s", t->the_case->name);
+   uint32_t count = list_trials(members, t->family, first, last);
+   for (uint64_t left = chosen; left; left &= left - 1)
+      count += list_trials(
+         members + count,
+         t->verifier->task->family_at(t->verifier->host, t->the_case, (uint32_t)__builtin_ctzll(left)), 1,
+         trials);
+   const int status = run_list(t, false, members, count, err);
+   if (status == RKB_OK && may_go_on(t))
+      t->outcome->executed |= chosen;
+   free(members);
+   return status;
+}
+
+/* A plan must be right when repeated.  A large one from whose first run nothing is left, and which no input steers, does the same
+ * again on other numbers: those it has from the other trials and families alone. */
+static int64_t least_trials(const struct trial *t) {
+   return t->oblivious && t->largest > LARGE_RUN ? 1 : 2;
+}
+
+int families_run(struct trial *t, rkb_error_t *err) {
+   struct member first = {.seed = 1};
+   first.family = t->family = t->verifier->task->family_at(t->verifier->host, t->the_case, 0);
+   if (!t->family)
+      return RKB_OK;
+   const int status = run_list(t, true, &first, 1, err);
+   if (status != RKB_OK || !may_go_on(t))
+      return status;
+   t->outcome->abandoned = !schedule_matters(t->schedule, t->turn);
+   if (t->outcome->abandoned)
+      return RKB_OK;
+   t->outcome->executed |= 1;
+   t->outcome->largest = t->largest;
+   t->outcome->steered = !t->oblivious;
+   const int64_t trials = t->verifier->config->trials, least = least_trials(t);
+   const uint64_t chosen = choose_families(t);
+   return run_chosen(t, 2, trials < least ? least : trials, chosen, err);
+}
+
+int families_run_owed(struct trial *t, const struct owed *owed, rkb_error_t *err) {
+   t->family = t->verifier->task->family_at(t->verifier->host, t->the_case, 0);
+   t->oblivious = !owed->steered;
+   t->largest = owed->largest;
+   return run_chosen(t, 1, 0, owed->families, err);
+}

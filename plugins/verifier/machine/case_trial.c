@@ -1,0 +1,373 @@
+/* One case: the plan executed on input families one after the other, on the same scratch and module variables, so that every
+ * family after the first is also the repetition that finds counters never reset and answers remembered.  The first run has
+ * every check; when no input reached control or an address, and nothing is left for the next run to go by, races depend on the shape alone and
+ * later runs leave them out. */
+#include "case_trial.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A kernel counts as hung when a single warp executes far more instructions than the whole case can need: one thread that did
+ * all of it alone would take a few for each operation and byte of the reference.  1e6 covers the smallest cases. */
+#define HANG_FACTOR 50.0
+#define HANG_LEAST 1e6
+#define DEBUG_FACTOR 16u /* unoptimised code takes so many instructions more, at most */
+
+static uint32_t width_of(const rkb_plan_buffer_t *buffer) {
+   return buffer->elements ? (uint32_t)(buffer->bytes / buffer->elements) : 1;
+}
+
+int trial_fill(const struct trial *t, rkb_machine_buffer_t *buffers, rkb_error_t *err) {
+   int status = RKB_OK;
+   for (uint32_t n = 0; n < t->plan->buffer_count && status == RKB_OK; n++) {
+      const rkb_plan_buffer_t *buffer = &t->plan->buffers[n];
+      rkb_machine_buffer_t *data = &buffers[n];
+      data->defined = true;
+      if (buffer->role == RKB_IN || buffer->role == RKB_INOUT)
+         status =
+            t->verifier->task->inputs_fill(t->inputs, buffer->tensor, 0, buffer->elements, data->data, err);
+      else if (buffer->fill == RKB_FILL_VALUE)
+         plan_fill(buffer, buffer->elements, data->data);
+      else
+         data->defined = false;
+   }
+   return status;
+}
+
+rkb_machine_buffer_t *trial_buffers(const struct trial *t) {
+   rkb_machine_buffer_t *buffers = calloc(t->plan->buffer_count + 1, sizeof *buffers);
+   bool made = buffers != NULL;
+   for (uint32_t n = 0; made && n < t->plan->buffer_count; n++) {
+      buffers[n].data = malloc(t->plan->buffers[n].bytes + 64);
+      made = buffers[n].data != NULL;
+      if (made)
+         /* poison: no number a kernel would leave by chance */
+         memset(buffers[n].data, 0xa5, t->plan->buffers[n].bytes);
+   }
+   if (!made) {
+      trial_free_buffers(t, buffers);
+      return NULL;
+   }
+   return buffers;
+}
+
+void trial_free_buffers(const struct trial *t, rkb_machine_buffer_t *buffers) {
+   for (uint32_t n = 0; buffers && n < t->plan->buffer_count; n++)
+      free(buffers[n].data);
+   free(buffers);
+}
+
+uint64_t trial_bytes(const struct trial *t) {
+   uint64_t total = 0;
+   for (uint32_t n = 0; n < t->plan->buffer_count; n++)
+      total += t->plan->buffers[n].bytes;
+   return total;
+}
+
+static int allocate(struct trial *t, rkb_error_t *err) {
+   if (trial_bytes(t) > t->verifier->config->memory)
+      return rkb_fail(err, RKB_ERR_LIMIT, "case %s needs more than the machine's memory", t->the_case->name);
+   t->buffers = trial_buffers(t);
+   return t->buffers
+             ? RKB_OK
+             : rkb_fail(err, RKB_ERR_NOMEM, "no memory for the buffers of case %s", t->the_case->name);
+}
+
+/* Judging ------------------------------------------------------------------------------------------------------ */
+
+static void note_judgement(struct trial *t, const rkb_plan_buffer_t *buffer, const rkb_judgement_t *j,
+                           bool shadowed) {
+   struct outcome *outcome = t->outcome;
+   outcome->elements += j->judged;
+   outcome->ambiguous += j->ambiguous;
+   outcome->dont_care += j->dont_care;
+   outcome->worst_hard = j->worst_hard > outcome->worst_hard ? j->worst_hard : outcome->worst_hard;
+   outcome->worst_stat = j->worst_stat > outcome->worst_stat ? j->worst_stat : outcome->worst_stat;
+   outcome_judgement(outcome, t->the_case, t->family->name, t->seed, buffer->name, j, shadowed);
+}
+
+static int judge_output(struct trial *t, const rkb_machine_buffer_t *buffers, uint32_t n,
+                        rkb_expected_t *expected, rkb_error_t *err) {
+   const rkb_plan_buffer_t *buffer = &t->plan->buffers[n];
+   rkb_points_t points = t->verifier->task->expected_points(expected, buffer->tensor);
+   rkb_judgement_t judgement = {.size = sizeof judgement};
+   double *shadow = NULL;
+   if (buffer->dtype == RKB_F32) {
+      shadow = malloc(buffer->bytes / 4 * sizeof *shadow + 1);
+      if (!shadow)
+         return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the shadow of %s", buffer->name);
+      rkb_machine_shadow(t->machine, n, shadow);
+   }
+   int status = t->verifier->task->judge(t->verifier->host, t->inputs, buffer->tensor, buffers[n].data,
+                                         shadow, &points, NULL, t->candidate->transform, &judgement, err);
+   if (status == RKB_OK)
+      note_judgement(t, buffer, &judgement, shadow != NULL);
+   free(shadow);
+   return status;
+}
+
+static int judge_outputs(struct trial *t, const rkb_machine_buffer_t *buffers, rkb_error_t *err) {
+   rkb_expected_t *expected = NULL;
+   int status = t->verifier->task->expect(t->verifier->host, t->inputs, &expected, err);
+   for (uint32_t n = 0;
+        n < t->plan->buffer_count && status == RKB_OK && t->outcome->rank < RKB_MACHINE_REJECT; n++)
+      if (t->plan->buffers[n].role == RKB_OUT || t->plan->buffers[n].role == RKB_INOUT)
+         status = judge_output(t, buffers, n, expected, err);
+   if (expected)
+      t->verifier->task->expected_free(expected);
+   return status;
+}
+
+/* The instruction that wrote a wrong value, from a second execution of the same run.  Its place and registers join the evidence;
+ * without one (nothing wrote there this time) the evidence stays as it is. */
+static int find_writer(struct trial *t, rkb_error_t *err) {
+   rkb_machine_finding_t writer;
+   uint32_t buffer, width;
+   uint64_t byte;
+   if (!outcome_wrong_element(t->outcome, t->plan, &buffer, &byte, &width))
+      return RKB_OK;
+   int status = rkb_machine_watch(t->machine, buffer, byte, width, err);
+   if (status == RKB_OK)
+      status = trial_fill(t, t->buffers, err);
+   if (status == RKB_OK) {
+      rkb_machine_set_checks(t->machine,
+                             RKB_MACHINE_SHADOW); /* as in the runs before: what memory keeps stays whole */
+      status = rkb_machine_run(t->machine, t->buffers, err);
+   }
+   if (status == RKB_OK && rkb_machine_watched(t->machine, &writer))
+      outcome_place(t->outcome, &writer);
+   rkb_machine_unwatch(t->machine);
+   return status;
+}
+
+int trial_judge(struct trial *t, const rkb_machine_buffer_t *buffers, rkb_error_t *err) {
+   int status = t->outcome->rank < RKB_MACHINE_UNKNOWN ? judge_outputs(t, buffers, err) : RKB_OK;
+   if (status == RKB_OK)
+      status = find_writer(t, err);
+   return status;
+}
+
+static void find_undefined(struct trial *t) {
+   for (uint32_t n = 0; n < t->plan->buffer_count; n++) {
+      const rkb_plan_buffer_t *buffer = &t->plan->buffers[n];
+      uint64_t first;
+      bool written;
+      if (buffer->role != RKB_OUT && buffer->role != RKB_INOUT)
+         continue;
+      uint64_t count = rkb_machine_undefined(t->machine, n, width_of(buffer), &first, &written);
+      if (count)
+         rkb_machine_find_undefined(t->machine, n, first, width_of(buffer), written, count);
+   }
+}
+
+/* Taint -------------------------------------------------------------------------------------------------------- */
+
+static void note_deciding(struct trial *t, uint64_t taint) {
+   struct outcome *outcome = t->outcome;
+   for (uint32_t n = 0; n < t->plan->buffer_count; n++) {
+      const char *name = t->plan->buffers[n].name;
+      bool known = false;
+      for (size_t k = 0; k < json_array_size(outcome->deciding_inputs); k++)
+         known |= strcmp(json_string_value(json_array_get(outcome->deciding_inputs, k)), name) == 0;
+      if ((taint >> (n < 63 ? n : 63) & 1) && !known)
+         json_array_append_new(outcome->deciding_inputs, json_string(name));
+   }
+   outcome->oblivious &= taint == 0;
+}
+
+static int find_ignored(struct trial *t, uint64_t used, rkb_error_t *err) {
+   int status = RKB_OK;
+   for (uint32_t n = 0; n < t->plan->buffer_count && status == RKB_OK; n++) {
+      const rkb_plan_buffer_t *buffer = &t->plan->buffers[n];
+      bool matters = false;
+      if (buffer->role != RKB_IN || n >= 63 || (used >> n & 1) || buffer->elements == 0)
+         continue;
+      status = t->verifier->task->input_matters(t->verifier->host, t->inputs, buffer->tensor, &matters, err);
+      if (status == RKB_OK && matters)
+         outcome_note(t->outcome, RKB_MACHINE_REJECT, "input.ignored",
+                      json_pack("{s:s, s:s, s:s, s:I}", "buffer", buffer->name, "case", t->the_case->name,
+                                "family", t->family->name, "seed", (json_int_t)t->seed),
+                      "nothing the kernel writes or decides depends on %s (case %s)", buffer->name,
+                      t->the_case->name);
+   }
+   return status;
+}
+
+/* Runs ---------------------------------------------------------------------------------------------------------- */
+
+void trial_count(struct trial *t, uint64_t thread_instructions) {
+   t->outcome->runs++;
+   t->outcome->thread_instructions += thread_instructions;
+   t->largest = thread_instructions > t->largest ? thread_instructions : t->largest;
+   t->budget -= thread_instructions < t->budget ? thread_instructions : t->budget;
+   t->candidate->budget -=
+      thread_instructions < t->candidate->budget ? thread_instructions : t->candidate->budget;
+}
+
+static void take_report(struct trial *t, rkb_machine_report_t *report) {
+   struct outcome *outcome = t->outcome;
+   rkb_machine_report(t->machine, report);
+   outcome->memory_peak =
+      report->memory_peak > outcome->memory_peak ? report->memory_peak : outcome->memory_peak;
+   outcome->waits |= report->waits;
+   outcome->relaxed_acquire |= report->relaxed_acquire;
+   outcome->order_unknown |= report->order_unknown;
+   outcome->one_schedule |= report->one_schedule;
+   if (report->float_atomics && !outcome->float_atomics) {
+      outcome->float_atomics = true;
+      memcpy(outcome->float_atomic_symbol, report->float_atomic_symbol, sizeof outcome->float_atomic_symbol);
+   }
+}
+
+static void take_findings(struct trial *t) {
+   rkb_machine_report_t report;
+   rkb_machine_report(t->machine, &report);
+   for (uint32_t n = 0; n < report.finding_count; n++) {
+      if (strcmp(report.findings[n].reason, "limit.budget") == 0)
+         t->over_budget = true; /* what was run whole decides; the rest is named in the certificate */
+      else
+         outcome_finding(t->outcome, &report.findings[n], t->the_case, t->family->name, t->seed);
+   }
+}
+
+/* Every check where something may be new: in the first run, and while inputs steer the kernels.  Runs that follow another need
+ * to know what inputs reach. */
+static uint32_t checks_of(const struct trial *t, bool first, bool followed) {
+   const uint32_t all = RKB_MACHINE_RACES | RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT;
+   return first || !t->oblivious ? all
+          : followed             ? RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT
+                                 : RKB_MACHINE_SHADOW;
+}
+
+static int judge_run(struct trial *t, bool first, const rkb_machine_report_t *report, rkb_error_t *err) {
+   if (first || !t->oblivious) {
+      if (first) /* a later run may go by what this one left */
+         t->oblivious = !(report->control_taint | report->address_taint) && !report->leaves_state;
+      note_deciding(t, report->control_taint | report->address_taint);
+   }
+   int status = trial_judge(t, t->buffers, err);
+   if (status == RKB_OK && first && t->outcome->rank < RKB_MACHINE_UNKNOWN)
+      status = find_ignored(t, report->used_taint, err);
+   return status;
+}
+
+int trial_run(struct trial *t, bool first, const rkb_machine_buffer_t *const *others, uint32_t other_count,
+              bool *followed, rkb_error_t *err) {
+   const rkb_machine_buffer_t *sets[MOST_TOGETHER] = {t->buffers};
+   rkb_machine_report_t report;
+   int status =
+      t->verifier->task->inputs_open(t->verifier->host, t->the_case, t->family, t->seed, &t->inputs, err);
+   if (status == RKB_OK)
+      status = trial_fill(t, t->buffers, err);
+   if (status == RKB_OK) {
+      for (uint32_t n = 0; n < other_count; n++)
+         sets[1 + n] = others[n];
+      rkb_machine_set_checks(t->machine, checks_of(t, first, other_count > 0));
+      rkb_machine_set_budget(t->machine, t->budget);
+      status = rkb_machine_run_together(t->machine, sets, 1 + other_count, followed, err);
+   }
+   if (status == RKB_OK) {
+      take_report(t, &report);
+      trial_count(t, report.thread_instructions);
+      if (report.complete)
+         find_undefined(t);
+      take_findings(t);
+      if (report.complete)
+         status = judge_run(t, first, &report, err);
+   }
+   if (t->inputs)
+      t->verifier->task->inputs_free(t->inputs);
+   t->inputs = NULL;
+   return status;
+}
+
+void trial_leave_out(struct trial *t, const char *why) {
+   char text[256];
+   snprintf(text, sizeof text, "case %s: %s", t->the_case->name, why);
+   json_array_append_new(t->outcome->not_run, json_string(text));
+}
+
+/* Of each launch, the blocks that the target holds at once; NULL for a build without a cubin, whose registers nobody knows. */
+static uint32_t *resident_blocks(const struct trial *t) {
+   const rkb_kernel_api_t *kernel = t->verifier->kernel;
+   const rkb_device_t *device = kernel->device(t->verifier->host);
+   const rkb_build_t *build = t->candidate->build;
+   uint32_t *blocks = build->cubin && device ? calloc(t->plan->launch_count + 1, sizeof *blocks) : NULL;
+   for (uint32_t n = 0; blocks && n < t->plan->launch_count; n++) {
+      const rkb_plan_launch_t *launch = &t->plan->launches[n];
+      const uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
+      const rkb_occupancy_t occupancy =
+         kernel->occupancy(device, &build->kernels[launch->kernel], threads, launch->dynamic_shared);
+      blocks[n] = occupancy.blocks * (uint32_t)device->multiprocessors;
+   }
+   return blocks;
+}
+
+/* The name, and of a shape that no file lists its dims. */
+static void describe_shape(const rkb_case_t *the_case, char *text, size_t size) {
+   size_t used = (size_t)snprintf(text, size, "%s", the_case->name);
+   for (uint32_t d = 0; the_case->kind == RKB_CASE_DRAWN && d < the_case->dim_count && used < size; d++)
+      used += (size_t)snprintf(text + used, size - used, "%s %s = %lld", d ? "," : ":", the_case->dims[d].name,
+                               (long long)the_case->dims[d].value);
+}
+
+int trial_case(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case,
+               const struct owed *owed, struct schedule *schedule, uint32_t turn, struct outcome *outcome,
+               rkb_error_t *err) {
+   struct trial t = {.verifier = verifier,
+                     .candidate = candidate,
+                     .the_case = the_case,
+                     .outcome = outcome,
+                     .schedule = schedule,
+                     .turn = turn,
+                     .budget = candidate->budget};
+   rkb_finding_t finding = {0};
+   if (candidate->budget == 0) {
+      outcome->over_budget = true;
+      trial_leave_out(&t, "the budget of thread-instructions was used up");
+      return RKB_OK;
+   }
+   int status = verifier->kernel->plan(verifier->host, candidate->job, candidate->item, candidate->build,
+                                       the_case, &t.plan, &finding, err);
+   if (status == RKB_OK && !t.plan) {
+      char shape[512];
+      describe_shape(the_case, shape, sizeof shape);
+      outcome_note(outcome, RKB_MACHINE_REJECT, finding.reason,
+                   json_pack("{s:s, s:i, s:i}", "case", the_case->name, "line", (int)finding.line, "column",
+                             (int)finding.column),
+                   "%s (case %s)", finding.message, shape);
+      return RKB_OK;
+   }
+   rkb_machine_options_t options = {
+      .memory_bytes = verifier->config->memory,
+      .thread_instructions = t.budget,
+      .hang_limit = (outcome->debug ? DEBUG_FACTOR : 1) *
+                    (uint64_t)(HANG_FACTOR * (the_case->operations + the_case->bytes) + HANG_LEAST)};
+   if (status == RKB_OK)
+      status = allocate(&t, err);
+   uint32_t *resident = status == RKB_OK ? resident_blocks(&t) : NULL;
+   options.resident = resident;
+   if (status == RKB_OK)
+      status = rkb_machine_open(candidate->module, t.plan, &options, &t.machine, err);
+   if (status == RKB_OK)
+      status = owed ? families_run_owed(&t, owed, err) : families_run(&t, err);
+   if (status == RKB_ERR_LIMIT) {
+      trial_leave_out(&t, err->message);
+      status = RKB_OK;
+   } else if (status == RKB_OK && t.over_budget) {
+      outcome->over_budget = true;
+      trial_leave_out(
+         &t, "the budget of thread-instructions ran out before all of its input families were executed");
+   } else if (status == RKB_OK && outcome->rank < RKB_MACHINE_UNKNOWN && !owed) {
+      outcome->cases_run++;
+      json_array_append_new(outcome->case_names, json_string(the_case->name));
+   }
+   rkb_machine_close(t.machine);
+   free(resident);
+   if (t.plan)
+      trial_free_buffers(&t, t.buffers);
+   if (t.plan)
+      verifier->kernel->plan_free(t.plan);
+   return status;
+}

@@ -1,0 +1,49 @@
+/* One case being executed: what case_trial.c (its runs and their judgement) and case_families.c (which inputs it is run on) share.  On one
+ * worker thread. */
+#ifndef MACHINE_TRIAL_H
+#define MACHINE_TRIAL_H
+
+#include "verifier.h"
+
+struct trial {
+   const struct verifier *verifier;
+   struct candidate *candidate;
+   const rkb_case_t *the_case;
+   struct outcome *outcome;
+   struct schedule *schedule;
+   uint32_t turn;
+   rkb_plan_t *plan;
+   rkb_machine_t *machine;
+   rkb_machine_buffer_t *buffers;
+   const rkb_family_t *family;
+   uint64_t seed;
+   rkb_inputs_t *inputs;
+   bool oblivious, over_budget;
+   uint64_t budget;  /* thread-instructions left for this case */
+   uint64_t largest; /* of one run */
+};
+
+#define MOST_TOGETHER 16 /* runs that are executed as one */
+
+/* case_trial.c */
+/* One run of the case on t->family and t->seed, judged.  first: with every check.  others: buffers filled for other runs, fewer
+ * than MOST_TOGETHER; *followed: they hold what these runs leave, and are to be judged. */
+int trial_run(struct trial *t, bool first, const rkb_machine_buffer_t *const *others, uint32_t other_count,
+              bool *followed, rkb_error_t *err);
+/* What the plan's buffers hold before a run on t->inputs. */
+int trial_fill(const struct trial *t, rkb_machine_buffer_t *buffers, rkb_error_t *err);
+/* Buffers of the plan's sizes, poisoned; NULL without memory. */
+rkb_machine_buffer_t *trial_buffers(const struct trial *t);
+void trial_free_buffers(const struct trial *t, rkb_machine_buffer_t *buffers);
+uint64_t trial_bytes(const struct trial *t); /* of them */
+/* Counts a run of so many thread-instructions, also against the budget. */
+void trial_count(struct trial *t, uint64_t thread_instructions);
+/* Judges the outputs that a run on t->inputs left in buffers, and finds the store behind a wrong one. */
+int trial_judge(struct trial *t, const rkb_machine_buffer_t *buffers, rkb_error_t *err);
+void trial_leave_out(struct trial *t, const char *why);
+
+/* case_families.c: the first runs of the case, and the families that cost little; and those that are owed. */
+int families_run(struct trial *t, rkb_error_t *err);
+int families_run_owed(struct trial *t, const struct owed *owed, rkb_error_t *err);
+
+#endif

@@ -1,0 +1,175 @@
+/* The build cache between processes: kills in the middle of writing, torn files, the bound on its size. */
+#include "kernel_fixture.h"
+#include "kernel/cache.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static build_cache_t *open_cache(const char *directory, uint64_t limit) {
+   build_cache_t *cache = NULL;
+   rkb_error_t err;
+   if (build_cache_open(directory, limit, &cache, &err) != RKB_OK)
+      fail_msg("%s", err.message);
+   return cache;
+}
+
+/* The payload of a key is made of the key, so that any reader can tell a whole one. */
+static size_t make_payload(uint32_t number, char key[33], char *payload) {
+   size_t length = 1000 + (number % 64) * 997;
+   snprintf(key, 33, "%08x%08x%08x%08x", number * 2654435761u, number, ~number, number ^ 0x5bd1e995u);
+   for (size_t i = 0; i < length; i++)
+      payload[i] = key[i % 32];
+   return length;
+}
+
+static void what_is_put_is_got(void **state) {
+   char *directory = fixture_directory(), key[33], payload[65536], *got;
+   build_cache_t *cache = open_cache(directory, 0);
+   size_t length, got_length;
+   (void)state;
+   length = make_payload(7, key, payload);
+   assert_null(build_cache_get(cache, key, &got_length));
+   build_cache_put(cache, key, payload, length);
+   got = build_cache_get(cache, key, &got_length);
+   assert_non_null(got);
+   assert_int_equal(got_length, length);
+   assert_memory_equal(got, payload, length);
+   free(got);
+   build_cache_close(cache);
+   fixture_remove(directory);
+   free(directory);
+}
+
+static void damage_is_a_miss(void **state) {
+   char *directory = fixture_directory(), key[33], payload[65536], path[512];
+   build_cache_t *cache = open_cache(directory, 0);
+   size_t length = make_payload(9, key, payload), got_length;
+   (void)state;
+   snprintf(path, sizeof path, "%s/%.2s/%s", directory, key, key);
+   for (int damage = 0; damage < 4; damage++) {
+      FILE *file;
+      build_cache_put(cache, key, payload, length);
+      switch (damage) {
+      case 0:
+         assert_int_equal(truncate(path, (off_t)length / 2), 0);
+         break;
+      case 1:
+         assert_int_equal(truncate(path, 5), 0);
+         break;
+      case 2:
+         file = fopen(path, "r+");
+         fseek(file, 100, SEEK_SET);
+         fputc('?', file);
+         fclose(file);
+         break;
+      default:
+         unlink(path);
+         assert_int_equal(symlink("/etc/passwd", path), 0);
+      }
+      assert_null(build_cache_get(cache, key, &got_length));
+   }
+   build_cache_close(cache);
+   fixture_remove(directory);
+   free(directory);
+}
+
+static void write_forever(const char *directory, uint32_t seed) {
+   char key[33], payload[65536];
+   build_cache_t *cache = open_cache(directory, 0);
+   for (uint32_t i = seed;; i++) {
+      size_t length = make_payload(i % 50, key, payload);
+      build_cache_put(cache, key, payload, length);
+   }
+}
+
+static void killed_writers_leave_whole_entries(void **state) {
+   char *directory = fixture_directory(), key[33], payload[65536];
+   build_cache_t *cache = open_cache(directory, 0);
+   uint32_t found = 0;
+   (void)state;
+   for (uint32_t round = 0; round < 20; round++) {
+      pid_t writers[3];
+      for (uint32_t i = 0; i < 3; i++) {
+         writers[i] = fork();
+         if (writers[i] == 0)
+            write_forever(directory, round * 7 + i * 17);
+      }
+      nanosleep(&(struct timespec){.tv_nsec = 5000000 + (long)round * 700000}, NULL);
+      for (uint32_t i = 0; i < 3; i++)
+         kill(writers[i], SIGKILL);
+      for (uint32_t i = 0; i < 3; i++)
+         waitpid(writers[i], NULL, 0);
+      for (uint32_t i = 0; i < 50; i++) {
+         size_t length = make_payload(i, key, payload), got_length;
+         char *got = build_cache_get(cache, key, &got_length);
+         if (!got)
+            continue;
+         found++;
+         assert_int_equal(got_length, length);
+         assert_memory_equal(got, payload, length);
+         free(got);
+      }
+   }
+   assert_true(found > 100);
+   build_cache_close(cache);
+   fixture_remove(directory);
+   free(directory);
+}
+
+static uint64_t total_bytes(const char *directory) {
+   char pattern[512];
+   struct stat about;
+   uint64_t total = 0;
+   glob_t found;
+   snprintf(pattern, sizeof pattern, "%s/*/*", directory);
+   if (glob(pattern, 0, NULL, &found) != 0)
+      return 0;
+   for (size_t i = 0; i < found.gl_pathc; i++)
+      if (stat(found.gl_pathv[i], &about) == 0)
+         total += (uint64_t)about.st_size;
+   globfree(&found);
+   return total;
+}
+
+static void its_size_is_bounded_and_the_oldest_go_first(void **state) {
+   const uint64_t limit = 1u << 20;
+   char *directory = fixture_directory(), key[33], payload[65536], path[512], *got;
+   build_cache_t *cache = open_cache(directory, limit);
+   const struct timespec old[2] = {{1000000000, 0}, {1000000000, 0}};
+   size_t length, got_length;
+   (void)state;
+   for (uint32_t i = 0; i < 400; i++) {
+      length = make_payload(i, key, payload);
+      build_cache_put(cache, key, payload, length);
+      if (i == 0) { /* the first entry is used all the time, the second was used long ago */
+         continue;
+      }
+      snprintf(path, sizeof path, "%s/%.2s/%s", directory, key, key);
+      utimensat(AT_FDCWD, path, old, 0);
+   }
+   assert_true(total_bytes(directory) <= limit + limit / 8);
+   length = make_payload(0, key, payload);
+   got = build_cache_get(cache, key, &got_length);
+   assert_non_null(got);
+   free(got);
+   build_cache_close(cache);
+   fixture_remove(directory);
+   free(directory);
+}
+
+int main(void) {
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_is_put_is_got),
+      cmocka_unit_test(damage_is_a_miss),
+      cmocka_unit_test(killed_writers_leave_whole_entries),
+      cmocka_unit_test(its_size_is_bounded_and_the_oldest_go_first),
+   };
+   return RUN_TESTS(tests);
+}

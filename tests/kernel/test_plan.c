@@ -1,0 +1,314 @@
+/* Plans: what a manifest means for a case, what is refused and where, and the byte form.  The build is made
+ * by hand, so nothing compiles here. */
+#include "kernel_fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* k(pointer, float, int, long long, unused 64 bits, bool), 100 registers, 2,048 bytes of shared memory, 512
+ * threads at most. */
+static const rkb_parameter_t parameters[] = {
+   {0, 8, 8, RKB_PARAMETER_POINTER, "u64"},  {8, 4, 4, RKB_PARAMETER_NUMBER, "f32"},
+   {12, 4, 4, RKB_PARAMETER_NUMBER, "u32"},  {16, 8, 8, RKB_PARAMETER_NUMBER, "u64"},
+   {24, 8, 8, RKB_PARAMETER_UNKNOWN, "u64"}, {32, 1, 1, RKB_PARAMETER_NUMBER, "u8"},
+   {36, 16, 4, RKB_PARAMETER_NUMBER, "b8"}};
+static const rkb_built_kernel_t kernels[] = {
+   {.expression = "k",
+    .entry = "_Z1k",
+    .registers = 100,
+    .shared_bytes = 2048,
+    .max_threads = 512,
+    .parameter_count = 6,
+    .parameters = parameters},
+   {.expression = "one", .entry = "_Z3one", .registers = 32, .parameter_count = 1, .parameters = parameters},
+   {.expression = "t<64>", .entry = "_Z1t", .registers = 32, .parameter_count = 1, .parameters = parameters},
+   {.expression = "heavy",
+    .entry = "_Z5heavy",
+    .registers = 255,
+    .parameter_count = 0,
+    .parameters = parameters},
+   {.expression = "record",
+    .entry = "_Z6record",
+    .registers = 32,
+    .parameter_count = 1,
+    .parameters = parameters + 6}};
+static const char ptx[] = ".const .align 4 .b8 filter[64];\n";
+static const rkb_build_t build = {
+   .ptx = ptx, .ptx_bytes = sizeof ptx - 1, .kernel_count = 5, .kernels = kernels};
+
+static rkb_plan_t *make(const char *manifest_text, const char *tune, fixture_case_t *of,
+                        rkb_finding_t *finding) {
+   char source[4096];
+   rkb_problems_t problems;
+   rkb_manifest_t *manifest;
+   rkb_plan_t *plan = NULL;
+   rkb_error_t err = {0};
+   snprintf(source, sizeof source, "/* rkb-kernel: 1\ntask: llama_rmsnorm\ndirection: forward\n%s*/\n",
+            manifest_text);
+   rkb_problems_init(&problems);
+   manifest = rkb_manifest_parse("plan.cu", source, strlen(source), &problems);
+   if (!manifest)
+      fail_msg("%s\n%u:%u: %s", source, problems.list[0].line, problems.list[0].column,
+               problems.list[0].message);
+   assert_int_equal(rkb_plan_make(manifest, tune, &build, fixture_device("h200"), &of->of, fixture_lookup, of,
+                                  &plan, finding, &err),
+                    RKB_OK);
+   rkb_manifest_free(manifest);
+   rkb_problems_free(&problems);
+   return plan;
+}
+
+typedef struct refused {
+   const char *manifest, *reason, *text;
+   uint32_t line, column;
+} refused_t;
+
+#define LAUNCH(kernel, more) "launches:\n  - {kernel: " kernel ", " more "}\n"
+#define ARGS "args: \"x, eps, D, D, x, 1\""
+
+static void each_fault_is_a_finding(void **state) {
+   static const refused_t cases[] = {
+      {LAUNCH("k", "grid: 1, block: 32, args: x"), "plan.arguments",
+       "1 arguments for 'k', which has 6 parameters", 5, 43},
+      {LAUNCH("k", "grid: 1, block: 32, args: \"D, eps, D, D, x, 1\""), "plan.arguments", "is a pointer", 5,
+       44},
+      {LAUNCH("k", "grid: 1, block: 32, args: \"x, x, D, D, x, 1\""), "plan.arguments",
+       "is a number, not a pointer", 5, 47},
+      {LAUNCH("k", "grid: 1, block: 32, args: \"x, eps, x, D, x, 1\""), "plan.arguments",
+       "is a number, not a pointer", 5, 52},
+      {LAUNCH("k", "grid: 1, block: 32, args: \"x, eps, D, x, x, 1\""), "plan.arguments",
+       "is a number, not a pointer", 0, 0},
+      {LAUNCH("k", "grid: 1, block: 32, args: \"x, eps, null, D, x, 1\""), "plan.arguments",
+       "is a number, not a pointer", 0, 0},
+      {LAUNCH("k", "grid: 1, block: 32, args: \"x, eps, eps, D, x, 1\""), "plan.arguments", "a real number",
+       0, 0},
+      {LAUNCH("k", "grid: 1, block: 32, args: \"x, eps, D * 1000000000, D, x, 1\""), "plan.arguments",
+       "37000000000 does not fit the kernel's 32-bit integer", 0, 0},
+      {LAUNCH("k", "grid: 1, block: 32, args: \"x, eps, D, D, x, 256\""), "plan.arguments",
+       "does not fit the kernel's 8-bit integer", 0, 0},
+      {LAUNCH("k", "grid: 1, block: 32, args: \"x, 1.0 / 1e-39 * 10.0, D, D, x, 1\""), "plan.arguments",
+       "overflows the parameter's float", 0, 0},
+      {LAUNCH("k", "grid: 1, block: 32, args: \"x, 16777217, D, D, x, 1\""), "plan.arguments",
+       "no number of the parameter's float type", 0, 0},
+      {LAUNCH("k", "grid: 1, block: 32, args: \"x + B * T * D + 1, eps, D, D, x, 1\""), "plan.arguments",
+       "an offset of 556 elements lies outside 'x', which has 555", 0, 0},
+      {LAUNCH("k", "grid: 1, block: 32, args: \"x + (0 - 1), eps, D, D, x, 1\""), "plan.arguments",
+       "an offset of -1 elements", 0, 0},
+      {LAUNCH("k", "grid: 1, block: 32, args: \"x * 2, eps, D, D, x, 1\""), "plan.arguments",
+       "'name + elements'", 0, 0},
+      {LAUNCH("k", "grid: 1, block: 32, args: \"nothing, eps, D, D, x, 1\""), "plan.", "", 0, 0},
+      {LAUNCH("record", "grid: 1, block: 32, args: D"), "plan.arguments", "is a struct", 0, 0},
+      {LAUNCH("one", "grid: D / 0, block: 32, args: x"), "plan.expression", "zero", 5, 25},
+      {LAUNCH("one", "grid: D * 9223372036854775807, block: 32, args: x"), "plan.expression", "overflow", 5,
+       25},
+      {LAUNCH("one", "grid: 1000000000000000000, block: 32, args: x"), "plan.grid",
+       "grid.x is 1000000000000000000", 5, 25},
+      {LAUNCH("one", "grid: \"1, 65536\", block: 32, args: x"), "plan.grid",
+       "grid.y is 65536; h200 allows 0 to 65535", 5, 29},
+      {LAUNCH("one", "grid: 0 - 1, block: 32, args: x"), "plan.grid", "grid.x is -1", 0, 0},
+      {LAUNCH("one", "grid: 1, block: 0, args: x"), "plan.block", "no threads", 0, 0},
+      {LAUNCH("one", "grid: 1, block: 1025, args: x"), "plan.block", "block.x is 1025", 0, 0},
+      {LAUNCH("one", "grid: 1, block: \"1024, 2\", args: x"), "plan.block", "2048 threads", 0, 0},
+      {LAUNCH("k", "grid: 1, block: 1024, " ARGS), "plan.block", "launch bounds allow 512", 0, 0},
+      {LAUNCH("heavy", "grid: 1, block: 512, args: \"\""), "plan.registers", "255", 0, 0},
+      {LAUNCH("k", "grid: 1, block: 32, shared: 232448, " ARGS), "plan.shared", "beside 2048 static ones", 0,
+       0},
+      {LAUNCH("one", "grid: 1, block: 32, shared: 0 - 1, args: x"), "plan.shared", "-1 bytes", 0, 0},
+      {LAUNCH("one", "grid: 3, block: 32, cluster: 2, args: x"), "plan.cluster", "no multiple", 0, 0},
+      {LAUNCH("one", "grid: 32, block: 32, cluster: 16, args: x"), "plan.cluster", "16", 0, 0},
+      {LAUNCH("one", "grid: 100000, block: 256, cooperative: true, args: x"), "plan.cooperative",
+       "h200 holds", 0, 0},
+      {LAUNCH("one", "when: D == 1, grid: 1, block: 1, args: x"), "plan.no_launch", "check/fixture", 0, 0},
+      {LAUNCH("other", "grid: 1, block: 1, args: x"), "plan.kernel", "other", 0, 0},
+      {LAUNCH("one", "grid: 1, block: 1, args: x, constants: {filter: weight}"), "plan.constant",
+       "148 bytes and 'filter' holds 64", 0, 0},
+      {LAUNCH("one", "grid: 1, block: 1, args: x, constants: {missing: weight}"), "plan.constant",
+       "no __constant__ variable 'missing'", 0, 0},
+      {LAUNCH("one", "grid: 1, block: 1, args: x, constants: {filter: y}"), "plan.constant", "no input", 0,
+       0},
+      {"fill: {x: zero}\n" LAUNCH("one", "grid: 1, block: 1, args: x"), "plan.fill", "no output", 4, 8},
+      {"scratch:\n  s: {dtype: float64, shape: \"D * 1000000000, D * 1000000000\"}\n" LAUNCH(
+          "one", "grid: 1, block: 1, args: s"),
+       "plan.buffer", "", 0, 0},
+      {"scratch:\n  s: {dtype: float64, shape: \"100000000000\"}\n" LAUNCH("one",
+                                                                           "grid: 1, block: 1, args: s"),
+       "plan.memory", "h200", 0, 0},
+      {"scratch:\n  s: {dtype: float64, shape: \"0 - D\"}\n" LAUNCH("one", "grid: 1, block: 1, args: s"),
+       "plan.buffer", "-37", 0, 0},
+      {"scratch:\n  x: {dtype: float64, shape: \"1\"}\n" LAUNCH("one", "grid: 1, block: 1, args: x"),
+       "plan.name_collision", "'x'", 0, 0},
+      {"let:\n  D: 5\n" LAUNCH("one", "grid: 1, block: 1, args: x"), "plan.name_collision", "another value",
+       5, 3},
+      {"tune:\n  T: {default: 1, choices: [1]}\n" LAUNCH("one", "grid: 1, block: 1, args: x"),
+       "plan.name_collision", "'T'", 5, 3},
+      {"let:\n  a: b\n  b: 1\n" LAUNCH("one", "grid: 1, block: 1, args: x"), "plan.expression", "b", 5, 6},
+   };
+   fixture_case_t odd;
+   uint32_t failed = 0;
+   (void)state;
+   fixture_rmsnorm(&odd, 3, 5, 37);
+   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+      rkb_finding_t finding = {0};
+      rkb_plan_t *plan = make(cases[i].manifest, NULL, &odd, &finding);
+      if (plan || strncmp(finding.reason, cases[i].reason, strlen(cases[i].reason)) != 0 ||
+          !strstr(finding.message, cases[i].text) ||
+          (cases[i].line && (finding.line != cases[i].line || finding.column != cases[i].column))) {
+         print_message("%swanted %s: %s (%u:%u), got %s: %s (%u:%u)\n", cases[i].manifest, cases[i].reason,
+                       cases[i].text, cases[i].line, cases[i].column, finding.reason, finding.message,
+                       finding.line, finding.column);
+         failed++;
+      }
+      rkb_plan_free(plan);
+   }
+   assert_int_equal(failed, 0);
+}
+
+static const char whole[] =
+   "tune:\n  BLOCK: {default: 64, choices: [32, 64]}\nlet:\n  rows: B * T\nscratch:\n  partial: {dtype: "
+   "float32, shape: \"rows, 2\", init: zero}\n"
+   "fill: {y: 1.5}\nlaunches:\n"
+   "  - {kernel: t<BLOCK>, grid: rows, block: BLOCK, args: partial, when: D > 1000}\n"
+   "  - {else: , kernel: t<BLOCK>, grid: \"rows, 2\", block: BLOCK, args: partial + rows}\n"
+   "  - {kernel: one, grid: rows - rows, block: 1, args: x}\n"
+   "  - {kernel: k, grid: 4, cluster: 2, block: BLOCK, shared: 65536, args: \"y, eps, 0 - D, rows, null, "
+   "1\"}\n";
+
+static void a_plan_is_what_the_manifest_says(void **state) {
+   fixture_case_t odd;
+   rkb_finding_t finding = {0};
+   rkb_plan_t *plan;
+   (void)state;
+   fixture_rmsnorm(&odd, 3, 5, 37);
+   plan = make(whole, NULL, &odd, &finding);
+   if (!plan)
+      fail_msg("%s: %s", finding.reason, finding.message);
+   assert_int_equal(plan->buffer_count, 4);
+   assert_string_equal(plan->buffers[3].name, "partial");
+   assert_int_equal(plan->buffers[3].role, 0);
+   assert_int_equal(plan->buffers[3].tensor, UINT32_MAX);
+   assert_int_equal(plan->buffers[3].bytes, 15 * 2 * 4);
+   assert_int_equal(plan->buffers[3].fill, RKB_FILL_VALUE);
+   assert_int_equal(plan->buffers[2].fill, RKB_FILL_VALUE);
+   assert_float_equal(plan->buffers[2].fill_value, 1.5, 0);
+   assert_int_equal(plan->buffers[0].fill, RKB_FILL_NONE);
+   assert_int_equal(plan->launch_count, 2); /* the empty grid is left out */
+   assert_int_equal(plan->launches[0].grid[1], 2);
+   assert_int_equal(plan->launches[0].kernel, 2);
+   assert_int_equal(plan->launches[0].arguments[0].value, 60);
+   assert_int_equal(plan->launches[1].cluster[0], 2);
+   assert_int_equal(plan->launches[1].dynamic_shared, 65536);
+   assert_int_equal(plan->launches[1].arguments[2].value, (uint32_t)-37);
+   assert_int_equal(plan->launches[1].arguments[3].value, 15);
+   assert_int_equal(plan->launches[1].arguments[4].buffer, UINT32_MAX);
+   assert_int_equal(plan->launches[1].parameter_bytes, 33);
+   rkb_plan_free(plan);
+}
+
+static void bytes_give_the_same_plan_and_nothing_else_does(void **state) {
+   fixture_case_t odd;
+   rkb_finding_t finding = {0};
+   rkb_plan_t *plan, *again;
+   rkb_error_t err;
+   unsigned char *bytes;
+   void *written, *rewritten;
+   size_t length, second;
+   char left[33], right[33];
+   uint32_t accepted = 0;
+   (void)state;
+   fixture_rmsnorm(&odd, 3, 5, 37);
+   plan = make(whole, NULL, &odd, &finding);
+   assert_int_equal(rkb_plan_write(plan, &written, &length, &err), RKB_OK);
+   assert_int_equal(rkb_plan_read(written, length, &again, &err), RKB_OK);
+   assert_int_equal(rkb_plan_write(again, &rewritten, &second, &err), RKB_OK);
+   assert_int_equal(length, second);
+   assert_memory_equal(written, rewritten, length);
+   rkb_plan_hash(plan, left);
+   rkb_plan_hash(again, right);
+   assert_string_equal(left, right);
+   rkb_plan_free(again);
+   free(rewritten);
+   for (size_t cut = 0; cut < length; cut++)
+      assert_int_not_equal(rkb_plan_read(written, cut, &again, &err), RKB_OK);
+   /* Any flipped byte is refused or read as a plan that writes itself back: no number is lost or made up. */
+   bytes = written;
+   for (size_t i = 0; i < length; i++) {
+      bytes[i] ^= 0x81;
+      if (rkb_plan_read(bytes, length, &again, &err) == RKB_OK) {
+         assert_int_equal(rkb_plan_write(again, &rewritten, &second, &err), RKB_OK);
+         assert_int_equal(second, length);
+         assert_memory_equal(rewritten, bytes, length);
+         rkb_plan_free(again);
+         free(rewritten);
+         accepted++;
+      }
+      bytes[i] ^= 0x81;
+   }
+   assert_true(accepted < length / 2);
+   rkb_plan_free(plan);
+   free(written);
+}
+
+/* Version 1 as it was first written; this file must stay readable. */
+static void an_old_plan_is_still_read(void **state) {
+   size_t length;
+   char *bytes = fixture_read("../fuzz/corpus/plan/whole", &length);
+   rkb_plan_t *plan;
+   rkb_error_t err = {0};
+   (void)state;
+   if (rkb_plan_read(bytes, length, &plan, &err) != RKB_OK)
+      fail_msg("%s", err.message);
+   assert_int_equal(plan->buffer_count, 3);
+   assert_string_equal(plan->constants[0].symbol, "filter");
+   assert_int_equal(plan->launches[0].grid[0], 15);
+   assert_int_equal(plan->launches[0].arguments[1].value, 60);
+   rkb_plan_free(plan);
+   free(bytes);
+}
+
+static void occupancy_follows_the_tightest_limit(void **state) {
+   const rkb_device_t *device = fixture_device("h200");
+   rkb_built_kernel_t kernel = {.registers = 32};
+   rkb_occupancy_t occupancy = rkb_occupancy(device, &kernel, 256, 0);
+   (void)state;
+   assert_int_equal(occupancy.blocks, 8);
+   assert_float_equal(occupancy.share, 1.0, 0);
+   assert_string_equal(occupancy.limited_by, "threads");
+   kernel.registers = 128; /* 65536 / (128 * 256) */
+   occupancy = rkb_occupancy(device, &kernel, 256, 0);
+   assert_int_equal(occupancy.blocks, 2);
+   assert_string_equal(occupancy.limited_by, "registers");
+   occupancy = rkb_occupancy(device, &kernel, 32, 100 * 1024); /* 228 KiB / 101 KiB */
+   assert_int_equal(occupancy.blocks, 2);
+   assert_string_equal(occupancy.limited_by, "shared memory");
+   kernel.registers = 16;
+   occupancy = rkb_occupancy(device, &kernel, 32, 0);
+   assert_int_equal(occupancy.blocks, 32);
+   assert_string_equal(occupancy.limited_by, "blocks");
+   assert_int_equal(rkb_occupancy(device, &kernel, 32, 256 * 1024).blocks, 0);
+}
+
+static void every_profile_loads(void **state) {
+   static const char *const names[] = {"a100", "h100", "h200", "b200", "l4", "rtx4090", NULL};
+   (void)state;
+   for (int i = 0; names[i]; i++) {
+      const rkb_device_t *device = fixture_device(names[i]);
+      assert_string_equal(device->name, names[i]);
+      assert_true(device->multiprocessors > 0 && device->clock_hz > 1e9 && device->memory_bandwidth > 1e11);
+      assert_true(device->memory_sustained <= device->memory_bandwidth &&
+                  device->shared_per_block_optin <= device->shared_per_multiprocessor);
+      assert_true(device->memory_latency_s > device->l2_latency_s &&
+                  device->l2_latency_s > device->shared_latency_s);
+   }
+}
+
+int main(void) {
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_fault_is_a_finding),
+      cmocka_unit_test(a_plan_is_what_the_manifest_says),
+      cmocka_unit_test(bytes_give_the_same_plan_and_nothing_else_does),
+      cmocka_unit_test(an_old_plan_is_still_read),
+      cmocka_unit_test(occupancy_follows_the_tightest_limit),
+      cmocka_unit_test(every_profile_loads),
+   };
+   return RUN_TESTS(tests);
+}

@@ -1,0 +1,209 @@
+/* The compiler processes: what a death, a hang or a cancelled job costs, and what the sandbox holds when the
+ * token policy does not. */
+#include "kernel_fixture.h"
+#include "kernel/compilers.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *const options[] = {"--gpu-architecture=sm_90", "--std=c++17"};
+
+static int compile(rkb_compilers_t *pool, const char *source, bool (*cancelled)(void *), void *argument,
+                   compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err) {
+   const compile_input_t input = {.name = "candidate.cu",
+                                  .source = source,
+                                  .source_bytes = strlen(source),
+                                  .options = options,
+                                  .option_count = 2,
+                                  .want_cubin = true};
+   memset(finding, 0, sizeof *finding);
+   return compilers_compile(pool, &input, cancelled, argument, output, finding, err);
+}
+
+static void must_compile(rkb_compilers_t *pool) {
+   compile_output_t output;
+   rkb_finding_t finding;
+   rkb_error_t err = {0};
+   if (compile(pool, "__global__ void k(float *x) { x[0] = 1; }", NULL, NULL, &output, &finding, &err) !=
+          RKB_OK ||
+       finding.reason[0])
+      fail_msg("%s %s: %s", err.message, finding.reason, finding.message);
+   assert_true(output.ptx_bytes > 100 && output.cubin_bytes > 100);
+   compile_output_free(&output);
+}
+
+/* The processes that this one started. */
+static uint32_t children(pid_t *list, uint32_t room) {
+   DIR *all = opendir("/proc");
+   struct dirent *entry;
+   uint32_t count = 0;
+   while (all && (entry = readdir(all)) != NULL) {
+      char path[300], text[512] = "", *close;
+      int parent = 0;
+      FILE *stat;
+      snprintf(path, sizeof path, "/proc/%s/stat", entry->d_name);
+      stat = strspn(entry->d_name, "0123456789") == strlen(entry->d_name) ? fopen(path, "r") : NULL;
+      if (!stat)
+         continue;
+      if (fgets(text, sizeof text, stat)) {
+         close = strrchr(text, ')');
+         if (close && sscanf(close + 2, "%*c %d", &parent) == 1 && parent == (int)getpid() && count < room)
+            list[count++] = atoi(entry->d_name);
+      }
+      fclose(stat);
+   }
+   if (all)
+      closedir(all);
+   return count;
+}
+
+static void a_killed_process_is_replaced(void **state) {
+   rkb_compilers_t *pool = fixture_pool(1, NULL);
+   pid_t before[8] = {0}, after[8] = {0};
+   (void)state;
+   must_compile(pool);
+   assert_int_equal(children(before, 8), 1);
+   kill(before[0], SIGKILL);
+   nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+   {
+      /* The job that meets the corpse reports a crash and not a broken tool; the next one has a fresh
+       * process. */
+      compile_output_t output;
+      rkb_finding_t finding;
+      rkb_error_t err = {0};
+      int status =
+         compile(pool, "__global__ void k(float *x) { x[0] = 1; }", NULL, NULL, &output, &finding, &err);
+      compile_output_free(&output);
+      assert_int_equal(status, RKB_OK);
+      assert_string_equal(finding.reason, "");
+   }
+   must_compile(pool);
+   assert_int_equal(children(after, 8), 1);
+   assert_int_not_equal(before[0], after[0]);
+   rkb_compilers_close(pool);
+   assert_int_equal(children(after, 8), 0);
+}
+
+static bool after_a_while(void *argument) {
+   struct timespec *start = argument, now;
+   clock_gettime(CLOCK_MONOTONIC, &now);
+   return now.tv_sec - start->tv_sec + (double)(now.tv_nsec - start->tv_nsec) * 1e-9 > 0.3;
+}
+
+static void a_cancelled_compile_ends_soon(void **state) {
+   static const char endless[] =
+      "#define A x[0] += 1.0f;\n#define B A A A A A A A A\n#define C B B B B B B B B\n#define D C C C C C C "
+      "C C\n"
+      "#define E D D D D D D D D\n#define F E E E E E E E E\n__global__ void k(float *x) { F F F F }";
+   rkb_compilers_t *pool = fixture_pool(1, NULL);
+   compile_output_t output;
+   rkb_finding_t finding;
+   rkb_error_t err = {0};
+   struct timespec start;
+   (void)state;
+   must_compile(pool);
+   clock_gettime(CLOCK_MONOTONIC, &start);
+   assert_int_equal(compile(pool, endless, after_a_while, &start, &output, &finding, &err),
+                    RKB_ERR_CANCELLED);
+   must_compile(pool);
+   rkb_compilers_close(pool);
+}
+
+typedef struct worker {
+   rkb_compilers_t *pool;
+   uint32_t built;
+} worker_t;
+
+static void *work(void *argument) {
+   worker_t *worker = argument;
+   for (int i = 0; i < 5; i++) {
+      compile_output_t output;
+      rkb_finding_t finding;
+      rkb_error_t err = {0};
+      if (compile(worker->pool, "__global__ void k(float *x) { x[0] = 1; }", NULL, NULL, &output, &finding,
+                  &err) == RKB_OK &&
+          !finding.reason[0])
+         worker->built++;
+      compile_output_free(&output);
+   }
+   return NULL;
+}
+
+static void threads_share_processes(void **state) {
+   rkb_compilers_t *pool = fixture_pool(2, NULL);
+   pthread_t threads[4];
+   worker_t workers[4];
+   pid_t list[8];
+   (void)state;
+   for (int i = 0; i < 4; i++) {
+      workers[i] = (worker_t){pool, 0};
+      pthread_create(&threads[i], NULL, work, &workers[i]);
+   }
+   for (int i = 0; i < 4; i++) {
+      pthread_join(threads[i], NULL);
+      assert_int_equal(workers[i].built, 5);
+   }
+   assert_true(children(list, 8) <= 2);
+   rkb_compilers_close(pool);
+}
+
+/* Straight to the compiler, past the include policy: on a kernel with Landlock the files stay closed. */
+static void the_sandbox_keeps_files_closed(void **state) {
+   static const char *const secrets[] = {"#include \"/etc/passwd\"\n", "#include \"/proc/self/environ\"\n",
+                                         "#include \"/dev/zero\"\n"};
+   rkb_compilers_t *pool = fixture_pool(1, NULL);
+   const char *layers;
+   (void)state;
+   must_compile(pool);
+   layers = compilers_layers(pool);
+   print_message("layers: %s\n", layers);
+   for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++) {
+      compile_output_t output;
+      rkb_finding_t finding;
+      rkb_error_t err = {0};
+      if (strncmp(layers, "landlock", 8) != 0) {
+         print_message("no Landlock in this kernel: the token policy is all there is\n");
+         skip();
+      }
+      assert_int_equal(compile(pool, secrets[i], NULL, NULL, &output, &finding, &err), RKB_OK);
+      assert_string_equal(finding.reason, "build.error");
+      assert_null(memmem(output.log, output.log_bytes, "root:", 5));
+      assert_non_null(memmem(output.log, output.log_bytes, "cannot open source file", 23));
+      compile_output_free(&output);
+   }
+   must_compile(pool);
+   rkb_compilers_close(pool);
+}
+
+static void a_missing_toolkit_is_one_sentence(void **state) {
+   rkb_compilers_t *pool;
+   rkb_error_t err = {0};
+   char version[16], path[256];
+   (void)state;
+   setenv("CUDA_HOME", "/nonexistent", 1);
+   pool = fixture_pool(1, NULL);
+   assert_int_equal(rkb_compilers_toolkit(pool, version, sizeof version, path, sizeof path, &err),
+                    RKB_ERR_UNAVAILABLE);
+   assert_non_null(strstr(err.message, "install the CUDA toolkit"));
+   assert_non_null(strstr(err.message, "/nonexistent"));
+   rkb_compilers_close(pool);
+   unsetenv("CUDA_HOME");
+   pool = fixture_pool(1, NULL);
+   assert_int_equal(rkb_compilers_toolkit(pool, version, sizeof version, path, sizeof path, &err), RKB_OK);
+   assert_non_null(strstr(path, "nvrtc"));
+   rkb_compilers_close(pool);
+}
+
+int main(void) {
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_killed_process_is_replaced),      cmocka_unit_test(a_cancelled_compile_ends_soon),
+      cmocka_unit_test(threads_share_processes),           cmocka_unit_test(the_sandbox_keeps_files_closed),
+      cmocka_unit_test(a_missing_toolkit_is_one_sentence),
+   };
+   return RUN_TESTS(tests);
+}

@@ -1,0 +1,316 @@
+/* stock-llm end to end from a cassette, and killed on the way: translation, a wrong kernel mended from its
+ * evidence, an improvement, a crossover, judges; and nothing is bought twice. */
+#include "llm_fixture.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/file.h"
+
+#define DIFF RKB_BINARY_DIR "/bin/rkb"
+
+static char folder[] = "/tmp/rkb-stock-llm-XXXXXX";
+
+static void path_of(char *out, size_t size, const char *name) {
+   snprintf(out, size, "%s/%s", folder, name);
+}
+
+static void the_whole_way(void **state) {
+   char run[256];
+   (void)state;
+   path_of(run, sizeof run, "whole");
+   assert_int_equal(run_finish(run_start(RKB_SOURCE_DIR "/tests/llm/stock-llm.yaml", run, false, "2")), 0);
+   /* A translation is right, another is wrong; a reply without a kernel and a cut one are kept and rejected.
+    */
+   assert_true(
+      service_number(
+         run, "SELECT count(*) FROM candidate WHERE operator = 'translate' AND standing = 'accept'") == 1);
+   assert_true(
+      service_number(
+         run,
+         "SELECT count(*) FROM candidate WHERE operator = 'translate' AND reason = 'numeric.mismatch'") == 1);
+   assert_true(
+      service_number(
+         run,
+         "SELECT count(*) FROM candidate WHERE operator = 'translate' AND note LIKE '%cannot be used%'") ==
+      2);
+   /* The wrong one is mended by an edit, from evidence that the prompt showed. */
+   assert_true(service_number(
+                  run, "SELECT count(*) FROM candidate WHERE operator = 'fix' AND standing = 'accept'") >= 1);
+   assert_true(
+      service_number(
+         run,
+         "SELECT count(*) FROM call c JOIN document d ON d.hash = c.prompt_hash WHERE c.stage = 'fix' AND "
+         "instr(d.text, 'numeric.mismatch') AND instr(d.text, 'evidence')") >= 1);
+   assert_true(service_number(
+                  run, "SELECT count(*) FROM candidate WHERE operator = 'improve' AND standing = 'accept'") >=
+               1);
+   assert_true(service_number(
+                  run,
+                  "SELECT count(*) FROM candidate c WHERE operator = 'crossover' AND standing = 'accept' AND "
+                  "(SELECT count(*) FROM parent p WHERE p.child = c.id) = 2") >= 1);
+   assert_true(
+      service_number(run, "SELECT count(*) FROM verdict WHERE stage LIKE 'judge_%' AND shadow = 1") >= 3);
+   /* Nothing was paid, everything has its worth, its prompt and where that came from. */
+   assert_true(service_number(run, "SELECT sum(cost_usd) FROM call") == 0);
+   assert_true(service_number(run, "SELECT min(worth_usd) FROM call") > 0);
+   assert_true(service_number(run, "SELECT count(*) FROM call WHERE prompt_hash IS NULL OR provenance_hash "
+                                   "IS NULL OR source <> 'cassette'") == 0);
+}
+
+/* stock-llm itself: the machine decides, and judges hear a sampled share in the shadow, wrong kernels among it. */
+static void a_sampled_share_calibrates(void **state) {
+   char run[256], command[1024], *report = NULL;
+   size_t length = 0;
+   rkb_error_t err = {0};
+   (void)state;
+   path_of(run, sizeof run, "whole");
+   snprintf(command, sizeof command, "%s report %s > %s/stock-report", DIFF, run, folder);
+   assert_int_equal(system(command), 0);
+   snprintf(command, sizeof command, "%s/stock-report", folder);
+   assert_int_equal(rkb_file_read(command, 1 << 20, &report, &length, &err), RKB_OK);
+   const char *compile = strstr(report, "judge_compile: "), *numbers = strstr(report, "judge_numbers: ");
+   assert_true(compile && numbers);
+   /* One kernel does not compile, and the judge called it right; one has wrong numbers, and was found. */
+   assert_non_null(strstr(compile, "recall     0.00  [0.00, 0.79]  of 1\n"));
+   assert_non_null(strstr(numbers, "precision  1.00  [0.21, 1.00]  of 1\n"));
+   assert_non_null(strstr(numbers, "recall     1.00  [0.21, 1.00]  of 1\n"));
+   assert_non_null(strstr(numbers, "USD, 0.00075 a candidate"));
+   free(report);
+   assert_true(
+      service_number(run, "SELECT count(*) FROM verdict WHERE stage LIKE 'judge_%' AND NOT shadow") == 0);
+}
+
+/* Every generation (scratchpad: 1; windows of 8) the first request that sees one more distils; its note is seen by no request
+ * but those a window later, and by all of those that ask a model. */
+static void lessons_are_distilled_and_seen(void **state) {
+   char run[256];
+   (void)state;
+   path_of(run, sizeof run, "whole");
+   assert_true(
+      service_number(run, "SELECT count(*) FROM candidate WHERE instr(note, 'lessons of generation')") >= 1);
+   assert_true(service_number(run,
+                              "SELECT count(*) FROM candidate WHERE instr(note, 'lessons of generation') AND "
+                              "request NOT IN (15, 23, 31)") == 0);
+   assert_true(
+      service_number(run, "SELECT count(*) FROM call WHERE child = 64 AND stage NOT LIKE 'judge_%'") ==
+      service_number(run, "SELECT count(*) FROM candidate WHERE instr(note, 'lessons of generation')"));
+   static const char shown[] =
+      "FROM call c JOIN document d ON d.hash = c.prompt_hash WHERE c.stage IN ('fix', 'improve', "
+      "'crossover', 'explore') AND c.child < 64 AND instr(d.text, 'lessons of generation')";
+   char sql[512];
+   snprintf(sql, sizeof sql,
+            "SELECT min(c.request) - (SELECT min(request) FROM candidate WHERE instr(note, 'lessons of "
+            "generation')) %s",
+            shown);
+   assert_true(service_number(run, sql) >= 8);
+   snprintf(sql, sizeof sql, "SELECT count(*) %s", shown);
+   double prompts = service_number(run, sql);
+   assert_true(prompts >= 1);
+   assert_true(prompts ==
+               service_number(run,
+                              "SELECT count(*) FROM call WHERE child < 64 AND request >= 8 + (SELECT "
+                              "min(request) FROM candidate WHERE instr(note, 'lessons of generation')) AND "
+                              "stage IN ('fix', 'improve', 'crossover', 'explore')"));
+}
+
+static void without_a_scratchpad_there_are_no_lessons(void **state) {
+   char run[256], pipeline[256], text[1024];
+   rkb_error_t err = {0};
+   (void)state;
+   path_of(run, sizeof run, "plain");
+   path_of(pipeline, sizeof pipeline, "plain.yaml");
+   snprintf(
+      text, sizeof text,
+      "rkb: 1\nextends: %s/tests/llm/stock-llm.yaml\nname: plain\nset:\n"
+      "  search.operators.improve.with.scratchpad: 0\n  search.operators.fix.with.scratchpad: 0\n"
+      "  search.operators.crossover.with.scratchpad: 0\n  search.operators.explore.with.scratchpad: 0\n",
+      RKB_SOURCE_DIR);
+   assert_int_equal(rkb_file_write(pipeline, text, strlen(text), &err), RKB_OK);
+   assert_int_equal(run_finish(run_start(pipeline, run, false, "2")), 0);
+   assert_true(
+      service_number(run, "SELECT count(*) FROM document WHERE instr(text, 'lessons of generation')") == 0);
+   assert_true(service_number(run, "SELECT count(*) FROM candidate WHERE instr(note, 'lessons')") == 0);
+}
+
+/* Killed again and again, stock-llm ends as if it had not been: no question is kept twice, no candidate differs. */
+static void stock_survives_kills(void **state) {
+   char whole[256], run[256], command[1024];
+   int kills = 0, code = 0;
+   (void)state;
+   path_of(whole, sizeof whole, "whole");
+   path_of(run, sizeof run, "shot");
+   pid_t pid = run_start(RKB_SOURCE_DIR "/tests/llm/stock-llm.yaml", run, false, "2");
+   run_wait_until_asked(run);
+   for (int pause = 50000; kills < 6; pause += 150000) {
+      usleep((useconds_t)pause);
+      if (waitpid(pid, &code, WNOHANG) == pid) {
+         code = WIFEXITED(code) ? WEXITSTATUS(code) : -1;
+         pid = 0;
+         break;
+      }
+      kill(pid, SIGKILL);
+      waitpid(pid, NULL, 0);
+      kills++;
+      pid = run_start(RKB_SOURCE_DIR "/tests/llm/stock-llm.yaml", run, true, "2");
+   }
+   if (pid)
+      code = run_finish(pid);
+   assert_int_equal(code, 0);
+   assert_true(kills > 0);
+   assert_true(service_number(
+                  run, "SELECT count(*) FROM (SELECT 1 FROM call WHERE state = 'finished' GROUP BY request, "
+                       "stage, child HAVING count(*) > 1)") == 0);
+   assert_true(service_number(run, "SELECT count(*) FROM call WHERE state = 'finished'") ==
+               service_number(whole, "SELECT count(*) FROM call WHERE state = 'finished'"));
+   assert_true(service_number(run, "SELECT count(DISTINCT note) FROM candidate") ==
+               service_number(whole, "SELECT count(DISTINCT note) FROM candidate"));
+   snprintf(command, sizeof command, "%s diff %s %s > %s/diff", DIFF, whole, run, folder);
+   assert_int_equal(system(command), 0);
+}
+
+static void workers_change_nothing(void **state) {
+   char one[256], four[256], command[1024];
+   (void)state;
+   path_of(one, sizeof one, "whole");
+   path_of(four, sizeof four, "four");
+   assert_int_equal(run_finish(run_start(RKB_SOURCE_DIR "/tests/llm/stock-llm.yaml", four, false, "4")), 0);
+   snprintf(command, sizeof command, "%s diff %s %s > %s/diff", DIFF, one, four, folder);
+   assert_int_equal(system(command), 0);
+}
+
+/* Judges decide, the machine watches: the report says how often they were right.  The numbers judge finds the
+ * one kernel whose numbers are wrong; the memory judge, with nothing to find, has no recall.
+ */
+static void judges_are_calibrated(void **state) {
+   char run[256], command[1024], report[256], *text = NULL;
+   size_t length = 0;
+   rkb_error_t err = {0};
+   (void)state;
+   path_of(run, sizeof run, "paper");
+   path_of(report, sizeof report, "report");
+   run_finish(run_start(RKB_SOURCE_DIR "/tests/llm/paper-judges.yaml", run, false, "2"));
+   assert_true(service_number(run, "SELECT count(*) FROM verdict WHERE stage = 'judge_numbers' AND standing "
+                                   "= 'reject' AND shadow = 0 AND "
+                                   "json_extract(evidence, '$.line') > 0") >= 1);
+   assert_true(
+      service_number(
+         run,
+         "SELECT count(*) FROM verdict WHERE stage = 'machine' AND standing = 'reject' AND shadow = 1") >= 1);
+   snprintf(command, sizeof command, "%s report %s > %s", DIFF, run, report);
+   assert_int_equal(system(command), 0);
+   assert_int_equal(rkb_file_read(report, 1 << 20, &text, &length, &err), RKB_OK);
+   const char *numbers = strstr(text, "judge_numbers: "), *memory = strstr(text, "judge_memory: ");
+   assert_true(numbers && strstr(numbers, "precision  1.00  ["));
+   assert_true(numbers && strstr(numbers, "recall     1.00  ["));
+   assert_true(memory && strstr(memory, "precision  none to count"));
+   assert_true(memory && strstr(memory, "recall     none to count"));
+   free(text);
+}
+
+/* A model that is a program and writes a line for each question it gets. */
+static void write_bought(const char *pipeline, const char *script, const char *bought) {
+   char text[8192];
+   rkb_error_t err = {0};
+   snprintf(text, sizeof text,
+            "echo bought >> %s\n"
+            "sleep 0.05\n"
+            "grep -q 'was rejected' && { echo no kernel; exit; }\n"
+            "echo '```'\ncat %s/tasks/llama_rmsnorm/seeds/forward/*.cu | awk '/^.. rkb-kernel/ { n++ } n == "
+            "1'\necho '```'\n",
+            bought, RKB_SOURCE_DIR);
+   assert_int_equal(rkb_file_write(script, text, strlen(text), &err), RKB_OK);
+   snprintf(text, sizeof text,
+            "rkb: 1\nname: killed\ntask: %s/tasks/llama_rmsnorm\ntarget: h200\nlimits: {generations: 4, "
+            "cost_usd: 100}\n"
+            "models:\n  m: {provider: command, command: [sh, %s], env: [PATH], cost_per_call: 0.01, limits: "
+            "{concurrency: 2}}\n"
+            "propose:\n  - {use: rkb.translator.llm, with: {proposals: 3, models: [{model: m}]}}\n"
+            "screen:\n  - {use: rkb.verifier.lint}\n"
+            "search:\n  use: rkb.strategy.best_of_n\n  window: 4\n  operators:\n"
+            "    - {use: rkb.mutator.llm, id: fix, with: {mode: fix, models: [{model: m}]}}\n"
+            "    - {use: rkb.mutator.llm, id: improve, with: {mode: improve, models: [{model: m}]}}\n",
+            RKB_SOURCE_DIR, script);
+   assert_int_equal(rkb_file_write(pipeline, text, strlen(text), &err), RKB_OK);
+}
+
+static int lines_of(const char *path) {
+   char *bytes = NULL;
+   size_t length = 0;
+   int lines = 0;
+   rkb_error_t err = {0};
+   if (rkb_file_read(path, 1 << 20, &bytes, &length, &err) != RKB_OK)
+      return 0;
+   for (size_t i = 0; i < length; i++)
+      lines += bytes[i] == '\n';
+   free(bytes);
+   return lines;
+}
+
+static void killed_and_resumed_it_buys_nothing_twice(void **state) {
+   char pipeline[256], script[256], bought[256], run[256];
+   int code = 0, kills = 0;
+   (void)state;
+   path_of(pipeline, sizeof pipeline, "killed.yaml");
+   path_of(script, sizeof script, "answer.sh");
+   path_of(bought, sizeof bought, "bought");
+   path_of(run, sizeof run, "killed");
+   write_bought(pipeline, script, bought);
+   pid_t pid = run_start(pipeline, run, false, "2");
+   run_wait_until_asked(run);
+   while (kills < 4) {
+      usleep(250000);
+      if (waitpid(pid, &code, WNOHANG) == pid) {
+         pid = 0;
+         break;
+      }
+      kill(pid, SIGKILL);
+      waitpid(pid, NULL, 0);
+      kills++;
+      pid = run_start(pipeline, run, true, "2");
+   }
+   if (pid)
+      code = run_finish(pid);
+   assert_true(kills > 0);
+   /* Each finished question has one paid row, however often the run was killed; what a kill cut off is
+    * charged as well, and only that is asked again. */
+   assert_int_equal(
+      (int)service_number(
+         run, "SELECT count(*) FROM (SELECT 1 FROM call WHERE state = 'finished' GROUP BY request, stage, "
+              "child HAVING count(*) > 1)"),
+      0);
+   assert_int_equal((int)service_number(run, "SELECT count(*) FROM call WHERE state = 'reserved'"), 0);
+   int finished = (int)service_number(run, "SELECT count(*) FROM call WHERE state = 'finished'");
+   int abandoned = (int)service_number(run, "SELECT count(*) FROM call WHERE outcome = 'abandoned'");
+   int asked = lines_of(bought);
+   assert_true(finished >= 3);
+   assert_true(asked >= finished && asked <= finished + abandoned);
+}
+
+static int start(void **state) {
+   (void)state;
+   return mkdtemp(folder) ? 0 : -1;
+}
+
+static int stop(void **state) {
+   char command[128];
+   (void)state;
+   snprintf(command, sizeof command, "rm -rf '%s'", folder);
+   return system(command);
+}
+
+int main(void) {
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_whole_way),
+      cmocka_unit_test(a_sampled_share_calibrates),
+      cmocka_unit_test(lessons_are_distilled_and_seen),
+      cmocka_unit_test(without_a_scratchpad_there_are_no_lessons),
+      cmocka_unit_test(stock_survives_kills),
+      cmocka_unit_test(workers_change_nothing),
+      cmocka_unit_test(judges_are_calibrated),
+      cmocka_unit_test(killed_and_resumed_it_buys_nothing_twice),
+   };
+   return cmocka_run_group_tests(tests, start, stop);
+}

@@ -1,0 +1,211 @@
+/* What is read out of replies: kernels, edits, verdicts.  And prompts: what is checked, cut, fenced. */
+#include "check.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/random.h"
+#include "llm/vote.h"
+#include "reply/reply_edits.h"
+#include "reply/extract.h"
+#include "prompt/prompt.h"
+
+#define MANIFEST "/* rkb-kernel: 1\ntask: t\nlaunches:\n  - {kernel: k}\n*/\n"
+#define CODE "__global__ void k() {\n}\n"
+
+typedef struct extraction {
+   const char *reply, *source, *says; /* one of the two is NULL */
+} extraction_t;
+
+static void kernels_are_found(void **state) {
+   static const extraction_t CASES[] = {
+      {"Here:\n```cuda\n" MANIFEST CODE "```\nDone.", MANIFEST CODE, NULL},
+      {"~~~~c++\n" MANIFEST CODE "~~~~", MANIFEST CODE, NULL},
+      {"````\n" MANIFEST "// ```\n" CODE "````\n", MANIFEST "// ```\n" CODE, NULL},
+      {MANIFEST CODE, MANIFEST CODE, NULL},
+      {"Sure. The kernel is\n" MANIFEST CODE "I hope that it helps", MANIFEST "__global__ void k() {\n}\n",
+       NULL},
+      {"```\n" MANIFEST "int old;\n" CODE "```\nBetter:\n```\n" MANIFEST CODE "```\n", MANIFEST CODE, NULL},
+      {"Manifest:\n```yaml\nrkb-kernel: 1\ntask: t\nlaunches: []\n```\nCode:\n```cpp\n" CODE "```",
+       "/* rkb-kernel: 1\ntask: t\nlaunches: []\n*/\n" CODE, NULL},
+      {"```yaml\ntask: t\nlaunches: []\n```\n```cpp\n" CODE "```",
+       "/* rkb-kernel: 1\ntask: t\nlaunches: []\n*/\n" CODE, NULL},
+      {"```\n" MANIFEST "```\n```\n" CODE "```", MANIFEST "\n" CODE, NULL},
+      {"```cuda\n" CODE "```", NULL, "no manifest"},
+      {"```\n" MANIFEST "```", NULL, "no kernel"},
+      {"```cuda\n" MANIFEST "__global__ void k() {", NULL, "cut off"},
+      {"I would rather not.", NULL, "holds no kernel"},
+      {"", NULL, "holds no kernel"},
+   };
+   (void)state;
+   for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+      rkb_error_t err = {0};
+      char *source = NULL;
+      int status = extract_kernel(CASES[i].reply, strlen(CASES[i].reply), &source, &err);
+      if (CASES[i].source) {
+         if (status != RKB_OK)
+            fail_msg("case %zu: %s", i, err.message);
+         assert_string_equal(source, CASES[i].source);
+      } else {
+         assert_int_equal(status, RKB_ERR_INVALID);
+         if (!strstr(err.message, CASES[i].says))
+            fail_msg("case %zu says: %s", i, err.message);
+      }
+      free(source);
+   }
+}
+
+#define EDIT(search, replace) "<<<<<<< SEARCH\n" search "=======\n" replace ">>>>>>> REPLACE\n"
+
+static void edits_apply_or_say_why(void **state) {
+   static const char TEXT[] = "one\n  two  \nthree\ntwo\nfour\n  five\n";
+   static const extraction_t CASES[] = {
+      {EDIT("three\n", "3\n"), "one\n  two  \n3\ntwo\nfour\n  five\n", NULL},
+      {"First this:\n" EDIT("one\n", "1\n") "and then\n" EDIT("four\n", "") "done",
+       "1\n  two  \nthree\ntwo\n  five\n", NULL},
+      {EDIT("  two\nthree\n", "2\n"), "one\n2\ntwo\nfour\n  five\n", NULL},
+      {EDIT("  five\n", "5\n6\n"), "one\n  two  \nthree\ntwo\nfour\n5\n6\n", NULL},
+      {EDIT("one\n", "two\n") EDIT("two\n", "x\n"), NULL,
+       "edit 2: what it searches stands 2 times in the kernel (lines 1, 4)"},
+      {EDIT("five\n", "5\n"), NULL, "its first line is like line 6"},
+      {EDIT("nine\n", "9\n"), NULL, "edit 1: what it searches is not in the kernel, beginning with 'nine'"},
+      {EDIT("\n", "9\n"), NULL, "searches for nothing"},
+      {"<<<<<<< SEARCH\none\n=======\n1\n", NULL, "edit 1 is broken"},
+      {"<<<<<<< SEARCH\none\n<<<<<<< SEARCH\n=======\n1\n>>>>>>> REPLACE\n", NULL, "edit 1 is broken"},
+      {"nothing", NULL, "holds no edit"},
+   };
+   (void)state;
+   for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+      rkb_error_t err = {0};
+      char *edited = NULL;
+      uint32_t count;
+      int status = edits_apply(TEXT, CASES[i].reply, strlen(CASES[i].reply), &edited, &count, &err);
+      if (CASES[i].source) {
+         if (status != RKB_OK)
+            fail_msg("case %zu: %s", i, err.message);
+         assert_string_equal(edited, CASES[i].source);
+      } else {
+         assert_int_equal(status, RKB_ERR_INVALID);
+         if (!strstr(err.message, CASES[i].says))
+            fail_msg("case %zu says: %s", i, err.message);
+      }
+      free(edited);
+   }
+}
+
+static void votes_are_read_and_counted(void **state) {
+   static const struct {
+      const char *reply;
+      bool understood;
+      uint32_t verdict;
+   } CASES[] = {
+      {"{\"verdict\": \"wrong\", \"confidence\": 0.9, \"line\": \"x = {1};\", \"why\": \"it is\"}", true,
+       VOTE_WRONG},
+      {"The body { ... } is fine.\n```json\n{\"verdict\": \"right\", \"confidence\": 1, \"line\": "
+       "\"\"}\n```\nBye {}",
+       true, VOTE_RIGHT},
+      {"{\"verdict\": \"unsure\", \"confidence\": 0.1}", true, VOTE_ABSTAINS},
+      {"{\"verdict\": \"maybe\", \"confidence\": 0.1}", false, VOTE_ABSTAINS},
+      {"{\"verdict\": \"right\", \"confidence\": 7}", false, VOTE_ABSTAINS},
+      {"It is right.", false, VOTE_ABSTAINS},
+   };
+   vote_t votes[3] = {{.verdict = VOTE_RIGHT, .confidence = 0.6, .weight = 1},
+                      {.verdict = VOTE_RIGHT, .confidence = 0.6, .weight = 1},
+                      {.verdict = VOTE_WRONG, .confidence = 0.9, .weight = 2}};
+   vote_t vote = {0};
+   (void)state;
+   for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+      assert_int_equal(vote_read(CASES[i].reply, strlen(CASES[i].reply), &vote), CASES[i].understood);
+      assert_int_equal(vote.verdict, CASES[i].verdict);
+   }
+   assert_int_equal(vote_count(votes, 3, false, 0.5).verdict, VOTE_RIGHT);
+   assert_int_equal(vote_count(votes, 3, true, 0.5).verdict, VOTE_WRONG);
+   assert_int_equal(vote_count(votes, 3, false, 0.8).verdict, VOTE_WRONG); /* the doubtful two abstain */
+   assert_int_equal(vote_count(votes, 3, false, 0.95).verdict, VOTE_ABSTAINS);
+   assert_int_equal(vote_count(votes + 1, 2, false, 0.5).verdict, VOTE_ABSTAINS); /* a draw */
+   assert_int_equal(vote_line("a\n  b = 1;\nc\n", " b = 1;\n"), 2);
+   assert_int_equal(vote_line("a\n", "zzz"), 0);
+}
+
+static void prompts_are_checked(void **state) {
+   static const char *const SLOTS[] = {"task", "kernel", NULL};
+   static const struct {
+      const char *text, *says;
+   } CASES[] = {
+      {"---\nslots:\n  task: 1KiB\n---\n# user\nDo {{task}}\n", ""},
+      {"# user\nDo it\n", "p.md:1:1: a prompt begins with"},
+      {"---\nslots:\n  task: 1KiB\n---\n# user\nDo it\n", "p.md:3:3: the slot 'task' is listed and not used"},
+      {"---\nslots: {}\n---\n# user\nline\nDo {{task}}\n", "p.md:6:4: the slot 'task' is not listed"},
+      {"---\nslots:\n  kernal: 1KiB\n---\n# user\n{{kernal}}\n",
+       "p.md:3:3: the stage fills no slot 'kernal'; did you mean 'kernel'?"},
+      {"---\nslots:\n  task: lots\n---\n# user\n{{task}}\n", "p.md:3:9: the budget of task"},
+      {"---\nslots:\n  task: 1KiB\n---\n# user\n{{task}\n", "'{{' is not closed"},
+      {"---\nslots: {}\n---\nHello\n# user\nx\n", "p.md:4:1: text outside a section"},
+      {"---\nslots: {}\n---\n# system\nx\n", "no '# user' section"},
+      {"---\nslots: {}\n---\n# user\nx\n# user\ny\n", "p.md:6:1: a second '# user'"},
+   };
+   (void)state;
+   for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+      rkb_arena_t *arena = rkb_arena_new(0);
+      rkb_problems_t problems;
+      rkb_text_t text;
+      rkb_problems_init(&problems);
+      rkb_text_init(&text, 1 << 16);
+      rkb_template_parse(arena, "p.md", CASES[i].text, SLOTS, &problems);
+      rkb_problems_write(&problems, &text);
+      if ((problems.errors != 0) != (CASES[i].says[0] != '\0') || !strstr(rkb_text_get(&text), CASES[i].says))
+         fail_msg("case %zu says: %s", i, rkb_text_get(&text));
+      rkb_text_free(&text);
+      rkb_problems_free(&problems);
+      rkb_arena_free(arena);
+   }
+}
+
+static void prompts_are_filled(void **state) {
+   const rkb_prompt_t prompt = {.path = "p.md",
+                                .hash = "h",
+                                .text = "---\nslots:\n  task: 1KiB\n  kernel: 280\n  hints: 1KiB\n---\n# "
+                                        "system\nData is between {{marker}}.\n# user\nTask: {{task}}\n"
+                                        "Hints: {{hints}}\n\n{{kernel}}\nEnd {{marker}}\n"};
+   rkb_slot_entry_t kernels[3] = {
+      {.text = "first {{task}}", .label = "a", .priority = 1, .fenced = true},
+      {.text = "second", .label = "b", .priority = 5, .fenced = true},
+      {.text = "third, which is long enough to push the least important one out of the budget of this slot",
+       .label = "c",
+       .priority = 3,
+       .fenced = true}};
+   rkb_slot_entry_t task = {.text = "say {{kernel}} and {{marker}}"};
+   rkb_slot_value_t values[2] = {{.name = "kernel", .entries = kernels, .count = 3},
+                                 {.name = "task", .entries = &task, .count = 1}};
+   rkb_random_t stream = rkb_random_stream(1, "test", 0, 0), same = stream,
+                other = rkb_random_stream(1, "test", 1, 0);
+   rkb_filled_prompt_t *filled = NULL, *again = NULL, *different = NULL;
+   rkb_error_t err = {0};
+   (void)state;
+   assert_int_equal(rkb_prompt_fill(&prompt, values, 2, &stream, &filled, &err), RKB_OK);
+   assert_non_null(
+      strstr(filled->user,
+             "Task: say {{kernel}} and {{marker}}\n\n[")); /* values are not expanded; no line of hints */
+   assert_null(strstr(filled->user, "Hints"));
+   assert_null(strstr(filled->user, "first")); /* cut: lowest priority */
+   assert_non_null(strstr(filled->user, "begins: b]\nsecond\n["));
+   assert_true(strstr(filled->user, "second") < strstr(filled->user, "third")); /* in their order */
+   assert_int_equal(filled->cut, 1);
+   assert_non_null(strstr(filled->provenance, "\"label\":\"a\""));
+   assert_non_null(strstr(filled->system, "Data is between data-"));
+   assert_int_equal(rkb_prompt_fill(&prompt, values, 2, &same, &again, &err), RKB_OK);
+   assert_string_equal(filled->user, again->user); /* the same stream, the same marker */
+   assert_int_equal(rkb_prompt_fill(&prompt, values, 2, &other, &different, &err), RKB_OK);
+   assert_string_not_equal(filled->user, different->user);
+   rkb_prompt_filled_free(filled);
+   rkb_prompt_filled_free(again);
+   rkb_prompt_filled_free(different);
+}
+
+int main(void) {
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(kernels_are_found),          cmocka_unit_test(edits_apply_or_say_why),
+      cmocka_unit_test(votes_are_read_and_counted), cmocka_unit_test(prompts_are_checked),
+      cmocka_unit_test(prompts_are_filled),
+   };
+   return RUN_TESTS(tests);
+}

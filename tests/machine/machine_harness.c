@@ -1,0 +1,334 @@
+/* Reads a kernel's directives, compiles it, and runs it through the machine (machine_harness.h).  One thread. */
+#include "machine_harness.h"
+
+#include "machine/ptx/module.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *harness_read_file(const char *path) {
+   FILE *file = fopen(path, "rb");
+   if (!file)
+      return NULL;
+   fseek(file, 0, SEEK_END);
+   long length = ftell(file);
+   rewind(file);
+   char *text = calloc((size_t)length + 1, 1);
+   if (text && fread(text, 1, (size_t)length, file) != (size_t)length) {
+      free(text);
+      text = NULL;
+   }
+   fclose(file);
+   return text;
+}
+
+/* NVRTC, bound by hand so that nothing here needs the toolkit to be built. */
+typedef void *program_t;
+static const char *const libraries[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so",
+                                        "/usr/local/cuda/lib64/libnvrtc.so", NULL};
+
+static void *find_nvrtc(void) {
+   for (int n = 0; libraries[n]; n++) {
+      void *library = dlopen(libraries[n], RTLD_NOW | RTLD_LOCAL);
+      if (library)
+         return library;
+   }
+   return NULL;
+}
+
+char *harness_compile(const char *source, const char *define, char *message, size_t message_size) {
+   void *library = find_nvrtc();
+   if (!library) {
+      snprintf(message, message_size, "NVRTC is not installed");
+      return NULL;
+   }
+   int (*create)(program_t *, const char *, const char *, int, const char *const *, const char *const *);
+   int (*compile)(program_t, int, const char *const *);
+   int (*ptx_size)(program_t, size_t *), (*ptx)(program_t, char *), (*log_size)(program_t, size_t *),
+      (*log)(program_t, char *);
+   int (*destroy)(program_t *);
+#define BIND(function, name) *(void **)&function = dlsym(library, name)
+   BIND(create, "nvrtcCreateProgram");
+   BIND(compile, "nvrtcCompileProgram");
+   BIND(ptx_size, "nvrtcGetPTXSize");
+   BIND(ptx, "nvrtcGetPTX");
+   BIND(log_size, "nvrtcGetProgramLogSize");
+   BIND(log, "nvrtcGetProgramLog");
+   BIND(destroy, "nvrtcDestroyProgram");
+#undef BIND
+   program_t program;
+   char *text = NULL;
+   size_t size = 0;
+   if (!create || create(&program, source, "kernel.cu", 0, NULL, NULL) != 0) {
+      snprintf(message, message_size, "NVRTC does not start");
+      return NULL;
+   }
+   const char *options[6] = {"--gpu-architecture=sm_90", "--std=c++17", "-lineinfo",
+                             "-I/usr/local/cuda/include", "-I/usr/local/cuda/include/cccl"};
+   int count = 5;
+   if (define)
+      options[count++] = define;
+   if (compile(program, count, options) == 0 && ptx_size(program, &size) == 0) {
+      text = calloc(size + 1, 1);
+      if (text && ptx(program, text) != 0) {
+         free(text);
+         text = NULL;
+      }
+   } else if (log_size(program, &size) == 0) {
+      char *lines = calloc(size + 1, 1);
+      if (lines && log(program, lines) == 0)
+         snprintf(message, message_size, "%s", lines);
+      free(lines);
+   }
+   destroy(&program);
+   return text;
+}
+
+static const char *keep_name(harness_t *harness, const char *name) {
+   char *copy = harness->names[harness->name_count++ % (4 * HARNESS_MOST)];
+   snprintf(copy, sizeof harness->names[0], "%s", name);
+   return copy;
+}
+
+static bool read_buffer(harness_t *harness, const char *line) {
+   static const struct {
+      const char *name;
+      uint32_t dtype, bytes;
+   } types[] = {{"f32", RKB_F32, 4}, {"f64", RKB_F64, 8}, {"i32", RKB_I32, 4},  {"i64", RKB_I64, 8},
+                {"u8", RKB_U8, 1},   {"f16", RKB_F16, 2}, {"bf16", RKB_BF16, 2}};
+   char name[64], role[16], type[8], init[16] = "";
+   unsigned long long elements;
+   if (sscanf(line, "%63s %15s %7s %llu %15s", name, role, type, &elements, init) < 4 ||
+       harness->plan.buffer_count == HARNESS_MOST)
+      return false;
+   uint32_t n = harness->plan.buffer_count++;
+   rkb_plan_buffer_t *buffer = &harness->buffers[n];
+   *buffer = (rkb_plan_buffer_t){
+      .name = keep_name(harness, name), .alignment = 256, .elements = elements, .tensor = n};
+   buffer->role = strcmp(role, "in") == 0      ? RKB_IN
+                  : strcmp(role, "out") == 0   ? RKB_OUT
+                  : strcmp(role, "inout") == 0 ? RKB_INOUT
+                                               : 0;
+   for (size_t k = 0; k < sizeof types / sizeof types[0]; k++)
+      if (strcmp(type, types[k].name) == 0) {
+         buffer->dtype = types[k].dtype;
+         buffer->bytes = elements * types[k].bytes;
+      }
+   if (strcmp(init, "zero") == 0)
+      buffer->fill = RKB_FILL_VALUE;
+   snprintf(harness->init[n], sizeof harness->init[n], "%s", init);
+   harness->data[n].data = aligned_alloc(256, (buffer->bytes + 511) & ~(size_t)255);
+   return buffer->bytes != 0 && harness->data[n].data;
+}
+
+static bool read_argument(harness_t *harness, const ptx_variable_t *parameter, const char *text,
+                          rkb_plan_argument_t *argument) {
+   *argument = (rkb_plan_argument_t){
+      .buffer = UINT32_MAX, .offset = (uint32_t)parameter->offset, .bytes = (uint32_t)parameter->bytes};
+   for (uint32_t n = 0; n < harness->plan.buffer_count; n++)
+      if (strcmp(harness->buffers[n].name, text) == 0)
+         argument->buffer = n;
+   if (argument->buffer != UINT32_MAX)
+      return true;
+   if (strchr(text, '.')) {
+      double wide = atof(text);
+      float narrow = (float)wide;
+      if (parameter->bytes == 8)
+         memcpy(&argument->value, &wide, sizeof wide);
+      else
+         memcpy(&argument->value, &narrow, sizeof narrow);
+   } else {
+      argument->value = (uint64_t)atoll(text);
+   }
+   return true;
+}
+
+static bool read_launch(harness_t *harness, const char *line) {
+   if (harness->plan.launch_count == HARNESS_MOST)
+      return false;
+   uint32_t n = harness->plan.launch_count++;
+   rkb_plan_launch_t *launch = &harness->launches[n];
+   *launch = (rkb_plan_launch_t){
+      .grid = {1, 1, 1}, .block = {1, 1, 1}, .cluster = {1, 1, 1}, .arguments = harness->arguments[n]};
+   char copy[512], *next = NULL;
+   snprintf(copy, sizeof copy, "%s", line);
+   const ptx_function_t *function = NULL;
+   for (char *word = strtok_r(copy, " \t", &next); word; word = strtok_r(NULL, " \t", &next)) {
+      if (strncmp(word, "grid=", 5) == 0) {
+         sscanf(word + 5, "%u,%u,%u", &launch->grid[0], &launch->grid[1], &launch->grid[2]);
+      } else if (strncmp(word, "block=", 6) == 0) {
+         sscanf(word + 6, "%u,%u,%u", &launch->block[0], &launch->block[1], &launch->block[2]);
+      } else if (strncmp(word, "shared=", 7) == 0) {
+         launch->dynamic_shared = (uint32_t)atoi(word + 7);
+      } else if (strncmp(word, "args=", 5) == 0 && function) {
+         char *rest = NULL;
+         for (char *text = strtok_r(word + 5, ",", &rest); text; text = strtok_r(NULL, ",", &rest)) {
+            if (launch->argument_count >= function->parameter_count)
+               return false;
+            const ptx_variable_t *parameter =
+               &harness->module->variables[function->parameters[launch->argument_count]];
+            read_argument(harness, parameter, text, &harness->arguments[n][launch->argument_count++]);
+         }
+      } else {
+         launch->entry = launch->expression = keep_name(harness, word);
+         for (uint32_t k = 0; k < harness->module->function_count; k++)
+            if (strcmp(harness->module->functions[k].name, word) == 0)
+               function = &harness->module->functions[k];
+      }
+   }
+   return function && launch->argument_count == function->parameter_count;
+}
+
+bool harness_open(harness_t *harness, const char *source, const char *ptx, char *message,
+                  size_t message_size) {
+   memset(harness, 0, sizeof *harness);
+   harness->runs = 1;
+   harness->module = rkb_machine_module_read(ptx, strlen(ptx));
+   harness->plan = (rkb_plan_t){.version = 1, .buffers = harness->buffers, .launches = harness->launches};
+   uint32_t at;
+   const char *problem = rkb_machine_module_error(harness->module, &at);
+   if (problem) {
+      snprintf(message, message_size, "PTX line %u: %s", at, problem);
+      return false;
+   }
+   for (const char *line = source; line && strncmp(line, "// ", 3) == 0;
+        line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
+      char copy[512];
+      snprintf(copy, sizeof copy, "%.*s", (int)strcspn(line, "\n"), line);
+      bool good = true;
+      if (strncmp(copy, "// buffer: ", 11) == 0)
+         good = read_buffer(harness, copy + 11);
+      else if (strncmp(copy, "// launch: ", 11) == 0)
+         good = read_launch(harness, copy + 11);
+      else if (strncmp(copy, "// expect: ", 11) == 0)
+         snprintf(harness->expect, sizeof harness->expect, "%s", copy + 11);
+      else if (strncmp(copy, "// broken: ", 11) == 0)
+         snprintf(harness->broken, sizeof harness->broken, "%s", copy + 11);
+      else if (strncmp(copy, "// runs: ", 9) == 0)
+         harness->runs = (uint32_t)atoi(copy + 9);
+      else if (strncmp(copy, "// resident: ", 13) == 0)
+         for (int n = 0; n < HARNESS_MOST; n++)
+            harness->resident[n] = (uint32_t)atoi(copy + 13);
+      if (!good) {
+         snprintf(message, message_size, "cannot use '%.200s'", copy);
+         return false;
+      }
+   }
+   return true;
+}
+
+void harness_close(harness_t *harness) {
+   for (uint32_t n = 0; n < harness->plan.buffer_count; n++)
+      free(harness->data[n].data);
+   rkb_machine_module_free(harness->module);
+}
+
+static double initial_value(const char *init, uint64_t element, uint32_t run) {
+   uint64_t mixed = (element + 1) * 0x9e3779b97f4a7c15ull + run * 0xbf58476d1ce4e5b9ull;
+   mixed ^= mixed >> 29;
+   if (strcmp(init, "ramp") == 0)
+      return (double)(element % 97) + run;
+   if (strcmp(init, "index") == 0)
+      return (double)element;
+   if (strcmp(init, "one") == 0)
+      return 1;
+   if (strcmp(init, "noise") == 0)
+      return (double)(mixed % 20011) / 10005.5 - 1;
+   return 0;
+}
+
+static uint16_t half_bits(double value) { /* small exact integers only: enough for fills */
+   float narrow = (float)value;
+   uint32_t bits;
+   memcpy(&bits, &narrow, sizeof bits);
+   return bits << 1
+             ? (uint16_t)((bits >> 16 & 0x8000) | (((bits >> 23 & 255) - 112) << 10) | (bits >> 13 & 0x3ff))
+             : 0;
+}
+
+void harness_fill(harness_t *harness, uint32_t run) {
+   for (uint32_t n = 0; n < harness->plan.buffer_count; n++) {
+      const rkb_plan_buffer_t *buffer = &harness->buffers[n];
+      bool given = harness->init[n][0] != '\0';
+      if (!given && run && buffer->role == 0)
+         continue;
+      harness->data[n].defined = given;
+      memset(harness->data[n].data, 0xa5, buffer->bytes);
+      for (uint64_t e = 0; given && e < buffer->elements; e++) {
+         double value = initial_value(harness->init[n], e, run);
+         switch (buffer->dtype) {
+         case RKB_F32:
+            ((float *)harness->data[n].data)[e] = (float)value;
+            break;
+         case RKB_F64:
+            ((double *)harness->data[n].data)[e] = value;
+            break;
+         case RKB_I32:
+            ((int32_t *)harness->data[n].data)[e] = (int32_t)value;
+            break;
+         case RKB_I64:
+            ((int64_t *)harness->data[n].data)[e] = (int64_t)value;
+            break;
+         case RKB_F16:
+            ((uint16_t *)harness->data[n].data)[e] = half_bits(value);
+            break;
+         default:
+            ((uint8_t *)harness->data[n].data)[e] = (uint8_t)value;
+            break;
+         }
+      }
+   }
+}
+
+static void find_unwritten(harness_t *harness, rkb_machine_t *machine) {
+   for (uint32_t n = 0; n < harness->plan.buffer_count; n++) {
+      const rkb_plan_buffer_t *buffer = &harness->buffers[n];
+      uint32_t bytes = (uint32_t)(buffer->bytes / buffer->elements);
+      uint64_t first;
+      bool written;
+      if (buffer->role != RKB_OUT && buffer->role != RKB_INOUT)
+         continue;
+      uint64_t count = rkb_machine_undefined(machine, n, bytes, &first, &written);
+      if (count)
+         rkb_machine_find_undefined(machine, n, first, bytes, written, count);
+   }
+}
+
+bool harness_judge(harness_t *harness, const rkb_machine_options_t *options, char *verdict,
+                   size_t verdict_size, char **text) {
+   static const char *const standings[] = {"", "suspect", "unknown", "reject"};
+   rkb_machine_t *machine;
+   rkb_error_t err;
+   *text = NULL;
+   snprintf(verdict, verdict_size, "pass");
+   rkb_machine_options_t made = *options;
+   made.resident = harness->resident[0] ? harness->resident : NULL;
+   if (rkb_machine_open(harness->module, &harness->plan, &made, &machine, &err) != RKB_OK) {
+      snprintf(verdict, verdict_size, "error %.80s", err.message);
+      return false;
+   }
+   uint32_t worst = 0;
+   for (uint32_t run = 0; run < harness->runs && worst != RKB_MACHINE_REJECT; run++) {
+      harness_fill(harness, run);
+      if (rkb_machine_run(machine, harness->data, &err) != RKB_OK) {
+         snprintf(verdict, verdict_size, "error %.80s", err.message);
+         break;
+      }
+      rkb_machine_report_t report;
+      rkb_machine_report(machine, &report);
+      if (report.complete)
+         find_unwritten(harness, machine);
+      rkb_machine_report(machine, &report);
+      for (uint32_t n = 0; n < report.finding_count; n++)
+         if (report.findings[n].standing > worst) {
+            worst = report.findings[n].standing;
+            snprintf(verdict, verdict_size, "%s %s", standings[worst], report.findings[n].reason);
+            free(*text);
+            *text = rkb_machine_finding_text(&report.findings[n]);
+         }
+   }
+   rkb_machine_close(machine);
+   return true;
+}

@@ -1,0 +1,113 @@
+/* What a candidate may cost, and on how many threads it is judged.  Whatever the budget, every check case is either among the
+ * shapes that the certificate speaks for or named as left out, and nothing executed is no acceptance; whatever the number of jobs,
+ * the verdict is the same to the letter.  The kernels are those of certificates/, one that fails on a later case, and one that
+ * fails on every case. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <glob.h>
+#include "check.h"
+#include "cli/pipeline_file.h"
+#include "kernel_text.h"
+#include "run/check.h"
+
+static rkb_pipeline_t *open_pipeline(const char *setting) {
+   const char *const set[] = {setting, NULL};
+   const rkb_pipeline_options_t options = {.path = CERTIFICATES "/pipeline.yaml", .set = set};
+   rkb_problems_t problems;
+   rkb_problems_init(&problems);
+   rkb_pipeline_t *pipeline = rkb_pipeline_open(&options, &problems);
+   if (!pipeline)
+      rkb_say_problems(&problems);
+   assert_non_null(pipeline);
+   rkb_problems_free(&problems);
+   return pipeline;
+}
+
+/* The machine's verdict as one text. */
+static char *judge(rkb_pipeline_t *pipeline, rkb_log_t *log, const char *path, uint32_t jobs) {
+   char *source = read_text(path), *text = NULL;
+   const rkb_check_options_t options = {.name = path, .source = source, .jobs = jobs, .log = log};
+   rkb_check_result_t *result = NULL;
+   rkb_error_t err = {0};
+   if (rkb_check(pipeline, &options, &result, &err) != RKB_OK)
+      fail_msg("%s: %s", path, err.message);
+   const rkb_check_verdict_t *verdict = &result->verdicts[result->verdict_count - 1];
+   assert_true(asprintf(&text, "%s\x1f%s\x1f%s\x1f%s\x1f%s", verdict->standing,
+                        verdict->reason ? verdict->reason : "", verdict->message,
+                        verdict->evidence ? verdict->evidence : "",
+                        verdict->certificate ? verdict->certificate : "") > 0);
+   rkb_check_result_free(result);
+   free(source);
+   return text;
+}
+
+/* of tasks/llama_rmsnorm */
+static const char *const check_cases[] = {"check/one",          "check/short_rows", "check/odd",
+                                          "check/over_a_warp",  "check/prime",      "check/vector",
+                                          "check/over_a_block", "check/long_rows"};
+
+/* A case that is not among the shapes of a facet is named with a reason; an acceptance executed something. */
+static void hold_to(const char *path, const char *setting, const char *verdict) {
+   const char *certificate = strrchr(verdict, 0x1f) + 1, *shapes = strstr(certificate, "\"shapes\":[");
+   if (strncmp(verdict, "accept", 6) == 0 && (!shapes || shapes[10] == ']'))
+      fail_msg("%s with %s is accepted and nothing was executed: %s", path, setting, verdict);
+   if (!certificate[0])
+      return;
+   for (size_t n = 0; n < sizeof check_cases / sizeof *check_cases; n++) {
+      char listed[64], left_out[64];
+      const char *end = shapes ? strchr(shapes, ']') : NULL;
+      snprintf(listed, sizeof listed, "\"%s\"", check_cases[n]);
+      snprintf(left_out, sizeof left_out, "case %s: ", check_cases[n]);
+      const char *at = shapes ? strstr(shapes, listed) : NULL;
+      if (!(at && at < end) && !strstr(certificate, left_out))
+         fail_msg("%s with %s: nothing is said of %s: %s", path, setting, check_cases[n], verdict);
+   }
+}
+
+/* Under a sanitizer that follows threads a judgement takes a hundred times as long, and what it looks for does not depend on how
+ * many kernels are judged: every fifth kernel, two of the settings. */
+#ifdef __SANITIZE_THREAD__
+#define KERNELS_APART 5
+#define SETTINGS_APART 5
+#else
+#define KERNELS_APART 1
+#define SETTINGS_APART 1
+#endif
+
+static const char *const settings[] = {
+   "screen.machine.with.budget=1",       "screen.machine.with.budget=30000",
+   "screen.machine.with.budget=100000",  "screen.machine.with.budget=400000",
+   "screen.machine.with.budget=2000000", "screen.machine.with.budget=4000000000",
+   "screen.machine.with.memory=1MiB"};
+
+static void what_is_left_out_is_said(void **state) {
+   (void)state;
+   rkb_log_t *log = NULL;
+   rkb_error_t err;
+   glob_t files = {0};
+   assert_int_equal(rkb_log_open(RKB_LOG_ERROR, false, NULL, &log, &err), RKB_OK);
+   assert_int_equal(glob(CERTIFICATES "/*.cu", 0, NULL, &files), 0);
+   assert_int_equal(glob(BUDGETS "/*.cu", GLOB_APPEND, NULL, &files), 0);
+   for (size_t s = 0; s < sizeof settings / sizeof *settings; s += SETTINGS_APART) {
+      rkb_pipeline_t *pipeline = open_pipeline(settings[s]);
+      for (size_t n = 0; n < files.gl_pathc; n += KERNELS_APART) {
+         char *one = judge(pipeline, log, files.gl_pathv[n], 1),
+              *many = judge(pipeline, log, files.gl_pathv[n], 4);
+         assert_string_equal(one, many);
+         if (s == 0)
+            assert_non_null(strstr(one, "unknown\x1flimit.budget\x1f"));
+         hold_to(files.gl_pathv[n], settings[s], one);
+         free(one);
+         free(many);
+      }
+      rkb_pipeline_free(pipeline);
+   }
+   globfree(&files);
+   rkb_log_close(log);
+}
+
+int main(void) {
+   const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_left_out_is_said)};
+   return RUN_TESTS(tests);
+}

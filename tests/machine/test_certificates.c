@@ -1,0 +1,173 @@
+/* What the checking machine may claim of a kernel, and what not: certificates/ holds kernels that invite a claim too many (a path
+ * that a value decides certified for all values, an order certified that was not looked at), each with what its certificate
+ * must say and what it must never say.
+ *
+ * certificates/ways/ holds one way each for a value to get somewhere: a function that gives 0 for every value that is tested, and
+ * that a kernel, which is otherwise steered by nothing, branches on.  The kernel is in head.txt and tail.txt around it.
+ *
+ * sampled/ does the same for what is claimed of blocks sampled at the bench shapes, shapes/ holds kernels that are wrong only on
+ * shapes that no check case has.
+ *
+ *    // standing: accept
+ *    // says: TEXT            in the certificate, as compact JSON; without one, in the verdict's message
+ *    // never: TEXT
+ *    // shows: TEXT           in the evidence of a rejection
+ *    // task: NAME             another one of the shipped tasks
+ *    // set: PATH=VALUE        changes the pipeline for this file, e.g. screen.machine.with.budget=1000000
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <glob.h>
+#include <unistd.h>
+#include "check.h"
+#include "cli/pipeline_file.h"
+#include "kernel_text.h"
+#include "run/check.h"
+
+/* The text after "// word: " in the n-th line that has it; NULL past the last. */
+static char *directive(const char *source, const char *word, int n) {
+   char start[32];
+   snprintf(start, sizeof start, "\n// %s: ", word);
+   for (const char *at = strstr(source, start); at; at = strstr(at + 1, start))
+      if (n-- == 0)
+         return strndup(at + strlen(start), strcspn(at + strlen(start), "\n"));
+   return NULL;
+}
+
+static int hold_to(const char *path, const char *source, const char *certificate) {
+   int wrong = 0;
+   char *text;
+   for (int n = 0; (text = directive(source, "says", n)); n++, free(text))
+      if (!strstr(certificate, text)) {
+         print_error("%s: the certificate does not say %s\n", path, text);
+         wrong++;
+      }
+   for (int n = 0; (text = directive(source, "never", n)); n++, free(text))
+      if (strstr(certificate, text)) {
+         print_error("%s: the certificate claims %s\n", path, text);
+         wrong++;
+      }
+   if (wrong)
+      print_error("%s\n", certificate);
+   return wrong;
+}
+
+static int hold_evidence(const char *path, const char *source, const char *evidence) {
+   int wrong = 0;
+   char *text;
+   for (int n = 0; (text = directive(source, "shows", n)); n++, free(text))
+      if (!evidence || !strstr(evidence, text)) {
+         print_error("%s: the evidence does not show %s: %s\n", path, text, evidence ? evidence : "none");
+         wrong++;
+      }
+   return wrong;
+}
+
+#define MOST_SETTINGS 8
+
+static rkb_pipeline_t *open_for(const char *pipeline_path, const char *source) {
+   const char *set[MOST_SETTINGS + 2] = {NULL};
+   int count = 0;
+   while (count < MOST_SETTINGS && (set[count] = directive(source, "set", count)) != NULL)
+      count++;
+   char *task = directive(source, "task", 0), *task_path = NULL;
+   if (task) {
+      assert_true(asprintf(&task_path, "task=%s/%s", TASKS, task) > 0);
+      set[count++] = task_path;
+   }
+   free(task);
+   const rkb_pipeline_options_t options = {.path = pipeline_path, .set = set};
+   rkb_problems_t problems;
+   rkb_problems_init(&problems);
+   rkb_pipeline_t *pipeline = rkb_pipeline_open(&options, &problems);
+   if (!pipeline)
+      rkb_say_problems(&problems);
+   assert_non_null(pipeline);
+   rkb_problems_free(&problems);
+   for (int n = 0; n < count; n++)
+      free((char *)set[n]);
+   return pipeline;
+}
+
+/* The kernel of a file: its text, or that of head.txt, its text and tail.txt, where these lie beside it. */
+static char *kernel_of(const char *path) {
+   char head[4096], tail[4096], *text = read_text(path), *whole;
+   const int folder = (int)(strrchr(path, '/') - path);
+   snprintf(head, sizeof head, "%.*s/head.txt", folder, path);
+   snprintf(tail, sizeof tail, "%.*s/tail.txt", folder, path);
+   if (access(head, R_OK) != 0)
+      return text;
+   char *before = read_text(head), *after = read_text(tail);
+   assert_true(asprintf(&whole, "%s%s%s", before, text, after) > 0);
+   free(before);
+   free(after);
+   free(text);
+   return whole;
+}
+
+static int judge(rkb_log_t *log, const char *pipeline_path, const char *path) {
+   char *source = kernel_of(path), *standing = directive(source, "standing", 0);
+   rkb_pipeline_t *pipeline = open_for(pipeline_path, source);
+   const rkb_check_options_t options = {.name = path, .source = source, .jobs = 1, .log = log};
+   rkb_check_result_t *result = NULL;
+   rkb_error_t err = {0};
+   int wrong = 0;
+   assert_non_null(standing);
+   if (rkb_check(pipeline, &options, &result, &err) != RKB_OK)
+      fail_msg("%s: %s", path, err.message);
+   const rkb_check_verdict_t *verdict = &result->verdicts[result->verdict_count - 1];
+   if (strcmp(result->standing, standing) != 0) {
+      print_error("%s: %s is %s: %s\n", path, verdict->stage, verdict->standing, verdict->message);
+      wrong++;
+   } else {
+      wrong += hold_to(path, source, verdict->certificate ? verdict->certificate : verdict->message);
+      wrong += hold_evidence(path, source, verdict->evidence);
+   }
+   rkb_check_result_free(result);
+   rkb_pipeline_free(pipeline);
+   free(standing);
+   free(source);
+   return wrong;
+}
+
+static void judge_all(const char *pipeline_path, const char *kernels) {
+   rkb_log_t *log = NULL;
+   rkb_error_t err;
+   glob_t files = {0};
+   int wrong = 0;
+   assert_int_equal(rkb_log_open(RKB_LOG_WARN, false, NULL, &log, &err), RKB_OK);
+   assert_int_equal(glob(kernels, 0, NULL, &files), 0);
+   for (size_t n = 0; n < files.gl_pathc; n++)
+      wrong += judge(log, pipeline_path, files.gl_pathv[n]);
+   assert_int_equal(wrong, 0);
+   globfree(&files);
+   rkb_log_close(log);
+}
+
+static void no_claim_too_many(void **state) {
+   (void)state;
+   judge_all(CERTIFICATES "/pipeline.yaml", CERTIFICATES "/*.cu");
+}
+
+static void no_way_is_overlooked(void **state) {
+   (void)state;
+   judge_all(CERTIFICATES "/ways/pipeline.yaml", CERTIFICATES "/ways/*.cu");
+}
+
+static void sampled_blocks_are_judged(void **state) {
+   (void)state;
+   judge_all(SAMPLED "/pipeline.yaml", SAMPLED "/*.cu");
+}
+
+static void shapes_are_drawn_for_the_kernel(void **state) {
+   (void)state;
+   judge_all(SHAPES "/pipeline.yaml", SHAPES "/*.cu");
+}
+
+int main(void) {
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(no_claim_too_many), cmocka_unit_test(no_way_is_overlooked),
+      cmocka_unit_test(shapes_are_drawn_for_the_kernel), cmocka_unit_test(sampled_blocks_are_judged)};
+   return RUN_TESTS(tests);
+}

@@ -1,0 +1,89 @@
+/* Correct but delicate kernels that must pass, and each one's broken twin that must not: every file of idioms/.  With
+ * arguments, runs those files alone and prints what was found. */
+#include "machine_harness.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static bool judge(const char *path, const char *source, bool broken, bool portable, bool verbose) {
+   char message[2048] = "", verdict[128], *text;
+   harness_t harness;
+   char *ptx = harness_compile(source, broken ? "-DBROKEN" : NULL, message, sizeof message);
+   if (!ptx) {
+      print_error("%s: %s\n", path, message);
+      return false;
+   }
+   bool right = false;
+   if (!harness_open(&harness, source, ptx, message, sizeof message)) {
+      print_error("%s: %s\n", path, message);
+   } else {
+      rkb_machine_options_t options = {.checks = RKB_MACHINE_RACES | RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT,
+                                       .thread_instructions = 50000000,
+                                       .hang_limit = 1000000,
+                                       .portable = portable};
+      const char *wanted = broken ? harness.broken : harness.expect;
+      harness_judge(&harness, &options, verdict, sizeof verdict, &text);
+      right = strcmp(verdict, wanted) == 0;
+      if (!right || verbose)
+         print_message("%s%s: found '%s', wanted '%s'\n%s", path, broken ? " (broken)" : "", verdict, wanted,
+                       text ? text : "");
+      free(text);
+   }
+   harness_close(&harness);
+   free(ptx);
+   return right;
+}
+
+static int judge_file(const char *path, bool verbose) {
+   char *source = harness_read_file(path);
+   if (!source)
+      return 1;
+   int wrong = 0;
+   if (strstr(source, "// expect: "))
+      wrong += !judge(path, source, false, false, verbose);
+   if (strstr(source, "// broken: "))
+      wrong += !judge(path, source, true, false, verbose);
+   free(source);
+   return wrong;
+}
+
+static void every_idiom(void **state) {
+   (void)state;
+   char message[2048] = "";
+   char *probe = harness_compile("extern \"C\" __global__ void k() {}", NULL, message, sizeof message);
+   if (!probe)
+      print_error("no kernel can be compiled: %s\n", message);
+   assert_non_null(probe);
+   free(probe);
+   struct dirent **entries;
+   int count = scandir(RKB_SOURCE_DIR "/tests/machine/idioms", &entries, NULL, alphasort), files = 0,
+       wrong = 0;
+   assert_true(count > 0);
+   for (int n = 0; n < count; n++) {
+      char path[1024];
+      snprintf(path, sizeof path, RKB_SOURCE_DIR "/tests/machine/idioms/%s", entries[n]->d_name);
+      if (strstr(entries[n]->d_name, ".cu")) {
+         files++;
+         wrong += judge_file(path, false);
+      }
+      free(entries[n]);
+   }
+   free(entries);
+   assert_true(files > 0);
+   assert_int_equal(wrong, 0);
+}
+
+int main(int count, char **arguments) {
+   int wrong = 0;
+   for (int n = 1; n < count; n++)
+      wrong += judge_file(arguments[n], true);
+   if (count > 1)
+      return wrong != 0;
+   const struct CMUnitTest tests[] = {cmocka_unit_test(every_idiom)};
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}

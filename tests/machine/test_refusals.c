@@ -1,0 +1,135 @@
+/* What the machine says of texts and plans it cannot execute: an unknown with a name, or a sentence; never an accept. */
+#include "check.h"
+#include "machine/machine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+   const char *body; /* of a kernel k(.param .u64 p) */
+   uint32_t standing;
+   const char *reason; /* begins with */
+} texts[] = {
+   {"ret;", 0, ""},
+   {"frobnicate.u32 %r0, %r1;", RKB_MACHINE_UNKNOWN, "unsupported.frobnicate.u32"},
+   {"wgmma.fence.sync.aligned;", RKB_MACHINE_UNKNOWN, "unsupported.wgmma.fence.sync.aligned"},
+   {"cp.async.wait_all;", RKB_MACHINE_UNKNOWN, "unsupported.cp.async.wait_all"},
+   {"add.s32 %r0, %r1, %d0;", RKB_MACHINE_UNKNOWN, "unsupported.an_operand"},
+   {"add.s32 %r0, %r1, %unheard;", RKB_MACHINE_UNKNOWN, "unsupported.ptx"},
+   {"bra nowhere;", RKB_MACHINE_UNKNOWN, "unsupported.ptx"},
+   {"} }", RKB_MACHINE_UNKNOWN, "unsupported.ptx"},
+   {"trap;", RKB_MACHINE_REJECT, "plan.trap"},
+   {"setp.eq.u32 %p0, %r0, 0; @%p0 bra L; L: ret;", RKB_MACHINE_REJECT, "memory.uninitialised"},
+   {"ld.global.u32 %r0, [%d0];", RKB_MACHINE_REJECT, "memory.uninitialised"},
+   {"mov.u64 %d0, 16; ld.global.u32 %r0, [%d0];", RKB_MACHINE_REJECT, "memory.out_of_bounds"},
+   {"mov.u32 %r0, 4; ld.shared.u32 %r1, [%r0];", RKB_MACHINE_REJECT, "memory.out_of_bounds"},
+   {"L: bra L;", RKB_MACHINE_REJECT, "sync.deadlock"},
+   {"mov.u32 %r0, %tid.x; setp.lt.u32 %p0, %r0, 7; @%p0 bra L; bar.sync 0; L: bar.sync 1;",
+    RKB_MACHINE_REJECT, "sync.barrier"},
+   /* What nothing reaches leads, by a second block of its own, to where the rest goes on. */
+   {"bra J; setp.eq.u32 %p0, 1, 1; @%p0 bra D; mov.u32 %r1, 1; D: mov.u32 %r1, 2; J: ret;", 0, ""},
+   {"mov.u32 %r0, 3; L: sub.u32 %r0, %r0, 1; setp.ne.u32 %p0, %r0, 0; @%p0 bra L; bra J; @%p0 bra D; mov.u32 %r1, 1; "
+    "D: bra L; J: ret;",
+    0, ""},
+   {"bar.sync 1, 64;", RKB_MACHINE_REJECT, "sync."},
+   {"bar.sync 16;", RKB_MACHINE_REJECT, "sync.barrier"},
+   {"{ .reg .u32 %r0; mov.u32 %r0, 1; { .reg .u32 %inner; mov.u32 %inner, %r0; } }", 0, ""},
+};
+
+static void judge(const char *body, uint32_t standing, const char *reason) {
+   char text[1024];
+   snprintf(
+      text, sizeof text,
+      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .pred %%p<4>; "
+      ".reg .b32 %%r<4>; .reg .b64 %%d<4>;\n%s\n}\n",
+      body);
+   float data[8] = {0};
+   rkb_plan_buffer_t buffer = {
+      .name = "x", .role = RKB_INOUT, .alignment = 256, .bytes = sizeof data, .elements = 8};
+   rkb_plan_argument_t argument = {.buffer = 0, .bytes = 8};
+   rkb_plan_launch_t launch = {.entry = "k",
+                               .grid = {1, 1, 1},
+                               .block = {32, 1, 1},
+                               .cluster = {1, 1, 1},
+                               .argument_count = 1,
+                               .arguments = &argument};
+   rkb_plan_t plan = {
+      .version = 1, .buffer_count = 1, .launch_count = 1, .buffers = &buffer, .launches = &launch};
+   rkb_machine_buffer_t buffers = {data, true};
+   rkb_machine_options_t options = {.checks = RKB_MACHINE_RACES | RKB_MACHINE_TAINT | RKB_MACHINE_SHADOW,
+                                    .hang_limit = 10000};
+   rkb_machine_module_t *module = rkb_machine_module_read(text, strlen(text));
+   rkb_machine_t *machine = NULL;
+   rkb_machine_report_t report = {0};
+   rkb_error_t err;
+   assert_int_equal(rkb_machine_open(module, &plan, &options, &machine, &err), RKB_OK);
+   assert_int_equal(rkb_machine_run(machine, &buffers, &err), RKB_OK);
+   rkb_machine_report(machine, &report);
+   uint32_t found = report.finding_count ? report.findings[0].standing : 0;
+   const char *why = report.finding_count ? report.findings[0].reason : "";
+   if (found != standing || strncmp(why, reason, strlen(reason)) != 0)
+      fail_msg("'%s' gave %u '%s', wanted %u '%s'", body, found, why, standing, reason);
+   assert_int_equal(report.complete, found == 0);
+   rkb_machine_close(machine);
+   rkb_machine_module_free(module);
+}
+
+static void texts_are_refused_by_name(void **state) {
+   (void)state;
+   for (size_t n = 0; n < sizeof texts / sizeof texts[0]; n++)
+      judge(texts[n].body, texts[n].standing, texts[n].reason);
+}
+
+/* An opcode without operands, or with a register alone, is refused: what was decoded in part has no end, and must not run. */
+static void operands_may_lack(void **state) {
+   (void)state;
+   static const char opcodes[] =
+      "setp.ge.s32 setp.ge.and.s32 set.eq.u32.u32 ld.global.u32 ld.global.v2.u32 st.global.u32 ld.param.u64 st.shared.v4.f32 "
+      "mov.u32 mov.b64 add.s32 add.f64 add.cc.u32 mad.lo.s32 mul.wide.s32 cvt.f32.s32 cvt.rn.f16x2.f32 shfl.sync.idx.b32 "
+      "vote.sync.any.pred match.any.sync.b32 match.all.sync.b32 redux.sync.add.s32 bar.red.popc.u32 atom.global.add.u32 "
+      "atom.shared.cas.b32 red.global.add.f32 selp.u32 slct.s32.s32 prmt.b32 lop3.b32 bfe.u32 bfi.b32 shf.l.wrap.b32 "
+      "dp4a.u32.u32 brx.idx cvta.to.global.u64 isspacep.global testp.notanumber.f32 fma.rn.f32 sqrt.rn.f32 "
+      "rcp.approx.ftz.f32 copysign.f32 popc.b32 min.s32 and.pred not.pred fma.rn.f16x2 ex2.approx.f16 "
+      "| bra call bar.sync barrier.sync bar.warp.sync activemask.b32 ";
+   bool register_too = true; /* behind the bar are those that may take one operand */
+   for (const char *at = opcodes; *at; at += strcspn(at, " ") + 1) {
+      char body[64];
+      const int length = (int)strcspn(at, " ");
+      if (*at == '|') {
+         register_too = false;
+         continue;
+      }
+      snprintf(body, sizeof body, "%.*s;", length, at);
+      judge(body, RKB_MACHINE_UNKNOWN, "unsupported.");
+      snprintf(body, sizeof body, "%.*s %%r0;", length, at);
+      if (register_too)
+         judge(body, RKB_MACHINE_UNKNOWN, "unsupported.");
+   }
+}
+
+static void budgets_hold(void **state) {
+   (void)state;
+   const char *text = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\nL: bra L;\n}\n";
+   rkb_plan_launch_t launch = {.entry = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}, .cluster = {1, 1, 1}};
+   rkb_plan_t plan = {.version = 1, .launch_count = 1, .launches = &launch};
+   rkb_machine_options_t options = {.thread_instructions = 5000};
+   rkb_machine_module_t *module = rkb_machine_module_read(text, strlen(text));
+   rkb_machine_t *machine = NULL;
+   rkb_machine_report_t report = {0};
+   rkb_error_t err;
+   assert_int_equal(rkb_machine_open(module, &plan, &options, &machine, &err), RKB_OK);
+   assert_int_equal(rkb_machine_run(machine, NULL, &err), RKB_OK);
+   rkb_machine_report(machine, &report);
+   assert_int_equal(report.finding_count, 1);
+   assert_string_equal(report.findings[0].reason, "limit.budget");
+   assert_true(report.thread_instructions <= 5000 + 32);
+   rkb_machine_close(machine);
+   rkb_machine_module_free(module);
+}
+
+int main(void) {
+   const struct CMUnitTest tests[] = {cmocka_unit_test(texts_are_refused_by_name),
+                                      cmocka_unit_test(operands_may_lack), cmocka_unit_test(budgets_hold)};
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,92 @@
+/* Expected values kept between runs: what was saved comes back, for the same task alone, and seeds are this machine's own. */
+#include "check.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "expected/expected_sample.h"
+#include "expected/expected_store.h"
+
+static const char *shown = "softmax forward";
+
+static const char *identity(const rkb_host_t *host) {
+   (void)host;
+   return shown;
+}
+
+static const rkb_task_api_t TASK = {.size = sizeof TASK, .values_identity = identity};
+
+static int use_a_folder(void **state) {
+   static char folder[] = "/tmp/rkb-store-XXXXXX";
+   *state = mkdtemp(folder);
+   return *state && setenv("XDG_CACHE_HOME", folder, 1) == 0 ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+   char command[128];
+   snprintf(command, sizeof command, "rm -r '%s'", (const char *)*state);
+   return system(command);
+}
+
+static void saved_values_come_back(void **state) {
+   (void)state;
+   double out[3], in[3] = {1, 2, 3};
+   uint8_t flags_out[2], flags_in[2] = {0, 1};
+   store_t *store = store_open(NULL, &TASK);
+   assert_non_null(store);
+   assert_false(store_load(store, "a", out, 3, flags_out, 2));
+   store_save(store, "a", in, 3, flags_in, 2);
+   assert_true(store_load(store, "a", out, 3, flags_out, 2));
+   assert_memory_equal(out, in, sizeof in);
+   assert_memory_equal(flags_out, flags_in, sizeof flags_in);
+   /* Another length means another question. */
+   assert_false(store_load(store, "a", out, 2, flags_out, 2));
+   assert_false(store_load(store, "b", out, 3, flags_out, 2));
+   store_close(store);
+}
+
+static void another_task_sees_nothing_of_it(void **state) {
+   (void)state;
+   double number = 1;
+   uint8_t flag = 0;
+   store_t *store = store_open(NULL, &TASK);
+   store_save(store, "k", &number, 1, &flag, 1);
+   store_close(store);
+   shown = "softmax backward";
+   store = store_open(NULL, &TASK);
+   assert_false(store_load(store, "k", &number, 1, &flag, 1));
+   store_close(store);
+   shown = "softmax forward";
+}
+
+static void seeds_stay_and_differ(void **state) {
+   struct stat secret;
+   char path[256];
+   store_t *first = store_open(NULL, &TASK), *second = store_open(NULL, &TASK);
+   assert_true(store_seed(first, "bench/0", 0) == store_seed(second, "bench/0", 0));
+   assert_true(store_seed(first, "bench/0", 0) != store_seed(first, "bench/0", 1));
+   assert_true(store_seed(first, "bench/0", 0) != store_seed(first, "bench/1", 0));
+   store_close(first);
+   store_close(second);
+   snprintf(path, sizeof path, "%s/rkb/expected/secret", (const char *)*state);
+   assert_int_equal(stat(path, &secret), 0);
+   assert_int_equal(secret.st_mode & 077, 0); /* nobody else's to read */
+}
+
+static void large_and_costly_cases_have_two_seeds(void **state) {
+   (void)state;
+   assert_int_equal(sample_pool(&(rkb_case_t){.operations = 1e6, .bytes = 1e6}, 4), 4);
+   assert_int_equal(sample_pool(&(rkb_case_t){.operations = 1e10, .bytes = 1e6}, 4), 2);
+   assert_int_equal(sample_pool(&(rkb_case_t){.operations = 1e6, .bytes = 1e8}, 4), 2);
+   assert_int_equal(sample_pool(&(rkb_case_t){.operations = 1e6, .bytes = 1e8}, 1), 1);
+}
+
+int main(void) {
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(saved_values_come_back),
+      cmocka_unit_test(another_task_sees_nothing_of_it),
+      cmocka_unit_test(seeds_stay_and_differ),
+      cmocka_unit_test(large_and_costly_cases_have_two_seeds),
+   };
+   return cmocka_run_group_tests(tests, use_a_folder, remove_folder);
+}

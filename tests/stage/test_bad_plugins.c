@@ -1,0 +1,206 @@
+/* Plugins that break the contract, one fault each (bad_plugins/): each gets one clear sentence, and harms nothing. */
+#include "run/run_harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/file.h"
+
+/* What is said when the object is looked at. */
+typedef struct load_case {
+   const char *name, *sentence;
+} load_case_t;
+static const load_case_t AT_LOAD[] = {
+   {"wrong_magic", "rkb_plugin_entry begins with 0x12345678, not with RKB_PLUGIN_MAGIC"},
+   {"newer_abi", "it was built for plugin interface 1.0, this program has 0.1; update the program"},
+   {"no_entry", "it exports no rkb_plugin_entry"},
+   {"missing_symbol", "undefined symbol: nobody_defines_this"},
+   {"both_forms", "bad.verifier.both_forms has both run and submit"},
+   {"neither_form", "bad.verifier.neither_form has neither run and submit"},
+   {"wrong_id", "stage id 'bad.profiler.wrong_id' is not '<owner>.verifier.<name>'"},
+   {"emits_wrong_type", "bad.verifier.emits_wrong_type is a verifier and cannot emit 'candidate'"},
+   {"garbage_options",
+    "option 'one' of bad.verifier.garbage_options lies outside its config struct of 8 bytes"},
+};
+
+static char *object(const char *name) {
+   char file[100];
+   snprintf(file, sizeof file, "%s.so", name);
+   return rkb_path_join(RKB_BAD_PLUGINS, file);
+}
+
+static char *problems_text(rkb_problems_t *problems) {
+   rkb_text_t text;
+   rkb_text_init(&text, 1 << 16);
+   rkb_problems_write(problems, &text);
+   return rkb_text_take(&text);
+}
+
+static void test_bad_objects_get_one_sentence(void **state) {
+   (void)state;
+   for (size_t i = 0; i < sizeof AT_LOAD / sizeof AT_LOAD[0]; i++) {
+      char *path = object(AT_LOAD[i].name);
+      const char *const first[] = {path, NULL};
+      rkb_problems_t problems;
+      rkb_problems_init(&problems);
+      rkb_registry_t *registry = rkb_registry_open(first, NULL, &problems);
+      char *text = problems_text(&problems);
+      if (!strstr(text, AT_LOAD[i].sentence))
+         fail_msg("%s: expected '%s' in:\n%s", AT_LOAD[i].name, AT_LOAD[i].sentence, text);
+      char id[100];
+      snprintf(id, sizeof id, "bad.verifier.%s", AT_LOAD[i].name);
+      assert_null(rkb_registry_stage(registry, id, NULL));
+      assert_int_equal(problems.errors, 0); /* a bad object that nobody uses stops nothing */
+      free(text);
+      rkb_registry_free(registry);
+      rkb_problems_free(&problems);
+      free(path);
+   }
+}
+
+static void test_twins_are_both_named(void **state) {
+   char *one = object("fails_create"), *two = object("twin");
+   const char *const first[] = {one, two, NULL};
+   rkb_problems_t problems;
+   (void)state;
+   rkb_problems_init(&problems);
+   rkb_registry_t *registry = rkb_registry_open(first, NULL, &problems);
+   char *text = problems_text(&problems);
+   assert_int_equal(problems.errors, 1);
+   assert_non_null(strstr(text, "twin.so: bad.verifier.fails_create is also in "));
+   assert_non_null(strstr(text, "/fails_create.so"));
+   free(text);
+   rkb_registry_free(registry);
+   rkb_problems_free(&problems);
+   free(one);
+   free(two);
+}
+
+static void test_world_writable_is_not_trusted_as_root(void **state) {
+   char *scratch = scratch_make(), *copy = rkb_path_join(scratch, "copy.so"), *path = object("two_verdicts");
+   char command[600];
+   const char *const first[] = {copy, NULL};
+   rkb_problems_t problems;
+   (void)state;
+   if (geteuid() != 0) {
+      skip();
+   }
+   snprintf(command, sizeof command, "cp '%s' '%s' && chmod 0777 '%s'", path, copy, copy);
+   assert_int_equal(system(command), 0);
+   rkb_problems_init(&problems);
+   rkb_registry_t *registry = rkb_registry_open(first, NULL, &problems);
+   char *text = problems_text(&problems);
+   assert_non_null(strstr(text, "writable by everybody"));
+   assert_null(rkb_registry_stage(registry, "bad.verifier.two_verdicts", NULL));
+   free(text);
+   rkb_registry_free(registry);
+   rkb_problems_free(&problems);
+   free(copy);
+   free(path);
+   scratch_remove(scratch);
+}
+
+static rkb_pipeline_t *open_with(const char *scratch, const char *name) {
+   char text[2048];
+   snprintf(
+      text, sizeof text,
+      "rkb: 1\nplugins: [\"%s/%s.so\"]\npropose:\n  - use: test.translator.start\n    with: {values: [\"6\", "
+      "\"10\"]}\n"
+      "screen:\n  - {use: bad.verifier.%s, deadline: 100ms, retries: 0}\n  - {use: test.verifier.divide}\n",
+      RKB_BAD_PLUGINS, name, name);
+   return open_text(scratch, "bad.yaml", text, NULL);
+}
+
+/* What a run makes of it: the verdict in the archive, and a line in the log. */
+typedef struct run_case {
+   const char *name, *verdict, *line;
+} run_case_t;
+static const run_case_t AT_RUN[] = {
+   {"completes_twice", "accept", "completed a job twice; the second time is ignored"},
+   {"completes_late", "accept", "completed a job that had ended already"},
+   {"completes_from_run", "accept", "it called job_complete, which is for stages with submit"},
+   {"undeclared_type", "unknown tool.contract", "it emitted a 'poem', which its descriptor does not list"},
+   {"undeclared_measurement", "unknown tool.contract", "a measurement that its descriptor does not list"},
+   {"no_verdict", "unknown tool.contract", "it gave no verdict"},
+   {"two_verdicts", "unknown tool.contract", "more than one verdict in one job"},
+};
+
+static void test_faults_of_a_run_harm_nothing(void **state) {
+   (void)state;
+   for (size_t i = 0; i < sizeof AT_RUN / sizeof AT_RUN[0]; i++) {
+      char *scratch = scratch_make(), *path = rkb_path_join(scratch, "log"), *said = NULL;
+      size_t length;
+      rkb_log_t *log = NULL;
+      rkb_outcome_t outcome;
+      rkb_error_t err = {0};
+      assert_int_equal(rkb_log_open(RKB_LOG_ERROR + 1, false, path, &log, &err), RKB_OK);
+      rkb_pipeline_t *pipeline = open_with(scratch, AT_RUN[i].name);
+      rkb_run_options_t options = {.directory = scratch, .jobs = 2, .log = log};
+      assert_int_equal(rkb_run(pipeline, &options, &outcome, &err), RKB_OK);
+      rkb_pipeline_free(pipeline);
+      rkb_log_close(log);
+      assert_string_equal(verdict_of(scratch, 1, AT_RUN[i].name), AT_RUN[i].verdict);
+      assert_string_equal(verdict_of(scratch, 2, AT_RUN[i].name), AT_RUN[i].verdict);
+      assert_string_equal(verdict_of(scratch, 2, "divide"), "accept");
+      assert_int_equal(rkb_file_read(path, 1 << 20, &said, &length, &err), RKB_OK);
+      if (!strstr(said, AT_RUN[i].line))
+         fail_msg("%s: expected '%s' in the log:\n%s", AT_RUN[i].name, AT_RUN[i].line, said);
+      free(said);
+      free(path);
+      scratch_remove(scratch);
+   }
+}
+
+static void test_what_cannot_begin_stops_the_run(void **state) {
+   static const load_case_t cases[] = {
+      {"fails_create", "fails_create could not be created: there is no such device"},
+      {"fails_start", "fails_start could not be started: the device does not answer"},
+   };
+   (void)state;
+   for (size_t i = 0; i < 2; i++) {
+      char *scratch = scratch_make();
+      rkb_log_t *log = quiet_log();
+      rkb_outcome_t outcome;
+      rkb_error_t err = {0};
+      rkb_pipeline_t *pipeline = open_with(scratch, cases[i].name);
+      rkb_run_options_t options = {.jobs = 2, .log = log};
+      assert_int_equal(rkb_run(pipeline, &options, &outcome, &err), RKB_ERR_UNAVAILABLE);
+      if (!strstr(err.message, cases[i].sentence))
+         fail_msg("expected '%s', got '%s'", cases[i].sentence, err.message);
+      rkb_pipeline_free(pipeline);
+      rkb_log_close(log);
+      scratch_remove(scratch);
+   }
+}
+
+/* In a process of its own: its instance is never destroyed. */
+static void test_one_that_never_completes_is_written_off(void **state) {
+   char *scratch = scratch_make();
+   int how;
+   (void)state;
+   pid_t child = fork();
+   assert_true(child >= 0);
+   if (child == 0) {
+      rkb_outcome_t outcome = run_pipeline(open_with(scratch, "never_completes"), scratch, 2, false);
+      _exit(outcome.must_exit_hard ? 42 : 1);
+   }
+   assert_int_equal(waitpid(child, &how, 0), child);
+   assert_int_equal(WIFEXITED(how) ? WEXITSTATUS(how) : -1, 42);
+   assert_string_equal(verdict_of(scratch, 1, "never_completes"), "unknown tool.hang");
+   assert_string_equal(verdict_of(scratch, 1, "divide"), "accept");
+   scratch_remove(scratch);
+}
+
+int main(void) {
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_bad_objects_get_one_sentence),
+      cmocka_unit_test(test_twins_are_both_named),
+      cmocka_unit_test(test_world_writable_is_not_trusted_as_root),
+      cmocka_unit_test(test_faults_of_a_run_harm_nothing),
+      cmocka_unit_test(test_what_cannot_begin_stops_the_run),
+      cmocka_unit_test(test_one_that_never_completes_is_written_off),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,133 @@
+"""Imports every file of samples/ and holds the result against the directives at the file's top.
+
+    /usr/bin/python3 import_samples.py [DUMP]
+
+With the dump program of tests/reference, the imported graph's values and gradients are held against the model itself.
+
+    # import: --dim B=x:0      options (none when absent)
+    # graph: linear relu       the operations, in order
+    # task: TEXT               a line of task.yaml contains it (white space at the ends aside)
+    # text: TEXT               the graph contains it
+    # note: TEXT               a note begins with it
+    # refused: 12: TEXT        the n-th refusal, without the file's name, begins with it; nothing is written then
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(HERE, "..", "..", "..", "core", "tools", "import"))
+
+sys.path.insert(0, os.path.join(HERE, "..", "..", "reference"))
+
+import torch  # noqa: E402
+
+import compare  # noqa: E402
+import import_task  # noqa: E402
+from refusal import Refused  # noqa: E402
+
+
+def directives(path):
+    found = {}
+    with open(path) as file:
+        for line in file:
+            match = re.match(r"# (\w+): ?(.*)$", line.rstrip("\n"))
+            if not match:
+                break
+            found.setdefault(match.group(1), []).append(match.group(2))
+    return found
+
+
+def as_function(path, tensor_names):
+    """The sample's own model as a function of the task's tensors."""
+    model, inputs = import_task.load(path)
+    plain = {name: value for name, value in inputs.items() if not isinstance(value, torch.Tensor)}
+    state = [key for key in tensor_names if key not in inputs]
+    call = torch.nn.utils.stateless.functional_call
+
+    def function(tensors, settings):
+        held = {key: tensors[tensor_names[key]] for key in state if tensor_names[key] in tensors}
+        given = [tensors.get(tensor_names.get(name), plain.get(name)) for name in inputs]
+        return call(model.double(), held, tuple(given))
+
+    return function
+
+
+def numbers(path, target, dims, dump):
+    """Problems of the imported graph's values and gradients, held against the model itself."""
+    model, inputs = import_task.load(path)
+    names = import_task.Subject(path, model, inputs, import_task.parse_dims(dims)).tensor_names
+    problems = []
+    for direction in compare.directions_of(target):
+        try:
+            share, where = compare.held(dump, target, direction, 1, as_function(path, names))
+        except subprocess.CalledProcessError:
+            return ["the evaluator does not load it"]
+        if not share <= 1:
+            problems.append("%s: %.3g of the bound at %s" % (direction, share, where))
+    return problems
+
+
+def imported(path, wanted, folder, dump):
+    """Problems of a sample that should import."""
+    options = " ".join(wanted.get("import", [])).split()
+    dims = [option for option in options if option != "--dim"]
+    task, graph, notes = import_task.build(path, "sample", dims, ["forward", "backward"])
+    target = os.path.join(folder, "sample")
+    import_task.write(target, path, task, graph)
+    problems = []
+    if sorted(os.listdir(target)) != ["reference.graph.yaml", "reference.py", "task.yaml"] or os.listdir(folder) != ["sample"]:
+        problems.append("the directory holds %s" % os.listdir(target))
+    operations = re.findall(r" op: (\w+)", graph)
+    if [" ".join(operations)] != wanted.get("graph"):
+        problems.append("the graph is: %s" % " ".join(operations))
+    problems += ["task.yaml lacks: %s" % text for text in wanted.get("task", []) if text not in task]
+    problems += ["the graph lacks: %s" % text for text in wanted.get("text", []) if text not in graph]
+    for text in wanted.get("note", []):
+        if not any(note.startswith(text) for note in notes):
+            problems.append("no note says: %s (notes: %s)" % (text, notes))
+    return problems + (numbers(path, target, dims, dump) if dump else [])
+
+
+def check(path, dump):
+    wanted = directives(path)
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            problems = imported(path, wanted, folder, dump)
+            sentences = []
+        except Refused as refusal:
+            problems, sentences = [], refusal.sentences
+        if "refused" not in wanted:
+            return problems + sentences
+        if not sentences:
+            return ["it was imported"]
+        if os.listdir(folder):
+            problems.append("something was left behind: %s" % os.listdir(folder))
+    plain = [sentence.replace(path + ":", "").strip() for sentence in sentences]
+    expected = wanted["refused"]
+    if len(plain) != len(expected) or not all(a.startswith(b) for a, b in zip(plain, expected)):
+        problems.append("refused with: %s" % plain)
+    return problems
+
+
+def main():
+    folder = os.path.join(HERE, "samples")
+    dump = sys.argv[1] if len(sys.argv) > 1 else None
+    failed = 0
+    for name in sorted(os.listdir(folder)):
+        if not name.endswith(".py"):
+            continue
+        problems = check(os.path.join(folder, name), dump)
+        failed += bool(problems)
+        print("%s %s" % ("FAILED" if problems else "ok    ", name))
+        for problem in problems:
+            print("    " + problem)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
