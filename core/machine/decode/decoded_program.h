@@ -137,7 +137,7 @@ typedef struct machine_program {
    uint32_t dynamic_shared_offset;
    uint32_t shared_gap; /* bytes put in after each static variable that another one follows */
    uint32_t parameter_bytes;
-   bool waits; /* a loop may wait for what another block writes: resident_blocks.c */
+   bool waits; /* a loop may wait for what another block writes: polling_loops.c */
    bool warp_sync, named_barriers, atomics, fences, clocks;
    bool
       strong; /* volatile, relaxed, acquiring or releasing accesses: threads may see each other without a barrier */
@@ -188,7 +188,7 @@ uint32_t machine_successor(const machine_program_t *program, uint32_t block, uin
  * out. */
 bool machine_place_registers(machine_program_t *program);
 
-/* resident_blocks.c: sets program->waits.  False when memory ran out. */
+/* polling_loops.c: sets program->waits.  False when memory ran out. */
 bool machine_find_waits(machine_program_t *program);
 
 /* The lookup table that opcodes.def makes; one per instruction set. */

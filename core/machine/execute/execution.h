@@ -172,7 +172,7 @@ typedef struct machine_run {
    bool *apart;         /* by launch: recording it was refused, so every set of buffers executes it */
    bool steering_known; /* a run with taint came to its end */
    struct machine_record *record;     /* recording.h; NULL: not recorded */
-   struct machine_together *together; /* joint_runs.c; NULL: none so far */
+   struct machine_together *together; /* joint_sets.h; NULL: none so far */
    uint64_t memory;
    uint64_t next_serial;
    bool side_by_side; /* the blocks of this launch: a warp that waits gives up its turn; resident_blocks.c */
@@ -285,9 +285,9 @@ bool machine_launch_run(machine_run_t *run, uint32_t number);
 /* execute_plan.c.  Before a run on these buffers: nothing found, nothing executed, memory as it is at the start; false when
  * there is none. */
 bool machine_run_begin(machine_run_t *run, const rkb_machine_buffer_t *buffers);
-/* joint_runs.c: executes a launch on every set of buffers; true when the first one's ran to its end. */
+/* joint_launch.c: executes a launch on every set of buffers; true when the first one's ran to its end. */
 bool machine_launch_run_together(machine_run_t *run, uint32_t number);
-/* A block was executed and recorded; the other sets follow. */
+/* joint_sets.c: a block was executed and recorded; the other sets follow. */
 void machine_follow(machine_launch_t *launch, uint64_t linear);
 void machine_together_free(machine_run_t *run);
 /* execute_block.c */

@@ -1,5 +1,5 @@
 /* What a run does to values, written down block by block, so that runs on other inputs follow it without addresses, control flow
- * or checks (joint_runs.c says when that is sound).  recording.c writes while a block is executed, lanes/replay.c repeats.  Owned by the
+ * or checks (joint_runs.c says when that is sound).  recording.c writes while a block is executed, lanes/replay_steps.c repeats.  Owned by the
  * machine; on its thread. */
 #ifndef RKB_MACHINE_EXECUTE_RECORDING_H
 #define RKB_MACHINE_EXECUTE_RECORDING_H
@@ -53,12 +53,12 @@ bool machine_recordable(const machine_program_t *program);
 bool machine_record_begin(machine_record_t *record, const machine_program_t *program); /* a launch's */
 void machine_record_block(machine_record_t *record, machine_block_t *block);           /* a block's */
 void machine_record_free(machine_record_t *record);
-/* lanes/record.c, one an instruction set: before an instruction is executed in the lanes of mask; guard: of these, by a predicate
+/* lanes/record_steps.c, one an instruction set: before an instruction is executed in the lanes of mask; guard: of these, by a predicate
  * that an input reached. */
 typedef void machine_recorder_t(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                                 bool guarded);
 machine_recorder_t machine_record_portable, machine_record_v3;
-/* lanes/replay.c, one an instruction set: repeats what was recorded on the memory that the regions point to now. */
+/* lanes/replay_steps.c, one an instruction set: repeats what was recorded on the memory that the regions point to now. */
 void machine_replay_portable(machine_record_t *record, machine_block_t *block);
 void machine_replay_v3(machine_record_t *record, machine_block_t *block);
 

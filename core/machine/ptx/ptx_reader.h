@@ -1,5 +1,5 @@
-/* The reader's state, shared by its three files: ptx_reader.c (module scope), ptx_body.c (functions), ptx_names.c
- * (scopes).  One reader, one thread. */
+/* The reader's state, shared by its files: ptx_cursor.c (tokens), ptx_names.c (scopes), ptx_variables.c (variables),
+ * ptx_body.c (functions), ptx_reader.c (module scope).  One reader, one thread. */
 #ifndef RKB_MACHINE_PTX_PTX_READER_H
 #define RKB_MACHINE_PTX_PTX_READER_H
 
@@ -17,6 +17,7 @@ typedef struct ptx_name {
    uint32_t bucket;
 } ptx_name_t;
 
+#define PTX_MODULE_LIMIT (512u << 20) /* bytes of memory of one module */
 #define PTX_BUCKETS 4096
 #define PTX_MAX_DEPTH 64
 #define PTX_MAX_REGISTERS 60000
@@ -36,6 +37,7 @@ typedef struct ptx_reader {
    ptx_place_t place;
 } ptx_reader_t;
 
+/* ptx_cursor.c */
 /* Remembers the first failure and moves to the end of the text, so that every loop stops. */
 void ptx_fail(ptx_reader_t *reader, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 bool ptx_failed(const ptx_reader_t *reader);
@@ -57,7 +59,7 @@ const ptx_name_t *ptx_find_here(const ptx_reader_t *reader, const char *text, si
 void ptx_enter(ptx_reader_t *reader);
 void ptx_leave(ptx_reader_t *reader);
 
-/* ptx_reader.c: a variable declaration from its state space on, with or without initialiser; ends before ';' ',' or ')'.
+/* ptx_variables.c: a variable declaration from its state space on, with or without initialiser; ends before ';' ',' or ')'.
  * PTX_NONE after a failure. */
 uint32_t ptx_read_variable(ptx_reader_t *reader, uint32_t space, bool external);
 
