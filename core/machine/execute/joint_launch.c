@@ -12,7 +12,8 @@ static bool run_apart(machine_run_t *run, uint32_t launch, uint32_t set) {
    const uint64_t executed = run->executed;
    machine_sets_use(run, set);
    machine_sets_restore_definedness(run, all->before);
-   bool good = machine_launch_run(run, launch) && !run->finding_count && machine_sets_same_definedness(run, all->after);
+   bool good = machine_launch_run(run, launch) && !run->finding_count &&
+               machine_sets_same_definedness(run, all->after);
    if (!machine_sets_same_variables(run)) {
       machine_sets_restore_variables(run);
       good = false;
@@ -43,7 +44,8 @@ bool machine_launch_run_together(machine_run_t *run, uint32_t number) {
    const bool careful = all->careful;
    if (!all->begun)
       machine_sets_begin(run);
-   const bool recorded = machine_may_follow(run, number) && machine_record_begin(all->record, run->programs[number]);
+   const bool recorded =
+      machine_may_follow(run, number) && machine_record_begin(all->record, run->programs[number]);
    machine_sets_copy_definedness(run, all->before);
    if (recorded && careful)
       machine_sets_keep(run, false);
@@ -52,8 +54,8 @@ bool machine_launch_run_together(machine_run_t *run, uint32_t number) {
    const bool done = machine_launch_run(run, number);
    run->record = NULL;
    run->apart[number] |= recorded && all->record->refused;
-   all->following =
-      done && !run->finding_count && machine_sets_same_variables(run) && (careful || !recorded || !all->record->refused);
+   all->following = done && !run->finding_count && machine_sets_same_variables(run) &&
+                    (careful || !recorded || !all->record->refused);
    for (uint32_t set = 0; set < all->count; set++)
       all->executed[set] += recorded || set == 0 ? run->executed - executed : 0;
    if (all->following && (!recorded || all->record->refused)) {

@@ -23,7 +23,7 @@ struct machine_together {
 
 /* Makes run->together for these buffers; false when memory ran out, with what was made left for machine_together_free. */
 bool machine_sets_make(machine_run_t *run, const rkb_machine_buffer_t *const *sets, uint32_t count);
-void machine_sets_begin(machine_run_t *run);            /* before the first launch */
+void machine_sets_begin(machine_run_t *run);             /* before the first launch */
 void machine_sets_use(machine_run_t *run, uint32_t set); /* its data and shadows become the regions' */
 /* Definedness of every buffer, before or after a launch: one copy holds for all sets. */
 void machine_sets_copy_definedness(machine_run_t *run, uint8_t **to);
