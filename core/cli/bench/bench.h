@@ -13,11 +13,12 @@
 #include "task/listing.h"
 #include "task/task.h"
 
-enum { RKB_BENCH_MOST_KERNELS = 64, RKB_BENCH_PROCESSES = 2 };
+enum { RKB_BENCH_MOST_KERNELS = 64, RKB_BENCH_PROCESSES = 2, RKB_BENCH_VARIANTS = 6 };
+extern const char *const rkb_bench_variants[RKB_BENCH_VARIANTS]; /* of PyTorch; table.c */
 
 typedef struct rkb_bench {
    const rkb_arguments_t *arguments;
-   const char *out;            /* rows/, baselines/, table.md, table.json */
+   const char *out;            /* rows/, baselines/, table.md, table.json, figures.tsv */
    char *pipeline;             /* that measures; owned */
    const char *target;         /* device profile */
    rkb_listing_target_t least; /* borrows its name from the profile */
@@ -35,20 +36,33 @@ typedef struct rkb_bench_work {
    const char *name, *direction; /* the task's */
 } rkb_bench_work_t;
 
-/* row_kernels.c: the kernel files of a work: best/<direction>/ *.cu and seeds/<direction>/ *.cu, by name;
+/* A kernel file, and the tune values it is measured with. */
+typedef struct rkb_bench_kernel {
+   char *path; /* owned */
+   char *tune; /* JSON object that names every parameter, owned; NULL: the file's own defaults */
+} rkb_bench_kernel_t;
+/* The file's text with the tune values written in as its defaults; malloc'd. */
+int rkb_bench_kernel_text(const rkb_bench_kernel_t *kernel, char **text, rkb_error_t *err);
+void rkb_bench_kernel_free(rkb_bench_kernel_t *kernel); /* what it owns */
+
+/* best_file.c: the seed and the tune values that best/<direction>.yaml names (docs/task-format.md); a NULL path when there is no
+ * such file.  The error names file, line and column. */
+int rkb_bench_best_read(const rkb_bench_work_t *work, rkb_bench_kernel_t *kernel, rkb_error_t *err);
+
+/* row_kernels.c: the kernels of a work: best/<direction>/ *.cu, best/<direction>.yaml and seeds/<direction>/ *.cu, by name;
  * a text that is there twice counts once. */
 typedef struct rkb_bench_kernels {
-   char *paths[RKB_BENCH_MOST_KERNELS]; /* owned */
+   rkb_bench_kernel_t list[RKB_BENCH_MOST_KERNELS];
    uint32_t count;
-   char hash[33]; /* of all their bytes */
+   char hash[33]; /* of all their texts */
 } rkb_bench_kernels_t;
 int rkb_bench_kernels_find(const rkb_bench_work_t *work, rkb_bench_kernels_t *kernels, rkb_error_t *err);
 void rkb_bench_kernels_free(rkb_bench_kernels_t *kernels);
 
 /* measure.c: checks and times one kernel.  full: as for publication, otherwise the quick gate.  *result: {"kernel", "standing",
  * "reason", "message", "tune", "us" (absent without a time), "worker", "cases": {name: {...}}}; owned. */
-int rkb_bench_measure(const rkb_bench_t *bench, const rkb_bench_work_t *work, const char *path, bool full,
-                      json_t **result, rkb_error_t *err);
+int rkb_bench_measure(const rkb_bench_t *bench, const rkb_bench_work_t *work,
+                      const rkb_bench_kernel_t *kernel, bool full, json_t **result, rkb_error_t *err);
 /* The same object from its parts: without measurements and verdicts, then each of them, of whatever name. */
 json_t *rkb_bench_measured(const char *path, const char *standing, const char *reason, const char *tune);
 void rkb_bench_add_measurement(json_t *measured, const rkb_measurement_record_t *measurement);
@@ -66,10 +80,10 @@ int rkb_bench_row_make(const rkb_bench_t *bench, const rkb_bench_work_t *work,
                        const rkb_bench_kernels_t *kernels, json_t **row, rkb_error_t *err);
 int rkb_bench_row_write(const rkb_bench_t *bench, const rkb_bench_work_t *work, const json_t *row,
                         rkb_error_t *err);
-/* A row from measurements made elsewhere; takes measured and tried over. */
+/* A row of kernels->list[chosen] from measurements made elsewhere; takes measured and tried over. */
 json_t *rkb_bench_row_new(const rkb_bench_t *bench, const rkb_bench_work_t *work,
-                          const rkb_bench_kernels_t *kernels, time_t when, double seconds, json_t *measured,
-                          json_t *tried);
+                          const rkb_bench_kernels_t *kernels, uint32_t chosen, time_t when, double seconds,
+                          json_t *measured, json_t *tried);
 /* run_row.c: the best candidate of a finished run, as its stages timed it there, becomes the row of its task and direction when
  * a kernel file of the work is that candidate; RKB_ERR_INVALID otherwise. */
 int rkb_bench_row_from_run(const rkb_bench_t *bench, const rkb_bench_work_t *works, uint32_t count,
@@ -105,8 +119,15 @@ int rkb_ahead_wait(rkb_ahead_t *ahead, uint32_t work, rkb_error_t *err);
 /* Stops it while something is timed that should have the machine to itself. */
 void rkb_ahead_pause(rkb_ahead_t *ahead, bool pause);
 
-/* table.c: table.md and table.json from the rows of all works, as far as there are any. */
+/* table.c: table.md, table.json and figures.tsv from the rows of all works, as far as there are any. */
 int rkb_bench_tables(const rkb_bench_t *bench, const rkb_bench_work_t *works, uint32_t count,
                      rkb_error_t *err);
+/* The same table.md from a figures.tsv, to standard output. */
+int rkb_bench_table_from(const char *figures, rkb_error_t *err);
+
+/* figures.c: the lines of table.json as tab-separated text, and back; lines: owned, NULL after an error, which names the file and
+ * the line. */
+void rkb_bench_figures_write(const json_t *lines, rkb_text_t *out);
+int rkb_bench_figures_read(const char *path, const char *text, json_t **lines, rkb_error_t *err);
 
 #endif

@@ -73,8 +73,8 @@ static int start(child_t *child, const rkb_bench_work_t *work, rkb_error_t *err)
    int status = rkb_bench_kernels_find(work, &kernels, err);
    if (status != RKB_OK)
       return status;
-   const char *words[MOST_WORDS] = {a->program,       "check",       kernels.paths[0], "--task",
-                                    work->directory,  "--direction", work->direction,  "--target",
+   const char *words[MOST_WORDS] = {a->program,       "check",       kernels.list[0].path, "--task",
+                                    work->directory,  "--direction", work->direction,      "--target",
                                     a->bench->target, "--pipeline",  a->pipeline};
    for (size_t n = 11; paths && *paths && n + 2 < MOST_WORDS; paths++) {
       words[n++] = "--plugin-path";

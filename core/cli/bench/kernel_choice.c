@@ -52,10 +52,10 @@ static uint32_t find_contenders(const json_t *tried, uint32_t contenders[MOST_CO
    return count > 1 ? count : 0;
 }
 
-static int try_quickly(const rkb_bench_t *bench, const rkb_bench_work_t *work, const char *path,
-                       json_t *tried, rkb_error_t *err) {
+static int try_quickly(const rkb_bench_t *bench, const rkb_bench_work_t *work,
+                       const rkb_bench_kernel_t *kernel, json_t *tried, rkb_error_t *err) {
    json_t *result = NULL;
-   int status = rkb_bench_measure(bench, work, path, false, &result, err);
+   int status = rkb_bench_measure(bench, work, kernel, false, &result, err);
    if (status != RKB_OK)
       return status;
    json_object_del(result, "cases");
@@ -64,10 +64,10 @@ static int try_quickly(const rkb_bench_t *bench, const rkb_bench_work_t *work, c
 }
 
 /* A kernel that is rejected then has no "full_us". */
-static int try_in_full(const rkb_bench_t *bench, const rkb_bench_work_t *work, const char *path,
-                       json_t *tried, rkb_error_t *err) {
+static int try_in_full(const rkb_bench_t *bench, const rkb_bench_work_t *work,
+                       const rkb_bench_kernel_t *kernel, json_t *tried, rkb_error_t *err) {
    json_t *result = NULL;
-   int status = rkb_bench_measure(bench, work, path, true, &result, err);
+   int status = rkb_bench_measure(bench, work, kernel, true, &result, err);
    if (status == RKB_OK && isfinite(time_of(result, "us")))
       json_object_set(tried, "full_us", json_object_get(result, "us"));
    json_decref(result);
@@ -85,14 +85,14 @@ int rkb_bench_choose(const rkb_bench_t *bench, const rkb_bench_work_t *work,
    if (kernels->count < 2)
       return RKB_OK;
    for (uint32_t i = 0; i < kernels->count && status == RKB_OK; i++)
-      status = try_quickly(bench, work, kernels->paths[i], *tried, err);
+      status = try_quickly(bench, work, &kernels->list[i], *tried, err);
    if (status != RKB_OK)
       return status;
    *chosen = least_of(*tried, "us");
    count = find_contenders(*tried, contenders);
    for (uint32_t i = 0; i < count && status == RKB_OK; i++)
       status =
-         try_in_full(bench, work, kernels->paths[contenders[i]], json_array_get(*tried, contenders[i]), err);
+         try_in_full(bench, work, &kernels->list[contenders[i]], json_array_get(*tried, contenders[i]), err);
    if (isfinite(time_of(json_array_get(*tried, least_of(*tried, "full_us")), "full_us")))
       *chosen = least_of(*tried, "full_us");
    return status;

@@ -2,14 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <rkb/items.h>
-#include "base/file.h"
 #include "base/json.h"
 #include "cli/bench/bench.h"
 #include "cli/check_result.h"
 #include "cli/pipeline_file.h"
 #include "cli/run_archive.h"
-
-#define MOST_SOURCE (256u << 10)
 
 static const char TIME[] = "time.us", WARM[] = "time.warm_us";
 
@@ -97,13 +94,13 @@ static rkb_pipeline_t *open_pipeline(const rkb_bench_t *bench, const rkb_bench_w
    return pipeline;
 }
 
-int rkb_bench_measure(const rkb_bench_t *bench, const rkb_bench_work_t *work, const char *path, bool full,
-                      json_t **result, rkb_error_t *err) {
+int rkb_bench_measure(const rkb_bench_t *bench, const rkb_bench_work_t *work,
+                      const rkb_bench_kernel_t *kernel, bool full, json_t **result, rkb_error_t *err) {
+   const char *path = kernel->path;
    char *source = NULL;
-   size_t length;
    rkb_check_result_t *checked = NULL;
    rkb_pipeline_t *pipeline = NULL;
-   int status = rkb_file_read(path, MOST_SOURCE, &source, &length, err);
+   int status = rkb_bench_kernel_text(kernel, &source, err);
    *result = NULL;
    if (status == RKB_OK && !(pipeline = open_pipeline(bench, work, full)))
       status = rkb_fail(err, RKB_ERR_INVALID, "%s cannot be used for %s", bench->pipeline, work->name);

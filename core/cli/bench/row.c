@@ -4,9 +4,11 @@
 #include <time.h>
 #include "base/file.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "cli/bench/bench.h"
 
 #define MOST_FILE (16u << 20)
+#define MOST_COMMAND (64u << 10)
 
 static void path_of(const rkb_bench_t *bench, const rkb_bench_work_t *work, char *path, size_t size) {
    snprintf(path, size, "%s/rows/%s.%s.json", bench->out, work->name, work->direction);
@@ -52,21 +54,33 @@ json_t *rkb_bench_record_read(const rkb_bench_t *bench, const rkb_bench_work_t *
 }
 
 /* The command that measures this row again, as its reader would type it. */
-static json_t *command_of(const rkb_bench_t *bench, const rkb_bench_work_t *work, const char *kernel) {
-   return json_sprintf("rkb check %s --task %s --direction %s --target %s --pipeline %s", kernel,
-                       work->directory, work->direction, bench->target, bench->pipeline);
+static json_t *command_of(const rkb_bench_t *bench, const rkb_bench_work_t *work,
+                          const rkb_bench_kernel_t *kernel) {
+   rkb_text_t text;
+   rkb_error_t ignored;
+   const char *name;
+   json_t *value, *tune = kernel->tune ? rkb_json_parse(kernel->tune, strlen(kernel->tune), &ignored) : NULL;
+   rkb_text_init(&text, MOST_COMMAND);
+   rkb_text_format(&text, "rkb check %s", kernel->path);
+   json_object_foreach(tune, name, value)
+      rkb_text_format(&text, " --tune %s=%lld", name, (long long)json_integer_value(value));
+   rkb_text_format(&text, " --task %s --direction %s --target %s --pipeline %s", work->directory,
+                   work->direction, bench->target, bench->pipeline);
+   json_t *command = json_string(rkb_text_get(&text));
+   rkb_text_free(&text);
+   json_decref(tune);
+   return command;
 }
 
 json_t *rkb_bench_row_new(const rkb_bench_t *bench, const rkb_bench_work_t *work,
-                          const rkb_bench_kernels_t *kernels, time_t when, double seconds, json_t *measured,
-                          json_t *tried) {
+                          const rkb_bench_kernels_t *kernels, uint32_t chosen, time_t when, double seconds,
+                          json_t *measured, json_t *tried) {
    char date[32];
-   const char *kernel = json_string_value(json_object_get(measured, "kernel"));
    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime(&when));
    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:o, s:o, s:o}", "task", work->name, "direction",
                     work->direction, "task_hash", rkb_task_hash(work->task), "kernels_hash", kernels->hash,
-                    "date", date, "seconds", seconds, "command", command_of(bench, work, kernel), "measured",
-                    measured, "tried", tried);
+                    "date", date, "seconds", seconds, "command",
+                    command_of(bench, work, &kernels->list[chosen]), "measured", measured, "tried", tried);
 }
 
 int rkb_bench_row_make(const rkb_bench_t *bench, const rkb_bench_work_t *work,
@@ -78,13 +92,13 @@ int rkb_bench_row_make(const rkb_bench_t *bench, const rkb_bench_work_t *work,
    clock_gettime(CLOCK_MONOTONIC, &began);
    int status = rkb_bench_choose(bench, work, kernels, &chosen, &tried, err);
    if (status == RKB_OK)
-      status = rkb_bench_measure(bench, work, kernels->paths[chosen], true, &measured, err);
+      status = rkb_bench_measure(bench, work, &kernels->list[chosen], true, &measured, err);
    clock_gettime(CLOCK_MONOTONIC, &ended);
    if (status != RKB_OK) {
       json_decref(tried);
       return status;
    }
-   *row = rkb_bench_row_new(bench, work, kernels, time(NULL),
+   *row = rkb_bench_row_new(bench, work, kernels, chosen, time(NULL),
                             (double)(ended.tv_sec - began.tv_sec) +
                                1e-9 * (double)(ended.tv_nsec - began.tv_nsec),
                             measured, tried);

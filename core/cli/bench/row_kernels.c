@@ -5,8 +5,29 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "cli/bench/bench.h"
+#include "kernel/kernel.h"
 
 #define MOST_SOURCE (256u << 10)
+
+int rkb_bench_kernel_text(const rkb_bench_kernel_t *kernel, char **text, rkb_error_t *err) {
+   char *source = NULL;
+   size_t length = 0;
+   *text = NULL;
+   int status = rkb_file_read(kernel->path, MOST_SOURCE, &source, &length, err);
+   if (status != RKB_OK || !kernel->tune) {
+      *text = source;
+      return status;
+   }
+   status = rkb_tune_write(source, kernel->tune, text, err);
+   free(source);
+   return status;
+}
+
+void rkb_bench_kernel_free(rkb_bench_kernel_t *kernel) {
+   free(kernel->path);
+   free(kernel->tune);
+   *kernel = (rkb_bench_kernel_t){.path = NULL};
+}
 
 static int is_kernel(const struct dirent *entry) {
    size_t length = strlen(entry->d_name);
@@ -20,7 +41,7 @@ static void list(const rkb_bench_work_t *work, const char *folder, rkb_bench_ker
    int count = scandir(path, &entries, is_kernel, alphasort);
    for (int i = 0; i < count; i++) {
       if (kernels->count < RKB_BENCH_MOST_KERNELS &&
-          (kernels->paths[kernels->count] = rkb_path_join(path, entries[i]->d_name)) != NULL)
+          (kernels->list[kernels->count].path = rkb_path_join(path, entries[i]->d_name)) != NULL)
          kernels->count++;
       free(entries[i]);
    }
@@ -40,17 +61,17 @@ static int read_all(rkb_bench_kernels_t *kernels, rkb_hasher_t *hasher, rkb_erro
    uint32_t kept = 0, count = kernels->count;
    int status = RKB_OK;
    for (uint32_t i = 0; i < count; i++) {
+      rkb_bench_kernel_t kernel = kernels->list[i];
       char *text = NULL;
-      size_t length = 0;
       if (status == RKB_OK)
-         status = rkb_file_read(kernels->paths[i], MOST_SOURCE, &text, &length, err);
+         status = rkb_bench_kernel_text(&kernel, &text, err);
       if (status != RKB_OK || known(texts, kept, text)) {
          free(text);
-         free(kernels->paths[i]);
+         rkb_bench_kernel_free(&kernel);
          continue;
       }
-      rkb_hasher_add(hasher, text, length);
-      kernels->paths[kept] = kernels->paths[i];
+      rkb_hasher_add(hasher, text, strlen(text));
+      kernels->list[kept] = kernel;
       texts[kept++] = text;
    }
    kernels->count = kept;
@@ -60,13 +81,21 @@ static int read_all(rkb_bench_kernels_t *kernels, rkb_hasher_t *hasher, rkb_erro
 }
 
 int rkb_bench_kernels_find(const rkb_bench_work_t *work, rkb_bench_kernels_t *kernels, rkb_error_t *err) {
+   rkb_bench_kernel_t best;
    *kernels = (rkb_bench_kernels_t){.count = 0};
+   int status = rkb_bench_best_read(work, &best, err);
+   if (status != RKB_OK)
+      return status;
    list(work, "best", kernels);
+   if (best.path && kernels->count < RKB_BENCH_MOST_KERNELS)
+      kernels->list[kernels->count++] = best;
+   else
+      rkb_bench_kernel_free(&best);
    list(work, "seeds", kernels); /* one that is newer may be faster than what a search once made of another */
    rkb_hasher_t *hasher = rkb_hasher_new();
    if (!hasher)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   int status = read_all(kernels, hasher, err);
+   status = read_all(kernels, hasher, err);
    rkb_hasher_finish(hasher, kernels->hash);
    if (status == RKB_OK && kernels->count == 0)
       status = rkb_fail(err, RKB_ERR_INVALID, "%s has no kernel for %s", work->directory, work->direction);
@@ -75,6 +104,6 @@ int rkb_bench_kernels_find(const rkb_bench_work_t *work, rkb_bench_kernels_t *ke
 
 void rkb_bench_kernels_free(rkb_bench_kernels_t *kernels) {
    for (uint32_t i = 0; i < kernels->count; i++)
-      free(kernels->paths[i]);
+      rkb_bench_kernel_free(&kernels->list[i]);
    kernels->count = 0;
 }

@@ -1,12 +1,9 @@
 /* A row from a run's archive: what the search timed at its gate, until the kernel is measured again in full. */
 #include <stdlib.h>
 #include <string.h>
-#include "base/file.h"
 #include "cli/bench/bench.h"
 #include "cli/run_archive.h"
 #include "kernel/kernel.h"
-
-#define MOST_SOURCE (256u << 10)
 
 /* The kernel file that is this candidate with its tune assignment written in; count when there is none. */
 static uint32_t file_of(const rkb_bench_kernels_t *kernels, const rkb_candidate_record_t *candidate) {
@@ -17,9 +14,7 @@ static uint32_t file_of(const rkb_bench_kernels_t *kernels, const rkb_candidate_
       return found;
    for (uint32_t i = 0; i < kernels->count && found == kernels->count; i++) {
       char *text = NULL;
-      size_t length;
-      if (rkb_file_read(kernels->paths[i], MOST_SOURCE, &text, &length, &ignored) == RKB_OK &&
-          strcmp(text, wanted) == 0)
+      if (rkb_bench_kernel_text(&kernels->list[i], &text, &ignored) == RKB_OK && strcmp(text, wanted) == 0)
          found = i;
       free(text);
    }
@@ -54,8 +49,8 @@ static int take(const rkb_bench_t *bench, const rkb_bench_work_t *work,
       status = rkb_fail(err, RKB_ERR_INVALID, "the best candidate is none of the kernel files of %s %s",
                         work->name, work->direction);
    if (status == RKB_OK) {
-      json_t *row = rkb_bench_row_new(bench, work, &kernels, when, 0,
-                                      measured_of(candidate, kernels.paths[file]), json_array());
+      json_t *row = rkb_bench_row_new(bench, work, &kernels, file, when, 0,
+                                      measured_of(candidate, kernels.list[file].path), json_array());
       status =
          row ? rkb_bench_row_write(bench, work, row, err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
       json_decref(row);

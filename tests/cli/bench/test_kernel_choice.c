@@ -40,8 +40,8 @@ static choice_t choose_among(const char *const *lines) {
    for (; lines[kernels.count]; kernels.count++) {
       snprintf(name, sizeof name, "%u.cu", kernels.count);
       snprintf(text, sizeof text, "// %s\n", lines[kernels.count]);
-      kernels.paths[kernels.count] = rkb_path_join(folder, name);
-      assert_int_equal(rkb_file_write(kernels.paths[kernels.count], text, strlen(text), &err), RKB_OK);
+      kernels.list[kernels.count].path = rkb_path_join(folder, name);
+      assert_int_equal(rkb_file_write(kernels.list[kernels.count].path, text, strlen(text), &err), RKB_OK);
    }
    if (rkb_bench_choose(&bench, &work, &kernels, &choice.chosen, &tried, &err) != RKB_OK)
       fail_msg("%s", err.message);

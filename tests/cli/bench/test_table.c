@@ -59,7 +59,7 @@ static void write_row(place_t *p, double us, double copy_us, double copy_anchor_
       "{s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:{s:s, s:s, s:s, s:{s:{s:f, s:f, s:f, s:f, s:f, s:f, s:s, s:{s:f}}}}}",
       "task", p->work.name, "direction", p->work.direction, "task_hash", rkb_task_hash(p->work.task),
       "kernels_hash", p->kernels.hash, "date", "2026-01-01T00:00:00Z", "command", "rkb check it", "seconds",
-      12.0, "measured", "kernel", p->kernels.paths[0], "standing", "accept", "worker",
+      12.0, "measured", "kernel", p->kernels.list[0].path, "standing", "accept", "worker",
       "device=one\nfree_bytes=17\nlayers=all\n", "cases", "bench/published", "us", us, "low_us", us - 1,
       "high_us", us + 1, "floor_us", 1.5, "copy_anchor_us", copy_anchor_us, "chain_anchor_us", 7.0, "state",
       "clock_mhz=1\n", "copy", "us", copy_us);
@@ -224,9 +224,9 @@ static void what_a_rejection_was_about_is_kept(void **state) {
       .evidence = "{\"case\":\"check/odd\",\"element\":7,\"family\":\"ties\",\"seed\":5,"
                   "\"worker\":\"device=one\\n\",\"ms\":{\"all\":3.5}}",
       .executes = true};
-   json_t *measured = rkb_bench_measured(p->kernels.paths[0], "reject", "numeric.mismatch", "{}");
+   json_t *measured = rkb_bench_measured(p->kernels.list[0].path, "reject", "numeric.mismatch", "{}");
    rkb_bench_add_verdict(measured, &verdict);
-   json_t *row = rkb_bench_row_new(&p->bench, &p->work, &p->kernels, 0, 1.0, measured, json_array());
+   json_t *row = rkb_bench_row_new(&p->bench, &p->work, &p->kernels, 0, 0, 1.0, measured, json_array());
    assert_int_equal(rkb_bench_row_write(&p->bench, &p->work, row, &err), RKB_OK);
    json_decref(row);
    json_t *line = line_of(p);
@@ -264,8 +264,8 @@ static void kernels_are_the_best_and_the_seeds(void **state) {
    put_kernel(folder, "best/forward", "best.cu", "two");
    assert_int_equal(rkb_bench_kernels_find(&work, &kernels, &err), RKB_OK);
    assert_int_equal(kernels.count, 2);
-   assert_non_null(strstr(kernels.paths[0], "best/forward/best.cu"));
-   assert_non_null(strstr(kernels.paths[1], "seeds/forward/a.cu"));
+   assert_non_null(strstr(kernels.list[0].path, "best/forward/best.cu"));
+   assert_non_null(strstr(kernels.list[1].path, "seeds/forward/a.cu"));
    memcpy(before, kernels.hash, sizeof before);
    rkb_bench_kernels_free(&kernels);
    put_kernel(folder, "seeds/forward", "c.cu", "three");
