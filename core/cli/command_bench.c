@@ -318,9 +318,18 @@ static bool arguments_fit(const rkb_arguments_t *arguments) {
    return true;
 }
 
+static int show_figures(const char *path) {
+   rkb_error_t err;
+   if (rkb_bench_table_from(path, &err) == RKB_OK)
+      return RKB_EXIT_OK;
+   return rkb_say_error(&err);
+}
+
 static int run(const rkb_arguments_t *arguments) {
    if (!arguments_fit(arguments))
       return RKB_EXIT_USAGE;
+   if (rkb_argument(arguments, "figures"))
+      return show_figures(rkb_argument(arguments, "figures"));
    const char *out = rkb_argument(arguments, "out"), *target = rkb_argument(arguments, "target"),
               *pipeline = rkb_argument(arguments, "pipeline");
    works_t *works = calloc(1, sizeof *works);
@@ -373,6 +382,8 @@ static const rkb_cli_option_t options[] = {
     "Measure nothing; take the row from a run's best candidate, as its gate timed it; may be repeated.",
     true},
    {"table", NULL, "Measure nothing; write the tables from what is there.", false},
+   {"figures", "FILE", "Measure nothing; print the table that a figures.tsv of an earlier bench holds.",
+    false},
    {"pipeline", "FILE", "The screen that checks and times (default: the shipped remeasure.yaml).", false},
    {"target", "PROFILE", "The device profile to build for and to reckon with (default: h200).", false},
    {"plugin-path", "PATH", "Look for plugins in this file or directory too.", true},
@@ -387,8 +398,8 @@ const rkb_command_t rkb_command_bench = {
       "For each task and direction the fastest kernel of best/ and seeds/ is checked and timed in full: cold and\n"
       "warm, with a tuned copy and two anchors beside it.  Where PyTorch finds the GPU too, eager, torch.compile and\n"
       "max-autotune, each also under a CUDA graph, are timed in turns with it and recorded by task, direction, case, PyTorch,\n"
-      "driver and device; what is recorded is not timed again.  table.md and table.json are written to --out, the first is\n"
-      "printed too.  Stopped at any time, the same command goes on.\n"
+      "driver and device; what is recorded is not timed again.  table.md, table.json and figures.tsv (the table's figures\n"
+      "without their samples) are written to --out, the first is printed too.  Stopped at any time, the same command goes on.\n"
       "Exit: 0 all rows are there, 2 usage, 3 no GPU or a broken tool, 130 rows are left.\n",
    .options = options,
    .least = 0,

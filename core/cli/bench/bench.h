@@ -122,7 +122,8 @@ void rkb_ahead_pause(rkb_ahead_t *ahead, bool pause);
 /* table.c: table.md, table.json and figures.tsv from the rows of all works, as far as there are any. */
 int rkb_bench_tables(const rkb_bench_t *bench, const rkb_bench_work_t *works, uint32_t count,
                      rkb_error_t *err);
-/* The same table.md from a figures.tsv, to standard output. */
+/* The same table.md from a figures.tsv: from its text (path is a name for messages), or from the file to standard output. */
+int rkb_bench_table_of(const char *path, const char *figures, rkb_text_t *table, rkb_error_t *err);
 int rkb_bench_table_from(const char *figures, rkb_error_t *err);
 
 /* figures.c: the lines of table.json as tab-separated text, and back; lines: owned, NULL after an error, which names the file and

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/bench/bench.h"
+#include "cli/run_archive.h"
 
 #define MOST_TABLE (16u << 20)
 /* Below this a share of the copy says more about launches than about the kernel (docs/timing.md). */
@@ -14,9 +15,8 @@
 #define MOST_DRIFT 0.01
 #define RESOLUTION_US 0.5
 
-static const char *const variants[] = {"eager",         "eager_graph",  "compile",
-                                       "compile_graph", "max_autotune", "max_autotune_graph"};
-enum { VARIANTS = sizeof variants / sizeof *variants };
+const char *const rkb_bench_variants[RKB_BENCH_VARIANTS] = {
+   "eager", "eager_graph", "compile", "compile_graph", "max_autotune", "max_autotune_graph"};
 
 static double number(const json_t *object, const char *key) {
    const json_t *value = json_object_get(object, key);
@@ -28,15 +28,16 @@ static void put(json_t *object, const char *key, double value) {
       json_object_set_new(object, key, json_real(value));
 }
 
-/* The fastest variant of PyTorch: by a slow route is not what a kernel should be proud to beat. */
+/* The fastest variant of PyTorch: beating a slower one would mean nothing. */
 static const char *best_of(const json_t *record, double *us) {
    const char *best = NULL;
    *us = NAN;
-   for (uint32_t v = 0; v < VARIANTS; v++) {
-      double here = number(json_object_get(json_object_get(record, "baselines"), variants[v]), "us");
+   for (uint32_t v = 0; v < RKB_BENCH_VARIANTS; v++) {
+      double here =
+         number(json_object_get(json_object_get(record, "baselines"), rkb_bench_variants[v]), "us");
       if (isfinite(here) && !(here >= *us)) {
          *us = here;
-         best = variants[v];
+         best = rkb_bench_variants[v];
       }
    }
    return best;
@@ -106,21 +107,41 @@ static json_t *line_of(const rkb_bench_t *bench, const rkb_bench_work_t *work, c
    return line;
 }
 
+/* What else was tried, without what each step of it took. */
+static json_t *tried_of(const json_t *row) {
+   static const char *const kept[] = {"kernel", "tune", "standing", "reason", "us", "full_us"};
+   json_t *out = json_array();
+   size_t i;
+   const json_t *one;
+   json_array_foreach(json_object_get(row, "tried"), i, one) {
+      json_t *short_one = json_object();
+      for (size_t k = 0; k < sizeof kept / sizeof *kept; k++)
+         if (json_object_get(one, kept[k]))
+            json_object_set(short_one, kept[k], json_object_get(one, kept[k]));
+      json_array_append_new(out, short_one);
+   }
+   return out;
+}
+
 static json_t *lines_of(const rkb_bench_t *bench, const rkb_bench_work_t *works, uint32_t count) {
    json_t *lines = json_array();
    const rkb_case_t *c;
    for (uint32_t w = 0; w < count; w++) {
       rkb_bench_kernels_t kernels;
-      rkb_error_t ignored;
-      json_t *row = rkb_bench_kernels_find(&works[w], &kernels, &ignored) == RKB_OK
-                       ? rkb_bench_row_read(bench, &works[w], &kernels)
-                       : NULL;
+      rkb_error_t err;
+      json_t *row = NULL;
+      if (rkb_bench_kernels_find(&works[w], &kernels, &err) == RKB_OK)
+         row = rkb_bench_row_read(bench, &works[w], &kernels);
+      else
+         rkb_say_error(&err);
       json_t *cases = json_object_get(json_object_get(row, "measured"), "cases");
       for (uint32_t i = 0; (c = rkb_task_case(works[w].task, RKB_CASE_BENCH, i)) != NULL; i++) {
          json_t *record = rkb_bench_record_read(bench, &works[w], c->name);
          json_t *line = line_of(bench, &works[w], c, row, json_object_get(cases, c->name), record);
-         if (i == 0)
+         if (i == 0 && row) {
             put(line, "row_seconds", number(row, "seconds"));
+            json_object_set_new(line, "tried", tried_of(row));
+         }
          json_array_append_new(lines, line);
          json_decref(record);
       }
@@ -168,8 +189,8 @@ static void write_line(rkb_text_t *out, const json_t *line) {
       rkb_text_format(out, " %.2f to %.2f |", number(ours, "low_us"), number(ours, "high_us"));
    else
       rkb_text_add(out, " |");
-   for (uint32_t v = 0; v < VARIANTS; v++) {
-      const json_t *timed = json_object_get(baselines, variants[v]);
+   for (uint32_t v = 0; v < RKB_BENCH_VARIANTS; v++) {
+      const json_t *timed = json_object_get(baselines, rkb_bench_variants[v]);
       if (json_object_get(timed, "error"))
          rkb_text_add(out, " failed |");
       else
@@ -291,15 +312,15 @@ static void write_table(rkb_text_t *out, const json_t *lines) {
       "cluster bootstrap (docs/timing.md). The speed-up is against the fastest PyTorch variant; its interval takes the far\n"
       "ends of both. The copy moves the same bytes in as many launches by the same protocol. †: the baselines were timed\n"
       "under other conditions than the kernel (the anchors differ by more than 1 %). ‡: timed at another time, when\n"
-      "torch.compile's choice of kernels was surely faster than now. q: timed at a search's quick gate, one\n"
-      "sitting, and not measured again in full since: lucky, if anything.\n\n");
+      "torch.compile had chosen kernels that were surely faster. q: timed once, at a search's quick gate, and not\n"
+      "measured in full since: a fastest of many is likely timed too fast.\n\n");
    write_conditions(out, lines);
    write_duration(out, lines);
    rkb_text_add(out, "\n| task | direction | case | kernel | ours | interval |");
-   for (uint32_t v = 0; v < VARIANTS; v++)
-      rkb_text_format(out, " %s |", variants[v]);
+   for (uint32_t v = 0; v < RKB_BENCH_VARIANTS; v++)
+      rkb_text_format(out, " %s |", rkb_bench_variants[v]);
    rkb_text_add(out, " copy | least possible | speed-up | share of the copy |\n|");
-   for (uint32_t column = 0; column < 10 + VARIANTS; column++)
+   for (uint32_t column = 0; column < 10 + RKB_BENCH_VARIANTS; column++)
       rkb_text_add(out, "---|");
    rkb_text_add(out, "\n");
    json_array_foreach(lines, i, line) write_line(out, line);
@@ -316,21 +337,52 @@ static int save(const rkb_bench_t *bench, const char *name, const char *text, rk
    return status;
 }
 
+/* The table is made of the figures and of nothing else: what is kept of them is all of it. */
+int rkb_bench_table_of(const char *path, const char *figures, rkb_text_t *table, rkb_error_t *err) {
+   json_t *lines;
+   int status = rkb_bench_figures_read(path, figures, &lines, err);
+   if (status == RKB_OK)
+      write_table(table, lines);
+   json_decref(lines);
+   return status == RKB_OK && table->cut ? rkb_fail(err, RKB_ERR_LIMIT, "the table is too long") : status;
+}
+
 int rkb_bench_tables(const rkb_bench_t *bench, const rkb_bench_work_t *works, uint32_t count,
                      rkb_error_t *err) {
    json_t *lines = lines_of(bench, works, count);
-   rkb_text_t text;
-   rkb_text_init(&text, MOST_TABLE);
-   write_table(&text, lines);
-   int status = save(bench, "table.md", rkb_text_get(&text), err);
-   if (status == RKB_OK) {
-      char *json = json_dumps(lines, JSON_INDENT(1) | JSON_SORT_KEYS);
-      status = save(bench, "table.json", json, err);
-      free(json);
-   }
+   char *json = json_dumps(lines, JSON_INDENT(1) | JSON_SORT_KEYS);
+   rkb_text_t table, figures;
+   rkb_text_init(&table, MOST_TABLE);
+   rkb_text_init(&figures, MOST_TABLE);
+   rkb_bench_figures_write(lines, &figures);
+   int status = figures.cut ? rkb_fail(err, RKB_ERR_LIMIT, "there are too many figures")
+                            : rkb_bench_table_of("figures.tsv", rkb_text_get(&figures), &table, err);
    if (status == RKB_OK)
-      fputs(rkb_text_get(&text), stdout);
-   rkb_text_free(&text);
+      status = save(bench, "table.md", rkb_text_get(&table), err);
+   if (status == RKB_OK)
+      status = save(bench, "figures.tsv", rkb_text_get(&figures), err);
+   if (status == RKB_OK)
+      status = save(bench, "table.json", json, err);
+   if (status == RKB_OK)
+      fputs(rkb_text_get(&table), stdout);
+   rkb_text_free(&figures);
+   rkb_text_free(&table);
+   free(json);
    json_decref(lines);
+   return status;
+}
+
+int rkb_bench_table_from(const char *path, rkb_error_t *err) {
+   char *figures = NULL;
+   size_t length;
+   rkb_text_t table;
+   rkb_text_init(&table, MOST_TABLE);
+   int status = rkb_file_read(path, MOST_TABLE, &figures, &length, err);
+   if (status == RKB_OK)
+      status = rkb_bench_table_of(path, figures, &table, err);
+   if (status == RKB_OK)
+      fputs(rkb_text_get(&table), stdout);
+   rkb_text_free(&table);
+   free(figures);
    return status;
 }
