@@ -5,7 +5,7 @@
 #include <rkb/items.h>
 #include "cli/bench/bench.h"
 
-/* What sittings of one kernel have been seen to differ by (docs/results/README.md, 'What was run'), with the events' resolution. */
+/* What sittings of one kernel have been seen to differ by (docs/results/README.md, 'How it was measured'), with the events' resolution. */
 #define APART_SHARE 0.02
 #define APART_US 0.5
 /* Of a longer one a sitting tells more than the least gain that counts (docs/timing.md, 'What the samples are worth'). */
