@@ -38,7 +38,7 @@ cuda_packages=("cuda-nvrtc-$cuda_release" "libnvjitlink-$cuda_release" "cuda-cud
 # Areas of tests/ that run again under the sanitizers.
 sanitized_areas='base;system;archive;pipeline;stage;run;kernel;reference;task;cli;machine;faults;llm;plugins;conformance;gpu'
 # Areas with fuzz targets, and how long each target runs.
-fuzzed_areas='base;kernel;system;stage;pipeline;llm;task;machine;plugins'
+fuzzed_areas='base;kernel;system;stage;pipeline;llm;task;machine;plugins;cli'
 fuzz_seconds=30
 
 # --- packages -----------------------------------------------------------------------------------------------------
