@@ -177,14 +177,28 @@ offer_toolkit() {
 
 # --- build --------------------------------------------------------------------------------------------------------
 
+# Whether FOLDER was configured here: one that was copied or moved, or whose source was, still names the old place.
+configured_here() {
+  local cache=$1/CMakeCache.txt source folder
+  [[ -f $1/build.ninja && -f $cache ]] || return 1
+  source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$cache")
+  folder=$(sed -n 's/^CMAKE_CACHEFILE_DIR:INTERNAL=//p' "$cache")
+  [[ $source -ef . && $folder -ef $1 ]]
+}
+
 # configure FOLDER PRESET [CMake option]...   Does nothing where it is done: ninja repeats it when a CMake file has changed.
 configure() {
-  local folder=$1 preset=$2 launcher=()
+  local folder=$1 preset=$2 launcher=() fresh=()
   shift 2
+  if configured_here "$folder"; then return 0; fi
+  if [[ -f $folder/CMakeCache.txt ]]; then
+    say "$folder was configured in another place: configuring it again"
+    fresh=(--fresh)
+  fi
   if command -v ccache >/dev/null; then
     launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   fi
-  if [[ ! -f $folder/build.ninja ]]; then cmake --preset "$preset" "${launcher[@]}" "$@" >&2; fi
+  cmake --preset "$preset" "${fresh[@]}" "${launcher[@]}" "$@" >&2
 }
 
 # configure_and_build FOLDER PRESET [CMake option]...

@@ -204,10 +204,28 @@ static char *find_below(const char *directory, const char *between, const char *
 }
 
 /* Plugins are what was built; all else is used where its source is. */
-static char *find_in_build(const char *name) {
-   if (strcmp(name, "plugins") == 0)
-      return find_below(RKB_BINARY_DIR, "", name);
-   return find_below(RKB_SOURCE_DIR, "", name);
+static char *find_in_build(const char *build, const char *source, const char *name) {
+   return find_below(strcmp(name, "plugins") == 0 ? build : source, "", name);
+}
+
+/* In a build that lies elsewhere than it was made: the source tree around it, when it was copied with that. */
+static char *find_in_copied_build(const char *build, const char *name) {
+   char *around = rkb_path_directory(build);
+   char *mark = around ? find_below(around, "", "cmake/RkbPackage.cmake") : NULL;
+   char *found = find_in_build(build, mark ? around : RKB_SOURCE_DIR, name);
+   free(mark);
+   free(around);
+   return found;
+}
+
+/* Whether a directory is a build that was copied or moved: only a build has both.  An installation keeps its plugins below
+ * its library directory, and a source tree has no libexec. */
+static bool is_build(const char *directory) {
+   char *programs = find_below(directory, "", "libexec/rkb"), *plugins = find_below(directory, "", "plugins");
+   bool both = programs && plugins;
+   free(programs);
+   free(plugins);
+   return both;
 }
 
 char *rkb_find_data(const char *name) {
@@ -217,13 +235,15 @@ char *rkb_find_data(const char *name) {
       return NULL;
    executable[length] = '\0';
    if (lies_below(executable, RKB_BINARY_DIR))
-      return find_in_build(name);
+      return find_in_build(RKB_BINARY_DIR, RKB_SOURCE_DIR, name);
    const char *inside = strcmp(name, "plugins") == 0 ? RKB_LIBRARY_DIR "/rkb/" : "share/rkb/";
    for (char *slash = strrchr(executable, '/'); slash; slash = strrchr(executable, '/')) {
       *slash = '\0';
       char *found = find_below(executable, inside, name);
       if (found)
          return found;
+      if (is_build(executable))
+         return find_in_copied_build(executable, name);
    }
    return NULL;
 }

@@ -15,9 +15,10 @@ bool rkb_path_exists(const char *path);
 /* path below directory, or path itself when it is absolute; malloc'd, not resolved through links. */
 char *rkb_path_join(const char *directory, const char *path);
 char *rkb_path_directory(const char *path); /* malloc'd; "." when it has none */
-/* A part of the program's own data: "tasks", "pipelines", "devices", "plugins".  An executable in the build tree uses
- * the source tree it was built from (and the plugins it built); any other looks in share/rkb/ (plugins: the library
- * directory's rkb/) below the nearest parent of /proc/self/exe that has it.  malloc'd, or NULL. */
+/* A part of the program's own data: "tasks", "pipelines", "devices", "plugins".  An executable in the build tree, wherever
+ * that was moved or copied, uses the plugins beside it and the source tree around it, or else the one it was built from; any
+ * other looks in share/rkb/ (plugins: the library directory's rkb/) below the nearest parent of /proc/self/exe that has it.
+ * malloc'd, or NULL. */
 char *rkb_find_data(const char *name);
 /* The program's own task or pipeline of a name, folder/name or folder/name.yaml; NULL when there is none or name is a path.  malloc'd. */
 char *rkb_find_shipped(const char *folder, const char *name);

@@ -149,6 +149,27 @@ static void data_is_found_from_an_installation(void **state) {
    assert_string_equal(output_of(command), "nothing");
 }
 
+/* This program, copied as a part of the build folder, uses what was copied with it. */
+static void data_is_found_from_a_copied_build(void **state) {
+   (void)state;
+   char command[2048], expected[256];
+   snprintf(command, sizeof command,
+            "mkdir -p %s/tree/built/bin %s/tree/built/libexec/rkb %s/tree/built/plugins && "
+            "cp /proc/%d/exe %s/tree/built/bin/program && %s/tree/built/bin/program find plugins",
+            folder, folder, folder, (int)getpid(), folder, folder);
+   snprintf(expected, sizeof expected, "%s/tree/built/plugins", folder);
+   assert_string_equal(output_of(command), expected);
+   /* Without a source tree around it, the one it was built from. */
+   snprintf(command, sizeof command, "%s/tree/built/bin/program find docs", folder);
+   assert_string_equal(output_of(command), RKB_SOURCE_DIR "/docs");
+   snprintf(command, sizeof command,
+            "mkdir -p %s/tree/docs %s/tree/cmake && touch %s/tree/cmake/RkbPackage.cmake && "
+            "%s/tree/built/bin/program find docs",
+            folder, folder, folder, folder);
+   snprintf(expected, sizeof expected, "%s/tree/docs", folder);
+   assert_string_equal(output_of(command), expected);
+}
+
 int main(int argc, char **argv) {
    if (argc == 3 && strcmp(argv[1], "find") == 0) {
       char *found = rkb_find_data(argv[2]);
@@ -162,6 +183,7 @@ int main(int argc, char **argv) {
                                       cmocka_unit_test(directories_are_made_to_any_depth),
                                       cmocka_unit_test(paths_are_joined_and_split),
                                       cmocka_unit_test(data_is_found_from_the_build_tree),
-                                      cmocka_unit_test(data_is_found_from_an_installation)};
+                                      cmocka_unit_test(data_is_found_from_an_installation),
+                                      cmocka_unit_test(data_is_found_from_a_copied_build)};
    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
