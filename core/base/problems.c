@@ -76,6 +76,20 @@ void rkb_problem_warning(rkb_problems_t *problems, rkb_place_t place, const char
    va_end(ap);
 }
 
+void rkb_problems_place(rkb_problems_t *problems, uint32_t from, rkb_place_t place) {
+   for (uint32_t i = from; i < problems->count; i++) {
+      rkb_problem_t *problem = &problems->list[i];
+      char *file = problem->file[0] == '\0' && place.file ? strdup(place.file) : NULL;
+      if (!file)
+         continue;
+      make_printable(file);
+      free(problem->file);
+      problem->file = file;
+      problem->line = place.line;
+      problem->column = place.column;
+   }
+}
+
 /* Where file first occurs in the list: its rank among the files. */
 static uint32_t first_mention(const rkb_problems_t *problems, const char *file) {
    uint32_t i = 0;

@@ -33,6 +33,8 @@ void rkb_problems_init(rkb_problems_t *problems);
 void rkb_problems_free(rkb_problems_t *problems);
 void rkb_problem(rkb_problems_t *problems, rkb_place_t place, const char *fmt, ...) RKB_PRINTF(3, 4);
 void rkb_problem_warning(rkb_problems_t *problems, rkb_place_t place, const char *fmt, ...) RKB_PRINTF(3, 4);
+/* Gives every problem from index on that names no file this place: what a lower layer says about a value, at the value. */
+void rkb_problems_place(rkb_problems_t *problems, uint32_t from, rkb_place_t place);
 /* Sorted by file (in order of first mention), line, column; one a line; "and N more" past the cap. */
 void rkb_problems_write(rkb_problems_t *problems, rkb_text_t *out);
 /* The first error (no warning) in file order, for a caller that can carry only one; RKB_OK when there is none. */

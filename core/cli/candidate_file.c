@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "cli/candidate_file.h"
+#include "cli/pipeline_file.h"
 
 #define MOST_SOURCE (16u << 20)
 #define MOST_TEXT (1u << 20)
@@ -98,6 +99,10 @@ static int load(const rkb_arguments_t *arguments, const char *path, rkb_candidat
    size_t length;
    rkb_error_t err;
    file->path = path;
+   if (!rkb_path_exists(path)) {
+      rkb_say_absent(NULL, path);
+      return RKB_EXIT_USAGE;
+   }
    if (rkb_file_read(path, MOST_SOURCE, &file->source, &length, &err) != RKB_OK) {
       fprintf(stderr, "%s\n", err.message);
       return RKB_EXIT_USAGE;

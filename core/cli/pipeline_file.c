@@ -1,9 +1,12 @@
 /* Opening a pipeline file for a command.  The main thread alone. */
 #include "cli/pipeline_file.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/file.h"
+#include "base/shipped.h"
 #include "base/text.h"
 #include "base/units.h"
 
@@ -16,6 +19,13 @@ void rkb_say_problems(rkb_problems_t *problems) {
    fputs(rkb_text_get(&text), stderr);
    rkb_text_free(&text);
    rkb_problems_free(problems);
+}
+
+void rkb_say_absent(const char *folder, const char *path) {
+   int number = errno;
+   char *hint = number == ENOENT ? rkb_shipped_hint(folder, path) : NULL;
+   fprintf(stderr, "cannot open %s: %s%s\n", path, strerror(number), hint ? hint : "");
+   free(hint);
 }
 
 rkb_pipeline_t *rkb_open_pipeline(const rkb_arguments_t *arguments, const char *path) {
@@ -35,6 +45,11 @@ rkb_pipeline_t *rkb_open_pipeline_for(const rkb_arguments_t *arguments, const ch
    rkb_problems_t problems;
    rkb_pipeline_t *pipeline;
    rkb_problems_init(&problems);
+   if (!rkb_path_exists(options.path)) {
+      rkb_say_absent("pipelines", options.path);
+      free(found);
+      return NULL;
+   }
    pipeline = rkb_pipeline_open(&options, &problems);
    if (!pipeline && problems.errors == 0)
       fprintf(stderr, "out of memory\n");

@@ -19,6 +19,9 @@ rkb_pipeline_t *rkb_open_pipeline(const rkb_arguments_t *arguments, const char *
 /* The same with another task directory and direction. */
 rkb_pipeline_t *rkb_open_pipeline_for(const rkb_arguments_t *arguments, const char *path, const char *task,
                                       const char *direction);
+/* Says that path cannot be opened, by errno, and which file may have been meant: one beside it, or a shipped one of folder
+ * ("pipelines"; NULL: none ships). */
+void rkb_say_absent(const char *folder, const char *path);
 /* Prints what was collected to standard error and frees it. */
 void rkb_say_problems(rkb_problems_t *problems);
 /* A name of a section, as in the file: "screen". */

@@ -2,6 +2,7 @@
  * derived figures show how they come about.  A loaded profile owns its arena and is immutable; any thread. */
 #include "kernel/kernel.h"
 #include "base/file.h"
+#include "base/shipped.h"
 #include "base/yaml.h"
 
 #include <stdlib.h>
@@ -190,6 +191,14 @@ static char *profile_path(const char *name) {
    return rkb_find_data(relative);
 }
 
+static void say_absent(const char *name_or_path, rkb_problems_t *problems) {
+   char *hint = rkb_shipped_hint("devices", name_or_path), *list = rkb_shipped_list("devices");
+   rkb_problem(problems, (rkb_place_t){NULL, 0, 0}, "no device profile '%.100s'%s%sdevices/ has %s",
+               name_or_path, hint ? hint : "", hint && *hint ? " " : "; ", list ? list : "none");
+   free(hint);
+   free(list);
+}
+
 rkb_device_t *rkb_device_load(const char *name_or_path, rkb_problems_t *problems) {
    const uint32_t errors = problems->errors;
    rkb_arena_t *arena = rkb_arena_new(4u << 20);
@@ -199,9 +208,7 @@ rkb_device_t *rkb_device_load(const char *name_or_path, rkb_problems_t *problems
    if (device && path && rkb_path_exists(path))
       root = rkb_yaml_load(arena, path, problems);
    else
-      rkb_problem(problems, (rkb_place_t){NULL, 0, 0},
-                  "no device profile '%.100s'; devices/ has a100, h100, h200, b200, l4 and rtx4090",
-                  name_or_path);
+      say_absent(name_or_path, problems);
    if (root && rkb_yaml_expect(root, RKB_YAML_MAP, "a device profile", problems)) {
       reader_t reader = {.device = &device->public, .arena = arena, .problems = problems};
       device->arena = arena;

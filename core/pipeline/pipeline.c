@@ -12,8 +12,8 @@
 
 /* Relative to the file that says it; shipped: the folder whose things may be called by their name alone, or NULL. */
 static void resolve_path(rkb_pipeline_t *pipeline, rkb_yaml_t *node, const char *shipped) {
-   char *directory =
-      node->place.file && node->text[0] != '/' ? rkb_path_directory(node->place.file) : strdup(".");
+   bool beside = node->place.file && strchr(node->place.file, '/') && node->text[0] != '/';
+   char *directory = beside ? rkb_path_directory(node->place.file) : strdup(node->text[0] ? "" : ".");
    char *joined = directory ? rkb_path_join(directory, node->text) : NULL;
    char *real = joined ? realpath(joined, NULL) : NULL;
    if (joined && !real && shipped) {
@@ -42,11 +42,7 @@ static bool apply_options(rkb_pipeline_t *pipeline, const rkb_pipeline_options_t
    for (int i = 0; i < 3; i++) {
       if (!values[i])
          continue;
-      rkb_place_t place = {.file = i == 0   ? "--task"
-                                   : i == 1 ? "--direction"
-                                            : "--target",
-                           .line = 1,
-                           .column = 1};
+      rkb_place_t place = {.file = i == 0 ? "--task" : i == 1 ? "--direction" : "--target"};
       rkb_yaml_t *node = rkb_tree_scalar(pipeline->arena, values[i], true, place);
       ok = ok && node && rkb_tree_put(pipeline->arena, pipeline->root, keys[i], node);
    }

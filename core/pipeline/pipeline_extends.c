@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
+#include "base/shipped.h"
 
 #define MAX_DEPTH 8
 
@@ -117,6 +118,7 @@ static rkb_yaml_t *load_parent(rkb_arena_t *arena, const rkb_yaml_t *extends, co
    char *directory = rkb_path_directory(path);
    char *joined = directory ? rkb_path_join(directory, name) : NULL;
    rkb_yaml_t *parent = NULL;
+   uint32_t said = problems->count;
    if (joined && !rkb_path_exists(joined)) {
       char *shipped = rkb_find_shipped("pipelines", name);
       if (shipped) {
@@ -125,9 +127,11 @@ static rkb_yaml_t *load_parent(rkb_arena_t *arena, const rkb_yaml_t *extends, co
       }
    }
    if (!joined || !rkb_path_exists(joined)) {
+      char *hint = rkb_shipped_hint("pipelines", joined ? joined : name);
       rkb_problem(problems, extends->place,
-                  "extends: there is no file %s, and no shipped pipeline of that name",
-                  joined ? joined : name);
+                  "extends: there is no file %s, and no shipped pipeline of that name%s",
+                  joined ? joined : name, hint ? hint : "");
+      free(hint);
    } else if (chain->count > MAX_DEPTH) {
       rkb_problem(problems, extends->place, "extends goes deeper than %d files", MAX_DEPTH);
    } else {
@@ -145,6 +149,7 @@ static rkb_yaml_t *load_parent(rkb_arena_t *arena, const rkb_yaml_t *extends, co
          rkb_text_free(&names);
       } else if (real) {
          parent = load(arena, joined, chain, problems);
+         rkb_problems_place(problems, said, extends->place); /* a directory, or a file that cannot be read */
       }
       free(real);
    }

@@ -4,9 +4,14 @@
 #include "kernel/kernel.h"
 #include "task/task.h"
 
+/* Of a key's value, or of the file when the key is left to its default. */
+static rkb_place_t place_of(const rkb_pipeline_t *pipeline, const char *key) {
+   const rkb_yaml_t *value = rkb_yaml_get(pipeline->root, key);
+   return value ? value->place : pipeline->root->place;
+}
+
 bool rkb_subject_load(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
-   uint32_t before = problems->errors;
-   const rkb_yaml_t *target = rkb_yaml_get(pipeline->root, "target");
+   uint32_t before = problems->errors, said = problems->count;
    if (!pipeline->task_path) {
       if (pipeline->build >= 0)
          rkb_problem(problems, pipeline->entries[pipeline->build].node.place,
@@ -14,19 +19,18 @@ bool rkb_subject_load(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
       return problems->errors == before;
    }
    pipeline->task = rkb_task_load(pipeline->task_path, pipeline->direction, 0, problems);
+   /* A task that is there and says so without a place has no such direction, or no case of it. */
+   rkb_problems_place(problems, said,
+                      place_of(pipeline, rkb_task_exists(pipeline->task_path) ? "direction" : "task"));
+   said = problems->count;
    if (!pipeline->target)
       pipeline->target = "h200";
-   rkb_problems_t own;
-   rkb_problems_init(&own);
-   pipeline->device = rkb_device_load(pipeline->target, &own);
-   for (uint32_t i = 0; i < own.count; i++) {
-      rkb_place_t place = {.file = own.list[i].file, .line = own.list[i].line, .column = own.list[i].column};
-      rkb_problem(problems, target && !own.list[i].line ? target->place : place, "%s", own.list[i].message);
-   }
-   if (!pipeline->device && !own.errors)
-      rkb_problem(problems, target ? target->place : pipeline->root->place,
-                  "target: the device profile '%s' did not load", pipeline->target);
-   rkb_problems_free(&own);
+   uint32_t without_device = problems->errors;
+   pipeline->device = rkb_device_load(pipeline->target, problems);
+   if (!pipeline->device && problems->errors == without_device)
+      rkb_problem(problems, (rkb_place_t){0}, "target: the device profile '%s' did not load",
+                  pipeline->target);
+   rkb_problems_place(problems, said, place_of(pipeline, "target"));
    return problems->errors == before;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/shipped.h"
 
 #define MOST_FILE_BYTES (1u << 20)
 
@@ -114,6 +115,19 @@ rkb_definition_t *rkb_definition_parse(const rkb_task_texts_t *texts, rkb_proble
    return without_problems(definition, before, problems);
 }
 
+static void say_absent(const char *directory, rkb_problems_t *problems) {
+   char *near = rkb_shipped_nearest("tasks", directory);
+   if (near)
+      rkb_problem(problems, (rkb_place_t){0},
+                  "%s holds no task: there is no task.yaml in it; did you mean '%s'?", directory, near);
+   else
+      rkb_problem(
+         problems, (rkb_place_t){0},
+         "%s holds no task: there is no task.yaml in it; give a task's directory or a name that 'rkb tasks' lists",
+         directory);
+   free(near);
+}
+
 /* A wrong path is the usual mistake: one sentence about it, not one for each file that is not there. */
 static bool holds_task(const char *directory, rkb_problems_t *problems) {
    char *path = rkb_path_join(directory, "task.yaml");
@@ -121,10 +135,7 @@ static bool holds_task(const char *directory, rkb_problems_t *problems) {
    if (!path)
       rkb_problem(problems, (rkb_place_t){0}, "out of memory");
    else if (!holds)
-      rkb_problem(
-         problems, (rkb_place_t){0},
-         "%s holds no task: there is no task.yaml in it; give a task's directory or a name that 'rkb tasks' lists",
-         directory);
+      say_absent(directory, problems);
    free(path);
    return holds;
 }

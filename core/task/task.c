@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/file.h"
 #include "base/hash.h"
 #include "task/evaluator_identity.h"
 
@@ -79,6 +80,15 @@ rkb_task_t *rkb_task_load(const char *directory, const char *direction, uint64_t
 failed:
    rkb_task_free(task);
    return NULL;
+}
+
+bool rkb_task_exists(const char *directory) {
+   char *found = rkb_find_named("tasks", directory);
+   char *file = found ? rkb_path_join(found, "task.yaml") : NULL;
+   bool exists = file && rkb_path_exists(file);
+   free(file);
+   free(found);
+   return exists;
 }
 
 void rkb_task_free(rkb_task_t *task) {

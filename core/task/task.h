@@ -15,6 +15,8 @@ typedef struct rkb_task rkb_task_t; /* one task in one direction */
  * NULL with problems added.  memory_budget: bytes one evaluation may use (0: 4 GiB). */
 rkb_task_t *rkb_task_load(const char *directory, const char *direction, uint64_t memory_budget,
                           rkb_problems_t *problems);
+/* Whether there is a task.yaml, whatever it says, where rkb_task_load looks. */
+bool rkb_task_exists(const char *directory);
 void rkb_task_free(rkb_task_t *task);
 
 const rkb_task_info_t *rkb_task_info(const rkb_task_t *task);

@@ -1,0 +1,143 @@
+/* The names of what ships with the program, and the one nearest to a name that is wrong (shipped.h).  Any thread. */
+#include "base/shipped.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/file.h"
+#include "base/nearest.h"
+#include "base/text.h"
+
+#define MAX_NAMES 4096 /* of one directory that are looked at */
+#define MAX_LIST 4096  /* bytes of a list */
+
+static size_t stem_length(const char *name) {
+   static const char *const suffixes[] = {".yaml", ".yml"};
+   size_t length = strlen(name);
+   for (int i = 0; i < 2; i++) {
+      size_t suffix = strlen(suffixes[i]);
+      if (length > suffix && strcmp(name + length - suffix, suffixes[i]) == 0)
+         return length - suffix;
+   }
+   return length;
+}
+
+/* What a name in a folder of the program's own names: NAME.yaml is NAME, and so is a directory with a task.yaml in it. */
+static char *shipped_name(const char *directory, const char *entry) {
+   size_t stem = stem_length(entry);
+   char *below = NULL, *name = NULL;
+   if (entry[stem])
+      return strndup(entry, stem);
+   if (asprintf(&below, "%s/%s/task.yaml", directory, entry) < 0)
+      return NULL;
+   if (rkb_path_exists(below))
+      name = strdup(entry);
+   free(below);
+   return name;
+}
+
+static int is_visible(const struct dirent *entry) {
+   return entry->d_name[0] != '.';
+}
+
+typedef char *(*name_of_t)(const char *directory, const char *entry);
+
+static char *any_name(const char *directory, const char *entry) {
+   (void)directory;
+   return strdup(entry);
+}
+
+static void free_names(char **names) {
+   for (char **name = names; name && *name; name++)
+      free(*name);
+   free(names);
+}
+
+/* NULL-terminated and in order; NULL when the directory cannot be read or memory is out. */
+static char **names_in(const char *directory, name_of_t name_of) {
+   struct dirent **entries = NULL;
+   int count = directory ? scandir(directory, &entries, is_visible, alphasort) : -1;
+   char **names = count >= 0 ? calloc((size_t)count + 1, sizeof *names) : NULL;
+   size_t used = 0;
+   for (int i = 0; i < count; i++) {
+      char *name = names && used < MAX_NAMES ? name_of(directory, entries[i]->d_name) : NULL;
+      if (name)
+         names[used++] = name;
+      free(entries[i]);
+   }
+   free(entries);
+   return names;
+}
+
+static char *nearest_of(char **names, const char *written) {
+   const char *near = names ? rkb_nearest(written, (const char *const *)names) : NULL;
+   return near ? strdup(near) : NULL;
+}
+
+/* A file beside the path that was given.  "stok" is near to "stock.yaml" too: nobody mistypes by five letters, but many leave
+ * the suffix away. */
+static char *nearest_beside(const char *given, const char *name) {
+   char *directory = rkb_path_directory(given), *near = NULL, *path = NULL;
+   char **names = names_in(directory, any_name), *with_suffix = NULL;
+   near = nearest_of(names, name);
+   if (!near && asprintf(&with_suffix, "%s.yaml", name) >= 0)
+      near = nearest_of(names, with_suffix);
+   if (near && asprintf(&path, "%.*s%s", (int)(name - given), given, near) < 0)
+      path = NULL;
+   free(with_suffix);
+   free(near);
+   free_names(names);
+   free(directory);
+   return path;
+}
+
+static char *nearest_shipped(const char *folder, const char *name) {
+   char *directory = rkb_find_data(folder), *stem = strndup(name, stem_length(name));
+   char **names = names_in(directory, shipped_name);
+   char *near = stem ? nearest_of(names, stem) : NULL;
+   free_names(names);
+   free(stem);
+   free(directory);
+   return near;
+}
+
+char *rkb_shipped_nearest(const char *folder, const char *given) {
+   char *written = strdup(given), *found = NULL;
+   if (!written)
+      return NULL;
+   for (size_t end = strlen(written); end > 1 && written[end - 1] == '/'; end--) /* "tasks/softmx/" */
+      written[end - 1] = '\0';
+   const char *slash = strrchr(written, '/'), *name = slash ? slash + 1 : written;
+   if (*name)
+      found = nearest_beside(written, name);
+   if (*name && !found && folder)
+      found = nearest_shipped(folder, name);
+   free(written);
+   return found;
+}
+
+char *rkb_shipped_hint(const char *folder, const char *given) {
+   char *near = rkb_shipped_nearest(folder, given), *hint = NULL;
+   if (!near)
+      return strdup("");
+   if (asprintf(&hint, "; did you mean '%s'?", near) < 0)
+      hint = NULL;
+   free(near);
+   return hint;
+}
+
+char *rkb_shipped_list(const char *folder) {
+   char *directory = rkb_find_data(folder);
+   char **names = names_in(directory, shipped_name);
+   rkb_text_t list;
+   rkb_text_init(&list, MAX_LIST);
+   for (char **name = names; name && *name; name++)
+      rkb_text_format(&list, "%s%s", name == names ? "" : name[1] ? ", " : " and ", *name);
+   free_names(names);
+   free(directory);
+   if (list.length)
+      return rkb_text_take(&list);
+   rkb_text_free(&list);
+   return NULL;
+}
