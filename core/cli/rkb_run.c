@@ -13,6 +13,7 @@
 #include "cli/pipeline_file.h"
 #include "cli/progress.h"
 #include "cli/run_archive.h"
+#include "cli/run_directory.h"
 
 enum { MAX_JOBS = 1024 };
 
@@ -56,27 +57,16 @@ static int read_command_line(const rkb_arguments_t *arguments, command_line_t *l
    return line->pipeline_path ? RKB_EXIT_OK : RKB_EXIT_BROKEN;
 }
 
-/* The run's directory: the one to go on with, the one named, or a new one below runs/.  malloc'd. */
-static char *choose_directory(const rkb_arguments_t *arguments, const command_line_t *line,
-                              const char *name) {
-   const char *out = rkb_argument(arguments, "out");
-   char *directory = NULL;
+/* The run's directory: the one to go on with, the one named, or a new one below runs/. */
+static int choose_directory(const rkb_arguments_t *arguments, const command_line_t *line, const char *name,
+                            rkb_run_directory_t *directory) {
    rkb_error_t err;
-   int status = RKB_OK;
-   if (line->resume)
-      return strdup(line->resume);
-   if (out) {
-      status = rkb_make_directories(out, &err);
-      directory = strdup(out);
-   } else {
-      status = rkb_run_directory_make("runs", name, &directory, &err);
-   }
-   if (status != RKB_OK) {
-      rkb_say_error(&err);
-      free(directory);
-      return NULL;
-   }
-   return directory;
+   if (rkb_run_directory_new(line->resume ? line->resume : rkb_argument(arguments, "out"), name, directory,
+                             &err) == RKB_OK)
+      return RKB_EXIT_OK;
+   rkb_say_error(&err);
+   rkb_run_directory_take_back(directory);
+   return RKB_EXIT_USAGE;
 }
 
 static rkb_log_t *open_log(const command_line_t *line, const char *directory) {
@@ -117,7 +107,7 @@ static void leave_if_hung(const rkb_outcome_t *outcome, int code) {
    _exit(code);
 }
 
-static int run_in(rkb_pipeline_t *pipeline, const command_line_t *line, const char *directory,
+static int run_in(rkb_pipeline_t *pipeline, const command_line_t *line, const rkb_run_directory_t *directory,
                   rkb_log_t *log) {
    const rkb_pipeline_facts_t facts = rkb_pipeline_facts(pipeline);
    const char *objective = facts.objective[0] ? facts.objective : "objective";
@@ -128,7 +118,7 @@ static int run_in(rkb_pipeline_t *pipeline, const command_line_t *line, const ch
    bool shown = !line->quiet && !line->json;
    if (shown)
       progress = rkb_progress_new(isatty(STDERR_FILENO), objective, &facts, log);
-   const rkb_run_options_t options = {.directory = directory,
+   const rkb_run_options_t options = {.directory = directory->path,
                                       .resume = line->resume != NULL,
                                       .jobs = (uint32_t)line->jobs,
                                       .log = log,
@@ -138,12 +128,14 @@ static int run_in(rkb_pipeline_t *pipeline, const command_line_t *line, const ch
    status = rkb_run(pipeline, &options, &outcome, &err);
    rkb_progress_free(progress);
    if (status == RKB_OK) {
-      code = print_result(line, &outcome, objective, directory);
+      code = print_result(line, &outcome, objective, directory->path);
    } else {
       rkb_say_error(&err);
       code = status == RKB_ERR_INVALID ? RKB_EXIT_USAGE : RKB_EXIT_BROKEN;
-      if (code == RKB_EXIT_BROKEN)
-         fprintf(stderr, "what was finished is kept; go on with: rkb-run --resume %s\n", directory);
+      if (!outcome.begun && !line->resume)
+         rkb_run_directory_take_back(directory);
+      else if (code == RKB_EXIT_BROKEN)
+         fprintf(stderr, "what was finished is kept; go on with: rkb-run --resume %s\n", directory->path);
    }
    leave_if_hung(&outcome, code);
    return code;
@@ -151,15 +143,16 @@ static int run_in(rkb_pipeline_t *pipeline, const command_line_t *line, const ch
 
 static int run_pipeline(rkb_pipeline_t *pipeline, const rkb_arguments_t *arguments,
                         const command_line_t *line) {
-   char *directory = choose_directory(arguments, line, rkb_pipeline_name(pipeline));
-   rkb_log_t *log;
-   int code;
-   if (!directory)
-      return RKB_EXIT_USAGE;
-   log = open_log(line, directory);
-   code = log ? run_in(pipeline, line, directory, log) : RKB_EXIT_BROKEN;
-   rkb_log_close(log);
-   free(directory);
+   rkb_run_directory_t directory;
+   int code = choose_directory(arguments, line, rkb_pipeline_name(pipeline), &directory);
+   if (code == RKB_EXIT_OK) {
+      rkb_log_t *log = open_log(line, directory.path);
+      if (!log && !line->resume)
+         rkb_run_directory_take_back(&directory);
+      code = log ? run_in(pipeline, line, &directory, log) : RKB_EXIT_BROKEN;
+      rkb_log_close(log);
+   }
+   rkb_run_directory_free(&directory);
    return code;
 }
 

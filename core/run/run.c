@@ -357,7 +357,8 @@ int rkb_run(rkb_pipeline_t *pipeline, const rkb_run_options_t *options, rkb_outc
    int status = run_open(run, err);
    if (status == RKB_OK)
       status = interrupts_open(interrupts, run, err);
-   if (status == RKB_OK) {
+   const bool begun = status == RKB_OK;
+   if (begun) {
       rkb_log_printf(options->log, RKB_LOG_INFO, "engine", "run %s: pipeline %s (%s), seed %llu",
                      options->resume ? "goes on" : "begins", rkb_pipeline_name(pipeline),
                      rkb_pipeline_hash(pipeline), (unsigned long long)pipeline->seed);
@@ -378,6 +379,7 @@ int rkb_run(rkb_pipeline_t *pipeline, const rkb_run_options_t *options, rkb_outc
          *err = run->error;
    }
    fill_outcome(run, outcome);
+   outcome->begun = begun;
    if (status == RKB_OK)
       rkb_log_printf(options->log, RKB_LOG_INFO, "engine", "run ended: %s; %llu candidates, best %lld",
                      outcome->reason, (unsigned long long)outcome->candidates, (long long)outcome->best);
