@@ -65,7 +65,7 @@ class Runs(unittest.TestCase):
     def test_stopped_at_the_end_of_the_time(self):
         with tempfile.TemporaryDirectory() as out:
             jobs = [job("endless", "sleep 600 & wait"), job("behind", after=["part/endless"])]
-            code, said, lines = self.run_jobs(out, jobs, seconds=1.0)
+            code, said, lines = self.run_jobs(out, jobs, seconds=5.0)
             self.assertEqual(code, campaigns.NOT_RUN)
             self.assertEqual(lines, [["part/endless", "stopped"]])
             self.assertIn("not run to its end: part/behind", said)

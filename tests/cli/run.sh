@@ -35,7 +35,7 @@ while IFS= read -r line || [[ -n $line ]]; do
       [[ $code -eq $expected ]] || complain "exit code $code, not $expected"
       code=0
       expected=0
-      timeout 120 bash -c "$value" >out 2>err </dev/null || code=$?
+      timeout 1200 bash -c "$value" >out 2>err </dev/null || code=$?
       ;;
     exit:*) expected=$value; [[ $code -eq $expected ]] || complain "exit code $code, not $expected" ;;
     out:*) grep -qF -- "$value" out || complain "standard output lacks: $value" ;;

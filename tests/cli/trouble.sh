@@ -52,7 +52,7 @@ while IFS=$'\t' read -r kind exit words command; do
   [[ -n $kind && $kind != '#'* ]] || continue
   if [[ $command == *'$FULL'* && -z $FULL ]]; then left_out=$((left_out + 1)); continue; fi
   code=0
-  timeout 60 bash -c "$command" >out 2>err </dev/null || code=$?
+  timeout 600 bash -c "$command" >out 2>err </dev/null || code=$?
   [[ $code -eq $exit ]] || complain "exit code $code, not $exit"
   [[ $words == - || $words == '... '* || $(wc -l <err) -eq 1 ]] || complain "more or less than one sentence"
   [[ $words == - ]] || grep -qF -- "${words#... }" err || complain "does not say: ${words#... }"

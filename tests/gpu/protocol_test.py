@@ -10,6 +10,7 @@ import threading
 import time
 import types
 import unittest
+import unittest.mock
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path[:0] = [os.path.join(ROOT, "core", "tools", "baseline")]
@@ -38,9 +39,13 @@ class Protocol(unittest.TestCase):
 
 
 class Running(unittest.TestCase):
-    """Clock.run with a library that only notes how long the device is held."""
+    """Clock.run with a library that only notes how long the device is held, and a clock that only this test moves."""
 
     def setUp(self):
+        self.now = 0.0
+        patch = unittest.mock.patch.object(protocol, "time", types.SimpleNamespace(perf_counter=lambda: self.now))
+        patch.start()
+        self.addCleanup(patch.stop)
         self.flushes, self.refreshed = [], 0
         self.clock = object.__new__(protocol.Clock)
         self.clock.late = 0
@@ -56,8 +61,11 @@ class Running(unittest.TestCase):
         self.refreshed += 1
 
     def enqueueing(self, *seconds):
-        waits = iter(seconds)
-        return lambda: time.sleep(next(waits))
+        took = iter(seconds)
+        return lambda: self.passes(next(took))
+
+    def passes(self, seconds):
+        self.now += seconds
 
     def test_a_run_that_the_host_was_too_slow_for_is_taken_again(self):
         self.assertEqual(self.clock.run(self.enqueueing(0.1, 0.1, 0), None, 300, self.refresh), 3)
@@ -65,7 +73,7 @@ class Running(unittest.TestCase):
         self.assertEqual((self.refreshed, self.clock.late), (3, 0))
 
     def test_one_that_the_host_is_always_too_slow_for_is_counted(self):
-        self.assertEqual(self.clock.run(lambda: time.sleep(0.03), None, 1), protocol.TRIES)
+        self.assertEqual(self.clock.run(lambda: self.passes(1.0), None, 1), protocol.TRIES)
         self.assertEqual(self.flushes, [1, 2, 4, 8])
         self.assertEqual(self.clock.late, 1)
 
@@ -154,21 +162,24 @@ class Lock(unittest.TestCase):
         first, second, turns, ending = protocol.DeviceLock(self.path), protocol.DeviceLock(self.path), [], threading.Event()
 
         def greedy():
-            while not ending.is_set() and len(turns) < 100:
+            while not ending.is_set():
                 with first:
                     turns.append(1)
-                    time.sleep(0.03)
+                    while not ending.is_set() and not held_elsewhere(self.path + ".next"):  # until somebody waits
+                        time.sleep(0.001)
 
         thread = threading.Thread(target=greedy)
         thread.start()
-        while not turns:
-            time.sleep(0.001)
-        for _ in range(5):
-            before = len(turns)
-            with second:
-                self.assertLessEqual(len(turns) - before, 2)
-        ending.set()
-        thread.join()
+        try:
+            while not turns:
+                time.sleep(0.001)
+            for _ in range(5):
+                before = len(turns)
+                with second:
+                    self.assertLessEqual(len(turns) - before, 1)
+        finally:
+            ending.set()
+            thread.join()
 
     def test_held_for_the_process_it_can_be_taken_in_every_thread(self):
         lock, seen = protocol.DeviceLock(self.path), []

@@ -80,12 +80,15 @@ static void damage_is_a_miss(void **state) {
    free(directory);
 }
 
-static void write_forever(const char *directory, uint32_t seed) {
+/* Tells of each entry that it has written. */
+static void write_forever(const char *directory, uint32_t seed, int told) {
    char key[33], payload[65536];
    build_cache_t *cache = open_cache(directory, 0);
    for (uint32_t i = seed;; i++) {
       size_t length = make_payload(i % 50, key, payload);
       build_cache_put(cache, key, payload, length);
+      if (write(told, "!", 1) != 1)
+         _exit(1);
    }
 }
 
@@ -96,16 +99,22 @@ static void killed_writers_leave_whole_entries(void **state) {
    (void)state;
    for (uint32_t round = 0; round < 20; round++) {
       pid_t writers[3];
+      int told[2];
+      char byte;
+      assert_int_equal(pipe(told), 0);
       for (uint32_t i = 0; i < 3; i++) {
          writers[i] = fork();
          if (writers[i] == 0)
-            write_forever(directory, round * 7 + i * 17);
+            write_forever(directory, round * 7 + i * 17, told[1]);
       }
-      nanosleep(&(struct timespec){.tv_nsec = 5000000 + (long)round * 700000}, NULL);
+      for (uint32_t entries = 0; entries < 10 + round; entries++)
+         assert_int_equal(read(told[0], &byte, 1), 1);
       for (uint32_t i = 0; i < 3; i++)
          kill(writers[i], SIGKILL);
       for (uint32_t i = 0; i < 3; i++)
          waitpid(writers[i], NULL, 0);
+      close(told[0]);
+      close(told[1]);
       for (uint32_t i = 0; i < 50; i++) {
          size_t length = make_payload(i, key, payload), got_length;
          char *got = build_cache_get(cache, key, &got_length);

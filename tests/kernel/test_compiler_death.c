@@ -1,6 +1,7 @@
 /* Why a compiler died: crashed, or for want of memory, told apart even where its parent is larger than its limit.  Shells play
  * the compiler. */
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "check.h"
@@ -9,10 +10,44 @@
 #define LIMIT (256ull << 20)
 #define LARGE (400u << 20)
 
+/* The exchange looks at the memory that its process uses and then asks whether it was cancelled.  The second time that this
+ * finds much of it in use, that was seen: then the process is made to crash. */
+typedef struct crash {
+   compiler_process_t *process;
+   int seen;
+} crash_t;
+
+static uint64_t resident_kilobytes(pid_t pid) {
+   char path[64], line[128];
+   unsigned long kilobytes = 0;
+   snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+   FILE *file = fopen(path, "r");
+   while (file && kilobytes == 0 && fgets(line, sizeof line, file))
+      if (sscanf(line, "VmRSS: %lu", &kilobytes) != 1)
+         kilobytes = 0;
+   if (file)
+      fclose(file);
+   return kilobytes;
+}
+
+static bool crash_when_full(void *argument) {
+   crash_t *crash = argument;
+   const pid_t pid = crash->process->peer.pid;
+   crash->seen += resident_kilobytes(pid) * 1024 > LIMIT / 10 * 7;
+   if (crash->seen == 2)
+      kill(pid, SIGSEGV);
+   return false;
+}
+
 static enum exchange_end end_of(const char *script, int *signal_number) {
    const char *const arguments[] = {"/bin/sh", "-c", script, NULL};
-   const compiler_bounds_t bounds = {.cpu_ns = 60000000000ull, .memory = LIMIT, .wall_ns = 60000000000ull};
    compiler_process_t process = {.served = 0};
+   crash_t crash = {.process = &process};
+   const compiler_bounds_t bounds = {.cpu_ns = 600000000000ull,
+                                     .memory = LIMIT,
+                                     .wall_ns = 600000000000ull,
+                                     .cancelled = crash_when_full,
+                                     .argument = &crash};
    rkb_error_t err = {0};
    char *payload = NULL;
    size_t length = 0;
@@ -26,8 +61,9 @@ static enum exchange_end end_of(const char *script, int *signal_number) {
 }
 
 static const char crashes[] = "kill -SEGV $$";
-/* Over seven tenths of the limit. */
-static const char fills[] = "x=$(head -c 110000000 /dev/zero | tr '\\0' a); y=$x; sleep 0.5; kill -SEGV $$";
+/* Over seven tenths of the limit; it crashes when that was seen. */
+static const char fills[] =
+   "x=$(head -c 110000000 /dev/zero | tr '\\0' a); y=$x; while :; do :; done";
 
 static void a_crash_is_a_crash(void **state) {
    (void)state;

@@ -177,22 +177,24 @@ int run_finish(pid_t pid) {
    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static bool has_asked(const char *path) {
+int run_count(const char *directory, const char *sql) {
+   char *path = rkb_run_path_archive(directory);
    sqlite3 *database = NULL;
    sqlite3_stmt *statement = NULL;
-   bool asked = sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
-                sqlite3_prepare_v2(database, "SELECT 1 FROM call", -1, &statement, NULL) == SQLITE_OK &&
-                sqlite3_step(statement) == SQLITE_ROW;
+   int count = sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
+                     sqlite3_prepare_v2(database, sql, -1, &statement, NULL) == SQLITE_OK &&
+                     sqlite3_step(statement) == SQLITE_ROW
+                  ? sqlite3_column_int(statement, 0)
+                  : 0;
    sqlite3_finalize(statement);
    sqlite3_close(database);
-   return asked;
+   free(path);
+   return count;
 }
 
 void run_wait_until_asked(const char *directory) {
-   char *path = rkb_run_path_archive(directory);
-   for (int i = 0; i < 6000 && !has_asked(path); i++)
+   for (int i = 0; i < 60000 && run_count(directory, "SELECT count(*) FROM call") == 0; i++)
       usleep(10000);
-   free(path);
 }
 
 double service_number(const char *directory, const char *sql) {

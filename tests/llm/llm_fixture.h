@@ -52,6 +52,9 @@ int run_finish(pid_t pid); /* its exit code; 128 and more: a signal */
 /* Waits until a run that has just begun has asked something, so that there is a run to kill. */
 void run_wait_until_asked(const char *directory);
 
+/* A count by the archive of a run that goes on; 0 as long as it cannot be asked. */
+int run_count(const char *directory, const char *sql);
+
 /* The archive's answer to a query of one number. */
 double service_number(const char *directory, const char *sql);
 

@@ -193,7 +193,7 @@ static void a_killed_question_is_charged(void **state) {
    assert_true(read(pipes[0], path, sizeof path) > 0);
    close(pipes[0]);
    /* Its reservation is committed before anything is sent: wait for the row, then kill. */
-   for (int i = 0; i < 200 && service_number(path, "SELECT count(*) FROM call WHERE state = 'reserved'") < 1;
+   for (int i = 0; i < 6000 && service_number(path, "SELECT count(*) FROM call WHERE state = 'reserved'") < 1;
         i++)
       usleep(20000);
    kill(child, SIGKILL);

@@ -135,6 +135,23 @@ static void without_a_scratchpad_there_are_no_lessons(void **state) {
    assert_true(service_number(run, "SELECT count(*) FROM candidate WHERE instr(note, 'lessons')") == 0);
 }
 
+static int lines_of(const char *path);
+
+/* Waits until a run has finished more questions than it had, or has bought more (a line each in the file), or has ended: false
+ * with its exit code then. */
+static bool goes_on(pid_t pid, int *code, const char *run, int finished, const char *bought, int lines) {
+   static const char sql[] = "SELECT count(*) FROM call WHERE state = 'finished'";
+   for (;;) {
+      if (waitpid(pid, code, WNOHANG) == pid) {
+         *code = WIFEXITED(*code) ? WEXITSTATUS(*code) : -1;
+         return false;
+      }
+      if (bought ? lines_of(bought) > lines : run_count(run, sql) > finished)
+         return true;
+      usleep(2000);
+   }
+}
+
 /* Killed again and again, stock-llm ends as if it had not been: no question is kept twice, no candidate differs. */
 static void stock_survives_kills(void **state) {
    char whole[256], run[256], command[1024];
@@ -144,10 +161,9 @@ static void stock_survives_kills(void **state) {
    path_of(run, sizeof run, "shot");
    pid_t pid = run_start(RKB_SOURCE_DIR "/tests/llm/stock-llm.yaml", run, false, "2");
    run_wait_until_asked(run);
-   for (int pause = 50000; kills < 6; pause += 150000) {
-      usleep((useconds_t)pause);
-      if (waitpid(pid, &code, WNOHANG) == pid) {
-         code = WIFEXITED(code) ? WEXITSTATUS(code) : -1;
+   while (kills < 6) {
+      int finished = run_count(run, "SELECT count(*) FROM call WHERE state = 'finished'");
+      if (!goes_on(pid, &code, run, finished + kills, NULL, 0)) {
          pid = 0;
          break;
       }
@@ -261,8 +277,8 @@ static void killed_and_resumed_it_buys_nothing_twice(void **state) {
    pid_t pid = run_start(pipeline, run, false, "2");
    run_wait_until_asked(run);
    while (kills < 4) {
-      usleep(250000);
-      if (waitpid(pid, &code, WNOHANG) == pid) {
+      int finished = run_count(run, "SELECT count(*) FROM call WHERE state = 'finished'");
+      if (!goes_on(pid, &code, run, finished, kills % 2 ? bought : NULL, lines_of(bought))) {
          pid = 0;
          break;
       }

@@ -30,13 +30,15 @@ grep -q . one/run.sqlite || complain "no archive"
 XDG_CACHE_HOME=$work/cache4 run four --jobs 4
 same four
 
-# Killed after ever longer times, so that at least one kill falls into each part of the run.
+verdicts() { sqlite3 -readonly "$1/run.sqlite" 'SELECT count(*) FROM verdict' 2>/dev/null || echo 0; }
+# Killed when ever more verdicts are stored, so that a kill falls into each part of the run.
 export XDG_CACHE_HOME=$work/cache_killed
 kills=0
-for tenths in 1 2 3 4 6; do
+all=$(verdicts one)
+for part in 0 1 2 3 4; do
   if [[ -s killed/run.sqlite ]]; then set -- --resume killed; else rm -rf killed; set -- real.yaml --task "$task" --out killed; fi
   "$binary/bin/rkb-run" "$@" --jobs 2 --quiet >/dev/null 2>&1 & pid=$!
-  sleep "0.$tenths"
+  while kill -0 "$pid" 2>/dev/null && [[ $(verdicts killed) -lt $((all * part / 5 + 1)) ]]; do sleep 0.02; done
   if kill -KILL "$pid" 2>/dev/null; then kills=$((kills + 1)); fi
   wait "$pid" 2>/dev/null || true
 done

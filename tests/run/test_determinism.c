@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include "base/file.h"
 
 #define CLIMB RKB_SOURCE_DIR "/tests/run/climb.yaml"
 #define KILLS 20 /* RKB_KILLS in the environment asks for another number: the target check-kills */
+#define MOST_EVENTS 400 /* of the thousand or so that a whole run tells of */
 
 /* Work takes a while, and not the same while for each, so that order of finishing differs from order of asking. */
 static const char *const SLOWER[] = {"screen.divide.with.hold_us=200",
@@ -58,20 +58,42 @@ static void test_seed_makes_a_difference(void **state) {
    scratch_remove(scratch);
 }
 
-/* In a process of its own, which is killed after a while. */
-static void run_and_die(const char *directory, const char *const *set, bool resume, long microseconds) {
+static void tell_parent(void *argument, const rkb_event_t *event) {
+   const int *pipe = argument;
+   (void)event;
+   if (write(*pipe, "!", 1) != 1)
+      _exit(1);
+}
+
+/* In a process of its own, which is killed as soon as it has told of so many events: the loop and the workers go on until the
+ * signal arrives, so that it meets them anywhere. */
+static void run_and_die(const char *directory, const char *const *set, bool resume, int events) {
+   int told[2], how;
+   char byte;
+   assert_int_equal(pipe(told), 0);
    pid_t child = fork();
    assert_true(child >= 0);
    if (child == 0) {
       rkb_pipeline_t *pipeline = open_pipeline(CLIMB, set);
-      run_pipeline(pipeline, directory, 3, resume);
+      rkb_outcome_t outcome;
+      rkb_error_t err = {0};
+      rkb_run_options_t options = {.directory = directory,
+                                   .resume = resume,
+                                   .jobs = 3,
+                                   .log = quiet_log(),
+                                   .observe = tell_parent,
+                                   .argument = &told[1]};
+      close(told[0]);
+      assert_int_equal(rkb_make_directories(directory, &err), RKB_OK);
+      rkb_run(pipeline, &options, &outcome, &err);
       _exit(0);
    }
-   struct timespec time = {.tv_sec = microseconds / 1000000, .tv_nsec = microseconds % 1000000 * 1000};
-   nanosleep(&time, NULL);
+   close(told[1]);
+   while (events > 0 && read(told[0], &byte, 1) == 1)
+      events--;
    kill(child, SIGKILL);
-   int how;
    assert_int_equal(waitpid(child, &how, 0), child);
+   close(told[0]);
 }
 
 static int wanted_kills(void) {
@@ -90,9 +112,9 @@ static void kill_and_resume(const char *const *set) {
       char name[32];
       snprintf(name, sizeof name, "killed%d", i);
       char *directory = rkb_path_join(scratch, name);
-      run_and_die(directory, set, false, 2000 + rand_r(&chance) % 70000);
+      run_and_die(directory, set, false, rand_r(&chance) % MOST_EVENTS);
       if (i % 2)
-         run_and_die(directory, set, true, 2000 + rand_r(&chance) % 50000);
+         run_and_die(directory, set, true, rand_r(&chance) % MOST_EVENTS);
       rkb_pipeline_t *pipeline = open_pipeline(CLIMB, set);
       run_pipeline(pipeline, directory, 4, true);
       rkb_pipeline_free(pipeline);

@@ -108,7 +108,7 @@ static rkb_pipeline_t *open_with(const char *scratch, const char *name) {
       text, sizeof text,
       "rkb: 1\nplugins: [\"%s/%s.so\"]\npropose:\n  - use: test.translator.start\n    with: {values: [\"6\", "
       "\"10\"]}\n"
-      "screen:\n  - {use: bad.verifier.%s, deadline: 100ms, retries: 0}\n  - {use: test.verifier.divide}\n",
+      "screen:\n  - {use: bad.verifier.%s, deadline: 1s, retries: 0}\n  - {use: test.verifier.divide}\n",
       RKB_BAD_PLUGINS, name, name);
    return open_text(scratch, "bad.yaml", text, NULL);
 }

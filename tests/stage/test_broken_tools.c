@@ -58,7 +58,7 @@ static void test_deadline_cancels(void **state) {
    char *run = scratch_make();
    (void)state;
    rkb_outcome_t outcome =
-      run_screen(run, "screen:\n  - {use: test.verifier.slow, with: {on: 10}, deadline: 50ms, retries: 0}\n");
+      run_screen(run, "screen:\n  - {use: test.verifier.slow, with: {on: 10}, deadline: 1s, retries: 0}\n");
    assert_string_equal(verdict_of(run, 1, "slow"), "accept");
    assert_string_equal(verdict_of(run, 2, "slow"), "unknown tool.timeout");
    assert_string_equal(verdict_of(run, 3, "slow"), "accept");
@@ -75,7 +75,7 @@ static void test_hanging_stage_is_written_off(void **state) {
    assert_true(child >= 0);
    if (child == 0) {
       rkb_outcome_t outcome =
-         run_screen(run, "screen:\n  - {use: test.verifier.deaf, with: {on: 10}, deadline: 50ms, jobs: 1}\n"
+         run_screen(run, "screen:\n  - {use: test.verifier.deaf, with: {on: 10}, deadline: 1s, jobs: 1}\n"
                          "  - {use: test.verifier.divide}\n");
       _exit(outcome.must_exit_hard ? 42 : 1);
    }
@@ -96,7 +96,7 @@ static void test_grandchildren_are_gone(void **state) {
    rkb_error_t err = {0};
    (void)state;
    snprintf(text, sizeof text,
-            "screen:\n  - {use: test.verifier.family, with: {file: \"%s/pid\"}, deadline: 300ms, retries: 0, "
+            "screen:\n  - {use: test.verifier.family, with: {file: \"%s/pid\"}, deadline: 2s, retries: 0, "
             "jobs: 1}\n",
             run);
    rkb_outcome_t outcome = run_screen(run, text);

@@ -24,9 +24,9 @@ static void bytes_go_there_and_back(void **state) {
    rkb_peer_t peer = start("exec cat");
    char back[6] = "";
    for (int i = 0; i < 3; i++) {
-      assert_int_equal(rkb_peer_send(&peer, "hello", 5, rkb_now_ns() + 20 * SECOND, NULL, NULL),
+      assert_int_equal(rkb_peer_send(&peer, "hello", 5, rkb_now_ns() + 200 * SECOND, NULL, NULL),
                        RKB_TRANSFERRED);
-      assert_int_equal(rkb_peer_receive(&peer, back, 5, rkb_now_ns() + 20 * SECOND, NULL, NULL),
+      assert_int_equal(rkb_peer_receive(&peer, back, 5, rkb_now_ns() + 200 * SECOND, NULL, NULL),
                        RKB_TRANSFERRED);
       assert_string_equal(back, "hello");
    }
@@ -40,9 +40,9 @@ static void a_dead_peer_is_an_ended_transfer(void **state) {
    (void)state;
    rkb_peer_t peer = start("exit 3");
    char byte, *much = calloc(1, 1 << 20);
-   assert_int_equal(rkb_peer_receive(&peer, &byte, 1, rkb_now_ns() + 20 * SECOND, NULL, NULL),
+   assert_int_equal(rkb_peer_receive(&peer, &byte, 1, rkb_now_ns() + 200 * SECOND, NULL, NULL),
                     RKB_TRANSFER_ENDED);
-   assert_int_equal(rkb_peer_send(&peer, much, 1 << 20, rkb_now_ns() + 20 * SECOND, NULL, NULL),
+   assert_int_equal(rkb_peer_send(&peer, much, 1 << 20, rkb_now_ns() + 200 * SECOND, NULL, NULL),
                     RKB_TRANSFER_ENDED);
    rkb_peer_kill(&peer, NULL);
    free(much);
