@@ -2,6 +2,7 @@
  * [any]: writers meet at write_mutex; a reader belongs to one thread while it is taken. */
 #include "archive/archive_internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 #include "archive/run_facts.h"
 #include "archive/run_lock.h"
 #include "archive/schema.h"
+#include "base/shipped.h"
 
 static rkb_archive_t *archive_new(const char *directory, const char *path) {
    rkb_archive_t *archive = calloc(1, sizeof *archive);
@@ -102,15 +104,28 @@ int rkb_archive_create(const char *directory, const rkb_run_identity_t *identity
    return RKB_OK;
 }
 
+static int holds_no_run(const char *directory, rkb_error_t *err) {
+   if (errno == EACCES) /* of the file that was looked for */
+      return rkb_fail(err, RKB_ERR_INVALID, "cannot look into %s: %s", directory, strerror(errno));
+   char *hint = rkb_path_exists(directory) ? NULL : rkb_shipped_hint("runs", directory);
+   int status = rkb_fail(err, RKB_ERR_INVALID, "%s holds no run: there is no run.sqlite in it%s", directory,
+                         hint ? hint : "");
+   free(hint);
+   return status;
+}
+
 int rkb_archive_resume(const char *directory, const rkb_run_identity_t *identity, rkb_archive_t **archive,
                        rkb_error_t *err) {
    rkb_archive_t *opened = NULL;
    char *path = rkb_run_path_archive(directory);
    bool exists = path && rkb_path_exists(path);
    int status;
+   if (!exists) {
+      status = holds_no_run(directory, err);
+      free(path);
+      return status;
+   }
    free(path);
-   if (!exists)
-      return rkb_fail(err, RKB_ERR_INVALID, "%s holds no run: there is no run.sqlite in it", directory);
    status = open_locked(directory, &opened, err);
    if (status != RKB_OK)
       return status;
@@ -139,11 +154,14 @@ int rkb_archive_open(const char *directory, rkb_archive_t **archive, rkb_error_t
    if (!opened)
       status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    else if (!rkb_path_exists(path))
-      status = rkb_fail(err, RKB_ERR_INVALID, "%s holds no run: there is no run.sqlite in it", directory);
+      status = holds_no_run(directory, err);
    if (status == RKB_OK)
       status = rkb_archive_take_reader(opened, &reader, err);
    if (status == RKB_OK) {
-      status = rkb_archive_check_version(reader, err);
+      rkb_error_t refused = {0};
+      status = rkb_archive_check_version(reader, &refused);
+      if (status != RKB_OK)
+         rkb_fail(err, status, "%.200s: %s", directory, refused.message);
       rkb_archive_give_reader(opened, reader);
    }
    free(path);

@@ -66,7 +66,8 @@ int rkb_file_read(const char *path, size_t limit, char **data, size_t *length, r
    if (fstat(file, &about) != 0)
       status = fail_errno(err, "read", path);
    else if (!S_ISREG(about.st_mode))
-      status = rkb_fail(err, RKB_ERR_INVALID, "%s is no regular file", path);
+      status = rkb_fail(err, RKB_ERR_INVALID, "%s is %s", path,
+                        S_ISDIR(about.st_mode) ? "a directory, and a file is wanted" : "no regular file");
    else if ((uint64_t)about.st_size > limit)
       status = rkb_fail(err, RKB_ERR_LIMIT, "%s is larger than %zu bytes", path, limit);
    else
@@ -110,6 +111,19 @@ static bool is_written_into(const char *path) {
    return lstat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
 }
 
+static bool is_directory(const char *path) {
+   struct stat about;
+   return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+static int fail_without_directory(rkb_error_t *err, const char *path) {
+   char *directory = rkb_path_directory(path);
+   int status = rkb_fail(err, RKB_ERR_IO, "cannot write %s: there is no directory %s", path,
+                         directory ? directory : "for it");
+   free(directory);
+   return status;
+}
+
 static int write_into(const char *path, const void *data, size_t length, rkb_error_t *err) {
    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
    if (file < 0)
@@ -123,10 +137,12 @@ static int write_into(const char *path, const void *data, size_t length, rkb_err
 int rkb_file_write(const char *path, const void *data, size_t length, rkb_error_t *err) {
    if (is_written_into(path))
       return write_into(path, data, length, err);
+   if (is_directory(path))
+      return rkb_fail(err, RKB_ERR_IO, "cannot write %s: it is a directory; name a file", path);
    char temporary[PATH_MAX];
    int file = create_beside(path, temporary, sizeof temporary);
    if (file < 0)
-      return fail_errno(err, "write", path);
+      return errno == ENOENT ? fail_without_directory(err, path) : fail_errno(err, "write", path);
    int status = RKB_OK;
    if (write_whole(file, data, length) != 0)
       status = fail_errno(err, "write", path);

@@ -23,29 +23,26 @@ static size_t stem_length(const char *name) {
    return length;
 }
 
-/* What a name in a folder of the program's own names: NAME.yaml is NAME, and so is a directory with a task.yaml in it. */
-static char *shipped_name(const char *directory, const char *entry) {
-   size_t stem = stem_length(entry);
-   char *below = NULL, *name = NULL;
-   if (entry[stem])
-      return strndup(entry, stem);
-   if (asprintf(&below, "%s/%s/task.yaml", directory, entry) < 0)
-      return NULL;
-   if (rkb_path_exists(below))
-      name = strdup(entry);
+static bool holds(const char *directory, const char *entry, const char *file) {
+   char *below = NULL;
+   bool there = asprintf(&below, "%s/%s/%s", directory, entry, file) >= 0 && rkb_path_exists(below);
    free(below);
-   return name;
+   return there;
+}
+
+/* Whether an entry of a directory can be what is looked for: a task and a run are directories with a certain file. */
+static bool is_one_of(const char *folder, const char *directory, const char *entry) {
+   if (!folder)
+      return true;
+   if (strcmp(folder, "tasks") == 0)
+      return holds(directory, entry, "task.yaml");
+   if (strcmp(folder, "runs") == 0)
+      return holds(directory, entry, "pipeline.yaml");
+   return entry[stem_length(entry)] != '\0';
 }
 
 static int is_visible(const struct dirent *entry) {
    return entry->d_name[0] != '.';
-}
-
-typedef char *(*name_of_t)(const char *directory, const char *entry);
-
-static char *any_name(const char *directory, const char *entry) {
-   (void)directory;
-   return strdup(entry);
 }
 
 static void free_names(char **names) {
@@ -54,14 +51,19 @@ static void free_names(char **names) {
    free(names);
 }
 
-/* NULL-terminated and in order; NULL when the directory cannot be read or memory is out. */
-static char **names_in(const char *directory, name_of_t name_of) {
+/* What a directory holds of a folder's kind, with or without the suffix, and not as except.  NULL-terminated and in order;
+ * NULL when the directory cannot be read or memory is out. */
+static char **names_in(const char *directory, const char *folder, bool with_suffix, const char *except) {
    struct dirent **entries = NULL;
    int count = directory ? scandir(directory, &entries, is_visible, alphasort) : -1;
    char **names = count >= 0 ? calloc((size_t)count + 1, sizeof *names) : NULL;
    size_t used = 0;
    for (int i = 0; i < count; i++) {
-      char *name = names && used < MAX_NAMES ? name_of(directory, entries[i]->d_name) : NULL;
+      const char *entry = entries[i]->d_name;
+      char *name = NULL;
+      if (names && used < MAX_NAMES && is_one_of(folder, directory, entry) &&
+          (!except || strcmp(entry, except) != 0))
+         name = with_suffix ? strdup(entry) : strndup(entry, stem_length(entry));
       if (name)
          names[used++] = name;
       free(entries[i]);
@@ -77,9 +79,9 @@ static char *nearest_of(char **names, const char *written) {
 
 /* A file beside the path that was given.  "stok" is near to "stock.yaml" too: nobody mistypes by five letters, but many leave
  * the suffix away. */
-static char *nearest_beside(const char *given, const char *name) {
+static char *nearest_beside(const char *folder, const char *given, const char *name) {
    char *directory = rkb_path_directory(given), *near = NULL, *path = NULL;
-   char **names = names_in(directory, any_name), *with_suffix = NULL;
+   char **names = names_in(directory, folder, true, name), *with_suffix = NULL;
    near = nearest_of(names, name);
    if (!near && asprintf(&with_suffix, "%s.yaml", name) >= 0)
       near = nearest_of(names, with_suffix);
@@ -94,7 +96,7 @@ static char *nearest_beside(const char *given, const char *name) {
 
 static char *nearest_shipped(const char *folder, const char *name) {
    char *directory = rkb_find_data(folder), *stem = strndup(name, stem_length(name));
-   char **names = names_in(directory, shipped_name);
+   char **names = names_in(directory, folder, false, NULL);
    char *near = stem ? nearest_of(names, stem) : NULL;
    free_names(names);
    free(stem);
@@ -110,8 +112,8 @@ char *rkb_shipped_nearest(const char *folder, const char *given) {
       written[end - 1] = '\0';
    const char *slash = strrchr(written, '/'), *name = slash ? slash + 1 : written;
    if (*name)
-      found = nearest_beside(written, name);
-   if (*name && !found && folder)
+      found = nearest_beside(folder, written, name);
+   if (*name && !found && folder && strcmp(folder, "runs") != 0)
       found = nearest_shipped(folder, name);
    free(written);
    return found;
@@ -129,7 +131,7 @@ char *rkb_shipped_hint(const char *folder, const char *given) {
 
 char *rkb_shipped_list(const char *folder) {
    char *directory = rkb_find_data(folder);
-   char **names = names_in(directory, shipped_name);
+   char **names = names_in(directory, folder, false, NULL);
    rkb_text_t list;
    rkb_text_init(&list, MAX_LIST);
    for (char **name = names; name && *name; name++)

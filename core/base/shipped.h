@@ -6,7 +6,7 @@
 
 /* folder is "pipelines", "tasks" or "devices".  The name nearest to what a person gave as a file or directory that is not
  * there: one of the shipped ones, or a file beside the path that was given, written as that path.  malloc'd; NULL when
- * nothing is near.  folder NULL: only files beside it. */
+ * nothing is near.  "runs": runs ship nowhere, only those beside it; NULL: any file beside it. */
 char *rkb_shipped_nearest(const char *folder, const char *given);
 /* "; did you mean 'stock'?" or "".  malloc'd; NULL when memory is out. */
 char *rkb_shipped_hint(const char *folder, const char *given);

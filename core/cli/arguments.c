@@ -36,10 +36,14 @@ static void print_help(const rkb_command_t *command, const char *program) {
    printf("  %-24s %s\n", "--help", "Show this text.");
 }
 
-/* Ends the sentence that says what is wrong. */
-static int usage_error(const char *program) {
-   fprintf(stderr, "; '%s --help' lists the options\n", program);
+/* Ends what says what is wrong: a sentence, or a question that asks what was meant. */
+static int usage_error_after(const char *program, bool question) {
+   fprintf(stderr, "%s '%s --help' lists the options\n", question ? "" : ";", program);
    return RKB_EXIT_USAGE;
+}
+
+static int usage_error(const char *program) {
+   return usage_error_after(program, false);
 }
 
 /* getopt_long names what it did not understand only by its place in argv. */
@@ -56,7 +60,7 @@ static int unknown_option(const rkb_command_t *command, const char *program, con
    fprintf(stderr, "%s has no option %s", program, written);
    if (near)
       fprintf(stderr, "; did you mean --%s?", near);
-   return usage_error(program);
+   return usage_error_after(program, near != NULL);
 }
 
 static int add_value(const rkb_cli_option_t *option, const char ***list, const char *value) {

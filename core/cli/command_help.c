@@ -53,7 +53,8 @@ static int help(const rkb_registry_t *registry, const char *id) {
    fprintf(stderr, "no plugin has a stage or strategy '%s'", id);
    if (near)
       fprintf(stderr, "; did you mean '%s'?", near);
-   fprintf(stderr, "; 'rkb plugins' lists them\n");
+   fprintf(stderr, "%s 'rkb plugins' lists them, 'rkb COMMAND --help' tells about a command\n",
+           near ? "" : ";");
    return RKB_EXIT_USAGE;
 }
 

@@ -9,6 +9,7 @@
 #include "base/shipped.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "archive/archive.h"
 
 enum { MAX_PROBLEM_TEXT = 256 << 10 };
 
@@ -26,6 +27,13 @@ void rkb_say_absent(const char *folder, const char *path) {
    char *hint = number == ENOENT ? rkb_shipped_hint(folder, path) : NULL;
    fprintf(stderr, "cannot open %s: %s%s\n", path, strerror(number), hint ? hint : "");
    free(hint);
+}
+
+static bool is_run(const char *path) {
+   char *kept = rkb_run_path_pipeline(path);
+   bool is = kept && rkb_path_exists(kept);
+   free(kept);
+   return is;
 }
 
 rkb_pipeline_t *rkb_open_pipeline(const rkb_arguments_t *arguments, const char *path) {
@@ -47,6 +55,13 @@ rkb_pipeline_t *rkb_open_pipeline_for(const rkb_arguments_t *arguments, const ch
    rkb_problems_init(&problems);
    if (!rkb_path_exists(options.path)) {
       rkb_say_absent("pipelines", options.path);
+      free(found);
+      return NULL;
+   }
+   if (is_run(options.path)) {
+      fprintf(stderr,
+              "%s is a run's directory, and a pipeline is a file; go on with the run with --resume %s\n",
+              options.path, options.path);
       free(found);
       return NULL;
    }

@@ -27,11 +27,16 @@ static int unknown_command(const char *written) {
    const char *near;
    for (int i = 0; i < COMMAND_COUNT; i++)
       names[i] = commands[i]->name;
-   near = rkb_nearest(written, names);
+   if (strcmp(written, "run") == 0)
+      near = "rkb-run";
+   else if (strcmp(written, "version") == 0)
+      near = "rkb --version";
+   else
+      near = rkb_nearest(written, names);
    fprintf(stderr, "rkb has no command '%s'", written);
    if (near)
       fprintf(stderr, "; did you mean '%s'?", near);
-   fprintf(stderr, "; 'rkb --help' lists the commands\n");
+   fprintf(stderr, "%s 'rkb --help' lists the commands\n", near ? "" : ";");
    return RKB_EXIT_USAGE;
 }
 

@@ -1,11 +1,13 @@
 /* rkb-run: runs a pipeline to an ending, or goes on with a run that was cut short.  The main thread becomes the engine's
  * loop; this file owns the run's directory name, the log and the progress display. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "base/shipped.h"
 #include "base/units.h"
 #include "cli/arguments.h"
 #include "cli/dry_run.h"
@@ -27,8 +29,13 @@ typedef struct command_line {
 static bool holds_a_run(const char *directory) {
    char *path = rkb_run_path_pipeline(directory);
    bool holds = path && rkb_path_exists(path);
-   if (!holds)
-      fprintf(stderr, "%s holds no run: there is no pipeline.yaml in it\n", directory);
+   if (!holds && errno == EACCES) {
+      fprintf(stderr, "cannot look into %s: %s\n", directory, strerror(errno));
+   } else if (!holds) {
+      char *hint = rkb_path_exists(directory) ? NULL : rkb_shipped_hint("runs", directory);
+      fprintf(stderr, "%s holds no run: there is no pipeline.yaml in it%s\n", directory, hint ? hint : "");
+      free(hint);
+   }
    free(path);
    return holds;
 }

@@ -201,6 +201,11 @@ bool rkb_pipeline_override(rkb_arena_t *arena, rkb_yaml_t *root, const char *ass
                   assignment);
       return false;
    }
+   if (!equals[1]) {
+      place.column = (uint32_t)(equals - assignment) + 2;
+      rkb_problem(problems, place, "'%s' gives no value; write one, or null for the default", assignment);
+      return false;
+   }
    char *path = rkb_arena_text(arena, assignment, (size_t)(equals - assignment));
    rkb_yaml_t *value = rkb_yaml_parse(arena, "--set", equals + 1, strlen(equals + 1), 1,
                                       (uint32_t)(equals - assignment) + 2, problems);

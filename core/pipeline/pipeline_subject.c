@@ -14,8 +14,9 @@ bool rkb_subject_load(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
    uint32_t before = problems->errors, said = problems->count;
    if (!pipeline->task_path) {
       if (pipeline->build >= 0)
-         rkb_problem(problems, pipeline->entries[pipeline->build].node.place,
-                     "this stage needs a build, and a build needs a task; write task: or give --task");
+         rkb_problem(
+            problems, pipeline->entries[pipeline->build].node.place,
+            "this stage needs a build, and a build needs a task; write task: or give --task, with a name that 'rkb tasks' lists or a directory");
       return problems->errors == before;
    }
    pipeline->task = rkb_task_load(pipeline->task_path, pipeline->direction, 0, problems);

@@ -281,6 +281,12 @@ const rkb_registry_object_t *rkb_registry_at(const rkb_registry_t *registry, uin
    return index < registry->count ? &registry->objects[index] : NULL;
 }
 
+/* "lint" of "rkb.verifier.lint". */
+static bool ends_with_word(const char *id, const char *word) {
+   const char *dot = strrchr(id, '.');
+   return dot && strcmp(dot + 1, word) == 0;
+}
+
 const char *rkb_registry_nearest(const rkb_registry_t *registry, const char *written) {
    const char *ids[4096];
    uint32_t count = 0;
@@ -292,5 +298,8 @@ const char *rkb_registry_nearest(const rkb_registry_t *registry, const char *wri
          ids[count++] = (*all)->id;
    }
    ids[count] = NULL;
+   for (uint32_t i = 0; i < count; i++)
+      if (ends_with_word(ids[i], written))
+         return ids[i];
    return rkb_nearest(written, ids);
 }

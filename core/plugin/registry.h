@@ -31,7 +31,7 @@ const rkb_stage_t *rkb_registry_stage(const rkb_registry_t *registry, const char
                                       const rkb_registry_object_t **object);
 const rkb_strategy_t *rkb_registry_strategy(const rkb_registry_t *registry, const char *id,
                                             const rkb_registry_object_t **object);
-/* The id nearest to what was written, or NULL. */
+/* The id that ends with what was written ("lint"), or the nearest to it, or NULL. */
 const char *rkb_registry_nearest(const rkb_registry_t *registry, const char *written);
 const char *rkb_kind_name(uint32_t kind); /* "translator", ...; "" for no kind */
 

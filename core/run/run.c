@@ -112,6 +112,10 @@ static void signalled(uv_signal_t *signal, int number) {
       /* Asked twice: what is committed is safe, so leave. */
       _exit(128 + number);
    }
+   const char *directory = interrupts->run->options.directory;
+   rkb_log_printf(interrupts->run->options.log, RKB_LOG_WARN, "engine",
+                  "interrupted; ending when what works now has ended, at once when interrupted again%s%s",
+                  directory ? "; go on with: rkb-run --resume " : "", directory ? directory : "");
    rkb_run_cut(interrupts->run, RKB_ENDED_INTERRUPTED, "interrupted");
 }
 

@@ -1,8 +1,10 @@
 /* Reading a task's two files into a definition.  Owns the arena; one thread. */
 #include "task/definition.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/shipped.h"
@@ -116,15 +118,19 @@ rkb_definition_t *rkb_definition_parse(const rkb_task_texts_t *texts, rkb_proble
 }
 
 static void say_absent(const char *directory, rkb_problems_t *problems) {
-   char *near = rkb_shipped_nearest("tasks", directory);
-   if (near)
-      rkb_problem(problems, (rkb_place_t){0},
-                  "%s holds no task: there is no task.yaml in it; did you mean '%s'?", directory, near);
-   else
-      rkb_problem(
-         problems, (rkb_place_t){0},
-         "%s holds no task: there is no task.yaml in it; give a task's directory or a name that 'rkb tasks' lists",
-         directory);
+   static const char file[] = "/task.yaml";
+   struct stat about;
+   size_t length = strlen(directory), suffix = strlen(file);
+   bool is_file = stat(directory, &about) == 0 && !S_ISDIR(about.st_mode);
+   char *near = NULL;
+   if (is_file && length > suffix && strcmp(directory + length - suffix, file) == 0)
+      near = strndup(directory, length - suffix);
+   else if (!is_file)
+      near = rkb_shipped_nearest("tasks", directory);
+   rkb_problem(problems, (rkb_place_t){0}, "%s holds no task: %s; %s%s%s", directory,
+               is_file ? "it is a file, and a task is a directory" : "there is no task.yaml in it",
+               near ? "did you mean '" : "give a task's directory or a name that 'rkb tasks' lists",
+               near ? near : "", near ? "'?" : "");
    free(near);
 }
 
@@ -134,6 +140,8 @@ static bool holds_task(const char *directory, rkb_problems_t *problems) {
    bool holds = path && rkb_path_exists(path);
    if (!path)
       rkb_problem(problems, (rkb_place_t){0}, "out of memory");
+   else if (!holds && errno == EACCES)
+      rkb_problem(problems, (rkb_place_t){0}, "cannot look into %s: %s", directory, strerror(errno));
    else if (!holds)
       say_absent(directory, problems);
    free(path);
