@@ -251,8 +251,9 @@ static int do_works(rkb_bench_t *bench, const works_t *works, uint32_t *open, rk
       bench->devices = NULL;
    const bool with_baselines = !rkb_argument_given(bench->arguments, "no-baselines");
    if (with_baselines && getenv("RKB_WORKER"))
-      fprintf(stderr,
-              "no baseline is timed: PyTorch would run on this machine, kernels run where RKB_WORKER says\n");
+      fprintf(
+         stderr,
+         "no baseline is timed, because PyTorch would run on this machine while kernels run where RKB_WORKER says\n");
    else if (with_baselines && rkb_baselines_open(bench->out, &bench->baselines, &why) != RKB_OK)
       fprintf(stderr, "no baseline is timed: %s\n", why.message);
    fill_queue(bench, works, variants, queue);
@@ -373,19 +374,18 @@ static const rkb_cli_option_t options[] = {
    {"task", "DIR",
     "A task directory or a shipped one's name; may be repeated (default: all that are installed).", true},
    {"direction", "D", "forward or backward (default: all that a task has).", false},
-   {"out", "DIR", "Where rows, baselines and tables lie (default: bench).", false},
-   {"seconds", "N", "Begin nothing new after this many seconds.", false},
+   {"out", "DIR", "Where to put rows, baselines and tables (default: bench).", false},
+   {"seconds", "N", "Start nothing new after this many seconds.", false},
    {"variants", "A,B", "The PyTorch variants to time (default: all six).", false},
    {"no-baselines", NULL, "Time no PyTorch; show what was recorded before.", false},
-   {"again", NULL, "Measure rows again that are there already.", false},
+   {"again", NULL, "Measure rows again even if they exist.", false},
    {"run", "DIR",
     "Measure nothing; take the row from a run's best candidate, as its gate timed it; may be repeated.",
     true},
-   {"table", NULL, "Measure nothing; write the tables from what is there.", false},
-   {"figures", "FILE", "Measure nothing; print the table that a figures.tsv of an earlier bench holds.",
-    false},
+   {"table", NULL, "Measure nothing; write the tables from existing rows.", false},
+   {"figures", "FILE", "Measure nothing; print the table from the figures.tsv of an earlier bench.", false},
    {"pipeline", "FILE", "The screen that checks and times (default: the shipped remeasure.yaml).", false},
-   {"target", "PROFILE", "The device profile to build for and to reckon with (default: h200).", false},
+   {"target", "PROFILE", "The device profile to build for and to compute with (default: h200).", false},
    {"plugin-path", "PATH", "Look for plugins in this file or directory too.", true},
    {NULL, NULL, NULL, false},
 };
@@ -395,11 +395,11 @@ const rkb_command_t rkb_command_bench = {
    .arguments = "",
    .summary = "Time the best kernel of every task against PyTorch on this machine's GPU.",
    .details =
-      "For each task and direction the fastest kernel of best/ and seeds/ is checked and timed in full: cold and\n"
-      "warm, with a tuned copy and two anchors beside it.  Where PyTorch finds the GPU too, eager, torch.compile and\n"
-      "max-autotune, each also under a CUDA graph, are timed in turns with it and recorded by task, direction, case, PyTorch,\n"
-      "driver and device; what is recorded is not timed again.  table.md, table.json and figures.tsv (the table's figures\n"
-      "without their samples) are written to --out, the first is printed too.  Stopped at any time, the same command goes on.\n"
+      "For each task and direction, checks the fastest kernel of best/ and seeds/ and times it in full: cold and warm,\n"
+      "with a tuned copy and two anchors beside it.  If PyTorch finds the GPU, it is timed in turns with the kernel: eager,\n"
+      "torch.compile and max-autotune, each also under a CUDA graph.  These times are stored by task, direction, case,\n"
+      "PyTorch, driver and device, and are not measured again.  Writes table.md, table.json and figures.tsv (the table's\n"
+      "figures without their samples) to --out and prints table.md.  You can stop at any time; the same command continues.\n"
       "Exit: 0 all rows are there, 2 usage, 3 no GPU or a broken tool, 130 rows are left.\n",
    .options = options,
    .least = 0,

@@ -104,9 +104,9 @@ const rkb_command_t rkb_command_best = {
    .arguments = "DIR",
    .summary = "Print a run's best accepted kernel.",
    .details =
-      "The kernel's text goes to standard output, with its tune assignment written in as the manifest's defaults:\n"
-      "'rkb check' of that file gives what the run found.  A summary goes to standard error.  Only accepted candidates\n"
-      "with the objective's measurement count.  DIR may be a run in progress.\n"
+      "Prints the kernel's text to standard output, with its tune values as the manifest's defaults, so that 'rkb check'\n"
+      "of that file finds what the run found.  Prints a summary to standard error.  Only accepted candidates with the\n"
+      "objective's measurement count.  DIR may be a run in progress.\n"
       "Exit: 0 found, 1 none was accepted or the best was not verified by execution, 2 no such run.\n",
    .options = options,
    .least = 1,

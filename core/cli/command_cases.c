@@ -121,8 +121,8 @@ const rkb_command_t rkb_command_cases = {
    .arguments = "TASK",
    .summary = "Print the bench cases of a task as JSON.",
    .details =
-      "Shapes, dims and attributes, least traffic and arithmetic, and how each input's values are spread: what the\n"
-      "program that times PyTorch reads.\n",
+      "Prints shapes, dims and attributes, least traffic and arithmetic, and how each input's values are distributed, for\n"
+      "the program that times PyTorch.\n",
    .options = options,
    .least = 1,
    .most = 1,

@@ -10,10 +10,10 @@ static const rkb_cli_option_t options[] = {
 const rkb_command_t rkb_command_check = {
    .name = "check",
    .arguments = "FILE.cu",
-   .summary = "Screen one candidate: is it right, and how fast will it be.",
+   .summary = "Check one kernel: whether it is right, and how fast it will be.",
    .details =
-      "Without --task the task is the directory that the file lies in, or tasks/<manifest's task>, looked for upwards from\n"
-      "the file, or the shipped one of that name.\n"
+      "Without --task, rkb takes the task directory that the file lies in; else it looks for tasks/<manifest's task> from\n"
+      "the file upwards; else it takes the shipped task of that name.\n"
       "Exit: 0 accept (or suspect), 1 reject (or suspect with --strict), 2 usage or unreadable file, 3 unknown or a\n"
       "broken tool.\n",
    .options = options,

@@ -65,10 +65,10 @@ static const rkb_cli_option_t options[] = {
 const rkb_command_t rkb_command_diff = {
    .name = "diff",
    .arguments = "DIR DIR",
-   .summary = "Compare two runs without times.",
+   .summary = "Compare two runs, leaving out times.",
    .details =
-      "Compares requests, candidates, verdicts, measurements and the strategy's dialogue; times, paths and what comes\n"
-      "from stages that promise no reproducibility are left out, and the last are counted.\n"
+      "Compares requests, candidates, verdicts, measurements and the strategy's dialogue.  Leaves out times, paths and\n"
+      "the results of stages that are not reproducible, and says how many such results there are.\n"
       "Exit: 0 equal, 1 different, 2 no such run.\n",
    .options = options,
    .least = 2,

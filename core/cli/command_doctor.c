@@ -39,15 +39,14 @@ static int run(const rkb_arguments_t *arguments) {
 }
 
 static const rkb_cli_option_t options[] = {
-   {"ptx", "FILE", "List what this PTX file needs that the checking machine does not execute, instead.",
-    false},
+   {"ptx", "FILE", "Instead, list what this PTX file uses and the checking machine cannot execute.", false},
    {NULL, NULL, NULL, false},
 };
 
 const rkb_command_t rkb_command_doctor = {
    .name = "doctor",
    .arguments = "",
-   .summary = "Tell what this machine has and what is missing.",
+   .summary = "Show what this machine has and what is missing.",
    .details =
       "Exit: 0 when everything was found, 1 when something is missing, 2 when the PTX file cannot be read.\n",
    .options = options,

@@ -88,10 +88,9 @@ static int run(const rkb_arguments_t *arguments) {
 
 static const rkb_cli_option_t options[] = {
    {"plugin-path", "PATH", "Look for plugins in this file or directory too.", true},
-   {"reference", NULL, "Print the options of every stage as Markdown (docs/options.md is made from it).",
-    false},
+   {"reference", NULL, "Print the options of every stage as Markdown (for docs/options.md).", false},
    {"keys", "PART",
-    "Print keys as Markdown, part file, entry or model (docs/pipeline-files.md and docs/language-models.md hold them).",
+    "Print keys as Markdown, part file, entry or model (for docs/pipeline-files.md and docs/language-models.md).",
     false},
    {NULL, NULL, NULL, false},
 };
@@ -99,7 +98,7 @@ static const rkb_cli_option_t options[] = {
 const rkb_command_t rkb_command_help = {
    .name = "help",
    .arguments = "STAGE|pipeline",
-   .summary = "Tell a stage's or strategy's options, or a pipeline file's keys.",
+   .summary = "Show the options of a stage or strategy, or the keys of a pipeline file.",
    .details = "STAGE is an id such as rkb.verifier.lint; 'rkb plugins' lists them.\n"
               "Exit: 0, or 2 when there is no such stage.\n",
    .options = options,

@@ -29,14 +29,14 @@ static int run(const rkb_arguments_t *arguments) {
 
 static const rkb_cli_option_t options[] = {
    {"plugin-path", "PATH", "Look in this file or directory too.", true},
-   {"paths", NULL, "Tell each plugin's file and hash.", false},
+   {"paths", NULL, "Show each plugin's file and hash.", false},
    {NULL, NULL, NULL, false},
 };
 
 const rkb_command_t rkb_command_plugins = {
    .name = "plugins",
    .arguments = "",
-   .summary = "List the stages and strategies that can be used.",
+   .summary = "List the stages and strategies that you can use.",
    .details = "Looks in --plugin-path, RKB_PLUGIN_PATH and rkb's own directory.\n"
               "Exit: 0, or 3 when a plugin was refused.\n",
    .options = options,

@@ -148,10 +148,10 @@ static const rkb_cli_option_t options[] = {
 const rkb_command_t rkb_command_replay = {
    .name = "replay",
    .arguments = "DIR ID | FILE.cu",
-   .summary = "Screen a run's candidate, or a file, again and show what was found.",
+   .summary = "Screen a run's candidate, or a file, again and show what is found.",
    .details =
-      "Of a run, its own pipeline, seed and random streams are used, --task when the task has moved since; what is found is\n"
-      "compared with what the run found.  A file is screened as rkb check does, with the options given then.\n"
+      "For a run, uses its pipeline, seed and random streams, and compares what it finds with what the run found.  Give\n"
+      "--task if the task has moved since.  For a file, screens it as rkb check does, with the options that you give.\n"
       "Exit for DIR ID: 0 the same verdicts and evidence, 1 different, 2 no such run or candidate, 3 a broken tool;\n"
       "for FILE.cu as rkb check.\n",
    .options = options,

@@ -34,7 +34,7 @@ const rkb_command_t rkb_command_report = {
    .name = "report",
    .arguments = "DIR",
    .summary =
-      "Sum up a run: the best and how it came about, what was rejected and why, what each operator gave.",
+      "Summarise a run: the best kernel and how it was found, what was rejected and why, what each operator gave.",
    .details = "DIR may be a run in progress.\nExit: 0, or 2 when there is no such run.\n",
    .options = options,
    .least = 1,

@@ -160,8 +160,8 @@ static int run(const rkb_arguments_t *arguments) {
 }
 
 static const rkb_cli_option_t options[] = {
-   {"source", NULL, "Print the candidate's source text too.", false},
-   {"diff", NULL, "Print how its text differs from its first parent's too.", false},
+   {"source", NULL, "Also print the candidate's source text.", false},
+   {"diff", NULL, "Also print how its text differs from its first parent's.", false},
    {"json", NULL, "Print JSON, one object a line.", false},
    {NULL, NULL, NULL, false},
 };
@@ -169,8 +169,8 @@ static const rkb_cli_option_t options[] = {
 const rkb_command_t rkb_command_show = {
    .name = "show",
    .arguments = "DIR [ID]",
-   .summary = "List a run's candidates, or tell everything about one of them.",
-   .details = "DIR is a run's directory, ID a candidate's number.  A run in progress can be shown.\n"
+   .summary = "List a run's candidates, or show everything about one of them.",
+   .details = "DIR is a run's directory, ID a candidate's number.  The run may be in progress.\n"
               "Exit: 0, or 2 when there is no such run or candidate.\n",
    .options = options,
    .least = 1,

@@ -13,10 +13,9 @@
 
 static int usage(const rkb_arguments_t *arguments) {
    const char *verb = rkb_positional(arguments, 0);
-   fprintf(
-      stderr,
-      "'rkb task %s' is no such thing; write 'rkb task import FILE.py --out DIR' or 'rkb task filter DIR'\n",
-      verb);
+   fprintf(stderr,
+           "there is no 'rkb task %s'; write 'rkb task import FILE.py --out DIR' or 'rkb task filter DIR'\n",
+           verb);
    return RKB_EXIT_USAGE;
 }
 
@@ -43,7 +42,7 @@ static int import_task(const rkb_arguments_t *arguments) {
       printf("%s\n", import.directory);
       fprintf(
          stderr,
-         "look at %s/task.yaml: its cases and the range of each dim are guesses; 'rkb task filter %s' tells whether it can be judged\n"
+         "look at %s/task.yaml: its cases and the range of each dim are guesses; 'rkb task filter %s' checks whether it is worth optimising\n"
          "then put a first kernel into %s/seeds/forward/ (docs/kernel-format.md): rkb-run stock --task %s\n"
          "or let language models write it: rkb-run stock-llm --task %s\n",
          import.directory, import.directory, import.directory, import.directory, import.directory);
@@ -107,7 +106,7 @@ static const rkb_cli_option_t options[] = {
 const rkb_command_t rkb_command_task = {
    .name = "task",
    .arguments = "import FILE.py --out DIR | filter DIR",
-   .summary = "Import a task from PyTorch, or tell whether a task is worth optimising.",
+   .summary = "Import a task from PyTorch, or check whether a task is worth optimising.",
    .details = "import runs FILE.py, which defines Model and get_inputs (and get_init_inputs) as "
               "robust-kbench or KernelBench have\n"
               "them, traces the model and writes a task directory.  Parameters and buffers become inputs.  "

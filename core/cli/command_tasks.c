@@ -65,7 +65,7 @@ static int run(const rkb_arguments_t *arguments) {
 }
 
 static const rkb_cli_option_t options[] = {
-   {"target", "PROFILE", "The device profile to reckon with (default: h200).", false},
+   {"target", "PROFILE", "The device profile to compute with (default: h200).", false},
    {"json", NULL, "Print JSON.", false},
    {NULL, NULL, NULL, false},
 };

@@ -21,14 +21,14 @@ static int run(const rkb_arguments_t *arguments) {
 
 static const rkb_cli_option_t options[] = {
    RKB_PIPELINE_OPTIONS,
-   {"resolved", NULL, "Print the resolved pipeline.", false},
+   {"resolved", NULL, "Print the pipeline with everything filled in.", false},
    {NULL, NULL, NULL, false},
 };
 
 const rkb_command_t rkb_command_validate = {
    .name = "validate",
    .arguments = "PIPELINE",
-   .summary = "Check a pipeline file; every problem is told at once.",
+   .summary = "Check a pipeline file and report every problem at once.",
    .details = "Exit: 0 valid, 2 not.\n",
    .options = options,
    .least = 1,

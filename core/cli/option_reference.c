@@ -162,7 +162,7 @@ static void print_entry(const reference_entry_t *entry) {
    if (entry->flags & RKB_STAGE_EXCLUSIVE_GPU)
       printf(" It needs a GPU of its own.");
    if (!(entry->flags & RKB_STAGE_DETERMINISTIC))
-      printf(" It promises no determinism.");
+      printf(" Its results may differ from run to run.");
    printf("\n");
    for (const char *const *name = entry->measures; name && *name; name++)
       printf("%s`%s`%s", name == entry->measures ? "\nMeasures " : "", *name, name[1] ? ", " : ".\n");
@@ -183,8 +183,8 @@ int rkb_print_option_reference(const rkb_registry_t *registry) {
    }
    printf(
       "# Stages and their options\n\n"
-      "Made by `ninja docs` from the plugins' own tables; `rkb help STAGE` prints the same. Every option is written under\n"
-      "`with:` of its entry, and can be set from the command line: `--set screen.machine.with.trials=4`.\n");
+      "`ninja docs` makes this page from the plugins' own tables; `rkb help STAGE` prints the same. Write an option under\n"
+      "`with:` of its entry, or set it from the command line: `--set screen.machine.with.trials=4`.\n");
    for (uint32_t i = 0; i < count; i++) {
       if (list[i].kind != kind)
          printf("\n## Kind: %s\n", rkb_kind_name(list[i].kind));

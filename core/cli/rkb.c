@@ -16,10 +16,10 @@ static void print_commands(FILE *out) {
    fprintf(
       out,
       "usage: rkb COMMAND [OPTION]... [ARGUMENT]...\n\n"
-      "Looks at pipelines, plugins, tasks, kernels and finished runs.  rkb-run runs a pipeline.\n\nCommands:\n");
+      "Shows and checks pipelines, plugins, tasks, kernels and runs.  To run a pipeline, use rkb-run.\n\nCommands:\n");
    for (int i = 0; i < COMMAND_COUNT; i++)
       fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-   fprintf(out, "\n'rkb COMMAND --help' tells more.\n");
+   fprintf(out, "\n'rkb COMMAND --help' describes a command.\n");
 }
 
 static int unknown_command(const char *written) {

@@ -51,7 +51,7 @@ static int read_command_line(const rkb_arguments_t *arguments, command_line_t *l
       return RKB_EXIT_USAGE;
    }
    if (!pipeline && !line->resume) {
-      fprintf(stderr, "rkb-run wants a pipeline file, or --resume DIR; 'rkb-run --help' tells more\n");
+      fprintf(stderr, "rkb-run needs a pipeline file, or --resume DIR; see 'rkb-run --help'\n");
       return RKB_EXIT_USAGE;
    }
    if (line->resume && rkb_argument_given(arguments, "out")) {
@@ -184,21 +184,22 @@ static int run(const rkb_arguments_t *arguments) {
 static const rkb_cli_option_t options[] = {
    RKB_PIPELINE_OPTIONS,
    {"out", "DIR", "The run's directory (default: runs/<name>-<time>).", false},
-   {"resume", "DIR", "Go on with the run in this directory.", false},
+   {"resume", "DIR", "Continue the run in this directory.", false},
    {"jobs", "N", "Worker threads (default: one a core).", false},
-   {"dry-run", NULL, "Tell what would be run, what is missing and what it can cost at most.", false},
-   {"quiet", NULL, "No progress, only the result.", false},
-   {"json", NULL, "The result as one JSON object, the log as JSON lines.", false},
+   {"dry-run", NULL, "Show what a run would do, what is missing, and what it can cost at most.", false},
+   {"quiet", NULL, "Print the result, no progress.", false},
+   {"json", NULL, "Print the result as one JSON object, and the log as JSON lines.", false},
    {NULL, NULL, NULL, false},
 };
 
 static const rkb_command_t command = {
    .name = "rkb-run",
    .arguments = "PIPELINE",
-   .summary = "Run a pipeline: propose candidate kernels, screen, measure, keep, and go on from the best.",
+   .summary =
+      "Run a pipeline: propose candidate kernels, screen, measure and store them, and continue from the best.",
    .details =
-      "The result goes to standard output, everything else to standard error.  ^C ends a run so that --resume can go\n"
-      "on with it; of a run that is resumed only limits, --jobs and the output may change.\n"
+      "The result goes to standard output, everything else to standard error.  ^C ends a run; --resume continues it.\n"
+      "When you resume a run, you may change only limits, --jobs and the output.\n"
       "Exit: 0 found, 1 ended with no accepted candidate (or none verified by execution), 2 usage, 3 a broken tool,\n"
       "130 interrupted and resumable.\n",
    .options = options,

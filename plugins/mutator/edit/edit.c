@@ -130,7 +130,7 @@ static const rkb_option_t options[] = {
     .fallback = "any",
     .choices = (const char *const[]){"any", "unroll", "launch_bounds", "restrict", "ldg", "block_shape",
                                      "grid_stride", "barrier", "intrinsic", NULL},
-    .help = "Which edit to make; any: one drawn of those that apply."},
+    .help = "Which edit to make; any: one of those that apply, drawn at random."},
 };
 
 static const rkb_stage_t edit = {
@@ -138,7 +138,7 @@ static const rkb_stage_t edit = {
    .kind = RKB_MUTATOR,
    .flags = RKB_STAGE_DETERMINISTIC,
    .id = "rkb.mutator.edit",
-   .summary = "Edits a candidate's text by tokens, as a person tries first.",
+   .summary = "Edits a candidate's text by tokens, in the ways a person tries first.",
    .accepts = (const char *const[]){RKB_ITEM_REQUEST, NULL},
    .emits = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
    RKB_OPTIONS(options),

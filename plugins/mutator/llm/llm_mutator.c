@@ -211,7 +211,7 @@ static const rkb_option_t model_options[] = {CHOICE_OPTIONS};
    {                                                                                                         \
       .name = #member, .type = RKB_OPT_PROMPT, .offset = offsetof(mutator_config_t, member),                 \
       .fallback = "prompts/" #member ".md", .choices = SLOTS,                                                \
-      .help = "The prompt's file " what                                                                      \
+      .help = "The prompt file " what                                                                        \
               "; slots task, contract, device, hints, kernel, findings, best, verdicts, lessons."            \
    }
 
@@ -222,7 +222,7 @@ static const rkb_option_t options[] = {
     .offset = offsetof(mutator_config_t, mode),
     .choices = MODES,
     .help =
-       "improve a parent, fix a rejected kernel, crossover of two or more parents, or explore another algorithm."},
+       "improve: a parent; fix: a rejected kernel; crossover: two or more parents; explore: another algorithm."},
    PROMPT(improve, "for mode improve"),
    PROMPT(fix, "for mode fix"),
    PROMPT(crossover, "for mode crossover"),
@@ -232,7 +232,7 @@ static const rkb_option_t options[] = {
     .offset = offsetof(mutator_config_t, distil),
     .fallback = "prompts/distil.md",
     .choices = DISTIL_SLOTS,
-    .help = "The prompt's file for lessons; slots task, best, verdicts, lessons."},
+    .help = "The prompt file for lessons; slots task, best, verdicts, lessons."},
    {.name = "scratchpad",
     .type = RKB_OPT_INT,
     .offset = offsetof(mutator_config_t, scratchpad),
@@ -240,7 +240,7 @@ static const rkb_option_t options[] = {
     .min = 0,
     .max = 1000,
     .help =
-       "Every so many generations one request also distils lessons, which later prompts show; 0: none, and none shown."},
+       "After this many generations one request also distils lessons, which later prompts show; 0: never."},
    {.name = "models",
     .type = RKB_OPT_TABLES,
     .flags = RKB_OPT_REQUIRED,
@@ -248,34 +248,34 @@ static const rkb_option_t options[] = {
     .members = model_options,
     .member_count = sizeof model_options / sizeof model_options[0],
     .member_size = sizeof(choice_model_t),
-    .help = "Which models write, each with its own settings: [{model: NAME}, ...]."},
+    .help = "The models to ask, each with its own settings: [{model: NAME}, ...]."},
    {.name = "choice",
     .type = RKB_OPT_ENUM,
     .offset = offsetof(mutator_config_t, choice),
     .fallback = "weights",
     .choices = (const char *const[]){"weights", "ucb", "thompson", NULL},
-    .help = "How a model is chosen: by its weight, or by what it brought for a dollar so far."},
+    .help = "How to choose a model: by its weight, or (ucb, thompson) by its gain for a dollar so far."},
    {.name = "proposals",
     .type = RKB_OPT_INT,
     .offset = offsetof(mutator_config_t, proposals),
     .fallback = "1",
     .min = 1,
     .max = 16,
-    .help = "Candidates that one request asks for, each with a question of its own."},
+    .help = "Candidates for one request; each is a question of its own."},
    {.name = "best",
     .type = RKB_OPT_INT,
     .offset = offsetof(mutator_config_t, best),
     .fallback = "2",
     .min = 0,
     .max = 16,
-    .help = "How many of the best kernels so far the prompt shows."},
+    .help = "How many of the best kernels so far to show in the prompt."},
    {.name = "verdicts",
     .type = RKB_OPT_INT,
     .offset = offsetof(mutator_config_t, verdicts),
     .fallback = "2",
     .min = 0,
     .max = 16,
-    .help = "How many of the last rejections the prompt shows."},
+    .help = "How many of the last rejections to show in the prompt."},
 };
 
 static const rkb_stage_t mutator = {
@@ -283,7 +283,7 @@ static const rkb_stage_t mutator = {
    .kind = RKB_MUTATOR,
    .flags = RKB_STAGE_WAITS,
    .id = "rkb.mutator.llm",
-   .summary = "Kernels that language models improve, mend, cross or think up anew.",
+   .summary = "Asks language models to improve, fix, cross or rewrite kernels.",
    .accepts = (const char *const[]){RKB_ITEM_REQUEST, NULL},
    .emits = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
    RKB_OPTIONS(options),

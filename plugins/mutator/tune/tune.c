@@ -165,16 +165,16 @@ static const rkb_option_t options[] = {
     .offset = offsetof(tune_config_t, mode),
     .fallback = "guided",
     .choices = (const char *const[]){"neighbour", "random", "guided", "grid", NULL},
-    .help = "neighbour: the next value below or above; random: anywhere; guided: by what the archive knows "
-            "of the same source; "
-            "grid: the point that rkb.strategy.grid asks for."},
+    .help =
+       "neighbour: the next value below or above; random: any value; guided: by the archive's results for the "
+       "same source; grid: the point that rkb.strategy.grid asks for."},
    {.name = "steps",
     .type = RKB_OPT_INT,
     .offset = offsetof(tune_config_t, steps),
     .fallback = "1",
     .min = 1,
     .max = ASSIGNMENT_MAX,
-    .help = "Parameters that a neighbour move changes."},
+    .help = "How many parameters a neighbour move changes."},
 };
 
 static const rkb_stage_t tune = {
@@ -182,7 +182,7 @@ static const rkb_stage_t tune = {
    .kind = RKB_MUTATOR,
    .flags = RKB_STAGE_DETERMINISTIC,
    .id = "rkb.mutator.tune",
-   .summary = "Moves in the tune space of a candidate.",
+   .summary = "Changes the tune values of a candidate.",
    .accepts = (const char *const[]){RKB_ITEM_REQUEST, NULL},
    .emits = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
    RKB_OPTIONS(options),

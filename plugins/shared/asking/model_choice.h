@@ -22,25 +22,25 @@ typedef struct choice_model {
     .type = RKB_OPT_MODEL,                                                                                   \
     .flags = RKB_OPT_REQUIRED,                                                                               \
     .offset = offsetof(choice_model_t, model),                                                               \
-    .help = "A name under the pipeline's models:."},                                                         \
+    .help = "The model's name under the pipeline's models:."},                                               \
       {.name = "weight",                                                                                     \
        .type = RKB_OPT_REAL,                                                                                 \
        .offset = offsetof(choice_model_t, weight),                                                           \
        .fallback = "1",                                                                                      \
        .min = 0,                                                                                             \
        .max = 1e6,                                                                                           \
-       .help = "How often it is asked, against the others' weights."},                                       \
+       .help = "How often to ask it, relative to the other models."},                                        \
       {.name = "temperature",                                                                                \
        .type = RKB_OPT_REAL,                                                                                 \
        .offset = offsetof(choice_model_t, temperature),                                                      \
        .fallback = "-1",                                                                                     \
        .min = -1,                                                                                            \
        .max = 2,                                                                                             \
-       .help = "Instead of the model's own; -1: as its entry says."},                                        \
+       .help = "Temperature for this stage; -1: the model's own."},                                          \
    {                                                                                                         \
       .name = "max_output_tokens", .type = RKB_OPT_INT,                                                      \
       .offset = offsetof(choice_model_t, max_output_tokens), .fallback = "0", .min = 0, .max = 10000000,     \
-      .help = "Less than the model's own; 0: as its entry says."                                             \
+      .help = "Output limit for this stage, below the model's own; 0: the model's own."                      \
    }
 
 /* The index of the model for a proposal.  how: "weights", "ucb" or "thompson". */

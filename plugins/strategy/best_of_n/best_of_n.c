@@ -104,13 +104,13 @@ static const rkb_option_t options[] = {
     .fallback = "0",
     .min = 0,
     .max = 1e9,
-    .help = "Draws before it is done; 0: as many as the run's limits allow."},
+    .help = "How many draws to make; 0: as many as the run's limits allow."},
 };
 
 static const rkb_strategy_t best_of_n = {
    .size = sizeof(rkb_strategy_t),
    .id = "rkb.strategy.best_of_n",
-   .summary = "Independent draws from the first candidates, without selection.",
+   .summary = "Draws parents from the first candidates, independently and without selection.",
    RKB_OPTIONS(options),
    .config_size = sizeof(config_t),
    .create = best_of_n_create,

@@ -113,14 +113,15 @@ static const rkb_option_t options[] = {
     .offset = offsetof(config_t, on_reject),
     .fallback = "continue",
     .choices = (const char *const[]){"continue", "stop", NULL},
-    .help = "What one rejected point means for its parent's grid: go on, for another assignment may be "
-            "right, or leave it."},
+    .help =
+       "What to do with a parent's grid when one of its points is rejected. continue: try the other points; "
+       "stop: leave this grid."},
 };
 
 static const rkb_strategy_t grid = {
    .size = sizeof(rkb_strategy_t),
    .id = "rkb.strategy.grid",
-   .summary = "Every tune assignment of every first candidate, in order.",
+   .summary = "Tries every tune assignment of every first candidate, in order.",
    RKB_OPTIONS(options),
    .config_size = sizeof(config_t),
    .create = grid_create,

@@ -78,11 +78,11 @@ static const rkb_option_t options[] = {
    {.name = "directory",
     .type = RKB_OPT_PATH,
     .offset = offsetof(seed_config_t, directory),
-    .help = "Where the kernels lie; default the task's seeds/<direction>/."},
+    .help = "Where to find the kernels; default: the task's seeds/<direction>/."},
    {.name = "files",
     .type = RKB_OPT_STRINGS,
     .offset = offsetof(seed_config_t, files),
-    .help = "Names below the directory, or absolute paths; default every *.cu there, by name."},
+    .help = "Names below the directory, or absolute paths; default: every *.cu there, by name."},
 };
 
 static const rkb_stage_t seed = {
@@ -90,7 +90,7 @@ static const rkb_stage_t seed = {
    .kind = RKB_TRANSLATOR,
    .flags = RKB_STAGE_DETERMINISTIC,
    .id = "rkb.translator.seed",
-   .summary = "First candidates from kernels that a person wrote.",
+   .summary = "Makes the first candidates from kernel files.",
    .accepts = (const char *const[]){RKB_ITEM_REQUEST, NULL},
    .emits = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
    RKB_OPTIONS(options),

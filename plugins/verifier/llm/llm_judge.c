@@ -189,7 +189,7 @@ static const rkb_option_t model_options[] = {CHOICE_OPTIONS};
    {                                                                                                         \
       .name = #member, .type = RKB_OPT_PROMPT, .offset = offsetof(verifier_config_t, member),                \
       .fallback = "prompts/judge_" #member ".md", .choices = SLOTS,                                          \
-      .help = "The prompt's file for the judge of that name; slots task, contract, device, kernel."          \
+      .help = "The prompt file for the judge of that name; slots task, contract, device, kernel."            \
    }
 
 static const rkb_option_t options[] = {
@@ -199,7 +199,7 @@ static const rkb_option_t options[] = {
     .offset = offsetof(verifier_config_t, judge),
     .choices = JUDGES,
     .help =
-       "What is judged: whether it compiles, whether it uses memory rightly, whether its numbers are right."},
+       "What to ask. compile: does it compile; memory: does it use memory correctly; numbers: are its results right."},
    PROMPT(compile),
    PROMPT(memory),
    PROMPT(numbers),
@@ -210,27 +210,27 @@ static const rkb_option_t options[] = {
     .members = model_options,
     .member_count = sizeof model_options / sizeof model_options[0],
     .member_size = sizeof(choice_model_t),
-    .help = "The judges: every model is asked, and votes with its weight."},
+    .help = "The judges; every model is asked and votes with its weight."},
    {.name = "votes",
     .type = RKB_OPT_INT,
     .offset = offsetof(verifier_config_t, votes),
     .fallback = "1",
     .min = 1,
     .max = 8,
-    .help = "How often each model is asked."},
+    .help = "How often to ask each model."},
    {.name = "vote",
     .type = RKB_OPT_ENUM,
     .offset = offsetof(verifier_config_t, vote),
     .fallback = "majority",
     .choices = (const char *const[]){"majority", "weighted", NULL},
-    .help = "Heads are counted, or weight times confidence."},
+    .help = "majority: each vote counts once; weighted: each vote counts weight times confidence."},
    {.name = "least_confidence",
     .type = RKB_OPT_REAL,
     .offset = offsetof(verifier_config_t, least_confidence),
     .fallback = "0.5",
     .min = 0,
     .max = 1,
-    .help = "A vote with less confidence is an abstention."},
+    .help = "A vote with less confidence than this abstains."},
 };
 
 static const rkb_stage_t verifier = {
@@ -238,7 +238,7 @@ static const rkb_stage_t verifier = {
    .kind = RKB_VERIFIER,
    .flags = RKB_STAGE_WAITS,
    .id = "rkb.verifier.llm",
-   .summary = "What language models think of a kernel, by vote; executes nothing.",
+   .summary = "Asks language models whether a kernel is right, and counts their votes; executes nothing.",
    .accepts = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
    .emits = (const char *const[]){RKB_ITEM_VERDICT, NULL},
    RKB_OPTIONS(options),
