@@ -20,12 +20,13 @@ static char *make_page(void) {
    bool heading = false, any = false;
    assert_non_null(in);
    fputs(
-      "# PTX that the checking machine executes\n\nMade from `core/machine/decode/opcodes.def`. Modifiers that change no result (cache and "
-      "eviction hints, `.uni`, `.rn`) are left out; `.ftz`, `.sat`, `.relu` and the roundings `.rz .rm .rp` are honoured where the "
-      "instruction has them; a `+` marks a form that minds them. `setp` and `set` take every comparison and combination, `ld` and "
-      "`st` every space, width and vector, `cvt` every two scalar types, `atom` and `red` every operation.\nControl flow: `bra`, "
-      "`brx.idx`, `call`, `ret`, `exit`, `trap`, `bar` and `barrier` with counts, `.arrive` and `.red`; without effect: `prefetch`, "
-      "`nanosleep`, `griddepcontrol`, `discard`, `applypriority`, `pmevent`. Anything else is `unknown unsupported.<opcode>`.\n",
+      "# PTX that the checking machine executes\n\nMade from `core/machine/decode/opcodes.def`. The lists leave out modifiers that change no "
+      "result (cache and eviction hints, `.uni`, `.rn`). If an instruction has `.ftz`, `.sat`, `.relu` or one of the roundings "
+      "`.rz .rm .rp`, the machine applies it; a `+` marks such a form. `setp` and `set` take every comparison and combination, "
+      "`ld` and `st` every space, width and vector, `cvt` every two scalar types, `atom` and `red` every operation.\n\n"
+      "Control flow: `bra`, `brx.idx`, `call`, `ret`, `exit`, `trap`, `bar` and `barrier` with counts, `.arrive` and `.red`. "
+      "Without effect: `prefetch`, `nanosleep`, `griddepcontrol`, `discard`, `applypriority`, `pmevent`. For any other "
+      "instruction the verdict is `unknown unsupported.<opcode>`.\n",
       out);
    while (fgets(line, sizeof line, in)) {
       if (strncmp(line, "/* ", 3) == 0 && strstr(line, " */")) {
