@@ -89,7 +89,7 @@ int rkb_archive_create(const char *directory, const rkb_run_identity_t *identity
       return status;
    if (rkb_path_exists(opened->path))
       status = rkb_fail(err, RKB_ERR_INVALID,
-                        "%s holds a run already: use --resume to go on with it, or another --out", directory);
+                        "%s holds a run already; use --resume to continue it, or another --out", directory);
    if (status == RKB_OK)
       status = rkb_connection_open(opened->path, RKB_CONNECTION_CREATE, &opened->writer, err);
    if (status == RKB_OK)

@@ -105,7 +105,7 @@ static enum rkb_fault calculate_real(const evaluation_t *evaluation, const node_
       return fail(evaluation, RKB_FAULT_TYPE, node, "needs two integers, and one is a real number");
    }
    if (!isfinite(*result))
-      return fail(evaluation, RKB_FAULT_OVERFLOW, node, "is no finite number: %g %s %g", a,
+      return fail(evaluation, RKB_FAULT_OVERFLOW, node, "is not a finite number: %g %s %g", a,
                   symbol(node->operation), b);
    return RKB_FAULT_NONE;
 }
@@ -220,7 +220,7 @@ static enum rkb_fault evaluate(const evaluation_t *evaluation, const node_t *nod
       *value = (rkb_value_t){0};
       if (evaluation->lookup && evaluation->lookup(evaluation->argument, node->name, value))
          return RKB_FAULT_NONE;
-      return fail(evaluation, RKB_FAULT_UNKNOWN_NAME, node, "is no name known here");
+      return fail(evaluation, RKB_FAULT_UNKNOWN_NAME, node, "is not a name known here");
    case OPERATION_NEGATE:
       return evaluate_negation(evaluation, node, value);
    case OPERATION_NOT:

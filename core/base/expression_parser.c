@@ -136,8 +136,8 @@ static node_t *refuse_what_comes(parser_t *parser, const char *expected) {
       {"]", "there are no lists here; write the parts with commas between, 'a, b'"},
       {"{", "there are no maps or lists here; write the parts with commas between, 'a, b'"},
       {"}", "there are no maps or lists here; write the parts with commas between, 'a, b'"},
-      {"'", "an expression is no text; leave the quotes out"},
-      {"\"", "an expression is no text; leave the quotes out"},
+      {"'", "an expression is not a text; leave out the quotes"},
+      {"\"", "an expression is not a text; leave out the quotes"},
       {";", "a part ends at a comma, not at ';'"},
       {")", "this ')' has no '('"},
    };
@@ -192,7 +192,7 @@ static node_t *parse_number(parser_t *parser, bool negated) {
                     number + 1);
    if (!real && strspn(number + 1, "0123456789") == length)
       return refuse(parser, start, "%s does not fit 64 bits", number + 1);
-   return refuse(parser, start, "'%s' is no number", number + 1);
+   return refuse(parser, start, "'%s' is not a number", number + 1);
 }
 
 /* The operands of a call, between its parentheses. */

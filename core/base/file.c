@@ -67,7 +67,7 @@ int rkb_file_read(const char *path, size_t limit, char **data, size_t *length, r
       status = fail_errno(err, "read", path);
    else if (!S_ISREG(about.st_mode))
       status = rkb_fail(err, RKB_ERR_INVALID, "%s is %s", path,
-                        S_ISDIR(about.st_mode) ? "a directory, and a file is wanted" : "no regular file");
+                        S_ISDIR(about.st_mode) ? "a directory, and a file is wanted" : "not a regular file");
    else if ((uint64_t)about.st_size > limit)
       status = rkb_fail(err, RKB_ERR_LIMIT, "%s is larger than %zu bytes", path, limit);
    else

@@ -300,7 +300,7 @@ static int bench_all(rkb_bench_t *bench, const works_t *works) {
    if (rkb_bench_tables(bench, works->list, works->count, &err) != RKB_OK)
       code = rkb_say_error(&err);
    if (open)
-      fprintf(stderr, "%u rows are left: the same command goes on\n", open);
+      fprintf(stderr, "%u rows are left; run the same command again to continue\n", open);
    return open && code == RKB_EXIT_OK ? RKB_EXIT_INTERRUPTED : code;
 }
 

@@ -104,7 +104,7 @@ static int replay_from_run(const rkb_arguments_t *arguments) {
    int64_t number = 0;
    int code = RKB_EXIT_OK;
    if (!rkb_parse_int(rkb_positional(arguments, 1), &number)) {
-      fprintf(stderr, "'%s' is no candidate number\n", rkb_positional(arguments, 1));
+      fprintf(stderr, "'%s' is not a candidate number\n", rkb_positional(arguments, 1));
       return RKB_EXIT_USAGE;
    }
    rkb_archive_t *archive = rkb_open_run(rkb_positional(arguments, 0));

@@ -83,7 +83,7 @@ static int show_candidate(rkb_archive_t *archive, const rkb_arguments_t *argumen
    int64_t number = 0;
    int code = RKB_EXIT_OK;
    if (!rkb_parse_int(rkb_positional(arguments, 1), &number)) {
-      fprintf(stderr, "'%s' is no candidate number\n", rkb_positional(arguments, 1));
+      fprintf(stderr, "'%s' is not a candidate number\n", rkb_positional(arguments, 1));
       return RKB_EXIT_USAGE;
    }
    if (rkb_archive_load_candidate(archive, number, &candidate, &err) != RKB_OK)

@@ -81,7 +81,7 @@ void rkb_print_outcome(const rkb_outcome_t *outcome, const char *objective, cons
 
 void rkb_print_next_steps(const rkb_outcome_t *outcome, const char *directory) {
    if (rkb_outcome_resumable(outcome))
-      fprintf(stderr, "go on with: rkb-run --resume %s\n", directory);
+      fprintf(stderr, "continue with: rkb-run --resume %s\n", directory);
    fprintf(stderr, "what happened: rkb report %s\n", directory);
    if (outcome->best > 0)
       fprintf(stderr, "the kernel: rkb best %s --out best.cu; all about it: rkb show %s %" PRId64 "\n",

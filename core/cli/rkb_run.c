@@ -55,7 +55,7 @@ static int read_command_line(const rkb_arguments_t *arguments, command_line_t *l
       return RKB_EXIT_USAGE;
    }
    if (line->resume && rkb_argument_given(arguments, "out")) {
-      fprintf(stderr, "--resume goes on in the run's own directory: leave --out away\n");
+      fprintf(stderr, "--resume continues in the run's own directory; leave out --out\n");
       return RKB_EXIT_USAGE;
    }
    if (line->resume && !holds_a_run(line->resume))
@@ -102,7 +102,7 @@ static int print_result(const command_line_t *line, const rkb_outcome_t *outcome
    if (!line->quiet && !line->json)
       rkb_print_next_steps(outcome, directory);
    else if (rkb_outcome_resumable(outcome))
-      fprintf(stderr, "go on with: rkb-run --resume %s\n", directory);
+      fprintf(stderr, "continue with: rkb-run --resume %s\n", directory);
    return code;
 }
 
@@ -142,7 +142,7 @@ static int run_in(rkb_pipeline_t *pipeline, const command_line_t *line, const rk
       if (!outcome.begun && !line->resume)
          rkb_run_directory_take_back(directory);
       else if (code == RKB_EXIT_BROKEN)
-         fprintf(stderr, "what was finished is kept; go on with: rkb-run --resume %s\n", directory->path);
+         fprintf(stderr, "finished results are stored; continue with: rkb-run --resume %s\n", directory->path);
    }
    leave_if_hung(&outcome, code);
    return code;

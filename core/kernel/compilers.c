@@ -387,7 +387,7 @@ static int compile_in(rkb_compilers_t *compilers, slot_t *slot, const compile_in
       break;
    }
    *err = (rkb_error_t){.status = RKB_ERR_INTERNAL,
-                        .message = "the compiler process sent something that is no answer"};
+                        .message = "the compiler process sent something that is not an answer"};
    return err->status;
 }
 

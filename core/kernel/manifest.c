@@ -289,13 +289,13 @@ static void parse_head(manifest_parser_t *parser, const rkb_yaml_t *root) {
       rkb_problem(parser->problems, root->place, "the manifest needs direction: forward or backward");
    else if (rkb_yaml_scalar(direction, "direction", &public->direction, parser->problems) &&
             strcmp(public->direction, "forward") != 0 && strcmp(public->direction, "backward") != 0)
-      rkb_problem(parser->problems, direction->place, "'%.64s' is no direction; use forward or backward",
+      rkb_problem(parser->problems, direction->place, "'%.64s' is not a direction; use forward or backward",
                   public->direction);
    if (algorithm && rkb_yaml_scalar(algorithm, "algorithm", &text, parser->problems)) {
       public->transform = strcmp(text, "transform") == 0;
       if (!public->transform)
          rkb_problem(parser->problems, algorithm->place,
-                     "'%.64s' is no known algorithm; write transform, or leave it out", text);
+                     "'%.64s' is not a known algorithm; write transform, or leave it out", text);
    }
 }
 

@@ -163,7 +163,7 @@ static bool add_fills(planner_t *planner) {
       if (index == UINT32_MAX || planner->buffers[index].role != RKB_OUT) {
          planner_find(
             planner, "plan.fill", fill->place,
-            "'%.64s' is no output of this task; fill: names outputs, scratch takes init:", fill->name);
+            "'%.64s' is not an output of this task; fill: names outputs, scratch takes init:", fill->name);
          return false;
       }
       planner->buffers[index].fill = fill->fill.declared ? RKB_FILL_VALUE : RKB_FILL_NONE;

@@ -48,7 +48,7 @@ static bool put_real(slot_t *slot, const rkb_value_t *value) {
    uint32_t bits;
    if (!value->is_real &&
        ((int64_t)real != value->integer || (slot->parameter->bytes == 4 && (double)narrow != real)))
-      return refuse(slot, "this integer is no number of the parameter's float type");
+      return refuse(slot, "this integer is not a number of the parameter's float type");
    if (slot->parameter->bytes == 8) {
       memcpy(&slot->out->value, &real, sizeof real);
       return true;

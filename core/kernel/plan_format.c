@@ -152,7 +152,7 @@ static void read_buffer(reader_t *reader, rkb_plan_buffer_t *buffer) {
    expect(reader,
           buffer->alignment && buffer->alignment <= MAX_ALIGNMENT &&
              !(buffer->alignment & (buffer->alignment - 1)),
-          "a buffer's alignment is no power of two");
+          "a buffer's alignment is not a power of two");
    expect(reader,
           !__builtin_mul_overflow(buffer->elements, (uint64_t)planner_dtype_bytes(buffer->dtype), &bytes) &&
              bytes == buffer->bytes,
@@ -219,7 +219,7 @@ static void read_launch(reader_t *reader, const rkb_plan_t *plan, rkb_plan_launc
           "a block has more than 1,024 threads");
    for (uint32_t i = 0; i < 3; i++)
       expect(reader, launch->cluster[i] && launch->grid[i] % launch->cluster[i] == 0,
-             "a grid is no multiple of its cluster");
+             "a grid is not a multiple of its cluster");
    expect(reader,
           launch->dynamic_shared <= MAX_SHARED && launch->cooperative <= 1 &&
              launch->parameter_bytes <= MAX_PARAMETER_BYTES,
@@ -244,7 +244,7 @@ static void read_plan(reader_t *reader, rkb_plan_t *plan) {
    rkb_plan_buffer_t *buffers;
    rkb_plan_constant_t *constants;
    rkb_plan_launch_t *launches;
-   expect(reader, wire_u64(&reader->in) == PLAN_MAGIC, "these are no plan");
+   expect(reader, wire_u64(&reader->in) == PLAN_MAGIC, "these bytes are not a plan");
    plan->version = wire_u32(&reader->in);
    expect(reader, plan->version == PLAN_VERSION, "this version of the plan format is not known");
    plan->buffer_count = wire_count(&reader->in, MAX_BUFFERS, 52);

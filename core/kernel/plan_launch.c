@@ -146,7 +146,7 @@ static bool add_constants(planner_t *planner, const manifest_launch_t *launch) {
       const uint64_t room = constant_bytes(planner->build, constant->symbol);
       if (buffer == UINT32_MAX ||
           (planner->buffers[buffer].role != RKB_IN && planner->buffers[buffer].role != RKB_INOUT))
-         planner_find(planner, "plan.constant", constant->place, "'%.64s' is no input of this task",
+         planner_find(planner, "plan.constant", constant->place, "'%.64s' is not an input of this task",
                       constant->tensor);
       else if (!room)
          planner_find(planner, "plan.constant", constant->place,

@@ -160,7 +160,7 @@ bool ptx_read_signature(const char *ptx, size_t bytes, rkb_arena_t *arena, rkb_b
    const char *end;
    uint32_t kinds[MAX_PARAMETERS];
    if (!find_entry(&in, kernel->entry)) {
-      snprintf(why, why_size, "'%.200s' is no __global__ function", kernel->expression);
+      snprintf(why, why_size, "'%.200s' is not a __global__ function", kernel->expression);
       return false;
    }
    skip_space(&in);

@@ -62,7 +62,7 @@ static int read_key(const rkb_model_t *model, char **out, rkb_error_t *err) {
    }
    explicit_bzero(key, strlen(key));
    free(key);
-   return refuse(model, "it is no line of 6 or more printable characters", "", err);
+   return refuse(model, "it is not a line of 6 or more printable characters", "", err);
 }
 
 int rkb_keys_open(const rkb_models_t *models, rkb_keys_t **out, rkb_error_t *err) {

@@ -183,8 +183,9 @@ static int write_question(rkb_asking_t *asking, rkb_error_t *err) {
       char ignored[RKB_HASH_TEXT];
       if (hasher)
          rkb_hasher_finish(hasher, ignored);
-      return rkb_fail(err, RKB_ERR_INVALID,
-                      "the question cannot be written as JSON: its text is no UTF-8, or memory is out");
+      return rkb_fail(
+         err, RKB_ERR_INVALID,
+         "the question cannot be written as JSON: its text is not UTF-8, or there is no memory left");
    }
    rkb_hasher_add_text(hasher, model->face.provider);
    rkb_hasher_add_text(hasher, model->base_url ? model->base_url : "");

@@ -105,7 +105,7 @@ static void event(rkb_reply_t *reply, const char *type, const char *data, size_t
    (void)type; /* the data repeats it */
    if (!json_is_object(root)) {
       reply->unreadable = true;
-      rkb_text_format(&reply->trouble, "an event is no JSON object: %.200s", err.message);
+      rkb_text_format(&reply->trouble, "an event is not a JSON object: %.200s", err.message);
    } else if (strcmp(kind, "message_start") == 0) {
       read_usage(reply, json_object_get(json_object_get(root, "message"), "usage"));
    } else if (strcmp(kind, "content_block_delta") == 0) {

@@ -97,7 +97,7 @@ static void event(rkb_reply_t *reply, const char *type, const char *data, size_t
       whole(reply, root);
    } else {
       reply->unreadable = true;
-      rkb_text_format(&reply->trouble, "an event is no JSON object: %.200s", err.message);
+      rkb_text_format(&reply->trouble, "an event is not a JSON object: %.200s", err.message);
    }
    json_decref(root);
 }

@@ -102,7 +102,7 @@ static void event(rkb_reply_t *reply, const char *type, const char *data, size_t
    json_t *root = rkb_json_parse(data, bytes, &err);
    if (!json_is_object(root)) {
       reply->unreadable = true;
-      rkb_text_format(&reply->trouble, "an event is no JSON object: %.200s", err.message);
+      rkb_text_format(&reply->trouble, "an event is not a JSON object: %.200s", err.message);
    } else if (!read_error(reply, root)) {
       const json_t *choices = json_object_get(root, "choices");
       for (size_t i = 0; i < json_array_size(choices); i++)

@@ -72,7 +72,7 @@ static void event(rkb_reply_t *reply, const char *type, const char *data, size_t
    (void)type;
    if (!json_is_object(root)) {
       reply->unreadable = true;
-      rkb_text_format(&reply->trouble, "an event is no JSON object: %.200s", err.message);
+      rkb_text_format(&reply->trouble, "an event is not a JSON object: %.200s", err.message);
    } else if (strcmp(kind, "response.output_text.delta") == 0) {
       rkb_text_add(&reply->text, rkb_json_text_of(root, "delta"));
    } else if (strcmp(kind, "response.completed") == 0 || strcmp(kind, "response.incomplete") == 0 ||

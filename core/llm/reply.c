@@ -47,7 +47,7 @@ void rkb_reply_whole(rkb_reply_t *reply, const rkb_provider_t *provider, const c
    json_t *root = rkb_json_parse(body, bytes, &err);
    if (!json_is_object(root)) {
       reply->unreadable = true;
-      rkb_text_format(&reply->trouble, "the reply is no JSON object: %.200s", err.message);
+      rkb_text_format(&reply->trouble, "the reply is not a JSON object: %.200s", err.message);
    } else {
       provider->whole(reply, root);
    }

@@ -212,6 +212,6 @@ bool rkb_pipeline_limits(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
    if (pipeline->strategy >= 0 && !pipeline->limit_candidates && !pipeline->limit_generations &&
        !pipeline->limit_stale && !pipeline->limit_wall_ns && pipeline->limit_cost_usd < 0)
       rkb_problem_warning(problems, pipeline->entries[pipeline->strategy].node.place,
-                          "the search has no limit and may go on for ever; write limits: {candidates: 200}");
+                          "the search has no limit and may run for ever; write limits: {candidates: 200}");
    return problems->errors == before;
 }

@@ -153,7 +153,7 @@ static void read_id(rkb_pipeline_t *pipeline, rkb_entry_t *entry, rkb_problems_t
    const rkb_yaml_t *written = rkb_yaml_get(entry->yaml, "id");
    rkb_place_t place = written ? written->place : entry->node.place;
    if (!id_ok(id))
-      rkb_problem(problems, place, "'%s' is no id; write letters, digits, '-' and '_', at most 60", id);
+      rkb_problem(problems, place, "'%s' is not an id; write letters, digits, '-' and '_', at most 60", id);
    else if (strcmp(id, RKB_BUILD_ID) == 0)
       rkb_problem(problems, place, "'build' is the core's own step; write another id:");
    for (uint32_t i = 0; i + 1 < pipeline->entry_count; i++)

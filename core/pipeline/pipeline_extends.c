@@ -197,7 +197,7 @@ bool rkb_pipeline_override(rkb_arena_t *arena, rkb_yaml_t *root, const char *ass
    rkb_place_t place = {.file = "--set", .line = 1, .column = 1};
    const char *equals = strchr(assignment, '=');
    if (!equals || equals == assignment) {
-      rkb_problem(problems, place, "'%s' is no assignment; write path=value, as in limits.candidates=50",
+      rkb_problem(problems, place, "'%s' is not an assignment; write path=value, as in limits.candidates=50",
                   assignment);
       return false;
    }

@@ -79,7 +79,7 @@ bool rkb_tree_set(rkb_arena_t *arena, rkb_yaml_t *root, const char *path, const 
       char *step = strsep(&rest, ".");
       if (!*step || ++steps > MAX_STEPS) {
          rkb_problem(problems, place,
-                     "'%s' is no path; write names with dots between them, as in limits.candidates", path);
+                     "'%s' is not a path; write names with dots between them, as in limits.candidates", path);
          return false;
       }
       if (!rest)

@@ -106,7 +106,7 @@ static bool items_ok(const rkb_stage_t *stage, rkb_error_t *err) {
       return bad(err, "%s must list \"verdict\" in emits", stage->id);
    for (const char *const *name = stage->measures; name && *name; name++)
       if (!name_ok(*name, "_."))
-         return bad(err, "%s measures '%s', which is no proper name; write lower_snake_case", stage->id,
+         return bad(err, "%s measures '%s', which is not a proper name; write lower_snake_case", stage->id,
                     *name);
    return true;
 }

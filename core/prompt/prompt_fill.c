@@ -140,7 +140,8 @@ static int finish(filling_t *filling, const rkb_prompt_t *prompt, rkb_filled_pro
    free(system_text);
    free(user_text);
    return cut ? rkb_fail(err, RKB_ERR_LIMIT, "a filled prompt is larger than %u bytes", MOST_BYTES)
-              : rkb_fail(err, RKB_ERR_INVALID, "the prompt's values are no UTF-8, or memory is out");
+              : rkb_fail(err, RKB_ERR_INVALID,
+                         "the prompt's values are not UTF-8, or there is no memory left");
 }
 
 int rkb_prompt_fill(const rkb_prompt_t *prompt, const rkb_slot_value_t *values, uint32_t count,

@@ -42,7 +42,7 @@ static void read_slot(reader_t *reader, const rkb_yaml_t *key, const rkb_yaml_t 
    *slot = (rkb_template_slot_t){.name = key->text, .place = key->place};
    if (!name_ok(key->text) || strcmp(key->text, RKB_PROMPT_MARKER) == 0)
       rkb_problem(reader->problems, key->place,
-                  "'%s' is no slot's name; write small letters, digits and '_'%s", key->text,
+                  "'%s' is not a slot's name; write small letters, digits and '_'%s", key->text,
                   strcmp(key->text, RKB_PROMPT_MARKER) == 0 ? " (marker is there without being listed)" : "");
    if (rkb_yaml_scalar(value, key->text, &budget, reader->problems) &&
        (!rkb_parse_bytes(budget, &slot->budget) || !slot->budget))

@@ -62,7 +62,7 @@ static int make_candidate(check_t *check, const rkb_check_options_t *options, rk
    if (status == RKB_OK)
       status = rkb_item_set_json(item, "tune", options->tune ? options->tune : "{}");
    if (status == RKB_ERR_INVALID)
-      rkb_fail(err, status, "the tune assignment is no JSON object");
+      rkb_fail(err, status, "the tune assignment is not a JSON object");
    else if (status != RKB_OK)
       rkb_fail(err, status, status == RKB_ERR_LIMIT ? "the source is too long" : "out of memory");
    if (status == RKB_OK) {

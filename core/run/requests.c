@@ -243,7 +243,7 @@ static bool answer_ok(rkb_run_t *run, const rkb_asked_t *asked) {
    else if (request->hints[0]) {
       json_t *hints = rkb_json_parse(request->hints, strlen(request->hints), &err);
       if (!json_is_object(hints))
-         fault = "its hints are no JSON object";
+         fault = "its hints are not a JSON object";
       json_decref(hints);
    }
    if (fault)

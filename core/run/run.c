@@ -212,7 +212,7 @@ static int open_archive(rkb_run_t *run, rkb_error_t *err) {
       status = rkb_archive_resume(run->options.directory, &identity, &run->archive, err);
    else if (there)
       status = rkb_fail(err, RKB_ERR_INVALID,
-                        "%.300s holds a run already; give another directory, or go on with --resume",
+                        "%.300s holds a run already; give another directory, or continue it with --resume",
                         run->options.directory);
    else
       status = keep_pipeline(run, err);

@@ -72,7 +72,7 @@ static int build(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candid
    if (!source || !core->compilers)
       return rkb_fail(err, source ? RKB_ERR_UNAVAILABLE : RKB_ERR_INVALID,
                       source ? "this pipeline builds nothing: no stage of it is marked RKB_STAGE_NEEDS_BUILD"
-                             : "the item is no candidate");
+                             : "the item is not a candidate");
    lent_t *lent = calloc(1, sizeof *lent);
    if (!lent)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
@@ -139,7 +139,7 @@ static int plan(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candida
    *out = NULL;
    *finding = (rkb_finding_t){0};
    if (!source)
-      return rkb_fail(err, RKB_ERR_INVALID, "the item is no candidate");
+      return rkb_fail(err, RKB_ERR_INVALID, "the item is not a candidate");
    int status = manifest_of(host, job, source, &parsed, &kept, finding, err);
    if (status == RKB_OK && parsed)
       status = rkb_plan_make(parsed, tune_of(candidate), build, core->pipeline->device, the_case, lookup, &at,

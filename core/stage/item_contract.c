@@ -33,7 +33,7 @@ static const char *measurement_fault(const rkb_instance_t *instance, const rkb_i
    if (!one_of(name, instance->stage->measures))
       return "it gave a measurement that its descriptor does not list in measures";
    if (!rkb_item_real(item, "value", &value) || !isfinite(value))
-      return "it gave a measurement whose value is no finite number";
+      return "it gave a measurement whose value is not a finite number";
    if (!rkb_item_text(item, "unit") || !rkb_item_text(item, "better") || !rkb_item_text(item, "method"))
       return "it gave a measurement without unit, better or method";
    return NULL;
@@ -56,7 +56,7 @@ static const char *candidate_fault(const rkb_work_t *work, const rkb_item_t *ite
    if (strlen(source) > MAX_SOURCE)
       return "its candidate's source is over 256 KiB";
    if (tune && tune[strspn(tune, " \t\r\n")] != '{')
-      return "its candidate's tune is no JSON object";
+      return "its candidate's tune is not a JSON object";
    for (uint32_t i = 0; i < rkb_item_reference_count(item, "parent"); i++)
       if (!from_request(work->in, rkb_item_reference(item, "parent", i)))
          return "its candidate names a parent that its request did not";

@@ -33,7 +33,7 @@ const char *rkb_read_name(rkb_definition_t *definition, const rkb_yaml_t *key, c
                           rkb_problems_t *problems) {
    if (!name_is_good(key->text))
       rkb_problem(problems, key->place,
-                  "%s is no name for %s: use letters, digits and _, not beginning with a digit", key->text,
+                  "%s is not a name for %s: use letters, digits and _, not beginning with a digit", key->text,
                   what);
    return rkb_read_kept(definition, key->text);
 }

@@ -220,9 +220,10 @@ void rkb_definition_find_saves(rkb_definition_t *definition, rkb_problems_t *pro
       if (again)
          rkb_problem(problems, save->place, "%s is saved twice", name);
       else if (name && !find_save(definition, save))
-         rkb_problem(problems, save->place,
-                     "there is no output and no value of the graph %s to save; inputs are there anyway",
-                     name);
+         rkb_problem(
+            problems, save->place,
+            "%s is neither an output nor a value of the graph; a backward candidate gets all inputs anyway",
+            name);
    }
 }
 
@@ -244,7 +245,7 @@ void rkb_read_wants_grad(rkb_definition_t *definition, const rkb_yaml_t *root, r
       if (tensor == UINT32_MAX)
          continue;
       if (definition->tensors[tensor].role == RKB_OUT || definition->tensors[tensor].dtype > RKB_F64)
-         rkb_problem(problems, node->items[i]->place, "%s has no gradient: it is no float input", text);
+         rkb_problem(problems, node->items[i]->place, "%s has no gradient: it is not a float input", text);
       else
          definition->wants_grad[tensor] = true;
    }

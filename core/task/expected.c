@@ -75,7 +75,8 @@ int rkb_task_expect_points(const rkb_inputs_t *inputs, uint32_t tensor, const ui
                            rkb_error_t *err) {
    const rkb_bound_t *bound = inputs->bound;
    if (tensor >= bound->view.tensor_count || bound->view.tensors[tensor].role == RKB_IN)
-      return rkb_fail(err, RKB_ERR_INVALID, "tensor %u is no output of case %s", tensor, bound->view.name);
+      return rkb_fail(err, RKB_ERR_INVALID, "tensor %u is not an output of case %s", tensor,
+                      bound->view.name);
    int64_t *index = malloc((count + 1) * sizeof *index);
    if (!index)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");

@@ -218,7 +218,7 @@ static void read_named(rkb_definition_t *definition, const rkb_yaml_t *node, con
       if (map) {
          uint32_t tensor = rkb_definition_tensor(definition, node->keys[i]->text);
          if (tensor == UINT32_MAX || definition->tensors[tensor].role == RKB_IN)
-            rkb_problem(problems, node->keys[i]->place, "%s is no output tensor", node->keys[i]->text);
+            rkb_problem(problems, node->keys[i]->place, "%s is not an output tensor", node->keys[i]->text);
       }
       (*list)[(*count)++] = (rkb_named_value_t){keep(definition, map ? node->keys[i]->text : text),
                                                 keep(definition, text), node->items[i]->place};

@@ -61,7 +61,7 @@ int rkb_task_input_matters(const rkb_inputs_t *inputs, uint32_t tensor, bool *ma
    const rkb_bound_t *bound = inputs->bound;
    *matters = false;
    if (tensor >= bound->view.tensor_count || bound->view.tensors[tensor].role == RKB_OUT)
-      return rkb_fail(err, RKB_ERR_INVALID, "tensor %u is no input of case %s", tensor, bound->view.name);
+      return rkb_fail(err, RKB_ERR_INVALID, "tensor %u is not an input of case %s", tensor, bound->view.name);
    if (!reaches(&bound->view, tensor))
       return RKB_OK;
    rkb_inputs_t *other;

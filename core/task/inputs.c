@@ -363,7 +363,7 @@ int rkb_task_inputs_fill(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t f
                          void *out, rkb_error_t *err) {
    const rkb_case_t *view = &inputs->bound->view;
    if (tensor >= view->tensor_count || view->tensors[tensor].role == RKB_OUT)
-      return rkb_fail(err, RKB_ERR_INVALID, "tensor %u is no input of case %s", tensor, view->name);
+      return rkb_fail(err, RKB_ERR_INVALID, "tensor %u is not an input of case %s", tensor, view->name);
    const rkb_tensor_t *info = &view->tensors[tensor];
    if (first > info->elements || count > info->elements - first)
       return rkb_fail(err, RKB_ERR_INVALID, "elements %llu to %llu are not in %s", (unsigned long long)first,

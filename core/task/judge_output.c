@@ -11,7 +11,7 @@ int rkb_task_judge(const rkb_inputs_t *inputs, uint32_t tensor, const void *data
    const rkb_definition_t *definition = bound->definition;
    const rkb_family_entry_t *family = inputs->family;
    if (tensor >= bound->view.tensor_count || bound->view.tensors[tensor].role == RKB_IN)
-      return rkb_fail(err, RKB_ERR_INVALID, "tensor %u is no output of case %s", tensor, bound->view.name);
+      return rkb_fail(err, RKB_ERR_INVALID, "tensor %u is not an output of case %s", tensor, bound->view.name);
    const rkb_judge_rule_t rule = {.exact = family->view.exact && !transform,
                                   .stat = family->view.stat,
                                   .loose = definition->has_tolerance,

@@ -134,7 +134,7 @@ static int read_more(const source_t *in, const char *text, json_t *place) {
    json_t *more = rkb_json_parse(text, strlen(text), &why);
    int status = RKB_OK;
    if (!json_is_object(more))
-      status = rkb_fail(in->err, RKB_ERR_INVALID, "%s:%u: the last field is no JSON object%s%s", in->path,
+      status = rkb_fail(in->err, RKB_ERR_INVALID, "%s:%u: the last field is not a JSON object%s%s", in->path,
                         in->line, more ? "" : ": ", more ? "" : why.message);
    else
       json_object_update_missing(place, more);
@@ -160,7 +160,7 @@ static int read_line(const source_t *in, char *text, json_t *lines) {
    json_t *place = place_of(line_for(lines, fields), fields[KEYS]);
    if (!place)
       return rkb_fail(in->err, RKB_ERR_INVALID,
-                      "%s:%u: '%.40s' is no subject; they are row, kernel, copy, pytorch and its variants",
+                      "%s:%u: '%.40s' is not a subject; they are row, kernel, copy, pytorch and its variants",
                       in->path, in->line, fields[KEYS]);
    int status = RKB_OK;
    for (uint32_t i = 0; i < TIMES && status == RKB_OK; i++)
@@ -197,7 +197,7 @@ int rkb_bench_figures_read(const char *path, const char *text, json_t **lines, r
       if (++in.line > 1)
          status = read_line(&in, at, *lines);
       else if (strcmp(at, COLUMNS) != 0)
-         status = rkb_fail(err, RKB_ERR_INVALID, "%s:1: these are no figures: their first line is '%s'", path,
+         status = rkb_fail(err, RKB_ERR_INVALID, "%s:1: this is not a file of figures: its first line is '%s'", path,
                            "task<tab>direction<tab>case<tab>subject<tab>us<tab>low_us<tab>high_us<tab>more");
       at = end ? end + 1 : NULL;
    }

@@ -65,7 +65,7 @@ int rkb_bench_row_from_run(const rkb_bench_t *bench, const rkb_bench_work_t *wor
    int64_t number = 0;
    rkb_archive_t *archive = rkb_open_run(directory);
    if (!archive)
-      return rkb_fail(err, RKB_ERR_INVALID, "%s is no run", directory);
+      return rkb_fail(err, RKB_ERR_INVALID, "%s is not a run", directory);
    char *created = rkb_archive_get_fact(archive, "created_ms");
    int status = rkb_best_candidate(archive, &number, err);
    if (status == RKB_OK && number == 0)

@@ -31,7 +31,7 @@ static const char *spell_ending(const char *ended) {
                                           {"wall", "cut short by limits.wall"},
                                           {"cost", "cut short by limits.cost_usd"},
                                           {"interrupted", "interrupted"},
-                                          {"broken", "broken off by a failure that --resume can go on from"}};
+                                          {"broken", "stopped by a failure; --resume can continue it"}};
    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
       if (strcmp(words[i][0], ended) == 0)
          return words[i][1];

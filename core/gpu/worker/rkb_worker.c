@@ -133,7 +133,7 @@ static int stage(struct worker *w, const rkb_worker_stage_t *r, const char *data
 static int sums(struct worker *w, const rkb_worker_sum_t *list, size_t bytes, uint64_t *out) {
    const size_t count = bytes / sizeof *list;
    if (bytes % sizeof *list || count == 0 || count > RKB_WORKER_MAX_SUMS)
-      return fail(w, RKB_WORKER_BAD_REQUEST, "%zu bytes are no list of buffers to add up", bytes);
+      return fail(w, RKB_WORKER_BAD_REQUEST, "%zu bytes are not a list of buffers to add up", bytes);
    CUresult status = rkb_sums_begin(&w->driver, &w->own);
    for (uint32_t i = 0; i < count && status == CUDA_SUCCESS; i++) {
       const rkb_worker_sum_t *r = &list[i];
@@ -412,7 +412,7 @@ int main(int argc, char **argv) {
    while (read_all(&head, sizeof head)) {
       if (head.magic != RKB_WORKER_MAGIC || head.version != RKB_WORKER_VERSION ||
           head.length > RKB_WORKER_MAX_BODY + 64) {
-         fprintf(stderr, "rkb-worker: this is no message of version %d of the protocol\n",
+         fprintf(stderr, "rkb-worker: this is not a message of version %d of the protocol\n",
                  RKB_WORKER_VERSION);
          return 1;
       }

@@ -248,7 +248,7 @@ bool decode_destination(decoder_t *decoder, const ptx_operand_t *operand, char l
       return true;
    }
    if (operand->kind != PTX_OPERAND_REGISTER || operand->negated)
-      return decode_unsupported(decoder, "a destination that is no register");
+      return decode_unsupported(decoder, "a destination that is not a register");
    return decode_operand(decoder, operand, letter, slot);
 }
 
@@ -263,7 +263,7 @@ bool decode_any(decoder_t *decoder, const ptx_operand_t *operand, bool destinati
 bool decode_address(decoder_t *decoder, const ptx_operand_t *operand) {
    machine_instruction_t *i = &decoder->instruction;
    if (operand->kind != PTX_OPERAND_ADDRESS)
-      return decode_unsupported(decoder, "a memory operand that is no address");
+      return decode_unsupported(decoder, "a memory operand that is not an address");
    const ptx_operand_t *base = &decoder->function->operands[operand->first];
    machine_slot_t slot = slot_of(decoder, 0);
    uint64_t address = 0;

@@ -190,7 +190,7 @@ bool machine_copy_constants(machine_run_t *run) {
       if (!to || constant->buffer >= run->plan->buffer_count || constant->bytes > to->bytes ||
           constant->bytes > from->bytes) {
          machine_find_launch(run, RKB_MACHINE_REJECT, "plan.constant",
-                             "'%s' is no variable of the module of at least %llu bytes", constant->symbol,
+                             "'%s' is not a variable of the module of at least %llu bytes", constant->symbol,
                              (unsigned long long)constant->bytes);
          return false;
       }

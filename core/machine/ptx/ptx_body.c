@@ -196,7 +196,7 @@ static ptx_operand_t read_operand(ptx_reader_t *reader, uint32_t depth) {
    } else if (reader->lexer.token.kind == PTX_TOKEN_NUMBER || ptx_at(reader, "-")) {
       bool minus = ptx_take(reader, "-");
       if (!ptx_number(reader->lexer.token.text, reader->lexer.token.length, &operand.kind, &operand.value))
-         ptx_fail(reader, "'%.*s' is no number", (int)(reader->lexer.token.length & 63),
+         ptx_fail(reader, "'%.*s' is not a number", (int)(reader->lexer.token.length & 63),
                   reader->lexer.token.text);
       ptx_next(reader);
       if (minus)
@@ -211,7 +211,7 @@ static ptx_operand_t read_operand(ptx_reader_t *reader, uint32_t depth) {
       if (operand.kind == PTX_OPERAND_SYMBOL)
          read_offset(reader, &operand);
    } else {
-      ptx_fail(reader, "'%.*s' is no operand the machine knows", (int)(reader->lexer.token.length & 63),
+      ptx_fail(reader, "'%.*s' is not an operand the machine knows", (int)(reader->lexer.token.length & 63),
                reader->lexer.token.text);
    }
    return operand;
@@ -246,7 +246,7 @@ static void read_instruction(ptx_reader_t *reader) {
       statement.guard_negated = ptx_take(reader, "!");
       const ptx_name_t *name = ptx_find(reader, reader->lexer.token.text, reader->lexer.token.length);
       if (!name || name->kind != PTX_NAME_REGISTER || function->registers[name->index].type != PTX_PRED) {
-         ptx_fail(reader, "a guard is no predicate register");
+         ptx_fail(reader, "a guard is not a predicate register");
          return;
       }
       statement.guard = name->index;
@@ -311,7 +311,7 @@ static void read_branch_targets(ptx_reader_t *reader, uint32_t label) {
    read_list(reader, &list, ";", 0);
    for (uint32_t i = 0; i < list.count && !ptx_failed(reader); i++)
       if (reader->function->operands[list.first + i].kind != PTX_OPERAND_LABEL)
-         ptx_fail(reader, "a branch target is no label");
+         ptx_fail(reader, "a branch target is not a label");
    if (!ptx_failed(reader)) {
       reader->function->labels[label].target = list.first;
       reader->function->labels[label].target_count = list.count;

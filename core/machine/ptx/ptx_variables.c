@@ -34,7 +34,7 @@ static void read_element(ptx_reader_t *reader, ptx_variable_t *variable, uint64_
       }
       const ptx_name_t *name = ptx_find(reader, reader->lexer.token.text, reader->lexer.token.length);
       if (!name || name->kind != PTX_NAME_VARIABLE || width != 8) {
-         ptx_fail(reader, "an initialiser names what is no variable");
+         ptx_fail(reader, "an initialiser names what is not a variable");
          return;
       }
       relocation.variable = name->index;
@@ -105,7 +105,7 @@ uint32_t ptx_read_variable(ptx_reader_t *reader, uint32_t space, bool external) 
          ptx_next(reader);
          uint64_t alignment = ptx_integer(reader);
          if (alignment == 0 || alignment > 65536 || (alignment & (alignment - 1)))
-            ptx_fail(reader, "an alignment is no power of two up to 65536");
+            ptx_fail(reader, "an alignment is not a power of two up to 65536");
          if (!variable.alignment) /* ".ptr .align" speaks of the pointee */
             variable.alignment = (uint32_t)alignment;
          continue;
@@ -116,7 +116,7 @@ uint32_t ptx_read_variable(ptx_reader_t *reader, uint32_t space, bool external) 
       } else if (!(variable.alignment && (ptx_at(reader, ".global") || ptx_at(reader, ".const") ||
                                           ptx_at(reader, ".shared") || ptx_at(reader, ".local"))) &&
                  !ptx_at(reader, ".attribute")) {
-         ptx_fail(reader, "'%.*s' is no part of a variable the machine knows", (int)(token->length & 63),
+         ptx_fail(reader, "'%.*s' is not part of a variable the machine knows", (int)(token->length & 63),
                   token->text);
       }
       ptx_next(reader);

@@ -98,7 +98,7 @@ static void build_permute(const rkb_call_t *call, uint32_t *outputs) {
    }
    for (uint32_t d = 0; d < shape->rank; d++)
       if (!rkb_shape_dim(shape, given->integers[d], &dims[d])) {
-         rkb_program_fail(call->program, "permute: %lld is no dim", (long long)given->integers[d]);
+         rkb_program_fail(call->program, "permute: %lld is not a dim", (long long)given->integers[d]);
          return;
       }
    outputs[0] = rkb_make_permute(call->program, call->inputs[0], dims);

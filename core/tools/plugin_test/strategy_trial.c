@@ -62,7 +62,7 @@ static const char *answer_fault(const rkb_request_t *request, int64_t told) {
    hints = rkb_json_parse(request->hints, strlen(request->hints), &err);
    is_object = json_is_object(hints);
    json_decref(hints);
-   return is_object ? NULL : "its hints are no JSON object";
+   return is_object ? NULL : "its hints are not a JSON object";
 }
 
 static const char *converse(const rkb_strategy_t *strategy, void *self, rkb_error_t *err) {
@@ -78,7 +78,7 @@ static const char *converse(const rkb_strategy_t *strategy, void *self, rkb_erro
       if (answer < 0)
          return "ask failed";
       if (answer > RKB_ASK_DONE)
-         return "ask returned what is no enum rkb_ask";
+         return "ask returned what is not an enum rkb_ask";
       if (answer == RKB_ASK_OK && answer_fault(&request, told))
          return answer_fault(&request, told);
       int64_t parent = answer == RKB_ASK_OK && request.parent_count > 0 ? request.parents[0] : 0;

@@ -111,7 +111,7 @@ void symbols_check(const char *path, report_t *report) {
    }
    object.bytes = bytes;
    if (!object_open(&object)) {
-      report_broken(report, "%s is no 64-bit ELF shared object", path);
+      report_broken(report, "%s is not a 64-bit ELF shared object", path);
    } else {
       check_exports(&object, report);
       check_flags(&object, report);

@@ -91,7 +91,7 @@ static int hear(const verifier_t *me, context_t *context, const choice_model_t *
       if (answer->outcome != RKB_LLM_ANSWERED || !vote_read(answer->text, answer->text_bytes, vote)) {
          hearing->unheard++;
          snprintf(hearing->trouble, sizeof hearing->trouble, "model %.60s: %.200s", model->model,
-                  answer->outcome == RKB_LLM_ANSWERED ? "its reply is no verdict" : answer->message);
+                  answer->outcome == RKB_LLM_ANSWERED ? "its reply is not a verdict" : answer->message);
          *vote = (vote_t){.weight = model->weight};
       }
       hearing->models[hearing->count++] = model->model;
@@ -142,7 +142,7 @@ static int give_verdict(const verifier_t *me, rkb_job_t job, const hearing_t *he
                speaker->why);
    } else if (hearing->unheard == hearing->count) {
       reason = hearing->over_budget ? "limit.budget" : "tool.model";
-      snprintf(message, sizeof message, "nobody gave a verdict; %.280s", hearing->trouble);
+      snprintf(message, sizeof message, "no model gave a verdict; %.280s", hearing->trouble);
    } else {
       snprintf(message, sizeof message, "%u right, %u wrong, %u unsure or silent: no verdict", result.right,
                result.wrong, result.abstained);

@@ -57,18 +57,18 @@ static void what_is_wrong_is_said_with_its_line(void **state) {
    static const struct {
       const char *text, *message;
    } wrong[] = {
-      {"", "f:1: these are no figures"},
-      {"task\tdirection\n", "f:1: these are no figures"},
+      {"", "f:1: these is not a figures"},
+      {"task\tdirection\n", "f:1: these is not a figures"},
       {HEADER "t\tforward\tbench/a\trow\t\t\t{}\n", "f:2: 7 fields between tabs, not 8"},
       {HEADER "t\tforward\tbench/a\trow\t\t\t\t{}\t\n", "f:2: 9 fields between tabs, not 8"},
       {HEADER "t\tforward\tbench/a\trow\t\t\t\t{}\n\n", "f:3: 1 fields between tabs, not 8"},
-      {HEADER "t\tforward\tbench/a\teagre\t\t\t\t{}\n", "f:2: 'eagre' is no subject"},
+      {HEADER "t\tforward\tbench/a\teagre\t\t\t\t{}\n", "f:2: 'eagre' is not a subject"},
       {HEADER "t\tforward\tbench/a\trow\t\t\t\t{}\nt\tforward\tbench/a\teager\t1\tx\t2\t{}\n",
        "f:3: low_us is a number, not 'x'"},
       {HEADER "t\tforward\tbench/a\teager\tinf\t\t\t{}\n", "f:2: us is a number, not 'inf'"},
       {HEADER "t\tforward\tbench/\xff\teager\t1\t1\t1\t{}\n", "f:2: there is a byte that is no UTF-8"},
-      {HEADER "t\tforward\tbench/a\teager\t1\t1\t1\t[]\n", "f:2: the last field is no JSON object"},
-      {HEADER "t\tforward\tbench/a\teager\t1\t1\t1\t\n", "f:2: the last field is no JSON object"},
+      {HEADER "t\tforward\tbench/a\teager\t1\t1\t1\t[]\n", "f:2: the last field is not a JSON object"},
+      {HEADER "t\tforward\tbench/a\teager\t1\t1\t1\t\n", "f:2: the last field is not a JSON object"},
    };
    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
       json_t *lines = NULL;

@@ -6,4 +6,4 @@ launches:
   - {kernel: k, grid: B, block: 32, args: "x, y"}
 */
 __global__ void k(const float *x, float *y) { y[0] = x[0]; }
-// expect: 4:12: 'winograd' is no known algorithm
+// expect: 4:12: 'winograd' is not a known algorithm
