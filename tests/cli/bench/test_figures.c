@@ -57,8 +57,8 @@ static void what_is_wrong_is_said_with_its_line(void **state) {
    static const struct {
       const char *text, *message;
    } wrong[] = {
-      {"", "f:1: these is not a figures"},
-      {"task\tdirection\n", "f:1: these is not a figures"},
+      {"", "f:1: this is not a file of figures"},
+      {"task\tdirection\n", "f:1: this is not a file of figures"},
       {HEADER "t\tforward\tbench/a\trow\t\t\t{}\n", "f:2: 7 fields between tabs, not 8"},
       {HEADER "t\tforward\tbench/a\trow\t\t\t\t{}\t\n", "f:2: 9 fields between tabs, not 8"},
       {HEADER "t\tforward\tbench/a\trow\t\t\t\t{}\n\n", "f:3: 1 fields between tabs, not 8"},
