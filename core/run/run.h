@@ -75,7 +75,7 @@ typedef struct rkb_outcome {
    uint64_t candidates, duplicates, accepted, suspect, unknown, rejected, told, jobs;
    double seconds, earlier_seconds; /* in all, and of those in the processes that the run was resumed from */
    bool must_exit_hard;             /* a job hangs in a thread: leave with _exit, not exit */
-   bool begun;          /* false: refused before its first request, and nothing of it is worth keeping */
+   bool begun; /* false: refused before its first request, and nothing of it is worth keeping */
 } rkb_outcome_t;
 
 /* Runs to an ending.  RKB_OK whatever was found; otherwise err says which tool, disk or contract broke and outcome holds

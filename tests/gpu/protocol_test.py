@@ -161,12 +161,20 @@ class Lock(unittest.TestCase):
     def test_one_who_waits_comes_before_one_who_comes_again(self):
         first, second, turns, ending = protocol.DeviceLock(self.path), protocol.DeviceLock(self.path), [], threading.Event()
 
+        def somebody_waits():
+            for _ in range(30000):
+                if ending.is_set() or held_elsewhere(self.path + ".next"):
+                    return True
+                time.sleep(0.001)
+            return False
+
         def greedy():
             while not ending.is_set():
                 with first:
                     turns.append(1)
-                    while not ending.is_set() and not held_elsewhere(self.path + ".next"):  # until somebody waits
-                        time.sleep(0.001)
+                    if not somebody_waits():
+                        turns.append("nobody stood in the turnstile")
+                        return
 
         thread = threading.Thread(target=greedy)
         thread.start()
@@ -180,6 +188,7 @@ class Lock(unittest.TestCase):
         finally:
             ending.set()
             thread.join()
+        self.assertEqual(set(turns), {1})
 
     def test_held_for_the_process_it_can_be_taken_in_every_thread(self):
         lock, seen = protocol.DeviceLock(self.path), []

@@ -62,8 +62,7 @@ static enum exchange_end end_of(const char *script, int *signal_number) {
 
 static const char crashes[] = "kill -SEGV $$";
 /* Over seven tenths of the limit; it crashes when that was seen. */
-static const char fills[] =
-   "x=$(head -c 110000000 /dev/zero | tr '\\0' a); y=$x; while :; do :; done";
+static const char fills[] = "x=$(head -c 110000000 /dev/zero | tr '\\0' a); y=$x; while :; do :; done";
 
 static void a_crash_is_a_crash(void **state) {
    (void)state;

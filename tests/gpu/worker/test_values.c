@@ -385,6 +385,7 @@ static void ranges_come_one_after_the_other(void **state) {
 typedef struct greedy {
    pthread_t thread;
    volatile int turns, ending;
+   volatile bool alone; /* nobody stood in the turnstile while it held the device */
 } greedy_t;
 
 /* The one that waits for the device holds the second lock. */
@@ -405,9 +406,13 @@ static void *take_turns(void *argument) {
          usleep(1000);
       close(next);
       g->turns++;
-      while (!g->ending && !somebody_waits())
+      for (int looks = 0; !g->ending && !g->alone && !somebody_waits(); looks++) {
          usleep(1000);
+         g->alone = looks > 30000;
+      }
       close(file);
+      if (g->alone)
+         break;
    }
    return NULL;
 }
@@ -434,6 +439,7 @@ static void one_who_waits_comes_before_one_who_comes_again(void **state) {
    }
    greedy.ending = 1;
    pthread_join(greedy.thread, NULL);
+   assert_false(greedy.alone);
 }
 
 #define PLACED(test) cmocka_unit_test_setup_teardown(test, open_place, close_place)
