@@ -1,6 +1,7 @@
 /* Makes a run's directory and remembers what was there before (run_directory.h).  The main thread alone. */
 #include "cli/run_directory.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -52,8 +53,8 @@ void rkb_run_directory_take_back(const rkb_run_directory_t *made) {
          unlink(file);
       free(file);
    }
-   /* rmdir leaves a directory alone that holds anything else. */
-   while (path && strlen(path) > strlen(made->kept) && rmdir(path) == 0) {
+   /* rmdir leaves a directory alone that holds anything else.  "a/b/" names the same as "a/b", which is gone then. */
+   while (path && strlen(path) > strlen(made->kept) && (rmdir(path) == 0 || errno == ENOENT)) {
       char *slash = strrchr(path, '/');
       *(slash ? slash : path) = '\0';
    }
