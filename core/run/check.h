@@ -15,9 +15,9 @@ typedef struct rkb_check_options {
    uint32_t jobs;
    rkb_log_t *log;
    bool catch_signals;
-   struct rkb_devices *devices; /* of services/devices.h, to use and leave open; NULL: opens its own */
+   struct rkb_devices *devices; /* of gpu/devices.h, to use and leave open; NULL: opens its own */
    /* Its place in a run, which its random streams are keyed by.  section 0: none, the same streams for every file. */
-   uint32_t section; /* enum rkb_request_section of services/archive.h */
+   uint32_t section; /* enum rkb_request_section of archive/archive.h */
    int64_t request;  /* number within the section */
    uint32_t child;
 } rkb_check_options_t;

@@ -1,8 +1,12 @@
-/* What the strategy was asked and told, as hashes in order.  A resumed run asks and tells again and compares: strategies
- * keep no files, so this is how one comes back to where it was, and how a strategy that does not is found out. */
+/* The strategy's asks and tells as hashes (dialogue.h).  A strategy keeps no files.  A resumed run asks and tells it
+ * everything again, which brings it back to its state, and compares each step with what was recorded, which finds a
+ * strategy that does not repeat itself. */
+#include "run/dialogue.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include "base/hash.h"
+#include "run/run_record.h"
 #include "run/run_state.h"
 
 typedef struct line {
@@ -14,7 +18,7 @@ typedef struct line {
 struct rkb_replay {
    line_t *lines;
    uint64_t count, room, at;
-   bool pending; /* told, and not stored yet: the ask that follows takes it along */
+   bool pending; /* the last tell is not stored yet: the next ask is stored in one transaction with it */
    line_t told;
 };
 
@@ -51,7 +55,7 @@ void rkb_dialogue_close(rkb_run_t *run) {
    run->replay = NULL;
 }
 
-/* True when this step is new; same says whether a recorded one is equal. */
+/* True when nothing is recorded for this step; otherwise *same says whether the record is equal to it. */
 static bool is_new(rkb_run_t *run, uint32_t what, uint32_t section, int64_t request, const char *hash,
                    bool *same) {
    struct rkb_replay *replay = run->replay;
@@ -75,8 +79,8 @@ static void add_int(rkb_hasher_t *hasher, int64_t value) {
    rkb_hasher_add(hasher, &value, sizeof value);
 }
 
-/* What is told is committed already; this is only that it was told.  A kill before it is stored makes the next process
- * tell it again. */
+/* The results that were told are committed already; what is stored here is only that they were told.  After a kill before
+ * this point the next process tells them again. */
 bool rkb_dialogue_flush(rkb_run_t *run) {
    struct rkb_replay *replay = run->replay;
    rkb_error_t err = {0};
@@ -90,7 +94,7 @@ bool rkb_dialogue_flush(rkb_run_t *run) {
    return status == RKB_OK;
 }
 
-static bool store_ask(rkb_run_t *run, const rkb_asked_t *asked, const char *hash) {
+static bool store_ask(rkb_run_t *run, const rkb_run_request_t *request, const char *hash) {
    struct rkb_replay *replay = run->replay;
    rkb_dialogue_record_t told = {.what = RKB_DIALOGUE_TELL,
                                  .section = replay->told.section,
@@ -98,11 +102,11 @@ static bool store_ask(rkb_run_t *run, const rkb_asked_t *asked, const char *hash
                                  .hash = replay->told.hash};
    bool pending = replay->pending;
    replay->pending = false;
-   return rkb_record_new_ask(run, asked, hash, pending ? &told : NULL);
+   return rkb_record_new_ask(run, request, hash, pending ? &told : NULL);
 }
 
-bool rkb_dialogue_ask(rkb_run_t *run, rkb_asked_t *asked) {
-   const rkb_request_t *request = &asked->request;
+bool rkb_dialogue_ask(rkb_run_t *run, const rkb_run_request_t *request) {
+   const rkb_request_t *wanted = &request->wanted;
    char hash[RKB_HASH_TEXT];
    bool same;
    if (!run->archive)
@@ -112,19 +116,19 @@ bool rkb_dialogue_ask(rkb_run_t *run, rkb_asked_t *asked) {
       rkb_run_break(run, RKB_ERR_NOMEM, "out of memory");
       return false;
    }
-   add_int(hasher, asked->answer);
-   rkb_hasher_add_text(hasher, asked->operator ? asked->operator->node.id : "");
-   rkb_hasher_add(hasher, request->parents, request->parent_count * sizeof request->parents[0]);
-   rkb_hasher_add(hasher, request->inspirations,
-                  request->inspiration_count * sizeof request->inspirations[0]);
-   rkb_hasher_add_text(hasher, request->hints);
+   add_int(hasher, request->answer);
+   rkb_hasher_add_text(hasher, rkb_run_request_operator(request));
+   rkb_hasher_add(hasher, wanted->parents, wanted->parent_count * sizeof wanted->parents[0]);
+   rkb_hasher_add(hasher, wanted->inspirations, wanted->inspiration_count * sizeof wanted->inspirations[0]);
+   rkb_hasher_add_text(hasher, wanted->hints);
    rkb_hasher_finish(hasher, hash);
-   if (is_new(run, RKB_DIALOGUE_ASK, asked->section, asked->number, hash, &same))
-      return store_ask(run, asked, hash);
+   if (is_new(run, RKB_DIALOGUE_ASK, request->section, request->number, hash, &same))
+      return store_ask(run, request, hash);
    return same;
 }
 
-/* Values that differ from run to run (times of a GPU) are left out: the same search is compared across runs too. */
+/* An objective that differs from run to run, such as a time on a GPU, is left out of the hash: rkb diff compares the
+ * dialogues of two runs as well. */
 static bool objective_repeats(const rkb_pipeline_t *pipeline) {
    const char *name = pipeline->objective;
    for (uint32_t i = 0; name && i < pipeline->entry_count; i++) {
@@ -135,7 +139,7 @@ static bool objective_repeats(const rkb_pipeline_t *pipeline) {
    return false;
 }
 
-bool rkb_dialogue_tell(rkb_run_t *run, const rkb_asked_t *asked, const rkb_result_t *result) {
+bool rkb_dialogue_tell(rkb_run_t *run, const rkb_run_request_t *request, const rkb_result_t *result) {
    char hash[RKB_HASH_TEXT];
    bool same;
    if (!run->archive)
@@ -160,12 +164,12 @@ bool rkb_dialogue_tell(rkb_run_t *run, const rkb_asked_t *asked, const rkb_resul
          rkb_hasher_add(hasher, &told->objective, sizeof told->objective);
    }
    rkb_hasher_finish(hasher, hash);
-   if (!is_new(run, RKB_DIALOGUE_TELL, asked->section, asked->number, hash, &same))
+   if (!is_new(run, RKB_DIALOGUE_TELL, request->section, request->number, hash, &same))
       return same;
    if (!rkb_dialogue_flush(run))
       return false;
    run->replay->told =
-      (line_t){.what = RKB_DIALOGUE_TELL, .section = asked->section, .request = asked->number};
+      (line_t){.what = RKB_DIALOGUE_TELL, .section = request->section, .request = request->number};
    memcpy(run->replay->told.hash, hash, sizeof hash);
    run->replay->pending = true;
    return true;

@@ -1,9 +1,11 @@
-/* Keeps the counts of every stage and tells the observer.  Loop thread. */
-#include "llm/llm.h"
+/* Counts and events (events.h). */
+#include "run/events.h"
+
 #include <rkb/items.h>
 #include <string.h>
 #include "stage/item.h"
 #include "run/run_state.h"
+#include "llm/llm.h"
 
 void rkb_event_send(rkb_run_t *run, rkb_event_t *event) {
    if (!run->options.observe)
@@ -12,12 +14,12 @@ void rkb_event_send(rkb_run_t *run, rkb_event_t *event) {
    event->standing = event->standing ? event->standing : "";
    event->reason = event->reason ? event->reason : "";
    event->text = event->text ? event->text : "";
-   event->stages = run->progress;
+   event->stages = run->progress.entries;
    event->stage_count = run->pipeline->entry_count;
-   event->candidates = run->candidate_count - run->duplicates;
-   event->duplicates = run->duplicates;
-   event->told = run->told;
-   event->elapsed_seconds = (double)(rkb_now_ns() - run->started_ns) * 1e-9;
+   event->candidates = run->numbered.count - run->numbered.duplicates;
+   event->duplicates = run->numbered.duplicates;
+   event->told = run->tally.requests;
+   event->elapsed_seconds = (double)(rkb_now_ns() - run->times.started_ns) * 1e-9;
    event->cost_usd = run->core.llm ? rkb_llm_spent(run->core.llm) : 0;
    run->options.observe(run->options.argument, event);
 }
@@ -37,14 +39,52 @@ void rkb_event_candidate_end(rkb_run_t *run, const rkb_candidate_t *candidate) {
    rkb_event_send(run, &event);
 }
 
+void rkb_event_request(rkb_run_t *run, uint32_t kind, const rkb_run_request_t *request) {
+   rkb_event_send(run, &(rkb_event_t){.kind = kind,
+                                      .section = request->section,
+                                      .request = request->number,
+                                      .entry = rkb_run_request_operator(request)});
+}
+
+void rkb_event_operator_waits(rkb_run_t *run, const rkb_run_request_t *request) {
+   run->progress.entries[request->operator_entry->index].waiting++;
+}
+
+void rkb_event_operator_began(rkb_run_t *run, const rkb_run_request_t *request) {
+   rkb_stage_progress_t *progress = &run->progress.entries[request->operator_entry->index];
+   progress->waiting--;
+   progress->running++;
+   rkb_event_request(run, RKB_EVENT_STAGE_START, request);
+}
+
+void rkb_event_operator_ended(rkb_run_t *run, const rkb_run_request_t *request, double seconds) {
+   rkb_stage_progress_t *progress = &run->progress.entries[request->operator_entry->index];
+   if (request->work.attempts)
+      progress->running--;
+   else
+      progress->waiting--; /* it ended before it was given to its stage */
+   progress->done++;
+   progress->passed += request->count;
+   rkb_event_send(run, &(rkb_event_t){.kind = RKB_EVENT_STAGE_END,
+                                      .section = request->section,
+                                      .request = request->number,
+                                      .entry = rkb_run_request_operator(request),
+                                      .attempts = request->work.attempts,
+                                      .seconds = seconds});
+}
+
+void rkb_event_strategy_told(rkb_run_t *run) {
+   run->progress.entries[run->pipeline->strategy].done++;
+}
+
 static void added(void *owner, const rkb_entry_t *entry) {
-   ((rkb_run_t *)owner)->progress[entry->index].waiting++;
+   ((rkb_run_t *)owner)->progress.entries[entry->index].waiting++;
 }
 
 static void began(void *owner, rkb_candidate_t *candidate, const rkb_entry_t *entry) {
    rkb_run_t *run = owner;
-   run->progress[entry->index].waiting--;
-   run->progress[entry->index].running++;
+   run->progress.entries[entry->index].waiting--;
+   run->progress.entries[entry->index].running++;
    rkb_event_send(run, &(rkb_event_t){.kind = RKB_EVENT_STAGE_START,
                                       .section = candidate->section,
                                       .request = candidate->request,
@@ -54,11 +94,11 @@ static void began(void *owner, rkb_candidate_t *candidate, const rkb_entry_t *en
 
 static void ended(void *owner, rkb_candidate_t *candidate, const rkb_entry_t *entry) {
    rkb_run_t *run = owner;
-   rkb_stage_progress_t *progress = &run->progress[entry->index];
+   rkb_stage_progress_t *progress = &run->progress.entries[entry->index];
    const rkb_stage_result_t *result = &candidate->results[entry->index];
    const char *standing = result->verdict ? rkb_item_text(result->verdict, "standing") : "";
    if (result->work.done && !result->work.attempts)
-      progress->waiting--; /* it ended without ever being handed over */
+      progress->waiting--; /* it ended before it was given to its stage */
    else
       progress->running--;
    progress->done++;
@@ -94,7 +134,7 @@ void rkb_event_hooks(rkb_run_t *run) {
    run->core.note = note;
    run->core.note_argument = run;
    for (uint32_t i = 0; i < run->pipeline->entry_count; i++) {
-      run->progress[i].id = run->pipeline->entries[i].node.id;
-      run->progress[i].section = run->pipeline->entries[i].node.section;
+      run->progress.entries[i].id = run->pipeline->entries[i].node.id;
+      run->progress.entries[i].section = run->pipeline->entries[i].node.section;
    }
 }

@@ -1,5 +1,7 @@
-/* What an earlier process left: finished requests come back with their candidates and verdicts, generated ones with their
- * candidates, all others begin again under their number.  The run itself is the ordinary one. */
+/* What an earlier process left (resume.h).  Screened requests come back with their candidates and verdicts, generated ones
+ * with their candidates; all others begin again under their old number.  The rest of the run is the same as a fresh one. */
+#include "run/resume.h"
+
 #include <rkb/items.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,14 +54,16 @@ void rkb_resume_free(rkb_run_t *run) {
    run->restored = NULL;
 }
 
-static stored_t *find(const rkb_run_t *run, const rkb_asked_t *asked) {
-   /* Requests are stored as they are asked, so the row's order is the archive's, and the ordinal the place to look. */
+static stored_t *find(const rkb_run_t *run, const rkb_run_request_t *request) {
+   /* The archive stores requests in the order of the row, so the ordinal is where this one should be. */
    struct rkb_restored *restored = run->restored;
-   if (asked->ordinal < restored->count && restored->requests[asked->ordinal].section == asked->section &&
-       restored->requests[asked->ordinal].number == asked->number)
-      return &restored->requests[asked->ordinal];
+   if (request->ordinal < restored->count &&
+       restored->requests[request->ordinal].section == request->section &&
+       restored->requests[request->ordinal].number == request->number)
+      return &restored->requests[request->ordinal];
    for (uint32_t i = 0; i < restored->count; i++)
-      if (restored->requests[i].section == asked->section && restored->requests[i].number == asked->number)
+      if (restored->requests[i].section == request->section &&
+          restored->requests[i].number == request->number)
          return &restored->requests[i];
    return NULL;
 }
@@ -70,7 +74,7 @@ static rkb_item_t *made_again(const rkb_run_t *run, const rkb_candidate_record_t
              rkb_item_set_json(item, "tune", record->tune) == RKB_OK &&
              (!record->note || rkb_item_set_text(item, "note", record->note) == RKB_OK);
    for (uint32_t i = 0; ok && i < record->parent_count; i++) {
-      const rkb_candidate_t *parent = rkb_run_candidate(run, record->parents[i].number);
+      const rkb_candidate_t *parent = rkb_numbered_get(&run->numbered, record->parents[i].number);
       ok = parent && (strcmp(record->parents[i].role, "parent") != 0 ||
                       rkb_item_add_reference(item, "parent", parent->item) == RKB_OK);
    }
@@ -150,7 +154,7 @@ static bool restore_measurements(const rkb_run_t *run, rkb_candidate_t *candidat
    return true;
 }
 
-/* All of a section is over; what left no record was skipped or blocked, which comes to the same from here on. */
+/* The whole section is over.  An entry without a record was skipped or blocked; what follows treats both alike. */
 static void restore_section(const rkb_run_t *run, rkb_candidate_t *candidate, uint64_t entries) {
    candidate->begun |= entries;
    candidate->settled |= entries;
@@ -194,7 +198,7 @@ static void copy_hash(char out[RKB_HASH_TEXT], const char *hash) {
    snprintf(out, RKB_HASH_TEXT, "%s", hash ? hash : "");
 }
 
-static rkb_candidate_t *restore_candidate(rkb_run_t *run, rkb_asked_t *asked,
+static rkb_candidate_t *restore_candidate(rkb_run_t *run, rkb_run_request_t *request,
                                           const rkb_candidate_record_t *record, uint32_t state) {
    rkb_item_t *made = made_again(run, record);
    rkb_candidate_t *candidate = made ? rkb_candidate_new(run->pipeline, made) : NULL;
@@ -202,11 +206,11 @@ static rkb_candidate_t *restore_candidate(rkb_run_t *run, rkb_asked_t *asked,
       rkb_item_unref(made);
       return NULL;
    }
-   candidate->section = asked->section;
-   candidate->request = asked->number;
+   candidate->section = request->section;
+   candidate->request = request->number;
    candidate->child = record->child;
-   candidate->operator= asked->operator;
-   candidate->owner = asked;
+   candidate->operator_entry = request->operator_entry;
+   candidate->owner = request;
    candidate->number = record->number;
    candidate->tune = strdup(record->tune);
    copy_hash(candidate->hash, record->hash);
@@ -227,46 +231,50 @@ static rkb_candidate_t *restore_candidate(rkb_run_t *run, rkb_asked_t *asked,
    return NULL;
 }
 
-static bool restore_candidates(rkb_run_t *run, rkb_asked_t *asked, const int64_t *numbers, uint32_t count,
-                               uint32_t state) {
+static void restore_candidates(rkb_run_t *run, rkb_run_request_t *request, const int64_t *numbers,
+                               uint32_t count, uint32_t state) {
    rkb_error_t err = {0};
-   asked->candidates = calloc(count + 1, sizeof *asked->candidates);
-   for (uint32_t i = 0; asked->candidates && i < count; i++) {
+   request->candidates = calloc(count + 1, sizeof *request->candidates);
+   if (!request->candidates) {
+      rkb_run_break(run, RKB_ERR_NOMEM, "out of memory");
+      return;
+   }
+   for (uint32_t i = 0; i < count; i++) {
       rkb_candidate_record_t *record = NULL;
       int status = rkb_archive_load_candidate(run->archive, numbers[i], &record, &err);
-      rkb_candidate_t *candidate = status == RKB_OK ? restore_candidate(run, asked, record, state) : NULL;
+      rkb_candidate_t *candidate = status == RKB_OK ? restore_candidate(run, request, record, state) : NULL;
       rkb_candidate_record_free(record);
       if (!candidate) {
          rkb_run_break(run, RKB_ERR_INVALID,
                        "this run cannot be resumed: candidate %lld could not be read back%s%s",
                        (long long)numbers[i], err.message[0] ? ": " : "", err.message);
-         return false;
+         return;
       }
-      asked->candidates[asked->count++] = candidate;
+      request->candidates[request->count++] = candidate;
    }
-   return asked->candidates != NULL;
 }
 
-bool rkb_resume_restore(rkb_run_t *run, rkb_asked_t *asked) {
-   stored_t *stored = run->restored ? find(run, asked) : NULL;
+bool rkb_resume_restore(rkb_run_t *run, rkb_run_request_t *request) {
+   stored_t *stored = run->restored ? find(run, request) : NULL;
    rkb_error_t err = {0};
    int64_t *numbers = NULL;
    uint32_t count = 0;
    if (!stored)
       return false;
-   int status = rkb_archive_candidates(run->archive, asked->section, asked->number, &numbers, &count, &err);
+   int status =
+      rkb_archive_candidates(run->archive, request->section, request->number, &numbers, &count, &err);
    if (status != RKB_OK) {
       rkb_run_break(run, status, "%s", err.message);
       return true;
    }
-   /* An open request without candidates was only asked, or its operator had not answered yet. */
+   /* For an open request without candidates the operator had not answered, so it is asked again. */
    bool begins_again = stored->state == RKB_REQUEST_OPEN && !count;
    if (!begins_again) {
-      asked->restored = true;
-      asked->screened_before = stored->state != RKB_REQUEST_OPEN;
-      asked->failure = stored->failure;
+      request->restored = true;
+      request->screened_before = stored->state != RKB_REQUEST_OPEN;
+      request->failure = stored->failure;
       stored->failure = NULL;
-      restore_candidates(run, asked, numbers, count, stored->state);
+      restore_candidates(run, request, numbers, count, stored->state);
    }
    free(numbers);
    return !begins_again;

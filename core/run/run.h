@@ -31,7 +31,7 @@ typedef struct rkb_stage_progress {
 
 typedef struct rkb_event {
    uint32_t kind;
-   uint32_t section;  /* enum rkb_request_section of services/archive.h; 0 when it does not apply */
+   uint32_t section;  /* enum rkb_request_section of archive/archive.h; 0 when it does not apply */
    const char *entry; /* never NULL */
    int64_t request, candidate, duplicate_of;
    const char *standing, *reason, *text; /* never NULL */

@@ -1,4 +1,7 @@
-/* From the run's state to the archive's records.  Everything is borrowed from the items for the length of one call. */
+/* Makes the archive's records from the run's state (run_record.h).  A record borrows its texts from the items for the length
+ * of one call. */
+#include "run/run_record.h"
+
 #include <rkb/items.h>
 #include <string.h>
 #include "stage/item.h"
@@ -10,29 +13,31 @@ static bool stored(rkb_run_t *run, int status, const rkb_error_t *err) {
    return status == RKB_OK;
 }
 
-static rkb_request_record_t request_record(const rkb_run_t *run, const rkb_asked_t *asked, uint32_t state) {
-   const rkb_request_t *request = &asked->request;
-   int64_t group = -1;
-   if (run->pipeline->promotes)
-      group = asked->section == RKB_SECTION_PROPOSE ? 0 : asked->number / run->pipeline->promote_of;
-   return (rkb_request_record_t){.section = asked->section,
-                                 .answer = asked->answer,
-                                 .state = state,
-                                 .number = asked->number,
-                                 .group = group,
-                                 .operator_id = asked->operator? asked->operator->node.id : "",
-                                 .hints = request->hints[0] ? request->hints : NULL,
-                                 .failure = asked->failure,
-                                 .parent_count = request->parent_count,
-                                 .inspiration_count = request->inspiration_count,
-                                 .parents = request->parents,
-                                 .inspirations = request->inspirations };
+static int64_t group_number(const rkb_run_t *run, const rkb_run_request_t *request) {
+   return request->section == RKB_SECTION_PROPOSE ? 0 : request->number / run->pipeline->promote_of;
 }
 
-bool rkb_record_new_ask(rkb_run_t *run, const rkb_asked_t *asked, const char *hash,
+static rkb_request_record_t request_record(const rkb_run_t *run, const rkb_run_request_t *request,
+                                           uint32_t state) {
+   const rkb_request_t *wanted = &request->wanted;
+   return (rkb_request_record_t){.section = request->section,
+                                 .answer = request->answer,
+                                 .state = state,
+                                 .number = request->number,
+                                 .group = run->pipeline->promotes ? group_number(run, request) : -1,
+                                 .operator_id = rkb_run_request_operator(request),
+                                 .hints = wanted->hints[0] ? wanted->hints : NULL,
+                                 .failure = request->failure,
+                                 .parent_count = wanted->parent_count,
+                                 .inspiration_count = wanted->inspiration_count,
+                                 .parents = wanted->parents,
+                                 .inspirations = wanted->inspirations};
+}
+
+bool rkb_record_new_ask(rkb_run_t *run, const rkb_run_request_t *request, const char *hash,
                         const rkb_dialogue_record_t *told) {
    rkb_error_t err = {0};
-   rkb_request_record_t record = request_record(run, asked, RKB_REQUEST_OPEN);
+   rkb_request_record_t record = request_record(run, request, RKB_REQUEST_OPEN);
    return stored(run, rkb_archive_put_turn(run->archive, told, &record, hash, &err), &err);
 }
 
@@ -40,7 +45,7 @@ static bool reproducible(const rkb_entry_t *entry, const rkb_stage_result_t *res
    return (entry->node.flags & RKB_STAGE_DETERMINISTIC) && !result->near_limit;
 }
 
-/* What a set of entries found, in graph order; lists live in the arena. */
+/* What a set of entries found, in the pipeline's order; the lists live in the arena. */
 typedef struct found {
    rkb_verdict_record_t *verdicts;
    rkb_measurement_record_t *measurements;
@@ -131,7 +136,7 @@ static rkb_candidate_record_t *candidate_record(const rkb_run_t *run, const rkb_
                                .plan_hash = or_null(candidate->plan_hash),
                                .cubin_hash = or_null(candidate->cubin_hash),
                                .tune = candidate->tune,
-                               .operator_id = candidate->operator->node.id,
+                               .operator_id = candidate->operator_entry->node.id,
                                .task = facts.task,
                                .direction = facts.direction,
                                .note = rkb_item_text(candidate->made, "note"),
@@ -148,33 +153,44 @@ static rkb_candidate_record_t *candidate_record(const rkb_run_t *run, const rkb_
    return record;
 }
 
-static bool put_screened(rkb_run_t *run, rkb_asked_t *asked, uint32_t state) {
+static bool put_screened(rkb_run_t *run, const rkb_run_request_t *request, uint32_t state) {
    rkb_arena_t *arena = rkb_arena_new(0);
    const rkb_candidate_record_t **list =
-      arena ? rkb_arena_array(arena, asked->count + 1, sizeof *list) : NULL;
-   rkb_request_record_t record = request_record(run, asked, state);
+      arena ? rkb_arena_array(arena, request->count + 1, sizeof *list) : NULL;
+   rkb_request_record_t record = request_record(run, request, state);
    rkb_error_t err = {0};
    int status = list ? RKB_OK : rkb_fail(&err, RKB_ERR_NOMEM, "out of memory");
-   for (uint32_t i = 0; status == RKB_OK && i < asked->count; i++) {
-      list[i] = candidate_record(run, asked->candidates[i], arena);
+   for (uint32_t i = 0; status == RKB_OK && i < request->count; i++) {
+      list[i] = candidate_record(run, request->candidates[i], arena);
       if (!list[i])
          status = rkb_fail(&err, RKB_ERR_NOMEM, "out of memory");
    }
    if (status == RKB_OK)
-      status = rkb_archive_put_screened(run->archive, &record, list, asked->count, &err);
+      status = rkb_archive_put_screened(run->archive, &record, list, request->count, &err);
    rkb_arena_free(arena);
    return stored(run, status, &err);
 }
 
-bool rkb_record_generated(rkb_run_t *run, rkb_asked_t *asked) {
-   return !run->archive || put_screened(run, asked, RKB_REQUEST_OPEN);
+bool rkb_record_generated(rkb_run_t *run, const rkb_run_request_t *request) {
+   return !run->archive || put_screened(run, request, RKB_REQUEST_OPEN);
 }
 
-bool rkb_record_screened(rkb_run_t *run, rkb_asked_t *asked, bool finished) {
-   return !run->archive || put_screened(run, asked, finished ? RKB_REQUEST_FINISHED : RKB_REQUEST_SCREENED);
+bool rkb_record_screened(rkb_run_t *run, const rkb_run_request_t *request, bool finished) {
+   return !run->archive || put_screened(run, request, finished ? RKB_REQUEST_FINISHED : RKB_REQUEST_SCREENED);
 }
 
-bool rkb_record_evaluated(rkb_run_t *run, rkb_candidate_t *candidate) {
+bool rkb_record_group(rkb_run_t *run, const rkb_run_request_t *request, const int64_t *numbers,
+                      uint32_t count, uint32_t kept) {
+   rkb_error_t err = {0};
+   if (!run->archive)
+      return true;
+   return stored(run,
+                 rkb_archive_put_group(run->archive, request->section, group_number(run, request), numbers,
+                                       count, numbers, kept, &err),
+                 &err);
+}
+
+bool rkb_record_evaluated(rkb_run_t *run, const rkb_candidate_t *candidate) {
    rkb_error_t err = {0};
    const rkb_item_t *decided;
    found_t found = {0};
@@ -200,12 +216,25 @@ bool rkb_record_evaluated(rkb_run_t *run, rkb_candidate_t *candidate) {
    return stored(run, status, &err);
 }
 
-bool rkb_record_finished(rkb_run_t *run, rkb_asked_t *asked) {
+bool rkb_record_finished(rkb_run_t *run, const rkb_run_request_t *request) {
    rkb_error_t err = {0};
    if (!run->archive)
       return true;
-   return stored(
-      run,
-      rkb_archive_set_request_state(run->archive, asked->section, asked->number, RKB_REQUEST_FINISHED, &err),
-      &err);
+   return stored(run,
+                 rkb_archive_set_request_state(run->archive, request->section, request->number,
+                                               RKB_REQUEST_FINISHED, &err),
+                 &err);
+}
+
+bool rkb_record_ending(rkb_run_t *run) {
+   static const char *const names[] = {"", "done", "limit", "stuck", "wall", "cost", "interrupted"};
+   const rkb_run_ending_t *ending = &run->ending;
+   rkb_error_t err = {0};
+   if (!run->archive)
+      return true;
+   int status =
+      rkb_archive_set_fact(run->archive, "ended", ending->status ? "broken" : names[ending->kind], &err);
+   if (status == RKB_OK)
+      status = rkb_archive_set_fact(run->archive, "ended_because", ending->status ? "" : ending->text, &err);
+   return stored(run, status, &err);
 }

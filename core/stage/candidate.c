@@ -127,10 +127,12 @@ bool rkb_candidate_refresh(const rkb_pipeline_t *pipeline, rkb_candidate_t *cand
    rkb_item_t *item = rkb_item_overlay(candidate->made);
    if (!item)
       return false;
-   bool ok = rkb_item_set_text(item, "standing", standing) == RKB_OK &&
-             (!candidate->number || rkb_item_set_int(item, "number", candidate->number) == RKB_OK) &&
-             rkb_item_set_text(item, "operator", candidate->operator ? candidate->operator->node.id : "") == RKB_OK &&
-             rkb_item_set_json(item, "tune", candidate->tune) == RKB_OK;
+   bool ok =
+      rkb_item_set_text(item, "standing", standing) == RKB_OK &&
+      (!candidate->number || rkb_item_set_int(item, "number", candidate->number) == RKB_OK) &&
+      rkb_item_set_text(item, "operator",
+                        candidate->operator_entry ? candidate->operator_entry->node.id : "") == RKB_OK &&
+      rkb_item_set_json(item, "tune", candidate->tune) == RKB_OK;
    if (!ok) {
       rkb_item_unref(item);
       return false;

@@ -44,11 +44,11 @@ typedef struct rkb_candidate {
    uint32_t section; /* enum rkb_request_section */
    int64_t request;
    uint32_t child;
-   const rkb_entry_t *operator;
-   rkb_item_t *made;   /* as its stage emitted it; [worker] */
-   rkb_item_t *item;   /* over it, what the core adds; replaced when the standing changes */
-   const char *source; /* in made; [worker] */
-   char *tune;         /* whole assignment, canonical; as given when the manifest does not parse; [worker] */
+   const rkb_entry_t *operator_entry; /* of the request that it came from; NULL in a check */
+   rkb_item_t *made;                  /* as its stage emitted it; [worker] */
+   rkb_item_t *item;                  /* over it, what the core adds; replaced when the standing changes */
+   const char *source;                /* in made; [worker] */
+   char *tune; /* whole assignment, canonical; as given when the manifest does not parse; [worker] */
    char hash[RKB_HASH_TEXT], source_hash[RKB_HASH_TEXT], token_hash[RKB_HASH_TEXT];
    /* "" when there is none */
    char ptx_hash[RKB_HASH_TEXT], plan_hash[RKB_HASH_TEXT], cubin_hash[RKB_HASH_TEXT];

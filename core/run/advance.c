@@ -1,0 +1,56 @@
+/* The pump (advance.h). */
+#include "run/advance.h"
+
+#include "run/duplicate_builds.h"
+#include "run/groups.h"
+#include "run/numbering.h"
+#include "run/run_record.h"
+#include "run/requests.h"
+#include "run/run_state.h"
+
+/* Does one thing; false when nothing can be done before another report comes in.  A request that is settled goes first,
+ * because the strategy may then be told and asked, which gives the workers new work. */
+static bool step(rkb_run_t *run) {
+   return rkb_groups_next(run) || rkb_requests_ask_next(run) || rkb_telling_next(run) ||
+          rkb_duplicate_builds_next(run) || rkb_numbering_next(run);
+}
+
+void rkb_run_advance(rkb_run_t *run) {
+   if (run->advancing)
+      return; /* a step reported something before it returned; the loop below does what follows from it */
+   run->advancing = true;
+   while (!run->ending.status && step(run))
+      ;
+   run->advancing = false;
+   if (run->ending.status || !rkb_dialogue_flush(run))
+      return;
+   if (run->ending.asking_over && run->row.next_tell == run->row.count)
+      rkb_loop_stop(run->core.loop);
+}
+
+static void section_over(void *owner, rkb_candidate_t *candidate, uint64_t entries) {
+   rkb_run_t *run = owner;
+   bool screened = entries == run->pipeline->screen;
+   if (run->ending.status)
+      return;
+   rkb_event_candidate_end(run, candidate);
+   /* A candidate that may still be promoted keeps its build for the evaluation. */
+   if (!screened || !run->pipeline->promotes || !rkb_candidate_passed(candidate, entries))
+      rkb_candidate_settle(candidate);
+   if (!screened && !rkb_record_evaluated(run, candidate))
+      return;
+   rkb_request_row_candidate_done(&run->row, candidate->owner);
+   rkb_run_advance(run);
+}
+
+static void build_arrived(void *owner, rkb_candidate_t *candidate) {
+   (void)
+      candidate; /* its result says that it is there; duplicate_builds.c takes builds in the order of numbers */
+   rkb_run_advance(owner);
+}
+
+void rkb_run_advance_hooks(rkb_run_t *run) {
+   run->screening =
+      (rkb_screening_t){.core = &run->core, .owner = run, .finished = section_over, .built = build_arrived};
+   run->changed = rkb_run_advance;
+}

@@ -1,0 +1,41 @@
+/* Duplicates among builds (duplicate_builds.h).  A candidate waits at its build until all earlier builds are known, so
+ * that which of two equal ones is the duplicate does not depend on which was built first. */
+#include "run/duplicate_builds.h"
+
+#include "run/run_state.h"
+
+/* Its stages have stopped at the build step, which has its result. */
+static bool waits_at_build(const rkb_run_t *run, const rkb_candidate_t *candidate) {
+   if (!candidate->results)
+      return false;
+   const rkb_stage_result_t *result = &candidate->results[run->pipeline->build];
+   return result->state == RKB_RUNNING && result->verdict;
+}
+
+/* There will be no other build than it has now, if any. */
+static bool is_decided(const rkb_run_t *run, const rkb_candidate_t *candidate) {
+   const rkb_pipeline_t *pipeline = run->pipeline;
+   uint32_t state = candidate->results ? candidate->results[pipeline->build].state : RKB_RAN;
+   if (candidate->duplicate_of || state == RKB_RAN || state == RKB_SKIPPED || state == RKB_BLOCKED)
+      return true;
+   /* A build step among the evaluation's stages is not reached by a candidate that is not promoted. */
+   bool in_evaluate = pipeline->evaluate & (1ull << pipeline->build);
+   bool screened = (candidate->settled & pipeline->screen) == pipeline->screen;
+   return in_evaluate && screened &&
+          (!rkb_candidate_passed(candidate, pipeline->screen) || candidate->promotion == RKB_PROMOTION_NOT);
+}
+
+bool rkb_duplicate_builds_next(rkb_run_t *run) {
+   rkb_numbered_t *numbered = &run->numbered;
+   if (run->pipeline->build < 0 || numbered->next_build == numbered->count)
+      return false;
+   rkb_candidate_t *candidate = numbered->list[numbered->next_build];
+   bool waits = waits_at_build(run, candidate);
+   if (!waits && !is_decided(run, candidate))
+      return false;
+   if (!rkb_numbered_compare_build(numbered, waits))
+      rkb_run_break(run, RKB_ERR_NOMEM, "out of memory");
+   else if (waits)
+      rkb_screening_built(&run->screening, candidate);
+   return true;
+}
