@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Fails when object files call each other in a circle.  A circle means that none of its files can be read, tested or
+replaced without the others.  Two files stand in one circle when each needs, directly or through others, a symbol that the
+other defines.  The symbols come from nm, so calls through a function pointer are not seen: those are how a lower file
+reports to a higher one.
+
+usage: circles.py [--only NAME,NAME...] [--allow N] OBJECT_OR_FOLDER...
+  a folder stands for every *.o below it
+  --only   of the objects, those of these source files alone: run.c,groups.c
+  --allow  the largest circle that passes (default 1: none); a smaller largest circle fails too, so that the number follows
+Prints each circle with the symbols that close it."""
+import argparse
+import os
+import subprocess
+import sys
+
+
+def objects_below(paths):
+    """Every object file that the arguments name, once, in a stable order."""
+    found = {}
+    for path in paths:
+        if not os.path.isdir(path):
+            found[os.path.abspath(path)] = True
+            continue
+        for directory, folders, files in os.walk(path):
+            folders.sort()
+            for name in sorted(files):
+                if name.endswith(".o"):
+                    found[os.path.abspath(os.path.join(directory, name))] = True
+    return sorted(found)
+
+
+def source_of(path):
+    """'.../rkb_engine.dir/run.c.o' is the object of run.c."""
+    return os.path.basename(path)[:-len(".o")]
+
+
+def symbols(path):
+    """The global symbols that an object defines, and those that it needs from elsewhere."""
+    nm = subprocess.run(["nm", "-g", path], capture_output=True, text=True, check=False)
+    if nm.returncode:
+        sys.exit(nm.stderr.strip() or f"nm cannot read {path}")
+    defined, needed = set(), set()
+    for line in nm.stdout.splitlines():
+        fields = line.split()
+        if len(fields) >= 2:
+            (needed if fields[-2] in "Uwv" else defined).add(fields[-1])
+    return defined, needed
+
+
+def calls(paths):
+    """For each object the objects it needs: {caller: {callee: {symbol, ...}}}."""
+    tables = {path: symbols(path) for path in paths}
+    home = {symbol: path for path, (defined, _) in tables.items() for symbol in defined}
+    graph = {path: {} for path in paths}
+    for path, (_, needed) in tables.items():
+        for symbol in needed:
+            callee = home.get(symbol, path)
+            if callee != path:
+                graph[path].setdefault(callee, set()).add(symbol)
+    return graph
+
+
+def reachable(graph, start):
+    seen, waiting = set(), [start]
+    while waiting:
+        for callee in graph[waiting.pop()]:
+            if callee not in seen:
+                seen.add(callee)
+                waiting.append(callee)
+    return seen
+
+
+def circles(graph):
+    """The sets of objects that all reach each other, largest first."""
+    reach = {path: reachable(graph, path) for path in graph}
+    found = {frozenset({path} | {other for other in reach[path] if path in reach[other]})
+             for path in graph if path in reach[path]}
+    return sorted(found, key=lambda circle: (-len(circle), sorted(circle)))
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--allow", type=int, default=1)
+    parser.add_argument("paths", nargs="+")
+    arguments = parser.parse_args()
+    paths = objects_below(arguments.paths)
+    if arguments.only:
+        wanted = arguments.only.split(",")
+        paths = [path for path in paths if source_of(path) in wanted]
+        missing = sorted(set(wanted) - {source_of(path) for path in paths})
+        if missing:
+            print(f"no object of {', '.join(missing)}")
+            return 1
+    if not paths:
+        print("no object files")
+        return 1
+    graph = calls(paths)
+    found = circles(graph)
+    for circle in found:
+        print(f"a circle of {len(circle)} files:")
+        for caller in sorted(circle):
+            for callee in sorted(set(graph[caller]) & circle):
+                print(f"  {source_of(caller)} -> {source_of(callee)}: {', '.join(sorted(graph[caller][callee]))}")
+    largest = max((len(circle) for circle in found), default=1)
+    print(f"{len(paths)} files, {sum(len(callees) for callees in graph.values())} calling pairs, "
+          f"largest circle {largest}, allowed {arguments.allow}")
+    if largest < arguments.allow:
+        print("the largest circle has shrunk: lower --allow to match")
+    return 0 if largest == arguments.allow else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
