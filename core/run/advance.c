@@ -8,11 +8,12 @@
 #include "run/requests.h"
 #include "run/run_state.h"
 
-/* Does one thing; false when nothing can be done before another report comes in.  A request that is settled goes first,
- * because the strategy may then be told and asked, which gives the workers new work. */
+/* Does one thing; false when nothing can be done before another report comes in.  What gives the workers work comes first,
+ * what the strategy has to hear comes last.  An ask comes before the next tell: request n must not see more than request
+ * n - window. */
 static bool step(rkb_run_t *run) {
-   return rkb_groups_next(run) || rkb_requests_ask_next(run) || rkb_telling_next(run) ||
-          rkb_duplicate_builds_next(run) || rkb_numbering_next(run);
+   return rkb_groups_next(run) || rkb_duplicate_builds_next(run) || rkb_numbering_next(run) ||
+          rkb_requests_ask_next(run) || rkb_telling_next(run);
 }
 
 void rkb_run_advance(rkb_run_t *run) {
