@@ -309,11 +309,6 @@ typedef struct rkb_archive_counts {
    int64_t requests, candidates, accepted, suspect, unknown, rejected, duplicates, promoted, calls;
 } rkb_archive_counts_t;
 int rkb_archive_count(rkb_archive_t *archive, rkb_archive_counts_t *counts, rkb_error_t *err);
-/* Visits (stage, reason, candidates that it stopped or marked), most frequent first. */
-int rkb_archive_each_reason(rkb_archive_t *archive,
-                            int (*visit)(void *argument, const char *stage, const char *standing,
-                                         const char *reason, int64_t count),
-                            void *argument, rkb_error_t *err);
 
 /* What a stage that asks models said of candidates, against what was found (verdicts in the shadow count).  By what its evidence
  * says it judges: "compile" against the build; "memory" against rejections for memory, races and barriers; "numbers" against

@@ -96,28 +96,6 @@ int rkb_archive_each_dialogue(rkb_archive_t *archive,
    return rkb_rows_visit(archive, RKB_SQL_GET_DIALOGUE, visit_dialogue, &context, err);
 }
 
-typedef struct reason_visit {
-   int (*visit)(void *argument, const char *stage, const char *standing, const char *reason, int64_t count);
-   void *argument;
-} reason_visit_t;
-
-static int visit_reason(void *argument, rkb_connection_t *reader, const rkb_statement_t *statement,
-                        rkb_error_t *err) {
-   const reason_visit_t *context = argument;
-   (void)reader;
-   (void)err;
-   return context->visit(context->argument, rkb_column_text(statement, 0), rkb_column_text(statement, 1),
-                         rkb_column_text(statement, 2), rkb_column_int(statement, 3));
-}
-
-int rkb_archive_each_reason(rkb_archive_t *archive,
-                            int (*visit)(void *argument, const char *stage, const char *standing,
-                                         const char *reason, int64_t count),
-                            void *argument, rkb_error_t *err) {
-   reason_visit_t context = {visit, argument};
-   return rkb_rows_visit(archive, RKB_SQL_COUNT_REASONS, visit_reason, &context, err);
-}
-
 typedef struct judge_visit {
    int (*visit)(void *argument, const rkb_judge_record_t *judge);
    void *argument;

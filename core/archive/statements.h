@@ -102,9 +102,6 @@
                  "coalesce(sum(standing = 'suspect'), 0), coalesce(sum(standing = 'unknown'), 0), "                         \
                  "coalesce(sum(standing = 'reject'), 0), coalesce(sum(duplicate_of IS NOT NULL), 0), "                      \
                  "coalesce(sum(promotion = 'passed'), 0), (SELECT count(*) FROM call) FROM candidate")                      \
-   XX(COUNT_REASONS,                                                                                                        \
-      "SELECT stage, standing, reason, count(*) FROM verdict WHERE standing <> 'accept' GROUP BY stage, standing, "         \
-      "reason ORDER BY count(*) DESC, stage, standing, reason")                                                             \
    XX(COMPARE_JUDGES,                                                                                                       \
       "WITH found AS (SELECT candidate, max(executes AND standing = 'accept') AS accepts, "                                 \
       "max(executes AND standing = 'reject') AS rejects, max(executes AND standing = 'reject' AND (reason LIKE "            \

@@ -25,16 +25,6 @@ static const manifest_scratch_t *find_scratch(const exporter_t *exporter, const 
    return NULL;
 }
 
-bool export_is_let(const exporter_t *exporter, const char *name) {
-   for (uint32_t i = 0; i < exporter->subject->let_count; i++)
-      if (strcmp(exporter->subject->lets[i].name, name) == 0)
-         return true;
-   for (uint32_t i = 0; i < exporter->manifest->let_count; i++)
-      if (strcmp(exporter->manifest->lets[i].name, name) == 0)
-         return true;
-   return false;
-}
-
 bool export_shape(exporter_t *exporter, const rkb_export_tensor_t *tensor, rkb_expression_t ***list,
                   uint32_t *count) {
    const rkb_place_t nowhere = {NULL, 0, 0};

@@ -23,7 +23,6 @@ extern const char export_support_text[];
 const char *export_type(uint32_t dtype); /* "float", "__half", ... */
 const rkb_export_tensor_t *export_tensor(const exporter_t *exporter,
                                          const char *name);       /* NULL: no tensor of the task */
-bool export_is_let(const exporter_t *exporter, const char *name); /* of the task or the manifest */
 /* The shape of a tensor, parsed; false with a finding. */
 bool export_shape(exporter_t *exporter, const rkb_export_tensor_t *tensor, rkb_expression_t ***list,
                   uint32_t *count);

@@ -197,24 +197,12 @@ const char *rkb_pipeline_path(const rkb_pipeline_t *pipeline) {
    return pipeline->path;
 }
 
-const rkb_registry_t *rkb_pipeline_registry(const rkb_pipeline_t *pipeline) {
-   return pipeline->registry;
-}
-
 const char *rkb_pipeline_text(const rkb_pipeline_t *pipeline) {
    return rkb_text_get(&pipeline->text);
 }
 
 const char *rkb_pipeline_hash(const rkb_pipeline_t *pipeline) {
    return pipeline->hash;
-}
-
-struct rkb_task *rkb_pipeline_task(const rkb_pipeline_t *pipeline) {
-   return pipeline->task;
-}
-
-struct rkb_device *rkb_pipeline_device(const rkb_pipeline_t *pipeline) {
-   return pipeline->device;
 }
 
 uint32_t rkb_pipeline_variants(const rkb_pipeline_t *pipeline) {

@@ -26,14 +26,10 @@ void rkb_pipeline_free(rkb_pipeline_t *pipeline);
 
 const char *rkb_pipeline_name(const rkb_pipeline_t *pipeline);
 const char *rkb_pipeline_path(const rkb_pipeline_t *pipeline);
-const rkb_registry_t *rkb_pipeline_registry(const rkb_pipeline_t *pipeline);
 /* The resolved form: canonical YAML that opens to the same pipeline.  Secrets are absent, only their source is named. */
 const char *rkb_pipeline_text(const rkb_pipeline_t *pipeline);
 /* 32 hex digits over the resolved form without what may change on resume (limits). */
 const char *rkb_pipeline_hash(const rkb_pipeline_t *pipeline);
-struct rkb_task;
-struct rkb_task *rkb_pipeline_task(const rkb_pipeline_t *pipeline);     /* NULL when the pipeline has none */
-struct rkb_device *rkb_pipeline_device(const rkb_pipeline_t *pipeline); /* NULL when nothing needs one */
 
 /* matrix: combinations, each validated when the pipeline was opened; 0 without a matrix. */
 uint32_t rkb_pipeline_variants(const rkb_pipeline_t *pipeline);

@@ -28,10 +28,6 @@ rkb_yaml_t *rkb_tree_map(rkb_arena_t *arena, rkb_place_t place) {
    return node_new(arena, RKB_YAML_MAP, place);
 }
 
-rkb_yaml_t *rkb_tree_list(rkb_arena_t *arena, rkb_place_t place) {
-   return node_new(arena, RKB_YAML_LIST, place);
-}
-
 rkb_yaml_t *rkb_tree_copy(rkb_arena_t *arena, const rkb_yaml_t *node) {
    rkb_yaml_t *copy = rkb_arena_alloc(arena, sizeof *copy);
    if (!copy)

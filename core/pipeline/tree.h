@@ -9,7 +9,6 @@
 rkb_yaml_t *rkb_tree_copy(rkb_arena_t *arena, const rkb_yaml_t *node);
 rkb_yaml_t *rkb_tree_scalar(rkb_arena_t *arena, const char *text, bool quoted, rkb_place_t place);
 rkb_yaml_t *rkb_tree_map(rkb_arena_t *arena, rkb_place_t place);
-rkb_yaml_t *rkb_tree_list(rkb_arena_t *arena, rkb_place_t place);
 /* Sets key in map to value (not copied). */
 bool rkb_tree_put(rkb_arena_t *arena, rkb_yaml_t *map, const char *key, rkb_yaml_t *value);
 bool rkb_tree_remove_key(rkb_yaml_t *map, const char *key); /* false when there was none */

@@ -356,10 +356,3 @@ void rkb_jobs_each(rkb_jobs_t *jobs, void (*visit)(void *argument, const rkb_job
          visit(argument, &view);
    }
 }
-
-uint32_t rkb_jobs_open_count(rkb_jobs_t *jobs) {
-   pthread_mutex_lock(&jobs->mutex);
-   uint32_t open = jobs->open;
-   pthread_mutex_unlock(&jobs->mutex);
-   return open;
-}

@@ -76,6 +76,5 @@ typedef struct rkb_job_view {
 } rkb_job_view_t;
 void rkb_jobs_each(rkb_jobs_t *jobs, void (*visit)(void *argument, const rkb_job_view_t *view),
                    void *argument);
-uint32_t rkb_jobs_open_count(rkb_jobs_t *jobs);
 
 #endif

@@ -1,5 +1,5 @@
 /* reference.graph.yaml: nodes, checked against the functions there are and the names there are.  One thread.
- * What each shape comes to is checked when cases are bound (bind.c). */
+ * What each shape comes to is checked when cases are bound (graph_build.c). */
 #include "task/definition.h"
 
 #include <string.h>

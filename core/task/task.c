@@ -138,11 +138,6 @@ const char *rkb_task_let_at(const rkb_task_t *task, uint32_t index, const char *
    return task->definition->lets[index].name;
 }
 
-bool rkb_task_wants(const rkb_task_t *task, const char *input) {
-   uint32_t tensor = rkb_definition_tensor(task->definition, input);
-   return tensor != UINT32_MAX && task->definition->wants_grad[tensor];
-}
-
 const rkb_case_t *rkb_task_case(const rkb_task_t *task, uint32_t kind, uint32_t index) {
    for (uint32_t i = 0; i < task->case_count; i++)
       if (task->cases[i]->view.kind == kind && index-- == 0)

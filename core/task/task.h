@@ -32,7 +32,6 @@ const char *rkb_task_dim(const rkb_task_t *task, uint32_t index, const char **do
 const char *rkb_task_shape_text(const rkb_task_t *task, uint32_t tensor);
 /* Name of let number index and its expression; NULL past the end. */
 const char *rkb_task_let_at(const rkb_task_t *task, uint32_t index, const char **text);
-bool rkb_task_wants(const rkb_task_t *task, const char *input); /* input has a wanted gradient */
 
 /* NULL past the end */
 const rkb_case_t *rkb_task_case(const rkb_task_t *task, uint32_t kind, uint32_t index);

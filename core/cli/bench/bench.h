@@ -1,4 +1,4 @@
-/* What the rooms of `rkb bench` share.  A row is one task in one direction: its best kernel, checked and timed in full, with
+/* What the files of `rkb bench` share.  A row is one task in one direction: its best kernel, checked and timed in full, with
  * every bench case.  Rows and baselines are files, so that a bench can be stopped and continued.  The main thread alone. */
 #ifndef RKB_CLI_BENCH_BENCH_H
 #define RKB_CLI_BENCH_BENCH_H

@@ -30,7 +30,7 @@ typedef struct machine_region {
    bool fetched;                /* an input, made where it is first met */
    bool constant;               /* .const variable */
    uint32_t buffer;             /* plan buffer, or UINT32_MAX for a module variable */
-   uint64_t *writers, *readers; /* race records by granule (global_races.c); NULL until needed */
+   uint64_t *writers, *readers; /* race records by granule (races.c); NULL until needed */
    double *shadow;              /* by 4 bytes; NULL until needed */
    uint64_t taint;              /* of anything in it */
    uint32_t undefined_store;    /* index + 1 of the finding kept for the first undefined store */
@@ -98,7 +98,7 @@ typedef struct machine_block {
    machine_warp_t *warps;
    uint8_t *shared, *shared_defined;
    uint32_t shared_bytes;
-   uint32_t *shared_races;                       /* packed epoch, writer, reader: shared_races.c */
+   uint32_t *shared_races;                       /* packed epoch, writer, reader: races.c */
    struct machine_shared_record *shared_records; /* with clocks */
    double *shared_shadow;
    uint64_t shared_taint;
@@ -106,7 +106,7 @@ typedef struct machine_block {
    uint32_t epoch;              /* completed barriers of all threads, modulo the packed field */
    uint32_t shared_shift;       /* log2 of the granule */
    bool measured;               /* sectors and bank conflicts of its requests are counted */
-   uint32_t time, barrier_time; /* global_races.c: grows at barriers and fences */
+   uint32_t time, barrier_time; /* synchronisation.c: grows at barriers and fences */
    struct machine_clocks *clocks;
    machine_barrier_t barriers[16];
    struct machine_acquired *acquired; /* synchronisation.c */

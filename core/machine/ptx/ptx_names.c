@@ -40,11 +40,6 @@ const ptx_name_t *ptx_find(const ptx_reader_t *reader, const char *text, size_t 
    return NULL;
 }
 
-const ptx_name_t *ptx_find_here(const ptx_reader_t *reader, const char *text, size_t length, uint32_t depth) {
-   const ptx_name_t *name = ptx_find(reader, text, length);
-   return name && name->depth == depth ? name : NULL;
-}
-
 void ptx_enter(ptx_reader_t *reader) {
    if (reader->depth >= PTX_MAX_DEPTH)
       ptx_fail(reader, "scopes are nested more than %d deep", PTX_MAX_DEPTH);

@@ -55,7 +55,6 @@ bool ptx_grow(ptx_reader_t *reader, void **array, uint32_t count, size_t size);
 /* ptx_names.c */
 void ptx_declare(ptx_reader_t *reader, const char *text, uint32_t kind, uint32_t index);
 const ptx_name_t *ptx_find(const ptx_reader_t *reader, const char *text, size_t length);
-const ptx_name_t *ptx_find_here(const ptx_reader_t *reader, const char *text, size_t length, uint32_t depth);
 void ptx_enter(ptx_reader_t *reader);
 void ptx_leave(ptx_reader_t *reader);
 

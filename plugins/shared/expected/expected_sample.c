@@ -165,16 +165,6 @@ static int open_output(const part_t *p, const rkb_inputs_t *inputs, uint32_t t, 
    return status;
 }
 
-int sample_open(const sampler_t *sampler, const wanted_t *wanted, const rkb_inputs_t *inputs, uint32_t tensor,
-                rkb_error_t *err) {
-   const part_t part = {.sampler = sampler, .wanted = wanted};
-   rkb_expected_t *expected = NULL;
-   int status = open_output(&part, inputs, tensor, &expected, err);
-   if (expected)
-      sampler->task->expected_free(expected);
-   return status;
-}
-
 static int open_outputs(const part_t *p, const rkb_inputs_t *inputs, rkb_error_t *err) {
    const rkb_case_t *c = p->wanted->the_case;
    rkb_expected_t *expected = NULL;

@@ -43,9 +43,6 @@ typedef struct wanted {
  * costly. */
 int samples_evaluate(const sampler_t *sampler, const rkb_workers_api_t *workers, const wanted_t *list,
                      uint32_t count, rkb_error_t *err);
-/* Opens the sample of one output, with inputs that are of the same case, family and seed. */
-int sample_open(const sampler_t *sampler, const wanted_t *wanted, const rkb_inputs_t *inputs, uint32_t tensor,
-                rkb_error_t *err);
 void sample_close(sample_t *sample);
 
 /* How many input families are run at most, most telling first. */

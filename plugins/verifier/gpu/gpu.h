@@ -1,4 +1,4 @@
-/* What the rooms of rkb.verifier.gpu share: options, the extensions, one case's work, what was found. */
+/* What the files of rkb.verifier.gpu share: options, the extensions, one case's work, what was found. */
 #ifndef GPU_VERIFIER_H
 #define GPU_VERIFIER_H
 
