@@ -1,5 +1,5 @@
-/* The walk through the graph (screening.h).  Whether an entry runs depends on the entries it needs and on nothing else, so
- * stages side by side give the same record whichever is faster. */
+/* A candidate's way through a section (screening.h).  Whether an entry runs depends on the entries it needs and on nothing
+ * else, so what is recorded does not depend on which of two stages was faster. */
 #include "run/screening.h"
 
 #include <rkb/items.h>
@@ -16,7 +16,7 @@ static uint64_t bit(const rkb_entry_t *entry) {
    return 1ull << entry->index;
 }
 
-/* What a verdict closes: everything that needs its entry. */
+/* Notes that an entry is over; its verdict may stop every entry that needs it. */
 static void settle(rkb_candidate_t *candidate, const rkb_entry_t *entry, uint32_t state) {
    rkb_stage_result_t *result = &candidate->results[entry->index];
    result->state = state;
@@ -51,7 +51,7 @@ static void stage_done(rkb_work_t *work, rkb_ended_t *ended) {
    const rkb_entry_t *entry = &core->pipeline->entries[result - candidate->results];
    candidate->pinned |= work->hung;
    if (ended->status != RKB_OK && core->stopping)
-      return; /* the run ends before this one did: it begins again on resume */
+      return; /* the run ends first; a resumed run begins this stage again */
    result->attempts = work->attempts ? work->attempts : 1;
    result->seconds = ended->started_ns ? (double)(ended->ended_ns - ended->started_ns) * 1e-9 : -1;
    if (ended->status == RKB_OK) {
@@ -112,7 +112,7 @@ static void run_entry(rkb_screening_t *screening, rkb_candidate_t *candidate, co
    rkb_core_add(core, entry->index, &result->work);
 }
 
-/* A share of what only: leaves out runs as shadow. */
+/* Of the candidates that only: leaves out, the share sample: runs in shadow. */
 static bool sampled(const rkb_core_t *core, rkb_candidate_t *candidate, const rkb_entry_t *entry) {
    rkb_random_t stream = rkb_random_stream(core->pipeline->seed, entry->node.id,
                                            rkb_request_key(candidate->section, candidate->request),
@@ -123,8 +123,8 @@ static bool sampled(const rkb_core_t *core, rkb_candidate_t *candidate, const rk
    return true;
 }
 
-/* What was rejected is left out as well, and a judge who never hears a wrong kernel cannot be calibrated.  What was not even
- * given to the compiler has nothing to be compared with. */
+/* The same for rejected candidates: a judge that never sees a wrong kernel cannot be calibrated.  A candidate that was not
+ * given to the compiler is left out, because there is no finding to compare the judge with. */
 static bool sampled_though_rejected(const rkb_core_t *core, rkb_candidate_t *candidate,
                                     const rkb_entry_t *entry) {
    int32_t build = core->pipeline->build;
@@ -132,7 +132,7 @@ static bool sampled_though_rejected(const rkb_core_t *core, rkb_candidate_t *can
           candidate->results[build].state == RKB_RAN && sampled(core, candidate, entry);
 }
 
-/* Whether only: lets it run. */
+/* Whether only: or sample: lets the entry run. */
 static bool wanted(const rkb_core_t *core, rkb_candidate_t *candidate, const rkb_entry_t *entry) {
    if (!entry->only)
       return true;
@@ -143,7 +143,7 @@ static bool wanted(const rkb_core_t *core, rkb_candidate_t *candidate, const rkb
    return sampled(core, candidate, entry);
 }
 
-/* A build that could not be made leaves nothing to run on; its own verdict says so already. */
+/* There is no build to run on; the build step has given its verdict on that already. */
 static bool lacks_build(const rkb_candidate_t *candidate, const rkb_entry_t *entry) {
    return (entry->node.flags & RKB_STAGE_NEEDS_BUILD) && !candidate->build;
 }
@@ -152,7 +152,7 @@ static void built_again(void *argument, rkb_candidate_t *candidate) {
    advance(argument, candidate);
 }
 
-/* The build that an earlier process made is in the cache, or can be made again; its identity is recorded. */
+/* A candidate from the archive has no build in memory.  It is fetched from the cache or made again. */
 static bool fetches_build(rkb_screening_t *screening, rkb_candidate_t *candidate, const rkb_entry_t *entry) {
    if (!lacks_build(candidate, entry) || !candidate->plan_hash[0] || candidate->built_again)
       return false;
@@ -188,7 +188,7 @@ static bool consider(rkb_screening_t *screening, rkb_candidate_t *candidate, con
 static void advance(rkb_screening_t *screening, rkb_candidate_t *candidate) {
    const rkb_pipeline_t *pipeline = screening->core->pipeline;
    if (candidate->advancing)
-      return; /* a stage answered while it was being given the candidate: the loop below sees it */
+      return; /* a stage answered before it returned; the loop below, further out, sees the answer */
    candidate->advancing = true;
    bool moved = true;
    while (moved) {

@@ -1,5 +1,5 @@
-/* A candidate's way through the graph of one section: which stage may begin, what its answer opens and closes.  Knows
- * nothing of requests: runs and checks both stand on it.  Loop thread. */
+/* Takes one candidate through the stages of a section: which stage may begin, and which stages its verdict stops.  It knows
+ * nothing of requests, so that a run and a check can both use it.  Loop thread. */
 #ifndef RKB_RUN_SCREENING_H
 #define RKB_RUN_SCREENING_H
 
@@ -10,11 +10,11 @@ typedef struct rkb_screening rkb_screening_t;
 struct rkb_screening {
    rkb_core_t *core;
    void *owner;
-   /* Every entry of the section is settled. */
+   /* Every entry of the section ran, was skipped or was blocked. */
    void (*finished)(void *owner, rkb_candidate_t *candidate, uint64_t entries);
-   /* The build step has its result; call rkb_screening_built when the candidate's turn has come. */
+   /* The build step has its result.  The owner calls rkb_screening_built when the candidate may go on. */
    void (*built)(void *owner, rkb_candidate_t *candidate);
-   /* For progress; or NULL. */
+   /* For progress; each may be NULL. */
    void (*began)(void *owner, rkb_candidate_t *candidate, const rkb_entry_t *entry);
    void (*ended)(void *owner, rkb_candidate_t *candidate, const rkb_entry_t *entry);
    void (*added)(void *owner, const rkb_entry_t *entry);
@@ -23,7 +23,7 @@ struct rkb_screening {
 
 /* Begins a section: entries is the pipeline's screen or evaluate. */
 void rkb_screening_begin(rkb_screening_t *screening, rkb_candidate_t *candidate, uint64_t entries);
-/* Goes on after the build step; duplicate_of is set by then. */
+/* Goes on after the build step.  The owner has set duplicate_of by now. */
 void rkb_screening_built(rkb_screening_t *screening, rkb_candidate_t *candidate);
 
 #endif

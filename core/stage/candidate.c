@@ -66,8 +66,8 @@ void rkb_candidate_free(const rkb_pipeline_t *pipeline, rkb_candidate_t *candida
    free(candidate);
 }
 
-/* The whole assignment when the manifest parses; otherwise the given object in canonical form: two texts that do not even
- * have a manifest are still told apart by it. */
+/* The whole assignment in canonical form.  Without a manifest that parses it is the given object in canonical form, so that
+ * two such candidates are still told apart by it. */
 static char *whole_tune(const char *source, const char *given) {
    rkb_finding_t finding = {0};
    rkb_error_t err = {0};
@@ -94,7 +94,7 @@ static char *whole_tune(const char *source, const char *given) {
 static void hash_pair(const char *first, const char *second, char out[RKB_HASH_TEXT]) {
    rkb_hasher_t *hasher = rkb_hasher_new();
    if (!hasher)
-      abort(); /* without identity a candidate cannot be told from another */
+      abort(); /* without its hashes a candidate cannot be told from another */
    rkb_hasher_add_text(hasher, first);
    rkb_hasher_add_text(hasher, second);
    rkb_hasher_finish(hasher, out);
@@ -150,7 +150,7 @@ uint32_t rkb_standing_rank(const char *standing) {
    return 4;
 }
 
-/* Worse verdicts win; but an executing verifier has the last word over what was only unknown or suspect before it. */
+/* The worst verdict decides.  But a verifier that executes the candidate overrules an unknown or a suspect before it. */
 const char *rkb_candidate_standing(const rkb_pipeline_t *pipeline, const rkb_candidate_t *candidate,
                                    uint64_t entries, const rkb_item_t **decided) {
    static const uint32_t badness[] = {0, 1, 2, 0, 3}; /* by rank */

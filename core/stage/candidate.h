@@ -1,5 +1,5 @@
-/* A candidate on its way: what it is, what each stage found, and how it stands.  Loop thread; a worker that runs a job
- * about it may read what the comments mark so, for the loop leaves those alone while jobs are open. */
+/* A candidate: what it is, what each stage found about it, and how it stands.  It belongs to the loop thread.  A worker that
+ * runs a job about it may read the members marked [worker]; the loop does not change them while such a job is open. */
 #ifndef RKB_STAGE_CANDIDATE_H
 #define RKB_STAGE_CANDIDATE_H
 
@@ -10,14 +10,14 @@ struct rkb_build;
 
 enum rkb_result_state { RKB_NOT_REACHED = 0, RKB_RUNNING, RKB_RAN, RKB_SKIPPED, RKB_BLOCKED };
 
-/* What one entry of the graph found. */
+/* What one entry of the pipeline found. */
 typedef struct rkb_stage_result {
    uint32_t state; /* enum rkb_result_state */
    bool shadow;    /* by the entry, or by sample */
    uint32_t attempts;
-   bool near_limit;           /* a limit of this machine decided, or nearly: not reproducible */
-   double seconds;            /* negative: not known */
-   rkb_item_t *verdict;       /* owned; NULL when it gave none */
+   bool near_limit;     /* a limit of this machine decided it, or almost did: another machine may differ */
+   double seconds;      /* negative: not known */
+   rkb_item_t *verdict; /* owned; NULL when it gave none */
    rkb_item_t **measurements; /* owned */
    uint32_t measurement_count;
    rkb_work_t work;
@@ -31,7 +31,7 @@ typedef struct rkb_note {
    size_t bytes;
 } rkb_note_t;
 
-/* What is left of the verdicts once it was told. */
+/* What is kept of the verdicts after the strategy was told. */
 typedef struct rkb_summary {
    const char *standing; /* constant text */
    char reason[64];
@@ -46,8 +46,8 @@ typedef struct rkb_candidate {
    uint32_t child;
    const rkb_entry_t *operator_entry; /* of the request that it came from; NULL in a check */
    rkb_item_t *made;                  /* as its stage emitted it; [worker] */
-   rkb_item_t *item;                  /* over it, what the core adds; replaced when the standing changes */
-   const char *source;                /* in made; [worker] */
+   rkb_item_t *item;                  /* made, with what the core adds; replaced when the standing changes */
+   const char *source;                /* lives in made; [worker] */
    char *tune; /* whole assignment, canonical; as given when the manifest does not parse; [worker] */
    char hash[RKB_HASH_TEXT], source_hash[RKB_HASH_TEXT], token_hash[RKB_HASH_TEXT];
    /* "" when there is none */
@@ -57,8 +57,8 @@ typedef struct rkb_candidate {
    int64_t duplicate_of; /* 0: none */
    uint32_t promotion;   /* enum rkb_promotion */
 
-   rkb_summary_t summary;       /* from the moment it is told */
-   rkb_stage_result_t *results; /* one an entry of the pipeline; NULL once it was told */
+   rkb_summary_t summary;       /* filled when the strategy is told */
+   rkb_stage_result_t *results; /* one for each entry of the pipeline; NULL after the strategy was told */
    uint64_t settled;            /* entries that ran, were skipped or blocked */
    uint64_t blocking;           /* entries whose verdict stops what depends on them */
    uint64_t begun;              /* sections begun: sets of entries */
@@ -66,12 +66,12 @@ typedef struct rkb_candidate {
 
    bool fetching;           /* its build is being fetched again */
    bool built_again;        /* the build was fetched again, or could not be */
-   struct rkb_build *build; /* while it is in flight, or NULL; [worker] */
+   struct rkb_build *build; /* NULL before it is built, and once no stage needs it; [worker] */
    pthread_mutex_t notes_lock;
    rkb_note_t *notes; /* under notes_lock; [worker] */
    struct rkb_manifest
-      *manifest; /* source's, from the first plan that a stage asked for; under notes_lock; [worker] */
-   bool pinned;  /* a job about it hangs: it stays in memory */
+      *manifest; /* of source, made with the first plan that a stage asks for; under notes_lock; [worker] */
+   bool pinned;  /* a job about it hangs and may still read it: it is never freed */
    void *owner;  /* the run's request, or the check */
 } rkb_candidate_t;
 
@@ -80,18 +80,18 @@ rkb_candidate_t *rkb_candidate_new(const rkb_pipeline_t *pipeline, rkb_item_t *m
 void rkb_candidate_free(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate);
 /* Frees what only stages need: build, manifest and notes. */
 void rkb_candidate_settle(rkb_candidate_t *candidate);
-/* Frees what the stages found: it has been told, and the archive has it. */
+/* Frees what the stages found.  The strategy was told, and the archive has it. */
 void rkb_candidate_forget(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate);
 /* Hashes, and the whole tune assignment.  [worker], before anything else sees the candidate. */
 void rkb_candidate_identify(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate);
-/* Brings item up to date with number and standing; false when memory is out. */
+/* Makes item again if number or standing have changed; false when memory is out. */
 bool rkb_candidate_refresh(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate, uint64_t entries);
 
-/* Its standing by the verdicts of a set of entries, shadow apart: "none" without any.  *decided (or NULL) is the verdict
- * that made it so, or NULL. */
+/* Its standing by the verdicts of a set of entries, without those in shadow; "none" when there is no verdict.  *decided
+ * becomes the verdict that decided, or NULL; decided may be NULL. */
 const char *rkb_candidate_standing(const rkb_pipeline_t *pipeline, const rkb_candidate_t *candidate,
                                    uint64_t entries, const rkb_item_t **decided);
-/* accept 0, suspect 1, unknown 2, none 3, reject 4: better first */
+/* accept 0, suspect 1, unknown 2, none 3, reject 4: the lower the better */
 uint32_t rkb_standing_rank(const char *standing);
 /* A measurement by "<entry id>.<name>", over the objective's cases; false when there is none.  *higher: more is better. */
 bool rkb_candidate_measurement(const rkb_pipeline_t *pipeline, const rkb_candidate_t *candidate,
@@ -100,7 +100,7 @@ bool rkb_candidate_objective(const rkb_pipeline_t *pipeline, const rkb_candidate
 /* Nothing stopped it in these entries, and it is no duplicate. */
 bool rkb_candidate_passed(const rkb_candidate_t *candidate, uint64_t entries);
 
-/* A verdict the core gives; NULL when memory is out. */
+/* A verdict that the core gives itself; NULL when memory is out. */
 rkb_item_t *rkb_verdict_new(const char *standing, const char *reason, const char *message);
 const char *rkb_tool_reason(int status); /* "tool.timeout", ... */
 
