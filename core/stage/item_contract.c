@@ -1,12 +1,14 @@
 /* What a stage may emit (rkb/items.h), checked when its job ends: a broken item is a broken tool, never a verdict.  Loop
  * thread. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <rkb/items.h>
 #include "stage/instance.h"
 #include "stage/item.h"
 
 #define MAX_SOURCE (256u << 10)
+enum { MAX_REASON = 100, MAX_FAULT = 320 };
 
 static bool one_of(const char *text, const char *const *names) {
    for (; text && names && *names; names++)
@@ -15,7 +17,16 @@ static bool one_of(const char *text, const char *const *names) {
    return false;
 }
 
-static const char *verdict_fault(const rkb_item_t *item) {
+/* A reason is one word, for reports count and compare it: the words for a person are the message. */
+static bool is_code(const char *reason) {
+   size_t length = 0;
+   for (; reason[length] > ' ' && reason[length] < 0x7f; length++)
+      ;
+   return !reason[length] && length <= MAX_REASON;
+}
+
+/* said: MAX_FAULT bytes for a fault that quotes what the stage gave. */
+static const char *verdict_fault(const rkb_item_t *item, char *said) {
    static const char *const standings[] = {RKB_ACCEPT, RKB_SUSPECT, RKB_REJECT, RKB_UNKNOWN, NULL};
    const char *standing = rkb_item_text(item, "standing"), *reason = rkb_item_text(item, "reason");
    if (!one_of(standing, standings))
@@ -24,6 +35,13 @@ static const char *verdict_fault(const rkb_item_t *item) {
       return "its verdict has no reason or no message";
    if (!reason[0] && strcmp(standing, RKB_ACCEPT) != 0)
       return "its verdict gives no reason code, and only accept needs none";
+   if (!is_code(reason)) {
+      snprintf(said, MAX_FAULT,
+               "its verdict's reason '%.60s' is no code; write one word of at most %d printable ASCII "
+               "characters, as in 'owner.what_was_found', and put the sentence into message",
+               reason, MAX_REASON);
+      return said;
+   }
    return NULL;
 }
 
@@ -65,13 +83,14 @@ static const char *candidate_fault(const rkb_work_t *work, const rkb_item_t *ite
 
 void rkb_contract_check(const rkb_instance_t *instance, const rkb_work_t *work, rkb_ended_t *ended) {
    uint32_t verdicts = 0;
+   char said[MAX_FAULT];
    const char *fault = NULL;
    for (uint32_t i = 0; i < ended->item_count && !fault; i++) {
       const rkb_item_t *item = ended->items[i];
       const char *type = rkb_item_type(item);
       if (strcmp(type, RKB_ITEM_VERDICT) == 0) {
          verdicts++;
-         fault = verdict_fault(item);
+         fault = verdict_fault(item, said);
       } else if (strcmp(type, RKB_ITEM_MEASUREMENT) == 0) {
          fault = measurement_fault(instance, item);
       } else {

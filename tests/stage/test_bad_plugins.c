@@ -125,6 +125,7 @@ static const run_case_t AT_RUN[] = {
    {"undeclared_measurement", "unknown tool.contract", "a measurement that its descriptor does not list"},
    {"no_verdict", "unknown tool.contract", "it gave no verdict"},
    {"two_verdicts", "unknown tool.contract", "more than one verdict in one job"},
+   {"reason_in_words", "unknown tool.contract", "its verdict's reason 'occupancy low' is no code; write one word"},
 };
 
 static void test_faults_of_a_run_harm_nothing(void **state) {
