@@ -121,11 +121,8 @@ static bool stage_ok(const rkb_stage_t *stage, rkb_error_t *err) {
    if (!id_ok(stage->id, stage->kind))
       return bad(err, "stage id '%s' is not '<owner>.%s.<name>' in lower case", stage->id ? stage->id : "",
                  rkb_kind_name(stage->kind));
-   if (!stage->create || !stage->destroy)
-      return bad(err, "%s has no %s", stage->id, stage->create ? "destroy" : "create");
-   if (!stage->run == !stage->submit)
-      return bad(err, "%s has %s run and submit; a stage implements exactly one of them", stage->id,
-                 stage->run ? "both" : "neither");
+   if (!stage->create || !stage->run || !stage->destroy)
+      return bad(err, "%s has no %s", stage->id, !stage->create ? "create" : !stage->run ? "run" : "destroy");
    return items_ok(stage, err) && options_ok(stage->options, stage->option_count, stage->option_size,
                                              stage->config_size, stage->id, 1, err);
 }

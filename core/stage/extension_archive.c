@@ -24,10 +24,13 @@ static int query(const rkb_host_t *host, rkb_job_t job, const rkb_archive_query_
                  rkb_archive_rows_t **rows, rkb_error_t *err) {
    int64_t horizon;
    int status;
+   rkb_archive_query_t own;
    *rows = NULL;
+   if (rkb_given_read(&own, sizeof own, query, sizeof own, "rkb_archive_query_t", err) != RKB_OK)
+      return RKB_ERR_CONTRACT;
    if (!horizon_of(host, job, &horizon, err, &status))
       return status;
-   return rkb_archive_query(rkb_owner_of(host)->core->archive, horizon, query, rows, err);
+   return rkb_archive_query(rkb_owner_of(host)->core->archive, horizon, &own, rows, err);
 }
 
 static uint32_t rows_count(const rkb_archive_rows_t *rows) {

@@ -1,4 +1,4 @@
-/* Extension rkb.http/1: transfers that belong to a job, and end with it at the latest.  Loop thread. */
+/* Draft extension rkb.draft.http/0: transfers that belong to a job, and end with it at the latest.  Loop thread. */
 #include <stdlib.h>
 #include "stage/extensions.h"
 #include "stage/instance.h"
@@ -34,13 +34,14 @@ static int submit(const rkb_host_t *host, rkb_job_t job, const rkb_http_request_
    uint64_t left = deadline > now ? deadline - now : 1;
    if (!deadline || rkb_jobs_cancelled(core->jobs, job))
       return rkb_fail(err, RKB_ERR_CANCELLED, "the job has ended");
+   rkb_http_request_t mine;
+   if (rkb_given_read(&mine, sizeof mine, request, sizeof mine, "rkb_http_request_t", err) != RKB_OK)
+      return RKB_ERR_CONTRACT;
    struct rkb_lent_transfer *lent = calloc(1, sizeof *lent);
    if (!lent)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   *lent = (struct rkb_lent_transfer){
-      .job = job, .event = request->event, .done = request->done, .arg = request->arg};
-   rkb_http_request_t mine = *request;
-   mine.event = request->event ? on_event : NULL;
+   *lent = (struct rkb_lent_transfer){.job = job, .event = mine.event, .done = mine.done, .arg = mine.arg};
+   mine.event = mine.event ? on_event : NULL;
    mine.done = on_done;
    mine.arg = lent;
    if (!mine.total_ns || mine.total_ns > left)

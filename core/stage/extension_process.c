@@ -1,4 +1,4 @@
-/* Extension rkb.process/1: children that belong to a job, and end with it at the latest. */
+/* Draft extension rkb.draft.process/0: children that belong to a job, and end with it at the latest. */
 #include <stdlib.h>
 #include "stage/extensions.h"
 #include "stage/instance.h"
@@ -14,19 +14,20 @@ static bool cancelled(void *argument) {
    return rkb_jobs_cancelled(asking->jobs, asking->job);
 }
 
-/* A spec with the defaults of its job filled in.  False when the job is over. */
-static bool complete_spec(const rkb_core_t *core, rkb_job_t job, const rkb_process_spec_t *given,
-                          rkb_process_spec_t *spec) {
-   *spec = *given;
+/* A spec with the defaults of its job filled in. */
+static int complete_spec(const rkb_core_t *core, rkb_job_t job, const rkb_process_spec_t *given,
+                         rkb_process_spec_t *spec, rkb_error_t *err) {
+   if (rkb_given_read(spec, sizeof *spec, given, sizeof *spec, "rkb_process_spec_t", err) != RKB_OK)
+      return RKB_ERR_CONTRACT;
    uint64_t deadline = rkb_jobs_deadline(core->jobs, job), now = rkb_now_ns();
    uint64_t left = deadline > now ? deadline - now : 1;
    if (!deadline || rkb_jobs_cancelled(core->jobs, job))
-      return false;
+      return rkb_fail(err, RKB_ERR_CANCELLED, "the job has ended");
    if (!spec->deadline_ns || spec->deadline_ns > left)
       spec->deadline_ns = left;
    if (!spec->directory && core->archive)
       spec->directory = rkb_archive_directory(core->archive);
-   return true;
+   return RKB_OK;
 }
 
 static int run(const rkb_host_t *host, rkb_job_t job, const rkb_process_spec_t *given,
@@ -34,8 +35,9 @@ static int run(const rkb_host_t *host, rkb_job_t job, const rkb_process_spec_t *
    const rkb_core_t *core = rkb_owner_of(host)->core;
    asking_t asking = {.jobs = core->jobs, .job = job};
    rkb_process_spec_t spec;
-   if (!complete_spec(core, job, given, &spec))
-      return rkb_fail(err, RKB_ERR_CANCELLED, "the job has ended");
+   int status = complete_spec(core, job, given, &spec, err);
+   if (status != RKB_OK)
+      return status;
    return rkb_process_run(&spec, cancelled, &asking, result, err);
 }
 
@@ -62,13 +64,14 @@ static int submit(const rkb_host_t *host, rkb_job_t job, const rkb_process_spec_
                   rkb_error_t *err) {
    rkb_core_t *core = rkb_owner_of(host)->core;
    rkb_process_spec_t spec;
-   if (!complete_spec(core, job, given, &spec))
-      return rkb_fail(err, RKB_ERR_CANCELLED, "the job has ended");
+   int status = complete_spec(core, job, given, &spec, err);
+   if (status != RKB_OK)
+      return status;
    struct rkb_child *child = calloc(1, sizeof *child);
    if (!child)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    *child = (struct rkb_child){.core = core, .job = job, .done = done, .arg = arg};
-   int status = rkb_process_start(core->loop, &spec, ended, child, &child->process, err);
+   status = rkb_process_start(core->loop, &spec, ended, child, &child->process, err);
    if (status != RKB_OK) {
       free(child);
       return status;

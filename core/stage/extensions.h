@@ -1,17 +1,19 @@
-/* The interfaces that host->get_extension hands out, one file each (ext_*.c); all are constant tables. */
+/* The interfaces that host->get_extension hands out, one file each (extension_*.c); all are constant tables. */
 #ifndef RKB_STAGE_EXTENSIONS_H
 #define RKB_STAGE_EXTENSIONS_H
 
+#include <rkb/draft/asynchronous.h>
+#include <rkb/draft/http.h>
+#include <rkb/draft/process.h>
 #include <rkb/ext/archive.h>
 #include <rkb/ext/device.h>
-#include <rkb/ext/http.h>
 #include <rkb/ext/kernel.h>
 #include <rkb/ext/llm.h>
-#include <rkb/ext/process.h>
 #include <rkb/ext/prompt.h>
 #include <rkb/ext/random.h>
 #include <rkb/ext/task.h>
 #include <rkb/ext/workers.h>
+#include "stage/given.h"
 #include "stage/runtime.h"
 
 extern const rkb_random_api_t RKB_RANDOM_API;
@@ -24,6 +26,10 @@ extern const rkb_http_api_t RKB_HTTP_API;
 extern const rkb_llm_api_t RKB_LLM_API;
 extern const rkb_prompt_api_t RKB_PROMPT_API;
 extern const rkb_workers_api_t RKB_WORKERS_API;
+extern const rkb_asynchronous_api_t RKB_ASYNCHRONOUS_API;
+
+/* The extension's table, or NULL where it is not offered.  [any] */
+const void *rkb_extension_find(const rkb_core_t *core, const char *id);
 
 /* Kills the children that a job started asynchronously; the blocking ones ask for themselves.  [loop] */
 void rkb_process_cancel_job(rkb_core_t *core, rkb_job_t job);

@@ -7,13 +7,14 @@
 
 #define SUBMITTED_AT_ONCE 64 /* of a stage that works asynchronously and names no jobs: */
 
-static uint32_t limit_of(const rkb_entry_t *entry) {
+static uint32_t limit_of(const rkb_instance_t *instance) {
+   const rkb_entry_t *entry = instance->owner.entry;
    if (entry->stage->flags & RKB_STAGE_SERIAL)
       return 1;
    if (entry->node.jobs)
       return entry->node.jobs;
    /* Blocking stages are limited by the workers; more of their jobs may stand ready in the workers' queue. */
-   return entry->stage->run ? RKB_MAX_JOBS / 2 : SUBMITTED_AT_ONCE;
+   return instance->asynchronous.submit ? SUBMITTED_AT_ONCE : RKB_MAX_JOBS / 2;
 }
 
 int rkb_instance_new(rkb_core_t *core, const rkb_entry_t *entry, rkb_instance_t **out, rkb_error_t *err) {
@@ -21,10 +22,11 @@ int rkb_instance_new(rkb_core_t *core, const rkb_entry_t *entry, rkb_instance_t 
    if (!instance)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    instance->stage = entry->stage;
-   instance->limit = limit_of(entry);
    rkb_owner_init(&instance->owner, core, entry, instance);
    rkb_error_t own = {0};
+   instance->creating = true;
    int status = entry->stage->create(&instance->owner.host, entry->config, &instance->self, &own);
+   instance->creating = false;
    if (status != RKB_OK) {
       own.message[sizeof own.message - 1] = own.option[sizeof own.option - 1] = '\0';
       rkb_place_t place = entry->node.place;
@@ -35,6 +37,7 @@ int rkb_instance_new(rkb_core_t *core, const rkb_entry_t *entry, rkb_instance_t 
       free(instance);
       return status;
    }
+   instance->limit = limit_of(instance);
    instance->next = core->instances;
    core->instances = instance;
    core->current[entry->index] = instance;
@@ -55,12 +58,12 @@ static void start_ended(void *argument) {
 
 static void start_on_worker(void *argument) {
    rkb_instance_t *instance = argument;
-   instance->start_status = instance->stage->start(instance->self, &instance->start_error);
+   instance->start_status = instance->asynchronous.start(instance->self, &instance->start_error);
    rkb_loop_post(instance->owner.core->loop, start_ended, instance);
 }
 
 int rkb_instance_start(rkb_instance_t *instance, rkb_error_t *err) {
-   if (!instance->stage->start) {
+   if (!instance->asynchronous.start) {
       instance->started = true;
       return RKB_OK;
    }
@@ -92,7 +95,7 @@ static void submit_on_loop(rkb_instance_t *instance, rkb_work_t *work) {
    rkb_job_t job = work->job;
    rkb_error_t err = {0};
    rkb_jobs_start(instance->owner.core->jobs, job);
-   int status = instance->stage->submit(instance->self, job, work->in, &err);
+   int status = instance->asynchronous.submit(instance->self, job, work->in, &err);
    if (status != RKB_OK)
       rkb_jobs_complete(instance->owner.core->jobs, job, instance, status, &err);
 }
@@ -145,7 +148,7 @@ static void begin(rkb_instance_t *instance, rkb_work_t *work) {
    if (work->began && work->attempts == 1)
       work->began(work);
    rkb_core_watch(core, rkb_now_ns() + instance->owner.entry->node.deadline_ns);
-   if (instance->stage->submit) {
+   if (instance->asynchronous.submit) {
       submit_on_loop(instance, work);
       return;
    }
@@ -271,7 +274,7 @@ void rkb_instance_write_off(rkb_instance_t *instance, const rkb_job_view_t *view
                  "written off as tool.hang");
    rkb_jobs_write_off(core->jobs, view->job, "it did not end, not even after it was cancelled");
    bool replaced = true;
-   if (instance->stage->run)
+   if (!instance->asynchronous.submit)
       rkb_workers_write_off(pool_of(instance), view->work->ticket, &replaced);
    if (!replaced)
       rkb_core_note(core, instance->owner.entry->node.id,
@@ -284,8 +287,8 @@ void rkb_instance_stop(rkb_instance_t *instance) {
    if (instance->stop_called || instance->written_off)
       return;
    instance->stop_called = true;
-   if (instance->stage->stop)
-      instance->stage->stop(instance->self);
+   if (instance->asynchronous.stop)
+      instance->asynchronous.stop(instance->self);
    else
       instance->stopped = true;
 }

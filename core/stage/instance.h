@@ -4,6 +4,7 @@
 #define RKB_STAGE_INSTANCE_H
 
 #include <stdatomic.h>
+#include <rkb/draft/asynchronous.h>
 #include "stage/runtime.h"
 #include "stage/jobs.h"
 
@@ -39,18 +40,19 @@ typedef struct rkb_owner {
 struct rkb_instance {
    rkb_owner_t owner; /* first: host.c comes from the host to its instance */
    const rkb_stage_t *stage;
+   rkb_asynchronous_stage_t asynchronous; /* zero unless create called serve: jobs go to run then */
    void *self;
    rkb_instance_t *next;     /* of core->instances */
    rkb_work_t *first, *last; /* waiting */
    uint32_t waiting, running, limit;
-   bool started, written_off, stop_called, stopped;
+   bool creating, started, written_off, stop_called, stopped;
    int start_status; /* of start(), once it ended */
    rkb_error_t start_error;
 };
 
 /* Makes the instance and calls create. */
 int rkb_instance_new(rkb_core_t *core, const rkb_entry_t *entry, rkb_instance_t **instance, rkb_error_t *err);
-/* Calls start() on a worker; the loop is stopped when it ended, and started or start_status tells. */
+/* Calls an asynchronous stage's start() on a worker; the loop is stopped when it ended, and started or start_status tells. */
 int rkb_instance_start(rkb_instance_t *instance, rkb_error_t *err);
 void rkb_instance_add(rkb_instance_t *instance, rkb_work_t *work);
 void rkb_instance_pump(rkb_instance_t *instance);

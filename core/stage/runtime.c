@@ -151,8 +151,8 @@ static void cancel_job(rkb_core_t *core, const rkb_job_view_t *view) {
       return;
    rkb_process_cancel_job(core, view->job);
    rkb_http_cancel_job(core, view->job);
-   if (view->instance->stage->cancel && view->instance->stage->submit)
-      view->instance->stage->cancel(view->instance->self, view->job);
+   if (view->instance->asynchronous.cancel)
+      view->instance->asynchronous.cancel(view->instance->self, view->job);
 }
 
 static void look_at(void *argument, const rkb_job_view_t *view) {

@@ -41,7 +41,7 @@ typedef struct rkb_core {
    struct rkb_instance *instances;                /* all there ever were */
    uint32_t replaced[RKB_MAX_ENTRIES];
    struct rkb_child *children;          /* processes that jobs started asynchronously */
-   struct rkb_lent_transfer *transfers; /* that jobs started through rkb.http */
+   struct rkb_lent_transfer *transfers; /* that jobs started through rkb.draft.http */
    uint32_t away;                       /* own work on workers */
    uint64_t jobs_ended;
    bool stopping;         /* no job is started any more; read by workers, atomically */

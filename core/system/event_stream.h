@@ -3,7 +3,7 @@
 #ifndef RKB_SYSTEM_EVENT_STREAM_H
 #define RKB_SYSTEM_EVENT_STREAM_H
 
-#include <rkb/ext/http.h>
+#include <rkb/draft/http.h>
 #include "base/text.h"
 
 typedef struct rkb_event_stream {

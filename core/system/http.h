@@ -1,9 +1,9 @@
-/* HTTP on the loop: <rkb/ext/http.h> without jobs, over libcurl.  In a build without libcurl (RKB_HTTP=OFF) making a client
+/* HTTP on the loop: <rkb/draft/http.h> without jobs, over libcurl.  In a build without libcurl (RKB_HTTP=OFF) making a client
  * is RKB_ERR_UNAVAILABLE. */
 #ifndef RKB_SYSTEM_HTTP_H
 #define RKB_SYSTEM_HTTP_H
 
-#include <rkb/ext/http.h>
+#include <rkb/draft/http.h>
 #include "system/loop.h"
 
 typedef struct rkb_http rkb_http_t;

@@ -1,4 +1,4 @@
-/* Running other programs: <rkb/ext/process.h> without jobs.  Each child gets a session and process group of its own, an
+/* Running other programs: <rkb/draft/process.h> without jobs.  Each child gets a session and process group of its own, an
  * empty environment plus what is listed, standard input from given bytes (or /dev/null), capped output, no core file, and
  * a deadline.  When its first process ends, or the deadline passes, the whole group is killed, so nothing that it left
  * behind holds a pipe open.  A spec's deadline_ns must not be 0 and directory NULL means the current one here. */
@@ -6,7 +6,7 @@
 #define RKB_SYSTEM_PROCESS_H
 
 #include <stdbool.h>
-#include <rkb/ext/process.h>
+#include <rkb/draft/process.h>
 #include "system/loop.h"
 
 /* Runs to the end.  RKB_OK: it ran, whatever it returned; *result is owned.  RKB_ERR_UNAVAILABLE: it could not be

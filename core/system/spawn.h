@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 #include "base/text.h"
-#include <rkb/ext/process.h>
+#include <rkb/draft/process.h>
 
 #define RKB_CHILD_OUTPUTS 2 /* standard output and standard error */
 

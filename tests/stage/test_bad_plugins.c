@@ -14,11 +14,10 @@ typedef struct load_case {
 } load_case_t;
 static const load_case_t AT_LOAD[] = {
    {"wrong_magic", "rkb_plugin_entry begins with 0x12345678, not with RKB_PLUGIN_MAGIC"},
-   {"newer_abi", "it was built for plugin interface 1.0, this program has 0.1; update the program"},
+   {"newer_abi", "it was built for plugin interface 2.0, this program has 1.0; update the program"},
    {"no_entry", "it exports no rkb_plugin_entry"},
    {"missing_symbol", "undefined symbol: nobody_defines_this"},
-   {"both_forms", "bad.verifier.both_forms has both run and submit"},
-   {"neither_form", "bad.verifier.neither_form has neither run and submit"},
+   {"no_run", "bad.verifier.no_run has no run"},
    {"wrong_id", "stage id 'bad.profiler.wrong_id' is not '<owner>.verifier.<name>'"},
    {"emits_wrong_type", "bad.verifier.emits_wrong_type is a verifier and cannot emit 'candidate'"},
    {"garbage_options",
@@ -155,19 +154,25 @@ static void test_faults_of_a_run_harm_nothing(void **state) {
 }
 
 static void test_what_cannot_begin_stops_the_run(void **state) {
-   static const load_case_t cases[] = {
-      {"fails_create", "fails_create could not be created: there is no such device"},
-      {"fails_start", "fails_start could not be started: the device does not answer"},
+   static const struct {
+      const char *name, *sentence;
+      int status;
+   } cases[] = {
+      {"fails_create", "fails_create could not be created: there is no such device", RKB_ERR_UNAVAILABLE},
+      {"fails_start", "fails_start could not be started: the device does not answer", RKB_ERR_UNAVAILABLE},
+      {"serves_twice", "serve is for a stage's create, and for one call there", RKB_ERR_CONTRACT},
+      {"serves_nothing", "serve was given a stage without submit", RKB_ERR_CONTRACT},
+      {"serves_unsized", "the rkb_asynchronous_stage_t it gave has .size 0", RKB_ERR_CONTRACT},
    };
    (void)state;
-   for (size_t i = 0; i < 2; i++) {
+   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
       char *scratch = scratch_make();
       rkb_log_t *log = quiet_log();
       rkb_outcome_t outcome;
       rkb_error_t err = {0};
       rkb_pipeline_t *pipeline = open_with(scratch, cases[i].name);
       rkb_run_options_t options = {.jobs = 2, .log = log};
-      assert_int_equal(rkb_run(pipeline, &options, &outcome, &err), RKB_ERR_UNAVAILABLE);
+      assert_int_equal(rkb_run(pipeline, &options, &outcome, &err), cases[i].status);
       if (!strstr(err.message, cases[i].sentence))
          fail_msg("expected '%s', got '%s'", cases[i].sentence, err.message);
       rkb_pipeline_free(pipeline);

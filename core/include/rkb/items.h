@@ -41,7 +41,8 @@ extern "C" {
 
 /* verdict: what one verifier found about one candidate.  Emit exactly one a job.
  *   standing      text   stage   accept | suspect | reject | unknown
- *   reason        text   stage   a code of the verdict vocabulary ("memory.out_of_bounds"), "" for accept
+ *   reason        text   stage   a code of the verdict vocabulary ("memory.out_of_bounds"), "" for accept; one word of
+ *                                at most 100 printable ASCII characters
  *   message       text   stage   one sentence a person can act on
  *   evidence      json   stage   object: kernel, file, line, block, thread, buffer, offset, case, seed, element,
  *                                got, want, bound, ... whatever applies; optional

@@ -15,10 +15,13 @@
  * says "until destroy" or "owned".  A function named *_new or *_ref returns something you own and
  * release with the matching *_unref.  Nothing allocated on one side is freed by the other.
  *
- * Growth.  Structures start with their size and only ever gain members at the end.  The core never
- * reads past the size a plugin was compiled with, and a plugin checks RKB_HAS before it uses a
- * host member newer than the ABI minor it asks for.  Larger features arrive as extensions,
- * requested by name ("rkb.kernel/1"), not as new members here.
+ * Growth.  A program loads a plugin of its own major whose minor is no higher than the program's.
+ * Within a major, structures that start with their size gain members at the end and change in no
+ * other way; structures without a size (rkb_error_t, rkb_option_t, rkb_prompt_t, rkb_table_list_t,
+ * rkb_operator_t) do not change.  The core never reads past the size a plugin was compiled with, and a plugin
+ * checks RKB_HAS before it uses a host member newer than the minor it asks for.  Larger features
+ * arrive as extensions, requested by name ("rkb.kernel/1"), not as new members here; one that no
+ * shipped plugin uses yet is a draft, under rkb/draft/.
  */
 #ifndef RKB_PLUGIN_H
 #define RKB_PLUGIN_H
@@ -33,9 +36,13 @@
 extern "C" {
 #endif
 
-/* While the major is 0 the ABI may change in any release and only an exact match loads. */
-#define RKB_ABI_MAJOR 0
-#define RKB_ABI_MINOR 1
+#define RKB_ABI_MAJOR 1
+#define RKB_ABI_MINOR 0
+/* The oldest minor whose programs may load the plugin.  A plugin that is to run in older programs defines it before it includes
+ * this header, and then checks RKB_HAS before it uses a host member that is newer. */
+#ifndef RKB_ABI_MINIMUM
+#define RKB_ABI_MINIMUM RKB_ABI_MINOR
+#endif
 
 #define RKB_EXPORT __attribute__((visibility("default")))
 #define RKB_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
@@ -149,14 +156,6 @@ enum rkb_stage_flags {
    RKB_STAGE_WAITS = 1u << 5 /* run mostly waits, for a model say: on a thread that is no core's worker */
 };
 
-/* A stage implements exactly one of run and submit.
- *
- *   run     the simple form.  Called on a worker, does the work, returns the outcome.
- *   submit  the asynchronous form.  Called on the loop thread, starts the work and returns.
- *           RKB_OK means accepted: the stage now owes exactly one job_complete for this job, from
- *           any thread, even after cancel or stop.  Any other value means refused: the core
- *           completes the job with that status and the stage must not touch it again.
- */
 typedef struct rkb_stage {
    uint32_t size;
    uint32_t kind;  /* enum rkb_kind, RKB_TRANSLATOR to RKB_PROFILER */
@@ -173,23 +172,12 @@ typedef struct rkb_stage {
    uint32_t option_size; /* sizeof(rkb_option_t) at compile time: the table's stride */
    size_t config_size;
 
-   /* Makes an instance.  config and host stay valid until destroy returns.  Cheap: no I/O, no
-    * threads, no device; put those in start.  On failure leaves *self alone.  [loop] */
+   /* Makes an instance.  config and host stay valid until destroy returns.  Cheap: no device, no
+    * I/O that can take long.  On failure leaves *self alone.  [loop] */
    int (*create)(const rkb_host_t *host, const void *config, void **self, rkb_error_t *err);
 
-   /* Optional.  Acquires what the stage needs to run.  [worker] */
-   int (*start)(void *self, rkb_error_t *err);
-
-   int (*run)(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err);    /* [worker] */
-   int (*submit)(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err); /* [loop] */
-
-   /* Optional.  Asks an accepted job to end early.  A hint: the job still completes once, with
-    * RKB_ERR_CANCELLED or whatever it had reached.  run polls job_cancelled instead.  [loop] */
-   void (*cancel)(void *self, rkb_job_t job);
-
-   /* Optional.  No more jobs will come.  Close handles and threads, then call stage_stopped; the
-    * core waits for it, and for every owed job, before destroy.  Absent means "at once".  [loop] */
-   void (*stop)(void *self);
+   /* Does one job and returns how that went.  Long work polls job_cancelled and ends with RKB_ERR_CANCELLED.  [worker] */
+   int (*run)(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err);
 
    void (*destroy)(void *self); /* [loop] */
 } rkb_stage_t;
@@ -204,7 +192,7 @@ struct rkb_strategy; /* rkb/strategy.h */
 typedef struct rkb_plugin {
    uint32_t magic;
    uint16_t abi_major;
-   uint16_t abi_minor;
+   uint16_t abi_minor; /* the least it needs of the program */
    uint32_t size;
    uint32_t flags; /* 0 */
    const char *name;
@@ -213,13 +201,13 @@ typedef struct rkb_plugin {
    const struct rkb_strategy *const *strategies; /* NULL-terminated, or NULL */
 } rkb_plugin_t;
 
-#define RKB_PLUGIN_HEAD RKB_PLUGIN_MAGIC, RKB_ABI_MAJOR, RKB_ABI_MINOR, sizeof(rkb_plugin_t), 0
+#define RKB_PLUGIN_HEAD RKB_PLUGIN_MAGIC, RKB_ABI_MAJOR, RKB_ABI_MINIMUM, sizeof(rkb_plugin_t), 0
 
 extern RKB_EXPORT const rkb_plugin_t rkb_plugin_entry;
 
 /* Host ---------------------------------------------------------------------------------------*/
 
-/* One per stage instance, so that logs and metrics are attributed without the stage saying who it
+/* One per stage instance, so that logs are attributed without the stage saying who it
  * is.  Valid from create until destroy returns. */
 struct rkb_host {
    uint32_t size;
@@ -230,22 +218,15 @@ struct rkb_host {
    const char *instance_name; /* the stage's id in the pipeline file, e.g. "machine" */
 
    void (*log)(const rkb_host_t *host, int level, const char *file, int line, const char *text); /* [any] */
-   void (*metric)(const rkb_host_t *host, const char *name, double value);                       /* [any] */
-
-   /* Runs fn(arg) on the loop thread, after the current callback returns.  [any] */
-   void (*post)(const rkb_host_t *host, void (*fn)(void *arg), void *arg);
 
    /* An extension's interface, valid until destroy, or NULL.  Ask in create or later.  [any] */
    const void *(*get_extension)(const rkb_host_t *host, const char *id);
 
    /* Jobs.  Items emitted are delivered together, when the job completes with RKB_OK, and dropped
-    * otherwise.  job_complete is for submit stages alone, and ends their right to use the job.
-    * job_deadline is in nanoseconds of CLOCK_MONOTONIC, 0 for none.  [any] */
+    * otherwise.  job_deadline is in nanoseconds of CLOCK_MONOTONIC, 0 for none.  [any] */
    void (*job_emit)(const rkb_host_t *host, rkb_job_t job, rkb_item_t *item /* owned */);
-   void (*job_complete)(const rkb_host_t *host, rkb_job_t job, int status, const rkb_error_t *err);
    bool (*job_cancelled)(const rkb_host_t *host, rkb_job_t job);
    uint64_t (*job_deadline)(const rkb_host_t *host, rkb_job_t job);
-   void (*stage_stopped)(const rkb_host_t *host);
 
    /* Items: a type name and a flat set of named values; rkb/items.h lists types and keys.  Setters
     * are for items not yet emitted; setting a key again replaces its value.  Text, JSON and blobs

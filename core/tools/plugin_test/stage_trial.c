@@ -63,7 +63,9 @@ static bool make(subject_t *subject, int which) {
    void *untouched = &subject->selves;
    int status;
    subject->selves[which] = untouched;
+   subject->hosts[which].creating = true;
    status = stage->create(&subject->hosts[which].host, subject->config.bytes, &subject->selves[which], &err);
+   subject->hosts[which].creating = false;
    if (status == RKB_OK)
       return true;
    if (status > 0 || !err.message[0] || memchr(err.message, '\0', sizeof err.message) == NULL)
@@ -106,7 +108,7 @@ static void judge_job(subject_t *subject, int status, const rkb_error_t *err, rk
    test_host_t *host = &subject->hosts[0];
    if (host->wrong_job > 0)
       report_broken(subject->report, "%s: it used a job handle that it was not given", id);
-   else if (host->completions > (subject->stage->submit ? 1 : 0))
+   else if (host->completions > (host->asynchronous.submit ? 1 : 0))
       report_broken(subject->report, "%s: it completed its job %d times", id, host->completions);
    else if (status != RKB_OK && !err->message[0])
       report_broken(subject->report, "%s: a job ended with status %d and no sentence in err", id, status);
@@ -123,16 +125,17 @@ static void run_job(subject_t *subject) {
    bool takes_candidates = stage->kind == RKB_VERIFIER || stage->kind == RKB_PROFILER;
    rkb_item_t *in = takes_candidates ? sample_candidate() : sample_request();
    int status = RKB_OK;
-   if (stage->start)
-      status = stage->start(subject->selves[0], &err);
+   if (host->asynchronous.start)
+      status = host->asynchronous.start(subject->selves[0], &err);
    if (status != RKB_OK) {
       report_untried(subject->report, "%s: start refused here: %s", stage->id, err.message);
       rkb_item_unref(in);
       return;
    }
-   status = stage->run ? stage->run(subject->selves[0], HOST_JOB, in, &err)
-                       : stage->submit(subject->selves[0], HOST_JOB, in, &err);
-   if (stage->submit && status == RKB_OK) {
+   bool later = host->asynchronous.submit != NULL;
+   status = later ? host->asynchronous.submit(subject->selves[0], HOST_JOB, in, &err)
+                  : stage->run(subject->selves[0], HOST_JOB, in, &err);
+   if (later && status == RKB_OK) {
       if (!test_host_wait(host, has_completed, SUBMIT_MS)) {
          report_broken(subject->report, "%s: it accepted a job and did not complete it within %d s",
                        stage->id, SUBMIT_MS / 1000);
@@ -149,8 +152,8 @@ static void run_job(subject_t *subject) {
 static void end(subject_t *subject, int which) {
    const rkb_stage_t *stage = subject->stage;
    test_host_t *host = &subject->hosts[which];
-   if (stage->stop) {
-      stage->stop(subject->selves[which]);
+   if (host->asynchronous.stop) {
+      host->asynchronous.stop(subject->selves[which]);
       if (!test_host_wait(host, has_stopped, STOP_MS))
          report_broken(subject->report, "%s: stop was not followed by stage_stopped within %d s", stage->id,
                        STOP_MS / 1000);

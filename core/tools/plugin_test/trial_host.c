@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 #include "base/random.h"
+#include "stage/given.h"
 #include "stage/item.h"
 
 static test_host_t *of(const rkb_host_t *host) {
@@ -16,11 +17,12 @@ static void host_log(const rkb_host_t *host, int level, const char *file, int li
    fprintf(stderr, "%s: %s\n", host->instance_name, text);
 }
 
-static void host_metric(const rkb_host_t *host, const char *name, double value) {
-   (void)host, (void)name, (void)value;
+static rkb_random_t random_for_job(const rkb_host_t *host, rkb_job_t job, uint32_t child) {
+   (void)job;
+   return rkb_random_stream(1, host->instance_name, 0, child);
 }
 
-static void host_post(const rkb_host_t *host, void (*fn)(void *arg), void *arg) {
+static void post(const rkb_host_t *host, void (*fn)(void *arg), void *arg) {
    test_host_t *test = of(host);
    pthread_mutex_lock(&test->mutex);
    if (test->post_count < HOST_MAX_POSTS) {
@@ -31,9 +33,35 @@ static void host_post(const rkb_host_t *host, void (*fn)(void *arg), void *arg) 
    pthread_mutex_unlock(&test->mutex);
 }
 
-static rkb_random_t random_for_job(const rkb_host_t *host, rkb_job_t job, uint32_t child) {
-   (void)job;
-   return rkb_random_stream(1, host->instance_name, 0, child);
+static void job_complete(const rkb_host_t *host, rkb_job_t job, int status, const rkb_error_t *err) {
+   test_host_t *test = of(host);
+   pthread_mutex_lock(&test->mutex);
+   test->wrong_job += job != HOST_JOB;
+   test->completions++;
+   test->status = status;
+   if (err)
+      test->error = *err;
+   pthread_cond_signal(&test->changed);
+   pthread_mutex_unlock(&test->mutex);
+}
+
+static void stage_stopped(const rkb_host_t *host) {
+   test_host_t *test = of(host);
+   pthread_mutex_lock(&test->mutex);
+   test->stopped = true;
+   pthread_cond_signal(&test->changed);
+   pthread_mutex_unlock(&test->mutex);
+}
+
+static int serve(const rkb_host_t *host, const rkb_asynchronous_stage_t *stage, rkb_error_t *err) {
+   test_host_t *test = of(host);
+   if (!test->creating || test->asynchronous.submit)
+      return rkb_fail(err, RKB_ERR_CONTRACT, "serve is for a stage's create, and for one call there");
+   int status = rkb_given_read(&test->asynchronous, sizeof test->asynchronous, stage,
+                               sizeof test->asynchronous, "rkb_asynchronous_stage_t", err);
+   if (status == RKB_OK && !test->asynchronous.submit)
+      status = rkb_fail(err, RKB_ERR_CONTRACT, "serve was given a stage without submit");
+   return status;
 }
 
 static const void *host_get_extension(const rkb_host_t *host, const char *id) {
@@ -43,8 +71,15 @@ static const void *host_get_extension(const rkb_host_t *host, const char *id) {
                                                .below = rkb_random_below,
                                                .real = rkb_random_real,
                                                .normal = rkb_random_normal};
+   static const rkb_asynchronous_api_t asynchronous_api = {.size = sizeof asynchronous_api,
+                                                           .serve = serve,
+                                                           .post = post,
+                                                           .job_complete = job_complete,
+                                                           .stage_stopped = stage_stopped};
    (void)host;
-   return strcmp(id, RKB_EXT_RANDOM) == 0 ? &random_api : NULL;
+   if (strcmp(id, RKB_EXT_RANDOM) == 0)
+      return &random_api;
+   return strcmp(id, RKB_DRAFT_ASYNCHRONOUS) == 0 ? &asynchronous_api : NULL;
 }
 
 static void host_job_emit(const rkb_host_t *host, rkb_job_t job, rkb_item_t *item) {
@@ -59,18 +94,6 @@ static void host_job_emit(const rkb_host_t *host, rkb_job_t job, rkb_item_t *ite
    pthread_mutex_unlock(&test->mutex);
 }
 
-static void host_job_complete(const rkb_host_t *host, rkb_job_t job, int status, const rkb_error_t *err) {
-   test_host_t *test = of(host);
-   pthread_mutex_lock(&test->mutex);
-   test->wrong_job += job != HOST_JOB;
-   test->completions++;
-   test->status = status;
-   if (err)
-      test->error = *err;
-   pthread_cond_signal(&test->changed);
-   pthread_mutex_unlock(&test->mutex);
-}
-
 static bool host_job_cancelled(const rkb_host_t *host, rkb_job_t job) {
    (void)host;
    return job != HOST_JOB;
@@ -79,14 +102,6 @@ static bool host_job_cancelled(const rkb_host_t *host, rkb_job_t job) {
 static uint64_t host_job_deadline(const rkb_host_t *host, rkb_job_t job) {
    (void)host, (void)job;
    return 0;
-}
-
-static void host_stage_stopped(const rkb_host_t *host) {
-   test_host_t *test = of(host);
-   pthread_mutex_lock(&test->mutex);
-   test->stopped = true;
-   pthread_cond_signal(&test->changed);
-   pthread_mutex_unlock(&test->mutex);
 }
 
 static void count_item(const rkb_host_t *host, int change) {
@@ -153,14 +168,10 @@ void test_host_init(test_host_t *host, const char *instance_name) {
                                   .log_level = RKB_LOG_WARN,
                                   .instance_name = instance_name,
                                   .log = host_log,
-                                  .metric = host_metric,
-                                  .post = host_post,
                                   .get_extension = host_get_extension,
                                   .job_emit = host_job_emit,
-                                  .job_complete = host_job_complete,
                                   .job_cancelled = host_job_cancelled,
                                   .job_deadline = host_job_deadline,
-                                  .stage_stopped = host_stage_stopped,
                                   .item_new = host_item_new,
                                   .item_ref = host_item_ref,
                                   .item_unref = host_item_unref,

@@ -1,9 +1,10 @@
-/* A host for one instance under test: items as the engine makes them, one job, no extensions but random streams. */
+/* A host for one instance under test: items as the engine makes them, one job, and two extensions: random
+ * streams, and the draft for stages that complete their jobs later. */
 #ifndef RKB_TOOLS_PLUGIN_TEST_TRIAL_HOST_H
 #define RKB_TOOLS_PLUGIN_TEST_TRIAL_HOST_H
 
 #include <pthread.h>
-#include <rkb/plugin.h>
+#include <rkb/draft/asynchronous.h>
 
 enum { HOST_MAX_EMITTED = 256, HOST_MAX_POSTS = 256 };
 #define HOST_JOB ((rkb_job_t)0x100000001) /* the one job's handle */
@@ -12,6 +13,8 @@ typedef struct test_host {
    rkb_host_t host; /* first: callbacks come from it to the rest */
    pthread_mutex_t mutex;
    pthread_cond_t changed;
+   rkb_asynchronous_stage_t asynchronous; /* zero unless create called serve */
+   bool creating;
    rkb_item_t *emitted[HOST_MAX_EMITTED];
    uint32_t emitted_count;
    int completions, status; /* of HOST_JOB */

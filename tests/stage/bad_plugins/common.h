@@ -2,6 +2,7 @@
 #ifndef RKB_TESTS_ENGINE_BAD_PLUGINS_COMMON_H
 #define RKB_TESTS_ENGINE_BAD_PLUGINS_COMMON_H
 
+#include <rkb/draft/asynchronous.h>
 #include <rkb/items.h>
 #include <stdlib.h>
 
@@ -25,6 +26,17 @@ static inline int good_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_
    return rkb_emit_verdict(((const stage_t *)self)->host, job, RKB_ACCEPT, "", "good");
 }
 
+static inline const rkb_asynchronous_api_t *asynchronous(const rkb_host_t *host) {
+   return host->get_extension(host, RKB_DRAFT_ASYNCHRONOUS);
+}
+
+/* For create: jobs go to submit from here on. */
+static inline int serve_with(const rkb_host_t *host, const rkb_asynchronous_stage_t *stage, void **self,
+                             rkb_error_t *err) {
+   int status = asynchronous(host)->serve(host, stage, err);
+   return status == RKB_OK ? good_create(host, NULL, self, err) : status;
+}
+
 static inline void good_destroy(void *self) {
    free(self);
 }
@@ -34,6 +46,15 @@ static const char *const CANDIDATE[] = {"candidate", NULL}, *const VERDICT[] = {
 #define STAGE_HEAD(name)                                                                                     \
    .size = sizeof(rkb_stage_t), .kind = RKB_VERIFIER, .id = "bad.verifier." name,                            \
    .summary = "Breaks one rule.", .accepts = CANDIDATE, .emits = VERDICT
+/* A stage that is called through submit. */
+#define ASYNCHRONOUS(name, ...)                                                                              \
+   static int create(const rkb_host_t *host, const void *config, void **self, rkb_error_t *err) {            \
+      static const rkb_asynchronous_stage_t stage = {.size = sizeof stage, __VA_ARGS__};                     \
+      (void)config;                                                                                          \
+      return serve_with(host, &stage, self, err);                                                            \
+   }                                                                                                         \
+   static const rkb_stage_t BAD = {STAGE_HEAD(name), .create = create, .run = good_run,                      \
+                                   .destroy = good_destroy}
 #define EXPORT(stage)                                                                                        \
    static const rkb_stage_t *const STAGES[] = {&stage, NULL};                                                \
    RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {RKB_PLUGIN_HEAD, .name = "bad", .version = "1",         \

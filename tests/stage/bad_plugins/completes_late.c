@@ -9,10 +9,10 @@ typedef struct late {
 static void again(void *argument) {
    late_t *late = argument;
    if (late->turns--) {
-      late->host->post(late->host, again, late);
+      asynchronous(late->host)->post(late->host, again, late);
       return;
    }
-   late->host->job_complete(late->host, late->job, RKB_OK, NULL);
+   asynchronous(late->host)->job_complete(late->host, late->job, RKB_OK, NULL);
    free(late);
 }
 static int submit(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
@@ -22,10 +22,9 @@ static int submit(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    *late = (late_t){.host = host, .job = job, .turns = 3};
    good_run(self, job, in, err);
-   host->job_complete(host, job, RKB_OK, NULL);
-   host->post(host, again, late);
+   asynchronous(host)->job_complete(host, job, RKB_OK, NULL);
+   asynchronous(host)->post(host, again, late);
    return RKB_OK;
 }
-static const rkb_stage_t BAD = {STAGE_HEAD("completes_late"), .create = good_create, .submit = submit,
-                                .destroy = good_destroy};
+ASYNCHRONOUS("completes_late", .submit = submit);
 EXPORT(BAD);

@@ -4,6 +4,5 @@ static int start(void *self, rkb_error_t *err) {
    (void)self;
    return rkb_fail(err, RKB_ERR_UNAVAILABLE, "the device does not answer");
 }
-static const rkb_stage_t BAD = {STAGE_HEAD("fails_start"), .create = good_create, .start = start,
-                                .run = good_run, .destroy = good_destroy};
+ASYNCHRONOUS("fails_start", .start = start, .submit = good_run);
 EXPORT(BAD);

@@ -7,6 +7,5 @@ static int submit(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *
    (void)err;
    return RKB_OK;
 }
-static const rkb_stage_t BAD = {STAGE_HEAD("never_completes"), .create = good_create, .submit = submit,
-                                .destroy = good_destroy};
+ASYNCHRONOUS("never_completes", .submit = submit);
 EXPORT(BAD);

@@ -1,5 +1,6 @@
 /* Stages over candidates whose text is a whole number: everything a run does, without kernels.  The number is proposed,
  * moved, judged by divisibility and measured by its distance from a target. */
+#include <rkb/draft/asynchronous.h>
 #include <rkb/ext/random.h>
 #include <rkb/items.h>
 #include <rkb/strategy.h>
@@ -113,10 +114,14 @@ typedef struct later {
    rkb_job_t job;
 } later_t;
 
+static const rkb_asynchronous_api_t *asynchronous(const rkb_host_t *host) {
+   return host->get_extension(host, RKB_DRAFT_ASYNCHRONOUS);
+}
+
 static void answer(void *argument) {
    later_t *later = argument;
    rkb_emit_verdict(later->stage->host, later->job, RKB_ACCEPT, "", "after a turn of the loop");
-   later->stage->host->job_complete(later->stage->host, later->job, RKB_OK, NULL);
+   asynchronous(later->stage->host)->job_complete(later->stage->host, later->job, RKB_OK, NULL);
    free(later);
 }
 
@@ -127,8 +132,20 @@ static int later_submit(void *self, rkb_job_t job, const rkb_item_t *in, rkb_err
    if (!later)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    *later = (later_t){.stage = stage, .job = job};
-   stage->host->post(stage->host, answer, later);
+   asynchronous(stage->host)->post(stage->host, answer, later);
    return RKB_OK;
+}
+
+static int later_create(const rkb_host_t *host, const void *config, void **self, rkb_error_t *err) {
+   static const rkb_asynchronous_stage_t served = {.size = sizeof served, .submit = later_submit};
+   int status = asynchronous(host)->serve(host, &served, err);
+   return status == RKB_OK ? create(host, config, self, err) : status;
+}
+
+/* For programs that do not offer the draft; the tests' own always do. */
+static int later_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
+   (void)self, (void)job, (void)in;
+   return rkb_fail(err, RKB_ERR_INTERNAL, "run was called in place of submit");
 }
 
 /* Climbs: the parent is one of the best four told so far, mostly the best. */
@@ -295,8 +312,8 @@ static const rkb_stage_t LATER = {.size = sizeof(rkb_stage_t),
                                   .accepts = CANDIDATE,
                                   .emits = VERDICT,
                                   .config_size = sizeof(config_t),
-                                  .create = create,
-                                  .submit = later_submit,
+                                  .create = later_create,
+                                  .run = later_run,
                                   .destroy = destroy};
 static const rkb_stage_t DISTANCE = {.size = sizeof(rkb_stage_t),
                                      .kind = RKB_PROFILER,

@@ -1,5 +1,5 @@
 /* Stages that fail, hang and linger: what a run has to live with. */
-#include <rkb/ext/process.h>
+#include <rkb/draft/process.h>
 #include <rkb/items.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -72,7 +72,7 @@ static int slow_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t
 /* A shell that leaves a grandchild behind; the grandchild writes its process number to a file. */
 static int family_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
    const stage_t *stage = self;
-   const rkb_process_api_t *process = stage->host->get_extension(stage->host, RKB_EXT_PROCESS);
+   const rkb_process_api_t *process = stage->host->get_extension(stage->host, RKB_DRAFT_PROCESS);
    char script[512];
    (void)in;
    snprintf(script, sizeof script, "(echo $$ >'%s'; exec sleep 600) & sh -c 'sleep 600' & wait",

@@ -1,4 +1,4 @@
-/* rkb/ext/llm.h - questions to the language models that a pipeline lists under "models:".  Extension "rkb.llm/1"; absent
+/* rkb/ext/llm.h - questions to the language models that a pipeline lists under "models:".  Extension "rkb.llm/2"; absent
  * where the pipeline lists none.
  *
  * A question is answered once and for good: its reply is committed to the run's archive before anybody sees it, and asking
@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-#define RKB_EXT_LLM "rkb.llm/1"
+#define RKB_EXT_LLM "rkb.llm/2"
 
 /* How a question ended. */
 enum rkb_llm_outcome {
@@ -70,11 +70,6 @@ typedef struct rkb_llm_api {
    int (*ask)(const rkb_host_t *host, rkb_job_t job, const rkb_llm_question_t *question, rkb_llm_answer_t **answer,
               rkb_error_t *err);
    void (*free)(rkb_llm_answer_t *answer); /* NULL is accepted */
-
-   /* The same without waiting: the question is copied, and done called once, on the loop; answer (NULL unless status is
-    * RKB_OK) lives until it returns.  On any other value than RKB_OK done is not called.  [loop] */
-   int (*submit)(const rkb_host_t *host, rkb_job_t job, const rkb_llm_question_t *question,
-                 void (*done)(void *arg, int status, const rkb_llm_answer_t *answer), void *arg, rkb_error_t *err);
 
    /* By name; NULL when the pipeline lists no such model.  Until destroy.  [any] */
    const rkb_llm_model_t *(*model)(const rkb_host_t *host, const char *name);

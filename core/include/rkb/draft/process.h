@@ -1,10 +1,12 @@
-/* rkb/ext/process.h - run another program.  Extension "rkb.process/1".
+/* rkb/draft/process.h - run another program.  Draft extension "rkb.draft.process/0".
+ *
+ * A draft may change or go (docs/decisions/drafts.md): no shipped plugin uses it yet.
  *
  * The child gets its own process group, an empty environment plus what is listed, /dev/null where no
  * input is given, capped output, and a deadline at which the whole group is killed.
  */
-#ifndef RKB_EXT_PROCESS_H
-#define RKB_EXT_PROCESS_H
+#ifndef RKB_DRAFT_PROCESS_H
+#define RKB_DRAFT_PROCESS_H
 
 #include <rkb/plugin.h>
 
@@ -12,7 +14,7 @@
 extern "C" {
 #endif
 
-#define RKB_EXT_PROCESS "rkb.process/1"
+#define RKB_DRAFT_PROCESS "rkb.draft.process/0"
 
 typedef struct rkb_process_spec {
    uint32_t size;

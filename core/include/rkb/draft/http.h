@@ -1,11 +1,13 @@
-/* rkb/ext/http.h - HTTP requests, whole or streamed.  Extension "rkb.http/1".
+/* rkb/draft/http.h - HTTP requests, whole or streamed.  Draft extension "rkb.draft.http/0".
+ *
+ * A draft may change or go (docs/decisions/drafts.md): no shipped plugin uses it yet.
  *
  * Everything runs on the loop.  TLS is always verified, proxies come from the environment (https_proxy, http_proxy,
  * all_proxy, no_proxy), redirects are not followed, and each transfer has limits on its connection, its silence, its
  * whole duration and the size of its reply.  New connections are opened a few at a time.
  */
-#ifndef RKB_EXT_HTTP_H
-#define RKB_EXT_HTTP_H
+#ifndef RKB_DRAFT_HTTP_H
+#define RKB_DRAFT_HTTP_H
 
 #include <rkb/plugin.h>
 
@@ -13,7 +15,7 @@
 extern "C" {
 #endif
 
-#define RKB_EXT_HTTP "rkb.http/1"
+#define RKB_DRAFT_HTTP "rkb.draft.http/0"
 
 /* How a transfer ended. */
 enum rkb_http_outcome {
