@@ -20,6 +20,7 @@ static void print_stage(const rkb_stage_t *stage, const rkb_registry_object_t *o
    print_names("accepts", stage->accepts);
    print_names("emits", stage->emits);
    print_names("measures", stage->measures);
+   print_names("needs", RKB_NEEDS(stage));
    printf("%-10s%s%s%s%s%s%s\n", "is",
           stage->flags & RKB_STAGE_DETERMINISTIC ? " deterministic" : " not deterministic",
           stage->flags & RKB_STAGE_EXECUTES ? ", executes the candidate" : "",

@@ -115,8 +115,7 @@ static uint32_t collect(const rkb_registry_t *registry, reference_entry_t *list)
                                              .options = (*at)->options,
                                              .option_count = (*at)->option_count,
                                              .option_size = (*at)->option_size};
-      for (const rkb_strategy_t *const *at = RKB_HAS(plugin, strategies) ? plugin->strategies : NULL;
-           at && *at && count < MAX_ENTRIES; at++)
+      for (const rkb_strategy_t *const *at = plugin->strategies; at && *at && count < MAX_ENTRIES; at++)
          list[count++] = (reference_entry_t){.id = (*at)->id,
                                              .summary = (*at)->summary,
                                              .kind = RKB_STRATEGY,

@@ -3,12 +3,15 @@
 #include "plugin/options.h"
 #include "plugin/declaration_check.h"
 
+#include <rkb/ext/device.h>
 #include <rkb/items.h>
 #include <string.h>
 
 #define MAX_STAGES 256
 #define MAX_OPTIONS 256
+#define MAX_NEEDS 32
 #define MAX_CONFIG (1u << 20)
+enum { MOST_BYTES = 4096 }; /* of a descriptor; more is a size that was never set */
 
 const char *rkb_kind_name(uint32_t kind) {
    static const char *const names[] = {"", "translator", "verifier", "mutator", "profiler", "strategy"};
@@ -111,11 +114,28 @@ static bool items_ok(const rkb_stage_t *stage, rkb_error_t *err) {
    return true;
 }
 
+/* least: bytes that the descriptor had in this major's first minor.  Members after those are read behind RKB_HAS. */
+static bool size_ok(const char *type, uint32_t bytes, size_t least, rkb_error_t *err) {
+   if (bytes >= least && bytes <= MOST_BYTES)
+      return true;
+   return bad(err, "an %s says that it has %u bytes, and %zu to %d are possible; give it sizeof(%s)", type,
+              bytes, least, MOST_BYTES, type);
+}
+
+/* Extensions by name; whether they are offered is known when the stage is created. */
+static bool needs_ok(const char *id, const char *const *needs, rkb_error_t *err) {
+   for (uint32_t i = 0; needs && needs[i]; i++)
+      if (i >= MAX_NEEDS || !name_ok(needs[i], "_-./"))
+         return i >= MAX_NEEDS
+                   ? bad(err, "%s lists more than %d extensions in needs, or no NULL after the last", id,
+                         MAX_NEEDS)
+                   : bad(err, "%s lists '%.100s' in needs, which is no extension's name", id, needs[i]);
+   return true;
+}
+
 static bool stage_ok(const rkb_stage_t *stage, rkb_error_t *err) {
-   if (stage->size != sizeof(rkb_stage_t))
-      return bad(
-         err, "a stage has a descriptor of %u bytes, here it has %zu; rebuild it with this version's headers",
-         stage->size, sizeof(rkb_stage_t));
+   if (!size_ok("rkb_stage_t", stage->size, offsetof(rkb_stage_t, needs), err))
+      return false;
    if (stage->kind < RKB_TRANSLATOR || stage->kind > RKB_PROFILER)
       return bad(err, "stage '%s' has the unknown kind %u", stage->id ? stage->id : "", stage->kind);
    if (!id_ok(stage->id, stage->kind))
@@ -123,23 +143,42 @@ static bool stage_ok(const rkb_stage_t *stage, rkb_error_t *err) {
                  rkb_kind_name(stage->kind));
    if (!stage->create || !stage->run || !stage->destroy)
       return bad(err, "%s has no %s", stage->id, !stage->create ? "create" : !stage->run ? "run" : "destroy");
+   if (!needs_ok(stage->id, RKB_NEEDS(stage), err))
+      return false;
+   if (lists(RKB_NEEDS(stage), RKB_EXT_DEVICE) && !(stage->flags & RKB_STAGE_EXCLUSIVE_GPU))
+      return bad(err, "%s needs %s and must set RKB_STAGE_EXCLUSIVE_GPU: only then is a GPU looked for",
+                 stage->id, RKB_EXT_DEVICE);
    return items_ok(stage, err) && options_ok(stage->options, stage->option_count, stage->option_size,
                                              stage->config_size, stage->id, 1, err);
 }
 
 static bool strategy_ok(const rkb_strategy_t *strategy, rkb_error_t *err) {
-   if (strategy->size != sizeof(rkb_strategy_t))
-      return bad(
-         err,
-         "a strategy has a descriptor of %u bytes, here it has %zu; rebuild it with this version's headers",
-         strategy->size, sizeof(rkb_strategy_t));
+   if (!size_ok("rkb_strategy_t", strategy->size, offsetof(rkb_strategy_t, needs), err))
+      return false;
    if (!id_ok(strategy->id, RKB_STRATEGY))
       return bad(err, "strategy id '%s' is not '<owner>.strategy.<name>' in lower case",
                  strategy->id ? strategy->id : "");
    if (!strategy->create || !strategy->ask || !strategy->tell || !strategy->destroy)
       return bad(err, "%s needs create, ask, tell and destroy", strategy->id);
-   return options_ok(strategy->options, strategy->option_count, strategy->option_size, strategy->config_size,
+   return needs_ok(strategy->id, RKB_NEEDS(strategy), err) &&
+          options_ok(strategy->options, strategy->option_count, strategy->option_size, strategy->config_size,
                      strategy->id, 1, err);
+}
+
+/* docs/decisions/plugin-versions.md has the rule. */
+static bool version_ok(const rkb_plugin_t *plugin, rkb_error_t *err) {
+   char way_out[200] = "compile it with this program's headers";
+   if (plugin->abi_major == RKB_ABI_MAJOR && plugin->abi_minor <= RKB_ABI_MINOR)
+      return true;
+   if (plugin->abi_major == RKB_ABI_MAJOR)
+      snprintf(way_out, sizeof way_out,
+               "update the program, or compile the plugin with this program's headers, or with "
+               "-DRKB_ABI_MINIMUM=%u if it can do without what is newer",
+               RKB_ABI_MINOR);
+   else if (plugin->abi_major > RKB_ABI_MAJOR)
+      snprintf(way_out, sizeof way_out, "update the program, or compile the plugin with its headers");
+   return bad(err, "it asks for plugin interface %u.%u, this program has %u.%u; %s", plugin->abi_major,
+              plugin->abi_minor, RKB_ABI_MAJOR, RKB_ABI_MINOR, way_out);
 }
 
 bool rkb_plugin_check(const rkb_plugin_t *plugin, rkb_error_t *err) {
@@ -148,15 +187,8 @@ bool rkb_plugin_check(const rkb_plugin_t *plugin, rkb_error_t *err) {
       return bad(
          err, "rkb_plugin_entry begins with 0x%08x, not with RKB_PLUGIN_MAGIC; start it with RKB_PLUGIN_HEAD",
          plugin->magic);
-   bool newer = plugin->abi_major > RKB_ABI_MAJOR ||
-                (plugin->abi_major == RKB_ABI_MAJOR && plugin->abi_minor > RKB_ABI_MINOR);
-   if (plugin->abi_major != RKB_ABI_MAJOR || plugin->abi_minor != RKB_ABI_MINOR)
-      return bad(err, "it was built for plugin interface %u.%u, this program has %u.%u; %s",
-                 plugin->abi_major, plugin->abi_minor, RKB_ABI_MAJOR, RKB_ABI_MINOR,
-                 newer ? "update the program, or rebuild the plugin with its headers" : "rebuild the plugin");
-   if (plugin->size < sizeof(rkb_plugin_t))
-      return bad(err, "rkb_plugin_entry has %u bytes, at least %zu are needed; start it with RKB_PLUGIN_HEAD",
-                 plugin->size, sizeof(rkb_plugin_t));
+   if (!version_ok(plugin, err) || !size_ok("rkb_plugin_t", plugin->size, sizeof(rkb_plugin_t), err))
+      return false;
    if (!plugin->name || !plugin->version)
       return bad(err, "rkb_plugin_entry has no name or no version");
    for (const rkb_stage_t *const *stages = plugin->stages; stages && *stages; stages++)

@@ -16,6 +16,9 @@ typedef struct rkb_registry_object {
    const char *hash; /* 32 hex digits over the file's bytes */
 } rkb_registry_object_t;
 
+/* What a descriptor lists in needs; NULL where it was compiled before there was such a member. */
+#define RKB_NEEDS(descriptor) (RKB_HAS((descriptor), needs) ? (descriptor)->needs : NULL)
+
 /* Loads, in this order, everything in: first (NULL-terminated files and directories: the pipeline's "plugins:", already
  * absolute), paths (--plugin-path), RKB_PLUGIN_PATH (colon-separated), and the build's or installation's directory.
  * A directory gives its *.so and those of its direct subdirectories, by name.  The same file twice counts once.  A bad

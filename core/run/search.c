@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/random.h"
 #include "run/run_state.h"
+#include "stage/extensions.h"
 
 static const rkb_entry_t *entry_of(const rkb_run_t *run) {
    return &run->pipeline->entries[run->pipeline->strategy];
@@ -27,8 +28,10 @@ int rkb_search_open(rkb_run_t *run, rkb_error_t *err) {
                                      .operator_count = pipeline->operator_count,
                                      .objective = pipeline->objective ? pipeline->objective : ""};
    rkb_random_t stream = rkb_random_stream(pipeline->seed, entry->node.id, -1, 0);
-   int status = entry->strategy->create(&run->search.owner.host, entry->config, &run->search.setup, stream,
-                                        &run->search.self, &own);
+   int status = rkb_extensions_check(&run->core, entry->strategy->id, RKB_NEEDS(entry->strategy), &own);
+   if (status == RKB_OK)
+      status = entry->strategy->create(&run->search.owner.host, entry->config, &run->search.setup, stream,
+                                       &run->search.self, &own);
    if (status == RKB_OK)
       return RKB_OK;
    return rkb_fail(err, status, "%.100s:%u:%u: %.60s could not be created: %.300s",

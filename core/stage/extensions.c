@@ -7,6 +7,7 @@ typedef struct offer {
    const char *id;
    const void *api;
    bool (*offered)(const rkb_core_t *core); /* NULL: always */
+   const char *absent;                      /* why it is not offered, and what to do */
 } offer_t;
 
 static bool has_archive(const rkb_core_t *core) {
@@ -34,17 +35,18 @@ static bool has_http(const rkb_core_t *core) {
 }
 
 static const offer_t OFFERS[] = {
-   {RKB_EXT_RANDOM, &RKB_RANDOM_API, NULL},
-   {RKB_EXT_PROMPT, &RKB_PROMPT_API, NULL},
-   {RKB_EXT_WORKERS, &RKB_WORKERS_API, NULL},
-   {RKB_EXT_ARCHIVE, &RKB_ARCHIVE_API, has_archive},
-   {RKB_EXT_TASK, &RKB_TASK_API, has_task},
-   {RKB_EXT_KERNEL, &RKB_KERNEL_API, has_target},
-   {RKB_EXT_DEVICE, &RKB_DEVICE_API, has_gpu},
-   {RKB_EXT_LLM, &RKB_LLM_API, has_models},
-   {RKB_DRAFT_ASYNCHRONOUS, &RKB_ASYNCHRONOUS_API, NULL},
-   {RKB_DRAFT_PROCESS, &RKB_PROCESS_API, NULL},
-   {RKB_DRAFT_HTTP, &RKB_HTTP_API, has_http},
+   {RKB_EXT_RANDOM, &RKB_RANDOM_API, NULL, NULL},
+   {RKB_EXT_PROMPT, &RKB_PROMPT_API, NULL, NULL},
+   {RKB_EXT_WORKERS, &RKB_WORKERS_API, NULL, NULL},
+   {RKB_EXT_ARCHIVE, &RKB_ARCHIVE_API, has_archive, "nothing is archived here; use this stage in rkb-run"},
+   {RKB_EXT_TASK, &RKB_TASK_API, has_task, "the pipeline has no task; write task: or give --task"},
+   {RKB_EXT_KERNEL, &RKB_KERNEL_API, has_target, "the pipeline has no task; write task: or give --task"},
+   {RKB_EXT_DEVICE, &RKB_DEVICE_API, has_gpu,
+    "no usable GPU on this machine (rkb doctor says why); leave this stage out"},
+   {RKB_EXT_LLM, &RKB_LLM_API, has_models, "the pipeline lists no language models; list them under models:"},
+   {RKB_DRAFT_ASYNCHRONOUS, &RKB_ASYNCHRONOUS_API, NULL, NULL},
+   {RKB_DRAFT_PROCESS, &RKB_PROCESS_API, NULL, NULL},
+   {RKB_DRAFT_HTTP, &RKB_HTTP_API, has_http, "this program was built without HTTP (RKB_HTTP=OFF)"},
 };
 
 static const offer_t *offer_of(const char *id) {
@@ -57,4 +59,23 @@ static const offer_t *offer_of(const char *id) {
 const void *rkb_extension_find(const rkb_core_t *core, const char *id) {
    const offer_t *offer = offer_of(id);
    return offer && (!offer->offered || offer->offered(core)) ? offer->api : NULL;
+}
+
+/* What is absent and is asked for by a name that this program does not know. */
+static const char *unknown(const char *id) {
+   return strncmp(id, "rkb.draft.", 10) == 0
+             ? "this program has no such draft; a draft's number rises when it changes, so compile the plugin with "
+               "this program's headers"
+             : "this program has no such extension; look at the name, or update the program";
+}
+
+int rkb_extensions_check(const rkb_core_t *core, const char *use, const char *const *needs,
+                         rkb_error_t *err) {
+   for (; needs && *needs; needs++) {
+      const offer_t *offer = offer_of(*needs);
+      if (!offer || !rkb_extension_find(core, *needs))
+         return rkb_fail(err, RKB_ERR_UNAVAILABLE, "%.100s needs the extension %.100s: %s", use, *needs,
+                         offer ? offer->absent : unknown(*needs));
+   }
+   return RKB_OK;
 }

@@ -31,6 +31,9 @@ extern const rkb_asynchronous_api_t RKB_ASYNCHRONOUS_API;
 /* The extension's table, or NULL where it is not offered.  [any] */
 const void *rkb_extension_find(const rkb_core_t *core, const char *id);
 
+/* RKB_ERR_UNAVAILABLE, with the one message, when an extension in needs is not offered to use, a stage's or strategy's id. */
+int rkb_extensions_check(const rkb_core_t *core, const char *use, const char *const *needs, rkb_error_t *err);
+
 /* Kills the children that a job started asynchronously; the blocking ones ask for themselves.  [loop] */
 void rkb_process_cancel_job(rkb_core_t *core, rkb_job_t job);
 /* Ends the HTTP transfers that a job started.  [loop] */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "stage/extensions.h"
 #include "stage/item.h"
 
 #define SUBMITTED_AT_ONCE 64 /* of a stage that works asynchronously and names no jobs: */
@@ -25,7 +26,9 @@ int rkb_instance_new(rkb_core_t *core, const rkb_entry_t *entry, rkb_instance_t 
    rkb_owner_init(&instance->owner, core, entry, instance);
    rkb_error_t own = {0};
    instance->creating = true;
-   int status = entry->stage->create(&instance->owner.host, entry->config, &instance->self, &own);
+   int status = rkb_extensions_check(core, entry->stage->id, RKB_NEEDS(entry->stage), &own);
+   if (status == RKB_OK)
+      status = entry->stage->create(&instance->owner.host, entry->config, &instance->self, &own);
    instance->creating = false;
    if (status != RKB_OK) {
       own.message[sizeof own.message - 1] = own.option[sizeof own.option - 1] = '\0';

@@ -73,6 +73,25 @@ for run in first second; do "$work/prefix/bin/rkb-run" mine.yaml --out $run --qu
 grep -E '^ +[0-9]+ +.*fast_call: __(expf|logf) in line [0-9]+$' report >/dev/null || { cat report; echo "no kernel came from the mutator" >&2; exit 1; }
 grep -E '^  spills +[1-9]' report >/dev/null || { cat report; echo "the verifier judged nothing" >&2; exit 1; }
 
+# A folder of plugins/shared, copied into a project outside the tree, is complete but for what the installation has.
+cp -r "$here/with_shared" shared
+cp -r "$source_directory/plugins/shared/source" shared/source
+cmake -S shared -B shared/build -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_C_FLAGS='-Wall -Wextra -Werror' >/dev/null
+cmake --build shared/build -- --quiet
+must_export shared/build/plugins/profiler/kernels.so
+cat >counts.yaml <<'END'
+rkb: 1
+extends: quick
+name: counts
+task: softmax
+plugins: [shared/build/plugins/profiler/kernels.so]
+insert: [{after: lint, stage: {use: outside.profiler.kernels}}]
+set: {limits.candidates: 1, screen.machine.with.families: 1, screen.machine.with.shapes: 0}
+END
+"$work/prefix/bin/rkb-run" counts.yaml --out counts --quiet >/dev/null
+counted=$(sqlite3 counts/run.sqlite "SELECT min(value) FROM measurement WHERE name LIKE 'kernels.%'")
+[[ ${counted%.*} -ge 1 ]] || { echo "the profiler counted '$counted' kernels" >&2; exit 1; }
+
 # The installation finds its own plugins, and each of them keeps the contract.
 "$work/prefix/bin/rkb" plugins | grep '^rkb.profiler.size ' >/dev/null
 find "$libraries/rkb/plugins" -name '*.so' | sort | while read -r plugin; do

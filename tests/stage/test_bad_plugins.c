@@ -6,7 +6,14 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <rkb/ext/device.h>
+#include <rkb/ext/llm.h>
+#include <rkb/ext/task.h>
 #include "base/file.h"
+
+#define QUOTED(number) #number
+#define DOTTED(major, minor) QUOTED(major) "." QUOTED(minor)
+#define VERSION DOTTED(RKB_ABI_MAJOR, RKB_ABI_MINOR)
 
 /* What is said when the object is looked at. */
 typedef struct load_case {
@@ -14,7 +21,18 @@ typedef struct load_case {
 } load_case_t;
 static const load_case_t AT_LOAD[] = {
    {"wrong_magic", "rkb_plugin_entry begins with 0x12345678, not with RKB_PLUGIN_MAGIC"},
-   {"newer_abi", "it was built for plugin interface 2.0, this program has 1.0; update the program"},
+   {"newer_abi", "it asks for plugin interface 2.0, this program has " VERSION
+                 "; update the program, or compile the plugin"},
+   {"older_abi",
+    "it asks for plugin interface 0.1, this program has " VERSION "; compile it with this program's headers"},
+   {"entry_size", "an rkb_plugin_t says that it has 16 bytes, and "},
+   {"stage_size_zero", "an rkb_stage_t says that it has 0 bytes, and "},
+   {"stage_size_small", "are possible; give it sizeof(rkb_stage_t)"},
+   {"stage_size_huge", "an rkb_stage_t says that it has 1073741824 bytes, and "},
+   {"strategy_size", "an rkb_strategy_t says that it has 0 bytes, and "},
+   {"needs_a_phrase",
+    "bad.verifier.needs_a_phrase lists 'A task, please' in needs, which is no extension's name"},
+   {"needs_gpu_without_flag", "needs " RKB_EXT_DEVICE " and must set RKB_STAGE_EXCLUSIVE_GPU"},
    {"no_entry", "it exports no rkb_plugin_entry"},
    {"missing_symbol", "undefined symbol: nobody_defines_this"},
    {"no_run", "bad.verifier.no_run has no run"},
@@ -160,6 +178,18 @@ static void test_what_cannot_begin_stops_the_run(void **state) {
    } cases[] = {
       {"fails_create", "fails_create could not be created: there is no such device", RKB_ERR_UNAVAILABLE},
       {"fails_start", "fails_start could not be started: the device does not answer", RKB_ERR_UNAVAILABLE},
+      {"needs_nothing_known",
+       "bad.verifier.needs_nothing_known needs the extension rkb.nothing/1: this program has no such extension",
+       RKB_ERR_UNAVAILABLE},
+      {"needs_old_draft",
+       "bad.verifier.needs_old_draft needs the extension rkb.draft.asynchronous/99: this program has no such draft",
+       RKB_ERR_UNAVAILABLE},
+      {"needs_models",
+       "bad.verifier.needs_models needs the extension " RKB_EXT_LLM ": the pipeline lists no language models",
+       RKB_ERR_UNAVAILABLE},
+      {"needs_task",
+       "bad.verifier.needs_task needs the extension " RKB_EXT_TASK ": the pipeline has no task; write task:",
+       RKB_ERR_UNAVAILABLE},
       {"serves_twice", "serve is for a stage's create, and for one call there", RKB_ERR_CONTRACT},
       {"serves_nothing", "serve was given a stage without submit", RKB_ERR_CONTRACT},
       {"serves_unsized", "the rkb_asynchronous_stage_t it gave has .size 0", RKB_ERR_CONTRACT},

@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 #define RKB_ABI_MAJOR 1
-#define RKB_ABI_MINOR 0
+#define RKB_ABI_MINOR 1
 /* The oldest minor whose programs may load the plugin.  A plugin that is to run in older programs defines it before it includes
  * this header, and then checks RKB_HAS before it uses a host member that is newer. */
 #ifndef RKB_ABI_MINIMUM
@@ -180,6 +180,10 @@ typedef struct rkb_stage {
    int (*run)(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err);
 
    void (*destroy)(void *self); /* [loop] */
+
+   /* Since 1.1.  Extensions that the stage cannot do without, NULL-terminated, or NULL: create is called only where all are
+    * offered, and get_extension gives each of them.  Where one is not, the core says which, to whom, and what to do. */
+   const char *const *needs;
 } rkb_stage_t;
 
 /* Plugin -------------------------------------------------------------------------------------*/
@@ -219,7 +223,8 @@ struct rkb_host {
 
    void (*log)(const rkb_host_t *host, int level, const char *file, int line, const char *text); /* [any] */
 
-   /* An extension's interface, valid until destroy, or NULL.  Ask in create or later.  [any] */
+   /* An extension's interface, valid until destroy, or NULL; never NULL for one that the stage lists
+    * in needs.  Ask in create or later.  [any] */
    const void *(*get_extension)(const rkb_host_t *host, const char *id);
 
    /* Jobs.  Items emitted are delivered together, when the job completes with RKB_OK, and dropped

@@ -105,6 +105,8 @@ typedef struct rkb_strategy {
    int (*tell)(void *self, const rkb_result_t *result, rkb_error_t *err);
 
    void (*destroy)(void *self);
+
+   const char *const *needs; /* since 1.1: as a stage's */
 } rkb_strategy_t;
 
 #ifdef __cplusplus

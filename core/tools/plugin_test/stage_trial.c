@@ -3,6 +3,7 @@
 #include <string.h>
 #include "tools/plugin_test/trial_host.h"
 #include "tools/plugin_test/trial.h"
+#include "plugin/registry.h"
 #include "stage/instance.h"
 #include "stage/item.h"
 
@@ -174,7 +175,8 @@ void stage_trial(const rkb_stage_t *stage, const char *with, report_t *report) {
    /* Two at a time, for nothing may be shared between instances. */
    for (int i = 0; i < INSTANCES; i++)
       test_host_init(&subject.hosts[i], i == 0 ? "first" : "second");
-   while (made < INSTANCES && make(&subject, made))
+   bool offered = test_host_offers(&subject.hosts[0], stage->id, RKB_NEEDS(stage), report);
+   while (offered && made < INSTANCES && make(&subject, made))
       made++;
    if (made == INSTANCES)
       run_job(&subject);

@@ -4,6 +4,7 @@
 #include "base/random.h"
 #include "tools/plugin_test/trial_host.h"
 #include "tools/plugin_test/trial.h"
+#include "plugin/registry.h"
 
 enum { ASKS = 32, PROPOSED = 3 };
 
@@ -104,8 +105,10 @@ void strategy_trial(const rkb_strategy_t *strategy, const char *with, report_t *
                           with, &config, report))
       return;
    test_host_init(&host, "search");
-   if (strategy->create(&host.host, config.bytes, &setup, rkb_random_stream(1, "search", 0, 0), &self,
-                        &err) != RKB_OK) {
+   if (!test_host_offers(&host, strategy->id, RKB_NEEDS(strategy), report)) {
+      /* said already */
+   } else if (strategy->create(&host.host, config.bytes, &setup, rkb_random_stream(1, "search", 0, 0), &self,
+                               &err) != RKB_OK) {
       if (err.message[0])
          report_untried(report, "%s: create refused here: %s", strategy->id, err.message);
       else

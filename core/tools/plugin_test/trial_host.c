@@ -193,6 +193,17 @@ void test_host_init(test_host_t *host, const char *instance_name) {
    pthread_cond_init(&host->changed, NULL);
 }
 
+bool test_host_offers(const test_host_t *host, const char *id, const char *const *needs, report_t *report) {
+   for (; needs && *needs; needs++)
+      if (!host->host.get_extension(&host->host, *needs)) {
+         report_untried(report,
+                        "%s: it needs the extension %s, which is not offered here: try it in a pipeline", id,
+                        *needs);
+         return false;
+      }
+   return true;
+}
+
 /* What was posted runs without the mutex held, for it may post again. */
 static void run_posts(test_host_t *host) {
    for (uint32_t i = 0; i < host->post_count; i++) {

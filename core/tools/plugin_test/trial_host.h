@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <rkb/draft/asynchronous.h>
+#include "tools/plugin_test/trial_lines.h"
 
 enum { HOST_MAX_EMITTED = 256, HOST_MAX_POSTS = 256 };
 #define HOST_JOB ((rkb_job_t)0x100000001) /* the one job's handle */
@@ -30,6 +31,8 @@ typedef struct test_host {
 } test_host_t;
 
 void test_host_init(test_host_t *host, const char *instance_name);
+/* Whether all extensions in needs are offered; otherwise says, for the stage or strategy id, which one is not. */
+bool test_host_offers(const test_host_t *host, const char *id, const char *const *needs, report_t *report);
 /* Runs what was posted, on the calling thread, until done(host) or the milliseconds have passed; tells which. */
 bool test_host_wait(test_host_t *host, bool (*done)(const test_host_t *host), int milliseconds);
 /* Drops what was emitted. */

@@ -39,10 +39,6 @@ static int crossover_create(const rkb_host_t *host, const void *config, void **s
       return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %zu bytes", sizeof *me);
    *me = (crossover_t){host, host->get_extension(host, RKB_EXT_KERNEL),
                        host->get_extension(host, RKB_EXT_RANDOM)};
-   if (!me->kernel || !me->random) {
-      free(me);
-      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "this host offers no %s", RKB_EXT_KERNEL);
-   }
    *self = me;
    return RKB_OK;
 }
@@ -168,6 +164,7 @@ static const rkb_stage_t crossover = {
    .create = crossover_create,
    .run = crossover_run,
    .destroy = crossover_destroy,
+   .needs = (const char *const[]){RKB_EXT_KERNEL, RKB_EXT_RANDOM, NULL},
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {

@@ -28,10 +28,6 @@ static int edit_create(const rkb_host_t *host, const void *config, void **self, 
       return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %zu bytes", sizeof *me);
    *me = (edit_t){host, config, host->get_extension(host, RKB_EXT_KERNEL),
                   host->get_extension(host, RKB_EXT_RANDOM)};
-   if (!me->kernel || !me->random) {
-      free(me);
-      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "this host offers no %s", RKB_EXT_KERNEL);
-   }
    *self = me;
    return RKB_OK;
 }
@@ -146,6 +142,7 @@ static const rkb_stage_t edit = {
    .create = edit_create,
    .run = edit_run,
    .destroy = edit_destroy,
+   .needs = (const char *const[]){RKB_EXT_KERNEL, RKB_EXT_RANDOM, NULL},
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {

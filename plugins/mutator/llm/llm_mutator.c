@@ -39,10 +39,6 @@ static int mutator_create(const rkb_host_t *host, const void *config, void **sel
    int status = RKB_OK;
    if (!me->config->models.count || me->config->models.count > CHOICE_MOST)
       status = rkb_fail_option(err, "models", "name 1 to %d models", CHOICE_MOST);
-   else if (!me->llm)
-      status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "no language models: list them under models:");
-   else if (!me->services.task)
-      status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "without a task there is nothing to write kernels for");
    if (status == RKB_OK)
       *self = me;
    else
@@ -291,6 +287,7 @@ static const rkb_stage_t mutator = {
    .create = mutator_create,
    .run = mutator_run,
    .destroy = mutator_destroy,
+   .needs = (const char *const[]){RKB_EXT_LLM, RKB_EXT_TASK, RKB_EXT_PROMPT, RKB_EXT_RANDOM, NULL},
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {

@@ -32,10 +32,6 @@ static int tune_create(const rkb_host_t *host, const void *config, void **self, 
       return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %zu bytes", sizeof *me);
    *me = (tune_t){host, config, host->get_extension(host, RKB_EXT_KERNEL),
                   host->get_extension(host, RKB_EXT_RANDOM), host->get_extension(host, RKB_EXT_ARCHIVE)};
-   if (!me->kernel || !me->random) {
-      free(me);
-      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "this host offers no %s", RKB_EXT_KERNEL);
-   }
    *self = me;
    return RKB_OK;
 }
@@ -190,6 +186,7 @@ static const rkb_stage_t tune = {
    .create = tune_create,
    .run = tune_run,
    .destroy = tune_destroy,
+   .needs = (const char *const[]){RKB_EXT_KERNEL, RKB_EXT_RANDOM, NULL},
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {

@@ -34,10 +34,6 @@ static int expected_create(const rkb_host_t *host, const void *config, void **se
                             host->get_extension(host, RKB_EXT_RANDOM),
                             host->get_extension(host, RKB_EXT_WORKERS),
                             NULL};
-   if (!me->task || !me->random || !me->workers) {
-      free(me);
-      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "this host offers no %s", RKB_EXT_TASK);
-   }
    me->store = store_open(host, me->task);
    if (!me->store) {
       free(me);
@@ -171,6 +167,7 @@ static const rkb_stage_t expected = {
    .create = expected_create,
    .run = expected_run,
    .destroy = expected_destroy,
+   .needs = (const char *const[]){RKB_EXT_TASK, RKB_EXT_RANDOM, RKB_EXT_WORKERS, NULL},
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {

@@ -25,10 +25,6 @@ static int model_create(const rkb_host_t *host, const void *config, void **self,
       return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %zu bytes", sizeof *me);
    *me = (struct model){host, host->get_extension(host, RKB_EXT_TASK),
                         host->get_extension(host, RKB_EXT_KERNEL)};
-   if (!me->task || !me->kernel) {
-      free(me);
-      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "this host offers no %s", RKB_EXT_KERNEL);
-   }
    *self = me;
    return RKB_OK;
 }
@@ -202,6 +198,7 @@ static const rkb_stage_t model = {
    .create = model_create,
    .run = model_run,
    .destroy = model_destroy,
+   .needs = (const char *const[]){RKB_EXT_TASK, RKB_EXT_KERNEL, NULL},
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {

@@ -22,13 +22,6 @@ static int time_create(const rkb_host_t *host, const void *config, void **self, 
                         host->get_extension(host, RKB_EXT_WORKERS),
                         NULL,
                         NULL};
-   if (!me->task || !me->kernel || !me->random || !me->workers || !me->device) {
-      bool no_device = !me->device;
-      free(me);
-      return rkb_fail(err, RKB_ERR_UNAVAILABLE,
-                      no_device ? "no usable GPU on this machine (rkb doctor says why); leave this stage out"
-                                : "this host offers no extension for kernels");
-   }
    me->throne = throne_new();
    if (!me->throne) {
       free(me);
@@ -192,6 +185,8 @@ static const rkb_stage_t time_stage = {
    .create = time_create,
    .run = time_run,
    .destroy = time_destroy,
+   .needs = (const char *const[]){RKB_EXT_TASK, RKB_EXT_KERNEL, RKB_EXT_DEVICE, RKB_EXT_RANDOM,
+                                  RKB_EXT_WORKERS, NULL},
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {

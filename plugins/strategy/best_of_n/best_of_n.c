@@ -26,8 +26,6 @@ typedef struct best_of_n {
 static int best_of_n_create(const rkb_host_t *host, const void *config, const rkb_setup_t *setup,
                             rkb_random_t stream, void **self, rkb_error_t *err) {
    const rkb_random_api_t *random = host->get_extension(host, RKB_EXT_RANDOM);
-   if (!random)
-      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "this host offers no %s", RKB_EXT_RANDOM);
    if (setup->operator_count == 0 || setup->operator_count > OPERATORS_MAX)
       return rkb_fail(err, RKB_ERR_INVALID, "search.operators needs 1 to %d entries", OPERATORS_MAX);
    best_of_n_t *me = calloc(1, sizeof *me);
@@ -117,6 +115,7 @@ static const rkb_strategy_t best_of_n = {
    .ask = best_of_n_ask,
    .tell = best_of_n_tell,
    .destroy = best_of_n_destroy,
+   .needs = (const char *const[]){RKB_EXT_RANDOM, NULL},
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {

@@ -93,8 +93,6 @@ static int islands_create(const rkb_host_t *host, const void *config, const rkb_
    me->random = host->get_extension(host, RKB_EXT_RANDOM);
    if (!me->flights)
       status = rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %u request slots", me->ring);
-   if (status == RKB_OK && !me->random)
-      status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "this host offers no %s", RKB_EXT_RANDOM);
    for (int64_t i = 0; i < options->islands && status == RKB_OK; i++)
       status = island_init(&me->island[i], &me->rules, err);
    if (status != RKB_OK) {
@@ -335,6 +333,7 @@ static const rkb_strategy_t islands = {
    .ask = islands_ask,
    .tell = islands_tell,
    .destroy = islands_destroy,
+   .needs = (const char *const[]){RKB_EXT_RANDOM, NULL},
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {

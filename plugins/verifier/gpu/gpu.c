@@ -19,15 +19,6 @@ static int gpu_create(const rkb_host_t *host, const void *config, void **self, r
                       host->get_extension(host, RKB_EXT_RANDOM),
                       host->get_extension(host, RKB_EXT_WORKERS),
                       NULL};
-   if (!me->task || !me->kernel || !me->random || !me->workers) {
-      free(me);
-      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "this host offers no %s", RKB_EXT_KERNEL);
-   }
-   if (!me->device) {
-      free(me);
-      return rkb_fail(err, RKB_ERR_UNAVAILABLE,
-                      "no usable GPU on this machine (rkb doctor says why); leave this stage out");
-   }
    me->store = store_open(host, me->task);
    *self = me;
    return RKB_OK;
@@ -270,6 +261,8 @@ static const rkb_stage_t gpu = {
    .create = gpu_create,
    .run = gpu_run,
    .destroy = gpu_destroy,
+   .needs = (const char *const[]){RKB_EXT_TASK, RKB_EXT_KERNEL, RKB_EXT_DEVICE, RKB_EXT_RANDOM,
+                                  RKB_EXT_WORKERS, NULL},
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {

@@ -22,10 +22,6 @@ static int lint_create(const rkb_host_t *host, const void *config, void **self, 
    if (!me)
       return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %zu bytes", sizeof *me);
    *me = (lint_t){host, host->get_extension(host, RKB_EXT_KERNEL), host->get_extension(host, RKB_EXT_TASK)};
-   if (!me->kernel) {
-      free(me);
-      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "this host offers no %s", RKB_EXT_KERNEL);
-   }
    *self = me;
    return RKB_OK;
 }
@@ -156,6 +152,7 @@ static const rkb_stage_t lint = {
    .create = lint_create,
    .run = lint_job,
    .destroy = lint_destroy,
+   .needs = (const char *const[]){RKB_EXT_KERNEL, NULL},
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {

@@ -44,8 +44,6 @@ static int verifier_create(const rkb_host_t *host, const void *config, void **se
    uint64_t votes = me->config->models.count * (uint64_t)me->config->votes;
    if (!votes || votes > MOST_VOTES)
       status = rkb_fail_option(err, "models", "name 1 to %d models, votes counted", MOST_VOTES);
-   else if (!me->llm)
-      status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "no language models: list them under models:");
    if (status == RKB_OK)
       *self = me;
    else
@@ -246,6 +244,7 @@ static const rkb_stage_t verifier = {
    .create = verifier_create,
    .run = verifier_run,
    .destroy = verifier_destroy,
+   .needs = (const char *const[]){RKB_EXT_LLM, RKB_EXT_PROMPT, RKB_EXT_RANDOM, NULL},
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {

@@ -16,11 +16,6 @@ static int machine_create(const rkb_host_t *host, const void *config, void **sel
                            host->get_extension(host, RKB_EXT_KERNEL),
                            host->get_extension(host, RKB_EXT_RANDOM),
                            host->get_extension(host, RKB_EXT_WORKERS)};
-   if (!me->task || !me->kernel || !me->random) {
-      const char *missing = !me->task ? RKB_EXT_TASK : !me->kernel ? RKB_EXT_KERNEL : RKB_EXT_RANDOM;
-      free(me);
-      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "this host offers no %s", missing);
-   }
    *self = me;
    return RKB_OK;
 }
@@ -166,6 +161,7 @@ static const rkb_stage_t machine = {
    .create = machine_create,
    .run = machine_run,
    .destroy = machine_destroy,
+   .needs = (const char *const[]){RKB_EXT_TASK, RKB_EXT_KERNEL, RKB_EXT_RANDOM, NULL},
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {

@@ -54,7 +54,7 @@ const char *const measures[] = {"count", nullptr};
 const rkb_stage_t counted = {
    sizeof(rkb_stage_t), RKB_PROFILER, RKB_STAGE_DETERMINISTIC, 0, "outside.profiler.counted_cxx",
    "Counts a byte in a candidate's source.", accepts, emits, measures, RKB_OPTIONS_INIT(options), sizeof(Config),
-   create, run, destroy,
+   create, run, destroy, nullptr,
 };
 
 const rkb_stage_t *const stages[] = {&counted, nullptr};

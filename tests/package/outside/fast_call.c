@@ -20,10 +20,6 @@ static int fast_call_create(const rkb_host_t *host, const void *config, void **s
    if (!me)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    *me = (fast_call_t){host, host->get_extension(host, RKB_EXT_KERNEL), host->get_extension(host, RKB_EXT_RANDOM)};
-   if (!me->kernel || !me->random) {
-      free(me);
-      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "this host offers no %s or no %s", RKB_EXT_KERNEL, RKB_EXT_RANDOM);
-   }
    *self = me;
    return RKB_OK;
 }
@@ -75,6 +71,7 @@ static const rkb_stage_t fast_call = {
    .accepts = (const char *const[]){RKB_ITEM_REQUEST, NULL},
    .emits = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
    .create = fast_call_create, .run = fast_call_run, .destroy = fast_call_destroy,
+   .needs = (const char *const[]){RKB_EXT_KERNEL, RKB_EXT_RANDOM, NULL},
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {

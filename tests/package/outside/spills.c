@@ -24,10 +24,6 @@ static int spills_create(const rkb_host_t *host, const void *config, void **self
    if (!me)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    *me = (spills_t){host, config, host->get_extension(host, RKB_EXT_KERNEL)};
-   if (!me->kernel) {
-      free(me);
-      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "this host offers no %s", RKB_EXT_KERNEL);
-   }
    *self = me;
    return RKB_OK;
 }
@@ -71,6 +67,7 @@ static const rkb_stage_t spills = {
    .emits = (const char *const[]){RKB_ITEM_VERDICT, NULL},
    RKB_OPTIONS(options), .config_size = sizeof(spills_config_t),
    .create = spills_create, .run = spills_run, .destroy = spills_destroy,
+   .needs = (const char *const[]){RKB_EXT_KERNEL, NULL},
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {

@@ -43,9 +43,10 @@ static inline void good_destroy(void *self) {
 
 static const char *const CANDIDATE[] = {"candidate", NULL}, *const VERDICT[] = {"verdict", NULL};
 
-#define STAGE_HEAD(name)                                                                                     \
-   .size = sizeof(rkb_stage_t), .kind = RKB_VERIFIER, .id = "bad.verifier." name,                            \
-   .summary = "Breaks one rule.", .accepts = CANDIDATE, .emits = VERDICT
+#define STAGE_SIZED(name, bytes)                                                                             \
+   .size = (bytes), .kind = RKB_VERIFIER, .id = "bad.verifier." name, .summary = "Breaks one rule.",         \
+   .accepts = CANDIDATE, .emits = VERDICT
+#define STAGE_HEAD(name) STAGE_SIZED(name, sizeof(rkb_stage_t))
 /* A stage that is called through submit. */
 #define ASYNCHRONOUS(name, ...)                                                                              \
    static int create(const rkb_host_t *host, const void *config, void **self, rkb_error_t *err) {            \
