@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #define SECTOR_SLOTS (1u << 18)
+#define FIRST_SLOTS (1u << 10) /* in use before a table grows: most launches touch few sectors, and all slots are 4 MB to clear */
 #define MAX_LINES 256
 
 struct line {
@@ -15,7 +16,8 @@ struct line {
 };
 
 struct machine_sectors {
-   uint64_t slots[2][SECTOR_SLOTS]; /* sector + 1; loads, stores */
+   uint64_t slots[2][SECTOR_SLOTS]; /* sector + 1; loads, stores.  Zero from room on */
+   uint32_t room[2];                /* slots in use: a power of two */
    uint32_t used[2];
    struct line lines[MAX_LINES];
    uint32_t line_count;
@@ -26,10 +28,18 @@ void machine_counters_begin(machine_run_t *run) {
    run->measured_blocks = run->measured_barriers = run->longest_warp = run->longest_loads = 0;
    if (!run->options.requests)
       return;
-   if (!run->sectors)
-      run->sectors = machine_alloc(run, sizeof *run->sectors);
-   else if (run->sectors->used[0] || run->sectors->used[1])
-      memset(run->sectors, 0, sizeof *run->sectors);
+   struct machine_sectors *sectors = run->sectors;
+   if (!sectors)
+      sectors = run->sectors = machine_alloc(run, sizeof *sectors);
+   for (int n = 0; sectors && n < 2; n++) {
+      memset(sectors->slots[n], 0, sectors->used[n] ? sectors->room[n] * sizeof sectors->slots[n][0] : 0);
+      sectors->room[n] = FIRST_SLOTS;
+      sectors->used[n] = 0;
+   }
+   if (sectors) {
+      memset(sectors->lines, 0, sizeof sectors->lines);
+      sectors->line_count = 0;
+   }
 }
 
 void machine_counters_free(machine_run_t *run) {
@@ -37,18 +47,43 @@ void machine_counters_free(machine_run_t *run) {
    run->sectors = NULL;
 }
 
+/* The slot that holds a sector, or the free one where it belongs. */
+static uint64_t *slot_of(struct machine_sectors *sectors, bool store, uint64_t sector) {
+   const uint64_t mask = sectors->room[store] - 1;
+   uint64_t at = (sector * 0x9e3779b97f4a7c15ull) >> 46 & mask;
+   while (sectors->slots[store][at] && sectors->slots[store][at] != sector + 1)
+      at = (at + 1) & mask;
+   return &sectors->slots[store][at];
+}
+
+/* Twice as many slots.  All sectors are taken out before the first is put back: a chain that wrapped round would not be found else. */
+static void grow(struct machine_sectors *sectors, bool store) {
+   const uint32_t before = sectors->room[store];
+   const size_t bytes = before * sizeof(uint64_t);
+   uint64_t *kept = malloc(bytes);
+   if (!kept) {
+      sectors->used[store] = SECTOR_SLOTS; /* as if it were full */
+      return;
+   }
+   memcpy(kept, sectors->slots[store], bytes);
+   memset(sectors->slots[store], 0, bytes);
+   sectors->room[store] = before * 2;
+   for (uint32_t n = 0; n < before; n++)
+      if (kept[n])
+         *slot_of(sectors, store, kept[n] - 1) = kept[n];
+   free(kept);
+}
+
 /* Counts a sector once; a full table counts no more, and the number is then too small. */
 static void touch(struct machine_sectors *sectors, uint64_t sector, bool store, rkb_launch_counters_t *c) {
    if (sectors->used[store] > SECTOR_SLOTS / 4 * 3)
       return;
-   uint64_t at = (sector * 0x9e3779b97f4a7c15ull) >> 46;
-   while (sectors->slots[store][at]) {
-      if (sectors->slots[store][at] == sector + 1)
-         return;
-      at = (at + 1) % SECTOR_SLOTS;
-   }
-   sectors->slots[store][at] = sector + 1;
-   sectors->used[store]++;
+   uint64_t *slot = slot_of(sectors, store, sector);
+   if (*slot)
+      return;
+   *slot = sector + 1;
+   if (++sectors->used[store] > sectors->room[store] / 4 * 3 && sectors->room[store] < SECTOR_SLOTS)
+      grow(sectors, store);
    if (store)
       c->distinct_store_sectors++;
    else
@@ -136,17 +171,27 @@ static uint32_t count_sectors(machine_warp_t *warp, const uint64_t *address, uin
 /* Whether no bank is asked for two different words by lanes first to last - 1. */
 static bool have_no_conflict(const uint64_t *address, uint32_t mask, uint32_t words, uint32_t first,
                              uint32_t last) {
-   uint64_t held[32];
+   uint64_t held[32], before = UINT64_MAX, not_row = 0;
    uint32_t busy = 0;
    bool conflict = false;
-   for (uint32_t l = first; l < last && !conflict; l++)
-      for (uint32_t w = 0; w < words && (mask >> l & 1); w++) {
+   for (uint32_t l = first; l < last; l++) { /* a row of 32 words: the usual case of wide accesses */
+      const uint64_t used = 0 - (uint64_t)(mask >> l & 1);
+      not_row |= used & ((address[l] >> 2) ^ ((address[first] >> 2) + (uint64_t)(l - first) * words));
+   }
+   if (!not_row && (mask >> first & 1) && (last - first) * words <= LANES)
+      return true;
+   for (uint32_t l = first; l < last && !conflict; l++) {
+      if (!(mask >> l & 1) || address[l] == before) /* neighbours often ask for one word */
+         continue;
+      before = address[l];
+      for (uint32_t w = 0; w < words; w++) {
          const uint64_t word = (address[l] >> 2) + w;
          const uint32_t bank = (uint32_t)word & 31;
          conflict |= (busy >> bank & 1) && held[bank] != word;
          busy |= 1u << bank;
          held[bank] = word;
       }
+   }
    return !conflict;
 }
 
