@@ -288,9 +288,9 @@ static bool build_program(rkb_bound_t *bound, rkb_problems_t *problems) {
    return !program->failed;
 }
 
-rkb_bound_t *rkb_bound_new(const rkb_definition_t *definition, bool backward, const char *name, uint32_t kind,
-                           const int64_t *dims, const double *attributes, const rkb_init_setting_t *setting,
-                           uint64_t budget, rkb_place_t place, rkb_problems_t *problems) {
+rkb_bound_t *rkb_bound_begin(const rkb_definition_t *definition, bool backward, const char *name, uint32_t kind,
+                             const int64_t *dims, const double *attributes, const rkb_init_setting_t *setting,
+                             uint64_t budget, rkb_place_t place, rkb_problems_t *problems) {
    rkb_arena_t *arena = rkb_arena_new(MOST_PROGRAM_BYTES);
    rkb_bound_t *bound = arena ? rkb_arena_alloc(arena, sizeof *bound) : NULL;
    uint32_t before = problems->errors;
@@ -326,17 +326,31 @@ rkb_bound_t *rkb_bound_new(const rkb_definition_t *definition, bool backward, co
       rkb_problem(problems, place, "in case %s: %s", name, bound->program->error);
    if (!built || problems->errors != before)
       goto failed;
-   if (!rkb_program_prune(bound->program))
-      goto out_of_memory;
-   if (!rkb_least_operations(bound->program, &bound->view.operations))
-      goto out_of_memory;
-   bound->view.bytes = rkb_bound_least_bytes(bound);
-   if (rkb_families_build(bound))
+   if (rkb_program_prune(bound->program))
       return bound;
 out_of_memory:
    rkb_problem(problems, place, "case %s: out of memory", name);
 failed:
    rkb_arena_free(arena);
+   return NULL;
+}
+
+bool rkb_bound_complete(rkb_bound_t *bound) {
+   if (!rkb_least_operations(bound->program, &bound->view.operations))
+      return false;
+   bound->view.bytes = rkb_bound_least_bytes(bound);
+   return rkb_families_build(bound);
+}
+
+rkb_bound_t *rkb_bound_new(const rkb_definition_t *definition, bool backward, const char *name, uint32_t kind,
+                           const int64_t *dims, const double *attributes, const rkb_init_setting_t *setting,
+                           uint64_t budget, rkb_place_t place, rkb_problems_t *problems) {
+   rkb_bound_t *bound = rkb_bound_begin(definition, backward, name, kind, dims, attributes, setting, budget,
+                                        place, problems);
+   if (!bound || rkb_bound_complete(bound))
+      return bound;
+   rkb_problem(problems, place, "case %s: out of memory", name);
+   rkb_bound_free(bound);
    return NULL;
 }
 

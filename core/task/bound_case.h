@@ -38,6 +38,12 @@ static inline const rkb_bound_t *rkb_bound_of(const rkb_case_t *the_case) {
 rkb_bound_t *rkb_bound_new(const rkb_definition_t *definition, bool backward, const char *name, uint32_t kind,
                            const int64_t *dims, const double *attributes, const rkb_init_setting_t *setting,
                            uint64_t budget, rkb_place_t place, rkb_problems_t *problems);
+/* The same in two steps: begin makes all but operations, bytes and families, which a case that turns out too large needs not.
+ * complete: false when memory is out; then only free is left. */
+rkb_bound_t *rkb_bound_begin(const rkb_definition_t *definition, bool backward, const char *name, uint32_t kind,
+                             const int64_t *dims, const double *attributes, const rkb_init_setting_t *setting,
+                             uint64_t budget, rkb_place_t place, rkb_problems_t *problems);
+bool rkb_bound_complete(rkb_bound_t *bound);
 void rkb_bound_free(rkb_bound_t *bound);
 bool rkb_bound_lookup(void *bound, const char *name, rkb_value_t *value); /* an rkb_lookup_t */
 /* Whether the shape satisfies every require: condition. */

@@ -87,11 +87,12 @@ int rkb_task_case_draw(const rkb_task_t *task, rkb_random_t *stream, double work
       snprintf(name, sizeof name, "drawn/%08llx", (unsigned long long)(rkb_random_next(stream) >> 32));
       rkb_problems_t problems; /* shapes that do not fit together are drawn again */
       rkb_problems_init(&problems);
-      rkb_bound_t *bound = rkb_bound_new(definition, task->backward, name, RKB_CASE_DRAWN, dims, attributes,
-                                         NULL, task->budget, (rkb_place_t){0}, &problems);
+      rkb_bound_t *bound = rkb_bound_begin(definition, task->backward, name, RKB_CASE_DRAWN, dims, attributes,
+                                           NULL, task->budget, (rkb_place_t){0}, &problems);
       rkb_problems_free(&problems);
-      if (bound && (rkb_program_operations(bound->program) > work ||
-                    rkb_evaluate_peak(bound->program) > task->budget)) {
+      if (bound &&
+          (rkb_program_operations(bound->program) > work ||
+           rkb_evaluate_peak(bound->program) > task->budget || !rkb_bound_complete(bound))) {
          rkb_bound_free(bound);
          bound = NULL;
       }
