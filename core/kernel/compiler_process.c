@@ -20,7 +20,6 @@ enum { GOING_WAITS = 200 /* of 10 ms: a large process takes a while to be torn d
 
 int compiler_process_start(compiler_process_t *process, const char *const *arguments, rkb_error_t *err) {
    struct rusage own = {0};
-   process->served = 0;
    int status = rkb_peer_start(&process->peer, arguments, NULL, -1, err);
    getrusage(RUSAGE_SELF, &own);
    process->inherited = (uint64_t)own.ru_maxrss * 1024;
@@ -76,7 +75,7 @@ static uint64_t most_resident_bytes(pid_t pid) {
 
 typedef struct watch {
    const compiler_bounds_t *bounds;
-   pid_t pid;
+   pid_t pid;        /* the process that works: at first the one started, then its fork */
    uint64_t largest; /* bytes that it was seen to have had at once */
    uint64_t cpu_start;
    enum exchange_end end; /* why the exchange was broken off */
@@ -115,22 +114,27 @@ static enum exchange_end ended(compiler_process_t *process, const watch_t *watch
       process->peer.pid = 0;
    }
    rkb_peer_kill(&process->peer, NULL); /* closes the pipes; kills and reaps a process that stayed */
-   *signal_number = gone == pid && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+   const int code = gone == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+   *signal_number = gone == pid && WIFSIGNALED(status) ? WTERMSIG(status)
+                    : code > COMPILER_EXIT_SIGNAL      ? code - COMPILER_EXIT_SIGNAL
+                                                       : 0;
    if (*signal_number == SIGXCPU)
       return EXCHANGE_CPU;
+   if (code == COMPILER_EXIT_MEMORY)
+      return EXCHANGE_MEMORY;
    const uint64_t told = (uint64_t)used.ru_maxrss * 1024;
    const uint64_t most = told > process->inherited ? told : watch->largest;
    return most > watch->bounds->memory / 10 * 7 ? EXCHANGE_MEMORY : EXCHANGE_DIED;
 }
 
-static enum rkb_transfer receive_answer(compiler_process_t *process, uint64_t deadline, watch_t *watch,
-                                        char **payload, uint64_t *length) {
+static enum rkb_transfer receive_frame(compiler_process_t *process, uint64_t deadline, uint64_t most,
+                                       watch_t *watch, char **payload, uint64_t *length) {
    unsigned char header[WIRE_HEADER_BYTES];
    enum rkb_transfer result =
       rkb_peer_receive(&process->peer, header, sizeof header, deadline, is_over, watch);
    if (result != RKB_TRANSFERRED)
       return result;
-   *payload = wire_header_length(header, COMPILER_MAX_ANSWER, length) ? malloc(*length + 1) : NULL;
+   *payload = wire_header_length(header, most, length) ? malloc(*length + 1) : NULL;
    if (!*payload) {
       watch->end = EXCHANGE_NONSENSE;
       return RKB_TRANSFER_CANCELLED;
@@ -139,9 +143,23 @@ static enum rkb_transfer receive_answer(compiler_process_t *process, uint64_t de
    return rkb_peer_receive(&process->peer, *payload, *length, deadline, is_over, watch);
 }
 
+/* From here on the fork that compiles is watched, whose clock begins at nothing. */
+static enum rkb_transfer receive_worker(compiler_process_t *process, uint64_t deadline, watch_t *watch) {
+   char *payload = NULL;
+   uint64_t length = 0;
+   enum rkb_transfer result = receive_frame(process, deadline, sizeof(uint64_t), watch, &payload, &length);
+   if (result == RKB_TRANSFERRED) {
+      wire_reader_t in = {.data = (const unsigned char *)payload, .size = length};
+      watch->pid = (pid_t)wire_u64(&in);
+      watch->cpu_start = 0;
+   }
+   free(payload);
+   return result;
+}
+
 enum exchange_end compiler_process_exchange(compiler_process_t *process, const rkb_text_t *request,
                                             const compiler_bounds_t *bounds, char **payload, size_t *length,
-                                            uint64_t *cpu_ns, int *signal_number) {
+                                            int *signal_number) {
    watch_t watch = {.bounds = bounds,
                     .pid = process->peer.pid,
                     .cpu_start = worked_ns(process->peer.pid),
@@ -151,7 +169,6 @@ enum exchange_end compiler_process_exchange(compiler_process_t *process, const r
    uint64_t bytes = 0;
    *payload = NULL;
    *length = 0;
-   *cpu_ns = 0;
    *signal_number = 0;
    if (request) {
       unsigned char header[WIRE_HEADER_BYTES];
@@ -160,12 +177,12 @@ enum exchange_end compiler_process_exchange(compiler_process_t *process, const r
       if (result == RKB_TRANSFERRED)
          result = rkb_peer_send(&process->peer, request->data, request->length, deadline, is_over, &watch);
    }
+   if (result == RKB_TRANSFERRED && request)
+      result = receive_worker(process, deadline, &watch);
    if (result == RKB_TRANSFERRED)
-      result = receive_answer(process, deadline, &watch, payload, &bytes);
+      result = receive_frame(process, deadline, COMPILER_MAX_ANSWER, &watch, payload, &bytes);
    if (result == RKB_TRANSFERRED) {
       *length = (size_t)bytes;
-      *cpu_ns = worked_ns(process->peer.pid) - watch.cpu_start;
-      process->served++;
       return EXCHANGE_ANSWERED;
    }
    free(*payload);

@@ -8,12 +8,11 @@
 
 typedef struct compiler_process {
    rkb_peer_t peer;
-   uint32_t served;    /* compiles answered */
    uint64_t inherited; /* bytes that its memory use is counted from: its parent's when it was started */
 } compiler_process_t;
 
 typedef struct compiler_bounds {
-   uint64_t cpu_ns;  /* of the process, from the request on */
+   uint64_t cpu_ns;  /* of the compile */
    uint64_t memory;  /* resident bytes */
    uint64_t wall_ns; /* for the case that it neither works nor answers */
    bool (*cancelled)(void *);
@@ -33,11 +32,11 @@ enum exchange_end {
 /* arguments[0] is the program. */
 int compiler_process_start(compiler_process_t *process, const char *const *arguments, rkb_error_t *err);
 bool compiler_process_runs(const compiler_process_t *process);
-/* Sends a frame (NULL: none) and reads one; payload is malloc'd, cpu_ns what the process worked for it.  After any end
- * but ANSWERED the process is gone. */
+/* Sends a frame (NULL: none) and reads one; payload is malloc'd.  After any end but ANSWERED the process is
+ * gone. */
 enum exchange_end compiler_process_exchange(compiler_process_t *process, const rkb_text_t *request,
                                             const compiler_bounds_t *bounds, char **payload, size_t *length,
-                                            uint64_t *cpu_ns, int *signal_number);
+                                            int *signal_number);
 void compiler_process_kill(compiler_process_t *process); /* with its group; reaps it */
 
 #endif

@@ -4,15 +4,23 @@
  *                                 ok 0: text why
  *   a compile   program:  text source name, bytes source, u32 count + texts options, u32 count + texts name expressions,
  *                         u32 want cubin
- *               compiler: u32 outcome, text log, bytes PTX, bytes cubin, u32 count + texts lowered names, u64 resident bytes,
+ *               compiler: u64 number of the process that compiles; then, in a frame of its own,
+ *                         u32 outcome, text log, bytes PTX, bytes cubin, u32 count + texts lowered names, u64 ns of processor time,
  *                         u64 most bytes it held while it compiled
  *
- * The compiler answers requests in order and ends when its input does.  The two are built together: a version that
+ * The compiler answers requests in order and ends when its input does, or with one of the codes below when a compile ended badly.  The two are built together: a version that
  * differs is an error, not something to negotiate. */
 #ifndef RKB_KERNEL_COMPILER_PROTOCOL_H
 #define RKB_KERNEL_COMPILER_PROTOCOL_H
 
 enum rkb_compile_outcome { RKB_COMPILE_OK, RKB_COMPILE_ERROR, RKB_COMPILE_MEMORY, RKB_COMPILE_INTERNAL, RKB_COMPILE_TOOL };
+
+enum {
+   COMPILER_EXIT_BROKEN = 1,
+   COMPILER_EXIT_NO_TOOLKIT = 3,
+   COMPILER_EXIT_MEMORY = 77, /* the heap is full */
+   COMPILER_EXIT_SIGNAL = 128 /* and the number of the signal that ended the compile */
+};
 
 enum {
    COMPILER_MAX_REQUEST = 2 << 20,

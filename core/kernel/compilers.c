@@ -19,7 +19,6 @@
 
 enum {
    MAX_PROCESSES = 256,
-   MAX_SERVED = 2000, /* compiles before a process is replaced: NVRTC keeps some memory of each */
    WAIT_MS = 50
 };
 static const uint64_t default_memory = 4ull << 30, default_cpu_ns = 8000000000ull, start_ns = 60000000000ull;
@@ -208,7 +207,6 @@ static int start(rkb_compilers_t *compilers, compiler_process_t *process, rkb_er
    enum exchange_end end;
    char *payload;
    size_t length;
-   uint64_t cpu_ns;
    int status, signal_number;
    snprintf(memory, sizeof memory, "%llu", (unsigned long long)compilers->memory);
    snprintf(seconds, sizeof seconds, "%llu", (unsigned long long)(compilers->cpu_ns / 1000000000u + 1));
@@ -219,7 +217,7 @@ static int start(rkb_compilers_t *compilers, compiler_process_t *process, rkb_er
    status = compiler_process_start(process, arguments, err);
    if (status != RKB_OK)
       return status;
-   end = compiler_process_exchange(process, NULL, &bounds, &payload, &length, &cpu_ns, &signal_number);
+   end = compiler_process_exchange(process, NULL, &bounds, &payload, &length, &signal_number);
    if (end != EXCHANGE_ANSWERED) {
       *err = (rkb_error_t){.status = RKB_ERR_UNAVAILABLE};
       snprintf(err->message, sizeof err->message,
@@ -295,10 +293,9 @@ static void set_limit_finding(const rkb_compilers_t *compilers, enum exchange_en
                       signal_number, signal_number ? strsignal(signal_number) : "exit");
 }
 
-/* Fills output from the answer, which it takes over.  *retire: the process should not serve again. */
+/* Fills output from the answer, which it takes over. */
 static int read_answer(const rkb_compilers_t *compilers, const compile_input_t *input, char *payload,
-                       size_t length, compile_output_t *output, rkb_finding_t *finding, bool *retire,
-                       rkb_error_t *err) {
+                       size_t length, compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err) {
    wire_reader_t in = {.data = (const unsigned char *)payload, .size = length};
    uint32_t outcome = wire_u32(&in), count;
    output->answer = payload;
@@ -308,7 +305,7 @@ static int read_answer(const rkb_compilers_t *compilers, const compile_input_t *
    count = wire_count(&in, COMPILER_MAX_NAMES, 8);
    for (uint32_t i = 0; i < count; i++)
       output->lowered[i] = wire_bytes(&in, &output->lowered_bytes[i], COMPILER_MAX_NAME);
-   *retire = wire_u64(&in) > compilers->memory / 4;
+   output->cpu_ns = wire_u64(&in);
    output->memory_bytes = wire_u64(&in);
    if (in.bad || (outcome == RKB_COMPILE_OK && count != input->expression_count)) {
       *err = (rkb_error_t){.status = RKB_ERR_INTERNAL,
@@ -324,15 +321,12 @@ static int read_answer(const rkb_compilers_t *compilers, const compile_input_t *
    while (output->ptx_bytes && output->ptx[output->ptx_bytes - 1] == '\0')
       output->ptx_bytes--;
    if (outcome == RKB_COMPILE_MEMORY || (outcome != RKB_COMPILE_OK && output->log &&
-                                         memmem(output->log, output->log_bytes, "out of memory", 13))) {
+                                         memmem(output->log, output->log_bytes, "out of memory", 13)))
       set_limit_finding(compilers, EXCHANGE_MEMORY, 0, finding);
-      *retire = true;
-   } else if (outcome == RKB_COMPILE_ERROR)
+   else if (outcome == RKB_COMPILE_ERROR)
       rkb_finding_set(finding, "build.error", 0, 0, "it does not compile");
-   else if (outcome != RKB_COMPILE_OK) {
+   else if (outcome != RKB_COMPILE_OK)
       rkb_finding_set(finding, "build.error", 0, 0, "the compiler gave up on this source");
-      *retire = true;
-   }
    return RKB_OK;
 }
 
@@ -349,16 +343,13 @@ static int compile_in(rkb_compilers_t *compilers, slot_t *slot, const compile_in
    enum exchange_end end;
    char *payload;
    size_t length;
-   uint64_t cpu_ns = 0;
-   bool retire = false;
    int signal_number = 0, status;
    if (!compiler_process_runs(&slot->process)) {
       status = start(compilers, &slot->process, err);
       if (status != RKB_OK)
          return status;
    }
-   end =
-      compiler_process_exchange(&slot->process, request, &bounds, &payload, &length, &cpu_ns, &signal_number);
+   end = compiler_process_exchange(&slot->process, request, &bounds, &payload, &length, &signal_number);
    if (end == EXCHANGE_DIED && signal_number == SIGKILL && !retried) {
       /* Killed from outside (the kernel when memory is short, a person): not this source's doing until it
        * happens twice. */
@@ -366,9 +357,8 @@ static int compile_in(rkb_compilers_t *compilers, slot_t *slot, const compile_in
    }
    switch (end) {
    case EXCHANGE_ANSWERED:
-      status = read_answer(compilers, input, payload, length, output, finding, &retire, err);
-      output->cpu_ns = cpu_ns;
-      if (status != RKB_OK || retire || slot->process.served >= MAX_SERVED)
+      status = read_answer(compilers, input, payload, length, output, finding, err);
+      if (status != RKB_OK)
          compiler_process_kill(&slot->process);
       return status;
    case EXCHANGE_CPU:

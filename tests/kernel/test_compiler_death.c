@@ -41,7 +41,7 @@ static bool crash_when_full(void *argument) {
 
 static enum exchange_end end_of(const char *script, int *signal_number) {
    const char *const arguments[] = {"/bin/sh", "-c", script, NULL};
-   compiler_process_t process = {.served = 0};
+   compiler_process_t process = {0};
    crash_t crash = {.process = &process};
    const compiler_bounds_t bounds = {.cpu_ns = 600000000000ull,
                                      .memory = LIMIT,
@@ -51,11 +51,10 @@ static enum exchange_end end_of(const char *script, int *signal_number) {
    rkb_error_t err = {0};
    char *payload = NULL;
    size_t length = 0;
-   uint64_t cpu_ns = 0;
    if (compiler_process_start(&process, arguments, &err) != RKB_OK)
       fail_msg("%s", err.message);
    enum exchange_end end =
-      compiler_process_exchange(&process, NULL, &bounds, &payload, &length, &cpu_ns, signal_number);
+      compiler_process_exchange(&process, NULL, &bounds, &payload, &length, signal_number);
    free(payload);
    return end;
 }

@@ -8,6 +8,25 @@
 #include <stdint.h>
 #include "base/text.h"
 
+/* A sanitizer brings an allocator of its own. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HEAP_IS_OURS 0
+#else
+#define HEAP_IS_OURS 1
+#endif
+
+/* heap.c: malloc and its like, at the same addresses in every process.
+ * heap_share: before the first fork, memory for so many bytes, which the forks share one after the other, so that its pages are
+ * made once.  False when there is none.
+ * heap_fork: in the fork, first of all.  What it allocates lies there, whatever was allocated before; beyond the limit it ends with
+ * COMPILER_EXIT_MEMORY.
+ * heap_give_back: at the end of the fork, what a large compile took. */
+#define HEAP_OWN_BYTES (256u << 20) /* addresses for what is allocated before a fork */
+bool heap_share(uint64_t bytes);
+void heap_fork(void);
+void heap_give_back(void);
+uint64_t heap_bytes(void); /* handed out so far since heap_fork, what is free again included */
+
 /* headers.c: what stands for the host's standard headers, by name, as nvrtcCreateProgram takes them. */
 typedef struct compiler_header {
    const char *name, *text;
@@ -38,5 +57,7 @@ void nvrtc_compile(nvrtc_t *nvrtc, const compile_request_t *request, rkb_text_t 
 /* compiler_sandbox.c: from here on the process may read below directory only (or nothing: "") and may neither start
  * programs nor reach the network.  Appends the layers that are on ("landlock seccomp") to layers. */
 void sandbox_enter(const char *directory, rkb_text_t *layers);
+/* In a fork of such a process, which from here on may start no process either.  False when it could not be closed. */
+bool sandbox_close(void);
 
 #endif

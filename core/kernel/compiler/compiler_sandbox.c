@@ -56,9 +56,13 @@ static bool enter_landlock(const char *directory) {
 #define REFUSE(number)                                                                                       \
    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
 
+static bool install_filter(struct sock_filter *code, size_t count) {
+   struct sock_fprog program = {.len = (unsigned short)count, .filter = code};
+   return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
+}
+
 /* A list of what is refused, not of what is allowed: NVRTC is a closed library whose needs change between
- * versions, and Landlock holds the files.  New threads are allowed (clone with CLONE_THREAD), new processes
- * are not. */
+ * versions, and Landlock holds the files. */
 static bool enter_seccomp(void) {
 #ifdef AUDIT_ARCHITECTURE
    struct sock_filter code[] = {
@@ -68,10 +72,6 @@ static bool enter_seccomp(void) {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
       REFUSE(SYS_execve),
       REFUSE(SYS_execveat),
-#ifdef SYS_fork
-      REFUSE(SYS_fork),
-      REFUSE(SYS_vfork),
-#endif
       REFUSE(SYS_socket),
       REFUSE(SYS_socketpair),
       REFUSE(SYS_connect),
@@ -93,6 +93,23 @@ static bool enter_seccomp(void) {
       REFUSE(SYS_pidfd_open),
       REFUSE(SYS_setpgid),
       REFUSE(SYS_setsid),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+   };
+   return install_filter(code, sizeof code / sizeof *code);
+#else
+   return false;
+#endif
+}
+
+/* New threads are allowed (clone with CLONE_THREAD), new processes are not. */
+static bool refuse_processes(void) {
+#ifdef AUDIT_ARCHITECTURE
+   struct sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+#ifdef SYS_fork
+      REFUSE(SYS_fork),
+      REFUSE(SYS_vfork),
+#endif
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0,
                1), /* glibc then falls back to clone, whose flags can be seen */
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
@@ -102,8 +119,7 @@ static bool enter_seccomp(void) {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
    };
-   struct sock_fprog program = {.len = sizeof code / sizeof *code, .filter = code};
-   return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
+   return install_filter(code, sizeof code / sizeof *code);
 #else
    return false;
 #endif
@@ -116,4 +132,8 @@ void sandbox_enter(const char *directory, rkb_text_t *layers) {
    }
    rkb_text_add(layers, enter_landlock(directory) ? "landlock" : "no-landlock");
    rkb_text_add(layers, enter_seccomp() ? " seccomp" : " no-seccomp");
+}
+
+bool sandbox_close(void) {
+   return prctl(PR_GET_SECCOMP) == 0 || refuse_processes();
 }

@@ -1,19 +1,22 @@
 /* rkb-compiler: one long-lived process that turns CUDA C++ into PTX and machine code for the program that
- * started it. It reads candidates from anywhere, so it limits itself before it reads one: memory, no core
- * files, no environment, no files but the toolkit's headers, no programs, no network; CPU time anew for each
- * compile.  Killing it costs one compile. Not for people: core/kernel/compilers.c starts it.  One thread of
- * our own. */
+ * started it.  It loads NVRTC once and forks for each compile: what NVRTC gives for a text depends on the state of its
+ * memory, and a fork of a process that has compiled nothing of a candidate's is always in the same one (heap.c).
+ * The fork reads candidates from anywhere, so it is limited before it reads one: memory, no core files, no environment,
+ * no files but the toolkit's headers, no programs, no network, CPU time.  Killing it costs one compile.  Not for people:
+ * core/kernel/compilers.c starts it.  One thread of our own. */
 #include "kernel/compiler/compiler.h"
 #include "kernel/compiler_protocol.h"
 #include "kernel/wire.h"
 
-#include <fcntl.h>
-#include <malloc.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef struct settings {
@@ -33,47 +36,27 @@ static void limit(int what, uint64_t value) {
    setrlimit(what, &bounds);
 }
 
-/* A compile allocates and frees some 30 MB.  Given back to the kernel each time, they cost as many page faults again,
- * 3 to 4 ms of the 55 of a small kernel; kept, they wait for the next compile.  A process that has grown large is
- * replaced (core/kernel/compilers.c). */
-static void keep_memory(void) {
-   mallopt(M_TRIM_THRESHOLD, 1 << 30);
-   mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most that glibc takes */
-   mallopt(M_TOP_PAD, 16 << 20);
-}
-
-/* RLIMIT_CPU counts the life of the process, so the soft limit moves ahead of each compile; the parent
- * watches the exact budget, and this is what holds when the parent is gone. */
+/* The program watches the exact budget, and this is what holds when the program is gone. */
 static void allow_cpu(uint64_t seconds) {
-   struct rusage used;
    struct rlimit bounds = {RLIM_INFINITY, RLIM_INFINITY};
+   getrlimit(RLIMIT_CPU, &bounds);
+   bounds.rlim_cur = seconds + 2 < bounds.rlim_max ? seconds + 2 : bounds.rlim_max;
+   setrlimit(RLIMIT_CPU,
+             &bounds); /* SIGXCPU, whose meaning is clear, and not the SIGKILL of the other bound */
+}
+
+static uint64_t worked_ns(void) {
+   struct timespec time = {0, 0};
+   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* The most that this process had resident or in its heap; both only grow during a compile. */
+static uint64_t most_bytes(void) {
+   struct rusage used = {0};
    getrusage(RUSAGE_SELF, &used);
-   bounds.rlim_cur = (rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + seconds + 2;
-   setrlimit(RLIMIT_CPU, &bounds);
-}
-
-/* What the kernel says about this process's memory; opened before the sandbox closes the file system. */
-typedef struct memory_files {
-   int status;     /* /proc/self/status */
-   int clear_refs; /* "5" makes the present size the new high-water mark (proc(5)) */
-} memory_files_t;
-
-static memory_files_t open_memory_files(void) {
-   return (memory_files_t){.status = open("/proc/self/status", O_RDONLY | O_CLOEXEC),
-                           .clear_refs = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC)};
-}
-
-static void forget_high_water(const memory_files_t *memory) {
-   if (pwrite(memory->clear_refs, "5", 1, 0) != 1)
-      return; /* then the mark is of the process's life: never less than the truth */
-}
-
-/* name: "VmRSS:", resident now; "VmHWM:", the most since the mark was set; "VmData:", what RLIMIT_DATA counts. */
-static uint64_t memory_bytes(const memory_files_t *memory, const char *name) {
-   char text[4096] = "", *found;
-   ssize_t got = pread(memory->status, text, sizeof text - 1, 0);
-   found = got > 0 ? strstr(text, name) : NULL;
-   return found ? strtoull(found + strlen(name), NULL, 10) * 1024 : 0;
+   const uint64_t resident = (uint64_t)used.ru_maxrss * 1024, heap = heap_bytes();
+   return resident > heap ? resident : heap;
 }
 
 /* A sanitizer's shadow memory alone is over any limit on data. */
@@ -82,12 +65,6 @@ static const bool data_is_limited = false;
 #else
 static const bool data_is_limited = true;
 #endif
-
-static uint64_t most_bytes(const memory_files_t *memory) {
-   const uint64_t resident = memory_bytes(memory, "VmHWM:"),
-                  data = data_is_limited ? memory_bytes(memory, "VmData:") : 0;
-   return resident > data ? resident : data;
-}
 
 static bool read_settings(int argc, char **argv, settings_t *settings) {
    *settings = (settings_t){NULL, 4ull << 30, 10};
@@ -116,12 +93,11 @@ static void warm_up(nvrtc_t *nvrtc) {
    rkb_text_free(&answer);
 }
 
-static bool serve_one(nvrtc_t *nvrtc, const void *payload, size_t size, const memory_files_t *memory) {
+static bool serve_one(nvrtc_t *nvrtc, const void *payload, size_t size) {
    wire_reader_t in = {.data = payload, .size = size};
    const char *options[COMPILER_MAX_OPTIONS] = {NULL}, *expressions[COMPILER_MAX_NAMES] = {NULL};
    compile_request_t request = {.options = options, .expressions = expressions};
    rkb_text_t answer;
-   bool sent = false;
    rkb_text_init(&answer, COMPILER_MAX_ANSWER);
    request.name = wire_text(&in, COMPILER_MAX_OPTION);
    request.source = wire_text(&in, COMPILER_MAX_SOURCE);
@@ -132,80 +108,103 @@ static bool serve_one(nvrtc_t *nvrtc, const void *payload, size_t size, const me
    for (uint32_t i = 0; i < request.expression_count; i++)
       expressions[i] = wire_text(&in, COMPILER_MAX_NAME);
    request.want_cubin = wire_u32(&in) != 0;
-   if (!in.bad) {
-      forget_high_water(memory);
-      nvrtc_compile(nvrtc, &request, &answer);
-      wire_put_u64(&answer, memory_bytes(memory, "VmRSS:"));
-      wire_put_u64(&answer, most_bytes(memory));
-      sent = send_frame(&answer);
-   }
-   for (uint32_t i = 0; i < request.expression_count; i++)
-      free((char *)expressions[i]);
-   for (uint32_t i = 0; i < request.option_count; i++)
-      free((char *)options[i]);
-   free((char *)request.source);
-   free((char *)request.name);
-   rkb_text_free(&answer);
+   if (in.bad)
+      return false;
+   nvrtc_compile(nvrtc, &request, &answer);
+   wire_put_u64(&answer, worked_ns());
+   wire_put_u64(&answer, most_bytes());
+   return send_frame(&answer); /* what was allocated goes with the process */
+}
+
+static bool send_own_number(void) {
+   rkb_text_t text;
+   rkb_text_init(&text, 64);
+   wire_put_u64(&text, (uint64_t)getpid());
+   const bool sent = send_frame(&text);
+   rkb_text_free(&text);
    return sent;
 }
 
-static int serve(nvrtc_t *nvrtc, uint64_t cpu_seconds, const memory_files_t *memory) {
+/* In the fork: one compile, then the end. */
+static _Noreturn void compile_once(nvrtc_t *nvrtc, uint64_t cpu_seconds, const void *payload, size_t length) {
+   prctl(PR_SET_PDEATHSIG, SIGKILL);
+   heap_fork();
+   allow_cpu(cpu_seconds);
+   const bool served = sandbox_close() && send_own_number() && serve_one(nvrtc, payload, length);
+   heap_give_back();
+   _exit(served ? 0 : COMPILER_EXIT_BROKEN);
+}
+
+/* 0, or the code to leave with: the program learns from it how the fork ended. */
+static int wait_for(pid_t worker) {
+   int status = 0;
+   pid_t gone;
+   do
+      gone = waitpid(worker, &status, 0);
+   while (gone < 0 && errno == EINTR);
+   if (gone != worker)
+      return COMPILER_EXIT_BROKEN;
+   return WIFSIGNALED(status) ? COMPILER_EXIT_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int serve(nvrtc_t *nvrtc, uint64_t cpu_seconds) {
+   /* Not of the heap: that has to look the same before every fork. */
+   void *payload = mmap(NULL, COMPILER_MAX_REQUEST, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+   if (payload == MAP_FAILED)
+      return COMPILER_EXIT_BROKEN;
    for (;;) {
       unsigned char header[WIRE_HEADER_BYTES];
       uint64_t length;
-      char *payload;
-      bool sent;
       if (!wire_read_all(STDIN_FILENO, header, sizeof header))
          return 0; /* the program closed its end */
       if (!wire_header_length(header, COMPILER_MAX_REQUEST, &length))
-         return 1;
-      payload = malloc(length + 1);
-      if (!payload)
-         return 1;
-      if (!wire_read_all(STDIN_FILENO, payload, length)) {
-         free(payload);
-         return 1;
-      }
-      allow_cpu(cpu_seconds);
-      sent = serve_one(nvrtc, payload, length, memory);
-      free(payload);
-      if (!sent)
-         return 1;
+         return COMPILER_EXIT_BROKEN;
+      if (!wire_read_all(STDIN_FILENO, payload, length))
+         return COMPILER_EXIT_BROKEN;
+      const pid_t worker = fork();
+      if (worker == 0)
+         compile_once(nvrtc, cpu_seconds, payload, length);
+      const int code = worker > 0 ? wait_for(worker) : COMPILER_EXIT_BROKEN;
+      if (code != 0)
+         return code;
    }
 }
 
 int main(int argc, char **argv) {
    settings_t settings;
    rkb_text_t hello, layers, why;
-   nvrtc_t *nvrtc;
-   memory_files_t memory;
+   nvrtc_t *nvrtc = NULL;
+   bool shared;
    if (!read_settings(argc, argv, &settings) || isatty(STDIN_FILENO)) {
       fprintf(stderr, "rkb-compiler is started by rkb and rkb-run; it does nothing on its own\n");
       return 2;
    }
    signal(SIGPIPE, SIG_IGN);
+   shared = heap_share(settings.memory);
    limit(RLIMIT_CORE, 0);
    limit(RLIMIT_FSIZE, 0);
-   if (data_is_limited) /* the parent watches the resident size too */
-      limit(RLIMIT_DATA, settings.memory);
-   memory = open_memory_files();
+   if (
+      data_is_limited) /* beside the heap, which has a limit of its own; the program watches the resident size too */
+      limit(RLIMIT_DATA, settings.memory + HEAP_OWN_BYTES);
    prctl(PR_SET_DUMPABLE, 0);
-   keep_memory();
    rkb_text_init(&hello, 64 << 10);
    rkb_text_init(&layers, 256);
    rkb_text_init(&why, 8 << 10);
-   nvrtc = nvrtc_open(settings.home, &why);
+   if (shared)
+      nvrtc = nvrtc_open(settings.home, &why);
+   else
+      rkb_text_format(&why, "no memory for the compiler: %s", strerror(errno));
    if (!nvrtc) {
       wire_put_u32(&hello, 0);
       wire_put_text(&hello, rkb_text_get(&why));
       send_frame(&hello);
-      return 3;
+      return COMPILER_EXIT_NO_TOOLKIT;
    }
    /* A quoted include is looked for beside the file that has it, which the toolkit's headers rely on; for the
     * candidate that is the working directory, so it had better be theirs. */
    if (chdir(nvrtc_includes(nvrtc)[0] ? nvrtc_includes(nvrtc) : "/") != 0)
-      return 1;
-   allow_cpu(30);
+      return COMPILER_EXIT_BROKEN;
    warm_up(nvrtc);
    sandbox_enter(nvrtc_includes(nvrtc), &layers);
    wire_put_u32(&hello, 1);
@@ -215,6 +214,6 @@ int main(int argc, char **argv) {
    wire_put_text(&hello, nvrtc_includes(nvrtc));
    wire_put_text(&hello, rkb_text_get(&layers));
    if (!send_frame(&hello))
-      return 1;
-   return serve(nvrtc, settings.cpu_seconds, &memory);
+      return COMPILER_EXIT_BROKEN;
+   return serve(nvrtc, settings.cpu_seconds);
 }

@@ -1,0 +1,233 @@
+/* The C allocator of rkb-compiler, in place of the library's.  NVRTC walks hash tables whose keys are addresses: the same text gives
+ * other PTX when its heap lies elsewhere, and the kernel moves a heap at every start.  This one lies at the same address in every
+ * process and hands out the same addresses for the same calls.  Owns two ranges of addresses for the life of the process: one
+ * for what is allocated before the process forks, one behind it for the fork.  An allocator has one state for the process, so this is
+ * the one place with a global that changes.  Any thread; in practice one. */
+#include "kernel/compiler/compiler.h"
+#include "kernel/compiler_protocol.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if HEAP_IS_OURS
+
+#define EXPORTED __attribute__((visibility("default")))
+/* Far from where the kernel puts programs, libraries and stacks, on x86-64 and on arm64 with 48 bits of address. */
+#define HEAP_ADDRESS ((char *)0x200000000000)
+
+enum {
+   ALIGNMENT = 16,
+   SMALL = 512, /* up to here sizes are a multiple of the alignment, from here on 8 to each doubling */
+   SMALL_DOUBLINGS = 9,
+   SMALL_CLASSES = SMALL / ALIGNMENT + 1,
+   STEPS = 8,
+   CLASSES = SMALL_CLASSES + 32 * STEPS
+};
+static const size_t largest = (size_t)1 << 40, grown_by = 16 << 20, kept = 64 << 20;
+
+/* Before each block. */
+typedef struct header {
+   uint32_t class;
+   uint32_t back;  /* bytes from the start of the block's room: more than a header where it was aligned */
+   uint64_t bytes; /* that the caller may use */
+} header_t;
+_Static_assert(sizeof(header_t) == ALIGNMENT, "a block lies right behind its header");
+
+typedef struct room {
+   struct room *next;
+} room_t;
+
+static struct {
+   atomic_flag busy;
+   char *start, *top, *ready, *end; /* of the range in use; what is behind ready has to be made so */
+   char *shared;                    /* the range of forks; NULL: there is none */
+   size_t limit;                    /* bytes of that */
+   bool forked;
+   room_t *free[CLASSES];
+} heap = {.busy = ATOMIC_FLAG_INIT};
+
+static void lock(void) {
+   while (atomic_flag_test_and_set_explicit(&heap.busy, memory_order_acquire))
+      continue;
+}
+
+static void unlock(void) {
+   atomic_flag_clear_explicit(&heap.busy, memory_order_release);
+}
+
+/* The class whose rooms hold so many bytes, and how many they hold. */
+static uint32_t class_of(size_t bytes, size_t *room) {
+   if (bytes <= SMALL) {
+      const size_t units = (bytes + ALIGNMENT - 1) / ALIGNMENT;
+      *room = units * ALIGNMENT;
+      return (uint32_t)units;
+   }
+   const uint32_t doubling = 63 - (uint32_t)__builtin_clzll(bytes - 1);
+   const size_t base = (size_t)1 << doubling, step = base / STEPS, steps = (bytes - base + step - 1) / step;
+   *room = base + steps * step;
+   return SMALL_CLASSES + (doubling - SMALL_DOUBLINGS) * STEPS + (uint32_t)steps - 1;
+}
+
+/* At the address where it is free; elsewhere it compiles too, if not always to the same bytes. */
+static char *map(char *address, size_t bytes, int protection, int flags, int file) {
+   void *at = mmap(address, bytes, protection, flags | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file, 0);
+   if (at == MAP_FAILED)
+      at = mmap(NULL, bytes, protection, flags | MAP_NORESERVE, file, 0);
+   return at == MAP_FAILED ? NULL : at;
+}
+
+static bool open_heap(void) {
+   heap.start = heap.top = heap.ready =
+      map(HEAP_ADDRESS, HEAP_OWN_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+   heap.end = heap.start ? heap.start + HEAP_OWN_BYTES : NULL;
+   return heap.start != NULL;
+}
+
+static void *new_room(size_t bytes) {
+   if ((!heap.start && !open_heap()) || bytes > (size_t)(heap.end - heap.top))
+      return NULL;
+   while (heap.forked && heap.top + bytes > heap.ready) {
+      const size_t left = (size_t)(heap.end - heap.ready), more = left < grown_by ? left : grown_by;
+      madvise(heap.ready, more, MADV_POPULATE_READ); /* one call instead of thousands of faults */
+      heap.ready += more;
+   }
+   void *room = heap.top;
+   heap.top += bytes;
+   return room;
+}
+
+static void *allocate(size_t alignment, size_t bytes) {
+   const size_t before = alignment > ALIGNMENT ? alignment : ALIGNMENT;
+   room_t *room = NULL;
+   if (bytes < largest && alignment < largest) {
+      size_t room_bytes;
+      const uint32_t class = class_of(bytes + before, &room_bytes);
+      lock();
+      room = heap.free[class];
+      if (room)
+         heap.free[class] = room->next;
+      else
+         room = new_room(room_bytes);
+      unlock();
+      if (room) {
+         char *block = (char *)(((uintptr_t)room + ALIGNMENT + before - 1) & ~(uintptr_t)(before - 1));
+         const size_t back = (size_t)(block - (char *)room);
+         *((header_t *)block - 1) = (header_t){class, (uint32_t)back, room_bytes - back};
+         return block;
+      }
+   }
+   if (heap.forked) /* NVRTC answers a failed allocation by crashing as often as by saying so */
+      _exit(COMPILER_EXIT_MEMORY);
+   errno = ENOMEM;
+   return NULL;
+}
+
+bool heap_share(uint64_t bytes) {
+   const int file = memfd_create("heap", MFD_CLOEXEC);
+   heap.limit = bytes < largest ? bytes : largest;
+   if (file >= 0 && ftruncate(file, (off_t)heap.limit) == 0)
+      heap.shared = map(HEAP_ADDRESS + HEAP_OWN_BYTES, heap.limit, PROT_READ | PROT_WRITE, MAP_SHARED, file);
+   if (file >= 0)
+      close(file);
+   return heap.shared != NULL;
+}
+
+void heap_fork(void) {
+   heap.forked = true;
+   heap.start = heap.top = heap.ready = heap.shared;
+   heap.end = heap.shared + heap.limit;
+   memset(heap.free, 0, sizeof heap.free); /* their pages are the parent's, and would have to be copied */
+}
+
+void heap_give_back(void) {
+   if (heap.top > heap.shared + kept)
+      madvise(heap.shared + kept, heap.limit - kept, MADV_REMOVE);
+}
+
+uint64_t heap_bytes(void) {
+   return (uint64_t)(heap.top - heap.start);
+}
+
+EXPORTED void *malloc(size_t bytes) {
+   return allocate(ALIGNMENT, bytes);
+}
+
+EXPORTED void free(void *block) {
+   if (!block || (heap.forked && ((char *)block < heap.start || (char *)block >= heap.end)))
+      return; /* nothing, or the parent's */
+   const header_t *header = (header_t *)block - 1;
+   const uint32_t class = header->class;
+   room_t *room = (room_t *)((char *)block - header->back);
+   lock();
+   room->next = heap.free[class];
+   heap.free[class] = room;
+   unlock();
+}
+
+EXPORTED void *calloc(size_t count, size_t size) {
+   size_t bytes;
+   if (__builtin_mul_overflow(count, size, &bytes))
+      bytes = SIZE_MAX;
+   void *block = allocate(ALIGNMENT, bytes);
+   return block ? memset(block, 0, bytes) : NULL;
+}
+
+EXPORTED void *realloc(void *block, size_t bytes) {
+   const size_t held = block ? ((header_t *)block - 1)->bytes : 0;
+   if (block && bytes <= held && bytes >= held / 2)
+      return block;
+   void *other = allocate(ALIGNMENT, bytes);
+   if (other && block) {
+      memcpy(other, block, bytes < held ? bytes : held);
+      free(block);
+   }
+   return other;
+}
+
+EXPORTED int posix_memalign(void **block, size_t alignment, size_t bytes) {
+   *block = allocate(alignment, bytes);
+   return *block ? 0 : ENOMEM;
+}
+
+EXPORTED void *aligned_alloc(size_t alignment, size_t bytes) {
+   return allocate(alignment, bytes);
+}
+
+EXPORTED void *memalign(size_t alignment, size_t bytes) {
+   return allocate(alignment, bytes);
+}
+
+EXPORTED void *valloc(size_t bytes) {
+   return allocate((size_t)getpagesize(), bytes);
+}
+
+EXPORTED void *pvalloc(size_t bytes) {
+   const size_t page = (size_t)getpagesize();
+   return bytes < largest ? allocate(page, (bytes + page - 1) / page * page) : NULL;
+}
+
+EXPORTED size_t malloc_usable_size(void *block) {
+   return block ? ((header_t *)block - 1)->bytes : 0;
+}
+
+#else
+
+bool heap_share(uint64_t bytes) {
+   (void)bytes;
+   return true;
+}
+
+void heap_fork(void) {}
+
+void heap_give_back(void) {}
+
+uint64_t heap_bytes(void) {
+   return 0;
+}
+
+#endif
