@@ -124,7 +124,7 @@ static const rkb_cli_option_t options[] = {
    {"all", NULL, "Print the plans of the check cases too, not only those of the bench cases.", false},
    {"ptx", NULL, "Print the PTX and nothing else.", false},
    {"limit", "DURATION",
-    "Processor time that the compile may take, as a pipeline's limits.compile (default: 8s).", false},
+    "Processor time that the compile may take, as a pipeline's limits.compile (default: 80s).", false},
    {"debug", NULL, "Make the -G build that the checking machine runs once.", false},
    {NULL, NULL, NULL, false},
 };

@@ -256,7 +256,7 @@ static manifest_t *check_source(const char *source, size_t bytes, bool *lean, rk
 }
 
 static bool is_limit(const rkb_finding_t *finding) {
-   return strncmp(finding->reason, "limit.", 6) == 0;
+   return strncmp(finding->reason, "tool.", 5) == 0;
 }
 
 static int compile(rkb_compilers_t *compilers, const recipe_t *recipe, const char *source, size_t bytes,

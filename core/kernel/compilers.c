@@ -21,7 +21,9 @@ enum {
    MAX_PROCESSES = 256,
    WAIT_MS = 50
 };
-static const uint64_t default_memory = 4ull << 30, default_cpu_ns = 8000000000ull, start_ns = 60000000000ull;
+/* Ten times the processor time of the slowest accepted build: docs/architecture.md. */
+static const uint64_t default_cpu_ns = 80000000000ull;
+static const uint64_t default_memory = 4ull << 30, start_ns = 60000000000ull;
 
 typedef struct slot {
    compiler_process_t process;
@@ -280,14 +282,12 @@ static void set_limit_finding(const rkb_compilers_t *compilers, enum exchange_en
    if (end == EXCHANGE_CPU) {
       rkb_format_duration(compilers->cpu_ns, amount, sizeof amount);
       rkb_finding_set(
-         finding, "limit.time", 0, 0,
-         "compiling took more than %s of processor time (limits.compile: not reproducible on every machine)",
-         amount);
+         finding, "tool.compile_time", 0, 0,
+         "compiling took more than %s of processor time (limits.compile); nothing is known of the kernel", amount);
    } else if (end == EXCHANGE_MEMORY) {
       rkb_format_bytes(compilers->memory, amount, sizeof amount);
-      rkb_finding_set(finding, "limit.memory", 0, 0,
-                      "compiling needed more than %s of memory (a limit: not reproducible on every machine)",
-                      amount);
+      rkb_finding_set(finding, "tool.compile_memory", 0, 0,
+                      "compiling needed more than %s of memory; nothing is known of the kernel", amount);
    } else
       rkb_finding_set(finding, "build.error", 0, 0, "the compiler crashed on this source (signal %d, %s)",
                       signal_number, signal_number ? strsignal(signal_number) : "exit");

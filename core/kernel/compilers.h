@@ -28,7 +28,8 @@ typedef struct compile_output {
    uint64_t cpu_ns, memory_bytes; /* what the compile took; 0 when it did not end by itself */
 } compile_output_t;
 
-/* RKB_OK with a finding (limit.time, limit.memory, build.error) when the candidate is at fault; with RKB_OK
+/* RKB_OK with a finding: build.error when the candidate is at fault, tool.compile_time or tool.compile_memory when
+ * a limit ended the compile and nothing is known of it; with RKB_OK
  * and "build.error" the log is set when there is one. */
 int compilers_compile(rkb_compilers_t *compilers, const compile_input_t *input, bool (*cancelled)(void *),
                       void *argument, compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err);

@@ -37,7 +37,7 @@ typedef struct rkb_compilers rkb_compilers_t;
 typedef struct rkb_compilers_config {
    uint32_t processes;          /* at most; started on demand */
    uint64_t memory_limit;       /* bytes a process (RLIMIT_DATA); 0: 4 GiB */
-   uint64_t cpu_limit_ns;       /* CPU time a compile; 0: 8 s */
+   uint64_t cpu_limit_ns;       /* CPU time a compile; 0: 80 s */
    const char *cache_directory; /* NULL: $XDG_CACHE_HOME/rkb/build; "": no cache */
    uint64_t cache_bytes;        /* 0: 2 GiB */
 } rkb_compilers_config_t;

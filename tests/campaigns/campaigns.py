@@ -39,7 +39,7 @@ SEEDS = 100
 PORTION = 25  # of them in one job of rkb-bounds
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 NOT_RUN, FAILED = 2, 1
-# Workers of stock's run on a cold cache, on the warm one, and of the exhaustive grid.  Directions whose candidates take seconds each
+# Workers of stock's run, of the one it is compared with, and of the exhaustive grid.  Directions whose candidates take seconds each
 # get as many as let all of them end together.
 LIGHT = (1, 4, 2)
 FIRST = 1e6

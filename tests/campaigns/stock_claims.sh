@@ -9,20 +9,21 @@
 #              MISSED            none of these: the promise is broken
 #            Faster is by more than one part in a thousand.  The grid is not run where every seed is found, for it could only
 #            confirm: grid_us is then a dash
-#   equal    rkb diff finds two runs equal: on a cold cache with COLD workers, on a warm cache with WARM, another number
+#   equal    rkb diff finds two runs equal: with FIRST workers, and with SECOND, another number, beside two busy processes.  Each has a
+#            build cache of its own, empty at first: on one cache the second run would not show that a text compiles to other bytes
 # run is no promise but the run both are about, alone: after it, search and equal may be asked for at the same time, and several
 # directions at once when each has a RUNS directory of its own.
 # Lines are printed and kept in RUNS/search.tsv and RUNS/equal.tsv as soon as they are known; what is there already is not run
 # again, so that a stopped call goes on.  Takes hours for all of them: a target, no test.  Needs sqlite3.
-# usage: stock_claims.sh [--jobs COLD,WARM,GRID] SOURCE_DIRECTORY BINARY_DIRECTORY RUNS_DIRECTORY run|search|equal [TASK/DIRECTION]...
+# usage: stock_claims.sh [--jobs FIRST,SECOND,GRID] SOURCE_DIRECTORY BINARY_DIRECTORY RUNS_DIRECTORY run|search|equal [TASK/DIRECTION]...
 # Workers: 1, 4 and, for the exhaustive grid, one a core when nothing is said.  Fails when a promise is broken.
 set -euo pipefail
-cold_jobs=1 warm_jobs=4 grid_jobs=$(nproc)
+cold_jobs=1 other_jobs=4 grid_jobs=$(nproc)
 if [[ ${1-} == --jobs ]]; then
-  IFS=, read -r cold_jobs warm_jobs grid_jobs <<<"$2"
+  IFS=, read -r cold_jobs other_jobs grid_jobs <<<"$2"
   shift 2
 fi
-[[ $cold_jobs != "$warm_jobs" ]] || { echo "the cold and the warm run want different numbers of workers" >&2; exit 2; }
+[[ $cold_jobs != "$other_jobs" ]] || { echo "the two runs that are compared want different numbers of workers" >&2; exit 2; }
 source=$(realpath "$1") runs=$3 claim=$4
 export PATH=$(realpath "$2")/bin:$PATH
 shift 4
@@ -86,12 +87,19 @@ search() {
   done < <(ask "$cold" "$seeds_and_descendants")
 }
 
-equal_columns='task\tdirection\tcold_jobs\twarm_jobs\tcandidates\tresult'
+equal_columns='task\tdirection\tjobs\tother_jobs\tcandidates\tresult'
 equal() {
-  local result=equal
-  screened "$runs/warm" stock.yaml --jobs "$warm_jobs" || return 1
-  rkb diff "$cold" "$runs/warm" >"$runs/diff" || { result=DIFFERENT; mv "$runs/diff" "$cold.diff"; }
-  printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$task" "$direction" "$(<"$cold.done")" "$warm_jobs" "$(ask "$cold" "SELECT count(*) FROM candidate")" "$result"
+  local result=equal code=0 busy=() other=$runs/other
+  rm -rf "$other.cache"
+  for _ in 1 2; do
+    (while kill -0 $$; do :; done) 2>/dev/null & # ends with this script, however that ends
+    busy+=($!)
+  done
+  XDG_CACHE_HOME=$other.cache screened "$other" stock.yaml --jobs "$other_jobs" || code=$?
+  kill "${busy[@]}"
+  [[ $code -eq 0 ]] || return 1
+  rkb diff "$cold" "$other" >"$runs/diff" || { result=DIFFERENT; mv "$runs/diff" "$cold.diff"; }
+  printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$task" "$direction" "$(<"$cold.done")" "$other_jobs" "$(ask "$cold" "SELECT count(*) FROM candidate")" "$result"
 }
 
 if [[ $# -eq 0 ]]; then set -- $(cd "$source/tasks" && ls -d */seeds/* | sed 's|/seeds||'); fi

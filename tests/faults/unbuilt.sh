@@ -7,7 +7,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fault=drop_barrier/softmax/forward/block_per_row
 awk -F'\t' -v fault="$fault/" 'index($1, fault) == 1 && $3 == "fault" && ++n <= 2' "$source/tests/faults/labels.tsv" >"$work/labels.tsv"
-awk -F'\t' -v OFS='\t' '{ print $1, $2, "reject", NR == 1 ? "limit.time" : "race.shared", 1 }' "$work/labels.tsv" >"$work/results.tsv"
+awk -F'\t' -v OFS='\t' '{ print $1, $2, NR == 1 ? "unknown" : "reject", NR == 1 ? "tool.compile_time" : "race.shared", 1 }' "$work/labels.tsv" >"$work/results.tsv"
 [[ $(wc -l <"$work/results.tsv") -eq 2 ]] || { echo "labels.tsv has no two faults $fault" >&2; exit 1; }
 "$verify" --tasks "$source/tasks" --bases "$source/tests/faults/bases" --pipeline "$source/tests/faults/machine.yaml" \
   --labels "$work/labels.tsv" --results "$work/results.tsv" >"$work/table"

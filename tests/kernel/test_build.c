@@ -244,7 +244,7 @@ static void a_build_close_to_its_time_is_marked(void **state) {
       assert_int_equal(rkb_build_candidate(pool, fixture_device("h200"), source, NULL, 0, NULL, NULL, &made,
                                            &tight, &finding, &err),
                        RKB_OK);
-      assert_true(made || strcmp(finding.reason, "limit.time") == 0);
+      assert_true(made || strcmp(finding.reason, "tool.compile_time") == 0);
       assert_true(tight.near_limit == (!made || tight.cpu_ns > roomy.cpu_ns / share / 5 * 4));
       assert_true(share == 1 || tight.near_limit);
       rkb_build_free(made);
@@ -269,8 +269,8 @@ static void what_a_limit_ended_comes_from_the_cache(void **state) {
                        RKB_OK);
    rkb_compilers_close(pool);
    assert_true(!made[0] && !made[1]);
-   assert_string_equal(finding[0].reason, "limit.time");
-   assert_string_equal(finding[1].reason, "limit.time");
+   assert_string_equal(finding[0].reason, "tool.compile_time");
+   assert_string_equal(finding[1].reason, "tool.compile_time");
    assert_string_equal(finding[1].message, finding[0].message);
    assert_true(!cost[0].from_cache && cost[0].near_limit);
    assert_true(cost[1].from_cache && cost[1].near_limit);

@@ -1,4 +1,4 @@
-// expect: build.error|limit.: 
+// expect: build.error|tool.: 
 /* rkb-kernel: 1
 task: llama_rmsnorm
 direction: forward

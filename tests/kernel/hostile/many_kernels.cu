@@ -1,4 +1,4 @@
-// expect: limit.|build.error: 
+// expect: tool.|build.error: 
 /* rkb-kernel: 1
 task: llama_rmsnorm
 direction: forward

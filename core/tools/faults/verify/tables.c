@@ -29,8 +29,8 @@ static bool permitted(const subject_t *subject) {
 
 /* The compiler gave up on the text, so that nothing judged it. */
 static bool is_unbuilt(const subject_t *subject) {
-   return strcmp(subject->standing, "reject") == 0 &&
-          (strncmp(subject->reason, "limit.", 6) == 0 || strncmp(subject->reason, "build.", 6) == 0);
+   return strncmp(subject->reason, "tool.compile_", 13) == 0 ||
+          (strcmp(subject->standing, "reject") == 0 && strncmp(subject->reason, "build.", 6) == 0);
 }
 
 static void count(tally_t *t, const subject_t *subject) {
