@@ -224,35 +224,20 @@ static owned_build_t *make_build(const recipe_t *recipe, const rkb_device_t *dev
    return build;
 }
 
-/* The candidate's text against everything that needs no compiler.  NULL with a finding. */
-static manifest_t *check_source(const char *source, size_t bytes, bool *lean, rkb_finding_t *finding) {
-   rkb_problems_t problems;
-   rkb_manifest_t *manifest = NULL;
-   rkb_tokens_t *tokens;
-   const rkb_token_t *list;
+/* The candidate's text against everything that needs no compiler: false with a finding. */
+static bool check_source(const rkb_source_t *source, bool *lean, rkb_finding_t *finding) {
    uint32_t count;
-   if (bytes > MAX_SOURCE) {
-      rkb_finding_set(finding, "build.error", 0, 0, "the source has %zu bytes; at most %d are allowed", bytes,
-                      MAX_SOURCE);
-      return NULL;
+   const rkb_token_t *list = rkb_tokens_at(source->tokens, &count);
+   if (source->bytes > MAX_SOURCE) {
+      rkb_finding_set(finding, "build.error", 0, 0, "the source has %zu bytes; at most %d are allowed",
+                      source->bytes, MAX_SOURCE);
+   } else if (!source->manifest) {
+      rkb_finding_from_problems(finding, &source->problems);
+   } else {
+      includes_check(source->text, source->bytes, list, count, finding);
+      *lean = includes_are_plain(source->text, list, count);
    }
-   rkb_problems_init(&problems);
-   manifest = rkb_manifest_parse(source_name, source, bytes, &problems);
-   if (!manifest)
-      rkb_finding_from_problems(finding, &problems);
-   rkb_problems_free(&problems);
-   tokens = manifest ? rkb_tokens_new(source, bytes) : NULL;
-   if (tokens) {
-      list = rkb_tokens_at(tokens, &count);
-      includes_check(source, bytes, list, count, finding);
-      *lean = includes_are_plain(source, list, count);
-      rkb_tokens_free(tokens);
-   }
-   if (finding->reason[0]) {
-      rkb_manifest_free(manifest);
-      return NULL;
-   }
-   return (manifest_t *)manifest;
+   return !finding->reason[0];
 }
 
 static bool is_limit(const rkb_finding_t *finding) {
@@ -325,28 +310,38 @@ static int build_with(rkb_compilers_t *compilers, const rkb_device_t *device, co
    return status;
 }
 
-int rkb_build_candidate(rkb_compilers_t *compilers, const rkb_device_t *device, const char *source,
-                        const char *tune_json, uint32_t flags, bool (*cancelled)(void *), void *argument,
-                        rkb_build_t **build, rkb_build_cost_t *cost, rkb_finding_t *finding,
-                        rkb_error_t *err) {
+int rkb_build_source(rkb_compilers_t *compilers, const rkb_device_t *device, const rkb_source_t *source,
+                     const char *tune_json, uint32_t flags, bool (*cancelled)(void *), void *argument,
+                     rkb_build_t **build, rkb_build_cost_t *cost, rkb_finding_t *finding, rkb_error_t *err) {
    int64_t values[RKB_MANIFEST_MAX_ENTRIES];
-   manifest_t *manifest;
-   const size_t bytes = strlen(source);
    rkb_build_cost_t unused;
    bool lean = false;
-   int status;
    *build = NULL;
    cost = cost ? cost : &unused;
    *cost = (rkb_build_cost_t){0};
    rkb_finding_clear(finding);
-   manifest = check_source(source, bytes, &lean, finding);
-   if (!manifest)
+   if (!check_source(source, &lean, finding))
       return RKB_OK;
-   status = rkb_tune_resolve(&manifest->public, tune_json, values, finding, err);
+   int status = rkb_tune_resolve(source->manifest, tune_json, values, finding, err);
    if (status == RKB_OK && !finding->reason[0])
-      status = build_with(compilers, device, manifest, source, bytes, values, lean, flags, cancelled,
-                          argument, build, cost, finding, err);
-   rkb_manifest_free(&manifest->public);
+      status = build_with(compilers, device, (const manifest_t *)source->manifest, source->text,
+                          source->bytes, values, lean, flags, cancelled, argument, build, cost, finding, err);
+   return status;
+}
+
+int rkb_build_candidate(rkb_compilers_t *compilers, const rkb_device_t *device, const char *source,
+                        const char *tune_json, uint32_t flags, bool (*cancelled)(void *), void *argument,
+                        rkb_build_t **build, rkb_build_cost_t *cost, rkb_finding_t *finding,
+                        rkb_error_t *err) {
+   *build = NULL;
+   rkb_source_t *read = rkb_source_read(source);
+   if (!read) {
+      *err = (rkb_error_t){.status = RKB_ERR_NOMEM, .message = "out of memory"};
+      return RKB_ERR_NOMEM;
+   }
+   int status = rkb_build_source(compilers, device, read, tune_json, flags, cancelled, argument, build, cost,
+                                 finding, err);
+   rkb_source_free(read);
    return status;
 }
 

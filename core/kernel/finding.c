@@ -20,7 +20,7 @@ void rkb_finding_set(rkb_finding_t *finding, const char *reason, uint32_t line, 
    finding->column = column;
 }
 
-void rkb_finding_from_problems(rkb_finding_t *finding, rkb_problems_t *problems) {
+void rkb_finding_from_problems(rkb_finding_t *finding, const rkb_problems_t *problems) {
    const rkb_problem_t *first = NULL;
    char reason[48] = "plan.manifest";
    const char *message, *colon;

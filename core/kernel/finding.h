@@ -12,6 +12,6 @@ void rkb_finding_set(rkb_finding_t *finding, const char *reason, uint32_t line, 
                      const char *fmt, ...) RKB_PRINTF(5, 6);
 /* The first problem of a file as a finding; a message of the form "code: text" with a code of the plan.*
  * vocabulary gives the reason, anything else is plan.manifest. */
-void rkb_finding_from_problems(rkb_finding_t *finding, rkb_problems_t *problems);
+void rkb_finding_from_problems(rkb_finding_t *finding, const rkb_problems_t *problems);
 
 #endif

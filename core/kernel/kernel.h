@@ -17,7 +17,21 @@ void rkb_tokens_hash(const char *text, size_t bytes, char out[33]);
 /* manifest.c: problems point into the .cu at path (a name for messages).  NULL with problems added. ------- */
 rkb_manifest_t *rkb_manifest_parse(const char *path, const char *source, size_t bytes,
                                    rkb_problems_t *problems);
+/* One holder more, each of whom frees it; NULL for NULL. */
+rkb_manifest_t *rkb_manifest_ref(rkb_manifest_t *manifest);
 void rkb_manifest_free(rkb_manifest_t *manifest);
+
+/* source.c: a text read once, for all who ask about it.  Nothing of it changes; any thread. ---------------- */
+typedef struct rkb_source {
+   const char *text; /* lent: stays as long as this */
+   size_t bytes;
+   rkb_tokens_t *tokens;
+   rkb_manifest_t *manifest; /* NULL: problems say why there is none */
+   rkb_problems_t problems;
+} rkb_source_t;
+rkb_source_t *rkb_source_read(const char *text); /* NULL when memory is out */
+void rkb_source_free(rkb_source_t *source);
+void rkb_source_hash(const rkb_source_t *source, char out[33]); /* rkb_tokens_hash of the text */
 
 /* device.c: profiles are data, share/devices/<name>.yaml ------------------------------------------------- */
 rkb_device_t *rkb_device_load(const char *name_or_path, rkb_problems_t *problems);
@@ -62,6 +76,10 @@ int rkb_build_candidate(rkb_compilers_t *compilers, const rkb_device_t *device, 
                         const char *tune_json, uint32_t flags, bool (*cancelled)(void *), void *argument,
                         rkb_build_t **build, rkb_build_cost_t *cost, rkb_finding_t *finding,
                         rkb_error_t *err);
+/* The same, of a text that was read before. */
+int rkb_build_source(rkb_compilers_t *compilers, const rkb_device_t *device, const rkb_source_t *source,
+                     const char *tune_json, uint32_t flags, bool (*cancelled)(void *), void *argument,
+                     rkb_build_t **build, rkb_build_cost_t *cost, rkb_finding_t *finding, rkb_error_t *err);
 void rkb_build_free(rkb_build_t *build);
 
 /* plan.c ---------------------------------------------------------------------------------------------------- */
@@ -69,6 +87,8 @@ void rkb_build_free(rkb_build_t *build);
 int rkb_plan_make(const rkb_manifest_t *manifest, const char *tune_json, const rkb_build_t *build,
                   const rkb_device_t *device, const rkb_case_t *the_case, rkb_lookup_t lookup, void *argument,
                   rkb_plan_t **plan, rkb_finding_t *finding, rkb_error_t *err);
+/* One holder more, each of whom frees it. */
+rkb_plan_t *rkb_plan_ref(rkb_plan_t *plan);
 void rkb_plan_free(rkb_plan_t *plan);
 /* The documented byte form (docs/plan-format.md).  write: malloc'd.  read checks everything: bytes may come from anywhere. */
 int rkb_plan_write(const rkb_plan_t *plan, void **bytes, size_t *length, rkb_error_t *err);

@@ -343,13 +343,12 @@ static const rkb_yaml_t *read_yaml(manifest_parser_t *parser, const char *source
                          parser->problems);
 }
 
-rkb_manifest_t *rkb_manifest_parse(const char *path, const char *source, size_t bytes,
-                                   rkb_problems_t *problems) {
+rkb_manifest_t *manifest_from_tokens(const char *path, const char *source, const rkb_tokens_t *tokens,
+                                     rkb_problems_t *problems) {
    uint32_t count = 0, errors = problems->errors;
    const rkb_token_t *list, *comment;
    const rkb_yaml_t *root;
    manifest_parser_t parser = {.problems = problems};
-   rkb_tokens_t *tokens = rkb_tokens_new(source, bytes);
    parser.arena = rkb_arena_new(16u << 20);
    parser.manifest = parser.arena ? rkb_arena_alloc(parser.arena, sizeof *parser.manifest) : NULL;
    if (!tokens || !parser.manifest) {
@@ -377,17 +376,29 @@ rkb_manifest_t *rkb_manifest_parse(const char *path, const char *source, size_t 
    manifest_find_collisions(parser.manifest, parser.path, source, list, count, problems);
    if (problems->errors != errors)
       goto failed;
-   rkb_tokens_free(tokens);
    return &parser.manifest->public;
 failed:
    if (problems->errors == errors) /* the arena's limit, which leaves no message of its own */
       rkb_problem(problems, (rkb_place_t){NULL, 0, 0}, "the manifest needs too much memory");
-   rkb_tokens_free(tokens);
    rkb_arena_free(parser.arena);
    return NULL;
 }
 
-void rkb_manifest_free(rkb_manifest_t *manifest) {
+rkb_manifest_t *rkb_manifest_parse(const char *path, const char *source, size_t bytes,
+                                   rkb_problems_t *problems) {
+   rkb_tokens_t *tokens = rkb_tokens_new(source, bytes);
+   rkb_manifest_t *manifest = manifest_from_tokens(path, source, tokens, problems);
+   rkb_tokens_free(tokens);
+   return manifest;
+}
+
+rkb_manifest_t *rkb_manifest_ref(rkb_manifest_t *manifest) {
    if (manifest)
+      __atomic_fetch_add(&((manifest_t *)manifest)->more_holders, 1, __ATOMIC_RELAXED);
+   return manifest;
+}
+
+void rkb_manifest_free(rkb_manifest_t *manifest) {
+   if (manifest && __atomic_fetch_sub(&((manifest_t *)manifest)->more_holders, 1, __ATOMIC_ACQ_REL) == 0)
       rkb_arena_free(((manifest_t *)manifest)->arena);
 }

@@ -68,6 +68,7 @@ typedef struct manifest_launch {
 typedef struct manifest {
    rkb_manifest_t public;
    rkb_arena_t *arena;
+   uint32_t more_holders;        /* beside the first; atomic */
    rkb_place_t *fallback_places; /* public.tune_count: where each default's number stands */
    manifest_named_t *lets;
    uint32_t let_count;
@@ -78,6 +79,9 @@ typedef struct manifest {
    manifest_launch_t *launches; /* public.launch_count */
 } manifest_t;
 
+/* rkb_manifest_parse, of a text that was split before; tokens NULL: memory was out. */
+rkb_manifest_t *manifest_from_tokens(const char *path, const char *source, const rkb_tokens_t *tokens,
+                                     rkb_problems_t *problems);
 /* The kernel's name with each tune parameter replaced by its value: "rmsnorm<256, 4>".  False when it does
  * not fit. */
 bool manifest_kernel_expression(const manifest_t *manifest, const manifest_launch_t *launch,

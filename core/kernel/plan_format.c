@@ -26,6 +26,7 @@ enum {
 typedef struct owned_plan {
    rkb_plan_t public;
    rkb_arena_t *arena;
+   uint32_t more_holders; /* beside the first; atomic */
 } owned_plan_t;
 
 rkb_plan_t *plan_adopt(rkb_arena_t *arena, const rkb_plan_t *plan) {
@@ -34,11 +35,18 @@ rkb_plan_t *plan_adopt(rkb_arena_t *arena, const rkb_plan_t *plan) {
       return NULL;
    owned->public = *plan;
    owned->arena = arena;
+   owned->more_holders = 0;
    return &owned->public;
 }
 
-void rkb_plan_free(rkb_plan_t *plan) {
+rkb_plan_t *rkb_plan_ref(rkb_plan_t *plan) {
    if (plan)
+      __atomic_fetch_add(&((owned_plan_t *)plan)->more_holders, 1, __ATOMIC_RELAXED);
+   return plan;
+}
+
+void rkb_plan_free(rkb_plan_t *plan) {
+   if (plan && __atomic_fetch_sub(&((owned_plan_t *)plan)->more_holders, 1, __ATOMIC_ACQ_REL) == 0)
       rkb_arena_free(((owned_plan_t *)plan)->arena);
 }
 

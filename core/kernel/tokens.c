@@ -364,8 +364,7 @@ bool rkb_token_is_manifest(const char *text, const rkb_token_t *token) {
    return (size_t)(end - at) >= sizeof mark - 1 && memcmp(at, mark, sizeof mark - 1) == 0;
 }
 
-void rkb_tokens_hash(const char *text, size_t bytes, char out[33]) {
-   rkb_tokens_t *tokens = rkb_tokens_new(text, bytes);
+static void hash_tokens(const char *text, size_t bytes, const rkb_tokens_t *tokens, char out[33]) {
    rkb_hasher_t *hasher = rkb_hasher_new();
    char *folded = malloc(bytes + 1);
    if (!tokens || !hasher || !folded) { /* the bytes themselves are a stricter identity, never a wrong one */
@@ -391,5 +390,14 @@ void rkb_tokens_hash(const char *text, size_t bytes, char out[33]) {
    rkb_hasher_finish(hasher, out);
 done:
    free(folded);
+}
+
+void rkb_tokens_hash(const char *text, size_t bytes, char out[33]) {
+   rkb_tokens_t *tokens = rkb_tokens_new(text, bytes);
+   hash_tokens(text, bytes, tokens, out);
    rkb_tokens_free(tokens);
+}
+
+void rkb_source_hash(const rkb_source_t *source, char out[33]) {
+   hash_tokens(source->text, source->bytes, source->tokens, out);
 }

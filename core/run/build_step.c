@@ -22,6 +22,8 @@ typedef struct step {
    rkb_error_t error;
    rkb_finding_t finding;
    rkb_build_t *build;
+   rkb_kept_plan_t *plans;
+   uint32_t plan_count;
    rkb_build_cost_t cost;
    char ptx_hash[RKB_HASH_TEXT], plan_hash[RKB_HASH_TEXT];
 } step_t;
@@ -41,7 +43,24 @@ static bool ending(void *argument) {
    return __atomic_load_n(&core->stopping, __ATOMIC_RELAXED);
 }
 
-/* Plans of all cases of a kind into the identity; stops at the first finding. */
+static bool keep_plan(step_t *step, const rkb_case_t *the_case, rkb_plan_t *plan) {
+   rkb_kept_plan_t *more = realloc(step->plans, (step->plan_count + 1) * sizeof *more);
+   if (!more)
+      return false;
+   step->plans = more;
+   step->plans[step->plan_count++] = (rkb_kept_plan_t){the_case, plan};
+   return true;
+}
+
+static void drop(step_t *step) {
+   rkb_kept_plans_free(step->plans, step->plan_count);
+   step->plans = NULL;
+   step->plan_count = 0;
+   rkb_build_free(step->build);
+   step->build = NULL;
+}
+
+/* Plans of all cases of a kind, and into the identity; stops at the first finding. */
 static int plan_cases(step_t *step, const rkb_manifest_t *manifest, uint32_t kind, rkb_hasher_t *hasher) {
    const rkb_pipeline_t *pipeline = step->core->pipeline;
    const rkb_case_t *the_case;
@@ -56,42 +75,41 @@ static int plan_cases(step_t *step, const rkb_manifest_t *manifest, uint32_t kin
          break;
       rkb_plan_hash(plan, hash);
       rkb_hasher_add_text(hasher, hash);
-      rkb_plan_free(plan);
+      if (!keep_plan(step, the_case, plan)) {
+         rkb_plan_free(plan);
+         return rkb_fail(&step->error, RKB_ERR_NOMEM, "out of memory");
+      }
    }
    return status;
 }
 
-static int make_plans(step_t *step) {
-   rkb_problems_t problems;
-   rkb_problems_init(&problems);
-   const char *source = step->candidate->source;
-   rkb_manifest_t *manifest = rkb_manifest_parse("candidate", source, strlen(source), &problems);
+static int make_plans(step_t *step, const rkb_manifest_t *manifest) {
    rkb_hasher_t *hasher = rkb_hasher_new();
-   int status = RKB_OK;
-   if (!manifest)
-      status = rkb_problems_error(&problems, &step->error);
-   else if (!hasher)
-      status = rkb_fail(&step->error, RKB_ERR_NOMEM, "out of memory");
-   if (status == RKB_OK)
-      status = plan_cases(step, manifest, RKB_CASE_CHECK, hasher);
+   if (!hasher)
+      return rkb_fail(&step->error, RKB_ERR_NOMEM, "out of memory");
+   int status = plan_cases(step, manifest, RKB_CASE_CHECK, hasher);
    if (status == RKB_OK && !step->finding.reason[0])
       status = plan_cases(step, manifest, RKB_CASE_BENCH, hasher);
-   if (hasher)
-      rkb_hasher_finish(hasher, step->plan_hash);
-   rkb_manifest_free(manifest);
-   rkb_problems_free(&problems);
+   rkb_hasher_finish(hasher, step->plan_hash);
    return status;
 }
 
-static void make(step_t *step) {
+static int compile(step_t *step) {
    rkb_core_t *core = step->core;
+   const rkb_source_t *source = rkb_candidate_read(step->candidate);
+   if (!source)
+      return rkb_fail(&step->error, RKB_ERR_NOMEM, "out of memory");
+   return rkb_build_source(core->compilers, core->pipeline->device, source, step->candidate->tune, 0, ending,
+                           core, &step->build, &step->cost, &step->finding, &step->error);
+}
+
+static void make(step_t *step) {
    step->finding = (rkb_finding_t){0};
-   step->status = rkb_build_candidate(core->compilers, core->pipeline->device, step->candidate->source,
-                                      step->candidate->tune, 0, ending, core, &step->build, &step->cost,
-                                      &step->finding, &step->error);
+   step->status = compile(step);
    if (step->status == RKB_OK && step->build) {
       rkb_ptx_identity(step->build->ptx, step->build->ptx_bytes, step->ptx_hash);
-      step->status = make_plans(step);
+      step->status =
+         make_plans(step, rkb_candidate_read(step->candidate)->manifest); /* it has one, or no build */
    }
 }
 
@@ -161,6 +179,8 @@ static void finish(step_t *step) {
    result->near_limit = step->cost.near_limit;
    if (step->build) {
       candidate->build = step->build;
+      candidate->plans = step->plans;
+      candidate->plan_count = step->plan_count;
       memcpy(candidate->ptx_hash, step->ptx_hash, sizeof candidate->ptx_hash);
       if (step->build->cubin_hash)
          snprintf(candidate->cubin_hash, sizeof candidate->cubin_hash, "%s", step->build->cubin_hash);
@@ -185,13 +205,12 @@ static void step_ended(void *argument) {
    step_t *step = argument;
    bool broken = step->status != RKB_OK;
    if (broken && step->core->stopping) {
-      rkb_build_free(step->build);
+      drop(step);
       free(step);
       return;
    }
    if (broken && step->status != RKB_ERR_INVALID && step->attempts <= 1) {
-      rkb_build_free(step->build);
-      step->build = NULL;
+      drop(step);
       submit(step);
       return;
    }
@@ -235,9 +254,7 @@ static void again_ended(void *argument) {
 
 static void again_on_worker(void *argument) {
    step_t *step = argument;
-   step->status = rkb_build_candidate(step->core->compilers, step->core->pipeline->device,
-                                      step->candidate->source, step->candidate->tune, 0, ending, step->core,
-                                      &step->build, &step->cost, &step->finding, &step->error);
+   step->status = compile(step);
    if (step->status != RKB_OK)
       rkb_log_printf(step->core->log, RKB_LOG_WARN, "build", "candidate %lld could not be built again: %s",
                      (long long)step->candidate->number, step->error.message);

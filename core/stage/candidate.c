@@ -23,13 +23,22 @@ rkb_candidate_t *rkb_candidate_new(const rkb_pipeline_t *pipeline, rkb_item_t *m
    return candidate;
 }
 
+void rkb_kept_plans_free(rkb_kept_plan_t *plans, uint32_t count) {
+   for (uint32_t i = 0; i < count; i++)
+      rkb_plan_free(plans[i].plan);
+   free(plans);
+}
+
 void rkb_candidate_settle(rkb_candidate_t *candidate) {
    if (candidate->pinned)
       return;
+   rkb_kept_plans_free(candidate->plans, candidate->plan_count);
+   candidate->plans = NULL;
+   candidate->plan_count = 0;
    rkb_build_free(candidate->build);
    candidate->build = NULL;
-   rkb_manifest_free(candidate->manifest);
-   candidate->manifest = NULL;
+   rkb_source_free(candidate->read);
+   candidate->read = NULL;
    while (candidate->notes) {
       rkb_note_t *note = candidate->notes;
       candidate->notes = note->next;
@@ -66,23 +75,25 @@ void rkb_candidate_free(const rkb_pipeline_t *pipeline, rkb_candidate_t *candida
    free(candidate);
 }
 
+const rkb_source_t *rkb_candidate_read(rkb_candidate_t *candidate) {
+   pthread_mutex_lock(&candidate->notes_lock);
+   if (!candidate->read)
+      candidate->read = rkb_source_read(candidate->source);
+   const rkb_source_t *read = candidate->read;
+   pthread_mutex_unlock(&candidate->notes_lock);
+   return read;
+}
+
 /* The whole assignment in canonical form.  Without a manifest that parses it is the given object in canonical form, so that
  * two such candidates are still told apart by it. */
-static char *whole_tune(const char *source, const char *given) {
+static char *whole_tune(const rkb_manifest_t *manifest, const char *given) {
    rkb_finding_t finding = {0};
    rkb_error_t err = {0};
-   rkb_problems_t problems;
    char *text = NULL;
-   rkb_problems_init(&problems);
-   rkb_manifest_t *manifest = rkb_manifest_parse("candidate", source, strlen(source), &problems);
-   if (manifest) {
-      int64_t *values = calloc(manifest->tune_count + 1, sizeof *values);
-      if (values && rkb_tune_resolve(manifest, given, values, &finding, &err) == RKB_OK && !finding.reason[0])
-         text = rkb_tune_canonical(manifest, values);
-      free(values);
-      rkb_manifest_free(manifest);
-   }
-   rkb_problems_free(&problems);
+   int64_t *values = manifest ? calloc(manifest->tune_count + 1, sizeof *values) : NULL;
+   if (values && rkb_tune_resolve(manifest, given, values, &finding, &err) == RKB_OK && !finding.reason[0])
+      text = rkb_tune_canonical(manifest, values);
+   free(values);
    if (!text) {
       json_t *value = rkb_json_parse(given, strlen(given), &err);
       text = value ? rkb_json_canonical(value) : strdup(given);
@@ -107,12 +118,13 @@ void rkb_candidate_identify(const rkb_pipeline_t *pipeline, rkb_candidate_t *can
    if (!given)
       given = "{}";
    /* Without a task the texts are no kernels, and there is no manifest to look for. */
-   candidate->tune = pipeline->task ? whole_tune(candidate->source, given) : strdup(given);
-   if (!candidate->tune)
+   const rkb_source_t *read = pipeline->task ? rkb_candidate_read(candidate) : NULL;
+   candidate->tune = read ? whole_tune(read->manifest, given) : strdup(given);
+   if (!candidate->tune || (pipeline->task && !read))
       abort();
    rkb_hash_text(candidate->source, bytes, candidate->source_hash);
-   if (pipeline->task)
-      rkb_tokens_hash(candidate->source, bytes, tokens);
+   if (read)
+      rkb_source_hash(read, tokens);
    else
       memcpy(tokens, candidate->source_hash, sizeof tokens);
    hash_pair(candidate->source_hash, candidate->tune, candidate->hash);

@@ -7,6 +7,7 @@
 #include "stage/instance.h"
 
 struct rkb_build;
+struct rkb_source;
 
 enum rkb_result_state { RKB_NOT_REACHED = 0, RKB_RUNNING, RKB_RAN, RKB_SKIPPED, RKB_BLOCKED };
 
@@ -30,6 +31,12 @@ typedef struct rkb_note {
    void *data;
    size_t bytes;
 } rkb_note_t;
+
+/* The plan of its build for a check or bench case of the task. */
+typedef struct rkb_kept_plan {
+   const struct rkb_case *the_case;
+   struct rkb_plan *plan;
+} rkb_kept_plan_t;
 
 /* What is kept of the verdicts after the strategy was told. */
 typedef struct rkb_summary {
@@ -67,10 +74,11 @@ typedef struct rkb_candidate {
    bool fetching;           /* its build is being fetched again */
    bool built_again;        /* the build was fetched again, or could not be */
    struct rkb_build *build; /* NULL before it is built, and once no stage needs it; [worker] */
+   rkb_kept_plan_t *plans;  /* of build, from the build step on; [worker] */
+   uint32_t plan_count;
    pthread_mutex_t notes_lock;
    rkb_note_t *notes; /* under notes_lock; [worker] */
-   struct rkb_manifest
-      *manifest; /* of source, made with the first plan that a stage asks for; under notes_lock; [worker] */
+   struct rkb_source *read; /* source as it was read; under notes_lock: rkb_candidate_read */
    bool pinned;  /* a job about it hangs and may still read it: it is never freed */
    void *owner;  /* the run's request, or the check */
 } rkb_candidate_t;
@@ -78,12 +86,15 @@ typedef struct rkb_candidate {
 /* Takes the item.  NULL when memory is out. */
 rkb_candidate_t *rkb_candidate_new(const rkb_pipeline_t *pipeline, rkb_item_t *made);
 void rkb_candidate_free(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate);
-/* Frees what only stages need: build, manifest and notes. */
+/* Frees what only stages need: build, plans, the text as it was read, and notes. */
 void rkb_candidate_settle(rkb_candidate_t *candidate);
 /* Frees what the stages found.  The strategy was told, and the archive has it. */
 void rkb_candidate_forget(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate);
 /* Hashes, and the whole tune assignment.  [worker], before anything else sees the candidate. */
 void rkb_candidate_identify(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate);
+/* Its text with tokens and manifest, read once; lent until it is settled.  NULL when memory is out.  [worker] */
+const struct rkb_source *rkb_candidate_read(rkb_candidate_t *candidate);
+void rkb_kept_plans_free(rkb_kept_plan_t *plans, uint32_t count);
 /* Makes item again if number or standing have changed; false when memory is out. */
 bool rkb_candidate_refresh(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate, uint64_t entries);
 

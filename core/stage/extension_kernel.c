@@ -18,24 +18,27 @@ static const rkb_device_t *device(const rkb_host_t *host) {
    return core_of(host)->pipeline->device;
 }
 
+static void tell_problem(const rkb_problems_t *problems, rkb_finding_t *finding) {
+   const rkb_problem_t *first = problems->count ? &problems->list[0] : NULL;
+   snprintf(finding->reason, sizeof finding->reason, "plan.manifest");
+   snprintf(finding->message, sizeof finding->message, "%s",
+            first ? first->message : "the manifest could not be read");
+   finding->line = first ? first->line : 0;
+   finding->column = first ? first->column : 0;
+}
+
+/* A candidate's own is shared; another text is parsed. */
 static int manifest(const rkb_host_t *host, const char *source, rkb_manifest_t **parsed,
                     rkb_finding_t *finding, rkb_error_t *err) {
-   rkb_problems_t problems;
-   (void)host;
-   (void)err;
-   rkb_problems_init(&problems);
+   rkb_candidate_t *candidate = rkb_jobs_candidate_of(core_of(host)->jobs, source);
+   rkb_source_t *own = candidate ? NULL : rkb_source_read(source);
+   const rkb_source_t *read = candidate ? rkb_candidate_read(candidate) : own;
    *finding = (rkb_finding_t){0};
-   *parsed = rkb_manifest_parse("candidate", source, strlen(source), &problems);
-   if (!*parsed) {
-      const rkb_problem_t *first = problems.count ? &problems.list[0] : NULL;
-      snprintf(finding->reason, sizeof finding->reason, "plan.manifest");
-      snprintf(finding->message, sizeof finding->message, "%s",
-               first ? first->message : "the manifest could not be read");
-      finding->line = first ? first->line : 0;
-      finding->column = first ? first->column : 0;
-   }
-   rkb_problems_free(&problems);
-   return RKB_OK;
+   *parsed = read ? rkb_manifest_ref(read->manifest) : NULL;
+   if (read && !read->manifest)
+      tell_problem(&read->problems, finding);
+   rkb_source_free(own);
+   return read ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
 }
 
 /* What a stage gets: its members point into whole, or into the candidate's own build when that is NULL. */
@@ -83,8 +86,12 @@ static int build(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candid
       return RKB_OK;
    }
    asking_t asking = {.jobs = core->jobs, .job = job};
-   int status = rkb_build_candidate(core->compilers, core->pipeline->device, source, tune_of(candidate),
-                                    flags, cancelled, &asking, &lent->whole, NULL, finding, err);
+   const rkb_source_t *read = own ? rkb_candidate_read(scope.candidate) : NULL;
+   int status = read
+                   ? rkb_build_source(core->compilers, core->pipeline->device, read, tune_of(candidate),
+                                      flags, cancelled, &asking, &lent->whole, NULL, finding, err)
+                   : rkb_build_candidate(core->compilers, core->pipeline->device, source, tune_of(candidate),
+                                         flags, cancelled, &asking, &lent->whole, NULL, finding, err);
    if (status != RKB_OK || !lent->whole) {
       free(lent);
       return status;
@@ -112,21 +119,14 @@ static bool lookup(void *argument, const char *name, rkb_value_t *value) {
    return rkb_case_lookup(at->task, at->the_case, name, &value->is_real, &value->integer, &value->real);
 }
 
-/* The manifest of a text.  A candidate's own is parsed once, however many cases a stage plans: *kept, and the candidate's. */
-static int manifest_of(const rkb_host_t *host, rkb_job_t job, const char *source, rkb_manifest_t **parsed,
-                       bool *kept, rkb_finding_t *finding, rkb_error_t *err) {
-   rkb_scope_t scope;
-   *kept = rkb_jobs_scope(core_of(host)->jobs, job, &scope) && scope.candidate &&
-           scope.candidate->source == source;
-   if (!*kept)
-      return manifest(host, source, parsed, finding, err);
-   int status = RKB_OK;
-   pthread_mutex_lock(&scope.candidate->notes_lock);
-   if (!scope.candidate->manifest)
-      status = manifest(host, source, &scope.candidate->manifest, finding, err);
-   *parsed = scope.candidate->manifest;
-   pthread_mutex_unlock(&scope.candidate->notes_lock);
-   return status;
+/* The plan that the build step made of this very build, or NULL. */
+static rkb_plan_t *kept_plan(const rkb_candidate_t *candidate, const rkb_build_t *build,
+                             const rkb_case_t *the_case) {
+   bool own = candidate && candidate->build && build && build->ptx == candidate->build->ptx;
+   for (uint32_t i = 0; own && i < candidate->plan_count; i++)
+      if (candidate->plans[i].the_case == the_case)
+         return rkb_plan_ref(candidate->plans[i].plan);
+   return NULL;
 }
 
 static int plan(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candidate, const rkb_build_t *build,
@@ -134,18 +134,22 @@ static int plan(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candida
    const rkb_core_t *core = core_of(host);
    const char *source = rkb_item_text(candidate, "source");
    rkb_manifest_t *parsed = NULL;
-   bool kept = false;
    case_lookup_t at = {.task = core->pipeline->task, .the_case = the_case};
    *out = NULL;
    *finding = (rkb_finding_t){0};
    if (!source)
       return rkb_fail(err, RKB_ERR_INVALID, "the item is not a candidate");
-   int status = manifest_of(host, job, source, &parsed, &kept, finding, err);
+   rkb_scope_t scope;
+   bool own = rkb_jobs_scope(core->jobs, job, &scope) && scope.candidate &&
+              scope.candidate->source == source && rkb_item_bottom(candidate) == scope.candidate->made;
+   *out = own ? kept_plan(scope.candidate, build, the_case) : NULL;
+   if (*out)
+      return RKB_OK;
+   int status = manifest(host, source, &parsed, finding, err);
    if (status == RKB_OK && parsed)
       status = rkb_plan_make(parsed, tune_of(candidate), build, core->pipeline->device, the_case, lookup, &at,
                              out, finding, err);
-   if (!kept)
-      rkb_manifest_free(parsed);
+   rkb_manifest_free(parsed);
    return status;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 #include <rkb/items.h>
+#include "stage/candidate.h"
 #include "stage/instance.h"
 #include "stage/item.h"
 
@@ -288,6 +289,18 @@ bool rkb_jobs_scope(rkb_jobs_t *jobs, rkb_job_t job, rkb_scope_t *scope) {
       *scope = slot->scope;
    pthread_mutex_unlock(&jobs->mutex);
    return slot != NULL;
+}
+
+struct rkb_candidate *rkb_jobs_candidate_of(rkb_jobs_t *jobs, const char *source) {
+   struct rkb_candidate *found = NULL;
+   pthread_mutex_lock(&jobs->mutex);
+   for (uint32_t i = 0; i < jobs->count && !found; i++) {
+      const slot_t *slot = jobs->slots[i];
+      if (slot->state == SLOT_OPEN && slot->scope.candidate && slot->scope.candidate->source == source)
+         found = slot->scope.candidate;
+   }
+   pthread_mutex_unlock(&jobs->mutex);
+   return found;
 }
 
 bool rkb_jobs_cancel(rkb_jobs_t *jobs, rkb_job_t job) {

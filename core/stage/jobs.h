@@ -56,6 +56,8 @@ bool rkb_jobs_cancelled(rkb_jobs_t *jobs, rkb_job_t job); /* true for a job that
 uint64_t rkb_jobs_deadline(rkb_jobs_t *jobs, rkb_job_t job);
 /* False when there is no such job.  [any] */
 bool rkb_jobs_scope(rkb_jobs_t *jobs, rkb_job_t job, rkb_scope_t *scope);
+/* The candidate of an open job whose text this very pointer is, or NULL: lent while that job runs.  [any] */
+struct rkb_candidate *rkb_jobs_candidate_of(rkb_jobs_t *jobs, const char *source);
 
 /* Asks a job to end; true the first time.  [loop] */
 bool rkb_jobs_cancel(rkb_jobs_t *jobs, rkb_job_t job);

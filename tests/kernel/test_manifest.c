@@ -136,8 +136,42 @@ static void assignments_are_resolved(void **state) {
    free(source);
 }
 
+/* What is read once for everybody says the same as reading it anew, and stays until the last holder lets go. */
+static void reading_once_gives_the_same(void **state) {
+   static const char *const files[] = {"manifests/good_everything.cu", "manifests/bad_no_manifest.cu",
+                                       "manifests/bad_yaml_map_as_shared.cu"};
+   (void)state;
+   for (size_t n = 0; n < sizeof files / sizeof *files; n++) {
+      char again[33], once[33];
+      rkb_problems_t problems;
+      size_t length;
+      char *text = fixture_read(files[n], &length);
+      rkb_problems_init(&problems);
+      rkb_manifest_t *manifest = rkb_manifest_parse("candidate.cu", text, length, &problems);
+      rkb_source_t *source = rkb_source_read(text);
+      assert_non_null(source);
+      rkb_source_hash(source, once);
+      rkb_tokens_hash(text, length, again);
+      assert_string_equal(once, again);
+      assert_int_equal(source->manifest != NULL, manifest != NULL);
+      assert_int_equal(source->problems.count, problems.count);
+      for (uint32_t i = 0; i < problems.count; i++)
+         assert_string_equal(source->problems.list[i].message, problems.list[i].message);
+      rkb_manifest_t *held = rkb_manifest_ref(source->manifest);
+      assert_ptr_equal(held, source->manifest);
+      rkb_source_free(source);
+      if (held)
+         assert_string_equal(held->task, manifest->task);
+      rkb_manifest_free(held);
+      rkb_manifest_free(manifest);
+      rkb_problems_free(&problems);
+      free(text);
+   }
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
+      cmocka_unit_test(reading_once_gives_the_same),
       cmocka_unit_test(each_file_reads_as_it_says),
       cmocka_unit_test(everything_is_kept),
       cmocka_unit_test(assignments_are_resolved),
