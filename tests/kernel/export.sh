@@ -1,7 +1,8 @@
 #!/bin/sh
-# Exports every seed kernel in both forms and compiles what comes out: each --c file on its own (device pass and host front end, no
+# Exports seed kernels in both forms and compiles what comes out: each --c file on its own (device pass and host front end, no
 # machine code), all --torch files as one translation unit, because PyTorch's headers take half a minute to read.
-#   export.sh TOOL SOURCE_DIRECTORY WORK_DIRECTORY --c|--torch
+#   export.sh TOOL SOURCE_DIRECTORY WORK_DIRECTORY --c|--torch [all]
+# One seed of each task and direction, and every seed with "all" (the target check-exports).
 # Without nvcc, or for --torch without PyTorch's C++ headers: skipped (77), but never where the environment has CI, as continuous
 # integration and bootstrap.sh test do: there it fails.
 set -u
@@ -9,15 +10,18 @@ missing() {
    echo "$1"
    if [ -n "${CI:-}" ]; then exit 1; else exit 77; fi
 }
-tool=$1 source=$2 work=$3 form=$4
+tool=$1 source=$2 work=$3 form=$4 which=${5:-first}
 nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
 [ -x "$nvcc" ] || missing "no nvcc"
 rm -rf "$work" && mkdir -p "$work" || exit 1
 cd "$work" || exit 1
 
-export_all() {
+export_seeds() {
+   previous=""
    for seed in "$source"/tasks/*/seeds/*/*.cu "$source"/tests/kernel/export_tasks/*/seeds/*/*.cu; do
       direction=$(basename "$(dirname "$seed")")
+      [ "$which" = all ] || [ "$(dirname "$seed")" != "$previous" ] || continue
+      previous=$(dirname "$seed")
       task=${seed%/seeds/*}
       name=$(basename "$task")_${direction}_$(basename "$seed" .cu)
       "$tool" "$form" "$task" "$direction" "$seed" > "$name.cu" || { echo "cannot export $seed"; exit 1; }
@@ -56,7 +60,7 @@ compile_torch() {
       -DTORCH_API_INCLUDE_EXTENSION_H all.cc
 }
 
-export_all
+export_seeds
 case $form in
 --c) compile_c ;;
 --torch) compile_torch ;;
