@@ -272,18 +272,16 @@ take_libraries() {
   strip --strip-unneeded "$folder"/lib/beside/*
 }
 
-# The old kind of run path is used because it also holds for what the libraries beside load themselves.
 make_bundle() {
   local folder=$PWD/build-bundle/rkb archive=$PWD/rkb-bundle.tar.xz bytes
-  configure_and_build build-bundle release -B build-bundle -DBUILD_TESTING=OFF -DRKB_HTTP=OFF -DRKB_STATIC_LIBRARIES=ON -DCMAKE_SKIP_BUILD_RPATH=ON \
-    "-DCMAKE_INSTALL_RPATH=\$ORIGIN/../lib/beside;\$ORIGIN/../../lib/beside;\$ORIGIN/../../../lib/beside" \
-    -DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags -DCMAKE_SHARED_LINKER_FLAGS=-Wl,--disable-new-dtags \
-    -DCMAKE_MODULE_LINKER_FLAGS=-Wl,--disable-new-dtags -DCMAKE_INSTALL_LIBDIR=lib
+  configure_and_build build-bundle release -B build-bundle -DBUILD_TESTING=OFF -DRKB_HTTP=OFF -DRKB_STATIC_LIBRARIES=ON \
+    -DRKB_LIBRARIES_BESIDE=lib/beside -DCMAKE_INSTALL_LIBDIR=lib
   rm -rf "$folder"
   cmake --install build-bundle --prefix "$folder" --strip >/dev/null
   take_libraries "$folder"
   # It has to find all of them beside itself, wherever it lies.
   if LC_ALL=C ldd "$folder/bin/rkb-run" | grep -q 'not found'; then fail "the bundle lacks a library: ldd $folder/bin/rkb-run"; fi
+  tests/package/hardening.sh "$folder" bin libexec lib/rkb || fail "the bundle is not hardened as it should be"
   tar -C build-bundle --owner=0 --group=0 --sort=name -cJf "$archive" rkb
   bytes=$(stat -c %s "$archive")
   [[ $bytes -lt $bundle_bytes ]] || fail "$archive has $bytes bytes; it should stay under $bundle_bytes"

@@ -28,4 +28,7 @@ function(rkb_add_plugin name)
     target_link_options(${target} PRIVATE -Wl,-z,defs)
   endif()
   install(TARGETS ${target} LIBRARY DESTINATION "${RKB_PLUGIN_INSTALL_DIR}/${arg_KIND}")
+  if(COMMAND rkb_look_beside) # in rkb's own tree
+    rkb_look_beside(${target} DESTINATION "${RKB_PLUGIN_INSTALL_DIR}/${arg_KIND}")
+  endif()
 endfunction()

@@ -17,6 +17,10 @@ if [[ $programs != 'rkb rkb-plugin-test rkb-run' ]]; then
   exit 1
 fi
 libraries=$(dirname "$(find "$work/prefix" -name pkgconfig -type d)")
+# The build tree's folder of plugins is another; what is checked is what a user runs.
+if ! grep -q '^CMAKE_BUILD_TYPE:STRING=Debug$' "$binary_directory/CMakeCache.txt"; then
+  "$here/hardening.sh" "$work/prefix" bin libexec "${libraries#"$work/prefix/"}/rkb"
+fi
 export PKG_CONFIG_PATH=$libraries/pkgconfig
 unset RKB_PLUGIN_PATH
 
