@@ -19,6 +19,8 @@ if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize=")
   add_compile_options($<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE> $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=3>)
 endif()
 add_link_options(-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code)
+# A library that a program uses nothing of is not loaded into it: rkb-compiler needs none of what the rooms it links may use.
+add_link_options(-Wl,--as-needed)
 
 # Where a bundle keeps the libraries that it takes along, seen from the installation's prefix; none when empty.
 set(RKB_LIBRARIES_BESIDE "" CACHE STRING "Folder under the prefix in which installed programs and plugins look for libraries")

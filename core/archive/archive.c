@@ -131,6 +131,8 @@ int rkb_archive_resume(const char *directory, const rkb_run_identity_t *identity
       return status;
    status = rkb_connection_open(opened->path, RKB_CONNECTION_WRITE, &opened->writer, err);
    if (status == RKB_OK)
+      status = rkb_archive_check_resumable(opened->writer, err);
+   if (status == RKB_OK)
       status = rkb_archive_migrate(opened->writer, rkb_archive_steps, rkb_archive_version, err);
    if (status == RKB_OK && identity)
       status = compare_or_store(opened, identity, err);

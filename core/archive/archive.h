@@ -57,7 +57,7 @@ typedef struct rkb_run_identity {
  * one already. */
 int rkb_archive_create(const char *directory, const rkb_run_identity_t *identity, rkb_archive_t **archive,
                        rkb_error_t *err);
-/* Opens to go on writing: takes the lock, migrates an older schema, and compares the identity when it is not NULL
+/* Opens to go on writing: takes the lock, migrates an older schema whose identities can be compared, and compares the identity when it is not NULL
  * (RKB_ERR_INVALID names the first difference).  RKB_ERR_UNAVAILABLE: another process writes; the message names its pid. */
 int rkb_archive_resume(const char *directory, const rkb_run_identity_t *identity, rkb_archive_t **archive,
                        rkb_error_t *err);

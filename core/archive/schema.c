@@ -74,8 +74,14 @@ static const char version_2[] = "ALTER TABLE call ADD COLUMN provider TEXT;"
                                 "ALTER TABLE call ADD COLUMN worth_usd REAL;"
                                 "CREATE INDEX call_by_key ON call(key, draw);";
 
-const char *const rkb_archive_steps[] = {version_1, version_2};
+/* What the identities in it were made with.  Archives of versions 1 and 2 have XXH3-128's, and say nothing. */
+static const char version_3[] = "INSERT INTO fact (key, value) VALUES ('hash_function', 'SHA-256');";
+
+const char *const rkb_archive_steps[] = {version_1, version_2, version_3};
 const int rkb_archive_version = sizeof rkb_archive_steps / sizeof rkb_archive_steps[0];
+
+/* Versions 2 and 3 have the same tables and columns. */
+enum { OLDEST_READ = 2, OLDEST_RESUMED = 3 };
 
 static int read_pragma(rkb_connection_t *connection, const char *pragma, int64_t *value, rkb_error_t *err) {
    sqlite3_stmt *statement = NULL;
@@ -120,11 +126,22 @@ int rkb_archive_check_version(rkb_connection_t *connection, rkb_error_t *err) {
       return status;
    if (version == 0)
       return rkb_fail(err, RKB_ERR_INVALID, "the archive is empty: its run ended before anything was stored");
-   if (version < rkb_archive_version)
+   if (version < OLDEST_READ)
       return rkb_fail(err, RKB_ERR_INVALID,
-                      "the archive has schema version %lld; resuming its run brings it to version %d",
-                      (long long)version, rkb_archive_version);
+                      "the archive has schema version %lld, and this rkb reads versions %d to %d: use the rkb that made it",
+                      (long long)version, OLDEST_READ, rkb_archive_version);
    return refuse_newer(version, rkb_archive_version, err);
+}
+
+int rkb_archive_check_resumable(rkb_connection_t *connection, rkb_error_t *err) {
+   int64_t version = 0;
+   int status = read_version(connection, &version, err);
+   if (status != RKB_OK || version == 0 || version >= OLDEST_RESUMED)
+      return status;
+   return rkb_fail(err, RKB_ERR_INVALID,
+                   "cannot resume: the archive has schema version %lld, whose identities are XXH3-128, and this rkb compares "
+                   "SHA-256; %sstart the run anew",
+                   (long long)version, version < OLDEST_READ ? "" : "rkb report and rkb show read it as it is; ");
 }
 
 int rkb_archive_migrate(rkb_connection_t *connection, const char *const *steps, int count, rkb_error_t *err) {

@@ -1,38 +1,87 @@
-/* Content hashes.  Canonical (big-endian) digits, so that they are the same on every machine. */
+/* SHA-256 through libcrypto, and XXH3 for tables.  Owns a hasher's state; any thread, one at a time a hasher. */
 #include "base/hash.h"
 
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
-static void write_digits(XXH128_hash_t hash, char out[RKB_HASH_TEXT]) {
-   snprintf(out, RKB_HASH_TEXT, "%016llx%016llx", (unsigned long long)hash.high64,
-            (unsigned long long)hash.low64);
+/* Many parts are single words; libcrypto is called for a few hundred bytes at a time. */
+enum { GATHERED_BYTES = 512 };
+
+struct rkb_hasher {
+   EVP_MD_CTX *context; /* owned */
+   size_t gathered;
+   unsigned char bytes[GATHERED_BYTES];
+};
+
+/* A text without an identity must not get another one's: there is nothing to go on with. */
+static void insist(bool done) {
+   if (done)
+      return;
+   fputs("rkb: libcrypto cannot compute SHA-256 (out of memory, or its configuration forbids it)\n", stderr);
+   abort();
+}
+
+static void write_digits(const unsigned char digest[RKB_HASH_BYTES], char out[RKB_HASH_TEXT]) {
+   static const char digits[] = "0123456789abcdef";
+   for (size_t i = 0; i < RKB_HASH_BYTES; i++) {
+      out[2 * i] = digits[digest[i] >> 4];
+      out[2 * i + 1] = digits[digest[i] & 15];
+   }
+   out[2 * RKB_HASH_BYTES] = '\0';
 }
 
 void rkb_hash_text(const void *data, size_t bytes, char out[RKB_HASH_TEXT]) {
-   write_digits(XXH3_128bits(data, bytes), out);
+   unsigned char digest[RKB_HASH_BYTES];
+   insist(EVP_Digest(data, bytes, digest, NULL, EVP_sha256(), NULL) == 1);
+   write_digits(digest, out);
+}
+
+void rkb_hash_keyed(const unsigned char key[RKB_HASH_BYTES], const void *data, size_t bytes,
+                    unsigned char out[RKB_HASH_BYTES]) {
+   insist(HMAC(EVP_sha256(), key, RKB_HASH_BYTES, data, bytes, out, NULL) != NULL);
 }
 
 uint64_t rkb_hash64(const void *data, size_t bytes, uint64_t seed) {
    return XXH3_64bits_withSeed(data, bytes, seed);
 }
 
-/* The hasher is the library's own state under another name: one allocation, aligned as it needs. */
 rkb_hasher_t *rkb_hasher_new(void) {
-   XXH3_state_t *state = XXH3_createState();
-   if (state)
-      XXH3_128bits_reset(state);
-   return (rkb_hasher_t *)state;
+   rkb_hasher_t *hasher = calloc(1, sizeof *hasher);
+   if (hasher)
+      hasher->context = EVP_MD_CTX_new();
+   if (!hasher || !hasher->context || EVP_DigestInit_ex(hasher->context, EVP_sha256(), NULL) != 1) {
+      rkb_hasher_drop(hasher);
+      return NULL;
+   }
+   return hasher;
+}
+
+static void flush(rkb_hasher_t *hasher) {
+   insist(EVP_DigestUpdate(hasher->context, hasher->bytes, hasher->gathered) == 1);
+   hasher->gathered = 0;
+}
+
+static void gather(rkb_hasher_t *hasher, const void *data, size_t bytes) {
+   if (hasher->gathered + bytes > GATHERED_BYTES)
+      flush(hasher);
+   if (bytes > GATHERED_BYTES)
+      insist(EVP_DigestUpdate(hasher->context, data, bytes) == 1);
+   else if (bytes)
+      memcpy(hasher->bytes + hasher->gathered, data, bytes);
+   hasher->gathered += bytes > GATHERED_BYTES ? 0 : bytes;
 }
 
 void rkb_hasher_add(rkb_hasher_t *hasher, const void *data, size_t bytes) {
    unsigned char frame[8];
    for (unsigned i = 0; i < sizeof frame; i++)
       frame[i] = (unsigned char)((uint64_t)bytes >> (8 * i));
-   XXH3_128bits_update((XXH3_state_t *)hasher, frame, sizeof frame);
-   if (bytes)
-      XXH3_128bits_update((XXH3_state_t *)hasher, data, bytes);
+   gather(hasher, frame, sizeof frame);
+   gather(hasher, data, bytes);
 }
 
 void rkb_hasher_add_text(rkb_hasher_t *hasher, const char *text) {
@@ -40,6 +89,16 @@ void rkb_hasher_add_text(rkb_hasher_t *hasher, const char *text) {
 }
 
 void rkb_hasher_finish(rkb_hasher_t *hasher, char out[RKB_HASH_TEXT]) {
-   write_digits(XXH3_128bits_digest((XXH3_state_t *)hasher), out);
-   XXH3_freeState((XXH3_state_t *)hasher);
+   unsigned char digest[RKB_HASH_BYTES];
+   flush(hasher);
+   insist(EVP_DigestFinal_ex(hasher->context, digest, NULL) == 1);
+   write_digits(digest, out);
+   rkb_hasher_drop(hasher);
+}
+
+void rkb_hasher_drop(rkb_hasher_t *hasher) {
+   if (!hasher)
+      return;
+   EVP_MD_CTX_free(hasher->context);
+   free(hasher);
 }

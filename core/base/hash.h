@@ -1,14 +1,21 @@
-/* Content hashes: XXH3-128 (xxHash), written as 32 lower-case hex digits.  Not cryptographic: a cache key, not a seal. */
+/* Identities: SHA-256 (FIPS 180-4, from libcrypto), written as 64 lower-case hex digits.  Whatever decides that two texts are the same
+ * one is compared by these: sources, PTX, plans, tasks, pipelines, plugins, questions, and the entries of the caches.  rkb_hash64 is
+ * for tables in memory and for spreading alone: texts that collide under it are easily made. */
 #ifndef RKB_BASE_HASH_H
 #define RKB_BASE_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define RKB_HASH_TEXT 33 /* bytes of a hash as text, NUL included */
+#define RKB_HASH_NAME "SHA-256"
+#define RKB_HASH_BYTES 32
+#define RKB_HASH_TEXT 65 /* bytes of a hash as text, NUL included */
 
 void rkb_hash_text(const void *data, size_t bytes, char out[RKB_HASH_TEXT]);
-uint64_t rkb_hash64(const void *data, size_t bytes, uint64_t seed);
+/* HMAC-SHA-256 (RFC 2104): what only a holder of the key can make. */
+void rkb_hash_keyed(const unsigned char key[RKB_HASH_BYTES], const void *data, size_t bytes,
+                    unsigned char out[RKB_HASH_BYTES]);
+uint64_t rkb_hash64(const void *data, size_t bytes, uint64_t seed); /* XXH3-64 (xxHash) */
 
 /* Several parts, each framed by its length, so that ("ab","c") and ("a","bc") differ. */
 typedef struct rkb_hasher rkb_hasher_t;
@@ -16,5 +23,6 @@ rkb_hasher_t *rkb_hasher_new(void); /* NULL when memory is out */
 void rkb_hasher_add(rkb_hasher_t *hasher, const void *data, size_t bytes);
 void rkb_hasher_add_text(rkb_hasher_t *hasher, const char *text);
 void rkb_hasher_finish(rkb_hasher_t *hasher, char out[RKB_HASH_TEXT]); /* frees it too */
+void rkb_hasher_drop(rkb_hasher_t *hasher);                            /* frees it alone; accepts NULL */
 
 #endif

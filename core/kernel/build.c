@@ -19,7 +19,7 @@ enum {
    OPTION_ROOM = 160,
    EXPRESSION_ROOM = 512
 };
-static const char source_name[] = "candidate.cu", key_version[] = "rkb-build-3";
+static const char source_name[] = "candidate.cu", key_version[] = "rkb-build-4 " RKB_HASH_NAME;
 
 typedef struct owned_build {
    rkb_build_t public;

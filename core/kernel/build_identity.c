@@ -146,7 +146,7 @@ static bool collect(const char *ptx, size_t bytes, names_t *names) {
    return true;
 }
 
-void rkb_ptx_identity(const char *ptx, size_t bytes, char out[33]) {
+void rkb_ptx_identity(const char *ptx, size_t bytes, char out[RKB_HASH_TEXT]) {
    names_t names = {NULL, 0, 0};
    rkb_hasher_t *hasher = rkb_hasher_new();
    scanner_t in = {ptx, ptx + bytes, true};
@@ -154,10 +154,7 @@ void rkb_ptx_identity(const char *ptx, size_t bytes, char out[33]) {
    word_t word;
    if (!hasher || !declare(&names, &(word_t){"", 0}) || !collect(ptx, bytes, &names)) {
       rkb_hash_text(ptx, bytes, out); /* stricter, never wrong */
-      if (hasher) {
-         char unused[RKB_HASH_TEXT];
-         rkb_hasher_finish(hasher, unused);
-      }
+      rkb_hasher_drop(hasher);
       free(names.slots);
       return;
    }
@@ -174,7 +171,7 @@ void rkb_ptx_identity(const char *ptx, size_t bytes, char out[33]) {
    free(names.slots);
 }
 
-void rkb_plan_hash(const rkb_plan_t *plan, char out[33]) {
+void rkb_plan_hash(const rkb_plan_t *plan, char out[RKB_HASH_TEXT]) {
    rkb_hasher_t *hasher = rkb_hasher_new();
    if (!hasher) {
       out[0] = '\0';

@@ -6,13 +6,14 @@
 #include <rkb/ext/kernel.h>
 #include "base/problems.h"
 #include "base/expression.h"
+#include "base/hash.h"
 
 /* tokens.c --------------------------------------------------------------------------------------------- */
 rkb_tokens_t *rkb_tokens_new(const char *text, size_t bytes); /* NULL when memory is out */
 const rkb_token_t *rkb_tokens_at(const rkb_tokens_t *tokens, uint32_t *count);
 void rkb_tokens_free(rkb_tokens_t *tokens);
 /* Hash of the text with comments (but for the manifest's own meaning) and white space normalised away. */
-void rkb_tokens_hash(const char *text, size_t bytes, char out[33]);
+void rkb_tokens_hash(const char *text, size_t bytes, char out[RKB_HASH_TEXT]);
 
 /* manifest.c: problems point into the .cu at path (a name for messages).  NULL with problems added. ------- */
 rkb_manifest_t *rkb_manifest_parse(const char *path, const char *source, size_t bytes,
@@ -31,7 +32,7 @@ typedef struct rkb_source {
 } rkb_source_t;
 rkb_source_t *rkb_source_read(const char *text); /* NULL when memory is out */
 void rkb_source_free(rkb_source_t *source);
-void rkb_source_hash(const rkb_source_t *source, char out[33]); /* rkb_tokens_hash of the text */
+void rkb_source_hash(const rkb_source_t *source, char out[RKB_HASH_TEXT]); /* rkb_tokens_hash of the text */
 
 /* device.c: profiles are data, share/devices/<name>.yaml ------------------------------------------------- */
 rkb_device_t *rkb_device_load(const char *name_or_path, rkb_problems_t *problems);
@@ -93,7 +94,7 @@ void rkb_plan_free(rkb_plan_t *plan);
 /* The documented byte form (docs/plan-format.md).  write: malloc'd.  read checks everything: bytes may come from anywhere. */
 int rkb_plan_write(const rkb_plan_t *plan, void **bytes, size_t *length, rkb_error_t *err);
 int rkb_plan_read(const void *bytes, size_t length, rkb_plan_t **plan, rkb_error_t *err);
-void rkb_plan_hash(const rkb_plan_t *plan, char out[33]);
+void rkb_plan_hash(const rkb_plan_t *plan, char out[RKB_HASH_TEXT]);
 
 /* occupancy.c ------------------------------------------------------------------------------------------------- */
 rkb_occupancy_t rkb_occupancy(const rkb_device_t *device, const rkb_built_kernel_t *kernel, uint32_t threads,
@@ -101,7 +102,7 @@ rkb_occupancy_t rkb_occupancy(const rkb_device_t *device, const rkb_built_kernel
 
 /* build_identity.c: what makes two candidates the same (docs/architecture.md, Identity) ------------------------------ */
 /* PTX without names, comments and line info */
-void rkb_ptx_identity(const char *ptx, size_t bytes, char out[33]);
+void rkb_ptx_identity(const char *ptx, size_t bytes, char out[RKB_HASH_TEXT]);
 
 /* export.c ------------------------------------------------------------------------------------------------------ */
 enum rkb_export_form { RKB_EXPORT_C = 1, RKB_EXPORT_TORCH }; /* kernel/export.h */

@@ -364,15 +364,12 @@ bool rkb_token_is_manifest(const char *text, const rkb_token_t *token) {
    return (size_t)(end - at) >= sizeof mark - 1 && memcmp(at, mark, sizeof mark - 1) == 0;
 }
 
-static void hash_tokens(const char *text, size_t bytes, const rkb_tokens_t *tokens, char out[33]) {
+static void hash_tokens(const char *text, size_t bytes, const rkb_tokens_t *tokens, char out[RKB_HASH_TEXT]) {
    rkb_hasher_t *hasher = rkb_hasher_new();
    char *folded = malloc(bytes + 1);
    if (!tokens || !hasher || !folded) { /* the bytes themselves are a stricter identity, never a wrong one */
       rkb_hash_text(text, bytes, out);
-      if (hasher) {
-         char unused[RKB_HASH_TEXT];
-         rkb_hasher_finish(hasher, unused);
-      }
+      rkb_hasher_drop(hasher);
       goto done;
    }
    for (uint32_t i = 0; i < tokens->count; i++) {
@@ -392,12 +389,12 @@ done:
    free(folded);
 }
 
-void rkb_tokens_hash(const char *text, size_t bytes, char out[33]) {
+void rkb_tokens_hash(const char *text, size_t bytes, char out[RKB_HASH_TEXT]) {
    rkb_tokens_t *tokens = rkb_tokens_new(text, bytes);
    hash_tokens(text, bytes, tokens, out);
    rkb_tokens_free(tokens);
 }
 
-void rkb_source_hash(const rkb_source_t *source, char out[33]) {
+void rkb_source_hash(const rkb_source_t *source, char out[RKB_HASH_TEXT]) {
    hash_tokens(source->text, source->bytes, source->tokens, out);
 }

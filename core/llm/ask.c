@@ -180,9 +180,7 @@ static int write_question(rkb_asking_t *asking, rkb_error_t *err) {
       asking->prompt = strdup(question->user);
    }
    if (!asking->body || !asking->prompt || !hasher) {
-      char ignored[RKB_HASH_TEXT];
-      if (hasher)
-         rkb_hasher_finish(hasher, ignored);
+      rkb_hasher_drop(hasher);
       return rkb_fail(
          err, RKB_ERR_INVALID,
          "the question cannot be written as JSON: its text is not UTF-8, or there is no memory left");

@@ -28,7 +28,7 @@ const char *rkb_pipeline_name(const rkb_pipeline_t *pipeline);
 const char *rkb_pipeline_path(const rkb_pipeline_t *pipeline);
 /* The resolved form: canonical YAML that opens to the same pipeline.  Secrets are absent, only their source is named. */
 const char *rkb_pipeline_text(const rkb_pipeline_t *pipeline);
-/* 32 hex digits over the resolved form without what may change on resume (limits). */
+/* 64 hex digits of SHA-256 over the resolved form without what may change on resume (limits). */
 const char *rkb_pipeline_hash(const rkb_pipeline_t *pipeline);
 
 /* matrix: combinations, each validated when the pipeline was opened; 0 without a matrix. */

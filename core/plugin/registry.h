@@ -13,7 +13,7 @@ typedef struct rkb_registry rkb_registry_t; /* every plugin that was loaded; not
 typedef struct rkb_registry_object {
    const char *path; /* absolute */
    const rkb_plugin_t *plugin;
-   const char *hash; /* 32 hex digits over the file's bytes */
+   const char *hash; /* 64 hex digits of SHA-256 over the file's bytes */
 } rkb_registry_object_t;
 
 /* What a descriptor lists in needs; NULL where it was compiled before there was such a member. */

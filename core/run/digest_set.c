@@ -1,4 +1,4 @@
-/* Open addressing over 64-bit keys: the parts are 128-bit hashes already, so their mix is as good as the pair itself. */
+/* Open addressing over the hash of each pair. */
 #include "run/digest_set.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "base/hash.h"
 
 typedef struct place {
-   uint64_t key[2];
+   char key[RKB_HASH_TEXT];
    int64_t number; /* 0: free */
 } place_t;
 
@@ -36,9 +36,9 @@ void rkb_identity_free(rkb_identity_t *identity) {
    free(identity);
 }
 
-static place_t *find(place_t *places, uint64_t room, const uint64_t key[2]) {
-   uint64_t at = key[0] & (room - 1);
-   while (places[at].number && (places[at].key[0] != key[0] || places[at].key[1] != key[1]))
+static place_t *find(place_t *places, uint64_t room, const char *key) {
+   uint64_t at = rkb_hash64(key, RKB_HASH_TEXT, 0) & (room - 1);
+   while (places[at].number && memcmp(places[at].key, key, RKB_HASH_TEXT) != 0)
       at = (at + 1) & (room - 1);
    return &places[at];
 }
@@ -58,17 +58,20 @@ static bool grow(rkb_identity_t *identity) {
 }
 
 int64_t rkb_identity_claim(rkb_identity_t *identity, const char *first, const char *second, int64_t number) {
-   uint64_t key[2];
-   for (uint64_t i = 0; i < 2; i++) {
-      key[i] = rkb_hash64(first, strlen(first), i);
-      key[i] = rkb_hash64(second, strlen(second), key[i]);
-   }
+   char key[RKB_HASH_TEXT];
+   rkb_hasher_t *hasher = rkb_hasher_new();
+   if (!hasher)
+      return RKB_ERR_NOMEM;
+   rkb_hasher_add_text(hasher, first);
+   rkb_hasher_add_text(hasher, second);
+   rkb_hasher_finish(hasher, key);
    if (identity->count * 2 >= identity->room && !grow(identity))
       return RKB_ERR_NOMEM;
    place_t *place = find(identity->places, identity->room, key);
    if (place->number)
       return place->number;
-   *place = (place_t){.key = {key[0], key[1]}, .number = number};
+   memcpy(place->key, key, sizeof place->key);
+   place->number = number;
    identity->count++;
    return 0;
 }

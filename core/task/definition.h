@@ -4,6 +4,7 @@
 #define RKB_TASK_DEFINITION_H
 
 #include "base/expression.h"
+#include "base/hash.h"
 #include "base/yaml.h"
 #include "reference/functions.h"
 #include "task/task.h"
@@ -111,7 +112,7 @@ typedef struct rkb_definition {
    rkb_arena_t *arena;
    const char *directory, *name, *summary, *source, *precision, *reference;
    const char *directions[3]; /* NULL-terminated */
-   char hash[33];
+   char hash[RKB_HASH_TEXT];
    rkb_dim_t *dims;
    uint32_t dim_count;
    rkb_let_t *lets;

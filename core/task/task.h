@@ -21,7 +21,7 @@ void rkb_task_free(rkb_task_t *task);
 
 const rkb_task_info_t *rkb_task_info(const rkb_task_t *task);
 const char *const *rkb_task_directions(const rkb_task_t *task); /* NULL-terminated */
-/* 32 hex digits over task.yaml, the graph and the direction */
+/* 64 hex digits of SHA-256 over task.yaml, the graph and the direction */
 const char *rkb_task_hash(const rkb_task_t *task);
 /* What decides inputs and expected values: the hash, and the evaluator's source and build. */
 const char *rkb_task_values_identity(const rkb_task_t *task);

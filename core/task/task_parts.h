@@ -10,7 +10,7 @@ struct rkb_task {
    rkb_task_info_t info;
    bool backward;
    uint64_t budget;
-   char hash[33], values_identity[33 + 1 + 64];
+   char hash[RKB_HASH_TEXT], values_identity[RKB_HASH_TEXT + 1 + 64];
    rkb_bound_t **cases; /* owned */
    uint32_t case_count;
 };

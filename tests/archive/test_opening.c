@@ -168,6 +168,49 @@ static void newer_version_is_refused(void **state) {
    sample_remove(directory);
 }
 
+/* Version 2 had these tables and columns, and other identities: it is read, and its run is not gone on with. */
+static void older_identities_are_read_and_not_resumed(void **state) {
+   static const struct {
+      int version;
+      const char *resuming, *reading; /* reading NULL: it works */
+   } cases[] = {{2, "identities are XXH3-128", NULL},
+                {1, "identities are XXH3-128", "reads versions 2 to 3"}};
+   (void)state;
+   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+      rkb_error_t err;
+      rkb_archive_t *archive = NULL;
+      rkb_archive_counts_t counts;
+      rkb_run_identity_t identity = sample_identity();
+      char *directory = sample_directory("older"), *path = rkb_run_path_archive(directory), stamp[64];
+      create(directory, &archive);
+      char *function = rkb_archive_get_fact(archive, "hash_function");
+      assert_string_equal(function, "SHA-256");
+      free(function);
+      assert_ok(sample_put(archive, 1, &err));
+      rkb_archive_close(archive);
+      rkb_connection_t *connection = NULL;
+      snprintf(stamp, sizeof stamp, "PRAGMA user_version = %d", cases[i].version);
+      assert_ok(rkb_connection_open(path, RKB_CONNECTION_WRITE, &connection, &err));
+      assert_ok(rkb_connection_execute(connection, "DELETE FROM fact WHERE key = 'hash_function'", &err));
+      assert_ok(rkb_connection_execute(connection, stamp, &err));
+      rkb_connection_close(connection);
+      assert_int_equal(rkb_archive_resume(directory, &identity, &archive, &err), RKB_ERR_INVALID);
+      assert_non_null(strstr(err.message, cases[i].resuming));
+      if (cases[i].reading) {
+         assert_int_equal(rkb_archive_open(directory, &archive, &err), RKB_ERR_INVALID);
+         assert_non_null(strstr(err.message, cases[i].reading));
+      } else {
+         assert_ok(rkb_archive_open(directory, &archive, &err));
+         assert_ok(rkb_archive_count(archive, &counts, &err));
+         assert_int_equal(counts.candidates, 1);
+         assert_null(rkb_archive_get_fact(archive, "hash_function"));
+         rkb_archive_close(archive);
+      }
+      free(path);
+      sample_remove(directory);
+   }
+}
+
 /* The steps are data, so other steps than the archive's own show how a file is brought forward. */
 static void steps_run_once_and_whole(void **state) {
    static const char *const steps[] = {"CREATE TABLE a(x); INSERT INTO a VALUES (1)",
@@ -240,6 +283,7 @@ int main(void) {
       cmocka_unit_test(second_writer_is_refused),         cmocka_unit_test(stale_lock_is_recognised),
       cmocka_unit_test(another_run_is_refused),           cmocka_unit_test(wrong_files_are_refused),
       cmocka_unit_test(newer_version_is_refused),         cmocka_unit_test(steps_run_once_and_whole),
+      cmocka_unit_test(older_identities_are_read_and_not_resumed),
       cmocka_unit_test(unwritable_directory_can_be_read), cmocka_unit_test(run_directories_do_not_collide),
    };
    return RUN_TESTS(tests);

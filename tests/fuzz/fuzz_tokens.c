@@ -10,7 +10,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-   char *text = malloc(size + 1), hash[33];
+   char *text = malloc(size + 1), hash[RKB_HASH_TEXT];
    rkb_finding_t finding = {0};
    rkb_tokens_t *tokens;
    const rkb_token_t *list;

@@ -21,9 +21,10 @@ CASES = [
     ("core/include/rkb/ext/random.h", "#ifndef", "#ifdef", "core/include/rkb/ext/random.h: changed"),
     (SCHEMA, "spread REAL", "spread INTEGER", "archive schema, step 1: changed"),
     (SCHEMA, "ADD COLUMN draw INTEGER", "ADD COLUMN draw REAL", "archive schema, step 2: changed"),
-    (SCHEMA, "{version_1, version_2}", "{version_1}", "rkb_archive_steps lists"),
-    ("docs/decisions/frozen-interfaces.md", "| archive schema, step 2 |", "| archive schema, step 3 |", "archive schema, step 2: not in"),
-    ("docs/decisions/frozen-interfaces.md", "| archive schema, step 2 |", "| archive schema, step 3 |", "archive schema, step 3: in"),
+    (SCHEMA, "hash_function", "hashing", "archive schema, step 3: changed"),
+    (SCHEMA, "{version_1, version_2, version_3}", "{version_1, version_2}", "rkb_archive_steps lists"),
+    ("docs/decisions/frozen-interfaces.md", "| archive schema, step 3 |", "| archive schema, step 4 |", "archive schema, step 3: not in"),
+    ("docs/decisions/frozen-interfaces.md", "| archive schema, step 3 |", "| archive schema, step 4 |", "archive schema, step 4: in"),
     ("core/include/rkb/plugin.h", "\n", "\n\n", None),
     (SCHEMA, "   \"  key TEXT", "      \"  key TEXT", None),
 ]

@@ -1,6 +1,7 @@
 /* The build cache between processes: kills in the middle of writing, torn files, the bound on its size. */
 #include "kernel_fixture.h"
 #include "kernel/cache.h"
+#include "base/hash.h"
 
 #include <fcntl.h>
 #include <glob.h>
@@ -21,16 +22,16 @@ static build_cache_t *open_cache(const char *directory, uint64_t limit) {
 }
 
 /* The payload of a key is made of the key, so that any reader can tell a whole one. */
-static size_t make_payload(uint32_t number, char key[33], char *payload) {
+static size_t make_payload(uint32_t number, char key[RKB_HASH_TEXT], char *payload) {
    size_t length = 1000 + (number % 64) * 997;
-   snprintf(key, 33, "%08x%08x%08x%08x", number * 2654435761u, number, ~number, number ^ 0x5bd1e995u);
+   rkb_hash_text(&number, sizeof number, key);
    for (size_t i = 0; i < length; i++)
-      payload[i] = key[i % 32];
+      payload[i] = key[i % (RKB_HASH_TEXT - 1)];
    return length;
 }
 
 static void what_is_put_is_got(void **state) {
-   char *directory = fixture_directory(), key[33], payload[65536], *got;
+   char *directory = fixture_directory(), key[RKB_HASH_TEXT], payload[65536], *got;
    build_cache_t *cache = open_cache(directory, 0);
    size_t length, got_length;
    (void)state;
@@ -48,7 +49,7 @@ static void what_is_put_is_got(void **state) {
 }
 
 static void damage_is_a_miss(void **state) {
-   char *directory = fixture_directory(), key[33], payload[65536], path[512];
+   char *directory = fixture_directory(), key[RKB_HASH_TEXT], payload[65536], path[512];
    build_cache_t *cache = open_cache(directory, 0);
    size_t length = make_payload(9, key, payload), got_length;
    (void)state;
@@ -82,7 +83,7 @@ static void damage_is_a_miss(void **state) {
 
 /* Tells of each entry that it has written. */
 static void write_forever(const char *directory, uint32_t seed, int told) {
-   char key[33], payload[65536];
+   char key[RKB_HASH_TEXT], payload[65536];
    build_cache_t *cache = open_cache(directory, 0);
    for (uint32_t i = seed;; i++) {
       size_t length = make_payload(i % 50, key, payload);
@@ -93,7 +94,7 @@ static void write_forever(const char *directory, uint32_t seed, int told) {
 }
 
 static void killed_writers_leave_whole_entries(void **state) {
-   char *directory = fixture_directory(), key[33], payload[65536];
+   char *directory = fixture_directory(), key[RKB_HASH_TEXT], payload[65536];
    build_cache_t *cache = open_cache(directory, 0);
    uint32_t found = 0;
    (void)state;
@@ -149,7 +150,7 @@ static uint64_t total_bytes(const char *directory) {
 
 static void its_size_is_bounded_and_the_oldest_go_first(void **state) {
    const uint64_t limit = 1u << 20;
-   char *directory = fixture_directory(), key[33], payload[65536], path[512], *got;
+   char *directory = fixture_directory(), key[RKB_HASH_TEXT], payload[65536], path[512], *got;
    build_cache_t *cache = open_cache(directory, limit);
    const struct timespec old[2] = {{1000000000, 0}, {1000000000, 0}};
    size_t length, got_length;

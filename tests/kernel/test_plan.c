@@ -212,7 +212,7 @@ static void bytes_give_the_same_plan_and_nothing_else_does(void **state) {
    unsigned char *bytes;
    void *written, *rewritten;
    size_t length, second;
-   char left[33], right[33];
+   char left[RKB_HASH_TEXT], right[RKB_HASH_TEXT];
    uint32_t accepted = 0;
    (void)state;
    fixture_rmsnorm(&odd, 3, 5, 37);

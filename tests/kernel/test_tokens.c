@@ -71,7 +71,7 @@ static void a_hash_is_a_directive_only_at_the_start_of_a_line(void **state) {
 }
 
 static void same(const char *left, const char *right, bool wanted) {
-   char a[33], b[33];
+   char a[RKB_HASH_TEXT], b[RKB_HASH_TEXT];
    rkb_tokens_hash(left, strlen(left), a);
    rkb_tokens_hash(right, strlen(right), b);
    if ((strcmp(a, b) == 0) != wanted)
@@ -100,7 +100,7 @@ static void ptx_identity_ignores_names_and_lines(void **state) {
    static const char different[] =
       ".visible .entry _Z1kPf(\n\t.param .u64 _Z1kPf_param_0\n)\n{\n\t.reg .b64 %rd<3>;\n"
       "\tld.global.u64 %rd1, [_Z1kPf_param_0];\n$L__BB0_1:\n\tbra $L__BB0_1;\n}\n";
-   char a[33], b[33];
+   char a[RKB_HASH_TEXT], b[RKB_HASH_TEXT];
    (void)state;
    rkb_ptx_identity(one, strlen(one), a);
    rkb_ptx_identity(renamed, strlen(renamed), b);

@@ -9,6 +9,7 @@
 #include "cli/arguments.h"
 #include "run/check.h"
 #include "archive/archive.h"
+#include "base/hash.h"
 #include "system/peer.h"
 #include "task/listing.h"
 #include "task/task.h"
@@ -54,7 +55,7 @@ int rkb_bench_best_read(const rkb_bench_work_t *work, rkb_bench_kernel_t *kernel
 typedef struct rkb_bench_kernels {
    rkb_bench_kernel_t list[RKB_BENCH_MOST_KERNELS];
    uint32_t count;
-   char hash[33]; /* of all their texts */
+   char hash[RKB_HASH_TEXT]; /* of all their texts */
 } rkb_bench_kernels_t;
 int rkb_bench_kernels_find(const rkb_bench_work_t *work, rkb_bench_kernels_t *kernels, rkb_error_t *err);
 void rkb_bench_kernels_free(rkb_bench_kernels_t *kernels);

@@ -119,7 +119,7 @@ enum rkb_option_flags {
 typedef struct rkb_prompt {
    const char *path; /* absolute */
    const char *text; /* the whole file, NUL-terminated */
-   const char *hash; /* 32 hex digits of XXH3-128 over the text */
+   const char *hash; /* 64 hex digits of SHA-256 over the text */
 } rkb_prompt_t;
 
 typedef struct rkb_table_list {

@@ -64,7 +64,7 @@ typedef struct rkb_told {
    bool promoted;        /* passed its promote group, or there was no promotion to pass */
    bool has_objective;
    double objective; /* value of the objective, lower is better; only if has_objective */
-   /* 32 hex digits over the source text: equal when only the tune assignment differs */
+   /* 64 hex digits of SHA-256 over the source text: equal when only the tune assignment differs */
    const char *source_hash;
    const char *tune; /* JSON object */
    const int64_t *parents;

@@ -15,7 +15,7 @@ typedef struct config {
 
 typedef struct parent {
    int64_t number;
-   char source_hash[33];
+   char source_hash[65];
    uint64_t next; /* grid point to ask for */
    bool finished;
 } parent_t;

@@ -102,7 +102,7 @@ static void what_is_wrong_is_said_with_its_place(void **state) {
 
 /* The tokens of kernel and seed, with the kernel's tune values written into both. */
 static bool differs_in_tune_values_only(const char *kernel, const char *seed) {
-   char *text = NULL, *like = NULL, *written = NULL, hash[33], other[33];
+   char *text = NULL, *like = NULL, *written = NULL, hash[RKB_HASH_TEXT], other[RKB_HASH_TEXT];
    size_t length, seed_length;
    rkb_error_t err;
    rkb_problems_t problems;

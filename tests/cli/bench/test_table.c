@@ -254,7 +254,7 @@ static void put_kernel(const char *folder, const char *direction_folder, const c
 /* What a search has once found does not hide a seed that came later, and a file that is there twice is tried once. */
 static void kernels_are_the_best_and_the_seeds(void **state) {
    (void)state;
-   char folder[] = "/tmp/rkb-kernels-XXXXXX", before[33], command[128];
+   char folder[] = "/tmp/rkb-kernels-XXXXXX", before[RKB_HASH_TEXT], command[128];
    assert_non_null(mkdtemp(folder));
    rkb_bench_work_t work = {.directory = folder, .name = "t", .direction = "forward"};
    rkb_bench_kernels_t kernels;

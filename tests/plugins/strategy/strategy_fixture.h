@@ -7,7 +7,7 @@
 /* Tells a request that gave one candidate; objective 0: none. */
 static inline void tell_one(fake_t *fake, int64_t request, int64_t number, const char *standing,
                             double objective) {
-   char hash[33];
+   char hash[65];
    snprintf(hash, sizeof hash, "%032llx", (unsigned long long)number);
    const rkb_told_t told = {.size = sizeof told,
                             .number = number,

@@ -65,7 +65,7 @@ static int noted_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_
    size_t bytes = 0;
    (void)in;
    const char *hash = stage->kernel->note_get(stage->host, job, "test.ptx_hash", &bytes);
-   if (!hash || bytes != 33)
+   if (!hash || bytes != 65) /* 64 digits and their end */
       return rkb_fail(err, RKB_ERR_INTERNAL, "the note of the stage before is not there");
    rkb_measurement_t measurement = {
       .name = "length", .unit = "bytes", .better = "lower", .method = "strlen", .spread = -1};

@@ -95,7 +95,7 @@ typedef struct rkb_build {
    size_t ptx_bytes;
    const void *cubin;        /* NULL for a debug build */
    size_t cubin_bytes;
-   const char *ptx_hash;     /* 32 hex digits */
+   const char *ptx_hash;     /* 64 hex digits of SHA-256 */
    const char *cubin_hash;
    const char *toolkit;      /* "13.0" */
    const char *log;          /* trimmed diagnostics (warnings), or "" */

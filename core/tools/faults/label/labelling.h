@@ -12,8 +12,8 @@
 #include "label/sanitizer.h"
 
 typedef struct original { /* what a kernel's faults are compared with */
-   char ptx[33];
-   char plans[MOST_CASES][33];
+   char ptx[RKB_HASH_TEXT];
+   char plans[MOST_CASES][RKB_HASH_TEXT];
    bool wrong; /* the oracle says that the kernel itself is wrong: it says nothing of its faults */
    bool asked[SANITIZER_TOOLS], reported[SANITIZER_TOOLS]; /* the tool complains about the kernel itself */
 } original_t;

@@ -115,7 +115,7 @@ static subject_t *find(bench_t *b, const char *id) {
 
 /* Lines of id, hash, standing, reason, seconds; those of other texts are passed over. */
 int subjects_read_results(bench_t *b, rkb_error_t *err) {
-   char *text = NULL, *rest, *line, id[256], hash[64], standing[16], reason[48];
+   char *text = NULL, *rest, *line, id[256], hash[RKB_HASH_TEXT], standing[16], reason[48];
    size_t length;
    double seconds;
    if (!rkb_path_exists(b->settings.results))
@@ -123,7 +123,7 @@ int subjects_read_results(bench_t *b, rkb_error_t *err) {
    int status = rkb_file_read(b->settings.results, VERIFY_RESULTS_BYTES, &text, &length, err);
    rest = text;
    while (status == RKB_OK && (line = strsep(&rest, "\n")) != NULL) {
-      if (sscanf(line, "%255[^\t]\t%63s\t%15s\t%47s\t%lf", id, hash, standing, reason, &seconds) != 5)
+      if (sscanf(line, "%255[^\t]\t%64s\t%15s\t%47s\t%lf", id, hash, standing, reason, &seconds) != 5)
          continue;
       subject_t *subject = find(b, id);
       if (!subject || strcmp(subject->hash, hash) != 0)
