@@ -78,14 +78,14 @@ int rkb_file_read(const char *path, size_t limit, char **data, size_t *length, r
 
 /* A new file beside path.  Not mkostemp: that makes it private to its owner, and the umask cannot be read
  * without changing it for every thread. */
-static int create_beside(const char *path, char *temporary, size_t size) {
+static int create_beside(const char *path, mode_t mode, char *temporary, size_t size) {
    for (unsigned attempt = 0; attempt < 1000; attempt++) {
       int written = snprintf(temporary, size, "%s.%d-%d-%u", path, (int)getpid(), (int)gettid(), attempt);
       if (written < 0 || (size_t)written >= size) {
          errno = ENAMETOOLONG;
          return -1;
       }
-      int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
       if (file >= 0 || errno != EEXIST)
          return file;
    }
@@ -134,13 +134,9 @@ static int write_into(const char *path, const void *data, size_t length, rkb_err
    return status;
 }
 
-int rkb_file_write(const char *path, const void *data, size_t length, rkb_error_t *err) {
-   if (is_written_into(path))
-      return write_into(path, data, length, err);
-   if (is_directory(path))
-      return rkb_fail(err, RKB_ERR_IO, "cannot write %s: it is a directory; name a file", path);
+static int replace(const char *path, mode_t mode, const void *data, size_t length, rkb_error_t *err) {
    char temporary[PATH_MAX];
-   int file = create_beside(path, temporary, sizeof temporary);
+   int file = create_beside(path, mode, temporary, sizeof temporary);
    if (file < 0)
       return errno == ENOENT ? fail_without_directory(err, path) : fail_errno(err, "write", path);
    int status = RKB_OK;
@@ -153,6 +149,18 @@ int rkb_file_write(const char *path, const void *data, size_t length, rkb_error_
    if (status != RKB_OK)
       unlink(temporary);
    return status;
+}
+
+int rkb_file_write(const char *path, const void *data, size_t length, rkb_error_t *err) {
+   if (is_written_into(path))
+      return write_into(path, data, length, err);
+   if (is_directory(path))
+      return rkb_fail(err, RKB_ERR_IO, "cannot write %s: it is a directory; name a file", path);
+   return replace(path, 0666, data, length, err);
+}
+
+int rkb_file_write_own(const char *path, const void *data, size_t length, rkb_error_t *err) {
+   return replace(path, 0600, data, length, err);
 }
 
 static int make_one_directory(const char *path, rkb_error_t *err) {

@@ -10,6 +10,8 @@
 int rkb_file_read(const char *path, size_t limit, char **data, size_t *length, rkb_error_t *err);
 /* Writes beside and renames; through a link, into a device or a pipe it writes directly.  Parent directories must exist.  Not synced: after a power cut the file may be empty. */
 int rkb_file_write(const char *path, const void *data, size_t length, rkb_error_t *err);
+/* The same for a file that this user alone may read, and always a plain one: what lies at path is replaced, not written into. */
+int rkb_file_write_own(const char *path, const void *data, size_t length, rkb_error_t *err);
 int rkb_make_directories(const char *path, rkb_error_t *err); /* like mkdir -p, mode 0777 & ~umask */
 bool rkb_path_exists(const char *path);
 /* path below directory, or path itself when it is absolute; malloc'd, not resolved through links. */

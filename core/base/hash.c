@@ -26,11 +26,11 @@ static void insist(bool done) {
    abort();
 }
 
-static void write_digits(const unsigned char digest[RKB_HASH_BYTES], char out[RKB_HASH_TEXT]) {
+void rkb_hash_digits(const unsigned char hash[RKB_HASH_BYTES], char out[RKB_HASH_TEXT]) {
    static const char digits[] = "0123456789abcdef";
    for (size_t i = 0; i < RKB_HASH_BYTES; i++) {
-      out[2 * i] = digits[digest[i] >> 4];
-      out[2 * i + 1] = digits[digest[i] & 15];
+      out[2 * i] = digits[hash[i] >> 4];
+      out[2 * i + 1] = digits[hash[i] & 15];
    }
    out[2 * RKB_HASH_BYTES] = '\0';
 }
@@ -38,7 +38,7 @@ static void write_digits(const unsigned char digest[RKB_HASH_BYTES], char out[RK
 void rkb_hash_text(const void *data, size_t bytes, char out[RKB_HASH_TEXT]) {
    unsigned char digest[RKB_HASH_BYTES];
    insist(EVP_Digest(data, bytes, digest, NULL, EVP_sha256(), NULL) == 1);
-   write_digits(digest, out);
+   rkb_hash_digits(digest, out);
 }
 
 void rkb_hash_keyed(const unsigned char key[RKB_HASH_BYTES], const void *data, size_t bytes,
@@ -92,7 +92,7 @@ void rkb_hasher_finish(rkb_hasher_t *hasher, char out[RKB_HASH_TEXT]) {
    unsigned char digest[RKB_HASH_BYTES];
    flush(hasher);
    insist(EVP_DigestFinal_ex(hasher->context, digest, NULL) == 1);
-   write_digits(digest, out);
+   rkb_hash_digits(digest, out);
    rkb_hasher_drop(hasher);
 }
 

@@ -12,6 +12,7 @@
 #define RKB_HASH_TEXT 65 /* bytes of a hash as text, NUL included */
 
 void rkb_hash_text(const void *data, size_t bytes, char out[RKB_HASH_TEXT]);
+void rkb_hash_digits(const unsigned char hash[RKB_HASH_BYTES], char out[RKB_HASH_TEXT]);
 /* HMAC-SHA-256 (RFC 2104): what only a holder of the key can make. */
 void rkb_hash_keyed(const unsigned char key[RKB_HASH_BYTES], const void *data, size_t bytes,
                     unsigned char out[RKB_HASH_BYTES]);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "base/private_folder.h"
 #include "pipeline/pipeline.h"
 #include "kernel/kernel.h"
 #include "task/python.h"
@@ -94,15 +95,20 @@ static void look_for_data(const char *name, const char *suffix, rkb_tool_report_
 }
 
 static void look_for_cache(rkb_tool_report_t *report) {
-   const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-   char path[512];
-   rkb_error_t err;
-   if (base && base[0] == '/')
-      snprintf(path, sizeof path, "%s/rkb", base);
+   unsigned char key[RKB_HASH_BYTES];
+   rkb_error_t err = {0};
+   char *path = NULL;
+   int status = rkb_cache_path("build", &path, &err);
+   if (status == RKB_OK)
+      status = rkb_private_folder(path, &err);
+   if (status == RKB_OK)
+      status = rkb_private_key(path, key, &err);
+   report->found = status == RKB_OK && access(path, W_OK) == 0;
+   if (status != RKB_OK)
+      snprintf(report->detail, sizeof report->detail, "%s", err.message);
    else
-      snprintf(path, sizeof path, "%s/.cache/rkb", home ? home : "");
-   report->found = rkb_make_directories(path, &err) == RKB_OK && access(path, W_OK) == 0;
-   snprintf(report->detail, sizeof report->detail, "%s%s", path, report->found ? "" : " cannot be written");
+      snprintf(report->detail, sizeof report->detail, "%s%s", path, report->found ? "" : " cannot be written");
+   free(path);
 }
 
 static void look_for_pytorch(rkb_tool_report_t *report) {
@@ -134,7 +140,7 @@ static const rkb_tool_report_t blank[RKB_TOOL_COUNT] = {
                          .remedy = "install rkb again, or give --target FILE.yaml"},
    [RKB_TOOL_CACHE] = {.name = "build cache",
                        .disables = "nothing, but every run compiles everything again",
-                       .remedy = "set XDG_CACHE_HOME to a directory that can be written"},
+                       .remedy = "set XDG_CACHE_HOME to a directory of your own that can be written"},
    [RKB_TOOL_PYTORCH] =
       {.name = "PyTorch",
        .disables = "rkb task import and the tests that compare references with PyTorch; runs do not use it",

@@ -262,7 +262,7 @@ static int compile(rkb_compilers_t *compilers, const recipe_t *recipe, const cha
       diagnostics_finding(output->log, output->log_bytes, source_name, finding);
    /* What a limit ended is kept too, although another machine may answer otherwise: the key holds the limits, a run on this
     * cache then repeats what the run before it saw, and it costs the limit once. */
-   if (key[0] && compilers_cache(compilers))
+   if (key[0] && !output->uncertain && compilers_cache(compilers))
       store(compilers_cache(compilers), key, recipe, output, finding);
    return RKB_OK;
 }

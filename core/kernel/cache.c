@@ -1,14 +1,14 @@
 /* The build cache: one file an entry, DIRECTORY/ab/<key>, written beside and renamed, so that readers and
- * killed writers leave whole entries only; the checksum catches what a power cut or a full disk did.  Bounded
+ * killed writers leave whole entries only; the seal catches what a power cut or a full disk did, an entry under another
+ * one's name, and whatever was not written by this user.  Bounded
  * by sweeping the oldest (by time of last use, kept in mtime) when this process has written a share of the
  * limit.  Any thread; processes share the directory freely. */
 #include "kernel/cache.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/private_folder.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,42 +16,41 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HEADER_BYTES = 24, MAX_ENTRY = 128 << 20, STALE_SECONDS = 3600, SWEEP_SHARE = 16 };
-static const uint64_t default_limit = 2ull << 30, entry_magic = 0x3165686361436b72ull; /* "rkCache1" */
+enum { MAX_ENTRY = 128 << 20, STALE_SECONDS = 3600, SWEEP_SHARE = 16 };
+static const uint64_t default_limit = 2ull << 30, entry_magic = 0x3265686361436b72ull; /* "rkCache2" */
+
+typedef struct entry_header {
+   uint64_t magic, length;
+   unsigned char seal[RKB_HASH_BYTES]; /* over key and payload, with the owner's key */
+} entry_header_t;
+enum { HEADER_BYTES = sizeof(entry_header_t) };
 
 struct build_cache {
    char *directory;
    uint64_t limit;
+   unsigned char owner_key[RKB_HASH_BYTES];
    pthread_mutex_t mutex;
-   uint64_t written;  /* since the last sweep */
-   uint64_t sequence; /* of temporary names */
+   uint64_t written; /* since the last sweep */
 };
-
-static char *default_directory(void) {
-   const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-   if (cache && cache[0] == '/')
-      return rkb_path_join(cache, "rkb/build");
-   return rkb_path_join(home && *home ? home : "/tmp", ".cache/rkb/build");
-}
 
 int build_cache_open(const char *directory, uint64_t limit_bytes, build_cache_t **cache, rkb_error_t *err) {
    build_cache_t *made = calloc(1, sizeof *made);
-   int status;
+   int status = RKB_OK;
    *cache = NULL;
-   if (made)
-      made->directory = directory ? strdup(directory) : default_directory();
-   if (!made || !made->directory) {
-      free(made);
-      *err = (rkb_error_t){.status = RKB_ERR_NOMEM, .message = "out of memory"};
-      return RKB_ERR_NOMEM;
-   }
+   if (!made)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   if (directory) {
+      made->directory = strdup(directory);
+      status = made->directory ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   } else
+      status = rkb_cache_path("build", &made->directory, err);
    made->limit = limit_bytes ? limit_bytes : default_limit;
    made->written = made->limit; /* another process may have left it full: the first put sweeps */
-   status = rkb_make_directories(made->directory, err);
+   if (status == RKB_OK)
+      status = rkb_private_folder(made->directory, err);
+   if (status == RKB_OK)
+      status = rkb_private_key(made->directory, made->owner_key, err);
    if (status != RKB_OK) {
-      size_t length = strlen(err->message);
-      snprintf(err->message + length, sizeof err->message - length,
-               "; set XDG_CACHE_HOME to one for the build cache");
       free(made->directory);
       free(made);
       return status;
@@ -73,40 +72,41 @@ static void entry_path(const build_cache_t *cache, const char *key, char *path, 
    snprintf(path, room, "%s/%.2s/%s", cache->directory, key, key);
 }
 
-static bool read_whole(int file, void *data, size_t length) {
-   size_t at = 0;
-   while (at < length) {
-      ssize_t got = read(file, (char *)data + at, length - at);
-      if (got < 0 && errno == EINTR)
-         continue;
-      if (got <= 0)
-         return false;
-      at += (size_t)got;
-   }
+static bool seal(const build_cache_t *cache, const char *key, const void *payload, size_t length,
+                 unsigned char out[RKB_HASH_BYTES]) {
+   char content[RKB_HASH_TEXT];
+   rkb_hasher_t *hasher = rkb_hasher_new();
+   if (!hasher)
+      return false;
+   rkb_hasher_add_text(hasher, key);
+   rkb_hasher_add(hasher, payload, length);
+   rkb_hasher_finish(hasher, content);
+   rkb_hash_keyed(cache->owner_key, content, sizeof content, out);
    return true;
 }
 
-static bool is_sound(const uint64_t header[3], const char *payload, size_t length) {
-   return header[0] == entry_magic && header[1] == length &&
-          header[2] == rkb_hash64(payload, length, entry_magic);
+static bool is_sound(const build_cache_t *cache, const char *key, const entry_header_t *header,
+                     const char *payload, size_t length) {
+   unsigned char sealed[RKB_HASH_BYTES];
+   return header->magic == entry_magic && header->length == length &&
+          seal(cache, key, payload, length, sealed) && memcmp(sealed, header->seal, sizeof sealed) == 0;
 }
 
 char *build_cache_get(build_cache_t *cache, const char *key, size_t *length) {
    char path[4096], *payload = NULL;
-   uint64_t header[3];
+   entry_header_t header;
    struct stat about;
    int file;
    entry_path(cache, key, path, sizeof path);
-   file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+   file = rkb_private_open(path, NULL);
    if (file < 0)
       return NULL;
-   if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size < HEADER_BYTES ||
-       about.st_size > MAX_ENTRY)
+   if (fstat(file, &about) != 0 || about.st_size < HEADER_BYTES || about.st_size > MAX_ENTRY)
       goto miss;
    *length = (size_t)about.st_size - HEADER_BYTES;
    payload = malloc(*length + 1);
-   if (!payload || !read_whole(file, header, sizeof header) || !read_whole(file, payload, *length) ||
-       !is_sound(header, payload, *length))
+   if (!payload || !rkb_private_read(file, &header, sizeof header) ||
+       !rkb_private_read(file, payload, *length) || !is_sound(cache, key, &header, payload, *length))
       goto miss;
    payload[*length] = '\0';
    if (time(NULL) - about.st_mtime >
@@ -193,44 +193,38 @@ static void sweep(const build_cache_t *cache) {
    free(entries.list);
 }
 
-static bool write_whole(int file, const void *data, size_t length) {
-   size_t at = 0;
-   while (at < length) {
-      ssize_t put = write(file, (const char *)data + at, length - at);
-      if (put < 0 && errno == EINTR)
-         continue;
-      if (put <= 0)
-         return false;
-      at += (size_t)put;
+/* Header and payload in one block; NULL when it cannot be made. */
+static char *make_entry(const build_cache_t *cache, const char *key, const void *payload, size_t length) {
+   entry_header_t header = {.magic = entry_magic, .length = length};
+   char *entry = malloc(HEADER_BYTES + length);
+   if (!entry || !seal(cache, key, payload, length, header.seal)) {
+      free(entry);
+      return NULL;
    }
-   return true;
+   memcpy(entry, &header, HEADER_BYTES);
+   memcpy(entry + HEADER_BYTES, payload, length);
+   return entry;
 }
 
 void build_cache_put(build_cache_t *cache, const char *key, const void *payload, size_t length) {
-   const uint64_t header[3] = {entry_magic, length, rkb_hash64(payload, length, entry_magic)};
-   char path[4096], beside[4200];
-   uint64_t sequence;
-   bool full, written;
-   int file;
+   char path[4096], *entry;
+   rkb_error_t err;
+   bool full;
    if (length > MAX_ENTRY - HEADER_BYTES)
       return;
    pthread_mutex_lock(&cache->mutex);
-   sequence = cache->sequence++;
    cache->written += length + HEADER_BYTES;
    full = cache->written > cache->limit / SWEEP_SHARE;
    if (full)
       cache->written = 0;
    pthread_mutex_unlock(&cache->mutex);
    snprintf(path, sizeof path, "%s/%.2s", cache->directory, key);
-   mkdir(path, 0777);
+   mkdir(path, 0700);
    entry_path(cache, key, path, sizeof path);
-   snprintf(beside, sizeof beside, "%s.%d.%llu", path, (int)getpid(), (unsigned long long)sequence);
-   file = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-   if (file >= 0) {
-      written = write_whole(file, header, sizeof header) && write_whole(file, payload, length);
-      if (close(file) != 0 || !written || rename(beside, path) != 0)
-         unlink(beside);
-   }
+   entry = make_entry(cache, key, payload, length);
+   if (entry)
+      rkb_file_write_own(path, entry, HEADER_BYTES + length, &err);
+   free(entry);
    if (full)
       sweep(cache);
 }

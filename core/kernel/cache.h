@@ -1,5 +1,5 @@
-/* The build cache: answers by content key in a directory shared between processes.  May vanish at any time;
- * every entry carries its own checksum, so a torn or foreign file is a miss.  Any thread. */
+/* The build cache: answers by content key in a directory that this user's processes share.  May vanish at any time; every
+ * entry is sealed with its key and a key of the directory's owner, so that a torn, renamed or foreign file is a miss.  Any thread. */
 #ifndef RKB_KERNEL_CACHE_H
 #define RKB_KERNEL_CACHE_H
 
@@ -9,7 +9,7 @@
 
 typedef struct build_cache build_cache_t;
 
-/* directory NULL: $XDG_CACHE_HOME/rkb/build or ~/.cache/rkb/build. */
+/* directory NULL: $XDG_CACHE_HOME/rkb/build or ~/.cache/rkb/build.  RKB_ERR_UNAVAILABLE when there is none that is this user's alone. */
 int build_cache_open(const char *directory, uint64_t limit_bytes, build_cache_t **cache, rkb_error_t *err);
 void build_cache_close(build_cache_t *cache);
 /* malloc'd payload, or NULL for a miss. */

@@ -122,6 +122,9 @@ static enum exchange_end ended(compiler_process_t *process, const watch_t *watch
       return EXCHANGE_CPU;
    if (code == COMPILER_EXIT_MEMORY)
       return EXCHANGE_MEMORY;
+   /* No limit of its own kills a process outright: the kernel did, for want of memory on the whole machine, or a person. */
+   if (*signal_number == SIGKILL)
+      return EXCHANGE_DIED;
    const uint64_t told = (uint64_t)used.ru_maxrss * 1024;
    const uint64_t most = told > process->inherited ? told : watch->largest;
    return most > watch->bounds->memory / 10 * 7 ? EXCHANGE_MEMORY : EXCHANGE_DIED;

@@ -289,8 +289,15 @@ static void set_limit_finding(const rkb_compilers_t *compilers, enum exchange_en
       rkb_finding_set(finding, "tool.compile_memory", 0, 0,
                       "compiling needed more than %s of memory; nothing is known of the kernel", amount);
    } else
-      rkb_finding_set(finding, "build.error", 0, 0, "the compiler crashed on this source (signal %d, %s)",
-                      signal_number, signal_number ? strsignal(signal_number) : "exit");
+      rkb_finding_set(finding, "build.error", 0, 0, "the compiler crashed on this source, twice (signal %d, %s)",
+                      signal_number, strsignal(signal_number));
+}
+
+/* What a source can do to its compiler: a fault of the processor, or an abort.  Any other signal comes from outside, and an exit is
+ * the compiler's own want of something. */
+static bool is_crash(int signal_number) {
+   return signal_number == SIGSEGV || signal_number == SIGBUS || signal_number == SIGILL ||
+          signal_number == SIGFPE || signal_number == SIGABRT || signal_number == SIGSYS;
 }
 
 /* Fills output from the answer, which it takes over. */
@@ -350,20 +357,27 @@ static int compile_in(rkb_compilers_t *compilers, slot_t *slot, const compile_in
          return status;
    }
    end = compiler_process_exchange(&slot->process, request, &bounds, &payload, &length, &signal_number);
-   if (end == EXCHANGE_DIED && signal_number == SIGKILL && !retried) {
-      /* Killed from outside (the kernel when memory is short, a person): not this source's doing until it
-       * happens twice. */
+   /* A process that was ended from outside, and one that crashed, are tried again in a fresh one. */
+   if (end == EXCHANGE_DIED && !retried)
       return compile_in(compilers, slot, input, request, true, cancelled, argument, output, finding, err);
-   }
    switch (end) {
    case EXCHANGE_ANSWERED:
       status = read_answer(compilers, input, payload, length, output, finding, err);
       if (status != RKB_OK)
          compiler_process_kill(&slot->process);
       return status;
+   case EXCHANGE_DIED:
+      if (!is_crash(signal_number)) {
+         *err = (rkb_error_t){.status = RKB_ERR_UNAVAILABLE};
+         snprintf(err->message, sizeof err->message,
+                  "the compiler process was ended twice by something else (signal %d, %s): is memory short?", signal_number,
+                  signal_number ? strsignal(signal_number) : "exit");
+         return err->status;
+      }
+      output->uncertain = true;
+      /* fall through */
    case EXCHANGE_CPU:
    case EXCHANGE_MEMORY:
-   case EXCHANGE_DIED:
       set_limit_finding(compilers, end, signal_number, finding);
       return RKB_OK;
    case EXCHANGE_CANCELLED:

@@ -26,11 +26,12 @@ typedef struct compile_output {
    const char *lowered[64]; /* lowered[i] of expressions[i], lowered_bytes[i] long, not NUL-terminated */
    size_t lowered_bytes[64];
    uint64_t cpu_ns, memory_bytes; /* what the compile took; 0 when it did not end by itself */
+   bool uncertain;                /* nothing says for sure that the source alone did it: not for the cache */
 } compile_output_t;
 
-/* RKB_OK with a finding: build.error when the candidate is at fault, tool.compile_time or tool.compile_memory when
- * a limit ended the compile and nothing is known of it; with RKB_OK
- * and "build.error" the log is set when there is one. */
+/* RKB_OK with a finding: build.error when the candidate is at fault, tool.compile_time or tool.compile_memory when a limit
+ * ended the compile and nothing is known of it.  With "build.error" the log is set when there is one.  RKB_ERR_UNAVAILABLE when
+ * the compiler was killed. */
 int compilers_compile(rkb_compilers_t *compilers, const compile_input_t *input, bool (*cancelled)(void *),
                       void *argument, compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err);
 void compile_output_free(compile_output_t *output);

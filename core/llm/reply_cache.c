@@ -3,35 +3,77 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/file.h"
+#include "base/private_folder.h"
 
-static char *folder(void) {
-   const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-   char *path = NULL;
-   int length = -1;
-   if (cache && cache[0] == '/')
-      length = asprintf(&path, "%s/rkb/replies", cache);
-   else if (home && home[0] == '/')
-      length = asprintf(&path, "%s/.cache/rkb/replies", home);
-   return length < 0 ? NULL : path;
+/* The folder, made and checked, and its key; RKB_ERR_UNAVAILABLE when there is none for this user alone. */
+static int open_folder(char **folder, unsigned char owner_key[RKB_HASH_BYTES], rkb_error_t *err) {
+   int status = rkb_cache_path("replies", folder, err);
+   if (status == RKB_OK)
+      status = rkb_private_folder(*folder, err);
+   if (status == RKB_OK)
+      status = rkb_private_key(*folder, owner_key, err);
+   return status;
 }
 
-static char *path_of(const char *key) {
-   char *directory = folder(), *path = NULL;
-   if (!directory || asprintf(&path, "%s/%s.json", directory, key) < 0)
-      path = NULL;
-   free(directory);
-   return path;
+static char *path_of(const char *folder, const char *key) {
+   char *path = NULL;
+   return asprintf(&path, "%s/%s.json", folder, key) < 0 ? NULL : path;
+}
+
+/* What only the folder's owner can write beside a reply to this question. */
+static bool seal_of(const unsigned char owner_key[RKB_HASH_BYTES], const char *key, const json_t *reply,
+                    char seal[RKB_HASH_TEXT]) {
+   char content[RKB_HASH_TEXT];
+   unsigned char sealed[RKB_HASH_BYTES];
+   char *text = rkb_json_canonical(reply);
+   rkb_hasher_t *hasher = text ? rkb_hasher_new() : NULL;
+   if (hasher) {
+      rkb_hasher_add_text(hasher, key);
+      rkb_hasher_add_text(hasher, text);
+      rkb_hasher_finish(hasher, content);
+      rkb_hash_keyed(owner_key, content, sizeof content, sealed);
+      rkb_hash_digits(sealed, seal);
+   }
+   free(text);
+   return hasher != NULL;
+}
+
+/* The reply as it was kept, without its seal; NULL when there is none, or none that this user kept for this question. */
+static json_t *read_sealed(const char *key) {
+   unsigned char owner_key[RKB_HASH_BYTES];
+   char *folder = NULL, *path = NULL, *bytes = NULL, seal[RKB_HASH_TEXT];
+   json_t *root = NULL;
+   size_t length = 0;
+   rkb_error_t err = {0};
+   int file = -1;
+   if (open_folder(&folder, owner_key, &err) == RKB_OK)
+      path = path_of(folder, key);
+   if (path)
+      file = rkb_private_open(path, &length);
+   if (file >= 0 && length <= 2 * (size_t)RKB_ARCHIVE_MAX_REPLY)
+      bytes = malloc(length + 1);
+   if (bytes && rkb_private_read(file, bytes, length))
+      root = rkb_json_parse(bytes, length, &err);
+   json_t *kept_seal = json_incref(json_object_get(root, "seal"));
+   json_object_del(root, "seal");
+   if (root && (!seal_of(owner_key, key, root, seal) || !json_is_string(kept_seal) ||
+                strcmp(seal, json_string_value(kept_seal)) != 0)) {
+      json_decref(root);
+      root = NULL;
+   }
+   json_decref(kept_seal);
+   if (file >= 0)
+      close(file);
+   free(bytes);
+   free(path);
+   free(folder);
+   return root;
 }
 
 bool rkb_reply_cache_read(const char *key, rkb_reply_t *reply) {
-   char *path = path_of(key), *bytes = NULL;
-   size_t length = 0;
-   rkb_error_t err = {0};
-   json_t *root = NULL;
-   if (path && rkb_path_exists(path) &&
-       rkb_file_read(path, 2 * (size_t)RKB_ARCHIVE_MAX_REPLY, &bytes, &length, &err) == RKB_OK)
-      root = rkb_json_parse(bytes, length, &err);
+   json_t *root = read_sealed(key);
    bool found = json_is_string(json_object_get(root, "text"));
    if (found) {
       rkb_text_add(&reply->text, rkb_json_text_of(root, "text"));
@@ -46,31 +88,29 @@ bool rkb_reply_cache_read(const char *key, rkb_reply_t *reply) {
       reply->finished = true;
    }
    json_decref(root);
-   free(bytes);
-   free(path);
    return found;
 }
 
 int rkb_reply_cache_write(const char *key, const rkb_reply_t *reply, rkb_error_t *err) {
-   char *directory = folder(), *path = path_of(key), *text = NULL;
-   json_t *root = json_pack(
-      "{s:s, s:I, s:I, s:I, s:I, s:b, s:b, s:b}", "text", rkb_text_get(&reply->text), "input_tokens",
-      (json_int_t)reply->input_tokens, "cached_tokens", (json_int_t)reply->cached_tokens, "output_tokens",
-      (json_int_t)reply->output_tokens, "reasoning_tokens", (json_int_t)reply->reasoning_tokens, "truncated",
-      reply->truncated, "refused", reply->refused, "filtered", reply->filtered);
-   int status = RKB_OK;
-   if (root)
+   unsigned char owner_key[RKB_HASH_BYTES];
+   char *folder = NULL, *path = NULL, *text = NULL, seal[RKB_HASH_TEXT];
+   json_t *root = NULL;
+   int status = open_folder(&folder, owner_key, err);
+   if (status == RKB_OK)
+      root = json_pack("{s:s, s:I, s:I, s:I, s:I, s:b, s:b, s:b}", "text", rkb_text_get(&reply->text), "input_tokens",
+                       (json_int_t)reply->input_tokens, "cached_tokens", (json_int_t)reply->cached_tokens,
+                       "output_tokens", (json_int_t)reply->output_tokens, "reasoning_tokens",
+                       (json_int_t)reply->reasoning_tokens, "truncated", reply->truncated, "refused", reply->refused,
+                       "filtered", reply->filtered);
+   if (root && seal_of(owner_key, key, root, seal) && json_object_set_new(root, "seal", json_string(seal)) == 0)
       text = rkb_json_canonical(root);
-   if (!directory || !path || !text)
-      status = rkb_fail(err, RKB_ERR_UNAVAILABLE,
-                        "there is no place for the cache of replies: neither XDG_CACHE_HOME nor HOME is set");
+   if (text)
+      path = path_of(folder, key);
    if (status == RKB_OK)
-      status = rkb_make_directories(directory, err);
-   if (status == RKB_OK)
-      status = rkb_file_write(path, text, strlen(text), err);
+      status = path ? rkb_file_write_own(path, text, strlen(text), err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    json_decref(root);
    free(text);
    free(path);
-   free(directory);
+   free(folder);
    return status;
 }

@@ -15,6 +15,11 @@ static const char *values_identity(const rkb_host_t *host) {
    return rkb_task_values_identity(task_of(host));
 }
 
+static int values_seal(const rkb_host_t *host, const uint8_t key[32], const char *name, const void *data,
+                       uint64_t bytes, uint8_t seal[32], rkb_error_t *err) {
+   return rkb_values_seal(rkb_task_values_identity(task_of(host)), key, name, data, bytes, seal, err);
+}
+
 static const rkb_case_t *case_at(const rkb_host_t *host, uint32_t kind, uint32_t index) {
    return rkb_task_case(task_of(host), kind, index);
 }
@@ -80,4 +85,5 @@ const rkb_task_api_t RKB_TASK_API = {.size = sizeof RKB_TASK_API,
                                      .judge = judge,
                                      .input_matters = input_matters,
                                      .values_identity = values_identity,
-                                     .case_corner = case_corner};
+                                     .case_corner = case_corner,
+                                     .values_seal = values_seal};

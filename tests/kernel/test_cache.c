@@ -81,6 +81,116 @@ static void damage_is_a_miss(void **state) {
    free(directory);
 }
 
+/* What another entry, another owner's key or another hand left under a name. */
+static void foreign_entries_are_misses(void **state) {
+   enum { COPIED, RESEALED, FIFO, DIRECTORY, OPEN_MODE, LINKED, KINDS };
+   (void)state;
+   for (int kind = 0; kind < KINDS; kind++) {
+      char *directory = fixture_directory(), *elsewhere = fixture_directory(), command[2048];
+      char key[RKB_HASH_TEXT], other[RKB_HASH_TEXT], payload[65536], path[512];
+      build_cache_t *cache = open_cache(directory, 0), *foreign = open_cache(elsewhere, 0);
+      size_t length = make_payload(3, key, payload), got_length;
+      build_cache_put(cache, key, payload, length);
+      build_cache_put(foreign, key, payload, length);
+      make_payload(4, other, payload);
+      build_cache_put(cache, other, payload, length);
+      char *got = build_cache_get(cache, key, &got_length);
+      assert_non_null(got);
+      free(got);
+      snprintf(path, sizeof path, "%s/%.2s/%s", directory, key, key);
+      switch (kind) {
+      case COPIED: /* the other entry, whole and sealed, under this name */
+         snprintf(command, sizeof command, "cp %s/%.2s/%s %s", directory, other, other, path);
+         break;
+      case RESEALED: /* the same entry, sealed by another cache's owner */
+         snprintf(command, sizeof command, "cp %s/%.2s/%s %s", elsewhere, key, key, path);
+         break;
+      case FIFO:
+         snprintf(command, sizeof command, "rm %s && mkfifo %s", path, path);
+         break;
+      case DIRECTORY:
+         snprintf(command, sizeof command, "rm %s && mkdir %s", path, path);
+         break;
+      case OPEN_MODE:
+         snprintf(command, sizeof command, "chmod 0666 %s", path);
+         break;
+      default: /* the right entry, through a link */
+         snprintf(command, sizeof command, "mv %s %s/moved && ln -s %s/moved %s", path, directory, directory, path);
+      }
+      assert_int_equal(system(command), 0);
+      assert_null(build_cache_get(cache, key, &got_length));
+      build_cache_close(cache);
+      build_cache_close(foreign);
+      fixture_remove(directory);
+      fixture_remove(elsewhere);
+      free(directory);
+      free(elsewhere);
+   }
+}
+
+static unsigned mode_of(const char *directory, const char *name) {
+   char path[512];
+   struct stat about;
+   snprintf(path, sizeof path, "%s/%s", directory, name);
+   assert_int_equal(stat(path, &about), 0);
+   return about.st_mode & 0777;
+}
+
+static void its_folder_is_its_owners_alone(void **state) {
+   char *directory = fixture_directory(), path[512];
+   build_cache_t *cache = NULL;
+   rkb_error_t err = {0};
+   (void)state;
+   chmod(directory, 0777);
+   build_cache_close(open_cache(directory, 0));
+   assert_int_equal(mode_of(directory, ".") & 022, 0);
+   assert_int_equal(mode_of(directory, "key"), 0600);
+   /* A key that others can read seals nothing. */
+   snprintf(path, sizeof path, "%s/key", directory);
+   chmod(path, 0644);
+   assert_int_equal(build_cache_open(directory, 0, &cache, &err), RKB_ERR_UNAVAILABLE);
+   assert_non_null(strstr(err.message, "only you can read"));
+   unlink(path);
+   /* A folder below one that anybody may write to could be another tomorrow. */
+   snprintf(path, sizeof path, "%s/open/cache", directory);
+   build_cache_close(open_cache(path, 0));
+   snprintf(path, sizeof path, "%s/open", directory);
+   chmod(path, 0777);
+   snprintf(path, sizeof path, "%s/open/cache", directory);
+   assert_int_equal(build_cache_open(path, 0, &cache, &err), RKB_ERR_UNAVAILABLE);
+   assert_non_null(strstr(err.message, "can be written to by others"));
+   if (geteuid() == 0) {
+      snprintf(path, sizeof path, "%s/theirs", directory);
+      mkdir(path, 0755);
+      assert_int_equal(chown(path, 65534, 65534), 0);
+      assert_int_equal(build_cache_open(path, 0, &cache, &err), RKB_ERR_UNAVAILABLE);
+      assert_non_null(strstr(err.message, "belongs to user 65534"));
+   }
+   fixture_remove(directory);
+   free(directory);
+}
+
+static void without_a_place_there_is_no_cache(void **state) {
+   build_cache_t *cache = NULL;
+   rkb_error_t err = {0};
+   char *home = getenv("HOME") ? strdup(getenv("HOME")) : NULL;
+   char *folder = getenv("XDG_CACHE_HOME") ? strdup(getenv("XDG_CACHE_HOME")) : NULL;
+   (void)state;
+   unsetenv("HOME");
+   unsetenv("XDG_CACHE_HOME");
+   assert_int_equal(build_cache_open(NULL, 0, &cache, &err), RKB_ERR_UNAVAILABLE);
+   assert_non_null(strstr(err.message, "set XDG_CACHE_HOME"));
+   setenv("XDG_CACHE_HOME", "relative", 1);
+   assert_int_equal(build_cache_open(NULL, 0, &cache, &err), RKB_ERR_UNAVAILABLE);
+   unsetenv("XDG_CACHE_HOME");
+   if (home)
+      setenv("HOME", home, 1);
+   if (folder)
+      setenv("XDG_CACHE_HOME", folder, 1);
+   free(home);
+   free(folder);
+}
+
 /* Tells of each entry that it has written. */
 static void write_forever(const char *directory, uint32_t seed, int told) {
    char key[RKB_HASH_TEXT], payload[65536];
@@ -178,6 +288,9 @@ int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_put_is_got),
       cmocka_unit_test(damage_is_a_miss),
+      cmocka_unit_test(foreign_entries_are_misses),
+      cmocka_unit_test(its_folder_is_its_owners_alone),
+      cmocka_unit_test(without_a_place_there_is_no_cache),
       cmocka_unit_test(killed_writers_leave_whole_entries),
       cmocka_unit_test(its_size_is_bounded_and_the_oldest_go_first),
    };

@@ -63,12 +63,22 @@ static const char crashes[] = "kill -SEGV $$";
 /* Over seven tenths of the limit; it crashes when that was seen. */
 static const char fills[] = "x=$(head -c 110000000 /dev/zero | tr '\\0' a); y=$x; while :; do :; done";
 
+static const char fills_and_is_killed[] = "x=$(head -c 110000000 /dev/zero | tr '\\0' a); kill -KILL $$";
+
 static void a_crash_is_a_crash(void **state) {
    (void)state;
    int signal_number = 0;
    assert_int_equal(end_of(crashes, &signal_number), EXCHANGE_DIED);
    assert_int_equal(signal_number, SIGSEGV);
    assert_int_equal(end_of(fills, &signal_number), EXCHANGE_MEMORY);
+}
+
+/* However much it held: what kills outright is not the compiler's own limit. */
+static void a_kill_is_no_limit(void **state) {
+   (void)state;
+   int signal_number = 0;
+   assert_int_equal(end_of(fills_and_is_killed, &signal_number), EXCHANGE_DIED);
+   assert_int_equal(signal_number, SIGKILL);
 }
 
 static void whatever_its_parent_holds(void **state) {
@@ -87,6 +97,7 @@ static void whatever_its_parent_holds(void **state) {
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_crash_is_a_crash),
+      cmocka_unit_test(a_kill_is_no_limit),
       cmocka_unit_test(whatever_its_parent_holds),
    };
    return RUN_TESTS(tests);

@@ -90,6 +90,46 @@ static void a_killed_process_is_replaced(void **state) {
    assert_int_equal(children(after, 8), 0);
 }
 
+/* Seconds of work for the compiler. */
+static const char slow_source[] =
+   "#define A x[0] += 1.0f;\n#define B A A A A A A A A\n#define C B B B B B B B B\n#define D C C C C C C "
+   "C C\n"
+   "#define E D D D D D D D D\n#define F E E E E E E E E\n__global__ void k(float *x) { F F F F }";
+
+static bool kill_the_child(void *argument) {
+   const int *signal_number = argument;
+   pid_t child[8];
+   if (children(child, 8) == 1)
+      kill(child[0], *signal_number);
+   return false;
+}
+
+/* Whatever ends every process that compiles it: the source is not at fault, and nothing is kept of it. */
+static void a_kill_is_no_verdict(void **state) {
+   static const struct {
+      int signal_number, status;
+      const char *reason;
+   } cases[] = {{SIGKILL, RKB_ERR_UNAVAILABLE, ""},
+                {SIGTERM, RKB_ERR_UNAVAILABLE, ""},
+                {SIGSEGV, RKB_OK, "build.error"}};
+   (void)state;
+   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+      rkb_compilers_t *pool = fixture_pool(1, NULL);
+      compile_output_t output;
+      rkb_finding_t finding = {.reason = ""};
+      rkb_error_t err = {0};
+      int signal_number = cases[i].signal_number;
+      must_compile(pool);
+      assert_int_equal(compile(pool, slow_source, kill_the_child, &signal_number, &output, &finding, &err), cases[i].status);
+      assert_string_equal(finding.reason, cases[i].reason);
+      if (cases[i].status == RKB_OK)
+         assert_true(output.uncertain);
+      compile_output_free(&output);
+      must_compile(pool);
+      rkb_compilers_close(pool);
+   }
+}
+
 /* The pool asks again and again while it waits for the compiler. */
 static bool after_a_while(void *argument) {
    int *asked = argument;
@@ -97,10 +137,6 @@ static bool after_a_while(void *argument) {
 }
 
 static void a_cancelled_compile_ends_soon(void **state) {
-   static const char endless[] =
-      "#define A x[0] += 1.0f;\n#define B A A A A A A A A\n#define C B B B B B B B B\n#define D C C C C C C "
-      "C C\n"
-      "#define E D D D D D D D D\n#define F E E E E E E E E\n__global__ void k(float *x) { F F F F }";
    rkb_compilers_t *pool = fixture_pool(1, NULL);
    compile_output_t output;
    rkb_finding_t finding;
@@ -108,7 +144,7 @@ static void a_cancelled_compile_ends_soon(void **state) {
    int asked = 0;
    (void)state;
    must_compile(pool);
-   assert_int_equal(compile(pool, endless, after_a_while, &asked, &output, &finding, &err),
+   assert_int_equal(compile(pool, slow_source, after_a_while, &asked, &output, &finding, &err),
                     RKB_ERR_CANCELLED);
    must_compile(pool);
    rkb_compilers_close(pool);
@@ -201,7 +237,7 @@ static void a_missing_toolkit_is_one_sentence(void **state) {
 
 int main(void) {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_killed_process_is_replaced),      cmocka_unit_test(a_cancelled_compile_ends_soon),
+      cmocka_unit_test(a_killed_process_is_replaced), cmocka_unit_test(a_kill_is_no_verdict),      cmocka_unit_test(a_cancelled_compile_ends_soon),
       cmocka_unit_test(threads_share_processes),           cmocka_unit_test(the_sandbox_keeps_files_closed),
       cmocka_unit_test(a_missing_toolkit_is_one_sentence),
    };

@@ -15,27 +15,15 @@
 #define MOST_BYTES (UINT64_C(1) << 30)
 /* What a file takes besides its bytes, so that many small ones are not nothing. */
 #define FILE_BYTES 4096
+#define SEAL_BYTES 32
 
 struct store {
    _Atomic uint64_t added; /* bytes since the folder was last looked through */
+   const rkb_host_t *host;
+   const rkb_task_api_t *task; /* seals with everything the values depend on: task, direction, and what computes them */
    char folder[3800];
-   uint64_t secret[2];
-   /* of everything the values depend on: task, direction, and what computes them */
-   uint64_t task;
+   uint8_t key[SEAL_BYTES]; /* this user's */
 };
-
-/* FNV-1a (Fowler, Noll, Vo; IETF draft-eastlake-fnv), finished with the mixer of SplitMix64. */
-static uint64_t mix(uint64_t state, const void *data, size_t bytes) {
-   for (const uint8_t *at = data; bytes > 0; bytes--)
-      state = (state ^ *at++) * 0x100000001b3u;
-   state = (state ^ state >> 30) * 0xbf58476d1ce4e5b9u;
-   state = (state ^ state >> 27) * 0x94d049bb133111ebu;
-   return state ^ state >> 31;
-}
-
-static uint64_t mix_text(uint64_t state, const char *text) {
-   return mix(state, text, strlen(text) + 1);
-}
 
 /* Makes the folder and its parents. */
 static bool make_folder(char *path) {
@@ -46,22 +34,35 @@ static bool make_folder(char *path) {
    }
    struct stat made;
    mkdir(path, 0700);
-   return stat(path, &made) == 0 && S_ISDIR(made.st_mode) && made.st_uid == geteuid();
+   return stat(path, &made) == 0 && S_ISDIR(made.st_mode) && made.st_uid == geteuid() &&
+          ((made.st_mode & 022) == 0 || chmod(path, made.st_mode & 0755) == 0);
 }
 
-static bool read_secret(struct store *store) {
+/* A regular file of this user that nobody else may write to, and no link to one; never waits.  -1 when there is none. */
+static int open_own(const char *path, mode_t forbidden) {
+   struct stat about;
+   int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+   if (file >= 0 && (fstat(file, &about) != 0 || !S_ISREG(about.st_mode) || about.st_uid != geteuid() ||
+                     (about.st_mode & forbidden) != 0)) {
+      close(file);
+      return -1;
+   }
+   return file;
+}
+
+static bool read_key(struct store *store) {
    char path[4096];
-   snprintf(path, sizeof path, "%s/secret", store->folder);
+   snprintf(path, sizeof path, "%s/key", store->folder);
    for (int attempt = 0; attempt < 2; attempt++) {
-      int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+      int file = open_own(path, 077);
       if (file >= 0) {
-         ssize_t got = read(file, store->secret, sizeof store->secret);
+         ssize_t got = read(file, store->key, sizeof store->key);
          close(file);
-         return got == (ssize_t)sizeof store->secret;
+         return got == (ssize_t)sizeof store->key;
       }
       char fresh[4096 + 16];
       snprintf(fresh, sizeof fresh, "%s.%d", path, (int)getpid());
-      uint64_t drawn[2];
+      uint8_t drawn[SEAL_BYTES];
       file = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
       if (file < 0 || getrandom(drawn, sizeof drawn, 0) != (ssize_t)sizeof drawn ||
           write(file, drawn, sizeof drawn) != (ssize_t)sizeof drawn) {
@@ -77,9 +78,15 @@ static bool read_secret(struct store *store) {
    return false;
 }
 
+static bool seal_of(const store_t *store, const char *name, const void *data, size_t bytes,
+                    uint8_t seal[SEAL_BYTES]) {
+   rkb_error_t err = {0};
+   return store->task->values_seal(store->host, store->key, name, data, bytes, seal, &err) == RKB_OK;
+}
+
 store_t *store_open(const rkb_host_t *host, const rkb_task_api_t *task) {
    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-   bool known = task->size > offsetof(rkb_task_api_t, values_identity) && task->values_identity;
+   bool known = task->size > offsetof(rkb_task_api_t, values_seal) && task->values_seal;
    struct store *store = known ? calloc(1, sizeof *store) : NULL;
    if (!store)
       return NULL;
@@ -87,11 +94,12 @@ store_t *store_open(const rkb_host_t *host, const rkb_task_api_t *task) {
       snprintf(store->folder, sizeof store->folder, "%s/rkb/expected", cache);
    else if (home && home[0] == '/')
       snprintf(store->folder, sizeof store->folder, "%s/.cache/rkb/expected", home);
-   if (!store->folder[0] || !make_folder(store->folder) || !read_secret(store)) {
+   if (!store->folder[0] || !make_folder(store->folder) || !read_key(store)) {
       free(store);
       return NULL;
    }
-   store->task = mix_text(0xcbf29ce484222325u, task->values_identity(host));
+   store->host = host;
+   store->task = task;
    return store;
 }
 
@@ -100,15 +108,17 @@ void store_close(store_t *store) {
 }
 
 uint64_t store_seed(const store_t *store, const char *case_name, uint64_t index) {
-   uint64_t state = mix(mix_text(mix(store->secret[0], &store->secret[1], sizeof(uint64_t)), case_name),
-                        &index, sizeof index);
-   return state >> 1;
+   uint8_t seal[SEAL_BYTES] = {0};
+   uint64_t seed;
+   seal_of(store, case_name, &index, sizeof index, seal);
+   memcpy(&seed, seal, sizeof seed);
+   return seed >> 1;
 }
 
 void store_name(const store_t *store, const char *key, uint64_t name[3]) {
-   name[0] = mix_text(store->task, key);
-   name[1] = mix_text(~store->task, key);
-   name[2] = mix(mix_text(store->secret[1], key), &store->secret[0], sizeof store->secret[0]);
+   uint8_t seal[SEAL_BYTES] = {0};
+   seal_of(store, key, NULL, 0, seal);
+   memcpy(name, seal, 3 * sizeof name[0]);
 }
 
 static void path_of(const store_t *store, const char *key, char *path, size_t size) {
@@ -118,18 +128,36 @@ static void path_of(const store_t *store, const char *key, char *path, size_t si
             (unsigned long long)name[1]);
 }
 
+/* One block for a file: the seal, the numbers, the flags. */
+static uint8_t *make_block(size_t count, size_t bytes, size_t *size) {
+   *size = SEAL_BYTES + count * sizeof(double) + bytes;
+   return malloc(*size);
+}
+
 bool store_load(const store_t *store, const char *key, double *numbers, size_t count, uint8_t *flags,
                 size_t bytes) {
    char path[4096];
+   uint8_t seal[SEAL_BYTES], more;
+   size_t size;
    if (!store)
       return false;
    path_of(store, key, path, sizeof path);
-   FILE *file = fopen(path, "rb");
-   if (!file)
+   int file = open_own(path, 022);
+   if (file < 0)
       return false;
-   bool whole = (count == 0 || fread(numbers, sizeof *numbers, count, file) == count) &&
-                fread(flags, 1, bytes, file) == bytes && fgetc(file) == EOF;
-   fclose(file);
+   uint8_t *block = make_block(count, bytes, &size);
+   size_t at = 0;
+   for (ssize_t got = 1; block && at < size && got > 0; at += got > 0 ? (size_t)got : 0)
+      got = read(file, block + at, size - at);
+   bool whole = block && at == size && read(file, &more, 1) == 0 &&
+                seal_of(store, key, block + SEAL_BYTES, size - SEAL_BYTES, seal) &&
+                memcmp(seal, block, SEAL_BYTES) == 0;
+   close(file);
+   if (whole && count)
+      memcpy(numbers, block + SEAL_BYTES, count * sizeof *numbers);
+   if (whole && bytes)
+      memcpy(flags, block + size - bytes, bytes);
+   free(block);
    return whole;
 }
 
@@ -187,14 +215,22 @@ void store_save(const store_t *store, const char *key, const double *numbers, si
       return;
    path_of(store, key, path, sizeof path);
    snprintf(fresh, sizeof fresh, "%s.%d.%lx", path, (int)getpid(), (unsigned long)(uintptr_t)flags);
-   FILE *file = fopen(fresh, "wbx");
-   if (!file)
-      return;
-   bool whole = (count == 0 || fwrite(numbers, sizeof *numbers, count, file) == count) &&
-                fwrite(flags, 1, bytes, file) == bytes;
-   whole = fclose(file) == 0 && whole;
-   if (!whole || rename(fresh, path) != 0)
+   size_t size_of_block;
+   uint8_t *block = make_block(count, bytes, &size_of_block);
+   if (block && count)
+      memcpy(block + SEAL_BYTES, numbers, count * sizeof *numbers);
+   if (block && bytes)
+      memcpy(block + size_of_block - bytes, flags, bytes);
+   int file = block && seal_of(store, key, block + SEAL_BYTES, size_of_block - SEAL_BYTES, block)
+                 ? open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)
+                 : -1;
+   bool whole = file >= 0 && write(file, block, size_of_block) == (ssize_t)size_of_block;
+   whole = file >= 0 && close(file) == 0 && whole;
+   free(block);
+   if (file >= 0 && (!whole || rename(fresh, path) != 0))
       unlink(fresh);
+   if (!whole)
+      return;
    _Atomic uint64_t *added =
       (_Atomic uint64_t *)(uintptr_t)&store->added; /* the part that is not immutable */
    const uint64_t size = count * sizeof *numbers + bytes + FILE_BYTES, before = atomic_fetch_add(added, size);

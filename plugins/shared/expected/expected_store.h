@@ -14,10 +14,11 @@ void store_close(store_t *store); /* NULL is accepted */
 /* Seed number index of a case's pool. */
 uint64_t store_seed(const store_t *store, const char *case_name, uint64_t index);
 
-/* Two words that name something of this task, and one that nobody but this machine's user can know. */
+/* Two words that name something of this task and one to sum it with, which nobody but this machine's user can know. */
 void store_name(const store_t *store, const char *key, uint64_t name[3]);
 
-/* The numbers kept under a key, count doubles and bytes; false when there are none. */
+/* The numbers kept under a key, count doubles and bytes; false when there are none, or when what lies there was not kept by this user under
+ * this key. */
 bool store_load(const store_t *store, const char *key, double *numbers, size_t count, uint8_t *flags,
                 size_t bytes);
 /* Keeps them; what cannot be written is not kept. */

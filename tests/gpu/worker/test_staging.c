@@ -9,6 +9,7 @@
 #include "expected/value_staging.h"
 #include "gpu/devices.h"
 #include "gpu/protocol.h"
+#include "task/task.h"
 
 enum { TENSORS = 4, SETS = 2, THREADS = 4 };
 
@@ -44,6 +45,11 @@ static const char *play_identity(const rkb_host_t *host) {
    return "softmax forward of this test";
 }
 
+static int play_seal(const rkb_host_t *host, const uint8_t key[32], const char *name, const void *data, uint64_t bytes,
+                     uint8_t seal[32], rkb_error_t *err) {
+   return rkb_values_seal(play_identity(host), key, name, data, bytes, seal, err);
+}
+
 typedef struct work {
    void (*part)(void *argument, uint32_t n);
    void *argument;
@@ -70,7 +76,8 @@ static void play_share(const rkb_host_t *host, uint32_t count, void (*part)(void
 }
 
 static const rkb_task_api_t TASK = {
-   .size = sizeof TASK, .info = play_info, .inputs_fill = play_fill, .values_identity = play_identity};
+   .size = sizeof TASK, .info = play_info, .inputs_fill = play_fill, .values_identity = play_identity,
+   .values_seal = play_seal};
 static const rkb_device_api_t DEVICE = {
    .stage = rkb_session_stage, .keep = rkb_session_keep, .take = rkb_session_take};
 static const rkb_workers_api_t WORKERS = {.size = sizeof WORKERS, .share = play_share};

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "expected/expected_sample.h"
 #include "expected/expected_store.h"
+#include "task/task.h"
 
 static const char *shown = "softmax forward";
 
@@ -14,7 +15,12 @@ static const char *identity(const rkb_host_t *host) {
    return shown;
 }
 
-static const rkb_task_api_t TASK = {.size = sizeof TASK, .values_identity = identity};
+static int seal(const rkb_host_t *host, const uint8_t key[32], const char *name, const void *data, uint64_t bytes,
+                uint8_t out[32], rkb_error_t *err) {
+   return rkb_values_seal(identity(host), key, name, data, bytes, out, err);
+}
+
+static const rkb_task_api_t TASK = {.size = sizeof TASK, .values_identity = identity, .values_seal = seal};
 
 static int use_a_folder(void **state) {
    static char folder[] = "/tmp/rkb-store-XXXXXX";
@@ -59,6 +65,44 @@ static void another_task_sees_nothing_of_it(void **state) {
    shown = "softmax forward";
 }
 
+/* The only file that a store of one entry has besides its key. */
+static void only_entry(const char *folder, char *path, size_t size) {
+   char command[512];
+   snprintf(command, sizeof command, "find %s/rkb/expected -type f ! -name key", folder);
+   FILE *names = popen(command, "r");
+   assert_non_null(names);
+   assert_non_null(fgets(path, (int)size, names));
+   path[strcspn(path, "\n")] = '\0';
+   pclose(names);
+}
+
+/* A value that was changed, one under another name, one that others could have written, a link and a pipe. */
+static void foreign_values_are_not_taken(void **state) {
+   static const char *const changes[] = {
+      "printf X | dd of=%1$s bs=1 seek=40 conv=notrunc status=none", "cp %2$s %1$s", "chmod o+w %1$s",
+      "mv %1$s %1$s.moved && ln -s %1$s.moved %1$s", "rm %1$s && mkfifo %1$s"};
+   for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+      char command[2048], path[512], other[512] = "";
+      double in = 1, out = 0;
+      uint8_t flag = 0;
+      snprintf(command, sizeof command, "rm -rf %s/rkb", (const char *)*state);
+      assert_int_equal(system(command), 0);
+      store_t *store = store_open(NULL, &TASK);
+      store_save(store, "other", &in, 1, &flag, 1);
+      only_entry(*state, other, sizeof other);
+      snprintf(command, sizeof command, "mv %s %s/kept", other, (const char *)*state);
+      assert_int_equal(system(command), 0);
+      snprintf(other, sizeof other, "%s/kept", (const char *)*state);
+      store_save(store, "this", &in, 1, &flag, 1);
+      assert_true(store_load(store, "this", &out, 1, &flag, 1));
+      only_entry(*state, path, sizeof path);
+      snprintf(command, sizeof command, changes[i], path, other);
+      assert_int_equal(system(command), 0);
+      assert_false(store_load(store, "this", &out, 1, &flag, 1));
+      store_close(store);
+   }
+}
+
 static void seeds_stay_and_differ(void **state) {
    struct stat secret;
    char path[256];
@@ -68,7 +112,7 @@ static void seeds_stay_and_differ(void **state) {
    assert_true(store_seed(first, "bench/0", 0) != store_seed(first, "bench/1", 0));
    store_close(first);
    store_close(second);
-   snprintf(path, sizeof path, "%s/rkb/expected/secret", (const char *)*state);
+   snprintf(path, sizeof path, "%s/rkb/expected/key", (const char *)*state);
    assert_int_equal(stat(path, &secret), 0);
    assert_int_equal(secret.st_mode & 077, 0); /* nobody else's to read */
 }
@@ -85,6 +129,7 @@ int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(saved_values_come_back),
       cmocka_unit_test(another_task_sees_nothing_of_it),
+      cmocka_unit_test(foreign_values_are_not_taken),
       cmocka_unit_test(seeds_stay_and_differ),
       cmocka_unit_test(large_and_costly_cases_have_two_seeds),
    };

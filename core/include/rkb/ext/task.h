@@ -163,6 +163,11 @@ typedef struct rkb_task_api {
    /* Corner number index of the domain: up to three dims at their most, the others at their least, for plans alone: it may be
     * larger than any memory.  NULL where the dims do not fit together, RKB_ERR_LIMIT past the last; owned, case_free.  [worker] */
    int (*case_corner)(const rkb_host_t *host, uint32_t index, rkb_case_t **corner, rkb_error_t *err);
+
+   /* HMAC-SHA-256 under a key of 32 bytes, over values_identity, name and data: names for what is kept between runs, and seals for
+    * what lies under them, that only a holder of the key can make.  RKB_ERR_NOMEM.  [any] */
+   int (*values_seal)(const rkb_host_t *host, const uint8_t key[32], const char *name, const void *data, uint64_t bytes,
+                      uint8_t seal[32], rkb_error_t *err);
 } rkb_task_api_t;
 
 #ifdef __cplusplus

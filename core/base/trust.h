@@ -1,0 +1,19 @@
+/* Whether a path can be relied on: who owns it and who may write to it or to any folder on the way to it.  Any thread. */
+#ifndef RKB_BASE_TRUST_H
+#define RKB_BASE_TRUST_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+/* Owners that are trusted: root, this process's user, and whoever owns the running program, who could have changed that instead. */
+bool rkb_owner_trusted(uid_t owner);
+
+/* Whether the file at path, and every folder from it to the root (links followed), has a trusted owner and lets nobody else write;
+ * folders with the sticky bit may be written to, since what others own cannot be replaced there.  why says what is wrong. */
+bool rkb_path_trusted(const char *path, char *why, size_t size);
+
+/* Whether an open file is a regular one of this process's user that nobody else may write to. */
+bool rkb_file_is_own(int file, struct stat *about);
+
+#endif
