@@ -142,7 +142,7 @@ static void reading_once_gives_the_same(void **state) {
                                        "manifests/bad_yaml_map_as_shared.cu"};
    (void)state;
    for (size_t n = 0; n < sizeof files / sizeof *files; n++) {
-      char again[33], once[33];
+      char again[RKB_HASH_TEXT], once[RKB_HASH_TEXT];
       rkb_problems_t problems;
       size_t length;
       char *text = fixture_read(files[n], &length);
