@@ -26,12 +26,11 @@ struct rkb_arena {
    size_t next_size;
    size_t used;
    size_t limit;
+   size_t refused; /* bytes that the system did not give; 0: none */
 };
 
 rkb_arena_t *rkb_arena_new(size_t limit) {
-   rkb_arena_t *arena = calloc(1, sizeof *arena);
-   if (!arena)
-      return NULL;
+   rkb_arena_t *arena = rkb_allocate(1, sizeof *arena);
    arena->limit = limit ? limit : DEFAULT_LIMIT;
    arena->next_size = FIRST_CHUNK;
    return arena;
@@ -78,12 +77,15 @@ static chunk_t *chunk_for(rkb_arena_t *arena, size_t bytes) {
    return chunk;
 }
 
-void *rkb_arena_alloc(rkb_arena_t *arena, size_t bytes) {
-   if (bytes > arena->limit)
-      return NULL;
-   size_t rounded = bytes ? (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : ALIGNMENT;
-   if (rounded > arena->limit - arena->used)
-      return NULL;
+static size_t rounded_up(size_t bytes) {
+   if (bytes > SIZE_MAX - ALIGNMENT)
+      return SIZE_MAX;
+   return bytes ? (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : ALIGNMENT;
+}
+
+/* NULL when memory is out. */
+static void *take(rkb_arena_t *arena, size_t bytes) {
+   const size_t rounded = rounded_up(bytes);
    chunk_t *chunk = chunk_for(arena, rounded);
    if (!chunk)
       return NULL;
@@ -93,18 +95,23 @@ void *rkb_arena_alloc(rkb_arena_t *arena, size_t bytes) {
    return memory;
 }
 
+void *rkb_arena_alloc(rkb_arena_t *arena, size_t bytes) {
+   void *memory = bytes < SIZE_MAX / 2 ? take(arena, bytes) : NULL;
+   if (!memory)
+      rkb_end_without_memory(bytes);
+   return memory;
+}
+
 void *rkb_arena_array(rkb_arena_t *arena, size_t count, size_t size) {
    size_t bytes;
    if (__builtin_mul_overflow(count, size, &bytes))
-      return NULL;
+      bytes = SIZE_MAX;
    return rkb_arena_alloc(arena, bytes);
 }
 
 char *rkb_arena_text(rkb_arena_t *arena, const char *text, size_t bytes) {
-   if (bytes == SIZE_MAX)
-      return NULL;
-   char *copy = rkb_arena_alloc(arena, bytes + 1);
-   if (copy && bytes)
+   char *copy = rkb_arena_alloc(arena, bytes < SIZE_MAX ? bytes + 1 : bytes);
+   if (bytes)
       memcpy(copy, text, bytes);
    return copy;
 }
@@ -113,13 +120,31 @@ char *rkb_arena_format(rkb_arena_t *arena, const char *fmt, ...) {
    va_list ap, again;
    va_start(ap, fmt);
    va_copy(again, ap);
-   int length = vsnprintf(NULL, 0, fmt, ap);
-   char *text = length < 0 ? NULL : rkb_arena_alloc(arena, (size_t)length + 1);
-   if (text)
-      vsnprintf(text, (size_t)length + 1, fmt, again);
+   const int length = vsnprintf(NULL, 0, fmt, ap);
+   const size_t room = length < 0 ? 1 : (size_t)length + 1;
+   char *text = rkb_arena_alloc(arena, room);
+   if (length >= 0)
+      vsnprintf(text, room, fmt, again);
    va_end(again);
    va_end(ap);
    return text;
+}
+
+void *rkb_arena_try(rkb_arena_t *arena, size_t count, size_t size) {
+   size_t bytes;
+   if (__builtin_mul_overflow(count, size, &bytes) || arena->used > arena->limit ||
+       rounded_up(bytes) > arena->limit - arena->used)
+      return NULL;
+   void *memory = take(arena, bytes);
+   if (!memory)
+      arena->refused = bytes;
+   return memory;
+}
+
+int rkb_arena_fail(const rkb_arena_t *arena, const char *what, rkb_error_t *err) {
+   if (arena->refused)
+      return rkb_fail_memory(err, arena->refused);
+   return rkb_fail(err, RKB_ERR_LIMIT, "%s needs more than %zu MiB", what, arena->limit >> 20);
 }
 
 size_t rkb_arena_used(const rkb_arena_t *arena) {

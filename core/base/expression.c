@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/expression_node.h"
+#include "base/memory.h"
 
 #define LONGEST_TEXT 4096u
 
@@ -38,10 +39,6 @@ rkb_expression_t *rkb_expression_parse(rkb_arena_t *arena, const char *text, siz
    }
    rkb_expression_t *expression = rkb_arena_alloc(arena, sizeof *expression);
    parser.text = rkb_arena_text(arena, text + start, length - start);
-   if (!expression || !parser.text) {
-      rkb_problem(problems, place, "out of memory");
-      return NULL;
-   }
    expression->text = parser.text;
    expression->place = place;
    expression->root = rkb_expression_parse_tree(&parser);
@@ -49,10 +46,6 @@ rkb_expression_t *rkb_expression_parse(rkb_arena_t *arena, const char *text, siz
       return NULL;
    expression->name_count = parser.name_count;
    expression->names = rkb_arena_array(arena, parser.name_count, sizeof *names);
-   if (!expression->names) {
-      rkb_problem(problems, place, "out of memory");
-      return NULL;
-   }
    memcpy((void *)expression->names, names, parser.name_count * sizeof *names);
    return expression;
 }
@@ -103,10 +96,6 @@ bool rkb_expression_list(rkb_arena_t *arena, const char *text, size_t length, rk
    if (!good)
       return false;
    *list = rkb_arena_array(arena, found, sizeof **list);
-   if (!*list) {
-      rkb_problem(problems, place, "out of memory");
-      return false;
-   }
    memcpy(*list, parts, found * sizeof *parts);
    *count = found;
    return true;

@@ -76,8 +76,6 @@ static node_t *node_new(parser_t *parser, operation_t operation, uint32_t start)
       return refuse(parser, start, "an expression has at most %u parts; name some of them in a 'let'",
                     MOST_NODES);
    node_t *node = rkb_arena_alloc(parser->arena, sizeof *node);
-   if (!node)
-      return refuse(parser, start, "out of memory");
    parser->nodes++;
    node->operation = operation;
    node->start = start;
@@ -276,8 +274,6 @@ static node_t *node_for_name(parser_t *parser, const char *name, uint32_t start)
       i++;
    if (i == parser->name_count) {
       parser->names[i] = rkb_arena_text(parser->arena, name, strlen(name));
-      if (!parser->names[i])
-         return refuse(parser, start, "out of memory");
       parser->name_count++;
    }
    node->name = parser->names[i];

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/memory.h"
 
 #define FIRST_ROOM (16u << 10)
 
@@ -23,14 +24,14 @@ static int read_whole(int file, const char *path, size_t limit, size_t expected,
                       rkb_error_t *err) {
    size_t room = expected < limit ? expected + 1 : FIRST_ROOM;
    size_t used = 0;
-   char *bytes = malloc(room + 1);
-   int status = bytes ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory reading %s", path);
+   char *bytes = rkb_try_allocate(room + 1, 1, err);
+   int status = bytes ? RKB_OK : RKB_ERR_NOMEM;
    while (status == RKB_OK) {
       if (used == room) {
          room = room > SIZE_MAX / 4 ? room : room * 2;
          char *more = realloc(bytes, room + 1);
          if (!more) {
-            status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory reading %s", path);
+            status = rkb_fail_memory(err, room + 1);
             break;
          }
          bytes = more;
@@ -118,8 +119,7 @@ static bool is_directory(const char *path) {
 
 static int fail_without_directory(rkb_error_t *err, const char *path) {
    char *directory = rkb_path_directory(path);
-   int status = rkb_fail(err, RKB_ERR_IO, "cannot write %s: there is no directory %s", path,
-                         directory ? directory : "for it");
+   int status = rkb_fail(err, RKB_ERR_IO, "cannot write %s: there is no directory %s", path, directory);
    free(directory);
    return status;
 }
@@ -175,8 +175,8 @@ static int make_one_directory(const char *path, rkb_error_t *err) {
 }
 
 int rkb_make_directories(const char *path, rkb_error_t *err) {
-   char *partial = strdup(path);
-   int status = partial ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   char *partial = rkb_duplicate(path);
+   int status = RKB_OK;
    for (char *slash = partial; status == RKB_OK && slash;) {
       slash = strchr(slash + 1, '/');
       if (slash)
@@ -195,20 +195,17 @@ bool rkb_path_exists(const char *path) {
 }
 
 char *rkb_path_join(const char *directory, const char *path) {
-   char *joined = NULL;
    if (path[0] == '/' || directory[0] == '\0')
-      return strdup(path);
+      return rkb_duplicate(path);
    bool slash = directory[strlen(directory) - 1] == '/';
-   if (asprintf(&joined, "%s%s%s", directory, slash ? "" : "/", path) < 0)
-      return NULL;
-   return joined;
+   return rkb_format("%s%s%s", directory, slash ? "" : "/", path);
 }
 
 char *rkb_path_directory(const char *path) {
    const char *slash = strrchr(path, '/');
    if (!slash)
-      return strdup(".");
-   return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+      return rkb_duplicate(".");
+   return rkb_duplicate_part(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
 static bool lies_below(const char *path, const char *directory) {
@@ -218,9 +215,7 @@ static bool lies_below(const char *path, const char *directory) {
 
 /* directory/between/name when it exists. */
 static char *find_below(const char *directory, const char *between, const char *name) {
-   char *path = NULL;
-   if (asprintf(&path, "%s/%s%s", directory, between, name) < 0)
-      return NULL;
+   char *path = rkb_format("%s/%s%s", directory, between, name);
    if (rkb_path_exists(path))
       return path;
    free(path);
@@ -235,7 +230,7 @@ static char *find_in_build(const char *build, const char *source, const char *na
 /* In a build that lies elsewhere than it was made: the source tree around it, when it was copied with that. */
 static char *find_in_copied_build(const char *build, const char *name) {
    char *around = rkb_path_directory(build);
-   char *mark = around ? find_below(around, "", "cmake/RkbPackage.cmake") : NULL;
+   char *mark = find_below(around, "", "cmake/RkbPackage.cmake");
    char *found = find_in_build(build, mark ? around : RKB_SOURCE_DIR, name);
    free(mark);
    free(around);
@@ -273,11 +268,9 @@ char *rkb_find_data(const char *name) {
 }
 
 char *rkb_find_shipped(const char *folder, const char *name) {
-   char *path = NULL, *found = NULL;
-   if (name[0] == '\0' || name[0] == '.' || strchr(name, '/') ||
-       asprintf(&path, "%s/%s.yaml", folder, name) < 0)
+   if (name[0] == '\0' || name[0] == '.' || strchr(name, '/'))
       return NULL;
-   found = rkb_find_data(path);
+   char *path = rkb_format("%s/%s.yaml", folder, name), *found = rkb_find_data(path);
    path[strlen(path) - strlen(".yaml")] = '\0';
    if (!found)
       found = rkb_find_data(path);
@@ -287,7 +280,7 @@ char *rkb_find_shipped(const char *folder, const char *name) {
 
 char *rkb_find_named(const char *folder, const char *given) {
    char *found = rkb_path_exists(given) ? NULL : rkb_find_shipped(folder, given);
-   return found ? found : strdup(given);
+   return found ? found : rkb_duplicate(given);
 }
 
 char *rkb_find_program(const char *name) {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
+#include "base/memory.h"
 
 /* Many parts are single words; libcrypto is called for a few hundred bytes at a time. */
 enum { GATHERED_BYTES = 512 };
@@ -51,13 +52,11 @@ uint64_t rkb_hash64(const void *data, size_t bytes, uint64_t seed) {
 }
 
 rkb_hasher_t *rkb_hasher_new(void) {
-   rkb_hasher_t *hasher = calloc(1, sizeof *hasher);
-   if (hasher)
-      hasher->context = EVP_MD_CTX_new();
-   if (!hasher || !hasher->context || EVP_DigestInit_ex(hasher->context, EVP_sha256(), NULL) != 1) {
-      rkb_hasher_drop(hasher);
-      return NULL;
-   }
+   rkb_hasher_t *hasher = rkb_allocate(1, sizeof *hasher);
+   hasher->context = EVP_MD_CTX_new();
+   if (!hasher->context)
+      rkb_end_without_memory(0);
+   insist(EVP_DigestInit_ex(hasher->context, EVP_sha256(), NULL) == 1);
    return hasher;
 }
 

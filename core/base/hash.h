@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include "base/memory.h"
 
 #define RKB_HASH_NAME "SHA-256"
 #define RKB_HASH_BYTES 32
@@ -20,7 +21,7 @@ uint64_t rkb_hash64(const void *data, size_t bytes, uint64_t seed); /* XXH3-64 (
 
 /* Several parts, each framed by its length, so that ("ab","c") and ("a","bc") differ. */
 typedef struct rkb_hasher rkb_hasher_t;
-rkb_hasher_t *rkb_hasher_new(void); /* NULL when memory is out */
+RKB_NEVER_NULL rkb_hasher_t *rkb_hasher_new(void);
 void rkb_hasher_add(rkb_hasher_t *hasher, const void *data, size_t bytes);
 void rkb_hasher_add_text(rkb_hasher_t *hasher, const char *text);
 void rkb_hasher_finish(rkb_hasher_t *hasher, char out[RKB_HASH_TEXT]); /* frees it too */

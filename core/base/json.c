@@ -2,13 +2,16 @@
 #include "base/json.h"
 
 #include <math.h>
+#include "base/memory.h"
 
 json_t *rkb_json_parse(const char *text, size_t length, rkb_error_t *err) {
    json_error_t problem;
    json_t *value = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &problem);
-   if (!value)
-      rkb_fail(err, json_error_code(&problem) == json_error_out_of_memory ? RKB_ERR_NOMEM : RKB_ERR_INVALID,
-               "not valid JSON at line %d column %d: %s", problem.line, problem.column, problem.text);
+   if (!value && json_error_code(&problem) == json_error_out_of_memory)
+      rkb_fail_memory(err, 0);
+   else if (!value)
+      rkb_fail(err, RKB_ERR_INVALID, "not valid JSON at line %d column %d: %s", problem.line, problem.column,
+               problem.text);
    return value;
 }
 

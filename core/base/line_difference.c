@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 
 enum { CONTEXT = 3, MOST_PAIRS = 4 << 20 };
 
@@ -23,18 +24,17 @@ typedef struct matching {
    bool *kept[2];
 } matching_t;
 
-static bool split(const char *text, lines_t *lines) {
+static void split(const char *text, lines_t *lines) {
    uint32_t count = 0;
    for (const char *at = text; *at; at++)
       count += *at == '\n' || !at[1];
-   lines->list = malloc((count + 1) * sizeof *lines->list);
+   lines->list = rkb_allocate(count + 1, sizeof *lines->list);
    lines->count = 0;
-   while (lines->list && *text) {
+   while (*text) {
       const char *end = strchrnul(text, '\n');
       lines->list[lines->count++] = (line_t){text, (size_t)(end - text)};
       text = *end ? end + 1 : end;
    }
-   return lines->list != NULL;
 }
 
 static bool equal(line_t a, line_t b) {
@@ -42,14 +42,12 @@ static bool equal(line_t a, line_t b) {
 }
 
 /* The table holds, from each pair of places on, the length of the longest common subsequence. */
-static bool match_between(const lines_t *a, const lines_t *b, uint32_t from, uint32_t a_end, uint32_t b_end,
+static void match_between(const lines_t *a, const lines_t *b, uint32_t from, uint32_t a_end, uint32_t b_end,
                           matching_t *matching) {
    const size_t rows = a_end - from, columns = b_end - from, width = columns + 1;
    if (rows == 0 || columns == 0 || rows > MOST_PAIRS / columns)
-      return true;
-   uint32_t *longest = calloc((rows + 1) * width, sizeof *longest);
-   if (!longest)
-      return false;
+      return;
+   uint32_t *longest = rkb_allocate((rows + 1) * width, sizeof *longest);
    for (size_t i = rows; i-- > 0;)
       for (size_t j = columns; j-- > 0;) {
          const uint32_t down = longest[(i + 1) * width + j], right = longest[i * width + j + 1];
@@ -66,16 +64,15 @@ static bool match_between(const lines_t *a, const lines_t *b, uint32_t from, uin
       else
          j++;
    free(longest);
-   return true;
 }
 
-static bool match(const lines_t *a, const lines_t *b, matching_t *matching) {
+static void match(const lines_t *a, const lines_t *b, matching_t *matching) {
    uint32_t from = 0, a_end = a->count, b_end = b->count;
    for (; from < a_end && from < b_end && equal(a->list[from], b->list[from]); from++)
       matching->kept[0][from] = matching->kept[1][from] = true;
    for (; a_end > from && b_end > from && equal(a->list[a_end - 1], b->list[b_end - 1]); a_end--, b_end--)
       matching->kept[0][a_end - 1] = matching->kept[1][b_end - 1] = true;
-   return match_between(a, b, from, a_end, b_end, matching);
+   match_between(a, b, from, a_end, b_end, matching);
 }
 
 static void write_line(rkb_text_t *out, char sign, line_t line) {
@@ -133,20 +130,17 @@ static void write_hunks(rkb_text_t *out, const lines_t *a, const lines_t *b, con
    }
 }
 
-bool rkb_line_difference(const char *before, const char *after, rkb_text_t *out) {
+void rkb_line_difference(const char *before, const char *after, rkb_text_t *out) {
    lines_t a = {NULL, 0}, b = {NULL, 0};
    matching_t matching = {{NULL, NULL}};
-   bool done = split(before, &a) && split(after, &b);
-   if (done) {
-      matching.kept[0] = calloc(a.count + 1, 1);
-      matching.kept[1] = calloc(b.count + 1, 1);
-      done = matching.kept[0] && matching.kept[1] && match(&a, &b, &matching);
-   }
-   if (done)
-      write_hunks(out, &a, &b, &matching);
+   split(before, &a);
+   split(after, &b);
+   matching.kept[0] = rkb_allocate(a.count + 1, 1);
+   matching.kept[1] = rkb_allocate(b.count + 1, 1);
+   match(&a, &b, &matching);
+   write_hunks(out, &a, &b, &matching);
    free(matching.kept[0]);
    free(matching.kept[1]);
    free(a.list);
    free(b.list);
-   return done;
 }

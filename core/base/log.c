@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -41,9 +42,7 @@ static const char *level_name(int level) {
 }
 
 int rkb_log_open(int level, bool json, const char *path, rkb_log_t **log, rkb_error_t *err) {
-   rkb_log_t *made = calloc(1, sizeof *made);
-   if (!made)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   rkb_log_t *made = rkb_allocate(1, sizeof *made);
    made->level = level;
    made->json = json;
    made->file = -1;

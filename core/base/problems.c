@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 
 #define MOST_KEPT RKB_PROBLEMS_KEPT
 #define LONGEST_MESSAGE 1024u
@@ -30,7 +31,7 @@ static void make_printable(char *text) {
    }
 }
 
-/* Past the cap, and when memory is out, a problem is still counted. */
+/* Past the cap a problem is still counted. */
 static void add(rkb_problems_t *problems, rkb_place_t place, bool warning, const char *fmt, va_list ap) {
    if (warning)
       problems->warnings++;
@@ -40,22 +41,14 @@ static void add(rkb_problems_t *problems, rkb_place_t place, bool warning, const
       return;
    if (problems->count == problems->room) {
       uint32_t room = problems->room ? problems->room * 2 : 8;
-      rkb_problem_t *list = realloc(problems->list, room * sizeof *list);
-      if (!list)
-         return;
-      problems->list = list;
+      problems->list = rkb_grow(problems->list, room, sizeof *problems->list);
       problems->room = room;
    }
    rkb_text_t message;
    rkb_text_init(&message, LONGEST_MESSAGE);
    rkb_text_vformat(&message, fmt, ap);
-   char *file = strdup(place.file ? place.file : "");
+   char *file = rkb_duplicate(place.file ? place.file : "");
    char *text = rkb_text_take(&message);
-   if (!file || !text) {
-      free(file);
-      free(text);
-      return;
-   }
    make_printable(file);
    make_printable(text);
    problems->list[problems->count++] = (rkb_problem_t){
@@ -79,9 +72,9 @@ void rkb_problem_warning(rkb_problems_t *problems, rkb_place_t place, const char
 void rkb_problems_place(rkb_problems_t *problems, uint32_t from, rkb_place_t place) {
    for (uint32_t i = from; i < problems->count; i++) {
       rkb_problem_t *problem = &problems->list[i];
-      char *file = problem->file[0] == '\0' && place.file ? strdup(place.file) : NULL;
-      if (!file)
+      if (problem->file[0] != '\0' || !place.file)
          continue;
+      char *file = rkb_duplicate(place.file);
       make_printable(file);
       free(problem->file);
       problem->file = file;

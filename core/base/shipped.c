@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/nearest.h"
 #include "base/text.h"
 
@@ -24,8 +25,8 @@ static size_t stem_length(const char *name) {
 }
 
 static bool holds(const char *directory, const char *entry, const char *file) {
-   char *below = NULL;
-   bool there = asprintf(&below, "%s/%s/%s", directory, entry, file) >= 0 && rkb_path_exists(below);
+   char *below = rkb_format("%s/%s/%s", directory, entry, file);
+   bool there = rkb_path_exists(below);
    free(below);
    return there;
 }
@@ -52,20 +53,16 @@ static void free_names(char **names) {
 }
 
 /* What a directory holds of a folder's kind, with or without the suffix, and not as except.  NULL-terminated and in order;
- * NULL when the directory cannot be read or memory is out. */
+ * NULL when the directory cannot be read. */
 static char **names_in(const char *directory, const char *folder, bool with_suffix, const char *except) {
    struct dirent **entries = NULL;
    int count = directory ? scandir(directory, &entries, is_visible, alphasort) : -1;
-   char **names = count >= 0 ? calloc((size_t)count + 1, sizeof *names) : NULL;
+   char **names = count >= 0 ? rkb_allocate((size_t)count + 1, sizeof *names) : NULL;
    size_t used = 0;
    for (int i = 0; i < count; i++) {
       const char *entry = entries[i]->d_name;
-      char *name = NULL;
-      if (names && used < MAX_NAMES && is_one_of(folder, directory, entry) &&
-          (!except || strcmp(entry, except) != 0))
-         name = with_suffix ? strdup(entry) : strndup(entry, stem_length(entry));
-      if (name)
-         names[used++] = name;
+      if (used < MAX_NAMES && is_one_of(folder, directory, entry) && (!except || strcmp(entry, except) != 0))
+         names[used++] = rkb_duplicate_part(entry, with_suffix ? SIZE_MAX : stem_length(entry));
       free(entries[i]);
    }
    free(entries);
@@ -74,7 +71,7 @@ static char **names_in(const char *directory, const char *folder, bool with_suff
 
 static char *nearest_of(char **names, const char *written) {
    const char *near = names ? rkb_nearest(written, (const char *const *)names) : NULL;
-   return near ? strdup(near) : NULL;
+   return near ? rkb_duplicate(near) : NULL;
 }
 
 /* A file beside the path that was given.  "stok" is near to "stock.yaml" too: nobody mistypes by five letters, but many leave
@@ -83,10 +80,12 @@ static char *nearest_beside(const char *folder, const char *given, const char *n
    char *directory = rkb_path_directory(given), *near = NULL, *path = NULL;
    char **names = names_in(directory, folder, true, name), *with_suffix = NULL;
    near = nearest_of(names, name);
-   if (!near && asprintf(&with_suffix, "%s.yaml", name) >= 0)
+   if (!near) {
+      with_suffix = rkb_format("%s.yaml", name);
       near = nearest_of(names, with_suffix);
-   if (near && asprintf(&path, "%.*s%s", (int)(name - given), given, near) < 0)
-      path = NULL;
+   }
+   if (near)
+      path = rkb_format("%.*s%s", (int)(name - given), given, near);
    free(with_suffix);
    free(near);
    free_names(names);
@@ -95,9 +94,9 @@ static char *nearest_beside(const char *folder, const char *given, const char *n
 }
 
 static char *nearest_shipped(const char *folder, const char *name) {
-   char *directory = rkb_find_data(folder), *stem = strndup(name, stem_length(name));
+   char *directory = rkb_find_data(folder), *stem = rkb_duplicate_part(name, stem_length(name));
    char **names = names_in(directory, folder, false, NULL);
-   char *near = stem ? nearest_of(names, stem) : NULL;
+   char *near = nearest_of(names, stem);
    free_names(names);
    free(stem);
    free(directory);
@@ -105,9 +104,7 @@ static char *nearest_shipped(const char *folder, const char *name) {
 }
 
 char *rkb_shipped_nearest(const char *folder, const char *given) {
-   char *written = strdup(given), *found = NULL;
-   if (!written)
-      return NULL;
+   char *written = rkb_duplicate(given), *found = NULL;
    for (size_t end = strlen(written); end > 1 && written[end - 1] == '/'; end--) /* "tasks/softmx/" */
       written[end - 1] = '\0';
    const char *slash = strrchr(written, '/'), *name = slash ? slash + 1 : written;
@@ -120,11 +117,10 @@ char *rkb_shipped_nearest(const char *folder, const char *given) {
 }
 
 char *rkb_shipped_hint(const char *folder, const char *given) {
-   char *near = rkb_shipped_nearest(folder, given), *hint = NULL;
+   char *near = rkb_shipped_nearest(folder, given);
    if (!near)
-      return strdup("");
-   if (asprintf(&hint, "; did you mean '%s'?", near) < 0)
-      hint = NULL;
+      return rkb_duplicate("");
+   char *hint = rkb_format("; did you mean '%s'?", near);
    free(near);
    return hint;
 }

@@ -8,7 +8,7 @@
  * there: one of the shipped ones, or a file beside the path that was given, written as that path.  malloc'd; NULL when
  * nothing is near.  "runs": runs ship nowhere, only those beside it; NULL: any file beside it. */
 char *rkb_shipped_nearest(const char *folder, const char *given);
-/* "; did you mean 'stock'?" or "".  malloc'd; NULL when memory is out. */
+/* "; did you mean 'stock'?" or "".  malloc'd, never NULL. */
 char *rkb_shipped_hint(const char *folder, const char *given);
 /* Every shipped name: "a100, b200 and h100".  malloc'd; NULL when there is none. */
 char *rkb_shipped_list(const char *folder);

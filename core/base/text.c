@@ -26,21 +26,15 @@ void rkb_text_clear(rkb_text_t *text) {
 }
 
 /* Makes room for bytes more and the NUL; the caller has made sure that they are within the limit. */
-static bool reserve(rkb_text_t *text, size_t bytes) {
+static void reserve(rkb_text_t *text, size_t bytes) {
    size_t wanted = text->length + bytes + 1;
    if (wanted <= text->room)
-      return true;
+      return;
    size_t room = text->room < FIRST_ROOM ? FIRST_ROOM : text->room;
    while (room < wanted)
       room = room > SIZE_MAX / 2 ? wanted : room * 2;
-   char *data = realloc(text->data, room);
-   if (!data) {
-      text->cut = true;
-      return false;
-   }
-   text->data = data;
+   text->data = rkb_grow(text->data, room, 1);
    text->room = room;
-   return true;
 }
 
 void rkb_text_append(rkb_text_t *text, const char *data, size_t bytes) {
@@ -48,8 +42,7 @@ void rkb_text_append(rkb_text_t *text, const char *data, size_t bytes) {
       return;
    size_t left = text->limit - text->length;
    size_t kept = bytes < left ? bytes : left;
-   if (!reserve(text, kept))
-      return;
+   reserve(text, kept);
    if (kept)
       memcpy(text->data + text->length, data, kept);
    text->length += kept;
@@ -81,8 +74,7 @@ void rkb_text_vformat(rkb_text_t *text, const char *fmt, va_list ap) {
    }
    size_t left = text->limit - text->length;
    size_t kept = (size_t)length < left ? (size_t)length : left;
-   if (!reserve(text, kept))
-      return;
+   reserve(text, kept);
    vsnprintf(text->data + text->length, kept + 1, fmt, ap);
    text->length += kept;
    text->cut = kept < (size_t)length;
@@ -93,7 +85,7 @@ const char *rkb_text_get(const rkb_text_t *text) {
 }
 
 char *rkb_text_take(rkb_text_t *text) {
-   char *data = text->data ? text->data : calloc(1, 1);
+   char *data = text->data ? text->data : rkb_allocate(1, 1);
    rkb_text_init(text, text->limit);
    return data;
 }

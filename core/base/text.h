@@ -1,4 +1,4 @@
-/* A growing text with a ceiling.  Once the ceiling or memory is hit it stays "cut": later appends are dropped and
+/* A growing text with a ceiling.  Once the ceiling is hit it stays "cut": later appends are dropped and
  * cut says so, so that a writer checks once at the end.  One thread at a time. */
 #ifndef RKB_BASE_TEXT_H
 #define RKB_BASE_TEXT_H
@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <rkb/plugin.h>
+#include "base/memory.h"
 
 typedef struct rkb_text {
    /* NUL-terminated once anything was appended; NULL before.  Use rkb_text_get for a never-NULL view */
@@ -25,7 +26,7 @@ void rkb_text_add(rkb_text_t *text, const char *zero_terminated);
 void rkb_text_format(rkb_text_t *text, const char *fmt, ...) RKB_PRINTF(2, 3);
 void rkb_text_vformat(rkb_text_t *text, const char *fmt, va_list ap);
 const char *rkb_text_get(const rkb_text_t *text); /* "" when empty */
-/* the malloc'd bytes, now the caller's (never NULL unless memory is out) */
-char *rkb_text_take(rkb_text_t *text);
+/* the malloc'd bytes, now the caller's */
+RKB_NEVER_NULL char *rkb_text_take(rkb_text_t *text);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "base/yaml_source.h"
 
 #define FEW_KEYS 16u /* up to here every pair of keys is compared; above, a hash set */
@@ -31,7 +32,6 @@ typedef struct builder {
    size_t count, room;
    rkb_yaml_t *root;
    uint32_t made; /* nodes */
-   bool out_of_memory;
 } builder_t;
 
 static rkb_place_t place_of(const builder_t *builder, const yaml_mark_t *mark) {
@@ -42,7 +42,7 @@ static int shown_length(const rkb_yaml_t *scalar) {
    return scalar->length < 60 ? (int)scalar->length : 60;
 }
 
-/* NULL ends the parse; the reason is reported or noted. */
+/* NULL ends the parse; the reason is reported. */
 static rkb_yaml_t *node_new(builder_t *builder, uint32_t kind, const yaml_mark_t *mark) {
    if (builder->made == RKB_YAML_MAX_VALUES) {
       rkb_problem(builder->problems, place_of(builder, mark),
@@ -52,33 +52,23 @@ static rkb_yaml_t *node_new(builder_t *builder, uint32_t kind, const yaml_mark_t
    }
    builder->made++;
    rkb_yaml_t *node = rkb_arena_alloc(builder->arena, sizeof *node);
-   if (!node) {
-      builder->out_of_memory = true;
-      return NULL;
-   }
    node->kind = kind;
    node->place = place_of(builder, mark);
    node->text = "";
    return node;
 }
 
-static bool push(builder_t *builder, rkb_yaml_t *node) {
+static void push(builder_t *builder, rkb_yaml_t *node) {
    if (builder->depth == 0) {
       builder->root = node;
-      return true;
+      return;
    }
    if (builder->count == builder->room) {
       size_t room = builder->room ? builder->room * 2 : 256;
-      rkb_yaml_t **nodes = realloc(builder->nodes, room * sizeof *nodes);
-      if (!nodes) {
-         builder->out_of_memory = true;
-         return false;
-      }
-      builder->nodes = nodes;
+      builder->nodes = rkb_grow(builder->nodes, room, sizeof *builder->nodes);
       builder->room = room;
    }
    builder->nodes[builder->count++] = node;
-   return true;
 }
 
 static bool same_text(const rkb_yaml_t *a, const rkb_yaml_t *b) {
@@ -98,11 +88,7 @@ static void find_duplicates_hashed(builder_t *builder, rkb_yaml_t *const *keys, 
    size_t slots = 64;
    while (slots < (size_t)count * 2)
       slots *= 2;
-   rkb_yaml_t **table = calloc(slots, sizeof *table);
-   if (!table) {
-      builder->out_of_memory = true;
-      return;
-   }
+   rkb_yaml_t **table = rkb_allocate(slots, sizeof *table);
    uint64_t seed = (uint64_t)(uintptr_t)table;
    for (uint32_t i = 0; i < count; i++) {
       if (keys[i]->length == 0)
@@ -144,37 +130,34 @@ static void check_key(builder_t *builder, const rkb_yaml_t *key) {
 }
 
 /* Moves the children of the innermost frame from the stack into its node. */
-static bool close_frame(builder_t *builder) {
+static void close_frame(builder_t *builder) {
    frame_t *frame = &builder->frames[builder->depth - 1];
    rkb_yaml_t *node = frame->node;
    size_t count = builder->count - frame->first_child;
    builder->count = frame->first_child;
    builder->depth--;
-   if (count == 0)
-      return push(builder, node);
+   if (count == 0) {
+      push(builder, node);
+      return;
+   }
    rkb_yaml_t **children = builder->nodes + frame->first_child;
    if (node->kind == RKB_YAML_LIST) {
       node->items = rkb_arena_array(builder->arena, count, sizeof *children);
-      if (node->items)
-         memcpy(node->items, children, count * sizeof *children);
+      memcpy(node->items, children, count * sizeof *children);
       node->count = (uint32_t)count;
    } else {
       node->count = (uint32_t)(count / 2); /* a key without its value is left when the parse broke off */
       node->keys = rkb_arena_array(builder->arena, node->count, sizeof *children);
       node->items = rkb_arena_array(builder->arena, node->count, sizeof *children);
-      for (uint32_t i = 0; node->keys && node->items && i < node->count; i++) {
+      for (uint32_t i = 0; i < node->count; i++) {
          check_key(builder, children[2 * i]);
          node->keys[i] = children[2 * i];
          node->items[i] = children[2 * i + 1];
       }
    }
-   if (!node->items || (node->kind == RKB_YAML_MAP && !node->keys)) {
-      builder->out_of_memory = true;
-      return false;
-   }
    if (node->kind == RKB_YAML_MAP)
       find_duplicates(builder, node->keys, node->count);
-   return push(builder, node);
+   push(builder, node);
 }
 
 static void refuse_properties(builder_t *builder, const yaml_mark_t *mark, const yaml_char_t *anchor,
@@ -208,11 +191,8 @@ static bool add_scalar(builder_t *builder, const yaml_event_t *event) {
    node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
    node->length = length;
    node->text = rkb_arena_text(builder->arena, value, length);
-   if (!node->text) {
-      builder->out_of_memory = true;
-      return false;
-   }
-   return push(builder, node);
+   push(builder, node);
+   return true;
 }
 
 static bool open_frame(builder_t *builder, uint32_t kind, const yaml_mark_t *mark) {
@@ -237,12 +217,9 @@ static bool add_alias(builder_t *builder, const yaml_event_t *event) {
    if (!node)
       return false;
    node->text = rkb_arena_format(builder->arena, "*%.60s", (const char *)event->data.alias.anchor);
-   if (!node->text) {
-      builder->out_of_memory = true;
-      return false;
-   }
    node->length = strlen(node->text);
-   return push(builder, node);
+   push(builder, node);
+   return true;
 }
 
 /* False ends the parse. */
@@ -268,7 +245,8 @@ static bool take_event(builder_t *builder, const yaml_event_t *event) {
       return open_frame(builder, RKB_YAML_MAP, &event->start_mark);
    case YAML_SEQUENCE_END_EVENT:
    case YAML_MAPPING_END_EVENT:
-      return close_frame(builder);
+      close_frame(builder);
+      return true;
    case YAML_STREAM_END_EVENT:
       return false;
    default:
@@ -291,10 +269,8 @@ static const char *syntax_hint(const builder_t *builder, const char *problem, rk
 static void report_syntax(builder_t *builder, const yaml_parser_t *parser) {
    const char *problem = parser->problem ? parser->problem : "not valid YAML";
    const yaml_mark_t *mark = &parser->problem_mark;
-   if (parser->error == YAML_MEMORY_ERROR) {
-      builder->out_of_memory = true;
-      return;
-   }
+   if (parser->error == YAML_MEMORY_ERROR)
+      rkb_end_without_memory(0);
    if (parser->error == YAML_READER_ERROR) /* cannot be: the bytes were checked; it has no mark */
       mark = &parser->mark;
    rkb_place_t place = place_of(builder, mark);
@@ -319,7 +295,7 @@ static void take_events(builder_t *builder, yaml_parser_t *parser) {
       yaml_event_delete(&event);
    }
    /* After a fault, what the open maps hold so far is still checked. */
-   while (builder->depth && !builder->out_of_memory)
+   while (builder->depth)
       close_frame(builder);
 }
 
@@ -330,23 +306,16 @@ rkb_yaml_t *rkb_yaml_parse(rkb_arena_t *arena, const char *file, const char *byt
    builder_t builder = {.arena = arena, .problems = problems, .source = &source};
    yaml_parser_t parser;
    const char *name = rkb_arena_text(arena, file, strlen(file));
-   if (!name || !rkb_yaml_source_open(&source, name, bytes, length, first_line, first_column)) {
-      rkb_problem(problems, (rkb_place_t){file, 0, 0}, "out of memory");
-      return NULL;
-   }
+   rkb_yaml_source_open(&source, name, bytes, length, first_line, first_column);
    if (!rkb_yaml_source_check(&source, problems))
       goto close_source;
-   if (!yaml_parser_initialize(&parser)) {
-      rkb_problem(problems, (rkb_place_t){file, 0, 0}, "out of memory");
-      goto close_source;
-   }
+   if (!yaml_parser_initialize(&parser))
+      rkb_end_without_memory(0);
    yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
    yaml_parser_set_input_string(&parser, (const unsigned char *)bytes, length);
    take_events(&builder, &parser);
-   if (!builder.root && !builder.out_of_memory && problems->errors == errors)
+   if (!builder.root && problems->errors == errors)
       builder.root = node_new(&builder, RKB_YAML_SCALAR, &(yaml_mark_t){0});
-   if (builder.out_of_memory)
-      rkb_problem(problems, (rkb_place_t){file, 0, 0}, "out of memory");
    yaml_parser_delete(&parser);
    free(builder.nodes);
 close_source:

@@ -28,7 +28,7 @@ typedef struct rkb_yaml {
 #define RKB_YAML_MAX_VALUES (1u << 17)
 
 /* Parses bytes.  file is the name for messages (copied).  first_line and first_column (from 1) say where the bytes begin
- * in that file, for YAML inside a comment.  NULL when there is a problem (added to problems) or memory is out. */
+ * in that file, for YAML inside a comment.  NULL when there is a problem (added to problems). */
 rkb_yaml_t *rkb_yaml_parse(rkb_arena_t *arena, const char *file, const char *bytes, size_t length,
                            uint32_t first_line, uint32_t first_column, rkb_problems_t *problems);
 rkb_yaml_t *rkb_yaml_load(rkb_arena_t *arena, const char *path, rkb_problems_t *problems);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/utf8.h"
 #include "base/yaml.h"
 
@@ -15,7 +16,7 @@ static size_t character_at(const rkb_yaml_source_t *source, size_t byte) {
    return bytes ? bytes : 1;
 }
 
-bool rkb_yaml_source_open(rkb_yaml_source_t *source, const char *file, const char *bytes, size_t length,
+void rkb_yaml_source_open(rkb_yaml_source_t *source, const char *file, const char *bytes, size_t length,
                           uint32_t first_line, uint32_t first_column) {
    *source = (rkb_yaml_source_t){
       .file = file, .bytes = bytes, .length = length, .first_line = first_line, .first_column = first_column};
@@ -23,16 +24,13 @@ bool rkb_yaml_source_open(rkb_yaml_source_t *source, const char *file, const cha
    while (byte < length && (unsigned char)bytes[byte] < 0x80)
       byte++;
    if (byte == length || length > RKB_YAML_MAX_BYTES)
-      return true;
-   source->offsets = malloc((length / STRIDE + 1) * sizeof *source->offsets);
-   if (!source->offsets)
-      return false;
+      return;
+   source->offsets = rkb_allocate(length / STRIDE + 1, sizeof *source->offsets);
    size_t index = 0;
    for (byte = 0; byte < length; byte += character_at(source, byte), index++) {
       if (index % STRIDE == 0)
          source->offsets[source->offset_count++] = (uint32_t)byte;
    }
-   return true;
 }
 
 void rkb_yaml_source_close(rkb_yaml_source_t *source) {

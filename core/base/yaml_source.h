@@ -16,8 +16,8 @@ typedef struct rkb_yaml_source {
    size_t offset_count;
 } rkb_yaml_source_t;
 
-bool rkb_yaml_source_open(rkb_yaml_source_t *source, const char *file, const char *bytes, size_t length,
-                          uint32_t first_line, uint32_t first_column); /* false when memory is out */
+void rkb_yaml_source_open(rkb_yaml_source_t *source, const char *file, const char *bytes, size_t length,
+                          uint32_t first_line, uint32_t first_column);
 void rkb_yaml_source_close(rkb_yaml_source_t *source);
 
 /* Reports a document that is too large, and the first byte that is no text; true when there is nothing to report. */

@@ -65,16 +65,15 @@ static int print_difference(rkb_archive_t *archive, const rkb_candidate_record_t
    if (rkb_archive_load_candidate(archive, number, &parent, &err) != RKB_OK)
       return rkb_say_error(&err);
    rkb_text_init(&text, MOST_DIFFERENCE);
-   if (!rkb_line_difference(parent->source, candidate->source, &text))
-      rkb_fail(&err, RKB_ERR_NOMEM, "no memory for the difference");
-   else if (text.length == 0)
+   rkb_line_difference(parent->source, candidate->source, &text);
+   if (text.length == 0)
       printf("\ndifference: none, candidate %" PRId64 " has the same text\n", number);
    else
       printf("\n--- candidate %" PRId64 "\n+++ candidate %" PRId64 "\n%s", number, candidate->number,
              rkb_text_get(&text));
    rkb_text_free(&text);
    rkb_candidate_record_free(parent);
-   return err.status == RKB_OK ? RKB_EXIT_OK : rkb_say_error(&err);
+   return RKB_EXIT_OK;
 }
 
 static int show_candidate(rkb_archive_t *archive, const rkb_arguments_t *arguments) {

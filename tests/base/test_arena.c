@@ -34,22 +34,27 @@ static void a_large_block_leaves_the_small_ones_alone(void **state) {
 static void the_limit_is_kept(void **state) {
    (void)state;
    rkb_arena_t *arena = rkb_arena_new(1024);
-   assert_non_null(rkb_arena_alloc(arena, 1000));
+   assert_non_null(rkb_arena_try(arena, 1, 1000));
    assert_int_equal(rkb_arena_used(arena), 1008);
-   assert_null(rkb_arena_alloc(arena, 17));
-   assert_non_null(rkb_arena_alloc(arena, 16));
-   assert_null(rkb_arena_alloc(arena, 1));
+   assert_null(rkb_arena_try(arena, 17, 1));
+   assert_non_null(rkb_arena_try(arena, 16, 1));
+   assert_null(rkb_arena_try(arena, 1, 1));
    assert_int_equal(rkb_arena_used(arena), 1024);
+   rkb_error_t err;
+   assert_int_equal(rkb_arena_fail(arena, "the plan", &err), RKB_ERR_LIMIT);
+   assert_string_equal(err.message, "the plan needs more than 0 MiB");
+   /* What has a ceiling of its own is not counted against the limit, and does not make room either. */
+   assert_non_null(rkb_arena_alloc(arena, 64));
+   assert_null(rkb_arena_try(arena, 1, 1));
    rkb_arena_free(arena);
 }
 
 static void sizes_do_not_wrap(void **state) {
    (void)state;
    rkb_arena_t *arena = rkb_arena_new(0);
-   assert_null(rkb_arena_array(arena, SIZE_MAX / 8 + 2, 8));
-   assert_null(rkb_arena_alloc(arena, SIZE_MAX));
-   assert_null(rkb_arena_alloc(arena, SIZE_MAX - 15));
-   assert_null(rkb_arena_text(arena, "", SIZE_MAX));
+   assert_null(rkb_arena_try(arena, SIZE_MAX / 8 + 2, 8));
+   assert_null(rkb_arena_try(arena, SIZE_MAX, 1));
+   assert_null(rkb_arena_try(arena, 1, SIZE_MAX - 15));
    assert_int_equal(rkb_arena_used(arena), 0);
    rkb_arena_free(arena);
    rkb_arena_free(NULL);
