@@ -24,7 +24,7 @@ static int read_whole(int file, const char *path, size_t limit, size_t expected,
                       rkb_error_t *err) {
    size_t room = expected < limit ? expected + 1 : FIRST_ROOM;
    size_t used = 0;
-   char *bytes = rkb_try_allocate(room + 1, 1, err);
+   char *bytes = rkb_try_uncleared(room + 1, 1, err);
    int status = bytes ? RKB_OK : RKB_ERR_NOMEM;
    while (status == RKB_OK) {
       if (used == room) {

@@ -83,6 +83,14 @@ char *rkb_format(const char *fmt, ...) {
    return text;
 }
 
+void *rkb_try_uncleared(size_t count, size_t size, rkb_error_t *err) {
+   const size_t bytes = bytes_of(count, size);
+   void *memory = malloc(bytes);
+   if (!memory)
+      rkb_fail_memory(err, bytes);
+   return memory;
+}
+
 void *rkb_try_allocate(size_t count, size_t size, rkb_error_t *err) {
    const size_t bytes = bytes_of(count, size);
    void *memory = calloc(1, bytes);

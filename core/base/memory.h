@@ -13,6 +13,7 @@
 
 #define RKB_EXIT_OUT_OF_MEMORY 3 /* "a tool failed; nothing is known": a run can be resumed */
 
+#define RKB_MAYBE_NULL __attribute__((malloc, alloc_size(1, 2), warn_unused_result))
 #define RKB_NEVER_NULL __attribute__((returns_nonnull, warn_unused_result))
 
 /* count things of size bytes, zeroed. */
@@ -24,9 +25,11 @@ RKB_NEVER_NULL __attribute__((malloc)) char *rkb_duplicate(const char *text);
 RKB_NEVER_NULL __attribute__((malloc)) char *rkb_duplicate_part(const char *text, size_t bytes);
 RKB_NEVER_NULL __attribute__((malloc)) char *rkb_format(const char *fmt, ...) RKB_PRINTF(1, 2);
 
-/* As rkb_allocate, but NULL when there is no such memory, and then err (which may be NULL) has the message. */
-__attribute__((malloc, alloc_size(1, 2), warn_unused_result)) void *rkb_try_allocate(size_t count, size_t size,
-                                                                                     rkb_error_t *err);
+/* As rkb_allocate, but NULL when there is no such memory, and then err has the message.  err is NULL where a function can
+ * only answer with a status: who has an error to fill calls rkb_fail_memory for it. */
+RKB_MAYBE_NULL void *rkb_try_allocate(size_t count, size_t size, rkb_error_t *err);
+/* The same, not cleared. */
+RKB_MAYBE_NULL void *rkb_try_uncleared(size_t count, size_t size, rkb_error_t *err);
 
 /* The message, for memory that something else asked for and did not get.  bytes: 0 when nobody knows how many.
  * rkb_fail_memory returns RKB_ERR_NOMEM; rkb_end_without_memory does not return. */

@@ -3,6 +3,7 @@
 #include "reference/contraction_panel.h"
 
 #include <stdlib.h>
+#include "base/memory.h"
 
 #define PANEL_DEPTH 1024u
 
@@ -15,10 +16,10 @@ static int contract_block(rkb_reader_t *reader, const rkb_contraction_t *c, uint
                           uint64_t rows, uint64_t column, uint64_t columns, rkb_block_t *out) {
    uint64_t depth = least(c->depth, PANEL_DEPTH), outputs = rows * columns;
    rkb_panel_t left = {0}, right = {0};
-   uint8_t *row_flags = calloc(rows + columns, 1), *column_flags = row_flags ? row_flags + rows : NULL;
-   double *memory = calloc(SUMS * outputs, sizeof *memory), *sums[SUMS];
+   uint8_t *row_flags = rkb_allocate(rows + columns, 1), *column_flags = row_flags + rows;
+   double *memory = rkb_allocate(SUMS * outputs, sizeof *memory), *sums[SUMS];
    int status = RKB_ERR_NOMEM;
-   if (!row_flags || !memory || !rkb_panel_new(&left, rows, depth) || !rkb_panel_new(&right, columns, depth))
+   if (!rkb_panel_new(&left, rows, depth) || !rkb_panel_new(&right, columns, depth))
       goto out;
    for (int i = 0; i < SUMS; i++)
       sums[i] = memory + (uint64_t)i * outputs;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include "base/memory.h"
 
 static pthread_once_t blas_once = PTHREAD_ONCE_INIT;
 
@@ -23,8 +24,8 @@ void rkb_panel_free(rkb_panel_t *panel) {
 
 bool rkb_panel_new(rkb_panel_t *panel, uint64_t lines, uint64_t depth) {
    *panel = (rkb_panel_t){.room = lines * depth};
-   panel->line_flags = malloc(lines + 1);
-   panel->index = malloc((panel->room + 1) * sizeof *panel->index);
+   panel->line_flags = rkb_try_uncleared(lines + 1, 1, NULL);
+   panel->index = rkb_try_uncleared(panel->room + 1, sizeof *panel->index, NULL);
    if (!panel->line_flags || !panel->index || !rkb_block_new(&panel->block, panel->room)) {
       rkb_panel_free(panel);
       return false;
@@ -83,7 +84,7 @@ bool rkb_panel_derive(rkb_panel_t *panel) {
    const rkb_block_t *block = &panel->block;
    uint64_t room = panel->room, count = panel->lines * panel->depth;
    if (!panel->derived)
-      panel->derived = malloc((5 * room + 1) * sizeof *panel->derived);
+      panel->derived = rkb_try_uncleared(5 * room + 1, sizeof *panel->derived, NULL);
    if (!panel->derived)
       return false;
    panel->size = panel->derived;

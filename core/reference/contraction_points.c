@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 #include "reference/evaluate.h"
 
 #define PANEL_ELEMENTS (UINT64_C(1) << 21)
@@ -65,7 +66,7 @@ static uint64_t number_lines(uint64_t *list, uint64_t count, uint64_t *places) {
       last = list[i] > last ? list[i] : last;
    }
    uint64_t span = last - first + 1, kept = 0;
-   uint32_t *table = span <= TABLE_SPAN * (count + 64) ? calloc(span, sizeof *table) : NULL;
+   uint32_t *table = span <= TABLE_SPAN * (count + 64) ? rkb_try_allocate(span, sizeof *table, NULL) : NULL;
    if (!table) {
       kept = distinct(list, count);
       for (uint64_t i = 0; i < count; i++)
@@ -91,8 +92,8 @@ static uint64_t least(uint64_t a, uint64_t b) {
 
 static int work_open(work_t *work) {
    uint64_t count = work->count;
-   work->rows = malloc((count + 1) * sizeof *work->rows);
-   work->columns = malloc((count + 1) * sizeof *work->columns);
+   work->rows = rkb_try_uncleared(count + 1, sizeof *work->rows, NULL);
+   work->columns = rkb_try_uncleared(count + 1, sizeof *work->columns, NULL);
    if (!work->rows || !work->columns)
       return RKB_ERR_NOMEM;
    memcpy(work->rows, work->left_lines, count * sizeof *work->rows);
@@ -103,9 +104,9 @@ static int work_open(work_t *work) {
    work->grid = least(work->row_count, work->column_count) >= LEAST_LINES && all <= MOST_GRID &&
                 all <= MOST_IDLE * count;
    work->depth = least(work->contraction->depth, PANEL_ELEMENTS / (work->row_count + work->column_count) + 1);
-   work->sums = calloc((work->grid ? all : count) * SUMS + 1, sizeof *work->sums);
-   work->row_flags = calloc(work->row_count + 1, 1);
-   work->column_flags = calloc(work->column_count + 1, 1);
+   work->sums = rkb_try_allocate((work->grid ? all : count) * SUMS + 1, sizeof *work->sums, NULL);
+   work->row_flags = rkb_try_allocate(work->row_count + 1, 1, NULL);
+   work->column_flags = rkb_try_allocate(work->column_count + 1, 1, NULL);
    return work->sums && work->row_flags && work->column_flags &&
                 rkb_panel_new(&work->left, work->row_count, work->depth) &&
                 rkb_panel_new(&work->right, work->column_count, work->depth)
@@ -203,7 +204,7 @@ static int contract_group(rkb_reader_t *reader, const rkb_contraction_t *c, uint
 
 int rkb_contract_points(rkb_reader_t *reader, const rkb_contraction_t *c, uint64_t count,
                         const int64_t *index, rkb_block_t *out) {
-   uint64_t *groups = malloc((3 * count + 1) * sizeof *groups), *rows = groups + count,
+   uint64_t *groups = rkb_try_uncleared(3 * count + 1, sizeof *groups, NULL), *rows = groups + count,
             *columns = rows + count;
    int status = groups ? RKB_OK : RKB_ERR_NOMEM;
    for (uint64_t i = 0; status == RKB_OK && i < count; i++)
@@ -221,11 +222,9 @@ int rkb_contract_points(rkb_reader_t *reader, const rkb_contraction_t *c, uint64
 /* Lines of both operands repeat, where the outputs share rows or columns; elements do, where windows overlap. */
 double rkb_contraction_cone(const rkb_program_t *program, const rkb_contraction_t *c, uint32_t which,
                             double outputs, uint64_t samples, const int64_t *output, int64_t *operand) {
-   uint64_t *lines = malloc((samples + 1) * sizeof *lines), found = 0;
+   uint64_t *lines = rkb_allocate(samples + 1, sizeof *lines), found = 0;
    double most = (double)program->values[which == 0 ? c->left : c->right].elements;
    double all = (double)c->groups * (double)(which == 0 ? c->rows : c->columns);
-   if (!lines)
-      return 0;
    for (uint64_t i = 0; i < samples; i++) {
       uint64_t group, row, column, term = (i * UINT64_C(0x9E3779B97F4A7C15) >> 20) % c->depth;
       operand[i] = -1;

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 #include "reference/point_memory.h"
 
 #define SAMPLES 1024u
@@ -46,10 +47,9 @@ static void visit_operand(estimate_t *estimate, const rkb_program_node_t *node, 
    const rkb_shape_t *shape = rkb_program_shape(estimate->program, node->output);
    const rkb_shape_t *own = rkb_program_shape(estimate->program, node->inputs[which]);
    if (node->operation->cone) {
-      int64_t *of_operand = malloc(SAMPLES * sizeof *of_operand);
-      double wanted = of_operand ? node->operation->cone(estimate->program, node, which, elements, SAMPLES,
-                                                         samples, of_operand)
-                                 : 0;
+      int64_t *of_operand = rkb_allocate(SAMPLES, sizeof *of_operand);
+      double wanted =
+         node->operation->cone(estimate->program, node, which, elements, SAMPLES, samples, of_operand);
       if (wanted > 0)
          visit(estimate, node->inputs[which], wanted, of_operand);
       free(of_operand);
@@ -95,15 +95,13 @@ bool rkb_points_pass_limit(const rkb_program_t *program, const rkb_memory_t *mem
    if (most_work <= 0 || count == 0 || most_possible(program) <= MARGIN * most_work)
       return false;
    estimate_t estimate = {.program = program, .memory = memory, .most = MARGIN * most_work};
-   int64_t *samples = malloc(SAMPLES * sizeof *samples);
-   estimate.elements = calloc(program->value_count + 1, sizeof *estimate.elements);
-   estimate.work = calloc(program->value_count + 1, sizeof *estimate.work);
+   int64_t *samples = rkb_allocate(SAMPLES, sizeof *samples);
+   estimate.elements = rkb_allocate(program->value_count + 1, sizeof *estimate.elements);
+   estimate.work = rkb_allocate(program->value_count + 1, sizeof *estimate.work);
    uint64_t state = value;
-   if (samples && estimate.elements && estimate.work) {
-      for (uint32_t i = 0; i < SAMPLES; i++)
-         samples[i] = index[random_number(&state) % count];
-      visit(&estimate, value, (double)count, samples);
-   }
+   for (uint32_t i = 0; i < SAMPLES; i++)
+      samples[i] = index[random_number(&state) % count];
+   visit(&estimate, value, (double)count, samples);
    free(estimate.elements);
    free(estimate.work);
    free(samples);

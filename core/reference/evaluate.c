@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 
 #define POINTS_CHUNK (UINT64_C(1) << 18) /* large, so that products behind see many elements at once */
 #define POINT_BYTES (3 * sizeof(double) + 1)
@@ -146,7 +147,7 @@ static int read_computed(rkb_reader_t *reader, const rkb_program_node_t *node, u
    if (!holes)
       return node->operation->costly && reader->memory ? rkb_memory_read(reader, node, count, index, out)
                                                        : rkb_compute(reader, node, count, index, out);
-   int64_t *dense = malloc((count + 1) * sizeof *dense);
+   int64_t *dense = rkb_try_uncleared(count + 1, sizeof *dense, NULL);
    if (!dense)
       return RKB_ERR_NOMEM;
    uint64_t kept = 0;
@@ -192,9 +193,7 @@ int rkb_read(rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t
 /* Last node that reads each value; node_count for outputs, which live to the end; -1 for what nothing needs.
  */
 static int64_t *last_uses(const rkb_program_t *program) {
-   int64_t *last = malloc((program->value_count + 1) * sizeof *last);
-   if (!last)
-      return NULL;
+   int64_t *last = rkb_allocate(program->value_count + 1, sizeof *last);
    for (uint32_t i = 0; i < program->value_count; i++)
       last[i] = -1;
    for (uint32_t i = 0; i < program->tensor_count; i++)
@@ -215,9 +214,9 @@ static uint64_t value_bytes(const rkb_program_value_t *value) {
 
 uint64_t rkb_evaluate_peak(const rkb_program_t *program) {
    int64_t *last = last_uses(program);
-   bool *held = calloc(program->value_count + 1, sizeof *held);
+   bool *held = rkb_allocate(program->value_count + 1, sizeof *held);
    uint64_t now = 0, peak = 0;
-   for (uint32_t i = 0; last && held && i < program->node_count; i++) {
+   for (uint32_t i = 0; i < program->node_count; i++) {
       const rkb_program_node_t *node = &program->nodes[i];
       if (last[node->output] < 0)
          continue;
@@ -249,8 +248,8 @@ uint64_t rkb_evaluate_peak(const rkb_program_t *program) {
 
 int rkb_load_input(rkb_reader_t *reader, uint32_t value, double **out) {
    const rkb_program_value_t *info = &reader->program->values[value];
-   double *data = malloc(info->elements * sizeof *data);
-   int64_t *index = malloc(LOAD_CHUNK * sizeof *index);
+   double *data = rkb_try_uncleared(info->elements, sizeof *data, NULL);
+   int64_t *index = rkb_try_uncleared(LOAD_CHUNK, sizeof *index, NULL);
    int status = data && index ? RKB_OK : RKB_ERR_NOMEM;
    for (uint64_t first = 0; status == RKB_OK && first < info->elements; first += LOAD_CHUNK) {
       uint64_t piece = info->elements - first < LOAD_CHUNK ? info->elements - first : LOAD_CHUNK;
@@ -371,12 +370,10 @@ int rkb_evaluate_whole(const rkb_program_t *program, const rkb_precision_t *prec
       return rkb_fail(err, RKB_ERR_LIMIT,
                       "the reference needs %.1f MiB for whole tensors, over the budget of %.1f MiB",
                       (double)peak / 0x1p20, (double)budget / 0x1p20);
-   int status = RKB_ERR_NOMEM;
    rkb_reader_t reader = {.program = program, .precision = precision, .source = *source};
    int64_t *last = last_uses(program);
-   reader.stored = calloc(program->value_count + 1, sizeof *reader.stored);
-   if (last && reader.stored)
-      status = evaluate_all(&reader, last);
+   reader.stored = rkb_allocate(program->value_count + 1, sizeof *reader.stored);
+   int status = evaluate_all(&reader, last);
    rkb_block_free(&reader.spare);
    for (uint32_t i = 0; status == RKB_OK && i < program->tensor_count; i++) {
       bool shared = false;
@@ -392,15 +389,16 @@ int rkb_evaluate_whole(const rkb_program_t *program, const rkb_precision_t *prec
          status = take_output(&reader, i, &outputs[i]);
       }
    }
-   for (uint32_t i = 0; reader.stored && i < program->value_count; i++)
+   for (uint32_t i = 0; i < program->value_count; i++)
       rkb_block_free(&reader.stored[i]);
    free(reader.stored);
    free(last);
    if (status != RKB_OK) {
       for (uint32_t i = 0; i < program->tensor_count; i++)
          rkb_block_free(&outputs[i]);
-      return rkb_fail(err, status, "the reference could not be evaluated: %s",
-                      status == RKB_ERR_NOMEM ? "out of memory" : "internal error");
+      if (status == RKB_ERR_NOMEM)
+         return rkb_fail_memory(err, 0);
+      return rkb_fail(err, status, "the reference could not be evaluated: internal error");
    }
    return RKB_OK;
 }

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 #include "reference/operations/elementwise.h"
 #include "reference/operations/layout.h"
 
@@ -20,12 +21,8 @@ static void mark_reached(const rkb_program_t *program, const uint32_t *inputs, u
 void rkb_gradient_build(rkb_program_t *program, const uint32_t *values, const uint32_t *seeds, uint32_t count,
                         const uint32_t *inputs, uint32_t *gradients, uint32_t input_count) {
    uint32_t node_count = program->node_count, value_count = program->value_count;
-   uint32_t *grads = malloc((value_count + 1) * sizeof *grads);
-   bool *reached = calloc(value_count + 1, sizeof *reached);
-   if (!grads || !reached) {
-      rkb_program_fail(program, "out of memory");
-      goto out;
-   }
+   uint32_t *grads = rkb_allocate(value_count + 1, sizeof *grads);
+   bool *reached = rkb_allocate(value_count + 1, sizeof *reached);
    for (uint32_t i = 0; i < value_count; i++)
       grads[i] = RKB_NO_VALUE;
    mark_reached(program, inputs, input_count, node_count, reached);
@@ -57,7 +54,6 @@ void rkb_gradient_build(rkb_program_t *program, const uint32_t *values, const ui
                         ? grads[inputs[i]]
                         : rkb_make_full(program, &shape, 0, rkb_program_dtype(program, inputs[i]));
    }
-out:
    free(grads);
    free(reached);
 }

@@ -11,13 +11,9 @@ static const rkb_shape_t scalar = {0};
 
 rkb_program_t *rkb_program_new(rkb_arena_t *arena, uint32_t tensor_count) {
    rkb_program_t *program = rkb_arena_alloc(arena, sizeof *program);
-   if (!program)
-      return NULL;
    program->arena = arena;
    program->tensor_count = tensor_count;
    program->outputs = rkb_arena_array(arena, tensor_count + 1, sizeof *program->outputs);
-   if (!program->outputs)
-      return NULL;
    for (uint32_t i = 0; i < tensor_count; i++)
       program->outputs[i] = RKB_NO_VALUE;
    return program;
@@ -35,25 +31,21 @@ uint32_t rkb_program_fail(rkb_program_t *program, const char *fmt, ...) {
 }
 
 /* Makes room for one more of a list in the arena: the old copy stays behind, at most as large again. */
-static bool grow(rkb_arena_t *arena, void **list, uint32_t count, uint32_t *room, size_t size) {
+static void grow(rkb_arena_t *arena, void **list, uint32_t count, uint32_t *room, size_t size) {
    if (count < *room)
-      return true;
+      return;
    uint32_t wanted = *room ? *room * 2 : 16;
    void *larger = rkb_arena_array(arena, wanted, size);
-   if (!larger)
-      return false;
    if (count)
       memcpy(larger, *list, count * size);
    *list = larger;
    *room = wanted;
-   return true;
 }
 
 static uint32_t add_value(rkb_program_t *program, const char *name, uint32_t dtype,
                           const rkb_shape_t *shape) {
    void *list = program->values;
-   if (!grow(program->arena, &list, program->value_count, &program->value_room, sizeof *program->values))
-      return rkb_program_fail(program, "out of memory");
+   grow(program->arena, &list, program->value_count, &program->value_room, sizeof *program->values);
    program->values = list;
    rkb_program_value_t *value = &program->values[program->value_count];
    *value = (rkb_program_value_t){.name = name, .dtype = dtype, .node = -1, .tensor = -1, .shape = *shape};
@@ -87,9 +79,7 @@ uint32_t rkb_program_add(rkb_program_t *program, const rkb_operation_t *operatio
    void *list = program->nodes;
    int64_t *integer_copy = rkb_arena_array(program->arena, integer_count + 1, sizeof *integer_copy);
    double *real_copy = rkb_arena_array(program->arena, real_count + 1, sizeof *real_copy);
-   if (!grow(program->arena, &list, program->node_count, &program->node_room, sizeof *program->nodes) ||
-       !integer_copy || !real_copy)
-      return rkb_program_fail(program, "out of memory");
+   grow(program->arena, &list, program->node_count, &program->node_room, sizeof *program->nodes);
    program->nodes = list;
    if (integer_count)
       memcpy(integer_copy, integers, integer_count * sizeof *integers);
@@ -123,10 +113,8 @@ uint32_t rkb_program_dtype(const rkb_program_t *program, uint32_t value) {
    return value < program->value_count ? program->values[value].dtype : RKB_F32;
 }
 
-bool rkb_program_prune(rkb_program_t *program) {
+void rkb_program_prune(rkb_program_t *program) {
    bool *needed = rkb_arena_array(program->arena, program->value_count + 1, sizeof *needed);
-   if (!needed)
-      return false;
    for (uint32_t i = 0; i < program->tensor_count; i++)
       if (program->outputs[i] != RKB_NO_VALUE)
          needed[program->outputs[i]] = true;
@@ -147,7 +135,6 @@ bool rkb_program_prune(rkb_program_t *program) {
       if (program->guards[i] != RKB_NO_VALUE && needed[program->guards[i]])
          program->guards[kept++] = program->guards[i];
    program->guard_count = kept;
-   return true;
 }
 
 double rkb_program_operations(const rkb_program_t *program) {

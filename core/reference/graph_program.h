@@ -49,7 +49,7 @@ typedef struct rkb_program {
    char error[512];
 } rkb_program_t;
 
-rkb_program_t *rkb_program_new(rkb_arena_t *arena, uint32_t tensor_count); /* NULL when memory is out */
+rkb_program_t *rkb_program_new(rkb_arena_t *arena, uint32_t tensor_count);
 
 /* An input: task tensor number tensor. */
 uint32_t rkb_program_input(rkb_program_t *program, const char *name, uint32_t dtype, const rkb_shape_t *shape,
@@ -68,8 +68,8 @@ const rkb_shape_t *rkb_program_shape(const rkb_program_t *program, uint32_t valu
 uint32_t rkb_program_dtype(const rkb_program_t *program, uint32_t value);
 
 /* Drops the nodes (and guards) that no output needs, once the outputs are set: a backward pass rarely needs
- * all of the forward one.  False when memory is out. */
-bool rkb_program_prune(rkb_program_t *program);
+ * all of the forward one. */
+void rkb_program_prune(rkb_program_t *program);
 
 /* Arithmetic of all nodes, multiply and add counted apart. */
 double rkb_program_operations(const rkb_program_t *program);

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 #include "reference/operation.h"
 
 /* What lies outside the triangle. */
@@ -157,24 +158,22 @@ static double work_of(const analysis_t *a, const rkb_program_node_t *node) {
    return share * node->operation->work(a->program, node);
 }
 
-bool rkb_least_operations(const rkb_program_t *program, double *operations) {
+void rkb_least_operations(const rkb_program_t *program, double *operations) {
    const uint32_t count = program->value_count + 1;
-   analysis_t a = {program, calloc(count, sizeof *a.known), calloc(count, sizeof *a.needed),
-                   calloc(count, sizeof *a.outside), calloc(count, sizeof *a.read)};
-   const bool made = a.known && a.needed && a.outside && a.read;
+   analysis_t a = {program, rkb_allocate(count, sizeof *a.known), rkb_allocate(count, sizeof *a.needed),
+                   rkb_allocate(count, sizeof *a.outside), rkb_allocate(count, sizeof *a.read)};
    *operations = 0;
-   for (uint32_t i = 0; made && i < program->tensor_count; i++)
+   for (uint32_t i = 0; i < program->tensor_count; i++)
       if (program->outputs[i] != RKB_NO_VALUE)
          a.read[program->outputs[i]] = true;
-   for (uint32_t i = 0; made && i < program->node_count; i++)
+   for (uint32_t i = 0; i < program->node_count; i++)
       know(&a, &program->nodes[i]);
-   for (uint32_t i = made ? program->node_count : 0; i-- > 0;)
+   for (uint32_t i = program->node_count; i-- > 0;)
       need(&a, &program->nodes[i]);
-   for (uint32_t i = 0; made && i < program->node_count; i++)
+   for (uint32_t i = 0; i < program->node_count; i++)
       *operations += work_of(&a, &program->nodes[i]);
    free(a.known);
    free(a.needed);
    free(a.outside);
    free(a.read);
-   return made;
 }

@@ -5,7 +5,7 @@
 #include "reference/graph_program.h"
 
 /* As rkb_program_operations, without what masks throw away and without products with the zeros they leave.  The program is
- * pruned.  False when memory is out. */
-bool rkb_least_operations(const rkb_program_t *program, double *operations);
+ * pruned. */
+void rkb_least_operations(const rkb_program_t *program, double *operations);
 
 #endif

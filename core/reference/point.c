@@ -4,10 +4,11 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include "base/memory.h"
 
 bool rkb_block_new(rkb_block_t *block, uint64_t count) {
    size_t room = (size_t)(count ? count : 1);
-   double *memory = room < SIZE_MAX / 32 ? malloc(room * (3 * sizeof(double) + 1)) : NULL;
+   double *memory = rkb_try_uncleared(room, 3 * sizeof(double) + 1, NULL);
    if (!memory) {
       *block = (rkb_block_t){0};
       return false;

@@ -2,24 +2,19 @@
 #include "reference/point_memory.h"
 
 #include <stdlib.h>
+#include "base/memory.h"
 
 #define SLAB_PAGES 256u
 
 rkb_memory_t *rkb_memory_new(uint32_t value_count, uint64_t limit_bytes) {
-   rkb_memory_t *memory = calloc(1, sizeof *memory);
-   if (!memory)
-      return NULL;
-   memory->tables = calloc(value_count + 1, sizeof *memory->tables);
-   memory->stored = calloc(value_count + 1, sizeof *memory->stored);
-   memory->single = calloc(value_count + 1, sizeof *memory->single);
-   memory->asked = calloc(value_count + 1, sizeof *memory->asked);
+   rkb_memory_t *memory = rkb_allocate(1, sizeof *memory);
+   memory->tables = rkb_allocate(value_count + 1, sizeof *memory->tables);
+   memory->stored = rkb_allocate(value_count + 1, sizeof *memory->stored);
+   memory->single = rkb_allocate(value_count + 1, sizeof *memory->single);
+   memory->asked = rkb_allocate(value_count + 1, sizeof *memory->asked);
    memory->value_count = value_count;
    memory->most_held = limit_bytes / 2;
    memory->most_pages = limit_bytes / 2 / sizeof(rkb_page_t) / SLAB_PAGES * SLAB_PAGES;
-   if (!memory->tables || !memory->stored || !memory->single || !memory->asked) {
-      rkb_memory_free(memory);
-      return NULL;
-   }
    return memory;
 }
 
@@ -88,13 +83,10 @@ static void forget(rkb_memory_t *memory) {
 static int add_slab(rkb_memory_t *memory) {
    if (memory->slab_count == memory->slab_room) {
       uint64_t room = memory->slab_room ? 2 * memory->slab_room : 16;
-      rkb_page_t **slabs = realloc(memory->slabs, room * sizeof *slabs);
-      if (!slabs)
-         return RKB_ERR_NOMEM;
-      memory->slabs = slabs;
+      memory->slabs = rkb_grow(memory->slabs, room, sizeof *memory->slabs);
       memory->slab_room = room;
    }
-   rkb_page_t *slab = malloc(SLAB_PAGES * sizeof *slab);
+   rkb_page_t *slab = rkb_try_uncleared(SLAB_PAGES, sizeof *slab, NULL);
    if (!slab)
       return RKB_ERR_NOMEM;
    memory->slabs[memory->slab_count++] = slab;
@@ -139,7 +131,7 @@ int rkb_memory_place(rkb_memory_t *memory, uint32_t value, uint64_t elements, ui
                      const int64_t *index, const rkb_block_t *block) {
    rkb_page_t ***table = &memory->tables[value];
    if (!*table)
-      *table = calloc(elements / RKB_PAGE_POINTS + 1, sizeof **table);
+      *table = rkb_try_allocate(elements / RKB_PAGE_POINTS + 1, sizeof **table, NULL);
    if (!*table)
       return RKB_ERR_NOMEM;
    int status = place_all(memory, *table, count, index, block);

@@ -4,6 +4,7 @@
 #include "reference/point_memory.h"
 
 #include <stdlib.h>
+#include "base/memory.h"
 
 #define MOST_PIECE (UINT64_C(1) << 20)
 #define MOST_ATTEMPTS 3
@@ -14,9 +15,9 @@
 static int load_single(rkb_reader_t *reader, uint32_t value, float **out) {
    const rkb_program_value_t *info = &reader->program->values[value];
    uint64_t most = info->elements < LOAD_PIECE ? info->elements : LOAD_PIECE;
-   float *data = malloc((info->elements + 1) * sizeof *data);
-   double *piece = malloc((most + 1) * sizeof *piece);
-   int64_t *index = malloc((most + 1) * sizeof *index);
+   float *data = rkb_try_uncleared(info->elements + 1, sizeof *data, NULL);
+   double *piece = rkb_try_uncleared(most + 1, sizeof *piece, NULL);
+   int64_t *index = rkb_try_uncleared(most + 1, sizeof *index, NULL);
    int status = data && piece && index ? RKB_OK : RKB_ERR_NOMEM;
    for (uint64_t first = 0; status == RKB_OK && first < info->elements; first += most) {
       uint64_t count = info->elements - first < most ? info->elements - first : most;
@@ -59,7 +60,7 @@ static int ascending(const void *a, const void *b) {
 /* Computes what of index is not known yet (each once), and remembers it. */
 static int learn(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index) {
    rkb_memory_t *memory = reader->memory;
-   int64_t *missing = malloc(count * sizeof *missing);
+   int64_t *missing = rkb_try_uncleared(count, sizeof *missing, NULL);
    rkb_block_t block;
    if (!missing)
       return RKB_ERR_NOMEM;
@@ -156,9 +157,10 @@ int rkb_evaluate_points(const rkb_program_t *program, const rkb_precision_t *pre
    rkb_memory_free_spare(memory);
    if (status == RKB_OK)
       return RKB_OK;
+   if (status == RKB_ERR_NOMEM)
+      return rkb_fail_memory(err, 0);
    return rkb_fail(err, status,
                    status == RKB_ERR_LIMIT
                       ? "the cone of these elements is too large: it passes the budget of memory or work"
-                   : status == RKB_ERR_NOMEM ? "out of memory"
-                                             : "the reference could not be evaluated");
+                      : "the reference could not be evaluated");
 }

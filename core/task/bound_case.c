@@ -7,8 +7,6 @@
 #include "reference/gradient.h"
 #include "reference/least_work.h"
 
-#define MOST_PROGRAM_BYTES (UINT64_C(256) << 20)
-
 /* Units of arithmetic of each class (docs/numerics.md). */
 rkb_precision_t rkb_precision_of(const char *name) {
    rkb_precision_t fp32 = {
@@ -130,7 +128,7 @@ static bool add_tensor(rkb_bound_t *bound, rkb_tensor_t *list, uint32_t index,
       (rkb_tensor_t){.role = role, .dtype = from->dtype, .rank = shape.rank, .alignment = from->alignment};
    tensor->name = rkb_arena_format(bound->arena, "%s%s", prefix, from->name);
    memcpy(tensor->shape, shape.size, sizeof tensor->shape);
-   if (!tensor->name || !rkb_shape_elements(&shape, &tensor->elements)) {
+   if (!rkb_shape_elements(&shape, &tensor->elements)) {
       rkb_problem(problems, from->place, "in case %s: %s is too large", bound->view.name, from->name);
       return false;
    }
@@ -192,7 +190,7 @@ static bool add_backward(rkb_bound_t *bound, rkb_tensor_t *list, const rkb_init_
    return true;
 }
 
-static bool bind_names(rkb_bound_t *bound, const int64_t *dims, const double *attributes) {
+static void bind_names(rkb_bound_t *bound, const int64_t *dims, const double *attributes) {
    const rkb_definition_t *definition = bound->definition;
    rkb_named_int_t *named = rkb_arena_array(bound->arena, definition->dim_count + 1, sizeof *named);
    rkb_named_real_t *reals = rkb_arena_array(bound->arena, definition->attribute_count + 1, sizeof *reals);
@@ -202,9 +200,6 @@ static bool bind_names(rkb_bound_t *bound, const int64_t *dims, const double *at
    uint32_t most = 3 * definition->tensor_count + definition->save_count + 1;
    bound->origins = rkb_arena_array(bound->arena, most, sizeof *bound->origins);
    bound->recipes = rkb_arena_array(bound->arena, most, sizeof *bound->recipes);
-   if (!named || !reals || !bound->let_values || !bound->let_reals || !bound->let_is_real ||
-       !bound->recipes || !bound->origins)
-      return false;
    for (uint32_t i = 0; i < definition->dim_count; i++)
       named[i] = (rkb_named_int_t){definition->dims[i].name, dims[i]};
    for (uint32_t i = 0; i < definition->attribute_count; i++)
@@ -213,7 +208,6 @@ static bool bind_names(rkb_bound_t *bound, const int64_t *dims, const double *at
    bound->view.dim_count = definition->dim_count;
    bound->view.attributes = reals;
    bound->view.attribute_count = definition->attribute_count;
-   return true;
 }
 
 static uint32_t case_tensor(const rkb_bound_t *bound, const char *prefix, const char *name, bool output) {
@@ -291,15 +285,11 @@ static bool build_program(rkb_bound_t *bound, rkb_problems_t *problems) {
 rkb_bound_t *rkb_bound_begin(const rkb_definition_t *definition, bool backward, const char *name, uint32_t kind,
                              const int64_t *dims, const double *attributes, const rkb_init_setting_t *setting,
                              uint64_t budget, rkb_place_t place, rkb_problems_t *problems) {
-   rkb_arena_t *arena = rkb_arena_new(MOST_PROGRAM_BYTES);
-   rkb_bound_t *bound = arena ? rkb_arena_alloc(arena, sizeof *bound) : NULL;
+   rkb_arena_t *arena = rkb_arena_new(0);
+   rkb_bound_t *bound = rkb_arena_alloc(arena, sizeof *bound);
    uint32_t before = problems->errors;
    rkb_tensor_t *tensors =
-      bound
-         ? rkb_arena_array(arena, 3 * definition->tensor_count + definition->save_count + 1, sizeof *tensors)
-         : NULL;
-   if (!tensors)
-      goto out_of_memory;
+      rkb_arena_array(arena, 3 * definition->tensor_count + definition->save_count + 1, sizeof *tensors);
    bound->arena = arena;
    bound->definition = definition;
    bound->backward = backward;
@@ -308,8 +298,7 @@ rkb_bound_t *rkb_bound_begin(const rkb_definition_t *definition, bool backward, 
    bound->view.kind = kind;
    bound->view.tensors = tensors;
    bound->precision = rkb_precision_of(definition->precision);
-   if (!bound->view.name || !bind_names(bound, dims, attributes))
-      goto out_of_memory;
+   bind_names(bound, dims, attributes);
    if (!evaluate_lets(bound, problems))
       goto failed;
    if (!rkb_bound_allowed(bound)) {
@@ -319,25 +308,20 @@ rkb_bound_t *rkb_bound_begin(const rkb_definition_t *definition, bool backward, 
    if (!(backward ? add_backward : add_forward)(bound, tensors, setting, problems))
       goto failed;
    bound->program = rkb_program_new(arena, bound->view.tensor_count);
-   if (!bound->program)
-      goto out_of_memory;
    bool built = build_program(bound, problems);
    if (bound->program->failed && problems->errors == before)
       rkb_problem(problems, place, "in case %s: %s", name, bound->program->error);
    if (!built || problems->errors != before)
       goto failed;
-   if (rkb_program_prune(bound->program))
-      return bound;
-out_of_memory:
-   rkb_problem(problems, place, "case %s: out of memory", name);
+   rkb_program_prune(bound->program);
+   return bound;
 failed:
    rkb_arena_free(arena);
    return NULL;
 }
 
 bool rkb_bound_complete(rkb_bound_t *bound) {
-   if (!rkb_least_operations(bound->program, &bound->view.operations))
-      return false;
+   rkb_least_operations(bound->program, &bound->view.operations);
    bound->view.bytes = rkb_bound_least_bytes(bound);
    return rkb_families_build(bound);
 }
@@ -349,7 +333,7 @@ rkb_bound_t *rkb_bound_new(const rkb_definition_t *definition, bool backward, co
                                         place, problems);
    if (!bound || rkb_bound_complete(bound))
       return bound;
-   rkb_problem(problems, place, "case %s: out of memory", name);
+   rkb_problem(problems, place, "case %s needs more families of inputs than there may be", name);
    rkb_bound_free(bound);
    return NULL;
 }

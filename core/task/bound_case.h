@@ -39,7 +39,7 @@ rkb_bound_t *rkb_bound_new(const rkb_definition_t *definition, bool backward, co
                            const int64_t *dims, const double *attributes, const rkb_init_setting_t *setting,
                            uint64_t budget, rkb_place_t place, rkb_problems_t *problems);
 /* The same in two steps: begin makes all but operations, bytes and families, which a case that turns out too large needs not.
- * complete: false when memory is out; then only free is left. */
+ * complete: false when the case needs more families than there may be; then only free is left. */
 rkb_bound_t *rkb_bound_begin(const rkb_definition_t *definition, bool backward, const char *name, uint32_t kind,
                              const int64_t *dims, const double *attributes, const rkb_init_setting_t *setting,
                              uint64_t budget, rkb_place_t place, rkb_problems_t *problems);

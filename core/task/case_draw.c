@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 
 #define ATTEMPTS 200
 #define SMALL_DIM 512
@@ -58,10 +59,8 @@ int rkb_task_case_draw(const rkb_task_t *task, rkb_random_t *stream, double work
                        rkb_error_t *err) {
    const rkb_definition_t *definition = task->definition;
    int64_t dims[RKB_MAX_DIMS];
-   double *attributes = calloc(definition->attribute_count + 1, sizeof *attributes);
+   double *attributes = rkb_allocate(definition->attribute_count + 1, sizeof *attributes);
    *drawn = NULL;
-   if (!attributes)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    const uint32_t long_dim = choose_long(definition, stream);
    int64_t most = long_dim == UINT32_MAX ? SMALL_DIM : BESIDE_LONG,
            length = long_dim == UINT32_MAX ? 0 : draw_long(&definition->dims[long_dim], stream);
@@ -136,9 +135,7 @@ int rkb_task_case_corner(const rkb_task_t *task, uint32_t index, rkb_case_t **co
    int64_t dims[RKB_MAX_DIMS];
    for (uint32_t i = 0; i < definition->dim_count; i++)
       dims[i] = (i < cornered && (most >> i & 1) ? most_of : least_of)(&definition->dims[i]);
-   double *attributes = calloc(definition->attribute_count + 1, sizeof *attributes);
-   if (!attributes)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   double *attributes = rkb_allocate(definition->attribute_count + 1, sizeof *attributes);
    for (uint32_t i = 0; i < definition->attribute_count; i++)
       attributes[i] = definition->attributes[i].fallback;
    char name[32];
@@ -159,10 +156,8 @@ int rkb_task_case_with_init(const rkb_task_t *task, const rkb_case_t *the_case, 
    const rkb_definition_t *definition = task->definition;
    const rkb_init_setting_t *found = NULL;
    int64_t dims[RKB_MAX_DIMS];
-   double *attributes = calloc(definition->attribute_count + 1, sizeof *attributes);
+   double *attributes = rkb_allocate(definition->attribute_count + 1, sizeof *attributes);
    *drawn = NULL;
-   if (!attributes)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    for (uint32_t i = 0; setting && i < definition->setting_count; i++)
       if (strcmp(definition->settings[i].name, setting) == 0)
          found = &definition->settings[i];

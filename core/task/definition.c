@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "base/shipped.h"
 
 #define MOST_FILE_BYTES (1u << 20)
@@ -45,9 +46,9 @@ static char *read_file(rkb_definition_t *definition, const char *name, const cha
                        rkb_problems_t *problems) {
    char *joined = rkb_path_join(definition->directory, name), *data = NULL;
    rkb_error_t err = {0};
-   *path = joined ? rkb_arena_text(definition->arena, joined, strlen(joined)) : NULL;
+   *path = rkb_arena_text(definition->arena, joined, strlen(joined));
    free(joined);
-   if (*path && rkb_file_read(*path, MOST_FILE_BYTES, &data, length, &err) != RKB_OK)
+   if (rkb_file_read(*path, MOST_FILE_BYTES, &data, length, &err) != RKB_OK)
       rkb_problem(problems, (rkb_place_t){*path, 0, 0}, "%s", err.message);
    return data;
 }
@@ -57,11 +58,8 @@ static void load_reference(rkb_definition_t *definition) {
    size_t length = 0;
    rkb_error_t err = {0};
    definition->reference = "";
-   if (path && rkb_path_exists(path) &&
-       rkb_file_read(path, MOST_FILE_BYTES, &data, &length, &err) == RKB_OK) {
-      const char *text = rkb_arena_text(definition->arena, data, length);
-      definition->reference = text ? text : "";
-   }
+   if (rkb_path_exists(path) && rkb_file_read(path, MOST_FILE_BYTES, &data, &length, &err) == RKB_OK)
+      definition->reference = rkb_arena_text(definition->arena, data, length);
    free(data);
    free(path);
 }
@@ -85,18 +83,11 @@ static void parse(rkb_definition_t *definition, const rkb_task_texts_t *texts, r
 
 static rkb_definition_t *definition_new(const char *directory) {
    rkb_arena_t *arena = rkb_arena_new(0);
-   rkb_definition_t *definition = arena ? rkb_arena_alloc(arena, sizeof *definition) : NULL;
-   if (!definition) {
-      rkb_arena_free(arena);
-      return NULL;
-   }
+   rkb_definition_t *definition = rkb_arena_alloc(arena, sizeof *definition);
    definition->arena = arena;
    definition->directory = rkb_arena_text(arena, directory, strlen(directory));
    definition->reference = "";
-   if (definition->directory)
-      return definition;
-   rkb_arena_free(arena);
-   return NULL;
+   return definition;
 }
 
 /* Hands a definition out, or frees it when there were problems. */
@@ -124,7 +115,7 @@ static void say_absent(const char *directory, rkb_problems_t *problems) {
    bool is_file = stat(directory, &about) == 0 && !S_ISDIR(about.st_mode);
    char *near = NULL;
    if (is_file && length > suffix && strcmp(directory + length - suffix, file) == 0)
-      near = strndup(directory, length - suffix);
+      near = rkb_duplicate_part(directory, length - suffix);
    else if (!is_file)
       near = rkb_shipped_nearest("tasks", directory);
    rkb_problem(problems, (rkb_place_t){0}, "%s holds no task: %s; %s%s%s", directory,
@@ -137,10 +128,8 @@ static void say_absent(const char *directory, rkb_problems_t *problems) {
 /* A wrong path is the usual mistake: one sentence about it, not one for each file that is not there. */
 static bool holds_task(const char *directory, rkb_problems_t *problems) {
    char *path = rkb_path_join(directory, "task.yaml");
-   bool holds = path && rkb_path_exists(path);
-   if (!path)
-      rkb_problem(problems, (rkb_place_t){0}, "out of memory");
-   else if (!holds && errno == EACCES)
+   bool holds = rkb_path_exists(path);
+   if (!holds && errno == EACCES)
       rkb_problem(problems, (rkb_place_t){0}, "cannot look into %s: %s", directory, strerror(errno));
    else if (!holds)
       say_absent(directory, problems);
@@ -150,19 +139,15 @@ static bool holds_task(const char *directory, rkb_problems_t *problems) {
 
 rkb_definition_t *rkb_definition_load(const char *named, rkb_problems_t *problems) {
    char *directory = rkb_find_named("tasks", named);
-   if (directory && !holds_task(directory, problems)) {
+   if (!holds_task(directory, problems)) {
       free(directory);
       return NULL;
    }
-   char *absolute = directory ? realpath(directory, NULL) : NULL;
-   rkb_definition_t *definition = directory ? definition_new(absolute ? absolute : directory) : NULL;
+   char *absolute = realpath(directory, NULL);
+   rkb_definition_t *definition = definition_new(absolute ? absolute : directory);
    uint32_t before = problems->errors;
    free(absolute);
    free(directory);
-   if (!definition) {
-      rkb_problem(problems, (rkb_place_t){0}, "out of memory");
-      return NULL;
-   }
    rkb_task_texts_t texts = {0};
    char *task = read_file(definition, "task.yaml", &texts.task_path, &texts.task_length, problems);
    char *graph =

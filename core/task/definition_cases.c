@@ -62,9 +62,9 @@ static void read_case(rkb_definition_t *definition, rkb_case_definition_t *c, ui
    c->place = node->place;
    c->forward = c->backward = true;
    c->name = "";
-   c->dims = rkb_read_array(definition, definition->dim_count, sizeof *c->dims, problems);
-   c->attributes = rkb_read_array(definition, definition->attribute_count, sizeof *c->attributes, problems);
-   if (!c->dims || !c->attributes || !rkb_yaml_expect(node, RKB_YAML_MAP, "a case", problems))
+   c->dims = rkb_read_array(definition, definition->dim_count, sizeof *c->dims);
+   c->attributes = rkb_read_array(definition, definition->attribute_count, sizeof *c->attributes);
+   if (!rkb_yaml_expect(node, RKB_YAML_MAP, "a case", problems))
       return;
    rkb_yaml_only(node, "a case", known, problems);
    rkb_read_text(definition, node, "name", true, &text, problems);
@@ -99,8 +99,8 @@ void rkb_read_cases(rkb_definition_t *definition, const rkb_yaml_t *root, rkb_pr
    if (!rkb_yaml_expect(node, RKB_YAML_MAP, "cases", problems))
       return;
    rkb_yaml_only(node, "cases", known, problems);
-   definition->cases = rkb_read_array(definition, RKB_MAX_CASES, sizeof *definition->cases, problems);
-   for (uint32_t kind = RKB_CASE_CHECK; definition->cases && kind <= RKB_CASE_BENCH; kind++) {
+   definition->cases = rkb_read_array(definition, RKB_MAX_CASES, sizeof *definition->cases);
+   for (uint32_t kind = RKB_CASE_CHECK; kind <= RKB_CASE_BENCH; kind++) {
       const rkb_yaml_t *list = rkb_yaml_get(node, known[kind - 1]);
       if (!list || !rkb_yaml_expect(list, RKB_YAML_LIST, known[kind - 1], problems))
          continue;

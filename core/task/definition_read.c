@@ -7,11 +7,8 @@
 #include <string.h>
 #include "base/units.h"
 
-void *rkb_read_array(rkb_definition_t *definition, uint32_t count, size_t size, rkb_problems_t *problems) {
-   void *memory = rkb_arena_array(definition->arena, count + 1, size);
-   if (!memory)
-      rkb_problem(problems, (rkb_place_t){0}, "out of memory");
-   return memory;
+void *rkb_read_array(rkb_definition_t *definition, uint32_t count, size_t size) {
+   return rkb_arena_array(definition->arena, count + 1, size);
 }
 
 const char *rkb_read_kept(rkb_definition_t *definition, const char *text) {
@@ -52,7 +49,7 @@ bool rkb_read_text(rkb_definition_t *definition, const rkb_yaml_t *map, const ch
    if (!rkb_yaml_scalar(node, key, &text, problems))
       return false;
    *out = rkb_read_kept(definition, text);
-   return *out != NULL;
+   return true;
 }
 
 static bool read_heading(rkb_definition_t *definition, const rkb_yaml_t *root, rkb_problems_t *problems) {
@@ -153,10 +150,10 @@ static void read_dim(rkb_definition_t *definition, rkb_dim_t *dim, const rkb_yam
       return;
    if (choices->count == 0)
       rkb_problem(problems, choices->place, "dim %s has no choices", dim->name);
-   dim->choices = rkb_read_array(definition, choices->count, sizeof *dim->choices, problems);
+   dim->choices = rkb_read_array(definition, choices->count, sizeof *dim->choices);
    rkb_text_t domain;
    rkb_text_init(&domain, 4096);
-   for (uint32_t i = 0; dim->choices && i < choices->count; i++)
+   for (uint32_t i = 0; i < choices->count; i++)
       if (rkb_yaml_int(choices->items[i], "a choice", &dim->choices[dim->choice_count], problems)) {
          rkb_text_format(&domain, "%s%lld", i ? "|" : "", (long long)dim->choices[dim->choice_count]);
          dim->choice_count++;
@@ -172,8 +169,8 @@ static void read_dims(rkb_definition_t *definition, const rkb_yaml_t *node, rkb_
       rkb_problem(problems, node->place, "more than %u dims", RKB_MAX_DIMS);
       return;
    }
-   definition->dims = rkb_read_array(definition, node->count, sizeof *definition->dims, problems);
-   for (uint32_t i = 0; definition->dims && i < node->count; i++) {
+   definition->dims = rkb_read_array(definition, node->count, sizeof *definition->dims);
+   for (uint32_t i = 0; i < node->count; i++) {
       rkb_dim_t *dim = &definition->dims[definition->dim_count++];
       dim->name = rkb_read_name(definition, node->keys[i], "a dim", problems);
       dim->place = node->keys[i]->place;
@@ -184,16 +181,16 @@ static void read_dims(rkb_definition_t *definition, const rkb_yaml_t *node, rkb_
 static void read_lets(rkb_definition_t *definition, const rkb_yaml_t *lets, const rkb_yaml_t *require,
                       rkb_problems_t *problems) {
    if (lets && rkb_yaml_expect(lets, RKB_YAML_MAP, "let", problems)) {
-      definition->lets = rkb_read_array(definition, lets->count, sizeof *definition->lets, problems);
-      for (uint32_t i = 0; definition->lets && i < lets->count; i++) {
+      definition->lets = rkb_read_array(definition, lets->count, sizeof *definition->lets);
+      for (uint32_t i = 0; i < lets->count; i++) {
          rkb_let_t *let = &definition->lets[definition->let_count++];
          let->name = rkb_read_name(definition, lets->keys[i], "a let", problems);
          let->value = rkb_definition_expression(definition, lets->items[i], "a let", problems);
       }
    }
    if (require && rkb_yaml_expect(require, RKB_YAML_LIST, "require", problems)) {
-      definition->require = rkb_read_array(definition, require->count, sizeof *definition->require, problems);
-      for (uint32_t i = 0; definition->require && i < require->count; i++) {
+      definition->require = rkb_read_array(definition, require->count, sizeof *definition->require);
+      for (uint32_t i = 0; i < require->count; i++) {
          rkb_expression_t *condition =
             rkb_definition_expression(definition, require->items[i], "a condition", problems);
          if (condition)
@@ -217,8 +214,8 @@ static void read_attributes(rkb_definition_t *definition, const rkb_yaml_t *node
    static const char *const known[] = {"default", "choices", NULL};
    if (!node || !rkb_yaml_expect(node, RKB_YAML_MAP, "attributes", problems))
       return;
-   definition->attributes = rkb_read_array(definition, node->count, sizeof *definition->attributes, problems);
-   for (uint32_t i = 0; definition->attributes && i < node->count; i++) {
+   definition->attributes = rkb_read_array(definition, node->count, sizeof *definition->attributes);
+   for (uint32_t i = 0; i < node->count; i++) {
       rkb_task_attribute_t *attribute = &definition->attributes[definition->attribute_count++];
       const rkb_yaml_t *map = node->items[i];
       attribute->name = rkb_read_name(definition, node->keys[i], "an attribute", problems);
@@ -232,8 +229,8 @@ static void read_attributes(rkb_definition_t *definition, const rkb_yaml_t *node
          rkb_read_float(fallback, "default", &attribute->fallback, problems);
       if (!choices || !rkb_yaml_expect(choices, RKB_YAML_LIST, "choices", problems))
          continue;
-      attribute->choices = rkb_read_array(definition, choices->count, sizeof *attribute->choices, problems);
-      for (uint32_t j = 0; attribute->choices && j < choices->count; j++)
+      attribute->choices = rkb_read_array(definition, choices->count, sizeof *attribute->choices);
+      for (uint32_t j = 0; j < choices->count; j++)
          attribute->choice_count += rkb_read_float(choices->items[j], "a choice",
                                                    &attribute->choices[attribute->choice_count], problems);
    }

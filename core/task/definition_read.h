@@ -4,8 +4,8 @@
 
 #include "task/definition.h"
 
-/* Room in the definition's arena for count and one more, cleared; NULL, and a problem, when memory is out. */
-void *rkb_read_array(rkb_definition_t *definition, uint32_t count, size_t size, rkb_problems_t *problems);
+/* Room in the definition's arena for count and one more, cleared; never NULL. */
+void *rkb_read_array(rkb_definition_t *definition, uint32_t count, size_t size);
 /* A copy in the arena. */
 const char *rkb_read_kept(rkb_definition_t *definition, const char *text);
 /* A key that expressions can mention; what names its noun. */

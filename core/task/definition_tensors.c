@@ -127,9 +127,9 @@ void rkb_read_tensors(rkb_definition_t *definition, const rkb_yaml_t *root, rkb_
       rkb_problem(problems, node->place, "more than %u tensors", RKB_MAX_TENSORS);
       return;
    }
-   definition->tensors = rkb_read_array(definition, node->count, sizeof *definition->tensors, problems);
-   definition->wants_grad = rkb_read_array(definition, node->count, sizeof *definition->wants_grad, problems);
-   for (uint32_t i = 0; definition->tensors && i < node->count; i++) {
+   definition->tensors = rkb_read_array(definition, node->count, sizeof *definition->tensors);
+   definition->wants_grad = rkb_read_array(definition, node->count, sizeof *definition->wants_grad);
+   for (uint32_t i = 0; i < node->count; i++) {
       rkb_tensor_definition_t *tensor = &definition->tensors[definition->tensor_count++];
       tensor->name = rkb_read_name(definition, node->keys[i], "a tensor", problems);
       tensor->place = node->keys[i]->place;
@@ -155,13 +155,13 @@ static uint32_t named_tensor(const rkb_definition_t *definition, const rkb_yaml_
 void rkb_read_settings(rkb_definition_t *definition, const rkb_yaml_t *node, rkb_problems_t *problems) {
    if (!node || !rkb_yaml_expect(node, RKB_YAML_MAP, "inits", problems))
       return;
-   definition->settings = rkb_read_array(definition, node->count, sizeof *definition->settings, problems);
-   for (uint32_t i = 0; definition->settings && i < node->count; i++) {
+   definition->settings = rkb_read_array(definition, node->count, sizeof *definition->settings);
+   for (uint32_t i = 0; i < node->count; i++) {
       rkb_init_setting_t *setting = &definition->settings[definition->setting_count++];
       const rkb_yaml_t *map = node->items[i];
       setting->name = rkb_read_kept(definition, node->keys[i]->text);
-      setting->inits = rkb_read_array(definition, definition->tensor_count, sizeof *setting->inits, problems);
-      if (!setting->inits || !rkb_yaml_expect(map, RKB_YAML_MAP, "an init setting", problems))
+      setting->inits = rkb_read_array(definition, definition->tensor_count, sizeof *setting->inits);
+      if (!rkb_yaml_expect(map, RKB_YAML_MAP, "an init setting", problems))
          continue;
       for (uint32_t j = 0; j < map->count; j++) {
          uint32_t tensor = named_tensor(definition, map->keys[j], map->keys[j]->text, problems);
@@ -179,8 +179,8 @@ void rkb_read_saves(rkb_definition_t *definition, const rkb_yaml_t *node, rkb_pr
       rkb_problem(problems, node->place, "more than %u saves", RKB_MAX_TENSORS);
       return;
    }
-   definition->saves = rkb_read_array(definition, node->count, sizeof *definition->saves, problems);
-   for (uint32_t i = 0; definition->saves && i < node->count; i++) {
+   definition->saves = rkb_read_array(definition, node->count, sizeof *definition->saves);
+   for (uint32_t i = 0; i < node->count; i++) {
       rkb_tensor_definition_t *save = &definition->saves[definition->save_count++];
       save->name = rkb_read_name(definition, node->items[i], "a saved value", problems);
       save->place = node->items[i]->place;

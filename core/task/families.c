@@ -40,8 +40,6 @@ static rkb_family_entry_t *add(rkb_bound_t *bound, const char *name, bool stat, 
       return NULL;
    rkb_draw_t *draws = rkb_arena_array(bound->arena, bound->view.tensor_count + 1, sizeof *draws);
    const char *kept = rkb_arena_text(bound->arena, name, strlen(name));
-   if (!draws || !kept)
-      return NULL;
    rkb_family_entry_t *entry = &list->entries[list->count++];
    *entry = (rkb_family_entry_t){.view = {kept, stat, exact, decides}, .draws = draws};
    return entry;
@@ -118,18 +116,17 @@ typedef struct products {
    uint32_t count;
 } products_t;
 
-static bool find_products(rkb_bound_t *bound, products_t *products) {
+static void find_products(rkb_bound_t *bound, products_t *products) {
    const rkb_program_t *program = bound->program;
    *products =
       (products_t){rkb_arena_array(bound->arena, program->node_count + 1, sizeof *products->list), 0};
-   for (uint32_t i = 0; products->list && i < program->node_count; i++) {
+   for (uint32_t i = 0; i < program->node_count; i++) {
       const rkb_program_node_t *node = &program->nodes[i];
       if (node->operation->depth)
          products->list[products->count++] =
             (product_t){tensor_behind(program, node->inputs[0]), tensor_behind(program, node->inputs[1]),
                         node->operation->depth(program, node)};
    }
-   return products->list != NULL;
 }
 
 /* The depth of the deepest product that a tensor is a factor of, 0 when of none. */
@@ -171,8 +168,7 @@ static bool add_probes(rkb_bound_t *bound) {
    bool thin[3 * RKB_MAX_TENSORS];
    bool *behind = rkb_arena_array(bound->arena, program->value_count + 1, sizeof *behind);
    products_t products;
-   if (!behind || !find_products(bound, &products))
-      return false;
+   find_products(bound, &products);
    bool exact_graph =
       bound->precision.product == 0 && !stores_narrow(program) && is_exact_graph(program, behind);
    for (uint32_t i = 0; i < bound->view.tensor_count; i++) {
@@ -275,10 +271,9 @@ static bool add_guarded(rkb_bound_t *bound) {
 
 /* Where a product's factor is all ones, the values of its rows are alike to the last bit, and so are their roundings: what sums
  * them up next adds these up instead of averaging them out, which the statistical bound relies on. */
-static bool roundings_agree(rkb_bound_t *bound, bool *agree) {
+static bool roundings_agree(rkb_bound_t *bound) {
    products_t products;
-   if (!find_products(bound, &products))
-      return false;
+   find_products(bound, &products);
    bool ones = false, computed = false;
    for (uint32_t i = 0; i < products.count; i++) {
       const uint32_t factors[] = {products.list[i].left, products.list[i].right};
@@ -287,20 +282,14 @@ static bool roundings_agree(rkb_bound_t *bound, bool *agree) {
          ones |= factors[f] != UINT32_MAX && bound->recipes[factors[f]].kind == RKB_INIT_ONES;
       }
    }
-   *agree = ones && computed;
-   return true;
+   return ones && computed;
 }
 
 bool rkb_families_build(rkb_bound_t *bound) {
-   bool agree;
    bound->families = rkb_arena_alloc(bound->arena, sizeof *bound->families);
-   if (!bound->families)
-      return false;
    bound->families->room = MOST_FAMILIES;
    bound->families->entries = rkb_arena_array(bound->arena, MOST_FAMILIES, sizeof *bound->families->entries);
-   if (!bound->families->entries)
-      return false;
-   if (!roundings_agree(bound, &agree) || !add(bound, "normal", !agree, false, true) || !add_probes(bound))
+   if (!add(bound, "normal", !roundings_agree(bound), false, true) || !add_probes(bound))
       return false;
    if (!add_plain(bound, "shifted", false, RKB_DRAW_SHIFTED, 8, false) || !add_guarded(bound) ||
        !add_plain(bound, "ties", false, RKB_DRAW_TIES, 0, true) ||

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "task/definition.h"
 
 #define THRESHOLD 0.01
@@ -95,7 +96,7 @@ static void judge_outputs(const subject_t *subject, const double *values, uint64
       if (tensor->role == RKB_IN)
          continue;
       if (is_float(tensor->dtype)) {
-         double largest = 0, *own = malloc(SEEDS * tensor->elements * sizeof *own);
+         double largest = 0, *own = rkb_try_uncleared(SEEDS * tensor->elements, sizeof *own, NULL);
          for (uint32_t run = 0; run < SEEDS; ++run)
             largest = fmax(largest, rkb_filter_largest(values + run * stride, tensor->elements));
          note(&findings[RKB_FILTER_RANGE], !(largest > THRESHOLD), largest, &range,
@@ -161,9 +162,8 @@ static int judge_inits(const subject_t *subject, const double *values, uint64_t 
    }
    finding->result = RKB_FILTER_FAILED;
    snprintf(finding->what, sizeof finding->what, "the outputs are the same under every init setting");
-   double *other = malloc(elements * sizeof *other);
-   int status =
-      other ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory filtering %s", subject->filter->task);
+   double *other = rkb_try_uncleared(elements, sizeof *other, err);
+   int status = other ? RKB_OK : RKB_ERR_NOMEM;
    /* The last turn takes the tensors' own recipes: a case may itself be under the only named setting. */
    for (uint32_t s = 0;
         s <= definition->setting_count && status == RKB_OK && finding->result == RKB_FILTER_FAILED; ++s) {
@@ -215,9 +215,8 @@ static int judge(subject_t *subject, rkb_error_t *err) {
    if (status != RKB_OK)
       return status;
    uint64_t elements = output_elements(subject->the_case);
-   double *values = malloc(SEEDS * elements * sizeof *values);
-   status =
-      values ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory filtering %s", subject->filter->task);
+   double *values = rkb_try_uncleared(SEEDS * elements, sizeof *values, err);
+   status = values ? RKB_OK : RKB_ERR_NOMEM;
    for (uint32_t run = 0; run < SEEDS && status == RKB_OK; ++run)
       status = evaluate(subject, subject->the_case, run + 1, values + run * elements, err);
    if (status == RKB_OK) {

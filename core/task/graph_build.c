@@ -161,10 +161,6 @@ bool rkb_graph_build(rkb_bound_t *bound, rkb_graph_scope_t *scope, rkb_problems_
    uint32_t most = bound->view.tensor_count + definition->node_count * RKB_MAX_FUNCTION_OUTPUTS + 1;
    scope->names = rkb_arena_array(bound->arena, most, sizeof *scope->names);
    scope->values = rkb_arena_array(bound->arena, most, sizeof *scope->values);
-   if (!scope->names || !scope->values) {
-      rkb_program_fail(program, "out of memory");
-      return false;
-   }
    for (uint32_t i = 0; i < definition->tensor_count; i++) {
       const rkb_tensor_definition_t *tensor = &definition->tensors[i];
       for (uint32_t j = 0; tensor->role != RKB_OUT && j < bound->view.tensor_count; j++) {
@@ -180,7 +176,7 @@ bool rkb_graph_build(rkb_bound_t *bound, rkb_graph_scope_t *scope, rkb_problems_
       if (!build_node(bound, &definition->nodes[i], scope, problems))
          return false;
    program->guards = rkb_arena_array(bound->arena, definition->guard_count + 1, sizeof *program->guards);
-   for (uint32_t i = 0; program->guards && i < definition->guard_count; i++)
+   for (uint32_t i = 0; i < definition->guard_count; i++)
       program->guards[program->guard_count++] = rkb_graph_value(scope, definition->guards[i].name);
    return !program->failed;
 }

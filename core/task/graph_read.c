@@ -209,7 +209,7 @@ static void read_named(rkb_definition_t *definition, const rkb_yaml_t *node, con
    if (!node || !rkb_yaml_expect(node, map ? RKB_YAML_MAP : RKB_YAML_LIST, what, problems))
       return;
    *list = rkb_arena_array(definition->arena, node->count + 1, sizeof **list);
-   for (uint32_t i = 0; *list && i < node->count; i++) {
+   for (uint32_t i = 0; i < node->count; i++) {
       const char *text;
       if (!rkb_yaml_scalar(node->items[i], what, &text, problems))
          continue;
@@ -248,10 +248,6 @@ bool rkb_graph_read(rkb_definition_t *definition, const rkb_yaml_t *root, rkb_pr
       return false;
    }
    definition->nodes = rkb_arena_array(definition->arena, nodes->count + 1, sizeof *definition->nodes);
-   if (!definition->nodes) {
-      rkb_problem(problems, nodes->place, "out of memory");
-      return false;
-   }
    for (uint32_t i = 0; i < nodes->count; i++) {
       read_node(definition, i, nodes, problems);
       definition->node_count = i + 1;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "system/process.h"
 #include "task/python.h"
 #include "task/task.h"
@@ -125,20 +126,14 @@ static int make_task(const rkb_import_t *import, const char *script, const char 
 }
 
 int rkb_task_import(const rkb_import_t *import, rkb_text_t *report, rkb_error_t *err) {
-   char *directory = strdup(import->directory), *parent = NULL, *scratch = NULL, *target = NULL,
-        *script = NULL;
+   char *directory = rkb_duplicate(import->directory), *target = NULL, *script = NULL;
    int status = RKB_OK;
-   size_t length = directory ? strlen(directory) : 0;
+   size_t length = strlen(directory);
    while (length > 1 && directory[length - 1] == '/')
       directory[--length] = '\0';
-   const char *name = directory ? strrchr(directory, '/') : NULL;
+   const char *name = strrchr(directory, '/');
    name = name ? name + 1 : directory;
-   parent = directory ? rkb_path_directory(directory) : NULL;
-   if (parent == NULL || asprintf(&scratch, "%s/.rkb-import-XXXXXX", parent) < 0) {
-      scratch = NULL;
-      status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-      goto release;
-   }
+   char *parent = rkb_path_directory(directory), *scratch = rkb_format("%s/.rkb-import-XXXXXX", parent);
    if (access(directory, F_OK) == 0) {
       status = rkb_fail(err, RKB_ERR_INVALID, "%s exists already", directory);
       goto release;
@@ -153,11 +148,10 @@ int rkb_task_import(const rkb_import_t *import, rkb_text_t *report, rkb_error_t 
       goto release;
    }
    target = rkb_path_join(scratch, name);
-   status =
-      target ? make_task(import, script, target, report, err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   status = make_task(import, script, target, report, err);
    if (status == RKB_OK && rename(target, directory) != 0)
       status = rkb_fail(err, RKB_ERR_IO, "cannot make %s: %s", directory, strerror(errno));
-   if (status != RKB_OK && target)
+   if (status != RKB_OK)
       remove_task(target);
    rmdir(scratch);
 release:

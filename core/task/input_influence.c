@@ -3,19 +3,20 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 
 #define SAMPLED 64u
 
 /* Whether the program lets the tensor reach any output at all. */
 static bool reaches(const rkb_case_t *view, uint32_t tensor) {
    const rkb_program_t *program = rkb_bound_of(view)->program;
-   bool *reached = calloc(program->value_count + 1, sizeof *reached), found = false;
-   for (uint32_t i = 0; reached && i < program->value_count; i++)
+   bool *reached = rkb_allocate(program->value_count + 1, sizeof *reached), found = false;
+   for (uint32_t i = 0; i < program->value_count; i++)
       reached[i] = program->values[i].tensor == (int32_t)tensor;
-   for (uint32_t i = 0; reached && i < program->node_count; i++)
+   for (uint32_t i = 0; i < program->node_count; i++)
       for (uint32_t j = 0; j < program->nodes[i].input_count; j++)
          reached[program->nodes[i].output] |= reached[program->nodes[i].inputs[j]];
-   for (uint32_t i = 0; reached && i < program->tensor_count; i++)
+   for (uint32_t i = 0; i < program->tensor_count; i++)
       found |= view->tensors[i].role != RKB_IN && reached[program->outputs[i]];
    free(reached);
    return found;

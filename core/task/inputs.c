@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 #include "reference/dtype.h"
 
 /* Elements read and products formed for one call: some tens of seconds.  A gradient that sums over a whole
@@ -263,23 +264,14 @@ void rkb_inputs_replace(rkb_inputs_t *inputs, uint32_t tensor) {
 int rkb_task_inputs_open(const rkb_task_t *task, const rkb_case_t *the_case, const rkb_family_t *family,
                          uint64_t seed, rkb_inputs_t **inputs, rkb_error_t *err) {
    (void)task;
+   (void)err;
    *inputs = NULL;
    const rkb_bound_t *bound = rkb_bound_of(the_case);
-   rkb_inputs_t *made = calloc(1, sizeof *made);
-   if (!made)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   made->streams = calloc(2 * the_case->tensor_count + 1, sizeof *made->streams);
+   rkb_inputs_t *made = rkb_allocate(1, sizeof *made);
+   made->streams = rkb_allocate(2 * the_case->tensor_count + 1, sizeof *made->streams);
    made->memory = rkb_memory_new(bound->program->value_count, bound->budget / 2);
-   made->saved = calloc(the_case->tensor_count + 1, sizeof *made->saved);
-   made->kept = calloc(the_case->tensor_count + 1, sizeof *made->kept);
-   if (!made->streams || !made->memory || !made->saved || !made->kept) {
-      free(made->kept);
-      free(made->saved);
-      rkb_memory_free(made->memory);
-      free(made->streams);
-      free(made);
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   }
+   made->saved = rkb_allocate(the_case->tensor_count + 1, sizeof *made->saved);
+   made->kept = rkb_allocate(the_case->tensor_count + 1, sizeof *made->kept);
    made->bound = bound;
    made->family = rkb_family_entry(family);
    made->seed = seed;
@@ -314,9 +306,7 @@ void rkb_task_inputs_free(rkb_inputs_t *inputs) {
 /* All saved tensors of the inputs, in one evaluation of the reference.  Holds the lock. */
 static int compute_saved(rkb_inputs_t *inputs, rkb_error_t *err) {
    const rkb_bound_t *bound = inputs->bound;
-   rkb_block_t *outputs = calloc(bound->view.tensor_count + 1, sizeof *outputs);
-   if (!outputs)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   rkb_block_t *outputs = rkb_allocate(bound->view.tensor_count + 1, sizeof *outputs);
    rkb_source_t source = rkb_inputs_as_source(inputs);
    int status = rkb_evaluate_whole(bound->program, &bound->precision, &source, bound->budget, outputs, err);
    for (uint32_t i = 0; status == RKB_OK && i < bound->view.tensor_count; i++) {
@@ -324,9 +314,9 @@ static int compute_saved(rkb_inputs_t *inputs, rkb_error_t *err) {
          continue;
       uint64_t elements = bound->view.tensors[i].elements;
       free(inputs->saved[i]); /* of a try that failed */
-      inputs->saved[i] = malloc((elements + 1) * sizeof **inputs->saved);
+      inputs->saved[i] = rkb_try_uncleared(elements + 1, sizeof **inputs->saved, err);
       if (!inputs->saved[i])
-         status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+         status = RKB_ERR_NOMEM;
       for (uint64_t j = 0; inputs->saved[i] && j < elements; j++)
          inputs->saved[i][j] = rkb_dtype_round(bound->view.tensors[i].dtype, outputs[i].value[j]);
    }
@@ -351,7 +341,7 @@ static void keep(const rkb_inputs_t *inputs, uint32_t tensor, const void *data) 
    const rkb_tensor_t *info = &inputs->bound->view.tensors[tensor];
    if (info->dtype != RKB_F32 || info->elements > MOST_KEPT || atomic_load(&inputs->kept[tensor]))
       return;
-   float *copy = malloc(info->elements * sizeof *copy + 1), *none = NULL;
+   float *copy = rkb_try_uncleared(info->elements + 1, sizeof *copy, NULL), *none = NULL;
    if (!copy)
       return; /* drawn again, then */
    memcpy(copy, data, info->elements * sizeof *copy);

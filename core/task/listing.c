@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "task/task.h"
 
 #define MOST_CASES 4096u
@@ -39,10 +40,9 @@ static int add_case(rkb_listing_t *listing, const rkb_task_t *task, const rkb_ca
                     const rkb_listing_target_t *target, rkb_error_t *err) {
    if (listing->count == listing->room) {
       uint32_t room = listing->room ? listing->room * 2 : 64;
-      rkb_listed_case_t *grown = room <= MOST_CASES ? realloc(listing->cases, room * sizeof *grown) : NULL;
-      if (grown == NULL)
-         return rkb_fail(err, RKB_ERR_LIMIT, "more than %u bench cases, or out of memory", listing->count);
-      listing->cases = grown;
+      if (room > MOST_CASES)
+         return rkb_fail(err, RKB_ERR_LIMIT, "more than %u bench cases", listing->count);
+      listing->cases = rkb_grow(listing->cases, room, sizeof *listing->cases);
       listing->room = room;
    }
    const rkb_task_info_t *info = rkb_task_info(task);
@@ -54,8 +54,6 @@ static int add_case(rkb_listing_t *listing, const rkb_task_t *task, const rkb_ca
    listed->operations = the_case->operations;
    listed->bytes = the_case->bytes;
    listed->least_s = rkb_least_time(the_case->operations, the_case->bytes, target, &listed->memory_bound);
-   if (!listed->task || !listed->direction || !listed->name || !listed->dims)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory listing tasks");
    ++listing->count;
    return RKB_OK;
 }
@@ -92,11 +90,9 @@ static int visible(const struct dirent *entry) {
 
 int rkb_listing_load(const char *directory, const rkb_listing_target_t *target, rkb_listing_t *listing,
                      rkb_problems_t *problems, rkb_error_t *err) {
-   *listing = (rkb_listing_t){.arena = rkb_arena_new(16u << 20)};
-   if (listing->arena == NULL)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory listing tasks");
+   *listing = (rkb_listing_t){.arena = rkb_arena_new(0)};
    char *own = rkb_path_join(directory, "task.yaml");
-   const bool is_task = own && rkb_path_exists(own);
+   const bool is_task = rkb_path_exists(own);
    free(own);
    if (is_task)
       return add_task(listing, directory, target, problems, err);
@@ -106,11 +102,8 @@ int rkb_listing_load(const char *directory, const rkb_listing_target_t *target, 
       return rkb_fail(err, RKB_ERR_IO, "cannot read %s: %s", directory, strerror(errno));
    int status = RKB_OK;
    for (int i = 0; i < count; ++i) {
-      char *folder = rkb_path_join(directory, entries[i]->d_name),
-           *file = folder ? rkb_path_join(folder, "task.yaml") : NULL;
-      if (file == NULL)
-         status = status != RKB_OK ? status : rkb_fail(err, RKB_ERR_NOMEM, "out of memory listing tasks");
-      else if (status == RKB_OK && rkb_path_exists(file))
+      char *folder = rkb_path_join(directory, entries[i]->d_name), *file = rkb_path_join(folder, "task.yaml");
+      if (status == RKB_OK && rkb_path_exists(file))
          status = add_task(listing, folder, target, problems, err);
       free(file);
       free(folder);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 #include "system/process.h"
 
 #define ANSWER_DEADLINE_NS (60 * UINT64_C(1000000000))
@@ -16,8 +17,8 @@ uint32_t rkb_python_environment(char *out[RKB_PYTHON_VARIABLES]) {
    _Static_assert(sizeof names / sizeof names[0] < RKB_PYTHON_VARIABLES, "room for NULL");
    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
       const char *value = getenv(names[i]);
-      if (value && asprintf(&out[count], "%s=%s", names[i], value) >= 0)
-         count++;
+      if (value)
+         out[count++] = rkb_format("%s=%s", names[i], value);
    }
    out[count] = NULL;
    return count;

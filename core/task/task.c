@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "task/evaluator_identity.h"
 
 #define DEFAULT_BUDGET (UINT64_C(4) << 30)
@@ -16,9 +17,7 @@ static bool serves(const rkb_case_definition_t *definition, bool backward) {
 
 static bool bind_cases(rkb_task_t *task, rkb_problems_t *problems) {
    const rkb_definition_t *definition = task->definition;
-   task->cases = calloc(definition->case_count + 1, sizeof *task->cases);
-   if (!task->cases)
-      return false;
+   task->cases = rkb_allocate(definition->case_count + 1, sizeof *task->cases);
    bool good = true;
    for (uint32_t i = 0; i < definition->case_count; i++) {
       const rkb_case_definition_t *one = &definition->cases[i];
@@ -46,9 +45,7 @@ static void hash_task(rkb_task_t *task) {
 
 rkb_task_t *rkb_task_load(const char *directory, const char *direction, uint64_t memory_budget,
                           rkb_problems_t *problems) {
-   rkb_task_t *task = calloc(1, sizeof *task);
-   if (!task)
-      return NULL;
+   rkb_task_t *task = rkb_allocate(1, sizeof *task);
    task->budget = memory_budget ? memory_budget : DEFAULT_BUDGET;
    task->definition = rkb_definition_load(directory, problems);
    if (!task->definition)
@@ -84,8 +81,8 @@ failed:
 
 bool rkb_task_exists(const char *directory) {
    char *found = rkb_find_named("tasks", directory);
-   char *file = found ? rkb_path_join(found, "task.yaml") : NULL;
-   bool exists = file && rkb_path_exists(file);
+   char *file = rkb_path_join(found, "task.yaml");
+   bool exists = rkb_path_exists(file);
    free(file);
    free(found);
    return exists;

@@ -35,8 +35,8 @@ static double least(built_t *built, uint32_t output) {
    double operations = -1;
    assert_false(built->program->failed);
    built->program->outputs[2] = output;
-   assert_true(rkb_program_prune(built->program));
-   assert_true(rkb_least_operations(built->program, &operations));
+   rkb_program_prune(built->program);
+   rkb_least_operations(built->program, &operations);
    rkb_arena_free(built->arena);
    return operations;
 }

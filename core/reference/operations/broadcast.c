@@ -3,6 +3,7 @@
 #include "reference/operations/elementwise.h"
 
 #include <stdlib.h>
+#include "base/memory.h"
 
 /* Operand elements of output elements: coordinates, with stride 0 where the operand is stretched; along the last dim neighbours
  * are a stride apart. */
@@ -33,7 +34,7 @@ static int read_repeated(rkb_reader_t *reader, uint32_t value, uint64_t count, c
       kept += index[i] != index[i - 1];
    if (2 * kept > count)
       return rkb_read(reader, value, count, index, out);
-   int64_t *once = malloc((kept + 1) * sizeof *once);
+   int64_t *once = rkb_try_uncleared(kept + 1, sizeof *once, NULL);
    if (!once)
       return RKB_ERR_NOMEM;
    kept = 0;
@@ -54,7 +55,7 @@ int rkb_read_stretched(rkb_reader_t *reader, uint32_t value, const rkb_shape_t *
    const rkb_shape_t *own = rkb_program_shape(rkb_reader_program(reader), value);
    if (rkb_shape_equal(own, shape))
       return rkb_read(reader, value, count, index, out);
-   int64_t *mapped = malloc((count + 1) * sizeof *mapped);
+   int64_t *mapped = rkb_try_uncleared(count + 1, sizeof *mapped, NULL);
    if (!mapped)
       return RKB_ERR_NOMEM;
    map_operand(own, shape, count, index, mapped);

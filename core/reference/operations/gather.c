@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include "base/memory.h"
 #include "reference/operations/layout.h"
 #include "reference/operations/reduce.h"
 
@@ -19,7 +20,7 @@ static int compute_gather(rkb_reader_t *reader, const rkb_program_node_t *node, 
    const rkb_program_t *program = rkb_reader_program(reader);
    const rkb_shape_t *shape = rkb_program_shape(program, node->output),
                      *from = rkb_program_shape(program, node->inputs[0]);
-   int64_t dim = node->integers[0], *places = malloc((count + 1) * sizeof *places);
+   int64_t dim = node->integers[0], *places = rkb_try_uncleared(count + 1, sizeof *places, NULL);
    int status = places ? rkb_read(reader, node->inputs[1], count, index, out) : RKB_ERR_NOMEM;
    for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
       int64_t at[RKB_MAX_RANK];
@@ -45,7 +46,7 @@ static int compute_scatter(rkb_reader_t *reader, const rkb_program_node_t *node,
    uint64_t mask = UINT64_C(1) << node->integers[0];
    rkb_rows_t rows = rkb_rows_of(from, mask);
    rkb_block_t picks = {0}, grads = {0};
-   int64_t *places = malloc((rows.length + 1) * sizeof *places);
+   int64_t *places = rkb_try_uncleared(rows.length + 1, sizeof *places, NULL);
    int status = places && rkb_block_new(&picks, rows.length) && rkb_block_new(&grads, rows.length)
                    ? RKB_OK
                    : RKB_ERR_NOMEM;

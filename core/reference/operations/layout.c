@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 #include "reference/dtype.h"
 #include "reference/operations/elementwise.h"
 
@@ -47,8 +48,8 @@ static void map_elements(const rkb_program_t *program, const rkb_program_node_t 
 static int move(rkb_reader_t *reader, const rkb_program_node_t *node, map_t map, uint64_t count,
                 const int64_t *index, rkb_block_t *out) {
    const rkb_point_t constant = {node->real_count ? node->reals[0] : 0, 0, 0, 0};
-   int64_t *from = malloc((2 * count + 1) * sizeof *from), *wanted = from + count;
-   uint8_t *operand = malloc(count + 1);
+   int64_t *from = rkb_try_uncleared(2 * count + 1, sizeof *from, NULL), *wanted = from + count;
+   uint8_t *operand = rkb_try_uncleared(count + 1, 1, NULL);
    rkb_block_t block = {0};
    int status = from && operand ? RKB_OK : RKB_ERR_NOMEM;
    if (status == RKB_OK)

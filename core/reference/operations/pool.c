@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 
 #define HEAD 3
 #define MOST_WINDOW 65536
@@ -106,8 +107,8 @@ static void scratch_free(scratch_t *scratch) {
 }
 
 static bool scratch_new(scratch_t *scratch, uint64_t count) {
-   *scratch =
-      (scratch_t){.index = malloc(count * sizeof(int64_t)), .windows = malloc(count * sizeof(int64_t))};
+   *scratch = (scratch_t){.index = rkb_try_uncleared(count, sizeof(int64_t), NULL),
+                          .windows = rkb_try_uncleared(count, sizeof(int64_t), NULL)};
    if (scratch->index && scratch->windows && rkb_block_new(&scratch->block, count) &&
        rkb_block_new(&scratch->grads, count))
       return true;

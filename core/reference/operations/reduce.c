@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 #include "reference/operations/elementwise.h"
 #include "reference/operations/layout.h"
 
@@ -236,7 +237,7 @@ static int reduce(rkb_reader_t *reader, const rkb_program_node_t *node, int kind
    uint64_t part = part_of(reader), room = rows.length < part ? rows.length : part;
    uint64_t prefetched = rkb_reader_in_points(reader) ? 0 : count;
    rkb_block_t block = {0};
-   int64_t *places = malloc(room * sizeof *places);
+   int64_t *places = rkb_try_uncleared(room, sizeof *places, NULL);
    int status = places && rkb_reader_block(reader, &block, room) ? RKB_OK : RKB_ERR_NOMEM;
    for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
       rkb_point_t point;

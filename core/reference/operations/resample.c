@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 #include "reference/operations/reduce.h"
 
 #define MOST_TAPS 4
@@ -126,7 +127,7 @@ static int compute(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_
    const line_t line = line_of(reader, node, rkb_program_shape(program, node->inputs[0]),
                                rkb_program_shape(program, node->output));
    rkb_block_t block;
-   int64_t *from = malloc((MOST_TAPS * count + 1) * sizeof *from);
+   int64_t *from = rkb_try_uncleared(MOST_TAPS * count + 1, sizeof *from, NULL);
    int status = rkb_block_new(&block, MOST_TAPS * count + 1) && from ? RKB_OK : RKB_ERR_NOMEM;
    for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
       const taps_t taps = taps_of(&line, place_on(&line, (uint64_t)index[i], line.out));
@@ -167,11 +168,11 @@ static void users_free(users_t *users) {
 
 static bool users_new(const line_t *line, users_t *users) {
    const uint64_t room = MOST_TAPS * (uint64_t)line->out + 1;
-   *users = (users_t){calloc((uint64_t)line->in + 2, sizeof *users->first),
-                      malloc(room * sizeof *users->at),
-                      malloc(room * sizeof *users->weight),
-                      malloc(room * sizeof *users->doubt),
-                      malloc(room * sizeof *users->decision),
+   *users = (users_t){rkb_try_allocate((uint64_t)line->in + 2, sizeof *users->first, NULL),
+                      rkb_try_uncleared(room, sizeof *users->at, NULL),
+                      rkb_try_uncleared(room, sizeof *users->weight, NULL),
+                      rkb_try_uncleared(room, sizeof *users->doubt, NULL),
+                      rkb_try_uncleared(room, sizeof *users->decision, NULL),
                       0};
    if (!users->first || !users->at || !users->weight || !users->doubt || !users->decision) {
       users_free(users);
@@ -208,7 +209,7 @@ static int compute_gradient(rkb_reader_t *reader, const rkb_program_node_t *node
    rkb_block_t block;
    if (!users_new(&line, &users))
       return RKB_ERR_NOMEM;
-   int64_t *from = malloc((users.most + 1) * sizeof *from);
+   int64_t *from = rkb_try_uncleared(users.most + 1, sizeof *from, NULL);
    int status = rkb_block_new(&block, users.most + 1) && from ? RKB_OK : RKB_ERR_NOMEM;
    for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
       const int64_t place = place_on(&line, (uint64_t)index[i], line.in);

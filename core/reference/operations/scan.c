@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 #include "reference/operations/elementwise.h"
 #include "reference/operations/layout.h"
 #include "reference/operations/reduce.h"
@@ -26,7 +27,8 @@ static void row_free(row_t *row) {
 }
 
 static bool row_new(row_t *row, uint64_t length) {
-   *row = (row_t){.number = UINT64_MAX, .length = length, .index = malloc(length * sizeof(int64_t))};
+   *row = (row_t){
+      .number = UINT64_MAX, .length = length, .index = rkb_try_uncleared(length, sizeof(int64_t), NULL)};
    if (row->index && rkb_block_new(&row->operands[0], length) && rkb_block_new(&row->operands[1], length) &&
        rkb_block_new(&row->results, length))
       return true;

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include "base/memory.h"
 #include "reference/operations/elementwise.h"
 #include "reference/operations/layout.h"
 
@@ -131,7 +132,7 @@ static int compute_log_sum(rkb_reader_t *reader, const rkb_program_node_t *node,
    rkb_rows_t rows = rkb_rows_of(rkb_program_shape(rkb_reader_program(reader), node->inputs[0]),
                                  (uint64_t)node->integers[0]);
    rkb_block_t block = {0};
-   int64_t *places = malloc(RKB_CHUNK * sizeof *places);
+   int64_t *places = rkb_try_uncleared(RKB_CHUNK, sizeof *places, NULL);
    uint64_t prefetched = rkb_reader_in_points(reader) ? 0 : count;
    int status = places && rkb_block_new(&block, RKB_CHUNK) ? RKB_OK : RKB_ERR_NOMEM;
    for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
@@ -156,9 +157,9 @@ static int compute(rkb_reader_t *reader, const rkb_program_node_t *node, bool lo
    uint64_t mask = UINT64_C(1) << node->integers[0];
    rkb_rows_t rows = rkb_rows_of(shape, mask);
    rkb_block_t block = {0};
-   int64_t *places = malloc(RKB_CHUNK * sizeof *places);
+   int64_t *places = rkb_try_uncleared(RKB_CHUNK, sizeof *places, NULL);
    row_t row = {.number = UINT64_MAX};
-   uint64_t *numbers = malloc((count + 1) * sizeof *numbers), prefetched, number, place;
+   uint64_t *numbers = rkb_try_uncleared(count + 1, sizeof *numbers, NULL), prefetched, number, place;
    int status = places && numbers && rkb_block_new(&block, RKB_CHUNK)
                    ? rkb_read(reader, node->inputs[0], count, index, out)
                    : RKB_ERR_NOMEM;

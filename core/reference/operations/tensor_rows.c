@@ -2,6 +2,7 @@
 #include "reference/operations/reduce.h"
 
 #include <stdlib.h>
+#include "base/memory.h"
 
 #define PREFETCHED (UINT64_C(1) << 18) /* elements a batch */
 
@@ -83,7 +84,7 @@ int rkb_rows_prefetch(rkb_reader_t *reader, uint32_t value, const rkb_rows_t *ro
       *next = count;
       return RKB_OK;
    }
-   int64_t *index = malloc(most * rows->length * sizeof *index);
+   int64_t *index = rkb_try_uncleared(most * rows->length, sizeof *index, NULL);
    if (!index)
       return RKB_ERR_NOMEM;
    uint64_t i = *next;
