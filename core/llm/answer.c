@@ -1,6 +1,7 @@
 /* Answers made of replies, and what a reply is worth. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 #include "base/utf8.h"
 #include "llm/asking.h"
 
@@ -16,20 +17,14 @@ static void append_clean(rkb_text_t *out, const char *text, size_t length) {
    }
 }
 
-int rkb_asking_answer(const rkb_asking_t *asking, uint32_t outcome, const rkb_text_t *text,
-                      const char *message, rkb_llm_answer_t **out, rkb_error_t *err) {
-   rkb_llm_answer_t *answer = calloc(1, sizeof *answer);
+rkb_llm_answer_t *rkb_asking_answer(const rkb_asking_t *asking, uint32_t outcome, const rkb_text_t *text,
+                                    const char *message) {
+   rkb_llm_answer_t *answer = rkb_allocate(1, sizeof *answer);
    rkb_text_t clean;
    rkb_text_init(&clean, 3 * (size_t)RKB_ARCHIVE_MAX_REPLY);
    if (text)
       append_clean(&clean, rkb_text_get(text), text->length);
-   char *copy = rkb_text_take(&clean), *said = strdup(message ? message : "");
-   if (!answer || !copy || !said) {
-      free(answer);
-      free(copy);
-      free(said);
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   }
+   char *copy = rkb_text_take(&clean), *said = rkb_duplicate(message ? message : "");
    rkb_keys_strip(asking->llm->keys, said, strlen(said));
    rkb_keys_strip(asking->llm->keys, copy, strlen(copy));
    *answer = (rkb_llm_answer_t){.size = sizeof *answer,
@@ -44,8 +39,7 @@ int rkb_asking_answer(const rkb_asking_t *asking, uint32_t outcome, const rkb_te
                                 .paid_usd = asking->charged,
                                 .estimated = asking->estimated,
                                 .seconds = -1};
-   *out = answer;
-   return RKB_OK;
+   return answer;
 }
 
 void rkb_llm_answer_free(rkb_llm_answer_t *answer) {
@@ -93,19 +87,17 @@ void rkb_call_fill(rkb_call_record_t *call, const rkb_reply_t *reply, bool repli
    call->state = replied ? "finished" : "failed";
 }
 
-int rkb_asking_answer_reply(const rkb_asking_t *asking, const rkb_reply_t *reply, const char *source,
-                            double worth, double seconds, rkb_llm_answer_t **answer, rkb_error_t *err) {
+rkb_llm_answer_t *rkb_asking_answer_reply(const rkb_asking_t *asking, const rkb_reply_t *reply,
+                                          const char *source, double worth, double seconds) {
    uint32_t outcome = rkb_reply_outcome(reply);
    const rkb_text_t *text = reply->refused && !reply->text.length ? &reply->refusal : &reply->text;
-   int status = rkb_asking_answer(asking, outcome, text, rkb_outcome_message(outcome), answer, err);
-   if (status != RKB_OK)
-      return status;
-   (*answer)->input_tokens = reply->input_tokens;
-   (*answer)->cached_tokens = reply->cached_tokens;
-   (*answer)->output_tokens = reply->output_tokens;
-   (*answer)->reasoning_tokens = reply->reasoning_tokens;
-   (*answer)->worth_usd = worth;
-   (*answer)->replayed = source != NULL;
-   (*answer)->seconds = seconds;
-   return RKB_OK;
+   rkb_llm_answer_t *answer = rkb_asking_answer(asking, outcome, text, rkb_outcome_message(outcome));
+   answer->input_tokens = reply->input_tokens;
+   answer->cached_tokens = reply->cached_tokens;
+   answer->output_tokens = reply->output_tokens;
+   answer->reasoning_tokens = reply->reasoning_tokens;
+   answer->worth_usd = worth;
+   answer->replayed = source != NULL;
+   answer->seconds = seconds;
+   return answer;
 }

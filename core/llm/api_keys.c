@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include "base/file.h"
+#include "base/memory.h"
 #include "llm/provider.h"
 
 #define MOST_BYTES (16u << 10)
@@ -47,15 +48,13 @@ static int read_key(const rkb_model_t *model, char **out, rkb_error_t *err) {
       const char *value = getenv(model->key.environment);
       if (!value || !*value)
          return refuse(model, "the environment has no ", model->key.environment, err);
-      key = strdup(value);
+      key = rkb_duplicate(value);
    } else {
       if (rkb_file_read(model->key.file, MOST_BYTES, &key, &length, &own) != RKB_OK)
          return refuse(model, own.message, "", err);
       while (length && strchr("\r\n", key[length - 1]))
          key[--length] = '\0'; /* editors end a file with a newline that is no part of the key */
    }
-   if (!key)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    if (usable(key)) {
       *out = key;
       return RKB_OK;
@@ -66,8 +65,8 @@ static int read_key(const rkb_model_t *model, char **out, rkb_error_t *err) {
 }
 
 int rkb_keys_open(const rkb_models_t *models, rkb_keys_t **out, rkb_error_t *err) {
-   rkb_keys_t *keys = calloc(1, sizeof *keys + (models->count + 1) * sizeof keys->list[0]);
-   int status = keys ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   rkb_keys_t *keys = rkb_allocate(1, sizeof *keys + (models->count + 1) * sizeof keys->list[0]);
+   int status = RKB_OK;
    bool protected = false;
    for (uint32_t i = 0; status == RKB_OK && i < models->count; i++) {
       const rkb_model_t *model = &models->list[i];

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/hash.h"
+#include "base/memory.h"
 #include "llm/asking.h"
 #include "llm/attempt.h"
 
@@ -86,17 +87,20 @@ static int try_once(rkb_asking_t *asking, int64_t number, int64_t retry, bool *a
    *again = false;
    asking->call.reserved_usd = most_of(asking, &tokens);
    asking->call.attempt = number;
-   if (!rkb_limits_take(llm->limits, model, tokens, give_up, asking))
-      return rkb_asking_answer(asking, RKB_LLM_CANCELLED, NULL, "the job ended while it waited for its turn",
-                               answer, err);
+   if (!rkb_limits_take(llm->limits, model, tokens, give_up, asking)) {
+      *answer =
+         rkb_asking_answer(asking, RKB_LLM_CANCELLED, NULL, "the job ended while it waited for its turn");
+      return RKB_OK;
+   }
    int status = rkb_ledger_reserve(llm->ledger, &asking->call, &fits, &id, err);
    if (status != RKB_OK || !fits) {
       rkb_limits_give(llm->limits, model, tokens, 0);
       if (status != RKB_OK)
          return status;
       rkb_llm_tell_over_budget(llm, model, asking->call.reserved_usd);
-      return rkb_asking_answer(asking, RKB_LLM_OVER_BUDGET, NULL,
-                               "its reservation does not fit under limits.cost_usd", answer, err);
+      *answer = rkb_asking_answer(asking, RKB_LLM_OVER_BUDGET, NULL,
+                                  "its reservation does not fit under limits.cost_usd");
+      return RKB_OK;
    }
    if (model->command)
       rkb_attempt_command(&attempt);
@@ -129,7 +133,7 @@ static int try_once(rkb_asking_t *asking, int64_t number, int64_t retry, bool *a
    status = rkb_ledger_finish(llm->ledger, id, &call, err);
    if (status == RKB_OK && replied) {
       rkb_asking_keep(asking, reply);
-      status = rkb_asking_answer_reply(asking, reply, NULL, call.worth_usd, attempt.seconds, answer, err);
+      *answer = rkb_asking_answer_reply(asking, reply, NULL, call.worth_usd, attempt.seconds);
    } else if (status == RKB_OK && retries) {
       *again = true;
       *pause = backoff(asking, &attempt, retry);
@@ -137,8 +141,8 @@ static int try_once(rkb_asking_t *asking, int64_t number, int64_t retry, bool *a
                      "model '%s', attempt %lld: %s; again in %.1f s", model->face.name, (long long)number,
                      trouble, (double)*pause * 1e-9);
    } else if (status == RKB_OK) {
-      status = rkb_asking_answer(asking, outcome, &reply->text,
-                                 trouble[0] ? trouble : rkb_outcome_message(outcome), answer, err);
+      *answer = rkb_asking_answer(asking, outcome, &reply->text,
+                                  trouble[0] ? trouble : rkb_outcome_message(outcome));
    }
    rkb_reply_free(reply);
    return status;
@@ -148,15 +152,17 @@ static int buy(rkb_asking_t *asking, int64_t made, rkb_llm_answer_t **answer, rk
    bool again = true;
    uint64_t pause = 0;
    int status = RKB_OK;
-   if (!asking->model->command && !asking->llm->options.http)
-      return rkb_asking_answer(asking, RKB_LLM_REJECTED, NULL,
-                               "this build has no HTTP client (RKB_HTTP is off): only command: and replay: "
-                               "models answer",
-                               answer, err);
+   if (!asking->model->command && !asking->llm->options.http) {
+      *answer = rkb_asking_answer(asking, RKB_LLM_REJECTED, NULL,
+                                  "this build has no HTTP client (RKB_HTTP is off): only command: and "
+                                  "replay: models answer");
+      return RKB_OK;
+   }
    for (int64_t retry = 0; status == RKB_OK && again; retry++) {
-      if (retry && !rkb_limits_pause(pause, give_up, asking))
-         return rkb_asking_answer(asking, RKB_LLM_CANCELLED, NULL, "the job ended between two attempts",
-                                  answer, err);
+      if (retry && !rkb_limits_pause(pause, give_up, asking)) {
+         *answer = rkb_asking_answer(asking, RKB_LLM_CANCELLED, NULL, "the job ended between two attempts");
+         return RKB_OK;
+      }
       status = try_once(asking, made + retry + 1, retry, &again, &pause, answer, err);
    }
    return status;
@@ -173,13 +179,10 @@ static int write_question(rkb_asking_t *asking, rkb_error_t *err) {
    rkb_hasher_t *hasher = rkb_hasher_new();
    asking->body = body ? rkb_json_canonical(body) : NULL;
    json_decref(body);
-   if (question->system && question->system[0]) {
-      if (asprintf(&asking->prompt, "# system\n%s\n# user\n%s", question->system, question->user) < 0)
-         asking->prompt = NULL;
-   } else {
-      asking->prompt = strdup(question->user);
-   }
-   if (!asking->body || !asking->prompt || !hasher) {
+   asking->prompt = question->system && question->system[0]
+                       ? rkb_format("# system\n%s\n# user\n%s", question->system, question->user)
+                       : rkb_duplicate(question->user);
+   if (!asking->body) {
       rkb_hasher_drop(hasher);
       return rkb_fail(
          err, RKB_ERR_INVALID,
@@ -239,7 +242,7 @@ int rkb_llm_ask(rkb_llm_t *llm, const rkb_llm_asker_t *asker, const rkb_llm_ques
    asking.estimated = found.estimated;
    name_draw(&asking, found.draw);
    if (found.replied)
-      status = rkb_asking_answer_found(&asking, &found, answer, err);
+      *answer = rkb_asking_answer_found(&asking, &found);
    else
       status = rkb_asking_try_replays(&asking, &answered, answer, err);
    if (status == RKB_OK && !*answer)

@@ -23,11 +23,11 @@ typedef struct rkb_asking {
 /* answer.c */
 
 /* Made of a text (or NULL) and a message (or NULL), both without keys; owned, rkb_llm_answer_free. */
-int rkb_asking_answer(const rkb_asking_t *asking, uint32_t outcome, const rkb_text_t *text,
-                      const char *message, rkb_llm_answer_t **out, rkb_error_t *err);
+rkb_llm_answer_t *rkb_asking_answer(const rkb_asking_t *asking, uint32_t outcome, const rkb_text_t *text,
+                                    const char *message);
 /* Of a whole reply; source is NULL for one that was bought. */
-int rkb_asking_answer_reply(const rkb_asking_t *asking, const rkb_reply_t *reply, const char *source,
-                            double worth, double seconds, rkb_llm_answer_t **answer, rkb_error_t *err);
+rkb_llm_answer_t *rkb_asking_answer_reply(const rkb_asking_t *asking, const rkb_reply_t *reply,
+                                          const char *source, double worth, double seconds);
 uint32_t rkb_reply_outcome(const rkb_reply_t *reply); /* enum rkb_llm_outcome of a whole reply */
 const char *rkb_outcome_message(uint32_t outcome);
 /* USD, by the model's price; 0 without a final report of its usage. */
@@ -38,8 +38,7 @@ void rkb_call_fill(rkb_call_record_t *call, const rkb_reply_t *reply, bool repli
 /* replays.c */
 
 /* What the archive has of an earlier process. */
-int rkb_asking_answer_found(rkb_asking_t *asking, const rkb_call_found_t *found, rkb_llm_answer_t **answer,
-                            rkb_error_t *err);
+rkb_llm_answer_t *rkb_asking_answer_found(const rkb_asking_t *asking, const rkb_call_found_t *found);
 /* *answered false: neither cassette nor cache has it. */
 int rkb_asking_try_replays(rkb_asking_t *asking, bool *answered, rkb_llm_answer_t **answer, rkb_error_t *err);
 /* Records a bought reply where the model says. */

@@ -106,7 +106,7 @@ rkb_cassette_t *rkb_cassette_load(rkb_arena_t *arena, const char *path, rkb_plac
    const rkb_yaml_t *list = rkb_yaml_get(root, "exchanges");
    if (!rkb_yaml_is_null(list) && rkb_yaml_expect(list, RKB_YAML_LIST, "exchanges", problems)) {
       cassette->list = rkb_arena_array(arena, list->count + 1, sizeof *cassette->list);
-      for (uint32_t i = 0; cassette->list && i < list->count; i++)
+      for (uint32_t i = 0; i < list->count; i++)
          read_exchange(list->items[i], &cassette->list[cassette->count++], problems);
    }
    if (depends && rkb_file_read(path, RKB_YAML_MAX_BYTES, &bytes, &length, &err) == RKB_OK) {

@@ -2,6 +2,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 #include "llm/attempt.h"
 #include "system/process.h"
 
@@ -10,18 +11,17 @@ static char **environment_of(const rkb_model_t *model) {
    size_t count = 0, used = 0;
    for (const char *const *name = model->environment; name && *name; name++)
       count++;
-   char **list = calloc(count + 1, sizeof *list);
-   for (size_t i = 0; list && i < count; i++) {
+   char **list = rkb_allocate(count + 1, sizeof *list);
+   for (size_t i = 0; i < count; i++) {
       const char *value = getenv(model->environment[i]);
-      char *line = NULL;
-      if (value && asprintf(&line, "%s=%s", model->environment[i], value) >= 0)
-         list[used++] = line;
+      if (value)
+         list[used++] = rkb_format("%s=%s", model->environment[i], value);
    }
    return list;
 }
 
 static void free_environment(char **list) {
-   for (char **line = list; line && *line; line++)
+   for (char **line = list; *line; line++)
       free(*line);
    free(list);
 }
@@ -70,8 +70,7 @@ void rkb_attempt_command(rkb_attempt_t *attempt) {
                               .input_bytes = input.length,
                               .output_limit = RKB_ARCHIVE_MAX_REPLY,
                               .deadline_ns = limit};
-   int status = environment ? rkb_process_run(&spec, attempt->give_up, attempt->argument, &result, &err)
-                            : rkb_fail(&err, RKB_ERR_NOMEM, "out of memory");
+   int status = rkb_process_run(&spec, attempt->give_up, attempt->argument, &result, &err);
    attempt->seconds = (double)(rkb_now_ns() - began) * 1e-9;
    attempt->unsent = status != RKB_OK; /* it never ran */
    if (status == RKB_OK) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "base/memory.h"
 #include "base/units.h"
 #include "llm/attempt.h"
 
@@ -186,15 +187,11 @@ static void release(void *argument) {
 
 void rkb_attempt_http(rkb_loop_t *loop, rkb_http_t *http, rkb_attempt_t *attempt) {
    const rkb_model_t *model = attempt->model;
-   exchange_t *exchange = calloc(1, sizeof *exchange);
+   exchange_t *exchange = rkb_allocate(1, sizeof *exchange);
    rkb_reply_init(&attempt->reply);
    attempt->end = RKB_ATTEMPT_FAILED;
    attempt->unsent = true;
    attempt->seconds = -1;
-   if (!exchange) {
-      rkb_text_add(&attempt->reply.trouble, "out of memory");
-      return;
-   }
    *exchange = (exchange_t){.attempt = attempt, .loop = loop, .http = http};
    pthread_mutex_init(&exchange->mutex, NULL);
    pthread_cond_init(&exchange->ended_condition, NULL);

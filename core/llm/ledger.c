@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/hash.h"
+#include "base/memory.h"
 
 /* A draw that was promised: its row comes with the reservation, a moment later. */
 typedef struct promised {
@@ -25,9 +26,7 @@ struct rkb_ledger {
 int rkb_ledger_open(rkb_archive_t *archive, double limit, rkb_ledger_t **out, rkb_error_t *err) {
    int64_t abandoned = 0;
    int status = RKB_OK;
-   rkb_ledger_t *ledger = calloc(1, sizeof *ledger);
-   if (!ledger)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   rkb_ledger_t *ledger = rkb_allocate(1, sizeof *ledger);
    ledger->archive = archive;
    ledger->limit = limit;
    if (archive)
@@ -56,10 +55,8 @@ void rkb_ledger_close(rkb_ledger_t *ledger) {
 }
 
 /* The next draw of this key that is neither stored nor promised. */
-static int promise(rkb_ledger_t *ledger, const char *key, int64_t *draw) {
-   promised_t *mine = calloc(1, sizeof *mine);
-   if (!mine)
-      return RKB_ERR_NOMEM;
+static void promise(rkb_ledger_t *ledger, const char *key, int64_t *draw) {
+   promised_t *mine = rkb_allocate(1, sizeof *mine);
    for (const promised_t *other = ledger->promised; other; other = other->next)
       if (strcmp(other->key, key) == 0 && other->draw >= *draw)
          *draw = other->draw + 1;
@@ -67,7 +64,6 @@ static int promise(rkb_ledger_t *ledger, const char *key, int64_t *draw) {
    mine->draw = *draw;
    mine->next = ledger->promised;
    ledger->promised = mine;
-   return RKB_OK;
 }
 
 int rkb_ledger_find(rkb_ledger_t *ledger, const rkb_call_record_t *call, rkb_call_found_t *found,
@@ -78,8 +74,8 @@ int rkb_ledger_find(rkb_ledger_t *ledger, const rkb_call_record_t *call, rkb_cal
    if (ledger->archive)
       status = rkb_archive_find_call(ledger->archive, call->section, call->request, call->stage, call->child,
                                      call->key, found, err);
-   if (status == RKB_OK && !found->asked && promise(ledger, call->key, &found->draw) != RKB_OK)
-      status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   if (status == RKB_OK && !found->asked)
+      promise(ledger, call->key, &found->draw);
    pthread_mutex_unlock(&ledger->mutex);
    return status;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/nearest.h"
 #include "base/units.h"
 #include "llm/cassette.h"
@@ -79,19 +80,18 @@ static const char *path_of(reader_t *reader, const rkb_yaml_t *map, const char *
    const char *text = text_of(reader, map, key);
    if (!text)
       return NULL;
-   char *directory = node->place.file && text[0] != '/' ? rkb_path_directory(node->place.file) : strdup(".");
-   char *joined = directory ? rkb_path_join(directory, text) : NULL;
-   char *real = joined ? realpath(joined, NULL) : NULL;
+   char *directory =
+      node->place.file && text[0] != '/' ? rkb_path_directory(node->place.file) : rkb_duplicate(".");
+   char *joined = rkb_path_join(directory, text);
+   char *real = realpath(joined, NULL);
    const char *chosen = real ? real : joined;
-   const char *copy = chosen ? rkb_arena_text(reader->arena, chosen, strlen(chosen)) : NULL;
+   const char *copy = rkb_arena_text(reader->arena, chosen, strlen(chosen));
    free(real);
    free(joined);
    free(directory);
-   if (copy) {
-      node->text = copy;
-      node->length = strlen(copy);
-      node->quoted = true;
-   }
+   node->text = copy;
+   node->length = strlen(copy);
+   node->quoted = true;
    return copy;
 }
 
@@ -104,7 +104,7 @@ static const char *const *texts_of(reader_t *reader, const rkb_yaml_t *map, cons
       return NULL;
    }
    const char **list = rkb_arena_array(reader->arena, node->count + 1, sizeof *list);
-   for (uint32_t i = 0; list && i < node->count; i++)
+   for (uint32_t i = 0; i < node->count; i++)
       rkb_yaml_scalar(node->items[i], key, &list[i], reader->problems);
    return list;
 }
@@ -291,15 +291,13 @@ rkb_models_t *rkb_models_read(rkb_arena_t *arena, const rkb_yaml_t *yaml, double
                       .argument = argument,
                       .problems = problems};
    rkb_models_t *models = rkb_arena_alloc(arena, sizeof *models);
-   if (!models || rkb_yaml_is_null(yaml) || !rkb_yaml_expect(yaml, RKB_YAML_MAP, "models", problems))
+   if (rkb_yaml_is_null(yaml) || !rkb_yaml_expect(yaml, RKB_YAML_MAP, "models", problems))
       return models;
    if (yaml->count > MOST_MODELS) {
       rkb_problem(problems, yaml->place, "models has %u entries; the most is %d", yaml->count, MOST_MODELS);
       return models;
    }
    models->list = rkb_arena_array(arena, yaml->count + 1, sizeof *models->list);
-   if (!models->list)
-      return NULL;
    if (yaml->count)
       reader.prices = rkb_prices_load(arena, depends, argument, problems);
    for (uint32_t i = 0; i < yaml->count; i++) {

@@ -41,7 +41,7 @@ rkb_prices_t *rkb_prices_load(rkb_arena_t *arena, void (*depends)(void *, const 
    rkb_prices_t *prices = rkb_arena_alloc(arena, sizeof *prices);
    char *folder = rkb_find_data("pipelines"),
         *path = folder ? rkb_path_join(folder, "models/prices.yaml") : NULL;
-   if (prices && path && rkb_path_exists(path)) {
+   if (path && rkb_path_exists(path)) {
       static const char *const known[] = {"dated", "prices", NULL};
       char *bytes = NULL, hash[RKB_HASH_TEXT];
       size_t length = 0;

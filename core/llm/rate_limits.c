@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "base/memory.h"
 
 #define LOOK_NS 50000000ull /* between looks at whether to give up */
 
@@ -34,14 +35,8 @@ static double least(double a, int64_t b) {
 }
 
 rkb_limits_t *rkb_limits_new(const rkb_models_t *models) {
-   rkb_limits_t *limits = calloc(1, sizeof *limits + (models->count + 1) * sizeof(gate_t));
-   if (!limits)
-      return NULL;
-   limits->of_model = calloc(models->count + 1, sizeof *limits->of_model);
-   if (!limits->of_model) {
-      free(limits);
-      return NULL;
-   }
+   rkb_limits_t *limits = rkb_allocate(1, sizeof *limits + (models->count + 1) * sizeof(gate_t));
+   limits->of_model = rkb_allocate(models->count + 1, sizeof *limits->of_model);
    for (uint32_t i = 0; i < models->count; i++) {
       const rkb_model_t *model = &models->list[i];
       const char *address =

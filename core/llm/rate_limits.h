@@ -7,7 +7,7 @@
 
 typedef struct rkb_limits rkb_limits_t;
 
-rkb_limits_t *rkb_limits_new(const rkb_models_t *models); /* NULL when memory is out */
+rkb_limits_t *rkb_limits_new(const rkb_models_t *models);
 void rkb_limits_free(rkb_limits_t *limits);
 
 /* What a waiter asks now and then; true ends the wait. */

@@ -29,12 +29,12 @@ static int keep_replay(rkb_asking_t *asking, const rkb_reply_t *reply, const cha
    call.seconds = -1;
    if (status == RKB_OK && fits) /* with a limit lowered under what is spent not even a free row is added */
       status = rkb_ledger_finish(asking->llm->ledger, id, &call, err);
-   return status == RKB_OK ? rkb_asking_answer_reply(asking, reply, source, call.worth_usd, -1, answer, err)
-                           : status;
+   if (status == RKB_OK)
+      *answer = rkb_asking_answer_reply(asking, reply, source, call.worth_usd, -1);
+   return status;
 }
 
-int rkb_asking_answer_found(rkb_asking_t *asking, const rkb_call_found_t *found, rkb_llm_answer_t **answer,
-                            rkb_error_t *err) {
+rkb_llm_answer_t *rkb_asking_answer_found(const rkb_asking_t *asking, const rkb_call_found_t *found) {
    rkb_reply_t reply;
    rkb_reply_init(&reply);
    rkb_text_add(&reply.text, found->reply);
@@ -45,10 +45,10 @@ int rkb_asking_answer_found(rkb_asking_t *asking, const rkb_call_found_t *found,
    reply.refused = found->outcome && strcmp(found->outcome, rkb_llm_outcome_name(RKB_LLM_REFUSED)) == 0;
    reply.filtered = found->outcome && strcmp(found->outcome, rkb_llm_outcome_name(RKB_LLM_FILTERED)) == 0;
    reply.truncated = found->outcome && strcmp(found->outcome, rkb_llm_outcome_name(RKB_LLM_TRUNCATED)) == 0;
-   int status =
-      rkb_asking_answer_reply(asking, &reply, "archive", found->worth_usd, found->seconds, answer, err);
+   rkb_llm_answer_t *answer =
+      rkb_asking_answer_reply(asking, &reply, "archive", found->worth_usd, found->seconds);
    rkb_reply_free(&reply);
-   return status;
+   return answer;
 }
 
 /* *answered false: nobody has it. */
@@ -68,8 +68,8 @@ int rkb_asking_try_replays(rkb_asking_t *asking, bool *answered, rkb_llm_answer_
    if (source)
       status = keep_replay(asking, &reply, source, answer, err);
    else if (model->replay)
-      status = rkb_asking_answer(asking, RKB_LLM_REJECTED, NULL,
-                                 "the cassette holds no exchange that fits this question", answer, err);
+      *answer = rkb_asking_answer(asking, RKB_LLM_REJECTED, NULL,
+                                  "the cassette holds no exchange that fits this question");
    rkb_reply_free(&reply);
    return status;
 }

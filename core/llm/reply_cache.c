@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/private_folder.h"
 
 /* The folder, made and checked, and its key; RKB_ERR_UNAVAILABLE when there is none for this user alone. */
@@ -18,8 +19,7 @@ static int open_folder(char **folder, unsigned char owner_key[RKB_HASH_BYTES], r
 }
 
 static char *path_of(const char *folder, const char *key) {
-   char *path = NULL;
-   return asprintf(&path, "%s/%s.json", folder, key) < 0 ? NULL : path;
+   return rkb_format("%s/%s.json", folder, key);
 }
 
 /* What only the folder's owner can write beside a reply to this question. */
@@ -107,7 +107,7 @@ int rkb_reply_cache_write(const char *key, const rkb_reply_t *reply, rkb_error_t
    if (text)
       path = path_of(folder, key);
    if (status == RKB_OK)
-      status = path ? rkb_file_write_own(path, text, strlen(text), err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+      status = path ? rkb_file_write_own(path, text, strlen(text), err) : rkb_fail(err, RKB_ERR_INVALID, "the reply cannot be written as JSON");
    json_decref(root);
    free(text);
    free(path);

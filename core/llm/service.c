@@ -1,11 +1,10 @@
 /* Opening and closing the service (llm.h). */
 #include <stdlib.h>
+#include "base/memory.h"
 #include "llm/llm_internal.h"
 
 int rkb_llm_open(const rkb_llm_options_t *options, rkb_llm_t **out, rkb_error_t *err) {
-   rkb_llm_t *llm = calloc(1, sizeof *llm);
-   if (!llm)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   rkb_llm_t *llm = rkb_allocate(1, sizeof *llm);
    llm->options = *options;
    int status = RKB_OK;
    if (rkb_models_need_http(options->models) && !options->http)
@@ -16,11 +15,8 @@ int rkb_llm_open(const rkb_llm_options_t *options, rkb_llm_t **out, rkb_error_t 
       status = rkb_keys_open(options->models, &llm->keys, err);
    if (status == RKB_OK)
       status = rkb_ledger_open(options->archive, options->cost_limit, &llm->ledger, err);
-   if (status == RKB_OK) {
+   if (status == RKB_OK)
       llm->limits = rkb_limits_new(options->models);
-      if (!llm->limits)
-         status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   }
    if (status != RKB_OK) {
       rkb_llm_close(llm);
       return status;

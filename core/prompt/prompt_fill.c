@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/random.h"
 #include "base/text.h"
 #include "prompt/prompt.h"
@@ -114,7 +115,7 @@ static void write_section(filling_t *filling, const rkb_template_section_t *sect
 
 static int finish(filling_t *filling, const rkb_prompt_t *prompt, rkb_filled_prompt_t **out,
                   rkb_error_t *err) {
-   rkb_filled_prompt_t *filled = calloc(1, sizeof *filled);
+   rkb_filled_prompt_t *filled = rkb_allocate(1, sizeof *filled);
    rkb_text_t system, user;
    rkb_text_init(&system, MOST_BYTES);
    rkb_text_init(&user, MOST_BYTES);
@@ -126,7 +127,7 @@ static int finish(filling_t *filling, const rkb_prompt_t *prompt, rkb_filled_pro
    bool cut = system.cut || user.cut;
    char *system_text = rkb_text_take(&system), *user_text = rkb_text_take(&user);
    json_decref(about);
-   if (filled && provenance && system_text && user_text && !cut) {
+   if (provenance && !cut) {
       *filled = (rkb_filled_prompt_t){.size = sizeof *filled,
                                       .cut = filling->cut,
                                       .system = system_text,
@@ -148,11 +149,11 @@ int rkb_prompt_fill(const rkb_prompt_t *prompt, const rkb_slot_value_t *values, 
                     rkb_random_t *marker, rkb_filled_prompt_t **filled, rkb_error_t *err) {
    rkb_problems_t problems;
    filling_t filling = {.slots = json_object(), .cuts = json_array()};
-   rkb_arena_t *arena = rkb_arena_new(16u << 20);
+   rkb_arena_t *arena = rkb_arena_new(0);
    int status;
    *filled = NULL;
    rkb_problems_init(&problems);
-   filling.template = arena ? rkb_template_parse(arena, prompt->path, prompt->text, NULL, &problems) : NULL;
+   filling.template = rkb_template_parse(arena, prompt->path, prompt->text, NULL, &problems);
    if (filling.template) {
       unsigned long long first = rkb_random_next(marker), second = rkb_random_next(marker);
       snprintf(filling.marker, sizeof filling.marker, "data-%016llx", first ^ second);
@@ -162,8 +163,7 @@ int rkb_prompt_fill(const rkb_prompt_t *prompt, const rkb_slot_value_t *values, 
       for (uint32_t i = 0; i < filling.template->slot_count; i++)
          rkb_text_free(&filling.values[i]);
    } else {
-      status =
-         problems.errors ? rkb_problems_error(&problems, err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+      status = rkb_problems_error(&problems, err);
    }
    json_decref(filling.slots);
    json_decref(filling.cuts);

@@ -106,7 +106,7 @@ static void read_slot_use(reader_t *reader, const char *start, const char *end, 
                           uint32_t column, rkb_template_line_t *out, rkb_template_piece_t *piece) {
    const char *name = rkb_arena_text(reader->arena, start, (size_t)(end - start));
    *piece = (rkb_template_piece_t){.slot = -1};
-   if (!name || strcmp(name, RKB_PROMPT_MARKER) == 0)
+   if (strcmp(name, RKB_PROMPT_MARKER) == 0)
       return;
    piece->slot = find_slot(reader, name);
    out->slots++;
@@ -141,10 +141,9 @@ static void read_line(reader_t *reader, const char *text, const char *end, uint3
    if (end > from)
       pieces[count++] = (rkb_template_piece_t){.text = from, .bytes = (uint32_t)(end - from)};
    rkb_template_piece_t *kept = rkb_arena_array(reader->arena, count + 1, sizeof *kept);
-   if (kept)
-      memcpy(kept, pieces, count * sizeof *kept);
+   memcpy(kept, pieces, count * sizeof *kept);
    out->pieces = kept;
-   out->count = kept ? count : 0;
+   out->count = count;
 }
 
 /* Blank lines at a section's two ends are the file's layout, no part of the prompt. */
@@ -154,8 +153,6 @@ static void read_section(reader_t *reader, const char *from, const char *to, uin
    for (const char *at_line = from; at_line < to; at_line = next_line(at_line))
       count++;
    rkb_template_line_t *lines = rkb_arena_array(reader->arena, count + 1, sizeof *lines);
-   if (!lines)
-      return;
    count = 0;
    for (const char *at_line = from; at_line < to; at_line = next_line(at_line), line++) {
       const char *end = strchrnul(at_line, '\n');
@@ -203,8 +200,6 @@ rkb_template_t *rkb_template_parse(rkb_arena_t *arena, const char *path, const c
    uint32_t before = problems->errors, line;
    reader_t reader = {.arena = arena, .path = path, .known = known, .problems = problems};
    reader.template = rkb_arena_alloc(arena, sizeof *reader.template);
-   if (!reader.template)
-      return NULL;
    const char *body = read_head(&reader, text, &line);
    if (!body)
       return NULL;
