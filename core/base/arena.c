@@ -26,6 +26,7 @@ struct rkb_arena {
    size_t next_size;
    size_t used;
    size_t limit;
+   bool past_limit;
    size_t refused; /* bytes that the system did not give; 0: none */
 };
 
@@ -133,12 +134,18 @@ char *rkb_arena_format(rkb_arena_t *arena, const char *fmt, ...) {
 void *rkb_arena_try(rkb_arena_t *arena, size_t count, size_t size) {
    size_t bytes;
    if (__builtin_mul_overflow(count, size, &bytes) || arena->used > arena->limit ||
-       rounded_up(bytes) > arena->limit - arena->used)
+       rounded_up(bytes) > arena->limit - arena->used) {
+      arena->past_limit = true;
       return NULL;
+   }
    void *memory = take(arena, bytes);
    if (!memory)
       arena->refused = bytes;
    return memory;
+}
+
+bool rkb_arena_refused(const rkb_arena_t *arena) {
+   return arena->past_limit || arena->refused;
 }
 
 int rkb_arena_fail(const rkb_arena_t *arena, const char *what, rkb_error_t *err) {

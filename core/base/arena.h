@@ -3,8 +3,9 @@
 #ifndef RKB_BASE_ARENA_H
 #define RKB_BASE_ARENA_H
 
-#include <stddef.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <rkb/plugin.h>
 #include "base/memory.h"
 
@@ -21,7 +22,8 @@ RKB_NEVER_NULL char *rkb_arena_text(rkb_arena_t *arena, const char *text, size_t
 RKB_NEVER_NULL char *rkb_arena_format(rkb_arena_t *arena, const char *fmt, ...) RKB_PRINTF(2, 3);
 /* For what a task, a candidate or a file decides the size of: NULL past the limit or when memory is out. */
 void *rkb_arena_try(rkb_arena_t *arena, size_t count, size_t size);
-/* What to answer after rkb_arena_try said NULL: RKB_ERR_LIMIT or RKB_ERR_NOMEM, with the message.  what: "the plan". */
+bool rkb_arena_refused(const rkb_arena_t *arena); /* whether rkb_arena_try ever said NULL */
+/* What to answer then: RKB_ERR_LIMIT or RKB_ERR_NOMEM, with the message.  what: "the plan". */
 int rkb_arena_fail(const rkb_arena_t *arena, const char *what, rkb_error_t *err);
 size_t rkb_arena_used(const rkb_arena_t *arena);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
+#include "base/memory.h"
 #include "pipeline/pipeline_subject.h"
 
 #define MAX_TEXT (4u << 20)
@@ -13,21 +14,18 @@
 /* Relative to the file that says it; shipped: the folder whose things may be called by their name alone, or NULL. */
 static void resolve_path(rkb_pipeline_t *pipeline, rkb_yaml_t *node, const char *shipped) {
    bool beside = node->place.file && strchr(node->place.file, '/') && node->text[0] != '/';
-   char *directory = beside ? rkb_path_directory(node->place.file) : strdup(node->text[0] ? "" : ".");
-   char *joined = directory ? rkb_path_join(directory, node->text) : NULL;
-   char *real = joined ? realpath(joined, NULL) : NULL;
-   if (joined && !real && shipped) {
+   char *directory = beside ? rkb_path_directory(node->place.file) : rkb_duplicate(node->text[0] ? "" : ".");
+   char *joined = rkb_path_join(directory, node->text);
+   char *real = realpath(joined, NULL);
+   if (!real && shipped) {
       char *found = rkb_find_shipped(shipped, node->text);
       real = found ? realpath(found, NULL) : NULL;
       free(found);
    }
    const char *path = real ? real : joined;
-   char *copy = path ? rkb_arena_text(pipeline->arena, path, strlen(path)) : NULL;
-   if (copy) {
-      node->text = copy;
-      node->length = strlen(copy);
-      node->quoted = true;
-   }
+   node->text = rkb_arena_text(pipeline->arena, path, strlen(path));
+   node->length = strlen(node->text);
+   node->quoted = true;
    free(real);
    free(joined);
    free(directory);
@@ -44,7 +42,7 @@ static bool apply_options(rkb_pipeline_t *pipeline, const rkb_pipeline_options_t
          continue;
       rkb_place_t place = {.file = i == 0 ? "--task" : i == 1 ? "--direction" : "--target"};
       rkb_yaml_t *node = rkb_tree_scalar(pipeline->arena, values[i], true, place);
-      ok = ok && node && rkb_tree_put(pipeline->arena, pipeline->root, keys[i], node);
+      ok = ok && rkb_tree_put(pipeline->arena, pipeline->root, keys[i], node);
    }
    for (const char *const *set = options->set; set && *set; set++)
       ok &= rkb_pipeline_override(pipeline->arena, pipeline->root, *set, problems);
@@ -68,9 +66,7 @@ static bool open_registry(rkb_pipeline_t *pipeline, const char *const *paths, rk
       }
    }
    pipeline->registry = rkb_registry_open(first, paths, problems);
-   if (!pipeline->registry)
-      rkb_problem(problems, pipeline->root->place, "out of memory");
-   return pipeline->registry != NULL;
+   return true;
 }
 
 bool rkb_pipeline_read(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
@@ -100,7 +96,7 @@ static bool spell_out(rkb_pipeline_t *pipeline) {
       if (!values[i] || rkb_yaml_get(pipeline->root, keys[i]))
          continue;
       rkb_yaml_t *node = rkb_tree_scalar(pipeline->arena, values[i], false, pipeline->root->place);
-      if (!node || !rkb_tree_put(pipeline->arena, pipeline->root, keys[i], node))
+      if (!rkb_tree_put(pipeline->arena, pipeline->root, keys[i], node))
          return false;
    }
    return true;
@@ -112,11 +108,9 @@ static void hash_pipeline(rkb_pipeline_t *pipeline) {
    rkb_text_init(&text, MAX_TEXT);
    rkb_yaml_t fixed = *pipeline->root;
    rkb_arena_t *scratch = rkb_arena_new(0);
-   rkb_yaml_t *copy = scratch ? rkb_tree_copy(scratch, &fixed) : NULL;
-   if (copy) {
-      rkb_tree_remove_key(copy, "limits");
-      rkb_tree_write(copy, &text);
-   }
+   rkb_yaml_t *copy = rkb_tree_copy(scratch, &fixed);
+   rkb_tree_remove_key(copy, "limits");
+   rkb_tree_write(copy, &text);
    rkb_text_add(&text, rkb_text_get(&pipeline->depends));
    rkb_hash_text(rkb_text_get(&text), text.length, pipeline->hash);
    rkb_arena_free(scratch);
@@ -124,28 +118,23 @@ static void hash_pipeline(rkb_pipeline_t *pipeline) {
 }
 
 rkb_pipeline_t *rkb_pipeline_new(const char *path) {
-   rkb_pipeline_t *pipeline = calloc(1, sizeof *pipeline);
-   if (!pipeline)
-      return NULL;
+   rkb_pipeline_t *pipeline = rkb_allocate(1, sizeof *pipeline);
    rkb_text_init(&pipeline->depends, 1u << 20);
    rkb_text_init(&pipeline->text, MAX_TEXT);
    pipeline->arena = rkb_arena_new(0);
-   pipeline->path = strdup(path);
-   if (pipeline->arena && pipeline->path)
-      return pipeline;
-   rkb_pipeline_close(pipeline);
-   return NULL;
+   pipeline->path = rkb_duplicate(path);
+   return pipeline;
 }
 
 rkb_pipeline_t *rkb_pipeline_open(const rkb_pipeline_options_t *options, rkb_problems_t *problems) {
    uint32_t before = problems->errors;
    rkb_pipeline_t *pipeline = rkb_pipeline_new(options->path);
-   if (!pipeline)
-      return NULL;
    pipeline->root = rkb_pipeline_merge(pipeline->arena, options->path, problems);
    if (!pipeline->root || pipeline->root->kind != RKB_YAML_MAP)
       goto failed;
    apply_options(pipeline, options, problems);
+   if (rkb_arena_refused(pipeline->arena))
+      goto failed;
    pipeline->matrix = rkb_yaml_get(pipeline->root, "matrix");
    rkb_tree_remove_key(pipeline->root, "matrix");
    if (!open_registry(pipeline, options->plugin_paths, problems))
@@ -163,8 +152,11 @@ rkb_pipeline_t *rkb_pipeline_open(const rkb_pipeline_options_t *options, rkb_pro
    hash_pipeline(pipeline);
    return pipeline;
 failed:
-   if (problems->errors == before)
-      rkb_problem(problems, (rkb_place_t){.file = options->path}, "out of memory");
+   if (problems->errors == before) {
+      rkb_error_t err;
+      rkb_arena_fail(pipeline->arena, "the pipeline", &err);
+      rkb_problem(problems, (rkb_place_t){.file = options->path}, "%s", err.message);
+   }
    rkb_pipeline_close(pipeline);
    return NULL;
 }

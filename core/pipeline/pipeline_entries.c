@@ -112,10 +112,6 @@ static void read_config(rkb_pipeline_t *pipeline, rkb_entry_t *entry, const rkb_
                                     .depends = add_depends,
                                     .argument = &pipeline->depends};
    void *config = rkb_arena_alloc(pipeline->arena, config_size ? config_size : 1);
-   if (!config) {
-      rkb_problem(problems, entry->node.place, "out of memory");
-      return;
-   }
    entry->config = config;
    rkb_options_read(&context, options, count, rkb_yaml_get(entry->yaml, "with"), entry->node.place, config,
                     problems);
@@ -251,17 +247,16 @@ static void read_search(rkb_pipeline_t *pipeline, rkb_yaml_t *search, rkb_proble
       rkb_problem(problems, search->place, "search needs operators: a list of mutators or translators");
 }
 
-static bool list_operators(rkb_pipeline_t *pipeline) {
+static void list_operators(rkb_pipeline_t *pipeline) {
    pipeline->operators =
       rkb_arena_array(pipeline->arena, pipeline->operator_count + 1, sizeof *pipeline->operators);
-   for (uint32_t i = 0; pipeline->operators && i < pipeline->operator_count; i++) {
+   for (uint32_t i = 0; i < pipeline->operator_count; i++) {
       const rkb_entry_t *entry = &pipeline->entries[pipeline->first_operator + i];
       pipeline->operators[i] = (rkb_operator_t){.id = entry->node.id,
                                                 .stage = entry->node.use,
                                                 .weight = entry->node.weight,
                                                 .kind = entry->stage ? entry->stage->kind : 0};
    }
-   return pipeline->operators != NULL;
 }
 
 bool rkb_pipeline_entries(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
@@ -271,5 +266,6 @@ bool rkb_pipeline_entries(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
    read_list(pipeline, &SECTIONS[1], rkb_yaml_get(pipeline->root, "screen"), problems);
    read_list(pipeline, &SECTIONS[2], rkb_yaml_get(pipeline->root, "evaluate"), problems);
    read_search(pipeline, rkb_yaml_get(pipeline->root, "search"), problems);
-   return list_operators(pipeline) && problems->errors == before;
+   list_operators(pipeline);
+   return problems->errors == before;
 }

@@ -94,8 +94,7 @@ static void apply_insert(rkb_arena_t *arena, rkb_yaml_t *root, const rkb_yaml_t 
       at++;
    }
    rkb_yaml_t *copy = rkb_tree_copy(arena, stage);
-   if (copy)
-      rkb_tree_insert(arena, list, at, copy);
+   rkb_tree_insert(arena, list, at, copy); /* past the arena's limit: rkb_pipeline_open says so */
 }
 
 static void apply_edits(rkb_arena_t *arena, rkb_yaml_t *root, const rkb_yaml_t *child,
@@ -116,21 +115,20 @@ static rkb_yaml_t *load_parent(rkb_arena_t *arena, const rkb_yaml_t *extends, co
    if (!rkb_yaml_scalar(extends, "extends", &name, problems))
       return NULL;
    char *directory = rkb_path_directory(path);
-   char *joined = directory ? rkb_path_join(directory, name) : NULL;
+   char *joined = rkb_path_join(directory, name);
    rkb_yaml_t *parent = NULL;
    uint32_t said = problems->count;
-   if (joined && !rkb_path_exists(joined)) {
+   if (!rkb_path_exists(joined)) {
       char *shipped = rkb_find_shipped("pipelines", name);
       if (shipped) {
          free(joined);
          joined = shipped;
       }
    }
-   if (!joined || !rkb_path_exists(joined)) {
-      char *hint = rkb_shipped_hint("pipelines", joined ? joined : name);
+   if (!rkb_path_exists(joined)) {
+      char *hint = rkb_shipped_hint("pipelines", joined);
       rkb_problem(problems, extends->place,
-                  "extends: there is no file %s, and no shipped pipeline of that name%s",
-                  joined ? joined : name, hint ? hint : "");
+                  "extends: there is no file %s, and no shipped pipeline of that name%s", joined, hint);
       free(hint);
    } else if (chain->count > MAX_DEPTH) {
       rkb_problem(problems, extends->place, "extends goes deeper than %d files", MAX_DEPTH);
@@ -209,5 +207,5 @@ bool rkb_pipeline_override(rkb_arena_t *arena, rkb_yaml_t *root, const char *ass
    char *path = rkb_arena_text(arena, assignment, (size_t)(equals - assignment));
    rkb_yaml_t *value = rkb_yaml_parse(arena, "--set", equals + 1, strlen(equals + 1), 1,
                                       (uint32_t)(equals - assignment) + 2, problems);
-   return path && value && rkb_tree_set(arena, root, path, value, place, problems);
+   return value && rkb_tree_set(arena, root, path, value, place, problems);
 }

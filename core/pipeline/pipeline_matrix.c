@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 
 #define MAX_VARIANTS 1000
 
@@ -13,10 +14,6 @@ static void check_variant(const rkb_pipeline_t *pipeline, rkb_yaml_t *root, cons
    rkb_problems_t own;
    rkb_pipeline_t *variant = rkb_pipeline_new(pipeline->path);
    rkb_problems_init(&own);
-   if (!variant) {
-      rkb_problem(problems, pipeline->matrix->place, "out of memory");
-      return;
-   }
    variant->registry = pipeline->registry;
    variant->borrowed_registry = true;
    variant->root = root;
@@ -80,8 +77,8 @@ bool rkb_pipeline_expand(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
       return true;
    if (!shape_ok(matrix, &total, problems))
       return false;
-   pipeline->variants = calloc(total, sizeof *pipeline->variants);
-   for (uint64_t at = 0; pipeline->variants && at < total; at++) {
+   pipeline->variants = rkb_allocate(total, sizeof *pipeline->variants);
+   for (uint64_t at = 0; at < total; at++) {
       uint64_t rest = at;
       for (uint32_t i = matrix->count; i-- > 0;) { /* the last path varies fastest */
          chosen[i] = (uint32_t)(rest % matrix->items[i]->count);
@@ -89,18 +86,21 @@ bool rkb_pipeline_expand(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
       }
       char *name = variant_name(matrix, chosen);
       rkb_arena_t *scratch = rkb_arena_new(0);
-      rkb_yaml_t *root = scratch ? rkb_tree_copy(scratch, pipeline->root) : NULL;
-      bool ok = name && root;
+      rkb_yaml_t *root = rkb_tree_copy(scratch, pipeline->root);
+      bool ok = true;
       for (uint32_t i = 0; ok && i < matrix->count; i++)
          ok = rkb_tree_set(scratch, root, matrix->keys[i]->text, matrix->items[i]->items[chosen[i]],
                            matrix->keys[i]->place, problems);
+      rkb_error_t err;
       if (ok)
          check_variant(pipeline, root, name, problems);
+      else if (problems->errors == before && rkb_arena_fail(scratch, "the pipeline", &err) != RKB_OK)
+         rkb_problem(problems, matrix->place, "with %s: %s", name, err.message);
       rkb_arena_free(scratch);
       pipeline->variants[at] = name;
       pipeline->variant_count++;
       if (problems->errors != before)
          break; /* the same fault in a thousand combinations is one fault */
    }
-   return pipeline->variants && problems->errors == before;
+   return problems->errors == before;
 }

@@ -96,7 +96,7 @@ bool rkb_pipeline_limits(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
 /* pipeline_matrix.c: checks every combination and lists them. */
 bool rkb_pipeline_expand(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
 
-/* pipeline.c: an empty one (NULL when memory is out), and everything from a merged tree on but for task and device. */
+/* pipeline.c: an empty one, and everything from a merged tree on but for task and device. */
 rkb_pipeline_t *rkb_pipeline_new(const char *path);
 bool rkb_pipeline_read(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
 void rkb_pipeline_close(rkb_pipeline_t *pipeline);

@@ -114,14 +114,13 @@ static void resolve_needs(rkb_pipeline_t *pipeline, rkb_entry_t *entry, rkb_prob
       entry->needs |= 1ull << pipeline->build;
 }
 
-static bool name_needs(rkb_pipeline_t *pipeline, rkb_entry_t *entry) {
+static void name_needs(rkb_pipeline_t *pipeline, rkb_entry_t *entry) {
    const char **names = rkb_arena_array(pipeline->arena, RKB_MAX_ENTRIES + 1, sizeof *names);
    uint32_t count = 0;
-   for (uint32_t i = 0; names && i < pipeline->entry_count; i++)
+   for (uint32_t i = 0; i < pipeline->entry_count; i++)
       if (entry->needs & (1ull << i))
          names[count++] = pipeline->entries[i].node.id;
    entry->node.needs = names;
-   return names != NULL;
 }
 
 bool rkb_pipeline_wire(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
@@ -141,8 +140,7 @@ bool rkb_pipeline_wire(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
             entry->before |= pipeline->entries[j].before;
       if (entry->node.section == RKB_IN_EVALUATE)
          entry->before |= pipeline->screen;
-      if (!name_needs(pipeline, entry))
-         return false;
+      name_needs(pipeline, entry);
       pipeline->verified_by_execution |= (entry->node.flags & RKB_STAGE_EXECUTES) && !entry->node.shadow;
    }
    return problems->errors == before;

@@ -5,10 +5,8 @@
 
 static rkb_yaml_t *node_new(rkb_arena_t *arena, uint32_t kind, rkb_place_t place) {
    rkb_yaml_t *node = rkb_arena_alloc(arena, sizeof *node);
-   if (node) {
-      node->kind = kind;
-      node->place = place;
-   }
+   node->kind = kind;
+   node->place = place;
    return node;
 }
 
@@ -16,8 +14,6 @@ rkb_yaml_t *rkb_tree_scalar(rkb_arena_t *arena, const char *text, bool quoted, r
    rkb_yaml_t *node = node_new(arena, RKB_YAML_SCALAR, place);
    size_t length = strlen(text);
    char *copy = rkb_arena_text(arena, text, length);
-   if (!node || !copy)
-      return NULL;
    node->text = copy;
    node->length = length;
    node->quoted = quoted;
@@ -30,21 +26,15 @@ rkb_yaml_t *rkb_tree_map(rkb_arena_t *arena, rkb_place_t place) {
 
 rkb_yaml_t *rkb_tree_copy(rkb_arena_t *arena, const rkb_yaml_t *node) {
    rkb_yaml_t *copy = rkb_arena_alloc(arena, sizeof *copy);
-   if (!copy)
-      return NULL;
    *copy = *node;
    if (node->kind == RKB_YAML_SCALAR || !node->count)
       return copy;
    copy->items = rkb_arena_array(arena, node->count, sizeof *copy->items);
    copy->keys = node->kind == RKB_YAML_MAP ? rkb_arena_array(arena, node->count, sizeof *copy->keys) : NULL;
-   if (!copy->items || (node->kind == RKB_YAML_MAP && !copy->keys))
-      return NULL;
    for (uint32_t i = 0; i < node->count; i++) {
       copy->items[i] = rkb_tree_copy(arena, node->items[i]);
       if (copy->keys)
          copy->keys[i] = node->keys[i]; /* keys are never edited */
-      if (!copy->items[i])
-         return NULL;
    }
    return copy;
 }
@@ -56,11 +46,12 @@ static int64_t key_index(const rkb_yaml_t *map, const char *key) {
    return -1;
 }
 
-/* Makes room for one more child at index at.  Arrays are reallocated each time: edits are few. */
+/* Makes room for one more child at index at.  Arrays are allocated anew each time: edits are few.  Where a file makes many of
+ * a long list, the arena's limit ends it. */
 static bool widen(rkb_arena_t *arena, rkb_yaml_t *node, uint32_t at) {
-   rkb_yaml_t **items = rkb_arena_array(arena, node->count + 1, sizeof *items);
+   rkb_yaml_t **items = rkb_arena_try(arena, node->count + 1, sizeof *items);
    rkb_yaml_t **keys =
-      node->kind == RKB_YAML_MAP ? rkb_arena_array(arena, node->count + 1, sizeof *keys) : NULL;
+      node->kind == RKB_YAML_MAP ? rkb_arena_try(arena, node->count + 1, sizeof *keys) : NULL;
    if (!items || (node->kind == RKB_YAML_MAP && !keys))
       return false;
    for (uint32_t i = 0; i < node->count; i++) {
@@ -91,7 +82,7 @@ bool rkb_tree_put(rkb_arena_t *arena, rkb_yaml_t *map, const char *key, rkb_yaml
       return true;
    }
    rkb_yaml_t *key_node = rkb_tree_scalar(arena, key, false, value->place);
-   if (!key_node || !widen(arena, map, map->count))
+   if (!widen(arena, map, map->count))
       return false;
    map->items[map->count - 1] = value;
    map->keys[map->count - 1] = key_node;
@@ -120,8 +111,6 @@ rkb_yaml_t *rkb_tree_merge(rkb_arena_t *arena, const rkb_yaml_t *parent, const r
    if (parent->kind != RKB_YAML_MAP || child->kind != RKB_YAML_MAP)
       return rkb_tree_copy(arena, child);
    rkb_yaml_t *merged = rkb_tree_copy(arena, parent);
-   if (!merged)
-      return NULL;
    merged->place = child->place;
    for (uint32_t i = 0; i < child->count; i++) {
       int64_t at = key_index(merged, child->keys[i]->text);

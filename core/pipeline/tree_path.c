@@ -73,8 +73,6 @@ bool rkb_tree_set(rkb_arena_t *arena, rkb_yaml_t *root, const char *path, const 
    rkb_yaml_t *copy = rkb_tree_copy(arena, value);
    rkb_yaml_t *node = root;
    uint32_t steps = 0;
-   if (!rest || !copy)
-      return false;
    while (true) {
       char *step = strsep(&rest, ".");
       if (!*step || ++steps > MAX_STEPS) {
@@ -89,7 +87,7 @@ bool rkb_tree_set(rkb_arena_t *arena, rkb_yaml_t *root, const char *path, const 
          next = rkb_yaml_get(node, step);
          if (rkb_yaml_is_null(next)) {
             next = rkb_tree_map(arena, place);
-            if (!next || !rkb_tree_put(arena, node, step, next))
+            if (!rkb_tree_put(arena, node, step, next))
                return false;
          }
       } else if (node->kind == RKB_YAML_LIST) {

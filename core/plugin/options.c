@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "base/nearest.h"
 #include "base/units.h"
 #include "prompt/prompt.h"
@@ -106,15 +107,15 @@ static bool read_secret(reader_t *reader, const rkb_option_t *option, rkb_yaml_t
          rkb_problem(reader->problems, source->place, "%s: the environment has no %s", option->name, name);
          return false;
       }
-      return (*(const char **)at = rkb_arena_text(arena, value, strlen(value))) != NULL;
+      *(const char **)at = rkb_arena_text(arena, value, strlen(value));
+      return true;
    }
    char *bytes = NULL;
    size_t length = 0;
    rkb_error_t err = {0};
-   char *directory = source->place.file ? rkb_path_directory(source->place.file) : strdup(".");
-   char *path = directory ? rkb_path_join(directory, name) : NULL;
-   int status = path ? rkb_file_read(path, 64 << 10, &bytes, &length, &err)
-                     : rkb_fail(&err, RKB_ERR_NOMEM, "out of memory");
+   char *directory = source->place.file ? rkb_path_directory(source->place.file) : rkb_duplicate(".");
+   char *path = rkb_path_join(directory, name);
+   int status = rkb_file_read(path, 64 << 10, &bytes, &length, &err);
    if (status == RKB_OK) {
       while (length && strchr("\r\n", bytes[length - 1]))
          length--; /* editors end a file with a newline that is no part of the secret */
@@ -139,19 +140,18 @@ static const char *absolute(reader_t *reader, const rkb_option_t *option, rkb_ya
       rkb_problem(reader->problems, node->place, "%s is empty; write a path", option->name);
       return NULL;
    }
-   char *directory = node->place.file && text[0] != '/' ? rkb_path_directory(node->place.file) : strdup(".");
-   char *joined = directory ? rkb_path_join(directory, text) : NULL;
-   char *real = joined ? realpath(joined, NULL) : NULL;
+   char *directory =
+      node->place.file && text[0] != '/' ? rkb_path_directory(node->place.file) : rkb_duplicate(".");
+   char *joined = rkb_path_join(directory, text);
+   char *real = realpath(joined, NULL);
    const char *chosen = real ? real : joined;
-   char *copy = chosen ? rkb_arena_text(reader->context->arena, chosen, strlen(chosen)) : NULL;
+   char *copy = rkb_arena_text(reader->context->arena, chosen, strlen(chosen));
    free(real);
    free(joined);
    free(directory);
-   if (copy) {
-      node->text = copy;
-      node->length = strlen(copy);
-      node->quoted = true;
-   }
+   node->text = copy;
+   node->length = strlen(copy);
+   node->quoted = true;
    return copy;
 }
 
@@ -175,9 +175,8 @@ static void find_shipped(reader_t *reader, const rkb_option_t *option, rkb_yaml_
 }
 
 static bool check_prompt(reader_t *reader, const rkb_option_t *option, const rkb_prompt_t *prompt) {
-   rkb_arena_t *scratch = rkb_arena_new(16u << 20);
-   bool ok =
-      scratch && rkb_template_parse(scratch, prompt->path, prompt->text, option->choices, reader->problems);
+   rkb_arena_t *scratch = rkb_arena_new(0);
+   bool ok = rkb_template_parse(scratch, prompt->path, prompt->text, option->choices, reader->problems);
    rkb_arena_free(scratch);
    return ok;
 }
@@ -204,7 +203,7 @@ static bool read_prompt(reader_t *reader, const rkb_option_t *option, rkb_yaml_t
    free(bytes);
    if (reader->context->depends)
       reader->context->depends(reader->context->argument, hash);
-   return prompt->text && prompt->hash && check_prompt(reader, option, prompt);
+   return check_prompt(reader, option, prompt);
 }
 
 static bool read_model(reader_t *reader, const rkb_option_t *option, rkb_yaml_t *node, void *at) {
@@ -216,8 +215,10 @@ static bool read_model(reader_t *reader, const rkb_option_t *option, rkb_yaml_t 
       return false;
    for (uint32_t i = 0; models && models->kind == RKB_YAML_MAP && i < models->count && count < 64; i++) {
       names[count++] = models->keys[i]->text;
-      if (strcmp(names[count - 1], text) == 0)
-         return (*(const char **)at = rkb_arena_text(reader->context->arena, text, strlen(text))) != NULL;
+      if (strcmp(names[count - 1], text) == 0) {
+         *(const char **)at = rkb_arena_text(reader->context->arena, text, strlen(text));
+         return true;
+      }
    }
    names[count] = NULL;
    const char *near = rkb_nearest(text, names);
@@ -230,8 +231,8 @@ static bool read_strings(reader_t *reader, const rkb_option_t *option, rkb_yaml_
    if (!rkb_yaml_expect(node, RKB_YAML_LIST, option->name, reader->problems))
       return false;
    const char **list = rkb_arena_array(reader->context->arena, node->count + 1, sizeof *list);
-   bool ok = list != NULL;
-   for (uint32_t i = 0; list && i < node->count; i++)
+   bool ok = true;
+   for (uint32_t i = 0; i < node->count; i++)
       ok &= rkb_yaml_scalar(node->items[i], option->name, &list[i], reader->problems);
    *(const char *const **)at = list;
    return ok;
@@ -247,8 +248,8 @@ static bool read_tables(reader_t *reader, const rkb_option_t *option, rkb_yaml_t
       return false;
    }
    char *rows = rkb_arena_array(reader->context->arena, node->count ? node->count : 1, option->member_size);
-   bool ok = rows != NULL;
-   for (uint32_t i = 0; rows && i < node->count; i++)
+   bool ok = true;
+   for (uint32_t i = 0; i < node->count; i++)
       ok &= read_table(reader, option->members, option->member_count, node->items[i], node->items[i]->place,
                        rows + (size_t)i * option->member_size);
    list->rows = rows;

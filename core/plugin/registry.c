@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "base/nearest.h"
 
 #define MAX_OBJECTS 1024
@@ -103,7 +104,7 @@ static bool trusted(const char *path, rkb_problems_t *problems) {
    struct stat file, directory;
    char *parent = rkb_path_directory(path);
    bool trust = true;
-   if (geteuid() == 0 && parent && stat(path, &file) == 0 && stat(parent, &directory) == 0) {
+   if (geteuid() == 0 && stat(path, &file) == 0 && stat(parent, &directory) == 0) {
       bool file_open = file.st_mode & S_IWOTH;
       bool directory_open = directory.st_mode & S_IWOTH;
       if (file_open || directory_open) {
@@ -117,24 +118,14 @@ static bool trusted(const char *path, rkb_problems_t *problems) {
    return trust;
 }
 
-static int add(rkb_registry_t *registry, const char *path, const rkb_plugin_t *plugin, const char *hash) {
+static void add(rkb_registry_t *registry, const char *path, const rkb_plugin_t *plugin, const char *hash) {
    if (registry->count == registry->room) {
       uint32_t room = registry->room ? registry->room * 2 : 16;
-      rkb_registry_object_t *grown = realloc(registry->objects, room * sizeof *grown);
-      if (!grown)
-         return RKB_ERR_NOMEM;
-      registry->objects = grown;
+      registry->objects = rkb_grow(registry->objects, room, sizeof *registry->objects);
       registry->room = room;
    }
-   char *path_copy = strdup(path), *hash_copy = strdup(hash);
-   if (!path_copy || !hash_copy) {
-      free(path_copy);
-      free(hash_copy);
-      return RKB_ERR_NOMEM;
-   }
    registry->objects[registry->count++] =
-      (rkb_registry_object_t){.path = path_copy, .plugin = plugin, .hash = hash_copy};
-   return RKB_OK;
+      (rkb_registry_object_t){.path = rkb_duplicate(path), .plugin = plugin, .hash = rkb_duplicate(hash)};
 }
 
 static void load_object(rkb_registry_t *registry, const char *given, rkb_problems_t *problems) {
@@ -175,8 +166,8 @@ static void load_object(rkb_registry_t *registry, const char *given, rkb_problem
       rkb_problem_warning(problems, place, "not loaded: %s", err.message);
       goto done;
    }
-   if (!any_clash(registry, plugin, path, problems) && add(registry, path, plugin, hash) != RKB_OK)
-      rkb_problem_warning(problems, place, "not loaded: out of memory");
+   if (!any_clash(registry, plugin, path, problems))
+      add(registry, path, plugin, hash);
 done:
    free(path);
 }
@@ -200,7 +191,7 @@ static void load_directory(rkb_registry_t *registry, const char *directory, rkb_
    int count = scandir(directory, &entries, is_object, alphasort);
    for (int i = 0; i < count; i++) {
       char *path = rkb_path_join(directory, entries[i]->d_name);
-      if (path && !is_directory(path))
+      if (!is_directory(path))
          load_object(registry, path, problems);
       free(path);
       free(entries[i]);
@@ -215,7 +206,7 @@ static void load_tree(rkb_registry_t *registry, const char *directory, rkb_probl
    int count = scandir(directory, &entries, is_visible, alphasort);
    for (int i = 0; i < count; i++) {
       char *path = rkb_path_join(directory, entries[i]->d_name);
-      if (path && is_directory(path))
+      if (is_directory(path))
          load_directory(registry, path, problems);
       free(path);
       free(entries[i]);
@@ -232,7 +223,7 @@ static void load_path(rkb_registry_t *registry, const char *path, rkb_problems_t
 
 static void load_environment(rkb_registry_t *registry, rkb_problems_t *problems) {
    const char *value = getenv("RKB_PLUGIN_PATH");
-   char *copy = value ? strdup(value) : NULL;
+   char *copy = value ? rkb_duplicate(value) : NULL;
    char *rest = copy;
    for (char *path = strsep(&rest, ":"); path; path = strsep(&rest, ":")) {
       /* A relative entry would mean the current directory, which is never searched. */
@@ -247,9 +238,7 @@ static void load_environment(rkb_registry_t *registry, rkb_problems_t *problems)
 
 rkb_registry_t *rkb_registry_open(const char *const *first, const char *const *paths,
                                   rkb_problems_t *problems) {
-   rkb_registry_t *registry = calloc(1, sizeof *registry);
-   if (!registry)
-      return NULL;
+   rkb_registry_t *registry = rkb_allocate(1, sizeof *registry);
    for (; first && *first; first++)
       load_path(registry, *first, problems);
    for (; paths && *paths; paths++)

@@ -23,7 +23,7 @@ typedef struct rkb_registry_object {
  * absolute), paths (--plugin-path), RKB_PLUGIN_PATH (colon-separated), and the build's or installation's directory.
  * A directory gives its *.so and those of its direct subdirectories, by name.  The same file twice counts once.  A bad
  * object becomes a warning in problems, one sentence, and is left out; two objects with one stage id are an error that
- * names both.  first and paths may be NULL.  NULL only when memory is out. */
+ * names both.  first and paths may be NULL.  Never NULL. */
 rkb_registry_t *rkb_registry_open(const char *const *first, const char *const *paths,
                                   rkb_problems_t *problems);
 void rkb_registry_free(rkb_registry_t *registry); /* the objects stay mapped */
