@@ -5,6 +5,7 @@
 #include <rkb/items.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 #include "stage/item.h"
 #include "kernel/kernel.h"
 #include "kernel/build_report.h"
@@ -43,13 +44,9 @@ static bool ending(void *argument) {
    return __atomic_load_n(&core->stopping, __ATOMIC_RELAXED);
 }
 
-static bool keep_plan(step_t *step, const rkb_case_t *the_case, rkb_plan_t *plan) {
-   rkb_kept_plan_t *more = realloc(step->plans, (step->plan_count + 1) * sizeof *more);
-   if (!more)
-      return false;
-   step->plans = more;
+static void keep_plan(step_t *step, const rkb_case_t *the_case, rkb_plan_t *plan) {
+   step->plans = rkb_grow(step->plans, step->plan_count + 1, sizeof *step->plans);
    step->plans[step->plan_count++] = (rkb_kept_plan_t){the_case, plan};
-   return true;
 }
 
 static void drop(step_t *step) {
@@ -75,18 +72,13 @@ static int plan_cases(step_t *step, const rkb_manifest_t *manifest, uint32_t kin
          break;
       rkb_plan_hash(plan, hash);
       rkb_hasher_add_text(hasher, hash);
-      if (!keep_plan(step, the_case, plan)) {
-         rkb_plan_free(plan);
-         return rkb_fail(&step->error, RKB_ERR_NOMEM, "out of memory");
-      }
+      keep_plan(step, the_case, plan);
    }
    return status;
 }
 
 static int make_plans(step_t *step, const rkb_manifest_t *manifest) {
    rkb_hasher_t *hasher = rkb_hasher_new();
-   if (!hasher)
-      return rkb_fail(&step->error, RKB_ERR_NOMEM, "out of memory");
    int status = plan_cases(step, manifest, RKB_CASE_CHECK, hasher);
    if (status == RKB_OK && !step->finding.reason[0])
       status = plan_cases(step, manifest, RKB_CASE_BENCH, hasher);
@@ -97,8 +89,6 @@ static int make_plans(step_t *step, const rkb_manifest_t *manifest) {
 static int compile(step_t *step) {
    rkb_core_t *core = step->core;
    const rkb_source_t *source = rkb_candidate_read(step->candidate);
-   if (!source)
-      return rkb_fail(&step->error, RKB_ERR_NOMEM, "out of memory");
    return rkb_build_source(core->compilers, core->pipeline->device, source, step->candidate->tune, 0, ending,
                            core, &step->build, &step->cost, &step->finding, &step->error);
 }
@@ -113,17 +103,14 @@ static void make(step_t *step) {
    }
 }
 
-static bool add_measurement(rkb_stage_result_t *result, const char *name, double value, const char *unit) {
+static void add_measurement(rkb_stage_result_t *result, const char *name, double value, const char *unit) {
    rkb_item_t *item = rkb_item_new(RKB_ITEM_MEASUREMENT);
-   if (!item || rkb_item_set_text(item, "name", name) != RKB_OK ||
-       rkb_item_set_real(item, "value", value) != RKB_OK || rkb_item_set_text(item, "unit", unit) != RKB_OK ||
-       rkb_item_set_text(item, "better", "lower") != RKB_OK ||
-       rkb_item_set_text(item, "method", "build") != RKB_OK) {
-      rkb_item_unref(item);
-      return false;
-   }
+   rkb_item_set_text(item, "name", name);
+   rkb_item_set_real(item, "value", value);
+   rkb_item_set_text(item, "unit", unit);
+   rkb_item_set_text(item, "better", "lower");
+   rkb_item_set_text(item, "method", "build");
    result->measurements[result->measurement_count++] = item;
-   return true;
 }
 
 static void measure(rkb_stage_result_t *result, const rkb_build_t *build) {
@@ -135,13 +122,12 @@ static void measure(rkb_stage_result_t *result, const rkb_build_t *build) {
       local = kernel->local_bytes > local ? kernel->local_bytes : local;
       spill += kernel->spill_store_bytes + kernel->spill_load_bytes;
    }
-   result->measurements = calloc(5, sizeof *result->measurements);
-   if (!result->measurements || !add_measurement(result, "registers", registers, "1") ||
-       !add_measurement(result, "shared_bytes", shared, "bytes") ||
-       !add_measurement(result, "local_bytes", local, "bytes") ||
-       !add_measurement(result, "spill_bytes", spill, "bytes") ||
-       !add_measurement(result, "kernels", build->kernel_count, "1"))
-      abort();
+   result->measurements = rkb_allocate(5, sizeof *result->measurements);
+   add_measurement(result, "registers", registers, "1");
+   add_measurement(result, "shared_bytes", shared, "bytes");
+   add_measurement(result, "local_bytes", local, "bytes");
+   add_measurement(result, "spill_bytes", spill, "bytes");
+   add_measurement(result, "kernels", build->kernel_count, "1");
 }
 
 static rkb_item_t *finding_verdict(const rkb_finding_t *finding) {
@@ -150,7 +136,7 @@ static rkb_item_t *finding_verdict(const rkb_finding_t *finding) {
       strncmp(finding->reason, "unsupported", 11) == 0 || strncmp(finding->reason, "tool", 4) == 0;
    rkb_item_t *verdict =
       rkb_verdict_new(undecided ? RKB_UNKNOWN : RKB_REJECT, finding->reason, finding->message);
-   if (verdict && finding->line) {
+   if (finding->line) {
       char evidence[96];
       snprintf(evidence, sizeof evidence, "{\"column\":%u,\"line\":%u}", finding->column, finding->line);
       rkb_item_set_json(verdict, "evidence", evidence);
@@ -236,9 +222,7 @@ static void submit(step_t *step) {
 
 void rkb_build_step_start(rkb_core_t *core, rkb_candidate_t *candidate,
                           void (*done)(void *argument, rkb_candidate_t *candidate), void *argument) {
-   step_t *step = calloc(1, sizeof *step);
-   if (!step)
-      abort();
+   step_t *step = rkb_allocate(1, sizeof *step);
    *step = (step_t){.core = core, .candidate = candidate, .done = done, .argument = argument};
    submit(step);
 }
@@ -263,9 +247,7 @@ static void again_on_worker(void *argument) {
 
 void rkb_build_step_again(rkb_core_t *core, rkb_candidate_t *candidate,
                           void (*done)(void *argument, rkb_candidate_t *candidate), void *argument) {
-   step_t *step = calloc(1, sizeof *step);
-   if (!step)
-      abort();
+   step_t *step = rkb_allocate(1, sizeof *step);
    *step = (step_t){.core = core, .candidate = candidate, .done = done, .argument = argument};
    if (rkb_core_send(core, again_on_worker, step) != RKB_OK)
       abort(); /* the queue holds far more than can be in flight */

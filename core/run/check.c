@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/memory.h"
 #include "stage/item.h"
 #include "run/check.h"
 #include "run/screening.h"
@@ -58,31 +59,27 @@ static void catch_signals(check_t *check) {
 
 static int make_candidate(check_t *check, const rkb_check_options_t *options, rkb_error_t *err) {
    rkb_item_t *item = rkb_item_new(RKB_ITEM_CANDIDATE);
-   int status = item ? rkb_item_set_text(item, "source", options->source) : RKB_ERR_NOMEM;
+   int status = rkb_item_set_text(item, "source", options->source);
    if (status == RKB_OK)
       status = rkb_item_set_json(item, "tune", options->tune ? options->tune : "{}");
    if (status == RKB_ERR_INVALID)
       rkb_fail(err, status, "the tune assignment is not a JSON object");
+   else if (status == RKB_ERR_NOMEM)
+      rkb_fail_memory(err, 0);
    else if (status != RKB_OK)
-      rkb_fail(err, status, status == RKB_ERR_LIMIT ? "the source is too long" : "out of memory");
-   if (status == RKB_OK) {
-      check->candidate = rkb_candidate_new(check->pipeline, item);
-      if (check->candidate)
-         item = NULL;
-      else
-         status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   }
-   rkb_item_unref(item);
-   if (status != RKB_OK)
+      rkb_fail(err, status, "the source is too long");
+   if (status != RKB_OK) {
+      rkb_item_unref(item);
       return status;
+   }
+   check->candidate = rkb_candidate_new(check->pipeline, item);
    check->candidate->section = options->section ? options->section : RKB_SECTION_SEARCH;
    check->candidate->request = options->request;
    check->candidate->child = options->child;
    check->candidate->number = 1;
    rkb_candidate_identify(check->pipeline, check->candidate);
-   return rkb_candidate_refresh(check->pipeline, check->candidate, check->pipeline->screen)
-             ? RKB_OK
-             : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   rkb_candidate_refresh(check->pipeline, check->candidate, check->pipeline->screen);
+   return RKB_OK;
 }
 
 static const char *copy(rkb_arena_t *arena, const char *text) {
@@ -117,7 +114,7 @@ static void add_measurement(rkb_arena_t *arena, rkb_check_measurement_t *at, con
    rkb_item_real(item, "spread", &at->spread);
 }
 
-static int make_result(const check_t *check, rkb_check_result_t **out, rkb_error_t *err) {
+static rkb_check_result_t *make_result(const check_t *check) {
    const rkb_pipeline_t *pipeline = check->pipeline;
    const rkb_candidate_t *candidate = check->candidate;
    const rkb_item_t *decided;
@@ -125,15 +122,9 @@ static int make_result(const check_t *check, rkb_check_result_t **out, rkb_error
    for (uint32_t i = 0; i < pipeline->entry_count; i++)
       room += candidate->results[i].measurement_count;
    rkb_arena_t *arena = rkb_arena_new(0);
-   result_t *result = arena ? rkb_arena_alloc(arena, sizeof *result) : NULL;
-   rkb_check_verdict_t *verdicts =
-      result ? rkb_arena_array(arena, pipeline->entry_count + 1, sizeof *verdicts) : NULL;
-   rkb_check_measurement_t *measurements =
-      verdicts ? rkb_arena_array(arena, room, sizeof *measurements) : NULL;
-   if (!measurements) {
-      rkb_arena_free(arena);
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   }
+   result_t *result = rkb_arena_alloc(arena, sizeof *result);
+   rkb_check_verdict_t *verdicts = rkb_arena_array(arena, pipeline->entry_count + 1, sizeof *verdicts);
+   rkb_check_measurement_t *measurements = rkb_arena_array(arena, room, sizeof *measurements);
    result->arena = arena;
    rkb_check_result_t *face = &result->face;
    for (uint32_t i = 0; i < pipeline->entry_count; i++) {
@@ -149,8 +140,7 @@ static int make_result(const check_t *check, rkb_check_result_t **out, rkb_error
    face->standing = copy(arena, rkb_candidate_standing(pipeline, candidate, ~0ull, &decided));
    face->reason = copy(arena, decided ? rkb_item_text(decided, "reason") : "");
    face->tune = copy(arena, candidate->tune);
-   *out = face;
-   return RKB_OK;
+   return face;
 }
 
 void rkb_check_result_free(rkb_check_result_t *face) {
@@ -182,9 +172,7 @@ static int work(check_t *check, const rkb_check_options_t *options, rkb_error_t 
 int rkb_check(rkb_pipeline_t *pipeline, const rkb_check_options_t *options, rkb_check_result_t **result,
               rkb_error_t *err) {
    *result = NULL;
-   check_t *check = calloc(1, sizeof *check);
-   if (!check)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   check_t *check = rkb_allocate(1, sizeof *check);
    check->pipeline = pipeline;
    int status = rkb_core_open(&check->core, pipeline, options->log, options->jobs, err);
    if (status != RKB_OK) {
@@ -195,7 +183,7 @@ int rkb_check(rkb_pipeline_t *pipeline, const rkb_check_options_t *options, rkb_
    check->core.devices_lent = options->devices != NULL;
    status = work(check, options, err);
    if (status == RKB_OK)
-      status = make_result(check, result, err);
+      *result = make_result(check);
    for (int i = 0; check->signalling && i < 2; i++)
       uv_close((uv_handle_t *)&check->signals[i], NULL);
    rkb_core_close(&check->core);

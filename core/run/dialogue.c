@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/hash.h"
+#include "base/memory.h"
 #include "run/run_record.h"
 #include "run/run_state.h"
 
@@ -26,10 +27,7 @@ static int keep(void *argument, const rkb_dialogue_record_t *record) {
    struct rkb_replay *replay = argument;
    if (replay->count == replay->room) {
       uint64_t room = replay->room ? replay->room * 2 : 256;
-      line_t *grown = realloc(replay->lines, room * sizeof *grown);
-      if (!grown)
-         return RKB_ERR_NOMEM;
-      replay->lines = grown;
+      replay->lines = rkb_grow(replay->lines, room, sizeof *replay->lines);
       replay->room = room;
    }
    line_t *line = &replay->lines[replay->count++];
@@ -39,9 +37,7 @@ static int keep(void *argument, const rkb_dialogue_record_t *record) {
 }
 
 int rkb_dialogue_open(rkb_run_t *run, rkb_error_t *err) {
-   run->replay = calloc(1, sizeof *run->replay);
-   if (!run->replay)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   run->replay = rkb_allocate(1, sizeof *run->replay);
    if (!run->archive || !run->options.resume)
       return RKB_OK;
    return rkb_archive_each_dialogue(run->archive, keep, run->replay, err);
@@ -112,10 +108,6 @@ bool rkb_dialogue_ask(rkb_run_t *run, const rkb_run_request_t *request) {
    if (!run->archive)
       return true;
    rkb_hasher_t *hasher = rkb_hasher_new();
-   if (!hasher) {
-      rkb_run_break(run, RKB_ERR_NOMEM, "out of memory");
-      return false;
-   }
    add_int(hasher, request->answer);
    rkb_hasher_add_text(hasher, rkb_run_request_operator(request));
    rkb_hasher_add(hasher, wanted->parents, wanted->parent_count * sizeof wanted->parents[0]);
@@ -145,10 +137,6 @@ bool rkb_dialogue_tell(rkb_run_t *run, const rkb_run_request_t *request, const r
    if (!run->archive)
       return true;
    rkb_hasher_t *hasher = rkb_hasher_new();
-   if (!hasher) {
-      rkb_run_break(run, RKB_ERR_NOMEM, "out of memory");
-      return false;
-   }
    rkb_hasher_add_text(hasher, result->operator_id);
    for (uint32_t i = 0; i < result->candidate_count; i++) {
       const rkb_told_t *told = result->candidates[i];

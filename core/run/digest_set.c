@@ -5,6 +5,7 @@
 #include <string.h>
 #include <rkb/plugin.h>
 #include "base/hash.h"
+#include "base/memory.h"
 
 typedef struct place {
    char key[RKB_HASH_TEXT];
@@ -17,15 +18,9 @@ struct rkb_identity {
 };
 
 rkb_identity_t *rkb_identity_new(void) {
-   rkb_identity_t *identity = calloc(1, sizeof *identity);
-   if (!identity)
-      return NULL;
+   rkb_identity_t *identity = rkb_allocate(1, sizeof *identity);
    identity->room = 1024;
-   identity->places = calloc(identity->room, sizeof *identity->places);
-   if (!identity->places) {
-      free(identity);
-      return NULL;
-   }
+   identity->places = rkb_allocate(identity->room, sizeof *identity->places);
    return identity;
 }
 
@@ -43,30 +38,25 @@ static place_t *find(place_t *places, uint64_t room, const char *key) {
    return &places[at];
 }
 
-static bool grow(rkb_identity_t *identity) {
+static void grow(rkb_identity_t *identity) {
    uint64_t room = identity->room * 2;
-   place_t *places = calloc(room, sizeof *places);
-   if (!places)
-      return false;
+   place_t *places = rkb_allocate(room, sizeof *places);
    for (uint64_t i = 0; i < identity->room; i++)
       if (identity->places[i].number)
          *find(places, room, identity->places[i].key) = identity->places[i];
    free(identity->places);
    identity->places = places;
    identity->room = room;
-   return true;
 }
 
 int64_t rkb_identity_claim(rkb_identity_t *identity, const char *first, const char *second, int64_t number) {
    char key[RKB_HASH_TEXT];
    rkb_hasher_t *hasher = rkb_hasher_new();
-   if (!hasher)
-      return RKB_ERR_NOMEM;
    rkb_hasher_add_text(hasher, first);
    rkb_hasher_add_text(hasher, second);
    rkb_hasher_finish(hasher, key);
-   if (identity->count * 2 >= identity->room && !grow(identity))
-      return RKB_ERR_NOMEM;
+   if (identity->count * 2 >= identity->room)
+      grow(identity);
    place_t *place = find(identity->places, identity->room, key);
    if (place->number)
       return place->number;

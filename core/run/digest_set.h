@@ -6,9 +6,9 @@
 
 typedef struct rkb_identity rkb_identity_t;
 
-rkb_identity_t *rkb_identity_new(void); /* NULL when memory is out */
+rkb_identity_t *rkb_identity_new(void);
 void rkb_identity_free(rkb_identity_t *identity);
-/* The number stored under these, or 0 after storing number; a negative status when memory is out. */
+/* The number stored under these, or 0 after storing number. */
 int64_t rkb_identity_claim(rkb_identity_t *identity, const char *first, const char *second, int64_t number);
 
 #endif

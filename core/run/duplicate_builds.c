@@ -33,9 +33,8 @@ bool rkb_duplicate_builds_next(rkb_run_t *run) {
    bool waits = waits_at_build(run, candidate);
    if (!waits && !is_decided(run, candidate))
       return false;
-   if (!rkb_numbered_compare_build(numbered, waits))
-      rkb_run_break(run, RKB_ERR_NOMEM, "out of memory");
-   else if (waits)
+   rkb_numbered_compare_build(numbered, waits);
+   if (waits)
       rkb_screening_built(&run->screening, candidate);
    return true;
 }

@@ -3,6 +3,7 @@
 #include "run/groups.h"
 
 #include <stdlib.h>
+#include "base/memory.h"
 #include "run/run_record.h"
 #include "run/run_state.h"
 
@@ -57,23 +58,20 @@ static ranked_t rank_candidate(const rkb_pipeline_t *pipeline, rkb_candidate_t *
    return ranked;
 }
 
-/* Fills the group's list; false when memory is out. */
-static bool rank_group(const rkb_run_t *run, group_t *group) {
+/* Fills the group's list. */
+static void rank_group(const rkb_run_t *run, group_t *group) {
    const rkb_pipeline_t *pipeline = run->pipeline;
    rkb_run_request_t *const *requests = run->row.requests + group->first;
    uint32_t room = 1;
    for (uint32_t i = 0; i < group->count; i++)
       room += requests[i]->count;
-   group->list = calloc(room, sizeof *group->list);
-   if (!group->list)
-      return false;
+   group->list = rkb_allocate(room, sizeof *group->list);
    for (uint32_t i = 0; i < group->count; i++)
       for (uint32_t j = 0; j < requests[i]->count; j++)
          if (rkb_candidate_passed(requests[i]->candidates[j], pipeline->screen))
             group->list[group->found++] = rank_candidate(pipeline, requests[i]->candidates[j]);
    qsort(group->list, group->found, sizeof *group->list, better_first);
    group->kept = group->found < pipeline->promote_keep ? group->found : pipeline->promote_keep;
-   return true;
 }
 
 static uint32_t promotion_of(const group_t *group, uint32_t index) {
@@ -100,11 +98,7 @@ static bool record_group(rkb_run_t *run, const rkb_run_request_t *request, const
       return true;
    if (group->list[0].candidate->promotion != RKB_PROMOTION_OPEN)
       return promoted_as_before(run, group);
-   int64_t *numbers = calloc(group->found, sizeof *numbers);
-   if (!numbers) {
-      rkb_run_break(run, RKB_ERR_NOMEM, "out of memory");
-      return false;
-   }
+   int64_t *numbers = rkb_allocate(group->found, sizeof *numbers);
    for (uint32_t i = 0; i < group->found; i++)
       numbers[i] = group->list[i].candidate->number;
    bool recorded = rkb_record_group(run, request, numbers, group->found, group->kept);
@@ -146,10 +140,7 @@ static void evaluate(rkb_run_t *run, const group_t *group) {
 }
 
 static void close_group(rkb_run_t *run, const rkb_run_request_t *request, group_t *group) {
-   if (!rank_group(run, group)) {
-      rkb_run_break(run, RKB_ERR_NOMEM, "out of memory");
-      return;
-   }
+   rank_group(run, group);
    if (record_group(run, request, group)) {
       promote(group);
       rkb_event_send(run,

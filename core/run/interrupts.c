@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <uv.h>
+#include "base/memory.h"
 #include "run/run_state.h"
 
 struct rkb_interrupts {
@@ -69,9 +70,7 @@ static void listen_to_signals(rkb_interrupts_t *interrupts, uv_loop_t *loop) {
 
 int rkb_interrupts_open(rkb_run_t *run, rkb_interrupts_t **out, rkb_error_t *err) {
    uv_loop_t *loop = rkb_loop_uv(run->core.loop);
-   rkb_interrupts_t *interrupts = calloc(1, sizeof *interrupts);
-   if (!interrupts)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   rkb_interrupts_t *interrupts = rkb_allocate(1, sizeof *interrupts);
    *out = interrupts; /* the caller closes and frees it, whatever follows */
    interrupts->run = run;
    interrupts->pipe[0] = interrupts->pipe[1] = -1;

@@ -2,11 +2,11 @@
 #include "run/numbered.h"
 
 #include <stdlib.h>
+#include "base/memory.h"
 
-int rkb_numbered_open(rkb_numbered_t *numbered, rkb_error_t *err) {
+void rkb_numbered_open(rkb_numbered_t *numbered) {
    numbered->by_tokens = rkb_identity_new();
    numbered->by_build = rkb_identity_new();
-   return numbered->by_tokens && numbered->by_build ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
 }
 
 void rkb_numbered_close(rkb_numbered_t *numbered, const rkb_pipeline_t *pipeline) {
@@ -21,38 +21,32 @@ rkb_candidate_t *rkb_numbered_get(const rkb_numbered_t *numbered, int64_t number
    return number >= 1 && (uint64_t)number <= numbered->count ? numbered->list[number - 1] : NULL;
 }
 
-bool rkb_numbered_add(rkb_numbered_t *numbered, rkb_candidate_t *candidate) {
+void rkb_numbered_add(rkb_numbered_t *numbered, rkb_candidate_t *candidate) {
    if (numbered->count == numbered->room) {
       uint64_t room = numbered->room ? numbered->room * 2 : 256;
-      rkb_candidate_t **grown = realloc(numbered->list, room * sizeof *grown);
-      if (!grown)
-         return false;
-      numbered->list = grown;
+      numbered->list = rkb_grow(numbered->list, room, sizeof *numbered->list);
       numbered->room = room;
    }
    numbered->list[numbered->count++] = candidate;
    candidate->number = (int64_t)numbered->count;
-   return true;
 }
 
-bool rkb_numbered_compare_text(rkb_numbered_t *numbered, rkb_candidate_t *candidate, bool decided_before) {
+void rkb_numbered_compare_text(rkb_numbered_t *numbered, rkb_candidate_t *candidate, bool decided_before) {
    int64_t first = rkb_identity_claim(numbered->by_tokens, candidate->token_hash, "", candidate->number);
    if (first > 0 && !decided_before)
       candidate->duplicate_of = first;
    if (candidate->duplicate_of)
       numbered->duplicates++;
-   return first >= 0;
 }
 
-bool rkb_numbered_compare_build(rkb_numbered_t *numbered, bool waits) {
+void rkb_numbered_compare_build(rkb_numbered_t *numbered, bool waits) {
    rkb_candidate_t *candidate = numbered->list[numbered->next_build++];
    if (!candidate->ptx_hash[0] || !candidate->plan_hash[0] || candidate->duplicate_of)
-      return true;
+      return;
    int64_t first =
       rkb_identity_claim(numbered->by_build, candidate->ptx_hash, candidate->plan_hash, candidate->number);
    if (first > 0 && waits) {
       candidate->duplicate_of = first;
       numbered->duplicates++;
    }
-   return first >= 0;
 }

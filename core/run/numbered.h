@@ -13,19 +13,18 @@ typedef struct rkb_numbered {
    rkb_identity_t *by_tokens, *by_build;
 } rkb_numbered_t;
 
-int rkb_numbered_open(rkb_numbered_t *numbered, rkb_error_t *err);
+void rkb_numbered_open(rkb_numbered_t *numbered);
 /* Frees the candidates too. */
 void rkb_numbered_close(rkb_numbered_t *numbered, const rkb_pipeline_t *pipeline);
 /* NULL when no candidate has this number. */
 rkb_candidate_t *rkb_numbered_get(const rkb_numbered_t *numbered, int64_t number);
-/* Takes the candidate and gives it the next number; false when memory is out. */
-bool rkb_numbered_add(rkb_numbered_t *numbered, rkb_candidate_t *candidate);
+/* Takes the candidate and gives it the next number. */
+void rkb_numbered_add(rkb_numbered_t *numbered, rkb_candidate_t *candidate);
 /* Looks for an earlier candidate with the same tokens and tune, and makes this one its duplicate.  With decided_before
- * the candidate keeps what the archive says about it.  False when memory is out. */
-bool rkb_numbered_compare_text(rkb_numbered_t *numbered, rkb_candidate_t *candidate, bool decided_before);
+ * the candidate keeps what the archive says about it. */
+void rkb_numbered_compare_text(rkb_numbered_t *numbered, rkb_candidate_t *candidate, bool decided_before);
 /* Looks for an earlier candidate with the same build as the one at next_build, and moves the mark.  With waits the
- * candidate's stages have not gone on from the build, and it becomes a duplicate; without, only its build is noted.  False
- * when memory is out. */
-bool rkb_numbered_compare_build(rkb_numbered_t *numbered, bool waits);
+ * candidate's stages have not gone on from the build, and it becomes a duplicate; without, only its build is noted. */
+void rkb_numbered_compare_build(rkb_numbered_t *numbered, bool waits);
 
 #endif

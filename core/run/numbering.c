@@ -8,21 +8,15 @@
 
 static bool number_candidate(rkb_run_t *run, const rkb_run_request_t *request, rkb_candidate_t *candidate) {
    int64_t recorded = candidate->number;
-   if (!rkb_numbered_add(&run->numbered, candidate)) {
-      rkb_run_break(run, RKB_ERR_NOMEM, "out of memory");
-      return false;
-   }
+   rkb_numbered_add(&run->numbered, candidate);
    if (request->restored && recorded != candidate->number) {
       rkb_run_break(run, RKB_ERR_INVALID,
                     "this run cannot be resumed: the archive has candidate %lld where %lld would come now",
                     (long long)recorded, (long long)candidate->number);
       return false;
    }
-   if (!rkb_numbered_compare_text(&run->numbered, candidate, request->screened_before) ||
-       !rkb_candidate_refresh(run->pipeline, candidate, run->pipeline->screen)) {
-      rkb_run_break(run, RKB_ERR_NOMEM, "out of memory");
-      return false;
-   }
+   rkb_numbered_compare_text(&run->numbered, candidate, request->screened_before);
+   rkb_candidate_refresh(run->pipeline, candidate, run->pipeline->screen);
    rkb_event_send(run, &(rkb_event_t){.kind = RKB_EVENT_CANDIDATE,
                                       .section = request->section,
                                       .request = request->number,

@@ -4,6 +4,7 @@
 #include <rkb/items.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "base/memory.h"
 #include "stage/item.h"
 #include "run/run_state.h"
 
@@ -15,23 +16,22 @@ static bool add_references(const rkb_run_t *run, rkb_item_t *item, const char *r
    return true;
 }
 
-/* The request as its operator sees it (rkb/items.h); NULL when memory is out. */
+/* The request as its operator sees it (rkb/items.h).  Each value was checked or made here, so an item takes it. */
 static rkb_item_t *request_item(const rkb_run_t *run, const rkb_run_request_t *request) {
    rkb_item_t *item = rkb_item_new(RKB_ITEM_REQUEST);
    const rkb_request_t *wanted = &request->wanted;
    const char *section = request->section == RKB_SECTION_PROPOSE ? "propose" : "search";
    const char *objective = run->pipeline->objective ? run->pipeline->objective : "";
-   bool ok = item && rkb_item_set_int(item, "number", request->number) == RKB_OK &&
+   bool ok = rkb_item_set_int(item, "number", request->number) == RKB_OK &&
              rkb_item_set_text(item, "section", section) == RKB_OK &&
              rkb_item_set_text(item, "operator", rkb_run_request_operator(request)) == RKB_OK &&
              rkb_item_set_text(item, "objective", objective) == RKB_OK;
    if (ok && wanted->hints[0])
       ok = rkb_item_set_json(item, "hints", wanted->hints) == RKB_OK;
-   if (ok && add_references(run, item, "parent", wanted->parents, wanted->parent_count) &&
-       add_references(run, item, "inspiration", wanted->inspirations, wanted->inspiration_count))
-      return item;
-   rkb_item_unref(item);
-   return NULL;
+   if (!ok || !add_references(run, item, "parent", wanted->parents, wanted->parent_count) ||
+       !add_references(run, item, "inspiration", wanted->inspirations, wanted->inspiration_count))
+      rkb_end_without_memory(0);
+   return item;
 }
 
 static void identified(void *argument) {
@@ -68,44 +68,34 @@ static void identify(rkb_run_t *run, rkb_run_request_t *request) {
 }
 
 /* Notes the parents' numbers, which the archive and the strategy go by.  The item refers to the request's own items. */
-static bool name_parents(rkb_candidate_t *candidate) {
+static void name_parents(rkb_candidate_t *candidate) {
    uint32_t count = rkb_item_reference_count(candidate->made, "parent");
-   candidate->parents = calloc(count + 1, sizeof *candidate->parents);
-   if (!candidate->parents)
-      return false;
+   candidate->parents = rkb_allocate(count + 1, sizeof *candidate->parents);
    for (uint32_t i = 0; i < count; i++) {
       const rkb_item_t *parent = rkb_item_reference(candidate->made, "parent", i);
       rkb_item_int(parent, "number", &candidate->parents[i]);
    }
    candidate->parent_count = count;
-   return true;
 }
 
-static bool take_candidates(rkb_run_t *run, rkb_run_request_t *request, const rkb_ended_t *ended) {
-   request->candidates = calloc(ended->item_count + 1, sizeof *request->candidates);
-   if (!request->candidates)
-      return false;
+static void take_candidates(rkb_run_t *run, rkb_run_request_t *request, const rkb_ended_t *ended) {
+   request->candidates = rkb_allocate(ended->item_count + 1, sizeof *request->candidates);
    for (uint32_t i = 0; i < ended->item_count; i++) {
       rkb_candidate_t *candidate = rkb_candidate_new(run->pipeline, rkb_item_ref(ended->items[i]));
-      if (!candidate)
-         return false;
       candidate->section = request->section;
       candidate->request = request->number;
       candidate->child = i;
       candidate->operator_entry = request->operator_entry;
       candidate->owner = request;
       request->candidates[request->count++] = candidate;
-      if (!name_parents(candidate))
-         return false;
+      name_parents(candidate);
    }
-   return true;
 }
 
 /* A broken operator costs its request, not the run. */
 static void note_failure(rkb_run_t *run, rkb_run_request_t *request, const rkb_ended_t *ended) {
    const char *reason = request->work.hung ? "tool.hang" : rkb_tool_reason(ended->status);
-   if (asprintf(&request->failure, "%s: %s", reason, ended->error.message) < 0)
-      request->failure = NULL;
+   request->failure = rkb_format("%s: %s", reason, ended->error.message);
    rkb_core_note(&run->core, rkb_run_request_operator(request), "request %lld gave nothing: %s: %s",
                  (long long)request->number, reason, ended->error.message);
 }
@@ -115,12 +105,10 @@ static void operator_done(rkb_work_t *work, rkb_ended_t *ended) {
    rkb_run_t *run = request->run;
    if (ended->status != RKB_OK && run->core.stopping)
       return;
-   if (ended->status != RKB_OK) {
+   if (ended->status != RKB_OK)
       note_failure(run, request, ended);
-   } else if (!take_candidates(run, request, ended)) {
-      rkb_run_break(run, RKB_ERR_NOMEM, "out of memory");
-      return;
-   }
+   else
+      take_candidates(run, request, ended);
    double seconds = (double)(ended->ended_ns - ended->started_ns) * 1e-9;
    rkb_times_add(run, request->operator_entry->index, work->attempts ? seconds : -1);
    rkb_event_operator_ended(run, request, seconds);
@@ -139,10 +127,6 @@ void rkb_operator_jobs_serve(rkb_run_t *run, rkb_run_request_t *request) {
       return;
    }
    request->item = request_item(run, request);
-   if (!request->item) {
-      rkb_run_break(run, RKB_ERR_NOMEM, "out of memory");
-      return;
-   }
    request->work = (rkb_work_t){.in = request->item,
                                 .scope = {.section = request->section, .request = request->number},
                                 .began = operator_began,

@@ -2,21 +2,17 @@
 #include "run/request_row.h"
 
 #include <stdlib.h>
+#include "base/memory.h"
 #include "stage/item.h"
 
 rkb_run_request_t *rkb_request_row_add(rkb_request_row_t *row, struct rkb_run *run, uint32_t section,
                                        int64_t number) {
    if (row->count == row->room) {
       uint32_t room = row->room ? row->room * 2 : 64;
-      rkb_run_request_t **grown = realloc(row->requests, room * sizeof *grown);
-      if (!grown)
-         return NULL;
-      row->requests = grown;
+      row->requests = rkb_grow(row->requests, room, sizeof *row->requests);
       row->room = room;
    }
-   rkb_run_request_t *request = calloc(1, sizeof *request);
-   if (!request)
-      return NULL;
+   rkb_run_request_t *request = rkb_allocate(1, sizeof *request);
    request->run = run;
    request->section = section;
    request->number = number;

@@ -46,7 +46,7 @@ typedef struct rkb_request_row {
    rkb_run_request_t *settled, *last_settled; /* requests whose open fell to 0, oldest first */
 } rkb_request_row_t;
 
-/* A new request at the end of the row; NULL when memory is out. */
+/* A new request at the end of the row. */
 rkb_run_request_t *rkb_request_row_add(rkb_request_row_t *row, struct rkb_run *run, uint32_t section,
                                        int64_t number);
 /* Frees the requests, and the candidates that never got a number. */

@@ -8,14 +8,12 @@
 /* A search that has tried its whole space gives duplicates for ever, and duplicates count against no other limit. */
 #define MOST_BARREN 256
 
-int rkb_requests_propose(rkb_run_t *run) {
+void rkb_requests_propose(rkb_run_t *run) {
    rkb_request_row_t *row = &run->row;
    int64_t number = 0;
    for (uint32_t i = 0; i < run->pipeline->propose_count; i++)
       for (uint32_t j = 0; j < run->pipeline->entries[i].requests; j++) {
          rkb_run_request_t *request = rkb_request_row_add(row, run, RKB_SECTION_PROPOSE, number++);
-         if (!request)
-            return RKB_ERR_NOMEM;
          request->operator_entry = &run->pipeline->entries[i];
          request->answer = RKB_ANSWER_LISTED;
       }
@@ -23,7 +21,6 @@ int rkb_requests_propose(rkb_run_t *run) {
    for (uint32_t i = 0; i < row->propose_count && !run->ending.status; i++)
       if (rkb_dialogue_ask(run, row->requests[i]))
          rkb_operator_jobs_serve(run, row->requests[i]);
-   return RKB_OK;
 }
 
 /* No money is left and every operator asks models.  With an operator that is free, the search goes on: this is no limit
@@ -84,10 +81,6 @@ static void ask(rkb_run_t *run) {
       return;
    }
    rkb_run_request_t *request = rkb_request_row_add(&run->row, run, RKB_SECTION_SEARCH, number);
-   if (!request) {
-      rkb_run_break(run, RKB_ERR_NOMEM, "out of memory");
-      return;
-   }
    request->answer = RKB_ANSWER_FILL;
    if (!filling && !rkb_search_ask(run, request))
       return;

@@ -8,7 +8,7 @@
 struct rkb_run;
 
 /* Puts the propose section into the row and starts to serve it. */
-int rkb_requests_propose(struct rkb_run *run);
+void rkb_requests_propose(struct rkb_run *run);
 /* Asks the strategy once, when the window reaches that far; true when it did something. */
 bool rkb_requests_ask_next(struct rkb_run *run);
 

@@ -5,6 +5,7 @@
 #include <rkb/items.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 #include "stage/item.h"
 #include "run/run_state.h"
 
@@ -23,24 +24,19 @@ static int keep(void *argument, const rkb_request_record_t *record) {
    struct rkb_restored *restored = argument;
    if (restored->count == restored->room) {
       uint32_t room = restored->room ? restored->room * 2 : 256;
-      stored_t *grown = realloc(restored->requests, room * sizeof *grown);
-      if (!grown)
-         return RKB_ERR_NOMEM;
-      restored->requests = grown;
+      restored->requests = rkb_grow(restored->requests, room, sizeof *restored->requests);
       restored->room = room;
    }
    stored_t *stored = &restored->requests[restored->count++];
    *stored = (stored_t){
       .section = record->section, .state = record->state, .answer = record->answer, .number = record->number};
    if (record->failure)
-      stored->failure = strdup(record->failure);
+      stored->failure = rkb_duplicate(record->failure);
    return RKB_OK;
 }
 
 int rkb_resume_load(rkb_run_t *run, rkb_error_t *err) {
-   run->restored = calloc(1, sizeof *run->restored);
-   if (!run->restored)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   run->restored = rkb_allocate(1, sizeof *run->restored);
    return rkb_archive_each_request(run->archive, keep, run->restored, err);
 }
 
@@ -70,7 +66,7 @@ static stored_t *find(const rkb_run_t *run, const rkb_run_request_t *request) {
 
 static rkb_item_t *made_again(const rkb_run_t *run, const rkb_candidate_record_t *record) {
    rkb_item_t *item = rkb_item_new(RKB_ITEM_CANDIDATE);
-   bool ok = item && rkb_item_set_text(item, "source", record->source) == RKB_OK &&
+   bool ok = rkb_item_set_text(item, "source", record->source) == RKB_OK &&
              rkb_item_set_json(item, "tune", record->tune) == RKB_OK &&
              (!record->note || rkb_item_set_text(item, "note", record->note) == RKB_OK);
    for (uint32_t i = 0; ok && i < record->parent_count; i++) {
@@ -95,7 +91,7 @@ static rkb_item_t *verdict_again(const rkb_verdict_record_t *record) {
 
 static rkb_item_t *measurement_again(const rkb_measurement_record_t *record, const char *name) {
    rkb_item_t *item = rkb_item_new(RKB_ITEM_MEASUREMENT);
-   bool ok = item && rkb_item_set_text(item, "name", name) == RKB_OK &&
+   bool ok = rkb_item_set_text(item, "name", name) == RKB_OK &&
              rkb_item_set_real(item, "value", record->value) == RKB_OK &&
              rkb_item_set_text(item, "unit", record->unit) == RKB_OK &&
              rkb_item_set_text(item, "better", record->better) == RKB_OK &&
@@ -134,20 +130,18 @@ static bool restore_measurements(const rkb_run_t *run, rkb_candidate_t *candidat
                                  const rkb_candidate_record_t *record) {
    for (uint32_t i = 0; i < record->measurement_count; i++) {
       const char *name = record->measurements[i].name, *dot = strchr(name, '.');
-      char *id = dot ? strndup(name, (size_t)(dot - name)) : NULL;
+      char *id = dot ? rkb_duplicate_part(name, (size_t)(dot - name)) : NULL;
       int32_t at = id ? rkb_pipeline_find(run->pipeline, id) : -1;
       free(id);
       if (at < 0)
          return false;
       rkb_stage_result_t *result = &candidate->results[at];
-      rkb_item_t **grown = realloc(result->measurements, (result->measurement_count + 1) * sizeof *grown);
-      if (!grown)
+      rkb_item_t *measurement = measurement_again(&record->measurements[i], dot + 1);
+      if (!measurement)
          return false;
-      result->measurements = grown;
-      grown[result->measurement_count] = measurement_again(&record->measurements[i], dot + 1);
-      if (!grown[result->measurement_count])
-         return false;
-      result->measurement_count++;
+      result->measurements =
+         rkb_grow(result->measurements, result->measurement_count + 1, sizeof *result->measurements);
+      result->measurements[result->measurement_count++] = measurement;
       result->shadow = record->measurements[i].shadow;
       result->state = RKB_RAN;
    }
@@ -201,31 +195,26 @@ static void copy_hash(char out[RKB_HASH_TEXT], const char *hash) {
 static rkb_candidate_t *restore_candidate(rkb_run_t *run, rkb_run_request_t *request,
                                           const rkb_candidate_record_t *record, uint32_t state) {
    rkb_item_t *made = made_again(run, record);
-   rkb_candidate_t *candidate = made ? rkb_candidate_new(run->pipeline, made) : NULL;
-   if (!candidate) {
-      rkb_item_unref(made);
+   if (!made)
       return NULL;
-   }
+   rkb_candidate_t *candidate = rkb_candidate_new(run->pipeline, made);
    candidate->section = request->section;
    candidate->request = request->number;
    candidate->child = record->child;
    candidate->operator_entry = request->operator_entry;
    candidate->owner = request;
    candidate->number = record->number;
-   candidate->tune = strdup(record->tune);
+   candidate->tune = rkb_duplicate(record->tune);
    copy_hash(candidate->hash, record->hash);
    copy_hash(candidate->source_hash, record->source_hash);
    copy_hash(candidate->token_hash, record->token_hash);
    copy_hash(candidate->ptx_hash, record->ptx_hash);
    copy_hash(candidate->plan_hash, record->plan_hash);
    copy_hash(candidate->cubin_hash, record->cubin_hash);
-   candidate->parents = calloc(record->parent_count + 1, sizeof *candidate->parents);
-   for (uint32_t i = 0; candidate->parents && i < record->parent_count; i++)
+   candidate->parents = rkb_allocate(record->parent_count + 1, sizeof *candidate->parents);
+   for (uint32_t i = 0; i < record->parent_count; i++)
       candidate->parents[candidate->parent_count++] = record->parents[i].number;
-   bool ok = candidate->tune && candidate->parents;
-   if (ok && state != RKB_REQUEST_OPEN)
-      ok = restore_results(run, candidate, record, state);
-   if (ok)
+   if (state == RKB_REQUEST_OPEN || restore_results(run, candidate, record, state))
       return candidate;
    rkb_candidate_free(run->pipeline, candidate);
    return NULL;
@@ -234,11 +223,7 @@ static rkb_candidate_t *restore_candidate(rkb_run_t *run, rkb_run_request_t *req
 static void restore_candidates(rkb_run_t *run, rkb_run_request_t *request, const int64_t *numbers,
                                uint32_t count, uint32_t state) {
    rkb_error_t err = {0};
-   request->candidates = calloc(count + 1, sizeof *request->candidates);
-   if (!request->candidates) {
-      rkb_run_break(run, RKB_ERR_NOMEM, "out of memory");
-      return;
-   }
+   request->candidates = rkb_allocate(count + 1, sizeof *request->candidates);
    for (uint32_t i = 0; i < count; i++) {
       rkb_candidate_record_t *record = NULL;
       int status = rkb_archive_load_candidate(run->archive, numbers[i], &record, &err);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
+#include "base/memory.h"
 #include "run/advance.h"
 #include "run/interrupts.h"
 #include "run/run_record.h"
@@ -15,8 +16,7 @@
 static int keep_pipeline(const rkb_run_t *run, rkb_error_t *err) {
    char *path = rkb_run_path_pipeline(run->options.directory);
    const char *text = rkb_pipeline_text(run->pipeline);
-   int status =
-      path ? rkb_file_write(path, text, strlen(text), err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   int status = rkb_file_write(path, text, strlen(text), err);
    free(path);
    return status;
 }
@@ -24,9 +24,7 @@ static int keep_pipeline(const rkb_run_t *run, rkb_error_t *err) {
 static int open_archive(rkb_run_t *run, rkb_error_t *err) {
    const rkb_pipeline_t *pipeline = run->pipeline;
    uint32_t count = rkb_registry_count(pipeline->registry), used = 0;
-   rkb_run_plugin_t *plugins = calloc(count + 1, sizeof *plugins);
-   if (!plugins)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   rkb_run_plugin_t *plugins = rkb_allocate(count + 1, sizeof *plugins);
    for (uint32_t i = 0; i < count; i++) {
       const rkb_registry_object_t *object = rkb_registry_at(pipeline->registry, i);
       bool uses = false;
@@ -57,7 +55,7 @@ static int open_archive(rkb_run_t *run, rkb_error_t *err) {
                                   .plugins = plugins};
    /* A process that was killed before it made the archive leaves nothing to go on from: the run begins. */
    char *path = rkb_run_path_archive(run->options.directory);
-   bool there = path && rkb_path_exists(path);
+   bool there = rkb_path_exists(path);
    int status;
    if (run->options.resume && there)
       status = rkb_archive_resume(run->options.directory, &identity, &run->archive, err);
@@ -83,10 +81,8 @@ static int open_compilers(rkb_run_t *run, rkb_error_t *err) {
 }
 
 static int run_open(rkb_run_t *run, rkb_error_t *err) {
-   int status = rkb_numbered_open(&run->numbered, err);
-   if (status != RKB_OK)
-      return status;
-   status = rkb_core_open(&run->core, run->pipeline, run->options.log, run->options.jobs, err);
+   rkb_numbered_open(&run->numbered);
+   int status = rkb_core_open(&run->core, run->pipeline, run->options.log, run->options.jobs, err);
    if (status != RKB_OK)
       return status;
    rkb_run_advance_hooks(run);
@@ -162,8 +158,7 @@ static int work(rkb_run_t *run, rkb_error_t *err) {
                   rkb_pipeline_hash(pipeline), (unsigned long long)pipeline->seed);
    if (pipeline->limit_wall_ns)
       run->wall = rkb_timer_start(run->core.loop, pipeline->limit_wall_ns, wall_reached, run);
-   if (rkb_requests_propose(run) != RKB_OK)
-      rkb_run_break(run, RKB_ERR_NOMEM, "out of memory");
+   rkb_requests_propose(run);
    rkb_run_advance(run);
    while (!is_over(run))
       rkb_loop_run(run->core.loop);
@@ -175,9 +170,7 @@ static int work(rkb_run_t *run, rkb_error_t *err) {
 }
 
 static rkb_run_t *run_new(rkb_pipeline_t *pipeline, const rkb_run_options_t *options) {
-   rkb_run_t *run = calloc(1, sizeof *run);
-   if (!run)
-      return NULL;
+   rkb_run_t *run = rkb_allocate(1, sizeof *run);
    run->pipeline = pipeline;
    run->options = *options;
    run->tally.first_objective = NAN;
@@ -197,8 +190,6 @@ int rkb_run(rkb_pipeline_t *pipeline, const rkb_run_options_t *options, rkb_outc
       *options->interrupt_handle = -1; /* until the run listens */
    rkb_interrupts_t *interrupts = NULL;
    rkb_run_t *run = run_new(pipeline, options);
-   if (!run)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    int status = run_open(run, err);
    if (status == RKB_OK)
       status = rkb_interrupts_open(run, &interrupts, err);

@@ -84,7 +84,7 @@ static void add_measurement(found_t *found, rkb_arena_t *arena, const rkb_entry_
    rkb_item_real(item, "spread", &record->spread);
 }
 
-static bool gather(const rkb_run_t *run, const rkb_candidate_t *candidate, uint64_t entries,
+static void gather(const rkb_run_t *run, const rkb_candidate_t *candidate, uint64_t entries,
                    rkb_arena_t *arena, found_t *found) {
    const rkb_pipeline_t *pipeline = run->pipeline;
    uint32_t room = 1;
@@ -92,8 +92,6 @@ static bool gather(const rkb_run_t *run, const rkb_candidate_t *candidate, uint6
       room += candidate->results[i].measurement_count;
    found->verdicts = rkb_arena_array(arena, pipeline->entry_count + 1, sizeof *found->verdicts);
    found->measurements = rkb_arena_array(arena, room, sizeof *found->measurements);
-   if (!found->verdicts || !found->measurements)
-      return false;
    for (uint32_t i = 0; i < pipeline->entry_count; i++) {
       const rkb_stage_result_t *result = &candidate->results[i];
       if (!(entries & (1ull << i)) || result->state != RKB_RAN)
@@ -103,7 +101,6 @@ static bool gather(const rkb_run_t *run, const rkb_candidate_t *candidate, uint6
       for (uint32_t j = 0; j < result->measurement_count; j++)
          add_measurement(found, arena, &pipeline->entries[i], result, result->measurements[j]);
    }
-   return true;
 }
 
 static const char *or_null(const char *hash) {
@@ -118,8 +115,7 @@ static rkb_candidate_record_t *candidate_record(const rkb_run_t *run, const rkb_
    rkb_parent_record_t *parents = rkb_arena_array(arena, candidate->parent_count + 1, sizeof *parents);
    found_t found = {0};
    const rkb_item_t *decided;
-   if (!record || !parents || !gather(run, candidate, ~0ull, arena, &found))
-      return NULL;
+   gather(run, candidate, ~0ull, arena, &found);
    for (uint32_t i = 0; i < candidate->parent_count; i++)
       parents[i] = (rkb_parent_record_t){.number = candidate->parents[i], .role = "parent"};
    *record =
@@ -155,18 +151,12 @@ static rkb_candidate_record_t *candidate_record(const rkb_run_t *run, const rkb_
 
 static bool put_screened(rkb_run_t *run, const rkb_run_request_t *request, uint32_t state) {
    rkb_arena_t *arena = rkb_arena_new(0);
-   const rkb_candidate_record_t **list =
-      arena ? rkb_arena_array(arena, request->count + 1, sizeof *list) : NULL;
+   const rkb_candidate_record_t **list = rkb_arena_array(arena, request->count + 1, sizeof *list);
    rkb_request_record_t record = request_record(run, request, state);
    rkb_error_t err = {0};
-   int status = list ? RKB_OK : rkb_fail(&err, RKB_ERR_NOMEM, "out of memory");
-   for (uint32_t i = 0; status == RKB_OK && i < request->count; i++) {
+   for (uint32_t i = 0; i < request->count; i++)
       list[i] = candidate_record(run, request->candidates[i], arena);
-      if (!list[i])
-         status = rkb_fail(&err, RKB_ERR_NOMEM, "out of memory");
-   }
-   if (status == RKB_OK)
-      status = rkb_archive_put_screened(run->archive, &record, list, request->count, &err);
+   int status = rkb_archive_put_screened(run->archive, &record, list, request->count, &err);
    rkb_arena_free(arena);
    return stored(run, status, &err);
 }
@@ -197,11 +187,7 @@ bool rkb_record_evaluated(rkb_run_t *run, const rkb_candidate_t *candidate) {
    if (!run->archive)
       return true;
    rkb_arena_t *arena = rkb_arena_new(0);
-   if (!arena || !gather(run, candidate, run->pipeline->evaluate, arena, &found)) {
-      rkb_arena_free(arena);
-      rkb_run_break(run, RKB_ERR_NOMEM, "out of memory");
-      return false;
-   }
+   gather(run, candidate, run->pipeline->evaluate, arena, &found);
    rkb_result_record_t record = {.candidate = candidate->number,
                                  .standing =
                                     rkb_candidate_standing(run->pipeline, candidate, ~0ull, &decided),

@@ -59,8 +59,6 @@ static void stage_done(rkb_work_t *work, rkb_ended_t *ended) {
    } else {
       const char *reason = work->hung ? "tool.hang" : rkb_tool_reason(ended->status);
       result->verdict = rkb_verdict_new(RKB_UNKNOWN, reason, ended->error.message);
-      if (!result->verdict)
-         abort();
       rkb_log_printf(core->log, RKB_LOG_WARN, entry->node.id, "candidate %lld: %s: %s",
                      (long long)candidate->number, reason, ended->error.message);
    }
@@ -99,8 +97,7 @@ static void run_entry(rkb_screening_t *screening, rkb_candidate_t *candidate, co
       rkb_build_step_start(core, candidate, build_done, screening);
       return;
    }
-   if (!rkb_candidate_refresh(core->pipeline, candidate, entry->before))
-      abort();
+   rkb_candidate_refresh(core->pipeline, candidate, entry->before);
    result->work = (rkb_work_t){.in = candidate->item,
                                .scope = {.section = candidate->section,
                                          .request = candidate->request,

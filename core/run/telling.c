@@ -40,7 +40,7 @@ static void list_measurements(const rkb_run_t *run, const rkb_candidate_t *candi
       room += candidate->results[i].shadow ? 0 : candidate->results[i].measurement_count;
    const char **names = rkb_arena_array(arena, room + 1, sizeof *names);
    double *values = rkb_arena_array(arena, room + 1, sizeof *values);
-   for (uint32_t i = 0; names && values && i < run->pipeline->entry_count; i++) {
+   for (uint32_t i = 0; i < run->pipeline->entry_count; i++) {
       const rkb_stage_result_t *result = &candidate->results[i];
       for (uint32_t j = 0; !result->shadow && j < result->measurement_count; j++) {
          if (rkb_item_text(result->measurements[j], "case"))
@@ -57,8 +57,6 @@ static void list_measurements(const rkb_run_t *run, const rkb_candidate_t *candi
 static rkb_told_t *make_told(const rkb_run_t *run, const rkb_candidate_t *candidate, rkb_arena_t *arena) {
    const rkb_summary_t *summary = &candidate->summary;
    rkb_told_t *told = rkb_arena_alloc(arena, sizeof *told);
-   if (!told)
-      return NULL;
    *told = (rkb_told_t){.size = sizeof *told,
                         .number = candidate->number,
                         .standing = strcmp(summary->standing, "none") == 0 ? RKB_UNKNOWN : summary->standing,
@@ -75,18 +73,12 @@ static rkb_told_t *make_told(const rkb_run_t *run, const rkb_candidate_t *candid
    return told;
 }
 
-/* NULL when memory is out. */
 static const rkb_result_t *make_result(const rkb_run_t *run, const rkb_run_request_t *request,
                                        rkb_arena_t *arena) {
    rkb_result_t *result = rkb_arena_alloc(arena, sizeof *result);
    const rkb_told_t **list = rkb_arena_array(arena, request->count + 1, sizeof *list);
-   if (!result || !list)
-      return NULL;
-   for (uint32_t i = 0; i < request->count; i++) {
+   for (uint32_t i = 0; i < request->count; i++)
       list[i] = make_told(run, request->candidates[i], arena);
-      if (!list[i])
-         return NULL;
-   }
    /* Requests of the propose section have the numbers up to -1, so that they stand before search request 0. */
    bool propose = request->section == RKB_SECTION_PROPOSE;
    *result = (rkb_result_t){.size = sizeof *result,
@@ -107,11 +99,9 @@ static bool past_the_last_ask(const rkb_run_t *run) {
 
 static bool tell_strategy(rkb_run_t *run, const rkb_run_request_t *request) {
    rkb_arena_t *arena = rkb_arena_new(0);
-   const rkb_result_t *result = arena ? make_result(run, request, arena) : NULL;
-   bool ok = result != NULL;
-   if (!ok)
-      rkb_run_break(run, RKB_ERR_NOMEM, "out of memory");
-   else if (!past_the_last_ask(run))
+   const rkb_result_t *result = make_result(run, request, arena);
+   bool ok = true;
+   if (!past_the_last_ask(run))
       ok = rkb_dialogue_tell(run, request, result) && rkb_search_tell(run, result);
    rkb_arena_free(arena);
    return ok;
@@ -169,8 +159,7 @@ static void put_away(rkb_run_t *run, rkb_run_request_t *request) {
    for (uint32_t i = 0; i < request->count; i++) {
       rkb_candidate_t *candidate = request->candidates[i];
       rkb_candidate_settle(candidate);
-      if (!rkb_candidate_refresh(run->pipeline, candidate, ~0ull))
-         abort();
+      rkb_candidate_refresh(run->pipeline, candidate, ~0ull);
       rkb_candidate_forget(run->pipeline, candidate);
    }
    rkb_item_unref(request->item);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/json.h"
+#include "base/memory.h"
 #include "run/run_state.h"
 
 enum { MOST_BESTS = 4096 };
@@ -37,10 +38,7 @@ void rkb_times_best(rkb_run_t *run, int64_t candidate) {
          return;
    if (times->best_count == times->best_room && times->best_room < MOST_BESTS) {
       const uint32_t room = times->best_room ? 2 * times->best_room : 16;
-      rkb_best_t *larger = realloc(times->bests, room * sizeof *larger);
-      if (!larger)
-         return; /* a report then cannot say when it came */
-      times->bests = larger;
+      times->bests = rkb_grow(times->bests, room, sizeof *times->bests);
       times->best_room = room;
    }
    if (times->best_count < times->best_room)
@@ -73,8 +71,7 @@ void rkb_times_store(rkb_run_t *run) {
                              write_bests(&run->times), "stages", stages);
    char *text = times ? rkb_json_canonical(times) : NULL;
    json_decref(times);
-   int status = text ? rkb_archive_set_fact(run->archive, "times", text, &err)
-                     : rkb_fail(&err, RKB_ERR_NOMEM, "out of memory");
+   int status = text ? rkb_archive_set_fact(run->archive, "times", text, &err) : rkb_fail_memory(&err, 0);
    free(text);
    if (status != RKB_OK)
       rkb_run_break(run, status, "%s", err.message);

@@ -5,18 +5,13 @@
 #include <string.h>
 #include <rkb/items.h>
 #include "base/json.h"
+#include "base/memory.h"
 #include "stage/item.h"
 #include "kernel/kernel.h"
 
 rkb_candidate_t *rkb_candidate_new(const rkb_pipeline_t *pipeline, rkb_item_t *made) {
-   rkb_candidate_t *candidate = calloc(1, sizeof *candidate);
-   rkb_stage_result_t *results = calloc(pipeline->entry_count, sizeof *results);
-   if (!candidate || !results) {
-      free(candidate);
-      free(results);
-      return NULL;
-   }
-   candidate->results = results;
+   rkb_candidate_t *candidate = rkb_allocate(1, sizeof *candidate);
+   candidate->results = rkb_allocate(pipeline->entry_count, sizeof *candidate->results);
    candidate->made = made;
    candidate->source = rkb_item_text(made, "source");
    pthread_mutex_init(&candidate->notes_lock, NULL);
@@ -90,13 +85,13 @@ static char *whole_tune(const rkb_manifest_t *manifest, const char *given) {
    rkb_finding_t finding = {0};
    rkb_error_t err = {0};
    char *text = NULL;
-   int64_t *values = manifest ? calloc(manifest->tune_count + 1, sizeof *values) : NULL;
+   int64_t *values = manifest ? rkb_allocate(manifest->tune_count + 1, sizeof *values) : NULL;
    if (values && rkb_tune_resolve(manifest, given, values, &finding, &err) == RKB_OK && !finding.reason[0])
       text = rkb_tune_canonical(manifest, values);
    free(values);
    if (!text) {
       json_t *value = rkb_json_parse(given, strlen(given), &err);
-      text = value ? rkb_json_canonical(value) : strdup(given);
+      text = value ? rkb_json_canonical(value) : rkb_duplicate(given);
       json_decref(value);
    }
    return text;
@@ -104,8 +99,6 @@ static char *whole_tune(const rkb_manifest_t *manifest, const char *given) {
 
 static void hash_pair(const char *first, const char *second, char out[RKB_HASH_TEXT]) {
    rkb_hasher_t *hasher = rkb_hasher_new();
-   if (!hasher)
-      abort(); /* without its hashes a candidate cannot be told from another */
    rkb_hasher_add_text(hasher, first);
    rkb_hasher_add_text(hasher, second);
    rkb_hasher_finish(hasher, out);
@@ -119,9 +112,9 @@ void rkb_candidate_identify(const rkb_pipeline_t *pipeline, rkb_candidate_t *can
       given = "{}";
    /* Without a task the texts are no kernels, and there is no manifest to look for. */
    const rkb_source_t *read = pipeline->task ? rkb_candidate_read(candidate) : NULL;
-   candidate->tune = read ? whole_tune(read->manifest, given) : strdup(given);
-   if (!candidate->tune || (pipeline->task && !read))
-      abort();
+   candidate->tune = read ? whole_tune(read->manifest, given) : rkb_duplicate(given);
+   if (!candidate->tune)
+      rkb_end_without_memory(0);
    rkb_hash_text(candidate->source, bytes, candidate->source_hash);
    if (read)
       rkb_source_hash(read, tokens);
@@ -131,27 +124,22 @@ void rkb_candidate_identify(const rkb_pipeline_t *pipeline, rkb_candidate_t *can
    hash_pair(tokens, candidate->tune, candidate->token_hash);
 }
 
-bool rkb_candidate_refresh(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate, uint64_t entries) {
+void rkb_candidate_refresh(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate, uint64_t entries) {
    const char *standing = rkb_candidate_standing(pipeline, candidate, entries, NULL);
    const char *shown = candidate->item ? rkb_item_text(candidate->item, "standing") : NULL;
    if (shown && strcmp(shown, standing) == 0)
-      return true;
+      return;
    rkb_item_t *item = rkb_item_overlay(candidate->made);
-   if (!item)
-      return false;
    bool ok =
       rkb_item_set_text(item, "standing", standing) == RKB_OK &&
       (!candidate->number || rkb_item_set_int(item, "number", candidate->number) == RKB_OK) &&
       rkb_item_set_text(item, "operator",
                         candidate->operator_entry ? candidate->operator_entry->node.id : "") == RKB_OK &&
       rkb_item_set_json(item, "tune", candidate->tune) == RKB_OK;
-   if (!ok) {
-      rkb_item_unref(item);
-      return false;
-   }
+   if (!ok)
+      rkb_end_without_memory(0); /* items have taken each of these values before */
    rkb_item_unref(candidate->item);
    candidate->item = item;
-   return true;
 }
 
 uint32_t rkb_standing_rank(const char *standing) {
@@ -191,7 +179,7 @@ bool rkb_candidate_passed(const rkb_candidate_t *candidate, uint64_t entries) {
 
 rkb_item_t *rkb_verdict_new(const char *standing, const char *reason, const char *message) {
    rkb_item_t *item = rkb_item_new(RKB_ITEM_VERDICT);
-   if (item && rkb_item_set_text(item, "standing", standing) == RKB_OK &&
+   if (rkb_item_set_text(item, "standing", standing) == RKB_OK &&
        rkb_item_set_text(item, "reason", reason) == RKB_OK &&
        rkb_item_set_text(item, "message", message) == RKB_OK)
       return item;

@@ -83,7 +83,7 @@ typedef struct rkb_candidate {
    void *owner;  /* the run's request, or the check */
 } rkb_candidate_t;
 
-/* Takes the item.  NULL when memory is out. */
+/* Takes the item. */
 rkb_candidate_t *rkb_candidate_new(const rkb_pipeline_t *pipeline, rkb_item_t *made);
 void rkb_candidate_free(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate);
 /* Frees what only stages need: build, plans, the text as it was read, and notes. */
@@ -92,11 +92,11 @@ void rkb_candidate_settle(rkb_candidate_t *candidate);
 void rkb_candidate_forget(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate);
 /* Hashes, and the whole tune assignment.  [worker], before anything else sees the candidate. */
 void rkb_candidate_identify(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate);
-/* Its text with tokens and manifest, read once; lent until it is settled.  NULL when memory is out.  [worker] */
+/* Its text with tokens and manifest, read once; lent until it is settled.  [worker] */
 const struct rkb_source *rkb_candidate_read(rkb_candidate_t *candidate);
 void rkb_kept_plans_free(rkb_kept_plan_t *plans, uint32_t count);
-/* Makes item again if number or standing have changed; false when memory is out. */
-bool rkb_candidate_refresh(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate, uint64_t entries);
+/* Makes item again if number or standing have changed. */
+void rkb_candidate_refresh(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate, uint64_t entries);
 
 /* Its standing by the verdicts of a set of entries, without those in shadow; "none" when there is no verdict.  *decided
  * becomes the verdict that decided, or NULL; decided may be NULL. */
@@ -111,7 +111,7 @@ bool rkb_candidate_objective(const rkb_pipeline_t *pipeline, const rkb_candidate
 /* Nothing stopped it in these entries, and it is no duplicate. */
 bool rkb_candidate_passed(const rkb_candidate_t *candidate, uint64_t entries);
 
-/* A verdict that the core gives itself; NULL when memory is out. */
+/* A verdict that the core gives itself; NULL when a text is longer than an item takes. */
 rkb_item_t *rkb_verdict_new(const char *standing, const char *reason, const char *message);
 const char *rkb_tool_reason(int status); /* "tool.timeout", ... */
 

@@ -1,5 +1,6 @@
 /* Draft extension rkb.draft.asynchronous/0: stages that take jobs on the loop thread and complete them later. */
 #include <stdlib.h>
+#include "base/memory.h"
 #include "stage/extensions.h"
 #include "stage/instance.h"
 
@@ -33,9 +34,7 @@ static void run_posted(void *argument) {
 
 static void post(const rkb_host_t *host, void (*fn)(void *arg), void *arg) {
    rkb_owner_t *owner = rkb_owner_of(host);
-   posted_t *posted = malloc(sizeof *posted);
-   if (!posted)
-      abort(); /* post has no way to fail, and a lost call may be one that a job waits for */
+   posted_t *posted = rkb_allocate(1, sizeof *posted);
    *posted = (posted_t){.owner = owner, .fn = fn, .arg = arg};
    atomic_fetch_add(&owner->posted, 1);
    if (rkb_loop_post(owner->core->loop, run_posted, posted) == RKB_OK)

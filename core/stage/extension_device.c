@@ -1,5 +1,6 @@
 /* Extension rkb.device/2: core/gpu/devices for plugins.  Called on workers. */
 #include <stdlib.h>
+#include "base/memory.h"
 #include "stage/extensions.h"
 #include "stage/instance.h"
 #include "gpu/devices.h"
@@ -27,9 +28,7 @@ static bool cancelled(void *argument) {
 
 static int begin(const rkb_host_t *host, rkb_job_t job, rkb_session_t **session, rkb_error_t *err) {
    rkb_core_t *core = rkb_owner_of(host)->core;
-   lent_t *lent = calloc(1, sizeof *lent);
-   if (!lent)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   lent_t *lent = rkb_allocate(1, sizeof *lent);
    lent->asking = (asking_t){core->jobs, job};
    int status = rkb_session_begin(core->devices, rkb_jobs_deadline(core->jobs, job), cancelled, &lent->asking,
                                   &lent->session, err);

@@ -1,5 +1,6 @@
 /* Draft extension rkb.draft.http/0: transfers that belong to a job, and end with it at the latest.  Loop thread. */
 #include <stdlib.h>
+#include "base/memory.h"
 #include "stage/extensions.h"
 #include "stage/instance.h"
 #include "system/http.h"
@@ -37,9 +38,7 @@ static int submit(const rkb_host_t *host, rkb_job_t job, const rkb_http_request_
    rkb_http_request_t mine;
    if (rkb_given_read(&mine, sizeof mine, request, sizeof mine, "rkb_http_request_t", err) != RKB_OK)
       return RKB_ERR_CONTRACT;
-   struct rkb_lent_transfer *lent = calloc(1, sizeof *lent);
-   if (!lent)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   struct rkb_lent_transfer *lent = rkb_allocate(1, sizeof *lent);
    *lent = (struct rkb_lent_transfer){.job = job, .event = mine.event, .done = mine.done, .arg = mine.arg};
    mine.event = mine.event ? on_event : NULL;
    mine.done = on_done;

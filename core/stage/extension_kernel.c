@@ -1,6 +1,7 @@
 /* Extension rkb.kernel/1: core/kernel for plugins, and the notes that travel with a candidate. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 #include "stage/candidate.h"
 #include "stage/extensions.h"
 #include "stage/item.h"
@@ -76,9 +77,7 @@ static int build(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candid
       return rkb_fail(err, source ? RKB_ERR_UNAVAILABLE : RKB_ERR_INVALID,
                       source ? "this pipeline builds nothing: no stage of it is marked RKB_STAGE_NEEDS_BUILD"
                              : "the item is not a candidate");
-   lent_t *lent = calloc(1, sizeof *lent);
-   if (!lent)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   lent_t *lent = rkb_allocate(1, sizeof *lent);
    bool own = scope.candidate && rkb_item_bottom(candidate) == scope.candidate->made;
    if (own && !(flags & RKB_BUILD_DEBUG) && scope.candidate->build) {
       lent->build = *scope.candidate->build;
@@ -161,17 +160,12 @@ static int note_set(const rkb_host_t *host, rkb_job_t job, const char *key, cons
       return RKB_ERR_INVALID;
    if (bytes > MAX_NOTE)
       return RKB_ERR_LIMIT;
-   rkb_note_t *note = calloc(1, sizeof *note);
-   char *key_copy = strdup(key);
-   void *copy = malloc(bytes ? bytes : 1);
-   if (!note || !key_copy || !copy) {
-      free(note);
-      free(key_copy);
-      free(copy);
+   void *copy = rkb_try_uncleared(bytes, 1, NULL);
+   if (!copy)
       return RKB_ERR_NOMEM;
-   }
    memcpy(copy, data, bytes);
-   *note = (rkb_note_t){.key = key_copy, .data = copy, .bytes = bytes};
+   rkb_note_t *note = rkb_allocate(1, sizeof *note);
+   *note = (rkb_note_t){.key = rkb_duplicate(key), .data = copy, .bytes = bytes};
    /* The newest comes first and hides an older one of the same key, which somebody may still be reading. */
    pthread_mutex_lock(&scope.candidate->notes_lock);
    for (const rkb_note_t *other = scope.candidate->notes; other; other = other->next)

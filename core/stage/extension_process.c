@@ -1,5 +1,6 @@
 /* Draft extension rkb.draft.process/0: children that belong to a job, and end with it at the latest. */
 #include <stdlib.h>
+#include "base/memory.h"
 #include "stage/extensions.h"
 #include "stage/instance.h"
 #include "system/process.h"
@@ -67,9 +68,7 @@ static int submit(const rkb_host_t *host, rkb_job_t job, const rkb_process_spec_
    int status = complete_spec(core, job, given, &spec, err);
    if (status != RKB_OK)
       return status;
-   struct rkb_child *child = calloc(1, sizeof *child);
-   if (!child)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   struct rkb_child *child = rkb_allocate(1, sizeof *child);
    *child = (struct rkb_child){.core = core, .job = job, .done = done, .arg = arg};
    status = rkb_process_start(core->loop, &spec, ended, child, &child->process, err);
    if (status != RKB_OK) {

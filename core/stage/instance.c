@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 #include "stage/extensions.h"
 #include "stage/item.h"
 
@@ -19,9 +20,7 @@ static uint32_t limit_of(const rkb_instance_t *instance) {
 }
 
 int rkb_instance_new(rkb_core_t *core, const rkb_entry_t *entry, rkb_instance_t **out, rkb_error_t *err) {
-   rkb_instance_t *instance = calloc(1, sizeof *instance);
-   if (!instance)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   rkb_instance_t *instance = rkb_allocate(1, sizeof *instance);
    instance->stage = entry->stage;
    rkb_owner_init(&instance->owner, core, entry, instance);
    rkb_error_t own = {0};
@@ -74,7 +73,7 @@ int rkb_instance_start(rkb_instance_t *instance, rkb_error_t *err) {
    instance->start_status = RKB_ERR_TIMEOUT; /* until it has ended */
    return rkb_workers_submit(instance->owner.core->workers, start_on_worker, instance, NULL) == RKB_OK
              ? RKB_OK
-             : rkb_fail(err, RKB_ERR_NOMEM, "%s could not be started: out of memory",
+             : rkb_fail(err, RKB_ERR_LIMIT, "%s could not be started: the workers' queue is full",
                         instance->owner.entry->node.id);
 }
 
@@ -125,9 +124,7 @@ static void tell_undone(void *argument) {
 }
 
 static void end_undone(rkb_core_t *core, rkb_work_t *work, int status, const char *why) {
-   undone_t *undone = calloc(1, sizeof *undone);
-   if (!undone)
-      abort(); /* nothing can be told any more */
+   undone_t *undone = rkb_allocate(1, sizeof *undone);
    undone->work = work;
    undone->ended.work = work;
    undone->ended.status = rkb_fail(&undone->ended.error, status, "%s", why);

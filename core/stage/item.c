@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/json.h"
+#include "base/memory.h"
 
 enum field_kind { FIELD_INT, FIELD_REAL, FIELD_TEXT, FIELD_JSON, FIELD_BLOB };
 
@@ -36,10 +37,7 @@ struct rkb_item {
 
 rkb_item_t *rkb_item_new(const char *type) {
    size_t bytes = strlen(type) + 1;
-   rkb_item_t *item = malloc(sizeof *item + bytes);
-   if (!item)
-      return NULL;
-   memset(item, 0, sizeof *item);
+   rkb_item_t *item = rkb_allocate(1, sizeof *item + bytes);
    atomic_init(&item->references, 1);
    memcpy(item->type, type, bytes);
    return item;
@@ -47,8 +45,7 @@ rkb_item_t *rkb_item_new(const char *type) {
 
 rkb_item_t *rkb_item_overlay(const rkb_item_t *base) {
    rkb_item_t *item = rkb_item_new(base->type);
-   if (item)
-      item->base = rkb_item_ref(base);
+   item->base = rkb_item_ref(base);
    return item;
 }
 
@@ -124,9 +121,7 @@ static int put(rkb_item_t *item, const char *key, enum field_kind kind, const vo
    field_t **link = find_own(item, key);
    if (!*link && item->field_count >= RKB_ITEM_FIELDS)
       return RKB_ERR_LIMIT;
-   field_t *field = malloc(sizeof *field + key_bytes + bytes + 1);
-   if (!field)
-      return RKB_ERR_NOMEM;
+   field_t *field = rkb_grow(NULL, sizeof *field + key_bytes + bytes + 1, 1);
    *field = (field_t){.kind = kind, .key_bytes = (uint32_t)key_bytes, .bytes = bytes};
    memcpy(field->text, key, key_bytes);
    if (bytes)
@@ -220,9 +215,7 @@ int rkb_item_add_reference(rkb_item_t *item, const char *role, const rkb_item_t 
    size_t bytes = strlen(role) + 1;
    if (item->reference_count >= RKB_ITEM_FIELDS || bytes > 256)
       return RKB_ERR_LIMIT;
-   reference_t *reference = malloc(sizeof *reference + bytes);
-   if (!reference)
-      return RKB_ERR_NOMEM;
+   reference_t *reference = rkb_allocate(1, sizeof *reference + bytes);
    reference->next = NULL;
    reference->item = rkb_item_ref(other);
    memcpy(reference->role, role, bytes);

@@ -9,7 +9,7 @@
 #define RKB_ITEM_VALUE_LIMIT (4u << 20) /* bytes of one value */
 #define RKB_ITEM_FIELDS 256             /* values, and references, of one item */
 
-rkb_item_t *rkb_item_new(const char *type); /* NULL when memory is out */
+rkb_item_t *rkb_item_new(const char *type);
 /* An item that answers with its own values first and with base's otherwise; it has base's references and type. */
 rkb_item_t *rkb_item_overlay(const rkb_item_t *base);
 rkb_item_t *rkb_item_ref(const rkb_item_t *item);

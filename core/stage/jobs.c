@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 #include <rkb/items.h>
+#include "base/memory.h"
 #include "stage/candidate.h"
 #include "stage/instance.h"
 #include "stage/item.h"
@@ -44,9 +45,7 @@ static uint64_t now_ns(void) {
 }
 
 rkb_jobs_t *rkb_jobs_new(void (*ring)(void *), void *argument) {
-   rkb_jobs_t *jobs = calloc(1, sizeof *jobs);
-   if (!jobs)
-      return NULL;
+   rkb_jobs_t *jobs = rkb_allocate(1, sizeof *jobs);
    pthread_mutex_init(&jobs->mutex, NULL);
    jobs->ring = ring;
    jobs->argument = argument;
@@ -90,15 +89,10 @@ static slot_t *free_slot(rkb_jobs_t *jobs) {
       return NULL;
    if (jobs->count == jobs->room) {
       uint32_t room = jobs->room ? jobs->room * 2 : 64;
-      slot_t **grown = realloc(jobs->slots, room * sizeof *grown);
-      if (!grown)
-         return NULL;
-      jobs->slots = grown;
+      jobs->slots = rkb_grow(jobs->slots, room, sizeof *jobs->slots);
       jobs->room = room;
    }
-   slot = calloc(1, sizeof *slot);
-   if (!slot)
-      return NULL;
+   slot = rkb_allocate(1, sizeof *slot);
    slot->generation = 1;
    slot->index = jobs->count;
    jobs->slots[jobs->count++] = slot;
@@ -129,9 +123,7 @@ static void release(rkb_jobs_t *jobs, slot_t *slot) {
 
 rkb_job_t rkb_jobs_open(rkb_jobs_t *jobs, struct rkb_work *work, struct rkb_instance *instance,
                         const rkb_scope_t *scope, uint64_t limit_ns) {
-   rkb_ended_t *ended = calloc(1, sizeof *ended);
-   if (!ended)
-      return 0;
+   rkb_ended_t *ended = rkb_allocate(1, sizeof *ended);
    pthread_mutex_lock(&jobs->mutex);
    slot_t *slot = free_slot(jobs);
    if (!slot) {
@@ -196,14 +188,8 @@ void rkb_jobs_emit(rkb_jobs_t *jobs, rkb_job_t job, rkb_item_t *item) {
    rkb_ended_t *ended = taken ? slot->ended : NULL;
    if (taken && ended->item_count == slot->room) {
       uint32_t room = slot->room ? slot->room * 2 : 4;
-      rkb_item_t **grown = realloc(ended->items, room * sizeof *grown);
-      taken = grown != NULL;
-      if (grown) {
-         ended->items = grown;
-         slot->room = room;
-      } else {
-         snprintf(slot->fault, sizeof slot->fault, "out of memory");
-      }
+      ended->items = rkb_grow(ended->items, room, sizeof *ended->items);
+      slot->room = room;
    }
    if (taken)
       ended->items[ended->item_count++] = item;

@@ -42,7 +42,7 @@ enum rkb_job_answer { RKB_JOB_TAKEN = 0, RKB_JOB_LATE, RKB_JOB_TWICE };
 rkb_jobs_t *rkb_jobs_new(void (*ring)(void *), void *argument);
 void rkb_jobs_free(rkb_jobs_t *jobs);
 
-/* Opens a job; 0 when all slots are taken or memory is out.  limit_ns: deadline from when it starts, 0 for none.  [loop] */
+/* Opens a job; 0 when all slots are taken.  limit_ns: deadline from when it starts, 0 for none.  [loop] */
 rkb_job_t rkb_jobs_open(rkb_jobs_t *jobs, struct rkb_work *work, struct rkb_instance *instance,
                         const rkb_scope_t *scope, uint64_t limit_ns);
 /* Marks the start of its deadline.  False when it was cancelled before it began.  [any] */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/memory.h"
 #include "stage/extensions.h"
 #include "stage/instance.h"
 #include "gpu/devices.h"
@@ -46,13 +47,7 @@ int rkb_core_open(rkb_core_t *core, rkb_pipeline_t *pipeline, rkb_log_t *log, ui
    if (status != RKB_OK)
       goto close_loop;
    core->jobs = rkb_jobs_new(ring, core);
-   if (!core->jobs) {
-      status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-      goto close_workers;
-   }
    return RKB_OK;
-close_workers:
-   rkb_workers_close(core->workers);
 close_loop:
    rkb_loop_free(core->loop);
    return status;
@@ -239,9 +234,7 @@ static void come_home(void *argument) {
 }
 
 void rkb_core_returned(rkb_core_t *core, void (*back)(void *), void *argument) {
-   homecoming_t *homecoming = malloc(sizeof *homecoming);
-   if (!homecoming)
-      abort();
+   homecoming_t *homecoming = rkb_allocate(1, sizeof *homecoming);
    *homecoming = (homecoming_t){.core = core, .back = back, .argument = argument};
    if (rkb_loop_post(core->loop, come_home, homecoming) != RKB_OK)
       abort();
