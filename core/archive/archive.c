@@ -7,24 +7,19 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/file.h"
+#include "base/memory.h"
 #include "archive/run_facts.h"
 #include "archive/run_lock.h"
 #include "archive/schema.h"
 #include "base/shipped.h"
 
 static rkb_archive_t *archive_new(const char *directory, const char *path) {
-   rkb_archive_t *archive = calloc(1, sizeof *archive);
-   if (!archive)
-      return NULL;
+   rkb_archive_t *archive = rkb_allocate(1, sizeof *archive);
    archive->lock = -1;
-   archive->directory = directory ? strdup(directory) : NULL;
-   archive->path = strdup(path);
+   archive->directory = directory ? rkb_duplicate(directory) : NULL;
+   archive->path = rkb_duplicate(path);
    pthread_mutex_init(&archive->write_mutex, NULL);
    pthread_mutex_init(&archive->reader_mutex, NULL);
-   if (!archive->path || (directory && !archive->directory)) {
-      rkb_archive_close(archive);
-      return NULL;
-   }
    return archive;
 }
 
@@ -49,12 +44,8 @@ void rkb_archive_close(rkb_archive_t *archive) {
 static int open_locked(const char *directory, rkb_archive_t **archive, rkb_error_t *err) {
    char *path = rkb_run_path_archive(directory);
    char *lock_path = rkb_run_path_lock(directory);
-   rkb_archive_t *opened = path && lock_path ? archive_new(directory, path) : NULL;
-   int status = RKB_OK;
-   if (!opened)
-      status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   else
-      status = rkb_lock_take(lock_path, &opened->lock, &opened->previous_writer, err);
+   rkb_archive_t *opened = archive_new(directory, path);
+   int status = rkb_lock_take(lock_path, &opened->lock, &opened->previous_writer, err);
    free(lock_path);
    free(path);
    if (status != RKB_OK) {
@@ -149,13 +140,10 @@ int rkb_archive_open(const char *directory, rkb_archive_t **archive, rkb_error_t
    rkb_archive_t *opened = NULL;
    rkb_connection_t *reader = NULL;
    bool is_file = stat(directory, &facts) == 0 && S_ISREG(facts.st_mode);
-   char *path = is_file ? strdup(directory) : rkb_run_path_archive(directory);
+   char *path = is_file ? rkb_duplicate(directory) : rkb_run_path_archive(directory);
    int status = RKB_OK;
-   if (path)
-      opened = archive_new(is_file ? NULL : directory, path);
-   if (!opened)
-      status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   else if (!rkb_path_exists(path))
+   opened = archive_new(is_file ? NULL : directory, path);
+   if (!rkb_path_exists(path))
       status = holds_no_run(directory, err);
    if (status == RKB_OK)
       status = rkb_archive_take_reader(opened, &reader, err);

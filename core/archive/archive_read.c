@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 
 static void fill_number(rkb_keeper_t *keeper, const rkb_statement_t *statement, void *entry) {
    (void)keeper;
@@ -36,7 +37,7 @@ static int read_request(rkb_connection_t *reader, const rkb_statement_t *stateme
       .failure = rkb_keep_text(keeper, statement, 6),
    };
    if (keeper->failed)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+      return rkb_arena_fail(keeper->arena, "the record", err);
    status = read_inputs(reader, keeper, key, "parent", &request->parents, &request->parent_count, err);
    if (status == RKB_OK)
       status = read_inputs(reader, keeper, key, "inspiration", &request->inspirations,
@@ -55,8 +56,6 @@ static int visit_request(void *argument, rkb_connection_t *reader, const rkb_sta
    rkb_request_record_t request;
    int status;
    rkb_keeper_t keeper = {.arena = rkb_arena_new(RKB_RECORD_LIMIT)};
-   if (!keeper.arena)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    status = read_request(reader, statement, &keeper, &request, err);
    if (status == RKB_OK)
       status = context->visit(context->argument, &request);
@@ -126,9 +125,9 @@ int rkb_archive_each_judge(rkb_archive_t *archive,
 
 /* A malloc'd copy, so that the caller frees one thing. */
 static int copy_numbers(const void *list, uint32_t count, int64_t **numbers, rkb_error_t *err) {
-   *numbers = calloc(count > 0 ? count : 1, sizeof **numbers);
+   *numbers = rkb_try_allocate(count, sizeof **numbers, err);
    if (!*numbers)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+      return RKB_ERR_NOMEM;
    if (count > 0)
       memcpy(*numbers, list, count * sizeof **numbers);
    return RKB_OK;
@@ -140,8 +139,6 @@ int rkb_archive_candidates(rkb_archive_t *archive, uint32_t section, int64_t req
    rkb_connection_t *reader;
    rkb_keeper_t keeper = {.arena = rkb_arena_new(RKB_RECORD_LIMIT)};
    int status;
-   if (!keeper.arena)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    status = rkb_archive_take_reader(archive, &reader, err);
    if (status != RKB_OK)
       goto free_arena;

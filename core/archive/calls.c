@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/hash.h"
+#include "base/memory.h"
 
 static const char *const level_names[] = {"trace", "debug", "info", "warn", "error"};
 
@@ -151,10 +152,8 @@ int rkb_archive_find_reply(rkb_archive_t *archive, uint32_t section, int64_t req
    if (row < 0)
       status = row;
    if (row == 1) {
-      *reply = strdup(rkb_column_text(&statement, 0));
-      *found = *reply != NULL;
-      if (!*reply)
-         status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+      *reply = rkb_duplicate(rkb_column_text(&statement, 0));
+      *found = true;
    }
    rkb_statement_reset(&statement);
    rkb_archive_give_reader(archive, reader);
@@ -162,7 +161,7 @@ int rkb_archive_find_reply(rkb_archive_t *archive, uint32_t section, int64_t req
 }
 
 static char *copied(rkb_statement_t *statement, int column) {
-   return rkb_column_null(statement, column) ? NULL : strdup(rkb_column_text(statement, column));
+   return rkb_column_null(statement, column) ? NULL : rkb_duplicate(rkb_column_text(statement, column));
 }
 
 static int64_t count_or_none(rkb_statement_t *statement, int column) {
@@ -218,7 +217,7 @@ int rkb_archive_find_call(rkb_archive_t *archive, uint32_t section, int64_t requ
    if (status == RKB_OK && !found->asked)
       status = next_draw(reader, key, &found->draw, err);
    if (status == RKB_OK && found->replied && !found->reply)
-      status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+      status = rkb_fail(err, RKB_ERR_INVALID, "the archive has a finished question without its reply");
    rkb_archive_give_reader(archive, reader);
    if (status != RKB_OK)
       rkb_call_found_clear(found);

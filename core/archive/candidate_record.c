@@ -2,6 +2,7 @@
 #include "archive/statement_rows.h"
 
 #include <stdlib.h>
+#include "base/memory.h"
 
 /* A loaded candidate and the memory behind it; the record comes first, so that a pointer to it is one to this. */
 typedef struct loaded_candidate {
@@ -45,7 +46,7 @@ static int read_row(rkb_connection_t *reader, int64_t number, loaded_candidate_t
       .source = rkb_keep_text(keeper, &statement, 19),
    };
    rkb_statement_reset(&statement);
-   return !keeper->failed ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   return !keeper->failed ? RKB_OK : rkb_arena_fail(keeper->arena, "the candidate", err);
 }
 
 static void fill_parent(rkb_keeper_t *keeper, const rkb_statement_t *statement, void *entry) {
@@ -120,16 +121,12 @@ int rkb_archive_load_candidate(rkb_archive_t *archive, int64_t number, rkb_candi
    int status = rkb_archive_take_reader(archive, &reader, err);
    if (status != RKB_OK)
       return status;
-   loaded = calloc(1, sizeof *loaded);
-   if (loaded)
-      loaded->keeper.arena = rkb_arena_new(RKB_RECORD_LIMIT);
-   if (!loaded || !loaded->keeper.arena)
-      status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   else
-      status = read_all(reader, number, loaded, err);
+   loaded = rkb_allocate(1, sizeof *loaded);
+   loaded->keeper.arena = rkb_arena_new(RKB_RECORD_LIMIT);
+   status = read_all(reader, number, loaded, err);
    rkb_archive_give_reader(archive, reader);
    if (status != RKB_OK) {
-      rkb_candidate_record_free(loaded ? &loaded->record : NULL);
+      rkb_candidate_record_free(&loaded->record);
       return status;
    }
    *candidate = &loaded->record;

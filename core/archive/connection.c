@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/memory.h"
 
 static const char *const statement_text[RKB_SQL_COUNT] = {
 #define RKB_X(name, sql) [RKB_SQL_##name] = sql,
@@ -84,12 +85,9 @@ int rkb_connection_execute(rkb_connection_t *connection, const char *sql, rkb_er
 /* A finished run on a medium that cannot be written: SQLite needs no shared memory when nothing can change.  Only safe
  * when no log is waiting to be read. */
 static char *immutable_name(const char *path) {
-   char *log_path = NULL, *name = NULL;
-   if (asprintf(&log_path, "%s-wal", path) < 0)
-      return NULL;
-   if (access(log_path, F_OK) != 0 && strpbrk(path, "?#%") == NULL &&
-       asprintf(&name, "file:%s?immutable=1", path) < 0)
-      name = NULL;
+   char *log_path = rkb_format("%s-wal", path), *name = NULL;
+   if (access(log_path, F_OK) != 0 && strpbrk(path, "?#%") == NULL)
+      name = rkb_format("file:%s?immutable=1", path);
    free(log_path);
    return name;
 }
@@ -114,9 +112,7 @@ static int open_reader(const char *path, sqlite3 **database) {
 
 int rkb_connection_open(const char *path, int mode, rkb_connection_t **connection, rkb_error_t *err) {
    int result, status = RKB_OK;
-   rkb_connection_t *opened = calloc(1, sizeof *opened);
-   if (!opened)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   rkb_connection_t *opened = rkb_allocate(1, sizeof *opened);
    if (mode == RKB_CONNECTION_READ)
       result = open_reader(path, &opened->database);
    else
@@ -132,7 +128,7 @@ int rkb_connection_open(const char *path, int mode, rkb_connection_t **connectio
    }
    if (result != SQLITE_OK)
       status = opened->database ? fail_with(opened, result, path, err)
-                                : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+                                : rkb_fail_memory(err, 0);
    if (status != RKB_OK) {
       rkb_connection_close(opened);
       return status;

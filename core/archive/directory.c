@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include "base/file.h"
+#include "base/memory.h"
 
 enum { MAX_NAME = 64, MAX_SAME_SECOND = 1000 };
 
@@ -36,11 +37,8 @@ int rkb_run_directory_make(const char *parent, const char *name, char **director
    strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &utc);
    directory_name(name, base);
    for (int i = 1; i <= MAX_SAME_SECOND; i++) {
-      char *path = NULL;
-      int length = i == 1 ? asprintf(&path, "%s/%s-%s", parent, base, stamp)
-                          : asprintf(&path, "%s/%s-%s-%d", parent, base, stamp, i);
-      if (length < 0)
-         return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+      char *path = i == 1 ? rkb_format("%s/%s-%s", parent, base, stamp)
+                          : rkb_format("%s/%s-%s-%d", parent, base, stamp, i);
       if (mkdir(path, 0777) == 0) {
          *directory = path;
          return RKB_OK;

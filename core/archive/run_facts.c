@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 
 enum { MAX_NUMBER_TEXT = 32, COMPARED_FACTS = 8 };
 
@@ -49,9 +50,9 @@ static int get_fact(rkb_connection_t *connection, const char *key, char **value,
    row = rkb_statement_row(&statement, err);
    if (row != 1)
       return row;
-   *value = strdup(rkb_column_text(&statement, 0));
+   *value = rkb_duplicate(rkb_column_text(&statement, 0));
    rkb_statement_reset(&statement);
-   return *value ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   return RKB_OK;
 }
 
 int rkb_identity_store(rkb_connection_t *writer, const rkb_run_identity_t *identity, rkb_error_t *err) {
@@ -112,9 +113,7 @@ static int compare_plugins(rkb_connection_t *connection, const rkb_run_identity_
                            rkb_error_t *err) {
    uint32_t count = identity->plugin_count, next = 0;
    int row = 0, status = RKB_OK;
-   rkb_run_plugin_t *sorted = calloc(count > 0 ? count : 1, sizeof *sorted);
-   if (!sorted)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   rkb_run_plugin_t *sorted = rkb_allocate(count, sizeof *sorted);
    if (count > 0)
       memcpy(sorted, identity->plugins, count * sizeof *sorted);
    qsort(sorted, count, sizeof *sorted, compare_plugin_order);

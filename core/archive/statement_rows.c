@@ -2,15 +2,21 @@
 #include "archive/statement_rows.h"
 
 #include <string.h>
+#include "base/memory.h"
 
 enum { FIRST_ROOM = 16 };
 
 const char *rkb_keep_text(rkb_keeper_t *keeper, const rkb_statement_t *statement, int column) {
    const char *text = rkb_column_text(statement, column);
-   const char *copy = text ? rkb_arena_text(keeper->arena, text, strlen(text)) : NULL;
-   if (text && !copy)
+   if (!text)
+      return NULL;
+   const size_t bytes = strlen(text) + 1;
+   char *copy = rkb_arena_try(keeper->arena, bytes, 1);
+   if (!copy) {
       keeper->failed = true;
-   return copy;
+      return NULL;
+   }
+   return memcpy(copy, text, bytes);
 }
 
 /* What was there before a list grew stays in the arena until the arena goes: at most as much again. */
@@ -20,9 +26,9 @@ static int grow(rkb_arena_t *arena, void **list, uint32_t count, uint32_t *room,
    uint32_t wanted = *room ? *room * 2 : FIRST_ROOM;
    if (count < *room)
       return RKB_OK;
-   larger = rkb_arena_array(arena, wanted, size);
+   larger = rkb_arena_try(arena, wanted, size);
    if (!larger)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+      return rkb_arena_fail(arena, "the list of rows", err);
    if (count > 0)
       memcpy(larger, *list, count * size);
    *list = larger;
@@ -42,7 +48,7 @@ int rkb_rows_list(rkb_statement_t *statement, rkb_keeper_t *keeper, size_t size,
          break;
       fill(keeper, statement, (char *)filled + *count * size);
       if (keeper->failed) {
-         status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+         status = rkb_arena_fail(keeper->arena, "the list of rows", err);
          break;
       }
       (*count)++;

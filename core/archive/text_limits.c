@@ -4,19 +4,15 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 
 static void bind_copy(rkb_statement_t *statement, rkb_kept_t *kept, char *copy) {
-   if (!copy) {
-      statement->result = SQLITE_NOMEM;
-      return;
-   }
    assert(kept->count < (int)(sizeof kept->copies / sizeof kept->copies[0]));
    kept->copies[kept->count++] = copy;
    rkb_bind_text(statement, copy);
 }
 
 void rkb_bind_cut_text(rkb_statement_t *statement, rkb_kept_t *kept, const char *text, size_t limit) {
-   char *copy = NULL;
    size_t length = text ? strlen(text) : 0, end = limit;
    if (length <= limit) {
       rkb_bind_text(statement, text);
@@ -24,21 +20,17 @@ void rkb_bind_cut_text(rkb_statement_t *statement, rkb_kept_t *kept, const char 
    }
    while (end > 0 && ((unsigned char)text[end] & 0xc0) == 0x80) /* not inside a UTF-8 character */
       end--;
-   if (asprintf(&copy, "%.*s\n[cut: %zu of %zu bytes]", (int)end, text, length - end, length) < 0)
-      copy = NULL;
-   bind_copy(statement, kept, copy);
+   bind_copy(statement, kept,
+             rkb_format("%.*s\n[cut: %zu of %zu bytes]", (int)end, text, length - end, length));
 }
 
 void rkb_bind_cut_json(rkb_statement_t *statement, rkb_kept_t *kept, const char *json, size_t limit) {
-   char *copy = NULL;
    size_t length = json ? strlen(json) : 0;
    if (length <= limit) {
       rkb_bind_text(statement, json);
       return;
    }
-   if (asprintf(&copy, "{\"bytes\":%zu,\"cut\":true}", length) < 0)
-      copy = NULL;
-   bind_copy(statement, kept, copy);
+   bind_copy(statement, kept, rkb_format("{\"bytes\":%zu,\"cut\":true}", length));
 }
 
 void rkb_kept_free(rkb_kept_t *kept) {

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 
 #define ROWS_LIMIT ((size_t)1 << 30) /* bytes: 4,096 rows of the largest source */
 enum { MAX_ROWS = 4096 };
@@ -77,13 +78,11 @@ int rkb_archive_query(rkb_archive_t *archive, int64_t horizon, const rkb_archive
    status = rkb_archive_take_reader(archive, &reader, err);
    if (status != RKB_OK)
       return status;
-   filled = calloc(1, sizeof *filled);
-   if (filled)
-      filled->keeper.arena = rkb_arena_new(ROWS_LIMIT);
-   if (filled && filled->keeper.arena)
-      filled->list = rkb_arena_array(filled->keeper.arena, query->limit, sizeof *filled->list);
-   if (!filled || !filled->list)
-      status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   filled = rkb_allocate(1, sizeof *filled);
+   filled->keeper.arena = rkb_arena_new(ROWS_LIMIT);
+   filled->list = rkb_arena_try(filled->keeper.arena, query->limit, sizeof *filled->list);
+   if (!filled->list)
+      status = rkb_arena_fail(filled->keeper.arena, "the answer", err);
    if (status == RKB_OK)
       status = read_rows(reader, horizon, query, filled, err);
    rkb_archive_give_reader(archive, reader);

@@ -9,6 +9,7 @@
 #include "kernel/ptx.h"
 #include "kernel/wire.h"
 #include "base/hash.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -86,10 +87,6 @@ static bool add_expressions(recipe_t *recipe, const manifest_t *manifest, const 
 static void recipe_key(const recipe_t *recipe, const char *source, size_t bytes, const char *limits,
                        char key[RKB_HASH_TEXT]) {
    rkb_hasher_t *hasher = rkb_hasher_new();
-   if (!hasher) {
-      key[0] = '\0';
-      return;
-   }
    rkb_hasher_add_text(hasher, key_version);
    rkb_hasher_add_text(hasher, recipe->toolkit);
    rkb_hasher_add_text(hasher, limits);
@@ -161,17 +158,19 @@ static bool recall(build_cache_t *cache, const char *key, const recipe_t *recipe
    return false;
 }
 
+/* A copy, NUL-terminated; NULL when there is no room for it. */
+static void *keep(rkb_arena_t *arena, const void *data, size_t bytes) {
+   char *copy = rkb_arena_try(arena, bytes + 1, 1);
+   return copy ? memcpy(copy, data, bytes) : NULL;
+}
+
 static bool describe_kernels(rkb_arena_t *arena, const recipe_t *recipe, const compile_output_t *output,
                              rkb_build_t *build, rkb_finding_t *finding) {
    rkb_built_kernel_t *kernels = rkb_arena_array(arena, recipe->expression_count + 1, sizeof *kernels);
    char why[320];
-   if (!kernels)
-      return false;
    for (uint32_t i = 0; i < recipe->expression_count; i++) {
       kernels[i].expression = rkb_arena_text(arena, recipe->expressions[i], strlen(recipe->expressions[i]));
       kernels[i].entry = rkb_arena_text(arena, output->lowered[i], output->lowered_bytes[i]);
-      if (!kernels[i].expression || !kernels[i].entry)
-         return false;
       ptxas_read_resources(output->log, output->log_bytes, &kernels[i]);
       if (!ptx_read_signature(build->ptx, build->ptx_bytes, arena, &kernels[i], why, sizeof why)) {
          rkb_finding_set(finding, "build.error", 0, 0, "%s", why);
@@ -183,29 +182,28 @@ static bool describe_kernels(rkb_arena_t *arena, const recipe_t *recipe, const c
    return true;
 }
 
-/* NULL with a finding, or without one when memory is out. */
+/* NULL with a finding, or without one when the arena has no room for what the compiler made. */
 static owned_build_t *make_build(const recipe_t *recipe, const rkb_device_t *device,
                                  const compile_output_t *output, rkb_finding_t *finding) {
    const uint64_t global = ptx_global_bytes(output->ptx, output->ptx_bytes);
    rkb_arena_t *arena = rkb_arena_new(256u << 20);
-   owned_build_t *build = arena ? rkb_arena_alloc(arena, sizeof *build) : NULL;
+   owned_build_t *build = rkb_arena_alloc(arena, sizeof *build);
    char hash[RKB_HASH_TEXT];
    rkb_text_t warnings;
    if ((double)global > device->memory_bytes)
       rkb_finding_set(finding, "build.error", 0, 0,
                       "its __device__ variables take %llu bytes and %s has %.3g", (unsigned long long)global,
                       device->name, device->memory_bytes);
-   if (!build || finding->reason[0]) {
+   if (finding->reason[0]) {
       rkb_arena_free(arena);
       return NULL;
    }
    rkb_text_init(&warnings, 16 << 10);
    build->arena = arena;
-   build->public.ptx = rkb_arena_text(arena, output->ptx, output->ptx_bytes);
+   build->public.ptx = keep(arena, output->ptx, output->ptx_bytes);
    build->public.ptx_bytes = output->ptx_bytes;
    build->public.cubin_bytes = output->cubin_bytes;
-   build->public.cubin =
-      output->cubin_bytes ? rkb_arena_text(arena, output->cubin, output->cubin_bytes) : NULL;
+   build->public.cubin = output->cubin_bytes ? keep(arena, output->cubin, output->cubin_bytes) : NULL;
    rkb_hash_text(output->ptx, output->ptx_bytes, hash);
    build->public.ptx_hash = rkb_arena_text(arena, hash, strlen(hash));
    rkb_hash_text(output->cubin, output->cubin_bytes, hash);
@@ -216,7 +214,7 @@ static owned_build_t *make_build(const recipe_t *recipe, const rkb_device_t *dev
    build->public.log = rkb_arena_text(arena, rkb_text_get(&warnings), warnings.length);
    build->public.debug = recipe->debug;
    rkb_text_free(&warnings);
-   if (!build->public.ptx || !build->public.log ||
+   if (!build->public.ptx || (output->cubin_bytes && !build->public.cubin) ||
        !describe_kernels(arena, recipe, output, &build->public, finding)) {
       rkb_arena_free(arena);
       return NULL;
@@ -271,11 +269,10 @@ static int build_with(rkb_compilers_t *compilers, const rkb_device_t *device, co
                       const char *source, size_t bytes, const int64_t *values, bool lean, uint32_t flags,
                       bool (*cancelled)(void *), void *argument, rkb_build_t **build, rkb_build_cost_t *cost,
                       rkb_finding_t *finding, rkb_error_t *err) {
-   recipe_t recipe = {.arena = rkb_arena_new(1u << 20), .debug = flags & RKB_BUILD_DEBUG, .lean = lean};
+   recipe_t recipe = {.arena = rkb_arena_new(0), .debug = flags & RKB_BUILD_DEBUG, .lean = lean};
    compile_output_t output;
    char key[RKB_HASH_TEXT];
-   int major = 0, minor = 0,
-       status = recipe.arena ? compilers_version(compilers, &major, &minor, err) : RKB_ERR_NOMEM;
+   int major = 0, minor = 0, status = compilers_version(compilers, &major, &minor, err);
    if (status != RKB_OK) {
       rkb_arena_free(recipe.arena);
       return status;
@@ -298,10 +295,8 @@ static int build_with(rkb_compilers_t *compilers, const rkb_device_t *device, co
          cost->near_limit =
             is_limit(finding) || compilers_near_limit(compilers, output.cpu_ns, output.memory_bytes);
          owned_build_t *made = finding->reason[0] ? NULL : make_build(&recipe, device, &output, finding);
-         if (!made && !finding->reason[0]) {
-            *err = (rkb_error_t){.status = RKB_ERR_NOMEM, .message = "out of memory"};
-            status = RKB_ERR_NOMEM;
-         }
+         if (!made && !finding->reason[0])
+            status = rkb_fail_memory(err, output.ptx_bytes + output.cubin_bytes);
          *build = made ? &made->public : NULL;
          compile_output_free(&output);
       }
@@ -335,10 +330,6 @@ int rkb_build_candidate(rkb_compilers_t *compilers, const rkb_device_t *device, 
                         rkb_error_t *err) {
    *build = NULL;
    rkb_source_t *read = rkb_source_read(source);
-   if (!read) {
-      *err = (rkb_error_t){.status = RKB_ERR_NOMEM, .message = "out of memory"};
-      return RKB_ERR_NOMEM;
-   }
    int status = rkb_build_source(compilers, device, read, tune_json, flags, cancelled, argument, build, cost,
                                  finding, err);
    rkb_source_free(read);

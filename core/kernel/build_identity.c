@@ -3,6 +3,7 @@
  * a renamed kernel or variable is no new candidate. Owns nothing beyond the call; any thread. */
 #include "kernel/kernel.h"
 #include "base/hash.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,13 +92,11 @@ static name_t *find(const names_t *names, const word_t *word) {
    return &names->slots[at];
 }
 
-static bool declare(names_t *names, const word_t *word) {
+static void declare(names_t *names, const word_t *word) {
    name_t *slot;
    if (2 * (names->count + 1) > names->room) {
       names_t larger = {.room = names->room ? names->room * 2 : 256, .count = names->count};
-      larger.slots = calloc(larger.room, sizeof *larger.slots);
-      if (!larger.slots)
-         return false;
+      larger.slots = rkb_allocate(larger.room, sizeof *larger.slots);
       for (size_t i = 0; i < names->room; i++)
          if (names->slots[i].text)
             *find(&larger, &(word_t){names->slots[i].text, names->slots[i].length}) = names->slots[i];
@@ -109,7 +108,6 @@ static bool declare(names_t *names, const word_t *word) {
       *slot = (name_t){word->text, (uint32_t)word->length, 0};
       names->count++;
    }
-   return true;
 }
 
 /* A type, .entry or .func is followed by what it declares; so is a label followed by a colon. */
@@ -123,7 +121,7 @@ static bool declares_next(const word_t *word) {
    return false;
 }
 
-static bool collect(const char *ptx, size_t bytes, names_t *names) {
+static void collect(const char *ptx, size_t bytes, names_t *names) {
    scanner_t in = {ptx, ptx + bytes, true};
    word_t word, before = {"", 0};
    uint32_t nested = 0; /* .func (.param .b32 result) name */
@@ -133,17 +131,16 @@ static bool collect(const char *ptx, size_t bytes, names_t *names) {
          function = true;
       nested += function && is(&word, "(");
       bool after_result = function && before.length && before.text[0] == ')' && nested == 1;
-      if (is_name(&word) && (declares_next(&before) || after_result) && !declare(names, &word))
-         return false;
-      if (is(&word, ":") && before.length && is_name(&before) && !declare(names, &before))
-         return false;
+      if (is_name(&word) && (declares_next(&before) || after_result))
+         declare(names, &word);
+      if (is(&word, ":") && before.length && is_name(&before))
+         declare(names, &before);
       if (after_result || is(&word, "{") || is(&word, ";")) {
          function = false;
          nested = 0;
       }
       before = word;
    }
-   return true;
 }
 
 void rkb_ptx_identity(const char *ptx, size_t bytes, char out[RKB_HASH_TEXT]) {
@@ -152,12 +149,8 @@ void rkb_ptx_identity(const char *ptx, size_t bytes, char out[RKB_HASH_TEXT]) {
    scanner_t in = {ptx, ptx + bytes, true};
    uint32_t number = 0;
    word_t word;
-   if (!hasher || !declare(&names, &(word_t){"", 0}) || !collect(ptx, bytes, &names)) {
-      rkb_hash_text(ptx, bytes, out); /* stricter, never wrong */
-      rkb_hasher_drop(hasher);
-      free(names.slots);
-      return;
-   }
+   declare(&names, &(word_t){"", 0});
+   collect(ptx, bytes, &names);
    while (next(&in, &word)) {
       name_t *name = is_name(&word) ? find(&names, &word) : NULL;
       if (name && name->text) {
@@ -173,10 +166,6 @@ void rkb_ptx_identity(const char *ptx, size_t bytes, char out[RKB_HASH_TEXT]) {
 
 void rkb_plan_hash(const rkb_plan_t *plan, char out[RKB_HASH_TEXT]) {
    rkb_hasher_t *hasher = rkb_hasher_new();
-   if (!hasher) {
-      out[0] = '\0';
-      return;
-   }
    /* As the serialised form, without scratch names and lines.  The entry's name stays: two candidates with
     * the same PTX may launch different kernels of it, and a renamed kernel that is not recognised costs an
     * evaluation, never a wrong duplicate. */

@@ -6,6 +6,7 @@
 #include "kernel/cache.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "base/private_folder.h"
 
 #include <dirent.h>
@@ -34,15 +35,12 @@ struct build_cache {
 };
 
 int build_cache_open(const char *directory, uint64_t limit_bytes, build_cache_t **cache, rkb_error_t *err) {
-   build_cache_t *made = calloc(1, sizeof *made);
+   build_cache_t *made = rkb_allocate(1, sizeof *made);
    int status = RKB_OK;
    *cache = NULL;
-   if (!made)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   if (directory) {
-      made->directory = strdup(directory);
-      status = made->directory ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   } else
+   if (directory)
+      made->directory = rkb_duplicate(directory);
+   else
       status = rkb_cache_path("build", &made->directory, err);
    made->limit = limit_bytes ? limit_bytes : default_limit;
    made->written = made->limit; /* another process may have left it full: the first put sweeps */
@@ -104,7 +102,7 @@ char *build_cache_get(build_cache_t *cache, const char *key, size_t *length) {
    if (fstat(file, &about) != 0 || about.st_size < HEADER_BYTES || about.st_size > MAX_ENTRY)
       goto miss;
    *length = (size_t)about.st_size - HEADER_BYTES;
-   payload = malloc(*length + 1);
+   payload = rkb_try_uncleared(*length + 1, 1, NULL);
    if (!payload || !rkb_private_read(file, &header, sizeof header) ||
        !rkb_private_read(file, payload, *length) || !is_sound(cache, key, &header, payload, *length))
       goto miss;
@@ -145,17 +143,11 @@ static void note_entry(entries_t *entries, const char *directory, const char *na
    }
    if (entries->count == entries->room) {
       size_t room = entries->room ? entries->room * 2 : 1024;
-      entry_t *list = realloc(entries->list, room * sizeof *list);
-      if (!list)
-         return;
-      entries->list = list;
+      entries->list = rkb_grow(entries->list, room, sizeof *entries->list);
       entries->room = room;
    }
-   entries->list[entries->count] = (entry_t){strdup(path), (uint64_t)about.st_size, about.st_mtime};
-   if (entries->list[entries->count].path) {
-      entries->bytes += (uint64_t)about.st_size;
-      entries->count++;
-   }
+   entries->list[entries->count++] = (entry_t){rkb_duplicate(path), (uint64_t)about.st_size, about.st_mtime};
+   entries->bytes += (uint64_t)about.st_size;
 }
 
 static int older(const void *left, const void *right) {

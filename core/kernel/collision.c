@@ -104,10 +104,6 @@ void manifest_find_collisions(const manifest_t *manifest, const char *path, cons
                               const rkb_token_t *tokens, uint32_t count, rkb_problems_t *problems) {
    uint32_t *solid = rkb_arena_array(manifest->arena, (size_t)count + 1, sizeof *solid);
    scanner_t scanner = {source, tokens, solid, 0};
-   if (!solid) {
-      rkb_problem(problems, (rkb_place_t){path, 1, 1}, "the text has too many tokens (%u)", count);
-      return;
-   }
    for (uint32_t i = 0; i < count; i++) {
       if (tokens[i].kind != RKB_TOKEN_COMMENT && tokens[i].kind != RKB_TOKEN_DIRECTIVE)
          solid[scanner.count++] = i;

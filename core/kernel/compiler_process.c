@@ -2,6 +2,7 @@
  * a process that works too long, grows too large or stops answering never holds a worker longer than its
  * bounds.  One thread at a time. */
 #include "kernel/compiler_process.h"
+#include "base/memory.h"
 #include "kernel/compiler_protocol.h"
 #include "kernel/wire.h"
 #include "system/loop.h"
@@ -137,7 +138,7 @@ static enum rkb_transfer receive_frame(compiler_process_t *process, uint64_t dea
       rkb_peer_receive(&process->peer, header, sizeof header, deadline, is_over, watch);
    if (result != RKB_TRANSFERRED)
       return result;
-   *payload = wire_header_length(header, most, length) ? malloc(*length + 1) : NULL;
+   *payload = wire_header_length(header, most, length) ? rkb_try_uncleared(*length + 1, 1, NULL) : NULL;
    if (!*payload) {
       watch->end = EXCHANGE_NONSENSE;
       return RKB_TRANSFER_CANCELLED;

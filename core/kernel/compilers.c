@@ -7,6 +7,7 @@
 #include "kernel/finding.h"
 #include "kernel/wire.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/units.h"
 
 #include <errno.h>
@@ -63,22 +64,20 @@ static char *find_program(void) {
          free(candidate);
       }
    }
-   return strdup(RKB_COMPILER_BUILT);
+   return rkb_duplicate(RKB_COMPILER_BUILT);
 }
 
 static char *find_home(void) {
    const char *home = getenv("CUDA_HOME");
    if (!home || !*home)
       home = getenv("CUDA_PATH");
-   return home && *home ? strdup(home) : NULL;
+   return home && *home ? rkb_duplicate(home) : NULL;
 }
 
 int rkb_compilers_open(const rkb_compilers_config_t *config, rkb_compilers_t **compilers, rkb_error_t *err) {
-   rkb_compilers_t *pool = calloc(1, sizeof *pool);
+   rkb_compilers_t *pool = rkb_allocate(1, sizeof *pool);
    int status = RKB_OK;
    *compilers = NULL;
-   if (!pool)
-      goto out_of_memory;
    pthread_mutex_init(&pool->mutex, NULL);
    pthread_cond_init(&pool->idle, NULL);
    pool->count = config->processes ? config->processes : 1;
@@ -87,11 +86,9 @@ int rkb_compilers_open(const rkb_compilers_config_t *config, rkb_compilers_t **c
    pool->cpu_ns = config->cpu_limit_ns ? config->cpu_limit_ns : default_cpu_ns;
    snprintf(pool->limits, sizeof pool->limits, "%llu ns %llu bytes", (unsigned long long)pool->cpu_ns,
             (unsigned long long)pool->memory);
-   pool->slots = calloc(pool->count, sizeof *pool->slots);
+   pool->slots = rkb_allocate(pool->count, sizeof *pool->slots);
    pool->program = find_program();
    pool->home = find_home();
-   if (!pool->slots || !pool->program)
-      goto out_of_memory;
    if (!config->cache_directory || *config->cache_directory)
       status = build_cache_open(config->cache_directory, config->cache_bytes, &pool->cache, err);
    if (status != RKB_OK) {
@@ -100,16 +97,12 @@ int rkb_compilers_open(const rkb_compilers_config_t *config, rkb_compilers_t **c
    }
    *compilers = pool;
    return RKB_OK;
-out_of_memory:
-   rkb_compilers_close(pool);
-   *err = (rkb_error_t){.status = RKB_ERR_NOMEM, .message = "out of memory"};
-   return RKB_ERR_NOMEM;
 }
 
 void rkb_compilers_close(rkb_compilers_t *compilers) {
    if (!compilers)
       return;
-   for (uint32_t i = 0; compilers->slots && i < compilers->count; i++)
+   for (uint32_t i = 0; i < compilers->count; i++)
       compiler_process_kill(&compilers->slots[i].process);
    build_cache_close(compilers->cache);
    pthread_cond_destroy(&compilers->idle);

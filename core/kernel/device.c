@@ -2,6 +2,7 @@
  * derived figures show how they come about.  A loaded profile owns its arena and is immutable; any thread. */
 #include "kernel/kernel.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/shipped.h"
 #include "base/yaml.h"
 
@@ -186,7 +187,7 @@ static void read_device(reader_t *reader, const rkb_yaml_t *root) {
 static char *profile_path(const char *name) {
    char relative[128];
    if (strchr(name, '/') || strstr(name, ".yaml"))
-      return strdup(name);
+      return rkb_duplicate(name);
    snprintf(relative, sizeof relative, "devices/%.100s.yaml", name);
    return rkb_find_data(relative);
 }
@@ -194,18 +195,18 @@ static char *profile_path(const char *name) {
 static void say_absent(const char *name_or_path, rkb_problems_t *problems) {
    char *hint = rkb_shipped_hint("devices", name_or_path), *list = rkb_shipped_list("devices");
    rkb_problem(problems, (rkb_place_t){NULL, 0, 0}, "no device profile '%.100s'%s%sdevices/ has %s",
-               name_or_path, hint ? hint : "", hint && *hint ? " " : "; ", list ? list : "none");
+               name_or_path, hint, *hint ? " " : "; ", list ? list : "none");
    free(hint);
    free(list);
 }
 
 rkb_device_t *rkb_device_load(const char *name_or_path, rkb_problems_t *problems) {
    const uint32_t errors = problems->errors;
-   rkb_arena_t *arena = rkb_arena_new(4u << 20);
-   owned_device_t *device = arena ? rkb_arena_alloc(arena, sizeof *device) : NULL;
+   rkb_arena_t *arena = rkb_arena_new(0);
+   owned_device_t *device = rkb_arena_alloc(arena, sizeof *device);
    char *path = profile_path(name_or_path);
    const rkb_yaml_t *root = NULL;
-   if (device && path && rkb_path_exists(path))
+   if (path && rkb_path_exists(path))
       root = rkb_yaml_load(arena, path, problems);
    else
       say_absent(name_or_path, problems);

@@ -3,6 +3,7 @@
  * keeps its text and loses its quotation, so that no file of this machine travels with a diagnostic.  Owns
  * nothing; any thread. */
 #include "kernel/diagnostics.h"
+#include "base/memory.h"
 #include "kernel/finding.h"
 
 #include <stdlib.h>
@@ -141,8 +142,8 @@ static bool shared_overflow(const char *log, size_t bytes, rkb_text_t *text) {
 }
 
 void diagnostics_finding(const char *log, size_t bytes, const char *name, rkb_finding_t *finding) {
-   message_t *list = calloc(MAX_MESSAGES, sizeof *list);
-   uint32_t count = list ? read_messages(log, bytes, name, list, MAX_MESSAGES) : 0;
+   message_t *list = rkb_allocate(MAX_MESSAGES, sizeof *list);
+   uint32_t count = read_messages(log, bytes, name, list, MAX_MESSAGES);
    const message_t *first = NULL;
    rkb_text_t text;
    rkb_text_init(&text, 400);
@@ -168,8 +169,8 @@ void diagnostics_finding(const char *log, size_t bytes, const char *name, rkb_fi
 }
 
 void diagnostics_warnings(const char *log, size_t bytes, const char *name, rkb_text_t *out) {
-   message_t *list = calloc(MAX_MESSAGES, sizeof *list);
-   uint32_t count = list ? read_messages(log, bytes, name, list, MAX_MESSAGES) : 0;
+   message_t *list = rkb_allocate(MAX_MESSAGES, sizeof *list);
+   uint32_t count = read_messages(log, bytes, name, list, MAX_MESSAGES);
    for (uint32_t i = 0; i < count; i++)
       if (!list[i].error && list[i].own)
          rkb_text_format(out, "%s:%u:%u: warning: %s\n", name, list[i].line, list[i].column, list[i].text);

@@ -9,7 +9,7 @@
 #include "base/hash.h"
 
 /* tokens.c --------------------------------------------------------------------------------------------- */
-rkb_tokens_t *rkb_tokens_new(const char *text, size_t bytes); /* NULL when memory is out */
+rkb_tokens_t *rkb_tokens_new(const char *text, size_t bytes);
 const rkb_token_t *rkb_tokens_at(const rkb_tokens_t *tokens, uint32_t *count);
 void rkb_tokens_free(rkb_tokens_t *tokens);
 /* Hash of the text with comments (but for the manifest's own meaning) and white space normalised away. */
@@ -30,7 +30,7 @@ typedef struct rkb_source {
    rkb_manifest_t *manifest; /* NULL: problems say why there is none */
    rkb_problems_t problems;
 } rkb_source_t;
-rkb_source_t *rkb_source_read(const char *text); /* NULL when memory is out */
+rkb_source_t *rkb_source_read(const char *text);
 void rkb_source_free(rkb_source_t *source);
 void rkb_source_hash(const rkb_source_t *source, char out[RKB_HASH_TEXT]); /* rkb_tokens_hash of the text */
 

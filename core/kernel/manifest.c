@@ -115,8 +115,6 @@ static void parse_choices(manifest_parser_t *parser, const rkb_yaml_t *map, rkb_
    const rkb_yaml_t *node = rkb_yaml_get(map, "choices");
    uint32_t count = manifest_entries(parser, node, RKB_YAML_LIST, "choices", RKB_MANIFEST_MAX_CHOICES);
    int64_t *choices = rkb_arena_array(parser->arena, count ? count : 1, sizeof *choices);
-   if (!choices)
-      return;
    if (!node || !count)
       rkb_problem(parser->problems, node ? node->place : map->place,
                   "tune parameter '%s' needs choices: [1, 2, ...]", tune->name);
@@ -136,8 +134,6 @@ static void parse_tune(manifest_parser_t *parser, const rkb_yaml_t *node) {
    uint32_t count = manifest_entries(parser, node, RKB_YAML_MAP, "tune", RKB_MANIFEST_MAX_ENTRIES);
    rkb_tune_parameter_t *list = rkb_arena_array(parser->arena, count + 1, sizeof *list);
    rkb_place_t *places = rkb_arena_array(parser->arena, count + 1, sizeof *places);
-   if (!list || !places)
-      return;
    for (uint32_t i = 0; i < count; i++) {
       const rkb_yaml_t *map = node->items[i], *fallback;
       bool listed = false;
@@ -176,8 +172,6 @@ static void parse_lets(manifest_parser_t *parser, const rkb_yaml_t *node) {
    manifest_t *manifest = parser->manifest;
    uint32_t count = manifest_entries(parser, node, RKB_YAML_MAP, "let", RKB_MANIFEST_MAX_ENTRIES);
    manifest->lets = rkb_arena_array(parser->arena, count + 1, sizeof *manifest->lets);
-   if (!manifest->lets)
-      return;
    for (uint32_t i = 0; i < count; i++) {
       const char *text = manifest_expression_text(parser, node->items[i], "a let value");
       manifest->lets[i].name = node->keys[i]->text;
@@ -223,8 +217,6 @@ static void parse_scratch(manifest_parser_t *parser, const rkb_yaml_t *node) {
    manifest_t *manifest = parser->manifest;
    uint32_t count = manifest_entries(parser, node, RKB_YAML_MAP, "scratch", RKB_MANIFEST_MAX_ENTRIES);
    manifest->scratch = rkb_arena_array(parser->arena, count + 1, sizeof *manifest->scratch);
-   if (!manifest->scratch)
-      return;
    for (uint32_t i = 0; i < count; i++) {
       manifest_scratch_t *scratch = &manifest->scratch[i];
       const rkb_yaml_t *map = node->items[i], *dtype;
@@ -260,8 +252,6 @@ static void parse_fills(manifest_parser_t *parser, const rkb_yaml_t *node) {
    manifest_t *manifest = parser->manifest;
    uint32_t count = manifest_entries(parser, node, RKB_YAML_MAP, "fill", RKB_MANIFEST_MAX_ENTRIES);
    manifest->fills = rkb_arena_array(parser->arena, count + 1, sizeof *manifest->fills);
-   if (!manifest->fills)
-      return;
    for (uint32_t i = 0; i < count; i++) {
       manifest->fills[i].name = node->keys[i]->text;
       manifest->fills[i].place = node->keys[i]->place;
@@ -349,12 +339,8 @@ rkb_manifest_t *manifest_from_tokens(const char *path, const char *source, const
    const rkb_token_t *list, *comment;
    const rkb_yaml_t *root;
    manifest_parser_t parser = {.problems = problems};
-   parser.arena = rkb_arena_new(16u << 20);
-   parser.manifest = parser.arena ? rkb_arena_alloc(parser.arena, sizeof *parser.manifest) : NULL;
-   if (!tokens || !parser.manifest) {
-      rkb_problem(problems, (rkb_place_t){NULL, 0, 0}, "out of memory");
-      goto failed;
-   }
+   parser.arena = rkb_arena_new(0);
+   parser.manifest = rkb_arena_alloc(parser.arena, sizeof *parser.manifest);
    parser.manifest->arena = parser.arena;
    parser.path = rkb_arena_text(parser.arena, path, strlen(path));
    list = rkb_tokens_at(tokens, &count);
@@ -378,8 +364,6 @@ rkb_manifest_t *manifest_from_tokens(const char *path, const char *source, const
       goto failed;
    return &parser.manifest->public;
 failed:
-   if (problems->errors == errors) /* the arena's limit, which leaves no message of its own */
-      rkb_problem(problems, (rkb_place_t){NULL, 0, 0}, "the manifest needs too much memory");
    rkb_arena_free(parser.arena);
    return NULL;
 }

@@ -79,7 +79,7 @@ typedef struct manifest {
    manifest_launch_t *launches; /* public.launch_count */
 } manifest_t;
 
-/* rkb_manifest_parse, of a text that was split before; tokens NULL: memory was out. */
+/* rkb_manifest_parse, of a text that was split before. */
 rkb_manifest_t *manifest_from_tokens(const char *path, const char *source, const rkb_tokens_t *tokens,
                                      rkb_problems_t *problems);
 /* The kernel's name with each tune parameter replaced by its value: "rmsnorm<256, 4>".  False when it does

@@ -23,7 +23,7 @@ static void parse_argument(manifest_parser_t *parser, rkb_expression_t *whole,
    while (*end == ' ' || *end == '\t')
       end++;
    argument->simple = *end == '\0' || *end == '+';
-   argument->null = *end == '\0' && argument->head && strcmp(argument->head, "null") == 0;
+   argument->null = *end == '\0' && strcmp(argument->head, "null") == 0;
    if (*end == '+') {
       place.column += (uint32_t)(end + 1 - text);
       argument->tail = rkb_expression_parse(parser->arena, end + 1, strlen(end + 1), place, parser->problems);
@@ -40,8 +40,6 @@ static void parse_arguments(manifest_parser_t *parser, const rkb_yaml_t *map, ma
    if (!manifest_expressions(parser, map, "args", &list, &count, &text->args))
       return;
    launch->arguments = rkb_arena_array(parser->arena, count + 1, sizeof *launch->arguments);
-   if (!launch->arguments)
-      return;
    launch->argument_count = count;
    for (uint32_t i = 0; i < count; i++)
       parse_argument(parser, list[i], &launch->arguments[i]);
@@ -50,8 +48,6 @@ static void parse_arguments(manifest_parser_t *parser, const rkb_yaml_t *map, ma
 static void parse_constants(manifest_parser_t *parser, const rkb_yaml_t *node, manifest_launch_t *launch) {
    uint32_t count = manifest_entries(parser, node, RKB_YAML_MAP, "constants", RKB_MANIFEST_MAX_ENTRIES);
    launch->constants = rkb_arena_array(parser->arena, count + 1, sizeof *launch->constants);
-   if (!launch->constants)
-      return;
    for (uint32_t i = 0; i < count; i++) {
       launch->constants[i].symbol = node->keys[i]->text;
       launch->constants[i].place = node->keys[i]->place;
@@ -131,8 +127,6 @@ void manifest_parse_launches(manifest_parser_t *parser, const rkb_yaml_t *root) 
    uint32_t count = manifest_entries(parser, node, RKB_YAML_LIST, "launches", RKB_MANIFEST_MAX_LAUNCHES);
    rkb_launch_text_t *texts = rkb_arena_array(parser->arena, count + 1, sizeof *texts);
    manifest->launches = rkb_arena_array(parser->arena, count + 1, sizeof *manifest->launches);
-   if (!texts || !manifest->launches)
-      return;
    if (!count)
       rkb_problem(parser->problems, node ? node->place : root->place,
                   "the manifest needs launches: with at least one entry");

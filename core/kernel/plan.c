@@ -111,8 +111,6 @@ static bool check_names(planner_t *planner) {
 static bool evaluate_lets(planner_t *planner) {
    const manifest_t *manifest = planner->manifest;
    planner->lets = rkb_arena_array(planner->arena, manifest->let_count + 1, sizeof *planner->lets);
-   if (!planner->lets)
-      return false;
    for (uint32_t i = 0; i < manifest->let_count; i++) {
       if (!planner_value(planner, manifest->lets[i].value, &planner->lets[i]))
          return false;
@@ -189,8 +187,6 @@ static bool make_buffers(planner_t *planner) {
    planner->buffers =
       rkb_arena_array(planner->arena, the_case->tensor_count + planner->manifest->scratch_count + 1,
                       sizeof *planner->buffers);
-   if (!planner->buffers)
-      return false;
    for (uint32_t i = 0; i < the_case->tensor_count; i++) {
       const rkb_tensor_t *tensor = &the_case->tensors[i];
       planner->buffers[planner->buffer_count++] =
@@ -219,8 +215,6 @@ static bool make_launches(planner_t *planner) {
    planner->constants =
       rkb_arena_array(planner->arena, (size_t)RKB_MANIFEST_MAX_ENTRIES * RKB_MANIFEST_MAX_LAUNCHES,
                       sizeof *planner->constants);
-   if (!planner->launches || !planner->constants)
-      return false;
    for (uint32_t i = 0; i < manifest->public.launch_count; i++) {
       const manifest_launch_t *launch = &manifest->launches[i];
       int64_t holds = 1;
@@ -259,8 +253,8 @@ int rkb_plan_make(const rkb_manifest_t *manifest, const char *tune_json, const r
    status = rkb_tune_resolve(manifest, tune_json, tune, finding, err);
    if (status != RKB_OK || finding->reason[0])
       return status;
-   planner.arena = rkb_arena_new(64u << 20);
-   if (planner.arena && make_buffers(&planner) && make_launches(&planner)) {
+   planner.arena = rkb_arena_new(0);
+   if (make_buffers(&planner) && make_launches(&planner)) {
       const rkb_plan_t made = {.version = 1,
                                .buffer_count = planner.buffer_count,
                                .launch_count = planner.launch_count,
@@ -275,6 +269,5 @@ int rkb_plan_make(const rkb_manifest_t *manifest, const char *tune_json, const r
    rkb_arena_free(planner.arena);
    if (finding->reason[0])
       return RKB_OK;
-   *err = (rkb_error_t){.status = RKB_ERR_NOMEM, .message = "out of memory for the plan"};
-   return RKB_ERR_NOMEM;
+   return rkb_fail(err, RKB_ERR_INTERNAL, "the plan could not be made, and nothing says why");
 }

@@ -38,8 +38,7 @@ bool planner_launch(planner_t *planner, const manifest_launch_t *launch);
 bool planner_arguments(planner_t *planner, const manifest_launch_t *launch, const rkb_built_kernel_t *kernel,
                        rkb_plan_launch_t *out);
 
-/* A plan in an arena of its own, which rkb_plan_free frees; NULL when memory is out (the arena stays the
- * caller's). */
+/* A plan in an arena of its own, which rkb_plan_free frees. */
 rkb_plan_t *plan_adopt(rkb_arena_t *arena, const rkb_plan_t *plan);
 
 #endif

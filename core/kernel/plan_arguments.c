@@ -116,8 +116,6 @@ static bool put_argument(slot_t *slot) {
 bool planner_arguments(planner_t *planner, const manifest_launch_t *launch, const rkb_built_kernel_t *kernel,
                        rkb_plan_launch_t *out) {
    rkb_plan_argument_t *list = rkb_arena_array(planner->arena, launch->argument_count + 1, sizeof *list);
-   if (!list)
-      return false;
    if (launch->argument_count != kernel->parameter_count) {
       planner_find(planner, "plan.arguments",
                    launch->argument_count ? launch->arguments[0].place : launch->place,

@@ -31,8 +31,6 @@ typedef struct owned_plan {
 
 rkb_plan_t *plan_adopt(rkb_arena_t *arena, const rkb_plan_t *plan) {
    owned_plan_t *owned = rkb_arena_alloc(arena, sizeof *owned);
-   if (!owned)
-      return NULL;
    owned->public = *plan;
    owned->arena = arena;
    owned->more_holders = 0;
@@ -181,8 +179,7 @@ static void read_arguments(reader_t *reader, const rkb_plan_t *plan, rkb_plan_la
    uint32_t end = 0;
    launch->argument_count = wire_count(&reader->in, MAX_ARGUMENTS, 20);
    list = rkb_arena_array(reader->arena, launch->argument_count + 1, sizeof *list);
-   expect(reader, list != NULL, "out of memory");
-   for (uint32_t i = 0; list && i < launch->argument_count; i++) {
+   for (uint32_t i = 0; i < launch->argument_count; i++) {
       rkb_plan_argument_t *argument = &list[i];
       argument->buffer = wire_u32(&reader->in);
       argument->offset = wire_u32(&reader->in);
@@ -257,28 +254,27 @@ static void read_plan(reader_t *reader, rkb_plan_t *plan) {
    expect(reader, plan->version == PLAN_VERSION, "this version of the plan format is not known");
    plan->buffer_count = wire_count(&reader->in, MAX_BUFFERS, 52);
    buffers = rkb_arena_array(reader->arena, plan->buffer_count + 1, sizeof *buffers);
-   for (uint32_t i = 0; buffers && i < plan->buffer_count && fine(reader); i++)
+   for (uint32_t i = 0; i < plan->buffer_count && fine(reader); i++)
       read_buffer(reader, &buffers[i]);
    plan->buffers = buffers;
    plan->constant_count = wire_count(&reader->in, MAX_CONSTANTS, 20);
    constants = rkb_arena_array(reader->arena, plan->constant_count + 1, sizeof *constants);
-   for (uint32_t i = 0; constants && i < plan->constant_count && fine(reader); i++)
+   for (uint32_t i = 0; i < plan->constant_count && fine(reader); i++)
       read_constant(reader, plan, &constants[i]);
    plan->constants = constants;
    plan->launch_count = wire_count(&reader->in, MAX_LAUNCHES, 76);
    launches = rkb_arena_array(reader->arena, plan->launch_count + 1, sizeof *launches);
-   for (uint32_t i = 0; launches && i < plan->launch_count && fine(reader); i++)
+   for (uint32_t i = 0; i < plan->launch_count && fine(reader); i++)
       read_launch(reader, plan, &launches[i]);
    plan->launches = launches;
-   expect(reader, buffers && constants && launches, "out of memory");
    expect(reader, reader->in.at == reader->in.size, "bytes follow its end");
 }
 
 int rkb_plan_read(const void *bytes, size_t length, rkb_plan_t **plan, rkb_error_t *err) {
-   reader_t reader = {.in = {.data = bytes, .size = length}, .arena = rkb_arena_new(64u << 20)};
+   reader_t reader = {.in = {.data = bytes, .size = length}, .arena = rkb_arena_new(0)};
    rkb_plan_t read = {.version = 0};
    *plan = NULL;
-   if (reader.arena && length <= MAX_BYTES) {
+   if (length <= MAX_BYTES) {
       read_plan(&reader, &read);
       *plan = fine(&reader) ? plan_adopt(reader.arena, &read) : NULL;
    }

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 
 enum { MAX_REGISTERS = 1u << 20 };
 
@@ -121,9 +122,9 @@ void ptx_find_pointers(const char *body, size_t bytes, const char *entry, uint32
    unsigned long registers = declared ? strtoul(declared + 4, NULL, 10) : 0;
    if (!registers || registers > MAX_REGISTERS || count > UINT16_MAX - 1)
       return;
-   flow.origin = calloc(registers, sizeof *flow.origin);
-   flow.number = calloc(count + 1, sizeof *flow.number);
-   flow.count = flow.origin && flow.number ? (uint32_t)registers : 0;
+   flow.origin = rkb_allocate(registers, sizeof *flow.origin);
+   flow.number = rkb_allocate(count + 1, sizeof *flow.number);
+   flow.count = (uint32_t)registers;
    while (at < end && flow.count) {
       const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
       if (!mentions_a_wide_register(at, stop)) { /* most lines: nothing here to follow */

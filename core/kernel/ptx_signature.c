@@ -121,23 +121,22 @@ static const char *body_end(const char *at, const char *end) {
 }
 
 static bool read_list(cursor_t *in, rkb_arena_t *arena, rkb_built_kernel_t *kernel) {
-   static const rkb_parameter_t nothing;
    rkb_parameter_t *list = rkb_arena_array(arena, MAX_PARAMETERS, sizeof *list);
    uint32_t offset = 0;
    char last[16] = ",";
    kernel->parameter_count = 0;
-   kernel->parameters = list ? list : &nothing;
+   kernel->parameters = list;
    skip_space(in);
    if (in->at < in->end && *in->at == ')') {
       in->at++;
-      return list != NULL;
+      return true;
    }
-   while (list && strcmp(last, ",") == 0 && kernel->parameter_count < MAX_PARAMETERS) {
+   while (strcmp(last, ",") == 0 && kernel->parameter_count < MAX_PARAMETERS) {
       if (!read_parameter(in, arena, &offset, &list[kernel->parameter_count], last, sizeof last))
          return false;
       kernel->parameter_count++;
    }
-   return list && strcmp(last, ")") == 0;
+   return strcmp(last, ")") == 0;
 }
 
 static bool find_entry(cursor_t *in, const char *entry) {

@@ -3,19 +3,14 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 
 rkb_source_t *rkb_source_read(const char *text) {
-   rkb_source_t *source = calloc(1, sizeof *source);
-   if (!source)
-      return NULL;
+   rkb_source_t *source = rkb_allocate(1, sizeof *source);
    source->text = text;
    source->bytes = strlen(text);
    rkb_problems_init(&source->problems);
    source->tokens = rkb_tokens_new(text, source->bytes);
-   if (!source->tokens) {
-      rkb_source_free(source);
-      return NULL;
-   }
    source->manifest = manifest_from_tokens("candidate.cu", text, source->tokens, &source->problems);
    return source;
 }

@@ -4,6 +4,7 @@
 #include "kernel/kernel.h"
 #include "kernel/token_text.h"
 #include "base/hash.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -244,17 +245,13 @@ static void move_to(reader_t *reader, size_t end) {
    reader->at = end;
 }
 
-static bool push(rkb_tokens_t *tokens, rkb_token_t token) {
+static void push(rkb_tokens_t *tokens, rkb_token_t token) {
    if (tokens->count == tokens->room) {
       uint32_t room = tokens->room ? tokens->room * 2 : 256;
-      rkb_token_t *list = realloc(tokens->list, room * sizeof *list);
-      if (!list)
-         return false;
-      tokens->list = list;
+      tokens->list = rkb_grow(tokens->list, room, sizeof *tokens->list);
       tokens->room = room;
    }
    tokens->list[tokens->count++] = token;
-   return true;
 }
 
 static uint32_t brace_depth(reader_t *reader, uint32_t kind, size_t at) {
@@ -266,9 +263,7 @@ static uint32_t brace_depth(reader_t *reader, uint32_t kind, size_t at) {
 
 rkb_tokens_t *rkb_tokens_new(const char *text, size_t bytes) {
    reader_t reader = {.text = text, .size = bytes, .line = 1, .line_is_blank = true};
-   rkb_tokens_t *tokens = calloc(1, sizeof *tokens);
-   if (!tokens)
-      return NULL;
+   rkb_tokens_t *tokens = rkb_allocate(1, sizeof *tokens);
    for (;;) {
       size_t start = rkb_fold(text, bytes, reader.at), end = start;
       rkb_token_t token;
@@ -287,10 +282,7 @@ rkb_tokens_t *rkb_tokens_new(const char *text, size_t bytes) {
       token.line = reader.line;
       token.column = (uint32_t)(start - reader.line_start) + 1;
       token.depth = brace_depth(&reader, token.kind, start);
-      if (!push(tokens, token)) {
-         rkb_tokens_free(tokens);
-         return NULL;
-      }
+      push(tokens, token);
       if (token.kind != RKB_TOKEN_COMMENT)
          reader.line_is_blank = false;
       move_to(&reader, end);
@@ -366,12 +358,7 @@ bool rkb_token_is_manifest(const char *text, const rkb_token_t *token) {
 
 static void hash_tokens(const char *text, size_t bytes, const rkb_tokens_t *tokens, char out[RKB_HASH_TEXT]) {
    rkb_hasher_t *hasher = rkb_hasher_new();
-   char *folded = malloc(bytes + 1);
-   if (!tokens || !hasher || !folded) { /* the bytes themselves are a stricter identity, never a wrong one */
-      rkb_hash_text(text, bytes, out);
-      rkb_hasher_drop(hasher);
-      goto done;
-   }
+   char *folded = rkb_allocate(bytes + 1, 1);
    for (uint32_t i = 0; i < tokens->count; i++) {
       const rkb_token_t *token = &tokens->list[i];
       if (token->kind != RKB_TOKEN_COMMENT) {
@@ -385,7 +372,6 @@ static void hash_tokens(const char *text, size_t bytes, const rkb_tokens_t *toke
          hash_manifest(hasher, text, token);
    }
    rkb_hasher_finish(hasher, out);
-done:
    free(folded);
 }
 

@@ -1,6 +1,7 @@
 /* A tune assignment written into a candidate's text as the manifest's defaults, so that the file alone says all of it.
  * Only the numbers of the defaults change.  Owns nothing; any thread. */
 #include "base/text.h"
+#include "base/memory.h"
 #include "kernel/manifest.h"
 
 #include <stdlib.h>
@@ -62,9 +63,7 @@ static int write_manifest(const rkb_manifest_t *manifest, const char *source, co
                           char **text, rkb_error_t *err) {
    rkb_finding_t finding = {0};
    rkb_text_t out;
-   int64_t *values = calloc(manifest->tune_count + 1, sizeof *values);
-   if (!values)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   int64_t *values = rkb_allocate(manifest->tune_count + 1, sizeof *values);
    int status = rkb_tune_resolve(manifest, tune_json, values, &finding, err);
    rkb_text_init(&out, MAX_WRITTEN);
    if (status == RKB_OK && finding.reason[0])
@@ -78,7 +77,7 @@ static int write_manifest(const rkb_manifest_t *manifest, const char *source, co
       *text = rkb_text_take(&out);
    rkb_text_free(&out);
    free(values);
-   return status == RKB_OK && !*text ? rkb_fail(err, RKB_ERR_NOMEM, "out of memory") : status;
+   return status;
 }
 
 int rkb_tune_write(const char *source, const char *tune_json, char **text, rkb_error_t *err) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/memory.h"
 
 static void put(unsigned char *out, uint64_t value, uint32_t bytes) {
    for (uint32_t i = 0; i < bytes; i++)
@@ -83,7 +84,7 @@ char *wire_text(wire_reader_t *in, size_t limit) {
       in->bad = true;
       return NULL;
    }
-   copy = malloc(length + 1);
+   copy = rkb_try_uncleared(length + 1, 1, NULL);
    if (!copy) {
       in->bad = true;
       return NULL;

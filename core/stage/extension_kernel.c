@@ -34,12 +34,13 @@ static int manifest(const rkb_host_t *host, const char *source, rkb_manifest_t *
    rkb_candidate_t *candidate = rkb_jobs_candidate_of(core_of(host)->jobs, source);
    rkb_source_t *own = candidate ? NULL : rkb_source_read(source);
    const rkb_source_t *read = candidate ? rkb_candidate_read(candidate) : own;
+   (void)err;
    *finding = (rkb_finding_t){0};
-   *parsed = read ? rkb_manifest_ref(read->manifest) : NULL;
-   if (read && !read->manifest)
+   *parsed = rkb_manifest_ref(read->manifest);
+   if (!read->manifest)
       tell_problem(&read->problems, finding);
    rkb_source_free(own);
-   return read ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   return RKB_OK;
 }
 
 /* What a stage gets: its members point into whole, or into the candidate's own build when that is NULL. */

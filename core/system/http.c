@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "system/http_curl.h"
 
 #define DEFAULT_TRANSFERS 4096u
@@ -150,9 +151,7 @@ static void on_poll_closed(uv_handle_t *handle) {
 }
 
 static watched_socket_t *watch_socket(rkb_http_t *http, curl_socket_t file) {
-   watched_socket_t *watched = calloc(1, sizeof *watched);
-   if (!watched)
-      return NULL;
+   watched_socket_t *watched = rkb_allocate(1, sizeof *watched);
    if (uv_poll_init_socket(rkb_loop_uv(http->loop), &watched->poll, file) != 0) {
       free(watched);
       return NULL;
@@ -256,28 +255,24 @@ int rkb_http_new(rkb_loop_t *loop, const rkb_http_options_t *options, rkb_http_t
       options = &defaults;
    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
       return rkb_fail(err, RKB_ERR_UNAVAILABLE, "libcurl could not be initialised");
-   rkb_http_t *made = calloc(1, sizeof *made);
-   if (!made)
-      goto no_memory;
+   rkb_http_t *made = rkb_allocate(1, sizeof *made);
    made->loop = loop;
    made->most_transfers = or_default(options->most_transfers, DEFAULT_TRANSFERS);
    made->most_waiting = or_default(options->most_waiting, DEFAULT_WAITING);
    made->most_connecting = or_default(options->most_connecting, DEFAULT_CONNECTING);
-   made->ca_file = options->ca_file ? strdup(options->ca_file) : NULL;
-   if ((options->ca_file && !made->ca_file) || !set_up_multi(made))
+   made->ca_file = options->ca_file ? rkb_duplicate(options->ca_file) : NULL;
+   if (!set_up_multi(made))
       goto no_memory;
    add_timer(made, &made->curl_timer);
    add_timer(made, &made->start_timer);
    *http = made;
    return RKB_OK;
 no_memory:
-   if (made) {
-      curl_multi_cleanup(made->multi);
-      free(made->ca_file);
-      free(made);
-   }
+   curl_multi_cleanup(made->multi);
+   free(made->ca_file);
+   free(made);
    curl_global_cleanup();
-   return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   return rkb_fail_memory(err, 0);
 }
 
 void rkb_http_free(rkb_http_t *http) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "system/http_curl.h"
 
 #define DEFAULT_CONNECT_NS (30 * UINT64_C(1000000000))
@@ -33,7 +34,7 @@ static int copy_headers(rkb_http_transfer_t *transfer, const char *const *header
          return rkb_fail(err, RKB_ERR_INVALID, "a header has no ':' or holds a line break");
       good = append_header(transfer, *headers);
    }
-   return good ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   return good ? RKB_OK : rkb_fail_memory(err, 0);
 }
 
 /* Checks the URL and keeps "scheme://host:port" of it for messages: its path and query may be private. */
@@ -42,7 +43,7 @@ static int copy_url(rkb_http_transfer_t *transfer, const char *url, rkb_error_t 
    CURLU *parts = curl_url();
    int status = RKB_OK;
    if (!parts)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+      return rkb_fail_memory(err, 0);
    if (curl_url_set(parts, CURLUPART_URL, url, 0) != CURLUE_OK ||
        curl_url_get(parts, CURLUPART_SCHEME, &scheme, 0) != CURLUE_OK ||
        curl_url_get(parts, CURLUPART_HOST, &host, 0) != CURLUE_OK ||
@@ -50,11 +51,8 @@ static int copy_url(rkb_http_transfer_t *transfer, const char *url, rkb_error_t 
        (strcmp(scheme, "https") != 0 && strcmp(scheme, "http") != 0)) {
       status = rkb_fail(err, RKB_ERR_INVALID, "not an address that begins with http:// or https://");
    } else {
-      transfer->url = strdup(url);
-      if (asprintf(&transfer->host, "%s://%s:%s", scheme, host, port) < 0)
-         transfer->host = NULL;
-      if (!transfer->url || !transfer->host)
-         status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+      transfer->url = rkb_duplicate(url);
+      transfer->host = rkb_format("%s://%s:%s", scheme, host, port);
    }
    curl_free(scheme);
    curl_free(host);
@@ -73,13 +71,11 @@ static int copy_request(rkb_http_transfer_t *transfer, const rkb_http_request_t 
    transfer->event = request->event;
    transfer->done = request->done;
    transfer->arg = request->arg;
-   transfer->method = strdup(request->method ? request->method : request->body ? "POST" : "GET");
-   if (!transfer->method)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   transfer->method = rkb_duplicate(request->method ? request->method : request->body ? "POST" : "GET");
    if (request->body) {
-      transfer->body = malloc(request->body_bytes + 1);
+      transfer->body = rkb_try_uncleared(request->body_bytes + 1, 1, err);
       if (!transfer->body)
-         return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+         return RKB_ERR_NOMEM;
       memcpy(transfer->body, request->body, request->body_bytes);
       transfer->body_bytes = request->body_bytes;
    }
@@ -109,9 +105,7 @@ static void pass_event(void *argument, const rkb_http_event_t *event) {
 
 int rkb_http_transfer_new(rkb_http_t *http, const rkb_http_request_t *request, rkb_http_transfer_t **transfer,
                           rkb_error_t *err) {
-   rkb_http_transfer_t *made = calloc(1, sizeof *made);
-   if (!made)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   rkb_http_transfer_t *made = rkb_allocate(1, sizeof *made);
    made->http = http;
    made->submitted = rkb_now_ns();
    rkb_text_init(&made->reply_headers, HEADERS_LIMIT);

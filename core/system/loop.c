@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
+#include "base/memory.h"
 
 #define MOST_LAST_TURNS 64u /* of messages that post messages, when the loop is freed */
 
@@ -68,9 +69,7 @@ static void on_wake(uv_async_t *wake) {
 }
 
 int rkb_loop_new(rkb_loop_t **loop, rkb_error_t *err) {
-   rkb_loop_t *made = calloc(1, sizeof *made);
-   if (!made)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   rkb_loop_t *made = rkb_allocate(1, sizeof *made);
    int status = uv_loop_init(&made->uv);
    if (status != 0) {
       free(made);
@@ -140,10 +139,7 @@ static int append(queue_t *queue, message_t message) {
       return RKB_ERR_LIMIT;
    if (queue->count == queue->room) {
       uint32_t room = queue->room ? queue->room * 2 : 64;
-      message_t *messages = realloc(queue->messages, room * sizeof *messages);
-      if (!messages)
-         return RKB_ERR_NOMEM;
-      queue->messages = messages;
+      queue->messages = rkb_grow(queue->messages, room, sizeof *queue->messages);
       queue->room = room;
    }
    queue->messages[queue->count++] = message;
@@ -172,9 +168,7 @@ static void on_timer(uv_timer_t *handle) {
 
 static rkb_timer_t *start_timer(rkb_loop_t *loop, uint64_t ns, bool repeats, void (*fn)(void *arg),
                                 void *arg) {
-   rkb_timer_t *timer = calloc(1, sizeof *timer);
-   if (!timer)
-      return NULL;
+   rkb_timer_t *timer = rkb_allocate(1, sizeof *timer);
    uint64_t ms = ns / 1000000 + (ns % 1000000 != 0);
    uv_timer_init(&loop->uv, &timer->uv);
    timer->uv.data = timer;

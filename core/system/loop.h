@@ -31,10 +31,10 @@ uv_loop_t *rkb_loop_uv(rkb_loop_t *loop);         /* for handles of the core's o
 bool rkb_loop_is_current(const rkb_loop_t *loop); /* whether this thread is the loop's [any] */
 
 /* Runs fn(arg) on the loop thread, in order of posting, after the current callback returns.  RKB_ERR_LIMIT when too much
- * waits, RKB_ERR_NOMEM; then fn is not called.  The loop is woken only when the queue was empty.  [any] */
+ * waits; then fn is not called.  The loop is woken only when the queue was empty.  [any] */
 int rkb_loop_post(rkb_loop_t *loop, void (*fn)(void *arg), void *arg);
 
-/* Calls fn(arg) once, delay_ns from now (rounded up to a millisecond), and frees the timer.  NULL when memory is out.  [loop] */
+/* Calls fn(arg) once, delay_ns from now (rounded up to a millisecond), and frees the timer.  [loop] */
 rkb_timer_t *rkb_timer_start(rkb_loop_t *loop, uint64_t delay_ns, void (*fn)(void *arg), void *arg);
 /* Calls fn(arg) every period_ns until it is stopped.  [loop] */
 rkb_timer_t *rkb_timer_start_repeating(rkb_loop_t *loop, uint64_t period_ns, void (*fn)(void *arg),

@@ -66,7 +66,7 @@ int rkb_process_run(const rkb_process_spec_t *spec, bool (*cancelled)(void *arg)
    drain(&child);
    *result = rkb_child_result(&child);
    rkb_child_close(&child);
-   return *result ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   return RKB_OK;
 }
 
 void rkb_process_result_free(rkb_process_result_t *result) {

@@ -5,6 +5,7 @@
  * may hold more) → closing (every handle was told to) → done. */
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "system/process.h"
 #include "system/spawn.h"
 
@@ -25,8 +26,6 @@ struct rkb_process {
 
 static void finish(rkb_process_t *process) {
    rkb_process_result_t *result = process->status == RKB_OK ? rkb_child_result(&process->child) : NULL;
-   if (process->status == RKB_OK && !result)
-      process->status = RKB_ERR_NOMEM;
    process->done(process->arg, process->status, result);
    rkb_process_result_free(result);
    rkb_child_close(&process->child);
@@ -64,14 +63,10 @@ static bool pipes_open(const rkb_process_t *process) {
 
 static void on_timer(void *argument);
 
-/* Replaces what is waited for; without memory for a timer it is given up at once. */
+/* Replaces what is waited for. */
 static void wait_at_most(rkb_process_t *process, uint64_t ns) {
    rkb_timer_stop(process->timer);
    process->timer = rkb_timer_start(process->loop, ns, on_timer, process);
-   if (!process->timer) {
-      process->status = RKB_ERR_NOMEM;
-      close_all(process);
-   }
 }
 
 static void kill_group(rkb_process_t *process) {
@@ -139,9 +134,7 @@ static void ignore(void *arg, int status, const rkb_process_result_t *result) {
 int rkb_process_start(rkb_loop_t *loop, const rkb_process_spec_t *spec,
                       void (*done)(void *arg, int status, const rkb_process_result_t *result), void *arg,
                       rkb_process_t **process, rkb_error_t *err) {
-   rkb_process_t *made = calloc(1, sizeof *made);
-   if (!made)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   rkb_process_t *made = rkb_allocate(1, sizeof *made);
    int status = rkb_child_spawn(spec, &made->child, err);
    if (status != RKB_OK) {
       free(made);
@@ -151,7 +144,7 @@ int rkb_process_start(rkb_loop_t *loop, const rkb_process_spec_t *spec,
    made->done = done;
    made->arg = arg;
    made->timer = rkb_timer_start(loop, spec->deadline_ns, on_timer, made);
-   int number = made->timer ? 0 : UV_ENOMEM;
+   int number = 0;
    for (int i = 0; number == 0 && i < RKB_CHILD_OUTPUTS; i++)
       number = watch(made, i, made->child.pipes[i], on_pipe);
    if (number == 0)

@@ -22,6 +22,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/memory.h"
 
 #define DEFAULT_OUTPUT (1u << 20)
 
@@ -289,9 +290,7 @@ void rkb_child_reap(rkb_child_t *child) {
 }
 
 rkb_process_result_t *rkb_child_result(rkb_child_t *child) {
-   rkb_process_result_t *result = calloc(1, sizeof *result);
-   if (!result)
-      return NULL;
+   rkb_process_result_t *result = rkb_allocate(1, sizeof *result);
    result->exit_code = WIFEXITED(child->wait_status) ? WEXITSTATUS(child->wait_status) : 0;
    result->signal = WIFSIGNALED(child->wait_status) ? WTERMSIG(child->wait_status) : 0;
    result->timed_out = child->timed_out;
@@ -301,12 +300,7 @@ rkb_process_result_t *rkb_child_result(rkb_child_t *child) {
    result->output = rkb_text_take(&child->texts[0]);
    result->errors_bytes = child->texts[1].length;
    result->errors = rkb_text_take(&child->texts[1]);
-   if (result->output && result->errors)
-      return result;
-   free((char *)result->output);
-   free((char *)result->errors);
-   free(result);
-   return NULL;
+   return result;
 }
 
 void rkb_child_close(rkb_child_t *child) {

@@ -36,7 +36,7 @@ void rkb_child_kill(const rkb_child_t *child);
 /* Once the pidfd is readable: kills what is left of the group and collects the child's status. */
 void rkb_child_reap(rkb_child_t *child);
 
-/* What it was, with the texts moved into it; NULL when memory is out.  Owned: rkb_process_result_free. */
+/* What it was, with the texts moved into it.  Owned: rkb_process_result_free. */
 rkb_process_result_t *rkb_child_result(rkb_child_t *child);
 
 void rkb_child_close(rkb_child_t *child);

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 
 #define MOST_WAITING (1u << 20)
 #define FIRST_RING 256u
@@ -107,9 +108,7 @@ static void *work(void *argument) {
 /* Lock held.  All signals stay with the loop's thread. */
 static int start_thread(rkb_workers_t *pool) {
    sigset_t all, before;
-   worker_t *worker = calloc(1, sizeof *worker);
-   if (!worker)
-      return ENOMEM;
+   worker_t *worker = rkb_allocate(1, sizeof *worker);
    worker->pool = pool;
    sigfillset(&all);
    pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -131,17 +130,15 @@ int rkb_workers_open(uint32_t count, uint32_t queue_limit, rkb_workers_t **worke
    if (count < 1 || count > RKB_WORKERS_MOST || queue_limit < 1 || queue_limit > MOST_WAITING)
       return rkb_fail(err, RKB_ERR_INVALID, "a pool has 1 to %u threads and room for 1 to %u tasks",
                       RKB_WORKERS_MOST, MOST_WAITING);
-   rkb_workers_t *pool = calloc(1, sizeof *pool);
-   if (!pool)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   rkb_workers_t *pool = rkb_allocate(1, sizeof *pool);
    pthread_mutex_init(&pool->lock, NULL);
    pthread_cond_init(&pool->work, NULL);
    pool->holders = 1;
    pool->head = pool->tail = 1;
    pool->queue_limit = queue_limit;
    pool->ring_size = FIRST_RING;
-   pool->ring = calloc(FIRST_RING, sizeof *pool->ring);
-   int number = pool->ring ? 0 : ENOMEM;
+   pool->ring = rkb_allocate(FIRST_RING, sizeof *pool->ring);
+   int number = 0;
    pthread_mutex_lock(&pool->lock);
    while (number == 0 && pool->count < count)
       number = start_thread(pool);
@@ -182,9 +179,7 @@ static int make_room(rkb_workers_t *pool) {
       return RKB_OK;
    if (pool->ring_size > 2 * MOST_WAITING) /* full of withdrawn tasks behind one that is not */
       return RKB_ERR_LIMIT;
-   task_t *larger = calloc((size_t)pool->ring_size * 2, sizeof *larger);
-   if (!larger)
-      return RKB_ERR_NOMEM;
+   task_t *larger = rkb_allocate((size_t)pool->ring_size * 2, sizeof *larger);
    for (rkb_ticket_t ticket = pool->head; ticket != pool->tail; ticket++)
       larger[ticket & (pool->ring_size * 2 - 1)] = *slot(pool, ticket);
    free(pool->ring);

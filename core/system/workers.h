@@ -21,7 +21,7 @@ int rkb_workers_open(uint32_t count, uint32_t queue_limit, rkb_workers_t **worke
  * use stays allocated until they end).  NULL is accepted.  Not from a task. */
 void rkb_workers_close(rkb_workers_t *workers);
 
-/* Runs fn(arg) on a worker, first come, first served.  RKB_ERR_LIMIT when the queue is full, RKB_ERR_NOMEM; then fn is not
+/* Runs fn(arg) on a worker, first come, first served.  RKB_ERR_LIMIT when the queue is full; then fn is not
  * called.  ticket may be NULL. */
 int rkb_workers_submit(rkb_workers_t *workers, void (*fn)(void *arg), void *arg, rkb_ticket_t *ticket);
 
