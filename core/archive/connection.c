@@ -127,8 +127,7 @@ int rkb_connection_open(const char *path, int mode, rkb_connection_t **connectio
                             NULL, NULL, NULL);
    }
    if (result != SQLITE_OK)
-      status = opened->database ? fail_with(opened, result, path, err)
-                                : rkb_fail_memory(err, 0);
+      status = opened->database ? fail_with(opened, result, path, err) : rkb_fail_memory(err, 0);
    if (status != RKB_OK) {
       rkb_connection_close(opened);
       return status;
