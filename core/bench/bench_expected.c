@@ -20,9 +20,7 @@
 
 #include "base/units.h"
 #include "base/usage.h"
-#include "stage/extensions.h"
-#include "expected/expected_sample.h"
-#include "task/task.h"
+#include "task/expected/expected_sample.h"
 
 typedef struct options {
    uint64_t points;
@@ -40,50 +38,31 @@ static double seconds_now(void) {
    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static void one_after_another(const rkb_host_t *host, uint32_t count,
-                              void (*part)(void *argument, uint32_t n), void *argument) {
-   (void)host;
-   for (uint32_t i = 0; i < count; i++)
-      part(argument, i);
-}
-
-/* The engine's functions ask the host for its task: here there is none. */
-static int open_inputs(const rkb_host_t *host, const rkb_case_t *the_case, const rkb_family_t *family,
-                       uint64_t seed, rkb_inputs_t **inputs, rkb_error_t *err) {
-   (void)host;
-   return rkb_task_inputs_open(NULL, the_case, family, seed, inputs, err);
-}
-
-static void print_sample(const char *name, const sample_t *sample) {
+static void print_sample(const char *name, const rkb_sample_t *sample) {
    double values = 0, bounds = 0;
-   for (uint64_t i = 0; i < sample->count; i++) {
-      values += sample->numbers[i];
-      bounds += sample->numbers[sample->room + i];
+   for (uint64_t i = 0; i < sample->points.count; i++) {
+      values += sample->points.value[i];
+      bounds += sample->points.hard[i];
    }
-   printf("   %-18s %8llu of %8llu   %.12g %.9g\n", name, (unsigned long long)sample->count,
-          (unsigned long long)sample->room, values, bounds);
+   printf("   %-18s %8llu of %8llu   %.12g %.9g\n", name, (unsigned long long)sample->points.count,
+          (unsigned long long)sample->wanted, values, bounds);
 }
 
 /* The child's part: evaluates and prints. */
 static int evaluate(const rkb_task_t *task, const rkb_case_t *the_case, const options_t *options) {
-   const rkb_workers_api_t workers = {.size = sizeof workers, .share = one_after_another};
-   rkb_task_api_t api = RKB_TASK_API;
-   api.inputs_open = open_inputs;
-   const sampler_t sampler = {.task = &api,
-                              .random = &RKB_RANDOM_API,
-                              .most = options->points,
-                              .budget_ns = (uint64_t)(options->budget * 1e9)};
-   sample_t *samples = calloc(the_case->tensor_count + 1, sizeof *samples);
-   const wanted_t wanted = {
+   const rkb_sampling_t sampling = {
+      .task = task, .points = options->points, .budget_ns = (uint64_t)(options->budget * 1e9)};
+   rkb_sample_t *samples = calloc(the_case->tensor_count + 1, sizeof *samples);
+   const rkb_wanted_t wanted = {
       .the_case = the_case, .family = rkb_task_family(task, the_case, 0), .seed = 1, .samples = samples};
    rkb_error_t err = {0};
-   int status = samples ? samples_evaluate(&sampler, &workers, &wanted, 1, &err) : RKB_ERR_NOMEM;
+   int status = samples ? rkb_samples_open(&sampling, &wanted, 1, &err) : RKB_ERR_NOMEM;
    if (status != RKB_OK)
       printf("   %s\n", err.message);
    for (uint32_t t = 0; samples && t < the_case->tensor_count; t++) {
-      if (samples[t].room > 0)
+      if (samples[t].wanted > 0)
          print_sample(the_case->tensors[t].name, &samples[t]);
-      sample_close(&samples[t]);
+      rkb_sample_close(&samples[t]);
    }
    free(samples);
    return status == RKB_OK ? 0 : 1;

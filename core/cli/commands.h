@@ -11,6 +11,7 @@ extern const rkb_command_t rkb_command_cases;
 extern const rkb_command_t rkb_command_check;
 extern const rkb_command_t rkb_command_diff;
 extern const rkb_command_t rkb_command_doctor;
+extern const rkb_command_t rkb_command_expected;
 extern const rkb_command_t rkb_command_export;
 extern const rkb_command_t rkb_command_help;
 extern const rkb_command_t rkb_command_plugins;

@@ -1,6 +1,9 @@
 /* Extension rkb.task/1: core/task for plugins. */
 #include "stage/extensions.h"
 #include "stage/instance.h"
+#include "task/expected/expected_sample.h"
+#include "task/expected/expected_store.h"
+#include "task/expected/staged_values.h"
 #include "task/task.h"
 
 static rkb_task_t *task_of(const rkb_host_t *host) {
@@ -13,11 +16,6 @@ static const rkb_task_info_t *info(const rkb_host_t *host) {
 
 static const char *values_identity(const rkb_host_t *host) {
    return rkb_task_values_identity(task_of(host));
-}
-
-static int values_seal(const rkb_host_t *host, const uint8_t key[32], const char *name, const void *data,
-                       uint64_t bytes, uint8_t seal[32], rkb_error_t *err) {
-   return rkb_values_seal(rkb_task_values_identity(task_of(host)), key, name, data, bytes, seal, err);
 }
 
 static const rkb_case_t *case_at(const rkb_host_t *host, uint32_t kind, uint32_t index) {
@@ -68,6 +66,32 @@ static int input_matters(const rkb_host_t *host, const rkb_inputs_t *inputs, uin
    return rkb_task_input_matters(inputs, tensor, matters, err);
 }
 
+/* Without a store everything works, and is evaluated again the next time. */
+static rkb_store_t *store_open(const rkb_host_t *host) {
+   rkb_store_t *store;
+   rkb_error_t ignored;
+   return rkb_store_open(rkb_task_values_identity(task_of(host)), &store, &ignored) == RKB_OK ? store : NULL;
+}
+
+static uint32_t family_count(const rkb_host_t *host, const rkb_case_t *the_case, uint32_t check,
+                             uint32_t bench) {
+   return rkb_sample_families(task_of(host), the_case, check, bench);
+}
+
+static uint64_t pool_seed(const rkb_store_t *store, const rkb_case_t *the_case, uint64_t index) {
+   return rkb_store_seed(store, the_case->name, index);
+}
+
+static int samples_open(const rkb_host_t *host, const rkb_store_t *store, const rkb_wanted_t *list,
+                        uint32_t count, uint64_t points, uint64_t budget, rkb_error_t *err) {
+   const rkb_sampling_t sampling = {.task = task_of(host),
+                                    .store = store,
+                                    .workers = rkb_owner_of(host)->core->workers,
+                                    .points = points,
+                                    .budget_ns = budget};
+   return rkb_samples_open(&sampling, list, count, err);
+}
+
 const rkb_task_api_t RKB_TASK_API = {.size = sizeof RKB_TASK_API,
                                      .info = info,
                                      .case_at = case_at,
@@ -86,4 +110,12 @@ const rkb_task_api_t RKB_TASK_API = {.size = sizeof RKB_TASK_API,
                                      .input_matters = input_matters,
                                      .values_identity = values_identity,
                                      .case_corner = case_corner,
-                                     .values_seal = values_seal};
+                                     .store_open = store_open,
+                                     .store_close = rkb_store_close,
+                                     .family_count = family_count,
+                                     .pool_size = rkb_sample_pool,
+                                     .pool_seed = pool_seed,
+                                     .samples_open = samples_open,
+                                     .sample_close = rkb_sample_close,
+                                     .staged_find = rkb_staged_find,
+                                     .staged_keep = rkb_staged_keep};

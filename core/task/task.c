@@ -114,20 +114,6 @@ const char *rkb_task_values_identity(const rkb_task_t *task) {
    return task->values_identity;
 }
 
-int rkb_values_seal(const char *identity, const unsigned char key[RKB_HASH_BYTES], const char *name, const void *data,
-                    size_t bytes, unsigned char seal[RKB_HASH_BYTES], rkb_error_t *err) {
-   char content[RKB_HASH_TEXT];
-   rkb_hasher_t *hasher = rkb_hasher_new();
-   if (!hasher)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   rkb_hasher_add_text(hasher, identity);
-   rkb_hasher_add_text(hasher, name);
-   rkb_hasher_add(hasher, data, bytes);
-   rkb_hasher_finish(hasher, content);
-   rkb_hash_keyed(key, content, sizeof content, seal);
-   return RKB_OK;
-}
-
 uint32_t rkb_task_dim_count(const rkb_task_t *task) {
    return task->definition->dim_count;
 }

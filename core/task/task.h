@@ -5,7 +5,6 @@
 #define RKB_TASK_TASK_H
 
 #include <rkb/ext/task.h>
-#include "base/hash.h"
 #include "base/problems.h"
 #include "base/random.h"
 #include "reference/dtype.h"
@@ -26,9 +25,6 @@ const char *const *rkb_task_directions(const rkb_task_t *task); /* NULL-terminat
 const char *rkb_task_hash(const rkb_task_t *task);
 /* What decides inputs and expected values: the hash, and the evaluator's source and build. */
 const char *rkb_task_values_identity(const rkb_task_t *task);
-/* The seal of data under a name: only a holder of the key can make it (ext/task.h, values_seal). */
-int rkb_values_seal(const char *identity, const unsigned char key[RKB_HASH_BYTES], const char *name, const void *data,
-                    size_t bytes, unsigned char seal[RKB_HASH_BYTES], rkb_error_t *err);
 uint32_t rkb_task_dim_count(const rkb_task_t *task);
 /* Name and domain as written ("1..16384") of a dim. */
 const char *rkb_task_dim(const rkb_task_t *task, uint32_t index, const char **domain);

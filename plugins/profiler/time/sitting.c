@@ -35,7 +35,7 @@ int sitting_prepare(const struct timer *me, struct subject *s, rkb_error_t *err)
                               .session = s->session,
                               .the_case = s->the_case,
                               .inputs = s->inputs[set],
-                              .family = s->family->name,
+                              .family = s->family,
                               .seed = s->seeds[set],
                               .set = set,
                               .sums = &s->sums[set]};

@@ -6,10 +6,9 @@
 #include <rkb/ext/device.h>
 #include <rkb/ext/random.h>
 #include <rkb/ext/task.h>
-#include "expected/element_ranges.h"
-#include "expected/expected_sample.h"
-#include "expected/value_staging.h"
-#include "expected/stopwatch.h"
+#include "device_values/element_ranges.h"
+#include "device_values/value_staging.h"
+#include "device_values/stopwatch.h"
 
 struct time_config {
    const char *mode; /* "quick" or "full" */
@@ -28,7 +27,7 @@ struct timer {
    const rkb_device_api_t *device;
    const rkb_random_api_t *random;
    const rkb_workers_api_t *workers;
-   store_t *store;        /* expected values kept between runs, or NULL */
+   rkb_store_t *store;    /* expected values kept between runs, or NULL */
    struct throne *throne; /* incumbent.h */
 };
 
@@ -50,7 +49,7 @@ struct subject {
    uint64_t seeds[SETS];
    rkb_inputs_t *inputs[SETS];
    sums_t sums[SETS];       /* of the inputs, once they are staged */
-   sample_t *samples[SETS]; /* one a tensor: what outputs should be, once the first batch was timed */
+   rkb_sample_t *samples[SETS]; /* one a tensor: what outputs should be, once the first batch was timed */
    bool expected;           /* samples are there */
    struct contender contenders[CONTENDERS];
    uint32_t contender_count; /* 1 while there is no incumbent */

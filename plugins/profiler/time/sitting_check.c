@@ -17,8 +17,7 @@ static int check_output(const struct timer *me, const struct subject *s, uint32_
                         struct sitting *sitting, rkb_error_t *err) {
    const uint32_t t = reading->tensor;
    rkb_judgement_t j = {.size = sizeof j};
-   rkb_points_t points = sample_points(reading->sample);
-   int status = me->task->judge(me->host, s->inputs[set], t, reading->data, NULL, &points,
+   int status = me->task->judge(me->host, s->inputs[set], t, reading->data, NULL, &reading->sample->points,
                                 reading->sample->elements, s->contenders[contender].transform, &j, err);
    if (status == RKB_OK && j.standing_is_reject) {
       sitting->right = false;
@@ -40,7 +39,7 @@ static int check_outputs(const struct timer *me, const struct subject *s, uint32
    uint32_t count = 0;
    int status = readings ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    for (uint32_t t = 0; t < c->tensor_count && status == RKB_OK; t++)
-      if (c->tensors[t].role != RKB_IN && c->tensors[t].elements > 0 && s->samples[set][t].count > 0 &&
+      if (c->tensors[t].role != RKB_IN && c->tensors[t].elements > 0 && s->samples[set][t].points.count > 0 &&
           !(judged[t].right && judged[t].sum == sums[t]))
          readings[count++] =
             (reading_t){t, c->tensors[t].bytes / c->tensors[t].elements, &s->samples[set][t], NULL};
@@ -76,13 +75,12 @@ static int add_up(const struct timer *me, const struct subject *s, uint32_t inst
 
 /* What outputs should be is evaluated once for a set of values, and kept for the next candidate. */
 static int expect(const struct timer *me, struct subject *s, rkb_error_t *err) {
-   const sampler_t sampler = {
-      me->host, me->task, me->random, me->store, (uint64_t)me->config->points, me->config->budget};
-   wanted_t list[SETS];
+   rkb_wanted_t list[SETS];
    for (uint32_t set = 0; set < SETS; set++)
-      list[set] = (wanted_t){s->the_case, s->family, s->seeds[set], me->store != NULL, s->samples[set]};
+      list[set] = (rkb_wanted_t){s->the_case, s->family, s->seeds[set], me->store != NULL, s->samples[set]};
    s->expected = true;
-   return samples_evaluate(&sampler, me->workers, list, SETS, err);
+   return me->task->samples_open(me->host, me->store, list, SETS, (uint64_t)me->config->points,
+                                 me->config->budget, err);
 }
 
 /* Every byte of an input counts: a write past a neighbouring buffer shows there too. */

@@ -22,12 +22,17 @@ static int time_create(const rkb_host_t *host, const void *config, void **self, 
                         host->get_extension(host, RKB_EXT_WORKERS),
                         NULL,
                         NULL};
+   if (!RKB_HAS(me->task, staged_keep)) {
+      free(me);
+      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "this program is too old: its %s keeps no expected values",
+                      RKB_EXT_TASK);
+   }
    me->throne = throne_new();
    if (!me->throne) {
       free(me);
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    }
-   me->store = store_open(host, me->task);
+   me->store = me->task->store_open(host);
    *self = me;
    return RKB_OK;
 }
@@ -123,7 +128,7 @@ static int time_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t
 static void time_destroy(void *self) {
    struct timer *me = self;
    throne_free(me->throne);
-   store_close(me->store);
+   me->task->store_close(me->store);
    free(me);
 }
 
@@ -154,7 +159,7 @@ static const rkb_option_t options[] = {
    {.name = "points",
     .type = RKB_OPT_INT,
     .offset = offsetof(struct time_config, points),
-    .fallback = "1024",
+    .fallback = RKB_EXPECTED_TEXT(RKB_EXPECTED_POINTS),
     .min = 1,
     .max = 65536,
     .help =
@@ -162,7 +167,7 @@ static const rkb_option_t options[] = {
    {.name = "budget",
     .type = RKB_OPT_DURATION,
     .offset = offsetof(struct time_config, budget),
-    .fallback = "1s",
+    .fallback = RKB_EXPECTED_BUDGET,
     .help = "Time to evaluate the reference for one output; when it is over, fewer elements are checked."},
    {.name = "deadline",
     .type = RKB_OPT_DURATION,

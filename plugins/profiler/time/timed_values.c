@@ -4,21 +4,20 @@
 #include <stdlib.h>
 
 int subject_draw(const struct timer *me, struct subject *subject, rkb_random_t *stream, rkb_error_t *err) {
-   enum { POOL = 4 };
-   const uint64_t pool = sample_pool(subject->the_case, POOL), first = me->random->below(stream, pool);
+   const uint64_t pool = me->task->pool_size(subject->the_case, RKB_EXPECTED_POOL),
+                  first = me->random->below(stream, pool);
    int status = RKB_OK;
    subject->family = me->task->family_at(me->host, subject->the_case, 0);
    for (uint32_t set = 0; set < SETS && status == RKB_OK; set++) {
-      subject->seeds[set] = me->store ? store_seed(me->store, subject->the_case->name, (first + set) % pool)
-                                      : me->random->next(stream) >> 1;
+      subject->seeds[set] = me->store
+                               ? me->task->pool_seed(me->store, subject->the_case, (first + set) % pool)
+                               : me->random->next(stream) >> 1;
       status = me->task->inputs_open(me->host, subject->the_case, subject->family, subject->seeds[set],
                                      &subject->inputs[set], err);
       subject->samples[set] = calloc(subject->the_case->tensor_count + 1, sizeof *subject->samples[set]);
       if (status == RKB_OK &&
           (!subject->samples[set] || !sums_open(subject->the_case->tensor_count, &subject->sums[set])))
          status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-      if (status == RKB_OK)
-         me->task->inputs_limit(subject->inputs[set], RUN_MOST_WORK);
    }
    return status;
 }
@@ -26,7 +25,7 @@ int subject_draw(const struct timer *me, struct subject *subject, rkb_random_t *
 void subject_free(const struct timer *me, struct subject *subject) {
    for (uint32_t set = 0; set < SETS; set++) {
       for (uint32_t t = 0; subject->samples[set] && t < subject->the_case->tensor_count; t++)
-         sample_close(&subject->samples[set][t]);
+         me->task->sample_close(&subject->samples[set][t]);
       free(subject->samples[set]);
       subject->samples[set] = NULL;
       if (subject->inputs[set])

@@ -19,7 +19,12 @@ static int gpu_create(const rkb_host_t *host, const void *config, void **self, r
                       host->get_extension(host, RKB_EXT_RANDOM),
                       host->get_extension(host, RKB_EXT_WORKERS),
                       NULL};
-   me->store = store_open(host, me->task);
+   if (!RKB_HAS(me->task, staged_keep)) {
+      free(me);
+      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "this program is too old: its %s keeps no expected values",
+                      RKB_EXT_TASK);
+   }
+   me->store = me->task->store_open(host);
    *self = me;
    return RKB_OK;
 }
@@ -178,22 +183,22 @@ static int gpu_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t 
 
 static void gpu_destroy(void *self) {
    struct gpu *me = self;
-   store_close(me->store);
+   me->task->store_close(me->store);
    free(me);
 }
 
 static const rkb_option_t options[] = {
    {.name = "families",
     .type = RKB_OPT_INT,
-    .offset = offsetof(struct gpu_config, families.check),
-    .fallback = "4",
+    .offset = offsetof(struct gpu_config, families),
+    .fallback = RKB_EXPECTED_TEXT(RKB_EXPECTED_FAMILIES),
     .min = 1,
     .max = 64,
     .help = "How many input families to run on each check case, the most telling first."},
    {.name = "bench_families",
     .type = RKB_OPT_INT,
-    .offset = offsetof(struct gpu_config, families.bench),
-    .fallback = "2",
+    .offset = offsetof(struct gpu_config, bench_families),
+    .fallback = RKB_EXPECTED_TEXT(RKB_EXPECTED_BENCH_FAMILIES),
     .min = 1,
     .max = 64,
     .help =
@@ -201,7 +206,7 @@ static const rkb_option_t options[] = {
    {.name = "pool",
     .type = RKB_OPT_INT,
     .offset = offsetof(struct gpu_config, pool),
-    .fallback = "4",
+    .fallback = RKB_EXPECTED_TEXT(RKB_EXPECTED_POOL),
     .min = 2,
     .max = 4096,
     .help =
@@ -209,7 +214,7 @@ static const rkb_option_t options[] = {
    {.name = "budget",
     .type = RKB_OPT_DURATION,
     .offset = offsetof(struct gpu_config, budget),
-    .fallback = "1s",
+    .fallback = RKB_EXPECTED_BUDGET,
     .help =
        "Time to evaluate the reference for one output of a large shape; when it is over, fewer elements are compared."},
    {.name = "drawn",
@@ -237,7 +242,7 @@ static const rkb_option_t options[] = {
    {.name = "points",
     .type = RKB_OPT_INT,
     .offset = offsetof(struct gpu_config, points),
-    .fallback = "1024",
+    .fallback = RKB_EXPECTED_TEXT(RKB_EXPECTED_POINTS),
     .min = 64,
     .max = 1048576,
     .help = "Output elements to compare at shapes too large to evaluate whole."},

@@ -7,13 +7,12 @@
 #include <rkb/ext/random.h>
 #include <rkb/ext/task.h>
 #include <rkb/ext/workers.h>
-#include "expected/element_ranges.h"
-#include "expected/expected_sample.h"
-#include "expected/value_staging.h"
-#include "expected/stopwatch.h"
+#include "device_values/element_ranges.h"
+#include "device_values/value_staging.h"
+#include "device_values/stopwatch.h"
 
 struct gpu_config {
-   sample_families_t families;
+   int64_t families, bench_families; /* at most, of a check case; of a bench case or a drawn shape */
    int64_t pool;        /* seeds a listed case's values are drawn from */
    uint64_t budget;     /* for evaluating one output, nanoseconds */
    int64_t drawn;       /* shapes drawn anew */
@@ -31,7 +30,7 @@ struct gpu {
    const rkb_device_api_t *device;
    const rkb_random_api_t *random;
    const rkb_workers_api_t *workers;
-   store_t *store; /* expected values kept between runs, or NULL */
+   rkb_store_t *store; /* expected values kept between runs, or NULL */
 };
 
 /* The first thing found wrong, or nothing. */
@@ -72,7 +71,7 @@ struct values {
    bool pooled; /* the seed comes from the store's pool: what is expected can be kept */
    rkb_inputs_t *inputs;
    sums_t sums;       /* of the inputs, once they are staged */
-   sample_t *samples; /* one a tensor; empty until trials_expect */
+   rkb_sample_t *samples; /* one a tensor; empty until trials_expect */
    bool expected;
    uint64_t *judged; /* one a tensor: the device's sum of an output that was judged and found right */
    bool *right;      /* one a tensor: whether there is such a sum */

@@ -14,16 +14,14 @@ int values_open(const struct gpu *me, const rkb_case_t *c, const rkb_family_t *f
    int status = v->samples && v->judged && v->right && sums_open(c->tensor_count, &v->sums)
                    ? me->task->inputs_open(me->host, c, family, seed, &v->inputs, err)
                    : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   if (status == RKB_OK)
-      me->task->inputs_limit(v->inputs, RUN_MOST_WORK);
-   else
+   if (status != RKB_OK)
       values_free(me, v);
    return status;
 }
 
 void values_free(const struct gpu *me, struct values *v) {
    for (uint32_t t = 0; v->samples && t < v->the_case->tensor_count; t++)
-      sample_close(&v->samples[t]);
+      me->task->sample_close(&v->samples[t]);
    free(v->samples);
    free(v->judged);
    free(v->right);
@@ -45,7 +43,7 @@ int values_stage(const struct gpu *me, struct candidate *candidate, struct value
                               .session = candidate->session,
                               .the_case = values[set].the_case,
                               .inputs = values[set].inputs,
-                              .family = values[set].family->name,
+                              .family = values[set].family,
                               .seed = values[set].seed,
                               .set = set,
                               .sums = &values[set].sums};

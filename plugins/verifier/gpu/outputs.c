@@ -16,9 +16,8 @@ static int judge(const struct gpu *me, const struct candidate *candidate, const 
                  const void *data, struct found *found, struct tally *tally, rkb_error_t *err) {
    rkb_judgement_t j = {.size = sizeof j};
    const rkb_tensor_t *tensor = &v->the_case->tensors[t];
-   rkb_points_t points = sample_points(&v->samples[t]);
-   int status = me->task->judge(me->host, v->inputs, t, data, NULL, &points, v->samples[t].elements,
-                                candidate->transform, &j, err);
+   int status = me->task->judge(me->host, v->inputs, t, data, NULL, &v->samples[t].points,
+                                v->samples[t].elements, candidate->transform, &j, err);
    if (status == RKB_ERR_LIMIT) { /* no finding about the candidate, and no fault of a tool */
       if (tally->refused++ == 0)
          snprintf(tally->refusal, sizeof tally->refusal, "%s", err->message);
@@ -68,7 +67,7 @@ static int read_outputs(const struct gpu *me, const struct candidate *candidate,
    const rkb_case_t *c = v->the_case;
    uint32_t count = 0;
    for (uint32_t t = 0; t < c->tensor_count; t++)
-      if (c->tensors[t].role != RKB_IN && v->samples[t].count > 0 && !is_known(v, t, sums[t]))
+      if (c->tensors[t].role != RKB_IN && v->samples[t].points.count > 0 && !is_known(v, t, sums[t]))
          list[count++] = (reading_t){t, width_of(&c->tensors[t]), &v->samples[t], NULL};
    return readings_take(me->device, candidate->session, instance, list, count, block, err);
 }
@@ -79,7 +78,7 @@ static int judge_output(const struct gpu *me, struct candidate *candidate, struc
                         rkb_error_t *err) {
    if (width_of(&v->the_case->tensors[t]) == 0)
       return RKB_OK;
-   if (v->samples[t].count == 0) {
+   if (v->samples[t].points.count == 0) {
       tally->not_judged++;
       return RKB_OK;
    }

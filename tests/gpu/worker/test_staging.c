@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "expected/value_staging.h"
+#include "device_values/value_staging.h"
 #include "gpu/devices.h"
 #include "gpu/protocol.h"
-#include "task/task.h"
+#include "task/expected/staged_values.h"
 
 enum { TENSORS = 4, SETS = 2, THREADS = 4 };
 
@@ -40,16 +40,6 @@ static const rkb_task_info_t *play_info(const rkb_host_t *host) {
    return &shown;
 }
 
-static const char *play_identity(const rkb_host_t *host) {
-   (void)host;
-   return "softmax forward of this test";
-}
-
-static int play_seal(const rkb_host_t *host, const uint8_t key[32], const char *name, const void *data, uint64_t bytes,
-                     uint8_t seal[32], rkb_error_t *err) {
-   return rkb_values_seal(play_identity(host), key, name, data, bytes, seal, err);
-}
-
 typedef struct work {
    void (*part)(void *argument, uint32_t n);
    void *argument;
@@ -75,9 +65,11 @@ static void play_share(const rkb_host_t *host, uint32_t count, void (*part)(void
       pthread_join(threads[i], NULL);
 }
 
-static const rkb_task_api_t TASK = {
-   .size = sizeof TASK, .info = play_info, .inputs_fill = play_fill, .values_identity = play_identity,
-   .values_seal = play_seal};
+static const rkb_task_api_t TASK = {.size = sizeof TASK,
+                                    .info = play_info,
+                                    .inputs_fill = play_fill,
+                                    .staged_find = rkb_staged_find,
+                                    .staged_keep = rkb_staged_keep};
 static const rkb_device_api_t DEVICE = {
    .stage = rkb_session_stage, .keep = rkb_session_keep, .take = rkb_session_take};
 static const rkb_workers_api_t WORKERS = {.size = sizeof WORKERS, .share = play_share};
@@ -90,12 +82,13 @@ static const rkb_tensor_t tensors[TENSORS] = {
    {.name = "small", .role = RKB_INOUT, .dtype = RKB_F32, WORDS(3)}};
 static const rkb_case_t the_case = {
    .name = "bench/one", .kind = RKB_CASE_BENCH, .tensor_count = TENSORS, .tensors = tensors};
+static const rkb_family_t family = {.name = "normal"};
 static const uint64_t ALL = SETS * UINT64_C(500004);
 
 typedef struct place {
    rkb_devices_t *devices;
    rkb_session_t *session;
-   store_t *store;
+   rkb_store_t *store;
    sums_t sums[SETS];
    char folder[64];
 } place_t;
@@ -108,9 +101,8 @@ static int open_place(void **state) {
    strcpy(p->folder, "/tmp/rkb-staging-XXXXXX");
    if (!mkdtemp(p->folder) || setenv("XDG_CACHE_HOME", p->folder, 1) != 0)
       return -1;
-   p->store = store_open(NULL, &TASK);
-   assert_non_null(p->store);
-   if (rkb_devices_open(command, 1, &p->devices, &err) != RKB_OK ||
+   if (rkb_store_open("softmax forward of this test", &p->store, &err) != RKB_OK ||
+       rkb_devices_open(command, 1, &p->devices, &err) != RKB_OK ||
        rkb_session_begin(p->devices, 0, NULL, NULL, &p->session, &err) != RKB_OK)
       fail_msg("%s", err.message);
    for (uint32_t set = 0; set < SETS; set++)
@@ -126,7 +118,7 @@ static int close_place(void **state) {
    char command[128];
    rkb_session_end(p->session);
    rkb_devices_close(p->devices);
-   store_close(p->store);
+   rkb_store_close(p->store);
    for (uint32_t set = 0; set < SETS; set++)
       sums_close(&p->sums[set]);
    snprintf(command, sizeof command, "rm -r '%s'", p->folder);
@@ -144,7 +136,7 @@ static int send(place_t *p, bool keep, rkb_error_t *err) {
                               .session = p->session,
                               .the_case = &the_case,
                               .inputs = (const rkb_inputs_t *)(uintptr_t)(17 + set),
-                              .family = "normal",
+                              .family = &family,
                               .seed = 5 + set,
                               .set = set,
                               .sums = &p->sums[set]};

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "expected/value_staging.h"
+#include "device_values/value_staging.h"
 #include "gpu/device_worker.h"
 #include "gpu/devices.h"
 #include "gpu/protocol.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "expected/value_staging.h"
+#include "device_values/value_staging.h"
 #include "machine/machine_harness.h"
 #include "gpu/worker/worker_kernels.h"
 

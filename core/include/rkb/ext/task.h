@@ -108,6 +108,36 @@ typedef struct rkb_task_info {
    const char *reference;   /* text of reference.py, or "" */
 } rkb_task_info_t;
 
+/* What stages that compare on a device, and `rkb expected`, take where nothing else is said.  Each finds what another has
+ * evaluated when these are equal. */
+#define RKB_EXPECTED_FAMILIES 4
+#define RKB_EXPECTED_BENCH_FAMILIES 2
+#define RKB_EXPECTED_POOL 4
+#define RKB_EXPECTED_POINTS 1024
+#define RKB_EXPECTED_BUDGET "1s"
+/* One of the numbers as an option's fallback. */
+#define RKB_EXPECTED_TEXT(number) RKB_EXPECTED_TEXT_(number)
+#define RKB_EXPECTED_TEXT_(number) #number
+
+typedef struct rkb_store rkb_store_t; /* expected values kept between runs; immutable but for its files */
+
+/* Elements of one output with what is known of them.  samples_open fills it in, sample_close takes its memory back. */
+typedef struct rkb_sample {
+   void *memory;             /* the core's */
+   const uint64_t *elements; /* wanted of them: all of a small output, runs of neighbours of a large one */
+   uint64_t wanted;
+   rkb_points_t points;      /* of the first points.count: fewer than wanted when the budget ended, none when they cost too much */
+} rkb_sample_t;
+
+/* All outputs of one (case, family, seed). */
+typedef struct rkb_wanted {
+   const rkb_case_t *the_case;
+   const rkb_family_t *family;
+   uint64_t seed;
+   bool stored;           /* a pool's seed: look in the store, and leave the result there */
+   rkb_sample_t *samples; /* one a tensor of the case, all zero before */
+} rkb_wanted_t;
+
 typedef struct rkb_task_api {
    uint32_t size;
    uint32_t reserved;
@@ -164,10 +194,35 @@ typedef struct rkb_task_api {
     * larger than any memory.  NULL where the dims do not fit together, RKB_ERR_LIMIT past the last; owned, case_free.  [worker] */
    int (*case_corner)(const rkb_host_t *host, uint32_t index, rkb_case_t **corner, rkb_error_t *err);
 
-   /* HMAC-SHA-256 under a key of 32 bytes, over values_identity, name and data: names for what is kept between runs, and seals for
-    * what lies under them, that only a holder of the key can make.  RKB_ERR_NOMEM.  [any] */
-   int (*values_seal)(const rkb_host_t *host, const uint8_t key[32], const char *name, const void *data, uint64_t bytes,
-                      uint8_t seal[32], rkb_error_t *err);
+   /* From here on: check RKB_HAS first, because older programs end before.
+    *
+    * Expected values that are kept between runs, for this task and by this evaluator (values_identity): another stage, or
+    * another program of this user, finds them.  NULL when there is no folder to keep them in; draw fresh seeds then.  Owned,
+    * store_close, which accepts NULL.  [any] */
+   rkb_store_t *(*store_open)(const rkb_host_t *host);
+   void (*store_close)(rkb_store_t *store);
+
+   /* How many of a case's families to run, from the first: at most check of a check case, bench of another.  [any] */
+   uint32_t (*family_count)(const rkb_host_t *host, const rkb_case_t *the_case, uint32_t check, uint32_t bench);
+
+   /* How many seeds a listed case has, at most most, and seed number index of them.  They come from a key that only this
+    * machine's user can read: no candidate knows them.  [any] */
+   uint64_t (*pool_size)(const rkb_case_t *the_case, uint64_t most);
+   uint64_t (*pool_seed)(const rkb_store_t *store, const rkb_case_t *the_case, uint64_t index);
+
+   /* Opens the samples of count wanted, side by side on the calling thread and on workers that are free.  Of an output too
+    * large for all of it, points elements; no more of one are begun after budget nanoseconds.  Whatever it returns, call
+    * sample_close for every sample.  store may be NULL.  [worker] */
+   int (*samples_open)(const rkb_host_t *host, const rkb_store_t *store, const rkb_wanted_t *list, uint32_t count,
+                       uint64_t points, uint64_t budget, rkb_error_t *err);
+   void (*sample_close)(rkb_sample_t *sample); /* also of one that is all zero [any] */
+
+   /* For input values of a pool's seed that stay on a device (take and keep of rkb.device): the name of a tensor's values,
+    * whose last word nobody else can know, and whether their sum is kept, which *sum then is.  [worker] */
+   bool (*staged_find)(const rkb_store_t *store, const rkb_case_t *the_case, const rkb_family_t *family, uint64_t seed,
+                       uint32_t tensor, uint64_t name[3], uint64_t *sum);
+   void (*staged_keep)(const rkb_store_t *store, const rkb_case_t *the_case, const rkb_family_t *family, uint64_t seed,
+                       uint32_t tensor, uint64_t sum); /* keeps the sum [worker] */
 } rkb_task_api_t;
 
 #ifdef __cplusplus

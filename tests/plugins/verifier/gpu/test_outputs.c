@@ -64,7 +64,8 @@ static int judge_runs(const answer_t *answers, const uint64_t *sums, uint32_t ru
    uint8_t flags[ELEMENTS] = {0};
    for (uint64_t n = 0; n < ELEMENTS; n++)
       elements[n] = n;
-   sample_t sample = {elements, numbers, flags, ELEMENTS, ELEMENTS, true};
+   rkb_sample_t sample = {.elements = elements, .wanted = ELEMENTS};
+   sample.points = (rkb_points_t){numbers, numbers + ELEMENTS, numbers + 2 * ELEMENTS, flags, ELEMENTS};
    uint64_t judged = 0;
    bool right = false;
    struct values values = {.the_case = &the_case,
@@ -188,7 +189,8 @@ static void what_was_not_decided_is_judged_again(void **state) {
 static void chosen_elements_are_read_in_one_request(void **state) {
    (void)state;
    uint64_t first[] = {0, 1, 2, 9, 4, 5}, second[] = {3};
-   const sample_t samples[] = {{.elements = first, .count = 6}, {.elements = second, .count = 1}};
+   const rkb_sample_t samples[] = {{.elements = first, .points.count = 6},
+                                   {.elements = second, .points.count = 1}};
    const rkb_device_api_t device = {.pick = play_pick};
    reading_t readings[] = {{1, 2, &samples[0], NULL}, {4, 8, &samples[1], NULL}};
    char *block = NULL;

@@ -1,7 +1,6 @@
 /* Drawing, sending, keeping and taking. */
 #include "value_staging.h"
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,23 +119,18 @@ static void draw_and_send(void *argument, uint32_t n) {
 
 /* Values of a pool's seed are under a name on the device, with their sum in the store: taken when they are still whole. */
 static int look(const staging_t *s, uint32_t t, absent_t *absent, bool *there, rkb_error_t *err) {
-   char text[512];
    uint64_t found = 0;
-   uint8_t kept[sizeof found];
    *absent = (absent_t){.staging = s, .tensor = t};
    *there = false;
    s->sums->keys[t] = (s->seed + 1) * 0x9e3779b97f4a7c15u + t;
    s->sums->sums[t] = 0;
    if (!s->store)
       return RKB_OK;
-   snprintf(text, sizeof text, "%s|%s|%llu|%s|sum", s->the_case->name, s->family, (unsigned long long)s->seed,
-            s->the_case->tensors[t].name);
-   store_name(s->store, text, absent->name);
+   absent->sum_known =
+      s->task->staged_find(s->store, s->the_case, s->family, s->seed, t, absent->name, &s->sums->sums[t]);
    s->sums->keys[t] = absent->name[2];
-   absent->sum_known = store_load(s->store, text, NULL, 0, kept, sizeof kept);
    if (!absent->sum_known)
       return RKB_OK;
-   memcpy(&s->sums->sums[t], kept, sizeof kept);
    int status = s->device->take(s->session, s->set, t, absent->name, s->the_case->tensors[t].bytes,
                                 s->sums->keys[t], there, &found, err);
    *there = *there && found == s->sums->sums[t];
@@ -146,16 +140,12 @@ static int look(const staging_t *s, uint32_t t, absent_t *absent, bool *there, r
 /* Under its name for the sessions to come. */
 static int keep(const absent_t *absent, rkb_error_t *err) {
    const staging_t *s = absent->staging;
-   char text[512];
-   uint8_t kept[sizeof(uint64_t)];
    if (!s->store)
       return RKB_OK;
    int status = s->device->keep(s->session, s->set, absent->tensor, absent->name, err);
-   snprintf(text, sizeof text, "%s|%s|%llu|%s|sum", s->the_case->name, s->family, (unsigned long long)s->seed,
-            tensor_of(absent)->name);
-   memcpy(kept, &s->sums->sums[absent->tensor], sizeof kept);
    if (status == RKB_OK && !absent->sum_known)
-      store_save(s->store, text, NULL, 0, kept, sizeof kept);
+      s->task->staged_keep(s->store, s->the_case, s->family, s->seed, absent->tensor,
+                           s->sums->sums[absent->tensor]);
    return status;
 }
 

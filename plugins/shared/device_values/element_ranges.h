@@ -1,15 +1,15 @@
 /* The chosen elements of outputs that an instance holds on the device, all read in one request: a round trip for each run of them
  * takes longer than judging them. */
-#ifndef EXPECTED_READING_H
-#define EXPECTED_READING_H
+#ifndef DEVICE_VALUES_ELEMENT_RANGES_H
+#define DEVICE_VALUES_ELEMENT_RANGES_H
 
 #include <rkb/ext/device.h>
-#include "expected_sample.h"
+#include <rkb/ext/task.h>
 
 typedef struct reading {
    uint32_t tensor;
    uint64_t width; /* bytes of an element */
-   const sample_t *sample;
+   const rkb_sample_t *sample;
    const char *data; /* the sample's elements in their order; within the block */
 } reading_t;
 

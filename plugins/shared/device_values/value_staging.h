@@ -1,11 +1,10 @@
 /* Input values on the device: drawn here and sent, or taken from what an earlier session left there, if it is still whole. */
-#ifndef EXPECTED_STAGING_H
-#define EXPECTED_STAGING_H
+#ifndef DEVICE_VALUES_VALUE_STAGING_H
+#define DEVICE_VALUES_VALUE_STAGING_H
 
 #include <rkb/ext/device.h>
 #include <rkb/ext/task.h>
 #include <rkb/ext/workers.h>
-#include "expected_store.h"
 
 /* One set of values of one case. */
 typedef struct staging {
@@ -13,11 +12,11 @@ typedef struct staging {
    const rkb_task_api_t *task;
    const rkb_device_api_t *device;
    const rkb_workers_api_t *workers;
-   const store_t *store; /* NULL: the seed is no pool's; nothing is kept */
+   const rkb_store_t *store; /* NULL: the seed is no pool's; nothing is kept */
    rkb_session_t *session;
    const rkb_case_t *the_case;
    const rkb_inputs_t *inputs;
-   const char *family;
+   const rkb_family_t *family;
    uint64_t seed;
    uint32_t set;
    struct sums *sums; /* filled in */

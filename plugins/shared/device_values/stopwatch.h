@@ -1,6 +1,6 @@
 /* Where a stage's time goes: one phase at a time, so that the parts add up to the whole.  One thread. */
-#ifndef EXPECTED_STOPWATCH_H
-#define EXPECTED_STOPWATCH_H
+#ifndef DEVICE_VALUES_STOPWATCH_H
+#define DEVICE_VALUES_STOPWATCH_H
 
 #include <jansson.h>
 #include <stdint.h>

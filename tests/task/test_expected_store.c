@@ -4,23 +4,17 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "expected/expected_sample.h"
-#include "expected/expected_store.h"
-#include "task/task.h"
+#include "task/expected/expected_sample.h"
+#include "task/expected/expected_store.h"
 
-static const char *shown = "softmax forward";
+static const char shown[] = "softmax forward";
 
-static const char *identity(const rkb_host_t *host) {
-   (void)host;
-   return shown;
+static rkb_store_t *open_store(const char *identity) {
+   rkb_store_t *store;
+   rkb_error_t err = {0};
+   assert_int_equal(rkb_store_open(identity, &store, &err), RKB_OK);
+   return store;
 }
-
-static int seal(const rkb_host_t *host, const uint8_t key[32], const char *name, const void *data, uint64_t bytes,
-                uint8_t out[32], rkb_error_t *err) {
-   return rkb_values_seal(identity(host), key, name, data, bytes, out, err);
-}
-
-static const rkb_task_api_t TASK = {.size = sizeof TASK, .values_identity = identity, .values_seal = seal};
 
 static int use_a_folder(void **state) {
    static char folder[] = "/tmp/rkb-store-XXXXXX";
@@ -38,31 +32,28 @@ static void saved_values_come_back(void **state) {
    (void)state;
    double out[3], in[3] = {1, 2, 3};
    uint8_t flags_out[2], flags_in[2] = {0, 1};
-   store_t *store = store_open(NULL, &TASK);
-   assert_non_null(store);
-   assert_false(store_load(store, "a", out, 3, flags_out, 2));
-   store_save(store, "a", in, 3, flags_in, 2);
-   assert_true(store_load(store, "a", out, 3, flags_out, 2));
+   rkb_store_t *store = open_store(shown);
+   assert_false(rkb_store_load(store, "a", out, 3, flags_out, 2));
+   rkb_store_save(store, "a", in, 3, flags_in, 2);
+   assert_true(rkb_store_load(store, "a", out, 3, flags_out, 2));
    assert_memory_equal(out, in, sizeof in);
    assert_memory_equal(flags_out, flags_in, sizeof flags_in);
    /* Another length means another question. */
-   assert_false(store_load(store, "a", out, 2, flags_out, 2));
-   assert_false(store_load(store, "b", out, 3, flags_out, 2));
-   store_close(store);
+   assert_false(rkb_store_load(store, "a", out, 2, flags_out, 2));
+   assert_false(rkb_store_load(store, "b", out, 3, flags_out, 2));
+   rkb_store_close(store);
 }
 
 static void another_task_sees_nothing_of_it(void **state) {
    (void)state;
    double number = 1;
    uint8_t flag = 0;
-   store_t *store = store_open(NULL, &TASK);
-   store_save(store, "k", &number, 1, &flag, 1);
-   store_close(store);
-   shown = "softmax backward";
-   store = store_open(NULL, &TASK);
-   assert_false(store_load(store, "k", &number, 1, &flag, 1));
-   store_close(store);
-   shown = "softmax forward";
+   rkb_store_t *store = open_store(shown);
+   rkb_store_save(store, "k", &number, 1, &flag, 1);
+   rkb_store_close(store);
+   store = open_store("softmax backward");
+   assert_false(rkb_store_load(store, "k", &number, 1, &flag, 1));
+   rkb_store_close(store);
 }
 
 /* The only file that a store of one entry has besides its key. */
@@ -87,31 +78,31 @@ static void foreign_values_are_not_taken(void **state) {
       uint8_t flag = 0;
       snprintf(command, sizeof command, "rm -rf %s/rkb", (const char *)*state);
       assert_int_equal(system(command), 0);
-      store_t *store = store_open(NULL, &TASK);
-      store_save(store, "other", &in, 1, &flag, 1);
+      rkb_store_t *store = open_store(shown);
+      rkb_store_save(store, "other", &in, 1, &flag, 1);
       only_entry(*state, other, sizeof other);
       snprintf(command, sizeof command, "mv %s %s/kept", other, (const char *)*state);
       assert_int_equal(system(command), 0);
       snprintf(other, sizeof other, "%s/kept", (const char *)*state);
-      store_save(store, "this", &in, 1, &flag, 1);
-      assert_true(store_load(store, "this", &out, 1, &flag, 1));
+      rkb_store_save(store, "this", &in, 1, &flag, 1);
+      assert_true(rkb_store_load(store, "this", &out, 1, &flag, 1));
       only_entry(*state, path, sizeof path);
       snprintf(command, sizeof command, changes[i], path, other);
       assert_int_equal(system(command), 0);
-      assert_false(store_load(store, "this", &out, 1, &flag, 1));
-      store_close(store);
+      assert_false(rkb_store_load(store, "this", &out, 1, &flag, 1));
+      rkb_store_close(store);
    }
 }
 
 static void seeds_stay_and_differ(void **state) {
    struct stat secret;
    char path[256];
-   store_t *first = store_open(NULL, &TASK), *second = store_open(NULL, &TASK);
-   assert_true(store_seed(first, "bench/0", 0) == store_seed(second, "bench/0", 0));
-   assert_true(store_seed(first, "bench/0", 0) != store_seed(first, "bench/0", 1));
-   assert_true(store_seed(first, "bench/0", 0) != store_seed(first, "bench/1", 0));
-   store_close(first);
-   store_close(second);
+   rkb_store_t *first = open_store(shown), *second = open_store(shown);
+   assert_true(rkb_store_seed(first, "bench/0", 0) == rkb_store_seed(second, "bench/0", 0));
+   assert_true(rkb_store_seed(first, "bench/0", 0) != rkb_store_seed(first, "bench/0", 1));
+   assert_true(rkb_store_seed(first, "bench/0", 0) != rkb_store_seed(first, "bench/1", 0));
+   rkb_store_close(first);
+   rkb_store_close(second);
    snprintf(path, sizeof path, "%s/rkb/expected/key", (const char *)*state);
    assert_int_equal(stat(path, &secret), 0);
    assert_int_equal(secret.st_mode & 077, 0); /* nobody else's to read */
@@ -119,10 +110,10 @@ static void seeds_stay_and_differ(void **state) {
 
 static void large_and_costly_cases_have_two_seeds(void **state) {
    (void)state;
-   assert_int_equal(sample_pool(&(rkb_case_t){.operations = 1e6, .bytes = 1e6}, 4), 4);
-   assert_int_equal(sample_pool(&(rkb_case_t){.operations = 1e10, .bytes = 1e6}, 4), 2);
-   assert_int_equal(sample_pool(&(rkb_case_t){.operations = 1e6, .bytes = 1e8}, 4), 2);
-   assert_int_equal(sample_pool(&(rkb_case_t){.operations = 1e6, .bytes = 1e8}, 1), 1);
+   assert_int_equal(rkb_sample_pool(&(rkb_case_t){.operations = 1e6, .bytes = 1e6}, 4), 4);
+   assert_int_equal(rkb_sample_pool(&(rkb_case_t){.operations = 1e10, .bytes = 1e6}, 4), 2);
+   assert_int_equal(rkb_sample_pool(&(rkb_case_t){.operations = 1e6, .bytes = 1e8}, 4), 2);
+   assert_int_equal(rkb_sample_pool(&(rkb_case_t){.operations = 1e6, .bytes = 1e8}, 1), 1);
 }
 
 int main(void) {

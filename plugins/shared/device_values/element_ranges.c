@@ -3,9 +3,10 @@
 #include <stdlib.h>
 
 /* Elements from number first on that lie side by side. */
-static uint64_t run_from(const sample_t *sample, uint64_t first) {
+static uint64_t run_from(const rkb_sample_t *sample, uint64_t first) {
    uint64_t run = 1;
-   while (first + run < sample->count && sample->elements[first + run] == sample->elements[first] + run)
+   while (first + run < sample->points.count &&
+          sample->elements[first + run] == sample->elements[first] + run)
       run++;
    return run;
 }
@@ -13,7 +14,7 @@ static uint64_t run_from(const sample_t *sample, uint64_t first) {
 /* Writes the ranges of a reading, or only counts them. */
 static uint32_t ranges_of(const reading_t *reading, rkb_range_t *ranges) {
    uint32_t count = 0;
-   for (uint64_t i = 0, run; i < reading->sample->count; i += run, count++) {
+   for (uint64_t i = 0, run; i < reading->sample->points.count; i += run, count++) {
       run = run_from(reading->sample, i);
       if (ranges)
          ranges[count] = (rkb_range_t){.buffer = reading->tensor,
@@ -28,7 +29,7 @@ int readings_take(const rkb_device_api_t *device, rkb_session_t *session, uint32
    uint64_t bytes = 0;
    uint32_t total = 0, done = 0;
    for (uint32_t i = 0; i < count; i++) {
-      bytes += list[i].sample->count * list[i].width;
+      bytes += list[i].sample->points.count * list[i].width;
       total += ranges_of(&list[i], NULL);
    }
    rkb_range_t *ranges = calloc((size_t)total + 1, sizeof *ranges);
@@ -38,7 +39,7 @@ int readings_take(const rkb_device_api_t *device, rkb_session_t *session, uint32
    for (uint32_t i = 0; i < count && status == RKB_OK; i++) {
       done += ranges_of(&list[i], ranges + done);
       list[i].data = at;
-      at += list[i].sample->count * list[i].width;
+      at += list[i].sample->points.count * list[i].width;
    }
    if (status == RKB_OK && total)
       status = device->pick(session, instance, ranges, total, *block, err);

@@ -1,5 +1,5 @@
 /* A clock with several hands, of which one moves. */
-#include "expected/stopwatch.h"
+#include "stopwatch.h"
 #include <time.h>
 
 static uint64_t now_ns(void) {

@@ -1,0 +1,20 @@
+/* Everything that a task's listed cases can be compared with: all cases, their families, the seeds of their pools. */
+#ifndef RKB_TASK_EXPECTED_VALUE_POOL_H
+#define RKB_TASK_EXPECTED_VALUE_POOL_H
+
+#include "task/expected/expected_sample.h"
+
+typedef struct rkb_value_pool {
+   rkb_sampling_t sampling; /* with a store */
+   uint32_t families, bench_families, seeds;
+   void (*began)(void *argument, const rkb_case_t *the_case); /* may be NULL; argument is the sampling's */
+} rkb_value_pool_t;
+
+/* Outputs, case, family and seed apart. */
+uint64_t rkb_value_pool_outputs(const rkb_value_pool_t *pool);
+
+/* Evaluates what is not in the store and leaves it there, a family's seeds side by side; the costly cases first, because they
+ * decide how long it takes.  A worker's thread, or any when the sampling has no workers. */
+int rkb_value_pool_evaluate(const rkb_value_pool_t *pool, rkb_error_t *err);
+
+#endif
