@@ -1,4 +1,5 @@
-# What a plugin's author gets from an installation: the public headers, find_package(rkb), pkg-config rkb-plugin.
+# What a plugin's author gets from an installation: the public headers, find_package(rkb), pkg-config rkb-plugin, and what
+# plugins share (RkbShared.cmake).
 # All of it finds itself by its own place, so that an installed tree can be moved.
 include_guard(GLOBAL)
 include(CMakePackageConfigHelpers)
@@ -10,6 +11,7 @@ string(REGEX REPLACE "/$" "" RKB_PREFIX_FROM_PKGCONFIG "${RKB_PREFIX_FROM_PKGCON
 
 install(TARGETS rkb_plugin_interface EXPORT rkb-targets)
 install(EXPORT rkb-targets NAMESPACE rkb:: DESTINATION "${package_dir}")
+install(EXPORT rkb-shared-targets NAMESPACE rkb:: DESTINATION "${package_dir}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/core/include/rkb" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/rkb-config.cmake.in" "${PROJECT_BINARY_DIR}/rkb-config.cmake"
