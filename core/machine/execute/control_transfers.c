@@ -195,6 +195,14 @@ bool machine_transfer(machine_warp_t *warp, uint32_t fragment, const machine_ins
    }
 }
 
+static bool same_for_all(const machine_warp_t *warp, uint32_t at, uint32_t mask) {
+   const uint32_t *word = LANES_OF(uint32_t, at), one = word[__builtin_ctz(mask)];
+   uint32_t different = 0;
+   for (uint32_t l = 0; l < LANES; l++)
+      different |= mask >> l & 1 ? word[l] ^ one : 0;
+   return different == 0;
+}
+
 /* Lanes at a barrier wait as a fragment of their own; bar.arrive goes on at once. */
 static bool arrive_at_barrier(machine_warp_t *warp, machine_fragment_t *f, const machine_instruction_t *i,
                               uint32_t mask) {
@@ -206,7 +214,13 @@ static bool arrive_at_barrier(machine_warp_t *warp, machine_fragment_t *f, const
       warp->run->report.control_taint |= warp->taint[i->ai] | warp->taint[i->bi];
    uint32_t lane = (uint32_t)__builtin_ctz(mask);
    uint32_t number = LANES_OF(uint32_t, i->a)[lane], threads = i->bi ? LANES_OF(uint32_t, i->b)[lane] : 0;
-   if (number >= 16 || threads % LANES || threads > block->warp_count * LANES) {
+   if (!same_for_all(warp, i->a, mask) || (i->bi && !same_for_all(warp, i->b, mask))) {
+      machine_find(warp, RKB_MACHINE_REJECT, "sync.barrier", lane,
+                   "lanes of this warp come to barriers of different numbers or counts at once");
+      return true;
+   }
+   if (number >= 16 || threads % LANES || threads > block->warp_count * LANES ||
+       (!threads && i->operation == BARRIER_ARRIVE)) {
       machine_find(warp, RKB_MACHINE_REJECT, "sync.barrier", lane,
                    "barrier %u for %u threads: numbers go to 15, counts are multiples of 32 up to the block",
                    number, threads);
@@ -214,14 +228,10 @@ static bool arrive_at_barrier(machine_warp_t *warp, machine_fragment_t *f, const
    }
    warp->run->measured_barriers++;
    if (i->operation == BARRIER_ARRIVE) {
-      machine_barrier_t *barrier = &block->barriers[number];
       if (mask != f->mask || mask != warp->alive)
          machine_find(warp, RKB_MACHINE_REJECT, "sync.barrier", lane,
                       "only part of a warp arrives at barrier %u", number);
-      barrier->arrived += LANES;
-      barrier->expected = threads;
-      if (block->clocks)
-         machine_barrier_arrived(warp, number);
+      machine_barrier_arrived(warp, number, threads);
       f->pc++;
       return false;
    }

@@ -16,6 +16,7 @@ static size_t padded(size_t bytes) {
 static void forget_block(machine_run_t *run) {
    machine_block_t *block = &run->block;
    machine_clocks_free(run, block->clocks);
+   machine_spread_free(block);
    free(block->acquired);
    free(block->fenced);
    *block = (machine_block_t){0};
@@ -264,7 +265,7 @@ void machine_block_start(machine_launch_t *launch, uint64_t linear) {
       memset(block->shared_records, 0,
              ((block->shared_bytes >> block->shared_shift) + 16) * sizeof *block->shared_records);
    if (block->clocks)
-      machine_clocks_reset(block->clocks);
+      machine_clocks_reset(block->clocks, block->time);
    for (uint32_t w = 0; w < block->warp_count; w++)
       start_warp(block, &block->warps[w]);
 }

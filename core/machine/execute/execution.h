@@ -82,9 +82,10 @@ typedef struct machine_warp {
    uint32_t fence_time[LANES], fence_barrier[LANES]; /* synchronisation.c */
 } machine_warp_t;
 
-typedef struct machine_barrier {
-   uint32_t arrived;  /* threads of bar.arrive */
-   uint32_t expected; /* of the first who came with a count */
+typedef struct machine_barrier { /* a phase that is not complete: what bar.arrive did in it */
+   uint32_t arrivals;            /* of a warp each */
+   uint32_t warps;               /* that arrived, a bit each */
+   uint32_t expected;            /* threads */
 } machine_barrier_t;
 
 enum { RACES_NONE, RACES_FAST, RACES_CLOCKS };
@@ -100,6 +101,8 @@ typedef struct machine_block {
    uint32_t shared_bytes;
    uint32_t *shared_races;                       /* packed epoch, writer, reader: races.c */
    struct machine_shared_record *shared_records; /* with clocks */
+   /* by granule, readers or atomics, and warp: races.c; NULL until needed */
+   struct machine_spread *shared_spread;
    double *shared_shadow;
    uint64_t shared_taint;
    uint32_t races;              /* RACES_* */
@@ -263,7 +266,7 @@ void machine_counters_free(machine_run_t *run);
 /* dependency_chain.c: fills in the chain of the longest warp of the launch that just ran. */
 void machine_count_chains(const machine_run_t *run, rkb_launch_counters_t *counters);
 /* barriers.c */
-void machine_barrier_arrived(machine_warp_t *warp, uint32_t barrier);
+void machine_barrier_arrived(machine_warp_t *warp, uint32_t barrier, uint32_t threads); /* bar.arrive */
 bool machine_barriers_release(machine_block_t *block); /* true when some warp may go on */
 void machine_barriers_stuck(machine_block_t *block);
 /* barrier_bypass.c: threads that left without coming to the barrier whose threads have all come */

@@ -1,8 +1,19 @@
-/* Barriers of a block (PTX ISA 9.0, 9.7.13.1).  A warp at a barrier waits as a fragment; when no warp can go on, the barriers
- * whose threads have all come are released.  What remains then is a barrier that not all threads reach. */
+/* Barriers of a block (PTX ISA 9.0, 9.7.13.1).  A warp at a barrier waits as a fragment; the barriers whose threads have all come are
+ * released, which completes a phase of theirs and begins the next.  A phase has exactly as many threads as the barrier's count, in whole
+ * warps, or all threads of the block that have not exited.  What remains when nothing is released is a barrier that not all threads reach.
+ * docs/decisions/named-barriers.md says what a phase orders.  On the machine's thread. */
 #include "machine/races/races.h"
 
 #include <stdio.h>
+
+/* The warps of the phase that is about to complete. */
+struct phase {
+   uint32_t here; /* those that wait, a bit each */
+   uint32_t any;  /* one of them */
+   uint32_t expected;
+   bool counted, reduces, waits; /* with a count; by bar.red; by bar.sync */
+   bool differs;                 /* warps came with different counts */
+};
 
 static uint32_t waiting_lanes(const machine_warp_t *warp, uint32_t barrier) {
    uint32_t lanes = 0;
@@ -12,8 +23,42 @@ static uint32_t waiting_lanes(const machine_warp_t *warp, uint32_t barrier) {
    return lanes;
 }
 
-void machine_barrier_arrived(machine_warp_t *warp, uint32_t barrier) {
-   machine_clocks_arrive(warp->block, warp->number, barrier);
+static uint32_t all_threads(const machine_block_t *block) {
+   return block->warp_count * LANES;
+}
+
+/* A warp that may come before the last phase of a barrier is complete would be one of that phase's in another order of the warps. */
+static void check_turn(machine_warp_t *warp, uint32_t barrier) {
+   const machine_block_t *block = warp->block;
+   const uint32_t early = block->clocks ? machine_clocks_missing(block, warp->number, barrier) : PTX_NONE;
+   if (early != PTX_NONE)
+      machine_find(
+         warp, RKB_MACHINE_REJECT, "sync.barrier", PTX_NONE,
+         "warp %u comes to barrier %u in no order with warp %u, which was of the phase before: which warps meet there "
+         "depends on which come first",
+         warp->number, barrier, early);
+}
+
+void machine_barrier_arrived(machine_warp_t *warp, uint32_t number, uint32_t threads) {
+   machine_block_t *block = warp->block;
+   machine_barrier_t *barrier = &block->barriers[number];
+   if (barrier->arrivals && barrier->expected != threads) {
+      machine_find(warp, RKB_MACHINE_REJECT, "sync.barrier", PTX_NONE,
+                   "a warp arrives at barrier %u for %u threads, another one for %u", number, threads,
+                   barrier->expected);
+      return;
+   }
+   check_turn(warp, number);
+   barrier->expected = threads;
+   barrier->warps |= 1u << warp->number;
+   barrier->arrivals++;
+   if (block->clocks)
+      machine_clocks_arrive(block, warp->number, number);
+   if (barrier->arrivals * LANES == threads) { /* arrivals alone complete it, and nobody waited */
+      *barrier = (machine_barrier_t){0};
+      if (block->clocks)
+         machine_clocks_complete(block, number);
+   }
 }
 
 /* The fragment of a warp at a barrier; NULL when it is not there.  An aligned barrier wants all lanes that are still
@@ -75,7 +120,7 @@ static void check_places(machine_block_t *block, uint32_t barrier) {
 }
 
 /* bar.red: over the threads that take part. */
-static void reduce(machine_block_t *block, uint32_t barrier) {
+static void reduce(machine_block_t *block, uint32_t barrier, uint32_t here) {
    uint32_t count = 0, threads = 0;
    uint64_t taint = 0;
    for (int pass = 0; pass < 2; pass++)
@@ -84,7 +129,7 @@ static void reduce(machine_block_t *block, uint32_t barrier) {
          for (uint32_t n = 0; n < warp->fragment_count; n++) {
             machine_fragment_t *f = &warp->fragments[n];
             const machine_instruction_t *i = &warp->program->code[f->pc];
-            if (!f->waiting || f->barrier != barrier || i->operation < BARRIER_COUNT)
+            if (!(here >> w & 1) || !f->waiting || f->barrier != barrier || i->operation < BARRIER_COUNT)
                continue;
             if (pass == 0) {
                uint32_t p =
@@ -119,34 +164,114 @@ static void reduce(machine_block_t *block, uint32_t barrier) {
       }
 }
 
-static void release(machine_block_t *block, uint32_t barrier, bool whole_block) {
-   reduce(block, barrier);
-   if (whole_block) {
-      machine_sync_barrier(block);
-      block->barrier_time = ++block->time;
-      machine_shared_new_epoch(block);
-      if (block->clocks)
-         machine_clocks_reset(block->clocks);
-   } else if (block->clocks) {
-      for (uint32_t w = 0; w < block->warp_count; w++)
-         if (waiting_lanes(&block->warps[w], barrier))
-            machine_clocks_arrive(block, w, barrier);
-      for (uint32_t w = 0; w < block->warp_count; w++)
-         if (waiting_lanes(&block->warps[w], barrier))
-            machine_clocks_leave(block, w, barrier);
-   }
-   for (uint32_t w = 0; w < block->warp_count; w++) {
-      machine_warp_t *warp = &block->warps[w];
-      for (uint32_t n = 0; n < warp->fragment_count; n++) {
-         machine_fragment_t *f = &warp->fragments[n];
-         if (f->waiting && f->barrier == barrier) {
-            f->waiting = false;
-            f->pc++;
-            warp->state = WARP_READY;
-         }
+static void let_go(machine_warp_t *warp, uint32_t barrier) {
+   for (uint32_t n = 0; n < warp->fragment_count; n++) {
+      machine_fragment_t *f = &warp->fragments[n];
+      if (f->waiting && f->barrier == barrier) {
+         f->waiting = false;
+         f->pc++;
+         warp->state = WARP_READY;
       }
    }
+}
+
+/* Orders those that took part: what they did before their arrival, before what those that wait do from now on. */
+static void order(machine_block_t *block, uint32_t barrier, uint32_t here, bool whole_block) {
+   if (whole_block) {
+      machine_sync_barrier(block);
+      block->barrier_time = machine_tick(block);
+      machine_shared_new_epoch(block);
+      if (block->clocks)
+         machine_clocks_reset(block->clocks, block->time);
+      return;
+   }
+   if (!block->clocks)
+      return;
+   for (uint32_t left = here; left; left &= left - 1)
+      machine_clocks_arrive(block, (uint32_t)__builtin_ctz(left), barrier);
+   for (uint32_t left = here; left; left &= left - 1)
+      machine_clocks_leave(block, (uint32_t)__builtin_ctz(left), barrier);
+   machine_clocks_complete(block, barrier);
+}
+
+static void release(machine_block_t *block, uint32_t barrier, uint32_t here, bool whole_block) {
+   reduce(block, barrier, here);
+   order(block, barrier, here, whole_block);
+   for (uint32_t left = here; left; left &= left - 1)
+      let_go(&block->warps[__builtin_ctz(left)], barrier);
    block->barriers[barrier] = (machine_barrier_t){0};
+}
+
+static void gather_warp(machine_warp_t *warp, uint32_t barrier, struct phase *phase) {
+   for (uint32_t n = 0; n < warp->fragment_count; n++) {
+      const machine_fragment_t *f = &warp->fragments[n];
+      if (!f->waiting || f->barrier != barrier)
+         continue;
+      const uint32_t threads = f->barrier_threads ? f->barrier_threads : all_threads(warp->block);
+      const bool reduces = warp->program->code[f->pc].operation >= BARRIER_COUNT;
+      phase->differs |= phase->here && phase->expected != threads;
+      phase->expected = threads;
+      phase->counted |= f->barrier_threads != 0;
+      phase->reduces |= reduces;
+      phase->waits |= !reduces;
+      phase->here |= 1u << warp->number;
+      phase->any = warp->number;
+      warp->pc = f->pc;
+   }
+}
+
+/* The warps that have come whole: a warp's arrival waits for its lanes that have not exited.  *missing: one that is alive has not come. */
+static struct phase gather(machine_block_t *block, uint32_t barrier, bool *missing) {
+   struct phase phase = {0};
+   *missing = false;
+   for (uint32_t w = 0; w < block->warp_count; w++) {
+      machine_warp_t *warp = &block->warps[w];
+      if (!warp->alive)
+         continue;
+      if (waiting_lanes(warp, barrier) == warp->alive)
+         gather_warp(warp, barrier, &phase);
+      else
+         *missing |= !(block->barriers[barrier].warps >> w & 1);
+   }
+   return phase;
+}
+
+/* What makes a phase mean different things in different orders of the warps, or nothing at all. */
+static void check_phase(machine_block_t *block, uint32_t barrier, const struct phase *phase, uint32_t come) {
+   const machine_barrier_t *arrived = &block->barriers[barrier];
+   machine_warp_t *warp = &block->warps[phase->any];
+   if (phase->differs || (arrived->arrivals && arrived->expected != phase->expected))
+      machine_find(warp, RKB_MACHINE_REJECT, "sync.barrier", PTX_NONE,
+                   "warps come to barrier %u with different counts of threads", barrier);
+   else if (phase->reduces && (phase->waits || arrived->arrivals))
+      machine_find(warp, RKB_MACHINE_REJECT, "sync.barrier", PTX_NONE,
+                   "some warps reduce over barrier %u while others only wait or arrive there", barrier);
+   else if (phase->counted && come > phase->expected)
+      machine_find(
+         warp, RKB_MACHINE_REJECT, "sync.barrier", PTX_NONE,
+         "%u threads come to barrier %u, which is for %u: which of them meet there depends on which come first",
+         come, barrier, phase->expected);
+   for (uint32_t left = phase->here; left && !block->run->stop; left &= left - 1)
+      check_turn(&block->warps[__builtin_ctz(left)], barrier);
+}
+
+/* Completes a barrier whose threads have come; false when they have not, or after a finding. */
+static bool complete(machine_block_t *block, uint32_t barrier) {
+   bool missing;
+   const struct phase phase = gather(block, barrier, &missing);
+   const uint32_t arrivals = block->barriers[barrier].arrivals,
+                  come = ((uint32_t)__builtin_popcount(phase.here) + arrivals) * LANES;
+   if (!phase.here || (phase.counted ? come < phase.expected : missing))
+      return false;
+   check_places(block, barrier);
+   machine_barrier_bypassed(block, barrier);
+   if (!block->run->stop)
+      check_phase(block, barrier, &phase, come);
+   if (block->run->stop)
+      return false;
+   release(block, barrier, phase.here,
+           !missing && !arrivals && (!phase.counted || phase.expected == all_threads(block)));
+   return true;
 }
 
 bool machine_barriers_release(machine_block_t *block) {
@@ -155,56 +280,38 @@ bool machine_barriers_release(machine_block_t *block) {
    for (uint32_t w = 0; w < block->warp_count; w++)
       for (uint32_t n = 0; n < block->warps[w].fragment_count; n++)
          waited |= block->warps[w].fragments[n].waiting ? 1u << block->warps[w].fragments[n].barrier : 0;
-   for (; waited; waited &= waited - 1) {
-      const uint32_t barrier = (uint32_t)__builtin_ctz(waited);
-      uint32_t here = 0, alive = 0, expected = 0, warps = 0;
-      bool counted = false;
-      for (uint32_t w = 0; w < block->warp_count; w++) {
-         machine_warp_t *warp = &block->warps[w];
-         uint32_t lanes = waiting_lanes(warp, barrier);
-         alive += lane_count(warp->alive);
-         here += lane_count(lanes);
-         warps += lanes != 0;
-         for (uint32_t n = 0; n < warp->fragment_count; n++)
-            if (warp->fragments[n].waiting && warp->fragments[n].barrier == barrier &&
-                warp->fragments[n].barrier_threads) {
-               expected = warp->fragments[n].barrier_threads;
-               counted = true;
-            }
-      }
-      if (!warps)
-         continue;
-      /* A warp counts whole: the barrier's count is in multiples of 32, and exited lanes are not waited for. */
-      bool complete = counted ? warps * LANES + block->barriers[barrier].arrived >= expected : here == alive;
-      bool whole_block = here == alive && !block->barriers[barrier].arrived;
-      if (!complete)
-         continue;
-      check_places(block, barrier);
-      machine_barrier_bypassed(block, barrier);
-      if (block->run->stop)
-         return false;
-      release(block, barrier, whole_block);
-      any = true;
-   }
-   return any;
+   for (; waited && !block->run->stop; waited &= waited - 1)
+      any |= complete(block, (uint32_t)__builtin_ctz(waited));
+   return any && !block->run->stop;
+}
+
+static bool is_parted(const machine_warp_t *warp, const machine_fragment_t *f) {
+   return f->waiting && (warp->program->code[f->pc].flags & FLAG_ALIGNED) && f->mask != warp->alive;
+}
+
+/* Lanes of a warp that are at different places say more than the warps that wait for them. */
+static bool report_any_parted(machine_block_t *block) {
+   for (uint32_t w = 0; w < block->warp_count; w++)
+      for (uint32_t n = 0; n < block->warps[w].fragment_count; n++)
+         if (is_parted(&block->warps[w], &block->warps[w].fragments[n])) {
+            report_parted(&block->warps[w], block->warps[w].fragments[n].barrier);
+            return true;
+         }
+   return false;
 }
 
 void machine_barriers_stuck(machine_block_t *block) {
-   for (uint32_t w = 0; w < block->warp_count; w++) {
+   block->run->stop |= report_any_parted(block);
+   for (uint32_t w = 0; w < block->warp_count && !block->run->stop; w++) {
       machine_warp_t *warp = &block->warps[w];
-      for (uint32_t n = 0; n < warp->fragment_count; n++) {
+      for (uint32_t n = 0; n < warp->fragment_count && !block->run->stop; n++) {
          machine_fragment_t *f = &warp->fragments[n];
          if (!f->waiting)
             continue;
          warp->pc = f->pc;
-         const machine_instruction_t *i = &warp->program->code[f->pc];
-         if ((i->flags & FLAG_ALIGNED) && f->mask != warp->alive)
-            report_parted(warp, f->barrier);
-         else
-            machine_find(warp, RKB_MACHINE_REJECT, "sync.deadlock", (uint32_t)__builtin_ctz(f->mask),
-                         "warp %u waits at barrier %u for threads that never come", w, f->barrier);
+         machine_find(warp, RKB_MACHINE_REJECT, "sync.deadlock", (uint32_t)__builtin_ctz(f->mask),
+                      "warp %u waits at barrier %u for threads that never come", w, f->barrier);
          block->run->stop = true;
-         return;
       }
    }
 }

@@ -121,18 +121,12 @@ static uint32_t own_warp_clock(const machine_warp_t *warp) {
    return warp->block->clocks->warp[warp->number * warp->block->clocks->warps + warp->number];
 }
 
-/* Whether all of them come before what this lane does now; if not, other is one that does not, or PTX_NONE. */
-static bool lanes_ordered(const machine_warp_t *warp, uint32_t lane, const machine_lanes_t *those,
-                          uint32_t *other) {
-   if (those->several_warps) {
-      *other = PTX_NONE;
-      return false;
-   }
-   for (uint32_t l = 0; l < LANES; l++) {
-      uint32_t thread = (those->warp - 1u) * LANES + l;
-      if (!(those->lanes >> l & 1) || thread == warp->first_thread + lane)
-         continue;
-      if (!machine_clocks_ordered(warp, lane, thread, those->clock, those->warp_clock)) {
+static bool spread_ordered(const machine_warp_t *warp, uint32_t lane, uint32_t of,
+                           const machine_spread_t *those, uint32_t *other) {
+   for (uint32_t left = those->lanes; left; left &= left - 1) {
+      const uint32_t thread = of * LANES + (uint32_t)__builtin_ctz(left);
+      if (thread != warp->first_thread + lane &&
+          !machine_clocks_ordered(warp, lane, thread, those->clock, those->warp_clock)) {
          *other = thread;
          return false;
       }
@@ -140,22 +134,76 @@ static bool lanes_ordered(const machine_warp_t *warp, uint32_t lane, const machi
    return true;
 }
 
-/* Those who come before this lane are covered by it. */
-static void join_lanes(const machine_warp_t *warp, uint32_t lane, machine_lanes_t *those) {
+/* Of a granule, what each warp did; atomics or readers.  NULL without memory. */
+static machine_spread_t *spread_of(machine_block_t *block, uint32_t granule, bool atomics) {
+   if (!block->shared_spread)
+      block->shared_spread = machine_alloc(block->run, machine_spread_bytes(block));
+   return block->shared_spread ? block->shared_spread + (2 * (size_t)granule + atomics) * block->warp_count
+                               : NULL;
+}
+
+/* Whether all of them come before what this lane does now; if not, other is one that does not, or PTX_NONE. */
+static bool lanes_ordered(const machine_warp_t *warp, uint32_t lane, const machine_lanes_t *those,
+                          const machine_spread_t *spread, uint32_t *other) {
+   *other = PTX_NONE;
+   if (!those->several_warps)
+      return spread_ordered(warp, lane, those->warp - 1u,
+                            &(machine_spread_t){those->lanes, those->clock, those->warp_clock}, other);
+   for (uint32_t w = 0; spread && w < warp->block->warp_count; w++)
+      if (spread[w].lanes && !spread_ordered(warp, lane, w, &spread[w], other))
+         return false;
+   return spread != NULL;
+}
+
+/* A lane joins those of its warp; those who come before it are covered by it. */
+static machine_spread_t join_warp(const machine_warp_t *warp, uint32_t lane, machine_spread_t those) {
    uint32_t other;
-   if (those->warp && those->warp != warp->number + 1) {
-      those->several_warps |= !lanes_ordered(warp, lane, those, &other);
-      those->lanes = 0;
-   } else if (those->lanes && lanes_ordered(warp, lane, those, &other)) {
-      those->lanes = 0;
+   if (those.lanes && spread_ordered(warp, lane, warp->number, &those, &other))
+      those = (machine_spread_t){0};
+   const uint32_t clock = own_clock(warp, lane), warp_clock = own_warp_clock(warp);
+   return (machine_spread_t){.lanes = those.lanes | 1u << lane,
+                             .clock = clock > those.clock ? clock : those.clock,
+                             .warp_clock = warp_clock > those.warp_clock ? warp_clock : those.warp_clock};
+}
+
+static void join_lanes(machine_warp_t *warp, uint32_t lane, uint32_t granule, bool atomics,
+                       machine_lanes_t *those) {
+   machine_block_t *block = warp->block;
+   machine_spread_t *spread = those->several_warps ? spread_of(block, granule, atomics) : NULL,
+                    own = {those->lanes, those->clock, those->warp_clock};
+   uint32_t other;
+   if (!those->several_warps && those->warp && those->warp != warp->number + 1) {
+      if (!lanes_ordered(warp, lane, those, NULL, &other) && (spread = spread_of(block, granule, atomics))) {
+         memset(spread, 0, block->warp_count * sizeof *spread);
+         spread[those->warp - 1] = own;
+         those->several_warps = true;
+      }
+      own = (machine_spread_t){0};
    }
-   if (!those->lanes)
-      those->clock = those->warp_clock = 0;
-   those->warp = (uint16_t)(warp->number + 1);
-   those->lanes |= 1u << lane;
-   uint32_t clock = own_clock(warp, lane), warp_clock = own_warp_clock(warp);
-   those->clock = clock > those->clock ? clock : those->clock;
-   those->warp_clock = warp_clock > those->warp_clock ? warp_clock : those->warp_clock;
+   own = join_warp(warp, lane, spread ? spread[warp->number] : own);
+   if (spread)
+      spread[warp->number] = own;
+   else
+      *those = (machine_lanes_t){own.lanes, own.clock, own.warp_clock, (uint16_t)(warp->number + 1), false};
+}
+
+size_t machine_spread_bytes(const machine_block_t *block) {
+   return ((block->shared_bytes >> block->shared_shift) + 16) * 2 * (size_t)block->warp_count *
+          sizeof(machine_spread_t);
+}
+
+void machine_spread_free(machine_block_t *block) {
+   if (block->shared_spread)
+      machine_release(block->run, block->shared_spread, machine_spread_bytes(block));
+   block->shared_spread = NULL;
+}
+
+/* Whether those who did something are all ordered before the lane. */
+static bool group_ordered(machine_warp_t *warp, uint32_t lane, uint32_t granule, bool atomics,
+                          const machine_lanes_t *those, uint32_t *other) {
+   return !those->warp ||
+          lanes_ordered(warp, lane, those,
+                        those->several_warps ? spread_of(warp->block, granule, atomics) : NULL, other);
 }
 
 static void shared_clocked(machine_warp_t *warp, uint32_t lane, uint32_t granule, uint32_t offset,
@@ -170,20 +218,20 @@ static void shared_clocked(machine_warp_t *warp, uint32_t lane, uint32_t granule
        !machine_clocks_ordered(warp, lane, record->writer - 1, record->writer_clock,
                                record->writer_warp_clock))
       shared_conflict(warp, lane, offset, bytes, atomic ? NULL : value, store, true, record->writer - 1);
-   else if (store && record->readers.warp && !lanes_ordered(warp, lane, &record->readers, &other))
+   else if (store && !group_ordered(warp, lane, granule, false, &record->readers, &other))
       shared_conflict(warp, lane, offset, bytes, value, store, false, other);
-   else if (!atomic && record->atomics.warp && !lanes_ordered(warp, lane, &record->atomics, &other) &&
+   else if (!atomic && !group_ordered(warp, lane, granule, true, &record->atomics, &other) &&
             !waits_for_atomics(warp, store))
       shared_conflict(warp, lane, offset, bytes, NULL, store, true, other);
    if (atomic) {
-      join_lanes(warp, lane, &record->atomics);
+      join_lanes(warp, lane, granule, true, &record->atomics);
    } else if (store) {
       *record = (machine_shared_record_t){.writer = me,
                                           .writer_clock = own_clock(warp, lane),
                                           .writer_warp_clock = own_warp_clock(warp),
                                           .epoch = record->epoch};
    } else {
-      join_lanes(warp, lane, &record->readers);
+      join_lanes(warp, lane, granule, false, &record->readers);
    }
 }
 
@@ -246,15 +294,21 @@ static uint32_t time_of(uint64_t name) {
    return (uint32_t)(name >> 12) & 0xfffff;
 }
 
+/* By barriers of the whole block, or of the warps that both took part in. */
+static bool ordered_in_block(const machine_warp_t *warp, uint32_t lane, uint64_t name) {
+   const uint32_t thread = (uint32_t)(name & MANY_THREADS);
+   return thread == warp->first_thread + lane + 1 || time_of(name) < warp->block->barrier_time ||
+          (warp->block->clocks &&
+           machine_clocks_ordered_time(warp, thread == MANY_THREADS ? PTX_NONE : thread - 1, time_of(name)));
+}
+
 /* Whether an earlier access of this launch is ordered before what this lane does now. */
 static bool global_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t name) {
    const machine_block_t *block = warp->block;
    if (block_of(name) <= warp->block->launch->first_serial)
       return true; /* an earlier launch */
-   if (block_of(name) == block->serial + 1) {
-      uint32_t thread = (uint32_t)(name & MANY_THREADS);
-      return thread == warp->first_thread + lane + 1 || time_of(name) < block->barrier_time;
-   }
+   if (block_of(name) == block->serial + 1)
+      return ordered_in_block(warp, lane, name);
    return machine_sync_ordered(warp, lane, name);
 }
 
@@ -284,7 +338,7 @@ static uint64_t join_readers(const machine_warp_t *warp, uint32_t lane, uint64_t
       return many_blocks;
    if (block_of(old) != block_of(me))
       return machine_sync_ordered(warp, lane, old) ? me : many_blocks;
-   if (time_of(old) < warp->block->barrier_time || (old & MANY_THREADS) == (me & MANY_THREADS))
+   if (ordered_in_block(warp, lane, old))
       return me;
    return me | MANY_THREADS;
 }

@@ -31,6 +31,9 @@ void machine_shared_access(machine_warp_t *warp, uint32_t lane, uint32_t offset,
                            const void *value, bool store, bool atomic);
 void machine_global_access(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
                            uint32_t bytes, const void *value, bool store, bool atomic);
+/* Memory of machine_spread_t, of a block. */
+size_t machine_spread_bytes(const machine_block_t *block);
+void machine_spread_free(machine_block_t *block);
 /* Forgets every record of shared memory: before the first block. */
 void machine_shared_clear(machine_block_t *block);
 /* After a barrier of the whole block, or before one begins: no access before races with one after. */
@@ -48,8 +51,13 @@ typedef struct machine_lanes {
    uint32_t lanes; /* of warp */
    uint32_t clock, warp_clock;
    uint16_t warp;      /* + 1; 0 nobody */
-   bool several_warps; /* others too, in no order with these */
+   bool several_warps; /* of no order among them: machine_spread_t has each */
 } machine_lanes_t;
+
+/* Of one of several warps that did the same to a granule. */
+typedef struct machine_spread {
+   uint32_t lanes, clock, warp_clock;
+} machine_spread_t;
 
 typedef struct machine_shared_record {
    uint32_t writer;       /* thread + 1 */
@@ -61,18 +69,28 @@ typedef struct machine_shared_record {
 
 typedef struct machine_clocks {
    uint32_t *lane;    /* [warp][lane][lane]: what a lane knows of the others' clocks */
-   uint32_t *warp;    /* [warp][warp] */
-   uint32_t *barrier; /* [16][warp]: joined by those who arrived */
+   uint32_t *warp;    /* [warp][warp], in the block's time */
+   /* [16][warp] each, one after the other: what those know who arrived in this phase of a barrier; when each of them arrived, 0: not;
+    * and when those of the phase before did */
+   uint32_t *barrier, *arrived, *before;
    uint32_t warps;
    size_t bytes;
 } machine_clocks_t;
 
 machine_clocks_t *machine_clocks_new(machine_run_t *run, uint32_t warps);
 void machine_clocks_free(machine_run_t *run, machine_clocks_t *clocks);
-void machine_clocks_reset(machine_clocks_t *clocks);
+void machine_clocks_reset(machine_clocks_t *clocks, uint32_t time);
 void machine_clocks_warp_sync(machine_warp_t *warp, uint32_t lanes);
 void machine_clocks_arrive(machine_block_t *block, uint32_t warp, uint32_t barrier);
 void machine_clocks_leave(machine_block_t *block, uint32_t warp, uint32_t barrier);
+/* The barrier's phase is complete: from now on warps arrive in the next one. */
+void machine_clocks_complete(machine_block_t *block, uint32_t barrier);
+/* A warp of the barrier's last phase whose arrival this one cannot know of; PTX_NONE: there is none. */
+uint32_t machine_clocks_missing(const machine_block_t *block, uint32_t warp, uint32_t barrier);
+/* Whether what a thread of the block (PTX_NONE: any) did at that time of the block is ordered before what the warp does now. */
+bool machine_clocks_ordered_time(const machine_warp_t *warp, uint32_t thread, uint32_t time);
+/* The block's time goes on; the new one.  Stops the run when there is none left. */
+uint32_t machine_tick(machine_block_t *block);
 /* Whether what the thread did at those clocks is ordered before what lane of warp does now. */
 bool machine_clocks_ordered(const machine_warp_t *warp, uint32_t lane, uint32_t thread, uint32_t lane_clock,
                             uint32_t warp_clock);

@@ -15,8 +15,22 @@
 
 /* Clocks within a block -------------------------------------------------------------------------------------- */
 
+#define BARRIERS 16u
+#define MOST_TIME 0xfffffu /* that a record's name holds: races.h */
+
+uint32_t machine_tick(machine_block_t *block) {
+   if (block->time == MOST_TIME && block->run->races && !block->run->stop) {
+      machine_find_launch(
+         block->run, RKB_MACHINE_UNKNOWN, "limit.budget",
+         "a block passes more than %u barriers and fences, which races are not told apart by", MOST_TIME);
+      block->run->stop = true;
+   }
+   return block->time < MOST_TIME ? ++block->time : block->time;
+}
+
 machine_clocks_t *machine_clocks_new(machine_run_t *run, uint32_t warps) {
-   size_t words = (size_t)warps * LANES * LANES + (size_t)warps * warps + 16 * (size_t)warps;
+   const size_t rows = (size_t)BARRIERS * warps;
+   size_t words = (size_t)warps * LANES * LANES + (size_t)warps * warps + 3 * rows;
    machine_clocks_t *clocks = machine_alloc(run, sizeof *clocks + words * sizeof(uint32_t));
    if (!clocks)
       return NULL;
@@ -25,6 +39,8 @@ machine_clocks_t *machine_clocks_new(machine_run_t *run, uint32_t warps) {
    clocks->lane = (uint32_t *)(void *)(clocks + 1);
    clocks->warp = clocks->lane + (size_t)warps * LANES * LANES;
    clocks->barrier = clocks->warp + (size_t)warps * warps;
+   clocks->arrived = clocks->barrier + rows;
+   clocks->before = clocks->arrived + rows;
    return clocks;
 }
 
@@ -33,13 +49,13 @@ void machine_clocks_free(machine_run_t *run, machine_clocks_t *clocks) {
       machine_release(run, clocks, clocks->bytes);
 }
 
-/* After a barrier of the whole block nothing older matters: every clock begins anew at 1. */
-void machine_clocks_reset(machine_clocks_t *clocks) {
+/* After a barrier of the whole block nothing older matters. */
+void machine_clocks_reset(machine_clocks_t *clocks, uint32_t time) {
    memset(clocks->lane, 0, (size_t)clocks->warps * LANES * LANES * sizeof(uint32_t));
    memset(clocks->warp, 0, (size_t)clocks->warps * clocks->warps * sizeof(uint32_t));
-   memset(clocks->barrier, 0, (size_t)clocks->warps * 16 * sizeof(uint32_t));
+   memset(clocks->barrier, 0, 3 * (size_t)clocks->warps * BARRIERS * sizeof(uint32_t));
    for (uint32_t w = 0; w < clocks->warps; w++) {
-      clocks->warp[w * clocks->warps + w] = 1;
+      clocks->warp[w * clocks->warps + w] = time;
       for (uint32_t l = 0; l < LANES; l++)
          clocks->lane[(w * LANES + l) * LANES + l] = 1;
    }
@@ -62,14 +78,16 @@ void machine_clocks_warp_sync(machine_warp_t *warp, uint32_t lanes) {
       }
 }
 
-/* A warp comes to a barrier whole, so its lanes are ordered among themselves too. */
+/* A warp comes to a barrier whole, so its lanes are ordered among themselves too.  Its clock is the block's time, so that it says of
+ * global accesses too, which are recorded with that time, which of them came before. */
 void machine_clocks_arrive(machine_block_t *block, uint32_t warp, uint32_t barrier) {
    machine_clocks_t *clocks = block->clocks;
    uint32_t *joined = clocks->barrier + (size_t)barrier * clocks->warps,
             *own = clocks->warp + (size_t)warp * clocks->warps;
+   own[warp] = clocks->arrived[(size_t)barrier * clocks->warps + warp] = block->time;
    for (uint32_t w = 0; w < clocks->warps; w++)
       joined[w] = own[w] > joined[w] ? own[w] : joined[w];
-   own[warp]++;
+   own[warp] = machine_tick(block);
    machine_clocks_warp_sync(&block->warps[warp], block->warps[warp].alive);
 }
 
@@ -80,6 +98,33 @@ void machine_clocks_leave(machine_block_t *block, uint32_t warp, uint32_t barrie
    for (uint32_t w = 0; w < clocks->warps; w++)
       if (w != warp)
          own[w] = joined[w] > own[w] ? joined[w] : own[w];
+}
+
+void machine_clocks_complete(machine_block_t *block, uint32_t barrier) {
+   machine_clocks_t *clocks = block->clocks;
+   const size_t row = (size_t)barrier * clocks->warps, bytes = clocks->warps * sizeof(uint32_t);
+   memcpy(clocks->before + row, clocks->arrived + row, bytes);
+   memset(clocks->arrived + row, 0, bytes);
+   memset(clocks->barrier + row, 0, bytes);
+}
+
+uint32_t machine_clocks_missing(const machine_block_t *block, uint32_t warp, uint32_t barrier) {
+   const machine_clocks_t *clocks = block->clocks;
+   const uint32_t *own = clocks->warp + (size_t)warp * clocks->warps,
+                  *before = clocks->before + (size_t)barrier * clocks->warps;
+   for (uint32_t w = 0; w < clocks->warps; w++)
+      if (own[w] < before[w])
+         return w;
+   return PTX_NONE;
+}
+
+bool machine_clocks_ordered_time(const machine_warp_t *warp, uint32_t thread, uint32_t time) {
+   const machine_clocks_t *clocks = warp->block->clocks;
+   const uint32_t *own = clocks->warp + (size_t)warp->number * clocks->warps;
+   for (uint32_t w = 0; w < clocks->warps; w++)
+      if ((thread == PTX_NONE || thread / LANES == w) && (w == warp->number ? time >= own[w] : time > own[w]))
+         return false;
+   return true;
 }
 
 bool machine_clocks_ordered(const machine_warp_t *warp, uint32_t lane, uint32_t thread, uint32_t lane_clock,
@@ -196,7 +241,7 @@ void machine_sync_fence(machine_warp_t *warp, uint32_t lanes) {
          warp->fence_time[l] = block->time + 1; /* accesses at times below this are covered */
          warp->fence_barrier[l] = block->barrier_time;
       }
-   block->time++;
+   machine_tick(block);
 }
 
 /* A barrier of the whole block: from now on any of its threads announces what the others have fenced. */
@@ -262,7 +307,7 @@ static bool pass_on(struct machine_sync *sync, const machine_block_t *block, con
 void machine_sync_release(machine_warp_t *warp, uint32_t lane, uint64_t address, bool fenced) {
    machine_block_t *block = warp->block;
    if (fenced) { /* a release of its own: everything up to here */
-      warp->fence_time[lane] = ++block->time;
+      warp->fence_time[lane] = machine_tick(block);
       warp->fence_barrier[lane] = block->barrier_time;
    }
    if (!warp->fence_time[lane] && !block->fenced_any)
