@@ -16,8 +16,8 @@ static bool one_of(const char *modifier, const char *const *names) {
 
 /* Takes space, vector size, order and type from the modifiers; cache hints are passed over. */
 static bool memory_modifiers(decoder_t *decoder) {
-   static const char *const hints[] = {"nc", "ca",  "cg",  "cs",      "lu",  "cv",   "wb",
-                                       "wt", "cta", "gpu", "cluster", "sys", "weak", NULL};
+   static const char *const hints[] = {"ca",  "cg",  "cs",      "lu",  "cv",   "wb", "wt",
+                                       "cta", "gpu", "cluster", "sys", "weak", NULL};
    static const struct {
       const char *name;
       uint8_t space;
@@ -41,6 +41,9 @@ static bool memory_modifiers(decoder_t *decoder) {
          known = true;
       } else if (strcmp(modifier, "volatile") == 0) {
          i->flags |= FLAG_VOLATILE;
+         known = true;
+      } else if (strcmp(modifier, "nc") == 0) {
+         i->flags |= FLAG_READ_ONLY;
          known = true;
       } else if (strcmp(modifier, "relaxed") == 0) {
          i->flags |= FLAG_RELAXED;

@@ -43,8 +43,9 @@ enum machine_flags {
    FLAG_INLINE = 1u << 9,
    FLAG_NEGATED_C = 1u << 10,
    FLAG_ABS = 1u << 11,
-   FLAG_SECOND = 1u << 12,     /* writes a second destination */
-   FLAG_FROM_DOUBLE = 1u << 13 /* cvt from f64 */
+   FLAG_SECOND = 1u << 12,      /* writes a second destination */
+   FLAG_FROM_DOUBLE = 1u << 13, /* cvt from f64 */
+   FLAG_READ_ONLY = 1u << 15    /* ld.global.nc: memory that the launch does not write */
 };
 
 enum machine_barrier_operation { BARRIER_SYNC, BARRIER_ARRIVE, BARRIER_COUNT, BARRIER_AND, BARRIER_OR };

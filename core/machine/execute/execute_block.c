@@ -78,7 +78,7 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, 
    const size_t local = padded((size_t)program->frame_bytes * LANES * warps);
    uint32_t shift = program->shared_granule == 1 ? 0 : program->shared_granule == 2 ? 1 : 2;
    const size_t shared = padded(shared_bytes + 64), granules = (shared_bytes >> shift) + 16;
-   /* The records of clocks tell which lanes read, so that volatile code of one warp can be told from other conflicts. */
+   /* The records of clocks tell which lanes read: what a finding about volatile code of one warp names. */
    const bool clocks =
       run->races && (program->warp_sync || program->named_barriers || program->volatile_shared);
    const size_t records =

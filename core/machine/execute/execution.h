@@ -31,6 +31,9 @@ typedef struct machine_region {
    bool constant;               /* .const variable */
    uint32_t buffer;             /* plan buffer, or UINT32_MAX for a module variable */
    uint64_t *writers, *readers; /* race records by granule (races.c); NULL until needed */
+   uint32_t
+      *read_only_path; /* by granule: the last launch that read it so (read_only_path.c); NULL until needed */
+   uint32_t read_only_launch;   /* the last of those */
    double *shadow;              /* by 4 bytes; NULL until needed */
    uint64_t taint;              /* of anything in it */
    uint32_t undefined_store;    /* index + 1 of the finding kept for the first undefined store */

@@ -157,13 +157,31 @@ static inline bool write_names(const global_order_t *order, uint64_t *writers, u
    return alone;
 }
 
+/* Records that the lanes read their words through the read-only path; false when a word of this launch was written. */
+static inline bool read_only_words(const machine_warp_t *warp, const machine_instruction_t *i,
+                                   machine_region_t *region, const words_t *to, uint32_t mask) {
+   const uint64_t first = order_of(warp).first;
+   const uint32_t name = machine_launch_name(warp);
+   bool written = false;
+   for (uint32_t l = 0; l < LANES; l++)
+      for (uint32_t e = 0; (mask >> l & 1) && e < i->elements; e++) {
+         const uint32_t word = (to->offset[l] >> 2) + e;
+         written |= region->writers[word] >= first;
+         region->read_only_path[word] = name;
+      }
+   region->read_only_launch = name;
+   return !written;
+}
+
 /* Records that the lanes read or write their words; false, and nothing recorded, when the lane by lane way is to look. */
 static inline bool record_global(machine_warp_t *warp, const machine_instruction_t *i,
                                  machine_region_t *region, const words_t *to, uint32_t mask, bool store) {
    const global_order_t order = order_of(warp);
    uint64_t *writers = region->writers, *readers = region->readers;
-   bool may = true;
-   if (store && i->elements == 1 && in_rows(to, mask) && write_rows(&order, writers, readers, to))
+   bool may = store ? !machine_was_read_only(warp, region)
+                    : !(i->flags & FLAG_READ_ONLY) || (machine_read_only_records(warp->run, region) &&
+                                                       read_only_words(warp, i, region, to, mask));
+   if (may && store && i->elements == 1 && in_rows(to, mask) && write_rows(&order, writers, readers, to))
       return true;
    for (uint32_t e = 0; may && e < i->elements; e++)
       may = store

@@ -26,9 +26,12 @@ static void load_lanes(machine_warp_t *warp, const machine_instruction_t *i, uin
       if (warp->run->races && place.window == WINDOW_SHARED)
          machine_shared_access(warp, l, (uint32_t)place.offset, total, NULL, false,
                                i->flags & (FLAG_RELAXED | FLAG_ACQUIRE));
-      else if (warp->run->races && place.region && !place.region->read_only)
+      else if (warp->run->races && place.region && !place.region->read_only) {
+         if (i->flags & FLAG_READ_ONLY)
+            machine_read_only_access(warp, l, place.region, place.offset, total);
          machine_global_access(warp, l, place.region, place.offset, total, NULL, false,
                                (i->flags & (FLAG_RELAXED | FLAG_ACQUIRE)) || volatile_signal(i));
+      }
       if (warp->run->races && (i->flags & (FLAG_ACQUIRE | FLAG_RELAXED | FLAG_VOLATILE)))
          machine_sync_acquire(warp, l, address[l]);
       if (warp->taint)

@@ -105,7 +105,10 @@ void machine_drop_records(machine_run_t *run) {
       machine_region_t *region = &run->regions[n];
       machine_release(run, region->writers, granules_of(run, region) * sizeof(uint64_t));
       machine_release(run, region->readers, granules_of(run, region) * sizeof(uint64_t));
+      machine_release(run, region->read_only_path, granules_of(run, region) * sizeof(uint32_t));
       region->writers = region->readers = NULL;
+      region->read_only_path = NULL;
+      region->read_only_launch = 0;
    }
 }
 

@@ -1,6 +1,6 @@
 /* Races: the slow paths, which look at one lane's access after the vector paths met a conflict, and all of global memory.
- * Different values, or a read against a write, reject; a store of the value that is there already, and volatile code that
- * relies on a warp's lanes going together, are suspect. */
+ * Different values, or a read against a write, reject; a store of the value that is there already is suspect.  That lanes of a warp go
+ * together orders nothing, volatile or not: since Volta they need not (CUDA C++ Programming Guide, 'Independent Thread Scheduling'). */
 #include "machine/races/races.h"
 
 #include <stdio.h>
@@ -39,26 +39,17 @@ static bool same_value(const uint8_t *memory, const void *value, uint32_t bytes)
    return value && memcmp(memory, value, bytes) == 0;
 }
 
-/* Volatile accesses of one warp to each other: code for processors whose warps ran in lockstep. */
-static bool lockstep_idiom(const machine_warp_t *warp, uint32_t other) {
-   return (warp->program->code[warp->pc].flags & FLAG_VOLATILE) && other / LANES == warp->number;
-}
-
 static void report(machine_warp_t *warp, uint32_t lane, const char *reason, const char *symbol,
                    uint64_t offset, uint32_t bytes, bool store, bool other_wrote, uint32_t other_thread,
                    const uint32_t *other_block, bool same) {
-   bool suspect = same || (other_thread != PTX_NONE && other_thread / LANES == warp->number && !other_block &&
-                           lockstep_idiom(warp, other_thread));
    rkb_machine_finding_t *finding =
-      machine_find(warp, suspect ? RKB_MACHINE_SUSPECT : RKB_MACHINE_REJECT, reason, lane,
+      machine_find(warp, same ? RKB_MACHINE_SUSPECT : RKB_MACHINE_REJECT, reason, lane,
                    "%s %u bytes at byte %llu of %s that %s %s, with no synchronisation between them%s",
                    store ? "writes" : "reads", bytes, (unsigned long long)offset, symbol,
                    other_thread == PTX_NONE ? "several threads" : "another thread",
                    other_wrote ? (other_thread == PTX_NONE ? "wrote" : "writes")
                                : (other_thread == PTX_NONE ? "read" : "reads"),
-                   same      ? " (both store the same value)"
-                   : suspect ? " (volatile, in one warp)"
-                             : "");
+                   same ? " (both store the same value)" : "");
    if (!finding)
       return;
    finding->offset = (int64_t)offset;
@@ -373,6 +364,9 @@ void machine_global_access(machine_warp_t *warp, uint32_t lane, machine_region_t
    if (!machine_global_records(warp->run, region))
       return;
    const uint32_t shift = warp->block->launch->global_shift;
+   for (uint64_t granule = offset >> shift;
+        store && machine_was_read_only(warp, region) && granule <= (offset + bytes - 1) >> shift; granule++)
+      machine_read_only_written(warp, lane, region, granule, offset, bytes);
    for (uint64_t granule = offset >> shift; granule <= (offset + bytes - 1) >> shift; granule++)
       global_granule(warp, lane, region, granule, offset, bytes, value, store, atomic);
 }

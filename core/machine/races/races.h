@@ -40,6 +40,23 @@ void machine_shared_clear(machine_block_t *block);
 void machine_shared_new_epoch(machine_block_t *block);
 bool machine_global_records(machine_run_t *run, machine_region_t *region); /* allocates them */
 
+/* read_only_path.c: a load through the read-only path, of bytes that no launch it belongs to writes; and whether bytes of the granule were
+ * loaded so by this launch. */
+void machine_read_only_access(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
+                              uint32_t bytes);
+void machine_read_only_written(machine_warp_t *warp, uint32_t lane, const machine_region_t *region,
+                               uint64_t granule, uint64_t offset, uint32_t bytes);
+bool machine_read_only_records(machine_run_t *run, machine_region_t *region); /* allocates them */
+
+/* A launch's name in records of the read-only path; launches of a run never share one. */
+static inline uint32_t machine_launch_name(const machine_warp_t *warp) {
+   return (uint32_t)(warp->block->launch->first_serial + 1);
+}
+
+static inline bool machine_was_read_only(const machine_warp_t *warp, const machine_region_t *region) {
+   return region->read_only_launch == machine_launch_name(warp);
+}
+
 static inline uint64_t machine_global_name(const machine_warp_t *warp, uint32_t lane, bool atomic) {
    return (warp->block->serial + 1) << 32 | (uint64_t)(warp->block->time & 0xfffff) << 12 |
           (uint64_t)atomic << 11 | (warp->first_thread + lane + 1);

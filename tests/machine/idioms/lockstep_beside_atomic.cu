@@ -1,8 +1,8 @@
-// why: the last warp of a reduction in lockstep, through volatile shared memory, in a kernel with an atomic operation elsewhere
+// why: broken since Volta: the last warp of a reduction in lockstep, through volatile shared memory, in a kernel with an atomic operation elsewhere
 // buffer: x in f32 512 noise
 // buffer: y inout f32 4 zero
 // launch: block_sums grid=4 block=128 args=x,y
-// expect: suspect race.shared
+// expect: reject race.shared
 extern "C" __global__ void block_sums(const float *x, float *y) {
    __shared__ float s[128];
    int t = threadIdx.x;

@@ -1,22 +1,25 @@
-// why: code for warps in lockstep: volatile shared memory without __syncwarp(), several lanes reading what one wrote; it runs on every device so far and no compiler promises it
+// why: the steps of a warp's reduction through volatile shared memory need __syncwarp() between them: since Volta nothing keeps the lanes together
 // buffer: x in f32 64 noise
 // buffer: y out f32 64
 // launch: warp_share grid=1 block=64 args=x,y
-// expect: suspect race.shared
+// expect: pass
 // broken: reject race.shared
+#ifdef BROKEN
+#define STEP()
+#else
+#define STEP() __syncwarp()
+#endif
 extern "C" __global__ void warp_share(const float *x, float *y) {
    __shared__ volatile float s[64];
    int lane = threadIdx.x % 32, first = threadIdx.x - lane;
    s[threadIdx.x] = x[threadIdx.x];
-   for (int half = 16; half > 0; half /= 2)
+   STEP();
+   for (int half = 16; half > 0; half /= 2) {
+      float other = lane < half ? s[threadIdx.x + half] : 0;
+      STEP();
       if (lane < half)
-         s[threadIdx.x] += s[threadIdx.x + half];
-#ifdef BROKEN
-   y[threadIdx.x] = s[0];
-#else
-   float sum = s[first];
-   if (lane == 3)
-      s[first] = sum * 2;
+         s[threadIdx.x] += other;
+      STEP();
+   }
    y[threadIdx.x] = s[first];
-#endif
 }
