@@ -290,7 +290,8 @@ static bool ordered_in_block(const machine_warp_t *warp, uint32_t lane, uint64_t
    const uint32_t thread = (uint32_t)(name & MANY_THREADS);
    return thread == warp->first_thread + lane + 1 || time_of(name) < warp->block->barrier_time ||
           (warp->block->clocks &&
-           machine_clocks_ordered_time(warp, thread == MANY_THREADS ? PTX_NONE : thread - 1, time_of(name)));
+           machine_clocks_ordered_time(warp, lane, thread == MANY_THREADS ? PTX_NONE : thread - 1,
+                                       time_of(name)));
 }
 
 /* Whether an earlier access of this launch is ordered before what this lane does now. */

@@ -85,7 +85,7 @@ typedef struct machine_shared_record {
 } machine_shared_record_t;
 
 typedef struct machine_clocks {
-   uint32_t *lane;    /* [warp][lane][lane]: what a lane knows of the others' clocks */
+   uint32_t *lane;    /* [warp][lane][lane]: what a lane knows of the others, in the block's time */
    uint32_t *warp;    /* [warp][warp], in the block's time */
    /* [16][warp] each, one after the other: what those know who arrived in this phase of a barrier; when each of them arrived, 0: not;
     * and when those of the phase before did */
@@ -104,8 +104,8 @@ void machine_clocks_leave(machine_block_t *block, uint32_t warp, uint32_t barrie
 void machine_clocks_complete(machine_block_t *block, uint32_t barrier);
 /* A warp of the barrier's last phase whose arrival this one cannot know of; PTX_NONE: there is none. */
 uint32_t machine_clocks_missing(const machine_block_t *block, uint32_t warp, uint32_t barrier);
-/* Whether what a thread of the block (PTX_NONE: any) did at that time of the block is ordered before what the warp does now. */
-bool machine_clocks_ordered_time(const machine_warp_t *warp, uint32_t thread, uint32_t time);
+/* Whether what a thread of the block (PTX_NONE: any) did at that time of the block is ordered before what the lane does now. */
+bool machine_clocks_ordered_time(const machine_warp_t *warp, uint32_t lane, uint32_t thread, uint32_t time);
 /* The block's time goes on; the new one.  Stops the run when there is none left. */
 uint32_t machine_tick(machine_block_t *block);
 /* Whether what the thread did at those clocks is ordered before what lane of warp does now. */

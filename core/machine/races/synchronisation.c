@@ -57,24 +57,24 @@ void machine_clocks_reset(machine_clocks_t *clocks, uint32_t time) {
    for (uint32_t w = 0; w < clocks->warps; w++) {
       clocks->warp[w * clocks->warps + w] = time;
       for (uint32_t l = 0; l < LANES; l++)
-         clocks->lane[(w * LANES + l) * LANES + l] = 1;
+         clocks->lane[(w * LANES + l) * LANES + l] = time;
    }
 }
 
 void machine_clocks_warp_sync(machine_warp_t *warp, uint32_t lanes) {
-   uint32_t *clock = warp->block->clocks->lane + (size_t)warp->number * LANES * LANES, joined[LANES] = {0},
-            own = 0;
+   uint32_t *clock = warp->block->clocks->lane + (size_t)warp->number * LANES * LANES, joined[LANES] = {0};
+   for (uint32_t l = 0; l < LANES; l++)
+      if (lanes >> l & 1)
+         clock[l * LANES + l] = warp->block->time;
    for (uint32_t l = 0; l < LANES; l++)
       if (lanes >> l & 1)
          for (uint32_t k = 0; k < LANES; k++)
             joined[k] = clock[l * LANES + k] > joined[k] ? clock[l * LANES + k] : joined[k];
-   for (uint32_t l = 0; l < LANES; l++)
-      if ((lanes >> l & 1) && joined[l] > own)
-         own = joined[l];
+   const uint32_t now = machine_tick(warp->block);
    for (uint32_t l = 0; l < LANES; l++)
       if (lanes >> l & 1) {
          memcpy(clock + l * LANES, joined, sizeof joined);
-         clock[l * LANES + l] = own + 1;
+         clock[l * LANES + l] = now;
       }
 }
 
@@ -118,11 +118,15 @@ uint32_t machine_clocks_missing(const machine_block_t *block, uint32_t warp, uin
    return PTX_NONE;
 }
 
-bool machine_clocks_ordered_time(const machine_warp_t *warp, uint32_t thread, uint32_t time) {
+bool machine_clocks_ordered_time(const machine_warp_t *warp, uint32_t lane, uint32_t thread, uint32_t time) {
    const machine_clocks_t *clocks = warp->block->clocks;
-   const uint32_t *own = clocks->warp + (size_t)warp->number * clocks->warps;
+   const uint32_t *own = clocks->warp + (size_t)warp->number * clocks->warps,
+                  *lanes = clocks->lane + (size_t)(warp->number * LANES + lane) * LANES;
+   for (uint32_t l = 0; l < LANES; l++)
+      if ((thread == PTX_NONE || thread == warp->first_thread + l) && l != lane && time > lanes[l])
+         return false;
    for (uint32_t w = 0; w < clocks->warps; w++)
-      if ((thread == PTX_NONE || thread / LANES == w) && (w == warp->number ? time >= own[w] : time > own[w]))
+      if ((thread == PTX_NONE || thread / LANES == w) && w != warp->number && time > own[w])
          return false;
    return true;
 }
