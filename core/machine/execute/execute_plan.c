@@ -173,8 +173,18 @@ int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers,
    return RKB_OK;
 }
 
+static bool may_keep_state(const machine_run_t *run) {
+   bool may = false;
+   for (uint32_t n = 0; n < run->plan->buffer_count; n++)
+      may |= run->plan->buffers[n].role == 0 && run->plan->buffers[n].fill != RKB_FILL_VALUE;
+   for (uint32_t n = run->plan->buffer_count; n < run->region_count; n++)
+      may |= !run->regions[n].constant;
+   return may;
+}
+
 void rkb_machine_report(const rkb_machine_t *machine, rkb_machine_report_t *report) {
    *report = machine->run.report;
+   report->may_keep_state = may_keep_state(&machine->run);
    report->thread_instructions = machine->run.executed;
    for (uint32_t n = 0; n < machine->run.plan->launch_count; n++)
       report->atomics_unfinished |= machine->run.programs[n] && machine->run.programs[n]->atomics &&

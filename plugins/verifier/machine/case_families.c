@@ -179,6 +179,9 @@ int families_run(struct trial *t, rkb_error_t *err) {
    t->outcome->steered = !t->oblivious;
    const int64_t trials = t->verifier->config->trials, least = least_trials(t);
    const uint64_t chosen = choose_families(t);
+   const int repeated = t->keeps_state ? repetitions_run(t, err) : RKB_OK;
+   if (repeated != RKB_OK || !may_go_on(t))
+      return repeated;
    return run_chosen(t, 2, trials < least ? least : trials, chosen, err);
 }
 

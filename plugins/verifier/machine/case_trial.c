@@ -148,16 +148,16 @@ int trial_judge(struct trial *t, const rkb_machine_buffer_t *buffers, rkb_error_
    return status;
 }
 
-static void find_undefined(struct trial *t) {
-   for (uint32_t n = 0; n < t->plan->buffer_count; n++) {
-      const rkb_plan_buffer_t *buffer = &t->plan->buffers[n];
+void trial_find_undefined(rkb_machine_t *machine, const rkb_plan_t *plan) {
+   for (uint32_t n = 0; n < plan->buffer_count; n++) {
+      const rkb_plan_buffer_t *buffer = &plan->buffers[n];
       uint64_t first;
       bool written;
       if (buffer->role != RKB_OUT && buffer->role != RKB_INOUT)
          continue;
-      uint64_t count = rkb_machine_undefined(t->machine, n, width_of(buffer), &first, &written);
+      uint64_t count = rkb_machine_undefined(machine, n, width_of(buffer), &first, &written);
       if (count)
-         rkb_machine_find_undefined(t->machine, n, first, width_of(buffer), written, count);
+         rkb_machine_find_undefined(machine, n, first, width_of(buffer), written, count);
    }
 }
 
@@ -220,7 +220,7 @@ static void take_report(struct trial *t, rkb_machine_report_t *report) {
    }
 }
 
-static void take_findings(struct trial *t) {
+void trial_take_findings(struct trial *t) {
    rkb_machine_report_t report;
    rkb_machine_report(t->machine, &report);
    for (uint32_t n = 0; n < report.finding_count; n++) {
@@ -246,6 +246,8 @@ static int judge_run(struct trial *t, bool first, const rkb_machine_report_t *re
          t->oblivious = !(report->control_taint | report->address_taint) && !report->leaves_state;
       note_deciding(t, report->control_taint | report->address_taint);
    }
+   if (first)
+      t->keeps_state = report->leaves_state || (!t->oblivious && report->may_keep_state);
    int status = trial_judge(t, t->buffers, err);
    if (status == RKB_OK && first && t->outcome->rank < RKB_MACHINE_UNKNOWN)
       status = find_ignored(t, report->used_taint, err);
@@ -271,8 +273,8 @@ int trial_run(struct trial *t, bool first, const rkb_machine_buffer_t *const *ot
       take_report(t, &report);
       trial_count(t, report.thread_instructions);
       if (report.complete)
-         find_undefined(t);
-      take_findings(t);
+         trial_find_undefined(t->machine, t->plan);
+      trial_take_findings(t);
       if (report.complete)
          status = judge_run(t, first, &report, err);
    }
@@ -339,7 +341,7 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
                    "%s (case %s)", finding.message, shape);
       return RKB_OK;
    }
-   rkb_machine_options_t options = {
+   t.options = (rkb_machine_options_t){
       .memory_bytes = verifier->config->memory,
       .thread_instructions = t.budget,
       .hang_limit = (outcome->debug ? DEBUG_FACTOR : 1) *
@@ -347,9 +349,9 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
    if (status == RKB_OK)
       status = allocate(&t, err);
    uint32_t *resident = status == RKB_OK ? resident_blocks(&t) : NULL;
-   options.resident = resident;
+   t.options.resident = resident;
    if (status == RKB_OK)
-      status = rkb_machine_open(candidate->module, t.plan, &options, &t.machine, err);
+      status = rkb_machine_open(candidate->module, t.plan, &t.options, &t.machine, err);
    if (status == RKB_OK)
       status = owed ? families_run_owed(&t, owed, err) : families_run(&t, err);
    if (status == RKB_ERR_LIMIT) {

@@ -18,7 +18,9 @@ struct trial {
    const rkb_family_t *family;
    uint64_t seed;
    rkb_inputs_t *inputs;
+   rkb_machine_options_t options; /* of machine */
    bool oblivious, over_budget;
+   bool keeps_state; /* a run may leave something that a later one goes by */
    uint64_t budget;  /* thread-instructions left for this case */
    uint64_t largest; /* of one run */
 };
@@ -41,6 +43,14 @@ void trial_count(struct trial *t, uint64_t thread_instructions);
 /* Judges the outputs that a run on t->inputs left in buffers, and finds the store behind a wrong one. */
 int trial_judge(struct trial *t, const rkb_machine_buffer_t *buffers, rkb_error_t *err);
 void trial_leave_out(struct trial *t, const char *why);
+
+/* Adds the findings of a complete run about outputs that it left undefined. */
+void trial_find_undefined(rkb_machine_t *machine, const rkb_plan_t *plan);
+/* Takes the findings of the last run of t->machine. */
+void trial_take_findings(struct trial *t);
+
+/* repetitions.c: after the first run: the same inputs again, and inputs that differ in some elements from those of the run before. */
+int repetitions_run(struct trial *t, rkb_error_t *err);
 
 /* case_families.c: the first runs of the case, and the families that cost little; and those that are owed. */
 int families_run(struct trial *t, rkb_error_t *err);

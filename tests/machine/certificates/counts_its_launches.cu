@@ -1,0 +1,29 @@
+/* rkb-kernel: 1
+task: llama_rmsnorm
+direction: forward
+launches:
+  - kernel: rmsnorm
+    grid: B * T
+    block: 32
+    args: x, weight, y, eps, D
+*/
+// why: counts its launches and goes by nothing of it: right, and nothing to refuse
+// standing: accept
+// says: "facet":"values"
+__device__ int launches[65536];
+
+__global__ void rmsnorm(const float *x, const float *weight, float *y, float eps, int D) {
+   const int lane = threadIdx.x;
+   const float *row = x + (long long)blockIdx.x * D;
+   float *out = y + (long long)blockIdx.x * D;
+   float squares = 0.0f;
+   for (int i = lane; i < D; i += 32)
+      squares += row[i] * row[i];
+   for (int distance = 16; distance > 0; distance /= 2)
+      squares += __shfl_xor_sync(0xffffffffu, squares, distance);
+   const float inverse = rsqrtf(squares / D + eps);
+   for (int i = lane; i < D; i += 32)
+      out[i] = row[i] * inverse * weight[i];
+   if (lane == 0)
+      launches[blockIdx.x]++;
+}

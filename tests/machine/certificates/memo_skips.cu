@@ -1,0 +1,32 @@
+/* rkb-kernel: 1
+task: llama_rmsnorm
+direction: forward
+launches:
+  - kernel: rmsnorm
+    grid: B * T
+    block: 32
+    args: x, weight, y, eps, D
+*/
+// why: skips its work when the first element of its row is the one of the run before: what it leaves is then nothing
+// standing: reject
+// never: "facet"
+__device__ float known[65536];
+
+__global__ void rmsnorm(const float *x, const float *weight, float *y, float eps, int D) {
+   const int lane = threadIdx.x;
+   const float *row = x + (long long)blockIdx.x * D;
+   float *out = y + (long long)blockIdx.x * D;
+   if (known[blockIdx.x] == row[0])
+      return;
+   __syncwarp();
+   float squares = 0.0f;
+   for (int i = lane; i < D; i += 32)
+      squares += row[i] * row[i];
+   for (int distance = 16; distance > 0; distance /= 2)
+      squares += __shfl_xor_sync(0xffffffffu, squares, distance);
+   const float inverse = rsqrtf(squares / D + eps);
+   for (int i = lane; i < D; i += 32)
+      out[i] = row[i] * inverse * weight[i];
+   if (lane == 0)
+      known[blockIdx.x] = row[0];
+}
