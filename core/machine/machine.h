@@ -145,6 +145,10 @@ int rkb_machine_run_together(rkb_machine_t *machine, const rkb_machine_buffer_t 
 uint64_t rkb_machine_take(rkb_machine_t *machine, uint32_t set);
 /* Changes the checks of later runs. */
 void rkb_machine_set_checks(rkb_machine_t *machine, uint32_t checks);
+/* In which order later runs execute the blocks of a launch, and the warps of a block; ascending where nothing was asked for.  Any number
+ * past descending is a shuffled order of its own.  Blocks of a sample keep theirs. */
+enum { RKB_MACHINE_ASCENDING, RKB_MACHINE_DESCENDING, RKB_MACHINE_SHUFFLED };
+void rkb_machine_set_order(rkb_machine_t *machine, uint64_t order);
 /* Changes how many thread-instructions later runs may execute. */
 void rkb_machine_set_budget(rkb_machine_t *machine, uint64_t thread_instructions);
 void rkb_machine_report(const rkb_machine_t *machine, rkb_machine_report_t *report);

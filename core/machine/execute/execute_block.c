@@ -274,7 +274,7 @@ bool machine_block_turn(machine_block_t *block) {
    machine_run_t *run = block->run;
    uint32_t done = 0, ready = 0;
    for (uint32_t w = 0; w < block->warp_count && !run->stop; w++) {
-      machine_warp_t *warp = &block->warps[w];
+      machine_warp_t *warp = &block->warps[machine_in_order(run, w, block->warp_count)];
       if (warp->state == WARP_READY) {
          machine_warp_run(warp);
          run->changes += warp->state == WARP_DONE;

@@ -129,7 +129,8 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
    run->report.sampled |= sampled;
    for (uint64_t n = 0; n < sample && !run->stop && !run->out_of_memory; n++) {
       const uint64_t turn = sampled && sample > 2 ? sample_turn(sample, n) : n;
-      const uint64_t linear = sampled ? sampled_block(total, grid[0], sample, turn) : n;
+      const uint64_t linear =
+         sampled ? sampled_block(total, grid[0], sample, turn) : machine_in_order(run, n, total);
       if (sampled && turn > 0 && linear == sampled_block(total, grid[0], sample, turn - 1))
          continue;
       machine_block_run(launch, linear);

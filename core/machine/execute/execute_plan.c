@@ -111,6 +111,10 @@ void rkb_machine_set_checks(rkb_machine_t *machine, uint32_t checks) {
    run->taint = taint;
 }
 
+void rkb_machine_set_order(rkb_machine_t *machine, uint64_t order) {
+   machine->run.order = order;
+}
+
 void rkb_machine_set_budget(rkb_machine_t *machine, uint64_t thread_instructions) {
    machine->run.options.thread_instructions = thread_instructions;
 }

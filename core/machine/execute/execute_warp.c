@@ -224,9 +224,12 @@ static bool run_recorded(machine_warp_t *warp, machine_fragment_t *f, uint32_t *
    return false;
 }
 
+#define IDLE_SHARE                                                                                           \
+   8u /* of a turn, for warps that have polled a whole one in vain while no block changed anything */
+
 /* Accesses such as a lane makes that waits, after which a warp lets other blocks go on: enough for each fragment to have a turn. */
 static uint64_t strong_turn(const machine_warp_t *warp) {
-   return 2 * STRONG_PATIENCE * (warp->fragment_count + 1);
+   return 2 * STRONG_PATIENCE * (warp->fragment_count + 1) / (warp->run->idle > 1 ? IDLE_SHARE : 1);
 }
 
 void machine_warp_run(machine_warp_t *warp) {

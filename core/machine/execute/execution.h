@@ -93,6 +93,14 @@ typedef struct machine_barrier { /* a phase that is not complete: what bar.arriv
 
 enum { RACES_NONE, RACES_FAST, RACES_CLOCKS };
 
+/* What the warps of a block asked for in a turn that changed nothing: global memory that another block may change. */
+#define MOST_POLLED 8
+typedef struct machine_polled {
+   uint64_t address[MOST_POLLED], value[MOST_POLLED];
+   uint32_t count;
+   bool more; /* than there is room for */
+} machine_polled_t;
+
 typedef struct machine_block {
    struct machine_run *run;
    struct machine_launch *launch;
@@ -115,6 +123,7 @@ typedef struct machine_block {
    uint32_t time, barrier_time; /* synchronisation.c: grows at barriers and fences */
    struct machine_clocks *clocks;
    machine_barrier_t barriers[16];
+   machine_polled_t polled;           /* while blocks run side by side: resident_blocks.c */
    struct machine_acquired *acquired; /* synchronisation.c */
    uint32_t acquired_count, acquired_room;
    uint32_t *fenced; /* of each thread: time of its last fence before the last barrier; synchronisation.c */
@@ -158,6 +167,7 @@ typedef struct machine_run {
    uint64_t local_taint;
    uint32_t isa;
    bool races, shadow, taint;
+   uint64_t order; /* of blocks and warps: rkb_machine_set_order */
    /* Findings */
    rkb_machine_finding_t *findings;
    uint32_t finding_count;
@@ -181,6 +191,7 @@ typedef struct machine_run {
    struct machine_together *together; /* joint_sets.h; NULL: none so far */
    uint64_t memory;
    uint64_t next_serial;
+   uint32_t idle;     /* rounds of blocks side by side since one of them changed something */
    bool side_by_side; /* the blocks of this launch: a warp that waits gives up its turn; resident_blocks.c */
    uint64_t
       changes; /* stores, atomic operations that changed something, barriers released, warps that ended */
@@ -209,10 +220,14 @@ void machine_release(machine_run_t *run, void *memory, size_t bytes);
 /* Counts memory that is there already as asked bytes instead of kept; false when the budget has no room for it. */
 bool machine_account(machine_run_t *run, size_t kept, size_t asked);
 
+/* order.c: which of so many blocks or warps is the n-th in this run's order. */
+uint64_t machine_in_order(const machine_run_t *run, uint64_t n, uint64_t total);
 /* execute_warp.c: says that the kernel does not end, or that it waits for what cannot run here; stops the run. */
 void machine_stop_hang(machine_warp_t *warp);
 /* resident_blocks.c: executes all blocks of a launch side by side, as many at once as the target holds. */
 void machine_residents_run(machine_launch_t *launch);
+/* Notes what a warp polls. */
+void machine_note_polled(machine_warp_t *warp, const uint64_t address[LANES], uint32_t mask, uint32_t bytes);
 /* execute_block.c: the parts of a block's execution. */
 void machine_block_start(machine_launch_t *launch, uint64_t linear);
 /* Every warp that can gets a turn, barriers are released; true when the block ended or nothing more can be said of it. */

@@ -1,8 +1,11 @@
 /* Blocks side by side: a launch whose blocks may wait for each other (a barrier across the grid, a message) is executed as a device
  * would, as many blocks at once as it holds, each in turn.  A block's turn ends when its warps wait or poll; one that ended makes
- * room for the next.  The order is fixed, so two runs are the same.
+ * room for the next.  The order is the run's (order.c), so two runs in one order are the same.
  *
  * decode/polling_loops.c finds which programs wait.  Happens-before goes through what is polled, as everywhere: synchronisation.c.
+ *
+ * A block that polled in vain gets its next turn when something that it polled has changed: blocks that wait for one another in a row
+ * would otherwise cost as many turns as their number squared.  When a round changes nothing, every block gets one.
  *
  * A launch does not end when no block changes anything while all of those on the target have had ROUNDS turns: nothing
  * then tells one round from the next but counts in registers.  On the machine's thread. */
@@ -23,7 +26,49 @@ typedef struct resident {
    uint8_t *local, *local_defined;
    double *local_shadow;
    bool live;
+   bool polls; /* its last turn changed nothing: block.polled has all that it asked for */
 } resident_t;
+
+void machine_note_polled(machine_warp_t *warp, const uint64_t address[LANES], uint32_t mask, uint32_t bytes) {
+   machine_polled_t *polled = &warp->block->polled;
+   polled->more |= bytes > sizeof polled->value[0];
+   for (; mask && !polled->more; mask &= mask - 1) {
+      const uint64_t at = address[__builtin_ctz(mask)] & ~7ull;
+      uint32_t n = 0;
+      while (n < polled->count && polled->address[n] != at)
+         n++;
+      if (n < polled->count || at >> WINDOW_SHIFT)
+         continue; /* known, or memory of the block's own */
+      if (n == MOST_POLLED)
+         polled->more = true;
+      else
+         polled->address[polled->count++] = at;
+   }
+}
+
+/* The eight bytes around what was polled, as far as there are so many. */
+static uint64_t polled_value(machine_run_t *run, uint64_t address) {
+   const machine_region_t *region = machine_region_at(run, address);
+   const uint64_t offset = region ? address - region->base : 0;
+   uint64_t value = 0;
+   if (region && offset < region->bytes)
+      memcpy(&value, region->data + offset, region->bytes - offset < 8 ? region->bytes - offset : 8);
+   return value;
+}
+
+static bool still_waits(machine_run_t *run, const resident_t *r) {
+   const machine_polled_t *polled = &r->block.polled;
+   bool same = r->polls && !polled->more && polled->count;
+   for (uint32_t n = 0; same && n < polled->count; n++)
+      same = polled_value(run, polled->address[n]) == polled->value[n];
+   return same;
+}
+
+static void keep_polled(machine_run_t *run) {
+   machine_polled_t *polled = &run->block.polled;
+   for (uint32_t n = 0; n < polled->count; n++)
+      polled->value[n] = polled_value(run, polled->address[n]);
+}
 
 static void take_out(machine_run_t *run, resident_t *r) {
    r->block = run->block;
@@ -83,6 +128,8 @@ static void stop_waiting(machine_launch_t *launch, resident_t *residents, uint64
 static bool give_turns(machine_run_t *run) {
    for (uint32_t n = 0; n < TURNS && !run->stop; n++) {
       const uint64_t before = run->changes;
+      run->block.polled.count = 0;
+      run->block.polled.more = false;
       if (machine_block_turn(&run->block))
          return true;
       if (run->changes == before)
@@ -91,8 +138,11 @@ static bool give_turns(machine_run_t *run) {
    return false;
 }
 
-static void begin(machine_launch_t *launch, uint64_t linear, resident_t *r) {
-   machine_block_start(launch, linear);
+/* The n-th of the launch. */
+static void begin(machine_launch_t *launch, uint64_t n, resident_t *r) {
+   const uint32_t *grid = launch->plan->grid;
+   const uint64_t total = (uint64_t)grid[0] * grid[1] * grid[2];
+   machine_block_start(launch, machine_in_order(launch->run, n, total));
    launch->run->measured_blocks += launch->run->block.measured;
    r->live = true;
 }
@@ -118,13 +168,14 @@ static void run_rounds(machine_launch_t *launch, resident_t *residents, uint64_t
                        uint64_t total) {
    machine_run_t *run = launch->run;
    uint64_t next = count, left = count;
-   uint32_t idle = 0;
+   run->idle = 0;
    while (left && !run->stop && !run->out_of_memory) {
       const uint64_t before = run->changes;
       for (uint64_t n = 0; n < count && !run->stop && !run->out_of_memory; n++) {
          resident_t *r = &residents[n];
-         if (!r->live)
+         if (!r->live || (run->idle == 0 && still_waits(run, r)))
             continue;
+         const uint64_t turn = run->changes;
          put_in(run, r);
          while (give_turns(run) && !run->stop) {
             machine_block_end(&run->block);
@@ -134,12 +185,15 @@ static void run_rounds(machine_launch_t *launch, resident_t *residents, uint64_t
             begin(launch, next++, r);
          }
          left -= !r->live;
+         r->polls = run->changes == turn;
+         keep_polled(run);
          take_out(run, r);
       }
-      idle = run->changes == before ? idle + 1 : 0;
-      if (left && idle == ROUNDS && !run->stop)
+      run->idle = run->changes == before ? run->idle + 1 : 0;
+      if (left && run->idle == ROUNDS && !run->stop)
          stop_waiting(launch, residents, at_once, total);
    }
+   run->idle = 0;
 }
 
 void machine_residents_run(machine_launch_t *launch) {

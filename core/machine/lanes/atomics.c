@@ -123,6 +123,8 @@ OP(atomic) {
       return;
    count_contention(warp, address, mask);
    warp->strong++;
+   if (warp->run->side_by_side)
+      machine_note_polled(warp, address, mask, total);
    uint32_t defined = 0;
    uint64_t taint = warp->taint ? warp->taint[i->ai] : 0;
    for (uint32_t l = 0; l < LANES; l++) {

@@ -76,6 +76,8 @@ OP(load) {
    uint32_t wanted = mask;
    warp->strong += (i->flags & (FLAG_ACQUIRE | FLAG_RELAXED | FLAG_VOLATILE)) != 0;
    mask = lane_addresses(warp, i, mask, address);
+   if (warp->run->side_by_side && (i->flags & (FLAG_ACQUIRE | FLAG_RELAXED | FLAG_VOLATILE)))
+      machine_note_polled(warp, address, mask, (uint32_t)i->element_bytes * i->elements);
    if (warp->block->measured && i->space != PTX_PARAM)
       machine_count_request(warp, address, mask, (uint32_t)i->element_bytes * i->elements, false);
    if (words && warp->block->measured && load_shared_words(warp, i, mask))

@@ -41,6 +41,7 @@ static uint64_t choose_families(struct trial *t) {
 struct member {
    const rkb_family_t *family;
    uint64_t seed;
+   uint64_t order; /* rkb_machine_set_order */
    rkb_inputs_t *inputs;
    rkb_machine_buffer_t *buffers;
 };
@@ -94,6 +95,7 @@ static int run_members(struct trial *t, bool first, struct member *members, uint
    }
    t->family = members[0].family;
    t->seed = members[0].seed;
+   t->order = members[0].order;
    *ran = 1;
    if (status == RKB_OK)
       status = trial_run(t, first, others, count - 1, &followed, err);
@@ -102,6 +104,9 @@ static int run_members(struct trial *t, bool first, struct member *members, uint
       *ran = n + 1;
    }
    close_members(t, members + 1, count - 1);
+   if (status == RKB_OK)
+      status = order_explain(t, err);
+   t->order = RKB_MACHINE_ASCENDING;
    return status;
 }
 
@@ -113,12 +118,21 @@ static uint32_t most_together(const struct trial *t) {
    return most == 0 ? 1 : most < MOST_TOGETHER ? (uint32_t)most : MOST_TOGETHER;
 }
 
+/* How many of the runs are in the first one's order of blocks and warps. */
+static uint32_t alike(const struct member *members, uint32_t count) {
+   uint32_t n = 1;
+   while (n < count && members[n].order == members[0].order)
+      n++;
+   return n;
+}
+
 /* Runs in their order, as many together as may be; once they do not follow, one by one. */
 static int run_list(struct trial *t, bool first, struct member *members, uint32_t count, rkb_error_t *err) {
    bool together = true;
    int status = RKB_OK;
    while (count && status == RKB_OK && may_go_on(t)) {
-      const uint32_t most = together ? most_together(t) : 1, asked = count < most ? count : most;
+      const uint32_t most = together ? most_together(t) : 1, same = alike(members, count),
+                     asked = same < most ? same : most;
       uint32_t ran = 0;
       if (t->verifier->host->job_cancelled(t->verifier->host, t->candidate->job))
          return rkb_fail(err, RKB_ERR_CANCELLED, "cancelled");
@@ -138,6 +152,20 @@ static uint32_t list_trials(struct member *members, const rkb_family_t *family, 
    return count;
 }
 
+/* Where the order of the threads may matter, the first run after the case's very first is in descending order and the others are in a
+ * shuffled one, one more run where there is no other; returns how many it added.  That much is free but for what a large run costs. */
+static uint32_t order_members(const struct trial *t, struct member *members, uint32_t count) {
+   if (!t->one_schedule || !count)
+      return 0;
+   const bool adds = count == 1 && t->largest <= LARGE_RUN;
+   if (adds)
+      members[count] = (struct member){.family = members[0].family, .seed = 1};
+   members[0].order = RKB_MACHINE_DESCENDING;
+   for (uint32_t n = 1; n < count + adds; n++)
+      members[n].order = RKB_MACHINE_SHUFFLED + t->turn;
+   return adds;
+}
+
 /* The trials of the case's own family from the given one on, and those of the chosen families. */
 static int run_chosen(struct trial *t, int64_t first, int64_t last, uint64_t chosen, rkb_error_t *err) {
    const int64_t trials = t->verifier->config->trials;
@@ -150,6 +178,7 @@ static int run_chosen(struct trial *t, int64_t first, int64_t last, uint64_t cho
          members + count,
          t->verifier->task->family_at(t->verifier->host, t->the_case, (uint32_t)__builtin_ctzll(left)), 1,
          trials);
+   count += order_members(t, members, count);
    const int status = run_list(t, false, members, count, err);
    if (status == RKB_OK && may_go_on(t))
       t->outcome->executed |= chosen;
@@ -158,9 +187,10 @@ static int run_chosen(struct trial *t, int64_t first, int64_t last, uint64_t cho
 }
 
 /* A plan must be right when repeated.  A large one from whose first run nothing is left, and which no input steers, does the same
- * again on other numbers: those it has from the other trials and families alone. */
+ * again on other numbers: those it has from the other trials and families alone.  One that another order of the threads may change has that
+ * order. */
 static int64_t least_trials(const struct trial *t) {
-   return t->oblivious && t->largest > LARGE_RUN ? 1 : 2;
+   return t->oblivious && !t->one_schedule && t->largest > LARGE_RUN ? 1 : 2;
 }
 
 int families_run(struct trial *t, rkb_error_t *err) {

@@ -231,13 +231,13 @@ void trial_take_findings(struct trial *t) {
    }
 }
 
-/* Every check where something may be new: in the first run, and while inputs steer the kernels.  Runs that follow another need
+/* Every check where something may be new: in the first run, in the first one the other way round, and while inputs steer the kernels.  Runs that follow another need
  * to know what inputs reach. */
 static uint32_t checks_of(const struct trial *t, bool first, bool followed) {
    const uint32_t all = RKB_MACHINE_RACES | RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT;
-   return first || !t->oblivious ? all
-          : followed             ? RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT
-                                 : RKB_MACHINE_SHADOW;
+   return first || !t->oblivious || t->order == RKB_MACHINE_DESCENDING ? all
+          : followed ? RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT
+                     : RKB_MACHINE_SHADOW;
 }
 
 static int judge_run(struct trial *t, bool first, const rkb_machine_report_t *report, rkb_error_t *err) {
@@ -246,6 +246,8 @@ static int judge_run(struct trial *t, bool first, const rkb_machine_report_t *re
          t->oblivious = !(report->control_taint | report->address_taint) && !report->leaves_state;
       note_deciding(t, report->control_taint | report->address_taint);
    }
+   if (first)
+      t->one_schedule = report->one_schedule;
    if (first)
       t->keeps_state = report->leaves_state || (!t->oblivious && report->may_keep_state);
    int status = trial_judge(t, t->buffers, err);
@@ -265,6 +267,7 @@ int trial_run(struct trial *t, bool first, const rkb_machine_buffer_t *const *ot
    if (status == RKB_OK) {
       for (uint32_t n = 0; n < other_count; n++)
          sets[1 + n] = others[n];
+      rkb_machine_set_order(t->machine, t->order);
       rkb_machine_set_checks(t->machine, checks_of(t, first, other_count > 0));
       rkb_machine_set_budget(t->machine, t->budget);
       status = rkb_machine_run_together(t->machine, sets, 1 + other_count, followed, err);
@@ -275,6 +278,8 @@ int trial_run(struct trial *t, bool first, const rkb_machine_buffer_t *const *ot
       if (report.complete)
          trial_find_undefined(t->machine, t->plan);
       trial_take_findings(t);
+      if (report.complete)
+         order_had(t);
       if (report.complete)
          status = judge_run(t, first, &report, err);
    }
@@ -363,6 +368,7 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
          &t, "the budget of thread-instructions ran out before all of its input families were executed");
    } else if (status == RKB_OK && outcome->rank < RKB_MACHINE_UNKNOWN && !owed) {
       outcome->cases_run++;
+      outcome->orders = t.one_schedule ? t.orders : outcome->orders;
       json_array_append_new(outcome->case_names, json_string(the_case->name));
    }
    rkb_machine_close(t.machine);

@@ -20,6 +20,9 @@ struct trial {
    rkb_inputs_t *inputs;
    rkb_machine_options_t options; /* of machine */
    bool oblivious, over_budget;
+   bool one_schedule; /* another order of the threads may do other things */
+   uint64_t order;    /* of the runs that are made: rkb_machine_set_order */
+   uint32_t orders;   /* had, a bit each: ORDER_* */
    bool keeps_state; /* a run may leave something that a later one goes by */
    uint64_t budget;  /* thread-instructions left for this case */
    uint64_t largest; /* of one run */
@@ -48,6 +51,12 @@ void trial_leave_out(struct trial *t, const char *why);
 void trial_find_undefined(rkb_machine_t *machine, const rkb_plan_t *plan);
 /* Takes the findings of the last run of t->machine. */
 void trial_take_findings(struct trial *t);
+
+/* orders.c: a run in t->order came to its end. */
+void order_had(struct trial *t);
+/* After a run in another than the ascending order, which found something that rejects: the same inputs in ascending order, on a machine of
+ * their own, tell whether the order is what is wrong. */
+int order_explain(struct trial *t, rkb_error_t *err);
 
 /* repetitions.c: after the first run: the same inputs again, and inputs that differ in some elements from those of the run before. */
 int repetitions_run(struct trial *t, rkb_error_t *err);

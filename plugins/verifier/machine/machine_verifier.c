@@ -28,6 +28,12 @@ static int run_cases(const struct verifier *me, struct candidate *candidate, str
          outcome, RKB_MACHINE_UNKNOWN, "limit.budget", NULL,
          "no case could be executed whole within %lld thread-instructions; this stage's option budget allows more",
          (long long)me->config->budget);
+   if (status == RKB_OK && outcome->rank == 0 && outcome->one_schedule &&
+       !(outcome->orders & ORDER_DESCENDING))
+      outcome_note(
+         outcome, RKB_MACHINE_UNKNOWN, "limit.budget", NULL,
+         "what the kernels do may depend on the order of blocks and warps, and the budget was used up before every case "
+         "was executed in another one");
    return status;
 }
 

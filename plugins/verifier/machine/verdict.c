@@ -133,7 +133,14 @@ static json_t *scope_of(const struct outcome *outcome, const char *inputs) {
    /* Without races, and without a way to see each other's progress, threads do the same in every order. */
    const bool any_order = !outcome->one_schedule && !outcome->suspect_races;
    json_t *scope = json_pack("{s:O, s:s, s:s}", "shapes", outcome->case_names, "inputs", inputs, "schedules",
-                             any_order ? "all" : "one");
+                             any_order                            ? "all"
+                             : outcome->orders & ORDER_DESCENDING ? "tried"
+                                                                  : "one");
+   if (scope && !any_order && outcome->orders & ORDER_DESCENDING)
+      json_object_set_new(scope, "orders",
+                          outcome->orders & ORDER_SHUFFLED
+                             ? json_pack("[s, s, s]", "ascending", "descending", "shuffled")
+                             : json_pack("[s, s]", "ascending", "descending"));
    if (scope && !outcome->oblivious)
       json_object_set(scope, "fixed_inputs", outcome->deciding_inputs);
    return scope;
@@ -165,7 +172,7 @@ static json_t *certificate_of(const struct outcome *outcome) {
    if (outcome->float_atomics) {
       char text[160];
       snprintf(text, sizeof text,
-               "floating-point atomics on %s: the sum depends on the order of blocks; one order was tried",
+               "floating-point atomics on %s: the sum depends on the order of blocks; not all were tried",
                outcome->float_atomic_symbol);
       json_array_append_new(values, json_string(text));
    }
@@ -240,6 +247,7 @@ int outcome_emit(const struct verifier *verifier, rkb_job_t job, const struct ou
 void outcome_init(struct outcome *outcome, bool debug) {
    *outcome = (struct outcome){.debug = debug,
                                .oblivious = true,
+                               .orders = ORDER_DESCENDING | ORDER_SHUFFLED,
                                .case_names = json_array(),
                                .not_run = json_array(),
                                .sampled = json_array(),
@@ -282,6 +290,7 @@ void outcome_join(struct outcome *outcome, struct outcome *next) {
    outcome->relaxed_acquire |= next->relaxed_acquire;
    outcome->order_unknown |= next->order_unknown;
    outcome->one_schedule |= next->one_schedule;
+   outcome->orders &= next->orders;
    if (next->float_atomics && !outcome->float_atomics) {
       outcome->float_atomics = true;
       memcpy(outcome->float_atomic_symbol, next->float_atomic_symbol, sizeof outcome->float_atomic_symbol);

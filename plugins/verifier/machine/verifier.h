@@ -54,6 +54,7 @@ struct outcome {
    bool suspect_races, suspect_values; /* something of that facet was suspect, whether or not it decides */
    bool waits, relaxed_acquire, order_unknown, one_schedule, float_atomics;
    char float_atomic_symbol[64];
+   uint32_t orders; /* of blocks and warps, that every case had that needs them: ORDER_* */
    uint64_t thread_instructions, memory_peak;
    /* Of one case */
    uint64_t executed, owed; /* families, a bit each: had, and left out for what they cost */
@@ -63,6 +64,9 @@ struct outcome {
    bool over_budget; /* something of it was left out for lack of budget */
    bool abandoned;   /* an earlier case decided meanwhile */
 };
+
+#define ORDER_DESCENDING 1u
+#define ORDER_SHUFFLED 2u
 
 #define MOST_FAMILIES 64
 /* Thread-instructions of a run from which on it is dear: repeated only where repeating it can show something, and executed on no

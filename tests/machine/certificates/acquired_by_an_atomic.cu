@@ -16,7 +16,8 @@ launches:
 // standing: accept
 // says: an atomic operation's result is taken to acquire what was released before it
 // says: reads by several blocks before a write across grid-wide synchronisation were not told apart
-// says: "schedules":"one"
+// says: "orders":["ascending","descending","shuffled"]
+// never: "schedules":"one"
 // never: "schedules":"all"
 __global__ void rmsnorm(const float *x, const float *weight, float *y, float *squares, int *arrived, float *nothing, float eps, int D) {
    const int lane = threadIdx.x;

@@ -14,7 +14,8 @@ launches:
 // why: blocks that meet in a barrier across the grid are executed side by side; that they all run is an assumption
 // standing: accept
 // says: blocks that wait for each other are on the device at once
-// says: "schedules":"one"
+// says: "orders":["ascending","descending","shuffled"]
+// never: "schedules":"one"
 __global__ void rmsnorm(const float *x, const float *weight, float *y, float *inverse, int *arrived, float eps, int rows, int D) {
    const int warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32, warps = gridDim.x * 4;
    for (int row = warp; row < rows; row += warps) {

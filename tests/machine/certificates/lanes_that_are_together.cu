@@ -9,7 +9,8 @@ launches:
 */
 // why: which lanes happen to be together is up to the device: the machine tried one way
 // standing: accept
-// says: "schedules":"one"
+// says: "orders":["ascending","descending","shuffled"]
+// never: "schedules":"one"
 // never: "schedules":"all"
 __global__ void rmsnorm(const float *x, const float *weight, float *y, float eps, int D) {
    const int lane = threadIdx.x;

@@ -9,7 +9,8 @@ launches:
 */
 // why: which processor a block runs on is one of many: the machine tried one
 // standing: accept
-// says: "schedules":"one"
+// says: "orders":["ascending","descending","shuffled"]
+// never: "schedules":"one"
 // never: "schedules":"all"
 __global__ void rmsnorm(const float *x, const float *weight, float *y, float eps, int D) {
    const int lane = threadIdx.x;

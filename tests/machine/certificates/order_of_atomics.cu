@@ -10,7 +10,8 @@ launches:
 // why: the sum depends on the order of floating-point atomics: the values facet has to say so
 // standing: accept
 // says: the sum depends on the order
-// says: "schedules":"one"
+// says: "orders":["ascending","descending","shuffled"]
+// never: "schedules":"one"
 // never: "schedules":"all"
 __global__ void rmsnorm(const float *x, const float *weight, float *y, float eps, int D) {
    const int lane = threadIdx.x;

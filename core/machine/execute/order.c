@@ -1,0 +1,30 @@
+/* The orders of blocks and warps: ascending, descending, or shuffled by a number.  A shuffled order steps through the numbers by a stride
+ * that has no divisor in common with how many there are, from a place that the number gives, so that it needs no memory.  On the
+ * machine's thread. */
+#include "machine/execute/execution.h"
+
+static uint64_t mixed(uint64_t number) {
+   number = (number ^ number >> 30) * 0xbf58476d1ce4e5b9ull;
+   number = (number ^ number >> 27) * 0x94d049bb133111ebull;
+   return number ^ number >> 31;
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b) {
+   while (b) {
+      const uint64_t rest = a % b;
+      a = b;
+      b = rest;
+   }
+   return a;
+}
+
+uint64_t machine_in_order(const machine_run_t *run, uint64_t n, uint64_t total) {
+   if (run->order == RKB_MACHINE_ASCENDING || total < 2)
+      return n;
+   if (run->order == RKB_MACHINE_DESCENDING)
+      return total - 1 - n;
+   uint64_t stride = 1 + mixed(run->order * 2) % (total - 1);
+   while (common_divisor(stride, total) != 1)
+      stride = stride % (total - 1) + 1;
+   return (mixed(run->order * 2 + 1) % total + n * stride) % total; /* total fits 31 bits */
+}
