@@ -210,6 +210,12 @@ static bool depends_on_others(const rkb_machine_report_t *report) {
    return false;
 }
 
+/* What a block did to itself; where other blocks' atomic operations are missing, they may be why. */
+static bool is_own_fault(const rkb_machine_finding_t *finding) {
+   return strcmp(finding->reason, "plan.trap") == 0 || strcmp(finding->reason, "sync.barrier") == 0 ||
+          strcmp(finding->reason, "sync.warp") == 0;
+}
+
 static bool is_fault(const rkb_machine_finding_t *finding) {
    return strcmp(finding->reason, "memory.out_of_bounds") == 0 ||
           strcmp(finding->reason, "memory.misaligned") == 0 || strcmp(finding->reason, "input.modified") == 0;
@@ -264,8 +270,12 @@ static int judge_run(struct sample *s, rkb_error_t *err) {
       return RKB_OK;
    }
    for (uint32_t n = 0; n < report.finding_count; n++)
-      if (is_fault(&report.findings[n]))
+      if (is_fault(&report.findings[n]) || (is_own_fault(&report.findings[n]) && !report.atomics_unfinished))
          outcome_finding(s->outcome, &report.findings[n], s->the_case, s->family->name, SAMPLE_SEED);
+   for (uint32_t n = 0; n < report.finding_count; n++)
+      if (is_own_fault(&report.findings[n]) || strcmp(report.findings[n].reason, "limit.budget") == 0)
+         outcome_note(s->outcome, RKB_MACHINE_UNKNOWN, report.findings[n].reason, NULL,
+                      "%s (blocks sampled at case %s)", report.findings[n].message, s->the_case->name);
    if (report.finding_count) {
       if (s->outcome->rank < RKB_MACHINE_UNKNOWN)
          sample_leave_out(s, report.findings[0].message);

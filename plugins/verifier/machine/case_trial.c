@@ -295,28 +295,20 @@ void trial_leave_out(struct trial *t, const char *why) {
    json_array_append_new(t->outcome->not_run, json_string(text));
 }
 
-/* Of each launch, the blocks that the target holds at once; NULL for a build without a cubin, whose registers nobody knows. */
-static uint32_t *resident_blocks(const struct trial *t) {
-   const rkb_kernel_api_t *kernel = t->verifier->kernel;
-   const rkb_device_t *device = kernel->device(t->verifier->host);
-   const rkb_build_t *build = t->candidate->build;
-   uint32_t *blocks = build->cubin && device ? calloc(t->plan->launch_count + 1, sizeof *blocks) : NULL;
-   for (uint32_t n = 0; blocks && n < t->plan->launch_count; n++) {
-      const rkb_plan_launch_t *launch = &t->plan->launches[n];
-      const uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
-      const rkb_occupancy_t occupancy =
-         kernel->occupancy(device, &build->kernels[launch->kernel], threads, launch->dynamic_shared);
-      blocks[n] = occupancy.blocks * (uint32_t)device->multiprocessors;
-   }
-   return blocks;
-}
-
 /* The name, and of a shape that no file lists its dims. */
 static void describe_shape(const rkb_case_t *the_case, char *text, size_t size) {
    size_t used = (size_t)snprintf(text, size, "%s", the_case->name);
    for (uint32_t d = 0; the_case->kind == RKB_CASE_DRAWN && d < the_case->dim_count && used < size; d++)
       used += (size_t)snprintf(text + used, size - used, "%s %s = %lld", d ? "," : ":", the_case->dims[d].name,
                                (long long)the_case->dims[d].value);
+}
+
+/* A check case that was not executed whole, which an acceptance would speak for. */
+static void note_unexecuted(const rkb_case_t *the_case, struct outcome *outcome) {
+   if (the_case->kind != RKB_CASE_CHECK)
+      return;
+   outcome->unexecuted = 1;
+   snprintf(outcome->unexecuted_case, sizeof outcome->unexecuted_case, "%s", the_case->name);
 }
 
 int trial_case(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case,
@@ -332,6 +324,7 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
    rkb_finding_t finding = {0};
    if (candidate->budget == 0) {
       outcome->over_budget = true;
+      note_unexecuted(the_case, outcome);
       trial_leave_out(&t, "the budget of thread-instructions was used up");
       return RKB_OK;
    }
@@ -353,17 +346,19 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
                     (uint64_t)(HANG_FACTOR * (the_case->operations + the_case->bytes) + HANG_LEAST)};
    if (status == RKB_OK)
       status = allocate(&t, err);
-   uint32_t *resident = status == RKB_OK ? resident_blocks(&t) : NULL;
+   uint32_t *resident = status == RKB_OK ? waiting_resident(verifier, candidate, t.plan) : NULL;
    t.options.resident = resident;
    if (status == RKB_OK)
       status = rkb_machine_open(candidate->module, t.plan, &t.options, &t.machine, err);
    if (status == RKB_OK)
       status = owed ? families_run_owed(&t, owed, err) : families_run(&t, err);
    if (status == RKB_ERR_LIMIT) {
+      note_unexecuted(the_case, outcome);
       trial_leave_out(&t, err->message);
       status = RKB_OK;
    } else if (status == RKB_OK && t.over_budget) {
       outcome->over_budget = true;
+      note_unexecuted(the_case, outcome);
       trial_leave_out(
          &t, "the budget of thread-instructions ran out before all of its input families were executed");
    } else if (status == RKB_OK && outcome->rank < RKB_MACHINE_UNKNOWN && !owed) {

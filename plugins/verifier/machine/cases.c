@@ -196,6 +196,18 @@ static int add_owed(struct work *work, rkb_error_t *err) {
    return RKB_OK;
 }
 
+/* Adds a part for a shape with more blocks than the target holds. */
+static int add_waiting(struct work *work, rkb_error_t *err) {
+   rkb_case_t *drawn = NULL;
+   const int status = waiting_grids_draw(work->verifier, work->candidate, &drawn, err);
+   if (!drawn)
+      return status;
+   work->drawn[work->drawn_count++] = drawn;
+   if (status == RKB_OK && work->count < 2 * MOST_CASES)
+      add_part(work, drawn, NULL, MANY_BLOCKS_BUDGET);
+   return status;
+}
+
 static void tell_left_out(const struct work *work, struct outcome *outcome) {
    for (uint32_t n = 0; n < work->round; n++) {
       const rkb_case_t *the_case = work->parts[n].the_case;
@@ -230,6 +242,8 @@ int cases_run(const struct verifier *verifier, struct candidate *candidate, stru
    const bool more = status == RKB_OK && outcome->rank < RKB_MACHINE_UNKNOWN;
    if (more)
       status = add_owed(work, err);
+   if (more && status == RKB_OK && outcome->waits && work->drawn_count < MOST_CASES)
+      status = add_waiting(work, err);
    if (more && status == RKB_OK && work->count > work->round)
       status = run_round(work, candidate, outcome, err);
    if (more && status == RKB_OK)

@@ -28,6 +28,12 @@ static int run_cases(const struct verifier *me, struct candidate *candidate, str
          outcome, RKB_MACHINE_UNKNOWN, "limit.budget", NULL,
          "no case could be executed whole within %lld thread-instructions; this stage's option budget allows more",
          (long long)me->config->budget);
+   if (status == RKB_OK && outcome->rank == 0 && outcome->unexecuted)
+      outcome_note(
+         outcome, RKB_MACHINE_UNKNOWN, "limit.budget", NULL,
+         "%u of the check cases, first %s, could not be executed whole within %lld thread-instructions and the memory; this "
+         "stage's options budget and memory allow more",
+         outcome->unexecuted, outcome->unexecuted_case, (long long)me->config->budget);
    if (status == RKB_OK && outcome->rank == 0 && outcome->one_schedule &&
        !(outcome->orders & ORDER_DESCENDING))
       outcome_note(

@@ -291,6 +291,9 @@ void outcome_join(struct outcome *outcome, struct outcome *next) {
    outcome->order_unknown |= next->order_unknown;
    outcome->one_schedule |= next->one_schedule;
    outcome->orders &= next->orders;
+   if (!outcome->unexecuted)
+      memcpy(outcome->unexecuted_case, next->unexecuted_case, sizeof outcome->unexecuted_case);
+   outcome->unexecuted += next->unexecuted;
    if (next->float_atomics && !outcome->float_atomics) {
       outcome->float_atomics = true;
       memcpy(outcome->float_atomic_symbol, next->float_atomic_symbol, sizeof outcome->float_atomic_symbol);

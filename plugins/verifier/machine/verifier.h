@@ -54,6 +54,8 @@ struct outcome {
    bool suspect_races, suspect_values; /* something of that facet was suspect, whether or not it decides */
    bool waits, relaxed_acquire, order_unknown, one_schedule, float_atomics;
    char float_atomic_symbol[64];
+   uint32_t unexecuted;      /* check cases that were not executed whole */
+   char unexecuted_case[64]; /* the first of them */
    uint32_t orders; /* of blocks and warps, that every case had that needs them: ORDER_* */
    uint64_t thread_instructions, memory_peak;
    /* Of one case */
@@ -141,6 +143,15 @@ bool shapes_must_have_plan(const rkb_finding_t *finding);
  * and one for which there is no plan; none for most candidates.  The caller frees them, also after a failure. */
 int bounded_grids_draw(const struct verifier *verifier, const struct candidate *candidate, rkb_case_t **drawn,
                        uint32_t room, uint32_t *count, rkb_error_t *err);
+
+/* waiting_grids.c: for candidates whose blocks wait for each other, the cheapest of many shapes at which a launch has more blocks than the
+ * target holds at once; none where there is no such shape.  The caller frees it. */
+int waiting_grids_draw(const struct verifier *verifier, const struct candidate *candidate, rkb_case_t **drawn,
+                       rkb_error_t *err);
+/* Of each launch, the blocks that the target holds at once, for the caller to free; NULL for a build without a cubin, whose registers
+ * nobody knows. */
+uint32_t *waiting_resident(const struct verifier *verifier, const struct candidate *candidate,
+                           const rkb_plan_t *plan);
 
 /* domain_corners.c: corners of the domain, one for which the candidate has no plan and a few that cost little.  The caller frees them, also
  * after a failure. */

@@ -7,14 +7,12 @@ launches:
     block: 32
     args: x, weight, y, eps, D
 */
-// why: what the budget left out is named, and the shapes that were not executed whole are not in the scope
-// standing: accept
+// why: an acceptance speaks for every check case: where the budget left some out, nothing is accepted
+// standing: unknown
 // set: screen.machine.with.budget=120000
 // set: screen.machine.with.shapes=0
-// says: "facet":"unknown","reason":"case
-// says: the budget of thread-instructions
-// says: "shapes":["check/one"
-// never: "check/tile_edges"]
+// says: of the check cases, first check/
+// says: 120000 thread-instructions
 __global__ void rmsnorm(const float *x, const float *weight, float *y, float eps, int D) {
    const int lane = threadIdx.x;
    const float *row = x + (long long)blockIdx.x * D;

@@ -1,4 +1,4 @@
-// why: each block waits for the one whose ticket came before: it ends with any number of blocks at once, for they begin in order;
+// why: each block waits for the one whose ticket came before: in ascending order it ends with any number of blocks at once;
 // why: waiting for the one that comes after, it does not
 // buffer: x in f32 192 noise
 // buffer: sums scratch f32 6
