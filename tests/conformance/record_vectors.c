@@ -1,66 +1,12 @@
 /* rkb-record-conformance INSTRUCTIONS OUT - runs the conformance set on the GPU of this machine and records the results:
  * a hash per 256 results for exact instructions, the distance in units in the last place from the truth for approximate ones.
  * Needs a driver (libcuda.so.1) and nothing else.  One thread. */
-#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "conformance.h"
-
-/* The few driver functions it needs, by their ABI names (CUDA driver API reference). */
-struct driver {
-   int (*init)(unsigned);
-   int (*version)(int *);
-   int (*device)(int *, int);
-   int (*name)(char *, int, int);
-   int (*create)(void **, unsigned, int);
-   int (*load)(void **, const void *);
-   int (*unload)(void *);
-   int (*function)(void **, void *, const char *);
-   int (*allocate)(uint64_t *, size_t);
-   int (*to_device)(uint64_t, const void *, size_t);
-   int (*to_host)(void *, uint64_t, size_t);
-   int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *,
-                 void **, void **);
-   int (*synchronize)(void);
-};
-
-static bool load_driver(struct driver *d) {
-   void *handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-   if (!handle) {
-      fprintf(stderr, "no CUDA driver: %s\n", dlerror());
-      return false;
-   }
-   const struct {
-      void *slot;
-      const char *name;
-   } wanted[] = {
-      {&d->init, "cuInit"},
-      {&d->version, "cuDriverGetVersion"},
-      {&d->device, "cuDeviceGet"},
-      {&d->name, "cuDeviceGetName"},
-      {&d->create, "cuCtxCreate_v2"},
-      {&d->load, "cuModuleLoadData"},
-      {&d->unload, "cuModuleUnload"},
-      {&d->function, "cuModuleGetFunction"},
-      {&d->allocate, "cuMemAlloc_v2"},
-      {&d->to_device, "cuMemcpyHtoD_v2"},
-      {&d->to_host, "cuMemcpyDtoH_v2"},
-      {&d->launch, "cuLaunchKernel"},
-      {&d->synchronize, "cuCtxSynchronize"},
-   };
-   for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-      void *symbol = dlsym(handle, wanted[i].name);
-      if (!symbol) {
-         fprintf(stderr, "the CUDA driver has no %s\n", wanted[i].name);
-         return false;
-      }
-      memcpy(wanted[i].slot, &symbol, sizeof symbol);
-   }
-   return true;
-}
+#include "cuda_driver.h"
 
 struct buffers {
    uint64_t operand[3], result, slots;
@@ -137,30 +83,20 @@ static void write_results(FILE *out, const struct instruction *in, const struct 
 int main(int argc, char **argv) {
    struct driver d;
    static struct buffers b;
-   char name[128] = "", line[1024], date[32];
-   int version = 0, device = 0, failed = 0, recorded = 0;
-   void *context = NULL;
+   char line[1024];
+   int failed = 0, recorded = 0;
    if (argc != 3) {
       fprintf(stderr, "usage: %s INSTRUCTIONS OUT\n", argv[0]);
       return 2;
    }
    FILE *in = fopen(argv[1], "r"), *out = fopen(argv[2], "w");
-   if (!in || !out || !load_driver(&d))
+   if (!in || !out || !open_device(&d, out, "record_vectors.c from instructions.txt"))
       return 3;
-   if (d.init(0) || d.version(&version) || d.device(&device, 0) || d.name(name, sizeof name, device) ||
-       d.create(&context, 0, device)) {
-      fprintf(stderr, "no usable CUDA device\n");
-      return 3;
-   }
    for (int o = 0; o < 3; o++)
       if (d.allocate(&b.operand[o], CONFORMANCE_COUNT * 8))
          return 3;
    if (d.allocate(&b.result, CONFORMANCE_COUNT * 8) || d.allocate(&b.slots, CONFORMANCE_COUNT * 16))
       return 3;
-   time_t now = time(NULL);
-   strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
-   fprintf(out, "# %s, driver API %d, driver %s, %s; made by record_vectors.c from instructions.txt\n", name, version,
-           getenv("RKB_DRIVER") ? getenv("RKB_DRIVER") : "unstated", date);
    for (uint32_t number = 1; fgets(line, sizeof line, in); number++) {
       struct instruction instruction;
       const char *message;

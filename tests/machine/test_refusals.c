@@ -14,6 +14,18 @@ static const struct {
    {"ret;", 0, ""},
    {"frobnicate.u32 %r0, %r1;", RKB_MACHINE_UNKNOWN, "unsupported.frobnicate.u32"},
    {"wgmma.fence.sync.aligned;", RKB_MACHINE_UNKNOWN, "unsupported.wgmma.fence.sync.aligned"},
+   {"mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 {%r0, %r0, %r0, %r0}, {%r0, %r0, %r0, %r0}, "
+    "{%r0, %r0, %r0, %r0}, {%r0, %r0, %r0, %r0}, %r0, 0x0;",
+    RKB_MACHINE_UNKNOWN, "unsupported.mma.sp::ordered_metadata"},
+   {"mma.sync.aligned.m16n8k12.row.col.f32.f16.f16.f32 {%r0}, {%r0}, {%r0}, {%r0};", RKB_MACHINE_UNKNOWN,
+    "unsupported.mma.sync"},
+   {"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%r0, %r0, %r0}, {%r0, %r0}, {%r0}, {%r0, %r0, %r0, %r0};",
+    RKB_MACHINE_UNKNOWN, "unsupported.mma.sync"},
+   {"mma.sync.aligned.m16n8k8.row.row.f32.f16.f16.f32 {%r0, %r0, %r0, %r0}, {%r0, %r0}, {%r0}, {%r0, %r0, %r0, %r0};",
+    RKB_MACHINE_UNKNOWN, "unsupported.mma.sync"},
+   {"ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r0, %r1}, [%r0];", RKB_MACHINE_UNKNOWN,
+    "unsupported.ldmatrix"},
+   {"tcgen05.fence::before_thread_sync;", RKB_MACHINE_UNKNOWN, "unsupported.tcgen05.fence"},
    {"cp.async.wait_all;", RKB_MACHINE_UNKNOWN, "unsupported.cp.async.wait_all"},
    {"add.s32 %r0, %r1, %d0;", RKB_MACHINE_UNKNOWN, "unsupported.an_operand"},
    {"add.s32 %r0, %r1, %unheard;", RKB_MACHINE_UNKNOWN, "unsupported.ptx"},
@@ -91,10 +103,14 @@ static void operands_may_lack(void **state) {
       "atom.shared.cas.b32 red.global.add.f32 selp.u32 slct.s32.s32 prmt.b32 lop3.b32 bfe.u32 bfi.b32 shf.l.wrap.b32 "
       "dp4a.u32.u32 brx.idx cvta.to.global.u64 isspacep.global testp.notanumber.f32 fma.rn.f32 sqrt.rn.f32 "
       "rcp.approx.ftz.f32 copysign.f32 popc.b32 min.s32 and.pred not.pred fma.rn.f16x2 ex2.approx.f16 "
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 ldmatrix.sync.aligned.m8n8.x4.shared.b16 "
+      "stmatrix.sync.aligned.m8n8.x1.shared.b16 movmatrix.sync.aligned.m8n8.trans.b16 "
+      "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 wmma.store.d.sync.aligned.row.m16n16k16.global.f32 "
+      "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 wmma.load mma wmma "
       "| bra call bar.sync barrier.sync bar.warp.sync activemask.b32 ";
    bool register_too = true; /* behind the bar are those that may take one operand */
    for (const char *at = opcodes; *at; at += strcspn(at, " ") + 1) {
-      char body[64];
+      char body[160];
       const int length = (int)strcspn(at, " ");
       if (*at == '|') {
          register_too = false;

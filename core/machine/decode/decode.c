@@ -374,6 +374,7 @@ void machine_program_free(machine_program_t *program) {
    free(program->code);
    free(program->constants);
    free(program->extras);
+   free(program->tensors);
    free(program->registers);
    free(program->blocks);
    free(program->call_arguments);

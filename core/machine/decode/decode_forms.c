@@ -207,6 +207,9 @@ enum decode_result decode_form(decoder_t *decoder) {
    if (strcmp(base, "shfl") == 0 || strcmp(base, "vote") == 0 || strcmp(base, "match") == 0 ||
        strcmp(base, "redux") == 0 || strcmp(base, "elect") == 0)
       return warp_operation(decoder);
+   if (strcmp(base, "mma") == 0 || strcmp(base, "wmma") == 0 || strcmp(base, "ldmatrix") == 0 ||
+       strcmp(base, "stmatrix") == 0 || strcmp(base, "movmatrix") == 0)
+      return decode_tensor(decoder);
    if (strcmp(base, "bar") == 0 || strcmp(base, "barrier") == 0)
       return barrier(decoder);
    if (strcmp(base, "membar") == 0 || strcmp(base, "fence") == 0) {

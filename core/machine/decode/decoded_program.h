@@ -4,6 +4,7 @@
 #define RKB_MACHINE_DECODE_DECODED_PROGRAM_H
 
 #include "machine/machine.h"
+#include "machine/decode/tensor_form.h"
 #include "machine/ptx/module.h"
 
 #define LANES 32
@@ -121,6 +122,8 @@ typedef struct machine_program {
    uint32_t count;
    machine_slot_t *extras;
    uint32_t extra_count;
+   machine_tensor_t *tensors; /* forms of its matrix instructions */
+   uint32_t tensor_count;
    machine_register_info_t *registers; /* 0: always zero and defined; 1: takes what nobody reads */
    uint32_t register_count;
    uint16_t *constants; /* numbers of registers no instruction writes: specials first */

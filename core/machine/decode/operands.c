@@ -18,7 +18,9 @@ uint8_t machine_operands_kind(const machine_program_t *program, const machine_in
    } customs[] = {{"ld.", RECORD_LOAD},        {"ldu.", RECORD_LOAD},      {"st.", RECORD_STORE},
                   {"selp.", RECORD_SELECT},    {"slct.", RECORD_SELECT},   {"shfl.", RECORD_SHUFFLE},
                   {"cvt.", RECORD_CONVERT},    {"membar", RECORD_NOTHING}, {"fence", RECORD_NOTHING},
-                  {"bar.warp", RECORD_NOTHING}};
+                  {"bar.warp", RECORD_NOTHING}, {"mma.", RECORD_TENSOR},   {"wmma.mma", RECORD_TENSOR},
+                  {"movmatrix", RECORD_TENSOR}, {"wmma.load", RECORD_MATRIX_LOAD}, {"ldmatrix", RECORD_MATRIX_LOAD},
+                  {"wmma.store", RECORD_MATRIX_STORE}, {"stmatrix", RECORD_MATRIX_STORE}};
    if (i->kind != MACHINE_CUSTOM)
       return i->kind != MACHINE_VALUE ? RECORD_NOTHING : i->extra_count ? RECORD_VALUE_MORE : RECORD_VALUE;
    const char *opcode = machine_opcode_of(program, i);
@@ -54,6 +56,23 @@ machine_operands_t machine_operands(const machine_program_t *program, const mach
             add_destination(&list, extras[e].number);
          else
             add_source(&list, extras[e].number);
+      return list;
+   }
+   if (kind == RECORD_TENSOR || kind == RECORD_MATRIX_LOAD) {
+      add_source(&list, kind == RECORD_TENSOR ? 0 : i->ai);
+      add_source(&list, kind == RECORD_TENSOR ? 0 : i->bi);
+      for (uint32_t e = 0; e < i->extra_count; e++)
+         if (e < i->elements)
+            add_destination(&list, extras[e].number);
+         else
+            add_source(&list, extras[e].number);
+      return list;
+   }
+   if (kind == RECORD_MATRIX_STORE) {
+      add_source(&list, i->ai);
+      add_source(&list, i->bi);
+      for (uint32_t e = 0; e < i->extra_count; e++)
+         add_source(&list, extras[e].number);
       return list;
    }
    if (kind == RECORD_LOAD) {

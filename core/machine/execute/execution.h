@@ -188,6 +188,7 @@ typedef struct machine_run {
    bool *apart;         /* by launch: recording it was refused, so every set of buffers executes it */
    bool steering_known; /* a run with taint came to its end */
    struct machine_record *record;     /* recording.h; NULL: not recorded */
+   bool repeats;                      /* what was recorded is being repeated: values are moved, nothing is checked */
    struct machine_together *together; /* joint_sets.h; NULL: none so far */
    uint64_t memory;
    uint64_t next_serial;

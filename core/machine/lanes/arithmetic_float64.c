@@ -1,35 +1,12 @@
 /* Double precision (PTX ISA 9.0, 9.7.3): IEEE operations in all four roundings; it has no shadow. */
 #include "machine/lanes/handlers.h"
+#include "machine/lanes/double_nan.h"
 
 #include <fenv.h>
 
 static void set_rounding(uint32_t rounding) {
    static const int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD, FE_TONEAREST};
    fesetround(modes[rounding]);
-}
-
-static inline double quiet(double x) {
-   uint64_t bits;
-   memcpy(&bits, &x, sizeof bits);
-   bits |= 0x0008000000000000;
-   memcpy(&x, &bits, sizeof x);
-   return x;
-}
-
-static inline double default_nan(void) {
-   const uint64_t bits = 0xfff8000000000000;
-   double x;
-   memcpy(&x, &bits, sizeof x);
-   return x;
-}
-
-/* Which NaN comes out, as an H200 has it: of two the second operand's, made quiet; of three the second, then the last. */
-static inline double settle2(double r, double x, double y) {
-   return r == r ? r : y != y ? quiet(y) : x != x ? quiet(x) : default_nan();
-}
-
-static inline double settle3(double r, double x, double y, double z) {
-   return r == r ? r : y != y ? quiet(y) : z != z ? quiet(z) : x != x ? quiet(x) : default_nan();
 }
 
 #define WITH_ROUNDING(expr)                                                                                  \

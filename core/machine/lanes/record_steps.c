@@ -244,6 +244,37 @@ static void record_store(machine_warp_t *warp, const machine_instruction_t *i, u
    enter_access(warp, i, ENTRY_STORE, mask, in, offset);
 }
 
+/* Moves of matrices go to places that only their handlers know; they are repeated by them.  Where they go no input may decide. */
+static bool matrix_taint(machine_warp_t *warp, const machine_instruction_t *i, bool store, uint64_t *taint) {
+   machine_run_t *run = warp->run;
+   const uint64_t address = (i->address_bytes == 8 ? LANES_OF(uint64_t, i->a)[0] : LANES_OF(uint32_t, i->a)[0]) +
+                            (uint64_t)i->immediate,
+                  window = i->space == PTX_SHARED ? WINDOW_SHARED : address >> WINDOW_SHIFT;
+   const machine_region_t *region = window == 0 ? machine_region_at(run, address) : NULL;
+   if ((warp->taint[i->ai] | warp->taint[i->bi]) || (window == 0 && !region) ||
+       (window != 0 && window != WINDOW_SHARED) || (store && region && region->buffer == UINT32_MAX))
+      return false;
+   *taint = region ? region->taint : warp->block->shared_taint;
+   return true;
+}
+
+static void record_matrix_move(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask, bool store) {
+   const machine_operands_t *list = &warp->run->record->operands[i - warp->program->code];
+   uint64_t taint;
+   if (!matrix_taint(warp, i, store, &taint)) {
+      refuse(warp);
+      return;
+   }
+   if (!store && !taint) {
+      for (uint32_t n = 0; n < list->destination_count; n++)
+         warp->stale[list->destinations[n]] = 1;
+      return;
+   }
+   for (uint32_t n = 0; n < list->source_count; n++)
+      give(warp, list->sources[n]);
+   enter(warp, i, ENTRY_CUSTOM, mask);
+}
+
 /* Whether what a value does to the definedness of registers would be another one with other inputs. */
 static bool decides_definedness(const machine_warp_t *warp, const machine_instruction_t *i, uint8_t kind,
                                 const machine_operands_t *list, uint32_t mask, bool guarded) {
@@ -270,9 +301,11 @@ void MACHINE_PASTE2(machine_record, MACHINE_ISA)(machine_warp_t *warp, const mac
    const uint8_t kind = warp->run->record->kinds[i - warp->program->code];
    if (kind == RECORD_NOTHING || warp->run->record->full || warp->run->record->refused)
       return;
-   if (kind == RECORD_LOAD || kind == RECORD_STORE) {
+   if (kind == RECORD_LOAD || kind == RECORD_STORE || kind == RECORD_MATRIX_LOAD || kind == RECORD_MATRIX_STORE) {
       if (guarded)
          refuse(warp); /* whether it happens depends on an input: not for a launch that is recorded */
+      else if (kind == RECORD_MATRIX_LOAD || kind == RECORD_MATRIX_STORE)
+         record_matrix_move(warp, i, mask, kind == RECORD_MATRIX_STORE);
       else if (kind == RECORD_LOAD)
          record_load(warp, i, mask);
       else

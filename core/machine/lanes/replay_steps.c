@@ -276,7 +276,9 @@ void MACHINE_PASTE2(machine_replay, MACHINE_ISA)(machine_record_t *record, machi
       block->warps[w].defined = record->ones;
       block->warps[w].taint = NULL;
    }
+   block->run->repeats = true;
    repeat(record, block);
+   block->run->repeats = false;
    for (uint32_t w = 0; w < block->warp_count; w++) {
       block->warps[w].defined = defined[w];
       block->warps[w].taint = taint[w];

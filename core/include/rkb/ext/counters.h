@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-#define RKB_NOTE_COUNTERS "machine.counters/1"
+#define RKB_NOTE_COUNTERS "machine.counters/2"
 #define RKB_MAX_COUNTED_LINES 8
 
 /* Classes of instructions, by the unit that executes them. */
@@ -33,6 +33,7 @@ enum rkb_instruction_class {
    RKB_CLASS_BARRIER,
    RKB_CLASS_CONTROL,    /* branches, calls, returns */
    RKB_CLASS_OTHER,
+   RKB_CLASS_TENSOR,     /* products of matrices by a warp */
    RKB_CLASS_COUNT
 };
 

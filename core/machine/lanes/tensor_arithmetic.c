@@ -1,0 +1,358 @@
+/* Sums of products as tensor cores form them (tensor_arithmetic.h): products are exact, every term is cut off toward zero at so
+ * many bits under the largest exponent, the sum of what is left is exact, and becomes a float32 by truncation or a float16 by
+ * rounding to nearest.  Sixteen products of 11-bit significands, 27 bits each when aligned, fill 31 bits, so eight sums go through
+ * one vector of 32-bit words; the addend joins them in doubles, exactly. */
+#include "machine/lanes/tensor_arithmetic.h"
+#include "machine/lanes/half.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
+#define PASTE(a, b) a##_##b
+#define PASTE2(a, b) PASTE(a, b)
+#define NAME(name) PASTE2(name, MACHINE_ISA)
+
+#define FLOAT_FRACTION 23
+#define HALF_FRACTION 10
+#define FLOAT_NAN 0x7fffffffu
+#define HALF_NAN 0x7fffu
+
+/* Eight words at a time ------------------------------------------------------------------------------------------- */
+
+typedef int32_t ints_t __attribute__((vector_size(32), aligned(4), may_alias));
+typedef uint32_t words_t __attribute__((vector_size(32), may_alias));
+typedef double doubles_t __attribute__((vector_size(64), may_alias));
+typedef int64_t longs_t __attribute__((vector_size(64), may_alias));
+typedef float floats_t __attribute__((vector_size(32), may_alias));
+
+static inline ints_t chosen(ints_t truth, ints_t yes, ints_t no) {
+   return (yes & truth) | (no & ~truth);
+}
+
+static inline ints_t most_of(ints_t a, ints_t b) {
+#ifdef __AVX2__
+   return (ints_t)_mm256_max_epi32((__m256i)a, (__m256i)b);
+#else
+   return chosen(a > b, a, b);
+#endif
+}
+
+/* Logical, by a count a word; counts of 32 and more leave nothing. */
+static inline ints_t shifted(ints_t value, ints_t count) {
+#ifdef __AVX2__
+   return (ints_t)_mm256_srlv_epi32((__m256i)value, (__m256i)count);
+#else
+   const words_t few = (words_t)((words_t)count < 32);
+   return (ints_t)(((words_t)value >> ((words_t)count & 31)) & few);
+#endif
+}
+
+static inline ints_t magnitude_of(ints_t value) {
+#ifdef __AVX2__
+   return (ints_t)_mm256_abs_epi32((__m256i)value);
+#else
+   const ints_t sign = value >> 31;
+   return (value ^ sign) - sign;
+#endif
+}
+
+static inline ints_t with_sign(ints_t value, ints_t of) {
+#ifdef __AVX2__
+   return (ints_t)_mm256_sign_epi32((__m256i)value, (__m256i)of);
+#else
+   const ints_t sign = of >> 31;
+   return (value ^ sign) - sign;
+#endif
+}
+
+/* Significands have at most 16 bits with their sign: the halves of a word are multiplied, of which one factor's upper is zero. */
+static inline ints_t product_of(ints_t a, ints_t b) {
+#ifdef __AVX2__
+   return (ints_t)_mm256_madd_epi16((__m256i)a, (__m256i)(b & 0xffff));
+#else
+   return a * b;
+#endif
+}
+
+static inline ints_t all(int32_t value) {
+   return value + (ints_t){0};
+}
+
+static inline bool any_bit(ints_t value) {
+#ifdef __AVX2__
+   return !_mm256_testz_si256((__m256i)value, (__m256i)value);
+#else
+   return (value[0] | value[1] | value[2] | value[3] | value[4] | value[5] | value[6] | value[7]) != 0;
+#endif
+}
+
+/* Taking apart -------------------------------------------------------------------------------------------------- */
+
+typedef struct format {
+   int32_t exponent_bits, fraction_bits, dropped;
+} format_t;
+
+static format_t format_of(enum machine_tensor_type type) {
+   switch (type) {
+   case TENSOR_F16:
+      return (format_t){5, HALF_FRACTION, 0};
+   case TENSOR_BF16:
+      return (format_t){8, 7, 0};
+   case TENSOR_TF32:
+      return (format_t){8, HALF_FRACTION, FLOAT_FRACTION - HALF_FRACTION};
+   default:
+      return (format_t){8, FLOAT_FRACTION, 0};
+   }
+}
+
+/* Known where this is inlined, so that its shifts are by constants. */
+static inline __attribute__((always_inline)) ints_t take(format_t format, ints_t bits, ints_t *significand,
+                                                         ints_t *exponent) {
+   const int32_t top = (1 << format.exponent_bits) - 1, bias = top >> 1, one = 1 << format.fraction_bits;
+   bits = (ints_t)((words_t)bits >> (uint32_t)format.dropped);
+   const ints_t field = bits >> format.fraction_bits & top, fraction = bits & (one - 1),
+                sign = -(bits >> (format.exponent_bits + format.fraction_bits) & 1), tiny = field == 0,
+                magnitude = fraction | (one & ~tiny), large = field == top,
+                kept = chosen(large, -(ints_t)(fraction == 0), magnitude);
+   *significand = (kept ^ sign) - sign;
+   *exponent =
+      chosen(large, all(TENSOR_INFINITE), chosen(magnitude == 0, all(TENSOR_ZERO), field - tiny - bias));
+   return large;
+}
+
+static inline __attribute__((always_inline)) bool take_all(format_t format, const uint32_t *elements,
+                                                           uint32_t count, machine_tensor_factors_t *out) {
+   ints_t special = {0};
+   for (uint32_t n = 0; n < count; n += 8)
+      special |= take(format, *(const ints_t *)(elements + n), (ints_t *)(out->significand + n),
+                      (ints_t *)(out->exponent + n));
+   return any_bit(special);
+}
+
+/* Eight bits are what they are as halves: devices convert them first, which makes subnormal ones normal. */
+static void take_eight(bool e5m2, const uint32_t *elements, uint32_t count, machine_tensor_factors_t *out) {
+   uint32_t halves[TENSOR_ROWS * TENSOR_TERMS] __attribute__((aligned(32)));
+   for (uint32_t n = 0; n < count; n++)
+      halves[n] = eight_to_half((uint8_t)elements[n], e5m2);
+   out->special = take_all(format_of(TENSOR_F16), halves, count, out);
+}
+
+void NAME(machine_tensor_take)(enum machine_tensor_type type, const uint32_t *elements, uint32_t count,
+                               machine_tensor_factors_t *out) {
+   out->fraction = type == TENSOR_BF16 ? 7 : HALF_FRACTION;
+   if (type == TENSOR_BF16)
+      out->special = take_all(format_of(TENSOR_BF16), elements, count, out);
+   else if (type == TENSOR_TF32)
+      out->special = take_all(format_of(TENSOR_TF32), elements, count, out);
+   else if (type == TENSOR_F16)
+      out->special = take_all(format_of(TENSOR_F16), elements, count, out);
+   else
+      take_eight(type == TENSOR_E5M2, elements, count, out);
+}
+
+/* 2 to these powers. */
+static inline doubles_t powers_of_two(ints_t exponent) {
+   return (doubles_t)((__builtin_convertvector(exponent, longs_t) + 1023) << 52);
+}
+
+void NAME(machine_tensor_doubles)(const machine_tensor_factors_t *factors, uint32_t count, double *out) {
+   for (uint32_t n = 0; n < count; n += 8) {
+      const ints_t significand = *(const ints_t *)(factors->significand + n),
+                   exponent = *(const ints_t *)(factors->exponent + n),
+                   used = exponent & (ints_t)(exponent > TENSOR_ZERO) & (ints_t)(exponent < TENSOR_INFINITE);
+      const doubles_t value =
+         __builtin_convertvector(significand, doubles_t) * powers_of_two(used - factors->fraction);
+      memcpy(out + n, &value, sizeof value);
+   }
+   for (uint32_t n = 0; factors->special && n < count; n++)
+      if (factors->exponent[n] == TENSOR_INFINITE)
+         out[n] = factors->significand[n] ? factors->significand[n] * (double)INFINITY : (double)NAN;
+}
+
+/* Element by element --------------------------------------------------------------------------------------------- */
+
+typedef struct term {
+   int64_t significand;
+   int32_t exponent, fraction;
+} term_t;
+
+static term_t addend(uint32_t bits, bool halves) {
+   ints_t significand, exponent;
+   take(format_of(halves ? TENSOR_F16 : TENSOR_F32), all((int32_t)bits), &significand, &exponent);
+   return (term_t){significand[0], exponent[0], halves ? HALF_FRACTION : FLOAT_FRACTION};
+}
+
+static int64_t cut_off(int64_t value, int32_t shift) {
+   const uint64_t magnitude = (uint64_t)llabs(value), kept = shift >= 0    ? magnitude << shift
+                                                             : shift > -64 ? magnitude >> -shift
+                                                                           : 0;
+   return value < 0 ? -(int64_t)kept : (int64_t)kept;
+}
+
+static uint32_t rounded_to_half(double value) {
+   const uint32_t sign = signbit(value) ? 0x8000u : 0;
+   const double magnitude = fabs(value);
+   if (magnitude >= 65520)
+      return sign | 0x7c00u;
+   int exponent;
+   frexp(magnitude, &exponent);
+   const int least = exponent - 11 < -24 ? -24 : exponent - 11; /* of the last place */
+   const double rounded = rint(ldexp(magnitude, -least));       /* to nearest, even */
+   if (rounded == 0)
+      return 0; /* also of what is below zero */
+   const uint32_t places = (uint32_t)rounded;
+   return sign | (least == -24 ? places : ((uint32_t)(least + 24) << HALF_FRACTION) + places);
+}
+
+static uint32_t truncated_to_float(double value) {
+   const double magnitude = fabs(value);
+   const uint32_t sign = value < 0 ? 0x80000000u : 0;
+   if (magnitude >= 0x1p128)
+      return sign | 0x7f800000u;
+   int exponent;
+   frexp(magnitude, &exponent);
+   const int least = exponent - 24 < -149 ? -149 : exponent - 24;
+   const uint32_t places = (uint32_t)ldexp(magnitude, -least); /* toward zero */
+   return value == 0 ? 0
+                     : sign | (least == -149 ? places : ((uint32_t)(least + 149) << FLOAT_FRACTION) + places);
+}
+
+static uint32_t special_sum(bool nan, bool above, bool below, bool halves) {
+   if (nan || (above && below))
+      return halves ? HALF_NAN : FLOAT_NAN;
+   return (halves ? 0x7c00u : 0x7f800000u) | (below ? (halves ? 0x8000u : 0x80000000u) : 0);
+}
+
+/* a in steps of 1, b in steps of 8. */
+static uint32_t sum_slowly(const machine_tensor_rule_t *rule, uint32_t terms,
+                           const machine_tensor_factors_t *a, uint32_t first_a,
+                           const machine_tensor_factors_t *b, uint32_t first_b, bool halves, uint32_t bits) {
+   const term_t c = addend(bits, halves);
+   int32_t most = c.exponent > rule->least ? c.exponent : rule->least;
+   bool nan = false, above = false, below = false;
+   if (c.exponent == TENSOR_INFINITE) {
+      nan = c.significand == 0;
+      above = c.significand > 0;
+      below = c.significand < 0;
+   }
+   for (uint32_t k = 0; k < terms; k++) {
+      const uint32_t i = first_a + k, j = first_b + TENSOR_COLUMNS * k;
+      const int32_t product = a->significand[i] * b->significand[j],
+                    exponent = a->exponent[i] + b->exponent[j];
+      if (a->exponent[i] == TENSOR_INFINITE || b->exponent[j] == TENSOR_INFINITE) {
+         nan |= product == 0; /* of a zero, or of a NaN */
+         above |= product > 0;
+         below |= product < 0;
+      } else {
+         most = exponent > most ? exponent : most;
+      }
+   }
+   if (nan || above || below)
+      return special_sum(nan, above, below, halves);
+   int64_t sum = cut_off(c.significand, c.exponent - c.fraction - (most - rule->fraction));
+   for (uint32_t k = 0; k < terms; k++) {
+      const uint32_t i = first_a + k, j = first_b + TENSOR_COLUMNS * k;
+      const int32_t shift =
+         a->exponent[i] + b->exponent[j] - a->fraction - b->fraction - (most - rule->fraction);
+      const int64_t product = (int64_t)a->significand[i] * b->significand[j];
+      sum += product ? cut_off(product, shift) : 0;
+   }
+   const double value = ldexp((double)sum, most - rule->fraction);
+   return halves ? rounded_to_half(value) : truncated_to_float(value);
+}
+
+void NAME(machine_tensor_sum_slowly)(const machine_tensor_rule_t *rule, uint32_t rows, uint32_t terms,
+                                     const machine_tensor_factors_t *a, const machine_tensor_factors_t *b,
+                                     bool halves, uint32_t *sum) {
+   for (uint32_t row = 0; row < rows; row++)
+      for (uint32_t column = 0; column < TENSOR_COLUMNS; column++) {
+         uint32_t *at = &sum[row * TENSOR_COLUMNS + column];
+         *at = sum_slowly(rule, terms, a, row * terms, b, column, halves, *at);
+      }
+}
+
+/* A row of eight sums at a time ------------------------------------------------------------------------------------ */
+
+/* Sums of the aligned terms, as whole numbers, to float32: the low 29 bits of a double's fraction are what truncation drops. */
+static inline bool finish(doubles_t sum, ints_t scale, uint32_t *out) {
+   const doubles_t value = sum * powers_of_two(scale),
+                   kept = (doubles_t)((longs_t)value & ~(INT64_C(0x1fffffff) + (longs_t){0}));
+   const longs_t size = (longs_t)kept & INT64_MAX,
+                 small = (longs_t)(size < (longs_t)((doubles_t){0} + 0x1p-126)) & (longs_t)(size != 0);
+   longs_t any = small;
+   const floats_t floats = __builtin_convertvector(kept, floats_t);
+   memcpy(out, &floats, sizeof floats);
+   return !(any[0] | any[1] | any[2] | any[3] | any[4] | any[5] | any[6] | any[7]);
+}
+
+/* How far a significand goes before it is aligned. */
+typedef struct places {
+   int32_t left, right;
+} places_t;
+
+static inline places_t places_of(int32_t left) {
+   return (places_t){left > 0 ? left : 0, left < 0 ? -left : 0};
+}
+
+/* One row of eight sums; false where the slow way has to look. */
+static inline __attribute__((always_inline)) bool
+sum_row(const machine_tensor_rule_t *rule, uint32_t terms, const int32_t *a, const int32_t *a_exponent,
+        const ints_t *b, const ints_t *b_exponent, int32_t product_fraction, bool halves, uint32_t *sum) {
+   ints_t c, c_exponent, most = all(rule->least), total = {0};
+   const int32_t fraction = halves ? HALF_FRACTION : FLOAT_FRACTION;
+   if (any_bit(take(format_of(halves ? TENSOR_F16 : TENSOR_F32), *(const ints_t *)sum, &c, &c_exponent)))
+      return false;
+   most = most_of(most, c_exponent);
+   for (uint32_t k = 0; k < terms; k++)
+      most = most_of(most, b_exponent[k] + a_exponent[k]);
+   const places_t products = places_of(rule->fraction - product_fraction),
+                  addends = places_of(rule->fraction - fraction);
+   const ints_t from = most + products.right;
+   for (uint32_t k = 0; k < terms; k++) {
+      const ints_t product = product_of(all(a[k]), b[k]);
+      total += with_sign(
+         shifted(magnitude_of(product) << products.left, from - (b_exponent[k] + a_exponent[k])), product);
+   }
+   const ints_t added =
+      with_sign(shifted(magnitude_of(c) << addends.left, most + addends.right - c_exponent), c);
+   const doubles_t whole =
+      __builtin_convertvector(total, doubles_t) + __builtin_convertvector(added, doubles_t);
+   if (!halves)
+      return finish(whole, most - rule->fraction, sum);
+   for (uint32_t n = 0; n < TENSOR_COLUMNS; n++)
+      sum[n] = rounded_to_half(ldexp(whole[n], most[n] - rule->fraction));
+   return true;
+}
+
+static inline __attribute__((always_inline)) void sum_rows(const machine_tensor_rule_t *rule, uint32_t rows,
+                                                           uint32_t terms, const machine_tensor_factors_t *a,
+                                                           const machine_tensor_factors_t *b, bool halves,
+                                                           uint32_t *sum) {
+   for (uint32_t row = 0; row < rows; row++) {
+      uint32_t *at = &sum[row * TENSOR_COLUMNS], before[TENSOR_COLUMNS];
+      memcpy(before, at, sizeof before);
+      if (sum_row(rule, terms, a->significand + row * terms, a->exponent + row * terms,
+                  (const ints_t *)b->significand, (const ints_t *)b->exponent, a->fraction + b->fraction,
+                  halves, at))
+         continue;
+      for (uint32_t column = 0; column < TENSOR_COLUMNS; column++)
+         at[column] = sum_slowly(rule, terms, a, row * terms, b, column, halves, before[column]);
+   }
+}
+
+void NAME(machine_tensor_sum)(const machine_tensor_rule_t *rule, uint32_t rows, uint32_t terms,
+                              const machine_tensor_factors_t *a, const machine_tensor_factors_t *b,
+                              bool halves, uint32_t *sum) {
+   if (a->special || b->special)
+      NAME(machine_tensor_sum_slowly)(rule, rows, terms, a, b, halves, sum);
+   else if (terms == 16 && !halves)
+      sum_rows(rule, rows, 16, a, b, false, sum);
+   else if (halves)
+      sum_rows(rule, rows, terms, a, b, true, sum);
+   else
+      sum_rows(rule, rows, terms, a, b, false, sum);
+}

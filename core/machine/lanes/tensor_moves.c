@@ -1,0 +1,332 @@
+/* Moves of fragments: wmma.load and wmma.store, ldmatrix, stmatrix and movmatrix (PTX ISA 9.0, 9.7.15.4 and 9.7.15.5).  Memory is
+ * read and written with the checks of ordinary loads and stores, by the lane that holds the element.  While a record is repeated
+ * (execute/recording.h) values alone are moved: what was checked is not checked again. */
+#include "machine/lanes/handlers.h"
+#include "machine/lanes/memory_access.h"
+#include "machine/lanes/whole_warp.h"
+
+static bool repeats(const machine_warp_t *warp) {
+   return warp->run->repeats;
+}
+
+/* Bytes of one lane, checked for bounds and, in a run that looks for them, for races. */
+static bool reach(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane, uint64_t address,
+                  uint32_t bytes, const void *value, machine_place_t *place) {
+   const bool store = value != NULL;
+   if (!place_of(warp, lane, address, i->space, bytes, store, place))
+      return false;
+   if (!warp->run->races || repeats(warp))
+      return true;
+   if (place->window == WINDOW_SHARED)
+      machine_shared_access(warp, lane, (uint32_t)place->offset, bytes, value, store, false);
+   else if (place->region && (store || !place->region->read_only))
+      machine_global_access(warp, lane, place->region, place->offset, bytes, value, store, false);
+   return true;
+}
+
+static bool all_defined(const uint8_t *defined, uint32_t bytes) {
+   for (uint32_t n = 0; defined && n < bytes; n++)
+      if (defined[n] != 1)
+         return false;
+   return true;
+}
+
+/* What a store of one lane leaves beside the bytes. */
+static void leave(machine_warp_t *warp, uint32_t lane, const machine_place_t *place, uint32_t bytes,
+                  bool known) {
+   if (place->defined)
+      memset(place->defined, known ? 1 : UNDEFINED_STORE, bytes);
+   if (!known && place->region)
+      machine_undefined_store(warp, lane, place->region, place->offset, bytes);
+}
+
+static uint64_t memory_taint(machine_warp_t *warp, const machine_place_t *place) {
+   return warp->taint ? *taint_of_place(warp, place) : 0;
+}
+
+/* Fragments of wmma -------------------------------------------------------------------------------------------------- */
+
+typedef struct fragment_part { /* of a register: elements of one lane, one after the other in memory */
+   uint32_t row, column;
+} fragment_part_t;
+
+/* Where element e of lane l in register r lies in its matrix. */
+static fragment_part_t part_of(const machine_tensor_t *t, uint32_t r, uint32_t l, uint32_t e) {
+   const uint32_t g = l / 4, lane = l % 4;
+   if (t->operand == TENSOR_A) {
+      r %= t->row_tiles * t->blocks * t->halves; /* of halves some registers hold what others do */
+      const uint32_t half = r % t->halves, block = r / t->halves % t->blocks,
+                     tile = r / t->halves / t->blocks;
+      return (fragment_part_t){16 * tile + 8 * half + g, 4 * t->per_word * block + t->per_word * lane + e};
+   }
+   if (t->operand == TENSOR_B) {
+      r %= t->column_tiles * t->blocks;
+      return (fragment_part_t){4 * t->per_word * (r % t->blocks) + t->per_word * lane + e,
+                               8 * (r / t->blocks) + g};
+   }
+   const bool pairs = t->type[t->operand] == TENSOR_F16;
+   const uint32_t column = pairs ? e : r % 2, row = pairs ? r : r / 2, half = row % t->halves,
+                  tile = row / t->halves, column_tile = tile % t->column_tiles,
+                  row_tile = tile / t->column_tiles;
+   return (fragment_part_t){16 * row_tile + 8 * half + g, 8 * column_tile + 2 * lane + column};
+}
+
+typedef struct fragment_walk {
+   const machine_tensor_t *tensor;
+   const machine_slot_t *parts;
+   uint64_t address[LANES];
+   uint32_t stride[LANES];
+   uint32_t bits, pieces,
+      bytes; /* of an element; pieces of a register that lie apart in memory, and their bytes */
+} fragment_walk_t;
+
+static uint32_t bits_of(uint32_t type) {
+   return type == TENSOR_F64                                                                     ? 64
+          : type == TENSOR_F16 || type == TENSOR_BF16                                            ? 16
+          : type == TENSOR_S8 || type == TENSOR_U8 || type == TENSOR_E4M3 || type == TENSOR_E5M2 ? 8
+          : type == TENSOR_S4 || type == TENSOR_U4                                               ? 4
+          : type == TENSOR_B1                                                                    ? 1
+                                                                                                 : 32;
+}
+
+/* The lanes that may go on; their addresses, strides, and how a register is cut. */
+static bool begin(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                  fragment_walk_t *walk) {
+   const machine_tensor_t *tensor = &warp->program->tensors[i->target];
+   *walk = (fragment_walk_t){.tensor = tensor, .parts = warp->program->extras + i->extra};
+   if (!whole_warp(warp, mask) || lane_addresses(warp, i, mask, walk->address) != mask)
+      return false;
+   const uint32_t *stride = LANES_OF(uint32_t, i->b);
+   if (warp->taint)
+      warp->run->report.address_taint |= warp->taint[i->bi];
+   if (warp->defined[i->bi] != FULL_MASK) {
+      machine_undefined_address(warp, ~warp->defined[i->bi]);
+      return false;
+   }
+   for (uint32_t l = 0; l < LANES; l++) {
+      walk->stride[l] = stride[l];
+      if (walk->address[l] == walk->address[0] && stride[l] == stride[0])
+         continue;
+      machine_find(warp, RKB_MACHINE_REJECT, "sync.warp", l,
+                   "the address or the stride of a matrix is not the same in all lanes of the warp");
+      return false;
+   }
+   const bool factor = tensor->operand == TENSOR_A || tensor->operand == TENSOR_B,
+              follows = tensor->by_columns == (tensor->operand == TENSOR_B),
+              pairs = !factor && tensor->type[tensor->operand] == TENSOR_F16;
+   const uint32_t per_register = factor ? tensor->per_word : pairs ? 2 : 1;
+   walk->bits = bits_of(tensor->type[tensor->operand]);
+   walk->pieces = follows ? 1 : per_register;
+   walk->bytes = walk->bits * per_register / walk->pieces / 8;
+   return true;
+}
+
+static uint64_t address_of(const fragment_walk_t *walk, uint32_t r, uint32_t l, uint32_t piece) {
+   const fragment_part_t at = part_of(walk->tensor, r, l, piece);
+   const uint64_t element = walk->tensor->by_columns ? (uint64_t)at.column * walk->stride[l] + at.row
+                                                     : (uint64_t)at.row * walk->stride[l] + at.column;
+   return walk->address[l] + element * walk->bits / 8;
+}
+
+OP(fragment_load) {
+   fragment_walk_t walk;
+   if (!begin(warp, i, mask, &walk))
+      return;
+   uint64_t taint = warp->taint ? warp->taint[i->ai] | warp->taint[i->bi] : 0;
+   for (uint32_t r = 0; r < i->elements; r++) {
+      const machine_slot_t *part = &walk.parts[r];
+      uint32_t defined = 0, valid = 0;
+      for (uint32_t l = 0; l < LANES; l++) {
+         bool known = true;
+         for (uint32_t piece = 0; piece < walk.pieces; piece++) {
+            machine_place_t place;
+            if (!reach(warp, i, l, address_of(&walk, r, l, piece), walk.bytes, NULL, &place))
+               return;
+            memcpy(warp->registers + part->offset + part->bytes * l + walk.bytes * piece, place.data,
+                   walk.bytes);
+            known &= all_defined(place.defined, walk.bytes);
+            taint |= memory_taint(warp, &place);
+            if (warp->shadow && walk.bytes == 4 && walk.bits == 32) {
+               const double wide = place.shadow ? *place.shadow : machine_no_shadow();
+               SHADOW_OF(part->offset)[l] = wide;
+               valid |= (uint32_t)machine_has_shadow(wide) << l;
+            }
+         }
+         defined |= (uint32_t)(known || repeats(warp)) << l;
+      }
+      warp->defined[part->number] = defined;
+      if (warp->valid)
+         warp->valid[part->number] = valid;
+   }
+   for (uint32_t r = 0; r < i->elements; r++)
+      set_taint(warp, walk.parts[r].number, taint, FULL_MASK);
+   if (warp->block->measured && !repeats(warp))
+      for (uint32_t r = 0; r < i->elements; r++) {
+         uint64_t address[LANES];
+         EACH_LANE address[l] = address_of(&walk, r, (uint32_t)l, 0);
+         machine_count_request(warp, address, FULL_MASK, walk.bytes, false);
+      }
+}
+
+OP(fragment_store) {
+   fragment_walk_t walk;
+   if (!begin(warp, i, mask, &walk))
+      return;
+   warp->run->changes++;
+   for (uint32_t r = 0; r < i->elements; r++) {
+      const machine_slot_t *part = &walk.parts[r];
+      uint64_t address[LANES];
+      if (warp->shadow && walk.bits == 32)
+         machine_shadow_fill(warp, part->offset, part->number);
+      for (uint32_t l = 0; l < LANES; l++)
+         for (uint32_t piece = 0; piece < walk.pieces; piece++) {
+            const uint8_t *value = warp->registers + part->offset + part->bytes * l + walk.bytes * piece;
+            machine_place_t place;
+            address[l] = address_of(&walk, r, l, 0);
+            if (!reach(warp, i, l, address_of(&walk, r, l, piece), walk.bytes, value, &place))
+               return;
+            memcpy(place.data, value, walk.bytes);
+            if (!repeats(warp))
+               leave(warp, l, &place, walk.bytes, warp->defined[part->number] >> l & 1);
+            for (uint32_t n = 0; place.shadow && n < (walk.bytes + 3) / 4; n++)
+               place.shadow[n] =
+                  warp->shadow && walk.bits == 32 ? SHADOW_OF(part->offset)[l] : machine_no_shadow();
+            if (warp->taint)
+               *taint_of_place(warp, &place) |= warp->taint[part->number];
+         }
+      if (warp->block->measured && !repeats(warp))
+         machine_count_request(warp, address, FULL_MASK, walk.bytes, true);
+   }
+}
+
+/* Rows of eight halves ----------------------------------------------------------------------------------------------- */
+
+#define ROW_BYTES 16u
+
+/* Lane 8 m + r names row r of matrix m.  False when lanes must not go on. */
+static bool find_rows(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                      uint64_t address[LANES]) {
+   const uint32_t lanes = FULL_MASK >> (LANES - 8 * i->elements);
+   return whole_warp(warp, mask) && lane_addresses(warp, i, lanes, address) == lanes;
+}
+
+static void count_rows(machine_warp_t *warp, const machine_instruction_t *i, const uint64_t address[LANES],
+                       bool store) {
+   const uint32_t lanes = FULL_MASK >> (LANES - 8 * i->elements);
+   if (warp->block->measured && !repeats(warp))
+      machine_count_request(warp, address, lanes, ROW_BYTES, store);
+}
+
+/* Two halves that lie side by side may be a float32, whose double comes along. */
+static void take_doubles(machine_warp_t *warp, const machine_slot_t *part, double (*const doubles)[4]) {
+   if (!warp->shadow)
+      return;
+   uint32_t valid = 0;
+   for (uint32_t l = 0; doubles && l < LANES; l++) {
+      SHADOW_OF(part->offset)[l] = doubles[l / 4][l % 4];
+      valid |= (uint32_t)machine_has_shadow(doubles[l / 4][l % 4]) << l;
+   }
+   warp->valid[part->number] = valid;
+}
+
+static void leave_doubles(machine_warp_t *warp, const machine_instruction_t *i, const machine_slot_t *part,
+                          uint32_t row, double *out) {
+   for (uint32_t n = 0; n < 4; n++) {
+      const uint32_t lane = 4 * row + n;
+      const bool has = warp->valid && !i->operation && (warp->valid[part->number] >> lane & 1);
+      out[n] = has ? SHADOW_OF(part->offset)[lane] : machine_no_shadow();
+   }
+}
+
+OP(matrix_load) {
+   const machine_slot_t *parts = warp->program->extras + i->extra;
+   uint64_t address[LANES], taint = warp->taint ? warp->taint[i->ai] : 0;
+   uint16_t rows[LANES][8];
+   double doubles[LANES][4];
+   uint8_t known[LANES] = {0}; /* a bit a half */
+   if (!find_rows(warp, i, mask, address))
+      return;
+   count_rows(warp, i, address, false);
+   for (uint32_t l = 0; l < 8u * i->elements; l++) {
+      machine_place_t place;
+      if (!reach(warp, i, l, address[l], ROW_BYTES, NULL, &place))
+         return;
+      memcpy(rows[l], place.data, ROW_BYTES);
+      for (uint32_t n = 0; n < 8; n++)
+         known[l] |=
+            (uint8_t)((repeats(warp) || all_defined(place.defined ? place.defined + 2 * n : NULL, 2)) << n);
+      for (uint32_t n = 0; n < 4; n++)
+         doubles[l][n] = place.shadow ? place.shadow[n] : machine_no_shadow();
+      taint |= memory_taint(warp, &place);
+   }
+   for (uint32_t m = 0; m < i->elements; m++) {
+      uint16_t *d = (uint16_t *)(void *)LANES_OF(uint32_t, parts[m].offset);
+      uint32_t defined = 0;
+      for (uint32_t l = 0; l < LANES; l++) {
+         bool both = true;
+         for (uint32_t h = 0; h < 2; h++) {
+            const uint32_t row = i->operation ? 2 * (l % 4) + h : l / 4,
+                           column = i->operation ? l / 4 : 2 * (l % 4) + h;
+            d[2 * l + h] = rows[8 * m + row][column];
+            both &= known[8 * m + row] >> column & 1;
+         }
+         defined |= (uint32_t)both << l;
+      }
+      warp->defined[parts[m].number] = defined;
+      set_taint(warp, parts[m].number, taint, FULL_MASK);
+      take_doubles(warp, &parts[m], i->operation ? NULL : &doubles[8 * m]);
+   }
+}
+
+OP(matrix_store) {
+   const machine_slot_t *parts = warp->program->extras + i->extra;
+   uint64_t address[LANES];
+   if (!find_rows(warp, i, mask, address))
+      return;
+   warp->run->changes++;
+   count_rows(warp, i, address, true);
+   for (uint32_t l = 0; l < 8u * i->elements; l++) {
+      const machine_slot_t *part = &parts[l / 8];
+      const uint16_t *value = (const uint16_t *)(const void *)LANES_OF(uint32_t, part->offset);
+      uint16_t row[8];
+      uint32_t known = 0;
+      for (uint32_t n = 0; n < 8; n++) {
+         const uint32_t from = i->operation ? 4 * n + l % 8 / 2 : 4 * (l % 8) + n / 2,
+                        half = i->operation ? l % 2 : n % 2;
+         row[n] = value[2 * from + half];
+         known |= (warp->defined[part->number] >> from & 1) << n;
+      }
+      machine_place_t place;
+      if (!reach(warp, i, l, address[l], ROW_BYTES, row, &place))
+         return;
+      memcpy(place.data, row, ROW_BYTES);
+      for (uint32_t n = 0; n < 8 && !repeats(warp); n++)
+         if (place.defined)
+            memset(place.defined + 2 * n, known >> n & 1 ? 1 : UNDEFINED_STORE, 2);
+      if (place.shadow)
+         leave_doubles(warp, i, part, l % 8, place.shadow);
+      if (warp->taint)
+         *taint_of_place(warp, &place) |= warp->taint[part->number];
+   }
+}
+
+OP(matrix_move) {
+   const machine_slot_t *parts = warp->program->extras + i->extra;
+   uint16_t value[2 * LANES];
+   if (!whole_warp(warp, mask))
+      return;
+   memcpy(value, LANES_OF(uint32_t, parts[1].offset), sizeof value);
+   const uint32_t known = warp->defined[parts[1].number];
+   uint16_t *d = (uint16_t *)(void *)LANES_OF(uint32_t, parts[0].offset);
+   uint32_t defined = 0;
+   for (uint32_t l = 0; l < LANES; l++) {
+      const uint32_t row = 2 * (l % 4), column = l / 4;
+      for (uint32_t h = 0; h < 2; h++)
+         d[2 * l + h] = value[8 * (row + h) + column];
+      defined |= (known >> (4 * row + column / 2) & known >> (4 * (row + 1) + column / 2) & 1) << l;
+   }
+   warp->defined[parts[0].number] = defined;
+   set_taint(warp, parts[0].number, warp->taint ? warp->taint[parts[1].number] : 0, FULL_MASK);
+   if (warp->valid)
+      warp->valid[parts[0].number] = 0;
+}
