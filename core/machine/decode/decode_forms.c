@@ -210,6 +210,8 @@ enum decode_result decode_form(decoder_t *decoder) {
    if (strcmp(base, "mma") == 0 || strcmp(base, "wmma") == 0 || strcmp(base, "ldmatrix") == 0 ||
        strcmp(base, "stmatrix") == 0 || strcmp(base, "movmatrix") == 0)
       return decode_tensor(decoder);
+   if (strcmp(base, "cp") == 0)
+      return decode_copy(decoder);
    if (strcmp(base, "bar") == 0 || strcmp(base, "barrier") == 0)
       return barrier(decoder);
    if (strcmp(base, "membar") == 0 || strcmp(base, "fence") == 0) {

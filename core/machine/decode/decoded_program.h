@@ -49,6 +49,9 @@ enum machine_flags {
    FLAG_READ_ONLY = 1u << 15    /* ld.global.nc: memory that the launch does not write */
 };
 
+/* How much of its source cp.async reads: all, so many bytes, nothing where a predicate holds. */
+enum machine_copy_part { COPY_WHOLE, COPY_PART, COPY_UNLESS };
+
 enum machine_barrier_operation { BARRIER_SYNC, BARRIER_ARRIVE, BARRIER_COUNT, BARRIER_AND, BARRIER_OR };
 
 enum machine_atomic {
@@ -146,6 +149,7 @@ typedef struct machine_program {
    bool
       strong; /* volatile, relaxed, acquiring or releasing accesses: threads may see each other without a barrier */
    bool volatile_shared; /* lanes of a warp may rely on going together */
+   bool copies;          /* asynchronous ones */
    bool placed;          /* reads which processor it runs on, or which lanes happen to be together */
    uint32_t shared_granule, global_granule; /* bytes that races are told apart by: the narrowest access */
    /* Set when the kernel cannot be executed. */

@@ -15,12 +15,26 @@ uint8_t machine_operands_kind(const machine_program_t *program, const machine_in
    static const struct {
       const char *prefix;
       uint8_t kind;
-   } customs[] = {{"ld.", RECORD_LOAD},        {"ldu.", RECORD_LOAD},      {"st.", RECORD_STORE},
-                  {"selp.", RECORD_SELECT},    {"slct.", RECORD_SELECT},   {"shfl.", RECORD_SHUFFLE},
-                  {"cvt.", RECORD_CONVERT},    {"membar", RECORD_NOTHING}, {"fence", RECORD_NOTHING},
-                  {"bar.warp", RECORD_NOTHING}, {"mma.", RECORD_TENSOR},   {"wmma.mma", RECORD_TENSOR},
-                  {"movmatrix", RECORD_TENSOR}, {"wmma.load", RECORD_MATRIX_LOAD}, {"ldmatrix", RECORD_MATRIX_LOAD},
-                  {"wmma.store", RECORD_MATRIX_STORE}, {"stmatrix", RECORD_MATRIX_STORE}};
+   } customs[] = {{"ld.", RECORD_LOAD},
+                  {"ldu.", RECORD_LOAD},
+                  {"st.", RECORD_STORE},
+                  {"selp.", RECORD_SELECT},
+                  {"slct.", RECORD_SELECT},
+                  {"shfl.", RECORD_SHUFFLE},
+                  {"cvt.", RECORD_CONVERT},
+                  {"membar", RECORD_NOTHING},
+                  {"fence", RECORD_NOTHING},
+                  {"bar.warp", RECORD_NOTHING},
+                  {"cp.async.commit", RECORD_NOTHING},
+                  {"cp.async.wait", RECORD_NOTHING},
+                  {"cp.async.", RECORD_COPY},
+                  {"mma.", RECORD_TENSOR},
+                  {"wmma.mma", RECORD_TENSOR},
+                  {"movmatrix", RECORD_TENSOR},
+                  {"wmma.load", RECORD_MATRIX_LOAD},
+                  {"ldmatrix", RECORD_MATRIX_LOAD},
+                  {"wmma.store", RECORD_MATRIX_STORE},
+                  {"stmatrix", RECORD_MATRIX_STORE}};
    if (i->kind != MACHINE_CUSTOM)
       return i->kind != MACHINE_VALUE ? RECORD_NOTHING : i->extra_count ? RECORD_VALUE_MORE : RECORD_VALUE;
    const char *opcode = machine_opcode_of(program, i);
@@ -84,6 +98,8 @@ machine_operands_t machine_operands(const machine_program_t *program, const mach
    add_source(&list, i->ai);
    add_source(&list, i->bi);
    add_source(&list, i->ci);
+   if (kind == RECORD_COPY)
+      return list;
    add_destination(&list, i->di);
    for (uint32_t e = 0; e < i->extra_count; e++)
       if (e == 0 && (i->flags & FLAG_SECOND))

@@ -18,6 +18,7 @@ enum machine_record_kind {
    RECORD_TENSOR,  /* extras: the destinations, then the sources */
    RECORD_MATRIX_LOAD,  /* by all lanes together, of a and b; extras: the destinations */
    RECORD_MATRIX_STORE, /* likewise; extras: the sources */
+   RECORD_COPY, /* of b to a, as much as c says */
    RECORD_NOTHING
 };
 

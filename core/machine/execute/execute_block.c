@@ -1,4 +1,5 @@
 /* Runs one block: prepares its warps and shared memory, lets every warp run in turn, releases barriers. */
+#include "machine/async/copies.h"
 #include "machine/races/races.h"
 #include "machine/execute/recording.h"
 
@@ -17,6 +18,7 @@ static void forget_block(machine_run_t *run) {
    machine_block_t *block = &run->block;
    machine_clocks_free(run, block->clocks);
    machine_spread_free(block);
+   machine_copies_free(run, block->copies);
    free(block->acquired);
    free(block->fenced);
    *block = (machine_block_t){0};
@@ -123,6 +125,11 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, 
    } else if (run->races) {
       block->shared_races = (uint32_t *)(void *)TAKE(records);
       machine_shared_clear(block);
+   }
+   if (run->races && program->copies) {
+      block->copies = machine_copies_new(run, shared_bytes);
+      if (!block->copies)
+         return false;
    }
    block->shared_shadow = run->shadow ? (double *)(void *)TAKE(shadows) : NULL;
 #undef TAKE
@@ -260,6 +267,7 @@ void machine_block_start(machine_launch_t *launch, uint64_t linear) {
    memset(block->shared_defined, 0, block->shared_bytes);
    if (run->local)
       memset(run->local_defined, 0, (size_t)launch->program->frame_bytes * LANES * block->warp_count);
+   machine_copies_begin(block);
    machine_shared_new_epoch(block);
    if (block->shared_records)
       memset(block->shared_records, 0,

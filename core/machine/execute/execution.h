@@ -122,6 +122,7 @@ typedef struct machine_block {
    bool measured;               /* sectors and bank conflicts of its requests are counted */
    uint32_t time, barrier_time; /* synchronisation.c: grows at barriers and fences */
    struct machine_clocks *clocks;
+   struct machine_copies *copies; /* asynchronous ones on their way; NULL: not followed */
    machine_barrier_t barriers[16];
    machine_polled_t polled;           /* while blocks run side by side: resident_blocks.c */
    struct machine_acquired *acquired; /* synchronisation.c */

@@ -5,6 +5,7 @@
 #ifndef RKB_MACHINE_LANES_GLOBAL_WORDS_H
 #define RKB_MACHINE_LANES_GLOBAL_WORDS_H
 
+#include "machine/async/copies.h"
 #include "machine/lanes/shared_words.h"
 
 /* Who read and who wrote ------------------------------------------------------------------------------------------- */
@@ -226,7 +227,7 @@ static inline bool find_global(machine_warp_t *warp, const machine_instruction_t
    const uint32_t bytes = 4u * i->elements;
    const bool recorded = run->races && region && !region->read_only;
    if (!region || (region->read_only && store) ||
-       (recorded && (warp->block->acquired_count || warp->block->launch->global_shift != 2 ||
+       (recorded && (warp->block->acquired_count || (store && machine_copies_have_sources(warp->block)) || warp->block->launch->global_shift != 2 ||
                      !machine_global_records(run, region))) ||
        !find_offsets(to, address, mask, region->base, region->bytes, bytes, 0, 0))
       return false;

@@ -275,6 +275,19 @@ static void record_matrix_move(machine_warp_t *warp, const machine_instruction_t
    enter(warp, i, ENTRY_CUSTOM, mask);
 }
 
+/* A copy is a store: all are recorded. */
+static void record_copy(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+   if (warp->taint[i->ai] | warp->taint[i->bi] | warp->taint[i->ci]) {
+      refuse(warp);
+      return;
+   }
+   const uint16_t sources[] = {i->ai, i->bi, i->ci};
+   for (size_t n = 0; n < sizeof sources / sizeof *sources; n++)
+      if (sources[n])
+         give(warp, sources[n]);
+   enter(warp, i, ENTRY_CUSTOM, mask);
+}
+
 /* Whether what a value does to the definedness of registers would be another one with other inputs. */
 static bool decides_definedness(const machine_warp_t *warp, const machine_instruction_t *i, uint8_t kind,
                                 const machine_operands_t *list, uint32_t mask, bool guarded) {
@@ -301,9 +314,12 @@ void MACHINE_PASTE2(machine_record, MACHINE_ISA)(machine_warp_t *warp, const mac
    const uint8_t kind = warp->run->record->kinds[i - warp->program->code];
    if (kind == RECORD_NOTHING || warp->run->record->full || warp->run->record->refused)
       return;
-   if (kind == RECORD_LOAD || kind == RECORD_STORE || kind == RECORD_MATRIX_LOAD || kind == RECORD_MATRIX_STORE) {
+   if (kind == RECORD_LOAD || kind == RECORD_STORE || kind == RECORD_MATRIX_LOAD || kind == RECORD_MATRIX_STORE ||
+       kind == RECORD_COPY) {
       if (guarded)
          refuse(warp); /* whether it happens depends on an input: not for a launch that is recorded */
+      else if (kind == RECORD_COPY)
+         record_copy(warp, i, mask);
       else if (kind == RECORD_MATRIX_LOAD || kind == RECORD_MATRIX_STORE)
          record_matrix_move(warp, i, mask, kind == RECORD_MATRIX_STORE);
       else if (kind == RECORD_LOAD)

@@ -2,6 +2,7 @@
  * Different values, or a read against a write, reject; a store of the value that is there already is suspect.  That lanes of a warp go
  * together orders nothing, volatile or not: since Volta they need not (CUDA C++ Programming Guide, 'Independent Thread Scheduling'). */
 #include "machine/races/races.h"
+#include "machine/async/copies.h"
 
 #include <stdio.h>
 
@@ -33,6 +34,7 @@ void machine_shared_new_epoch(machine_block_t *block) {
       machine_shared_clear(block);
    }
    guard_gaps(block);
+   machine_copies_new_epoch(block);
 }
 
 static bool same_value(const uint8_t *memory, const void *value, uint32_t bytes) {
@@ -251,6 +253,8 @@ static void shared_atomic(machine_warp_t *warp, uint32_t lane, uint32_t granule,
 void machine_shared_access(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
                            const void *value, bool store, bool atomic) {
    machine_block_t *block = warp->block;
+   if (block->copies && machine_copies_touched(warp, lane, offset, bytes, store))
+      return;
    for (uint32_t granule = offset >> block->shared_shift;
         granule <= (offset + bytes - 1) >> block->shared_shift; granule++) {
       if (block->races == RACES_FAST && atomic)
@@ -362,7 +366,9 @@ static void global_granule(machine_warp_t *warp, uint32_t lane, machine_region_t
 
 void machine_global_access(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
                            uint32_t bytes, const void *value, bool store, bool atomic) {
-   if (!machine_global_records(warp->run, region))
+   if (!machine_global_records(warp->run, region) ||
+       (store && machine_copies_have_sources(warp->block) &&
+        machine_copies_overwritten(warp, lane, region, offset, bytes)))
       return;
    const uint32_t shift = warp->block->launch->global_shift;
    for (uint64_t granule = offset >> shift;

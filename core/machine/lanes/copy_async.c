@@ -1,0 +1,138 @@
+/* cp.async: each lane copies 4, 8 or 16 bytes from global to shared memory, of which the last may be zeros instead (PTX ISA 9.0,
+ * 9.7.9.25.3).  What is moved is moved here; who owns the bytes until the lane waits is async/copies.c's. */
+#include "machine/lanes/handlers.h"
+#include "machine/lanes/memory_access.h"
+#include "machine/async/copies.h"
+
+/* How many bytes each lane reads; false when that is no number. */
+static bool source_bytes(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                         uint32_t out[LANES]) {
+   const uint32_t bytes = i->operation;
+   if (i->type == COPY_WHOLE) {
+      EACH_LANE out[l] = bytes;
+      return true;
+   }
+   if (warp->taint)
+      warp->run->report.control_taint |= warp->taint[i->ci];
+   if (machine_undefined_control(warp, mask & ~warp->defined[i->ci], "how much is copied"))
+      return false;
+   if (i->type == COPY_UNLESS) {
+      const uint32_t ignored = PREDICATE(i->c) ^ (i->flags & FLAG_NEGATED_C ? FULL_MASK : 0);
+      EACH_LANE out[l] = ignored >> l & 1 ? 0 : bytes;
+      return true;
+   }
+   memcpy(out, LANES_OF(uint32_t, i->c), LANES * sizeof *out);
+   for (uint32_t l = 0; l < LANES; l++)
+      if ((mask >> l & 1) && out[l] > bytes) {
+         machine_find(warp, RKB_MACHINE_REJECT, "memory.out_of_bounds", l,
+                      "reads %u bytes for a copy of %u: the source may not be larger", out[l], bytes);
+         return false;
+      }
+   return true;
+}
+
+/* Where each lane writes to; false after a finding. */
+static bool find_targets(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                         uint32_t out[LANES]) {
+   if (i->source_type == 8) {
+      const uint64_t *b = LANES_OF(uint64_t, i->b);
+      EACH_LANE out[l] = (uint32_t)b[l] + i->target;
+   } else {
+      const uint32_t *b = LANES_OF(uint32_t, i->b);
+      EACH_LANE out[l] = b[l] + i->target;
+   }
+   if (warp->taint)
+      warp->run->report.address_taint |= warp->taint[i->bi];
+   const uint32_t undefined = mask & ~warp->defined[i->bi];
+   if (undefined)
+      machine_undefined_address(warp, undefined);
+   return !undefined;
+}
+
+/* What is known of bytes, beside them. */
+static void carry(machine_warp_t *warp, const machine_place_t *to, const machine_place_t *from, uint32_t at,
+                  uint32_t bytes) {
+   for (uint32_t n = 0; n < bytes && !warp->run->repeats; n++)
+      to->defined[at + n] = !from || !from->defined || from->defined[n] == 1 ? 1 : UNDEFINED_STORE;
+   for (uint32_t n = 0; to->shadow && n + 4 <= bytes; n += 4)
+      to->shadow[(at + n) / 4] = from && from->shadow ? from->shadow[n / 4] : machine_no_shadow();
+   if (warp->taint && from)
+      warp->block->shared_taint |= *taint_of_place(warp, from);
+}
+
+/* Read in powers of two, so that a part of 16 bytes is checked as what it is.  False after a finding. */
+static bool read_part(machine_warp_t *warp, uint32_t lane, uint64_t address, uint32_t bytes,
+                      const machine_place_t *to, machine_place_t *first) {
+   for (uint32_t at = 0; at < bytes;) {
+      const uint32_t piece = 1u << (31 - __builtin_clz(bytes - at));
+      machine_place_t from;
+      if (!place_of(warp, lane, address + at, PTX_GLOBAL, piece, false, &from))
+         return false;
+      memcpy(to->data + at, from.data, piece);
+      carry(warp, to, &from, at, piece);
+      if (at == 0)
+         *first = from;
+      at += piece;
+   }
+   return true;
+}
+
+static bool copy_lane(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane, uint32_t target,
+                      uint64_t address, uint32_t count, uint32_t handle) {
+   const uint32_t bytes = i->operation;
+   machine_place_t to, from = {.region = NULL};
+   if (!place_of(warp, lane, WINDOW_SHARED << WINDOW_SHIFT | target, PTX_SHARED, bytes, true, &to))
+      return false;
+   if (count && (address & (bytes - 1))) {
+      machine_fault(warp, lane, address, PTX_GLOBAL, bytes, false);
+      return false;
+   }
+   if (!read_part(warp, lane, address, count, &to, &from))
+      return false;
+   if (count < bytes) {
+      memset(to.data + count, 0, bytes - count);
+      const uint32_t whole = count & ~3u; /* a word in part zeros has no double of its own */
+      carry(warp, &to, NULL, whole, bytes - whole);
+      for (uint32_t n = whole; n < count && !warp->run->repeats; n++)
+         to.defined[n] = !from.defined || from.defined[n] == 1 ? 1 : UNDEFINED_STORE;
+   }
+   machine_region_t *region = from.region && !from.region->read_only ? from.region : NULL;
+   if (handle != UINT32_MAX)
+      machine_copy_start(warp, handle, lane, target, bytes, region, from.offset, count);
+   return true;
+}
+
+OP(copy_async) {
+   uint64_t address[LANES];
+   uint32_t count[LANES], target[LANES];
+   if (!source_bytes(warp, i, mask, count) || !find_targets(warp, i, mask, target) ||
+       lane_addresses(warp, i, mask, address) != mask)
+      return;
+   const bool follows = warp->block->copies && !warp->run->repeats;
+   const uint32_t handle = follows ? machine_copies_open(warp) : UINT32_MAX;
+   warp->run->changes++;
+   uint32_t reading = 0;
+   for (uint32_t l = 0; l < LANES && !warp->run->stop && !warp->run->out_of_memory; l++) {
+      if (!(mask >> l & 1))
+         continue;
+      reading |= (uint32_t)(count[l] != 0) << l;
+      if (!copy_lane(warp, i, l, target[l], address[l], count[l], handle))
+         return;
+   }
+   if (!warp->block->measured || warp->run->repeats)
+      return;
+   machine_count_request(warp, address, reading, i->operation, false);
+   for (uint32_t l = 0; l < LANES; l++)
+      address[l] = WINDOW_SHARED << WINDOW_SHIFT | target[l];
+   machine_count_request(warp, address, mask, i->operation, true);
+}
+
+OP(copy_commit) {
+   if (warp->block->copies)
+      machine_copies_commit(warp, mask);
+}
+
+OP(copy_wait) {
+   if (warp->block->copies)
+      machine_copies_wait(warp, mask, (uint32_t)i->immediate, i->operation);
+}
