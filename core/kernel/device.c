@@ -171,7 +171,7 @@ static void read_device(reader_t *reader, const rkb_yaml_t *root) {
    reader->device->title = read_name(reader, root, "title");
    reader->device->architecture = read_name(reader, root, "architecture");
    if (strncmp(reader->device->architecture, "sm_", 3) != 0)
-      rkb_problem(reader->problems, root->place, "architecture is written sm_90");
+      rkb_problem(reader->problems, root->place, "architecture is written sm_90 or sm_90a");
    /* In the file's own order: an expression sees what stands above it. */
    for (uint32_t k = 0; k < root->count; k++)
       for (uint32_t i = 0; i < FIELD_COUNT; i++)

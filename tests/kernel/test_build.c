@@ -177,6 +177,21 @@ static void every_allowed_header_is_there(void **state) {
    rkb_compilers_close(pool);
 }
 
+/* The device's own target, with what no later architecture promises to have, in the shipped build and in the checked one. */
+static void instructions_of_one_architecture_build(void **state) {
+   rkb_compilers_t *pool = fixture_pool(1, NULL);
+   size_t length;
+   rkb_build_cost_t cost;
+   char *source = fixture_read("candidates/warpgroup.cu", &length);
+   rkb_build_t *made = build(pool, source, NULL, 0, &cost);
+   (void)state;
+   assert_non_null(made->cubin);
+   rkb_build_free(made);
+   rkb_build_free(build(pool, source, NULL, RKB_BUILD_DEBUG, &cost));
+   free(source);
+   rkb_compilers_close(pool);
+}
+
 static rkb_compilers_t *pool_with(uint64_t cpu_ns, uint64_t memory, const char *cache) {
    const rkb_compilers_config_t config = {
       .processes = 1, .cpu_limit_ns = cpu_ns, .memory_limit = memory, .cache_directory = cache};
@@ -290,6 +305,7 @@ int main(void) {
       cmocka_unit_test(a_debug_build_has_no_machine_code),
       cmocka_unit_test(equal_texts_give_equal_bytes),
       cmocka_unit_test(every_allowed_header_is_there),
+      cmocka_unit_test(instructions_of_one_architecture_build),
       cmocka_unit_test(a_build_close_to_its_memory_is_marked),
       cmocka_unit_test(a_build_close_to_its_time_is_marked),
       cmocka_unit_test(what_a_limit_ended_comes_from_the_cache),

@@ -170,7 +170,7 @@ typedef struct rkb_finding {
 typedef struct rkb_device {
    const char *name;         /* "h200" */
    const char *title;        /* "NVIDIA H200 SXM 141GB" */
-   const char *architecture; /* "sm_90" */
+   const char *architecture; /* "sm_90a" */
    int64_t multiprocessors;
    double clock_hz;          /* boost, sustained under load as the profile says */
    double memory_bandwidth, l2_bandwidth, shared_bandwidth; /* bytes/s; shared is per multiprocessor per clock times clock, all of them */
