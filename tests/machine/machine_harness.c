@@ -248,6 +248,13 @@ static uint16_t half_bits(double value) { /* small exact integers only: enough f
              : 0;
 }
 
+static uint16_t bfloat_bits(double value) { /* cut off */
+   float narrow = (float)value;
+   uint32_t bits;
+   memcpy(&bits, &narrow, sizeof bits);
+   return (uint16_t)(bits >> 16);
+}
+
 void harness_fill(harness_t *harness, uint32_t run) {
    for (uint32_t n = 0; n < harness->plan.buffer_count; n++) {
       const rkb_plan_buffer_t *buffer = &harness->buffers[n];
@@ -273,6 +280,9 @@ void harness_fill(harness_t *harness, uint32_t run) {
             break;
          case RKB_F16:
             ((uint16_t *)harness->data[n].data)[e] = half_bits(value);
+            break;
+         case RKB_BF16:
+            ((uint16_t *)harness->data[n].data)[e] = bfloat_bits(value);
             break;
          default:
             ((uint8_t *)harness->data[n].data)[e] = (uint8_t)value;

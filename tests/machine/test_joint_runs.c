@@ -147,8 +147,8 @@ static void every_file(void **state) {
 
 static void benchmark_kernels(void **state) {
    (void)state;
-   static const char *const names[] = {"matmul", "layernorm"};
-   for (int n = 0; n < 2; n++) {
+   static const char *const names[] = {"matmul", "layernorm", "gemm_bf16"};
+   for (int n = 0; n < 3; n++) {
       char path[512];
       snprintf(path, sizeof path, RKB_SOURCE_DIR "/tests/machine/kernels/%s.cu", names[n]);
       char *source = harness_read_file(path);
