@@ -27,7 +27,10 @@ typedef int32_t ints_t __attribute__((vector_size(32), aligned(4), may_alias));
 typedef uint32_t words_t __attribute__((vector_size(32), may_alias));
 typedef double doubles_t __attribute__((vector_size(64), may_alias));
 typedef int64_t longs_t __attribute__((vector_size(64), may_alias));
-typedef float floats_t __attribute__((vector_size(32), may_alias));
+typedef int32_t half_ints_t __attribute__((vector_size(16), aligned(4), may_alias));
+typedef double half_doubles_t __attribute__((vector_size(32), may_alias));
+typedef int64_t half_longs_t __attribute__((vector_size(32), may_alias));
+typedef float half_floats_t __attribute__((vector_size(16), may_alias));
 
 static inline ints_t chosen(ints_t truth, ints_t yes, ints_t no) {
    return (yes & truth) | (no & ~truth);
@@ -69,12 +72,12 @@ static inline ints_t with_sign(ints_t value, ints_t of) {
 #endif
 }
 
-/* Significands have at most 16 bits with their sign: the halves of a word are multiplied, of which one factor's upper is zero. */
+/* Of significands that have at most 16 bits with their sign: the halves of a word are multiplied, and b's upper half is zero. */
 static inline ints_t product_of(ints_t a, ints_t b) {
 #ifdef __AVX2__
-   return (ints_t)_mm256_madd_epi16((__m256i)a, (__m256i)(b & 0xffff));
+   return (ints_t)_mm256_madd_epi16((__m256i)a, (__m256i)b);
 #else
-   return a * b;
+   return a * (b << 16 >> 16);
 #endif
 }
 
@@ -278,53 +281,78 @@ void NAME(machine_tensor_sum_slowly)(const machine_tensor_rule_t *rule, uint32_t
 /* A row of eight sums at a time ------------------------------------------------------------------------------------ */
 
 /* Sums of the aligned terms, as whole numbers, to float32: the low 29 bits of a double's fraction are what truncation drops. */
-static inline bool finish(doubles_t sum, ints_t scale, uint32_t *out) {
-   const doubles_t value = sum * powers_of_two(scale),
-                   kept = (doubles_t)((longs_t)value & ~(INT64_C(0x1fffffff) + (longs_t){0}));
-   const longs_t size = (longs_t)kept & INT64_MAX,
-                 small = (longs_t)(size < (longs_t)((doubles_t){0} + 0x1p-126)) & (longs_t)(size != 0);
-   longs_t any = small;
-   const floats_t floats = __builtin_convertvector(kept, floats_t);
+static inline void finish_half(const int32_t *products, const int32_t *addend, const int32_t *scale,
+                               uint32_t *out) {
+   const half_ints_t p = *(const half_ints_t *)products, c = *(const half_ints_t *)addend,
+                     e = *(const half_ints_t *)scale;
+   const half_doubles_t sum = __builtin_convertvector(p, half_doubles_t) +
+                              __builtin_convertvector(c, half_doubles_t),
+                        power = (half_doubles_t)((__builtin_convertvector(e, half_longs_t) + 1023) << 52),
+                        kept = (half_doubles_t)((half_longs_t)(sum * power) & ~INT64_C(0x1fffffff));
+   const half_floats_t floats = __builtin_convertvector(kept, half_floats_t);
    memcpy(out, &floats, sizeof floats);
-   return !(any[0] | any[1] | any[2] | any[3] | any[4] | any[5] | any[6] | any[7]);
 }
 
-/* How far a significand goes before it is aligned. */
-typedef struct places {
-   int32_t left, right;
-} places_t;
+/* False where a result is subnormal, or was rounded to the least normal number: conversion does not truncate there. */
+static inline bool finish(ints_t products, ints_t addend, ints_t scale, uint32_t *out) {
+   finish_half((const int32_t *)&products, (const int32_t *)&addend, (const int32_t *)&scale, out);
+   finish_half((const int32_t *)&products + 4, (const int32_t *)&addend + 4, (const int32_t *)&scale + 4,
+               out + 4);
+   const ints_t magnitude = *(const ints_t *)out & INT32_MAX;
+   return !any_bit((ints_t)(magnitude <= 0x00800000) & (ints_t)(magnitude != 0));
+}
 
-static inline places_t places_of(int32_t left) {
-   return (places_t){left > 0 ? left : 0, left < 0 ? -left : 0};
+/* A tile of factors, made ready: significands (of 11 bits, or of 8 that have further to go) are shifted to where products begin, half
+ * of the way each, so that products need no shift of their own. */
+typedef struct ready {
+   int32_t a[TENSOR_ROWS * TENSOR_TERMS] __attribute__((aligned(32)));
+   ints_t b[TENSOR_TERMS];
+   const int32_t *a_exponent;
+   const ints_t *b_exponent;
+   int32_t right;        /* what products still have to go */
+   int32_t addend_right; /* and addends, where they have to go right at all */
+   int32_t addend_left;
+} ready_t;
+
+static inline void make_ready(const machine_tensor_rule_t *rule, uint32_t rows, uint32_t terms,
+                              const machine_tensor_factors_t *a, const machine_tensor_factors_t *b,
+                              int32_t fraction, ready_t *out) {
+   const int32_t left = rule->fraction - a->fraction - b->fraction, shift_b = left > 0 ? (left + 1) / 2 : 0,
+                 shift_a = left > 0 ? left / 2 : 0, addend = rule->fraction - fraction;
+   for (uint32_t n = 0; n < rows * terms; n += 8)
+      *(ints_t *)(out->a + n) = *(const ints_t *)(a->significand + n) << shift_a;
+   for (uint32_t k = 0; k < terms; k++)
+      out->b[k] = ((const ints_t *)b->significand)[k] << shift_b & 0xffff;
+   out->a_exponent = a->exponent;
+   out->b_exponent = (const ints_t *)b->exponent;
+   out->right = left < 0 ? -left : 0;
+   out->addend_left = addend > 0 ? addend : 0;
+   out->addend_right = addend < 0 ? -addend : 0;
 }
 
 /* One row of eight sums; false where the slow way has to look. */
-static inline __attribute__((always_inline)) bool
-sum_row(const machine_tensor_rule_t *rule, uint32_t terms, const int32_t *a, const int32_t *a_exponent,
-        const ints_t *b, const ints_t *b_exponent, int32_t product_fraction, bool halves, uint32_t *sum) {
+static inline __attribute__((always_inline)) bool sum_row(const machine_tensor_rule_t *rule, uint32_t terms,
+                                                          const ready_t *factors, uint32_t row, bool halves,
+                                                          uint32_t *sum) {
+   const int32_t *a = factors->a + row * terms, *a_exponent = factors->a_exponent + row * terms;
+   const ints_t *b = factors->b, *b_exponent = factors->b_exponent;
    ints_t c, c_exponent, most = all(rule->least), total = {0};
-   const int32_t fraction = halves ? HALF_FRACTION : FLOAT_FRACTION;
    if (any_bit(take(format_of(halves ? TENSOR_F16 : TENSOR_F32), *(const ints_t *)sum, &c, &c_exponent)))
       return false;
    most = most_of(most, c_exponent);
    for (uint32_t k = 0; k < terms; k++)
       most = most_of(most, b_exponent[k] + a_exponent[k]);
-   const places_t products = places_of(rule->fraction - product_fraction),
-                  addends = places_of(rule->fraction - fraction);
-   const ints_t from = most + products.right;
+   const ints_t from = most + factors->right;
    for (uint32_t k = 0; k < terms; k++) {
       const ints_t product = product_of(all(a[k]), b[k]);
-      total += with_sign(
-         shifted(magnitude_of(product) << products.left, from - (b_exponent[k] + a_exponent[k])), product);
+      total += with_sign(shifted(magnitude_of(product), from - (b_exponent[k] + a_exponent[k])), product);
    }
-   const ints_t added =
-      with_sign(shifted(magnitude_of(c) << addends.left, most + addends.right - c_exponent), c);
-   const doubles_t whole =
-      __builtin_convertvector(total, doubles_t) + __builtin_convertvector(added, doubles_t);
+   const ints_t added = with_sign(
+      shifted(magnitude_of(c) << factors->addend_left, most + factors->addend_right - c_exponent), c);
    if (!halves)
-      return finish(whole, most - rule->fraction, sum);
+      return finish(total, added, most - rule->fraction, sum);
    for (uint32_t n = 0; n < TENSOR_COLUMNS; n++)
-      sum[n] = rounded_to_half(ldexp(whole[n], most[n] - rule->fraction));
+      sum[n] = rounded_to_half(ldexp((double)total[n] + added[n], most[n] - rule->fraction));
    return true;
 }
 
@@ -332,12 +360,12 @@ static inline __attribute__((always_inline)) void sum_rows(const machine_tensor_
                                                            uint32_t terms, const machine_tensor_factors_t *a,
                                                            const machine_tensor_factors_t *b, bool halves,
                                                            uint32_t *sum) {
+   ready_t factors;
+   make_ready(rule, rows, terms, a, b, halves ? HALF_FRACTION : FLOAT_FRACTION, &factors);
    for (uint32_t row = 0; row < rows; row++) {
       uint32_t *at = &sum[row * TENSOR_COLUMNS], before[TENSOR_COLUMNS];
       memcpy(before, at, sizeof before);
-      if (sum_row(rule, terms, a->significand + row * terms, a->exponent + row * terms,
-                  (const ints_t *)b->significand, (const ints_t *)b->exponent, a->fraction + b->fraction,
-                  halves, at))
+      if (sum_row(rule, terms, &factors, row, halves, at))
          continue;
       for (uint32_t column = 0; column < TENSOR_COLUMNS; column++)
          at[column] = sum_slowly(rule, terms, a, row * terms, b, column, halves, before[column]);

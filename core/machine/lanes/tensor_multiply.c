@@ -130,49 +130,78 @@ static void doubles_of_columns(const product_t *p, uint32_t tile, const step_t *
    }
 }
 
-typedef double row_t __attribute__((vector_size(64), aligned(8), may_alias));
+typedef double four_t __attribute__((vector_size(32), aligned(8), may_alias));
 
 static void add_doubles(uint32_t rows, uint32_t terms, const double *a, const double *b, double *sum) {
    for (uint32_t row = 0; row < rows; row++) {
-      row_t total = *(const row_t *)(sum + row * TENSOR_COLUMNS);
-      for (uint32_t k = 0; k < terms; k++)
-         total += *(const row_t *)(b + k * TENSOR_COLUMNS) * a[row * terms + k];
-      *(row_t *)(sum + row * TENSOR_COLUMNS) = total;
+      four_t *at = (four_t *)(sum + row * TENSOR_COLUMNS);
+      four_t low = at[0], high = at[1];
+      for (uint32_t k = 0; k < terms; k++) {
+         const four_t *factor = (const four_t *)(b + k * TENSOR_COLUMNS);
+         low += factor[0] * a[row * terms + k];
+         high += factor[1] * a[row * terms + k];
+      }
+      at[0] = low;
+      at[1] = high;
    }
 }
 
 /* Sums ------------------------------------------------------------------------------------------------------------- */
 
-/* From fragment to tile and back: calls with each element's register, lane and shift. */
-#define EACH_RESULT(tensor, registers, pairs, body)                                                          \
-   for (uint32_t half = 0; half < (tensor)->halves; half++)                                                  \
-      for (uint32_t column = 0; column < 2; column++) {                                                      \
-         const machine_slot_t *slot =                                                                        \
-            &(registers)[tensor_c_register(tensor, row_tile, column_tile, half, column, pairs)];             \
-         for (uint32_t l = 0; l < LANES; l++) {                                                              \
-            const uint32_t at = (8 * half + l / 4) * TENSOR_COLUMNS + 2 * (l % 4) + column;                  \
-            body;                                                                                            \
-         }                                                                                                   \
-      }
+/* Two registers are eight rows of a tile: lane 4 g + t has the columns 2 t and 2 t + 1 of row g. */
+#define WEAVE(name, type)                                                                                    \
+   static inline void name(const type *even, const type *odd, type *rows) {                                  \
+      for (uint32_t l = 0; l < LANES; l++) {                                                                 \
+         rows[2 * l] = even[l];                                                                              \
+         rows[2 * l + 1] = odd[l];                                                                           \
+      }                                                                                                      \
+   }                                                                                                         \
+   static inline void un##name(const type *rows, type *even, type *odd) {                                    \
+      for (uint32_t l = 0; l < LANES; l++) {                                                                 \
+         even[l] = rows[2 * l];                                                                              \
+         odd[l] = rows[2 * l + 1];                                                                           \
+      }                                                                                                      \
+   }
+WEAVE(weave_words, uint32_t)
+WEAVE(weave_doubles, double)
+
+/* The first of the two registers of eight rows; the other one follows. */
+static inline const machine_slot_t *pair_of(const machine_tensor_t *tensor, const machine_slot_t *registers,
+                                            uint32_t row_tile, uint32_t column_tile, uint32_t half) {
+   return &registers[tensor_c_register(tensor, row_tile, column_tile, half, 0, false)];
+}
 
 static void take_sums(const product_t *p, uint32_t row_tile, uint32_t column_tile, uint32_t *sum) {
    const machine_tensor_t *tensor = p->tensor;
-   if (tensor->type[TENSOR_C] == TENSOR_F16)
-      EACH_RESULT(tensor, p->c, true, sum[at] = words_of(p, slot)[l] >> 16 * column & 0xffff)
-   else
-      EACH_RESULT(tensor, p->c, false, sum[at] = words_of(p, slot)[l])
+   for (uint32_t half = 0; half < tensor->halves; half++, sum += 8 * TENSOR_COLUMNS) {
+      const machine_slot_t *pair = pair_of(tensor, p->c, row_tile, column_tile, half);
+      if (tensor->type[TENSOR_C] != TENSOR_F16) {
+         weave_words(words_of(p, &pair[0]), words_of(p, &pair[1]), sum);
+         continue;
+      }
+      const uint32_t *words =
+         words_of(p, &p->c[tensor_c_register(tensor, row_tile, column_tile, half, 0, true)]);
+      for (uint32_t l = 0; l < LANES; l++) {
+         sum[2 * l] = words[l] & 0xffff;
+         sum[2 * l + 1] = words[l] >> 16;
+      }
+   }
 }
 
 static void put_sums(const product_t *p, uint32_t row_tile, uint32_t column_tile, const uint32_t *sum) {
    const machine_tensor_t *tensor = p->tensor;
    machine_warp_t *warp = p->warp;
-   if (tensor->type[TENSOR_D] == TENSOR_F16)
-      EACH_RESULT(tensor, p->d, true, {
-         uint16_t *halves = (uint16_t *)(void *)LANES_OF(uint32_t, slot->offset);
-         halves[2 * l + column] = (uint16_t)sum[at];
-      })
-   else
-      EACH_RESULT(tensor, p->d, false, LANES_OF(uint32_t, slot->offset)[l] = sum[at])
+   for (uint32_t half = 0; half < tensor->halves; half++, sum += 8 * TENSOR_COLUMNS) {
+      const machine_slot_t *pair = pair_of(tensor, p->d, row_tile, column_tile, half);
+      if (tensor->type[TENSOR_D] != TENSOR_F16) {
+         unweave_words(sum, LANES_OF(uint32_t, pair[0].offset), LANES_OF(uint32_t, pair[1].offset));
+         continue;
+      }
+      uint32_t *words =
+         LANES_OF(uint32_t, p->d[tensor_c_register(tensor, row_tile, column_tile, half, 0, true)].offset);
+      for (uint32_t l = 0; l < LANES; l++)
+         words[l] = (sum[2 * l] & 0xffff) | sum[2 * l + 1] << 16;
+   }
 }
 
 static uint32_t canonical(float value) {
@@ -231,11 +260,19 @@ static void multiply_tile(const product_t *p, uint32_t row_tile, uint32_t column
 static void take_doubles(const product_t *p, uint32_t row_tile, uint32_t column_tile, double *wide) {
    const machine_tensor_t *tensor = p->tensor;
    machine_warp_t *warp = p->warp;
-   if (tensor->type[TENSOR_C] == TENSOR_F32)
-      EACH_RESULT(tensor, p->c, false, wide[at] = SHADOW_OF(slot->offset)[l])
-   else
-      EACH_RESULT(tensor, p->c, true,
-                  wide[at] = half_to_float((uint16_t)(words_of(p, slot)[l] >> 16 * column)))
+   for (uint32_t half = 0; half < tensor->halves; half++, wide += 8 * TENSOR_COLUMNS) {
+      const machine_slot_t *pair = pair_of(tensor, p->c, row_tile, column_tile, half);
+      if (tensor->type[TENSOR_C] == TENSOR_F32) {
+         weave_doubles(SHADOW_OF(pair[0].offset), SHADOW_OF(pair[1].offset), wide);
+         continue;
+      }
+      const uint32_t *words =
+         words_of(p, &p->c[tensor_c_register(tensor, row_tile, column_tile, half, 0, true)]);
+      for (uint32_t l = 0; l < LANES; l++) {
+         wide[2 * l] = half_to_float((uint16_t)words[l]);
+         wide[2 * l + 1] = half_to_float((uint16_t)(words[l] >> 16));
+      }
+   }
 }
 
 static void fill_doubles(const product_t *p, const machine_slot_t *registers, uint32_t count) {
@@ -264,8 +301,11 @@ static void multiply_floats(const product_t *p) {
    for (uint32_t row_tile = 0; row_tile < tensor->row_tiles; row_tile++)
       for (uint32_t column_tile = 0; column_tile < tensor->column_tiles; column_tile++, tiles++) {
          put_sums(p, row_tile, column_tile, sum[tiles]);
-         if (doubles)
-            EACH_RESULT(tensor, p->d, false, SHADOW_OF(slot->offset)[l] = wide[tiles][at])
+         for (uint32_t half = 0; doubles && half < tensor->halves; half++) {
+            const machine_slot_t *pair = pair_of(tensor, p->d, row_tile, column_tile, half);
+            unweave_doubles(wide[tiles] + 8 * TENSOR_COLUMNS * half, SHADOW_OF(pair[0].offset),
+                            SHADOW_OF(pair[1].offset));
+         }
       }
 }
 
@@ -330,8 +370,11 @@ static void multiply_doubles(const product_t *p) {
    const machine_tensor_t *tensor = p->tensor;
    machine_warp_t *warp = p->warp;
    double sum[TILE];
-   const uint32_t row_tile = 0, column_tile = 0;
-   EACH_RESULT(tensor, p->c, false, sum[at] = LANES_OF(double, slot->offset)[l])
+   for (uint32_t half = 0; half < tensor->halves; half++) {
+      const machine_slot_t *pair = pair_of(tensor, p->c, 0, 0, half);
+      weave_doubles(LANES_OF(double, pair[0].offset), LANES_OF(double, pair[1].offset),
+                    sum + 8 * TENSOR_COLUMNS * half);
+   }
    for (uint32_t row = 0; row < 8u * tensor->halves; row++)
       for (uint32_t column = 0; column < TENSOR_COLUMNS; column++)
          for (uint32_t k = 0; k < tensor->k; k++) {
@@ -341,7 +384,11 @@ static void multiply_doubles(const product_t *p) {
             const double x = a[4 * (row % 8) + k % 4], y = b[4 * column + k % 4];
             *at = settle3(fma(x, y, *at), x, y, *at);
          }
-   EACH_RESULT(tensor, p->d, false, LANES_OF(double, slot->offset)[l] = sum[at])
+   for (uint32_t half = 0; half < tensor->halves; half++) {
+      const machine_slot_t *pair = pair_of(tensor, p->d, 0, 0, half);
+      unweave_doubles(sum + 8 * TENSOR_COLUMNS * half, LANES_OF(double, pair[0].offset),
+                      LANES_OF(double, pair[1].offset));
+   }
 }
 
 /* Integers: a word of a against a word of b. */
