@@ -43,17 +43,19 @@ static step_t step_of(const machine_tensor_t *tensor, uint32_t number) {
    return step;
 }
 
+typedef uint32_t quarter_t __attribute__((vector_size(16), aligned(4), may_alias)); /* a row's four lanes */
+
 static inline __attribute__((always_inline)) void
 spread_rows(const product_t *p, uint32_t tile, const step_t *step, uint32_t bits, uint32_t *out) {
-   const uint32_t halves = p->tensor->halves, kept = bits == 32 ? FULL_MASK : (1u << bits) - 1;
-   uint32_t at = 0;
+   const uint32_t halves = p->tensor->halves, kept = bits == 32 ? FULL_MASK : (1u << bits) - 1,
+                  terms = step->terms;
    for (uint32_t block = step->first_block; block < step->end_block; block++)
-      for (uint32_t e = step->first; e < step->end; e++, at += 4)
+      for (uint32_t e = step->first; e < step->end; e++, out += 4)
          for (uint32_t half = 0; half < halves; half++) {
             const uint32_t *words = words_of(p, &p->a[tensor_a_register(p->tensor, tile, block, half)]);
             for (uint32_t g = 0; g < 8; g++)
-               for (uint32_t t = 0; t < 4; t++)
-                  out[(8 * half + g) * step->terms + at + t] = words[4 * g + t] >> (bits * e & 31) & kept;
+               *(quarter_t *)(out + (8 * half + g) * terms) =
+                  *(const quarter_t *)(words + 4 * g) >> (bits * e & 31) & kept;
          }
 }
 
@@ -132,17 +134,23 @@ static void doubles_of_columns(const product_t *p, uint32_t tile, const step_t *
 
 typedef double four_t __attribute__((vector_size(32), aligned(8), may_alias));
 
+/* Four rows at a time: each element's sum is one chain of additions, and eight of them hide each other's latency. */
 static void add_doubles(uint32_t rows, uint32_t terms, const double *a, const double *b, double *sum) {
-   for (uint32_t row = 0; row < rows; row++) {
-      four_t *at = (four_t *)(sum + row * TENSOR_COLUMNS);
-      four_t low = at[0], high = at[1];
+   for (uint32_t row = 0; row < rows; row += 4) {
+      four_t *at = (four_t *)(sum + row * TENSOR_COLUMNS), total[8];
+      const double *factors = a + row * terms;
+      for (int n = 0; n < 8; n++)
+         total[n] = at[n];
       for (uint32_t k = 0; k < terms; k++) {
-         const four_t *factor = (const four_t *)(b + k * TENSOR_COLUMNS);
-         low += factor[0] * a[row * terms + k];
-         high += factor[1] * a[row * terms + k];
+         const four_t low = *(const four_t *)(b + k * TENSOR_COLUMNS),
+                      high = *(const four_t *)(b + k * TENSOR_COLUMNS + 4);
+         for (uint32_t r = 0; r < 4; r++) {
+            total[2 * r] += low * factors[r * terms + k];
+            total[2 * r + 1] += high * factors[r * terms + k];
+         }
       }
-      at[0] = low;
-      at[1] = high;
+      for (int n = 0; n < 8; n++)
+         at[n] = total[n];
    }
 }
 
