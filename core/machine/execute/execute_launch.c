@@ -82,6 +82,29 @@ static uint64_t sampled_block(uint64_t total, uint64_t row, uint64_t count, uint
    return even;
 }
 
+/* Multiply-adds of a matrix instruction each time that a warp executes it, and of what. */
+static uint64_t products_of(const machine_tensor_t *tensor, uint32_t *type) {
+   static const uint8_t types[] = {
+      [TENSOR_F16] = RKB_TENSOR_F16, [TENSOR_BF16] = RKB_TENSOR_BF16, [TENSOR_TF32] = RKB_TENSOR_TF32,
+      [TENSOR_E4M3] = RKB_TENSOR_F8, [TENSOR_E5M2] = RKB_TENSOR_F8,   [TENSOR_F64] = RKB_TENSOR_F64,
+      [TENSOR_S8] = RKB_TENSOR_INT8, [TENSOR_U8] = RKB_TENSOR_INT8,   [TENSOR_S4] = RKB_TENSOR_INT4,
+      [TENSOR_U4] = RKB_TENSOR_INT4, [TENSOR_B1] = RKB_TENSOR_BIT};
+   *type = types[tensor->type[TENSOR_A]];
+   return (uint64_t)tensor->m * tensor->n * tensor->k * (tensor->quads ? 4 : 1);
+}
+
+static void count_products(const machine_run_t *run, const machine_program_t *program,
+                           rkb_launch_counters_t *c) {
+   for (uint32_t n = 0; program->tensor_count && n < program->count; n++) {
+      const machine_instruction_t *i = &program->code[n];
+      uint32_t type;
+      if (i->class != RKB_CLASS_TENSOR)
+         continue;
+      const uint64_t products = products_of(&program->tensors[i->immediate], &type);
+      c->tensor_products[type] += run->block_warps[i->block] * products;
+   }
+}
+
 static void gather_counters(machine_run_t *run, const machine_launch_t *launch, uint64_t blocks) {
    const machine_program_t *program = launch->program;
    const rkb_plan_launch_t *plan = launch->plan;
@@ -97,6 +120,7 @@ static void gather_counters(machine_run_t *run, const machine_launch_t *launch, 
          c->thread_instructions[n] += run->block_threads[b] * program->blocks[b].class_count[n];
          c->warp_instructions[n] += run->block_warps[b] * program->blocks[b].class_count[n];
       }
+   count_products(run, program, c);
    machine_counters_end(run, c, blocks);
 }
 

@@ -37,6 +37,19 @@ enum rkb_instruction_class {
    RKB_CLASS_COUNT
 };
 
+/* What tensor cores multiply. */
+enum rkb_tensor_type {
+   RKB_TENSOR_F16,
+   RKB_TENSOR_BF16,
+   RKB_TENSOR_TF32,
+   RKB_TENSOR_F8,        /* e4m3 and e5m2 */
+   RKB_TENSOR_F64,
+   RKB_TENSOR_INT8,
+   RKB_TENSOR_INT4,
+   RKB_TENSOR_BIT,
+   RKB_TENSOR_TYPE_COUNT
+};
+
 /* Global accesses of one source line. */
 typedef struct rkb_line_counters {
    uint32_t line;        /* in the .cu; 0: unused slot */
@@ -86,6 +99,7 @@ typedef struct rkb_launch_counters {
    uint64_t chain_instructions; /* of longest_warp: those that wait for one another, through registers, block after block of
                                    straight code; loads of global memory among them.  0: not counted */
    uint64_t chain_shared;       /* the loads of shared memory and shuffles of that chain, which are not in chain_instructions */
+   uint64_t tensor_products[RKB_TENSOR_TYPE_COUNT]; /* multiply-adds of matrix instructions, by type */
 } rkb_launch_counters_t;
 
 typedef struct rkb_counters {
