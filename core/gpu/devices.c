@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "base/memory.h"
 #include "kernel/kernel.h"
 #include "gpu/device_lock.h"
 #include "gpu/device_worker.h"
@@ -81,9 +82,7 @@ static bool find_command(rkb_devices_t *devices) {
    }
    while (*(at += strspn(at, " ")) && devices->words < MAX_COMMAND) {
       const size_t length = strcspn(at, " ");
-      devices->command[devices->words] = strndup(at, length);
-      if (!devices->command[devices->words++])
-         return false;
+      devices->command[devices->words++] = rkb_duplicate_part(at, length);
       at += length;
    }
    return devices->words > 0 && !*at;
@@ -93,9 +92,8 @@ static bool copy_command(rkb_devices_t *devices, const char *const *worker) {
    if (!worker)
       return find_command(devices);
    while (worker[devices->words] && devices->words < MAX_COMMAND) {
-      devices->command[devices->words] = strdup(worker[devices->words]);
-      if (!devices->command[devices->words++])
-         return false;
+      devices->command[devices->words] = rkb_duplicate(worker[devices->words]);
+      devices->words++;
    }
    return devices->words > 0 && !worker[devices->words];
 }
@@ -108,9 +106,7 @@ static void tell_command(const rkb_devices_t *devices, rkb_error_t *err) {
 }
 
 int rkb_devices_open(const char *const *worker, uint32_t count, rkb_devices_t **out, rkb_error_t *err) {
-   rkb_devices_t *devices = calloc(1, sizeof *devices);
-   if (!devices)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   rkb_devices_t *devices = rkb_allocate(1, sizeof *devices);
    pthread_mutex_init(&devices->mutex, NULL);
    pthread_cond_init(&devices->freed, NULL);
    devices->count = count > MAX_DEVICES ? MAX_DEVICES : count;
@@ -220,9 +216,7 @@ static void settle_spare(device_t *device) {
 
 int rkb_session_begin(rkb_devices_t *devices, uint64_t deadline_ns, bool (*cancelled)(void *), void *argument,
                       rkb_session_t **out, rkb_error_t *err) {
-   rkb_session_t *session = calloc(1, sizeof *session);
-   if (!session)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   rkb_session_t *session = rkb_allocate(1, sizeof *session);
    *session =
       (rkb_session_t){devices, take_device(devices, deadline_ns, cancelled, argument), cancelled, argument};
    if (!session->device) {

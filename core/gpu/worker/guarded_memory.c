@@ -3,6 +3,7 @@
 #include "gpu/worker/guarded_memory.h"
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 #include "gpu/protocol.h"
 
 static uint64_t round_up(uint64_t value, uint64_t unit) {
@@ -108,7 +109,7 @@ CUresult rkb_memory_inspect(const rkb_driver_t *d, const rkb_device_memory_t *m,
    *damaged = false;
    if (!m->reserved || ahead + behind == 0)
       return CUDA_SUCCESS;
-   uint8_t *copy = malloc(ahead + behind); /* less than a page of the device, 2 MiB */
+   uint8_t *copy = rkb_try_uncleared(ahead + behind, 1, NULL); /* less than a page of the device, 2 MiB */
    if (!copy)
       return CUDA_ERROR_OUT_OF_MEMORY;
    CUresult status = ahead ? d->cuMemcpyDtoH(copy, m->mapped, ahead) : CUDA_SUCCESS;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "base/memory.h"
 #include "kernel/kernel.h"
 
 #define POISON_BYTE 0xff /* a NaN in every float type, -1 in every integer */
@@ -75,9 +76,7 @@ static CUresult record_launch(const rkb_driver_t *d, const rkb_instance_t *in, c
    CUlaunchAttribute attribute[2];
    unsigned attributes = 0;
    size_t bytes = l->parameter_bytes;
-   char *parameters = calloc(1, bytes ? bytes : 1);
-   if (!parameters)
-      return CUDA_ERROR_OUT_OF_MEMORY;
+   char *parameters = rkb_allocate(bytes, 1);
    for (uint32_t i = 0; i < l->argument_count; i++) {
       const rkb_plan_argument_t *a = &l->arguments[i];
       uint64_t value = a->buffer == UINT32_MAX ? a->value : in->memory[a->buffer].start + a->value;
@@ -154,11 +153,7 @@ static CUresult record(const rkb_driver_t *d, rkb_instance_t *in, CUmodule modul
 int rkb_instance_open(const rkb_driver_t *d, CUmodule module, rkb_plan_t *plan, uint32_t placement,
                       rkb_instance_t *in, char *message, size_t size) {
    int result = RKB_WORKER_NO_MEMORY;
-   *in = (rkb_instance_t){.plan = plan, .memory = calloc(plan->buffer_count + 1, sizeof *in->memory)};
-   if (!in->memory) {
-      fail(message, size, 0, "out of memory");
-      goto fail;
-   }
+   *in = (rkb_instance_t){.plan = plan, .memory = rkb_allocate(plan->buffer_count + 1, sizeof *in->memory)};
    for (uint32_t i = 0; i < plan->buffer_count; i++) {
       const rkb_plan_buffer_t *buffer = &plan->buffers[i];
       uint32_t alignment = buffer->alignment < 16 ? 16 : buffer->alignment;

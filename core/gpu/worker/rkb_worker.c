@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/memory.h"
 #include "gpu/worker/driver.h"
 #include "gpu/worker/plan_instance.h"
 #include "kernel/kernel.h"
@@ -194,6 +195,15 @@ static int run_instance(struct worker *w, const rkb_worker_run_t *r, rkb_worker_
    return RKB_WORKER_OK;
 }
 
+/* Room for an answer whose size the request decides; NULL with the message. */
+static char *try_body(struct worker *w, uint64_t bytes) {
+   rkb_error_t err;
+   char *body = rkb_try_uncleared(bytes, 1, &err);
+   if (!body)
+      fail(w, RKB_WORKER_NO_MEMORY, "%s", err.message);
+   return body;
+}
+
 static int read_buffer(struct worker *w, const rkb_worker_read_t *r, char **out) {
    rkb_instance_t *in = find_instance(w, r->instance);
    if (!in || r->buffer >= in->plan->buffer_count || r->bytes > RKB_WORKER_MAX_BODY)
@@ -201,9 +211,9 @@ static int read_buffer(struct worker *w, const rkb_worker_read_t *r, char **out)
    uint64_t bytes = in->plan->buffers[r->buffer].bytes;
    if (r->offset > bytes || r->bytes > bytes - r->offset)
       return fail(w, RKB_WORKER_BAD_REQUEST, "bytes past the end of %s", in->plan->buffers[r->buffer].name);
-   *out = malloc(r->bytes ? r->bytes : 1);
+   *out = try_body(w, r->bytes);
    if (!*out)
-      return fail(w, RKB_WORKER_NO_MEMORY, "out of memory");
+      return RKB_WORKER_NO_MEMORY;
    CUresult status = r->bytes
                         ? w->driver.cuMemcpyDtoH(*out, in->memory[r->buffer].start + r->offset, r->bytes)
                         : CUDA_SUCCESS;
@@ -227,9 +237,9 @@ static int pick(struct worker *w, const rkb_worker_pick_t *r, const rkb_worker_r
          return fail(w, RKB_WORKER_BAD_REQUEST, "range %u: no such bytes, or too many", i);
       total += range->bytes;
    }
-   *out = malloc(total ? total : 1);
+   *out = try_body(w, total);
    if (!*out)
-      return fail(w, RKB_WORKER_NO_MEMORY, "out of memory");
+      return RKB_WORKER_NO_MEMORY;
    *answered = total;
    char *at = *out;
    for (uint32_t i = 0; i < r->ranges; at += ranges[i++].bytes) {
@@ -247,9 +257,7 @@ static int time_turns(struct worker *w, const rkb_worker_time_t *r, const rkb_wo
                       size_t bytes, float **out) {
    if (r->turns > 65536 || bytes != (size_t)r->turns * sizeof *turns)
       return fail(w, RKB_WORKER_BAD_REQUEST, "%u turns in %zu bytes", r->turns, bytes);
-   *out = calloc(r->turns + 1, sizeof **out);
-   if (!*out)
-      return fail(w, RKB_WORKER_NO_MEMORY, "out of memory");
+   *out = rkb_allocate(r->turns + 1, sizeof **out);
    for (uint32_t i = 0; i < r->turns; i++) {
       bool own = turns[i].instance >= RKB_TURN_ANCHOR_CHAIN;
       rkb_instance_t *in = own ? NULL : find_instance(w, turns[i].instance);
@@ -418,7 +426,7 @@ int main(int argc, char **argv) {
       }
       if (head.type == RKB_WORKER_QUIT)
          return 0;
-      char *body = malloc(head.length + 1);
+      char *body = rkb_try_uncleared(head.length + 1, 1, NULL);
       if (!body || !read_all(body, head.length)) {
          free(body);
          return 1;
