@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "base/units.h"
 #include "base/usage.h"
 #include "task/expected/expected_sample.h"
@@ -52,14 +53,14 @@ static void print_sample(const char *name, const rkb_sample_t *sample) {
 static int evaluate(const rkb_task_t *task, const rkb_case_t *the_case, const options_t *options) {
    const rkb_sampling_t sampling = {
       .task = task, .points = options->points, .budget_ns = (uint64_t)(options->budget * 1e9)};
-   rkb_sample_t *samples = calloc(the_case->tensor_count + 1, sizeof *samples);
+   rkb_sample_t *samples = rkb_allocate(the_case->tensor_count + 1, sizeof *samples);
    const rkb_wanted_t wanted = {
       .the_case = the_case, .family = rkb_task_family(task, the_case, 0), .seed = 1, .samples = samples};
    rkb_error_t err = {0};
-   int status = samples ? rkb_samples_open(&sampling, &wanted, 1, &err) : RKB_ERR_NOMEM;
+   int status = rkb_samples_open(&sampling, &wanted, 1, &err);
    if (status != RKB_OK)
       printf("   %s\n", err.message);
-   for (uint32_t t = 0; samples && t < the_case->tensor_count; t++) {
+   for (uint32_t t = 0; t < the_case->tensor_count; t++) {
       if (samples[t].wanted > 0)
          print_sample(the_case->tensors[t].name, &samples[t]);
       rkb_sample_close(&samples[t]);

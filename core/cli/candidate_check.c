@@ -6,6 +6,7 @@
 #include <string.h>
 #include <rkb/items.h>
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/units.h"
 #include "cli/candidate_file.h"
 #include "cli/check_result.h"
@@ -51,7 +52,7 @@ static int check(const rkb_arguments_t *arguments, const rkb_candidate_file_t *f
 
 static rkb_pipeline_t *open_screen(const rkb_arguments_t *arguments, const rkb_candidate_file_t *file) {
    const char *named = rkb_argument(arguments, "pipeline");
-   char *path = named ? strdup(named) : rkb_find_data("pipelines/stock.yaml");
+   char *path = named ? rkb_duplicate(named) : rkb_find_data("pipelines/stock.yaml");
    rkb_pipeline_t *pipeline = NULL;
    if (path)
       pipeline = rkb_open_pipeline_for(arguments, path, rkb_task_info(file->task)->directory,

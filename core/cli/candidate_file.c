@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/file.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/units.h"
 #include "cli/candidate_file.h"
 #include "cli/pipeline_file.h"
@@ -32,7 +33,7 @@ static char *task_itself(const char *directory, const char *name) {
    char *file = last && strcmp(last + 1, name) == 0 ? rkb_path_join(directory, "task.yaml") : NULL,
         *found = NULL;
    if (file && rkb_path_exists(file))
-      found = strdup(directory);
+      found = rkb_duplicate(directory);
    free(file);
    return found;
 }
@@ -80,11 +81,10 @@ static char *read_tune(const char *const *values) {
 
 /* A name or value that the manifest does not have is a slip on the command line. */
 static bool tune_fits(const rkb_candidate_file_t *file) {
-   int64_t *values = calloc(file->manifest->tune_count + 1, sizeof *values);
+   int64_t *values = rkb_allocate(file->manifest->tune_count + 1, sizeof *values);
    rkb_finding_t finding = {0};
    rkb_error_t err = {0};
-   int status = values ? rkb_tune_resolve(file->manifest, file->tune, values, &finding, &err)
-                       : rkb_fail(&err, RKB_ERR_NOMEM, "out of memory");
+   int status = rkb_tune_resolve(file->manifest, file->tune, values, &finding, &err);
    free(values);
    if (status != RKB_OK || finding.reason[0])
       fprintf(stderr, "--tune: %s\n", status != RKB_OK ? err.message : finding.message);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <rkb/items.h>
+#include "base/memory.h"
 
 rkb_verdict_record_t rkb_check_verdict_record(const rkb_check_verdict_t *verdict) {
    return (rkb_verdict_record_t){.stage = verdict->stage,
@@ -59,7 +60,7 @@ static void print_objective(const rkb_checked_t *checked, const rkb_check_result
 
 void rkb_print_check(const rkb_checked_t *checked, const rkb_check_result_t *result) {
    const rkb_evidence_source_t source = {checked->name, checked->source};
-   rkb_measurement_record_t *measurements = calloc(result->measurement_count + 1, sizeof *measurements);
+   rkb_measurement_record_t *measurements = rkb_allocate(result->measurement_count + 1, sizeof *measurements);
    char *tune = rkb_spell_tune(result->tune);
    bool rejected = strcmp(result->standing, RKB_REJECT) == 0;
    printf("%s: %s%s%s", checked->name, result->standing, result->reason[0] ? ", " : "", result->reason);

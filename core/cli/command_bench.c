@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "cli/bench/bench.h"
 #include "cli/commands.h"
@@ -38,8 +39,8 @@ static int add_directory(works_t *works, const char *directory, const char *dire
          continue;
       rkb_bench_work_t *work = &works->list[works->count];
       work->task = rkb_task_load(directory, *d, 0, problems);
-      work->directory = strdup(directory);
-      if (!work->task || !work->directory) {
+      work->directory = rkb_duplicate(directory);
+      if (!work->task) {
          rkb_task_free(work->task);
          free(work->directory);
          rkb_task_free(first);
@@ -243,10 +244,8 @@ static int do_works(rkb_bench_t *bench, const works_t *works, uint32_t *open, rk
    const char *chosen = rkb_argument(bench->arguments, "variants"),
               *variants = chosen ? chosen : every_variant;
    rkb_error_t why = {0};
-   queue_t *queue = calloc(1, sizeof *queue);
+   queue_t *queue = rkb_allocate(1, sizeof *queue);
    *open = 0;
-   if (!queue)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    if (rkb_devices_open(NULL, 1, &bench->devices, &why) != RKB_OK)
       bench->devices = NULL;
    const bool with_baselines = !rkb_argument_given(bench->arguments, "no-baselines");
@@ -273,7 +272,7 @@ static int make_folders(const char *out, rkb_error_t *err) {
    int status = RKB_OK;
    for (size_t i = 0; i < sizeof folders / sizeof *folders && status == RKB_OK; i++) {
       char *path = rkb_path_join(out, folders[i]);
-      status = path ? rkb_make_directories(path, err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+      status = rkb_make_directories(path, err);
       free(path);
    }
    return status;
@@ -333,16 +332,15 @@ static int run(const rkb_arguments_t *arguments) {
       return show_figures(rkb_argument(arguments, "figures"));
    const char *out = rkb_argument(arguments, "out"), *target = rkb_argument(arguments, "target"),
               *pipeline = rkb_argument(arguments, "pipeline");
-   works_t *works = calloc(1, sizeof *works);
+   works_t *works = rkb_allocate(1, sizeof *works);
    rkb_problems_t problems;
    rkb_error_t err;
    int code = RKB_EXIT_USAGE;
-   if (!works)
-      return RKB_EXIT_BROKEN;
    rkb_problems_init(&problems);
    rkb_bench_t bench = {.arguments = arguments,
                         .out = out ? out : "bench",
-                        .pipeline = pipeline ? strdup(pipeline) : rkb_find_data("pipelines/remeasure.yaml"),
+                        .pipeline =
+                           pipeline ? rkb_duplicate(pipeline) : rkb_find_data("pipelines/remeasure.yaml"),
                         .target = target ? target : "h200"};
    rkb_device_t *device = rkb_device_load(bench.target, &problems);
    if (!bench.pipeline)

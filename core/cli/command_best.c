@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
+#include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/run_archive.h"
 #include "kernel/kernel.h"
@@ -31,10 +32,8 @@ static int write_kernel(const rkb_candidate_record_t *best, const char *path) {
    int code = RKB_EXIT_OK;
    if (rkb_tune_write(best->source, best->tune, &text, &err) != RKB_OK) {
       fprintf(stderr, "the tune assignment is not written in: %s\n", err.message);
-      text = strdup(best->source);
+      text = rkb_duplicate(best->source);
    }
-   if (!text)
-      return RKB_EXIT_BROKEN;
    if (path && rkb_file_write(path, text, strlen(text), &err) != RKB_OK)
       code = rkb_say_error(&err);
    else if (!path && (fputs(text, stdout) == EOF || fflush(stdout) != 0))

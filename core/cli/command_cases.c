@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/problems.h"
 #include "base/text.h"
 #include "cli/commands.h"
@@ -16,9 +17,8 @@ static int describe_values(const rkb_inputs_t *inputs, const rkb_tensor_t *tenso
                            json_t *out, rkb_error_t *err) {
    uint64_t count = tensor->elements < DRAWN ? tensor->elements : DRAWN;
    double sum = 0, squares = 0, low = INFINITY, high = -INFINITY;
-   char *data = malloc(count * 8 + 8);
-   int status = data ? rkb_task_inputs_fill(inputs, index, 0, count, data, err)
-                     : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   char *data = rkb_allocate(count + 1, 8);
+   int status = rkb_task_inputs_fill(inputs, index, 0, count, data, err);
    for (uint64_t i = 0; i < count && status == RKB_OK; i++) {
       double value = tensor->dtype == RKB_F32   ? ((float *)data)[i]
                      : tensor->dtype == RKB_I64 ? (double)((int64_t *)data)[i]

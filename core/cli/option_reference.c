@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/arguments.h"
@@ -174,12 +175,8 @@ static void print_entry(const reference_entry_t *entry) {
 }
 
 int rkb_print_option_reference(const rkb_registry_t *registry) {
-   reference_entry_t *list = calloc(MAX_ENTRIES, sizeof *list);
-   uint32_t count = list ? collect(registry, list) : 0, kind = 0;
-   if (!list) {
-      fprintf(stderr, "out of memory\n");
-      return RKB_EXIT_BROKEN;
-   }
+   reference_entry_t *list = rkb_allocate(MAX_ENTRIES, sizeof *list);
+   uint32_t count = collect(registry, list), kind = 0;
    printf(
       "# Stages and their options\n\n"
       "`ninja docs` makes this page from the plugins' own tables; `rkb help STAGE` prints the same. Write an option under\n"

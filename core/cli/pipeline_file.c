@@ -66,8 +66,6 @@ rkb_pipeline_t *rkb_open_pipeline_for(const rkb_arguments_t *arguments, const ch
       return NULL;
    }
    pipeline = rkb_pipeline_open(&options, &problems);
-   if (!pipeline && problems.errors == 0)
-      fprintf(stderr, "out of memory\n");
    rkb_say_problems(&problems);
    free(found);
    return pipeline;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include "base/memory.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "archive/archive.h"
@@ -236,9 +237,7 @@ static void after_log_line(void *argument) {
 
 rkb_progress_t *rkb_progress_new(bool live, const char *objective, const rkb_pipeline_facts_t *limits,
                                  rkb_log_t *log) {
-   rkb_progress_t *progress = calloc(1, sizeof *progress);
-   if (!progress)
-      return NULL;
+   rkb_progress_t *progress = rkb_allocate(1, sizeof *progress);
    pthread_mutex_init(&progress->mutex, NULL);
    rkb_text_init(&progress->picture, MAX_PICTURE);
    snprintf(progress->objective, sizeof progress->objective, "%s", objective);

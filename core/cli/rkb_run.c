@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/shipped.h"
 #include "base/units.h"
 #include "cli/arguments.h"
@@ -60,8 +61,8 @@ static int read_command_line(const rkb_arguments_t *arguments, command_line_t *l
    }
    if (line->resume && !holds_a_run(line->resume))
       return RKB_EXIT_USAGE;
-   line->pipeline_path = pipeline ? strdup(pipeline) : rkb_run_path_pipeline(line->resume);
-   return line->pipeline_path ? RKB_EXIT_OK : RKB_EXIT_BROKEN;
+   line->pipeline_path = pipeline ? rkb_duplicate(pipeline) : rkb_run_path_pipeline(line->resume);
+   return RKB_EXIT_OK;
 }
 
 /* The run's directory: the one to go on with, the one named, or a new one below runs/. */

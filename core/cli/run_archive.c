@@ -5,6 +5,7 @@
 #include <string.h>
 #include <rkb/items.h>
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/prediction.h"
@@ -147,10 +148,8 @@ json_t *rkb_candidate_json(const rkb_candidate_record_t *candidate, bool with_so
 int rkb_print_json(json_t *value) {
    char *text = value ? rkb_json_canonical(value) : NULL;
    json_decref(value);
-   if (!text) {
-      fprintf(stderr, "out of memory\n");
-      return RKB_EXIT_BROKEN;
-   }
+   if (!text)
+      rkb_end_without_memory(0);
    printf("%s\n", text);
    free(text);
    return RKB_EXIT_OK;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "archive/archive.h"
 #include "base/file.h"
+#include "base/memory.h"
 
 /* SQLite keeps its log and index beside the archive until that is closed. */
 static const char *const files[RKB_RUN_FILES] = {"pipeline.yaml",  "log.jsonl", "run.sqlite-wal",
@@ -14,8 +15,8 @@ static const char *const files[RKB_RUN_FILES] = {"pipeline.yaml",  "log.jsonl", 
 
 /* The part of path that is there already, "" when even its first directory is not.  malloc'd. */
 static char *part_that_exists(const char *path) {
-   char *part = strdup(path);
-   while (part && *part && !rkb_path_exists(part)) {
+   char *part = rkb_duplicate(path);
+   while (*part && !rkb_path_exists(part)) {
       char *slash = strrchr(part, '/');
       if (slash == part)
          slash++; /* "/" is there */
@@ -34,11 +35,11 @@ static void remember_files(rkb_run_directory_t *made) {
 
 int rkb_run_directory_new(const char *out, const char *name, rkb_run_directory_t *made, rkb_error_t *err) {
    *made = (rkb_run_directory_t){.kept = part_that_exists(out ? out : "runs")};
-   int status = made->kept ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   if (status == RKB_OK && out) {
-      made->path = strdup(out);
-      status = made->path ? rkb_make_directories(out, err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   } else if (status == RKB_OK) {
+   int status;
+   if (out) {
+      made->path = rkb_duplicate(out);
+      status = rkb_make_directories(out, err);
+   } else {
       status = rkb_run_directory_make("runs", name, &made->path, err);
    }
    remember_files(made);
@@ -46,7 +47,7 @@ int rkb_run_directory_new(const char *out, const char *name, rkb_run_directory_t
 }
 
 void rkb_run_directory_take_back(const rkb_run_directory_t *made) {
-   char *path = made->path ? strdup(made->path) : NULL;
+   char *path = made->path ? rkb_duplicate(made->path) : NULL;
    for (int i = 0; path && i < RKB_RUN_FILES; i++) {
       char *file = made->before[i] ? NULL : rkb_path_join(path, files[i]);
       if (file)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "base/file.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "cli/bench/bench.h"
 #include "task/python.h"
 
@@ -29,7 +30,7 @@ static uint64_t deadline_in(uint64_t seconds) {
 
 static int say(rkb_peer_t *peer, const json_t *request, rkb_error_t *err) {
    char *text = json_dumps(request, JSON_COMPACT);
-   int status = text ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   int status = text ? RKB_OK : rkb_fail_memory(err, 0);
    if (status == RKB_OK &&
        (rkb_peer_send(peer, text, strlen(text), deadline_in(10), NULL, NULL) != RKB_TRANSFERRED ||
         rkb_peer_send(peer, "\n", 1, deadline_in(10), NULL, NULL) != RKB_TRANSFERRED))
@@ -81,10 +82,8 @@ static int start(rkb_baselines_t *b, const char *python, const char *out, rkb_er
 
 int rkb_baselines_open(const char *out, rkb_baselines_t **baselines, rkb_error_t *err) {
    const char *python = rkb_python_find();
-   rkb_baselines_t *b = calloc(1, sizeof *b);
+   rkb_baselines_t *b = rkb_allocate(1, sizeof *b);
    *baselines = NULL;
-   if (!b)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    for (uint32_t i = 0; i < RKB_BENCH_PROCESSES; i++)
       b->processes[i] = (rkb_peer_t){.in = -1, .out = -1};
    int status = RKB_OK;

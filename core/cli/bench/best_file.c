@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/file.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/yaml.h"
 #include "cli/bench/bench.h"
 #include "kernel/kernel.h"
@@ -34,7 +35,7 @@ static rkb_manifest_t *read_seed(reader_t *in, const rkb_yaml_t *seed) {
       rkb_problem(&in->problems, seed->place, "%s", err.message);
       return NULL;
    }
-   in->kernel.path = strdup(path);
+   in->kernel.path = rkb_duplicate(path);
    rkb_manifest_t *manifest = rkb_manifest_parse(path, source, length, &in->problems);
    free(source);
    return manifest;
@@ -71,10 +72,9 @@ static json_t *read_tune(reader_t *in, const rkb_yaml_t *tune, const rkb_manifes
 static void check_values(reader_t *in, const rkb_yaml_t *tune, const rkb_manifest_t *manifest) {
    rkb_finding_t finding = {0};
    rkb_error_t err = {0};
-   int64_t *values = calloc(manifest->tune_count + 1, sizeof *values);
-   int status = values && in->kernel.tune
-                   ? rkb_tune_resolve(manifest, in->kernel.tune, values, &finding, &err)
-                   : rkb_fail(&err, RKB_ERR_NOMEM, "out of memory");
+   int64_t *values = rkb_allocate(manifest->tune_count + 1, sizeof *values);
+   int status = in->kernel.tune ? rkb_tune_resolve(manifest, in->kernel.tune, values, &finding, &err)
+                                : rkb_fail_memory(&err, 0);
    if (status != RKB_OK || finding.reason[0])
       rkb_problem(&in->problems, tune->place, "%s", status != RKB_OK ? err.message : finding.message);
    free(values);
@@ -111,12 +111,12 @@ int rkb_bench_best_read(const rkb_bench_work_t *work, rkb_bench_kernel_t *kernel
       return RKB_OK;
    rkb_problems_init(&in.problems);
    rkb_arena_t *arena = rkb_arena_new(0);
-   const rkb_yaml_t *root = arena ? rkb_yaml_load(arena, path, &in.problems) : NULL;
+   const rkb_yaml_t *root = rkb_yaml_load(arena, path, &in.problems);
    if (root)
       read_document(&in, root);
    int status = rkb_problems_error(&in.problems, err);
    if (status == RKB_OK && (!in.kernel.path || !in.kernel.tune))
-      status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+      status = rkb_fail_memory(err, 0);
    if (status == RKB_OK)
       *kernel = in.kernel;
    else

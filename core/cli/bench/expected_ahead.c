@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "base/memory.h"
 #include "cli/bench/bench.h"
 
 enum { CHILDREN = 2, NICE = 10 };
@@ -59,12 +60,11 @@ static const char **environment_of(const rkb_ahead_t *a) {
    size_t count = 0, kept = 0;
    while (environ[count])
       count++;
-   const char **list = calloc(count + 2, sizeof *list);
-   for (size_t i = 0; list && i < count; i++)
+   const char **list = rkb_allocate(count + 2, sizeof *list);
+   for (size_t i = 0; i < count; i++)
       if (strncmp(environ[i], "OMP_NUM_THREADS=", strlen("OMP_NUM_THREADS=")) != 0)
          list[kept++] = environ[i];
-   if (list)
-      list[kept] = a->threads;
+   list[kept] = a->threads;
    return list;
 }
 
@@ -77,8 +77,7 @@ static int start(child_t *child, const rkb_bench_work_t *work, rkb_error_t *err)
    if (status != RKB_OK)
       return status;
    const char **environment = environment_of(a);
-   status = environment ? rkb_peer_start(&child->peer, words, (const char *const *)environment, -1, err)
-                        : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   status = rkb_peer_start(&child->peer, words, (const char *const *)environment, -1, err);
    if (status == RKB_OK)
       setpriority(PRIO_PGRP, (id_t)child->peer.pid, NICE);
    free(environment);
@@ -117,19 +116,17 @@ static void *tend(void *argument) {
 int rkb_ahead_open(const rkb_bench_t *bench, const rkb_bench_work_t *const *works, const bool *measured,
                    uint32_t count, rkb_ahead_t **out, rkb_error_t *err) {
    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-   rkb_ahead_t *a = calloc(1, sizeof *a);
+   rkb_ahead_t *a = rkb_allocate(1, sizeof *a);
    *out = NULL;
-   if (!a)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    a->bench = bench;
    a->works = works;
    a->count = count;
-   a->states = calloc(count + 1, sizeof *a->states);
+   a->states = rkb_allocate(count + 1, sizeof *a->states);
    a->program = rkb_find_program("rkb");
    snprintf(a->threads, sizeof a->threads, "OMP_NUM_THREADS=%ld", cores > 4 ? cores / 4 : 1);
    pthread_mutex_init(&a->lock, NULL);
    pthread_cond_init(&a->changed, NULL);
-   if (!a->states || !a->program) {
+   if (!a->program) {
       rkb_ahead_close(a);
       return rkb_fail(err, RKB_ERR_UNAVAILABLE, "the program rkb is not installed");
    }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/utf8.h"
 #include "cli/bench/bench.h"
 
@@ -187,8 +188,8 @@ int rkb_bench_figures_read(const char *path, const char *text, json_t **lines, r
    if (bad)
       return rkb_fail(err, RKB_ERR_INVALID, "%s:%u: there is a byte that is no UTF-8", path, bad);
    source_t in = {.path = path, .err = err};
-   char *copy = strdup(text);
-   int status = copy ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   char *copy = rkb_duplicate(text);
+   int status = RKB_OK;
    *lines = json_array();
    for (char *at = copy; status == RKB_OK && at && (*at || !in.line);) {
       char *end = strchr(at, '\n');

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include <rkb/items.h>
+#include "base/memory.h"
 #include "cli/bench/bench.h"
 
 /* What sittings of one kernel have been seen to differ by (docs/results/README.md, 'How it was measured'), with the events' resolution. */
@@ -60,7 +61,7 @@ static int try_quickly(const rkb_bench_t *bench, const rkb_bench_work_t *work,
       return status;
    json_object_del(result, "cases");
    json_object_del(result, "worker");
-   return json_array_append_new(tried, result) == 0 ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   return json_array_append_new(tried, result) == 0 ? RKB_OK : rkb_fail_memory(err, 0);
 }
 
 /* A kernel that is rejected then has no "full_us". */
@@ -81,7 +82,7 @@ int rkb_bench_choose(const rkb_bench_t *bench, const rkb_bench_work_t *work,
    *chosen = 0;
    *tried = json_array();
    if (!*tried)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+      return rkb_fail_memory(err, 0);
    if (kernels->count < 2)
       return RKB_OK;
    for (uint32_t i = 0; i < kernels->count && status == RKB_OK; i++)

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <rkb/items.h>
 #include "base/json.h"
+#include "base/memory.h"
 #include "cli/bench/bench.h"
 #include "cli/check_result.h"
 #include "cli/pipeline_file.h"
@@ -118,7 +119,7 @@ int rkb_bench_measure(const rkb_bench_t *bench, const rkb_bench_work_t *work,
    if (status == RKB_OK) {
       *result = describe(path, checked);
       if (!*result)
-         status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+         status = rkb_fail_memory(err, 0);
    }
    rkb_check_result_free(checked);
    rkb_pipeline_free(pipeline);

@@ -4,6 +4,7 @@
 #include <time.h>
 #include "base/file.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "cli/bench/bench.h"
 
@@ -102,7 +103,7 @@ int rkb_bench_row_make(const rkb_bench_t *bench, const rkb_bench_work_t *work,
                             (double)(ended.tv_sec - began.tv_sec) +
                                1e-9 * (double)(ended.tv_nsec - began.tv_nsec),
                             measured, tried);
-   return *row ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   return *row ? RKB_OK : rkb_fail_memory(err, 0);
 }
 
 int rkb_bench_row_write(const rkb_bench_t *bench, const rkb_bench_work_t *work, const json_t *row,
@@ -110,8 +111,7 @@ int rkb_bench_row_write(const rkb_bench_t *bench, const rkb_bench_work_t *work, 
    char path[4096];
    char *text = json_dumps(row, JSON_INDENT(1) | JSON_SORT_KEYS);
    path_of(bench, work, path, sizeof path);
-   int status =
-      text ? rkb_file_write(path, text, strlen(text), err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   int status = text ? rkb_file_write(path, text, strlen(text), err) : rkb_fail_memory(err, 0);
    free(text);
    return status;
 }

@@ -93,8 +93,6 @@ int rkb_bench_kernels_find(const rkb_bench_work_t *work, rkb_bench_kernels_t *ke
       rkb_bench_kernel_free(&best);
    list(work, "seeds", kernels); /* one that is newer may be faster than what a search once made of another */
    rkb_hasher_t *hasher = rkb_hasher_new();
-   if (!hasher)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    status = read_all(kernels, hasher, err);
    rkb_hasher_finish(hasher, kernels->hash);
    if (status == RKB_OK && kernels->count == 0)

@@ -1,6 +1,7 @@
 /* A row from a run's archive: what the search timed at its gate, until the kernel is measured again in full. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 #include "cli/bench/bench.h"
 #include "cli/run_archive.h"
 #include "kernel/kernel.h"
@@ -51,8 +52,7 @@ static int take(const rkb_bench_t *bench, const rkb_bench_work_t *work,
    if (status == RKB_OK) {
       json_t *row = rkb_bench_row_new(bench, work, &kernels, file, when, 0,
                                       measured_of(candidate, kernels.list[file].path), json_array());
-      status =
-         row ? rkb_bench_row_write(bench, work, row, err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+      status = row ? rkb_bench_row_write(bench, work, row, err) : rkb_fail_memory(err, 0);
       json_decref(row);
    }
    rkb_bench_kernels_free(&kernels);

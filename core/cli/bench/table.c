@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/file.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "cli/bench/bench.h"
 #include "cli/run_archive.h"
@@ -331,8 +332,7 @@ static void write_table(rkb_text_t *out, const json_t *lines) {
 
 static int save(const rkb_bench_t *bench, const char *name, const char *text, rkb_error_t *err) {
    char *path = rkb_path_join(bench->out, name);
-   int status = path && text ? rkb_file_write(path, text, strlen(text), err)
-                             : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   int status = text ? rkb_file_write(path, text, strlen(text), err) : rkb_fail_memory(err, 0);
    free(path);
    return status;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <rkb/items.h>
 #include "base/json.h"
+#include "base/memory.h"
 #include "cli/prediction.h"
 #include "cli/run_archive.h"
 
@@ -320,8 +321,8 @@ int rkb_report_make(rkb_archive_t *archive, json_t **report, rkb_error_t *err) {
    *report = NULL;
    if (status != RKB_OK)
       return status;
-   all.values = calloc((size_t)all.last + 1, sizeof *all.values);
-   all.copies = calloc((size_t)all.last + 1, sizeof *all.copies);
+   all.values = rkb_try_allocate((size_t)all.last + 1, sizeof *all.values, err);
+   all.copies = rkb_try_allocate((size_t)all.last + 1, sizeof *all.copies, err);
    all.objective = rkb_archive_get_fact(archive, "objective");
    all.report =
       json_pack("{s:{}, s:[], s:[], s:{}, s:[], s:{s:i, s:i}, s:s}", "counts", "stages", "operators",
@@ -335,7 +336,7 @@ int rkb_report_make(rkb_archive_t *archive, json_t **report, rkb_error_t *err) {
       all.progress = json_object_get(all.report, "progress");
       status = gather(&all, err);
    } else {
-      status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+      status = rkb_fail_memory(err, 0);
    }
    free(all.objective);
    free(all.copies);

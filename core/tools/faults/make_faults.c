@@ -12,8 +12,8 @@ static int write_texts(const corpus_t *corpus, const char *folder, rkb_error_t *
       char below[512], *path, *parent;
       snprintf(below, sizeof below, "%s.cu", corpus->faults[i].id);
       path = rkb_path_join(folder, below);
-      parent = path ? rkb_path_directory(path) : NULL;
-      status = parent ? rkb_make_directories(parent, err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+      parent = rkb_path_directory(path);
+      status = rkb_make_directories(parent, err);
       if (status == RKB_OK)
          status = rkb_file_write(path, corpus->faults[i].text, corpus->faults[i].bytes, err);
       free(parent);

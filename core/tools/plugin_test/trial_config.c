@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "cli/pipeline_file.h"
 #include "tools/plugin_test/trial.h"
@@ -58,12 +59,7 @@ bool trial_config_make(const char *id, const rkb_option_t *options, uint32_t cou
       return false;
    }
    *config = (trial_config_t){
-      .bytes = calloc(1, size + GUARD_BYTES), .size = size, .arena = rkb_arena_new(CONFIG_ARENA)};
-   if (!config->bytes || !config->arena) {
-      report_untried(report, "%s: out of memory", id);
-      trial_config_free(config);
-      return false;
-   }
+      .bytes = rkb_allocate(1, size + GUARD_BYTES), .size = size, .arena = rkb_arena_new(CONFIG_ARENA)};
    memset((char *)config->bytes + size, GUARD, GUARD_BYTES);
    rkb_problems_init(&problems);
    if (with)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
+#include "base/memory.h"
 
 enum { MOST_NAMES = 256, MOST_SOURCE = 1 << 20, OPERATORS_KEPT_OUT = 3 };
 
@@ -33,8 +34,7 @@ static uint32_t list_names(const char *folder, const char *ending, char **names)
       size_t length = strlen(entry->d_name), tail = strlen(ending);
       if (entry->d_name[0] == '.' || length <= tail || strcmp(entry->d_name + length - tail, ending) != 0)
          continue;
-      names[count] = strndup(entry->d_name, length - tail);
-      count += names[count] != NULL;
+      names[count++] = rkb_duplicate_part(entry->d_name, length - tail);
    }
    if (open)
       closedir(open);
@@ -53,17 +53,16 @@ static int add_kernel(corpus_t *corpus, const char *task, const char *direction,
    char id[512];
    if (corpus->kernel_count == corpus->kernel_room) {
       uint32_t room = corpus->kernel_room ? 2 * corpus->kernel_room : 64;
-      kernel_file_t *list = realloc(corpus->kernels, room * sizeof *list);
-      if (!list)
-         return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-      corpus->kernels = list;
+      corpus->kernels = rkb_grow(corpus->kernels, room, sizeof *corpus->kernels);
       corpus->kernel_room = room;
    }
    kernel_file_t *kernel = &corpus->kernels[corpus->kernel_count];
-   *kernel = (kernel_file_t){strdup(task), strdup(direction), strdup(name), NULL, NULL, false};
-   if (!kernel->task || !kernel->direction || !kernel->name ||
-       asprintf(&kernel->path, "%s/%s.cu", folder, name) < 0)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   *kernel = (kernel_file_t){rkb_duplicate(task),
+                             rkb_duplicate(direction),
+                             rkb_duplicate(name),
+                             rkb_format("%s/%s.cu", folder, name),
+                             NULL,
+                             false};
    corpus->kernel_count++;
    for (uint32_t n = 0; n + 1 < corpus->kernel_count; n++)
       if (strcmp(corpus->kernels[n].task, task) == 0 &&
@@ -124,31 +123,25 @@ static bool is_known(const corpus_t *corpus, const char *hash) {
    return false;
 }
 
-static int add_fault(corpus_t *corpus, uint32_t kernel, const operator_t *o, const source_t *source,
-                     const site_t *site, uint32_t number, rkb_error_t *err) {
+static void add_fault(corpus_t *corpus, uint32_t kernel, const operator_t *o, const source_t *source,
+                      const site_t *site, uint32_t number) {
    const kernel_file_t *file = &corpus->kernels[kernel];
    fault_t fault = {
       .operator_of = o, .kernel = kernel, .kept_out = file->kept_out || corpus_operator_kept_out(o)};
    if (corpus->fault_count == corpus->fault_room) {
       uint32_t room = corpus->fault_room ? 2 * corpus->fault_room : 1024;
-      fault_t *list = realloc(corpus->faults, room * sizeof *list);
-      if (!list)
-         return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-      corpus->faults = list;
+      corpus->faults = rkb_grow(corpus->faults, room, sizeof *corpus->faults);
       corpus->fault_room = room;
    }
    fault.text = site_apply(source, site, &fault.bytes);
-   if (!fault.text)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    rkb_hash_text(fault.text, fault.bytes, fault.hash);
    if (is_known(corpus, fault.hash) ||
-       (fault.bytes == source->bytes && memcmp(fault.text, source->text, fault.bytes) == 0) ||
-       asprintf(&fault.id, "%s/%s/%s/%s/%u", o->name, file->task, file->direction, file->name, number) < 0) {
+       (fault.bytes == source->bytes && memcmp(fault.text, source->text, fault.bytes) == 0)) {
       free(fault.text);
-      return RKB_OK;
+      return;
    }
+   fault.id = rkb_format("%s/%s/%s/%s/%u", o->name, file->task, file->direction, file->name, number);
    corpus->faults[corpus->fault_count++] = fault;
-   return RKB_OK;
 }
 
 typedef struct ranked {
@@ -171,9 +164,9 @@ static int apply_operator(corpus_t *corpus, uint32_t kernel, const operator_t *o
    sites_t sites = {0};
    int status = RKB_OK;
    o->find(source, &sites);
-   ranked_t *ranked = malloc((sites.count + 1) * sizeof *ranked);
-   if (sites.failed || !ranked)
-      status = rkb_fail(err, RKB_ERR_NOMEM, "%s: out of memory, or too many edits at one site", o->name);
+   ranked_t *ranked = rkb_allocate(sites.count + 1, sizeof *ranked);
+   if (sites.failed)
+      status = rkb_fail(err, RKB_ERR_LIMIT, "%s: too many edits at one site", o->name);
    for (uint32_t i = 0; i < sites.count && status == RKB_OK; i++) {
       char id[512];
       snprintf(id, sizeof id, "%s/%s/%s/%s/%u", o->name, corpus->kernels[kernel].task,
@@ -184,8 +177,8 @@ static int apply_operator(corpus_t *corpus, uint32_t kernel, const operator_t *o
       uint32_t most = o->most ? o->most : USUAL_SITES, taken = sites.count < most ? sites.count : most;
       qsort(ranked, sites.count, sizeof *ranked, by_rank);
       qsort(ranked, taken, sizeof *ranked, by_site);
-      for (uint32_t i = 0; i < taken && status == RKB_OK; i++)
-         status = add_fault(corpus, kernel, o, source, &sites.list[ranked[i].site], ranked[i].site, err);
+      for (uint32_t i = 0; i < taken; i++)
+         add_fault(corpus, kernel, o, source, &sites.list[ranked[i].site], ranked[i].site);
    }
    free(ranked);
    sites_free(&sites);
@@ -204,17 +197,12 @@ static int add_faults(corpus_t *corpus, const char *tasks, uint32_t kernel, rkb_
    rkb_problems_free(&problems);
    if (status != RKB_OK)
       return status;
-   char *text = strdup(file->text);
-   status =
-      text ? source_open(text, strlen(text), &source, err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   if (status == RKB_OK) {
-      add_dims(&source, task);
-      for (uint32_t o = 0; o < fault_operator_count && status == RKB_OK; o++)
-         status = apply_operator(corpus, kernel, &fault_operators[o], &source, err);
-      source_close(&source);
-   } else {
-      free(text);
-   }
+   char *text = rkb_duplicate(file->text);
+   source_open(text, strlen(text), &source);
+   add_dims(&source, task);
+   for (uint32_t o = 0; o < fault_operator_count && status == RKB_OK; o++)
+      status = apply_operator(corpus, kernel, &fault_operators[o], &source, err);
+   source_close(&source);
    rkb_task_free(task);
    return status;
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 #include "kernel/token_text.h"
 
 bool source_is(const source_t *s, uint32_t token, const char *word) {
@@ -211,17 +212,12 @@ static void find_functions(source_t *s) {
    }
 }
 
-int source_open(char *text, size_t bytes, source_t *s, rkb_error_t *err) {
+void source_open(char *text, size_t bytes, source_t *s) {
    uint32_t all = 0;
    memset(s, 0, sizeof *s);
    rkb_tokens_t *tokens = rkb_tokens_new(text, bytes);
-   const rkb_token_t *list = tokens ? rkb_tokens_at(tokens, &all) : NULL;
-   rkb_token_t *code = malloc((all + 1) * sizeof *code);
-   if (!tokens || !code) {
-      rkb_tokens_free(tokens);
-      free(code);
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   }
+   const rkb_token_t *list = rkb_tokens_at(tokens, &all);
+   rkb_token_t *code = rkb_allocate(all + 1, sizeof *code);
    s->text = text;
    s->bytes = bytes;
    for (uint32_t i = 0; i < all; i++) {
@@ -235,7 +231,6 @@ int source_open(char *text, size_t bytes, source_t *s, rkb_error_t *err) {
    rkb_tokens_free(tokens);
    s->code = s->memory = code;
    find_functions(s);
-   return RKB_OK;
 }
 
 void source_close(source_t *s) {

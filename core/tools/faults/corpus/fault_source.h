@@ -37,8 +37,8 @@ typedef struct source {
    void *memory;
 } source_t;
 
-/* Takes text (malloc'd) when it returns RKB_OK. */
-int source_open(char *text, size_t bytes, source_t *source, rkb_error_t *err);
+/* Takes text, which is malloc'd. */
+void source_open(char *text, size_t bytes, source_t *source);
 void source_close(source_t *source);
 
 bool source_is(const source_t *s, uint32_t token, const char *word); /* false past the end */

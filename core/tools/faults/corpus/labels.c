@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
+#include "base/memory.h"
 
 enum { MOST_BYTES = 16 << 20, COLUMNS = 11 };
 
@@ -39,22 +40,18 @@ const label_t *labels_find(const labels_t *labels, const char *id, const char *h
    return NULL;
 }
 
-int labels_put(labels_t *labels, const label_t *label, rkb_error_t *err) {
+void labels_put(labels_t *labels, const label_t *label) {
    label_t *known = (label_t *)labels_find(labels, label->id, label->hash);
    if (known) {
       *known = *label;
-      return RKB_OK;
+      return;
    }
    if (labels->count == labels->room) {
       uint32_t room = labels->room ? 2 * labels->room : 1024;
-      label_t *list = realloc(labels->list, room * sizeof *list);
-      if (!list)
-         return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-      labels->list = list;
+      labels->list = rkb_grow(labels->list, room, sizeof *labels->list);
       labels->room = room;
    }
    labels->list[labels->count++] = *label;
-   return RKB_OK;
 }
 
 static bool read_line(char *line, label_t *l) {
@@ -88,7 +85,7 @@ int labels_read(const char *path, labels_t *labels, rkb_error_t *err) {
    rest = text;
    while (status == RKB_OK && (line = strsep(&rest, "\n")) != NULL)
       if (line[0] && line[0] != '#' && read_line(line, &label)) /* a line cut short by a kill is made again */
-         status = labels_put(labels, &label, err);
+         labels_put(labels, &label);
    free(text);
    return status;
 }

@@ -30,8 +30,7 @@ typedef struct labels {
 
 int labels_read(const char *path, labels_t *labels, rkb_error_t *err); /* a missing file gives none */
 const label_t *labels_find(const labels_t *labels, const char *id, const char *hash);
-int labels_put(labels_t *labels, const label_t *label,
-               rkb_error_t *err); /* in place of one of that id and hash */
+void labels_put(labels_t *labels, const label_t *label); /* in place of one of that id and hash */
 /* Sorted by id, with a head that says what the columns are and the remark (a sentence on where and when),
  * whole. */
 int labels_write(const char *path, labels_t *labels, const char *remark, rkb_error_t *err);

@@ -20,7 +20,7 @@ typedef struct site {
 typedef struct sites {
    site_t *list;
    uint32_t count, room;
-   bool failed; /* memory ran out, or a site has too many edits */
+   bool failed; /* a site has too many edits */
 } sites_t;
 
 void sites_begin(sites_t *sites); /* the replacements that follow are one site */

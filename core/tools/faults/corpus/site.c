@@ -3,17 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 #include "corpus/operator.h"
 
 void sites_begin(sites_t *sites) {
    if (sites->count == sites->room) {
       uint32_t room = sites->room ? 2 * sites->room : 16;
-      site_t *list = realloc(sites->list, room * sizeof *list);
-      if (!list) {
-         sites->failed = true;
-         return;
-      }
-      sites->list = list;
+      sites->list = rkb_grow(sites->list, room, sizeof *sites->list);
       sites->room = room;
    }
    sites->list[sites->count++] = (site_t){.count = 0};
@@ -57,9 +53,7 @@ char *site_apply(const source_t *source, const site_t *site, size_t *bytes) {
    qsort(sorted.edits, sorted.count, sizeof *sorted.edits, by_start);
    for (uint32_t i = 0; i < sorted.count; i++)
       room += strlen(sorted.edits[i].text);
-   char *text = malloc(room);
-   if (!text)
-      return NULL;
+   char *text = rkb_allocate(room, 1);
    for (uint32_t i = 0; i < sorted.count; i++) {
       const edit_t *edit = &sorted.edits[i];
       size_t length = strlen(edit->text);

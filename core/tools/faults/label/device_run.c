@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 #include "base/file.h"
+#include "base/memory.h"
 
 /* A plan of these small cases takes milliseconds, also with the GPU shared among sixteen processes.  What is not
  * done by the first deadline runs once more, in a fresh worker, until the second: then it does not end. */
@@ -110,12 +111,12 @@ static int judge(device_runner_t *runner, const subject_case_t *c, const trial_t
    for (uint32_t t = 0; t < c->of->tensor_count && status == RKB_OK && !witness->found; t++) {
       const rkb_tensor_t *tensor = &c->of->tensors[t];
       rkb_worker_read_t head = {0, t, 0, tensor->bytes};
-      char *data = tensor->bytes ? malloc(tensor->bytes) : NULL;
       if (!tensor->bytes)
          continue;
+      char *data = rkb_try_uncleared(tensor->bytes, 1, err);
       status = data ? ask(runner, RKB_WORKER_READ, &(rkb_piece_t){&head, sizeof head}, 1, data, tensor->bytes,
                           &refusal, err)
-                    : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+                    : RKB_ERR_NOMEM;
       if (status == RKB_OK && refusal)
          status = refused(refusal, err);
       if (status == RKB_OK && tensor->role == RKB_IN && memcmp(data, trial->tensors[t], tensor->bytes) != 0)

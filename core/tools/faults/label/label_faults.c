@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/usage.h"
 #include "label/labelling.h"
 
@@ -46,14 +47,12 @@ static int apply_arguments(const char *path, labels_t *labels, rkb_error_t *err)
 /* Rows of faults that the corpus no longer has are left out. */
 static int finish(labelling_t *l, const settings_t *s, rkb_error_t *err) {
    labels_t current = {0};
-   int status = RKB_OK;
-   for (uint32_t i = 0; i < l->corpus.fault_count && status == RKB_OK; i++) {
+   for (uint32_t i = 0; i < l->corpus.fault_count; i++) {
       const label_t *label = labels_find(&l->known, l->corpus.faults[i].id, l->corpus.faults[i].hash);
       if (label)
-         status = labels_put(&current, label, err);
+         labels_put(&current, label);
    }
-   if (status == RKB_OK)
-      status = apply_arguments(s->arguments, &current, err);
+   int status = apply_arguments(s->arguments, &current, err);
    if (status == RKB_OK)
       status = labels_write(s->out, &current, s->remark, err);
    labels_free(&current);
@@ -143,8 +142,7 @@ static int open_labelling(labelling_t *l, const settings_t *s, rkb_error_t *err)
       status = subjects_open(&l->corpus, s->tasks, &l->subjects, err);
    if (status == RKB_OK)
       status = rkb_compilers_open(&config, &l->compilers, err);
-   if (status == RKB_OK && (l->originals = calloc(l->corpus.kernel_count, sizeof *l->originals)) == NULL)
-      status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   l->originals = rkb_allocate(l->corpus.kernel_count, sizeof *l->originals);
    if (status == RKB_OK && (l->out = fopen(s->out, "a")) == NULL)
       status = rkb_fail(err, RKB_ERR_IO, "cannot write %s", s->out);
    return status;

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 
 #define DRAWN_WORK 1e7
 
@@ -68,9 +69,7 @@ subject_t *subjects_of(subjects_t *subjects, const kernel_file_t *kernel) {
 
 int subjects_open(const corpus_t *corpus, const char *tasks, subjects_t *subjects, rkb_error_t *err) {
    int status = RKB_OK;
-   *subjects = (subjects_t){.list = calloc(corpus->kernel_count, sizeof(subject_t))};
-   if (!subjects->list)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   *subjects = (subjects_t){.list = rkb_allocate(corpus->kernel_count, sizeof(subject_t))};
    for (uint32_t i = 0; i < corpus->kernel_count && status == RKB_OK; i++)
       if (!subjects_of(subjects, &corpus->kernels[i]))
          status = open_subject(&subjects->list[subjects->count++], tasks, &corpus->kernels[i], err);
@@ -85,10 +84,10 @@ static int make_trial(subject_t *subject, subject_case_t *c, trial_t *trial, rkb
       const rkb_tensor_t *tensor = &c->of->tensors[t];
       if (tensor->role == RKB_OUT)
          continue;
-      trial->tensors[t] = malloc(tensor->bytes + 1);
+      trial->tensors[t] = rkb_try_uncleared(tensor->bytes + 1, 1, err);
       status = trial->tensors[t]
                   ? rkb_task_inputs_fill(trial->inputs, t, 0, tensor->elements, trial->tensors[t], err)
-                  : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+                  : RKB_ERR_NOMEM;
    }
    if (status == RKB_OK)
       status = rkb_task_expect(trial->inputs, &trial->expected, err);
@@ -151,7 +150,7 @@ int subjects_make_trials(subjects_t *subjects, uint32_t jobs, rkb_error_t *err) 
       pthread_join(threads[i], NULL);
    pthread_mutex_destroy(&making.mutex);
    if (!started)
-      return rkb_fail(err, RKB_ERR_NOMEM, "no thread could be started");
+      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "no thread could be started");
    if (atomic_load(&making.failed))
       *err = making.err;
    return atomic_load(&making.failed) ? err->status : RKB_OK;

@@ -32,7 +32,7 @@ static int run_threads(labelling_t *l, void *(*work)(void *), rkb_error_t *err) 
       started++;
    for (uint32_t i = 0; i < started; i++)
       pthread_join(threads[i], NULL);
-   return started ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no thread could be started");
+   return started ? RKB_OK : rkb_fail(err, RKB_ERR_UNAVAILABLE, "no thread could be started");
 }
 
 static bool open_runner(labelling_t *l, device_runner_t *runner) {
@@ -202,7 +202,6 @@ static int label_one(labelling_t *l, device_runner_t *runner, const fault_t *fau
 
 static void keep(labelling_t *l, const label_t *label) {
    char line[1024];
-   rkb_error_t err;
    labels_line(label, line, sizeof line);
    pthread_mutex_lock(&l->mutex);
    if (++l->made % 100 == 0)
@@ -212,7 +211,7 @@ static void keep(labelling_t *l, const label_t *label) {
          fputs(line, l->out);
          fflush(l->out);
       }
-      labels_put(&l->known, label, &err);
+      labels_put(&l->known, label);
    }
    pthread_mutex_unlock(&l->mutex);
 }

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/memory.h"
 #include "run/check.h"
 
 enum { MOST_PIPELINES = 64, NOT_FINISHED = 3 /* exit code */ };
@@ -152,7 +153,7 @@ int shares_check(bench_t *b, rkb_error_t *err) {
    progress_t *progress =
       mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
    if (progress == MAP_FAILED)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+      return rkb_fail_memory(err, sizeof *progress);
    for (uint32_t i = 0; i < b->settings.jobs; i++)
       children[i] = start_share(b, progress, i, err);
    int status = wait_for_shares(b, progress, children, err);

@@ -5,18 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
+#include "base/memory.h"
 
-static int add(bench_t *b, const subject_t *subject, rkb_error_t *err) {
+static void add(bench_t *b, const subject_t *subject) {
    if (b->count == b->room) {
       uint32_t room = b->room ? 2 * b->room : 1024;
-      subject_t *list = realloc(b->list, room * sizeof *list);
-      if (!list)
-         return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-      b->list = list;
+      b->list = rkb_grow(b->list, room, sizeof *b->list);
       b->room = room;
    }
    b->list[b->count++] = *subject;
-   return RKB_OK;
 }
 
 /* Setting number index of the grid as JSON and as an id's end; false past the last. */
@@ -50,7 +47,7 @@ static int add_tunes(bench_t *b, const kernel_file_t *kernel, subject_t *subject
    rkb_problems_free(&problems);
    for (uint64_t i = 0; status == RKB_OK && setting_at(manifest, i, subject, kernel); i++) {
       subject->rank = rkb_hash64(subject->id, strlen(subject->id), 1);
-      status = add(b, subject, err);
+      add(b, subject);
    }
    rkb_manifest_free(manifest);
    return status;
@@ -59,15 +56,17 @@ static int add_tunes(bench_t *b, const kernel_file_t *kernel, subject_t *subject
 static int list_all(bench_t *b, rkb_error_t *err) {
    int status = RKB_OK;
    if (b->settings.kernels) {
-      b->hashes = calloc(b->corpus.kernel_count, sizeof *b->hashes);
-      status = b->hashes ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+      b->hashes = rkb_allocate(b->corpus.kernel_count, sizeof *b->hashes);
       for (uint32_t i = 0; i < b->corpus.kernel_count && status == RKB_OK; i++) {
          const kernel_file_t *k = &b->corpus.kernels[i];
          subject_t subject = {
             .task = k->task, .direction = k->direction, .text = k->text, .hash = b->hashes[i], .tune = "{}"};
          rkb_hash_text(k->text, strlen(k->text), b->hashes[i]);
          snprintf(subject.id, sizeof subject.id, "%s/%s/%s", k->task, k->direction, k->name);
-         status = b->settings.every_tune ? add_tunes(b, k, &subject, err) : add(b, &subject, err);
+         if (b->settings.every_tune)
+            status = add_tunes(b, k, &subject, err);
+         else
+            add(b, &subject);
       }
       return status;
    }
@@ -86,7 +85,7 @@ static int list_all(bench_t *b, rkb_error_t *err) {
       if (!label || strcmp(label->name, "fault") != 0)
          continue;
       snprintf(subject.id, sizeof subject.id, "%s", fault->id);
-      status = add(b, &subject, err);
+      add(b, &subject);
    }
    return status;
 }
