@@ -44,13 +44,13 @@ int rkb_core_open(rkb_core_t *core, rkb_pipeline_t *pipeline, rkb_log_t *log, ui
    if (status != RKB_OK)
       return status;
    status = rkb_workers_open(core->worker_count, QUEUE_LIMIT, &core->workers, err);
-   if (status != RKB_OK)
-      goto close_loop;
+   if (status != RKB_OK) {
+      rkb_loop_free(core->loop);
+      core->loop = NULL; /* rkb_core_close is called all the same */
+      return status;
+   }
    core->jobs = rkb_jobs_new(ring, core);
    return RKB_OK;
-close_loop:
-   rkb_loop_free(core->loop);
-   return status;
 }
 
 /* A GPU is looked for only when a stage asks for one; that stage says what its absence means. */
@@ -187,8 +187,6 @@ void rkb_core_watch(rkb_core_t *core, uint64_t due_ns) {
    uint64_t now = rkb_now_ns();
    core->clock_due_ns = due_ns;
    core->clock = rkb_timer_start(core->loop, due_ns > now ? due_ns - now : 0, clock_rings, core);
-   if (!core->clock)
-      abort(); /* without its clock a run could wait for ever */
 }
 
 static void cancel_each(void *argument, const rkb_job_view_t *view) {
