@@ -1,5 +1,5 @@
-/* Memory that is freed together: a list of zeroed chunks, filled from the front of the newest one.
- * Owns every chunk; any one thread at a time. */
+/* An arena: memory that is freed all at once.  It keeps a list of zeroed chunks and hands out memory from the front of the
+ * newest chunk.  An arena owns its chunks.  Any thread may use it, one at a time. */
 #include "base/arena.h"
 
 #include <stdio.h>
@@ -54,8 +54,8 @@ static chunk_t *chunk_new(size_t size) {
    return chunk;
 }
 
-/* A chunk with room for bytes.  A large request gets one of its own behind the one being filled, so that what
- * is left of that is not lost. */
+/* Returns a chunk with room for bytes.  A large request gets a chunk of its own, placed behind the one being filled, so that
+ * the rest of the chunk being filled stays usable. */
 static chunk_t *chunk_for(rkb_arena_t *arena, size_t bytes) {
    chunk_t *first = arena->chunks;
    if (first && first->size - first->used >= bytes)

@@ -1,5 +1,5 @@
-/* Expressions as callers see them: whole texts and lists of them.  Trees and texts lie in the caller's arena;
- * any one thread at a time while parsing, any thread after. */
+/* The public face of expressions: parses a whole text or a list.  Trees and texts lie in the caller's arena.  One thread at a
+ * time while parsing; afterwards any thread may read them. */
 #include "base/expression.h"
 
 #include <string.h>
@@ -50,7 +50,7 @@ rkb_expression_t *rkb_expression_parse(rkb_arena_t *arena, const char *text, siz
    return expression;
 }
 
-/* Where the part that begins at start ends: the next comma outside parentheses, or length. */
+/* The end of the part that begins at start: the next comma outside parentheses, or length. */
 static size_t part_end(const char *text, size_t start, size_t length) {
    size_t depth = 0, end = start;
    for (; end < length && (depth > 0 || text[end] != ','); end++) {

@@ -1,12 +1,12 @@
-/* Expressions over named 64-bit integers and reals: shapes, grids, arguments.  The one parser for tasks, manifests and
- * device profiles.
+/* Expressions over named 64-bit integers and reals: shapes, grids, arguments.  Tasks, manifests and device profiles all use
+ * this parser.
  *
  *    or / and / not / < <= > >= == != / + - / * / % / unary - / names, literals, ( ), f(x, y)
  *    ceildiv(a, b)  min(a, b, ...)  max(a, b, ...)  if(condition, a, b)
  *
- * Integers are 64-bit signed; / and % truncate as in C; overflow, division by zero and INT64_MIN / -1 are faults, and so
- * are mixing (an integer used with a real becomes a real only in + - * / and comparisons; % and ceildiv are integer).
- * Truth is an integer, 0 or 1; `and`, `or` and `if` evaluate only what they need.  No `?:`, no `!`, no `: `.
+ * Integers are 64-bit signed; / and % truncate as in C.  Overflow, division by zero and INT64_MIN / -1 are faults.  An integer
+ * that meets a real becomes a real in + - * / and comparisons; in % and ceildiv, which take integers, a real is a fault.
+ * Truth is an integer, 0 or 1.  `and`, `or` and `if` evaluate only the operands they need.  There is no `?:`, `!` or `: `.
  * Limits: 4 KiB of text, 256 nodes, depth 64. */
 #ifndef RKB_BASE_EXPRESSION_H
 #define RKB_BASE_EXPRESSION_H
@@ -24,16 +24,16 @@ typedef struct rkb_value {
    double real;
 } rkb_value_t;
 
-/* Parses one whole expression.  column in place is that of the text's first byte, so messages point into it. */
+/* Parses one whole expression.  place is the place of the text's first byte; messages point into the text from there. */
 rkb_expression_t *rkb_expression_parse(rkb_arena_t *arena, const char *text, size_t length, rkb_place_t place,
                                        rkb_problems_t *problems);
 
-/* Splits at commas outside parentheses and parses each part.  An empty or blank text has none.  At most 64 parts.
- * False when any part has a problem. */
+/* Splits the text at commas outside parentheses and parses each part.  An empty or blank text has no parts; 64 parts is the
+ * limit.  Returns false when any part has a problem. */
 bool rkb_expression_list(rkb_arena_t *arena, const char *text, size_t length, rkb_place_t place,
                          rkb_expression_t ***list, uint32_t *count, rkb_problems_t *problems);
 
-/* Looks a name up; false when it is unknown.  argument is the caller's. */
+/* Looks up the value of a name; returns false when the name is unknown.  argument is passed through from the caller. */
 typedef bool (*rkb_lookup_t)(void *argument, const char *name, rkb_value_t *value);
 
 enum rkb_fault {
@@ -44,22 +44,22 @@ enum rkb_fault {
    RKB_FAULT_TYPE
 };
 
-/* Evaluates.  On a fault, message says what and where ("B * T overflows 64 bits") and the return is the fault. */
+/* Evaluates the expression.  Returns the fault, if any, and message then says what failed and where ("B * T overflows 64 bits"). */
 enum rkb_fault rkb_expression_evaluate(const rkb_expression_t *expression, rkb_lookup_t lookup,
                                        void *argument, rkb_value_t *value, char *message,
                                        size_t message_size);
-/* Evaluates and wants an integer. */
+/* Evaluates an expression whose value must be an integer. */
 enum rkb_fault rkb_expression_integer(const rkb_expression_t *expression, rkb_lookup_t lookup, void *argument,
                                       int64_t *value, char *message, size_t message_size);
 
-/* Calls visit for each distinct name it mentions, in order of first mention. */
+/* Calls visit for each distinct name in the expression, in order of first mention. */
 void rkb_expression_names(const rkb_expression_t *expression, void (*visit)(void *argument, const char *name),
                           void *argument);
 const char *rkb_expression_text(const rkb_expression_t *expression); /* as written, trimmed */
 rkb_place_t rkb_expression_place(const rkb_expression_t *expression);
 
-/* Appends it as one parenthesised C++ expression over int64_t and double, names as they are; ceildiv, min and max become
- * rkb_ceildiv, rkb_min and rkb_max.  Unlike evaluation it does not look for overflow. */
+/* Appends the expression as one parenthesised C++ expression over int64_t and double.  Names stay as they are; ceildiv, min and
+ * max become rkb_ceildiv, rkb_min and rkb_max.  Unlike evaluation, the C++ text does not check for overflow. */
 void rkb_expression_write(const rkb_expression_t *expression, rkb_text_t *out);
 
 #endif

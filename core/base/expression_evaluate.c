@@ -1,5 +1,5 @@
-/* Evaluation of expressions: a walk over the tree that stops at the first fault and says which part of the
- * text it was. Any thread, any number at a time. */
+/* Evaluates expressions: walks the tree, stops at the first fault, and names the part of the text that failed.
+ * Any number of threads at a time. */
 #include <math.h>
 #include <stdio.h>
 
@@ -118,7 +118,7 @@ static enum rkb_fault calculate(const evaluation_t *evaluation, const node_t *no
    return calculate_integer(evaluation, node, a->integer, b->integer, &value->integer);
 }
 
-/* -1, 0 or 1; 2 when one is no number.  An integer beyond 2^53 may round when it meets a real. */
+/* -1, 0 or 1; 2 when one of the two is NaN.  An integer beyond 2^53 may be rounded before it is compared with a real. */
 static int compare(const rkb_value_t *a, const rkb_value_t *b) {
    if (!a->is_real && !b->is_real)
       return (a->integer > b->integer) - (a->integer < b->integer);

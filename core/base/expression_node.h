@@ -1,4 +1,5 @@
-/* The tree of an expression: made by expression_parser.c, walked by expression_evaluate.c.  Private to these. */
+/* The tree of an expression.  expression_parser.c builds it, expression_evaluate.c and expression_write.c walk it; nobody else
+ * includes this file. */
 #ifndef RKB_BASE_EXPRESSION_NODE_H
 #define RKB_BASE_EXPRESSION_NODE_H
 
@@ -48,7 +49,7 @@ struct rkb_expression {
    uint32_t name_count;
 };
 
-/* State of one parse.  Outside the parser only the first four members and names are set, and the count read. */
+/* The state of one parse.  Callers of the parser set only the first four members and names, and read only count. */
 typedef struct parser {
    rkb_arena_t *arena;
    rkb_problems_t *problems;
@@ -62,7 +63,7 @@ typedef struct parser {
    uint32_t name_count;
 } parser_t;
 
-/* The tree of the whole text, or NULL with one problem added. */
+/* Parses the whole text into a tree.  Returns NULL after adding one problem. */
 const node_t *rkb_expression_parse_tree(parser_t *parser);
 
 #endif

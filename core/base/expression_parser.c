@@ -1,8 +1,8 @@
-/* The grammar of expressions: recursive descent, one function a level of precedence.  The tree lies in the
- * caller's arena. Any one thread at a time.
+/* The grammar of expressions: a recursive-descent parser with one function per level of precedence.  The tree lies in the
+ * caller's arena.  One thread at a time.
  *
- * The first problem of an expression ends its parse; people used to other languages are told what to write
- * here. */
+ * The parse ends at the first problem.  If the text is written as in C, Python or YAML, the message says what to write here
+ * instead. */
 #include <stdio.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ static void skip_space(parser_t *parser) {
       parser->at++;
 }
 
-/* Bytes of the name at an offset, 0 when there is none.  A dot between two names belongs to it:
+/* The length of the name that text begins with; 0 when there is none.  A dot between two names belongs to the name:
  * device.warp_size. */
 static uint32_t name_length(const char *text) {
    uint32_t length = 0;
@@ -59,7 +59,7 @@ static uint32_t name_length(const char *text) {
    return length;
 }
 
-/* Takes a symbol or a word when it comes next; the words are whole names. */
+/* Consumes a symbol or a word if it comes next.  A word must match a whole name. */
 static bool take(parser_t *parser, const char *token) {
    skip_space(parser);
    size_t length = strlen(token);
@@ -111,7 +111,7 @@ static bool is_reserved(const char *word) {
    return false;
 }
 
-/* What is at fault where something else was expected, for those who write C, Python or YAML. */
+/* Reports an unexpected token, with advice for people who write C, Python or YAML. */
 static node_t *refuse_what_comes(parser_t *parser, const char *expected) {
    static const struct {
       const char *text, *advice;
@@ -324,7 +324,7 @@ static node_t *parse_primary(parser_t *parser) {
    return refuse_what_comes(parser, "a value");
 }
 
-/* The sign of a literal that follows at once belongs to it: the least integer has no positive counterpart. */
+/* A sign directly before a literal belongs to the literal, because INT64_MIN has no positive counterpart. */
 static node_t *parse_unary(parser_t *parser) {
    skip_space(parser);
    uint32_t start = parser->at;
@@ -362,7 +362,7 @@ static const binary_t comparisons[] = {{"<=", OPERATION_LESS_EQUAL},
 static const binary_t conjunctions[] = {{"and", OPERATION_AND}, {0}};
 static const binary_t disjunctions[] = {{"or", OPERATION_OR}, {0}};
 
-/* "**", "//", "<<" and ">>" begin like operators and are none. */
+/* True for "**", "//", "<<" and ">>", which begin like operators of this language but do not exist in it. */
 static bool is_foreign(const char *text) {
    return strncmp(text, "**", 2) == 0 || strncmp(text, "//", 2) == 0 || strncmp(text, "<<", 2) == 0 ||
           strncmp(text, ">>", 2) == 0;

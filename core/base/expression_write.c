@@ -1,4 +1,4 @@
-/* An expression as C++ source, for exported kernels.  Owns nothing; any thread. */
+/* Writes an expression as C++ source, for exported kernels.  Owns nothing; any thread. */
 #include "base/expression_node.h"
 
 #include <inttypes.h>

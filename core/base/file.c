@@ -1,4 +1,4 @@
-/* Files, whole, and where the program's own data lies.  Any thread. */
+/* Reads and writes whole files, and finds the program's own data.  Any thread. */
 #include "base/file.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ static int fail_errno(rkb_error_t *err, const char *what, const char *path) {
                    strerror(number));
 }
 
-/* Reads all of file, whatever its size was said to be: it may grow while it is read. */
+/* Reads the whole file.  The reported size is only a hint: the file may grow while it is read. */
 static int read_whole(int file, const char *path, size_t limit, size_t expected, char **data, size_t *length,
                       rkb_error_t *err) {
    size_t room = expected < limit ? expected + 1 : FIRST_ROOM;
@@ -106,7 +106,8 @@ static int write_whole(int file, const char *data, size_t length) {
    return 0;
 }
 
-/* A device, a pipe or a link (/dev/stdout) is written to: renaming onto it would put a plain file in its place. */
+/* True for a device, a pipe or a link (/dev/stdout).  Such a path is written directly, because a rename would replace it by a
+ * plain file. */
 static bool is_written_into(const char *path) {
    struct stat about;
    return lstat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
@@ -222,12 +223,12 @@ static char *find_below(const char *directory, const char *between, const char *
    return NULL;
 }
 
-/* Plugins are what was built; all else is used where its source is. */
+/* In a build tree, plugins come from the build; all other data comes from the source tree. */
 static char *find_in_build(const char *build, const char *source, const char *name) {
    return find_below(strcmp(name, "plugins") == 0 ? build : source, "", name);
 }
 
-/* In a build that lies elsewhere than it was made: the source tree around it, when it was copied with that. */
+/* In a build tree that was copied or moved: looks in the source tree around it, if that was copied too. */
 static char *find_in_copied_build(const char *build, const char *name) {
    char *around = rkb_path_directory(build);
    char *mark = find_below(around, "", "cmake/RkbPackage.cmake");
@@ -237,8 +238,8 @@ static char *find_in_copied_build(const char *build, const char *name) {
    return found;
 }
 
-/* Whether a directory is a build that was copied or moved: only a build has both.  An installation keeps its plugins below
- * its library directory, and a source tree has no libexec. */
+/* Whether a directory is a build tree that was copied or moved.  Only a build tree has both folders: an installation keeps its
+ * plugins below the library directory, and a source tree has no libexec. */
 static bool is_build(const char *directory) {
    char *programs = find_below(directory, "", "libexec/rkb"), *plugins = find_below(directory, "", "plugins");
    bool both = programs && plugins;
@@ -295,6 +296,6 @@ char *rkb_find_program(const char *name) {
    if (!found)
       found = find_below(executable, "../libexec/rkb/", name);
    if (!found && lies_below(executable, RKB_BINARY_DIR))
-      found = find_below(RKB_BINARY_DIR, "libexec/rkb/", name); /* tests lie elsewhere in the build */
+      found = find_below(RKB_BINARY_DIR, "libexec/rkb/", name); /* tests are elsewhere in the build tree */
    return found;
 }

@@ -19,7 +19,7 @@ void rkb_hash_keyed(const unsigned char key[RKB_HASH_BYTES], const void *data, s
                     unsigned char out[RKB_HASH_BYTES]);
 uint64_t rkb_hash64(const void *data, size_t bytes, uint64_t seed); /* XXH3-64 (xxHash) */
 
-/* Several parts, each framed by its length, so that ("ab","c") and ("a","bc") differ. */
+/* Hashes several parts.  Each part is framed by its length, so ("ab","c") and ("a","bc") differ. */
 typedef struct rkb_hasher rkb_hasher_t;
 RKB_NEVER_NULL rkb_hasher_t *rkb_hasher_new(void);
 void rkb_hasher_add(rkb_hasher_t *hasher, const void *data, size_t bytes);

@@ -1,4 +1,4 @@
-/* Checks against a table of keys. */
+/* Checks YAML mappings against a table of keys.  Any thread. */
 #include "base/keys.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* The keys of a kind of YAML mapping as a table: what the reader takes and what the program and the documentation say about it.
- * Constants; any thread. */
+/* Tables of the keys that a YAML mapping may have.  The reader, the help text and the documentation all use the same table.
+ * Tables are constants; any thread may read them. */
 #ifndef RKB_BASE_KEYS_H
 #define RKB_BASE_KEYS_H
 
@@ -7,20 +7,20 @@
 
 typedef struct rkb_key {
    const char *name;
-   uint32_t of;                /* the mappings that have it, as bits of the table's own enum */
-   const char *fallback;       /* what holds without it; NULL: nothing does */
-   const char *const *choices; /* words it takes, NULL-terminated; NULL: other values */
+   uint32_t of;                /* which mappings have this key, as bits of the table's own enum */
+   const char *fallback;       /* the default, as text; NULL: there is no default */
+   const char *const *choices; /* the words that are allowed, NULL-terminated; NULL: not a choice of words */
    bool required;
    const char *meaning;
 } rkb_key_t;
 
 /* Tables end with a NULL name. */
 
-/* Adds a problem for each key of the mapping that none of the table's entries with a bit of of has; what names the mapping. */
+/* Adds a problem for each key of map that the table does not list for the mappings in `of`.  what names the mapping. */
 void rkb_keys_only(const rkb_key_t *table, const rkb_yaml_t *map, const char *what, uint32_t of,
                    rkb_problems_t *problems);
 
-/* The entry of that name among those with a bit of of; NULL when there is none. */
+/* The table's entry for name among those whose `of` shares a bit with the argument `of`; NULL when there is none. */
 const rkb_key_t *rkb_key_find(const rkb_key_t *table, const char *name, uint32_t of);
 
 #endif

@@ -1,5 +1,6 @@
-/* The longest common subsequence of lines, by its table (Wagner and Fischer, 'The String-to-String Correction Problem', JACM 1974)
- * over what is left between the equal ends; kernels of one lineage differ in few places. */
+/* Compares texts by lines: finds the longest common subsequence with its table (Wagner and Fischer, 'The String-to-String
+ * Correction Problem', JACM 1974).  Equal lines at both ends are skipped first, because kernels of one lineage differ in few
+ * places. */
 #include "base/line_difference.h"
 
 #include <stdint.h>
@@ -19,7 +20,7 @@ typedef struct lines {
    uint32_t count;
 } lines_t;
 
-/* Which lines have an equal one in the other text, in order. */
+/* For each line, whether it is part of the common subsequence. */
 typedef struct matching {
    bool *kept[2];
 } matching_t;
@@ -87,7 +88,7 @@ static void write_side(rkb_text_t *out, char sign, uint32_t first, uint32_t coun
       rkb_text_format(out, ",%u", count);
 }
 
-/* Lines a_from .. a_to and b_from .. b_to, which begin and end with the equal ones around a change. */
+/* Writes lines a_from .. a_to and b_from .. b_to as one hunk; both ranges include the equal lines around the change. */
 static void write_hunk(rkb_text_t *out, const lines_t *a, const lines_t *b, const matching_t *matching,
                        uint32_t a_from, uint32_t a_to, uint32_t b_from, uint32_t b_to) {
    rkb_text_add(out, "@@ ");
@@ -105,7 +106,7 @@ static void write_hunk(rkb_text_t *out, const lines_t *a, const lines_t *b, cons
    }
 }
 
-/* Changes with at most twice the context between them share a hunk. */
+/* Changes that are separated by at most twice the context share a hunk. */
 static void write_hunks(rkb_text_t *out, const lines_t *a, const lines_t *b, const matching_t *matching) {
    uint32_t i = 0, j = 0;
    while (i < a->count || j < b->count) {

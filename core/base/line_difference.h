@@ -1,4 +1,4 @@
-/* What changed between two texts, by lines.  Pure; any thread. */
+/* Differences between two texts, line by line.  Pure functions; any thread. */
 #ifndef RKB_BASE_LINE_DIFFERENCE_H
 #define RKB_BASE_LINE_DIFFERENCE_H
 

@@ -1,6 +1,5 @@
-/* The structured log.  Owns the file it writes to and a lock; any thread.  Each line is made first and then
- * written with one call, under the lock, so that lines of several threads and of several processes never mix.
- */
+/* The structured log.  Owns its file and a lock; any thread.  Each line is built first and then written with one call under the
+ * lock, so lines of several threads and several processes never mix. */
 #include "base/log.h"
 
 #include <errno.h>
@@ -72,8 +71,8 @@ int rkb_log_level(const rkb_log_t *log) {
    return log->level;
 }
 
-/* Appends text so that it stays one line of well-formed UTF-8 that cannot drive a terminal, within room
- * bytes; says whether all of it went in. */
+/* Appends text, escaped so that it stays one line of well-formed UTF-8 and cannot control a terminal.  Uses at most room bytes;
+ * returns whether the whole text fitted. */
 static bool append_escaped(rkb_text_t *line, const char *text, size_t room, bool json) {
    size_t length = strlen(text);
    size_t end = line->length + room;
@@ -141,7 +140,7 @@ static void append_text(rkb_text_t *line, const entry_t *entry) {
    rkb_text_add(line, all ? "\n" : CUT_MARK "\n");
 }
 
-/* A log that cannot be written must not stop the work it tells of, so failures end here. */
+/* Ignores failures: a log that cannot be written must not stop the work it describes. */
 static void put(int file, const rkb_text_t *line) {
    const char *data = rkb_text_get(line);
    size_t left = line->length;
@@ -194,7 +193,7 @@ void rkb_log_write(rkb_log_t *log, int level, const char *who, const char *file,
 void rkb_log_printf(rkb_log_t *log, int level, const char *who, const char *fmt, ...) {
    rkb_text_t text;
    va_list ap;
-   rkb_text_init(&text, LONGEST_LINE + 1); /* one over, so that the line is seen to be cut */
+   rkb_text_init(&text, LONGEST_LINE + 1); /* one byte more, so that an overlong line is noticed */
    va_start(ap, fmt);
    rkb_text_vformat(&text, fmt, ap);
    va_end(ap);

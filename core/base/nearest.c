@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define LONGEST 64u /* longer names are not compared; nobody mistypes them by three letters */
+#define LONGEST 64u /* longer names are not compared */
 
 static unsigned least(unsigned a, unsigned b) {
    return a < b ? a : b;

@@ -4,8 +4,9 @@
 
 #include <stddef.h>
 
-/* NULL-terminated names.  NULL when none is near (distance over a third of the longer name, at least 1, at most 3) or
- * nothing is in common.  Of equally near ones the first.  Names over 64 bytes are not compared. */
+/* Finds the nearest of names (NULL-terminated).  A name is near when its distance is at most a third of the longer name's length
+ * (but at least 1 and at most 3) and the two have something in common.  The first of equally near names wins.  NULL when no
+ * name is near.  Names over 64 bytes are not compared. */
 const char *rkb_nearest(const char *written, const char *const *names);
 
 #endif

@@ -1,5 +1,5 @@
-/* What is wrong with a file from a person.  Owns copies of file names and messages, so that a document may be
- * freed before its problems are printed; any one thread at a time. */
+/* Collects everything that is wrong with a user's file.  Owns copies of file names and messages, so you may free a document
+ * before you print its problems.  One thread at a time. */
 #include "base/problems.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ void rkb_problems_free(rkb_problems_t *problems) {
    rkb_problems_init(problems);
 }
 
-/* Messages quote what a file or a model wrote: nothing in them may drive a terminal or break the line. */
+/* Replaces control characters: messages quote files and models, and must not control a terminal or break the line. */
 static void make_printable(char *text) {
    for (unsigned char *c = (unsigned char *)text; *c; c++) {
       bool c1_control = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0;
@@ -83,7 +83,7 @@ void rkb_problems_place(rkb_problems_t *problems, uint32_t from, rkb_place_t pla
    }
 }
 
-/* Where file first occurs in the list: its rank among the files. */
+/* The index of the first problem that names file; it ranks the files. */
 static uint32_t first_mention(const rkb_problems_t *problems, const char *file) {
    uint32_t i = 0;
    while (i < problems->count && strcmp(problems->list[i].file, file) != 0)

@@ -1,5 +1,5 @@
-/* What is wrong with a file from a person, all of it, in file order, printed as
- * "file:line:column: what, and what to write instead".  One thread at a time. */
+/* Collects everything that is wrong with a user's file and prints it in file order as "file:line:column: what, and what to write
+ * instead".  One thread at a time. */
 #ifndef RKB_BASE_PROBLEMS_H
 #define RKB_BASE_PROBLEMS_H
 
@@ -10,7 +10,7 @@
 
 typedef struct rkb_place {
    const char *file; /* lives as long as the document it names; NULL when unknown */
-   uint32_t line;    /* from 1; 0 when it has none */
+   uint32_t line;    /* from 1; 0: unknown */
    uint32_t column;  /* from 1, in bytes */
 } rkb_place_t;
 
@@ -21,7 +21,7 @@ typedef struct rkb_problem {
    char *message;
 } rkb_problem_t;
 
-#define RKB_PROBLEMS_KEPT 200 /* of one list; errors and warnings count all */
+#define RKB_PROBLEMS_KEPT 200 /* problems that one list keeps; the counts include all */
 
 typedef struct rkb_problems {
    rkb_problem_t *list;
@@ -33,11 +33,12 @@ void rkb_problems_init(rkb_problems_t *problems);
 void rkb_problems_free(rkb_problems_t *problems);
 void rkb_problem(rkb_problems_t *problems, rkb_place_t place, const char *fmt, ...) RKB_PRINTF(3, 4);
 void rkb_problem_warning(rkb_problems_t *problems, rkb_place_t place, const char *fmt, ...) RKB_PRINTF(3, 4);
-/* Gives every problem from index on that names no file this place: what a lower layer says about a value, at the value. */
+/* Gives this place to every problem from index `from` on that names no file.  Use it when a lower layer reports a problem of a
+ * value and only you know where the value stands. */
 void rkb_problems_place(rkb_problems_t *problems, uint32_t from, rkb_place_t place);
-/* Sorted by file (in order of first mention), line, column; one a line; "and N more" past the cap. */
+/* Writes one problem a line, sorted by file (in order of first mention), line and column; then "and N more" if some were dropped. */
 void rkb_problems_write(rkb_problems_t *problems, rkb_text_t *out);
-/* The first error (no warning) in file order, for a caller that can carry only one; RKB_OK when there is none. */
+/* Returns the first error (not warning) in file order, for a caller that can report only one; RKB_OK when there is none. */
 int rkb_problems_error(rkb_problems_t *problems, rkb_error_t *err);
 
 #endif

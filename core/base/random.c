@@ -1,6 +1,6 @@
-/* Streams over Philox4x32-10 (Salmon, Moraes, Dror, Shaw: 'Parallel random numbers: as easy as 1, 2, 3', SC
- * 2011). Everything is a pure function of (key, stream, position); built without contraction of products and
- * sums, so that the reals are the same on every machine.  Any thread. */
+/* Random streams over Philox4x32-10 (Salmon, Moraes, Dror, Shaw: 'Parallel random numbers: as easy as 1, 2, 3', SC 2011).
+ * Everything is a pure function of (key, stream, position).  The file is compiled without fused multiply-add, so reals are the
+ * same on every machine.  Any thread. */
 #include "base/random.h"
 
 #include <math.h>
@@ -37,7 +37,7 @@ void rkb_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4
 }
 
 rkb_random_t rkb_random_stream(uint64_t seed, const char *name, int64_t number, uint32_t child) {
-   /* The name is hashed by itself, so that no name can imitate another stream's number. */
+   /* Hash the name by itself, so that no name can collide with another stream's number. */
    XXH128_hash_t named = XXH3_128bits(name, strlen(name));
    uint64_t fields[5] = {seed, (uint64_t)number, child, named.low64, named.high64};
    unsigned char bytes[sizeof fields]; /* little-endian on every machine */
@@ -64,7 +64,7 @@ uint64_t rkb_random_at(const rkb_random_t *stream, uint64_t position) {
    return pair[position % 2];
 }
 
-/* LANES consecutive blocks; the same arithmetic as rkb_philox, one lane a block. */
+/* Computes LANES consecutive blocks with the arithmetic of rkb_philox, one lane per block. */
 static inline __attribute__((always_inline)) void draw_lanes(const rkb_random_t *stream, uint64_t block,
                                                              uint64_t out[2 * LANES]) {
    uint32_t x0[LANES], x1[LANES], x2[LANES], x3[LANES];
@@ -108,7 +108,7 @@ static inline __attribute__((always_inline)) void fill(const rkb_random_t *strea
 }
 
 #if defined(__x86_64__)
-/* Four blocks in 64-bit lanes that hold 32 bits each: the same arithmetic again. */
+/* Four blocks at a time, each 32-bit value in a 64-bit lane; the same arithmetic again. */
 __attribute__((target("avx2"))) static void draw_four_avx2(const rkb_random_t *stream, uint64_t block,
                                                            uint64_t out[8]) {
    const __m256i low = _mm256_set1_epi64x(0xffffffff);
@@ -176,14 +176,13 @@ double rkb_random_real(rkb_random_t *stream) {
    return (double)(rkb_random_next(stream) >> 11) * 0x1p-53;
 }
 
-/* Natural logarithm of x > 0 from exact steps and + - * / alone: libm's may differ in the last bit from one
- * version to the next.  x = m 2^e with m near 1, log m = 2 atanh((m - 1) / (m + 1)); 11 terms leave an error
- * under 1e-17. */
+/* Natural logarithm of x > 0 from exact steps and + - * / only, because libm may differ in the last bit between versions.
+ * With x = m 2^e and m near 1, log m = 2 atanh((m - 1) / (m + 1)); 11 terms leave an error under 1e-17. */
 static inline __attribute__((always_inline)) double portable_log(double x) {
    uint64_t bits;
-   memcpy(&bits, &x, sizeof bits); /* normal numbers alone: 2^-53 at least */
+   memcpy(&bits, &x, sizeof bits); /* x is a normal number: 2^-53 at least */
    uint64_t half = (bits & UINT64_C(0x000fffffffffffff)) | UINT64_C(0x3fe0000000000000);
-   uint64_t biased = bits >> 52 | UINT64_C(0x4330000000000000); /* the exponent behind 2^52 */
+   uint64_t biased = bits >> 52 | UINT64_C(0x4330000000000000); /* 2^52 plus the exponent, as a double */
    double m, exponent;
    memcpy(&m, &half, sizeof m);
    memcpy(&exponent, &biased, sizeof exponent);
@@ -201,8 +200,7 @@ static inline __attribute__((always_inline)) double portable_log(double x) {
    return 2 * s * sum + exponent * 0.69314718055994530942;
 }
 
-/* Horner's rule, written out: inputs of a task are millions of these, and a loop gave a quarter fewer a
- * second. */
+/* Horner's rule, unrolled.  A task's inputs need millions of these, and a loop was a quarter slower. */
 static inline __attribute__((always_inline)) double polynomial(const double c[8], double x) {
    return ((((((c[7] * x + c[6]) * x + c[5]) * x + c[4]) * x + c[3]) * x + c[2]) * x + c[1]) * x + c[0];
 }
@@ -270,12 +268,12 @@ static double normal_quantile(double p) {
    return q < 0 ? -value : value;
 }
 
-/* 52 bits and a half: never 0 or 1, and symmetric about 1/2. */
+/* Uses 52 bits and a half: the result is never 0 or 1 and is symmetric about 1/2. */
 double rkb_random_normal_of(uint64_t draw) {
    return normal_quantile(((double)(draw >> 12) + 0.5) * 0x1p-52);
 }
 
-/* A draw's 52 bits behind the exponent of 1 are the number 1 + draw / 2^52; all steps are exact. */
+/* With the exponent of 1, a draw's 52 bits are the number 1 + draw / 2^52.  All steps are exact. */
 static inline __attribute__((always_inline)) double place_of(uint64_t draw) {
    uint64_t bits = draw >> 12 | UINT64_C(0x3ff0000000000000);
    double above;
@@ -283,7 +281,8 @@ static inline __attribute__((always_inline)) double place_of(uint64_t draw) {
    return above - 1 + 0x1p-53;
 }
 
-/* LANES places as if all lay in the centre, or all in the tails: the same operations as for one, so the same bits. */
+/* LANES quantiles, computed as if all draws lay in the centre, or all in the tails.  The operations are those of the scalar code, so
+ * the bits are equal. */
 static inline __attribute__((always_inline)) void centre_lanes(const uint64_t draws[LANES], double q[LANES],
                                                                double out[LANES]) {
    for (unsigned i = 0; i < LANES; i++)
@@ -302,7 +301,7 @@ static inline __attribute__((always_inline)) void tail_lanes(const double p[LANE
    }
 }
 
-/* Up to a batch: those in the tails, 15 of 100, are collected and made side by side too. */
+/* The batch: draws in the tails (15 of 100) are collected and computed side by side too. */
 #define BATCH 256u
 
 static inline __attribute__((always_inline)) void normals_batch(unsigned count, const uint64_t *draws,
@@ -312,7 +311,7 @@ static inline __attribute__((always_inline)) void normals_batch(unsigned count, 
    unsigned found = 0, done = 0;
    for (; count - done >= LANES; done += LANES) {
       centre_lanes(draws + done, q, out + done);
-      for (unsigned i = 0; i < LANES; i++) { /* without a branch that nobody can foresee */
+      for (unsigned i = 0; i < LANES; i++) { /* branch-free, because the branch would be unpredictable */
          at[found] = (uint16_t)(done + i);
          p[found < BATCH ? found : 0] = q[i] + 0.5;
          found += !(fabs(q[i]) <= CENTRE);
@@ -337,7 +336,7 @@ static inline __attribute__((always_inline)) void normals(uint64_t count, const 
 }
 
 #if defined(__x86_64__)
-/* Without fused products, so that wider registers give the same numbers. */
+/* Without fused multiply-add, so that wider registers give the same numbers. */
 __attribute__((target("avx2"))) static void normals_avx2(uint64_t count, const uint64_t *draws, double *out) {
    normals(count, draws, out);
 }

@@ -1,4 +1,4 @@
-/* The names of what ships with the program, and the one nearest to a name that is wrong (shipped.h).  Any thread. */
+/* Lists the files that ship with the program and finds the one nearest to a mistyped name (shipped.h).  Any thread. */
 #include "base/shipped.h"
 
 #include <dirent.h>
@@ -10,7 +10,7 @@
 #include "base/nearest.h"
 #include "base/text.h"
 
-#define MAX_NAMES 4096 /* of one directory that are looked at */
+#define MAX_NAMES 4096 /* entries of one directory that are looked at */
 #define MAX_LIST 4096  /* bytes of a list */
 
 static size_t stem_length(const char *name) {
@@ -31,7 +31,7 @@ static bool holds(const char *directory, const char *entry, const char *file) {
    return there;
 }
 
-/* Whether an entry of a directory can be what is looked for: a task and a run are directories with a certain file. */
+/* Whether a directory entry is of the kind wanted.  A task or a run is a directory with a certain file in it. */
 static bool is_one_of(const char *folder, const char *directory, const char *entry) {
    if (!folder)
       return true;
@@ -74,8 +74,8 @@ static char *nearest_of(char **names, const char *written) {
    return near ? rkb_duplicate(near) : NULL;
 }
 
-/* A file beside the path that was given.  "stok" is near to "stock.yaml" too: nobody mistypes by five letters, but many leave
- * the suffix away. */
+/* Finds a near name in the directory of the given path.  Tries the written name also with ".yaml" added, because many people leave
+ * the suffix away: "stok" is near to "stock.yaml". */
 static char *nearest_beside(const char *folder, const char *given, const char *name) {
    char *directory = rkb_path_directory(given), *near = NULL, *path = NULL;
    char **names = names_in(directory, folder, true, name), *with_suffix = NULL;

@@ -1,16 +1,16 @@
-/* The files that ship with the program, by their names alone, for messages about a file that is not there. */
+/* Names of the files that ship with the program, for messages about a file that does not exist. */
 #ifndef RKB_BASE_SHIPPED_H
 #define RKB_BASE_SHIPPED_H
 
 #include <stdbool.h>
 
-/* folder is "pipelines", "tasks" or "devices".  The name nearest to what a person gave as a file or directory that is not
- * there: one of the shipped ones, or a file beside the path that was given, written as that path.  malloc'd; NULL when
- * nothing is near.  "runs": runs ship nowhere, only those beside it; NULL: any file beside it. */
+/* Finds the name nearest to a file or directory that does not exist: a shipped name, or a file beside the given path (then returned
+ * as a path).  folder is "pipelines", "tasks" or "devices"; "runs", for which only the given path's directory is searched; or
+ * NULL: any file in that directory.  malloc'd; NULL when nothing is near. */
 char *rkb_shipped_nearest(const char *folder, const char *given);
 /* "; did you mean 'stock'?" or "".  malloc'd, never NULL. */
 char *rkb_shipped_hint(const char *folder, const char *given);
-/* Every shipped name: "a100, b200 and h100".  malloc'd; NULL when there is none. */
+/* All shipped names: "a100, b200 and h100".  malloc'd; NULL when there are none. */
 char *rkb_shipped_list(const char *folder);
 
 #endif

@@ -1,4 +1,4 @@
-/* A growing text with a ceiling.  Owns its bytes until they are taken; any one thread at a time. */
+/* A growing text with a size limit.  Owns its bytes until rkb_text_take; one thread at a time. */
 #include "base/text.h"
 
 #include <assert.h>

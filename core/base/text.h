@@ -18,7 +18,7 @@ typedef struct rkb_text {
    bool cut;
 } rkb_text_t;
 
-void rkb_text_init(rkb_text_t *text, size_t limit); /* most bytes, not 0 */
+void rkb_text_init(rkb_text_t *text, size_t limit); /* limit: most bytes; must not be 0 */
 void rkb_text_free(rkb_text_t *text);               /* leaves it empty and usable */
 void rkb_text_clear(rkb_text_t *text);              /* keeps the memory */
 void rkb_text_append(rkb_text_t *text, const char *data, size_t bytes);

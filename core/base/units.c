@@ -1,5 +1,5 @@
-/* Durations, byte counts and numbers as people write them.  Strict: the whole text or nothing, no locale, no
- * spaces. Any thread. */
+/* Durations, byte counts and numbers as people write them.  Parsing is strict: the whole text must match, without spaces,
+ * independent of the locale.  Any thread. */
 #include "base/units.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ static bool is_digit(char c) {
    return c >= '0' && c <= '9';
 }
 
-/* digits [. digits] unit; a fraction of the smallest unit is dropped. */
+/* Parses digits [. digits] unit.  A fraction of the smallest unit is dropped. */
 static bool parse_scaled(const char *text, const unit_t *units, uint64_t *value) {
    uint64_t whole = 0, fraction = 0, tenths = 1;
    if (!is_digit(*text))
@@ -103,7 +103,7 @@ bool rkb_parse_int(const char *text, int64_t *value) {
       base = 16;
       text += 2;
    } else if (text[0] == '0' && text[1] != '\0') {
-      return false; /* 010 is eight to some readers and ten to others */
+      return false; /* some readers take 010 for eight, others for ten */
    }
    if (*text == '\0')
       return false;
@@ -119,7 +119,7 @@ bool rkb_parse_int(const char *text, int64_t *value) {
    return true;
 }
 
-/* [sign] digits [. digits] [e [sign] digits] with a digit on at least one side of the point. */
+/* Accepts [sign] digits [. digits] [e [sign] digits] with a digit on at least one side of the point. */
 static bool looks_real(const char *text) {
    size_t digits = 0;
    if (*text == '-' || *text == '+')

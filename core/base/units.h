@@ -1,6 +1,6 @@
 /* Durations ("250ms", "30s", "5m", "1h") and byte counts ("64KiB", "4MiB", "1GiB", "100") as people write them.
- * Durations: ns, us, ms, s, m, h, or a plain 0; bytes: KiB, MiB, GiB, TiB, B or no unit; a decimal point is allowed in
- * both.  Each returns false when the text is no such thing or overflows.  Any thread. */
+ * Units of durations: ns, us, ms, s, m, h; a plain 0 needs none.  Units of byte counts: KiB, MiB, GiB, TiB, B or none.  Both may
+ * have a decimal point.  Each parser returns false when the text does not match or the value overflows.  Any thread. */
 #ifndef RKB_BASE_UNITS_H
 #define RKB_BASE_UNITS_H
 

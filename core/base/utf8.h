@@ -1,11 +1,11 @@
-/* One character of UTF-8 at a time, for those who must point at a bad byte or replace it.  Any thread. */
+/* Reads UTF-8 one character at a time, for callers that point at a bad byte or replace it.  Any thread. */
 #ifndef RKB_BASE_UTF8_H
 #define RKB_BASE_UTF8_H
 
 #include <stddef.h>
 
-/* Bytes (1 to 4) of the well-formed character that text begins with, 0 when it begins with none (RFC 3629: no overlong
- * forms, no surrogates, nothing above U+10FFFF).  length is not 0. */
+/* The length (1 to 4) of the well-formed character that text begins with; 0 when it is malformed (RFC 3629: no overlong forms,
+ * no surrogates, nothing above U+10FFFF).  length must not be 0. */
 size_t rkb_utf8_character(const char *text, size_t length);
 
 #endif

@@ -1,8 +1,8 @@
-/* YAML to a tree with places, over libyaml's event API: its document API has no depth limit, accepts
- * duplicate keys and cyclic aliases in silence, and forgets where things stood.  Owns nothing past the parse;
- * any one thread at a time.
+/* Parses YAML into a tree that knows the place of every node, over libyaml's event API.  libyaml's document API is no use here: it
+ * has no depth limit, silently accepts duplicate keys and cyclic aliases, and forgets places.  Owns nothing after the parse; one
+ * thread at a time.
  *
- * libyaml counts lines, columns and offsets from 0 in characters; places are counted from 1 in bytes. */
+ * libyaml counts lines, columns and offsets from 0, in characters.  Our places count from 1, in bytes. */
 #include "base/yaml.h"
 
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 #include "base/memory.h"
 #include "base/yaml_source.h"
 
-#define FEW_KEYS 16u /* up to here every pair of keys is compared; above, a hash set */
+#define FEW_KEYS 16u /* up to this count, compare every pair of keys; above it, use a hash set */
 
-/* A list or map whose end has not been seen. */
+/* A list or map that is still open. */
 typedef struct frame {
    rkb_yaml_t *node;
    size_t first_child; /* on the stack of nodes; a map's children alternate key, value */
@@ -82,8 +82,8 @@ static void report_duplicate(builder_t *builder, const rkb_yaml_t *first, const 
       shown_length(again), again->text, first->place.line);
 }
 
-/* Each key of a large map goes into a table of twice as many slots.  The seed keeps a file from being made so
- * that its keys collide. */
+/* Finds duplicate keys with a hash table of twice as many slots as keys.  The seed keeps a hostile file from choosing keys that
+ * collide. */
 static void find_duplicates_hashed(builder_t *builder, rkb_yaml_t *const *keys, uint32_t count) {
    size_t slots = 64;
    while (slots < (size_t)count * 2)
@@ -104,7 +104,7 @@ static void find_duplicates_hashed(builder_t *builder, rkb_yaml_t *const *keys, 
    free(table);
 }
 
-/* Keys without text were reported already, each for itself. */
+/* Skips keys that are no text: each was reported already. */
 static void find_duplicates(builder_t *builder, rkb_yaml_t *const *keys, uint32_t count) {
    if (count > FEW_KEYS) {
       find_duplicates_hashed(builder, keys, count);
@@ -146,7 +146,7 @@ static void close_frame(builder_t *builder) {
       memcpy(node->items, children, count * sizeof *children);
       node->count = (uint32_t)count;
    } else {
-      node->count = (uint32_t)(count / 2); /* a key without its value is left when the parse broke off */
+      node->count = (uint32_t)(count / 2); /* a parse that broke off may leave a key without a value */
       node->keys = rkb_arena_array(builder->arena, node->count, sizeof *children);
       node->items = rkb_arena_array(builder->arena, node->count, sizeof *children);
       for (uint32_t i = 0; i < node->count; i++) {
@@ -167,7 +167,7 @@ static void refuse_properties(builder_t *builder, const yaml_mark_t *mark, const
                   "anchors (&%.60s) are not accepted; write the value where it is used",
                   (const char *)anchor);
    if (tag) {
-      /* libyaml has replaced "!!" by what it stands for. */
+      /* libyaml has already expanded "!!". */
       static const char standard[] = "tag:yaml.org,2002:";
       const char *text = (const char *)tag;
       bool is_standard = strncmp(text, standard, sizeof standard - 1) == 0;
@@ -208,7 +208,7 @@ static bool open_frame(builder_t *builder, uint32_t kind, const yaml_mark_t *mar
    return true;
 }
 
-/* An alias stands for its own text, so that what follows it can still be checked. */
+/* Reports an alias and puts its own text in its place, so that the rest of the file can still be checked. */
 static bool add_alias(builder_t *builder, const yaml_event_t *event) {
    rkb_problem(builder->problems, place_of(builder, &event->start_mark),
                "aliases (*%.60s) are not accepted; write the value here, in quotes when it begins with '*'",
@@ -222,7 +222,7 @@ static bool add_alias(builder_t *builder, const yaml_event_t *event) {
    return true;
 }
 
-/* False ends the parse. */
+/* Returns false to end the parse. */
 static bool take_event(builder_t *builder, const yaml_event_t *event) {
    switch (event->type) {
    case YAML_DOCUMENT_START_EVENT:
@@ -254,7 +254,7 @@ static bool take_event(builder_t *builder, const yaml_event_t *event) {
    }
 }
 
-/* What to write instead, where libyaml's words alone do not help. */
+/* Advice to add where libyaml's own message is not enough. */
 static const char *syntax_hint(const builder_t *builder, const char *problem, rkb_place_t place) {
    if (strstr(problem, "mapping values are not allowed"))
       return "; put a text that holds ': ' in quotes, and indent keys of one map alike";

@@ -1,7 +1,7 @@
-/* A YAML document as a tree that remembers where everything stood (libyaml's event API).  Refused, each with its
+/* A YAML document as a tree in which every node knows its place (built on libyaml's event API).  The parser refuses, each with its
  * place: more than 1 MiB, more than 131,072 values (keys included), nesting over 32, aliases and anchors, tags, duplicate
- * keys, keys that are no plain text, NUL bytes, invalid UTF-8, a second document.  Time is linear in the size.  Immutable
- * after parsing. */
+ * keys, keys that are no plain text, NUL bytes, invalid UTF-8, and a second document.  Parsing takes linear time.  The tree never
+ * changes after parsing. */
 #ifndef RKB_BASE_YAML_H
 #define RKB_BASE_YAML_H
 
@@ -33,20 +33,22 @@ rkb_yaml_t *rkb_yaml_parse(rkb_arena_t *arena, const char *file, const char *byt
                            uint32_t first_line, uint32_t first_column, rkb_problems_t *problems);
 rkb_yaml_t *rkb_yaml_load(rkb_arena_t *arena, const char *path, rkb_problems_t *problems);
 
-rkb_yaml_t *rkb_yaml_get(const rkb_yaml_t *map, const char *key); /* value, or NULL; NULL map gives NULL */
-/* NULL, or an unquoted empty, "~" or "null" scalar */
+/* The value under key, or NULL; a NULL map gives NULL. */
+rkb_yaml_t *rkb_yaml_get(const rkb_yaml_t *map, const char *key);
+/* True for NULL and for an unquoted scalar that is empty, "~" or "null". */
 bool rkb_yaml_is_null(const rkb_yaml_t *node);
 
-/* Each adds a problem and returns false when the node is no such thing.  what names the value in the message ("seed"). */
+/* Each reads one type of scalar.  If the node is of another type, it adds a problem and returns false.  what names the value in
+ * the message ("seed"). */
 bool rkb_yaml_int(const rkb_yaml_t *node, const char *what, int64_t *value, rkb_problems_t *problems);
-/* finite */
+/* Accepts finite numbers only. */
 bool rkb_yaml_real(const rkb_yaml_t *node, const char *what, double *value, rkb_problems_t *problems);
-/* true or false */
+/* Accepts true and false only. */
 bool rkb_yaml_bool(const rkb_yaml_t *node, const char *what, bool *value, rkb_problems_t *problems);
 bool rkb_yaml_scalar(const rkb_yaml_t *node, const char *what, const char **text, rkb_problems_t *problems);
 bool rkb_yaml_expect(const rkb_yaml_t *node, uint32_t kind, const char *what, rkb_problems_t *problems);
 
-/* Adds a problem for every key of map that is not in known (NULL-terminated), suggesting the nearest. */
+/* Adds a problem for every key of map that is not in known (NULL-terminated) and suggests the nearest known key. */
 void rkb_yaml_only(const rkb_yaml_t *map, const char *what, const char *const *known,
                    rkb_problems_t *problems);
 

@@ -1,4 +1,4 @@
-/* Bytes and places of a YAML document.  Owns the table of offsets. */
+/* The bytes of a YAML document and the places in it.  Owns the table of offsets. */
 #include "base/yaml_source.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #define STRIDE 64u
 
-/* Length of the character at byte; bytes that are no text count as one, they are never looked at. */
+/* The length of the character at byte.  An invalid byte counts as one character; the parser never reads that far. */
 static size_t character_at(const rkb_yaml_source_t *source, size_t byte) {
    size_t bytes = rkb_utf8_character(source->bytes + byte, source->length - byte);
    return bytes ? bytes : 1;
@@ -38,8 +38,7 @@ void rkb_yaml_source_close(rkb_yaml_source_t *source) {
    source->offsets = NULL;
 }
 
-/* libyaml accepts only these beyond printable ASCII (its reader.c follows YAML 1.1, production c-printable).
- */
+/* The only characters beyond printable ASCII that libyaml accepts (its reader.c follows YAML 1.1, production c-printable). */
 static bool printable(const unsigned char *c, size_t bytes) {
    if (bytes == 1)
       return (c[0] >= 0x20 && c[0] < 0x7f) || c[0] == '\t' || c[0] == '\n' || c[0] == '\r';

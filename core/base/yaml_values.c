@@ -1,4 +1,4 @@
-/* Reading values out of a parsed YAML tree, with a message for each that is something else.  Any thread. */
+/* Reads typed values from a parsed YAML tree and reports each value of the wrong type.  Any thread. */
 #include "base/yaml.h"
 
 #include <string.h>
@@ -106,7 +106,7 @@ void rkb_yaml_only(const rkb_yaml_t *map, const char *what, const char *const *k
       const rkb_yaml_t *key = map->keys[i];
       if (is_known(key->text, known))
          continue;
-      /* The search for a near name is for those that will be shown. */
+      /* Search for a near name only while the problem will be shown. */
       const char *near = problems->count < RKB_PROBLEMS_KEPT ? rkb_nearest(key->text, known) : NULL;
       if (near)
          rkb_problem(problems, key->place, "%s has no key '%.*s'; did you mean '%s'?", what, SHOWN, key->text,
