@@ -39,7 +39,7 @@ static void append_utf8(rkb_text_t *text, const char *bytes, size_t length) {
    }
 }
 
-/* An empty line: what was gathered is an event, unless it has no data. */
+/* An empty line ends an event: passes on what was gathered, unless it has no data. */
 static void dispatch(rkb_event_stream_t *stream) {
    if (stream->data.length > 0) {
       stream->data.data[--stream->data.length] = '\0'; /* the line feed behind the last line */
@@ -88,7 +88,7 @@ static void take_line(rkb_event_stream_t *stream) {
    }
 }
 
-/* One pass: a search for each of the two line ends would look at the rest again for every line. */
+/* Finds the end of the line in one pass.  Two searches, one for each line end, would scan the rest again for every line. */
 static size_t until_line_end(const char *bytes, size_t length) {
    size_t end = 0;
    while (end < length && bytes[end] != '\n' && bytes[end] != '\r')

@@ -7,15 +7,15 @@
 #include "base/text.h"
 
 typedef struct rkb_event_stream {
-   rkb_text_t line; /* the one that is not yet whole */
+   rkb_text_t line; /* the current, incomplete line */
    rkb_text_t data, type, id;
-   bool after_return; /* the last byte was '\r': a '\n' now belongs to it */
-   bool started;      /* a line was seen: no byte order mark any more */
+   bool after_return; /* the last byte was '\r': skip a '\n' that follows */
+   bool started;      /* a line was seen, so a byte order mark is no longer expected */
    void (*event)(void *arg, const rkb_http_event_t *event);
    void *arg;
 } rkb_event_stream_t;
 
-/* limit: most bytes of one event, and of one line.  event may not be NULL. */
+/* limit: most bytes of one event, and of one line.  event must not be NULL. */
 void rkb_event_stream_init(rkb_event_stream_t *stream, size_t limit,
                            void (*event)(void *arg, const rkb_http_event_t *event), void *arg);
 void rkb_event_stream_free(rkb_event_stream_t *stream);
@@ -24,7 +24,7 @@ void rkb_event_stream_free(rkb_event_stream_t *stream);
  * the stream is of no use then.  Bytes that are no UTF-8 become U+FFFD. */
 int rkb_event_stream_feed(rkb_event_stream_t *stream, const char *bytes, size_t length);
 
-/* Whether the stream, if it ends now, ends inside an event, which is then dropped as the standard says. */
+/* True when the stream is inside an event.  If the connection ends now, that event is dropped, as the standard says. */
 bool rkb_event_stream_is_partial(const rkb_event_stream_t *stream);
 
 #endif

@@ -1,15 +1,15 @@
-/* The HTTP client: libcurl's multi interface on libuv.  Owns the multi handle, a poll handle for each of its
- * sockets, its timer, and the transfers, waiting and running.  Loop thread alone.
+/* The HTTP client: libcurl's multi interface on libuv.  Owns the multi handle, a poll handle for each of its sockets, its timer, and
+ * all transfers, waiting or running.  Loop thread only.
  *
- * What the usual examples get wrong, and is done here:
- *   - The timer that curl asks for is stopped only when curl says so, not on each socket event: a stalled
- * transfer would never time out.
- *   - Messages are drained after every call of curl_multi_socket_action, the one for the timer too: else the
- * last transfer's time-out is never reported.
+ * Usual examples of libcurl with libuv contain mistakes that this file avoids:
+ *   - The timer that curl asks for is stopped only when curl says so.  If every socket event stopped it, a stalled transfer would
+ *     never time out.
+ *   - Messages are drained after every call of curl_multi_socket_action, the call for the timer included.  Otherwise the last
+ *     transfer's time-out is never reported.
  *   - curl_multi_socket_action is never called from curl's timer callback.
- *   - An error of a poll handle goes into curl as CURL_CSELECT_ERR.
+ *   - An error of a poll handle is passed to curl as CURL_CSELECT_ERR.
  *   - A poll handle is stopped and closed when curl removes its socket, also during curl_multi_cleanup.
- *   - Nothing is added to or removed from the multi handle inside a callback of curl. */
+ *   - No handle is added to or removed from the multi handle inside a callback of curl. */
 #include "system/http.h"
 
 #include <assert.h>
@@ -43,9 +43,9 @@ struct rkb_http {
    uint32_t most_transfers, most_waiting, most_connecting;
    uint32_t connecting, sockets;
    transfer_list_t waiting, running;
-   uv_timer_t curl_timer;  /* what curl asked for */
-   uv_timer_t start_timer; /* 0 ms: some that wait may start */
-   unsigned handles;       /* that are not yet closed, transfers' timers included */
+   uv_timer_t curl_timer;  /* the timer that curl asks for */
+   uv_timer_t start_timer; /* 0 ms: starts waiting transfers in the next turn */
+   unsigned handles;       /* not yet closed, transfers' timers included */
    bool freeing;
 };
 
@@ -85,13 +85,13 @@ static void on_timer_closed(uv_handle_t *handle) {
 
 static void on_start_timer(uv_timer_t *timer);
 
-/* Starting is left to the next turn of the loop: it may be a callback of curl that made room. */
+/* Starts waiting transfers in the next turn of the loop, because the caller may be a callback of curl. */
 static void start_soon(rkb_http_t *http) {
    if (http->waiting.count && !http->freeing && !uv_is_active((uv_handle_t *)&http->start_timer))
       uv_timer_start(&http->start_timer, on_start_timer, 0, 0);
 }
 
-/* Takes a running transfer out of every book but its own. */
+/* Removes a running transfer from the client's lists and counts. */
 static void forget_running(rkb_http_transfer_t *transfer) {
    rkb_http_t *http = transfer->http;
    if (transfer->phase == PHASE_CONNECTING)
@@ -114,7 +114,7 @@ void rkb_http_abandon(rkb_http_transfer_t *transfer) {
    rkb_http_transfer_end(transfer, CURLE_ABORTED_BY_CALLBACK);
 }
 
-/* What has ended since the last look.  The message is read before the handle is removed: that frees it. */
+/* Handles the transfers that have ended.  Reads each message before it removes the handle, because removal frees the message. */
 static void drain_messages(rkb_http_t *http) {
    CURLMsg *message;
    int left;
@@ -240,7 +240,7 @@ static bool set_up_multi(rkb_http_t *http) {
           curl_multi_setopt(http->multi, CURLMOPT_SOCKETDATA, http) == CURLM_OK &&
           curl_multi_setopt(http->multi, CURLMOPT_TIMERFUNCTION, on_timer_wanted) == CURLM_OK &&
           curl_multi_setopt(http->multi, CURLMOPT_TIMERDATA, http) == CURLM_OK &&
-          curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, 64L) == CURLM_OK; /* idle ones that are kept */
+          curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, 64L) == CURLM_OK; /* idle connections */
 }
 
 static void add_timer(rkb_http_t *http, uv_timer_t *timer) {

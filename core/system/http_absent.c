@@ -1,4 +1,4 @@
-/* The HTTP client of a build without libcurl: there is none, and it says so. */
+/* Stands in for the HTTP client in a build without libcurl: every attempt reports that there is no client. */
 #include "system/http.h"
 
 int rkb_http_new(rkb_loop_t *loop, const rkb_http_options_t *options, rkb_http_t **http, rkb_error_t *err) {

@@ -1,4 +1,4 @@
-/* What the client (http.c) and one transfer (http_transfer.c) know of each other.  Private to these two.  [loop] */
+/* Declarations that the client (http.c) and a single transfer (http_transfer.c) share.  Private to these two.  [loop] */
 #ifndef RKB_SYSTEM_HTTP_CURL_H
 #define RKB_SYSTEM_HTTP_CURL_H
 
@@ -11,9 +11,9 @@ enum transfer_phase { PHASE_WAITING, PHASE_CONNECTING, PHASE_SENT, PHASE_ENDED }
 
 struct rkb_http_transfer {
    rkb_http_t *http;
-   rkb_http_transfer_t *previous, *next; /* in the client's list of waiting or of running ones */
+   rkb_http_transfer_t *previous, *next; /* in the client's list of waiting or of running transfers */
    enum transfer_phase phase;
-   enum rkb_http_outcome outcome; /* why we ended it ourselves, before curl says that it failed */
+   enum rkb_http_outcome outcome; /* why rkb ended the transfer, set before curl reports the failure */
 
    CURL *easy; /* NULL while waiting */
    struct curl_slist *headers;
@@ -25,12 +25,12 @@ struct rkb_http_transfer {
    void (*done)(void *arg, const rkb_http_reply_t *reply);
    void *arg;
 
-   uv_timer_t timer; /* for the next of its limits that can pass; 0 ms when it was cancelled */
+   uv_timer_t timer; /* fires at the next limit, or after 0 ms when the transfer was cancelled */
    uint64_t submitted, started, sent, first_byte, last_byte;
 
-   bool begun; /* the first byte of the reply's body was seen, and streamed decided */
+   bool begun; /* the first byte of the reply's body has arrived, and `streamed` is decided */
    bool streamed;
-   bool draining; /* events are dropped: it was cancelled from one */
+   bool draining; /* cancelled from an event: drop all further events */
    uint64_t received;
    rkb_text_t reply_headers, reply_body;
    rkb_event_stream_t stream;
@@ -39,23 +39,24 @@ struct rkb_http_transfer {
 
 /* http_transfer.c ---------------------------------------------------------------------------------- */
 
-/* A transfer that waits, with copies of all that the request names. */
+/* Makes a waiting transfer with copies of everything in the request. */
 int rkb_http_transfer_new(rkb_http_t *http, const rkb_http_request_t *request, rkb_http_transfer_t **transfer,
                           rkb_error_t *err);
-/* Makes its curl handle; false when memory is out. */
+/* Makes the curl handle; false when memory is out. */
 bool rkb_http_transfer_prepare(rkb_http_transfer_t *transfer, const char *ca_file);
-/* Arms its timer for the limit that comes next. */
+/* Sets the timer to the next limit. */
 void rkb_http_transfer_watch(rkb_http_transfer_t *transfer);
-/* Calls done and lets go of everything; its memory is released when its timer has closed.  It is in no list any more. */
+/* Calls done and releases what the transfer holds; its own memory is released when its timer has closed.  The transfer must be in
+ * no list. */
 void rkb_http_transfer_end(rkb_http_transfer_t *transfer, CURLcode result);
 
 /* http.c ------------------------------------------------------------------------------------------- */
 
-/* A connection stands and the request goes out: another may be opened. */
+/* A connection was made, so the client may open another. */
 void rkb_http_connected(rkb_http_t *http);
-/* Ends a transfer that curl has not ended, with transfer->outcome.  Never inside a callback of curl. */
+/* Ends a transfer that curl still runs, with transfer->outcome.  Never call it inside a callback of curl. */
 void rkb_http_abandon(rkb_http_transfer_t *transfer);
-/* The memory of one more handle's owner was released. */
+/* Counts one more open handle. */
 void rkb_http_handle_added(rkb_http_t *http);
 void rkb_http_handle_closed(rkb_http_t *http);
 rkb_loop_t *rkb_http_loop(const rkb_http_t *http);

@@ -1,9 +1,8 @@
-/* One HTTP transfer: its options, what curl tells of it, its limits, and its end.  Owns copies of the
- * request, the curl handle and the reply so far.  Loop thread alone.
+/* One HTTP transfer: its options, curl's callbacks, its limits, and its end.  Owns copies of the request, the curl handle and the
+ * reply so far.  Loop thread only.
  *
- * The limits are kept by a timer of our own: curl's idle limit (LOW_SPEED_TIME) fired after 8 s when 3 were
- * asked for. Request headers hold keys: they are wiped before their memory is released, and no message quotes
- * them. */
+ * A timer of our own keeps the limits, because curl's idle limit (LOW_SPEED_TIME) fired after 8 s when 3 s were asked for.
+ * Request headers hold keys: they are wiped before their memory is released, and no message quotes them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,9 +24,9 @@ static bool append_header(rkb_http_transfer_t *transfer, const char *header) {
    return longer != NULL;
 }
 
-/* A line break in a header would let its value add headers. */
+/* Refuses line breaks: a line break in a header's value would add headers. */
 static int copy_headers(rkb_http_transfer_t *transfer, const char *const *headers, rkb_error_t *err) {
-   /* curl would wait a second for "100 Continue" before it sends a large body. */
+   /* Without this, curl waits a second for "100 Continue" before it sends a large body. */
    bool good = append_header(transfer, "Expect:");
    for (; good && headers && *headers; headers++) {
       if (strpbrk(*headers, "\r\n") || !strchr(*headers, ':'))
@@ -37,7 +36,7 @@ static int copy_headers(rkb_http_transfer_t *transfer, const char *const *header
    return good ? RKB_OK : rkb_fail_memory(err, 0);
 }
 
-/* Checks the URL and keeps "scheme://host:port" of it for messages: its path and query may be private. */
+/* Checks the URL.  Keeps only "scheme://host:port" for messages, because path and query may be private. */
 static int copy_url(rkb_http_transfer_t *transfer, const char *url, rkb_error_t *err) {
    char *scheme = NULL, *host = NULL, *port = NULL;
    CURLU *parts = curl_url();
@@ -123,9 +122,9 @@ int rkb_http_transfer_new(rkb_http_t *http, const rkb_http_request_t *request, r
    return RKB_OK;
 }
 
-/* What curl tells ---------------------------------------------------------------------------------- */
+/* Callbacks of curl -------------------------------------------------------------------------------- */
 
-/* The connection stands; the request goes out next.  Also on a connection that was kept. */
+/* Called when the connection is made, also when a kept connection is reused; the request goes out next. */
 static int on_connected(void *argument, char *remote, char *local, int remote_port, int local_port) {
    rkb_http_transfer_t *transfer = argument;
    (void)remote;
@@ -141,14 +140,13 @@ static int on_connected(void *argument, char *remote, char *local, int remote_po
    return CURL_PREREQFUNC_OK;
 }
 
-/* curl fails the transfer when it is told that 0 bytes were taken. */
+/* Returns 0 as the number of bytes taken, which makes curl fail the transfer. */
 static size_t refuse(rkb_http_transfer_t *transfer, enum rkb_http_outcome outcome) {
    transfer->outcome = outcome;
    return 0;
 }
 
-/* One line of the head of a reply.  Interim replies (100 Continue) and a proxy's come first: the last head
- * counts. */
+/* Takes one line of a reply's head.  Interim replies (100 Continue) and a proxy's reply have heads too; the last head counts. */
 static size_t on_header(char *line, size_t size, size_t count, void *argument) {
    rkb_http_transfer_t *transfer = argument;
    size_t length = size * count, kept = length;
@@ -206,15 +204,15 @@ bool rkb_http_transfer_prepare(rkb_http_transfer_t *transfer, const char *ca_fil
                curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, transfer->method) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers) == CURLE_OK &&
-               /* One transfer a connection: what breaks one, or is closed with it, is no other's. */
+               /* One transfer per connection, so a broken connection affects no other transfer. */
                curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
-               /* Or ending a transfer whose name lookup hangs would wait for the lookup's thread, and the
-                  loop with it. */
+               /* Otherwise, ending a transfer whose name lookup hangs waits for the lookup's thread and blocks
+                  the loop. */
                curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->curl_message) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected) == CURLE_OK &&
@@ -223,7 +221,7 @@ bool rkb_http_transfer_prepare(rkb_http_transfer_t *transfer, const char *ca_fil
                curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer) == CURLE_OK;
-   /* curl has a connect limit of its own (300 s); ours comes first or is meant to be longer. */
+   /* curl's own connect limit is 300 s.  Set ours, which may be shorter or longer. */
    good = good && curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
                                    (long)(transfer->connect_ns / 1000000 + 60000)) == CURLE_OK;
    if (good && transfer->body)
@@ -241,7 +239,7 @@ static uint64_t after(uint64_t moment, uint64_t ns) {
    return ns > UINT64_MAX - moment ? UINT64_MAX : moment + ns;
 }
 
-/* The limit that passes first, and when. */
+/* Returns the time of the next limit, and which limit it is. */
 static uint64_t next_limit(const rkb_http_transfer_t *transfer, enum rkb_http_outcome *outcome) {
    uint64_t total = after(transfer->started, transfer->limit_ns);
    bool connecting = transfer->phase == PHASE_CONNECTING;
@@ -254,8 +252,7 @@ static uint64_t next_limit(const rkb_http_transfer_t *transfer, enum rkb_http_ou
    return total;
 }
 
-/* Bytes only note their time; the timer looks at it when it fires, and goes on waiting when there is time
- * left. */
+/* Bytes only record their time of arrival.  When the timer fires, it looks at that time and waits again if time is left. */
 static void on_limit(uv_timer_t *timer) {
    rkb_http_transfer_t *transfer = timer->data;
    enum rkb_http_outcome outcome = RKB_HTTP_CANCELLED;
@@ -277,7 +274,7 @@ void rkb_http_transfer_watch(rkb_http_transfer_t *transfer) {
    uv_timer_start(&transfer->timer, on_limit, next > now ? (next - now) / 1000000 + 1 : 0, 0);
 }
 
-/* Not at once: it may be called from an event, inside curl. */
+/* Ends the transfer from the timer, not at once, because the caller may be an event inside curl. */
 void rkb_http_cancel(rkb_http_transfer_t *transfer) {
    transfer->draining = true;
    uv_timer_start(&transfer->timer, on_limit, 0, 0);
@@ -359,7 +356,7 @@ void rkb_http_transfer_end(rkb_http_transfer_t *transfer, CURLcode result) {
    char message[CURL_ERROR_SIZE + 512] = "";
    uint64_t now = rkb_now_ns();
    long status = 0;
-   /* What we ended ourselves, curl reports as an error of another name. */
+   /* When rkb ended the transfer, curl reports another error; use ours. */
    enum rkb_http_outcome outcome = outcome_of(transfer, result);
    if (result != CURLE_OK && transfer->outcome != RKB_HTTP_DONE)
       outcome = transfer->outcome;

@@ -1,10 +1,10 @@
-/* The event loop.  Owns the libuv loop, the queue that other threads fill, and the handle that wakes the
- * loop; the thread that made it runs it.
+/* The event loop.  Owns the libuv loop, the queue that other threads fill, and the handle that wakes the loop.  The thread that
+ * made the loop runs it.
  *
- * The queue is a pair of arrays: others append to one under the lock, the loop takes all of it at once and
- * hands the other one back.  So a message costs an append, and a wake-up only when the queue was empty
- * (uv_async_send coalesces anyway; the point is to save its system call).  The wake-up is sent under the
- * lock: closing takes the same lock, and uv_async_send must not meet a closed handle. */
+ * The queue is a pair of arrays.  Other threads append to one under the lock; the loop swaps it for the other and runs what it
+ * holds.  A message costs an append, and a wake-up only when the queue was empty.  (uv_async_send merges wake-ups anyway; this
+ * saves its system call.)  The wake-up is sent under the lock, and closing takes the same lock, so uv_async_send never meets a
+ * closed handle. */
 #include "system/loop.h"
 
 #include <assert.h>
@@ -13,7 +13,7 @@
 #include <time.h>
 #include "base/memory.h"
 
-#define MOST_LAST_TURNS 64u /* of messages that post messages, when the loop is freed */
+#define MOST_LAST_TURNS 64u /* rounds of messages that post messages, when the loop is freed */
 
 typedef struct message {
    void (*fn)(void *arg);
@@ -33,11 +33,11 @@ struct rkb_loop {
    bool stop;
 
    pthread_mutex_t lock;
-   queue_t posted;  /* lock */
-   bool stop_asked; /* lock */
-   bool closed;     /* lock */
+   queue_t posted;  /* guarded by lock */
+   bool stop_asked; /* guarded by lock */
+   bool closed;     /* guarded by lock */
 
-   queue_t taken; /* being run; the loop thread's */
+   queue_t taken; /* being run; only the loop thread uses it */
 };
 
 struct rkb_timer {
@@ -47,7 +47,7 @@ struct rkb_timer {
    bool repeats;
 };
 
-/* True when there was something. */
+/* Returns true when there were messages to run. */
 static bool run_posted(rkb_loop_t *loop) {
    pthread_mutex_lock(&loop->lock);
    bool stop = loop->stop_asked;
@@ -175,8 +175,8 @@ static rkb_timer_t *start_timer(rkb_loop_t *loop, uint64_t ns, bool repeats, voi
    timer->fn = fn;
    timer->arg = arg;
    timer->repeats = repeats;
-   uv_update_time(&loop->uv); /* else it counts from when this turn of the loop began, and fires early */
-   /* A repeat of 0 would fire once. */
+   uv_update_time(&loop->uv); /* or libuv counts from the start of this turn, and the timer fires early */
+   /* libuv takes a repeat of 0 as a one-shot timer. */
    uv_timer_start(&timer->uv, on_timer, ms, !repeats ? 0 : ms ? ms : 1);
    return timer;
 }

@@ -1,6 +1,6 @@
-/* The event loop: one libuv loop run by one thread, a queue through which every other thread reaches it, and timers.
+/* The event loop: one libuv loop run by one thread, timers, and a queue through which other threads reach it.
  *
- *   [loop]  only on the thread that runs the loop (or before it runs, on the thread that made it)
+ *   [loop]  only on the thread that runs the loop (before it runs: the thread that made it)
  *   [any]   any thread
  */
 #ifndef RKB_SYSTEM_LOOP_H
@@ -18,13 +18,14 @@ typedef struct rkb_timer rkb_timer_t;
 
 int rkb_loop_new(rkb_loop_t **loop, rkb_error_t *err);
 
-/* Runs what was posted (and what that posts, 64 times over), then closes the loop's own handle and waits for every close
- * callback.  Handles of others must be closing by then, and no thread may post any more.  Not from inside rkb_loop_run.  NULL is accepted.  [loop] */
+/* Runs the posted messages, and messages that these post (at most 64 rounds).  Then closes the loop's own handle and waits for every
+ * close callback.  All other handles must be closing by then, and no thread may post any more.  Do not call it from inside
+ * rkb_loop_run.  NULL is accepted.  [loop] */
 void rkb_loop_free(rkb_loop_t *loop);
 
-/* Runs until rkb_loop_stop.  Re-entering is a fault of the program and aborts.  [loop] */
+/* Runs until rkb_loop_stop.  A nested call aborts the program.  [loop] */
 void rkb_loop_run(rkb_loop_t *loop);
-/* makes rkb_loop_run return, after what was posted before; also the next one [any] */
+/* Makes rkb_loop_run return after the messages posted so far.  If the loop is not running, the next run returns.  [any] */
 void rkb_loop_stop(rkb_loop_t *loop);
 
 uv_loop_t *rkb_loop_uv(rkb_loop_t *loop);         /* for handles of the core's own [loop] */
@@ -39,7 +40,8 @@ rkb_timer_t *rkb_timer_start(rkb_loop_t *loop, uint64_t delay_ns, void (*fn)(voi
 /* Calls fn(arg) every period_ns until it is stopped.  [loop] */
 rkb_timer_t *rkb_timer_start_repeating(rkb_loop_t *loop, uint64_t period_ns, void (*fn)(void *arg),
                                        void *arg);
-void rkb_timer_stop(rkb_timer_t *timer); /* not after a one-shot's fn was called; NULL is accepted [loop] */
+/* Do not call it for a one-shot timer that has fired.  NULL is accepted.  [loop] */
+void rkb_timer_stop(rkb_timer_t *timer);
 
 uint64_t rkb_now_ns(void); /* CLOCK_MONOTONIC [any] */
 

@@ -1,4 +1,4 @@
-/* Long-lived children on two pipes.  Owns the pipe ends of a started child; one thread at a time. */
+/* Long-lived child processes connected by two pipes.  Owns the pipe ends of a started child; one thread at a time. */
 #include "system/peer.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ int rkb_peer_start(rkb_peer_t *peer, const char *const *arguments, const char *c
                    rkb_error_t *err) {
    int to[2], from[2];
    *peer = (rkb_peer_t){.in = -1, .out = -1};
-   /* A socket, because a pipe whose reader has died raises SIGPIPE in whoever writes. */
+   /* A socket instead of a pipe: writing to a pipe without a reader raises SIGPIPE. */
    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, to) != 0)
       return failed(err, arguments[0], "socketpair", errno);
    if (pipe2(from, O_CLOEXEC) != 0) {
@@ -73,7 +73,7 @@ int rkb_peer_start(rkb_peer_t *peer, const char *const *arguments, const char *c
    }
    fcntl(to[1], F_SETFL, O_NONBLOCK);
    fcntl(from[0], F_SETFL, O_NONBLOCK);
-   fcntl(from[0], F_SETPIPE_SZ, ANSWER_ROOM); /* smaller where the system allows no more: slower, not wrong */
+   fcntl(from[0], F_SETPIPE_SZ, ANSWER_ROOM); /* if the system refuses, the pipe is slower but correct */
    peer->in = to[1];
    peer->out = from[0];
    return RKB_OK;

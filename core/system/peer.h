@@ -1,6 +1,6 @@
-/* A long-lived child process spoken to over two pipes: compilers, GPU workers.  It gets a process group of its own, default
- * signals, an empty environment plus what is listed, and no descriptor but its standard three; both pipe ends here are
- * non-blocking and close-on-exec.  Used by one thread at a time. */
+/* Long-lived child processes connected by two pipes: compilers, GPU workers.  A child gets a process group of its own, default
+ * signals, only the listed environment, and only the standard three descriptors.  Our ends of the pipes are non-blocking and
+ * close-on-exec.  One thread at a time. */
 #ifndef RKB_SYSTEM_PEER_H
 #define RKB_SYSTEM_PEER_H
 
@@ -15,17 +15,17 @@ typedef struct rkb_peer {
    int out;   /* its standard output; -1 when closed */
 } rkb_peer_t;
 
-/* arguments[0] is looked up on PATH when it has no slash; environment (or NULL for none) and arguments are NULL-terminated.
- * Standard error goes to /dev/null, or to descriptor errors when that is not negative. */
+/* Starts a child.  arguments[0] is looked up on PATH when it has no slash.  arguments and environment are NULL-terminated; a NULL
+ * environment is empty.  Standard error goes to the descriptor `errors`, or to /dev/null when that is negative. */
 int rkb_peer_start(rkb_peer_t *peer, const char *const *arguments, const char *const *environment, int errors,
                    rkb_error_t *err);
-/* Kills the group, reaps, closes the pipes; the wait status.  used may be NULL. */
+/* Kills the process group, reaps the child and closes the pipes.  Returns the wait status.  used may be NULL. */
 int rkb_peer_kill(rkb_peer_t *peer, struct rusage *used);
 
 enum rkb_transfer { RKB_TRANSFERRED, RKB_TRANSFER_ENDED, RKB_TRANSFER_LATE, RKB_TRANSFER_CANCELLED };
 
-/* Moves exactly bytes, waiting until deadline_ns (CLOCK_MONOTONIC; 0: for ever) and asking cancelled (or NULL) at least
- * every 50 ms.  ENDED: the child closed its end. */
+/* Moves exactly `bytes`.  Waits at most until deadline_ns (CLOCK_MONOTONIC; 0: no deadline) and calls cancelled, if not NULL, at
+ * least every 50 ms.  ENDED means that the child closed its end. */
 enum rkb_transfer rkb_peer_send(rkb_peer_t *peer, const void *data, size_t bytes, uint64_t deadline_ns,
                                 bool (*cancelled)(void *), void *argument);
 enum rkb_transfer rkb_peer_receive(rkb_peer_t *peer, void *data, size_t bytes, uint64_t deadline_ns,

@@ -1,5 +1,4 @@
-/* Running a program from a thread that may wait: poll over its end and its two pipes.  Owns nothing between
- * calls. */
+/* Runs a program from a thread that may block: polls for its end and its two pipes.  Owns nothing between calls. */
 #include "system/process.h"
 
 #include <poll.h>
@@ -7,7 +6,7 @@
 
 #include "system/spawn.h"
 
-#define ASK_EVERY_MS 50 /* whether it was cancelled */
+#define ASK_EVERY_MS 50 /* how often `cancelled` is called */
 
 static int milliseconds_until(uint64_t when) {
    uint64_t now = rkb_now_ns();
@@ -15,7 +14,7 @@ static int milliseconds_until(uint64_t when) {
    return left > 3600000 ? 3600000 : (int)left;
 }
 
-/* Waits for whatever comes next, at most until a moment, and reads.  True when the child has ended. */
+/* Waits for output or the child's end, at most until `until`, and reads.  Returns true when the child has ended. */
 static bool wait_and_read(rkb_child_t *child, uint64_t until, bool asks) {
    struct pollfd files[1 + RKB_CHILD_OUTPUTS] = {{.fd = child->pid ? child->pidfd : -1, .events = POLLIN}};
    int wait = milliseconds_until(until);
@@ -29,7 +28,7 @@ static bool wait_and_read(rkb_child_t *child, uint64_t until, bool asks) {
    return ready > 0 && files[0].revents;
 }
 
-/* What is still in the pipes.  Someone who left the group and holds them open is not waited for. */
+/* Reads what is left in the pipes.  Does not wait for a process that left the group and keeps them open. */
 static void drain(rkb_child_t *child) {
    uint64_t until = rkb_now_ns() + RKB_CHILD_AFTER_END_NS;
    while ((child->pipes[0] >= 0 || child->pipes[1] >= 0) && rkb_now_ns() < until)

@@ -1,8 +1,8 @@
-/* Running a program from the loop: a poll handle for its end and for each pipe, and a timer for what it is
- * waited for at the moment.  A process owns its handles and its child; loop thread alone.
+/* Runs a program from the loop, with a poll handle for its end and for each pipe, and a timer.  A process owns its handles and its
+ * child.  Loop thread only.
  *
- * It goes through: running → killed (at the deadline, or cancelled) → draining (the child has ended, pipes
- * may hold more) → closing (every handle was told to) → done. */
+ * Its states: running → killed (deadline passed, or cancelled) → draining (the child has ended; pipes may hold more) → closing
+ * (every handle is being closed) → done. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -14,7 +14,7 @@ enum { WATCH_END = RKB_CHILD_OUTPUTS, WATCHES };
 struct rkb_process {
    rkb_loop_t *loop;
    rkb_child_t child;
-   uv_poll_t watches[WATCHES]; /* of the pipes, and of the end */
+   uv_poll_t watches[WATCHES]; /* for the pipes and for the child's end */
    bool watching[WATCHES];
    unsigned open_handles;
    rkb_timer_t *timer;
@@ -75,8 +75,8 @@ static void kill_group(rkb_process_t *process) {
    wait_at_most(process, RKB_CHILD_AFTER_KILL_NS);
 }
 
-/* The deadline; or it was killed and does not end; or it ended and someone who left its group holds a pipe.
- */
+/* The time of the current state is up: the deadline passed, a killed child does not end, or a process that left the group keeps a
+ * pipe open after the child's end. */
 static void on_timer(void *argument) {
    rkb_process_t *process = argument;
    process->timer = NULL;
@@ -152,8 +152,8 @@ int rkb_process_start(rkb_loop_t *loop, const rkb_process_spec_t *spec,
    if (number != 0) {
       status =
          rkb_fail(err, RKB_ERR_UNAVAILABLE, "cannot watch '%s': %s", spec->arguments[0], uv_strerror(number));
-      made->done = ignore; /* the caller is told by the return value alone; the rest is freed when the handles
-                              have closed */
+      made->done = ignore; /* the return value tells the caller; the rest is freed when the handles have
+                              closed */
       rkb_child_reap(&made->child);
       close_all(made);
       return status;

@@ -1,5 +1,5 @@
-/* Parts of one piece of work over a pool.  Owns a counter of parts taken, shared by the caller and by helpers that it submits to
- * the pool.  A helper that never gets a thread is withdrawn: nothing waits for it. */
+/* Divides a piece of work among the threads of a pool.  The caller and the helpers that it submits to the pool share a counter of
+ * parts taken.  At the end, the caller withdraws every helper that has not started, so it waits for no queued task. */
 #include "system/share.h"
 
 #include <pthread.h>
@@ -9,11 +9,11 @@
 
 typedef struct share {
    pthread_mutex_t lock;
-   pthread_cond_t left; /* a helper has left */
+   pthread_cond_t left; /* signalled when a helper leaves */
    void (*part)(void *argument, uint32_t n);
    void *argument;
    uint32_t next, count; /* parts */
-   uint32_t helpers;     /* submitted, and neither withdrawn nor left */
+   uint32_t helpers;     /* submitted, not withdrawn, still to leave */
 } share_t;
 
 static void take_parts(share_t *share) {
@@ -55,7 +55,7 @@ void rkb_workers_share(rkb_workers_t *workers, uint32_t count, void (*part)(void
          submitted++;
          continue;
       }
-      pthread_mutex_lock(&share.lock); /* a full queue: those that are there help */
+      pthread_mutex_lock(&share.lock); /* the queue is full: go on with the helpers that there are */
       share.helpers--;
       pthread_mutex_unlock(&share.lock);
       break;

@@ -1,13 +1,13 @@
-/* Starting a child process.  uv_spawn cannot limit the child's memory, takes part in the loop's signal
- * handling, and a blocking caller has no loop; posix_spawn cannot limit it either.  So: vfork, a few system
- * calls, execve.
+/* Starts a child process with vfork, a few system calls and execve.
  *
- * vfork and not fork, because copying the page tables of a process with gigabytes of archive and cache takes
- * tens of milliseconds.  The child borrows this thread's memory until it calls execve, so it only makes
- * system calls, and every signal is blocked meanwhile.  Where vfork is really fork (the thread sanitizer
- * makes it so) all still holds: what fails in the child comes back through a pipe, whose end also says that
- * execve was reached.  An end is seen through a pidfd (Linux 5.3), which belongs to this child alone: no
- * SIGCHLD, no handler to share with libuv. */
+ * Why not uv_spawn: it cannot limit the child's memory, it takes part in the loop's signal handling, and a blocking caller has no
+ * loop.  Why not posix_spawn: it cannot limit memory either.  Why not fork: it copies the page tables, which takes tens of
+ * milliseconds in a process with gigabytes of archive and cache.
+ *
+ * The child borrows this thread's memory until it calls execve.  Therefore it makes only system calls, and every signal is blocked
+ * meanwhile.  The code is also correct where vfork behaves as fork, as under the thread sanitizer: a failure in the child comes
+ * back through a pipe, and the end of that pipe says that execve was reached.  A pidfd (Linux 5.3) reports the child's end.  It
+ * belongs to this child alone, so no SIGCHLD handler is shared with libuv. */
 #include "system/spawn.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@
 
 #define DEFAULT_OUTPUT (1u << 20)
 
-/* All that the child needs, prepared before it is born. */
+/* Everything the child needs, prepared before vfork. */
 typedef struct plan {
    const char *path;
    char *const *arguments;
@@ -38,9 +38,9 @@ typedef struct plan {
    int report;       /* write end of a pipe that execve closes */
 } plan_t;
 
-/* What the child writes there when it cannot become the program. */
+/* What the child writes to the pipe when it cannot become the program. */
 typedef struct report {
-   const char *step; /* a literal, at the same address in both */
+   const char *step; /* a literal: its address is valid in both processes */
    int number;       /* errno */
 } report_t;
 
@@ -49,8 +49,8 @@ static int limit(int resource, uint64_t bytes) {
    return setrlimit(resource, &both);
 }
 
-/* In the child.  A caught signal would run our handler in memory that belongs to the parent, and an ignored
- * one (SIGPIPE) would stay ignored past execve. */
+/* Runs in the child.  A caught signal would run our handler in the parent's memory, and an ignored signal (SIGPIPE) would stay
+ * ignored after execve. */
 static void reset_signals(void) {
    for (int number = 1; number < NSIG; number++) {
       struct sigaction action;
@@ -59,7 +59,7 @@ static void reset_signals(void) {
    }
 }
 
-/* In the child; returns the step that failed, NULL never. */
+/* Runs in the child.  Does not return on success; otherwise returns the step that failed. */
 static const char *become(const plan_t *plan) {
    if (setsid() < 0)
       return "start a session";
@@ -69,8 +69,8 @@ static const char *become(const plan_t *plan) {
       if (dup2(plan->files[i], i) < 0)
          return "connect its pipes";
    }
-   /* Whatever a library left open without close-on-exec stays here.  Fails before Linux 5.11; then those few
-    * leak. */
+   /* Close everything that a library left open without close-on-exec.  Before Linux 5.11 this call fails, and such
+    * descriptors leak into the child. */
    syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC);
    if (limit(RLIMIT_CORE, 0) != 0 || (plan->memory_limit && limit(RLIMIT_DATA, plan->memory_limit) != 0))
       return "limit it";
@@ -80,7 +80,7 @@ static const char *become(const plan_t *plan) {
    return "run it";
 }
 
-/* A function of its own, so that nothing of its caller lives in registers across vfork. */
+/* A separate function, so that no variable of its caller lives in a register across vfork. */
 static __attribute__((noinline)) pid_t start(const plan_t *plan) {
    pid_t pid = vfork();
    if (pid == 0) {
@@ -93,7 +93,7 @@ static __attribute__((noinline)) pid_t start(const plan_t *plan) {
    return pid;
 }
 
-/* Searches PATH like a shell; a name with a slash is taken as it is. */
+/* Searches PATH as a shell does; a name with a slash is used as it is. */
 static bool find_program(const char *name, char path[PATH_MAX]) {
    const char *places = getenv("PATH");
    if (strchr(name, '/'))
@@ -108,8 +108,8 @@ static bool find_program(const char *name, char path[PATH_MAX]) {
    return false;
 }
 
-/* Input comes from a file in memory: nothing has to be fed to the child while it runs, and a child that does
- * not read cannot raise SIGPIPE here. */
+/* Puts the input into a file in memory, so nothing has to be fed to the child while it runs, and a child that does not read cannot
+ * raise SIGPIPE here. */
 static int open_input(const rkb_process_spec_t *spec) {
    if (!spec->input)
       return open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -138,8 +138,8 @@ static void close_one(int *file) {
    *file = -1;
 }
 
-/* Moves a descriptor above the three that the child sets up: where this program itself was started without
- * one of those, it would be overwritten. */
+/* Moves a descriptor above the standard three.  If this program was started without one of those, the descriptor could have its
+ * number, and the child's set-up would overwrite it. */
 static int move_up(int file) {
    if (file < 0 || file > STDERR_FILENO)
       return file;
@@ -148,7 +148,7 @@ static int move_up(int file) {
    return moved;
 }
 
-/* Both ends of the pipes and the input; the child gets files, we keep pipes. */
+/* Opens the input and both pipes: files are the child's ends, pipes are ours. */
 static int open_files(const rkb_process_spec_t *spec, int files[3], int pipes[RKB_CHILD_OUTPUTS]) {
    files[0] = move_up(open_input(spec));
    if (files[0] < 0)
@@ -165,7 +165,7 @@ static int open_files(const rkb_process_spec_t *spec, int files[3], int pipes[RK
    return 0;
 }
 
-/* The caller's thread with every signal blocked while the child shares its memory. */
+/* Blocks every signal of the calling thread while the child shares its memory. */
 static pid_t start_with_signals_blocked(plan_t *plan) {
    sigset_t all;
    sigfillset(&all);
@@ -177,7 +177,7 @@ static pid_t start_with_signals_blocked(plan_t *plan) {
    return pid;
 }
 
-/* Starts the child and waits until it has become the program or failed to. */
+/* Starts the child and waits until it has become the program or has failed to. */
 static int start_and_learn(plan_t *plan, rkb_child_t *child, report_t *report) {
    int ends[2];
    ssize_t got;
@@ -259,7 +259,7 @@ close_files:
 bool rkb_child_read(rkb_child_t *child, int which) {
    char bytes[16384];
    rkb_text_t *text = &child->texts[which];
-   /* A few reads a turn, so that a child that writes without end cannot hold the loop or hide its deadline.
+   /* Read a few times per turn only, so that a child that writes without end cannot hold up the loop or its own deadline.
     */
    for (int turn = 0; turn < 8; turn++) {
       ssize_t got = read(child->pipes[which], bytes, sizeof bytes);

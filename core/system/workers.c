@@ -1,8 +1,8 @@
-/* A pool of threads.  Owns a ring of waiting tasks and one record a thread, all under one lock.
+/* A pool of threads.  Owns a ring of waiting tasks and one record per thread, all under one lock.
  *
- * Tickets are numbered in the order of submission, so a waiting task's place in the ring follows from its
- * ticket.  The pool's memory is counted: each thread holds it, so that one that was written off and comes
- * back after the pool was closed still finds its lock. */
+ * Tickets are numbered in the order of submission, so the ticket of a waiting task gives its place in the ring.  The pool's memory
+ * is reference-counted and each thread holds a reference, so a thread that was written off and returns after the pool was closed
+ * still finds the lock. */
 #include "system/workers.h"
 
 #include <assert.h>
@@ -32,7 +32,7 @@ typedef struct worker {
 struct rkb_workers {
    pthread_mutex_t lock;
    pthread_cond_t work; /* a task waits, or the pool closes */
-   uint32_t holders;    /* threads, and the owner until it closes */
+   uint32_t holders;    /* threads, plus the owner until it closes the pool */
    bool closing;
 
    task_t *ring;
@@ -40,16 +40,16 @@ struct rkb_workers {
    uint32_t queue_limit;
    rkb_ticket_t head;  /* ticket of the oldest waiting task */
    rkb_ticket_t tail;  /* ticket of the next submitted one */
-   uint32_t withdrawn; /* of those between */
+   uint32_t withdrawn; /* tasks between head and tail */
 
-   worker_t *workers; /* not the written-off ones */
+   worker_t *workers; /* without the written-off ones */
    uint32_t count;
-   uint32_t idle; /* waiting for work, and not yet signalled */
+   uint32_t idle; /* threads that wait for work and were not yet signalled */
    uint32_t running;
    uint32_t written_off;
 };
 
-/* With the lock held; returns with it released. */
+/* Drops a reference.  Called with the lock held; returns with it released. */
 static void let_go(rkb_workers_t *pool) {
    bool last = --pool->holders == 0;
    pthread_mutex_unlock(&pool->lock);
@@ -65,7 +65,7 @@ static task_t *slot(rkb_workers_t *pool, rkb_ticket_t ticket) {
    return &pool->ring[ticket & (pool->ring_size - 1)];
 }
 
-/* The oldest task that was not withdrawn; false when there is none.  Lock held. */
+/* Takes the oldest task that was not withdrawn; false when there is none.  Lock held. */
 static bool take_task(rkb_workers_t *pool, task_t *task, rkb_ticket_t *ticket) {
    while (pool->head != pool->tail) {
       *ticket = pool->head++;
@@ -87,8 +87,8 @@ static void *work(void *argument) {
          self->running = 0;
          pool->idle++;
          pthread_cond_wait(&pool->work, &pool->lock);
-         /* Whoever signalled has counted one idle thread less.  After a spurious wake-up the count is one too
-          * high, which costs a needless signal later and no task its turn. */
+         /* The signalling thread has already subtracted this one from `idle`.  After a spurious wake-up the count
+          * is one too high, which costs a needless signal later but delays no task. */
          continue;
       }
       pool->running++;
@@ -105,7 +105,7 @@ static void *work(void *argument) {
    return NULL;
 }
 
-/* Lock held.  All signals stay with the loop's thread. */
+/* Lock held.  Blocks all signals in the new thread, so the loop's thread gets them. */
 static int start_thread(rkb_workers_t *pool) {
    sigset_t all, before;
    worker_t *worker = rkb_allocate(1, sizeof *worker);
@@ -177,7 +177,7 @@ static int make_room(rkb_workers_t *pool) {
       return RKB_ERR_LIMIT;
    if (used < pool->ring_size)
       return RKB_OK;
-   if (pool->ring_size > 2 * MOST_WAITING) /* full of withdrawn tasks behind one that is not */
+   if (pool->ring_size > 2 * MOST_WAITING) /* many withdrawn tasks behind a waiting one fill the ring */
       return RKB_ERR_LIMIT;
    task_t *larger = rkb_allocate((size_t)pool->ring_size * 2, sizeof *larger);
    for (rkb_ticket_t ticket = pool->head; ticket != pool->tail; ticket++)

@@ -1,6 +1,6 @@
-/* A pool of threads for work that blocks.  libuv's own pool is not used: it has four threads by default and shares them
- * with name lookups and files.  A task that hangs can be written off: its thread is left alone and replaced.
- * Every function may be called from any thread. */
+/* A pool of threads for work that blocks.  libuv's own pool has four threads by default and shares them with name lookups and
+ * files, so it is not used.  A task that hangs can be written off: its thread is left alone and replaced.
+ * Any thread may call any function here. */
 #ifndef RKB_SYSTEM_WORKERS_H
 #define RKB_SYSTEM_WORKERS_H
 
@@ -10,33 +10,33 @@
 
 typedef struct rkb_workers rkb_workers_t;
 
-typedef uint64_t rkb_ticket_t; /* names a submitted task; never used again; 0 is none */
+typedef uint64_t rkb_ticket_t; /* identifies a submitted task; never reused; 0: no task */
 
-#define RKB_WORKERS_MOST 1024u /* threads, written-off ones not counted */
+#define RKB_WORKERS_MOST 1024u /* threads; written-off threads do not count */
 
-/* count threads (1 to RKB_WORKERS_MOST), at most queue_limit tasks waiting (1 to 2^20). */
+/* Opens a pool of count threads (1 to RKB_WORKERS_MOST) in which at most queue_limit tasks may wait (1 to 2^20). */
 int rkb_workers_open(uint32_t count, uint32_t queue_limit, rkb_workers_t **workers, rkb_error_t *err);
 
-/* Drops what waits, lets each running task end, and joins the threads; written-off threads are not waited for (what they
- * use stays allocated until they end).  NULL is accepted.  Not from a task. */
+/* Drops the waiting tasks, lets each running task end, and joins the threads.  Does not wait for written-off threads; the memory they
+ * use stays allocated until they end.  NULL is accepted.  Do not call it from a task. */
 void rkb_workers_close(rkb_workers_t *workers);
 
 /* Runs fn(arg) on a worker, first come, first served.  RKB_ERR_LIMIT when the queue is full; then fn is not
  * called.  ticket may be NULL. */
 int rkb_workers_submit(rkb_workers_t *workers, void (*fn)(void *arg), void *arg, rkb_ticket_t *ticket);
 
-/* True when the task still waited: it will never run. */
+/* Takes back a waiting task.  True: it was still waiting and will never run. */
 bool rkb_workers_withdraw(rkb_workers_t *workers, rkb_ticket_t ticket);
 
-/* True when the task was running: its thread gets no more work and a new one has taken its place (*replaced false when
- * none could be started; the pool is then one smaller).  The thread ends when the task returns, if it ever does. */
+/* Gives up on a running task.  True: the task was running, its thread gets no more work, and a new thread takes its place.  *replaced
+ * is false when none could be started; the pool is then one thread smaller.  The old thread ends when its task returns. */
 bool rkb_workers_write_off(rkb_workers_t *workers, rkb_ticket_t ticket, bool *replaced);
 
 typedef struct rkb_workers_state {
    uint32_t threads;     /* alive and not written off */
    uint32_t running;     /* tasks on them */
    uint32_t waiting;     /* tasks in the queue */
-   uint32_t written_off; /* threads, ever */
+   uint32_t written_off; /* threads written off so far */
 } rkb_workers_state_t;
 
 rkb_workers_state_t rkb_workers_state(rkb_workers_t *workers);
