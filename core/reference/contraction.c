@@ -1,5 +1,5 @@
-/* Sums of products with both bounds, whole tensors by blocks of rows and columns.  Owns its panels while it runs; any
- * thread. */
+/* Evaluates sums of products, with both bounds, for whole tensors: one block of rows and columns at a time.  Owns its panels while
+ * it runs; any thread. */
 #include "reference/contraction_panel.h"
 
 #include <stdlib.h>
@@ -67,7 +67,7 @@ int rkb_contract_whole(rkb_reader_t *reader, const rkb_contraction_t *c, rkb_blo
    bool large =
       (double)c->groups * (double)c->rows * (double)c->columns * (double)c->depth > RKB_SHARED_PRODUCTS;
    int status = RKB_OK;
-   (void)large; /* read by OpenMP alone */
+   (void)large; /* used only in the OpenMP pragma */
 #pragma omp parallel for schedule(dynamic) if (tasks > 1 && large)
    for (int64_t task = 0; task < tasks; task++) {
       uint64_t column = (uint64_t)task % column_blocks * RKB_COLUMNS_A_BLOCK;

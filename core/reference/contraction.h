@@ -1,6 +1,6 @@
-/* Sums of products: out[group, row, column] = sum over k of left[group, row, k] * right[group, k, column],
- * where left and right are read through index maps.  Matrix products and all three convolutions (forward, and
- * both gradients) are this, with different maps. */
+/* Sums of products: out[group, row, column] = sum over k of left[group, row, k] * right[group, k, column], where index maps say
+ * which elements left and right are.  Matrix products and all three convolutions (forward, and both gradients) have this form
+ * with different maps. */
 #ifndef RKB_REFERENCE_CONTRACTION_H
 #define RKB_REFERENCE_CONTRACTION_H
 
@@ -9,8 +9,8 @@
 typedef struct rkb_contraction {
    uint64_t groups, rows, columns, depth;
    uint32_t left, right; /* values */
-   uint64_t repeats; /* times that an element of the left operand may occur among a group's terms, at most */
-   const void *geometry; /* handed to the maps */
+   uint64_t repeats; /* how often, at most, one element of the left operand occurs among a group's terms */
+   const void *geometry; /* passed to the maps */
    /* Element numbers of operand terms first .. first+count-1; -1 where the term is zero (padding). */
    void (*left_index)(const void *geometry, uint64_t group, uint64_t row, uint64_t first, uint64_t count,
                       int64_t *index);
@@ -23,7 +23,7 @@ typedef struct rkb_contraction {
 int rkb_contract_whole(rkb_reader_t *reader, const rkb_contraction_t *contraction, rkb_block_t *out);
 int rkb_contract_points(rkb_reader_t *reader, const rkb_contraction_t *contraction, uint64_t count,
                         const int64_t *index, rkb_block_t *out);
-/* An operation's cone. */
+/* The `cone` of an operation that is a contraction (operation.h). */
 double rkb_contraction_cone(const rkb_program_t *program, const rkb_contraction_t *contraction,
                             uint32_t which, double outputs, uint64_t samples, const int64_t *output,
                             int64_t *operand);

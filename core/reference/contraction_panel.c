@@ -1,4 +1,4 @@
-/* Reading panels and multiplying them: OpenBLAS does the products.  Any thread. */
+/* Reads panels and multiplies them with OpenBLAS.  Any thread. */
 #include "reference/contraction_panel.h"
 
 #include <cblas.h>
@@ -9,7 +9,7 @@
 
 static pthread_once_t blas_once = PTHREAD_ONCE_INIT;
 
-/* The program's own threads are the parallelism; OpenBLAS must not add its own below them. */
+/* Makes OpenBLAS use one thread: the program's own threads already use every core. */
 static void use_one_blas_thread(void) {
    openblas_set_num_threads(1);
 }
@@ -38,7 +38,7 @@ typedef struct line_facts {
    uint8_t flags;
 } line_facts_t;
 
-/* With rounded products (TF32 and narrower classes) each operand carries that rounding. */
+/* Where the precision class rounds products (TF32 and narrower), each operand gets that rounding as a bound. */
 static line_facts_t look_at_line(rkb_block_t line, uint64_t depth, double product) {
    line_facts_t facts = {0};
    if (product > 0)
@@ -58,7 +58,7 @@ static line_facts_t look_at_line(rkb_block_t line, uint64_t depth, double produc
 int rkb_panel_read(rkb_reader_t *reader, rkb_panel_t *panel, uint32_t value, uint64_t lines, uint64_t depth) {
    const rkb_precision_t *precision = rkb_reader_precision(reader);
    uint32_t dtype = rkb_program_dtype(rkb_reader_program(reader), value);
-   /* ... unless it is stored that narrow anyway */
+   /* an operand stored in a type that narrow is not rounded again */
    double product = dtype == RKB_F16 || dtype == RKB_BF16 ? 0 : precision->product;
    int status = rkb_read(reader, value, lines * depth, panel->index, &panel->block);
    if (status != RKB_OK)
@@ -168,10 +168,10 @@ void rkb_panel_lines_multiply(const rkb_panel_t *left, uint64_t row, const rkb_p
          sums[s] += lanes[s][lane];
 }
 
-/* Hard bound and variance of one output, from the sums of its terms' own.
+/* Computes the hard bound and the variance of one output from the sums over its terms.
  *
- * Non-zero terms that lie far apart meet a truncating accumulator one by one, and may lose twice a rounding
- * each: up to twice as many as they are count, and never more than the depth. */
+ * A truncating accumulator adds non-zero terms that lie far apart one by one, and may lose two roundings at each.  The bound
+ * therefore counts twice the number of non-zero terms, but at most the depth. */
 static inline void conclude(const rkb_precision_t *precision, double value, double absolute, double squares,
                             double nonzero, double depth, double *hard, double *variance) {
    rkb_point_t point = {.hard = *hard, .variance = *variance};

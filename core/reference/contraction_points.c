@@ -1,6 +1,6 @@
-/* Sums of products for listed elements alone.  Each wanted row and column is read once for a part of the depth, whatever the
- * number of pairs; where most of the pairs of some rows and columns are wanted, blocks of them are multiplied, else pair by
- * pair.  Owns its panels while it runs; the calling thread, with OpenMP helpers in the products. */
+/* Evaluates sums of products for listed elements only.  Each wanted row and column is read once for each part of the depth.  Where
+ * most pairs of some rows and columns are wanted, blocks are multiplied; otherwise pair by pair.  Owns its panels while it runs;
+ * the calling thread, with OpenMP helpers in the products. */
 #include "reference/contraction_panel.h"
 
 #include <stdlib.h>
@@ -9,21 +9,21 @@
 #include "reference/evaluate.h"
 
 #define PANEL_ELEMENTS (UINT64_C(1) << 21)
-/* Pairs of a grid for each wanted one: a product in a block costs a small part of one by itself. */
+/* Multiply a block if it computes at most this many pairs per wanted pair: a product inside a block is much cheaper than one alone. */
 #define MOST_IDLE 4u
-#define TABLE_SPAN 16u /* numbers a line */
-#define LEAST_LINES 4u /* fewer are not worth what a block needs */
+#define TABLE_SPAN 16u /* use a table if the numbers span at most this many per line */
+#define LEAST_LINES 4u /* with fewer lines a block is not worth its setup */
 #define MOST_GRID (UINT64_C(1) << 22)
 
-/* The pairs of one group, and their sums as they grow: a matrix of rows x columns a sum, or six numbers a pair. */
+/* The pairs of one group and their sums so far: per sum a matrix of rows x columns, or six numbers for each pair. */
 typedef struct work {
    const rkb_contraction_t *contraction;
    uint64_t group, count, row_count, column_count, depth;
    uint64_t *left_lines,
-      *right_lines;          /* of each pair: row and column within the group, then its place in the panels */
+      *right_lines; /* for each pair: first row and column within the group, then their places in the panels */
    uint64_t *rows, *columns; /* distinct, ascending */
    double *sums;
-   uint8_t *row_flags, *column_flags; /* by line */
+   uint8_t *row_flags, *column_flags; /* one per line */
    bool grid;
    rkb_panel_t left, right;
 } work_t;
@@ -57,8 +57,8 @@ static uint64_t place_of(const uint64_t *list, uint64_t count, uint64_t wanted) 
    return (uint64_t)(found - list);
 }
 
-/* Makes list, a copy of places, ascending without repeats, puts into places where each went, and returns how many are left.  By a table where the lines
- * lie close together, as they mostly do, else by sorting. */
+/* Fills list with the distinct values of places in ascending order and returns their count.  Replaces each entry of places by its
+ * index in list.  Uses a table where the values lie close together, as they mostly do; otherwise sorts. */
 static uint64_t number_lines(uint64_t *list, uint64_t count, uint64_t *places) {
    uint64_t first = list[0], last = list[0];
    for (uint64_t i = 1; i < count; i++) {
@@ -116,7 +116,7 @@ static int work_open(work_t *work) {
 
 static void add_pairs(work_t *work) {
    bool large = (double)work->count * (double)work->left.depth > RKB_SHARED_PRODUCTS;
-   (void)large; /* read by OpenMP alone */
+   (void)large; /* used only in the OpenMP pragma */
 #pragma omp parallel for schedule(static) if (large)
    for (uint64_t i = 0; i < work->count; i++)
       rkb_panel_lines_multiply(&work->left, work->left_lines[i], &work->right, work->right_lines[i],
@@ -128,7 +128,7 @@ static void add_blocks(work_t *work) {
    uint64_t column_blocks = (work->column_count + RKB_COLUMNS_A_BLOCK - 1) / RKB_COLUMNS_A_BLOCK;
    uint64_t all = work->row_count * work->column_count, blocks = row_blocks * column_blocks;
    bool large = (double)all * (double)work->left.depth > RKB_SHARED_PRODUCTS;
-   (void)large; /* read by OpenMP alone */
+   (void)large; /* used only in the OpenMP pragma */
 #pragma omp parallel for schedule(dynamic) if (blocks > 1 && large)
    for (uint64_t block = 0; block < blocks; block++) {
       uint64_t row = block / column_blocks * RKB_ROWS_A_BLOCK;
@@ -143,7 +143,7 @@ static void add_blocks(work_t *work) {
    }
 }
 
-/* Adds the part of the depth that begins at first. */
+/* Adds the terms of the part of the depth that begins at first. */
 static int add_part(rkb_reader_t *reader, work_t *work, uint64_t first) {
    const rkb_contraction_t *c = work->contraction;
    uint64_t part = least(work->depth, c->depth - first);
@@ -219,7 +219,7 @@ int rkb_contract_points(rkb_reader_t *reader, const rkb_contraction_t *c, uint64
    return status;
 }
 
-/* Lines of both operands repeat, where the outputs share rows or columns; elements do, where windows overlap. */
+/* Lines of both operands repeat where outputs share rows or columns; elements repeat where windows overlap. */
 double rkb_contraction_cone(const rkb_program_t *program, const rkb_contraction_t *c, uint32_t which,
                             double outputs, uint64_t samples, const int64_t *output, int64_t *operand) {
    uint64_t *lines = rkb_allocate(samples + 1, sizeof *lines), found = 0;

@@ -1,4 +1,4 @@
-/* Element types: sizes, names, and the way between their bytes and doubles.  Pure functions. */
+/* Element types: sizes, names, and conversion between their bytes and doubles.  Pure functions; any thread. */
 #include "reference/dtype.h"
 
 #include <math.h>
@@ -29,8 +29,7 @@ bool rkb_dtype_parse(const char *name, uint32_t *dtype) {
    return false;
 }
 
-/* Round to nearest even at the given number of significand bits and least exponent; overflow gives infinity.
- */
+/* Rounds to nearest even, with the given number of significand bits and least exponent.  Overflow gives infinity. */
 static double round_to(double x, int bits, int least_exponent, double largest) {
    if (x == 0 || !isfinite(x))
       return x;

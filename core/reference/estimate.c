@@ -1,5 +1,5 @@
-/* What points will cost, before any is computed: some of the cone's elements are followed at random from the wanted ones to
- * the inputs.  A cone that passes its limit of work is then refused at once, and not after the limit is spent.  Any thread. */
+/* Estimates the cost of points before any is computed: follows random elements of the cone from the wanted elements back to the
+ * inputs.  A cone over the limit of work is refused at once, instead of after the limit is spent.  Any thread. */
 #include "reference/evaluate.h"
 
 #include <stdlib.h>
@@ -9,14 +9,14 @@
 
 #define SAMPLES 1024u
 #define MOST_VISITS 4096u
-/* An estimate must pass the limit by so much, for it is one. */
+/* An estimate is inexact, so it must exceed the limit by this factor. */
 #define MARGIN 1.5
 
 typedef struct estimate {
    const rkb_program_t *program;
    const rkb_memory_t *memory;
-   double *elements; /* by value: most wanted of it so far */
-   double *work;     /* by value: products and sums for them */
+   double *elements; /* by value: the largest number of its elements wanted so far */
+   double *work;     /* by value: products and sums for those elements */
    double total, most;
    uint32_t visits;
 } estimate_t;
@@ -30,7 +30,7 @@ static uint64_t random_number(uint64_t *state) { /* SplitMix64 */
    return x ^ x >> 31;
 }
 
-/* Share of the samples that is not known yet. */
+/* The share of the samples that memory does not hold yet. */
 static double unknown_share(const estimate_t *estimate, uint32_t value, const int64_t *samples) {
    uint32_t known = 0;
    for (uint32_t i = 0; i < SAMPLES; i++)
@@ -55,11 +55,11 @@ static void visit_operand(estimate_t *estimate, const rkb_program_node_t *node, 
       free(of_operand);
    } else if ((node->operation->point && rkb_shape_equal(shape, own)) ||
               strcmp(node->operation->name, "reshape") == 0) {
-      visit(estimate, node->inputs[which], elements, samples); /* element by element */
+      visit(estimate, node->inputs[which], elements, samples); /* one operand element per output element */
    }
 }
 
-/* Elements of a value, with samples of them (-1: none). */
+/* Visits `elements` elements of a value, of which `samples` are a random sample (-1: no sample). */
 static void visit(estimate_t *estimate, uint32_t value, double elements, const int64_t *samples) {
    const rkb_program_value_t *info = &estimate->program->values[value];
    elements = elements < (double)info->elements ? elements : (double)info->elements;
@@ -80,7 +80,7 @@ static void visit(estimate_t *estimate, uint32_t value, double elements, const i
       visit_operand(estimate, node, i, elements, samples);
 }
 
-/* All points of all values. */
+/* The work for all elements of all values. */
 static double most_possible(const rkb_program_t *program) {
    double sum = 0;
    for (uint32_t i = 0; i < program->node_count; i++)

@@ -1,4 +1,4 @@
-/* Whole tensors: every node once, in order, each tensor freed after its last reader.  Owns the tensors while
+/* Evaluates whole tensors: computes every node once, in order, and frees each tensor after its last reader.  Owns the tensors while
  * it runs; the calling thread, with OpenMP helpers inside one node. */
 #include "reference/point_memory.h"
 
@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/memory.h"
 
-#define POINTS_CHUNK (UINT64_C(1) << 18) /* large, so that products behind see many elements at once */
+#define POINTS_CHUNK (UINT64_C(1) << 18) /* large, so that the products it reads see many elements at once */
 #define POINT_BYTES (3 * sizeof(double) + 1)
 
 const rkb_precision_t *rkb_reader_precision(const rkb_reader_t *reader) {
@@ -18,11 +18,11 @@ const rkb_program_t *rkb_reader_program(const rkb_reader_t *reader) {
    return reader->program;
 }
 
-/* Elements are read in parts: most reads are a few elements inside a region that is already parallel, where even one more that
- * is left to one thread costs more than they do. */
+/* Reads are split into parts of this size for several threads.  Most reads are a few elements inside a region that is already
+ * parallel; there, opening another parallel region, even for one thread, costs more than the read. */
 #define SHARED_PART (UINT64_C(1) << 14)
 
-/* Subnormal data may be read as zero. */
+/* Input values are exact, except that a kernel may read subnormal numbers as zero. */
 static void exact_part(const rkb_precision_t *precision, uint64_t first, uint64_t end, rkb_block_t *out) {
    for (uint64_t i = first; i < end; i++) {
       double size = fabs(out->value[i]);
@@ -105,8 +105,8 @@ bool rkb_reader_view(const rkb_reader_t *reader, uint32_t value, uint64_t count,
    return true;
 }
 
-/* Storage narrower than the arithmetic rounds once more: by half a unit, or half the least subnormal number, and
- * overflows earlier. */
+/* A storage type narrower than the arithmetic rounds once more, by half a unit or half the least subnormal number, and overflows
+ * earlier. */
 static void round_storage(uint32_t dtype, uint64_t count, rkb_block_t *block) {
    if (dtype != RKB_F16 && dtype != RKB_BF16)
       return;
@@ -125,7 +125,7 @@ static void round_storage(uint32_t dtype, uint64_t count, rkb_block_t *block) {
 
 int rkb_compute(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index,
                 rkb_block_t *out) {
-   /* A costly operation shares work between elements, so it gets them all. */
+   /* A costly operation shares work between its elements, so compute them all at once. */
    uint64_t most = node->operation->costly ? count : reader->memory ? POINTS_CHUNK : RKB_CHUNK;
    for (uint64_t first = 0; first < count; first += most) {
       uint64_t piece = count - first < most ? count - first : most;
@@ -138,7 +138,7 @@ int rkb_compute(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t c
    return RKB_OK;
 }
 
-/* Elements of a value that no memory holds yet; an index of -1 stands for zero and is not computed. */
+/* Computes elements of a value that is not in memory.  An index of -1 means zero. */
 static int read_computed(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count,
                          const int64_t *index, rkb_block_t *out) {
    bool holes = false;
@@ -156,7 +156,7 @@ static int read_computed(rkb_reader_t *reader, const rkb_program_node_t *node, u
          dense[kept++] = index[i];
    int status = kept ? read_computed(reader, node, kept, dense, out) : RKB_OK;
    free(dense);
-   for (uint64_t i = count; i-- > 0;) /* spread from the back, in place */
+   for (uint64_t i = count; i-- > 0;) /* spread in place, from the back */
       rkb_block_put(out, i, index[i] < 0 ? (rkb_point_t){0} : rkb_block_get(out, --kept));
    return status;
 }
@@ -190,8 +190,7 @@ int rkb_read(rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t
    return status;
 }
 
-/* Last node that reads each value; node_count for outputs, which live to the end; -1 for what nothing needs.
- */
+/* For each value, the last node that reads it; node_count for outputs, which live to the end; -1 for values that nothing needs. */
 static int64_t *last_uses(const rkb_program_t *program) {
    int64_t *last = rkb_allocate(program->value_count + 1, sizeof *last);
    for (uint32_t i = 0; i < program->value_count; i++)
@@ -243,7 +242,7 @@ uint64_t rkb_evaluate_peak(const rkb_program_t *program) {
    return peak;
 }
 
-/* Long enough that the source may draw with several threads. */
+/* Long enough that the source can use several threads. */
 #define LOAD_CHUNK (UINT64_C(1) << 20)
 
 int rkb_load_input(rkb_reader_t *reader, uint32_t value, double **out) {
@@ -305,7 +304,7 @@ static int evaluate_node(rkb_reader_t *reader, const rkb_program_node_t *node) {
    return RKB_OK;
 }
 
-/* Memory that was just used is there at once, fresh memory page by page. */
+/* Keeps freed memory for the next tensor: fresh memory would be faulted in page by page. */
 static void recycle(rkb_reader_t *reader, uint32_t value) {
    rkb_block_t *block = &reader->stored[value];
    if (block->value && block->hard) {
@@ -323,7 +322,7 @@ static int evaluate_all(rkb_reader_t *reader, const int64_t *last) {
       const rkb_program_node_t *node = &program->nodes[i];
       if (last[node->output] < 0)
          continue;
-      if (reader->spare_elements != program->values[node->output].elements) /* never more than the peak */
+      if (reader->spare_elements != program->values[node->output].elements) /* or the peak would grow */
          rkb_block_free(&reader->spare);
       for (uint32_t j = 0; j < node->input_count; j++) {
          uint32_t input = node->inputs[j];
@@ -343,8 +342,7 @@ static int evaluate_all(rkb_reader_t *reader, const int64_t *last) {
    return RKB_OK;
 }
 
-/* Hands an output over; two task tensors may hold one value, and an output may be an input itself, so it is
- * copied where needed. */
+/* Hands an output to the caller.  Copies it where needed: two task tensors may hold one value, and an output may be an input. */
 static int take_output(rkb_reader_t *reader, uint32_t tensor, rkb_block_t *out) {
    uint32_t value = reader->program->outputs[tensor];
    uint64_t elements = reader->program->values[value].elements;

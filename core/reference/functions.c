@@ -1,4 +1,4 @@
-/* Finding functions and reading the attributes of a call.  Constant tables; any thread. */
+/* Finds functions and reads the attributes of a call.  Constant tables; any thread. */
 #include "reference/functions.h"
 
 #include <assert.h>

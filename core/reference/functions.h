@@ -1,5 +1,5 @@
-/* What a graph file may name: functions as PyTorch has them, each spelled out in operations when a case is
- * bound. docs/operations.md lists them with their attributes. */
+/* The functions that a graph file may name.  They are PyTorch's; when a case is bound, each is expanded into operations.
+ * docs/operations.md lists them with their attributes. */
 #ifndef RKB_REFERENCE_FUNCTIONS_H
 #define RKB_REFERENCE_FUNCTIONS_H
 
@@ -16,8 +16,8 @@ enum rkb_attribute_kind {
 typedef struct rkb_attribute {
    const char *name;
    uint32_t kind;
-   const char *fallback; /* as written in a file; NULL: required; "": may be absent */
-   const char *choices;  /* words, parted by spaces */
+   const char *fallback; /* the default, as written in a file; NULL: required; "": may be absent */
+   const char *choices;  /* words, separated by spaces */
 } rkb_attribute_t;
 
 #define RKB_MAX_FUNCTION_ATTRIBUTES 8
@@ -38,7 +38,7 @@ typedef struct rkb_call {
    const rkb_function_t *function;
    uint32_t inputs[RKB_MAX_OPERANDS];
    uint32_t input_count;
-   uint32_t output_count; /* as the file lists them */
+   uint32_t output_count; /* as listed in the file */
    rkb_attribute_value_t values[RKB_MAX_FUNCTION_ATTRIBUTES];
 } rkb_call_t;
 
@@ -47,28 +47,28 @@ struct rkb_function {
    const char *inputs; /* for the documentation: "x, weight, [bias]" */
    uint32_t least_inputs, most_inputs;
    rkb_attribute_t attributes[RKB_MAX_FUNCTION_ATTRIBUTES];  /* ends with a NULL name */
-   void (*build)(const rkb_call_t *call, uint32_t *outputs); /* what fails is in the program's error */
-   const char *operation;                                    /* for build functions that serve several */
+   void (*build)(const rkb_call_t *call, uint32_t *outputs); /* reports a failure in the program's error */
+   const char *operation;                                    /* which operation, if build serves several */
 };
 
 /* NULL when there is none. */
 const rkb_function_t *rkb_function_find(const char *name);
 const char *const *rkb_function_names(void); /* NULL-terminated, for "did you mean" */
 
-/* Attribute values by name; the name must be one of the function's. */
+/* The value of an attribute.  name must be an attribute of the function. */
 const rkb_attribute_value_t *rkb_call_attribute(const rkb_call_t *call, const char *name);
 int64_t rkb_call_int(const rkb_call_t *call, const char *name);
 double rkb_call_real(const rkb_call_t *call, const char *name);
 bool rkb_call_true(const rkb_call_t *call, const char *name);
 bool rkb_call_word(const rkb_call_t *call, const char *name, const char *word);
-/* The dim an attribute names, of a value; fails the program when it has no such dim. */
+/* Reads an attribute that names a dim of value.  Fails the program when value has no such dim. */
 uint32_t rkb_call_dim(const rkb_call_t *call, const char *name, uint32_t value);
-/* Mask of the dims an attribute lists; all of them when it is absent. */
+/* Reads an attribute that lists dims of value, as a mask; all dims when it is absent. */
 uint64_t rkb_call_dims(const rkb_call_t *call, const char *name, uint32_t value);
-/* The attribute as a shape. */
+/* Reads an attribute that is a shape. */
 rkb_shape_t rkb_call_shape(const rkb_call_t *call, const char *name);
 
-/* The tables, one a file under functions/, each ended by a NULL name. */
+/* The tables of functions, one for each file in functions/.  A NULL name ends a table. */
 extern const rkb_function_t rkb_functions_elementwise[], rkb_functions_activation[],
    rkb_functions_reduction[], rkb_functions_layout[], rkb_functions_product[], rkb_functions_normalisation[],
    rkb_functions_pooling[], rkb_functions_loss[], rkb_functions_resampling[];

@@ -1,5 +1,5 @@
-/* Reverse-mode differentiation of a program into more of the same program, so that the backward pass has
- * bounds and points like everything else.  One thread. */
+/* Reverse-mode differentiation of a program.  The backward pass is made of the same operations, so it gets bounds and points like
+ * the forward pass.  One thread. */
 #include "reference/gradient.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "reference/operations/elementwise.h"
 #include "reference/operations/layout.h"
 
-/* Values that one of the inputs can change: only towards these do gradients flow. */
+/* Marks the values that depend on one of the inputs: gradients flow only towards these. */
 static void mark_reached(const rkb_program_t *program, const uint32_t *inputs, uint32_t input_count,
                          uint32_t node_count, bool *reached) {
    for (uint32_t i = 0; i < input_count; i++)

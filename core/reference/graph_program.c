@@ -1,5 +1,4 @@
-/* Building the list of operations of one case.  Owns nothing but arena memory; one thread while it is built.
- */
+/* Builds the list of operations of one case.  Owns only arena memory; one thread while it is built. */
 #include "reference/graph_program.h"
 
 #include <stdarg.h>

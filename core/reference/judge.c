@@ -1,28 +1,30 @@
-/* The rule by which a kernel's numbers are compared with the reference.  Pure functions.
+/* The rule that compares a kernel's numbers with the reference.  Pure functions; any thread.
  *
- *   nothing              don't-care elements
+ * For each element, in this order:
+ *
+ *   don't-care           is not compared
  *   numeric.nonfinite    NaN or infinite where the reference is finite
- *   exact                equality on exact families, but for ambiguous elements and transforms
- *   hard                 outside: rejected, whatever the data
- *   stat                 outside: numeric.precision, rejected where the family decides precision, else suspect
+ *   exact                on exact families the values must be equal, except for ambiguous elements and transforms
+ *   hard                 outside the hard bound: rejected, whatever the data
+ *   stat                 outside the stat bound: numeric.precision; rejected if the family decides precision, else suspect
  *
- * What breaks no rule while too many of its elements are ambiguous is not passed but refused. */
+ * An output that breaks no rule is still refused, not passed, when too many of its elements are ambiguous. */
 #include "reference/judge.h"
 
 #include <math.h>
 #include "reference/dtype.h"
 #include "reference/operation.h"
 
-/* A rounding of a lower precision exceeds an fp32 bound by at most this much (bf16 against fp32 is 2^16). */
+/* Lower precision exceeds an fp32 bound by at most this factor (bf16 against fp32 is 2^16). */
 #define LOWER_PRECISION 0x1p17
 
-/* Ambiguous elements are taken on trust within both branches: where they are more than RKB_AMBIGUOUS_SHARE of an output (and more
- * than the few that a small output always may have), a comparison says too little. */
+/* An ambiguous element may hold the value of either branch.  If more than RKB_AMBIGUOUS_SHARE of an output is ambiguous, a
+ * comparison proves too little.  A small output may always have this many. */
 #define AMBIGUOUS_FEW 16u
 
 enum broken { RULE_NONE, RULE_STAT, RULE_EXACT, RULE_HARD, RULE_NONFINITE };
 
-/* Which rule an element breaks, and its bound. */
+/* Returns the rule that an element breaks, and the bound. */
 static enum broken judge_element(const rkb_judge_rule_t *rule, double got, const rkb_point_t *want,
                                  double *bound) {
    double error = fabs(got - want->value);
@@ -40,7 +42,7 @@ static enum broken judge_element(const rkb_judge_rule_t *rule, double got, const
       *bound = 0;
       return RULE_EXACT;
    }
-   if (rule->stat && want->variance >= 0 && error > want->variance) { /* here the stat bound */
+   if (rule->stat && want->variance >= 0 && error > want->variance) { /* variance holds the stat bound here */
       *bound = want->variance;
       return RULE_STAT;
    }
@@ -49,8 +51,8 @@ static enum broken judge_element(const rkb_judge_rule_t *rule, double got, const
 
 static const char *const bound_names[] = {"", "stat", "exact", "hard", "hard"};
 
-/* Whether a broken hard bound looks like too low a precision: the data were made to show it, and the
- * double-precision shadow of the same run is right (or, without a shadow, the error is of that size). */
+/* Whether a broken hard bound looks like too low a precision.  That needs inputs made to show low precision, and a double-precision
+ * shadow of the same run that is right; without a shadow, the error must have the size of low precision. */
 static bool looks_imprecise(const rkb_judge_rule_t *rule, double error, double bound, const double *shadow,
                             double want, uint64_t i) {
    if (shadow)

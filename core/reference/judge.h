@@ -1,25 +1,26 @@
-/* The rule by which a kernel's numbers are compared with the reference (docs/numerics.md).  Pure functions, any thread. */
+/* The rule that compares a kernel's numbers with the reference (docs/numerics.md).  Pure functions; any thread. */
 #ifndef RKB_REFERENCE_JUDGE_H
 #define RKB_REFERENCE_JUDGE_H
 
 #include <rkb/ext/task.h>
 
-/* An output of which more elements are ambiguous is not judged. */
+/* An output with a larger share of ambiguous elements is not judged. */
 #define RKB_AMBIGUOUS_SHARE 0.25
 
-/* What decides about one output on one family of inputs. */
+/* The rule for one output on one family of inputs. */
 typedef struct rkb_judge_rule {
-   bool exact, stat;          /* equality is demanded; the stat bound applies */
-   bool loose;                /* the task states a tolerance of its own, which replaces the derived bounds */
-   double relative, absolute; /* that tolerance */
+   bool exact, stat;          /* exact: values must be equal; stat: the stat bound applies */
+   bool loose;                /* the task states a tolerance, which replaces the derived bounds */
+   double relative, absolute; /* the task's tolerance */
    uint32_t dtype;            /* of the output's elements */
    bool probe;                /* the inputs were made to show too low a precision */
-   bool reports_only;         /* what breaks is suspect, not rejected */
-   bool decides_precision;    /* breaking the stat bound rejects; elsewhere it is suspect */
+   bool reports_only;         /* a broken rule gives suspect, not reject */
+   bool decides_precision;    /* a broken stat bound gives reject; otherwise suspect */
 } rkb_judge_rule_t;
 
-/* Compares points->count elements, data in the rule's dtype.  shadow: the same elements in double precision, or NULL; elements: their
- * numbers for the judgement, or NULL for 0, 1, ...  False: nothing breaks a rule, and too many elements are ambiguous to say more. */
+/* Compares points->count elements; data has the rule's dtype.  shadow holds the same elements in double precision, or is NULL.
+ * elements holds their numbers, for messages, or is NULL for 0, 1, ...  Returns false when nothing breaks a rule but too many
+ * elements are ambiguous to decide. */
 bool rkb_judge(const rkb_judge_rule_t *rule, const void *data, const double *shadow,
                const rkb_points_t *points, const uint64_t *elements, rkb_judgement_t *judgement);
 

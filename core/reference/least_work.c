@@ -1,8 +1,8 @@
-/* The arithmetic that a case cannot do without.  Behind a causal mask half of the scores are thrown away, and half of the shares
- * are exact zeros: neither those scores nor the products with those zeros have to be computed.  Two passes over the program find
- * such triangles in the last two dims: forwards, what is known without arithmetic; backwards, what anybody reads.  Where a
- * triangle is not recognised everything counts, so that the number may be too large for a clever kernel, as it is for Winograd's.
- * One thread. */
+/* Computes the least arithmetic that a case needs.  Behind a causal mask, half of the scores are thrown away and half of the shares
+ * are exact zeros; those scores, and products with those zeros, need not be computed.  Two passes over the program find such
+ * triangles in the last two dims: the forward pass finds values known without arithmetic, the backward pass finds elements that
+ * are read.  Where a triangle is not recognised, everything counts.  So the number may be too large for a clever kernel, as it
+ * is for Winograd's method.  One thread. */
 #include "reference/least_work.h"
 
 #include <math.h>
@@ -11,10 +11,10 @@
 #include "base/memory.h"
 #include "reference/operation.h"
 
-/* What lies outside the triangle. */
+/* What the elements outside the triangle are. */
 enum outside { ANYTHING, ZERO, MINUS_INFINITY, SOME_CONSTANT };
 
-/* The elements with column - row <= diagonal (upper: >=) of the last two dims; limited false: all. */
+/* The elements of the last two dims with column - row <= diagonal (upper: >=).  limited false: all elements. */
 typedef struct triangle {
    bool limited, upper;
    int64_t diagonal;
@@ -23,7 +23,7 @@ typedef struct triangle {
 typedef struct analysis {
    const rkb_program_t *program;
    triangle_t *known,
-      *needed; /* by value: outside of known it is what outside says; outside of needed nobody reads it */
+      *needed; /* by value: outside of `known` the value is what `outside` says; outside of `needed` nobody reads it */
    uint8_t *outside; /* enum outside */
    bool *read;
 } analysis_t;
@@ -50,14 +50,14 @@ static double share_of(const rkb_program_t *program, uint32_t value, triangle_t 
    return inside / ((double)rows * (double)columns);
 }
 
-/* Whether the last two dims of two values are the same ones. */
+/* Whether two values have the same last two dims. */
 static bool same_matrices(const rkb_program_t *program, uint32_t a, uint32_t b) {
    const rkb_shape_t *x = rkb_program_shape(program, a), *y = rkb_program_shape(program, b);
    return x->rank >= 2 && y->rank >= 2 && x->size[x->rank - 1] == y->size[y->rank - 1] &&
           x->size[x->rank - 2] == y->size[y->rank - 2];
 }
 
-/* A triangle carried over a node that moves elements, either way; not limited where it does not stay one. */
+/* Carries a triangle over a node that moves elements, in either direction; unlimited where the result is no triangle. */
 static triangle_t moved(const rkb_program_t *program, const rkb_program_node_t *node, triangle_t t) {
    const rkb_shape_t *shape = rkb_program_shape(program, node->output);
    const char *name = node->operation->name;
@@ -80,7 +80,7 @@ static bool is_one_of(const char *name, const char *const *names) {
    return *names != NULL;
 }
 
-/* What is known of the output of an elementwise node: zeros stay where the operation keeps them. */
+/* Finds what is known of an elementwise node's output: zeros stay zero where the operation keeps them. */
 static void know_elementwise(analysis_t *a, const rkb_program_node_t *node) {
    static const char *const keep_zero[] = {"mul_scalar", "div_scalar", "neg", "relu",
                                            "abs",        "allowance",  NULL};
@@ -147,7 +147,7 @@ static void need(analysis_t *a, const rkb_program_node_t *node) {
    }
 }
 
-/* Terms of a product with a known zero drop out; of other operations, the elements that nobody needs. */
+/* For a product, terms with a known zero drop out; for other operations, elements that nobody reads. */
 static double work_of(const analysis_t *a, const rkb_program_node_t *node) {
    double share = share_of(a->program, node->output, live(a, node->output));
    for (uint32_t j = 0; node->operation->depth && j < 2 && share == 1; j++)

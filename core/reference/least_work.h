@@ -1,4 +1,4 @@
-/* The least arithmetic of a case, for least times and for what a task is said to cost. */
+/* The least arithmetic of a case, for least times and for the stated cost of a task. */
 #ifndef RKB_REFERENCE_LEAST_WORK_H
 #define RKB_REFERENCE_LEAST_WORK_H
 

@@ -1,13 +1,13 @@
-/* One operation and all its columns, and what its code may use: points, blocks, the reader.
+/* One operation with all its functions, and the types that its code uses: points, blocks, the reader.
  *
- * A point is the reference's value of one element with two bounds on what a correct kernel may hold there:
- *   hard      worst case, absolute, first order in the unit roundoff
- *   variance  of independent random-sign rounding errors; the stat bound is 8 standard deviations.  The
- * allowance for tensor-core truncation, t, rides along as (sigma + t/8)^2, so that 8 sigma of the sum is 8
- * sigma + t docs/numerics.md derives both.  compute() gives them for any list of elements of the output,
- * asking the reader for the operands' elements it needs: the same code serves whole tensors (operands lie in
- * memory) and points (operands are computed on demand).  Any thread; compute() may run on several ranges of
- * one output at once. */
+ * A point is the reference's value of one element, with two bounds on what a correct kernel may hold there:
+ *   hard      worst case, absolute, to first order in the unit roundoff
+ *   variance  of independent rounding errors of random sign; the stat bound is 8 standard deviations.  An allowance t for
+ *             tensor-core truncation is included as (sigma + t/8)^2, so that 8 standard deviations are 8 sigma + t.
+ *
+ * docs/numerics.md derives both.  compute() gives the points of any list of output elements and asks the reader for the operand
+ * elements it needs.  The same code serves whole tensors (operands lie in memory) and points (operands are computed on demand).
+ * Any thread; compute() may run on several ranges of one output at once. */
 #ifndef RKB_REFERENCE_OPERATION_H
 #define RKB_REFERENCE_OPERATION_H
 
@@ -16,13 +16,12 @@
 
 typedef struct rkb_reader rkb_reader_t;
 
-/* What a precision class allows.  unit 2^-24 for fp32. */
+/* What a precision class allows.  For fp32, unit is 2^-24. */
 typedef struct rkb_precision {
-   double unit; /* of stored intermediates and sums */
-   double
-      approximate; /* of approximate functions, as a factor on their own units: 1, or more for fp32-fast */
-   double product; /* unit to which operands of matrix products may be rounded, 0: none */
-   double tiny;    /* results below are flushed: absolute error of each operation */
+   double unit;        /* unit roundoff of stored intermediates and sums */
+   double approximate; /* factor on the error of approximate functions: 1, or more for fp32-fast */
+   double product;     /* unit roundoff to which operands of matrix products may be rounded; 0: none */
+   double tiny;    /* results below it may be flushed to zero: an absolute error of each operation */
    double largest; /* overflow threshold of intermediates */
 } rkb_precision_t;
 
@@ -31,7 +30,7 @@ typedef struct rkb_point {
    uint32_t flags; /* enum rkb_point_flags */
 } rkb_point_t;
 
-/* Points side by side.  Input data has hard and variance 0. */
+/* An array of points, one array per member.  Input data has hard and variance 0. */
 typedef struct rkb_block {
    double *value, *hard, *variance;
    uint8_t *flags;
@@ -39,46 +38,47 @@ typedef struct rkb_block {
 
 struct rkb_operation {
    const char *name;
-   bool costly; /* a point costs many operand reads: points mode remembers it */
-   bool exact;  /* integers stay integers: exact in fp32, in any order, while sums stay below 2^24 */
+   bool costly; /* a point reads many operand elements, so computed points are remembered */
+   bool exact;  /* integers give integers: exact in fp32 in any order, while sums stay below 2^24 */
    int (*compute)(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index,
                   rkb_block_t *out);
-   /* Optional, whole tensors at once: a faster way to the same points. */
+   /* Optional: a faster way to the same points, for whole tensors. */
    int (*whole)(rkb_reader_t *reader, const rkb_program_node_t *node, rkb_block_t *out);
-   /* Appends operations that compute the gradient of operand number which from that of the output;
-    * RKB_NO_VALUE when there is none.  NULL: not differentiable, which is an error only where a gradient is
-    * wanted through it. */
+   /* Appends operations that compute the gradient of operand number `which` from the output's gradient.  Returns RKB_NO_VALUE
+    * when no gradient flows.  NULL: not differentiable, which is an error only where a gradient through it is
+    * wanted. */
    uint32_t (*gradient)(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
                         uint32_t grad);
    double (*work)(const rkb_program_t *program, const rkb_program_node_t *node); /* arithmetic */
-   /* Terms of one sum of products, for matrix products and convolutions (operands 0 and 1 are the factors);
-    * else NULL. */
+   /* For matrix products and convolutions, whose factors are operands 0 and 1: terms of one sum of products.  Otherwise
+    * NULL. */
    uint64_t (*depth)(const rkb_program_t *program, const rkb_program_node_t *node);
-   /* Optional, for estimates: about how many elements of operand number which are read for so many outputs, of which
-    * output[] are samples at random (-1: none), and as many samples of them.  0: not known. */
+   /* Optional, for estimates: about how many elements of operand number `which` must be read for so many outputs.  output[]
+    * holds random samples of the outputs (-1: no sample); the function returns as many samples of the operand's elements.
+    * 0: not known. */
    double (*cone)(const rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
                   double outputs, uint64_t samples, const int64_t *output, int64_t *operand);
-   /* Elementwise operations alone: one element of up to three operands, and count of them side by side. */
+   /* For elementwise operations only: computes one element from up to three operands, or count elements side by side. */
    rkb_point_t (*point)(const rkb_precision_t *precision, const double *reals, const rkb_point_t *operands);
    void (*points)(const rkb_precision_t *precision, const double *reals, uint64_t count,
                   const rkb_block_t *operands, rkb_block_t *out);
 };
 
-/* Reader (evaluate.c, points.c): elements index[0 .. count-1] of a value; an index of -1 gives an exact zero.
- */
+/* Reads elements index[0 .. count-1] of a value (evaluate.c, points.c).  An index of -1 gives an exact zero. */
 int rkb_read(rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t *index, rkb_block_t *out);
-/* Neighbours of a value that lies in memory with its bounds, to be looked at where they are; false otherwise. */
+/* Gives direct access to neighbouring elements of a value that lies in memory with its bounds; false otherwise. */
 bool rkb_reader_view(const rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t *index,
                      rkb_block_t *view);
 const rkb_precision_t *rkb_reader_precision(const rkb_reader_t *reader);
 const rkb_program_t *rkb_reader_program(const rkb_reader_t *reader);
 
 bool rkb_reader_in_points(const rkb_reader_t *reader);
-int rkb_reader_work(rkb_reader_t *reader, double work); /* adds to its work; RKB_ERR_LIMIT past the most */
+int rkb_reader_work(rkb_reader_t *reader, double work); /* counts work; RKB_ERR_LIMIT past the limit */
 
-/* One allocation for all four arrays; release with rkb_block_free.  False when memory is out. */
+/* Allocates all four arrays at once; release them with rkb_block_free.  False when memory is out. */
 bool rkb_block_new(rkb_block_t *block, uint64_t count);
-/* The same for a node's operands: of points large ones are used again, because fresh memory costs as much as the sums in it. */
+/* Allocates a block for a node's operands.  For points, large blocks are reused, because fresh memory costs as much as the sums in
+ * it. */
 bool rkb_reader_block(rkb_reader_t *reader, rkb_block_t *block, uint64_t count);
 void rkb_reader_block_free(rkb_reader_t *reader, rkb_block_t *block);
 void rkb_block_free(rkb_block_t *block);
@@ -95,16 +95,15 @@ static inline void rkb_block_put(rkb_block_t *block, uint64_t i, rkb_point_t poi
    block->flags[i] = (uint8_t)point.flags;
 }
 
-/* Adds one result rounding of units roundoffs, the flush of a tiny result, and the don't-care of one that may overflow.
- * A result may be lost to overflow in a kernel when its value and its bound together pass the largest number.
- * Infinities that a graph writes on purpose (masks) do not come through here. */
+/* Adds one rounding of `units` roundoffs, the flush of a tiny result, and don't-care where the result may overflow.  A kernel's
+ * result may overflow when value plus bound pass the largest number.  Infinities that a graph writes on purpose (masks) must not
+ * be passed here. */
 static inline rkb_point_t rkb_point_rounded(const rkb_precision_t *precision, rkb_point_t point,
                                             double units) {
-   if (point.value == 0 &&
-       point.hard == 0) /* an exact zero stays one: nothing is rounded, nothing is flushed */
+   if (point.value == 0 && point.hard == 0) /* an exact zero stays exact: nothing is rounded or flushed */
       return point;
-   double rounding =
-      units * precision->unit * (fabs(point.value) + point.hard); /* of what a kernel may hold there */
+   double rounding = units * precision->unit *
+                     (fabs(point.value) + point.hard); /* relative to the largest value a kernel may hold */
    point.hard += rounding + precision->tiny;
    point.variance += rounding * rounding / 3;
    if (!(fabs(point.value) + point.hard < precision->largest)) /* also NaN */
@@ -112,18 +111,18 @@ static inline rkb_point_t rkb_point_rounded(const rkb_precision_t *precision, rk
    return point;
 }
 
-/* Rounding of a sum of count non-zero terms, at so many places, in any order: absolute = sum |terms|, squares = sum
- * terms^2, both of exact terms.  Adds to hard and variance.
+/* Adds to hard and variance the rounding of a sum of count non-zero terms at so many places, in any order: absolute = sum |terms|,
+ * squares = sum terms^2, both of exact terms.
  *
- * hard: a product and every addition that its partial sum goes through round once, whatever the order
- * (Higham, 'Accuracy and Stability of Numerical Algorithms', section 3.1), and RKB_SUM_SPARE roundings besides: a
- * scaling folded into a factor, sums in parts, and 3xTF32, whose three truncating accumulations of the first
- * 8 terms and dropped low product make 9.
+ * hard: a product, and every addition that its partial sum goes through, rounds once, whatever the order (Higham, 'Accuracy and
+ * Stability of Numerical Algorithms', section 3.1).  RKB_SUM_SPARE further roundings are allowed for a scaling folded into a
+ * factor, for sums in parts, and for 3xTF32, whose three truncating accumulations of the first 8 terms and dropped low product
+ * make 9.
  *
- * stat: each rounding is independent, of random sign, uniform over one unit (variance u^2/3 times the partial
- * sum squared); partial sums grow towards the sum s and wander with the squares q.  Truncating accumulators
- * of tensor cores lean one way: 3xTF32 truncates three times for every 8 places begun, by a unit of a typical
- * partial sum; where most terms are zero, once for each that is not. */
+ * stat: each rounding is independent, of random sign, and uniform over one unit (variance u^2/3 times the square of the partial
+ * sum).  Partial sums grow towards the sum s and wander with the squares q.  Truncating accumulators of tensor cores always err
+ * in one direction: 3xTF32 truncates three times for every 8 places begun, by a unit of a typical partial sum.  Where most terms
+ * are zero, it truncates once for each non-zero term. */
 #define RKB_SUM_SPARE 10
 #define RKB_SUM_TRUNCATIONS 3
 #define RKB_SUM_TERMS_A_TRUNCATION 8
@@ -139,20 +138,20 @@ static inline void rkb_sum_rounding(const rkb_precision_t *precision, double sum
    point->variance += both * both;
 }
 
-/* A sum of points with weights that are not negative and known up to rounding. */
+/* A weighted sum of points.  Weights are not negative and are known up to rounding. */
 rkb_point_t rkb_weighted_sum(const rkb_precision_t *precision, const rkb_block_t *block, uint64_t count,
                              const double *weights);
 
-/* In points mode, computes elements that will soon be read one row at a time together, which is much cheaper
- * where rows share the operands of a product.  Does nothing for whole tensors and for inputs. */
+/* When only points are computed: computes together the elements that will soon be read row by row, which is much cheaper where rows
+ * share the operands of a product.  Does nothing for whole tensors and for inputs. */
 int rkb_prefetch(rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t *index);
 
-/* From how many elements, or products of pairs, several threads pay: their waiting for each other costs a processor more than
- * the small tensors of check cases do, which many jobs evaluate side by side. */
+/* The least number of elements, or of products of pairs, for which several threads pay.  For the small tensors of check cases,
+ * which many jobs evaluate side by side, waiting for each other costs more processor time than the work. */
 #define RKB_SHARED_ELEMENTS (UINT64_C(1) << 18)
 #define RKB_SHARED_PRODUCTS 2e7
 
-/* Elements an operation handles at a time; a reader may be asked for more. */
+/* The number of elements that an operation handles at a time.  A reader may be asked for more. */
 #define RKB_CHUNK 4096u
 
 #endif

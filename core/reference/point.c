@@ -1,5 +1,4 @@
-/* Points, blocks of them, and the two rules every operation's bounds are made of.  Pure functions, any
- * thread. */
+/* Points, blocks of points, and the two rules from which every operation's bounds are made.  Pure functions, any thread. */
 #include "reference/operation.h"
 
 #include <math.h>

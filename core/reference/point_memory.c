@@ -1,4 +1,4 @@
-/* Pages of points in slabs, found through a table a value.  Owns all of it; one thread at a time. */
+/* Stores points in pages, pages in slabs, with a page table for each value.  Owns all of it; one thread at a time. */
 #include "reference/point_memory.h"
 
 #include <stdlib.h>
@@ -23,9 +23,9 @@ void rkb_memory_free_spare(rkb_memory_t *memory) {
       rkb_block_free(&memory->spare[--memory->spare_count]);
 }
 
-#define LEAST_SPARE 4096u /* points: smaller blocks are the allocator's own business */
+#define LEAST_SPARE 4096u /* points; smaller blocks are left to the allocator */
 
-/* Elements a block has room for: its arrays lie side by side. */
+/* The number of elements that a block has room for; its arrays lie side by side. */
 static uint64_t room_of(const rkb_block_t *block) {
    return (uint64_t)(block->hard - block->value);
 }
@@ -93,7 +93,7 @@ static int add_slab(rkb_memory_t *memory) {
    return RKB_OK;
 }
 
-/* A page with nothing in it. */
+/* Adds an empty page. */
 static int add_page(rkb_memory_t *memory, rkb_page_t **home) {
    if (memory->page_count >= memory->most_pages)
       return RKB_ERR_LIMIT;

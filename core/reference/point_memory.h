@@ -1,4 +1,4 @@
-/* Points already computed, and whole inputs that were asked for often, of one set of inputs.  Not for two threads at once. */
+/* Remembers, for one set of inputs, points already computed and whole inputs that were read often.  One thread at a time. */
 #ifndef RKB_REFERENCE_POINT_MEMORY_H
 #define RKB_REFERENCE_POINT_MEMORY_H
 
@@ -9,26 +9,26 @@
 
 /* Neighbouring elements of one value. */
 typedef struct rkb_page {
-   uint64_t known;         /* a bit each */
-   struct rkb_page **home; /* where the value's table holds it */
+   uint64_t known;         /* one bit per element */
+   struct rkb_page **home; /* the entry of the value's table that points here */
    double value[RKB_PAGE_POINTS], hard[RKB_PAGE_POINTS], variance[RKB_PAGE_POINTS];
    uint8_t flags[RKB_PAGE_POINTS];
 } rkb_page_t;
 
 struct rkb_memory {
-   rkb_page_t ***tables; /* by value, made when first needed: a page, or NULL, for each 64 elements */
+   rkb_page_t ***tables; /* by value, made when first needed: for each 64 elements a page, or NULL */
    rkb_page_t **slabs;   /* pages side by side, filled in order */
    uint64_t slab_count, slab_room, page_count, most_pages;
-   rkb_block_t *stored; /* by value: whole inputs that were asked for often ... */
-   float **single;      /* ... and those that a float holds exactly */
+   rkb_block_t *stored; /* by value: whole inputs, as doubles ... */
+   float **single;      /* ... or as floats, if a float holds them exactly */
    uint64_t *asked;     /* by value: elements of inputs read so far */
    uint32_t value_count;
    uint64_t held, most_held;            /* bytes of whole inputs */
-   rkb_block_t spare[RKB_SPARE_BLOCKS]; /* of one evaluation, to be used again */
+   rkb_block_t spare[RKB_SPARE_BLOCKS]; /* blocks of one evaluation, for reuse */
    uint32_t spare_count;
 };
 
-/* The page of an element where the element is known, else NULL. */
+/* The page that holds an element, if the element is known; otherwise NULL. */
 static inline const rkb_page_t *rkb_memory_find(const rkb_memory_t *memory, uint32_t value, int64_t element) {
    rkb_page_t **table = memory->tables[value];
    const rkb_page_t *page = table ? table[(uint64_t)element / RKB_PAGE_POINTS] : NULL;
@@ -37,8 +37,8 @@ static inline const rkb_page_t *rkb_memory_find(const rkb_memory_t *memory, uint
 
 void rkb_memory_free_spare(rkb_memory_t *memory);
 
-/* Remembers points of a value that has so many elements.  What was known before may be forgotten when the memory is full;
- * RKB_ERR_LIMIT when these alone do not fit. */
+/* Remembers count points of a value that has `elements` elements.  A full memory may forget all older points; RKB_ERR_LIMIT when
+ * even these points alone do not fit. */
 int rkb_memory_place(rkb_memory_t *memory, uint32_t value, uint64_t elements, uint64_t count,
                      const int64_t *index, const rkb_block_t *block);
 

@@ -1,6 +1,5 @@
-/* Only what is needed: the cone of a few output elements, and a memory of the costly points met on the way
- * (sums, matrix products, softmax rows), so that a row's statistics are computed once.  One thread at a time.
- */
+/* Computes only what is needed: the cone of a few output elements.  Remembers the costly points in it (sums, matrix products,
+ * softmax rows), so that a row's statistics are computed once.  One thread at a time. */
 #include "reference/point_memory.h"
 
 #include <stdlib.h>
@@ -9,9 +8,9 @@
 #define MOST_PIECE (UINT64_C(1) << 20)
 #define MOST_ATTEMPTS 3
 
-#define LOAD_PIECE (UINT64_C(1) << 20) /* long enough that the source may draw with several threads */
+#define LOAD_PIECE (UINT64_C(1) << 20) /* long enough that the source can use several threads */
 
-/* All of an input whose numbers a float holds. */
+/* Loads a whole input, if a float holds each of its numbers exactly. */
 static int load_single(rkb_reader_t *reader, uint32_t value, float **out) {
    const rkb_program_value_t *info = &reader->program->values[value];
    uint64_t most = info->elements < LOAD_PIECE ? info->elements : LOAD_PIECE;
@@ -57,7 +56,7 @@ static int ascending(const void *a, const void *b) {
    return (left > right) - (left < right);
 }
 
-/* Computes what of index is not known yet (each once), and remembers it. */
+/* Computes the listed elements that are not known yet, each once, and remembers them. */
 static int learn(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index) {
    rkb_memory_t *memory = reader->memory;
    int64_t *missing = rkb_try_uncleared(count, sizeof *missing, NULL);
@@ -65,7 +64,7 @@ static int learn(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t 
    if (!missing)
       return RKB_ERR_NOMEM;
    uint64_t found = 0;
-   bool sorted = true; /* as whole rows and neighbours are */
+   bool sorted = true; /* whole rows and neighbours are sorted */
    for (uint64_t i = 0; i < count; i++)
       if ((i == 0 || index[i] != index[i - 1]) && !rkb_memory_find(memory, node->output, index[i])) {
          sorted &= found == 0 || missing[found - 1] < index[i];
@@ -93,7 +92,7 @@ out_missing:
    return status;
 }
 
-/* Copies known points out; false at the first one that is not there. */
+/* Copies known points; false at the first unknown one. */
 static bool copy_out(const rkb_memory_t *memory, uint32_t value, uint64_t count, const int64_t *index,
                      rkb_block_t *out) {
    for (uint64_t i = 0; i < count; i++) {
@@ -109,8 +108,8 @@ static bool copy_out(const rkb_memory_t *memory, uint32_t value, uint64_t count,
 
 int rkb_memory_read(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count,
                     const int64_t *index, rkb_block_t *out) {
-   /* In pieces, so that what one piece needs is still there when it is copied out; a full memory may have
-    * been cleared meanwhile, and then what is missing is computed again. */
+   /* Work in pieces, so that the points of a piece are still remembered when they are copied.  A full memory may be
+    * cleared in between; missing points are then computed again. */
    for (uint64_t first = 0; first < count; first += MOST_PIECE) {
       uint64_t piece = count - first < MOST_PIECE ? count - first : MOST_PIECE;
       rkb_block_t part = rkb_block_from(out, first);

@@ -1,4 +1,4 @@
-/* Activations that are spelled out in other operations.  Constant tables. */
+/* Activations, expanded into other operations.  Constant tables. */
 #include "reference/functions.h"
 
 #include "reference/dtype.h"

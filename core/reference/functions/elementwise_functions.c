@@ -1,4 +1,4 @@
-/* Functions of single elements.  Constant tables. */
+/* Elementwise functions.  Constant tables. */
 #include "reference/functions.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static void build_square(const rkb_call_t *call, uint32_t *outputs) {
    outputs[0] = rkb_make_binary(call->program, "mul", call->inputs[0], call->inputs[0]);
 }
 
-/* Exactly one of a second input and the attribute other. */
+/* Checks that the call has either a second input or the attribute `other`, and not both. */
 static bool has_other(const rkb_call_t *call, bool *number) {
    *number = rkb_call_attribute(call, "other")->given;
    if (*number == (call->input_count == 1))
@@ -94,7 +94,7 @@ static void build_one_number(const rkb_call_t *call, uint32_t *outputs) {
 static void build_clamp(const rkb_call_t *call, uint32_t *outputs) {
    const rkb_attribute_value_t *low = rkb_call_attribute(call, "min"),
                                *high = rkb_call_attribute(call, "max");
-   uint32_t dtype = rkb_program_dtype(call->program, call->inputs[0]); /* limits are numbers of x's type */
+   uint32_t dtype = rkb_program_dtype(call->program, call->inputs[0]); /* limits take the type of x */
    outputs[0] = rkb_make_unary_with(call->program, "clamp", call->inputs[0],
                                     low->given ? rkb_dtype_round(dtype, low->real) : -INFINITY,
                                     high->given ? rkb_dtype_round(dtype, high->real) : INFINITY);
@@ -104,7 +104,7 @@ static void build_where(const rkb_call_t *call, uint32_t *outputs) {
    outputs[0] = rkb_make_where(call->program, call->inputs[0], call->inputs[1], call->inputs[2]);
 }
 
-/* x with value where the mask is not zero. */
+/* Puts value into x where the mask is not zero. */
 static void build_masked_fill(const rkb_call_t *call, uint32_t *outputs) {
    rkb_program_t *program = call->program;
    double value = rkb_call_real(call, "value");

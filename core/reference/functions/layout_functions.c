@@ -6,7 +6,7 @@
 #include "reference/operations/gather.h"
 #include "reference/operations/layout.h"
 
-/* One size may be -1: what is left. */
+/* One size may be -1; it is computed from the others. */
 static void build_reshape(const rkb_call_t *call, uint32_t *outputs) {
    rkb_program_t *program = call->program;
    rkb_shape_t shape = rkb_call_shape(call, "shape");
@@ -117,7 +117,7 @@ static void build_narrow(const rkb_call_t *call, uint32_t *outputs) {
    outputs[0] = rkb_make_slice(call->program, call->inputs[0], dim, start, rkb_call_int(call, "length"), 1);
 }
 
-/* x[start:end:step], with Python's negative places. */
+/* x[start:end:step]; start and end may be negative as in Python. */
 static void build_slice(const rkb_call_t *call, uint32_t *outputs) {
    uint32_t dim = rkb_call_dim(call, "dim", call->inputs[0]);
    const rkb_attribute_value_t *last = rkb_call_attribute(call, "end");
@@ -149,7 +149,7 @@ static void build_cat(const rkb_call_t *call, uint32_t *outputs) {
    outputs[0] = rkb_make_cat(call->program, call->inputs, call->input_count, dim);
 }
 
-/* Equal pieces, as many as the node lists outputs. */
+/* Splits into equal pieces, as many as the node lists outputs. */
 static void build_chunk(const rkb_call_t *call, uint32_t *outputs) {
    uint32_t dim = rkb_call_dim(call, "dim", call->inputs[0]);
    int64_t size = size_along(call, dim), each = size / call->output_count;
@@ -162,7 +162,7 @@ static void build_chunk(const rkb_call_t *call, uint32_t *outputs) {
       outputs[i] = rkb_make_slice(call->program, call->inputs[0], dim, each * i, each, 1);
 }
 
-/* Pairs (before, after) from the last dim backwards, as torch.nn.functional.pad has them. */
+/* Padding comes as pairs (before, after) from the last dim backwards, as in torch.nn.functional.pad. */
 static void build_pad(const rkb_call_t *call, uint32_t *outputs) {
    rkb_program_t *program = call->program;
    const rkb_attribute_value_t *pad = rkb_call_attribute(call, "pad");
@@ -198,7 +198,7 @@ static void build_triangle(const rkb_call_t *call, uint32_t *outputs) {
                                   call->function->operation[0] == 'u', 0);
 }
 
-/* Scores whose column - row >= diagonal become -inf. */
+/* Sets scores with column - row >= diagonal to -inf. */
 static void build_causal_mask(const rkb_call_t *call, uint32_t *outputs) {
    outputs[0] =
       rkb_make_triangle(call->program, call->inputs[0], rkb_call_int(call, "diagonal") - 1, false, -INFINITY);

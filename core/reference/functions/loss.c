@@ -72,13 +72,13 @@ static void build_difference(const rkb_call_t *call, uint32_t *outputs) {
                                      : rkb_make_unary(program, "abs", difference));
 }
 
-/* A number stretched over the shape of x. */
+/* A constant with the shape of x. */
 static uint32_t constant(rkb_program_t *program, double value, uint32_t x) {
    rkb_shape_t one = {0};
    return rkb_make_full(program, &one, value, rkb_program_dtype(program, x));
 }
 
-/* Half a square up to the edge, a line beyond: with slope 1 (smooth_l1) or edge (huber). */
+/* Half a square up to the edge, a straight line beyond it with slope 1 (smooth_l1) or edge (huber). */
 static void build_smooth(const rkb_call_t *call, uint32_t *outputs) {
    rkb_program_t *program = call->program;
    bool huber = call->function->operation[0] == 'h';
@@ -98,7 +98,7 @@ static void build_smooth(const rkb_call_t *call, uint32_t *outputs) {
    outputs[0] = reduced(call, rkb_make_where(program, inside, near, far));
 }
 
-/* target (log target - x): a target of 0 is left to the reader, for log 0 is none (PyTorch gives 0 there). */
+/* target (log target - x).  At target 0, log 0 is not finite, so the result is don't-care (PyTorch gives 0). */
 static void build_kl_div(const rkb_call_t *call, uint32_t *outputs) {
    rkb_program_t *program = call->program;
    uint32_t logarithm = rkb_make_unary(program, "log", call->inputs[1]);

@@ -1,13 +1,13 @@
-/* Norms, spelled out in means, variances and reciprocal roots.  Constant tables. */
+/* Normalisations, expanded into means, variances and reciprocal roots.  Constant tables. */
 #include "reference/functions.h"
 
 #include "reference/operations/elementwise.h"
 #include "reference/operations/layout.h"
 #include "reference/operations/reduce.h"
 
-/* (x - mean) / sqrt(variance + eps).  With a = weight / sqrt(variance + eps), kernels also compute x a +
- * (bias - mean a), which rounds numbers of the size of mean a and bias: three of the one here, two of the
- * other in affine(). */
+/* (x - mean) / sqrt(variance + eps).  Kernels also compute x a + (bias - mean a) with a = weight / sqrt(variance + eps), which rounds
+ * numbers of the size of mean a and of bias.  The bounds allow three roundings of the first size here, and two of the second in
+ * affine(). */
 static uint32_t normalised(rkb_program_t *program, uint32_t x, uint32_t mean, uint32_t variance, double eps) {
    uint32_t inverse = rkb_make_unary(program, "rsqrt", rkb_make_scalar(program, "add_scalar", variance, eps));
    uint32_t y = rkb_make_binary(program, "mul", rkb_make_binary(program, "sub", x, mean), inverse);
@@ -19,7 +19,7 @@ static uint32_t normalised_over(rkb_program_t *program, uint32_t x, uint64_t mas
    return normalised(program, x, mean, rkb_make_variance(program, x, mask, true, 0), eps);
 }
 
-/* y * weight + bias, where the call has them from input number first on. */
+/* y * weight + bias.  The call has weight and bias from input number first on; each is optional. */
 static uint32_t affine(const rkb_call_t *call, uint32_t y, uint32_t first, const rkb_shape_t *shape) {
    rkb_program_t *program = call->program;
    uint32_t terms[2] = {RKB_NO_VALUE, RKB_NO_VALUE};
@@ -33,7 +33,7 @@ static uint32_t affine(const rkb_call_t *call, uint32_t y, uint32_t first, const
    return y;
 }
 
-/* Mask of the last dims, which must have the sizes of normalized_shape. */
+/* The mask of the last dims, whose sizes must equal normalized_shape. */
 static uint64_t last_dims(const rkb_call_t *call) {
    rkb_shape_t wanted = rkb_call_shape(call, "normalized_shape");
    const rkb_shape_t *shape = rkb_program_shape(call->program, call->inputs[0]);
@@ -102,8 +102,8 @@ static void build_instance_norm(const rkb_call_t *call, uint32_t *outputs) {
       call, normalised_over(call->program, call->inputs[0], mask, rkb_call_real(call, "eps")), 1, &channels);
 }
 
-/* Inference uses the running statistics (inputs 1 and 2); training those of the batch, and neither takes nor
- * updates running ones. */
+/* Inference uses the running statistics (inputs 1 and 2).  Training uses the statistics of the batch; it neither takes nor updates
+ * running statistics. */
 static void build_batch_norm(const rkb_call_t *call, uint32_t *outputs) {
    rkb_program_t *program = call->program;
    uint32_t x = call->inputs[0];

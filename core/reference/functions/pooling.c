@@ -46,9 +46,9 @@ static void build_average(const rkb_call_t *call, uint32_t *outputs) {
       outputs[0] = rkb_make_average_pool(call->program, call->inputs[0], &pool);
 }
 
-#define MOST_WINDOWS 64 /* along one dim, where they differ in size: each is a few operations */
+#define MOST_WINDOWS 64 /* per dim, where windows differ in size: each window takes a few operations */
 
-/* One window of one dim, as a pool that has no other: its largest (the first of equals) or its mean. */
+/* Pools one window of one dim, as a pool that has only this window: its largest element (the first of equals) or its mean. */
 static uint32_t one_window(const rkb_call_t *call, uint32_t x, uint32_t dim, int64_t from, int64_t to,
                            bool largest) {
    uint32_t part = rkb_make_slice(call->program, x, dim, from, to - from, 1);
@@ -61,8 +61,8 @@ static uint32_t one_window(const rkb_call_t *call, uint32_t x, uint32_t dim, int
                   : rkb_make_average_pool(call->program, part, &pool);
 }
 
-/* Windows that differ in size: from floor(i in / out) to ceil((i + 1) in / out) along each dim, one dim after the
- * other, which for means and for the first of the largest is the same as all at once. */
+/* Pools windows that differ in size: from floor(i in / out) to ceil((i + 1) in / out) along each dim.  Takes one dim after the
+ * other; for means and for the first of the largest elements the result is the same as for all dims at once. */
 static uint32_t unequal_windows(const rkb_call_t *call, uint32_t x, uint32_t dim, int64_t size,
                                 bool largest) {
    int64_t in = rkb_program_shape(call->program, x)->size[dim];
@@ -102,7 +102,7 @@ static void build_adaptive(const rkb_call_t *call, uint32_t *outputs) {
       return;
    }
    for (uint32_t d = spatial;
-        d-- > 0;) /* the last dim first: equals are then told apart as in memory order */
+        d-- > 0;) /* the last dim first: then the first of equals is the first in memory order */
       x = unequal_windows(call, x, 2 + d, sizes[d], largest);
    outputs[0] = x;
 }

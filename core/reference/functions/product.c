@@ -43,7 +43,7 @@ static void build_linear(const rkb_call_t *call, uint32_t *outputs) {
    outputs[0] = call->input_count > 2 ? with_bias(program, y, call->inputs[2], false) : y;
 }
 
-/* A vector on either side becomes a matrix of one row or column, and the dim goes again. */
+/* Makes a vector on either side a matrix of one row or column, and removes that dim from the result. */
 static void build_matmul(const rkb_call_t *call, uint32_t *outputs) {
    rkb_program_t *program = call->program;
    rkb_shape_t a = *rkb_program_shape(program, call->inputs[0]),
@@ -71,7 +71,7 @@ static void build_bmm(const rkb_call_t *call, uint32_t *outputs) {
    outputs[0] = rkb_make_matmul(program, call->inputs[0], false, call->inputs[1], false);
 }
 
-/* One number for all dims, or one a dim. */
+/* Reads an attribute that is one number for all dims, or one number for each dim. */
 static bool per_dim(const rkb_call_t *call, const char *name, uint32_t spatial, int64_t *out) {
    const rkb_attribute_value_t *given = rkb_call_attribute(call, name);
    if (given->integer_count != 1 && given->integer_count != spatial) {
@@ -100,7 +100,8 @@ static void build_convolution(const rkb_call_t *call, uint32_t *outputs) {
    outputs[0] = call->input_count > 2 ? with_bias(call->program, y, call->inputs[2], true) : y;
 }
 
-/* PyTorch's weight is [C, O / groups, k...], which is that of the convolution whose gradient this is. */
+/* A transposed convolution is the input gradient of a convolution.  PyTorch's weight [C, O / groups, k...] is the weight of that
+ * convolution. */
 static void build_transposed(const rkb_call_t *call, uint32_t *outputs) {
    rkb_program_t *program = call->program;
    rkb_window_t window = {0};

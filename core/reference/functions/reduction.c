@@ -38,7 +38,7 @@ static void build_softmax(const rkb_call_t *call, uint32_t *outputs) {
    outputs[0] = rkb_make_softmax(call->program, call->function->operation, call->inputs[0], dim);
 }
 
-/* As torch.max(x, dim): the gradient goes to the first of equals, as a pool's does, which is what this is. */
+/* As torch.max(x, dim).  The gradient goes to the first of equal elements, as in a pool, so this is built as a pool. */
 static void build_max(const rkb_call_t *call, uint32_t *outputs) {
    rkb_program_t *program = call->program;
    bool smallest = call->function->operation[1] == 'i';
@@ -62,7 +62,7 @@ static void build_max(const rkb_call_t *call, uint32_t *outputs) {
    outputs[0] = rkb_make_reshape(program, smallest ? rkb_make_unary(program, "neg", largest) : largest, &out);
 }
 
-/* argmax over all dims counts in the flattened tensor. */
+/* argmax over all dims returns an index into the flattened tensor. */
 static void build_place(const rkb_call_t *call, uint32_t *outputs) {
    uint64_t mask = rkb_call_dims(call, "dim", call->inputs[0]);
    const rkb_attribute_value_t *given = rkb_call_attribute(call, "dim");
@@ -85,7 +85,7 @@ static void build_scan(const rkb_call_t *call, uint32_t *outputs) {
                               rkb_call_dim(call, "dim", call->inputs[0]));
 }
 
-/* The last of the running products. */
+/* The product is the last element of the running products. */
 static void build_product(const rkb_call_t *call, uint32_t *outputs) {
    rkb_program_t *program = call->program;
    uint32_t dim = rkb_call_dim(call, "dim", call->inputs[0]);

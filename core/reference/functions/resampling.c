@@ -1,9 +1,9 @@
-/* Sizes changed by picking or weighing neighbours.  Constant tables. */
+/* Resampling: changes sizes by picking or weighting neighbours.  Constant tables. */
 #include "reference/functions.h"
 
 #include "reference/operations/resample.h"
 
-/* The mode, checked against the number of dims that it is for. */
+/* Reads the mode and checks that it fits the number of spatial dims. */
 static bool read_mode(const rkb_call_t *call, uint32_t spatial, enum rkb_resampling *resampling) {
    static const char *const linear[] = {"linear", "bilinear", "trilinear"};
    const bool corners = rkb_call_true(call, "align_corners");
@@ -23,7 +23,7 @@ static bool read_mode(const rkb_call_t *call, uint32_t spatial, enum rkb_resampl
    return false;
 }
 
-/* One dim after the other: linear in two dims is linear in each. */
+/* Resamples one dim after the other: bilinear is linear in each dim. */
 static void build_interpolate(const rkb_call_t *call, uint32_t *outputs) {
    const rkb_shape_t size = rkb_call_shape(call, "size");
    enum rkb_resampling resampling;

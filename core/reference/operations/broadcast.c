@@ -1,12 +1,12 @@
-/* Reading the operands of elementwise operations, stretched to the output where they are smaller, and running the operation on
+/* Reads the operands of elementwise operations, stretched to the output's shape where they are smaller, and runs the operation on
  * blocks of points.  Owns the operands while it runs; any thread. */
 #include "reference/operations/elementwise.h"
 
 #include <stdlib.h>
 #include "base/memory.h"
 
-/* Operand elements of output elements: coordinates, with stride 0 where the operand is stretched; along the last dim neighbours
- * are a stride apart. */
+/* Finds the operand elements of output elements from their coordinates.  A stretched dim has stride 0; along the last dim, neighbours
+ * are one stride apart. */
 static void map_operand(const rkb_shape_t *operand, const rkb_shape_t *out, uint64_t count,
                         const int64_t *index, int64_t *mapped) {
    int64_t strides[RKB_MAX_RANK] = {0}, at[RKB_MAX_RANK] = {0};
@@ -26,7 +26,7 @@ static void map_operand(const rkb_shape_t *operand, const rkb_shape_t *out, uint
    }
 }
 
-/* Reads what lies at ascending[i], a stretched element several times in a row, once. */
+/* Reads the elements at ascending[i].  A stretched element appears several times in a row and is read once. */
 static int read_repeated(rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t *index,
                          rkb_block_t *out) {
    uint64_t kept = count > 0;
@@ -43,7 +43,7 @@ static int read_repeated(rkb_reader_t *reader, uint32_t value, uint64_t count, c
          once[kept++] = index[i];
    int status = rkb_read(reader, value, kept, once, out);
    free(once);
-   for (uint64_t i = count; i-- > 0 && status == RKB_OK;) { /* spread from the back, in place */
+   for (uint64_t i = count; i-- > 0 && status == RKB_OK;) { /* spread in place, from the back */
       rkb_block_put(out, i, rkb_block_get(out, kept - 1));
       kept -= i > 0 && index[i] != index[i - 1];
    }
@@ -88,7 +88,7 @@ int rkb_elementwise_compute(rkb_reader_t *reader, const rkb_program_node_t *node
          continue;
       uint64_t first = piece * RKB_CHUNK, left = count - first;
       rkb_block_t in[RKB_ELEMENTWISE_OPERANDS], part = rkb_block_from(out, first);
-      for (uint32_t k = 0; k < RKB_ELEMENTWISE_OPERANDS; k++) /* one that is not there is never looked at */
+      for (uint32_t k = 0; k < RKB_ELEMENTWISE_OPERANDS; k++) /* a missing operand is never used */
          in[k] = rkb_block_from(&operands[k < node->input_count ? k : node->input_count - 1], first);
       node->operation->points(precision, node->reals, left < RKB_CHUNK ? left : RKB_CHUNK, in, &part);
    }

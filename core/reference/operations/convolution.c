@@ -1,11 +1,10 @@
-/* Convolutions over 1 to 3 dims and both gradients, each a sum of products with its own maps.  Pure
- * functions.
+/* Convolutions over 1 to 3 dims and both gradients; each is a sum of products with its own index maps.  Pure functions.
  *
  *   forward  out[n, o, p]  = sum over c, k of x[n, c, p s + k d - pad] w[o, c, k]
- *   input    dx[n, c, i]   = sum over o, k of g[n, o, (i + pad - k d) / s] w[o, c, k], where the division
- * leaves no rest weight   dw[o, c, k]   = sum over n, p of x[n, c, p s + k d - pad] g[n, o, p]
+ *   input    dx[n, c, i]   = sum over o, k of g[n, o, (i + pad - k d) / s] w[o, c, k], where the division is exact
+ *   weight   dw[o, c, k]   = sum over n, p of x[n, c, p s + k d - pad] g[n, o, p]
  *
- * A node's integers: spatial dims, groups, then stride, padding and dilation of each. */
+ * A node's integers: the number of spatial dims, groups, then stride, padding and dilation of each dim. */
 #include "reference/operations/product.h"
 
 #include <string.h>
@@ -31,7 +30,7 @@ static rkb_window_t window_of(const rkb_program_node_t *node) {
    return window;
 }
 
-/* From the shapes of x, weight and out, whichever way the node has them. */
+/* The geometry from the shapes of x, weight and out.  The node's kind says which of its operands these are. */
 static geometry_t geometry_of(const rkb_window_t *window, const rkb_shape_t *x, const rkb_shape_t *weight,
                               const rkb_shape_t *out) {
    geometry_t g = {.window = *window,
@@ -272,7 +271,7 @@ COLUMNS(forward, FORWARD)
 COLUMNS(input, INPUT)
 COLUMNS(weight, WEIGHT)
 
-/* All three do the work of the forward one: two operations a multiplication. */
+/* All three cost what the forward convolution costs: two operations per multiplication. */
 static double work_of(const rkb_program_t *program, const rkb_program_node_t *node, int kind) {
    geometry_t g = node_geometry(program, node, kind);
    return 2 * (double)g.batch * (double)g.out_size * (double)g.outputs * (double)g.group_channels *
@@ -300,7 +299,7 @@ static uint32_t gradient_forward(rkb_program_t *program, const rkb_program_node_
    return rkb_make_convolution_weight(program, grad, node->inputs[0], &window, shape->size + 2);
 }
 
-/* A transposed convolution: its input plays the part of the gradient. */
+/* A transposed convolution: its input takes the place of the gradient. */
 static uint32_t gradient_input(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
                                uint32_t grad) {
    rkb_window_t window = window_of(node);

@@ -1,15 +1,14 @@
 /* Elementwise arithmetic, comparisons and decisions; the smooth functions are in smooth_functions.c.  Pure functions of
  * their points.
  *
- * Errors of two operands of one element may be the same error (x * x), so standard deviations add, not
- * variances. */
+ * The two operands of an element may have the same error (x * x), so standard deviations are added, not variances. */
 #include "reference/operations/elementwise.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Into the loops over points: a call for each would cost as much as the arithmetic. */
+/* Inlined into the loops over points: a call for each point would cost as much as the arithmetic. */
 #define INLINED inline __attribute__((always_inline))
 
 double rkb_elementwise_work(const rkb_program_t *program, const rkb_program_node_t *node) {
@@ -22,7 +21,7 @@ static INLINED double spread(double weight_a, rkb_point_t a, double weight_b, rk
    return sigma * sigma;
 }
 
-/* An infinity that came in on purpose (a mask) stays one, exactly. */
+/* An infinity in an operand (a mask) stays infinite and exact. */
 static INLINED rkb_point_t rounded(const rkb_precision_t *precision, rkb_point_t point, double units,
                                    rkb_point_t a, rkb_point_t b) {
    if (isinf(point.value) && (isinf(a.value) || isinf(b.value)))
@@ -38,13 +37,13 @@ static INLINED rkb_point_t add_points(const rkb_precision_t *precision, rkb_poin
 static INLINED rkb_point_t multiply_points(const rkb_precision_t *precision, rkb_point_t a, rkb_point_t b) {
    rkb_point_t point = {a.value * b.value, fabs(a.value) * b.hard + a.hard * (fabs(b.value) + b.hard),
                         spread(b.value, a, a.value, b), a.flags | b.flags};
-   if (point.value == 0 && point.hard == 0) /* an exact zero, whichever branch the other factor took */
+   if (point.value == 0 && point.hard == 0) /* an exact zero, whatever the other factor is */
       point.flags &= ~(uint32_t)RKB_POINT_AMBIGUOUS;
    return rounded(precision, point, 1, a, b);
 }
 
-/* Admits a / b, and a times an approximate reciprocal (4 ulp) of b.  A divisor that may be zero, or whose
- * reciprocal is flushed, is don't-care. */
+/* The bound covers a / b, and a times an approximate reciprocal (4 ulp) of b.  The result is don't-care if the divisor may be zero or
+ * its reciprocal is flushed. */
 static rkb_point_t divide_points(const rkb_precision_t *precision, rkb_point_t a, rkb_point_t b) {
    double quotient = a.value / b.value, margin = fabs(b.value) - b.hard;
    rkb_point_t point = {quotient, 0, 0, a.flags | b.flags};
@@ -87,7 +86,7 @@ static rkb_point_t point_neg(const rkb_precision_t *precision, const double *rea
    return negated(in[0]);
 }
 
-/* reals: the number, and how far the fp32 number a kernel receives or computes may lie from it. */
+/* reals: the number, and how far a kernel's fp32 number, received or computed, may lie from it. */
 static rkb_point_t number(const double *reals) {
    return (rkb_point_t){reals[0], reals[1], reals[1] * reals[1] / 3, 0};
 }
@@ -117,14 +116,14 @@ static rkb_point_t point_reverse_div(const rkb_precision_t *precision, const dou
    return divide_points(precision, number(reals), in[0]);
 }
 
-/* Decisions: undecided when the margin does not exceed the operands' bounds (and there are bounds: exact ties
- * are no doubt). */
+/* Decisions.  A decision is undecided when the margin does not exceed the operands' bounds.  With bounds of 0 even a tie is
+ * decided. */
 static bool undecided(rkb_point_t a, rkb_point_t b) {
    double doubt = a.hard + b.hard;
    return doubt > 0 && fabs(a.value - b.value) <= doubt;
 }
 
-/* One of two values by a decision; the bound covers both when it is in doubt. */
+/* Takes one of two values.  If the decision is in doubt, the bound covers both values. */
 static rkb_point_t decided(double value, double other, bool doubt, uint32_t flags) {
    double gap = doubt ? fabs(value - other) : 0;
    return (rkb_point_t){value, gap, gap * gap, flags | (gap > 0 ? RKB_POINT_AMBIGUOUS : 0)};
@@ -158,8 +157,8 @@ static rkb_point_t point_share(const rkb_precision_t *precision, const double *r
                   (in[0].flags | in[1].flags) & RKB_POINT_DONT_CARE);
 }
 
-/* Either operand may be the larger one in a kernel; the result still lies between the larger lower and upper
- * ends. */
+/* A kernel may find either operand the larger.  The result still lies between the larger of the lower ends and the larger of the
+ * upper ends. */
 static rkb_point_t larger(rkb_point_t a, rkb_point_t b) {
    double value = fmax(a.value, b.value);
    double high = fmax(a.value + a.hard, b.value + b.hard), low = fmax(a.value - a.hard, b.value - b.hard);
@@ -206,7 +205,7 @@ static rkb_point_t point_sign(const rkb_precision_t *precision, const double *re
                   in[0].flags & RKB_POINT_DONT_CARE);
 }
 
-/* reals: slope below zero, its error. */
+/* reals: the slope below zero, and the slope's error. */
 static rkb_point_t point_leaky_relu(const rkb_precision_t *precision, const double *reals,
                                     const rkb_point_t *in) {
    rkb_point_t below = multiply_points(precision, in[0], number(reals));
@@ -225,7 +224,7 @@ static rkb_point_t point_clamp(const rkb_precision_t *precision, const double *r
    return negated(larger(negated(above), (rkb_point_t){-reals[1], 0, 0, 0}));
 }
 
-/* Slope of clamp: 1 inside, ends included, as PyTorch has it. */
+/* The slope of clamp: 1 inside, including the ends, as in PyTorch. */
 static rkb_point_t point_inside(const rkb_precision_t *precision, const double *reals,
                                 const rkb_point_t *in) {
    (void)precision;
@@ -413,7 +412,7 @@ static double no_work(const rkb_program_t *program, const rkb_program_node_t *no
    return 0;
 }
 
-/* Comparisons are flat: nothing flows back. */
+/* Comparisons have zero slope: no gradient flows. */
 static uint32_t gradient_none(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
                               uint32_t grad) {
    (void)program, (void)node, (void)which, (void)grad;

@@ -1,40 +1,35 @@
-/* Operations that take one element of each operand to one element of the output, with broadcasting.  The
- * constructors add one to a program and infer its shape. */
+/* Elementwise operations with broadcasting.  Each constructor adds an operation to a program and infers its shape. */
 #ifndef RKB_REFERENCE_OPERATIONS_ELEMENTWISE_H
 #define RKB_REFERENCE_OPERATIONS_ELEMENTWISE_H
 
 #include "reference/operation.h"
 
-/* Two tensors: "add" "sub" "mul" "div" "maximum" "minimum", "greater" "greater_equal" "less" "less_equal"
- * "equal" (1 or 0), "share" (1 where a > b, 1/2 where they tie, else 0: how PyTorch splits the gradient of
- * maximum). */
+/* On two tensors: "add" "sub" "mul" "div" "maximum" "minimum", "greater" "greater_equal" "less" "less_equal" "equal" (1 or 0),
+ * "share" (1 where a > b, 1/2 where they tie, else 0; PyTorch splits the gradient of maximum this way). */
 uint32_t rkb_make_binary(rkb_program_t *program, const char *name, uint32_t a, uint32_t b);
 
-/* A tensor and a number: "add_scalar" "mul_scalar" "div_scalar" "reverse_sub" (s - x) "reverse_div" (s / x)
- * "pow", comparisons "greater_scalar" ... "equal_scalar".  A number that fp32 does not hold exactly carries
- * its rounding. */
+/* On a tensor and a number: "add_scalar" "mul_scalar" "div_scalar" "reverse_sub" (s - x) "reverse_div" (s / x) "pow", comparisons
+ * "greater_scalar" ... "equal_scalar".  If fp32 does not hold the number exactly, the bounds include its rounding. */
 uint32_t rkb_make_scalar(rkb_program_t *program, const char *name, uint32_t x, double scalar);
 
-/* One tensor: see smooth_functions.c for the smooth ones; "relu" "step" "abs" "sign" "neg" here. */
+/* On one tensor: "relu" "step" "abs" "sign" "neg", and the smooth functions of smooth_functions.c. */
 uint32_t rkb_make_unary(rkb_program_t *program, const char *name, uint32_t x);
-/* As above with two numbers: "leaky_relu" {slope}, "elu" {alpha}, "clamp" {low, high}, "inside" {low, high}.
- */
+/* On one tensor, with two numbers: "leaky_relu" {slope}, "elu" {alpha}, "clamp" {low, high}, "inside" {low, high}. */
 uint32_t rkb_make_unary_with(rkb_program_t *program, const char *name, uint32_t x, double first,
                              double second);
 
 uint32_t rkb_make_where(rkb_program_t *program, uint32_t condition, uint32_t a, uint32_t b);
 
-/* x itself, with bounds wide enough for units roundings of size |scale * other| (other RKB_NO_VALUE: |scale|)
- * more: for another way to compute it that passes through numbers of that size. */
+/* Returns x with wider bounds: `units` more roundings of numbers of size |scale * other| (|scale| if other is RKB_NO_VALUE).  Use it
+ * to allow another way to compute x that passes through numbers of that size. */
 uint32_t rkb_make_allowance(rkb_program_t *program, uint32_t x, uint32_t scale, uint32_t other, double units);
 
-/* Sums x over the dims along which it was broadcast, so that it gets the shape of like (shape.c of the
- * operations). */
+/* Sums x over the dims along which it was broadcast, so that it gets the shape of `like`. */
 uint32_t rkb_make_sum_to(rkb_program_t *program, uint32_t x, const rkb_shape_t *like);
 
 const rkb_operation_t *rkb_elementwise_find(const char *name);
 
-/* Shared by both files of the family: how an operation on points side by side is made from one on a point. */
+/* Shared by both files of elementwise operations: makes an operation on arrays of points from a function of one point. */
 #define RKB_ELEMENTWISE_OPERANDS 3
 #define RKB_POINTS(label)                                                                                    \
    __attribute__((flatten)) static void points_##label(const rkb_precision_t *precision,                     \
@@ -48,13 +43,12 @@ const rkb_operation_t *rkb_elementwise_find(const char *name);
    }
 int rkb_elementwise_compute(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count,
                             const int64_t *index, rkb_block_t *out);
-/* Elements index[0 .. count-1] of a value stretched to shape: a stretched element is read once. */
+/* Reads elements index[0 .. count-1] of a value stretched to shape.  A stretched element is read once. */
 int rkb_read_stretched(rkb_reader_t *reader, uint32_t value, const rkb_shape_t *shape, uint64_t count,
                        const int64_t *index, rkb_block_t *out);
 double rkb_elementwise_work(const rkb_program_t *program, const rkb_program_node_t *node);
 
-/* A smooth function at one place: value, |slope|, and own error in unit roundoffs (result rounding included).
- */
+/* A smooth function at one place: value, |slope|, and its own error in unit roundoffs, rounding of the result included. */
 typedef struct rkb_curve {
    double value, slope, own;
 } rkb_curve_t;

@@ -1,6 +1,6 @@
-/* Picking by integers, and the sums that send gradients back.  An index outside its dim makes the element
- * don't-care: PyTorch raises an error there.  A node's integers: the dim; and for gradients the size along
- * it.  Pure functions. */
+/* Gathers: picks elements by integers, and sums the gradients of picked elements.  An index outside its dim makes the element
+ * don't-care; PyTorch raises an error there.  A node's integers: the dim and, for gradients, the size along it.  Pure
+ * functions. */
 #include "reference/operations/gather.h"
 
 #include <math.h>

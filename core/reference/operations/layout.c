@@ -1,5 +1,4 @@
-/* Operations that move elements: an index map each.  Exact, so bounds pass through unchanged.  Pure
- * functions. */
+/* Operations that move elements; each has an index map.  They are exact, so bounds pass unchanged.  Pure functions. */
 #include "reference/operations/layout.h"
 
 #include <stdlib.h>
@@ -26,7 +25,7 @@ static const rkb_shape_t *input_shape(const rkb_program_t *program, const rkb_pr
    return &program->values[node->inputs[which]].shape;
 }
 
-/* Where output elements come from; -1 for the constant. */
+/* The source of each output element; -1 for the constant. */
 static void map_elements(const rkb_program_t *program, const rkb_program_node_t *node, map_t map,
                          uint64_t count, const int64_t *index, uint8_t *operand, int64_t *from) {
    const rkb_shape_t *shape = output_shape(program, node);

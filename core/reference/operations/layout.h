@@ -10,12 +10,12 @@ uint32_t rkb_make_expand(rkb_program_t *program, uint32_t x, const rkb_shape_t *
 uint32_t rkb_make_permute(rkb_program_t *program, uint32_t x, const uint32_t *dims); /* rank of x entries */
 uint32_t rkb_make_slice(rkb_program_t *program, uint32_t x, uint32_t dim, int64_t start, int64_t count,
                         int64_t step);
-/* The reverse of a slice: x at start, start + step, ... of a dim of the given size, value elsewhere. */
+/* The reverse of a slice: puts x at start, start + step, ... of a dim of the given size, and value elsewhere. */
 uint32_t rkb_make_embed(rkb_program_t *program, uint32_t x, uint32_t dim, int64_t start, int64_t size,
                         int64_t step, double value);
 uint32_t rkb_make_cat(rkb_program_t *program, const uint32_t *inputs, uint32_t count, uint32_t dim);
 uint32_t rkb_make_flip(rkb_program_t *program, uint32_t x, uint64_t mask);
-/* Of the last two dims, what has column - row <= diagonal (or, upper, >= diagonal) stays; value elsewhere. */
+/* Keeps elements of the last two dims with column - row <= diagonal (upper: >= diagonal); puts value elsewhere. */
 uint32_t rkb_make_triangle(rkb_program_t *program, uint32_t x, int64_t diagonal, bool upper, double value);
 /* A constant, or start + step * i along one dim. */
 uint32_t rkb_make_full(rkb_program_t *program, const rkb_shape_t *shape, double value, uint32_t dtype);

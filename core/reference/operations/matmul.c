@@ -119,8 +119,8 @@ static double work(const rkb_program_t *program, const rkb_program_node_t *node)
    return 2 * (double)program->values[node->output].elements * (double)depth(program, node);
 }
 
-/* With A and B as the operands after their transposes, C = A B: grad A = G B', grad B = A' G, each transposed
- * back where the operand was. */
+/* Let A and B be the operands after their transposes, and C = A B.  Then grad A = G B' and grad B = A' G, each transposed back if the
+ * operand was transposed. */
 static uint32_t gradient(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
                          uint32_t grad) {
    uint32_t a = node->inputs[0], b = node->inputs[1], out;

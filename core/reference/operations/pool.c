@@ -1,6 +1,5 @@
 /* Largest and average of windows, and their gradients.  Pure functions.
- * A node's integers: spatial dims, ceil mode, count padding, then kernel, stride, padding and dilation of
- * each. */
+ * A node's integers: the number of spatial dims, ceil mode, count padding, then kernel, stride, padding and dilation of each dim. */
 #include "reference/operations/pool.h"
 
 #include <math.h>
@@ -36,8 +35,8 @@ static geometry_t geometry_of(const rkb_program_node_t *node, const rkb_shape_t 
    return g;
 }
 
-/* Elements of x in the window of an output element, in order; returns their number.  padded counts the
- * window's places inside the padded input, which an average may divide by. */
+/* Lists the elements of x in the window of an output element, in order, and returns their number.  padded counts the window's places
+ * inside the padded input; an average may divide by it. */
 static uint64_t window_of(const geometry_t *g, uint64_t element, int64_t *index, uint64_t *padded) {
    uint32_t spatial = g->pool.window.spatial;
    int64_t at[RKB_MAX_RANK], k[RKB_MAX_SPATIAL] = {0};
@@ -67,7 +66,7 @@ static uint64_t window_of(const geometry_t *g, uint64_t element, int64_t *index,
    return found;
 }
 
-/* Output elements whose windows hold an element of x. */
+/* Lists the output elements whose windows contain an element of x. */
 static uint64_t windows_with(const geometry_t *g, uint64_t element, int64_t *index) {
    uint32_t spatial = g->pool.window.spatial;
    int64_t at[RKB_MAX_RANK], k[RKB_MAX_SPATIAL] = {0};
@@ -116,7 +115,7 @@ static bool scratch_new(scratch_t *scratch, uint64_t count) {
    return false;
 }
 
-/* The largest of a window; which, the first one that is; and the least and greatest it may be. */
+/* The largest element of a window, its first place, and the range in which it may lie. */
 typedef struct largest {
    uint64_t which;
    double value, low, high;
@@ -164,15 +163,15 @@ static int compute_max(rkb_reader_t *reader, const rkb_program_node_t *node, uin
    return status;
 }
 
-/* What one window hands back to one of its elements: its gradient if the element is its largest (the first of
- * equals, as PyTorch has it), nothing otherwise; both when the bounds leave it open. */
+/* The gradient that one window gives to one of its elements: the window's gradient if the element is the largest (the first of
+ * equals, as in PyTorch), otherwise nothing.  If the bounds leave this open, the point covers both. */
 static void hand_back(const rkb_block_t *block, uint64_t count, const int64_t *places, int64_t element,
                       rkb_point_t grad, rkb_point_t *sum) {
    largest_t largest = largest_of(block, count);
    bool chosen = places[largest.which] == element, doubt = false;
    for (uint64_t i = 0; i < count; i++) {
       bool other = chosen ? i != largest.which
-                          : places[i] == element; /* a rival of the largest, or the element as one */
+                          : places[i] == element; /* a rival of the largest, or the element itself */
       double bounds = block->hard[i] + block->hard[largest.which];
       doubt |= other && bounds > 0 && largest.value - block->value[i] <= bounds;
    }
@@ -206,7 +205,7 @@ static int max_gradient_point(rkb_reader_t *reader, const rkb_program_node_t *no
       absolute += fabs(point->value - before);
       squares += (point->value - before) * (point->value - before);
    }
-   if (windows > 1) /* overlapping windows add up */
+   if (windows > 1) /* gradients of overlapping windows are added */
       rkb_sum_rounding(rkb_reader_precision(reader), point->value, absolute, squares, (double)windows,
                        (double)windows, point);
    return status;
@@ -230,8 +229,7 @@ static int compute_max_gradient(rkb_reader_t *reader, const rkb_program_node_t *
    return status;
 }
 
-/* Sums weighted by 1 / divisor of their window: of a window's elements, or of the windows an element is in.
- */
+/* Weighted sums with weight 1 / divisor of the window: over a window's elements, or over the windows that contain an element. */
 static double weight_of(const geometry_t *g, uint64_t found, uint64_t padded) {
    return 1 / (double)(g->pool.count_padding ? padded : found);
 }
@@ -244,7 +242,7 @@ static int compute_average(rkb_reader_t *reader, const rkb_program_node_t *node,
    scratch_t scratch;
    if (!scratch_new(&scratch, g.kernel_size))
       return RKB_ERR_NOMEM;
-   double *weights = scratch.grads.value; /* not needed for anything else here */
+   double *weights = scratch.grads.value; /* reuses an array that this function does not need otherwise */
    int status = RKB_OK;
    for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
       uint64_t padded, found = window_of(&g, (uint64_t)index[i], scratch.index, &padded);

@@ -4,8 +4,8 @@
 
 #include "reference/operation.h"
 
-/* Of the last two dims, either transposed first; the dims before them broadcast.  A vector is made a matrix
- * by the caller. */
+/* Multiplies matrices in the last two dims, either transposed first; the dims before them broadcast.  The caller turns a vector into
+ * a matrix first. */
 uint32_t rkb_make_matmul(rkb_program_t *program, uint32_t a, bool transpose_a, uint32_t b, bool transpose_b);
 
 #define RKB_MAX_SPATIAL 3
@@ -18,8 +18,7 @@ typedef struct rkb_window {
 /* x [N, C, i...], weight [O, C / groups, k...] -> [N, O, o...] */
 uint32_t rkb_make_convolution(rkb_program_t *program, uint32_t x, uint32_t weight,
                               const rkb_window_t *window);
-/* grad [N, O, o...], weight -> the gradient of an x of the given spatial sizes; a transposed convolution too.
- */
+/* grad [N, O, o...], weight -> the gradient of an x of the given spatial sizes.  This is also the transposed convolution. */
 uint32_t rkb_make_convolution_input(rkb_program_t *program, uint32_t grad, uint32_t weight,
                                     const rkb_window_t *window, const int64_t *sizes);
 /* grad [N, O, o...], x [N, C, i...] -> the gradient of a weight with kernels of the given spatial sizes. */

@@ -1,6 +1,5 @@
 /* Sums, means, variances and extremes over some dims.  Pure functions of what they read.
- * A node's integers: the mask of reduced dims, 1 to keep them as size 1, and for a variance its correction.
- */
+ * A node's integers: the mask of reduced dims, 1 to keep them as size 1, and for a variance its correction. */
 #include "reference/operations/reduce.h"
 
 #include <math.h>
@@ -11,16 +10,16 @@
 #include "reference/operations/layout.h"
 
 #define PIECE RKB_CHUNK
-#define READ_PIECES 64u /* read at once of points, which are then computed by several threads */
+#define READ_PIECES 64u /* pieces read at once when points are computed, which several threads share */
 
-/* What a pass over a row gathers. */
+/* What one pass over a row computes. */
 typedef struct row_sums {
    double sum, absolute, squares, fourths, nonzero;
-   double centred, centred_hard, centred_variance; /* about the mean of the pass before */
+   double centred, centred_hard, centred_variance; /* relative to the mean, which an earlier pass found */
    double hard, variance, tiny;
    double largest, high, low, largest_variance; /* extremes, for amax */
-   double doubt, apart;  /* for argmax: the largest's bound; the farthest rival's distance */
-   uint64_t seen, place; /* likewise: elements passed, and the first place of the largest */
+   double doubt, apart;  /* for argmax: the bound of the largest; the distance of the farthest rival */
+   uint64_t seen, place; /* for argmax: elements passed so far, and the first place of the largest */
    uint32_t flags;
 } row_sums_t;
 
@@ -30,7 +29,7 @@ static uint64_t part_of(const rkb_reader_t *reader) {
    return rkb_reader_in_points(reader) ? READ_PIECES * PIECE : PIECE;
 }
 
-/* Reads one row in parts, and lets visit see each in pieces, which are summed apart first: that keeps long sums accurate. */
+/* Reads one row in parts and passes it to visit in pieces.  Each piece is summed by itself first, which keeps long sums accurate. */
 static int pass(rkb_reader_t *reader, uint32_t value, const rkb_rows_t *rows, uint64_t row, double about,
                 visit_t visit, rkb_block_t *block, int64_t *index, row_sums_t *sums) {
    const uint64_t part = part_of(reader);
@@ -108,8 +107,8 @@ static void visit_negated(row_sums_t *sums, const rkb_block_t *block, uint64_t c
    visit_largest(sums, block, count, about);
 }
 
-/* The first place of the largest element, and for the second pass, which asks about the largest, the places of its
- * rivals: any of them may be a kernel's choice. */
+/* Finds the first place of the largest element.  The second pass finds the places of its rivals, any of which a kernel may
+ * choose. */
 static void visit_place(row_sums_t *sums, const rkb_block_t *block, uint64_t count, double about) {
    (void)about;
    for (uint64_t i = 0; i < count; i++, sums->seen++) {
@@ -150,7 +149,7 @@ static rkb_point_t conclude_sum(const rkb_precision_t *precision, const row_sums
    return point;
 }
 
-/* Sum / n, or sum * (1 / n) with a rounded 1 / n, or n products added up: two roundings more. */
+/* The mean as sum / n, as sum * (1 / n) with a rounded 1 / n, or as a sum of products with 1 / n: two more roundings. */
 static rkb_point_t conclude_mean(const rkb_precision_t *precision, const row_sums_t *sums, double length) {
    rkb_point_t point = conclude_sum(precision, sums);
    point.value /= length;
@@ -159,10 +158,9 @@ static rkb_point_t conclude_mean(const rkb_precision_t *precision, const row_sum
    return rkb_point_rounded(precision, point, 2);
 }
 
-/* The bound is that of one pass, E[x^2] - E[x]^2, which exceeds those of two passes and of Welford's
- * recurrence (Chan, Golub, LeVeque, 'Algorithms for computing the sample variance', 1983): the rounding of
- * both sums and of their difference. Errors of the mean itself cancel to first order, and so do the operands'
- * errors about it but for their distances. */
+/* The bound is that of the one-pass formula E[x^2] - E[x]^2: the rounding of both sums and of their difference.  It exceeds the
+ * bounds of two passes and of Welford's recurrence (Chan, Golub, LeVeque, 'Algorithms for computing the sample variance', 1983).
+ * Errors of the mean cancel to first order.  So do the operands' errors about the mean, except for their distances from it. */
 static rkb_point_t conclude_variance(const rkb_precision_t *precision, const row_sums_t *sums, double length,
                                      double correction) {
    double u = precision->unit, mean = sums->sum / length, mean_square = sums->squares / length;
@@ -241,7 +239,7 @@ static int reduce(rkb_reader_t *reader, const rkb_program_node_t *node, int kind
    int status = places && rkb_reader_block(reader, &block, room) ? RKB_OK : RKB_ERR_NOMEM;
    for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
       rkb_point_t point;
-      if (i >= prefetched) /* an output's element number is its row's */
+      if (i >= prefetched) /* an output's element number is the number of its row */
          status =
             rkb_rows_prefetch(reader, node->inputs[0], &rows, count, (const uint64_t *)index, &prefetched);
       if (status == RKB_OK)
@@ -275,7 +273,7 @@ static double work_thrice(const rkb_program_t *program, const rkb_program_node_t
    return 3 * work_once(program, node);
 }
 
-/* Each output reads a row of its own. */
+/* Each output reads its own row. */
 static double cone(const rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
                    double outputs, uint64_t samples, const int64_t *output, int64_t *operand) {
    (void)which;
@@ -291,7 +289,7 @@ static double cone(const rkb_program_t *program, const rkb_program_node_t *node,
 
 /* Gradients */
 
-/* A value of the reduced shape, stretched back over the operand. */
+/* Stretches a value of the reduced shape back over the operand. */
 static uint32_t stretch(rkb_program_t *program, const rkb_program_node_t *node, uint32_t value) {
    const rkb_shape_t *shape = rkb_program_shape(program, node->inputs[0]);
    rkb_shape_t kept = *shape;
@@ -318,7 +316,7 @@ static uint32_t gradient_mean(rkb_program_t *program, const rkb_program_node_t *
    return stretch(program, node, each);
 }
 
-/* 2 (x - mean) / (n - correction): the mean's own dependence on x cancels. */
+/* 2 (x - mean) / (n - correction).  The dependence of the mean on x cancels. */
 static uint32_t gradient_variance(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
                                   uint32_t grad) {
    (void)which;
@@ -330,7 +328,7 @@ static uint32_t gradient_variance(rkb_program_t *program, const rkb_program_node
                           rkb_make_binary(program, "sub", x, mean));
 }
 
-/* PyTorch shares the gradient of amax evenly among ties. */
+/* PyTorch divides the gradient of amax evenly among ties. */
 static uint32_t gradient_extreme(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
                                  uint32_t grad) {
    (void)which;

@@ -1,11 +1,10 @@
-/* Operations over some dims of a tensor: sums, means, variances, largest and smallest elements, softmax rows.
- */
+/* Operations over some dims of a tensor: sums, means, variances, largest and smallest elements, softmax rows. */
 #ifndef RKB_REFERENCE_OPERATIONS_REDUCE_H
 #define RKB_REFERENCE_OPERATIONS_REDUCE_H
 
 #include "reference/operation.h"
 
-/* How an operand divides into rows: the dims of the mask run inside a row, the others tell rows apart. */
+/* How an operand is divided into rows: the mask's dims run inside a row, the other dims number the rows. */
 typedef struct rkb_rows {
    uint32_t inner_rank, outer_rank;
    int64_t inner_size[RKB_MAX_RANK], inner_stride[RKB_MAX_RANK];
@@ -14,21 +13,21 @@ typedef struct rkb_rows {
 } rkb_rows_t;
 
 rkb_rows_t rkb_rows_of(const rkb_shape_t *shape, uint64_t mask);
-/* First element of row number row, and elements first .. first+count-1 of it. */
+/* The first element of row number `row`; and elements first .. first+count-1 of it. */
 int64_t rkb_rows_base(const rkb_rows_t *rows, uint64_t row);
 void rkb_rows_index(const rkb_rows_t *rows, uint64_t row, uint64_t first, uint64_t count, int64_t *index);
-/* Prefetches the rows of a list from entry *next on, as many as a batch holds, and moves *next behind them.
- * Consecutive equal entries count once. */
+/* Prefetches the rows of a list from entry *next on, as many as fit a batch, and moves *next past them.  Consecutive equal entries
+ * count once. */
 int rkb_rows_prefetch(rkb_reader_t *reader, uint32_t value, const rkb_rows_t *rows, uint64_t count,
                       const uint64_t *list, uint64_t *next);
 
-/* Row and place in it of an element of the operand. */
+/* The row of an operand element, and its place in the row. */
 void rkb_rows_split(const rkb_shape_t *shape, uint64_t mask, uint64_t element, uint64_t *row,
                     uint64_t *place);
 
-/* dims: a mask.  name: "sum" "mean" "amax" "amin", and "argmax" "argmin": the first place, in the row, int64. */
+/* dims are given as a mask.  name: "sum" "mean" "amax" "amin", or "argmax" "argmin" (int64: the first such place in the row). */
 uint32_t rkb_make_reduce(rkb_program_t *program, const char *name, uint32_t x, uint64_t mask, bool keep);
-/* Mean squared distance from the mean, over length - correction. */
+/* The variance: the sum of squared distances from the mean, divided by length - correction. */
 uint32_t rkb_make_variance(rkb_program_t *program, uint32_t x, uint64_t mask, bool keep, int64_t correction);
 /* name: "softmax" "log_softmax", along one dim. */
 uint32_t rkb_make_softmax(rkb_program_t *program, const char *name, uint32_t x, uint32_t dim);

@@ -1,8 +1,9 @@
 /* Nearest and linear resampling along one dim, and their gradients.  Pure functions of what they read.
  *
- * A place of the output has its taps in the input: neighbours with weights.  Kernels reckon the place in single precision, and
- * what that may change is the doubt: of the weights, where they are linear in the place; of the choice, where PyTorch's own
- * single-precision formula and whole numbers pick different neighbours.  A node's integers: dim, resampling. */
+ * Each output place has taps: neighbouring input places, with weights.  Kernels compute the place in single precision, which may
+ * change the taps; `doubt` bounds that change.  With linear modes the weights are in doubt, because they are linear in the place.
+ * With nearest modes the choice is in doubt, where PyTorch's single-precision formula and integer arithmetic pick different
+ * neighbours.  A node's integers: dim, resampling. */
 #include "reference/operations/resample.h"
 
 #include <math.h>
@@ -12,22 +13,22 @@
 #include "reference/operations/reduce.h"
 
 #define MOST_TAPS 4
-/* Roundings of a place: the scale, its product with the output's place, two additions of a half. */
+/* Roundings in computing a place: the scale, its product with the output place, and two additions of a half. */
 #define PLACE_ROUNDINGS 4
 
 typedef struct taps {
    int64_t place[MOST_TAPS]; /* ascending neighbours */
    double weight[MOST_TAPS];
    uint32_t count;
-   double doubt;  /* so much weight may lie on a neighbouring tap instead */
-   bool decision; /* it is the choice that is in doubt */
+   double doubt;  /* how much weight may move to a neighbouring tap */
+   bool decision; /* the choice of the tap is in doubt */
 } taps_t;
 
 typedef struct line {
    int64_t in, out;
-   uint64_t stride; /* elements from place to place */
+   uint64_t stride; /* elements between neighbouring places */
    enum rkb_resampling resampling;
-   double unit; /* roundoff of the precision class */
+   double unit; /* unit roundoff of the precision class */
 } line_t;
 
 static taps_t nearest_taps(const line_t *line, int64_t at) {
@@ -65,7 +66,7 @@ static taps_t linear_taps(const line_t *line, int64_t at) {
       taps.place[taps.count] = place;
       taps.weight[taps.count++] = place == low ? 1 - share : place == low + 1 ? share : 0;
    }
-   if (low == line->in - 1) /* nothing lies behind the last: it has all the weight */
+   if (low == line->in - 1) /* the last place has no neighbour behind it, so it gets all the weight */
       taps.weight[taps.count - 1] = 1;
    return taps;
 }
@@ -81,7 +82,8 @@ static line_t line_of(const rkb_reader_t *reader, const rkb_program_node_t *node
                    (enum rkb_resampling)node->integers[1], rkb_reader_precision(reader)->unit};
 }
 
-/* The first element of the line that an element of a tensor with size places on it lies on, counted in lines of other places. */
+/* The first element, in a tensor with other_size places along the dim, of the line on which an element of a tensor with size places
+ * lies. */
 static int64_t line_start(const line_t *line, uint64_t element, int64_t size, int64_t other_size) {
    const uint64_t outer = element / line->stride / (uint64_t)size, inner = element % line->stride;
    return (int64_t)(outer * (uint64_t)other_size * line->stride + inner);
@@ -91,7 +93,7 @@ static int64_t place_on(const line_t *line, uint64_t element, int64_t size) {
    return (int64_t)(element / line->stride % (uint64_t)size);
 }
 
-/* Weighs count points, of which a doubt may move so much; a single one with all the weight is passed on as it is. */
+/* The weighted sum of count points, of which `doubt` may move between taps.  A single tap with all the weight is passed on unchanged. */
 static rkb_point_t weigh(const rkb_precision_t *precision, const rkb_block_t *block, uint64_t count,
                          const double *weight, double moved, bool decision) {
    rkb_point_t point = {0};
@@ -112,7 +114,7 @@ static rkb_point_t weigh(const rkb_precision_t *precision, const rkb_block_t *bl
    return point;
 }
 
-/* The most that a doubt changes when it moves weight between neighbouring taps. */
+/* The largest change when `doubt` moves weight between neighbouring taps. */
 static double moved_between(const rkb_block_t *block, uint32_t first, const taps_t *taps) {
    double most = 0;
    for (uint32_t k = 0; k + 1 < taps->count; k++)
@@ -149,13 +151,13 @@ static int compute(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_
    return status;
 }
 
-/* Which places of the output have a place of the input among their taps: a list for each, side by side. */
+/* For each input place, the list of output places that have it among their taps; the lists lie side by side. */
 typedef struct users {
-   uint64_t *first; /* by input place; one more at the end */
+   uint64_t *first; /* by input place, plus one entry at the end */
    int64_t *at;
    double *weight, *doubt;
    bool *decision;
-   uint64_t most; /* of one place */
+   uint64_t most; /* length of the longest list */
 } users_t;
 
 static void users_free(users_t *users) {
@@ -187,7 +189,7 @@ static bool users_new(const line_t *line, users_t *users) {
       users->most = users->first[place + 1] > users->most ? users->first[place + 1] : users->most;
       users->first[place + 1] += users->first[place];
    }
-   for (int64_t at = 0; at < line->out; at++) { /* first[place + 1] is where its next one goes */
+   for (int64_t at = 0; at < line->out; at++) { /* first[place + 1] is where its next entry goes */
       const taps_t taps = taps_of(line, at);
       for (uint32_t k = 0; k < taps.count; k++) {
          const uint64_t slot = users->first[taps.place[k] + 1]++;
@@ -235,7 +237,7 @@ static int compute_gradient(rkb_reader_t *reader, const rkb_program_node_t *node
    return status;
 }
 
-/* Two products and a sum for each element of the larger side; a choice costs nothing. */
+/* Two products and a sum for each element of the larger side; nearest modes cost no arithmetic. */
 static double work(const rkb_program_t *program, const rkb_program_node_t *node) {
    const uint64_t from = program->values[node->inputs[0]].elements,
                   to = program->values[node->output].elements;

@@ -1,4 +1,4 @@
-/* Sizes changed along one dim by picking or weighing neighbours, as torch.nn.functional.interpolate does. */
+/* Changes sizes along one dim by picking or weighting neighbours, as torch.nn.functional.interpolate does. */
 #ifndef RKB_REFERENCE_OPERATIONS_RESAMPLE_H
 #define RKB_REFERENCE_OPERATIONS_RESAMPLE_H
 
@@ -7,7 +7,7 @@
 enum rkb_resampling {
    RKB_RESAMPLE_NEAREST,
    RKB_RESAMPLE_LINEAR,  /* between the centres of elements */
-   RKB_RESAMPLE_CORNERS, /* linear, first on first and last on last: align_corners */
+   RKB_RESAMPLE_CORNERS, /* linear; the first and last elements coincide: align_corners */
 };
 
 uint32_t rkb_make_resample(rkb_program_t *program, uint32_t x, uint32_t dim, int64_t size,

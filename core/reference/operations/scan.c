@@ -1,4 +1,4 @@
-/* Running sums and products along one dim, in any order of evaluation (a parallel scan adds and multiplies in trees).
+/* Running sums and products along one dim.  The bounds allow any order of evaluation; a parallel scan works in trees.
  * Pure functions of what they read.  A node's integer: the dim. */
 #include "reference/operations/scan.h"
 
@@ -83,13 +83,13 @@ static void scan_products(const rkb_precision_t *precision, row_t *row) {
    }
 }
 
-/* dx_i = sum over j >= i of g_j times the product of x_0 .. x_j without x_i, which also holds where x_i is zero.
- * Kernels may take reversed sums of g_j y_j and divide by x_i, which rounds the same sizes, and a quotient more. */
+/* dx_i = sum over j >= i of g_j times the product of x_0 .. x_j without x_i.  This also holds where x_i is zero.  Kernels may take
+ * reversed sums of g_j y_j and divide by x_i, which rounds the same sizes plus one quotient. */
 static void scan_product_gradients(const rkb_precision_t *precision, row_t *row) {
-   rkb_point_t before = {1, 0, 0, 0}; /* of the elements in front of i */
+   rkb_point_t before = {1, 0, 0, 0}; /* the product of the elements before i */
    for (uint64_t i = 0; i < row->length; i++) {
       gathered_t sum = {.point = {0}};
-      double flushed = 0; /* running products, and g of them, may be, before the division */
+      double flushed = 0; /* running products, and g times them, may be flushed before the division */
       rkb_point_t others = before, x = rkb_block_get(&row->operands[1], i);
       for (uint64_t j = i; j < row->length; j++) {
          if (j > i)
@@ -151,12 +151,12 @@ static double work_once(const rkb_program_t *program, const rkb_program_node_t *
    return (double)program->values[node->output].elements;
 }
 
-/* As kernels do it: a product, a running sum and a quotient an element. */
+/* As kernels compute it: a product, a running sum and a quotient per element. */
 static double work_thrice(const rkb_program_t *program, const rkb_program_node_t *node) {
    return 3 * work_once(program, node);
 }
 
-/* The running sum from the other end. */
+/* The running sum taken from the other end. */
 static uint32_t gradient_sum(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
                              uint32_t grad) {
    (void)which;

@@ -4,7 +4,7 @@
 
 #include "reference/operation.h"
 
-/* name: "cumulative_sum" "cumulative_product"; element i is that of elements 0 .. i of its row. */
+/* name: "cumulative_sum" "cumulative_product".  Element i combines elements 0 .. i of its row. */
 uint32_t rkb_make_scan(rkb_program_t *program, const char *name, uint32_t x, uint32_t dim);
 
 #endif

@@ -1,24 +1,23 @@
-/* Smooth functions of one element: value, slope and own error, and the slopes as functions of their own for
- * gradients. Pure functions.
+/* Smooth functions of one element: value, slope and own error.  The slopes are functions too, for gradients.  Pure functions.
  *
- * Own errors are in unit roundoffs of fp32 (u = 2^-24; an ulp is at most 2 u), each step of an evaluation
- * counted: 8 for an approximate function (4 ulp), 1 for a product or a sum.  exp is also admitted as 2^(x
- * log2 e), which adds 2 |x|; quotients as products with an approximate reciprocal; tanh and sigmoid through
- * exp; gelu through erf or erfc. */
+ * Own errors are in unit roundoffs of fp32 (u = 2^-24; an ulp is at most 2 u) and count each step of an evaluation: 8 for an
+ * approximate function (4 ulp), 1 for a product or a sum.  The bounds also allow exp as 2^(x log2 e), which adds 2 |x|; quotients
+ * as products with an approximate reciprocal; tanh and sigmoid through exp; gelu through erf or erfc. */
 #include "reference/operations/elementwise.h"
 
 #include <math.h>
 #include <string.h>
 
 #define EXP_OWN(x) (8 + 2 * fabs(x))
-/* 1 / (1 + exp(-x)) is zero where exp overflows, below 2^-126: four times that, in unit roundoffs. */
+/* Where exp overflows, 1 / (1 + exp(-x)) gives zero; the exact value is below 2^-126.  This allows four times that, in unit
+ * roundoffs. */
 #define FLUSHED 0x1p-100
 #define SQRT_HALF 0.70710678118654752440
 #define DENSITY(x) (0.39894228040143267794 * exp(-0.5 * (x) * (x)))
 #define GELU_SCALE 0.79788456080286535588 /* sqrt(2 / pi) */
 #define GELU_CUBE 0.044715
 
-/* First order while the operand's bound is small beside it; the hull of the ends where it is not. */
+/* Uses the first-order bound while the operand's bound is small beside the operand; otherwise the hull of the values at both ends. */
 static inline rkb_point_t curve_point(const rkb_precision_t *precision,
                                       rkb_curve_t (*curve)(double x, const double *reals),
                                       const double *reals, rkb_point_t x) {
@@ -28,11 +27,11 @@ static inline rkb_point_t curve_point(const rkb_precision_t *precision,
       rkb_curve_t low = curve(x.value - x.hard, reals), high = curve(x.value + x.hard, reals);
       double hull = fmax(fabs(low.value - here.value), fabs(high.value - here.value));
       double slope = fmax(here.slope, fmax(low.slope, high.slope));
-      /* Near a pole the slope says too much and the hull enough; at a turning point the other way round. */
+      /* Near a pole the slope's bound is too large and the hull suffices; at a turning point it is the reverse. */
       point.hard = isfinite(slope) ? fmin(slope * x.hard, fmax(hull, 2 * here.slope * x.hard)) : hull;
       point.variance = fmin(slope * slope * x.variance, hull * hull);
       if (isfinite(slope) &&
-          hull > point.hard) { /* a jump, or a bend, between the ends: either branch may be taken */
+          hull > point.hard) { /* a jump or a bend lies between the ends: a kernel may take either branch */
          point.hard = hull;
          point.variance = hull * hull;
          point.flags |= hull > 4 * slope * x.hard ? RKB_POINT_AMBIGUOUS : 0;
@@ -63,7 +62,7 @@ static rkb_curve_t curve_log(double x, const double *reals) {
 
 static rkb_curve_t curve_sqrt(double x, const double *reals) {
    (void)reals;
-   double y = x > 0 ? sqrt(x) : 0; /* below zero only as the lower end of a bound */
+   double y = x > 0 ? sqrt(x) : 0; /* x is below zero only as the lower end of a bound */
    return (rkb_curve_t){y, x > 0 ? 0.5 / y : INFINITY, 10 * y};
 }
 
@@ -127,7 +126,7 @@ static rkb_curve_t curve_erf_slope(double x, const double *reals) {
    return (rkb_curve_t){y, 2 * fabs(x) * y, y * (10 + 3 * x * x)};
 }
 
-/* 1 - 2 / (1 + exp(2x)) and its kin cancel near 0: an absolute error of a dozen roundings. */
+/* 1 - 2 / (1 + exp(2x)) and similar forms cancel near 0: an absolute error of twelve roundings. */
 static rkb_curve_t curve_tanh(double x, const double *reals) {
    (void)reals;
    double y = tanh(x);
@@ -221,7 +220,7 @@ static rkb_curve_t curve_elu_slope(double x, const double *reals) {
    return (rkb_curve_t){y, x > 0 ? 0 : fabs(y), x > 0 ? 0 : fabs(y) * EXP_OWN(x)};
 }
 
-/* reals: the exponent. Products for small whole exponents, exp2(p log2 |x|) otherwise. */
+/* reals: the exponent.  Small whole exponents as products, others as exp2(p log2 |x|). */
 static rkb_curve_t curve_pow(double x, const double *reals) {
    double p = reals[0], y = pow(x, p);
    bool whole = p == nearbyint(p) && fabs(p) <= 16;
@@ -237,7 +236,7 @@ static uint32_t gradient_pow(rkb_program_t *program, const rkb_program_node_t *n
    return rkb_make_binary(program, "mul", grad, rkb_make_scalar(program, "mul_scalar", power, p));
 }
 
-/* Each smooth operation: its point function, and a gradient that multiplies by another of them. */
+/* Defines each smooth operation: its point function, and a gradient that multiplies by another smooth operation. */
 #define CURVE_POINT(label)                                                                                   \
    static rkb_point_t point_##label(const rkb_precision_t *precision, const double *reals,                   \
                                     const rkb_point_t *in) {                                                 \

@@ -1,9 +1,8 @@
 /* softmax and log_softmax along one dim.  Pure functions of what they read.
  *
- * The bounds admit: with or without the largest element subtracted (where nothing overflows), exp as 2^(x
- * log2 e), online rescaling when a new largest element turns up (at most MOST_RESCALES times: blocks see few
- * records), a division or a product with an approximate reciprocal, and log_softmax as (x - m) - log s or x -
- * (m + log s). */
+ * The bounds allow these variants: with or without the largest element subtracted (where nothing overflows); exp as 2^(x log2 e);
+ * online rescaling when a new largest element turns up (at most MOST_RESCALES times, since blocks see few new maxima); a division
+ * or a product with an approximate reciprocal; log_softmax as (x - m) - log s or x - (m + log s). */
 #include "reference/operations/reduce.h"
 
 #include <math.h>
@@ -18,13 +17,13 @@
 typedef struct row {
    uint64_t number;
    double largest, sum, log_sum;
-   double carried, carried_variance; /* relative error of the sum from the operands' bounds: hard, variance */
-   double arguments;                 /* mean size of what exp was taken of */
-   double rounding, rounding_variance; /* of the sum itself, relative */
+   double carried, carried_variance;   /* relative error of the sum, from the operands: hard, variance */
+   double arguments;                   /* mean size of the arguments of exp */
+   double rounding, rounding_variance; /* relative error of the sum's own rounding */
    uint32_t flags;
 } row_t;
 
-/* Size of the argument of exp, with or without the largest subtracted. */
+/* The size of the argument of exp, with or without the largest element subtracted. */
 static double argument(double x, double largest) {
    double shifted = fabs(x - largest), plain = fabs(x);
    return plain < SAFE_EXPONENT && plain > shifted ? plain : shifted;
@@ -98,7 +97,7 @@ static rkb_point_t share_of(const rkb_precision_t *precision, const row_t *row, 
       (1 - y) * (1 - y) * x.variance + row->carried_variance + own * own / 3 + row->rounding_variance;
    rkb_point_t point = {y, y * relative, y * y * variance, row->flags | x.flags};
    if (y + point.hard > 1)
-      point.hard = fmax(1 - y, fmin(point.hard, 1)); /* a share stays below 1, whatever the doubt about x */
+      point.hard = fmax(1 - y, fmin(point.hard, 1)); /* the result is at most 1, whatever the error of x */
    point.hard = fmax(point.hard, y * (own + row->rounding));
    return rkb_point_rounded(precision, point, 0);
 }
@@ -126,7 +125,7 @@ static rkb_point_t log_sum_of(const rkb_precision_t *precision, const row_t *row
    return rkb_point_rounded(precision, point, 1);
 }
 
-/* An output's element number is its row's. */
+/* An output's element number is the number of its row. */
 static int compute_log_sum(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count,
                            const int64_t *index, rkb_block_t *out) {
    rkb_rows_t rows = rkb_rows_of(rkb_program_shape(rkb_reader_program(reader), node->inputs[0]),
@@ -211,8 +210,8 @@ static uint32_t gradient_softmax(rkb_program_t *program, const rkb_program_node_
    return rkb_make_binary(program, "mul", y, rkb_make_binary(program, "sub", grad, dot));
 }
 
-/* grad - softmax(x) sum(grad).  Behind a pick of one class grad is zero but there, and kernels write (softmax(x) - [picked]) * grad: the
- * difference and the product are rounded, each in proportion to the result, where the form here rounds once. */
+/* grad - softmax(x) sum(grad).  Behind a pick of one class, grad is zero except at that class, and kernels write (softmax(x) - [picked])
+ * * grad.  That form rounds the difference and the product, each in proportion to the result; the form here rounds once. */
 #define FORMS_APART 2 /* roundings */
 static uint32_t gradient_log_softmax(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
                                      uint32_t grad) {

@@ -1,10 +1,10 @@
-/* Rows of a tensor along some of its dims.  Pure functions. */
+/* Rows of a tensor along some of its dims.  Pure functions; any thread. */
 #include "reference/operations/reduce.h"
 
 #include <stdlib.h>
 #include "base/memory.h"
 
-#define PREFETCHED (UINT64_C(1) << 18) /* elements a batch */
+#define PREFETCHED (UINT64_C(1) << 18) /* elements per batch */
 
 rkb_rows_t rkb_rows_of(const rkb_shape_t *shape, uint64_t mask) {
    rkb_rows_t rows = {.length = 1, .count = 1};
@@ -16,7 +16,7 @@ rkb_rows_t rkb_rows_of(const rkb_shape_t *shape, uint64_t mask) {
    for (uint32_t d = 0; d < shape->rank; d++) {
       if (mask >> d & 1) {
          rows.length *= (uint64_t)shape->size[d];
-         if (d > 0 && mask >> (d - 1) & 1) { /* goes on from the dim before: one longer dim */
+         if (d > 0 && mask >> (d - 1) & 1) { /* merge it with the dim before */
             rows.inner_size[rows.inner_rank - 1] *= shape->size[d];
             rows.inner_stride[rows.inner_rank - 1] = strides[d];
             continue;
@@ -56,7 +56,7 @@ void rkb_rows_index(const rkb_rows_t *rows, uint64_t row, uint64_t first, uint64
    }
    for (uint64_t i = 0; i < count; i++) {
       index[i] = base;
-      for (uint32_t d = rows->inner_rank; d-- > 0;) { /* the next place, as an odometer turns */
+      for (uint32_t d = rows->inner_rank; d-- > 0;) { /* step to the next place, like an odometer */
          base += rows->inner_stride[d];
          if (++at[d] < rows->inner_size[d])
             break;
@@ -80,7 +80,7 @@ void rkb_rows_split(const rkb_shape_t *shape, uint64_t mask, uint64_t element, u
 int rkb_rows_prefetch(rkb_reader_t *reader, uint32_t value, const rkb_rows_t *rows, uint64_t count,
                       const uint64_t *list, uint64_t *next) {
    uint64_t most = PREFETCHED / rows->length, found = 0;
-   if (most < 2) { /* rows so long have nothing to gain */
+   if (most < 2) { /* rows this long gain nothing from batches */
       *next = count;
       return RKB_OK;
    }
