@@ -1,5 +1,4 @@
-/* Binding a case: expressions become numbers, the graph becomes a program.  Owns one arena a case; one
- * thread. */
+/* Binds a case: expressions become numbers, and the graph becomes a program.  Owns one arena per case; one thread. */
 #include "task/bound_case.h"
 
 #include <math.h>
@@ -109,13 +108,13 @@ static double parameter(rkb_bound_t *bound, const rkb_expression_t *expression, 
 
 static void bind_recipe(rkb_bound_t *bound, const rkb_init_t *init, rkb_recipe_t *recipe,
                         rkb_problems_t *problems) {
-   /* Where the first parameter has a default: mean 0, std 1; low -1, high 1; |normal| with std 1. */
+   /* Defaults of the parameters: mean 0, std 1; low -1, high 1; |normal| with std 1. */
    double first = init->kind == RKB_INIT_UNIFORM ? -1 : 0, second = 1;
    *recipe = (rkb_recipe_t){init->kind, parameter(bound, init->first, first, problems),
                             parameter(bound, init->second, second, problems)};
 }
 
-/* One tensor of the direction, with the layout of a task tensor. */
+/* Adds one tensor of the direction, with the layout of a task tensor. */
 static bool add_tensor(rkb_bound_t *bound, rkb_tensor_t *list, uint32_t index,
                        const rkb_tensor_definition_t *from, const char *prefix, uint32_t role,
                        rkb_problems_t *problems) {
@@ -155,7 +154,7 @@ static bool add_forward(rkb_bound_t *bound, rkb_tensor_t *list, const rkb_init_s
    return true;
 }
 
-/* grad_<output> for each float output, then the forward inputs, then grad_<input> for each wanted one. */
+/* Adds grad_<output> for each float output, then the forward inputs, then grad_<input> for each wanted gradient. */
 static bool add_backward(rkb_bound_t *bound, rkb_tensor_t *list, const rkb_init_setting_t *setting,
                          rkb_problems_t *problems) {
    const rkb_definition_t *definition = bound->definition;
@@ -166,7 +165,7 @@ static bool add_backward(rkb_bound_t *bound, rkb_tensor_t *list, const rkb_init_
          continue;
       if (!add_tensor(bound, list, count, tensor, "grad_", RKB_IN, problems))
          return false;
-      /* A lone loss has a gradient other than 1 in it. */
+      /* The gradient of a scalar output (a loss) is drawn around 1, so that it is not always 1. */
       bound->recipes[count++] =
          (rkb_recipe_t){RKB_INIT_NORMAL, tensor->rank == 0 ? 1 : 0, tensor->rank == 0 ? 0.5 : 1};
    }
@@ -222,7 +221,7 @@ static uint32_t case_tensor(const rkb_bound_t *bound, const char *prefix, const 
    return UINT32_MAX;
 }
 
-/* What the graph calls a task's output. */
+/* The graph's name for a task output. */
 static const char *graph_name(const rkb_definition_t *definition, const char *name) {
    for (uint32_t i = 0; i < definition->output_count; i++)
       if (strcmp(definition->outputs[i].name, name) == 0)
@@ -230,7 +229,7 @@ static const char *graph_name(const rkb_definition_t *definition, const char *na
    return name;
 }
 
-/* Inputs first, in the case's order; the graph; outputs, or their gradients. */
+/* Adds the inputs in the case's order, then the graph, then the outputs or their gradients. */
 static bool build_program(rkb_bound_t *bound, rkb_problems_t *problems) {
    const rkb_definition_t *definition = bound->definition;
    rkb_graph_scope_t scope = {0};

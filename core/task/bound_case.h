@@ -6,34 +6,34 @@
 #include "reference/evaluate.h"
 
 typedef struct rkb_recipe {
-   uint32_t kind;        /* enum rkb_init_kind; 0: no input */
+   uint32_t kind;        /* enum rkb_init_kind; 0: not an input */
    double first, second; /* its parameters */
 } rkb_recipe_t;
 
 typedef struct rkb_family_list rkb_family_list_t;
 
 typedef struct rkb_bound {
-   rkb_case_t view;    /* what others see; first, so that a case leads back here */
+   rkb_case_t view;    /* what other code sees; first member, so a rkb_case_t pointer converts to this type */
    rkb_arena_t *arena; /* owned */
    const rkb_definition_t *definition;
    bool backward;
    int64_t *let_values;
    bool *let_is_real;
    double *let_reals;
-   uint32_t lets_known;                     /* evaluated so far, in order */
+   uint32_t lets_known;                     /* lets evaluated so far, in order */
    const rkb_tensor_definition_t **origins; /* by case tensor */
    rkb_recipe_t *recipes;                   /* by case tensor */
    rkb_program_t *program;
    rkb_precision_t precision;
    rkb_family_list_t *families;
-   uint64_t budget; /* bytes of one evaluation */
+   uint64_t budget; /* bytes that one evaluation may use */
 } rkb_bound_t;
 
 static inline const rkb_bound_t *rkb_bound_of(const rkb_case_t *the_case) {
    return (const rkb_bound_t *)the_case;
 }
 
-/* Binds dims (one a dim of the definition) and attributes.  what names the case in messages.  NULL with
+/* Binds a case.  dims has one number per dim of the definition.  what names the case in messages.  Returns NULL after adding
  * problems. */
 rkb_bound_t *rkb_bound_new(const rkb_definition_t *definition, bool backward, const char *name, uint32_t kind,
                            const int64_t *dims, const double *attributes, const rkb_init_setting_t *setting,
@@ -49,13 +49,13 @@ bool rkb_bound_lookup(void *bound, const char *name, rkb_value_t *value); /* an 
 /* Whether the shape satisfies every require: condition. */
 bool rkb_bound_allowed(rkb_bound_t *bound);
 
-/* input_influence.c: what any evaluation has to move: each input that reaches an output once, each output once. */
+/* The least bytes that any evaluation must move: each input that reaches an output once, and each output once (input_influence.c). */
 double rkb_bound_least_bytes(const rkb_bound_t *bound);
 
 rkb_precision_t rkb_precision_of(const char *name);
 
-/* graph_build.c: the forward graph; values by graph name are found again through rkb_graph_value.  False:
- * program failed. */
+/* Building the forward graph (graph_build.c).  rkb_graph_value finds values by their names in the graph.  False: the program
+ * failed. */
 typedef struct rkb_graph_scope {
    const char **names;
    uint32_t *values;

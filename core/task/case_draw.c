@@ -1,4 +1,5 @@
-/* Fresh small cases from the dims' domains, and those at its corners.  Pure functions but for the stream; any thread. */
+/* Draws small cases from the dims' domains, and lists the cases at the domains' corners.  Pure except for the random stream; any
+ * thread. */
 #include "task/task_parts.h"
 
 #include <stdlib.h>
@@ -8,19 +9,19 @@
 #define ATTEMPTS 200
 #define SMALL_DIM 512
 #define LONG_DIM 65536
-#define BESIDE_LONG 16 /* the other dims of a shape with a long one, at first */
+#define BESIDE_LONG 16 /* first limit for the other dims of a shape with a long dim */
 
 static int64_t fit(const rkb_dim_t *dim, int64_t value) {
    if (dim->choice_count)
       return value;
    value = value < dim->low ? dim->low : value;
    value -= value % dim->multiple_of;
-   if (value < dim->low) /* the next multiple above */
+   if (value < dim->low) /* round up to the next multiple */
       value += dim->multiple_of;
    return value <= dim->high ? value : dim->low;
 }
 
-/* Sizes that tend to show mistakes: small, prime, and about the sizes of warps, tiles and blocks. */
+/* Draws sizes that tend to expose mistakes: small, prime, or near the sizes of warps, tiles and blocks. */
 static int64_t draw_dim(const rkb_dim_t *dim, rkb_random_t *stream, int64_t most) {
    static const int64_t telling[] = {1,  2,  3,  5,  7,   11,  13,  17,  31,  32,  33,
                                      37, 61, 64, 67, 127, 128, 129, 131, 255, 256, 257};
@@ -36,7 +37,8 @@ static int64_t draw_dim(const rkb_dim_t *dim, rkb_random_t *stream, int64_t most
    return fit(dim, value > high ? high : value);
 }
 
-/* As likely between 1,000 and 2,000 as between 10,000 and 20,000: counts of blocks and turns of loops that no small dim comes to. */
+/* Draws a long dim.  1,000 to 2,000 is as likely as 10,000 to 20,000.  Such sizes reach block counts and loop counts that small dims
+ * never reach. */
 static int64_t draw_long(const rkb_dim_t *dim, rkb_random_t *stream) {
    if (dim->choice_count)
       return dim->choices[rkb_random_below(stream, dim->choice_count)];
@@ -65,7 +67,7 @@ int rkb_task_case_draw(const rkb_task_t *task, rkb_random_t *stream, double work
    int64_t most = long_dim == UINT32_MAX ? SMALL_DIM : BESIDE_LONG,
            length = long_dim == UINT32_MAX ? 0 : draw_long(&definition->dims[long_dim], stream);
    for (int attempt = 0; attempt < ATTEMPTS && !*drawn; attempt++) {
-      if (attempt && attempt % 8 == 0) { /* too much work so far: smaller, a long dim last */
+      if (attempt && attempt % 8 == 0) { /* the shapes were too much work: draw smaller, the long dim last */
          if (long_dim != UINT32_MAX && most == 1)
             length = length > 2 ? length / 2 : length;
          else if (long_dim != UINT32_MAX)
@@ -84,7 +86,7 @@ int rkb_task_case_draw(const rkb_task_t *task, rkb_random_t *stream, double work
       }
       char name[32];
       snprintf(name, sizeof name, "drawn/%08llx", (unsigned long long)(rkb_random_next(stream) >> 32));
-      rkb_problems_t problems; /* shapes that do not fit together are drawn again */
+      rkb_problems_t problems; /* dims that do not fit together are drawn again */
       rkb_problems_init(&problems);
       rkb_bound_t *bound = rkb_bound_begin(definition, task->backward, name, RKB_CASE_DRAWN, dims, attributes,
                                            NULL, task->budget, (rkb_place_t){0}, &problems);
@@ -106,8 +108,8 @@ int rkb_task_case_draw(const rkb_task_t *task, rkb_random_t *stream, double work
 
 /* Corners ---------------------------------------------------------------------------------------------------------- */
 
-#define CORNER_DIMS 3  /* at their most at once: as many as a grid's axis is usually the product of */
-#define CORNERED_DIMS 12u /* of a task; others stay at their least */
+#define CORNER_DIMS 3  /* at most this many dims are at their maximum: a grid axis is rarely the product of more */
+#define CORNERED_DIMS 12u /* dims considered; others stay at their minimum */
 
 static int64_t least_of(const rkb_dim_t *dim) {
    int64_t least = dim->choice_count ? dim->choices[0] : fit(dim, dim->low);
@@ -126,7 +128,7 @@ static int64_t most_of(const rkb_dim_t *dim) {
 int rkb_task_case_corner(const rkb_task_t *task, uint32_t index, rkb_case_t **corner, rkb_error_t *err) {
    const rkb_definition_t *definition = task->definition;
    const uint32_t cornered = definition->dim_count < CORNERED_DIMS ? definition->dim_count : CORNERED_DIMS;
-   uint32_t most = 0; /* bit d: dim d is at its most */
+   uint32_t most = 0; /* bit d: dim d is at its maximum */
    *corner = NULL;
    for (uint32_t seen = 0; seen <= index && most < 1u << cornered;)
       seen += __builtin_popcount(++most) <= CORNER_DIMS;
@@ -140,7 +142,7 @@ int rkb_task_case_corner(const rkb_task_t *task, uint32_t index, rkb_case_t **co
       attributes[i] = definition->attributes[i].fallback;
    char name[32];
    snprintf(name, sizeof name, "corner/%u", index);
-   rkb_problems_t problems; /* dims that do not fit together are no corner */
+   rkb_problems_t problems; /* dims that do not fit together are not a corner */
    rkb_problems_init(&problems);
    rkb_bound_t *bound = rkb_bound_new(definition, task->backward, name, RKB_CASE_DRAWN, dims, attributes, NULL,
                                       task->budget, (rkb_place_t){0}, &problems);

@@ -1,4 +1,4 @@
-/* Reading a task's two files into a definition.  Owns the arena; one thread. */
+/* Reads a task's two files into a definition.  Owns the arena; one thread. */
 #include "task/definition.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ bool rkb_definition_expressions(rkb_definition_t *definition, const rkb_yaml_t *
    return rkb_expression_list(definition->arena, text, strlen(text), text_place(node), list, count, problems);
 }
 
-/* Reads one of the two files; its path lives in the arena, its bytes are the caller's. */
+/* Reads one of the two files.  Its path lies in the arena; the caller frees its bytes. */
 static char *read_file(rkb_definition_t *definition, const char *name, const char **path, size_t *length,
                        rkb_problems_t *problems) {
    char *joined = rkb_path_join(definition->directory, name), *data = NULL;
@@ -90,7 +90,7 @@ static rkb_definition_t *definition_new(const char *directory) {
    return definition;
 }
 
-/* Hands a definition out, or frees it when there were problems. */
+/* Returns the definition, or frees it and returns NULL when there were problems. */
 static rkb_definition_t *without_problems(rkb_definition_t *definition, uint32_t before,
                                           const rkb_problems_t *problems) {
    if (problems->errors == before)
@@ -125,7 +125,7 @@ static void say_absent(const char *directory, rkb_problems_t *problems) {
    free(near);
 }
 
-/* A wrong path is the usual mistake: one sentence about it, not one for each file that is not there. */
+/* A wrong path is the usual mistake: report it in one sentence, not once for each missing file. */
 static bool holds_task(const char *directory, rkb_problems_t *problems) {
    char *path = rkb_path_join(directory, "task.yaml");
    bool holds = rkb_path_exists(path);

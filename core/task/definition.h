@@ -1,5 +1,5 @@
-/* task.yaml and reference.graph.yaml as read: names, domains and expressions, before any case gives them
- * numbers. Lives in one arena; immutable after loading. */
+/* task.yaml and reference.graph.yaml as read: names, domains and expressions, without a case's numbers.  Lives in one arena; does
+ * not change after loading. */
 #ifndef RKB_TASK_DEFINITION_H
 #define RKB_TASK_DEFINITION_H
 
@@ -29,11 +29,11 @@ enum rkb_init_kind {
 typedef struct rkb_init {
    uint32_t kind; /* enum rkb_init_kind */
    rkb_expression_t *first,
-      *second; /* its parameters in the order of docs/task-format.md; NULL: the default */
+      *second; /* the parameters, in the order of docs/task-format.md; NULL: the default */
 } rkb_init_t;
 
 typedef struct rkb_dim {
-   const char *name, *domain; /* domain as written */
+   const char *name, *domain; /* domain: its text in the file */
    rkb_place_t place;
    int64_t low, high, multiple_of;
    int64_t *choices;
@@ -70,7 +70,7 @@ typedef struct rkb_case_definition {
    const char *name;
    rkb_place_t place;
    uint32_t kind;                     /* enum rkb_case_kind */
-   bool forward, backward;            /* directions it serves */
+   bool forward, backward;            /* the directions that use the case */
    int64_t *dims;                     /* by dim */
    double *attributes;                /* by attribute */
    const rkb_init_setting_t *setting; /* or NULL */
@@ -87,9 +87,9 @@ typedef struct rkb_graph_output {
 
 typedef struct rkb_graph_attribute {
    bool given;
-   rkb_expression_t **parts; /* of an INT, INTS, REAL or BOOL */
+   rkb_expression_t **parts; /* for INT, INTS, REAL or BOOL */
    uint32_t part_count;
-   const char *word; /* of a WORD; "true" and "false" of a BOOL */
+   const char *word; /* for WORD; for BOOL "true" or "false" */
 } rkb_graph_attribute_t;
 
 typedef struct rkb_graph_node {
@@ -137,29 +137,29 @@ typedef struct rkb_definition {
    uint32_t node_count;
    rkb_named_value_t *outputs; /* task output: graph value */
    uint32_t output_count;
-   rkb_named_value_t *guards; /* name alone */
+   rkb_named_value_t *guards; /* only the name is used */
    uint32_t guard_count;
 } rkb_definition_t;
 
-/* The two files as bytes, with the names that messages use. */
+/* The two files as bytes, with the names to use in messages. */
 typedef struct rkb_task_texts {
    const char *task_path, *task, *graph_path, *graph;
    size_t task_length, graph_length;
 } rkb_task_texts_t;
 
-/* All add what is wrong to problems and return false (NULL) when it stops them. */
+/* These functions add what is wrong to problems; when it is fatal they return false or NULL. */
 rkb_definition_t *rkb_definition_load(const char *directory,
                                       rkb_problems_t *problems); /* task.yaml, and the graph beside it */
 rkb_definition_t *rkb_definition_parse(const rkb_task_texts_t *texts, rkb_problems_t *problems);
 bool rkb_definition_read(rkb_definition_t *definition, const rkb_yaml_t *root, rkb_problems_t *problems);
-/* Once the graph is read: what the saved names stand for. */
+/* Resolves the names of saved values.  Call it once the graph is read. */
 void rkb_definition_find_saves(rkb_definition_t *definition, rkb_problems_t *problems);
 bool rkb_graph_read(rkb_definition_t *definition, const rkb_yaml_t *root, rkb_problems_t *problems);
 void rkb_definition_free(rkb_definition_t *definition);
 
 uint32_t rkb_definition_tensor(const rkb_definition_t *definition,
                                const char *name); /* UINT32_MAX when there is none */
-/* One expression from a scalar; NULL with a problem. */
+/* Reads one expression from a scalar; NULL after adding a problem. */
 rkb_expression_t *rkb_definition_expression(rkb_definition_t *definition, const rkb_yaml_t *node,
                                             const char *what, rkb_problems_t *problems);
 bool rkb_definition_expressions(rkb_definition_t *definition, const rkb_yaml_t *node, const char *what,

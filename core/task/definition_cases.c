@@ -1,10 +1,10 @@
-/* The cases of a task.yaml, which refer to its dims, attributes and init settings.  One thread. */
+/* Reads the cases of a task.yaml, which refer to its dims, attributes and init settings.  One thread. */
 #include "task/definition_read.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers of a case by name: one of names, each into its place. */
+/* Reads a case's numbers by name.  Each key must be one of names; its value goes to that name's index. */
 static void read_case_dims(rkb_definition_t *definition, rkb_case_definition_t *c, const rkb_yaml_t *node,
                            rkb_problems_t *problems) {
    bool given[RKB_MAX_DIMS] = {0};

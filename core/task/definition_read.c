@@ -1,5 +1,5 @@
-/* task.yaml, section by section: heading, dims, conditions, attributes, tolerance.  Everything wrong is reported, each at its
- * place.  One thread. */
+/* Reads task.yaml section by section: heading, dims, conditions, attributes, tolerance.  Reports every mistake, each at its place.
+ * One thread. */
 #include "task/definition_read.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ const char *rkb_read_kept(rkb_definition_t *definition, const char *text) {
    return rkb_arena_text(definition->arena, text, strlen(text));
 }
 
-/* A name that expressions can mention. */
+/* Whether expressions can mention the name. */
 static bool name_is_good(const char *name) {
    if (!((*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') || *name == '_'))
       return false;
@@ -199,7 +199,7 @@ static void read_lets(rkb_definition_t *definition, const rkb_yaml_t *lets, cons
    }
 }
 
-/* Float attributes are what a kernel receives: rounded to float32. */
+/* Rounds to float32, because that is what a kernel receives. */
 bool rkb_read_float(const rkb_yaml_t *node, const char *what, double *value, rkb_problems_t *problems) {
    if (!rkb_yaml_real(node, what, value, problems))
       return false;
@@ -264,7 +264,7 @@ bool rkb_definition_read(rkb_definition_t *definition, const rkb_yaml_t *root, r
    rkb_read_wants_grad(definition, root, problems);
    rkb_read_saves(definition, rkb_yaml_get(root, "saves"), problems);
    read_tolerance(definition, rkb_yaml_get(root, "tolerance"), problems);
-   if (problems->errors == before) /* cases refer to all of the above */
+   if (problems->errors == before) /* cases refer to all of the sections above */
       rkb_read_cases(definition, root, problems);
    return problems->errors == before;
 }

@@ -1,4 +1,4 @@
-/* The tensors of a task.yaml: roles, shapes, how they are drawn, which are saved and which have gradients.  One thread. */
+/* Reads the tensors of a task.yaml: roles, shapes, how they are drawn, which are saved and which have gradients.  One thread. */
 #include "task/definition_read.h"
 
 #include <stdlib.h>
@@ -137,7 +137,7 @@ void rkb_read_tensors(rkb_definition_t *definition, const rkb_yaml_t *root, rkb_
    }
 }
 
-/* Index of a tensor a file names, with a problem when there is none. */
+/* The index of the tensor that a file names; adds a problem when there is none. */
 static uint32_t named_tensor(const rkb_definition_t *definition, const rkb_yaml_t *node, const char *name,
                              rkb_problems_t *problems) {
    uint32_t tensor = rkb_definition_tensor(definition, name);
@@ -171,7 +171,7 @@ void rkb_read_settings(rkb_definition_t *definition, const rkb_yaml_t *node, rkb
    }
 }
 
-/* Names alone: what they stand for is known once the graph is read (rkb_definition_find_saves). */
+/* Stores only the names.  rkb_definition_find_saves resolves them once the graph is read. */
 void rkb_read_saves(rkb_definition_t *definition, const rkb_yaml_t *node, rkb_problems_t *problems) {
    if (!node || !rkb_yaml_expect(node, RKB_YAML_LIST, "saves", problems))
       return;

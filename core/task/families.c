@@ -1,5 +1,5 @@
-/* Which families a case has, and what each draws for which tensor (docs/numerics.md, 'Input families' and
- * 'Probes').  One thread, while the case is bound. */
+/* Chooses the families of a case, and what each family draws for each tensor (docs/numerics.md, 'Input families' and 'Probes').
+ * One thread, while the case is bound. */
 #include "task/families.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ static bool is_float(const rkb_tensor_t *tensor) {
    return tensor->dtype >= RKB_F16 && tensor->dtype <= RKB_F64;
 }
 
-/* Data whose recipe asks for no particular sign or value. */
+/* Whether the recipe asks for no particular sign or value. */
 static bool is_free(const rkb_bound_t *bound, uint32_t tensor) {
    const rkb_recipe_t *recipe = &bound->recipes[tensor];
    if (bound->view.tensors[tensor].role == RKB_OUT || !is_float(&bound->view.tensors[tensor]))
@@ -21,7 +21,8 @@ static bool is_free(const rkb_bound_t *bound, uint32_t tensor) {
           (recipe->kind == RKB_INIT_UNIFORM && recipe->first < 0);
 }
 
-/* Factors that probes may choose: unit weights are one setting among others, which would let a lower precision pass. */
+/* Whether probes may choose the tensor as a factor: free tensors, and tensors of ones.  All ones is only one init setting among
+ * others, and would let a lower precision pass, so probes draw such a tensor themselves. */
 static bool is_probed(const rkb_bound_t *bound, uint32_t tensor) {
    return is_free(bound, tensor) ||
           (bound->recipes[tensor].kind == RKB_INIT_ONES && bound->view.tensors[tensor].role != RKB_OUT &&
@@ -45,7 +46,7 @@ static rkb_family_entry_t *add(rkb_bound_t *bound, const char *name, bool stat, 
    return entry;
 }
 
-/* A family that draws one way for free tensors and, where it makes sense, for positive ones. */
+/* Adds a family that draws free tensors in one way and, where it makes sense, positive tensors too. */
 static rkb_family_entry_t *add_plain(rkb_bound_t *bound, const char *name, bool stat, uint32_t kind,
                                      double first, bool positive_too) {
    rkb_family_entry_t *entry = add(bound, name, stat, false, false);
@@ -55,7 +56,7 @@ static rkb_family_entry_t *add_plain(rkb_bound_t *bound, const char *name, bool 
    return entry;
 }
 
-/* Task tensor that a value is, through operations that only move elements; UINT32_MAX when it is computed. */
+/* The task tensor that a value is, seen through operations that only move elements; UINT32_MAX when the value is computed. */
 static uint32_t tensor_behind(const rkb_program_t *program, uint32_t value) {
    static const char *const movers[] = {"reshape", "expand", "permute", "slice", "flip"};
    while (program->values[value].node >= 0) {
@@ -70,7 +71,7 @@ static uint32_t tensor_behind(const rkb_program_t *program, uint32_t value) {
    return (uint32_t)program->values[value].tensor;
 }
 
-/* Whether some intermediate is stored narrower than the arithmetic, and so rounds the integers of an exact graph. */
+/* Whether some intermediate is stored narrower than the arithmetic.  Then even integers of an exact graph are rounded. */
 static bool stores_narrow(const rkb_program_t *program) {
    for (uint32_t i = 0; i < program->node_count; i++) {
       uint32_t dtype = program->values[program->nodes[i].output].dtype;
@@ -83,7 +84,7 @@ static bool stores_narrow(const rkb_program_t *program) {
    return false;
 }
 
-/* Exact in fp32 from integers to integers: only exact operations, and no sum of products behind another. */
+/* Whether the graph maps integers to integers exactly in fp32: only exact operations, and no sum of products after another. */
 static bool is_exact_graph(const rkb_program_t *program, bool *behind) {
    for (uint32_t i = 0; i < program->value_count; i++)
       behind[i] = false;
@@ -105,7 +106,7 @@ static bool is_exact_graph(const rkb_program_t *program, bool *behind) {
    return true;
 }
 
-/* A matrix product or convolution, by the task tensors that are its factors (UINT32_MAX: a computed one). */
+/* A matrix product or convolution, given by the task tensors that are its factors (UINT32_MAX: a computed factor). */
 typedef struct product {
    uint32_t left, right;
    uint64_t depth;
@@ -129,7 +130,7 @@ static void find_products(rkb_bound_t *bound, products_t *products) {
    }
 }
 
-/* The depth of the deepest product that a tensor is a factor of, 0 when of none. */
+/* The depth of the deepest product in which a tensor is a factor; 0 when there is none. */
 static uint64_t factor_depth(const products_t *products, uint32_t tensor) {
    uint64_t deepest = 0;
    for (uint32_t i = 0; i < products->count; i++) {
@@ -149,7 +150,7 @@ static bool meet_in_a_product(const products_t *products, uint32_t a, uint32_t b
    return false;
 }
 
-/* The factors that are thin together with a chosen one: as many as never meet each other in a product. */
+/* Chooses further thin factors besides the chosen one.  No two thin factors may meet in a product. */
 static void choose_thin(const rkb_bound_t *bound, const products_t *products, uint32_t chosen, bool *thin) {
    for (uint32_t i = 0; i < bound->view.tensor_count; i++)
       thin[i] = i == chosen;
@@ -161,8 +162,8 @@ static void choose_thin(const rkb_bound_t *bound, const products_t *products, ui
    }
 }
 
-/* Two probes for each factor of a matrix product or convolution: exact sums of integers, where the graph
- * keeps them exact, and full mantissas against a few powers of two. */
+/* Adds two probes for each factor of a matrix product or convolution: exact sums of integers, where the graph keeps them exact, and
+ * full mantissas against a few powers of two. */
 static bool add_probes(rkb_bound_t *bound) {
    const rkb_program_t *program = bound->program;
    bool thin[3 * RKB_MAX_TENSORS];
@@ -188,7 +189,7 @@ static bool add_probes(rkb_bound_t *bound) {
             bool factor = factor_depth(&products, j) > 0;
             if (!(factor ? is_probed : is_free)(bound, j))
                continue;
-            if (exact) /* at most about 1,000 terms of 13 bits: the sum stays below 2^24 */
+            if (exact) /* at most about 1,000 terms of 13 bits, so the sum stays below 2^24 */
                entry->draws[j] = !factor   ? (rkb_draw_t){RKB_DRAW_SMALL, 0}
                                  : thin[j] ? (rkb_draw_t){RKB_DRAW_SIGNS, fmin(0.7, 1000 / own)}
                                            : (rkb_draw_t){RKB_DRAW_ODD, 0};
@@ -208,8 +209,8 @@ static bool has_operation(const rkb_program_t *program, const char *name) {
    return false;
 }
 
-/* A guarded value is something plus a small number.  Walks back from the something to a tensor, and says as
- * which power of the tensor's size it grows: 2 through a square or a variance, half of it through a root. */
+/* A guarded value is a sum of a computed value and a small number (eps).  Walks back from the computed value to a tensor, and finds
+ * with which power of the tensor's size it grows: 2 through a square or a variance, halved by a root. */
 static bool trace_guard(const rkb_program_t *program, uint32_t value, uint32_t *tensor, double *power,
                         double *eps) {
    *power = 1;
@@ -235,7 +236,7 @@ static bool trace_guard(const rkb_program_t *program, uint32_t value, uint32_t *
    return false;
 }
 
-/* The guards a graph names, and what every norm guards on its own: the operand of rsqrt. */
+/* Adds a family for each guard: those the graph names, and the operand of every rsqrt, which every norm guards. */
 static bool add_guarded(rkb_bound_t *bound) {
    const rkb_program_t *program = bound->program;
    rkb_family_entry_t *entry = NULL;

@@ -1,27 +1,27 @@
-/* Ways to draw the inputs of a case.  Immutable once built. */
+/* Input families: ways to draw the inputs of a case.  They do not change once built. */
 #ifndef RKB_TASK_FAMILIES_H
 #define RKB_TASK_FAMILIES_H
 
 #include "task/bound_case.h"
 
-/* What one tensor gets in one family. */
+/* How one tensor is drawn in one family. */
 enum rkb_draw_kind {
    RKB_DRAW_RECIPE = 0, /* the task's own recipe */
    RKB_DRAW_MIXED,      /* the recipe times 10^-3 to 10^3 */
-   RKB_DRAW_SHIFTED,    /* the recipe plus first times its own spread */
-   RKB_DRAW_SCALED,     /* the recipe times first */
+   RKB_DRAW_SHIFTED,    /* the recipe plus `first` times its own spread */
+   RKB_DRAW_SCALED,     /* the recipe times `first` */
    RKB_DRAW_TIES,       /* -1, -1/2, 0, 1/2, 1; 1/2 to 2 where the recipe is positive */
    RKB_DRAW_CONSTANT,   /* one dyadic number */
    RKB_DRAW_ONE_HOT,    /* a single 1 along the last dim */
-   RKB_DRAW_LEVEL, /* the recipe times first, times one power of ten from 0.1 to 10 a seed: near a guard's eps
-                    */
+   RKB_DRAW_LEVEL, /* the recipe times `first`, times one power of ten from 0.1 to 10 per seed: near a guard's
+                      eps */
    RKB_DRAW_ODD,   /* odd integers of 12 to 13 bits: exact in fp32 sums, not in TF32, bf16 or half */
-   RKB_DRAW_SIGNS, /* -1, 0, 1; non-zero with probability first */
+   RKB_DRAW_SIGNS, /* -1, 0, 1; non-zero with probability `first` */
    RKB_DRAW_MANTISSA,  /* full 24-bit mantissas, |x| in [1, 2) */
-   RKB_DRAW_SPARSE,    /* +-2^k, k in -3 .. 3; non-zero with probability first */
+   RKB_DRAW_SPARSE,    /* +-2^k, k in -3 .. 3; non-zero with probability `first` */
    RKB_DRAW_SMALL,     /* small integers, -8 to 8 */
-   RKB_DRAW_SUBNORMAL, /* the recipe; one element in eight, at random, times first, which makes it subnormal */
-   RKB_DRAW_STRONG     /* the recipe times first, which makes softmax rows nearly one-hot */
+   RKB_DRAW_SUBNORMAL, /* the recipe; one random element in eight times `first`, which makes it subnormal */
+   RKB_DRAW_STRONG     /* the recipe times `first`, which makes softmax rows nearly one-hot */
 };
 
 typedef struct rkb_draw {
@@ -30,9 +30,9 @@ typedef struct rkb_draw {
 } rkb_draw_t;
 
 typedef struct rkb_family_entry {
-   rkb_family_t view; /* first, so that a family leads back here */
+   rkb_family_t view; /* first member, so a rkb_family_t pointer converts to this type */
    rkb_draw_t *draws; /* by case tensor */
-   bool reports_only; /* a mismatch is suspect, not a rejection */
+   bool reports_only; /* a mismatch gives suspect, not reject */
 } rkb_family_entry_t;
 
 struct rkb_family_list {

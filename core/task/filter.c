@@ -1,5 +1,5 @@
-/* Evaluates a task under several seeds and init settings and asks the published questions of its outputs.
- * Holds the outputs of all runs of one case at a time.  Any thread. */
+/* Evaluates a task under several seeds and init settings and applies the published checks to its outputs.  Holds the outputs of all
+ * runs of one case at a time.  Any thread. */
 #include "task/filter.h"
 
 #include <math.h>
@@ -11,18 +11,18 @@
 
 #define THRESHOLD 0.01
 #define SEEDS 4u
-#define MOST_OPERATIONS 1e9 /* of one evaluation; larger bench cases are judged on a check case */
+#define MOST_OPERATIONS 1e9 /* per evaluation; if a bench case needs more, a check case is judged */
 #define MOST_ELEMENTS (UINT64_C(1) << 24)
 
 typedef struct subject {
    const rkb_task_t *task;
    const rkb_definition_t *definition;
    const rkb_case_t *the_case;
-   rkb_case_t *drawn; /* owned: the check case under the tensors' own recipes, when the_case is it */
+   rkb_case_t *drawn; /* owned: the_case under the tensors' own recipes, if the_case is a check case */
    rkb_filter_t *filter;
 } subject_t;
 
-/* What a check has seen: the first failure is kept, else the weakest pass. */
+/* Records a check's result: keeps the first failure, or else the weakest pass. */
 static void note(rkb_filter_finding_t *finding, bool failed, double number, double *weakest, const char *fmt,
                  const char *tensor, const char *more) {
    if (finding->result == RKB_FILTER_FAILED || (!failed && number > *weakest))
@@ -44,7 +44,7 @@ static uint64_t output_elements(const rkb_case_t *the_case) {
    return total;
 }
 
-/* All outputs of one evaluation, one after another, into values. */
+/* Stores all outputs of one evaluation in values, one after another. */
 static int evaluate(const subject_t *subject, const rkb_case_t *the_case, uint64_t seed, double *values,
                     rkb_error_t *err) {
    const rkb_family_t *family = rkb_task_family(subject->task, the_case, 0);
@@ -86,7 +86,7 @@ static void judge_axes(const subject_t *subject, const rkb_tensor_t *tensor, con
    }
 }
 
-/* Range, spread over seeds and spread along axes, of every floating output. */
+/* Judges the range, the spread over seeds and the spread along axes of every floating-point output. */
 static void judge_outputs(const subject_t *subject, const double *values, uint64_t stride) {
    double range = INFINITY, seeds = INFINITY, axes = INFINITY;
    rkb_filter_finding_t *findings = subject->filter->findings;
@@ -114,7 +114,7 @@ static void judge_outputs(const subject_t *subject, const double *values, uint64
    }
 }
 
-/* Whether any check case lets the input show in an output. */
+/* Judges whether each input affects an output in at least one check case. */
 static int judge_inputs(const subject_t *subject, rkb_error_t *err) {
    rkb_filter_finding_t *finding = &subject->filter->findings[RKB_FILTER_INPUTS];
    finding->result = RKB_FILTER_PASSED;
@@ -183,7 +183,7 @@ static int judge_inits(const subject_t *subject, const double *values, uint64_t 
    return status;
 }
 
-/* The first bench case that can be evaluated whole, else the check case with the most work. */
+/* Chooses the first bench case that can be evaluated whole; otherwise the check case with the most work. */
 static int choose_case(subject_t *subject, rkb_error_t *err) {
    for (uint32_t kind = RKB_CASE_BENCH; kind != 0 && subject->the_case == NULL;
         kind = kind == RKB_CASE_BENCH ? RKB_CASE_CHECK : 0) {
@@ -203,7 +203,7 @@ static int choose_case(subject_t *subject, rkb_error_t *err) {
    subject->filter->smaller = subject->the_case->kind == RKB_CASE_CHECK;
    if (!subject->filter->smaller)
       return RKB_OK;
-   /* Check cases pick odd settings, such as equal weights, on purpose. */
+   /* Check cases use odd settings, such as equal weights, on purpose. */
    int status = rkb_task_case_with_init(subject->task, subject->the_case, NULL, &subject->drawn, err);
    if (status == RKB_OK)
       subject->the_case = subject->drawn;

@@ -1,5 +1,4 @@
-/* The statistics that the task filter compares with its thresholds, and how its findings print.  Pure; any
- * thread. */
+/* The statistics that the task filter compares with its thresholds, and the text of its findings.  Pure functions; any thread. */
 #include <math.h>
 
 #include "task/filter.h"
@@ -11,7 +10,7 @@ double rkb_filter_largest(const double *values, uint64_t count) {
    return largest;
 }
 
-/* Standard deviation (n - 1, as torch.std) of count values, stride apart. */
+/* The standard deviation (divisor n - 1, as torch.std) of count values that lie stride apart. */
 static double spread(const double *values, uint64_t count, uint64_t stride) {
    if (count < 2)
       return 0;

@@ -1,5 +1,5 @@
-/* The graph of one case: attributes become numbers, each function adds its operations, and what a node
- * declares is compared with what it comes to.  One thread. */
+/* Builds the graph of one case: attributes become numbers, each function adds its operations, and each node's declared shape is
+ * compared with the computed shape.  One thread. */
 #include "task/bound_case.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ static bool attribute_part(rkb_bound_t *bound, const rkb_expression_t *part, rkb
    return false;
 }
 
-/* The default of an attribute, as the function's table has it. */
+/* The default of an attribute, from the function's table. */
 static bool fallback_value(rkb_bound_t *bound, const rkb_attribute_t *spec, rkb_attribute_value_t *out,
                            rkb_problems_t *problems) {
    if (!spec->fallback || !*spec->fallback)
@@ -146,7 +146,7 @@ static bool build_node(rkb_bound_t *bound, const rkb_graph_node_t *node, rkb_gra
       if (!check_output(bound, &node->outputs[i], node, outputs[i], problems))
          return false;
       rkb_program_value_t *made = &program->values[outputs[i]];
-      if (made->node >= 0) { /* an input that a function hands on keeps its own name and dtype */
+      if (made->node >= 0) { /* an input that a function returns unchanged keeps its name and dtype */
          made->name = node->outputs[i].name;
          made->dtype = node->outputs[i].dtype;
       }

@@ -1,5 +1,5 @@
-/* reference.graph.yaml: nodes, checked against the functions there are and the names there are.  One thread.
- * What each shape comes to is checked when cases are bound (graph_build.c). */
+/* Reads reference.graph.yaml: nodes, checked against the known functions and names.  One thread.  Shapes are checked later, when
+ * cases are bound (graph_build.c). */
 #include "task/definition.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ static const char *keep(rkb_definition_t *definition, const char *text) {
    return rkb_arena_text(definition->arena, text, strlen(text));
 }
 
-/* Whether a value of this name exists before node number before. */
+/* Whether a value of this name exists before node number `before`. */
 static bool is_known(const rkb_definition_t *definition, const char *name, uint32_t before) {
    uint32_t tensor = rkb_definition_tensor(definition, name);
    if (tensor != UINT32_MAX && definition->tensors[tensor].role != RKB_OUT)
@@ -94,7 +94,7 @@ static void read_attribute(rkb_definition_t *definition, const rkb_attribute_t *
       attribute->word = keep(definition, value->text);
       return;
    }
-   /* What is no number of an expression, but a number to YAML and to C, would otherwise be read as a name. */
+   /* Refuse texts that are numbers to YAML and C but not to expressions; they would be read as names. */
    if (value->kind == RKB_YAML_SCALAR &&
        (strcasecmp(value->text, "nan") == 0 || strcasecmp(value->text, ".nan") == 0)) {
       rkb_problem(problems, value->place, "%s cannot be NaN", spec->name);
@@ -257,7 +257,7 @@ bool rkb_graph_read(rkb_definition_t *definition, const rkb_yaml_t *root, rkb_pr
    read_named(definition, rkb_yaml_get(root, "guards"), "guards", &definition->guards,
               &definition->guard_count, problems);
    for (uint32_t i = 0; i < definition->tensor_count; i++) {
-      uint32_t role = definition->tensors[i].role; /* an inout tensor's name means its old value */
+      uint32_t role = definition->tensors[i].role; /* the name of an inout tensor means its old value */
       bool made = role == RKB_IN || (role == RKB_OUT && is_known(definition, definition->tensors[i].name,
                                                                  definition->node_count));
       for (uint32_t j = 0; j < definition->output_count; j++)

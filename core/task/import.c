@@ -1,5 +1,5 @@
-/* Runs core/tools/import/import_task.py, loads what it wrote, and puts the directory in its place only when it
- * loads. Owns the scratch directory beside the target while it works.  Any thread but the loop's. */
+/* Runs core/tools/import/import_task.py, loads the task that it wrote, and moves the directory into place only if it loads.  Owns
+ * the scratch directory beside the target meanwhile.  Any thread except the loop's. */
 #include "task/import.h"
 
 #include <errno.h>
@@ -17,13 +17,13 @@
 #define DEADLINE_NS                                                                                          \
    (600ull * 1000000000ull) /* importing PyTorch from a cold disk takes a minute at worst   \
                                               */
-#define REFUSED 3 /* exit status of the script when something is not covered; 1 is an error of its own */
+#define REFUSED 3 /* exit status of the script when something is not covered; 1 means an internal error */
 #define MOST_DIMS 32
 #define MOST_ARGUMENTS (12 + 2 * MOST_DIMS)
 
 static const char *const written_files[] = {"task.yaml", "reference.graph.yaml", "reference.py", NULL};
 
-/* Where the scripts are: installed under share/rkb/import, in the source tree beside this file. */
+/* Finds the scripts: under share/rkb/import when installed, otherwise in the source tree. */
 static char *find_script(void) {
    char *path = rkb_find_data("import/import_task.py");
    return path ? path : rkb_find_data("core/tools/import/import_task.py");
@@ -67,8 +67,7 @@ static int run_script(const rkb_import_t *import, const char *script, const char
    return status;
 }
 
-/* Loads one direction; what is wrong goes to report without places, since the files will not be there to look
- * at. */
+/* Loads one direction.  Mistakes go to report without places, because the user will not see these files. */
 static bool loads(const char *directory, const char *direction, const char *prefix, rkb_text_t *report) {
    rkb_problems_t problems;
    rkb_problems_init(&problems);
@@ -107,7 +106,7 @@ static bool has_backward(const char *directory) {
    return found;
 }
 
-/* Writes the task at target, with backward where the graph has gradients. */
+/* Writes the task at target, with a backward direction if the graph has gradients. */
 static int make_task(const rkb_import_t *import, const char *script, const char *target, rkb_text_t *report,
                      rkb_error_t *err) {
    int status = run_script(import, script, target, "forward,backward", report, err);
@@ -118,7 +117,7 @@ static int make_task(const rkb_import_t *import, const char *script, const char 
    if (!has_backward(target) || loads(target, "backward", "note: no backward direction: ", report))
       return RKB_OK;
    remove_task(target);
-   rkb_text_t again; /* the same notes as before */
+   rkb_text_t again; /* receives the same notes a second time */
    rkb_text_init(&again, 1 << 20);
    status = run_script(import, script, target, "forward", &again, err);
    rkb_text_free(&again);

@@ -1,4 +1,4 @@
-/* `rkb task import`: a PyTorch file in the robust-kbench or KernelBench form becomes a task directory. */
+/* `rkb task import`: turns a PyTorch file in the robust-kbench or KernelBench form into a task directory. */
 #ifndef RKB_TASK_IMPORT_H
 #define RKB_TASK_IMPORT_H
 
@@ -7,15 +7,14 @@
 
 typedef struct rkb_import {
    const char *file;        /* FILE.py with Model, get_inputs and perhaps get_init_inputs */
-   const char *directory;   /* the task directory to make; must not exist, its parent must */
+   const char *directory;   /* the task directory to make; it must not exist, its parent must exist */
    const char *const *dims; /* "B=x:0", NULL-terminated, or NULL */
-   const char *python;      /* interpreter with PyTorch; NULL: rkb_python_find's */
+   const char *python;      /* interpreter with PyTorch; NULL: what rkb_python_find finds */
 } rkb_import_t;
 
-/* Makes the directory and adds notes to report, one a line.  RKB_ERR_INVALID: something in the file is not
- * covered, and report says what, one sentence a line, all of it at once; then, and after any other failure,
- * nothing is left behind. Runs the user's file in a Python process of its own, with the caller's rights.
- * Blocks; any thread but the loop's. */
+/* Makes the directory and adds notes to report, one per line.  RKB_ERR_INVALID: something in the file is not covered; report then
+ * lists everything that is not, one sentence per line.  After any failure nothing is left behind.  Runs the user's file in a
+ * separate Python process with the caller's rights.  Blocks; any thread except the loop's. */
 int rkb_task_import(const rkb_import_t *import, rkb_text_t *report, rkb_error_t *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Whether an input can change any output: what 'input ignored' is judged against.  Any thread. */
+/* Decides whether an input can change any output; the verdict 'input ignored' needs this.  Any thread. */
 #include "task/task_parts.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #define SAMPLED 64u
 
-/* Whether the program lets the tensor reach any output at all. */
+/* Whether the tensor reaches any output in the program. */
 static bool reaches(const rkb_case_t *view, uint32_t tensor) {
    const rkb_program_t *program = rkb_bound_of(view)->program;
    bool *reached = rkb_allocate(program->value_count + 1, sizeof *reached), found = false;
@@ -34,7 +34,7 @@ double rkb_bound_least_bytes(const rkb_bound_t *bound) {
    return bytes;
 }
 
-/* Compares sampled elements of all outputs with the tensor drawn anew. */
+/* Draws the tensor anew and compares sampled elements of all outputs. */
 static int differs(const rkb_inputs_t *inputs, const rkb_inputs_t *other, bool *matters, rkb_error_t *err) {
    const rkb_case_t *view = &inputs->bound->view;
    *matters = false;

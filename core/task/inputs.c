@@ -1,5 +1,5 @@
-/* Input elements, each a pure function of (case, family, seed, tensor, element).  rkb_inputs_t is immutable
- * but for its memory of points, which has a lock; any thread. */
+/* Input elements; each is a pure function of (case, family, seed, tensor, element).  A rkb_inputs_t does not change, except for its
+ * memory of points, which a lock guards.  Any thread. */
 #include "task/inputs.h"
 
 #include <math.h>
@@ -9,18 +9,18 @@
 #include "base/memory.h"
 #include "reference/dtype.h"
 
-/* Elements read and products formed for one call: some tens of seconds.  A gradient that sums over a whole
- * large tensor of computed values passes it, and is refused. */
+/* Limit on elements read plus products formed in one call: some tens of seconds.  A gradient that sums over a whole large tensor of
+ * computed values exceeds the limit and is refused. */
 #define MOST_WORK 3e10
 
 #define FILL_PIECE 4096u
 
-#define MOST_KEPT (UINT64_C(1) << 15) /* elements of a tensor */
+#define MOST_KEPT (UINT64_C(1) << 15) /* elements of a kept tensor */
 
-/* Elements from which several threads draw: every element is a function of its number, so the order is free. */
+/* From this many elements on, several threads draw.  Each element depends only on its number, so any order is correct. */
 #define SHARED_FILL (UINT64_C(1) << 18)
 
-/* Recipes of numbers uniform between -scale and scale; false for others. */
+/* For a recipe of numbers uniform between -scale and scale, finds scale; false for other recipes. */
 static bool uniform_of(const rkb_recipe_t *recipe, double *scale) {
    switch (recipe->kind) {
    case RKB_INIT_KAIMING:
@@ -38,7 +38,7 @@ static double uniform_from(uint64_t bits) { /* as rkb_random_real */
    return (double)(bits >> 11) * 0x1p-53;
 }
 
-/* One number by a recipe, from the stream's draw for its element. */
+/* Turns the stream's draw for an element into a number by the recipe. */
 static double recipe_of(const rkb_recipe_t *recipe, uint64_t draw) {
    double uniform = uniform_from(draw), scale;
    if (uniform_of(recipe, &scale))
@@ -63,7 +63,7 @@ static double recipe_of(const rkb_recipe_t *recipe, uint64_t draw) {
    }
 }
 
-/* How far the recipe's numbers spread about their mean. */
+/* The spread of the recipe's numbers about their mean. */
 static double spread_of(const rkb_recipe_t *recipe) {
    switch (recipe->kind) {
    case RKB_INIT_NORMAL:
@@ -86,7 +86,7 @@ static bool is_positive(const rkb_recipe_t *recipe) {
    return recipe->kind == RKB_INIT_POSITIVE || (recipe->kind == RKB_INIT_UNIFORM && recipe->first >= 0);
 }
 
-/* The numbers of a recipe from their draws; what most inputs are is made side by side. */
+/* Turns draws into numbers by the recipe.  The most common recipes are computed side by side. */
 static void recipe_numbers(const rkb_recipe_t *recipe, uint64_t count, const uint64_t *draws, double *out) {
    double scale;
    if (recipe->kind == RKB_INIT_NORMAL) {
@@ -102,14 +102,14 @@ static void recipe_numbers(const rkb_recipe_t *recipe, uint64_t count, const uin
    }
 }
 
-/* Draws whose numbers are a recipe's, changed. */
+/* Whether a draw starts from the recipe's numbers. */
 static bool is_of_recipe(uint32_t kind) {
    return kind == RKB_DRAW_RECIPE || kind == RKB_DRAW_MIXED || kind == RKB_DRAW_SHIFTED ||
           kind == RKB_DRAW_SUBNORMAL || kind == RKB_DRAW_SCALED || kind == RKB_DRAW_STRONG ||
           kind == RKB_DRAW_LEVEL;
 }
 
-/* Draws that use a second number for each element. */
+/* Whether a draw uses a second random number for each element. */
 static bool uses_extra(uint32_t kind) {
    return kind != RKB_DRAW_RECIPE && kind != RKB_DRAW_SHIFTED && kind != RKB_DRAW_SCALED &&
           kind != RKB_DRAW_STRONG && kind != RKB_DRAW_LEVEL && kind != RKB_DRAW_CONSTANT &&
@@ -121,7 +121,7 @@ static double one_hot(const rkb_tensor_t *view, const rkb_random_t *extra, uint6
    return rkb_random_at(extra, row) % length == element % length;
 }
 
-/* One element of a draw from bits alone. */
+/* Makes one element of a draw that needs only random bits. */
 static double number_of_bits(const rkb_draw_t *draw, bool positive, uint64_t bits) {
    const double uniform = uniform_from(bits), sign = bits & 1 ? -1 : 1;
    switch (draw->kind) {
@@ -142,7 +142,7 @@ static double number_of_bits(const rkb_draw_t *draw, bool positive, uint64_t bit
    }
 }
 
-/* The recipe's numbers become the draw's. */
+/* Changes the recipe's numbers into the draw's numbers. */
 static void change_numbers(const rkb_draw_t *draw, const rkb_recipe_t *recipe, const rkb_random_t *extra,
                            uint64_t count, const uint64_t *bits, double *numbers) {
    const double first = draw->first;
@@ -182,7 +182,7 @@ static void round_numbers(uint32_t dtype, uint64_t count, double *numbers) {
          numbers[i] = rkb_dtype_round(dtype, numbers[i]);
 }
 
-/* Neighbours, at most FILL_PIECE, rounded to the tensor's type: a stream gives its draws faster in a row. */
+/* Draws at most FILL_PIECE neighbours and rounds them to the tensor's type.  A stream is faster in a row. */
 static void draw_numbers(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t first, uint64_t count,
                          double *out) {
    const rkb_recipe_t *recipe = &inputs->bound->recipes[tensor];
@@ -234,7 +234,7 @@ static void draw_part(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t firs
 int rkb_inputs_source(const void *argument, uint32_t tensor, uint64_t count, const int64_t *index,
                       double *out) {
    const rkb_inputs_t *inputs = argument;
-   if (count < SHARED_FILL) { /* most calls, inside a region that is parallel already */
+   if (count < SHARED_FILL) { /* most calls come from a region that is parallel already */
       draw_part(inputs, tensor, 0, count, index, out);
       return RKB_OK;
    }
@@ -303,7 +303,7 @@ void rkb_task_inputs_free(rkb_inputs_t *inputs) {
    free(inputs);
 }
 
-/* All saved tensors of the inputs, in one evaluation of the reference.  Holds the lock. */
+/* Computes all saved tensors of the inputs in one evaluation of the reference.  The caller holds the lock. */
 static int compute_saved(rkb_inputs_t *inputs, rkb_error_t *err) {
    const rkb_bound_t *bound = inputs->bound;
    rkb_block_t *outputs = rkb_allocate(bound->view.tensor_count + 1, sizeof *outputs);
@@ -328,7 +328,7 @@ static int compute_saved(rkb_inputs_t *inputs, rkb_error_t *err) {
 
 static int fill_saved(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t first, uint64_t count, void *out,
                       rkb_error_t *err) {
-   rkb_inputs_t *mutable = (rkb_inputs_t *)(uintptr_t)inputs; /* the lock and what it guards */
+   rkb_inputs_t *mutable = (rkb_inputs_t *)(uintptr_t)inputs; /* changes only the lock and what it guards */
    pthread_mutex_lock(&mutable->lock);
    int status = inputs->saved[tensor] ? RKB_OK : compute_saved(mutable, err);
    pthread_mutex_unlock(&mutable->lock);
@@ -343,10 +343,10 @@ static void keep(const rkb_inputs_t *inputs, uint32_t tensor, const void *data) 
       return;
    float *copy = rkb_try_uncleared(info->elements + 1, sizeof *copy, NULL), *none = NULL;
    if (!copy)
-      return; /* drawn again, then */
+      return; /* without a copy, the elements are drawn again */
    memcpy(copy, data, info->elements * sizeof *copy);
    if (!atomic_compare_exchange_strong(&inputs->kept[tensor], &none, copy))
-      free(copy); /* another thread was first, with the same */
+      free(copy); /* another thread stored the same copy first */
 }
 
 int rkb_task_inputs_fill(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t first, uint64_t count,

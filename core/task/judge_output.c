@@ -1,4 +1,4 @@
-/* Which rule an output of a case is judged by, from the task's tolerance and the family of its inputs.  Any thread. */
+/* Chooses the rule for an output from the task's tolerance and the family of its inputs.  Any thread. */
 #include "task/task_parts.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The table of tasks.  Holds one loaded task at a time.  Any thread. */
+/* Builds the table of tasks.  Holds one loaded task at a time.  Any thread. */
 #include "task/listing.h"
 
 #include <dirent.h>
@@ -58,7 +58,7 @@ static int add_case(rkb_listing_t *listing, const rkb_task_t *task, const rkb_ca
    return RKB_OK;
 }
 
-/* All directions of one task; the first is found by loading without one. */
+/* Adds all directions of one task.  The first is found by loading the task without naming one. */
 static int add_task(rkb_listing_t *listing, const char *folder, const rkb_listing_target_t *target,
                     rkb_problems_t *problems, rkb_error_t *err) {
    int status = RKB_OK;
@@ -81,7 +81,7 @@ static int add_task(rkb_listing_t *listing, const char *folder, const rkb_listin
 }
 
 static int by_name(const struct dirent **left, const struct dirent **right) {
-   return strcmp((*left)->d_name, (*right)->d_name); /* the same in every locale */
+   return strcmp((*left)->d_name, (*right)->d_name); /* independent of the locale */
 }
 
 static int visible(const struct dirent *entry) {

@@ -1,5 +1,4 @@
-/* `rkb tasks`: what each task directory computes, how much work its cases are, and the least time they can
- * take. */
+/* `rkb tasks`: what each task directory computes, the work of its cases, and the least time they can take. */
 #ifndef RKB_TASK_LISTING_H
 #define RKB_TASK_LISTING_H
 
@@ -8,11 +7,11 @@
 #include "base/problems.h"
 #include "base/text.h"
 
-/* What the least time is reckoned with: a device profile's figures. */
+/* The device profile's figures from which the least time is computed. */
 typedef struct rkb_listing_target {
    const char *name;
-   double bytes_per_s;      /* the most that the memory can move */
-   double operations_per_s; /* of the task's precision class; a multiply and an add count apart */
+   double bytes_per_s;      /* peak memory bandwidth */
+   double operations_per_s; /* in the task's precision class; a multiply and an add count as two */
    double launch_floor_s;   /* time of an empty kernel */
 } rkb_listing_target_t;
 
@@ -33,9 +32,9 @@ typedef struct rkb_listing {
 double rkb_least_time(double operations, double bytes, const rkb_listing_target_t *target,
                       bool *memory_bound);
 
-/* Adds every bench case of every task under directory (itself, or its subfolders with a task.yaml, by name), all directions.
- * Tasks that do not load add their problems and are left out.  The listing owns its texts: rkb_listing_free.
- */
+/* Adds every bench case, in all directions, of every task under directory: directory itself, or its subfolders with a task.yaml,
+ * sorted by name.  A task that does not load adds its problems and is left out.  The listing owns its texts; free it with
+ * rkb_listing_free. */
 int rkb_listing_load(const char *directory, const rkb_listing_target_t *target, rkb_listing_t *listing,
                      rkb_problems_t *problems, rkb_error_t *err);
 void rkb_listing_free(rkb_listing_t *listing);

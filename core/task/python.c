@@ -1,4 +1,4 @@
-/* Looking for a Python that has PyTorch.  Owns nothing past a call; blocks its thread. */
+/* Finds a Python that has PyTorch.  Keeps nothing after a call; blocks the calling thread. */
 #include "task/python.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #define ANSWER_DEADLINE_NS (60 * UINT64_C(1000000000))
 
-/* What Python and PyTorch may need of the caller's environment, and no more: names it lacks are left out. */
+/* The variables of the caller's environment that Python and PyTorch may need.  Unset variables are left out. */
 uint32_t rkb_python_environment(char *out[RKB_PYTHON_VARIABLES]) {
    static const char *const names[] = {
       "PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV"};
@@ -45,7 +45,7 @@ bool rkb_python_ask(const char *python, const char *code, char *line, size_t siz
    return answered;
 }
 
-/* Whether the package is there, without loading it: loading takes seconds. */
+/* Whether PyTorch is installed.  Does not load it, because loading takes seconds. */
 static bool has_pytorch(const char *python) {
    char line[16];
    return rkb_python_ask(python, "import importlib.util as u; print(u.find_spec('torch') is not None)", line,

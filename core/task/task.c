@@ -1,4 +1,4 @@
-/* A loaded task: one definition, one direction, its cases bound.  Immutable after loading; any thread. */
+/* A loaded task: one definition, one direction, all its cases bound.  Does not change after loading; any thread. */
 #include "task/task_parts.h"
 
 #include <stdio.h>

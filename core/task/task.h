@@ -1,6 +1,6 @@
-/* A task directory, loaded: what must be computed, on which shapes, and the reference that says what is right.
- * Immutable after loading; every function is safe on any thread.  Mirrors <rkb/ext/task.h>, which hands it to plugins:
- * the types (rkb_case_t, rkb_family_t, rkb_points_t, ...) are those of that header. */
+/* A loaded task directory: what must be computed, on which shapes, and the reference that defines what is right.
+ * A task does not change after loading; any thread may call any function.  <rkb/ext/task.h> gives plugins the same functions; the
+ * types (rkb_case_t, rkb_family_t, rkb_points_t, ...) come from that header. */
 #ifndef RKB_TASK_TASK_H
 #define RKB_TASK_TASK_H
 
@@ -11,11 +11,11 @@
 
 typedef struct rkb_task rkb_task_t; /* one task in one direction */
 
-/* Loads task.yaml and reference.graph.yaml and checks every case's shapes.  direction NULL: the first listed.
- * NULL with problems added.  memory_budget: bytes one evaluation may use (0: 4 GiB). */
+/* Loads task.yaml and reference.graph.yaml and checks every case's shapes.  direction NULL: the first listed.  memory_budget: bytes
+ * that one evaluation may use (0: 4 GiB).  Returns NULL after adding problems. */
 rkb_task_t *rkb_task_load(const char *directory, const char *direction, uint64_t memory_budget,
                           rkb_problems_t *problems);
-/* Whether there is a task.yaml, whatever it says, where rkb_task_load looks. */
+/* Whether directory has a task.yaml, whatever its content. */
 bool rkb_task_exists(const char *directory);
 void rkb_task_free(rkb_task_t *task);
 
@@ -23,35 +23,37 @@ const rkb_task_info_t *rkb_task_info(const rkb_task_t *task);
 const char *const *rkb_task_directions(const rkb_task_t *task); /* NULL-terminated */
 /* 64 hex digits of SHA-256 over task.yaml, the graph and the direction */
 const char *rkb_task_hash(const rkb_task_t *task);
-/* What decides inputs and expected values: the hash, and the evaluator's source and build. */
+/* Identifies inputs and expected values: the task's hash plus the evaluator's source and build. */
 const char *rkb_task_values_identity(const rkb_task_t *task);
 uint32_t rkb_task_dim_count(const rkb_task_t *task);
-/* Name and domain as written ("1..16384") of a dim. */
+/* The name of a dim, and its domain as written ("1..16384"). */
 const char *rkb_task_dim(const rkb_task_t *task, uint32_t index, const char **domain);
-/* Sizes of tensor number tensor of the direction's cases, as the file has them ("B, T, D"). */
+/* The sizes of tensor number `tensor` in the direction's cases, as written in the file ("B, T, D"). */
 const char *rkb_task_shape_text(const rkb_task_t *task, uint32_t tensor);
-/* Name of let number index and its expression; NULL past the end. */
+/* The name and the expression of let number `index`; NULL past the end. */
 const char *rkb_task_let_at(const rkb_task_t *task, uint32_t index, const char **text);
 
-/* NULL past the end */
+/* Case number `index` of a kind; NULL past the end. */
 const rkb_case_t *rkb_task_case(const rkb_task_t *task, uint32_t kind, uint32_t index);
 int rkb_task_case_draw(const rkb_task_t *task, rkb_random_t *stream, double work, rkb_case_t **drawn,
                        rkb_error_t *err);
-/* Corner number index of the domain: up to three dims at their most, the others at their least; NULL where these do not fit
- * together, RKB_ERR_LIMIT past the last.  It may be larger than any memory.  Owned, rkb_task_case_free. */
+/* Makes corner number `index` of the domain: up to three dims at their maximum, the others at their minimum.  *corner is NULL where
+ * these sizes do not fit together.  RKB_ERR_LIMIT past the last corner.  The case may need more memory than any machine has.
+ * The caller frees it with rkb_task_case_free. */
 int rkb_task_case_corner(const rkb_task_t *task, uint32_t index, rkb_case_t **corner, rkb_error_t *err);
-/* The same case under another init setting of the task (NULL: the tensors' own recipes); owned, rkb_task_case_free. */
+/* Makes the same case under another init setting of the task (NULL: the tensors' own recipes).  The caller frees it with
+ * rkb_task_case_free. */
 int rkb_task_case_with_init(const rkb_task_t *task, const rkb_case_t *the_case, const char *setting,
                             rkb_case_t **drawn, rkb_error_t *err);
 void rkb_task_case_free(rkb_case_t *drawn);
-/* Value of a dim, let name, integer or float attribute of a case; what manifest expressions look up. */
+/* The value of a dim, a let, or an integer or float attribute of a case; expressions in manifests use this. */
 bool rkb_case_lookup(const rkb_task_t *task, const rkb_case_t *the_case, const char *name, bool *is_real,
                      int64_t *integer, double *real);
 
 const rkb_family_t *rkb_task_family(const rkb_task_t *task, const rkb_case_t *the_case, uint32_t index);
 int rkb_task_inputs_open(const rkb_task_t *task, const rkb_case_t *the_case, const rkb_family_t *family,
                          uint64_t seed, rkb_inputs_t **inputs, rkb_error_t *err);
-/* Most elements read and products formed for one call of expect_points (default 3e10: tens of seconds). */
+/* Limits the elements read plus products formed in one call of expect_points (default 3e10: tens of seconds). */
 void rkb_task_inputs_limit(rkb_inputs_t *inputs, double work);
 void rkb_task_inputs_free(rkb_inputs_t *inputs);
 int rkb_task_inputs_fill(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t first, uint64_t count,

@@ -1,4 +1,4 @@
-/* What a loaded task consists of, for the files that make it up. */
+/* The parts of a loaded task; only the files that implement it include this. */
 #ifndef RKB_TASK_TASK_PARTS_H
 #define RKB_TASK_TASK_PARTS_H
 
@@ -17,12 +17,12 @@ struct rkb_task {
 
 struct rkb_expected {
    uint32_t tensor_count;
-   rkb_block_t *outputs; /* by case tensor; variance has become the stat bound */
+   rkb_block_t *outputs; /* by case tensor; variance holds the stat bound */
    uint64_t *counts;
    uint64_t peak_bytes;
 };
 
-/* As rkb_task_expect, in another arithmetic: what tests of the evaluator itself use (unit 2^-53). */
+/* As rkb_task_expect, but in another arithmetic (unit 2^-53); for tests of the evaluator. */
 int rkb_task_expect_as(const rkb_inputs_t *inputs, const rkb_precision_t *precision,
                        rkb_expected_t **expected, rkb_error_t *err);
 
