@@ -1,5 +1,5 @@
-/* Opening and closing an archive, its transactions and its pool of readers.  Owns the lock and every connection.
- * [any]: writers meet at write_mutex; a reader belongs to one thread while it is taken. */
+/* Opens and closes an archive; runs its transactions and its pool of readers.  Owns the lock and every connection.
+ * [any]: writers take write_mutex; a reader connection belongs to one thread while it is taken. */
 #include "archive/archive_internal.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ void rkb_archive_close(rkb_archive_t *archive) {
       archive->readers = reader->next;
       rkb_connection_close(reader);
    }
-   rkb_connection_close(archive->writer); /* the last connection: checkpoints and removes the log */
+   rkb_connection_close(archive->writer); /* closing the last connection checkpoints and removes the log */
    rkb_lock_give(archive->lock);
    pthread_mutex_destroy(&archive->reader_mutex);
    pthread_mutex_destroy(&archive->write_mutex);
@@ -40,7 +40,7 @@ void rkb_archive_close(rkb_archive_t *archive) {
    free(archive);
 }
 
-/* A new archive with its lock taken and no connection yet. */
+/* Makes an archive object with the lock taken and no connection yet. */
 static int open_locked(const char *directory, rkb_archive_t **archive, rkb_error_t *err) {
    char *path = rkb_run_path_archive(directory);
    char *lock_path = rkb_run_path_lock(directory);
@@ -96,7 +96,7 @@ int rkb_archive_create(const char *directory, const rkb_run_identity_t *identity
 }
 
 static int holds_no_run(const char *directory, rkb_error_t *err) {
-   if (errno == EACCES) /* of the file that was looked for */
+   if (errno == EACCES) /* from opening the database file */
       return rkb_fail(err, RKB_ERR_INVALID, "cannot look into %s: %s", directory, strerror(errno));
    char *hint = rkb_path_exists(directory) ? NULL : rkb_shipped_hint("runs", directory);
    int status = rkb_fail(err, RKB_ERR_INVALID, "%s holds no run: there is no run.sqlite in it%s", directory,
@@ -188,7 +188,7 @@ int rkb_archive_end(rkb_archive_t *archive, int status, rkb_error_t *err) {
       rkb_statement_t statement = rkb_statement_begin(archive->writer, RKB_SQL_COMMIT);
       status = rkb_statement_finish(&statement, err);
    }
-   /* Some failures have rolled back by themselves (a full disk); rolling back again would be an error. */
+   /* Some failures (a full disk) have already rolled back; a second rollback would be an error. */
    if (status != RKB_OK && !sqlite3_get_autocommit(archive->writer->database))
       sqlite3_exec(archive->writer->database, "ROLLBACK", NULL, NULL, NULL);
    pthread_mutex_unlock(&archive->write_mutex);

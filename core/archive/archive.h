@@ -1,16 +1,16 @@
-/* The archive: everything a run produced, in one SQLite file in the run's directory (docs/archive.md has every table
- * and column).  One process writes it; any number may read it, also while it is written.
+/* The archive: everything a run produced, in one SQLite file in the run's directory (docs/archive.md lists every table and column).
+ * One process writes it; any number may read it, also while it is written.
  *
- * Threads.  Every function is [any]: writes of one archive are serialised inside, reads use connections of their own.
- * A write costs tens of microseconds; rkb_archive_reserve_call waits for the disk (milliseconds), keep it off the loop.
+ * Threads.  Every function is [any]: writes of one archive are serialised inside; each read uses its own connection.
+ * A write takes tens of microseconds.  rkb_archive_reserve_call waits for the disk (milliseconds), so never call it on the loop.
  *
- * Writes.  Each *_put_*, *_set_* and *_reserve_* is one transaction: on RKB_OK it survives any kill of this process; on
- * any other return nothing of it is stored and the archive stays usable (RKB_ERR_IO: the disk is full or broken, the
- * message says which; RKB_ERR_INVALID: the record contradicts what is stored).  Texts are copied or bound before the
- * call returns.  JSON is stored as given: pass canonical JSON (base/json.h), or equal runs will not compare equal.
+ * Writes.  Each *_put_*, *_set_* and *_reserve_* is one transaction.  On RKB_OK its data survives any kill of this process.  On any
+ * other return nothing of it is stored and the archive stays usable.  RKB_ERR_IO: the disk is full or broken; the message says
+ * which.  RKB_ERR_INVALID: the record contradicts what is stored.  Texts are copied or bound before the call returns.  JSON is
+ * stored as given: pass canonical JSON (base/json.h), or equal runs will not compare as equal.
  *
- * Order.  Numbers are the caller's: request keys and candidate numbers are whatever it assigns, unique, so that they do
- * not depend on which worker was faster. */
+ * Order.  The caller assigns request keys and candidate numbers.  They must be unique, and must not depend on which worker was
+ * faster. */
 #ifndef RKB_ARCHIVE_ARCHIVE_H
 #define RKB_ARCHIVE_ARCHIVE_H
 
@@ -22,14 +22,14 @@
 typedef struct rkb_archive rkb_archive_t;
 
 #define RKB_ARCHIVE_MAX_TEXT                                                                                 \
-   (256u << 10) /* bytes of one source, message or evidence; more is cut and marked */
+   (256u << 10) /* bytes of one source, message or evidence; a longer text is cut and marked */
 #define RKB_ARCHIVE_MAX_REPLY (4u << 20) /* bytes of one prompt or reply */
 
 /* Run directory ------------------------------------------------------------------------------------------------- */
 
-/* Makes <parent>/<name>-<UTC time>, adding "-2", "-3", ... when it is taken.  *directory is malloc'd. */
+/* Makes <parent>/<name>-<UTC time>; adds "-2", "-3", ... when the name is taken.  *directory is malloc'd. */
 int rkb_run_directory_make(const char *parent, const char *name, char **directory, rkb_error_t *err);
-/* malloc'd paths in a run directory. */
+/* Paths in a run directory; malloc'd. */
 char *rkb_run_path_archive(const char *directory);  /* run.sqlite */
 char *rkb_run_path_pipeline(const char *directory); /* pipeline.yaml, as resolved */
 char *rkb_run_path_log(const char *directory);      /* log.jsonl */
@@ -37,14 +37,14 @@ char *rkb_run_path_lock(const char *directory);     /* lock */
 
 /* Opening --------------------------------------------------------------------------------------------------------- */
 
-/* What must be equal for a run to be resumed. */
+/* A run can be resumed only if these are equal. */
 typedef struct rkb_run_plugin {
-   const char *name, *version, *path, *hash; /* path as loaded: informative; hash: of the file's bytes */
+   const char *name, *version, *path, *hash; /* path: as loaded, not compared; hash: of the file's bytes */
 } rkb_run_plugin_t;
 
 typedef struct rkb_run_identity {
    const char *name;          /* of the pipeline */
-   const char *pipeline_hash; /* of the resolved pipeline without what may change on resume */
+   const char *pipeline_hash; /* of the resolved pipeline, without what may change on resume */
    const char *task;          /* name */
    const char *task_hash, *direction, *target, *objective;
    uint64_t seed;
@@ -53,33 +53,33 @@ typedef struct rkb_run_identity {
    const rkb_run_plugin_t *plugins; /* compared as a set by name, version and hash */
 } rkb_run_identity_t;
 
-/* Makes run.sqlite in an existing directory, takes the lock and stores the identity.  RKB_ERR_INVALID when there is
- * one already. */
+/* Makes run.sqlite in an existing directory, takes the lock and stores the identity.  RKB_ERR_INVALID when the directory has a
+ * run.sqlite already. */
 int rkb_archive_create(const char *directory, const rkb_run_identity_t *identity, rkb_archive_t **archive,
                        rkb_error_t *err);
 /* Opens to go on writing: takes the lock, migrates an older schema whose identities can be compared, and compares the identity when it is not NULL
  * (RKB_ERR_INVALID names the first difference).  RKB_ERR_UNAVAILABLE: another process writes; the message names its pid. */
 int rkb_archive_resume(const char *directory, const rkb_run_identity_t *identity, rkb_archive_t **archive,
                        rkb_error_t *err);
-/* Opens to read; needs no lock, changes nothing.  directory may also be the path of a run.sqlite. */
+/* Opens an archive to read it.  Needs no lock and changes nothing.  directory may also be the path of a run.sqlite. */
 int rkb_archive_open(const char *directory, rkb_archive_t **archive, rkb_error_t *err);
-/* Commits what is pending, checkpoints, gives the lock back.  NULL is accepted. */
+/* Commits what is pending, checkpoints and releases the lock.  NULL is accepted. */
 void rkb_archive_close(rkb_archive_t *archive);
-/* pid of a writer that was killed before this archive was resumed, or 0. */
+/* The pid of a writer that was killed before this archive was resumed; 0 when there was none. */
 int64_t rkb_archive_previous_writer(const rkb_archive_t *archive);
 const char *rkb_archive_directory(const rkb_archive_t *archive);
 
-/* Facts about the run: "name", "task", "direction", "target", "objective", "seed", "created_ms", and whatever the engine
- * adds ("ended": found | exhausted | interrupted | ...).  get: malloc'd, or NULL when there is none. */
+/* Facts about the run: "name", "task", "direction", "target", "objective", "seed", "created_ms", and what core/run adds ("ended":
+ * found | exhausted | interrupted | ...).  get: *value is malloc'd, or NULL when the fact is absent. */
 int rkb_archive_set_fact(rkb_archive_t *archive, const char *key, const char *value, rkb_error_t *err);
 char *rkb_archive_get_fact(rkb_archive_t *archive, const char *key);
 
-/* Records: the same shapes are put and loaded.  Text members that are optional may be NULL. ------------------------- */
+/* Records: you store and load the same structs.  Optional texts may be NULL. ---------------------------------------- */
 
 enum rkb_request_section { RKB_SECTION_PROPOSE = 1, RKB_SECTION_SEARCH };
 
-/* What the strategy answered to the ask that made it.  RKB_ANSWER_LISTED: a propose entry, never asked for.
- * RKB_ANSWER_WAIT, _DONE and _FILL (of a group after DONE) are empty, finished requests. */
+/* How the request came about: the strategy's answer to an ask.  RKB_ANSWER_LISTED: a propose entry, without an ask.
+ * RKB_ANSWER_WAIT, _DONE and _FILL (completes a group after DONE) are empty, finished requests. */
 enum rkb_request_answer {
    RKB_ANSWER_LISTED = 1,
    RKB_ANSWER_OK,
@@ -89,9 +89,9 @@ enum rkb_request_answer {
 };
 
 enum rkb_request_state {
-   RKB_REQUEST_OPEN = 1, /* numbered; its work begins again on resume */
-   RKB_REQUEST_SCREENED, /* all its candidates are stored; what is left is promotion and evaluation */
-   RKB_REQUEST_FINISHED  /* nothing will be added */
+   RKB_REQUEST_OPEN = 1, /* has a number; on resume its work starts again */
+   RKB_REQUEST_SCREENED, /* all its candidates are stored; promotion and evaluation remain */
+   RKB_REQUEST_FINISHED  /* nothing more will be added */
 };
 
 typedef struct rkb_request_record {
@@ -102,7 +102,7 @@ typedef struct rkb_request_record {
    int64_t group;           /* promote group within its section, or -1 */
    const char *operator_id; /* "" for an empty request */
    const char *hints;       /* JSON object or NULL */
-   const char *failure;     /* why its operator gave nothing ("tool.hang: ..."), or NULL */
+   const char *failure;     /* why its operator produced nothing ("tool.hang: ..."), or NULL */
    uint32_t parent_count, inspiration_count;
    const int64_t *parents, *inspirations; /* candidate numbers, in the strategy's order */
 } rkb_request_record_t;
@@ -112,8 +112,8 @@ typedef struct rkb_verdict_record {
    const char *standing, *reason, *message;
    const char *evidence, *certificate;  /* JSON or NULL */
    bool shadow, executes, reproducible; /* reproducible: from a stage that keeps the determinism promise */
-   uint32_t attempts;                   /* tries it took, from 1 */
-   double seconds;                      /* time of the job; negative: not known */
+   uint32_t attempts;                   /* number of tries, from 1 */
+   double seconds;                      /* duration of the job; negative: not known */
 } rkb_verdict_record_t;
 
 typedef struct rkb_measurement_record {
@@ -136,11 +136,11 @@ enum rkb_promotion { RKB_PROMOTION_OPEN = 0, RKB_PROMOTION_PASSED, RKB_PROMOTION
 typedef struct rkb_candidate_record {
    int64_t number;          /* the candidate's id, from 1 */
    uint32_t section;        /* of its request */
-   uint32_t promotion;      /* enum rkb_promotion; NONE: there was none to pass */
+   uint32_t promotion;      /* enum rkb_promotion; NONE: there was no promotion */
    int64_t request;         /* its request's number within the section */
    uint32_t child;          /* index among its request's candidates */
-   const char *source;      /* text; stored once however many candidates share it */
-   const char *hash;        /* of source and tune: equal texts and assignments */
+   const char *source;      /* text; stored once, even if many candidates share it */
+   const char *hash;        /* of source text and tune values together */
    const char *source_hash; /* of the source text alone */
    const char *token_hash;  /* of normalised tokens and assignment, or NULL */
    const char *ptx_hash;    /* of PTX without names and line info, or NULL */
@@ -149,35 +149,34 @@ typedef struct rkb_candidate_record {
    const char *tune;        /* JSON object, canonical */
    const char *operator_id, *task, *direction;
    const char *note;     /* or NULL */
-   const char *standing; /* worst so far, "none" before any verdict */
+   const char *standing; /* the worst verdict so far; "none" before any verdict */
    const char *reason;   /* of the verdict that decided, or "" */
    int64_t duplicate_of; /* 0: none */
    bool has_objective;
    double objective;
    uint32_t parent_count, verdict_count, measurement_count;
    const rkb_parent_record_t *parents;
-   const rkb_verdict_record_t *verdicts; /* in the order they were given */
+   const rkb_verdict_record_t *verdicts; /* in the order in which they were given */
    const rkb_measurement_record_t *measurements;
 } rkb_candidate_record_t;
 
 /* Requests and candidates ----------------------------------------------------------------------------------------- */
 
-/* Stores a request as asked: state OPEN, or FINISHED for an empty one. */
+/* Stores a request when it is asked: state OPEN, or FINISHED for an empty request. */
 int rkb_archive_put_request(rkb_archive_t *archive, const rkb_request_record_t *request, rkb_error_t *err);
-/* Stores everything about a request that has been screened, its candidates included, replacing the open one (and any
- * candidate an earlier, unfinished attempt left).  state is request->state. */
+/* Stores a screened request with all its candidates.  Replaces the open request, and any candidate that an earlier, unfinished
+ * attempt left.  The new state is request->state. */
 int rkb_archive_put_screened(rkb_archive_t *archive, const rkb_request_record_t *request,
                              const rkb_candidate_record_t *const *candidates, uint32_t count,
                              rkb_error_t *err);
-/* One finished candidate of a request that is stored; for callers that commit candidate by candidate. */
+/* Stores one finished candidate of a stored request, for callers that commit each candidate by itself. */
 int rkb_archive_put_candidate(rkb_archive_t *archive, const rkb_candidate_record_t *candidate,
                               rkb_error_t *err);
-/* One finished result about a stored candidate: adds the verdicts and measurements, and brings standing, reason and
- * objective up to date. */
+/* One finished result about a stored candidate: adds the verdicts and measurements, and updates standing, reason and objective. */
 typedef struct rkb_result_record {
    int64_t candidate;
-   const char *standing, *reason; /* of the candidate after this result; NULL leaves both */
-   bool has_objective;            /* false leaves the objective */
+   const char *standing, *reason; /* the candidate's after this result; NULL: no change */
+   bool has_objective;            /* false: the objective does not change */
    double objective;
    uint32_t verdict_count, measurement_count;
    const rkb_verdict_record_t *verdicts;
@@ -186,15 +185,15 @@ typedef struct rkb_result_record {
 int rkb_archive_put_result(rkb_archive_t *archive, const rkb_result_record_t *result, rkb_error_t *err);
 int rkb_archive_set_request_state(rkb_archive_t *archive, uint32_t section, int64_t number, uint32_t state,
                                   rkb_error_t *err);
-/* Closes a promote group: of the members named, those in passed are RKB_PROMOTION_PASSED, the others RKB_PROMOTION_NOT. */
+/* Closes a promote group.  Members listed in passed become RKB_PROMOTION_PASSED; the others become RKB_PROMOTION_NOT. */
 int rkb_archive_put_group(rkb_archive_t *archive, uint32_t section, int64_t group, const int64_t *members,
                           uint32_t member_count, const int64_t *passed, uint32_t passed_count,
                           rkb_error_t *err);
 
 /* The strategy's dialogue ------------------------------------------------------------------------------------------- */
 
-/* Every ask and tell, in the order it happened.  hash: over what was asked or told, so that a replay finds its first
- * difference.  An ask is put together with the request it made, a tell when it is told. */
+/* Every ask and tell, in order.  hash covers what was asked or told, so that a replay finds its first difference.  An ask is stored
+ * together with the request it made; a tell is stored when it is told. */
 enum rkb_dialogue { RKB_DIALOGUE_ASK = 1, RKB_DIALOGUE_TELL };
 typedef struct rkb_dialogue_record {
    uint32_t what; /* enum rkb_dialogue */
@@ -205,12 +204,12 @@ typedef struct rkb_dialogue_record {
 /* Stores an ask and the request it made, in one transaction. */
 int rkb_archive_put_ask(rkb_archive_t *archive, const rkb_request_record_t *request, const char *hash,
                         rkb_error_t *err);
-/* The same together with the tell before it (NULL for none): in a search each tell makes room for the next ask. */
+/* Stores an ask as above, together with the tell before it (NULL: none).  In a search, each tell makes room for the next ask. */
 int rkb_archive_put_turn(rkb_archive_t *archive, const rkb_dialogue_record_t *told,
                          const rkb_request_record_t *request, const char *hash, rkb_error_t *err);
 int rkb_archive_put_tell(rkb_archive_t *archive, uint32_t section, int64_t request, const char *hash,
                          rkb_error_t *err);
-/* Visits the dialogue in order; visit returns RKB_OK to go on, and any other status ends the visit with it. */
+/* Calls visit for the dialogue in order.  visit returns RKB_OK to continue; any other status ends the loop and is returned. */
 int rkb_archive_each_dialogue(rkb_archive_t *archive,
                               int (*visit)(void *argument, const rkb_dialogue_record_t *record),
                               void *argument, rkb_error_t *err);
@@ -219,90 +218,92 @@ int rkb_archive_each_dialogue(rkb_archive_t *archive,
 
 typedef struct rkb_call_record {
    uint32_t section;
-   int64_t request; /* it was made for */
+   int64_t request; /* the request it was made for */
    const char *stage, *model;
    const char *prompt;  /* text, stored once by hash */
-   double reserved_usd; /* the most it can cost */
-   /* known when it ended: */
+   double reserved_usd; /* the most that the call can cost */
+   /* Known when the call ended: */
    const char *state; /* "reserved", "finished", "failed" */
    const char *reply, *error;
    double cost_usd;
    int64_t input_tokens, cached_tokens, output_tokens; /* negative: not reported */
    double seconds;                                     /* negative: not known */
    double temperature;                                 /* NaN: not sent */
-   int64_t child;                                      /* which of the request's calls, from 0 */
-   /* which question it is; texts may be NULL */
+   int64_t child;                                      /* index among the request's calls, from 0 */
+   /* Identify the question; texts may be NULL: */
    const char *provider;
    const char *key;        /* hash over provider, address, model and canonical body */
-   int64_t draw;           /* the k-th identical question of the run, from 0 */
-   int64_t attempt;        /* of this question, from 1 */
-   const char *source;     /* "bought", or what it was replayed from: "cache", "cassette"; NULL: bought */
-   const char *provenance; /* JSON of a filled prompt (file's hash, slots, cuts), stored once by hash */
-   /* known when it ended: */
+   int64_t draw;           /* how often the run asked the identical question before */
+   int64_t attempt;        /* number of the attempt at this question, from 1 */
+   const char *source;     /* "bought"; if replayed, "cache" or "cassette"; NULL: bought */
+   const char *provenance; /* JSON about a filled prompt (file's hash, slots, cuts); stored once by hash */
+   /* Known when the call ended: */
    const char *outcome;      /* "answered", "truncated", "broken", ... or NULL */
    int64_t reasoning_tokens; /* negative: not reported */
-   bool estimated;           /* no usage was reported: the cost is the whole reservation */
-   double worth_usd;         /* what the reply costs at the model's price, paid now or not */
+   bool estimated;           /* no usage was reported, so the cost is the whole reservation */
+   double worth_usd;         /* the reply's cost at the model's price, whether paid now or not */
 } rkb_call_record_t;
-/* Reserves the cost before the call is sent; on RKB_OK it survives a power cut.  *id names the call. */
+/* Reserves the cost before the call is sent.  On RKB_OK the reservation survives a power cut.  *id identifies the call. */
 int rkb_archive_reserve_call(rkb_archive_t *archive, const rkb_call_record_t *call, int64_t *id,
                              rkb_error_t *err);
-/* Stores how it ended; the members above the line in rkb_call_record_t are not looked at. */
+/* Stores how the call ended.  Does not read the members of rkb_call_record_t above the first "Known when the call
+ * ended". */
 int rkb_archive_finish_call(rkb_archive_t *archive, int64_t id, const rkb_call_record_t *call,
                             rkb_error_t *err);
-/* Dollars spent so far: costs of ended calls, and reservations of those that never ended. */
+/* Dollars spent so far: costs of ended calls, plus reservations of calls that never ended. */
 int rkb_archive_cost(rkb_archive_t *archive, double *usd, rkb_error_t *err);
-/* The finished call (section, request, stage, child) of an earlier attempt, to be replayed instead of sent again:
- * *found tells; *reply is malloc'd. */
+/* Finds the finished call (section, request, stage, child) of an earlier attempt, so that its reply is replayed instead of bought
+ * again.  *found says whether there is one; *reply is malloc'd. */
 int rkb_archive_find_reply(rkb_archive_t *archive, uint32_t section, int64_t request, const char *stage,
                            int64_t child, bool *found, char **reply, rkb_error_t *err);
 
-/* What is known of a question: by its asker (section, request, stage, child) and its key. */
+/* What the archive knows of a question, by its asker (section, request, stage, child) and its key. */
 typedef struct rkb_call_found {
-   bool asked;                    /* this asker asked this before; draw is its draw then */
-   bool replied;                  /* and there is a finished reply: all below is its */
-   int64_t draw;                  /* else the next free draw of the key */
-   int64_t attempts;              /* made so far by this asker, failed ones included */
+   bool asked;                    /* this asker asked this question before; draw is the draw it had */
+   bool replied;                  /* there is a finished reply; the members below describe it */
+   int64_t draw;                  /* if not asked: the next free draw of the key */
+   int64_t attempts;              /* attempts of this asker so far, failed ones included */
    char *reply, *outcome, *error; /* owned: rkb_call_found_clear */
    int64_t input_tokens, cached_tokens, output_tokens, reasoning_tokens; /* negative: not reported */
-   double worth_usd, cost_usd, seconds; /* cost: of all attempts together; seconds negative: not known */
+   double worth_usd, cost_usd, seconds; /* cost: all attempts together; seconds: negative when not known */
    bool estimated;
 } rkb_call_found_t;
 int rkb_archive_find_call(rkb_archive_t *archive, uint32_t section, int64_t request, const char *stage,
                           int64_t child, const char *key, rkb_call_found_t *found, rkb_error_t *err);
 void rkb_call_found_clear(rkb_call_found_t *found);
-/* Calls that an earlier process began and never ended: charged whole, as estimated.  *count of them. */
+/* Charges, in full and marked as estimated, the calls that an earlier process began and never ended.  *count: how many. */
 int rkb_archive_abandon_calls(rkb_archive_t *archive, int64_t *count, rkb_error_t *err);
 
-/* who: stage or part; kind: a short code ("resumed", "tool.hang"); data: JSON or NULL; candidate 0: none. */
+/* Stores an event.  who: stage or part of the program; kind: a short code ("resumed", "tool.hang"); data: JSON or NULL; candidate 0:
+ * none. */
 int rkb_archive_put_event(rkb_archive_t *archive, int level, const char *who, const char *kind,
                           int64_t candidate, const char *text, const char *data, rkb_error_t *err);
 
 /* Reading --------------------------------------------------------------------------------------------------------------- */
 
-/* The query of <rkb/ext/archive.h> as a request may see it: all of propose, and search requests up to horizon (-1: none
- * of them).  Only finished requests are seen. */
+/* The query of <rkb/ext/archive.h>, limited to what a request may see: all propose requests, and search requests up to horizon
+ * (-1: none).  Only finished requests are visible. */
 int rkb_archive_query(rkb_archive_t *archive, int64_t horizon, const rkb_archive_query_t *query,
                       rkb_archive_rows_t **rows, rkb_error_t *err);
 uint32_t rkb_archive_rows_count(const rkb_archive_rows_t *rows);
 const rkb_archive_row_t *rkb_archive_rows_at(const rkb_archive_rows_t *rows, uint32_t index);
 void rkb_archive_rows_free(rkb_archive_rows_t *rows);
-/* *found false when there is none within the horizon.  detail as in <rkb/ext/archive.h>. */
+/* Finds a measurement.  *found is false when there is none within the horizon.  detail as in <rkb/ext/archive.h>. */
 int rkb_archive_measurement(rkb_archive_t *archive, int64_t horizon, int64_t candidate, const char *name,
                             bool *found, double *value, char *detail, size_t detail_size, rkb_error_t *err);
 
-/* Visits in order (propose first, then search; by number).  What visit is given lives until it returns. */
+/* Calls visit for each request in order: propose first, then search, each by number.  Its arguments are valid until it returns. */
 int rkb_archive_each_request(rkb_archive_t *archive,
                              int (*visit)(void *argument, const rkb_request_record_t *request),
                              void *argument, rkb_error_t *err);
-/* A candidate with everything about it; owned: rkb_candidate_record_free.  RKB_ERR_INVALID when there is no such number. */
+/* Loads a candidate with all its records; free it with rkb_candidate_record_free.  RKB_ERR_INVALID: no such number. */
 int rkb_archive_load_candidate(rkb_archive_t *archive, int64_t number, rkb_candidate_record_t **candidate,
                                rkb_error_t *err);
 void rkb_candidate_record_free(rkb_candidate_record_t *candidate);
-/* Numbers of a request's candidates by child, or of all (section 0) by number; malloc'd. */
+/* The numbers of a request's candidates, by child; with section 0, of all candidates, by number.  malloc'd. */
 int rkb_archive_candidates(rkb_archive_t *archive, uint32_t section, int64_t request, int64_t **numbers,
                            uint32_t *count, rkb_error_t *err);
-/* The highest candidate number, 0 when there is none. */
+/* The highest candidate number; 0 when there is none. */
 int rkb_archive_last_candidate(rkb_archive_t *archive, int64_t *number, rkb_error_t *err);
 
 typedef struct rkb_archive_counts {
@@ -310,28 +311,29 @@ typedef struct rkb_archive_counts {
 } rkb_archive_counts_t;
 int rkb_archive_count(rkb_archive_t *archive, rkb_archive_counts_t *counts, rkb_error_t *err);
 
-/* What a stage that asks models said of candidates, against what was found (verdicts in the shadow count).  By what its evidence
- * says it judges: "compile" against the build; "memory" against rejections for memory, races and barriers; "numbers" against
- * any other rejection, where memory was no trouble; others against rejections of any kind.  Visits each such stage by name. */
+/* Compares the judgements of a stage that asks models with what other stages found; verdicts of shadow stages count too.  What a
+ * judge is compared with depends on what its evidence says it judges: "compile": the build; "memory": rejections for memory, races
+ * and barriers; "numbers": all other rejections, where memory was correct; anything else: rejections of any kind.  Visits each
+ * such stage by name. */
 typedef struct rkb_judge_record {
    const char *stage;
    int64_t both_reject, only_judge_rejects, both_accept, only_machine_rejects;
-   int64_t abstained; /* the judge gave no verdict where there is something to compare it with */
-   int64_t missing;   /* there is nothing: not executed, or executed without a verdict */
+   int64_t abstained; /* the judge gave no verdict although there is a finding to compare it with */
+   int64_t missing;   /* there is no finding: not executed, or executed without a verdict */
    double worth_usd;  /* of all the stage's replies */
 } rkb_judge_record_t;
 int rkb_archive_each_judge(rkb_archive_t *archive,
                            int (*visit)(void *argument, const rkb_judge_record_t *judge), void *argument,
                            rkb_error_t *err);
 
-/* Compares two archives without times: requests, candidates, parents, verdicts, measurements, dialogue; what comes from
- * stages that promise no reproducibility is counted, not compared.  Each difference is one line of text to say. */
+/* Compares two archives: requests, candidates, parents, verdicts, measurements and dialogue, without times.  Rows of stages that do
+ * not promise reproducible results are counted but not compared.  say receives one line of text for each difference. */
 typedef struct rkb_archive_difference {
-   int64_t differences; /* in all, also past the limit */
+   int64_t differences; /* in all, also those past the limit */
    int64_t compared;    /* rows */
-   int64_t left_out;    /* rows that promise no reproducibility */
-   int64_t limited;     /* the first candidate whose build met a limit in one archive alone, 0: none; what came after follows from it */
-   uint32_t limited_side; /* 0: in the first, 1: in the second */
+   int64_t left_out;    /* rows of stages that promise no reproducibility */
+   int64_t limited;     /* first candidate whose build met a limit in one archive only; later rows follow from it; 0: none */
+   uint32_t limited_side; /* the archive with the limited build; 0: the first, 1: the second */
 } rkb_archive_difference_t;
 int rkb_archive_compare(rkb_archive_t *left, rkb_archive_t *right, int64_t limit,
                         void (*say)(void *argument, const char *line), void *argument,

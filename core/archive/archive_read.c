@@ -1,4 +1,4 @@
-/* Reading requests, the dialogue, candidate numbers and counts.  [any]: each call takes a reader of its own. */
+/* Reads requests, the dialogue, candidate numbers and counts.  [any]: each call takes its own reader. */
 #include "archive/statement_rows.h"
 
 #include <stdlib.h>
@@ -123,7 +123,7 @@ int rkb_archive_each_judge(rkb_archive_t *archive,
    return rkb_rows_visit(archive, RKB_SQL_COMPARE_JUDGES, visit_judge, &context, err);
 }
 
-/* A malloc'd copy, so that the caller frees one thing. */
+/* Copies a list into one malloc'd block, so that the caller frees only that. */
 static int copy_numbers(const void *list, uint32_t count, int64_t **numbers, rkb_error_t *err) {
    *numbers = rkb_try_allocate(count, sizeof **numbers, err);
    if (!*numbers)

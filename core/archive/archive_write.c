@@ -1,4 +1,4 @@
-/* Storing requests, candidates and results.  Each public function is one transaction.  [any], under the write mutex. */
+/* Stores requests, candidates and results.  Each public function is one transaction.  [any], under the write mutex. */
 #include "archive/archive_internal.h"
 
 #include <string.h>
@@ -169,7 +169,7 @@ static int put_candidate(rkb_connection_t *writer, const rkb_candidate_record_t 
    return status;
 }
 
-/* What an attempt that was cut short has left of a request. */
+/* Deletes the candidates that an interrupted attempt at a request left. */
 static int clear_candidates(rkb_connection_t *writer, int64_t key, rkb_error_t *err) {
    static const enum rkb_sql steps[] = {RKB_SQL_CLEAR_MEASUREMENTS, RKB_SQL_CLEAR_VERDICTS,
                                         RKB_SQL_CLEAR_PARENTS, RKB_SQL_CLEAR_CANDIDATES};
@@ -179,7 +179,7 @@ static int clear_candidates(rkb_connection_t *writer, int64_t key, rkb_error_t *
    return status;
 }
 
-/* Nothing finished is done again: a screened or finished request is never replaced. */
+/* Refuses to replace a screened or finished request: finished work is never done again. */
 static int check_open(rkb_connection_t *writer, int64_t key, rkb_error_t *err) {
    char state[16] = "open";
    int row;

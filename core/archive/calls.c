@@ -1,4 +1,4 @@
-/* Calls of language models with their cost ledger, and events.  [any], under the write mutex. */
+/* Stores calls of language models with their costs, and events.  [any], under the write mutex. */
 #include "archive/archive_internal.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 static const char *const level_names[] = {"trace", "debug", "info", "warn", "error"};
 
-/* Stores a text under its hash.  hash stays "" for no text. */
+/* Stores a text under its hash.  For a NULL text, hash stays "". */
 static int put_document(rkb_connection_t *writer, const char *text, char hash[RKB_HASH_TEXT],
                         rkb_error_t *err) {
    rkb_kept_t kept = {.count = 0};
@@ -59,8 +59,8 @@ static int put_call(rkb_connection_t *writer, const rkb_call_record_t *call, int
    return status;
 }
 
-/* The reservation must not be lost to a power cut, or money is spent that nobody remembers: this one commit waits for the
- * disk.  The setting can only change outside a transaction, and no other thread may write meanwhile. */
+/* Waits for the disk on this one commit: if a power cut lost a reservation, money would be spent without a record.  The setting can
+ * change only outside a transaction, and no other thread may write meanwhile. */
 int rkb_archive_reserve_call(rkb_archive_t *archive, const rkb_call_record_t *call, int64_t *id,
                              rkb_error_t *err) {
    rkb_error_t ignored;

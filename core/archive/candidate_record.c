@@ -1,10 +1,10 @@
-/* Loading a candidate with everything about it.  [any]: each call takes a reader of its own. */
+/* Loads a candidate with all its records.  [any]: each call takes its own reader. */
 #include "archive/statement_rows.h"
 
 #include <stdlib.h>
 #include "base/memory.h"
 
-/* A loaded candidate and the memory behind it; the record comes first, so that a pointer to it is one to this. */
+/* A loaded candidate and its memory.  The record is the first member, so a pointer to it converts to this type. */
 typedef struct loaded_candidate {
    rkb_candidate_record_t record;
    rkb_keeper_t keeper;

@@ -1,5 +1,5 @@
-/* Comparing two archives: both read in the same order, table by table, and merged by key.  One thread; takes a reader of
- * each.  A snapshot of each is read, so that a run in progress can be compared too. */
+/* Compares two archives: reads both in the same order, table by table, and merges the rows by key.  One thread; takes a reader of
+ * each.  Each is read as a snapshot, so a run in progress can be compared too. */
 #include "archive/comparisons.h"
 #include "archive/archive_internal.h"
 
@@ -25,7 +25,7 @@ static int compare_real(double left, double right) {
    return left < right ? -1 : left > right;
 }
 
-/* SQLite's order: null, numbers, text. */
+/* Compares in SQLite's order: null, numbers, text. */
 static int compare_value(sqlite3_stmt *left, sqlite3_stmt *right, int column) {
    static const int rank[] = {
       [SQLITE_INTEGER] = 1, [SQLITE_FLOAT] = 1, [SQLITE_TEXT] = 2, [SQLITE_BLOB] = 3, [SQLITE_NULL] = 0};
@@ -156,7 +156,8 @@ static int count_left_out(comparing_t *comparing, rkb_connection_t *side, rkb_er
    return status;
 }
 
-/* A build's limits are the one thing in a run that the machine's load decides. */
+/* Finds a candidate whose build met a limit in one archive only.  Build limits are the only decision in a run that depends on the
+ * machine's load. */
 static int find_limited(comparing_t *comparing, rkb_error_t *err) {
    sqlite3_stmt *rows[2] = {NULL, NULL};
    int status = RKB_OK, results[2] = {SQLITE_DONE, SQLITE_DONE};

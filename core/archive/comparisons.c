@@ -25,7 +25,7 @@ const rkb_comparison_t rkb_comparisons[] = {
     2,
     {"section", "group", "members", "passed"},
     "SELECT section, promote_group, members, passed FROM promotion ORDER BY 1, 2"},
-   /* An objective that was timed differs from run to run, and so is compared only when its measurement is. */
+   /* A timed objective differs from run to run, so it is compared only when its measurement is compared. */
    {"candidate",
     1,
     {"number", "request", "child", "hash", "source hash", "tune", "operator", "task", "direction", "note",

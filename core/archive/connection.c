@@ -1,5 +1,5 @@
-/* An SQLite connection: settings, prepared statements, and errors turned into sentences.  Owns the handle and its
- * statements.  One thread at a time. */
+/* An SQLite connection: settings, prepared statements, and errors as sentences.  Owns the handle and its statements.  One thread at
+ * a time. */
 #include "archive/connection.h"
 
 #include <errno.h>
@@ -14,12 +14,12 @@ static const char *const statement_text[RKB_SQL_COUNT] = {
 #undef RKB_X
 };
 
-/* A writer waits this long for a reader's checkpoint or recovery, in milliseconds; a second writer is kept out by the
- * run's lock, so that longer waits mean a fault. */
+/* How long, in milliseconds, a writer waits for a reader's checkpoint or recovery.  The run's lock keeps out a second writer, so a
+ * longer wait means a fault. */
 enum { BUSY_MS = 10000 };
 
-/* WAL with NORMAL survives any kill of the process; only a power cut can lose the last commits (sqlite.org/wal.html,
- * "Performance Considerations").  A checkpoint waits for the disk, so it is made rare: every 4,096 pages, 16 MiB. */
+/* WAL with NORMAL survives any kill of the process; only a power cut can lose the last commits (sqlite.org/wal.html, "Performance
+ * Considerations").  A checkpoint waits for the disk, so it is made rarely: every 4,096 pages, 16 MiB. */
 static const char writer_settings[] =
    "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; "
    "PRAGMA wal_autocheckpoint = 4096; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY";
@@ -54,7 +54,7 @@ static int status_of(int result) {
 
 static int fail_with(rkb_connection_t *connection, int result, const char *what, rkb_error_t *err) {
    int status = status_of(result);
-   /* A failed COMMIT leaves system_errno at 0 (seen with 3.40), but errno still holds what the write gave. */
+   /* After a failed COMMIT system_errno is 0 (seen with 3.40), but errno still has the write's error. */
    int left_behind = errno, reason = sqlite3_system_errno(connection->database);
    if (reason == 0 && status == RKB_ERR_IO)
       reason = left_behind;
@@ -82,8 +82,8 @@ int rkb_connection_execute(rkb_connection_t *connection, const char *sql, rkb_er
    return RKB_OK;
 }
 
-/* A finished run on a medium that cannot be written: SQLite needs no shared memory when nothing can change.  Only safe
- * when no log is waiting to be read. */
+/* For a finished run on a read-only medium: opened as immutable, SQLite needs no shared memory.  Safe only when there is no log to
+ * replay. */
 static char *immutable_name(const char *path) {
    char *log_path = rkb_format("%s-wal", path), *name = NULL;
    if (access(log_path, F_OK) != 0 && strpbrk(path, "?#%") == NULL)

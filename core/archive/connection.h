@@ -1,5 +1,5 @@
-/* One SQLite connection with its prepared statements, and the small calls that bind, step and read them.
- * Used by one thread at a time; who owns the connection sees to that. */
+/* One SQLite connection with its prepared statements, and helpers that bind, step and read them.
+ * One thread at a time; the connection's owner must ensure that. */
 #ifndef RKB_ARCHIVE_CONNECTION_H
 #define RKB_ARCHIVE_CONNECTION_H
 
@@ -19,33 +19,34 @@ int rkb_connection_open(const char *path, int mode, rkb_connection_t **connectio
 void rkb_connection_close(rkb_connection_t *connection); /* NULL is accepted */
 /* Runs SQL that gives no rows. */
 int rkb_connection_execute(rkb_connection_t *connection, const char *sql, rkb_error_t *err);
-/* Fills err from the connection's last failure: what says what was tried. */
+/* Fills err from the connection's last failure.  what says what was attempted. */
 int rkb_connection_fail(rkb_connection_t *connection, const char *what, rkb_error_t *err);
 
-/* One run of a prepared statement: begin, bind in order, then step rows or finish.  A failure is kept and reported by
- * the call that ends the run, so that binds need no test each. */
+/* One run of a prepared statement: begin, bind the parameters in order, then step rows or finish.  A failed bind is remembered and
+ * reported by the call that ends the run, so binds need no checks. */
 typedef struct rkb_statement {
    rkb_connection_t *connection;
    sqlite3_stmt *handle;
    int bound;  /* parameters bound so far */
-   int result; /* first SQLite result that was not OK, or SQLITE_OK */
+   int result; /* the first SQLite result that was not OK, or SQLITE_OK */
 } rkb_statement_t;
 
 rkb_statement_t rkb_statement_begin(rkb_connection_t *connection, enum rkb_sql which);
 void rkb_bind_int(rkb_statement_t *statement, int64_t value);
 void rkb_bind_real(rkb_statement_t *statement, double value);
 void rkb_bind_null(rkb_statement_t *statement);
-/* NULL binds NULL; the text must live until the end */
+/* Binds a text, or NULL.  The text must live until the run ends. */
 void rkb_bind_text(rkb_statement_t *statement, const char *text);
 void rkb_bind_int_or_null(rkb_statement_t *statement, bool present, int64_t value);
 void rkb_bind_real_or_null(rkb_statement_t *statement, bool present, double value);
-/* Runs it to its end and resets it. */
+/* Runs the statement to its end and resets it. */
 int rkb_statement_finish(rkb_statement_t *statement, rkb_error_t *err);
-/* The next row: 1, none left: 0, failure: negative status with err filled.  At 0 and on failure it is reset. */
+/* Steps to the next row.  Returns 1 for a row, 0 when none is left, or a negative status with err filled.  Resets the statement in
+ * the last two cases. */
 int rkb_statement_row(rkb_statement_t *statement, rkb_error_t *err);
-/* Ends it before its last row. */
+/* Ends the run before its last row. */
 void rkb_statement_reset(rkb_statement_t *statement);
-/* Columns of the row, from 0.  Text lives until the next row; NULL when the column is null. */
+/* A column of the row, from 0.  The text is valid until the next row; NULL for null. */
 const char *rkb_column_text(const rkb_statement_t *statement, int column);
 int64_t rkb_column_int(const rkb_statement_t *statement, int column);
 double rkb_column_real(const rkb_statement_t *statement, int column);

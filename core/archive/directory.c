@@ -1,4 +1,4 @@
-/* The run directory: its name and the paths of the files in it.  Pure functions but for rkb_run_directory_make. */
+/* The run directory: its name and the paths of its files.  Pure functions except rkb_run_directory_make; any thread. */
 #include "archive/archive.h"
 
 #include <ctype.h>
@@ -12,8 +12,8 @@
 
 enum { MAX_NAME = 64, MAX_SAME_SECOND = 1000 };
 
-/* A pipeline's name as part of a directory's: letters, digits, dot, dash and underscore stay, the rest becomes a dash;
- * a leading dot would hide the directory. */
+/* Makes a pipeline's name fit for a directory name: keeps letters, digits, dots, dashes and underscores, and turns the rest into
+ * dashes.  A leading dot also becomes a dash, because it would hide the directory. */
 static void directory_name(const char *name, char out[MAX_NAME + 1]) {
    size_t length = strnlen(name, MAX_NAME);
    for (size_t i = 0; i < length; i++) {

@@ -1,4 +1,4 @@
-/* Names of the archive's enumerations as its columns spell them, and request keys.  Pure functions. */
+/* The names of the archive's enumerations in its columns, and request keys.  Pure functions. */
 #include "archive/archive_internal.h"
 
 #include <string.h>

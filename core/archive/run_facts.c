@@ -1,4 +1,4 @@
-/* A run's facts and identity: the tables fact and plugin.  Whoever holds the connection calls. */
+/* A run's facts and identity: the tables fact and plugin.  Runs on the thread that holds the connection. */
 #include "archive/run_facts.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@ enum { MAX_NUMBER_TEXT = 32, COMPARED_FACTS = 8 };
 
 typedef struct identity_fact {
    const char *key, *value;
-   const char *meaning; /* for the message about a difference */
+   const char *meaning; /* its name in a message about a difference */
 } identity_fact_t;
 
 typedef struct identity_texts {
@@ -17,7 +17,7 @@ typedef struct identity_texts {
    identity_fact_t facts[COMPARED_FACTS];
 } identity_texts_t;
 
-/* In the order in which a difference is worth reporting. */
+/* Sorted by how much a difference matters to the user. */
 static void identity_spell(const rkb_run_identity_t *identity, identity_texts_t *texts) {
    snprintf(texts->seed, sizeof texts->seed, "%llu", (unsigned long long)identity->seed);
    snprintf(texts->abi, sizeof texts->abi, "%u.%u", identity->abi_major, identity->abi_minor);
@@ -41,7 +41,7 @@ static int put_fact(rkb_connection_t *writer, const char *key, const char *value
    return rkb_statement_finish(&statement, err);
 }
 
-/* malloc'd; NULL with RKB_OK when there is none. */
+/* *value is malloc'd; it is NULL, with RKB_OK, when the fact is absent. */
 static int get_fact(rkb_connection_t *connection, const char *key, char **value, rkb_error_t *err) {
    int row;
    rkb_statement_t statement = rkb_statement_begin(connection, RKB_SQL_GET_FACT);
@@ -108,7 +108,7 @@ static int plugin_difference(const char *stored, const rkb_run_plugin_t *given, 
                    stored, given->name);
 }
 
-/* Both sorted: the first place where they differ is the difference. */
+/* Both lists are sorted, so the first place where they differ is the difference. */
 static int compare_plugins(rkb_connection_t *connection, const rkb_run_identity_t *identity,
                            rkb_error_t *err) {
    uint32_t count = identity->plugin_count, next = 0;

@@ -1,6 +1,6 @@
-/* The lock of a run directory: flock on the file `lock`, which holds the writer's pid for people and messages.  The
- * kernel drops an flock with its process, so a lock left by a killed writer is free and only its text is stale; a pid
- * that was given to another program since then misleads nobody. */
+/* The lock of a run directory: flock on the file `lock`, which contains the writer's pid for people and messages.  The kernel releases
+ * an flock with its process, so the lock of a killed writer is free; only the text is stale.  Nothing depends on that pid, so it
+ * does no harm when another program gets the same pid. */
 #include "archive/run_lock.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static int write_pid(int descriptor, const char *path, rkb_error_t *err) {
    return RKB_OK;
 }
 
-/* Leaves errno alone: the caller still needs why it could not lock. */
+/* Preserves errno: the caller still needs the reason why it could not lock. */
 static bool is_gone(int64_t holder) {
    int saved = errno;
    bool gone = holder > 0 && kill((pid_t)holder, 0) != 0 && errno == ESRCH;
@@ -37,8 +37,8 @@ static bool is_gone(int64_t holder) {
    return gone;
 }
 
-/* A writer that was killed while it started a child leaves its descriptor with that child until the child runs its
- * program or ends: a moment, which is worth waiting for when the holder named in the file is no more. */
+/* A writer that was killed while it started a child leaves the lock's descriptor with the child until the child runs its program or
+ * ends.  That takes a moment.  So if the holder named in the file is dead, tries again for a short time. */
 static int lock_patiently(int descriptor) {
    const struct timespec moment = {.tv_nsec = 20000000};
    int result = flock(descriptor, LOCK_EX | LOCK_NB);
@@ -83,7 +83,7 @@ close_file:
 void rkb_lock_give(int descriptor) {
    if (descriptor < 0)
       return;
-   /* Empty means a clean end; a failure only leaves a stale pid, which does no harm. */
+   /* An empty file means a clean end.  A failure only leaves a stale pid, which does no harm. */
    int ignored = ftruncate(descriptor, 0);
    (void)ignored;
    close(descriptor);

@@ -1,5 +1,5 @@
 /* The archive's schema and its migrations.  docs/archive.md explains every column; tests/archive compares the two.
- * A released step is never edited: a change is a new step at the end. */
+ * Never edit a released step; add a new step at the end. */
 #include "archive/schema.h"
 
 #include <string.h>
@@ -61,7 +61,7 @@ static const char version_1[] =
    "  id INTEGER PRIMARY KEY, time_ms INTEGER NOT NULL, level TEXT NOT NULL, who TEXT NOT NULL, kind TEXT NOT NULL,"
    "  candidate INTEGER, text TEXT NOT NULL, data TEXT);";
 
-/* What names a question to a language model, and what its reply was worth. */
+/* Adds what identifies a question to a language model, and what its reply was worth. */
 static const char version_2[] = "ALTER TABLE call ADD COLUMN provider TEXT;"
                                 "ALTER TABLE call ADD COLUMN key TEXT;"
                                 "ALTER TABLE call ADD COLUMN draw INTEGER NOT NULL DEFAULT 0;"
@@ -95,7 +95,7 @@ static int read_pragma(rkb_connection_t *connection, const char *pragma, int64_t
                                : rkb_connection_fail(connection, "reading the archive's version", err);
 }
 
-/* *version 0: an empty file. */
+/* Reads the version; 0 for an empty file. */
 static int read_version(rkb_connection_t *connection, int64_t *version, rkb_error_t *err) {
    int64_t application = 0, tables = 0;
    int status = read_pragma(connection, "PRAGMA application_id", &application, err);

@@ -4,16 +4,16 @@
 
 #include "archive/connection.h"
 
-#define RKB_ARCHIVE_APPLICATION_ID 0x726b6261 /* "rkba": what file(1) and we recognise the file by */
+#define RKB_ARCHIVE_APPLICATION_ID 0x726b6261 /* "rkba": file(1) and rkb recognise the file by it */
 
-/* SQL that turns version i into version i + 1; the first makes an empty file version 1. */
+/* SQL that turns version i into version i + 1.  The first step turns an empty file into version 1. */
 extern const char *const rkb_archive_steps[];
 extern const int rkb_archive_version; /* number of steps */
 
-/* Brings a file to version count with steps, in one transaction: all or nothing.  RKB_ERR_INVALID when the file is no
- * archive or is newer than count. */
+/* Migrates a file to version count in one transaction: all steps or none.  RKB_ERR_INVALID when the file is no archive or is newer
+ * than count. */
 int rkb_archive_migrate(rkb_connection_t *connection, const char *const *steps, int count, rkb_error_t *err);
-/* Checks that a file opened to read is an archive of a version we can read. */
+/* Checks that a file opened for reading is an archive of a version that this program can read. */
 int rkb_archive_check_version(rkb_connection_t *connection, rkb_error_t *err);
 /* Checks that a run can go on in it: what it holds must be comparable with what this program computes.  An empty file passes. */
 int rkb_archive_check_resumable(rkb_connection_t *connection, rkb_error_t *err);

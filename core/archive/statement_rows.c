@@ -1,4 +1,4 @@
-/* Reading the rows of a statement.  Whoever holds the connection calls; rkb_rows_visit takes one itself. */
+/* Reads the rows of a statement.  Runs on the thread that holds the connection; rkb_rows_visit takes a connection itself. */
 #include "archive/statement_rows.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ const char *rkb_keep_text(rkb_keeper_t *keeper, const rkb_statement_t *statement
    return memcpy(copy, text, bytes);
 }
 
-/* What was there before a list grew stays in the arena until the arena goes: at most as much again. */
+/* Grows a list.  The old copy stays in the arena until the arena is freed; it is at most as large as the new one. */
 static int grow(rkb_arena_t *arena, void **list, uint32_t count, uint32_t *room, size_t size,
                 rkb_error_t *err) {
    void *larger;

@@ -1,8 +1,8 @@
-/* Every SQL statement that is prepared, by name.  Parameters are bound in the order of the question marks. */
+/* Every prepared SQL statement, by name.  Parameters are bound in the order of the question marks. */
 #ifndef RKB_ARCHIVE_STATEMENTS_H
 #define RKB_ARCHIVE_STATEMENTS_H
 
-/* Requests are read propose first: their keys are negative, -1 the first. */
+/* The order of requests: propose first.  Their keys are negative, from -1 down. */
 #define RKB_REQUEST_ORDER "(id >= 0), abs(id)"
 #define RKB_CANDIDATE_COLUMNS                                                                                         \
    "c.id, c.request, c.child, c.hash, c.source_hash, c.tune, c.operator, c.task, c.direction, c.standing, c.reason, " \
@@ -121,8 +121,8 @@
       "(SELECT coalesce(sum(worth_usd), 0) FROM call c WHERE c.stage = judged.stage) "                                      \
       "FROM judged GROUP BY stage ORDER BY stage")
 
-/* What a query of <rkb/ext/archive.h> reads: ?1 horizon, ?2 source hash, ?3 operator, ?4 standing, ?5 limit.  The verdict
- * that decided is the last one outside shadow that has the candidate's standing and reason. */
+/* The query of <rkb/ext/archive.h>: ?1 horizon, ?2 source hash, ?3 operator, ?4 standing, ?5 limit.  The deciding verdict is the last
+ * one, shadow stages excluded, that has the candidate's standing and reason. */
 #define RKB_ROWS_SQL                                                                                                 \
    "SELECT c.id, s.text, c.source_hash, c.tune, c.operator, c.note, c.standing, c.reason, v.message, v.evidence, "   \
    "c.objective FROM candidate c JOIN source s ON s.hash = c.source_hash JOIN request r ON r.id = c.request LEFT "   \

@@ -1,4 +1,4 @@
-/* Ceilings on what the archive stores of one text.  Pure functions over the caller's statement. */
+/* Limits on the length of texts that the archive stores.  Pure functions over the caller's statement. */
 #include "archive/archive_internal.h"
 
 #include <assert.h>
@@ -18,7 +18,7 @@ void rkb_bind_cut_text(rkb_statement_t *statement, rkb_kept_t *kept, const char 
       rkb_bind_text(statement, text);
       return;
    }
-   while (end > 0 && ((unsigned char)text[end] & 0xc0) == 0x80) /* not inside a UTF-8 character */
+   while (end > 0 && ((unsigned char)text[end] & 0xc0) == 0x80) /* do not cut inside a UTF-8 character */
       end--;
    bind_copy(statement, kept,
              rkb_format("%.*s\n[cut: %zu of %zu bytes]", (int)end, text, length - end, length));

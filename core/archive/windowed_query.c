@@ -1,5 +1,5 @@
-/* The windowed reads of <rkb/ext/archive.h>: a horizon is the last search request that may be seen, and propose requests,
- * whose keys are negative, are below every horizon.  [any] */
+/* The reads of <rkb/ext/archive.h>.  A horizon is the last search request that may be seen.  The keys of propose requests are negative,
+ * so they are below every horizon.  [any] */
 #include "archive/statement_rows.h"
 
 #include <stdlib.h>
