@@ -1,4 +1,4 @@
-/* Answers made of replies, and what a reply is worth. */
+/* Makes answers from replies, and computes what a reply is worth.  Any thread. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
@@ -11,7 +11,7 @@ static void append_clean(rkb_text_t *out, const char *text, size_t length) {
       if (bytes)
          rkb_text_append(out, text, bytes);
       else
-         rkb_text_add(out, "\xef\xbf\xbd"); /* U+FFFD for what is no UTF-8 */
+         rkb_text_add(out, "\xef\xbf\xbd"); /* U+FFFD replaces invalid UTF-8 */
       text += bytes ? bytes : 1;
       length -= bytes ? bytes : 1;
    }

@@ -1,4 +1,4 @@
-/* Keys (api_keys.h).  [any] once opened. */
+/* Reads and hides keys (api_keys.h).  [any] once opened. */
 #include "llm/api_keys.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "llm/provider.h"
 
 #define MOST_BYTES (16u << 10)
-#define LEAST_BYTES 6 /* a shorter text is no key, and blanking it would spoil ordinary words */
+#define LEAST_BYTES 6 /* shorter texts are no keys, and hiding them would damage ordinary words */
 
 struct rkb_keys {
    uint32_t count;
@@ -31,7 +31,7 @@ static int refuse(const rkb_model_t *model, const char *why, const char *what, r
                    model->key.place.column, model->face.name, why, what);
 }
 
-/* A key is one line of printable ASCII: anything else would break out of its header. */
+/* A key is one line of printable ASCII.  Anything else could add to the header it is sent in. */
 static bool usable(const char *key) {
    size_t length = strlen(key);
    for (size_t i = 0; i < length; i++)
@@ -53,7 +53,7 @@ static int read_key(const rkb_model_t *model, char **out, rkb_error_t *err) {
       if (rkb_file_read(model->key.file, MOST_BYTES, &key, &length, &own) != RKB_OK)
          return refuse(model, own.message, "", err);
       while (length && strchr("\r\n", key[length - 1]))
-         key[--length] = '\0'; /* editors end a file with a newline that is no part of the key */
+         key[--length] = '\0'; /* editors end a file with a newline, which is not part of the key */
    }
    if (usable(key)) {
       *out = key;
@@ -72,7 +72,7 @@ int rkb_keys_open(const rkb_models_t *models, rkb_keys_t **out, rkb_error_t *err
       const rkb_model_t *model = &models->list[i];
       keys->count = models->count;
       if (model->replay)
-         continue; /* nothing is sent */
+         continue; /* a replayed model sends nothing */
       if (!model->key.environment && !model->key.file) {
          if (model->provider->takes_key && model->base_url == model->provider->base_url)
             status = rkb_fail(err, RKB_ERR_INVALID,

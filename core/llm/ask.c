@@ -1,4 +1,4 @@
-/* A question from asking to answer: the money, the attempts, what is kept (llm.h). */
+/* Takes a question from asking to its answer: budget, attempts, and what is stored (llm.h).  Any thread except the loop's. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,8 +31,8 @@ static double most_of(const rkb_asking_t *asking, int64_t *tokens) {
    return (double)input * dearest + (double)output * model->face.output_usd;
 }
 
-/* What the provider charges for an attempt: nothing for what it never saw and for error statuses, what it
- * reported, and without a report all that was reserved. */
+/* Computes the charge for an attempt: nothing if the provider never saw it or answered with an error status; otherwise what it
+ * reported; without a report, the whole reservation. */
 static void charge(const rkb_asking_t *asking, const rkb_attempt_t *attempt, rkb_call_record_t *call) {
    const rkb_reply_t *reply = &attempt->reply;
    bool free_of_charge = attempt->unsent || attempt->unbilled;
@@ -59,7 +59,7 @@ static uint64_t backoff(const rkb_asking_t *asking, const rkb_attempt_t *attempt
       wait *= 2;
    if (wait > MOST_BACKOFF_NS)
       wait = MOST_BACKOFF_NS;
-   /* Jitter, so that those who failed together do not come back together; it decides nothing that is
+   /* Jitter, so that questions that failed together are not repeated together.  It affects nothing that is
     * recorded. */
    wait = wait / 2 + (rkb_hash64(asking->draw_key, sizeof asking->draw_key, rkb_now_ns()) % (wait / 2 + 1));
    return attempt->retry_after_ns > wait ? attempt->retry_after_ns : wait;
@@ -70,7 +70,7 @@ static void strip(const rkb_llm_t *llm, rkb_text_t *text) {
       rkb_keys_strip(llm->keys, text->data, text->length);
 }
 
-/* Reserves, sends, charges and keeps one attempt; *answer is set when there is nothing more to do. */
+/* Reserves, sends, charges and stores one attempt.  Sets *answer when the question is finished. */
 static int try_once(rkb_asking_t *asking, int64_t number, int64_t retry, bool *again, uint64_t *pause,
                     rkb_llm_answer_t **answer, rkb_error_t *err) {
    rkb_llm_t *llm = asking->llm;
@@ -120,7 +120,7 @@ static int try_once(rkb_asking_t *asking, int64_t number, int64_t retry, bool *a
    char trouble[MOST_TROUBLE + 1];
    strip(llm, &reply->text);
    strip(llm, &reply->refusal);
-   strip(llm, &reply->trouble); /* before it is cut: half a key is no key to what looks for whole ones */
+   strip(llm, &reply->trouble); /* before cutting: half a key would not be recognised as a key */
    snprintf(trouble, sizeof trouble, "%s", rkb_text_get(&reply->trouble));
    rkb_call_record_t call = asking->call;
    rkb_call_fill(&call, reply, replied);

@@ -1,4 +1,4 @@
-/* One question under way, and what ask.c, answer.c and replays.c share of it.  Any thread; one at a time for each question. */
+/* One question in progress; ask.c, answer.c and replays.c share it.  Any thread; one thread at a time per question. */
 #ifndef RKB_LLM_ASKING_H
 #define RKB_LLM_ASKING_H
 
@@ -12,11 +12,11 @@ typedef struct rkb_asking {
    const rkb_llm_question_t *question;
    const rkb_model_t *model;
    char *body;
-   char *prompt;            /* as it is archived */
-   char key[RKB_HASH_TEXT]; /* without the draw */
+   char *prompt;            /* as stored in the archive */
+   char key[RKB_HASH_TEXT]; /* does not include the draw */
    char draw_key[RKB_HASH_TEXT];
    rkb_call_record_t call;
-   double charged; /* by all attempts, earlier processes' included */
+   double charged; /* by all attempts, those of earlier processes included */
    bool estimated;
 } rkb_asking_t;
 
@@ -30,9 +30,9 @@ rkb_llm_answer_t *rkb_asking_answer_reply(const rkb_asking_t *asking, const rkb_
                                           const char *source, double worth, double seconds);
 uint32_t rkb_reply_outcome(const rkb_reply_t *reply); /* enum rkb_llm_outcome of a whole reply */
 const char *rkb_outcome_message(uint32_t outcome);
-/* USD, by the model's price; 0 without a final report of its usage. */
+/* The reply's cost in USD at the model's price; 0 without a final report of its usage. */
 double rkb_reply_worth(const rkb_model_t *model, const rkb_reply_t *reply);
-/* The row's reply and tokens; its texts stay the reply's. */
+/* Fills in a row's reply and tokens.  The texts still belong to the reply. */
 void rkb_call_fill(rkb_call_record_t *call, const rkb_reply_t *reply, bool replied);
 
 /* replays.c */
@@ -41,7 +41,7 @@ void rkb_call_fill(rkb_call_record_t *call, const rkb_reply_t *reply, bool repli
 rkb_llm_answer_t *rkb_asking_answer_found(const rkb_asking_t *asking, const rkb_call_found_t *found);
 /* *answered false: neither cassette nor cache has it. */
 int rkb_asking_try_replays(rkb_asking_t *asking, bool *answered, rkb_llm_answer_t **answer, rkb_error_t *err);
-/* Records a bought reply where the model says. */
+/* Stores a bought reply in the cache and the cassette, as the model's entry says. */
 void rkb_asking_keep(const rkb_asking_t *asking, const rkb_reply_t *reply);
 
 #endif

@@ -1,5 +1,5 @@
-/* One attempt to have a question answered: sent over HTTP (http_exchange.c) or given to a program (command_exchange.c).
- * Blocks; any thread but the loop's. */
+/* One attempt at a question: sent over HTTP (http_exchange.c) or passed to a program (command_exchange.c).
+ * Blocks; any thread except the loop's. */
 #ifndef RKB_LLM_ATTEMPT_H
 #define RKB_LLM_ATTEMPT_H
 
@@ -7,10 +7,10 @@
 #include "llm/provider.h"
 
 enum rkb_attempt_end {
-   RKB_ATTEMPT_REPLIED = 1, /* a whole reply is in reply */
-   RKB_ATTEMPT_REJECTED,    /* will be rejected again: do not retry */
-   RKB_ATTEMPT_FAILED,      /* may go better next time */
-   RKB_ATTEMPT_UNREADABLE,  /* a reply came and is of no use */
+   RKB_ATTEMPT_REPLIED = 1, /* reply holds a whole reply */
+   RKB_ATTEMPT_REJECTED,    /* would be rejected again: do not retry */
+   RKB_ATTEMPT_FAILED,      /* may succeed next time */
+   RKB_ATTEMPT_UNREADABLE,  /* a reply came, but it cannot be used */
    RKB_ATTEMPT_CANCELLED
 };
 
@@ -26,9 +26,9 @@ typedef struct rkb_attempt {
    /* out */
    uint32_t end; /* enum rkb_attempt_end */
    rkb_reply_t reply;
-   bool unsent;             /* the provider surely saw nothing */
-   bool unbilled;           /* it answered with an error status: providers charge nothing for those */
-   uint64_t retry_after_ns; /* as the server asked; 0: it did not */
+   bool unsent;             /* the provider certainly received nothing */
+   bool unbilled;           /* the provider answered with an error status, which providers do not charge */
+   uint64_t retry_after_ns; /* the wait that the server asked for; 0: none */
    double seconds;
 } rkb_attempt_t;
 

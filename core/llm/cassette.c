@@ -1,4 +1,4 @@
-/* Reading and replaying cassettes (cassette.h). */
+/* Reads and replays cassettes (cassette.h). */
 #include "llm/cassette.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 typedef struct exchange {
    const char *key, *stage, *reply;      /* key and stage may be NULL */
-   const char *contains[MOST_PARTS + 1]; /* of system and user together */
+   const char *contains[MOST_PARTS + 1]; /* texts that system and user together must contain */
    int64_t request, child;               /* negative: any */
    int64_t input_tokens, cached_tokens, output_tokens, reasoning_tokens;
    bool truncated, refused, filtered;

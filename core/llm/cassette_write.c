@@ -1,5 +1,4 @@
-/* Writing cassettes (cassette.h): YAML with block texts, so that a person can read a conversation and change
- * it. */
+/* Writes cassettes (cassette.h) as YAML with block texts, so that a person can read and change a conversation. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -15,8 +14,8 @@ static const char header[] =
    "origin: recorded\n"
    "exchanges:\n";
 
-/* A block text keeps every byte but carriage returns and control characters; those texts are quoted with
- * escapes. */
+/* Whether a block text preserves the text: it keeps every byte except carriage returns and control characters.  Other texts are quoted
+ * with escapes. */
 static bool block_keeps(const char *text) {
    for (const unsigned char *at = (const unsigned char *)text; *at; at++)
       if ((*at < ' ' && *at != '\n' && *at != '\t') || *at == 0x7f || (*at == 0xc2 && at[1] == 0x85) ||

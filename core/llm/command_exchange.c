@@ -1,12 +1,12 @@
-/* A program that answers (attempt.h): the prompt on its standard input, the answer from its standard output.
- */
+/* Asks a program (attempt.h): the prompt goes to its standard input, the answer comes from its standard output. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
 #include "llm/attempt.h"
 #include "system/process.h"
 
-/* Only what the person listed; NULL-terminated "NAME=value", owned with its texts. */
+/* The environment of the program: only the variables that the user listed, as "NAME=value" texts and a NULL.  The caller frees the
+ * list and its texts. */
 static char **environment_of(const rkb_model_t *model) {
    size_t count = 0, used = 0;
    for (const char *const *name = model->environment; name && *name; name++)
@@ -72,7 +72,7 @@ void rkb_attempt_command(rkb_attempt_t *attempt) {
                               .deadline_ns = limit};
    int status = rkb_process_run(&spec, attempt->give_up, attempt->argument, &result, &err);
    attempt->seconds = (double)(rkb_now_ns() - began) * 1e-9;
-   attempt->unsent = status != RKB_OK; /* it never ran */
+   attempt->unsent = status != RKB_OK; /* the program never ran */
    if (status == RKB_OK) {
       read_result(attempt, result);
    } else {

@@ -1,5 +1,5 @@
-/* One HTTP exchange with a provider, from a worker: the transfer runs on the loop, the worker waits for it
- * (attempt.h). The exchange is freed by whoever comes last of the two. */
+/* One HTTP exchange with a provider (attempt.h).  The transfer runs on the loop; a worker thread waits for it.  Whichever of the two
+ * finishes last frees the exchange. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +10,11 @@
 
 #define LOOK_NS 50000000l
 #define MOST_HEADERS 8
-#define REPLY_BYTES (16u << 20) /* of an event stream; its text is capped apart */
+#define REPLY_BYTES (16u << 20) /* of an event stream; its text has a limit of its own */
 #define MOST_RETRY_AFTER_NS 600000000000ull
 
 typedef struct exchange {
-   rkb_attempt_t *attempt; /* the worker's; it waits until ended */
+   rkb_attempt_t *attempt; /* the worker's, which waits until ended is set */
    rkb_loop_t *loop;
    rkb_http_t *http;
    rkb_text_t url, headers;
@@ -25,7 +25,7 @@ typedef struct exchange {
    bool ended, cancel;
 } exchange_t;
 
-/* [loop]: the attempt is the loop's until ended is set. */
+/* [loop] Until ended is set, the attempt belongs to the loop. */
 static void end(exchange_t *exchange) {
    pthread_mutex_lock(&exchange->mutex);
    exchange->ended = true;
@@ -40,7 +40,7 @@ static void on_event(void *argument, const rkb_http_event_t *event) {
       exchange->attempt->model->provider->event(reply, event->type, event->data, event->data_bytes);
 }
 
-/* Seconds, or a date (RFC 9110, 10.2.3). */
+/* Parses Retry-After: seconds, or a date (RFC 9110, 10.2.3). */
 static uint64_t retry_after(const rkb_http_reply_t *reply) {
    char value[64];
    double seconds = 0;
@@ -82,7 +82,7 @@ static void read_reply(rkb_attempt_t *attempt, const rkb_http_reply_t *reply) {
       attempt->end = RKB_ATTEMPT_UNREADABLE;
       rkb_text_format(&read->trouble, "%s", reply->message);
    } else if (reply->outcome != RKB_HTTP_DONE) {
-      /* A certificate that does not verify will not do so in a second either. */
+      /* A certificate that does not verify will not verify on a retry either. */
       attempt->end = reply->outcome == RKB_HTTP_TLS_FAILED ? RKB_ATTEMPT_REJECTED : RKB_ATTEMPT_FAILED;
       rkb_text_format(&read->trouble, "%s", reply->message);
    } else if (reply->status != 200) {
@@ -144,7 +144,7 @@ static void cancel(void *argument) {
       rkb_http_cancel(exchange->transfer);
 }
 
-/* Header lines as http wants them: pointers into one text, whose line ends become NULs. */
+/* Splits header lines for the HTTP client: makes pointers into one text and turns its line ends into NULs. */
 static void split_headers(exchange_t *exchange) {
    uint32_t count = 0;
    exchange->lines[count++] = "Content-Type: application/json";
@@ -157,7 +157,7 @@ static void split_headers(exchange_t *exchange) {
    }
 }
 
-/* Waits for the loop; asks it to cancel when the asker gives up. */
+/* Waits for the loop, and asks it to cancel when the asker gives up. */
 static void wait_for_end(exchange_t *exchange) {
    rkb_attempt_t *attempt = exchange->attempt;
    pthread_mutex_lock(&exchange->mutex);
@@ -177,7 +177,7 @@ static void wait_for_end(exchange_t *exchange) {
 static void release(void *argument) {
    exchange_t *exchange = argument;
    if (exchange->headers.data)
-      explicit_bzero(exchange->headers.data, exchange->headers.room); /* it holds the key */
+      explicit_bzero(exchange->headers.data, exchange->headers.room); /* contains the key */
    rkb_text_free(&exchange->headers);
    rkb_text_free(&exchange->url);
    pthread_cond_destroy(&exchange->ended_condition);
@@ -207,7 +207,7 @@ void rkb_attempt_http(rkb_loop_t *loop, rkb_http_t *http, rkb_attempt_t *attempt
    } else if (rkb_loop_post(loop, begin, exchange) == RKB_OK) {
       attempt->unsent = false;
       wait_for_end(exchange);
-      /* A cancel may still be on its way to the loop, which takes messages in order: let it go last. */
+      /* A cancel message may still be queued.  The loop takes messages in order, so a message that releases comes after it. */
       if (exchange->cancel && rkb_loop_post(loop, release, exchange) == RKB_OK)
          return;
    } else {

@@ -1,4 +1,4 @@
-/* The ledger (ledger.h). */
+/* Implements the ledger (ledger.h). */
 #include "llm/ledger.h"
 
 #include <pthread.h>
@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
-/* A draw that was promised: its row comes with the reservation, a moment later. */
+/* A draw that was given out but is not stored yet; the reservation stores it a moment later. */
 typedef struct promised {
    struct promised *next;
    char key[RKB_HASH_TEXT];
@@ -17,10 +17,10 @@ typedef struct promised {
 struct rkb_ledger {
    rkb_archive_t *archive;
    double limit;
-   pthread_mutex_t mutex; /* over all below, and over looking a draw up and promising it */
+   pthread_mutex_t mutex; /* guards the members below, and makes looking up and promising a draw one step */
    double spent;
    promised_t *promised;
-   int64_t unkept; /* ids of calls without an archive */
+   int64_t unkept; /* last id of a call when there is no archive */
 };
 
 int rkb_ledger_open(rkb_archive_t *archive, double limit, rkb_ledger_t **out, rkb_error_t *err) {

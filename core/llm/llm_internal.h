@@ -1,4 +1,4 @@
-/* What the service's files share: one a run. */
+/* The language model service of a run; shared by the service's files. */
 #ifndef RKB_LLM_LLM_INTERNAL_H
 #define RKB_LLM_LLM_INTERNAL_H
 
@@ -11,10 +11,10 @@ struct rkb_llm {
    rkb_keys_t *keys;
    rkb_ledger_t *ledger;
    rkb_limits_t *limits;
-   bool told_over_budget; /* atomically */
+   bool told_over_budget; /* accessed atomically */
 };
 
-/* Says so, the first time.  [any] */
+/* Calls over_budget the first time it is called.  [any] */
 void rkb_llm_tell_over_budget(rkb_llm_t *llm, const rkb_model_t *model, double reservation);
 
 #endif

@@ -62,7 +62,7 @@ static void duration_of(reader_t *reader, const rkb_yaml_t *map, const char *key
                   "%s is '%s'; write a duration, as in 250ms, 30s or 5m", key, text);
 }
 
-/* What the table of keys says holds where a key is absent. */
+/* The default of a key, from the table of keys. */
 static int64_t default_whole(const char *key, uint32_t of) {
    return strtoll(rkb_key_find(RKB_MODEL_KEYS, key, of)->fallback, NULL, 10);
 }
@@ -73,8 +73,8 @@ static uint64_t default_duration(const char *key) {
    return value;
 }
 
-/* Absolute, against the file it is written in; the tree gets the absolute one, so that the resolved form
- * opens anywhere. */
+/* Makes a path absolute, relative to the file in which it is written.  Also puts the absolute path into the tree, so that the resolved
+ * form works anywhere. */
 static const char *path_of(reader_t *reader, const rkb_yaml_t *map, const char *key) {
    rkb_yaml_t *node = rkb_yaml_get(map, key);
    const char *text = text_of(reader, map, key);

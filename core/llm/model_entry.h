@@ -1,5 +1,5 @@
-/* One entry under "models:": where a model is, what it may produce and what that costs.  Immutable once read;
- * any thread. */
+/* One entry under "models:": where a model is, what it may produce and what that costs.  It does not change once read; any
+ * thread. */
 #ifndef RKB_LLM_MODEL_ENTRY_H
 #define RKB_LLM_MODEL_ENTRY_H
 
@@ -10,7 +10,7 @@ struct rkb_cassette;
 
 enum rkb_cache_use { RKB_CACHE_OFF, RKB_CACHE_READ, RKB_CACHE_READ_WRITE };
 
-/* Where a key comes from; its value is never here. */
+/* Where a key comes from; never the key itself. */
 typedef struct rkb_key_source {
    const char *environment; /* name of a variable, or NULL */
    const char *file;        /* absolute path, or NULL */
@@ -19,11 +19,11 @@ typedef struct rkb_key_source {
 
 typedef struct rkb_model_limits {
    int64_t concurrency;                            /* questions at once */
-   int64_t requests_per_minute, tokens_per_minute; /* 0: none */
+   int64_t requests_per_minute, tokens_per_minute; /* 0: no limit */
 } rkb_model_limits_t;
 
 typedef struct rkb_model {
-   rkb_llm_model_t face; /* first: what plugins see */
+   rkb_llm_model_t face; /* first member: what plugins see */
    const struct rkb_provider *provider;
    const char *base_url; /* without a trailing slash; NULL for command */
    rkb_key_source_t key;
@@ -33,14 +33,14 @@ typedef struct rkb_model {
    bool stream;
    rkb_model_limits_t limits;
    int64_t retries;
-   uint64_t backoff_ns; /* before the first retry; doubles */
+   uint64_t backoff_ns; /* before the first retry; doubles each time */
    uint64_t idle_ns, total_ns;
-   uint32_t cache;                 /* enum rkb_cache_use */
-   const char *const *command;     /* arguments, NULL-terminated, or NULL */
-   const char *const *environment; /* names that the command's environment gets, NULL-terminated, or NULL */
-   double cost_per_call;           /* USD; negative: not stated */
-   const struct rkb_cassette *replay; /* answers instead of the provider, or NULL */
-   const char *record;                /* path that exchanges are written to, or NULL */
+   uint32_t cache;                    /* enum rkb_cache_use */
+   const char *const *command;        /* arguments, NULL-terminated, or NULL */
+   const char *const *environment;    /* variables that the command gets, NULL-terminated, or NULL */
+   double cost_per_call;              /* USD; negative: not stated */
+   const struct rkb_cassette *replay; /* answers instead of the provider; or NULL */
+   const char *record;                /* file to which exchanges are written; or NULL */
    uint32_t index;
    rkb_place_t place;
 } rkb_model_t;
@@ -50,21 +50,19 @@ struct rkb_models {
    uint32_t count;
 };
 
-/* prices.c: fills in the price of a model from the table in pipelines/models/prices.yaml; false when it is
- * not there. */
+/* Looks up a model's price in pipelines/models/prices.yaml; false when it is not there (prices.c). */
 typedef struct rkb_price {
    double input_usd, cached_usd, output_usd; /* per token */
 } rkb_price_t;
 typedef struct rkb_prices rkb_prices_t;
-/* NULL with problems when the table is there but wrong.  An absent table is an empty one. */
+/* Loads the table.  Returns NULL after adding problems when it is invalid.  A missing file gives an empty table. */
 rkb_prices_t *rkb_prices_load(rkb_arena_t *arena, void (*depends)(void *, const char *), void *argument,
                               rkb_problems_t *problems);
 bool rkb_prices_find(const rkb_prices_t *prices, const char *provider, const char *model, rkb_price_t *price);
 /* {input: 3, cached: 0.3, output: 15}, USD per million tokens. */
 bool rkb_price_read(const rkb_yaml_t *yaml, rkb_price_t *price, rkb_problems_t *problems);
 
-/* At most this many tokens go in with a body of that size: no tokeniser makes more tokens than bytes, and
- * each message adds a few of its own. */
+/* The most input tokens that a body of this size can have: no tokeniser makes more tokens than bytes, and each message adds a few. */
 static inline int64_t rkb_model_most_input(size_t body_bytes, uint32_t messages) {
    return (int64_t)body_bytes + 16 * (int64_t)messages;
 }

@@ -1,5 +1,5 @@
-/* Every key under "models:": what model_entry.c takes, with what holds where it is absent, and what docs/language-models.md says about
- * it, from one table.  Constants; any thread. */
+/* The table of every key under "models:" with its default.  model_entry.c reads the keys, and docs/language-models.md describes them,
+ * from this table.  Constants; any thread. */
 #ifndef RKB_LLM_MODEL_KEYS_H
 #define RKB_LLM_MODEL_KEYS_H
 
@@ -11,7 +11,7 @@ enum rkb_model_map {
    RKB_KEYS_MODEL_LIMITS = 4, /* limits: */
 };
 
-/* In the order of the documentation. */
+/* Sorted as in the documentation. */
 extern const rkb_key_t RKB_MODEL_KEYS[];
 
 extern const char *const RKB_CACHE_CHOICES[]; /* cache: enum rkb_cache_use */

@@ -10,7 +10,7 @@ struct rkb_prices {
 };
 
 bool rkb_price_read(const rkb_yaml_t *yaml, rkb_price_t *price, rkb_problems_t *problems) {
-   /* source and unchecked say where a price of the table comes from, and which of its numbers do not; for people. */
+   /* For people: source says where a price comes from; unchecked lists the numbers that the source does not give. */
    static const char *const known[] = {"input", "cached", "output", "source", "unchecked", NULL};
    double *const values[] = {&price->input_usd, &price->cached_usd, &price->output_usd};
    uint32_t before = problems->errors;

@@ -1,5 +1,5 @@
-/* What differs between providers' protocols: how a question is written, and how a reply is read.  Pure
- * functions over JSON, any thread; the sending is http_exchange.c's. */
+/* What differs between providers' protocols: how a question is written and how a reply is read.  Pure functions over JSON; any
+ * thread.  http_exchange.c does the sending. */
 #ifndef RKB_LLM_PROVIDER_H
 #define RKB_LLM_PROVIDER_H
 
@@ -7,33 +7,33 @@
 #include "base/text.h"
 #include "llm/model_entry.h"
 
-/* A reply as far as it was read. */
+/* A reply, as far as it has been read. */
 typedef struct rkb_reply {
    rkb_text_t text;
    rkb_text_t refusal; /* the model's own words when it declines */
    rkb_text_t
-      trouble; /* what the provider said went wrong; whole, keys and all: ask.c makes it fit for people */
+      trouble; /* the provider's error message, complete and possibly with keys; ask.c makes it fit for people */
    int64_t input_tokens, cached_tokens, output_tokens, reasoning_tokens; /* negative: not reported */
-   uint64_t retry_after_ns; /* as an error's body asks, where headers do not; 0: it does not */
-   bool usage_final;        /* the usage is that of the whole reply */
-   bool finished;           /* the protocol's own end was seen */
+   uint64_t retry_after_ns; /* the wait that an error's body asks for; 0: none */
+   bool usage_final;        /* the usage covers the whole reply */
+   bool finished;           /* the protocol's end marker was seen */
    bool truncated, refused, filtered;
-   bool failed;     /* an error inside the stream */
-   bool unreadable; /* something that the protocol does not know */
+   bool failed;     /* an error came inside the stream */
+   bool unreadable; /* the reply does not follow the protocol */
 } rkb_reply_t;
 
 typedef struct rkb_provider {
    const char *name;     /* as in "provider:", and in the price table */
-   const char *base_url; /* default, or NULL: must be given */
-   bool takes_key;       /* a key is usual: its absence is an error unless base_url was given */
-   /* The request; NULL when memory is out. */
+   const char *base_url; /* default; NULL: the user must give it */
+   bool takes_key;       /* needs a key, unless the user gave base_url */
+   /* Makes the request; NULL when memory is out. */
    json_t *(*body)(const rkb_model_t *model, const rkb_llm_question_t *question);
-   /* Path below base_url. */
+   /* Appends the path below base_url. */
    void (*path)(const rkb_model_t *model, rkb_text_t *out);
-   /* "Name: value" of the header that carries the key, and others the protocol wants for that question, one a line. */
+   /* Appends headers as "Name: value" lines: the one with the key, and others that the protocol needs for this question. */
    void (*headers)(const rkb_model_t *model, const rkb_llm_question_t *question, const char *key,
                    rkb_text_t *out);
-   /* One event of a stream, and a whole reply; set members of reply, unreadable included. */
+   /* Read one event of a stream, or a whole reply.  They set members of reply, unreadable included. */
    void (*event)(rkb_reply_t *reply, const char *type, const char *data, size_t bytes);
    void (*whole)(rkb_reply_t *reply, const json_t *root);
 } rkb_provider_t;
@@ -46,16 +46,16 @@ extern const rkb_provider_t *const rkb_providers[];
 
 void rkb_reply_init(rkb_reply_t *reply);
 void rkb_reply_free(rkb_reply_t *reply);
-/* Parses a whole body and reads it. */
+/* Parses and reads a whole body. */
 void rkb_reply_whole(rkb_reply_t *reply, const rkb_provider_t *provider, const char *body, size_t bytes);
-/* Adds the message of an error reply of any of these protocols ({"error": {"message": ...}}), or its body, to
- * reply->trouble; and reads how long it asks to wait. */
+/* Adds an error reply's message ({"error": {"message": ...}} in all these protocols), or else its body, to reply->trouble.  Also reads
+ * how long the reply asks to wait. */
 void rkb_reply_trouble(rkb_reply_t *reply, const char *body, size_t bytes);
 
-/* Helpers of the readers: absent and mistyped members give "", or leave *value. */
+/* Helpers for reading: for an absent or mistyped member they return "", or leave *value unchanged. */
 const char *rkb_json_text_of(const json_t *object, const char *key);
 void rkb_json_count_of(const json_t *object, const char *key, int64_t *value);
-/* Tokens the question may produce: its own, or its model's. */
+/* The most tokens the question may produce: its own limit, or its model's. */
 int64_t rkb_question_output(const rkb_model_t *model, const rkb_llm_question_t *question);
 double rkb_question_temperature(const rkb_model_t *model,
                                 const rkb_llm_question_t *question); /* negative: not sent */

@@ -1,18 +1,17 @@
-/* Anthropic messages.  Source: Anthropic API reference, 'Messages', 'Streaming messages', 'Errors', 'Versions'; versions
- * 2026-10-21, which takes no temperature, and 2023-06-01, which does and is what other servers of the protocol know. */
+/* Anthropic messages.  Source: Anthropic API reference, 'Messages', 'Streaming messages', 'Errors', 'Versions'.  Two versions:
+ * 2026-10-21, which takes no temperature; and 2023-06-01, which takes one and which other servers of this protocol know. */
 #include <string.h>
 #include "llm/provider.h"
 
-/* Thinking budgets that stand for the efforts the other protocols name; each leaves room for the answer
- * itself. */
+/* Thinking budgets for the efforts that the other protocols name.  Each leaves room for the answer itself. */
 static int64_t thinking_budget(const char *effort, int64_t most) {
    int64_t share = strcmp(effort, "low") == 0      ? most / 8
                    : strcmp(effort, "medium") == 0 ? most / 4
                                                    : most / 2;
-   return share < 1024 ? 1024 : share; /* the protocol's least */
+   return share < 1024 ? 1024 : share; /* the protocol's minimum */
 }
 
-/* Models up to Claude 4.5 take a budget; later ones decide for themselves, and take an effort. */
+/* Models up to Claude 4.5 take a budget.  Later models choose the budget themselves and take an effort. */
 static bool takes_budget(const char *model) {
    static const char *const parts[] = {"claude-3", "-4-0", "-4-1", "-4-2", "-4-5", NULL};
    for (const char *const *part = parts; *part; part++)
@@ -37,7 +36,7 @@ static bool thinks(const rkb_model_t *model, const rkb_llm_question_t *question)
           rkb_question_output(model, question) > 2048;
 }
 
-/* The protocol refuses a temperature beside thinking. */
+/* The protocol refuses a temperature together with thinking. */
 static bool sends_temperature(const rkb_model_t *model, const rkb_llm_question_t *question) {
    return !thinks(model, question) && rkb_question_temperature(model, question) >= 0;
 }
@@ -70,8 +69,7 @@ static void headers(const rkb_model_t *model, const rkb_llm_question_t *question
       rkb_text_format(out, "x-api-key: %s\n", key);
 }
 
-/* Input that was not cached, written to the cache and read from it are counted apart; together they are the
- * input. */
+/* Input tokens are reported in three parts: not cached, written to the cache, read from the cache.  Their sum is the input. */
 static void read_usage(rkb_reply_t *reply, const json_t *usage) {
    int64_t plain = -1, written = 0, cached = 0;
    rkb_json_count_of(usage, "input_tokens", &plain);
@@ -80,7 +78,7 @@ static void read_usage(rkb_reply_t *reply, const json_t *usage) {
    rkb_json_count_of(usage, "output_tokens", &reply->output_tokens);
    rkb_json_count_of(json_object_get(usage, "output_tokens_details"), "thinking_tokens",
                      &reply->reasoning_tokens);
-   /* A later report repeats the first one's parts, or leaves some out. */
+   /* A later report repeats the first one's parts, or leaves some of them out. */
    if (plain >= 0 && plain + written + cached >= reply->input_tokens) {
       reply->input_tokens = plain + written + cached;
       reply->cached_tokens = cached;
@@ -102,7 +100,7 @@ static void event(rkb_reply_t *reply, const char *type, const char *data, size_t
    rkb_error_t err = {0};
    json_t *root = rkb_json_parse(data, bytes, &err);
    const char *kind = rkb_json_text_of(root, "type");
-   (void)type; /* the data repeats it */
+   (void)type; /* the data contains the type too */
    if (!json_is_object(root)) {
       reply->unreadable = true;
       rkb_text_format(&reply->trouble, "an event is not a JSON object: %.200s", err.message);
@@ -110,7 +108,7 @@ static void event(rkb_reply_t *reply, const char *type, const char *data, size_t
       read_usage(reply, json_object_get(json_object_get(root, "message"), "usage"));
    } else if (strcmp(kind, "content_block_delta") == 0) {
       const json_t *delta = json_object_get(root, "delta");
-      if (strcmp(rkb_json_text_of(delta, "type"), "text_delta") == 0) /* thinking is no part of the answer */
+      if (strcmp(rkb_json_text_of(delta, "type"), "text_delta") == 0) /* thinking is not part of the answer */
          rkb_text_add(&reply->text, rkb_json_text_of(delta, "text"));
    } else if (strcmp(kind, "message_delta") == 0) {
       read_usage(reply, json_object_get(root, "usage"));

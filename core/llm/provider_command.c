@@ -1,5 +1,5 @@
-/* A program as a model: the prompt on its standard input, the answer from its standard output.  A local
- * agent, or a person with a script.  The running is command_exchange.c's; here is what names the question. */
+/* A program as a model (a local agent, or a script): the prompt goes to its standard input, the answer comes from its standard
+ * output.  command_exchange.c runs the program; this file makes the text that identifies the question. */
 #include "llm/provider.h"
 
 static json_t *body(const rkb_model_t *model, const rkb_llm_question_t *question) {

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "llm/provider.h"
 
-/* Gemini 2.5 takes a number of tokens, -1 leaving it to the model; later ones a level. */
+/* Gemini 2.5 takes a number of tokens (-1: the model chooses); later models take a level. */
 static json_t *thinking(const rkb_model_t *model, int64_t most) {
    const char *effort = model->reasoning_effort;
    if (strncmp(model->face.model, "gemini-2", 8) != 0)
@@ -53,7 +53,7 @@ static void read_usage(rkb_reply_t *reply, const json_t *usage) {
    rkb_json_count_of(usage, "cachedContentTokenCount", &reply->cached_tokens);
    rkb_json_count_of(usage, "candidatesTokenCount", &answer);
    rkb_json_count_of(usage, "thoughtsTokenCount", &thoughts);
-   if (answer >= 0 || thoughts >= 0) { /* thoughts are billed as output and counted beside it */
+   if (answer >= 0 || thoughts >= 0) { /* thoughts are billed as output but reported separately */
       thoughts = thoughts > 0 ? thoughts : 0;
       reply->output_tokens = (answer > 0 ? answer : 0) + thoughts;
       reply->reasoning_tokens = thoughts;

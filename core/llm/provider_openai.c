@@ -1,6 +1,5 @@
-/* OpenAI chat completions, and every server that speaks them (vLLM, SGLang, Ollama, llama.cpp, OpenRouter,
- * DeepSeek). Source: OpenAI API reference, 'Create chat completion' and 'The chat completion chunk object'.
- */
+/* OpenAI chat completions, and every server with the same protocol (vLLM, SGLang, Ollama, llama.cpp, OpenRouter, DeepSeek).
+ * Source: OpenAI API reference, 'Create chat completion' and 'The chat completion chunk object'. */
 #include <string.h>
 #include "llm/provider.h"
 
@@ -17,7 +16,7 @@ static json_t *body(const rkb_model_t *model, const rkb_llm_question_t *question
    json_array_append_new(messages, message("user", question->user));
    json_t *root =
       json_pack("{s:s, s:o, s:b}", "model", model->face.model, "messages", messages, "stream", model->stream);
-   /* OpenAI's own models want max_completion_tokens, which bounds reasoning too; compatible servers know
+   /* OpenAI's own models need max_completion_tokens, which limits reasoning too.  Compatible servers know
     * max_tokens. */
    bool own = strstr(model->base_url, "api.openai.com") != NULL;
    if (most > 0)
@@ -54,7 +53,7 @@ static void read_usage(rkb_reply_t *reply, const json_t *usage) {
                      &reply->reasoning_tokens);
 }
 
-/* Some servers report usage so far with every chunk: it is that of the whole reply once that has ended. */
+/* Some servers report the usage so far with every chunk.  When the reply has ended, the last report covers the whole reply. */
 static void close_usage(rkb_reply_t *reply) {
    reply->usage_final = reply->finished && reply->input_tokens >= 0 && reply->output_tokens >= 0;
 }
@@ -70,7 +69,7 @@ static void read_choice(rkb_reply_t *reply, const json_t *choice, const char *me
    }
    if (!reason[0])
       return;
-   /* DeepSeek runs out of machines in the middle, OpenRouter's upstream breaks off: no reply that ended. */
+   /* DeepSeek may run out of machines in the middle, and OpenRouter's upstream may break off: the reply is not complete. */
    if (strcmp(reason, "insufficient_system_resource") == 0 || strcmp(reason, "error") == 0) {
       reply->failed = true;
       rkb_text_format(&reply->trouble, "the provider broke off: %s", reason);

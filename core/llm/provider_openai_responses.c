@@ -1,5 +1,4 @@
-/* OpenAI responses.  Source: OpenAI API reference, 'Responses' and 'Streaming events'.  Nothing is stored at
- * the provider. */
+/* OpenAI responses.  Source: OpenAI API reference, 'Responses' and 'Streaming events'.  Requests ask the provider to store nothing. */
 #include <string.h>
 #include "llm/provider.h"
 

@@ -1,6 +1,5 @@
-/* Rate limits (rate_limits.h): a semaphore and two token buckets an address.  A bucket holds one minute's worth
- * and is refilled evenly; a question larger than a whole bucket waits for a full one and then overdraws it.
- */
+/* Rate limits (rate_limits.h): for each address, a semaphore and two token buckets.  A bucket holds one minute's worth and refills
+ * evenly.  A question larger than a full bucket waits until the bucket is full and then overdraws it. */
 #include "llm/rate_limits.h"
 
 #include <pthread.h>
@@ -9,7 +8,7 @@
 #include <time.h>
 #include "base/memory.h"
 
-#define LOOK_NS 50000000ull /* between looks at whether to give up */
+#define LOOK_NS 50000000ull /* how often a waiter checks whether to give up */
 
 typedef struct bucket {
    double a_minute; /* 0: no limit */
@@ -18,7 +17,7 @@ typedef struct bucket {
 
 typedef struct gate {
    const char *provider, *address;
-   int64_t free; /* turns */
+   int64_t free; /* questions that may still start */
    bucket_t requests, tokens;
    uint64_t filled_ns;
 } gate_t;
@@ -40,7 +39,7 @@ rkb_limits_t *rkb_limits_new(const rkb_models_t *models) {
    for (uint32_t i = 0; i < models->count; i++) {
       const rkb_model_t *model = &models->list[i];
       const char *address =
-         model->base_url ? model->base_url : model->face.name; /* each command has a gate of its own */
+         model->base_url ? model->base_url : model->face.name; /* each command has its own gate */
       uint32_t g = 0;
       while (g < limits->count && (strcmp(limits->gates[g].provider, model->face.provider) != 0 ||
                                    strcmp(limits->gates[g].address, address) != 0))

@@ -1,4 +1,4 @@
-/* Answers that nobody has to be asked for: of the archive, a cassette or the cache; and where new ones are kept for that. */
+/* Answers questions without asking a provider, from the archive, a cassette or the cache; and stores new replies there. */
 #include <string.h>
 #include "llm/asking.h"
 #include "llm/cassette.h"
@@ -13,7 +13,7 @@ static rkb_cassette_question_t cassette_question(const rkb_asking_t *asking) {
                                     .child = asking->asker->child};
 }
 
-/* A reply that costs nothing: its row says where it came from and what it would have cost. */
+/* Stores a replayed reply, which costs nothing.  Its row says where it came from and what it would have cost. */
 static int keep_replay(rkb_asking_t *asking, const rkb_reply_t *reply, const char *source,
                        rkb_llm_answer_t **answer, rkb_error_t *err) {
    bool fits = false;
@@ -27,7 +27,7 @@ static int keep_replay(rkb_asking_t *asking, const rkb_reply_t *reply, const cha
    call.outcome = rkb_llm_outcome_name(rkb_reply_outcome(reply));
    call.worth_usd = rkb_reply_worth(asking->model, reply);
    call.seconds = -1;
-   if (status == RKB_OK && fits) /* with a limit lowered under what is spent not even a free row is added */
+   if (status == RKB_OK && fits) /* if the limit is now below what was spent, not even a free row is added */
       status = rkb_ledger_finish(asking->llm->ledger, id, &call, err);
    if (status == RKB_OK)
       *answer = rkb_asking_answer_reply(asking, reply, source, call.worth_usd, -1);
@@ -51,7 +51,7 @@ rkb_llm_answer_t *rkb_asking_answer_found(const rkb_asking_t *asking, const rkb_
    return answer;
 }
 
-/* *answered false: nobody has it. */
+/* *answered is false when neither the cassette nor the cache has the question. */
 int rkb_asking_try_replays(rkb_asking_t *asking, bool *answered, rkb_llm_answer_t **answer,
                            rkb_error_t *err) {
    const rkb_model_t *model = asking->model;

@@ -1,4 +1,4 @@
-/* Replies as they are read, and the list of providers (provider.h). */
+/* Reads replies, and lists the providers (provider.h). */
 #include "llm/provider.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ void rkb_reply_init(rkb_reply_t *reply) {
       (rkb_reply_t){.input_tokens = -1, .cached_tokens = -1, .output_tokens = -1, .reasoning_tokens = -1};
    rkb_text_init(&reply->text, RKB_ARCHIVE_MAX_REPLY);
    rkb_text_init(&reply->refusal, 64u << 10);
-   rkb_text_init(&reply->trouble, 64u << 10); /* cut for people in ask.c, once keys are out of it */
+   rkb_text_init(&reply->trouble, 64u << 10); /* ask.c shortens it after it has removed keys */
 }
 
 void rkb_reply_free(rkb_reply_t *reply) {

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/problems.h"
 
-#define RKB_PROMPT_MARKER "marker" /* the slot that every prompt has: what fences carry */
+#define RKB_PROMPT_MARKER "marker" /* a slot that every prompt has; its value marks the fences */
 
 typedef struct rkb_template_slot {
    const char *name;
@@ -25,7 +25,7 @@ typedef struct rkb_template_piece {
 typedef struct rkb_template_line {
    const rkb_template_piece_t *pieces;
    uint32_t count;
-   uint32_t slots; /* of the pieces, the marker not counted */
+   uint32_t slots; /* number of slots among the pieces, without the marker */
 } rkb_template_line_t;
 
 typedef struct rkb_template_section {
@@ -39,12 +39,12 @@ typedef struct rkb_template {
    rkb_template_section_t system, user;
 } rkb_template_t;
 
-/* Everything lives in the arena.  known: names a stage fills, NULL-terminated, or NULL when they were checked
- * before.  All problems are added; NULL when there is one. */
+/* Reads a prompt.  Everything lives in the arena.  known: the names that a stage fills, NULL-terminated, or NULL when they were
+ * checked before.  Adds all problems; NULL when there is one. */
 rkb_template_t *rkb_template_parse(rkb_arena_t *arena, const char *path, const char *text,
                                    const char *const *known, rkb_problems_t *problems);
 
-/* <rkb/ext/prompt.h>'s fill and free. */
+/* fill and free of <rkb/ext/prompt.h>. */
 int rkb_prompt_fill(const rkb_prompt_t *prompt, const rkb_slot_value_t *values, uint32_t count,
                     rkb_random_t *marker, rkb_filled_prompt_t **filled, rkb_error_t *err);
 void rkb_prompt_filled_free(rkb_filled_prompt_t *filled);

@@ -1,5 +1,4 @@
-/* Filling a prompt (prompt.h).  Values are put in as they are: what looks like a slot inside a value stays
- * text. */
+/* Fills a prompt (prompt.h).  Values are inserted as they are: text in a value that looks like a slot stays text. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/json.h"
@@ -46,7 +45,7 @@ static uint64_t size_of(filling_t *filling, const rkb_slot_entry_t *entry) {
    return size;
 }
 
-/* Leaves out the entry of lowest priority, of equal ones the last, until the rest fits. */
+/* Leaves out entries until the rest fits: lowest priority first, and the last of equal ones. */
 static void choose(filling_t *filling, const rkb_template_slot_t *slot, const rkb_slot_value_t *value,
                    bool *kept) {
    uint64_t sizes[RKB_MAX_SLOT_ENTRIES], total = 0;

@@ -1,11 +1,11 @@
-/* Reading a prompt file (prompt.h): a YAML head between two "---" lines, then "# system" and "# user". */
+/* Reads a prompt file (prompt.h): a YAML head between two "---" lines, then "# system" and "# user". */
 #include <string.h>
 #include "base/nearest.h"
 #include "base/units.h"
 #include "base/yaml.h"
 #include "prompt/prompt.h"
 
-#define MOST_PIECES 65 /* of one line */
+#define MOST_PIECES 65 /* in one line */
 
 typedef struct reader {
    rkb_arena_t *arena;
@@ -59,7 +59,7 @@ static void read_slot(reader_t *reader, const rkb_yaml_t *key, const rkb_yaml_t 
    template->slot_count++;
 }
 
-/* Returns where the sections begin, with its line number; NULL with a problem. */
+/* Returns the start of the sections, with its line number; NULL after adding a problem. */
 static const char *read_head(reader_t *reader, const char *text, uint32_t *line) {
    static const char *const known[] = {"slots", NULL};
    uint32_t before = reader->problems->errors;
@@ -146,7 +146,7 @@ static void read_line(reader_t *reader, const char *text, const char *end, uint3
    out->count = count;
 }
 
-/* Blank lines at a section's two ends are the file's layout, no part of the prompt. */
+/* Drops blank lines at both ends of a section: they are layout, not part of the prompt. */
 static void read_section(reader_t *reader, const char *from, const char *to, uint32_t line,
                          rkb_template_section_t *section) {
    uint32_t count = 0;
