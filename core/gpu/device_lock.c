@@ -1,5 +1,5 @@
-/* Files in a directory that all programs reach, locked through their descriptors, so that a killed program gives the lock back.
- * Owns the turnstile's file while it waits. */
+/* Locks a GPU through a file in a directory that all programs can reach.  The kernel releases the lock of a killed program.  Owns the
+ * turnstile's file while it waits. */
 #include "gpu/device_lock.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +12,8 @@
 
 enum { WAIT_MS = 5 };
 
-/* Opens a file that everybody on this machine may lock, and waits for its lock.  *file is to be closed whatever is returned, when
- * it is not -1. */
+/* Opens a file that everybody on this machine may lock, and waits for its lock.  The caller closes *file if it is not -1, whatever is
+ * returned. */
 static int lock_file(const char *path, const rkb_patience_t *patience, int *file, rkb_error_t *err) {
    *file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
    if (*file < 0)
@@ -29,9 +29,8 @@ static int lock_file(const char *path, const rkb_patience_t *patience, int *file
    return RKB_OK;
 }
 
-/* The lock is on a file named after the device's place on the bus.  Who waits for it holds another one, the turnstile, so that a program
- * which gives the device back and wants it at once again comes after those that have waited (core/tools/baseline/protocol.py does
- * the same). */
+/* Locks a file named after the device's place on the bus.  Waiters queue on a second lock, the turnstile, so a program that releases the
+ * device and wants it again at once comes after those that have waited (core/tools/baseline/protocol.py does the same). */
 int rkb_device_lock(const char *greeting, const rkb_patience_t *patience, int *file, rkb_error_t *err) {
    char path[96], next[sizeof path + 8], bus[40] = "0";
    const char *named = strstr(greeting, "bus=");
@@ -44,6 +43,6 @@ int rkb_device_lock(const char *greeting, const rkb_patience_t *patience, int *f
    if (status == RKB_OK)
       status = lock_file(path, patience, file, err);
    if (turnstile >= 0)
-      close(turnstile); /* and with it the lock */
+      close(turnstile); /* also releases its lock */
    return status;
 }

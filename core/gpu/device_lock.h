@@ -1,11 +1,11 @@
-/* The lock by which programs share one GPU.  Thread-safe: every holder has a file of its own. */
+/* The lock by which programs share one GPU.  Any thread: each holder has its own file. */
 #ifndef RKB_GPU_DEVICE_LOCK_H
 #define RKB_GPU_DEVICE_LOCK_H
 
 #include "gpu/device_worker.h"
 
-/* Waits for the device of a worker's greeting.  *file, -1 at first, holds the lock and is to be closed whatever is returned, when it is not
- * -1.  RKB_ERR_TIMEOUT and RKB_ERR_CANCELLED as patience has it. */
+/* Waits for the device of a worker's greeting.  *file must be -1 before; afterwards it holds the lock, and the caller closes it if it is
+ * not -1, whatever is returned.  RKB_ERR_TIMEOUT or RKB_ERR_CANCELLED when patience ends. */
 int rkb_device_lock(const char *greeting, const rkb_patience_t *patience, int *file, rkb_error_t *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* The calling side of rkb-worker's protocol.  Owns the child process. */
+/* The caller's side of rkb-worker's protocol.  Owns the child process; one thread at a time. */
 #include "gpu/device_worker.h"
 #include <string.h>
 
@@ -27,7 +27,7 @@ static enum rkb_transfer send_request(rkb_device_worker_t *w, uint32_t type, con
    rkb_worker_head_t head = {RKB_WORKER_MAGIC, RKB_WORKER_VERSION, (uint16_t)type, ++w->number, 0, 0};
    for (uint32_t i = 0; i < piece_count; i++)
       head.length += pieces[i].bytes;
-   if (head.length <= SHORT_BYTES) { /* each part sent by itself would wake the worker once more */
+   if (head.length <= SHORT_BYTES) { /* sending the parts separately would wake the worker twice */
       char whole[sizeof head + SHORT_BYTES];
       size_t at = sizeof head;
       memcpy(whole, &head, sizeof head);
@@ -86,7 +86,7 @@ int rkb_device_worker_ask(rkb_device_worker_t *w, uint32_t type, const rkb_piece
 
 int rkb_device_worker_launch(rkb_device_worker_t *w, const char *const *command,
                              const char *const *environment, rkb_error_t *err) {
-   static const rkb_patience_t at_once = {0}; /* a head fits into any socket's buffer */
+   static const rkb_patience_t at_once = {0}; /* no wait: a head fits any socket's buffer */
    *w = (rkb_device_worker_t){.child = {.in = -1, .out = -1}};
    int status = rkb_peer_start(&w->child, command, environment, -1, err);
    if (status == RKB_OK) {

@@ -1,5 +1,5 @@
-/* One rkb-worker process as this program sees it: requests and replies of worker/protocol.h.  Used by one thread at a time;
- * every call blocks at most until its deadline or cancellation. */
+/* One rkb-worker process, seen from the program that started it: sends requests and receives replies (protocol.h).  One thread at a
+ * time; every call blocks at most until its deadline or cancellation. */
 #ifndef RKB_GPU_DEVICE_WORKER_H
 #define RKB_GPU_DEVICE_WORKER_H
 
@@ -10,7 +10,7 @@
 typedef struct rkb_device_worker {
    rkb_peer_t child;
    uint32_t number;     /* of the last request */
-   char greeting[1024]; /* the answer to hello; "" until it came */
+   char greeting[1024]; /* the answer to hello; "" before it arrives */
 } rkb_device_worker_t;
 
 typedef struct rkb_patience {
@@ -22,7 +22,7 @@ typedef struct rkb_patience {
 /* Starts command (NULL-terminated) and says hello.  RKB_ERR_UNAVAILABLE: no such program, no driver, no device. */
 int rkb_device_worker_start(rkb_device_worker_t *worker, const char *const *command,
                             const char *const *environment, const rkb_patience_t *patience, rkb_error_t *err);
-/* The same in two steps: launch returns at once, greet waits for the hello; between them nothing is asked. */
+/* The same in two steps: launch returns at once, greet waits for the hello.  Make no request in between. */
 int rkb_device_worker_launch(rkb_device_worker_t *worker, const char *const *command,
                              const char *const *environment, rkb_error_t *err);
 int rkb_device_worker_greet(rkb_device_worker_t *worker, const rkb_patience_t *patience, rkb_error_t *err);
@@ -35,9 +35,10 @@ typedef struct rkb_piece {
    size_t bytes;
 } rkb_piece_t;
 
-/* One request, one reply.  *refusal is 0 when it was done, else enum rkb_worker_status with the worker's sentence in
- * err->message while the return is still RKB_OK.  answer receives exactly answer_bytes of a done request's reply; with
- * length not NULL up to answer_bytes, and *length how many.  After any other return the worker has been stopped. */
+/* Sends one request and receives its reply.  *refusal is 0 when the worker did it; otherwise it is an enum rkb_worker_status, the
+ * worker's sentence is in err->message, and the function still returns RKB_OK.  answer receives exactly answer_bytes of a
+ * successful reply; if length is not NULL, at most answer_bytes, and *length says how many.  On any other return value the worker
+ * has been stopped. */
 int rkb_device_worker_ask(rkb_device_worker_t *worker, uint32_t type, const rkb_piece_t *pieces,
                           uint32_t piece_count, void *answer, size_t answer_bytes, size_t *length,
                           const rkb_patience_t *patience, int *refusal, rkb_error_t *err);

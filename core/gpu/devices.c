@@ -1,4 +1,4 @@
-/* Sharing of GPUs between jobs and between programs, and the workers' lives.  Owns the workers and the lock files. */
+/* Shares GPUs between jobs and between programs, and starts and stops the workers.  Owns the workers and the lock files.  Any thread. */
 #include "gpu/devices.h"
 #include <errno.h>
 #include <pthread.h>
@@ -14,9 +14,9 @@
 
 enum { MAX_DEVICES = 16, MAX_COMMAND = 32, WAIT_MS = 20 };
 
-/* A driver starts in a fifth of a second on an idle machine; a loaded one is given a minute. */
+/* A driver starts in 0.2 s on an idle machine.  A loaded machine gets a minute. */
 #define START_NS (60ull * 1000000000ull)
-/* Moving 256 MiB takes a tenth of a second. */
+/* Moving 256 MiB takes 0.1 s. */
 #define REQUEST_NS (60ull * 1000000000ull)
 
 typedef struct device {
@@ -52,7 +52,7 @@ static uint64_t now_ns(void) {
 
 static int launch_worker(rkb_devices_t *devices, device_t *device, rkb_device_worker_t *worker,
                          rkb_error_t *err) {
-   /* Which GPU is the first one is for this program's user to say. */
+   /* CUDA_VISIBLE_DEVICES is passed on: the user decides which GPU is the first. */
    const char *const environment[] = {"CUDA_MODULE_LOADING=EAGER", "PATH=/usr/local/bin:/usr/bin:/bin",
                                       devices->visible[0] ? devices->visible : NULL, NULL};
    devices->command[devices->words] = device->number;
@@ -72,7 +72,7 @@ static int start_worker(rkb_devices_t *devices, device_t *device, rkb_device_wor
    return status == RKB_OK ? greet_worker(worker, err) : status;
 }
 
-/* The words of RKB_WORKER, or the program beside this one. */
+/* Finds the worker's command: RKB_WORKER's words, or the program beside this one. */
 static bool find_command(rkb_devices_t *devices) {
    const char *at = getenv("RKB_WORKER");
    if (!at || !*at) {
@@ -98,7 +98,7 @@ static bool copy_command(rkb_devices_t *devices, const char *const *worker) {
    return devices->words > 0 && !worker[devices->words];
 }
 
-/* What ssh and its like say themselves is not heard. */
+/* Adds the command to the message, because the standard error of ssh and similar programs is not shown. */
 static void tell_command(const rkb_devices_t *devices, rkb_error_t *err) {
    const rkb_error_t why = *err;
    rkb_fail(err, why.status, "%s; RKB_WORKER starts it with '%s', by hand it may say more", why.message,
@@ -144,7 +144,7 @@ void rkb_devices_close(rkb_devices_t *devices) {
       if (devices->list[i].lock >= 0)
          close(devices->list[i].lock);
    }
-   devices->command[devices->words] = NULL; /* the device number, which is not ours to free */
+   devices->command[devices->words] = NULL; /* the device number, which is not malloc'd */
    for (uint32_t i = 0; i < devices->words; i++)
       free(devices->command[i]);
    pthread_cond_destroy(&devices->freed);
@@ -156,7 +156,7 @@ const char *rkb_devices_describe(const rkb_devices_t *devices) {
    return devices->greeting;
 }
 
-/* Takes a free device of this program, or NULL when patience ends. */
+/* Takes a free device of this program.  NULL when the deadline passed or the wait was cancelled. */
 static device_t *take_device(rkb_devices_t *devices, uint64_t deadline_ns, bool (*cancelled)(void *),
                              void *argument) {
    device_t *taken = NULL;
@@ -182,7 +182,7 @@ static device_t *take_device(rkb_devices_t *devices, uint64_t deadline_ns, bool 
 
 static void give_device(rkb_devices_t *devices, device_t *device) {
    if (device->lock >= 0)
-      close(device->lock); /* and with it the lock */
+      close(device->lock); /* also releases the lock */
    device->lock = -1;
    pthread_mutex_lock(&devices->mutex);
    device->busy = false;
@@ -190,7 +190,7 @@ static void give_device(rkb_devices_t *devices, device_t *device) {
    pthread_mutex_unlock(&devices->mutex);
 }
 
-/* A living worker: the old one, the spare, or a new one; and a spare for next time, which starts while this one works. */
+/* Makes sure that a worker is alive: the old one, the spare, or a new one.  Then starts a spare, which comes up while the worker works. */
 static int ready_worker(rkb_devices_t *devices, device_t *device, rkb_error_t *err) {
    rkb_error_t ignored;
    int status = RKB_OK;
@@ -198,7 +198,7 @@ static int ready_worker(rkb_devices_t *devices, device_t *device, rkb_error_t *e
       device->worker = device->spare;
       device->spare = (rkb_device_worker_t){.child = {.in = -1, .out = -1}};
       if (rkb_device_worker_alive(&device->worker))
-         greet_worker(&device->worker, &ignored); /* which stops it when it does not answer */
+         greet_worker(&device->worker, &ignored); /* stops the worker when it does not answer */
    }
    if (!rkb_device_worker_alive(&device->worker))
       status = start_worker(devices, device, &device->worker, err);
@@ -207,7 +207,8 @@ static int ready_worker(rkb_devices_t *devices, device_t *device, rkb_error_t *e
    return status;
 }
 
-/* A context in the making holds up others on the same device: nothing is timed beside it, nor run against a deadline. */
+/* Waits until the spare's context is made.  Making one slows other contexts on the device, so nothing is timed or run against a deadline
+ * meanwhile. */
 static void settle_spare(device_t *device) {
    rkb_error_t ignored;
    if (rkb_device_worker_alive(&device->spare))
@@ -237,7 +238,7 @@ int rkb_session_begin(rkb_devices_t *devices, uint64_t deadline_ns, bool (*cance
    return RKB_OK;
 }
 
-/* The next session finds nothing of this one. */
+/* Clears the worker, so that the next session finds nothing of this one. */
 void rkb_session_end(rkb_session_t *session) {
    rkb_error_t ignored;
    if (!session)
@@ -259,13 +260,13 @@ static int ask(rkb_session_t *s, uint32_t type, const rkb_piece_t *pieces, uint3
    rkb_patience_t patience = {now_ns() + wait_ns, s->cancelled, s->argument};
    int status = rkb_device_worker_ask(&s->device->worker, type, pieces, count, answer, bytes, length,
                                       &patience, refusal, err);
-   /* Most errors of the driver stay with the context, so that nothing run in it afterwards can be believed. */
+   /* Most errors of the driver persist in the context, so later results from it cannot be trusted. */
    if (status == RKB_OK && *refusal == RKB_WORKER_DRIVER)
       rkb_device_worker_stop(&s->device->worker);
    return status;
 }
 
-/* A refusal that says nothing about the candidate. */
+/* Turns a refusal that says nothing about the candidate into a status. */
 static int refused(int refusal, rkb_error_t *err) {
    err->status = refusal == RKB_WORKER_NO_MEMORY     ? RKB_ERR_LIMIT
                  : refusal == RKB_WORKER_BAD_REQUEST ? RKB_ERR_INTERNAL
@@ -273,7 +274,7 @@ static int refused(int refusal, rkb_error_t *err) {
    return err->status;
 }
 
-/* A refusal of the candidate's machine code or plan. */
+/* Turns a refusal of the candidate's machine code or plan into a finding. */
 static int found(int refusal, rkb_finding_t *finding, rkb_error_t *err) {
    if (refusal != RKB_WORKER_BAD_MODULE)
       return refused(refusal, err);
@@ -325,7 +326,7 @@ int rkb_session_instance(rkb_session_t *s, uint32_t instance, uint32_t module, u
    return status == RKB_OK && refusal ? found(refusal, finding, err) : status;
 }
 
-/* The faults a kernel can cause (CUDA driver API, CUresult); others are told by number. */
+/* The names of the faults that a kernel can cause (CUDA driver API, CUresult); others are reported by number. */
 static const char *fault_name(int32_t code) {
    switch (code) {
    case 0:
@@ -369,7 +370,7 @@ int rkb_session_run(rkb_session_t *s, uint32_t instance, uint32_t set, uint32_t 
       snprintf(outcome->error_name, sizeof outcome->error_name, "%s", fault_name(ran.driver_error));
    else
       snprintf(outcome->error_name, sizeof outcome->error_name, "CUDA error %d", ran.driver_error);
-   /* A fault poisons the context, and a kernel that still runs holds the device: both cost the worker. */
+   /* Replace the worker: a fault breaks the context, and a kernel that still runs occupies the device. */
    if (ran.outcome == RKB_RAN_FAULT || ran.outcome == RKB_RAN_LATE)
       rkb_device_worker_stop(&s->device->worker);
    return RKB_OK;
@@ -388,7 +389,7 @@ int rkb_session_read(rkb_session_t *s, uint32_t instance, uint32_t buffer, uint6
    return status == RKB_OK && refusal ? refused(refusal, err) : status;
 }
 
-/* As many ranges to a request as its reply has room for; one that is too long for any is read by itself. */
+/* Puts as many ranges into a request as fit its reply.  A range longer than a reply is read by itself. */
 int rkb_session_pick(rkb_session_t *s, uint32_t instance, const rkb_range_t *ranges, uint32_t count,
                      void *out, rkb_error_t *err) {
    _Static_assert(sizeof(rkb_range_t) == sizeof(rkb_worker_range_t), "ranges travel as they are");

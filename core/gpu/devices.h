@@ -1,6 +1,6 @@
-/* The GPUs of this machine: who may use one, and the worker processes on it.  One worker serves a session; a spare is
- * started ahead so that a kernel that kills its worker costs milliseconds, not a driver start.  Thread-safe; sessions
- * belong to the thread that began them. */
+/* The GPUs of this machine: who may use one, and the worker processes.  One worker serves a session.  A spare worker is started in
+ * advance, so a kernel that kills its worker costs milliseconds instead of a driver start.  Any thread may call; a session belongs
+ * to the thread that began it. */
 #ifndef RKB_GPU_DEVICES_H
 #define RKB_GPU_DEVICES_H
 
@@ -8,15 +8,16 @@
 
 typedef struct rkb_devices rkb_devices_t;
 
-/* worker: the command that starts rkb-worker (NULL-terminated; a device number is appended), or NULL for the words of the
- * environment's RKB_WORKER (ssh, srun, docker run), or else the one beside this program.  It is given no more of the environment
- * than a worker is.  count: devices 0 .. count-1.  RKB_ERR_UNAVAILABLE with the reason when device 0 cannot be used. */
+/* worker is the command that starts rkb-worker (NULL-terminated; a device number is appended).  If it is NULL, the command is the words
+ * of RKB_WORKER in the environment (ssh, srun, docker run), or else the rkb-worker beside this program.  The command gets the same
+ * small environment as a worker.  count: use devices 0 .. count-1.  RKB_ERR_UNAVAILABLE, with the reason, when device 0 cannot be
+ * used. */
 int rkb_devices_open(const char *const *worker, uint32_t count, rkb_devices_t **devices, rkb_error_t *err);
 void rkb_devices_close(rkb_devices_t *devices);
 /* The greeting of device 0's worker: "device=NVIDIA H200\n...". */
 const char *rkb_devices_describe(const rkb_devices_t *devices);
 
-/* As in <rkb/ext/device.h>; cancelled (or NULL) is asked while it waits. */
+/* As in <rkb/ext/device.h>.  cancelled, or NULL, is called while it waits. */
 int rkb_session_begin(rkb_devices_t *devices, uint64_t deadline_ns, bool (*cancelled)(void *), void *argument,
                       rkb_session_t **session, rkb_error_t *err);
 void rkb_session_end(rkb_session_t *session);

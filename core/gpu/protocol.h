@@ -1,8 +1,8 @@
-/* What rkb-worker and the program that started it say to each other, over the worker's standard input and output.
+/* The protocol between rkb-worker and the program that started it, over the worker's standard input and output.
  *
- * Each message is a head and length bytes of body; every request gets exactly one reply with the same type and number, in
- * order.  Both ends are little-endian x86-64 or arm64 machines of one version of rkb: the version is checked with the
- * first message, and nothing is guessed.  A reply with status != 0 carries one sentence of text as its body. */
+ * Each message is a head and `length` bytes of body.  Every request gets exactly one reply, with the same type and number, in order.
+ * Both ends are little-endian (x86-64 or arm64) and must be of one version of rkb; the first message checks the version.  A reply
+ * with status != 0 has one sentence of text as its body. */
 #ifndef RKB_GPU_PROTOCOL_H
 #define RKB_GPU_PROTOCOL_H
 
@@ -10,12 +10,12 @@
 
 #define RKB_WORKER_MAGIC 0x57424b52u /* "RKBW" */
 #define RKB_WORKER_VERSION 5
-#define RKB_WORKER_MAX_BODY (256u << 20) /* longer data travels in pieces */
+#define RKB_WORKER_MAX_BODY (256u << 20) /* longer data is sent in pieces */
 #define RKB_WORKER_MAX_INSTANCES 128
-#define RKB_WORKER_OWN_MODULE UINT32_MAX /* in place of a module's number: the worker's own kernels (worker_kernels.h) */
+#define RKB_WORKER_OWN_MODULE UINT32_MAX /* a module number: the worker's own kernels (worker_kernels.h) */
 #define RKB_WORKER_MAX_STAGED 64         /* sets x tensors */
 #define RKB_WORKER_MAX_SUMS 64           /* in one request */
-#define RKB_WORKER_MAX_RANGES 4096       /* likewise */
+#define RKB_WORKER_MAX_RANGES 4096       /* in one request */
 
 typedef struct rkb_worker_head {
    uint32_t magic;
@@ -28,9 +28,9 @@ typedef struct rkb_worker_head {
 
 enum rkb_worker_status {
    RKB_WORKER_OK = 0,
-   RKB_WORKER_BAD_REQUEST = 1, /* the message itself is wrong */
+   RKB_WORKER_BAD_REQUEST = 1, /* the message is malformed */
    RKB_WORKER_NO_DEVICE = 2,
-   RKB_WORKER_NO_MEMORY = 3,  /* of the device */
+   RKB_WORKER_NO_MEMORY = 3,  /* the device's memory is full */
    RKB_WORKER_BAD_MODULE = 4, /* the driver refuses the cubin or has no such kernel */
    RKB_WORKER_DRIVER = 5      /* any other error of the driver */
 };
@@ -38,7 +38,7 @@ enum rkb_worker_status {
 enum rkb_worker_message {
    RKB_WORKER_HELLO = 1, /* no body.  Reply: text, "name=value" a line: device, driver, memory, layers, ... */
    RKB_WORKER_MODULE,    /* rkb_worker_module_t, then the cubin */
-   RKB_WORKER_STAGE,     /* rkb_worker_stage_t, then bytes: input values kept aside on the device */
+   RKB_WORKER_STAGE,     /* rkb_worker_stage_t, then bytes: input values to keep on the device */
    RKB_WORKER_INSTANCE,  /* rkb_worker_instance_t, then a plan (docs/plan-format.md) */
    RKB_WORKER_RUN,       /* rkb_worker_run_t.  Reply: rkb_worker_ran_t */
    RKB_WORKER_READ,      /* rkb_worker_read_t.  Reply: the bytes */
@@ -46,28 +46,28 @@ enum rkb_worker_message {
    RKB_WORKER_TIME,
    RKB_WORKER_DROP,  /* rkb_worker_drop_t: frees an instance, a module, a staged set or everything */
    RKB_WORKER_STATE, /* no body.  Reply: text: clocks, temperature, throttle reasons */
-   /* rkb_worker_sum_t each, at most RKB_WORKER_MAX_SUMS.  Reply: a uint64_t each, the sum of a buffer's bytes (rkb/ext/device.h) */
+   /* rkb_worker_sum_t each, at most RKB_WORKER_MAX_SUMS.  Reply: for each a uint64_t, the sum of a buffer's bytes (rkb/ext/device.h) */
    RKB_WORKER_SUM,
-   RKB_WORKER_KEEP, /* rkb_worker_keep_t: what is staged there outlives the session */
+   RKB_WORKER_KEEP, /* rkb_worker_keep_t: keep the staged values after the session */
    RKB_WORKER_TAKE, /* rkb_worker_take_t.  Reply: rkb_worker_taken_t */
    RKB_WORKER_PICK, /* rkb_worker_pick_t, then rkb_worker_range_t each.  Reply: their bytes, one after the other */
    RKB_WORKER_QUIT /* no body, no reply */
 };
 
 typedef struct rkb_worker_module {
-   uint32_t module; /* number the caller chose, below RKB_WORKER_MAX_INSTANCES */
+   uint32_t module; /* number chosen by the caller, below RKB_WORKER_MAX_INSTANCES */
    uint32_t reserved;
 } rkb_worker_module_t;
 
 typedef struct rkb_worker_stage {
    uint32_t set;    /* several sets of input values can be kept side by side */
-   uint32_t tensor; /* index of the case's tensor, which is the plan's buffer of that index */
+   uint32_t tensor; /* index of the case's tensor; the plan's buffer has the same index */
    uint64_t bytes;  /* of the whole tensor */
-   uint64_t offset; /* where the bytes that follow begin */
+   uint64_t offset; /* where the bytes in this message begin */
 } rkb_worker_stage_t;
 
-/* Where an instance's buffers lie.  GUARD_LOW: each starts on a page boundary behind an unmapped page.  GUARD_HIGH: each
- * ends at an unmapped page, rounded down to its alignment, the rest filled with a canary. */
+/* Where an instance's buffers lie.  GUARD_LOW: each buffer starts on a page boundary after an unmapped page.  GUARD_HIGH: each buffer
+ * ends at an unmapped page, except for alignment; the gap is filled with a canary. */
 enum rkb_worker_placement { RKB_PLACE_PLAIN = 0, RKB_PLACE_GUARD_LOW = 1, RKB_PLACE_GUARD_HIGH = 2 };
 
 typedef struct rkb_worker_instance {
@@ -79,24 +79,24 @@ typedef struct rkb_worker_instance {
 
 typedef struct rkb_worker_run {
    uint32_t instance;
-   uint32_t set; /* inputs to copy in before */
+   uint32_t set; /* the set of inputs to copy in first */
    uint32_t deadline_ms;
    uint32_t reserved;
 } rkb_worker_run_t;
 
 enum rkb_worker_outcome {
    RKB_RAN = 0,
-   /* the driver reports a fault of the kernel: driver_error says which; the worker must be replaced */
+   /* the driver reports a fault of the kernel in driver_error; the worker must be replaced */
    RKB_RAN_FAULT = 1,
-   RKB_RAN_LATE = 2,  /* still running at the deadline; likewise */
+   RKB_RAN_LATE = 2,  /* still running at the deadline; the worker must be replaced */
    RKB_RAN_CANARY = 3 /* bytes beside a buffer were overwritten */
 };
 
 typedef struct rkb_worker_ran {
    uint32_t outcome;     /* enum rkb_worker_outcome */
    int32_t driver_error; /* CUresult */
-   uint32_t buffer;      /* of the canary */
-   uint32_t before;      /* 1: the damage lies before the buffer's start, 0: behind its end */
+   uint32_t buffer;      /* the buffer whose canary was damaged */
+   uint32_t before;      /* 1: damage before the buffer's start; 0: after its end */
    uint64_t distance;    /* bytes from that edge */
 } rkb_worker_ran_t;
 
@@ -125,20 +125,20 @@ typedef struct rkb_worker_time {
 } rkb_worker_time_t;
 
 #define RKB_TURN_FLOOR UINT32_MAX
-/* Fixed work of the worker's own, the same in every sitting: bound by memory, bound by the clock. */
+/* Anchors: fixed work of the worker's own, the same in every sitting; one limited by memory, one by the clock. */
 #define RKB_TURN_ANCHOR_COPY (UINT32_MAX - 1)
 #define RKB_TURN_ANCHOR_CHAIN (UINT32_MAX - 2)
 
-/* One timed run.  Turns are made in the order given: the caller draws it. */
+/* One timed run.  Turns run in the given order, which the caller has drawn at random. */
 typedef struct rkb_worker_turn {
-   /* or RKB_TURN_FLOOR: nothing between the events; or one of the anchors */
+   /* or RKB_TURN_FLOOR (nothing between the events), or an anchor */
    uint32_t instance;
-   uint32_t set;  /* of an anchor: which of its places in the device's memory, any number */
+   uint32_t set;  /* for an anchor: any number; it selects the allocations */
    uint32_t warm; /* 1: the same plan runs once, untimed, just before */
    uint32_t reserved;
 } rkb_worker_turn_t;
 
-#define RKB_SUM_STAGED UINT32_MAX /* in place of an instance: the tensor staged under a set */
+#define RKB_SUM_STAGED UINT32_MAX /* instead of an instance: the tensor staged in a set */
 
 typedef struct rkb_worker_sum {
    uint32_t instance; /* or RKB_SUM_STAGED */
@@ -148,8 +148,8 @@ typedef struct rkb_worker_sum {
    uint64_t key;
 } rkb_worker_sum_t;
 
-/* Staged values that are the same in every session stay on the device under a name, and are taken instead of sent.  What
- * ran meanwhile may have damaged them: their sum comes back, and the caller knows what it should be. */
+/* Staged values that are the same in every session stay on the device under a name, and later sessions take them instead of sending
+ * them.  A kernel may have damaged them meanwhile, so their sum is returned for the caller to check. */
 typedef struct rkb_worker_keep {
    uint32_t set, tensor;
    uint64_t name[2];
@@ -163,11 +163,11 @@ typedef struct rkb_worker_take {
 } rkb_worker_take_t;
 
 typedef struct rkb_worker_taken {
-   uint64_t there; /* 0: nothing of that name and size; nothing was done */
+   uint64_t there; /* 0: no values of that name and size; nothing was done */
    uint64_t sum;
 } rkb_worker_taken_t;
 
-/* RKB_DROP_ALL is what a session leaves behind, which does not include what was kept. */
+/* RKB_DROP_ALL drops everything of the session; kept values stay. */
 enum rkb_worker_thing { RKB_DROP_INSTANCE = 1, RKB_DROP_MODULE = 2, RKB_DROP_SET = 3, RKB_DROP_ALL = 4 };
 
 typedef struct rkb_worker_drop {

@@ -9,7 +9,7 @@
 #define QUOTE_(name) #name
 #define QUOTE(name) QUOTE_(name)
 
-/* The little of NVML that is used, by its ABI (NVML API Reference Guide): not every toolkit brings nvml.h. */
+/* The part of NVML that is used, by its ABI (NVML API Reference Guide), because not every toolkit contains nvml.h. */
 enum { NVML_DONE = 0, NVML_CLOCK_OF_MULTIPROCESSORS = 1, NVML_CLOCK_OF_MEMORY = 2, NVML_SENSOR_OF_GPU = 0 };
 
 static bool say(char *message, size_t size, const char *fmt, ...) {

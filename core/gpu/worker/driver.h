@@ -1,4 +1,4 @@
-/* The CUDA driver and NVML, found at run time: a machine without them can still start the worker and be told so.
+/* The CUDA driver and NVML, found at run time.  On a machine without them the worker still starts and reports what is missing.
  * One thread. */
 #ifndef RKB_GPU_WORKER_DRIVER_H
 #define RKB_GPU_WORKER_DRIVER_H
@@ -39,7 +39,7 @@ typedef struct rkb_driver {
    void *nvml_device;
 } rkb_driver_t;
 
-/* Loads, initialises device number ordinal and makes its context and one stream.  false: message says why. */
+/* Loads the driver, initialises device number `ordinal`, and makes its context and one stream.  false: message says why. */
 bool rkb_driver_open(rkb_driver_t *driver, int ordinal, char *message, size_t size);
 /* "CUDA_ERROR_ILLEGAL_ADDRESS" */
 const char *rkb_driver_error(const rkb_driver_t *driver, CUresult status);

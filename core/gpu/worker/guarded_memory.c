@@ -1,5 +1,5 @@
-/* Buffers that end, or begin, at an unmapped page of the driver's virtual memory interface (CUDA driver API, 'Virtual
- * Memory Management'): one element past them is a fault of the launch instead of a silent read. */
+/* Buffers that begin or end at an unmapped page (CUDA driver API, 'Virtual Memory Management').  An access one element outside is then a
+ * fault of the launch instead of a silent read.  One thread. */
 #include "gpu/worker/guarded_memory.h"
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +93,7 @@ CUresult rkb_memory_look(const rkb_driver_t *d, const rkb_own_t *own, const rkb_
    return status == CUDA_SUCCESS ? rkb_look(d, own, m->start + m->bytes, behind, RKB_CANARY_BYTE) : status;
 }
 
-/* Distance of the damaged byte nearest to the buffer, which lies behind the bytes when at_end. */
+/* The distance from the buffer to the nearest damaged byte.  at_end: the bytes lie before the buffer. */
 static bool find_damage(const uint8_t *bytes, uint64_t count, bool at_end, uint64_t *distance) {
    for (uint64_t i = 0; i < count; i++)
       if (bytes[at_end ? count - 1 - i : i] != RKB_CANARY_BYTE) {

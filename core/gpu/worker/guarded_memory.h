@@ -25,12 +25,12 @@ CUresult rkb_memory_open(const rkb_driver_t *driver, uint32_t placement, uint64_
                          rkb_device_memory_t *memory);
 void rkb_memory_close(const rkb_driver_t *driver, rkb_device_memory_t *memory); /* an empty one is accepted */
 
-/* Writes the canary into the mapped bytes beside the buffer; nothing for plain memory. */
+/* Writes the canary into the mapped bytes beside the buffer; does nothing for plain memory. */
 CUresult rkb_memory_arm(const rkb_driver_t *driver, const rkb_device_memory_t *memory);
-/* Enqueues the search for a damaged byte among them; nothing for plain memory. */
+/* Enqueues the search for a damaged byte in the canary; does nothing for plain memory. */
 CUresult rkb_memory_look(const rkb_driver_t *driver, const rkb_own_t *own, const rkb_device_memory_t *memory);
-/* Reads them back.  *damaged: before says on which side, distance how many bytes from the buffer's edge the nearest
- * damage lies. */
+/* Reads the canary back.  *damaged: whether it changed.  before says on which side; distance is the number of bytes from the buffer's
+ * edge to the nearest damage. */
 CUresult rkb_memory_inspect(const rkb_driver_t *driver, const rkb_device_memory_t *memory, bool *damaged,
                             bool *before, uint64_t *distance);
 

@@ -1,4 +1,4 @@
-/* Plans on the device.  What a plan means is in docs/plan-format.md; here it becomes memory and one CUDA graph. */
+/* Turns a plan (docs/plan-format.md) into device memory and one CUDA graph.  One thread. */
 #include "gpu/worker/plan_instance.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ CUresult rkb_wait(const rkb_driver_t *d, uint32_t deadline_ms) {
       if (ms > deadline_ms)
          return CUDA_ERROR_NOT_READY;
       if (ms > 2)
-         nanosleep(&(struct timespec){0, 50000}, NULL); /* long kernels need not cost a core */
+         nanosleep(&(struct timespec){0, 50000}, NULL); /* do not occupy a core during long kernels */
    }
 }
 
@@ -63,7 +63,7 @@ static CUresult record_fill(const rkb_driver_t *d, const rkb_plan_buffer_t *buff
    return d->cuMemsetD32Async(at, bits, buffer->bytes / 4, d->stream);
 }
 
-/* Types this file can fill with any value; the others only with zero. */
+/* Whether the buffer's type can be filled with any value; other types can be filled only with zero. */
 static bool fill_possible(const rkb_plan_buffer_t *buffer) {
    bool any = buffer->dtype == RKB_F32 || buffer->dtype == RKB_BF16 || buffer->dtype == RKB_I32 ||
               buffer->dtype == RKB_U8;
@@ -126,7 +126,7 @@ static CUresult record_constant(const rkb_driver_t *d, const rkb_instance_t *in,
              : status;
 }
 
-/* Everything a timed run contains, recorded once: constants, fills, launches in order. */
+/* Records everything that a timed run contains: constants, fills, and launches in order. */
 static CUresult record(const rkb_driver_t *d, rkb_instance_t *in, CUmodule module) {
    const rkb_plan_t *plan = in->plan;
    CUgraph graph = NULL;
@@ -170,7 +170,7 @@ int rkb_instance_open(const rkb_driver_t *d, CUmodule module, rkb_plan_t *plan, 
                  rkb_driver_error(d, status));
          goto fail;
       }
-      /* Scratch is poisoned once; what a run leaves there stays for the next. */
+      /* Scratch is poisoned once.  What a run leaves there stays for the next run. */
       if (buffer->role == 0 && buffer->bytes)
          d->cuMemsetD8Async(in->memory[i].start, POISON_BYTE, buffer->bytes, d->stream);
    }
@@ -217,7 +217,7 @@ CUresult rkb_instance_prepare(const rkb_driver_t *d, const rkb_instance_t *in, r
    return status;
 }
 
-/* The device looks first: up to a page of canary beside each buffer comes back only when there is something to see. */
+/* Searches on the device first.  Only if there is damage are the canaries (up to a page beside each buffer) copied back. */
 static CUresult look_for_damage(const rkb_driver_t *d, const rkb_own_t *own, const rkb_instance_t *in,
                                 uint32_t *found) {
    bool guarded = false;

@@ -1,4 +1,4 @@
-/* A plan made ready to run: its buffers on the device, its launches as one graph.  Owned by the worker's table; one thread. */
+/* A plan ready to run: its buffers on the device, its launches as one graph.  The worker's table owns it; one thread. */
 #ifndef RKB_GPU_WORKER_PLAN_INSTANCE_H
 #define RKB_GPU_WORKER_PLAN_INSTANCE_H
 
@@ -15,16 +15,16 @@ typedef struct rkb_instance {
    CUgraphExec graph;           /* fills, constants, launches */
 } rkb_instance_t;
 
-/* Allocates, loads the functions and records the graph.  Takes plan over in any case.  A failure is one of enum
- * rkb_worker_status with a sentence in message. */
+/* Allocates memory, loads the functions and records the graph.  Takes ownership of plan, also on failure.  A failure is an enum
+ * rkb_worker_status, with a sentence in message. */
 int rkb_instance_open(const rkb_driver_t *driver, CUmodule module, rkb_plan_t *plan, uint32_t placement,
                       rkb_instance_t *instance, char *message, size_t size);
 void rkb_instance_close(const rkb_driver_t *driver, rkb_instance_t *instance);
 
-/* Copies a set's values into the inputs, poisons outputs and arms the canaries; all on the stream, not waited for. */
+/* Copies a set's values into the inputs, poisons outputs and writes the canaries.  Enqueues on the stream; does not wait. */
 CUresult rkb_instance_prepare(const rkb_driver_t *driver, const rkb_instance_t *instance,
                               rkb_values_t *values, uint32_t set);
-/* Launches the graph, waits, at most deadline_ms, and inspects the canaries. */
+/* Launches the graph, waits at most deadline_ms, and inspects the canaries. */
 rkb_worker_ran_t rkb_instance_run(const rkb_driver_t *driver, const rkb_own_t *own,
                                   const rkb_instance_t *instance, uint32_t deadline_ms);
 

@@ -1,8 +1,8 @@
-/* rkb-worker - runs plans on the GPU for a program that holds the inputs, the answers and the clockwork of the search.
+/* rkb-worker - runs plans on the GPU for a program that keeps inputs, expected values and decisions to itself.
  *
- * It is given cubins, plans and values over standard input and answers over standard output (protocol.h), so it runs as a
- * child process, or behind ssh, srun or docker run.  It links libc alone, finds the driver at run time, and enters its
- * sandbox before the driver.  A candidate that breaks the context costs this process: the caller starts another. */
+ * It receives cubins, plans and values on standard input and answers on standard output (protocol.h), so it runs as a child process
+ * or behind ssh, srun or docker run.  It links only libc, finds the driver at run time, and enters its sandbox before it loads the
+ * driver.  If a candidate breaks the context, this process is lost and the caller starts another. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -30,7 +30,7 @@ struct worker {
    rkb_values_t values;
    bool open, own_open;
    char layers[96];
-   char message[256]; /* of the reply in the making */
+   char message[256]; /* for the current reply */
 };
 
 static bool read_all(void *data, size_t bytes) {
@@ -65,7 +65,7 @@ static bool reply(const rkb_worker_head_t *request, int status, const void *body
    rkb_worker_head_t head = {
       RKB_WORKER_MAGIC, RKB_WORKER_VERSION, request->type, request->number, status, bytes};
    char whole[sizeof head + SHORT_BYTES];
-   if (bytes <= SHORT_BYTES) { /* in two parts it would wake the program twice */
+   if (bytes <= SHORT_BYTES) { /* two writes would wake the program twice */
       memcpy(whole, &head, sizeof head);
       if (bytes)
          memcpy(whole + sizeof head, body, bytes);
@@ -130,7 +130,7 @@ static int stage(struct worker *w, const rkb_worker_stage_t *r, const char *data
    return status == RKB_WORKER_OK ? status : fail_driver(w, "staging an input", why);
 }
 
-/* All of a request are enqueued before any is waited for. */
+/* Enqueues all sums of a request before it waits for any. */
 static int sums(struct worker *w, const rkb_worker_sum_t *list, size_t bytes, uint64_t *out) {
    const size_t count = bytes / sizeof *list;
    if (bytes % sizeof *list || count == 0 || count > RKB_WORKER_MAX_SUMS)
@@ -220,7 +220,7 @@ static int read_buffer(struct worker *w, const rkb_worker_read_t *r, char **out)
    return status == CUDA_SUCCESS ? RKB_WORKER_OK : fail_driver(w, "reading a buffer", status);
 }
 
-/* Of one request all ranges have to lie within their buffers before any is copied. */
+/* Checks that all ranges of a request lie within their buffers before it copies any. */
 static int pick(struct worker *w, const rkb_worker_pick_t *r, const rkb_worker_range_t *ranges, size_t bytes,
                 char **out, size_t *answered) {
    const rkb_instance_t *in = find_instance(w, r->instance);
@@ -304,12 +304,12 @@ static int drop(struct worker *w, const rkb_worker_drop_t *r) {
    return RKB_WORKER_OK;
 }
 
-/* Whether to try again: values kept for later are the first to go when the device's memory is full. */
+/* Whether to try again: when the device's memory is full, kept values are freed first. */
 static bool makes_room(struct worker *w, int status) {
    return status == RKB_WORKER_NO_MEMORY && rkb_values_forget(&w->driver, &w->values);
 }
 
-/* The fixed part of a request, or NULL with the refusal in *status when the body is shorter. */
+/* The fixed part of a request.  NULL, with the refusal in *status, when the body is shorter. */
 #define FIXED(type) (length >= sizeof(type) ? (const type *)(const void *)body : NULL)
 
 /* Answers one request.  false ends the worker. */
@@ -389,9 +389,9 @@ static bool serve(struct worker *w, int ordinal, const rkb_worker_head_t *head, 
    return alive;
 }
 
-/* The worker does not outlive the program that started it, whatever it waits for: the other end of its input closes with
- * that program, and what is under way gets a moment.  (PR_SET_PDEATHSIG would end it with the thread that started it, while
- * the program goes on.) */
+/* Ends the worker when the program that started it ends, even in the middle of a wait.  The sign is the end of standard input; work in
+ * progress gets a moment.  (PR_SET_PDEATHSIG would end the worker when the thread that started it ends, while the program goes
+ * on.) */
 static void *watch_input(void *argument) {
    struct pollfd input = {STDIN_FILENO, POLLRDHUP, 0};
    (void)argument;
@@ -412,7 +412,7 @@ int main(int argc, char **argv) {
       return 2;
    }
    rkb_sandbox_enter(w.layers, sizeof w.layers);
-   pthread_t watch; /* inside the sandbox, like all that follow */
+   pthread_t watch; /* started inside the sandbox, as are all later threads */
    if (pthread_create(&watch, NULL, watch_input, NULL) != 0) {
       fprintf(stderr, "rkb-worker: cannot start a thread\n");
       return 1;

@@ -1,4 +1,4 @@
-/* Staging, keeping and taking input values. */
+/* Stages, keeps and takes input values.  One thread. */
 #include "gpu/worker/staged_inputs.h"
 #include <string.h>
 
@@ -36,7 +36,7 @@ int rkb_values_stage(const rkb_driver_t *d, rkb_values_t *values, const rkb_work
    *driver = CUDA_SUCCESS;
    if (where->offset > where->bytes || bytes > where->bytes - where->offset)
       return RKB_WORKER_BAD_REQUEST;
-   /* Another case's tensor of that number, or kept values, which are not written over. */
+   /* Free the slot if it holds another case's tensor of that number, or kept values, which must not be overwritten. */
    if (slot && (slot->bytes != where->bytes || slot->kept >= 0))
       release(d, values, slot);
    else if (!slot)
@@ -52,8 +52,8 @@ int rkb_values_stage(const rkb_driver_t *d, rkb_values_t *values, const rkb_work
    }
    if (bytes)
       *driver = d->cuMemcpyHtoD(slot->data + where->offset, data, bytes);
-   /* It returns when the bytes have left pageable memory, not when they have arrived (CUDA driver API, 'API
-    * synchronization behavior'), and the stream that copies from here waits for no other. */
+   /* The copy returns when the bytes have left pageable memory, not when they have arrived (CUDA driver API, 'API
+    * synchronization behavior').  The stream that reads them waits for no other stream, so wait here. */
    if (*driver == CUDA_SUCCESS)
       *driver = d->cuCtxSynchronize();
    return *driver == CUDA_SUCCESS ? RKB_WORKER_OK : RKB_WORKER_DRIVER;
@@ -66,7 +66,7 @@ static int32_t index_of(const rkb_values_t *values, const uint64_t name[2]) {
    return -1;
 }
 
-/* The kept values that nobody has used for longest; -1 when all are in use. */
+/* The least recently used kept values; -1 when all are in use. */
 static int32_t oldest(const rkb_values_t *values) {
    int32_t found = -1;
    for (int32_t i = 0; i < RKB_MOST_KEPT; i++)
@@ -76,7 +76,7 @@ static int32_t oldest(const rkb_values_t *values) {
    return found;
 }
 
-/* An unused place for so many bytes; -1 when what is in use leaves no room. */
+/* Finds an unused place for so many bytes, freeing old values if necessary; -1 when the values in use leave no room. */
 static int32_t make_room(const rkb_driver_t *d, rkb_values_t *values, uint64_t bytes) {
    for (;;) {
       int32_t free_place = -1;
@@ -99,7 +99,7 @@ void rkb_values_keep(const rkb_driver_t *d, rkb_values_t *values, uint32_t set, 
       return;
    if (same >= 0 && values->kept[same].shared)
       return;
-   if (same >= 0) /* they were found to be damaged, and staged again */
+   if (same >= 0) /* the kept values were damaged, and were staged again */
       free_kept(d, values, &values->kept[same]);
    int32_t place = make_room(d, values, slot->bytes);
    if (place < 0)

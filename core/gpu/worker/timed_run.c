@@ -1,4 +1,4 @@
-/* One timed run, as docs/timing.md says. */
+/* One timed run, as described in docs/timing.md.  One thread. */
 #include "gpu/worker/timed_run.h"
 
 CUresult rkb_time_turn(const rkb_driver_t *d, const rkb_own_t *own, const rkb_instance_t *in,
@@ -9,7 +9,7 @@ CUresult rkb_time_turn(const rkb_driver_t *d, const rkb_own_t *own, const rkb_in
       status = rkb_instance_prepare(d, in, values, turn->set);
    if (in && turn->warm && status == CUDA_SUCCESS) {
       status = d->cuGraphLaunch(in->graph, d->stream);
-      /* A plan that works in place has changed its inputs: give it the same values again. */
+      /* A plan that works in place has changed its inputs, so copy the values in again. */
       if (status == CUDA_SUCCESS)
          status = rkb_instance_prepare(d, in, values, turn->set);
    } else if (status == CUDA_SUCCESS) {

@@ -1,11 +1,12 @@
-/* Timed runs: values in, outputs poisoned, second-level cache emptied by reading, then event, graph, event.  One thread. */
+/* Timed runs: copy the values in, poison the outputs, empty the second-level cache by reading; then event, graph, event.  One thread. */
 #ifndef RKB_GPU_WORKER_TIMED_RUN_H
 #define RKB_GPU_WORKER_TIMED_RUN_H
 
 #include "gpu/worker/plan_instance.h"
 #include "gpu/worker/worker_kernels.h"
 
-/* One turn; in NULL times what the turn names instead: nothing at all, or the anchor.  *milliseconds is what lay between the events.  CUDA_ERROR_NOT_READY: late. */
+/* Runs one turn.  If in is NULL, times what the turn names instead: nothing, or an anchor.  *milliseconds is the time between the
+ * events.  CUDA_ERROR_NOT_READY: the deadline passed. */
 CUresult rkb_time_turn(const rkb_driver_t *driver, const rkb_own_t *own, const rkb_instance_t *in,
                        rkb_values_t *values, const rkb_worker_turn_t *turn, uint32_t deadline_ms,
                        float *milliseconds);

@@ -1,16 +1,16 @@
-/* Timed runs for a process that has its own context already: PyTorch's, which is the device's primary one, as the worker's
- * is.  The caller enqueues its work between start and stop on its own stream.  One thread. */
+/* Timed runs for a process that already has a context.  PyTorch's context is the device's primary context, as the worker's is.  The caller
+ * enqueues its work between start and stop on its own stream.  One thread. */
 #include <stdio.h>
 #include "gpu/worker/driver.h"
 #include "gpu/worker/worker_kernels.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* ctypes keeps no state for its caller: one device a process, opened once. */
+/* Global, because ctypes keeps no state for its caller: one device per process, opened once. */
 static rkb_driver_t driver;
 static rkb_own_t own;
 
-/* 0, or 1 with a sentence in message. */
+/* Returns 0, or 1 with a sentence in message. */
 EXPORTED int rkb_timing_open(int ordinal, char *message, size_t size) {
    if (!rkb_driver_open(&driver, ordinal, message, size))
       return 1;
@@ -31,8 +31,8 @@ EXPORTED int rkb_timing_driver(void) {
    return driver.version;
 }
 
-/* Empties the cache times times over on stream: more than once only to keep the device busy while work is enqueued behind.
- * Returns a CUresult, as the next ones do. */
+/* Enqueues `times` readings of the cache's content on stream.  More than one keeps the device busy while the caller enqueues work.
+ * Returns a CUresult, as do the next functions. */
 EXPORTED int rkb_timing_flush(void *stream, int times) {
    CUresult status;
    driver.stream = stream;
@@ -56,13 +56,13 @@ EXPORTED int rkb_timing_elapsed(void *stream, float *milliseconds) {
                                        : status);
 }
 
-/* Enqueues an anchor (enum rkb_anchor) on stream, the copy in one of its places: the worker's sittings time the same. */
+/* Enqueues an anchor (enum rkb_anchor) on stream; place selects the copy's allocations.  The worker times the same anchors. */
 EXPORTED int rkb_timing_anchor(void *stream, int which, unsigned place) {
    driver.stream = stream;
    return (int)rkb_anchor(&driver, &own, which ? RKB_ANCHOR_CHAIN : RKB_ANCHOR_COPY, place);
 }
 
-/* Clocks, temperature, throttling: "name=value" lines. */
+/* Writes clocks, temperature and throttle reasons as "name=value" lines. */
 EXPORTED size_t rkb_timing_state(char *out, size_t size) {
    return rkb_driver_state(&driver, out, size);
 }

@@ -1,20 +1,20 @@
-/* The worker's own kernels, as PTX, so that the driver builds them for whatever device is there. */
+/* The worker's own kernels as PTX, so that the driver compiles them for any device. */
 #include "gpu/worker/worker_kernels.h"
 #include <stddef.h>
 
 #define ANCHOR_BYTES (UINT64_C(64) << 20)
-#define ANCHORS_SHARE 64  /* of the device's memory at most one in so many bytes are the anchors' */
+#define ANCHORS_SHARE 64  /* the anchors use at most 1/64 of the device's memory */
 #define CHAIN_LENGTH 1024 /* about 4 us of a multiprocessor's clock */
 
-/* rkb_read: reads count 16-byte vectors with a grid-stride loop and keeps the loads alive by a store that never happens in
- * practice (memory is zero, so the result is 0, not -1).
- * rkb_copy: four vectors a turn, a grid apart from each other; reads past the written ones are kept alive likewise, by a
- * store that one result in four thousand million makes, to the first word written.
- * rkb_chain: additions that each wait for the one before.
- * rkb_look: raises a flag when a byte is not the one it should be.
- * rkb_sum: adds up the words of a buffer, each mixed with its number and a key (<rkb/ext/device.h>); the thread whose turn
- * reaches the bytes behind the last whole word reads them one by one.  A warp adds up its lanes' sums before it adds to the
- * result, because additions to one place wait for each other: those of all threads took longer than anything else here. */
+/* rkb_read: reads count 16-byte vectors with a grid-stride loop.  A store that never happens in practice (memory is zero, so the result
+ *    is 0, not -1) keeps the compiler from removing the loads.
+ * rkb_copy: copies four vectors per turn, a grid apart.  Vectors read beyond the written ones are kept alive in the same way, by a
+ *    store to the first word written, which one result in four thousand million triggers.
+ * rkb_chain: a chain of dependent additions.
+ * rkb_look: sets a flag when a byte differs from the expected byte.
+ * rkb_sum: adds up the words of a buffer, each mixed with its number and a key (<rkb/ext/device.h>).  The thread whose turn reaches the
+ *    bytes after the last whole word reads them one by one.  Each warp sums its lanes before it adds to the result, because
+ *    atomic additions to one address wait for each other and took longer than all other work. */
 static const char own_ptx[] =
    ".version 7.0\n.target sm_70\n.address_size 64\n"
    ".visible .entry rkb_read(.param .u64 p_from, .param .u64 p_count)\n{\n"
@@ -27,7 +27,7 @@ static const char own_ptx[] =
    " add.u64 %d3, %d3, %d5; bra again;\n"
    "done:\n setp.ne.u32 %p2, %r9, -1; @%p2 bra end; st.global.u32 [%d1], %r9;\nend:\n ret;\n}\n"
 
-/* Loads number n of a turn: its index in %i<n>, whether it is read and written in %p<n> and %q<n>. */
+/* Loads number n of a turn.  %i<n> holds its index; %p<n> and %q<n> say whether it is read and written. */
 #define COPY_INDEX(n, before) " add.u64 %i" n ", %i" before ", %s;\n"
 #define COPY_LOAD(n, a, b, c, e)                                                                             \
    " setp.lt.u64 %p" n ", %i" n ", %n1; setp.lt.u64 %q" n ", %i" n ", %n2; shl.b64 %o" n ", %i" n ", 4;\n"   \
@@ -70,7 +70,7 @@ static const char own_ptx[] =
                   " setp.eq.u32 %p2, %r6, %r5; @!%p2 red.global.or.b32 [%d6], 1;\n add.u64 %d3, %d3, %d5; bra next;\n"
                   "seen:\n ret;\n}\n"
 
-/* Adds to each lane's sum that of the lane so many further on; of the last ones nothing depends. */
+/* Adds to each lane's sum the sum of the lane so many further on.  The last lanes get meaningless sums, which nothing uses. */
 #define SUM_LANES(distance)                                                                                  \
    " mov.b64 {%low, %high}, %sum; shfl.sync.down.b32 %low, %low, " distance ", 31, -1;\n"                    \
    " shfl.sync.down.b32 %high, %high, " distance                                                             \
@@ -100,7 +100,7 @@ const char *rkb_own_ptx(void) {
    return own_ptx;
 }
 
-/* The first place is needed; further ones are as many as fit. */
+/* Allocates the anchors' places: the first must succeed, further ones as far as memory allows. */
 static CUresult open_places(const rkb_driver_t *d, rkb_own_t *own) {
    size_t available = 0, total = 0;
    CUresult status = d->cuMemGetInfo(&available, &total);
@@ -162,9 +162,9 @@ CUresult rkb_flush_read(const rkb_driver_t *d, const rkb_own_t *own) {
    return launch(d, own->read, 1024, 512, (void *[]){&from, &count});
 }
 
-/* Lines a kernel has marked as persisting would survive the reading, so they are made ordinary ones before.  That call may
- * wait for the device; the reading after it keeps the device busy while the timed work is enqueued.  It reads, because a
- * flush that writes leaves dirty lines behind, whose eviction the candidate would pay for. */
+/* Empties the second-level cache.  First makes persisting lines ordinary, because they would survive the reading.  That call may wait for
+ * the device; the reading after it keeps the device busy while the timed work is enqueued.  The flush reads instead of writing,
+ * because writing leaves dirty lines behind, and the candidate's time would include their eviction. */
 CUresult rkb_flush(const rkb_driver_t *d, const rkb_own_t *own) {
    CUresult status = d->cuCtxResetPersistingL2Cache();
    return status == CUDA_SUCCESS ? rkb_flush_read(d, own) : status;

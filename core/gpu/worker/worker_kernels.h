@@ -1,18 +1,18 @@
-/* The worker's own kernels and what they work on: emptying the second-level cache by reading it over, the anchors that say
- * whether two sittings were held under the same conditions, the tuned copy that a candidate's share of the possible is taken
- * against, and the search for damaged canaries.  One thread. */
+/* The worker's own kernels and their memory: emptying the second-level cache by reading; the anchors, which show whether two sittings
+ * ran under the same conditions; the tuned copy, which stands for the fastest possible data movement; and the search for damaged
+ * canaries.  One thread. */
 #ifndef RKB_GPU_WORKER_WORKER_KERNELS_H
 #define RKB_GPU_WORKER_WORKER_KERNELS_H
 
 #include <stdint.h>
 #include "gpu/worker/driver.h"
 
-/* Name and parameters of the copy, for plans that launch it: u64 from, u64 to, u64 vectors read, u64 vectors written; a
- * vector has 16 bytes, and any grid will do. */
+/* Name and parameters of the copy, for plans that launch it: u64 from, u64 to, u64 vectors read, u64 vectors written.  A vector has
+ * 16 bytes; any grid is allowed. */
 #define RKB_OWN_COPY "rkb_copy"
 
-/* What a copy takes depends on the pages it happens to be given, by several per cent, so the copying anchor goes round
- * allocations of its own: their mean says what the device's memory does, one of them what its pages do. */
+/* The time of a copy depends by several per cent on which pages it gets.  So the copy anchor alternates between several allocations: their
+ * mean measures the memory, while a single one would measure its pages. */
 enum { RKB_ANCHOR_PLACES = 16 };
 
 typedef struct rkb_own {
@@ -20,36 +20,36 @@ typedef struct rkb_own {
    CUfunction read, copy, chain, look, sum;
    CUdeviceptr memory; /* read, never written after it was made: 2.5 times the second-level cache */
    uint64_t bytes;
-   CUdeviceptr source[RKB_ANCHOR_PLACES], target[RKB_ANCHOR_PLACES]; /* what the copying anchor moves */
-   uint32_t places;  /* as many of them as fit a small part of the memory; at least one */
+   CUdeviceptr source[RKB_ANCHOR_PLACES], target[RKB_ANCHOR_PLACES]; /* moved by the copy anchor */
+   uint32_t places;  /* allocated places: at least one, as many as fit a small part of the memory */
    CUdeviceptr flag; /* RKB_MOST_SUMS double words */
    CUevent start, stop;
 } rkb_own_t;
 
-enum { RKB_MOST_SUMS = 64 }; /* in the making at once */
+enum { RKB_MOST_SUMS = 64 }; /* sums in progress at once */
 
 enum rkb_anchor { RKB_ANCHOR_COPY = 0, RKB_ANCHOR_CHAIN = 1 };
 
 const char *rkb_own_ptx(void); /* what is loaded */
-/* Loads the kernels and takes the memory. */
+/* Loads the kernels and allocates their memory. */
 CUresult rkb_own_open(const rkb_driver_t *driver, rkb_own_t *own);
 
 /* Reads all of memory, on the driver's stream. */
 CUresult rkb_flush_read(const rkb_driver_t *driver, const rkb_own_t *own);
-/* Forgets the lines marked persisting, then reads. */
+/* Makes persisting lines ordinary, then reads all of memory. */
 CUresult rkb_flush(const rkb_driver_t *driver, const rkb_own_t *own);
-/* Enqueues the same work every time: a copy of 64 MiB, bound by memory, or one block's chain of dependent additions, bound
- * by the clock.  place: any number; the copy takes its allocations in turn. */
+/* Enqueues an anchor, which is the same work every time: a copy of 64 MiB, limited by memory, or one block's chain of dependent
+ * additions, limited by the clock.  place: any number; it selects the copy's allocations in turn. */
 CUresult rkb_anchor(const rkb_driver_t *driver, const rkb_own_t *own, enum rkb_anchor which, uint32_t place);
 
-/* Enqueues: forget what was found; look for a byte other than byte; *found after the stream has been waited for. */
+/* begin enqueues a reset.  look enqueues a search for a byte other than `byte`.  *found is valid after waiting for the stream. */
 CUresult rkb_look_begin(const rkb_driver_t *driver, const rkb_own_t *own);
 CUresult rkb_look(const rkb_driver_t *driver, const rkb_own_t *own, CUdeviceptr from, uint64_t bytes,
                   uint8_t byte);
 CUresult rkb_look_end(const rkb_driver_t *driver, const rkb_own_t *own, uint32_t *found);
 
-/* Sums as <rkb/ext/device.h> defines them.  begin forgets those before; each is enqueued under a number below RKB_MOST_SUMS; end
- * waits for the stream and brings the first count of them. */
+/* Sums as <rkb/ext/device.h> defines them.  begin resets; each sum is enqueued under a number below RKB_MOST_SUMS; end waits for the stream
+ * and returns the first count sums. */
 CUresult rkb_sums_begin(const rkb_driver_t *driver, const rkb_own_t *own);
 CUresult rkb_sum(const rkb_driver_t *driver, const rkb_own_t *own, uint32_t number, CUdeviceptr from,
                  uint64_t bytes, uint64_t key);

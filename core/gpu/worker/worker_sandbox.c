@@ -1,7 +1,7 @@
-/* The worker's sandbox, with system calls alone: the worker links libc and nothing else.
+/* The worker's sandbox, made with system calls only, because the worker links nothing but libc.
  *
- * Seen to be needed by CUDA under these layers (H200, driver 580): /proc/self/task writable, every /dev/nvidia* readable and
- * writable with ioctl, memfd_create, AF_UNIX sockets.  Never RLIMIT_AS: the driver reserves 128 GiB of addresses. */
+ * Under these layers CUDA was seen to need (H200, driver 580): /proc/self/task writable; every /dev/nvidia* readable and writable with
+ * ioctl; memfd_create; AF_UNIX sockets.  Never set RLIMIT_AS: the driver reserves 128 GiB of addresses. */
 #include "gpu/worker/worker_sandbox.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Rights newer than the header this may be built with (landlock(7)). */
+/* Rights that the headers of the build may not know yet (landlock(7)). */
 #ifndef LANDLOCK_ACCESS_FS_REFER
 #define LANDLOCK_ACCESS_FS_REFER (1ULL << 13)
 #endif
@@ -47,7 +47,7 @@ static int drop_capabilities(void) {
    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
    struct __user_cap_data_struct none[2] = {{0, 0, 0}, {0, 0, 0}};
    for (int capability = 0; capability < 64; capability++)
-      /* fails past the last one, and where there are none to drop */
+      /* fails after the last capability, and when there are none to drop */
       prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
    return (int)syscall(SYS_capset, &head, none);
 }
@@ -62,7 +62,7 @@ static void allow(int rules, const char *pattern, uint64_t rights) {
       if (rule.parent_fd < 0)
          continue;
       if (syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0) {
-         rule.allowed_access &= FS_FOR_FILES; /* rights for directories are refused on a file */
+         rule.allowed_access &= FS_FOR_FILES; /* the kernel refuses directory rights on a file */
          syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
       }
       close(rule.parent_fd);
@@ -144,7 +144,7 @@ static int enter_seccomp(void) {
       REFUSE_CALL(kexec_load),
       REFUSE_CALL(open_by_handle_at),
       REFUSE_CALL(pidfd_getfd),
-      /* Threads may be made, processes not; glibc falls back from clone3, whose flags cannot be seen, to clone. */
+      /* Allow new threads but no processes.  clone3's flags cannot be checked, so it is refused; glibc falls back to clone. */
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
       REFUSE(ENOSYS),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4),
