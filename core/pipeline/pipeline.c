@@ -1,5 +1,5 @@
-/* Opens a pipeline: file, parents, overrides, plugins, entries, wiring, matrix, task and device; and answers what is in
- * it.  Loop thread. */
+/* Opens a pipeline (file, parents, overrides, plugins, entries, wiring, matrix, task and device) and answers questions about it.  Loop
+ * thread. */
 #include "pipeline/pipeline_parts.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #define MAX_TEXT (4u << 20)
 #define MAX_PLUGINS 256
 
-/* Relative to the file that says it; shipped: the folder whose things may be called by their name alone, or NULL. */
+/* Makes a path relative to the file that contains it.  shipped: the folder whose files may be given by name alone, or NULL. */
 static void resolve_path(rkb_pipeline_t *pipeline, rkb_yaml_t *node, const char *shipped) {
    bool beside = node->place.file && strchr(node->place.file, '/') && node->text[0] != '/';
    char *directory = beside ? rkb_path_directory(node->place.file) : rkb_duplicate(node->text[0] ? "" : ".");
@@ -31,7 +31,7 @@ static void resolve_path(rkb_pipeline_t *pipeline, rkb_yaml_t *node, const char 
    free(directory);
 }
 
-/* Command line over file, as entries of the tree: so that the resolved form holds what was really run. */
+/* Puts command line options into the tree, so that the resolved form is what really runs. */
 static bool apply_options(rkb_pipeline_t *pipeline, const rkb_pipeline_options_t *options,
                           rkb_problems_t *problems) {
    const char *const keys[] = {"task", "direction", "target"};
@@ -77,8 +77,8 @@ bool rkb_pipeline_read(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
       resolve_path(pipeline, task, "tasks");
       pipeline->task_path = task->text;
    }
-   /* Wiring and limits are looked at even when an entry is broken, so that a person sees all problems at once; but a
-    * missing stage would make every measurement of it look missing too. */
+   /* Check wiring and limits even when an entry is broken, so that the user sees all problems at once.  Do not
+    * check the objective then: every measurement of a missing stage would look missing too. */
    bool entries = rkb_pipeline_entries(pipeline, problems);
    rkb_pipeline_wire(pipeline, problems);
    if (entries)
@@ -87,7 +87,7 @@ bool rkb_pipeline_read(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
    return problems->errors == before;
 }
 
-/* What was left to defaults that lie outside the file: the resolved form must mean the same wherever it is kept. */
+/* Writes defaults from outside the file into the tree, so that the resolved form means the same wherever it is kept. */
 static bool spell_out(rkb_pipeline_t *pipeline) {
    const char *const keys[] = {"name", "direction", "target"};
    const char *const values[] = {pipeline->name, pipeline->task ? rkb_subject_direction(pipeline) : NULL,
@@ -102,7 +102,7 @@ static bool spell_out(rkb_pipeline_t *pipeline) {
    return true;
 }
 
-/* What must be the same when a run goes on: everything but limits and the matrix. */
+/* Hashes everything that must be the same on resume: all except limits and the matrix. */
 static void hash_pipeline(rkb_pipeline_t *pipeline) {
    rkb_text_t text;
    rkb_text_init(&text, MAX_TEXT);

@@ -1,5 +1,5 @@
-/* A pipeline file, opened: merged with its parents and overrides, checked against the plugins, with task and device loaded.
- * Immutable once open.  All functions belong to the calling thread, one thread at a time. */
+/* An opened pipeline file: merged with its parents and overrides, checked against the plugins, with task and device loaded.
+ * It does not change once open.  One thread at a time. */
 #ifndef RKB_PIPELINE_PIPELINE_H
 #define RKB_PIPELINE_PIPELINE_H
 
@@ -14,24 +14,24 @@ typedef struct rkb_pipeline rkb_pipeline_t;
 typedef struct rkb_pipeline_options {
    const char *path;                /* of the pipeline file */
    const char *task;                /* directory that replaces "task:", or NULL */
-   const char *direction, *target;  /* likewise, or NULL */
+   const char *direction, *target;  /* replace "direction:" and "target:", or NULL */
    const char *const *set;          /* "path=value", NULL-terminated, or NULL; the value is YAML */
    const char *const *plugin_paths; /* --plugin-path, NULL-terminated, or NULL */
 } rkb_pipeline_options_t;
 
-/* Reads, merges, loads the plugins, checks wiring and options, and loads task and device.  NULL when problems has an
- * error; warnings may be there in any case.  options are not kept. */
+/* Reads and merges the files, loads the plugins, checks wiring and options, and loads task and device.  Returns NULL when problems has
+ * an error; it may also contain warnings.  options are not kept. */
 rkb_pipeline_t *rkb_pipeline_open(const rkb_pipeline_options_t *options, rkb_problems_t *problems);
 void rkb_pipeline_free(rkb_pipeline_t *pipeline);
 
 const char *rkb_pipeline_name(const rkb_pipeline_t *pipeline);
 const char *rkb_pipeline_path(const rkb_pipeline_t *pipeline);
-/* The resolved form: canonical YAML that opens to the same pipeline.  Secrets are absent, only their source is named. */
+/* The resolved form: canonical YAML that opens to the same pipeline.  It names the sources of secrets, never the secrets. */
 const char *rkb_pipeline_text(const rkb_pipeline_t *pipeline);
 /* 64 hex digits of SHA-256 over the resolved form without what may change on resume (limits). */
 const char *rkb_pipeline_hash(const rkb_pipeline_t *pipeline);
 
-/* matrix: combinations, each validated when the pipeline was opened; 0 without a matrix. */
+/* The number of combinations of matrix:, each validated when the pipeline was opened; 0 without a matrix. */
 uint32_t rkb_pipeline_variants(const rkb_pipeline_t *pipeline);
 /* "seed=1 screen.machine.with.trials=4" */
 const char *rkb_pipeline_variant(const rkb_pipeline_t *pipeline, uint32_t index);
@@ -70,7 +70,7 @@ typedef struct rkb_graph_node {
    double sample;
    double weight;            /* of an operator */
    const char *const *needs; /* ids, NULL-terminated */
-   const char *only;         /* "unknown, suspect", or "" for all that passed */
+   const char *only;         /* "unknown, suspect"; "": every candidate that passed */
    rkb_place_t place;
 } rkb_graph_node_t;
 const char *rkb_pipeline_section_name(

@@ -1,4 +1,4 @@
-/* Reads and checks what stands around the stages: heading, objective, promotion, limits. */
+/* Reads and checks the parts of the file other than stages: heading, objective, promotion, limits. */
 #include "pipeline/pipeline_parts.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ static void text_of(const rkb_yaml_t *root, const char *key, const char **out, r
       rkb_yaml_scalar(node, key, out, problems);
 }
 
-/* A whole number of at least least; out keeps its value when the key is absent. */
+/* Reads a whole number of at least `least`.  *out keeps its value when the key is absent. */
 static void count_of(const rkb_yaml_t *map, const char *key, int64_t least, uint64_t *out,
                      rkb_problems_t *problems) {
    const rkb_yaml_t *node = rkb_yaml_get(map, key);
@@ -75,7 +75,7 @@ bool rkb_pipeline_produces(const rkb_pipeline_t *pipeline, uint64_t set, const c
    return false;
 }
 
-/* "; it produces a.b, c.d" for a message about a measurement that it does not. */
+/* Appends "; it produces a.b, c.d" to a message about a measurement that is not produced. */
 static void produced(const rkb_pipeline_t *pipeline, uint64_t set, rkb_text_t *out) {
    for (uint32_t i = 0; i < pipeline->entry_count; i++) {
       const rkb_entry_t *entry = &pipeline->entries[i];
@@ -203,7 +203,7 @@ static void add_depends(void *argument, const char *hash) {
    rkb_text_format(argument, "%s\n", hash);
 }
 
-/* Models are read here because a limit on money is a limit on them. */
+/* Also reads the models, because a limit on cost applies to them. */
 bool rkb_pipeline_limits(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
    uint32_t before = problems->errors;
    check_limits(pipeline, rkb_yaml_get(pipeline->root, "limits"), problems);

@@ -1,4 +1,4 @@
-/* Reads the entries of propose, screen, evaluate and search: which stage, under which id, with which options and limits. */
+/* Reads the entries of propose, screen, evaluate and search: stage, id, options and limits of each. */
 #include "pipeline/pipeline_parts.h"
 
 #include <rkb/items.h>
@@ -10,7 +10,7 @@
 #define MAX_JOBS 1024
 #define MAX_RETRIES 100
 
-/* What each section takes: kinds of stage, and which keys an entry has. */
+/* What a section accepts: kinds of stage, and keys of an entry. */
 typedef struct section {
    uint32_t section;
    const char *name;
@@ -173,8 +173,8 @@ static void read_entry(rkb_pipeline_t *pipeline, const section_t *section, rkb_y
    }
    if (!rkb_yaml_scalar(use, "use", &use_text, problems))
       return;
-   if (pipeline->entry_count >= RKB_MAX_ENTRIES - 1) { /* one stays free for build */
-      if (!pipeline->too_many)                         /* once, not for each that is left */
+   if (pipeline->entry_count >= RKB_MAX_ENTRIES - 1) { /* keep one entry free for build */
+      if (!pipeline->too_many)                         /* report it only once */
          rkb_problem(problems, yaml->place, "a pipeline has at most %d entries", RKB_MAX_ENTRIES - 1);
       pipeline->too_many = true;
       return;

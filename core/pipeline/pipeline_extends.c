@@ -1,5 +1,5 @@
-/* One pipeline from several files: the parent first, the child's mappings merged over it, then the child's remove, insert
- * and set, in this order, so that set can reach what was inserted. */
+/* Makes one pipeline from several files: takes the parent, merges the child's mappings over it, then applies the child's remove, insert
+ * and set in this order, so that set can address inserted entries. */
 #include "pipeline/pipeline_parts.h"
 
 #include <stdlib.h>
@@ -169,7 +169,7 @@ static rkb_yaml_t *load(rkb_arena_t *arena, const char *path, chain_t *chain, rk
    } else {
       rkb_yaml_t *parent = load_parent(arena, extends, path, chain, problems);
       if (parent) {
-         rkb_tree_remove_key(parent, "name"); /* a child without a name is called after its own file */
+         rkb_tree_remove_key(parent, "name"); /* a child without a name is named after its own file */
          merged = rkb_tree_merge(arena, parent, child);
       }
    }

@@ -1,5 +1,5 @@
-/* matrix: {path: [values], ...}: every combination is one pipeline.  Here each is checked and listed; running one is the
- * user's --set. */
+/* matrix: {path: [values], ...}: every combination is a pipeline.  This file checks and lists them; the user runs one of them with
+ * --set. */
 #include "pipeline/pipeline_parts.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #define MAX_VARIANTS 1000
 
-/* Checks one combination as a pipeline of its own, and says its first problem under its name. */
+/* Checks one combination as a pipeline, and reports its first problem under the combination's name. */
 static void check_variant(const rkb_pipeline_t *pipeline, rkb_yaml_t *root, const char *name,
                           rkb_problems_t *problems) {
    rkb_problems_t own;
@@ -100,7 +100,7 @@ bool rkb_pipeline_expand(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
       pipeline->variants[at] = name;
       pipeline->variant_count++;
       if (problems->errors != before)
-         break; /* the same fault in a thousand combinations is one fault */
+         break; /* the other combinations most likely have the same fault */
    }
    return problems->errors == before;
 }

@@ -1,6 +1,6 @@
-/* A pipeline, resolved: what the files say, merged, with plugins, options, task and device behind it.  Immutable once
- * open.  pipeline.c opens, pipeline_extends.c merges files, pipeline_keys.c knows every key, pipeline_entries.c reads
- * entries, pipeline_check.c what stands around them, pipeline_wiring.c wires them, pipeline_matrix.c expands the matrix. */
+/* The resolved pipeline: the merged files with plugins, options, task and device.  It does not change once open.  pipeline.c opens it,
+ * pipeline_extends.c merges files, pipeline_keys.c knows every key, pipeline_entries.c reads entries, pipeline_check.c reads the
+ * rest, pipeline_wiring.c wires the entries, pipeline_matrix.c expands the matrix. */
 #ifndef RKB_PIPELINE_PIPELINE_PARTS_H
 #define RKB_PIPELINE_PIPELINE_PARTS_H
 
@@ -19,14 +19,14 @@
 enum rkb_standing_mask { RKB_ONLY_ACCEPT = 1, RKB_ONLY_SUSPECT = 2, RKB_ONLY_UNKNOWN = 4, RKB_ONLY_NONE = 8 };
 
 typedef struct rkb_entry {
-   rkb_graph_node_t node;          /* what the outside sees */
+   rkb_graph_node_t node;          /* the public part */
    uint32_t index;                 /* in the pipeline's entries; its bit in a set */
    const rkb_stage_t *stage;       /* NULL for build and the strategy */
    const rkb_strategy_t *strategy; /* the strategy's */
    const void *config;
    uint64_t needs;    /* set of entries */
-   uint64_t before;   /* needs, and all that they need */
-   uint32_t only;     /* enum rkb_standing_mask; 0: all that passed */
+   uint64_t before;   /* needs, closed transitively */
+   uint32_t only;     /* enum rkb_standing_mask; 0: every candidate that passed */
    uint32_t requests; /* of a propose entry */
    bool is_build;
    rkb_yaml_t *yaml; /* NULL for build */
@@ -41,7 +41,7 @@ typedef struct rkb_pipeline {
    const rkb_yaml_t *matrix; /* or NULL */
    rkb_text_t text;          /* canonical form */
    char hash[RKB_HASH_TEXT];
-   rkb_text_t depends; /* hashes of what the values alone do not show, one a line */
+   rkb_text_t depends; /* hashes of files that the values refer to, one a line */
 
    const char *name, *task_path, *direction, *target;
    uint64_t seed;
@@ -51,7 +51,7 @@ typedef struct rkb_pipeline {
    struct rkb_models *models; /* or NULL: none are listed */
 
    uint32_t entry_count;
-   bool too_many;                        /* entries: that was reported */
+   bool too_many;                        /* the excess of entries was reported */
    rkb_entry_t entries[RKB_MAX_ENTRIES]; /* propose, screen, evaluate, strategy, operators */
    uint64_t screen, evaluate;            /* sets of entries */
    int32_t build;                        /* entry index, or -1 */
@@ -103,7 +103,7 @@ void rkb_pipeline_close(rkb_pipeline_t *pipeline);
 
 /* Index of the entry with this id, or -1. */
 int32_t rkb_pipeline_find(const rkb_pipeline_t *pipeline, const char *id);
-/* Whether an entry of the set, outside shadow, gives this measurement ("model.predicted_us"). */
+/* Whether an entry of the set that is not a shadow produces this measurement ("model.predicted_us"). */
 bool rkb_pipeline_produces(const rkb_pipeline_t *pipeline, uint64_t set, const char *measurement);
 
 #endif

@@ -4,7 +4,7 @@
 #include "kernel/kernel.h"
 #include "task/task.h"
 
-/* Of a key's value, or of the file when the key is left to its default. */
+/* The place of a key's value, or of the file when the key is absent. */
 static rkb_place_t place_of(const rkb_pipeline_t *pipeline, const char *key) {
    const rkb_yaml_t *value = rkb_yaml_get(pipeline->root, key);
    return value ? value->place : pipeline->root->place;
@@ -20,7 +20,7 @@ bool rkb_subject_load(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
       return problems->errors == before;
    }
    pipeline->task = rkb_task_load(pipeline->task_path, pipeline->direction, 0, problems);
-   /* A task that is there and says so without a place has no such direction, or no case of it. */
+   /* If the task exists and its message has no place, the direction or a case is missing. */
    rkb_problems_place(problems, said,
                       place_of(pipeline, rkb_task_exists(pipeline->task_path) ? "direction" : "task"));
    said = problems->count;

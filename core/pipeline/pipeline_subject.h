@@ -1,5 +1,5 @@
-/* What a pipeline is about: its task, and the device it is meant for.  The engine's one door to core/task and the device
- * profiles of core/kernel. */
+/* The task of a pipeline and its target device.  In core/pipeline, only this file uses core/task and the device profiles of
+ * core/kernel. */
 #ifndef RKB_PIPELINE_PIPELINE_SUBJECT_H
 #define RKB_PIPELINE_PIPELINE_SUBJECT_H
 

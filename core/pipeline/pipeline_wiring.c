@@ -1,5 +1,5 @@
-/* Wires the entries: puts the build step where it runs, resolves needs, closes them transitively.  Sets of entries are
- * bit masks; order in the file is a topological order, for an entry may only need earlier ones. */
+/* Wires the entries: places the build step, resolves needs and closes them transitively.  Sets of entries are bit masks.  The file order
+ * is a topological order, because an entry may need only earlier ones. */
 #include "pipeline/pipeline_parts.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static bool in_graph(const rkb_entry_t *entry) {
    return entry->node.section == RKB_IN_SCREEN || entry->node.section == RKB_IN_EVALUATE;
 }
 
-/* The step goes before the first stage that needs it, and runs as the core's own: its limits are the compiler's. */
+/* Puts the build step before the first stage that needs a build.  The core runs it; its limits are the compiler's. */
 static void place_build(rkb_pipeline_t *pipeline) {
    uint32_t at = 0;
    pipeline->build = -1;
@@ -71,7 +71,7 @@ static void read_need(rkb_pipeline_t *pipeline, rkb_entry_t *entry, const rkb_ya
       rkb_problem(problems, need->place, "needs: there is no entry '%s' in screen or evaluate%s%s%s", id,
                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
    } else if (other->node.section != entry->node.section) {
-      /* All of screen precedes evaluate anyway. */
+      /* All of screen comes before evaluate anyway. */
       rkb_problem(problems, need->place,
                   "needs: '%s' stands in another section; name entries of the same one", id);
    } else if (at >= (int32_t)entry->index) {
@@ -87,14 +87,14 @@ static void resolve_needs(rkb_pipeline_t *pipeline, rkb_entry_t *entry, rkb_prob
    bool has_previous =
       entry->index > 0 && pipeline->entries[entry->index - 1].node.section == entry->node.section;
    if (entry->is_build) {
-      /* What the first stage that needs the build waits for, the build waits for. */
+      /* The build waits for everything that the first stage that needs it waits for. */
       const rkb_entry_t *first = &pipeline->entries[entry->index + 1];
       needs = first->yaml ? rkb_yaml_get(first->yaml, "needs") : NULL;
       for (uint32_t i = 0; needs && i < needs->count; i++)
          if (needs->items[i]->kind == RKB_YAML_SCALAR && strcmp(needs->items[i]->text, RKB_BUILD_ID) == 0)
             needs = NULL;
       if (needs && needs->kind == RKB_YAML_LIST) {
-         rkb_problems_t ignored; /* the same faults are reported for the stage itself */
+         rkb_problems_t ignored; /* the stage itself reports the same faults */
          rkb_problems_init(&ignored);
          for (uint32_t i = 0; i < needs->count; i++)
             read_need(pipeline, entry, needs->items[i], &ignored);

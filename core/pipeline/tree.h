@@ -14,7 +14,7 @@ bool rkb_tree_put(rkb_arena_t *arena, rkb_yaml_t *map, const char *key, rkb_yaml
 bool rkb_tree_remove_key(rkb_yaml_t *map, const char *key); /* false when there was none */
 bool rkb_tree_insert(rkb_arena_t *arena, rkb_yaml_t *list, uint32_t at, rkb_yaml_t *value);
 void rkb_tree_remove_item(rkb_yaml_t *list, uint32_t at);
-/* child over parent: mappings merge, anything else is replaced.  Both are left as they are. */
+/* Merges child over parent: mappings are merged, everything else is replaced.  Does not change either tree. */
 rkb_yaml_t *rkb_tree_merge(rkb_arena_t *arena, const rkb_yaml_t *parent, const rkb_yaml_t *child);
 /* Canonical YAML: keys in their order, texts quoted where they need it, two spaces a level. */
 void rkb_tree_write(const rkb_yaml_t *node, rkb_text_t *out);
@@ -23,8 +23,8 @@ void rkb_tree_write(const rkb_yaml_t *node, rkb_text_t *out);
 const char *rkb_tree_entry_id(rkb_arena_t *arena, const rkb_yaml_t *entry);
 /* Index of the entry with this id in a list of entries, or -1. */
 int64_t rkb_tree_find_entry(rkb_arena_t *arena, const rkb_yaml_t *list, const char *id);
-/* Puts a copy of value at a dotted path ("screen.machine.with.trials"): keys of mappings, ids of list entries.  The last
- * mappings on the way are made when absent.  Adds a problem at place when the path leads nowhere. */
+/* Puts a copy of value at a dotted path ("screen.machine.with.trials") of mapping keys and entry ids.  Makes missing mappings at the end
+ * of the path.  Adds a problem at place when the path does not exist. */
 bool rkb_tree_set(rkb_arena_t *arena, rkb_yaml_t *root, const char *path, const rkb_yaml_t *value,
                   rkb_place_t place, rkb_problems_t *problems);
 

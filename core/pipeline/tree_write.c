@@ -1,9 +1,9 @@
-/* Prints a tree as YAML that reads back to the same tree: what the run directory keeps as pipeline.yaml. */
+/* Writes a tree as YAML that reads back to the same tree; the run directory keeps it as pipeline.yaml. */
 #include "pipeline/tree.h"
 
 #include <string.h>
 
-/* Plain only where no reader could take it for anything else; everything else in double quotes. */
+/* Whether a scalar needs no quotes, because no reader could take it for anything but this text. */
 static bool plain(const rkb_yaml_t *node) {
    if (node->quoted || !node->length)
       return false;
@@ -61,7 +61,7 @@ static void write_value(const rkb_yaml_t *node, int depth, bool in_list, rkb_tex
    }
 }
 
-/* begun: the line stands at the first child's column already. */
+/* begun: the output is already at the first child's column. */
 static void write_node(const rkb_yaml_t *node, int depth, bool begun, rkb_text_t *out) {
    for (uint32_t i = 0; i < node->count; i++) {
       if (i || !begun)
