@@ -1,4 +1,4 @@
-/* A command's options as a table, its command line parsed by it, and its help printed from it. */
+/* Command lines: a command's options as a table, from which its arguments are parsed and its help is printed.  Main thread. */
 #ifndef RKB_CLI_ARGUMENTS_H
 #define RKB_CLI_ARGUMENTS_H
 
@@ -35,22 +35,22 @@ typedef struct rkb_command {
 
 typedef struct rkb_arguments {
    const rkb_command_t *command;
-   int count;               /* positional ones */
+   int count;               /* of positional arguments */
    char *const *positional; /* borrowed from argv */
    const char ***values;    /* per option of the command: NULL-terminated list, NULL when absent */
 } rkb_arguments_t;
 
-/* Parses argv[1..] and runs the command; program is how the user calls it ("rkb show").  Handles --help; an unknown
- * option gets the nearest name.  Returns the exit code. */
+/* Parses argv[1..] and runs the command.  program is what the user typed ("rkb show").  Handles --help; for an unknown option it
+ * suggests the nearest name.  Returns the exit code. */
 int rkb_command_main(const rkb_command_t *command, const char *program, int count, char **argv);
 
-/* What is on standard output must reach its reader, or it is no result: says so and returns RKB_EXIT_BROKEN when it does
- * not (a full disk), else code. */
+/* Flushes standard output.  If that fails (a full disk), says so and returns RKB_EXIT_BROKEN, because the result did not reach its
+ * reader; otherwise returns code. */
 int rkb_flush_result(int code);
 
-/* Whether the command has such an option at all. */
+/* Whether the command has an option of this name. */
 bool rkb_argument_known(const rkb_arguments_t *arguments, const char *name);
-/* Of an option of the command, by name. */
+/* Whether the user gave this option. */
 bool rkb_argument_given(const rkb_arguments_t *arguments, const char *name);
 /* the last value, or NULL */
 const char *rkb_argument(const rkb_arguments_t *arguments, const char *name);

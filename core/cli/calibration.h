@@ -1,4 +1,4 @@
-/* What language models as judges are worth: their verdicts against those of executing the same candidates. */
+/* How good language models are as judges: compares their verdicts with the results of executing the same candidates. */
 #ifndef RKB_CLI_CALIBRATION_H
 #define RKB_CLI_CALIBRATION_H
 

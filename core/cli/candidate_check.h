@@ -1,4 +1,4 @@
-/* Screening a file: rkb check, and rkb replay of what it found. */
+/* Screens a candidate's file, for rkb check and rkb replay. */
 #ifndef RKB_CLI_CANDIDATE_CHECK_H
 #define RKB_CLI_CANDIDATE_CHECK_H
 
@@ -14,7 +14,7 @@
       "json", NULL, "Print one JSON object.", false                                                          \
    }
 
-/* Screens the file that is the first positional argument, archived nowhere, and prints what was found.  Returns enum rkb_exit. */
+/* Screens the file named by the first positional argument, without an archive, and prints the result.  Returns enum rkb_exit. */
 int rkb_candidate_check(const rkb_arguments_t *arguments);
 
 #endif

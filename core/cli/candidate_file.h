@@ -1,5 +1,4 @@
-/* A candidate named on a command line: its text and manifest, the task it is for, the target's profile, a
- * tune assignment. */
+/* A candidate named on a command line: its text and manifest, its task, the target's profile, and tune values. */
 #ifndef RKB_CLI_CANDIDATE_FILE_H
 #define RKB_CLI_CANDIDATE_FILE_H
 
@@ -16,10 +15,9 @@ typedef struct rkb_candidate_file {
    char *tune; /* JSON object */
 } rkb_candidate_file_t;
 
-/* Reads path and what the command's options --task DIR, --direction D, --target PROFILE and --tune NAME=VALUE
- * say of it (each may be missing from the command's table).  Without --task: tasks/<manifest's task> in one
- * of the directories above the file, then the shipped ones.  Prints every problem; returns RKB_EXIT_OK or
- * RKB_EXIT_USAGE.  Release with rkb_candidate_file_free either way. */
+/* Reads path, and the options --task DIR, --direction D, --target PROFILE and --tune NAME=VALUE; the command's table may lack any of
+ * them.  Without --task, looks for tasks/<manifest's task> in the directories above the file, then among the shipped tasks.  Prints
+ * every problem; returns RKB_EXIT_OK or RKB_EXIT_USAGE.  Call rkb_candidate_file_free in both cases. */
 int rkb_candidate_file_load(const rkb_arguments_t *arguments, const char *path, rkb_candidate_file_t *file);
 void rkb_candidate_file_free(rkb_candidate_file_t *file);
 

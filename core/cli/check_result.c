@@ -77,7 +77,7 @@ void rkb_print_check(const rkb_checked_t *checked, const rkb_check_result_t *res
       measurements[i] = rkb_check_measurement_record(&result->measurements[i]);
    if (result->reason[0] && checked->replay)
       printf("    replay   %s\n", checked->replay);
-   /* Of a kernel that is wrong, how fast it is wrong says nothing. */
+   /* Omit the speed of a wrong kernel: it means nothing. */
    if (measurements && !rejected)
       rkb_print_measurements(measurements, result->measurement_count);
    if (!rejected && !result->verified_by_execution)

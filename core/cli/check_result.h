@@ -1,4 +1,4 @@
-/* What the screen found about one candidate, for people and for programs: rkb check and rkb replay. */
+/* The screen's result for one candidate, as text and as JSON: rkb check and rkb replay. */
 #ifndef RKB_CLI_CHECK_RESULT_H
 #define RKB_CLI_CHECK_RESULT_H
 
@@ -10,18 +10,18 @@ typedef struct rkb_checked {
    const char *name; /* its file, or "candidate 17" */
    const char *source;
    const char *task, *direction;
-   const char *objective; /* measurement that the pipeline minimises, or "" */
+   const char *objective; /* the measurement that the pipeline minimises, or "" */
    const char *target;    /* device profile, or "" */
-   const char *replay;    /* the command line that shows this again, or NULL */
+   const char *replay;    /* the command line that repeats this check, or NULL */
 } rkb_checked_t;
 
 void rkb_print_check(const rkb_checked_t *checked, const rkb_check_result_t *result); /* on standard output */
 /* NULL when memory is out */
 json_t *rkb_check_json(const rkb_checked_t *checked, const rkb_check_result_t *result);
-/* borrow their texts */
+/* The record borrows the verdict's texts. */
 rkb_verdict_record_t rkb_check_verdict_record(const rkb_check_verdict_t *verdict);
 rkb_measurement_record_t rkb_check_measurement_record(const rkb_check_measurement_t *measurement);
-/* Frees the result; when a job hangs in a thread, leaves the process with code instead. */
+/* Frees the result.  If a job hangs in a thread, exits the process with code instead. */
 void rkb_check_result_done(rkb_check_result_t *result, int code);
 
 #endif

@@ -54,7 +54,7 @@ static int tell(rkb_archive_t *archive, const rkb_arguments_t *arguments,
    return code == RKB_EXIT_OK && !rkb_was_executed(best) ? RKB_EXIT_NOTHING : code;
 }
 
-/* Why there is none: what a person does next differs. */
+/* Says why there is no best candidate, because what the user does next depends on it. */
 static int tell_none(rkb_archive_t *archive) {
    rkb_archive_counts_t counts;
    rkb_error_t err;

@@ -1,4 +1,4 @@
-/* What a pipeline would do, without doing it. */
+/* Shows what a pipeline would do, without running it. */
 #ifndef RKB_CLI_DRY_RUN_H
 #define RKB_CLI_DRY_RUN_H
 
@@ -8,8 +8,8 @@
  * enum rkb_exit: OK, or BROKEN when a tool that it needs is missing. */
 int rkb_dry_run(const rkb_pipeline_t *pipeline);
 
-/* Whether a pipeline that builds candidates has a compiler; tells on standard error when it has none.  Without one every
- * candidate would end as unknown, and what proposed them would be paid for nothing. */
+/* Whether a pipeline that builds candidates has a compiler; if not, says so on standard error.  Without a compiler every candidate would
+ * end as unknown, and the language models' work would be paid for nothing. */
 bool rkb_compiler_present(const rkb_pipeline_t *pipeline);
 
 #endif

@@ -14,7 +14,7 @@ enum { MAX_PHRASE = 1024 };
 typedef struct listing {
    const char *part; /* as after --keys */
    const rkb_key_t *table;
-   uint32_t of, without;                        /* keys that have a bit of of and none of without */
+   uint32_t of, without;                        /* lists keys with a bit of `of` and no bit of `without` */
    const char *(*prefix)(const rkb_key_t *key); /* what is written before a key's name: "limits." */
 } listing_t;
 
@@ -40,7 +40,7 @@ static const char *entry_prefix(const rkb_key_t *key) {
    return "";
 }
 
-/* Where an entry with such a key may stand, when it is not everywhere; "" when it is. */
+/* Where an entry with such a key may stand; "" when it may stand everywhere. */
 static const char *entry_place(const rkb_key_t *key) {
    switch (key->of & RKB_KEYS_ENTRY) {
    case RKB_KEYS_PROPOSED:

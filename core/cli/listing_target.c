@@ -4,7 +4,7 @@
 rkb_listing_target_t rkb_listing_target_of(const rkb_device_t *device) {
    return (rkb_listing_target_t){
       .name = device->name,
-      /* The peak: a least time may not be one that a kernel undercuts, and some pass the sustained rate of a copy. */
+      /* Use the peak bandwidth: some kernels exceed the sustained rate of a copy, and none may beat the least time. */
       .bytes_per_s = device->memory_bandwidth,
       .operations_per_s = 2 * device->f32_per_clock * (double)device->multiprocessors * device->clock_hz,
       .launch_floor_s = device->launch_floor_s,

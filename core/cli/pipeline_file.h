@@ -1,4 +1,4 @@
-/* Opening the pipeline a command is given, with the options that several commands share. */
+/* Opens the pipeline that the user named, with the options that several commands share. */
 #ifndef RKB_CLI_PIPELINE_FILE_H
 #define RKB_CLI_PIPELINE_FILE_H
 
@@ -19,8 +19,8 @@ rkb_pipeline_t *rkb_open_pipeline(const rkb_arguments_t *arguments, const char *
 /* The same with another task directory and direction. */
 rkb_pipeline_t *rkb_open_pipeline_for(const rkb_arguments_t *arguments, const char *path, const char *task,
                                       const char *direction);
-/* Says that path cannot be opened, by errno, and which file may have been meant: one beside it, or a shipped one of folder
- * ("pipelines"; NULL: none ships). */
+/* Says why path cannot be opened (errno), and suggests a near name: a file beside it, or a shipped file of folder ("pipelines"; NULL:
+ * none). */
 void rkb_say_absent(const char *folder, const char *path);
 /* Prints what was collected to standard error and frees it. */
 void rkb_say_problems(rkb_problems_t *problems);

@@ -1,4 +1,4 @@
-/* What the commands that read a run's archive share. */
+/* Shared by the commands that read a run's archive. */
 #ifndef RKB_CLI_RUN_ARCHIVE_H
 #define RKB_CLI_RUN_ARCHIVE_H
 
@@ -13,7 +13,7 @@ rkb_archive_t *rkb_open_run(const char *directory);
 int rkb_say_error(const rkb_error_t *err);
 /* The accepted candidate with the lowest objective; 0 when there is none. */
 int rkb_best_candidate(rkb_archive_t *archive, int64_t *number, rkb_error_t *err);
-/* Whether a verifier outside shadow executed it. */
+/* Whether a verifier that is not a shadow executed the candidate. */
 bool rkb_was_executed(const rkb_candidate_record_t *candidate);
 /* The unit of the run's objective, from the candidate's own measurement; "" when it has none. */
 const char *rkb_objective_unit(const rkb_candidate_record_t *candidate, const char *objective);
@@ -21,15 +21,15 @@ const char *rkb_objective_unit(const rkb_candidate_record_t *candidate, const ch
 json_t *rkb_candidate_json(const rkb_candidate_record_t *candidate, bool with_source);
 json_t *rkb_verdict_json(const rkb_verdict_record_t *verdict);
 json_t *rkb_measurement_json(const rkb_measurement_record_t *measurement);
-/* A text that holds JSON, as JSON; as a string when it does not parse; null for NULL. */
+/* Parses a text as JSON.  Returns a string when it does not parse, and null for NULL. */
 json_t *rkb_embedded_json(const char *text);
-/* As people read them, on standard output: a verdict with its evidence, unless it says accept; measurements of all cases
- * together first. */
+/* Print for people on standard output: a verdict with its evidence (none for accept); and measurements, those over all cases
+ * first. */
 void rkb_print_verdict(const rkb_verdict_record_t *verdict, const rkb_evidence_source_t *source);
 void rkb_print_measurements(const rkb_measurement_record_t *measurements, uint32_t count);
-/* Prints a JSON value on one line of standard output and gives it back. */
+/* Prints a JSON value on one line of standard output and releases it. */
 int rkb_print_json(json_t *value);
-/* "BLOCK=128 VEC=4" of a JSON object; malloc'd. */
+/* A JSON object of tune values as "BLOCK=128 VEC=4"; malloc'd. */
 char *rkb_spell_tune(const char *tune_json);
 
 #endif

@@ -86,7 +86,7 @@ static json_t *child(json_t *object, const char *name) {
    return found;
 }
 
-/* Where the subject's figures belong in the line of its case; NULL for no subject. */
+/* The place of the subject's figures in the line of its case; NULL when there is no such subject. */
 static json_t *place_of(json_t *line, const char *subject) {
    if (strcmp(subject, "row") == 0)
       return line;
@@ -169,7 +169,7 @@ static int read_line(const source_t *in, char *text, json_t *lines) {
    return status == RKB_OK ? read_more(in, fields[FIELDS - 1], place) : status;
 }
 
-/* The line of the first byte that is no UTF-8, which JSON cannot hold; 0 when there is none. */
+/* The line of the first invalid UTF-8 byte, which JSON cannot hold; 0 when there is none. */
 static uint32_t line_of_bad_byte(const char *text) {
    uint32_t line = 1;
    size_t left = strlen(text);

@@ -1,4 +1,4 @@
-/* Rows as files. */
+/* Reads and writes rows as files.  Main thread only. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -1,4 +1,4 @@
-/* Which kernels a row is about. */
+/* Lists the kernels of a row.  Main thread only. */
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>

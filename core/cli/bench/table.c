@@ -1,4 +1,4 @@
-/* The tables: every number with where it comes from, nothing where there is none. */
+/* Writes the tables.  Every number says where it comes from; a missing number leaves its field empty. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -337,7 +337,7 @@ static int save(const rkb_bench_t *bench, const char *name, const char *text, rk
    return status;
 }
 
-/* The table is made of the figures and of nothing else: what is kept of them is all of it. */
+/* Makes the table from the figures alone, so whoever has the figures can make the whole table. */
 int rkb_bench_table_of(const char *path, const char *figures, rkb_text_t *table, rkb_error_t *err) {
    json_t *lines;
    int status = rkb_bench_figures_read(path, figures, &lines, err);
