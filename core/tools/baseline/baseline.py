@@ -4,12 +4,12 @@
     baseline.py --rkb PROGRAM --library librkb-timing.so --out FOLDER [--variants eager,compile,...] [--until SECONDS]
                 [--compilers N [--compile-seconds N]] [--choose-only] [--case NAME] TASK:DIRECTION... | --serve
 
-One JSON file a (task, direction, case), which also holds what other processes have timed; what is there for this PyTorch,
-driver and device is not timed again, but by --serve, which adds another part.  Backward times torch.autograd.grad on device leaves, forward excluded.  TF32 is off for products and convolutions.
+Writes one JSON file for each (task, direction, case); it also holds the times of other processes.  A variant that the file has for this
+PyTorch, driver and device is not timed again, except by --serve, which adds another part.  Backward times torch.autograd.grad on device leaves, forward excluded.  TF32 is off for products and convolutions.
 
-What torch.compile chooses by timing is chosen alone, by a process that measures nothing (chooser.py) while it holds the device, and
-loaded by every process that measures (choices.py); that these do not choose again is counted.  With --compilers, N processes compile side
-by side before, so that little is left to be compiled while it chooses.  On a new host:
+torch.compile chooses kernels by timing them.  A separate process does that alone, while it holds the device (chooser.py).  The processes
+that measure load its choices (choices.py), and a counter shows that they do not choose again.  With --compilers, N processes compile side
+by side first, so that little is left to compile while the choosing process holds the device.  On a new host:
 
     baseline.py ... --compilers CORES --choose-only TASK:DIRECTION...
 """
@@ -106,14 +106,14 @@ def time_copy(clock, moved_bytes):
 
 
 def absurd(record, case):
-    """What cannot be meant seriously: far from the memory's speed and from the arithmetic's."""
+    """The variants with an implausible time: far from the speed of the memory and from the speed of the arithmetic."""
     floor = record["copy"]["us"]
     return [name for name, times in record["baselines"].items()
             if times.get("us", 0) > 60 and floor / times["us"] < ABSURD_SHARE and case["operations"] / (times["us"] * 1e-6) < 1e12]
 
 
 class NotChosen(Exception):
-    """What choosing said when it failed, or that nothing was chosen."""
+    """The message of a failed choice, or that nothing was chosen."""
 
 
 def failure_of(problem):
@@ -124,15 +124,15 @@ def failure_of(problem):
 
 
 class Place:
-    """What one process works with."""
+    """The device, the choices and the settings of one process."""
 
     def __init__(self, arguments, clock, tuned, chosen, chooser):
-        """chooser: None where this process is the one that chooses."""
+        """chooser: None in the process that chooses."""
         self.arguments, self.clock, self.tuned, self.chosen, self.chooser = arguments, clock, tuned, chosen, chooser
 
 
 class Timed:
-    """What is known of one case: a file that grows by parts, a part for each process that has timed it."""
+    """The record of one case: a file with a part for each process that has timed it."""
 
     def __init__(self, clock, out, listing, case):
         self.clock, self.case = clock, case
@@ -179,14 +179,15 @@ def mode_of(variant):
 
 
 def modes_of(variants):
-    """What has to be compiled, each once, in the order of MODES."""
+    """The modes that must be compiled, each once, in the order of MODES."""
     wanted = {mode_of(variant) for variant in variants}
     return [mode for mode in MODES.values() if mode and mode in wanted]
 
 
 def prepare(place, listing, case, function, variant):
-    """Ready to be timed, or the failure.  Nothing is chosen here: processes prepare side by side.  Nor does it compile in other
-    processes: Triton's Config forgets on its way back from them that coordinate descent is done, and PyTorch would walk again."""
+    """Returns a variant that is ready to be timed, or the failure.  Never chooses kernels, because several processes prepare side by side.
+    Compiles in this process only: Triton's Config loses, on its way back from another process, the mark that coordinate descent is done,
+    and PyTorch would repeat the descent."""
     mode = mode_of(variant)
     mark = place.chosen.read(listing, case, mode) if mode else {}
     if mark is None or "error" in mark:
@@ -258,7 +259,7 @@ def read_listing(rkb, directory, direction):
 
 
 def listing_of(arguments, entry):
-    """What the command line asks for: TASK:DIRECTION, and of its cases the one that was named."""
+    """The cases that the command line asks for: those of TASK:DIRECTION, or only the one named by --case."""
     listing = read_listing(arguments.rkb, *entry.rsplit(":", 1))
     wanted = [case for case in listing["cases"] if arguments.case in (None, case["name"])]
     if not wanted:
@@ -328,8 +329,8 @@ def command_of(arguments):
 
 
 def compile_all(arguments):
-    """A process a case, the costliest first, which take longest to choose for.  What fails here fails again, and is told, when it is
-    chosen."""
+    """Compiles each case in a process of its own, the costliest case first, because its choosing takes longest.  A failure is not reported
+    here: it happens again, and is reported, when the case is chosen."""
     command = command_of(arguments) + ["--variants", ",".join(arguments.variants), "--compile-only"]
     cases = [(case["operations"], entry, case["name"]) for entry in arguments.work for case in listing_of(arguments, entry)["cases"]]
     works = [[entry, "--case", name] for _, entry, name in sorted(cases, reverse=True)]

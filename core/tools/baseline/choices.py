@@ -1,4 +1,4 @@
-"""What torch.compile chose for a case, and that it chose alone.
+"""The kernels that torch.compile chose for a case, and the evidence that it chose them alone.
 
 Compiling wants all of a host's cores, choosing wants the host and the device to itself: on a busy one max-autotune has been seen to
 choose up to five times worse.  So what is compiled and what is chosen lie apart.  Machine code is Triton's cache, which any number of

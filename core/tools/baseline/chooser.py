@@ -1,6 +1,6 @@
-"""The process that chooses for one that measures.  A process that has chosen goes through coordinate descent once more when it loads what
-it chose, as what its compilers gave back is still in its memory; one that only loads does not (docs/timing.md, 'PyTorch').  Started when
-it is first needed; ends with the process that asks."""
+"""The process that chooses kernels for a process that measures.  When a process loads a choice that it made itself, it repeats coordinate
+descent, because its compilers' results are still in its memory; a process that only loads does not (docs/timing.md, 'PyTorch').  It is
+started when it is first needed and ends with the process that asks."""
 
 import contextlib
 import json

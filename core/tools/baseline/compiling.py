@@ -1,5 +1,5 @@
-"""Processes that compile side by side.  None outlives the one that started it, however that ends: it would run beside what is chosen and
-timed next."""
+"""Compiles in several processes side by side.  Each ends when the process that started it ends, in whatever way; otherwise it would
+disturb the choosing and timing that come next."""
 
 import ctypes
 import os
@@ -44,7 +44,7 @@ def stop(child, work):
 
 
 def end_with_parent():
-    """Asks the system to kill this process when the one that started it ends, however that ends (prctl(2), PR_SET_PDEATHSIG)."""
+    """Asks the system to kill this process when its parent ends, in whatever way (prctl(2), PR_SET_PDEATHSIG)."""
     parent = os.getppid()
     ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:

@@ -23,7 +23,7 @@ ANCHOR_ROUNDS = 48  # three in each of sixteen places (core/gpu/worker/worker_ke
 
 
 def lock_file(file):
-    """Looks for the lock again and again, as everybody does: one that the system wakes would come before those that look."""
+    """Polls for the lock, as every holder does: a process that the kernel wakes would overtake those that poll."""
     while True:
         try:
             return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -122,7 +122,7 @@ class Clock:
         return took
 
     def run_once(self, work, stream, flushes):
-        """What it took on the device, and the host to enqueue it from when the device had its first flush."""
+        """Times one run: returns its time on the device, and the time from the first flush until the host had enqueued the run."""
         took = ctypes.c_float()
         self.check(self.c.rkb_timing_flush(stream, flushes))
         began = time.perf_counter()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What each PyTorch process found, without its samples: a table for a repository that does not keep the records.
+"""Writes a table of the results of each PyTorch process, without samples, for a repository that does not keep the records.
 
     sittings.py FOLDER > sittings.tsv
 

@@ -1,4 +1,4 @@
-"""What is timed: a task's function by PyTorch in one way on one set of buffers, or a copy."""
+"""The work that is timed: a task's function in one PyTorch variant on one set of buffers, or a copy."""
 
 import importlib.util
 import inspect
