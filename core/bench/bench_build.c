@@ -133,8 +133,8 @@ typedef struct timing {
    double wall, processor; /* seconds; processor: of the compiler process alone */
 } timing_t;
 
-/* One candidate from manifest to plan, without a cache.  What is timed is the whole; what the compiler worked is said beside
- * it, because that does not depend on what else the machine does. */
+/* Times one candidate from manifest to plan, without a cache.  Also reports the compiler's processor time, which does not depend on the
+ * machine's load. */
 static timing_t build_once(rkb_compilers_t *pool, const rkb_device_t *device, const char *source,
                            const fixture_case_t *of) {
    const double start = now();

@@ -3,9 +3,9 @@
  *
  *    rkb-bench-expected [--points N] [--budget SECONDS] [--only TEXT] TASK_DIRECTORY...
  *
- * For each output: how many of the wanted elements were evaluated before the budget for it (by default there is none)
- * ended, none of them when even the first run of neighbours passes the limit of work; and the sums of values and of hard
- * bounds, by which two builds are compared.  TEXT is part of "task direction case".  Each case is evaluated in a process of
+ * For each output, prints how many of the wanted elements were evaluated within its budget (default: no budget); the number is 0 if
+ * even the first run of neighbours exceeds the limit of work.  Also prints the sums of values and of hard bounds, with which you can
+ * compare two builds.  TEXT is part of "task direction case".  Each case is evaluated in a process of
  * its own, so that memory is its own too.  The main thread, with OpenMP's below it. */
 #include <errno.h>
 #include <limits.h>
