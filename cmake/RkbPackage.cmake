@@ -23,6 +23,6 @@ install(FILES "${PROJECT_BINARY_DIR}/rkb-config.cmake" "${PROJECT_BINARY_DIR}/rk
 configure_file("${PROJECT_SOURCE_DIR}/cmake/rkb-plugin.pc.in" "${PROJECT_BINARY_DIR}/rkb-plugin.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/rkb-plugin.pc" DESTINATION "${pkgconfig_dir}")
 
-# What the programs find by rkb_find_data.
+# Data that the programs look up with rkb_find_data.
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/devices" "${PROJECT_SOURCE_DIR}/pipelines" DESTINATION share/rkb
   FILES_MATCHING PATTERN "*.yaml" PATTERN "*.md") # pipelines name their prompts
