@@ -9,6 +9,22 @@ static bool repeats(const machine_warp_t *warp) {
    return warp->run->repeats;
 }
 
+/* Notes in packed records that a lane reads whole words, where nobody wrote them since the last barrier; false, and what was noted
+ * stays noted, when the slow way has to look. */
+static inline bool note_reading(machine_block_t *block, uint32_t thread, uint32_t offset, uint32_t bytes) {
+   if (block->races != RACES_FAST || block->shared_shift != 2)
+      return false;
+   const uint32_t epoch = block->epoch << EPOCH_SHIFT;
+   for (uint32_t *record = &block->shared_races[offset / 4]; bytes >= 4; record++, bytes -= 4) {
+      const uint32_t before = *record >> EPOCH_SHIFT == block->epoch ? *record : epoch,
+                     writer = before >> 11 & SEVERAL, reader = before & SEVERAL;
+      if (writer && writer != thread + 1)
+         return false;
+      *record = (before & ~SEVERAL) | (reader == 0 || reader == thread + 1 ? thread + 1 : SEVERAL);
+   }
+   return bytes == 0;
+}
+
 /* Bytes of one lane, checked for bounds and, in a run that looks for them, for races. */
 static bool reach(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane, uint64_t address,
                   uint32_t bytes, const void *value, machine_place_t *place) {
@@ -16,6 +32,9 @@ static bool reach(machine_warp_t *warp, const machine_instruction_t *i, uint32_t
    if (!place_of(warp, lane, address, i->space, bytes, store, place))
       return false;
    if (!warp->run->races || repeats(warp))
+      return true;
+   if (place->window == WINDOW_SHARED && !store &&
+       note_reading(warp->block, warp->first_thread + lane, (uint32_t)place->offset, bytes))
       return true;
    if (place->window == WINDOW_SHARED)
       machine_shared_access(warp, lane, (uint32_t)place->offset, bytes, value, store, false);
