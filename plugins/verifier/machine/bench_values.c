@@ -273,7 +273,7 @@ static int judge_run(struct sample *s, rkb_error_t *err) {
       if (is_fault(&report.findings[n]) || (is_own_fault(&report.findings[n]) && !report.atomics_unfinished))
          outcome_finding(s->outcome, &report.findings[n], s->the_case, s->family->name, SAMPLE_SEED);
    for (uint32_t n = 0; n < report.finding_count; n++)
-      if (is_own_fault(&report.findings[n]) || strcmp(report.findings[n].reason, "limit.budget") == 0)
+      if (is_own_fault(&report.findings[n]))
          outcome_note(s->outcome, RKB_MACHINE_UNKNOWN, report.findings[n].reason, NULL,
                       "%s (blocks sampled at case %s)", report.findings[n].message, s->the_case->name);
    if (report.finding_count) {

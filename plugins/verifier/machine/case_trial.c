@@ -303,9 +303,9 @@ static void describe_shape(const rkb_case_t *the_case, char *text, size_t size) 
                                (long long)the_case->dims[d].value);
 }
 
-/* A check case that was not executed whole, which an acceptance would speak for. */
-static void note_unexecuted(const rkb_case_t *the_case, struct outcome *outcome) {
-   if (the_case->kind != RKB_CASE_CHECK)
+/* A check case whose first run did not come to its end, which an acceptance would speak for.  Families that are left out are named. */
+static void note_unexecuted(const rkb_case_t *the_case, const struct owed *owed, struct outcome *outcome) {
+   if (the_case->kind != RKB_CASE_CHECK || owed || (outcome->executed & 1))
       return;
    outcome->unexecuted = 1;
    snprintf(outcome->unexecuted_case, sizeof outcome->unexecuted_case, "%s", the_case->name);
@@ -324,7 +324,7 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
    rkb_finding_t finding = {0};
    if (candidate->budget == 0) {
       outcome->over_budget = true;
-      note_unexecuted(the_case, outcome);
+      note_unexecuted(the_case, owed, outcome);
       trial_leave_out(&t, "the budget of thread-instructions was used up");
       return RKB_OK;
    }
@@ -353,12 +353,12 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
    if (status == RKB_OK)
       status = owed ? families_run_owed(&t, owed, err) : families_run(&t, err);
    if (status == RKB_ERR_LIMIT) {
-      note_unexecuted(the_case, outcome);
+      note_unexecuted(the_case, owed, outcome);
       trial_leave_out(&t, err->message);
       status = RKB_OK;
    } else if (status == RKB_OK && t.over_budget) {
       outcome->over_budget = true;
-      note_unexecuted(the_case, outcome);
+      note_unexecuted(the_case, owed, outcome);
       trial_leave_out(
          &t, "the budget of thread-instructions ran out before all of its input families were executed");
    } else if (status == RKB_OK && outcome->rank < RKB_MACHINE_UNKNOWN && !owed) {

@@ -66,6 +66,8 @@ static int run(const struct repetition *r, rkb_machine_t *machine, rkb_machine_b
    if (report.complete)
       trial_find_undefined(machine, r->t->plan);
    rkb_machine_report(machine, &report);
+   for (uint32_t n = 0; n < report.finding_count; n++)
+      r->t->over_budget |= strcmp(report.findings[n].reason, "limit.budget") == 0;
    *clean = report.complete && report.finding_count == 0;
    return RKB_OK;
 }
@@ -122,7 +124,7 @@ static int repeat_mixed(struct repetition *r, rkb_error_t *err) {
    int status = run(r, t->machine, t->buffers, &same, err);
    if (status == RKB_OK)
       status = run_clean(r, &clean, err);
-   if (status != RKB_OK || !clean)
+   if (status != RKB_OK || !clean || t->over_budget)
       return status;
    if (!same)
       trial_take_findings(t);
@@ -166,7 +168,7 @@ static uint64_t element_to_keep(const rkb_plan_t *plan) {
 }
 
 static bool goes_on(const struct trial *t) {
-   return t->outcome->rank < RKB_MACHINE_UNKNOWN && !t->over_budget && t->budget > 4 * t->largest;
+   return t->outcome->rank < RKB_MACHINE_UNKNOWN && !t->over_budget;
 }
 
 static int repeat_others(struct trial *t, rkb_error_t *err) {
