@@ -30,6 +30,33 @@ static void look_for_compiler(rkb_tool_report_t *report) {
    rkb_compilers_close(compilers);
 }
 
+/* A compiler process says what holds it. */
+static void look_for_sandbox(rkb_tool_report_t *report) {
+   static const char *const layers[] = {"capabilities", "landlock", "seccomp", NULL};
+   const rkb_compilers_config_t config = {.processes = 1, .cache_directory = ""};
+   rkb_compilers_t *compilers = NULL;
+   rkb_error_t err;
+   char version[64], path[256], absent[32];
+   rkb_text_t detail;
+   rkb_text_init(&detail, sizeof report->detail);
+   int status = rkb_compilers_open(&config, &compilers, &err);
+   if (status == RKB_OK)
+      status = rkb_compilers_toolkit(compilers, version, sizeof version, path, sizeof path, &err);
+   report->found = status == RKB_OK;
+   for (int i = 0; status == RKB_OK && layers[i]; i++) {
+      snprintf(absent, sizeof absent, "no-%s", layers[i]);
+      if (strstr(rkb_compilers_layers(compilers), absent))
+         rkb_text_format(&detail, "%s%s", report->found ? "it goes without " : ", ", layers[i]);
+      report->found = report->found && !strstr(rkb_compilers_layers(compilers), absent);
+   }
+   snprintf(report->detail, sizeof report->detail, "%s",
+            status != RKB_OK ? "not known without a compiler"
+            : report->found  ? rkb_compilers_layers(compilers)
+                             : rkb_text_get(&detail));
+   rkb_text_free(&detail);
+   rkb_compilers_close(compilers);
+}
+
 /* The devices that this process can open: the driver names them nvidia0, nvidia1, ... */
 static unsigned count_gpus(void) {
    DIR *listing = opendir("/dev");
@@ -126,6 +153,9 @@ static const rkb_tool_report_t blank[RKB_TOOL_COUNT] = {
                           .disables = "building candidates: rkb-run, rkb check, rkb build",
                           .remedy =
                              "./bootstrap.sh demo --yes, or set CUDA_HOME to a toolkit from 12.4 to 13.x"},
+   [RKB_TOOL_SANDBOX] = {.name = "compiler's sandbox",
+                         .disables = "nothing, but a candidate that takes over its compiler is held by less",
+                         .remedy = "a kernel from 5.13 on with Landlock, and a container that allows landlock(7) and seccomp(2)"},
    [RKB_TOOL_DRIVER] = {.name = "GPU driver",
                         .disables = "stages that run on a GPU; screening works without",
                         .remedy = "install NVIDIA's driver, and give a container its devices"},
@@ -152,6 +182,9 @@ void rkb_tool_look(enum rkb_tool tool, rkb_tool_report_t *report) {
    switch (tool) {
    case RKB_TOOL_COMPILER:
       look_for_compiler(report);
+      break;
+   case RKB_TOOL_SANDBOX:
+      look_for_sandbox(report);
       break;
    case RKB_TOOL_DRIVER:
       look_for_driver(report);

@@ -10,6 +10,7 @@
 #include "kernel/wire.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -222,6 +223,22 @@ static owned_build_t *make_build(const recipe_t *recipe, const rkb_device_t *dev
    return build;
 }
 
+/* NVRTC crashes on bytes that are no character, even in a comment. */
+static bool check_characters(const rkb_source_t *source, rkb_finding_t *finding) {
+   uint32_t line = 1, column = 1;
+   for (size_t at = 0, taken; at < source->bytes; at += taken) {
+      taken = rkb_utf8_character(source->text + at, source->bytes - at);
+      if (taken == 0) {
+         rkb_finding_set(finding, "build.error", line, column, "byte 0x%02x is no character of UTF-8",
+                         (unsigned char)source->text[at]);
+         return false;
+      }
+      line += source->text[at] == '\n';
+      column = source->text[at] == '\n' ? 1 : column + 1;
+   }
+   return true;
+}
+
 /* The candidate's text against everything that needs no compiler: false with a finding. */
 static bool check_source(const rkb_source_t *source, bool *lean, rkb_finding_t *finding) {
    uint32_t count;
@@ -229,6 +246,8 @@ static bool check_source(const rkb_source_t *source, bool *lean, rkb_finding_t *
    if (source->bytes > MAX_SOURCE) {
       rkb_finding_set(finding, "build.error", 0, 0, "the source has %zu bytes; at most %d are allowed",
                       source->bytes, MAX_SOURCE);
+   } else if (!check_characters(source, finding)) {
+      return false;
    } else if (!source->manifest) {
       rkb_finding_from_problems(finding, &source->problems);
    } else {

@@ -125,7 +125,7 @@ bool compilers_near_limit(const rkb_compilers_t *compilers, uint64_t cpu_ns, uin
    return cpu_ns > compilers->cpu_ns / 5 * 4 || memory_bytes > compilers->memory / 5 * 4;
 }
 
-const char *compilers_layers(rkb_compilers_t *compilers) {
+const char *rkb_compilers_layers(const rkb_compilers_t *compilers) {
    return compilers->layers;
 }
 

@@ -41,8 +41,6 @@ const char *
 compilers_limits(rkb_compilers_t *compilers); /* what belongs into a key: limits decide verdicts */
 /* Whether a compile that took so much came within 20 % of a limit, so that on another machine the limit may decide. */
 bool compilers_near_limit(const rkb_compilers_t *compilers, uint64_t cpu_ns, uint64_t memory_bytes);
-/* The sandbox of the compiler processes, "landlock seccomp"; "" before the first has started. */
-const char *compilers_layers(rkb_compilers_t *compilers);
 /* Major and minor of NVRTC and the directory of its headers; starts a process when none has run. */
 int compilers_version(rkb_compilers_t *compilers, int *major, int *minor, rkb_error_t *err);
 

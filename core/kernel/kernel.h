@@ -61,6 +61,9 @@ void rkb_compilers_close(rkb_compilers_t *compilers); /* kills what runs */
 /* "13.0" and where NVRTC was found, or RKB_ERR_UNAVAILABLE with a sentence that says what to install. */
 int rkb_compilers_toolkit(rkb_compilers_t *compilers, char *version, size_t version_size, char *path,
                           size_t path_size, rkb_error_t *err);
+/* The sandbox of the compiler processes, "capabilities landlock seccomp", each with "no-" before it where this machine does not give it;
+ * "" before the first has started. */
+const char *rkb_compilers_layers(const rkb_compilers_t *compilers);
 
 /* What a build cost, whether it came out or not. */
 typedef struct rkb_build_cost {

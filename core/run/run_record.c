@@ -1,6 +1,7 @@
 /* Makes the archive's records from the run's state (run_record.h).  A record borrows its texts from the items for the length
  * of one call. */
 #include "run/run_record.h"
+#include "kernel/kernel.h"
 
 #include <rkb/items.h>
 #include <string.h>
@@ -222,5 +223,7 @@ bool rkb_record_ending(rkb_run_t *run) {
       rkb_archive_set_fact(run->archive, "ended", ending->status ? "broken" : names[ending->kind], &err);
    if (status == RKB_OK)
       status = rkb_archive_set_fact(run->archive, "ended_because", ending->status ? "" : ending->text, &err);
+   if (status == RKB_OK && run->core.compilers && rkb_compilers_layers(run->core.compilers)[0])
+      status = rkb_archive_set_fact(run->archive, "compiler_sandbox", rkb_compilers_layers(run->core.compilers), &err);
    return stored(run, status, &err);
 }

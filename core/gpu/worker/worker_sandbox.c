@@ -3,13 +3,10 @@
  * Under these layers CUDA was seen to need (H200, driver 580): /proc/self/task writable; every /dev/nvidia* readable and writable with
  * ioctl; memfd_create; AF_UNIX sockets.  Never set RLIMIT_AS: the driver reserves 128 GiB of addresses. */
 #include "gpu/worker/worker_sandbox.h"
+#include "base/confine.h"
 #include <errno.h>
-#include <fcntl.h>
-#include <glob.h>
 #include <linux/audit.h>
-#include <linux/capability.h>
 #include <linux/filter.h>
-#include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
@@ -22,85 +19,21 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Rights that the headers of the build may not know yet (landlock(7)). */
-#ifndef LANDLOCK_ACCESS_FS_REFER
-#define LANDLOCK_ACCESS_FS_REFER (1ULL << 13)
-#endif
-#ifndef LANDLOCK_ACCESS_FS_TRUNCATE
-#define LANDLOCK_ACCESS_FS_TRUNCATE (1ULL << 14)
-#endif
-#ifndef LANDLOCK_ACCESS_FS_IOCTL_DEV
-#define LANDLOCK_ACCESS_FS_IOCTL_DEV (1ULL << 15)
-#endif
-
-#define FS_READ (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
-#define FS_VERSION_1 ((1ULL << 13) - 1)
-#define FS_FOR_FILES                                                                                         \
-   (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |              \
-    LANDLOCK_ACCESS_FS_TRUNCATE | LANDLOCK_ACCESS_FS_IOCTL_DEV)
-
-struct landlock_rules { /* struct landlock_ruleset_attr as of ABI 6; older kernels take a prefix */
-   uint64_t files, network, scoped;
-};
-
-static int drop_capabilities(void) {
-   struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
-   struct __user_cap_data_struct none[2] = {{0, 0, 0}, {0, 0, 0}};
-   for (int capability = 0; capability < 64; capability++)
-      /* fails after the last capability, and when there are none to drop */
-      prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
-   return (int)syscall(SYS_capset, &head, none);
-}
-
-static void allow(int rules, const char *pattern, uint64_t rights) {
-   glob_t found;
-   if (glob(pattern, 0, NULL, &found) != 0)
-      return;
-   for (size_t i = 0; i < found.gl_pathc; i++) {
-      struct landlock_path_beneath_attr rule = {.allowed_access = rights};
-      rule.parent_fd = open(found.gl_pathv[i], O_PATH | O_CLOEXEC);
-      if (rule.parent_fd < 0)
-         continue;
-      if (syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0) {
-         rule.allowed_access &= FS_FOR_FILES; /* the kernel refuses directory rights on a file */
-         syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
-      }
-      close(rule.parent_fd);
-   }
-   globfree(&found);
-}
-
-static int enter_landlock(void) {
+static bool enter_landlock(void) {
    static const char *const readable[] = {"/usr",  "/lib*", "/bin",         "/etc", "/opt",
                                           "/proc", "/sys",  "/run/nvidia*", NULL};
    static const char *const devices[] = {"/dev/null",    "/dev/zero",          "/dev/urandom",
                                          "/dev/nvidia*", "/dev/nvidia-caps/*", NULL};
-   int version = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-   if (version < 1)
-      return -1;
-   uint64_t rights = FS_VERSION_1 | (version >= 2 ? LANDLOCK_ACCESS_FS_REFER : 0) |
-                     (version >= 3 ? LANDLOCK_ACCESS_FS_TRUNCATE : 0) |
-                     (version >= 5 ? LANDLOCK_ACCESS_FS_IOCTL_DEV : 0);
-   struct landlock_rules wanted = {
-      .files = rights, .network = version >= 4 ? 3 : 0, .scoped = version >= 6 ? 3 : 0};
-   size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
-   int rules = (int)syscall(SYS_landlock_create_ruleset, &wanted, size, 0);
+   uint64_t held;
+   int rules = rkb_landlock_begin(&held);
    if (rules < 0)
-      return -1;
-   uint64_t device = (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
-                      LANDLOCK_ACCESS_FS_READ_DIR | LANDLOCK_ACCESS_FS_IOCTL_DEV) &
-                     rights;
+      return false;
    for (int i = 0; readable[i]; i++)
-      allow(rules, readable[i], FS_READ);
+      rkb_landlock_allow(rules, held, readable[i], RKB_MAY_READ | RKB_MAY_EXECUTE);
    for (int i = 0; devices[i]; i++)
-      allow(rules, devices[i], device);
-   allow(rules, "/proc/self/task",
-         (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_DIR |
-          LANDLOCK_ACCESS_FS_TRUNCATE) &
-            rights);
-   int status = (int)syscall(SYS_landlock_restrict_self, rules, 0);
-   close(rules);
-   return status;
+      rkb_landlock_allow(rules, held, devices[i], RKB_MAY_READ | RKB_MAY_WRITE | RKB_MAY_CONTROL);
+   rkb_landlock_allow(rules, held, "/proc/self/task", RKB_MAY_READ | RKB_MAY_WRITE);
+   return rkb_landlock_enter(rules);
 }
 
 #if defined __x86_64__
@@ -173,10 +106,10 @@ void rkb_sandbox_enter(char *list, size_t size) {
    list[0] = '\0';
    prctl(PR_SET_DUMPABLE, 0);
    setrlimit(RLIMIT_CORE, &none);
-   if (drop_capabilities() == 0)
+   if (rkb_drop_capabilities())
       at += snprintf(at, (size_t)(end - at), "capabilities ");
    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0) {
-      if (enter_landlock() == 0)
+      if (enter_landlock())
          at += snprintf(at, (size_t)(end - at), "landlock ");
       if (enter_seccomp() == 0)
          at += snprintf(at, (size_t)(end - at), "seccomp ");

@@ -55,7 +55,8 @@ const char *nvrtc_includes(const nvrtc_t *nvrtc); /* the toolkit's include direc
 void nvrtc_compile(nvrtc_t *nvrtc, const compile_request_t *request, rkb_text_t *answer);
 
 /* compiler_sandbox.c: from here on the process may read below directory only (or nothing: "") and may neither start
- * programs nor reach the network.  Appends the layers that are on ("landlock seccomp") to layers. */
+ * programs nor reach the network.  Appends its layers to layers: "capabilities landlock seccomp", each with "no-" before it where it
+ * could not be had. */
 void sandbox_enter(const char *directory, rkb_text_t *layers);
 /* In a fork of such a process, which from here on may start no process either.  False when it could not be closed. */
 bool sandbox_close(void);

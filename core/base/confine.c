@@ -1,0 +1,85 @@
+/* Capabilities and Landlock (confine.h).  Owns nothing. */
+#include "base/confine.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <linux/capability.h>
+#include <linux/landlock.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Rights newer than the header this may be built with (landlock(7)). */
+#ifndef LANDLOCK_ACCESS_FS_REFER
+#define LANDLOCK_ACCESS_FS_REFER (1ULL << 13)
+#endif
+#ifndef LANDLOCK_ACCESS_FS_TRUNCATE
+#define LANDLOCK_ACCESS_FS_TRUNCATE (1ULL << 14)
+#endif
+#ifndef LANDLOCK_ACCESS_FS_IOCTL_DEV
+#define LANDLOCK_ACCESS_FS_IOCTL_DEV (1ULL << 15)
+#endif
+
+#define FS_VERSION_1 ((1ULL << 13) - 1)
+#define FS_FOR_FILES                                                                                         \
+   (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |              \
+    LANDLOCK_ACCESS_FS_TRUNCATE | LANDLOCK_ACCESS_FS_IOCTL_DEV)
+
+struct landlock_rules { /* struct landlock_ruleset_attr as of ABI 6; older kernels take a prefix */
+   uint64_t files, network, scoped;
+};
+
+bool rkb_drop_capabilities(void) {
+   struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+   struct __user_cap_data_struct none[2] = {{0, 0, 0}, {0, 0, 0}};
+   for (int capability = 0; capability < 64; capability++)
+      /* fails past the last one, and where there are none to drop */
+      prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
+   return syscall(SYS_capset, &head, none) == 0;
+}
+
+int rkb_landlock_begin(uint64_t *held) {
+   int version = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+   *held = 0;
+   if (version < 1)
+      return -1;
+   *held = FS_VERSION_1 | (version >= 2 ? LANDLOCK_ACCESS_FS_REFER : 0) |
+           (version >= 3 ? LANDLOCK_ACCESS_FS_TRUNCATE : 0) |
+           (version >= 5 ? LANDLOCK_ACCESS_FS_IOCTL_DEV : 0);
+   const struct landlock_rules wanted = {
+      .files = *held, .network = version >= 4 ? 3 : 0, .scoped = version >= 6 ? 3 : 0};
+   const size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
+   return (int)syscall(SYS_landlock_create_ruleset, &wanted, size, 0);
+}
+
+static uint64_t rights_of(unsigned what) {
+   return (what & RKB_MAY_READ ? LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR : 0) |
+          (what & RKB_MAY_EXECUTE ? LANDLOCK_ACCESS_FS_EXECUTE : 0) |
+          (what & RKB_MAY_WRITE ? LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE : 0) |
+          (what & RKB_MAY_CONTROL ? LANDLOCK_ACCESS_FS_IOCTL_DEV : 0);
+}
+
+void rkb_landlock_allow(int rules, uint64_t held, const char *pattern, unsigned what) {
+   glob_t found;
+   if (glob(pattern, 0, NULL, &found) != 0)
+      return;
+   for (size_t i = 0; i < found.gl_pathc; i++) {
+      struct landlock_path_beneath_attr rule = {.allowed_access = rights_of(what) & held};
+      rule.parent_fd = open(found.gl_pathv[i], O_PATH | O_CLOEXEC);
+      if (rule.parent_fd < 0)
+         continue;
+      if (syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0) {
+         rule.allowed_access &= FS_FOR_FILES; /* rights for directories are refused on a file */
+         syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+      }
+      close(rule.parent_fd);
+   }
+   globfree(&found);
+}
+
+bool rkb_landlock_enter(int rules) {
+   bool entered = syscall(SYS_landlock_restrict_self, rules, 0) == 0;
+   close(rules);
+   return entered;
+}
