@@ -31,8 +31,34 @@ static double most_of(const rkb_asking_t *asking, int64_t *tokens) {
    return (double)input * dearest + (double)output * model->face.output_usd;
 }
 
-/* Computes the charge for an attempt: nothing if the provider never saw it or answered with an error status; otherwise what it
- * reported; without a report, the whole reservation. */
+/* No token stands for more bytes than this: vocabularies' longest are runs of 128 blanks. */
+#define MOST_TOKEN_BYTES 1024
+
+/* Whether a report of usage can be true of this question and this reply, by our own counts: a byte is never more than one token. */
+static bool usage_is_possible(const rkb_asking_t *asking, const rkb_reply_t *reply) {
+   const int64_t most_input = rkb_model_most_input(strlen(asking->body), 2),
+                 most_output = rkb_question_output(asking->model, asking->question),
+                 least_output = (int64_t)((reply->text.length + MOST_TOKEN_BYTES - 1) / MOST_TOKEN_BYTES);
+   return reply->input_tokens > 0 && reply->input_tokens <= most_input && reply->cached_tokens <= reply->input_tokens &&
+          (reply->output_tokens < 0 || reply->output_tokens >= least_output) &&
+          (most_output <= 0 || reply->output_tokens <= most_output);
+}
+
+/* A report that cannot be true counts as none, and whoever runs this is told: the bound on cost is ours, not the server's. */
+static void doubt_usage(const rkb_asking_t *asking, rkb_reply_t *reply) {
+   if (asking->model->command || !reply->usage_final || usage_is_possible(asking, reply))
+      return;
+   rkb_log_printf(asking->llm->options.log, RKB_LOG_WARN, asking->asker->stage,
+                  "model '%s' reported usage that this question and reply cannot have (%lld tokens in, %lld of them cached, %lld "
+                  "out): what was reserved is charged",
+                  asking->model->face.name, (long long)reply->input_tokens, (long long)reply->cached_tokens,
+                  (long long)reply->output_tokens);
+   reply->usage_final = false;
+   reply->input_tokens = reply->cached_tokens = reply->output_tokens = reply->reasoning_tokens = -1;
+}
+
+/* What the provider charges for an attempt: nothing for what it never saw and for error statuses, what it
+ * reported, and without a report that can be true all that was reserved, which is an upper bound by our own count. */
 static void charge(const rkb_asking_t *asking, const rkb_attempt_t *attempt, rkb_call_record_t *call) {
    const rkb_reply_t *reply = &attempt->reply;
    bool free_of_charge = attempt->unsent || attempt->unbilled;
@@ -42,11 +68,10 @@ static void charge(const rkb_asking_t *asking, const rkb_attempt_t *attempt, rkb
                     : call->estimated ? call->reserved_usd
                                       : rkb_reply_worth(asking->model, reply);
    call->worth_usd = call->cost_usd;
-   if (call->cost_usd > call->reserved_usd * (1 + 1e-12))
-      rkb_log_printf(
-         asking->llm->options.log, RKB_LOG_WARN, asking->asker->stage,
-         "model '%s' reported more than a request of that size can use: %.6f USD, reserved were %.6f",
-         asking->model->face.name, call->cost_usd, call->reserved_usd);
+   if (call->estimated && attempt->end == RKB_ATTEMPT_REPLIED)
+      rkb_log_printf(asking->llm->options.log, RKB_LOG_INFO, asking->asker->stage,
+                     "model '%s': the reply has no usable report of its tokens; the %.6f USD that were reserved are charged",
+                     asking->model->face.name, call->reserved_usd);
 }
 
 /* Attempts
@@ -107,6 +132,7 @@ static int try_once(rkb_asking_t *asking, int64_t number, int64_t retry, bool *a
    else
       rkb_attempt_http(llm->options.loop, llm->options.http, &attempt);
    rkb_reply_t *reply = &attempt.reply;
+   doubt_usage(asking, reply);
    rkb_limits_give(llm->limits, model, tokens,
                    reply->usage_final ? reply->input_tokens + reply->output_tokens : -1);
 

@@ -27,10 +27,13 @@ const char *rkb_json_text_of(const json_t *object, const char *key) {
    return text ? text : "";
 }
 
+/* No reply has so many; sums of a few such counts stay far from overflowing. */
+#define MOST_TOKENS (INT64_C(1) << 40)
+
 void rkb_json_count_of(const json_t *object, const char *key, int64_t *value) {
    const json_t *found = json_object_get(object, key);
    if (json_is_integer(found) && json_integer_value(found) >= 0)
-      *value = json_integer_value(found);
+      *value = json_integer_value(found) < MOST_TOKENS ? json_integer_value(found) : MOST_TOKENS;
 }
 
 int64_t rkb_question_output(const rkb_model_t *model, const rkb_llm_question_t *question) {

@@ -39,6 +39,12 @@ static const behaviour_t BEHAVIOURS[] = {
    {"unauthorised", RKB_LLM_REJECTED, NOTHING, 1, false, NULL, NULL},
    {"overloaded-mid-stream", RKB_LLM_UNREACHABLE, RESERVED, 3, true, NULL, NULL},
    {"no-usage", RKB_LLM_ANSWERED, RESERVED, 1, true, NULL, TEXT},
+   /* Reports that no such question and reply can have. */
+   {"usage-huge", RKB_LLM_ANSWERED, RESERVED, 1, false, NULL, TEXT},
+   {"usage-immense", RKB_LLM_ANSWERED, RESERVED, 1, true, NULL, TEXT},
+   {"usage-long", RKB_LLM_ANSWERED, RESERVED, 1, false, NULL, TEXT},
+   {"usage-nothing", RKB_LLM_ANSWERED, RESERVED, 1, false, NULL, TEXT},
+   {"usage-silent", RKB_LLM_ANSWERED, RESERVED, 1, true, NULL, TEXT},
    {"garbage", RKB_LLM_UNREADABLE, RESERVED, 1, false, NULL, NULL},
    {"bad-utf8", RKB_LLM_UNREADABLE, RESERVED, 1, false, NULL, NULL},
    {"bad-utf8-stream", RKB_LLM_ANSWERED, REPORTED, 1, true, NULL, MENDED},

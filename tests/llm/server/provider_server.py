@@ -21,10 +21,14 @@ import anthropic_messages
 import gemini
 import openai_chat
 import openai_responses
-from common import TEXT, Refusal, as_bytes
+from common import TEXT, USAGE, Refusal, as_bytes
 
 PROTOCOLS = (openai_chat, openai_responses, gemini, anthropic_messages)
 limited = {}
+# What a server may claim that no question and reply of this size can have used.
+IMPOSSIBLE = {"usage-huge": {"input": 10 ** 12}, "usage-immense": {"input": 2 ** 62}, "usage-long": {"output": 10 ** 9},
+              "usage-nothing": {"input": 0, "cached": 0, "output": 0, "reasoning": 0}, "usage-silent": {"output": 0, "reasoning": 0}}
+
 lock = threading.Lock()
 
 
@@ -131,6 +135,13 @@ class Handler(socketserver.StreamRequestHandler):
             return self.whole(401, protocol.error(401, "who are you?"))
         if kind.startswith("echo-key"):
             return self.faulty_key(protocol, kind, key, body, streams)
+        if kind in IMPOSSIBLE:
+            with lock:
+                honest = dict(USAGE)
+                USAGE.update(IMPOSSIBLE[kind])
+                events, reply = list(protocol.stream("plain", body)), protocol.whole("plain", body)
+                USAGE.update(honest)
+            return self.stream(events) if streams else self.whole(200, reply)
         if kind == "overloaded-mid-stream":
             return self.stream([next(iter(protocol.stream("plain", body))), protocol.stream_error("overloaded")])
         if kind == "garbage":
