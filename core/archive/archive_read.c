@@ -29,7 +29,7 @@ static int read_request(rkb_connection_t *reader, const rkb_statement_t *stateme
    *request = (rkb_request_record_t){
       .section = rkb_request_key_section(key),
       .number = rkb_request_key_number(key),
-      .operator_id = rkb_keep_text(keeper, statement, 1),
+      .operator_id = rkb_keep_word(keeper, statement, 1),
       .answer = rkb_answer_parse(rkb_column_text(statement, 2)),
       .state = rkb_state_parse(rkb_column_text(statement, 3)),
       .group = rkb_column_null(statement, 4) ? -1 : rkb_column_int(statement, 4),

@@ -26,14 +26,14 @@ static int read_row(rkb_connection_t *reader, int64_t number, loaded_candidate_t
       .section = rkb_request_key_section(key),
       .request = rkb_request_key_number(key),
       .child = (uint32_t)rkb_column_int(&statement, 2),
-      .hash = rkb_keep_text(keeper, &statement, 3),
-      .source_hash = rkb_keep_text(keeper, &statement, 4),
-      .tune = rkb_keep_text(keeper, &statement, 5),
-      .operator_id = rkb_keep_text(keeper, &statement, 6),
-      .task = rkb_keep_text(keeper, &statement, 7),
-      .direction = rkb_keep_text(keeper, &statement, 8),
-      .standing = rkb_keep_text(keeper, &statement, 9),
-      .reason = rkb_keep_text(keeper, &statement, 10),
+      .hash = rkb_keep_word(keeper, &statement, 3),
+      .source_hash = rkb_keep_word(keeper, &statement, 4),
+      .tune = rkb_keep_word(keeper, &statement, 5),
+      .operator_id = rkb_keep_word(keeper, &statement, 6),
+      .task = rkb_keep_word(keeper, &statement, 7),
+      .direction = rkb_keep_word(keeper, &statement, 8),
+      .standing = rkb_keep_word(keeper, &statement, 9),
+      .reason = rkb_keep_word(keeper, &statement, 10),
       .duplicate_of = rkb_column_int(&statement, 11),
       .promotion = rkb_promotion_parse(rkb_column_text(&statement, 12)),
       .has_objective = !rkb_column_null(&statement, 13),
@@ -43,7 +43,7 @@ static int read_row(rkb_connection_t *reader, int64_t number, loaded_candidate_t
       .plan_hash = rkb_keep_text(keeper, &statement, 16),
       .cubin_hash = rkb_keep_text(keeper, &statement, 17),
       .note = rkb_keep_text(keeper, &statement, 18),
-      .source = rkb_keep_text(keeper, &statement, 19),
+      .source = rkb_keep_word(keeper, &statement, 19),
    };
    rkb_statement_reset(&statement);
    return !keeper->failed ? RKB_OK : rkb_arena_fail(keeper->arena, "the candidate", err);
@@ -52,16 +52,16 @@ static int read_row(rkb_connection_t *reader, int64_t number, loaded_candidate_t
 static void fill_parent(rkb_keeper_t *keeper, const rkb_statement_t *statement, void *entry) {
    *(rkb_parent_record_t *)entry = (rkb_parent_record_t){
       .number = rkb_column_int(statement, 0),
-      .role = rkb_keep_text(keeper, statement, 1),
+      .role = rkb_keep_word(keeper, statement, 1),
    };
 }
 
 static void fill_verdict(rkb_keeper_t *keeper, const rkb_statement_t *statement, void *entry) {
    *(rkb_verdict_record_t *)entry = (rkb_verdict_record_t){
-      .stage = rkb_keep_text(keeper, statement, 0),
-      .standing = rkb_keep_text(keeper, statement, 1),
-      .reason = rkb_keep_text(keeper, statement, 2),
-      .message = rkb_keep_text(keeper, statement, 3),
+      .stage = rkb_keep_word(keeper, statement, 0),
+      .standing = rkb_keep_word(keeper, statement, 1),
+      .reason = rkb_keep_word(keeper, statement, 2),
+      .message = rkb_keep_word(keeper, statement, 3),
       .evidence = rkb_keep_text(keeper, statement, 4),
       .certificate = rkb_keep_text(keeper, statement, 5),
       .shadow = rkb_column_int(statement, 6) != 0,
@@ -75,13 +75,13 @@ static void fill_verdict(rkb_keeper_t *keeper, const rkb_statement_t *statement,
 static void fill_measurement(rkb_keeper_t *keeper, const rkb_statement_t *statement, void *entry) {
    const char *case_name = rkb_keep_text(keeper, statement, 1);
    *(rkb_measurement_record_t *)entry = (rkb_measurement_record_t){
-      .name = rkb_keep_text(keeper, statement, 0),
+      .name = rkb_keep_word(keeper, statement, 0),
       .case_name = case_name && case_name[0] ? case_name : NULL,
       .value = rkb_column_real(statement, 2),
-      .unit = rkb_keep_text(keeper, statement, 3),
-      .better = rkb_keep_text(keeper, statement, 4),
+      .unit = rkb_keep_word(keeper, statement, 3),
+      .better = rkb_keep_word(keeper, statement, 4),
       .spread = rkb_column_null(statement, 5) ? -1.0 : rkb_column_real(statement, 5),
-      .method = rkb_keep_text(keeper, statement, 6),
+      .method = rkb_keep_word(keeper, statement, 6),
       .detail = rkb_keep_text(keeper, statement, 7),
       .shadow = rkb_column_int(statement, 8) != 0,
       .reproducible = rkb_column_int(statement, 9) != 0,

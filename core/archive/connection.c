@@ -24,7 +24,16 @@ static const char writer_settings[] =
    "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; "
    "PRAGMA wal_autocheckpoint = 4096; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY";
 static const char reader_settings[] =
-   "PRAGMA query_only = ON; PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY";
+   "PRAGMA query_only = ON; PRAGMA cell_size_check = ON; PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY";
+
+/* An archive may have been made by anybody: its schema calls no function of ours, and cannot be changed under us; no value is longer
+ * than the longest text that is written here, with room for JSON around it. */
+enum { MOST_VALUE_BYTES = 16 << 20 };
+static void distrust(sqlite3 *database) {
+   sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+   sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+   sqlite3_limit(database, SQLITE_LIMIT_LENGTH, MOST_VALUE_BYTES);
+}
 
 static int status_of(int result) {
    switch (result & 0xff) {
@@ -122,6 +131,7 @@ int rkb_connection_open(const char *path, int mode, rkb_connection_t **connectio
                                NULL);
    if (result == SQLITE_OK) {
       sqlite3_extended_result_codes(opened->database, 1);
+      distrust(opened->database);
       sqlite3_busy_timeout(opened->database, BUSY_MS);
       result = sqlite3_exec(opened->database, mode == RKB_CONNECTION_READ ? reader_settings : writer_settings,
                             NULL, NULL, NULL);
@@ -222,7 +232,9 @@ void rkb_statement_reset(rkb_statement_t *statement) {
 }
 
 const char *rkb_column_text(const rkb_statement_t *statement, int column) {
-   return (const char *)sqlite3_column_text(statement->handle, column);
+   /* A damaged archive has NULL, or memory that is out, where the schema says NOT NULL. */
+   const char *text = (const char *)sqlite3_column_text(statement->handle, column);
+   return text ? text : "";
 }
 
 int64_t rkb_column_int(const rkb_statement_t *statement, int column) {

@@ -110,6 +110,18 @@ static int read_version(rkb_connection_t *connection, int64_t *version, rkb_erro
    return RKB_OK;
 }
 
+/* Ours are plain tables and indices; a view or a trigger in their place runs what its author likes, for as long as it likes. */
+static int refuse_programs(rkb_connection_t *connection, rkb_error_t *err) {
+   int64_t programs = 0;
+   int status = read_pragma(connection,
+                            "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index') OR sql LIKE "
+                            "'create virtual%' OR sql LIKE '%generated always%'",
+                            &programs, err);
+   if (status == RKB_OK && programs > 0)
+      return rkb_fail(err, RKB_ERR_INVALID, "the archive holds views, triggers or virtual tables, which rkb never makes");
+   return status;
+}
+
 static int refuse_newer(int64_t version, int known, rkb_error_t *err) {
    if (version <= known)
       return RKB_OK;
@@ -126,6 +138,9 @@ int rkb_archive_check_version(rkb_connection_t *connection, rkb_error_t *err) {
       return status;
    if (version == 0)
       return rkb_fail(err, RKB_ERR_INVALID, "the archive is empty: its run ended before anything was stored");
+   status = refuse_programs(connection, err);
+   if (status != RKB_OK)
+      return status;
    if (version < OLDEST_READ)
       return rkb_fail(err, RKB_ERR_INVALID,
                       "the archive has schema version %lld, and this rkb reads versions %d to %d: use the rkb that made it",
@@ -136,6 +151,8 @@ int rkb_archive_check_version(rkb_connection_t *connection, rkb_error_t *err) {
 int rkb_archive_check_resumable(rkb_connection_t *connection, rkb_error_t *err) {
    int64_t version = 0;
    int status = read_version(connection, &version, err);
+   if (status == RKB_OK)
+      status = refuse_programs(connection, err);
    if (status != RKB_OK || version == 0 || version >= OLDEST_RESUMED)
       return status;
    return rkb_fail(err, RKB_ERR_INVALID,

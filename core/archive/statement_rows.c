@@ -6,10 +6,8 @@
 
 enum { FIRST_ROOM = 16 };
 
-const char *rkb_keep_text(rkb_keeper_t *keeper, const rkb_statement_t *statement, int column) {
+const char *rkb_keep_word(rkb_keeper_t *keeper, const rkb_statement_t *statement, int column) {
    const char *text = rkb_column_text(statement, column);
-   if (!text)
-      return NULL;
    const size_t bytes = strlen(text) + 1;
    char *copy = rkb_arena_try(keeper->arena, bytes, 1);
    if (!copy) {
@@ -19,7 +17,11 @@ const char *rkb_keep_text(rkb_keeper_t *keeper, const rkb_statement_t *statement
    return memcpy(copy, text, bytes);
 }
 
-/* Grows a list.  The old copy stays in the arena until the arena is freed; it is at most as large as the new one. */
+const char *rkb_keep_text(rkb_keeper_t *keeper, const rkb_statement_t *statement, int column) {
+   return rkb_column_null(statement, column) ? NULL : rkb_keep_word(keeper, statement, column);
+}
+
+/* What was there before a list grew stays in the arena until the arena goes: at most as much again. */
 static int grow(rkb_arena_t *arena, void **list, uint32_t count, uint32_t *room, size_t size,
                 rkb_error_t *err) {
    void *larger;

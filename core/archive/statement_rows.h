@@ -14,7 +14,9 @@ typedef struct rkb_keeper {
    bool failed;
 } rkb_keeper_t;
 
-/* Copies a column's text; NULL for null. */
+/* A copy of a column's text; "" for null, which only a damaged archive has there. */
+const char *rkb_keep_word(rkb_keeper_t *keeper, const rkb_statement_t *statement, int column);
+/* A copy of a column's text; NULL for null. */
 const char *rkb_keep_text(rkb_keeper_t *keeper, const rkb_statement_t *statement, int column);
 
 /* Fills an entry of a list, size bytes, from the statement's row. */

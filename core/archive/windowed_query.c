@@ -15,23 +15,18 @@ struct rkb_archive_rows {
    uint32_t count;
 };
 
-static const char *keep_or_empty(rkb_keeper_t *keeper, const rkb_statement_t *statement, int column) {
-   const char *text = rkb_keep_text(keeper, statement, column);
-   return text ? text : "";
-}
-
 static int keep_row(rkb_archive_rows_t *rows, const rkb_statement_t *statement, rkb_error_t *err) {
    rkb_archive_row_t *row = &rows->list[rows->count];
    *row = (rkb_archive_row_t){
       .number = rkb_column_int(statement, 0),
-      .source = keep_or_empty(&rows->keeper, statement, 1),
-      .source_hash = keep_or_empty(&rows->keeper, statement, 2),
-      .tune = keep_or_empty(&rows->keeper, statement, 3),
-      .operator_id = keep_or_empty(&rows->keeper, statement, 4),
-      .note = keep_or_empty(&rows->keeper, statement, 5),
-      .standing = keep_or_empty(&rows->keeper, statement, 6),
-      .reason = keep_or_empty(&rows->keeper, statement, 7),
-      .message = keep_or_empty(&rows->keeper, statement, 8),
+      .source = rkb_keep_word(&rows->keeper, statement, 1),
+      .source_hash = rkb_keep_word(&rows->keeper, statement, 2),
+      .tune = rkb_keep_word(&rows->keeper, statement, 3),
+      .operator_id = rkb_keep_word(&rows->keeper, statement, 4),
+      .note = rkb_keep_word(&rows->keeper, statement, 5),
+      .standing = rkb_keep_word(&rows->keeper, statement, 6),
+      .reason = rkb_keep_word(&rows->keeper, statement, 7),
+      .message = rkb_keep_word(&rows->keeper, statement, 8),
       .evidence = rkb_keep_text(&rows->keeper, statement, 9),
       .has_objective = !rkb_column_null(statement, 10),
       .objective = rkb_column_real(statement, 10),

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/nearest.h"
+#include "base/terminal.h"
 
 enum { MAX_OPTIONS = 24, FIRST_VALUE = 256 };
 
@@ -137,6 +138,7 @@ int rkb_flush_result(int code) {
 int rkb_command_main(const rkb_command_t *command, const char *program, int count, char **argv) {
    const char **values[MAX_OPTIONS] = {NULL};
    rkb_arguments_t arguments = {.command = command, .values = values};
+   rkb_terminal_guard();
    signal(SIGXFSZ, SIG_IGN); /* past a file size limit, writes fail like those to a full disk */
    int code = parse(command, program, count, argv, &arguments);
    if (code == RKB_EXIT_OK)

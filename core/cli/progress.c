@@ -53,9 +53,17 @@ static int terminal_columns(void) {
    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : FALLBACK_COLUMNS;
 }
 
-/* One line of the picture, cut at the terminal's width so that it stays one line. */
+/* One line of the picture, cut at the terminal's width so that it stays one line, and without what the names in it may hold against
+ * a terminal. */
 static void add_line(rkb_progress_t *progress, const char *line, int columns) {
-   rkb_text_format(&progress->picture, "%.*s\033[K\n", columns - 1, line);
+   const size_t start = progress->picture.length;
+   rkb_text_format(&progress->picture, "%.*s", columns - 1, line);
+   for (size_t i = start; i < progress->picture.length; i++) {
+      unsigned char *c = (unsigned char *)progress->picture.data + i;
+      if (*c < 0x20 || *c == 0x7f || (*c == 0xc2 && i + 1 < progress->picture.length && c[1] < 0xa0))
+         *c = '?';
+   }
+   rkb_text_add(&progress->picture, "\033[K\n");
    progress->lines++;
 }
 
@@ -138,7 +146,7 @@ static void spell_candidates(const rkb_progress_t *progress, char *out, size_t s
 
 static void erase(rkb_progress_t *progress) {
    if (progress->lines > 0)
-      fprintf(stderr, "\033[%dA\033[J", progress->lines);
+      dprintf(STDERR_FILENO, "\033[%dA\033[J", progress->lines);
    progress->lines = 0;
 }
 
@@ -157,8 +165,7 @@ static void draw(rkb_progress_t *progress) {
    snprintf(line, sizeof line, "%s  %s", candidates, left);
    add_line(progress, line, columns);
    add_line(progress, best, columns);
-   fputs(rkb_text_get(&progress->picture), stderr);
-   fflush(stderr);
+   dprintf(STDERR_FILENO, "%s", rkb_text_get(&progress->picture)); /* past the guard of base/terminal.h */
    progress->shown_at = progress->last.elapsed_seconds;
 }
 

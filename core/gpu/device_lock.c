@@ -1,21 +1,24 @@
-/* Locks a GPU through a file in a directory that all programs can reach.  The kernel releases the lock of a killed program.  Owns the
- * turnstile's file while it waits. */
+/* Files in a folder of this user's, locked through their descriptors, so that a killed program gives the lock back.  Not in /tmp: there
+ * anybody can hold a lock for ever, or own a file that others cannot open; and two users of one GPU see each other's load anyway.
+ * Owns the turnstile's file while it waits. */
 #include "gpu/device_lock.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/private_folder.h"
 #include "system/loop.h"
 
 enum { WAIT_MS = 5 };
 
-/* Opens a file that everybody on this machine may lock, and waits for its lock.  The caller closes *file if it is not -1, whatever is
- * returned. */
+/* Opens a file that every program of this user may lock, and waits for its lock.  *file is to be closed whatever is returned, when
+ * it is not -1. */
 static int lock_file(const char *path, const rkb_patience_t *patience, int *file, rkb_error_t *err) {
-   *file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+   *file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
    if (*file < 0)
       return rkb_fail(err, RKB_ERR_IO, "cannot open %s, which keeps programs from using one GPU at once: %s",
                       path, strerror(errno));
@@ -32,14 +35,19 @@ static int lock_file(const char *path, const rkb_patience_t *patience, int *file
 /* Locks a file named after the device's place on the bus.  Waiters queue on a second lock, the turnstile, so a program that releases the
  * device and wants it again at once comes after those that have waited (core/tools/baseline/protocol.py does the same). */
 int rkb_device_lock(const char *greeting, const rkb_patience_t *patience, int *file, rkb_error_t *err) {
-   char path[96], next[sizeof path + 8], bus[40] = "0";
+   char *folder = NULL, path[4096], next[sizeof path + 8], bus[40] = "0";
    const char *named = strstr(greeting, "bus=");
    int turnstile = -1;
    if (named)
       sscanf(named, "bus=%39[0-9A-Fa-f:.]", bus);
-   snprintf(path, sizeof path, "/tmp/rkb-gpu-%s.lock", bus);
+   int status = rkb_cache_path("locks", &folder, err);
+   if (status == RKB_OK)
+      status = rkb_private_folder(folder, err);
+   snprintf(path, sizeof path, "%s/gpu-%s.lock", folder ? folder : "", bus);
    snprintf(next, sizeof next, "%s.next", path);
-   int status = lock_file(next, patience, &turnstile, err);
+   free(folder);
+   if (status == RKB_OK)
+      status = lock_file(next, patience, &turnstile, err);
    if (status == RKB_OK)
       status = lock_file(path, patience, file, err);
    if (turnstile >= 0)

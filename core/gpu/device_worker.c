@@ -1,6 +1,7 @@
 /* The caller's side of rkb-worker's protocol.  Owns the child process; one thread at a time. */
 #include "gpu/device_worker.h"
 #include <string.h>
+#include "base/utf8.h"
 
 enum { SHORT_BYTES = 8192 };
 
@@ -44,6 +45,18 @@ static enum rkb_transfer send_request(rkb_device_worker_t *w, uint32_t type, con
    return end;
 }
 
+void rkb_worker_text_plain(char *text, size_t length, bool lines) {
+   for (size_t at = 0, bytes; at < length; at += bytes) {
+      const unsigned char *c = (const unsigned char *)text + at;
+      bytes = rkb_utf8_character(text + at, length - at);
+      if (bytes == 0 || (bytes == 1 && (*c == 0x7f || (*c < 0x20 && !(lines && *c == '\n')))) ||
+          (bytes == 2 && c[0] == 0xc2 && c[1] < 0xa0)) {
+         bytes = bytes ? bytes : 1;
+         memset(text + at, '?', bytes);
+      }
+   }
+}
+
 /* The reply to the last request. */
 static int receive_reply(rkb_device_worker_t *w, uint32_t type, void *answer, size_t answer_bytes,
                          size_t *length, const rkb_patience_t *p, int *refusal, rkb_error_t *err) {
@@ -56,11 +69,14 @@ static int receive_reply(rkb_device_worker_t *w, uint32_t type, void *answer, si
        reply.number != w->number)
       return nonsense(w, "something else than was asked", err);
    if (reply.status != 0) {
+      if (reply.status < 0 || reply.status > RKB_WORKER_DRIVER)
+         return nonsense(w, "a status that there is not", err);
       if (reply.length >= sizeof err->message)
          return nonsense(w, "too long a refusal", err);
       end =
          rkb_peer_receive(&w->child, err->message, reply.length, p->deadline_ns, p->cancelled, p->argument);
       err->message[reply.length] = '\0';
+      rkb_worker_text_plain(err->message, reply.length, false);
       *refusal = reply.status;
       return end == RKB_TRANSFERRED ? RKB_OK : gone(w, end, err);
    }
@@ -106,6 +122,7 @@ int rkb_device_worker_greet(rkb_device_worker_t *w, const rkb_patience_t *patien
       err->status = status = RKB_ERR_UNAVAILABLE;
    }
    w->greeting[length] = '\0';
+   rkb_worker_text_plain(w->greeting, length, true);
    return status;
 }
 

@@ -43,4 +43,8 @@ int rkb_device_worker_ask(rkb_device_worker_t *worker, uint32_t type, const rkb_
                           uint32_t piece_count, void *answer, size_t answer_bytes, size_t *length,
                           const rkb_patience_t *patience, int *refusal, rkb_error_t *err);
 
+/* What a worker says in words goes to archives, logs and people: other bytes than those of characters that are shown become '?'.
+ * lines: ends of lines stay. */
+void rkb_worker_text_plain(char *text, size_t length, bool lines);
+
 #endif

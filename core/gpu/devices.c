@@ -42,6 +42,7 @@ struct rkb_session {
    device_t *device;
    bool (*cancelled)(void *);
    void *argument;
+   uint32_t buffers[RKB_WORKER_MAX_INSTANCES]; /* of each instance's plan */
 };
 
 static uint64_t now_ns(void) {
@@ -219,7 +220,10 @@ int rkb_session_begin(rkb_devices_t *devices, uint64_t deadline_ns, bool (*cance
                       rkb_session_t **out, rkb_error_t *err) {
    rkb_session_t *session = rkb_allocate(1, sizeof *session);
    *session =
-      (rkb_session_t){devices, take_device(devices, deadline_ns, cancelled, argument), cancelled, argument};
+      (rkb_session_t){.devices = devices,
+                      .device = take_device(devices, deadline_ns, cancelled, argument),
+                      .cancelled = cancelled,
+                      .argument = argument};
    if (!session->device) {
       free(session);
       return rkb_fail(err, RKB_ERR_TIMEOUT, "no GPU was free until the deadline");
@@ -266,7 +270,13 @@ static int ask(rkb_session_t *s, uint32_t type, const rkb_piece_t *pieces, uint3
    return status;
 }
 
-/* Turns a refusal that says nothing about the candidate into a status. */
+/* A worker may be another machine's, or what a kernel has made of it: what it claims must be something that can be. */
+static int disbelieve(rkb_session_t *s, const char *what, rkb_error_t *err) {
+   rkb_device_worker_stop(&s->device->worker);
+   return rkb_fail(err, RKB_ERR_UNAVAILABLE, "the GPU worker claims %s, which cannot be; it was stopped", what);
+}
+
+/* A refusal that says nothing about the candidate. */
 static int refused(int refusal, rkb_error_t *err) {
    err->status = refusal == RKB_WORKER_NO_MEMORY     ? RKB_ERR_LIMIT
                  : refusal == RKB_WORKER_BAD_REQUEST ? RKB_ERR_INTERNAL
@@ -287,6 +297,7 @@ int rkb_session_state(rkb_session_t *s, char *out, size_t size, rkb_error_t *err
    size_t length = 0;
    int refusal, status = ask(s, RKB_WORKER_STATE, NULL, 0, out, size - 1, &length, REQUEST_NS, &refusal, err);
    out[length] = '\0';
+   rkb_worker_text_plain(out, length, true);
    return status == RKB_OK && refusal ? refused(refusal, err) : status;
 }
 
@@ -323,6 +334,8 @@ int rkb_session_instance(rkb_session_t *s, uint32_t instance, uint32_t module, u
    rkb_piece_t pieces[] = {{&head, sizeof head}, {bytes, length}};
    status = ask(s, RKB_WORKER_INSTANCE, pieces, 2, NULL, 0, NULL, REQUEST_NS, &refusal, err);
    free(bytes);
+   if (instance < RKB_WORKER_MAX_INSTANCES)
+      s->buffers[instance] = plan->buffer_count;
    return status == RKB_OK && refusal ? found(refusal, finding, err) : status;
 }
 
@@ -361,6 +374,12 @@ int rkb_session_run(rkb_session_t *s, uint32_t instance, uint32_t set, uint32_t 
                              REQUEST_NS + deadline_ms * 1000000ull, &refusal, err);
    if (status != RKB_OK || refusal)
       return status == RKB_OK ? refused(refusal, err) : status;
+   const bool fails = ran.driver_error != 0;
+   if (ran.outcome > RKB_RAN_CANARY || ran.before > 1 ||
+       (ran.outcome != RKB_RAN_LATE && fails != (ran.outcome == RKB_RAN_FAULT)))
+      return disbelieve(s, "an end of a run that there is not", err);
+   if (ran.outcome == RKB_RAN_CANARY && (instance >= RKB_WORKER_MAX_INSTANCES || ran.buffer >= s->buffers[instance]))
+      return disbelieve(s, "damage beside a buffer that the plan has not", err);
    *outcome = (rkb_run_outcome_t){.outcome = ran.outcome,
                                   .driver_error = ran.driver_error,
                                   .buffer = ran.buffer,
@@ -424,6 +443,9 @@ int rkb_session_time(rkb_session_t *s, const rkb_turn_t *turns, uint32_t count, 
    rkb_piece_t pieces[] = {{&head, sizeof head}, {turns, count * sizeof *turns}};
    int refusal, status = ask(s, RKB_WORKER_TIME, pieces, 2, milliseconds, count * sizeof *milliseconds, NULL,
                              REQUEST_NS + (uint64_t)count * deadline_ms * 1000000ull, &refusal, err);
+   for (uint32_t i = 0; status == RKB_OK && !refusal && i < count; i++)
+      if (!(milliseconds[i] >= 0 && milliseconds[i] <= (float)deadline_ms))
+         return disbelieve(s, "a time that is none, or past the turn's deadline", err);
    return status == RKB_OK && refusal ? refused(refusal, err) : status;
 }
 

@@ -31,13 +31,26 @@ def lock_file(file):
             time.sleep(LOCK_WAIT_S)
 
 
+def lock_path(bus):
+    """The file that core/gpu/device_lock.c locks too: in a folder of this user's, where nobody else can hold it."""
+    cache = os.environ.get("XDG_CACHE_HOME", "")
+    folder = os.path.join(cache if cache.startswith("/") else os.path.join(os.environ["HOME"], ".cache"), "rkb", "locks")
+    os.makedirs(os.path.dirname(folder), exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(folder, 0o700)
+    about = os.stat(folder)
+    if about.st_uid != os.geteuid() or about.st_mode & 0o022:
+        raise RuntimeError(f"{folder} is not yours alone: set XDG_CACHE_HOME to a folder of your own")
+    return os.path.join(folder, f"gpu-{bus}.lock")
+
+
 class DeviceLock:
     """A lock between processes on a file, which a thread that holds it may take again.  A second file is the turnstile: who waits for
     the device stands in it, so that one who gives the device back and wants it at once again comes after (core/gpu/devices.c
     does the same)."""
 
     def __init__(self, path):
-        self.file, self.turnstile = (os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666) for name in (path, path + ".next"))
+        self.file, self.turnstile = (os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600) for name in (path, path + ".next"))
         self.threads, self.counting = threading.RLock(), threading.Lock()
         self.depth = 0
 
@@ -93,8 +106,7 @@ class Clock:
             raise RuntimeError(message.value.decode())
         self.device = self.c.rkb_timing_device().decode()
         self.driver = self.c.rkb_timing_driver()
-        path = f"/tmp/rkb-gpu-{self.c.rkb_timing_bus().decode()}.lock"
-        self.lock = DeviceLock(path)
+        self.lock = DeviceLock(lock_path(self.c.rkb_timing_bus().decode()))
         self.late = 0  # runs that hold some of the host's time
 
     def __enter__(self):

@@ -2,9 +2,11 @@
 #include "seed_files.h"
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static int add_path(seed_files_t *files, const char *directory, const char *name, rkb_error_t *err) {
    if (files->count == SEED_FILES_MAX)
@@ -73,9 +75,17 @@ void seed_files_free(seed_files_t *files) {
 
 int seed_file_read(const char *path, char **text, rkb_error_t *err) {
    *text = NULL;
-   FILE *file = fopen(path, "rb");
-   if (!file)
-      return rkb_fail(err, RKB_ERR_INVALID, "cannot read the seed '%s': %s", path, strerror(errno));
+   /* A link could lead to any file of this user's, which then went to models and into the archive; a pipe would be waited for. */
+   int opened = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+   if (opened < 0 && errno == ELOOP)
+      return rkb_fail(err, RKB_ERR_INVALID, "the seed '%s' is a link: put the file itself there, or name the file it leads to", path);
+   FILE *file = opened >= 0 ? fdopen(opened, "rb") : NULL;
+   if (!file) {
+      const int why = errno;
+      if (opened >= 0)
+         close(opened);
+      return rkb_fail(err, RKB_ERR_INVALID, "cannot read the seed '%s': %s", path, strerror(why));
+   }
    int status = RKB_OK;
    char *data = NULL;
    size_t bytes = 0;

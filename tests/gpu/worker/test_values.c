@@ -19,7 +19,7 @@
 enum { BYTES = 70001 }; /* no whole number of words */
 static const uint64_t name_a[2] = {1, 2}, name_b[2] = {1, 3}, KEY = 0x0123456789abcdef;
 
-#define LOCK "/tmp/rkb-gpu-dddd:00:00.0.lock" /* of the driver's double */
+static char cache[] = "/tmp/rkb-locks-XXXXXX", lock_path[128], next_path[136]; /* of the driver's double */
 
 typedef struct place {
    rkb_devices_t *devices;
@@ -390,7 +390,7 @@ typedef struct greedy {
 
 /* The one that waits for the device holds the second lock. */
 static bool somebody_waits(void) {
-   int next = open(LOCK ".next", O_RDWR | O_CREAT, 0666);
+   int next = open(next_path, O_RDWR | O_CREAT, 0666);
    bool waits = flock(next, LOCK_EX | LOCK_NB) != 0;
    close(next);
    return waits;
@@ -399,7 +399,7 @@ static bool somebody_waits(void) {
 static void *take_turns(void *argument) {
    greedy_t *g = argument;
    while (!g->ending) {
-      int next = open(LOCK ".next", O_RDWR | O_CREAT, 0666), file = open(LOCK, O_RDWR | O_CREAT, 0666);
+      int next = open(next_path, O_RDWR | O_CREAT, 0666), file = open(lock_path, O_RDWR | O_CREAT, 0666);
       while (flock(next, LOCK_EX | LOCK_NB) != 0)
          usleep(1000);
       while (flock(file, LOCK_EX | LOCK_NB) != 0)
@@ -444,6 +444,22 @@ static void one_who_waits_comes_before_one_who_comes_again(void **state) {
 
 #define PLACED(test) cmocka_unit_test_setup_teardown(test, open_place, close_place)
 
+static int use_a_folder(void **state) {
+   (void)state;
+   if (!mkdtemp(cache) || setenv("XDG_CACHE_HOME", cache, 1) != 0)
+      return -1;
+   snprintf(lock_path, sizeof lock_path, "%s/rkb/locks/gpu-dddd:00:00.0.lock", cache);
+   snprintf(next_path, sizeof next_path, "%s.next", lock_path);
+   return 0;
+}
+
+static int remove_folder(void **state) {
+   char command[128];
+   (void)state;
+   snprintf(command, sizeof command, "rm -rf %s", cache);
+   return system(command);
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
       PLACED(the_device_adds_up_what_it_was_sent),
@@ -463,5 +479,5 @@ int main(void) {
       cmocka_unit_test(the_user_says_how_to_reach_it),
       cmocka_unit_test(a_spare_that_does_not_start_is_replaced),
    };
-   return cmocka_run_group_tests(tests, NULL, NULL);
+   return cmocka_run_group_tests(tests, use_a_folder, remove_folder);
 }

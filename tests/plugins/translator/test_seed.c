@@ -42,6 +42,30 @@ static void gives_the_tasks_seeds(void **state) {
    fake_close(&fake);
 }
 
+/* A link may lead to any file of the one who runs this, and a pipe never ends. */
+static void links_and_pipes_are_refused(void **state) {
+   static const char *const commands[] = {"ln -s /etc/passwd %s/a.cu", "ln -s b.cu %s/a.cu", "mkfifo %s/a.cu", "mkdir %s/a.cu"};
+   static const char *const words[] = {"is a link", "is a link", "is not a regular file", "is not a regular file"};
+   (void)state;
+   for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+      fake_t fake;
+      char *directory = make_directory(), option[600], command[600];
+      write_file(directory, "b.cu", "second");
+      snprintf(command, sizeof command, commands[i], directory);
+      assert_int_equal(system(command), 0);
+      snprintf(option, sizeof option, "directory=%s", directory);
+      fake_open(&fake, "translator/seed");
+      fake_start(&fake, (const char *const[]){option, NULL});
+      rkb_item_t *request = fake_request(&fake, "propose", 0, NULL, NULL, 0);
+      assert_int_equal(fake_run(&fake, request), RKB_ERR_INVALID);
+      assert_non_null(strstr(fake.error.message, words[i]));
+      assert_int_equal(fake.emitted_count, 0);
+      fake_drop(request);
+      fake_close(&fake);
+      remove_directory(directory);
+   }
+}
+
 static void sorts_and_ignores_the_rest(void **state) {
    (void)state;
    fake_t fake;
@@ -105,7 +129,7 @@ static void names_what_is_wrong(void **state) {
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(gives_the_tasks_seeds),
-      cmocka_unit_test(sorts_and_ignores_the_rest),
+      cmocka_unit_test(links_and_pipes_are_refused), cmocka_unit_test(sorts_and_ignores_the_rest),
       cmocka_unit_test(names_what_is_wrong),
    };
    return RUN_TESTS(tests);

@@ -1,0 +1,117 @@
+/* The guard of terminals (terminal.h): streams of the C library over a filter.  Owns a filter a stream, which lives as long as the
+ * process. */
+#include "base/terminal.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/utf8.h"
+
+enum { LONGEST_CHARACTER = 4, ROOM = 4096, LONGEST_PIECE = 8 };
+
+typedef struct filter {
+   int file;
+   char held[LONGEST_CHARACTER]; /* the begun character that a write ended with */
+   size_t held_bytes;
+} filter_t;
+
+static bool put(int file, const char *data, size_t length) {
+   while (length) {
+      ssize_t done = write(file, data, length);
+      if (done < 0 && errno == EINTR)
+         continue;
+      if (done <= 0)
+         return false;
+      data += done;
+      length -= (size_t)done;
+   }
+   return true;
+}
+
+static bool is_control(const char *text, size_t bytes) {
+   const unsigned char first = (unsigned char)text[0];
+   if (bytes == 2) /* C1, of which 0x9b begins orders as ESC [ does */
+      return first == 0xc2 && (unsigned char)text[1] < 0xa0;
+   return bytes == 1 && ((first < 0x20 && first != '\n' && first != '\t') || first == 0x7f);
+}
+
+/* How many bytes the character that begins with this one may have, so that one that is cut is waited for. */
+static size_t announced(unsigned char first) {
+   return first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 1;
+}
+
+/* One character, or one byte that is none, as it may be shown; returns the bytes taken, 0 for a character that is cut. */
+static size_t show(const char *text, size_t length, char out[LONGEST_PIECE], size_t *shown) {
+   const size_t bytes = rkb_utf8_character(text, length);
+   if (bytes == 0 && length < announced((unsigned char)text[0]))
+      return 0;
+   if (bytes == 0)
+      *shown = (size_t)snprintf(out, LONGEST_PIECE, "\xef\xbf\xbd");
+   else if (is_control(text, bytes))
+      *shown = (size_t)snprintf(out, LONGEST_PIECE, "\\u%04x", (unsigned char)text[bytes - 1]);
+   else {
+      memcpy(out, text, bytes);
+      *shown = bytes;
+   }
+   return bytes ? bytes : 1;
+}
+
+/* Of the held bytes and what follows them, one character at a time. */
+static ssize_t filtered_write(void *cookie, const char *data, size_t size) {
+   filter_t *filter = cookie;
+   char room[ROOM];
+   size_t used = 0, at = 0;
+   while (at < size) {
+      char character[LONGEST_CHARACTER];
+      size_t have = filter->held_bytes, shown, taken;
+      memcpy(character, filter->held, have);
+      while (have < LONGEST_CHARACTER && at + have - filter->held_bytes < size) {
+         character[have] = data[at + have - filter->held_bytes];
+         have++;
+      }
+      if (used + LONGEST_PIECE > ROOM) {
+         if (!put(filter->file, room, used))
+            return 0;
+         used = 0;
+      }
+      taken = show(character, have, room + used, &shown);
+      if (taken == 0) { /* the rest comes with the next write */
+         memcpy(filter->held, character, have);
+         filter->held_bytes = have;
+         break;
+      }
+      used += shown;
+      if (taken >= filter->held_bytes) {
+         at += taken - filter->held_bytes;
+         filter->held_bytes = 0;
+      } else {
+         memmove(filter->held, filter->held + taken, filter->held_bytes - taken);
+         filter->held_bytes -= taken;
+      }
+   }
+   return put(filter->file, room, used) ? (ssize_t)size : 0;
+}
+
+static FILE *guarded(int file, FILE *stream, int buffering) {
+   filter_t *filter = isatty(file) ? calloc(1, sizeof *filter) : NULL;
+   FILE *made = NULL;
+   if (filter) {
+      filter->file = file;
+      made = fopencookie(filter, "w", (cookie_io_functions_t){.write = filtered_write});
+   }
+   if (!made) {
+      free(filter);
+      return stream;
+   }
+   fflush(stream);
+   setvbuf(made, NULL, buffering, 0);
+   return made;
+}
+
+void rkb_terminal_guard(void) {
+   stdout = guarded(STDOUT_FILENO, stdout, _IOLBF);
+   stderr = guarded(STDERR_FILENO, stderr, _IONBF);
+}

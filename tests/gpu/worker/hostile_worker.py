@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""A worker that lies.  usage: hostile_worker.py LIE DEVICE  (LIE: a key of LIES, or none; started by test_claims.c)"""
+import struct
+import sys
+
+HEAD = struct.Struct("<IHHIiQ")  # rkb_worker_head_t
+MAGIC, VERSION = 0x57424B52, 5
+HELLO, INSTANCE, RUN, TIME, STATE = 1, 4, 5, 7, 9
+GREETING = b"device=double\ndriver=1\nbus=hostile\n"
+NAN, INF = float("nan"), float("inf")
+
+
+def ran(outcome, error=0, buffer=0, before=0, distance=0):
+    return struct.pack("<IiIIQ", outcome, error, buffer, before, distance)
+
+
+# What is answered to one type of message: (status, body), and what else of the head is wrong.
+LIES = {
+    "outcome": {RUN: (0, ran(77))},
+    "well-with-error": {RUN: (0, ran(0, 700))},
+    "fault-without-error": {RUN: (0, ran(1, 0))},
+    "damage-of-no-buffer": {RUN: (0, ran(3, 0, 999))},
+    "damage-before-and-behind": {RUN: (0, ran(3, 0, 0, 2))},
+    "short": {RUN: (0, ran(0)[:8])},
+    "long": {RUN: (0, ran(0) + b"x")},
+    "nan-time": {TIME: (0, struct.pack("<f", NAN))},
+    "infinite-time": {TIME: (0, struct.pack("<f", INF))},
+    "negative-time": {TIME: (0, struct.pack("<f", -1))},
+    "time-past-deadline": {TIME: (0, struct.pack("<f", 1e6))},
+    "status": {RUN: (99, b"never mind")},
+    "negative-status": {RUN: (-4, b"never mind")},
+    "long-refusal": {RUN: (2, b"x" * 100000)},
+    "number": {RUN: (0, ran(0)), "number": 7},
+    "type": {RUN: (0, ran(0)), "type": STATE},
+    "length": {RUN: (0, ran(0)), "length": 2 ** 63},
+    "orders-to-the-terminal": {RUN: (2, b"no \x1b]0;title\x07 memory\xff")},
+    "state-orders": {STATE: (0, b"sm=1\n\x1b[2J\x9b\xff\n")},
+    "well": {},
+}
+HONEST = {HELLO: GREETING, RUN: ran(0), TIME: struct.pack("<f", 1.5)}
+
+
+def main():
+    lie = LIES[sys.argv[1]]
+    read, write = sys.stdin.buffer, sys.stdout.buffer
+    while True:
+        head = read.read(HEAD.size)
+        if len(head) < HEAD.size:
+            return
+        _, _, kind, number, _, length = HEAD.unpack(head)
+        read.read(length)
+        status, body = lie.get(kind, (0, HONEST.get(kind, b"")))
+        told = lie if kind in lie else {}
+        write.write(HEAD.pack(MAGIC, VERSION, told.get("type", kind), number + told.get("number", 0), status, told.get("length", len(body))) + body)
+        write.flush()
+
+
+main()
