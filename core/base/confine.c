@@ -1,10 +1,15 @@
 /* Capabilities and Landlock (confine.h).  Owns nothing. */
 #include "base/confine.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <linux/audit.h>
 #include <linux/capability.h>
+#include <linux/filter.h>
 #include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <sched.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -83,3 +88,63 @@ bool rkb_landlock_enter(int rules) {
    close(rules);
    return entered;
 }
+
+#if defined(__x86_64__)
+#define THIS_ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define THIS_ARCHITECTURE AUDIT_ARCH_AARCH64
+#endif
+
+#ifdef THIS_ARCHITECTURE
+#define REFUSE(code) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (code))
+#define REFUSE_CALL(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), REFUSE(EPERM)
+
+bool rkb_refuse_processes_and_network(void) {
+   struct sock_filter rules[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, THIS_ARCHITECTURE, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+#ifdef __x86_64__ /* the calls of x32, by other numbers */
+      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
+      REFUSE(EPERM),
+      REFUSE_CALL(fork),
+      REFUSE_CALL(vfork),
+#endif
+      REFUSE_CALL(execve),
+      REFUSE_CALL(execveat),
+      REFUSE_CALL(socket),
+      REFUSE_CALL(socketpair),
+      REFUSE_CALL(connect),
+      REFUSE_CALL(ptrace),
+      REFUSE_CALL(process_vm_readv),
+      REFUSE_CALL(process_vm_writev),
+      REFUSE_CALL(kill),
+      REFUSE_CALL(pidfd_open),
+      REFUSE_CALL(pidfd_getfd),
+      REFUSE_CALL(io_uring_setup),
+      REFUSE_CALL(bpf),
+      REFUSE_CALL(userfaultfd),
+      REFUSE_CALL(perf_event_open),
+      REFUSE_CALL(unshare),
+      REFUSE_CALL(setns),
+      REFUSE_CALL(mount),
+      REFUSE_CALL(keyctl),
+      REFUSE_CALL(open_by_handle_at),
+      /* glibc then falls back to clone, whose flags can be seen */
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
+      REFUSE(ENOSYS),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 0),
+      REFUSE(EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+   };
+   struct sock_fprog program = {sizeof rules / sizeof *rules, rules};
+   return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+#else
+bool rkb_refuse_processes_and_network(void) {
+   return false;
+}
+#endif

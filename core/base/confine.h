@@ -20,4 +20,7 @@ int rkb_landlock_begin(uint64_t *held);
 void rkb_landlock_allow(int rules, uint64_t held, const char *pattern, unsigned what);
 bool rkb_landlock_enter(int rules); /* for good; closes rules */
 
+/* seccomp: from here on no program is started, no process made or looked into, no socket opened; threads may be made. */
+bool rkb_refuse_processes_and_network(void);
+
 #endif

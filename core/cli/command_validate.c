@@ -1,9 +1,13 @@
 /* rkb validate: checks a pipeline file without running it, and lists what its matrix expands to.  The main thread alone. */
 #include <stdio.h>
 #include "cli/commands.h"
+#include "cli/confined.h"
 #include "cli/pipeline_file.h"
 
 static int run(const rkb_arguments_t *arguments) {
+   int code;
+   if (rkb_look_confined(&code))
+      return code;
    rkb_pipeline_t *pipeline = rkb_open_pipeline(arguments, rkb_positional(arguments, 0));
    uint32_t variants;
    if (!pipeline)

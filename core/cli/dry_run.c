@@ -89,7 +89,7 @@ bool rkb_compiler_present(const rkb_pipeline_t *pipeline) {
 
 int rkb_dry_run(const rkb_pipeline_t *pipeline) {
    rkb_pipeline_facts_t facts = rkb_pipeline_facts(pipeline);
-   bool complete = true;
+   int needs = RKB_DRY_RUN_LOOKED;
    printf("%s: %s %s%s%s, seed %" PRIu64 ", minimises %s\n", rkb_pipeline_name(pipeline),
           facts.task[0] ? facts.task : "no task", facts.direction, facts.target[0] ? " on " : "",
           facts.target, facts.seed, facts.objective[0] ? facts.objective : "nothing");
@@ -103,9 +103,17 @@ int rkb_dry_run(const rkb_pipeline_t *pipeline) {
    if (!facts.verified_by_execution)
       printf(
          "no stage executes candidates: the best will not be verified by execution, and the exit code will be 1\n");
-   if (has_flag(pipeline, RKB_STAGE_NEEDS_BUILD))
+   needs |= has_flag(pipeline, RKB_STAGE_NEEDS_BUILD) ? RKB_DRY_RUN_COMPILER : 0;
+   return needs | (has_flag(pipeline, RKB_STAGE_EXCLUSIVE_GPU) ? RKB_DRY_RUN_DRIVER : 0);
+}
+
+int rkb_dry_run_tools(int code) {
+   bool complete = true;
+   if (!(code & RKB_DRY_RUN_LOOKED) || code > (RKB_DRY_RUN_LOOKED | RKB_DRY_RUN_COMPILER | RKB_DRY_RUN_DRIVER))
+      return code;
+   if (code & RKB_DRY_RUN_COMPILER)
       complete = look_for(RKB_TOOL_COMPILER) && complete;
-   if (has_flag(pipeline, RKB_STAGE_EXCLUSIVE_GPU))
+   if (code & RKB_DRY_RUN_DRIVER)
       complete = look_for(RKB_TOOL_DRIVER) && complete;
    return complete ? RKB_EXIT_OK : RKB_EXIT_BROKEN;
 }

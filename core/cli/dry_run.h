@@ -4,12 +4,17 @@
 
 #include "pipeline/pipeline.h"
 
-/* Prints the resolved graph, the limits and the cost ceiling to standard output, and what is missing to run it; returns
- * enum rkb_exit: OK, or BROKEN when a tool that it needs is missing. */
+/* Prints the resolved graph, the limits and the cost ceiling to standard output, in the confined process (cli/confined.h), and returns
+ * its exit code: RKB_DRY_RUN_LOOKED with what a run needs. */
+enum { RKB_DRY_RUN_LOOKED = 64, RKB_DRY_RUN_COMPILER = 1, RKB_DRY_RUN_DRIVER = 2 };
 int rkb_dry_run(const rkb_pipeline_t *pipeline);
 
-/* Whether a pipeline that builds candidates has a compiler; if not, says so on standard error.  Without a compiler every candidate would
- * end as unknown, and the language models' work would be paid for nothing. */
+/* Takes that process's exit code and prints what is missing to run it; returns enum rkb_exit: OK, or BROKEN when a tool that it needs is
+ * missing.  Another code comes back as it is. */
+int rkb_dry_run_tools(int code);
+
+/* Whether a pipeline that builds candidates has a compiler; tells on standard error when it has none.  Without one every
+ * candidate would end as unknown, and what proposed them would be paid for nothing. */
 bool rkb_compiler_present(const rkb_pipeline_t *pipeline);
 
 #endif

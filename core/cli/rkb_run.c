@@ -11,6 +11,7 @@
 #include "base/shipped.h"
 #include "base/units.h"
 #include "cli/arguments.h"
+#include "cli/confined.h"
 #include "cli/dry_run.h"
 #include "cli/outcome.h"
 #include "cli/pipeline_file.h"
@@ -167,7 +168,10 @@ static int run_pipeline(rkb_pipeline_t *pipeline, const rkb_arguments_t *argumen
 static int run(const rkb_arguments_t *arguments) {
    command_line_t line;
    rkb_pipeline_t *pipeline;
-   int code = read_command_line(arguments, &line);
+   int code;
+   if (rkb_argument_given(arguments, "dry-run") && rkb_look_confined(&code))
+      return rkb_dry_run_tools(code);
+   code = read_command_line(arguments, &line);
    if (code != RKB_EXIT_OK)
       return code;
    pipeline = rkb_open_pipeline(arguments, line.pipeline_path);

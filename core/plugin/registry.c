@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/nearest.h"
+#include "base/trust.h"
 
 #define MAX_OBJECTS 1024
 #define MAX_OBJECT_BYTES (256u << 20)
@@ -99,23 +100,13 @@ static int hash_file(const char *path, char hash[RKB_HASH_TEXT], rkb_error_t *er
    return status;
 }
 
-/* Somebody else's writable directory in root's search path is a way to become root. */
+/* What somebody else can change, or any folder on the way to it, is a way to become this user. */
 static bool trusted(const char *path, rkb_problems_t *problems) {
-   struct stat file, directory;
-   char *parent = rkb_path_directory(path);
-   bool trust = true;
-   if (geteuid() == 0 && stat(path, &file) == 0 && stat(parent, &directory) == 0) {
-      bool file_open = file.st_mode & S_IWOTH;
-      bool directory_open = directory.st_mode & S_IWOTH;
-      if (file_open || directory_open) {
-         trust = false;
-         rkb_problem_warning(problems, (rkb_place_t){.file = path},
-                             "not loaded: %s is writable by everybody and this process is root; chmod o-w %s",
-                             file_open ? "it" : "its directory", file_open ? path : parent);
-      }
-   }
-   free(parent);
-   return trust;
+   char why[400];
+   if (rkb_path_trusted(path, why, sizeof why))
+      return true;
+   rkb_problem_warning(problems, (rkb_place_t){.file = path}, "not loaded: %s", why);
+   return false;
 }
 
 static void add(rkb_registry_t *registry, const char *path, const rkb_plugin_t *plugin, const char *hash) {

@@ -95,21 +95,18 @@ static void test_twins_are_both_named(void **state) {
    free(two);
 }
 
-static void test_world_writable_is_not_trusted_as_root(void **state) {
+static void test_world_writable_is_not_trusted(void **state) {
    char *scratch = scratch_make(), *copy = rkb_path_join(scratch, "copy.so"), *path = object("two_verdicts");
    char command[600];
    const char *const first[] = {copy, NULL};
    rkb_problems_t problems;
    (void)state;
-   if (geteuid() != 0) {
-      skip();
-   }
    snprintf(command, sizeof command, "cp '%s' '%s' && chmod 0777 '%s'", path, copy, copy);
    assert_int_equal(system(command), 0);
    rkb_problems_init(&problems);
    rkb_registry_t *registry = rkb_registry_open(first, NULL, &problems);
    char *text = problems_text(&problems);
-   assert_non_null(strstr(text, "writable by everybody"));
+   assert_non_null(strstr(text, "can be written to by others"));
    assert_null(rkb_registry_stage(registry, "bad.verifier.two_verdicts", NULL));
    free(text);
    rkb_registry_free(registry);
@@ -233,7 +230,7 @@ int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_bad_objects_get_one_sentence),
       cmocka_unit_test(test_twins_are_both_named),
-      cmocka_unit_test(test_world_writable_is_not_trusted_as_root),
+      cmocka_unit_test(test_world_writable_is_not_trusted),
       cmocka_unit_test(test_faults_of_a_run_harm_nothing),
       cmocka_unit_test(test_what_cannot_begin_stops_the_run),
       cmocka_unit_test(test_one_that_never_completes_is_written_off),

@@ -1,0 +1,125 @@
+/* A second process for commands that only look (confined.h).  The main thread alone; nothing is owned. */
+#include "cli/confined.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/confine.h"
+#include "base/file.h"
+#include "cli/arguments.h"
+
+/* Present in the second process; whoever sets it by hand confines the first. */
+static const char mark[] = "RKB_CONFINED=1";
+enum { MOST_ARGUMENTS = 4096, MOST_BYTES = 4 << 20 };
+
+/* Variables whose values say where things are.  Of the others the second process sees the names, so that a key can be said to be there. */
+static bool is_shown(const char *variable) {
+   static const char *const shown[] = {"PATH", "HOME", "PWD", "TMPDIR", "TERM", "TZ", "LANG", "LC_", "XDG_", "RKB_", "CUDA_",
+                                       "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "NO_COLOR", NULL};
+   for (int i = 0; shown[i]; i++) {
+      const size_t length = strlen(shown[i]);
+      if (strncmp(variable, shown[i], length) == 0 && (shown[i][length - 1] == '_' || variable[length] == '='))
+         return true;
+   }
+   return false;
+}
+
+/* malloc'd, NULL-terminated; NULL when memory is out.  The process ends soon, and with it what is not freed. */
+static char **make_environment(void) {
+   extern char **environ;
+   size_t count = 0, made = 0;
+   while (environ[count])
+      count++;
+   char **list = calloc(count + 2, sizeof *list);
+   for (size_t i = 0; list && i < count; i++) {
+      const char *equals = strchr(environ[i], '=');
+      if (is_shown(environ[i]))
+         list[made++] = environ[i];
+      else if (equals && asprintf(&list[made], "%.*s=hidden", (int)(equals - environ[i]), environ[i]) > 0)
+         made++;
+   }
+   if (list)
+      list[made] = (char *)mark;
+   return list;
+}
+
+/* This process's own arguments, as the kernel has them. */
+static char **own_arguments(char *bytes, size_t length) {
+   char **list = calloc(MOST_ARGUMENTS + 1, sizeof *list);
+   size_t count = 0;
+   for (size_t at = 0; list && at < length && count < MOST_ARGUMENTS; at += strlen(bytes + at) + 1)
+      list[count++] = bytes + at;
+   return list;
+}
+
+static int broken(const char *what) {
+   fprintf(stderr, "cannot look at this in a process of its own: %s: %s\n", what, strerror(errno));
+   return RKB_EXIT_BROKEN;
+}
+
+static int start_again(void) {
+   static char bytes[MOST_BYTES];
+   FILE *file = fopen("/proc/self/cmdline", "re");
+   const size_t length = file ? fread(bytes, 1, sizeof bytes - 1, file) : 0;
+   int status = 0;
+   if (file)
+      fclose(file);
+   char **arguments = own_arguments(bytes, length), **environment = make_environment();
+   if (!length || !arguments || !environment)
+      return broken("its arguments");
+   fflush(NULL);
+   const pid_t child = fork();
+   if (child == 0) {
+      execve("/proc/self/exe", arguments, environment);
+      _exit(127);
+   }
+   while (child > 0 && waitpid(child, &status, 0) < 0)
+      if (errno != EINTR)
+         return broken("waiting for it");
+   if (child < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 127))
+      return broken("starting it");
+   if (WIFSIGNALED(status)) {
+      fprintf(stderr, "a plugin or rkb itself crashed while this was looked at (signal %d, %s)\n", WTERMSIG(status),
+              strsignal(WTERMSIG(status)));
+      return RKB_EXIT_BROKEN;
+   }
+   return WEXITSTATUS(status);
+}
+
+/* The address sanitizer's leak check needs calls that are refused here. */
+#if defined(__SANITIZE_ADDRESS__)
+static const bool calls_are_refused = false;
+#else
+static const bool calls_are_refused = true;
+#endif
+
+static bool give_up(void) {
+   uint64_t held;
+   rkb_drop_capabilities();
+   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+      return false;
+   const int rules = rkb_landlock_begin(&held); /* kernels before 5.13 have none: seccomp alone then, and writing stays possible */
+   if (rules >= 0) {
+      rkb_landlock_allow(rules, held, "/", RKB_MAY_READ | RKB_MAY_EXECUTE);
+      rkb_landlock_allow(rules, held, "/dev/null", RKB_MAY_READ | RKB_MAY_WRITE);
+      if (!rkb_landlock_enter(rules))
+         return false;
+   }
+   return !calls_are_refused || rkb_refuse_processes_and_network();
+}
+
+bool rkb_look_confined(int *code) {
+   *code = RKB_EXIT_OK;
+   if (!getenv("RKB_CONFINED")) {
+      *code = start_again();
+      return true;
+   }
+   if (give_up())
+      return false;
+   *code = broken("giving up what it does not need");
+   return true;
+}

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# A pipeline names a plugin whose constructor takes what it can.  rkb validate and rkb-run --dry-run look at such a pipeline in a process
+# that has nothing to take; a plugin that others can change is not opened at all.  usage: foreign_plugin.sh SOURCE BINARY_DIRECTORY
+set -euo pipefail
+source=$1 binary=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export PATH=$binary/bin:$PATH XDG_CACHE_HOME=$work/cache PLANTED_KEY=sk-planted-and-secret
+cat >"$work/takes.c" <<'END'
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+__attribute__((constructor)) static void take(void) {
+   char own[65536] = "";
+   int file = open("/proc/self/environ", O_RDONLY);
+   ssize_t got = file < 0 ? 0 : read(file, own, sizeof own - 1);
+   const char *key = getenv("PLANTED_KEY");
+   fprintf(stderr, "constructor: key %s, environ %s, ", key && strstr(key, "secret") ? "TAKEN" : "hidden",
+           got > 0 && memmem(own, (size_t)got, "sk-planted", 10) ? "TAKEN" : "clean");
+   fprintf(stderr, "file %s, ", open("WHERE/left", O_WRONLY | O_CREAT, 0644) >= 0 ? "WRITTEN" : "refused");
+   fprintf(stderr, "network %s, ", socket(AF_INET, SOCK_STREAM, 0) >= 0 ? "REACHED" : "refused");
+   pid_t child = fork();
+   if (child == 0)
+      _exit(0);
+   fprintf(stderr, "process %s\n", child > 0 ? "STARTED" : "refused");
+}
+END
+sed -i "s#WHERE#$work#" "$work/takes.c"
+cc -D_GNU_SOURCE -shared -fPIC -o "$work/counted.so" -I"$source/core/include" "$source/tests/package/outside/counted.c" "$work/takes.c"
+cat >"$work/mine.yaml" <<END
+rkb: 1
+extends: quick
+name: mine
+task: softmax
+plugins: [counted.so]
+END
+
+# look WORDS...: the command says what the constructor found, and that is nothing
+look() {
+  local said
+  said=$("$@" 2>&1) || true
+  if ! grep -q 'constructor: key hidden, environ clean, file refused, network refused, process refused' <<<"$said"; then
+    printf '%s:\n%s\n' "$*" "$said" >&2
+    exit 1
+  fi
+  if [[ -e $work/left ]]; then echo "$*: a file was left" >&2; exit 1; fi
+}
+cd "$work"
+look rkb validate mine.yaml
+look rkb-run mine.yaml --dry-run
+rkb validate mine.yaml 2>/dev/null | grep -q 'mine.yaml is valid'
+rkb-run mine.yaml --dry-run 2>/dev/null | grep -q 'minimises'
+
+# not_opened WORDS: no constructor ran, and the message holds the words
+not_opened() {
+  local said
+  said=$(rkb validate mine.yaml 2>&1) || true
+  if grep -q 'constructor:' <<<"$said" || ! grep -q "not loaded: .*$1" <<<"$said"; then
+    printf 'wanted "%s":\n%s\n' "$1" "$said" >&2
+    exit 1
+  fi
+}
+chmod o+w counted.so
+not_opened 'can be written to by others'
+chmod o-w counted.so
+chmod 0777 "$work"
+not_opened 'can be written to by others'
+chmod 0700 "$work"
+if [[ $(id -u) == 0 ]]; then
+  chown 65534 counted.so
+  not_opened 'belongs to user 65534'
+fi
+echo 'a foreign plugin took nothing'
