@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Archives that were damaged or made by somebody else: every command that reads one says so, or shows what is left; none crashes, hangs
+or sends orders to the terminal.  The damage is the same in every run.  usage: damaged_archives.py FOLDER_OF_PROGRAMS SOURCE_DIRECTORY"""
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+PROGRAMS, SOURCE = sys.argv[1:]
+WORK = tempfile.mkdtemp(prefix="rkb-damage-")
+ENVIRONMENT = {**os.environ, "XDG_CACHE_HOME": os.path.join(WORK, "cache"), "LC_ALL": "C.UTF-8"}
+ORDERS = "\x1b]0;title\x07\x1b[2J\x9b31m"
+failures = []
+tried = 0
+
+
+def run(*words):
+    return subprocess.run([os.path.join(PROGRAMS, words[0]), *words[1:]], cwd=WORK, env=ENVIRONMENT, capture_output=True, timeout=120, check=False)
+
+
+def read(what, commands):
+    """Runs the commands on the archive 'bad'; an exit code above 3, or a signal, is a failure, and so is nothing said of a failure."""
+    global tried
+    for words in commands:
+        tried += 1
+        try:
+            result = run(*words)
+        except subprocess.TimeoutExpired:
+            failures.append(f"{what}: {' '.join(words)}: does not end")
+            continue
+        if result.returncode not in (0, 1, 2, 3):
+            failures.append(f"{what}: {' '.join(words)}: {result.returncode}: {result.stderr[-300:]!r}")
+        elif result.returncode in (2, 3) and not result.stderr:
+            failures.append(f"{what}: {' '.join(words)}: {result.returncode} without a word")
+        if b"Sanitizer" in result.stderr:
+            failures.append(f"{what}: {' '.join(words)}: {result.stderr[:600]!r}")
+
+
+ALL = (("rkb", "report", "bad"), ("rkb", "show", "bad"), ("rkb", "show", "bad", "2"), ("rkb", "best", "bad", "--out", "best.cu"),
+       ("rkb", "diff", "good", "bad"), ("rkb", "report", "bad", "--json"))
+FEW = (("rkb", "report", "bad"), ("rkb", "show", "bad", "2"))
+
+
+def fresh():
+    shutil.rmtree(os.path.join(WORK, "bad"), ignore_errors=True)
+    shutil.copytree(os.path.join(WORK, "good"), os.path.join(WORK, "bad"))
+    return os.path.join(WORK, "bad", "run.sqlite")
+
+
+def truncated_and_flipped():
+    with open(os.path.join(WORK, "good", "run.sqlite"), "rb") as file:
+        whole = file.read()
+    for size in [0, 16, 100, 4096, 4097, *(len(whole) * i // 4 for i in range(1, 4)), len(whole) - 1]:
+        with open(fresh(), "wb") as file:
+            file.write(whole[:size])
+        read(f"cut at {size}", FEW)
+    state = 12345
+    for flip in range(16):
+        state = (state * 1103515245 + 12345) % 2 ** 31  # the C standard's example of a generator
+        at = state % (len(whole) if flip % 3 else 4096)
+        with open(fresh(), "wb") as file:
+            file.write(whole[:at] + bytes([whole[at] ^ 1 << state // 65536 % 8]) + whole[at + 1:])
+        read(f"bit flipped in byte {at}", FEW)
+
+
+def columns(database):
+    for (table,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'").fetchall():
+        yield table, [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
+
+
+def forget_constraints(database):
+    """A file's schema is its maker's: a damaged one keeps no NOT NULL."""
+    database.execute("PRAGMA writable_schema = ON")
+    database.execute("UPDATE sqlite_master SET sql = replace(sql, ' NOT NULL', '') WHERE type = 'table'")
+    database.commit()
+
+
+VALUES = {"null": "NULL", "a blob": "X'00ff1b80'", "the least integer": "-9223372036854775808",
+          "orders": "?1", "a long text": "?2", "deep JSON": "?3"}
+
+
+def change(statement):
+    database = sqlite3.connect(fresh())
+    forget_constraints(database)
+    database.close()
+    database = sqlite3.connect(os.path.join(WORK, "bad", "run.sqlite"))
+    parameters = {"?1": ORDERS, "?2": "x" * 300_000, "?3": "[" * 100_000}
+    for mark, value in parameters.items():
+        if mark in statement:
+            database.execute(statement.replace(mark, "?"), [value] * statement.count(mark))
+            break
+    else:
+        database.execute(statement)
+    database.commit()
+    database.close()
+
+
+def wrong_values():
+    database = sqlite3.connect(os.path.join(WORK, "good", "run.sqlite"))
+    tables = list(columns(database))
+    database.close()
+    for table, names in tables:
+        for kind, value in VALUES.items():
+            # Not the whole of a key, which would leave one row: the columns after the first.
+            later = names[1:] or names
+            change(f"UPDATE OR IGNORE {table} SET " + ", ".join(f'"{name}" = {value}' for name in later))
+            read(f"{kind} in all of {table}", FEW)
+        for name in names if table in ("candidate", "verdict", "measurement", "request") else ():
+            try:
+                change(f'UPDATE OR IGNORE {table} SET "{name}" = NULL')
+            except sqlite3.IntegrityError:
+                continue  # a row's number cannot be null
+            read(f"null in {table}.{name}", FEW[:1])
+
+
+def foreign_schemas():
+    change("DROP TABLE verdict")
+    read("no table of verdicts", ALL)
+    for statement in ("CREATE VIEW looked AS SELECT * FROM candidate",
+                      "CREATE TRIGGER t AFTER INSERT ON event BEGIN DELETE FROM candidate; END"):
+        change(statement)
+        read(statement, ALL)
+        if b"views, triggers" not in run("rkb", "report", "bad").stderr:
+            failures.append(f"{statement}: was not refused")
+
+
+def main():
+    made = run("rkb-run", os.path.join(SOURCE, "tests/run/climb.yaml"), "--out", "good", "--jobs", "1", "--quiet")
+    if made.returncode:
+        sys.exit(f"the run to damage was not made: {made.stderr.decode()}")
+    truncated_and_flipped()
+    wrong_values()
+    foreign_schemas()
+    shutil.rmtree(WORK)
+    for failure in failures[:40]:
+        print(failure)
+    print(f"{tried} readings of damaged archives, {len(failures)} failures")
+    return 1 if failures else 0
+
+
+sys.exit(main())
