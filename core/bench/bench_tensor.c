@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "base/usage.h"
 
 #define RUNS 15 /* the least of them: neighbours on a shared host make a run longer, never shorter */
 #define GOAL 2.0
@@ -66,7 +67,13 @@ static void measure_sums(void) {
    print_rate("the sums alone", 2048.0 * turns, best);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+   const int over = rkb_usage(argc, argv, 0,
+                              "usage: rkb-bench-tensor\n"
+                              "Prints the multiply-adds a second of the checking machine on a product of bfloat16 matrices, at each level "
+                              "of checks.\n");
+   if (over >= 0)
+      return over;
    char *source = harness_read_file(RKB_SOURCE_DIR "/tests/machine/kernels/gemm_bf16.cu"),
         *ptx = harness_read_file(RKB_SOURCE_DIR "/tests/machine/kernels/gemm_bf16.ptx"),
         message[256] = "cannot be read";
