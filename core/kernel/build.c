@@ -165,8 +165,8 @@ static void *keep(rkb_arena_t *arena, const void *data, size_t bytes) {
    return copy ? memcpy(copy, data, bytes) : NULL;
 }
 
-static bool describe_kernels(rkb_arena_t *arena, const recipe_t *recipe, const compile_output_t *output,
-                             rkb_build_t *build, rkb_finding_t *finding) {
+static bool describe_kernels(rkb_arena_t *arena, const recipe_t *recipe, const rkb_device_t *device,
+                             const compile_output_t *output, rkb_build_t *build, rkb_finding_t *finding) {
    rkb_built_kernel_t *kernels = rkb_arena_array(arena, recipe->expression_count + 1, sizeof *kernels);
    char why[320];
    for (uint32_t i = 0; i < recipe->expression_count; i++) {
@@ -175,6 +175,14 @@ static bool describe_kernels(rkb_arena_t *arena, const recipe_t *recipe, const c
       ptxas_read_resources(output->log, output->log_bytes, &kernels[i]);
       if (!ptx_read_signature(build->ptx, build->ptx_bytes, arena, &kernels[i], why, sizeof why)) {
          rkb_finding_set(finding, "build.error", 0, 0, "%s", why);
+         return false;
+      }
+      /* The assembler refuses more for sm_90 and takes it for sm_90a; the CUDA C++ Programming Guide ('Compute Capabilities') allows
+       * no more without dynamic shared memory. */
+      if (kernels[i].shared_bytes > device->shared_per_block) {
+         rkb_finding_set(finding, "build.error", 0, 0,
+                         "its static shared memory is too large: %u bytes, where a block may have %lld (%s)",
+                         kernels[i].shared_bytes, (long long)device->shared_per_block, kernels[i].expression);
          return false;
       }
    }
@@ -216,7 +224,7 @@ static owned_build_t *make_build(const recipe_t *recipe, const rkb_device_t *dev
    build->public.debug = recipe->debug;
    rkb_text_free(&warnings);
    if (!build->public.ptx || (output->cubin_bytes && !build->public.cubin) ||
-       !describe_kernels(arena, recipe, output, &build->public, finding)) {
+       !describe_kernels(arena, recipe, device, output, &build->public, finding)) {
       rkb_arena_free(arena);
       return NULL;
    }

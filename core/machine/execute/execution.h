@@ -294,6 +294,7 @@ void machine_barrier_bypassed(machine_block_t *block, uint32_t barrier);
 /* regions.c */
 bool machine_lay_out(machine_run_t *run); /* false when there is no memory for it */
 void machine_regions_free(machine_run_t *run);
+bool machine_global_records(machine_run_t *run, machine_region_t *region); /* makes those of races; false without memory */
 void machine_drop_records(machine_run_t *run); /* of races */
 /* Before a launch: gives the pages of large records back of buffers that it does not take.  What an earlier launch did cannot race
  * with a later one; where the same buffer is taken again, its pages would only be asked for again. */

@@ -225,3 +225,12 @@ bool machine_variables_reached(const machine_run_t *run) {
       reached |= !run->regions[n].constant && run->regions[n].taint;
    return reached;
 }
+
+bool machine_global_records(machine_run_t *run, machine_region_t *region) {
+   if (region->writers)
+      return true;
+   size_t granules = (region->bytes >> run->launch->global_shift) + 2;
+   region->writers = machine_alloc(run, granules * sizeof *region->writers);
+   region->readers = machine_alloc(run, granules * sizeof *region->readers);
+   return region->writers && region->readers;
+}

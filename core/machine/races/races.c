@@ -270,15 +270,6 @@ void machine_shared_access(machine_warp_t *warp, uint32_t lane, uint32_t offset,
 
 /* Global memory --------------------------------------------------------------------------------------------------- */
 
-bool machine_global_records(machine_run_t *run, machine_region_t *region) {
-   if (region->writers)
-      return true;
-   size_t granules = (region->bytes >> run->launch->global_shift) + 2;
-   region->writers = machine_alloc(run, granules * sizeof *region->writers);
-   region->readers = machine_alloc(run, granules * sizeof *region->readers);
-   return region->writers && region->readers;
-}
-
 #define NAME_ATOMIC (1ull << 11)
 
 static uint64_t block_of(uint64_t name) {

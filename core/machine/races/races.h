@@ -38,7 +38,6 @@ void machine_spread_free(machine_block_t *block);
 void machine_shared_clear(machine_block_t *block);
 /* After a barrier of the whole block, or before one begins: no access before races with one after. */
 void machine_shared_new_epoch(machine_block_t *block);
-bool machine_global_records(machine_run_t *run, machine_region_t *region); /* allocates them */
 
 /* read_only_path.c: a load through the read-only path, of bytes that no launch it belongs to writes; and whether bytes of the granule were
  * loaded so by this launch. */

@@ -1,0 +1,113 @@
+/* The instructions that start, commit and await asynchronous copies (copies.h).  On the machine's thread. */
+#include "machine/async/copy_slots.h"
+#include "machine/races/races.h"
+
+#include <stdlib.h>
+
+/* Nobody else touched the bytes since the last barrier. */
+static bool untouched(const machine_block_t *block, uint32_t to, uint32_t bytes, uint32_t me) {
+   for (uint32_t g = to >> block->shared_shift; g <= (to + bytes - 1) >> block->shared_shift; g++) {
+      const uint32_t record = block->shared_races[g], writer = record >> 11 & SEVERAL,
+                     reader = record & SEVERAL;
+      if (record >> EPOCH_SHIFT == block->epoch && ((writer && writer != me) || (reader && reader != me)))
+         return false;
+   }
+   return true;
+}
+
+/* Start, commit, wait ------------------------------------------------------------------------------------------------ */
+
+uint32_t machine_copies_open(machine_warp_t *warp) {
+   machine_copies_t *copies = warp->block->copies;
+   uint32_t n = copies->first_free;
+   while (n < copies->count && copies->slots[n].lanes)
+      n++;
+   if (n == copies->room) {
+      const uint32_t room = copies->room ? 2 * copies->room : 64;
+      copy_t *larger = room <= MOST_SLOTS ? realloc(copies->slots, room * sizeof *larger) : NULL;
+      if (!larger) {
+         warp->run->out_of_memory = true;
+         return UINT32_MAX;
+      }
+      copies->slots = larger;
+      copies->room = room;
+   }
+   copies->count = n == copies->count ? n + 1 : copies->count;
+   copies->first_free = n;
+   copies->slots[n].pc = warp->pc;
+   copies->slots[n].warp = warp->number;
+   copies->slots[n].lanes = 0;
+   copies->slots[n].region = NULL;
+   return n;
+}
+
+void machine_copy_start(machine_warp_t *warp, uint32_t handle, uint32_t lane, uint32_t to, uint32_t bytes,
+                        machine_region_t *region, uint64_t from, uint32_t from_bytes) {
+   machine_block_t *block = warp->block;
+   machine_copies_t *copies = block->copies;
+   copy_t *slot = &copies->slots[handle];
+   const uint32_t me = warp->first_thread + lane + 1;
+   if (machine_copies_touched(warp, lane, to, bytes, true))
+      return;
+   if (block->races != RACES_FAST || !untouched(block, to, bytes, me))
+      machine_shared_access(warp, lane, to, bytes, NULL, true, false);
+   if (region)
+      machine_global_access(warp, lane, region, from, from_bytes, NULL, false, false);
+   copies->live += slot->lanes == 0;
+   copies->sources += region && !slot->region;
+   slot->region = region ? region : slot->region;
+   slot->lanes |= 1u << lane;
+   slot->bytes = bytes;
+   slot->to[lane] = to;
+   slot->from[lane] = from;
+   slot->from_bytes[lane] = region ? from_bytes : 0;
+   slot->group[lane] = copies->committed[warp->first_thread + lane];
+   for (uint32_t word = to / 4; word < (to + bytes) / 4; word++)
+      copies->owner[word] = handle * LANES + lane + 1;
+   if (block->races == RACES_FAST)
+      machine_copies_mark(block, to, bytes, COPIES);
+}
+
+void machine_copies_commit(machine_warp_t *warp, uint32_t lanes) {
+   for (; lanes; lanes &= lanes - 1)
+      warp->block->copies->committed[warp->first_thread + (uint32_t)__builtin_ctz(lanes)]++;
+}
+
+/* From now on the bytes are the thread's own write, and what it copied its own reading. */
+static void complete(machine_warp_t *warp, copy_t *slot, uint32_t lane) {
+   machine_block_t *block = warp->block;
+   const uint32_t to = slot->to[lane];
+   for (uint32_t word = to / 4; word < (to + slot->bytes) / 4; word++)
+      block->copies->owner[word] = 0;
+   if (block->races == RACES_FAST)
+      machine_copies_mark(block, to, slot->bytes, warp->first_thread + lane + 1);
+   else
+      machine_shared_access(warp, lane, to, slot->bytes, NULL, true, false);
+   if (slot->from_bytes[lane])
+      machine_global_access(warp, lane, slot->region, slot->from[lane], slot->from_bytes[lane], NULL, false,
+                            false);
+}
+
+void machine_copies_wait(machine_warp_t *warp, uint32_t lanes, uint32_t pending, bool all) {
+   machine_copies_t *copies = warp->block->copies;
+   for (uint32_t n = 0; n < copies->count && copies->live; n++) {
+      copy_t *slot = &copies->slots[n];
+      if (slot->warp != warp->number || !slot->lanes)
+         continue;
+      for (uint32_t left = slot->lanes & lanes; left; left &= left - 1) {
+         const uint32_t lane = (uint32_t)__builtin_ctz(left),
+                        committed = copies->committed[warp->first_thread + lane];
+         if (!all && slot->group[lane] + pending >= committed)
+            continue;
+         complete(warp, slot, lane);
+         slot->lanes &= ~(1u << lane);
+      }
+      if (slot->lanes)
+         continue;
+      copies->live--;
+      copies->sources -= slot->region != NULL;
+      copies->first_free = n < copies->first_free ? n : copies->first_free;
+   }
+}
+
+/* Conflicts ------------------------------------------------------------------------------------------------------------ */

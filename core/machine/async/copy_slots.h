@@ -1,0 +1,33 @@
+/* What the two files of asynchronous copies share: copies.c holds what is on its way and finds who touches it, copy_operations.c starts
+ * and ends copies.  On the machine's thread. */
+#ifndef RKB_MACHINE_ASYNC_COPY_SLOTS_H
+#define RKB_MACHINE_ASYNC_COPY_SLOTS_H
+
+#include "machine/async/copies.h"
+
+#define MOST_THREADS 1024u
+#define MOST_SLOTS                                                                                           \
+   (1u << 20) /* instructions whose copies are on their way; each started at least one of 4 bytes */
+
+typedef struct copy {
+   uint32_t pc, warp, bytes;
+   uint32_t lanes; /* whose copies are on their way; 0: the slot is free */
+   uint32_t group[LANES], to[LANES];
+   machine_region_t *region; /* NULL: the source is only read */
+   uint64_t from[LANES];
+   uint32_t from_bytes[LANES];
+} copy_t;
+
+struct machine_copies {
+   copy_t *slots;
+   uint32_t count, room, first_free; /* slots below it are taken */
+   uint32_t live, sources;           /* slots with copies on their way; of those, with a region */
+   uint32_t words;
+   uint32_t committed[MOST_THREADS]; /* groups of each thread so far */
+   uint32_t *owner;                  /* by word of shared memory: slot * 32 + lane + 1, or 0 */
+};
+
+/* The packed records of these words of shared memory name this writer. */
+void machine_copies_mark(machine_block_t *block, uint32_t to, uint32_t bytes, uint32_t writer);
+
+#endif
