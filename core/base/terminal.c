@@ -95,23 +95,18 @@ static ssize_t filtered_write(void *cookie, const char *data, size_t size) {
    return put(filter->file, room, used) ? (ssize_t)size : 0;
 }
 
-static FILE *guarded(int file, FILE *stream, int buffering) {
-   filter_t *filter = isatty(file) ? calloc(1, sizeof *filter) : NULL;
-   FILE *made = NULL;
-   if (filter) {
-      filter->file = file;
-      made = fopencookie(filter, "w", (cookie_io_functions_t){.write = filtered_write});
-   }
-   if (!made) {
-      free(filter);
+static FILE *guarded(filter_t *filter, int file, FILE *stream, int buffering) {
+   filter->file = file;
+   FILE *made = isatty(file) ? fopencookie(filter, "w", (cookie_io_functions_t){.write = filtered_write}) : NULL;
+   if (!made)
       return stream;
-   }
    fflush(stream);
    setvbuf(made, NULL, buffering, 0);
    return made;
 }
 
 void rkb_terminal_guard(void) {
-   stdout = guarded(STDOUT_FILENO, stdout, _IOLBF);
-   stderr = guarded(STDERR_FILENO, stderr, _IONBF);
+   static filter_t filters[2]; /* as long as the process, like the two streams */
+   stdout = guarded(&filters[0], STDOUT_FILENO, stdout, _IOLBF);
+   stderr = guarded(&filters[1], STDERR_FILENO, stderr, _IONBF);
 }

@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/arena.h"
 #include "base/confine.h"
 #include "base/file.h"
 #include "cli/arguments.h"
@@ -28,32 +29,35 @@ static bool is_shown(const char *variable) {
    return false;
 }
 
-/* malloc'd, NULL-terminated; NULL when memory is out.  The process ends soon, and with it what is not freed. */
-static char **make_environment(void) {
+/* NULL-terminated. */
+static char **make_environment(rkb_arena_t *arena) {
    extern char **environ;
    size_t count = 0, made = 0;
    while (environ[count])
       count++;
-   char **list = calloc(count + 2, sizeof *list);
-   for (size_t i = 0; list && i < count; i++) {
+   char **list = rkb_arena_array(arena, count + 2, sizeof *list);
+   for (size_t i = 0; i < count; i++) {
       const char *equals = strchr(environ[i], '=');
       if (is_shown(environ[i]))
          list[made++] = environ[i];
-      else if (equals && asprintf(&list[made], "%.*s=hidden", (int)(equals - environ[i]), environ[i]) > 0)
-         made++;
+      else if (equals)
+         list[made++] = rkb_arena_format(arena, "%.*s=hidden", (int)(equals - environ[i]), environ[i]);
    }
-   if (list)
-      list[made] = (char *)mark;
+   list[made] = (char *)mark;
    return list;
 }
 
-/* This process's own arguments, as the kernel has them. */
-static char **own_arguments(char *bytes, size_t length) {
-   char **list = calloc(MOST_ARGUMENTS + 1, sizeof *list);
+/* This process's own arguments, as the kernel has them; NULL when they cannot be read. */
+static char **own_arguments(rkb_arena_t *arena) {
+   char *bytes = rkb_arena_array(arena, MOST_BYTES, 1), **list = rkb_arena_array(arena, MOST_ARGUMENTS + 1, sizeof *list);
+   FILE *file = fopen("/proc/self/cmdline", "re");
+   const size_t length = file ? fread(bytes, 1, MOST_BYTES - 1, file) : 0;
    size_t count = 0;
-   for (size_t at = 0; list && at < length && count < MOST_ARGUMENTS; at += strlen(bytes + at) + 1)
+   if (file)
+      fclose(file);
+   for (size_t at = 0; at < length && count < MOST_ARGUMENTS; at += strlen(bytes + at) + 1)
       list[count++] = bytes + at;
-   return list;
+   return count ? list : NULL;
 }
 
 static int broken(const char *what) {
@@ -61,16 +65,9 @@ static int broken(const char *what) {
    return RKB_EXIT_BROKEN;
 }
 
-static int start_again(void) {
-   static char bytes[MOST_BYTES];
-   FILE *file = fopen("/proc/self/cmdline", "re");
-   const size_t length = file ? fread(bytes, 1, sizeof bytes - 1, file) : 0;
+/* Runs this program again with these arguments; its exit code. */
+static int run_again(char **arguments, char **environment) {
    int status = 0;
-   if (file)
-      fclose(file);
-   char **arguments = own_arguments(bytes, length), **environment = make_environment();
-   if (!length || !arguments || !environment)
-      return broken("its arguments");
    fflush(NULL);
    const pid_t child = fork();
    if (child == 0) {
@@ -88,6 +85,14 @@ static int start_again(void) {
       return RKB_EXIT_BROKEN;
    }
    return WEXITSTATUS(status);
+}
+
+static int start_again(void) {
+   rkb_arena_t *arena = rkb_arena_new(0);
+   char **arguments = own_arguments(arena);
+   const int code = arguments ? run_again(arguments, make_environment(arena)) : broken("its arguments");
+   rkb_arena_free(arena);
+   return code;
 }
 
 /* The address sanitizer's leak check needs calls that are refused here. */

@@ -131,6 +131,11 @@ static void a_second_build_comes_from_the_cache(void **state) {
 /* NVRTC by itself gives several texts of PTX for this kernel, depending on where its memory lies and what it compiled before
  * (seen with 13.0: three in six compiles).  Three builds in each of two processes, with other texts before them. */
 static void equal_texts_give_equal_bytes(void **state) {
+   (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+   print_message("a sanitizer brings an allocator of its own\n");
+   skip();
+#endif
    static const char tune[] = "{\"QUERIES\": 128}";
    size_t length;
    rkb_build_cost_t cost;
@@ -138,11 +143,6 @@ static void equal_texts_give_equal_bytes(void **state) {
         *others[2] = {fixture_read("candidates/rmsnorm.cu", &length),
                       fixture_read("candidates/headers.cu", &length)};
    rkb_build_t *first = NULL;
-   (void)state;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-   print_message("a sanitizer brings an allocator of its own\n");
-   skip();
-#endif
    for (int process = 0; process < 2; process++) {
       rkb_compilers_t *pool = fixture_pool(1, NULL);
       for (int n = 0; n < 3; n++) {

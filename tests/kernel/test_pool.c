@@ -111,7 +111,10 @@ static void a_kill_is_no_verdict(void **state) {
       const char *reason;
    } cases[] = {{SIGKILL, RKB_ERR_UNAVAILABLE, ""},
                 {SIGTERM, RKB_ERR_UNAVAILABLE, ""},
-                {SIGSEGV, RKB_OK, "build.error"}};
+#ifndef __SANITIZE_ADDRESS__ /* which handles this signal itself, and ends the process with a code */
+                {SIGSEGV, RKB_OK, "build.error"},
+#endif
+   };
    (void)state;
    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
       rkb_compilers_t *pool = fixture_pool(1, NULL);
