@@ -26,7 +26,9 @@ static void fetch(const char *scratch, uint16_t port, const char *limits) {
             "rkb: 1\npropose:\n  - use: test.translator.start\n    with: {values: [\"6\"]}\n"
             "screen:\n  - {use: test.verifier.fetch, with: {url: \"http://127.0.0.1:%u/\"}, %sretries: 0}\n",
             port, limits);
-   run_pipeline(open_text(scratch, "drafts.yaml", text, NULL), scratch, 1, false);
+   rkb_pipeline_t *pipeline = open_text(scratch, "drafts.yaml", text, NULL);
+   run_pipeline(pipeline, scratch, 1, false);
+   rkb_pipeline_free(pipeline);
 }
 
 static void test_a_transfer_that_fails_is_told(void **state) {

@@ -30,6 +30,7 @@ static void test_an_older_minor_runs(void **state) {
    assert_string_equal(verdict_of(scratch, 3, "most"),
                        "accept"); /* a child: the strategy asked and was told */
    assert_false(outcome.must_exit_hard);
+   rkb_pipeline_free(pipeline);
    scratch_remove(scratch);
 }
 
@@ -73,7 +74,9 @@ static void test_what_fits_runs(void **state) {
       char *scratch = scratch_make(), screen[200];
       snprintf(screen, sizeof screen, "screen:\n  - use: bad.verifier.%s\n  - use: test.profiler.distance\n",
                cases[i].verifier);
-      run_pipeline(open_with(scratch, cases[i].object, screen), scratch, 2, false);
+      rkb_pipeline_t *pipeline = open_with(scratch, cases[i].object, screen);
+      run_pipeline(pipeline, scratch, 2, false);
+      rkb_pipeline_free(pipeline);
       if (strcmp(verdict_of(scratch, 1, cases[i].verifier), "accept") != 0)
          fail_msg("%s: %s", cases[i].verifier, verdict_of(scratch, 1, cases[i].verifier));
       scratch_remove(scratch);
