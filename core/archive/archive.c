@@ -11,7 +11,7 @@
 #include "archive/run_facts.h"
 #include "archive/run_lock.h"
 #include "archive/schema.h"
-#include "base/shipped.h"
+#include "base/shipped_files.h"
 
 static rkb_archive_t *archive_new(const char *directory, const char *path) {
    rkb_archive_t *archive = rkb_allocate(1, sizeof *archive);

@@ -195,23 +195,23 @@ int rkb_archive_put_group(rkb_archive_t *archive, uint32_t section, int64_t grou
 /* Every ask and tell, in order.  hash covers what was asked or told, so that a replay finds its first difference.  An ask is stored
  * together with the request it made; a tell is stored when it is told. */
 enum rkb_dialogue { RKB_DIALOGUE_ASK = 1, RKB_DIALOGUE_TELL };
-typedef struct rkb_dialogue_record {
+typedef struct rkb_strategy_record_record {
    uint32_t what; /* enum rkb_dialogue */
    uint32_t section;
    int64_t request; /* number within the section */
    const char *hash;
-} rkb_dialogue_record_t;
+} rkb_strategy_record_record_t;
 /* Stores an ask and the request it made, in one transaction. */
 int rkb_archive_put_ask(rkb_archive_t *archive, const rkb_request_record_t *request, const char *hash,
                         rkb_error_t *err);
 /* Stores an ask as above, together with the tell before it (NULL: none).  In a search, each tell makes room for the next ask. */
-int rkb_archive_put_turn(rkb_archive_t *archive, const rkb_dialogue_record_t *told,
+int rkb_archive_put_turn(rkb_archive_t *archive, const rkb_strategy_record_record_t *told,
                          const rkb_request_record_t *request, const char *hash, rkb_error_t *err);
 int rkb_archive_put_tell(rkb_archive_t *archive, uint32_t section, int64_t request, const char *hash,
                          rkb_error_t *err);
 /* Calls visit for the dialogue in order.  visit returns RKB_OK to continue; any other status ends the loop and is returned. */
 int rkb_archive_each_dialogue(rkb_archive_t *archive,
-                              int (*visit)(void *argument, const rkb_dialogue_record_t *record),
+                              int (*visit)(void *argument, const rkb_strategy_record_record_t *record),
                               void *argument, rkb_error_t *err);
 
 /* Calls of language models, and events -------------------------------------------------------------------------------- */

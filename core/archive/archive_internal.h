@@ -36,11 +36,11 @@ const char *rkb_section_name(uint32_t section);
 const char *rkb_answer_name(uint32_t answer);
 const char *rkb_state_name(uint32_t state);
 const char *rkb_promotion_name(uint32_t promotion);
-const char *rkb_dialogue_name(uint32_t what);
+const char *rkb_strategy_record_name(uint32_t what);
 uint32_t rkb_answer_parse(const char *name);
 uint32_t rkb_state_parse(const char *name);
 uint32_t rkb_promotion_parse(const char *name);
-uint32_t rkb_dialogue_parse(const char *name);
+uint32_t rkb_strategy_record_parse(const char *name);
 
 int64_t rkb_wall_clock_ms(void); /* since 1970, UTC */
 

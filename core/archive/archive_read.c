@@ -71,7 +71,7 @@ int rkb_archive_each_request(rkb_archive_t *archive,
 }
 
 typedef struct dialogue_visit {
-   int (*visit)(void *argument, const rkb_dialogue_record_t *record);
+   int (*visit)(void *argument, const rkb_strategy_record_record_t *record);
    void *argument;
 } dialogue_visit_t;
 
@@ -79,7 +79,7 @@ static int visit_dialogue(void *argument, rkb_connection_t *reader, const rkb_st
                           rkb_error_t *err) {
    const dialogue_visit_t *context = argument;
    int64_t key = rkb_column_int(statement, 1);
-   const rkb_dialogue_record_t record = {.what = rkb_dialogue_parse(rkb_column_text(statement, 0)),
+   const rkb_strategy_record_record_t record = {.what = rkb_strategy_record_parse(rkb_column_text(statement, 0)),
                                          .section = rkb_request_key_section(key),
                                          .request = rkb_request_key_number(key),
                                          .hash = rkb_column_text(statement, 2)};
@@ -89,7 +89,7 @@ static int visit_dialogue(void *argument, rkb_connection_t *reader, const rkb_st
 }
 
 int rkb_archive_each_dialogue(rkb_archive_t *archive,
-                              int (*visit)(void *argument, const rkb_dialogue_record_t *record),
+                              int (*visit)(void *argument, const rkb_strategy_record_record_t *record),
                               void *argument, rkb_error_t *err) {
    dialogue_visit_t context = {visit, argument};
    return rkb_rows_visit(archive, RKB_SQL_GET_DIALOGUE, visit_dialogue, &context, err);

@@ -309,7 +309,7 @@ int rkb_archive_put_group(rkb_archive_t *archive, uint32_t section, int64_t grou
 static int put_dialogue(rkb_connection_t *writer, uint32_t what, int64_t key, const char *hash,
                         rkb_error_t *err) {
    rkb_statement_t statement = rkb_statement_begin(writer, RKB_SQL_PUT_DIALOGUE);
-   rkb_bind_text(&statement, rkb_dialogue_name(what));
+   rkb_bind_text(&statement, rkb_strategy_record_name(what));
    rkb_bind_int(&statement, key);
    rkb_bind_text(&statement, hash);
    return rkb_statement_finish(&statement, err);
@@ -320,7 +320,7 @@ int rkb_archive_put_ask(rkb_archive_t *archive, const rkb_request_record_t *requ
    return rkb_archive_put_turn(archive, NULL, request, hash, err);
 }
 
-int rkb_archive_put_turn(rkb_archive_t *archive, const rkb_dialogue_record_t *told,
+int rkb_archive_put_turn(rkb_archive_t *archive, const rkb_strategy_record_record_t *told,
                          const rkb_request_record_t *request, const char *hash, rkb_error_t *err) {
    int64_t key = rkb_request_key(request->section, request->number);
    int status = rkb_archive_begin(archive, err);

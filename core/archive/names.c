@@ -39,7 +39,7 @@ const char *rkb_promotion_name(uint32_t promotion) {
    return name_of(promotion_names, COUNT_OF(promotion_names), promotion);
 }
 
-const char *rkb_dialogue_name(uint32_t what) {
+const char *rkb_strategy_record_name(uint32_t what) {
    return name_of(dialogue_names, COUNT_OF(dialogue_names), what);
 }
 
@@ -55,7 +55,7 @@ uint32_t rkb_promotion_parse(const char *name) {
    return value_of(promotion_names, COUNT_OF(promotion_names), name);
 }
 
-uint32_t rkb_dialogue_parse(const char *name) {
+uint32_t rkb_strategy_record_parse(const char *name) {
    return value_of(dialogue_names, COUNT_OF(dialogue_names), name);
 }
 

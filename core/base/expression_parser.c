@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/expression_node.h"
-#include "base/nearest.h"
+#include "base/nearest_name.h"
 #include "base/units.h"
 
 #define DEEPEST 64u

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/file.h"
-#include "base/trust.h"
+#include "base/trusted_path.h"
 
 int rkb_cache_path(const char *name, char **path, rkb_error_t *err) {
    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/nearest.h"
+#include "base/nearest_name.h"
 #include "base/units.h"
 
 #define SHOWN 60 /* bytes of a value that a message quotes */

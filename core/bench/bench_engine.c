@@ -46,10 +46,10 @@ static char *write_pipeline(const char *directory, int window, long candidates, 
    return path;
 }
 
-static rkb_outcome_t measure(const char *path, const char *archive, rkb_log_t *log) {
+static rkb_run_result_t measure(const char *path, const char *archive, rkb_log_t *log) {
    static const char *const plugins[] = {RKB_TEST_PLUGINS, NULL};
    rkb_problems_t problems;
-   rkb_outcome_t outcome;
+   rkb_run_result_t outcome;
    rkb_error_t err = {0};
    rkb_problems_init(&problems);
    rkb_pipeline_options_t options = {.path = path, .plugin_paths = plugins};
@@ -89,7 +89,7 @@ int main(int argc, char **argv) {
    printf("stage jobs a second, one core, one worker, %d stages, archive off\n", PASSES);
    for (int i = 0; i < 3; i++) {
       char *path = write_pipeline(directory, windows[i], windows[i] == 1 ? 20000 : 60000, PASSES, false, 32);
-      rkb_outcome_t outcome = measure(path, NULL, log);
+      rkb_run_result_t outcome = measure(path, NULL, log);
       double rate = (double)outcome.jobs / outcome.seconds;
       fastest = rate > fastest ? rate : fastest;
       printf("  %3d in flight  %9.0f jobs/s  (%.2f us a job)\n", windows[i], rate, 1e6 / rate);
@@ -100,7 +100,7 @@ int main(int argc, char **argv) {
    char *archive = rkb_path_join(directory, "run");
    if (!archive || rkb_make_directories(archive, &err) != RKB_OK)
       return 1;
-   rkb_outcome_t outcome = measure(path, archive, log);
+   rkb_run_result_t outcome = measure(path, archive, log);
    double rate = (double)outcome.candidates / outcome.seconds;
    printf("candidates a second, one core, archive on: 3 verdicts, 6 measurements, 2 KB of source, and each "
           "ask and tell\n"

@@ -67,7 +67,7 @@ static double processor_seconds(void) {
 
 static int measure(const char *name, const char *candidates) {
    tally_t tally = {0};
-   rkb_outcome_t outcome = {0};
+   rkb_run_result_t outcome = {0};
    rkb_error_t err;
    rkb_log_t *log = NULL;
    double before = processor_seconds();

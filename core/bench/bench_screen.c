@@ -20,7 +20,7 @@
 
 #include "base/usage.h"
 #include "cli/pipeline_file.h"
-#include "run/check.h"
+#include "run/check_candidate.h"
 
 #define ROUNDS 5
 #define GOAL_SMALL 0.15

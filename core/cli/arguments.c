@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/nearest.h"
+#include "base/nearest_name.h"
 #include "base/terminal.h"
 
 enum { MAX_OPTIONS = 24, FIRST_VALUE = 256 };

@@ -3,7 +3,7 @@
 #define RKB_CLI_CHECK_RESULT_H
 
 #include "cli/run_archive.h"
-#include "run/check.h"
+#include "run/check_candidate.h"
 
 /* The candidate that was checked; borrowed texts. */
 typedef struct rkb_checked {

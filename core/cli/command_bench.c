@@ -108,18 +108,18 @@ static bool wants_baselines(const rkb_bench_t *bench, const rkb_bench_work_t *wo
 
 /* With the machine to itself, like our own kernels. */
 static int time_baselines(const rkb_bench_t *bench, uint32_t process, rkb_error_t *err) {
-   rkb_ahead_pause(bench->ahead, true);
+   rkb_background_pause(bench->ahead, true);
    int status = rkb_baselines_time(bench->baselines, process, err);
-   rkb_ahead_pause(bench->ahead, false);
+   rkb_background_pause(bench->ahead, false);
    return status;
 }
 
 /* Choices first, with the machine to itself too; those that are made are loaded side by side with what is evaluated ahead. */
 static int prepare_baselines(const rkb_bench_t *bench, const rkb_bench_work_t *work, const char *variants,
                              rkb_error_t *err) {
-   rkb_ahead_pause(bench->ahead, true);
+   rkb_background_pause(bench->ahead, true);
    int status = rkb_baselines_choose(bench->baselines, work, variants, err);
-   rkb_ahead_pause(bench->ahead, false);
+   rkb_background_pause(bench->ahead, false);
    return status == RKB_OK ? rkb_baselines_prepare(bench->baselines, work, variants, err) : status;
 }
 
@@ -226,7 +226,7 @@ static int do_queue(const rkb_bench_t *bench, const queue_t *queue, const char *
             *open += !queue->done[i];
          return RKB_OK;
       }
-      int status = rkb_ahead_wait(bench->ahead, i, err);
+      int status = rkb_background_wait(bench->ahead, i, err);
       if (status == RKB_OK)
          status = do_work(bench, queue->works[i], variants, err);
       if (status == RKB_ERR_CANCELLED || (status != RKB_OK && *open == i))
@@ -258,10 +258,10 @@ static int do_works(rkb_bench_t *bench, const works_t *works, uint32_t *open, rk
    fill_queue(bench, works, variants, queue);
    /* Without a device nothing will be compared; another pipeline may compare something else. */
    if (bench->devices && !rkb_argument_given(bench->arguments, "pipeline") &&
-       rkb_ahead_open(bench, queue->works, queue->done, queue->count, &bench->ahead, &why) != RKB_OK)
+       rkb_background_open(bench, queue->works, queue->done, queue->count, &bench->ahead, &why) != RKB_OK)
       fprintf(stderr, "nothing is evaluated ahead: %s\n", why.message);
    int status = do_queue(bench, queue, variants, open, err);
-   rkb_ahead_close(bench->ahead);
+   rkb_background_close(bench->ahead);
    bench->ahead = NULL;
    free(queue);
    return status;

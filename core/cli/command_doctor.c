@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include "base/file.h"
 #include "cli/commands.h"
-#include "cli/tools.h"
+#include "cli/installed_tools.h"
 
 /* The checking machine is a plugin's own library: its survey is a program, and takes this one's place. */
 static int survey_ptx(const char *path) {

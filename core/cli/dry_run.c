@@ -6,7 +6,7 @@
 #include <string.h>
 #include "cli/arguments.h"
 #include "cli/pipeline_file.h"
-#include "cli/tools.h"
+#include "cli/installed_tools.h"
 
 static void print_node(const rkb_graph_node_t *node) {
    char deadline[32];

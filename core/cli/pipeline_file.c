@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
-#include "base/shipped.h"
+#include "base/shipped_files.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "archive/archive.h"

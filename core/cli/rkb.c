@@ -1,7 +1,7 @@
 /* rkb: everything but running a pipeline.  Picks the command; each is a file command_<name>.c. */
 #include <stdio.h>
 #include <string.h>
-#include "base/nearest.h"
+#include "base/nearest_name.h"
 #include "cli/commands.h"
 
 static const rkb_command_t *const commands[] = {

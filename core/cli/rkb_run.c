@@ -8,12 +8,12 @@
 #include <unistd.h>
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/shipped.h"
+#include "base/shipped_files.h"
 #include "base/units.h"
 #include "cli/arguments.h"
 #include "cli/confined.h"
 #include "cli/dry_run.h"
-#include "cli/outcome.h"
+#include "cli/run_result.h"
 #include "cli/pipeline_file.h"
 #include "cli/progress.h"
 #include "cli/run_archive.h"
@@ -90,9 +90,9 @@ static rkb_log_t *open_log(const command_line_t *line, const char *directory) {
    return log;
 }
 
-static int print_result(const command_line_t *line, const rkb_outcome_t *outcome, const char *objective,
+static int print_result(const command_line_t *line, const rkb_run_result_t *outcome, const char *objective,
                         const char *directory) {
-   int code = rkb_outcome_exit(outcome);
+   int code = rkb_run_result_exit(outcome);
    if (line->json) {
       int printed = rkb_print_outcome_json(outcome, objective, directory);
       if (printed != RKB_EXIT_OK)
@@ -103,13 +103,13 @@ static int print_result(const command_line_t *line, const rkb_outcome_t *outcome
    fflush(stdout);
    if (!line->quiet && !line->json)
       rkb_print_next_steps(outcome, directory);
-   else if (rkb_outcome_resumable(outcome))
+   else if (rkb_run_result_resumable(outcome))
       fprintf(stderr, "continue with: rkb-run --resume %s\n", directory);
    return code;
 }
 
 /* A job that hangs in a thread may use anything, so nothing is torn down under it. */
-static void leave_if_hung(const rkb_outcome_t *outcome, int code) {
+static void leave_if_hung(const rkb_run_result_t *outcome, int code) {
    if (!outcome->must_exit_hard)
       return;
    fflush(NULL);
@@ -120,7 +120,7 @@ static int run_in(rkb_pipeline_t *pipeline, const command_line_t *line, const rk
                   rkb_log_t *log) {
    const rkb_pipeline_facts_t facts = rkb_pipeline_facts(pipeline);
    const char *objective = facts.objective[0] ? facts.objective : "objective";
-   rkb_outcome_t outcome = {.ending = 0};
+   rkb_run_result_t outcome = {.ending = 0};
    rkb_error_t err = {.message = ""};
    rkb_progress_t *progress = NULL;
    int status, code;

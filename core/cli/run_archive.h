@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 #include "cli/arguments.h"
-#include "cli/evidence.h"
+#include "cli/verdict_evidence.h"
 #include "archive/archive.h"
 
 /* Opens the run named on the command line; prints why not and returns NULL. */

@@ -7,7 +7,7 @@
 #include "kernel/includes.h"
 #include "kernel/manifest.h"
 #include "kernel/ptx.h"
-#include "kernel/wire.h"
+#include "kernel/byte_record.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/utf8.h"
@@ -105,18 +105,18 @@ static void store(build_cache_t *cache, const char *key, const recipe_t *recipe,
                   const compile_output_t *output, const rkb_finding_t *finding) {
    rkb_text_t entry;
    rkb_text_init(&entry, COMPILER_MAX_ANSWER);
-   wire_put_text(&entry, finding->reason);
-   wire_put_text(&entry, finding->message);
-   wire_put_u32(&entry, finding->line);
-   wire_put_u32(&entry, finding->column);
-   wire_put_u64(&entry, output->cpu_ns);
-   wire_put_u64(&entry, output->memory_bytes);
-   wire_put_bytes(&entry, output->log, output->log_bytes);
-   wire_put_bytes(&entry, output->ptx, output->ptx_bytes);
-   wire_put_bytes(&entry, output->cubin, output->cubin_bytes);
-   wire_put_u32(&entry, recipe->expression_count);
+   record_put_text(&entry, finding->reason);
+   record_put_text(&entry, finding->message);
+   record_put_u32(&entry, finding->line);
+   record_put_u32(&entry, finding->column);
+   record_put_u64(&entry, output->cpu_ns);
+   record_put_u64(&entry, output->memory_bytes);
+   record_put_bytes(&entry, output->log, output->log_bytes);
+   record_put_bytes(&entry, output->ptx, output->ptx_bytes);
+   record_put_bytes(&entry, output->cubin, output->cubin_bytes);
+   record_put_u32(&entry, recipe->expression_count);
    for (uint32_t i = 0; i < recipe->expression_count; i++)
-      wire_put_bytes(&entry, output->lowered[i], output->lowered_bytes[i]);
+      record_put_bytes(&entry, output->lowered[i], output->lowered_bytes[i]);
    if (!entry.cut)
       build_cache_put(cache, key, entry.data, entry.length);
    rkb_text_free(&entry);
@@ -126,7 +126,7 @@ static void store(build_cache_t *cache, const char *key, const recipe_t *recipe,
 static bool recall(build_cache_t *cache, const char *key, const recipe_t *recipe, compile_output_t *output,
                    rkb_finding_t *finding) {
    size_t length, reason_bytes, message_bytes;
-   wire_reader_t in = {.data = NULL};
+   record_reader_t in = {.data = NULL};
    const char *reason, *message;
    memset(output, 0, sizeof *output);
    output->answer = build_cache_get(cache, key, &length);
@@ -134,24 +134,24 @@ static bool recall(build_cache_t *cache, const char *key, const recipe_t *recipe
       return false;
    in.data = output->answer;
    in.size = length;
-   reason = wire_bytes(&in, &reason_bytes, sizeof finding->reason - 1);
-   message = wire_bytes(&in, &message_bytes, sizeof finding->message - 1);
+   reason = record_bytes(&in, &reason_bytes, sizeof finding->reason - 1);
+   message = record_bytes(&in, &message_bytes, sizeof finding->message - 1);
    rkb_finding_clear(finding);
    if (reason && message && reason_bytes) {
       memcpy(finding->reason, reason, reason_bytes);
       memcpy(finding->message, message, message_bytes);
    }
-   finding->line = wire_u32(&in);
-   finding->column = wire_u32(&in);
-   output->cpu_ns = wire_u64(&in);
-   output->memory_bytes = wire_u64(&in);
-   output->log = wire_bytes(&in, &output->log_bytes, COMPILER_MAX_LOG);
-   output->ptx = wire_bytes(&in, &output->ptx_bytes, COMPILER_MAX_PTX);
-   output->cubin = wire_bytes(&in, &output->cubin_bytes, COMPILER_MAX_CUBIN);
-   if (wire_count(&in, RKB_MANIFEST_MAX_LAUNCHES, 8) != recipe->expression_count)
+   finding->line = record_u32(&in);
+   finding->column = record_u32(&in);
+   output->cpu_ns = record_u64(&in);
+   output->memory_bytes = record_u64(&in);
+   output->log = record_bytes(&in, &output->log_bytes, COMPILER_MAX_LOG);
+   output->ptx = record_bytes(&in, &output->ptx_bytes, COMPILER_MAX_PTX);
+   output->cubin = record_bytes(&in, &output->cubin_bytes, COMPILER_MAX_CUBIN);
+   if (record_count(&in, RKB_MANIFEST_MAX_LAUNCHES, 8) != recipe->expression_count)
       in.bad = true;
    for (uint32_t i = 0; i < recipe->expression_count; i++)
-      output->lowered[i] = wire_bytes(&in, &output->lowered_bytes[i], COMPILER_MAX_NAME);
+      output->lowered[i] = record_bytes(&in, &output->lowered_bytes[i], COMPILER_MAX_NAME);
    if (!in.bad)
       return true;
    rkb_finding_clear(finding);

@@ -4,7 +4,7 @@
 #include "kernel/compiler_process.h"
 #include "base/memory.h"
 #include "kernel/compiler_protocol.h"
-#include "kernel/wire.h"
+#include "kernel/byte_record.h"
 #include "system/loop.h"
 
 #include <errno.h>
@@ -138,7 +138,7 @@ static enum rkb_transfer receive_frame(compiler_process_t *process, uint64_t dea
       rkb_peer_receive(&process->peer, header, sizeof header, deadline, is_over, watch);
    if (result != RKB_TRANSFERRED)
       return result;
-   *payload = wire_header_length(header, most, length) ? rkb_try_uncleared(*length + 1, 1, NULL) : NULL;
+   *payload = record_header_length(header, most, length) ? rkb_try_uncleared(*length + 1, 1, NULL) : NULL;
    if (!*payload) {
       watch->end = EXCHANGE_NONSENSE;
       return RKB_TRANSFER_CANCELLED;
@@ -153,8 +153,8 @@ static enum rkb_transfer receive_worker(compiler_process_t *process, uint64_t de
    uint64_t length = 0;
    enum rkb_transfer result = receive_frame(process, deadline, sizeof(uint64_t), watch, &payload, &length);
    if (result == RKB_TRANSFERRED) {
-      wire_reader_t in = {.data = (const unsigned char *)payload, .size = length};
-      watch->pid = (pid_t)wire_u64(&in);
+      record_reader_t in = {.data = (const unsigned char *)payload, .size = length};
+      watch->pid = (pid_t)record_u64(&in);
       watch->cpu_start = 0;
    }
    free(payload);
@@ -176,7 +176,7 @@ enum exchange_end compiler_process_exchange(compiler_process_t *process, const r
    *signal_number = 0;
    if (request) {
       unsigned char header[WIRE_HEADER_BYTES];
-      wire_header(header, request->length);
+      record_header(header, request->length);
       result = rkb_peer_send(&process->peer, header, sizeof header, deadline, is_over, &watch);
       if (result == RKB_TRANSFERRED)
          result = rkb_peer_send(&process->peer, request->data, request->length, deadline, is_over, &watch);

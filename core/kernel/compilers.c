@@ -5,7 +5,7 @@
 #include "kernel/compiler_process.h"
 #include "kernel/compiler_protocol.h"
 #include "kernel/finding.h"
-#include "kernel/wire.h"
+#include "kernel/byte_record.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/units.h"
@@ -170,10 +170,10 @@ static void release(rkb_compilers_t *compilers, slot_t *slot) {
 }
 
 static int read_hello(rkb_compilers_t *compilers, const char *payload, size_t length, rkb_error_t *err) {
-   wire_reader_t in = {.data = (const unsigned char *)payload, .size = length};
-   uint32_t ok = wire_u32(&in), major = ok ? wire_u32(&in) : 0, minor = ok ? wire_u32(&in) : 0;
-   char *text = wire_text(&in, 8192), *includes = ok ? wire_text(&in, 8192) : NULL,
-        *layers = ok ? wire_text(&in, 64) : NULL;
+   record_reader_t in = {.data = (const unsigned char *)payload, .size = length};
+   uint32_t ok = record_u32(&in), major = ok ? record_u32(&in) : 0, minor = ok ? record_u32(&in) : 0;
+   char *text = record_text(&in, 8192), *includes = ok ? record_text(&in, 8192) : NULL,
+        *layers = ok ? record_text(&in, 64) : NULL;
    int status = RKB_OK;
    if (in.bad || !ok) {
       *err = (rkb_error_t){.status = RKB_ERR_UNAVAILABLE};
@@ -258,15 +258,15 @@ int rkb_compilers_toolkit(rkb_compilers_t *compilers, char *version, size_t vers
 }
 
 static void put_request(const compile_input_t *input, rkb_text_t *request) {
-   wire_put_text(request, input->name);
-   wire_put_bytes(request, input->source, input->source_bytes);
-   wire_put_u32(request, input->option_count);
+   record_put_text(request, input->name);
+   record_put_bytes(request, input->source, input->source_bytes);
+   record_put_u32(request, input->option_count);
    for (uint32_t i = 0; i < input->option_count; i++)
-      wire_put_text(request, input->options[i]);
-   wire_put_u32(request, input->expression_count);
+      record_put_text(request, input->options[i]);
+   record_put_u32(request, input->expression_count);
    for (uint32_t i = 0; i < input->expression_count; i++)
-      wire_put_text(request, input->expressions[i]);
-   wire_put_u32(request, input->want_cubin);
+      record_put_text(request, input->expressions[i]);
+   record_put_u32(request, input->want_cubin);
 }
 
 static void set_limit_finding(const rkb_compilers_t *compilers, enum exchange_end end, int signal_number,
@@ -296,17 +296,17 @@ static bool is_crash(int signal_number) {
 /* Fills output from the answer, which it takes over. */
 static int read_answer(const rkb_compilers_t *compilers, const compile_input_t *input, char *payload,
                        size_t length, compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err) {
-   wire_reader_t in = {.data = (const unsigned char *)payload, .size = length};
-   uint32_t outcome = wire_u32(&in), count;
+   record_reader_t in = {.data = (const unsigned char *)payload, .size = length};
+   uint32_t outcome = record_u32(&in), count;
    output->answer = payload;
-   output->log = wire_bytes(&in, &output->log_bytes, COMPILER_MAX_LOG);
-   output->ptx = wire_bytes(&in, &output->ptx_bytes, COMPILER_MAX_PTX);
-   output->cubin = wire_bytes(&in, &output->cubin_bytes, COMPILER_MAX_CUBIN);
-   count = wire_count(&in, COMPILER_MAX_NAMES, 8);
+   output->log = record_bytes(&in, &output->log_bytes, COMPILER_MAX_LOG);
+   output->ptx = record_bytes(&in, &output->ptx_bytes, COMPILER_MAX_PTX);
+   output->cubin = record_bytes(&in, &output->cubin_bytes, COMPILER_MAX_CUBIN);
+   count = record_count(&in, COMPILER_MAX_NAMES, 8);
    for (uint32_t i = 0; i < count; i++)
-      output->lowered[i] = wire_bytes(&in, &output->lowered_bytes[i], COMPILER_MAX_NAME);
-   output->cpu_ns = wire_u64(&in);
-   output->memory_bytes = wire_u64(&in);
+      output->lowered[i] = record_bytes(&in, &output->lowered_bytes[i], COMPILER_MAX_NAME);
+   output->cpu_ns = record_u64(&in);
+   output->memory_bytes = record_u64(&in);
    if (in.bad || (outcome == RKB_COMPILE_OK && count != input->expression_count)) {
       *err = (rkb_error_t){.status = RKB_ERR_INTERNAL,
                            .message = "the compiler process gave an answer that cannot be read"};

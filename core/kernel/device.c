@@ -3,7 +3,7 @@
 #include "kernel/kernel.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/shipped.h"
+#include "base/shipped_files.h"
 #include "base/yaml.h"
 
 #include <stdlib.h>

@@ -94,7 +94,7 @@ bool manifest_is_name(const char *name);
 bool manifest_is_keyword(const char *name);
 
 /* Adds a problem (plan.name_collision) for each tune parameter that the text declares as an identifier of its
- * own. kernel/collision.c */
+ * own. kernel/tune_name_clash.c */
 void manifest_find_collisions(const manifest_t *manifest, const char *path, const char *source,
                               const rkb_token_t *tokens, uint32_t count, rkb_problems_t *problems);
 

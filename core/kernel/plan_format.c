@@ -2,7 +2,7 @@
  * no number.  Also what owns a plan's memory.  Needs core/base's arena and text alone, so that rkb-worker can
  * read plans with nothing else.  Any thread. */
 #include "kernel/plan.h"
-#include "kernel/wire.h"
+#include "kernel/byte_record.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,61 +51,61 @@ void rkb_plan_free(rkb_plan_t *plan) {
 static void put_real(rkb_text_t *out, double value) {
    uint64_t bits;
    memcpy(&bits, &value, sizeof bits);
-   wire_put_u64(out, bits);
+   record_put_u64(out, bits);
 }
 
 static void put_buffer(rkb_text_t *out, const rkb_plan_buffer_t *buffer) {
-   wire_put_text(out, buffer->name);
-   wire_put_u32(out, buffer->role);
-   wire_put_u32(out, buffer->dtype);
-   wire_put_u32(out, buffer->tensor);
-   wire_put_u32(out, buffer->alignment);
-   wire_put_u64(out, buffer->bytes);
-   wire_put_u64(out, buffer->elements);
-   wire_put_u32(out, buffer->fill);
+   record_put_text(out, buffer->name);
+   record_put_u32(out, buffer->role);
+   record_put_u32(out, buffer->dtype);
+   record_put_u32(out, buffer->tensor);
+   record_put_u32(out, buffer->alignment);
+   record_put_u64(out, buffer->bytes);
+   record_put_u64(out, buffer->elements);
+   record_put_u32(out, buffer->fill);
    put_real(out, buffer->fill_value);
 }
 
 static void put_three(rkb_text_t *out, const uint32_t three[3]) {
    for (uint32_t i = 0; i < 3; i++)
-      wire_put_u32(out, three[i]);
+      record_put_u32(out, three[i]);
 }
 
 static void put_launch(rkb_text_t *out, const rkb_plan_launch_t *launch) {
-   wire_put_text(out, launch->expression);
-   wire_put_text(out, launch->entry);
-   wire_put_u32(out, launch->kernel);
+   record_put_text(out, launch->expression);
+   record_put_text(out, launch->entry);
+   record_put_u32(out, launch->kernel);
    put_three(out, launch->grid);
    put_three(out, launch->block);
    put_three(out, launch->cluster);
-   wire_put_u32(out, launch->dynamic_shared);
-   wire_put_u32(out, launch->cooperative);
-   wire_put_u32(out, launch->line);
-   wire_put_u32(out, launch->parameter_bytes);
-   wire_put_u32(out, launch->argument_count);
+   record_put_u32(out, launch->dynamic_shared);
+   record_put_u32(out, launch->cooperative);
+   record_put_u32(out, launch->line);
+   record_put_u32(out, launch->parameter_bytes);
+   record_put_u32(out, launch->argument_count);
    for (uint32_t i = 0; i < launch->argument_count; i++) {
-      wire_put_u32(out, launch->arguments[i].buffer);
-      wire_put_u32(out, launch->arguments[i].offset);
-      wire_put_u32(out, launch->arguments[i].bytes);
-      wire_put_u64(out, launch->arguments[i].value);
+      record_put_u32(out, launch->arguments[i].buffer);
+      record_put_u32(out, launch->arguments[i].offset);
+      record_put_u32(out, launch->arguments[i].bytes);
+      record_put_u64(out, launch->arguments[i].value);
    }
 }
 
 int rkb_plan_write(const rkb_plan_t *plan, void **bytes, size_t *length, rkb_error_t *err) {
    rkb_text_t out;
    rkb_text_init(&out, MAX_BYTES);
-   wire_put_u64(&out, PLAN_MAGIC);
-   wire_put_u32(&out, PLAN_VERSION);
-   wire_put_u32(&out, plan->buffer_count);
+   record_put_u64(&out, PLAN_MAGIC);
+   record_put_u32(&out, PLAN_VERSION);
+   record_put_u32(&out, plan->buffer_count);
    for (uint32_t i = 0; i < plan->buffer_count; i++)
       put_buffer(&out, &plan->buffers[i]);
-   wire_put_u32(&out, plan->constant_count);
+   record_put_u32(&out, plan->constant_count);
    for (uint32_t i = 0; i < plan->constant_count; i++) {
-      wire_put_text(&out, plan->constants[i].symbol);
-      wire_put_u32(&out, plan->constants[i].buffer);
-      wire_put_u64(&out, plan->constants[i].bytes);
+      record_put_text(&out, plan->constants[i].symbol);
+      record_put_u32(&out, plan->constants[i].buffer);
+      record_put_u64(&out, plan->constants[i].bytes);
    }
-   wire_put_u32(&out, plan->launch_count);
+   record_put_u32(&out, plan->launch_count);
    for (uint32_t i = 0; i < plan->launch_count; i++)
       put_launch(&out, &plan->launches[i]);
    if (out.cut) {
@@ -119,7 +119,7 @@ int rkb_plan_write(const rkb_plan_t *plan, void **bytes, size_t *length, rkb_err
 }
 
 typedef struct reader {
-   wire_reader_t in;
+   record_reader_t in;
    rkb_arena_t *arena;
    const char *wrong; /* the first thing that is not as the format says */
 } reader_t;
@@ -131,7 +131,7 @@ static void expect(reader_t *reader, bool holds, const char *otherwise) {
 
 static const char *read_name(reader_t *reader) {
    size_t length;
-   const void *bytes = wire_bytes(&reader->in, &length, MAX_TEXT);
+   const void *bytes = record_bytes(&reader->in, &length, MAX_TEXT);
    const char *name =
       bytes && length && !memchr(bytes, 0, length) ? rkb_arena_text(reader->arena, bytes, length) : NULL;
    expect(reader, name != NULL, "a name is missing or malformed");
@@ -141,14 +141,14 @@ static const char *read_name(reader_t *reader) {
 static void read_buffer(reader_t *reader, rkb_plan_buffer_t *buffer) {
    uint64_t bits, bytes;
    buffer->name = read_name(reader);
-   buffer->role = wire_u32(&reader->in);
-   buffer->dtype = wire_u32(&reader->in);
-   buffer->tensor = wire_u32(&reader->in);
-   buffer->alignment = wire_u32(&reader->in);
-   buffer->bytes = wire_u64(&reader->in);
-   buffer->elements = wire_u64(&reader->in);
-   buffer->fill = wire_u32(&reader->in);
-   bits = wire_u64(&reader->in);
+   buffer->role = record_u32(&reader->in);
+   buffer->dtype = record_u32(&reader->in);
+   buffer->tensor = record_u32(&reader->in);
+   buffer->alignment = record_u32(&reader->in);
+   buffer->bytes = record_u64(&reader->in);
+   buffer->elements = record_u64(&reader->in);
+   buffer->fill = record_u32(&reader->in);
+   bits = record_u64(&reader->in);
    memcpy(&buffer->fill_value, &bits, sizeof bits);
    expect(reader, buffer->role <= RKB_INOUT, "a buffer's role is unknown");
    expect(reader, planner_dtype_bytes(buffer->dtype) != 0, "a buffer's dtype is unknown");
@@ -169,7 +169,7 @@ static void read_buffer(reader_t *reader, rkb_plan_buffer_t *buffer) {
 
 static void read_three(reader_t *reader, uint32_t three[3], const char *otherwise) {
    for (uint32_t i = 0; i < 3; i++) {
-      three[i] = wire_u32(&reader->in);
+      three[i] = record_u32(&reader->in);
       expect(reader, three[i] >= 1 && three[i] <= INT32_MAX, otherwise);
    }
 }
@@ -177,14 +177,14 @@ static void read_three(reader_t *reader, uint32_t three[3], const char *otherwis
 static void read_arguments(reader_t *reader, const rkb_plan_t *plan, rkb_plan_launch_t *launch) {
    rkb_plan_argument_t *list;
    uint32_t end = 0;
-   launch->argument_count = wire_count(&reader->in, MAX_ARGUMENTS, 20);
+   launch->argument_count = record_count(&reader->in, MAX_ARGUMENTS, 20);
    list = rkb_arena_array(reader->arena, launch->argument_count + 1, sizeof *list);
    for (uint32_t i = 0; i < launch->argument_count; i++) {
       rkb_plan_argument_t *argument = &list[i];
-      argument->buffer = wire_u32(&reader->in);
-      argument->offset = wire_u32(&reader->in);
-      argument->bytes = wire_u32(&reader->in);
-      argument->value = wire_u64(&reader->in);
+      argument->buffer = record_u32(&reader->in);
+      argument->offset = record_u32(&reader->in);
+      argument->bytes = record_u32(&reader->in);
+      argument->value = record_u64(&reader->in);
       expect(reader,
              argument->bytes == 1 || argument->bytes == 2 || argument->bytes == 4 || argument->bytes == 8,
              "an argument's width is not 1, 2, 4 or 8");
@@ -209,14 +209,14 @@ static void read_arguments(reader_t *reader, const rkb_plan_t *plan, rkb_plan_la
 static void read_launch(reader_t *reader, const rkb_plan_t *plan, rkb_plan_launch_t *launch) {
    launch->expression = read_name(reader);
    launch->entry = read_name(reader);
-   launch->kernel = wire_u32(&reader->in);
+   launch->kernel = record_u32(&reader->in);
    read_three(reader, launch->grid, "a grid is empty or too large");
    read_three(reader, launch->block, "a block is empty or too large");
    read_three(reader, launch->cluster, "a cluster is empty or too large");
-   launch->dynamic_shared = wire_u32(&reader->in);
-   launch->cooperative = wire_u32(&reader->in);
-   launch->line = wire_u32(&reader->in);
-   launch->parameter_bytes = wire_u32(&reader->in);
+   launch->dynamic_shared = record_u32(&reader->in);
+   launch->cooperative = record_u32(&reader->in);
+   launch->line = record_u32(&reader->in);
+   launch->parameter_bytes = record_u32(&reader->in);
    expect(reader, launch->kernel < MAX_LAUNCHES, "a launch's kernel is out of range");
    expect(reader,
           (uint64_t)launch->block[0] * launch->block[1] <= MAX_THREADS &&
@@ -234,8 +234,8 @@ static void read_launch(reader_t *reader, const rkb_plan_t *plan, rkb_plan_launc
 
 static void read_constant(reader_t *reader, const rkb_plan_t *plan, rkb_plan_constant_t *constant) {
    constant->symbol = read_name(reader);
-   constant->buffer = wire_u32(&reader->in);
-   constant->bytes = wire_u64(&reader->in);
+   constant->buffer = record_u32(&reader->in);
+   constant->bytes = record_u64(&reader->in);
    expect(reader,
           constant->buffer < plan->buffer_count && constant->bytes == plan->buffers[constant->buffer].bytes,
           "a constant is not one buffer whole");
@@ -249,20 +249,20 @@ static void read_plan(reader_t *reader, rkb_plan_t *plan) {
    rkb_plan_buffer_t *buffers;
    rkb_plan_constant_t *constants;
    rkb_plan_launch_t *launches;
-   expect(reader, wire_u64(&reader->in) == PLAN_MAGIC, "these bytes are not a plan");
-   plan->version = wire_u32(&reader->in);
+   expect(reader, record_u64(&reader->in) == PLAN_MAGIC, "these bytes are not a plan");
+   plan->version = record_u32(&reader->in);
    expect(reader, plan->version == PLAN_VERSION, "this version of the plan format is not known");
-   plan->buffer_count = wire_count(&reader->in, MAX_BUFFERS, 52);
+   plan->buffer_count = record_count(&reader->in, MAX_BUFFERS, 52);
    buffers = rkb_arena_array(reader->arena, plan->buffer_count + 1, sizeof *buffers);
    for (uint32_t i = 0; i < plan->buffer_count && fine(reader); i++)
       read_buffer(reader, &buffers[i]);
    plan->buffers = buffers;
-   plan->constant_count = wire_count(&reader->in, MAX_CONSTANTS, 20);
+   plan->constant_count = record_count(&reader->in, MAX_CONSTANTS, 20);
    constants = rkb_arena_array(reader->arena, plan->constant_count + 1, sizeof *constants);
    for (uint32_t i = 0; i < plan->constant_count && fine(reader); i++)
       read_constant(reader, plan, &constants[i]);
    plan->constants = constants;
-   plan->launch_count = wire_count(&reader->in, MAX_LAUNCHES, 76);
+   plan->launch_count = record_count(&reader->in, MAX_LAUNCHES, 76);
    launches = rkb_arena_array(reader->arena, plan->launch_count + 1, sizeof *launches);
    for (uint32_t i = 0; i < plan->launch_count && fine(reader); i++)
       read_launch(reader, plan, &launches[i]);

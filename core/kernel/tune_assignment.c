@@ -3,7 +3,7 @@
 #include "kernel/kernel.h"
 #include "kernel/finding.h"
 #include "base/json.h"
-#include "base/nearest.h"
+#include "base/nearest_name.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -57,7 +57,7 @@ uint32_t rkb_reply_outcome(const rkb_reply_t *reply) {
                              : RKB_LLM_ANSWERED;
 }
 
-const char *rkb_outcome_message(uint32_t outcome) {
+const char *rkb_run_result_message(uint32_t outcome) {
    return outcome == RKB_LLM_REFUSED     ? "the model refused"
           : outcome == RKB_LLM_FILTERED  ? "the provider's content filter withheld the reply"
           : outcome == RKB_LLM_TRUNCATED ? "the reply was cut at the output limit"
@@ -91,7 +91,7 @@ rkb_llm_answer_t *rkb_asking_answer_reply(const rkb_asking_t *asking, const rkb_
                                           const char *source, double worth, double seconds) {
    uint32_t outcome = rkb_reply_outcome(reply);
    const rkb_text_t *text = reply->refused && !reply->text.length ? &reply->refusal : &reply->text;
-   rkb_llm_answer_t *answer = rkb_asking_answer(asking, outcome, text, rkb_outcome_message(outcome));
+   rkb_llm_answer_t *answer = rkb_asking_answer(asking, outcome, text, rkb_run_result_message(outcome));
    answer->input_tokens = reply->input_tokens;
    answer->cached_tokens = reply->cached_tokens;
    answer->output_tokens = reply->output_tokens;

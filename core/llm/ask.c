@@ -168,7 +168,7 @@ static int try_once(rkb_asking_t *asking, int64_t number, int64_t retry, bool *a
                      trouble, (double)*pause * 1e-9);
    } else if (status == RKB_OK) {
       *answer = rkb_asking_answer(asking, outcome, &reply->text,
-                                  trouble[0] ? trouble : rkb_outcome_message(outcome));
+                                  trouble[0] ? trouble : rkb_run_result_message(outcome));
    }
    rkb_reply_free(reply);
    return status;

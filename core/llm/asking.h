@@ -29,7 +29,7 @@ rkb_llm_answer_t *rkb_asking_answer(const rkb_asking_t *asking, uint32_t outcome
 rkb_llm_answer_t *rkb_asking_answer_reply(const rkb_asking_t *asking, const rkb_reply_t *reply,
                                           const char *source, double worth, double seconds);
 uint32_t rkb_reply_outcome(const rkb_reply_t *reply); /* enum rkb_llm_outcome of a whole reply */
-const char *rkb_outcome_message(uint32_t outcome);
+const char *rkb_run_result_message(uint32_t outcome);
 /* The reply's cost in USD at the model's price; 0 without a final report of its usage. */
 double rkb_reply_worth(const rkb_model_t *model, const rkb_reply_t *reply);
 /* Fills in a row's reply and tokens.  The texts still belong to the reply. */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/nearest.h"
+#include "base/nearest_name.h"
 #include "base/units.h"
 #include "llm/cassette.h"
 #include "llm/model_keys.h"

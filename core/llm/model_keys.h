@@ -3,7 +3,7 @@
 #ifndef RKB_LLM_MODEL_KEYS_H
 #define RKB_LLM_MODEL_KEYS_H
 
-#include "base/keys.h"
+#include "base/key_table.h"
 
 enum rkb_model_map {
    RKB_KEYS_MODEL = 1,

@@ -2,7 +2,7 @@
 #include "pipeline/pipeline_parts.h"
 
 #include <string.h>
-#include "base/nearest.h"
+#include "base/nearest_name.h"
 #include "base/units.h"
 #include "llm/llm.h"
 

@@ -3,7 +3,7 @@
 
 #include <rkb/items.h>
 #include <string.h>
-#include "base/nearest.h"
+#include "base/nearest_name.h"
 #include "base/units.h"
 #include "plugin/options.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
-#include "base/shipped.h"
+#include "base/shipped_files.h"
 
 #define MAX_DEPTH 8
 

@@ -3,7 +3,7 @@
 #ifndef RKB_PIPELINE_PIPELINE_KEYS_H
 #define RKB_PIPELINE_PIPELINE_KEYS_H
 
-#include "base/keys.h"
+#include "base/key_table.h"
 
 /* The mappings that have keys, as bits: a key may belong to several. */
 enum rkb_pipeline_map {

@@ -3,7 +3,7 @@
 #include "pipeline/pipeline_parts.h"
 
 #include <string.h>
-#include "base/nearest.h"
+#include "base/nearest_name.h"
 
 int32_t rkb_pipeline_find(const rkb_pipeline_t *pipeline, const char *id) {
    for (uint32_t i = 0; i < pipeline->entry_count; i++)

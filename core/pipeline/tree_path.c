@@ -2,7 +2,7 @@
 #include "pipeline/tree.h"
 
 #include <string.h>
-#include "base/nearest.h"
+#include "base/nearest_name.h"
 
 #define MAX_STEPS 16
 #define MAX_NAMES 256

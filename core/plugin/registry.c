@@ -11,8 +11,8 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/nearest.h"
-#include "base/trust.h"
+#include "base/nearest_name.h"
+#include "base/trusted_path.h"
 
 #define MAX_OBJECTS 1024
 #define MAX_OBJECT_BYTES (256u << 20)

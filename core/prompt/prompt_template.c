@@ -1,6 +1,6 @@
 /* Reads a prompt file (prompt.h): a YAML head between two "---" lines, then "# system" and "# user". */
 #include <string.h>
-#include "base/nearest.h"
+#include "base/nearest_name.h"
 #include "base/units.h"
 #include "base/yaml.h"
 #include "prompt/prompt.h"

@@ -23,10 +23,10 @@ void rkb_run_advance(rkb_run_t *run) {
    while (!run->ending.status && step(run))
       ;
    run->advancing = false;
-   if (run->ending.status || !rkb_dialogue_flush(run))
+   if (run->ending.status || !rkb_strategy_record_flush(run))
       return;
    if (run->ending.asking_over && run->row.next_tell == run->row.count)
-      rkb_loop_stop(run->core.loop);
+      rkb_loop_stop(run->runtime.loop);
 }
 
 static void section_over(void *owner, rkb_candidate_t *candidate, uint64_t entries) {
@@ -52,6 +52,6 @@ static void build_arrived(void *owner, rkb_candidate_t *candidate) {
 
 void rkb_run_advance_hooks(rkb_run_t *run) {
    run->screening =
-      (rkb_screening_t){.core = &run->core, .owner = run, .finished = section_over, .built = build_arrived};
+      (rkb_screening_t){.runtime = &run->runtime, .owner = run, .finished = section_over, .built = build_arrived};
    run->changed = rkb_run_advance;
 }

@@ -12,7 +12,7 @@
 #include "task/task.h"
 
 typedef struct step {
-   rkb_core_t *core;
+   rkb_runtime_t *runtime;
    rkb_candidate_t *candidate;
    void (*done)(void *argument, rkb_candidate_t *candidate);
    void *argument;
@@ -40,8 +40,8 @@ static bool lookup(void *argument, const char *name, rkb_value_t *value) {
 }
 
 static bool ending(void *argument) {
-   const rkb_core_t *core = argument;
-   return __atomic_load_n(&core->stopping, __ATOMIC_RELAXED);
+   const rkb_runtime_t *runtime = argument;
+   return __atomic_load_n(&runtime->stopping, __ATOMIC_RELAXED);
 }
 
 static void keep_plan(step_t *step, const rkb_case_t *the_case, rkb_plan_t *plan) {
@@ -59,7 +59,7 @@ static void drop(step_t *step) {
 
 /* Plans of all cases of a kind, and into the identity; stops at the first finding. */
 static int plan_cases(step_t *step, const rkb_manifest_t *manifest, uint32_t kind, rkb_hasher_t *hasher) {
-   const rkb_pipeline_t *pipeline = step->core->pipeline;
+   const rkb_pipeline_t *pipeline = step->runtime->pipeline;
    const rkb_case_t *the_case;
    int status = RKB_OK;
    for (uint32_t i = 0; (the_case = rkb_task_case(pipeline->task, kind, i)) != NULL; i++) {
@@ -87,10 +87,10 @@ static int make_plans(step_t *step, const rkb_manifest_t *manifest) {
 }
 
 static int compile(step_t *step) {
-   rkb_core_t *core = step->core;
+   rkb_runtime_t *runtime = step->runtime;
    const rkb_source_t *source = rkb_candidate_read(step->candidate);
-   return rkb_build_source(core->compilers, core->pipeline->device, source, step->candidate->tune, 0, ending,
-                           core, &step->build, &step->cost, &step->finding, &step->error);
+   return rkb_build_source(runtime->compilers, runtime->pipeline->device, source, step->candidate->tune, 0, ending,
+                           runtime, &step->build, &step->cost, &step->finding, &step->error);
 }
 
 static void make(step_t *step) {
@@ -159,7 +159,7 @@ static rkb_item_t *acceptance(const rkb_build_cost_t *cost) {
 
 static void finish(step_t *step) {
    rkb_candidate_t *candidate = step->candidate;
-   rkb_stage_result_t *result = &candidate->results[step->core->pipeline->build];
+   rkb_stage_result_t *result = &candidate->results[step->runtime->pipeline->build];
    result->attempts = step->attempts;
    result->seconds = (double)(step->ended_ns - step->started_ns) * 1e-9;
    result->near_limit = step->cost.near_limit;
@@ -190,7 +190,7 @@ static void submit(step_t *step);
 static void step_ended(void *argument) {
    step_t *step = argument;
    bool broken = step->status != RKB_OK;
-   if (broken && step->core->stopping) {
+   if (broken && step->runtime->stopping) {
       drop(step);
       free(step);
       return;
@@ -201,7 +201,7 @@ static void step_ended(void *argument) {
       return;
    }
    finish(step);
-   step->core->jobs_ended++;
+   step->runtime->jobs_ended++;
    step->done(step->argument, step->candidate);
    free(step);
 }
@@ -211,19 +211,19 @@ static void step_on_worker(void *argument) {
    step->started_ns = rkb_now_ns();
    make(step);
    step->ended_ns = rkb_now_ns();
-   rkb_core_returned(step->core, step_ended, step);
+   rkb_runtime_returned(step->runtime, step_ended, step);
 }
 
 static void submit(step_t *step) {
    step->attempts++;
-   if (rkb_core_send(step->core, step_on_worker, step) != RKB_OK)
+   if (rkb_runtime_send(step->runtime, step_on_worker, step) != RKB_OK)
       abort(); /* the queue holds far more than can be in flight */
 }
 
-void rkb_build_step_start(rkb_core_t *core, rkb_candidate_t *candidate,
+void rkb_build_step_start(rkb_runtime_t *runtime, rkb_candidate_t *candidate,
                           void (*done)(void *argument, rkb_candidate_t *candidate), void *argument) {
    step_t *step = rkb_allocate(1, sizeof *step);
-   *step = (step_t){.core = core, .candidate = candidate, .done = done, .argument = argument};
+   *step = (step_t){.runtime = runtime, .candidate = candidate, .done = done, .argument = argument};
    submit(step);
 }
 
@@ -231,7 +231,7 @@ static void again_ended(void *argument) {
    step_t *step = argument;
    step->candidate->build = step->build;
    step->candidate->built_again = true;
-   if (!step->core->stopping || step->build)
+   if (!step->runtime->stopping || step->build)
       step->done(step->argument, step->candidate);
    free(step);
 }
@@ -240,15 +240,15 @@ static void again_on_worker(void *argument) {
    step_t *step = argument;
    step->status = compile(step);
    if (step->status != RKB_OK)
-      rkb_log_printf(step->core->log, RKB_LOG_WARN, "build", "candidate %lld could not be built again: %s",
+      rkb_log_printf(step->runtime->log, RKB_LOG_WARN, "build", "candidate %lld could not be built again: %s",
                      (long long)step->candidate->number, step->error.message);
-   rkb_core_returned(step->core, again_ended, step);
+   rkb_runtime_returned(step->runtime, again_ended, step);
 }
 
-void rkb_build_step_again(rkb_core_t *core, rkb_candidate_t *candidate,
+void rkb_build_step_again(rkb_runtime_t *runtime, rkb_candidate_t *candidate,
                           void (*done)(void *argument, rkb_candidate_t *candidate), void *argument) {
    step_t *step = rkb_allocate(1, sizeof *step);
-   *step = (step_t){.core = core, .candidate = candidate, .done = done, .argument = argument};
-   if (rkb_core_send(core, again_on_worker, step) != RKB_OK)
+   *step = (step_t){.runtime = runtime, .candidate = candidate, .done = done, .argument = argument};
+   if (rkb_runtime_send(runtime, again_on_worker, step) != RKB_OK)
       abort(); /* the queue holds far more than can be in flight */
 }

@@ -12,19 +12,19 @@ typedef struct place {
    int64_t number; /* 0: free */
 } place_t;
 
-struct rkb_identity {
+struct rkb_digest_set {
    place_t *places;
    uint64_t count, room; /* room is a power of two */
 };
 
-rkb_identity_t *rkb_identity_new(void) {
-   rkb_identity_t *identity = rkb_allocate(1, sizeof *identity);
+rkb_digest_set_t *rkb_digest_set_new(void) {
+   rkb_digest_set_t *identity = rkb_allocate(1, sizeof *identity);
    identity->room = 1024;
    identity->places = rkb_allocate(identity->room, sizeof *identity->places);
    return identity;
 }
 
-void rkb_identity_free(rkb_identity_t *identity) {
+void rkb_digest_set_free(rkb_digest_set_t *identity) {
    if (!identity)
       return;
    free(identity->places);
@@ -38,7 +38,7 @@ static place_t *find(place_t *places, uint64_t room, const char *key) {
    return &places[at];
 }
 
-static void grow(rkb_identity_t *identity) {
+static void grow(rkb_digest_set_t *identity) {
    uint64_t room = identity->room * 2;
    place_t *places = rkb_allocate(room, sizeof *places);
    for (uint64_t i = 0; i < identity->room; i++)
@@ -49,7 +49,7 @@ static void grow(rkb_identity_t *identity) {
    identity->room = room;
 }
 
-int64_t rkb_identity_claim(rkb_identity_t *identity, const char *first, const char *second, int64_t number) {
+int64_t rkb_identity_claim(rkb_digest_set_t *identity, const char *first, const char *second, int64_t number) {
    char key[RKB_HASH_TEXT];
    rkb_hasher_t *hasher = rkb_hasher_new();
    rkb_hasher_add_text(hasher, first);

@@ -4,11 +4,11 @@
 
 #include <stdint.h>
 
-typedef struct rkb_identity rkb_identity_t;
+typedef struct rkb_digest_set rkb_digest_set_t;
 
-rkb_identity_t *rkb_identity_new(void);
-void rkb_identity_free(rkb_identity_t *identity);
+rkb_digest_set_t *rkb_digest_set_new(void);
+void rkb_digest_set_free(rkb_digest_set_t *identity);
 /* The number stored under these, or 0 after storing number. */
-int64_t rkb_identity_claim(rkb_identity_t *identity, const char *first, const char *second, int64_t number);
+int64_t rkb_identity_claim(rkb_digest_set_t *identity, const char *first, const char *second, int64_t number);
 
 #endif

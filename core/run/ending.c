@@ -21,12 +21,12 @@ void rkb_run_end(rkb_run_t *run, uint32_t kind, const char *fmt, ...) {
 
 static void stop_now(rkb_run_t *run) {
    rkb_run_stop_asking(run);
-   rkb_core_cancel(&run->core);
-   rkb_loop_stop(run->core.loop);
+   rkb_runtime_cancel(&run->runtime);
+   rkb_loop_stop(run->runtime.loop);
 }
 
 void rkb_run_cut(rkb_run_t *run, uint32_t kind, const char *text) {
-   if (run->ending.status || run->core.stopping)
+   if (run->ending.status || run->runtime.stopping)
       return;
    /* A limit, or the strategy, may have been about to end the run; that is not what ends it now. */
    run->ending.kind = 0;

@@ -20,7 +20,7 @@ void rkb_event_send(rkb_run_t *run, rkb_event_t *event) {
    event->duplicates = run->numbered.duplicates;
    event->told = run->tally.requests;
    event->elapsed_seconds = (double)(rkb_now_ns() - run->times.started_ns) * 1e-9;
-   event->cost_usd = run->core.llm ? rkb_llm_spent(run->core.llm) : 0;
+   event->cost_usd = run->runtime.llm ? rkb_llm_spent(run->runtime.llm) : 0;
    run->options.observe(run->options.argument, event);
 }
 
@@ -131,8 +131,8 @@ void rkb_event_hooks(rkb_run_t *run) {
    run->screening.added = added;
    run->screening.began = began;
    run->screening.ended = ended;
-   run->core.note = note;
-   run->core.note_argument = run;
+   run->runtime.note = note;
+   run->runtime.note_argument = run;
    for (uint32_t i = 0; i < run->pipeline->entry_count; i++) {
       run->progress.entries[i].id = run->pipeline->entries[i].node.id;
       run->progress.entries[i].section = run->pipeline->entries[i].node.section;

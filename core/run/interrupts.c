@@ -37,7 +37,7 @@ static void interrupted(uv_poll_t *poll, int status, int events) {
 
 static void signalled(uv_signal_t *signal, int number) {
    rkb_interrupts_t *interrupts = signal->data;
-   if (interrupts->run->core.stopping)
+   if (interrupts->run->runtime.stopping)
       _exit(128 + number); /* the second signal: what is committed is safe */
    const rkb_run_options_t *options = &interrupts->run->options;
    rkb_log_printf(options->log, RKB_LOG_WARN, "engine",
@@ -69,7 +69,7 @@ static void listen_to_signals(rkb_interrupts_t *interrupts, uv_loop_t *loop) {
 }
 
 int rkb_interrupts_open(rkb_run_t *run, rkb_interrupts_t **out, rkb_error_t *err) {
-   uv_loop_t *loop = rkb_loop_uv(run->core.loop);
+   uv_loop_t *loop = rkb_loop_uv(run->runtime.loop);
    rkb_interrupts_t *interrupts = rkb_allocate(1, sizeof *interrupts);
    *out = interrupts; /* the caller closes and frees it, whatever follows */
    interrupts->run = run;

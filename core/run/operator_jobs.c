@@ -37,7 +37,7 @@ static rkb_item_t *request_item(const rkb_run_t *run, const rkb_run_request_t *r
 static void identified(void *argument) {
    rkb_run_request_t *request = argument;
    rkb_run_t *run = request->run;
-   if (run->core.stopping)
+   if (run->runtime.stopping)
       return;
    request->state = RKB_GENERATED;
    run->changed(run);
@@ -51,14 +51,14 @@ static void identify_all(const rkb_run_request_t *request) {
 static void identify_on_worker(void *argument) {
    rkb_run_request_t *request = argument;
    identify_all(request);
-   rkb_core_returned(&request->run->core, identified, request);
+   rkb_runtime_returned(&request->run->runtime, identified, request);
 }
 
 /* Reading a kernel and splitting it into tokens may take milliseconds, so a worker does it.  Texts of a pipeline without a
  * task are only hashed. */
 static void identify(rkb_run_t *run, rkb_run_request_t *request) {
    if (run->pipeline->task && request->count) {
-      if (rkb_core_send(&run->core, identify_on_worker, request) != RKB_OK)
+      if (rkb_runtime_send(&run->runtime, identify_on_worker, request) != RKB_OK)
          rkb_run_break(run, RKB_ERR_LIMIT, "the workers' queue is full");
       return;
    }
@@ -96,14 +96,14 @@ static void take_candidates(rkb_run_t *run, rkb_run_request_t *request, const rk
 static void note_failure(rkb_run_t *run, rkb_run_request_t *request, const rkb_ended_t *ended) {
    const char *reason = request->work.hung ? "tool.hang" : rkb_tool_reason(ended->status);
    request->failure = rkb_format("%s: %s", reason, ended->error.message);
-   rkb_core_note(&run->core, rkb_run_request_operator(request), "request %lld gave nothing: %s: %s",
+   rkb_runtime_note(&run->runtime, rkb_run_request_operator(request), "request %lld gave nothing: %s: %s",
                  (long long)request->number, reason, ended->error.message);
 }
 
 static void operator_done(rkb_work_t *work, rkb_ended_t *ended) {
    rkb_run_request_t *request = work->owner;
    rkb_run_t *run = request->run;
-   if (ended->status != RKB_OK && run->core.stopping)
+   if (ended->status != RKB_OK && run->runtime.stopping)
       return;
    if (ended->status != RKB_OK)
       note_failure(run, request, ended);
@@ -133,5 +133,5 @@ void rkb_operator_jobs_serve(rkb_run_t *run, rkb_run_request_t *request) {
                                 .done = operator_done,
                                 .owner = request};
    rkb_event_operator_waits(run, request);
-   rkb_core_add(&run->core, request->operator_entry->index, &request->work);
+   rkb_runtime_add(&run->runtime, request->operator_entry->index, &request->work);
 }

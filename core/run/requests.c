@@ -19,7 +19,7 @@ void rkb_requests_propose(rkb_run_t *run) {
       }
    row->propose_count = row->count;
    for (uint32_t i = 0; i < row->propose_count && !run->ending.status; i++)
-      if (rkb_dialogue_ask(run, row->requests[i]))
+      if (rkb_strategy_record_ask(run, row->requests[i]))
          rkb_operator_jobs_serve(run, row->requests[i]);
 }
 
@@ -27,7 +27,7 @@ void rkb_requests_propose(rkb_run_t *run) {
  * then. */
 static bool only_paid_operators_left(const rkb_run_t *run) {
    const rkb_pipeline_t *pipeline = run->pipeline;
-   if (!run->core.llm || !rkb_llm_is_over_budget(run->core.llm))
+   if (!run->runtime.llm || !rkb_llm_is_over_budget(run->runtime.llm))
       return false;
    for (uint32_t i = 0; i < pipeline->operator_count; i++)
       if (!(pipeline->entries[pipeline->first_operator + i].stage->flags & RKB_STAGE_WAITS))
@@ -84,7 +84,7 @@ static void ask(rkb_run_t *run) {
    request->answer = RKB_ANSWER_FILL;
    if (!filling && !rkb_search_ask(run, request))
       return;
-   if (!rkb_dialogue_ask(run, request))
+   if (!rkb_strategy_record_ask(run, request))
       return;
    note_end_of_search(run, request);
    rkb_operator_jobs_serve(run, request);

@@ -75,14 +75,14 @@ static int open_archive(rkb_run_t *run, rkb_error_t *err) {
 static int open_compilers(rkb_run_t *run, rkb_error_t *err) {
    if (run->pipeline->build < 0)
       return RKB_OK;
-   rkb_compilers_config_t config = {.processes = run->core.worker_count,
+   rkb_compilers_config_t config = {.processes = run->runtime.worker_count,
                                     .cpu_limit_ns = run->pipeline->limit_compile_ns};
-   return rkb_compilers_open(&config, &run->core.compilers, err);
+   return rkb_compilers_open(&config, &run->runtime.compilers, err);
 }
 
 static int run_open(rkb_run_t *run, rkb_error_t *err) {
    rkb_numbered_open(&run->numbered);
-   int status = rkb_core_open(&run->core, run->pipeline, run->options.log, run->options.jobs, err);
+   int status = rkb_runtime_open(&run->runtime, run->pipeline, run->options.log, run->options.jobs, err);
    if (status != RKB_OK)
       return status;
    rkb_run_advance_hooks(run);
@@ -95,14 +95,14 @@ static int run_open(rkb_run_t *run, rkb_error_t *err) {
          status = rkb_resume_load(run, err);
       if (status == RKB_OK && run->options.resume)
          rkb_times_load(run);
-      run->core.archive = run->archive;
+      run->runtime.archive = run->archive;
    }
    if (status == RKB_OK)
-      status = rkb_dialogue_open(run, err);
+      status = rkb_strategy_record_open(run, err);
    if (status == RKB_OK)
       status = open_compilers(run, err);
    if (status == RKB_OK)
-      status = rkb_core_start(&run->core, ~0ull, err);
+      status = rkb_runtime_start(&run->runtime, ~0ull, err);
    if (status == RKB_OK)
       status = rkb_search_open(run, err);
    return status;
@@ -110,16 +110,16 @@ static int run_open(rkb_run_t *run, rkb_error_t *err) {
 
 static void run_close(rkb_run_t *run) {
    rkb_search_close(run);
-   rkb_dialogue_close(run);
+   rkb_strategy_record_close(run);
    rkb_resume_free(run);
    rkb_request_row_free(&run->row, run->pipeline);
    rkb_numbered_close(&run->numbered, run->pipeline);
    rkb_times_free(run);
 }
 
-static void fill_outcome(const rkb_run_t *run, rkb_outcome_t *outcome) {
+static void fill_outcome(const rkb_run_t *run, rkb_run_result_t *outcome) {
    const rkb_tally_t *tally = &run->tally;
-   *outcome = (rkb_outcome_t){.ending = run->ending.kind,
+   *outcome = (rkb_run_result_t){.ending = run->ending.kind,
                               .best = tally->best,
                               .has_objective = tally->best_has_objective,
                               .objective = tally->best_objective,
@@ -132,8 +132,8 @@ static void fill_outcome(const rkb_run_t *run, rkb_outcome_t *outcome) {
                               .unknown = tally->by_standing[2] + tally->by_standing[3],
                               .rejected = tally->by_standing[4],
                               .told = tally->requests,
-                              .jobs = run->core.jobs_ended,
-                              .must_exit_hard = run->core.hung,
+                              .jobs = run->runtime.jobs_ended,
+                              .must_exit_hard = run->runtime.hung,
                               .seconds = rkb_times_elapsed(run),
                               .earlier_seconds = run->times.earlier_seconds};
    snprintf(outcome->reason, sizeof outcome->reason, "%s", run->ending.text);
@@ -146,7 +146,7 @@ static void wall_reached(void *argument) {
 }
 
 static bool is_over(const rkb_run_t *run) {
-   return run->ending.status || run->core.stopping ||
+   return run->ending.status || run->runtime.stopping ||
           (run->ending.asking_over && run->row.next_tell == run->row.count);
 }
 
@@ -157,11 +157,11 @@ static int work(rkb_run_t *run, rkb_error_t *err) {
                   run->options.resume ? "goes on" : "begins", rkb_pipeline_name(pipeline),
                   rkb_pipeline_hash(pipeline), (unsigned long long)pipeline->seed);
    if (pipeline->limit_wall_ns)
-      run->wall = rkb_timer_start(run->core.loop, pipeline->limit_wall_ns, wall_reached, run);
+      run->wall = rkb_timer_start(run->runtime.loop, pipeline->limit_wall_ns, wall_reached, run);
    rkb_requests_propose(run);
    rkb_run_advance(run);
    while (!is_over(run))
-      rkb_loop_run(run->core.loop);
+      rkb_loop_run(run->runtime.loop);
    rkb_times_store(run);
    rkb_record_ending(run);
    if (run->ending.status != RKB_OK)
@@ -178,7 +178,7 @@ static rkb_run_t *run_new(rkb_pipeline_t *pipeline, const rkb_run_options_t *opt
    return run;
 }
 
-int rkb_run(rkb_pipeline_t *pipeline, const rkb_run_options_t *options, rkb_outcome_t *outcome,
+int rkb_run(rkb_pipeline_t *pipeline, const rkb_run_options_t *options, rkb_run_result_t *outcome,
             rkb_error_t *err) {
    memset(outcome, 0, sizeof *outcome);
    if (pipeline->matrix)
@@ -201,15 +201,15 @@ int rkb_run(rkb_pipeline_t *pipeline, const rkb_run_options_t *options, rkb_outc
    if (status == RKB_OK)
       rkb_log_printf(options->log, RKB_LOG_INFO, "engine", "run ended: %s; %llu candidates, best %lld",
                      outcome->reason, (unsigned long long)outcome->candidates, (long long)outcome->best);
-   if (run->core.loop) {
+   if (run->runtime.loop) {
       rkb_timer_stop(run->wall);
       rkb_interrupts_close(interrupts);
-      rkb_core_close(&run->core);
+      rkb_runtime_close(&run->runtime);
    }
-   outcome->must_exit_hard = run->core.hung;
-   rkb_compilers_close(run->core.compilers);
+   outcome->must_exit_hard = run->runtime.hung;
+   rkb_compilers_close(run->runtime.compilers);
    rkb_archive_close(run->archive);
-   if (run->core.hung)
+   if (run->runtime.hung)
       return status; /* threads may still use all of it */
    rkb_interrupts_free(interrupts);
    run_close(run);

@@ -65,7 +65,7 @@ enum rkb_ending {
    RKB_ENDED_INTERRUPTED /* resumable */
 };
 
-typedef struct rkb_outcome {
+typedef struct rkb_run_result {
    uint32_t ending;  /* enum rkb_ending */
    char reason[128]; /* in words: "limits.candidates (200) reached" */
    int64_t best;     /* candidate number, 0: none accepted */
@@ -76,11 +76,11 @@ typedef struct rkb_outcome {
    double seconds, earlier_seconds; /* in all, and of those in the processes that the run was resumed from */
    bool must_exit_hard;             /* a job hangs in a thread: leave with _exit, not exit */
    bool begun; /* false: refused before its first request, and nothing of it is worth keeping */
-} rkb_outcome_t;
+} rkb_run_result_t;
 
 /* Runs to an ending.  RKB_OK whatever was found; otherwise err says which tool, disk or contract broke and outcome holds
  * how far it came. */
-int rkb_run(rkb_pipeline_t *pipeline, const rkb_run_options_t *options, rkb_outcome_t *outcome,
+int rkb_run(rkb_pipeline_t *pipeline, const rkb_run_options_t *options, rkb_run_result_t *outcome,
             rkb_error_t *err);
 /* Asks a run to end as ^C does.  handle is what the run wrote to *interrupt_handle.  [any], async-signal-safe */
 void rkb_interrupt(int handle);

@@ -36,7 +36,7 @@ static rkb_request_record_t request_record(const rkb_run_t *run, const rkb_run_r
 }
 
 bool rkb_record_new_ask(rkb_run_t *run, const rkb_run_request_t *request, const char *hash,
-                        const rkb_dialogue_record_t *told) {
+                        const rkb_strategy_record_record_t *told) {
    rkb_error_t err = {0};
    rkb_request_record_t record = request_record(run, request, RKB_REQUEST_OPEN);
    return stored(run, rkb_archive_put_turn(run->archive, told, &record, hash, &err), &err);
@@ -223,7 +223,7 @@ bool rkb_record_ending(rkb_run_t *run) {
       rkb_archive_set_fact(run->archive, "ended", ending->status ? "broken" : names[ending->kind], &err);
    if (status == RKB_OK)
       status = rkb_archive_set_fact(run->archive, "ended_because", ending->status ? "" : ending->text, &err);
-   if (status == RKB_OK && run->core.compilers && rkb_compilers_layers(run->core.compilers)[0])
-      status = rkb_archive_set_fact(run->archive, "compiler_sandbox", rkb_compilers_layers(run->core.compilers), &err);
+   if (status == RKB_OK && run->runtime.compilers && rkb_compilers_layers(run->runtime.compilers)[0])
+      status = rkb_archive_set_fact(run->archive, "compiler_sandbox", rkb_compilers_layers(run->runtime.compilers), &err);
    return stored(run, status, &err);
 }

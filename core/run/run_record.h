@@ -11,7 +11,7 @@ struct rkb_run;
 /* A new request, in one transaction with the tell before it (NULL: there was none).  Only the dialogue calls this, because
  * it knows whether the ask is new. */
 bool rkb_record_new_ask(struct rkb_run *run, const rkb_run_request_t *request, const char *hash,
-                        const rkb_dialogue_record_t *told);
+                        const rkb_strategy_record_record_t *told);
 /* Its candidates, before anything is known about them. */
 bool rkb_record_generated(struct rkb_run *run, const rkb_run_request_t *request);
 /* Its candidates with what the screen found; finished when no evaluation follows. */

@@ -18,10 +18,10 @@
 #ifndef RKB_RUN_RUN_STATE_H
 #define RKB_RUN_RUN_STATE_H
 
-#include "run/dialogue.h"
+#include "run/strategy_record.h"
 #include "run/ending.h"
 #include "run/events.h"
-#include "run/numbered.h"
+#include "run/numbered_candidates.h"
 #include "run/request_row.h"
 #include "run/resume.h"
 #include "run/screening.h"
@@ -30,7 +30,7 @@
 #include "run/times.h"
 
 typedef struct rkb_run {
-   rkb_core_t core;
+   rkb_runtime_t runtime;
    rkb_pipeline_t *pipeline;
    rkb_run_options_t options;
    rkb_archive_t *archive; /* or NULL */

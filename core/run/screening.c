@@ -46,11 +46,11 @@ static void keep_items(rkb_stage_result_t *result, rkb_ended_t *ended) {
 static void stage_done(rkb_work_t *work, rkb_ended_t *ended) {
    rkb_screening_t *screening = work->owner;
    rkb_candidate_t *candidate = work->scope.candidate;
-   rkb_core_t *core = screening->core;
+   rkb_runtime_t *runtime = screening->runtime;
    rkb_stage_result_t *result = (rkb_stage_result_t *)((char *)work - offsetof(rkb_stage_result_t, work));
-   const rkb_entry_t *entry = &core->pipeline->entries[result - candidate->results];
+   const rkb_entry_t *entry = &runtime->pipeline->entries[result - candidate->results];
    candidate->pinned |= work->hung;
-   if (ended->status != RKB_OK && core->stopping)
+   if (ended->status != RKB_OK && runtime->stopping)
       return; /* the run ends first; a resumed run begins this stage again */
    result->attempts = work->attempts ? work->attempts : 1;
    result->seconds = ended->started_ns ? (double)(ended->ended_ns - ended->started_ns) * 1e-9 : -1;
@@ -59,7 +59,7 @@ static void stage_done(rkb_work_t *work, rkb_ended_t *ended) {
    } else {
       const char *reason = work->hung ? "tool.hang" : rkb_tool_reason(ended->status);
       result->verdict = rkb_verdict_new(RKB_UNKNOWN, reason, ended->error.message);
-      rkb_log_printf(core->log, RKB_LOG_WARN, entry->node.id, "candidate %lld: %s: %s",
+      rkb_log_printf(runtime->log, RKB_LOG_WARN, entry->node.id, "candidate %lld: %s: %s",
                      (long long)candidate->number, reason, ended->error.message);
    }
    settle(candidate, entry, RKB_RAN);
@@ -74,19 +74,19 @@ static void stage_began(rkb_work_t *work) {
    rkb_stage_result_t *result = (rkb_stage_result_t *)((char *)work - offsetof(rkb_stage_result_t, work));
    if (screening->began)
       screening->began(screening->owner, candidate,
-                       &screening->core->pipeline->entries[result - candidate->results]);
+                       &screening->runtime->pipeline->entries[result - candidate->results]);
 }
 
 static void build_done(void *argument, rkb_candidate_t *candidate) {
    rkb_screening_t *screening = argument;
-   const rkb_entry_t *entry = &screening->core->pipeline->entries[screening->core->pipeline->build];
+   const rkb_entry_t *entry = &screening->runtime->pipeline->entries[screening->runtime->pipeline->build];
    if (screening->ended)
       screening->ended(screening->owner, candidate, entry);
    screening->built(screening->owner, candidate);
 }
 
 static void run_entry(rkb_screening_t *screening, rkb_candidate_t *candidate, const rkb_entry_t *entry) {
-   rkb_core_t *core = screening->core;
+   rkb_runtime_t *runtime = screening->runtime;
    rkb_stage_result_t *result = &candidate->results[entry->index];
    result->state = RKB_RUNNING;
    if (screening->added)
@@ -94,10 +94,10 @@ static void run_entry(rkb_screening_t *screening, rkb_candidate_t *candidate, co
    if (entry->is_build) {
       if (screening->began)
          screening->began(screening->owner, candidate, entry);
-      rkb_build_step_start(core, candidate, build_done, screening);
+      rkb_build_step_start(runtime, candidate, build_done, screening);
       return;
    }
-   rkb_candidate_refresh(core->pipeline, candidate, entry->before);
+   rkb_candidate_refresh(runtime->pipeline, candidate, entry->before);
    result->work = (rkb_work_t){.in = candidate->item,
                                .scope = {.section = candidate->section,
                                          .request = candidate->request,
@@ -106,12 +106,12 @@ static void run_entry(rkb_screening_t *screening, rkb_candidate_t *candidate, co
                                .began = stage_began,
                                .done = stage_done,
                                .owner = screening};
-   rkb_core_add(core, entry->index, &result->work);
+   rkb_runtime_add(runtime, entry->index, &result->work);
 }
 
 /* Of the candidates that only: leaves out, the share sample: runs in shadow. */
-static bool sampled(const rkb_core_t *core, rkb_candidate_t *candidate, const rkb_entry_t *entry) {
-   rkb_random_t stream = rkb_random_stream(core->pipeline->seed, entry->node.id,
+static bool sampled(const rkb_runtime_t *runtime, rkb_candidate_t *candidate, const rkb_entry_t *entry) {
+   rkb_random_t stream = rkb_random_stream(runtime->pipeline->seed, entry->node.id,
                                            rkb_request_key(candidate->section, candidate->request),
                                            0x80000000u | candidate->child);
    if (!(rkb_random_real(&stream) < entry->node.sample))
@@ -122,22 +122,22 @@ static bool sampled(const rkb_core_t *core, rkb_candidate_t *candidate, const rk
 
 /* The same for rejected candidates: a judge that never sees a wrong kernel cannot be calibrated.  A candidate that was not
  * given to the compiler is left out, because there is no finding to compare the judge with. */
-static bool sampled_though_rejected(const rkb_core_t *core, rkb_candidate_t *candidate,
+static bool sampled_though_rejected(const rkb_runtime_t *runtime, rkb_candidate_t *candidate,
                                     const rkb_entry_t *entry) {
-   int32_t build = core->pipeline->build;
+   int32_t build = runtime->pipeline->build;
    return entry->only && build >= 0 && (entry->before & (1ull << build)) &&
-          candidate->results[build].state == RKB_RAN && sampled(core, candidate, entry);
+          candidate->results[build].state == RKB_RAN && sampled(runtime, candidate, entry);
 }
 
 /* Whether only: or sample: lets the entry run. */
-static bool wanted(const rkb_core_t *core, rkb_candidate_t *candidate, const rkb_entry_t *entry) {
+static bool wanted(const rkb_runtime_t *runtime, rkb_candidate_t *candidate, const rkb_entry_t *entry) {
    if (!entry->only)
       return true;
-   const char *standing = rkb_candidate_standing(core->pipeline, candidate, entry->before, NULL);
+   const char *standing = rkb_candidate_standing(runtime->pipeline, candidate, entry->before, NULL);
    uint32_t rank = rkb_standing_rank(standing);
    if (rank < 3 && (entry->only & (1u << rank)))
       return true;
-   return sampled(core, candidate, entry);
+   return sampled(runtime, candidate, entry);
 }
 
 /* There is no build to run on; the build step has given its verdict on that already. */
@@ -155,7 +155,7 @@ static bool fetches_build(rkb_screening_t *screening, rkb_candidate_t *candidate
       return false;
    if (!candidate->fetching) {
       candidate->fetching = true;
-      rkb_build_step_again(screening->core, candidate, built_again, screening);
+      rkb_build_step_again(screening->runtime, candidate, built_again, screening);
    }
    return true;
 }
@@ -164,18 +164,18 @@ static bool consider(rkb_screening_t *screening, rkb_candidate_t *candidate, con
    rkb_stage_result_t *result = &candidate->results[entry->index];
    if (result->state != RKB_NOT_REACHED || (entry->needs & ~candidate->settled))
       return false;
-   bool behind_duplicate = candidate->duplicate_of && screening->core->pipeline->build >= 0 &&
-                           (entry->before & (1ull << screening->core->pipeline->build));
+   bool behind_duplicate = candidate->duplicate_of && screening->runtime->pipeline->build >= 0 &&
+                           (entry->before & (1ull << screening->runtime->pipeline->build));
    result->shadow = entry->node.shadow;
    bool blocked = (candidate->blocking & entry->before) || behind_duplicate;
    if (!blocked && fetches_build(screening, candidate, entry))
       return false;
    if (blocked && !behind_duplicate && !lacks_build(candidate, entry) &&
-       sampled_though_rejected(screening->core, candidate, entry))
+       sampled_though_rejected(screening->runtime, candidate, entry))
       run_entry(screening, candidate, entry);
    else if (blocked)
       settle(candidate, entry, RKB_BLOCKED);
-   else if (lacks_build(candidate, entry) || !wanted(screening->core, candidate, entry))
+   else if (lacks_build(candidate, entry) || !wanted(screening->runtime, candidate, entry))
       settle(candidate, entry, RKB_SKIPPED);
    else
       run_entry(screening, candidate, entry);
@@ -183,7 +183,7 @@ static bool consider(rkb_screening_t *screening, rkb_candidate_t *candidate, con
 }
 
 static void advance(rkb_screening_t *screening, rkb_candidate_t *candidate) {
-   const rkb_pipeline_t *pipeline = screening->core->pipeline;
+   const rkb_pipeline_t *pipeline = screening->runtime->pipeline;
    if (candidate->advancing)
       return; /* a stage answered before it returned; the loop below, further out, sees the answer */
    candidate->advancing = true;
@@ -209,6 +209,6 @@ void rkb_screening_begin(rkb_screening_t *screening, rkb_candidate_t *candidate,
 }
 
 void rkb_screening_built(rkb_screening_t *screening, rkb_candidate_t *candidate) {
-   settle(candidate, &screening->core->pipeline->entries[screening->core->pipeline->build], RKB_RAN);
+   settle(candidate, &screening->runtime->pipeline->entries[screening->runtime->pipeline->build], RKB_RAN);
    advance(screening, candidate);
 }

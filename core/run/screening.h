@@ -8,7 +8,7 @@
 typedef struct rkb_screening rkb_screening_t;
 
 struct rkb_screening {
-   rkb_core_t *core;
+   rkb_runtime_t *runtime;
    void *owner;
    /* Every entry of the section ran, was skipped or was blocked. */
    void (*finished)(void *owner, rkb_candidate_t *candidate, uint64_t entries);

@@ -21,14 +21,14 @@ int rkb_search_open(rkb_run_t *run, rkb_error_t *err) {
       return RKB_OK;
    const rkb_entry_t *entry = entry_of(run);
    rkb_error_t own = {0};
-   rkb_owner_init(&run->search.owner, &run->core, entry, NULL);
+   rkb_owner_init(&run->search.owner, &run->runtime, entry, NULL);
    run->search.setup = (rkb_setup_t){.size = sizeof run->search.setup,
                                      .window = pipeline->window,
                                      .operators = pipeline->operators,
                                      .operator_count = pipeline->operator_count,
                                      .objective = pipeline->objective ? pipeline->objective : ""};
    rkb_random_t stream = rkb_random_stream(pipeline->seed, entry->node.id, -1, 0);
-   int status = rkb_extensions_check(&run->core, entry->strategy->id, RKB_NEEDS(entry->strategy), &own);
+   int status = rkb_extensions_check(&run->runtime, entry->strategy->id, RKB_NEEDS(entry->strategy), &own);
    if (status == RKB_OK)
       status = entry->strategy->create(&run->search.owner.host, entry->config, &run->search.setup, stream,
                                        &run->search.self, &own);

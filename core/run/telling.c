@@ -102,7 +102,7 @@ static bool tell_strategy(rkb_run_t *run, const rkb_run_request_t *request) {
    const rkb_result_t *result = make_result(run, request, arena);
    bool ok = true;
    if (!past_the_last_ask(run))
-      ok = rkb_dialogue_tell(run, request, result) && rkb_search_tell(run, result);
+      ok = rkb_strategy_record_tell(run, request, result) && rkb_search_tell(run, result);
    rkb_arena_free(arena);
    return ok;
 }

@@ -5,16 +5,16 @@
 /* False when the job's request sees nothing at all: those of the propose section see no results. */
 static bool horizon_of(const rkb_host_t *host, rkb_job_t job, int64_t *horizon, rkb_error_t *err,
                        int *status) {
-   const rkb_core_t *core = rkb_owner_of(host)->core;
+   const rkb_runtime_t *runtime = rkb_owner_of(host)->runtime;
    rkb_scope_t scope;
    *status = RKB_OK;
-   if (!rkb_jobs_scope(core->jobs, job, &scope)) {
+   if (!rkb_jobs_scope(runtime->jobs, job, &scope)) {
       *status = rkb_fail(err, RKB_ERR_CANCELLED, "the job has ended");
       return false;
    }
    if (scope.section != RKB_SECTION_SEARCH)
       return false;
-   *horizon = scope.request - (int64_t)core->pipeline->window;
+   *horizon = scope.request - (int64_t)runtime->pipeline->window;
    if (*horizon < -1)
       *horizon = -1;
    return true;
@@ -26,11 +26,11 @@ static int query(const rkb_host_t *host, rkb_job_t job, const rkb_archive_query_
    int status;
    rkb_archive_query_t own;
    *rows = NULL;
-   if (rkb_given_read(&own, sizeof own, query, sizeof own, "rkb_archive_query_t", err) != RKB_OK)
+   if (rkb_versioned_read(&own, sizeof own, query, sizeof own, "rkb_archive_query_t", err) != RKB_OK)
       return RKB_ERR_CONTRACT;
    if (!horizon_of(host, job, &horizon, err, &status))
       return status;
-   return rkb_archive_query(rkb_owner_of(host)->core->archive, horizon, &own, rows, err);
+   return rkb_archive_query(rkb_owner_of(host)->runtime->archive, horizon, &own, rows, err);
 }
 
 static uint32_t rows_count(const rkb_archive_rows_t *rows) {
@@ -54,7 +54,7 @@ static bool measurement(const rkb_host_t *host, rkb_job_t job, int64_t candidate
    bool found = false;
    if (!horizon_of(host, job, &horizon, &err, &status))
       return false;
-   status = rkb_archive_measurement(rkb_owner_of(host)->core->archive, horizon, candidate, name, &found,
+   status = rkb_archive_measurement(rkb_owner_of(host)->runtime->archive, horizon, candidate, name, &found,
                                     value, detail, detail_size, &err);
    return status == RKB_OK && found;
 }
@@ -64,7 +64,7 @@ static int64_t horizon(const rkb_host_t *host, rkb_job_t job, int64_t *window) {
    int64_t last = -1;
    int status;
    if (window)
-      *window = (int64_t)rkb_owner_of(host)->core->pipeline->window;
+      *window = (int64_t)rkb_owner_of(host)->runtime->pipeline->window;
    return horizon_of(host, job, &last, &err, &status) ? last : -1;
 }
 

@@ -27,10 +27,10 @@ static bool cancelled(void *argument) {
 }
 
 static int begin(const rkb_host_t *host, rkb_job_t job, rkb_session_t **session, rkb_error_t *err) {
-   rkb_core_t *core = rkb_owner_of(host)->core;
+   rkb_runtime_t *runtime = rkb_owner_of(host)->runtime;
    lent_t *lent = rkb_allocate(1, sizeof *lent);
-   lent->asking = (asking_t){core->jobs, job};
-   int status = rkb_session_begin(core->devices, rkb_jobs_deadline(core->jobs, job), cancelled, &lent->asking,
+   lent->asking = (asking_t){runtime->jobs, job};
+   int status = rkb_session_begin(runtime->devices, rkb_jobs_deadline(runtime->jobs, job), cancelled, &lent->asking,
                                   &lent->session, err);
    if (status != RKB_OK)
       free(lent);

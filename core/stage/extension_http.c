@@ -30,13 +30,13 @@ static void on_done(void *argument, const rkb_http_reply_t *reply) {
 
 static int submit(const rkb_host_t *host, rkb_job_t job, const rkb_http_request_t *request,
                   rkb_http_transfer_t **transfer, rkb_error_t *err) {
-   rkb_core_t *core = rkb_owner_of(host)->core;
-   uint64_t deadline = rkb_jobs_deadline(core->jobs, job), now = rkb_now_ns();
+   rkb_runtime_t *runtime = rkb_owner_of(host)->runtime;
+   uint64_t deadline = rkb_jobs_deadline(runtime->jobs, job), now = rkb_now_ns();
    uint64_t left = deadline > now ? deadline - now : 1;
-   if (!deadline || rkb_jobs_cancelled(core->jobs, job))
+   if (!deadline || rkb_jobs_cancelled(runtime->jobs, job))
       return rkb_fail(err, RKB_ERR_CANCELLED, "the job has ended");
    rkb_http_request_t mine;
-   if (rkb_given_read(&mine, sizeof mine, request, sizeof mine, "rkb_http_request_t", err) != RKB_OK)
+   if (rkb_versioned_read(&mine, sizeof mine, request, sizeof mine, "rkb_http_request_t", err) != RKB_OK)
       return RKB_ERR_CONTRACT;
    struct rkb_lent_transfer *lent = rkb_allocate(1, sizeof *lent);
    *lent = (struct rkb_lent_transfer){.job = job, .event = mine.event, .done = mine.done, .arg = mine.arg};
@@ -45,23 +45,23 @@ static int submit(const rkb_host_t *host, rkb_job_t job, const rkb_http_request_
    mine.arg = lent;
    if (!mine.total_ns || mine.total_ns > left)
       mine.total_ns = left;
-   int status = rkb_http_start(core->http, &mine, &lent->transfer, err);
+   int status = rkb_http_start(runtime->http, &mine, &lent->transfer, err);
    if (status != RKB_OK) {
       free(lent);
       return status;
    }
-   lent->next = core->transfers;
-   lent->link = &core->transfers;
+   lent->next = runtime->transfers;
+   lent->link = &runtime->transfers;
    if (lent->next)
       lent->next->link = &lent->next;
-   core->transfers = lent;
+   runtime->transfers = lent;
    if (transfer)
       *transfer = lent->transfer;
    return RKB_OK;
 }
 
-void rkb_http_cancel_job(rkb_core_t *core, rkb_job_t job) {
-   for (struct rkb_lent_transfer *lent = core->transfers; lent; lent = lent->next)
+void rkb_http_cancel_job(rkb_runtime_t *runtime, rkb_job_t job) {
+   for (struct rkb_lent_transfer *lent = runtime->transfers; lent; lent = lent->next)
       if (lent->job == job)
          rkb_http_cancel(lent->transfer);
 }

@@ -11,8 +11,8 @@
 #define MAX_NOTE (64u << 20)
 #define MAX_NOTES 64
 
-static const rkb_core_t *core_of(const rkb_host_t *host) {
-   return rkb_owner_of(host)->core;
+static const rkb_runtime_t *core_of(const rkb_host_t *host) {
+   return rkb_owner_of(host)->runtime;
 }
 
 static const rkb_device_t *device(const rkb_host_t *host) {
@@ -67,14 +67,14 @@ static const char *tune_of(const rkb_item_t *item) {
 
 static int build(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candidate, uint32_t flags,
                  rkb_build_t **out, rkb_finding_t *finding, rkb_error_t *err) {
-   const rkb_core_t *core = core_of(host);
+   const rkb_runtime_t *runtime = core_of(host);
    const char *source = rkb_item_text(candidate, "source");
    rkb_scope_t scope;
    *out = NULL;
    *finding = (rkb_finding_t){0};
-   if (!rkb_jobs_scope(core->jobs, job, &scope))
+   if (!rkb_jobs_scope(runtime->jobs, job, &scope))
       return rkb_fail(err, RKB_ERR_CANCELLED, "the job has ended");
-   if (!source || !core->compilers)
+   if (!source || !runtime->compilers)
       return rkb_fail(err, source ? RKB_ERR_UNAVAILABLE : RKB_ERR_INVALID,
                       source ? "this pipeline builds nothing: no stage of it is marked RKB_STAGE_NEEDS_BUILD"
                              : "the item is not a candidate");
@@ -85,12 +85,12 @@ static int build(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candid
       *out = &lent->build;
       return RKB_OK;
    }
-   asking_t asking = {.jobs = core->jobs, .job = job};
+   asking_t asking = {.jobs = runtime->jobs, .job = job};
    const rkb_source_t *read = own ? rkb_candidate_read(scope.candidate) : NULL;
    int status = read
-                   ? rkb_build_source(core->compilers, core->pipeline->device, read, tune_of(candidate),
+                   ? rkb_build_source(runtime->compilers, runtime->pipeline->device, read, tune_of(candidate),
                                       flags, cancelled, &asking, &lent->whole, NULL, finding, err)
-                   : rkb_build_candidate(core->compilers, core->pipeline->device, source, tune_of(candidate),
+                   : rkb_build_candidate(runtime->compilers, runtime->pipeline->device, source, tune_of(candidate),
                                          flags, cancelled, &asking, &lent->whole, NULL, finding, err);
    if (status != RKB_OK || !lent->whole) {
       free(lent);
@@ -131,33 +131,33 @@ static rkb_plan_t *kept_plan(const rkb_candidate_t *candidate, const rkb_build_t
 
 static int plan(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candidate, const rkb_build_t *build,
                 const rkb_case_t *the_case, rkb_plan_t **out, rkb_finding_t *finding, rkb_error_t *err) {
-   const rkb_core_t *core = core_of(host);
+   const rkb_runtime_t *runtime = core_of(host);
    const char *source = rkb_item_text(candidate, "source");
    rkb_manifest_t *parsed = NULL;
-   case_lookup_t at = {.task = core->pipeline->task, .the_case = the_case};
+   case_lookup_t at = {.task = runtime->pipeline->task, .the_case = the_case};
    *out = NULL;
    *finding = (rkb_finding_t){0};
    if (!source)
       return rkb_fail(err, RKB_ERR_INVALID, "the item is not a candidate");
    rkb_scope_t scope;
-   bool own = rkb_jobs_scope(core->jobs, job, &scope) && scope.candidate &&
+   bool own = rkb_jobs_scope(runtime->jobs, job, &scope) && scope.candidate &&
               scope.candidate->source == source && rkb_item_bottom(candidate) == scope.candidate->made;
    *out = own ? kept_plan(scope.candidate, build, the_case) : NULL;
    if (*out)
       return RKB_OK;
    int status = manifest(host, source, &parsed, finding, err);
    if (status == RKB_OK && parsed)
-      status = rkb_plan_make(parsed, tune_of(candidate), build, core->pipeline->device, the_case, lookup, &at,
+      status = rkb_plan_make(parsed, tune_of(candidate), build, runtime->pipeline->device, the_case, lookup, &at,
                              out, finding, err);
    rkb_manifest_free(parsed);
    return status;
 }
 
 static int note_set(const rkb_host_t *host, rkb_job_t job, const char *key, const void *data, size_t bytes) {
-   const rkb_core_t *core = core_of(host);
+   const rkb_runtime_t *runtime = core_of(host);
    rkb_scope_t scope;
    uint32_t count = 0;
-   if (!rkb_jobs_scope(core->jobs, job, &scope) || !scope.candidate)
+   if (!rkb_jobs_scope(runtime->jobs, job, &scope) || !scope.candidate)
       return RKB_ERR_INVALID;
    if (bytes > MAX_NOTE)
       return RKB_ERR_LIMIT;

@@ -18,14 +18,14 @@ static bool cancelled(void *argument) {
 static int ask(const rkb_host_t *host, rkb_job_t job, const rkb_llm_question_t *given,
                rkb_llm_answer_t **answer, rkb_error_t *err) {
    const rkb_owner_t *owner = rkb_owner_of(host);
-   rkb_core_t *core = owner->core;
-   asking_t asking = {core->jobs, job};
+   rkb_runtime_t *runtime = owner->runtime;
+   asking_t asking = {runtime->jobs, job};
    rkb_scope_t scope;
    rkb_llm_question_t question;
-   if (rkb_given_read(&question, sizeof question, given, sizeof question, "rkb_llm_question_t", err) !=
+   if (rkb_versioned_read(&question, sizeof question, given, sizeof question, "rkb_llm_question_t", err) !=
        RKB_OK)
       return RKB_ERR_CONTRACT;
-   if (!rkb_jobs_scope(core->jobs, job, &scope))
+   if (!rkb_jobs_scope(runtime->jobs, job, &scope))
       return rkb_fail(err, RKB_ERR_CANCELLED, "the job has ended");
    if (question.child >= MOST_QUESTIONS)
       return rkb_fail(err, RKB_ERR_LIMIT, "a job may ask at most %d questions", MOST_QUESTIONS);
@@ -34,14 +34,14 @@ static int ask(const rkb_host_t *host, rkb_job_t job, const rkb_llm_question_t *
                             .request = scope.request,
                             .child =
                                (scope.candidate ? (int64_t)scope.child * MOST_QUESTIONS : 0) + question.child,
-                            .deadline_ns = rkb_jobs_deadline(core->jobs, job),
+                            .deadline_ns = rkb_jobs_deadline(runtime->jobs, job),
                             .cancelled = cancelled,
                             .argument = &asking};
-   return rkb_llm_ask(core->llm, &asker, &question, answer, err);
+   return rkb_llm_ask(runtime->llm, &asker, &question, answer, err);
 }
 
 static const rkb_llm_model_t *model(const rkb_host_t *host, const char *name) {
-   return rkb_models_find(rkb_owner_of(host)->core->pipeline->models, name);
+   return rkb_models_find(rkb_owner_of(host)->runtime->pipeline->models, name);
 }
 
 const rkb_llm_api_t RKB_LLM_API = {

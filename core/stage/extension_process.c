@@ -16,27 +16,27 @@ static bool cancelled(void *argument) {
 }
 
 /* A spec with the defaults of its job filled in. */
-static int complete_spec(const rkb_core_t *core, rkb_job_t job, const rkb_process_spec_t *given,
+static int complete_spec(const rkb_runtime_t *runtime, rkb_job_t job, const rkb_process_spec_t *given,
                          rkb_process_spec_t *spec, rkb_error_t *err) {
-   if (rkb_given_read(spec, sizeof *spec, given, sizeof *spec, "rkb_process_spec_t", err) != RKB_OK)
+   if (rkb_versioned_read(spec, sizeof *spec, given, sizeof *spec, "rkb_process_spec_t", err) != RKB_OK)
       return RKB_ERR_CONTRACT;
-   uint64_t deadline = rkb_jobs_deadline(core->jobs, job), now = rkb_now_ns();
+   uint64_t deadline = rkb_jobs_deadline(runtime->jobs, job), now = rkb_now_ns();
    uint64_t left = deadline > now ? deadline - now : 1;
-   if (!deadline || rkb_jobs_cancelled(core->jobs, job))
+   if (!deadline || rkb_jobs_cancelled(runtime->jobs, job))
       return rkb_fail(err, RKB_ERR_CANCELLED, "the job has ended");
    if (!spec->deadline_ns || spec->deadline_ns > left)
       spec->deadline_ns = left;
-   if (!spec->directory && core->archive)
-      spec->directory = rkb_archive_directory(core->archive);
+   if (!spec->directory && runtime->archive)
+      spec->directory = rkb_archive_directory(runtime->archive);
    return RKB_OK;
 }
 
 static int run(const rkb_host_t *host, rkb_job_t job, const rkb_process_spec_t *given,
                rkb_process_result_t **result, rkb_error_t *err) {
-   const rkb_core_t *core = rkb_owner_of(host)->core;
-   asking_t asking = {.jobs = core->jobs, .job = job};
+   const rkb_runtime_t *runtime = rkb_owner_of(host)->runtime;
+   asking_t asking = {.jobs = runtime->jobs, .job = job};
    rkb_process_spec_t spec;
-   int status = complete_spec(core, job, given, &spec, err);
+   int status = complete_spec(runtime, job, given, &spec, err);
    if (status != RKB_OK)
       return status;
    return rkb_process_run(&spec, cancelled, &asking, result, err);
@@ -44,7 +44,7 @@ static int run(const rkb_host_t *host, rkb_job_t job, const rkb_process_spec_t *
 
 struct rkb_child {
    struct rkb_child *next, **link;
-   rkb_core_t *core;
+   rkb_runtime_t *runtime;
    rkb_job_t job;
    rkb_process_t *process;
    void (*done)(void *arg, int status, const rkb_process_result_t *result);
@@ -63,28 +63,28 @@ static void ended(void *argument, int status, const rkb_process_result_t *result
 static int submit(const rkb_host_t *host, rkb_job_t job, const rkb_process_spec_t *given,
                   void (*done)(void *arg, int status, const rkb_process_result_t *result), void *arg,
                   rkb_error_t *err) {
-   rkb_core_t *core = rkb_owner_of(host)->core;
+   rkb_runtime_t *runtime = rkb_owner_of(host)->runtime;
    rkb_process_spec_t spec;
-   int status = complete_spec(core, job, given, &spec, err);
+   int status = complete_spec(runtime, job, given, &spec, err);
    if (status != RKB_OK)
       return status;
    struct rkb_child *child = rkb_allocate(1, sizeof *child);
-   *child = (struct rkb_child){.core = core, .job = job, .done = done, .arg = arg};
-   status = rkb_process_start(core->loop, &spec, ended, child, &child->process, err);
+   *child = (struct rkb_child){.runtime = runtime, .job = job, .done = done, .arg = arg};
+   status = rkb_process_start(runtime->loop, &spec, ended, child, &child->process, err);
    if (status != RKB_OK) {
       free(child);
       return status;
    }
-   child->next = core->children;
-   child->link = &core->children;
+   child->next = runtime->children;
+   child->link = &runtime->children;
    if (child->next)
       child->next->link = &child->next;
-   core->children = child;
+   runtime->children = child;
    return RKB_OK;
 }
 
-void rkb_process_cancel_job(rkb_core_t *core, rkb_job_t job) {
-   for (struct rkb_child *child = core->children; child; child = child->next)
+void rkb_process_cancel_job(rkb_runtime_t *runtime, rkb_job_t job) {
+   for (struct rkb_child *child = runtime->children; child; child = child->next)
       if (child->job == job)
          rkb_process_cancel(child->process);
 }

@@ -6,10 +6,10 @@
 static rkb_random_t for_job(const rkb_host_t *host, rkb_job_t job, uint32_t child) {
    const rkb_owner_t *owner = rkb_owner_of(host);
    rkb_scope_t scope = {.section = RKB_SECTION_SEARCH, .request = -1};
-   rkb_jobs_scope(owner->core->jobs, job, &scope);
+   rkb_jobs_scope(owner->runtime->jobs, job, &scope);
    /* The candidates of one request differ by their index, and each may ask for many streams. */
    uint32_t key = scope.candidate ? scope.child << 16 ^ child : child;
-   return rkb_random_stream(owner->core->pipeline->seed, owner->entry->node.id,
+   return rkb_random_stream(owner->runtime->pipeline->seed, owner->entry->node.id,
                             rkb_request_key(scope.section, scope.request), key);
 }
 

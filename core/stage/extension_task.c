@@ -7,7 +7,7 @@
 #include "task/task.h"
 
 static rkb_task_t *task_of(const rkb_host_t *host) {
-   return rkb_owner_of(host)->core->pipeline->task;
+   return rkb_owner_of(host)->runtime->pipeline->task;
 }
 
 static const rkb_task_info_t *info(const rkb_host_t *host) {
@@ -86,7 +86,7 @@ static int samples_open(const rkb_host_t *host, const rkb_store_t *store, const 
                         uint32_t count, uint64_t points, uint64_t budget, rkb_error_t *err) {
    const rkb_sampling_t sampling = {.task = task_of(host),
                                     .store = store,
-                                    .workers = rkb_owner_of(host)->core->workers,
+                                    .workers = rkb_owner_of(host)->runtime->workers,
                                     .points = points,
                                     .budget_ns = budget};
    return rkb_samples_open(&sampling, list, count, err);

@@ -5,7 +5,7 @@
 
 static void share(const rkb_host_t *host, uint32_t count, void (*part)(void *argument, uint32_t n),
                   void *argument) {
-   rkb_workers_share(rkb_owner_of(host)->core->workers, count, part, argument);
+   rkb_workers_share(rkb_owner_of(host)->runtime->workers, count, part, argument);
 }
 
 const rkb_workers_api_t RKB_WORKERS_API = {.size = sizeof RKB_WORKERS_API, .share = share};

@@ -6,32 +6,32 @@
 typedef struct offer {
    const char *id;
    const void *api;
-   bool (*offered)(const rkb_core_t *core); /* NULL: always */
+   bool (*offered)(const rkb_runtime_t *runtime); /* NULL: always */
    const char *absent;                      /* why it is not offered, and what to do */
 } offer_t;
 
-static bool has_archive(const rkb_core_t *core) {
-   return core->archive != NULL;
+static bool has_archive(const rkb_runtime_t *runtime) {
+   return runtime->archive != NULL;
 }
 
-static bool has_task(const rkb_core_t *core) {
-   return core->pipeline->task != NULL;
+static bool has_task(const rkb_runtime_t *runtime) {
+   return runtime->pipeline->task != NULL;
 }
 
-static bool has_target(const rkb_core_t *core) {
-   return core->pipeline->device != NULL;
+static bool has_target(const rkb_runtime_t *runtime) {
+   return runtime->pipeline->device != NULL;
 }
 
-static bool has_gpu(const rkb_core_t *core) {
-   return core->devices != NULL;
+static bool has_gpu(const rkb_runtime_t *runtime) {
+   return runtime->devices != NULL;
 }
 
-static bool has_models(const rkb_core_t *core) {
-   return core->llm != NULL;
+static bool has_models(const rkb_runtime_t *runtime) {
+   return runtime->llm != NULL;
 }
 
-static bool has_http(const rkb_core_t *core) {
-   return core->http != NULL;
+static bool has_http(const rkb_runtime_t *runtime) {
+   return runtime->http != NULL;
 }
 
 static const offer_t OFFERS[] = {
@@ -56,9 +56,9 @@ static const offer_t *offer_of(const char *id) {
    return NULL;
 }
 
-const void *rkb_extension_find(const rkb_core_t *core, const char *id) {
+const void *rkb_extension_find(const rkb_runtime_t *runtime, const char *id) {
    const offer_t *offer = offer_of(id);
-   return offer && (!offer->offered || offer->offered(core)) ? offer->api : NULL;
+   return offer && (!offer->offered || offer->offered(runtime)) ? offer->api : NULL;
 }
 
 /* What is absent and is asked for by a name that this program does not know. */
@@ -69,11 +69,11 @@ static const char *unknown(const char *id) {
              : "this program has no such extension; look at the name, or update the program";
 }
 
-int rkb_extensions_check(const rkb_core_t *core, const char *use, const char *const *needs,
+int rkb_extensions_check(const rkb_runtime_t *runtime, const char *use, const char *const *needs,
                          rkb_error_t *err) {
    for (; needs && *needs; needs++) {
       const offer_t *offer = offer_of(*needs);
-      if (!offer || !rkb_extension_find(core, *needs))
+      if (!offer || !rkb_extension_find(runtime, *needs))
          return rkb_fail(err, RKB_ERR_UNAVAILABLE, "%.100s needs the extension %.100s: %s", use, *needs,
                          offer ? offer->absent : unknown(*needs));
    }

@@ -13,7 +13,7 @@
 #include <rkb/ext/random.h>
 #include <rkb/ext/task.h>
 #include <rkb/ext/workers.h>
-#include "stage/given.h"
+#include "stage/versioned_structure.h"
 #include "stage/runtime.h"
 
 extern const rkb_random_api_t RKB_RANDOM_API;
@@ -29,15 +29,15 @@ extern const rkb_workers_api_t RKB_WORKERS_API;
 extern const rkb_asynchronous_api_t RKB_ASYNCHRONOUS_API;
 
 /* The extension's table, or NULL where it is not offered.  [any] */
-const void *rkb_extension_find(const rkb_core_t *core, const char *id);
+const void *rkb_extension_find(const rkb_runtime_t *runtime, const char *id);
 
 /* RKB_ERR_UNAVAILABLE, with the one message, when an extension in needs is not offered to use, a stage's or strategy's id. */
-int rkb_extensions_check(const rkb_core_t *core, const char *use, const char *const *needs, rkb_error_t *err);
+int rkb_extensions_check(const rkb_runtime_t *runtime, const char *use, const char *const *needs, rkb_error_t *err);
 
 /* Kills the children that a job started asynchronously; the blocking ones ask for themselves.  [loop] */
-void rkb_process_cancel_job(rkb_core_t *core, rkb_job_t job);
+void rkb_process_cancel_job(rkb_runtime_t *runtime, rkb_job_t job);
 /* Ends the HTTP transfers that a job started.  [loop] */
-void rkb_http_cancel_job(rkb_core_t *core, rkb_job_t job);
+void rkb_http_cancel_job(rkb_runtime_t *runtime, rkb_job_t job);
 
 /* The number that keys a request's random streams: search 0, 1, ...; propose -1, -2, ... */
 static inline int64_t rkb_request_key(uint32_t section, int64_t number) {

@@ -5,23 +5,23 @@
 
 static void host_log(const rkb_host_t *host, int level, const char *file, int line, const char *text) {
    const rkb_owner_t *owner = rkb_owner_of(host);
-   rkb_log_write(owner->core->log, level, host->instance_name, file, line, text ? text : "");
+   rkb_log_write(owner->runtime->log, level, host->instance_name, file, line, text ? text : "");
 }
 
 static const void *host_get_extension(const rkb_host_t *host, const char *id) {
-   return rkb_extension_find(rkb_owner_of(host)->core, id);
+   return rkb_extension_find(rkb_owner_of(host)->runtime, id);
 }
 
 static void host_job_emit(const rkb_host_t *host, rkb_job_t job, rkb_item_t *item) {
-   rkb_jobs_emit(rkb_owner_of(host)->core->jobs, job, item);
+   rkb_jobs_emit(rkb_owner_of(host)->runtime->jobs, job, item);
 }
 
 static bool host_job_cancelled(const rkb_host_t *host, rkb_job_t job) {
-   return rkb_jobs_cancelled(rkb_owner_of(host)->core->jobs, job);
+   return rkb_jobs_cancelled(rkb_owner_of(host)->runtime->jobs, job);
 }
 
 static uint64_t host_job_deadline(const rkb_host_t *host, rkb_job_t job) {
-   return rkb_jobs_deadline(rkb_owner_of(host)->core->jobs, job);
+   return rkb_jobs_deadline(rkb_owner_of(host)->runtime->jobs, job);
 }
 
 static rkb_item_t *host_item_new(const rkb_host_t *host, const char *type) {
@@ -113,15 +113,15 @@ static const rkb_item_t *host_item_reference(const rkb_host_t *host, const rkb_i
    return rkb_item_reference(item, role, index);
 }
 
-void rkb_owner_init(rkb_owner_t *owner, rkb_core_t *core, const rkb_entry_t *entry,
+void rkb_owner_init(rkb_owner_t *owner, rkb_runtime_t *runtime, const rkb_entry_t *entry,
                     rkb_instance_t *instance) {
-   owner->core = core;
+   owner->runtime = runtime;
    owner->entry = entry;
    owner->instance = instance;
    owner->host = (rkb_host_t){.size = sizeof owner->host,
                               .abi_major = RKB_ABI_MAJOR,
                               .abi_minor = RKB_ABI_MINOR,
-                              .log_level = rkb_log_level(core->log),
+                              .log_level = rkb_log_level(runtime->log),
                               .instance_name = entry->node.id,
                               .log = host_log,
                               .get_extension = host_get_extension,

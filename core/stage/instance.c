@@ -19,13 +19,13 @@ static uint32_t limit_of(const rkb_instance_t *instance) {
    return instance->asynchronous.submit ? SUBMITTED_AT_ONCE : RKB_MAX_JOBS / 2;
 }
 
-int rkb_instance_new(rkb_core_t *core, const rkb_entry_t *entry, rkb_instance_t **out, rkb_error_t *err) {
+int rkb_instance_new(rkb_runtime_t *runtime, const rkb_entry_t *entry, rkb_instance_t **out, rkb_error_t *err) {
    rkb_instance_t *instance = rkb_allocate(1, sizeof *instance);
    instance->stage = entry->stage;
-   rkb_owner_init(&instance->owner, core, entry, instance);
+   rkb_owner_init(&instance->owner, runtime, entry, instance);
    rkb_error_t own = {0};
    instance->creating = true;
-   int status = rkb_extensions_check(core, entry->stage->id, RKB_NEEDS(entry->stage), &own);
+   int status = rkb_extensions_check(runtime, entry->stage->id, RKB_NEEDS(entry->stage), &own);
    if (status == RKB_OK)
       status = entry->stage->create(&instance->owner.host, entry->config, &instance->self, &own);
    instance->creating = false;
@@ -40,9 +40,9 @@ int rkb_instance_new(rkb_core_t *core, const rkb_entry_t *entry, rkb_instance_t 
       return status;
    }
    instance->limit = limit_of(instance);
-   instance->next = core->instances;
-   core->instances = instance;
-   core->current[entry->index] = instance;
+   instance->next = runtime->instances;
+   runtime->instances = instance;
+   runtime->current[entry->index] = instance;
    *out = instance;
    return RKB_OK;
 }
@@ -55,13 +55,13 @@ static void start_ended(void *argument) {
       rkb_instance_pump(instance);
    else
       rkb_instance_flush(instance, instance->start_status, instance->start_error.message);
-   rkb_loop_stop(instance->owner.core->loop);
+   rkb_loop_stop(instance->owner.runtime->loop);
 }
 
 static void start_on_worker(void *argument) {
    rkb_instance_t *instance = argument;
    instance->start_status = instance->asynchronous.start(instance->self, &instance->start_error);
-   rkb_loop_post(instance->owner.core->loop, start_ended, instance);
+   rkb_loop_post(instance->owner.runtime->loop, start_ended, instance);
 }
 
 int rkb_instance_start(rkb_instance_t *instance, rkb_error_t *err) {
@@ -71,7 +71,7 @@ int rkb_instance_start(rkb_instance_t *instance, rkb_error_t *err) {
    }
    instance->running++;
    instance->start_status = RKB_ERR_TIMEOUT; /* until it has ended */
-   return rkb_workers_submit(instance->owner.core->workers, start_on_worker, instance, NULL) == RKB_OK
+   return rkb_workers_submit(instance->owner.runtime->workers, start_on_worker, instance, NULL) == RKB_OK
              ? RKB_OK
              : rkb_fail(err, RKB_ERR_LIMIT, "%s could not be started: the workers' queue is full",
                         instance->owner.entry->node.id);
@@ -85,26 +85,26 @@ static void run_on_worker(void *argument) {
    rkb_item_t *in = work->in;
    rkb_error_t err = {0};
    int status = RKB_ERR_CANCELLED;
-   if (rkb_jobs_start(instance->owner.core->jobs, job))
+   if (rkb_jobs_start(instance->owner.runtime->jobs, job))
       status = instance->stage->run(instance->self, job, in, &err);
    else
       rkb_fail(&err, status, "cancelled before it began");
-   rkb_jobs_complete(instance->owner.core->jobs, job, instance, status, &err);
+   rkb_jobs_complete(instance->owner.runtime->jobs, job, instance, status, &err);
    rkb_item_unref(in);
 }
 
 static void submit_on_loop(rkb_instance_t *instance, rkb_work_t *work) {
    rkb_job_t job = work->job;
    rkb_error_t err = {0};
-   rkb_jobs_start(instance->owner.core->jobs, job);
+   rkb_jobs_start(instance->owner.runtime->jobs, job);
    int status = instance->asynchronous.submit(instance->self, job, work->in, &err);
    if (status != RKB_OK)
-      rkb_jobs_complete(instance->owner.core->jobs, job, instance, status, &err);
+      rkb_jobs_complete(instance->owner.runtime->jobs, job, instance, status, &err);
 }
 
 static rkb_workers_t *pool_of(const rkb_instance_t *instance) {
-   rkb_core_t *core = instance->owner.core;
-   return (instance->stage->flags & RKB_STAGE_WAITS) && core->waiters ? core->waiters : core->workers;
+   rkb_runtime_t *runtime = instance->owner.runtime;
+   return (instance->stage->flags & RKB_STAGE_WAITS) && runtime->waiters ? runtime->waiters : runtime->workers;
 }
 
 static bool needs_device(const rkb_instance_t *instance) {
@@ -123,31 +123,31 @@ static void tell_undone(void *argument) {
    free(undone);
 }
 
-static void end_undone(rkb_core_t *core, rkb_work_t *work, int status, const char *why) {
+static void end_undone(rkb_runtime_t *runtime, rkb_work_t *work, int status, const char *why) {
    undone_t *undone = rkb_allocate(1, sizeof *undone);
    undone->work = work;
    undone->ended.work = work;
    undone->ended.status = rkb_fail(&undone->ended.error, status, "%s", why);
-   if (rkb_loop_post(core->loop, tell_undone, undone) != RKB_OK)
+   if (rkb_loop_post(runtime->loop, tell_undone, undone) != RKB_OK)
       abort();
 }
 
 static void begin(rkb_instance_t *instance, rkb_work_t *work) {
-   rkb_core_t *core = instance->owner.core;
+   rkb_runtime_t *runtime = instance->owner.runtime;
    work->instance = instance;
    work->attempts++;
    work->job =
-      rkb_jobs_open(core->jobs, work, instance, &work->scope, instance->owner.entry->node.deadline_ns);
+      rkb_jobs_open(runtime->jobs, work, instance, &work->scope, instance->owner.entry->node.deadline_ns);
    if (!work->job) {
-      end_undone(core, work, RKB_ERR_LIMIT, "too many jobs are open");
+      end_undone(runtime, work, RKB_ERR_LIMIT, "too many jobs are open");
       return;
    }
    instance->running++;
    if (needs_device(instance))
-      core->device_leases--;
+      runtime->device_leases--;
    if (work->began && work->attempts == 1)
       work->began(work);
-   rkb_core_watch(core, rkb_now_ns() + instance->owner.entry->node.deadline_ns);
+   rkb_runtime_watch(runtime, rkb_now_ns() + instance->owner.entry->node.deadline_ns);
    if (instance->asynchronous.submit) {
       submit_on_loop(instance, work);
       return;
@@ -158,14 +158,14 @@ static void begin(rkb_instance_t *instance, rkb_work_t *work) {
       rkb_item_unref(work->in);
       rkb_error_t err = {0};
       rkb_fail(&err, status, "the workers' queue is full");
-      rkb_jobs_complete(core->jobs, work->job, instance, status, &err);
+      rkb_jobs_complete(runtime->jobs, work->job, instance, status, &err);
    }
 }
 
 void rkb_instance_pump(rkb_instance_t *instance) {
    while (instance->first && instance->started && instance->running < instance->limit &&
-          !instance->written_off && !instance->owner.core->stopping &&
-          (!needs_device(instance) || instance->owner.core->device_leases)) {
+          !instance->written_off && !instance->owner.runtime->stopping &&
+          (!needs_device(instance) || instance->owner.runtime->device_leases)) {
       rkb_work_t *work = instance->first;
       instance->first = work->next;
       if (!instance->first)
@@ -198,7 +198,7 @@ void rkb_instance_flush(rkb_instance_t *instance, int status, const char *why) {
    instance->waiting = 0;
    while (work) {
       rkb_work_t *next = work->next;
-      end_undone(instance->owner.core, work, status, why);
+      end_undone(instance->owner.runtime, work, status, why);
       work = next;
    }
 }
@@ -212,17 +212,17 @@ static bool worth_another_try(int status) {
 void rkb_instance_ended(rkb_ended_t *ended) {
    rkb_work_t *work = ended->work;
    rkb_instance_t *instance = work->instance;
-   rkb_core_t *core = instance->owner.core;
+   rkb_runtime_t *runtime = instance->owner.runtime;
    instance->running--;
-   core->jobs_ended++;
+   runtime->jobs_ended++;
    if (needs_device(instance))
-      core->device_leases++;
+      runtime->device_leases++;
    if (ended->status == RKB_OK)
       rkb_contract_check(instance, work, ended);
    bool again = worth_another_try(ended->status) && work->attempts <= instance->owner.entry->node.retries &&
-                !work->hung && !instance->written_off && !core->stopping;
+                !work->hung && !instance->written_off && !runtime->stopping;
    if (again) {
-      rkb_log_printf(core->log, RKB_LOG_INFO, instance->owner.entry->node.id, "try %u failed: %s",
+      rkb_log_printf(runtime->log, RKB_LOG_INFO, instance->owner.entry->node.id, "try %u failed: %s",
                      work->attempts, ended->error.message);
       append(instance, work);
    } else {
@@ -231,25 +231,25 @@ void rkb_instance_ended(rkb_ended_t *ended) {
    rkb_ended_free(ended);
    rkb_instance_pump(instance);
    if (needs_device(instance))
-      for (rkb_instance_t *other = core->instances; other; other = other->next)
+      for (rkb_instance_t *other = runtime->instances; other; other = other->next)
          if (other != instance && needs_device(other))
             rkb_instance_pump(other);
 }
 
 /* A fresh instance for the entry, with the old one's queue; when there cannot be one, what waits ends as hung too. */
 static void replace(rkb_instance_t *old) {
-   rkb_core_t *core = old->owner.core;
+   rkb_runtime_t *runtime = old->owner.runtime;
    uint32_t index = old->owner.entry->index;
    rkb_instance_t *fresh = NULL;
    rkb_error_t err = {0};
-   core->current[index] = NULL;
+   runtime->current[index] = NULL;
    rkb_work_t *waiting = old->first;
-   if (core->stopping || ++core->replaced[index] > RKB_MAX_REPLACED)
+   if (runtime->stopping || ++runtime->replaced[index] > RKB_MAX_REPLACED)
       rkb_fail(&err, RKB_ERR_TIMEOUT, "%d instances of it hung already", RKB_MAX_REPLACED);
    else
-      rkb_instance_new(core, old->owner.entry, &fresh, &err);
+      rkb_instance_new(runtime, old->owner.entry, &fresh, &err);
    if (!fresh || rkb_instance_start(fresh, &err) != RKB_OK) {
-      rkb_core_note(core, old->owner.entry->node.id, "no more jobs are given to it: %s", err.message);
+      rkb_runtime_note(runtime, old->owner.entry->node.id, "no more jobs are given to it: %s", err.message);
       rkb_instance_flush(old, RKB_ERR_UNAVAILABLE, "its stage hangs");
       return;
    }
@@ -264,22 +264,22 @@ static void replace(rkb_instance_t *old) {
 }
 
 void rkb_instance_write_off(rkb_instance_t *instance, const rkb_job_view_t *view) {
-   rkb_core_t *core = instance->owner.core;
+   rkb_runtime_t *runtime = instance->owner.runtime;
    bool first = !instance->written_off;
    instance->written_off = true;
-   core->hung = true;
+   runtime->hung = true;
    view->work->hung = true;
-   rkb_core_note(core, instance->owner.entry->node.id,
+   rkb_runtime_note(runtime, instance->owner.entry->node.id,
                  "a job neither ended at its deadline nor when it was cancelled; it is "
                  "written off as tool.hang");
-   rkb_jobs_write_off(core->jobs, view->job, "it did not end, not even after it was cancelled");
+   rkb_jobs_write_off(runtime->jobs, view->job, "it did not end, not even after it was cancelled");
    bool replaced = true;
    if (!instance->asynchronous.submit)
       rkb_workers_write_off(pool_of(instance), view->work->ticket, &replaced);
    if (!replaced)
-      rkb_core_note(core, instance->owner.entry->node.id,
+      rkb_runtime_note(runtime, instance->owner.entry->node.id,
                     "its worker could not be replaced; there is one fewer now");
-   if (first && core->current[instance->owner.entry->index] == instance)
+   if (first && runtime->current[instance->owner.entry->index] == instance)
       replace(instance);
 }
 

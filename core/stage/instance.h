@@ -31,7 +31,7 @@ typedef struct rkb_work {
 /* Whom a host belongs to: an instance, or the strategy. */
 typedef struct rkb_owner {
    rkb_host_t host; /* first */
-   rkb_core_t *core;
+   rkb_runtime_t *runtime;
    const rkb_entry_t *entry;
    rkb_instance_t *instance; /* NULL for the strategy */
    atomic_uint posted;       /* calls that host->post still owes */
@@ -51,7 +51,7 @@ struct rkb_instance {
 };
 
 /* Makes the instance and calls create. */
-int rkb_instance_new(rkb_core_t *core, const rkb_entry_t *entry, rkb_instance_t **instance, rkb_error_t *err);
+int rkb_instance_new(rkb_runtime_t *runtime, const rkb_entry_t *entry, rkb_instance_t **instance, rkb_error_t *err);
 /* Calls an asynchronous stage's start() on a worker; the loop is stopped when it ended, and started or start_status tells. */
 int rkb_instance_start(rkb_instance_t *instance, rkb_error_t *err);
 void rkb_instance_add(rkb_instance_t *instance, rkb_work_t *work);
@@ -69,7 +69,7 @@ static inline const char *const *rkb_instance_emits(const rkb_instance_t *instan
 }
 
 /* host.c */
-void rkb_owner_init(rkb_owner_t *owner, rkb_core_t *core, const rkb_entry_t *entry, rkb_instance_t *instance);
+void rkb_owner_init(rkb_owner_t *owner, rkb_runtime_t *runtime, const rkb_entry_t *entry, rkb_instance_t *instance);
 static inline rkb_owner_t *rkb_owner_of(const rkb_host_t *host) {
    return (rkb_owner_t *)host;
 }

@@ -20,7 +20,7 @@ struct rkb_devices;
 struct rkb_http;
 struct rkb_llm;
 
-typedef struct rkb_core {
+typedef struct rkb_runtime {
    rkb_pipeline_t *pipeline;
    rkb_log_t *log;                  /* [any] */
    rkb_archive_t *archive;          /* or NULL; [any] */
@@ -50,25 +50,25 @@ typedef struct rkb_core {
    /* What a person should know; set by the owner, or NULL. */
    void (*note)(void *argument, const char *entry, const char *text);
    void *note_argument;
-} rkb_core_t;
+} rkb_runtime_t;
 
 /* jobs: worker threads, 0 for one a core. */
-int rkb_core_open(rkb_core_t *core, rkb_pipeline_t *pipeline, rkb_log_t *log, uint32_t jobs,
+int rkb_runtime_open(rkb_runtime_t *runtime, rkb_pipeline_t *pipeline, rkb_log_t *log, uint32_t jobs,
                   rkb_error_t *err);
 /* Makes and starts an instance for every stage of the pipeline in entries (a set); blocks until all have started. */
-int rkb_core_start(rkb_core_t *core, uint64_t entries, rkb_error_t *err);
+int rkb_runtime_start(rkb_runtime_t *runtime, uint64_t entries, rkb_error_t *err);
 /* Ends what runs, stops and frees all instances, then the rest.  What hung stays in memory. */
-void rkb_core_close(rkb_core_t *core);
+void rkb_runtime_close(rkb_runtime_t *runtime);
 /* Gives work to the entry's stage. */
-void rkb_core_add(rkb_core_t *core, uint32_t entry, struct rkb_work *work);
+void rkb_runtime_add(rkb_runtime_t *runtime, uint32_t entry, struct rkb_work *work);
 /* No job is started any more and all are asked to end; done is called for each that was open or waiting. */
-void rkb_core_cancel(rkb_core_t *core);
+void rkb_runtime_cancel(rkb_runtime_t *runtime);
 /* Sees to deadlines no later than due. */
-void rkb_core_watch(rkb_core_t *core, uint64_t due_ns);
-/* The core's own work on a worker: fn runs there and ends with rkb_core_returned, which runs back on the loop.  The core
+void rkb_runtime_watch(rkb_runtime_t *runtime, uint64_t due_ns);
+/* The core's own work on a worker: fn runs there and ends with rkb_runtime_returned, which runs back on the loop.  The core
  * does not close while some is away. */
-int rkb_core_send(rkb_core_t *core, void (*fn)(void *), void *argument);        /* [loop] */
-void rkb_core_returned(rkb_core_t *core, void (*back)(void *), void *argument); /* [worker] */
-void rkb_core_note(rkb_core_t *core, const char *entry, const char *fmt, ...) RKB_PRINTF(3, 4);
+int rkb_runtime_send(rkb_runtime_t *runtime, void (*fn)(void *), void *argument);        /* [loop] */
+void rkb_runtime_returned(rkb_runtime_t *runtime, void (*back)(void *), void *argument); /* [worker] */
+void rkb_runtime_note(rkb_runtime_t *runtime, const char *entry, const char *fmt, ...) RKB_PRINTF(3, 4);
 
 #endif

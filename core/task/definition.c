@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/shipped.h"
+#include "base/shipped_files.h"
 
 #define MOST_FILE_BYTES (1u << 20)
 

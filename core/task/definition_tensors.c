@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "base/nearest.h"
+#include "base/nearest_name.h"
 
 #define DEFAULT_ALIGNMENT 256 /* bytes */
 

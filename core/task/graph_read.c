@@ -4,7 +4,7 @@
 
 #include <string.h>
 #include <strings.h>
-#include "base/nearest.h"
+#include "base/nearest_name.h"
 
 #define MOST_NODES 4096u
 

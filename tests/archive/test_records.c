@@ -85,7 +85,7 @@ static int keep_request(void *argument, const rkb_request_record_t *request) {
    return RKB_OK;
 }
 
-static int keep_dialogue(void *argument, const rkb_dialogue_record_t *record) {
+static int keep_dialogue(void *argument, const rkb_strategy_record_record_t *record) {
    char *line = argument;
    snprintf(line + strlen(line), 512 - strlen(line), "%s %u/%lld %s\n",
             record->what == RKB_DIALOGUE_ASK ? "ask" : "tell", record->section, (long long)record->request,

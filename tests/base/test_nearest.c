@@ -1,6 +1,6 @@
 /* 'Did you mean': which names count as near.  One thread. */
 #include "check.h"
-#include "base/nearest.h"
+#include "base/nearest_name.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include "check.h"
 #include "cli/pipeline_file.h"
 #include "kernel_text.h"
-#include "run/check.h"
+#include "run/check_candidate.h"
 
 static rkb_pipeline_t *open_pipeline(const char *setting) {
    const char *const set[] = {setting, NULL};

@@ -23,7 +23,7 @@
 #include "check.h"
 #include "cli/pipeline_file.h"
 #include "kernel_text.h"
-#include "run/check.h"
+#include "run/check_candidate.h"
 
 /* The text after "// word: " in the n-th line that has it; NULL past the last. */
 static char *directive(const char *source, const char *word, int n) {

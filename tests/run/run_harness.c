@@ -53,8 +53,8 @@ rkb_pipeline_t *open_text(const char *directory, const char *name, const char *t
    return pipeline;
 }
 
-rkb_outcome_t run_pipeline(rkb_pipeline_t *pipeline, const char *directory, uint32_t jobs, bool resume) {
-   rkb_outcome_t outcome;
+rkb_run_result_t run_pipeline(rkb_pipeline_t *pipeline, const char *directory, uint32_t jobs, bool resume) {
+   rkb_run_result_t outcome;
    rkb_error_t err = {0};
    rkb_log_t *log = quiet_log();
    if (directory)

@@ -7,7 +7,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "run/check.h"
+#include "run/check_candidate.h"
 #include "run/run.h"
 #include "archive/archive.h"
 
@@ -20,7 +20,7 @@ rkb_pipeline_t *open_pipeline(const char *path, const char *const *set);
 /* The same from a text, written into the directory as name. */
 rkb_pipeline_t *open_text(const char *directory, const char *name, const char *text, const char *const *set);
 /* Runs into directory (NULL: without an archive); fails the test when it breaks. */
-rkb_outcome_t run_pipeline(rkb_pipeline_t *pipeline, const char *directory, uint32_t jobs, bool resume);
+rkb_run_result_t run_pipeline(rkb_pipeline_t *pipeline, const char *directory, uint32_t jobs, bool resume);
 /* Fails the test, with the first differences, unless both runs hold the same. */
 void assert_same_runs(const char *left, const char *right);
 rkb_log_t *quiet_log(void);

@@ -22,7 +22,7 @@ static const char *const UNPROMISED[] = {"screen.divide.with.hold_us=200", "sear
 static char *run_into(const char *scratch, const char *name, const char *const *set, uint32_t jobs) {
    char *directory = rkb_path_join(scratch, name);
    rkb_pipeline_t *pipeline = open_pipeline(CLIMB, set);
-   rkb_outcome_t outcome = run_pipeline(pipeline, directory, jobs, false);
+   rkb_run_result_t outcome = run_pipeline(pipeline, directory, jobs, false);
    assert_int_equal(outcome.ending, RKB_ENDED_LIMIT);
    assert_true(outcome.candidates >= 120);
    rkb_pipeline_free(pipeline);
@@ -75,7 +75,7 @@ static void run_and_die(const char *directory, const char *const *set, bool resu
    assert_true(child >= 0);
    if (child == 0) {
       rkb_pipeline_t *pipeline = open_pipeline(CLIMB, set);
-      rkb_outcome_t outcome;
+      rkb_run_result_t outcome;
       rkb_error_t err = {0};
       rkb_run_options_t options = {.directory = directory,
                                    .resume = resume,
@@ -142,7 +142,7 @@ static void test_shorter_run_is_a_prefix(void **state) {
    (void)state;
    char *whole = run_into(scratch, "whole", NULL, 2), *directory = rkb_path_join(scratch, "short");
    rkb_pipeline_t *pipeline = open_pipeline(CLIMB, few);
-   rkb_outcome_t outcome = run_pipeline(pipeline, directory, 2, false);
+   rkb_run_result_t outcome = run_pipeline(pipeline, directory, 2, false);
    assert_true(outcome.candidates >= 40 && outcome.candidates < 100);
    rkb_pipeline_free(pipeline);
    pipeline = open_pipeline(CLIMB, NULL);
@@ -161,7 +161,7 @@ static void test_changed_pipeline_is_refused(void **state) {
    char *directory = run_into(scratch, "run", NULL, 1);
    rkb_pipeline_t *pipeline = open_pipeline(CLIMB, other);
    rkb_log_t *log = quiet_log();
-   rkb_outcome_t outcome;
+   rkb_run_result_t outcome;
    rkb_error_t err = {0};
    rkb_run_options_t options = {.directory = directory, .resume = true, .log = log};
    assert_int_equal(rkb_run(pipeline, &options, &outcome, &err), RKB_ERR_INVALID);

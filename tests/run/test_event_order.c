@@ -131,7 +131,7 @@ static void watch_run(const char *const *set, const char *directory, bool resume
    watch_t *watch = calloc(1, sizeof *watch);
    rkb_pipeline_t *pipeline = open_pipeline(CLIMB, set);
    rkb_log_t *log = quiet_log();
-   rkb_outcome_t outcome;
+   rkb_run_result_t outcome;
    rkb_error_t err = {0};
    rkb_run_options_t options = {.directory = directory,
                                 .resume = resume,

@@ -136,7 +136,7 @@ static void test_duplicates_are_told_apart(void **state) {
                 "rkb: 1\npropose:\n  - use: test.translator.start\n    requests: 2\n"
                 "    with: {values: [\"6\", \"10\"]}\nscreen:\n  - {use: test.verifier.divide}\n",
                 NULL);
-   rkb_outcome_t outcome = run_pipeline(pipeline, run, 2, false);
+   rkb_run_result_t outcome = run_pipeline(pipeline, run, 2, false);
    rkb_pipeline_free(pipeline);
    assert_int_equal(outcome.candidates, 2);
    assert_int_equal(outcome.duplicates, 2);

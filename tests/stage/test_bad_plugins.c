@@ -148,7 +148,7 @@ static void test_faults_of_a_run_harm_nothing(void **state) {
       char *scratch = scratch_make(), *path = rkb_path_join(scratch, "log"), *said = NULL;
       size_t length;
       rkb_log_t *log = NULL;
-      rkb_outcome_t outcome;
+      rkb_run_result_t outcome;
       rkb_error_t err = {0};
       assert_int_equal(rkb_log_open(RKB_LOG_ERROR + 1, false, path, &log, &err), RKB_OK);
       rkb_pipeline_t *pipeline = open_with(scratch, AT_RUN[i].name);
@@ -195,7 +195,7 @@ static void test_what_cannot_begin_stops_the_run(void **state) {
    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
       char *scratch = scratch_make();
       rkb_log_t *log = quiet_log();
-      rkb_outcome_t outcome;
+      rkb_run_result_t outcome;
       rkb_error_t err = {0};
       rkb_pipeline_t *pipeline = open_with(scratch, cases[i].name);
       rkb_run_options_t options = {.jobs = 2, .log = log};
@@ -216,7 +216,7 @@ static void test_one_that_never_completes_is_written_off(void **state) {
    pid_t child = fork();
    assert_true(child >= 0);
    if (child == 0) {
-      rkb_outcome_t outcome = run_pipeline(open_with(scratch, "never_completes"), scratch, 2, false);
+      rkb_run_result_t outcome = run_pipeline(open_with(scratch, "never_completes"), scratch, 2, false);
       _exit(outcome.must_exit_hard ? 42 : 1);
    }
    assert_int_equal(waitpid(child, &how, 0), child);

@@ -13,11 +13,11 @@
 #define HEAD "rkb: 1\npropose:\n  - use: test.translator.start\n    with: {values: [\"6\", \"10\", \"15\"]}\n"
 #define CLIMB RKB_SOURCE_DIR "/tests/run/climb.yaml"
 
-static rkb_outcome_t run_screen(const char *scratch, const char *rest) {
+static rkb_run_result_t run_screen(const char *scratch, const char *rest) {
    char text[4096];
    snprintf(text, sizeof text, HEAD "%s", rest);
    rkb_pipeline_t *pipeline = open_text(scratch, "tools.yaml", text, NULL);
-   rkb_outcome_t outcome = run_pipeline(pipeline, scratch, 2, false);
+   rkb_run_result_t outcome = run_pipeline(pipeline, scratch, 2, false);
    if (!outcome.must_exit_hard)
       rkb_pipeline_free(pipeline);
    return outcome;
@@ -57,7 +57,7 @@ static void test_wrong_configuration_is_not_tried_again(void **state) {
 static void test_deadline_cancels(void **state) {
    char *run = scratch_make();
    (void)state;
-   rkb_outcome_t outcome =
+   rkb_run_result_t outcome =
       run_screen(run, "screen:\n  - {use: test.verifier.slow, with: {on: 10}, deadline: 1s, retries: 0}\n");
    assert_string_equal(verdict_of(run, 1, "slow"), "accept");
    assert_string_equal(verdict_of(run, 2, "slow"), "unknown tool.timeout");
@@ -74,7 +74,7 @@ static void test_hanging_stage_is_written_off(void **state) {
    pid_t child = fork();
    assert_true(child >= 0);
    if (child == 0) {
-      rkb_outcome_t outcome =
+      rkb_run_result_t outcome =
          run_screen(run, "screen:\n  - {use: test.verifier.deaf, with: {on: 10}, deadline: 1s, jobs: 1}\n"
                          "  - {use: test.verifier.divide}\n");
       _exit(outcome.must_exit_hard ? 42 : 1);
@@ -99,7 +99,7 @@ static void test_grandchildren_are_gone(void **state) {
             "screen:\n  - {use: test.verifier.family, with: {file: \"%s/pid\"}, deadline: 2s, retries: 0, "
             "jobs: 1}\n",
             run);
-   rkb_outcome_t outcome = run_screen(run, text);
+   rkb_run_result_t outcome = run_screen(run, text);
    assert_string_equal(verdict_of(run, 1, "family"), "unknown tool.timeout");
    assert_false(outcome.must_exit_hard);
    char *path = rkb_path_join(run, "pid");
@@ -138,7 +138,7 @@ static void test_interrupted_run_goes_on(void **state) {
    rkb_pipeline_free(pipeline);
    assert_int_equal(rkb_make_directories(cut, &err), RKB_OK);
    for (uint64_t after = 10; after < 100; after += 6) {
-      rkb_outcome_t outcome;
+      rkb_run_result_t outcome;
       watch_t watch = {.after = after};
       rkb_run_options_t options = {.directory = cut,
                                    .resume = after > 10,
@@ -168,7 +168,7 @@ static void test_wall_ends_a_run(void **state) {
    char *scratch = scratch_make();
    (void)state;
    rkb_pipeline_t *pipeline = open_pipeline(CLIMB, set);
-   rkb_outcome_t outcome = run_pipeline(pipeline, scratch, 2, false);
+   rkb_run_result_t outcome = run_pipeline(pipeline, scratch, 2, false);
    assert_int_equal(outcome.ending, RKB_ENDED_WALL);
    rkb_pipeline_free(pipeline);
    scratch_remove(scratch);
@@ -182,7 +182,7 @@ static void test_waiting_for_ever_ends(void **state) {
    char *scratch = scratch_make();
    (void)state;
    rkb_pipeline_t *pipeline = open_pipeline(CLIMB, waits);
-   rkb_outcome_t outcome = run_pipeline(pipeline, NULL, 2, false);
+   rkb_run_result_t outcome = run_pipeline(pipeline, NULL, 2, false);
    assert_int_equal(outcome.ending, RKB_ENDED_STUCK);
    assert_int_equal(outcome.told, 1 + 8);
    rkb_pipeline_free(pipeline);
@@ -205,7 +205,7 @@ static void test_exhausted_search_ends(void **state) {
                                        "search.operators.step.with.high=0", NULL};
    (void)state;
    rkb_pipeline_t *pipeline = open_pipeline(CLIMB, still);
-   rkb_outcome_t outcome = run_pipeline(pipeline, NULL, 2, false);
+   rkb_run_result_t outcome = run_pipeline(pipeline, NULL, 2, false);
    rkb_pipeline_free(pipeline);
    assert_int_equal(outcome.ending, RKB_ENDED_LIMIT);
    assert_non_null(strstr(outcome.reason, "exhausted"));

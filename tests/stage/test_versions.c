@@ -24,7 +24,7 @@ static void test_an_older_minor_runs(void **state) {
                 "screen:\n  - {use: old.verifier.most, with: {most: 9}}\n  - use: test.profiler.distance\n"
                 "search:\n  use: old.strategy.first\n  window: 1\n  operators:\n"
                 "    - {use: test.mutator.step, with: {children: 1, low: 1, high: 2}}\n");
-   rkb_outcome_t outcome = run_pipeline(pipeline, scratch, 2, false);
+   rkb_run_result_t outcome = run_pipeline(pipeline, scratch, 2, false);
    assert_string_equal(verdict_of(scratch, 1, "most"), "accept");
    assert_string_equal(verdict_of(scratch, 2, "most"), "reject old.too_much");
    assert_string_equal(verdict_of(scratch, 3, "most"),

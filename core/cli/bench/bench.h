@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <time.h>
 #include "cli/arguments.h"
-#include "run/check.h"
+#include "run/check_candidate.h"
 #include "archive/archive.h"
 #include "base/hash.h"
 #include "system/peer.h"
@@ -27,7 +27,7 @@ typedef struct rkb_bench {
    struct rkb_devices
       *devices; /* one worker for all kernels; NULL: each kernel opens its own and reports what is wrong */
    struct rkb_baselines *baselines; /* NULL: fill the columns from earlier records */
-   struct rkb_ahead *ahead;         /* NULL: evaluate expected values only when a row needs them */
+   struct rkb_background *ahead;         /* NULL: evaluate expected values only when a row needs them */
 } rkb_bench_t;
 
 /* One task in one direction. */
@@ -108,17 +108,17 @@ int rkb_baselines_time(rkb_baselines_t *baselines, uint32_t process, rkb_error_t
 const char *rkb_baselines_torch(const rkb_baselines_t *baselines); /* its version */
 
 /* expected_ahead.c: evaluates, in child processes in the background, the expected values of later works. */
-typedef struct rkb_ahead rkb_ahead_t;
+typedef struct rkb_background rkb_background_t;
 /* works are in the order in which they will be measured; measured[i] true: skip works[i].  Both stay the caller's until close. */
-int rkb_ahead_open(const rkb_bench_t *bench, const rkb_bench_work_t *const *works, const bool *measured,
-                   uint32_t count, rkb_ahead_t **ahead, rkb_error_t *err);
+int rkb_background_open(const rkb_bench_t *bench, const rkb_bench_work_t *const *works, const bool *measured,
+                   uint32_t count, rkb_background_t **ahead, rkb_error_t *err);
 /* Kills running children; stored results stay.  NULL is accepted, here and below. */
-void rkb_ahead_close(rkb_ahead_t *ahead);
+void rkb_background_close(rkb_background_t *ahead);
 /* Returns when works[work] is evaluated.  If its evaluation has not begun, returns at once, and it will not be evaluated ahead.
  * RKB_ERR_CANCELLED after an interrupt or a request to end. */
-int rkb_ahead_wait(rkb_ahead_t *ahead, uint32_t work, rkb_error_t *err);
+int rkb_background_wait(rkb_background_t *ahead, uint32_t work, rkb_error_t *err);
 /* Pauses the evaluation while something is timed that should have the machine to itself. */
-void rkb_ahead_pause(rkb_ahead_t *ahead, bool pause);
+void rkb_background_pause(rkb_background_t *ahead, bool pause);
 
 /* table.c: writes table.md, table.json and figures.tsv from the rows that exist. */
 int rkb_bench_tables(const rkb_bench_t *bench, const rkb_bench_work_t *works, uint32_t count,

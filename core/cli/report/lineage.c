@@ -3,7 +3,7 @@
 
 #include <math.h>
 #include <string.h>
-#include "cli/prediction.h"
+#include "cli/limiter.h"
 
 enum { MAX_STEPS = 1000 };
 

@@ -218,7 +218,7 @@ CUresult rkb_instance_prepare(const rkb_driver_t *d, const rkb_instance_t *in, r
 }
 
 /* Searches on the device first.  Only if there is damage are the canaries (up to a page beside each buffer) copied back. */
-static CUresult look_for_damage(const rkb_driver_t *d, const rkb_own_t *own, const rkb_instance_t *in,
+static CUresult look_for_damage(const rkb_driver_t *d, const rkb_worker_kernels_t *own, const rkb_instance_t *in,
                                 uint32_t *found) {
    bool guarded = false;
    CUresult status = CUDA_SUCCESS;
@@ -232,7 +232,7 @@ static CUresult look_for_damage(const rkb_driver_t *d, const rkb_own_t *own, con
    return guarded && status == CUDA_SUCCESS ? rkb_look_end(d, own, found) : status;
 }
 
-rkb_worker_ran_t rkb_instance_run(const rkb_driver_t *d, const rkb_own_t *own, const rkb_instance_t *in,
+rkb_worker_ran_t rkb_instance_run(const rkb_driver_t *d, const rkb_worker_kernels_t *own, const rkb_instance_t *in,
                                   uint32_t deadline_ms) {
    uint32_t found = 0;
    CUresult status = d->cuGraphLaunch(in->graph, d->stream);

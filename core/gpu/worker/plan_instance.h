@@ -25,7 +25,7 @@ void rkb_instance_close(const rkb_driver_t *driver, rkb_instance_t *instance);
 CUresult rkb_instance_prepare(const rkb_driver_t *driver, const rkb_instance_t *instance,
                               rkb_values_t *values, uint32_t set);
 /* Launches the graph, waits at most deadline_ms, and inspects the canaries. */
-rkb_worker_ran_t rkb_instance_run(const rkb_driver_t *driver, const rkb_own_t *own,
+rkb_worker_ran_t rkb_instance_run(const rkb_driver_t *driver, const rkb_worker_kernels_t *own,
                                   const rkb_instance_t *instance, uint32_t deadline_ms);
 
 /* Waits for the stream: CUDA_SUCCESS, CUDA_ERROR_NOT_READY at the deadline, or the fault. */

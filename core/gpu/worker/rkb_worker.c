@@ -24,7 +24,7 @@ _Static_assert(RKB_WORKER_MAX_SUMS <= RKB_MOST_SUMS, "each sum of a request has 
 
 struct worker {
    rkb_driver_t driver;
-   rkb_own_t own;
+   rkb_worker_kernels_t own;
    CUmodule modules[RKB_WORKER_MAX_INSTANCES];
    rkb_instance_t instances[RKB_WORKER_MAX_INSTANCES];
    rkb_values_t values;
@@ -96,7 +96,7 @@ static int hello(struct worker *w, int ordinal, char *out, size_t size) {
    if (!w->open && !rkb_driver_open(&w->driver, ordinal, w->message, sizeof w->message))
       return RKB_WORKER_NO_DEVICE;
    w->open = true;
-   CUresult status = w->own_open ? CUDA_SUCCESS : rkb_own_open(&w->driver, &w->own);
+   CUresult status = w->own_open ? CUDA_SUCCESS : rkb_worker_kernels_open(&w->driver, &w->own);
    if (status != CUDA_SUCCESS)
       return fail_driver(w, "loading the worker's own kernels", status);
    w->own_open = true;

@@ -1,7 +1,7 @@
 /* One timed run, as described in docs/timing.md.  One thread. */
 #include "gpu/worker/timed_run.h"
 
-CUresult rkb_time_turn(const rkb_driver_t *d, const rkb_own_t *own, const rkb_instance_t *in,
+CUresult rkb_time_turn(const rkb_driver_t *d, const rkb_worker_kernels_t *own, const rkb_instance_t *in,
                        rkb_values_t *values, const rkb_worker_turn_t *turn, uint32_t deadline_ms,
                        float *milliseconds) {
    CUresult status = CUDA_SUCCESS;

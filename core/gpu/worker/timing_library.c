@@ -8,13 +8,13 @@
 
 /* Global, because ctypes keeps no state for its caller: one device per process, opened once. */
 static rkb_driver_t driver;
-static rkb_own_t own;
+static rkb_worker_kernels_t own;
 
 /* Returns 0, or 1 with a sentence in message. */
 EXPORTED int rkb_timing_open(int ordinal, char *message, size_t size) {
    if (!rkb_driver_open(&driver, ordinal, message, size))
       return 1;
-   CUresult status = rkb_own_open(&driver, &own);
+   CUresult status = rkb_worker_kernels_open(&driver, &own);
    if (status != CUDA_SUCCESS)
       snprintf(message, size, "preparing to empty the second-level cache: %s",
                rkb_driver_error(&driver, status));

@@ -96,12 +96,12 @@ static const char own_ptx[] =
                      "1") " and.b32 %t2, %t2, 31; setp.ne.u32 %p4, %t2, 0; @%p4 bra added;\n red.global.add.u64 [%to], %sum;\n"
                           "added:\n ret;\n}\n";
 
-const char *rkb_own_ptx(void) {
+const char *rkb_worker_kernels_ptx(void) {
    return own_ptx;
 }
 
 /* Allocates the anchors' places: the first must succeed, further ones as far as memory allows. */
-static CUresult open_places(const rkb_driver_t *d, rkb_own_t *own) {
+static CUresult open_places(const rkb_driver_t *d, rkb_worker_kernels_t *own) {
    size_t available = 0, total = 0;
    CUresult status = d->cuMemGetInfo(&available, &total);
    const uint64_t most = total / ANCHORS_SHARE / (2 * ANCHOR_BYTES);
@@ -116,8 +116,8 @@ static CUresult open_places(const rkb_driver_t *d, rkb_own_t *own) {
    return status;
 }
 
-CUresult rkb_own_open(const rkb_driver_t *d, rkb_own_t *own) {
-   *own = (rkb_own_t){.bytes = d->l2_bytes * 5 / 2 / 16 * 16};
+CUresult rkb_worker_kernels_open(const rkb_driver_t *d, rkb_worker_kernels_t *own) {
+   *own = (rkb_worker_kernels_t){.bytes = d->l2_bytes * 5 / 2 / 16 * 16};
    CUresult status = d->cuModuleLoadData(&own->module, own_ptx);
    const struct {
       CUfunction *function;
@@ -156,7 +156,7 @@ static CUresult launch(const rkb_driver_t *d, CUfunction function, unsigned bloc
    return d->cuLaunchKernelEx(&config, function, parameters, NULL);
 }
 
-CUresult rkb_flush_read(const rkb_driver_t *d, const rkb_own_t *own) {
+CUresult rkb_flush_read(const rkb_driver_t *d, const rkb_worker_kernels_t *own) {
    uint64_t count = own->bytes / 16;
    CUdeviceptr from = own->memory;
    return launch(d, own->read, 1024, 512, (void *[]){&from, &count});
@@ -165,12 +165,12 @@ CUresult rkb_flush_read(const rkb_driver_t *d, const rkb_own_t *own) {
 /* Empties the second-level cache.  First makes persisting lines ordinary, because they would survive the reading.  That call may wait for
  * the device; the reading after it keeps the device busy while the timed work is enqueued.  The flush reads instead of writing,
  * because writing leaves dirty lines behind, and the candidate's time would include their eviction. */
-CUresult rkb_flush(const rkb_driver_t *d, const rkb_own_t *own) {
+CUresult rkb_flush(const rkb_driver_t *d, const rkb_worker_kernels_t *own) {
    CUresult status = d->cuCtxResetPersistingL2Cache();
    return status == CUDA_SUCCESS ? rkb_flush_read(d, own) : status;
 }
 
-CUresult rkb_anchor(const rkb_driver_t *d, const rkb_own_t *own, enum rkb_anchor which, uint32_t place) {
+CUresult rkb_anchor(const rkb_driver_t *d, const rkb_worker_kernels_t *own, enum rkb_anchor which, uint32_t place) {
    uint64_t count = ANCHOR_BYTES / 16;
    uint32_t length = CHAIN_LENGTH;
    CUdeviceptr from = own->source[place % own->places], to = own->target[place % own->places];
@@ -179,27 +179,27 @@ CUresult rkb_anchor(const rkb_driver_t *d, const rkb_own_t *own, enum rkb_anchor
    return launch(d, own->copy, 2048, 512, (void *[]){&from, &to, &count, &count});
 }
 
-CUresult rkb_look_begin(const rkb_driver_t *d, const rkb_own_t *own) {
+CUresult rkb_look_begin(const rkb_driver_t *d, const rkb_worker_kernels_t *own) {
    return d->cuMemsetD32Async(own->flag, 0, 1, d->stream);
 }
 
-CUresult rkb_look(const rkb_driver_t *d, const rkb_own_t *own, CUdeviceptr from, uint64_t bytes,
+CUresult rkb_look(const rkb_driver_t *d, const rkb_worker_kernels_t *own, CUdeviceptr from, uint64_t bytes,
                   uint8_t byte) {
    uint32_t value = byte;
    CUdeviceptr flag = own->flag;
    return bytes ? launch(d, own->look, 256, 512, (void *[]){&from, &bytes, &value, &flag}) : CUDA_SUCCESS;
 }
 
-CUresult rkb_look_end(const rkb_driver_t *d, const rkb_own_t *own, uint32_t *found) {
+CUresult rkb_look_end(const rkb_driver_t *d, const rkb_worker_kernels_t *own, uint32_t *found) {
    CUresult status = d->cuStreamSynchronize(d->stream);
    return status == CUDA_SUCCESS ? d->cuMemcpyDtoH(found, own->flag, sizeof *found) : status;
 }
 
-CUresult rkb_sums_begin(const rkb_driver_t *d, const rkb_own_t *own) {
+CUresult rkb_sums_begin(const rkb_driver_t *d, const rkb_worker_kernels_t *own) {
    return d->cuMemsetD32Async(own->flag, 0, RKB_MOST_SUMS * sizeof(uint64_t) / sizeof(uint32_t), d->stream);
 }
 
-CUresult rkb_sum(const rkb_driver_t *d, const rkb_own_t *own, uint32_t number, CUdeviceptr from,
+CUresult rkb_sum(const rkb_driver_t *d, const rkb_worker_kernels_t *own, uint32_t number, CUdeviceptr from,
                  uint64_t bytes, uint64_t key) {
    enum { THREADS = 256, WORDS_A_THREAD = 8, MOST_BLOCKS = 528 };
    CUdeviceptr to = own->flag + number * sizeof(uint64_t);
@@ -209,7 +209,7 @@ CUresult rkb_sum(const rkb_driver_t *d, const rkb_own_t *own, uint32_t number, C
                 : CUDA_SUCCESS;
 }
 
-CUresult rkb_sums_end(const rkb_driver_t *d, const rkb_own_t *own, uint32_t count, uint64_t *sums) {
+CUresult rkb_sums_end(const rkb_driver_t *d, const rkb_worker_kernels_t *own, uint32_t count, uint64_t *sums) {
    CUresult status = d->cuStreamSynchronize(d->stream);
    return status == CUDA_SUCCESS && count ? d->cuMemcpyDtoH(sums, own->flag, count * sizeof *sums) : status;
 }

@@ -15,7 +15,7 @@
  * mean measures the memory, while a single one would measure its pages. */
 enum { RKB_ANCHOR_PLACES = 16 };
 
-typedef struct rkb_own {
+typedef struct rkb_worker_kernels {
    CUmodule module;
    CUfunction read, copy, chain, look, sum;
    CUdeviceptr memory; /* read, never written after it was made: 2.5 times the second-level cache */
@@ -24,35 +24,35 @@ typedef struct rkb_own {
    uint32_t places;  /* allocated places: at least one, as many as fit a small part of the memory */
    CUdeviceptr flag; /* RKB_MOST_SUMS double words */
    CUevent start, stop;
-} rkb_own_t;
+} rkb_worker_kernels_t;
 
 enum { RKB_MOST_SUMS = 64 }; /* sums in progress at once */
 
 enum rkb_anchor { RKB_ANCHOR_COPY = 0, RKB_ANCHOR_CHAIN = 1 };
 
-const char *rkb_own_ptx(void); /* what is loaded */
+const char *rkb_worker_kernels_ptx(void); /* what is loaded */
 /* Loads the kernels and allocates their memory. */
-CUresult rkb_own_open(const rkb_driver_t *driver, rkb_own_t *own);
+CUresult rkb_worker_kernels_open(const rkb_driver_t *driver, rkb_worker_kernels_t *own);
 
 /* Reads all of memory, on the driver's stream. */
-CUresult rkb_flush_read(const rkb_driver_t *driver, const rkb_own_t *own);
+CUresult rkb_flush_read(const rkb_driver_t *driver, const rkb_worker_kernels_t *own);
 /* Makes persisting lines ordinary, then reads all of memory. */
-CUresult rkb_flush(const rkb_driver_t *driver, const rkb_own_t *own);
+CUresult rkb_flush(const rkb_driver_t *driver, const rkb_worker_kernels_t *own);
 /* Enqueues an anchor, which is the same work every time: a copy of 64 MiB, limited by memory, or one block's chain of dependent
  * additions, limited by the clock.  place: any number; it selects the copy's allocations in turn. */
-CUresult rkb_anchor(const rkb_driver_t *driver, const rkb_own_t *own, enum rkb_anchor which, uint32_t place);
+CUresult rkb_anchor(const rkb_driver_t *driver, const rkb_worker_kernels_t *own, enum rkb_anchor which, uint32_t place);
 
 /* begin enqueues a reset.  look enqueues a search for a byte other than `byte`.  *found is valid after waiting for the stream. */
-CUresult rkb_look_begin(const rkb_driver_t *driver, const rkb_own_t *own);
-CUresult rkb_look(const rkb_driver_t *driver, const rkb_own_t *own, CUdeviceptr from, uint64_t bytes,
+CUresult rkb_look_begin(const rkb_driver_t *driver, const rkb_worker_kernels_t *own);
+CUresult rkb_look(const rkb_driver_t *driver, const rkb_worker_kernels_t *own, CUdeviceptr from, uint64_t bytes,
                   uint8_t byte);
-CUresult rkb_look_end(const rkb_driver_t *driver, const rkb_own_t *own, uint32_t *found);
+CUresult rkb_look_end(const rkb_driver_t *driver, const rkb_worker_kernels_t *own, uint32_t *found);
 
 /* Sums as <rkb/ext/device.h> defines them.  begin resets; each sum is enqueued under a number below RKB_MOST_SUMS; end waits for the stream
  * and returns the first count sums. */
-CUresult rkb_sums_begin(const rkb_driver_t *driver, const rkb_own_t *own);
-CUresult rkb_sum(const rkb_driver_t *driver, const rkb_own_t *own, uint32_t number, CUdeviceptr from,
+CUresult rkb_sums_begin(const rkb_driver_t *driver, const rkb_worker_kernels_t *own);
+CUresult rkb_sum(const rkb_driver_t *driver, const rkb_worker_kernels_t *own, uint32_t number, CUdeviceptr from,
                  uint64_t bytes, uint64_t key);
-CUresult rkb_sums_end(const rkb_driver_t *driver, const rkb_own_t *own, uint32_t count, uint64_t *sums);
+CUresult rkb_sums_end(const rkb_driver_t *driver, const rkb_worker_kernels_t *own, uint32_t count, uint64_t *sums);
 
 #endif

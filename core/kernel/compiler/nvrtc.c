@@ -3,7 +3,7 @@
  * those of nvrtc.h, whose interface is stable C. */
 #include "kernel/compiler/compiler.h"
 #include "kernel/compiler_protocol.h"
-#include "kernel/wire.h"
+#include "kernel/byte_record.h"
 
 #include <dlfcn.h>
 #include <glob.h>
@@ -196,9 +196,9 @@ static void put_log(const nvrtc_t *nvrtc, program_t program, int result, rkb_tex
       log = malloc(size);
    if (log && nvrtc->log(program, log) == NVRTC_SUCCESS) {
       size = strnlen(log, size);
-      wire_put_bytes(answer, log, size < COMPILER_MAX_LOG ? size : COMPILER_MAX_LOG);
+      record_put_bytes(answer, log, size < COMPILER_MAX_LOG ? size : COMPILER_MAX_LOG);
    } else
-      wire_put_text(answer, result ? nvrtc->error_text(result) : "");
+      record_put_text(answer, result ? nvrtc->error_text(result) : "");
    free(log);
 }
 
@@ -210,24 +210,24 @@ static bool put_output(program_t program, size_function size_of, data_function d
    size_t size = 0;
    char *data;
    if (size_of(program, &size) != NVRTC_SUCCESS || size > limit) {
-      wire_put_bytes(answer, NULL, 0);
+      record_put_bytes(answer, NULL, 0);
       return size <= limit;
    }
    data = malloc(size + 1);
    if (!data || data_of(program, data) != NVRTC_SUCCESS)
       size = 0;
-   wire_put_bytes(answer, data, size);
+   record_put_bytes(answer, data, size);
    free(data);
    return true;
 }
 
 static void put_failure(uint32_t outcome, const char *log, rkb_text_t *answer) {
    rkb_text_clear(answer);
-   wire_put_u32(answer, outcome);
-   wire_put_text(answer, log);
-   wire_put_u64(answer, 0);
-   wire_put_u64(answer, 0);
-   wire_put_u32(answer, 0);
+   record_put_u32(answer, outcome);
+   record_put_text(answer, log);
+   record_put_u64(answer, 0);
+   record_put_u64(answer, 0);
+   record_put_u32(answer, 0);
 }
 
 static uint32_t outcome_of(int result) {
@@ -266,23 +266,23 @@ void nvrtc_compile(nvrtc_t *nvrtc, const compile_request_t *request, rkb_text_t 
       result = nvrtc->add_name(program, request->expressions[i]);
    if (result == NVRTC_SUCCESS)
       result = nvrtc->compile(program, option_count, options);
-   wire_put_u32(answer, outcome_of(result));
+   record_put_u32(answer, outcome_of(result));
    put_log(nvrtc, program, result, answer);
    if (result != NVRTC_SUCCESS) {
-      wire_put_u64(answer, 0);
-      wire_put_u64(answer, 0);
-      wire_put_u32(answer, 0);
+      record_put_u64(answer, 0);
+      record_put_u64(answer, 0);
+      record_put_u32(answer, 0);
    } else {
       bool fits = put_output(program, nvrtc->ptx_size, nvrtc->ptx, COMPILER_MAX_PTX, answer);
       if (request->want_cubin)
          fits = put_output(program, nvrtc->cubin_size, nvrtc->cubin, COMPILER_MAX_CUBIN, answer) && fits;
       else
-         wire_put_u64(answer, 0);
-      wire_put_u32(answer, request->expression_count);
+         record_put_u64(answer, 0);
+      record_put_u32(answer, request->expression_count);
       for (uint32_t i = 0; i < request->expression_count; i++) {
          const char *lowered = NULL;
          result = nvrtc->lowered(program, request->expressions[i], &lowered);
-         wire_put_text(answer,
+         record_put_text(answer,
                        result == NVRTC_SUCCESS && strlen(lowered) <= COMPILER_MAX_NAME ? lowered : "");
       }
       if (!fits || answer->cut)

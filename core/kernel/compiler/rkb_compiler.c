@@ -6,7 +6,7 @@
  * core/kernel/compilers.c starts it.  One thread of our own. */
 #include "kernel/compiler/compiler.h"
 #include "kernel/compiler_protocol.h"
-#include "kernel/wire.h"
+#include "kernel/byte_record.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -26,9 +26,9 @@ typedef struct settings {
 
 static bool send_frame(const rkb_text_t *payload) {
    unsigned char header[WIRE_HEADER_BYTES];
-   wire_header(header, payload->length);
-   return wire_write_all(STDOUT_FILENO, header, sizeof header) &&
-          wire_write_all(STDOUT_FILENO, payload->data, payload->length);
+   record_header(header, payload->length);
+   return record_write_all(STDOUT_FILENO, header, sizeof header) &&
+          record_write_all(STDOUT_FILENO, payload->data, payload->length);
 }
 
 static void limit(int what, uint64_t value) {
@@ -94,32 +94,32 @@ static void warm_up(nvrtc_t *nvrtc) {
 }
 
 static bool serve_one(nvrtc_t *nvrtc, const void *payload, size_t size) {
-   wire_reader_t in = {.data = payload, .size = size};
+   record_reader_t in = {.data = payload, .size = size};
    const char *options[COMPILER_MAX_OPTIONS] = {NULL}, *expressions[COMPILER_MAX_NAMES] = {NULL};
    compile_request_t request = {.options = options, .expressions = expressions};
    rkb_text_t answer;
    rkb_text_init(&answer, COMPILER_MAX_ANSWER);
-   request.name = wire_text(&in, COMPILER_MAX_OPTION);
-   request.source = wire_text(&in, COMPILER_MAX_SOURCE);
-   request.option_count = wire_count(&in, COMPILER_MAX_OPTIONS, 8);
+   request.name = record_text(&in, COMPILER_MAX_OPTION);
+   request.source = record_text(&in, COMPILER_MAX_SOURCE);
+   request.option_count = record_count(&in, COMPILER_MAX_OPTIONS, 8);
    for (uint32_t i = 0; i < request.option_count; i++)
-      options[i] = wire_text(&in, COMPILER_MAX_OPTION);
-   request.expression_count = wire_count(&in, COMPILER_MAX_NAMES, 8);
+      options[i] = record_text(&in, COMPILER_MAX_OPTION);
+   request.expression_count = record_count(&in, COMPILER_MAX_NAMES, 8);
    for (uint32_t i = 0; i < request.expression_count; i++)
-      expressions[i] = wire_text(&in, COMPILER_MAX_NAME);
-   request.want_cubin = wire_u32(&in) != 0;
+      expressions[i] = record_text(&in, COMPILER_MAX_NAME);
+   request.want_cubin = record_u32(&in) != 0;
    if (in.bad)
       return false;
    nvrtc_compile(nvrtc, &request, &answer);
-   wire_put_u64(&answer, worked_ns());
-   wire_put_u64(&answer, most_bytes());
+   record_put_u64(&answer, worked_ns());
+   record_put_u64(&answer, most_bytes());
    return send_frame(&answer); /* what was allocated goes with the process */
 }
 
 static bool send_own_number(void) {
    rkb_text_t text;
    rkb_text_init(&text, 64);
-   wire_put_u64(&text, (uint64_t)getpid());
+   record_put_u64(&text, (uint64_t)getpid());
    const bool sent = send_frame(&text);
    rkb_text_free(&text);
    return sent;
@@ -156,11 +156,11 @@ static int serve(nvrtc_t *nvrtc, uint64_t cpu_seconds) {
    for (;;) {
       unsigned char header[WIRE_HEADER_BYTES];
       uint64_t length;
-      if (!wire_read_all(STDIN_FILENO, header, sizeof header))
+      if (!record_read_all(STDIN_FILENO, header, sizeof header))
          return 0; /* the program closed its end */
-      if (!wire_header_length(header, COMPILER_MAX_REQUEST, &length))
+      if (!record_header_length(header, COMPILER_MAX_REQUEST, &length))
          return COMPILER_EXIT_BROKEN;
-      if (!wire_read_all(STDIN_FILENO, payload, length))
+      if (!record_read_all(STDIN_FILENO, payload, length))
          return COMPILER_EXIT_BROKEN;
       const pid_t worker = fork();
       if (worker == 0)
@@ -196,8 +196,8 @@ int main(int argc, char **argv) {
    else
       rkb_text_format(&why, "no memory for the compiler: %s", strerror(errno));
    if (!nvrtc) {
-      wire_put_u32(&hello, 0);
-      wire_put_text(&hello, rkb_text_get(&why));
+      record_put_u32(&hello, 0);
+      record_put_text(&hello, rkb_text_get(&why));
       send_frame(&hello);
       return COMPILER_EXIT_NO_TOOLKIT;
    }
@@ -207,12 +207,12 @@ int main(int argc, char **argv) {
       return COMPILER_EXIT_BROKEN;
    warm_up(nvrtc);
    sandbox_enter(nvrtc_includes(nvrtc), &layers);
-   wire_put_u32(&hello, 1);
-   wire_put_u32(&hello, (uint32_t)nvrtc_major(nvrtc));
-   wire_put_u32(&hello, (uint32_t)nvrtc_minor(nvrtc));
-   wire_put_text(&hello, nvrtc_library(nvrtc));
-   wire_put_text(&hello, nvrtc_includes(nvrtc));
-   wire_put_text(&hello, rkb_text_get(&layers));
+   record_put_u32(&hello, 1);
+   record_put_u32(&hello, (uint32_t)nvrtc_major(nvrtc));
+   record_put_u32(&hello, (uint32_t)nvrtc_minor(nvrtc));
+   record_put_text(&hello, nvrtc_library(nvrtc));
+   record_put_text(&hello, nvrtc_includes(nvrtc));
+   record_put_text(&hello, rkb_text_get(&layers));
    if (!send_frame(&hello))
       return COMPILER_EXIT_BROKEN;
    return serve(nvrtc, settings.cpu_seconds);

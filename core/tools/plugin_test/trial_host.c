@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 #include "base/random.h"
-#include "stage/given.h"
+#include "stage/versioned_structure.h"
 #include "stage/item.h"
 
 static test_host_t *of(const rkb_host_t *host) {
@@ -57,7 +57,7 @@ static int serve(const rkb_host_t *host, const rkb_asynchronous_stage_t *stage, 
    test_host_t *test = of(host);
    if (!test->creating || test->asynchronous.submit)
       return rkb_fail(err, RKB_ERR_CONTRACT, "serve is for a stage's create, and for one call there");
-   int status = rkb_given_read(&test->asynchronous, sizeof test->asynchronous, stage,
+   int status = rkb_versioned_read(&test->asynchronous, sizeof test->asynchronous, stage,
                                sizeof test->asynchronous, "rkb_asynchronous_stage_t", err);
    if (status == RKB_OK && !test->asynchronous.submit)
       status = rkb_fail(err, RKB_ERR_CONTRACT, "serve was given a stage without submit");

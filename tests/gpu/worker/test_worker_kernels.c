@@ -13,7 +13,7 @@ static void execute(const char *directives, harness_t *harness) {
    const rkb_machine_options_t options = {
       .checks = RKB_MACHINE_RACES, .thread_instructions = 50000000, .hang_limit = 1000000};
    char message[2048] = "", verdict[128], *text = NULL;
-   if (!harness_open(harness, directives, rkb_own_ptx(), message, sizeof message))
+   if (!harness_open(harness, directives, rkb_worker_kernels_ptx(), message, sizeof message))
       fail_msg("%s", message);
    assert_true(harness_judge(harness, &options, verdict, sizeof verdict, &text));
    if (strcmp(verdict, "pass") != 0)

@@ -64,7 +64,7 @@ static bool stage_tensors(const rkb_driver_t *d, reader_t *r, rkb_values_t *valu
 
 static bool play(const rkb_driver_t *d, CUmodule module, reader_t *r) {
    rkb_values_t values = {0};
-   const rkb_own_t own = {0}; /* for canaries: plain memory has none */
+   const rkb_worker_kernels_t own = {0}; /* for canaries: plain memory has none */
    rkb_instance_t instance = {0};
    rkb_plan_t *plan = NULL;
    rkb_error_t err;

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/memory.h"
-#include "run/check.h"
+#include "run/check_candidate.h"
 
 enum { MOST_PIPELINES = 64, NOT_FINISHED = 3 /* exit code */ };
 

@@ -1,6 +1,6 @@
 /* "did you mean ...?": the candidate name closest to what a person wrote (Damerau-Levenshtein). */
-#ifndef RKB_BASE_NEAREST_H
-#define RKB_BASE_NEAREST_H
+#ifndef RKB_BASE_NEAREST_NAME_H
+#define RKB_BASE_NEAREST_NAME_H
 
 #include <stddef.h>
 

@@ -19,13 +19,13 @@ enum { CHILDREN = 2, NICE = 10 };
 enum state { WAITING, RUNNING, EVALUATED };
 
 typedef struct child {
-   rkb_ahead_t *ahead;
+   rkb_background_t *ahead;
    pthread_t thread;
    bool from_the_end, started;
    rkb_peer_t peer;
 } child_t;
 
-struct rkb_ahead {
+struct rkb_background {
    const rkb_bench_t *bench;
    const rkb_bench_work_t *const *works; /* in the order they are measured; the caller's */
    uint32_t count;
@@ -38,7 +38,7 @@ struct rkb_ahead {
 };
 
 /* The next work for a child; count when there is none.  Holds the lock. */
-static uint32_t choose(const rkb_ahead_t *a, bool from_the_end) {
+static uint32_t choose(const rkb_background_t *a, bool from_the_end) {
    for (uint32_t i = 0; i < a->count; i++) {
       const uint32_t n = from_the_end ? a->count - 1 - i : i;
       if (a->states[n] == WAITING)
@@ -48,7 +48,7 @@ static uint32_t choose(const rkb_ahead_t *a, bool from_the_end) {
 }
 
 static bool is_ending(void *argument) {
-   rkb_ahead_t *a = argument;
+   rkb_background_t *a = argument;
    pthread_mutex_lock(&a->lock);
    const bool ending = a->ending;
    pthread_mutex_unlock(&a->lock);
@@ -56,7 +56,7 @@ static bool is_ending(void *argument) {
 }
 
 /* The program's own environment, with this many threads for one evaluation. */
-static const char **environment_of(const rkb_ahead_t *a) {
+static const char **environment_of(const rkb_background_t *a) {
    size_t count = 0, kept = 0;
    while (environ[count])
       count++;
@@ -69,7 +69,7 @@ static const char **environment_of(const rkb_ahead_t *a) {
 }
 
 static int start(child_t *child, const rkb_bench_work_t *work, rkb_error_t *err) {
-   const rkb_ahead_t *a = child->ahead;
+   const rkb_background_t *a = child->ahead;
    const char *const words[] = {a->program,      "expected", work->directory, "--direction",
                                 work->direction, "--budget", BUDGET,          NULL};
    rkb_bench_kernels_t kernels;
@@ -88,7 +88,7 @@ static int start(child_t *child, const rkb_bench_work_t *work, rkb_error_t *err)
 /* One work after the other.  A child that fails leaves the work to whoever measures it, which then says what is wrong. */
 static void *tend(void *argument) {
    child_t *child = argument;
-   rkb_ahead_t *a = child->ahead;
+   rkb_background_t *a = child->ahead;
    rkb_error_t ignored;
    pthread_mutex_lock(&a->lock);
    for (;;) {
@@ -113,10 +113,10 @@ static void *tend(void *argument) {
    return NULL;
 }
 
-int rkb_ahead_open(const rkb_bench_t *bench, const rkb_bench_work_t *const *works, const bool *measured,
-                   uint32_t count, rkb_ahead_t **out, rkb_error_t *err) {
+int rkb_background_open(const rkb_bench_t *bench, const rkb_bench_work_t *const *works, const bool *measured,
+                   uint32_t count, rkb_background_t **out, rkb_error_t *err) {
    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-   rkb_ahead_t *a = rkb_allocate(1, sizeof *a);
+   rkb_background_t *a = rkb_allocate(1, sizeof *a);
    *out = NULL;
    a->bench = bench;
    a->works = works;
@@ -127,7 +127,7 @@ int rkb_ahead_open(const rkb_bench_t *bench, const rkb_bench_work_t *const *work
    pthread_mutex_init(&a->lock, NULL);
    pthread_cond_init(&a->changed, NULL);
    if (!a->program) {
-      rkb_ahead_close(a);
+      rkb_background_close(a);
       return rkb_fail(err, RKB_ERR_UNAVAILABLE, "the program rkb is not installed");
    }
    for (uint32_t i = 0; i < count; i++)
@@ -153,7 +153,7 @@ static bool is_interrupted(void) {
           (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1);
 }
 
-int rkb_ahead_wait(rkb_ahead_t *a, uint32_t work, rkb_error_t *err) {
+int rkb_background_wait(rkb_background_t *a, uint32_t work, rkb_error_t *err) {
    enum { LOOK_NS = 100000000, SECOND_NS = 1000000000 };
    sigset_t held, before;
    int status = RKB_OK;
@@ -183,7 +183,7 @@ int rkb_ahead_wait(rkb_ahead_t *a, uint32_t work, rkb_error_t *err) {
    return status;
 }
 
-void rkb_ahead_pause(rkb_ahead_t *a, bool pause) {
+void rkb_background_pause(rkb_background_t *a, bool pause) {
    if (!a)
       return;
    pthread_mutex_lock(&a->lock);
@@ -195,7 +195,7 @@ void rkb_ahead_pause(rkb_ahead_t *a, bool pause) {
    pthread_mutex_unlock(&a->lock);
 }
 
-void rkb_ahead_close(rkb_ahead_t *a) {
+void rkb_background_close(rkb_background_t *a) {
    if (!a)
       return;
    pthread_mutex_lock(&a->lock);

@@ -1,5 +1,5 @@
 /* The result of a run.  The main thread alone. */
-#include "cli/outcome.h"
+#include "cli/run_result.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -26,18 +26,18 @@ static const char *ending_name(uint32_t ending) {
    }
 }
 
-bool rkb_outcome_resumable(const rkb_outcome_t *outcome) {
+bool rkb_run_result_resumable(const rkb_run_result_t *outcome) {
    return outcome->ending == RKB_ENDED_WALL || outcome->ending == RKB_ENDED_COST ||
           outcome->ending == RKB_ENDED_INTERRUPTED;
 }
 
-int rkb_outcome_exit(const rkb_outcome_t *outcome) {
+int rkb_run_result_exit(const rkb_run_result_t *outcome) {
    if (outcome->ending == RKB_ENDED_INTERRUPTED)
       return RKB_EXIT_INTERRUPTED;
    return outcome->best > 0 && outcome->verified_by_execution ? RKB_EXIT_OK : RKB_EXIT_NOTHING;
 }
 
-static void print_best(const rkb_outcome_t *outcome, const char *objective) {
+static void print_best(const rkb_run_result_t *outcome, const char *objective) {
    if (outcome->best == 0) {
       printf("%s\n", outcome->accepted > 0
                         ? "candidates were accepted, but none has the objective's measurement"
@@ -58,7 +58,7 @@ static void print_best(const rkb_outcome_t *outcome, const char *objective) {
    printf("%s\n", outcome->verified_by_execution ? "" : "; not verified by execution");
 }
 
-void rkb_print_outcome(const rkb_outcome_t *outcome, const char *objective, const char *directory) {
+void rkb_print_outcome(const rkb_run_result_t *outcome, const char *objective, const char *directory) {
    const uint64_t finished = outcome->accepted + outcome->suspect + outcome->unknown + outcome->rejected;
    char time[32], since[96] = "";
    rkb_format_duration((uint64_t)(outcome->seconds * 1e9), time, sizeof time);
@@ -79,8 +79,8 @@ void rkb_print_outcome(const rkb_outcome_t *outcome, const char *objective, cons
    printf("run: %s\n", directory);
 }
 
-void rkb_print_next_steps(const rkb_outcome_t *outcome, const char *directory) {
-   if (rkb_outcome_resumable(outcome))
+void rkb_print_next_steps(const rkb_run_result_t *outcome, const char *directory) {
+   if (rkb_run_result_resumable(outcome))
       fprintf(stderr, "continue with: rkb-run --resume %s\n", directory);
    fprintf(stderr, "what happened: rkb report %s\n", directory);
    if (outcome->best > 0)
@@ -88,7 +88,7 @@ void rkb_print_next_steps(const rkb_outcome_t *outcome, const char *directory) {
               directory, directory, outcome->best);
 }
 
-int rkb_print_outcome_json(const rkb_outcome_t *outcome, const char *objective, const char *directory) {
+int rkb_print_outcome_json(const rkb_run_result_t *outcome, const char *objective, const char *directory) {
    json_t *counts =
       json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "candidates", (json_int_t)outcome->candidates,
                 "duplicates", (json_int_t)outcome->duplicates, "accepted", (json_int_t)outcome->accepted,
@@ -96,7 +96,7 @@ int rkb_print_outcome_json(const rkb_outcome_t *outcome, const char *objective, 
                 (json_int_t)outcome->rejected, "told", (json_int_t)outcome->told);
    return rkb_print_json(json_pack(
       "{s:s, s:s, s:b, s:o, s:s, s:o, s:o, s:b, s:o, s:f, s:f, s:s}", "ending", ending_name(outcome->ending),
-      "reason", outcome->reason, "resumable", rkb_outcome_resumable(outcome), "best",
+      "reason", outcome->reason, "resumable", rkb_run_result_resumable(outcome), "best",
       outcome->best ? json_integer(outcome->best) : json_null(), "objective", objective, "value",
       outcome->has_objective ? rkb_json_number(outcome->objective) : json_null(), "first_value",
       isfinite(outcome->first_objective) ? json_real(outcome->first_objective) : json_null(),

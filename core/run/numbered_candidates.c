@@ -1,20 +1,20 @@
 /* Candidates by number, and duplicates among them (numbered.h). */
-#include "run/numbered.h"
+#include "run/numbered_candidates.h"
 
 #include <stdlib.h>
 #include "base/memory.h"
 
 void rkb_numbered_open(rkb_numbered_t *numbered) {
-   numbered->by_tokens = rkb_identity_new();
-   numbered->by_build = rkb_identity_new();
+   numbered->by_tokens = rkb_digest_set_new();
+   numbered->by_build = rkb_digest_set_new();
 }
 
 void rkb_numbered_close(rkb_numbered_t *numbered, const rkb_pipeline_t *pipeline) {
    for (uint64_t i = 0; i < numbered->count; i++)
       rkb_candidate_free(pipeline, numbered->list[i]);
    free(numbered->list);
-   rkb_identity_free(numbered->by_tokens);
-   rkb_identity_free(numbered->by_build);
+   rkb_digest_set_free(numbered->by_tokens);
+   rkb_digest_set_free(numbered->by_build);
 }
 
 rkb_candidate_t *rkb_numbered_get(const rkb_numbered_t *numbered, int64_t number) {

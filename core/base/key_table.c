@@ -1,5 +1,5 @@
 /* Checks YAML mappings against a table of keys.  Any thread. */
-#include "base/keys.h"
+#include "base/key_table.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Little-endian byte records; see wire.h.  Owns nothing; any thread. */
-#include "kernel/wire.h"
+#include "kernel/byte_record.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,29 +19,29 @@ static uint64_t get(const unsigned char *in, uint32_t bytes) {
    return value;
 }
 
-void wire_put_u32(rkb_text_t *out, uint32_t value) {
+void record_put_u32(rkb_text_t *out, uint32_t value) {
    unsigned char bytes[4];
    put(bytes, value, sizeof bytes);
    rkb_text_append(out, (const char *)bytes, sizeof bytes);
 }
 
-void wire_put_u64(rkb_text_t *out, uint64_t value) {
+void record_put_u64(rkb_text_t *out, uint64_t value) {
    unsigned char bytes[8];
    put(bytes, value, sizeof bytes);
    rkb_text_append(out, (const char *)bytes, sizeof bytes);
 }
 
-void wire_put_bytes(rkb_text_t *out, const void *data, size_t length) {
-   wire_put_u64(out, length);
+void record_put_bytes(rkb_text_t *out, const void *data, size_t length) {
+   record_put_u64(out, length);
    if (length)
       rkb_text_append(out, data, length);
 }
 
-void wire_put_text(rkb_text_t *out, const char *text) {
-   wire_put_bytes(out, text, strlen(text));
+void record_put_text(rkb_text_t *out, const char *text) {
+   record_put_bytes(out, text, strlen(text));
 }
 
-static const unsigned char *take(wire_reader_t *in, size_t length) {
+static const unsigned char *take(record_reader_t *in, size_t length) {
    const unsigned char *start = in->data + in->at;
    if (in->bad || length > in->size - in->at) {
       in->bad = true;
@@ -51,18 +51,18 @@ static const unsigned char *take(wire_reader_t *in, size_t length) {
    return start;
 }
 
-uint32_t wire_u32(wire_reader_t *in) {
+uint32_t record_u32(record_reader_t *in) {
    const unsigned char *bytes = take(in, 4);
    return bytes ? (uint32_t)get(bytes, 4) : 0;
 }
 
-uint64_t wire_u64(wire_reader_t *in) {
+uint64_t record_u64(record_reader_t *in) {
    const unsigned char *bytes = take(in, 8);
    return bytes ? get(bytes, 8) : 0;
 }
 
-const void *wire_bytes(wire_reader_t *in, size_t *length, size_t limit) {
-   uint64_t stated = wire_u64(in);
+const void *record_bytes(record_reader_t *in, size_t *length, size_t limit) {
+   uint64_t stated = record_u64(in);
    const void *bytes;
    *length = 0;
    if (stated > limit)
@@ -74,9 +74,9 @@ const void *wire_bytes(wire_reader_t *in, size_t *length, size_t limit) {
    return bytes;
 }
 
-char *wire_text(wire_reader_t *in, size_t limit) {
+char *record_text(record_reader_t *in, size_t limit) {
    size_t length;
-   const void *bytes = wire_bytes(in, &length, limit);
+   const void *bytes = record_bytes(in, &length, limit);
    char *copy;
    if (!bytes)
       return NULL;
@@ -94,14 +94,14 @@ char *wire_text(wire_reader_t *in, size_t limit) {
    return copy;
 }
 
-uint32_t wire_count(wire_reader_t *in, uint32_t limit, size_t size) {
-   uint32_t count = wire_u32(in);
+uint32_t record_count(record_reader_t *in, uint32_t limit, size_t size) {
+   uint32_t count = record_u32(in);
    if (count > limit || (size && count > (in->size - in->at) / size))
       in->bad = true;
    return in->bad ? 0 : count;
 }
 
-bool wire_write_all(int fd, const void *data, size_t length) {
+bool record_write_all(int fd, const void *data, size_t length) {
    const char *at = data;
    while (length) {
       ssize_t written = write(fd, at, length);
@@ -115,7 +115,7 @@ bool wire_write_all(int fd, const void *data, size_t length) {
    return true;
 }
 
-bool wire_read_all(int fd, void *data, size_t length) {
+bool record_read_all(int fd, void *data, size_t length) {
    char *at = data;
    while (length) {
       ssize_t got = read(fd, at, length);
@@ -129,13 +129,13 @@ bool wire_read_all(int fd, void *data, size_t length) {
    return true;
 }
 
-void wire_header(unsigned char header[WIRE_HEADER_BYTES], uint64_t length) {
+void record_header(unsigned char header[WIRE_HEADER_BYTES], uint64_t length) {
    put(header, WIRE_MAGIC, 4);
    put(header + 4, WIRE_VERSION, 4);
    put(header + 8, length, 8);
 }
 
-bool wire_header_length(const unsigned char header[WIRE_HEADER_BYTES], uint64_t limit, uint64_t *length) {
+bool record_header_length(const unsigned char header[WIRE_HEADER_BYTES], uint64_t limit, uint64_t *length) {
    *length = get(header + 8, 8);
    return get(header, 4) == WIRE_MAGIC && get(header + 4, 4) == WIRE_VERSION && *length <= limit;
 }

@@ -1,6 +1,6 @@
 /* "did you mean ...?": optimal string alignment distance (Levenshtein with swaps of neighbours), three rows
  * on the stack.  Any thread. */
-#include "base/nearest.h"
+#include "base/nearest_name.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Reads the detail that a speed model gives with its numbers (plugins/profiler/model/README.md).  The main thread alone. */
-#include "cli/prediction.h"
+#include "cli/limiter.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Names of the files that ship with the program, for messages about a file that does not exist. */
-#ifndef RKB_BASE_SHIPPED_H
-#define RKB_BASE_SHIPPED_H
+#ifndef RKB_BASE_SHIPPED_FILES_H
+#define RKB_BASE_SHIPPED_FILES_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* Evidence as a person reads it.  The keys are those of docs/archive.md, 'Evidence'.  The main thread alone. */
-#include "cli/evidence.h"
+#include "cli/verdict_evidence.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Looking for compilers, drivers, plugins and data.  The main thread alone; starts a compiler process and Python. */
-#include "cli/tools.h"
+#include "cli/installed_tools.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

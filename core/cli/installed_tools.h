@@ -1,6 +1,6 @@
 /* What this machine has of the things that runs use: for rkb doctor and for --dry-run. */
-#ifndef RKB_CLI_TOOLS_H
-#define RKB_CLI_TOOLS_H
+#ifndef RKB_CLI_INSTALLED_TOOLS_H
+#define RKB_CLI_INSTALLED_TOOLS_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* The candidates of a run that have a number, and which of them repeat an earlier one.  Loop thread. */
-#ifndef RKB_RUN_NUMBERED_H
-#define RKB_RUN_NUMBERED_H
+#ifndef RKB_RUN_NUMBERED_CANDIDATES_H
+#define RKB_RUN_NUMBERED_CANDIDATES_H
 
 #include "stage/candidate.h"
 #include "run/digest_set.h"
@@ -10,7 +10,7 @@ typedef struct rkb_numbered {
    uint64_t count, room;
    uint64_t duplicates; /* of them */
    uint64_t next_build; /* index of the first candidate whose build has not been compared with earlier ones */
-   rkb_identity_t *by_tokens, *by_build;
+   rkb_digest_set_t *by_tokens, *by_build;
 } rkb_numbered_t;
 
 void rkb_numbered_open(rkb_numbered_t *numbered);

@@ -1,11 +1,11 @@
 /* Reading a structure by the size that its giver knew (given.h). */
-#include "stage/given.h"
+#include "stage/versioned_structure.h"
 
 #include <string.h>
 
 enum { MOST_GIVEN = 4096 }; /* bytes; more is a size that was never set */
 
-int rkb_given_read(void *own, size_t own_bytes, const void *given, size_t least, const char *name,
+int rkb_versioned_read(void *own, size_t own_bytes, const void *given, size_t least, const char *name,
                    rkb_error_t *err) {
    uint32_t bytes = 0;
    if (given)

@@ -1,6 +1,6 @@
 /* Whether a path can be relied on: who owns it and who may write to it or to any folder on the way to it.  Any thread. */
-#ifndef RKB_BASE_TRUST_H
-#define RKB_BASE_TRUST_H
+#ifndef RKB_BASE_TRUSTED_PATH_H
+#define RKB_BASE_TRUSTED_PATH_H
 
 #include <stdbool.h>
 #include <sys/stat.h>

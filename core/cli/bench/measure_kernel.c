@@ -106,11 +106,11 @@ int rkb_bench_measure(const rkb_bench_t *bench, const rkb_bench_work_t *work,
    if (status == RKB_OK && !(pipeline = open_pipeline(bench, work, full)))
       status = rkb_fail(err, RKB_ERR_INVALID, "%s cannot be used for %s", bench->pipeline, work->name);
    if (status == RKB_OK) {
-      rkb_ahead_pause(bench->ahead, full);
+      rkb_background_pause(bench->ahead, full);
       const rkb_check_options_t options = {
          .name = path, .source = source, .log = bench->log, .catch_signals = true, .devices = bench->devices};
       status = rkb_check(pipeline, &options, &checked, err);
-      rkb_ahead_pause(bench->ahead, false);
+      rkb_background_pause(bench->ahead, false);
    }
    if (checked && checked->must_exit_hard) { /* its thread still holds the device */
       *result = NULL;

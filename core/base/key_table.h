@@ -1,7 +1,7 @@
 /* Tables of the keys that a YAML mapping may have.  The reader, the help text and the documentation all use the same table.
  * Tables are constants; any thread may read them. */
-#ifndef RKB_BASE_KEYS_H
-#define RKB_BASE_KEYS_H
+#ifndef RKB_BASE_KEY_TABLE_H
+#define RKB_BASE_KEY_TABLE_H
 
 #include "base/yaml.h"
 

@@ -1,5 +1,5 @@
 /* Lists the files that ship with the program and finds the one nearest to a mistyped name (shipped.h).  Any thread. */
-#include "base/shipped.h"
+#include "base/shipped_files.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/nearest.h"
+#include "base/nearest_name.h"
 #include "base/text.h"
 
 #define MAX_NAMES 4096 /* entries of one directory that are looked at */

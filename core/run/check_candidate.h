@@ -1,7 +1,7 @@
 /* One candidate through a pipeline's screen: what `rkb check` does.  rkb_check turns the calling thread into the loop until it
  * returns.  Nothing is archived. */
-#ifndef RKB_RUN_CHECK_H
-#define RKB_RUN_CHECK_H
+#ifndef RKB_RUN_CHECK_CANDIDATE_H
+#define RKB_RUN_CHECK_CANDIDATE_H
 
 #include <stdbool.h>
 #include <stdint.h>

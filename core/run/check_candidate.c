@@ -7,12 +7,12 @@
 #include <unistd.h>
 #include "base/memory.h"
 #include "stage/item.h"
-#include "run/check.h"
+#include "run/check_candidate.h"
 #include "run/screening.h"
 #include "kernel/kernel.h"
 
 typedef struct check {
-   rkb_core_t core;
+   rkb_runtime_t runtime;
    rkb_pipeline_t *pipeline;
    rkb_screening_t screening;
    rkb_candidate_t *candidate;
@@ -31,7 +31,7 @@ static void section_over(void *owner, rkb_candidate_t *candidate, uint64_t entri
    (void)candidate;
    (void)entries;
    check->over = true;
-   rkb_loop_stop(check->core.loop);
+   rkb_loop_stop(check->runtime.loop);
 }
 
 static void built(void *owner, rkb_candidate_t *candidate) {
@@ -40,17 +40,17 @@ static void built(void *owner, rkb_candidate_t *candidate) {
 
 static void signalled(uv_signal_t *signal, int number) {
    check_t *check = signal->data;
-   if (check->core.stopping)
+   if (check->runtime.stopping)
       _exit(128 + number);
    check->interrupted = true;
-   rkb_core_cancel(&check->core);
-   rkb_loop_stop(check->core.loop);
+   rkb_runtime_cancel(&check->runtime);
+   rkb_loop_stop(check->runtime.loop);
 }
 
 static void catch_signals(check_t *check) {
    static const int numbers[] = {SIGINT, SIGTERM};
    for (int i = 0; i < 2; i++) {
-      uv_signal_init(rkb_loop_uv(check->core.loop), &check->signals[i]);
+      uv_signal_init(rkb_loop_uv(check->runtime.loop), &check->signals[i]);
       check->signals[i].data = check;
       uv_signal_start(&check->signals[i], signalled, numbers[i]);
    }
@@ -151,21 +151,21 @@ void rkb_check_result_free(rkb_check_result_t *face) {
 static int work(check_t *check, const rkb_check_options_t *options, rkb_error_t *err) {
    int status = make_candidate(check, options, err);
    if (status == RKB_OK && check->pipeline->build >= 0) {
-      rkb_compilers_config_t config = {.processes = check->core.worker_count,
+      rkb_compilers_config_t config = {.processes = check->runtime.worker_count,
                                        .cpu_limit_ns = check->pipeline->limit_compile_ns};
-      status = rkb_compilers_open(&config, &check->core.compilers, err);
+      status = rkb_compilers_open(&config, &check->runtime.compilers, err);
    }
    if (status == RKB_OK)
-      status = rkb_core_start(&check->core, check->pipeline->screen, err);
+      status = rkb_runtime_start(&check->runtime, check->pipeline->screen, err);
    if (status != RKB_OK)
       return status;
    if (options->catch_signals)
       catch_signals(check);
    check->screening =
-      (rkb_screening_t){.core = &check->core, .owner = check, .finished = section_over, .built = built};
+      (rkb_screening_t){.runtime = &check->runtime, .owner = check, .finished = section_over, .built = built};
    rkb_screening_begin(&check->screening, check->candidate, check->pipeline->screen);
    while (!check->over && !check->interrupted)
-      rkb_loop_run(check->core.loop);
+      rkb_loop_run(check->runtime.loop);
    return check->over ? RKB_OK : rkb_fail(err, RKB_ERR_CANCELLED, "interrupted");
 }
 
@@ -174,21 +174,21 @@ int rkb_check(rkb_pipeline_t *pipeline, const rkb_check_options_t *options, rkb_
    *result = NULL;
    check_t *check = rkb_allocate(1, sizeof *check);
    check->pipeline = pipeline;
-   int status = rkb_core_open(&check->core, pipeline, options->log, options->jobs, err);
+   int status = rkb_runtime_open(&check->runtime, pipeline, options->log, options->jobs, err);
    if (status != RKB_OK) {
       free(check);
       return status;
    }
-   check->core.devices = options->devices;
-   check->core.devices_lent = options->devices != NULL;
+   check->runtime.devices = options->devices;
+   check->runtime.devices_lent = options->devices != NULL;
    status = work(check, options, err);
    if (status == RKB_OK)
       *result = make_result(check);
    for (int i = 0; check->signalling && i < 2; i++)
       uv_close((uv_handle_t *)&check->signals[i], NULL);
-   rkb_core_close(&check->core);
-   rkb_compilers_close(check->core.compilers);
-   if (check->core.hung) {
+   rkb_runtime_close(&check->runtime);
+   rkb_compilers_close(check->runtime.compilers);
+   if (check->runtime.hung) {
       if (*result)
          (*result)->must_exit_hard = true;
       return status; /* threads may still use all of it */

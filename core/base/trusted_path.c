@@ -1,5 +1,5 @@
 /* Owners and modes, from the file to the root (trust.h).  Owns nothing. */
-#include "base/trust.h"
+#include "base/trusted_path.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* The strategy's asks and tells as hashes (dialogue.h).  A strategy keeps no files.  A resumed run asks and tells it
  * everything again, which brings it back to its state, and compares each step with what was recorded, which finds a
  * strategy that does not repeat itself. */
-#include "run/dialogue.h"
+#include "run/strategy_record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ struct rkb_replay {
    line_t told;
 };
 
-static int keep(void *argument, const rkb_dialogue_record_t *record) {
+static int keep(void *argument, const rkb_strategy_record_record_t *record) {
    struct rkb_replay *replay = argument;
    if (replay->count == replay->room) {
       uint64_t room = replay->room ? replay->room * 2 : 256;
@@ -36,14 +36,14 @@ static int keep(void *argument, const rkb_dialogue_record_t *record) {
    return RKB_OK;
 }
 
-int rkb_dialogue_open(rkb_run_t *run, rkb_error_t *err) {
+int rkb_strategy_record_open(rkb_run_t *run, rkb_error_t *err) {
    run->replay = rkb_allocate(1, sizeof *run->replay);
    if (!run->archive || !run->options.resume)
       return RKB_OK;
    return rkb_archive_each_dialogue(run->archive, keep, run->replay, err);
 }
 
-void rkb_dialogue_close(rkb_run_t *run) {
+void rkb_strategy_record_close(rkb_run_t *run) {
    if (!run->replay)
       return;
    free(run->replay->lines);
@@ -77,7 +77,7 @@ static void add_int(rkb_hasher_t *hasher, int64_t value) {
 
 /* The results that were told are committed already; what is stored here is only that they were told.  After a kill before
  * this point the next process tells them again. */
-bool rkb_dialogue_flush(rkb_run_t *run) {
+bool rkb_strategy_record_flush(rkb_run_t *run) {
    struct rkb_replay *replay = run->replay;
    rkb_error_t err = {0};
    if (!replay->pending)
@@ -92,7 +92,7 @@ bool rkb_dialogue_flush(rkb_run_t *run) {
 
 static bool store_ask(rkb_run_t *run, const rkb_run_request_t *request, const char *hash) {
    struct rkb_replay *replay = run->replay;
-   rkb_dialogue_record_t told = {.what = RKB_DIALOGUE_TELL,
+   rkb_strategy_record_record_t told = {.what = RKB_DIALOGUE_TELL,
                                  .section = replay->told.section,
                                  .request = replay->told.request,
                                  .hash = replay->told.hash};
@@ -101,7 +101,7 @@ static bool store_ask(rkb_run_t *run, const rkb_run_request_t *request, const ch
    return rkb_record_new_ask(run, request, hash, pending ? &told : NULL);
 }
 
-bool rkb_dialogue_ask(rkb_run_t *run, const rkb_run_request_t *request) {
+bool rkb_strategy_record_ask(rkb_run_t *run, const rkb_run_request_t *request) {
    const rkb_request_t *wanted = &request->wanted;
    char hash[RKB_HASH_TEXT];
    bool same;
@@ -131,7 +131,7 @@ static bool objective_repeats(const rkb_pipeline_t *pipeline) {
    return false;
 }
 
-bool rkb_dialogue_tell(rkb_run_t *run, const rkb_run_request_t *request, const rkb_result_t *result) {
+bool rkb_strategy_record_tell(rkb_run_t *run, const rkb_run_request_t *request, const rkb_result_t *result) {
    char hash[RKB_HASH_TEXT];
    bool same;
    if (!run->archive)
@@ -154,7 +154,7 @@ bool rkb_dialogue_tell(rkb_run_t *run, const rkb_run_request_t *request, const r
    rkb_hasher_finish(hasher, hash);
    if (!is_new(run, RKB_DIALOGUE_TELL, request->section, request->number, hash, &same))
       return same;
-   if (!rkb_dialogue_flush(run))
+   if (!rkb_strategy_record_flush(run))
       return false;
    run->replay->told =
       (line_t){.what = RKB_DIALOGUE_TELL, .section = request->section, .request = request->number};
