@@ -48,6 +48,7 @@ typedef struct rkb_run_identity {
    const char *task;          /* name */
    const char *task_hash, *direction, *target, *objective;
    uint64_t seed;
+   const char *secret; /* as hex; not compared: a run that is resumed goes on with it.  NULL: none */
    uint32_t abi_major, abi_minor;
    uint32_t plugin_count;
    const rkb_run_plugin_t *plugins; /* compared as a set by name, version and hash */
@@ -69,7 +70,7 @@ void rkb_archive_close(rkb_archive_t *archive);
 int64_t rkb_archive_previous_writer(const rkb_archive_t *archive);
 const char *rkb_archive_directory(const rkb_archive_t *archive);
 
-/* Facts about the run: "name", "task", "direction", "target", "objective", "seed", "created_ms", and what core/run adds ("ended":
+/* Facts about the run: "name", "task", "direction", "target", "objective", "seed", "secret", "created_ms", and what core/run adds ("ended":
  * found | exhausted | interrupted | ...).  get: *value is malloc'd, or NULL when the fact is absent. */
 int rkb_archive_set_fact(rkb_archive_t *archive, const char *key, const char *value, rkb_error_t *err);
 char *rkb_archive_get_fact(rkb_archive_t *archive, const char *key);

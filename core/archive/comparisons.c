@@ -5,7 +5,7 @@ const rkb_comparison_t rkb_comparisons[] = {
    {"fact",
     1,
     {"key", "value"},
-    "SELECT key, value FROM fact WHERE key IN ('abi', 'task', 'task_hash', 'direction', 'target', 'seed', 'objective', "
+    "SELECT key, value FROM fact WHERE key IN ('abi', 'task', 'task_hash', 'direction', 'target', 'seed', 'secret', 'objective', "
     "'pipeline_hash') ORDER BY key"},
    {"request",
     2,

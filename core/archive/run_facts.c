@@ -64,6 +64,8 @@ int rkb_identity_store(rkb_connection_t *writer, const rkb_run_identity_t *ident
    status = put_fact(writer, "name", identity->name, err);
    if (status == RKB_OK)
       status = put_fact(writer, "created_ms", created, err);
+   if (status == RKB_OK && identity->secret)
+      status = put_fact(writer, "secret", identity->secret, err);
    for (int i = 0; status == RKB_OK && i < COMPARED_FACTS; i++)
       status = put_fact(writer, texts.facts[i].key, texts.facts[i].value, err);
    for (uint32_t i = 0; status == RKB_OK && i < identity->plugin_count; i++) {

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "cli/candidate_file.h"
 #include "cli/check_result.h"
+#include "cli/run_result.h"
 #include "cli/replay_line.h"
 #include "cli/run_archive.h"
 
@@ -23,17 +24,20 @@ static int exit_of(const rkb_check_result_t *result, bool strict) {
 
 static int check(const rkb_arguments_t *arguments, const rkb_candidate_file_t *file, rkb_pipeline_t *pipeline,
                  rkb_log_t *log) {
-   const rkb_check_options_t options = {
+   rkb_secret_t given;
+   rkb_check_options_t options = {
       .name = file->path, .source = file->source, .tune = file->tune, .log = log, .catch_signals = true};
    rkb_check_result_t *result = NULL;
    rkb_error_t err;
-   int code;
+   int code = rkb_secret_argument(arguments, &given, &options.secret);
+   if (code != RKB_EXIT_OK)
+      return code;
    if (rkb_check(pipeline, &options, &result, &err) != RKB_OK) {
       rkb_say_error(&err);
       return err.status == RKB_ERR_CANCELLED ? RKB_EXIT_INTERRUPTED : RKB_EXIT_BROKEN;
    }
    code = exit_of(result, rkb_argument_given(arguments, "strict"));
-   char *replay = rkb_replay_line_of_file(arguments, file->path);
+   char *replay = rkb_replay_line_of_file(arguments, file->path, &result->secret);
    const rkb_checked_t checked = {.name = file->path,
                                   .source = file->source,
                                   .task = rkb_task_info(file->task)->name,
@@ -45,6 +49,8 @@ static int check(const rkb_arguments_t *arguments, const rkb_candidate_file_t *f
       rkb_print_json(rkb_check_json(&checked, result));
    else
       rkb_print_check(&checked, result);
+   if (!options.secret && !rkb_argument_given(arguments, "json"))
+      rkb_print_secret(&result->secret);
    free(replay);
    rkb_check_result_done(result, code);
    return code;

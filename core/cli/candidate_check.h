@@ -4,13 +4,14 @@
 
 #include "cli/arguments.h"
 #include "cli/pipeline_file.h"
+#include "cli/secret_argument.h"
 
 /* The options that rkb_candidate_check reads. */
 #define RKB_CHECK_OPTIONS                                                                                    \
    RKB_PIPELINE_OPTIONS,                                                                                     \
       {"pipeline", "FILE", "Use this pipeline's screen (default: the shipped stock.yaml).", false},          \
       {"tune", "NAME=VALUE", "Another value of a tune parameter; may be repeated.", true},                   \
-      {"strict", NULL, "Exit with 1 for a suspect candidate too.", false}, {                                 \
+      RKB_SECRET_OPTION, {"strict", NULL, "Exit with 1 for a suspect candidate too.", false}, {                                 \
       "json", NULL, "Print one JSON object.", false                                                          \
    }
 

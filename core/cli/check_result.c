@@ -33,6 +33,8 @@ rkb_measurement_record_t rkb_check_measurement_record(const rkb_check_measuremen
 
 json_t *rkb_check_json(const rkb_checked_t *checked, const rkb_check_result_t *result) {
    json_t *verdicts = json_array(), *measurements = json_array();
+   char secret[RKB_HASH_TEXT];
+   rkb_secret_write(&result->secret, secret);
    for (uint32_t i = 0; i < result->verdict_count; i++) {
       rkb_verdict_record_t record = rkb_check_verdict_record(&result->verdicts[i]);
       json_array_append_new(verdicts, rkb_verdict_json(&record));
@@ -41,9 +43,9 @@ json_t *rkb_check_json(const rkb_checked_t *checked, const rkb_check_result_t *r
       rkb_measurement_record_t record = rkb_check_measurement_record(&result->measurements[i]);
       json_array_append_new(measurements, rkb_measurement_json(&record));
    }
-   return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?, s:o, s:b, s:o, s:o}", "file", checked->name, "task",
+   return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?, s:s, s:o, s:b, s:o, s:o}", "file", checked->name, "task",
                     checked->task, "direction", checked->direction, "standing", result->standing, "reason",
-                    result->reason, "replay", checked->replay, "tune", rkb_embedded_json(result->tune),
+                    result->reason, "replay", checked->replay, "secret", secret, "tune", rkb_embedded_json(result->tune),
                     "verified_by_execution", result->verified_by_execution, "verdicts", verdicts,
                     "measurements", measurements);
 }

@@ -17,6 +17,7 @@
 #include "cli/listing_target.h"
 #include "cli/pipeline_file.h"
 #include "cli/run_archive.h"
+#include "cli/secret_argument.h"
 #include "kernel/kernel.h"
 #include "gpu/devices.h"
 
@@ -342,6 +343,13 @@ static int run(const rkb_arguments_t *arguments) {
                         .pipeline =
                            pipeline ? rkb_duplicate(pipeline) : rkb_find_data("pipelines/remeasure.yaml"),
                         .target = target ? target : "h200"};
+   const rkb_secret_t *given;
+   if (rkb_secret_argument(arguments, &bench.secret, &given) != RKB_EXIT_OK)
+      goto free_works;
+   if (!given && rkb_secret_draw(&bench.secret, &err) != RKB_OK) {
+      code = rkb_say_error(&err);
+      goto free_works;
+   }
    rkb_device_t *device = rkb_device_load(bench.target, &problems);
    if (!bench.pipeline)
       fprintf(stderr, "pipelines/remeasure.yaml is not installed; name a pipeline with --pipeline FILE\n");
@@ -363,6 +371,7 @@ static int run(const rkb_arguments_t *arguments) {
       free(works->list[i].directory);
    }
    rkb_device_free(device);
+free_works:
    free(bench.pipeline);
    free(works);
    return code;
@@ -384,6 +393,7 @@ static const rkb_cli_option_t options[] = {
    {"figures", "FILE", "Measure nothing; print the table from the figures.tsv of an earlier bench.", false},
    {"pipeline", "FILE", "The screen that checks and times (default: the shipped remeasure.yaml).", false},
    {"target", "PROFILE", "The device profile to build for and to compute with (default: h200).", false},
+   RKB_SECRET_OPTION,
    {"plugin-path", "PATH", "Look for plugins in this file or directory too.", true},
    {NULL, NULL, NULL, false},
 };

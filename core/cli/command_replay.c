@@ -1,5 +1,5 @@
-/* rkb replay: screens a candidate again: a file as rkb check did, an archived one with the streams of random numbers it had in
- * its run, and says whether the verdicts are the same.  The main thread becomes the engine's loop. */
+/* rkb replay: screens a candidate again: a file as rkb check did, an archived one with the secret that its run
+ * had, and says whether the verdicts are the same.  The main thread becomes the engine's loop. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,13 +45,14 @@ static int compare(const rkb_candidate_record_t *candidate, const rkb_check_resu
 }
 
 static int replay(const rkb_arguments_t *arguments, rkb_pipeline_t *pipeline,
-                  const rkb_candidate_record_t *candidate, rkb_log_t *log) {
+                  const rkb_candidate_record_t *candidate, const rkb_secret_t *secret, rkb_log_t *log) {
    char name[48];
    rkb_check_result_t *result = NULL;
    rkb_error_t err;
    const rkb_check_options_t options = {.name = name,
                                         .source = candidate->source,
                                         .tune = candidate->tune,
+                                        .secret = secret,
                                         .log = log,
                                         .catch_signals = true,
                                         .section = candidate->section,
@@ -82,7 +83,7 @@ static int replay(const rkb_arguments_t *arguments, rkb_pipeline_t *pipeline,
 }
 
 static int replay_candidate(const rkb_arguments_t *arguments, const rkb_candidate_record_t *candidate,
-                            const char *directory) {
+                            const rkb_secret_t *secret, const char *directory) {
    rkb_log_t *log = NULL;
    rkb_error_t err;
    int code = RKB_EXIT_USAGE;
@@ -91,15 +92,26 @@ static int replay_candidate(const rkb_arguments_t *arguments, const rkb_candidat
    if (pipeline && rkb_log_open(RKB_LOG_WARN, false, NULL, &log, &err) != RKB_OK)
       code = rkb_say_error(&err);
    else if (pipeline)
-      code = replay(arguments, pipeline, candidate, log);
+      code = replay(arguments, pipeline, candidate, secret, log);
    rkb_log_close(log);
    rkb_pipeline_free(pipeline);
    free(path);
    return code;
 }
 
+/* The secret that the run sampled by. */
+static int read_secret(rkb_archive_t *archive, rkb_secret_t *secret, rkb_error_t *err) {
+   char *text = rkb_archive_get_fact(archive, "secret");
+   const int status = text ? rkb_secret_read(text, secret, err)
+                           : rkb_fail(err, RKB_ERR_INVALID,
+                                      "the archive has no secret: its run was made by an older rkb and cannot be repeated");
+   free(text);
+   return status;
+}
+
 static int replay_from_run(const rkb_arguments_t *arguments) {
    rkb_candidate_record_t *candidate = NULL;
+   rkb_secret_t secret;
    rkb_error_t err;
    int64_t number = 0;
    int code = RKB_EXIT_OK;
@@ -110,18 +122,19 @@ static int replay_from_run(const rkb_arguments_t *arguments) {
    rkb_archive_t *archive = rkb_open_run(rkb_positional(arguments, 0));
    if (!archive)
       return RKB_EXIT_USAGE;
-   if (rkb_archive_load_candidate(archive, number, &candidate, &err) != RKB_OK)
+   if (read_secret(archive, &secret, &err) != RKB_OK ||
+       rkb_archive_load_candidate(archive, number, &candidate, &err) != RKB_OK)
       code = rkb_say_error(&err);
    rkb_archive_close(archive);
    if (code == RKB_EXIT_OK)
-      code = replay_candidate(arguments, candidate, rkb_positional(arguments, 0));
+      code = replay_candidate(arguments, candidate, &secret, rkb_positional(arguments, 0));
    rkb_candidate_record_free(candidate);
    return code;
 }
 
 /* The options that a file needs are the run's own in the other case. */
 static int run(const rkb_arguments_t *arguments) {
-   static const char *const of_files[] = {"pipeline", "tune", "strict"};
+   static const char *const of_files[] = {"pipeline", "tune", "strict", "secret"};
    struct stat named;
    if (arguments->count == 1 && stat(rkb_positional(arguments, 0), &named) == 0 && S_ISDIR(named.st_mode)) {
       fprintf(
@@ -150,7 +163,7 @@ const rkb_command_t rkb_command_replay = {
    .arguments = "DIR ID | FILE.cu",
    .summary = "Screen a run's candidate, or a file, again and show what is found.",
    .details =
-      "For a run, uses its pipeline, seed and random streams, and compares what it finds with what the run found.  Give\n"
+      "For a run, uses its pipeline, seed and secret, and compares what it finds with what the run found.  Give\n"
       "--task if the task has moved since.  For a file, screens it as rkb check does, with the options that you give.\n"
       "Exit for DIR ID: 0 the same verdicts and evidence, 1 different, 2 no such run or candidate, 3 a broken tool;\n"
       "for FILE.cu as rkb check.\n",

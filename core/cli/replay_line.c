@@ -38,11 +38,14 @@ static void add_options(rkb_text_t *line, const rkb_arguments_t *arguments) {
    }
 }
 
-char *rkb_replay_line_of_file(const rkb_arguments_t *arguments, const char *path) {
+char *rkb_replay_line_of_file(const rkb_arguments_t *arguments, const char *path, const rkb_secret_t *secret) {
+   char text[RKB_HASH_TEXT];
    rkb_text_t line;
    rkb_text_init(&line, MOST_LINE);
    rkb_text_add(&line, "rkb replay");
    add_options(&line, arguments);
+   rkb_secret_write(secret, text);
+   rkb_text_format(&line, " --secret %s", text);
    add_word(&line, path);
    return rkb_text_take(&line);
 }

@@ -18,6 +18,7 @@
 #include "cli/progress.h"
 #include "cli/run_archive.h"
 #include "cli/run_directory.h"
+#include "cli/secret_argument.h"
 
 enum { MAX_JOBS = 1024 };
 
@@ -25,6 +26,8 @@ typedef struct command_line {
    const char *resume;  /* directory, or NULL */
    char *pipeline_path; /* owned */
    int64_t jobs;
+   rkb_secret_t secret;
+   const rkb_secret_t *given_secret; /* or NULL */
    bool quiet, json;
 } command_line_t;
 
@@ -61,6 +64,8 @@ static int read_command_line(const rkb_arguments_t *arguments, command_line_t *l
       return RKB_EXIT_USAGE;
    }
    if (line->resume && !holds_a_run(line->resume))
+      return RKB_EXIT_USAGE;
+   if (rkb_secret_argument(arguments, &line->secret, &line->given_secret) != RKB_EXIT_OK)
       return RKB_EXIT_USAGE;
    line->pipeline_path = pipeline ? rkb_duplicate(pipeline) : rkb_run_path_pipeline(line->resume);
    return RKB_EXIT_OK;
@@ -99,6 +104,8 @@ static int print_result(const command_line_t *line, const rkb_run_result_t *outc
          return printed;
    } else {
       rkb_print_outcome(outcome, objective, directory);
+      if (!line->given_secret && !line->resume)
+         rkb_print_secret(&outcome->secret);
    }
    fflush(stdout);
    if (!line->quiet && !line->json)
@@ -130,6 +137,7 @@ static int run_in(rkb_pipeline_t *pipeline, const command_line_t *line, const rk
    const rkb_run_options_t options = {.directory = directory->path,
                                       .resume = line->resume != NULL,
                                       .jobs = (uint32_t)line->jobs,
+                                      .secret = line->given_secret,
                                       .log = log,
                                       .catch_signals = true,
                                       .observe = progress ? rkb_progress_observe : NULL,
@@ -190,6 +198,7 @@ static const rkb_cli_option_t options[] = {
    RKB_PIPELINE_OPTIONS,
    {"out", "DIR", "The run's directory (default: runs/<name>-<time>).", false},
    {"resume", "DIR", "Continue the run in this directory.", false},
+   RKB_SECRET_OPTION,
    {"jobs", "N", "Worker threads (default: one a core).", false},
    {"dry-run", NULL, "Show what a run would do, what is missing, and what it can cost at most.", false},
    {"quiet", NULL, "Print the result, no progress.", false},
@@ -204,7 +213,8 @@ static const rkb_command_t command = {
       "Run a pipeline: propose candidate kernels, screen, measure and store them, and continue from the best.",
    .details =
       "The result goes to standard output, everything else to standard error.  ^C ends a run; --resume continues it.\n"
-      "When you resume a run, you may change only limits, --jobs and the output.\n"
+      "When you resume a run, you may change only limits, --jobs and the output.  Without --secret a run draws one, stores\n"
+      "it in its archive and prints it at the end: with the same seed and secret a run gives the same archive.\n"
       "Exit: 0 found, 1 ended with no accepted candidate (or none verified by execution), 2 usage, 3 a broken tool,\n"
       "130 interrupted and resumable.\n",
    .options = options,

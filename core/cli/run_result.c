@@ -79,6 +79,12 @@ void rkb_print_outcome(const rkb_run_result_t *outcome, const char *objective, c
    printf("run: %s\n", directory);
 }
 
+void rkb_print_secret(const rkb_secret_t *secret) {
+   char text[RKB_HASH_TEXT];
+   rkb_secret_write(secret, text);
+   printf("secret: %s\n", text);
+}
+
 void rkb_print_next_steps(const rkb_run_result_t *outcome, const char *directory) {
    if (rkb_run_result_resumable(outcome))
       fprintf(stderr, "continue with: rkb-run --resume %s\n", directory);
@@ -89,17 +95,19 @@ void rkb_print_next_steps(const rkb_run_result_t *outcome, const char *directory
 }
 
 int rkb_print_outcome_json(const rkb_run_result_t *outcome, const char *objective, const char *directory) {
+   char secret[RKB_HASH_TEXT];
+   rkb_secret_write(&outcome->secret, secret);
    json_t *counts =
       json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "candidates", (json_int_t)outcome->candidates,
                 "duplicates", (json_int_t)outcome->duplicates, "accepted", (json_int_t)outcome->accepted,
                 "suspect", (json_int_t)outcome->suspect, "unknown", (json_int_t)outcome->unknown, "rejected",
                 (json_int_t)outcome->rejected, "told", (json_int_t)outcome->told);
    return rkb_print_json(json_pack(
-      "{s:s, s:s, s:b, s:o, s:s, s:o, s:o, s:b, s:o, s:f, s:f, s:s}", "ending", ending_name(outcome->ending),
+      "{s:s, s:s, s:b, s:o, s:s, s:o, s:o, s:b, s:o, s:f, s:f, s:s, s:s}", "ending", ending_name(outcome->ending),
       "reason", outcome->reason, "resumable", rkb_run_result_resumable(outcome), "best",
       outcome->best ? json_integer(outcome->best) : json_null(), "objective", objective, "value",
       outcome->has_objective ? rkb_json_number(outcome->objective) : json_null(), "first_value",
       isfinite(outcome->first_objective) ? json_real(outcome->first_objective) : json_null(),
       "verified_by_execution", outcome->verified_by_execution, "counts", counts, "seconds", outcome->seconds,
-      "earlier_seconds", outcome->earlier_seconds, "run", directory));
+      "earlier_seconds", outcome->earlier_seconds, "run", directory, "secret", secret));
 }

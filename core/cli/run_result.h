@@ -6,6 +6,8 @@
 
 /* Prints the result to standard output.  objective: the measurement's name; directory: the run's. */
 void rkb_print_outcome(const rkb_run_result_t *outcome, const char *objective, const char *directory);
+/* Prints the line that lets a user repeat what was sampled by a drawn secret. */
+void rkb_print_secret(const rkb_secret_t *secret);
 /* Prints on standard error what the user can do with the run now. */
 void rkb_print_next_steps(const rkb_run_result_t *outcome, const char *directory);
 int rkb_print_outcome_json(const rkb_run_result_t *outcome, const char *objective, const char *directory);

@@ -127,6 +127,7 @@ static rkb_check_result_t *make_result(const check_t *check) {
    rkb_check_measurement_t *measurements = rkb_arena_array(arena, room, sizeof *measurements);
    result->arena = arena;
    rkb_check_result_t *face = &result->face;
+   face->secret = check->runtime.secret;
    for (uint32_t i = 0; i < pipeline->entry_count; i++) {
       const rkb_stage_result_t *found = &candidate->results[i];
       if (found->verdict)
@@ -179,9 +180,14 @@ int rkb_check(rkb_pipeline_t *pipeline, const rkb_check_options_t *options, rkb_
       free(check);
       return status;
    }
+   if (options->secret)
+      check->runtime.secret = *options->secret;
+   else
+      status = rkb_secret_draw(&check->runtime.secret, err);
    check->runtime.devices = options->devices;
    check->runtime.devices_lent = options->devices != NULL;
-   status = work(check, options, err);
+   if (status == RKB_OK)
+      status = work(check, options, err);
    if (status == RKB_OK)
       *result = make_result(check);
    for (int i = 0; check->signalling && i < 2; i++)

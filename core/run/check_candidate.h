@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/log.h"
+#include "base/secret.h"
 #include "pipeline/pipeline.h"
 
 typedef struct rkb_check_options {
@@ -13,10 +14,11 @@ typedef struct rkb_check_options {
    const char *source; /* the .cu text */
    const char *tune;   /* JSON object, or NULL for the defaults */
    uint32_t jobs;
+   const rkb_secret_t *secret; /* NULL: drawn */
    rkb_log_t *log;
    bool catch_signals;
    struct rkb_devices *devices; /* of gpu/devices.h, to use and leave open; NULL: opens its own */
-   /* Its place in a run, which its random streams are keyed by.  section 0: none, the same streams for every file. */
+   /* Its place in a run.  section 0: none. */
    uint32_t section; /* enum rkb_request_section of archive/archive.h */
    int64_t request;  /* number within the section */
    uint32_t child;
@@ -42,6 +44,7 @@ typedef struct rkb_check_result {
    const rkb_check_verdict_t *verdicts; /* in graph order */
    const rkb_check_measurement_t *measurements;
    bool verified_by_execution; /* a verifier outside shadow executed it and gave a verdict */
+   rkb_secret_t secret;        /* what was sampled by */
    bool must_exit_hard;        /* a job hangs in a thread: leave with _exit, not exit */
 } rkb_check_result_t;
 

@@ -21,9 +21,30 @@ static int keep_pipeline(const rkb_run_t *run, rkb_error_t *err) {
    return status;
 }
 
+/* The secret that was given, or a fresh one where the archive has none yet. */
+static int choose_secret(rkb_run_t *run, rkb_error_t *err) {
+   if (!run->options.secret)
+      return rkb_secret_draw(&run->runtime.secret, err);
+   run->runtime.secret = *run->options.secret;
+   return RKB_OK;
+}
+
+/* A run goes on with its own. */
+static int archived_secret(rkb_run_t *run, rkb_error_t *err) {
+   char *text = rkb_archive_get_fact(run->archive, "secret");
+   int status = text ? rkb_secret_read(text, &run->runtime.secret, err)
+                     : rkb_fail(err, RKB_ERR_INVALID, "cannot resume: the run began without a secret, in an older rkb");
+   free(text);
+   if (status == RKB_OK && run->options.secret &&
+       memcmp(run->options.secret->bytes, run->runtime.secret.bytes, sizeof run->runtime.secret.bytes) != 0)
+      status = rkb_fail(err, RKB_ERR_INVALID, "cannot resume: the run began with another secret; leave out --secret");
+   return status;
+}
+
 static int open_archive(rkb_run_t *run, rkb_error_t *err) {
    const rkb_pipeline_t *pipeline = run->pipeline;
    uint32_t count = rkb_registry_count(pipeline->registry), used = 0;
+   char secret[RKB_HASH_TEXT];
    rkb_run_plugin_t *plugins = rkb_allocate(count + 1, sizeof *plugins);
    for (uint32_t i = 0; i < count; i++) {
       const rkb_registry_object_t *object = rkb_registry_at(pipeline->registry, i);
@@ -53,10 +74,12 @@ static int open_archive(rkb_run_t *run, rkb_error_t *err) {
                                   .abi_minor = RKB_ABI_MINOR,
                                   .plugin_count = used,
                                   .plugins = plugins};
+   identity.secret = secret;
    /* A process that was killed before it made the archive leaves nothing to go on from: the run begins. */
    char *path = rkb_run_path_archive(run->options.directory);
    bool there = rkb_path_exists(path);
    int status;
+   rkb_secret_write(&run->runtime.secret, secret);
    if (run->options.resume && there)
       status = rkb_archive_resume(run->options.directory, &identity, &run->archive, err);
    else if (there)
@@ -87,8 +110,11 @@ static int run_open(rkb_run_t *run, rkb_error_t *err) {
       return status;
    rkb_run_advance_hooks(run);
    rkb_event_hooks(run);
-   if (run->options.directory) {
+   status = choose_secret(run, err);
+   if (status == RKB_OK && run->options.directory) {
       status = open_archive(run, err);
+      if (status == RKB_OK && run->options.resume)
+         status = archived_secret(run, err);
       if (status == RKB_OK && run->options.resume)
          status = keep_pipeline(run, err); /* limits may differ */
       if (status == RKB_OK && run->options.resume)
@@ -197,6 +223,7 @@ int rkb_run(rkb_pipeline_t *pipeline, const rkb_run_options_t *options, rkb_run_
    if (begun)
       status = work(run, err);
    fill_outcome(run, outcome);
+   outcome->secret = run->runtime.secret;
    outcome->begun = begun;
    if (status == RKB_OK)
       rkb_log_printf(options->log, RKB_LOG_INFO, "engine", "run ended: %s; %llu candidates, best %lld",

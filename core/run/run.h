@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/log.h"
+#include "base/secret.h"
 #include "pipeline/pipeline.h"
 
 enum rkb_event_kind {
@@ -49,6 +50,7 @@ typedef struct rkb_run_options {
    const char *directory; /* existing run directory; NULL: nothing is kept (no archive) */
    bool resume;           /* directory holds a run to go on with */
    uint32_t jobs;         /* worker threads; 0: one a core */
+   const rkb_secret_t *secret; /* NULL: the archive's on resume, else drawn */
    rkb_log_t *log;        /* not NULL */
    bool catch_signals;    /* SIGINT and SIGTERM end the run cleanly; a second one kills it at once */
    void (*observe)(void *argument, const rkb_event_t *event); /* on the loop, must be quick; or NULL */
@@ -75,6 +77,7 @@ typedef struct rkb_run_result {
    uint64_t candidates, duplicates, accepted, suspect, unknown, rejected, told, jobs;
    double seconds, earlier_seconds; /* in all, and of those in the processes that the run was resumed from */
    bool must_exit_hard;             /* a job hangs in a thread: leave with _exit, not exit */
+   rkb_secret_t secret; /* what it sampled by, once begun */
    bool begun; /* false: refused before its first request, and nothing of it is worth keeping */
 } rkb_run_result_t;
 

@@ -1,5 +1,8 @@
-/* Extension rkb.random/1: streams keyed by the run's seed, the entry, the request and the child. */
+/* Extension rkb.random/1: what proposes is keyed by the run's seed, the entry, the request and the child; what judges a candidate by
+ * the run's secret, so that no candidate can be written for it. */
 #include "base/random.h"
+#include "base/secret.h"
+#include "stage/candidate.h"
 #include "stage/extensions.h"
 #include "stage/instance.h"
 
@@ -7,10 +10,11 @@ static rkb_random_t for_job(const rkb_host_t *host, rkb_job_t job, uint32_t chil
    const rkb_owner_t *owner = rkb_owner_of(host);
    rkb_scope_t scope = {.section = RKB_SECTION_SEARCH, .request = -1};
    rkb_jobs_scope(owner->runtime->jobs, job, &scope);
-   /* The candidates of one request differ by their index, and each may ask for many streams. */
-   uint32_t key = scope.candidate ? scope.child << 16 ^ child : child;
+   if (scope.candidate)
+      return rkb_secret_stream(&owner->runtime->secret, child & RKB_RANDOM_OF_RUN ? "" : scope.candidate->hash,
+                               owner->entry->node.id, child);
    return rkb_random_stream(owner->runtime->pipeline->seed, owner->entry->node.id,
-                            rkb_request_key(scope.section, scope.request), key);
+                            rkb_request_key(scope.section, scope.request), child);
 }
 
 const rkb_random_api_t RKB_RANDOM_API = {.size = sizeof RKB_RANDOM_API,

@@ -4,6 +4,7 @@
 #define RKB_STAGE_RUNTIME_H
 
 #include "base/log.h"
+#include "base/secret.h"
 #include "stage/jobs.h"
 #include "pipeline/pipeline_parts.h"
 #include "archive/archive.h"
@@ -23,6 +24,7 @@ struct rkb_llm;
 typedef struct rkb_runtime {
    rkb_pipeline_t *pipeline;
    rkb_log_t *log;                  /* [any] */
+   rkb_secret_t secret; /* what judging stages sample comes from it; set before the first job, then [any] */
    rkb_archive_t *archive;          /* or NULL; [any] */
    struct rkb_compilers *compilers; /* or NULL: nothing needs a build; [any] */
    struct rkb_devices *devices;     /* or NULL: no stage needs a GPU, or there is none; [any] */

@@ -80,6 +80,7 @@ static void run_and_die(const char *directory, const char *const *set, bool resu
       rkb_run_options_t options = {.directory = directory,
                                    .resume = resume,
                                    .jobs = 3,
+                                   .secret = &rkb_secret_published,
                                    .log = quiet_log(),
                                    .observe = tell_parent,
                                    .argument = &told[1]};

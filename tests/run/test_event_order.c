@@ -136,6 +136,7 @@ static void watch_run(const char *const *set, const char *directory, bool resume
    rkb_run_options_t options = {.directory = directory,
                                 .resume = resume,
                                 .jobs = jobs,
+                                .secret = &rkb_secret_published,
                                 .log = log,
                                 .observe = observe,
                                 .argument = watch};

@@ -143,6 +143,7 @@ static void test_interrupted_run_goes_on(void **state) {
       rkb_run_options_t options = {.directory = cut,
                                    .resume = after > 10,
                                    .jobs = 2,
+                                   .secret = &rkb_secret_published,
                                    .log = log,
                                    .observe = interrupt_after,
                                    .argument = &watch,

@@ -22,6 +22,7 @@ typedef struct rkb_bench {
    const char *out;            /* rows/, baselines/, table.md, table.json, figures.tsv */
    char *pipeline;             /* the pipeline that measures; owned */
    const char *target;         /* device profile */
+   rkb_secret_t secret;        /* what the checks sample by; each row keeps it */
    rkb_listing_target_t least; /* borrows its name from the profile */
    rkb_log_t *log;
    struct rkb_devices

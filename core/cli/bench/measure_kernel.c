@@ -108,7 +108,7 @@ int rkb_bench_measure(const rkb_bench_t *bench, const rkb_bench_work_t *work,
    if (status == RKB_OK) {
       rkb_background_pause(bench->ahead, full);
       const rkb_check_options_t options = {
-         .name = path, .source = source, .log = bench->log, .catch_signals = true, .devices = bench->devices};
+         .name = path, .source = source, .secret = &bench->secret, .log = bench->log, .catch_signals = true, .devices = bench->devices};
       status = rkb_check(pipeline, &options, &checked, err);
       rkb_background_pause(bench->ahead, false);
    }
@@ -117,8 +117,10 @@ int rkb_bench_measure(const rkb_bench_t *bench, const rkb_bench_work_t *work,
       return rkb_fail(err, RKB_ERR_CANCELLED, "a stage hung on %s: the device cannot be used any more", path);
    }
    if (status == RKB_OK) {
+      char secret[RKB_HASH_TEXT];
+      rkb_secret_write(&bench->secret, secret);
       *result = describe(path, checked);
-      if (!*result)
+      if (!*result || json_object_set_new(*result, "secret", json_string(secret)) != 0)
          status = rkb_fail_memory(err, 0);
    }
    rkb_check_result_free(checked);

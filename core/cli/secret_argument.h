@@ -1,0 +1,16 @@
+/* The option --secret of the commands that judge candidates.  The main thread alone. */
+#ifndef RKB_CLI_SECRET_ARGUMENT_H
+#define RKB_CLI_SECRET_ARGUMENT_H
+
+#include "base/secret.h"
+#include "cli/arguments.h"
+
+#define RKB_SECRET_OPTION                                                                                    \
+   {                                                                                                         \
+      "secret", "HEX", "What decides which blocks, inputs and shapes are sampled: 64 hex digits (default: drawn).", false \
+   }
+
+/* Reads the option into room.  *secret is room, or NULL when it was not given.  Prints what is wrong; returns enum rkb_exit. */
+int rkb_secret_argument(const rkb_arguments_t *arguments, rkb_secret_t *room, const rkb_secret_t **secret);
+
+#endif
