@@ -22,7 +22,7 @@ import tempfile
 
 MOST_FILES = 64  # that one request of rkb.translator.seed gives
 TWIN_SECRETS = 2  # a right kernel must be accepted whatever is sampled; all secrets of an entry would cost too much
-KEYS = {"tries", "known", "stage", "reason", "standing", "costs", "secrets", "least", "set"}
+KEYS = {"tries", "known", "stage", "reason", "standing", "costs", "twin", "secrets", "least", "set"}
 STANDINGS = {"reject", "suspect", "unknown", "accept"}
 COST = "model.predicted_us"  # over all bench cases
 
@@ -51,6 +51,7 @@ class Entry:
             if key not in lines:
                 sys.exit(f"{folder}/entry.case: lacks '{key}: ...'")
         self.tries, self.stage, self.reasons = lines["tries"], lines.get("stage", ""), lines.get("reason", "").split()
+        self.twin = lines.get("twin", "twin.cu")
         self.costs, self.cost = float(lines.get("costs", "0")), {}
         self.secrets = int(lines.get("secrets", "1"))
         self.least = int(lines.get("least", self.secrets))
@@ -64,9 +65,9 @@ class Entry:
         return path if path.exists() else None
 
     def kernel(self, name):
-        path = self.folder / name
+        path = self.folder / (self.twin if name == "twin.cu" else name)
         if not path.exists():
-            sys.exit(f"{self.folder} lacks {name}")
+            sys.exit(f"{path} is not there")
         return path
 
     def verdict(self, which, secret, found):
