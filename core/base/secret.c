@@ -15,7 +15,10 @@ int rkb_secret_draw(rkb_secret_t *secret, rkb_error_t *err) {
 }
 
 static int digit_of(char c) {
-   return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+   return c >= '0' && c <= '9'   ? c - '0'
+          : c >= 'a' && c <= 'f' ? c - 'a' + 10
+          : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                 : -1;
 }
 
 int rkb_secret_read(const char *text, rkb_secret_t *secret, rkb_error_t *err) {
@@ -24,7 +27,8 @@ int rkb_secret_read(const char *text, rkb_secret_t *secret, rkb_error_t *err) {
    for (size_t n = 0; valid && n < digits; n++)
       valid = digit_of(text[n]) >= 0;
    if (!valid)
-      return rkb_fail(err, RKB_ERR_INVALID, "a secret is %zu hex digits, as `openssl rand -hex %zu` prints them", digits,
+      return rkb_fail(err, RKB_ERR_INVALID,
+                      "a secret is %zu hex digits, as `openssl rand -hex %zu` prints them", digits,
                       sizeof secret->bytes);
    for (size_t n = 0; n < sizeof secret->bytes; n++)
       secret->bytes[n] = (unsigned char)(digit_of(text[2 * n]) << 4 | digit_of(text[2 * n + 1]));
@@ -40,11 +44,13 @@ static uint32_t word_of(const unsigned char *bytes) {
 }
 
 /* Half of the HMAC becomes Philox's key and the upper half of its counter.  The text is framed: neither part can be taken for the other. */
-rkb_random_t rkb_secret_stream(const rkb_secret_t *secret, const char *who, const char *purpose, uint32_t number) {
+rkb_random_t rkb_secret_stream(const rkb_secret_t *secret, const char *who, const char *purpose,
+                               uint32_t number) {
    char text[512];
    unsigned char digest[RKB_HASH_BYTES];
-   const int bytes =
-      snprintf(text, sizeof text, "rkb stream 1\n%zu %s\n%zu %s\n%u", strlen(who), who, strlen(purpose), purpose, number);
+   const int bytes = snprintf(text, sizeof text, "rkb stream 1\n%zu %s\n%zu %s\n%u", strlen(who), who,
+                              strlen(purpose), purpose, number);
    rkb_hash_keyed(secret->bytes, text, bytes < (int)sizeof text ? (size_t)bytes : sizeof text - 1, digest);
-   return (rkb_random_t){.key = {word_of(digest), word_of(digest + 4)}, .stream = {word_of(digest + 8), word_of(digest + 12)}};
+   return (rkb_random_t){.key = {word_of(digest), word_of(digest + 4)},
+                         .stream = {word_of(digest + 8), word_of(digest + 12)}};
 }

@@ -23,6 +23,7 @@ int rkb_secret_read(const char *text, rkb_secret_t *secret, rkb_error_t *err);
 void rkb_secret_write(const rkb_secret_t *secret, char out[RKB_HASH_TEXT]);
 
 /* The stream of (who, purpose): who is a candidate's hash, or "" for what all candidates of a run share. */
-rkb_random_t rkb_secret_stream(const rkb_secret_t *secret, const char *who, const char *purpose, uint32_t number);
+rkb_random_t rkb_secret_stream(const rkb_secret_t *secret, const char *who, const char *purpose,
+                               uint32_t number);
 
 #endif

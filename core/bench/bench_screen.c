@@ -65,7 +65,8 @@ static char *read_text(const char *path) {
 
 static double check_once(rkb_pipeline_t *pipeline, rkb_log_t *log, const char *path, const char *source,
                          seed_cost_t *cost) {
-   const rkb_check_options_t options = {.name = path, .secret = &rkb_secret_published, .source = source, .jobs = 1, .log = log};
+   const rkb_check_options_t options = {
+      .name = path, .secret = &rkb_secret_published, .source = source, .jobs = 1, .log = log};
    rkb_check_result_t *result = NULL;
    rkb_error_t err = {0};
    const double began = processor_seconds();

@@ -11,7 +11,7 @@
    RKB_PIPELINE_OPTIONS,                                                                                     \
       {"pipeline", "FILE", "Use this pipeline's screen (default: the shipped stock.yaml).", false},          \
       {"tune", "NAME=VALUE", "Another value of a tune parameter; may be repeated.", true},                   \
-      RKB_SECRET_OPTION, {"strict", NULL, "Exit with 1 for a suspect candidate too.", false}, {                                 \
+      RKB_SECRET_OPTION, {"strict", NULL, "Exit with 1 for a suspect candidate too.", false}, {              \
       "json", NULL, "Print one JSON object.", false                                                          \
    }
 

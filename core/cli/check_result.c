@@ -45,9 +45,9 @@ json_t *rkb_check_json(const rkb_checked_t *checked, const rkb_check_result_t *r
    }
    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?, s:s, s:o, s:b, s:o, s:o}", "file", checked->name, "task",
                     checked->task, "direction", checked->direction, "standing", result->standing, "reason",
-                    result->reason, "replay", checked->replay, "secret", secret, "tune", rkb_embedded_json(result->tune),
-                    "verified_by_execution", result->verified_by_execution, "verdicts", verdicts,
-                    "measurements", measurements);
+                    result->reason, "replay", checked->replay, "secret", secret, "tune",
+                    rkb_embedded_json(result->tune), "verified_by_execution", result->verified_by_execution,
+                    "verdicts", verdicts, "measurements", measurements);
 }
 
 /* The number that a person looks for first. */

@@ -102,9 +102,10 @@ static int replay_candidate(const rkb_arguments_t *arguments, const rkb_candidat
 /* The secret that the run sampled by. */
 static int read_secret(rkb_archive_t *archive, rkb_secret_t *secret, rkb_error_t *err) {
    char *text = rkb_archive_get_fact(archive, "secret");
-   const int status = text ? rkb_secret_read(text, secret, err)
-                           : rkb_fail(err, RKB_ERR_INVALID,
-                                      "the archive has no secret: its run was made by an older rkb and cannot be repeated");
+   const int status =
+      text ? rkb_secret_read(text, secret, err)
+           : rkb_fail(err, RKB_ERR_INVALID,
+                      "the archive has no secret: its run was made by an older rkb and cannot be repeated");
    free(text);
    return status;
 }

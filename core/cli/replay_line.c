@@ -38,7 +38,8 @@ static void add_options(rkb_text_t *line, const rkb_arguments_t *arguments) {
    }
 }
 
-char *rkb_replay_line_of_file(const rkb_arguments_t *arguments, const char *path, const rkb_secret_t *secret) {
+char *rkb_replay_line_of_file(const rkb_arguments_t *arguments, const char *path,
+                              const rkb_secret_t *secret) {
    char text[RKB_HASH_TEXT];
    rkb_text_t line;
    rkb_text_init(&line, MOST_LINE);

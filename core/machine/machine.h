@@ -32,12 +32,18 @@ enum rkb_machine_checks {
    RKB_MACHINE_TAINT = 1u << 2   /* which inputs reach data, control and addresses */
 };
 
+/* Blocks of one launch, in the order in which they are executed, each once and below the number of the grid's. */
+typedef struct rkb_machine_blocks {
+   const uint64_t *numbers; /* x runs fastest, then y */
+   uint32_t count;          /* 0: all of the grid */
+   uint32_t least;          /* so many are executed whatever they take */
+} rkb_machine_blocks_t;
+
 typedef struct rkb_machine_options {
    /* enum rkb_machine_checks; bounds, alignment, definedness and barriers are always checked */
    uint32_t checks;
-   /* blocks of each launch to execute (first, last, edges, then spread); 0: all */
-   uint32_t sample;
-   /* after so many of a launch no further block of it is executed; 0: no limit */
+   const rkb_machine_blocks_t *sample; /* by launch of the plan; NULL: all blocks of all */
+   /* after so many of a launch no further block of its sample is executed; 0: no limit */
    uint64_t sample_instructions;
    uint64_t thread_instructions; /* budget of one run; 0: 4e9 */
    uint64_t memory_bytes;        /* for everything the machine allocates; 0: 1 GiB */
@@ -168,6 +174,11 @@ void rkb_machine_shadow(const rkb_machine_t *machine, uint32_t buffer, double *o
 /* Which blocks wrote, for sampled runs: calls visit for each maximal range of written bytes. */
 void rkb_machine_written(const rkb_machine_t *machine, uint32_t buffer,
                          void (*visit)(void *argument, uint64_t first, uint64_t bytes), void *argument);
+
+/* Of a run that fetched: the launch, and the place in its sample, of the block that first met the bytes around this one (a KiB); false
+ * where none did. */
+bool rkb_machine_met_by(const rkb_machine_t *machine, uint32_t buffer, uint64_t byte, uint32_t *launch,
+                        uint32_t *place);
 
 /* Makes the next runs look out for stores to bytes of a buffer, until rkb_machine_unwatch.  rkb_machine_watched fills the place,
  * thread and registers of the last one as a finding without reason or message; false when there was none. */

@@ -32,12 +32,14 @@ static int choose_secret(rkb_run_t *run, rkb_error_t *err) {
 /* A run goes on with its own. */
 static int archived_secret(rkb_run_t *run, rkb_error_t *err) {
    char *text = rkb_archive_get_fact(run->archive, "secret");
-   int status = text ? rkb_secret_read(text, &run->runtime.secret, err)
-                     : rkb_fail(err, RKB_ERR_INVALID, "cannot resume: the run began without a secret, in an older rkb");
+   int status =
+      text ? rkb_secret_read(text, &run->runtime.secret, err)
+           : rkb_fail(err, RKB_ERR_INVALID, "cannot resume: the run began without a secret, in an older rkb");
    free(text);
    if (status == RKB_OK && run->options.secret &&
        memcmp(run->options.secret->bytes, run->runtime.secret.bytes, sizeof run->runtime.secret.bytes) != 0)
-      status = rkb_fail(err, RKB_ERR_INVALID, "cannot resume: the run began with another secret; leave out --secret");
+      status = rkb_fail(err, RKB_ERR_INVALID,
+                        "cannot resume: the run began with another secret; leave out --secret");
    return status;
 }
 

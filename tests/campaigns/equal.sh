@@ -7,6 +7,7 @@ set -euo pipefail
 source=$1 task=$3 candidates=$4 caches=${5:-both}
 export PATH=$2/bin:$PATH
 unset RKB_PLUGIN_PATH
+secret=$(printf '%064d' 7)
 options=(--set "limits.candidates=$candidates" --set screen.machine.with.families=1 --set screen.machine.with.shapes=0
   --set search.window=4 --quiet)
 work=$(mktemp -d)
@@ -15,7 +16,7 @@ cd "$work"
 
 # run NAME CACHE JOBS
 run() {
-  XDG_CACHE_HOME=$work/$2 rkb-run "$source/pipelines/stock.yaml" --task "$source/tasks/$task" --out "$1" --jobs "$3" "${options[@]}" \
+  XDG_CACHE_HOME=$work/$2 rkb-run "$source/pipelines/stock.yaml" --task "$source/tasks/$task" --out "$1" --jobs "$3" --secret "$secret" "${options[@]}" \
     >"$1.txt" || { cat "$1.txt" >&2; exit 1; }
 }
 

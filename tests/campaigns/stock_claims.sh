@@ -38,7 +38,7 @@ screened() {
   local directory=$1 pipeline=$2 code=0
   shift 2
   rm -rf "$directory" "$directory.log"
-  rkb-run "$source/pipelines/$pipeline" --task "$source/tasks/$task" --direction "$direction" --set limits.wall=6h --quiet \
+  rkb-run "$source/pipelines/$pipeline" --task "$source/tasks/$task" --direction "$direction" --set limits.wall=6h --secret "$(printf '%064d' 7)" --quiet \
     --out "$directory" "$@" >"$directory.log" 2>&1 || code=$?
   [[ $code -le 1 ]] || { echo "$task $direction: rkb-run $pipeline ended with $code" >&2; tail -n 3 "$directory.log" >&2; return 1; }
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # One command line and what it should do, told by a case file of lines
-#   run: COMMAND LINE     in a fresh directory, several in order; $SOURCE is the source tree, $FEW makes checks cheap
+#   run: COMMAND LINE     in a fresh directory, several in order; $SOURCE is the source tree, $FEW makes checks cheap,
+#                         $SECRET makes runs comparable
 #   exit: CODE            of the run line before it (default 0)
 #   out: TEXT             standard output of that run contains TEXT
 #   err: TEXT             standard error of that run contains TEXT
@@ -13,6 +14,7 @@ export PATH=$2/bin:$PATH
 case_file=$(realpath "$3")
 # Few inputs and no drawn shapes: enough to see what the commands say.  A busy machine under the sanitizers may take long to compile.
 export FEW='--set screen.machine.with.families=1 --set screen.machine.with.shapes=0 --set limits.compile=60s'
+export SECRET="--secret $(printf '%064d' 7)"
 work=$(mktemp -d)
 export XDG_CACHE_HOME=$work/cache
 trap 'rm -rf "$work"' EXIT

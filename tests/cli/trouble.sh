@@ -38,7 +38,8 @@ cp -r "$SOURCE/tasks/softmax" broken-task && rm -r broken-task/seeds && echo '"'
 printf 'rkb: 1\nname: [x\n' >broken.yaml
 rkb-run "$SOURCE/pipelines/verify-only.yaml" --task "$SOURCE/tasks/softmax" --set "propose.seed.with.files=[$work/right.cu]" $FEW --out run --quiet >/dev/null
 export RKB_PLUGIN_PATH=$2/tests/stage/plugins
-rkb-run "$SOURCE/tests/run/climb.yaml" --out climb --quiet >/dev/null
+export SECRET="--secret $(printf '%064d' 7)"
+rkb-run "$SOURCE/tests/run/climb.yaml" --out climb $SECRET --quiet >/dev/null
 contents() { for run in run climb; do sqlite3 "$run/run.sqlite" .dump; cat "$run/pipeline.yaml"; done; }
 contents >before
 

@@ -27,7 +27,8 @@ static rkb_pipeline_t *open_pipeline(const char *setting) {
 /* The machine's verdict as one text. */
 static char *judge(rkb_pipeline_t *pipeline, rkb_log_t *log, const char *path, uint32_t jobs) {
    char *source = read_text(path), *text = NULL;
-   const rkb_check_options_t options = {.name = path, .secret = &rkb_secret_published, .source = source, .jobs = jobs, .log = log};
+   const rkb_check_options_t options = {
+      .name = path, .secret = &rkb_secret_published, .source = source, .jobs = jobs, .log = log};
    rkb_check_result_t *result = NULL;
    rkb_error_t err = {0};
    if (rkb_check(pipeline, &options, &result, &err) != RKB_OK)

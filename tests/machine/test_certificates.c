@@ -109,7 +109,8 @@ static char *kernel_of(const char *path) {
 static int judge(rkb_log_t *log, const char *pipeline_path, const char *path) {
    char *source = kernel_of(path), *standing = directive(source, "standing", 0);
    rkb_pipeline_t *pipeline = open_for(pipeline_path, source);
-   const rkb_check_options_t options = {.name = path, .secret = &rkb_secret_published, .source = source, .jobs = 1, .log = log};
+   const rkb_check_options_t options = {
+      .name = path, .secret = &rkb_secret_published, .source = source, .jobs = 1, .log = log};
    rkb_check_result_t *result = NULL;
    rkb_error_t err = {0};
    int wrong = 0;

@@ -13,10 +13,12 @@ export XDG_CACHE_HOME=$work/cache
 
 complain() { echo "$*" >&2; exit 1; }
 
+secret=$(printf '%064d' 7)
+
 run() { # DIRECTORY OPTION...
   local directory=$1
   shift
-  "$binary/bin/rkb-run" real.yaml --task "$task" --out "$directory" --quiet "$@"
+  "$binary/bin/rkb-run" real.yaml --task "$task" --out "$directory" --secret "$secret" --quiet "$@"
 }
 
 same() {
@@ -36,14 +38,14 @@ export XDG_CACHE_HOME=$work/cache_killed
 kills=0
 all=$(verdicts one)
 for part in 0 1 2 3 4; do
-  if [[ -s killed/run.sqlite ]]; then set -- --resume killed; else rm -rf killed; set -- real.yaml --task "$task" --out killed; fi
+  if [[ -s killed/run.sqlite ]]; then set -- --resume killed --secret "$secret"; else rm -rf killed; set -- real.yaml --task "$task" --secret "$secret" --out killed; fi
   "$binary/bin/rkb-run" "$@" --jobs 2 --quiet >/dev/null 2>&1 & pid=$!
   while kill -0 "$pid" 2>/dev/null && [[ $(verdicts killed) -lt $((all * part / 5 + 1)) ]]; do sleep 0.02; done
   if kill -KILL "$pid" 2>/dev/null; then kills=$((kills + 1)); fi
   wait "$pid" 2>/dev/null || true
 done
 [[ $kills -gt 0 ]] || complain "the run was never killed"
-if [[ -s killed/run.sqlite ]]; then "$binary/bin/rkb-run" --resume killed --quiet; else rm -rf killed; run killed; fi
+if [[ -s killed/run.sqlite ]]; then "$binary/bin/rkb-run" --resume killed --secret "$secret" --quiet; else rm -rf killed; run killed; fi
 same killed
 
 "$binary/bin/rkb" best one --out best.cu

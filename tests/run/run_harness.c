@@ -59,7 +59,8 @@ rkb_run_result_t run_pipeline(rkb_pipeline_t *pipeline, const char *directory, u
    rkb_log_t *log = quiet_log();
    if (directory)
       assert_int_equal(rkb_make_directories(directory, &err), RKB_OK);
-   rkb_run_options_t options = {.directory = directory, .resume = resume, .jobs = jobs, .secret = &rkb_secret_published, .log = log};
+   rkb_run_options_t options = {
+      .directory = directory, .resume = resume, .jobs = jobs, .secret = &rkb_secret_published, .log = log};
    if (rkb_run(pipeline, &options, &outcome, &err) != RKB_OK)
       fail_msg("the run broke: %s", err.message);
    if (!outcome.must_exit_hard)

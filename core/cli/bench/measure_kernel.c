@@ -107,8 +107,12 @@ int rkb_bench_measure(const rkb_bench_t *bench, const rkb_bench_work_t *work,
       status = rkb_fail(err, RKB_ERR_INVALID, "%s cannot be used for %s", bench->pipeline, work->name);
    if (status == RKB_OK) {
       rkb_background_pause(bench->ahead, full);
-      const rkb_check_options_t options = {
-         .name = path, .source = source, .secret = &bench->secret, .log = bench->log, .catch_signals = true, .devices = bench->devices};
+      const rkb_check_options_t options = {.name = path,
+                                           .source = source,
+                                           .secret = &bench->secret,
+                                           .log = bench->log,
+                                           .catch_signals = true,
+                                           .devices = bench->devices};
       status = rkb_check(pipeline, &options, &checked, err);
       rkb_background_pause(bench->ahead, false);
    }

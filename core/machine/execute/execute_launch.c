@@ -70,18 +70,6 @@ static bool launch_fits(machine_run_t *run, const rkb_plan_launch_t *plan, const
    return true;
 }
 
-/* First, last, the ends of the first and last row, and the rest spread evenly; ascending, each once. */
-static uint64_t sampled_block(uint64_t total, uint64_t row, uint64_t count, uint64_t n) {
-   if (n == 0)
-      return 0;
-   if (n == count - 1)
-      return total - 1;
-   uint64_t even = n * (total - 1) / (count - 1);
-   if (n == 1 && row > 1 && row - 1 < even)
-      return row - 1;
-   return even;
-}
-
 /* Multiply-adds of a matrix instruction each time that a warp executes it, and of what. */
 static uint64_t products_of(const machine_tensor_t *tensor, uint32_t *type) {
    static const uint8_t types[] = {
@@ -124,45 +112,31 @@ static void gather_counters(machine_run_t *run, const machine_launch_t *launch, 
    machine_counters_end(run, c, blocks);
 }
 
-/* The order in which a sample is taken: one from the middle, the first, the last, then the others; what a budget cuts off is
- * the least telling. */
-static uint64_t sample_turn(uint64_t count, uint64_t turn) {
-   const uint64_t middle = count / 2;
-   if (turn == 0)
-      return middle;
-   if (turn == 1)
-      return 0;
-   if (turn == 2)
-      return count - 1;
-   return turn - 2 < middle ? turn - 2 : turn - 1;
-}
-
 static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
    const uint32_t *grid = launch->plan->grid;
    const uint64_t total = (uint64_t)grid[0] * grid[1] * grid[2];
-   const uint64_t sample = run->options.sample && run->options.sample < total ? run->options.sample : total;
-   const bool sampled = sample < total;
+   const rkb_machine_blocks_t *sample = run->options.sample ? &run->options.sample[launch->number] : NULL;
+   const bool chosen = sample && sample->count && sample->count <= total;
+   const uint64_t count = chosen ? sample->count : total;
    const uint64_t began = run->executed, budget = run->options.sample_instructions;
    uint64_t executed = 0;
-   if (launch->program->waits && total > 1 && !sampled) {
+   run->place = launch->number << PLACE_BITS | MOST_PLACES;
+   if (launch->program->waits && total > 1 && count == total) {
       machine_residents_run(launch);
       run->next_serial += total;
       gather_counters(run, launch, total);
       return;
    }
-   run->report.sampled |= sampled;
-   for (uint64_t n = 0; n < sample && !run->stop && !run->out_of_memory; n++) {
-      const uint64_t turn = sampled && sample > 2 ? sample_turn(sample, n) : n;
-      const uint64_t linear =
-         sampled ? sampled_block(total, grid[0], sample, turn) : machine_in_order(run, n, total);
-      if (sampled && turn > 0 && linear == sampled_block(total, grid[0], sample, turn - 1))
-         continue;
+   run->report.sampled |= count < total;
+   for (uint64_t n = 0; n < count && !run->stop && !run->out_of_memory; n++) {
+      const uint64_t linear = chosen ? sample->numbers[n] : machine_in_order(run, n, total);
+      run->place = launch->number << PLACE_BITS | (uint32_t)(n < MOST_PLACES ? n : MOST_PLACES);
       machine_block_run(launch, linear);
       if (run->record)
          machine_follow(launch, linear);
       run->measured_blocks += run->block.measured;
       executed++;
-      if (budget && run->executed - began > budget && n + 1 < sample) {
+      if (chosen && budget && run->executed - began > budget && n + 1 < count && executed >= sample->least) {
          run->report.sampled = true;
          break;
       }

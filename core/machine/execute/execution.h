@@ -26,6 +26,7 @@ typedef struct machine_region {
    uint8_t *defined; /* a byte each; NULL: all are */
    uint8_t
       *met; /* with inputs made on demand: a bit for each piece that was made (inputs) or written (others) */
+   uint32_t *met_by;            /* by piece, 1 + run->place of the block that met it first; beside met */
    bool read_only;              /* a tensor of role in, or .const */
    bool fetched;                /* an input, made where it is first met */
    bool constant;               /* .const variable */
@@ -39,6 +40,8 @@ typedef struct machine_region {
    uint32_t undefined_store;    /* index + 1 of the finding kept for the first undefined store */
 } machine_region_t;
 
+#define PLACE_BITS 20 /* of machine_run_t.place, for the number in a sample; launches are at most 64 */
+#define MOST_PLACES ((1u << PLACE_BITS) - 1)
 #define PIECE_SHIFT 10 /* bytes of a piece of a region that keeps what it met */
 
 /* NaN with this payload in a shadow word: no shadow, take the f32. */
@@ -192,6 +195,7 @@ typedef struct machine_run {
    bool repeats;                      /* what was recorded is being repeated: values are moved, nothing is checked */
    struct machine_together *together; /* joint_sets.h; NULL: none so far */
    uint64_t memory;
+   uint32_t place; /* of the block that runs: its launch, then its number in the sample */
    uint64_t next_serial;
    uint32_t idle;     /* rounds of blocks side by side since one of them changed something */
    bool side_by_side; /* the blocks of this launch: a warp that waits gives up its turn; resident_blocks.c */

@@ -52,6 +52,7 @@ void machine_meet(machine_run_t *run, machine_region_t *region, uint64_t offset,
       if (region->met[piece >> 3] >> (piece & 7) & 1)
          continue;
       region->met[piece >> 3] |= (uint8_t)(1u << (piece & 7));
+      region->met_by[piece] = 1 + run->place;
       if (!region->fetched)
          continue;
       const uint64_t made = left < whole ? left : whole;
@@ -311,6 +312,15 @@ static void visit_defined(const machine_region_t *region, uint64_t at, uint64_t 
       else
          at++;
    }
+}
+
+bool rkb_machine_met_by(const rkb_machine_t *machine, uint32_t buffer, uint64_t byte, uint32_t *launch,
+                        uint32_t *place) {
+   const machine_region_t *region = &machine->run.regions[buffer];
+   const uint32_t met_by = region->met_by ? region->met_by[byte >> PIECE_SHIFT] : 0;
+   *launch = (met_by - 1) >> PLACE_BITS;
+   *place = (met_by - 1) & MOST_PLACES;
+   return met_by != 0;
 }
 
 void rkb_machine_written(const rkb_machine_t *machine, uint32_t buffer,

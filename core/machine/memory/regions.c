@@ -38,7 +38,8 @@ bool machine_lay_out(machine_run_t *run) {
       region->taint = buffer->role == RKB_IN || buffer->role == RKB_INOUT ? 1ull << (n < 63 ? n : 63) : 0;
       if (run->options.fetch) {
          region->met = machine_alloc(run, (buffer->bytes >> PIECE_SHIFT >> 3) + 1);
-         if (!region->met)
+         region->met_by = machine_alloc(run, ((buffer->bytes >> PIECE_SHIFT) + 1) * sizeof *region->met_by);
+         if (!region->met || !region->met_by)
             return false;
          region->fetched =
             buffer->role == RKB_IN || buffer->role == RKB_INOUT || buffer->fill == RKB_FILL_VALUE;
@@ -86,6 +87,7 @@ void machine_regions_free(machine_run_t *run) {
       else
          free(region->defined);
       free(region->met);
+      free(region->met_by);
       free(region->shadow);
       if (run->regions[n].buffer == UINT32_MAX)
          free(run->regions[n].data);

@@ -1,16 +1,10 @@
 /* A sample of the blocks of each bench case's launches, executed for their counts: what the speed model scales by
- * blocks / executed.  Only inputs that decided control or addresses on the check cases are filled; the others may hold zeros,
- * since no count depends on them, and their pages are never touched but where the sampled blocks read.  Nothing is judged
- * here but by bench_values.c, in a run of its own; a case that is left out is named. */
-#include "verifier.h"
+ * blocks / executed.  They run on the case's true inputs, made where they are read, and whatever is counted is then judged by
+ * bench_values.c: a block cannot look cheap by leaving its work undone.  A case that is left out is named. */
+#include "bench_values.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-/* One launch's blocks at a bench shape are counted until so many thread-instructions have been executed, but one always. */
-#define SAMPLE_INSTRUCTIONS 5000000u
 
 struct counted {
    rkb_counters_t head;
@@ -34,66 +28,35 @@ static int add_launches(struct counted *counted, const rkb_machine_report_t *rep
    return RKB_OK;
 }
 
-static bool decides(const struct outcome *outcome, const char *name) {
-   for (size_t n = 0; n < json_array_size(outcome->deciding_inputs); n++)
-      if (strcmp(json_string_value(json_array_get(outcome->deciding_inputs, n)), name) == 0)
-         return true;
-   return false;
-}
-
-static void release(const rkb_plan_t *plan, rkb_machine_buffer_t *buffers) {
-   for (uint32_t n = 0; buffers && n < plan->buffer_count; n++)
-      if (buffers[n].data)
-         munmap(buffers[n].data, plan->buffers[n].bytes + 64);
-   free(buffers);
-}
-
-/* Counts need numbers of the right kind, not each its own: the first piece of an input stands for all of it, and the pages that
- * hold it are mapped again and again. */
-#define PIECE_BYTES (1u << 20)
-
-static int fill_repeated(const struct verifier *me, const rkb_inputs_t *inputs,
-                         const rkb_plan_buffer_t *buffer, char *data, rkb_error_t *err) {
-   if (buffer->bytes <= PIECE_BYTES)
-      return me->task->inputs_fill(inputs, buffer->tensor, 0, buffer->elements, data, err);
-   const int file = memfd_create("piece", MFD_CLOEXEC);
-   if (file < 0 || ftruncate(file, PIECE_BYTES) != 0) {
-      if (file >= 0)
-         close(file);
-      return rkb_fail(err, RKB_ERR_LIMIT, "no memory for a piece of %s", buffer->name);
+/* Executes the counted blocks; *stopped: something was found that ends a block before its time. */
+static int execute(struct sample *s, struct counted *counted, bool *stopped, rkb_error_t *err) {
+   const struct verifier_config *config = s->verifier->config;
+   rkb_machine_options_t options = {.counts_only = true,
+                                    .requests = true,
+                                    .sample = s->blocks.counted,
+                                    .sample_instructions = SAMPLE_INSTRUCTIONS,
+                                    .memory_bytes = config->memory,
+                                    .thread_instructions = s->candidate->budget,
+                                    .fetch = sample_fetch,
+                                    .fetch_argument = s};
+   rkb_machine_t *machine = NULL;
+   rkb_machine_buffer_t *buffers = NULL;
+   rkb_machine_report_t report;
+   int status = sample_make_buffers(s, true, &buffers, err);
+   if (status == RKB_OK)
+      status = rkb_machine_open(s->candidate->module, s->plan, &options, &machine, err);
+   if (status == RKB_OK)
+      status = rkb_machine_run(machine, buffers, err);
+   if (status == RKB_OK) {
+      rkb_machine_report(machine, &report);
+      s->candidate->budget -= report.thread_instructions < s->candidate->budget ? report.thread_instructions
+                                                                                : s->candidate->budget;
+      *stopped = report.finding_count != 0;
+      block_sample_keep(&s->blocks, &report);
+      status = *stopped ? RKB_OK : add_launches(counted, &report, s->case_index, err);
    }
-   int status = RKB_OK;
-   for (uint64_t at = 0; at < buffer->bytes && status == RKB_OK; at += PIECE_BYTES) {
-      const uint64_t bytes = buffer->bytes - at < PIECE_BYTES ? buffer->bytes - at : PIECE_BYTES;
-      if (mmap(data + at, bytes, PROT_READ | PROT_WRITE,
-               at ? MAP_PRIVATE | MAP_FIXED : MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED)
-         status = rkb_fail(err, RKB_ERR_LIMIT, "no addresses for %s", buffer->name);
-      else if (at == 0)
-         status = me->task->inputs_fill(inputs, buffer->tensor, 0,
-                                        PIECE_BYTES * buffer->elements / buffer->bytes, data, err);
-   }
-   close(file);
-   return status;
-}
-
-static int make_buffers(const struct verifier *me, const rkb_case_t *the_case, const rkb_plan_t *plan,
-                        const struct outcome *outcome, rkb_machine_buffer_t *buffers, rkb_error_t *err) {
-   rkb_inputs_t *inputs = NULL;
-   int status =
-      me->task->inputs_open(me->host, the_case, me->task->family_at(me->host, the_case, 0), 1, &inputs, err);
-   for (uint32_t n = 0; n < plan->buffer_count && status == RKB_OK; n++) {
-      const rkb_plan_buffer_t *buffer = &plan->buffers[n];
-      void *data = mmap(NULL, buffer->bytes + 64, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-      if (data == MAP_FAILED)
-         return rkb_fail(err, RKB_ERR_LIMIT, "no addresses for %s", buffer->name);
-      buffers[n] = (rkb_machine_buffer_t){data, true};
-      if ((buffer->role != RKB_IN && buffer->role != RKB_INOUT) || !decides(outcome, buffer->name))
-         continue;
-      status = fill_repeated(me, inputs, buffer, data, err);
-   }
-   if (inputs)
-      me->task->inputs_free(inputs);
+   rkb_machine_close(machine);
+   sample_free_buffers(s, buffers);
    return status;
 }
 
@@ -102,40 +65,31 @@ static int count_case(const struct verifier *me, struct candidate *candidate, co
                       rkb_error_t *err) {
    rkb_plan_t *plan = NULL;
    rkb_finding_t finding = {0};
-   rkb_machine_t *machine = NULL;
-   rkb_machine_buffer_t *buffers = NULL;
    bool stopped = false;
    int status = me->kernel->plan(me->host, candidate->job, candidate->item, candidate->build, the_case, &plan,
                                  &finding, err);
    if (status != RKB_OK || !plan)
       return status;
-   rkb_machine_options_t options = {.counts_only = true,
-                                    .requests = true,
-                                    .sample = (uint32_t)me->config->bench_blocks,
-                                    .sample_instructions = SAMPLE_INSTRUCTIONS,
-                                    .memory_bytes = me->config->memory,
-                                    .thread_instructions = candidate->budget};
-   buffers = calloc(plan->buffer_count + 1, sizeof *buffers);
-   status = buffers ? make_buffers(me, the_case, plan, outcome, buffers, err)
-                    : rkb_fail(err, RKB_ERR_NOMEM, "no memory for buffers");
+   struct sample s = {.verifier = me,
+                      .candidate = candidate,
+                      .the_case = the_case,
+                      .case_index = case_index,
+                      .plan = plan,
+                      .outcome = outcome,
+                      .family = me->task->family_at(me->host, the_case, 0),
+                      .seed = verifier_seed(me, candidate, 0)};
+   status = block_sample_draw(me, candidate, plan, case_index, &s.blocks, err);
    if (status == RKB_OK)
-      status = rkb_machine_open(candidate->module, plan, &options, &machine, err);
+      status = me->task->inputs_open(me->host, the_case, s.family, s.seed, &s.inputs, err);
    if (status == RKB_OK)
-      status = rkb_machine_run(machine, buffers, err);
-   if (status == RKB_OK) {
-      rkb_machine_report_t report;
-      rkb_machine_report(machine, &report);
-      candidate->budget -=
-         report.thread_instructions < candidate->budget ? report.thread_instructions : candidate->budget;
-      stopped = report.finding_count != 0;
-      status = stopped ? RKB_OK : add_launches(counted, &report, case_index, err);
-   }
+      status = execute(&s, counted, &stopped, err);
    if (status == RKB_OK && me->config->bench_points && outcome->rank < RKB_MACHINE_UNKNOWN)
-      status = sample_judge(me, candidate, the_case, plan, outcome, err);
+      status = sample_judge(&s, err);
    if (status == RKB_OK && stopped)
       status = RKB_ERR_LIMIT;
-   rkb_machine_close(machine);
-   release(plan, buffers);
+   if (s.inputs)
+      me->task->inputs_free(s.inputs);
+   block_sample_free(&s.blocks);
    me->kernel->plan_free(plan);
    return status;
 }
@@ -173,7 +127,7 @@ int bench_counts(const struct verifier *me, struct candidate *candidate, struct 
             the_case->name);
          json_array_append_new(outcome->not_run, json_string(text));
          status = RKB_OK;
-      } else if (status == RKB_OK) {
+      } else if (status == RKB_OK && !me->config->bench_points) {
          char text[256];
          snprintf(
             text, sizeof text,

@@ -65,14 +65,14 @@ static void find_unwritten(struct sample *s, rkb_machine_t *machine) {
    }
    rkb_machine_report(machine, &report);
    for (uint32_t n = 0; n < report.finding_count; n++)
-      outcome_finding(s->outcome, &report.findings[n], s->the_case, s->family->name, SAMPLE_SEED);
+      outcome_finding(s->outcome, &report.findings[n], s->the_case, s->family->name, s->seed);
 }
 
 static int execute_all(struct sample *s, const rkb_machine_options_t *sampled, rkb_error_t *err) {
    rkb_machine_options_t options = *sampled;
    rkb_machine_t *machine = NULL;
    rkb_machine_report_t report;
-   options.sample = 0;
+   options.sample = NULL;
    options.sample_instructions = 0;
    options.thread_instructions = s->candidate->budget;
    int status = rkb_machine_open(s->candidate->module, s->plan, &options, &machine, err);

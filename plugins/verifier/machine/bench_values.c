@@ -11,10 +11,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define SAMPLE_INSTRUCTIONS 5000000u /* of a launch, after which no further block of it is executed */
 #define WHOLE_INSTRUCTIONS 20000000u /* of all blocks, where the sample says nothing without the others */
 #define MOST_WORK 1e6                /* of one call for expected values: about ten milliseconds */
-#define MOST_ELEMENTS (1u << 20)     /* written ones remembered, of an output */
+#define MOST_ELEMENTS (1u << 22)     /* written ones remembered, of an output */
 
 void sample_leave_out(struct sample *s, const char *why) {
    char text[320];
@@ -22,7 +21,7 @@ void sample_leave_out(struct sample *s, const char *why) {
    json_array_append_new(s->outcome->not_run, json_string(text));
 }
 
-static int fetch(void *argument, uint32_t buffer, uint64_t first_byte, uint64_t bytes, void *out) {
+int sample_fetch(void *argument, uint32_t buffer, uint64_t first_byte, uint64_t bytes, void *out) {
    struct sample *s = argument;
    const rkb_plan_buffer_t *b = &s->plan->buffers[buffer];
    const uint64_t width = b->bytes / b->elements;
@@ -34,20 +33,27 @@ static int fetch(void *argument, uint32_t buffer, uint64_t first_byte, uint64_t 
    return s->verifier->task->inputs_fill(s->inputs, b->tensor, first_byte / width, bytes / width, out, &err);
 }
 
-static int make_buffers(struct sample *s, rkb_error_t *err) {
-   s->buffers = calloc(s->plan->buffer_count + 1, sizeof *s->buffers);
-   if (!s->buffers)
+int sample_make_buffers(const struct sample *s, bool defined, rkb_machine_buffer_t **buffers,
+                        rkb_error_t *err) {
+   *buffers = calloc(s->plan->buffer_count + 1, sizeof **buffers);
+   if (!*buffers)
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for buffers");
-   int status = RKB_OK;
-   for (uint32_t n = 0; n < s->plan->buffer_count && status == RKB_OK; n++) {
+   for (uint32_t n = 0; n < s->plan->buffer_count; n++) {
       const rkb_plan_buffer_t *b = &s->plan->buffers[n];
       void *data = mmap(NULL, b->bytes + 64, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (data == MAP_FAILED)
          return rkb_fail(err, RKB_ERR_LIMIT, "no addresses for %s", b->name);
-      s->buffers[n] = (rkb_machine_buffer_t){data, b->role == RKB_IN};
+      (*buffers)[n] = (rkb_machine_buffer_t){data, defined || b->role == RKB_IN};
    }
-   return status;
+   return RKB_OK;
+}
+
+void sample_free_buffers(const struct sample *s, rkb_machine_buffer_t *buffers) {
+   for (uint32_t n = 0; buffers && n < s->plan->buffer_count; n++)
+      if (buffers[n].data)
+         munmap(buffers[n].data, s->plan->buffers[n].bytes + 64);
+   free(buffers);
 }
 
 /* Judging ------------------------------------------------------------------------------------------------------------ */
@@ -67,7 +73,7 @@ static void remember_changed(void *argument, uint64_t first, uint64_t bytes) {
    const uint64_t step = sizeof given / s->width * s->width, last = first + bytes;
    for (uint64_t from = (first + s->width - 1) / s->width * s->width; from + s->width <= last; from += step) {
       const uint64_t size = (last - from < step ? last - from : step) / s->width * s->width;
-      if (fetch(s, s->output, from, size, given) != RKB_OK)
+      if (sample_fetch(s, s->output, from, size, given) != RKB_OK)
          return;
       for (uint64_t at = 0; at < size; at += s->width)
          if (memcmp(given + at, data + from + at, s->width) != 0)
@@ -109,15 +115,6 @@ static bool keeps_old_values(const struct sample *s, const rkb_machine_report_t 
    return false;
 }
 
-/* count of the written elements, spread evenly, first and last among them; moved to the front. */
-static uint64_t choose(struct sample *s, uint64_t most) {
-   if (s->written_count <= most)
-      return s->written_count;
-   for (uint64_t n = 0; n < most; n++)
-      s->written[n] = s->written[most > 1 ? n * (s->written_count - 1) / (most - 1) : 0];
-   return most;
-}
-
 /* *refused: the comparison itself, because too many elements are ambiguous; fewer would say no more. */
 static int judge_points(struct sample *s, uint32_t buffer, uint64_t count, bool *refused, rkb_error_t *err) {
    const rkb_task_api_t *task = s->verifier->task;
@@ -139,7 +136,8 @@ static int judge_points(struct sample *s, uint32_t buffer, uint64_t count, bool 
    }
    if (status == RKB_OK) {
       s->judged += judgement.judged;
-      outcome_judgement(s->outcome, s->the_case, s->family->name, SAMPLE_SEED, b->name, &judgement, false);
+      sample_note_judged(s, count);
+      outcome_judgement(s->outcome, s->the_case, s->family->name, s->seed, b->name, &judgement, false);
    }
    free(numbers);
    free(flags);
@@ -156,14 +154,14 @@ static int judge_output(struct sample *s, const rkb_machine_report_t *report, ui
    if (!is_final(s, report, buffer))
       return RKB_OK;
    rkb_machine_written(s->machine, buffer, holds_values(b) ? remember_changed : remember, s);
-   uint64_t count = choose(s, (uint64_t)s->verifier->config->bench_points);
-   if (count == 0)
-      return RKB_OK;
+   uint64_t count;
    bool refused = false;
-   int status = judge_points(s, buffer, count, &refused, err);
+   int status = sample_choose(s, &count, err);
+   if (status != RKB_OK || count == 0)
+      return status;
+   status = judge_points(s, buffer, count, &refused, err);
    while (status == RKB_ERR_LIMIT && !refused && count > 1) { /* dear ones: fewer */
-      count = choose(s, (count + 7) / 8);
-      s->written_count = count;
+      count = (count + 3) / 4;
       status = judge_points(s, buffer, count, &refused, err);
    }
    return status;
@@ -182,24 +180,7 @@ static int judge_outputs(struct sample *s, const rkb_machine_report_t *report, r
    return status;
 }
 
-/* The certificate's facet --------------------------------------------------------------------------------------------- */
-
-static void note_sample(struct sample *s, const rkb_machine_report_t *report) {
-   json_t *launches = json_array();
-   for (uint32_t n = 0; n < report->launch_count; n++)
-      if (report->launches[n].blocks)
-         json_array_append_new(launches, json_pack("{s:s, s:I, s:I}", "kernel",
-                                                   s->plan->launches[report->launches[n].launch].expression,
-                                                   "blocks", (json_int_t)report->launches[n].blocks,
-                                                   "executed", (json_int_t)report->launches[n].executed));
-   json_array_append_new(
-      s->outcome->sampled,
-      json_pack("{s:s, s:{s:[s], s:s, s:o, s:I}, s:[s, s]}", "facet", "sampled", "scope", "shapes",
-                s->the_case->name, "inputs", "the tested values", "launches", launches, "elements",
-                (json_int_t)s->judged, "assumptions",
-                "bounds, alignment and values of the blocks named; races between blocks were not looked for",
-                "blocks that were not executed change nothing that these read or wrote"));
-}
+/* What the run found ---------------------------------------------------------------------------------------------------- */
 
 /* A fault of a sampled block is one of the kernel, unless it comes of a value that a block which was not executed would have
  * written. */
@@ -250,7 +231,7 @@ static int execute_enough(struct sample *s, rkb_machine_options_t *options, rkb_
       return RKB_OK;
    rkb_machine_close(s->machine);
    s->machine = NULL;
-   options->sample = 0;
+   options->sample = NULL;
    options->sample_instructions = 0;
    options->thread_instructions =
       s->candidate->budget < 2 * WHOLE_INSTRUCTIONS ? s->candidate->budget : 2 * WHOLE_INSTRUCTIONS;
@@ -271,7 +252,7 @@ static int judge_run(struct sample *s, rkb_error_t *err) {
    }
    for (uint32_t n = 0; n < report.finding_count; n++)
       if (is_fault(&report.findings[n]) || (is_own_fault(&report.findings[n]) && !report.atomics_unfinished))
-         outcome_finding(s->outcome, &report.findings[n], s->the_case, s->family->name, SAMPLE_SEED);
+         outcome_finding(s->outcome, &report.findings[n], s->the_case, s->family->name, s->seed);
    for (uint32_t n = 0; n < report.finding_count; n++)
       if (is_own_fault(&report.findings[n]))
          outcome_note(s->outcome, RKB_MACHINE_UNKNOWN, report.findings[n].reason, NULL,
@@ -287,7 +268,7 @@ static int judge_run(struct sample *s, rkb_error_t *err) {
    }
    int status = judge_outputs(s, &report, err);
    if (status == RKB_OK && s->judged)
-      note_sample(s, &report);
+      sample_describe(s, &report);
    else if (status == RKB_OK)
       sample_leave_out(
          s, "no element they wrote is final: others write it again, or it came from blocks not executed");
@@ -313,47 +294,78 @@ static int find_writer(struct sample *s, const rkb_machine_options_t *options, r
    return status;
 }
 
-int sample_judge(const struct verifier *me, struct candidate *candidate, const rkb_case_t *the_case,
-                 const rkb_plan_t *plan, struct outcome *outcome, rkb_error_t *err) {
-   struct sample s = {.verifier = me,
-                      .candidate = candidate,
-                      .the_case = the_case,
-                      .plan = plan,
-                      .outcome = outcome,
-                      .family = me->task->family_at(me->host, the_case, 0)};
-   rkb_machine_options_t options = {.sample = (uint32_t)me->config->bench_blocks,
-                                    .sample_instructions = SAMPLE_INSTRUCTIONS,
-                                    .memory_bytes = me->config->memory,
-                                    .thread_instructions = candidate->budget,
-                                    .fetch = fetch,
-                                    .fetch_argument = &s};
-   if (!s.family || candidate->budget == 0) {
-      sample_leave_out(&s, "the budget of thread-instructions was used up");
+/* The case's own family mostly, its second now and then: nobody knows on which he is looked at. */
+#define OTHER_FAMILY 4u /* one in so many */
+
+static const rkb_family_t *draw_family(struct sample *s) {
+   const struct verifier *me = s->verifier;
+   const uint32_t count = me->task->family_count(me->host, s->the_case, 1, RKB_EXPECTED_BENCH_FAMILIES);
+   const bool other = me->random->below(&s->points, OTHER_FAMILY) == 0;
+   return me->task->family_at(
+      me->host, s->the_case, other && count > 1 ? 1 + (uint32_t)me->random->below(&s->points, count - 1) : 0);
+}
+
+/* Its own inputs: those that were counted on are known to be looked at. */
+static int open_inputs(struct sample *s, rkb_error_t *err) {
+   const struct verifier *me = s->verifier;
+   me->task->inputs_free(s->inputs);
+   s->inputs = NULL;
+   s->points = me->random->for_job(me->host, s->candidate->job, STREAM_POINTS | s->case_index << 8);
+   s->family = draw_family(s);
+   const int status = me->task->inputs_open(me->host, s->the_case, s->family, s->seed, &s->inputs, err);
+   if (status == RKB_OK)
+      me->task->inputs_limit(s->inputs, MOST_WORK);
+   return status;
+}
+
+static int make_marks(struct sample *s, rkb_error_t *err) {
+   bool made = (s->judged_blocks = calloc(s->blocks.launch_count + 1, sizeof *s->judged_blocks)) != NULL;
+   for (uint32_t n = 0; made && n < s->blocks.launch_count; n++)
+      made =
+         (s->judged_blocks[n] = calloc(s->blocks.launches[n].count + 1, sizeof **s->judged_blocks)) != NULL;
+   return made ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no memory for the blocks that are judged");
+}
+
+static void free_marks(struct sample *s) {
+   for (uint32_t n = 0; s->judged_blocks && n < s->blocks.launch_count; n++)
+      free(s->judged_blocks[n]);
+   free(s->judged_blocks);
+   s->judged_blocks = NULL;
+}
+
+int sample_judge(struct sample *s, rkb_error_t *err) {
+   rkb_machine_options_t options = {.sample = s->blocks.judged,
+                                    .sample_instructions =
+                                       2 * SAMPLE_INSTRUCTIONS, /* the counted ones, and as much besides */
+                                    .memory_bytes = s->verifier->config->memory,
+                                    .thread_instructions = s->candidate->budget,
+                                    .fetch = sample_fetch,
+                                    .fetch_argument = s};
+   if (s->candidate->budget == 0) {
+      sample_leave_out(s, "the budget of thread-instructions was used up");
       return RKB_OK;
    }
-   int status = me->task->inputs_open(me->host, the_case, s.family, SAMPLE_SEED, &s.inputs, err);
-   if (status == RKB_OK) {
-      me->task->inputs_limit(s.inputs, MOST_WORK);
-      status = make_buffers(&s, err);
-   }
+   int status = open_inputs(s, err);
    if (status == RKB_OK)
-      status = execute_enough(&s, &options, err);
+      status = make_marks(s, err);
    if (status == RKB_OK)
-      status = judge_run(&s, err);
+      status = sample_make_buffers(s, false, &s->buffers, err);
    if (status == RKB_OK)
-      status = find_writer(&s, &options, err);
+      status = execute_enough(s, &options, err);
    if (status == RKB_OK)
-      status = sample_find_unwritten(&s, &options, err);
+      status = judge_run(s, err);
+   if (status == RKB_OK)
+      status = find_writer(s, &options, err);
+   if (status == RKB_OK)
+      status = sample_find_unwritten(s, &options, err);
    if (status == RKB_ERR_LIMIT) {
-      sample_leave_out(&s, err->message);
+      sample_leave_out(s, err->message);
       status = RKB_OK;
    }
-   rkb_machine_close(s.machine);
-   for (uint32_t n = 0; s.buffers && n < plan->buffer_count; n++)
-      if (s.buffers[n].data)
-         munmap(s.buffers[n].data, plan->buffers[n].bytes + 64);
-   free(s.buffers);
-   if (s.inputs)
-      me->task->inputs_free(s.inputs);
+   rkb_machine_close(s->machine);
+   s->machine = NULL;
+   sample_free_buffers(s, s->buffers);
+   s->buffers = NULL;
+   free_marks(s);
    return status;
 }

@@ -20,7 +20,6 @@
 #define LARGER 100              /* times the work of other drawn shapes */
 #define MOST_THREADS (1u << 20) /* of a plan that is executed for this */
 #define ENOUGH 4u               /* shapes that come to a bound, of which the cheapest is executed */
-#define STREAM 1u               /* of the job; 0 draws the other shapes */
 
 /* One axis of one launch's grid, over the shapes surveyed. */
 struct axis {
@@ -180,7 +179,7 @@ static int search(struct bounds *b, rkb_random_t *stream, uint64_t wanted, rkb_c
 
 int bounded_grids_draw(const struct verifier *me, const struct candidate *candidate, rkb_case_t **drawn,
                        uint32_t room, uint32_t *count, rkb_error_t *err) {
-   rkb_random_t stream = me->random->for_job(me->host, candidate->job, STREAM);
+   rkb_random_t stream = me->random->for_job(me->host, candidate->job, STREAM_BOUNDED);
    struct bounds *b = calloc(1, sizeof *b);
    rkb_case_t *best[MOST_AXES] = {NULL};
    uint64_t wanted = 0;

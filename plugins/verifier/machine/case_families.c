@@ -145,10 +145,13 @@ static int run_list(struct trial *t, bool first, struct member *members, uint32_
    return status;
 }
 
-static uint32_t list_trials(struct member *members, const rkb_family_t *family, int64_t first, int64_t last) {
+/* Those of the candidate's seeds from first to last, on the family. */
+static uint32_t list_trials(const struct trial *t, struct member *members, const rkb_family_t *family,
+                            int64_t first, int64_t last) {
    uint32_t count = 0;
    for (int64_t seed = first; seed <= last; seed++)
-      members[count++] = (struct member){.family = family, .seed = (uint64_t)seed};
+      members[count++] =
+         (struct member){.family = family, .seed = verifier_seed(t->verifier, t->candidate, (uint64_t)seed)};
    return count;
 }
 
@@ -159,7 +162,8 @@ static uint32_t order_members(const struct trial *t, struct member *members, uin
       return 0;
    const bool adds = count == 1 && t->largest <= LARGE_RUN;
    if (adds)
-      members[count] = (struct member){.family = members[0].family, .seed = 1};
+      members[count] =
+         (struct member){.family = members[0].family, .seed = verifier_seed(t->verifier, t->candidate, 1)};
    members[0].order = RKB_MACHINE_DESCENDING;
    for (uint32_t n = 1; n < count + adds; n++)
       members[n].order = RKB_MACHINE_SHUFFLED + t->turn;
@@ -172,10 +176,10 @@ static int run_chosen(struct trial *t, int64_t first, int64_t last, uint64_t cho
    struct member *members = calloc((MOST_FAMILIES + 1) * (size_t)trials + 2, sizeof *members);
    if (!members)
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the runs of case %s", t->the_case->name);
-   uint32_t count = list_trials(members, t->family, first, last);
+   uint32_t count = list_trials(t, members, t->family, first, last);
    for (uint64_t left = chosen; left; left &= left - 1)
       count += list_trials(
-         members + count,
+         t, members + count,
          t->verifier->task->family_at(t->verifier->host, t->the_case, (uint32_t)__builtin_ctzll(left)), 1,
          trials);
    count += order_members(t, members, count);
@@ -194,7 +198,7 @@ static int64_t least_trials(const struct trial *t) {
 }
 
 int families_run(struct trial *t, rkb_error_t *err) {
-   struct member first = {.seed = 1};
+   struct member first = {.seed = verifier_seed(t->verifier, t->candidate, 1)};
    first.family = t->family = t->verifier->task->family_at(t->verifier->host, t->the_case, 0);
    if (!t->family)
       return RKB_OK;

@@ -187,7 +187,7 @@ static int add_owed(struct work *work, rkb_error_t *err) {
                                     .largest = first->largest,
                                     .steered = first->steered};
    }
-   if (!owed_settle(work->verifier, work->owed, cases))
+   if (!owed_settle(work->verifier, work->candidate, work->owed, cases))
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the families that are left");
    work->round = cases;
    for (uint32_t n = 0; n < cases; n++)

@@ -41,19 +41,30 @@ static uint64_t choose(const struct verifier *verifier, const json_t *counts, co
    return chosen;
 }
 
-/* Those that tell something first, then the cheapest, then in the order of the cases. */
+static int cost_class(uint64_t work) {
+   return work ? 63 - __builtin_clzll(work) : 0;
+}
+
+/* Those that tell something first, then the cheapest, but for less than twice the cost any: it is not known beforehand which. */
 static int compare(const void *a, const void *b) {
    const struct owed *x = *(struct owed *const *)a, *y = *(struct owed *const *)b;
    const int told = (int)tells(y->the_case) - (int)tells(x->the_case);
-   return told ? told : x->largest != y->largest ? (x->largest > y->largest ? 1 : -1) : (x > y) - (x < y);
+   const int dearer = cost_class(x->largest) - cost_class(y->largest);
+   return told                 ? told
+          : dearer             ? dearer
+          : x->turn != y->turn ? (x->turn > y->turn ? 1 : -1)
+                               : (x > y) - (x < y);
 }
 
-bool owed_settle(const struct verifier *verifier, struct owed *owed, uint32_t count) {
+bool owed_settle(const struct verifier *verifier, const struct candidate *candidate, struct owed *owed,
+                 uint32_t count) {
+   rkb_random_t stream = verifier->random->for_job(verifier->host, candidate->job, STREAM_FAMILIES);
    struct owed **order = calloc(count + 1, sizeof *order);
    json_t *counts = json_object();
    const bool made = order && counts;
    for (uint32_t n = 0; made && n < count; n++) {
       order[n] = &owed[n];
+      owed[n].turn = verifier->random->next(&stream);
       if (tells(owed[n].the_case))
          count_case(counts, verifier, owed[n].the_case, owed[n].executed);
    }

@@ -156,7 +156,7 @@ static int draw_any(const struct verifier *me, rkb_random_t *stream, uint32_t as
 int shapes_draw(const struct verifier *me, const struct candidate *candidate, rkb_case_t **drawn,
                 uint32_t room, uint32_t *count, rkb_error_t *err) {
    struct shapes s = {.verifier = me, .candidate = candidate};
-   rkb_random_t stream = me->random->for_job(me->host, candidate->job, 0);
+   rkb_random_t stream = me->random->for_job(me->host, candidate->job, STREAM_SHAPES);
    const uint32_t asked = me->config->shapes < room ? (uint32_t)me->config->shapes : room,
                   any = (asked + 1) / 2;
    uint32_t at_bench[MOST_LAUNCHES] = {0}, news = 0; /* at_bench: makes their launches known */

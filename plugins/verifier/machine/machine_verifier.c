@@ -45,7 +45,10 @@ static int run_cases(const struct verifier *me, struct candidate *candidate, str
 
 static int machine_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
    struct verifier *me = self;
-   struct candidate candidate = {.job = job, .item = in, .budget = (uint64_t)me->config->budget};
+   struct candidate candidate = {.job = job,
+                                 .item = in,
+                                 .seeds = me->random->for_job(me->host, job, STREAM_SEEDS),
+                                 .budget = (uint64_t)me->config->budget};
    const uint32_t flags = me->config->debug ? RKB_BUILD_DEBUG : 0;
    struct outcome outcome;
    rkb_manifest_t *manifest = NULL;

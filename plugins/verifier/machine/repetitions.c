@@ -10,7 +10,7 @@
 
 struct repetition {
    struct trial *t;
-   rkb_inputs_t *old, *new;     /* seeds 1 and 2 of the case's own family */
+   rkb_inputs_t *old, *new;     /* of the candidate's seeds 1 and 2, on the case's own family */
    rkb_machine_buffer_t *clean; /* of the machine without a past */
    uint64_t kept;               /* element of each tensor that is old again; UINT64_MAX: none */
    const char *changed;         /* against the run before, in words */
@@ -138,7 +138,7 @@ static int repeat_same(struct trial *t, rkb_error_t *err) {
    const uint64_t before = t->largest;
    bool followed;
    int status;
-   t->seed = 1;
+   t->seed = verifier_seed(t->verifier, t->candidate, 1);
    t->largest = 0;
    status = trial_run(t, false, NULL, 0, &followed, err);
    const uint64_t now = t->largest;
@@ -154,17 +154,17 @@ static int repeat_same(struct trial *t, rkb_error_t *err) {
    return status;
 }
 
-#define ASIDE 7u /* elements from where a row begins, it may be: what remembers goes by a row's first ones */
-
-/* An element of the second half of the largest input. */
-static uint64_t element_to_keep(const rkb_plan_t *plan) {
+/* An element of the second half of the largest input, which nobody can leave out of what he remembers: it is drawn. */
+static uint64_t element_to_keep(const struct trial *t) {
+   const rkb_plan_t *plan = t->plan;
+   rkb_random_t stream =
+      t->verifier->random->for_job(t->verifier->host, t->candidate->job, STREAM_KEPT | t->turn << 8);
    uint64_t most = 0;
    for (uint32_t n = 0; n < plan->buffer_count; n++)
       if ((plan->buffers[n].role == RKB_IN || plan->buffers[n].role == RKB_INOUT) &&
           plan->buffers[n].elements > most)
          most = plan->buffers[n].elements;
-   const uint64_t at = most - most / 4;
-   return at + ASIDE < most ? at + ASIDE : at;
+   return most / 2 + t->verifier->random->below(&stream, most - most / 2);
 }
 
 static bool goes_on(const struct trial *t) {
@@ -174,15 +174,17 @@ static bool goes_on(const struct trial *t) {
 static int repeat_others(struct trial *t, rkb_error_t *err) {
    const rkb_task_api_t *task = t->verifier->task;
    struct repetition r = {.t = t, .kept = UINT64_MAX, .changed = "the second half of each input is new"};
-   int status = task->inputs_open(t->verifier->host, t->the_case, t->family, 1, &r.old, err);
+   int status = task->inputs_open(t->verifier->host, t->the_case, t->family,
+                                  verifier_seed(t->verifier, t->candidate, 1), &r.old, err);
    if (status == RKB_OK)
-      status = task->inputs_open(t->verifier->host, t->the_case, t->family, 2, &r.new, err);
+      status = task->inputs_open(t->verifier->host, t->the_case, t->family,
+                                 verifier_seed(t->verifier, t->candidate, 2), &r.new, err);
    if (status == RKB_OK && !(r.clean = trial_buffers(t)))
       status = rkb_fail(err, RKB_ERR_NOMEM, "no memory for the buffers of case %s", t->the_case->name);
    if (status == RKB_OK)
       status = repeat_mixed(&r, err);
    if (status == RKB_OK && goes_on(t)) {
-      r.kept = element_to_keep(t->plan);
+      r.kept = element_to_keep(t);
       r.changed = "one element of the largest input is new";
       status = repeat_mixed(&r, err);
    }

@@ -217,13 +217,17 @@ static void describe_trust(const struct outcome *outcome, char *out, size_t size
 int outcome_emit(const struct verifier *verifier, rkb_job_t job, const struct outcome *outcome) {
    static const char *const standings[] = {RKB_ACCEPT, RKB_SUSPECT, RKB_UNKNOWN, RKB_REJECT};
    const bool accepted = outcome->rank == 0;
-   char message[448], trust[128], *evidence = NULL, *certificate = NULL;
+   char message[448], trust[128], left_out[128] = "", *evidence = NULL, *certificate = NULL;
    describe_trust(outcome, trust, sizeof trust);
+   if (outcome->missed > 0)
+      snprintf(left_out, sizeof left_out,
+               "; of sampled launches %.2g %% of the blocks could be wrong and be missed with 5 %%",
+               100 * outcome->missed);
    snprintf(message, sizeof message,
-            "%u runs of %u shapes, %llu elements within %.2g of the hard bound%s%s%s", outcome->runs,
+            "%u runs of %u shapes, %llu elements within %.2g of the hard bound%s%s%s%s", outcome->runs,
             outcome->cases_run, (unsigned long long)outcome->elements, outcome->worst_hard, trust,
             outcome->oblivious ? "; memory and races for all input values" : "",
-            outcome->float_atomics ? "; the order of its atomics decides the last bits" : "");
+            outcome->float_atomics ? "; the order of its atomics decides the last bits" : "", left_out);
    if (outcome->evidence)
       evidence = json_dumps(outcome->evidence, JSON_COMPACT | JSON_SORT_KEYS);
    if (outcome->rank <= RKB_MACHINE_SUSPECT && outcome->cases_run && !outcome->debug) {

@@ -26,6 +26,19 @@ struct verifier_config {
    int64_t bench_points; /* of their elements judged, of each output; 0: none */
 };
 
+/* Streams of random numbers of a candidate's job (child of rkb.random's for_job), which come from the run's secret. */
+enum {
+   STREAM_SHAPES,   /* drawn_shapes.c */
+   STREAM_BOUNDED,  /* bounded_grids.c */
+   STREAM_WAITING,  /* waiting_grids.c */
+   STREAM_SEEDS,    /* of inputs: verifier_seed */
+   STREAM_COUNTED,  /* block_sample.c, with RKB_RANDOM_OF_RUN */
+   STREAM_BLOCKS,   /* block_sample.c */
+   STREAM_POINTS,   /* sampled_points.c: elements, and the family that they are judged on */
+   STREAM_FAMILIES, /* costly_families.c */
+   STREAM_KEPT      /* repetitions.c */
+};
+
 struct verifier {
    const rkb_host_t *host;
    const struct verifier_config *config;
@@ -49,6 +62,7 @@ struct outcome {
    json_t *case_names;                 /* of those run whole */
    json_t *not_run;                    /* sentences: what the budget or the machine left out */
    json_t *sampled;                    /* facets: blocks executed and judged at bench shapes */
+   double missed; /* largest share of a launch's blocks there that may be wrong and missed with 5 % */
    bool oblivious;                     /* no input reached control or an address, on every case */
    json_t *deciding_inputs;            /* names of inputs that did */
    bool suspect_races, suspect_values; /* something of that facet was suspect, whether or not it decides */
@@ -79,6 +93,7 @@ struct outcome {
 struct owed {
    const rkb_case_t *the_case;
    uint64_t executed, families, largest; /* as in its outcome */
+   uint64_t turn;                        /* among cases that cost as much: drawn */
    bool steered;
 };
 
@@ -95,8 +110,17 @@ struct candidate {
    rkb_build_t *build;
    rkb_machine_module_t *module;
    bool transform;
+   rkb_random_t seeds; /* STREAM_SEEDS */
    uint64_t budget; /* thread-instructions left */
 };
+
+/* Seed number n of the inputs that this candidate is judged on. */
+static inline uint64_t verifier_seed(const struct verifier *verifier, const struct candidate *candidate,
+                                     uint64_t n) {
+   rkb_random_t stream = candidate->seeds;
+   stream.position = n;
+   return verifier->random->next(&stream) >> 1; /* JSON's integers are signed */
+}
 
 /* verdict.c */
 void outcome_note(struct outcome *outcome, uint32_t rank, const char *reason, json_t *evidence,
@@ -125,7 +149,8 @@ int cases_run(const struct verifier *verifier, struct candidate *candidate, stru
 bool schedule_matters(struct schedule *schedule, uint32_t turn);
 
 /* costly_families.c: leaves in families what each case is to be executed on after all; false without memory. */
-bool owed_settle(const struct verifier *verifier, struct owed *owed, uint32_t count);
+bool owed_settle(const struct verifier *verifier, const struct candidate *candidate, struct owed *owed,
+                 uint32_t count);
 
 /* drawn_shapes.c: draws the shapes asked for, half as many again where launches lack something; at most room.  The caller frees them,
  * also after a failure. */
@@ -167,11 +192,8 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
                const struct owed *owed, struct schedule *schedule, uint32_t turn, struct outcome *outcome,
                rkb_error_t *err);
 
-/* bench_values.c: executes a sample of the blocks of a bench case on its true inputs and judges some of what they wrote. */
-int sample_judge(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case,
-                 const rkb_plan_t *plan, struct outcome *outcome, rkb_error_t *err);
-
-/* bench_counts.c: executes a sample of the blocks of a bench case and hands the counts to the speed model. */
+/* bench_counts.c: executes a sample of the blocks of each bench case, hands the counts to the speed model, and judges some of what they
+ * wrote. */
 int bench_counts(const struct verifier *verifier, struct candidate *candidate, struct outcome *outcome,
                  rkb_error_t *err);
 

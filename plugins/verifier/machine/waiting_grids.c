@@ -8,7 +8,6 @@
 #define SEARCHED 512            /* shapes */
 #define LARGER 100              /* times the work of other drawn shapes */
 #define MOST_THREADS (1u << 20) /* of a plan that is executed for this */
-#define STREAM 2u               /* of the job; 0 and 1 draw other shapes */
 
 uint32_t *waiting_resident(const struct verifier *me, const struct candidate *candidate,
                            const rkb_plan_t *plan) {
@@ -61,7 +60,7 @@ static int consider(const struct verifier *me, const struct candidate *candidate
 
 int waiting_grids_draw(const struct verifier *me, const struct candidate *candidate, rkb_case_t **drawn,
                        rkb_error_t *err) {
-   rkb_random_t stream = me->random->for_job(me->host, candidate->job, STREAM);
+   rkb_random_t stream = me->random->for_job(me->host, candidate->job, STREAM_WAITING);
    int status = RKB_OK;
    *drawn = NULL;
    for (uint32_t n = 0; me->config->shapes > 0 && n < SEARCHED && status == RKB_OK; n++)

@@ -10,7 +10,7 @@ launches:
 // why: right at every listed small shape, wrong at the bench shape alone
 // standing: reject
 // shows: "bench/published"
-// shows: "block":[6553,0,0]
+// shows: "block":[
 // shows: "opcode":"st.global.f32"
 // says: case bench/published
 __global__ void rmsnorm(const float *x, const float *weight, float *y, float eps, int D) {

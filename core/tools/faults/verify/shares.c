@@ -72,8 +72,12 @@ static int check_share(bench_t *b, progress_t *progress, uint32_t share, rkb_err
          continue;
       progress->current[share] = i;
       rkb_pipeline_t *pipeline = pipeline_for(b, opened, &pipelines, subject, err);
-      rkb_check_options_t options = {
-         .name = subject->id, .source = subject->text, .tune = subject->tune, .secret = &rkb_secret_published, .jobs = 1, .log = log};
+      rkb_check_options_t options = {.name = subject->id,
+                                     .source = subject->text,
+                                     .tune = subject->tune,
+                                     .secret = &rkb_secret_published,
+                                     .jobs = 1,
+                                     .log = log};
       rkb_check_result_t *result = NULL;
       status = pipeline ? rkb_check(pipeline, &options, &result, err) : err->status;
       if (status != RKB_OK)

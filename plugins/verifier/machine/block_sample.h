@@ -1,0 +1,46 @@
+/* Which blocks of a bench case's launches are executed.  Two lists a launch: those that are counted for the speed model, at the same
+ * relative places for all candidates of a run, so that their predictions compare; and those that are judged: the counted ones again,
+ * then blocks drawn for this candidate alone, one of each class of positions among them.  Nobody can know either before the run.
+ * docs/decisions/secret.md.  One worker thread a sample. */
+#ifndef MACHINE_BLOCK_SAMPLE_H
+#define MACHINE_BLOCK_SAMPLE_H
+
+#include "verifier.h"
+
+/* Of one launch. */
+struct sampled_launch {
+   uint64_t total;    /* blocks of its grid */
+   uint64_t *numbers; /* counted ones first, then the others */
+   bool *drawn;       /* any block of the grid was as likely there: bounds what the sample leaves out */
+   uint32_t *classes; /* of its position: sample_class */
+   uint32_t counted, count;
+};
+
+struct block_sample {
+   struct sampled_launch *launches; /* by launch of the plan */
+   rkb_machine_blocks_t *counted, *judged;
+   uint32_t launch_count;
+};
+
+/* RKB_ERR_NOMEM; free it also then. */
+int block_sample_draw(const struct verifier *verifier, const struct candidate *candidate,
+                      const rkb_plan_t *plan, uint32_t case_index, struct block_sample *sample,
+                      rkb_error_t *err);
+void block_sample_free(struct block_sample *sample);
+/* From how many of each launch were counted: judged ones begin with them, and at least one more follows. */
+void block_sample_keep(struct block_sample *sample, const rkb_machine_report_t *counted);
+
+/* Classes of positions of a grid: along each axis the first block, the last one, which may be ragged, and those between.  At most 27. */
+#define POSITION_CLASSES 27u
+uint32_t sample_class(const uint32_t grid[3], uint64_t block);
+/* Those that the grid has, a bit each. */
+uint32_t sample_classes(const uint32_t grid[3]);
+/* "first, last": the name of a class in the axes that have several blocks. */
+void sample_class_name(const uint32_t grid[3], uint32_t position, char *name, size_t size);
+
+/* Of so many blocks, so many drawn ones were judged: the fewest that have to be wrong for a sample without any of them to be less
+ * likely than RKB_MISSED.  With none drawn, all. */
+#define MISSED 0.05
+uint64_t sample_missed(uint64_t blocks, uint64_t drawn);
+
+#endif

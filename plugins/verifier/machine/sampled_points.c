@@ -1,0 +1,180 @@
+/* Which elements of an output are judged at a bench shape, and what may be wrong there and missed.  Every executed block that wrote to the
+ * output has an element among them, as far as there are enough: a block is wrong in most of what it writes, or in what no sample finds.
+ * One worker thread a sample. */
+#include "bench_values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_WRITERS 256u /* blocks told apart; those beyond are not judged */
+
+/* A block, and what of the output it met first. */
+struct writer {
+   uint32_t launch, place;
+   bool drawn;
+   uint64_t count, seen; /* elements */
+   uint64_t *ordinals;   /* of those chosen among count, ascending */
+   uint32_t wanted, had;
+   uint64_t *elements; /* chosen */
+};
+
+struct writers {
+   struct writer list[MOST_WRITERS];
+   uint32_t count, last;
+};
+
+static struct writer *find(struct writers *all, uint32_t launch, uint32_t place) {
+   if (all->last < all->count && all->list[all->last].launch == launch && all->list[all->last].place == place)
+      return &all->list[all->last];
+   for (uint32_t n = 0; n < all->count; n++)
+      if (all->list[n].launch == launch && all->list[n].place == place)
+         return &all->list[all->last = n];
+   return NULL;
+}
+
+static bool is_drawn(const struct sample *s, uint32_t launch, uint32_t place) {
+   return launch < s->blocks.launch_count && place < s->blocks.launches[launch].count &&
+          s->blocks.launches[launch].drawn[place];
+}
+
+static struct writer *writer_of(const struct sample *s, struct writers *all, uint64_t element) {
+   uint32_t launch, place;
+   if (!rkb_machine_met_by(s->machine, s->output, element * s->width, &launch, &place))
+      return NULL;
+   struct writer *found = find(all, launch, place);
+   if (found || all->count == MOST_WRITERS)
+      return found;
+   all->list[all->count] =
+      (struct writer){.launch = launch, .place = place, .drawn = is_drawn(s, launch, place)};
+   return &all->list[all->count++];
+}
+
+static int compare_ordinals(const void *a, const void *b) {
+   const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+   return (x > y) - (x < y);
+}
+
+/* wanted of the writer's elements, some perhaps twice. */
+static bool draw_ordinals(struct sample *s, struct writer *w, uint32_t wanted) {
+   w->wanted = wanted < w->count ? wanted : (uint32_t)w->count;
+   w->ordinals = calloc(w->wanted + 1, sizeof *w->ordinals);
+   w->elements = calloc(w->wanted + 1, sizeof *w->elements);
+   if (!w->ordinals || !w->elements)
+      return false;
+   for (uint32_t n = 0; n < w->wanted; n++)
+      w->ordinals[n] = s->verifier->random->below(&s->points, w->count);
+   qsort(w->ordinals, w->wanted, sizeof *w->ordinals, compare_ordinals);
+   return true;
+}
+
+static void take(struct writer *w, uint64_t element) {
+   for (; w->had < w->wanted && w->ordinals[w->had] == w->seen; w->had++)
+      w->elements[w->had] = element;
+   w->seen++;
+}
+
+/* Drawn blocks before the others, else as they were executed. */
+static int compare_writers(const void *a, const void *b) {
+   const struct writer *x = a, *y = b;
+   return x->drawn != y->drawn     ? (int)y->drawn - (int)x->drawn
+          : x->launch != y->launch ? (x->launch > y->launch ? 1 : -1)
+                                   : (x->place > y->place) - (x->place < y->place);
+}
+
+int sample_choose(struct sample *s, uint64_t *count, rkb_error_t *err) {
+   const uint64_t points = (uint64_t)s->verifier->config->bench_points, before = s->written_count;
+   struct writers *all = calloc(1, sizeof *all);
+   bool made = all != NULL;
+   *count = 0;
+   for (uint64_t n = 0; made && n < before; n++) {
+      struct writer *w = writer_of(s, all, s->written[n]);
+      if (w)
+         w->count++;
+   }
+   const uint32_t each = made && all->count ? (uint32_t)((points + all->count - 1) / all->count) : 0;
+   for (uint32_t n = 0; made && n < all->count; n++)
+      made = draw_ordinals(s, &all->list[n], each);
+   for (uint64_t n = 0; made && n < before; n++) {
+      struct writer *w = writer_of(s, all, s->written[n]);
+      if (w)
+         take(w, s->written[n]);
+   }
+   if (made)
+      qsort(all->list, all->count, sizeof *all->list, compare_writers);
+   for (uint32_t k = 0; made && k < each; k++)
+      for (uint32_t n = 0; n < all->count && *count < before; n++)
+         if (k < all->list[n].had)
+            s->written[(*count)++] = all->list[n].elements[k];
+   for (uint32_t n = 0; all && n < all->count; n++) {
+      free(all->list[n].ordinals);
+      free(all->list[n].elements);
+   }
+   free(all);
+   return made ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no memory to choose elements");
+}
+
+/* What is left out ------------------------------------------------------------------------------------------------------ */
+
+void sample_note_judged(struct sample *s, uint64_t count) {
+   uint32_t launch, place;
+   for (uint64_t n = 0; n < count; n++)
+      if (rkb_machine_met_by(s->machine, s->output, s->written[n] * s->width, &launch, &place) &&
+          launch < s->blocks.launch_count && place < s->blocks.launches[launch].count)
+         s->judged_blocks[launch][place] = true;
+}
+
+/* Positions of the grid of which no block was executed. */
+static json_t *classes_left_out(const struct sample *s, uint32_t launch, uint64_t executed) {
+   const uint32_t *grid = s->plan->launches[launch].grid;
+   const struct sampled_launch *list = &s->blocks.launches[launch];
+   uint32_t classes = sample_classes(grid);
+   json_t *names = json_array();
+   for (uint32_t n = 0; n < list->count && n < executed; n++)
+      classes &= ~(1u << list->classes[n]);
+   for (; classes && executed < list->total; classes &= classes - 1) {
+      char name[64];
+      sample_class_name(grid, (uint32_t)__builtin_ctz(classes), name, sizeof name);
+      json_array_append_new(names, json_string(name));
+   }
+   return names;
+}
+
+static json_t *describe_launch(struct sample *s, const rkb_launch_counters_t *c) {
+   const struct sampled_launch *list = &s->blocks.launches[c->launch];
+   uint64_t judged = 0, drawn = 0;
+   for (uint32_t n = 0; n < list->count; n++) {
+      judged += s->judged_blocks[c->launch][n];
+      drawn += s->judged_blocks[c->launch][n] && list->drawn[n];
+   }
+   const uint64_t others = c->blocks - judged, likely = sample_missed(c->blocks, drawn),
+                  missed = likely < others ? likely : others;
+   const double share = (double)missed / (double)c->blocks;
+   if (judged)
+      s->outcome->missed = share > s->outcome->missed ? share : s->outcome->missed;
+   json_t *launch =
+      json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "kernel", s->plan->launches[c->launch].expression, "blocks",
+                (json_int_t)c->blocks, "executed", (json_int_t)c->executed, "judged", (json_int_t)judged,
+                "drawn", (json_int_t)drawn, "missed_with_5_percent", (json_int_t)missed);
+   json_t *classes = classes_left_out(s, c->launch, c->executed);
+   if (json_array_size(classes))
+      json_object_set(launch, "positions_left_out", classes);
+   json_decref(classes);
+   return launch;
+}
+
+void sample_describe(struct sample *s, const rkb_machine_report_t *report) {
+   json_t *launches = json_array();
+   for (uint32_t n = 0; n < report->launch_count; n++)
+      if (report->launches[n].blocks)
+         json_array_append_new(launches, describe_launch(s, &report->launches[n]));
+   json_array_append_new(
+      s->outcome->sampled,
+      json_pack(
+         "{s:s, s:{s:[s], s:s, s:s, s:o, s:I}, s:[s, s, s]}", "facet", "sampled", "scope", "shapes",
+         s->the_case->name, "inputs", "the tested values", "family", s->family->name, "launches", launches,
+         "elements", (json_int_t)s->judged, "assumptions",
+         "bounds, alignment and values of the blocks named; races between blocks were not looked for",
+         "blocks that were not executed change nothing that these read or wrote",
+         "so many blocks of a launch as missed_with_5_percent says can be wrong and are missed with 5 %; of a wrong block "
+         "the judged elements are wrong"));
+}
