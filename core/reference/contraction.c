@@ -4,11 +4,36 @@
 
 #include <stdlib.h>
 #include "base/memory.h"
+#include "reference/operations/elementwise.h"
 
 #define PANEL_DEPTH 1024u
 
 static uint64_t least(uint64_t a, uint64_t b) {
    return a < b ? a : b;
+}
+
+void rkb_contraction_operands(rkb_contraction_t *contraction, const rkb_program_node_t *node) {
+   const bool has_addend = node->input_count > 2;
+   contraction->left = node->inputs[0];
+   contraction->right = node->inputs[1];
+   contraction->addend = has_addend ? node->inputs[2] : RKB_NO_VALUE;
+   contraction->frame = has_addend ? node->addend_frame : RKB_NO_VALUE;
+}
+
+double rkb_contraction_addend_work(const rkb_program_t *program, const rkb_program_node_t *node) {
+   return node->input_count > 2 ? (double)program->values[node->output].elements : 0;
+}
+
+int rkb_contraction_read_addend(rkb_reader_t *reader, const rkb_contraction_t *contraction, uint64_t count,
+                                const int64_t *index, rkb_block_t *out) {
+   *out = (rkb_block_t){0};
+   if (contraction->addend == RKB_NO_VALUE)
+      return RKB_OK;
+   if (!rkb_block_new(out, count))
+      return RKB_ERR_NOMEM;
+   return rkb_read_stretched(reader, contraction->addend,
+                             rkb_program_shape(rkb_reader_program(reader), contraction->frame), count, index,
+                             out);
 }
 
 /* One block of rows against one block of columns, over the whole depth. */
@@ -18,6 +43,8 @@ static int contract_block(rkb_reader_t *reader, const rkb_contraction_t *c, uint
    rkb_panel_t left = {0}, right = {0};
    uint8_t *row_flags = rkb_allocate(rows + columns, 1), *column_flags = row_flags + rows;
    double *memory = rkb_allocate(SUMS * outputs, sizeof *memory), *sums[SUMS];
+   int64_t *elements = rkb_allocate(outputs, sizeof *elements);
+   rkb_block_t addend = {0};
    int status = RKB_ERR_NOMEM;
    if (!rkb_panel_new(&left, rows, depth) || !rkb_panel_new(&right, columns, depth))
       goto out;
@@ -46,13 +73,21 @@ static int contract_block(rkb_reader_t *reader, const rkb_contraction_t *c, uint
       for (uint64_t i = 0; i < columns; i++)
          column_flags[i] |= right.line_flags[i];
    }
-   rkb_contraction_conclude(rkb_reader_precision(reader), outputs, c->depth, sums);
-   for (uint64_t i = 0; i < rows; i++)
-      for (uint64_t j = 0; j < columns; j++)
-         rkb_block_put(out, c->element(c->geometry, group, row + i, column + j),
-                       rkb_contraction_point(rkb_reader_precision(reader), sums, i * columns + j,
-                                             row_flags[i] | column_flags[j]));
+   for (uint64_t i = 0; i < outputs; i++)
+      elements[i] = (int64_t)c->element(c->geometry, group, row + i / columns, column + i % columns);
+   status = rkb_contraction_read_addend(reader, c, outputs, elements, &addend);
+   if (status != RKB_OK)
+      goto out;
+   rkb_contraction_conclude(rkb_reader_precision(reader), outputs, c->depth, addend.value ? &addend : NULL,
+                            sums);
+   for (uint64_t i = 0; i < outputs; i++)
+      rkb_block_put(out, (uint64_t)elements[i],
+                    rkb_contraction_point(rkb_reader_precision(reader), sums, i,
+                                          (uint32_t)row_flags[i / columns] | column_flags[i % columns] |
+                                             (addend.value ? addend.flags[i] : 0)));
 out:
+   free(elements);
+   rkb_block_free(&addend);
    rkb_panel_free(&left);
    rkb_panel_free(&right);
    free(row_flags);

@@ -1,5 +1,5 @@
 /* Sums of products: out[group, row, column] = sum over k of left[group, row, k] * right[group, k, column], where index maps say
- * which elements left and right are.  Matrix products and all three convolutions (forward, and both gradients) have this form
+ * which elements left and right are, and an addend where the sum has one.  Matrix products and all three convolutions (forward, and both gradients) have this form
  * with different maps. */
 #ifndef RKB_REFERENCE_CONTRACTION_H
 #define RKB_REFERENCE_CONTRACTION_H
@@ -9,6 +9,8 @@
 typedef struct rkb_contraction {
    uint64_t groups, rows, columns, depth;
    uint32_t left, right; /* values */
+   uint32_t addend,
+      frame;         /* a value added to the sum, stretched to the shape of another value; or RKB_NO_VALUE */
    uint64_t repeats; /* how often, at most, one element of the left operand occurs among a group's terms */
    const void *geometry; /* passed to the maps */
    /* Element numbers of operand terms first .. first+count-1; -1 where the term is zero (padding). */
@@ -19,6 +21,14 @@ typedef struct rkb_contraction {
    uint64_t (*element)(const void *geometry, uint64_t group, uint64_t row, uint64_t column);
    void (*split)(const void *geometry, uint64_t element, uint64_t *group, uint64_t *row, uint64_t *column);
 } rkb_contraction_t;
+
+/* Sets the factors and the addend that a node reads. */
+void rkb_contraction_operands(rkb_contraction_t *contraction, const rkb_program_node_t *node);
+/* The arithmetic of adding the addend, one operation an element; 0 without one. */
+double rkb_contraction_addend_work(const rkb_program_t *program, const rkb_program_node_t *node);
+/* The points of the addend at a list of output elements, for the caller to free also after a failure.  Without an addend the block is empty. */
+int rkb_contraction_read_addend(rkb_reader_t *reader, const rkb_contraction_t *contraction, uint64_t count,
+                                const int64_t *index, rkb_block_t *out);
 
 int rkb_contract_whole(rkb_reader_t *reader, const rkb_contraction_t *contraction, rkb_block_t *out);
 int rkb_contract_points(rkb_reader_t *reader, const rkb_contraction_t *contraction, uint64_t count,

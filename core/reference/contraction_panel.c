@@ -184,8 +184,23 @@ static inline void conclude(const rkb_precision_t *precision, double value, doub
    *variance = point.variance;
 }
 
+/* Counts the addend as a term, whose size is the size of all partial sums that begin with it. */
+static void conclude_addend(const rkb_precision_t *precision, uint64_t count, double depth,
+                            const rkb_block_t *addend, double *const sums[SUMS]) {
+   for (uint64_t i = 0; i < count; i++) {
+      rkb_point_t sum = {sums[VALUE][i], sums[HARD][i], sums[VARIANCE][i], 0};
+      const double nonzero = sums[NONZERO][i], apart = 2 * nonzero < depth ? nonzero : depth - nonzero;
+      rkb_addend_rounding(precision, rkb_block_get(addend, i), nonzero, apart, depth, sums[ABSOLUTE][i],
+                          &sum);
+      sums[VALUE][i] = sum.value;
+      sums[ABSOLUTE][i] = isinf(addend->value[i]) ? 0 : sums[ABSOLUTE][i] + fabs(addend->value[i]);
+      sums[HARD][i] = sum.hard;
+      sums[VARIANCE][i] = sum.variance;
+   }
+}
+
 void rkb_contraction_conclude(const rkb_precision_t *precision, uint64_t count, uint64_t depth,
-                              double *const sums[SUMS]) {
+                              const rkb_block_t *addend, double *const sums[SUMS]) {
    double *hard = sums[HARD], *variance = sums[VARIANCE];
    const double *value = sums[VALUE], *absolute = sums[ABSOLUTE], *squares = sums[SQUARES],
                 *nonzero = sums[NONZERO];
@@ -193,4 +208,6 @@ void rkb_contraction_conclude(const rkb_precision_t *precision, uint64_t count, 
    for (uint64_t i = 0; i < count; i++)
       conclude(precision, value[i], absolute[i], squares[i], nonzero[i], (double)depth, &hard[i],
                &variance[i]);
+   if (addend)
+      conclude_addend(precision, count, (double)depth, addend, sums);
 }

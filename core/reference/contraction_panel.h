@@ -44,13 +44,15 @@ void rkb_panels_multiply(rkb_panel_part_t left, rkb_panel_part_t right, uint64_t
 void rkb_panel_lines_multiply(const rkb_panel_t *left, uint64_t row, const rkb_panel_t *right,
                               uint64_t column, double sums[SUMS]);
 
-/* Call it once the whole depth was added: turns the sums over the terms' bounds and variances into those of the outputs. */
+/* Call it once the whole depth was added: adds the addend (NULL: none), and turns the sums over the terms' bounds and variances into
+ * those of the outputs. */
 void rkb_contraction_conclude(const rkb_precision_t *precision, uint64_t count, uint64_t depth,
-                              double *const sums[SUMS]);
+                              const rkb_block_t *addend, double *const sums[SUMS]);
 
 /* The point of an output after rkb_contraction_conclude. */
 static inline rkb_point_t rkb_contraction_point(const rkb_precision_t *precision, double *const sums[SUMS],
                                                 uint64_t i, uint32_t flags) {
+   /* ABSOLUTE includes the addend */
    const bool overflows = !(sums[ABSOLUTE][i] + sums[HARD][i] < precision->largest);
    return (rkb_point_t){sums[VALUE][i], sums[HARD][i], sums[VARIANCE][i],
                         flags | (overflows ? RKB_POINT_DONT_CARE : 0)};

@@ -170,7 +170,8 @@ static int add_part(rkb_reader_t *reader, work_t *work, uint64_t first) {
    return RKB_OK;
 }
 
-static void conclude(const rkb_precision_t *precision, const work_t *work, rkb_block_t *out) {
+static void conclude(const rkb_precision_t *precision, const work_t *work, const rkb_block_t *addend,
+                     rkb_block_t *out) {
    uint64_t all = work->row_count * work->column_count;
    for (uint64_t i = 0; i < work->count; i++) {
       uint64_t row = work->left_lines[i], column = work->right_lines[i];
@@ -180,24 +181,30 @@ static void conclude(const rkb_precision_t *precision, const work_t *work, rkb_b
             work->grid ? work->sums[s * all + row * work->column_count + column] : work->sums[i * SUMS + s];
          sums[s] = &numbers[s];
       }
-      rkb_contraction_conclude(precision, 1, work->contraction->depth, sums);
-      rkb_block_put(
-         out, i,
-         rkb_contraction_point(precision, sums, 0, work->row_flags[row] | work->column_flags[column]));
+      const rkb_block_t one = addend->value ? rkb_block_from(addend, i) : *addend;
+      rkb_contraction_conclude(precision, 1, work->contraction->depth, one.value ? &one : NULL, sums);
+      rkb_block_put(out, i,
+                    rkb_contraction_point(precision, sums, 0,
+                                          (uint32_t)work->row_flags[row] | work->column_flags[column] |
+                                             (one.value ? *one.flags : 0)));
    }
 }
 
 static int contract_group(rkb_reader_t *reader, const rkb_contraction_t *c, uint64_t group, uint64_t count,
-                          uint64_t *rows, uint64_t *columns, rkb_block_t *out) {
+                          uint64_t *rows, uint64_t *columns, const int64_t *index, rkb_block_t *out) {
    work_t work = {
       .contraction = c, .group = group, .count = count, .left_lines = rows, .right_lines = columns};
+   rkb_block_t addend = {0};
    int status = rkb_reader_work(reader, (double)count * (double)c->depth);
    if (status == RKB_OK)
       status = work_open(&work);
    for (uint64_t first = 0; status == RKB_OK && first < c->depth; first += work.depth)
       status = add_part(reader, &work, first);
    if (status == RKB_OK)
-      conclude(rkb_reader_precision(reader), &work, out);
+      status = rkb_contraction_read_addend(reader, c, count, index, &addend);
+   if (status == RKB_OK)
+      conclude(rkb_reader_precision(reader), &work, &addend, out);
+   rkb_block_free(&addend);
    work_free(&work);
    return status;
 }
@@ -213,7 +220,8 @@ int rkb_contract_points(rkb_reader_t *reader, const rkb_contraction_t *c, uint64
       for (end = first + 1; end < count && groups[end] == groups[first];)
          end++;
       rkb_block_t part = rkb_block_from(out, first);
-      status = contract_group(reader, c, groups[first], end - first, rows + first, columns + first, &part);
+      status = contract_group(reader, c, groups[first], end - first, rows + first, columns + first,
+                              index + first, &part);
    }
    free(groups);
    return status;
@@ -222,6 +230,12 @@ int rkb_contract_points(rkb_reader_t *reader, const rkb_contraction_t *c, uint64
 /* Lines of both operands repeat where outputs share rows or columns; elements repeat where windows overlap. */
 double rkb_contraction_cone(const rkb_program_t *program, const rkb_contraction_t *c, uint32_t which,
                             double outputs, uint64_t samples, const int64_t *output, int64_t *operand) {
+   if (which > 1) { /* the addend: one element for each output, unless it is stretched */
+      memcpy(operand, output, samples * sizeof *operand);
+      return rkb_shape_equal(rkb_program_shape(program, c->addend), rkb_program_shape(program, c->frame))
+                ? outputs
+                : 0;
+   }
    uint64_t *lines = rkb_allocate(samples + 1, sizeof *lines), found = 0;
    double most = (double)program->values[which == 0 ? c->left : c->right].elements;
    double all = (double)c->groups * (double)(which == 0 ? c->rows : c->columns);

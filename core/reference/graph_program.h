@@ -30,6 +30,8 @@ typedef struct rkb_program_node {
    uint32_t inputs[RKB_MAX_OPERANDS];
    uint32_t input_count;
    uint32_t output;
+   uint32_t
+      addend_frame; /* of a product with an addend (operand 2): the value to whose shape the addend is stretched */
    uint32_t integer_count, real_count;
    const int64_t *integers; /* their meaning depends on the operation */
    const double *reals;

@@ -3,7 +3,7 @@
  * For each element, in this order:
  *
  *   don't-care           is not compared
- *   numeric.nonfinite    NaN or infinite where the reference is finite
+ *   numeric.nonfinite    NaN or infinite where the reference is finite; a number where the reference is NaN
  *   exact                on exact families the values must be equal, except for ambiguous elements and transforms
  *   hard                 outside the hard bound: rejected, whatever the data
  *   stat                 outside the stat bound: numeric.precision; rejected if the family decides precision, else suspect
@@ -29,9 +29,9 @@ static enum broken judge_element(const rkb_judge_rule_t *rule, double got, const
                                  double *bound) {
    double error = fabs(got - want->value);
    *bound = rule->loose ? fmax(want->hard, rule->absolute + rule->relative * fabs(want->value)) : want->hard;
-   if (got == want->value)
+   if (got == want->value || (isnan(got) && isnan(want->value)))
       return RULE_NONE;
-   if (!isfinite(got) && isfinite(want->value))
+   if (isnan(want->value) || (!isfinite(got) && isfinite(want->value)))
       return RULE_NONFINITE;
    if (!(error <= *bound))
       return RULE_HARD;

@@ -21,8 +21,8 @@ typedef struct rkb_precision {
    double unit;        /* unit roundoff of stored intermediates and sums */
    double approximate; /* factor on the error of approximate functions: 1, or more for fp32-fast */
    double product;     /* unit roundoff to which operands of matrix products may be rounded; 0: none */
-   double tiny;    /* results below it may be flushed to zero: an absolute error of each operation */
-   double largest; /* overflow threshold of intermediates */
+   double tiny;        /* results below it may be flushed to zero: an absolute error of each operation */
+   double largest;     /* overflow threshold of intermediates */
 } rkb_precision_t;
 
 typedef struct rkb_point {
@@ -136,6 +136,35 @@ static inline void rkb_sum_rounding(const rkb_precision_t *precision, double sum
       RKB_SUM_TRUNCATIONS * u * ((count < begun ? count : begun) + 1) * sqrt(sum * sum / 3 + squares / 2);
    double both = sigma + truncation / 8;
    point->variance += both * both;
+}
+
+/* Adds an addend to a sum of count non-zero terms at so many places, in any order: a kernel may start its accumulator at the addend.
+ * sum has the value and the bounds of the terms alone, absolute = sum |terms|.  apart: further roundings of terms that lie apart
+ * (contraction_panel.c).
+ *
+ * hard: the addend is one more term.  It passes through as many roundings as the others, and each of them through one more.
+ *
+ * stat: partial sums run from the addend b to b + s, or from 0 to s and then once to b + s.  The mean square of the first way exceeds that
+ * of the second by b^2 + b s. */
+static inline void rkb_addend_rounding(const rkb_precision_t *precision, rkb_point_t addend, double count,
+                                       double apart, double places, double absolute, rkb_point_t *sum) {
+   const double u = precision->unit, b = addend.value, size = fabs(b) + addend.hard;
+   const double begun = places / RKB_SUM_TERMS_A_TRUNCATION, result = b + sum->value;
+   const double more = fmax(b * b + b * sum->value, 0);
+   if (size == 0) /* an exact zero: nothing is rounded */
+      return;
+   if (isinf(b)) { /* a mask stays infinite and exact */
+      *sum = (rkb_point_t){result, 0, 0, sum->flags};
+      return;
+   }
+   const double rounded = count > 0 ? (count + RKB_SUM_SPARE + apart) * u * size : 0;
+   sum->hard += addend.hard + rounded + u * (absolute + sum->hard + size) + precision->tiny;
+   const double sigma = u * sqrt((count * more + result * result) / 3);
+   const double truncation =
+      count > 0 ? RKB_SUM_TRUNCATIONS * u * ((count < begun ? count : begun) + 1) * sqrt(more) : 0;
+   const double both = sqrt(sum->variance) + sqrt(addend.variance) + sigma + truncation / 8;
+   sum->variance = both * both;
+   sum->value = result;
 }
 
 /* A weighted sum of points.  Weights are not negative and are known up to rounding. */

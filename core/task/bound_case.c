@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "reference/addends.h"
 #include "reference/gradient.h"
 #include "reference/least_work.h"
 
@@ -281,9 +282,10 @@ static bool build_program(rkb_bound_t *bound, rkb_problems_t *problems) {
    return !program->failed;
 }
 
-rkb_bound_t *rkb_bound_begin(const rkb_definition_t *definition, bool backward, const char *name, uint32_t kind,
-                             const int64_t *dims, const double *attributes, const rkb_init_setting_t *setting,
-                             uint64_t budget, rkb_place_t place, rkb_problems_t *problems) {
+rkb_bound_t *rkb_bound_begin(const rkb_definition_t *definition, bool backward, const char *name,
+                             uint32_t kind, const int64_t *dims, const double *attributes,
+                             const rkb_init_setting_t *setting, uint64_t budget, rkb_place_t place,
+                             rkb_problems_t *problems) {
    rkb_arena_t *arena = rkb_arena_new(0);
    rkb_bound_t *bound = rkb_arena_alloc(arena, sizeof *bound);
    uint32_t before = problems->errors;
@@ -312,6 +314,7 @@ rkb_bound_t *rkb_bound_begin(const rkb_definition_t *definition, bool backward, 
       rkb_problem(problems, place, "in case %s: %s", name, bound->program->error);
    if (!built || problems->errors != before)
       goto failed;
+   rkb_program_join_addends(bound->program);
    rkb_program_prune(bound->program);
    return bound;
 failed:
@@ -328,8 +331,8 @@ bool rkb_bound_complete(rkb_bound_t *bound) {
 rkb_bound_t *rkb_bound_new(const rkb_definition_t *definition, bool backward, const char *name, uint32_t kind,
                            const int64_t *dims, const double *attributes, const rkb_init_setting_t *setting,
                            uint64_t budget, rkb_place_t place, rkb_problems_t *problems) {
-   rkb_bound_t *bound = rkb_bound_begin(definition, backward, name, kind, dims, attributes, setting, budget,
-                                        place, problems);
+   rkb_bound_t *bound =
+      rkb_bound_begin(definition, backward, name, kind, dims, attributes, setting, budget, place, problems);
    if (!bound || rkb_bound_complete(bound))
       return bound;
    rkb_problem(problems, place, "case %s needs more families of inputs than there may be", name);

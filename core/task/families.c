@@ -97,7 +97,8 @@ static bool is_exact_graph(const rkb_program_t *program, bool *behind) {
          bool step =
             program->values[node->inputs[j]].node >= 0 &&
             strcmp(program->nodes[program->values[node->inputs[j]].node].operation->name, "step") == 0;
-         if (product && behind[node->inputs[j]] && !step && !(node->operation->depth == NULL && j == 1))
+         const bool factor = product && j < 2 && !(node->operation->depth == NULL && j == 1);
+         if (factor && behind[node->inputs[j]] && !step)
             return false;
          behind[node->output] |= behind[node->inputs[j]];
       }
@@ -286,6 +287,64 @@ static bool roundings_agree(rkb_bound_t *bound) {
    return ones && computed;
 }
 
+static bool is_one_of(const char *name, const char *const *names) {
+   while (*names && strcmp(*names, name) != 0)
+      names++;
+   return *names != NULL;
+}
+
+static const char *const largest[] = {"max_pool", "amax", NULL};
+static const char *const smallest[] = {"amin", NULL};
+static const char *const softmaxes[] = {"softmax", "log_softmax", "log_sum_exp", NULL};
+
+#define LARGE_HALF 0x1p15
+
+/* Draws each tensor that a node of these names reads, seen through operations that only move elements, in one way. */
+static bool draw_operands(rkb_bound_t *bound, rkb_family_entry_t **entry, const char *family,
+                          const char *const *names, uint32_t kind, double first) {
+   for (uint32_t i = 0; i < bound->program->node_count; i++) {
+      const rkb_program_node_t *node = &bound->program->nodes[i];
+      const uint32_t tensor = is_one_of(node->operation->name, names)
+                                 ? tensor_behind(bound->program, node->inputs[0])
+                                 : UINT32_MAX;
+      if (tensor == UINT32_MAX || !is_free(bound, tensor))
+         continue;
+      if (!*entry)
+         *entry = add(bound, family, false, false, false);
+      if (!*entry)
+         return false;
+      const bool half = bound->view.tensors[tensor].dtype == RKB_F16;
+      (*entry)->draws[tensor] =
+         (rkb_draw_t){kind, half ? copysign(fmin(fabs(first), LARGE_HALF), first) : first};
+   }
+   return true;
+}
+
+/* Numbers beyond the start values that stand for an infinity: -1e8 in a softmax, where differences must still tell, and -1e30 in a pool. */
+#define BELOW_SOFTMAX -0x1.8p27
+#define BELOW_EXTREME -0x1p120
+
+static bool add_below(rkb_bound_t *bound) {
+   rkb_family_entry_t *entry = NULL;
+   return draw_operands(bound, &entry, "below", softmaxes, RKB_DRAW_BELOW, BELOW_SOFTMAX) &&
+          draw_operands(bound, &entry, "below", largest, RKB_DRAW_BELOW, BELOW_EXTREME) &&
+          draw_operands(bound, &entry, "below", smallest, RKB_DRAW_BELOW, -BELOW_EXTREME);
+}
+
+/* NaN in what a maximum or minimum is taken of, where the reference says of each output whether it is NaN: the graph has only operations
+ * that pass a NaN on, or make the element don't-care. */
+static bool add_not_a_number(rkb_bound_t *bound) {
+   static const char *const known[] = {"reshape", "expand", "permute",    "slice",      "flip",     "cat",
+                                       "embed",   "neg",    "add",        "sub",        "mul",      "div",
+                                       "amax",    "amin",   "add_scalar", "mul_scalar", "max_pool", NULL};
+   static const char *const held[] = {"max_pool", "amax", "amin", NULL};
+   for (uint32_t i = 0; i < bound->program->node_count; i++)
+      if (!is_one_of(bound->program->nodes[i].operation->name, known))
+         return true;
+   rkb_family_entry_t *entry = NULL;
+   return draw_operands(bound, &entry, "not_a_number", held, RKB_DRAW_NAN, 0);
+}
+
 bool rkb_families_build(rkb_bound_t *bound) {
    bound->families = rkb_arena_alloc(bound->arena, sizeof *bound->families);
    bound->families->room = MOST_FAMILIES;
@@ -306,5 +365,6 @@ bool rkb_families_build(rkb_bound_t *bound) {
       far->reports_only = true;
    return add_plain(bound, "large", false, RKB_DRAW_SCALED, 0x1p20, true) &&
           add_plain(bound, "tiny", false, RKB_DRAW_SCALED, 0x1p-40, true) &&
-          add_plain(bound, "denormal", false, RKB_DRAW_SUBNORMAL, 0x1p-130, false);
+          add_plain(bound, "denormal", false, RKB_DRAW_SUBNORMAL, 0x1p-130, false) && add_below(bound) &&
+          add_not_a_number(bound);
 }

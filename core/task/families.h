@@ -21,7 +21,9 @@ enum rkb_draw_kind {
    RKB_DRAW_SPARSE,    /* +-2^k, k in -3 .. 3; non-zero with probability `first` */
    RKB_DRAW_SMALL,     /* small integers, -8 to 8 */
    RKB_DRAW_SUBNORMAL, /* the recipe; one random element in eight times `first`, which makes it subnormal */
-   RKB_DRAW_STRONG     /* the recipe times `first`, which makes softmax rows nearly one-hot */
+   RKB_DRAW_STRONG,    /* the recipe times `first`, which makes softmax rows nearly one-hot */
+   RKB_DRAW_BELOW,     /* `first` less the size of the recipe times |first| / 2^20: all far below zero */
+   RKB_DRAW_NAN        /* the recipe; one random element in 16 is NaN */
 };
 
 typedef struct rkb_draw {

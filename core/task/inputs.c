@@ -106,14 +106,14 @@ static void recipe_numbers(const rkb_recipe_t *recipe, uint64_t count, const uin
 static bool is_of_recipe(uint32_t kind) {
    return kind == RKB_DRAW_RECIPE || kind == RKB_DRAW_MIXED || kind == RKB_DRAW_SHIFTED ||
           kind == RKB_DRAW_SUBNORMAL || kind == RKB_DRAW_SCALED || kind == RKB_DRAW_STRONG ||
-          kind == RKB_DRAW_LEVEL;
+          kind == RKB_DRAW_LEVEL || kind == RKB_DRAW_BELOW || kind == RKB_DRAW_NAN;
 }
 
 /* Whether a draw uses a second random number for each element. */
 static bool uses_extra(uint32_t kind) {
    return kind != RKB_DRAW_RECIPE && kind != RKB_DRAW_SHIFTED && kind != RKB_DRAW_SCALED &&
           kind != RKB_DRAW_STRONG && kind != RKB_DRAW_LEVEL && kind != RKB_DRAW_CONSTANT &&
-          kind != RKB_DRAW_ONE_HOT;
+          kind != RKB_DRAW_ONE_HOT && kind != RKB_DRAW_BELOW;
 }
 
 static double one_hot(const rkb_tensor_t *view, const rkb_random_t *extra, uint64_t element) {
@@ -160,6 +160,14 @@ static void change_numbers(const rkb_draw_t *draw, const rkb_recipe_t *recipe, c
    case RKB_DRAW_SUBNORMAL:
       for (uint64_t i = 0; i < count; i++)
          numbers[i] *= uniform_from(bits[i]) < 0.125 ? first : 1;
+      break;
+   case RKB_DRAW_BELOW:
+      for (uint64_t i = 0; i < count; i++)
+         numbers[i] = first - fabs(numbers[i] * first) * 0x1p-20;
+      break;
+   case RKB_DRAW_NAN:
+      for (uint64_t i = 0; i < count; i++)
+         numbers[i] = uniform_from(bits[i]) < 0x1p-4 ? (double)NAN : numbers[i];
       break;
    case RKB_DRAW_LEVEL: {
       const double level = pow(10, uniform_from(rkb_random_at(extra, UINT64_C(1) << 62)) - 0.5);

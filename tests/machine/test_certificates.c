@@ -8,11 +8,14 @@
  * sampled/ does the same for what is claimed of blocks sampled at the bench shapes, shapes/ holds kernels that are wrong only on
  * shapes that no check case has.
  *
+ * styles/ holds correct kernels in styles that the error bounds must admit, each with its broken twins.
+ *
  *    // standing: accept
  *    // says: TEXT            in the certificate, as compact JSON; without one, in the verdict's message
  *    // never: TEXT
  *    // shows: TEXT           in the evidence of a rejection
  *    // task: NAME             another one of the shipped tasks
+ *    // twin: MACRO VALUE => TEXT   the kernel with another value of a macro is rejected, with TEXT in the message
  *    // set: PATH=VALUE        changes the pipeline for this file, e.g. screen.machine.with.budget=1000000
  */
 #include <stdio.h>
@@ -106,15 +109,15 @@ static char *kernel_of(const char *path) {
    return whole;
 }
 
-static int judge(rkb_log_t *log, const char *pipeline_path, const char *path) {
-   char *source = kernel_of(path), *standing = directive(source, "standing", 0);
+/* Judges a kernel; says NULL: by its own directives. */
+static int judge_as(rkb_log_t *log, const char *pipeline_path, const char *path, const char *source,
+                    const char *standing, const char *says) {
    rkb_pipeline_t *pipeline = open_for(pipeline_path, source);
    const rkb_check_options_t options = {
       .name = path, .secret = &rkb_secret_published, .source = source, .jobs = 1, .log = log};
    rkb_check_result_t *result = NULL;
    rkb_error_t err = {0};
    int wrong = 0;
-   assert_non_null(standing);
    if (rkb_check(pipeline, &options, &result, &err) != RKB_OK)
       fail_msg("%s: %s", path, err.message);
    const rkb_check_verdict_t *verdict = &result->verdicts[result->verdict_count - 1];
@@ -122,11 +125,42 @@ static int judge(rkb_log_t *log, const char *pipeline_path, const char *path) {
       print_error("%s: %s is %s: %s\n", path, verdict->stage, verdict->standing, verdict->message);
       wrong++;
    } else {
-      wrong += hold_to(path, source, verdict->certificate ? verdict->certificate : verdict->message);
-      wrong += hold_evidence(path, source, verdict->evidence);
+      if (says && !strstr(verdict->message, says)) {
+         print_error("%s: the message does not say %s: %s\n", path, says, verdict->message);
+         wrong++;
+      }
+      if (!says) {
+         wrong += hold_to(path, source, verdict->certificate ? verdict->certificate : verdict->message);
+         wrong += hold_evidence(path, source, verdict->evidence);
+      }
    }
    rkb_check_result_free(result);
    rkb_pipeline_free(pipeline);
+   return wrong;
+}
+
+/* The source with another value of one macro; twin: MACRO VALUE => TEXT. */
+static char *twin_of(const char *path, const char *source, const char *twin) {
+   char *made, define[128];
+   snprintf(define, sizeof define, "#define %.*s ", (int)strcspn(twin, " "), twin);
+   const char *at = strstr(source, define);
+   if (!at)
+      fail_msg("%s: there is no %s", path, define);
+   assert_true(asprintf(&made, "%.*s#define %.*s%s", (int)(at - source), source,
+                        (int)(strstr(twin, " => ") - twin), twin, at + strcspn(at, "\n")) > 0);
+   return made;
+}
+
+static int judge(rkb_log_t *log, const char *pipeline_path, const char *path) {
+   char *source = kernel_of(path), *standing = directive(source, "standing", 0), *twin;
+   assert_non_null(standing);
+   int wrong = judge_as(log, pipeline_path, path, source, standing, NULL);
+   for (int n = 0; (twin = directive(source, "twin", n)) != NULL; n++, free(twin)) {
+      assert_non_null(strstr(twin, " => "));
+      char *broken = twin_of(path, source, twin);
+      wrong += judge_as(log, pipeline_path, path, broken, "reject", strstr(twin, " => ") + 4);
+      free(broken);
+   }
    free(standing);
    free(source);
    return wrong;
@@ -166,9 +200,15 @@ static void shapes_are_drawn_for_the_kernel(void **state) {
    judge_all(SHAPES "/pipeline.yaml", SHAPES "/*.cu");
 }
 
+static void styles_are_admitted(void **state) {
+   (void)state;
+   judge_all(STYLES "/pipeline.yaml", STYLES "/*.cu");
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_claim_too_many), cmocka_unit_test(no_way_is_overlooked),
-      cmocka_unit_test(shapes_are_drawn_for_the_kernel), cmocka_unit_test(sampled_blocks_are_judged)};
+      cmocka_unit_test(shapes_are_drawn_for_the_kernel), cmocka_unit_test(sampled_blocks_are_judged),
+      cmocka_unit_test(styles_are_admitted)};
    return RUN_TESTS(tests);
 }

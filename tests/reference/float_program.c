@@ -6,14 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include "reference/dtype.h"
+#include "reference/operations/elementwise.h"
 
 const float_mode_t float_modes[] = {
    {.name = "sequential", .order = ORDER_SEQUENTIAL},
-   {.name = "reversed fma", .order = ORDER_REVERSED, .fma = true},
-   {.name = "pairwise", .order = ORDER_PAIRWISE},
+   {.name = "reversed fma", .order = ORDER_REVERSED, .fma = true, .addend_first = true},
+   {.name = "pairwise", .order = ORDER_PAIRWISE, .through_log_sum = true},
    {.name = "strided fma approx", .order = ORDER_STRIDED, .fma = true, .approximate = 6, .flush = true},
    {.name = "one pass", .order = ORDER_STRIDED, .one_pass = true},
-   {.name = "3xTF32", .order = ORDER_SEQUENTIAL, .products = PRODUCTS_TF32_THREE},
+   {.name = "3xTF32", .order = ORDER_SEQUENTIAL, .products = PRODUCTS_TF32_THREE, .addend_first = true},
    {0},
 };
 
@@ -45,9 +46,29 @@ static void moved(float_run_t *run, const rkb_program_node_t *node, double *out)
    free(index);
 }
 
+/* What is added to each output of a product, in the shape of the outputs. */
+static double *addend_of(float_run_t *run, const rkb_program_node_t *node) {
+   const uint64_t count = run->program->values[node->output].elements;
+   int64_t *index = malloc((count + 1) * sizeof *index);
+   rkb_block_t block;
+   assert(index && rkb_block_new(&block, count));
+   for (uint64_t i = 0; i < count; i++)
+      index[i] = (int64_t)i;
+   const int status =
+      rkb_read_stretched(&run->reader, node->inputs[2], rkb_program_shape(run->program, node->addend_frame),
+                         count, index, &block);
+   assert(status == RKB_OK);
+   double *out = float_numbers(count);
+   memcpy(out, block.value, count * sizeof *out);
+   rkb_block_free(&block);
+   free(index);
+   return out;
+}
+
 static void run_node(float_run_t *run, const rkb_program_node_t *node, double *out) {
    const char *name = node->operation->name;
    if (node->operation->depth) {
+      run->addend = node->input_count > 2 ? addend_of(run, node) : NULL;
       run->product++;
       run->products =
          run->mode->only == 0 || run->mode->only == run->product ? run->mode->products : PRODUCTS_FULL;
@@ -102,6 +123,8 @@ void float_run(float_plan_t *plan, const rkb_inputs_t *inputs, const float_mode_
       const rkb_program_node_t *node = &program->nodes[i];
       double *out = float_numbers(program->values[node->output].elements);
       run_node(&run, node, out);
+      free(run.addend);
+      run.addend = NULL;
       for (uint64_t j = 0; j < program->values[node->output].elements; j++) /* where it is stored narrower */
          out[j] = rkb_dtype_round(program->values[node->output].dtype, out[j]);
       run.reader.stored[node->output].value = out;

@@ -21,10 +21,12 @@ typedef struct float_mode {
    const char *name;
    enum float_order order;
    enum float_products products;
-   bool fma;           /* contract product and sum */
-   double approximate; /* error added to approximate functions, in units of 2^-24: random of this size */
-   bool flush;         /* subnormal results become zero */
-   bool one_pass;      /* E[x^2] - E[x]^2 for variances, softmax without subtracting the largest */
+   bool fma;             /* contract product and sum */
+   double approximate;   /* error added to approximate functions, in units of 2^-24: random of this size */
+   bool through_log_sum; /* softmax as exp(x - log of the sum) */
+   bool addend_first;    /* a product's sum starts at its addend, where the order has a start */
+   bool flush;           /* subnormal results become zero */
+   bool one_pass;        /* E[x^2] - E[x]^2 for variances, softmax without subtracting the largest */
    uint32_t
       only; /* 0: all products are of that kind; else the one of this number (from 1), the others full */
 } float_mode_t;

@@ -8,16 +8,16 @@
 #include "reference/operations/reduce.h"
 
 static float variance_of(const float_run_t *run, const float *x, uint64_t count, float divisor) {
-   float mean = float_sum(run, x, NULL, count) / (float)count;
+   float mean = float_sum(run, 0, x, NULL, count) / (float)count;
    if (run->mode->one_pass) {
-      float square = float_sum(run, x, x, count) / (float)count;
+      float square = float_sum(run, 0, x, x, count) / (float)count;
       return (square - mean * mean) * ((float)count / divisor);
    }
    float *away = malloc((count + 1) * sizeof *away);
    assert(away);
    for (uint64_t i = 0; i < count; i++)
       away[i] = x[i] - mean;
-   float sum = float_sum(run, away, away, count);
+   float sum = float_sum(run, 0, away, away, count);
    free(away);
    return sum / divisor;
 }
@@ -35,15 +35,15 @@ void float_reduce_rows(float_run_t *run, const rkb_program_node_t *node, double 
          x[i] = (float)float_operand(run, node, 0)[index[i]];
       float y = x[0];
       if (IS("sum"))
-         y = float_sum(run, x, NULL, rows.length);
+         y = float_sum(run, 0, x, NULL, rows.length);
       else if (IS("mean"))
-         y = run->mode->fma ? float_sum(run, x, NULL, rows.length) * (1 / (float)rows.length)
-                            : float_sum(run, x, NULL, rows.length) / (float)rows.length;
+         y = run->mode->fma ? float_sum(run, 0, x, NULL, rows.length) * (1 / (float)rows.length)
+                            : float_sum(run, 0, x, NULL, rows.length) / (float)rows.length;
       else if (IS("variance"))
          y = variance_of(run, x, rows.length, (float)rows.length - (float)node->integers[2]);
       else
          for (uint64_t i = 0; i < rows.length; i++)
-            y = IS("amax") ? fmaxf(y, x[i]) : fminf(y, x[i]);
+            y = isnan(y) || isnan(x[i]) ? NAN : IS("amax") ? fmaxf(y, x[i]) : fminf(y, x[i]);
       out[row] = float_flushed(run, y);
    }
    free(x);
@@ -104,7 +104,8 @@ void float_log_sum_rows(float_run_t *run, const rkb_program_node_t *node, double
          largest = fmaxf(largest, (float)float_operand(run, node, 0)[index[i]]);
       for (uint64_t i = 0; i < rows.length; i++)
          e[i] = float_rough(run, expf((float)float_operand(run, node, 0)[index[i]] - largest));
-      out[row] = float_flushed(run, largest + float_rough(run, logf(float_sum(run, e, NULL, rows.length))));
+      out[row] =
+         float_flushed(run, largest + float_rough(run, logf(float_sum(run, 0, e, NULL, rows.length))));
    }
    free(e);
    free(index);
@@ -129,13 +130,18 @@ void float_softmax_rows(float_run_t *run, const rkb_program_node_t *node, double
       for (uint64_t i = 0; i < rows.length; i++)
          e[i] = run->mode->fma ? float_rough(run, exp2f((x[i] - largest) * 1.44269504f))
                                : float_rough(run, expf(x[i] - largest));
-      float sum = float_sum(run, e, NULL, rows.length), logarithm = float_rough(run, logf(sum)),
+      float sum = float_sum(run, 0, e, NULL, rows.length), logarithm = float_rough(run, logf(sum)),
             inverse = 1 / sum;
       bool share = strcmp(node->operation->name, "softmax") == 0;
-      for (uint64_t i = 0; i < rows.length; i++)
-         out[index[i]] = float_flushed(run, !share           ? x[i] - largest - logarithm
-                                            : run->mode->fma ? e[i] * inverse
-                                                             : e[i] / sum);
+      const float log_sum = largest + logarithm;
+      if (share && run->mode->through_log_sum)
+         for (uint64_t i = 0; i < rows.length; i++)
+            out[index[i]] = float_flushed(run, float_rough(run, expf(x[i] - log_sum)));
+      else
+         for (uint64_t i = 0; i < rows.length; i++)
+            out[index[i]] = float_flushed(run, !share           ? x[i] - largest - logarithm
+                                               : run->mode->fma ? e[i] * inverse
+                                                                : e[i] / sum);
    }
    free(x);
    free(e);
@@ -170,7 +176,8 @@ void float_matrix_product(float_run_t *run, const rkb_program_node_t *node, doub
       for (int64_t i = 0; i < m; i++)
          for (int64_t j = 0; j < n; j++)
             out[((int64_t)g * m + i) * n + j] =
-               float_flushed(run, float_dot(run, float_factors_from(&a, (uint64_t)(i * k)),
+               float_flushed(run, float_dot(run, (uint64_t)(((int64_t)g * m + i) * n + j),
+                                            float_factors_from(&a, (uint64_t)(i * k)),
                                             float_factors_from(&b, (uint64_t)(j * k)), (uint64_t)k));
    }
    free(a.high);

@@ -12,6 +12,7 @@ typedef struct float_run {
    rkb_random_t noise;
    enum float_products products; /* of the node at hand */
    uint32_t product;             /* its number */
+   double *addend;               /* what is added to each of its outputs; NULL: nothing */
 } float_run_t;
 
 /* Numbers ready to be factors: rounded as the products at hand have them, or for 3xTF32 in two parts. */
@@ -29,12 +30,14 @@ float float_flushed(const float_run_t *run, float x);
 float float_rough(float_run_t *run, float x);
 /* A sum and one more product, contracted where the mode is. */
 float float_add_product(const float_run_t *run, float sum, float a, float b);
-/* Sum of a[i] * b[i] (b NULL: of a[i]). */
-float float_sum(const float_run_t *run, const float *a, const float *b, uint64_t count);
+/* Sum of start and of a[i] * b[i] (b NULL: of a[i]). */
+float float_sum(const float_run_t *run, float start, const float *a, const float *b, uint64_t count);
 float_factors_t float_factors_new(uint64_t count); /* release high */
 float_factors_t float_factors_from(const float_factors_t *factors, uint64_t first);
 void float_set_factor(const float_run_t *run, float_factors_t *factors, uint64_t i, double x);
-float float_dot(const float_run_t *run, float_factors_t a, float_factors_t b, uint64_t count);
+/* One sum of products, and the addend of that output. */
+float float_dot(const float_run_t *run, uint64_t output, float_factors_t a, float_factors_t b,
+                uint64_t count);
 
 /* One node each; out has room for its output. */
 /* float_elements.c */

@@ -41,9 +41,8 @@ static float pairwise(const float *terms, uint64_t count) {
    return pairwise(terms, count / 2) + pairwise(terms + count / 2, count - count / 2);
 }
 
-/* Sum of a[i] * b[i] (b NULL: of a[i]) in the mode's order. */
-float float_sum(const float_run_t *run, const float *a, const float *b, uint64_t count) {
-   float sum = 0, parts[32] = {0};
+float float_sum(const float_run_t *run, float start, const float *a, const float *b, uint64_t count) {
+   float sum = start, parts[32] = {0};
    switch (run->mode->order) {
    case ORDER_SEQUENTIAL:
       for (uint64_t i = 0; i < count; i++)
@@ -56,7 +55,7 @@ float float_sum(const float_run_t *run, const float *a, const float *b, uint64_t
    case ORDER_STRIDED:
       for (uint64_t i = 0; i < count; i++)
          parts[i % 32] = b ? float_add_product(run, parts[i % 32], a[i], b[i]) : parts[i % 32] + a[i];
-      return pairwise(parts, 32);
+      return start == 0 ? pairwise(parts, 32) : pairwise(parts, 32) + start;
    default: {
       float *terms = malloc((count + 1) * sizeof *terms);
       assert(terms);
@@ -64,7 +63,7 @@ float float_sum(const float_run_t *run, const float *a, const float *b, uint64_t
          terms[i] = b ? a[i] * b[i] : a[i];
       sum = count ? pairwise(terms, count) : 0;
       free(terms);
-      return sum;
+      return start == 0 ? sum : sum + start;
    }
    }
 }
@@ -99,8 +98,8 @@ float_factors_t float_factors_from(const float_factors_t *factors, uint64_t firs
 
 /* Three products of the high and low parts, eight terms at a time into a truncating accumulator, as tensor
  * cores have it. */
-static float three_products(float_factors_t a, float_factors_t b, uint64_t count) {
-   float sum = 0;
+static float three_products(float start, float_factors_t a, float_factors_t b, uint64_t count) {
+   float sum = start;
    for (uint64_t first = 0; first < count; first += 8) {
       uint64_t last = first + 8 < count ? first + 8 : count;
       double low_right = 0, low_left = 0, high = 0;
@@ -135,7 +134,11 @@ void float_set_factor(const float_run_t *run, float_factors_t *factors, uint64_t
    factors->high[i] = number;
 }
 
-float float_dot(const float_run_t *run, float_factors_t a, float_factors_t b, uint64_t count) {
-   return run->products == PRODUCTS_TF32_THREE ? three_products(a, b, count)
-                                               : float_sum(run, a.high, b.high, count);
+float float_dot(const float_run_t *run, uint64_t output, float_factors_t a, float_factors_t b,
+                uint64_t count) {
+   const float addend = run->addend ? (float)run->addend[output] : 0,
+               start = run->mode->addend_first ? addend : 0;
+   const float sum = run->products == PRODUCTS_TF32_THREE ? three_products(start, a, b, count)
+                                                          : float_sum(run, start, a.high, b.high, count);
+   return run->mode->addend_first || addend == 0 ? sum : sum + addend;
 }

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,7 +112,7 @@ void float_convolve(float_run_t *run, const rkb_program_node_t *node, double *ou
          float_set_factor(run, &a, j, left[t->left[j]]);
          float_set_factor(run, &b, j, right[t->right[j]]);
       }
-      out[i] = float_flushed(run, float_dot(run, a, b, t->count));
+      out[i] = float_flushed(run, float_dot(run, i, a, b, t->count));
    }
    free(a.high);
    free(b.high);
@@ -155,7 +156,7 @@ void float_pool(float_run_t *run, const rkb_program_node_t *node, double *out) {
       float divisor = (float)(node->integers[2] ? counted : found), sum = 0;
       uint64_t best = 0;
       for (uint64_t k = 0; k < found; k++) {
-         if (xs && xs[places[k]] > xs[places[best]])
+         if (xs && (xs[places[k]] > xs[places[best]] || isnan(xs[places[k]])))
             best = k;
          sum += xs ? (float)xs[places[k]] : 0;
       }

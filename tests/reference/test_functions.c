@@ -54,7 +54,7 @@ static void check_points(const rkb_task_t *task, const char *name) {
             fail_msg("%s", err.message);
          for (uint64_t i = 0; i < count; i++) {
             uint64_t e = elements[i];
-            bool same = value[i] == whole.value[e] ||
+            bool same = value[i] == whole.value[e] || (isnan(value[i]) && isnan(whole.value[e])) ||
                         fabs(value[i] - whole.value[e]) <= 1e-12 * largest + 1e-9 * whole.hard[e];
             bool dont_care = flags[i] & whole.flags[e] & RKB_POINT_DONT_CARE;
             if (!dont_care &&

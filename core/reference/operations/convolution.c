@@ -220,8 +220,8 @@ static geometry_t node_geometry(const rkb_program_t *program, const rkb_program_
 }
 
 static rkb_contraction_t contraction_of(const rkb_program_node_t *node, const geometry_t *g, int kind) {
-   rkb_contraction_t c = {
-      .groups = (uint64_t)g->window.groups, .left = node->inputs[0], .right = node->inputs[1], .geometry = g};
+   rkb_contraction_t c = {.groups = (uint64_t)g->window.groups, .repeats = g->kernel_size, .geometry = g};
+   rkb_contraction_operands(&c, node);
    switch (kind) {
    case FORWARD:
       c.rows = g->batch * g->out_size, c.columns = g->group_outputs,
@@ -241,7 +241,6 @@ static rkb_contraction_t contraction_of(const rkb_program_node_t *node, const ge
       c.left_index = weight_left, c.right_index = weight_right, c.element = weight_element,
       c.split = weight_split;
    }
-   c.repeats = g->kernel_size;
    return c;
 }
 
@@ -275,7 +274,8 @@ COLUMNS(weight, WEIGHT)
 static double work_of(const rkb_program_t *program, const rkb_program_node_t *node, int kind) {
    geometry_t g = node_geometry(program, node, kind);
    return 2 * (double)g.batch * (double)g.out_size * (double)g.outputs * (double)g.group_channels *
-          (double)g.kernel_size;
+             (double)g.kernel_size +
+          rkb_contraction_addend_work(program, node);
 }
 
 static double work_forward(const rkb_program_t *program, const rkb_program_node_t *node) {

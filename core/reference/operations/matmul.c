@@ -73,41 +73,38 @@ static void split(const void *geometry, uint64_t element, uint64_t *group, uint6
    *group = element / g->columns / g->rows;
 }
 
-static rkb_contraction_t contraction_of(const rkb_program_t *program, const rkb_program_node_t *node,
-                                        const geometry_t *g) {
-   uint64_t groups = rkb_shape_product(&g->batch, 0, g->batch.rank);
-   (void)program;
-   return (rkb_contraction_t){.groups = groups,
-                              .rows = g->rows,
-                              .columns = g->columns,
-                              .depth = g->depth,
-                              .left = node->inputs[0],
-                              .right = node->inputs[1],
-                              .repeats = 1,
-                              .geometry = g,
-                              .left_index = left_index,
-                              .right_index = right_index,
-                              .element = element,
-                              .split = split};
+static rkb_contraction_t contraction_of(const rkb_program_node_t *node, const geometry_t *g) {
+   rkb_contraction_t c = {.groups = rkb_shape_product(&g->batch, 0, g->batch.rank),
+                          .rows = g->rows,
+                          .columns = g->columns,
+                          .depth = g->depth,
+                          .repeats = 1,
+                          .geometry = g,
+                          .left_index = left_index,
+                          .right_index = right_index,
+                          .element = element,
+                          .split = split};
+   rkb_contraction_operands(&c, node);
+   return c;
 }
 
 static int compute(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index,
                    rkb_block_t *out) {
    geometry_t g = geometry_of(rkb_reader_program(reader), node);
-   rkb_contraction_t contraction = contraction_of(rkb_reader_program(reader), node, &g);
+   rkb_contraction_t contraction = contraction_of(node, &g);
    return rkb_contract_points(reader, &contraction, count, index, out);
 }
 
 static int whole(rkb_reader_t *reader, const rkb_program_node_t *node, rkb_block_t *out) {
    geometry_t g = geometry_of(rkb_reader_program(reader), node);
-   rkb_contraction_t contraction = contraction_of(rkb_reader_program(reader), node, &g);
+   rkb_contraction_t contraction = contraction_of(node, &g);
    return rkb_contract_whole(reader, &contraction, out);
 }
 
 static double cone(const rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
                    double outputs, uint64_t samples, const int64_t *output, int64_t *operand) {
    geometry_t g = geometry_of(program, node);
-   rkb_contraction_t contraction = contraction_of(program, node, &g);
+   rkb_contraction_t contraction = contraction_of(node, &g);
    return rkb_contraction_cone(program, &contraction, which, outputs, samples, output, operand);
 }
 
@@ -116,7 +113,8 @@ static uint64_t depth(const rkb_program_t *program, const rkb_program_node_t *no
 }
 
 static double work(const rkb_program_t *program, const rkb_program_node_t *node) {
-   return 2 * (double)program->values[node->output].elements * (double)depth(program, node);
+   return 2 * (double)program->values[node->output].elements * (double)depth(program, node) +
+          rkb_contraction_addend_work(program, node);
 }
 
 /* Let A and B be the operands after their transposes, and C = A B.  Then grad A = G B' and grad B = A' G, each transposed back if the

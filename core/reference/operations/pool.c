@@ -134,7 +134,11 @@ static largest_t largest_of(const rkb_block_t *block, uint64_t count) {
    return largest;
 }
 
+/* A NaN is the largest, as in PyTorch. */
 static rkb_point_t max_point(const rkb_block_t *block, uint64_t count) {
+   for (uint64_t i = 0; i < count; i++)
+      if (isnan(block->value[i]))
+         return (rkb_point_t){NAN, 0, 0, block->flags[i] & RKB_POINT_DONT_CARE};
    largest_t largest = largest_of(block, count);
    rkb_point_t point = {largest.value, fmax(largest.high - largest.value, largest.value - largest.low), 0, 0};
    for (uint64_t i = 0; i < count; i++)

@@ -18,6 +18,7 @@ typedef struct row_sums {
    double centred, centred_hard, centred_variance; /* relative to the mean, which an earlier pass found */
    double hard, variance, tiny;
    double largest, high, low, largest_variance; /* extremes, for amax */
+   bool not_a_number;                           /* one was passed: it is the extreme, as in PyTorch */
    double doubt, apart;  /* for argmax: the bound of the largest; the distance of the farthest rival */
    uint64_t seen, place; /* for argmax: elements passed so far, and the first place of the largest */
    uint32_t flags;
@@ -87,6 +88,7 @@ static void visit_largest(row_sums_t *sums, const rkb_block_t *block, uint64_t c
    (void)about;
    for (uint64_t i = 0; i < count; i++) {
       double x = block->value[i], hard = block->hard[i];
+      sums->not_a_number |= isnan(x);
       sums->largest = fmax(sums->largest, x);
       sums->high = fmax(sums->high, x + hard);
       sums->low = fmax(sums->low, x - hard);
@@ -220,6 +222,10 @@ static int reduce_row(rkb_reader_t *reader, const rkb_program_node_t *node, int 
                              sums.flags | (sums.apart > 0 ? RKB_POINT_AMBIGUOUS : 0)};
       return status;
    default:
+      if (sums.not_a_number) {
+         *point = (rkb_point_t){NAN, 0, 0, sums.flags};
+         return RKB_OK;
+      }
       *point =
          (rkb_point_t){kind == SMALLEST ? -sums.largest : sums.largest,
                        isinf(sums.largest) ? 0 : fmax(sums.high - sums.largest, sums.largest - sums.low),

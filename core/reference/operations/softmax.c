@@ -1,6 +1,7 @@
 /* softmax and log_softmax along one dim.  Pure functions of what they read.
  *
  * The bounds allow these variants: with or without the largest element subtracted (where nothing overflows); exp as 2^(x log2 e);
+ * exp(x - l) with l = m + log s, as backward passes compute it from what the forward pass kept;
  * online rescaling when a new largest element turns up (at most MOST_RESCALES times, since blocks see few new maxima); a division
  * or a product with an approximate reciprocal; log_softmax as (x - m) - log s or x - (m + log s). */
 #include "reference/operations/reduce.h"
@@ -86,12 +87,24 @@ static int read_row(rkb_reader_t *reader, uint32_t x, const rkb_rows_t *rows, ro
    return status;
 }
 
+/* The error of the argument x - l of exp(x - l), l = m + log s, besides those of the sum and of exp itself: l and x - l are rounded, log has an error of
+ * its own, and in base 2 both are multiplied before.  A kernel takes l = log s without m only while exp(x) cannot overflow. */
+static double through_log_sum(const rkb_precision_t *precision, const row_t *row, double x) {
+   const double normaliser = fabs(row->largest + row->log_sum), u = precision->unit;
+   const double logarithm =
+      normaliser < SAFE_EXPONENT ? fmax(fabs(row->log_sum), normaliser) : fabs(row->log_sum);
+   return u * (fabs(x) + 2 * normaliser + fabs(x - row->largest - row->log_sum)) +
+          10 * u * precision->approximate * logarithm;
+}
+
 static rkb_point_t share_of(const rkb_precision_t *precision, const row_t *row, rkb_point_t x) {
    double y = exp(x.value - row->largest) / row->sum;
    if (!(y > 0))
       return (rkb_point_t){0, precision->tiny, 0, row->flags | x.flags};
    double u = precision->unit,
           own = u * precision->approximate * (18 + 3 * argument(x.value, row->largest)) + u;
+   const double quotient = 10 * u * precision->approximate;
+   own = fmax(own, own - quotient + expm1(fmin(through_log_sum(precision, row, x.value), 100)));
    double relative = (1 + expm1(fmin(x.hard, 100))) * (1 + row->carried) * (1 + own + row->rounding) - 1;
    double variance =
       (1 - y) * (1 - y) * x.variance + row->carried_variance + own * own / 3 + row->rounding_variance;
