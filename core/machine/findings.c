@@ -22,6 +22,13 @@ void machine_block_index(const machine_launch_t *launch, uint64_t serial, uint32
    out[2] = (uint32_t)(linear / grid[0] / grid[1] % grid[2]);
 }
 
+uint32_t machine_source_line(const machine_program_t *program, uint32_t pc) {
+   const machine_instruction_t *i = &program->code[pc];
+   const ptx_place_t *place = &program->module->functions[i->function].statements[i->statement].place;
+   const bool outer = place->outer_line && place->outer_file != place->file;
+   return outer ? place->outer_line : place->line ? place->line : place->ptx_line;
+}
+
 static const char *file_path(const ptx_module_t *module, uint32_t number) {
    for (uint32_t n = 0; n < module->file_count; n++)
       if (module->files[n].number == number)

@@ -65,9 +65,13 @@ char *harness_compile(const char *source, const char *define, char *message, siz
       snprintf(message, message_size, "NVRTC does not start");
       return NULL;
    }
-   const char *options[6] = {"--gpu-architecture=sm_90", "--std=c++17", "-lineinfo",
-                             "-I/usr/local/cuda/include", "-I/usr/local/cuda/include/cccl"};
-   int count = 5;
+   const char *options[7] = {"--gpu-architecture=sm_90a",
+                             "--std=c++17",
+                             "-lineinfo",
+                             "-I/usr/local/cuda/include",
+                             "-I/usr/local/cuda/include/cccl",
+                             "-I" RKB_SOURCE_DIR "/tests/machine/idioms"};
+   int count = 6;
    if (define)
       options[count++] = define;
    if (compile(program, count, options) == 0 && ptx_size(program, &size) == 0) {

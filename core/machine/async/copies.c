@@ -55,14 +55,8 @@ void machine_copies_new_epoch(machine_block_t *block) {
       return;
    for (uint32_t n = 0; n < copies->count; n++)
       for (uint32_t lanes = copies->slots[n].lanes; lanes; lanes &= lanes - 1)
-         machine_copies_mark(block, copies->slots[n].to[__builtin_ctz(lanes)], copies->slots[n].bytes, COPIES);
-}
-
-static uint32_t line_of(const machine_program_t *program, uint32_t pc) {
-   const machine_instruction_t *i = &program->code[pc];
-   const ptx_place_t *place = &program->module->functions[i->function].statements[i->statement].place;
-   const bool outer = place->outer_line && place->outer_file != place->file;
-   return outer ? place->outer_line : place->line ? place->line : place->ptx_line;
+         machine_copies_mark(block, copies->slots[n].to[__builtin_ctz(lanes)], copies->slots[n].bytes,
+                             COPIES);
 }
 
 static void report(machine_warp_t *warp, uint32_t lane, const copy_t *slot, uint32_t other_lane,
@@ -73,7 +67,7 @@ static void report(machine_warp_t *warp, uint32_t lane, const copy_t *slot, uint
       "%s %u bytes at byte %llu of %s that an asynchronous copy started by %s in line %u may still be %s: that thread "
       "has not waited for it",
       store ? "writes" : "reads", bytes, (unsigned long long)offset, symbol,
-      own ? "the same thread" : "another thread", line_of(warp->program, slot->pc),
+      own ? "the same thread" : "another thread", machine_source_line(warp->program, slot->pc),
       reads ? "reading" : "writing");
    if (!finding)
       return;

@@ -32,6 +32,9 @@ void machine_copy_start(machine_warp_t *warp, uint32_t handle, uint32_t lane, ui
 void machine_copies_commit(machine_warp_t *warp, uint32_t lanes);
 void machine_copies_wait(machine_warp_t *warp, uint32_t lanes, uint32_t pending, bool all);
 
+/* The lane's copies that are on their way are done when so many of an actor's phases are (cp.async.mbarrier.arrive). */
+void machine_copies_hand_over(machine_warp_t *warp, uint32_t lane, uint32_t actor, uint32_t count);
+
 /* Whether bytes of shared memory belong to a copy: a finding. */
 bool machine_copies_touched(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes, bool store);
 /* The same for bytes of global memory that are written and that a copy may still read. */

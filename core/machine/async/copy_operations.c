@@ -1,5 +1,6 @@
 /* The instructions that start, commit and await asynchronous copies (copies.h).  On the machine's thread. */
 #include "machine/async/copy_slots.h"
+#include "machine/async/operations.h"
 #include "machine/races/races.h"
 
 #include <stdlib.h>
@@ -88,6 +89,12 @@ static void complete(machine_warp_t *warp, copy_t *slot, uint32_t lane) {
                             false);
 }
 
+static void release_slot(machine_copies_t *copies, uint32_t n) {
+   copies->live--;
+   copies->sources -= copies->slots[n].region != NULL;
+   copies->first_free = n < copies->first_free ? n : copies->first_free;
+}
+
 void machine_copies_wait(machine_warp_t *warp, uint32_t lanes, uint32_t pending, bool all) {
    machine_copies_t *copies = warp->block->copies;
    for (uint32_t n = 0; n < copies->count && copies->live; n++) {
@@ -102,12 +109,27 @@ void machine_copies_wait(machine_warp_t *warp, uint32_t lanes, uint32_t pending,
          complete(warp, slot, lane);
          slot->lanes &= ~(1u << lane);
       }
-      if (slot->lanes)
-         continue;
-      copies->live--;
-      copies->sources -= slot->region != NULL;
-      copies->first_free = n < copies->first_free ? n : copies->first_free;
+      if (!slot->lanes)
+         release_slot(copies, n);
    }
+}
+
+void machine_copies_hand_over(machine_warp_t *warp, uint32_t lane, uint32_t actor, uint32_t count) {
+   machine_copies_t *copies = warp->block->copies;
+   const uint32_t pc = warp->pc;
+   for (uint32_t n = 0; n < copies->count && copies->live; n++) {
+      copy_t *slot = &copies->slots[n];
+      if (slot->warp != warp->number || !(slot->lanes >> lane & 1))
+         continue;
+      warp->pc = slot->pc;
+      const uint32_t operation = machine_operation_start(warp, lane, actor, count, "an asynchronous copy");
+      complete(warp, slot, lane);
+      machine_operation_owns(warp->block, operation, slot->to[lane], slot->bytes);
+      slot->lanes &= ~(1u << lane);
+      if (!slot->lanes)
+         release_slot(copies, n);
+   }
+   warp->pc = pc;
 }
 
 /* Conflicts ------------------------------------------------------------------------------------------------------------ */

@@ -22,7 +22,7 @@ typedef struct graph {
 } graph_t;
 
 static bool ends_block(const machine_instruction_t *i) {
-   return i->kind >= MACHINE_BRANCH && i->kind <= MACHINE_BARRIER;
+   return i->kind >= MACHINE_BRANCH && i->kind <= MACHINE_WAIT;
 }
 
 static void mark_starts(graph_t *graph) {

@@ -93,7 +93,10 @@ enum decode_result decode_call(decoder_t *decoder);
 enum decode_result decode_memory_operation(decoder_t *decoder, bool store); /* decode_memory.c */
 enum decode_result decode_atomic_operation(decoder_t *decoder, bool reduces);
 
-enum decode_result decode_copy(decoder_t *decoder); /* decode_async.c */
+enum decode_result decode_copy(decoder_t *decoder);     /* decode_async.c */
+enum decode_result decode_mbarrier(decoder_t *decoder); /* decode_mbarrier.c */
+enum decode_result decode_copy_arrival(decoder_t *decoder);
+enum decode_result decode_fence(decoder_t *decoder);
 enum decode_result decode_tensor(decoder_t *decoder); /* decode_tensor.c */
 enum decode_result decode_multiply(decoder_t *decoder, bool wmma);
 enum decode_result decode_fragment_move(decoder_t *decoder, bool store);

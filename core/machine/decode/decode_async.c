@@ -84,5 +84,7 @@ enum decode_result decode_copy(decoder_t *decoder) {
                 : decode_refuse(decoder);
    if (strcmp(what, "wait_group") == 0 || strcmp(what, "wait_all") == 0)
       return wait(decoder, what[5] == 'a');
+   if (strcmp(what, "mbarrier") == 0)
+      return decode_copy_arrival(decoder);
    return copy(decoder);
 }

@@ -214,18 +214,10 @@ enum decode_result decode_form(decoder_t *decoder) {
       return decode_copy(decoder);
    if (strcmp(base, "bar") == 0 || strcmp(base, "barrier") == 0)
       return barrier(decoder);
-   if (strcmp(base, "membar") == 0 || strcmp(base, "fence") == 0) {
-      if (decode_modifier(decoder, "proxy") || decode_modifier(decoder, "mbarrier_init"))
-         return decode_refuse(decoder);
-      if (!decode_use(decoder, "fence"))
-         return DECODE_FAILED;
-      /* One for the block alone orders nothing for other blocks, and inside a block barriers are what orders. */
-      if (decode_modifier(decoder, "cta"))
-         decoder->instruction.kind = MACHINE_NOTHING;
-      else
-         decoder->program->fences = true;
-      return DECODE_DONE;
-   }
+   if (strcmp(base, "membar") == 0 || strcmp(base, "fence") == 0)
+      return decode_fence(decoder);
+   if (strcmp(base, "mbarrier") == 0)
+      return decode_mbarrier(decoder);
    if (strcmp(base, "bra") == 0)
       return decode_branch(decoder);
    if (strcmp(base, "brx") == 0)

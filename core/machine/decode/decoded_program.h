@@ -26,6 +26,7 @@ enum machine_kind {
    MACHINE_EXIT,
    MACHINE_TRAP,
    MACHINE_BARRIER,
+   MACHINE_WAIT, /* at an mbarrier */
    MACHINE_NOTHING
 };
 
@@ -150,7 +151,9 @@ typedef struct machine_program {
       strong; /* volatile, relaxed, acquiring or releasing accesses: threads may see each other without a barrier */
    bool volatile_shared; /* lanes of a warp may rely on going together */
    bool copies;          /* asynchronous ones */
-   bool placed;          /* reads which processor it runs on, or which lanes happen to be together */
+   bool
+      asynchronous; /* mbarriers, or operations of the async proxy: threads meet one by one (races/knowledge.h) */
+   bool placed;     /* reads which processor it runs on, or which lanes happen to be together */
    uint32_t shared_granule, global_granule; /* bytes that races are told apart by: the narrowest access */
    /* Set when the kernel cannot be executed. */
    char unsupported[96]; /* opcode or feature; "" when it can */

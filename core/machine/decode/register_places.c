@@ -66,6 +66,8 @@ static void mention_all(places_t *p, uint32_t at) {
    const uint16_t others[] = {i->guard, i->di, i->ai, i->bi, i->ci};
    for (size_t n = 0; n < sizeof others / sizeof *others; n++)
       mention(p, others[n], at, false);
+   for (size_t n = 0; i->kind == MACHINE_WAIT && n < sizeof others / sizeof *others; n++)
+      p->lives[others[n]].shares = false; /* it is executed again when other lanes have run */
    const bool has_extras = i->kind != MACHINE_BRANCH_INDEX && i->kind != MACHINE_CALL;
    for (uint32_t e = 0; has_extras && e < i->extra_count; e++)
       mention(p, p->program->extras[i->extra + e].number, at, false);

@@ -1,48 +1,12 @@
 /* Where a warp's run of instructions ends: branches, calls, returns, exits and barriers, and the fragments that its lanes part
  * into there and come together from.  On the machine's thread. */
+#include "machine/async/mbarriers.h"
 #include "machine/execute/execution.h"
 
 /* Fragments ------------------------------------------------------------------------------------------------ */
 
 static void remove_fragment(machine_warp_t *warp, uint32_t n) {
    warp->fragments[n] = warp->fragments[--warp->fragment_count];
-}
-
-static bool same_place(const machine_fragment_t *a, const machine_fragment_t *b) {
-   return a->pc == b->pc && a->depth == b->depth && a->waiting == b->waiting &&
-          memcmp(a->returns, b->returns, a->depth * sizeof a->returns[0]) == 0;
-}
-
-static uint32_t later_block(const machine_warp_t *warp, uint32_t a, uint32_t b) {
-   return warp->program->blocks[a].rank > warp->program->blocks[b].rank ? a : b;
-}
-
-void machine_fragments_merge(machine_warp_t *warp) {
-   for (uint32_t a = 0; a < warp->fragment_count; a++)
-      for (uint32_t b = a + 1; b < warp->fragment_count;) {
-         if (same_place(&warp->fragments[a], &warp->fragments[b])) {
-            warp->fragments[a].mask |= warp->fragments[b].mask;
-            warp->fragments[a].last = later_block(warp, warp->fragments[a].last, warp->fragments[b].last);
-            remove_fragment(warp, b);
-         } else {
-            b++;
-         }
-      }
-}
-
-/* The next fragment to run: deepest call first, then lowest rank.  PTX_NONE when all wait. */
-uint32_t machine_fragment_pick(const machine_warp_t *warp, uint32_t other_than) {
-   uint32_t best = PTX_NONE;
-   const machine_instruction_t *code = warp->program->code;
-   for (uint32_t n = 0; n < warp->fragment_count; n++) {
-      const machine_fragment_t *f = &warp->fragments[n], *b = &warp->fragments[best == PTX_NONE ? 0 : best];
-      if (f->waiting || n == other_than)
-         continue;
-      if (best == PTX_NONE || f->depth > b->depth ||
-          (f->depth == b->depth && code[f->pc].rank < code[b->pc].rank))
-         best = n;
-   }
-   return best;
 }
 
 static void add_fragment(machine_warp_t *warp, const machine_fragment_t *like, uint32_t pc, uint32_t mask) {
@@ -54,14 +18,6 @@ static void add_fragment(machine_warp_t *warp, const machine_fragment_t *like, u
 }
 
 /* Control flow ---------------------------------------------------------------------------------------------- */
-
-bool machine_undefined_control(machine_warp_t *warp, uint32_t undefined, const char *what) {
-   if (!undefined)
-      return false;
-   machine_find(warp, RKB_MACHINE_REJECT, "memory.uninitialised", (uint32_t)__builtin_ctz(undefined),
-                "%s depends on a value that was never written", what);
-   return true;
-}
 
 static void copy_arguments(machine_warp_t *warp, uint32_t mask, uint32_t first, uint32_t count) {
    machine_run_t *run = warp->run;
@@ -189,6 +145,10 @@ bool machine_transfer(machine_warp_t *warp, uint32_t fragment, const machine_ins
       return true;
    case MACHINE_BARRIER:
       return arrive_at_barrier(warp, f, i, mask);
+   case MACHINE_WAIT:
+      f->stalled = !machine_mbarrier_test(warp, i, mask);
+      f->pc += !f->stalled;
+      return f->stalled;
    default:
       f->pc++;
       return false;

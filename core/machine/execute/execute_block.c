@@ -1,5 +1,8 @@
 /* Runs one block: prepares its warps and shared memory, lets every warp run in turn, releases barriers. */
 #include "machine/async/copies.h"
+#include "machine/async/mbarriers.h"
+#include "machine/async/operations.h"
+#include "machine/races/knowledge.h"
 #include "machine/races/races.h"
 #include "machine/execute/recording.h"
 
@@ -19,6 +22,8 @@ static void forget_block(machine_run_t *run) {
    machine_clocks_free(run, block->clocks);
    machine_spread_free(block);
    machine_copies_free(run, block->copies);
+   machine_operations_free(run, block->operations);
+   machine_mbarriers_free(run, block->mbarriers);
    free(block->acquired);
    free(block->fenced);
    *block = (machine_block_t){0};
@@ -81,8 +86,8 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, 
    uint32_t shift = program->shared_granule == 1 ? 0 : program->shared_granule == 2 ? 1 : 2;
    const size_t shared = padded(shared_bytes + 64), granules = (shared_bytes >> shift) + 16;
    /* The records of clocks tell which lanes read: what a finding about volatile code of one warp names. */
-   const bool clocks =
-      run->races && (program->warp_sync || program->named_barriers || program->volatile_shared);
+   const bool clocks = run->races && (program->warp_sync || program->named_barriers ||
+                                      program->volatile_shared || program->asynchronous);
    const size_t records =
       !run->races ? 0 : padded(granules * (clocks ? sizeof(machine_shared_record_t) : sizeof(uint32_t)));
    const size_t shadows = run->shadow ? padded((shared_bytes / 4 + 16) * sizeof(double)) : 0;
@@ -119,7 +124,7 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, 
    block->races = !run->races ? RACES_NONE : clocks ? RACES_CLOCKS : RACES_FAST;
    if (clocks) {
       block->shared_records = (machine_shared_record_t *)(void *)TAKE(records);
-      block->clocks = machine_clocks_new(run, warps);
+      block->clocks = machine_clocks_new(run, warps, program->asynchronous);
       if (!block->clocks)
          return false;
    } else if (run->races) {
@@ -129,6 +134,17 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, 
    if (run->races && program->copies) {
       block->copies = machine_copies_new(run, shared_bytes);
       if (!block->copies)
+         return false;
+   }
+   if (run->races && program->asynchronous) {
+      block->operations = machine_operations_new(run, shared_bytes, shift);
+      if (!block->operations)
+         return false;
+   }
+   if (program->asynchronous) {
+      block->mbarriers = machine_mbarriers_new(run, shared_bytes, warps * LANES,
+                                               block->clocks ? block->clocks->knowledge->width : 0);
+      if (!block->mbarriers)
          return false;
    }
    block->shared_shadow = run->shadow ? (double *)(void *)TAKE(shadows) : NULL;
@@ -268,12 +284,16 @@ void machine_block_start(machine_launch_t *launch, uint64_t linear) {
    if (run->local)
       memset(run->local_defined, 0, (size_t)launch->program->frame_bytes * LANES * block->warp_count);
    machine_copies_begin(block);
+   machine_mbarriers_begin(block);
+   machine_operations_begin(block);
    machine_shared_new_epoch(block);
    if (block->shared_records)
       memset(block->shared_records, 0,
              ((block->shared_bytes >> block->shared_shift) + 16) * sizeof *block->shared_records);
    if (block->clocks)
       machine_clocks_reset(block->clocks, block->time);
+   if (block->clocks && block->clocks->knowledge)
+      machine_knowledge_begin(block->clocks->knowledge, block->time);
    for (uint32_t w = 0; w < block->warp_count; w++)
       start_warp(block, &block->warps[w]);
 }
@@ -287,8 +307,10 @@ bool machine_block_turn(machine_block_t *block) {
          machine_warp_run(warp);
          run->changes += warp->state == WARP_DONE;
       }
-      done += warp->state == WARP_DONE;
-      ready += warp->state == WARP_READY;
+   }
+   for (uint32_t w = 0; w < block->warp_count; w++) { /* one may have woken another */
+      done += block->warps[w].state == WARP_DONE;
+      ready += block->warps[w].state == WARP_READY;
    }
    if (run->stop || done == block->warp_count)
       return true;
@@ -297,7 +319,10 @@ bool machine_block_turn(machine_block_t *block) {
    if (machine_barriers_release(block)) {
       run->changes++;
    } else if (!ready) {
-      machine_barriers_stuck(block);
+      if (machine_mbarriers_unstick(block))
+         return false;
+      if (!machine_mbarriers_stuck(block))
+         machine_barriers_stuck(block);
       return true;
    }
    return false;
@@ -305,6 +330,7 @@ bool machine_block_turn(machine_block_t *block) {
 
 void machine_block_end(machine_block_t *block) {
    machine_run_t *run = block->run;
+   machine_operations_end(block);
    for (uint32_t w = 0; w < block->warp_count; w++) {
       const machine_warp_t *warp = &block->warps[w];
       run->longest_warp = warp->spin > run->longest_warp ? warp->spin : run->longest_warp;

@@ -34,10 +34,10 @@ typedef struct machine_region {
    uint64_t *writers, *readers; /* race records by granule (races.c); NULL until needed */
    uint32_t
       *read_only_path; /* by granule: the last launch that read it so (read_only_path.c); NULL until needed */
-   uint32_t read_only_launch;   /* the last of those */
-   double *shadow;              /* by 4 bytes; NULL until needed */
-   uint64_t taint;              /* of anything in it */
-   uint32_t undefined_store;    /* index + 1 of the finding kept for the first undefined store */
+   uint32_t read_only_launch; /* the last of those */
+   double *shadow;            /* by 4 bytes; NULL until needed */
+   uint64_t taint;            /* of anything in it */
+   uint32_t undefined_store;  /* index + 1 of the finding kept for the first undefined store */
 } machine_region_t;
 
 #define PLACE_BITS 20 /* of machine_run_t.place, for the number in a sample; launches are at most 64 */
@@ -52,6 +52,7 @@ typedef struct machine_fragment { /* lanes of a warp that are at the same place 
    uint32_t last;            /* block entered last that is not merely passing */
    uint8_t depth;            /* of calls */
    bool waiting;             /* at a barrier */
+   bool stalled;             /* at an mbarrier, until a phase completes (async/mbarriers.h) */
    uint8_t barrier;          /* which */
    uint32_t barrier_threads; /* expected; 0: all */
    uint32_t returns[8];
@@ -125,7 +126,9 @@ typedef struct machine_block {
    bool measured;               /* sectors and bank conflicts of its requests are counted */
    uint32_t time, barrier_time; /* synchronisation.c: grows at barriers and fences */
    struct machine_clocks *clocks;
-   struct machine_copies *copies; /* asynchronous ones on their way; NULL: not followed */
+   struct machine_copies *copies;         /* asynchronous ones on their way; NULL: not followed */
+   struct machine_operations *operations; /* of the async proxy (async/operations.h); NULL: not followed */
+   struct machine_mbarriers *mbarriers;   /* async/mbarriers.h; NULL: the program has none */
    machine_barrier_t barriers[16];
    machine_polled_t polled;           /* while blocks run side by side: resident_blocks.c */
    struct machine_acquired *acquired; /* synchronisation.c */
@@ -191,8 +194,8 @@ typedef struct machine_run {
    uint64_t *deciding;  /* by launch: what reached its control and addresses in runs with taint */
    bool *apart;         /* by launch: recording it was refused, so every set of buffers executes it */
    bool steering_known; /* a run with taint came to its end */
-   struct machine_record *record;     /* recording.h; NULL: not recorded */
-   bool repeats;                      /* what was recorded is being repeated: values are moved, nothing is checked */
+   struct machine_record *record; /* recording.h; NULL: not recorded */
+   bool repeats; /* what was recorded is being repeated: values are moved, nothing is checked */
    struct machine_together *together; /* joint_sets.h; NULL: none so far */
    uint64_t memory;
    uint32_t place; /* of the block that runs: its launch, then its number in the sample */
@@ -253,6 +256,9 @@ void machine_describe(const machine_warp_t *warp, uint32_t lane, rkb_machine_fin
 void machine_thread_index(const machine_block_t *block, uint32_t thread, uint32_t out[3]);
 void machine_block_index(const machine_launch_t *launch, uint64_t serial, uint32_t out[3]);
 
+/* The line of the source that an instruction comes from, or of the PTX. */
+uint32_t machine_source_line(const machine_program_t *program, uint32_t pc);
+
 /* memory.c */
 machine_region_t *machine_region_at(machine_run_t *run, uint64_t address);
 /* Of a region with met: has the pieces of an input made that hold these bytes, and remembers those of others that are written. */
@@ -269,13 +275,13 @@ void machine_uninitialised_atomic(machine_warp_t *warp, uint32_t lane, const uin
 void machine_fault(machine_warp_t *warp, uint32_t lane, uint64_t address, uint32_t space, uint32_t bytes,
                    bool store);
 
-/* control_transfers.c */
+/* fragments.c */
 void machine_fragments_merge(machine_warp_t *warp);
 /* The next fragment to run: deepest call first, then lowest rank.  PTX_NONE when all wait. */
 uint32_t machine_fragment_pick(const machine_warp_t *warp, uint32_t other_than);
 /* Whether any of these lanes has no value where one decides: a finding. */
 bool machine_undefined_control(machine_warp_t *warp, uint32_t undefined, const char *what);
-/* Everything that is no plain operation.  True when the loop must choose a fragment anew. */
+/* control_transfers.c: everything that is no plain operation.  True when the loop must choose a fragment anew. */
 bool machine_transfer(machine_warp_t *warp, uint32_t fragment, const machine_instruction_t *i, uint32_t mask);
 
 /* execute_warp.c: runs a warp until it waits, ends, or used its quantum. */
@@ -298,8 +304,9 @@ void machine_barrier_bypassed(machine_block_t *block, uint32_t barrier);
 /* regions.c */
 bool machine_lay_out(machine_run_t *run); /* false when there is no memory for it */
 void machine_regions_free(machine_run_t *run);
-bool machine_global_records(machine_run_t *run, machine_region_t *region); /* makes those of races; false without memory */
-void machine_drop_records(machine_run_t *run); /* of races */
+bool machine_global_records(machine_run_t *run,
+                            machine_region_t *region); /* makes those of races; false without memory */
+void machine_drop_records(machine_run_t *run);         /* of races */
 /* Before a launch: gives the pages of large records back of buffers that it does not take.  What an earlier launch did cannot race
  * with a later one; where the same buffer is taken again, its pages would only be asked for again. */
 void machine_forget_records(machine_run_t *run, const rkb_plan_launch_t *next);

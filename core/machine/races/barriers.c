@@ -2,6 +2,7 @@
  * released, which completes a phase of theirs and begins the next.  A phase has exactly as many threads as the barrier's count, in whole
  * warps, or all threads of the block that have not exited.  What remains when nothing is released is a barrier that not all threads reach.
  * docs/decisions/named-barriers.md says what a phase orders.  On the machine's thread. */
+#include "machine/races/knowledge.h"
 #include "machine/races/races.h"
 
 #include <stdio.h>
@@ -183,6 +184,8 @@ static void order(machine_block_t *block, uint32_t barrier, uint32_t here, bool 
       machine_shared_new_epoch(block);
       if (block->clocks)
          machine_clocks_reset(block->clocks, block->time);
+      if (block->clocks && block->clocks->knowledge)
+         machine_knowledge_barrier(block);
       return;
    }
    if (!block->clocks)

@@ -228,6 +228,41 @@ static void shared_clocked(machine_warp_t *warp, uint32_t lane, uint32_t granule
    }
 }
 
+uint32_t machine_lane_clock(const machine_warp_t *warp, uint32_t lane) {
+   return own_clock(warp, lane);
+}
+
+static bool granule_ordered(machine_warp_t *warp, uint32_t lane, uint32_t granule, bool store, bool *wrote,
+                            uint32_t *other) {
+   const machine_shared_record_t *record = &warp->block->shared_records[granule];
+   if (record->epoch != warp->block->barrier_time)
+      return true;
+   *wrote = true;
+   *other = record->writer - 1;
+   if (record->writer && record->writer != warp->first_thread + lane + 1 &&
+       !machine_clocks_ordered(warp, lane, record->writer - 1, record->writer_clock,
+                               record->writer_warp_clock))
+      return false;
+   if (!group_ordered(warp, lane, granule, true, &record->atomics, other))
+      return false;
+   *wrote = false;
+   return !store || group_ordered(warp, lane, granule, false, &record->readers, other);
+}
+
+bool machine_shared_ordered(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes, bool store,
+                            bool *wrote, uint32_t *other) {
+   const machine_block_t *block = warp->block;
+   for (uint32_t g = offset >> block->shared_shift; g <= (offset + bytes - 1) >> block->shared_shift; g++)
+      if (!granule_ordered(warp, lane, g, store, wrote, other))
+         return false;
+   return true;
+}
+
+void machine_shared_forget(machine_block_t *block, uint32_t offset, uint32_t bytes) {
+   for (uint32_t g = offset >> block->shared_shift; g <= (offset + bytes - 1) >> block->shared_shift; g++)
+      block->shared_records[g] = (machine_shared_record_t){.epoch = block->barrier_time};
+}
+
 /* Atomic operations do not race with each other, nor with the volatile loads that wait for them; with plain accesses they do. */
 static void shared_atomic(machine_warp_t *warp, uint32_t lane, uint32_t granule, uint32_t offset,
                           uint32_t bytes) {
@@ -250,11 +285,9 @@ static void shared_atomic(machine_warp_t *warp, uint32_t lane, uint32_t granule,
    *record = block->epoch << EPOCH_SHIFT | ATOMICS << 11 | me;
 }
 
-void machine_shared_access(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
+void machine_shared_record(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
                            const void *value, bool store, bool atomic) {
    machine_block_t *block = warp->block;
-   if (block->copies && machine_copies_touched(warp, lane, offset, bytes, store))
-      return;
    for (uint32_t granule = offset >> block->shared_shift;
         granule <= (offset + bytes - 1) >> block->shared_shift; granule++) {
       if (block->races == RACES_FAST && atomic)

@@ -29,8 +29,17 @@
  * for loads.  atomic accesses do not race with each other. */
 void machine_shared_access(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
                            const void *value, bool store, bool atomic);
+/* The same against other threads alone. */
+void machine_shared_record(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
+                           const void *value, bool store, bool atomic);
 void machine_global_access(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
                            uint32_t bytes, const void *value, bool store, bool atomic);
+/* With clocks: whether what threads did to a granule's bytes comes before what the lane does now, a write or a read; if not, whether it was
+ * a write, and one of those threads (PTX_NONE: several).  Nothing is recorded. */
+bool machine_shared_ordered(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes, bool store,
+                            bool *wrote, uint32_t *other);
+void machine_shared_forget(machine_block_t *block, uint32_t offset, uint32_t bytes);
+uint32_t machine_lane_clock(const machine_warp_t *warp, uint32_t lane); /* its own */
 /* Memory of machine_spread_t, of a block. */
 size_t machine_spread_bytes(const machine_block_t *block);
 void machine_spread_free(machine_block_t *block);
@@ -84,16 +93,19 @@ typedef struct machine_shared_record {
 } machine_shared_record_t;
 
 typedef struct machine_clocks {
-   uint32_t *lane;    /* [warp][lane][lane]: what a lane knows of the others, in the block's time */
-   uint32_t *warp;    /* [warp][warp], in the block's time */
+   uint32_t *lane; /* [warp][lane][lane]: what a lane knows of the others, in the block's time */
+   uint32_t *warp; /* [warp][warp], in the block's time */
    /* [16][warp] each, one after the other: what those know who arrived in this phase of a barrier; when each of them arrived, 0: not;
     * and when those of the phase before did */
    uint32_t *barrier, *arrived, *before;
    uint32_t warps;
    size_t bytes;
+   struct machine_knowledge
+      *knowledge; /* of each thread (knowledge.h), and it alone decides; NULL: warps meet whole */
 } machine_clocks_t;
 
-machine_clocks_t *machine_clocks_new(machine_run_t *run, uint32_t warps);
+/* each: of every thread too. */
+machine_clocks_t *machine_clocks_new(machine_run_t *run, uint32_t warps, bool each);
 void machine_clocks_free(machine_run_t *run, machine_clocks_t *clocks);
 void machine_clocks_reset(machine_clocks_t *clocks, uint32_t time);
 void machine_clocks_warp_sync(machine_warp_t *warp, uint32_t lanes);

@@ -9,6 +9,7 @@
  * release made there before; it is taken as acquiring even where no fence follows, as in the programming guide's own
  * last-block reduction, and the report says so.  What a block had acquired before it released is passed on with the release, so
  * that a message may go from block to block. */
+#include "machine/races/knowledge.h"
 #include "machine/races/races.h"
 
 #include <stdlib.h>
@@ -16,19 +17,8 @@
 /* Clocks within a block -------------------------------------------------------------------------------------- */
 
 #define BARRIERS 16u
-#define MOST_TIME 0xfffffu /* that a record's name holds: races.h */
 
-uint32_t machine_tick(machine_block_t *block) {
-   if (block->time == MOST_TIME && block->run->races && !block->run->stop) {
-      machine_find_launch(
-         block->run, RKB_MACHINE_UNKNOWN, "limit.budget",
-         "a block passes more than %u barriers and fences, which races are not told apart by", MOST_TIME);
-      block->run->stop = true;
-   }
-   return block->time < MOST_TIME ? ++block->time : block->time;
-}
-
-machine_clocks_t *machine_clocks_new(machine_run_t *run, uint32_t warps) {
+machine_clocks_t *machine_clocks_new(machine_run_t *run, uint32_t warps, bool each) {
    const size_t rows = (size_t)BARRIERS * warps;
    size_t words = (size_t)warps * LANES * LANES + (size_t)warps * warps + 3 * rows;
    machine_clocks_t *clocks = machine_alloc(run, sizeof *clocks + words * sizeof(uint32_t));
@@ -41,12 +31,19 @@ machine_clocks_t *machine_clocks_new(machine_run_t *run, uint32_t warps) {
    clocks->barrier = clocks->warp + (size_t)warps * warps;
    clocks->arrived = clocks->barrier + rows;
    clocks->before = clocks->arrived + rows;
+   clocks->knowledge = each ? machine_knowledge_new(run, warps * LANES) : NULL;
+   if (each && !clocks->knowledge) {
+      machine_clocks_free(run, clocks);
+      return NULL;
+   }
    return clocks;
 }
 
 void machine_clocks_free(machine_run_t *run, machine_clocks_t *clocks) {
-   if (clocks)
-      machine_release(run, clocks, clocks->bytes);
+   if (!clocks)
+      return;
+   machine_knowledge_free(run, clocks->knowledge);
+   machine_release(run, clocks, clocks->bytes);
 }
 
 /* After a barrier of the whole block nothing older matters. */
@@ -76,6 +73,8 @@ void machine_clocks_warp_sync(machine_warp_t *warp, uint32_t lanes) {
          memcpy(clock + l * LANES, joined, sizeof joined);
          clock[l * LANES + l] = now;
       }
+   if (warp->block->clocks->knowledge)
+      machine_knowledge_warp_sync(warp, lanes, now);
 }
 
 /* A warp comes to a barrier whole, so its lanes are ordered among themselves too.  Its clock is the block's time, so that it says of
@@ -89,6 +88,8 @@ void machine_clocks_arrive(machine_block_t *block, uint32_t warp, uint32_t barri
       joined[w] = own[w] > joined[w] ? own[w] : joined[w];
    own[warp] = machine_tick(block);
    machine_clocks_warp_sync(&block->warps[warp], block->warps[warp].alive);
+   if (clocks->knowledge)
+      machine_knowledge_arrive(block, warp, barrier);
 }
 
 void machine_clocks_leave(machine_block_t *block, uint32_t warp, uint32_t barrier) {
@@ -98,6 +99,8 @@ void machine_clocks_leave(machine_block_t *block, uint32_t warp, uint32_t barrie
    for (uint32_t w = 0; w < clocks->warps; w++)
       if (w != warp)
          own[w] = joined[w] > own[w] ? joined[w] : own[w];
+   if (clocks->knowledge)
+      machine_knowledge_leave(block, warp, barrier);
 }
 
 void machine_clocks_complete(machine_block_t *block, uint32_t barrier) {
@@ -106,6 +109,16 @@ void machine_clocks_complete(machine_block_t *block, uint32_t barrier) {
    memcpy(clocks->before + row, clocks->arrived + row, bytes);
    memset(clocks->arrived + row, 0, bytes);
    memset(clocks->barrier + row, 0, bytes);
+   if (clocks->knowledge)
+      machine_knowledge_complete(block, barrier);
+}
+
+/* Whether a warp knows, by mbarriers too, of another one's arrival at that time. */
+static bool knows_arrival(const machine_block_t *block, uint32_t warp, uint32_t other, uint32_t time) {
+   const machine_warp_t *who = &block->warps[warp];
+   const uint32_t lane = who->alive ? (uint32_t)__builtin_ctz(who->alive) : 0;
+   return block->clocks->knowledge &&
+          machine_knows(block->clocks->knowledge, who->first_thread + lane, other * LANES, time);
 }
 
 uint32_t machine_clocks_missing(const machine_block_t *block, uint32_t warp, uint32_t barrier) {
@@ -113,13 +126,24 @@ uint32_t machine_clocks_missing(const machine_block_t *block, uint32_t warp, uin
    const uint32_t *own = clocks->warp + (size_t)warp * clocks->warps,
                   *before = clocks->before + (size_t)barrier * clocks->warps;
    for (uint32_t w = 0; w < clocks->warps; w++)
-      if (own[w] < before[w])
+      if (own[w] < before[w] && !knows_arrival(block, warp, w, before[w]))
          return w;
    return PTX_NONE;
 }
 
+/* Of all threads but one: whether a thread knows what they did up to a time. */
+static bool knows_all(const machine_knowledge_t *knowledge, uint32_t me, uint32_t time) {
+   for (uint32_t t = 0; t < knowledge->threads; t++)
+      if (!machine_knows(knowledge, me, t, time))
+         return false;
+   return true;
+}
+
 bool machine_clocks_ordered_time(const machine_warp_t *warp, uint32_t lane, uint32_t thread, uint32_t time) {
    const machine_clocks_t *clocks = warp->block->clocks;
+   if (clocks->knowledge)
+      return thread == PTX_NONE ? knows_all(clocks->knowledge, warp->first_thread + lane, time)
+                                : machine_knows(clocks->knowledge, warp->first_thread + lane, thread, time);
    const uint32_t *own = clocks->warp + (size_t)warp->number * clocks->warps,
                   *lanes = clocks->lane + (size_t)(warp->number * LANES + lane) * LANES;
    for (uint32_t l = 0; l < LANES; l++)
@@ -135,6 +159,8 @@ bool machine_clocks_ordered(const machine_warp_t *warp, uint32_t lane, uint32_t 
                             uint32_t warp_clock) {
    const machine_clocks_t *clocks = warp->block->clocks;
    const uint32_t other = thread / LANES;
+   if (clocks->knowledge)
+      return machine_knows(clocks->knowledge, warp->first_thread + lane, thread, lane_clock);
    if (other == warp->number)
       return clocks->lane[(warp->number * LANES + lane) * LANES + thread % LANES] >= lane_clock;
    return clocks->warp[warp->number * clocks->warps + other] >= warp_clock;

@@ -1,0 +1,265 @@
+/* What threads do to mbarriers without waiting: initialise and invalidate them, arrive, announce bytes (PTX ISA 9.0, 9.7.13.15.9 to .15).
+ * On the machine's thread. */
+#include "machine/async/copies.h"
+#include "machine/async/mbarriers.h"
+#include "machine/async/operations.h"
+#include "machine/lanes/memory_access.h"
+#include "machine/races/knowledge.h"
+
+#include <stdio.h>
+
+/* A state: the phase, and the arrivals that were missing when it was taken. */
+static uint64_t state_of(const machine_mbarrier_t *mbarrier) {
+   return (uint64_t)mbarrier->phase << 32 | mbarrier->pending;
+}
+
+static machine_mbarrier_t *find(machine_warp_t *warp, uint32_t lane, uint32_t offset, const char *what) {
+   machine_mbarrier_t *mbarrier = machine_mbarrier_at(warp->block, offset);
+   return machine_mbarrier_usable(warp, lane, mbarrier, offset, false, what) ? mbarrier : NULL;
+}
+
+/* Whether everybody who used the object before is ordered before the lane, and no copy is on its way to it. */
+static bool nobody_uses(machine_warp_t *warp, uint32_t lane, const machine_mbarrier_t *mbarrier,
+                        const char *what) {
+   const machine_block_t *block = warp->block;
+   uint32_t user = PTX_NONE;
+   for (uint32_t t = 0; block->operations && t < block->threads && user == PTX_NONE; t++)
+      if (mbarrier->users[t] &&
+          !machine_knows(block->clocks->knowledge, warp->first_thread + lane, t, mbarrier->users[t]))
+         user = t;
+   if (user != PTX_NONE || mbarrier->announced ||
+       !machine_actor_known(warp, lane, mbarrier->actor, mbarrier->phase)) {
+      uint32_t thread[3] = {0};
+      if (user != PTX_NONE)
+         machine_thread_index(block, user, thread);
+      rkb_machine_finding_t *finding =
+         user != PTX_NONE
+            ? machine_find(
+                 warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
+                 "%s the mbarrier at byte %u of shared memory while thread (%u, %u, %u) may still use it: nothing "
+                 "orders its last operation there before this",
+                 what, mbarrier->offset, thread[0], thread[1], thread[2])
+            : machine_find(
+                 warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
+                 "%s the mbarrier at byte %u of shared memory while its phase %u may not be complete: this thread "
+                 "has not waited for it",
+                 what, mbarrier->offset, mbarrier->phase - mbarrier->first - !mbarrier->announced);
+      if (finding && user != PTX_NONE) {
+         finding->has_other = true;
+         memcpy(finding->other_thread, thread, sizeof thread);
+         memcpy(finding->other_block, block->index, sizeof finding->other_block);
+      }
+      return false;
+   }
+   return true;
+}
+
+static void initialise(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t count) {
+   machine_block_t *block = warp->block;
+   machine_mbarrier_t *mbarrier = machine_mbarrier_at(block, offset);
+   if (count == 0 || count > MBARRIER_MOST_PENDING) {
+      machine_find(warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
+                   "initialises an mbarrier for %u arrivals: counts go from 1 to %u", count,
+                   MBARRIER_MOST_PENDING);
+      return;
+   }
+   if (mbarrier && mbarrier->live) {
+      machine_find(
+         warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
+         "initialises the mbarrier at byte %u of shared memory, which line %u initialised, without mbarrier.inval "
+         "between",
+         offset, machine_source_line(warp->program, mbarrier->init_pc));
+      return;
+   }
+   if (mbarrier && !nobody_uses(warp, lane, mbarrier, "initialises"))
+      return;
+   mbarrier = mbarrier ? mbarrier : machine_mbarrier_new(block, offset);
+   if (!mbarrier)
+      return;
+   mbarrier->live = true;
+   mbarrier->fenced = false;
+   mbarrier->first = mbarrier->phase;
+   mbarrier->expected = mbarrier->pending = count;
+   mbarrier->init_thread = warp->first_thread + lane;
+   mbarrier->init_pc = warp->pc;
+   if (block->operations) {
+      memset(mbarrier->users, 0, block->mbarriers->threads * sizeof *mbarrier->users);
+      memset(mbarrier->completed, 0, block->mbarriers->width * sizeof *mbarrier->completed);
+      memset(mbarrier->arriving, 0, block->mbarriers->width * sizeof *mbarrier->arriving);
+      mbarrier->init_clock = machine_lane_clock(warp, lane);
+      machine_actor_observed(warp, 1u << lane, mbarrier->actor, mbarrier->phase);
+   }
+   memset(mbarrier->arrived, 0, block->mbarriers->threads);
+   memset(mbarrier->arrived_before, 0, block->mbarriers->threads);
+}
+
+static void invalidate(machine_warp_t *warp, uint32_t lane, uint32_t offset) {
+   machine_mbarrier_t *mbarrier = find(warp, lane, offset, "invalidates an mbarrier");
+   if (mbarrier && nobody_uses(warp, lane, mbarrier, "invalidates"))
+      mbarrier->live = false;
+}
+
+static bool announce(machine_warp_t *warp, uint32_t lane, machine_mbarrier_t *mbarrier, uint32_t bytes) {
+   mbarrier->announced += bytes;
+   mbarrier->expect_bytes += bytes;
+   mbarrier->expect_thread = warp->first_thread + lane;
+   mbarrier->expect_pc = warp->pc;
+   if (mbarrier->announced <= (int64_t)MBARRIER_MOST_PENDING)
+      return true;
+   machine_find(warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
+                "announces so many bytes that %lld are on their way at once: an mbarrier counts up to %u",
+                (long long)mbarrier->announced, MBARRIER_MOST_PENDING);
+   return false;
+}
+
+/* Whoever completes a phase knows that it did, if nobody else's arrival could have come later. */
+static void note_own_completion(machine_warp_t *warp, uint32_t lane, const machine_mbarrier_t *mbarrier,
+                                bool copied) {
+   const machine_block_t *block = warp->block;
+   if (!block->operations || copied)
+      return;
+   const machine_knowledge_t *knowledge = block->clocks->knowledge;
+   for (uint32_t t = 0; t < knowledge->threads; t++)
+      if (!machine_knows(knowledge, warp->first_thread + lane, t, mbarrier->completed[t]))
+         return;
+   machine_actor_observed(warp, 1u << lane, mbarrier->actor, mbarrier->phase);
+}
+
+typedef struct arrival {
+   uint32_t count, bytes;
+   bool expects, drops, relaxed, no_complete;
+} arrival_t;
+
+static void arrive(machine_warp_t *warp, uint32_t lane, uint32_t offset, const arrival_t *how,
+                   uint64_t *state) {
+   machine_block_t *block = warp->block;
+   machine_mbarrier_t *mbarrier = find(warp, lane, offset, "arrives");
+   if (!mbarrier || !machine_mbarrier_in_phase(warp, lane, mbarrier, "arrives"))
+      return;
+   *state = state_of(mbarrier);
+   if (how->expects && !announce(warp, lane, mbarrier, how->bytes))
+      return;
+   if (how->count == 0 || how->count > mbarrier->pending) {
+      machine_find(
+         warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
+         "%u arrivals at the mbarrier at byte %u of shared memory, which line %u initialised for %u and where %u "
+         "are missing in this phase",
+         how->count, offset, machine_source_line(warp->program, mbarrier->init_pc), mbarrier->expected,
+         mbarrier->pending);
+      return;
+   }
+   if (block->operations && !how->relaxed)
+      machine_knowledge_release(warp, 1u << lane, mbarrier->arriving);
+   mbarrier->pending -= how->count;
+   mbarrier->expected -= how->drops ? how->count : 0;
+   uint8_t *arrived = &mbarrier->arrived[warp->first_thread + lane];
+   *arrived = (uint8_t)(*arrived + (*arrived < UINT8_MAX));
+   warp->run->changes++;
+   const bool copied = mbarrier->copies != 0;
+   if (how->no_complete && !mbarrier->pending && !mbarrier->announced)
+      machine_find(warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
+                   "an arrival with .noComplete is the last one of its phase");
+   else if (machine_mbarrier_advance(block, mbarrier))
+      note_own_completion(warp, lane, mbarrier, copied);
+}
+
+/* All copies of the lane that are on their way end, as far as others are concerned, with the phase. */
+static void arrive_after_copies(machine_warp_t *warp, uint32_t lane, uint32_t offset, bool counts) {
+   machine_mbarrier_t *mbarrier = find(warp, lane, offset, "arrives");
+   if (!mbarrier || !machine_mbarrier_in_phase(warp, lane, mbarrier, "arrives"))
+      return;
+   if (warp->block->copies)
+      machine_copies_hand_over(warp, lane, mbarrier->actor, mbarrier->phase + 1);
+   uint64_t state;
+   if (counts)
+      arrive(warp, lane, offset, &(arrival_t){.count = 1}, &state);
+   else if (warp->block->operations) /* one more arrival is pending until then: the count stays what it was */
+      machine_knowledge_release(warp, 1u << lane, mbarrier->arriving);
+}
+
+static void expect(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes, bool completes) {
+   machine_mbarrier_t *mbarrier = find(warp, lane, offset, completes ? "completes bytes" : "announces bytes");
+   if (!mbarrier ||
+       !machine_mbarrier_in_phase(warp, lane, mbarrier, completes ? "completes bytes" : "announces bytes"))
+      return;
+   if (completes)
+      machine_mbarrier_copied(warp->block, mbarrier, bytes);
+   else
+      announce(warp, lane, mbarrier, bytes);
+}
+
+static uint32_t operand(const machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane) {
+   return LANES_OF(uint32_t, i->b)[lane];
+}
+
+static void execute_lane(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane, uint32_t offset,
+                         uint64_t *state) {
+   const bool relaxed = i->flags & FLAG_RELAXED, drops = i->flags & FLAG_SECOND;
+   const uint32_t given = i->bi ? operand(warp, i, lane) : 1;
+   switch (i->operation) {
+   case MBARRIER_INIT:
+      initialise(warp, lane, offset, given);
+      break;
+   case MBARRIER_INVAL:
+      invalidate(warp, lane, offset);
+      break;
+   case MBARRIER_ARRIVE_EXPECT:
+      arrive(warp, lane, offset,
+             &(arrival_t){.count = 1, .bytes = given, .expects = true, .drops = drops, .relaxed = relaxed},
+             state);
+      break;
+   case MBARRIER_ARRIVE_COPIES:
+      arrive_after_copies(warp, lane, offset, i->flags & FLAG_SAT);
+      break;
+   case MBARRIER_EXPECT:
+   case MBARRIER_COMPLETE:
+      expect(warp, lane, offset, given, i->operation == MBARRIER_COMPLETE);
+      break;
+   default:
+      arrive(warp, lane, offset,
+             &(arrival_t){.count = given,
+                          .drops = drops,
+                          .relaxed = relaxed,
+                          .no_complete = i->operation == MBARRIER_ARRIVE_NO_COMPLETE},
+             state);
+   }
+}
+
+static void count_pending(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+   const uint64_t *state = LANES_OF(uint64_t, i->a);
+   uint32_t *d = LANES_OF(uint32_t, i->d);
+   for (uint32_t l = 0; l < LANES; l++)
+      d[l] = mask >> l & 1 ? (uint32_t)state[l] : d[l];
+   set_defined(warp, i->di, warp->defined[i->ai], mask);
+}
+
+void machine_mbarrier_execute(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+   if (i->operation == MBARRIER_PENDING_COUNT) {
+      count_pending(warp, i, mask);
+      return;
+   }
+   uint64_t address[LANES];
+   if (lane_addresses(warp, i, mask, address) != mask ||
+       machine_undefined_control(warp, i->bi ? mask & ~warp->defined[i->bi] : 0, "an mbarrier's count"))
+      return;
+   if (warp->taint && i->bi)
+      warp->run->report.control_taint |= warp->taint[i->bi];
+   uint64_t *states = LANES_OF(uint64_t, i->d);
+   for (uint32_t l = 0; l < LANES && !warp->run->stop; l++) {
+      machine_place_t place;
+      uint64_t state = 0;
+      if (!(mask >> l & 1) || !place_of(warp, l, address[l], i->space, 8, true, &place))
+         continue;
+      if (place.window != WINDOW_SHARED) {
+         machine_fault(warp, l, address[l], PTX_SHARED, 8, true);
+         continue;
+      }
+      execute_lane(warp, i, l, (uint32_t)place.offset, &state);
+      if (i->di > 1)
+         states[l] = state;
+   }
+   if (i->di > 1) {
+      set_defined(warp, i->di, FULL_MASK, mask);
+      set_taint(warp, i->di, 0, mask);
+   }
+}

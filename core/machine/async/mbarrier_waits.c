@@ -1,0 +1,270 @@
+/* Waiting at mbarriers: test_wait and try_wait (PTX ISA 9.0, 9.7.13.15.16), and what happens when nobody can go on.  On the machine's
+ * thread. */
+#include "machine/async/mbarriers.h"
+#include "machine/async/operations.h"
+#include "machine/lanes/memory_access.h"
+#include "machine/races/knowledge.h"
+
+#include <stdio.h>
+
+/* Lanes that wait for the same at once: they are told the same, so that what lanes of a warp do together stays together. */
+typedef struct group {
+   machine_mbarrier_t *mbarrier;
+   uint32_t lanes;
+   uint32_t awaited; /* so many phases must be complete */
+   bool complete;
+} group_t;
+
+static bool waits_by_parity(const machine_instruction_t *i) {
+   return i->operation == MBARRIER_TEST_PARITY || i->operation == MBARRIER_TRY_PARITY;
+}
+
+/* What a lane waits for.  By parity that is the phase that is not complete if it has this parity, and the one before if not. */
+static bool awaited_by(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane, group_t *group) {
+   const machine_mbarrier_t *mbarrier = group->mbarrier;
+   if (waits_by_parity(i)) {
+      const uint32_t parity = LANES_OF(uint32_t, i->b)[lane] & 1,
+                     incomplete = (mbarrier->phase - mbarrier->first) & 1;
+      group->awaited = mbarrier->phase + (parity == incomplete);
+   } else {
+      group->awaited = (uint32_t)(LANES_OF(uint64_t, i->b)[lane] >> 32) + 1;
+      if (group->awaited > mbarrier->phase + 1 || group->awaited + 1 < mbarrier->phase + 1) {
+         machine_find(
+            warp, RKB_MACHINE_REJECT, "sync.phase", lane,
+            "waits with the state of another phase than the one that is under way or the one before");
+         return false;
+      }
+   }
+   group->complete = group->awaited <= mbarrier->phase;
+   return true;
+}
+
+static bool make_group(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane, uint64_t address,
+                       group_t *group) {
+   machine_place_t place;
+   if (!place_of(warp, lane, address, i->space, 8, false, &place))
+      return false;
+   if (place.window != WINDOW_SHARED) {
+      machine_fault(warp, lane, address, PTX_SHARED, 8, false);
+      return false;
+   }
+   const uint32_t offset = (uint32_t)place.offset;
+   *group = (group_t){.mbarrier = machine_mbarrier_at(warp->block, offset), .lanes = 1u << lane};
+   return machine_mbarrier_usable(warp, lane, group->mbarrier, offset, false, "waits") &&
+          awaited_by(warp, i, lane, group);
+}
+
+/* Whether the lanes must be told once more that their phase is not complete: they do not know that it is. */
+static bool fails_once(const machine_warp_t *warp, const group_t *group) {
+   bool fails = false;
+   for (uint32_t left = group->lanes; left; left &= left - 1) {
+      const uint32_t lane = (uint32_t)__builtin_ctz(left);
+      fails |=
+         group->mbarrier->failed[warp->first_thread + lane] != group->awaited &&
+         (!group->complete || (warp->block->operations &&
+                               !machine_actor_known(warp, lane, group->mbarrier->actor, group->awaited)));
+   }
+   for (uint32_t left = fails ? group->lanes : 0; left; left &= left - 1)
+      group->mbarrier->failed[warp->first_thread + (uint32_t)__builtin_ctz(left)] = group->awaited;
+   return fails;
+}
+
+/* A wait by parity that could have passed two phases earlier: nothing told the thread of the phase between. */
+static bool right_phase(machine_warp_t *warp, const machine_instruction_t *i, const group_t *group) {
+   const machine_mbarrier_t *mbarrier = group->mbarrier;
+   for (uint32_t left = waits_by_parity(i) && group->awaited > mbarrier->first + 1 ? group->lanes : 0; left;
+        left &= left - 1) {
+      const uint32_t lane = (uint32_t)__builtin_ctz(left);
+      if (machine_actor_known(warp, lane, mbarrier->actor, group->awaited - 1))
+         continue;
+      machine_find(
+         warp, RKB_MACHINE_REJECT, "sync.phase", lane,
+         "waits with parity %u for phase %u of the mbarrier at byte %u of shared memory, but nothing tells this "
+         "thread that phase %u is complete: in another order it passes before that",
+         (group->awaited - mbarrier->first - 1) & 1, group->awaited - mbarrier->first - 1, mbarrier->offset,
+         group->awaited - mbarrier->first - 2);
+      return false;
+   }
+   return true;
+}
+
+static void pass(machine_warp_t *warp, const machine_instruction_t *i, const group_t *group) {
+   machine_mbarrier_t *mbarrier = group->mbarrier;
+   if (!warp->block->operations || !right_phase(warp, i, group) || group->awaited == mbarrier->first)
+      return;
+   if (!(i->flags & FLAG_RELAXED))
+      machine_knowledge_acquire(warp, group->lanes, mbarrier->completed);
+   machine_actor_observed(warp, group->lanes, mbarrier->actor, group->awaited);
+}
+
+static uint32_t same_group(const machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                           const uint64_t address[LANES], uint32_t first) {
+   uint32_t lanes = 0;
+   for (uint32_t l = first; l < LANES; l++) {
+      const bool same = waits_by_parity(i)
+                           ? (LANES_OF(uint32_t, i->b)[l] & 1) == (LANES_OF(uint32_t, i->b)[first] & 1)
+                           : LANES_OF(uint64_t, i->b)[l] >> 32 == LANES_OF(uint64_t, i->b)[first] >> 32;
+      lanes |= (uint32_t)(same && address[l] == address[first]) << l;
+   }
+   return lanes & mask;
+}
+
+bool machine_mbarrier_test(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+   uint64_t address[LANES];
+   group_t groups[LANES];
+   uint32_t count = 0, passed = 0;
+   bool stalls = false;
+   if (lane_addresses(warp, i, mask, address) != mask ||
+       machine_undefined_control(warp, mask & ~warp->defined[i->bi], "which phase is waited for"))
+      return true;
+   if (warp->taint)
+      warp->run->report.control_taint |= warp->taint[i->bi];
+   for (uint32_t left = mask; left;) {
+      const uint32_t lane = (uint32_t)__builtin_ctz(left);
+      group_t *group = &groups[count++];
+      if (!make_group(warp, i, lane, address[lane], group))
+         return true;
+      group->lanes = same_group(warp, i, left, address, lane);
+      left &= ~group->lanes;
+      for (uint32_t others = group->lanes & (group->lanes - 1); others; others &= others - 1)
+         if (!machine_mbarrier_usable(warp, (uint32_t)__builtin_ctz(others), group->mbarrier,
+                                      group->mbarrier->offset, false, "waits"))
+            return true;
+      if (fails_once(warp, group))
+         group->complete = false;
+      else
+         stalls |= !group->complete;
+   }
+   if (stalls)
+      return false;
+   for (uint32_t n = 0; n < count && !warp->run->stop; n++)
+      if (groups[n].complete) {
+         pass(warp, i, &groups[n]);
+         passed |= groups[n].lanes;
+      }
+   set_predicate(warp, i->d, passed, mask);
+   set_defined(warp, i->di, FULL_MASK, mask);
+   set_taint(warp, i->di, 0, mask);
+   return true;
+}
+
+/* When nobody can go on --------------------------------------------------------------------------------------------------- */
+
+static bool any_stalled(const machine_block_t *block) {
+   for (uint32_t w = 0; w < block->warp_count; w++)
+      for (uint32_t n = 0; n < block->warps[w].fragment_count; n++)
+         if (block->warps[w].fragments[n].stalled)
+            return true;
+   return false;
+}
+
+/* Lanes of a stalled fragment's warp that wait for it to come to where they are. */
+static bool let_others_pass(machine_block_t *block) {
+   bool any = false;
+   block->mbarriers->overtakes = true;
+   for (uint32_t w = 0; w < block->warp_count; w++)
+      if (machine_fragment_pick(&block->warps[w], PTX_NONE) != PTX_NONE) {
+         block->warps[w].state = WARP_READY;
+         any = true;
+      }
+   return any;
+}
+
+/* A loop may look at several mbarriers in turn: every wait is told once more that its phase is not complete. */
+static void let_all_fail(machine_block_t *block) {
+   machine_mbarriers_t *mbarriers = block->mbarriers;
+   for (uint32_t n = 0; n < mbarriers->count; n++)
+      memset(mbarriers->all[n].failed, 0, mbarriers->threads * sizeof *mbarriers->all[n].failed);
+   for (uint32_t w = 0; w < block->warp_count; w++)
+      for (uint32_t n = 0; n < block->warps[w].fragment_count; n++)
+         if (block->warps[w].fragments[n].stalled) {
+            block->warps[w].fragments[n].stalled = false;
+            block->warps[w].state = WARP_READY;
+         }
+}
+
+bool machine_mbarriers_unstick(machine_block_t *block) {
+   machine_mbarriers_t *mbarriers = block->mbarriers;
+   if (!mbarriers || !any_stalled(block))
+      return false;
+   if (!mbarriers->overtakes && let_others_pass(block))
+      return true;
+   if (!mbarriers->patience)
+      return false;
+   mbarriers->patience--;
+   let_all_fail(block);
+   return true;
+}
+
+/* A thread that arrived in the phase before and has not in this one; PTX_NONE: there is none. */
+static uint32_t absent(const machine_block_t *block, const machine_mbarrier_t *mbarrier) {
+   for (uint32_t t = 0; t < block->threads; t++)
+      if (mbarrier->arrived_before[t] && !mbarrier->arrived[t])
+         return t;
+   return PTX_NONE;
+}
+
+static void describe_missing(const machine_block_t *block, const machine_mbarrier_t *mbarrier, char *out,
+                             size_t size) {
+   size_t length = 0;
+   uint32_t thread[3];
+   const uint32_t who = absent(block, mbarrier);
+   out[0] = '\0';
+   if (mbarrier->pending) {
+      length +=
+         (size_t)snprintf(out, size, "%u of %u arrivals are missing", mbarrier->pending, mbarrier->expected);
+      if (who != PTX_NONE && length < size) {
+         machine_thread_index(block, who, thread);
+         length +=
+            (size_t)snprintf(out + length, size - length,
+                             ", that of thread (%u, %u, %u), which came in the phase before, among them",
+                             thread[0], thread[1], thread[2]);
+      }
+   }
+   if (mbarrier->announced > 0 && length < size)
+      snprintf(
+         out + length, size - length,
+         "%s%lld of %llu bytes are missing that expect_tx announced, last in line %u: no copy brings them",
+         length ? ", and " : "", (long long)mbarrier->announced, (unsigned long long)mbarrier->expect_bytes,
+         machine_source_line(block->launch->program, mbarrier->expect_pc));
+   else if (mbarrier->announced < 0 && length < size)
+      snprintf(out + length, size - length, "%scopies brought %lld bytes more than expect_tx announced",
+               length ? ", and " : "", -(long long)mbarrier->announced);
+}
+
+static void report_stuck(machine_warp_t *warp, const machine_fragment_t *f) {
+   const machine_instruction_t *i = &warp->program->code[f->pc];
+   const uint32_t lane = (uint32_t)__builtin_ctz(f->mask);
+   uint64_t address[LANES];
+   group_t group;
+   char missing[200];
+   warp->pc = f->pc;
+   if (lane_addresses(warp, i, 1u << lane, address) != 1u << lane ||
+       !make_group(warp, i, lane, address[lane], &group))
+      return;
+   const machine_mbarrier_t *mbarrier = group.mbarrier;
+   const uint32_t who = absent(warp->block, mbarrier);
+   describe_missing(warp->block, mbarrier, missing, sizeof missing);
+   rkb_machine_finding_t *finding = machine_find(
+      warp, RKB_MACHINE_REJECT, "sync.deadlock", lane,
+      "waits for phase %u of the mbarrier at byte %u of shared memory, which never completes: %s",
+      group.awaited - mbarrier->first - 1, mbarrier->offset, missing);
+   if (finding && who != PTX_NONE) {
+      finding->has_other = true;
+      machine_thread_index(warp->block, who, finding->other_thread);
+      memcpy(finding->other_block, warp->block->index, sizeof finding->other_block);
+   }
+   warp->run->stop = true;
+}
+
+bool machine_mbarriers_stuck(machine_block_t *block) {
+   if (!block->mbarriers)
+      return false;
+   for (uint32_t w = 0; w < block->warp_count; w++)
+      for (uint32_t n = 0; n < block->warps[w].fragment_count; n++)
+         if (block->warps[w].fragments[n].stalled) {
+            report_stuck(&block->warps[w], &block->warps[w].fragments[n]);
+            return true;
+         }
+   return false;
+}

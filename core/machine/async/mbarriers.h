@@ -1,0 +1,106 @@
+/* Mbarrier objects in shared memory (PTX ISA 9.0, 9.7.13.15): phases that complete when all expected arrivals have come and all bytes
+ * that were announced have been copied.
+ *
+ * Values move as the machine executes; order is judged by what threads know (races/knowledge.h), whose phases an mbarrier counts as an
+ * actor.  Each operation must be of the same phase in every order that the program allows: whoever arrives in a phase, announces bytes
+ * for it or waits for it knows that the phase before is complete, or the finding is sync.phase.
+ *
+ * A wait that finds its phase incomplete fails once, gives up the warp's turn, and is then executed again only when some phase completes
+ * (a fragment that is stalled).  A wait for a phase that the thread does not know to be complete fails once even where it is: a copy
+ * may be slower on a device.  When nothing else can run, the missing arrivals and bytes are named.
+ *
+ * Owned by the block; on the machine's thread. */
+#ifndef RKB_MACHINE_ASYNC_MBARRIERS_H
+#define RKB_MACHINE_ASYNC_MBARRIERS_H
+
+#include "machine/execute/execution.h"
+
+#define MBARRIER_MOST_PENDING ((1u << 20) - 1)
+
+enum machine_mbarrier_operation {
+   MBARRIER_INIT,
+   MBARRIER_INVAL,
+   MBARRIER_ARRIVE,
+   MBARRIER_ARRIVE_EXPECT,
+   MBARRIER_ARRIVE_NO_COMPLETE,
+   MBARRIER_ARRIVE_COPIES, /* cp.async.mbarrier.arrive */
+   MBARRIER_EXPECT,
+   MBARRIER_COMPLETE,
+   MBARRIER_PENDING_COUNT,
+   MBARRIER_TEST_STATE,
+   MBARRIER_TEST_PARITY,
+   MBARRIER_TRY_STATE,
+   MBARRIER_TRY_PARITY
+};
+
+typedef struct machine_mbarrier {
+   uint32_t offset;
+   bool live;
+   bool fenced;    /* by fence.mbarrier_init of the thread that initialised it */
+   uint32_t actor; /* PTX_NONE where races are not followed */
+   uint32_t phase; /* completed ones, since the first object at this place */
+   uint32_t first; /* of them, before the object was initialised: its own phases count from there */
+   uint32_t expected, pending; /* arrivals, of each phase and still missing in this one */
+   int64_t announced;          /* bytes that expect_tx announced in this phase and no copy has brought */
+   uint32_t copies;            /* complete_tx operations of this phase */
+   uint32_t init_thread, init_clock, init_pc;
+   uint32_t expect_thread, expect_pc; /* the last expect_tx of this phase */
+   uint64_t expect_bytes;             /* all of them */
+   void *memory;                      /* of the following */
+   uint32_t *arriving,
+      *completed; /* rows of knowledge: of this phase's arrivals; of the last phase's.  NULL without races */
+   uint32_t *users; /* by thread: its clock when it last used the object */
+   uint32_t
+      *failed; /* by thread: the count of phases that it waits for and has been told once are not complete */
+   uint8_t *arrived,
+      *arrived_before; /* by thread: arrivals in this phase, and in the one before; up to 255 */
+} machine_mbarrier_t;
+
+typedef struct machine_mbarriers {
+   machine_mbarrier_t *all;
+   uint32_t count, room;
+   uint32_t threads, width; /* of the block; of a row of knowledge */
+   uint16_t *at;            /* by eight bytes of shared memory: number + 1 of the one there, live or not */
+   uint32_t shared_bytes;
+   uint32_t patience; /* how often all stalled waits may fail once more before that is a deadlock */
+   bool overtakes;    /* fragments may go on before stalled ones of their warp */
+} machine_mbarriers_t;
+
+machine_mbarriers_t *machine_mbarriers_new(machine_run_t *run, uint32_t shared_bytes, uint32_t threads,
+                                           uint32_t width);
+void machine_mbarriers_free(machine_run_t *run, machine_mbarriers_t *mbarriers);
+void machine_mbarriers_begin(machine_block_t *block);
+
+/* The object at an offset; NULL: there never was one. */
+machine_mbarrier_t *machine_mbarrier_at(const machine_block_t *block, uint32_t offset);
+/* For one that is initialised there for the first time; NULL without memory. */
+machine_mbarrier_t *machine_mbarrier_new(machine_block_t *block, uint32_t offset);
+/* Whether there is an object that the lane may use, for copies too where proxied; a finding otherwise. */
+bool machine_mbarrier_usable(machine_warp_t *warp, uint32_t lane, machine_mbarrier_t *mbarrier,
+                             uint32_t offset, bool proxied, const char *what);
+/* Whether an operation of the lane is of this phase in every order; a finding otherwise. */
+bool machine_mbarrier_in_phase(machine_warp_t *warp, uint32_t lane, const machine_mbarrier_t *mbarrier,
+                               const char *what);
+/* An operation that the lane starts will complete so many bytes of the phase at offset: the object whose actor and phase + 1 the operation
+ * gets; NULL after a finding.  Then, when the bytes are there, machine_mbarrier_copied. */
+machine_mbarrier_t *machine_mbarrier_for_copy(machine_warp_t *warp, uint32_t lane, uint32_t offset,
+                                              const char *what);
+void machine_mbarrier_copied(machine_block_t *block, machine_mbarrier_t *mbarrier, uint32_t bytes);
+/* Completes the phase if nothing is missing; true then. */
+bool machine_mbarrier_advance(machine_block_t *block, machine_mbarrier_t *mbarrier);
+/* A generic access to bytes of a live object: true after a finding. */
+bool machine_mbarriers_touched(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
+                               bool store);
+/* fence.mbarrier_init */
+void machine_mbarriers_fence(machine_warp_t *warp, uint32_t lanes);
+
+/* mbarrier_operations.c: everything that does not wait. */
+void machine_mbarrier_execute(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask);
+/* mbarrier_waits.c: a test; false: the fragment stalls at it. */
+bool machine_mbarrier_test(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask);
+/* Nothing else in the block can run: true when some stalled fragment may go on after all. */
+bool machine_mbarriers_unstick(machine_block_t *block);
+/* Names what a stalled fragment waits for; false: none is stalled. */
+bool machine_mbarriers_stuck(machine_block_t *block);
+
+#endif

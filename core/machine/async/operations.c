@@ -1,0 +1,335 @@
+/* Who reads and writes shared memory by the async proxy (operations.h): for each word the operation that wrote it last and those that have
+ * read it since; for each granule the last generic write.  On the machine's thread. */
+#include "machine/async/operations.h"
+#include "machine/races/knowledge.h"
+#include "machine/races/races.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MOST_READERS 6u
+#define MOST_OPERATIONS (1u << 22) /* of a block */
+
+typedef struct async_word {
+   uint32_t writer, reader[MOST_READERS]; /* operations, 0: none */
+   bool generic;                          /* threads have accessed it since writer began */
+} async_word_t;
+
+typedef struct generic_write {
+   uint32_t thread, clock, pc; /* thread + 1; 0: none */
+} generic_write_t;
+
+struct machine_operations {
+   machine_operation_t *all; /* from 1 on */
+   uint32_t count, room;
+   async_word_t *words;
+   generic_write_t *written; /* by granule */
+   uint32_t word_count, granules, shift;
+};
+
+machine_operations_t *machine_operations_new(machine_run_t *run, uint32_t shared_bytes, uint32_t shift) {
+   machine_operations_t *made = machine_alloc(run, sizeof *made);
+   if (!made)
+      return NULL;
+   made->word_count = shared_bytes / 4 + 16;
+   made->granules = (shared_bytes >> shift) + 16;
+   made->shift = shift;
+   made->words = machine_alloc(run, made->word_count * sizeof *made->words);
+   made->written = machine_alloc(run, made->granules * sizeof *made->written);
+   if (made->words && made->written)
+      return made;
+   machine_operations_free(run, made);
+   return NULL;
+}
+
+void machine_operations_free(machine_run_t *run, machine_operations_t *operations) {
+   if (!operations)
+      return;
+   free(operations->all);
+   if (operations->words)
+      machine_release(run, operations->words, operations->word_count * sizeof *operations->words);
+   if (operations->written)
+      machine_release(run, operations->written, operations->granules * sizeof *operations->written);
+   machine_release(run, operations, sizeof *operations);
+}
+
+void machine_operations_begin(machine_block_t *block) {
+   machine_operations_t *operations = block->operations;
+   if (!operations)
+      return;
+   operations->count = 0;
+   memset(operations->words, 0, operations->word_count * sizeof *operations->words);
+   memset(operations->written, 0, operations->granules * sizeof *operations->written);
+}
+
+/* Actors ------------------------------------------------------------------------------------------------------------ */
+
+uint32_t machine_actor_new(machine_block_t *block) {
+   if (!block->operations)
+      return PTX_NONE;
+   const uint32_t actor = machine_knowledge_actor(block->clocks->knowledge);
+   if (actor == PTX_NONE && !block->run->stop) {
+      machine_find_launch(block->run, RKB_MACHINE_UNKNOWN, "limit.budget",
+                          "a block has more than %u mbarriers and threads with groups of copies",
+                          MOST_ACTORS);
+      block->run->stop = true;
+   }
+   return actor;
+}
+
+void machine_actor_observed(machine_warp_t *warp, uint32_t lanes, uint32_t actor, uint32_t count) {
+   if (actor != PTX_NONE && warp->block->operations)
+      machine_knowledge_note(warp, lanes, actor, count);
+}
+
+bool machine_actor_known(const machine_warp_t *warp, uint32_t lane, uint32_t actor, uint32_t count) {
+   return actor == PTX_NONE || !warp->block->operations ||
+          machine_known_count(warp->block->clocks->knowledge, warp->first_thread + lane, actor) >= count;
+}
+
+uint32_t machine_operation_start(machine_warp_t *warp, uint32_t lane, uint32_t actor, uint32_t count,
+                                 const char *what) {
+   machine_operations_t *operations = warp->block->operations;
+   if (!operations || actor == PTX_NONE)
+      return 0;
+   if (operations->count + 1 >= operations->room) {
+      const uint32_t room = operations->room ? 2 * operations->room : 256;
+      machine_operation_t *larger =
+         room <= MOST_OPERATIONS ? realloc(operations->all, room * sizeof *larger) : NULL;
+      if (!larger) {
+         warp->run->out_of_memory = true;
+         return 0;
+      }
+      operations->all = larger;
+      operations->room = room;
+   }
+   operations->all[++operations->count] = (machine_operation_t){
+      .actor = actor, .count = count, .thread = warp->first_thread + lane, .pc = warp->pc, .what = what};
+   return operations->count;
+}
+
+const machine_operation_t *machine_operation_at(const machine_block_t *block, uint32_t operation) {
+   return operation && block->operations ? &block->operations->all[operation] : NULL;
+}
+
+/* Findings ------------------------------------------------------------------------------------------------------------ */
+
+static void complete_finding(machine_warp_t *warp, rkb_machine_finding_t *finding, uint32_t offset,
+                             uint32_t bytes, uint32_t other) {
+   if (!finding)
+      return;
+   finding->offset = offset;
+   finding->bytes = bytes;
+   finding->has_other = other != PTX_NONE;
+   snprintf(finding->symbol, sizeof finding->symbol, "shared memory");
+   snprintf(finding->space, sizeof finding->space, "shared");
+   if (other != PTX_NONE)
+      machine_thread_index(warp->block, other, finding->other_thread);
+   memcpy(finding->other_block, warp->block->index, sizeof finding->other_block);
+}
+
+/* An access of the lane, or of an operation that it starts, against an operation whose end it has not observed. */
+static void report_unfinished(machine_warp_t *warp, uint32_t lane, const char *subject, bool store,
+                              uint32_t offset, uint32_t bytes, const machine_operation_t *other, bool reads) {
+   complete_finding(
+      warp,
+      machine_find(
+         warp, RKB_MACHINE_REJECT, "race.async", lane,
+         "%s%s %u bytes at byte %u of shared memory that %s started by %s in line %u may still be %s: no wait "
+         "of this thread, or of one that it is ordered after, has seen its end",
+         subject, store ? "writes" : "reads", bytes, offset, other->what,
+         other->thread == warp->first_thread + lane ? "the same thread" : "another thread",
+         machine_source_line(warp->program, other->pc), reads ? "reading" : "writing"),
+      offset, bytes, other->thread);
+}
+
+static void report_unordered(machine_warp_t *warp, uint32_t lane, const machine_operation_t *operation,
+                             bool store, uint32_t offset, uint32_t bytes, bool other_wrote, uint32_t other) {
+   complete_finding(
+      warp,
+      machine_find(
+         warp, RKB_MACHINE_REJECT, "race.async", lane,
+         "starts %s that %s %u bytes at byte %u of shared memory, which %s %s, with no synchronisation "
+         "between them",
+         operation->what, store ? "writes" : "reads", bytes, offset,
+         other == PTX_NONE ? "several threads" : "another thread", other_wrote ? "wrote" : "read"),
+      offset, bytes, other);
+}
+
+static void report_unfenced(machine_warp_t *warp, uint32_t lane, const machine_operation_t *operation,
+                            bool store, uint32_t offset, uint32_t bytes, const generic_write_t *write) {
+   complete_finding(
+      warp,
+      machine_find(
+         warp, RKB_MACHINE_REJECT, "race.proxy", lane,
+         "starts %s that %s %u bytes at byte %u of shared memory, which %s wrote in line %u through the generic "
+         "proxy: no fence.proxy.async lies between the two",
+         operation->what, store ? "writes" : "reads", bytes, offset,
+         write->thread == warp->first_thread + lane + 1 ? "the same thread" : "another thread",
+         machine_source_line(warp->program, write->pc)),
+      offset, bytes, write->thread - 1);
+}
+
+/* Checks --------------------------------------------------------------------------------------------------------------- */
+
+static bool known(const machine_warp_t *warp, uint32_t lane, const machine_operation_t *operation) {
+   return machine_known_count(warp->block->clocks->knowledge, warp->first_thread + lane, operation->actor) >=
+          operation->count;
+}
+
+/* The first operation on a word that the lane does not know to be done and that conflicts with what it does; NULL: none. */
+static const machine_operation_t *unfinished(const machine_warp_t *warp, uint32_t lane,
+                                             const async_word_t *word, bool store, uint32_t own,
+                                             bool *reads) {
+   const machine_operation_t *all = warp->block->operations->all;
+   *reads = false;
+   if (word->writer && word->writer != own && !known(warp, lane, &all[word->writer]))
+      return &all[word->writer];
+   *reads = true;
+   for (uint32_t n = 0; store && n < MOST_READERS && word->reader[n]; n++)
+      if (word->reader[n] != own && !known(warp, lane, &all[word->reader[n]]))
+         return &all[word->reader[n]];
+   return NULL;
+}
+
+bool machine_operations_touched(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
+                                bool store) {
+   machine_operations_t *operations = warp->block->operations;
+   for (uint32_t n = offset / 4; n <= (offset + bytes - 1) / 4; n++) {
+      bool reads;
+      const machine_operation_t *other = unfinished(warp, lane, &operations->words[n], store, 0, &reads);
+      if (other) {
+         report_unfinished(warp, lane, "", store, offset, bytes, other, reads);
+         return true;
+      }
+      operations->words[n].generic = true;
+   }
+   const generic_write_t write = {warp->first_thread + lane + 1, machine_lane_clock(warp, lane), warp->pc};
+   for (uint32_t g = offset >> operations->shift; store && g <= (offset + bytes - 1) >> operations->shift;
+        g++)
+      operations->written[g] = write;
+   return false;
+}
+
+/* What threads did to a word before the operation: ordered before it, and writes fenced. */
+static bool check_generic(machine_warp_t *warp, uint32_t lane, uint32_t number, uint32_t word, bool store) {
+   machine_operations_t *operations = warp->block->operations;
+   const machine_operation_t *operation = &operations->all[number];
+   uint32_t other;
+   bool wrote;
+   if (!machine_shared_ordered(warp, lane, 4 * word, 4, store, &wrote, &other)) {
+      report_unordered(warp, lane, operation, store, 4 * word, 4, wrote, other);
+      return false;
+   }
+   for (uint32_t g = 4 * word >> operations->shift; g <= (4 * word + 3) >> operations->shift; g++) {
+      const generic_write_t *write = &operations->written[g];
+      if (write->thread && !machine_knows_fenced(warp->block->clocks->knowledge, warp->first_thread + lane,
+                                                 write->thread - 1, write->clock)) {
+         report_unfenced(warp, lane, operation, store, 4 * word, 4, write);
+         return false;
+      }
+   }
+   return true;
+}
+
+static bool check(machine_warp_t *warp, uint32_t lane, uint32_t number, uint32_t word, bool store) {
+   const machine_operations_t *operations = warp->block->operations;
+   bool reads;
+   const machine_operation_t *other = unfinished(warp, lane, &operations->words[word], store, number, &reads);
+   if (other) {
+      char subject[96];
+      snprintf(subject, sizeof subject, "starts %s that ", operations->all[number].what);
+      report_unfinished(warp, lane, subject, store, 4 * word, 4, other, reads);
+      return false;
+   }
+   return !operations->words[word].generic || check_generic(warp, lane, number, word, store);
+}
+
+/* A later group of an actor stands for its earlier ones; one that the lane knows to be done need not be kept. */
+static bool add_reader(machine_warp_t *warp, uint32_t lane, async_word_t *word, uint32_t number) {
+   const machine_operation_t *all = warp->block->operations->all;
+   for (uint32_t n = 0; n < MOST_READERS; n++) {
+      const uint32_t reader = word->reader[n];
+      if (reader && all[reader].actor != all[number].actor && !known(warp, lane, &all[reader]))
+         continue;
+      word->reader[n] = number;
+      return true;
+   }
+   machine_find(warp, RKB_MACHINE_UNKNOWN, "limit.budget", lane,
+                "more than %u asynchronous operations in no order read one word of shared memory",
+                MOST_READERS);
+   warp->run->stop = true;
+   return false;
+}
+
+bool machine_operation_reads(machine_warp_t *warp, uint32_t lane, uint32_t number, uint32_t offset,
+                             uint32_t bytes) {
+   machine_operations_t *operations = warp->block->operations;
+   if (!number || !operations)
+      return true;
+   for (uint32_t n = offset / 4; n <= (offset + bytes - 1) / 4; n++)
+      if (!check(warp, lane, number, n, false) || !add_reader(warp, lane, &operations->words[n], number))
+         return false;
+   return true;
+}
+
+bool machine_operation_writes(machine_warp_t *warp, uint32_t lane, uint32_t number, uint32_t offset,
+                              uint32_t bytes) {
+   machine_operations_t *operations = warp->block->operations;
+   if (!number || !operations)
+      return true;
+   for (uint32_t n = offset / 4; n <= (offset + bytes - 1) / 4; n++) {
+      if (!check(warp, lane, number, n, true))
+         return false;
+      if (operations->words[n].generic) {
+         machine_shared_forget(warp->block, 4 * n, 4);
+         for (uint32_t g = 4 * n >> operations->shift; g <= (4 * n + 3) >> operations->shift; g++)
+            operations->written[g].thread = 0;
+      }
+      operations->words[n] = (async_word_t){.writer = number};
+   }
+   return true;
+}
+
+void machine_operation_owns(machine_block_t *block, uint32_t number, uint32_t offset, uint32_t bytes) {
+   for (uint32_t n = offset / 4; number && n <= (offset + bytes - 1) / 4; n++)
+      block->operations->words[n] = (async_word_t){.writer = number, .generic = true};
+}
+
+/* The end of a block --------------------------------------------------------------------------------------------------- */
+
+static bool observed_by_anyone(const machine_block_t *block, const machine_operation_t *operation) {
+   const machine_knowledge_t *knowledge = block->clocks->knowledge;
+   for (uint32_t t = 0; t < block->threads; t++)
+      if (machine_known_count(knowledge, t, operation->actor) >= operation->count)
+         return true;
+   return false;
+}
+
+static void report_unobserved(machine_block_t *block, const machine_operation_t *operation, uint32_t word,
+                              bool reads) {
+   machine_warp_t *warp = &block->warps[operation->thread / LANES];
+   warp->pc = operation->pc;
+   complete_finding(
+      warp,
+      machine_find(warp, RKB_MACHINE_REJECT, "race.async", operation->thread % LANES,
+                   "%s started here may still be %s byte %u of shared memory when the block ends: no "
+                   "thread waits for it",
+                   operation->what, reads ? "reading" : "writing", 4 * word),
+      4 * word, 4, PTX_NONE);
+}
+
+void machine_operations_end(machine_block_t *block) {
+   const machine_operations_t *operations = block->operations;
+   uint32_t last = 0; /* most words are of one operation */
+   for (uint32_t n = 0; operations && operations->count && n < operations->word_count && !block->run->stop;
+        n++)
+      for (uint32_t k = 0; k <= MOST_READERS && !block->run->stop; k++) {
+         const uint32_t number = k ? operations->words[n].reader[k - 1] : operations->words[n].writer;
+         if (!number || number == last)
+            continue;
+         if (!observed_by_anyone(block, &operations->all[number]))
+            report_unobserved(block, &operations->all[number], n, k != 0);
+         last = number;
+      }
+}

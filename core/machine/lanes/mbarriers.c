@@ -1,0 +1,20 @@
+/* mbarrier, but for its waits, and the fences of the async proxy: what they do is async/'s. */
+#include "machine/lanes/handlers.h"
+#include "machine/async/mbarriers.h"
+#include "machine/races/knowledge.h"
+#include "machine/races/races.h"
+
+OP(mbarrier) {
+   machine_mbarrier_execute(warp, i, mask);
+}
+
+OP(proxy_fence) {
+   (void)i;
+   if (warp->block->operations)
+      machine_knowledge_fence(warp, mask);
+}
+
+OP(mbarrier_fence) {
+   (void)i;
+   machine_mbarriers_fence(warp, mask);
+}

@@ -1,0 +1,76 @@
+/* What each thread knows of what the others did: a vector clock a thread, for programs whose threads meet at mbarriers, one by one and
+ * not warp by warp, and wait there for asynchronous operations.
+ *
+ * A row has a word for each thread: it knows all that this thread did at clocks up to the word's.  Then a word for each thread again: up
+ * to which of those clocks a proxy fence lies on the way, so that the async proxy sees what the generic one wrote (PTX ISA 9.0, 8.8,
+ * 'proxy-preserved base causality order').  Then a word for each actor, which is no thread: of an mbarrier how many of its phases are
+ * known to be complete, of a thread's bulk groups, or of a warpgroup's multiplications, how many are known to be done.
+ *
+ * Clocks are the block's time (synchronisation.c).  Owned by the block; on the machine's thread. */
+#ifndef RKB_MACHINE_RACES_KNOWLEDGE_H
+#define RKB_MACHINE_RACES_KNOWLEDGE_H
+
+#include "machine/execute/execution.h"
+
+#define MOST_ACTORS 1024u
+
+typedef struct machine_knowledge {
+   uint32_t threads, actors; /* actors: named so far */
+   uint32_t width;           /* words of a row, with room for all actors */
+   uint32_t *rows;           /* [threads][width] */
+   uint32_t *named;          /* [16][width]: of those who arrived in a phase of a named barrier */
+   uint32_t *joined;         /* [width], for a moment */
+   size_t bytes;
+} machine_knowledge_t;
+
+/* NULL when memory ran out. */
+machine_knowledge_t *machine_knowledge_new(machine_run_t *run, uint32_t threads);
+void machine_knowledge_free(machine_run_t *run, machine_knowledge_t *knowledge);
+void machine_knowledge_begin(machine_knowledge_t *knowledge, uint32_t time); /* a block starts */
+/* A new actor's number, or PTX_NONE when there are too many. */
+uint32_t machine_knowledge_actor(machine_knowledge_t *knowledge);
+
+/* The lanes, whose clock is now this one, tell each other all. */
+void machine_knowledge_warp_sync(machine_warp_t *warp, uint32_t lanes, uint32_t now);
+/* A named barrier of some warps: synchronisation.c. */
+void machine_knowledge_arrive(machine_block_t *block, uint32_t warp, uint32_t barrier);
+void machine_knowledge_leave(machine_block_t *block, uint32_t warp, uint32_t barrier);
+void machine_knowledge_complete(machine_block_t *block, uint32_t barrier);
+/* A barrier of the whole block. */
+void machine_knowledge_barrier(machine_block_t *block);
+
+/* What the lanes know and did so far is joined into a row of width words; what they do from now on is not in it. */
+void machine_knowledge_release(machine_warp_t *warp, uint32_t lanes, uint32_t *row);
+void machine_knowledge_acquire(machine_warp_t *warp, uint32_t lanes, const uint32_t *row);
+/* fence.proxy.async: what the lanes know is now seen by the async proxy too. */
+void machine_knowledge_fence(machine_warp_t *warp, uint32_t lanes);
+/* The lanes know that so many of an actor's phases or groups are done. */
+void machine_knowledge_note(machine_warp_t *warp, uint32_t lanes, uint32_t actor, uint32_t count);
+
+static inline uint32_t *machine_knowledge_row(const machine_knowledge_t *knowledge, uint32_t thread) {
+   return knowledge->rows + (size_t)thread * knowledge->width;
+}
+
+static inline uint32_t machine_knowledge_used(const machine_knowledge_t *knowledge) {
+   return 2 * knowledge->threads + knowledge->actors;
+}
+
+/* Whether a thread knows what another did at a clock of its own. */
+static inline bool machine_knows(const machine_knowledge_t *knowledge, uint32_t thread, uint32_t other,
+                                 uint32_t clock) {
+   return thread == other || machine_knowledge_row(knowledge, thread)[other] >= clock;
+}
+
+/* The same through a proxy fence. */
+static inline bool machine_knows_fenced(const machine_knowledge_t *knowledge, uint32_t thread, uint32_t other,
+                                        uint32_t clock) {
+   return machine_knowledge_row(knowledge, thread)[knowledge->threads + other] >= clock;
+}
+
+/* How many of an actor's phases or groups a thread knows to be done. */
+static inline uint32_t machine_known_count(const machine_knowledge_t *knowledge, uint32_t thread,
+                                           uint32_t actor) {
+   return machine_knowledge_row(knowledge, thread)[2 * knowledge->threads + actor];
+}
+
+#endif
