@@ -76,6 +76,8 @@ static enum decode_result wait(decoder_t *decoder, bool all) {
 
 enum decode_result decode_copy(decoder_t *decoder) {
    const char *what = decoder->modifier_count > 2 ? decoder->modifiers[2] : "";
+   if (decode_modifier(decoder, "bulk"))
+      return decode_bulk(decoder, decode_modifier(decoder, "reduce"));
    if (decoder->modifier_count < 3 || strcmp(decoder->modifiers[1], "async") != 0)
       return decode_refuse(decoder);
    if (strcmp(what, "commit_group") == 0)

@@ -53,6 +53,8 @@ enum machine_flags {
 /* How much of its source cp.async reads: all, so many bytes, nothing where a predicate holds. */
 enum machine_copy_part { COPY_WHOLE, COPY_PART, COPY_UNLESS };
 
+enum machine_bulk_operation { BULK_LOAD, BULK_STORE, BULK_REDUCE };
+
 enum machine_barrier_operation { BARRIER_SYNC, BARRIER_ARRIVE, BARRIER_COUNT, BARRIER_AND, BARRIER_OR };
 
 enum machine_atomic {

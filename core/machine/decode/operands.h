@@ -12,17 +12,17 @@ enum machine_record_kind {
    RECORD_STORE,
    RECORD_SELECT, /* of a and b by c */
    RECORD_SHUFFLE,
-   RECORD_CONVERT, /* of a */
-   RECORD_PACK,    /* extras: the destination, then the sources */
-   RECORD_UNPACK,  /* extras: the source, then the destinations */
-   RECORD_TENSOR,  /* extras: the destinations, then the sources */
+   RECORD_CONVERT,      /* of a */
+   RECORD_PACK,         /* extras: the destination, then the sources */
+   RECORD_UNPACK,       /* extras: the source, then the destinations */
+   RECORD_TENSOR,       /* extras: the destinations, then the sources */
    RECORD_MATRIX_LOAD,  /* by all lanes together, of a and b; extras: the destinations */
    RECORD_MATRIX_STORE, /* likewise; extras: the sources */
-   RECORD_COPY, /* of b to a, as much as c says */
+   RECORD_COPY,         /* of b to a, as much as c says */
    RECORD_NOTHING
 };
 
-typedef struct machine_operands { /* registers */
+typedef struct machine_operands {         /* registers */
    uint16_t sources[26], destinations[9]; /* wmma has three fragments of eight */
    uint8_t source_count, destination_count;
 } machine_operands_t;

@@ -1,4 +1,5 @@
 /* Runs one block: prepares its warps and shared memory, lets every warp run in turn, releases barriers. */
+#include "machine/async/bulk_copies.h"
 #include "machine/async/copies.h"
 #include "machine/async/mbarriers.h"
 #include "machine/async/operations.h"
@@ -24,6 +25,7 @@ static void forget_block(machine_run_t *run) {
    machine_copies_free(run, block->copies);
    machine_operations_free(run, block->operations);
    machine_mbarriers_free(run, block->mbarriers);
+   machine_bulk_groups_free(run, block->bulk_groups);
    free(block->acquired);
    free(block->fenced);
    *block = (machine_block_t){0};
@@ -144,7 +146,8 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, 
    if (program->asynchronous) {
       block->mbarriers = machine_mbarriers_new(run, shared_bytes, warps * LANES,
                                                block->clocks ? block->clocks->knowledge->width : 0);
-      if (!block->mbarriers)
+      block->bulk_groups = machine_bulk_groups_new(run, warps * LANES);
+      if (!block->mbarriers || !block->bulk_groups)
          return false;
    }
    block->shared_shadow = run->shadow ? (double *)(void *)TAKE(shadows) : NULL;
@@ -285,6 +288,7 @@ void machine_block_start(machine_launch_t *launch, uint64_t linear) {
       memset(run->local_defined, 0, (size_t)launch->program->frame_bytes * LANES * block->warp_count);
    machine_copies_begin(block);
    machine_mbarriers_begin(block);
+   machine_bulk_groups_begin(block);
    machine_operations_begin(block);
    machine_shared_new_epoch(block);
    if (block->shared_records)

@@ -227,8 +227,8 @@ static inline bool find_global(machine_warp_t *warp, const machine_instruction_t
    const uint32_t bytes = 4u * i->elements;
    const bool recorded = run->races && region && !region->read_only;
    if (!region || (region->read_only && store) ||
-       (recorded && (warp->block->acquired_count || (store && machine_copies_have_sources(warp->block)) || warp->block->launch->global_shift != 2 ||
-                     !machine_global_records(run, region))) ||
+       (recorded && (warp->block->acquired_count || (store && machine_copies_have_sources(warp->block)) ||
+                     warp->block->launch->global_shift != 2 || !machine_global_records(run, region))) ||
        !find_offsets(to, address, mask, region->base, region->bytes, bytes, 0, 0))
       return false;
    for (uint32_t l = 0; region->met && l < LANES; l++)

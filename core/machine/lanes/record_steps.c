@@ -247,8 +247,9 @@ static void record_store(machine_warp_t *warp, const machine_instruction_t *i, u
 /* Moves of matrices go to places that only their handlers know; they are repeated by them.  Where they go no input may decide. */
 static bool matrix_taint(machine_warp_t *warp, const machine_instruction_t *i, bool store, uint64_t *taint) {
    machine_run_t *run = warp->run;
-   const uint64_t address = (i->address_bytes == 8 ? LANES_OF(uint64_t, i->a)[0] : LANES_OF(uint32_t, i->a)[0]) +
-                            (uint64_t)i->immediate,
+   const uint64_t address =
+                     (i->address_bytes == 8 ? LANES_OF(uint64_t, i->a)[0] : LANES_OF(uint32_t, i->a)[0]) +
+                     (uint64_t)i->immediate,
                   window = i->space == PTX_SHARED ? WINDOW_SHARED : address >> WINDOW_SHIFT;
    const machine_region_t *region = window == 0 ? machine_region_at(run, address) : NULL;
    if ((warp->taint[i->ai] | warp->taint[i->bi]) || (window == 0 && !region) ||
@@ -258,7 +259,8 @@ static bool matrix_taint(machine_warp_t *warp, const machine_instruction_t *i, b
    return true;
 }
 
-static void record_matrix_move(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask, bool store) {
+static void record_matrix_move(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                               bool store) {
    const machine_operands_t *list = &warp->run->record->operands[i - warp->program->code];
    uint64_t taint;
    if (!matrix_taint(warp, i, store, &taint)) {
@@ -314,8 +316,8 @@ void MACHINE_PASTE2(machine_record, MACHINE_ISA)(machine_warp_t *warp, const mac
    const uint8_t kind = warp->run->record->kinds[i - warp->program->code];
    if (kind == RECORD_NOTHING || warp->run->record->full || warp->run->record->refused)
       return;
-   if (kind == RECORD_LOAD || kind == RECORD_STORE || kind == RECORD_MATRIX_LOAD || kind == RECORD_MATRIX_STORE ||
-       kind == RECORD_COPY) {
+   if (kind == RECORD_LOAD || kind == RECORD_STORE || kind == RECORD_MATRIX_LOAD ||
+       kind == RECORD_MATRIX_STORE || kind == RECORD_COPY) {
       if (guarded)
          refuse(warp); /* whether it happens depends on an input: not for a launch that is recorded */
       else if (kind == RECORD_COPY)

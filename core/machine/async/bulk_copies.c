@@ -1,0 +1,176 @@
+/* Bulk copies: groups, and rows of bytes that move (bulk_copies.h).  On the machine's thread. */
+#include "machine/async/bulk_copies.h"
+#include "machine/async/operations.h"
+#include "machine/races/races.h"
+
+#include <stdlib.h>
+
+/* Groups --------------------------------------------------------------------------------------------------------------- */
+
+struct machine_bulk_groups {
+   uint32_t threads;
+   struct {
+      uint32_t actor;     /* + 1; 0: none yet */
+      uint32_t committed; /* groups */
+   } of[];
+};
+
+static size_t groups_bytes(uint32_t threads) {
+   return sizeof(machine_bulk_groups_t) + threads * sizeof(((machine_bulk_groups_t *)0)->of[0]);
+}
+
+machine_bulk_groups_t *machine_bulk_groups_new(machine_run_t *run, uint32_t threads) {
+   machine_bulk_groups_t *groups = machine_alloc(run, groups_bytes(threads));
+   if (groups)
+      groups->threads = threads;
+   return groups;
+}
+
+void machine_bulk_groups_free(machine_run_t *run, machine_bulk_groups_t *groups) {
+   if (groups)
+      machine_release(run, groups, groups_bytes(groups->threads));
+}
+
+void machine_bulk_groups_begin(machine_block_t *block) {
+   machine_bulk_groups_t *groups = block->bulk_groups;
+   if (groups)
+      memset(groups->of, 0, groups->threads * sizeof groups->of[0]);
+}
+
+uint32_t machine_bulk_group(machine_warp_t *warp, uint32_t lane, uint32_t *count) {
+   machine_bulk_groups_t *groups = warp->block->bulk_groups;
+   const uint32_t thread = warp->first_thread + lane;
+   if (!groups->of[thread].actor)
+      groups->of[thread].actor = machine_actor_new(warp->block) + 1; /* PTX_NONE + 1 is 0: not followed */
+   *count = groups->of[thread].committed + 1;
+   return groups->of[thread].actor - 1;
+}
+
+void machine_bulk_commit(machine_warp_t *warp, uint32_t lanes) {
+   for (; lanes; lanes &= lanes - 1)
+      warp->block->bulk_groups->of[warp->first_thread + (uint32_t)__builtin_ctz(lanes)].committed++;
+}
+
+void machine_bulk_wait(machine_warp_t *warp, uint32_t lanes, uint32_t pending) {
+   const machine_bulk_groups_t *groups = warp->block->bulk_groups;
+   for (; lanes; lanes &= lanes - 1) {
+      const uint32_t lane = (uint32_t)__builtin_ctz(lanes), thread = warp->first_thread + lane,
+                     committed = groups->of[thread].committed;
+      if (groups->of[thread].actor && committed > pending)
+         machine_actor_observed(warp, 1u << lane, groups->of[thread].actor - 1, committed - pending);
+   }
+}
+
+/* Places --------------------------------------------------------------------------------------------------------------- */
+
+bool machine_bulk_shared(machine_warp_t *warp, uint32_t lane, uint64_t address, uint32_t bytes,
+                         uint32_t alignment, uint32_t *offset) {
+   const machine_block_t *block = warp->block;
+   const uint64_t window = address >> WINDOW_SHIFT, at = address & ((1ull << WINDOW_SHIFT) - 1);
+   if (window != WINDOW_SHARED || at > block->shared_bytes || block->shared_bytes - at < bytes ||
+       (bytes && machine_touches_gap(warp->program, at, bytes))) {
+      machine_fault(warp, lane, window == WINDOW_SHARED ? address & ~15ull : address, PTX_SHARED,
+                    bytes < 16 ? bytes : 16, true);
+      if (!warp->run->stop)
+         machine_find(
+            warp, RKB_MACHINE_REJECT, "memory.out_of_bounds", lane,
+            "a bulk operation takes %u bytes from byte %llu of shared memory on, of which the block has %u",
+            bytes, (unsigned long long)at, block->shared_bytes);
+      return false;
+   }
+   if (at & (alignment - 1)) {
+      machine_find(warp, RKB_MACHINE_REJECT, "memory.misaligned", lane,
+                   "byte %llu of shared memory is no multiple of %u, as this bulk operation needs",
+                   (unsigned long long)at, alignment);
+      return false;
+   }
+   *offset = (uint32_t)at;
+   return true;
+}
+
+bool machine_bulk_global(machine_warp_t *warp, uint32_t lane, uint64_t address, uint32_t bytes, bool store,
+                         machine_row_t *row) {
+   machine_region_t *region = machine_region_at(warp->run, address);
+   const uint64_t offset = region ? address - region->base : 0;
+   if (address & 15) {
+      machine_find(warp, RKB_MACHINE_REJECT, "memory.misaligned", lane,
+                   "the address of a bulk copy in global memory is no multiple of 16");
+      return false;
+   }
+   if (!region || offset > region->bytes || region->bytes - offset < bytes || (store && region->read_only)) {
+      /* the first sixteen bytes that do not lie there */
+      const uint64_t inside = region && offset < region->bytes && !(store && region->read_only)
+                                 ? (region->bytes - offset) & ~15ull
+                                 : 0;
+      machine_fault(warp, lane, address + inside, PTX_GLOBAL, 16, store);
+      return false;
+   }
+   if (region->met)
+      machine_meet(warp->run, region, offset, bytes, store);
+   *row = (machine_row_t){.region = region, .offset = offset, .bytes = bytes};
+   return true;
+}
+
+/* Moving --------------------------------------------------------------------------------------------------------------- */
+
+void machine_bulk_load(machine_warp_t *warp, uint32_t lane, const machine_row_t *row) {
+   machine_block_t *block = warp->block;
+   const machine_region_t *region = row->region;
+   uint8_t *defined = block->shared_defined + row->shared;
+   if (warp->run->races && !region->read_only)
+      machine_global_access(warp, lane, row->region, row->offset, row->bytes, NULL, false, false);
+   memcpy(block->shared + row->shared, region->data + row->offset, row->bytes);
+   if (!region->defined)
+      memset(defined, 1, row->bytes);
+   for (uint32_t n = 0; region->defined && n < row->bytes; n++)
+      defined[n] = region->defined[row->offset + n] == 1 ? 1 : UNDEFINED_STORE;
+   for (uint32_t n = 0; block->shared_shadow && 4 * n + 4 <= row->bytes && !(row->shared & 3); n++)
+      block->shared_shadow[row->shared / 4 + n] =
+         region->shadow && !(row->offset & 3) ? region->shadow[row->offset / 4 + n] : machine_no_shadow();
+   if (warp->taint)
+      block->shared_taint |= region->taint;
+}
+
+void machine_bulk_store(machine_warp_t *warp, uint32_t lane, const machine_row_t *row) {
+   machine_block_t *block = warp->block;
+   machine_region_t *region = row->region;
+   const uint8_t *defined = block->shared_defined + row->shared;
+   if (warp->run->races)
+      machine_global_access(warp, lane, region, row->offset, row->bytes, NULL, true, false);
+   memcpy(region->data + row->offset, block->shared + row->shared, row->bytes);
+   for (uint32_t n = 0; region->defined && n < row->bytes; n++) {
+      region->defined[row->offset + n] = defined[n] == 1 ? 1 : UNDEFINED_STORE;
+      if (defined[n] != 1)
+         machine_undefined_store(warp, lane, region, row->offset + n, 1);
+   }
+   for (uint32_t n = 0; region->shadow && 4 * n + 4 <= row->bytes && !(row->offset & 3); n++)
+      region->shadow[row->offset / 4 + n] = block->shared_shadow && !(row->shared & 3)
+                                               ? block->shared_shadow[row->shared / 4 + n]
+                                               : machine_no_shadow();
+   if (warp->taint)
+      region->taint |= block->shared_taint;
+   warp->run->changes++;
+}
+
+void machine_bulk_fill(machine_warp_t *warp, uint32_t shared, uint32_t bytes, uint32_t pattern) {
+   machine_block_t *block = warp->block;
+   for (uint32_t n = 0; n < bytes; n++)
+      block->shared[shared + n] = (uint8_t)(pattern >> 8 * ((shared + n) & 3));
+   memset(block->shared_defined + shared, 1, bytes);
+   for (uint32_t n = shared / 4; block->shared_shadow && 4 * n + 4 <= shared + bytes; n++)
+      block->shared_shadow[n] = machine_no_shadow();
+}
+
+void machine_bulk_count(machine_warp_t *warp, const machine_row_t *row, bool store) {
+   if (!warp->block->measured)
+      return;
+   for (uint32_t at = 0; at < row->bytes; at += 16 * LANES) {
+      uint64_t address[LANES];
+      uint32_t lanes = 0;
+      for (uint32_t l = 0; l < LANES; l++) {
+         address[l] = row->region->base + row->offset + at + 16 * l;
+         lanes |= (uint32_t)(at + 16 * l < row->bytes) << l;
+      }
+      machine_count_request(warp, address, lanes, 16, store);
+   }
+}

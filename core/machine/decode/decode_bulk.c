@@ -1,0 +1,93 @@
+/* Bulk copies and their groups (PTX ISA 9.0, 9.7.9.25.4).  Part of the decoder.
+ *
+ *    cp.async.bulk.{shared::cluster,shared::cta}.global.mbarrier::complete_tx::bytes [to], [from], size, [mbarrier][, cache policy];
+ *    cp.async.bulk.global.shared::cta.bulk_group [to], [from], size[, cache policy];
+ *    cp.reduce.async.bulk.global.shared::cta.bulk_group.operation[.noftz].type [to], [from], size[, cache policy];
+ *    cp.async.bulk.prefetch.L2.global [from], size;  cp.async.bulk.commit_group;  cp.async.bulk.wait_group[.read] n; */
+#include "machine/decode/decode.h"
+
+#include <string.h>
+
+bool decode_address_extras(decoder_t *decoder, const ptx_operand_t *operand) {
+   machine_instruction_t *i = &decoder->instruction;
+   const uint32_t a = i->a;
+   const uint16_t ai = i->ai;
+   const int64_t immediate = i->immediate;
+   if (!decode_address(decoder, operand))
+      return false;
+   const machine_slot_t base = {.offset = i->a, .number = i->ai, .bytes = i->address_bytes};
+   const machine_slot_t offset = decode_constant(decoder, (uint64_t)i->immediate, 8);
+   i->a = a;
+   i->ai = ai;
+   i->immediate = immediate;
+   i->address_bytes = 0;
+   return decode_extra(decoder, base) && decode_extra(decoder, offset);
+}
+
+static enum decode_result finish(decoder_t *decoder, uint32_t at, uint32_t hints) {
+   return decode_operand_count(decoder) == at + hints ? DECODE_DONE : decode_refuse(decoder);
+}
+
+static enum decode_result wait(decoder_t *decoder) {
+   if (decode_operand_count(decoder) != 1 || decoder->operands[0].kind != PTX_OPERAND_INTEGER)
+      return decode_refuse(decoder);
+   FAIL_UNLESS(decode_use(decoder, "cp.async.bulk.wait_group"));
+   decoder->instruction.immediate = (int64_t)(decoder->operands[0].value & 0xffffff);
+   return DECODE_DONE;
+}
+
+static bool take_reduction(decoder_t *decoder) {
+   static const struct {
+      const char *name;
+      uint8_t operation;
+   } names[] = {{"add", ATOMIC_ADD}, {"min", ATOMIC_MIN}, {"max", ATOMIC_MAX}, {"inc", ATOMIC_INC},
+                {"dec", ATOMIC_DEC}, {"and", ATOMIC_AND}, {"or", ATOMIC_OR},   {"xor", ATOMIC_XOR}};
+   machine_instruction_t *i = &decoder->instruction;
+   i->type = (uint8_t)decode_type(decoder, 0);
+   i->element_bytes = (uint8_t)ptx_type_bytes(i->type);
+   for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+      if (decode_modifier(decoder, names[n].name)) {
+         i->rounding = names[n].operation;
+         return i->element_bytes >= 2 && i->element_bytes <= 8;
+      }
+   return false;
+}
+
+static enum decode_result move(decoder_t *decoder, bool reduces) {
+   static const char *const refused[] = {"multicast::cluster", "cp_mask", "ignore_oob", NULL};
+   machine_slot_t size;
+   const uint32_t hints = decode_modifier(decoder, "L2::cache_hint");
+   const bool load = decode_modifier(decoder, "mbarrier::complete_tx::bytes");
+   for (const char *const *word = refused; *word; word++)
+      if (decode_modifier(decoder, *word))
+         return decode_refuse(decoder);
+   if (!decode_modifier(decoder, "global") || load == decode_modifier(decoder, "bulk_group") ||
+       decode_operand_count(decoder) < 3u + load || (load && reduces))
+      return decode_refuse(decoder);
+   FAIL_UNLESS(decode_use(decoder, reduces ? "cp.reduce.async.bulk"
+                                   : load  ? "cp.async.bulk.load"
+                                           : "cp.async.bulk.store"));
+   if (reduces && !take_reduction(decoder))
+      return decode_refuse(decoder);
+   FAIL_UNLESS(decode_address_extras(decoder, &decoder->operands[!load]) &&
+               decode_address_extras(decoder, &decoder->operands[load]) &&
+               decode_operand(decoder, &decoder->operands[2], 'w', &size) && decode_extra(decoder, size));
+   if (load)
+      FAIL_UNLESS(decode_address_extras(decoder, &decoder->operands[3]));
+   return finish(decoder, 3u + load, hints);
+}
+
+enum decode_result decode_bulk(decoder_t *decoder, bool reduces) {
+   decoder->program->asynchronous = true;
+   if (decode_modifier(decoder, "tensor"))
+      return decode_refuse(decoder);
+   if (decode_modifier(decoder, "prefetch")) {
+      decoder->instruction.kind = MACHINE_NOTHING;
+      return DECODE_DONE;
+   }
+   if (decode_modifier(decoder, "commit_group"))
+      return decode_operand_count(decoder) == 0 && decode_use(decoder, "cp.async.bulk.commit_group")
+                ? DECODE_DONE
+                : decode_refuse(decoder);
+   return decode_modifier(decoder, "wait_group") ? wait(decoder) : move(decoder, reduces);
+}
