@@ -127,10 +127,58 @@ static bool read_buffer(harness_t *harness, const char *line) {
    return buffer->bytes != 0 && harness->data[n].data;
 }
 
+static uint32_t read_numbers(const char *text, uint64_t *out, uint32_t most) {
+   uint32_t count = 0;
+   for (; *text && count < most; text += strcspn(text, ","), text += *text == ',')
+      out[count++] = strtoull(text, NULL, 0);
+   return count;
+}
+
+static bool read_map(harness_t *harness, const char *line) {
+   static const char *const types[] = {"u8", "u16", "u32", "i32", "u64", "i64", "f16", "f32", "f64", "bf16"};
+   if (harness->plan.map_count == HARNESS_MOST)
+      return false;
+   rkb_plan_map_t *map = &harness->maps[harness->plan.map_count++];
+   char copy[512], *next = NULL;
+   uint64_t numbers[RKB_MAP_MOST_RANK];
+   uint32_t at = 0;
+   *map = (rkb_plan_map_t){.buffer = UINT32_MAX, .type = UINT32_MAX, .element_strides = {1, 1, 1, 1, 1}};
+   snprintf(copy, sizeof copy, "%s", line);
+   for (char *word = strtok_r(copy, " \t", &next); word; word = strtok_r(NULL, " \t", &next), at++) {
+      const char *value = strchr(word, '=');
+      const uint32_t count = value ? read_numbers(value + 1, numbers, RKB_MAP_MOST_RANK) : 0;
+      if (at == 0)
+         map->name = keep_name(harness, word);
+      for (uint32_t n = 0; at == 1 && n < harness->plan.buffer_count; n++)
+         map->buffer = strcmp(harness->buffers[n].name, word) == 0 ? n : map->buffer;
+      for (uint32_t n = 0; at == 2 && n < sizeof types / sizeof *types; n++)
+         map->type = strcmp(types[n], word) == 0 ? n : map->type;
+      for (uint32_t n = 0; n < count; n++)
+         if (strncmp(word, "dims=", 5) == 0)
+            map->dims[n] = numbers[n];
+         else if (strncmp(word, "strides=", 8) == 0 && n < RKB_MAP_MOST_RANK - 1)
+            map->strides[n] = numbers[n];
+         else if (strncmp(word, "box=", 4) == 0)
+            map->box[n] = (uint32_t)numbers[n];
+         else if (strncmp(word, "steps=", 6) == 0)
+            map->element_strides[n] = (uint32_t)numbers[n];
+      if (strncmp(word, "dims=", 5) == 0)
+         map->rank = count;
+      else if (strncmp(word, "swizzle=", 8) == 0)
+         map->swizzle = numbers[0] == 128 ? 3 : (uint32_t)numbers[0] / 32;
+      else if (strcmp(word, "fill=nan") == 0)
+         map->fill = RKB_MAP_FILL_NAN;
+   }
+   return map->buffer != UINT32_MAX && map->type != UINT32_MAX && map->rank;
+}
+
 static bool read_argument(harness_t *harness, const ptx_variable_t *parameter, const char *text,
                           rkb_plan_argument_t *argument) {
    *argument = (rkb_plan_argument_t){
       .buffer = UINT32_MAX, .offset = (uint32_t)parameter->offset, .bytes = (uint32_t)parameter->bytes};
+   for (uint32_t n = 0; n < harness->plan.map_count; n++)
+      if (strcmp(harness->maps[n].name, text) == 0)
+         argument->map = n + 1;
    for (uint32_t n = 0; n < harness->plan.buffer_count; n++)
       if (strcmp(harness->buffers[n].name, text) == 0)
          argument->buffer = n;
@@ -190,7 +238,8 @@ bool harness_open(harness_t *harness, const char *source, const char *ptx, char 
    memset(harness, 0, sizeof *harness);
    harness->runs = 1;
    harness->module = rkb_machine_module_read(ptx, strlen(ptx));
-   harness->plan = (rkb_plan_t){.version = 1, .buffers = harness->buffers, .launches = harness->launches};
+   harness->plan = (rkb_plan_t){
+      .version = 1, .buffers = harness->buffers, .launches = harness->launches, .maps = harness->maps};
    uint32_t at;
    const char *problem = rkb_machine_module_error(harness->module, &at);
    if (problem) {
@@ -204,6 +253,8 @@ bool harness_open(harness_t *harness, const char *source, const char *ptx, char 
       bool good = true;
       if (strncmp(copy, "// buffer: ", 11) == 0)
          good = read_buffer(harness, copy + 11);
+      else if (strncmp(copy, "// map: ", 8) == 0)
+         good = read_map(harness, copy + 8);
       else if (strncmp(copy, "// launch: ", 11) == 0)
          good = read_launch(harness, copy + 11);
       else if (strncmp(copy, "// expect: ", 11) == 0)

@@ -2,6 +2,7 @@
  * machine must find.
  *
  *    // buffer: NAME ROLE TYPE ELEMENTS [INIT]     role in, out, inout or scratch; init ramp, noise, zero, one or index
+ *    // map: NAME BUFFER TYPE dims=64,32 strides=128 box=64,8 swizzle=128 fill=nan      a tensor map, for args; type bf16, f32, ...
  *    // launch: KERNEL grid=4,1,1 block=256,1,1 shared=0 args=x,y,1024,0.5f
  *    // expect: pass | reject REASON | suspect REASON | unknown REASON
  *    // broken: the same, for the file compiled with -DBROKEN
@@ -25,6 +26,7 @@ typedef struct harness {
    rkb_plan_argument_t arguments[HARNESS_MOST][HARNESS_MOST];
    char names[4 * HARNESS_MOST][64];
    uint32_t name_count;
+   rkb_plan_map_t maps[HARNESS_MOST];
    char init[HARNESS_MOST][16];
    rkb_machine_buffer_t data[HARNESS_MOST];
    char expect[96], broken[96];

@@ -113,12 +113,10 @@ bool machine_bulk_global(machine_warp_t *warp, uint32_t lane, uint64_t address, 
 
 /* Moving --------------------------------------------------------------------------------------------------------------- */
 
-void machine_bulk_load(machine_warp_t *warp, uint32_t lane, const machine_row_t *row) {
+void machine_bulk_take(machine_warp_t *warp, const machine_row_t *row) {
    machine_block_t *block = warp->block;
    const machine_region_t *region = row->region;
    uint8_t *defined = block->shared_defined + row->shared;
-   if (warp->run->races && !region->read_only)
-      machine_global_access(warp, lane, row->region, row->offset, row->bytes, NULL, false, false);
    memcpy(block->shared + row->shared, region->data + row->offset, row->bytes);
    if (!region->defined)
       memset(defined, 1, row->bytes);
@@ -131,12 +129,16 @@ void machine_bulk_load(machine_warp_t *warp, uint32_t lane, const machine_row_t 
       block->shared_taint |= region->taint;
 }
 
-void machine_bulk_store(machine_warp_t *warp, uint32_t lane, const machine_row_t *row) {
+void machine_bulk_load(machine_warp_t *warp, uint32_t lane, const machine_row_t *row) {
+   if (warp->run->races && !row->region->read_only)
+      machine_global_access(warp, lane, row->region, row->offset, row->bytes, NULL, false, false);
+   machine_bulk_take(warp, row);
+}
+
+void machine_bulk_give(machine_warp_t *warp, uint32_t lane, const machine_row_t *row) {
    machine_block_t *block = warp->block;
    machine_region_t *region = row->region;
    const uint8_t *defined = block->shared_defined + row->shared;
-   if (warp->run->races)
-      machine_global_access(warp, lane, region, row->offset, row->bytes, NULL, true, false);
    memcpy(region->data + row->offset, block->shared + row->shared, row->bytes);
    for (uint32_t n = 0; region->defined && n < row->bytes; n++) {
       region->defined[row->offset + n] = defined[n] == 1 ? 1 : UNDEFINED_STORE;
@@ -150,6 +152,12 @@ void machine_bulk_store(machine_warp_t *warp, uint32_t lane, const machine_row_t
    if (warp->taint)
       region->taint |= block->shared_taint;
    warp->run->changes++;
+}
+
+void machine_bulk_store(machine_warp_t *warp, uint32_t lane, const machine_row_t *row) {
+   if (warp->run->races)
+      machine_global_access(warp, lane, row->region, row->offset, row->bytes, NULL, true, false);
+   machine_bulk_give(warp, lane, row);
 }
 
 void machine_bulk_fill(machine_warp_t *warp, uint32_t shared, uint32_t bytes, uint32_t pattern) {

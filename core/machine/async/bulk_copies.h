@@ -29,6 +29,9 @@ bool machine_bulk_shared(machine_warp_t *warp, uint32_t lane, uint64_t address, 
 /* The same of global memory, by 16 bytes. */
 bool machine_bulk_global(machine_warp_t *warp, uint32_t lane, uint64_t address, uint32_t bytes, bool store,
                          machine_row_t *row);
+/* The move alone. */
+void machine_bulk_take(machine_warp_t *warp, const machine_row_t *row);
+void machine_bulk_give(machine_warp_t *warp, uint32_t lane, const machine_row_t *row);
 /* Moves a row to shared memory, or from there; checks the accesses to global memory, as the lane's own. */
 void machine_bulk_load(machine_warp_t *warp, uint32_t lane, const machine_row_t *row);
 void machine_bulk_store(machine_warp_t *warp, uint32_t lane, const machine_row_t *row);

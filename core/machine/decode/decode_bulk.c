@@ -36,19 +36,17 @@ static enum decode_result wait(decoder_t *decoder) {
    return DECODE_DONE;
 }
 
-static bool take_reduction(decoder_t *decoder) {
+bool decode_bulk_reduction(decoder_t *decoder) {
    static const struct {
       const char *name;
       uint8_t operation;
    } names[] = {{"add", ATOMIC_ADD}, {"min", ATOMIC_MIN}, {"max", ATOMIC_MAX}, {"inc", ATOMIC_INC},
                 {"dec", ATOMIC_DEC}, {"and", ATOMIC_AND}, {"or", ATOMIC_OR},   {"xor", ATOMIC_XOR}};
    machine_instruction_t *i = &decoder->instruction;
-   i->type = (uint8_t)decode_type(decoder, 0);
-   i->element_bytes = (uint8_t)ptx_type_bytes(i->type);
    for (size_t n = 0; n < sizeof names / sizeof *names; n++)
       if (decode_modifier(decoder, names[n].name)) {
          i->rounding = names[n].operation;
-         return i->element_bytes >= 2 && i->element_bytes <= 8;
+         return true;
       }
    return false;
 }
@@ -67,7 +65,12 @@ static enum decode_result move(decoder_t *decoder, bool reduces) {
    FAIL_UNLESS(decode_use(decoder, reduces ? "cp.reduce.async.bulk"
                                    : load  ? "cp.async.bulk.load"
                                            : "cp.async.bulk.store"));
-   if (reduces && !take_reduction(decoder))
+   machine_instruction_t *i = &decoder->instruction;
+   if (reduces) {
+      i->type = (uint8_t)decode_type(decoder, 0);
+      i->element_bytes = (uint8_t)ptx_type_bytes(i->type);
+   }
+   if (reduces && (!decode_bulk_reduction(decoder) || i->element_bytes < 2 || i->element_bytes > 8))
       return decode_refuse(decoder);
    FAIL_UNLESS(decode_address_extras(decoder, &decoder->operands[!load]) &&
                decode_address_extras(decoder, &decoder->operands[load]) &&
@@ -80,7 +83,7 @@ static enum decode_result move(decoder_t *decoder, bool reduces) {
 enum decode_result decode_bulk(decoder_t *decoder, bool reduces) {
    decoder->program->asynchronous = true;
    if (decode_modifier(decoder, "tensor"))
-      return decode_refuse(decoder);
+      return decode_tensor_copy(decoder, reduces);
    if (decode_modifier(decoder, "prefetch")) {
       decoder->instruction.kind = MACHINE_NOTHING;
       return DECODE_DONE;

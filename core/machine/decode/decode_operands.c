@@ -262,7 +262,7 @@ bool decode_any(decoder_t *decoder, const ptx_operand_t *operand, bool destinati
 
 bool decode_address(decoder_t *decoder, const ptx_operand_t *operand) {
    machine_instruction_t *i = &decoder->instruction;
-   if (operand->kind != PTX_OPERAND_ADDRESS)
+   if (operand->kind != PTX_OPERAND_ADDRESS || operand->count != 1)
       return decode_unsupported(decoder, "a memory operand that is not an address");
    const ptx_operand_t *base = &decoder->function->operands[operand->first];
    machine_slot_t slot = slot_of(decoder, 0);

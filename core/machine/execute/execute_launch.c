@@ -1,5 +1,6 @@
 /* One launch of a plan: its parameters, which of its blocks are executed and in which order, what is counted of them.  On the
  * machine's thread. */
+#include "machine/async/tensor_maps.h"
 #include "machine/races/races.h"
 
 #include <stdio.h>
@@ -33,6 +34,11 @@ static bool fill_parameters(machine_run_t *run, machine_launch_t *launch) {
    for (uint32_t n = 0; n < launch->plan->argument_count; n++) {
       const rkb_plan_argument_t *argument = &launch->plan->arguments[n];
       uint64_t value = argument->value;
+      if (argument->map) {
+         if (!machine_pass_tensor_map(launch, argument))
+            return false;
+         continue;
+      }
       if (argument->bytes > 8 || argument->offset > bytes || bytes - argument->offset < argument->bytes ||
           (argument->buffer != UINT32_MAX && argument->buffer >= run->plan->buffer_count)) {
          machine_find_launch(run, RKB_MACHINE_REJECT, "plan.argument",

@@ -126,9 +126,9 @@ typedef struct machine_block {
    bool measured;               /* sectors and bank conflicts of its requests are counted */
    uint32_t time, barrier_time; /* synchronisation.c: grows at barriers and fences */
    struct machine_clocks *clocks;
-   struct machine_copies *copies;         /* asynchronous ones on their way; NULL: not followed */
-   struct machine_operations *operations; /* of the async proxy (async/operations.h); NULL: not followed */
-   struct machine_mbarriers *mbarriers;   /* async/mbarriers.h; NULL: the program has none */
+   struct machine_copies *copies;           /* asynchronous ones on their way; NULL: not followed */
+   struct machine_operations *operations;   /* of the async proxy (async/operations.h); NULL: not followed */
+   struct machine_mbarriers *mbarriers;     /* async/mbarriers.h; NULL: the program has none */
    struct machine_bulk_groups *bulk_groups; /* async/bulk_copies.h */
    machine_barrier_t barriers[16];
    machine_polled_t polled;           /* while blocks run side by side: resident_blocks.c */

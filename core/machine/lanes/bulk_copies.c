@@ -2,7 +2,6 @@
 #include "machine/async/bulk_copies.h"
 #include "machine/async/mbarriers.h"
 #include "machine/async/operations.h"
-#include "machine/lanes/atomic_values.h"
 #include "machine/lanes/bulk_operands.h"
 #include "machine/lanes/handlers.h"
 #include "machine/races/races.h"
@@ -49,37 +48,6 @@ static void load(machine_warp_t *warp, uint32_t lane, const bulk_t *bulk) {
    machine_mbarrier_copied(warp->block, mbarrier, bulk->bytes);
 }
 
-static void reduce(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane,
-                   const machine_row_t *row) {
-   const uint32_t bytes = i->element_bytes;
-   machine_instruction_t how = *i;
-   how.operation = i->rounding; /* where the decoder has put it */
-   how.space = PTX_GLOBAL;
-   if (warp->run->races)
-      machine_global_access(warp, lane, row->region, row->offset, row->bytes, NULL, true, true);
-   for (uint32_t n = 0; n < row->bytes; n += bytes) {
-      uint64_t old = 0, value = 0;
-      memcpy(&old, row->region->data + row->offset + n, bytes);
-      memcpy(&value, warp->block->shared + row->shared + n, bytes);
-      const uint64_t result = apply(&how, old, value, 0);
-      memcpy(row->region->data + row->offset + n, &result, bytes);
-      for (uint32_t k = 0; row->region->defined && k < bytes; k++)
-         if (row->region->defined[row->offset + n + k] != 1)
-            machine_uninitialised_atomic(warp, lane, &row->offset, row->region, bytes);
-      for (uint32_t k = 0; k < bytes; k++)
-         if (warp->block->shared_defined[row->shared + n + k] != 1) {
-            machine_find(warp, RKB_MACHINE_REJECT, "memory.uninitialised", lane,
-                         "a bulk reduction adds bytes of shared memory that were never written");
-            return;
-         }
-      if (row->region->shadow && bytes == 4)
-         row->region->shadow[(row->offset + n) / 4] = machine_no_shadow();
-   }
-   if (warp->taint)
-      row->region->taint |= warp->block->shared_taint;
-   warp->run->changes++;
-}
-
 static void store(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane, const bulk_t *bulk) {
    machine_row_t row;
    uint32_t from, count;
@@ -93,7 +61,7 @@ static void store(machine_warp_t *warp, const machine_instruction_t *i, uint32_t
       return;
    machine_bulk_count(warp, &row, true);
    if (i->operation == BULK_REDUCE)
-      reduce(warp, i, lane, &row);
+      bulk_reduce(warp, i, lane, &row);
    else
       machine_bulk_store(warp, lane, &row);
 }

@@ -1,8 +1,10 @@
-/* Operands of bulk and tensor copies: more addresses than an instruction has places for, so each is two extras, a register and an offset. */
+/* Operands of bulk and tensor copies, and their reductions: more addresses than an instruction has places for, so each is two extras, a register and an offset. */
 #ifndef RKB_MACHINE_LANES_BULK_OPERANDS_H
 #define RKB_MACHINE_LANES_BULK_OPERANDS_H
 
-#include "machine/lanes/values.h"
+#include "machine/async/bulk_copies.h"
+#include "machine/lanes/atomic_values.h"
+#include "machine/races/races.h"
 
 static inline uint64_t bulk_operand(const machine_warp_t *warp, const machine_slot_t *slot, uint32_t lane) {
    const uint8_t *at = warp->registers + slot->offset;
@@ -30,6 +32,38 @@ static inline bool bulk_operands_defined(machine_warp_t *warp, const machine_ins
       return false;
    }
    return true;
+}
+
+/* Adds, or whatever the instruction says, a row of shared memory to one of global memory. */
+static inline void bulk_reduce(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane,
+                               const machine_row_t *row) {
+   const uint32_t bytes = i->element_bytes;
+   machine_instruction_t how = *i;
+   how.operation = i->rounding; /* where the decoder has put it */
+   how.space = PTX_GLOBAL;
+   if (warp->run->races)
+      machine_global_access(warp, lane, row->region, row->offset, row->bytes, NULL, true, true);
+   for (uint32_t n = 0; n < row->bytes; n += bytes) {
+      uint64_t old = 0, value = 0;
+      memcpy(&old, row->region->data + row->offset + n, bytes);
+      memcpy(&value, warp->block->shared + row->shared + n, bytes);
+      const uint64_t result = apply(&how, old, value, 0);
+      memcpy(row->region->data + row->offset + n, &result, bytes);
+      for (uint32_t k = 0; row->region->defined && k < bytes; k++)
+         if (row->region->defined[row->offset + n + k] != 1)
+            machine_uninitialised_atomic(warp, lane, &row->offset, row->region, bytes);
+      for (uint32_t k = 0; k < bytes; k++)
+         if (warp->block->shared_defined[row->shared + n + k] != 1) {
+            machine_find(warp, RKB_MACHINE_REJECT, "memory.uninitialised", lane,
+                         "a bulk reduction adds bytes of shared memory that were never written");
+            return;
+         }
+      if (row->region->shadow && bytes == 4)
+         row->region->shadow[(row->offset + n) / 4] = machine_no_shadow();
+   }
+   if (warp->taint)
+      row->region->taint |= warp->block->shared_taint;
+   warp->run->changes++;
 }
 
 #endif

@@ -78,8 +78,8 @@ enum ptx_operand_kind {
    PTX_OPERAND_LABEL,    /* index into the function's labels */
    PTX_OPERAND_FUNCTION, /* index into the module's functions */
    PTX_OPERAND_LIST,     /* { a, b, ... }: count operands from first */
-   PTX_OPERAND_ADDRESS,  /* [base + value]; base is the operand at first */
-   PTX_OPERAND_SINK      /* _ */
+   PTX_OPERAND_ADDRESS, /* [base + value]; base is the operand at first; count 2: [base + value, {...}], the list after it */
+   PTX_OPERAND_SINK /* _ */
 };
 
 typedef struct ptx_operand {
@@ -158,15 +158,16 @@ typedef struct rkb_machine_module {
    X(TID_Y, "%tid.y")                                                                                        \
    X(TID_Z, "%tid.z")                                                                                        \
    X(NTID_X, "%ntid.x")                                                                                      \
-   X(NTID_Y, "%ntid.y") X(NTID_Z, "%ntid.z") X(CTAID_X, "%ctaid.x") X(CTAID_Y, "%ctaid.y")                   \
-      X(CTAID_Z, "%ctaid.z") X(NCTAID_X, "%nctaid.x") X(NCTAID_Y, "%nctaid.y") X(NCTAID_Z, "%nctaid.z")      \
-         X(LANEID, "%laneid") X(WARPID, "%warpid") X(NWARPID, "%nwarpid") X(SMID, "%smid")                   \
-            X(NSMID, "%nsmid") X(GRIDID, "%gridid") X(LANEMASK_EQ, "%lanemask_eq")                           \
-               X(LANEMASK_LE, "%lanemask_le") X(LANEMASK_LT, "%lanemask_lt") X(LANEMASK_GE, "%lanemask_ge")  \
-                  X(LANEMASK_GT, "%lanemask_gt") X(CLOCK, "%clock") X(CLOCK_HI, "%clock_hi")                 \
-                     X(CLOCK64, "%clock64") X(GLOBALTIMER, "%globaltimer")                                   \
-                        X(GLOBALTIMER_LO, "%globaltimer_lo") X(GLOBALTIMER_HI, "%globaltimer_hi")            \
-                           X(DYNAMIC_SHARED, "%dynamic_smem_size") X(TOTAL_SHARED, "%total_smem_size")
+   X(NTID_Y, "%ntid.y")                                                                                      \
+   X(NTID_Z, "%ntid.z") X(CTAID_X, "%ctaid.x") X(CTAID_Y, "%ctaid.y") X(CTAID_Z, "%ctaid.z")                 \
+      X(NCTAID_X, "%nctaid.x") X(NCTAID_Y, "%nctaid.y") X(NCTAID_Z, "%nctaid.z") X(LANEID, "%laneid")        \
+         X(WARPID, "%warpid") X(NWARPID, "%nwarpid") X(SMID, "%smid") X(NSMID, "%nsmid")                     \
+            X(GRIDID, "%gridid") X(LANEMASK_EQ, "%lanemask_eq") X(LANEMASK_LE, "%lanemask_le")               \
+               X(LANEMASK_LT, "%lanemask_lt") X(LANEMASK_GE, "%lanemask_ge") X(LANEMASK_GT, "%lanemask_gt")  \
+                  X(CLOCK, "%clock") X(CLOCK_HI, "%clock_hi") X(CLOCK64, "%clock64")                         \
+                     X(GLOBALTIMER, "%globaltimer") X(GLOBALTIMER_LO, "%globaltimer_lo")                     \
+                        X(GLOBALTIMER_HI, "%globaltimer_hi") X(DYNAMIC_SHARED, "%dynamic_smem_size")         \
+                           X(TOTAL_SHARED, "%total_smem_size")
 
 enum ptx_special {
 #define PTX_X(name, text) PTX_SPECIAL_##name,

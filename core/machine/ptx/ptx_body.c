@@ -186,12 +186,18 @@ static ptx_operand_t read_operand(ptx_reader_t *reader, uint32_t depth) {
          base.value = 0;
       else
          value = 0;
+      ptx_operand_t coordinates = {.kind = PTX_OPERAND_SINK};
+      const bool tensor = ptx_take(reader, ",");
+      if (tensor)
+         coordinates = read_operand(reader, depth + 1);
       if (!ptx_at(reader, "]"))
          ptx_fail(reader, "this form of address is not known to the machine");
       ptx_expect(reader, "]");
-      operand = (ptx_operand_t){
-         .kind = PTX_OPERAND_ADDRESS, .value = value, .first = add_operand(reader, base), .count = 1};
-      if (operand.first == PTX_NONE)
+      operand = (ptx_operand_t){.kind = PTX_OPERAND_ADDRESS,
+                                .value = value,
+                                .first = add_operand(reader, base),
+                                .count = 1u + tensor};
+      if (operand.first == PTX_NONE || (tensor && add_operand(reader, coordinates) == PTX_NONE))
          operand.kind = PTX_OPERAND_SINK;
    } else if (reader->lexer.token.kind == PTX_TOKEN_NUMBER || ptx_at(reader, "-")) {
       bool minus = ptx_take(reader, "-");

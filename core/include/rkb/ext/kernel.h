@@ -125,8 +125,8 @@ typedef struct rkb_plan_buffer {
 typedef struct rkb_plan_argument {
    uint32_t buffer;     /* index into the plan's buffers, or UINT32_MAX for a plain value */
    uint32_t offset;     /* in the parameter space */
-   uint32_t bytes;      /* 1, 2, 4 or 8 */
-   uint32_t reserved;
+   uint32_t bytes;      /* 1, 2, 4 or 8; 128: a tensor map */
+   uint32_t map;        /* index + 1 into the plan's tensor maps; 0: none */
    uint64_t value;      /* a pointer's byte offset into its buffer, or the value's bits, little-endian */
 } rkb_plan_argument_t;
 
@@ -150,12 +150,39 @@ typedef struct rkb_plan_launch {
    const rkb_plan_argument_t *arguments;
 } rkb_plan_launch_t;
 
+/* A tensor map: what cuTensorMapEncodeTiled takes (CUDA driver API, 'Tensor Map Object Management'), in its own numbers.  Dimension 0 is
+ * the one whose elements are consecutive. */
+enum rkb_map_type {
+   RKB_MAP_U8, RKB_MAP_U16, RKB_MAP_U32, RKB_MAP_I32, RKB_MAP_U64, RKB_MAP_I64, RKB_MAP_F16, RKB_MAP_F32, RKB_MAP_F64,
+   RKB_MAP_BF16, RKB_MAP_F32_FTZ, RKB_MAP_TF32, RKB_MAP_TF32_FTZ
+};
+enum rkb_map_interleave { RKB_MAP_INTERLEAVE_NONE, RKB_MAP_INTERLEAVE_16B, RKB_MAP_INTERLEAVE_32B };
+enum rkb_map_swizzle { RKB_MAP_SWIZZLE_NONE, RKB_MAP_SWIZZLE_32B, RKB_MAP_SWIZZLE_64B, RKB_MAP_SWIZZLE_128B };
+enum rkb_map_fill { RKB_MAP_FILL_ZERO, RKB_MAP_FILL_NAN };
+#define RKB_MAP_BYTES 128     /* of a CUtensorMap, as a kernel's parameter */
+#define RKB_MAP_ALIGNMENT 64
+#define RKB_MAP_MOST_RANK 5
+
+typedef struct rkb_plan_map {
+   const char *name;
+   uint32_t buffer;
+   uint32_t type, interleave, swizzle, fill; /* enum rkb_map_... */
+   uint32_t rank;                            /* 1 to 5 */
+   uint64_t offset;                          /* of its first element in the buffer, bytes */
+   uint64_t dims[RKB_MAP_MOST_RANK];         /* elements */
+   uint64_t strides[RKB_MAP_MOST_RANK - 1];  /* bytes, of dimension 1 on */
+   uint32_t box[RKB_MAP_MOST_RANK], element_strides[RKB_MAP_MOST_RANK];
+   uint32_t line, reserved;                  /* of its description in the .cu */
+} rkb_plan_map_t;
+
 typedef struct rkb_plan {
    uint32_t version;        /* 1 */
    uint32_t buffer_count, launch_count, constant_count;
    const rkb_plan_buffer_t *buffers; /* the case's tensors first, in their order; then scratch */
    const rkb_plan_launch_t *launches;
    const rkb_plan_constant_t *constants;
+   uint32_t map_count, reserved;
+   const rkb_plan_map_t *maps;
 } rkb_plan_t;
 
 /* A finding against the candidate: data, not a failure of the tool. */

@@ -1,0 +1,151 @@
+/* Tensor maps and tiles (tensor_maps.h).  On the machine's thread. */
+#include "machine/async/tensor_maps.h"
+
+#define MAGIC 0x70616d726f736e74ull /* "tnsormap" */
+
+bool machine_pass_tensor_map(machine_launch_t *launch, const rkb_plan_argument_t *argument) {
+   const machine_run_t *run = launch->run;
+   const uint32_t bytes = launch->program->parameter_bytes;
+   if (argument->map > run->plan->map_count || argument->bytes != RKB_MAP_BYTES || argument->offset > bytes ||
+       bytes - argument->offset < RKB_MAP_BYTES || argument->offset % RKB_MAP_ALIGNMENT) {
+      machine_find_launch(launch->run, RKB_MACHINE_REJECT, "plan.argument",
+                          "a tensor map does not fit the kernel's parameter at byte %u", argument->offset);
+      return false;
+   }
+   const uint64_t words[2] = {MAGIC, argument->map - 1};
+   memcpy(launch->parameters + argument->offset, words, sizeof words);
+   memset(launch->parameter_defined + argument->offset, 1, RKB_MAP_BYTES);
+   return true;
+}
+
+const rkb_plan_map_t *machine_tensor_map_at(machine_warp_t *warp, uint32_t lane, uint64_t address) {
+   const machine_launch_t *launch = warp->block->launch;
+   const uint64_t offset = address & ((1ull << WINDOW_SHIFT) - 1);
+   uint64_t words[2] = {0, 0};
+   if (address >> WINDOW_SHIFT == WINDOW_PARAM && offset % RKB_MAP_ALIGNMENT == 0 &&
+       offset + RKB_MAP_BYTES <= warp->program->parameter_bytes)
+      memcpy(words, launch->parameters + offset, sizeof words);
+   if (words[0] == MAGIC && words[1] < warp->run->plan->map_count)
+      return &warp->run->plan->maps[words[1]];
+   machine_find(
+      warp, RKB_MACHINE_REJECT, "plan.argument", lane,
+      "the address of a tensor map is not that of a __grid_constant__ parameter that the plan passes a map in");
+   return NULL;
+}
+
+/* Tiles ---------------------------------------------------------------------------------------------------------------- */
+
+static uint32_t element_bytes(uint32_t type) {
+   static const uint8_t bytes[] = {
+      [RKB_MAP_U8] = 1,      [RKB_MAP_U16] = 2,  [RKB_MAP_U32] = 4,     [RKB_MAP_I32] = 4, [RKB_MAP_U64] = 8,
+      [RKB_MAP_I64] = 8,     [RKB_MAP_F16] = 2,  [RKB_MAP_F32] = 4,     [RKB_MAP_F64] = 8, [RKB_MAP_BF16] = 2,
+      [RKB_MAP_F32_FTZ] = 4, [RKB_MAP_TF32] = 4, [RKB_MAP_TF32_FTZ] = 4};
+   return type < sizeof bytes ? bytes[type] : 1;
+}
+
+void machine_tile_measure(machine_run_t *run, machine_tile_t *tile) {
+   const rkb_plan_map_t *map = tile->map;
+   tile->region = &run->regions[map->buffer];
+   tile->element = tile->bytes = element_bytes(map->type);
+   for (uint32_t k = 0; k < map->rank; k++) {
+      const uint32_t step = k && map->element_strides[k] ? map->element_strides[k] : 1;
+      tile->count[k] = (map->box[k] + step - 1) / step;
+      tile->bytes *= tile->count[k];
+   }
+}
+
+uint32_t machine_tile_fill(const machine_tile_t *tile) {
+   if (tile->map->fill != RKB_MAP_FILL_NAN)
+      return 0;
+   return tile->element == 2 ? 0x7fff7fffu : 0x7fffffffu;
+}
+
+/* Row n of a tile, counted over all dimensions but the first: its first element's place in the buffer; false: outside of the tensor. */
+static bool row_place(const machine_tile_t *tile, uint32_t n, int64_t *offset) {
+   const rkb_plan_map_t *map = tile->map;
+   *offset = (int64_t)map->offset;
+   for (uint32_t k = 1; k < map->rank; k++) {
+      const uint32_t step = map->element_strides[k] ? map->element_strides[k] : 1;
+      const int64_t at = (int64_t)tile->at[k] + (int64_t)(n % tile->count[k]) * step;
+      n /= tile->count[k];
+      if (at < 0 || (uint64_t)at >= map->dims[k])
+         return false;
+      *offset += at * (int64_t)map->strides[k - 1];
+   }
+   return true;
+}
+
+/* Which elements of a row are inside. */
+static void inside(const machine_tile_t *tile, uint32_t *first, uint32_t *end) {
+   const int64_t left = -(int64_t)tile->at[0], right = (int64_t)tile->map->dims[0] - tile->at[0];
+   *first = left <= 0 ? 0 : left < tile->count[0] ? (uint32_t)left : tile->count[0];
+   *end = right <= 0 ? 0 : right < tile->count[0] ? (uint32_t)right : tile->count[0];
+   *end = *end < *first ? *first : *end;
+}
+
+static uint32_t rows_of(const machine_tile_t *tile) {
+   return tile->bytes / tile->element / tile->count[0];
+}
+
+/* The map was checked against its buffer; a map that was not must not harm the machine either. */
+static bool fits(const machine_tile_t *tile, int64_t offset, uint32_t bytes) {
+   return offset >= 0 && (uint64_t)offset <= tile->region->bytes &&
+          tile->region->bytes - (uint64_t)offset >= bytes;
+}
+
+void machine_tile_rows(const machine_tile_t *tile, machine_tile_visit_t *visit, void *argument) {
+   uint32_t first, end;
+   inside(tile, &first, &end);
+   for (uint32_t n = 0; end > first && n < rows_of(tile); n++) {
+      int64_t offset;
+      if (!row_place(tile, n, &offset))
+         continue;
+      offset += ((int64_t)tile->at[0] + first) * tile->element;
+      const machine_row_t row = {
+         .region = tile->region, .offset = (uint64_t)offset, .bytes = (end - first) * tile->element};
+      if (fits(tile, offset, row.bytes))
+         visit(argument, &row);
+   }
+}
+
+/* Sixteen bytes of shared memory change places within eight rows of 128: bits of the address are combined. */
+static uint32_t swizzled(const machine_tile_t *tile, uint32_t address) {
+   static const uint32_t chunks[] = {0, 1, 3, 7};
+   return address ^ (address >> 7 & chunks[tile->map->swizzle & 3]) << 4;
+}
+
+static void pieces(const machine_tile_t *tile, uint32_t address, uint32_t bytes, machine_region_t *region,
+                   uint64_t offset, machine_tile_visit_t *visit, void *argument) {
+   while (bytes) {
+      const uint32_t whole = 16 - (address & 15), most = tile->map->swizzle ? whole : bytes,
+                     piece = bytes < most ? bytes : most;
+      visit(argument,
+            &(machine_row_t){
+               .region = region, .offset = offset, .shared = swizzled(tile, address), .bytes = piece});
+      address += piece;
+      offset += piece;
+      bytes -= piece;
+   }
+}
+
+void machine_tile_pieces(const machine_tile_t *tile, machine_tile_visit_t *visit, void *argument) {
+   const uint32_t row_bytes = tile->count[0] * tile->element;
+   uint32_t first, end;
+   inside(tile, &first, &end);
+   for (uint32_t n = 0; n < rows_of(tile); n++) {
+      const uint32_t address = tile->shared + n * row_bytes;
+      int64_t offset;
+      const bool there =
+         row_place(tile, n, &offset) && end > first &&
+         fits(tile, offset + ((int64_t)tile->at[0] + first) * tile->element, (end - first) * tile->element);
+      if (!there) {
+         pieces(tile, address, row_bytes, NULL, 0, visit, argument);
+         continue;
+      }
+      const uint32_t before = first * tile->element, here = (end - first) * tile->element;
+      offset += ((int64_t)tile->at[0] + first) * tile->element;
+      pieces(tile, address, before, NULL, 0, visit, argument);
+      pieces(tile, address + before, here, tile->region, (uint64_t)offset, visit, argument);
+      pieces(tile, address + before + here, row_bytes - before - here, NULL, 0, visit, argument);
+   }
+}

@@ -1,0 +1,35 @@
+/* Tensor maps and the tiles that tensor copies move (PTX ISA 9.0, 5.5 and 9.7.9.25.5; CUDA driver API, cuTensorMapEncodeTiled).  A kernel
+ * gets a map as 128 bytes of its parameters, whose content is the driver's own; the machine writes there which map of the plan it is.
+ * On the machine's thread. */
+#ifndef RKB_MACHINE_ASYNC_TENSOR_MAPS_H
+#define RKB_MACHINE_ASYNC_TENSOR_MAPS_H
+
+#include "machine/async/bulk_copies.h"
+
+/* A box of a map at some coordinates, in shared memory from an offset on. */
+typedef struct machine_tile {
+   const rkb_plan_map_t *map;
+   machine_region_t *region;
+   int32_t at[RKB_MAP_MOST_RANK];
+   uint32_t count[RKB_MAP_MOST_RANK]; /* elements of the box that are moved, by dimension */
+   uint32_t element;                  /* bytes */
+   uint32_t shared, bytes;
+} machine_tile_t;
+
+/* A piece of a tile: a part of a row; row.region NULL: outside of the tensor. */
+typedef void machine_tile_visit_t(void *argument, const machine_row_t *row);
+
+/* Writes a map into a launch's parameters; false after a finding. */
+bool machine_pass_tensor_map(machine_launch_t *launch, const rkb_plan_argument_t *argument);
+/* The map whose bytes lie at an address; NULL after a finding. */
+const rkb_plan_map_t *machine_tensor_map_at(machine_warp_t *warp, uint32_t lane, uint64_t address);
+/* Fills in the rest of a tile of which map, at and shared are known. */
+void machine_tile_measure(machine_run_t *run, machine_tile_t *tile);
+/* Whole rows as they lie in the tensor, those in it alone. */
+void machine_tile_rows(const machine_tile_t *tile, machine_tile_visit_t *visit, void *argument);
+/* Pieces as they lie in shared memory: swizzled, at most 16 bytes each where they are. */
+void machine_tile_pieces(const machine_tile_t *tile, machine_tile_visit_t *visit, void *argument);
+/* What an element outside of the tensor is read as, repeated to four bytes. */
+uint32_t machine_tile_fill(const machine_tile_t *tile);
+
+#endif
