@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const char *const top_keys[] = {"rkb-kernel", "task",    "direction", "algorithm", "tune",
-                                       "let",        "scratch", "fill",      "launches",  NULL};
+                                       "let",        "scratch", "fill",      "launches",  "schedule", NULL};
 static const char *const tune_keys[] = {"default", "choices", NULL};
 static const char *const scratch_keys[] = {"dtype", "shape", "init", NULL};
 

@@ -1,0 +1,80 @@
+/* Index arithmetic of one launch: sums, products, quotients and remainders of sizes and loop variables.
+ *
+ * Two expressions are taken for equal when they have the same values in all samples: random cases of the task that satisfy the
+ * launch's conditions, each with random values of the variables, ends of their ranges included.  Equal expressions are one object,
+ * so that (row * D + place) / D is the object `row`.  A wrong equality would need two expressions that agree in every sample; the
+ * checking machine executes what was written from them.  One thread; owned by an arena. */
+#ifndef RKB_GENERATOR_INDEX_H
+#define RKB_GENERATOR_INDEX_H
+
+#include "generator/graph.h"
+
+#define RKB_SAMPLES 96u
+#define RKB_INDEX_BUCKETS 1024u
+
+enum rkb_index_kind {
+   RKB_INDEX_CONSTANT,
+   RKB_INDEX_SIZE,
+   RKB_INDEX_VARIABLE,
+   RKB_INDEX_SUM,
+   RKB_INDEX_DIFFERENCE,
+   RKB_INDEX_PRODUCT,
+   RKB_INDEX_QUOTIENT,
+   RKB_INDEX_REMAINDER
+};
+
+typedef struct rkb_index {
+   enum rkb_index_kind kind;
+   bool uniform; /* of constants and sizes alone: the same for all threads */
+   const struct rkb_index *left, *right;
+   int64_t constant;
+   uint32_t size;    /* of a size */
+   const char *name; /* of a variable; of others a hint, or NULL */
+   struct rkb_index *next; /* in its bucket */
+   int64_t at[RKB_SAMPLES];
+} rkb_index_t;
+
+typedef struct rkb_indices {
+   rkb_graph_t *graph;
+   rkb_arena_t *arena;
+   uint32_t probe[RKB_SAMPLES]; /* of each sample */
+   rkb_random_t stream;
+   rkb_index_t *buckets[RKB_INDEX_BUCKETS];
+} rkb_indices_t;
+
+/* A condition of a launch: the size is a multiple, or at most so large. */
+typedef struct rkb_condition {
+   uint32_t size;
+   int64_t multiple; /* 0: not asked for */
+   int64_t most;     /* 0: not asked for */
+} rkb_condition_t;
+
+/* False: too few probes satisfy the conditions. */
+bool rkb_indices_open(rkb_indices_t *indices, rkb_graph_t *graph, rkb_arena_t *arena, const rkb_condition_t *conditions,
+                      uint32_t condition_count);
+
+const rkb_index_t *rkb_index_constant(rkb_indices_t *indices, int64_t value);
+const rkb_index_t *rkb_index_size(rkb_indices_t *indices, uint32_t size);
+/* A loop variable, or a number of a block or thread: 0 to extent - 1. */
+const rkb_index_t *rkb_index_variable(rkb_indices_t *indices, const char *name, const rkb_index_t *extent);
+const rkb_index_t *rkb_index_make(rkb_indices_t *indices, enum rkb_index_kind kind, const rkb_index_t *left,
+                                  const rkb_index_t *right);
+/* The expression with another in place of a variable. */
+const rkb_index_t *rkb_index_replace(rkb_indices_t *indices, const rkb_index_t *in, const rkb_index_t *variable,
+                                     const rkb_index_t *by);
+bool rkb_index_is(const rkb_index_t *index, int64_t constant);
+/* Whether all samples are a multiple of it. */
+bool rkb_index_divides(const rkb_index_t *index, int64_t multiple);
+bool rkb_index_mentions(const rkb_index_t *index, const rkb_index_t *variable);
+
+/* The element's number from its coordinates, and back: row-major, the last dim fastest. */
+const rkb_index_t *rkb_index_join(rkb_indices_t *indices, uint32_t rank, const uint32_t *shape, const rkb_index_t *const *at);
+void rkb_index_split(rkb_indices_t *indices, uint32_t rank, const uint32_t *shape, const rkb_index_t *number,
+                     const rkb_index_t **at);
+const rkb_index_t *rkb_index_elements(rkb_indices_t *indices, uint32_t rank, const uint32_t *shape);
+
+/* A uniform expression in the manifest's language, in the arena; and an identifier made of it. */
+const char *rkb_index_manifest(const rkb_indices_t *indices, const rkb_index_t *index);
+const char *rkb_index_word(const rkb_indices_t *indices, const rkb_index_t *index);
+
+#endif

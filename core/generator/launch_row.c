@@ -1,0 +1,322 @@
+/* Kernels that reduce rows: lanes run along the reduced dims, or (columns) along the kept ones.  One thread writes them. */
+#include <string.h>
+#include "generator/launch_text.h"
+#include "generator/product.h"
+
+/* What is known of the rows of a launch. */
+typedef struct rows {
+   const rkb_launch_t *launch;
+   const rkb_index_t *row, *count, *length; /* the row's number, how many, elements of one */
+   uint32_t width;
+   const char *thread, *step; /* the number of a thread in its row, and how many share the row */
+   const char *begin, *end;   /* of its part, in packs */
+} rows_t;
+
+const rkb_index_t *rkb_reduced_elements(rkb_writer_t *writer, const rkb_node_t *reduce, bool kept) {
+   const rkb_node_t *from = &writer->graph->nodes[reduce->inputs[0]];
+   const rkb_index_t *elements = rkb_index_constant(&writer->indices, 1);
+   for (uint32_t d = 0; d < from->rank; d++)
+      if ((reduce->mask >> d & 1) == !kept)
+         elements = rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, elements, rkb_index_size(&writer->indices, from->shape[d]));
+   return elements;
+}
+
+/* The operand's coordinates at a place of a row. */
+static void inside(rkb_writer_t *writer, const rkb_node_t *reduce, const rkb_index_t *row, const rkb_index_t *place,
+                   const rkb_index_t **at) {
+   const rkb_node_t *from = &writer->graph->nodes[reduce->inputs[0]];
+   uint32_t shape[RKB_MAX_RANK], dims[RKB_MAX_RANK], count = 0;
+   const rkb_index_t *places[RKB_MAX_RANK];
+   const rkb_index_t *length = rkb_reduced_elements(writer, reduce, false);
+   if (reduce->mask >> (from->rank - 1) & 1) /* where the row lies in one piece, the join of its coordinates finds this */
+      rkb_index_make(&writer->indices, RKB_INDEX_SUM, rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, row, length), place);
+   rkb_index_split(&writer->indices, reduce->rank, reduce->shape, row, at);
+   for (uint32_t d = 0; d < from->rank; d++)
+      if (reduce->mask >> d & 1) {
+         dims[count] = d;
+         shape[count++] = from->shape[d];
+      }
+   rkb_index_split(&writer->indices, count, shape, place, places);
+   for (uint32_t i = 0; i < count; i++)
+      at[dims[i]] = places[i];
+}
+
+/* One term of an anchor: what a reduction reads, or a product of factors. */
+static const char *term_of(rkb_writer_t *writer, uint32_t anchor, const rkb_index_t *row, const rkb_index_t *place) {
+   const rkb_node_t *node = &writer->graph->nodes[anchor];
+   const rkb_index_t *at[RKB_MAX_RANK], *out[RKB_MAX_RANK];
+   if (node->kind == RKB_NODE_REDUCE) {
+      inside(writer, node, row, place, at);
+      return rkb_write_float(writer, node->inputs[0], at).text;
+   }
+   rkb_product_t product;
+   const rkb_index_t *group[RKB_MAX_RANK], *across[RKB_MAX_RANK], *column[RKB_MAX_RANK], *depth[RKB_MAX_RANK];
+   rkb_product_of(writer, anchor, &product);
+   rkb_index_split(&writer->indices, node->rank, node->shape, row, out);
+   rkb_product_place(writer, &product, out, group, across, column);
+   rkb_product_split(writer, &product.depth, place, depth);
+   const char *guard = rkb_product_operand(writer, &product, 0, group, across, depth, at);
+   const char *name = rkb_writer_name(writer, "term");
+   rkb_write(writer, "float %s = 0.0f;", name);
+   rkb_writer_know(writer, anchor, (const rkb_index_t *const[RKB_MAX_RANK]){0}, name);
+   rkb_write_open(writer, true, "if (%s)", guard ? guard : "true");
+   const char *left = rkb_write_float(writer, node->inputs[0], at).text;
+   rkb_product_operand(writer, &product, 1, group, column, depth, at);
+   rkb_write(writer, "%s = %s * %s;", name, left, rkb_write_float(writer, node->inputs[1], at).text);
+   rkb_write_close(writer);
+   return name;
+}
+
+static const char *start_of(const rkb_node_t *anchor) {
+   return strcmp(anchor->operation, "amax") == 0 ? "-INFINITY" : strcmp(anchor->operation, "amin") == 0 ? "INFINITY" : "0.0f";
+}
+
+static const char *word_of(const rkb_node_t *anchor) {
+   return strcmp(anchor->operation, "amax") == 0 ? "largest" : strcmp(anchor->operation, "amin") == 0 ? "smallest" : "sum";
+}
+
+static void accumulate(rkb_writer_t *writer, const rkb_node_t *anchor, const char *name, const char *term) {
+   const char *word = word_of(anchor);
+   if (*word == 's' && word[1] == 'u')
+      rkb_write(writer, "%s += %s;", name, term);
+   else
+      rkb_write(writer, "%s = %s(%s, %s);", name, *word == 'l' ? "fmaxf" : "fminf", name, term);
+}
+
+/* Whether a value needs another that no memory holds, through light nodes. */
+static bool needs(const rkb_writer_t *writer, uint32_t node, uint32_t other, bool *seen) {
+   const rkb_node_t *from = &writer->graph->nodes[node];
+   if (node == other)
+      return true;
+   if (node < other || seen[node] || writer->storage[node].name)
+      return false;
+   seen[node] = true;
+   for (uint32_t i = 0; i < from->input_count; i++)
+      if (needs(writer, from->inputs[i], other, seen))
+         return true;
+   return false;
+}
+
+/* How many passes must come before an anchor's own. */
+static uint32_t level_of(const rkb_writer_t *writer, const rkb_launch_t *launch, uint32_t a, const uint32_t *levels) {
+   uint32_t level = 0;
+   for (uint32_t b = 0; b < a; b++) {
+      bool seen[RKB_MAX_GRAPH_NODES] = {0};
+      bool needed = false;
+      const rkb_node_t *node = &writer->graph->nodes[launch->anchors[a]];
+      for (uint32_t i = 0; i < node->input_count; i++)
+         needed |= needs(writer, node->inputs[i], launch->anchors[b], seen);
+      if (needed && levels[b] + 1 > level)
+         level = levels[b] + 1;
+   }
+   return level;
+}
+
+/* The loop over a row's places; in it, place is the number of an element. */
+static const rkb_index_t *open_places(rkb_writer_t *writer, const rows_t *rows) {
+   rkb_indices_t *indices = &writer->indices;
+   const rkb_index_t *width = rkb_index_constant(indices, rows->width);
+   const char *name = rkb_writer_name(writer, rows->width > 1 ? "pack" : "place");
+   rkb_write_open(writer, false, "for (index %s = %s; %s < %s; %s += %s)", name, rows->begin, name, rows->end, name, rows->step);
+   const rkb_index_t *number = rkb_writer_variable(writer, name, rkb_index_make(indices, RKB_INDEX_QUOTIENT, rows->length, width));
+   const rkb_index_t *lane = rkb_open_lanes(writer, rows->width);
+   if (rows->width == 1)
+      return number;
+   const rkb_node_t *reduce = &writer->graph->nodes[rows->launch->anchors[0]];
+   const rkb_node_t *from = &writer->graph->nodes[reduce->inputs[0]];
+   const rkb_index_t *last = rkb_index_make(indices, RKB_INDEX_QUOTIENT, rkb_index_size(indices, from->shape[from->rank - 1]), width);
+   rkb_index_make(indices, RKB_INDEX_QUOTIENT, number, last);
+   rkb_index_make(indices, RKB_INDEX_SUM, rkb_index_make(indices, RKB_INDEX_PRODUCT, rkb_index_make(indices, RKB_INDEX_REMAINDER, number, last), width), lane);
+   return rkb_index_make(indices, RKB_INDEX_SUM, rkb_index_make(indices, RKB_INDEX_PRODUCT, number, width), lane);
+}
+
+static void write_pass(rkb_writer_t *writer, const rows_t *rows, const uint32_t *levels, uint32_t level, const char **names) {
+   const rkb_launch_t *launch = rows->launch;
+   const rkb_index_t *at[RKB_MAX_RANK];
+   for (uint32_t a = 0; a < launch->anchor_count; a++)
+      if (levels[a] == level) {
+         const rkb_node_t *anchor = &writer->graph->nodes[launch->anchors[a]];
+         names[a] = rkb_writer_name(writer, anchor->name);
+         rkb_write(writer, "float %s = %s;", names[a], start_of(anchor));
+         rkb_writer_know(writer, launch->anchors[a], (const rkb_index_t *const[RKB_MAX_RANK]){0}, names[a]);
+      }
+   const rkb_index_t *place = open_places(writer, rows);
+   for (uint32_t a = 0; a < launch->anchor_count; a++)
+      if (levels[a] == level)
+         accumulate(writer, &writer->graph->nodes[launch->anchors[a]], names[a], term_of(writer, launch->anchors[a], rows->row, place));
+   rkb_close_lanes(writer);
+   rkb_write_close(writer);
+   const int64_t sharing = launch->decisions[RKB_ROWS] > 1 ? 32 : launch->decisions[RKB_THREADS];
+   for (uint32_t a = 0; a < launch->anchor_count; a++)
+      if (levels[a] == level) {
+         const rkb_node_t *anchor = &writer->graph->nodes[launch->anchors[a]];
+         rkb_write(writer, "%s = row_%s<%lld>(%s);", names[a], word_of(anchor), (long long)sharing, names[a]);
+         rkb_index_split(&writer->indices, anchor->rank, anchor->shape, rows->row, at);
+         rkb_writer_know(writer, launch->anchors[a], at, names[a]);
+      }
+}
+
+/* Roots with an element for each place of a row are written in a last pass, those with one for each row by one thread. */
+static void write_row_roots(rkb_writer_t *writer, const rows_t *rows) {
+   rkb_indices_t *indices = &writer->indices;
+   const rkb_launch_t *launch = rows->launch;
+   const rkb_node_t *reduce = &writer->graph->nodes[launch->anchors[0]];
+   const rkb_index_t *all = rkb_index_make(indices, RKB_INDEX_PRODUCT, rows->count, rows->length), *at[RKB_MAX_RANK];
+   rkb_launch_t whole = *launch, single = *launch;
+   whole.root_count = single.root_count = 0;
+   for (uint32_t r = 0; r < launch->root_count; r++) {
+      const rkb_node_t *root = &writer->graph->nodes[launch->roots[r]];
+      const rkb_index_t *elements = rkb_index_elements(indices, root->rank, root->shape);
+      if (elements == all && reduce->kind == RKB_NODE_REDUCE)
+         whole.roots[whole.root_count++] = launch->roots[r];
+      else
+         single.roots[single.root_count++] = launch->roots[r];
+   }
+   if (single.root_count) {
+      rkb_write_open(writer, true, "if (%s == 0)", rows->thread);
+      rkb_index_split(indices, reduce->rank, reduce->shape, rows->row, at);
+      rkb_write_roots(writer, &single, launch->anchors[0], at);
+      rkb_write_close(writer);
+   }
+   if (whole.root_count) {
+      const rkb_index_t *place = open_places(writer, rows);
+      inside(writer, reduce, rows->row, place, at);
+      rkb_write_roots(writer, &whole, reduce->inputs[0], at);
+      rkb_close_lanes(writer);
+      rkb_write_close(writer);
+   }
+}
+
+static void set_length(rkb_writer_t *writer, rows_t *rows) {
+   const rkb_node_t *anchor = &writer->graph->nodes[rows->launch->anchors[0]];
+   if (anchor->kind == RKB_NODE_REDUCE) {
+      rows->length = rkb_reduced_elements(writer, anchor, false);
+      rows->count = rkb_reduced_elements(writer, anchor, true);
+      return;
+   }
+   rkb_product_t product;
+   rkb_product_of(writer, rows->launch->anchors[0], &product);
+   rows->length = product.depth.total;
+   rows->count = rkb_index_elements(&writer->indices, anchor->rank, anchor->shape);
+}
+
+/* Where a part of a split row begins and ends, in packs.  part is the name of its number. */
+static void write_part(rkb_writer_t *writer, rows_t *rows, const rkb_index_t *packs, int64_t parts) {
+   const rkb_index_t *chunk = rkb_index_make(&writer->indices, RKB_INDEX_QUOTIENT,
+      rkb_index_make(&writer->indices, RKB_INDEX_SUM, packs, rkb_index_constant(&writer->indices, parts - 1)),
+      rkb_index_constant(&writer->indices, parts));
+   const char *share = rkb_writer_uniform(writer, chunk), *all = rkb_writer_uniform(writer, packs);
+   rkb_write(writer, "const index end = (part + 1) * %s < %s ? (part + 1) * %s : %s;", share, all, share, all);
+   rows->begin = rkb_arena_format(writer->arena, "part * %s + %s", share, rows->begin);
+   rows->end = "end";
+}
+
+static void write_parts(rkb_writer_t *writer, const rows_t *rows, const char *thread, const char *const *names) {
+   rkb_write_open(writer, true, "if (%s == 0)", thread);
+   for (uint32_t a = 0; a < rows->launch->anchor_count; a++) {
+      const char *buffer = rkb_parts_name(writer, rows->launch->anchors[a]);
+      rkb_writer_buffer(writer, buffer, RKB_F32, true);
+      rkb_write(writer, "%s[part * %s + %s] = %s;", buffer, rkb_writer_uniform(writer, rows->count),
+                rkb_writer_index(writer, rows->row), names[a]);
+   }
+   rkb_write_close(writer);
+}
+
+void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape) {
+   const int64_t *d = launch->decisions;
+   rkb_indices_t *indices = &writer->indices;
+   uint32_t levels[RKB_MAX_LAUNCH_NODES] = {0}, last = 0;
+   const char *names[RKB_MAX_LAUNCH_NODES] = {0};
+   const bool warps = d[RKB_ROWS] > 1, split = d[RKB_SPLIT] > 1;
+   rows_t rows = {.launch = launch, .width = (uint32_t)d[RKB_VECTOR]};
+   set_length(writer, &rows);
+   const rkb_index_t *packs = rkb_index_make(indices, RKB_INDEX_QUOTIENT, rows.length, rkb_index_constant(indices, rows.width));
+   if (warps) {
+      rkb_write(writer, "const int thread = threadIdx.x %% 32;");
+      rkb_write(writer, "const index row = (index)blockIdx.x * %lld + threadIdx.x / 32;", (long long)d[RKB_ROWS]);
+      rkb_write(writer, "if (row >= %s)", rkb_writer_uniform(writer, rows.count));
+      rkb_write(writer, "   return;");
+   } else {
+      rkb_write(writer, "const int thread = threadIdx.x;");
+      rkb_write(writer, split ? "const index row = (index)blockIdx.x / %lld, part = (index)blockIdx.x %% %lld;" : "const index row = blockIdx.x;",
+                (long long)d[RKB_SPLIT], (long long)d[RKB_SPLIT]);
+   }
+   rows.row = rkb_writer_variable(writer, "row", rows.count);
+   rows.thread = rows.begin = "thread";
+   rows.step = rkb_arena_format(writer->arena, "%lld", (long long)(warps ? 32 : d[RKB_THREADS]));
+   rows.end = rkb_writer_uniform(writer, packs);
+   if (split)
+      write_part(writer, &rows, packs, d[RKB_SPLIT]);
+   for (uint32_t a = 0; a < launch->anchor_count; a++) {
+      levels[a] = level_of(writer, launch, a, levels);
+      last = levels[a] > last ? levels[a] : last;
+      const rkb_node_t *node = &writer->graph->nodes[launch->anchors[a]];
+      if (node->kind == RKB_NODE_REDUCE && (rkb_reduced_elements(writer, node, false) != rows.length || rkb_reduced_elements(writer, node, true) != rows.count))
+         rkb_writer_fail(writer, "%s has other rows", node->name);
+   }
+   if (split && last > 0)
+      rkb_writer_fail(writer, "a split row has one pass");
+   for (uint32_t level = 0; level <= last && !writer->failed; level++)
+      write_pass(writer, &rows, levels, level, names);
+   if (split)
+      write_parts(writer, &rows, "thread", names);
+   else
+      write_row_roots(writer, &rows);
+   const char *name = writer->graph->nodes[launch->anchors[0]].name;
+   *shape = (rkb_kernel_shape_t){.threads = d[RKB_THREADS],
+      .grid = warps ? rkb_ceildiv(writer, rows.count, d[RKB_ROWS])
+                    : rkb_index_manifest(indices, rkb_index_make(indices, RKB_INDEX_PRODUCT, rows.count, rkb_index_constant(indices, d[RKB_SPLIT]))),
+      .owns = rkb_arena_format(writer->arena, warps ? "A warp owns one row of %s." : split ? "A block owns one part of a row of %s." : "A block owns one row of %s.", name)};
+}
+
+void rkb_write_column_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape) {
+   const int64_t *d = launch->decisions, groups = d[RKB_THREADS] / 32;
+   const bool split = d[RKB_SPLIT] > 1;
+   const char *names[RKB_MAX_LAUNCH_NODES] = {0};
+   const rkb_index_t *at[RKB_MAX_RANK];
+   rows_t rows = {.launch = launch, .width = 1};
+   set_length(writer, &rows);
+   rkb_write(writer, "const int thread = threadIdx.x / 32;");
+   rkb_write(writer, split ? "const index column = (index)blockIdx.x / %lld * 32 + threadIdx.x %% 32, part = (index)blockIdx.x %% %lld;"
+                           : "const index column = (index)blockIdx.x * 32 + threadIdx.x %% 32;", (long long)d[RKB_SPLIT], (long long)d[RKB_SPLIT]);
+   rows.row = rkb_writer_variable(writer, "column", rows.count);
+   rows.begin = "thread";
+   rows.step = rkb_arena_format(writer->arena, "%lld", (long long)groups);
+   rows.end = rkb_writer_uniform(writer, rows.length);
+   if (split)
+      write_part(writer, &rows, rows.length, d[RKB_SPLIT]);
+   for (uint32_t a = 0; a < launch->anchor_count; a++) {
+      const rkb_node_t *anchor = &writer->graph->nodes[launch->anchors[a]];
+      if (anchor->kind != RKB_NODE_REDUCE || rkb_reduced_elements(writer, anchor, false) != rows.length || rkb_reduced_elements(writer, anchor, true) != rows.count)
+         rkb_writer_fail(writer, "%s has other columns", anchor->name);
+      names[a] = rkb_writer_name(writer, anchor->name);
+      rkb_write(writer, "float %s = %s;", names[a], start_of(anchor));
+      rkb_writer_know(writer, launch->anchors[a], (const rkb_index_t *const[RKB_MAX_RANK]){0}, names[a]);
+   }
+   const char *columns = rkb_writer_uniform(writer, rows.count);
+   rkb_write_open(writer, true, "if (column < %s)", columns);
+   const rkb_index_t *place = open_places(writer, &rows);
+   for (uint32_t a = 0; a < launch->anchor_count; a++)
+      accumulate(writer, &writer->graph->nodes[launch->anchors[a]], names[a], term_of(writer, launch->anchors[a], rows.row, place));
+   rkb_write_close(writer);
+   rkb_write_close(writer);
+   for (uint32_t a = 0; a < launch->anchor_count; a++)
+      rkb_write(writer, "%s = column_%s<%lld>(%s);", names[a], word_of(&writer->graph->nodes[launch->anchors[a]]), (long long)groups, names[a]);
+   rkb_write(writer, "if (thread > 0 || column >= %s)", columns);
+   rkb_write(writer, "   return;");
+   if (split)
+      write_parts(writer, &rows, "thread", names);
+   else {
+      for (uint32_t a = 0; a < launch->anchor_count; a++) {
+         const rkb_node_t *anchor = &writer->graph->nodes[launch->anchors[a]];
+         rkb_index_split(&writer->indices, anchor->rank, anchor->shape, rows.row, at);
+         rkb_writer_know(writer, launch->anchors[a], at, names[a]);
+      }
+      const rkb_node_t *first = &writer->graph->nodes[launch->anchors[0]];
+      rkb_index_split(&writer->indices, first->rank, first->shape, rows.row, at);
+      rkb_write_roots(writer, launch, launch->anchors[0], at);
+   }
+   *shape = (rkb_kernel_shape_t){.threads = d[RKB_THREADS],
+      .grid = split ? rkb_arena_format(writer->arena, "%s * %lld", rkb_ceildiv(writer, rows.count, 32), (long long)d[RKB_SPLIT]) : rkb_ceildiv(writer, rows.count, 32),
+      .owns = rkb_arena_format(writer->arena, split ? "A block owns one part of 32 columns of %s." : "A block owns 32 columns of %s.", writer->graph->nodes[launch->anchors[0]].name)};
+}

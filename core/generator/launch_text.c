@@ -1,0 +1,202 @@
+/* What the kernels of all mappings share: lanes of vectors, roots, and the mapping of one element to one thread.  One thread. */
+#include "generator/launch_text.h"
+
+#include <string.h>
+
+const char *rkb_ceildiv(rkb_writer_t *writer, const rkb_index_t *extent, int64_t by) {
+   const char *text = rkb_index_manifest(&writer->indices, extent);
+   return by == 1 ? text : rkb_arena_format(writer->arena, "ceildiv(%s, %lld)", text, (long long)by);
+}
+
+const char *rkb_parts_name(const rkb_writer_t *writer, uint32_t anchor) {
+   return rkb_arena_format(writer->arena, "%s_parts", writer->graph->nodes[anchor].name);
+}
+
+const rkb_index_t *rkb_open_lanes(rkb_writer_t *writer, uint32_t width) {
+   writer->width = width;
+   writer->lane = NULL;
+   if (width == 1)
+      return rkb_index_constant(&writer->indices, 0);
+   const char *name = rkb_writer_name(writer, "lane");
+   rkb_write_open(writer, false, "for (int %s = 0; %s < %u; %s++)", name, name, width, name);
+   writer->lane_depth = writer->depth;
+   writer->lane = rkb_writer_variable(writer, name, rkb_index_constant(&writer->indices, width));
+   return writer->lane;
+}
+
+void rkb_close_lanes(rkb_writer_t *writer) {
+   if (writer->lane)
+      rkb_write_close(writer);
+   writer->lane = NULL;
+   writer->width = 1;
+}
+
+static bool same_shape(const rkb_node_t *a, const rkb_node_t *b) {
+   return a->rank == b->rank && memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0;
+}
+
+/* The coordinates of a root's element that belongs to an element of `from`: along single-element operations, reshapes and
+ * permutations. */
+static bool forward(rkb_writer_t *writer, uint32_t from, const rkb_index_t *const *at, uint32_t root, uint32_t steps,
+                    const rkb_index_t **out) {
+   const rkb_graph_t *graph = writer->graph;
+   const rkb_node_t *node = &graph->nodes[root];
+   if (root == from) {
+      memcpy(out, at, node->rank * sizeof *at);
+      return true;
+   }
+   if (root < from || steps == 0 || node->kind == RKB_NODE_INPUT)
+      return false;
+   for (uint32_t i = 0; i < node->input_count; i++) {
+      const rkb_node_t *input = &graph->nodes[node->inputs[i]];
+      const rkb_index_t *inner[RKB_MAX_RANK];
+      const bool plain = (node->kind == RKB_NODE_MAP || node->kind == RKB_NODE_TRIANGLE) && same_shape(node, input);
+      if ((!plain && node->kind != RKB_NODE_RESHAPE && node->kind != RKB_NODE_PERMUTE) ||
+          !forward(writer, from, at, node->inputs[i], steps - 1, inner))
+         continue;
+      for (uint32_t d = 0; d < node->rank && node->kind == RKB_NODE_PERMUTE; d++)
+         out[d] = inner[graph->sizes.list[node->integers[d]].at[0]];
+      if (node->kind == RKB_NODE_RESHAPE)
+         rkb_index_split(&writer->indices, node->rank, node->shape,
+                         rkb_index_join(&writer->indices, input->rank, input->shape, inner), out);
+      if (plain)
+         memcpy(out, inner, node->rank * sizeof *inner);
+      return true;
+   }
+   return false;
+}
+
+static bool place_root(rkb_writer_t *writer, uint32_t from, const rkb_index_t *const *at, uint32_t root, const rkb_index_t **out) {
+   const rkb_node_t *node = &writer->graph->nodes[root], *origin = &writer->graph->nodes[from];
+   if (forward(writer, from, at, root, 12, out))
+      return true;
+   if (rkb_index_elements(&writer->indices, node->rank, node->shape) !=
+       rkb_index_elements(&writer->indices, origin->rank, origin->shape)) {
+      rkb_writer_fail(writer, "%s has other elements than %s", node->name, origin->name);
+      return false;
+   }
+   rkb_index_split(&writer->indices, node->rank, node->shape, rkb_index_join(&writer->indices, origin->rank, origin->shape, at), out);
+   return true;
+}
+
+/* In a loop over lanes the values are gathered, and stored side by side after it. */
+static void write_root(rkb_writer_t *writer, uint32_t root, const rkb_index_t *const *at, const char **pack, const rkb_index_t **base) {
+   const rkb_node_t *node = &writer->graph->nodes[root];
+   const rkb_storage_t *target = &writer->targets[root];
+   rkb_indices_t *indices = &writer->indices;
+   const rkb_index_t *element = rkb_index_join(indices, node->rank, node->shape, at);
+   const rkb_term_t term = rkb_dtype_is_float(node->dtype) ? rkb_write_float(writer, root, at) : rkb_write_value(writer, root, at);
+   *pack = NULL;
+   if (writer->lane && target->dtype == RKB_F32 && rkb_index_mentions(element, writer->lane)) {
+      *base = rkb_index_replace(indices, element, writer->lane, rkb_index_constant(indices, 0));
+      if (rkb_index_make(indices, RKB_INDEX_SUM, *base, writer->lane) == element && rkb_index_divides(*base, writer->width)) {
+         const uint32_t inner = writer->depth;
+         writer->depth = writer->lane_depth - 1;
+         *pack = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_out", target->name));
+         rkb_write(writer, "Pack<%u> %s;", writer->width, *pack);
+         rkb_writer_know(writer, root, (const rkb_index_t *const[RKB_MAX_RANK]){0}, *pack);
+         writer->depth = inner;
+         rkb_write(writer, "%s.at[%s] = %s;", *pack, writer->lane->name, term.text);
+         return;
+      }
+   }
+   rkb_write_store(writer, target->name, target->dtype, element, term.text);
+}
+
+void rkb_write_roots(rkb_writer_t *writer, const rkb_launch_t *launch, uint32_t from, const rkb_index_t *const *at) {
+   const char *packs[RKB_MAX_LAUNCH_NODES] = {0};
+   const rkb_index_t *bases[RKB_MAX_LAUNCH_NODES] = {0}, *out[RKB_MAX_RANK];
+   const uint32_t width = writer->width;
+   const rkb_index_t *lane = writer->lane;
+   for (uint32_t r = 0; r < launch->root_count && !writer->failed; r++)
+      if (place_root(writer, from, at, launch->roots[r], out))
+         write_root(writer, launch->roots[r], out, &packs[r], &bases[r]);
+   if (!lane)
+      return;
+   rkb_close_lanes(writer);
+   for (uint32_t r = 0; r < launch->root_count && !writer->failed; r++)
+      if (packs[r]) {
+         const rkb_storage_t *target = &writer->targets[launch->roots[r]];
+         rkb_writer_buffer(writer, target->name, target->dtype, true);
+         rkb_write(writer, "*(Pack<%u> *)(%s + %s) = %s;", width, target->name, rkb_writer_index(writer, bases[r]), packs[r]);
+      }
+}
+
+uint32_t rkb_vector_size(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   const rkb_node_t *node = &graph->nodes[launch->roots[0]];
+   if (launch->decisions[RKB_VECTOR] <= 1)
+      return UINT32_MAX;
+   if (launch->mapping == RKB_MAP_ROW) {
+      const rkb_node_t *anchor = &graph->nodes[launch->anchors[0]];
+      if (anchor->kind != RKB_NODE_REDUCE)
+         return UINT32_MAX;
+      node = &graph->nodes[anchor->inputs[0]];
+      if (!node->rank || !(anchor->mask >> (node->rank - 1) & 1))
+         return UINT32_MAX;
+   } else if (launch->mapping == RKB_MAP_TILE) {
+      const rkb_node_t *product = &graph->nodes[launch->anchors[0]];
+      node = product;
+   } else if (launch->mapping != RKB_MAP_ELEMENT)
+      return UINT32_MAX;
+   const uint32_t size = node->rank ? node->shape[node->rank - 1] : UINT32_MAX;
+   return size != UINT32_MAX && graph->sizes.list[size].constant && graph->sizes.list[size].at[0] % launch->decisions[RKB_VECTOR] != 0
+             ? UINT32_MAX
+             : size;
+}
+
+void rkb_write_element_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape) {
+   const rkb_node_t *node = &writer->graph->nodes[launch->roots[0]];
+   rkb_indices_t *indices = &writer->indices;
+   const int64_t threads = launch->decisions[RKB_THREADS], width = launch->decisions[RKB_VECTOR];
+   const rkb_index_t *elements = rkb_index_elements(indices, node->rank, node->shape), *at[RKB_MAX_RANK];
+   const rkb_index_t *packs = rkb_index_make(indices, RKB_INDEX_QUOTIENT, elements, rkb_index_constant(indices, width));
+   const char *name = width > 1 ? "pack" : "i";
+   writer->heavy = launch->anchor_count ? launch->anchors[0] : RKB_NO_NODE;
+   rkb_write(writer, "const index %s = (index)blockIdx.x * %lld + threadIdx.x;", name, (long long)threads);
+   rkb_write(writer, "if (%s >= %s)", name, rkb_writer_uniform(writer, packs));
+   rkb_write(writer, "   return;");
+   const rkb_index_t *number = rkb_writer_variable(writer, name, packs), *lane = rkb_open_lanes(writer, (uint32_t)width);
+   if (width > 1) { /* these are what a split of the element's number finds again */
+      const rkb_index_t *last = rkb_index_size(indices, node->shape[node->rank - 1]), *vector = rkb_index_constant(indices, width);
+      const rkb_index_t *row = rkb_index_make(indices, RKB_INDEX_QUOTIENT, last, vector);
+      rkb_index_make(indices, RKB_INDEX_QUOTIENT, number, row);
+      rkb_index_make(indices, RKB_INDEX_SUM, rkb_index_make(indices, RKB_INDEX_PRODUCT, rkb_index_make(indices, RKB_INDEX_REMAINDER, number, row), vector), lane);
+      number = rkb_index_make(indices, RKB_INDEX_SUM, rkb_index_make(indices, RKB_INDEX_PRODUCT, number, vector), lane);
+   }
+   rkb_index_split(indices, node->rank, node->shape, number, at);
+   rkb_write_roots(writer, launch, launch->roots[0], at);
+   *shape = (rkb_kernel_shape_t){.grid = rkb_ceildiv(writer, packs, threads), .threads = threads,
+      .owns = width > 1 ? rkb_arena_format(writer->arena, "A thread owns %lld neighbouring elements of %s.", (long long)width, writer->targets[launch->roots[0]].name)
+                        : rkb_arena_format(writer->arena, "A thread owns one element of %s.", writer->targets[launch->roots[0]].name)};
+}
+
+void rkb_write_finish_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape) {
+   const int64_t threads = 128, parts = launch->decisions[RKB_SPLIT];
+   const uint32_t first = launch->anchors[0];
+   const rkb_node_t *node = &writer->graph->nodes[first];
+   rkb_indices_t *indices = &writer->indices;
+   const rkb_index_t *elements = rkb_index_elements(indices, node->rank, node->shape), *at[RKB_MAX_RANK];
+   rkb_write(writer, "const index i = (index)blockIdx.x * %lld + threadIdx.x;", (long long)threads);
+   rkb_write(writer, "if (i >= %s)", rkb_writer_uniform(writer, elements));
+   rkb_write(writer, "   return;");
+   const rkb_index_t *number = rkb_writer_variable(writer, "i", elements);
+   for (uint32_t a = 0; a < launch->anchor_count; a++) {
+      const rkb_node_t *anchor = &writer->graph->nodes[launch->anchors[a]];
+      const char *name = rkb_writer_name(writer, anchor->name), *buffer = rkb_parts_name(writer, launch->anchors[a]);
+      rkb_writer_buffer(writer, buffer, RKB_F32, false);
+      const bool sum = rkb_node_is_product(anchor) || strcmp(anchor->operation, "sum") == 0;
+      rkb_write(writer, "float %s = %s[i];", name, buffer);
+      rkb_index_split(indices, anchor->rank, anchor->shape, number, at);
+      rkb_writer_know(writer, launch->anchors[a], at, name);
+      rkb_write(writer, "for (int part = 1; part < %lld; part++)", (long long)parts);
+      const char *next = rkb_arena_format(writer->arena, "%s[part * %s + i]", buffer, rkb_writer_uniform(writer, elements));
+      if (sum)
+         rkb_write(writer, "   %s += %s;", name, next);
+      else
+         rkb_write(writer, "   %s = %s(%s, %s);", name, strcmp(anchor->operation, "amax") == 0 ? "fmaxf" : "fminf", name, next);
+   }
+   rkb_index_split(indices, node->rank, node->shape, number, at);
+   rkb_write_roots(writer, launch, first, at);
+   *shape = (rkb_kernel_shape_t){.grid = rkb_ceildiv(writer, elements, threads), .threads = threads,
+      .owns = rkb_arena_format(writer->arena, "A thread adds the %lld parts of one element, in order.", (long long)parts)};
+}

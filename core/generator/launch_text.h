@@ -1,0 +1,38 @@
+/* Kernels of each mapping.  Each writes a whole kernel's body into a writer and says how it is launched.  One thread. */
+#ifndef RKB_GENERATOR_LAUNCH_TEXT_H
+#define RKB_GENERATOR_LAUNCH_TEXT_H
+
+#include "generator/schedule.h"
+#include "generator/writer.h"
+
+typedef struct rkb_launch_text_parts {
+   const char *grid;   /* an expression of the manifest, in blocks */
+   int64_t threads;    /* of a block */
+   int64_t blocks;     /* wanted on a multiprocessor; 0: not said */
+   const char *owns;   /* the comment: what a block or thread owns */
+} rkb_kernel_shape_t;
+
+/* part: the buffer that the parts of a split reduction go to; NULL: not split. */
+void rkb_write_element_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
+void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
+void rkb_write_column_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
+void rkb_write_tile_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
+/* The second launch of a split reduction: adds the parts in order and writes the roots. */
+void rkb_write_finish_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
+
+/* The size that must be a multiple of the vector's width, or UINT32_MAX: this launch has no vectors. */
+uint32_t rkb_vector_size(const rkb_graph_t *graph, const rkb_launch_t *launch);
+/* The name of a split anchor's buffer of parts. */
+const char *rkb_parts_name(const rkb_writer_t *writer, uint32_t anchor);
+
+/* Writes the roots of a launch at the coordinates of a node whose value is known, or of an element of the first root.  from: the
+ * node whose coordinates at are. */
+void rkb_write_roots(rkb_writer_t *writer, const rkb_launch_t *launch, uint32_t from, const rkb_index_t *const *at);
+/* Opens the loop over the lanes of a vector, in which writer->lane is its variable; a width of 1 has no loop. */
+const rkb_index_t *rkb_open_lanes(rkb_writer_t *writer, uint32_t width);
+void rkb_close_lanes(rkb_writer_t *writer);
+/* rows or elements of a launch's reductions, as uniform expressions of the shape and the mask. */
+const rkb_index_t *rkb_reduced_elements(rkb_writer_t *writer, const rkb_node_t *reduce, bool kept);
+const char *rkb_ceildiv(rkb_writer_t *writer, const rkb_index_t *extent, int64_t by);
+
+#endif

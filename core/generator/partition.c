@@ -1,0 +1,229 @@
+/* Divides a graph into launches.  Pure functions of the graph; one thread a graph. */
+#include "generator/partition.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/memory.h"
+#include "generator/kernel_text.h"
+
+uint32_t rkb_schedule_launch_of(const rkb_schedule_t *schedule, uint32_t node) {
+   for (uint32_t l = 0; l < schedule->count; l++) {
+      const rkb_launch_t *launch = &schedule->launches[l];
+      for (uint32_t i = 0; i < launch->root_count; i++)
+         if (launch->roots[i] == node)
+            return l;
+      for (uint32_t i = 0; i < launch->anchor_count; i++)
+         if (launch->anchors[i] == node)
+            return l;
+   }
+   return RKB_NO_NODE;
+}
+
+static bool is_output(const rkb_graph_t *graph, uint32_t node) {
+   for (uint32_t o = 0; o < graph->output_count; o++)
+      if (graph->outputs[o].node == node)
+         return true;
+   return false;
+}
+
+/* Nodes that some output needs. */
+static void mark_needed(const rkb_graph_t *graph, bool *needed) {
+   for (uint32_t o = 0; o < graph->output_count; o++)
+      needed[graph->outputs[o].node] = true;
+   for (uint32_t n = graph->node_count; n-- > 0;)
+      for (uint32_t i = 0; needed[n] && i < graph->nodes[n].input_count; i++)
+         needed[graph->nodes[n].inputs[i]] = true;
+}
+
+/* How a heavy node is computed when nothing else is known: sums of many elements by a block, the rest by a thread an element. */
+static enum rkb_mapping mapping_of(const rkb_graph_t *graph, uint32_t number) {
+   const rkb_node_t *node = &graph->nodes[number];
+   if (node->kind == RKB_NODE_CONVOLUTION_WEIGHT)
+      return RKB_MAP_ROW;
+   if (node->kind != RKB_NODE_REDUCE || strncmp(node->operation, "arg", 3) == 0)
+      return RKB_MAP_ELEMENT;
+   const rkb_node_t *from = &graph->nodes[node->inputs[0]];
+   return node->mask >> (from->rank - 1) & 1 ? RKB_MAP_ROW : RKB_MAP_COLUMN;
+}
+
+static rkb_launch_t *add_launch(const rkb_graph_t *graph, rkb_schedule_t *schedule, uint32_t node) {
+   const bool heavy = !rkb_node_is_light(&graph->nodes[node]);
+   rkb_launch_t *launch = rkb_schedule_add(schedule, heavy ? mapping_of(graph, node) : RKB_MAP_ELEMENT);
+   if (launch && heavy)
+      launch->anchors[launch->anchor_count++] = node;
+   return launch;
+}
+
+void rkb_partition_apart(rkb_graph_t *graph, rkb_schedule_t *schedule) {
+   bool needed[RKB_MAX_GRAPH_NODES] = {0};
+   mark_needed(graph, needed);
+   *schedule = (rkb_schedule_t){0};
+   for (uint32_t n = 0; n < graph->node_count; n++) {
+      const rkb_node_t *node = &graph->nodes[n];
+      const bool moved = rkb_node_is_view(node) || node->kind == RKB_NODE_FLIP || node->kind == RKB_NODE_ARANGE || node->kind == RKB_NODE_INPUT;
+      if (!needed[n] || (moved && !is_output(graph, n)))
+         continue;
+      rkb_launch_t *launch = add_launch(graph, schedule, n);
+      if (launch)
+         launch->roots[launch->root_count++] = n;
+   }
+}
+
+/* The heavy nodes that a value needs through light nodes; returns the last, RKB_NO_NODE where there are none. */
+static uint32_t last_heavy(const rkb_graph_t *graph, uint32_t node, bool *seen) {
+   if (!rkb_node_is_light(&graph->nodes[node]))
+      return node;
+   if (seen[node])
+      return RKB_NO_NODE;
+   seen[node] = true;
+   uint32_t last = RKB_NO_NODE;
+   for (uint32_t i = 0; i < graph->nodes[node].input_count; i++) {
+      const uint32_t heavy = last_heavy(graph, graph->nodes[node].inputs[i], seen);
+      last = heavy != RKB_NO_NODE && (last == RKB_NO_NODE || heavy > last) ? heavy : last;
+   }
+   return last;
+}
+
+static uint32_t behind_views(const rkb_graph_t *graph, uint32_t node) {
+   while (rkb_node_is_view(&graph->nodes[node]) || graph->nodes[node].kind == RKB_NODE_FLIP)
+      node = graph->nodes[node].inputs[0];
+   return node;
+}
+
+typedef struct plan {
+   rkb_graph_t *graph;
+   rkb_schedule_t *schedule;
+   int64_t shared_bytes;
+   bool wanted[RKB_MAX_GRAPH_NODES]; /* values that some launch, or the task, reads from memory */
+} plan_t;
+
+/* Whether all launches so far can be written: outputs that no launch writes yet are not asked for. */
+static bool is_possible(plan_t *plan) {
+   const uint32_t outputs = plan->graph->output_count;
+   plan->graph->output_count = 0;
+   const bool possible = rkb_schedule_is_legal(plan->graph, plan->schedule, plan->shared_bytes);
+   plan->graph->output_count = outputs;
+   return possible;
+}
+
+static bool try_root(plan_t *plan, rkb_launch_t *launch, uint32_t node) {
+   if (launch->root_count == RKB_MAX_LAUNCH_NODES)
+      return false;
+   launch->roots[launch->root_count++] = node;
+   /* The launch must be possible with what it has; launches after it are not looked at. */
+   const uint32_t count = plan->schedule->count;
+   plan->schedule->count = (uint32_t)(launch - plan->schedule->launches) + 1;
+   const bool possible = is_possible(plan);
+   plan->schedule->count = count;
+   launch->root_count -= !possible;
+   return possible;
+}
+
+static bool has_root(const rkb_launch_t *launch, uint32_t node) {
+   for (uint32_t r = 0; r < launch->root_count; r++)
+      if (launch->roots[r] == node)
+         return true;
+   return false;
+}
+
+/* Sees to it that a value that a launch reads is in memory, if it cannot be computed where it is read. */
+static void want(plan_t *plan, uint32_t value) {
+   rkb_graph_t *graph = plan->graph;
+   const uint32_t node = behind_views(graph, value);
+   bool seen[RKB_MAX_GRAPH_NODES] = {0};
+   if (graph->nodes[node].kind == RKB_NODE_INPUT || plan->wanted[node])
+      return;
+   const uint32_t heavy = last_heavy(graph, node, seen);
+   if (heavy == RKB_NO_NODE)
+      return; /* of inputs alone: computed where it is read */
+   const uint32_t launch = rkb_schedule_launch_of(plan->schedule, heavy);
+   if (launch != RKB_NO_NODE && (has_root(&plan->schedule->launches[launch], node) || try_root(plan, &plan->schedule->launches[launch], node))) {
+      plan->wanted[node] = true;
+      return;
+   }
+   /* The heavy node itself is stored, and what it takes besides. */
+   if (node == heavy)
+      return;
+   for (uint32_t i = 0; i < graph->nodes[node].input_count; i++)
+      want(plan, graph->nodes[node].inputs[i]);
+}
+
+static bool try_join(plan_t *plan, uint32_t reduce) {
+   const rkb_node_t *node = &plan->graph->nodes[reduce];
+   bool seen[RKB_MAX_GRAPH_NODES] = {0};
+   const uint32_t heavy = last_heavy(plan->graph, node->inputs[0], seen);
+   for (uint32_t l = plan->schedule->count; l-- > 0;) {
+      rkb_launch_t *launch = &plan->schedule->launches[l];
+      const rkb_node_t *first = launch->anchor_count ? &plan->graph->nodes[launch->anchors[0]] : NULL;
+      if (!first || first->kind != RKB_NODE_REDUCE || (launch->mapping != RKB_MAP_ROW && launch->mapping != RKB_MAP_COLUMN) ||
+          launch->anchor_count == RKB_MAX_LAUNCH_NODES || strncmp(node->operation, "arg", 3) == 0)
+         continue;
+      /* What the reduction needs must be there when the launch runs. */
+      if (heavy != RKB_NO_NODE && rkb_schedule_launch_of(plan->schedule, heavy) > l)
+         return false;
+      launch->anchors[launch->anchor_count++] = reduce;
+      const uint32_t roots = launch->root_count;
+      launch->roots[launch->root_count++] = reduce; /* for the trial: it must have a place */
+      const uint32_t count = plan->schedule->count;
+      plan->schedule->count = l + 1;
+      const bool possible = launch->root_count < RKB_MAX_LAUNCH_NODES && is_possible(plan);
+      plan->schedule->count = count;
+      launch->root_count = roots;
+      if (possible)
+         return true;
+      launch->anchor_count--;
+   }
+   return false;
+}
+
+/* A launch with no root yet could write nothing: its first anchor. */
+static void give_roots(plan_t *plan) {
+   rkb_schedule_t *schedule = plan->schedule;
+   uint32_t kept = 0;
+   for (uint32_t l = 0; l < schedule->count; l++)
+      if (schedule->launches[l].root_count)
+         schedule->launches[kept++] = schedule->launches[l];
+   schedule->count = kept;
+}
+
+void rkb_partition_together(rkb_graph_t *graph, int64_t shared_bytes, rkb_schedule_t *schedule) {
+   bool needed[RKB_MAX_GRAPH_NODES] = {0};
+   plan_t *plan = rkb_allocate(1, sizeof *plan);
+   *plan = (plan_t){.graph = graph, .schedule = schedule, .shared_bytes = shared_bytes};
+   mark_needed(graph, needed);
+   *schedule = (rkb_schedule_t){0};
+   for (uint32_t n = 0; n < graph->node_count; n++) {
+      const rkb_node_t *node = &graph->nodes[n];
+      if (!needed[n] || rkb_node_is_light(node))
+         continue;
+      if (node->kind == RKB_NODE_REDUCE && try_join(plan, n))
+         continue;
+      for (uint32_t i = 0; i < node->input_count; i++)
+         want(plan, node->inputs[i]);
+      if (node->kind == RKB_NODE_REDUCE && try_join(plan, n)) /* its operand may have come to a launch now */
+         continue;
+      add_launch(graph, schedule, n);
+   }
+   for (uint32_t o = 0; o < graph->output_count; o++) {
+      const uint32_t node = graph->outputs[o].node;
+      bool seen[RKB_MAX_GRAPH_NODES] = {0};
+      const uint32_t heavy = last_heavy(graph, node, seen), launch = heavy == RKB_NO_NODE ? RKB_NO_NODE : rkb_schedule_launch_of(schedule, heavy);
+      if (launch != RKB_NO_NODE && (has_root(&schedule->launches[launch], node) || try_root(plan, &schedule->launches[launch], node)))
+         continue;
+      for (uint32_t i = 0; i < graph->nodes[node].input_count; i++)
+         want(plan, graph->nodes[node].inputs[i]);
+      /* Outputs of one shape that no heavy node makes share a launch. */
+      bool shared = false;
+      for (uint32_t l = 0; l < schedule->count && !shared; l++) {
+         rkb_launch_t *other = &schedule->launches[l];
+         const rkb_node_t *root = &graph->nodes[other->roots[0]], *mine = &graph->nodes[node];
+         shared = !other->anchor_count && root->rank == mine->rank && memcmp(root->shape, mine->shape, mine->rank * sizeof *mine->shape) == 0 &&
+                  (heavy == RKB_NO_NODE || rkb_schedule_launch_of(schedule, heavy) < l) && try_root(plan, other, node);
+      }
+      rkb_launch_t *own = shared ? NULL : rkb_schedule_add(schedule, RKB_MAP_ELEMENT);
+      if (own)
+         own->roots[own->root_count++] = node;
+   }
+   give_roots(plan);
+   free(plan);
+}

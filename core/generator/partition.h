@@ -1,0 +1,17 @@
+/* Divides a graph into launches.  Pure functions of the graph; one thread a graph. */
+#ifndef RKB_GENERATOR_PARTITION_H
+#define RKB_GENERATOR_PARTITION_H
+
+#include "generator/schedule.h"
+
+/* Every node that is no view its own launch, without tiles, vectors or splits: the kernel that search is compared with. */
+void rkb_partition_apart(rkb_graph_t *graph, rkb_schedule_t *schedule);
+
+/* What belongs together in one launch: single-element operations with whoever uses or makes their elements, reductions of the same
+ * rows with each other and with what the rows become.  shared_bytes as rkb_kernel_write has it. */
+void rkb_partition_together(rkb_graph_t *graph, int64_t shared_bytes, rkb_schedule_t *schedule);
+
+/* The launch, of a schedule, that writes or computes a node; RKB_NO_NODE. */
+uint32_t rkb_schedule_launch_of(const rkb_schedule_t *schedule, uint32_t node);
+
+#endif

@@ -1,0 +1,185 @@
+/* Schedules as data: names, values, the manifest's block.  Pure functions. */
+#include "generator/schedule.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/yaml.h"
+
+static const char *const mappings[] = {
+   [RKB_MAP_ELEMENT] = "element", [RKB_MAP_ROW] = "row", [RKB_MAP_COLUMN] = "column", [RKB_MAP_TILE] = "tile"};
+
+static const struct {
+   const char *name;
+   uint32_t mappings; /* bit m: mapping m has it */
+   int64_t values[12];
+} table[RKB_DECISIONS] = {
+   [RKB_THREADS] = {"threads", 1u << RKB_MAP_ELEMENT | 1u << RKB_MAP_ROW | 1u << RKB_MAP_COLUMN, {64, 128, 256, 512, 1024, -1}},
+   [RKB_VECTOR] = {"vector", 1u << RKB_MAP_ELEMENT | 1u << RKB_MAP_ROW | 1u << RKB_MAP_TILE, {1, 2, 4, -1}},
+   [RKB_ROWS] = {"rows", 1u << RKB_MAP_ROW, {1, 2, 4, 8, -1}},
+   [RKB_SPLIT] = {"split", 1u << RKB_MAP_ROW | 1u << RKB_MAP_COLUMN | 1u << RKB_MAP_TILE, {1, 2, 4, 8, 16, 32, 64, 128, 256, -1}},
+   [RKB_TILE_M] = {"tile_m", 1u << RKB_MAP_TILE, {8, 16, 32, 64, 128, 256, -1}},
+   [RKB_TILE_N] = {"tile_n", 1u << RKB_MAP_TILE, {8, 16, 32, 64, 128, 256, -1}},
+   [RKB_TILE_K] = {"tile_k", 1u << RKB_MAP_TILE, {4, 8, 16, 32, 64, -1}},
+   [RKB_THREAD_M] = {"thread_m", 1u << RKB_MAP_TILE, {1, 2, 4, 8, 16, -1}},
+   [RKB_THREAD_N] = {"thread_n", 1u << RKB_MAP_TILE, {1, 2, 4, 8, 16, -1}},
+   [RKB_PREFETCH] = {"prefetch", 1u << RKB_MAP_TILE, {0, 1, -1}},
+   [RKB_KEEP] = {"keep", 1u << RKB_MAP_ROW, {0, 1, 2, 4, 8, 16, -1}},
+   [RKB_BLOCKS] = {"blocks", 1u << RKB_MAP_TILE, {0, 1, 2, 3, 4, -1}},
+};
+
+const char *rkb_decision_name(uint32_t decision) {
+   return table[decision].name;
+}
+
+const char *rkb_mapping_name(uint32_t mapping) {
+   return mappings[mapping];
+}
+
+bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t decision) {
+   if (decision >= RKB_DECISIONS || !(table[decision].mappings >> launch->mapping & 1))
+      return false;
+   /* A split row hands its parts on; it has no later passes. */
+   if (launch->mapping == RKB_MAP_ROW && decision == RKB_SPLIT)
+      for (uint32_t i = 1; i < launch->anchor_count; i++)
+         for (uint32_t j = 0; j < i; j++)
+            if (launch->anchors[j] != launch->anchors[i] && graph->nodes[launch->anchors[i]].kind == RKB_NODE_REDUCE)
+               return false;
+   return true;
+}
+
+const int64_t *rkb_decision_values(uint32_t decision) {
+   return table[decision].values;
+}
+
+rkb_launch_t *rkb_schedule_add(rkb_schedule_t *schedule, enum rkb_mapping mapping) {
+   static const int64_t defaults[RKB_DECISIONS] = {
+      [RKB_THREADS] = 256, [RKB_VECTOR] = 1, [RKB_ROWS] = 1, [RKB_SPLIT] = 1, [RKB_TILE_M] = 16, [RKB_TILE_N] = 16,
+      [RKB_TILE_K] = 16, [RKB_THREAD_M] = 1, [RKB_THREAD_N] = 1};
+   if (schedule->count == RKB_MAX_SCHEDULE_LAUNCHES)
+      return NULL;
+   rkb_launch_t *launch = &schedule->launches[schedule->count++];
+   *launch = (rkb_launch_t){.mapping = mapping};
+   memcpy(launch->decisions, defaults, sizeof defaults);
+   return launch;
+}
+
+const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *launch, int64_t shared_bytes) {
+   const int64_t *d = launch->decisions;
+   (void)graph;
+   if (launch->mapping == RKB_MAP_TILE) {
+      const int64_t threads = d[RKB_TILE_M] / d[RKB_THREAD_M] * (d[RKB_TILE_N] / d[RKB_THREAD_N]);
+      if (d[RKB_TILE_M] % d[RKB_THREAD_M] != 0 || d[RKB_TILE_N] % d[RKB_THREAD_N] != 0)
+         return "a thread's tile does not divide the block's";
+      if (threads < 32 || threads > 1024 || threads % 32 != 0)
+         return "a block has between 32 and 1024 threads, in whole warps";
+      if (d[RKB_TILE_M] * d[RKB_TILE_K] % (threads * d[RKB_VECTOR]) != 0 || d[RKB_TILE_N] * d[RKB_TILE_K] % (threads * d[RKB_VECTOR]) != 0)
+         return "the threads do not bring the factors' tiles in equal shares";
+      if (d[RKB_THREAD_M] * d[RKB_THREAD_N] > 128)
+         return "a thread's tile needs more registers than there are";
+      if (d[RKB_PREFETCH] && (d[RKB_TILE_M] + d[RKB_TILE_N]) * d[RKB_TILE_K] / threads > 64)
+         return "the next terms need more registers than there are";
+      const int64_t bytes = 4 * d[RKB_TILE_K] * (d[RKB_TILE_M] + d[RKB_TILE_N] + 8);
+      return bytes > (shared_bytes < 48 << 10 ? shared_bytes : 48 << 10) ? "the tiles need more shared memory than a block has" : NULL;
+   }
+   if (launch->mapping == RKB_MAP_ROW && d[RKB_ROWS] > 1 && d[RKB_THREADS] != 32 * d[RKB_ROWS])
+      return "rows of a warp each need 32 threads each";
+   if (launch->mapping == RKB_MAP_ROW && d[RKB_ROWS] > 1 && d[RKB_SPLIT] > 1)
+      return "a split row has a block for each part";
+   if (launch->mapping == RKB_MAP_ROW && d[RKB_KEEP] * d[RKB_VECTOR] > 32)
+      return "the kept row needs more registers than there are";
+   return NULL;
+}
+
+static void print_names(const rkb_graph_t *graph, const uint32_t *nodes, uint32_t count, rkb_text_t *out) {
+   rkb_text_add(out, "[");
+   for (uint32_t i = 0; i < count; i++)
+      rkb_text_format(out, "%s%s", i ? ", " : "", graph->nodes[nodes[i]].name);
+   rkb_text_add(out, "]");
+}
+
+void rkb_schedule_print(const rkb_graph_t *graph, const rkb_schedule_t *schedule, rkb_text_t *out) {
+   rkb_text_format(out, "schedule:\n  version: %d\n  launches:\n", RKB_SCHEDULE_VERSION);
+   for (uint32_t i = 0; i < schedule->count; i++) {
+      const rkb_launch_t *launch = &schedule->launches[i];
+      rkb_text_format(out, "    - {map: %s, ", mappings[launch->mapping]);
+      if (launch->anchor_count) {
+         rkb_text_add(out, "compute: ");
+         print_names(graph, launch->anchors, launch->anchor_count, out);
+         rkb_text_add(out, ", ");
+      }
+      rkb_text_add(out, "write: ");
+      print_names(graph, launch->roots, launch->root_count, out);
+      for (uint32_t d = 0; d < RKB_DECISIONS; d++)
+         if (table[d].mappings >> launch->mapping & 1)
+            rkb_text_format(out, ", %s: %lld", table[d].name, (long long)launch->decisions[d]);
+      rkb_text_add(out, "}\n");
+   }
+}
+
+static bool parse_nodes(const rkb_graph_t *graph, const rkb_yaml_t *list, uint32_t *nodes, uint32_t *count) {
+   *count = 0;
+   for (uint32_t i = 0; list && i < list->count; i++) {
+      uint32_t found = RKB_NO_NODE;
+      for (uint32_t n = 0; n < graph->node_count && list->items[i]->kind == RKB_YAML_SCALAR; n++)
+         if (strcmp(graph->nodes[n].name, list->items[i]->text) == 0)
+            found = n;
+      if (found == RKB_NO_NODE || *count == RKB_MAX_LAUNCH_NODES)
+         return false;
+      nodes[(*count)++] = found;
+   }
+   return true;
+}
+
+static bool is_value(uint32_t decision, int64_t value) {
+   for (const int64_t *v = table[decision].values; *v >= 0; v++)
+      if (*v == value)
+         return true;
+   return decision == RKB_THREADS && value == 32;
+}
+
+static bool parse_launch(const rkb_graph_t *graph, const rkb_yaml_t *map, rkb_schedule_t *schedule) {
+   const rkb_yaml_t *mapping = rkb_yaml_get(map, "map");
+   rkb_launch_t *launch = NULL;
+   for (uint32_t m = RKB_MAP_ELEMENT; mapping && mapping->kind == RKB_YAML_SCALAR && m <= RKB_MAP_TILE; m++)
+      if (strcmp(mappings[m], mapping->text) == 0)
+         launch = rkb_schedule_add(schedule, m);
+   if (!launch || !parse_nodes(graph, rkb_yaml_get(map, "compute"), launch->anchors, &launch->anchor_count) ||
+       !parse_nodes(graph, rkb_yaml_get(map, "write"), launch->roots, &launch->root_count) || !launch->root_count)
+      return false;
+   for (uint32_t d = 0; d < RKB_DECISIONS; d++) {
+      const rkb_yaml_t *value = rkb_yaml_get(map, table[d].name);
+      if (!value)
+         continue;
+      launch->decisions[d] = value->kind == RKB_YAML_SCALAR ? strtoll(value->text, NULL, 10) : -1;
+      if (!is_value(d, launch->decisions[d]))
+         return false;
+   }
+   return true;
+}
+
+int rkb_schedule_parse(const rkb_graph_t *graph, const char *source, rkb_schedule_t *schedule, rkb_error_t *err) {
+   *schedule = (rkb_schedule_t){0};
+   const char *start = strstr(source, "\nschedule:\n"), *end = start ? strstr(start, "*/") : NULL;
+   if (!start || !end)
+      return rkb_fail(err, RKB_ERR_INVALID, "the kernel has no schedule: it was written by hand");
+   /* The block ends where a line begins in the first column. */
+   for (const char *line = strchr(start + 1, '\n'); line && line < end; line = strchr(line + 1, '\n'))
+      if (line[1] != ' ') {
+         end = line + 1;
+         break;
+      }
+   rkb_problems_t problems;
+   rkb_arena_t *arena = rkb_arena_new(0);
+   rkb_problems_init(&problems);
+   const rkb_yaml_t *root = rkb_yaml_parse(arena, "schedule", start + 1, (size_t)(end - start - 1), 1, 1, &problems);
+   const rkb_yaml_t *block = root && root->kind == RKB_YAML_MAP ? rkb_yaml_get(root, "schedule") : NULL;
+   const rkb_yaml_t *launches = block && block->kind == RKB_YAML_MAP ? rkb_yaml_get(block, "launches") : NULL;
+   const rkb_yaml_t *version = launches ? rkb_yaml_get(block, "version") : NULL;
+   bool good = launches && launches->kind == RKB_YAML_LIST && version && version->kind == RKB_YAML_SCALAR &&
+               strtol(version->text, NULL, 10) == RKB_SCHEDULE_VERSION;
+   for (uint32_t i = 0; good && i < launches->count; i++)
+      good = launches->items[i]->kind == RKB_YAML_MAP && parse_launch(graph, launches->items[i], schedule);
+   rkb_problems_free(&problems);
+   rkb_arena_free(arena);
+   return good ? RKB_OK : rkb_fail(err, RKB_ERR_INVALID, "the kernel's schedule is not one of this task and version");
+}

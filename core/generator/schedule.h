@@ -1,0 +1,66 @@
+/* A schedule: which nodes share a launch, and how each launch maps to blocks and threads.  It is data: the `schedule:` block of a
+ * kernel's manifest holds all of it, and the kernel's text is a function of the task and the schedule. */
+#ifndef RKB_GENERATOR_SCHEDULE_H
+#define RKB_GENERATOR_SCHEDULE_H
+
+#include "base/text.h"
+#include "generator/graph.h"
+
+#define RKB_SCHEDULE_VERSION 1
+#define RKB_MAX_SCHEDULE_LAUNCHES 60u
+#define RKB_MAX_LAUNCH_NODES 24u
+
+enum rkb_mapping {
+   RKB_MAP_ELEMENT = 1, /* a thread computes one element, or one vector of elements */
+   RKB_MAP_ROW,         /* a block or a warp reduces a row; lanes run along the reduced dims */
+   RKB_MAP_COLUMN,      /* a block reduces 32 columns; lanes run along the kept dims */
+   RKB_MAP_TILE         /* a block computes a tile of a product from tiles of its factors in shared memory */
+};
+
+/* One decision of a launch.  Every mapping has some of them; docs/decisions/schedules.md says what each means. */
+enum rkb_decision {
+   RKB_THREADS,  /* of a block; ROW: that share a row when rows_a_block is 1 */
+   RKB_VECTOR,   /* elements of one access */
+   RKB_ROWS,     /* ROW: rows of a block, a warp each; 1: a row for the whole block */
+   RKB_SPLIT,    /* parts of a reduction, each in a block of its own, added by a second launch in fixed order */
+   RKB_TILE_M,   /* TILE: rows of a block's tile (along the output's slower dim) */
+   RKB_TILE_N,   /* columns */
+   RKB_TILE_K,   /* terms brought at a time */
+   RKB_THREAD_M, /* elements of a thread's own tile */
+   RKB_THREAD_N,
+   RKB_PREFETCH, /* TILE: 1: the next terms are loaded while these are multiplied */
+   RKB_KEEP,     /* ROW: loads of a row that a thread keeps in registers for later passes, in vectors; 0: loads again */
+   RKB_BLOCKS,   /* TILE: blocks that a multiprocessor should hold at once; 0: not asked for */
+   RKB_DECISIONS
+};
+
+typedef struct rkb_launch {
+   enum rkb_mapping mapping;
+   uint32_t anchors[RKB_MAX_LAUNCH_NODES], anchor_count; /* heavy nodes that this launch computes */
+   uint32_t roots[RKB_MAX_LAUNCH_NODES], root_count;     /* nodes that it writes to memory */
+   int64_t decisions[RKB_DECISIONS];
+} rkb_launch_t;
+
+typedef struct rkb_schedule {
+   rkb_launch_t launches[RKB_MAX_SCHEDULE_LAUNCHES];
+   uint32_t count;
+} rkb_schedule_t;
+
+const char *rkb_decision_name(uint32_t decision);
+const char *rkb_mapping_name(uint32_t mapping);
+/* Whether launches of this mapping have the decision. */
+bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t decision);
+/* The values it may have, ascending; ends with -1. */
+const int64_t *rkb_decision_values(uint32_t decision);
+/* What arithmetic alone can tell: NULL, or why the launch cannot work on a device with this much memory a block. */
+const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *launch, int64_t shared_bytes);
+
+/* Appends the `schedule:` block of a manifest, each line after "   ". */
+void rkb_schedule_print(const rkb_graph_t *graph, const rkb_schedule_t *schedule, rkb_text_t *out);
+/* Reads it from a kernel's text.  RKB_ERR_INVALID: it has none (it was written or edited by hand), or not one of this graph. */
+int rkb_schedule_parse(const rkb_graph_t *graph, const char *source, rkb_schedule_t *schedule, rkb_error_t *err);
+
+/* Appends a launch with the defaults of its mapping. */
+rkb_launch_t *rkb_schedule_add(rkb_schedule_t *schedule, enum rkb_mapping mapping);
+
+#endif

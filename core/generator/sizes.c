@@ -1,0 +1,372 @@
+/* Finds the expressions of sizes by their values in random cases.  One thread while a graph is read. */
+#include "generator/sizes.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/random.h"
+
+#define DRAWS 4000
+#define PROBE_SEED 23
+
+/* What must be equal for two programs to be one program at other sizes. */
+static bool same_structure(const rkb_program_t *a, const rkb_program_t *b) {
+   if (a->node_count != b->node_count || a->value_count != b->value_count)
+      return false;
+   for (uint32_t i = 0; i < a->node_count; i++) {
+      const rkb_program_node_t *left = &a->nodes[i], *right = &b->nodes[i];
+      if (left->operation != right->operation || left->input_count != right->input_count ||
+          left->output != right->output || left->integer_count != right->integer_count ||
+          left->real_count != right->real_count ||
+          memcmp(left->inputs, right->inputs, left->input_count * sizeof *left->inputs) != 0)
+         return false;
+   }
+   for (uint32_t i = 0; i < a->value_count; i++)
+      if (a->values[i].shape.rank != b->values[i].shape.rank || a->values[i].tensor != b->values[i].tensor)
+         return false;
+   return true;
+}
+
+/* Sizes of 1 where others have more (a stretched dim): the structure of fewer sums is no common one, so that the most nodes win. */
+static int draw_probes(rkb_sizes_t *sizes, const rkb_task_t *task, rkb_error_t *err) {
+   rkb_random_t stream = rkb_random_stream(PROBE_SEED, "probes", 0, 0);
+   rkb_bound_t *common = NULL;
+   uint32_t count = 0;
+   for (uint32_t draw = 0; draw < DRAWS && count < RKB_PROBES; draw++) {
+      rkb_bound_t *probe = rkb_task_probe(task, &stream);
+      if (!probe)
+         continue;
+      if (common && !same_structure(common->program, probe->program)) {
+         if (probe->program->node_count <= common->program->node_count) {
+            rkb_bound_free(probe);
+            continue;
+         }
+         while (count > 0)
+            rkb_bound_free(sizes->probes[--count]);
+      }
+      common = count == 0 ? probe : common;
+      sizes->probes[count++] = probe;
+   }
+   if (count < RKB_PROBES) {
+      while (count > 0)
+         rkb_bound_free(sizes->probes[--count]);
+      memset(sizes->probes, 0, sizeof sizes->probes);
+      return rkb_fail(err, RKB_ERR_LIMIT, "fewer than %u of %d random cases of the task have one structure",
+                      RKB_PROBES, DRAWS);
+   }
+   for (uint32_t draw = 0; draw < RKB_LARGEST; draw++) {
+      rkb_bound_t *probe = rkb_task_probe_largest(task, &stream);
+      if (probe)
+         sizes->largest[sizes->largest_count++] = probe;
+   }
+   return RKB_OK;
+}
+
+static bool evaluate(rkb_bound_t *bound, const rkb_expression_t *expression, rkb_value_t *value) {
+   char message[256];
+   return rkb_expression_evaluate(expression, rkb_bound_lookup, bound, value, message, sizeof message) ==
+          RKB_FAULT_NONE;
+}
+
+static bool evaluate_all(const rkb_sizes_t *sizes, const rkb_expression_t *expression, int64_t at[RKB_PROBES]) {
+   for (uint32_t p = 0; p < RKB_PROBES; p++) {
+      rkb_value_t value;
+      if (!evaluate(sizes->probes[p], expression, &value) || value.is_real)
+         return false;
+      at[p] = value.integer;
+   }
+   return true;
+}
+
+static rkb_expression_t *parse(const rkb_sizes_t *sizes, const char *text) {
+   rkb_problems_t problems;
+   rkb_problems_init(&problems);
+   rkb_expression_t *expression =
+      rkb_expression_parse(sizes->arena, text, strlen(text), (rkb_place_t){0}, &problems);
+   rkb_problems_free(&problems);
+   return expression;
+}
+
+bool rkb_sizes_evaluate(const rkb_sizes_t *sizes, const char *text, int64_t at[RKB_PROBES]) {
+   const rkb_expression_t *expression = parse(sizes, text);
+   return expression && evaluate_all(sizes, expression, at);
+}
+
+double rkb_sizes_most(const rkb_sizes_t *sizes, const char *text) {
+   const rkb_expression_t *expression = parse(sizes, text);
+   double most = sizes->largest_count ? 0 : HUGE_VAL;
+   for (uint32_t p = 0; expression && p < sizes->largest_count; p++) {
+      rkb_value_t value;
+      if (!evaluate(sizes->largest[p], expression, &value))
+         return HUGE_VAL;
+      const double real = value.is_real ? value.real : (double)value.integer;
+      most = real > most ? real : most;
+   }
+   return most;
+}
+
+static bool is_name(const char *text) {
+   for (const char *c = text; *c; c++)
+      if (!isalnum((unsigned char)*c) && *c != '_')
+         return false;
+   return !isdigit((unsigned char)*text);
+}
+
+/* "(H + 2 * padding - 3) / stride + 1" gives H_plus_2_times_padding_...: only names and operators, cut at a reasonable length. */
+static const char *name_of(rkb_sizes_t *sizes, const char *text) {
+   static const struct {
+      char sign;
+      const char *word;
+   } words[] = {{'+', "_plus_"}, {'-', "_minus_"}, {'*', "_"}, {'/', "_by_"}};
+   char name[33];
+   size_t length = 0;
+   for (const char *c = text; *c && length < sizeof name - 8; c++) {
+      if (isalnum((unsigned char)*c) || *c == '_')
+         name[length++] = *c;
+      for (uint32_t i = 0; i < sizeof words / sizeof words[0]; i++)
+         if (*c == words[i].sign)
+            length += (size_t)snprintf(name + length, sizeof name - length, "%s", words[i].word);
+   }
+   name[length] = '\0';
+   const char *start = isdigit((unsigned char)name[0]) || name[0] == '_' ? "size_" : "";
+   char *given = rkb_arena_format(sizes->arena, "%s%s", start, name);
+   for (uint32_t i = 0, again = 0; i < sizes->count; i++)
+      if (strcmp(sizes->list[i].name, given) == 0) { /* two that were cut to the same */
+         given = rkb_arena_format(sizes->arena, "%s%s_%u", start, name, ++again + 1);
+         i = UINT32_MAX;
+      }
+   return given;
+}
+
+static uint32_t add(rkb_sizes_t *sizes, const char *text, const int64_t at[RKB_PROBES]) {
+   if (sizes->count == sizes->room) {
+      rkb_size_t *larger = rkb_arena_array(sizes->arena, 2 * sizes->room + 64, sizeof *larger);
+      if (sizes->count)
+         memcpy(larger, sizes->list, sizes->count * sizeof *larger);
+      sizes->list = larger;
+      sizes->room = 2 * sizes->room + 64;
+   }
+   rkb_size_t *size = &sizes->list[sizes->count];
+   *size = (rkb_size_t){.constant = true};
+   memcpy(size->at, at, sizeof size->at);
+   for (uint32_t p = 1; p < RKB_PROBES; p++)
+      size->constant &= at[p] == at[0];
+   size->text = size->constant ? rkb_arena_format(sizes->arena, "%lld", (long long)at[0])
+                               : rkb_arena_text(sizes->arena, text, strlen(text));
+   size->name = is_name(size->text) ? size->text : size->constant ? "" : name_of(sizes, size->text);
+   return sizes->count++;
+}
+
+static uint32_t known(const rkb_sizes_t *sizes, const int64_t at[RKB_PROBES]) {
+   for (uint32_t i = 0; i < sizes->count; i++)
+      if (memcmp(sizes->list[i].at, at, sizeof sizes->list[i].at) == 0)
+         return i;
+   return UINT32_MAX;
+}
+
+static void learn(rkb_sizes_t *sizes, const rkb_expression_t *expression) {
+   int64_t at[RKB_PROBES];
+   if (evaluate_all(sizes, expression, at) && known(sizes, at) == UINT32_MAX)
+      add(sizes, rkb_expression_text(expression), at);
+}
+
+static void learn_text(rkb_sizes_t *sizes, const char *text) {
+   const rkb_expression_t *expression = parse(sizes, text);
+   if (expression)
+      learn(sizes, expression);
+}
+
+static void read_vocabulary(rkb_sizes_t *sizes) {
+   const rkb_definition_t *definition = sizes->probes[0]->definition;
+   for (uint32_t i = 0; i < definition->dim_count; i++)
+      learn_text(sizes, definition->dims[i].name);
+   for (uint32_t i = 0; i < definition->let_count; i++)
+      learn_text(sizes, definition->lets[i].name);
+   for (uint32_t i = 0; i < definition->tensor_count; i++)
+      for (uint32_t d = 0; d < definition->tensors[i].rank; d++)
+         learn(sizes, definition->tensors[i].shape[d]);
+   for (uint32_t i = 0; i < definition->node_count; i++) {
+      const rkb_graph_node_t *node = &definition->nodes[i];
+      for (uint32_t o = 0; o < node->output_count; o++)
+         for (uint32_t d = 0; d < node->outputs[o].rank; d++)
+            learn(sizes, node->outputs[o].shape[d]);
+      for (uint32_t a = 0; a < RKB_MAX_FUNCTION_ATTRIBUTES; a++)
+         for (uint32_t p = 0; p < node->attributes[a].part_count; p++)
+            learn(sizes, node->attributes[a].parts[p]);
+   }
+   sizes->vocabulary = sizes->count;
+}
+
+int rkb_sizes_open(rkb_sizes_t *sizes, rkb_arena_t *arena, const rkb_task_t *task, rkb_error_t *err) {
+   *sizes = (rkb_sizes_t){.arena = arena};
+   int status = draw_probes(sizes, task, err);
+   if (status == RKB_OK)
+      read_vocabulary(sizes);
+   return status;
+}
+
+void rkb_sizes_close(rkb_sizes_t *sizes) {
+   for (uint32_t p = 0; p < RKB_PROBES; p++)
+      rkb_bound_free(sizes->probes[p]);
+   for (uint32_t p = 0; p < sizes->largest_count; p++)
+      rkb_bound_free(sizes->largest[p]);
+   *sizes = (rkb_sizes_t){0};
+}
+
+uint32_t rkb_sizes_constant(rkb_sizes_t *sizes, int64_t value) {
+   int64_t at[RKB_PROBES];
+   for (uint32_t p = 0; p < RKB_PROBES; p++)
+      at[p] = value;
+   const uint32_t found = known(sizes, at);
+   return found != UINT32_MAX ? found : add(sizes, "", at);
+}
+
+static const char *wrapped(const rkb_sizes_t *sizes, const char *text) {
+   return is_name(text) || isdigit((unsigned char)*text) ? text : rkb_arena_format(sizes->arena, "(%s)", text);
+}
+
+static const char OPERATORS[] = "*/-+";
+
+/* a operation b, where that is a whole number in all probes. */
+static bool combine(char operation, const int64_t *a, const int64_t *b, int64_t out[RKB_PROBES]) {
+   for (uint32_t p = 0; p < RKB_PROBES; p++) {
+      if (operation == '/' && (b[p] == 0 || a[p] % b[p] != 0))
+         return false;
+      if (operation == '*' && __builtin_mul_overflow(a[p], b[p], &out[p]))
+         return false;
+      if (operation != '*')
+         out[p] = operation == '/' ? a[p] / b[p] : operation == '-' ? a[p] - b[p] : a[p] + b[p];
+   }
+   return true;
+}
+
+/* x operation constant, with the constant read off: at - x, at / x, x / at. */
+static const char *with_constant(rkb_sizes_t *sizes, const rkb_size_t *x, const int64_t at[RKB_PROBES]) {
+   const int64_t apart = at[0] - x->at[0], times = x->at[0] ? at[0] / x->at[0] : 0, part = at[0] ? x->at[0] / at[0] : 0;
+   bool sum = true, product = times > 1, quotient = part > 1;
+   for (uint32_t p = 0; p < RKB_PROBES; p++) {
+      sum &= at[p] - x->at[p] == apart;
+      product = product && at[p] == times * x->at[p];
+      quotient = quotient && at[p] == x->at[p] / part;
+   }
+   const char *name = wrapped(sizes, x->text);
+   if (sum)
+      return rkb_arena_format(sizes->arena, "%s %c %lld", name, apart < 0 ? '-' : '+', llabs(apart));
+   if (product)
+      return rkb_arena_format(sizes->arena, "%s * %lld", name, (long long)times);
+   return quotient ? rkb_arena_format(sizes->arena, "%s / %lld", name, (long long)part) : NULL;
+}
+
+/* What of one to three words of the vocabulary has these values. */
+static const char *search(rkb_sizes_t *sizes, const int64_t at[RKB_PROBES], uint32_t words, int depth) {
+   int64_t rest[RKB_PROBES];
+   for (uint32_t i = 0; i < words; i++) {
+      const char *text = sizes->list[i].constant ? NULL : with_constant(sizes, &sizes->list[i], at);
+      if (text)
+         return text;
+   }
+   for (uint32_t i = 0; i < words; i++)
+      for (const char *operation = OPERATORS; *operation; operation++) {
+         const rkb_size_t *last = &sizes->list[i];
+         /* at = rest operation last */
+         const char inverse = *operation == '*' ? '/' : *operation == '/' ? '*' : *operation == '-' ? '+' : '-';
+         if (last->constant || !combine(inverse, at, last->at, rest))
+            continue;
+         const uint32_t found = known(sizes, rest);
+         const char *text = found != UINT32_MAX ? sizes->list[found].text
+                            : depth > 0         ? search(sizes, rest, words, depth - 1)
+                                                : NULL;
+         if (text)
+            return rkb_arena_format(sizes->arena, "%s %c %s",
+                                    *operation == '*' && strpbrk(text, "+-/") == NULL ? text : wrapped(sizes, text),
+                                    *operation, wrapped(sizes, last->text));
+      }
+   return NULL;
+}
+
+uint32_t rkb_sizes_find(rkb_sizes_t *sizes, const int64_t at[RKB_PROBES]) {
+   const uint32_t found = known(sizes, at);
+   if (found != UINT32_MAX)
+      return found;
+   bool constant = true;
+   for (uint32_t p = 1; p < RKB_PROBES; p++)
+      constant &= at[p] == at[0];
+   const char *text = constant ? "" : search(sizes, at, sizes->vocabulary, 0);
+   if (!text)
+      text = search(sizes, at, sizes->vocabulary, 1);
+   if (!text)
+      text = search(sizes, at, sizes->vocabulary, 2);
+   return text ? add(sizes, text, at) : UINT32_MAX;
+}
+
+/* Whether factor * the expression has these values; kernels round them to single precision. */
+static bool matches(const rkb_sizes_t *sizes, const rkb_expression_t *expression, double factor, bool inverse,
+                    const double at[RKB_PROBES]) {
+   for (uint32_t p = 0; p < RKB_PROBES; p++) {
+      rkb_value_t value;
+      if (!evaluate(sizes->probes[p], expression, &value))
+         return false;
+      double real = value.is_real ? value.real : (double)value.integer;
+      real = factor * (inverse ? 1 / real : real);
+      if (!(fabs(real - at[p]) <= 1e-12 * fabs(at[p])))
+         return false;
+   }
+   return true;
+}
+
+static const char *real_text(const rkb_sizes_t *sizes, const rkb_expression_t *expression, const double at[RKB_PROBES]) {
+   const char *text = rkb_expression_text(expression);
+   if (matches(sizes, expression, 1, false, at))
+      return text;
+   if (matches(sizes, expression, -1, false, at))
+      return rkb_arena_format(sizes->arena, "0.0 - (%s)", text);
+   if (matches(sizes, expression, 1, true, at))
+      return rkb_arena_format(sizes->arena, "1.0 / (%s)", text);
+   return NULL;
+}
+
+/* Numbers made of a size n: factor * n, factor / n, 1 / sqrt(n). */
+typedef struct form {
+   double factor;
+   bool inverse, root;
+} form_t;
+static const form_t FORMS[] = {{1, false, false}, {1, true, false}, {2, true, false}, {-1, true, false}, {-2, true, false}, {1, true, true}};
+
+static uint32_t size_in(rkb_sizes_t *sizes, const form_t *form, const double at[RKB_PROBES]) {
+   int64_t values[RKB_PROBES];
+   for (uint32_t p = 0; p < RKB_PROBES; p++) {
+      const double inner = form->root ? 1 / (at[p] * at[p]) : form->inverse ? form->factor / at[p] : at[p] / form->factor;
+      values[p] = (int64_t)nearbyint(inner);
+      if (!(fabs(inner - nearbyint(inner)) <= 1e-9 * fabs(inner)) || values[p] < 1 || inner > 1e15)
+         return UINT32_MAX;
+   }
+   return rkb_sizes_find(sizes, values);
+}
+
+bool rkb_sizes_real(rkb_sizes_t *sizes, const double at[RKB_PROBES], rkb_real_t *real) {
+   const rkb_definition_t *definition = sizes->probes[0]->definition;
+   *real = (rkb_real_t){.constant = true, .value = at[0], .root_of = UINT32_MAX};
+   for (uint32_t p = 1; p < RKB_PROBES; p++)
+      real->constant &= at[p] == at[0];
+   if (real->constant)
+      return true;
+   for (uint32_t i = 0; i < definition->attribute_count && !real->text; i++) {
+      const rkb_expression_t *expression = parse(sizes, definition->attributes[i].name);
+      real->text = expression ? real_text(sizes, expression, at) : NULL;
+   }
+   for (uint32_t i = 0; i < definition->node_count; i++)
+      for (uint32_t a = 0; a < RKB_MAX_FUNCTION_ATTRIBUTES; a++)
+         for (uint32_t p = 0; p < definition->nodes[i].attributes[a].part_count && !real->text; p++)
+            real->text = real_text(sizes, definition->nodes[i].attributes[a].parts[p], at);
+   for (uint32_t i = 0; i < sizeof FORMS / sizeof FORMS[0] && !real->text && real->root_of == UINT32_MAX; i++) {
+      const uint32_t size = size_in(sizes, &FORMS[i], at);
+      if (size == UINT32_MAX)
+         continue;
+      if (FORMS[i].root)
+         real->root_of = size;
+      else
+         real->text = rkb_arena_format(sizes->arena, FORMS[i].inverse ? "%.1f / (%s)" : "%.1f * (%s)", FORMS[i].factor, sizes->list[size].text);
+   }
+   return real->text || real->root_of != UINT32_MAX;
+}

@@ -1,0 +1,55 @@
+/* The sizes of a task's graph as expressions of its dims.
+ *
+ * A reference graph is bound to numbers before functions are expanded, so a size inside it is a number, in each case another.  A
+ * kernel must run at all sizes, so it needs the expression.  It is found by value: of the expressions that the task's files use, and
+ * of their products, quotients, sums and differences, the first whose values equal the size's in all of RKB_PROBES random cases.
+ * The probes are of one task; they do not change once made. */
+#ifndef RKB_GENERATOR_SIZES_H
+#define RKB_GENERATOR_SIZES_H
+
+#include "base/arena.h"
+#include "task/probe.h"
+
+#define RKB_PROBES 96u
+#define RKB_LARGEST 8u /* probes of the domain's largest sizes, after the others */
+
+typedef struct rkb_size {
+   const char *name; /* an identifier for a kernel's parameter */
+   const char *text; /* the expression, in a manifest's language */
+   bool constant;    /* the same number in all probes */
+   int64_t at[RKB_PROBES];
+} rkb_size_t;
+
+typedef struct rkb_sizes {
+   rkb_arena_t *arena; /* borrowed */
+   rkb_size_t *list;
+   uint32_t count, room;
+   rkb_bound_t *probes[RKB_PROBES]; /* owned; all programs have one structure */
+   rkb_bound_t *largest[RKB_LARGEST];
+   uint32_t largest_count;
+   uint32_t vocabulary; /* sizes 0 .. vocabulary-1 are what the task's files say */
+} rkb_sizes_t;
+
+/* Draws the probes and reads the vocabulary.  On failure err says why, and nothing is left to free. */
+int rkb_sizes_open(rkb_sizes_t *sizes, rkb_arena_t *arena, const rkb_task_t *task, rkb_error_t *err);
+void rkb_sizes_close(rkb_sizes_t *sizes);
+
+/* The size with these values; a new one where none has them.  UINT32_MAX: no expression was found. */
+uint32_t rkb_sizes_find(rkb_sizes_t *sizes, const int64_t at[RKB_PROBES]);
+uint32_t rkb_sizes_constant(rkb_sizes_t *sizes, int64_t value);
+/* The value of a size's expression in the domain's largest cases: the most of them. */
+double rkb_sizes_most(const rkb_sizes_t *sizes, const char *text);
+/* An expression's values in the probes; false where it is no integer there. */
+bool rkb_sizes_evaluate(const rkb_sizes_t *sizes, const char *text, int64_t at[RKB_PROBES]);
+
+/* A real number of the graph: how a kernel gets it. */
+typedef struct rkb_real {
+   bool constant;
+   double value;     /* of a constant */
+   const char *text; /* else an expression of the manifest, or NULL: */
+   uint32_t root_of; /* 1 / sqrt of this size */
+} rkb_real_t;
+/* False: no expression was found. */
+bool rkb_sizes_real(rkb_sizes_t *sizes, const double at[RKB_PROBES], rkb_real_t *real);
+
+#endif

@@ -1,0 +1,337 @@
+/* Writes the values of light nodes: loads, single-element operations, and moved elements.  One thread. */
+#include "generator/writer.h"
+
+#include <string.h>
+#include "generator/map_text.h"
+
+static const rkb_term_t nothing = {"0.0f", 0};
+
+static const rkb_term_t *find_value(const rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at) {
+   const uint32_t rank = writer->graph->nodes[node].rank;
+   for (uint32_t i = writer->known_count; i-- > 0;) {
+      const rkb_known_t *known = &writer->known[i];
+      if (!known->index && known->node == node && known->term.depth <= writer->depth &&
+          memcmp(known->at, at, rank * sizeof *at) == 0)
+         return &known->term;
+   }
+   return NULL;
+}
+
+void rkb_operand_at(rkb_writer_t *writer, const rkb_node_t *node, uint32_t which, const rkb_index_t *const *at,
+                    const rkb_index_t **operand) {
+   const rkb_node_t *from = &writer->graph->nodes[node->inputs[which]];
+   for (uint32_t d = 0; d < from->rank; d++) {
+      const rkb_size_t *size = &writer->graph->sizes.list[from->shape[d]];
+      operand[d] = size->constant && size->at[0] == 1 ? rkb_index_constant(&writer->indices, 0)
+                                                      : at[node->rank - from->rank + d];
+   }
+}
+
+/* The block that knows an index, and is inside all guards that are open now. */
+static uint32_t load_depth(rkb_writer_t *writer, const rkb_index_t *element) {
+   rkb_writer_index(writer, element); /* its parts are written now, where they belong */
+   uint32_t depth = 0;
+   for (uint32_t i = 0; i < writer->known_count; i++)
+      if (writer->known[i].index && writer->known[i].term.depth > depth && rkb_index_mentions(element, writer->known[i].index))
+         depth = writer->known[i].term.depth;
+   for (uint32_t b = writer->depth; b > depth; b--)
+      if (writer->blocks[b].guard)
+         return b;
+   return depth;
+}
+
+static const char *converted(rkb_writer_t *writer, uint32_t dtype, const char *text) {
+   switch (dtype) {
+   case RKB_F16:
+      return rkb_arena_format(writer->arena, "__half2float(%s)", text);
+   case RKB_BF16:
+      return rkb_arena_format(writer->arena, "__bfloat162float(%s)", text);
+   case RKB_F64:
+      return rkb_arena_format(writer->arena, "(float)%s", text);
+   default:
+      return text;
+   }
+}
+
+/* A load of one vector before the loop over lanes: its lanes lie side by side and aligned. */
+static const char *load_vector(rkb_writer_t *writer, uint32_t node, const rkb_index_t *element) {
+   const rkb_storage_t *storage = &writer->storage[node];
+   if (!writer->lane || writer->width == 1 || storage->dtype != RKB_F32 || !rkb_index_mentions(element, writer->lane))
+      return NULL;
+   rkb_indices_t *indices = &writer->indices;
+   const rkb_index_t *base = rkb_index_replace(indices, element, writer->lane, rkb_index_constant(indices, 0));
+   if (rkb_index_make(indices, RKB_INDEX_SUM, base, writer->lane) != element || !rkb_index_divides(base, writer->width))
+      return NULL;
+   const uint32_t inner = writer->depth;
+   const uint32_t depth = load_depth(writer, base);
+   if (depth >= writer->lane_depth) /* a guard stands between, or the address needs the lane after all */
+      return NULL;
+   writer->depth = depth;
+   const char *name = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_pack", storage->name));
+   rkb_write(writer, "const Pack<%u> %s = *(const Pack<%u> *)(%s + %s);", writer->width, name, writer->width,
+             rkb_writer_buffer(writer, storage->name, storage->dtype, false), rkb_writer_index(writer, base));
+   /* The name is taken from now on. */
+   rkb_writer_know(writer, node, (const rkb_index_t *const[RKB_MAX_RANK]){0}, name);
+   writer->depth = inner;
+   return rkb_arena_format(writer->arena, "%s.at[%s]", name, writer->lane->name);
+}
+
+static rkb_term_t load(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at) {
+   const rkb_node_t *from = &writer->graph->nodes[node];
+   const rkb_storage_t *storage = &writer->storage[node];
+   const rkb_index_t *element = rkb_index_join(&writer->indices, from->rank, from->shape, at);
+   const char *vector = load_vector(writer, node, element);
+   if (vector)
+      return (rkb_term_t){vector, writer->lane_depth};
+   const uint32_t inner = writer->depth, depth = load_depth(writer, element);
+   writer->depth = depth;
+   const char *buffer = rkb_writer_buffer(writer, storage->name, storage->dtype, false);
+   const char *where = rkb_writer_index(writer, element);
+   const char *name = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_here", storage->name));
+   rkb_write(writer, "const %s %s = %s;", rkb_value_type(from->dtype), name,
+             converted(writer, storage->dtype, rkb_arena_format(writer->arena, "%s[%s]", buffer, where)));
+   writer->depth = inner;
+   return (rkb_term_t){name, depth};
+}
+
+rkb_term_t rkb_write_float(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at) {
+   rkb_term_t term = rkb_write_value(writer, node, at);
+   if (!rkb_dtype_is_float(writer->graph->nodes[node].dtype))
+      term.text = rkb_arena_format(writer->arena, "(float)%s", term.text);
+   return term;
+}
+
+static rkb_term_t write_map(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
+   const rkb_node_t *node = &writer->graph->nodes[number];
+   const char *pattern = rkb_map_text(node->operation), *operands[3] = {"", "", ""};
+   uint32_t depth = 0;
+   if (!pattern || node->input_count > 3) {
+      rkb_writer_fail(writer, "there is no text for the operation %s", node->operation);
+      return nothing;
+   }
+   for (uint32_t i = 0; i < node->input_count; i++) {
+      const rkb_index_t *operand[RKB_MAX_RANK];
+      rkb_operand_at(writer, node, i, at, operand);
+      const rkb_term_t term = rkb_write_float(writer, node->inputs[i], operand);
+      operands[i] = term.text;
+      depth = term.depth > depth ? term.depth : depth;
+   }
+   if (strcmp(node->operation, "copy") == 0)
+      return (rkb_term_t){operands[0], depth};
+   rkb_text_t text;
+   rkb_text_init(&text, 4096);
+   for (const char *c = pattern; *c; c++) {
+      if (*c != '$') {
+         rkb_text_append(&text, c, 1);
+         continue;
+      }
+      c++;
+      if (*c == '0' || *c == '1')
+         rkb_text_add(&text, rkb_writer_real(writer, &node->reals[*c - '0']));
+      else if (*c == 'n' && node->correction)
+         rkb_text_format(&text, "%s - %u", rkb_writer_uniform(writer, rkb_index_size(&writer->indices, node->count_of)),
+                         node->correction);
+      else if (*c == 'n')
+         rkb_text_add(&text, rkb_writer_uniform(writer, rkb_index_size(&writer->indices, node->count_of)));
+      else
+         rkb_text_add(&text, operands[*c - 'a']);
+   }
+   const uint32_t inner = writer->depth;
+   writer->depth = depth;
+   const char *name = rkb_writer_name(writer, node->name);
+   if (rkb_dtype_is_float(node->dtype))
+      rkb_write(writer, "const float %s = %s;", name, rkb_text_get(&text));
+   else
+      rkb_write(writer, "const %s %s = (%s)(%s);", rkb_value_type(node->dtype), name, rkb_value_type(node->dtype), rkb_text_get(&text));
+   writer->depth = inner;
+   rkb_text_free(&text);
+   return (rkb_term_t){name, depth};
+}
+
+static const rkb_index_t *number_of(rkb_writer_t *writer, const rkb_node_t *node, uint32_t which) {
+   return rkb_index_size(&writer->indices, node->integers[which]);
+}
+
+static uint32_t constant_of(const rkb_writer_t *writer, const rkb_node_t *node, uint32_t which) {
+   return (uint32_t)writer->graph->sizes.list[node->integers[which]].at[0];
+}
+
+/* What the operand gives inside a guard, else the node's constant. */
+static rkb_term_t write_guarded(rkb_writer_t *writer, uint32_t number, const char *guard, const rkb_index_t *const *at) {
+   const rkb_node_t *node = &writer->graph->nodes[number];
+   const rkb_real_t zero = {.constant = true};
+   const char *name = rkb_writer_name(writer, node->name);
+   rkb_write(writer, "float %s = %s;", name, rkb_writer_real(writer, node->real_count ? &node->reals[0] : &zero));
+   const uint32_t depth = writer->depth; /* the name is taken while the operand is written: */
+   rkb_writer_know(writer, number, (const rkb_index_t *const[RKB_MAX_RANK]){0}, name);
+   rkb_write_open(writer, true, "if (%s)", guard);
+   const rkb_term_t term = rkb_write_float(writer, node->inputs[0], at);
+   rkb_write(writer, "%s = %s;", name, term.text);
+   rkb_write_close(writer);
+   return (rkb_term_t){name, depth};
+}
+
+static rkb_term_t write_embed(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
+   rkb_graph_t *graph = writer->graph;
+   const rkb_node_t *node = &graph->nodes[number], *from = &graph->nodes[node->inputs[0]];
+   rkb_indices_t *indices = &writer->indices;
+   const uint32_t dim = constant_of(writer, node, 0);
+   const rkb_index_t *inner[RKB_MAX_RANK], *step = number_of(writer, node, 2);
+   memcpy(inner, at, sizeof inner);
+   const rkb_index_t *place = rkb_index_make(indices, RKB_INDEX_DIFFERENCE, at[dim], number_of(writer, node, 1));
+   inner[dim] = rkb_index_make(indices, RKB_INDEX_QUOTIENT, place, step);
+   const char *text = rkb_writer_index(writer, place), *quotient = rkb_writer_index(writer, inner[dim]);
+   const char *size = rkb_writer_uniform(writer, rkb_index_size(indices, from->shape[dim]));
+   const char *guard = rkb_index_is(step, 1)
+                          ? rkb_arena_format(writer->arena, "%s >= 0 && %s < %s", text, text, size)
+                          : rkb_arena_format(writer->arena, "%s >= 0 && %s %% %s == 0 && %s < %s", text, text,
+                                             rkb_writer_uniform(writer, step), quotient, size);
+   return write_guarded(writer, number, guard, inner);
+}
+
+static rkb_term_t write_triangle(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
+   const rkb_node_t *node = &writer->graph->nodes[number];
+   const char *column = rkb_writer_index(writer, at[node->rank - 1]), *row = rkb_writer_index(writer, at[node->rank - 2]);
+   const char *guard = rkb_arena_format(writer->arena, "%s - %s %s %s", column, row, constant_of(writer, node, 1) ? ">=" : "<=",
+                                        rkb_writer_uniform(writer, number_of(writer, node, 0)));
+   return write_guarded(writer, number, guard, at);
+}
+
+/* A chain of guards, one for each operand but the last. */
+static rkb_term_t write_cat(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
+   rkb_graph_t *graph = writer->graph;
+   const rkb_node_t *node = &graph->nodes[number];
+   const uint32_t dim = constant_of(writer, node, 0), depth = writer->depth;
+   const rkb_index_t *inner[RKB_MAX_RANK], *start = rkb_index_constant(&writer->indices, 0);
+   const char *name = rkb_writer_name(writer, node->name), *type = rkb_value_type(node->dtype);
+   rkb_write(writer, "%s %s;", type, name);
+   rkb_writer_know(writer, number, (const rkb_index_t *const[RKB_MAX_RANK]){0}, name);
+   for (uint32_t i = 0; i < node->input_count; i++) {
+      const rkb_index_t *size = rkb_index_size(&writer->indices, graph->nodes[node->inputs[i]].shape[dim]);
+      const rkb_index_t *end = rkb_index_make(&writer->indices, RKB_INDEX_SUM, start, size);
+      const char *place = rkb_writer_index(writer, at[dim]);
+      memcpy(inner, at, sizeof inner);
+      inner[dim] = rkb_index_make(&writer->indices, RKB_INDEX_DIFFERENCE, at[dim], start);
+      if (i + 1 == node->input_count)
+         rkb_write_open(writer, true, "if (%s >= %s)", place, rkb_writer_uniform(writer, start));
+      else if (i == 0)
+         rkb_write_open(writer, true, "if (%s < %s)", place, rkb_writer_uniform(writer, end));
+      else
+         rkb_write_open(writer, true, "if (%s >= %s && %s < %s)", place, rkb_writer_uniform(writer, start), place,
+                        rkb_writer_uniform(writer, end));
+      const rkb_term_t term = rkb_write_value(writer, node->inputs[i], inner);
+      rkb_write(writer, "%s = %s;", name, term.text);
+      rkb_write_close(writer);
+      start = end;
+   }
+   return (rkb_term_t){name, depth};
+}
+
+static rkb_term_t write_arange(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
+   const rkb_node_t *node = &writer->graph->nodes[number];
+   const char *start = rkb_writer_real(writer, &node->reals[0]);
+   if (node->real_count < 2 || (node->reals[1].constant && node->reals[1].value == 0))
+      return (rkb_term_t){rkb_dtype_is_float(node->dtype) ? start : rkb_arena_format(writer->arena, "(%s)%s", rkb_value_type(node->dtype), start), 0};
+   const char *element = rkb_writer_index(writer, rkb_index_join(&writer->indices, node->rank, node->shape, at));
+   const char *name = rkb_writer_name(writer, node->name), *type = rkb_value_type(node->dtype);
+   rkb_write(writer, "const %s %s = (%s)(%s + %s * (float)%s);", type, name, type, start,
+             rkb_writer_real(writer, &node->reals[1]), element);
+   return (rkb_term_t){name, writer->depth};
+}
+
+/* The operand is read at a place that memory names: a variable from here on. */
+static rkb_term_t write_gather(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
+   rkb_graph_t *graph = writer->graph;
+   const rkb_node_t *node = &graph->nodes[number], *from = &graph->nodes[node->inputs[0]];
+   const uint32_t dim = constant_of(writer, node, 0);
+   const rkb_index_t *inner[RKB_MAX_RANK];
+   const rkb_term_t pick = rkb_write_value(writer, node->inputs[1], at);
+   const char *name = rkb_writer_name(writer, "picked");
+   rkb_write(writer, "const index %s = (index)%s;", name, pick.text);
+   memcpy(inner, at, sizeof inner);
+   inner[dim] = rkb_writer_variable(writer, name, rkb_index_size(&writer->indices, from->shape[dim]));
+   return rkb_write_value(writer, node->inputs[0], inner);
+}
+
+static rkb_term_t write_moved(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
+   rkb_graph_t *graph = writer->graph;
+   rkb_indices_t *indices = &writer->indices;
+   const rkb_node_t *node = &graph->nodes[number], *from = &graph->nodes[node->inputs[0]];
+   const rkb_index_t *inner[RKB_MAX_RANK];
+   memcpy(inner, at, sizeof inner);
+   switch (node->kind) {
+   case RKB_NODE_RESHAPE:
+      rkb_index_split(indices, from->rank, from->shape, rkb_index_join(indices, node->rank, node->shape, at), inner);
+      break;
+   case RKB_NODE_EXPAND:
+      rkb_operand_at(writer, node, 0, at, inner);
+      break;
+   case RKB_NODE_PERMUTE:
+      for (uint32_t d = 0; d < node->rank; d++)
+         inner[constant_of(writer, node, d)] = at[d];
+      break;
+   case RKB_NODE_SLICE: {
+      const uint32_t dim = constant_of(writer, node, 0);
+      inner[dim] = rkb_index_make(indices, RKB_INDEX_SUM, number_of(writer, node, 1),
+                                  rkb_index_make(indices, RKB_INDEX_PRODUCT, at[dim], number_of(writer, node, 2)));
+      break;
+   }
+   default: /* flip */
+      for (uint32_t d = 0; d < node->rank; d++)
+         if (node->mask >> d & 1)
+            inner[d] = rkb_index_make(indices, RKB_INDEX_DIFFERENCE,
+                                      rkb_index_make(indices, RKB_INDEX_DIFFERENCE, rkb_index_size(indices, node->shape[d]),
+                                                     rkb_index_constant(indices, 1)),
+                                      at[d]);
+   }
+   return rkb_write_value(writer, node->inputs[0], inner);
+}
+
+rkb_term_t rkb_write_value(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
+   const rkb_node_t *node = &writer->graph->nodes[number];
+   const rkb_term_t *found = find_value(writer, number, at);
+   if (found || writer->failed)
+      return found ? *found : nothing;
+   rkb_term_t term;
+   if (writer->storage[number].name)
+      term = load(writer, number, at);
+   else if (!rkb_node_is_light(node)) {
+      if (writer->heavy != number) {
+         rkb_writer_fail(writer, "%s would be computed again for every element that needs it", node->name);
+         return nothing;
+      }
+      term = rkb_write_heavy(writer, number, at);
+   } else
+      switch (node->kind) {
+      case RKB_NODE_MAP:
+         term = write_map(writer, number, at);
+         break;
+      case RKB_NODE_EMBED:
+         term = write_embed(writer, number, at);
+         break;
+      case RKB_NODE_TRIANGLE:
+         term = write_triangle(writer, number, at);
+         break;
+      case RKB_NODE_CAT:
+         term = write_cat(writer, number, at);
+         break;
+      case RKB_NODE_ARANGE:
+         term = write_arange(writer, number, at);
+         break;
+      case RKB_NODE_GATHER:
+         term = write_gather(writer, number, at);
+         break;
+      case RKB_NODE_INPUT:
+         rkb_writer_fail(writer, "%s lies nowhere", node->name);
+         return nothing;
+      default:
+         term = write_moved(writer, number, at);
+      }
+   if (writer->failed)
+      return nothing;
+   const uint32_t inner = writer->depth;
+   writer->depth = term.depth < inner ? term.depth : inner;
+   rkb_writer_know(writer, number, at, term.text);
+   writer->depth = inner;
+   return term;
+}

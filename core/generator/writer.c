@@ -1,0 +1,279 @@
+/* Blocks, names and parameters of a kernel's text.  One thread. */
+#include "generator/writer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool rkb_dtype_is_float(uint32_t dtype) {
+   return dtype >= RKB_F16 && dtype <= RKB_F64;
+}
+
+const char *rkb_storage_type(uint32_t dtype) {
+   static const char *const types[] = {[RKB_F16] = "__half", [RKB_BF16] = "__nv_bfloat16", [RKB_F32] = "float",
+                                       [RKB_F64] = "double", [RKB_I32] = "int", [RKB_I64] = "long long",
+                                       [RKB_U8] = "unsigned char"};
+   return dtype < sizeof types / sizeof types[0] && types[dtype] ? types[dtype] : "float";
+}
+
+const char *rkb_value_type(uint32_t dtype) {
+   return rkb_dtype_is_float(dtype) ? "float" : dtype == RKB_I64 ? "long long" : "int";
+}
+
+bool rkb_writer_open(rkb_writer_t *writer, rkb_graph_t *graph, rkb_arena_t *arena, const rkb_storage_t *storage,
+                     const rkb_condition_t *conditions, uint32_t condition_count) {
+   *writer = (rkb_writer_t){.graph = graph, .arena = arena, .storage = storage, .heavy = RKB_NO_NODE, .width = 1};
+   for (uint32_t b = 0; b < RKB_MAX_BLOCKS; b++)
+      rkb_text_init(&writer->blocks[b].text, RKB_KERNEL_BYTES);
+   if (!rkb_indices_open(&writer->indices, graph, arena, conditions, condition_count))
+      rkb_writer_fail(writer, "too few shapes satisfy the launch's conditions");
+   return !writer->failed;
+}
+
+void rkb_writer_close(rkb_writer_t *writer) {
+   for (uint32_t b = 0; b < RKB_MAX_BLOCKS; b++)
+      rkb_text_free(&writer->blocks[b].text);
+   free(writer->known);
+   writer->known = NULL;
+}
+
+void rkb_writer_fail(rkb_writer_t *writer, const char *fmt, ...) {
+   if (writer->failed)
+      return;
+   va_list ap;
+   va_start(ap, fmt);
+   vsnprintf(writer->why, sizeof writer->why, fmt, ap);
+   va_end(ap);
+   writer->failed = true;
+}
+
+static rkb_text_t *indented(rkb_writer_t *writer) {
+   rkb_text_t *text = &writer->blocks[writer->depth].text;
+   for (uint32_t b = 0; b <= writer->depth; b++)
+      rkb_text_add(text, "   ");
+   return text;
+}
+
+void rkb_write(rkb_writer_t *writer, const char *fmt, ...) {
+   va_list ap;
+   rkb_text_t *text = indented(writer);
+   va_start(ap, fmt);
+   rkb_text_vformat(text, fmt, ap);
+   va_end(ap);
+   rkb_text_add(text, "\n");
+}
+
+void rkb_write_open(rkb_writer_t *writer, bool guard, const char *fmt, ...) {
+   if (writer->depth + 1 >= RKB_MAX_BLOCKS) {
+      rkb_writer_fail(writer, "blocks are nested too deep");
+      return;
+   }
+   va_list ap;
+   writer->depth++;
+   rkb_block_text_t *block = &writer->blocks[writer->depth];
+   rkb_text_clear(&block->text);
+   block->guard = guard;
+   /* The head line stands in the outer block, but what the block's body hoists must come before it: so the block keeps it. */
+   for (uint32_t b = 0; b < writer->depth; b++)
+      rkb_text_add(&block->text, "   ");
+   va_start(ap, fmt);
+   rkb_text_vformat(&block->text, fmt, ap);
+   va_end(ap);
+   rkb_text_add(&block->text, " {\n");
+}
+
+void rkb_write_close(rkb_writer_t *writer) {
+   rkb_write_close_with(writer, "}");
+}
+
+void rkb_write_close_with(rkb_writer_t *writer, const char *end) {
+   if (writer->depth == 0)
+      return;
+   rkb_text_t *text = &writer->blocks[writer->depth].text;
+   uint32_t kept = 0;
+   for (uint32_t i = 0; i < writer->known_count; i++)
+      if (writer->known[i].term.depth < writer->depth)
+         writer->known[kept++] = writer->known[i];
+   writer->known_count = kept;
+   writer->depth--;
+   rkb_text_t *outer = &writer->blocks[writer->depth].text;
+   rkb_text_append(outer, rkb_text_get(text), text->length);
+   for (uint32_t b = 0; b <= writer->depth; b++)
+      rkb_text_add(outer, "   ");
+   rkb_text_format(outer, "%s\n", end);
+}
+
+const char *rkb_writer_body(rkb_writer_t *writer) {
+   if (writer->blocks[0].text.cut)
+      rkb_writer_fail(writer, "the kernel's text is too long");
+   return rkb_text_get(&writer->blocks[0].text);
+}
+
+static rkb_known_t *remember(rkb_writer_t *writer, const char *text, uint32_t depth) {
+   if (writer->known_count == writer->known_room) {
+      writer->known_room = 2 * writer->known_room + 64;
+      writer->known = rkb_grow(writer->known, writer->known_room, sizeof *writer->known);
+   }
+   rkb_known_t *known = &writer->known[writer->known_count++];
+   *known = (rkb_known_t){.node = RKB_NO_NODE, .term = {text, depth}};
+   return known;
+}
+
+void rkb_writer_know(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at, const char *text) {
+   rkb_known_t *known = remember(writer, text, writer->depth);
+   known->node = node;
+   memcpy(known->at, at, writer->graph->nodes[node].rank * sizeof *at);
+}
+
+static bool name_is_used(const rkb_writer_t *writer, const char *name) {
+   for (uint32_t i = 0; i < writer->parameter_count; i++)
+      if (strcmp(writer->parameters[i].name, name) == 0)
+         return true;
+   for (uint32_t i = 0; i < writer->known_count; i++)
+      if (strcmp(writer->known[i].term.text, name) == 0)
+         return true;
+   for (uint32_t i = 0; i < writer->graph->sizes.count; i++) /* a size may become a parameter later */
+      if (strcmp(writer->graph->sizes.list[i].name, name) == 0)
+         return true;
+   for (uint32_t i = 0; i < writer->graph->node_count; i++)
+      if (writer->storage[i].name && strcmp(writer->storage[i].name, name) == 0)
+         return true;
+   return false;
+}
+
+const char *rkb_writer_name(rkb_writer_t *writer, const char *wanted) {
+   const char *name = wanted;
+   for (uint32_t number = 2; name_is_used(writer, name); number++)
+      name = rkb_arena_format(writer->arena, "%s_%u", wanted, number);
+   return name;
+}
+
+const rkb_index_t *rkb_writer_variable(rkb_writer_t *writer, const char *name, const rkb_index_t *extent) {
+   return rkb_writer_known_variable(writer, rkb_index_variable(&writer->indices, name, extent));
+}
+
+const rkb_index_t *rkb_writer_known_variable(rkb_writer_t *writer, const rkb_index_t *variable) {
+   if (variable->kind == RKB_INDEX_VARIABLE) {
+      rkb_known_t *known = remember(writer, variable->name, writer->depth);
+      known->index = variable;
+   }
+   return variable;
+}
+
+static rkb_parameter_text_t *parameter(rkb_writer_t *writer, enum rkb_parameter_type type, const char *argument) {
+   for (uint32_t i = 0; i < writer->parameter_count; i++)
+      if (strcmp(writer->parameters[i].argument, argument) == 0 && (writer->parameters[i].type == type || type <= RKB_PARAMETER_OUTPUT))
+         return &writer->parameters[i];
+   if (writer->parameter_count == RKB_MAX_PARAMETERS) {
+      rkb_writer_fail(writer, "more than %u parameters", RKB_MAX_PARAMETERS);
+      return &writer->parameters[0];
+   }
+   rkb_parameter_text_t *made = &writer->parameters[writer->parameter_count++];
+   *made = (rkb_parameter_text_t){.type = type, .argument = argument, .name = ""};
+   return made;
+}
+
+const char *rkb_writer_buffer(rkb_writer_t *writer, const char *name, uint32_t dtype, bool written) {
+   rkb_parameter_text_t *made = parameter(writer, written ? RKB_PARAMETER_OUTPUT : RKB_PARAMETER_INPUT, name);
+   made->name = name;
+   made->dtype = dtype;
+   if (written)
+      made->type = RKB_PARAMETER_OUTPUT;
+   return name;
+}
+
+const char *rkb_writer_real(rkb_writer_t *writer, const rkb_real_t *real) {
+   if (real->constant) {
+      if (isinf(real->value))
+         return real->value < 0 ? "-INFINITY" : "INFINITY";
+      char *text = rkb_arena_format(writer->arena, "%.9g", real->value);
+      const bool whole = strpbrk(text, ".e") == NULL;
+      return rkb_arena_format(writer->arena, real->value < 0 ? "(%s%s)" : "%s%s", text, whole ? ".0f" : "f");
+   }
+   if (!real->text)
+      return rkb_arena_format(writer->arena, "(1.0f / sqrtf((float)%s))",
+                              rkb_writer_uniform(writer, rkb_index_size(&writer->indices, real->root_of)));
+   rkb_parameter_text_t *made = parameter(writer, RKB_PARAMETER_REAL, real->text);
+   bool plain = true;
+   for (const char *c = real->text; *c; c++)
+      plain &= (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' || (c > real->text && *c >= '0' && *c <= '9');
+   if (!*made->name)
+      made->name = plain ? real->text : rkb_arena_format(writer->arena, "number_%u", ++writer->names);
+   return made->name;
+}
+
+const char *rkb_writer_uniform(rkb_writer_t *writer, const rkb_index_t *index) {
+   if (index->kind == RKB_INDEX_CONSTANT)
+      return rkb_arena_format(writer->arena, index->constant < 0 ? "(%lld)" : "%lld", (long long)index->constant);
+   rkb_parameter_text_t *made = parameter(writer, RKB_PARAMETER_INDEX, rkb_index_manifest(&writer->indices, index));
+   if (!*made->name) {
+      const char *word = rkb_index_word(&writer->indices, index);
+      made->name = strlen(word) > 40 ? rkb_arena_format(writer->arena, "extent_%u", ++writer->names) : word;
+      for (uint32_t i = 0; i < writer->parameter_count; i++) /* cut names may meet */
+         if (&writer->parameters[i] != made && strcmp(writer->parameters[i].name, made->name) == 0)
+            made->name = rkb_arena_format(writer->arena, "extent_%u", ++writer->names);
+   }
+   return made->name;
+}
+
+static const rkb_term_t *find_index(const rkb_writer_t *writer, const rkb_index_t *index) {
+   for (uint32_t i = writer->known_count; i-- > 0;)
+      if (writer->known[i].index == index && writer->known[i].term.depth <= writer->depth)
+         return &writer->known[i].term;
+   return NULL;
+}
+
+/* The block that knows all variables of an index. */
+static uint32_t depth_of(const rkb_writer_t *writer, const rkb_index_t *index) {
+   const rkb_term_t *term = find_index(writer, index);
+   if (term)
+      return term->depth;
+   if (!index->left)
+      return 0;
+   const uint32_t left = depth_of(writer, index->left), right = depth_of(writer, index->right);
+   return left > right ? left : right;
+}
+
+const char *rkb_writer_index(rkb_writer_t *writer, const rkb_index_t *index) {
+   static const char signs[] = {[RKB_INDEX_SUM] = '+', [RKB_INDEX_DIFFERENCE] = '-', [RKB_INDEX_PRODUCT] = '*',
+                                [RKB_INDEX_QUOTIENT] = '/', [RKB_INDEX_REMAINDER] = '%'};
+   const rkb_term_t *term = find_index(writer, index);
+   if (term)
+      return term->text;
+   if (index->uniform)
+      return rkb_writer_uniform(writer, index);
+   if (index->kind == RKB_INDEX_VARIABLE) {
+      rkb_writer_fail(writer, "%s is not known here", index->name);
+      return "0";
+   }
+   if (index->kind < RKB_INDEX_QUOTIENT)
+      return rkb_arena_format(writer->arena, "(%s %c %s)", rkb_writer_index(writer, index->left), signs[index->kind],
+                              rkb_writer_index(writer, index->right));
+   /* Quotients and remainders get a name, in the outermost block that can have it. */
+   const uint32_t inner = writer->depth, depth = depth_of(writer, index);
+   writer->depth = depth;
+   const char *left = rkb_writer_index(writer, index->left), *right = rkb_writer_index(writer, index->right);
+   const char *name = rkb_writer_name(writer, index->name ? index->name
+                                              : index->kind == RKB_INDEX_QUOTIENT ? "quotient"
+                                                                                  : "remainder");
+   rkb_write(writer, "const index %s = %s %c %s;", name, left, signs[index->kind], right);
+   rkb_known_t *known = remember(writer, name, depth);
+   known->index = index;
+   writer->depth = inner;
+   return name;
+}
+
+void rkb_write_store(rkb_writer_t *writer, const char *buffer, uint32_t dtype, const rkb_index_t *element, const char *value) {
+   const char *where = rkb_writer_index(writer, element);
+   rkb_writer_buffer(writer, buffer, dtype, true);
+   switch (dtype) {
+   case RKB_F16:
+      rkb_write(writer, "%s[%s] = __float2half_rn(%s);", buffer, where, value);
+      break;
+   case RKB_BF16:
+      rkb_write(writer, "%s[%s] = __float2bfloat16_rn(%s);", buffer, where, value);
+      break;
+   default:
+      rkb_write(writer, "%s[%s] = %s;", buffer, where, value);
+   }
+}

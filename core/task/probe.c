@@ -1,0 +1,52 @@
+/* Draws cases whose sizes tell dims apart.  Pure but for the random stream; any thread. */
+#include "task/probe.h"
+
+#include <stdlib.h>
+#include "base/memory.h"
+#include "task/task_parts.h"
+
+#define PROBE_MOST 61
+
+static int64_t probe_dim(const rkb_dim_t *dim, rkb_random_t *stream) {
+   if (dim->choice_count)
+      return dim->choices[rkb_random_below(stream, dim->choice_count)];
+   int64_t low = dim->low < 2 && dim->high >= 2 ? 2 : dim->low;
+   int64_t high = dim->high - low < PROBE_MOST ? dim->high : low + PROBE_MOST;
+   int64_t value = low + (int64_t)rkb_random_below(stream, (uint64_t)(high - low) + 1), step = dim->multiple_of;
+   if (rkb_random_below(stream, 2) && high >= 8)
+      step = step % 8 == 0 ? step : 8 * step;
+   value -= value % step;
+   while (value < low)
+      value += step;
+   return value <= dim->high ? value : dim->low;
+}
+
+static rkb_bound_t *bind(const rkb_task_t *task, rkb_random_t *stream, bool largest) {
+   const rkb_definition_t *definition = task->definition;
+   int64_t dims[RKB_MAX_DIMS];
+   double *attributes = rkb_allocate(definition->attribute_count + 1, sizeof *attributes);
+   for (uint32_t i = 0; i < definition->dim_count; i++) {
+      const rkb_dim_t *dim = &definition->dims[i];
+      dims[i] = !largest || dim->choice_count ? probe_dim(dim, stream) : dim->high - dim->high % dim->multiple_of;
+   }
+   for (uint32_t i = 0; i < definition->attribute_count; i++) {
+      const rkb_task_attribute_t *attribute = &definition->attributes[i];
+      attributes[i] = attribute->choice_count ? attribute->choices[rkb_random_below(stream, attribute->choice_count)]
+                                              : attribute->fallback;
+   }
+   rkb_problems_t problems; /* dims that do not fit together are drawn again */
+   rkb_problems_init(&problems);
+   rkb_bound_t *bound = rkb_bound_begin(definition, task->backward, "probe", RKB_CASE_DRAWN, dims, attributes, NULL,
+                                        task->budget, (rkb_place_t){0}, &problems);
+   rkb_problems_free(&problems);
+   free(attributes);
+   return bound;
+}
+
+rkb_bound_t *rkb_task_probe(const rkb_task_t *task, rkb_random_t *stream) {
+   return bind(task, stream, false);
+}
+
+rkb_bound_t *rkb_task_probe_largest(const rkb_task_t *task, rkb_random_t *stream) {
+   return bind(task, stream, true);
+}
