@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "generator/map_text.h"
 
 bool rkb_dtype_is_float(uint32_t dtype) {
    return dtype >= RKB_F16 && dtype <= RKB_F64;
@@ -136,7 +137,11 @@ static bool name_is_used(const rkb_writer_t *writer, const char *name) {
       if (strcmp(writer->graph->sizes.list[i].name, name) == 0)
          return true;
    for (uint32_t i = 0; i < writer->graph->node_count; i++)
-      if (writer->storage[i].name && strcmp(writer->storage[i].name, name) == 0)
+      if ((writer->storage[i].name && strcmp(writer->storage[i].name, name) == 0) ||
+          (writer->targets && writer->targets[i].name && strcmp(writer->targets[i].name, name) == 0))
+         return true;
+   for (uint32_t i = 0; rkb_helper_at(i); i++)
+      if (strcmp(rkb_helper_at(i)->name, name) == 0)
          return true;
    return false;
 }
@@ -202,13 +207,24 @@ const char *rkb_writer_real(rkb_writer_t *writer, const rkb_real_t *real) {
    return made->name;
 }
 
+/* Names that kernels of the mappings declare themselves: a size of such a name is a parameter of another. */
+static const char *beside_locals(rkb_writer_t *writer, const char *name) {
+   static const char *const locals[] = {"m", "n", "k", "i", "j", "item", "slot", "row", "column", "part", "end", "begin", "first",
+      "thread", "rest", "lane", "pack", "place", "sums", "fetch", "index", "m_first", "n_first", "thread_m", "thread_n", "m_tile",
+      "n_tile", "m_next", "n_next", "m_terms", "n_terms", "group_number"};
+   for (uint32_t l = 0; l < sizeof locals / sizeof locals[0]; l++)
+      if (strcmp(locals[l], name) == 0)
+         return rkb_arena_format(writer->arena, "%s_size", name);
+   return name;
+}
+
 const char *rkb_writer_uniform(rkb_writer_t *writer, const rkb_index_t *index) {
    if (index->kind == RKB_INDEX_CONSTANT)
       return rkb_arena_format(writer->arena, index->constant < 0 ? "(%lld)" : "%lld", (long long)index->constant);
    rkb_parameter_text_t *made = parameter(writer, RKB_PARAMETER_INDEX, rkb_index_manifest(&writer->indices, index));
    if (!*made->name) {
       const char *word = rkb_index_word(&writer->indices, index);
-      made->name = strlen(word) > 40 ? rkb_arena_format(writer->arena, "extent_%u", ++writer->names) : word;
+      made->name = strlen(word) > 40 ? rkb_arena_format(writer->arena, "extent_%u", ++writer->names) : beside_locals(writer, word);
       for (uint32_t i = 0; i < writer->parameter_count; i++) /* cut names may meet */
          if (&writer->parameters[i] != made && strcmp(writer->parameters[i].name, made->name) == 0)
             made->name = rkb_arena_format(writer->arena, "extent_%u", ++writer->names);
