@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include "generator/map_text.h"
 #include "reference/operation.h"
 
 typedef struct reader {
@@ -35,6 +36,9 @@ static bool is_taken(const rkb_graph_t *graph, const char *name) {
       "sigmoid", "silu", "gelu", "softplus", "sum", "main", "round", "floor", "ceil", "fmax", "fmin", "y0", "y1", "j0", "j1", "div"};
    for (uint32_t i = 0; i < sizeof words / sizeof words[0]; i++)
       if (strcmp(words[i], name) == 0)
+         return true;
+   for (uint32_t i = 0; rkb_helper_at(i); i++)
+      if (strcmp(rkb_helper_at(i)->name, name) == 0)
          return true;
    for (uint32_t i = 0; i < graph->node_count; i++)
       if (strcmp(graph->nodes[i].name, name) == 0)

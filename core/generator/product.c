@@ -31,7 +31,7 @@ static bool is_set(const rkb_writer_t *writer, const rkb_node_t *node, uint32_t 
    return writer->graph->sizes.list[node->integers[which]].at[0] != 0;
 }
 
-static const char *const pixels[] = {"p", "q", "r"}, *const places[] = {"i", "j", "l"}, *const taps[] = {"u", "v", "w"};
+static const char *const pixels[] = {"p", "q", "r"}, *const places[] = {"in_p", "in_q", "in_r"}, *const taps[] = {"u", "v", "w"};
 
 static void matmul(rkb_writer_t *writer, rkb_product_t *product) {
    const rkb_node_t *node = node_of(writer, product), *left = input_of(writer, product, 0);
@@ -56,9 +56,9 @@ static void convolution(rkb_writer_t *writer, rkb_product_t *product) {
    add_dim(writer, &product->column, of_input ? "c" : "o", columns);
    if (of_weight) {
       add_dim(writer, &product->row, "c", size_of(writer, node, 1));
-      add_dim(writer, &product->depth, "n", size_of(writer, left, 0));
+      add_dim(writer, &product->depth, "sample", size_of(writer, left, 0));
    } else {
-      add_dim(writer, &product->row, "n", size_of(writer, node, 0));
+      add_dim(writer, &product->row, "sample", size_of(writer, node, 0));
       add_dim(writer, &product->depth, of_input ? "o" : "c",
               of_input ? rkb_index_make(indices, RKB_INDEX_QUOTIENT, size_of(writer, right, 0), groups) : size_of(writer, right, 1));
    }
