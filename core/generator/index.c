@@ -69,6 +69,15 @@ const rkb_index_t *rkb_index_variable(rkb_indices_t *indices, const char *name, 
    return keep(indices, &index);
 }
 
+const rkb_index_t *rkb_index_multiple(rkb_indices_t *indices, const char *name, const rkb_index_t *extent, int64_t width) {
+   rkb_index_t index = {.kind = RKB_INDEX_VARIABLE, .name = name};
+   for (uint32_t s = 0; s < RKB_SAMPLES; s++) {
+      const uint64_t many = extent->at[s] >= width ? (uint64_t)(extent->at[s] / width) : 1;
+      index.at[s] = (int64_t)rkb_random_below(&indices->stream, many) * width;
+   }
+   return keep(indices, &index);
+}
+
 static int64_t apply(enum rkb_index_kind kind, int64_t a, int64_t b) {
    switch (kind) {
    case RKB_INDEX_SUM:

@@ -57,6 +57,8 @@ const rkb_index_t *rkb_index_constant(rkb_indices_t *indices, int64_t value);
 const rkb_index_t *rkb_index_size(rkb_indices_t *indices, uint32_t size);
 /* A loop variable, or a number of a block or thread: 0 to extent - 1. */
 const rkb_index_t *rkb_index_variable(rkb_indices_t *indices, const char *name, const rkb_index_t *extent);
+/* The same, but a multiple of a width: 0, width, ... */
+const rkb_index_t *rkb_index_multiple(rkb_indices_t *indices, const char *name, const rkb_index_t *extent, int64_t width);
 const rkb_index_t *rkb_index_make(rkb_indices_t *indices, enum rkb_index_kind kind, const rkb_index_t *left,
                                   const rkb_index_t *right);
 /* The expression with another in place of a variable. */

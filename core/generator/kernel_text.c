@@ -6,6 +6,7 @@
 #include "generator/launch_text.h"
 #include "generator/map_text.h"
 
+#define MANY_LAUNCHES 20u /* a manifest has 64 entries at most, and a launch up to three */
 #define INT_MOST 2147000000.0 /* a little less than 2^31 - 1: the last block's threads count past the end */
 
 typedef struct file {
@@ -14,7 +15,7 @@ typedef struct file {
    rkb_storage_t *storage, *targets;
    rkb_text_t code, launches, scratch;
    int64_t shared_bytes;
-   bool wide; /* some size of the domain needs 64-bit indices */
+   bool one_width; /* so many launches that each has but one width of indices, the wider where the domain needs it */
    char why[256];
 } file_t;
 
@@ -23,7 +24,7 @@ typedef void (*write_kernel_t)(rkb_writer_t *, const rkb_launch_t *, rkb_kernel_
 /* One way to run a launch: a kernel, and the condition under which it is right. */
 typedef struct variant {
    int64_t vector;
-   rkb_condition_t conditions[2];
+   rkb_condition_t conditions[RKB_VECTOR_SIZES];
    uint32_t condition_count;
    const char *suffix;
 } variant_t;
@@ -123,28 +124,27 @@ static bool write_variant(file_t *file, const rkb_launch_t *launch, const varian
       write_signature(file, &writer, &shape, name);
       rkb_text_add(&file->code, body);
       rkb_text_add(&file->code, "}\n\n");
-      write_launch(file, &writer, &shape, name, "int", join(file, when, fits), other);
-      if (last && fits)
-         write_launch(file, &writer, &shape, name, "long long", when, true);
+      if (!fits || !file->one_width)
+         write_launch(file, &writer, &shape, name, "int", join(file, when, fits), other);
+      if (fits && (last || file->one_width))
+         write_launch(file, &writer, &shape, name, "long long", when, other || !file->one_width);
    }
    rkb_writer_close(&writer);
    return good;
 }
 
 static bool write_variants(file_t *file, const rkb_launch_t *launch, write_kernel_t write, const char *base) {
-   const uint32_t size = rkb_vector_size(file->graph, launch);
-   const int64_t width = launch->decisions[RKB_VECTOR];
-   bool constant = false;
-   if (size != UINT32_MAX && width > 1) {
-      const variant_t vector = {width, {{.size = size, .multiple = width}}, 1, "_vector"};
-      constant = file->graph->sizes.list[size].constant;
-      if (!write_variant(file, launch, &vector, write, base, false, constant))
-         return false;
-      if (constant)
-         return true;
-   }
-   const variant_t plain = {1, {{0}}, 0, ""};
-   return write_variant(file, launch, &plain, write, base, size != UINT32_MAX && width > 1, true);
+   uint32_t sizes[RKB_VECTOR_SIZES];
+   const uint32_t count = rkb_vector_sizes(file->graph, launch, sizes);
+   variant_t vector = {.vector = launch->decisions[RKB_VECTOR], .suffix = "_vector"};
+   for (uint32_t i = 0; i < count; i++)
+      if (!file->graph->sizes.list[sizes[i]].constant)
+         vector.conditions[vector.condition_count++] = (rkb_condition_t){.size = sizes[i], .multiple = vector.vector};
+   const bool always = count > 0 && vector.condition_count == 0;
+   if (count > 0 && !write_variant(file, launch, &vector, write, base, false, always))
+      return false;
+   const variant_t plain = {.vector = 1, .suffix = ""};
+   return always || write_variant(file, launch, &plain, write, base, count > 0, true);
 }
 
 static void add_scratch(file_t *file, const char *name, uint32_t dtype, const char *elements) {
@@ -348,6 +348,7 @@ int rkb_kernel_write(rkb_graph_t *graph, const rkb_schedule_t *schedule, int64_t
       if (graph->nodes[n].kind == RKB_NODE_INPUT)
          file.storage[n] = (rkb_storage_t){graph->nodes[n].tensor, graph->nodes[n].dtype};
    find_waits(graph, schedule, through_scratch);
+   file.one_width = schedule->count > MANY_LAUNCHES;
    for (uint32_t l = 0; good && l < schedule->count; l++) {
       const rkb_launch_t *launch = &schedule->launches[l];
       set_targets(&file, launch, through_scratch);

@@ -122,26 +122,31 @@ void rkb_write_roots(rkb_writer_t *writer, const rkb_launch_t *launch, uint32_t 
       }
 }
 
-uint32_t rkb_vector_size(const rkb_graph_t *graph, const rkb_launch_t *launch) {
-   const rkb_node_t *node = &graph->nodes[launch->roots[0]];
-   if (launch->decisions[RKB_VECTOR] <= 1)
-      return UINT32_MAX;
+uint32_t rkb_vector_sizes(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t sizes[RKB_VECTOR_SIZES]) {
+   const rkb_node_t *node = &graph->nodes[launch->mapping == RKB_MAP_ELEMENT ? launch->roots[0] : launch->anchors[0]];
+   const int64_t width = launch->decisions[RKB_VECTOR];
+   uint32_t count = 0;
+   if (width <= 1 || !node->rank)
+      return 0;
    if (launch->mapping == RKB_MAP_ROW) {
-      const rkb_node_t *anchor = &graph->nodes[launch->anchors[0]];
-      if (anchor->kind != RKB_NODE_REDUCE)
-         return UINT32_MAX;
-      node = &graph->nodes[anchor->inputs[0]];
-      if (!node->rank || !(anchor->mask >> (node->rank - 1) & 1))
-         return UINT32_MAX;
-   } else if (launch->mapping == RKB_MAP_TILE) {
-      const rkb_node_t *product = &graph->nodes[launch->anchors[0]];
-      node = product;
-   } else if (launch->mapping != RKB_MAP_ELEMENT)
-      return UINT32_MAX;
-   const uint32_t size = node->rank ? node->shape[node->rank - 1] : UINT32_MAX;
-   return size != UINT32_MAX && graph->sizes.list[size].constant && graph->sizes.list[size].at[0] % launch->decisions[RKB_VECTOR] != 0
-             ? UINT32_MAX
-             : size;
+      if (node->kind != RKB_NODE_REDUCE || !(node->mask >> (node->rank - 1) & 1))
+         return 0;
+      node = &graph->nodes[node->inputs[0]];
+   } else if (launch->mapping == RKB_MAP_COLUMN)
+      return 0;
+   sizes[count++] = node->shape[node->rank - 1];
+   if (launch->mapping == RKB_MAP_TILE && node->kind == RKB_NODE_MATMUL) { /* rows, and the terms of a sum */
+      const rkb_node_t *left = &graph->nodes[node->inputs[0]];
+      const bool turned = graph->sizes.list[node->integers[0]].at[0] != 0;
+      sizes[count++] = node->shape[node->rank - 2];
+      sizes[count++] = left->shape[left->rank - (turned ? 2 : 1)];
+   }
+   for (uint32_t i = 0; i < count; i++) {
+      const rkb_size_t *size = &graph->sizes.list[sizes[i]];
+      if (size->constant && size->at[0] % width != 0)
+         return 0;
+   }
+   return count;
 }
 
 void rkb_write_element_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape) {

@@ -20,8 +20,9 @@ void rkb_write_tile_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb
 /* The second launch of a split reduction: adds the parts in order and writes the roots. */
 void rkb_write_finish_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
 
-/* The size that must be a multiple of the vector's width, or UINT32_MAX: this launch has no vectors. */
-uint32_t rkb_vector_size(const rkb_graph_t *graph, const rkb_launch_t *launch);
+/* The sizes that must be multiples of the vector's width; returns how many.  0: this launch has no vectors. */
+#define RKB_VECTOR_SIZES 3u
+uint32_t rkb_vector_sizes(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t sizes[RKB_VECTOR_SIZES]);
 /* The name of a split anchor's buffer of parts. */
 const char *rkb_parts_name(const rkb_writer_t *writer, uint32_t anchor);
 

@@ -97,10 +97,13 @@ static void write_fetch(rkb_writer_t *writer, tile_t *tile, side_t *side, const 
    rkb_write(writer, "const index %s = %s + %s, %s = %s + %s;", across_name, origin, rkb_writer_index(writer, in_across), depth_name,
              first->name, rkb_writer_index(writer, in_depth));
    const rkb_index_t *total = side == &tile->m ? tile->total_m : tile->total_n;
-   const rkb_index_t *width = rkb_index_constant(indices, side->width);
-   /* As multiples of the width, so that a vector is known to be aligned. */
-   const rkb_index_t *a = rkb_writer_variable(writer, across_name, side->depth_fast || side->width == 1 ? total : rkb_index_make(indices, RKB_INDEX_QUOTIENT, total, width));
-   const rkb_index_t *k = rkb_writer_variable(writer, depth_name, !side->depth_fast || side->width == 1 ? tile->total_depth : rkb_index_make(indices, RKB_INDEX_QUOTIENT, tile->total_depth, width));
+   const bool vector = side->width > 1; /* the fast one is a multiple of the width: an access is aligned */
+   const rkb_index_t *a = vector && !side->depth_fast
+                             ? rkb_writer_known_variable(writer, rkb_index_multiple(indices, across_name, total, side->width))
+                             : rkb_writer_variable(writer, across_name, total);
+   const rkb_index_t *k = vector && side->depth_fast
+                             ? rkb_writer_known_variable(writer, rkb_index_multiple(indices, depth_name, tile->total_depth, side->width))
+                             : rkb_writer_variable(writer, depth_name, tile->total_depth);
    rkb_write(writer, "for (int lane = 0; lane < %u; lane++)", side->width);
    rkb_write(writer, "   %s[%s * %u + lane] = 0.0f;", side->brought, item, side->width);
    rkb_write_open(writer, true, "if (%s < %s && %s < end)", across_name, rkb_writer_uniform(writer, total), depth_name);
@@ -217,7 +220,7 @@ static void write_sums(rkb_writer_t *writer, tile_t *tile, const rkb_launch_t *l
    const int64_t *d = launch->decisions, together = d[RKB_THREAD_N] < 4 ? d[RKB_THREAD_N] : 4;
    rkb_indices_t *indices = &writer->indices;
    const uint32_t width = d[RKB_VECTOR] > 1 && together >= d[RKB_VECTOR] ? (uint32_t)d[RKB_VECTOR] : 1;
-   const rkb_index_t *vector = rkb_index_constant(indices, width), *at[RKB_MAX_RANK], *m_at[RKB_MAX_RANK], *n_at[RKB_MAX_RANK];
+   const rkb_index_t *at[RKB_MAX_RANK], *m_at[RKB_MAX_RANK], *n_at[RKB_MAX_RANK];
    const rkb_node_t *node = &writer->graph->nodes[tile->product.node];
    rkb_write(writer, "#pragma unroll");
    rkb_write_open(writer, false, "for (int i = 0; i < %lld; i++)", (long long)d[RKB_THREAD_M]);
@@ -226,17 +229,16 @@ static void write_sums(rkb_writer_t *writer, tile_t *tile, const rkb_launch_t *l
    rkb_write(writer, "const index m = m_first + %s;", own(writer, "thread_m", d[RKB_TILE_M], d[RKB_THREAD_M], "i"));
    rkb_write(writer, "const index n = n_first + %s;", own(writer, "thread_n", d[RKB_TILE_N], d[RKB_THREAD_N], "j"));
    const rkb_index_t *m = rkb_writer_variable(writer, "m", tile->total_m);
-   const rkb_index_t *n = rkb_index_variable(indices, "n", rkb_index_make(indices, RKB_INDEX_QUOTIENT, tile->total_n, vector));
-   if (width > 1) { /* n is a multiple of the width: its samples say so */
-      rkb_index_t *scaled = (rkb_index_t *)(uintptr_t)n;
-      for (uint32_t s = 0; s < RKB_SAMPLES; s++)
-         scaled->at[s] *= width;
-   }
-   n = rkb_writer_known_variable(writer, n);
+   const rkb_index_t *n = rkb_writer_known_variable(writer, width > 1 ? rkb_index_multiple(indices, "n", tile->total_n, width)
+                                                                      : rkb_index_variable(indices, "n", tile->total_n));
    rkb_write_open(writer, true, "if (m < %s && n < %s)", rkb_writer_uniform(writer, tile->total_m), rkb_writer_uniform(writer, tile->total_n));
    const rkb_index_t *lane = rkb_open_lanes(writer, width);
    const char *sum = width > 1 ? "sums[i][j + lane]" : "sums[i][j]";
    rkb_product_split(writer, tile->m.dims, m, m_at);
+   if (width > 1) { /* the places of a vector's first lane are made before those of the others, which are found from them */
+      rkb_product_split(writer, tile->n.dims, n, n_at);
+      rkb_index_make(indices, RKB_INDEX_SUM, n_at[tile->n.dims->count - 1], lane);
+   }
    rkb_product_split(writer, tile->n.dims, width > 1 ? rkb_index_make(indices, RKB_INDEX_SUM, n, lane) : n, n_at);
    rkb_product_output(writer, &tile->product, tile->group, tile->m.which == 0 ? m_at : n_at, tile->m.which == 0 ? n_at : m_at, at);
    rkb_writer_know(writer, tile->product.node, at, sum);
@@ -280,6 +282,7 @@ void rkb_write_tile_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb
    look_at(writer, &tile, &tile.n);
    for (uint32_t s = 0; s < 2; s++) {
       side_t *side = s ? &tile.n : &tile.m;
+      side->width = turned ? 1 : (uint32_t)d[RKB_VECTOR];
       rkb_write(writer, "__shared__ alignas(16) float %s[%lld][%lld];", side->tile, (long long)tile.depth, (long long)(side->extent + PADDING));
       rkb_write(writer, "float %s[%lld];", side->brought, (long long)(side->extent * tile.depth / tile.threads));
    }

@@ -5,13 +5,14 @@
 #include "base/memory.h"
 #include "task/task_parts.h"
 
-#define PROBE_MOST 61
+#define PROBE_BITS 11u /* sizes below 2048: more than the tiles that kernels divide them into */
 
 static int64_t probe_dim(const rkb_dim_t *dim, rkb_random_t *stream) {
    if (dim->choice_count)
       return dim->choices[rkb_random_below(stream, dim->choice_count)];
    int64_t low = dim->low < 2 && dim->high >= 2 ? 2 : dim->low;
-   int64_t high = dim->high - low < PROBE_MOST ? dim->high : low + PROBE_MOST;
+   const int64_t most = INT64_C(4) << rkb_random_below(stream, PROBE_BITS - 1);
+   int64_t high = dim->high - low < most ? dim->high : low + most;
    int64_t value = low + (int64_t)rkb_random_below(stream, (uint64_t)(high - low) + 1), step = dim->multiple_of;
    if (rkb_random_below(stream, 2) && high >= 8)
       step = step % 8 == 0 ? step : 8 * step;
