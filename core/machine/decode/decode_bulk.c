@@ -8,22 +8,6 @@
 
 #include <string.h>
 
-bool decode_address_extras(decoder_t *decoder, const ptx_operand_t *operand) {
-   machine_instruction_t *i = &decoder->instruction;
-   const uint32_t a = i->a;
-   const uint16_t ai = i->ai;
-   const int64_t immediate = i->immediate;
-   if (!decode_address(decoder, operand))
-      return false;
-   const machine_slot_t base = {.offset = i->a, .number = i->ai, .bytes = i->address_bytes};
-   const machine_slot_t offset = decode_constant(decoder, (uint64_t)i->immediate, 8);
-   i->a = a;
-   i->ai = ai;
-   i->immediate = immediate;
-   i->address_bytes = 0;
-   return decode_extra(decoder, base) && decode_extra(decoder, offset);
-}
-
 static enum decode_result finish(decoder_t *decoder, uint32_t at, uint32_t hints) {
    return decode_operand_count(decoder) == at + hints ? DECODE_DONE : decode_refuse(decoder);
 }
@@ -34,21 +18,6 @@ static enum decode_result wait(decoder_t *decoder) {
    FAIL_UNLESS(decode_use(decoder, "cp.async.bulk.wait_group"));
    decoder->instruction.immediate = (int64_t)(decoder->operands[0].value & 0xffffff);
    return DECODE_DONE;
-}
-
-bool decode_bulk_reduction(decoder_t *decoder) {
-   static const struct {
-      const char *name;
-      uint8_t operation;
-   } names[] = {{"add", ATOMIC_ADD}, {"min", ATOMIC_MIN}, {"max", ATOMIC_MAX}, {"inc", ATOMIC_INC},
-                {"dec", ATOMIC_DEC}, {"and", ATOMIC_AND}, {"or", ATOMIC_OR},   {"xor", ATOMIC_XOR}};
-   machine_instruction_t *i = &decoder->instruction;
-   for (size_t n = 0; n < sizeof names / sizeof *names; n++)
-      if (decode_modifier(decoder, names[n].name)) {
-         i->rounding = names[n].operation;
-         return true;
-      }
-   return false;
 }
 
 static enum decode_result move(decoder_t *decoder, bool reduces) {
