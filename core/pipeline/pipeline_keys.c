@@ -20,7 +20,7 @@ const rkb_key_t RKB_PIPELINE_KEYS[] = {
    {"name", RKB_KEYS_FILE, "the file's name", NULL, false,
     "of the run; its directory is `runs/<name>-<UTC time>`"},
    {"seed", RKB_KEYS_FILE, SPELL(RKB_DEFAULT_SEED), NULL, false,
-    "seed of every random stream; the same seed gives the same archive, except for times, on any number of cores"},
+    "seed of what is proposed; the same seed and secret give the same archive, except for times, on any number of cores"},
    {"task", RKB_KEYS_FILE, NULL, NULL, false,
     "a task directory, relative to the file, or the name of a shipped task; or `--task DIR`"},
    {"direction", RKB_KEYS_FILE, "the task's first", NULL, false, "`forward` or `backward`; or `--direction`"},

@@ -145,7 +145,7 @@ static const rkb_option_t options[] = {
     .min = 0,
     .max = 1024,
     .help =
-       "How many blocks of each launch to execute at the bench shapes, for the speed model's counts; 0: none."},
+       "How many blocks of each launch to execute at the bench shapes for the speed model's counts; up to 43 more are drawn and judged; 0: none."},
    {.name = "debug",
     .type = RKB_OPT_BOOL,
     .offset = AT(debug),
@@ -159,7 +159,7 @@ static const rkb_option_t options[] = {
     .min = 0,
     .max = 4096,
     .help =
-       "How many elements of each output to judge at the bench shapes, among those that the executed blocks wrote; 0: none."},
+       "How many elements of each output to judge at the bench shapes, at least one of each executed block that wrote to it; 0: none."},
 };
 
 static const rkb_stage_t machine = {
