@@ -141,13 +141,26 @@ static bool names_a_file(const char *text, size_t length) {
 
 /* What makes a text mean one thing here and another elsewhere: when it is compiled, and which compiler says its name.  What was
  * checked must be what others compile. */
-static const char *const circumstances[] = {"__TIME__", "__DATE__", "__TIMESTAMP__", "__NVCC__", "__CUDACC_RTC__", "__CUDACC_DEBUG__",
-                                            "__CUDACC_VER_MAJOR__", "__CUDACC_VER_MINOR__", "__CUDACC_VER_BUILD__", "__NVCOMPILER",
-                                            "__clang__", "__GNUC__", "_MSC_VER", NULL};
+static const char *const circumstances[] = {"__TIME__",
+                                            "__DATE__",
+                                            "__TIMESTAMP__",
+                                            "__NVCC__",
+                                            "__CUDACC_RTC__",
+                                            "__CUDACC_DEBUG__",
+                                            "__CUDACC_VER_MAJOR__",
+                                            "__CUDACC_VER_MINOR__",
+                                            "__CUDACC_VER_BUILD__",
+                                            "__NVCOMPILER",
+                                            "__clang__",
+                                            "__GNUC__",
+                                            "_MSC_VER",
+                                            NULL};
 
 static void refuse_circumstance(rkb_finding_t *finding, const rkb_token_t *token, const char *name) {
-   rkb_finding_set(finding, "build.error", token->line, token->column,
-                   "%s is refused: what a candidate compiles to may depend neither on the time nor on the compiler's name", name);
+   rkb_finding_set(
+      finding, "build.error", token->line, token->column,
+      "%s is refused: what a candidate compiles to may depend neither on the time nor on the compiler's name",
+      name);
 }
 
 static void check_circumstances(const char *source, const rkb_token_t *token, rkb_finding_t *finding) {
@@ -156,10 +169,12 @@ static void check_circumstances(const char *source, const rkb_token_t *token, rk
       return;
    const size_t length = rkb_token_folded(source, token, text, sizeof text);
    for (uint32_t i = 0; circumstances[i]; i++)
-      if (token->kind == RKB_TOKEN_IDENTIFIER ? strcmp(text, circumstances[i]) == 0 : strstr(text, circumstances[i]) != NULL)
+      if (token->kind == RKB_TOKEN_IDENTIFIER ? strcmp(text, circumstances[i]) == 0
+                                              : strstr(text, circumstances[i]) != NULL)
          refuse_circumstance(finding, token, circumstances[i]);
    if (length >= sizeof text && token->kind == RKB_TOKEN_DIRECTIVE)
-      rkb_finding_set(finding, "build.error", token->line, token->column, "a directive of more than %zu bytes is refused", sizeof text - 1);
+      rkb_finding_set(finding, "build.error", token->line, token->column,
+                      "a directive of more than %zu bytes is refused", sizeof text - 1);
 }
 
 static void check_token(const char *source, const rkb_token_t *token, rkb_finding_t *finding) {
@@ -208,12 +223,76 @@ static void check_lines(const char *source, size_t bytes, rkb_finding_t *finding
    }
 }
 
+/* Pasting ------------------------------------------------------------------------------------------------------------- */
+
+/* A text that pastes (##) can make a word of other words, which no token shows.  So it is refused where one of the words above can be put
+ * together from words of the text; whether it is, only the preprocessor knows. */
+static bool is_letter(char c) {
+   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+#define LONGEST_NAME 32
+
+/* starts[i][k]: a bit for each length of a word of the text that stands in name i at place k. */
+static void note_word(const char *word, size_t length, uint32_t starts[][LONGEST_NAME]) {
+   for (uint32_t i = 0; circumstances[i]; i++)
+      for (size_t at = 0; at + length <= strlen(circumstances[i]); at++)
+         if (memcmp(circumstances[i] + at, word, length) == 0)
+            starts[i][at] |= 1u << length;
+}
+
+static void note_words(const char *source, const rkb_token_t *token, uint32_t starts[][LONGEST_NAME]) {
+   char text[4096];
+   rkb_token_folded(source, token, text, sizeof text);
+   for (const char *at = text; *at;) {
+      size_t length = 0;
+      while (is_letter(at[length]))
+         length++;
+      if (length && length < LONGEST_NAME)
+         note_word(at, length, starts);
+      at += length ? length : 1;
+   }
+}
+
+static bool is_put_together(const char *name, const uint32_t *starts) {
+   const size_t length = strlen(name);
+   bool reached[LONGEST_NAME + 1] = {true};
+   for (size_t at = 0; at < length; at++)
+      for (size_t bytes = 1; reached[at] && at + bytes <= length; bytes++)
+         reached[at + bytes] |= starts[at] >> bytes & 1;
+   return reached[length];
+}
+
+static bool pastes(const char *source, const rkb_token_t *token) {
+   char text[4096];
+   if (token->kind != RKB_TOKEN_DIRECTIVE)
+      return false;
+   rkb_token_folded(source, token, text, sizeof text);
+   return strstr(text, "##") != NULL || strstr(text, "%:%:") != NULL || strstr(text, "\?\?=") != NULL;
+}
+
+static void check_pasting(const char *source, const rkb_token_t *tokens, uint32_t count,
+                          rkb_finding_t *finding) {
+   uint32_t starts[sizeof circumstances / sizeof *circumstances][LONGEST_NAME] = {{0}};
+   const rkb_token_t *paste = NULL;
+   for (uint32_t i = 0; i < count && !paste; i++)
+      paste = pastes(source, &tokens[i]) ? &tokens[i] : NULL;
+   for (uint32_t i = 0; paste && i < count; i++)
+      if (tokens[i].kind == RKB_TOKEN_DIRECTIVE || tokens[i].kind == RKB_TOKEN_IDENTIFIER)
+         note_words(source, &tokens[i], starts);
+   for (uint32_t i = 0; paste && circumstances[i] && !finding->reason[0]; i++)
+      if (is_put_together(circumstances[i], starts[i]))
+         refuse_circumstance(finding, paste, circumstances[i]);
+}
+
 void includes_check(const char *source, size_t bytes, const rkb_token_t *tokens, uint32_t count,
                     rkb_finding_t *finding) {
    for (uint32_t i = 0; i < count && !finding->reason[0]; i++) {
       check_token(source, &tokens[i], finding);
       check_circumstances(source, &tokens[i], finding);
    }
+   if (!finding->reason[0])
+      check_pasting(source, tokens, count, finding);
    check_lines(source, bytes, finding);
 }
 

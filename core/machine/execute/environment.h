@@ -1,0 +1,29 @@
+/* What differs from device to device and from launch to launch, within what the PTX manual allows: where buffers and windows lie, what
+ * special registers hold, the last bits of approximate functions.  A machine takes it from a number (options.environment), so that a
+ * candidate sees several.  Pure functions of that number, on the machine's thread. */
+#ifndef RKB_MACHINE_EXECUTE_ENVIRONMENT_H
+#define RKB_MACHINE_EXECUTE_ENVIRONMENT_H
+
+#include "machine/execute/execution.h"
+
+/* Bits of a taint beside those of plan buffers: what came from a register that says where and when a thread runs. */
+#define TAINT_BUFFERS 56u /* buffers have a bit each; the last one stands for all further */
+enum machine_taint_bit { TAINT_CLOCK = TAINT_BUFFERS, TAINT_SMID, TAINT_NSMID, TAINT_WARPID, TAINT_NWARPID, TAINT_GRIDID };
+#define TAINT_ENVIRONMENT (~0ull << TAINT_BUFFERS)
+
+static inline uint64_t machine_buffer_taint(uint32_t buffer) {
+   return 1ull << (buffer < TAINT_BUFFERS - 1 ? buffer : TAINT_BUFFERS - 1);
+}
+
+/* Chooses the places of regions and windows, for so many regions; number 0: the first places there are. */
+void machine_environment_place(machine_run_t *run, uint64_t number, uint32_t regions);
+/* Where a region begins: never better aligned than was promised. */
+uint64_t machine_environment_base(const machine_run_t *run, uint32_t region, uint64_t alignment);
+/* A special register that the block's or the warp's place decides; other registers are the caller's. */
+uint32_t machine_environment_special(const machine_block_t *block, uint32_t special, uint32_t warp);
+/* The bit for what such a register gives; 0 for registers that the program alone decides. */
+uint64_t machine_environment_taint(uint32_t special);
+/* Reports each register whose value reached a result or the path of the run. */
+void machine_environment_find(machine_run_t *run, uint64_t taint);
+
+#endif
