@@ -21,6 +21,20 @@ static int64_t fit(const rkb_dim_t *dim, int64_t value) {
    return value <= dim->high ? value : dim->low;
 }
 
+/* Draws a size whose power of two is as likely as any other, and whose residue modulo 2 to 32 is often 0 or next to it: tails
+ * of vectors and tiles. */
+static int64_t draw_by_octave(int64_t low, int64_t high, rkb_random_t *stream) {
+   const int first = 63 - __builtin_clzll((unsigned long long)(low > 0 ? low : 1)),
+             last = 63 - __builtin_clzll((unsigned long long)high);
+   const int octave = first + (int)rkb_random_below(stream, (uint64_t)(last - first) + 1);
+   int64_t value = (INT64_C(1) << octave) + (int64_t)rkb_random_below(stream, UINT64_C(1) << octave);
+   const int64_t modulus = INT64_C(2) << rkb_random_below(stream, 5);
+   static const int64_t beside[] = {0, 0, 1, -1};
+   if (rkb_random_below(stream, 2) && value > modulus)
+      value += beside[rkb_random_below(stream, 4)] - value % modulus;
+   return value < low ? low : value > high ? high : value;
+}
+
 /* Draws sizes that tend to expose mistakes: small, prime, or near the sizes of warps, tiles and blocks. */
 static int64_t draw_dim(const rkb_dim_t *dim, rkb_random_t *stream, int64_t most) {
    static const int64_t telling[] = {1,  2,  3,  5,  7,   11,  13,  17,  31,  32,  33,
@@ -30,10 +44,10 @@ static int64_t draw_dim(const rkb_dim_t *dim, rkb_random_t *stream, int64_t most
    int64_t high = dim->high < most ? dim->high : most, value;
    if (high < dim->low)
       high = dim->low;
-   if (rkb_random_below(stream, 2))
+   if (rkb_random_below(stream, 3) == 0)
       value = telling[rkb_random_below(stream, sizeof telling / sizeof telling[0])];
    else
-      value = dim->low + (int64_t)rkb_random_below(stream, (uint64_t)(high - dim->low) + 1);
+      value = draw_by_octave(dim->low, high, stream);
    return fit(dim, value > high ? high : value);
 }
 
@@ -91,9 +105,8 @@ int rkb_task_case_draw(const rkb_task_t *task, rkb_random_t *stream, double work
       rkb_bound_t *bound = rkb_bound_begin(definition, task->backward, name, RKB_CASE_DRAWN, dims, attributes,
                                            NULL, task->budget, (rkb_place_t){0}, &problems);
       rkb_problems_free(&problems);
-      if (bound &&
-          (rkb_program_operations(bound->program) > work ||
-           rkb_evaluate_peak(bound->program) > task->budget || !rkb_bound_complete(bound))) {
+      if (bound && (rkb_program_operations(bound->program) > work ||
+                    rkb_evaluate_peak(bound->program) > task->budget || !rkb_bound_complete(bound))) {
          rkb_bound_free(bound);
          bound = NULL;
       }
@@ -108,7 +121,8 @@ int rkb_task_case_draw(const rkb_task_t *task, rkb_random_t *stream, double work
 
 /* Corners ---------------------------------------------------------------------------------------------------------- */
 
-#define CORNER_DIMS 3  /* at most this many dims are at their maximum: a grid axis is rarely the product of more */
+#define CORNER_DIMS                                                                                          \
+   3 /* at most this many dims are at their maximum: a grid axis is rarely the product of more */
 #define CORNERED_DIMS 12u /* dims considered; others stay at their minimum */
 
 static int64_t least_of(const rkb_dim_t *dim) {
@@ -144,8 +158,8 @@ int rkb_task_case_corner(const rkb_task_t *task, uint32_t index, rkb_case_t **co
    snprintf(name, sizeof name, "corner/%u", index);
    rkb_problems_t problems; /* dims that do not fit together are not a corner */
    rkb_problems_init(&problems);
-   rkb_bound_t *bound = rkb_bound_new(definition, task->backward, name, RKB_CASE_DRAWN, dims, attributes, NULL,
-                                      task->budget, (rkb_place_t){0}, &problems);
+   rkb_bound_t *bound = rkb_bound_new(definition, task->backward, name, RKB_CASE_DRAWN, dims, attributes,
+                                      NULL, task->budget, (rkb_place_t){0}, &problems);
    rkb_problems_free(&problems);
    free(attributes);
    if (bound)

@@ -18,6 +18,8 @@ static bool may_go_on(const struct trial *t) {
 /* Of the families beside the first that are asked for, those that all together cost no more than config family_work here, a bit
  * each; the rest is owed. */
 static uint64_t choose_families(struct trial *t) {
+   if (t->the_case->kind == RKB_CASE_DRAWN) /* shows shapes; the check cases show families */
+      return 0;
    const struct verifier_config *config = t->verifier->config;
    const uint64_t each = t->largest * (uint64_t)config->trials;
    uint64_t chosen = 0, work = 0;
@@ -194,7 +196,8 @@ static int run_chosen(struct trial *t, int64_t first, int64_t last, uint64_t cho
  * again on other numbers: those it has from the other trials and families alone.  One that another order of the threads may change has that
  * order. */
 static int64_t least_trials(const struct trial *t) {
-   return t->oblivious && !t->one_schedule && t->largest > LARGE_RUN ? 1 : 2;
+   const bool again = t->largest <= LARGE_RUN && t->the_case->kind != RKB_CASE_DRAWN;
+   return t->oblivious && !t->one_schedule && !again ? 1 : 2;
 }
 
 int families_run(struct trial *t, rkb_error_t *err) {

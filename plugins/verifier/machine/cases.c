@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* A drawn shape that turns out to be large (a kernel whose blocks are mostly idle there) may not eat the whole budget. */
-#define DRAWN_BUDGET 100000000u
+#define DRAWN_BUDGET 30000000u
 /* At a shape with so many blocks that a bound on a grid bites, all blocks count. */
 #define MANY_BLOCKS_BUDGET 1000000000u
 #define MOST_CASES 512

@@ -1,17 +1,23 @@
-/* Shapes drawn anew for one candidate: any from the task's domain, and then those that execute what the check cases left out.
+/* Shapes drawn anew for one candidate: those that show most of what the check cases do not, and then those that execute what the check
+ * cases left out.
+ *
+ * What a shape shows is in shape_features.c: octaves, residues, modes together.  Each of the first shapes is the best of some that are
+ * drawn.
  *
  * Check cases are written without knowing a candidate's tiles: a launch may have a single block on all of them, or be passed over
  * by its condition, and many blocks at the bench shapes.  A grid one block short, or a block's index left out of an address,
  * shows only where there are several blocks.  So shapes are drawn until each launch has been executed, with several blocks along
  * each axis and many along the first, on some shape, or until enough draws have failed: an axis may have one block always. One thread. */
-#include "verifier.h"
+#include "shape_features.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define MOST_LAUNCHES 64
-#define LARGER 10    /* the work of every other one: the smallest that does is taken */
-#define ATTEMPTS 128 /* of which the best is taken */
+#define LARGER 10           /* the work of every other one: the smallest that does is taken */
+#define ATTEMPTS 128        /* of which the best is taken */
+#define MOST_LACKING 2      /* shapes for what the check cases left out */
+#define TELLING_ATTEMPTS 16 /* the same, for a shape that shows something new */
 
 /* What a launch of the manifest was seen to have; a bit each. */
 enum { LAUNCHED = 1, SEVERAL_X = 2, MANY_X = 0x10, ALL = 0x1f };
@@ -118,8 +124,8 @@ static int draw_lacking(struct shapes *s, rkb_random_t *stream, rkb_case_t **bes
    for (uint32_t n = 0; n < ATTEMPTS && status == RKB_OK && lacks(s); n++) {
       uint32_t gains[MOST_LAUNCHES] = {0}, news = 0;
       rkb_case_t *drawn = NULL;
-      status =
-         me->task->case_draw(me->host, stream, (n % 2 ? LARGER : 1) * me->config->drawn_work, &drawn, err);
+      status = me->task->case_draw(me->host, stream, (n % 4 == 3 ? LARGER : 1) * me->config->drawn_work,
+                                   &drawn, err);
       if (status == RKB_ERR_LIMIT) { /* nothing so small fits the domain */
          status = RKB_OK;
          break;
@@ -142,13 +148,40 @@ static int draw_lacking(struct shapes *s, rkb_random_t *stream, rkb_case_t **bes
    return status;
 }
 
-/* Until there are so many, of any kind. */
-static int draw_any(const struct verifier *me, rkb_random_t *stream, uint32_t asked, rkb_case_t **drawn,
-                    uint32_t *count, rkb_error_t *err) {
+/* Of some shapes the one that shows most that is new, the smallest of several; NULL when nothing fits the domain. */
+static int draw_telling(const struct verifier *me, rkb_random_t *stream, struct shape_features *features,
+                        double work, rkb_case_t **best, rkb_error_t *err) {
+   uint32_t most = 0;
+   int status = RKB_OK;
+   *best = NULL;
+   for (uint32_t n = 0; n < TELLING_ATTEMPTS && status == RKB_OK; n++) {
+      rkb_case_t *drawn = NULL;
+      status = me->task->case_draw(me->host, stream, work, &drawn, err);
+      const uint32_t news = status == RKB_OK && drawn ? shape_features_new(features, drawn, false) : 0;
+      const bool better =
+         drawn && (!*best || news > most || (news == most && drawn->operations < (*best)->operations));
+      if (better) {
+         rkb_case_t *worse = *best;
+         *best = drawn;
+         drawn = worse;
+         most = news;
+      }
+      if (drawn)
+         me->task->case_free(drawn);
+   }
+   if (*best)
+      (void)shape_features_new(features, *best, true);
+   return status == RKB_ERR_LIMIT && *best ? RKB_OK : status;
+}
+
+/* Until there are so many; every other one may be larger. */
+static int draw_until(const struct verifier *me, rkb_random_t *stream, struct shape_features *features,
+                      uint32_t asked, rkb_case_t **drawn, uint32_t *count, rkb_error_t *err) {
    int status = RKB_OK;
    for (uint32_t n = *count; n < asked && status == RKB_OK; n++) {
-      status = me->task->case_draw(me->host, stream, me->config->drawn_work, &drawn[*count], err);
-      *count += status == RKB_OK && drawn[*count];
+      const double work = (n % 4 == 3 ? LARGER : 1) * me->config->drawn_work;
+      status = draw_telling(me, stream, features, work, &drawn[*count], err);
+      *count += drawn[*count] != NULL;
    }
    return status;
 }
@@ -161,17 +194,27 @@ int shapes_draw(const struct verifier *me, const struct candidate *candidate, rk
                   any = (asked + 1) / 2;
    uint32_t at_bench[MOST_LAUNCHES] = {0}, news = 0; /* at_bench: makes their launches known */
    *count = 0;
-   int status = draw_any(me, &stream, any, drawn, count, err);
-   if (asked == 0 || status != RKB_OK)
-      return status;
+   if (asked == 0)
+      return RKB_OK;
+   struct shape_features *features = malloc(sizeof *features);
+   if (!features)
+      return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the features of shapes");
+   shape_features_open(features, me);
+   int status = draw_until(me, &stream, features, any, drawn, count, err);
+   if (status != RKB_OK)
+      goto out;
    status = see_all(&s, RKB_CASE_BENCH, at_bench, err);
    if (status == RKB_OK)
       status = see_all(&s, RKB_CASE_CHECK, s.seen, err);
    for (uint32_t n = 0; n < *count && status == RKB_OK; n++)
       status = note_plan(&s, drawn[n], s.seen, &news, err);
-   for (uint32_t n = 0; n < asked && *count < room && status == RKB_OK; n++) {
+   for (uint32_t n = 0; n < MOST_LACKING && *count < room && status == RKB_OK; n++) {
       status = draw_lacking(&s, &stream, &drawn[*count], err);
       *count += drawn[*count] != NULL;
    }
-   return status == RKB_OK ? draw_any(me, &stream, asked, drawn, count, err) : status;
+   if (status == RKB_OK)
+      status = draw_until(me, &stream, features, asked, drawn, count, err);
+out:
+   free(features);
+   return status;
 }

@@ -111,9 +111,14 @@ static void add_dim_value(source_t *source, const rkb_named_int_t *named) {
 
 static void add_dims(source_t *source, const rkb_task_t *task) {
    const rkb_case_t *c;
-   for (uint32_t i = 0; (c = rkb_task_case(task, RKB_CASE_CHECK, i)) != NULL; i++)
-      for (uint32_t d = 0; d < c->dim_count; d++)
+   uint32_t i = 0;
+   for (; (c = rkb_task_case(task, RKB_CASE_CHECK, i)) != NULL; i++)
+      for (uint32_t d = 0; d < c->dim_count; d++) {
          add_dim_value(source, &c->dims[d]);
+         if (i < MOST_CHECK_CASES && d < MOST_DIMS)
+            source->cases[i][d] = c->dims[d].value;
+      }
+   source->case_count = i < MOST_CHECK_CASES ? i : MOST_CHECK_CASES;
 }
 
 static bool is_known(const corpus_t *corpus, const char *hash) {

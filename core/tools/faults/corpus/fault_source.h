@@ -15,7 +15,7 @@ typedef struct function {
    bool global;
 } function_t;
 
-enum { MOST_FUNCTIONS = 64, MOST_DIMS = 32, MOST_VALUES = 64 };
+enum { MOST_FUNCTIONS = 64, MOST_DIMS = 32, MOST_VALUES = 64, MOST_CHECK_CASES = 64 };
 
 /* Values that a dim takes in the task's check cases, for operators that are right at those shapes alone. */
 typedef struct checked_dim {
@@ -34,6 +34,8 @@ typedef struct source {
    uint32_t function_count;
    checked_dim_t dims[MOST_DIMS];
    uint32_t dim_count;
+   int64_t cases[MOST_CHECK_CASES][MOST_DIMS]; /* the dims of each check case */
+   uint32_t case_count;
    void *memory;
 } source_t;
 

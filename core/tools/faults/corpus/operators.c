@@ -108,6 +108,16 @@ const operator_t fault_operators[] = {
     "output.unwritten memory.uninitialised " NUMBERS, NULL, find_grid_capped, 0},
    {"only_listed_shapes", "The kernel is right at the shapes of the check cases alone.", FAULT_VALUE,
     "output.unwritten memory.uninitialised " NUMBERS, NULL, find_only_listed_shapes, 2},
+   {"residue_left_out", "The kernel does nothing at one residue of a dim that no check case has.",
+    FAULT_VALUE, "output.unwritten memory.uninitialised " NUMBERS, NULL, find_residue_left_out, 2},
+   {"octave_left_out", "The kernel does nothing at sizes between those of the check cases.", FAULT_VALUE,
+    "output.unwritten memory.uninitialised " NUMBERS, NULL, find_octave_left_out, 2},
+   {"width_assumed", "A dim is cut to a multiple of twice the width that it has.", FAULT_VALUE,
+    "output.unwritten memory.uninitialised " ADDRESSES, NULL, find_width_assumed, 2},
+   {"modes_apart", "The kernel does nothing where two modes meet that no check case has together.",
+    FAULT_VALUE, "output.unwritten memory.uninitialised " NUMBERS, NULL, find_modes_apart, 4},
+   {"narrow_offset", "An offset is computed in 32 bits.", FAULT_MEMORY, ADDRESSES, NULL, find_narrow_offset,
+    2},
 };
 
 const uint32_t fault_operator_count = sizeof fault_operators / sizeof fault_operators[0];
