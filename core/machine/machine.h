@@ -56,6 +56,7 @@ typedef struct rkb_machine_options {
     * the definedness of what is written is kept on sparse memory; such a machine runs once.  NULL: the buffers hold all. */
    int (*fetch)(void *argument, uint32_t buffer, uint64_t first_byte, uint64_t bytes, void *out);
    void *fetch_argument;
+   uint64_t environment; /* of the device: where memory lies, special registers, last bits (environment.h); 0: the plainest */
    const uint32_t *resident; /* by launch: blocks that the target holds at once; NULL: any number */
 } rkb_machine_options_t;
 
@@ -69,6 +70,7 @@ typedef struct rkb_machine_buffer {
 enum rkb_machine_standing { RKB_MACHINE_SUSPECT = 1, RKB_MACHINE_UNKNOWN, RKB_MACHINE_REJECT };
 
 #define RKB_MACHINE_REGISTERS 12
+#define RKB_MACHINE_BUFFER_BITS 56u
 
 typedef struct rkb_machine_register {
    char name[24];
@@ -110,7 +112,8 @@ typedef struct rkb_machine_report {
    const rkb_launch_counters_t *launches;
    bool complete; /* every launch ran to its end on all of its blocks */
    bool sampled;
-   /* With RKB_MACHINE_TAINT: bit b stands for plan buffer b (63 for all from 63 on). */
+   /* With RKB_MACHINE_TAINT: bit b stands for plan buffer b (RKB_MACHINE_BUFFER_BITS - 1 for all further); higher bits for registers that
+    * tell where or when a thread runs, each of which is a finding where it is used. */
    uint64_t control_taint; /* reached a branch, a predicate of a memory access or a shuffle's lane */
    uint64_t address_taint; /* reached an address */
    uint64_t used_taint;    /* reached an output, or either of the above */

@@ -150,7 +150,17 @@ uint32_t rkb_standing_rank(const char *standing) {
    return 4;
 }
 
-/* The worst verdict decides.  But a verifier that executes the candidate overrules an unknown or a suspect before it. */
+/* A suspicion that no execution clears: found without executing the candidate (lint), or about where and when its threads run. */
+static bool stays_suspect(const rkb_pipeline_t *pipeline, const rkb_candidate_t *candidate,
+                          const rkb_item_t *verdict) {
+   for (uint32_t i = 0; i < pipeline->entry_count; i++)
+      if (candidate->results[i].verdict == verdict && !(pipeline->entries[i].node.flags & RKB_STAGE_EXECUTES))
+         return true;
+   return strncmp(rkb_item_text(verdict, "reason"), "environment.", 12) == 0;
+}
+
+/* The worst verdict decides.  But a verifier that executes the candidate overrules an unknown before it, and a suspicion that executing can
+ * clear. */
 const char *rkb_candidate_standing(const rkb_pipeline_t *pipeline, const rkb_candidate_t *candidate,
                                    uint64_t entries, const rkb_item_t **decided) {
    static const uint32_t badness[] = {0, 1, 2, 0, 3}; /* by rank */
@@ -162,7 +172,8 @@ const char *rkb_candidate_standing(const rkb_pipeline_t *pipeline, const rkb_can
          continue;
       const char *found = rkb_item_text(result->verdict, "standing");
       uint32_t old = rkb_standing_rank(standing), new = rkb_standing_rank(found);
-      bool last_word = (pipeline->entries[i].node.flags & RKB_STAGE_EXECUTES) && (old == 1 || old == 2);
+      bool last_word = (pipeline->entries[i].node.flags & RKB_STAGE_EXECUTES) &&
+                       ((old == 1 && !stays_suspect(pipeline, candidate, deciding)) || old == 2);
       if (!deciding || last_word || badness[new] > badness[old]) {
          standing = found;
          deciding = result->verdict;

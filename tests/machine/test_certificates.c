@@ -11,7 +11,7 @@
  * styles/ holds correct kernels in styles that the error bounds must admit, each with its broken twins.
  *
  *    // standing: accept
- *    // says: TEXT            in the certificate, as compact JSON; without one, in the verdict's message
+ *    // says: TEXT            in the certificate of an acceptance, as compact JSON; else in the verdict's message
  *    // never: TEXT
  *    // shows: TEXT           in the evidence of a rejection
  *    // task: NAME             another one of the shipped tasks
@@ -130,7 +130,8 @@ static int judge_as(rkb_log_t *log, const char *pipeline_path, const char *path,
          wrong++;
       }
       if (!says) {
-         wrong += hold_to(path, source, verdict->certificate ? verdict->certificate : verdict->message);
+         wrong +=
+            hold_to(path, source, strcmp(standing, "accept") == 0 ? verdict->certificate : verdict->message);
          wrong += hold_evidence(path, source, verdict->evidence);
       }
    }

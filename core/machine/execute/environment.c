@@ -54,9 +54,9 @@ static const struct {
    uint32_t special, bit;
    const char *name;
 } registers[] = {
-   {PTX_SPECIAL_SMID, TAINT_SMID, "smid"},         {PTX_SPECIAL_NSMID, TAINT_NSMID, "nsmid"},
-   {PTX_SPECIAL_WARPID, TAINT_WARPID, "warpid"},   {PTX_SPECIAL_NWARPID, TAINT_NWARPID, "nwarpid"},
-   {PTX_SPECIAL_GRIDID, TAINT_GRIDID, "gridid"},   {PTX_SPECIAL_CLOCK, TAINT_CLOCK, "clock"},
+   {PTX_SPECIAL_SMID, TAINT_SMID, "smid"},       {PTX_SPECIAL_NSMID, TAINT_NSMID, "nsmid"},
+   {PTX_SPECIAL_WARPID, TAINT_WARPID, "warpid"}, {PTX_SPECIAL_NWARPID, TAINT_NWARPID, "nwarpid"},
+   {PTX_SPECIAL_GRIDID, TAINT_GRIDID, "gridid"}, {PTX_SPECIAL_CLOCK, TAINT_CLOCK, "clock"},
 };
 
 uint64_t machine_environment_taint(uint32_t special) {
@@ -72,7 +72,8 @@ void machine_environment_find(machine_run_t *run, uint64_t taint) {
       if (!(taint >> registers[n].bit & 1))
          continue;
       snprintf(reason, sizeof reason, "environment.%s", registers[n].name);
-      machine_find_run(run, RKB_MACHINE_SUSPECT, reason,
-                       "a result or the path depends on %%%s, which says where or when a thread runs", registers[n].name);
+      machine_find_launch(run, RKB_MACHINE_SUSPECT, reason,
+                          "a result or the path depends on %%%s, which says where or when a thread runs",
+                          registers[n].name);
    }
 }

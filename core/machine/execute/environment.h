@@ -7,8 +7,16 @@
 #include "machine/execute/execution.h"
 
 /* Bits of a taint beside those of plan buffers: what came from a register that says where and when a thread runs. */
-#define TAINT_BUFFERS 56u /* buffers have a bit each; the last one stands for all further */
-enum machine_taint_bit { TAINT_CLOCK = TAINT_BUFFERS, TAINT_SMID, TAINT_NSMID, TAINT_WARPID, TAINT_NWARPID, TAINT_GRIDID };
+#define TAINT_BUFFERS                                                                                        \
+   RKB_MACHINE_BUFFER_BITS /* buffers have a bit each; the last one stands for all further */
+enum machine_taint_bit {
+   TAINT_CLOCK = TAINT_BUFFERS,
+   TAINT_SMID,
+   TAINT_NSMID,
+   TAINT_WARPID,
+   TAINT_NWARPID,
+   TAINT_GRIDID
+};
 #define TAINT_ENVIRONMENT (~0ull << TAINT_BUFFERS)
 
 static inline uint64_t machine_buffer_taint(uint32_t buffer) {

@@ -1,5 +1,6 @@
 /* Runs one block: prepares its warps and shared memory, lets every warp run in turn, releases barriers. */
 #include "machine/async/bulk_copies.h"
+#include "machine/execute/environment.h"
 #include "machine/async/copies.h"
 #include "machine/async/mbarriers.h"
 #include "machine/async/operations.h"
@@ -185,9 +186,11 @@ static uint32_t special_value(const machine_block_t *block, uint32_t special, ui
    case PTX_SPECIAL_LANEID:
       return lane;
    case PTX_SPECIAL_WARPID:
-      return thread / LANES;
    case PTX_SPECIAL_NWARPID:
-      return block->warp_count;
+   case PTX_SPECIAL_SMID:
+   case PTX_SPECIAL_NSMID:
+   case PTX_SPECIAL_GRIDID:
+      return machine_environment_special(block, special, thread / LANES);
    case PTX_SPECIAL_LANEMASK_EQ:
       return 1u << lane;
    case PTX_SPECIAL_LANEMASK_LT:
@@ -202,8 +205,6 @@ static uint32_t special_value(const machine_block_t *block, uint32_t special, ui
       return plan->dynamic_shared;
    case PTX_SPECIAL_TOTAL_SHARED:
       return (uint32_t)machine_shared_without_gaps(block->launch->program, block->shared_bytes);
-   case PTX_SPECIAL_NSMID:
-      return 1;
    default:
       return 0;
    }
@@ -216,7 +217,7 @@ static void write_special(machine_block_t *block, machine_warp_t *warp, const ma
 }
 
 static bool names_block(uint32_t special) {
-   return special >= PTX_SPECIAL_CTAID_X && special <= PTX_SPECIAL_CTAID_Z;
+   return (special >= PTX_SPECIAL_CTAID_X && special <= PTX_SPECIAL_CTAID_Z) || special == PTX_SPECIAL_SMID;
 }
 
 /* All but the block's index stay the same for a whole launch. */
@@ -237,7 +238,7 @@ static void write_block_index(machine_block_t *block, machine_warp_t *warp) {
       const machine_register_info_t *info = &program->registers[program->constants[n]];
       if (names_block(info->special)) {
          uint32_t *lanes = LANES_OF(uint32_t, info->offset),
-                  value = block->index[info->special - PTX_SPECIAL_CTAID_X];
+                  value = special_value(block, info->special, warp->first_thread);
          for (uint32_t l = 0; l < LANES; l++)
             lanes[l] = value;
       }
@@ -262,6 +263,9 @@ static void start_warp(machine_block_t *block, machine_warp_t *warp) {
       warp->defined[program->constants[n]] = FULL_MASK;
    if (warp->taint)
       memset(warp->taint, 0, program->register_count * sizeof *warp->taint);
+   for (uint32_t n = 0; warp->taint && program->placed && n < program->special_count; n++)
+      warp->taint[program->constants[n]] =
+         machine_environment_taint(program->registers[program->constants[n]].special);
    if (warp->valid)
       memset(warp->valid, 0, program->register_count * sizeof *warp->valid);
    write_block_index(block, warp);

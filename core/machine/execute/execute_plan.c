@@ -1,4 +1,5 @@
 /* A machine: opens a module and a plan, executes launches in order, gathers the report. */
+#include "machine/execute/environment.h"
 #include "machine/races/races.h"
 
 #include <stdlib.h>
@@ -126,7 +127,7 @@ static uint64_t used_taint(const machine_run_t *run) {
    uint64_t used = run->report.control_taint | run->report.address_taint;
    for (uint32_t n = 0; n < run->plan->buffer_count; n++)
       if (run->plan->buffers[n].role == RKB_OUT || run->plan->buffers[n].role == RKB_INOUT) {
-         uint64_t own = run->plan->buffers[n].role == RKB_INOUT ? 1ull << (n < 63 ? n : 63) : 0;
+         uint64_t own = run->plan->buffers[n].role == RKB_INOUT ? machine_buffer_taint(n) : 0;
          used |= run->regions[n].taint | own;
       }
    return used;
@@ -166,6 +167,8 @@ int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers,
    run->steering_known |= complete && run->taint;
    run->report.complete = complete && !run->report.sampled;
    run->report.used_taint = used_taint(run);
+   if (complete)
+      machine_environment_find(run, run->report.used_taint);
    run->report.leaves_state =
       run->taint && (machine_variables_reached(run) || machine_variables_digest(run) != variables);
    for (uint32_t n = 0; complete && n < run->plan->launch_count; n++)

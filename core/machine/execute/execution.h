@@ -7,8 +7,10 @@
 
 #include <string.h>
 
-/* Addresses.  A buffer's base is (number + 1) << 36 plus its alignment, so that a buffer is found by a shift, no index
- * error of less than 64 GiB reaches another one, and no more alignment is seen than was promised. */
+/* Addresses.  A buffer's base is (first + number) << 36 plus an odd multiple of its alignment, so that a buffer is found by a shift, no
+ * index error of less than 64 GiB reaches another one, and no more alignment is seen than was promised.  Where the first one and the
+ * generic windows of shared, local and parameter memory lie is the environment's (environment.h).  Inside the machine an address in a
+ * window is WINDOW << 56 plus an offset. */
 #define REGION_SHIFT 36
 #define WINDOW_SHIFT 56
 #define WINDOW_SHARED 1ull
@@ -176,6 +178,7 @@ typedef struct machine_run {
    uint32_t isa;
    bool races, shadow, taint;
    uint64_t order; /* of blocks and warps: rkb_machine_set_order */
+   uint64_t environment, first_place, window_base[WINDOW_PARAM + 1]; /* environment.h */
    /* Findings */
    rkb_machine_finding_t *findings;
    uint32_t finding_count;
@@ -262,6 +265,13 @@ uint32_t machine_source_line(const machine_program_t *program, uint32_t pc);
 
 /* memory.c */
 machine_region_t *machine_region_at(machine_run_t *run, uint64_t address);
+/* The address inside the machine of a generic one: WINDOW << 56 plus an offset where it lies in a window. */
+static inline uint64_t machine_generic(const machine_run_t *run, uint64_t address) {
+   for (uint64_t window = WINDOW_SHARED; window <= WINDOW_PARAM; window++)
+      if (address - run->window_base[window] < 1ull << 32)
+         return window << WINDOW_SHIFT | (address - run->window_base[window]);
+   return address;
+}
 /* Of a region with met: has the pieces of an input made that hold these bytes, and remembers those of others that are written. */
 void machine_meet(machine_run_t *run, machine_region_t *region, uint64_t offset, uint64_t bytes, bool store);
 uint8_t *machine_sparse(

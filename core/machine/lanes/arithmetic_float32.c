@@ -119,12 +119,23 @@ FLOAT_TERNARY(min3_f32, smaller(smaller(x, y), z))
 FLOAT_TERNARY(max3_f32, larger(larger(x, y), z))
 FLOAT_UNARY(sqrt_f32, __builtin_sqrtf(x))
 FLOAT_UNARY(rcp_f32, 1.0f / x)
-FLOAT_UNARY(rsqrt_f32, (float)(1.0 / __builtin_sqrt((double)x)))
-FLOAT_UNARY(ex2_f32, (float)exp2_double(x))
-FLOAT_UNARY(lg2_f32, (float)log2_double(x))
-FLOAT_UNARY(sin_f32, (float)sin((double)x))
-FLOAT_UNARY(cos_f32, (float)cos((double)x))
-FLOAT_UNARY(tanh_f32, (float)tanh((double)x))
+/* The last bit of an approximation is the device's: in other environments some results are a neighbour of the nearest float, which all
+ * of these functions' limits in the manual allow (at least 1 ulp, or 2^-22.9 of the result).  A power of two is left, since devices give
+ * exact ones where they can. */
+static inline float neighbour(uint64_t environment, float y) {
+   const uint32_t bits = float_to_bits(y), exponent = bits >> 23 & 0xff;
+   const uint32_t turn = (bits * 0x9e3779b1u + (uint32_t)environment) * 0x85ebca6bu >> 30;
+   const bool kept = !(bits & 0x7fffff) || exponent < 2 || exponent > 0xfd || environment == 0;
+   return bits_to_float(kept ? bits : bits + (turn == 1) - (turn == 2));
+}
+
+#define DEVICE(y) neighbour(warp->run->environment, y)
+FLOAT_UNARY(rsqrt_f32, DEVICE((float)(1.0 / __builtin_sqrt((double)x))))
+FLOAT_UNARY(ex2_f32, DEVICE((float)exp2_double(x)))
+FLOAT_UNARY(lg2_f32, DEVICE((float)log2_double(x)))
+FLOAT_UNARY(sin_f32, DEVICE((float)sin((double)x)))
+FLOAT_UNARY(cos_f32, DEVICE((float)cos((double)x)))
+FLOAT_UNARY(tanh_f32, DEVICE((float)tanh((double)x)))
 
 UNARY_OP(abs_f32, uint32_t, uint32_t, (x & 0x7fffffff) > 0x7f800000 ? 0x7fffffff : x & 0x7fffffff)
 UNARY_OP(neg_f32, uint32_t, uint32_t, (x & 0x7fffffff) > 0x7f800000 ? 0x7fffffff : x ^ 0x80000000)

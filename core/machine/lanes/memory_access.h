@@ -30,6 +30,9 @@ static inline uint32_t lane_addresses(machine_warp_t *warp, const machine_instru
                                                        : WINDOW_PARAM)
                               << WINDOW_SHIFT;
       EACH_LANE address[l] = window | (address[l] & 0xffffffffu);
+   } else if (i->space == PTX_GENERIC) {
+      for (int l = 0; l < LANES; l++)
+         address[l] = machine_generic(warp->run, address[l]);
    }
    uint32_t undefined = mask & ~warp->defined[i->ai];
    if (undefined)

@@ -1,4 +1,5 @@
 /* mov, with packing and unpacking, addresses and clocks (PTX ISA 9.0, 9.7.9.3). */
+#include "machine/execute/environment.h"
 #include "machine/lanes/handlers.h"
 
 UNARY_OP(mov_b16, uint32_t, uint32_t, (uint16_t)x)
@@ -80,30 +81,29 @@ OP(unpack) {
 
 /* %clock and %globaltimer: what a kernel does with them depends on the machine it runs on, so reading one is a finding. */
 OP(clock) {
-   machine_find(warp, RKB_MACHINE_SUSPECT, "nondeterministic", (uint32_t)__builtin_ctz(mask),
+   machine_find(warp, RKB_MACHINE_SUSPECT, "environment.clock", (uint32_t)__builtin_ctz(mask),
                 "the kernel reads a clock");
    const machine_slot_t *slot = warp->program->extras + i->extra;
    for (int l = 0; l < LANES; l++)
       if (mask >> l & 1)
          write_part(warp, slot, l, warp->run->executed);
    set_defined(warp, slot->number, FULL_MASK, mask);
-   set_taint(warp, slot->number, 0, mask);
+   set_taint(warp, slot->number, 1ull << TAINT_CLOCK, mask);
 }
 
 OP(cvta_shared) {
    const uint64_t *a = LANES_OF(uint64_t, i->a);
    uint64_t *d = LANES_OF(uint64_t, i->d);
-   const uint64_t window = (uint64_t)i->operation << WINDOW_SHIFT;
-   EACH_LANE d[l] = KEEP(window | (a[l] & 0xffffffffu), d[l]);
+   const uint64_t window = warp->run->window_base[i->operation];
+   EACH_LANE d[l] = KEEP(window + (a[l] & 0xffffffffu), d[l]);
 }
 
 OP(cvta_to_shared) {
    const uint64_t *a = LANES_OF(uint64_t, i->a);
    uint64_t *d = LANES_OF(uint64_t, i->d);
-   const uint64_t window = (uint64_t)i->operation << WINDOW_SHIFT;
+   const uint64_t window = warp->run->window_base[i->operation];
    /* An address of another window stays what it is, and faults when it is used as one of this. */
-   EACH_LANE d[l] =
-      KEEP((a[l] & ~0ull << WINDOW_SHIFT) == window ? a[l] & 0xffffffffu : a[l] | 0x80000000u, d[l]);
+   EACH_LANE d[l] = KEEP(a[l] - window < 1ull << 32 ? a[l] - window : a[l] | 0x80000000u, d[l]);
 }
 
 /* isspacep: operation is the window; 0 stands for global, which is no window. */
@@ -111,6 +111,6 @@ OP(isspacep) {
    const uint64_t *a = LANES_OF(uint64_t, i->a);
    uint32_t truth = 0;
    for (int l = 0; l < LANES; l++)
-      truth |= (uint32_t)(a[l] >> WINDOW_SHIFT == i->operation) << l;
+      truth |= (uint32_t)(machine_generic(warp->run, a[l]) >> WINDOW_SHIFT == i->operation) << l;
    set_predicate(warp, i->d, truth, mask);
 }

@@ -113,7 +113,7 @@ static bool find_place(machine_warp_t *warp, const machine_instruction_t *i, uin
    const uint64_t one = add + (wide ? LANES_OF(uint64_t, i->a)[first] : LANES_OF(uint32_t, i->a)[first]);
    uint64_t window = i->space == PTX_SHARED  ? WINDOW_SHARED
                      : i->space == PTX_LOCAL ? WINDOW_LOCAL
-                                             : one >> WINDOW_SHIFT;
+                                             : machine_generic(run, one) >> WINDOW_SHIFT;
    uint32_t apart = 0;
    if (window == 0) {
       machine_region_t *region = machine_region_at(run, one);
@@ -134,7 +134,7 @@ static bool find_place(machine_warp_t *warp, const machine_instruction_t *i, uin
    }
    /* Within a window the upper half of a generic address is the window's, and of another space's nothing. */
    const uint64_t from = window == 0               ? base - add
-                         : i->space == PTX_GENERIC ? (window << WINDOW_SHIFT) - add
+                         : i->space == PTX_GENERIC ? run->window_base[window] - add
                                                    : 0 - add;
    for (uint32_t l = 0; wide && l < LANES; l++) {
       const uint64_t distance = LANES_OF(uint64_t, i->a)[l] - from;
@@ -250,7 +250,8 @@ static bool matrix_taint(machine_warp_t *warp, const machine_instruction_t *i, b
    const uint64_t address =
                      (i->address_bytes == 8 ? LANES_OF(uint64_t, i->a)[0] : LANES_OF(uint32_t, i->a)[0]) +
                      (uint64_t)i->immediate,
-                  window = i->space == PTX_SHARED ? WINDOW_SHARED : address >> WINDOW_SHIFT;
+                  window =
+                     i->space == PTX_SHARED ? WINDOW_SHARED : machine_generic(run, address) >> WINDOW_SHIFT;
    const machine_region_t *region = window == 0 ? machine_region_at(run, address) : NULL;
    if ((warp->taint[i->ai] | warp->taint[i->bi]) || (window == 0 && !region) ||
        (window != 0 && window != WINDOW_SHARED) || (store && region && region->buffer == UINT32_MAX))

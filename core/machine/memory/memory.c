@@ -65,7 +65,7 @@ void machine_meet(machine_run_t *run, machine_region_t *region, uint64_t offset,
 }
 
 machine_region_t *machine_region_at(machine_run_t *run, uint64_t address) {
-   uint64_t number = (address >> REGION_SHIFT) - 1;
+   uint64_t number = (address >> REGION_SHIFT) - run->first_place;
    return number < run->region_count ? &run->regions[number] : NULL;
 }
 

@@ -1,5 +1,6 @@
 /* The memory of a machine: a region for each buffer of the plan and for each variable of the module, with what is known of its
  * bytes, and what they are before a run.  On the machine's thread. */
+#include "machine/execute/environment.h"
 #include "machine/races/races.h"
 
 #include <stdlib.h>
@@ -14,7 +15,7 @@ static bool add_region(machine_run_t *run, const char *name, uint64_t bytes, uin
                        uint32_t buffer) {
    machine_region_t *region = &run->regions[run->region_count];
    *region = (machine_region_t){.name = name, .bytes = bytes, .buffer = buffer};
-   region->base = ((uint64_t)(run->region_count + 1) << REGION_SHIFT) + (alignment ? alignment : 256);
+   region->base = machine_environment_base(run, run->region_count, alignment ? alignment : 256);
    run->region_count++;
    return bytes < 1ull << (REGION_SHIFT - 1);
 }
@@ -29,13 +30,14 @@ bool machine_lay_out(machine_run_t *run) {
    run->variable_address = machine_alloc(run, (module->variable_count + 1) * sizeof *run->variable_address);
    if (!run->regions || !run->variable_address || count > MAX_REGIONS)
       return false;
+   machine_environment_place(run, run->options.environment, count);
    for (uint32_t n = 0; n < run->plan->buffer_count; n++) {
       const rkb_plan_buffer_t *buffer = &run->plan->buffers[n];
       if (!add_region(run, buffer->name, buffer->bytes, buffer->alignment, n))
          return false;
       machine_region_t *region = &run->regions[n];
       region->read_only = buffer->role == RKB_IN;
-      region->taint = buffer->role == RKB_IN || buffer->role == RKB_INOUT ? 1ull << (n < 63 ? n : 63) : 0;
+      region->taint = buffer->role == RKB_IN || buffer->role == RKB_INOUT ? machine_buffer_taint(n) : 0;
       if (run->options.fetch) {
          region->met = machine_alloc(run, (buffer->bytes >> PIECE_SHIFT >> 3) + 1);
          region->met_by = machine_alloc(run, ((buffer->bytes >> PIECE_SHIFT) + 1) * sizeof *region->met_by);
@@ -155,7 +157,7 @@ bool machine_begin_buffers(machine_run_t *run, const rkb_machine_buffer_t *buffe
       if (!keeps && (buffers[n].defined || !run->options.fetch))
          memset(region->defined, buffers[n].defined, region->bytes);
       if (!keeps)
-         region->taint = buffer->role == RKB_INOUT ? 1ull << (n < 63 ? n : 63) : 0;
+         region->taint = buffer->role == RKB_INOUT ? machine_buffer_taint(n) : 0;
       size_t words = region->bytes / 4 + 1;
       if (run->shadow && !region->shadow) {
          region->shadow = machine_alloc(run, words * sizeof *region->shadow);

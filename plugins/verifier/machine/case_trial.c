@@ -12,6 +12,7 @@
  * all of it alone would take a few for each operation and byte of the reference.  1e6 covers the smallest cases. */
 #define HANG_FACTOR 50.0
 #define HANG_LEAST 1e6
+#define ENVIRONMENTS 4u  /* that a candidate sees, the plainest one among them: a kernel with variables is decoded for each */
 #define DEBUG_FACTOR 16u /* unoptimised code takes so many instructions more, at most */
 
 static uint32_t width_of(const rkb_plan_buffer_t *buffer) {
@@ -170,7 +171,8 @@ static void note_deciding(struct trial *t, uint64_t taint) {
       bool known = false;
       for (size_t k = 0; k < json_array_size(outcome->deciding_inputs); k++)
          known |= strcmp(json_string_value(json_array_get(outcome->deciding_inputs, k)), name) == 0;
-      if ((taint >> (n < 63 ? n : 63) & 1) && !known)
+      const uint32_t last = RKB_MACHINE_BUFFER_BITS - 1;
+      if ((taint >> (n < last ? n : last) & 1) && !known)
          json_array_append_new(outcome->deciding_inputs, json_string(name));
    }
    outcome->oblivious &= taint == 0;
@@ -181,7 +183,7 @@ static int find_ignored(struct trial *t, uint64_t used, rkb_error_t *err) {
    for (uint32_t n = 0; n < t->plan->buffer_count && status == RKB_OK; n++) {
       const rkb_plan_buffer_t *buffer = &t->plan->buffers[n];
       bool matters = false;
-      if (buffer->role != RKB_IN || n >= 63 || (used >> n & 1) || buffer->elements == 0)
+      if (buffer->role != RKB_IN || n >= RKB_MACHINE_BUFFER_BITS - 1 || (used >> n & 1) || buffer->elements == 0)
          continue;
       status = t->verifier->task->input_matters(t->verifier->host, t->inputs, buffer->tensor, &matters, err);
       if (status == RKB_OK && matters)
@@ -342,6 +344,7 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
    t.options = (rkb_machine_options_t){
       .memory_bytes = verifier->config->memory,
       .thread_instructions = t.budget,
+      .environment = turn % ENVIRONMENTS ? candidate->environment + turn % ENVIRONMENTS : 0,
       .hang_limit = (outcome->debug ? DEBUG_FACTOR : 1) *
                     (uint64_t)(HANG_FACTOR * (the_case->operations + the_case->bytes) + HANG_LEAST)};
    if (status == RKB_OK)

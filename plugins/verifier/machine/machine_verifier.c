@@ -45,8 +45,10 @@ static int run_cases(const struct verifier *me, struct candidate *candidate, str
 
 static int machine_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
    struct verifier *me = self;
+   rkb_random_t environments = me->random->for_job(me->host, job, STREAM_ENVIRONMENT);
    struct candidate candidate = {.job = job,
                                  .item = in,
+                                 .environment = me->random->next(&environments) >> 1,
                                  .seeds = me->random->for_job(me->host, job, STREAM_SEEDS),
                                  .budget = (uint64_t)me->config->budget};
    const uint32_t flags = me->config->debug ? RKB_BUILD_DEBUG : 0;
@@ -104,7 +106,7 @@ static const rkb_option_t options[] = {
    {.name = "shapes",
     .type = RKB_OPT_INT,
     .offset = AT(shapes),
-    .fallback = "2",
+    .fallback = "8",
     .min = 0,
     .max = 64,
     .help =

@@ -36,7 +36,8 @@ enum {
    STREAM_BLOCKS,   /* block_sample.c */
    STREAM_POINTS,   /* sampled_points.c: elements, and the family that they are judged on */
    STREAM_FAMILIES, /* costly_families.c */
-   STREAM_KEPT      /* repetitions.c */
+   STREAM_KEPT,     /* repetitions.c */
+   STREAM_ENVIRONMENT /* machine_verifier.c: the environments of its executions */
 };
 
 struct verifier {
@@ -112,6 +113,7 @@ struct candidate {
    bool transform;
    rkb_random_t seeds; /* STREAM_SEEDS */
    uint64_t budget; /* thread-instructions left */
+   uint64_t environment; /* of its machines: the first of some numbers */
 };
 
 /* Seed number n of the inputs that this candidate is judged on. */

@@ -7,11 +7,9 @@ launches:
     block: 32
     args: x, weight, y, eps, D
 */
-// why: which processor a block runs on is one of many: the machine tried one
-// standing: accept
-// says: "orders":["ascending","descending","shuffled"]
-// never: "schedules":"one"
-// never: "schedules":"all"
+// why: which processor a block runs on is no basis for a path
+// standing: suspect
+// says: depends on %smid
 __global__ void rmsnorm(const float *x, const float *weight, float *y, float eps, int D) {
    const int lane = threadIdx.x;
    const float *row = x + (long long)blockIdx.x * D;
