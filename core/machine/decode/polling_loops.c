@@ -3,7 +3,6 @@
 #include "machine/execute/execution.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static bool polls(const machine_program_t *program, const machine_block_info_t *block) {
    for (uint32_t n = block->first; n < block->first + block->count; n++) {
@@ -19,33 +18,77 @@ static bool polls(const machine_program_t *program, const machine_block_info_t *
    return false;
 }
 
-/* Whether a block can be reached from itself. */
-static bool repeats(const machine_program_t *program, uint32_t block, uint32_t *stack, uint8_t *met) {
-   uint32_t depth = 0;
-   memset(met, 0, program->block_count);
-   stack[depth++] = block;
-   while (depth) {
-      const uint32_t at = stack[--depth];
+/* One search through all blocks, by Tarjan ('Depth-first search and linear graph algorithms', SIAM J. Comput. 1972): the blocks that
+ * reach each other come off the stack together. */
+typedef struct search {
+   const machine_program_t *program;
+   uint32_t *number, *low; /* by block; number 0: not met */
+   uint32_t *stack, *path; /* blocks */
+   uint32_t *next;         /* by block: the successor that is looked at next */
+   uint8_t *stacked;
+   uint32_t met, height, depth;
+} search_t;
+
+static void enter(search_t *s, uint32_t block) {
+   s->number[block] = s->low[block] = ++s->met;
+   s->stack[s->height++] = s->path[s->depth++] = block;
+   s->stacked[block] = 1;
+}
+
+/* The blocks that reach each other, of which this is the first that was met: whether one of them polls, and they are a loop. */
+static bool take_off(search_t *s, uint32_t block) {
+   bool polling = false, loop = s->stack[s->height - 1] != block;
+   uint32_t taken;
+   do {
+      taken = s->stack[--s->height];
+      s->stacked[taken] = 0;
+      polling |= polls(s->program, &s->program->blocks[taken]);
       uint32_t next;
-      for (uint32_t k = 0; (next = machine_successor(program, at, k)) != PTX_NONE; k++) {
-         if (next == block)
-            return true;
-         if (!met[next]) {
-            met[next] = 1;
-            stack[depth++] = next;
-         }
+      for (uint32_t k = 0; !loop && (next = machine_successor(s->program, taken, k)) != PTX_NONE; k++)
+         loop = next == taken;
+   } while (taken != block);
+   return polling && loop;
+}
+
+/* Whether a loop that polls can be reached from the block, among those that were not met before. */
+static bool search_from(search_t *s, uint32_t block) {
+   bool found = false;
+   enter(s, block);
+   while (s->depth && !found) {
+      const uint32_t at = s->path[s->depth - 1], next = machine_successor(s->program, at, s->next[at]++);
+      if (next != PTX_NONE) {
+         if (!s->number[next])
+            enter(s, next);
+         else if (s->stacked[next] && s->number[next] < s->low[at])
+            s->low[at] = s->number[next];
+         continue;
       }
+      s->depth--;
+      if (s->depth && s->low[at] < s->low[s->path[s->depth - 1]])
+         s->low[s->path[s->depth - 1]] = s->low[at];
+      if (s->low[at] == s->number[at])
+         found = take_off(s, at);
    }
-   return false;
+   return found;
 }
 
 bool machine_find_waits(machine_program_t *program) {
-   uint32_t *stack = malloc((program->block_count + 1) * sizeof *stack);
-   uint8_t *met = malloc(program->block_count + 1);
-   for (uint32_t b = 0; stack && met && b < program->block_count && !program->waits; b++)
-      program->waits = polls(program, &program->blocks[b]) && repeats(program, b, stack, met);
-   const bool done = stack && met;
-   free(stack);
-   free(met);
-   return done;
+   const size_t count = program->block_count;
+   uint32_t *lists = calloc(5 * count + 1, sizeof *lists);
+   uint8_t *stacked = calloc(count + 1, 1);
+   search_t s = {.program = program, .stacked = stacked};
+   const bool made = lists && stacked;
+   if (made) {
+      s.number = lists;
+      s.low = lists + count;
+      s.stack = lists + 2 * count;
+      s.path = lists + 3 * count;
+      s.next = lists + 4 * count;
+   }
+   for (uint32_t b = 0; made && b < count && !program->waits; b++)
+      if (!s.number[b])
+         program->waits = search_from(&s, b);
+   free(lists);
+   free(stacked);
+   return made;
 }

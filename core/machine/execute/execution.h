@@ -32,6 +32,7 @@ typedef struct machine_region {
    bool read_only;              /* a tensor of role in, or .const */
    bool fetched;                /* an input, made where it is first met */
    bool constant;               /* .const variable */
+   bool sparse;                 /* a large variable: zeros that are mapped, made and counted where they are first met */
    uint32_t buffer;             /* plan buffer, or UINT32_MAX for a module variable */
    uint64_t *writers, *readers; /* race records by granule (races.c); NULL until needed */
    uint32_t
@@ -272,10 +273,17 @@ static inline uint64_t machine_generic(const machine_run_t *run, uint64_t addres
          return window << WINDOW_SHIFT | (address - run->window_base[window]);
    return address;
 }
-/* Of a region with met: has the pieces of an input made that hold these bytes, and remembers those of others that are written. */
+/* Of a region with met: has the pieces of an input or of a sparse variable made that hold these bytes, and remembers those of others
+ * that are written.  Without memory it stops the run. */
 void machine_meet(machine_run_t *run, machine_region_t *region, uint64_t offset, uint64_t bytes, bool store);
 uint8_t *machine_sparse(
    uint64_t bytes); /* zeros that cost nothing until they are written; NULL when there is no room */
+/* Whether a piece of a region that keeps what it met was met. */
+static inline bool machine_is_met(const machine_region_t *region, uint64_t piece) {
+   return region->met[piece >> 3] >> (piece & 7) & 1;
+}
+/* Says of the words of one piece that no double stands beside them. */
+void machine_shadow_piece(machine_region_t *region, uint64_t piece);
 void machine_undefined_address(machine_warp_t *warp, uint32_t lanes);
 /* Remembers the first undefined store to a region, for a finding at the end if the bytes are still undefined. */
 void machine_undefined_store(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
@@ -315,9 +323,12 @@ void machine_barrier_bypassed(machine_block_t *block, uint32_t barrier);
 /* regions.c */
 bool machine_lay_out(machine_run_t *run); /* false when there is no memory for it */
 void machine_regions_free(machine_run_t *run);
-bool machine_global_records(machine_run_t *run,
-                            machine_region_t *region); /* makes those of races; false without memory */
-void machine_drop_records(machine_run_t *run);         /* of races */
+bool machine_has_sparse(const machine_run_t *run); /* a variable that is sparse */
+/* Makes the records of races; without memory it stops the run, makes none and gives false. */
+bool machine_global_records(machine_run_t *run, machine_region_t *region);
+/* Of a region's records, so many bytes of zeros; they are counted here, or where they are met.  NULL stops the run. */
+void *machine_records(machine_run_t *run, const machine_region_t *region, uint64_t bytes);
+void machine_drop_records(machine_run_t *run); /* of races */
 /* Before a launch: gives the pages of large records back of buffers that it does not take.  What an earlier launch did cannot race
  * with a later one; where the same buffer is taken again, its pages would only be asked for again. */
 void machine_forget_records(machine_run_t *run, const rkb_plan_launch_t *next);

@@ -44,15 +44,41 @@ uint8_t *machine_sparse(uint64_t bytes) {
    return memory == MAP_FAILED ? NULL : memory;
 }
 
+/* What a page of a sparse variable takes with what is known of it: its bytes, their shadow (twice), and who wrote and read them. */
+#define SPARSE_PAGE_SHIFT 12
+#define SPARSE_TIMES 8u
+
+/* Of a sparse variable the first piece of a page: counts the page. */
+static void count_page(machine_run_t *run, const machine_region_t *region, uint64_t piece) {
+   const uint64_t in_page = 1u << (SPARSE_PAGE_SHIFT - PIECE_SHIFT), first = piece & ~(in_page - 1);
+   bool counted = false;
+   for (uint64_t n = first; n < first + in_page && n << PIECE_SHIFT < region->bytes; n++)
+      counted |= n != piece && machine_is_met(region, n);
+   if (!counted && !machine_account(run, 0, SPARSE_TIMES << SPARSE_PAGE_SHIFT))
+      run->out_of_memory = run->stop = true;
+}
+
+void machine_shadow_piece(machine_region_t *region, uint64_t piece) {
+   const uint64_t words = region->bytes / 4 + 1, first = (piece << PIECE_SHIFT) / 4,
+                  end = first + (1u << PIECE_SHIFT) / 4;
+   for (uint64_t w = first; region->shadow && w < end && w < words; w++)
+      region->shadow[w] = machine_no_shadow();
+}
+
 void machine_meet(machine_run_t *run, machine_region_t *region, uint64_t offset, uint64_t bytes, bool store) {
-   if (!region->fetched && !store)
+   if (!region->fetched && !region->sparse && !store)
       return;
    for (uint64_t piece = offset >> PIECE_SHIFT; piece <= (offset + bytes - 1) >> PIECE_SHIFT; piece++) {
       const uint64_t first = piece << PIECE_SHIFT, left = region->bytes - first, whole = 1u << PIECE_SHIFT;
-      if (region->met[piece >> 3] >> (piece & 7) & 1)
+      if (machine_is_met(region, piece))
          continue;
       region->met[piece >> 3] |= (uint8_t)(1u << (piece & 7));
-      region->met_by[piece] = 1 + run->place;
+      if (region->met_by)
+         region->met_by[piece] = 1 + run->place;
+      if (region->sparse) {
+         count_page(run, region, piece);
+         machine_shadow_piece(region, piece);
+      }
       if (!region->fetched)
          continue;
       const uint64_t made = left < whole ? left : whole;
@@ -254,7 +280,7 @@ uint64_t rkb_machine_unwritten(const rkb_machine_t *machine, uint32_t buffer, ui
    for (uint64_t piece = 0; piece << PIECE_SHIFT < region->bytes; piece++) {
       const uint64_t first = piece << PIECE_SHIFT, left = region->bytes - first;
       const uint64_t size = left < whole ? left : whole;
-      count += region->met[piece >> 3] >> (piece & 7) & 1
+      count += machine_is_met(region, piece)
                   ? count_unwritten(region, first, first + size, bytes)
                   : size / bytes;
    }
@@ -337,7 +363,7 @@ void rkb_machine_written(const rkb_machine_t *machine, uint32_t buffer,
    }
    for (uint64_t piece = 0; piece << PIECE_SHIFT < region->bytes; piece++) {
       const uint64_t first = piece << PIECE_SHIFT, left = region->bytes - first;
-      if (region->met[piece >> 3] >> (piece & 7) & 1)
+      if (machine_is_met(region, piece))
          visit_defined(region, first, first + (left < whole ? left : whole), visit, argument);
    }
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #define FORGOTTEN_LEAST (1u << 20) /* bytes of records; less is not worth the faults */
+#define SPARSE_LEAST (1u << 20)    /* bytes of a variable without an initialiser, from which on it is sparse */
 
 /* Layout ----------------------------------------------------------------------------------------------------------- */
 
@@ -18,6 +19,20 @@ static bool add_region(machine_run_t *run, const char *name, uint64_t bytes, uin
    region->base = machine_environment_base(run, run->region_count, alignment ? alignment : 256);
    run->region_count++;
    return bytes < 1ull << (REGION_SHIFT - 1);
+}
+
+/* A module may have many large variables of which its kernels touch little. */
+static bool make_variable(machine_run_t *run, machine_region_t *region, const ptx_variable_t *variable) {
+   region->sparse = !variable->initial && variable->bytes >= SPARSE_LEAST;
+   if (region->sparse) {
+      region->met = machine_alloc(run, (variable->bytes >> PIECE_SHIFT >> 3) + 1);
+      region->data = region->met ? machine_sparse(variable->bytes + 1) : NULL;
+   } else {
+      region->data = machine_alloc(run, variable->bytes + 1);
+   }
+   if (region->data && variable->initial)
+      memcpy(region->data, variable->initial, variable->bytes);
+   return region->data != NULL;
 }
 
 /* Buffers first, so that a plan's index is a region's; then the module's variables. */
@@ -62,12 +77,9 @@ bool machine_lay_out(machine_run_t *run) {
          return false;
       machine_region_t *region = &run->regions[run->region_count - 1];
       region->read_only = region->constant = variable->space == PTX_CONST;
-      region->data = machine_alloc(run, variable->bytes + 1);
-      if (!region->data)
+      if (!make_variable(run, region, variable))
          return false;
       run->variable_address[n] = region->base;
-      if (variable->initial)
-         memcpy(region->data, variable->initial, variable->bytes);
    }
    for (uint32_t n = 0; n < module->variable_count; n++) {
       const ptx_variable_t *variable = &module->variables[n];
@@ -81,6 +93,15 @@ bool machine_lay_out(machine_run_t *run) {
    return true;
 }
 
+static size_t shadow_words(const machine_region_t *region) {
+   return region->bytes / 4 + 1;
+}
+
+static void unmap(void *memory, size_t bytes) {
+   if (memory)
+      munmap(memory, bytes);
+}
+
 void machine_regions_free(machine_run_t *run) {
    for (uint32_t n = 0; run->regions && n < run->region_count; n++) {
       machine_region_t *region = &run->regions[n];
@@ -90,9 +111,14 @@ void machine_regions_free(machine_run_t *run) {
          free(region->defined);
       free(region->met);
       free(region->met_by);
+      if (region->sparse) {
+         unmap(region->data, region->bytes + 1);
+         unmap(region->shadow, shadow_words(region) * sizeof *region->shadow);
+         continue;
+      }
       free(region->shadow);
-      if (run->regions[n].buffer == UINT32_MAX)
-         free(run->regions[n].data);
+      if (region->buffer == UINT32_MAX)
+         free(region->data);
    }
    free(run->regions);
    free(run->variable_address);
@@ -104,12 +130,27 @@ static size_t granules_of(const machine_run_t *run, const machine_region_t *regi
    return (region->bytes >> run->record_shift) + 2;
 }
 
+void *machine_records(machine_run_t *run, const machine_region_t *region, uint64_t bytes) {
+   void *records = region->sparse ? machine_sparse(bytes) : machine_alloc(run, bytes);
+   if (!records)
+      run->out_of_memory = run->stop = true;
+   return records;
+}
+
+static void drop_records(machine_run_t *run, const machine_region_t *region, void *records, size_t bytes) {
+   if (region->sparse)
+      unmap(records, bytes);
+   else
+      machine_release(run, records, bytes);
+}
+
 void machine_drop_records(machine_run_t *run) {
    for (uint32_t n = 0; run->regions && n < run->region_count; n++) {
       machine_region_t *region = &run->regions[n];
-      machine_release(run, region->writers, granules_of(run, region) * sizeof(uint64_t));
-      machine_release(run, region->readers, granules_of(run, region) * sizeof(uint64_t));
-      machine_release(run, region->read_only_path, granules_of(run, region) * sizeof(uint32_t));
+      const size_t granules = granules_of(run, region);
+      drop_records(run, region, region->writers, granules * sizeof *region->writers);
+      drop_records(run, region, region->readers, granules * sizeof *region->readers);
+      drop_records(run, region, region->read_only_path, granules * sizeof *region->read_only_path);
       region->writers = region->readers = NULL;
       region->read_only_path = NULL;
       region->read_only_launch = 0;
@@ -145,6 +186,16 @@ void machine_forget_records(machine_run_t *run, const rkb_plan_launch_t *next) {
 
 /* Before a run, and after it --------------------------------------------------------------------------------------------- */
 
+/* Of a sparse one the pieces that are met; those that are not will be. */
+static bool shadow_variable(machine_run_t *run, machine_region_t *region) {
+   const size_t words = shadow_words(region), bytes = words * sizeof *region->shadow;
+   region->shadow = machine_records(run, region, bytes);
+   for (uint64_t piece = 0; region->shadow && piece << PIECE_SHIFT <= region->bytes; piece++)
+      if (!region->sparse || machine_is_met(region, piece))
+         machine_shadow_piece(region, piece);
+   return region->shadow != NULL;
+}
+
 bool machine_begin_buffers(machine_run_t *run, const rkb_machine_buffer_t *buffers) {
    for (uint32_t n = 0; n < run->plan->buffer_count; n++) {
       machine_region_t *region = &run->regions[n];
@@ -168,17 +219,9 @@ bool machine_begin_buffers(machine_run_t *run, const rkb_machine_buffer_t *buffe
       for (size_t w = 0; region->shadow && !keeps && w < words; w++)
          region->shadow[w] = machine_no_shadow();
    }
-   for (uint32_t n = run->plan->buffer_count; run->shadow && n < run->region_count; n++) {
-      machine_region_t *region = &run->regions[n];
-      size_t words = region->bytes / 4 + 1;
-      if (region->constant || region->shadow)
-         continue;
-      region->shadow = machine_alloc(run, words * sizeof *region->shadow);
-      if (!region->shadow)
+   for (uint32_t n = run->plan->buffer_count; run->shadow && n < run->region_count; n++)
+      if (!run->regions[n].constant && !run->regions[n].shadow && !shadow_variable(run, &run->regions[n]))
          return false;
-      for (size_t w = 0; w < words; w++)
-         region->shadow[w] = machine_no_shadow();
-   }
    return true;
 }
 
@@ -203,24 +246,50 @@ bool machine_copy_constants(machine_run_t *run) {
       }
       if (from->met && constant->bytes)
          machine_meet(run, &run->regions[constant->buffer], 0, constant->bytes, false);
+      if (to->met && constant->bytes)
+         machine_meet(run, to, 0, constant->bytes, true);
       memcpy(to->data, from->data, constant->bytes);
       to->taint |= from->taint;
    }
    return true;
 }
 
-/* Of what module variables hold; a number of 64 bits, by which two contents are told apart. */
-uint64_t machine_variables_digest(const machine_run_t *run) {
-   uint64_t digest = 0x9e3779b97f4a7c15;
-   for (uint32_t n = run->plan->buffer_count; n < run->region_count; n++)
-      for (uint64_t at = 0; !run->regions[n].constant && at < run->regions[n].bytes; at += 8) {
-         const uint64_t left = run->regions[n].bytes - at;
-         uint64_t word = 0;
-         memcpy(&word, run->regions[n].data + at, left < 8 ? left : 8);
-         digest = (digest ^ word) * 0xff51afd7ed558ccd;
-         digest ^= digest >> 32;
+static uint64_t digest_bytes(const machine_region_t *region, uint64_t name, uint64_t from, uint64_t end) {
+   uint64_t digest = 0;
+   for (uint64_t at = from; at < end; at += 8) {
+      uint64_t word = 0;
+      memcpy(&word, region->data + at, end - at < 8 ? end - at : 8);
+      if (word) {
+         word = (word ^ (name << REGION_SHIFT) ^ at) * 0xff51afd7ed558ccd;
+         word = (word ^ word >> 32) * 0xc4ceb9fe1a85ec53;
+         digest += word ^ word >> 29;
       }
+   }
    return digest;
+}
+
+/* Zeros count for nothing, so that what was never met need not be looked at. */
+uint64_t machine_variables_digest(const machine_run_t *run) {
+   uint64_t digest = 0;
+   for (uint32_t n = run->plan->buffer_count; n < run->region_count; n++) {
+      const machine_region_t *region = &run->regions[n];
+      if (region->constant)
+         continue;
+      for (uint64_t at = 0; region->sparse && at < region->bytes; at += 1u << PIECE_SHIFT)
+         if (machine_is_met(region, at >> PIECE_SHIFT))
+            digest += digest_bytes(region, n + 1, at,
+                                   region->bytes - at < 1u << PIECE_SHIFT ? region->bytes : at + (1u << PIECE_SHIFT));
+      if (!region->sparse)
+         digest += digest_bytes(region, n + 1, 0, region->bytes);
+   }
+   return digest;
+}
+
+bool machine_has_sparse(const machine_run_t *run) {
+   bool any = false;
+   for (uint32_t n = run->plan->buffer_count; n < run->region_count; n++)
+      any |= run->regions[n].sparse;
+   return any;
 }
 
 bool machine_variables_reached(const machine_run_t *run) {
@@ -233,8 +302,14 @@ bool machine_variables_reached(const machine_run_t *run) {
 bool machine_global_records(machine_run_t *run, machine_region_t *region) {
    if (region->writers)
       return true;
-   size_t granules = (region->bytes >> run->launch->global_shift) + 2;
-   region->writers = machine_alloc(run, granules * sizeof *region->writers);
-   region->readers = machine_alloc(run, granules * sizeof *region->readers);
-   return region->writers && region->readers;
+   const size_t bytes = granules_of(run, region) * sizeof *region->writers;
+   uint64_t *writers = machine_records(run, region, bytes), *readers = machine_records(run, region, bytes);
+   if (!writers || !readers) { /* the one without the other would be taken for both */
+      drop_records(run, region, writers, bytes);
+      drop_records(run, region, readers, bytes);
+      return false;
+   }
+   region->writers = writers;
+   region->readers = readers;
+   return true;
 }

@@ -8,8 +8,8 @@
 
 bool machine_read_only_records(machine_run_t *run, machine_region_t *region) {
    if (!region->read_only_path)
-      region->read_only_path = machine_alloc(run, ((region->bytes >> run->launch->global_shift) + 2) *
-                                                     sizeof *region->read_only_path);
+      region->read_only_path = machine_records(
+         run, region, ((region->bytes >> run->launch->global_shift) + 2) * sizeof *region->read_only_path);
    return region->read_only_path != NULL;
 }
 
