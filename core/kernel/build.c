@@ -6,6 +6,7 @@
 #include "kernel/finding.h"
 #include "kernel/includes.h"
 #include "kernel/manifest.h"
+#include "kernel/owned_build.h"
 #include "kernel/ptx.h"
 #include "kernel/byte_record.h"
 #include "base/hash.h"
@@ -22,11 +23,6 @@ enum {
    EXPRESSION_ROOM = 512
 };
 static const char source_name[] = "candidate.cu", key_version[] = "rkb-build-4 " RKB_HASH_NAME;
-
-typedef struct owned_build {
-   rkb_build_t public;
-   rkb_arena_t *arena;
-} owned_build_t;
 
 /* Everything the compiler is told, and so everything the result depends on. */
 typedef struct recipe {

@@ -6,6 +6,7 @@
 #include "kernel/compiler_protocol.h"
 #include "kernel/byte_record.h"
 #include "system/loop.h"
+#include "system/process_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,22 +45,6 @@ static uint64_t worked_ns(pid_t pid) {
    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-static uint64_t resident_bytes(pid_t pid) {
-   char path[64], text[128] = "";
-   unsigned long pages = 0;
-   ssize_t got;
-   int file;
-   snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
-   file = open(path, O_RDONLY | O_CLOEXEC);
-   if (file < 0)
-      return 0;
-   got = read(file, text, sizeof text - 1);
-   close(file);
-   if (got <= 0 || sscanf(text, "%*u %lu", &pages) != 1)
-      return 0;
-   return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 /* The most it had at once, so far. */
 static uint64_t most_resident_bytes(pid_t pid) {
    char path[64], line[128];
@@ -91,7 +76,7 @@ static bool is_over(void *argument) {
       watch->end = EXCHANGE_CANCELLED;
    else if (worked_ns(watch->pid) > watch->cpu_start + bounds->cpu_ns)
       watch->end = EXCHANGE_CPU;
-   else if (resident_bytes(watch->pid) > bounds->memory)
+   else if (rkb_process_resident(watch->pid) > bounds->memory)
       watch->end = EXCHANGE_MEMORY;
    return watch->end != EXCHANGE_ANSWERED;
 }

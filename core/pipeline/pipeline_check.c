@@ -174,8 +174,18 @@ static void duration_of(const rkb_yaml_t *limits, const char *name, uint64_t *va
       rkb_problem(problems, node->place, "%s is '%s'; write a duration, as in 30s, 10m or 2h", name, text);
 }
 
+static void bytes_of(const rkb_yaml_t *limits, const char *name, uint64_t *value, rkb_problems_t *problems) {
+   const rkb_yaml_t *node = rkb_yaml_get(limits, name);
+   const char *text;
+   if (!rkb_yaml_is_null(node) && rkb_yaml_scalar(node, name, &text, problems) &&
+       (!rkb_parse_bytes(text, value) || !*value || *value > 1ull << 44))
+      rkb_problem(problems, node->place, "%s is '%s'; write a size up to 16 TiB, as in 512MiB or 4GiB", name, text);
+}
+
 static void check_limits(rkb_pipeline_t *pipeline, const rkb_yaml_t *limits, rkb_problems_t *problems) {
    pipeline->limit_cost_usd = -1;
+   pipeline->limit_execute_ns = RKB_DEFAULT_EXECUTE_NS;
+   pipeline->limit_execute_bytes = RKB_DEFAULT_EXECUTE_BYTES;
    if (rkb_yaml_is_null(limits) || !rkb_yaml_expect(limits, RKB_YAML_MAP, "limits", problems))
       return;
    rkb_pipeline_keys_only(limits, "limits", RKB_KEYS_LIMITS, problems);
@@ -186,6 +196,10 @@ static void check_limits(rkb_pipeline_t *pipeline, const rkb_yaml_t *limits, rkb
    duration_of(limits, "compile", &pipeline->limit_compile_ns, problems);
    if (pipeline->limit_compile_ns > 3600000000000ull)
       rkb_problem(problems, rkb_yaml_get(limits, "compile")->place, "compile must be at most 1h");
+   duration_of(limits, "execute", &pipeline->limit_execute_ns, problems);
+   if (pipeline->limit_execute_ns > 3600000000000ull)
+      rkb_problem(problems, rkb_yaml_get(limits, "execute")->place, "execute must be at most 1h");
+   bytes_of(limits, "execute_memory", &pipeline->limit_execute_bytes, problems);
    const rkb_yaml_t *cost = rkb_yaml_get(limits, "cost_usd");
    if (!rkb_yaml_is_null(cost) && rkb_yaml_real(cost, "cost_usd", &pipeline->limit_cost_usd, problems) &&
        pipeline->limit_cost_usd < 0)

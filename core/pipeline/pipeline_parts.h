@@ -13,6 +13,8 @@
 #define RKB_MAX_REQUESTS 4096 /* "requests:" of one propose entry */
 #define RKB_MAX_WINDOW 4096
 #define RKB_DEFAULT_DEADLINE (RKB_DEFAULT_DEADLINE_MINUTES * 60000000000ull)
+#define RKB_DEFAULT_EXECUTE_NS 60000000000ull
+#define RKB_DEFAULT_EXECUTE_BYTES (4ull << 30)
 #define RKB_BUILD_ID "build"
 
 /* Bits in the order of RKB_ONLY_CHOICES. */
@@ -47,6 +49,7 @@ typedef struct rkb_pipeline {
    uint64_t seed;
    uint64_t limit_candidates, limit_generations, limit_stale, limit_wall_ns;
    uint64_t limit_compile_ns; /* 0: the compilers' own */
+   uint64_t limit_execute_ns, limit_execute_bytes; /* of one job in a process of its own; bytes a thread */
    double limit_cost_usd;     /* negative: none */
    struct rkb_models *models; /* or NULL: none are listed */
 

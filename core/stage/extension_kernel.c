@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/memory.h"
 #include "stage/candidate.h"
+#include "stage/confined/confined.h"
 #include "stage/extensions.h"
 #include "stage/item.h"
 #include "kernel/kernel.h"
@@ -74,7 +75,7 @@ static int build(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candid
    *finding = (rkb_finding_t){0};
    if (!rkb_jobs_scope(runtime->jobs, job, &scope))
       return rkb_fail(err, RKB_ERR_CANCELLED, "the job has ended");
-   if (!source || !runtime->compilers)
+   if (!source || (!runtime->compilers && !runtime->confined_job))
       return rkb_fail(err, source ? RKB_ERR_UNAVAILABLE : RKB_ERR_INVALID,
                       source ? "this pipeline builds nothing: no stage of it is marked RKB_STAGE_NEEDS_BUILD"
                              : "the item is not a candidate");
@@ -86,8 +87,9 @@ static int build(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candid
       return RKB_OK;
    }
    asking_t asking = {.jobs = runtime->jobs, .job = job};
-   const rkb_source_t *read = own ? rkb_candidate_read(scope.candidate) : NULL;
-   int status = read
+   const rkb_source_t *read = own && !runtime->confined_job ? rkb_candidate_read(scope.candidate) : NULL;
+   int status = runtime->confined_job ? rkb_confined_build(runtime->confined_job, flags, &lent->whole, finding, err)
+                : read
                    ? rkb_build_source(runtime->compilers, runtime->pipeline->device, read, tune_of(candidate),
                                       flags, cancelled, &asking, &lent->whole, NULL, finding, err)
                    : rkb_build_candidate(runtime->compilers, runtime->pipeline->device, source, tune_of(candidate),

@@ -6,6 +6,7 @@
 #include <rkb/draft/http.h>
 #include <rkb/draft/process.h>
 #include <rkb/ext/archive.h>
+#include <rkb/ext/confined.h>
 #include <rkb/ext/device.h>
 #include <rkb/ext/kernel.h>
 #include <rkb/ext/llm.h>
@@ -26,6 +27,7 @@ extern const rkb_http_api_t RKB_HTTP_API;
 extern const rkb_llm_api_t RKB_LLM_API;
 extern const rkb_prompt_api_t RKB_PROMPT_API;
 extern const rkb_workers_api_t RKB_WORKERS_API;
+extern const rkb_confined_api_t RKB_CONFINED_API;
 extern const rkb_asynchronous_api_t RKB_ASYNCHRONOUS_API;
 
 /* The extension's table, or NULL where it is not offered.  [any] */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
+#include "stage/confined/confined.h"
 #include "stage/extensions.h"
 #include "stage/item.h"
 
@@ -40,6 +41,7 @@ int rkb_instance_new(rkb_runtime_t *runtime, const rkb_entry_t *entry, rkb_insta
       return status;
    }
    instance->limit = limit_of(instance);
+   instance->confined = runtime->confined && rkb_confined_wanted(instance->stage);
    instance->next = runtime->instances;
    runtime->instances = instance;
    runtime->current[entry->index] = instance;
@@ -86,7 +88,8 @@ static void run_on_worker(void *argument) {
    rkb_error_t err = {0};
    int status = RKB_ERR_CANCELLED;
    if (rkb_jobs_start(instance->owner.runtime->jobs, job))
-      status = instance->stage->run(instance->self, job, in, &err);
+      status = instance->confined ? rkb_confined_run(instance, job, in, &err)
+                                  : instance->stage->run(instance->self, job, in, &err);
    else
       rkb_fail(&err, status, "cancelled before it began");
    rkb_jobs_complete(instance->owner.runtime->jobs, job, instance, status, &err);

@@ -45,6 +45,7 @@ struct rkb_instance {
    rkb_instance_t *next;     /* of core->instances */
    rkb_work_t *first, *last; /* waiting */
    uint32_t waiting, running, limit;
+   bool confined; /* its jobs run in processes of their own: confined/ */
    bool creating, started, written_off, stop_called, stopped;
    int start_status; /* of start(), once it ended */
    rkb_error_t start_error;

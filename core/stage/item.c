@@ -7,8 +7,6 @@
 #include "base/json.h"
 #include "base/memory.h"
 
-enum field_kind { FIELD_INT, FIELD_REAL, FIELD_TEXT, FIELD_JSON, FIELD_BLOB };
-
 typedef struct field {
    struct field *next;
    uint32_t kind;
@@ -103,7 +101,7 @@ static field_t **find_own(const rkb_item_t *item, const char *key) {
    return link;
 }
 
-static const field_t *find(const rkb_item_t *item, const char *key, enum field_kind kind) {
+static const field_t *find(const rkb_item_t *item, const char *key, enum rkb_value_kind kind) {
    for (; item; item = item->base) {
       const field_t *field = *find_own(item, key);
       if (field)
@@ -113,7 +111,7 @@ static const field_t *find(const rkb_item_t *item, const char *key, enum field_k
 }
 
 /* Puts a value of bytes bytes (copied from data, zeroed when data is NULL) under key, in place of an older one. */
-static int put(rkb_item_t *item, const char *key, enum field_kind kind, const void *data, size_t bytes,
+static int put(rkb_item_t *item, const char *key, enum rkb_value_kind kind, const void *data, size_t bytes,
                field_t **out) {
    size_t key_bytes = strlen(key) + 1;
    if (bytes > RKB_ITEM_VALUE_LIMIT || key_bytes > 256)
@@ -142,7 +140,7 @@ static int put(rkb_item_t *item, const char *key, enum field_kind kind, const vo
 
 int rkb_item_set_int(rkb_item_t *item, const char *key, int64_t value) {
    field_t *field;
-   int status = put(item, key, FIELD_INT, NULL, 0, &field);
+   int status = put(item, key, RKB_VALUE_INT, NULL, 0, &field);
    if (status == RKB_OK)
       field->integer = value;
    return status;
@@ -150,14 +148,14 @@ int rkb_item_set_int(rkb_item_t *item, const char *key, int64_t value) {
 
 int rkb_item_set_real(rkb_item_t *item, const char *key, double value) {
    field_t *field;
-   int status = put(item, key, FIELD_REAL, NULL, 0, &field);
+   int status = put(item, key, RKB_VALUE_REAL, NULL, 0, &field);
    if (status == RKB_OK)
       field->real = value;
    return status;
 }
 
 int rkb_item_set_text(rkb_item_t *item, const char *key, const char *text) {
-   return put(item, key, FIELD_TEXT, text, strlen(text), NULL);
+   return put(item, key, RKB_VALUE_TEXT, text, strlen(text), NULL);
 }
 
 int rkb_item_set_json(rkb_item_t *item, const char *key, const char *json) {
@@ -171,22 +169,22 @@ int rkb_item_set_json(rkb_item_t *item, const char *key, const char *json) {
          return RKB_ERR_INVALID;
       json_decref(value);
    }
-   return put(item, key, FIELD_JSON, json, length, NULL);
+   return put(item, key, RKB_VALUE_JSON, json, length, NULL);
 }
 
 int rkb_item_set_blob(rkb_item_t *item, const char *key, const void *data, size_t bytes) {
-   return put(item, key, FIELD_BLOB, data, bytes, NULL);
+   return put(item, key, RKB_VALUE_BLOB, data, bytes, NULL);
 }
 
 bool rkb_item_int(const rkb_item_t *item, const char *key, int64_t *value) {
-   const field_t *field = find(item, key, FIELD_INT);
+   const field_t *field = find(item, key, RKB_VALUE_INT);
    if (field)
       *value = field->integer;
    return field != NULL;
 }
 
 bool rkb_item_real(const rkb_item_t *item, const char *key, double *value) {
-   const field_t *field = find(item, key, FIELD_REAL);
+   const field_t *field = find(item, key, RKB_VALUE_REAL);
    if (field)
       *value = field->real;
    return field != NULL;
@@ -197,18 +195,35 @@ static const char *value_of(const field_t *field) {
 }
 
 const char *rkb_item_text(const rkb_item_t *item, const char *key) {
-   return value_of(find(item, key, FIELD_TEXT));
+   return value_of(find(item, key, RKB_VALUE_TEXT));
 }
 
 const char *rkb_item_json(const rkb_item_t *item, const char *key) {
-   return value_of(find(item, key, FIELD_JSON));
+   return value_of(find(item, key, RKB_VALUE_JSON));
 }
 
 const void *rkb_item_blob(const rkb_item_t *item, const char *key, size_t *bytes) {
-   const field_t *field = find(item, key, FIELD_BLOB);
+   const field_t *field = find(item, key, RKB_VALUE_BLOB);
    if (field)
       *bytes = field->bytes;
    return value_of(field);
+}
+
+void rkb_item_each(const rkb_item_t *item, void (*visit)(void *argument, const rkb_item_value_t *value), void *argument) {
+   for (const rkb_item_t *at = item; at; at = at->base)
+      for (const field_t *field = at->fields; field; field = field->next) {
+         const rkb_item_t *above = item;
+         while (above != at && !*find_own(above, field->text))
+            above = above->base;
+         const rkb_item_value_t value = {.key = field->text,
+                                         .kind = field->kind,
+                                         .integer = field->integer,
+                                         .real = field->real,
+                                         .data = value_of(field),
+                                         .bytes = field->bytes};
+         if (above == at)
+            visit(argument, &value);
+      }
 }
 
 int rkb_item_add_reference(rkb_item_t *item, const char *role, const rkb_item_t *other) {

@@ -33,6 +33,18 @@ int rkb_item_add_reference(rkb_item_t *item, const char *role, const rkb_item_t 
 uint32_t rkb_item_reference_count(const rkb_item_t *item, const char *role);
 const rkb_item_t *rkb_item_reference(const rkb_item_t *item, const char *role, uint32_t index);
 
+/* Visits the values that the item answers with, its own before its base's. */
+enum rkb_value_kind { RKB_VALUE_INT, RKB_VALUE_REAL, RKB_VALUE_TEXT, RKB_VALUE_JSON, RKB_VALUE_BLOB };
+typedef struct rkb_item_value {
+   const char *key;
+   uint32_t kind; /* enum rkb_value_kind */
+   int64_t integer;
+   double real;
+   const void *data; /* of the other kinds */
+   size_t bytes;
+} rkb_item_value_t;
+void rkb_item_each(const rkb_item_t *item, void (*visit)(void *argument, const rkb_item_value_t *value), void *argument);
+
 /* Follows overlays down to the item that a stage made: two overlays of one item are the same item. */
 const rkb_item_t *rkb_item_bottom(const rkb_item_t *item);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/memory.h"
+#include "stage/confined/confined.h"
 #include "stage/extensions.h"
 #include "stage/instance.h"
 #include "gpu/devices.h"
@@ -40,12 +41,16 @@ int rkb_runtime_open(rkb_runtime_t *runtime, rkb_pipeline_t *pipeline, rkb_log_t
    runtime->worker_count = jobs ? jobs : cores > 0 ? (uint32_t)cores : 1;
    if (runtime->worker_count > RKB_WORKERS_MOST)
       runtime->worker_count = RKB_WORKERS_MOST;
-   int status = rkb_loop_new(&runtime->loop, err);
-   if (status != RKB_OK)
-      return status;
-   status = rkb_workers_open(runtime->worker_count, QUEUE_LIMIT, &runtime->workers, err);
+   int status = rkb_confined_open(runtime, &runtime->confined, err); /* before there are threads, and before keys are read */
+   if (status == RKB_OK)
+      status = rkb_loop_new(&runtime->loop, err);
+   if (status == RKB_OK)
+      status = rkb_workers_open(runtime->worker_count, QUEUE_LIMIT, &runtime->workers, err);
    if (status != RKB_OK) {
-      rkb_loop_free(runtime->loop);
+      rkb_confined_close(runtime->confined);
+      if (runtime->loop)
+         rkb_loop_free(runtime->loop);
+      runtime->confined = NULL;
       runtime->loop = NULL; /* rkb_runtime_close is called all the same */
       return status;
    }
@@ -282,12 +287,14 @@ void rkb_runtime_close(rkb_runtime_t *runtime) {
    rkb_timer_stop(runtime->clock);
    rkb_workers_close(runtime->workers);
    rkb_workers_close(runtime->waiters);
+   rkb_confined_close(runtime->confined);
    rkb_llm_close(runtime->llm);
    rkb_http_free(runtime->http);
    if (!runtime->devices_lent)
       rkb_devices_close(runtime->devices);
    rkb_loop_free(runtime->loop);
    rkb_jobs_free(runtime->jobs);
+   runtime->confined = NULL;
    runtime->devices = NULL;
    runtime->llm = NULL;
    runtime->http = NULL;

@@ -17,6 +17,8 @@
 struct rkb_instance;
 struct rkb_work;
 struct rkb_compilers;
+struct rkb_confined;
+struct rkb_confined_job;
 struct rkb_devices;
 struct rkb_http;
 struct rkb_llm;
@@ -26,6 +28,8 @@ typedef struct rkb_runtime {
    rkb_log_t *log;                  /* [any] */
    rkb_secret_t secret; /* what judging stages sample comes from it; set before the first job, then [any] */
    rkb_archive_t *archive;          /* or NULL; [any] */
+   struct rkb_confined *confined;         /* or NULL: no stage's jobs run in processes of their own; [any] */
+   struct rkb_confined_job *confined_job; /* in such a process: what it has; NULL in the program; [any] */
    struct rkb_compilers *compilers; /* or NULL: nothing needs a build; [any] */
    struct rkb_devices *devices;     /* or NULL: no stage needs a GPU, or there is none; [any] */
    bool devices_lent;               /* they are the owner's, who closes them */
@@ -54,7 +58,7 @@ typedef struct rkb_runtime {
    void *note_argument;
 } rkb_runtime_t;
 
-/* jobs: worker threads, 0 for one a core. */
+/* jobs: worker threads, 0 for one a core.  Call it while the process has one thread: it forks (stage/confined/confined.h). */
 int rkb_runtime_open(rkb_runtime_t *runtime, rkb_pipeline_t *pipeline, rkb_log_t *log, uint32_t jobs,
                   rkb_error_t *err);
 /* Makes and starts an instance for every stage of the pipeline in entries (a set); blocks until all have started. */

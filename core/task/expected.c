@@ -1,5 +1,6 @@
 /* Expected outputs with their bounds: whole tensors, or listed elements.  An rkb_expected_t belongs to its
  * holder; the points of one rkb_inputs_t are shared under its lock. */
+#include "reference/evaluation_threads.h"
 #include "task/task_parts.h"
 
 #include <math.h>
@@ -57,6 +58,10 @@ int rkb_task_expect_as(const rkb_inputs_t *inputs, const rkb_precision_t *precis
 
 int rkb_task_expect(const rkb_inputs_t *inputs, rkb_expected_t **expected, rkb_error_t *err) {
    return rkb_task_expect_as(inputs, &inputs->bound->precision, expected, err);
+}
+
+void rkb_task_use_threads(int threads) {
+   rkb_evaluation_use_threads(threads);
 }
 
 rkb_points_t rkb_task_expected_points(const rkb_expected_t *expected, uint32_t tensor) {

@@ -69,5 +69,7 @@ int rkb_task_judge(const rkb_inputs_t *inputs, uint32_t tensor, const void *data
                    const rkb_points_t *points, const uint64_t *elements, bool transform,
                    rkb_judgement_t *judgement, rkb_error_t *err);
 int rkb_task_input_matters(const rkb_inputs_t *inputs, uint32_t tensor, bool *matters, rkb_error_t *err);
+/* How many threads the calling thread's evaluations may use from here on. */
+void rkb_task_use_threads(int threads);
 
 #endif

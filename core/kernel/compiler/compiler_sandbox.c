@@ -4,17 +4,9 @@
  * is owned. */
 #include "kernel/compiler/compiler.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sched.h>
-#include <stddef.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "base/call_filter.h"
 #include "base/confine.h"
 
 static bool enter_landlock(const char *directory) {
@@ -27,29 +19,15 @@ static bool enter_landlock(const char *directory) {
    return rkb_landlock_enter(rules);
 }
 
-#if defined(__x86_64__)
-#define AUDIT_ARCHITECTURE AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define AUDIT_ARCHITECTURE AUDIT_ARCH_AARCH64
-#endif
-
 #define REFUSE_CALL(number)                                                                                       \
    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
-
-static bool install_filter(struct sock_filter *code, size_t count) {
-   struct sock_fprog program = {.len = (unsigned short)count, .filter = code};
-   return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
-}
 
 /* A list of what is refused, not of what is allowed: NVRTC is a closed library whose needs change between
  * versions, and Landlock holds the files. */
 static bool enter_seccomp(void) {
 #ifdef AUDIT_ARCHITECTURE
    struct sock_filter code[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCHITECTURE, 1, 0),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      FILTER_BEGINS,
       REFUSE_CALL(SYS_execve),
       REFUSE_CALL(SYS_execveat),
       REFUSE_CALL(SYS_socket),
@@ -75,31 +53,13 @@ static bool enter_seccomp(void) {
       REFUSE_CALL(SYS_setsid),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
    };
-   return install_filter(code, sizeof code / sizeof *code);
+   return rkb_filter_install(code, sizeof code / sizeof *code);
 #else
    return false;
 #endif
 }
 
 #ifdef AUDIT_ARCHITECTURE
-#ifndef PR_SET_VMA
-#define PR_SET_VMA 0x53564d41 /* glibc names its arenas with it */
-#endif
-#define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
-#define REFUSE(code) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (code))
-#define ARGUMENT(n) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[n])) /* its lower half */
-#define MAY(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), ALLOW
-/* The call where its argument n has none of the bits, one of two values, or all of the bits. */
-#define MAY_WITHOUT(call, n, bits, code)                                                                     \
-   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 4), ARGUMENT(n),                                       \
-      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (bits), 0, 1), REFUSE(code), ALLOW
-#define MAY_WITH(call, n, bits, code)                                                                        \
-   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 4), ARGUMENT(n),                                       \
-      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (bits), 1, 0), REFUSE(code), ALLOW
-#define MAY_FOR(call, n, one, other)                                                                         \
-   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 5), ARGUMENT(n),                                       \
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (one), 2, 0),                                                      \
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (other), 1, 0), REFUSE(EPERM), ALLOW
 #define WRITING (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND)
 
 /* What NVRTC 12.4 to 13.0 was seen to call while it compiles, what glibc calls for memory, threads, signals and time, and nothing
@@ -108,10 +68,7 @@ static bool enter_seccomp(void) {
 static bool allow_compiling(void) {
    const uint32_t own = (uint32_t)getpid();
    struct sock_filter code[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCHITECTURE, 1, 0),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      FILTER_BEGINS,
       MAY(read), MAY(write), MAY(pread64), MAY(pwrite64), MAY(readv), MAY(writev), MAY(lseek), MAY(close), MAY(fcntl),
       MAY(fstat), MAY(newfstatat), MAY(statx), MAY(readlinkat), MAY(faccessat), MAY(faccessat2), MAY(getdents64), MAY(getcwd),
       MAY(brk), MAY(munmap), MAY(mremap), MAY(madvise), MAY(futex), MAY(set_robust_list), MAY(rseq), MAY(sched_yield),
@@ -125,9 +82,8 @@ static bool allow_compiling(void) {
       MAY_WITHOUT(openat, 2, WRITING, EACCES), MAY_WITHOUT(mmap, 2, PROT_EXEC, EPERM), MAY_WITHOUT(mprotect, 2, PROT_EXEC, EPERM),
       MAY_FOR(prctl, 0, PR_SET_NAME, PR_SET_VMA), MAY_FOR(prlimit64, 0, 0, own), MAY_FOR(tgkill, 0, own, own),
       MAY_WITH(clone, 0, CLONE_THREAD, EPERM),
-      /* glibc then falls back to clone, whose flags can be seen */
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1), REFUSE(ENOSYS), REFUSE(EPERM)};
-   return install_filter(code, sizeof code / sizeof *code);
+      FILTER_ENDS};
+   return rkb_filter_install(code, sizeof code / sizeof *code);
 }
 #else
 static bool allow_compiling(void) {

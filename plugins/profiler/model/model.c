@@ -139,7 +139,8 @@ static int model_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_
    const rkb_case_t *bench = NULL;
 
    const rkb_counters_t *counters = me->kernel->note_get(me->host, job, RKB_NOTE_COUNTERS, &bytes);
-   if (!counters || bytes < sizeof *counters ||
+   if (!counters || bytes < sizeof *counters || counters->size < sizeof *counters || counters->size % 8 ||
+       counters->launch_size % 8 ||
        bytes < counters->size + (size_t)counters->launch_count * counters->launch_size) {
       rkb_warn(me->host, "no counts from the machine for this candidate: nothing predicted");
       return RKB_OK;

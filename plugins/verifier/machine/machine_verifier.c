@@ -15,7 +15,8 @@ static int machine_create(const rkb_host_t *host, const void *config, void **sel
                            host->get_extension(host, RKB_EXT_TASK),
                            host->get_extension(host, RKB_EXT_KERNEL),
                            host->get_extension(host, RKB_EXT_RANDOM),
-                           host->get_extension(host, RKB_EXT_WORKERS)};
+                           host->get_extension(host, RKB_EXT_WORKERS),
+                           host->get_extension(host, RKB_EXT_CONFINED)};
    *self = me;
    return RKB_OK;
 }
@@ -43,6 +44,14 @@ static int run_cases(const struct verifier *me, struct candidate *candidate, str
    return status;
 }
 
+/* What executes so much work takes so many seconds on the machine that limits.execute speaks of. */
+#define WORK_PER_SECOND (200000000.0 / 3)
+
+static uint64_t budget_of(const struct verifier *me) {
+   const double seconds = 1e-9 * (double)me->confined->processor_ns(me->host);
+   return me->config->budget ? (uint64_t)me->config->budget : (uint64_t)(seconds * WORK_PER_SECOND);
+}
+
 static int machine_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
    struct verifier *me = self;
    rkb_random_t environments = me->random->for_job(me->host, job, STREAM_ENVIRONMENT);
@@ -50,7 +59,7 @@ static int machine_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
                                  .item = in,
                                  .environment = me->random->next(&environments) >> 1,
                                  .seeds = me->random->for_job(me->host, job, STREAM_SEEDS),
-                                 .budget = (uint64_t)me->config->budget};
+                                 .budget = budget_of(me)};
    const uint32_t flags = me->config->debug ? RKB_BUILD_DEBUG : 0;
    struct outcome outcome;
    rkb_manifest_t *manifest = NULL;
@@ -129,10 +138,10 @@ static const rkb_option_t options[] = {
    {.name = "budget",
     .type = RKB_OPT_INT,
     .offset = AT(budget),
-    .fallback = "4000000000",
-    .min = 1,
+    .fallback = "0",
+    .min = 0,
     .max = 1e15,
-    .help = "Most thread-instructions for one candidate; the certificate names what was left out."},
+    .help = "Most work for one candidate, in thread-instructions of full warps; 0: what limits.execute gives."},
    {.name = "memory",
     .type = RKB_OPT_BYTES,
     .offset = AT(memory),
@@ -178,7 +187,7 @@ static const rkb_stage_t machine = {
    .create = machine_create,
    .run = machine_run,
    .destroy = machine_destroy,
-   .needs = (const char *const[]){RKB_EXT_TASK, RKB_EXT_KERNEL, RKB_EXT_RANDOM, NULL},
+   .needs = (const char *const[]){RKB_EXT_TASK, RKB_EXT_KERNEL, RKB_EXT_RANDOM, RKB_EXT_CONFINED, NULL},
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {

@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 #include <pthread.h>
+#include <rkb/ext/confined.h>
 #include <rkb/ext/kernel.h>
 #include <rkb/ext/random.h>
 #include <rkb/ext/task.h>
@@ -47,6 +48,7 @@ struct verifier {
    const rkb_kernel_api_t *kernel;
    const rkb_random_api_t *random;
    const rkb_workers_api_t *workers; /* NULL: one case after the other */
+   const rkb_confined_api_t *confined;
 };
 
 /* What is known so far; the worst finding decides.  rank: enum rkb_machine_standing, 0 nothing. */

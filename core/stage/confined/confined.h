@@ -1,0 +1,41 @@
+/* Jobs in processes of their own (rkb/ext/confined.h, docs/decisions/machine-process.md).
+ *
+ *    program ──► keeper ──► server ──► a fork for each job
+ *
+ * The keeper is forked when the core opens, before it has threads or keys, and only starts a server again when one dies.  The server
+ * holds the pipeline, the task and the stages; it reads nothing of a candidate.  A job's fork reads the candidate, runs the stage and
+ * answers; the program checks what it says as it would check a file from outside. */
+#ifndef RKB_STAGE_CONFINED_CONFINED_H
+#define RKB_STAGE_CONFINED_CONFINED_H
+
+#include <rkb/ext/kernel.h>
+#include "stage/instance.h"
+
+typedef struct rkb_confined rkb_confined_t;
+
+/* Whether the stage's jobs are to run so. */
+bool rkb_confined_wanted(const rkb_stage_t *stage);
+
+/* Forks the keeper when a stage of the pipeline wants it; *confined is NULL when none does.  runtime: opened but for its threads.  [loop, before
+ * it has any other thread] */
+int rkb_confined_open(rkb_runtime_t *runtime, rkb_confined_t **confined, rkb_error_t *err);
+/* Ends all of them.  NULL is accepted.  [loop] */
+void rkb_confined_close(rkb_confined_t *confined);
+
+/* As the stage's run, in a process of its own.  [worker] */
+int rkb_confined_run(rkb_instance_t *instance, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err);
+
+/* What a job's process has beside its copy of the runtime; NULL in the program. */
+typedef struct rkb_confined_job {
+   int channel;
+   uint32_t threads; /* that may compute */
+} rkb_confined_job_t;
+
+/* In a job's process: asks the program for a build with these flags (enum rkb_build_flags).  As rkb_build_candidate.  */
+int rkb_confined_build(const rkb_confined_job_t *own, uint32_t flags, rkb_build_t **build,
+                       rkb_finding_t *finding, rkb_error_t *err);
+/* In a job's process: as rkb_workers_share, on threads that begin and end here. */
+void rkb_confined_share(const rkb_confined_job_t *own, uint32_t count, void (*part)(void *argument, uint32_t n),
+                        void *argument);
+
+#endif

@@ -1,0 +1,42 @@
+/* What the program, the server and a job's process say to each other.
+ *
+ * To the server, one message a job (SOCK_SEQPACKET): confined_start_t with two sockets, of which the server gives the channel to the fork
+ * and keeps the watch.
+ *    watch     server: confined_told_t: TOLD_STARTED with the fork's number, later TOLD_ENDED with its wait status.  When the program
+ *              closes its end, the server ends the fork.
+ *    channel   frames of kernel/byte_record.h, each beginning with u32 kind:
+ *              program: CONFINED_JOB: u32 section, u64 request, u32 child, item, u32 has a build, build
+ *              fork:    CONFINED_BUILD: u32 flags;  program: CONFINED_BUILT: u32 status, text message, finding, u32 has a build, build
+ *              fork:    CONFINED_DONE: u32 status, text message, text option, u32 count + items, u32 count + notes (text key, bytes)
+ * Program and server are one program; what the fork says may come from anywhere. */
+#ifndef RKB_STAGE_CONFINED_CONFINED_PROTOCOL_H
+#define RKB_STAGE_CONFINED_CONFINED_PROTOCOL_H
+
+#include <stdint.h>
+#include <stdlib.h>
+#include "base/text.h"
+#include "kernel/byte_record.h"
+
+typedef struct confined_start {
+   uint32_t entry; /* of the pipeline */
+   uint32_t threads;
+   uint64_t processor_s; /* after which the kernel ends it */
+} confined_start_t;
+
+enum confined_told_kind { TOLD_STARTED = 1, TOLD_ENDED };
+
+typedef struct confined_told {
+   uint32_t kind; /* enum confined_told_kind */
+   int32_t number; /* of the process, or its wait status */
+} confined_told_t;
+
+enum confined_kind { CONFINED_JOB = 1, CONFINED_BUILD, CONFINED_BUILT, CONFINED_DONE };
+
+enum {
+   CONFINED_MAX_REQUEST = 128 << 20, /* a build of the most that a compiler gives */
+   CONFINED_MAX_ANSWER = 96 << 20,   /* a note of the most that a candidate keeps */
+   CONFINED_MAX_NOTES = 64,
+   CONFINED_MAX_NOTE = 64 << 20
+};
+
+#endif

@@ -1,0 +1,9 @@
+/* Extension rkb.confined/1: what a stage whose jobs run in processes of their own asks the pipeline. */
+#include "stage/extensions.h"
+#include "stage/instance.h"
+
+static uint64_t processor_ns(const rkb_host_t *host) {
+   return rkb_owner_of(host)->runtime->pipeline->limit_execute_ns;
+}
+
+const rkb_confined_api_t RKB_CONFINED_API = {.size = sizeof RKB_CONFINED_API, .processor_ns = processor_ns};
