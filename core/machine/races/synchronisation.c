@@ -316,14 +316,22 @@ static bool covers(const struct machine_sync *sync, const release_t *release, ui
            time < sync->fences[release->fences + thread - 1]);
 }
 
+/* Lists are searched in order, and a kernel that synchronises all the time makes them long: so many steps count as a thread-instruction. */
+#define STEPS_OF_WORK 8u
+
+static void count_steps(machine_run_t *run, uint64_t steps) {
+   run->burden += 1 + steps / STEPS_OF_WORK;
+}
+
 /* What the releasing block had acquired where the release covers it. */
 static bool pass_on(struct machine_sync *sync, const machine_block_t *block, const release_t *release) {
    location_t *to = &sync->locations[release->location];
+   uint64_t steps = sync->location_count + block->acquired_count;
    for (uint32_t n = 0; n < block->acquired_count; n++) {
       const struct machine_acquired *acquired = &block->acquired[n];
       bool known = acquired->location == release->location ||
                    !covers(sync, release, acquired->thread + 1, acquired->time);
-      for (uint32_t k = 0; k < to->passed_count && !known; k++)
+      for (uint32_t k = 0; k < to->passed_count && !known; k++, steps++)
          known = to->passed[k].location == acquired->location && to->passed[k].count >= acquired->count;
       if (known)
          continue;
@@ -331,6 +339,7 @@ static bool pass_on(struct machine_sync *sync, const machine_block_t *block, con
          return false;
       to->passed[to->passed_count++] = (passed_on_t){release->position, acquired->location, acquired->count};
    }
+   count_steps(block->run, steps);
    return true;
 }
 
@@ -369,6 +378,7 @@ void machine_sync_release(machine_warp_t *warp, uint32_t lane, uint64_t address,
 
 /* Notes that a thread has acquired the first count releases of a location.  False when memory ran out. */
 static bool note_acquired(machine_block_t *block, uint32_t location, uint32_t count, uint32_t thread) {
+   count_steps(block->run, block->acquired_count); /* most often it looks at all */
    for (uint32_t n = block->acquired_count; n-- > 0;) {
       struct machine_acquired *known = &block->acquired[n];
       if (known->location != location || known->thread != thread || known->time < block->barrier_time)
@@ -413,8 +423,10 @@ bool machine_sync_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t na
                   me = warp->first_thread + lane;
    for (uint32_t r = sync->by_block[serial % sync->block_slots]; r != PTX_NONE; r = sync->releases[r].next) {
       const release_t *release = &sync->releases[r];
+      warp->run->burden++;
       if (release->serial != serial || !covers(sync, release, thread, time))
          continue;
+      count_steps(warp->run, block->acquired_count);
       for (uint32_t n = 0; n < block->acquired_count; n++) {
          const struct machine_acquired *acquired = &block->acquired[n];
          if (acquired->location == release->location && acquired->count > release->position &&
