@@ -164,6 +164,17 @@ void rkb_ptx_identity(const char *ptx, size_t bytes, char out[RKB_HASH_TEXT]) {
    free(names.slots);
 }
 
+/* Without its name and line. */
+static void hash_map(rkb_hasher_t *hasher, const rkb_plan_map_t *map) {
+   const uint64_t numbers[] = {map->buffer, map->type, map->interleave, map->swizzle,
+                               map->fill,   map->rank, map->offset};
+   rkb_hasher_add(hasher, numbers, sizeof numbers);
+   rkb_hasher_add(hasher, map->dims, sizeof map->dims);
+   rkb_hasher_add(hasher, map->strides, sizeof map->strides);
+   rkb_hasher_add(hasher, map->box, sizeof map->box);
+   rkb_hasher_add(hasher, map->element_strides, sizeof map->element_strides);
+}
+
 void rkb_plan_hash(const rkb_plan_t *plan, char out[RKB_HASH_TEXT]) {
    rkb_hasher_t *hasher = rkb_hasher_new();
    /* As the serialised form, without scratch names and lines.  The entry's name stays: two candidates with
@@ -192,6 +203,8 @@ void rkb_plan_hash(const rkb_plan_t *plan, char out[RKB_HASH_TEXT]) {
          const uint64_t argument[] = {launch->arguments[k].buffer, launch->arguments[k].offset,
                                       launch->arguments[k].bytes, launch->arguments[k].value};
          rkb_hasher_add(hasher, argument, sizeof argument);
+         if (launch->arguments[k].map)
+            hash_map(hasher, &plan->maps[launch->arguments[k].map - 1]);
       }
    }
    rkb_hasher_finish(hasher, out);

@@ -60,6 +60,7 @@ void export_source(exporter_t *exporter) {
 
 void export_support(exporter_t *exporter) {
    rkb_text_format(exporter->out, "\n%s", export_support_text);
+   export_map_encoder(exporter);
 }
 
 typedef struct mention {
@@ -80,6 +81,19 @@ static bool is_mentioned(const exporter_t *exporter, const char *name) {
    for (uint32_t i = 0; i < manifest->scratch_count; i++)
       for (uint32_t k = 0; k < manifest->scratch[i].rank; k++)
          rkb_expression_names(manifest->scratch[i].shape[k], note_mention, &mention);
+   for (uint32_t i = 0; i < manifest->map_count; i++) {
+      const manifest_map_t *map = &manifest->maps[i];
+      for (uint32_t k = 0; k < map->rank; k++) {
+         rkb_expression_names(map->dims[k], note_mention, &mention);
+         rkb_expression_names(map->box[k], note_mention, &mention);
+         if (map->strides && k)
+            rkb_expression_names(map->strides[k - 1], note_mention, &mention);
+         if (map->steps)
+            rkb_expression_names(map->steps[k], note_mention, &mention);
+      }
+      if (map->offset)
+         rkb_expression_names(map->offset, note_mention, &mention);
+   }
    for (uint32_t i = 0; i < manifest->public.launch_count; i++) {
       const manifest_launch_t *launch = &manifest->launches[i];
       for (uint32_t k = 0; k < launch->grid_count; k++)
@@ -196,7 +210,9 @@ static void write_argument(exporter_t *exporter, const manifest_argument_t *argu
    const bool pointer =
       argument->head && (export_tensor(exporter, argument->head) || find_scratch(exporter, argument->head));
    rkb_text_add(exporter->out, ",\n                          ");
-   if (argument->null)
+   if (argument->head && export_is_map(exporter, argument->head))
+      rkb_text_add(exporter->out, argument->head);
+   else if (argument->null)
       rkb_text_add(exporter->out, "rkb_pointer{nullptr}");
    else if (pointer) {
       rkb_text_format(exporter->out, "rkb_pointer{%s", argument->head);
@@ -246,6 +262,7 @@ static bool write_launch(exporter_t *exporter, const manifest_launch_t *launch, 
       rkb_text_add(out, "), 0, cudaMemcpyDeviceToDevice, stream);\n");
       write_failure_check(out, "      ");
    }
+   export_maps(exporter, launch);
    rkb_text_format(out, "      any = %strue;\n      status = rkb_launch(%s, shape, stream",
                    joined ? "taken = " : "", launch->kernel);
    for (uint32_t i = 0; i < launch->argument_count; i++)

@@ -22,7 +22,7 @@ extern const char export_support_text[];
 
 const char *export_type(uint32_t dtype); /* "float", "__half", ... */
 const rkb_export_tensor_t *export_tensor(const exporter_t *exporter,
-                                         const char *name);       /* NULL: no tensor of the task */
+                                         const char *name); /* NULL: no tensor of the task */
 /* The shape of a tensor, parsed; false with a finding. */
 bool export_shape(exporter_t *exporter, const rkb_export_tensor_t *tensor, rkb_expression_t ***list,
                   uint32_t *count);
@@ -38,6 +38,11 @@ void export_names(exporter_t *exporter);
 void export_body(exporter_t *exporter);
 /* `const int64_t partial_bytes = ...;` for each scratch buffer. */
 void export_scratch_sizes(exporter_t *exporter);
+
+/* export_maps.c: what encodes tensor maps, where there are any; and a variable for each that a launch takes, before it. */
+void export_map_encoder(exporter_t *exporter);
+void export_maps(exporter_t *exporter, const manifest_launch_t *launch);
+bool export_is_map(const exporter_t *exporter, const char *name);
 
 void export_c(exporter_t *exporter, rkb_text_t *header);
 void export_torch(exporter_t *exporter);

@@ -12,7 +12,12 @@ struct rkb_pointer {
 template <class P, class V> P rkb_convert(V value, bool &fits) {
    if constexpr (std::is_same_v<V, rkb_pointer>)
       return (P)const_cast<void *>(value.at);
-   else {
+   else if constexpr (std::is_class_v<V>) { /* a tensor map, in the kernel's own struct for it */
+      static_assert(sizeof(P) == sizeof(V) && alignof(P) >= 64, "a parameter of 128 bytes, aligned to 64");
+      P converted;
+      __builtin_memcpy(&converted, &value, sizeof converted);
+      return converted;
+   } else {
       const P converted = (P)value;
       if constexpr (std::is_integral_v<V>)
          fits = fits && (int64_t)converted == (int64_t)value;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const char *const top_keys[] = {"rkb-kernel", "task",    "direction", "algorithm", "tune",
-                                       "let",        "scratch", "fill",      "launches",  "schedule", NULL};
+                                       "let",        "scratch", "maps",      "fill",      "launches", "schedule", NULL};
 static const char *const tune_keys[] = {"default", "choices", NULL};
 static const char *const scratch_keys[] = {"dtype", "shape", "init", NULL};
 
@@ -357,6 +357,7 @@ rkb_manifest_t *manifest_from_tokens(const char *path, const char *source, const
    parse_tune(&parser, rkb_yaml_get(root, "tune"));
    parse_lets(&parser, rkb_yaml_get(root, "let"));
    parse_scratch(&parser, rkb_yaml_get(root, "scratch"));
+   manifest_parse_maps(&parser, rkb_yaml_get(root, "maps"));
    parse_fills(&parser, rkb_yaml_get(root, "fill"));
    manifest_parse_launches(&parser, root);
    manifest_find_collisions(parser.manifest, parser.path, source, list, count, problems);

@@ -28,6 +28,16 @@ typedef struct manifest_scratch {
    manifest_fill_t init;
 } manifest_scratch_t;
 
+/* A tensor map; lists are of rank entries, strides of one less; NULL where they are not written. */
+typedef struct manifest_map {
+   const char *name, *buffer;
+   rkb_place_t place;
+   rkb_expression_t **dims, **strides, **box, **steps, *offset;
+   uint32_t rank;
+   uint32_t type, interleave, swizzle, fill; /* enum rkb_map_... */
+   bool typed;                               /* false: the buffer's own type */
+} manifest_map_t;
+
 typedef struct manifest_output_fill {
    const char *name;
    rkb_place_t place;
@@ -74,6 +84,8 @@ typedef struct manifest {
    uint32_t let_count;
    manifest_scratch_t *scratch;
    uint32_t scratch_count;
+   manifest_map_t *maps;
+   uint32_t map_count;
    manifest_output_fill_t *fills;
    uint32_t fill_count;
    manifest_launch_t *launches; /* public.launch_count */

@@ -1,5 +1,5 @@
-/* What the parts of the manifest reader share: manifest.c (the document) and manifest_launch.c (its
- * launches).  One thread a parse. */
+/* What the parts of the manifest reader share: manifest.c (the document), manifest_maps.c (its
+ * tensor maps) and manifest_launch.c (its launches).  One thread a parse. */
 #ifndef RKB_KERNEL_MANIFEST_PARSER_H
 #define RKB_KERNEL_MANIFEST_PARSER_H
 
@@ -28,6 +28,8 @@ bool manifest_one_expression(manifest_parser_t *parser, const rkb_yaml_t *map, c
 uint32_t manifest_entries(manifest_parser_t *parser, const rkb_yaml_t *node, uint32_t kind, const char *what,
                           uint32_t most);
 
+/* manifest_maps.c; node NULL: there are none. */
+void manifest_parse_maps(manifest_parser_t *parser, const rkb_yaml_t *node);
 void manifest_parse_launches(manifest_parser_t *parser, const rkb_yaml_t *root);
 
 #endif

@@ -261,7 +261,9 @@ int rkb_plan_make(const rkb_manifest_t *manifest, const char *tune_json, const r
                                .constant_count = planner.constant_count,
                                .buffers = planner.buffers,
                                .launches = planner.launches,
-                               .constants = planner.constants};
+                               .constants = planner.constants,
+                               .map_count = planner.map_count,
+                               .maps = planner.maps};
       *plan = plan_adopt(planner.arena, &made);
    }
    if (*plan)

@@ -19,6 +19,8 @@ typedef struct planner {
    rkb_plan_buffer_t *buffers;
    rkb_plan_constant_t *constants;
    rkb_plan_launch_t *launches;
+   rkb_plan_map_t *maps;
+   uint32_t map_count;
    uint32_t buffer_count, constant_count, launch_count;
    rkb_finding_t *finding; /* the first one stands */
 } planner_t;
@@ -30,6 +32,11 @@ bool planner_value(planner_t *planner, const rkb_expression_t *expression, rkb_v
 bool planner_integer(planner_t *planner, const rkb_expression_t *expression, int64_t *value);
 uint32_t planner_buffer(const planner_t *planner, const char *name); /* UINT32_MAX when there is none */
 uint32_t planner_dtype_bytes(uint32_t dtype);
+
+/* plan_maps.c: a tensor map of the manifest, evaluated when a launch first takes it.  UINT32_MAX: there is none of that name;
+ * PLANNER_WRONG_MAP: there is, and a finding. */
+#define PLANNER_WRONG_MAP (UINT32_MAX - 1)
+uint32_t planner_map(planner_t *planner, const char *name);
 
 /* plan_launch.c: appends the launch, evaluated and checked against the device.  Nothing is appended for an
  * empty grid. */

@@ -94,6 +94,19 @@ static bool put_number(slot_t *slot) {
    return put_integer(slot, value.integer);
 }
 
+static bool put_map(slot_t *slot, uint32_t map) {
+   if (!slot->argument->simple || slot->argument->tail)
+      return refuse(slot, "a tensor map is passed by its name alone");
+   if (slot->parameter->bytes != RKB_MAP_BYTES || slot->parameter->alignment < RKB_MAP_ALIGNMENT)
+      return refuse(
+         slot,
+         "a tensor map needs a parameter of 128 bytes that is aligned to 64: const __grid_constant__, of a struct "
+         "with __align__(64)");
+   slot->out->map = map + 1;
+   slot->out->buffer = slot->planner->maps[map].buffer;
+   return true;
+}
+
 static bool put_argument(slot_t *slot) {
    const uint32_t bytes = slot->parameter->bytes;
    const uint32_t index =
@@ -101,6 +114,9 @@ static bool put_argument(slot_t *slot) {
    slot->out->buffer = UINT32_MAX;
    slot->out->offset = slot->parameter->offset;
    slot->out->bytes = bytes;
+   const uint32_t map = slot->argument->head ? planner_map(slot->planner, slot->argument->head) : UINT32_MAX;
+   if (map != UINT32_MAX)
+      return map != PLANNER_WRONG_MAP && put_map(slot, map);
    if ((slot->parameter->ptx_type && slot->parameter->ptx_type[0] == 'b' &&
         strcmp(slot->parameter->ptx_type, "b8") == 0 && bytes > 1) ||
        (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))

@@ -2,6 +2,7 @@
  * no number.  Also what owns a plan's memory.  Needs core/base's arena and text alone, so that rkb-worker can
  * read plans with nothing else.  Any thread. */
 #include "kernel/plan.h"
+#include "kernel/tensor_map.h"
 #include "kernel/byte_record.h"
 
 #include <math.h>
@@ -11,6 +12,8 @@
 #define PLAN_MAGIC 0x6e6c70626b72ull /* "rkbpln" */
 enum {
    PLAN_VERSION = 1,
+   PLAN_VERSION_MAPS = 2, /* a plan with tensor maps */
+   MAX_MAPS = 256,
    MAX_BUFFERS = 1024,
    MAX_LAUNCHES = 64,
    MAX_CONSTANTS = 4096,
@@ -71,7 +74,25 @@ static void put_three(rkb_text_t *out, const uint32_t three[3]) {
       record_put_u32(out, three[i]);
 }
 
-static void put_launch(rkb_text_t *out, const rkb_plan_launch_t *launch) {
+static void put_map(rkb_text_t *out, const rkb_plan_map_t *map) {
+   record_put_text(out, map->name);
+   record_put_u32(out, map->buffer);
+   record_put_u32(out, map->type);
+   record_put_u32(out, map->interleave);
+   record_put_u32(out, map->swizzle);
+   record_put_u32(out, map->fill);
+   record_put_u32(out, map->line);
+   record_put_u64(out, map->offset);
+   record_put_u32(out, map->rank);
+   for (uint32_t k = 0; k < map->rank; k++) {
+      record_put_u64(out, map->dims[k]);
+      record_put_u64(out, k ? map->strides[k - 1] : 0);
+      record_put_u32(out, map->box[k]);
+      record_put_u32(out, map->element_strides[k]);
+   }
+}
+
+static void put_launch(rkb_text_t *out, const rkb_plan_launch_t *launch, bool maps) {
    record_put_text(out, launch->expression);
    record_put_text(out, launch->entry);
    record_put_u32(out, launch->kernel);
@@ -88,6 +109,8 @@ static void put_launch(rkb_text_t *out, const rkb_plan_launch_t *launch) {
       record_put_u32(out, launch->arguments[i].offset);
       record_put_u32(out, launch->arguments[i].bytes);
       record_put_u64(out, launch->arguments[i].value);
+      if (maps)
+         record_put_u32(out, launch->arguments[i].map);
    }
 }
 
@@ -95,7 +118,7 @@ int rkb_plan_write(const rkb_plan_t *plan, void **bytes, size_t *length, rkb_err
    rkb_text_t out;
    rkb_text_init(&out, MAX_BYTES);
    record_put_u64(&out, PLAN_MAGIC);
-   record_put_u32(&out, PLAN_VERSION);
+   record_put_u32(&out, plan->map_count ? PLAN_VERSION_MAPS : PLAN_VERSION);
    record_put_u32(&out, plan->buffer_count);
    for (uint32_t i = 0; i < plan->buffer_count; i++)
       put_buffer(&out, &plan->buffers[i]);
@@ -105,9 +128,13 @@ int rkb_plan_write(const rkb_plan_t *plan, void **bytes, size_t *length, rkb_err
       record_put_u32(&out, plan->constants[i].buffer);
       record_put_u64(&out, plan->constants[i].bytes);
    }
+   if (plan->map_count)
+      record_put_u32(&out, plan->map_count);
+   for (uint32_t i = 0; i < plan->map_count; i++)
+      put_map(&out, &plan->maps[i]);
    record_put_u32(&out, plan->launch_count);
    for (uint32_t i = 0; i < plan->launch_count; i++)
-      put_launch(&out, &plan->launches[i]);
+      put_launch(&out, &plan->launches[i], plan->map_count != 0);
    if (out.cut) {
       rkb_text_free(&out);
       *err = (rkb_error_t){.status = RKB_ERR_LIMIT, .message = "the plan is larger than 16 MiB"};
@@ -174,10 +201,40 @@ static void read_three(reader_t *reader, uint32_t three[3], const char *otherwis
    }
 }
 
+/* What lies outside of its buffer, or breaks another rule, is refused here: nothing that is sent can make the encoder reach further. */
+static void read_map(reader_t *reader, const rkb_plan_t *plan, rkb_plan_map_t *map) {
+   char problem[256];
+   map->name = read_name(reader);
+   map->buffer = record_u32(&reader->in);
+   map->type = record_u32(&reader->in);
+   map->interleave = record_u32(&reader->in);
+   map->swizzle = record_u32(&reader->in);
+   map->fill = record_u32(&reader->in);
+   map->line = record_u32(&reader->in);
+   map->offset = record_u64(&reader->in);
+   map->rank = record_u32(&reader->in);
+   expect(reader, map->rank >= 1 && map->rank <= RKB_MAP_MOST_RANK, "a tensor map has no rank from 1 to 5");
+   for (uint32_t k = 0; k < map->rank && k < RKB_MAP_MOST_RANK; k++) {
+      map->dims[k] = record_u64(&reader->in);
+      const uint64_t stride = record_u64(&reader->in);
+      expect(reader, k || !stride, "a tensor map has a stride of dimension 0");
+      if (k)
+         map->strides[k - 1] = stride;
+      map->box[k] = record_u32(&reader->in);
+      map->element_strides[k] = record_u32(&reader->in);
+   }
+   expect(reader, map->buffer < plan->buffer_count, "a tensor map's buffer is out of range");
+   if (!reader->wrong)
+      expect(reader,
+             !rkb_tensor_map_problem(map, plan->buffers[map->buffer].bytes,
+                                     plan->buffers[map->buffer].alignment, problem, sizeof problem),
+             "a tensor map cannot be encoded, or leaves its buffer");
+}
+
 static void read_arguments(reader_t *reader, const rkb_plan_t *plan, rkb_plan_launch_t *launch) {
    rkb_plan_argument_t *list;
    uint32_t end = 0;
-   launch->argument_count = record_count(&reader->in, MAX_ARGUMENTS, 20);
+   launch->argument_count = record_count(&reader->in, MAX_ARGUMENTS, plan->map_count ? 24 : 20);
    list = rkb_arena_array(reader->arena, launch->argument_count + 1, sizeof *list);
    for (uint32_t i = 0; i < launch->argument_count; i++) {
       rkb_plan_argument_t *argument = &list[i];
@@ -185,15 +242,23 @@ static void read_arguments(reader_t *reader, const rkb_plan_t *plan, rkb_plan_la
       argument->offset = record_u32(&reader->in);
       argument->bytes = record_u32(&reader->in);
       argument->value = record_u64(&reader->in);
+      argument->map = plan->map_count ? record_u32(&reader->in) : 0;
+      expect(reader, argument->map <= plan->map_count, "an argument's tensor map is out of range");
       expect(reader,
-             argument->bytes == 1 || argument->bytes == 2 || argument->bytes == 4 || argument->bytes == 8,
-             "an argument's width is not 1, 2, 4 or 8");
+             argument->map ? argument->bytes == RKB_MAP_BYTES && argument->offset % RKB_MAP_ALIGNMENT == 0 &&
+                                argument->value == 0
+                           : argument->bytes == 1 || argument->bytes == 2 || argument->bytes == 4 ||
+                                argument->bytes == 8,
+             "an argument's width is not 1, 2, 4 or 8, or that of a tensor map");
       expect(reader,
              argument->offset >= end && argument->offset <= MAX_PARAMETER_BYTES &&
                 argument->offset + argument->bytes <= launch->parameter_bytes,
              "an argument lies outside the parameters or over another");
       end = argument->offset + argument->bytes;
-      if (argument->buffer == UINT32_MAX)
+      if (argument->map)
+         expect(reader, !reader->wrong && argument->buffer == plan->maps[argument->map - 1].buffer,
+                "a tensor map is passed as another buffer's");
+      else if (argument->buffer == UINT32_MAX)
          expect(reader,
                 argument->bytes == 8 || argument->bytes > 8 || argument->value >> (8 * argument->bytes) == 0,
                 "an argument's value is wider than it");
@@ -251,7 +316,8 @@ static void read_plan(reader_t *reader, rkb_plan_t *plan) {
    rkb_plan_launch_t *launches;
    expect(reader, record_u64(&reader->in) == PLAN_MAGIC, "these bytes are not a plan");
    plan->version = record_u32(&reader->in);
-   expect(reader, plan->version == PLAN_VERSION, "this version of the plan format is not known");
+   expect(reader, plan->version == PLAN_VERSION || plan->version == PLAN_VERSION_MAPS,
+          "this version of the plan format is not known");
    plan->buffer_count = record_count(&reader->in, MAX_BUFFERS, 52);
    buffers = rkb_arena_array(reader->arena, plan->buffer_count + 1, sizeof *buffers);
    for (uint32_t i = 0; i < plan->buffer_count && fine(reader); i++)
@@ -262,6 +328,14 @@ static void read_plan(reader_t *reader, rkb_plan_t *plan) {
    for (uint32_t i = 0; i < plan->constant_count && fine(reader); i++)
       read_constant(reader, plan, &constants[i]);
    plan->constants = constants;
+   const bool has_maps = plan->version == PLAN_VERSION_MAPS;
+   plan->version = PLAN_VERSION; /* of what the plan means; the other one is of its bytes */
+   plan->map_count = has_maps ? record_count(&reader->in, MAX_MAPS, 60) : 0;
+   expect(reader, !has_maps || plan->map_count, "a plan of version 2 has tensor maps");
+   rkb_plan_map_t *maps = rkb_arena_array(reader->arena, plan->map_count + 1, sizeof *maps);
+   for (uint32_t i = 0; i < plan->map_count && fine(reader); i++)
+      read_map(reader, plan, &maps[i]);
+   plan->maps = maps;
    plan->launch_count = record_count(&reader->in, MAX_LAUNCHES, 76);
    launches = rkb_arena_array(reader->arena, plan->launch_count + 1, sizeof *launches);
    for (uint32_t i = 0; i < plan->launch_count && fine(reader); i++)

@@ -11,7 +11,7 @@ static const rkb_parameter_t parameters[] = {
    {0, 8, 8, RKB_PARAMETER_POINTER, "u64"},  {8, 4, 4, RKB_PARAMETER_NUMBER, "f32"},
    {12, 4, 4, RKB_PARAMETER_NUMBER, "u32"},  {16, 8, 8, RKB_PARAMETER_NUMBER, "u64"},
    {24, 8, 8, RKB_PARAMETER_UNKNOWN, "u64"}, {32, 1, 1, RKB_PARAMETER_NUMBER, "u8"},
-   {36, 16, 4, RKB_PARAMETER_NUMBER, "b8"}};
+   {36, 16, 4, RKB_PARAMETER_NUMBER, "b8"},  {0, 128, 64, RKB_PARAMETER_NUMBER, "b8"}};
 static const rkb_built_kernel_t kernels[] = {
    {.expression = "k",
     .entry = "_Z1k",
@@ -31,10 +31,15 @@ static const rkb_built_kernel_t kernels[] = {
     .entry = "_Z6record",
     .registers = 32,
     .parameter_count = 1,
-    .parameters = parameters + 6}};
+    .parameters = parameters + 6},
+   {.expression = "tiled",
+    .entry = "_Z5tiled",
+    .registers = 32,
+    .parameter_count = 1,
+    .parameters = parameters + 7}};
 static const char ptx[] = ".const .align 4 .b8 filter[64];\n";
 static const rkb_build_t build = {
-   .ptx = ptx, .ptx_bytes = sizeof ptx - 1, .kernel_count = 5, .kernels = kernels};
+   .ptx = ptx, .ptx_bytes = sizeof ptx - 1, .kernel_count = 6, .kernels = kernels};
 
 static rkb_plan_t *make(const char *manifest_text, const char *tune, fixture_case_t *of,
                         rkb_finding_t *finding) {
@@ -64,6 +69,8 @@ typedef struct refused {
 } refused_t;
 
 #define LAUNCH(kernel, more) "launches:\n  - {kernel: " kernel ", " more "}\n"
+#define MAP(more) "maps:\n  m: {" more "}\n" LAUNCH("tiled", "grid: 1, block: 32, args: m")
+#define WIDE "scratch:\n  s: {dtype: bfloat16, shape: \"64, 128\"}\n"
 #define ARGS "args: \"x, eps, D, D, x, 1\""
 
 static void each_fault_is_a_finding(void **state) {
@@ -124,8 +131,8 @@ static void each_fault_is_a_finding(void **state) {
        "148 bytes and 'filter' holds 64", 0, 0},
       {LAUNCH("one", "grid: 1, block: 1, args: x, constants: {missing: weight}"), "plan.constant",
        "no __constant__ variable 'missing'", 0, 0},
-      {LAUNCH("one", "grid: 1, block: 1, args: x, constants: {filter: y}"), "plan.constant", "not an input", 0,
-       0},
+      {LAUNCH("one", "grid: 1, block: 1, args: x, constants: {filter: y}"), "plan.constant", "not an input",
+       0, 0},
       {"fill: {x: zero}\n" LAUNCH("one", "grid: 1, block: 1, args: x"), "plan.fill", "not an output", 4, 8},
       {"scratch:\n  s: {dtype: float64, shape: \"D * 1000000000, D * 1000000000\"}\n" LAUNCH(
           "one", "grid: 1, block: 1, args: s"),
@@ -141,6 +148,53 @@ static void each_fault_is_a_finding(void **state) {
        5, 3},
       {"tune:\n  T: {default: 1, choices: [1]}\n" LAUNCH("one", "grid: 1, block: 1, args: x"),
        "plan.name_collision", "'T'", 5, 3},
+      {WIDE MAP("buffer: nothing, dims: \"128, 64\", box: \"64, 8\""), "plan.map",
+       "no tensor or scratch buffer", 7, 3},
+      {WIDE MAP("buffer: s, dims: \"0, 64\", box: \"64, 8\""), "plan.map", "dimension 0 has 0 elements", 7,
+       3},
+      {WIDE MAP("buffer: s, dims: \"0 - 1, 64\", box: \"64, 8\""), "plan.map", "a dimension is -1", 7, 25},
+      {WIDE MAP("buffer: s, dims: \"5000000000, 1\", box: \"64, 1\""), "plan.map", "1 to 2^32", 0, 0},
+      {WIDE MAP("buffer: s, dims: \"120, 64\", strides: 124, box: \"64, 8\""), "plan.map",
+       "stride of dimension 1 is 248 bytes; strides are multiples of 16 below 2^40", 0, 0},
+      {WIDE MAP("buffer: s, dims: \"128, 2\", strides: 549755813888, box: \"64, 1\""), "plan.map",
+       "below 2^40", 0, 0},
+      {WIDE MAP("buffer: s, dims: \"128, 64\", box: \"64, 257\""), "plan.map",
+       "257 elements in dimension 1; it has 1 to 256", 0, 0},
+      {WIDE MAP("buffer: s, dims: \"128, 64\", box: \"64, 0\""), "plan.map", "0 elements in dimension 1", 0,
+       0},
+      {WIDE MAP("buffer: s, dims: \"128, 64\", box: \"63, 8\""), "plan.map",
+       "126 bytes; rows are multiples of 16", 0, 0},
+      {WIDE MAP("buffer: s, dims: \"128, 64\", box: \"128, 8\", swizzle: 128"), "plan.map",
+       "256 bytes, more than its swizzle of 128", 0, 0},
+      {WIDE MAP("buffer: s, dims: \"128, 64\", box: \"64, 8\", swizzle: 64"), "plan.map",
+       "more than its swizzle of 64", 0, 0},
+      {WIDE MAP("buffer: s, dims: \"128, 64\", box: \"32, 8\", swizzle: 32"), "plan.map",
+       "more than its swizzle of 32", 0, 0},
+      {WIDE MAP("buffer: s, dims: \"128, 64\", box: \"64, 8\", steps: \"1, 9\""), "plan.map",
+       "element stride of dimension 1 is 9", 0, 0},
+      {WIDE MAP("buffer: s, dims: \"128, 64\", box: \"64, 8\", steps: \"1, 0\""), "plan.map",
+       "is 0; it is 1 to 8", 0, 0},
+      {WIDE MAP("buffer: s, dims: \"128, 64\", box: \"64, 8\", interleave: 16"), "plan.map",
+       "at least 3 dimensions", 0, 0},
+      {WIDE MAP("buffer: s, dims: \"16, 16, 16\", box: \"16, 8, 8\", interleave: 32"), "plan.map",
+       "needs swizzle 32", 0, 0},
+      {WIDE MAP("buffer: s, dtype: uint16, dims: \"128, 64\", box: \"64, 8\", fill: nan"), "plan.map",
+       "for floating-point elements", 0, 0},
+      {WIDE MAP("buffer: s, offset: 4, dims: \"120, 63\", strides: 128, box: \"64, 8\""), "plan.map",
+       "first element does not lie at a multiple of 16", 0, 0},
+      {WIDE MAP("buffer: s, dims: \"128, 65\", box: \"64, 8\""), "plan.map",
+       "ends 16640 bytes into the buffer, which has 16384", 0, 0},
+      {WIDE MAP("buffer: s, offset: 8, dims: \"128, 64\", box: \"64, 8\""), "plan.map", "ends 16400 bytes", 0,
+       0},
+      {WIDE "maps:\n  x: {buffer: s, dims: \"128, 64\", box: \"64, 8\"}\n" LAUNCH(
+          "one", "grid: 1, block: 32, args: x"),
+       "plan.name_collision", "the tensor map 'x'", 7, 3},
+      {WIDE "maps:\n  m: {buffer: s, dims: \"128, 64\", box: \"64, 8\"}\n" LAUNCH(
+          "one", "grid: 1, block: 32, args: m"),
+       "plan.arguments", "needs a parameter of 128 bytes", 0, 0},
+      {WIDE "maps:\n  m: {buffer: s, dims: \"128, 64\", box: \"64, 8\"}\n" LAUNCH(
+          "tiled", "grid: 1, block: 32, args: m + 1"),
+       "plan.arguments", "by its name alone", 0, 0},
       {"let:\n  a: b\n  b: 1\n" LAUNCH("one", "grid: 1, block: 1, args: x"), "plan.expression", "b", 5, 6},
    };
    fixture_case_t odd;
@@ -204,7 +258,37 @@ static void a_plan_is_what_the_manifest_says(void **state) {
    rkb_plan_free(plan);
 }
 
-static void bytes_give_the_same_plan_and_nothing_else_does(void **state) {
+static const char mapped[] = WIDE
+   "maps:\n  m: {buffer: s, offset: 256, dims: \"128, D, 1\", strides: \"256, 512 * D\", box: \"64, 8, 1\", steps: \"1, 2, 1\", "
+   "swizzle: 128, fill: nan}\n" LAUNCH("tiled", "grid: 1, block: 32, args: m");
+
+static void a_plan_has_its_maps(void **state) {
+   fixture_case_t odd;
+   rkb_finding_t finding = {0};
+   (void)state;
+   fixture_rmsnorm(&odd, 3, 5, 31);
+   rkb_plan_t *plan = make(mapped, NULL, &odd, &finding);
+   if (!plan)
+      fail_msg("%s: %s", finding.reason, finding.message);
+   assert_int_equal(plan->map_count, 1);
+   const rkb_plan_map_t *map = &plan->maps[0];
+   assert_int_equal(map->type, RKB_MAP_BF16);
+   assert_int_equal(map->rank, 3);
+   assert_int_equal(map->offset, 512);
+   assert_int_equal(map->dims[1], 31);
+   assert_int_equal(map->strides[0], 512);
+   assert_int_equal(map->strides[1], 1024 * 31);
+   assert_int_equal(map->box[0], 64);
+   assert_int_equal(map->element_strides[1], 2);
+   assert_int_equal(map->swizzle, RKB_MAP_SWIZZLE_128B);
+   assert_int_equal(map->fill, RKB_MAP_FILL_NAN);
+   assert_int_equal(plan->launches[0].arguments[0].map, 1);
+   assert_int_equal(plan->launches[0].arguments[0].bytes, RKB_MAP_BYTES);
+   assert_int_equal(plan->launches[0].arguments[0].buffer, 3);
+   rkb_plan_free(plan);
+}
+
+static void only_these_bytes(const char *manifest) {
    fixture_case_t odd;
    rkb_finding_t finding = {0};
    rkb_plan_t *plan, *again;
@@ -214,9 +298,8 @@ static void bytes_give_the_same_plan_and_nothing_else_does(void **state) {
    size_t length, second;
    char left[RKB_HASH_TEXT], right[RKB_HASH_TEXT];
    uint32_t accepted = 0;
-   (void)state;
-   fixture_rmsnorm(&odd, 3, 5, 37);
-   plan = make(whole, NULL, &odd, &finding);
+   fixture_rmsnorm(&odd, 3, 5, 31);
+   plan = make(manifest, NULL, &odd, &finding);
    assert_int_equal(rkb_plan_write(plan, &written, &length, &err), RKB_OK);
    assert_int_equal(rkb_plan_read(written, length, &again, &err), RKB_OK);
    assert_int_equal(rkb_plan_write(again, &rewritten, &second, &err), RKB_OK);
@@ -246,6 +329,12 @@ static void bytes_give_the_same_plan_and_nothing_else_does(void **state) {
    assert_true(accepted < length / 2);
    rkb_plan_free(plan);
    free(written);
+}
+
+static void bytes_give_the_same_plan_and_nothing_else_does(void **state) {
+   (void)state;
+   only_these_bytes(whole);
+   only_these_bytes(mapped);
 }
 
 /* Version 1 as it was first written; this file must stay readable. */
@@ -305,6 +394,7 @@ int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_fault_is_a_finding),
       cmocka_unit_test(a_plan_is_what_the_manifest_says),
+      cmocka_unit_test(a_plan_has_its_maps),
       cmocka_unit_test(bytes_give_the_same_plan_and_nothing_else_does),
       cmocka_unit_test(an_old_plan_is_still_read),
       cmocka_unit_test(occupancy_follows_the_tightest_limit),

@@ -177,8 +177,10 @@ static bool read_argument(harness_t *harness, const ptx_variable_t *parameter, c
    *argument = (rkb_plan_argument_t){
       .buffer = UINT32_MAX, .offset = (uint32_t)parameter->offset, .bytes = (uint32_t)parameter->bytes};
    for (uint32_t n = 0; n < harness->plan.map_count; n++)
-      if (strcmp(harness->maps[n].name, text) == 0)
+      if (strcmp(harness->maps[n].name, text) == 0) {
          argument->map = n + 1;
+         argument->buffer = harness->maps[n].buffer;
+      }
    for (uint32_t n = 0; n < harness->plan.buffer_count; n++)
       if (strcmp(harness->buffers[n].name, text) == 0)
          argument->buffer = n;

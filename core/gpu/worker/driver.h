@@ -10,18 +10,19 @@
 #define RKB_DRIVER_FUNCTIONS(X)                                                                              \
    X(cuInit)                                                                                                 \
    X(cuDriverGetVersion)                                                                                     \
-   X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceTotalMem) X(cuDeviceGetAttribute) X(cuDeviceGetUuid)          \
-      X(cuDeviceGetPCIBusId) X(cuCtxSynchronize) X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent)              \
-         X(cuCtxResetPersistingL2Cache) X(cuMemGetInfo) X(cuModuleLoadData) X(cuModuleUnload)                \
-            X(cuModuleGetFunction) X(cuModuleGetGlobal) X(cuFuncSetAttribute) X(cuFuncGetAttribute)          \
-               X(cuMemAlloc) X(cuMemFree) X(cuMemcpyHtoD) X(cuMemcpyDtoH) X(cuMemcpyDtoDAsync)               \
-                  X(cuMemsetD8Async) X(cuMemsetD16Async) X(cuMemsetD32Async) X(cuStreamCreate)               \
-                     X(cuStreamQuery) X(cuStreamSynchronize) X(cuStreamBeginCapture) X(cuStreamEndCapture)   \
-                        X(cuGraphInstantiateWithFlags) X(cuGraphLaunch) X(cuGraphDestroy)                    \
-                           X(cuGraphExecDestroy) X(cuEventCreate) X(cuEventRecord) X(cuEventQuery)           \
-                              X(cuEventElapsedTime) X(cuLaunchKernelEx) X(cuMemGetAllocationGranularity)     \
-                                 X(cuMemAddressReserve) X(cuMemAddressFree) X(cuMemCreate) X(cuMemRelease)   \
-                                    X(cuMemMap) X(cuMemUnmap) X(cuMemSetAccess) X(cuGetErrorName)
+   X(cuDeviceGet)                                                                                            \
+   X(cuDeviceGetName) X(cuDeviceTotalMem) X(cuDeviceGetAttribute) X(cuDeviceGetUuid) X(cuDeviceGetPCIBusId)  \
+      X(cuCtxSynchronize) X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent) X(cuCtxResetPersistingL2Cache)      \
+         X(cuMemGetInfo) X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuModuleGetGlobal)   \
+            X(cuFuncSetAttribute) X(cuFuncGetAttribute) X(cuMemAlloc) X(cuMemFree) X(cuMemcpyHtoD)           \
+               X(cuMemcpyDtoH) X(cuMemcpyDtoDAsync) X(cuMemsetD8Async) X(cuMemsetD16Async)                   \
+                  X(cuMemsetD32Async) X(cuStreamCreate) X(cuStreamQuery) X(cuStreamSynchronize)              \
+                     X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuGraphInstantiateWithFlags)            \
+                        X(cuGraphLaunch) X(cuGraphDestroy) X(cuGraphExecDestroy) X(cuEventCreate)            \
+                           X(cuEventRecord) X(cuEventQuery) X(cuEventElapsedTime) X(cuLaunchKernelEx)        \
+                              X(cuMemGetAllocationGranularity) X(cuMemAddressReserve) X(cuMemAddressFree)    \
+                                 X(cuMemCreate) X(cuMemRelease) X(cuMemMap) X(cuMemUnmap) X(cuMemSetAccess)  \
+                                    X(cuGetErrorName) X(cuTensorMapEncodeTiled)
 
 typedef struct rkb_driver {
 #define X(name) __typeof__(&name) name;

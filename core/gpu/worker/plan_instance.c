@@ -70,6 +70,25 @@ static bool fill_possible(const rkb_plan_buffer_t *buffer) {
    return buffer->fill == RKB_FILL_NONE || buffer->fill_value == 0 || any;
 }
 
+/* The plan's reader has checked that the map stays inside of its buffer. */
+static CUresult encode_map(const rkb_driver_t *d, const rkb_instance_t *in, uint32_t number,
+                           CUtensorMap *out) {
+   const rkb_plan_map_t *m = &in->plan->maps[number];
+   cuuint64_t dims[RKB_MAP_MOST_RANK], strides[RKB_MAP_MOST_RANK] = {0};
+   cuuint32_t box[RKB_MAP_MOST_RANK], steps[RKB_MAP_MOST_RANK];
+   for (uint32_t k = 0; k < m->rank; k++) {
+      dims[k] = m->dims[k];
+      strides[k] = k + 1 < m->rank ? m->strides[k] : 0;
+      box[k] = m->box[k];
+      steps[k] = m->element_strides[k];
+   }
+   return d->cuTensorMapEncodeTiled(out, (CUtensorMapDataType)m->type, m->rank,
+                                    (void *)(uintptr_t)(in->memory[m->buffer].start + m->offset), dims,
+                                    strides, box, steps, (CUtensorMapInterleave)m->interleave,
+                                    (CUtensorMapSwizzle)m->swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                                    (CUtensorMapFloatOOBfill)m->fill);
+}
+
 static CUresult record_launch(const rkb_driver_t *d, const rkb_instance_t *in, const rkb_plan_launch_t *l,
                               CUmodule module) {
    CUfunction function;
@@ -77,12 +96,21 @@ static CUresult record_launch(const rkb_driver_t *d, const rkb_instance_t *in, c
    unsigned attributes = 0;
    size_t bytes = l->parameter_bytes;
    char *parameters = rkb_allocate(bytes, 1);
+   CUresult status = CUDA_SUCCESS;
    for (uint32_t i = 0; i < l->argument_count; i++) {
       const rkb_plan_argument_t *a = &l->arguments[i];
+      if (a->map) {
+         CUtensorMap map;
+         const CUresult encoded = encode_map(d, in, a->map - 1, &map);
+         status = status == CUDA_SUCCESS ? encoded : status;
+         memcpy(parameters + a->offset, &map, sizeof map);
+         continue;
+      }
       uint64_t value = a->buffer == UINT32_MAX ? a->value : in->memory[a->buffer].start + a->value;
       memcpy(parameters + a->offset, &value, a->bytes);
    }
-   CUresult status = d->cuModuleGetFunction(&function, module, l->entry);
+   if (status == CUDA_SUCCESS)
+      status = d->cuModuleGetFunction(&function, module, l->entry);
    if (status == CUDA_SUCCESS && l->dynamic_shared > 0)
       status = d->cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                      (int)l->dynamic_shared);
@@ -218,8 +246,8 @@ CUresult rkb_instance_prepare(const rkb_driver_t *d, const rkb_instance_t *in, r
 }
 
 /* Searches on the device first.  Only if there is damage are the canaries (up to a page beside each buffer) copied back. */
-static CUresult look_for_damage(const rkb_driver_t *d, const rkb_worker_kernels_t *own, const rkb_instance_t *in,
-                                uint32_t *found) {
+static CUresult look_for_damage(const rkb_driver_t *d, const rkb_worker_kernels_t *own,
+                                const rkb_instance_t *in, uint32_t *found) {
    bool guarded = false;
    CUresult status = CUDA_SUCCESS;
    for (uint32_t i = 0; i < in->plan->buffer_count && status == CUDA_SUCCESS; i++) {
@@ -232,8 +260,8 @@ static CUresult look_for_damage(const rkb_driver_t *d, const rkb_worker_kernels_
    return guarded && status == CUDA_SUCCESS ? rkb_look_end(d, own, found) : status;
 }
 
-rkb_worker_ran_t rkb_instance_run(const rkb_driver_t *d, const rkb_worker_kernels_t *own, const rkb_instance_t *in,
-                                  uint32_t deadline_ms) {
+rkb_worker_ran_t rkb_instance_run(const rkb_driver_t *d, const rkb_worker_kernels_t *own,
+                                  const rkb_instance_t *in, uint32_t deadline_ms) {
    uint32_t found = 0;
    CUresult status = d->cuGraphLaunch(in->graph, d->stream);
    if (status == CUDA_SUCCESS)

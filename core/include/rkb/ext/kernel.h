@@ -126,7 +126,7 @@ typedef struct rkb_plan_argument {
    uint32_t buffer;     /* index into the plan's buffers, or UINT32_MAX for a plain value */
    uint32_t offset;     /* in the parameter space */
    uint32_t bytes;      /* 1, 2, 4 or 8; 128: a tensor map */
-   uint32_t map;        /* index + 1 into the plan's tensor maps; 0: none */
+   uint32_t map;        /* index + 1 into the plan's tensor maps, and buffer is the map's; 0: none */
    uint64_t value;      /* a pointer's byte offset into its buffer, or the value's bits, little-endian */
 } rkb_plan_argument_t;
 

@@ -1,0 +1,94 @@
+/* `maps:` of a manifest: tensor maps, as expressions (docs/kernel-format.md).  Everything parsed lives in the manifest's arena; one
+ * thread. */
+#include "kernel/manifest_parser.h"
+
+#include <string.h>
+
+static const char *const map_keys[] = {"buffer", "dtype",      "offset",  "dims", "strides", "box",
+                                       "steps",  "interleave", "swizzle", "fill", NULL};
+
+/* One of some words; the number is the driver's.  Absent: the first. */
+static void parse_word(manifest_parser_t *parser, const rkb_yaml_t *map, const char *key,
+                       const char *const *words, const char *allowed, uint32_t *number) {
+   const rkb_yaml_t *node = rkb_yaml_get(map, key);
+   const char *text;
+   *number = 0;
+   if (!node || !rkb_yaml_scalar(node, key, &text, parser->problems))
+      return;
+   for (uint32_t n = 0; words[n]; n++)
+      if (strcmp(words[n], text) == 0) {
+         *number = n;
+         return;
+      }
+   rkb_problem(parser->problems, node->place, "unknown %s '%.32s'; use %s", key, text, allowed);
+}
+
+static void parse_type(manifest_parser_t *parser, const rkb_yaml_t *map, manifest_map_t *out) {
+   static const char *const words[] = {"uint8",       "uint16",   "uint32",       "int32",   "uint64",
+                                       "int64",       "float16",  "float32",      "float64", "bfloat16",
+                                       "float32_ftz", "tfloat32", "tfloat32_ftz", NULL};
+   out->typed = rkb_yaml_get(map, "dtype") != NULL;
+   parse_word(
+      parser, map, "dtype", words,
+      "uint8, uint16, uint32, int32, uint64, int64, float16, float32, float64, bfloat16, float32_ftz, tfloat32 or "
+      "tfloat32_ftz",
+      &out->type);
+}
+
+/* A list of expressions of a dimension each. */
+static void parse_list(manifest_parser_t *parser, const rkb_yaml_t *map, const char *key, uint32_t wanted,
+                       rkb_expression_t ***list) {
+   const rkb_yaml_t *node = rkb_yaml_get(map, key);
+   const char *written;
+   uint32_t count = 0;
+   *list = NULL;
+   if (!node || !manifest_expressions(parser, map, key, list, &count, &written))
+      return;
+   if (count != wanted)
+      rkb_problem(parser->problems, node->place, "%s has %u entries; this map needs %u", key, count, wanted);
+}
+
+static void parse_map(manifest_parser_t *parser, const rkb_yaml_t *map, manifest_map_t *out) {
+   static const char *const interleaves[] = {"none", "16", "32", NULL},
+                            *const swizzles[] = {"none", "32", "64", "128", NULL},
+                            *const fills[] = {"zero", "nan", NULL};
+   const rkb_yaml_t *buffer = rkb_yaml_get(map, "buffer"), *dims = rkb_yaml_get(map, "dims");
+   const char *written;
+   rkb_yaml_only(map, "a tensor map", map_keys, parser->problems);
+   if (!buffer || !dims || !rkb_yaml_get(map, "box"))
+      rkb_problem(parser->problems, map->place, "the tensor map '%s' needs %s", out->name,
+                  !buffer ? "a buffer"
+                  : !dims ? "dims"
+                          : "a box");
+   else
+      rkb_yaml_scalar(buffer, "buffer", &out->buffer, parser->problems);
+   manifest_expressions(parser, map, "dims", &out->dims, &out->rank, &written);
+   if (out->rank > RKB_MAP_MOST_RANK) {
+      rkb_problem(parser->problems, dims->place, "dims has %u entries; a tensor map has 1 to %d dimensions",
+                  out->rank, RKB_MAP_MOST_RANK);
+      out->rank = 0;
+      return;
+   }
+   parse_list(parser, map, "strides", out->rank ? out->rank - 1 : 0, &out->strides);
+   parse_list(parser, map, "box", out->rank, &out->box);
+   parse_list(parser, map, "steps", out->rank, &out->steps);
+   manifest_one_expression(parser, map, "offset", &out->offset, &written);
+   parse_type(parser, map, out);
+   parse_word(parser, map, "interleave", interleaves, "none, 16 or 32", &out->interleave);
+   parse_word(parser, map, "swizzle", swizzles, "none, 32, 64 or 128", &out->swizzle);
+   parse_word(parser, map, "fill", fills, "zero or nan", &out->fill);
+}
+
+void manifest_parse_maps(manifest_parser_t *parser, const rkb_yaml_t *node) {
+   manifest_t *manifest = parser->manifest;
+   const uint32_t count = manifest_entries(parser, node, RKB_YAML_MAP, "maps", RKB_MANIFEST_MAX_ENTRIES);
+   manifest->maps = rkb_arena_array(parser->arena, count + 1, sizeof *manifest->maps);
+   for (uint32_t i = 0; i < count; i++) {
+      manifest->maps[i].name = node->keys[i]->text;
+      manifest->maps[i].place = node->keys[i]->place;
+      manifest_check_name(parser, node->keys[i], "tensor map");
+      if (rkb_yaml_expect(node->items[i], RKB_YAML_MAP, "a tensor map", parser->problems))
+         parse_map(parser, node->items[i], &manifest->maps[i]);
+   }
+   manifest->map_count = count;
+}

@@ -1,0 +1,115 @@
+/* The tensor maps of a plan: those of a manifest's `maps:` that a launch takes, with every expression evaluated, checked against the
+ * encoder's rules.  One thread a
+ * plan. */
+#include "kernel/plan.h"
+#include "kernel/tensor_map.h"
+
+#include <string.h>
+
+/* The type that a buffer's elements are copied as. */
+static uint32_t map_type(uint32_t dtype) {
+   static const uint32_t types[] = {
+      [RKB_F16] = RKB_MAP_F16, [RKB_BF16] = RKB_MAP_BF16, [RKB_F32] = RKB_MAP_F32, [RKB_F64] = RKB_MAP_F64,
+      [RKB_I32] = RKB_MAP_I32, [RKB_I64] = RKB_MAP_I64,   [RKB_U8] = RKB_MAP_U8};
+   return types[dtype];
+}
+
+static bool natural(planner_t *planner, const rkb_expression_t *expression, const char *what, uint64_t most,
+                    uint64_t *out) {
+   int64_t value;
+   if (!planner_integer(planner, expression, &value))
+      return false;
+   if (value < 0 || (uint64_t)value > most) {
+      planner_find(planner, "plan.map", rkb_expression_place(expression), "%s is %lld; it is 0 to %llu", what,
+                   (long long)value, (unsigned long long)most);
+      return false;
+   }
+   *out = (uint64_t)value;
+   return true;
+}
+
+/* In bytes; where none are written, each dimension follows the one before without a gap. */
+static bool strides(planner_t *planner, const manifest_map_t *from, uint32_t element, rkb_plan_map_t *map) {
+   uint64_t dense = element;
+   for (uint32_t k = 1; k < map->rank; k++) {
+      uint64_t elements;
+      if (from->strides &&
+          !natural(planner, from->strides[k - 1], "a stride", UINT32_MAX * UINT64_C(256), &elements))
+         return false;
+      dense =
+         dense <= (UINT64_MAX >> 8) / (map->dims[k - 1] + 1) ? dense * map->dims[k - 1] : UINT64_MAX >> 8;
+      map->strides[k - 1] = from->strides ? elements * element : dense;
+   }
+   return true;
+}
+
+static bool numbers(planner_t *planner, const manifest_map_t *from, rkb_plan_map_t *map) {
+   const uint32_t element = rkb_tensor_map_element(map->type);
+   uint64_t value = 0;
+   for (uint32_t k = 0; k < map->rank; k++) {
+      if (!natural(planner, from->dims[k], "a dimension", UINT64_C(1) << 33, &map->dims[k]) ||
+          !natural(planner, from->box[k], "an extent of the box", UINT32_MAX, &value))
+         return false;
+      map->box[k] = (uint32_t)value;
+      map->element_strides[k] = 1;
+      if (from->steps && !natural(planner, from->steps[k], "a step", UINT32_MAX, &value))
+         return false;
+      map->element_strides[k] = from->steps ? (uint32_t)value : 1;
+   }
+   if (from->offset && !natural(planner, from->offset, "an offset", UINT64_C(1) << 48, &value))
+      return false;
+   map->offset = from->offset ? value * element : 0;
+   return strides(planner, from, element, map);
+}
+
+static bool add_map(planner_t *planner, const manifest_map_t *from) {
+   rkb_plan_map_t *map;
+   char problem[256];
+   if (!planner->maps)
+      planner->maps =
+         rkb_arena_array(planner->arena, planner->manifest->map_count + 1, sizeof *planner->maps);
+   map = &planner->maps[planner->map_count];
+   const uint32_t buffer = from->buffer ? planner_buffer(planner, from->buffer) : UINT32_MAX;
+   rkb_value_t unused;
+   if (planner_buffer(planner, from->name) != UINT32_MAX ||
+       planner->lookup(planner->argument, from->name, &unused)) {
+      planner_find(planner, "plan.name_collision", from->place,
+                   "the tensor map '%s' has the name of something else", from->name);
+      return false;
+   }
+   if (buffer == UINT32_MAX) {
+      planner_find(planner, "plan.map", from->place,
+                   "the tensor map '%s' is of '%.64s', which is no tensor or scratch buffer", from->name,
+                   from->buffer ? from->buffer : "");
+      return false;
+   }
+   *map = (rkb_plan_map_t){.name = rkb_arena_text(planner->arena, from->name, strlen(from->name)),
+                           .buffer = buffer,
+                           .type = from->typed ? from->type : map_type(planner->buffers[buffer].dtype),
+                           .interleave = from->interleave,
+                           .swizzle = from->swizzle,
+                           .fill = from->fill,
+                           .rank = from->rank,
+                           .line = from->place.line};
+   if (!numbers(planner, from, map))
+      return false;
+   if (rkb_tensor_map_problem(map, planner->buffers[buffer].bytes, planner->buffers[buffer].alignment,
+                              problem, sizeof problem)) {
+      planner_find(planner, "plan.map", from->place, "the tensor map '%s' cannot be encoded: %s", from->name,
+                   problem);
+      return false;
+   }
+   planner->map_count++;
+   return true;
+}
+
+uint32_t planner_map(planner_t *planner, const char *name) {
+   const manifest_t *manifest = planner->manifest;
+   for (uint32_t i = 0; i < planner->map_count; i++)
+      if (strcmp(planner->maps[i].name, name) == 0)
+         return i;
+   for (uint32_t i = 0; i < manifest->map_count; i++)
+      if (strcmp(manifest->maps[i].name, name) == 0)
+         return add_map(planner, &manifest->maps[i]) ? planner->map_count - 1 : PLANNER_WRONG_MAP;
+   return UINT32_MAX;
+}

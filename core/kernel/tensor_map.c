@@ -1,0 +1,114 @@
+/* The rules of tensor maps (tensor_map.h). */
+#include "kernel/tensor_map.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#define MOST_DIM (UINT64_C(1) << 32)
+#define MOST_STRIDE (UINT64_C(1) << 40)
+#define MOST_BOX 256u
+#define MOST_ELEMENT_STRIDE 8u
+
+uint32_t rkb_tensor_map_element(uint32_t type) {
+   static const uint8_t bytes[] = {
+      [RKB_MAP_U8] = 1,      [RKB_MAP_U16] = 2,  [RKB_MAP_U32] = 4,     [RKB_MAP_I32] = 4, [RKB_MAP_U64] = 8,
+      [RKB_MAP_I64] = 8,     [RKB_MAP_F16] = 2,  [RKB_MAP_F32] = 4,     [RKB_MAP_F64] = 8, [RKB_MAP_BF16] = 2,
+      [RKB_MAP_F32_FTZ] = 4, [RKB_MAP_TF32] = 4, [RKB_MAP_TF32_FTZ] = 4};
+   return type < sizeof bytes ? bytes[type] : 0;
+}
+
+static bool is_float(uint32_t type) {
+   return type >= RKB_MAP_F16;
+}
+
+static bool say(char *out, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static bool say(char *out, size_t size, const char *fmt, ...) {
+   va_list ap;
+   va_start(ap, fmt);
+   vsnprintf(out, size, fmt, ap);
+   va_end(ap);
+   return true;
+}
+
+static bool words_problem(const rkb_plan_map_t *map, char *out, size_t size) {
+   if (!rkb_tensor_map_element(map->type))
+      return say(out, size, "its element type %u is not known", map->type);
+   if (map->rank < 1 || map->rank > RKB_MAP_MOST_RANK)
+      return say(out, size, "it has %u dimensions; a tensor map has 1 to %d", map->rank, RKB_MAP_MOST_RANK);
+   if (map->interleave > RKB_MAP_INTERLEAVE_32B)
+      return say(out, size, "its interleave %u is not known", map->interleave);
+   if (map->interleave && map->rank < 3)
+      return say(out, size, "an interleaved layout needs at least 3 dimensions, and it has %u", map->rank);
+   if (map->swizzle > RKB_MAP_SWIZZLE_128B)
+      return say(out, size, "its swizzle %u is not known", map->swizzle);
+   if (map->interleave == RKB_MAP_INTERLEAVE_32B && map->swizzle != RKB_MAP_SWIZZLE_32B)
+      return say(out, size, "an interleaved layout of 32 bytes needs swizzle 32");
+   if (map->fill > RKB_MAP_FILL_NAN)
+      return say(out, size, "its fill %u is not known", map->fill);
+   if (map->fill == RKB_MAP_FILL_NAN && !is_float(map->type))
+      return say(out, size, "fill: nan is for floating-point elements");
+   return false;
+}
+
+static bool sizes_problem(const rkb_plan_map_t *map, char *out, size_t size) {
+   const uint32_t multiple = map->interleave == RKB_MAP_INTERLEAVE_32B ? 32 : 16;
+   for (uint32_t k = 0; k < map->rank; k++)
+      if (map->dims[k] < 1 || map->dims[k] > MOST_DIM)
+         return say(out, size, "dimension %u has %llu elements; it has 1 to 2^32", k,
+                    (unsigned long long)map->dims[k]);
+   for (uint32_t k = 0; k + 1 < map->rank; k++) {
+      if (map->strides[k] % multiple || map->strides[k] >= MOST_STRIDE)
+         return say(out, size,
+                    "the stride of dimension %u is %llu bytes; strides are multiples of %u below 2^40", k + 1,
+                    (unsigned long long)map->strides[k], multiple);
+   }
+   for (uint32_t k = 0; k < map->rank; k++) {
+      if (map->box[k] < 1 || map->box[k] > MOST_BOX)
+         return say(out, size, "the box has %u elements in dimension %u; it has 1 to %u", map->box[k], k,
+                    MOST_BOX);
+      if (map->element_strides[k] < 1 || map->element_strides[k] > MOST_ELEMENT_STRIDE)
+         return say(out, size, "the element stride of dimension %u is %u; it is 1 to %u", k,
+                    map->element_strides[k], MOST_ELEMENT_STRIDE);
+   }
+   return false;
+}
+
+/* The row of a box in shared memory. */
+static bool row_problem(const rkb_plan_map_t *map, char *out, size_t size) {
+   static const uint32_t widths[] = {0, 32, 64, 128};
+   const uint32_t bytes = map->box[0] * rkb_tensor_map_element(map->type);
+   if (map->interleave)
+      return false;
+   if (bytes % 16)
+      return say(out, size, "a row of the box has %u bytes; rows are multiples of 16", bytes);
+   if (map->swizzle && bytes > widths[map->swizzle])
+      return say(out, size, "a row of the box has %u bytes, more than its swizzle of %u", bytes,
+                 widths[map->swizzle]);
+   return false;
+}
+
+/* The first byte, and what lies behind it. */
+static bool place_problem(const rkb_plan_map_t *map, uint64_t buffer_bytes, uint32_t alignment, char *out,
+                          size_t size) {
+   const uint32_t multiple = map->interleave == RKB_MAP_INTERLEAVE_32B ? 32 : 16;
+   uint64_t end = map->offset, reach;
+   bool beyond = false;
+   if (map->offset % multiple || alignment % multiple)
+      return say(out, size, "its first element does not lie at a multiple of %u bytes", multiple);
+   for (uint32_t k = 1; k < map->rank; k++)
+      beyond |= __builtin_mul_overflow(map->dims[k] - 1, map->strides[k - 1], &reach) ||
+                __builtin_add_overflow(end, reach, &end);
+   beyond |= __builtin_add_overflow(end, map->dims[0] * rkb_tensor_map_element(map->type), &end);
+   if (beyond || end > buffer_bytes)
+      return say(out, size, "its last element ends %s%llu bytes into the buffer, which has %llu",
+                 beyond ? "more than " : "", (unsigned long long)(beyond ? UINT64_MAX : end),
+                 (unsigned long long)buffer_bytes);
+   return false;
+}
+
+bool rkb_tensor_map_problem(const rkb_plan_map_t *map, uint64_t buffer_bytes, uint32_t buffer_alignment,
+                            char *out, size_t size) {
+   out[0] = '\0';
+   return words_problem(map, out, size) || sizes_problem(map, out, size) || row_problem(map, out, size) ||
+          place_problem(map, buffer_bytes, buffer_alignment, out, size);
+}
