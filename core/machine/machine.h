@@ -45,7 +45,7 @@ typedef struct rkb_machine_options {
    const rkb_machine_blocks_t *sample; /* by launch of the plan; NULL: all blocks of all */
    /* after so many of a launch no further block of its sample is executed; 0: no limit */
    uint64_t sample_instructions;
-   uint64_t thread_instructions; /* budget of one run; 0: 4e9 */
+   uint64_t thread_instructions; /* budget of one run, of work as the report has it; 0: 4e9 */
    uint64_t memory_bytes;        /* for everything the machine allocates; 0: 1 GiB */
    uint64_t hang_limit;          /* instructions of one warp after which the kernel counts as hung; 0: none */
    bool portable;                /* use the code for plain x86-64 even where the processor can do more */
@@ -107,6 +107,9 @@ typedef struct rkb_machine_report {
    uint32_t finding_count;
    const rkb_machine_finding_t *findings; /* the first one decides; until the next run or close */
    uint64_t thread_instructions;          /* of the last run */
+   /* of the last run: its thread-instructions, and what costs more than they say, in their measure: lanes that stand idle, accesses looked
+    * at one by one, turns of blocks that wait.  What budgets are compared with; it depends on nothing but the run's input. */
+   uint64_t work;
    uint32_t launch_count;
    /* of the last run, one a launch of the plan; until the next run or close */
    const rkb_launch_counters_t *launches;

@@ -138,7 +138,7 @@ bool machine_run_begin(machine_run_t *run, const rkb_machine_buffer_t *buffers) 
    run->finding_count = 0;
    run->kept_count = 0;
    run->stop = run->out_of_memory = false;
-   run->executed = 0;
+   run->executed = run->burden = 0;
    run->budget = run->options.thread_instructions;
    run->hang_limit = run->options.hang_limit ? run->options.hang_limit : UINT64_MAX;
    run->report = (rkb_machine_report_t){.memory_peak = peak};
@@ -193,6 +193,7 @@ void rkb_machine_report(const rkb_machine_t *machine, rkb_machine_report_t *repo
    *report = machine->run.report;
    report->may_keep_state = may_keep_state(&machine->run);
    report->thread_instructions = machine->run.executed;
+   report->work = machine->run.executed + machine->run.burden;
    for (uint32_t n = 0; n < machine->run.plan->launch_count; n++)
       report->atomics_unfinished |= machine->run.programs[n] && machine->run.programs[n]->atomics &&
                                     machine->run.counters[n].executed < machine->run.counters[n].blocks;

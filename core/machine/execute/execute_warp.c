@@ -58,6 +58,7 @@ static void count_block(machine_warp_t *warp, machine_fragment_t *f, const machi
    run->block_warps[i->block]++;
    run->block_threads[i->block] += lanes;
    run->executed += threads;
+   run->burden += (uint64_t)info->count * (LANES - lanes) / 2; /* an instruction of few lanes takes half as long, or longer */
    warp->spin += info->count;
    warp->loads_open = false;
 }
@@ -107,7 +108,7 @@ void machine_stop_hang(machine_warp_t *warp) {
 
 static void stop_budget(machine_warp_t *warp) {
    machine_find(warp, RKB_MACHINE_UNKNOWN, "limit.budget", PTX_NONE,
-                "the budget of %llu thread-instructions is used up", (unsigned long long)warp->run->budget);
+                "the budget of %llu thread-instructions, or work that costs as much, is used up", (unsigned long long)warp->run->budget);
    warp->run->stop = true;
 }
 
@@ -262,7 +263,7 @@ void machine_warp_run(machine_warp_t *warp) {
             i = &code[f->pc];
          }
          count_block(warp, f, i);
-         if (run->executed > run->budget) {
+         if (run->executed + run->burden > run->budget) {
             stop_budget(warp);
             break;
          }

@@ -195,6 +195,7 @@ typedef struct machine_run {
    rkb_launch_counters_t *counters;                                          /* by launch */
    uint64_t budget;                                                          /* thread-instructions left */
    uint64_t executed;                                                        /* of this run */
+   uint64_t burden; /* of this run: what costs more than its thread-instructions say, in their measure (machine.h) */
    uint64_t hang_limit;                                                      /* instructions of one warp */
    uint64_t *deciding;  /* by launch: what reached its control and addresses in runs with taint */
    bool *apart;         /* by launch: recording it was refused, so every set of buffers executes it */

@@ -15,6 +15,9 @@
 
 #define ROUNDS 16u
 #define TURNS 64u /* of a block in a row, as long as it goes on */
+/* What a turn takes beside its instructions, in thread-instructions: for the block, and for each of its warps. */
+#define BLOCK_BURDEN 256u
+#define WARP_BURDEN 64u
 
 /* A block's memory: what the run holds of the one that is executed. */
 typedef struct resident {
@@ -128,6 +131,7 @@ static void stop_waiting(machine_launch_t *launch, resident_t *residents, uint64
 static bool give_turns(machine_run_t *run) {
    for (uint32_t n = 0; n < TURNS && !run->stop; n++) {
       const uint64_t before = run->changes;
+      run->burden += BLOCK_BURDEN + (uint64_t)run->block.warp_count * WARP_BURDEN;
       run->block.polled.count = 0;
       run->block.polled.more = false;
       if (machine_block_turn(&run->block))

@@ -285,9 +285,13 @@ static void shared_atomic(machine_warp_t *warp, uint32_t lane, uint32_t granule,
    *record = block->epoch << EPOCH_SHIFT | ATOMICS << 11 | me;
 }
 
+/* What looking at one lane's access takes, in thread-instructions: those that all lanes make at once take a few for all of them. */
+#define LANE_BURDEN 8u
+
 void machine_shared_record(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
                            const void *value, bool store, bool atomic) {
    machine_block_t *block = warp->block;
+   warp->run->burden += LANE_BURDEN;
    for (uint32_t granule = offset >> block->shared_shift;
         granule <= (offset + bytes - 1) >> block->shared_shift; granule++) {
       if (block->races == RACES_FAST && atomic)
@@ -390,6 +394,7 @@ static void global_granule(machine_warp_t *warp, uint32_t lane, machine_region_t
 
 void machine_global_access(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
                            uint32_t bytes, const void *value, bool store, bool atomic) {
+   warp->run->burden += LANE_BURDEN;
    if (!machine_global_records(warp->run, region) ||
        (store && machine_copies_have_sources(warp->block) &&
         machine_copies_overwritten(warp, lane, region, offset, bytes)))

@@ -49,9 +49,10 @@ static int execute(struct sample *s, struct counted *counted, bool *stopped, rkb
       status = rkb_machine_run(machine, buffers, err);
    if (status == RKB_OK) {
       rkb_machine_report(machine, &report);
-      s->candidate->budget -= report.thread_instructions < s->candidate->budget ? report.thread_instructions
-                                                                                : s->candidate->budget;
+      s->candidate->budget -= report.work < s->candidate->budget ? report.work : s->candidate->budget;
       *stopped = report.finding_count != 0;
+      for (uint32_t n = 0; n < report.finding_count; n++)
+         s->outcome->unsampled |= strcmp(report.findings[n].reason, "limit.budget") == 0;
       block_sample_keep(&s->blocks, &report);
       status = *stopped ? RKB_OK : add_launches(counted, &report, s->case_index, err);
    }
@@ -70,6 +71,11 @@ static int count_case(const struct verifier *me, struct candidate *candidate, co
                                  &finding, err);
    if (status != RKB_OK || !plan)
       return status;
+   if (candidate->budget == 0) { /* 0 would be no limit */
+      outcome->unsampled = true;
+      me->kernel->plan_free(plan);
+      return RKB_ERR_LIMIT;
+   }
    struct sample s = {.verifier = me,
                       .candidate = candidate,
                       .the_case = the_case,

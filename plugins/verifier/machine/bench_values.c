@@ -202,8 +202,8 @@ static bool is_fault(const rkb_machine_finding_t *finding) {
           strcmp(finding->reason, "memory.misaligned") == 0 || strcmp(finding->reason, "input.modified") == 0;
 }
 
-static void take_from_budget(struct candidate *candidate, uint64_t instructions) {
-   candidate->budget -= instructions < candidate->budget ? instructions : candidate->budget;
+static void take_from_budget(struct candidate *candidate, uint64_t work) {
+   candidate->budget -= work < candidate->budget ? work : candidate->budget;
 }
 
 static int execute(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err) {
@@ -214,7 +214,7 @@ static int execute(struct sample *s, const rkb_machine_options_t *options, rkb_e
    if (status != RKB_OK)
       return status;
    rkb_machine_report(s->machine, &report);
-   take_from_budget(s->candidate, report.thread_instructions);
+   take_from_budget(s->candidate, report.work);
    return RKB_OK;
 }
 
@@ -342,6 +342,7 @@ int sample_judge(struct sample *s, rkb_error_t *err) {
                                     .fetch = sample_fetch,
                                     .fetch_argument = s};
    if (s->candidate->budget == 0) {
+      s->outcome->unsampled = true;
       sample_leave_out(s, "the budget of thread-instructions was used up");
       return RKB_OK;
    }

@@ -79,7 +79,8 @@ static int judge_member(struct trial *t, const struct member *member, uint32_t s
    t->family = member->family;
    t->seed = member->seed;
    t->inputs = member->inputs;
-   trial_count(t, rkb_machine_take(t->machine, set));
+   const uint64_t executed = rkb_machine_take(t->machine, set);
+   trial_count(t, executed, executed);
    const int status = trial_judge(t, member->buffers, err);
    t->inputs = NULL;
    return status;

@@ -24,7 +24,7 @@ struct trial {
    uint64_t order;    /* of the runs that are made: rkb_machine_set_order */
    uint32_t orders;   /* had, a bit each: ORDER_* */
    bool keeps_state; /* a run may leave something that a later one goes by */
-   uint64_t budget;  /* thread-instructions left for this case */
+   uint64_t budget;  /* work left for this case */
    uint64_t largest; /* of one run */
 };
 
@@ -41,8 +41,8 @@ int trial_fill(const struct trial *t, rkb_machine_buffer_t *buffers, rkb_error_t
 rkb_machine_buffer_t *trial_buffers(const struct trial *t);
 void trial_free_buffers(const struct trial *t, rkb_machine_buffer_t *buffers);
 uint64_t trial_bytes(const struct trial *t); /* of them */
-/* Counts a run of so many thread-instructions, also against the budget. */
-void trial_count(struct trial *t, uint64_t thread_instructions);
+/* Counts a run of so many thread-instructions, and its work against the budget. */
+void trial_count(struct trial *t, uint64_t thread_instructions, uint64_t work);
 /* Judges the outputs that a run on t->inputs left in buffers, and finds the store behind a wrong one. */
 int trial_judge(struct trial *t, const rkb_machine_buffer_t *buffers, rkb_error_t *err);
 void trial_leave_out(struct trial *t, const char *why);

@@ -58,7 +58,7 @@ bool schedule_matters(struct schedule *schedule, uint32_t turn) {
 
 static void leave_schedule(struct schedule *schedule, uint32_t turn, const struct part *part) {
    pthread_mutex_lock(&schedule->lock);
-   schedule->spent += part->outcome.thread_instructions;
+   schedule->spent += part->outcome.work;
    if (part->status != RKB_OK || part->outcome.rank >= RKB_MACHINE_UNKNOWN)
       schedule->deciding = turn < schedule->deciding ? turn : schedule->deciding;
    pthread_mutex_unlock(&schedule->lock);
@@ -101,7 +101,7 @@ static bool stands(const struct part *part, uint64_t left) {
    const uint64_t right = share_of(part, left);
    return part->started && !part->outcome.abandoned &&
           (part->given == right || (!part->outcome.over_budget && part->given > 0 && right > 0 &&
-                                    part->outcome.thread_instructions <= right));
+                                    part->outcome.work <= right));
 }
 
 static void execute_in_turn(struct work *work, uint32_t turn, uint64_t left) {
@@ -124,7 +124,7 @@ static int join(struct work *work, struct candidate *candidate, struct outcome *
          *err = part->err;
          return part->status;
       }
-      candidate->budget -= least(candidate->budget, part->outcome.thread_instructions);
+      candidate->budget -= least(candidate->budget, part->outcome.work);
       outcome_join(outcome, &part->outcome);
    }
    return RKB_OK;

@@ -23,18 +23,19 @@ static int machine_create(const rkb_host_t *host, const void *config, void **sel
 
 static int run_cases(const struct verifier *me, struct candidate *candidate, struct outcome *outcome,
                      rkb_error_t *err) {
+   const unsigned long long budget = candidate->budget;
    int status = cases_run(me, candidate, outcome, err);
    if (status == RKB_OK && outcome->rank == 0 && outcome->cases_run == 0)
       outcome_note(
          outcome, RKB_MACHINE_UNKNOWN, "limit.budget", NULL,
-         "no case could be executed whole within %lld thread-instructions; this stage's option budget allows more",
-         (long long)me->config->budget);
+         "no case could be executed whole within %llu thread-instructions; limits.execute allows more",
+         budget);
    if (status == RKB_OK && outcome->rank == 0 && outcome->unexecuted)
       outcome_note(
          outcome, RKB_MACHINE_UNKNOWN, "limit.budget", NULL,
-         "%u of the check cases, first %s, could not be executed whole within %lld thread-instructions and the memory; this "
-         "stage's options budget and memory allow more",
-         outcome->unexecuted, outcome->unexecuted_case, (long long)me->config->budget);
+         "%u of the check cases, first %s, could not be executed on all their inputs within %llu thread-instructions and the "
+         "memory; limits.execute and this stage's option memory allow more",
+         outcome->unexecuted, outcome->unexecuted_case, budget);
    if (status == RKB_OK && outcome->rank == 0 && outcome->one_schedule &&
        !(outcome->orders & ORDER_DESCENDING))
       outcome_note(
@@ -80,6 +81,9 @@ static int machine_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
    if (status == RKB_OK && outcome.rank <= RKB_MACHINE_SUSPECT && me->config->bench_blocks &&
        !me->config->debug)
       status = bench_counts(me, &candidate, &outcome, err);
+   if (status == RKB_OK && outcome.rank == 0 && outcome.unsampled)
+      outcome_note(&outcome, RKB_MACHINE_UNKNOWN, "limit.budget", NULL,
+                   "the budget was used up before blocks were executed at every bench shape; limits.execute allows more");
    if (status == RKB_OK)
       status = outcome_emit(me, job, &outcome);
    rkb_machine_module_free(candidate.module);

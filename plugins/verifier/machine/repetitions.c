@@ -62,7 +62,7 @@ static int run(const struct repetition *r, rkb_machine_t *machine, rkb_machine_b
    if (status != RKB_OK)
       return status;
    rkb_machine_report(machine, &report);
-   trial_count(r->t, report.thread_instructions);
+   trial_count(r->t, report.thread_instructions, report.work);
    if (report.complete)
       trial_find_undefined(machine, r->t->plan);
    rkb_machine_report(machine, &report);

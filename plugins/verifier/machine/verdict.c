@@ -303,6 +303,7 @@ void outcome_join(struct outcome *outcome, struct outcome *next) {
       memcpy(outcome->float_atomic_symbol, next->float_atomic_symbol, sizeof outcome->float_atomic_symbol);
    }
    outcome->thread_instructions += next->thread_instructions;
+   outcome->work += next->work;
    outcome->memory_peak = next->memory_peak > outcome->memory_peak ? next->memory_peak : outcome->memory_peak;
 }
 

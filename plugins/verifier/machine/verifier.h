@@ -20,7 +20,7 @@ struct verifier_config {
    double drawn_work;
    int64_t family_work; /* thread-instructions of one case spent on families, needed or not */
    int64_t trials;      /* seeds of each family */
-   int64_t budget;      /* thread-instructions a candidate */
+   int64_t budget;      /* work a candidate; 0: the pipeline's limit */
    uint64_t memory;
    int64_t bench_blocks; /* sampled of each launch of each bench case; 0: none */
    bool debug;           /* executes the -G build; what it finds is suspect */
@@ -71,10 +71,11 @@ struct outcome {
    bool suspect_races, suspect_values; /* something of that facet was suspect, whether or not it decides */
    bool waits, relaxed_acquire, order_unknown, one_schedule, float_atomics;
    char float_atomic_symbol[64];
+   bool unsampled;           /* blocks at a bench shape were left out for want of budget */
    uint32_t unexecuted;      /* check cases that were not executed whole */
    char unexecuted_case[64]; /* the first of them */
    uint32_t orders; /* of blocks and warps, that every case had that needs them: ORDER_* */
-   uint64_t thread_instructions, memory_peak;
+   uint64_t thread_instructions, work, memory_peak; /* work: rkb_machine_report_t */
    /* Of one case */
    uint64_t executed, owed; /* families, a bit each: had, and left out for what they cost */
    uint64_t declined;       /* families that the pipeline does not ask for */
@@ -104,7 +105,7 @@ struct owed {
 struct schedule {
    pthread_mutex_t lock;
    uint32_t deciding; /* after this one no case matters */
-   uint64_t spent;    /* thread-instructions */
+   uint64_t spent;    /* work */
 };
 
 struct candidate {
@@ -114,7 +115,7 @@ struct candidate {
    rkb_machine_module_t *module;
    bool transform;
    rkb_random_t seeds; /* STREAM_SEEDS */
-   uint64_t budget; /* thread-instructions left */
+   uint64_t budget; /* work left */
    uint64_t environment; /* of its machines: the first of some numbers */
 };
 
