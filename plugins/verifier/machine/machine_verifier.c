@@ -46,7 +46,7 @@ static int run_cases(const struct verifier *me, struct candidate *candidate, str
 }
 
 /* What executes so much work takes so many seconds on the machine that limits.execute speaks of. */
-#define WORK_PER_SECOND (200000000.0 / 3)
+#define WORK_PER_SECOND 200e6
 
 static uint64_t budget_of(const struct verifier *me) {
    const double seconds = 1e-9 * (double)me->confined->processor_ns(me->host);
