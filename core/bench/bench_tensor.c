@@ -1,6 +1,6 @@
-/* rkb-bench-tensor - multiply-adds a second of the checking machine on one core, in processor time, on a product of bfloat16
- * matrices as a fast kernel writes it (tests/machine/kernels/gemm_bf16.cu: cp.async, ldmatrix, mma), at each level of checks, and of
- * the sums alone; and how they stand to the goal.  Exits with 1 when a run fails. */
+/* rkb-bench-tensor - multiply-adds a second of the checking machine on one core, in processor time, on products of bfloat16 matrices as
+ * fast kernels write them (tests/machine/kernels: gemm_bf16.cu with cp.async, ldmatrix and mma, gemm_wgmma.cu with cp.async and wgmma),
+ * at each level of checks, and of the sums alone; and how they stand to the goal.  Exits with 1 when a run fails. */
 #include "machine/machine_harness.h"
 #include "machine/lanes/tensor_arithmetic.h"
 
@@ -12,7 +12,6 @@
 
 #define RUNS 15 /* the least of them: neighbours on a shared host make a run longer, never shorter */
 #define GOAL 2.0
-#define PRODUCTS (256.0 * 256.0 * 256.0)
 
 static double now(void) {
    struct timespec t;
@@ -25,7 +24,7 @@ static void print_rate(const char *what, double products, double seconds) {
           products / seconds * 1e-9 / GOAL);
 }
 
-static bool measure(harness_t *harness, const char *what, uint32_t checks, bool portable) {
+static bool measure(harness_t *harness, double products, const char *what, uint32_t checks, bool portable) {
    rkb_machine_options_t options = {.checks = checks, .portable = portable};
    rkb_machine_t *machine;
    rkb_machine_report_t report;
@@ -41,7 +40,7 @@ static bool measure(harness_t *harness, const char *what, uint32_t checks, bool 
       rkb_machine_report(machine, &report);
       done = done && report.complete && !report.finding_count;
    }
-   print_rate(what, PRODUCTS, best);
+   print_rate(what, products, best);
    rkb_machine_close(machine);
    return done;
 }
@@ -67,6 +66,30 @@ static void measure_sums(void) {
    print_rate("the sums alone", 2048.0 * turns, best);
 }
 
+static bool measure_kernel(const char *name, double products) {
+   char path[2][256], message[256] = "cannot be read";
+   snprintf(path[0], sizeof path[0], RKB_SOURCE_DIR "/tests/machine/kernels/%s.cu", name);
+   snprintf(path[1], sizeof path[1], RKB_SOURCE_DIR "/tests/machine/kernels/%s.ptx", name);
+   char *source = harness_read_file(path[0]), *ptx = harness_read_file(path[1]);
+   harness_t harness;
+   bool good = source && ptx && harness_open(&harness, source, ptx, message, sizeof message);
+   if (good) {
+      const uint32_t all = RKB_MACHINE_RACES | RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT;
+      printf("%s\n", name);
+      good = measure(&harness, products, "bounds, definedness", 0, false);
+      good &= measure(&harness, products, "bounds, definedness, races", RKB_MACHINE_RACES, false);
+      good &= measure(&harness, products, "bounds, definedness, shadow", RKB_MACHINE_SHADOW, false);
+      good &= measure(&harness, products, "bounds, definedness, races, shadow, taint", all, false);
+      good &= measure(&harness, products, "everything, plain x86-64", all, true);
+      harness_close(&harness);
+   } else {
+      fprintf(stderr, "%s: %s\n", name, message);
+   }
+   free(source);
+   free(ptx);
+   return good;
+}
+
 int main(int argc, char **argv) {
    const int over = rkb_usage(argc, argv, 0,
                               "usage: rkb-bench-tensor\n"
@@ -74,24 +97,9 @@ int main(int argc, char **argv) {
                               "of checks.\n");
    if (over >= 0)
       return over;
-   char *source = harness_read_file(RKB_SOURCE_DIR "/tests/machine/kernels/gemm_bf16.cu"),
-        *ptx = harness_read_file(RKB_SOURCE_DIR "/tests/machine/kernels/gemm_bf16.ptx"),
-        message[256] = "cannot be read";
-   harness_t harness;
-   if (!source || !ptx || !harness_open(&harness, source, ptx, message, sizeof message)) {
-      fprintf(stderr, "gemm_bf16: %s\n", message);
-      return 1;
-   }
-   const uint32_t all = RKB_MACHINE_RACES | RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT;
-   bool good = measure(&harness, "bounds, definedness", 0, false);
-   good &= measure(&harness, "bounds, definedness, races", RKB_MACHINE_RACES, false);
-   good &= measure(&harness, "bounds, definedness, shadow", RKB_MACHINE_SHADOW, false);
-   good &= measure(&harness, "bounds, definedness, races, shadow, taint", all, false);
-   good &= measure(&harness, "everything, plain x86-64", all, true);
+   bool good = measure_kernel("gemm_bf16", 256.0 * 256.0 * 256.0);
+   good &= measure_kernel("gemm_wgmma", 256.0 * 256.0 * 512.0);
    if (__builtin_cpu_supports("avx2"))
       measure_sums();
-   harness_close(&harness);
-   free(source);
-   free(ptx);
    return !good;
 }

@@ -6,7 +6,7 @@
 
 static int launch(const struct driver *d, const tensor_form_t *form, const uint64_t buffers[4], uint8_t *host,
                   size_t room) {
-   static char ptx[16384];
+   static char ptx[65536];
    void *module = NULL, *function = NULL;
    if (!tensor_ptx(form, ptx, sizeof ptx))
       return -1;
@@ -23,7 +23,7 @@ static int launch(const struct driver *d, const tensor_form_t *form, const uint6
    }
    void *arguments[] = {(void *)&buffers[0], (void *)&buffers[1], (void *)&buffers[2], (void *)&buffers[3]};
    if (!status)
-      status = d->launch(function, form->warps, 1, 1, 32, 1, 1, 0, NULL, arguments, NULL);
+      status = d->launch(function, form->warps, 1, 1, form->threads, 1, 1, 0, NULL, arguments, NULL);
    if (!status)
       status = d->synchronize();
    if (!status)
@@ -37,7 +37,7 @@ static void write_form(FILE *out, const tensor_form_t *form, const uint8_t *resu
    fprintf(out, "%016lx ", tensor_hash(form->text, strlen(form->text)));
    for (size_t n = 0; n < (size_t)TENSOR_SAMPLES * form->output_bytes; n++)
       fprintf(out, "%02x", results[n]);
-   for (uint32_t b = 0; b < TENSOR_OUTPUTS / TENSOR_BLOCK; b++)
+   for (uint32_t b = 0; b < form->total / TENSOR_BLOCK; b++)
       fprintf(out, " %016lx", tensor_hash(results + b * block, block));
    fputc('\n', out);
 }
@@ -54,7 +54,7 @@ int main(int argc, char **argv) {
       return 2;
    }
    FILE *in = fopen(argv[1], "r"), *out = fopen(argv[2], "w"), *raw = argc > 3 ? fopen(argv[3], "wb") : NULL;
-   if (!host || !in || !out || !open_device(&d, out, "record_tensor.c from tensor_forms.txt"))
+   if (!host || !in || !out || !open_device(&d, out, "record_tensor.c"))
       return 3;
    for (int o = 0; o < 4; o++)
       if (d.allocate(&buffers[o], room))

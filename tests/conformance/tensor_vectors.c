@@ -1,5 +1,6 @@
 /* Operands and kernels of the matrix instructions (tensor_vectors.h). */
 #include "tensor_vectors.h"
+#include "warpgroup_vectors.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,6 +83,10 @@ bool tensor_parse(const char *line, tensor_form_t *out, const char **message) {
    if (line[0] == '#' || sscanf(line, "%15s %127s%n", kind, out->opcode, &used) != 2)
       return false;
    snprintf(out->text, sizeof out->text, "%s %s", kind, out->opcode);
+   out->total = TENSOR_OUTPUTS;
+   out->threads = 32;
+   if (strcmp(kind, "wgmma") == 0)
+      return warpgroup_parse(line + used, out, message);
    if (strcmp(kind, "move") == 0) { /* four registers in, four out */
       out->kind = TENSOR_MOVE;
       for (int o = 0; o < 4; o++) {
@@ -357,6 +362,8 @@ static void emit_move(text_t *out, const tensor_form_t *form) {
 }
 
 size_t tensor_ptx(const tensor_form_t *form, char *out, size_t size) {
+   if (form->kind == TENSOR_WARPGROUP)
+      return warpgroup_ptx(form, out, size);
    text_t text = {.at = out, .left = size};
    emit(
       &text,

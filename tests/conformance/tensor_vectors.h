@@ -14,7 +14,8 @@
 #define TENSOR_BLOCK 256u     /* elements a digest covers */
 #define TENSOR_SAMPLES 64u    /* elements recorded in full */
 
-enum tensor_kind { TENSOR_MMA, TENSOR_WMMA, TENSOR_MOVE };
+enum tensor_kind { TENSOR_MMA, TENSOR_WMMA, TENSOR_MOVE, TENSOR_WARPGROUP };
+#define TENSOR_WARPGROUP_OUTPUTS 20480u /* elements of the result that a form of a warpgroup is held to */
 
 typedef struct tensor_form {
    enum tensor_kind kind;
@@ -25,8 +26,13 @@ typedef struct tensor_form {
    uint32_t registers[4];   /* of d, a, b, c: 64 bits wide where the type is f64, else 32 */
    uint32_t bytes[4];       /* of a matrix in memory: registers of 32 lanes, or m x n elements */
    char layout[2][4];       /* of a and b */
-   uint32_t warps, outputs; /* warps that execute it; elements each gives */
-   uint32_t output_bytes;   /* of an element */
+   uint32_t warps, outputs; /* warps, or warpgroups, that execute it; elements each gives */
+   uint32_t total;          /* elements that are held to the device */
+   uint32_t threads;        /* of a block: a warp or a warpgroup */
+   uint64_t descriptor[2];  /* of a and b of a warpgroup, from the start of their images */
+   char tail[64];           /* of a warpgroup: the operands after the descriptors */
+   bool a_in_registers;
+   uint32_t output_bytes; /* of an element */
 } tensor_form_t;
 
 /* Reads one line; false for blank lines and comments; *message is set when the line is malformed. */

@@ -14,7 +14,7 @@
 
 typedef struct replay {
    uint8_t *matrix[4]; /* d, a, b, c */
-   char ptx[16384], why[256];
+   char ptx[65536], why[256];
    bool portable;
 } replay_t;
 
@@ -40,7 +40,7 @@ static bool execute(replay_t *r, const tensor_form_t *form) {
    rkb_plan_launch_t launch = {.entry = "tensor",
                                .expression = "tensor",
                                .grid = {form->warps, 1, 1},
-                               .block = {32, 1, 1},
+                               .block = {form->threads, 1, 1},
                                .cluster = {1, 1, 1},
                                .argument_count = 4,
                                .parameter_bytes = 32,
@@ -79,13 +79,13 @@ static bool compare(replay_t *r, const tensor_form_t *form, const char *recorded
       samples += !same;
    }
    const size_t bytes = (size_t)TENSOR_BLOCK * form->output_bytes;
-   for (uint32_t b = 0; b < TENSOR_OUTPUTS / TENSOR_BLOCK; b++) {
+   for (uint32_t b = 0; b < form->total / TENSOR_BLOCK; b++) {
       char *rest;
       blocks += strtoull(recorded, &rest, 16) != tensor_hash(r->matrix[0] + b * bytes, bytes);
       recorded = rest;
    }
    snprintf(r->why, sizeof r->why, "%u of %u samples and %u of %u blocks differ", samples, TENSOR_SAMPLES,
-            blocks, TENSOR_OUTPUTS / TENSOR_BLOCK);
+            blocks, form->total / TENSOR_BLOCK);
    return samples + blocks == 0;
 }
 
@@ -99,10 +99,12 @@ static bool replay_form(replay_t *r, const tensor_form_t *form, const char *reco
    return tensor_ptx(form, r->ptx, sizeof r->ptx) && execute(r, form) && compare(r, form, rest + 1);
 }
 
-static void replay(bool portable) {
+static void replay(bool portable, const char *name, const char *recorded, uint32_t least) {
+   char path[2][512], line[1024], *record = malloc(1u << 16);
+   snprintf(path[0], sizeof path[0], FOLDER "%s", name);
+   snprintf(path[1], sizeof path[1], FOLDER "%s", recorded);
    replay_t *r = calloc(1, sizeof *r);
-   FILE *forms = fopen(FOLDER "tensor_forms.txt", "r"), *records = fopen(FOLDER "h200_tensor.txt", "r");
-   char line[1024], *record = malloc(1u << 16);
+   FILE *forms = fopen(path[0], "r"), *records = fopen(path[1], "r");
    uint32_t run = 0, wrong = 0;
    r->portable = portable;
    for (int o = 0; o < 4; o++)
@@ -128,17 +130,17 @@ static void replay(bool portable) {
    fclose(forms);
    fclose(records);
    assert_int_equal(wrong, 0);
-   assert_true(run > 150);
+   assert_true(run > least);
 }
 
 static void best_instruction_set(void **state) {
    (void)state;
-   replay(false);
+   replay(false, "tensor_forms.txt", "h200_tensor.txt", 150);
 }
 
 static void portable_instruction_set(void **state) {
    (void)state;
-   replay(true);
+   replay(true, "tensor_forms.txt", "h200_tensor.txt", 150);
 }
 
 int main(void) {

@@ -273,6 +273,36 @@ bool machine_operation_reads(machine_warp_t *warp, uint32_t lane, uint32_t numbe
    return true;
 }
 
+/* Most words were written by the operation that wrote the word before, and read by nobody or by the same actor. */
+bool machine_operation_reads_pieces(machine_warp_t *warp, uint32_t lane, uint32_t number,
+                                    const uint32_t *offsets, uint32_t count) {
+   machine_operations_t *operations = warp->block->operations;
+   if (!number || !operations)
+      return true;
+   const machine_operation_t *all = operations->all;
+   const uint32_t actor = all[number].actor;
+   uint32_t writer = 0, reader = 0;
+   for (uint32_t n = 0; n < count; n++)
+      for (uint32_t w = offsets[n] / 4; w < offsets[n] / 4 + 4; w++) {
+         async_word_t *word = &operations->words[w];
+         if (word->generic || word->writer != writer) {
+            if (!check(warp, lane, number, w, false))
+               return false;
+            writer = word->writer;
+         }
+         if (word->reader[0] != reader || word->reader[1]) {
+            if (word->reader[0] && all[word->reader[0]].actor == actor)
+               reader = word->reader[0];
+            else if (!add_reader(warp, lane, word, number))
+               return false;
+            else
+               continue;
+         }
+         word->reader[0] = number;
+      }
+   return true;
+}
+
 bool machine_operation_writes(machine_warp_t *warp, uint32_t lane, uint32_t number, uint32_t offset,
                               uint32_t bytes) {
    machine_operations_t *operations = warp->block->operations;

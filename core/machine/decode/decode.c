@@ -310,7 +310,7 @@ static bool make(decoder_t *decoder, uint32_t entry) {
       if (program->code[n].kind == MACHINE_CALL)
          program->code[n].target = decoder->function_pc[program->code[n].target];
    survey(program);
-   if (!list_constants(decoder))
+   if (!list_constants(decoder) || !decode_touches(decoder))
       return false;
    program->branch_targets = decoder->targets;
    if (!machine_control_flow(program) || !machine_find_waits(program) || !machine_place_registers(program))
@@ -375,6 +375,9 @@ void machine_program_free(machine_program_t *program) {
    free(program->constants);
    free(program->extras);
    free(program->tensors);
+   free(program->warpgroup_forms);
+   free(program->touches);
+   free(program->touch_first);
    free(program->registers);
    free(program->blocks);
    free(program->call_arguments);

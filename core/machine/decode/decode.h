@@ -106,6 +106,10 @@ enum decode_result decode_tensor(decoder_t *decoder); /* decode_tensor.c */
 enum decode_result decode_multiply(decoder_t *decoder, bool wmma);
 enum decode_result decode_fragment_move(decoder_t *decoder, bool store);
 enum decode_result decode_matrix_move(decoder_t *decoder);
+enum decode_result decode_warpgroup(decoder_t *decoder); /* decode_warpgroup.c */
+enum decode_result decode_register_count(decoder_t *decoder);
+/* Once all is decoded: notes which instructions touch registers of products in flight.  False when memory ran out. */
+bool decode_touches(decoder_t *decoder);
 
 bool decode_lay_out_shared(decoder_t *decoder); /* shared_layout.c */
 

@@ -5,6 +5,7 @@
 
 #include "machine/machine.h"
 #include "machine/decode/tensor_form.h"
+#include "machine/decode/warpgroup_form.h"
 #include "machine/ptx/module.h"
 
 #define LANES 32
@@ -47,6 +48,7 @@ enum machine_flags {
    FLAG_ABS = 1u << 11,
    FLAG_SECOND = 1u << 12,      /* writes a second destination */
    FLAG_FROM_DOUBLE = 1u << 13, /* cvt from f64 */
+   FLAG_TOUCHES = 1u << 14,     /* names registers of products in flight: machine_touch_t */
    FLAG_READ_ONLY = 1u << 15    /* ld.global.nc: memory that the launch does not write */
 };
 
@@ -98,6 +100,17 @@ typedef struct machine_slot {
    bool negated;  /* of a predicate operand */
 } machine_slot_t;
 
+/* What an instruction does to a register that some wgmma.mma_async accumulates into or reads a from. */
+enum machine_touch_kind {
+   TOUCH_READ,
+   TOUCH_WRITTEN,
+   TOUCH_CLEARED /* set to a constant */,
+   TOUCH_COPIED /* from another */
+};
+typedef struct machine_touch {
+   uint16_t number, from, how;
+} machine_touch_t;
+
 typedef struct machine_register_info {
    uint32_t offset;
    uint8_t type;  /* enum ptx_type */
@@ -130,6 +143,12 @@ typedef struct machine_program {
    uint32_t extra_count;
    machine_tensor_t *tensors; /* forms of its matrix instructions */
    uint32_t tensor_count;
+   machine_warpgroup_form_t *warpgroup_forms; /* forms of its wgmma.mma_async */
+   uint32_t warpgroup_form_count;
+   machine_touch_t *touches;
+   uint32_t touch_count;
+   uint32_t *
+      touch_first; /* by instruction with FLAG_TOUCHES: its first touch; at count + instruction: past its last */
    machine_register_info_t *registers; /* 0: always zero and defined; 1: takes what nobody reads */
    uint32_t register_count;
    uint16_t *constants; /* numbers of registers no instruction writes: specials first */
@@ -153,6 +172,7 @@ typedef struct machine_program {
       strong; /* volatile, relaxed, acquiring or releasing accesses: threads may see each other without a barrier */
    bool volatile_shared; /* lanes of a warp may rely on going together */
    bool copies;          /* asynchronous ones */
+   bool warpgroups;      /* wgmma or setmaxnreg */
    bool
       asynchronous; /* mbarriers, or operations of the async proxy: threads meet one by one (races/knowledge.h) */
    bool placed;     /* reads which processor it runs on, or which lanes happen to be together */

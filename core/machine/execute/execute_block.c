@@ -5,6 +5,7 @@
 #include "machine/async/mbarriers.h"
 #include "machine/async/operations.h"
 #include "machine/races/knowledge.h"
+#include "machine/async/warpgroups.h"
 #include "machine/races/races.h"
 #include "machine/execute/recording.h"
 
@@ -24,6 +25,7 @@ static void forget_block(machine_run_t *run) {
    machine_clocks_free(run, block->clocks);
    machine_spread_free(block);
    machine_copies_free(run, block->copies);
+   machine_warpgroups_free(run, block->warpgroups);
    machine_operations_free(run, block->operations);
    machine_mbarriers_free(run, block->mbarriers);
    machine_bulk_groups_free(run, block->bulk_groups);
@@ -151,6 +153,8 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, 
       if (!block->mbarriers || !block->bulk_groups)
          return false;
    }
+   if (program->warpgroups && !(block->warpgroups = machine_warpgroups_new(run, program, warps)))
+      return false;
    block->shared_shadow = run->shadow ? (double *)(void *)TAKE(shadows) : NULL;
 #undef TAKE
    run->pool_program = program;
@@ -294,6 +298,7 @@ void machine_block_start(machine_launch_t *launch, uint64_t linear) {
    machine_mbarriers_begin(block);
    machine_bulk_groups_begin(block);
    machine_operations_begin(block);
+   machine_warpgroups_begin(block);
    machine_shared_new_epoch(block);
    if (block->shared_records)
       memset(block->shared_records, 0,
@@ -338,6 +343,7 @@ bool machine_block_turn(machine_block_t *block) {
 
 void machine_block_end(machine_block_t *block) {
    machine_run_t *run = block->run;
+   machine_warpgroups_end(block);
    machine_operations_end(block);
    for (uint32_t w = 0; w < block->warp_count; w++) {
       const machine_warp_t *warp = &block->warps[w];

@@ -1,6 +1,7 @@
 /* Runs one warp: dispatches instructions for 32 lanes, carries definedness, taint and shadows through operations that work
  * lane by lane, and keeps diverged lanes apart as fragments, the one of lowest rank first.  Runs until every fragment
  * waits at a barrier or is done, or the warp has used its quantum without anybody's progress. */
+#include "machine/async/warpgroups.h"
 #include "machine/execute/recording.h"
 
 #define QUANTUM 400000u /* instructions before other warps get their turn */
@@ -164,8 +165,9 @@ static __attribute__((noinline)) void execute_guarded(machine_warp_t *warp, cons
 }
 
 /* Executes a fragment's instructions up to the next basic block, which gives false, or up to one that machine_transfer must execute
- * in the lanes of *mask.  Nothing in here adds, ends or moves a fragment. */
-static bool run_straight(machine_warp_t *warp, machine_fragment_t *f, uint32_t *mask) {
+ * in the lanes of *mask.  Nothing in here adds, ends or moves a fragment.  touches: registers of products in flight are looked after. */
+static inline __attribute__((always_inline)) bool run_plain(machine_warp_t *warp, machine_fragment_t *f,
+                                                            uint32_t *mask, bool touches) {
    const machine_run_t *run = warp->run;
    const machine_instruction_t *code = warp->program->code;
    uint32_t pc = f->pc;
@@ -175,6 +177,8 @@ static bool run_straight(machine_warp_t *warp, machine_fragment_t *f, uint32_t *
       *mask = f->mask;
       if (i->guard && !(*mask = guarded(warp, i, *mask)) && (i->kind > MACHINE_CUSTOM || !warp->taint))
          continue;
+      if (touches && (i->flags & FLAG_TOUCHES) && *mask)
+         machine_warpgroup_touch(warp, i);
       if (i->kind <= MACHINE_CUSTOM) {
          if (i->guard)
             execute_guarded(warp, i, f->mask, *mask);
@@ -187,6 +191,14 @@ static bool run_straight(machine_warp_t *warp, machine_fragment_t *f, uint32_t *
    } while (!code[++pc].block_start && !run->stop);
    f->pc = pc;
    return false;
+}
+
+static bool run_straight(machine_warp_t *warp, machine_fragment_t *f, uint32_t *mask) {
+   return run_plain(warp, f, mask, false);
+}
+
+static bool run_touching(machine_warp_t *warp, machine_fragment_t *f, uint32_t *mask) {
+   return run_plain(warp, f, mask, true);
 }
 
 /* The same, and what it does to values that inputs reach is written down first. */
@@ -205,6 +217,8 @@ static bool run_recorded(machine_warp_t *warp, machine_fragment_t *f, uint32_t *
          record(warp, i, *mask, true);
       if (i->guard && !(*mask = guarded(warp, i, *mask)) && !by_value)
          continue;
+      if ((i->flags & FLAG_TOUCHES) && *mask)
+         machine_warpgroup_touch(warp, i);
       if (i->kind <= MACHINE_CUSTOM) {
          if (kinds[pc] == RECORD_VALUE && !by_value &&
              !(warp->taint[i->ai] | warp->taint[i->bi] | warp->taint[i->ci] |
@@ -275,7 +289,9 @@ void machine_warp_run(machine_warp_t *warp) {
              (run->side_by_side && warp->strong - strong_start > strong_turn(warp)))
             break;
       }
-      if (run->record ? run_recorded(warp, f, &mask) : run_straight(warp, f, &mask)) {
+      if (run->record                 ? run_recorded(warp, f, &mask)
+          : warp->program->warpgroups ? run_touching(warp, f, &mask)
+                                      : run_straight(warp, f, &mask)) {
          if (machine_transfer(warp, current, &code[f->pc], mask)) {
             machine_fragments_merge(warp);
             current = machine_fragment_pick(warp, PTX_NONE);

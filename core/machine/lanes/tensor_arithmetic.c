@@ -3,7 +3,9 @@
  * rounding to nearest.  Sixteen products of 11-bit significands, 27 bits each when aligned, fill 31 bits, so eight sums go through
  * one vector of 32-bit words; the addend joins them in doubles, exactly. */
 #include "machine/lanes/tensor_arithmetic.h"
+#include "machine/lanes/eight_words.h"
 #include "machine/lanes/half.h"
+#include "machine/lanes/tensor_rounding.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,33 +18,14 @@
 #define PASTE2(a, b) PASTE(a, b)
 #define NAME(name) PASTE2(name, MACHINE_ISA)
 
-#define FLOAT_FRACTION 23
-#define HALF_FRACTION 10
-#define FLOAT_NAN 0x7fffffffu
-#define HALF_NAN 0x7fffu
-
 /* Eight words at a time ------------------------------------------------------------------------------------------- */
 
-typedef int32_t ints_t __attribute__((vector_size(32), aligned(4), may_alias));
-typedef uint32_t words_t __attribute__((vector_size(32), may_alias));
 typedef double doubles_t __attribute__((vector_size(64), may_alias));
 typedef int64_t longs_t __attribute__((vector_size(64), may_alias));
 typedef int32_t half_ints_t __attribute__((vector_size(16), aligned(4), may_alias));
 typedef double half_doubles_t __attribute__((vector_size(32), may_alias));
 typedef int64_t half_longs_t __attribute__((vector_size(32), may_alias));
 typedef float half_floats_t __attribute__((vector_size(16), may_alias));
-
-static inline ints_t chosen(ints_t truth, ints_t yes, ints_t no) {
-   return (yes & truth) | (no & ~truth);
-}
-
-static inline ints_t most_of(ints_t a, ints_t b) {
-#ifdef __AVX2__
-   return (ints_t)_mm256_max_epi32((__m256i)a, (__m256i)b);
-#else
-   return chosen(a > b, a, b);
-#endif
-}
 
 /* Logical, by a count a word; counts of 32 and more leave nothing. */
 static inline ints_t shifted(ints_t value, ints_t count) {
@@ -51,15 +34,6 @@ static inline ints_t shifted(ints_t value, ints_t count) {
 #else
    const words_t few = (words_t)((words_t)count < 32);
    return (ints_t)(((words_t)value >> ((words_t)count & 31)) & few);
-#endif
-}
-
-static inline ints_t magnitude_of(ints_t value) {
-#ifdef __AVX2__
-   return (ints_t)_mm256_abs_epi32((__m256i)value);
-#else
-   const ints_t sign = value >> 31;
-   return (value ^ sign) - sign;
 #endif
 }
 
@@ -83,14 +57,6 @@ static inline ints_t product_of(ints_t a, ints_t b) {
 
 static inline ints_t all(int32_t value) {
    return value + (ints_t){0};
-}
-
-static inline bool any_bit(ints_t value) {
-#ifdef __AVX2__
-   return !_mm256_testz_si256((__m256i)value, (__m256i)value);
-#else
-   return (value[0] | value[1] | value[2] | value[3] | value[4] | value[5] | value[6] | value[7]) != 0;
-#endif
 }
 
 /* Taking apart -------------------------------------------------------------------------------------------------- */
@@ -194,40 +160,6 @@ static int64_t cut_off(int64_t value, int32_t shift) {
                                                              : shift > -64 ? magnitude >> -shift
                                                                            : 0;
    return value < 0 ? -(int64_t)kept : (int64_t)kept;
-}
-
-static uint32_t rounded_to_half(double value) {
-   const uint32_t sign = signbit(value) ? 0x8000u : 0;
-   const double magnitude = fabs(value);
-   if (magnitude >= 65520)
-      return sign | 0x7c00u;
-   int exponent;
-   frexp(magnitude, &exponent);
-   const int least = exponent - 11 < -24 ? -24 : exponent - 11; /* of the last place */
-   const double rounded = rint(ldexp(magnitude, -least));       /* to nearest, even */
-   if (rounded == 0)
-      return 0; /* also of what is below zero */
-   const uint32_t places = (uint32_t)rounded;
-   return sign | (least == -24 ? places : ((uint32_t)(least + 24) << HALF_FRACTION) + places);
-}
-
-static uint32_t truncated_to_float(double value) {
-   const double magnitude = fabs(value);
-   const uint32_t sign = value < 0 ? 0x80000000u : 0;
-   if (magnitude >= 0x1p128)
-      return sign | 0x7f800000u;
-   int exponent;
-   frexp(magnitude, &exponent);
-   const int least = exponent - 24 < -149 ? -149 : exponent - 24;
-   const uint32_t places = (uint32_t)ldexp(magnitude, -least); /* toward zero */
-   return value == 0 ? 0
-                     : sign | (least == -149 ? places : ((uint32_t)(least + 149) << FLOAT_FRACTION) + places);
-}
-
-static uint32_t special_sum(bool nan, bool above, bool below, bool halves) {
-   if (nan || (above && below))
-      return halves ? HALF_NAN : FLOAT_NAN;
-   return (halves ? 0x7c00u : 0x7f800000u) | (below ? (halves ? 0x8000u : 0x80000000u) : 0);
 }
 
 /* a in steps of 1, b in steps of 8. */

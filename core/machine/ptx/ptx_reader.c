@@ -33,7 +33,8 @@ static void read_parameters(ptx_reader_t *reader, uint32_t **list, uint32_t *cou
 
 static void read_function_directives(ptx_reader_t *reader, ptx_function_t *function) {
    while (reader->lexer.token.kind == PTX_TOKEN_DOTTED) {
-      bool most = ptx_at(reader, ".maxntid"), required = ptx_at(reader, ".reqntid");
+      bool most = ptx_at(reader, ".maxntid"), required = ptx_at(reader, ".reqntid"),
+           registers = ptx_at(reader, ".maxnreg");
       ptx_next(reader);
       uint32_t size[3] = {1, 1, 1}, count = 0;
       while (reader->lexer.token.kind == PTX_TOKEN_NUMBER) {
@@ -45,6 +46,8 @@ static void read_function_directives(ptx_reader_t *reader, ptx_function_t *funct
       }
       if (most)
          function->max_threads = size[0] * size[1] * size[2];
+      if (registers)
+         function->most_registers = size[0];
       if (required)
          memcpy(function->required_block, size, sizeof size);
    }

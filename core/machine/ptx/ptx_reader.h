@@ -22,7 +22,7 @@ typedef struct ptx_name {
 #define PTX_MAX_DEPTH 64
 #define PTX_MAX_REGISTERS 60000
 #define PTX_MAX_STATEMENTS 400000
-#define PTX_MAX_OPERANDS 64 /* of one instruction, lists counted */
+#define PTX_MAX_OPERANDS 128 /* of one instruction, or of a list: accumulators of wgmma.mma_async */
 
 typedef struct ptx_reader {
    ptx_lexer_t lexer;

@@ -1,0 +1,355 @@
+/* Products of warpgroups that are on their way (warpgroups.h): by warp and register the group that owns it, by warpgroup the instructions that
+ * some of its warps have come to and others have not.  On the machine's thread. */
+#include "machine/async/warpgroups.h"
+#include "machine/async/operations.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MOST_AHEAD (1u << 20) /* instructions that one warp may be ahead of another of its warpgroup */
+#define LEAST_REGISTERS 24u   /* setmaxnreg */
+#define MOST_REGISTERS 256u
+#define FILE_REGISTERS 65536u /* of a multiprocessor: no block has more */
+
+typedef struct step { /* of a warpgroup */
+   uint64_t a, b;
+   uint32_t pc;
+   bool adds;
+} step_t;
+
+typedef struct group {
+   step_t *steps; /* from first on */
+   uint64_t first;
+   uint32_t count, room;
+   uint32_t actor; /* of its products; PTX_NONE before the first */
+} group_t;
+
+typedef struct owner { /* of a register of a warp */
+   uint32_t group;     /* that it belongs to: in flight while above the warp's retired */
+   uint32_t pc;        /* of the product */
+   uint32_t written;   /* fences of the warp when it was written last, + 1 */
+} owner_t;
+
+typedef struct member {         /* of a warpgroup: a warp */
+   uint64_t steps;              /* instructions of the warpgroup it has come to */
+   uint32_t committed, retired; /* groups */
+   uint32_t newest;             /* group that a product was started in; its instruction */
+   uint32_t newest_pc;
+   uint32_t fences;
+   uint32_t registers, registers_pc; /* asked for by setmaxnreg; 0: not */
+   owner_t *owners;
+} member_t;
+
+struct machine_warpgroups {
+   const machine_program_t *program;
+   group_t *groups;
+   member_t *members;
+   owner_t *owners;
+   uint32_t warps, group_count;
+   size_t bytes;
+};
+
+/* As many as there is memory for ------------------------------------------------------------------------------------ */
+
+machine_warpgroups_t *machine_warpgroups_new(machine_run_t *run, const machine_program_t *program,
+                                             uint32_t warps) {
+   const uint32_t count = (warps + WARPGROUP_WARPS - 1) / WARPGROUP_WARPS;
+   const size_t owners = (size_t)warps * program->register_count * sizeof(owner_t),
+                bytes =
+                   sizeof(machine_warpgroups_t) + count * sizeof(group_t) + warps * sizeof(member_t) + owners;
+   machine_warpgroups_t *groups = machine_alloc(run, bytes);
+   if (!groups)
+      return NULL;
+   groups->program = program;
+   groups->warps = warps;
+   groups->group_count = count;
+   groups->bytes = bytes;
+   groups->groups = (group_t *)(void *)(groups + 1);
+   groups->members = (member_t *)(void *)(groups->groups + count);
+   groups->owners = (owner_t *)(void *)(groups->members + warps);
+   for (uint32_t w = 0; w < warps; w++)
+      groups->members[w].owners = groups->owners + (size_t)w * program->register_count;
+   return groups;
+}
+
+void machine_warpgroups_free(machine_run_t *run, machine_warpgroups_t *groups) {
+   if (!groups)
+      return;
+   for (uint32_t n = 0; n < groups->group_count; n++)
+      free(groups->groups[n].steps);
+   machine_release(run, groups, groups->bytes);
+}
+
+void machine_warpgroups_begin(machine_block_t *block) {
+   machine_warpgroups_t *groups = block->warpgroups;
+   if (!groups)
+      return;
+   for (uint32_t n = 0; n < groups->group_count; n++) {
+      groups->groups[n].first = groups->groups[n].count = 0;
+      groups->groups[n].actor = PTX_NONE;
+   }
+   memset(groups->owners, 0, (size_t)groups->warps * groups->program->register_count * sizeof(owner_t));
+   for (uint32_t w = 0; w < groups->warps; w++)
+      groups->members[w] = (member_t){.owners = groups->members[w].owners};
+}
+
+static member_t *member_of(const machine_warp_t *warp) {
+   return &warp->block->warpgroups->members[warp->number];
+}
+
+static group_t *group_of(const machine_warp_t *warp) {
+   return &warp->block->warpgroups->groups[warp->number / WARPGROUP_WARPS];
+}
+
+static uint32_t line_at(const machine_warp_t *warp, uint32_t pc) {
+   return machine_source_line(warp->program, pc);
+}
+
+/* Together ----------------------------------------------------------------------------------------------------------- */
+
+static bool complete_warpgroup(machine_warp_t *warp) {
+   const machine_block_t *block = warp->block;
+   const uint32_t first = warp->number / WARPGROUP_WARPS * WARPGROUP_WARPS * LANES;
+   if (first + WARPGROUP_WARPS * LANES <= block->threads)
+      return true;
+   machine_find(
+      warp, RKB_MACHINE_REJECT, "sync.warpgroup", 0,
+      "the block ends within this warpgroup: it has %u of the 128 threads that must execute this together",
+      block->threads - first);
+   return false;
+}
+
+/* Forgets what all four have come to, where that is half of what is kept. */
+static void forget(const machine_warp_t *warp, group_t *group) {
+   const member_t *members = member_of(warp) - warp->number % WARPGROUP_WARPS;
+   uint64_t least = UINT64_MAX;
+   for (uint32_t w = 0; w < WARPGROUP_WARPS; w++)
+      least = members[w].steps < least ? members[w].steps : least;
+   const uint32_t done =
+      least < group->first + group->count ? (uint32_t)(least - group->first) : group->count;
+   if (done < group->count / 2)
+      return;
+   memmove(group->steps, group->steps + done, (group->count - done) * sizeof *group->steps);
+   group->first += done;
+   group->count -= done;
+}
+
+static bool append(machine_warp_t *warp, group_t *group, const step_t *step) {
+   if (group->count == group->room && group->count)
+      forget(warp, group);
+   if (group->count == group->room) {
+      const uint32_t room = group->room ? 2 * group->room : 256;
+      step_t *larger = room <= MOST_AHEAD ? realloc(group->steps, room * sizeof *larger) : NULL;
+      if (!larger) {
+         warp->run->out_of_memory = true;
+         return false;
+      }
+      group->steps = larger;
+      group->room = room;
+   }
+   group->steps[group->count++] = *step;
+   return true;
+}
+
+bool machine_warpgroup_arrive(machine_warp_t *warp, uint64_t a, uint64_t b, bool adds) {
+   group_t *group = group_of(warp);
+   member_t *member = member_of(warp);
+   const step_t step = {.a = a, .b = b, .pc = warp->pc, .adds = adds};
+   if (member->steps == 0 && !complete_warpgroup(warp))
+      return false;
+   if (member->steps == group->first + group->count && !append(warp, group, &step))
+      return false;
+   const step_t *theirs = &group->steps[member->steps++ - group->first];
+   if (theirs->pc != step.pc) {
+      machine_find(
+         warp, RKB_MACHINE_REJECT, "sync.warpgroup", 0,
+         "this warp comes to the instruction in line %u where another warp of its warpgroup came to the one in "
+         "line %u: the four warps must execute the same ones in the same order",
+         line_at(warp, step.pc), line_at(warp, theirs->pc));
+      return false;
+   }
+   if (theirs->a == a && theirs->b == b && theirs->adds == adds)
+      return true;
+   machine_find(warp, RKB_MACHINE_REJECT, "sync.warpgroup", 0,
+                "%s is not the same as in another warp of the warpgroup",
+                theirs->adds != adds ? "whether the product is added to the accumulator"
+                : theirs->b != b     ? "the descriptor of b"
+                                     : "the descriptor of a");
+   return false;
+}
+
+/* Registers ------------------------------------------------------------------------------------------------------------ */
+
+static bool in_flight(const member_t *member, uint32_t number) {
+   return member->owners[number].group > member->retired;
+}
+
+bool machine_warpgroup_start(machine_warp_t *warp, const machine_instruction_t *i) {
+   member_t *member = member_of(warp);
+   const machine_slot_t *registers = warp->program->extras + i->extra;
+   if (member->fences == 0) {
+      machine_find(warp, RKB_MACHINE_REJECT, "sync.wgmma_fence", 0,
+                   "no wgmma.fence comes before the first wgmma.mma_async of this warp");
+      return false;
+   }
+   for (uint32_t n = 0; n < i->extra_count; n++) {
+      const owner_t *owner = &member->owners[registers[n].number];
+      if (owner->written != member->fences + 1)
+         continue;
+      machine_find(
+         warp, RKB_MACHINE_REJECT, "sync.wgmma_fence", 0,
+         "register %s was written after the last wgmma.fence: wgmma.mma_async may still see the value before it",
+         warp->program->registers[registers[n].number].name);
+      return false;
+   }
+   const uint32_t group = member->committed + 1;
+   for (uint32_t n = 0; n < i->extra_count; n++) {
+      member->owners[registers[n].number].group = group;
+      member->owners[registers[n].number].pc = warp->pc;
+   }
+   member->newest = group;
+   member->newest_pc = warp->pc;
+   return true;
+}
+
+void machine_warpgroup_fence(machine_warp_t *warp) {
+   member_of(warp)->fences++;
+}
+
+void machine_warpgroup_commit(machine_warp_t *warp) {
+   member_of(warp)->committed++;
+}
+
+void machine_warpgroup_wait(machine_warp_t *warp, uint32_t pending) {
+   member_t *member = member_of(warp);
+   if (member->committed > pending && member->committed - pending > member->retired)
+      member->retired = member->committed - pending;
+   machine_actor_observed(warp, warp->alive, group_of(warp)->actor, member->retired);
+}
+
+uint32_t machine_warpgroup_operation(machine_warp_t *warp) {
+   group_t *group = group_of(warp);
+   if (group->actor == PTX_NONE)
+      group->actor = machine_actor_new(warp->block);
+   return machine_operation_start(warp, 0, group->actor, member_of(warp)->committed + 1, "a wgmma.mma_async");
+}
+
+static void find_touched(machine_warp_t *warp, const member_t *member, uint32_t number, bool writes) {
+   const owner_t *owner = &member->owners[number];
+   machine_find(warp, RKB_MACHINE_REJECT, "race.register", 0,
+                "%s register %s, which the wgmma.mma_async in line %u may still be using: %s",
+                writes ? "writes" : "reads", warp->program->registers[number].name, line_at(warp, owner->pc),
+                owner->group > member->committed ? "no commit_group and no wait_group came since"
+                                                 : "no wait_group for its group came since");
+}
+
+void machine_warpgroup_touch(machine_warp_t *warp, const machine_instruction_t *i) {
+   const machine_program_t *program = warp->program;
+   const uint32_t at = (uint32_t)(i - program->code);
+   member_t *member = member_of(warp);
+   for (uint32_t n = program->touch_first[at]; n < program->touch_first[program->count + at]; n++) {
+      const machine_touch_t *touch = &program->touches[n];
+      owner_t *owner = &member->owners[touch->number];
+      const bool copies = touch->how == TOUCH_COPIED;
+      /* The name of a value may change while it is made; another value may not take its place. */
+      if (in_flight(member, touch->number) && !(copies && in_flight(member, touch->from))) {
+         find_touched(warp, member, touch->number, touch->how != TOUCH_READ);
+         return;
+      }
+      if (copies)
+         *owner = member->owners[touch->from];
+      else if (touch->how == TOUCH_WRITTEN)
+         owner->written = member->fences + 1;
+   }
+}
+
+/* setmaxnreg ------------------------------------------------------------------------------------------------------------ */
+
+void machine_warpgroup_registers(machine_warp_t *warp, uint32_t count, bool more) {
+   member_t *member = member_of(warp);
+   if (count % 8 || count < LEAST_REGISTERS || count > MOST_REGISTERS) {
+      machine_find(warp, RKB_MACHINE_REJECT, "sync.setmaxnreg", 0,
+                   "%u registers: setmaxnreg takes multiples of 8 from 24 to 256", count);
+      return;
+   }
+   if (member->registers && (more ? count < member->registers : count > member->registers))
+      machine_find(warp, RKB_MACHINE_REJECT, "sync.setmaxnreg", 0,
+                   "setmaxnreg.%s to %u registers from %u: it may not go the other way", more ? "inc" : "dec",
+                   count, member->registers);
+   member->registers = count;
+   member->registers_pc = warp->pc;
+}
+
+/* Registers of all warps together: the block got so many a thread for each when it began, and what one warpgroup gives back another may
+ * have.  Without a number of the kernel's own the most that a block of its size can have. */
+static void check_registers(machine_block_t *block) {
+   const machine_warpgroups_t *groups = block->warpgroups;
+   const machine_program_t *program = groups->program;
+   const uint32_t even = FILE_REGISTERS / (groups->warps * LANES) / 8 * 8,
+                  each = program->entry->most_registers && program->entry->most_registers < even
+                            ? program->entry->most_registers
+                            : even;
+   uint32_t total = 0, most = 0;
+   const member_t *asked = NULL;
+   for (uint32_t w = 0; w < groups->warps; w++) {
+      const member_t *member = &groups->members[w];
+      total += member->registers ? member->registers : each;
+      if (member->registers > most) {
+         most = member->registers;
+         asked = member;
+      }
+   }
+   if (!asked || total <= each * groups->warps)
+      return;
+   machine_warp_t *warp = &block->warps[asked - groups->members];
+   warp->pc = asked->registers_pc;
+   machine_find(warp, RKB_MACHINE_REJECT, "sync.setmaxnreg", 0,
+                "the warps ask for %u registers a lane together, the block has %u: setmaxnreg.inc never ends",
+                total, each * groups->warps);
+}
+
+/* The end ------------------------------------------------------------------------------------------------------------- */
+
+static void check_all_came(machine_block_t *block, uint32_t number) {
+   const machine_warpgroups_t *groups = block->warpgroups;
+   const group_t *group = &groups->groups[number];
+   uint32_t ahead = number * WARPGROUP_WARPS, behind = ahead;
+   for (uint32_t w = ahead; w < groups->warps && w < (number + 1) * WARPGROUP_WARPS; w++) {
+      ahead = groups->members[w].steps > groups->members[ahead].steps ? w : ahead;
+      behind = groups->members[w].steps < groups->members[behind].steps ? w : behind;
+   }
+   const uint64_t least = groups->members[behind].steps;
+   if (least == groups->members[ahead].steps)
+      return;
+   machine_warp_t *warp = &block->warps[ahead];
+   warp->pc = group->steps[least - group->first].pc;
+   rkb_machine_finding_t *finding = machine_find(
+      warp, RKB_MACHINE_REJECT, "sync.warpgroup", 0,
+      "warp %u of the block never executes this, which warp %u of its warpgroup does: all four warps must",
+      behind, ahead);
+   if (finding) {
+      finding->has_other = true;
+      machine_thread_index(block, behind * LANES, finding->other_thread);
+      memcpy(finding->other_block, block->index, sizeof finding->other_block);
+   }
+}
+
+void machine_warpgroups_end(machine_block_t *block) {
+   const machine_warpgroups_t *groups = block->warpgroups;
+   if (!groups || block->run->stop)
+      return;
+   for (uint32_t n = 0; n < groups->group_count && !block->run->stop; n++)
+      check_all_came(block, n);
+   for (uint32_t w = 0; w < groups->warps && !block->run->stop; w++) {
+      const member_t *member = &groups->members[w];
+      if (member->newest <= member->retired)
+         continue;
+      block->warps[w].pc = member->newest_pc;
+      machine_find(&block->warps[w], RKB_MACHINE_REJECT, "sync.wgmma_wait", 0,
+                   "the kernel ends while this wgmma.mma_async may be on its way: %s",
+                   member->newest > member->committed ? "it was never committed"
+                                                      : "no wait_group came after its commit_group");
+   }
+   if (!block->run->stop)
+      check_registers(block);
+}

@@ -1,0 +1,42 @@
+/* Products of warpgroups that are on their way (wgmma.mma_async; PTX ISA 9.0, 9.7.15.5): between the instruction that starts one and the
+ * wait_group that its warp retires it with, its accumulators and the registers of a belong to it.  Whoever touches them in that time
+ * races with it, in whatever order the machine executes the two: a product may be done as soon as it starts or as late as the
+ * wait.  Its operands in shared memory are followed as every operation of the async proxy (operations.h).
+ *
+ * The four warps of a warpgroup execute the same of these instructions on the same operands; each warp makes its 16 rows when it
+ * comes to the instruction.  Owned by the block; on the machine's thread. */
+#ifndef RKB_MACHINE_ASYNC_WARPGROUPS_H
+#define RKB_MACHINE_ASYNC_WARPGROUPS_H
+
+#include "machine/execute/execution.h"
+
+typedef struct machine_warpgroups machine_warpgroups_t;
+
+/* For blocks of so many warps of a program; NULL when memory ran out. */
+machine_warpgroups_t *machine_warpgroups_new(machine_run_t *run, const machine_program_t *program,
+                                             uint32_t warps);
+void machine_warpgroups_free(machine_run_t *run, machine_warpgroups_t *groups);
+void machine_warpgroups_begin(machine_block_t *block); /* a block starts: nothing is on its way */
+/* The block's warps have left: findings for what is still on its way, for warps that came less far than others of their
+ * warpgroup, and for registers that setmaxnreg asked for and the block has not. */
+void machine_warpgroups_end(machine_block_t *block);
+
+/* The warp comes to an instruction of its warpgroup, with these operands (descriptors; anything else that all warps must agree on).
+ * False after a finding: the others did something else there, or there are no four warps. */
+bool machine_warpgroup_arrive(machine_warp_t *warp, uint64_t a, uint64_t b, bool adds);
+/* The product that the warp executes: its registers belong to it from now on.  False after a finding: they were written since the
+ * last wgmma.fence, or there was none. */
+bool machine_warpgroup_start(machine_warp_t *warp, const machine_instruction_t *i);
+void machine_warpgroup_fence(machine_warp_t *warp);
+void machine_warpgroup_commit(machine_warp_t *warp);
+/* All but the newest pending groups are done. */
+void machine_warpgroup_wait(machine_warp_t *warp, uint32_t pending);
+/* The product as an operation that reads shared memory (operations.h), of the group that is open.  Its end is observed by the wait of any
+ * warp of the warpgroup: one of them tells the others' readers of a buffer that it is free. */
+uint32_t machine_warpgroup_operation(machine_warp_t *warp);
+/* An instruction with FLAG_TOUCHES is about to be executed. */
+void machine_warpgroup_touch(machine_warp_t *warp, const machine_instruction_t *i);
+/* setmaxnreg; all warps of the warpgroup, more or fewer registers than before. */
+void machine_warpgroup_registers(machine_warp_t *warp, uint32_t count, bool more);
+
+#endif

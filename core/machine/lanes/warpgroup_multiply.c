@@ -1,0 +1,469 @@
+/* wgmma.mma_async and what orders it (PTX ISA 9.0, 9.7.15.5), setmaxnreg.  A warp makes its 16 of the 64 rows when it
+ * comes to the instruction: nobody may see them before it waits, which async/warpgroups.h sees to.  Its operands are read then too, and
+ * belong to the product until the wait (async/operations.h). */
+#include "machine/lanes/handlers.h"
+#include "machine/lanes/half.h"
+#include "machine/lanes/warpgroup_operands.h"
+#include "machine/lanes/whole_warp.h"
+#include "machine/async/operations.h"
+#include "machine/async/warpgroups.h"
+
+#define NAMED(name) MACHINE_PASTE2(name, MACHINE_ISA)
+
+typedef struct product { /* being executed */
+   machine_warp_t *warp;
+   const machine_warpgroup_form_t *form;
+   const machine_slot_t *d, *a_registers;
+   uint64_t descriptor_a, descriptor_b;
+   bool adds;
+   operand_pieces_t a, b;
+} product_t;
+
+/* What it is given ------------------------------------------------------------------------------------------------- */
+
+static bool uniform(machine_warp_t *warp, uint32_t number, uint32_t offset, const char *what, uint64_t *out) {
+   const uint64_t *lanes = LANES_OF(uint64_t, offset);
+   if (warp->defined[number] != FULL_MASK) {
+      machine_undefined_address(warp, ~warp->defined[number]);
+      return false;
+   }
+   if (warp->taint)
+      warp->run->report.address_taint |= warp->taint[number];
+   *out = lanes[0];
+   for (uint32_t l = 1; l < LANES; l++)
+      if (lanes[l] != lanes[0]) {
+         machine_find(warp, RKB_MACHINE_REJECT, "sync.warpgroup", l,
+                      "%s is not the same in all lanes of the warp", what);
+         return false;
+      }
+   return true;
+}
+
+static bool take_scale(machine_warp_t *warp, const machine_instruction_t *i, bool *adds) {
+   const uint32_t lanes = PREDICATE(i->c) ^ (i->flags & FLAG_NEGATED_C ? FULL_MASK : 0);
+   if (machine_undefined_control(warp, ~warp->defined[i->ci], "whether a product is added"))
+      return false;
+   if (warp->taint)
+      warp->run->report.control_taint |= warp->taint[i->ci];
+   *adds = lanes != 0;
+   if (lanes && lanes != FULL_MASK)
+      machine_find(warp, RKB_MACHINE_REJECT, "sync.warpgroup", (uint32_t)__builtin_ctz(~lanes),
+                   "whether the product is added is not the same in all lanes of the warp");
+   return !lanes || lanes == FULL_MASK;
+}
+
+/* The pieces of a matrix, which lie in shared memory and as their swizzle wants it; false after a finding. */
+static bool find_matrix(machine_warp_t *warp, const char *name, uint64_t descriptor, bool across,
+                        uint32_t lines, operand_pieces_t *out) {
+   uint32_t outside = 0;
+   find_pieces(descriptor, across, lines, out);
+   const machine_matrix_descriptor_t *d = &out->descriptor;
+   rkb_machine_finding_t *finding = NULL;
+   if (!pieces_aligned(out))
+      finding = machine_find(
+         warp, RKB_MACHINE_REJECT, "memory.misaligned", 0,
+         "the descriptor of %s starts at byte %u of shared memory with base offset %u: a pattern of a %u-byte swizzle "
+         "begins at a multiple of %u bytes",
+         name, d->start, d->base, d->swizzle, 8 * d->swizzle);
+   else if (!pieces_inside(warp, out, &outside))
+      finding = machine_find(
+         warp, RKB_MACHINE_REJECT, "memory.out_of_bounds", 0,
+         "the descriptor of %s (start %u, leading offset %u, stride offset %u, swizzle %u) reaches byte %u: shared "
+         "memory has %u bytes%s",
+         name, d->start, d->leading, d->stride, d->swizzle, out->address[outside], warp->block->shared_bytes,
+         out->address[outside] < warp->block->shared_bytes ? ", and that one lies between two variables"
+                                                           : "");
+   else
+      return true;
+   if (finding) {
+      snprintf(finding->space, sizeof finding->space, "shared");
+      finding->offset = out->address[outside];
+      finding->bytes = WARPGROUP_PIECE;
+   }
+   return false;
+}
+
+/* Factors --------------------------------------------------------------------------------------------------------------- */
+
+typedef uint16_t eight_t __attribute__((vector_size(16), aligned(2), may_alias));
+
+/* Eight rows of eight become eight columns of eight. */
+static inline void turn(const eight_t in[8], eight_t out[8]) {
+#define LOW(x, y) __builtin_shufflevector(x, y, 0, 8, 1, 9, 2, 10, 3, 11)
+#define HIGH(x, y) __builtin_shufflevector(x, y, 4, 12, 5, 13, 6, 14, 7, 15)
+   eight_t a[8], b[8];
+   for (int n = 0; n < 4; n++) {
+      a[2 * n] = LOW(in[n], in[n + 4]);
+      a[2 * n + 1] = HIGH(in[n], in[n + 4]);
+   }
+   for (int n = 0; n < 4; n++) {
+      b[2 * n] = LOW(a[n], a[n + 4]);
+      b[2 * n + 1] = HIGH(a[n], a[n + 4]);
+   }
+   for (int n = 0; n < 4; n++) {
+      out[2 * n] = LOW(b[n], b[n + 4]);
+      out[2 * n + 1] = HIGH(b[n], b[n + 4]);
+   }
+#undef LOW
+#undef HIGH
+}
+
+static void take_words(const machine_warpgroup_form_t *form, bool of_b, const uint8_t *line, float *value,
+                       int16_t *exponent, bool *far) {
+   uint32_t elements[GROUP_TERMS];
+   for (uint32_t k = 0; k < form->k; k++) {
+      elements[k] = 0;
+      memcpy(&elements[k], line + k * form->element_bits / 8, form->element_bits / 8);
+   }
+   NAMED(machine_group_take)
+   (of_b ? form->type_b : form->type_a, of_b ? form->b_negated : form->a_negated, elements, form->k, value,
+    exponent, far);
+}
+
+/* The columns of b from first on; those past n are zeros. */
+static void take_columns(const product_t *p, uint32_t first, machine_column_factors_t *out) {
+   const machine_warpgroup_form_t *form = p->form;
+   const machine_block_t *block = p->warp->block;
+   const uint32_t count = form->n - first < GROUP_COLUMNS ? form->n - first : GROUP_COLUMNS;
+   out->far = false;
+   if (count < GROUP_COLUMNS) {
+      memset(out->value, 0, sizeof out->value);
+      memset(out->wide, 0, sizeof out->wide);
+      for (uint32_t k = 0; k < form->k; k++)
+         for (uint32_t c = 8; c < GROUP_COLUMNS; c++)
+            out->exponent[k][c] = TERM_ZERO;
+   }
+   if (form->element_bits == 16) {
+      const bool bfloat = form->type_b == TENSOR_BF16;
+      for (uint32_t tile = 0; tile < count / 8; tile++) {
+         eight_t columns[8], rows[16];
+         for (uint32_t half = 0; half < 2; half++)
+            if (p->b.across) {
+               for (uint32_t k = 0; k < 8; k++) {
+                  const eight_t row =
+                     *(const eight_t *)(const void *)(block->shared +
+                                                      p->b.address[(first / 8 + tile) * 16 + 8 * half + k]);
+                  rows[8 * half + k] = __builtin_shufflevector(row, row, 0, 2, 4, 6, 1, 3, 5, 7);
+               }
+            } else {
+               for (uint32_t c = 0; c < 8; c++)
+                  columns[c] = *(const eight_t *)(const void *)(block->shared +
+                                                                p->b.address[half * form->n + first +
+                                                                             8 * tile + group_column(c)]);
+               turn(columns, rows + 8 * half);
+            }
+         for (uint32_t k = 0; k < 16; k++)
+            NAMED(machine_group_take_halves)
+         (bfloat, form->b_negated, (const uint16_t *)&rows[k], 8, &out->value[k][8 * tile],
+          &out->exponent[k][8 * tile], &out->far);
+      }
+   } else {
+      for (uint32_t place = 0; place < count; place++) {
+         uint8_t line[WARPGROUP_LINE];
+         float value[GROUP_TERMS];
+         int16_t exponent[GROUP_TERMS];
+         take_line(block, &p->b, first + group_column(place), line);
+         take_words(form, true, line, value, exponent, &out->far);
+         for (uint32_t k = 0; k < form->k; k++) {
+            out->value[k][place] = value[k];
+            out->exponent[k][place] = exponent[k];
+         }
+      }
+   }
+}
+
+static double word_double(const product_t *p, uint32_t at, float value, bool negated) {
+   const double *shadow = p->warp->block->shared_shadow;
+   if (!shadow || !machine_has_shadow(shadow[at / 4]))
+      return value;
+   return negated ? -shadow[at / 4] : shadow[at / 4];
+}
+
+/* TF32 factors have doubles of their own, narrower ones are what their bits say. */
+static void widen_columns(const product_t *p, uint32_t first, machine_column_factors_t *out) {
+   const uint32_t columns = p->form->n - first < GROUP_COLUMNS ? p->form->n - first : GROUP_COLUMNS;
+   for (uint32_t k = 0; k < p->form->k; k++)
+      for (uint32_t c = 0; c < GROUP_COLUMNS; c++)
+         out->wide[k][c] = (double)out->value[k][c];
+   for (uint32_t c = 0; p->form->type_b == TENSOR_TF32 && c < columns; c++)
+      for (uint32_t k = 0; k < p->form->k; k++)
+         out->wide[k][c] = word_double(p, word_place(&p->b, first + group_column(c), k), out->value[k][c],
+                                       p->form->b_negated);
+}
+
+/* The bytes of the warp's row of a: 32 of them, from registers as lanes hold them (9.7.15.5.1.1), or from memory. */
+static void take_row(const product_t *p, uint32_t row, uint8_t *out) {
+   machine_warp_t *warp = p->warp;
+   const uint32_t first = warp->number % WARPGROUP_WARPS * WARP_ROWS;
+   if (p->form->a_in_registers) {
+      for (uint32_t block = 0; block < 2; block++)
+         memcpy(out + 16 * block,
+                LANES_OF(uint32_t, p->a_registers[2 * block + row / 8].offset) + 4 * (row % 8), 16);
+   } else if (!p->a.across) {
+      take_line(warp->block, &p->a, first + row, out);
+   } else {
+      for (uint32_t k = 0; k < 16; k++) {
+         const uint16_t bits = take_element(warp->block, &p->a, first + row, k);
+         memcpy(out + 2 * k, &bits, sizeof bits);
+      }
+   }
+}
+
+static void take_rows(const product_t *p, machine_row_factors_t *out) {
+   const machine_warpgroup_form_t *form = p->form;
+   for (uint32_t row = 0; row < WARP_ROWS; row++) {
+      uint8_t line[WARPGROUP_LINE] __attribute__((aligned(32)));
+      take_row(p, row, line);
+      out->far[row] = false;
+      if (form->element_bits == 16)
+         NAMED(machine_group_take_halves)
+      (form->type_a == TENSOR_BF16, form->a_negated, (const uint16_t *)(const void *)line, 16,
+       out->value[row], out->exponent[row], &out->far[row]);
+      else take_words(form, false, line, out->value[row], out->exponent[row], &out->far[row]);
+   }
+}
+
+static void widen_rows(const product_t *p, machine_row_factors_t *out) {
+   machine_warp_t *warp = p->warp;
+   const bool own = p->form->type_a == TENSOR_TF32;
+   for (uint32_t row = 0; row < WARP_ROWS; row++)
+      for (uint32_t k = 0; k < p->form->k; k++) {
+         double *wide = &out->wide[row][k];
+         *wide = (double)out->value[row][k];
+         if (own && p->form->a_in_registers)
+            *wide = (p->form->a_negated ? -1 : 1) *
+                    SHADOW_OF(p->a_registers[2 * (k / 4) + row / 8].offset)[4 * (row % 8) + k % 4];
+         else if (own)
+            *wide = word_double(p, word_place(&p->a, warp->number % WARPGROUP_WARPS * WARP_ROWS + row, k),
+                                out->value[row][k], p->form->a_negated);
+      }
+}
+
+/* Sums ------------------------------------------------------------------------------------------------------------------- */
+
+/* Where the registers of 16 columns lie; past the last one somewhere that nobody reads. */
+static void find_results(const product_t *p, uint32_t first, float *nowhere, double *nowhere_wide,
+                         float *results[GROUP_REGISTERS], double *wide[GROUP_REGISTERS]) {
+   machine_warp_t *warp = p->warp;
+   for (uint32_t n = 0; n < GROUP_REGISTERS; n++) {
+      const uint32_t number = first / 2 + n;
+      const bool there = number < p->form->results;
+      results[n] = there ? LANES_OF(float, p->d[number].offset) : nowhere;
+      wide[n] = there && warp->shadow ? SHADOW_OF(p->d[number].offset) : nowhere_wide;
+   }
+}
+
+static void sum_halves(const product_t *p, const machine_group_rule_t *rule, const machine_row_factors_t *a,
+                       uint32_t first, const machine_column_factors_t *b) {
+   machine_warp_t *warp = p->warp;
+   for (uint32_t place = 0; place < GROUP_COLUMNS && first + group_column(place) < p->form->n; place++)
+      for (uint32_t row = 0; row < WARP_ROWS; row++) {
+         const uint32_t column = first + group_column(place), number = column / 8 * 2 + row / 8,
+                        lane = row % 8 * 4 + column % 8 / 2;
+         uint16_t *at = (uint16_t *)(void *)LANES_OF(uint32_t, p->d[number].offset) + 2 * lane + column % 2;
+         *at = (uint16_t)NAMED(machine_group_sum_one)(rule, a, row, b, place, true, p->adds ? *at : 0);
+      }
+}
+
+static void multiply_floats(const product_t *p) {
+   const machine_warpgroup_form_t *form = p->form;
+   machine_warp_t *warp = p->warp;
+   const bool halves = form->type_d == TENSOR_F16, doubles = warp->shadow && !halves;
+   const machine_group_rule_t rule = {.terms = form->k,
+                                      .fraction = form->fraction,
+                                      .kept_fraction = form->kept_fraction,
+                                      .adds = p->adds,
+                                      .exact_factors = form->type_a != TENSOR_TF32};
+   machine_row_factors_t a;
+   machine_column_factors_t b;
+   float nowhere[LANES] __attribute__((aligned(64))) = {0}, *results[GROUP_REGISTERS];
+   double nowhere_wide[LANES] __attribute__((aligned(64))) = {0}, *wide[GROUP_REGISTERS];
+   for (uint32_t n = 0; doubles && p->adds && n < form->results; n++)
+      machine_shadow_fill(warp, p->d[n].offset, p->d[n].number);
+   for (uint32_t n = 0;
+        doubles && form->a_in_registers && form->type_a == TENSOR_TF32 && n < WARPGROUP_A_REGISTERS; n++)
+      machine_shadow_fill(warp, p->a_registers[n].offset, p->a_registers[n].number);
+   take_rows(p, &a);
+   if (doubles)
+      widen_rows(p, &a);
+   for (uint32_t first = 0; first < form->n; first += GROUP_COLUMNS) {
+      take_columns(p, first, &b);
+      if (doubles)
+         widen_columns(p, first, &b);
+      if (halves) {
+         sum_halves(p, &rule, &a, first, &b);
+      } else {
+         find_results(p, first, nowhere, nowhere_wide, results, wide);
+         NAMED(machine_group_sum)(&rule, &a, &b, results, doubles ? wide : NULL);
+      }
+   }
+}
+
+static int64_t dot(const machine_warpgroup_form_t *form, const uint8_t *x, const uint8_t *y) {
+   int32_t sum = 0;
+   if (form->type_a == TENSOR_B1) {
+      for (uint32_t n = 0; n < WARPGROUP_LINE; n++)
+         sum += __builtin_popcount(x[n] & y[n]);
+      return sum;
+   }
+   const bool signed_x = form->type_a == TENSOR_S8, signed_y = form->type_b == TENSOR_S8;
+   for (uint32_t n = 0; n < WARPGROUP_LINE; n++)
+      sum += (signed_x ? (int8_t)x[n] : x[n]) * (signed_y ? (int8_t)y[n] : y[n]);
+   return sum;
+}
+
+static void multiply_integers(const product_t *p) {
+   machine_warp_t *warp = p->warp;
+   uint8_t rows[WARP_ROWS][WARPGROUP_LINE], line[WARPGROUP_LINE];
+   for (uint32_t row = 0; row < WARP_ROWS; row++)
+      take_row(p, row, rows[row]);
+   for (uint32_t column = 0; column < p->form->n; column++) {
+      take_line(warp->block, &p->b, column, line);
+      for (uint32_t row = 0; row < WARP_ROWS; row++) {
+         const uint32_t number = column / 8 * 4 + row / 8 * 2 + column % 2,
+                        lane = row % 8 * 4 + column % 8 / 2;
+         int32_t *at = LANES_OF(int32_t, p->d[number].offset) + lane;
+         int64_t total = (p->adds ? *at : 0) + dot(p->form, rows[row], line);
+         if (p->form->saturates)
+            total = total > INT32_MAX ? INT32_MAX : total < INT32_MIN ? INT32_MIN : total;
+         *at = (int32_t)total;
+      }
+   }
+}
+
+/* Beside the values ---------------------------------------------------------------------------------------------------- */
+
+/* The warp's rows of a that hold values. */
+static uint32_t defined_rows(const product_t *p) {
+   machine_warp_t *warp = p->warp;
+   uint32_t rows = 0;
+   if (!p->form->a_in_registers) {
+      defined_lines(warp->block, &p->a, warp->number % WARPGROUP_WARPS * WARP_ROWS, WARP_ROWS, &rows);
+      return rows;
+   }
+   for (uint32_t half = 0; half < 2; half++) {
+      const uint32_t lanes =
+         warp->defined[p->a_registers[half].number] & warp->defined[p->a_registers[half + 2].number];
+      for (uint32_t g = 0; g < 8; g++)
+         rows |= (uint32_t)((lanes >> 4 * g & 15) == 15) << (8 * half + g);
+   }
+   return rows;
+}
+
+/* A result is defined where its row of a, its column of b and what it is added to are. */
+static void carry_definedness(const product_t *p) {
+   machine_warp_t *warp = p->warp;
+   const machine_warpgroup_form_t *form = p->form;
+   const bool pairs = form->type_d == TENSOR_F16;
+   uint32_t columns[WARPGROUP_MOST_COLUMNS / 32];
+   const uint32_t rows = defined_rows(p);
+   defined_lines(warp->block, &p->b, 0, form->n, columns);
+   for (uint32_t n = 0; n < form->results; n++) {
+      uint32_t lanes = 0;
+      for (uint32_t l = 0; l < LANES; l++) {
+         const uint32_t half = pairs ? n % 2 : n / 2 % 2, column = (pairs ? n / 2 : n / 4) * 8 + l % 4 * 2;
+         const uint32_t even = columns[column / 32] >> column % 32 & 1,
+                        odd = columns[column / 32] >> (column % 32 + 1) & 1;
+         const uint32_t here = pairs ? even & odd : n % 2 ? odd : even;
+         lanes |= (here & rows >> (8 * half + l / 4) & 1) << l;
+      }
+      warp->defined[p->d[n].number] = lanes & (p->adds ? warp->defined[p->d[n].number] : FULL_MASK);
+   }
+}
+
+static bool all_defined(const product_t *p) {
+   const machine_warp_t *warp = p->warp;
+   uint32_t defined = FULL_MASK;
+   for (uint32_t n = 0; p->adds && n < p->form->results; n++)
+      defined &= warp->defined[p->d[n].number];
+   for (uint32_t n = 0; p->form->a_in_registers && n < WARPGROUP_A_REGISTERS; n++)
+      defined &= warp->defined[p->a_registers[n].number];
+   return defined == FULL_MASK && pieces_defined(warp->block, &p->b) &&
+          (p->form->a_in_registers || pieces_defined(warp->block, &p->a));
+}
+
+static void carry(const product_t *p, bool defined) {
+   machine_warp_t *warp = p->warp;
+   uint64_t taint = warp->block->shared_taint;
+   for (uint32_t n = 0; warp->taint && n < p->form->results && p->adds; n++)
+      taint |= warp->taint[p->d[n].number];
+   for (uint32_t n = 0; warp->taint && p->form->a_in_registers && n < WARPGROUP_A_REGISTERS; n++)
+      taint |= warp->taint[p->a_registers[n].number];
+   for (uint32_t n = 0; n < p->form->results; n++) {
+      if (defined)
+         warp->defined[p->d[n].number] = FULL_MASK;
+      set_taint(warp, p->d[n].number, taint, FULL_MASK);
+      if (warp->valid)
+         warp->valid[p->d[n].number] = p->form->type_d == TENSOR_F32 ? FULL_MASK : 0;
+   }
+}
+
+/* Instructions --------------------------------------------------------------------------------------------------------- */
+
+/* Which warps come to it, which registers it takes, which bytes it reads; false after a finding. */
+static bool start(product_t *p, const machine_instruction_t *i) {
+   machine_warp_t *warp = p->warp;
+   if (!machine_warpgroup_arrive(warp, p->descriptor_a, p->descriptor_b, p->adds) ||
+       !machine_warpgroup_start(warp, i))
+      return false;
+   if (!warp->block->operations)
+      return true;
+   const uint32_t operation = machine_warpgroup_operation(warp);
+   if (!machine_operation_reads_pieces(warp, 0, operation, p->b.address, p->b.count))
+      return false;
+   /* Of a the warp's own rows: the other warps look at theirs. */
+   const uint32_t first = warp->number % WARPGROUP_WARPS;
+   for (uint32_t n = 0; n < 2 && !p->form->a_in_registers; n++) {
+      const uint32_t at = p->a.across ? (2 * first + n) * 16 : n * WARPGROUP_ROWS + first * WARP_ROWS;
+      if (!machine_operation_reads_pieces(warp, 0, operation, p->a.address + at, 16))
+         return false;
+   }
+   return true;
+}
+
+OP(warpgroup_multiply) {
+   product_t p;
+   p.warp = warp;
+   p.form = &warp->program->warpgroup_forms[i->immediate];
+   p.d = warp->program->extras + i->extra;
+   p.a_registers = p.d + p.form->results;
+   p.descriptor_a = 0;
+   if (!whole_warp(warp, mask) || !take_scale(warp, i, &p.adds) ||
+       !uniform(warp, i->bi, i->b, "the descriptor of b", &p.descriptor_b) ||
+       (!p.form->a_in_registers && !uniform(warp, i->ai, i->a, "the descriptor of a", &p.descriptor_a)) ||
+       !find_matrix(warp, "b", p.descriptor_b, p.form->b_across, p.form->n, &p.b) ||
+       (!p.form->a_in_registers &&
+        !find_matrix(warp, "a", p.descriptor_a, p.form->a_across, WARPGROUP_ROWS, &p.a)))
+      return;
+   const bool repeats = warp->run->repeats;
+   if (!repeats && !start(&p, i))
+      return;
+   const bool defined = repeats || all_defined(&p);
+   if (!defined)
+      carry_definedness(&p);
+   if (p.form->type_d == TENSOR_S32)
+      multiply_integers(&p);
+   else
+      multiply_floats(&p);
+   carry(&p, defined);
+}
+
+OP(warpgroup_fence) {
+   if (whole_warp(warp, mask) && machine_warpgroup_arrive(warp, 0, 0, false))
+      machine_warpgroup_fence(warp);
+}
+
+OP(warpgroup_commit) {
+   if (whole_warp(warp, mask) && machine_warpgroup_arrive(warp, 0, 0, false))
+      machine_warpgroup_commit(warp);
+}
+
+OP(warpgroup_wait) {
+   if (whole_warp(warp, mask) && machine_warpgroup_arrive(warp, 0, 0, false))
+      machine_warpgroup_wait(warp, (uint32_t)i->immediate);
+}
+
+OP(warpgroup_registers) {
+   if (whole_warp(warp, mask) && machine_warpgroup_arrive(warp, 0, 0, false))
+      machine_warpgroup_registers(warp, (uint32_t)i->immediate, i->operation);
+}

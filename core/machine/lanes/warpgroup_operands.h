@@ -1,0 +1,118 @@
+/* Where the operands of wgmma.mma_async lie in shared memory, piece by piece of 16 bytes, and their elements as the factors of sums
+ * (PTX ISA 9.0, 9.7.15.5.1).  What is found out about the bytes is the caller's to judge.  On the machine's thread. */
+#ifndef RKB_MACHINE_LANES_WARPGROUP_OPERANDS_H
+#define RKB_MACHINE_LANES_WARPGROUP_OPERANDS_H
+
+#include "machine/lanes/values.h"
+#include "machine/lanes/warpgroup_sums.h"
+
+#define MOST_PIECES 512u
+
+/* A matrix in shared memory.  Not across: piece p of line l (a row of a, a column of b) is number p * lines + l, of 2 pieces each.
+ * Across: piece p (8 rows or columns) of element k is number p * 16 + k. */
+typedef struct operand_pieces {
+   machine_matrix_descriptor_t descriptor;
+   bool across;
+   uint32_t lines; /* rows or columns */
+   uint32_t count;
+   uint32_t address[MOST_PIECES] __attribute__((aligned(32)));
+} operand_pieces_t;
+
+static inline void find_pieces(uint64_t descriptor, bool across, uint32_t lines, operand_pieces_t *out) {
+   out->descriptor = machine_read_descriptor(descriptor);
+   out->across = across;
+   out->lines = lines;
+   const machine_matrix_descriptor_t d = out->descriptor;
+   const uint32_t outer = across ? 16 : lines, along = across ? lines / 8 : 2;
+   out->count = outer * along;
+   for (uint32_t p = 0; p < along; p++)
+      for (uint32_t o = 0; o < outer; o++)
+         out->address[p * outer + o] = machine_piece_address(&d, across, o, p);
+}
+
+/* False, with the first piece that is not, where a piece does not lie in shared memory, or lies between variables. */
+static inline bool pieces_inside(const machine_warp_t *warp, const operand_pieces_t *pieces,
+                                 uint32_t *outside) {
+   const uint32_t bytes = warp->block->shared_bytes;
+   uint32_t most = 0, least = UINT32_MAX;
+   for (uint32_t n = 0; n < pieces->count; n++) {
+      most = pieces->address[n] > most ? pieces->address[n] : most;
+      least = pieces->address[n] < least ? pieces->address[n] : least;
+   }
+   if (most + WARPGROUP_PIECE <= bytes &&
+       !machine_touches_gap(warp->program, least, most + WARPGROUP_PIECE - least))
+      return true;
+   for (uint32_t n = 0; n < pieces->count; n++)
+      if (pieces->address[n] + WARPGROUP_PIECE > bytes ||
+          machine_touches_gap(warp->program, pieces->address[n], WARPGROUP_PIECE)) {
+         *outside = n;
+         return false;
+      }
+   return true;
+}
+
+/* Whether a pattern begins where the device takes it to begin. */
+static inline bool pieces_aligned(const operand_pieces_t *pieces) {
+   const machine_matrix_descriptor_t *d = &pieces->descriptor;
+   if (!d->swizzle)
+      return true;
+   const uint32_t at = (d->start - (d->base << 7)) & (8 * d->swizzle - 1);
+   return pieces->across ? at == 0 : at + WARPGROUP_LINE <= d->swizzle;
+}
+
+static inline bool piece_defined(const machine_block_t *block, uint32_t address) {
+   uint64_t words[2];
+   memcpy(words, block->shared_defined + address, sizeof words);
+   return ((words[0] ^ UINT64_C(0x0101010101010101)) | (words[1] ^ UINT64_C(0x0101010101010101))) == 0;
+}
+
+/* All of them hold values. */
+static inline bool pieces_defined(const machine_block_t *block, const operand_pieces_t *pieces) {
+   uint64_t other = 0;
+   for (uint32_t n = 0; n < pieces->count; n++) {
+      uint64_t words[2];
+      memcpy(words, block->shared_defined + pieces->address[n], sizeof words);
+      other |= (words[0] ^ UINT64_C(0x0101010101010101)) | (words[1] ^ UINT64_C(0x0101010101010101));
+   }
+   return other == 0;
+}
+
+/* Which lines hold values throughout: a bit each, from line first on. */
+static inline void defined_lines(const machine_block_t *block, const operand_pieces_t *pieces, uint32_t first,
+                                 uint32_t count, uint32_t *bits) {
+   memset(bits, 0, (count + 31) / 32 * sizeof *bits);
+   for (uint32_t l = first; l < first + count; l++) {
+      bool known = true;
+      for (uint32_t n = 0; !pieces->across && n < 2; n++)
+         known &= piece_defined(block, pieces->address[n * pieces->lines + l]);
+      for (uint32_t k = 0; pieces->across && k < 16; k++) {
+         const uint8_t *at = block->shared_defined + pieces->address[l / 8 * 16 + k] + l % 8 * 2;
+         known &= at[0] == 1 && at[1] == 1;
+      }
+      bits[(l - first) / 32] |= (uint32_t)known << (l - first) % 32;
+   }
+}
+
+/* The 32 bytes of a line; not across. */
+static inline void take_line(const machine_block_t *block, const operand_pieces_t *pieces, uint32_t line,
+                             uint8_t *out) {
+   memcpy(out, block->shared + pieces->address[line], WARPGROUP_PIECE);
+   memcpy(out + WARPGROUP_PIECE, block->shared + pieces->address[pieces->lines + line], WARPGROUP_PIECE);
+}
+
+/* Element k of a line of 16-bit elements. */
+static inline uint16_t take_element(const machine_block_t *block, const operand_pieces_t *pieces,
+                                    uint32_t line, uint32_t k) {
+   uint16_t bits;
+   const uint32_t at = pieces->across ? pieces->address[line / 8 * 16 + k] + line % 8 * 2
+                                      : pieces->address[k / 8 * pieces->lines + line] + k % 8 * 2;
+   memcpy(&bits, block->shared + at, sizeof bits);
+   return bits;
+}
+
+/* Where the double of word k of a line of 32-bit elements is; not across. */
+static inline uint32_t word_place(const operand_pieces_t *pieces, uint32_t line, uint32_t k) {
+   return pieces->address[k / 4 * pieces->lines + line] + k % 4 * 4;
+}
+
+#endif

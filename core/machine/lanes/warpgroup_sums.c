@@ -1,0 +1,292 @@
+/* Sums of products of a warp's share of wgmma.mma_async (warpgroup_sums.h).  Products of the factors' floats are exact; scaled so that the
+ * last bit that the device keeps is worth 1, their conversion to integers cuts them off toward zero as the device does, and the
+ * integers' sum is exact.  What float32 cannot hold, infinities and NaN go one by one through doubles. */
+#include "machine/lanes/warpgroup_sums.h"
+#include "machine/lanes/eight_words.h"
+#include "machine/lanes/half.h"
+#include "machine/lanes/tensor_rounding.h"
+
+#include <string.h>
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
+#define PASTE(a, b) a##_##b
+#define PASTE2(a, b) PASTE(a, b)
+#define NAME(name) PASTE2(name, MACHINE_ISA)
+
+typedef float floats_t __attribute__((vector_size(32), aligned(4), may_alias));
+typedef int16_t shorts_t __attribute__((vector_size(32), aligned(2), may_alias));
+typedef int16_t half_shorts_t __attribute__((vector_size(16), aligned(2), may_alias));
+typedef uint16_t half_words_t __attribute__((vector_size(16), aligned(2), may_alias));
+typedef double doubles_t __attribute__((vector_size(32), aligned(8), may_alias));
+
+#define FAR 60          /* exponents of factors beyond it, either way */
+#define LEAST_NEAR -100 /* a largest exponent below it: the scale is no float32 */
+
+/* Taking apart ---------------------------------------------------------------------------------------------------- */
+
+typedef struct format {
+   int32_t exponent_bits, fraction_bits;
+} format_t;
+
+static format_t format_of(enum machine_tensor_type type) {
+   switch (type) {
+   case TENSOR_F16:
+      return (format_t){5, HALF_FRACTION};
+   case TENSOR_BF16:
+      return (format_t){8, 7};
+   case TENSOR_E4M3:
+      return (format_t){4, 3};
+   case TENSOR_E5M2:
+      return (format_t){5, 2};
+   default:
+      return (format_t){8, HALF_FRACTION}; /* TF32, without the bits that are dropped */
+   }
+}
+
+static float value_of(enum machine_tensor_type type, uint32_t bits) {
+   uint32_t word = bits << 16;
+   float value;
+   if (type == TENSOR_F16)
+      return half_to_float((uint16_t)bits);
+   if (type == TENSOR_E4M3 || type == TENSOR_E5M2)
+      return half_to_float(eight_to_half((uint8_t)bits, type == TENSOR_E5M2));
+   if (type == TENSOR_TF32)
+      word = bits & ~0x1fffu;
+   memcpy(&value, &word, sizeof value);
+   return value;
+}
+
+void NAME(machine_group_take)(enum machine_tensor_type type, bool negated, const uint32_t *elements,
+                              uint32_t count, float *value, int16_t *exponent, bool *far) {
+   const format_t format = format_of(type);
+   const int32_t top = (1 << format.exponent_bits) - 1, bias = top >> 1;
+   for (uint32_t n = 0; n < count; n++) {
+      const uint32_t bits =
+         type == TENSOR_TF32 ? elements[n] >> (FLOAT_FRACTION - HALF_FRACTION) : elements[n];
+      const int32_t field = (int32_t)(bits >> format.fraction_bits) & top,
+                    fraction = (int32_t)bits & ((1 << format.fraction_bits) - 1),
+                    power = (field ? field : 1) - bias;
+      const float number = value_of(type, elements[n]);
+      value[n] = negated ? -number : number;
+      exponent[n] = (int16_t)(field | fraction ? power : TERM_ZERO);
+      *far |= !isfinite(number) || (number != 0 && (power > FAR || power < -FAR));
+   }
+}
+
+static inline floats_t floats_of(bool bfloat, half_words_t bits) {
+   const words_t word = __builtin_convertvector(bits, words_t);
+   if (bfloat)
+      return (floats_t)(word << 16);
+   /* 2^112 makes a half's exponent a float's, subnormal ones among them; infinities and NaN are put right by the caller. */
+   return (floats_t)((word & 0x7fff) << 13) * 0x1p112f * (floats_t)((word >> 15 << 31) | 0x3f800000);
+}
+
+void NAME(machine_group_take_halves)(bool bfloat, bool negated, const uint16_t *elements, uint32_t count,
+                                     float *value, int16_t *exponent, bool *far) {
+   const int16_t top = bfloat ? 255 : 31, bias = bfloat ? 127 : 15, shift = bfloat ? 7 : HALF_FRACTION;
+   const half_words_t zero = {0};
+   half_shorts_t beyond = {0};
+   for (uint32_t n = 0; n < count; n += 8) {
+      const half_words_t bits = *(const half_words_t *)(elements + n), magnitude = bits & 0x7fff;
+      const half_shorts_t field = (half_shorts_t)(magnitude >> (uint16_t)shift),
+                          none = (half_shorts_t)(magnitude == zero),
+                          power = field - (half_shorts_t)(field == 0) - bias;
+      floats_t number = floats_of(bfloat, bits);
+      if (negated)
+         number = -number;
+      *(floats_t *)(value + n) = number;
+      *(half_shorts_t *)(exponent + n) = (power & ~none) | (none & TERM_ZERO);
+      beyond |=
+         ((half_shorts_t)(field == top) | (half_shorts_t)(power > FAR) | (half_shorts_t)(power < -FAR)) &
+         ~none;
+   }
+   bool any = false;
+   for (uint32_t n = 0; n < 8; n++)
+      any |= beyond[n] != 0;
+   *far |= any;
+   for (uint32_t n = 0; any && !bfloat && n < count; n++) {
+      const float number = half_to_float(elements[n]);
+      value[n] = negated ? -number : number;
+   }
+}
+
+/* One by one ------------------------------------------------------------------------------------------------------- */
+
+static int32_t exponent_of(uint32_t bits, bool halves) {
+   const int32_t field =
+      halves ? (int32_t)(bits >> HALF_FRACTION & 31) : (int32_t)(bits >> FLOAT_FRACTION & 255);
+   return (field ? field : 1) - (halves ? 15 : 127);
+}
+
+/* In units of 2^unit, without what is below one. */
+static int64_t cut_off(double value, int32_t unit) {
+   const double units = ldexp(value, -unit);
+   return fabs(units) < 1 ? 0 : (int64_t)units;
+}
+
+uint32_t NAME(machine_group_sum_one)(const machine_group_rule_t *rule, const machine_row_factors_t *a,
+                                     uint32_t row, const machine_column_factors_t *b, uint32_t column,
+                                     bool halves, uint32_t bits) {
+   float addend = halves ? half_to_float((uint16_t)bits) : 0;
+   if (!halves)
+      memcpy(&addend, &bits, sizeof addend);
+   int32_t most = TENSOR_LEAST;
+   bool nan = isnan(addend), above = addend == INFINITY, below = addend == -INFINITY;
+   if (addend != 0 && exponent_of(bits, halves) > most)
+      most = exponent_of(bits, halves);
+   for (uint32_t k = 0; k < rule->terms; k++) {
+      const double x = (double)a->value[row][k], y = (double)b->value[k][column], product = x * y;
+      if (isfinite(x) && isfinite(y)) {
+         const int32_t exponent = a->exponent[row][k] + b->exponent[k][column];
+         most = exponent > most ? exponent : most;
+      } else {
+         nan |= isnan(product);
+         above |= product == (double)INFINITY;
+         below |= product == -(double)INFINITY;
+      }
+   }
+   if (nan || above || below)
+      return special_sum(nan, above, below, halves);
+   const int32_t unit = most - rule->fraction;
+   int64_t sum = cut_off((double)addend, unit);
+   for (uint32_t k = 0; k < rule->terms; k++)
+      sum += cut_off((double)a->value[row][k] * (double)b->value[k][column], unit);
+   const double value = ldexp((double)sum, unit);
+   return halves ? rounded_to_half(value)
+                 : truncated_to_float(value) & ~((1u << (FLOAT_FRACTION - rule->kept_fraction)) - 1);
+}
+
+/* Rows of eight ------------------------------------------------------------------------------------------------------ */
+
+static inline shorts_t most_shorts(shorts_t a, shorts_t b) {
+#ifdef __AVX2__
+   return (shorts_t)_mm256_max_epi16((__m256i)a, (__m256i)b);
+#else
+   const shorts_t more = (shorts_t)(a > b);
+   return (a & more) | (b & ~more);
+#endif
+}
+
+static inline ints_t whole(floats_t value) { /* toward zero */
+#ifdef __AVX2__
+   return (ints_t)_mm256_cvttps_epi32((__m256)value);
+#else
+   return __builtin_convertvector(value, ints_t);
+#endif
+}
+
+static inline floats_t joined(const float *even, const float *odd) {
+   floats_t both;
+   memcpy(&both, even, 16);
+   memcpy((float *)&both + 4, odd, 16);
+   return both;
+}
+
+/* Eight sums of a row; false where they must be made one by one, and nothing was written.  products: the largest exponents among them. */
+static inline __attribute__((always_inline)) bool sum_eight(const machine_group_rule_t *rule, uint32_t terms,
+                                                            const float *a, const float (*b)[GROUP_COLUMNS],
+                                                            ints_t products, float *even, float *odd) {
+   const floats_t addend = rule->adds ? joined(even, odd) : (floats_t){0};
+   const ints_t bits = (ints_t)addend & INT32_MAX, exponent = (bits >> FLOAT_FRACTION) - 127;
+   const ints_t exact = most_of(products, exponent), most = most_of(exact, LEAST_NEAR + (ints_t){0});
+   const ints_t beyond =
+      (ints_t)(exact < LEAST_NEAR) & ((ints_t)(bits != 0) | (ints_t)(products > TERM_ZERO / 2));
+   const floats_t scale = (floats_t)((127 + rule->fraction - most) << FLOAT_FRACTION),
+                  unit = (floats_t)((127 - rule->fraction + most) << FLOAT_FRACTION);
+   ints_t sum = {0}, other = whole(addend * scale);
+#pragma GCC unroll 8
+   for (uint32_t k = 0; k < terms; k += 2) {
+      sum += whole(*(const floats_t *)b[k] * a[k] * scale);
+      other += whole(*(const floats_t *)b[k + 1] * a[k + 1] * scale);
+   }
+   const ints_t total = sum + other, magnitude = magnitude_of(total);
+   /* Neither half can overflow: of 16 terms below 2^27 each has eight, and the addend.  Their sum can. */
+   const ints_t large = (ints_t)(magnitude_of(sum) > (1 << 29)) | (ints_t)(magnitude_of(other) > (1 << 29));
+   if (any_bit(beyond | large | (ints_t)(exponent == 128)))
+      return false;
+   const floats_t nearest = __builtin_convertvector(magnitude, floats_t);
+   const ints_t kept =
+      (ints_t)nearest + (ints_t)(whole(nearest) > magnitude); /* -1 where it was rounded up */
+   const ints_t dropped = (1 << (FLOAT_FRACTION - rule->kept_fraction)) - 1 + (ints_t){0};
+   const floats_t result = (floats_t)(((ints_t)((floats_t)(kept & ~dropped) * unit)) | (total & INT32_MIN));
+   memcpy(even, &result, 16);
+   memcpy(odd, (const float *)&result + 4, 16);
+   return true;
+}
+
+static void sum_apart(const machine_group_rule_t *rule, const machine_row_factors_t *a, uint32_t row,
+                      const machine_column_factors_t *b, uint32_t tile, float *even, float *odd) {
+   for (uint32_t c = 0; c < 8; c++) {
+      float *at = c < 4 ? even + c : odd + (c - 4);
+      uint32_t bits = 0;
+      if (rule->adds)
+         memcpy(&bits, at, sizeof bits);
+      bits = NAME(machine_group_sum_one)(rule, a, row, b, 8 * tile + c, false, bits);
+      memcpy(at, &bits, sizeof bits);
+   }
+}
+
+/* Products of these factors are exact in doubles, so that a fused multiply-add gives what the two operations give. */
+static inline doubles_t multiply_add(bool exact, doubles_t x, doubles_t y, doubles_t z) {
+#ifdef __FMA__
+   if (exact)
+      return (doubles_t)_mm256_fmadd_pd((__m256d)x, (__m256d)y, (__m256d)z);
+#endif
+   return x * y + z;
+}
+
+static inline __attribute__((always_inline)) void sum_doubles(bool exact, bool adds, uint32_t terms,
+                                                              const machine_row_factors_t *a, uint32_t row,
+                                                              const machine_column_factors_t *b,
+                                                              double *const wide[GROUP_REGISTERS]) {
+   const uint32_t half = 2 * (row / 8), at = 4 * (row % 8);
+   doubles_t sum[4] = {{0}};
+   for (uint32_t n = 0; adds && n < 4; n++)
+      sum[n] = *(const doubles_t *)(wide[4 * (n / 2) + half + n % 2] + at);
+   for (uint32_t k = 0; k < terms; k++) {
+      const doubles_t factor = a->wide[row][k] + (doubles_t){0};
+      for (uint32_t n = 0; n < 4; n++)
+         sum[n] = multiply_add(exact, *(const doubles_t *)&b->wide[k][4 * n], factor, sum[n]);
+   }
+   for (uint32_t n = 0; n < 4; n++)
+      *(doubles_t *)(wide[4 * (n / 2) + half + n % 2] + at) = sum[n];
+}
+
+static inline __attribute__((always_inline)) void sum_all(const machine_group_rule_t *rule, uint32_t terms,
+                                                          const machine_row_factors_t *a,
+                                                          const machine_column_factors_t *b,
+                                                          float *const results[GROUP_REGISTERS],
+                                                          double *const wide[GROUP_REGISTERS]) {
+   for (uint32_t row = 0; row < WARP_ROWS; row++) {
+      const uint32_t half = 2 * (row / 8), at = 4 * (row % 8);
+      if (wide && rule->exact_factors)
+         sum_doubles(true, rule->adds, terms, a, row, b, wide);
+      else if (wide)
+         sum_doubles(false, rule->adds, terms, a, row, b, wide);
+      shorts_t most = 2 * TERM_ZERO + (shorts_t){0};
+      for (uint32_t k = 0; k < terms; k++)
+         most = most_shorts(most, *(const shorts_t *)b->exponent[k] + a->exponent[row][k]);
+      for (uint32_t tile = 0; tile < 2; tile++) {
+         half_shorts_t part;
+         memcpy(&part, (const int16_t *)&most + 8 * tile, sizeof part);
+         float *even = results[4 * tile + half] + at, *odd = results[4 * tile + half + 1] + at;
+         if (b->far || a->far[row] ||
+             !sum_eight(rule, terms, a->value[row], (const float(*)[GROUP_COLUMNS]) & b->value[0][8 * tile],
+                        __builtin_convertvector(part, ints_t), even, odd))
+            sum_apart(rule, a, row, b, tile, even, odd);
+      }
+   }
+}
+
+void NAME(machine_group_sum)(const machine_group_rule_t *rule, const machine_row_factors_t *a,
+                             const machine_column_factors_t *b, float *const results[GROUP_REGISTERS],
+                             double *const wide[GROUP_REGISTERS]) {
+   if (rule->terms == 16)
+      sum_all(rule, 16, a, b, results, wide);
+   else if (rule->terms == 8)
+      sum_all(rule, 8, a, b, results, wide);
+   else
+      sum_all(rule, 32, a, b, results, wide);
+}
