@@ -136,11 +136,13 @@ static void replay(bool portable, const char *name, const char *recorded, uint32
 static void best_instruction_set(void **state) {
    (void)state;
    replay(false, "tensor_forms.txt", "h200_tensor.txt", 150);
+   replay(false, "warpgroup_forms.txt", "h200_warpgroup.txt", 700);
 }
 
 static void portable_instruction_set(void **state) {
    (void)state;
    replay(true, "tensor_forms.txt", "h200_tensor.txt", 150);
+   replay(true, "warpgroup_forms.txt", "h200_warpgroup.txt", 700);
 }
 
 int main(void) {
