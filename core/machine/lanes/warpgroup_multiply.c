@@ -400,11 +400,10 @@ static void carry(const product_t *p, bool defined) {
 
 /* Instructions --------------------------------------------------------------------------------------------------------- */
 
-/* Which warps come to it, which registers it takes, which bytes it reads; false after a finding. */
+/* Which registers it takes, which bytes it reads; false after a finding. */
 static bool start(product_t *p, const machine_instruction_t *i) {
    machine_warp_t *warp = p->warp;
-   if (!machine_warpgroup_arrive(warp, p->descriptor_a, p->descriptor_b, p->adds) ||
-       !machine_warpgroup_start(warp, i))
+   if (!machine_warpgroup_start(warp, i))
       return false;
    if (!warp->block->operations)
       return true;
@@ -428,15 +427,15 @@ OP(warpgroup_multiply) {
    p.d = warp->program->extras + i->extra;
    p.a_registers = p.d + p.form->results;
    p.descriptor_a = 0;
+   const bool repeats = warp->run->repeats;
    if (!whole_warp(warp, mask) || !take_scale(warp, i, &p.adds) ||
        !uniform(warp, i->bi, i->b, "the descriptor of b", &p.descriptor_b) ||
        (!p.form->a_in_registers && !uniform(warp, i->ai, i->a, "the descriptor of a", &p.descriptor_a)) ||
+       (!repeats && !machine_warpgroup_arrive(warp, p.descriptor_a, p.descriptor_b, p.adds)) ||
        !find_matrix(warp, "b", p.descriptor_b, p.form->b_across, p.form->n, &p.b) ||
        (!p.form->a_in_registers &&
-        !find_matrix(warp, "a", p.descriptor_a, p.form->a_across, WARPGROUP_ROWS, &p.a)))
-      return;
-   const bool repeats = warp->run->repeats;
-   if (!repeats && !start(&p, i))
+        !find_matrix(warp, "a", p.descriptor_a, p.form->a_across, WARPGROUP_ROWS, &p.a)) ||
+       (!repeats && !start(&p, i)))
       return;
    const bool defined = repeats || all_defined(&p);
    if (!defined)
