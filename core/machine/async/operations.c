@@ -328,12 +328,16 @@ void machine_operation_owns(machine_block_t *block, uint32_t number, uint32_t of
 
 /* The end of a block --------------------------------------------------------------------------------------------------- */
 
-static bool observed_by_anyone(const machine_block_t *block, const machine_operation_t *operation) {
+/* By actor: how many of its phases or groups some thread knows to be done. */
+static void observed_by_anyone(const machine_block_t *block, uint32_t most[MOST_ACTORS]) {
    const machine_knowledge_t *knowledge = block->clocks->knowledge;
+   for (uint32_t actor = 0; actor < knowledge->actors; actor++)
+      most[actor] = 0;
    for (uint32_t t = 0; t < block->threads; t++)
-      if (machine_known_count(knowledge, t, operation->actor) >= operation->count)
-         return true;
-   return false;
+      for (uint32_t actor = 0; actor < knowledge->actors; actor++) {
+         const uint32_t count = machine_known_count(knowledge, t, actor);
+         most[actor] = count > most[actor] ? count : most[actor];
+      }
 }
 
 static void report_unobserved(machine_block_t *block, const machine_operation_t *operation, uint32_t word,
@@ -351,14 +355,16 @@ static void report_unobserved(machine_block_t *block, const machine_operation_t 
 
 void machine_operations_end(machine_block_t *block) {
    const machine_operations_t *operations = block->operations;
-   uint32_t last = 0; /* most words are of one operation */
+   uint32_t last = 0, most[MOST_ACTORS]; /* most words are of one operation */
+   if (operations && operations->count)
+      observed_by_anyone(block, most);
    for (uint32_t n = 0; operations && operations->count && n < operations->word_count && !block->run->stop;
         n++)
       for (uint32_t k = 0; k <= MOST_READERS && !block->run->stop; k++) {
          const uint32_t number = k ? operations->words[n].reader[k - 1] : operations->words[n].writer;
          if (!number || number == last)
             continue;
-         if (!observed_by_anyone(block, &operations->all[number]))
+         if (operations->all[number].count > most[operations->all[number].actor])
             report_unobserved(block, &operations->all[number], n, k != 0);
          last = number;
       }
