@@ -273,7 +273,7 @@ bool machine_operation_reads(machine_warp_t *warp, uint32_t lane, uint32_t numbe
    return true;
 }
 
-/* Most words were written by the operation that wrote the word before, and read by nobody or by the same actor. */
+/* Most words were written by the operation that wrote the word before, and the same actor read them in the same place of the list. */
 bool machine_operation_reads_pieces(machine_warp_t *warp, uint32_t lane, uint32_t number,
                                     const uint32_t *offsets, uint32_t count) {
    machine_operations_t *operations = warp->block->operations;
@@ -281,7 +281,7 @@ bool machine_operation_reads_pieces(machine_warp_t *warp, uint32_t lane, uint32_
       return true;
    const machine_operation_t *all = operations->all;
    const uint32_t actor = all[number].actor;
-   uint32_t writer = 0, reader = 0;
+   uint32_t writer = 0, reader = UINT32_MAX, slot = 0;
    for (uint32_t n = 0; n < count; n++)
       for (uint32_t w = offsets[n] / 4; w < offsets[n] / 4 + 4; w++) {
          async_word_t *word = &operations->words[w];
@@ -290,15 +290,21 @@ bool machine_operation_reads_pieces(machine_warp_t *warp, uint32_t lane, uint32_
                return false;
             writer = word->writer;
          }
-         if (word->reader[0] != reader || word->reader[1]) {
-            if (word->reader[0] && all[word->reader[0]].actor == actor)
-               reader = word->reader[0];
-            else if (!add_reader(warp, lane, word, number))
-               return false;
-            else
+         if (word->reader[slot] != reader) {
+            for (slot = 0; slot + 1 < MOST_READERS && word->reader[slot] &&
+                           all[word->reader[slot]].actor != actor;
+                 slot++)
+               ;
+            reader = word->reader[slot];
+            if (!reader || all[reader].actor != actor) {
+               reader = UINT32_MAX;
+               slot = 0;
+               if (!add_reader(warp, lane, word, number))
+                  return false;
                continue;
+            }
          }
-         word->reader[0] = number;
+         word->reader[slot] = number;
       }
    return true;
 }
