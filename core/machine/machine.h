@@ -121,6 +121,9 @@ typedef struct rkb_machine_report {
    uint64_t address_taint; /* reached an address */
    uint64_t used_taint;    /* reached an output, or either of the above */
    bool waits;             /* blocks were executed side by side, because they may wait for each other */
+   /* Families of matrix instructions and asynchronous copies, a bit each (rkb_machine_tensor_name): that launched kernels name, that
+    * warps executed. */
+   uint32_t tensor_named, tensor_executed;
    bool relaxed_acquire;   /* a race verdict relies on reading an atomic's value as an acquire */
    /* reads by several blocks before a write across grid-wide synchronisation were not told apart */
    bool order_unknown;
@@ -164,6 +167,9 @@ void rkb_machine_set_order(rkb_machine_t *machine, uint64_t order);
 /* Changes how many thread-instructions later runs may execute. */
 void rkb_machine_set_budget(rkb_machine_t *machine, uint64_t thread_instructions);
 void rkb_machine_report(const rkb_machine_t *machine, rkb_machine_report_t *report);
+
+/* "wgmma.mma_async", "ldmatrix" ...; NULL from the last on. */
+const char *rkb_machine_tensor_name(uint32_t family);
 
 /* Definedness of an output after a run: which elements of bytes each were never written, or hold undefined bits.
  * Returns how many; *first is the first one and *written tells whether that one was written at all. */

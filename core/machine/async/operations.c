@@ -291,8 +291,8 @@ bool machine_operation_reads_pieces(machine_warp_t *warp, uint32_t lane, uint32_
             writer = word->writer;
          }
          if (word->reader[slot] != reader) {
-            for (slot = 0; slot + 1 < MOST_READERS && word->reader[slot] &&
-                           all[word->reader[slot]].actor != actor;
+            for (slot = 0;
+                 slot + 1 < MOST_READERS && word->reader[slot] && all[word->reader[slot]].actor != actor;
                  slot++)
                ;
             reader = word->reader[slot];

@@ -11,6 +11,7 @@
 #define WARPGROUP_PIECE 16u /* bytes that lie side by side whatever the swizzle */
 #define WARPGROUP_LINE 32u  /* bytes of a row of a, of a column of b, in one instruction */
 #define WARPGROUP_A_REGISTERS 4u
+#define TENSOR_OF_WARPGROUP 1 /* operation of an instruction of its class */
 
 typedef struct machine_warpgroup_form {
    uint16_t n, k;

@@ -76,25 +76,33 @@ static bool launch_fits(machine_run_t *run, const rkb_plan_launch_t *plan, const
    return true;
 }
 
-/* Multiply-adds of a matrix instruction each time that a warp executes it, and of what. */
-static uint64_t products_of(const machine_tensor_t *tensor, uint32_t *type) {
+/* Multiply-adds of a matrix instruction each time that a warp executes it, and of what.  A warp makes a quarter of a warpgroup's. */
+static uint64_t products_of(const machine_program_t *program, const machine_instruction_t *i,
+                            uint32_t *type) {
    static const uint8_t types[] = {
       [TENSOR_F16] = RKB_TENSOR_F16, [TENSOR_BF16] = RKB_TENSOR_BF16, [TENSOR_TF32] = RKB_TENSOR_TF32,
       [TENSOR_E4M3] = RKB_TENSOR_F8, [TENSOR_E5M2] = RKB_TENSOR_F8,   [TENSOR_F64] = RKB_TENSOR_F64,
       [TENSOR_S8] = RKB_TENSOR_INT8, [TENSOR_U8] = RKB_TENSOR_INT8,   [TENSOR_S4] = RKB_TENSOR_INT4,
       [TENSOR_U4] = RKB_TENSOR_INT4, [TENSOR_B1] = RKB_TENSOR_BIT};
+   if (i->operation == TENSOR_OF_WARPGROUP) {
+      const machine_warpgroup_form_t *form = &program->warpgroup_forms[i->immediate];
+      *type = types[form->type_a];
+      return (uint64_t)WARPGROUP_ROWS / WARPGROUP_WARPS * form->n * form->k;
+   }
+   const machine_tensor_t *tensor = &program->tensors[i->immediate];
    *type = types[tensor->type[TENSOR_A]];
    return (uint64_t)tensor->m * tensor->n * tensor->k * (tensor->quads ? 4 : 1);
 }
 
 static void count_products(const machine_run_t *run, const machine_program_t *program,
                            rkb_launch_counters_t *c) {
-   for (uint32_t n = 0; program->tensor_count && n < program->count; n++) {
+   const bool any = program->tensor_count || program->warpgroup_form_count;
+   for (uint32_t n = 0; any && n < program->count; n++) {
       const machine_instruction_t *i = &program->code[n];
       uint32_t type;
       if (i->class != RKB_CLASS_TENSOR)
          continue;
-      const uint64_t products = products_of(&program->tensors[i->immediate], &type);
+      const uint64_t products = products_of(program, i, &type);
       c->tensor_products[type] += run->block_warps[i->block] * products;
    }
 }
@@ -115,6 +123,7 @@ static void gather_counters(machine_run_t *run, const machine_launch_t *launch, 
          c->warp_instructions[n] += run->block_warps[b] * program->blocks[b].class_count[n];
       }
    count_products(run, program, c);
+   machine_note_tensor_use(run, program);
    machine_counters_end(run, c, blocks);
 }
 

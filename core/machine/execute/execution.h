@@ -314,6 +314,8 @@ void machine_count_request(machine_warp_t *warp, const uint64_t address[LANES], 
 void machine_counters_begin(machine_run_t *run);
 void machine_counters_end(machine_run_t *run, rkb_launch_counters_t *counters, uint64_t executed);
 void machine_counters_free(machine_run_t *run);
+/* tensor_use.c: notes which matrix instructions of the launch that just ran were executed. */
+void machine_note_tensor_use(machine_run_t *run, const machine_program_t *program);
 /* dependency_chain.c: fills in the chain of the longest warp of the launch that just ran. */
 void machine_count_chains(const machine_run_t *run, rkb_launch_counters_t *counters);
 /* barriers.c */

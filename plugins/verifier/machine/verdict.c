@@ -146,6 +146,15 @@ static json_t *scope_of(const struct outcome *outcome, const char *inputs) {
    return scope;
 }
 
+/* Names of matrix instructions and asynchronous copies. */
+static json_t *tensor_names(uint32_t families) {
+   json_t *list = json_array();
+   for (uint32_t n = 0; rkb_machine_tensor_name(n); n++)
+      if (families >> n & 1)
+         json_array_append_new(list, json_string(rkb_machine_tensor_name(n)));
+   return list;
+}
+
 /* Memory, races and barriers hold for every value of the inputs that never reached control or an address; numbers for the
  * values that were tried. */
 static json_t *certificate_of(const struct outcome *outcome) {
@@ -185,6 +194,10 @@ static json_t *certificate_of(const struct outcome *outcome) {
                                     (json_int_t)outcome->ambiguous, "dont_care",
                                     (json_int_t)outcome->dont_care));
    json_array_append_new(list, facet("values", outcome->suspect_values, compared, values));
+   if (outcome->tensor_named)
+      json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "facet", "tensor", "executed",
+                                            tensor_names(outcome->tensor_executed), "never_executed",
+                                            tensor_names(outcome->tensor_named & ~outcome->tensor_executed)));
    json_array_extend(list, outcome->sampled);
    for (size_t n = 0; n < json_array_size(outcome->not_run); n++)
       json_array_append_new(
@@ -214,20 +227,31 @@ static void describe_trust(const struct outcome *outcome, char *out, size_t size
                (unsigned long long)outcome->dont_care);
 }
 
+/* What a kernel names and never executes, for a sentence; empty where there is nothing. */
+static void describe_unused(const struct outcome *outcome, char *out, size_t size) {
+   size_t used = 0;
+   out[0] = '\0';
+   for (uint32_t n = 0; rkb_machine_tensor_name(n) && used < size; n++)
+      if ((outcome->tensor_named & ~outcome->tensor_executed) >> n & 1)
+         used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "; never executes its ",
+                                  rkb_machine_tensor_name(n));
+}
+
 int outcome_emit(const struct verifier *verifier, rkb_job_t job, const struct outcome *outcome) {
    static const char *const standings[] = {RKB_ACCEPT, RKB_SUSPECT, RKB_UNKNOWN, RKB_REJECT};
    const bool accepted = outcome->rank == 0;
-   char message[448], trust[128], left_out[128] = "", *evidence = NULL, *certificate = NULL;
+   char message[640], trust[128], left_out[128] = "", unused[128], *evidence = NULL, *certificate = NULL;
    describe_trust(outcome, trust, sizeof trust);
+   describe_unused(outcome, unused, sizeof unused);
    if (outcome->missed > 0)
       snprintf(left_out, sizeof left_out,
                "; of sampled launches %.2g %% of the blocks could be wrong and be missed with 5 %%",
                100 * outcome->missed);
-   snprintf(message, sizeof message,
-            "%u runs of %u shapes, %llu elements within %.2g of the hard bound%s%s%s%s", outcome->runs,
-            outcome->cases_run, (unsigned long long)outcome->elements, outcome->worst_hard, trust,
-            outcome->oblivious ? "; memory and races for all input values" : "",
-            outcome->float_atomics ? "; the order of its atomics decides the last bits" : "", left_out);
+   snprintf(
+      message, sizeof message, "%u runs of %u shapes, %llu elements within %.2g of the hard bound%s%s%s%s%s",
+      outcome->runs, outcome->cases_run, (unsigned long long)outcome->elements, outcome->worst_hard, trust,
+      outcome->oblivious ? "; memory and races for all input values" : "",
+      outcome->float_atomics ? "; the order of its atomics decides the last bits" : "", left_out, unused);
    if (outcome->evidence)
       evidence = json_dumps(outcome->evidence, JSON_COMPACT | JSON_SORT_KEYS);
    if (outcome->rank <= RKB_MACHINE_SUSPECT && outcome->cases_run && !outcome->debug) {
@@ -292,6 +316,8 @@ void outcome_join(struct outcome *outcome, struct outcome *next) {
    outcome->suspect_values |= next->suspect_values;
    outcome->waits |= next->waits;
    outcome->relaxed_acquire |= next->relaxed_acquire;
+   outcome->tensor_named |= next->tensor_named;
+   outcome->tensor_executed |= next->tensor_executed;
    outcome->order_unknown |= next->order_unknown;
    outcome->one_schedule |= next->one_schedule;
    outcome->orders &= next->orders;

@@ -69,6 +69,7 @@ struct outcome {
    bool oblivious;                     /* no input reached control or an address, on every case */
    json_t *deciding_inputs;            /* names of inputs that did */
    bool suspect_races, suspect_values; /* something of that facet was suspect, whether or not it decides */
+   uint32_t tensor_named, tensor_executed; /* families: rkb_machine_tensor_name */
    bool waits, relaxed_acquire, order_unknown, one_schedule, float_atomics;
    char float_atomic_symbol[64];
    bool unsampled;           /* blocks at a bench shape were left out for want of budget */

@@ -1,0 +1,40 @@
+/* Which matrix instructions and asynchronous copies the kernels of a plan name, and which of them some warp executed: a kernel that names
+ * them where no input leads is no kernel for tensor cores.  On the machine's thread. */
+#include "machine/execute/execution.h"
+#include "machine/decode/operands.h"
+
+/* By what an opcode begins with; the longer ones first. */
+static const struct {
+   const char *prefix, *name;
+} families[] = {{"wgmma.mma_async", "wgmma.mma_async"},
+                {"wmma.mma", "wmma.mma"},
+                {"mma.", "mma.sync"},
+                {"ldmatrix", "ldmatrix"},
+                {"stmatrix", "stmatrix"},
+                {"cp.async.bulk.tensor", "cp.async.bulk.tensor"},
+                {"cp.async.bulk.", "cp.async.bulk"},
+                {"cp.async.", "cp.async"}};
+#define FAMILIES (sizeof families / sizeof *families)
+
+const char *rkb_machine_tensor_name(uint32_t family) {
+   return family < FAMILIES ? families[family].name : NULL;
+}
+
+static uint32_t family_of(const char *opcode) {
+   for (uint32_t n = 0; n < FAMILIES; n++)
+      if (strncmp(opcode, families[n].prefix, strlen(families[n].prefix)) == 0)
+         return 1u << n;
+   return 0;
+}
+
+void machine_note_tensor_use(machine_run_t *run, const machine_program_t *program) {
+   for (uint32_t n = 0; n < program->count; n++) {
+      const machine_instruction_t *i = &program->code[n];
+      if (i->kind != MACHINE_CUSTOM ||
+          (i->class != RKB_CLASS_TENSOR && i->class != RKB_CLASS_SHARED && i->class != RKB_CLASS_GLOBAL))
+         continue;
+      const uint32_t family = family_of(machine_opcode_of(program, i));
+      run->report.tensor_named |= family;
+      run->report.tensor_executed |= run->block_warps[i->block] ? family : 0;
+   }
+}
