@@ -20,11 +20,7 @@ static int describe_values(const rkb_inputs_t *inputs, const rkb_tensor_t *tenso
    char *data = rkb_allocate(count + 1, 8);
    int status = rkb_task_inputs_fill(inputs, index, 0, count, data, err);
    for (uint64_t i = 0; i < count && status == RKB_OK; i++) {
-      double value = tensor->dtype == RKB_F32   ? ((float *)data)[i]
-                     : tensor->dtype == RKB_I64 ? (double)((int64_t *)data)[i]
-                     : tensor->dtype == RKB_I32 ? ((int32_t *)data)[i]
-                     : tensor->dtype == RKB_F64 ? ((double *)data)[i]
-                                                : NAN;
+      double value = rkb_dtype_load(tensor->dtype, data, i);
       sum += value;
       squares += value * value;
       low = fmin(low, value);

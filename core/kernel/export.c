@@ -6,9 +6,22 @@
 
 const char *export_type(uint32_t dtype) {
    static const char *const types[] = {
-      [RKB_F16] = "__half",  [RKB_BF16] = "__nv_bfloat16", [RKB_F32] = "float", [RKB_F64] = "double",
-      [RKB_I32] = "int32_t", [RKB_I64] = "int64_t",        [RKB_U8] = "uint8_t"};
-   return dtype >= RKB_F16 && dtype <= RKB_U8 ? types[dtype] : "void";
+      [RKB_F16] = "__half",         [RKB_BF16] = "__nv_bfloat16", [RKB_F32] = "float",  [RKB_F64] = "double",
+      [RKB_I32] = "int32_t",        [RKB_I64] = "int64_t",        [RKB_U8] = "uint8_t", [RKB_I8] = "int8_t",
+      [RKB_E4M3] = "__nv_fp8_e4m3", [RKB_E5M2] = "__nv_fp8_e5m2"};
+   return dtype >= RKB_F16 && dtype <= RKB_E5M2 ? types[dtype] : "void";
+}
+
+bool export_has_type(const rkb_export_subject_t *subject, uint32_t dtype) {
+   for (uint32_t i = 0; i < subject->tensor_count; i++)
+      if (subject->tensors[i].dtype == dtype)
+         return true;
+   return false;
+}
+
+void export_eighths(const rkb_export_subject_t *subject, rkb_text_t *out) {
+   if (export_has_type(subject, RKB_E4M3) || export_has_type(subject, RKB_E5M2))
+      rkb_text_add(out, "#include <cuda_fp8.h>\n");
 }
 
 const rkb_export_tensor_t *export_tensor(const exporter_t *exporter, const char *name) {

@@ -69,12 +69,9 @@ static void write_header(const exporter_t *exporter, rkb_text_t *header) {
       " * CUDA runtime says of the launches, cudaErrorInvalidValue for sizes the kernel does not take. */\n"
       "#pragma once\n#include <cuda_runtime.h>\n#include <stdint.h>\n",
       subject->task, subject->direction, subject->task, subject->direction);
-   for (uint32_t i = 0; i < subject->tensor_count; i++) {
-      if (subject->tensors[i].dtype == RKB_F16 || subject->tensors[i].dtype == RKB_BF16) {
-         rkb_text_add(header, "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n");
-         break;
-      }
-   }
+   if (export_has_type(subject, RKB_F16) || export_has_type(subject, RKB_BF16))
+      rkb_text_add(header, "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n");
+   export_eighths(subject, header);
    rkb_text_add(header, "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
    rkb_text_format(header, "int64_t rkb_%s_%s_scratch_bytes(", subject->task, subject->direction);
    write_sizes(exporter, header);
@@ -85,6 +82,7 @@ static void write_header(const exporter_t *exporter, rkb_text_t *header) {
 
 void export_c(exporter_t *exporter, rkb_text_t *header) {
    export_heading(exporter, "A CUDA kernel and its launcher");
+   export_eighths(exporter->subject, exporter->out);
    rkb_text_add(
       exporter->out,
       "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n#include <cuda_runtime.h>\n#include <stdint.h>\n"

@@ -21,6 +21,9 @@ typedef struct exporter {
 extern const char export_support_text[];
 
 const char *export_type(uint32_t dtype); /* "float", "__half", ... */
+bool export_has_type(const rkb_export_subject_t *subject, uint32_t dtype);
+/* Includes what declares 8-bit floats, where a tensor has them: it is a large header. */
+void export_eighths(const rkb_export_subject_t *subject, rkb_text_t *out);
 const rkb_export_tensor_t *export_tensor(const exporter_t *exporter,
                                          const char *name); /* NULL: no tensor of the task */
 /* The shape of a tensor, parsed; false with a finding. */

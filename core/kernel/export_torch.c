@@ -8,10 +8,11 @@
 
 static const char *scalar_type(uint32_t dtype) {
    static const char *const types[] = {
-      [RKB_F16] = "at::kHalf",   [RKB_BF16] = "at::kBFloat16", [RKB_F32] = "at::kFloat",
-      [RKB_F64] = "at::kDouble", [RKB_I32] = "at::kInt",       [RKB_I64] = "at::kLong",
-      [RKB_U8] = "at::kByte"};
-   return dtype >= RKB_F16 && dtype <= RKB_U8 ? types[dtype] : "at::kFloat";
+      [RKB_F16] = "at::kHalf",        [RKB_BF16] = "at::kBFloat16", [RKB_F32] = "at::kFloat",
+      [RKB_F64] = "at::kDouble",      [RKB_I32] = "at::kInt",       [RKB_I64] = "at::kLong",
+      [RKB_U8] = "at::kByte",         [RKB_I8] = "at::kChar",       [RKB_E4M3] = "at::kFloat8_e4m3fn",
+      [RKB_E5M2] = "at::kFloat8_e5m2"};
+   return dtype >= RKB_F16 && dtype <= RKB_E5M2 ? types[dtype] : "at::kFloat";
 }
 
 /* Where a dim can be read from: an axis of an input whose size is that name and nothing more. */
@@ -171,6 +172,7 @@ void export_torch(exporter_t *exporter) {
                 "#undef __CUDA_NO_HALF_OPERATORS__\n#undef __CUDA_NO_HALF_CONVERSIONS__\n"
                 "#undef __CUDA_NO_HALF2_OPERATORS__\n#undef __CUDA_NO_BFLOAT16_OPERATORS__\n"
                 "#undef __CUDA_NO_BFLOAT16_CONVERSIONS__\n#undef __CUDA_NO_BFLOAT162_OPERATORS__\n");
+   export_eighths(exporter->subject, exporter->out);
    rkb_text_add(
       exporter->out,
       "#include <torch/extension.h>\n#include <c10/cuda/CUDAGuard.h>\n#include <c10/cuda/CUDAStream.h>\n"

@@ -205,8 +205,10 @@ static uint32_t parse_dtype(const char *name) {
    static const struct {
       const char *name;
       uint32_t dtype;
-   } names[] = {{"float32", RKB_F32}, {"float64", RKB_F64}, {"float16", RKB_F16}, {"bfloat16", RKB_BF16},
-                {"int32", RKB_I32},   {"int64", RKB_I64},   {"uint8", RKB_U8}};
+   } names[] = {{"float32", RKB_F32},     {"float64", RKB_F64}, {"float16", RKB_F16},
+                {"bfloat16", RKB_BF16},   {"int32", RKB_I32},   {"int64", RKB_I64},
+                {"uint8", RKB_U8},        {"int8", RKB_I8},     {"float8_e4m3fn", RKB_E4M3},
+                {"float8_e5m2", RKB_E5M2}};
    for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
       if (strcmp(names[i].name, name) == 0)
          return names[i].dtype;
@@ -236,7 +238,9 @@ static void parse_scratch(manifest_parser_t *parser, const rkb_yaml_t *node) {
          if (!scratch->dtype)
             rkb_problem(
                parser->problems, dtype->place,
-               "unknown dtype '%.32s'; use float32, float64, float16, bfloat16, int32, int64 or uint8", text);
+               "unknown dtype '%.32s'; use float32, float64, float16, bfloat16, float8_e4m3fn, float8_e5m2, int8, "
+               "uint8, int32 or int64",
+               text);
       }
       manifest_expressions(parser, map, "shape", &scratch->shape, &scratch->rank, &written);
       if (scratch->rank > RKB_MAX_RANK)

@@ -108,6 +108,15 @@ static bool check_names(planner_t *planner) {
    return !planner->finding->reason[0];
 }
 
+/* Whether the device's fills, which repeat a word, can hold the number. */
+static bool fill_fits(planner_t *planner, const rkb_plan_buffer_t *buffer, rkb_place_t place) {
+   if ((buffer->dtype != RKB_E4M3 && buffer->dtype != RKB_E5M2) || buffer->fill_value == 0)
+      return true;
+   planner_find(planner, "plan.fill", place,
+                "'%.64s' holds 8-bit floats, which can be filled with zero alone", buffer->name);
+   return false;
+}
+
 static bool evaluate_lets(planner_t *planner) {
    const manifest_t *manifest = planner->manifest;
    planner->lets = rkb_arena_array(planner->arena, manifest->let_count + 1, sizeof *planner->lets);
@@ -151,7 +160,7 @@ static bool add_scratch(planner_t *planner, const manifest_scratch_t *scratch) {
       return false;
    }
    planner->buffer_count++;
-   return true;
+   return fill_fits(planner, buffer, scratch->place);
 }
 
 static bool add_fills(planner_t *planner) {
@@ -166,6 +175,8 @@ static bool add_fills(planner_t *planner) {
       }
       planner->buffers[index].fill = fill->fill.declared ? RKB_FILL_VALUE : RKB_FILL_NONE;
       planner->buffers[index].fill_value = fill->fill.value;
+      if (!fill_fits(planner, &planner->buffers[index], fill->place))
+         return false;
    }
    return true;
 }

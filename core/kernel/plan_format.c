@@ -375,6 +375,9 @@ uint32_t planner_dtype_bytes(uint32_t dtype) {
    case RKB_BF16:
       return 2;
    case RKB_U8:
+   case RKB_I8:
+   case RKB_E4M3:
+   case RKB_E5M2:
       return 1;
    default:
       return 0;

@@ -3,6 +3,7 @@
 #include "reference/addends.h"
 
 #include <string.h>
+#include "reference/dtype.h"
 #include "reference/operations/layout.h"
 
 #define MOST_MOVED 8u /* the product, and the reshapes between it and the addition */
@@ -33,7 +34,7 @@ static uint32_t product_behind(const rkb_program_t *program, const uint32_t *rea
                                uint32_t *nodes) {
    for (uint32_t count = 0; count < MOST_MOVED; count++) {
       const rkb_program_value_t *info = &program->values[value];
-      if (info->node < 0 || readers[value] != 1 || info->dtype == RKB_F16 || info->dtype == RKB_BF16)
+      if (info->node < 0 || readers[value] != 1 || rkb_dtype_narrow(info->dtype))
          return 0;
       const rkb_program_node_t *node = &program->nodes[info->node];
       nodes[count] = (uint32_t)info->node;

@@ -78,11 +78,11 @@ static int contract_block(rkb_reader_t *reader, const rkb_contraction_t *c, uint
    status = rkb_contraction_read_addend(reader, c, outputs, elements, &addend);
    if (status != RKB_OK)
       goto out;
-   rkb_contraction_conclude(rkb_reader_precision(reader), outputs, c->depth, addend.value ? &addend : NULL,
-                            sums);
+   const rkb_precision_t precision = rkb_contraction_precision(reader, c->left, c->right);
+   rkb_contraction_conclude(&precision, outputs, c->depth, addend.value ? &addend : NULL, sums);
    for (uint64_t i = 0; i < outputs; i++)
       rkb_block_put(out, (uint64_t)elements[i],
-                    rkb_contraction_point(rkb_reader_precision(reader), sums, i,
+                    rkb_contraction_point(&precision, sums, i,
                                           (uint32_t)row_flags[i / columns] | column_flags[i % columns] |
                                              (addend.value ? addend.flags[i] : 0)));
 out:

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include "base/memory.h"
+#include "reference/dtype.h"
 
 static pthread_once_t blas_once = PTHREAD_ONCE_INIT;
 
@@ -57,9 +58,9 @@ static line_facts_t look_at_line(rkb_block_t line, uint64_t depth, double produc
 
 int rkb_panel_read(rkb_reader_t *reader, rkb_panel_t *panel, uint32_t value, uint64_t lines, uint64_t depth) {
    const rkb_precision_t *precision = rkb_reader_precision(reader);
-   uint32_t dtype = rkb_program_dtype(rkb_reader_program(reader), value);
    /* an operand stored in a type that narrow is not rounded again */
-   double product = dtype == RKB_F16 || dtype == RKB_BF16 ? 0 : precision->product;
+   uint32_t dtype = rkb_program_kept_type(rkb_reader_program(reader), value);
+   double product = rkb_dtype_narrow(dtype) ? 0 : precision->product;
    int status = rkb_read(reader, value, lines * depth, panel->index, &panel->block);
    if (status != RKB_OK)
       return status;
@@ -197,6 +198,19 @@ static void conclude_addend(const rkb_precision_t *precision, uint64_t count, do
       sums[HARD][i] = sum.hard;
       sums[VARIANCE][i] = sum.variance;
    }
+}
+
+static bool is_eighth(const rkb_program_t *program, uint32_t value) {
+   uint32_t dtype = rkb_program_kept_type(program, value);
+   return dtype == RKB_E4M3 || dtype == RKB_E5M2;
+}
+
+rkb_precision_t rkb_contraction_precision(const rkb_reader_t *reader, uint32_t left, uint32_t right) {
+   const rkb_program_t *program = rkb_reader_program(reader);
+   rkb_precision_t precision = *rkb_reader_precision(reader);
+   if (is_eighth(program, left) && is_eighth(program, right))
+      precision.unit = precision.eighth;
+   return precision;
 }
 
 void rkb_contraction_conclude(const rkb_precision_t *precision, uint64_t count, uint64_t depth,

@@ -44,6 +44,9 @@ void rkb_panels_multiply(rkb_panel_part_t left, rkb_panel_part_t right, uint64_t
 void rkb_panel_lines_multiply(const rkb_panel_t *left, uint64_t row, const rkb_panel_t *right,
                               uint64_t column, double sums[SUMS]);
 
+/* The precision of a sum of products of two values: the class's, but the tensor cores' own accumulator for two 8-bit floats. */
+rkb_precision_t rkb_contraction_precision(const rkb_reader_t *reader, uint32_t left, uint32_t right);
+
 /* Call it once the whole depth was added: adds the addend (NULL: none), and turns the sums over the terms' bounds and variances into
  * those of the outputs. */
 void rkb_contraction_conclude(const rkb_precision_t *precision, uint64_t count, uint64_t depth,

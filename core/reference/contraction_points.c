@@ -170,8 +170,10 @@ static int add_part(rkb_reader_t *reader, work_t *work, uint64_t first) {
    return RKB_OK;
 }
 
-static void conclude(const rkb_precision_t *precision, const work_t *work, const rkb_block_t *addend,
+static void conclude(const rkb_reader_t *reader, const work_t *work, const rkb_block_t *addend,
                      rkb_block_t *out) {
+   const rkb_precision_t precision =
+      rkb_contraction_precision(reader, work->contraction->left, work->contraction->right);
    uint64_t all = work->row_count * work->column_count;
    for (uint64_t i = 0; i < work->count; i++) {
       uint64_t row = work->left_lines[i], column = work->right_lines[i];
@@ -182,9 +184,9 @@ static void conclude(const rkb_precision_t *precision, const work_t *work, const
          sums[s] = &numbers[s];
       }
       const rkb_block_t one = addend->value ? rkb_block_from(addend, i) : *addend;
-      rkb_contraction_conclude(precision, 1, work->contraction->depth, one.value ? &one : NULL, sums);
+      rkb_contraction_conclude(&precision, 1, work->contraction->depth, one.value ? &one : NULL, sums);
       rkb_block_put(out, i,
-                    rkb_contraction_point(precision, sums, 0,
+                    rkb_contraction_point(&precision, sums, 0,
                                           (uint32_t)work->row_flags[row] | work->column_flags[column] |
                                              (one.value ? *one.flags : 0)));
    }
@@ -203,7 +205,7 @@ static int contract_group(rkb_reader_t *reader, const rkb_contraction_t *c, uint
    if (status == RKB_OK)
       status = rkb_contraction_read_addend(reader, c, count, index, &addend);
    if (status == RKB_OK)
-      conclude(rkb_reader_precision(reader), &work, &addend, out);
+      conclude(reader, &work, &addend, out);
    rkb_block_free(&addend);
    work_free(&work);
    return status;

@@ -8,8 +8,17 @@
 static const struct {
    const char *name;
    uint32_t bytes;
-} types[] = {{"", 0},        {"float16", 2}, {"bfloat16", 2}, {"float32", 4},
-             {"float64", 8}, {"int32", 4},   {"int64", 8},    {"uint8", 1}};
+   rkb_narrow_t narrow; /* bits 0: not a narrow type */
+} types[] = {[RKB_F16] = {"float16", 2, {11, -24, 65504, true}},
+             [RKB_BF16] = {"bfloat16", 2, {8, -133, 0x1.fep127, true}},
+             [RKB_F32] = {"float32", 4, {0}},
+             [RKB_F64] = {"float64", 8, {0}},
+             [RKB_I32] = {"int32", 4, {0}},
+             [RKB_I64] = {"int64", 8, {0}},
+             [RKB_U8] = {"uint8", 1, {0}},
+             [RKB_I8] = {"int8", 1, {0}},
+             [RKB_E4M3] = {"float8_e4m3fn", 1, {4, -9, 448, false}},
+             [RKB_E5M2] = {"float8_e5m2", 1, {3, -16, 57344, true}}};
 #define TYPES (sizeof types / sizeof types[0])
 
 uint32_t rkb_dtype_bytes(uint32_t dtype) {
@@ -17,7 +26,7 @@ uint32_t rkb_dtype_bytes(uint32_t dtype) {
 }
 
 const char *rkb_dtype_name(uint32_t dtype) {
-   return dtype < TYPES ? types[dtype].name : "";
+   return dtype >= 1 && dtype < TYPES ? types[dtype].name : "";
 }
 
 bool rkb_dtype_parse(const char *name, uint32_t *dtype) {
@@ -29,66 +38,102 @@ bool rkb_dtype_parse(const char *name, uint32_t *dtype) {
    return false;
 }
 
-/* Rounds to nearest even, with the given number of significand bits and least exponent.  Overflow gives infinity. */
-static double round_to(double x, int bits, int least_exponent, double largest) {
-   if (x == 0 || !isfinite(x))
+const rkb_narrow_t *rkb_dtype_narrow(uint32_t dtype) {
+   return dtype < TYPES && types[dtype].narrow.bits ? &types[dtype].narrow : NULL;
+}
+
+bool rkb_dtype_is_float(uint32_t dtype) {
+   return dtype == RKB_F32 || dtype == RKB_F64 || rkb_dtype_narrow(dtype);
+}
+
+#define DOUBLE_FRACTION 52
+#define DOUBLE_BIAS 1023
+
+static uint64_t bits_of(double x) {
+   uint64_t bits;
+   memcpy(&bits, &x, sizeof bits);
+   return bits;
+}
+
+/* The exponent of the least number with a hidden one. */
+static int least_normal(const rkb_narrow_t *type) {
+   return type->least_exponent + type->bits - 1;
+}
+
+/* The exponent of a finite number that is not 0 or subnormal as a double. */
+static int exponent_of(double x) {
+   return (int)(bits_of(x) >> DOUBLE_FRACTION & 0x7ff) - DOUBLE_BIAS;
+}
+
+/* Rounds to nearest even.  Overflow gives infinity, or NaN where the type has none. */
+static double round_to(const rkb_narrow_t *type, double x) {
+   double rounded = x;
+   if (x == 0 || isnan(x))
       return x;
-   int exponent;
-   frexp(x, &exponent); /* x = m 2^exponent, 1/2 <= |m| < 1 */
-   int last = exponent - bits;
-   if (last < least_exponent)
-      last = least_exponent;
-   double rounded = ldexp(nearbyint(ldexp(x, -last)), last);
-   return fabs(rounded) > largest ? copysign(INFINITY, x) : rounded;
+   if (exponent_of(x) < least_normal(type)) {
+      rounded = ldexp(nearbyint(ldexp(x, -type->least_exponent)), type->least_exponent);
+   } else if (!isinf(x)) { /* adds just less than half a unit, and the last bit that stays; then cuts */
+      const int drop = DOUBLE_FRACTION + 1 - type->bits;
+      uint64_t bits = bits_of(x);
+      bits += (UINT64_C(1) << (drop - 1)) - 1 + (bits >> drop & 1);
+      bits &= ~((UINT64_C(1) << drop) - 1);
+      memcpy(&rounded, &bits, sizeof rounded);
+   }
+   if (fabs(rounded) <= type->largest)
+      return rounded;
+   return type->infinite ? copysign(INFINITY, x) : NAN;
 }
 
 double rkb_dtype_round(uint32_t dtype, double x) {
-   switch (dtype) {
-   case RKB_F16:
-      return round_to(x, 11, -24, 65504);
-   case RKB_BF16:
-      return round_to(x, 8, -133, 0x1.fep127);
-   case RKB_F32:
-      return (double)(float)x;
-   default:
-      return x;
-   }
+   const rkb_narrow_t *narrow = rkb_dtype_narrow(dtype);
+   return narrow ? round_to(narrow, x) : dtype == RKB_F32 ? (double)(float)x : x;
 }
 
-static uint16_t half_bits(double x) {
-   uint16_t sign = signbit(x) ? 0x8000 : 0;
-   double size = fabs(rkb_dtype_round(RKB_F16, x));
-   if (isnan(x))
-      return 0x7e00;
+double rkb_dtype_convert(uint32_t dtype, double x) {
+   const rkb_narrow_t *narrow = rkb_dtype_narrow(dtype);
+   return narrow ? round_to(narrow, x) : rkb_dtype_is_float(dtype) ? x : trunc(x);
+}
+
+/* The bits of a narrow number: a sign, an exponent that counts from 0 for subnormal numbers, a fraction. */
+static uint32_t narrow_bits(uint32_t dtype, double x) {
+   const rkb_narrow_t *type = rkb_dtype_narrow(dtype);
+   const int width = (int)(8 * types[dtype].bytes), fraction_bits = type->bits - 1;
+   const uint32_t sign = signbit(x) ? 1u << (width - 1) : 0,
+                  past = (1u << (width - 1)) - (1u << fraction_bits);
+   double size = fabs(round_to(type, x));
+   if (isnan(size))
+      return type->infinite ? past | 1u << (fraction_bits - 1) : past | ((1u << fraction_bits) - 1);
    if (isinf(size))
-      return (uint16_t)(sign | 0x7c00);
-   if (size < 0x1p-14)
-      return (uint16_t)(sign | (uint16_t)ldexp(size, 24));
-   int exponent;
-   double fraction = frexp(size, &exponent); /* 1/2 <= fraction < 1 */
-   return (uint16_t)(sign | (exponent + 14) << 10 | ((uint16_t)ldexp(fraction, 11) & 0x3ff));
+      return sign | past;
+   if (size == 0 || exponent_of(size) < least_normal(type))
+      return sign | (uint32_t)ldexp(size, -type->least_exponent);
+   uint32_t biased = (uint32_t)(exponent_of(size) - least_normal(type) + 1);
+   uint64_t fraction = bits_of(size) >> (DOUBLE_FRACTION - fraction_bits);
+   return sign | biased << fraction_bits | ((uint32_t)fraction & ((1u << fraction_bits) - 1));
 }
 
-static double half_value(uint16_t bits) {
-   int exponent = bits >> 10 & 31, fraction = bits & 0x3ff;
-   double size = exponent == 0    ? ldexp(fraction, -24)
-                 : exponent == 31 ? (fraction ? NAN : INFINITY)
-                                  : ldexp(1024 + fraction, exponent - 25);
-   return bits & 0x8000 ? -size : size;
+static double narrow_value(uint32_t dtype, uint32_t bits) {
+   const rkb_narrow_t *type = rkb_dtype_narrow(dtype);
+   const int width = (int)(8 * types[dtype].bytes), fraction_bits = type->bits - 1;
+   const uint32_t fraction = bits & ((1u << fraction_bits) - 1), most = (1u << (width - type->bits)) - 1,
+                  exponent = bits >> fraction_bits & most;
+   double size = exponent == 0
+                    ? ldexp(fraction, type->least_exponent)
+                    : ldexp(fraction + (1u << fraction_bits), (int)exponent - 1 + type->least_exponent);
+   if (exponent == most && type->infinite)
+      size = fraction ? NAN : INFINITY;
+   else if (size > type->largest)
+      size = NAN;
+   return bits >> (width - 1) & 1 ? -size : size;
 }
 
 void rkb_dtype_store(uint32_t dtype, const double *from, uint64_t count, void *to) {
    for (uint64_t i = 0; i < count; i++) {
       double x = from[i];
-      float single = (float)rkb_dtype_round(dtype, x);
-      uint32_t word;
-      memcpy(&word, &single, sizeof word);
       switch (dtype) {
       case RKB_F16:
-         ((uint16_t *)to)[i] = half_bits(x);
-         break;
       case RKB_BF16:
-         ((uint16_t *)to)[i] = (uint16_t)(word >> 16);
+         ((uint16_t *)to)[i] = (uint16_t)narrow_bits(dtype, x);
          break;
       case RKB_F32:
          ((float *)to)[i] = (float)x;
@@ -102,6 +147,13 @@ void rkb_dtype_store(uint32_t dtype, const double *from, uint64_t count, void *t
       case RKB_I64:
          ((int64_t *)to)[i] = (int64_t)x;
          break;
+      case RKB_I8:
+         ((int8_t *)to)[i] = (int8_t)x;
+         break;
+      case RKB_E4M3:
+      case RKB_E5M2:
+         ((uint8_t *)to)[i] = (uint8_t)narrow_bits(dtype, x);
+         break;
       default:
          ((uint8_t *)to)[i] = (uint8_t)x;
       }
@@ -109,15 +161,10 @@ void rkb_dtype_store(uint32_t dtype, const double *from, uint64_t count, void *t
 }
 
 double rkb_dtype_load(uint32_t dtype, const void *from, uint64_t i) {
-   float single;
-   uint32_t word;
    switch (dtype) {
    case RKB_F16:
-      return half_value(((const uint16_t *)from)[i]);
    case RKB_BF16:
-      word = (uint32_t)((const uint16_t *)from)[i] << 16;
-      memcpy(&single, &word, sizeof single);
-      return single;
+      return narrow_value(dtype, ((const uint16_t *)from)[i]);
    case RKB_F32:
       return ((const float *)from)[i];
    case RKB_F64:
@@ -126,6 +173,11 @@ double rkb_dtype_load(uint32_t dtype, const void *from, uint64_t i) {
       return ((const int32_t *)from)[i];
    case RKB_I64:
       return (double)((const int64_t *)from)[i];
+   case RKB_I8:
+      return ((const int8_t *)from)[i];
+   case RKB_E4M3:
+   case RKB_E5M2:
+      return narrow_value(dtype, ((const uint8_t *)from)[i]);
    default:
       return ((const uint8_t *)from)[i];
    }

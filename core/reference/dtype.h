@@ -8,8 +8,26 @@
 uint32_t rkb_dtype_bytes(uint32_t dtype);
 const char *rkb_dtype_name(uint32_t dtype); /* "float32" */
 bool rkb_dtype_parse(const char *name, uint32_t *dtype);
+/* Every name: for messages, and as choices. */
+#define RKB_DTYPE_NAMES                                                                                      \
+   "float32, float64, float16, bfloat16, float8_e4m3fn, float8_e5m2, int8, uint8, int32 or int64"
+#define RKB_DTYPE_WORDS "float32 float64 float16 bfloat16 float8_e4m3fn float8_e5m2 int8 uint8 int32 int64"
+bool rkb_dtype_is_float(uint32_t dtype);
+
+/* A floating-point type narrower than float32. */
+typedef struct rkb_narrow {
+   int bits;           /* of the significand, the hidden one included: the unit roundoff is 2^-bits */
+   int least_exponent; /* the least subnormal number is 2^least_exponent */
+   double largest;     /* finite number */
+   bool infinite;      /* whether there are infinities; else what is too large becomes NaN */
+} rkb_narrow_t;
+const rkb_narrow_t *rkb_dtype_narrow(uint32_t dtype); /* NULL for every other type */
+
 /* Rounds x to the nearest number of the type (ties to even); leaves x as it is for integer types. */
 double rkb_dtype_round(uint32_t dtype, double x);
+/* What a conversion gives: rounded in a narrow type, without its fraction in an integer type, else x itself (the evaluator's
+ * numbers of type float32 are not rounded). */
+double rkb_dtype_convert(uint32_t dtype, double x);
 /* Converts count doubles to the type and stores them. */
 void rkb_dtype_store(uint32_t dtype, const double *from, uint64_t count, void *to);
 /* Element number i of an array of the type. */

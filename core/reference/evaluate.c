@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
+#include "reference/dtype.h"
+#include "reference/operations/convert.h"
 
 #define POINTS_CHUNK (UINT64_C(1) << 18) /* large, so that the products it reads see many elements at once */
 #define POINT_BYTES (3 * sizeof(double) + 1)
@@ -105,20 +107,34 @@ bool rkb_reader_view(const rkb_reader_t *reader, uint32_t value, uint64_t count,
    return true;
 }
 
+/* Whether a node's result is rounded where it is stored: in a narrow type, unless each element was stored in it before. */
+static bool rounds_storage(const rkb_program_t *program, const rkb_program_node_t *node) {
+   uint32_t dtype = program->values[node->output].dtype;
+   if (!rkb_dtype_narrow(dtype) || rkb_converts(node))
+      return false;
+   return !node->operation->moves || rkb_program_kept_type(program, node->inputs[0]) != dtype;
+}
+
 /* A storage type narrower than the arithmetic rounds once more, by half a unit or half the least subnormal number, and overflows
- * earlier. */
-static void round_storage(uint32_t dtype, uint64_t count, rkb_block_t *block) {
-   if (dtype != RKB_F16 && dtype != RKB_BF16)
+ * earlier.  In the variance, a rounding of random sign that sums may average out counts as it does elsewhere; that of an output,
+ * which is judged alone, counts as the largest that it can be: 8 standard deviations are 8 of the rest and the rounding. */
+static void round_storage(const rkb_program_t *program, const rkb_program_node_t *node, uint64_t count,
+                          rkb_block_t *block) {
+   if (!rounds_storage(program, node))
       return;
-   double unit = dtype == RKB_F16 ? 0x1p-11 : 0x1p-8, least = dtype == RKB_F16 ? 0x1p-25 : 0x1p-134;
-   double largest = dtype == RKB_F16 ? 65504 : 0x1p127;
+   const rkb_program_value_t *value = &program->values[node->output];
+   const rkb_narrow_t *type = rkb_dtype_narrow(value->dtype);
+   const double unit = ldexp(1, -type->bits), least = ldexp(1, type->least_exponent - 1);
    for (uint64_t i = 0; i < count; i++) {
-      if (isinf(block->value[i]))
+      if (isinf(block->value[i]) ||
+          (block->hard[i] == 0 && rkb_dtype_round(value->dtype, block->value[i]) == block->value[i]))
          continue;
       double rounding = fmax(unit * (fabs(block->value[i]) + block->hard[i]), least);
+      double sigma = sqrt(block->variance[i]),
+             alone = sigma + fmax(unit * (fabs(block->value[i]) + 8 * sigma), least) / 8;
       block->hard[i] += rounding;
-      block->variance[i] += rounding * rounding / 3;
-      if (!(fabs(block->value[i]) + block->hard[i] < largest))
+      block->variance[i] = value->read ? block->variance[i] + rounding * rounding / 3 : alone * alone;
+      if (!(fabs(block->value[i]) + block->hard[i] < type->largest))
          block->flags[i] |= RKB_POINT_DONT_CARE;
    }
 }
@@ -134,7 +150,7 @@ int rkb_compute(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t c
       if (status != RKB_OK)
          return status;
    }
-   round_storage(reader->program->values[node->output].dtype, count, out);
+   round_storage(reader->program, node, count, out);
    return RKB_OK;
 }
 
@@ -278,7 +294,7 @@ static int evaluate_node(rkb_reader_t *reader, const rkb_program_node_t *node) {
    int status = RKB_OK;
    if (node->operation->whole) {
       status = node->operation->whole(reader, node, &block);
-      round_storage(reader->program->values[node->output].dtype, elements, &block);
+      round_storage(reader->program, node, elements, &block);
    } else {
       int64_t pieces = (int64_t)((elements + RKB_CHUNK - 1) / RKB_CHUNK);
 #pragma omp parallel for schedule(dynamic) if (elements >= RKB_SHARED_ELEMENTS)

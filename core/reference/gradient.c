@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
+#include "reference/dtype.h"
 #include "reference/operations/elementwise.h"
 #include "reference/operations/layout.h"
 
@@ -16,6 +17,12 @@ static void mark_reached(const rkb_program_t *program, const uint32_t *inputs, u
    for (uint32_t i = 0; i < node_count; i++)
       for (uint32_t j = 0; j < program->nodes[i].input_count; j++)
          reached[program->nodes[i].output] |= reached[program->nodes[i].inputs[j]];
+}
+
+/* Autograd stores the gradient of a value in the value's type: it may be rounded there, once.  Steps before it are in fp32. */
+static void store_as(rkb_program_t *program, uint32_t first, uint32_t grad, uint32_t value) {
+   if (grad >= first && rkb_dtype_narrow(rkb_program_dtype(program, value)))
+      program->values[grad].dtype = rkb_program_dtype(program, value);
 }
 
 void rkb_gradient_build(rkb_program_t *program, const uint32_t *values, const uint32_t *seeds, uint32_t count,
@@ -34,6 +41,7 @@ void rkb_gradient_build(rkb_program_t *program, const uint32_t *values, const ui
       rkb_program_node_t node = program->nodes[i];
       if (grads[node.output] == RKB_NO_VALUE)
          continue;
+      store_as(program, value_count, grads[node.output], node.output);
       for (uint32_t j = 0; j < node.input_count; j++) {
          uint32_t input = node.inputs[j];
          if (!reached[input])
@@ -42,13 +50,18 @@ void rkb_gradient_build(rkb_program_t *program, const uint32_t *values, const ui
             rkb_program_fail(program, "the gradient of %s is unsupported", node.operation->name);
             break;
          }
-         uint32_t grad = node.operation->gradient(program, &node, j, grads[node.output]);
+         uint32_t before = program->value_count,
+                  grad = node.operation->gradient(program, &node, j, grads[node.output]);
+         rkb_program_widen(program, before);
          if (grad != RKB_NO_VALUE)
             grads[input] =
                grads[input] == RKB_NO_VALUE ? grad : rkb_make_binary(program, "add", grads[input], grad);
+         rkb_program_widen(program, before);
       }
    }
    for (uint32_t i = 0; i < input_count; i++) {
+      if (grads[inputs[i]] != RKB_NO_VALUE)
+         store_as(program, value_count, grads[inputs[i]], inputs[i]);
       rkb_shape_t shape = *rkb_program_shape(program, inputs[i]);
       gradients[i] = grads[inputs[i]] != RKB_NO_VALUE
                         ? grads[inputs[i]]

@@ -4,7 +4,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "reference/dtype.h"
 #include "reference/operation.h"
+#include "reference/operations/convert.h"
 
 static const rkb_shape_t scalar = {0};
 
@@ -95,6 +97,7 @@ uint32_t rkb_program_add(rkb_program_t *program, const rkb_operation_t *operatio
       if (inputs[i] >= program->value_count)
          return rkb_program_fail(program, "%s reads a value that does not exist", operation->name);
       node->inputs[i] = inputs[i];
+      program->values[inputs[i]].read = true;
    }
    uint32_t output = add_value(program, "", dtype, shape);
    if (output == RKB_NO_VALUE)
@@ -110,6 +113,24 @@ const rkb_shape_t *rkb_program_shape(const rkb_program_t *program, uint32_t valu
 
 uint32_t rkb_program_dtype(const rkb_program_t *program, uint32_t value) {
    return value < program->value_count ? program->values[value].dtype : RKB_F32;
+}
+
+uint32_t rkb_program_kept_type(const rkb_program_t *program, uint32_t value) {
+   uint32_t dtype = rkb_program_dtype(program, value);
+   while (!rkb_dtype_narrow(dtype) && value < program->value_count && program->values[value].node >= 0) {
+      const rkb_program_node_t *node = &program->nodes[program->values[value].node];
+      if (!node->operation->moves && !rkb_widens(program, node))
+         break;
+      value = node->inputs[0];
+      dtype = rkb_program_dtype(program, value);
+   }
+   return dtype;
+}
+
+void rkb_program_widen(rkb_program_t *program, uint32_t first) {
+   for (uint32_t i = first; i < program->value_count; i++)
+      if (program->values[i].node >= 0 && rkb_dtype_narrow(program->values[i].dtype))
+         program->values[i].dtype = RKB_F32;
 }
 
 void rkb_program_prune(rkb_program_t *program) {

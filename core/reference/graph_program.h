@@ -23,6 +23,7 @@ typedef struct rkb_program_value {
    int32_t tensor;   /* index into the case's tensors, for an input; else -1 */
    rkb_shape_t shape;
    uint64_t elements;
+   bool read; /* by a node; perhaps one that was pruned since */
 } rkb_program_value_t;
 
 typedef struct rkb_program_node {
@@ -68,6 +69,14 @@ uint32_t rkb_program_fail(rkb_program_t *program, const char *fmt, ...) RKB_PRIN
 /* The shape of a value.  For RKB_NO_VALUE it is a scalar's, so builders need not test for failure. */
 const rkb_shape_t *rkb_program_shape(const rkb_program_t *program, uint32_t value);
 uint32_t rkb_program_dtype(const rkb_program_t *program, uint32_t value);
+
+/* The type in which each of a value's elements is known to have been stored: the value's own, or a narrower one that they come
+ * from by moves and conversions to a wider type. */
+uint32_t rkb_program_kept_type(const rkb_program_t *program, uint32_t value);
+
+/* Values from number `first` on that were made in a narrow type become float32: a kernel keeps the steps inside one function in
+ * fp32, and rounds what the graph names. */
+void rkb_program_widen(rkb_program_t *program, uint32_t first);
 
 /* Drops the nodes (and guards) that no output needs, once the outputs are set: a backward pass rarely needs
  * all of the forward one. */

@@ -21,8 +21,10 @@ typedef struct rkb_precision {
    double unit;        /* unit roundoff of stored intermediates and sums */
    double approximate; /* factor on the error of approximate functions: 1, or more for fp32-fast */
    double product;     /* unit roundoff to which operands of matrix products may be rounded; 0: none */
-   double tiny;        /* results below it may be flushed to zero: an absolute error of each operation */
-   double largest;     /* overflow threshold of intermediates */
+   double
+      eighth; /* unit of a sum of products whose factors are both 8-bit floats; unit, where there is no such rule */
+   double tiny;    /* results below it may be flushed to zero: an absolute error of each operation */
+   double largest; /* overflow threshold of intermediates */
 } rkb_precision_t;
 
 typedef struct rkb_point {
@@ -40,6 +42,7 @@ struct rkb_operation {
    const char *name;
    bool costly; /* a point reads many operand elements, so computed points are remembered */
    bool exact;  /* integers give integers: exact in fp32 in any order, while sums stay below 2^24 */
+   bool moves;  /* each element is an element of the first operand, so it is stored as it is */
    int (*compute)(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index,
                   rkb_block_t *out);
    /* Optional: a faster way to the same points, for whole tensors. */

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include "base/memory.h"
+#include "reference/dtype.h"
 
 #define MOST_PIECE (UINT64_C(1) << 20)
 #define MOST_ATTEMPTS 3
@@ -38,7 +39,7 @@ static int load_single(rkb_reader_t *reader, uint32_t value, float **out) {
 int rkb_memory_note(rkb_reader_t *reader, uint32_t value, uint64_t count) {
    rkb_memory_t *memory = reader->memory;
    const rkb_program_value_t *info = &reader->program->values[value];
-   bool narrow = info->dtype == RKB_F32 || info->dtype == RKB_F16 || info->dtype == RKB_BF16;
+   bool narrow = info->dtype == RKB_F32 || rkb_dtype_narrow(info->dtype) || rkb_dtype_bytes(info->dtype) == 1;
    uint64_t bytes = info->elements * (narrow ? sizeof(float) : sizeof(double));
    if (memory->stored[value].value || memory->single[value])
       return RKB_OK;

@@ -9,17 +9,21 @@
 
 /* Units of arithmetic of each class (docs/numerics.md). */
 rkb_precision_t rkb_precision_of(const char *name) {
-   rkb_precision_t fp32 = {
-      .unit = 0x1p-24, .approximate = 1, .product = 0, .tiny = 0x1p-126, .largest = 0x1p127};
+   rkb_precision_t precision = {.unit = 0x1p-24,
+                                .approximate = 1,
+                                .product = 0,
+                                .eighth = 0x1p-24,
+                                .tiny = 0x1p-126,
+                                .largest = 0x1p127};
    if (strcmp(name, "fp32-fast") == 0)
-      fp32.approximate = 8;
-   else if (strcmp(name, "tf32") == 0)
-      fp32.product = 0x1p-11;
-   else if (strcmp(name, "fp16") == 0)
-      fp32.product = 0x1p-11;
-   else if (strcmp(name, "bf16") == 0)
-      fp32.product = 0x1p-8;
-   return fp32;
+      precision.approximate = 8;
+   else if (strcmp(name, "tf32") == 0 || strcmp(name, "fp16") == 0)
+      precision.product = 0x1p-11;
+   else if (strcmp(name, "bf16") == 0 || strcmp(name, "fp8") == 0)
+      precision.product = 0x1p-8;
+   if (strcmp(name, "fp8") == 0) /* terms and partial sums are cut to 13 bits below the largest */
+      precision.eighth = 0x1p-13;
+   return precision;
 }
 
 bool rkb_bound_lookup(void *argument, const char *name, rkb_value_t *value) {
@@ -136,10 +140,6 @@ static bool add_tensor(rkb_bound_t *bound, rkb_tensor_t *list, uint32_t index,
    return true;
 }
 
-static bool is_float(uint32_t dtype) {
-   return dtype >= RKB_F16 && dtype <= RKB_F64;
-}
-
 static bool add_forward(rkb_bound_t *bound, rkb_tensor_t *list, const rkb_init_setting_t *setting,
                         rkb_problems_t *problems) {
    const rkb_definition_t *definition = bound->definition;
@@ -162,7 +162,7 @@ static bool add_backward(rkb_bound_t *bound, rkb_tensor_t *list, const rkb_init_
    uint32_t count = 0;
    for (uint32_t i = 0; i < definition->tensor_count; i++) {
       const rkb_tensor_definition_t *tensor = &definition->tensors[i];
-      if (tensor->role == RKB_IN || !is_float(tensor->dtype))
+      if (tensor->role == RKB_IN || !rkb_dtype_is_float(tensor->dtype))
          continue;
       if (!add_tensor(bound, list, count, tensor, "grad_", RKB_IN, problems))
          return false;
@@ -258,7 +258,7 @@ static bool build_program(rkb_bound_t *bound, rkb_problems_t *problems) {
       }
       if (!bound->backward) {
          program->outputs[case_tensor(bound, "", tensor->name, true)] = value;
-      } else if (is_float(tensor->dtype)) {
+      } else if (rkb_dtype_is_float(tensor->dtype)) {
          uint32_t seed_tensor = case_tensor(bound, "grad_", tensor->name, false);
          values[seed_count] = value;
          seeds[seed_count++] = rkb_program_input(program, bound->view.tensors[seed_tensor].name,

@@ -57,7 +57,7 @@ static bool read_heading(rkb_definition_t *definition, const rkb_yaml_t *root, r
                                        "directions", "dims",  "let",        "require", "attributes",
                                        "tensors",    "inits", "wants_grad", "saves",   "cases",
                                        "tolerance",  NULL};
-   static const char *const classes[] = {"fp32", "fp32-fast", "tf32", "bf16", "fp16", NULL};
+   static const char *const classes[] = {"fp32", "fp32-fast", "tf32", "bf16", "fp16", "fp8", "int8", NULL};
    if (!rkb_yaml_expect(root, RKB_YAML_MAP, "a task file", problems))
       return false;
    rkb_yaml_only(root, "a task file", known, problems);
@@ -78,7 +78,7 @@ static bool read_heading(rkb_definition_t *definition, const rkb_yaml_t *root, r
       found |= strcmp(classes[i], definition->precision) == 0;
    if (!found)
       rkb_problem(problems, rkb_yaml_get(root, "precision")->place,
-                  "precision %s is not known: write fp32, fp32-fast, tf32, bf16 or fp16",
+                  "precision %s is not known: write fp32, fp32-fast, tf32, bf16, fp16, fp8 or int8",
                   definition->precision);
    return true;
 }

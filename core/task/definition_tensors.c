@@ -94,9 +94,7 @@ static void read_tensor(rkb_definition_t *definition, rkb_tensor_definition_t *t
    if (!tensor->role)
       rkb_problem(problems, role->place, "a role is in, out or inout");
    if (rkb_yaml_scalar(dtype, "dtype", &text, problems) && !rkb_dtype_parse(text, &tensor->dtype))
-      rkb_problem(problems, dtype->place,
-                  "dtype %s is not known: write float32, float64, float16, bfloat16, int32, int64 or uint8",
-                  text);
+      rkb_problem(problems, dtype->place, "dtype %s is not known: write " RKB_DTYPE_NAMES, text);
    if (shape->kind == RKB_YAML_SCALAR)
       tensor->shape_text = rkb_read_kept(definition, shape->text);
    if (rkb_definition_expressions(definition, shape, "shape", &tensor->shape, &tensor->rank, problems) &&
@@ -244,7 +242,8 @@ void rkb_read_wants_grad(rkb_definition_t *definition, const rkb_yaml_t *root, r
       uint32_t tensor = named_tensor(definition, node->items[i], text, problems);
       if (tensor == UINT32_MAX)
          continue;
-      if (definition->tensors[tensor].role == RKB_OUT || definition->tensors[tensor].dtype > RKB_F64)
+      if (definition->tensors[tensor].role == RKB_OUT ||
+          !rkb_dtype_is_float(definition->tensors[tensor].dtype))
          rkb_problem(problems, node->items[i]->place, "%s has no gradient: it is not a float input", text);
       else
          definition->wants_grad[tensor] = true;

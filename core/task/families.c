@@ -8,7 +8,7 @@
 #define MOST_FAMILIES 48u
 
 static bool is_float(const rkb_tensor_t *tensor) {
-   return tensor->dtype >= RKB_F16 && tensor->dtype <= RKB_F64;
+   return rkb_dtype_is_float(tensor->dtype);
 }
 
 /* Whether the recipe asks for no particular sign or value. */
@@ -46,6 +46,16 @@ static rkb_family_entry_t *add(rkb_bound_t *bound, const char *name, bool stat, 
    return entry;
 }
 
+/* The scale of a family of large, tiny or subnormal numbers for a tensor: 2^power in the range of a float32, less in a type whose
+ * range is smaller. */
+static double scale_of(const rkb_tensor_t *tensor, int power) {
+   const rkb_narrow_t *type = rkb_dtype_narrow(tensor->dtype);
+   if (!type || type->largest > 0x1p126)
+      return ldexp(1, power);
+   const int least_normal = type->least_exponent + type->bits - 1, most = ilogb(type->largest);
+   return ldexp(1, power > 0 ? most / 2 : power < -126 ? least_normal - 1 : least_normal / 2);
+}
+
 /* Adds a family that draws free tensors in one way and, where it makes sense, positive tensors too. */
 static rkb_family_entry_t *add_plain(rkb_bound_t *bound, const char *name, bool stat, uint32_t kind,
                                      double first, bool positive_too) {
@@ -56,15 +66,20 @@ static rkb_family_entry_t *add_plain(rkb_bound_t *bound, const char *name, bool 
    return entry;
 }
 
+/* Adds a plain family that scales by about 2^power. */
+static bool add_scaled(rkb_bound_t *bound, const char *name, uint32_t kind, int power, bool positive_too) {
+   rkb_family_entry_t *entry = add_plain(bound, name, false, kind, 0, positive_too);
+   for (uint32_t i = 0; entry && i < bound->view.tensor_count; i++)
+      if (entry->draws[i].kind == kind)
+         entry->draws[i].first = scale_of(&bound->view.tensors[i], power);
+   return entry;
+}
+
 /* The task tensor that a value is, seen through operations that only move elements; UINT32_MAX when the value is computed. */
 static uint32_t tensor_behind(const rkb_program_t *program, uint32_t value) {
-   static const char *const movers[] = {"reshape", "expand", "permute", "slice", "flip"};
    while (program->values[value].node >= 0) {
       const rkb_program_node_t *node = &program->nodes[program->values[value].node];
-      bool moves = false;
-      for (size_t i = 0; i < sizeof movers / sizeof movers[0]; i++)
-         moves |= strcmp(node->operation->name, movers[i]) == 0;
-      if (!moves)
+      if (!node->operation->moves)
          return UINT32_MAX;
       value = node->inputs[0];
    }
@@ -78,7 +93,7 @@ static bool stores_narrow(const rkb_program_t *program) {
       bool leaves = false;
       for (uint32_t j = 0; j < program->tensor_count; j++)
          leaves |= program->outputs[j] == program->nodes[i].output;
-      if (!leaves && (dtype == RKB_F16 || dtype == RKB_BF16))
+      if (!leaves && rkb_dtype_narrow(dtype))
          return true;
    }
    return false;
@@ -363,8 +378,8 @@ bool rkb_families_build(rkb_bound_t *bound) {
    rkb_family_entry_t *far = add_plain(bound, "shifted_far", false, RKB_DRAW_SHIFTED, 300, false);
    if (far)
       far->reports_only = true;
-   return add_plain(bound, "large", false, RKB_DRAW_SCALED, 0x1p20, true) &&
-          add_plain(bound, "tiny", false, RKB_DRAW_SCALED, 0x1p-40, true) &&
-          add_plain(bound, "denormal", false, RKB_DRAW_SUBNORMAL, 0x1p-130, false) && add_below(bound) &&
+   return add_scaled(bound, "large", RKB_DRAW_SCALED, 20, true) &&
+          add_scaled(bound, "tiny", RKB_DRAW_SCALED, -40, true) &&
+          add_scaled(bound, "denormal", RKB_DRAW_SUBNORMAL, -130, false) && add_below(bound) &&
           add_not_a_number(bound);
 }

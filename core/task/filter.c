@@ -32,10 +32,6 @@ static void note(rkb_filter_finding_t *finding, bool failed, double number, doub
    snprintf(finding->what, sizeof finding->what, fmt, tensor, more, number);
 }
 
-static bool is_float(uint32_t dtype) {
-   return dtype == RKB_F32 || dtype == RKB_F64 || dtype == RKB_F16 || dtype == RKB_BF16;
-}
-
 static uint64_t output_elements(const rkb_case_t *the_case) {
    uint64_t total = 0;
    for (uint32_t i = 0; i < the_case->tensor_count; ++i)
@@ -95,7 +91,7 @@ static void judge_outputs(const subject_t *subject, const double *values, uint64
       const rkb_tensor_t *tensor = &subject->the_case->tensors[i];
       if (tensor->role == RKB_IN)
          continue;
-      if (is_float(tensor->dtype)) {
+      if (rkb_dtype_is_float(tensor->dtype)) {
          double largest = 0, *own = rkb_try_uncleared(SEEDS * tensor->elements, sizeof *own, NULL);
          for (uint32_t run = 0; run < SEEDS; ++run)
             largest = fmax(largest, rkb_filter_largest(values + run * stride, tensor->elements));

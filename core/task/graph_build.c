@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "reference/dtype.h"
 
 static bool attribute_part(rkb_bound_t *bound, const rkb_expression_t *part, rkb_value_t *value,
                            rkb_problems_t *problems) {
@@ -105,6 +106,36 @@ static bool check_output(rkb_bound_t *bound, const rkb_graph_output_t *output, c
    return false;
 }
 
+/* Gives an output of a node its name and the type in which the graph stores it.  before: how many values there were. */
+static bool name_output(rkb_bound_t *bound, const rkb_graph_output_t *output, const rkb_graph_node_t *node,
+                        uint32_t value, uint32_t before, uint32_t computed, rkb_problems_t *problems) {
+   rkb_program_value_t *made = &bound->program->values[value];
+   if (value < before) { /* returned unchanged: it keeps its name and dtype */
+      if (made->dtype == output->dtype || made->node < 0)
+         return true;
+      rkb_problem(problems, output->place, "%s is declared %s, but %s returns its input, which is %s",
+                  output->name, rkb_dtype_name(output->dtype), node->function->name,
+                  rkb_dtype_name(made->dtype));
+      return false;
+   }
+   /* PyTorch computes in no 8-bit type, and neither does a kernel. */
+   if (output->dtype != computed && rkb_dtype_bytes(output->dtype) == 1 && output->dtype != RKB_U8) {
+      rkb_problem(problems, output->place, "%s is declared %s, but %s does not convert: write a node `to`",
+                  output->name, rkb_dtype_name(output->dtype), node->function->name);
+      return false;
+   }
+   if (!rkb_dtype_is_float(computed) && rkb_dtype_is_float(output->dtype) &&
+       bound->program->nodes[made->node].operation->moves) {
+      rkb_problem(problems, output->place, "%s is declared %s, but %s of %s gives %s: write a node `to`",
+                  output->name, rkb_dtype_name(output->dtype), node->function->name, rkb_dtype_name(computed),
+                  rkb_dtype_name(computed));
+      return false;
+   }
+   made->name = output->name;
+   made->dtype = output->dtype;
+   return true;
+}
+
 uint32_t rkb_graph_value(const rkb_graph_scope_t *scope, const char *name) {
    for (uint32_t i = scope->count; i-- > 0;)
       if (strcmp(scope->names[i], name) == 0)
@@ -130,7 +161,8 @@ static bool build_node(rkb_bound_t *bound, const rkb_graph_node_t *node, rkb_gra
          return false;
    for (uint32_t i = 0; i < node->input_count; i++)
       call.inputs[i] = rkb_graph_value(scope, node->inputs[i]);
-   uint32_t outputs[RKB_MAX_FUNCTION_OUTPUTS];
+   uint32_t outputs[RKB_MAX_FUNCTION_OUTPUTS], computed[RKB_MAX_FUNCTION_OUTPUTS];
+   const uint32_t before = program->value_count;
    for (uint32_t i = 0; i < RKB_MAX_FUNCTION_OUTPUTS; i++)
       outputs[i] = RKB_NO_VALUE;
    node->function->build(&call, outputs);
@@ -138,6 +170,9 @@ static bool build_node(rkb_bound_t *bound, const rkb_graph_node_t *node, rkb_gra
       rkb_problem(problems, node->place, "in case %s: %s", bound->view.name, program->error);
       return false;
    }
+   for (uint32_t i = 0; i < node->output_count; i++)
+      computed[i] = rkb_program_dtype(program, outputs[i]);
+   rkb_program_widen(program, before);
    for (uint32_t i = 0; i < node->output_count; i++) {
       if (outputs[i] == RKB_NO_VALUE) {
          rkb_problem(problems, node->outputs[i].place, "%s has no output number %u", node->function->name, i);
@@ -145,11 +180,8 @@ static bool build_node(rkb_bound_t *bound, const rkb_graph_node_t *node, rkb_gra
       }
       if (!check_output(bound, &node->outputs[i], node, outputs[i], problems))
          return false;
-      rkb_program_value_t *made = &program->values[outputs[i]];
-      if (made->node >= 0) { /* an input that a function returns unchanged keeps its name and dtype */
-         made->name = node->outputs[i].name;
-         made->dtype = node->outputs[i].dtype;
-      }
+      if (!name_output(bound, &node->outputs[i], node, outputs[i], before, computed[i], problems))
+         return false;
       define(scope, node->outputs[i].name, outputs[i]);
    }
    return true;

@@ -165,7 +165,7 @@ static void read_outputs(rkb_definition_t *definition, rkb_graph_node_t *node, u
          rkb_problem(problems, name->place, "%s is there already", text);
       output->name = keep(definition, text);
       if (rkb_yaml_scalar(dtype, "dtype", &text, problems) && !rkb_dtype_parse(text, &output->dtype))
-         rkb_problem(problems, dtype->place, "dtype %s is not known", text);
+         rkb_problem(problems, dtype->place, "dtype %s is not known: write " RKB_DTYPE_NAMES, text);
       if (rkb_definition_expressions(definition, shape, "shape", &output->shape, &output->rank, problems) &&
           output->rank > RKB_MAX_RANK)
          rkb_problem(problems, shape->place, "at most %d dims are supported", RKB_MAX_RANK);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include "float_program.h"
 #include "reference/dtype.h"
+#include "reference/operations/convert.h"
 
 typedef struct worst {
    double hard, stat, most_ambiguous;
@@ -87,8 +88,25 @@ static bool judge_run(float_plan_t *plan, const rkb_inputs_t *inputs, const rkb_
    return rejected;
 }
 
-#define MOST_PRODUCTS 16u
-#define LOW_BITS 4u /* low modes: a bit of each product */
+#define MOST_PRODUCTS 10u
+#define LOW_BITS 6u /* low modes: a bit of each product */
+
+/* Whether a value is a task tensor, through operations that only move elements and conversions to a wider type. */
+static bool is_tensor(const rkb_program_t *program, uint32_t value) {
+   while (program->values[value].node >= 0) {
+      const rkb_program_node_t *node = &program->nodes[program->values[value].node];
+      if (!node->operation->moves && !rkb_widens(program, node))
+         return false;
+      value = node->inputs[0];
+   }
+   return true;
+}
+
+/* Significant bits of the numbers of a type. */
+static int significant_bits(uint32_t dtype) {
+   const rkb_narrow_t *narrow = rkb_dtype_narrow(dtype);
+   return narrow ? narrow->bits : rkb_dtype_bytes(dtype) == 1 ? 8 : 24;
+}
 
 /* Whether a correct kernel of the class may compute its products so; half has tf32's significand, so that it is
  * neither demanded nor forbidden there. */
@@ -97,16 +115,41 @@ static bool admits(const char *precision, enum float_products products) {
       return products == PRODUCTS_TF32;
    if (strcmp(precision, "fp16") == 0)
       return products == PRODUCTS_TF32 || products == PRODUCTS_HALF;
+   if (strcmp(precision, "fp8") == 0)
+      return products == PRODUCTS_TF32 || products == PRODUCTS_BF16 || products == PRODUCTS_EIGHTH_SUMS;
    return strcmp(precision, "bf16") == 0 && (products == PRODUCTS_TF32 || products == PRODUCTS_BF16);
 }
 
-/* Whether a kernel that computes its products so has to be seen. */
-static bool is_lower(const char *precision, enum float_products products) {
+/* Whether a kernel that computes a product so has to be seen: one that holds a factor in fewer bits than it has and the class
+ * admits, or that adds in the type of factors stored narrow. */
+static bool is_lower(const char *precision, const rkb_program_t *program, const rkb_program_node_t *node,
+                     enum float_products products) {
+   const uint32_t left = rkb_program_kept_type(program, node->inputs[0]),
+                  right = rkb_program_kept_type(program, node->inputs[1]);
+   const bool tensors = is_tensor(program, node->inputs[0]) && is_tensor(program, node->inputs[1]);
+   if (products == PRODUCTS_NARROW_SUMS)
+      return tensors && rkb_dtype_narrow(left) && rkb_dtype_narrow(right) &&
+             node->operation->depth(program, node) > 16;
+   if (products == PRODUCTS_EIGHTH_SUMS)
+      return false;
+   const int bits =
+      significant_bits(left) > significant_bits(right) ? significant_bits(left) : significant_bits(right);
+   if (bits <= (products == PRODUCTS_FP8 ? 4 : products == PRODUCTS_BF16 ? 8 : 11))
+      return false;
    if (strcmp(precision, "bf16") == 0)
       return products == PRODUCTS_FP8;
-   if (strncmp(precision, "fp32", 4) == 0)
+   if (strncmp(precision, "fp32", 4) == 0 || strcmp(precision, "int8") == 0)
       return products != PRODUCTS_FP8; /* TF32, bf16 and half are said; what is lower still follows */
-   return products == PRODUCTS_BF16;
+   return products == (strcmp(precision, "fp8") == 0 ? PRODUCTS_FP8 : PRODUCTS_BF16);
+}
+
+/* The lower precisions that a product has to show, a bit each. */
+static uint64_t low_of(const rkb_bound_t *bound, const rkb_program_node_t *node) {
+   uint64_t low = 0;
+   for (uint32_t m = 0; low_modes[m].name; m++)
+      low |= (uint64_t)is_lower(bound->definition->precision, bound->program, node, low_modes[m].products)
+             << m;
+   return low;
 }
 
 static uint32_t products_of(const rkb_program_t *program) {
@@ -119,16 +162,22 @@ static uint32_t products_of(const rkb_program_t *program) {
 /* Tries each lower precision in each product alone; shown has a bit for each that was seen. */
 static void show_low(float_plan_t *plan, const rkb_inputs_t *inputs, const rkb_expected_t *expected,
                      uint64_t *shown) {
-   for (uint32_t p = 0; p < products_of(inputs->bound->program); p++)
+   const rkb_program_t *program = inputs->bound->program;
+   for (uint32_t i = 0, p = 0; i < program->node_count && p < MOST_PRODUCTS; i++) {
+      if (!program->nodes[i].operation->depth)
+         continue;
+      const uint64_t low = low_of(inputs->bound, &program->nodes[i]);
       for (uint32_t m = 0; low_modes[m].name; m++) {
          uint64_t bit = UINT64_C(1) << (LOW_BITS * p + m);
-         if (!is_lower(inputs->bound->definition->precision, low_modes[m].products))
+         if (!(low >> m & 1))
             continue;
          float_mode_t mode = low_modes[m];
          mode.only = p + 1;
          if (!(*shown & bit) && judge_run(plan, inputs, expected, &mode, NULL, false))
             *shown |= bit;
       }
+      p++;
+   }
 }
 
 /* Bits of the products whose numbers reach an output, rather than only a decision (the sign a relu's gradient
@@ -137,10 +186,8 @@ static void show_low(float_plan_t *plan, const rkb_inputs_t *inputs, const rkb_e
 static uint64_t all_shown(const rkb_case_t *the_case) {
    const rkb_program_t *program = rkb_bound_of(the_case)->program;
    bool *reaches = calloc(program->value_count + 1, sizeof *reaches);
-   uint64_t bits = 0, low = 0;
+   uint64_t bits = 0;
    uint32_t product = 0;
-   for (uint32_t m = 0; low_modes[m].name; m++)
-      low |= (uint64_t)is_lower(rkb_bound_of(the_case)->definition->precision, low_modes[m].products) << m;
    if (!reaches)
       abort();
    for (uint32_t i = 0; i < program->tensor_count; i++)
@@ -155,7 +202,8 @@ static uint64_t all_shown(const rkb_case_t *the_case) {
    }
    for (uint32_t i = 0; i < program->node_count && product < MOST_PRODUCTS; i++)
       if (program->nodes[i].operation->depth)
-         bits |= (reaches[program->nodes[i].output] ? low : 0) << LOW_BITS * product++;
+         bits |= (reaches[program->nodes[i].output] ? low_of(rkb_bound_of(the_case), &program->nodes[i]) : 0)
+                 << LOW_BITS * product++;
    free(reaches);
    return bits;
 }
@@ -183,21 +231,6 @@ static uint64_t show_more(const sweep_t *sweep, const rkb_case_t *the_case, uint
    return shown;
 }
 
-/* Whether a value is a task tensor, through operations that only move elements. */
-static bool is_tensor(const rkb_program_t *program, uint32_t value) {
-   static const char *const movers[] = {"reshape", "expand", "permute", "slice", "flip", NULL};
-   while (program->values[value].node >= 0) {
-      const rkb_program_node_t *node = &program->nodes[program->values[value].node];
-      bool moves = false;
-      for (int i = 0; movers[i]; i++)
-         moves |= strcmp(node->operation->name, movers[i]) == 0;
-      if (!moves)
-         return false;
-      value = node->inputs[0];
-   }
-   return true;
-}
-
 /* Lower precisions that pass the probes of this case, whatever its depth: bits of the products whose factors are task
  * tensors, which probes can choose. */
 static uint64_t pass_probes(const sweep_t *sweep, const rkb_case_t *the_case) {
@@ -213,6 +246,11 @@ static uint64_t pass_probes(const sweep_t *sweep, const rkb_case_t *the_case) {
          product++;
       }
    wanted &= all_shown(the_case);
+   for (uint32_t p = 0; p < product;
+        p++) /* probes have few terms a sum: where they are added is for normal data to show */
+      for (uint32_t m = 0; low_modes[m].name; m++)
+         if (low_modes[m].products == PRODUCTS_NARROW_SUMS)
+            wanted &= ~(UINT64_C(1) << (LOW_BITS * p + m));
    for (uint32_t i = 0; i < program->node_count; i++)
       if (strcmp(program->nodes[i].operation->name, "softmax") ==
           0) /* a row of one key hides what is before it */

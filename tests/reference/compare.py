@@ -6,6 +6,8 @@
 Default: |evaluator - torch in double| <= max(1e-11 max|row|, 64 bounds at u = 2^-53), autograd for backward, outside ambiguous
 elements.  PROGRAM may be a folder of what it wrote (torch2.sh).
 --float32      torch in single precision instead, as one more correct implementation, wanted inside both bounds
+--stored       torch in the types that the task stores, PyTorch's own kernels, wanted inside both bounds: tasks with a narrow type
+               alone.  On a device with --device cuda, from dumps that were written before (--dump FOLDER)
 --differences  the gradients against central differences of the forward pass
 --bench        4,096 sampled elements of the bench cases, from as many processes as there are threads; "whole", and where one
                element takes it: of whole tensors, which takes tens of gigabytes
@@ -13,6 +15,7 @@ Prints the worst ratio of each task; 1 when one exceeds 1.
 """
 
 import argparse
+import contextlib
 import importlib.util
 import inspect
 import json
@@ -24,6 +27,7 @@ import tempfile
 
 import numpy
 import torch
+from torch.overrides import TorchFunctionMode
 
 AMBIGUOUS, DONT_CARE = 1, 2
 PORTION = 5  # seeds
@@ -31,7 +35,90 @@ PORTION = 5  # seeds
 # over the softmax of every query: point by point they take hours.
 WHOLE = {("attention", "backward"), ("resnet_block", "backward"), ("resnet_block_downsample", "backward")}
 TO_DOUBLE = 2.0**-29  # from the unit of float32, 2^-24, to that of float64, 2^-53: bounds are linear in it
-DTYPES = {"float32": numpy.float32, "float64": numpy.float64, "int64": numpy.int64, "int32": numpy.int32, "uint8": numpy.uint8}
+DTYPES = {"float32": numpy.float32, "float64": numpy.float64, "int64": numpy.int64, "int32": numpy.int32, "uint8": numpy.uint8,
+          "int8": numpy.int8, "float16": numpy.float16, "bfloat16": numpy.uint16, "float8_e4m3fn": numpy.uint8, "float8_e5m2": numpy.uint8}
+NARROW = {"float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"}
+
+
+def eighths(exponent_bits, fraction_bits, infinite):
+    """The 256 numbers of an 8-bit float type."""
+    numbers, bias = [], 2 ** (exponent_bits - 1) - 1
+    for bits in range(256):
+        exponent, fraction = bits >> fraction_bits & (1 << exponent_bits) - 1, bits & (1 << fraction_bits) - 1
+        last = exponent == (1 << exponent_bits) - 1
+        size = (fraction + (1 << fraction_bits if exponent else 0)) * 2.0 ** (max(exponent, 1) - bias - fraction_bits)
+        if last and infinite:
+            size = float("nan") if fraction else float("inf")
+        elif last and fraction == (1 << fraction_bits) - 1:
+            size = float("nan")
+        numbers.append(-size if bits >> 7 else size)
+    return numpy.array(numbers)
+
+
+EIGHTHS = {"float8_e4m3fn": eighths(4, 3, False), "float8_e5m2": eighths(5, 2, True)}
+
+
+def numbers_of(array, dtype):
+    """A tensor of the numbers that the bytes of a type stand for; narrow ones as float32, which holds them."""
+    if dtype == "bfloat16":
+        return torch.from_numpy((array.astype(numpy.uint32) << 16).view(numpy.float32))
+    if dtype in EIGHTHS:
+        return torch.from_numpy(EIGHTHS[dtype][array].astype(numpy.float32))
+    return torch.from_numpy(array.astype(numpy.float32) if dtype == "float16" else array.copy())
+
+
+def rounded(tensor, dtype):
+    """tensor rounded to a narrow type, in its own type; torch 1.13 has no 8-bit floats."""
+    if hasattr(torch, dtype):
+        return tensor.to(getattr(torch, dtype)).to(tensor.dtype)
+    places = torch.from_numpy(numpy.unique(EIGHTHS[dtype][numpy.isfinite(EIGHTHS[dtype])])).to(tensor.dtype)
+    above = torch.bucketize(tensor.contiguous(), places).clamp(1, len(places) - 1)
+    low, high = places[above - 1], places[above]
+    even = (above - 1) % 2 == len(places) // 2 % 2  # 0 is even, and so is every second number from it
+    nearer_low = (tensor - low < high - tensor) | ((tensor - low == high - tensor) & even)
+    return torch.where(nearer_low, low, high)
+
+
+class Rounded(torch.autograd.Function):
+    """A conversion as autograd has it: the gradient passes."""
+
+    @staticmethod
+    def forward(context, tensor, dtype):
+        return rounded(tensor, dtype)
+
+    @staticmethod
+    def backward(context, gradient):
+        return gradient, None
+
+
+class OtherPrecision(TorchFunctionMode):
+    """Runs code that converts between types in another precision: what it asks to be float32 is real, and what it asks to be narrow
+    is rounded and stays real."""
+
+    def __init__(self, real):
+        super().__init__()
+        self.real = real
+
+    def converted(self, tensor, dtype):
+        name = str(dtype).split(".")[-1]
+        if name in NARROW and tensor.is_floating_point():
+            return Rounded.apply(tensor, name)
+        return tensor.to(self.real if dtype.is_floating_point else dtype)
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        kwargs = dict(kwargs or {})
+        name = getattr(function, "__name__", "")
+        if name in ("float", "half", "bfloat16", "to") and args and isinstance(args[0], torch.Tensor):
+            named = {"float": torch.float32, "half": torch.float16, "bfloat16": torch.bfloat16}
+            wanted = kwargs.pop("dtype", None) or (args[1] if name == "to" and len(args) > 1 else named.get(name))
+            if isinstance(wanted, torch.Tensor):
+                wanted = wanted.dtype
+            if isinstance(wanted, torch.dtype):
+                return self.converted(args[0], wanted)
+        # A number that is written as a float32 is rounded to one.
+        if name != "tensor" and isinstance(kwargs.get("dtype"), torch.dtype) and kwargs["dtype"].is_floating_point:
+            kwargs["dtype"] = self.real
+        return function(*args, **kwargs)
 
 
 def load_reference(folder):
@@ -76,17 +163,25 @@ class Run:
     def output(self, number, name, dtype):
         return numpy.concatenate([array_of(data, entry["outputs"][number][name], dtype) for data, entry in self.parts])
 
-    def inputs(self, real):
+    def inputs(self, real, device="cpu"):
+        """real: the type of every float tensor; None: its own."""
         tensors = {}
         for tensor in self.entry["inputs"]:
             array = self.array(tensor["data"], DTYPES[tensor["dtype"]]).reshape(tensor["shape"])
-            value = torch.from_numpy(array.copy())
-            tensors[tensor["name"]] = value.to(real) if value.is_floating_point() else value
+            value = numbers_of(array, tensor["dtype"])
+            own = getattr(torch, tensor["dtype"], None)
+            tensors[tensor["name"]] = value.to(device, (real or own) if value.is_floating_point() else value.dtype)
         return tensors
 
-    def outputs(self, function, real):
+    def is_narrow(self):
+        return any(tensor["dtype"] in NARROW for tensor in self.entry["inputs"])
+
+    def outputs(self, function, real, device="cpu"):
         """name -> what PyTorch computes; function(tensors, settings) gives one tensor or a tuple."""
-        tensors = self.inputs(real)
+        with OtherPrecision(real) if real else contextlib.nullcontext():
+            return self.computed(function, self.inputs(real, device))
+
+    def computed(self, function, tensors):
         settings = dict(self.entry["dims"], **self.entry["attributes"])
         names = [output["name"] for output in self.entry["outputs"]]
         wanted = [name[len("grad_") :] for name in names] if self.backward else []
@@ -107,7 +202,7 @@ class Run:
 def ratios(points, name, torch_value, single):
     """(largest share of hard, of stat, how many elements count)."""
     want, hard, stat, flags = points.value, points.hard, points.stat, points.flags
-    whole = torch_value.detach().double().numpy()
+    whole = torch_value.detach().double().cpu().numpy()
     rows = numpy.broadcast_to(numpy.abs(whole).max(axis=-1, keepdims=True), whole.shape) if whole.ndim else numpy.abs(whole)
     got, rows = whole.reshape(-1), rows.reshape(-1) if points.elements is None else rows
     if points.elements is not None:
@@ -186,10 +281,11 @@ class Comparison:
         self.runs = self.counted = self.total = 0
         self.where = ""
 
-    def add(self, runs, function, single):
+    def add(self, runs, function, single, stored=False, device="cpu"):
+        runs = [run for run in runs if not stored or run.is_narrow()]
         self.runs += len(runs)
         for run in runs:
-            outputs = run.outputs(function, torch.float32 if single else torch.float64)
+            outputs = run.outputs(function, None if stored else torch.float32 if single else torch.float64, device)
             for number, tensor in enumerate(run.entry["outputs"]):
                 points = Points(run, number)
                 hard, stat, count = ratios(points, tensor["name"], outputs[tensor["name"]], single)
@@ -212,6 +308,12 @@ def differences(runs, function):
     were used."""
     worst, used, where = 0.0, 0, ""
     step = 2.0**-18  # error about step^2 and 2^-52 / step, both near 1e-11
+    real = OtherPrecision(torch.float64)
+
+    def wide(tensors, settings):
+        with real:
+            return function(tensors, settings)
+
     for run in runs:
         if any((run.array(tensor["flags"], numpy.uint8) & (AMBIGUOUS | DONT_CARE)).any() for tensor in run.entry["outputs"]):
             continue
@@ -229,7 +331,7 @@ def differences(runs, function):
             ahead[name] = tensors[name] + step * direction
             behind[name] = tensors[name] - step * direction
         measured = bend = 0.0
-        results = [function(side, settings) for side in (ahead, tensors, behind)]
+        results = [wide(side, settings) for side in (ahead, tensors, behind)]
         results = [result if isinstance(result, tuple) else (result,) for result in results]
         for i, (after, here, before) in enumerate(zip(*results)):
             seed = tensors[run.entry["inputs"][i]["name"]]
@@ -255,7 +357,7 @@ def hold(options, task, direction):
             return (used if 2 * used >= len(runs) else 0), hard, 0.0, where
         comparison = Comparison()
         for runs in dumps:
-            comparison.add(runs, function, options.float32)
+            comparison.add(runs, function, options.float32 or options.stored, options.stored, options.device)
         return comparison.result()
     except subprocess.CalledProcessError:
         return 0, float("nan"), float("nan"), "the evaluator failed"
@@ -296,9 +398,15 @@ def main():
     parser.add_argument("--bench", nargs="?", const="bench", choices=("bench", "whole"))
     parser.add_argument("--float32", action="store_true")
     parser.add_argument("--differences", action="store_true")
+    parser.add_argument("--stored", action="store_true")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    with torch.backends.mkldnn.flags(enabled=False):  # its convolutions may use transforms, which round differently
+    if options.device == "cuda":  # sums of products in fp32
+        torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+        torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
+    # Its convolutions may use transforms, which round differently; but without it torch 1.13 adds bfloat16 products in bfloat16.
+    with torch.backends.mkldnn.flags(enabled=options.stored):
         return 1 if hold_all(options) else 0
 
 

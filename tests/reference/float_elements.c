@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "reference/dtype.h"
 
 static float sigmoid(float_run_t *run, float x) {
    return float_rough(run, 1 / (1 + float_rough(run, expf(-x))));
@@ -119,6 +120,12 @@ static float unary(float_run_t *run, const char *name, float x, const double *re
       return x <= (float)reals[0];
    if (IS("equal_scalar"))
       return x == (float)reals[0];
+   if (IS("convert")) /* reals[1]: every number of the one type is one of the other */
+      return reals[1] != 0 ? x : (float)rkb_dtype_convert((uint32_t)reals[0], (double)x);
+   if (IS("bitwise_and"))
+      return (float)((int)x & (int)reals[0]);
+   if (IS("bitwise_right_shift"))
+      return (float)((int)x >> (int)reals[0]);
    fprintf(stderr, "float_program: no operation %s\n", name);
    abort();
 }

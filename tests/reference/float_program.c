@@ -26,6 +26,8 @@ const float_mode_t low_modes[] = {
    {.name = "bf16", .order = ORDER_SEQUENTIAL, .products = PRODUCTS_BF16},
    {.name = "half", .order = ORDER_SEQUENTIAL, .products = PRODUCTS_HALF},
    {.name = "fp8", .order = ORDER_SEQUENTIAL, .products = PRODUCTS_FP8},
+   {.name = "narrow sums", .order = ORDER_SEQUENTIAL, .products = PRODUCTS_NARROW_SUMS},
+   {.name = "tensor cores' fp8", .order = ORDER_SEQUENTIAL, .products = PRODUCTS_EIGHTH_SUMS},
    {0},
 };
 
@@ -72,6 +74,7 @@ static void run_node(float_run_t *run, const rkb_program_node_t *node, double *o
       run->product++;
       run->products =
          run->mode->only == 0 || run->mode->only == run->product ? run->mode->products : PRODUCTS_FULL;
+      run->narrow = rkb_program_kept_type(run->program, node->inputs[0]);
    }
    if (node->operation->point)
       float_elementwise(run, node, out);

@@ -14,7 +14,9 @@ enum float_products {
    PRODUCTS_BF16,
    PRODUCTS_HALF,
    PRODUCTS_TF32_THREE,
-   PRODUCTS_FP8
+   PRODUCTS_FP8,
+   PRODUCTS_NARROW_SUMS, /* each partial sum is rounded to the type of the first factor */
+   PRODUCTS_EIGHTH_SUMS /* terms and partial sums are cut to 13 bits below the largest, as tensor cores do with 8-bit floats */
 };
 
 typedef struct float_mode {

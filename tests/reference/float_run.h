@@ -11,6 +11,7 @@ typedef struct float_run {
    rkb_reader_t reader;
    rkb_random_t noise;
    enum float_products products; /* of the node at hand */
+   uint32_t narrow;              /* the type of its first factor */
    uint32_t product;             /* its number */
    double *addend;               /* what is added to each of its outputs; NULL: nothing */
 } float_run_t;

@@ -116,10 +116,12 @@ static float three_products(float start, float_factors_t a, float_factors_t b, u
 }
 
 void float_set_factor(const float_run_t *run, float_factors_t *factors, uint64_t i, double x) {
-   static const int bits[] = {0, 11, 8, 11, 0, 4};
+   static const int bits[] = {0, 11, 8, 11, 0, 4}; /* 0: whole */
    float number = (float)x;
    switch (run->products) {
    case PRODUCTS_FULL:
+   case PRODUCTS_NARROW_SUMS:
+   case PRODUCTS_EIGHTH_SUMS:
       break;
    case PRODUCTS_HALF: /* which has a narrow range besides */
       number = (float)rkb_dtype_round(RKB_F16, x);
@@ -134,11 +136,49 @@ void float_set_factor(const float_run_t *run, float_factors_t *factors, uint64_t
    factors->high[i] = number;
 }
 
+/* In the type of the first factor, term by term. */
+static float narrow_sum(const float_run_t *run, const float *a, const float *b, uint64_t count) {
+   double sum = 0;
+   for (uint64_t i = 0; i < count; i++)
+      sum = rkb_dtype_round(run->narrow, sum + (double)a[i] * (double)b[i]);
+   return (float)sum;
+}
+
+/* Thirty-two terms at a time: each term, and the sum so far, loses what lies 13 bits below the largest of them. */
+static float eighth_sum(const float *a, const float *b, uint64_t count) {
+   double sum = 0;
+   for (uint64_t first = 0; first < count; first += 32) {
+      uint64_t last = first + 32 < count ? first + 32 : count;
+      double largest = fabs(sum), unit;
+      for (uint64_t i = first; i < last; i++)
+         largest = fmax(largest, fabs((double)a[i] * (double)b[i]));
+      if (largest == 0)
+         continue;
+      unit = ldexp(1, ilogb(largest) - 13);
+      sum = trunc(sum / unit) * unit;
+      for (uint64_t i = first; i < last; i++)
+         sum += trunc((double)a[i] * (double)b[i] / unit) * unit;
+   }
+   return (float)sum;
+}
+
+static float whole_sum(const float_run_t *run, float start, float_factors_t a, float_factors_t b,
+                       uint64_t count) {
+   switch (run->products) {
+   case PRODUCTS_TF32_THREE:
+      return three_products(start, a, b, count);
+   case PRODUCTS_NARROW_SUMS:
+      return start + narrow_sum(run, a.high, b.high, count);
+   case PRODUCTS_EIGHTH_SUMS:
+      return start + eighth_sum(a.high, b.high, count);
+   default:
+      return float_sum(run, start, a.high, b.high, count);
+   }
+}
+
 float float_dot(const float_run_t *run, uint64_t output, float_factors_t a, float_factors_t b,
                 uint64_t count) {
    const float addend = run->addend ? (float)run->addend[output] : 0,
-               start = run->mode->addend_first ? addend : 0;
-   const float sum = run->products == PRODUCTS_TF32_THREE ? three_products(start, a, b, count)
-                                                          : float_sum(run, start, a.high, b.high, count);
+               start = run->mode->addend_first ? addend : 0, sum = whole_sum(run, start, a, b, count);
    return run->mode->addend_first || addend == 0 ? sum : sum + addend;
 }

@@ -76,6 +76,12 @@ def padded(tensors, attr):
     return F.pad(tensors[0], attr["pad"], value=attr.get("value", 0.0))
 
 
+def converted(tensors, attr):
+    if attr["dtype"] in compare.NARROW:
+        return compare.rounded(tensors[0].double(), attr["dtype"])
+    return tensors[0].to(getattr(torch, attr["dtype"]))
+
+
 def hard_sigmoid(x):
     """torch's own gradient holds 1/6 as a float32 even in double precision."""
     return (x + 3).clamp(0, 6) / 6
@@ -91,6 +97,9 @@ SPECIAL = {
     "rsub": lambda t, a: a["other"] - t[0],
     "rdiv": lambda t, a: a["other"] / t[0],
     "pow": lambda t, a: t[0] ** a["exponent"],
+    "to": converted,
+    "bitwise_and": lambda t, a: t[0] & a["other"],
+    "bitwise_right_shift": lambda t, a: t[0] >> a["other"],
     "where": lambda t, a: torch.where(t[0] != 0, t[1], t[2]),
     "masked_fill": lambda t, a: t[0].masked_fill(t[1] != 0, a["value"]),
     "clamp": clamped,

@@ -34,18 +34,23 @@ CUresult rkb_wait(const rkb_driver_t *d, uint32_t deadline_ms) {
    }
 }
 
+static bool is_byte(uint32_t dtype) {
+   return dtype == RKB_U8 || dtype == RKB_I8 || dtype == RKB_E4M3 || dtype == RKB_E5M2;
+}
+
 /* The fill value's bits in the buffer's type, and how wide they are.  bfloat16 is the upper half of a float, to nearest even. */
 static uint32_t fill_bits(uint32_t dtype, double value, uint32_t *width) {
    float f = (float)value;
    uint32_t bits;
    memcpy(&bits, &f, sizeof bits);
-   *width = dtype == RKB_U8 ? 1 : dtype == RKB_F16 || dtype == RKB_BF16 ? 2 : 4;
+   *width = is_byte(dtype) ? 1 : dtype == RKB_F16 || dtype == RKB_BF16 ? 2 : 4;
    switch (dtype) {
    case RKB_F32:
       return bits;
    case RKB_BF16:
       return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
    case RKB_I32:
+   case RKB_I8:
       return (uint32_t)(int32_t)value;
    default:
       return (uint32_t)value;
@@ -66,7 +71,7 @@ static CUresult record_fill(const rkb_driver_t *d, const rkb_plan_buffer_t *buff
 /* Whether the buffer's type can be filled with any value; other types can be filled only with zero. */
 static bool fill_possible(const rkb_plan_buffer_t *buffer) {
    bool any = buffer->dtype == RKB_F32 || buffer->dtype == RKB_BF16 || buffer->dtype == RKB_I32 ||
-              buffer->dtype == RKB_U8;
+              buffer->dtype == RKB_U8 || buffer->dtype == RKB_I8;
    return buffer->fill == RKB_FILL_NONE || buffer->fill_value == 0 || any;
 }
 

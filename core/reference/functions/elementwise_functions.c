@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include "reference/dtype.h"
+#include "reference/operations/convert.h"
 #include "reference/operations/elementwise.h"
 #include "reference/operations/layout.h"
 
@@ -100,6 +101,23 @@ static void build_clamp(const rkb_call_t *call, uint32_t *outputs) {
                                     high->given ? rkb_dtype_round(dtype, high->real) : INFINITY);
 }
 
+static void build_to(const rkb_call_t *call, uint32_t *outputs) {
+   uint32_t dtype = 0;
+   rkb_dtype_parse(rkb_call_attribute(call, "dtype")->word, &dtype); /* one of the choices */
+   outputs[0] = rkb_make_convert(call->program, call->inputs[0], dtype);
+}
+
+/* Bits of integers that are not negative; a packed int4 has two of them a byte. */
+static void build_bits(const rkb_call_t *call, uint32_t *outputs) {
+   double other = rkb_call_real(call, "other");
+   if (rkb_dtype_is_float(rkb_program_dtype(call->program, call->inputs[0])) || other < 0 ||
+       other != trunc(other)) {
+      rkb_program_fail(call->program, "%s takes integers", call->function->name);
+      return;
+   }
+   outputs[0] = rkb_make_scalar(call->program, call->function->operation, call->inputs[0], other);
+}
+
 static void build_where(const rkb_call_t *call, uint32_t *outputs) {
    outputs[0] = rkb_make_where(call->program, call->inputs[0], call->inputs[1], call->inputs[2]);
 }
@@ -149,6 +167,15 @@ const rkb_function_t rkb_functions_elementwise[] = {
     {{"min", RKB_ATTRIBUTE_REAL, "", NULL}, {"max", RKB_ATTRIBUTE_REAL, "", NULL}},
     build_clamp,
     NULL},
+   {"to", "x", 1, 1, {{"dtype", RKB_ATTRIBUTE_WORD, NULL, RKB_DTYPE_WORDS}}, build_to, NULL},
+   {"bitwise_and", "x", 1, 1, {{"other", RKB_ATTRIBUTE_REAL, NULL, NULL}}, build_bits, "bitwise_and"},
+   {"bitwise_right_shift",
+    "x",
+    1,
+    1,
+    {{"other", RKB_ATTRIBUTE_REAL, NULL, NULL}},
+    build_bits,
+    "bitwise_right_shift"},
    {"hardtanh",
     "x",
     1,

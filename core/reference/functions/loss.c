@@ -1,6 +1,8 @@
 /* Losses.  Constant tables. */
 #include "reference/functions.h"
 
+#include "reference/dtype.h"
+
 #include "reference/operations/elementwise.h"
 #include "reference/operations/gather.h"
 #include "reference/operations/layout.h"
@@ -30,7 +32,7 @@ static uint32_t picked(const rkb_call_t *call, uint32_t log_shares) {
    rkb_shape_t kept = *rkb_program_shape(program, target), with_class = {.rank = kept.rank + 1};
    if (program->failed)
       return RKB_NO_VALUE;
-   if (kept.rank + 1 != shape->rank || rkb_program_dtype(program, target) < RKB_I32)
+   if (kept.rank + 1 != shape->rank || rkb_dtype_is_float(rkb_program_dtype(program, target)))
       return rkb_program_fail(program, "%s takes integer targets of the shape of x without its class dim",
                               call->function->name);
    for (uint32_t d = 0, from = 0; d < with_class.rank; d++)

@@ -366,7 +366,7 @@ static bool window_is_good(rkb_program_t *program, const rkb_window_t *window) {
 
 uint32_t rkb_make_convolution(rkb_program_t *program, uint32_t x, uint32_t w, const rkb_window_t *window) {
    const rkb_shape_t *in = rkb_program_shape(program, x), *kernel = rkb_program_shape(program, w);
-   if (program->failed || !window_is_good(program, window))
+   if (program->failed || !window_is_good(program, window) || !rkb_factors_are_floats(program, x, w))
       return RKB_NO_VALUE;
    char left[96], right[96];
    rkb_shape_text(in, left, sizeof left);

@@ -234,6 +234,19 @@ static rkb_point_t point_inside(const rkb_precision_t *precision, const double *
                   in[0].flags & RKB_POINT_DONT_CARE);
 }
 
+/* Integers that are not negative; reals[0] says which bits. */
+static rkb_point_t point_bitwise_and(const rkb_precision_t *precision, const double *reals,
+                                     const rkb_point_t *in) {
+   (void)precision;
+   return (rkb_point_t){(double)((int64_t)in[0].value & (int64_t)reals[0]), 0, 0, in[0].flags};
+}
+
+static rkb_point_t point_bitwise_right_shift(const rkb_precision_t *precision, const double *reals,
+                                             const rkb_point_t *in) {
+   (void)precision;
+   return (rkb_point_t){floor(in[0].value / exp2(reals[0])), 0, 0, in[0].flags};
+}
+
 static rkb_point_t point_where(const rkb_precision_t *precision, const double *reals, const rkb_point_t *in) {
    (void)precision, (void)reals;
    rkb_point_t chosen = in[0].value != 0 ? in[1] : in[2], other = in[0].value != 0 ? in[2] : in[1];
@@ -280,6 +293,8 @@ RKB_POINTS(leaky_relu)
 RKB_POINTS(clamp)
 RKB_POINTS(inside)
 RKB_POINTS(where)
+RKB_POINTS(bitwise_and)
+RKB_POINTS(bitwise_right_shift)
 RKB_POINTS(allowance)
 RKB_POINTS(greater)
 RKB_POINTS(greater_scalar)
@@ -457,6 +472,8 @@ static const rkb_operation_t operations[] = {
    OPERATION(clamp, false, clamp),
    OPERATION(inside, true, none),
    OPERATION(where, true, where),
+   OPERATION(bitwise_and, true, none),
+   OPERATION(bitwise_right_shift, true, none),
    {.name = "allowance",
     .compute = rkb_elementwise_compute,
     .work = no_work,

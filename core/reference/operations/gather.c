@@ -97,7 +97,7 @@ static uint32_t gradient_gather(rkb_program_t *program, const rkb_program_node_t
 }
 
 static const rkb_operation_t gather = {
-   .name = "gather", .compute = compute_gather, .work = work, .gradient = gradient_gather};
+   .name = "gather", .moves = true, .compute = compute_gather, .work = work, .gradient = gradient_gather};
 
 uint32_t rkb_make_gather(rkb_program_t *program, uint32_t x, uint32_t index, uint32_t dim) {
    const rkb_shape_t *from = rkb_program_shape(program, x), *picks = rkb_program_shape(program, index);

@@ -231,20 +231,21 @@ static uint32_t gradient_triangle(rkb_program_t *program, const rkb_program_node
    return rkb_make_triangle(program, grad, node->integers[0], node->integers[1] != 0, 0);
 }
 
-#define OPERATION(label)                                                                                     \
+#define OPERATION(label, is_move)                                                                            \
    static const rkb_operation_t label = {.name = #label,                                                     \
                                          .exact = true,                                                      \
+                                         .moves = is_move,                                                   \
                                          .compute = compute_##label,                                         \
                                          .work = no_work,                                                    \
                                          .gradient = gradient_##label}
-OPERATION(reshape);
-OPERATION(expand);
-OPERATION(permute);
-OPERATION(slice);
-OPERATION(embed);
-OPERATION(cat);
-OPERATION(flip);
-OPERATION(triangle);
+OPERATION(reshape, true);
+OPERATION(expand, true);
+OPERATION(permute, true);
+OPERATION(slice, true);
+OPERATION(embed, false);
+OPERATION(cat, false);
+OPERATION(flip, true);
+OPERATION(triangle, false);
 static const rkb_operation_t arange = {
    .name = "arange", .exact = true, .compute = compute_arange, .work = no_work};
 

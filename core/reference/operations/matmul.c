@@ -3,6 +3,7 @@
 #include "reference/operations/product.h"
 
 #include "reference/contraction.h"
+#include "reference/dtype.h"
 #include "reference/operations/elementwise.h"
 
 typedef struct geometry {
@@ -141,9 +142,20 @@ static const rkb_operation_t matmul = {.name = "matmul",
                                        .cone = cone,
                                        .depth = depth};
 
+bool rkb_factors_are_floats(rkb_program_t *program, uint32_t a, uint32_t b) {
+   const uint32_t left = rkb_program_dtype(program, a), right = rkb_program_dtype(program, b);
+   if (rkb_dtype_is_float(left) && rkb_dtype_is_float(right))
+      return true;
+   rkb_program_fail(program, "a product of %s and %s: convert integers first, with a node `to`",
+                    rkb_dtype_name(left), rkb_dtype_name(right));
+   return false;
+}
+
 uint32_t rkb_make_matmul(rkb_program_t *program, uint32_t a, bool transpose_a, uint32_t b, bool transpose_b) {
    const rkb_shape_t *left = rkb_program_shape(program, a), *right = rkb_program_shape(program, b);
    if (program->failed)
+      return RKB_NO_VALUE;
+   if (!rkb_factors_are_floats(program, a, b))
       return RKB_NO_VALUE;
    char left_text[96], right_text[96];
    rkb_shape_text(left, left_text, sizeof left_text);

@@ -8,6 +8,9 @@
  * a matrix first. */
 uint32_t rkb_make_matmul(rkb_program_t *program, uint32_t a, bool transpose_a, uint32_t b, bool transpose_b);
 
+/* Fails the program where a factor is an integer tensor: PyTorch has no product of it with a float. */
+bool rkb_factors_are_floats(rkb_program_t *program, uint32_t a, uint32_t b);
+
 #define RKB_MAX_SPATIAL 3
 /* Shared by a convolution and its two gradients. */
 typedef struct rkb_window {

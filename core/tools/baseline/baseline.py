@@ -371,6 +371,9 @@ def main():
         sys.exit("baseline.py: this PyTorch finds no GPU")
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
+    # Sums of products in fp32, as the precision classes fp16 and bf16 demand of a candidate.
+    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+    torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
     torch._functorch.config.donated_buffer = False  # the backward pass is run again and again
     torch._dynamo.config.recompile_limit = 64  # every case in every mode
     if arguments.compilers:

@@ -21,8 +21,8 @@ static char *read_file(const char *directory, const char *name) {
 }
 
 static const char *dtype_name(uint32_t dtype) {
-   static const char *const names[] = {"",        "float16", "bfloat16", "float32",
-                                       "float64", "int32",   "int64",    "uint8"};
+   static const char *const names[] = {"",      "float16", "bfloat16", "float32",       "float64",    "int32",
+                                       "int64", "uint8",   "int8",     "float8_e4m3fn", "float8_e5m2"};
    return dtype < sizeof names / sizeof names[0] ? names[dtype] : "";
 }
 

@@ -26,6 +26,9 @@ void plan_fill(const rkb_plan_buffer_t *buffer, uint64_t elements, void *data) {
       case RKB_U8:
          ((uint8_t *)data)[n] = (uint8_t)value;
          break;
+      case RKB_I8:
+         ((int8_t *)data)[n] = (int8_t)value;
+         break;
       case RKB_F16:
          ((uint16_t *)data)[n] = double_to_half((float)value, ROUND_NEAREST);
          break;

@@ -42,9 +42,10 @@ static void both_fill_with_the_same_number(void **state) {
       uint32_t dtype, bytes;
       bool any; /* the worker fills with any number, not with zero alone */
       double least, largest;
-   } types[] = {{RKB_F32, 4, true, -4e38, 4e38},    {RKB_BF16, 2, true, -4e38, 4e38},
-                {RKB_I32, 4, true, -1e9, 1e9},      {RKB_U8, 1, true, 0, 255},
-                {RKB_F16, 2, false, -65504, 65504}, {RKB_F64, 8, false, -1e300, 1e300}};
+   } types[] = {{RKB_F32, 4, true, -4e38, 4e38},   {RKB_BF16, 2, true, -4e38, 4e38},
+                {RKB_I32, 4, true, -1e9, 1e9},     {RKB_U8, 1, true, 0, 255},
+                {RKB_I8, 1, true, -128, 127},      {RKB_F16, 2, false, -65504, 65504},
+                {RKB_F64, 8, false, -1e300, 1e300}};
    const char *const command[] = {"/usr/bin/env", "LD_PRELOAD=" RKB_DRIVER_DOUBLE, RKB_WORKER_PROGRAM, NULL};
    rkb_devices_t *devices = NULL;
    rkb_session_t *session = NULL;

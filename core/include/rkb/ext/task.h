@@ -19,7 +19,8 @@ extern "C" {
 #define RKB_EXT_TASK "rkb.task/1"
 #define RKB_MAX_RANK 8
 
-enum rkb_dtype { RKB_F16 = 1, RKB_BF16, RKB_F32, RKB_F64, RKB_I32, RKB_I64, RKB_U8 };
+/* RKB_E4M3 is PyTorch's float8_e4m3fn: no infinities, largest 448.  RKB_E5M2 is float8_e5m2. */
+enum rkb_dtype { RKB_F16 = 1, RKB_BF16, RKB_F32, RKB_F64, RKB_I32, RKB_I64, RKB_U8, RKB_I8, RKB_E4M3, RKB_E5M2 };
 
 enum rkb_role { RKB_IN = 1, RKB_OUT, RKB_INOUT };
 

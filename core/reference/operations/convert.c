@@ -1,0 +1,106 @@
+/* Conversion between element types: one rounding that the graph asks for, to nearest even in a float type and towards zero in an
+ * integer type.  Pure functions of their points.
+ *
+ * The value is the rounded one: a reference that rounds in the middle is taken at its word, and a kernel that leaves the rounding
+ * out is outside.  Where the operand is known exactly, so is the result.  Where it has a bound, rounding is a step: the result lies
+ * between what the lowest and the highest operand round to, and is certain when both round to the same number. */
+#include "reference/operations/convert.h"
+
+#include <math.h>
+#include "reference/dtype.h"
+#include "reference/operations/elementwise.h"
+
+static const rkb_operation_t convert;
+
+bool rkb_converts(const rkb_program_node_t *node) {
+   return node->operation == &convert;
+}
+
+/* Whether every number of one type is a number of the other. */
+static bool holds(uint32_t wide, uint32_t dtype) {
+   const rkb_narrow_t *from = rkb_dtype_narrow(dtype), *to = rkb_dtype_narrow(wide);
+   if (wide == dtype || wide == RKB_F64)
+      return true;
+   if (from && to)
+      return to->bits >= from->bits && to->least_exponent <= from->least_exponent &&
+             to->largest >= from->largest;
+   if (wide == RKB_F32)
+      return from || rkb_dtype_bytes(dtype) == 1;
+   if (rkb_dtype_is_float(dtype))
+      return false;
+   if (to)
+      return dtype == RKB_I8 || dtype == RKB_U8 ? to->bits >= 8 : false;
+   return rkb_dtype_bytes(wide) > rkb_dtype_bytes(dtype);
+}
+
+bool rkb_widens(const rkb_program_t *program, const rkb_program_node_t *node) {
+   return rkb_converts(node) &&
+          holds(rkb_program_dtype(program, node->output), rkb_program_dtype(program, node->inputs[0]));
+}
+
+/* Whether converting gives a finite number; past an integer type's ends C and CUDA define nothing or other things. */
+static bool is_in_range(uint32_t dtype, double x) {
+   const rkb_narrow_t *narrow = rkb_dtype_narrow(dtype);
+   if (narrow)
+      return fabs(x) <= narrow->largest;
+   if (rkb_dtype_is_float(dtype))
+      return true;
+   const double above = dtype == RKB_U8 ? 256 : exp2(8 * rkb_dtype_bytes(dtype) - 1);
+   return x < above && x > (dtype == RKB_U8 ? -1 : -above - 1);
+}
+
+/* Numbers that converting gives: of the point, and of the ends of an interval about it. */
+static double step_between(uint32_t dtype, double value, double converted, double reach) {
+   return fmax(fabs(rkb_dtype_convert(dtype, value + reach) - converted),
+               fabs(converted - rkb_dtype_convert(dtype, value - reach)));
+}
+
+/* reals: the type, and whether nothing is rounded. */
+static rkb_point_t point_convert(const rkb_precision_t *precision, const double *reals,
+                                 const rkb_point_t *in) {
+   const uint32_t dtype = (uint32_t)reals[0];
+   const double converted = rkb_dtype_convert(dtype, in[0].value);
+   const rkb_narrow_t *narrow = rkb_dtype_narrow(dtype);
+   (void)precision;
+   if (reals[1] != 0 || isinf(in[0].value))
+      return in[0];
+   if (!is_in_range(dtype, in[0].value - in[0].hard) || !is_in_range(dtype, in[0].value + in[0].hard))
+      return (rkb_point_t){isnan(converted) ? 0 : converted, 0, 0, in[0].flags | RKB_POINT_DONT_CARE};
+   if (in[0].hard == 0)
+      return (rkb_point_t){converted, 0, 0, in[0].flags};
+   const double sigma = sqrt(in[0].variance), likely = step_between(dtype, in[0].value, converted, 8 * sigma);
+   /* A rounding boundary lies within 8 sigma: the result may be the neighbour.  It is so with probability 1/2 at most, which
+    * has the variance step^2 / 4; and 8 standard deviations must reach the neighbour itself. */
+   const double step = fmin(likely, narrow ? ldexp(fabs(in[0].value) + in[0].hard, 1 - narrow->bits) : 1);
+   const double variance = likely > 0 ? fmax(in[0].variance + step * step / 4, likely * likely / 64) : 0;
+   return (rkb_point_t){converted, step_between(dtype, in[0].value, converted, in[0].hard), variance,
+                        in[0].flags};
+}
+
+RKB_POINTS(convert)
+
+/* Autograd converts the gradient back, and passes it on; none flows through integers. */
+static uint32_t gradient(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
+                         uint32_t grad) {
+   (void)which;
+   return rkb_dtype_is_float(rkb_program_dtype(program, node->output)) &&
+                rkb_dtype_is_float(rkb_program_dtype(program, node->inputs[0]))
+             ? grad
+             : RKB_NO_VALUE;
+}
+
+static const rkb_operation_t convert = {.name = "convert",
+                                        .compute = rkb_elementwise_compute,
+                                        .work = rkb_elementwise_work,
+                                        .gradient = gradient,
+                                        .point = point_convert,
+                                        .points = points_convert};
+
+uint32_t rkb_make_convert(rkb_program_t *program, uint32_t x, uint32_t dtype) {
+   rkb_shape_t shape = *rkb_program_shape(program, x);
+   uint32_t from = rkb_program_dtype(program, x);
+   if (program->failed || from == dtype)
+      return x;
+   return rkb_program_add(program, &convert, &x, 1, NULL, 0, (double[]){dtype, holds(dtype, from)}, 2, dtype,
+                          &shape);
+}
