@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include "reference/dtype.h"
+#include "reference/operations/convert.h"
 
 static bool attribute_part(rkb_bound_t *bound, const rkb_expression_t *part, rkb_value_t *value,
                            rkb_problems_t *problems) {
@@ -118,14 +119,20 @@ static bool name_output(rkb_bound_t *bound, const rkb_graph_output_t *output, co
                   rkb_dtype_name(made->dtype));
       return false;
    }
-   /* PyTorch computes in no 8-bit type, and neither does a kernel. */
-   if (output->dtype != computed && rkb_dtype_bytes(output->dtype) == 1 && output->dtype != RKB_U8) {
+   const rkb_program_node_t *maker = &bound->program->nodes[made->node];
+   const bool eighth = rkb_dtype_bytes(output->dtype) == 1 && output->dtype != RKB_U8;
+   if (output->dtype != computed && rkb_converts(maker)) {
+      rkb_problem(problems, output->place, "%s is declared %s, but the node converts to %s", output->name,
+                  rkb_dtype_name(output->dtype), rkb_dtype_name(computed));
+      return false;
+   }
+   /* PyTorch computes in no 8-bit float type, and neither does a kernel. */
+   if (eighth && (output->dtype != computed || !(maker->operation->moves || rkb_converts(maker)))) {
       rkb_problem(problems, output->place, "%s is declared %s, but %s does not convert: write a node `to`",
                   output->name, rkb_dtype_name(output->dtype), node->function->name);
       return false;
    }
-   if (!rkb_dtype_is_float(computed) && rkb_dtype_is_float(output->dtype) &&
-       bound->program->nodes[made->node].operation->moves) {
+   if (!rkb_dtype_is_float(computed) && rkb_dtype_is_float(output->dtype) && maker->operation->moves) {
       rkb_problem(problems, output->place, "%s is declared %s, but %s of %s gives %s: write a node `to`",
                   output->name, rkb_dtype_name(output->dtype), node->function->name, rkb_dtype_name(computed),
                   rkb_dtype_name(computed));

@@ -95,14 +95,14 @@ class OtherPrecision(TorchFunctionMode):
     """Runs code that converts between types in another precision: what it asks to be float32 is real, and what it asks to be narrow
     is rounded and stays real."""
 
-    def __init__(self, real):
+    def __init__(self, real, rounds=True):
         super().__init__()
-        self.real = real
+        self.real, self.rounds = real, rounds
 
     def converted(self, tensor, dtype):
         name = str(dtype).split(".")[-1]
         if name in NARROW and tensor.is_floating_point():
-            return Rounded.apply(tensor, name)
+            return Rounded.apply(tensor, name) if self.rounds else tensor
         return tensor.to(self.real if dtype.is_floating_point else dtype)
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
@@ -308,7 +308,7 @@ def differences(runs, function):
     were used."""
     worst, used, where = 0.0, 0, ""
     step = 2.0**-18  # error about step^2 and 2^-52 / step, both near 1e-11
-    real = OtherPrecision(torch.float64)
+    real = OtherPrecision(torch.float64, rounds=False)  # a rounding has no slope
 
     def wide(tensors, settings):
         with real:

@@ -16,20 +16,21 @@ static char *replaced(const char *text, const char *old, const char *new) {
    return out;
 }
 
-static char *source(const char *name) {
+static char *source(const char *directory, const char *name) {
    char path[600], *data;
    size_t length;
    rkb_error_t err = {0};
-   snprintf(path, sizeof path, "%s/tests/task/data/rms_norm/%s", RKB_SOURCE_DIR, name);
+   snprintf(path, sizeof path, "%s/%s/%s", RKB_SOURCE_DIR, directory, name);
    assert_int_equal(rkb_file_read(path, 1 << 20, &data, &length, &err), RKB_OK);
    return data;
 }
 
-static void test_messages(void **state) {
-   (void)state;
-   FILE *file = fopen(RKB_SOURCE_DIR "/tests/task/bad.txt", "r");
+/* list: the mistakes.  directory: the task whose files they are made in. */
+static void try_mistakes(const char *list, const char *directory_of_task, int least) {
+   FILE *file = fopen(list, "r");
    assert_non_null(file);
-   char *task = source("task.yaml"), *graph = source("reference.graph.yaml"), *line;
+   char *task = source(directory_of_task, "task.yaml"),
+        *graph = source(directory_of_task, "reference.graph.yaml"), *line;
    int wrong = 0, lines = 0;
    for (; (line = fixture_line(file)) != NULL; lines++) {
       char *parts[4];
@@ -58,8 +59,18 @@ static void test_messages(void **state) {
    fclose(file);
    free(task);
    free(graph);
-   assert_true(lines > 20);
+   assert_true(lines > least);
    assert_int_equal(wrong, 0);
+}
+
+static void test_messages(void **state) {
+   (void)state;
+   try_mistakes(RKB_SOURCE_DIR "/tests/task/bad.txt", "tests/task/data/rms_norm", 20);
+}
+
+static void test_narrow_types(void **state) {
+   (void)state;
+   try_mistakes(RKB_SOURCE_DIR "/tests/task/bad_types.txt", "tasks/fp8_gemm", 5);
 }
 
 static void test_missing_directory(void **state) {
@@ -72,7 +83,7 @@ static void test_missing_directory(void **state) {
 }
 
 int main(void) {
-   const struct CMUnitTest tests[] = {cmocka_unit_test(test_messages),
+   const struct CMUnitTest tests[] = {cmocka_unit_test(test_messages), cmocka_unit_test(test_narrow_types),
                                       cmocka_unit_test(test_missing_directory)};
    return cmocka_run_group_tests(tests, NULL, NULL);
 }
