@@ -97,7 +97,6 @@ uint32_t rkb_program_add(rkb_program_t *program, const rkb_operation_t *operatio
       if (inputs[i] >= program->value_count)
          return rkb_program_fail(program, "%s reads a value that does not exist", operation->name);
       node->inputs[i] = inputs[i];
-      program->values[inputs[i]].read = true;
    }
    uint32_t output = add_value(program, "", dtype, shape);
    if (output == RKB_NO_VALUE)
@@ -150,6 +149,10 @@ void rkb_program_prune(rkb_program_t *program) {
       kept++;
    }
    program->node_count = kept;
+   for (uint32_t i = kept; i-- > 0;)
+      for (uint32_t j = 0; j < program->nodes[i].input_count; j++)
+         program->values[program->nodes[i].inputs[j]].read |=
+            j > 0 || !program->nodes[i].operation->moves || program->values[program->nodes[i].output].read;
    kept = 0;
    for (uint32_t i = 0; i < program->guard_count; i++)
       if (program->guards[i] != RKB_NO_VALUE && needed[program->guards[i]])

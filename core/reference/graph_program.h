@@ -23,7 +23,7 @@ typedef struct rkb_program_value {
    int32_t tensor;   /* index into the case's tensors, for an input; else -1 */
    rkb_shape_t shape;
    uint64_t elements;
-   bool read; /* by a node; perhaps one that was pruned since */
+   bool read; /* once pruned: a node computes with its numbers, perhaps after others moved them */
 } rkb_program_value_t;
 
 typedef struct rkb_program_node {
