@@ -9,13 +9,29 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/yaml.h"
 #include "task/task.h"
 
 #define MOST_CASES 4096u
 
+double rkb_listing_rate(const rkb_listing_target_t *target, const char *precision) {
+   const struct {
+      const char *precision;
+      double rate;
+   } rates[] = {{"tf32", target->tf32_per_s},
+                {"bf16", target->half_per_s},
+                {"fp16", target->half_per_s},
+                {"fp8", target->eighth_per_s},
+                {"int8", target->eighth_per_s}};
+   for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
+      if (strcmp(rates[i].precision, precision) == 0 && rates[i].rate > 0)
+         return rates[i].rate;
+   return target->operations_per_s;
+}
+
 double rkb_least_time(double operations, double bytes, const rkb_listing_target_t *target,
-                      bool *memory_bound) {
-   double memory = bytes / target->bytes_per_s, arithmetic = operations / target->operations_per_s;
+                      const char *precision, bool *memory_bound) {
+   double memory = bytes / target->bytes_per_s, arithmetic = operations / rkb_listing_rate(target, precision);
    *memory_bound = memory >= arithmetic;
    return fmax(memory, arithmetic) + target->launch_floor_s;
 }
@@ -53,7 +69,10 @@ static int add_case(rkb_listing_t *listing, const rkb_task_t *task, const rkb_ca
    listed->dims = dims_text(listing->arena, task, the_case);
    listed->operations = the_case->operations;
    listed->bytes = the_case->bytes;
-   listed->least_s = rkb_least_time(the_case->operations, the_case->bytes, target, &listed->memory_bound);
+   listed->precision = rkb_arena_format(listing->arena, "%s", info->precision);
+   listed->group = "";
+   listed->least_s =
+      rkb_least_time(the_case->operations, the_case->bytes, target, listed->precision, &listed->memory_bound);
    ++listing->count;
    return RKB_OK;
 }
@@ -88,6 +107,62 @@ static int visible(const struct dirent *entry) {
    return entry->d_name[0] != '.';
 }
 
+/* Gives each case its group's name, and its group's number as place. */
+static void group_case(rkb_listed_case_t *listed, const rkb_yaml_t *groups) {
+   listed->group = "others";
+   listed->place = groups->count;
+   for (uint32_t i = 0; i < groups->count; i++)
+      for (uint32_t j = 0; j < groups->items[i]->count; j++)
+         if (strcmp(groups->items[i]->items[j]->text, listed->task) == 0) {
+            listed->group = groups->keys[i]->text;
+            listed->place = i;
+            return;
+         }
+}
+
+static int by_place(const void *left, const void *right) {
+   const rkb_listed_case_t *a = left, *b = right;
+   return (a->place > b->place) - (a->place < b->place);
+}
+
+/* Adds a problem for every task of a group that is not in the folder. */
+static bool check_groups(const rkb_yaml_t *groups, const char *directory, rkb_problems_t *problems) {
+   uint32_t before = problems->errors;
+   if (!rkb_yaml_expect(groups, RKB_YAML_MAP, "groups.yaml", problems))
+      return false;
+   for (uint32_t i = 0; i < groups->count; i++) {
+      if (!rkb_yaml_expect(groups->items[i], RKB_YAML_LIST, groups->keys[i]->text, problems))
+         continue;
+      for (uint32_t j = 0; j < groups->items[i]->count; j++) {
+         const rkb_yaml_t *name = groups->items[i]->items[j];
+         const char *text = "";
+         if (!rkb_yaml_scalar(name, "a task", &text, problems))
+            continue;
+         char *folder = rkb_path_join(directory, text);
+         if (!rkb_task_exists(folder))
+            rkb_problem(problems, name->place, "there is no task %s beside groups.yaml", text);
+         free(folder);
+      }
+   }
+   return problems->errors == before;
+}
+
+/* Orders the cases by the groups of the folder's groups.yaml, and within them as they are. */
+static void group_cases(rkb_listing_t *listing, const char *directory, rkb_problems_t *problems) {
+   char *path = rkb_path_join(directory, "groups.yaml");
+   const rkb_yaml_t *groups = rkb_path_exists(path) ? rkb_yaml_load(listing->arena, path, problems) : NULL;
+   free(path);
+   if (!groups || !check_groups(groups, directory, problems))
+      return;
+   for (uint32_t i = 0; i < listing->count; i++) {
+      group_case(&listing->cases[i], groups);
+      listing->cases[i].place = listing->cases[i].place * MOST_CASES + i;
+   }
+   qsort(listing->cases, listing->count, sizeof *listing->cases, by_place);
+   for (uint32_t i = 0; i < listing->count; i++)
+      listing->cases[i].place = i;
+}
+
 int rkb_listing_load(const char *directory, const rkb_listing_target_t *target, rkb_listing_t *listing,
                      rkb_problems_t *problems, rkb_error_t *err) {
    *listing = (rkb_listing_t){.arena = rkb_arena_new(0)};
@@ -110,6 +185,7 @@ int rkb_listing_load(const char *directory, const rkb_listing_target_t *target, 
       free(entries[i]);
    }
    free(entries);
+   group_cases(listing, directory, problems);
    return status;
 }
 
@@ -139,6 +215,8 @@ void rkb_listing_write(const rkb_listing_t *listing, const rkb_listing_target_t 
    rkb_text_format(out, row, "task", "direction", "case", "dims", "flop", "bytes", "least us", "bound by");
    for (uint32_t i = 0; i < listing->count; ++i) {
       const rkb_listed_case_t *listed = &listing->cases[i];
+      if (*listed->group && (i == 0 || strcmp(listing->cases[i - 1].group, listed->group) != 0))
+         rkb_text_format(out, "-- %s\n", listed->group);
       char operations[16], bytes[16], least[32];
       scaled(listed->operations, operations);
       scaled(listed->bytes, bytes);
@@ -147,20 +225,23 @@ void rkb_listing_write(const rkb_listing_t *listing, const rkb_listing_target_t 
       rkb_text_format(out, row, listed->task, listed->direction, slash ? slash + 1 : listed->name,
                       listed->dims, operations, bytes, least, listed->memory_bound ? "memory" : "arithmetic");
    }
-   rkb_text_format(out,
-                   "least time on %s: max(bytes / %.3g TB/s, flop / %.3g TFLOP/s) + %.1f us for a launch\n",
-                   target->name, target->bytes_per_s / 1e12, target->operations_per_s / 1e12,
-                   target->launch_floor_s * 1e6);
+   rkb_text_format(
+      out,
+      "least time on %s: max(bytes / %.3g TB/s, flop / %.3g TFLOP/s) + %.1f us for a launch; tensor cores: "
+      "%.3g TFLOP/s in class bf16 and fp16, %.3g in fp8 and int8\n",
+      target->name, target->bytes_per_s / 1e12, target->operations_per_s / 1e12, target->launch_floor_s * 1e6,
+      rkb_listing_rate(target, "bf16") / 1e12, rkb_listing_rate(target, "fp8") / 1e12);
 }
 
 json_t *rkb_listing_json(const rkb_listing_t *listing, const rkb_listing_target_t *target) {
    json_t *rows = json_array();
    for (uint32_t i = 0; rows && i < listing->count; ++i) {
       const rkb_listed_case_t *listed = &listing->cases[i];
-      json_t *row = json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:b}", "task", listed->task, "direction",
-                              listed->direction, "case", listed->name, "dims", listed->dims, "operations",
-                              listed->operations, "bytes", listed->bytes, "least_s", listed->least_s,
-                              "memory_bound", listed->memory_bound);
+      json_t *row =
+         json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:b}", "group", listed->group, "precision",
+                   listed->precision, "task", listed->task, "direction", listed->direction, "case",
+                   listed->name, "dims", listed->dims, "operations", listed->operations, "bytes",
+                   listed->bytes, "least_s", listed->least_s, "memory_bound", listed->memory_bound);
       if (json_array_append_new(rows, row) != 0) {
          json_decref(rows);
          rows = NULL;

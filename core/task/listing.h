@@ -11,13 +11,18 @@
 typedef struct rkb_listing_target {
    const char *name;
    double bytes_per_s;      /* peak memory bandwidth */
-   double operations_per_s; /* in the task's precision class; a multiply and an add count as two */
-   double launch_floor_s;   /* time of an empty kernel */
+   double operations_per_s; /* in fp32; a multiply and an add count as two */
+   double tf32_per_s, half_per_s,
+      eighth_per_s;       /* of tensor cores: TF32, 16 bits, 8 bits; 0: not known, fp32's rate holds */
+   double launch_floor_s; /* time of an empty kernel */
 } rkb_listing_target_t;
 
 typedef struct rkb_listed_case {
    const char *task, *direction, *name; /* "llama_rmsnorm", "forward", "bench/published" */
    const char *dims;                    /* "B=16 T=1024 D=4096" */
+   const char *precision;               /* class: "fp32", "bf16", ... */
+   const char *group; /* of groups.yaml; "others" where it names no group, "" where there is no such file */
+   uint32_t place;    /* in the listing, from 0 */
    double operations, bytes;
    double least_s; /* max(bytes / bandwidth, operations / rate) + launch floor */
    bool memory_bound;
@@ -29,11 +34,13 @@ typedef struct rkb_listing {
    uint32_t count, room;
 } rkb_listing_t;
 
+/* The rate of a precision class. */
+double rkb_listing_rate(const rkb_listing_target_t *target, const char *precision);
 double rkb_least_time(double operations, double bytes, const rkb_listing_target_t *target,
-                      bool *memory_bound);
+                      const char *precision, bool *memory_bound);
 
 /* Adds every bench case, in all directions, of every task under directory: directory itself, or its subfolders with a task.yaml,
- * sorted by name.  A task that does not load adds its problems and is left out.  The listing owns its texts; free it with
+ * sorted by the groups of directory/groups.yaml, if there is one, and by name.  A task that does not load adds its problems and is left out.  The listing owns its texts; free it with
  * rkb_listing_free. */
 int rkb_listing_load(const char *directory, const rkb_listing_target_t *target, rkb_listing_t *listing,
                      rkb_problems_t *problems, rkb_error_t *err);

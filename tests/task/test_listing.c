@@ -12,10 +12,16 @@ static const rkb_listing_target_t target = {
 static void least_time_is_the_longer_of_two_plus_the_floor(void **state) {
    (void)state;
    bool memory_bound = false;
-   assert_true(fabs(rkb_least_time(1e6, 1e7, &target, &memory_bound) - 12e-6) < 1e-12);
+   assert_true(fabs(rkb_least_time(1e6, 1e7, &target, "fp32", &memory_bound) - 12e-6) < 1e-12);
    assert_true(memory_bound);
-   assert_true(fabs(rkb_least_time(1e9, 1e7, &target, &memory_bound) - 102e-6) < 1e-12);
+   assert_true(fabs(rkb_least_time(1e9, 1e7, &target, "fp32", &memory_bound) - 102e-6) < 1e-12);
    assert_false(memory_bound);
+   rkb_listing_target_t tensor = target;
+   tensor.half_per_s = 1e14;
+   assert_true(fabs(rkb_least_time(1e9, 1e7, &tensor, "bf16", &memory_bound) - 12e-6) < 1e-12);
+   assert_true(memory_bound);
+   assert_true(fabs(rkb_least_time(1e9, 1e7, &tensor, "fp8", &memory_bound) - 102e-6) <
+               1e-12); /* not known */
 }
 
 static const rkb_listed_case_t *find(const rkb_listing_t *listing, const char *task, const char *direction) {
@@ -63,7 +69,11 @@ static void every_shipped_task_is_listed_in_every_direction(void **state) {
    uint32_t tasks = 0;
    for (uint32_t i = 0; i < listing.count; i++) {
       tasks += i == 0 || strcmp(listing.cases[i].task, listing.cases[i - 1].task) != 0;
-      assert_true(i == 0 || strcmp(listing.cases[i - 1].task, listing.cases[i].task) <= 0);
+      const bool same_group = i > 0 && strcmp(listing.cases[i - 1].group, listing.cases[i].group) == 0;
+      assert_true(!same_group || strcmp(listing.cases[i - 1].task, listing.cases[i].task) <= 0);
+      assert_string_not_equal(listing.cases[i].group,
+                              "others"); /* tasks/groups.yaml names every shipped task */
+      assert_int_equal(listing.cases[i].place, i);
       assert_true(listing.cases[i].operations >= 0 && listing.cases[i].bytes > 0 &&
                   listing.cases[i].least_s > target.launch_floor_s);
    }
@@ -75,6 +85,7 @@ static void every_shipped_task_is_listed_in_every_direction(void **state) {
    rkb_text_init(&text, 1 << 20);
    rkb_listing_write(&listing, &target, &text);
    assert_non_null(strstr(rkb_text_get(&text), "llama_rmsnorm            forward   published"));
+   assert_non_null(strstr(rkb_text_get(&text), "\n-- attention\nattention "));
    rkb_text_free(&text);
    json_t *json = rkb_listing_json(&listing, &target);
    assert_int_equal(json_array_size(json_object_get(json, "cases")), listing.count);

@@ -74,7 +74,8 @@ static json_t *line_of(const rkb_bench_t *bench, const rkb_bench_work_t *work, c
    const json_t *measured = json_object_get(row, "measured");
    bool memory_bound;
    double ours = number(of_case, "us"), best_us,
-          least = 1e6 * rkb_least_time(c->operations, c->bytes, &bench->least, &memory_bound);
+          least = 1e6 * rkb_least_time(c->operations, c->bytes, &bench->least,
+                                       rkb_task_info(work->task)->precision, &memory_bound);
    const char *best = best_of(record, &best_us);
    const json_t *of_best = best ? json_object_get(json_object_get(record, "baselines"), best) : NULL;
    json_t *line = json_pack("{s:s, s:s, s:s, s:f, s:f, s:f, s:s}", "task", work->name, "direction",
