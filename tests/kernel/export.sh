@@ -2,7 +2,7 @@
 # Exports seed kernels in both forms and compiles what comes out: each --c file on its own (device pass and host front end, no
 # machine code), all --torch files as one translation unit, because PyTorch's headers take half a minute to read.
 #   export.sh TOOL SOURCE_DIRECTORY WORK_DIRECTORY --c|--torch [all]
-# One seed of each task and direction, and every seed with "all" (the target check-exports).
+# One seed of each fp32 task and direction and of one task of each narrower class, and every seed with "all" (the target check-exports).
 # Without nvcc, or for --torch without PyTorch's C++ headers: skipped (77), but never where the environment has CI, as continuous
 # integration and bootstrap.sh test do: there it fails.
 set -u
@@ -16,13 +16,24 @@ nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
 rm -rf "$work" && mkdir -p "$work" || exit 1
 cd "$work" || exit 1
 
+# Whether the task is of a narrower class, of which another was taken.
+is_another() {
+   class=$(sed -n 's/^precision: //p' "$1/task.yaml")
+   case " $classes" in *" $class="*) case " $classes" in *" $class=$1 "*) return 1 ;; esac; return 0 ;; esac
+   [ "$class" = fp32 ] || classes="$classes$class=$1 "
+   return 1
+}
+
 export_seeds() {
-   previous=""
+   previous="" classes=""
    for seed in "$source"/tasks/*/seeds/*/*.cu "$source"/tests/kernel/export_tasks/*/seeds/*/*.cu; do
       direction=$(basename "$(dirname "$seed")")
       [ "$which" = all ] || [ "$(dirname "$seed")" != "$previous" ] || continue
       previous=$(dirname "$seed")
       task=${seed%/seeds/*}
+      [ "$which" = all ] || ! is_another "$task" || continue
+      # Debian's PyTorch, 1.13, has no 8-bit floats.
+      [ "$form" = --c ] || ! grep -q 'dtype: float8' "$task/task.yaml" || continue
       name=$(basename "$task")_${direction}_$(basename "$seed" .cu)
       "$tool" "$form" "$task" "$direction" "$seed" > "$name.cu" || { echo "cannot export $seed"; exit 1; }
    done

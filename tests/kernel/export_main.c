@@ -17,9 +17,9 @@ typedef struct subject {
 } subject_t;
 
 static uint32_t dtype_of(const char *name) {
-   static const char *const names[] = {"",        "float16", "bfloat16", "float32",
-                                       "float64", "int32",   "int64",    "uint8"};
-   for (uint32_t i = 1; i < 8; i++)
+   static const char *const names[] = {"",      "float16", "bfloat16", "float32",       "float64",    "int32",
+                                       "int64", "uint8",   "int8",     "float8_e4m3fn", "float8_e5m2"};
+   for (uint32_t i = 1; i < sizeof names / sizeof *names; i++)
       if (strcmp(names[i], name) == 0)
          return i;
    return 0;

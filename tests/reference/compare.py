@@ -7,7 +7,9 @@ Default: |evaluator - torch in double| <= max(1e-11 max|row|, 64 bounds at u = 2
 elements.  PROGRAM may be a folder of what it wrote (torch2.sh).
 --float32      torch in single precision instead, as one more correct implementation, wanted inside both bounds
 --stored       torch in the types that the task stores, PyTorch's own kernels, wanted inside both bounds: tasks with a narrow type
-               alone.  On a device with --device cuda, from dumps that were written before (--dump FOLDER)
+               alone.  On a device, where the evaluator need not be:
+                  compare.py --dump PROGRAM --tasks FOLDER --keep DUMPS [--families all] [--seeds 3]      here
+                  compare.py --dump DUMPS --tasks FOLDER --stored --device cuda                           there
 --differences  the gradients against central differences of the forward pass
 --bench        4,096 sampled elements of the bench cases, from as many processes as there are threads; "whole", and where one
                element takes it: of whole tensors, which takes tens of gigabytes
@@ -16,11 +18,13 @@ Prints the worst ratio of each task; 1 when one exceeds 1.
 
 import argparse
 import contextlib
+import glob
 import importlib.util
 import inspect
 import json
 import mmap
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -174,7 +178,7 @@ class Run:
         return tensors
 
     def is_narrow(self):
-        return any(tensor["dtype"] in NARROW for tensor in self.entry["inputs"])
+        return any(tensor["dtype"] in NARROW | {"int8"} for tensor in self.entry["inputs"])
 
     def outputs(self, function, real, device="cpu"):
         """name -> what PyTorch computes; function(tensors, settings) gives one tensor or a tuple."""
@@ -369,9 +373,30 @@ def directions_of(task):
     return [word.strip() for word in line.split("[")[1].split("]")[0].split(",")]
 
 
+def names_of(options):
+    """The tasks that are asked for; of a folder of dumps, those that it has."""
+    names = options.task or sorted(os.path.dirname(path) for path in glob.glob("*/task.yaml", root_dir=options.tasks))
+    if os.path.isdir(options.dump):
+        names = [name for name in names if glob.glob(os.path.join(options.dump, name + "-*ward"))]
+    return names
+
+
+def keep_all(options):
+    """Writes the dumps of every task with a narrow type into options.keep/TASK-DIRECTION."""
+    for name in names_of(options):
+        task = os.path.join(options.tasks, name)
+        with open(os.path.join(task, "task.yaml")) as file:
+            if not (NARROW | {"int8"}) & set(re.findall(r"dtype: (\w+)", file.read())):
+                continue
+        for direction in directions_of(task):
+            into = os.path.join(options.keep, "%s-%s" % (name, direction))
+            os.makedirs(into, exist_ok=True)
+            subprocess.run([options.dump, task, direction, into, "1-%d" % options.seeds, "check", options.families], check=True)
+
+
 def hold_all(options):
     """Prints a line a task and direction; how many were outside."""
-    names = options.task or sorted(os.listdir(options.tasks))
+    names = names_of(options)
     failed = 0
     print("%-26s %-9s %5s  %10s  %10s  %s" % ("task", "direction", "runs", "of hard", "of stat", "worst at"))
     for name in names:
@@ -399,9 +424,13 @@ def main():
     parser.add_argument("--float32", action="store_true")
     parser.add_argument("--differences", action="store_true")
     parser.add_argument("--stored", action="store_true")
+    parser.add_argument("--keep")
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
+    if options.keep:
+        keep_all(options)
+        return 0
     if options.device == "cuda":  # sums of products in fp32
         torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
         torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
