@@ -137,9 +137,12 @@ int main(int argc, char **argv) {
    glob_t found = {0};
    char **paths = argv + 1;
    size_t count = (size_t)argc - 1;
-   if (argc < 2 && glob(RKB_SOURCE_DIR "/tasks/" POINTS_TASKS, GLOB_BRACE, NULL, &found) == 0) {
+   static const char file[] = "/task.yaml";
+   if (argc < 2 && glob(RKB_SOURCE_DIR "/tasks/" POINTS_TASKS "/task.yaml", GLOB_BRACE, NULL, &found) == 0) {
       paths = found.gl_pathv;
       count = found.gl_pathc;
+      for (size_t i = 0; i < count; i++) /* the folder */
+         paths[i][strlen(paths[i]) - strlen(file)] = '\0';
    }
    count = count < MOST ? count : MOST;
    for (size_t i = 0; i < count; i++)
