@@ -148,9 +148,7 @@ static bool write_variants(file_t *file, const rkb_launch_t *launch, write_kerne
 }
 
 static void add_scratch(file_t *file, const char *name, uint32_t dtype, const char *elements) {
-   static const char *const types[] = {[RKB_F16] = "float16", [RKB_BF16] = "bfloat16", [RKB_F32] = "float32", [RKB_F64] = "float64",
-                                       [RKB_I32] = "int32", [RKB_I64] = "int64", [RKB_U8] = "uint8"};
-   rkb_text_format(&file->scratch, "  %s: {dtype: %s, shape: \"%s\"}\n", name, types[dtype], elements);
+   rkb_text_format(&file->scratch, "  %s: {dtype: %s, shape: \"%s\"}\n", name, rkb_dtype_name(dtype), elements);
 }
 
 static void set_targets(file_t *file, const rkb_launch_t *launch, const bool *through_scratch) {

@@ -6,14 +6,10 @@
 #include <string.h>
 #include "generator/map_text.h"
 
-bool rkb_dtype_is_float(uint32_t dtype) {
-   return dtype >= RKB_F16 && dtype <= RKB_F64;
-}
-
 const char *rkb_storage_type(uint32_t dtype) {
    static const char *const types[] = {[RKB_F16] = "__half", [RKB_BF16] = "__nv_bfloat16", [RKB_F32] = "float",
                                        [RKB_F64] = "double", [RKB_I32] = "int", [RKB_I64] = "long long",
-                                       [RKB_U8] = "unsigned char"};
+                                       [RKB_U8] = "unsigned char", [RKB_I8] = "signed char"};
    return dtype < sizeof types / sizeof types[0] && types[dtype] ? types[dtype] : "float";
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "generator/index.h"
+#include "reference/dtype.h"
 
 #define RKB_MAX_BLOCKS 24u
 #define RKB_MAX_PARAMETERS 96u
@@ -110,6 +111,5 @@ void rkb_operand_at(rkb_writer_t *writer, const rkb_node_t *node, uint32_t which
 
 const char *rkb_storage_type(uint32_t dtype); /* "float", "__half" */
 const char *rkb_value_type(uint32_t dtype);   /* "float", "long long": of a variable in a kernel */
-bool rkb_dtype_is_float(uint32_t dtype);
 
 #endif
