@@ -2,7 +2,7 @@
  * this parser.
  *
  *    or / and / not / < <= > >= == != / + - / * / % / unary - / names, literals, ( ), f(x, y)
- *    ceildiv(a, b)  min(a, b, ...)  max(a, b, ...)  if(condition, a, b)
+ *    ceildiv(a, b)  min(a, b, ...)  max(a, b, ...)  if(condition, a, b)  sqrt(x), which is a real
  *
  * Integers are 64-bit signed; / and % truncate as in C.  Overflow, division by zero and INT64_MIN / -1 are faults.  An integer
  * that meets a real becomes a real in + - * / and comparisons; in % and ceildiv, which take integers, a real is a fault.

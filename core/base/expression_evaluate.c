@@ -211,8 +211,21 @@ static enum rkb_fault evaluate_negation(const evaluation_t *evaluation, const no
    return RKB_FAULT_NONE;
 }
 
+static enum rkb_fault evaluate_root(const evaluation_t *evaluation, const node_t *node, rkb_value_t *value) {
+   enum rkb_fault fault = evaluate(evaluation, node->operands[0], value);
+   if (fault != RKB_FAULT_NONE)
+      return fault;
+   double square = as_real(value);
+   if (!(square >= 0))
+      return fail(evaluation, RKB_FAULT_TYPE, node, "is the root of %g", square);
+   *value = (rkb_value_t){.is_real = true, .real = sqrt(square)};
+   return RKB_FAULT_NONE;
+}
+
 static enum rkb_fault evaluate(const evaluation_t *evaluation, const node_t *node, rkb_value_t *value) {
    switch (node->operation) {
+   case OPERATION_SQRT:
+      return evaluate_root(evaluation, node, value);
    case OPERATION_LITERAL:
       *value = node->literal;
       return RKB_FAULT_NONE;

@@ -230,12 +230,13 @@ static const struct {
    {"min", "min(a, b)", OPERATION_MIN, 2, MOST_PARTS},
    {"max", "max(a, b)", OPERATION_MAX, 2, MOST_PARTS},
    {"if", "if(condition, a, b)", OPERATION_IF, 3, 3},
+   {"sqrt", "sqrt(x)", OPERATION_SQRT, 1, 1},
 };
 
 #define FUNCTION_COUNT (sizeof functions / sizeof functions[0])
 
 static node_t *parse_call(parser_t *parser, const char *name, uint32_t start) {
-   static const char *const names[] = {"ceildiv", "min", "max", "if", NULL};
+   static const char *const names[] = {"ceildiv", "min", "max", "if", "sqrt", NULL};
    node_t *operands[MOST_PARTS];
    uint32_t count;
    size_t i = 0;
@@ -245,14 +246,14 @@ static node_t *parse_call(parser_t *parser, const char *name, uint32_t start) {
       const char *near = rkb_nearest(name, names);
       if (near)
          return refuse(parser, start, "there is no function '%s'; did you mean '%s'?", name, near);
-      return refuse(parser, start, "there is no function '%s'; there are ceildiv, min, max and if", name);
+      return refuse(parser, start, "there is no function '%s'; there are ceildiv, min, max, if and sqrt", name);
    }
    if (!enter(parser) ||
        !parse_operands(parser, name, start, functions[i].least, functions[i].most, operands, &count))
       return NULL;
    parser->depth--;
-   if (functions[i].operation == OPERATION_IF) {
-      node_t *node = node_new(parser, OPERATION_IF, start);
+   if (functions[i].operation == OPERATION_IF || functions[i].operation == OPERATION_SQRT) {
+      node_t *node = node_new(parser, functions[i].operation, start);
       if (!node)
          return NULL;
       node->count = count;

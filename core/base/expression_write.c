@@ -57,6 +57,11 @@ static void write_node(const node_t *node, rkb_text_t *out) {
    case OPERATION_NAME:
       rkb_text_add(out, node->name);
       return;
+   case OPERATION_SQRT:
+      rkb_text_add(out, "sqrt(double(");
+      write_node(node->operands[0], out);
+      rkb_text_add(out, ")");
+      break;
    case OPERATION_NEGATE:
    case OPERATION_NOT:
       rkb_text_add(out, node->operation == OPERATION_NOT ? "(!" : "(-");

@@ -217,7 +217,7 @@ static uint32_t parse_dtype(const char *name) {
 
 static void parse_scratch(manifest_parser_t *parser, const rkb_yaml_t *node) {
    manifest_t *manifest = parser->manifest;
-   uint32_t count = manifest_entries(parser, node, RKB_YAML_MAP, "scratch", RKB_MANIFEST_MAX_ENTRIES);
+   uint32_t count = manifest_entries(parser, node, RKB_YAML_MAP, "scratch", RKB_MANIFEST_MAX_SCRATCH);
    manifest->scratch = rkb_arena_array(parser->arena, count + 1, sizeof *manifest->scratch);
    for (uint32_t i = 0; i < count; i++) {
       manifest_scratch_t *scratch = &manifest->scratch[i];

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "kernel/kernel.h"
 
-enum { RKB_MANIFEST_MAX_LAUNCHES = 64, RKB_MANIFEST_MAX_ENTRIES = 64, RKB_MANIFEST_MAX_CHOICES = 64 };
+enum { RKB_MANIFEST_MAX_LAUNCHES = 1024, RKB_MANIFEST_MAX_SCRATCH = 1024, RKB_MANIFEST_MAX_ENTRIES = 64, RKB_MANIFEST_MAX_CHOICES = 64 };
 
 typedef struct manifest_named {
    const char *name;

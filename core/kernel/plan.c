@@ -223,9 +223,10 @@ static bool make_launches(planner_t *planner) {
    bool taken = false, any = false;
    planner->launches =
       rkb_arena_array(planner->arena, manifest->public.launch_count + 1, sizeof *planner->launches);
-   planner->constants =
-      rkb_arena_array(planner->arena, (size_t)RKB_MANIFEST_MAX_ENTRIES * RKB_MANIFEST_MAX_LAUNCHES,
-                      sizeof *planner->constants);
+   size_t constants = 0;
+   for (uint32_t i = 0; i < manifest->public.launch_count; i++)
+      constants += manifest->launches[i].constant_count;
+   planner->constants = rkb_arena_array(planner->arena, constants + 1, sizeof *planner->constants);
    for (uint32_t i = 0; i < manifest->public.launch_count; i++) {
       const manifest_launch_t *launch = &manifest->launches[i];
       int64_t holds = 1;

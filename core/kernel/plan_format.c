@@ -14,8 +14,8 @@ enum {
    PLAN_VERSION = 1,
    PLAN_VERSION_MAPS = 2, /* a plan with tensor maps */
    MAX_MAPS = 256,
-   MAX_BUFFERS = 1024,
-   MAX_LAUNCHES = 64,
+   MAX_BUFFERS = 4096,
+   MAX_LAUNCHES = 1024,
    MAX_CONSTANTS = 4096,
    MAX_ARGUMENTS = 1024,
    MAX_TEXT = 8192,

@@ -9,6 +9,7 @@
 #include "reference/dtype.h"
 #include "reference/operations/convert.h"
 
+#define MOST_DEPTH 400u /* operations between an output and an input, when points are computed */
 #define POINTS_CHUNK (UINT64_C(1) << 18) /* large, so that the products it reads see many elements at once */
 #define POINT_BYTES (3 * sizeof(double) + 1)
 
@@ -199,8 +200,17 @@ int rkb_read(rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t
       exact_points(reader->precision, count, out);
       return RKB_OK;
    }
-   if (info->node >= 0)
-      return read_computed(reader, &reader->program->nodes[info->node], count, index, out);
+   if (info->node >= 0) {
+      /* Points are computed by recursion.  A graph of a thousand operations one after another would need a deep stack. */
+      if (!reader->memory)
+         return read_computed(reader, &reader->program->nodes[info->node], count, index, out);
+      if (reader->depth >= MOST_DEPTH)
+         return RKB_ERR_LIMIT;
+      reader->depth++;
+      status = read_computed(reader, &reader->program->nodes[info->node], count, index, out);
+      reader->depth--;
+      return status;
+   }
    status = reader->source.fill(reader->source.argument, (uint32_t)info->tensor, count, index, out->value);
    exact_points(reader->precision, count, out);
    return status;

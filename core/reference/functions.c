@@ -9,6 +9,7 @@ static const rkb_function_t *const tables[] = {
    rkb_functions_elementwise, rkb_functions_activation, rkb_functions_reduction,
    rkb_functions_layout,      rkb_functions_product,    rkb_functions_normalisation,
    rkb_functions_pooling,     rkb_functions_loss,       rkb_functions_resampling,
+   rkb_functions_recurrent,
 };
 
 #define MOST_NAMES 256

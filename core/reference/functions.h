@@ -71,6 +71,7 @@ rkb_shape_t rkb_call_shape(const rkb_call_t *call, const char *name);
 /* The tables of functions, one for each file in functions/.  A NULL name ends a table. */
 extern const rkb_function_t rkb_functions_elementwise[], rkb_functions_activation[],
    rkb_functions_reduction[], rkb_functions_layout[], rkb_functions_product[], rkb_functions_normalisation[],
-   rkb_functions_pooling[], rkb_functions_loss[], rkb_functions_resampling[];
+   rkb_functions_pooling[], rkb_functions_loss[], rkb_functions_resampling[],
+   rkb_functions_recurrent[];
 
 #endif

@@ -10,7 +10,7 @@
 #include "task/task.h"
 
 #define RKB_MAX_DIMS 64u
-#define RKB_MAX_TENSORS 64u
+#define RKB_MAX_TENSORS 2048u
 #define RKB_MAX_CASES 256u
 
 enum rkb_init_kind {

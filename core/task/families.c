@@ -188,6 +188,8 @@ static bool add_probes(rkb_bound_t *bound) {
    find_products(bound, &products);
    bool exact_graph =
       bound->precision.product == 0 && !stores_narrow(program) && is_exact_graph(program, behind);
+   for (uint32_t i = 0; i < bound->view.tensor_count; i++) /* a factor that keeps its own numbers is not whole */
+      exact_graph &= factor_depth(&products, i) == 0 || is_probed(bound, i);
    for (uint32_t i = 0; i < bound->view.tensor_count; i++) {
       uint64_t depth = is_probed(bound, i) ? factor_depth(&products, i) : 0;
       if (depth == 0)

@@ -87,7 +87,32 @@ def hard_sigmoid(x):
     return (x + 3).clamp(0, 6) / 6
 
 
+def ranked(tensors, attr):
+    count = attr.get("k", tensors[0].shape[attr["dim"]])
+    return torch.topk(tensors[0], count, attr["dim"], attr.get("largest", attr.get("descending", False)) if "k" not in attr else attr.get("largest", True))[0]
+
+
+def recurrent(function, states):
+    """One layer of torch's own, on the weights given."""
+
+    def call(tensors, attr):
+        x, state, weights = tensors[0], [part[None] for part in tensors[1 : 1 + states]], tensors[1 + states :]
+        x = x.flip(0) if attr.get("reverse") else x
+        made = function(x, state if states > 1 else state[0], weights, len(weights) > 2, 1, 0.0, False, False, False)[0]
+        return made.flip(0) if attr.get("reverse") else made
+
+    return call
+
+
 SPECIAL = {
+    "detach": lambda t, a: t[0].detach() + 0 * t[0],
+    "topk": ranked,
+    "sort": ranked,
+    "scatter": lambda t, a: t[0].scatter(a["dim"], t[1], t[2]),
+    "scatter_add": lambda t, a: t[0].scatter_add(a["dim"], t[1], t[2]),
+    "rnn_tanh": recurrent(torch.rnn_tanh, 1),
+    "gru": recurrent(torch.gru, 1),
+    "lstm": recurrent(torch.lstm, 2),
     "hardsigmoid": lambda t, a: hard_sigmoid(t[0]),
     "hardswish": lambda t, a: t[0] * hard_sigmoid(t[0]),
     "add": other(torch.add),

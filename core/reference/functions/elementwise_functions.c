@@ -159,6 +159,7 @@ const rkb_function_t rkb_functions_elementwise[] = {
    COMPARISON("le", "less_equal"),
    COMPARISON("eq", "equal"),
    {"where", "condition, a, b", 3, 3, {{0}}, build_where, NULL},
+   UNARY("detach"),
    {"masked_fill", "x, mask", 2, 2, {{"value", RKB_ATTRIBUTE_REAL, NULL, NULL}}, build_masked_fill, NULL},
    {"clamp",
     "x",

@@ -219,6 +219,12 @@ static void build_gather(const rkb_call_t *call, uint32_t *outputs) {
                                 rkb_call_dim(call, "dim", call->inputs[0]));
 }
 
+static void build_scatter(const rkb_call_t *call, uint32_t *outputs) {
+   outputs[0] =
+      rkb_make_scatter(call->program, call->inputs[0], call->inputs[1], call->inputs[2],
+                       rkb_call_dim(call, "dim", call->inputs[0]), call->function->operation[0] == 'a');
+}
+
 static void build_embedding(const rkb_call_t *call, uint32_t *outputs) {
    outputs[0] = rkb_make_embedding(call->program, call->inputs[0], call->inputs[1]);
 }
@@ -259,6 +265,8 @@ const rkb_function_t rkb_functions_layout[] = {
    {"full", "", 0, 0, {INTS("shape", NULL), REAL("value", NULL)}, build_full, NULL},
    {"arange", "", 0, 0, {REAL("start", "0"), REAL("step", "1"), INT("count", NULL)}, build_arange, NULL},
    {"gather", "x, index", 2, 2, {INT("dim", NULL)}, build_gather, NULL},
+   {"scatter", "x, index, source", 3, 3, {INT("dim", NULL)}, build_scatter, "put"},
+   {"scatter_add", "x, index, source", 3, 3, {INT("dim", NULL)}, build_scatter, "add"},
    {"embedding", "weight, index", 2, 2, {{0}}, build_embedding, NULL},
    {0},
 };

@@ -4,6 +4,7 @@
 #include "reference/operations/elementwise.h"
 #include "reference/operations/layout.h"
 #include "reference/operations/pool.h"
+#include "reference/operations/rank.h"
 #include "reference/operations/reduce.h"
 #include "reference/operations/scan.h"
 
@@ -100,6 +101,24 @@ static void build_product(const rkb_call_t *call, uint32_t *outputs) {
       rkb_make_reshape(program, rkb_make_slice(program, running, dim, shape.size[dim] - 1, 1, 1), &out);
 }
 
+/* Both have the values and, where the node lists a second output, their places. */
+static void ranked(const rkb_call_t *call, int64_t count, bool descending, uint32_t *outputs) {
+   uint32_t x = call->inputs[0], dim = rkb_call_dim(call, "dim", x);
+   outputs[0] = rkb_make_ranked(call->program, x, dim, count, descending);
+   if (call->output_count > 1)
+      outputs[1] = rkb_make_ranked_places(call->program, x, dim, count, descending);
+}
+
+static void build_top(const rkb_call_t *call, uint32_t *outputs) {
+   ranked(call, rkb_call_int(call, "k"), rkb_call_true(call, "largest"), outputs);
+}
+
+static void build_sort(const rkb_call_t *call, uint32_t *outputs) {
+   uint32_t x = call->inputs[0], dim = rkb_call_dim(call, "dim", x);
+   const rkb_shape_t *shape = rkb_program_shape(call->program, x);
+   ranked(call, dim < shape->rank ? shape->size[dim] : 0, rkb_call_true(call, "descending"), outputs);
+}
+
 #define ALONG                                                                                                \
    {"dim", RKB_ATTRIBUTE_INT, NULL, NULL}, {                                                                 \
       "keepdim", RKB_ATTRIBUTE_BOOL, "false", NULL                                                           \
@@ -137,6 +156,22 @@ const rkb_function_t rkb_functions_reduction[] = {
    {"argmin", "x", 1, 1, {OVER}, build_place, "argmin"},
    {"prod", "x", 1, 1, {ALONG}, build_product, NULL},
    {"logsumexp", "x", 1, 1, {ALONG}, build_log_sum_exp, NULL},
+   {"topk",
+    "x",
+    1,
+    1,
+    {{"k", RKB_ATTRIBUTE_INT, NULL, NULL},
+     {"dim", RKB_ATTRIBUTE_INT, "-1", NULL},
+     {"largest", RKB_ATTRIBUTE_BOOL, "true", NULL}},
+    build_top,
+    NULL},
+   {"sort",
+    "x",
+    1,
+    1,
+    {{"dim", RKB_ATTRIBUTE_INT, "-1", NULL}, {"descending", RKB_ATTRIBUTE_BOOL, "false", NULL}},
+    build_sort,
+    NULL},
    {"cumsum", "x", 1, 1, {{"dim", RKB_ATTRIBUTE_INT, NULL, NULL}}, build_scan, "cumulative_sum"},
    {"cumprod", "x", 1, 1, {{"dim", RKB_ATTRIBUTE_INT, NULL, NULL}}, build_scan, "cumulative_product"},
    {"softmax", "x", 1, 1, {{"dim", RKB_ATTRIBUTE_INT, NULL, NULL}}, build_softmax, "softmax"},

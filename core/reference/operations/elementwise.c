@@ -86,6 +86,13 @@ static rkb_point_t point_neg(const rkb_precision_t *precision, const double *rea
    return negated(in[0]);
 }
 
+/* The value itself; no gradient passes. */
+static rkb_point_t point_detach(const rkb_precision_t *precision, const double *reals,
+                                const rkb_point_t *in) {
+   (void)precision, (void)reals;
+   return in[0];
+}
+
 /* reals: the number, and how far a kernel's fp32 number, received or computed, may lie from it. */
 static rkb_point_t number(const double *reals) {
    return (rkb_point_t){reals[0], reals[1], reals[1] * reals[1] / 3, 0};
@@ -295,6 +302,7 @@ RKB_POINTS(inside)
 RKB_POINTS(where)
 RKB_POINTS(bitwise_and)
 RKB_POINTS(bitwise_right_shift)
+RKB_POINTS(detach)
 RKB_POINTS(allowance)
 RKB_POINTS(greater)
 RKB_POINTS(greater_scalar)
@@ -474,6 +482,13 @@ static const rkb_operation_t operations[] = {
    OPERATION(where, true, where),
    OPERATION(bitwise_and, true, none),
    OPERATION(bitwise_right_shift, true, none),
+   {.name = "detach",
+    .exact = true,
+    .compute = rkb_elementwise_compute,
+    .work = no_work,
+    .gradient = gradient_none,
+    .point = point_detach,
+    .points = points_detach},
    {.name = "allowance",
     .compute = rkb_elementwise_compute,
     .work = no_work,

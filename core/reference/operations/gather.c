@@ -1,6 +1,6 @@
-/* Gathers: picks elements by integers, and sums the gradients of picked elements.  An index outside its dim makes the element
- * don't-care; PyTorch raises an error there.  A node's integers: the dim and, for gradients, the size along it.  Pure
- * functions. */
+/* Gathers and scatters: picks elements by integers, and puts or adds elements at integers.  An index outside its dim makes the element
+ * don't-care; PyTorch raises an error there.  So does an index that is in doubt itself (an argmax of two equal elements).  A node's
+ * integer: the dim.  Pure functions. */
 #include "reference/operations/gather.h"
 
 #include <math.h>
@@ -26,7 +26,8 @@ static int compute_gather(rkb_reader_t *reader, const rkb_program_node_t *node, 
       int64_t at[RKB_MAX_RANK];
       rkb_shape_split(shape, (uint64_t)index[i], at);
       at[dim] = (int64_t)out->value[i];
-      places[i] = at[dim] < 0 || at[dim] >= from->size[dim] ? -1 : (int64_t)rkb_shape_join(from, at);
+      bool doubt = out->hard[i] > 0 || at[dim] < 0 || at[dim] >= from->size[dim];
+      places[i] = doubt ? -1 : (int64_t)rkb_shape_join(from, at);
    }
    if (status == RKB_OK)
       status = rkb_read(reader, node->inputs[0], count, places, out);
@@ -37,9 +38,45 @@ static int compute_gather(rkb_reader_t *reader, const rkb_program_node_t *node, 
    return status;
 }
 
-/* grad_x[.., c, ..] = sum over i with index[.., i, ..] = c of grad[.., i, ..]: operands grad, index. */
-static int compute_scatter(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count,
-                           const int64_t *index, rkb_block_t *out) {
+/* What reaches one place: the elements that are added there, in any order, or put there, of which any may be the last. */
+typedef struct arrivals {
+   rkb_point_t point;
+   double absolute, squares, terms, low, high;
+} arrivals_t;
+
+static void arrive(arrivals_t *all, rkb_point_t term, bool add) {
+   all->low = fmin(all->terms > 0 ? all->low : INFINITY, term.value - term.hard);
+   all->high = fmax(all->terms > 0 ? all->high : -INFINITY, term.value + term.hard);
+   all->terms++;
+   if (!add) {
+      all->point = term;
+      return;
+   }
+   all->point.value += term.value;
+   all->point.hard += term.hard;
+   all->point.variance += term.variance;
+   all->point.flags |= term.flags;
+   all->absolute += fabs(term.value);
+   all->squares += term.value * term.value;
+}
+
+static rkb_point_t arrived(const rkb_precision_t *precision, const arrivals_t *all, bool add) {
+   rkb_point_t point = all->point;
+   if (add && all->terms > 1)
+      rkb_sum_rounding(precision, point.value, all->absolute, all->squares, all->terms, all->terms, &point);
+   double apart = add || all->terms < 2 ? 0 : fmax(all->high - point.value, point.value - all->low);
+   if (apart > point.hard) {
+      point.hard = apart;
+      point.variance = apart * apart;
+      point.flags |= RKB_POINT_AMBIGUOUS;
+   }
+   return point;
+}
+
+/* out[.., c, ..] = the sum over i with index[.., i, ..] = c of source[.., i, ..], or the last of them.  Operands: source, index and,
+ * where there is one, the tensor that is added to or overwritten. */
+static int scatter_points(rkb_reader_t *reader, const rkb_program_node_t *node, bool add, uint64_t count,
+                          const int64_t *index, rkb_block_t *out) {
    const rkb_program_t *program = rkb_reader_program(reader);
    const rkb_shape_t *shape = rkb_program_shape(program, node->output),
                      *from = rkb_program_shape(program, node->inputs[1]);
@@ -51,6 +88,8 @@ static int compute_scatter(rkb_reader_t *reader, const rkb_program_node_t *node,
                    ? RKB_OK
                    : RKB_ERR_NOMEM;
    uint64_t last = UINT64_MAX;
+   if (status == RKB_OK && node->input_count > 2)
+      status = rkb_read(reader, node->inputs[2], count, index, out);
    for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
       uint64_t row, place;
       rkb_rows_split(shape, mask, (uint64_t)index[i], &row, &place);
@@ -61,22 +100,19 @@ static int compute_scatter(rkb_reader_t *reader, const rkb_program_node_t *node,
             status = rkb_read(reader, node->inputs[0], rows.length, places, &grads);
          last = row;
       }
-      rkb_point_t point = {0};
-      double absolute = 0, squares = 0, terms = 0;
+      arrivals_t all = {0};
+      bool doubt = false;
+      if (node->input_count > 2 && add)
+         arrive(&all, rkb_block_get(out, i), true);
       for (uint64_t j = 0; status == RKB_OK && j < rows.length; j++) {
-         if (picks.value[j] != (double)place)
-            continue;
-         point.value += grads.value[j];
-         point.hard += grads.hard[j];
-         point.variance += grads.variance[j];
-         point.flags |= grads.flags[j];
-         absolute += fabs(grads.value[j]);
-         squares += grads.value[j] * grads.value[j];
-         terms++;
+         double gap = fabs(picks.value[j] - (double)place);
+         doubt |= picks.hard[j] > 0 && gap <= picks.hard[j];
+         if (gap == 0)
+            arrive(&all, rkb_block_get(&grads, j), add);
       }
-      if (terms > 1)
-         rkb_sum_rounding(rkb_reader_precision(reader), point.value, absolute, squares, terms, terms, &point);
-      rkb_block_put(out, i, point);
+      if (node->input_count > 2 && all.terms == 0)
+         all.point = rkb_block_get(out, i);
+      rkb_block_put(out, i, doubt ? outside : arrived(rkb_reader_precision(reader), &all, add));
    }
    free(places);
    rkb_block_free(&picks);
@@ -84,8 +120,48 @@ static int compute_scatter(rkb_reader_t *reader, const rkb_program_node_t *node,
    return status;
 }
 
-static const rkb_operation_t scatter = {
-   .name = "scatter", .costly = true, .compute = compute_scatter, .work = work};
+static int compute_scatter(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count,
+                           const int64_t *index, rkb_block_t *out) {
+   return scatter_points(reader, node, true, count, index, out);
+}
+
+static int compute_overwrite(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count,
+                             const int64_t *index, rkb_block_t *out) {
+   return scatter_points(reader, node, false, count, index, out);
+}
+
+static uint32_t gradient_scatter(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
+                                 uint32_t grad) {
+   if (which == 0)
+      return rkb_make_gather(program, grad, node->inputs[1], (uint32_t)node->integers[0]);
+   return which == 2 ? grad : RKB_NO_VALUE;
+}
+
+static uint32_t gradient_overwrite(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
+                                   uint32_t grad);
+
+static const rkb_operation_t scatter = {.name = "scatter",
+                                        .costly = true,
+                                        .compute = compute_scatter,
+                                        .work = work,
+                                        .gradient = gradient_scatter};
+static const rkb_operation_t overwrite = {.name = "overwrite",
+                                          .costly = true,
+                                          .compute = compute_overwrite,
+                                          .work = work,
+                                          .gradient = gradient_overwrite};
+
+/* Where an element was put, nothing of the tensor below is left. */
+static uint32_t gradient_overwrite(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
+                                   uint32_t grad) {
+   if (which == 0)
+      return rkb_make_gather(program, grad, node->inputs[1], (uint32_t)node->integers[0]);
+   if (which == 1)
+      return RKB_NO_VALUE;
+   rkb_shape_t picks = *rkb_program_shape(program, node->inputs[1]);
+   uint32_t nothing = rkb_make_full(program, &picks, 0, rkb_program_dtype(program, grad));
+   return rkb_make_scatter(program, grad, node->inputs[1], nothing, (uint32_t)node->integers[0], false);
+}
 
 static uint32_t gradient_gather(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
                                 uint32_t grad) {
@@ -112,6 +188,22 @@ uint32_t rkb_make_gather(rkb_program_t *program, uint32_t x, uint32_t index, uin
    int64_t along = dim;
    return rkb_program_add(program, &gather, (uint32_t[]){x, index}, 2, &along, 1, NULL, 0,
                           rkb_program_dtype(program, x), &shape);
+}
+
+uint32_t rkb_make_scatter(rkb_program_t *program, uint32_t x, uint32_t index, uint32_t source, uint32_t dim,
+                          bool add) {
+   rkb_shape_t shape = *rkb_program_shape(program, x), picks = *rkb_program_shape(program, index),
+               from = *rkb_program_shape(program, source);
+   if (program->failed)
+      return RKB_NO_VALUE;
+   bool fits = shape.rank == picks.rank && dim < shape.rank && rkb_shape_equal(&picks, &from);
+   for (uint32_t d = 0; fits && d < shape.rank; d++)
+      fits = d == dim || shape.size[d] == picks.size[d];
+   if (!fits)
+      return rkb_program_fail(program, "scatter: index and source have one shape, that of x except in dim %u", dim);
+   int64_t along = dim;
+   return rkb_program_add(program, add ? &scatter : &overwrite, (uint32_t[]){source, index, x}, 3, &along, 1, NULL,
+                          0, rkb_program_dtype(program, x), &shape);
 }
 
 uint32_t rkb_make_embedding(rkb_program_t *program, uint32_t table, uint32_t index) {

@@ -33,7 +33,7 @@ class AttentionCalls:
         bind("multi_head_attention_forward", SIGNATURE, args, kwargs)  # refuses what is fixed
         given = dict(zip(NAMES, args), **kwargs)
         if given.get("training", True) and given.get("dropout_p"):
-            self.dropout(node, "dropout", (given["query"], given["dropout_p"], True), {})
+            raise Refused("attention with dropout = %s is not covered: it is random; set it to 0 or call eval()" % given["dropout_p"])
         heads = given["num_heads"]
         query, key, value = (given[name].meta["value"] for name in ("query", "key", "value"))
         if query.dim() != 3:
@@ -68,6 +68,28 @@ class AttentionCalls:
         out = self.step(node, "linear", operands, {}, node.meta["value"][0])
         return out, self.attention_weights(node, given, share, (batch, heads, rows, columns), like_q)
 
+    def do_scaled_dot_product_attention(self, node, args, kwargs):
+        """One operation without a mask; with one, spelled out."""
+        signature = "@query @key @value attn_mask=None dropout_p!0.0 is_causal=False scale=None enable_gqa!False"
+        (query, key, value), given = bind("scaled_dot_product_attention", signature, args, kwargs)
+        operands = [self.operand(part) for part in (query, key, value)]
+        mask = given.pop("attn_mask", None)
+        if mask is None:
+            return self.step(node, "scaled_dot_product_attention", operands, given)
+        q, k, v = (part.meta["value"] for part in (query, key, value))
+        turned = self.part(node, "transpose", [operands[1]], {"dim0": k.dim() - 2, "dim1": k.dim() - 1}, "key_columns", k.transpose(-2, -1))
+        like = q @ k.transpose(-2, -1)
+        scores = self.part(node, "matmul", [operands[0], turned], {}, "scores", like)
+        scale = given.get("scale") or 1 / math.sqrt(q.shape[-1])
+        scores = self.part(node, "mul", [scores], {"other": float(scale)}, "scaled", like)
+        if isinstance(mask, torch.fx.Node) and not mask.meta["value"].is_floating_point():
+            hidden = self.part(node, "rsub", [self.operand(mask)], {"other": 1.0}, "hidden", mask.meta["value"])
+            scores = self.part(node, "masked_fill", [scores, hidden], {"value": -math.inf}, "masked", like)
+        else:
+            scores = self.part(node, "add", [scores, self.operand(mask)], {}, "masked", like)
+        share = self.part(node, "softmax", [scores], {"dim": -1}, "share", like)
+        return self.step(node, "matmul", [share, operands[2]], {})
+
     def projected(self, node, given, name, which):
         """The projection of query, key or value: a third of in_proj_weight, or a weight of its own."""
         source = given[name].meta["value"]
@@ -91,7 +113,7 @@ class AttentionCalls:
             return scores
         if isinstance(mask, torch.fx.Node):
             if not mask.meta["value"].is_floating_point():
-                raise Refused("an attn_mask of truth values that is an input is not covered; add its logarithm instead")
+                return self.part(node, "masked_fill", [scores, self.operand(mask)], {"value": -math.inf}, "masked", like)
             return self.part(node, "add", [scores, self.operand(mask)], {}, "masked", like)
         hidden = mask if mask.dtype == torch.bool else mask == -math.inf
         rest = mask.new_zeros(()) if mask.dtype == torch.bool else mask.masked_fill(hidden, 0)

@@ -9,53 +9,27 @@ Ends with 0 and notes on standard output, or with 3 and one sentence a line on s
 """
 
 import argparse
-import importlib.util
-import inspect
+import collections
 import os
 import shutil
 import sys
 import tempfile
 
 import torch
-import torch.nn as nn
 
+import check_cases
 import recipes
+import sizes
 import writing
 from lowering import DTYPES
 from probing import Probe, Subject
 from refusal import Refused
+from user_file import UserFile
 
 FLOATS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
-CHECK_ELEMENTS = 1 << 18  # of all tensors of a check case together
-
-
-def load(path):
-    """(model, {argument: value}) of the user's file."""
-    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
-    spec = importlib.util.spec_from_file_location("imported_model", os.path.abspath(path))
-    module = importlib.util.module_from_spec(spec)
-    torch.manual_seed(0)
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise Refused("%s: it does not load: %s: %s" % (path, type(error).__name__, error))
-    for name in ("Model", "get_inputs"):
-        if not hasattr(module, name):
-            raise Refused("%s: it has no %s; a file in the robust-kbench or KernelBench form defines Model and get_inputs" % (path, name))
-    try:
-        given = module.get_init_inputs() if hasattr(module, "get_init_inputs") else []
-        model = module.Model(*given) if not isinstance(given, dict) else module.Model(**given)
-        inputs = module.get_inputs()
-    except Exception as error:
-        raise Refused("%s: its Model or get_inputs fails: %s: %s" % (path, type(error).__name__, error))
-    if not isinstance(model, nn.Module):
-        raise Refused("%s: Model is no torch.nn.Module" % path)
-    parameters = [name for name, p in inspect.signature(model.forward).parameters.items() if name != "fn"]
-    if isinstance(inputs, dict):
-        return model, inputs
-    if len(inputs) > len(parameters):
-        raise Refused("%s: get_inputs gives %d values and forward takes %d" % (path, len(inputs), len(parameters)))
-    return model, dict(zip(parameters, inputs))
+Imported = collections.namedtuple("Imported", "task graph notes subject extra")
+MOST_DRAWN = 1 << 21  # elements of the tensors whose numbers are looked at
+MOST_WHOLE = 1 << 28  # and where even the smallest case has more than that, these at most
 
 
 def parse_dims(options):
@@ -69,97 +43,126 @@ def parse_dims(options):
     return named
 
 
-def index_bound(probe, nodes, name):
-    """What limits an integer input: the classes of a loss or the rows of a table it indexes."""
-    shapes = {probe.subject.tensor_names[key]: probe.shape_of(key) for key in probe.subject.tensor_names}
-    shapes.update({node["out"]: node["shape"] for node in nodes})
+def index_bound(nodes, shapes, name):
+    """What limits an integer input: the classes of a loss or the rows of a table it indexes.  shapes: of every tensor."""
+    shapes = dict(shapes, **{node["out"]: node["shape"] for node in nodes})
     for node in nodes:
         if node["op"] in ("cross_entropy", "nll_loss") and node["in"][1] == name:
             return shapes[node["in"][0]][1]
         if node["op"] == "embedding" and node["in"][1] == name:
             return shapes[node["in"][0]][0]
-        if node["op"] == "gather" and node["in"][1] == name:
+        if node["op"] in ("gather", "scatter_add", "scatter") and node["in"][1] == name:
             return shapes[node["in"][0]][int(node["attr"]["dim"])]
     return None
 
 
-def describe_inputs(probe, nodes):
+def describe_inputs(probe, nodes, shapes, data):
+    """The task's inputs.  data: (model, inputs) with numbers in them."""
     subject, tensors = probe.subject, []
-    for key, name in subject.tensor_names.items():
-        if key not in probe.lowerings[0].used:
+    names = subject.tensor_names
+    model, inputs = data
+    state = dict(model.named_parameters())
+    state.update(model.named_buffers())
+    by_name = {names[key]: shape for key, shape in shapes.items()}
+    for key, name in names.items():
+        if key not in shapes:
             continue
-        tensor, shape = subject.tensor(key), probe.shape_of(key)
+        tensor, shape = inputs.get(key, state.get(key)), shapes[key]
         if tensor.dtype not in DTYPES and tensor.dtype != torch.bool:
             raise Refused("%s has the type %s, which is not covered" % (key, str(tensor.dtype).replace("torch.", "")))
         if not tensor.dtype.is_floating_point:
-            init = recipes.of_integers(tensor, index_bound(probe, nodes, name))
-        elif key in subject.inputs:
+            init = recipes.of_integers(tensor, index_bound(nodes, by_name, name))
+        elif key in inputs:
             init = recipes.from_data(tensor)
         else:
-            init = recipes.of_parameter(subject.model, key, tensor, shape)
-        origin = key if key in subject.inputs else "model." + key
+            init = recipes.of_parameter(model, key, tensor, shape)
+        origin = key if key in inputs else "model." + key
         tensors.append({"name": name, "role": "in", "dtype": DTYPES.get(tensor.dtype, "uint8"), "shape": shape, "init": init,
                         "origin": origin, "differentiable": tensor.dtype.is_floating_point and key not in subject.buffers})  # fmt: skip
+    for name, tensor in probe.lowerings[0].extra.items():
+        tensors.append({"name": name, "role": "in", "dtype": tensor["dtype"], "shape": probe.extra_shapes[name], "init": tensor["init"],
+                        "origin": "drawn in forward", "differentiable": False})  # fmt: skip
     return tensors
 
 
 def describe_outputs(probe, nodes, dims):
     """The output tensors, and which value each is where the names differ."""
     outputs = probe.lowerings[0].outputs
-    by_name = {node["out"]: node for node in nodes}
-    taken = set(probe.subject.tensor_names.values()) | set(dims)
+    by_name = {}
+    for node in nodes:
+        by_name[node["out"]] = (node["dtype"], node["shape"])
+        for extra, dtype, shape in node.get("more", ()):
+            by_name[extra] = (dtype, shape)
+    taken = set(probe.subject.tensor_names.values()) | set(dims) | set(probe.lowerings[0].extra)
     tensors, mapping = [], {}
     for i, value in enumerate(outputs):
         name = "y" if len(outputs) == 1 else "y%d" % i
         while name in taken:
             name += "_out"
         taken.add(name)
-        node = by_name[value]
-        tensors.append({"name": name, "role": "out", "dtype": node["dtype"], "shape": node["shape"], "init": None, "origin": name})
+        dtype, shape = by_name[value]
+        tensors.append({"name": name, "role": "out", "dtype": dtype, "shape": shape, "init": None, "origin": name})
         if name != value:
             mapping[name] = value
     return tensors, mapping
 
 
-def check_cases(probe):
-    """Small and awkward shapes at which the model has the same graph."""
-    names = list(probe.subject.named)
-    if not names:
-        return [("as_given", {})]
-    cases, large = [], []
-    for number, label in enumerate(("smallest", "odd", "uneven", "larger")):
-        assignment = {}
-        for i, name in enumerate(names):
-            values = probe.domains[name][0]
-            small = [value for value in values if value <= 64 * probe.domains[name][1]]
-            pick = 0 if number == 0 else (len(small) - 1 if number == 3 else 2 * number + i)
-            assignment[name] = small[min(pick, len(small) - 1)] if small else probe.subject.base[name]
-        elements = 0
-        for shape, _ in probe.subject.shapes(assignment).values():
-            count = 1
-            for size in shape:
-                count *= size
-            elements += count
-        fresh = all(assignment != other for _, other in cases + large)
-        if fresh and probe.attempt(assignment) is None:
-            (cases if elements <= CHECK_ELEMENTS else large).append((label, assignment))
-    # Where the other sizes alone are many, the least of what there is: the case as given would be larger yet.
-    return cases or large[:2] or [("as_given", dict(probe.subject.base))]
+def with_dims_found(file):
+    """A Probe whose dims are the numbers of the file that can move together."""
+    probe = Probe(Subject(file, {literal.name: literal for literal in file.literals}))
+    probe.find_dims()
+    probe.join_domains()
+    while True:
+        check = check_cases.choose(probe)
+        try:
+            return (probe, check) + probe.merged()
+        except sizes.Unexplained as problem:
+            last = [name for name in probe.domains if name in problem.names][-1:]
+            if not last:
+                raise sizes.refused(problem)
+            probe.notes.append("%s stays %d: %s" % (last[0], probe.subject.base[last[0]], problem.sentence))
+            probe.keep_only([name for name in probe.domains if name != last[0]])
+
+
+def with_dims_named(file, named):
+    probe = Probe(Subject(file, None, named))
+    probe.name_dims()
+    check = check_cases.choose(probe)
+    try:
+        return (probe, check) + probe.merged()
+    except sizes.Unexplained as problem:
+        raise sizes.refused(problem)
+
+
+def with_numbers(probe, check):
+    """(model, inputs) made for real, at sizes that cost little."""
+    subject = probe.subject
+    best, most = None, -1
+    for i, assignment in enumerate(probe.assignments):
+        elements = check_cases.elements_of(probe.lowerings[i])
+        if most < elements <= MOST_DRAWN:
+            best, most = assignment, elements
+    if best is None:
+        best = min(probe.assignments, key=lambda a: check_cases.elements_of(probe.lowerings[probe.assignments.index(a)]))
+    if most < 0 and check_cases.elements_of(probe.lowerings[probe.assignments.index(best)]) > MOST_WHOLE:
+        return subject.variant(best, subject.device)
+    return subject.variant(best, None) if not subject.named else subject.file.run({})
 
 
 def build(path, name, dims, directions):
-    model, inputs = load(path)
-    subject = Subject(path, model, inputs, parse_dims(dims))
-    probe = Probe(subject)
-    check = check_cases(probe)
-    nodes = probe.nodes()
-    tensors = describe_inputs(probe, nodes)
-    outputs, mapping = describe_outputs(probe, nodes, subject.named)
-    kinds = {node["dtype"] for node in nodes if node["dtype"] in FLOATS}
+    """An Imported: the two files' texts, notes for the user, and the subject that was traced."""
+    file = UserFile(path)
+    named = parse_dims(dims)
+    probe, check, nodes, shapes = with_dims_named(file, named) if named else with_dims_found(file)
+    subject = probe.subject
+    tensors = describe_inputs(probe, nodes, shapes, with_numbers(probe, check))
+    outputs, mapping = describe_outputs(probe, nodes, subject.base)
+    kinds = {node["dtype"] for node in nodes if node["dtype"] in FLOATS} or {t["dtype"] for t in tensors if t["dtype"] in FLOATS}
     if len(kinds) != 1:
         raise Refused("the values have the types %s; one of float32, float16, bfloat16 throughout is covered" % ", ".join(
             sorted({node["dtype"] for node in nodes})))
-    wants = [tensor["name"] for tensor in tensors if tensor.get("differentiable")]
+    floating = any(tensor["dtype"] in FLOATS for tensor in outputs)
+    wants = [tensor["name"] for tensor in tensors if tensor.get("differentiable")] if floating else []
     source = os.path.basename(path).replace("\\", "").replace('"', "")  # they stand in quotes
     task = {
         "name": name,
@@ -167,17 +170,35 @@ def build(path, name, dims, directions):
         "source": source,
         "precision": FLOATS[kinds.pop()],
         "directions": [d for d in directions if d == "forward" or wants],
-        "dims": {n: (min(values + [subject.base[n]]), max(values + [subject.base[n]]), multiple)
+        "dims": {n: (min(values + [subject.base[n]]), highest(values, subject.base[n]), multiple)
                  for n, (values, multiple) in probe.domains.items()},
         "tensors": tensors + outputs,
         "wants_grad": wants if "backward" in directions else [],
         "check": check,
         "bench": [("as_given", subject.base)],
     }  # fmt: skip
-    notes = list(dict.fromkeys(probe.lowerings[0].notes))
-    unread = [key for key, value in inputs.items() if isinstance(value, torch.Tensor) and key not in probe.lowerings[0].used]
+    notes = list(dict.fromkeys(probe.lowerings[0].notes)) + probe.notes
+    unread = [key for key, value in subject.inputs.items() if isinstance(value, torch.Tensor) and key not in probe.lowerings[0].used]
     notes += ["the input %s is not used and was left out" % key for key in unread]
-    return writing.task_text(task), writing.graph_text(nodes, mapping), notes
+    if not named:
+        notes += describe_dims(task)
+    return Imported(writing.task_text(task), writing.graph_text(nodes, mapping), notes, subject, list(probe.lowerings[0].extra))
+
+
+def highest(values, published):
+    """A dim reaches to what was published; one that is small there, further."""
+    return published if published > 8 else max(values + [published])
+
+
+def describe_dims(task):
+    """What was chosen, for the user to edit."""
+    said = []
+    for name, (low, high, multiple) in task["dims"].items():
+        many = ", multiples of %d" % multiple if multiple > 1 else ""
+        said.append("dim %s: %d to %d%s, published %d" % (name, low, high, many, task["bench"][0][1][name]))
+    for label, case in task["check"]:
+        said.append("check case %s: %s" % (label, ", ".join("%s = %d" % pair for pair in case.items()) or "all sizes as given"))
+    return said or ["no size can change: all are literal"]
 
 
 def write(directory, path, task_text, graph_text):
@@ -207,13 +228,13 @@ def main():
     try:
         if os.path.lexists(options.out):
             raise Refused("%s exists already" % options.out)
-        task_text, graph_text, notes = build(options.file, name, options.dim, options.directions.split(","))
-        write(options.out, options.file, task_text, graph_text)
+        made = build(options.file, name, options.dim, options.directions.split(","))
+        write(options.out, options.file, made.task, made.graph)
     except Refused as refusal:
         for sentence in refusal.sentences:
             print(sentence, file=sys.stderr)
         return 3
-    for note in notes:
+    for note in made.notes:
         print("note: " + note)
     return 0
 

@@ -1,5 +1,7 @@
 """Calls that move elements and compute nothing: indexing, splitting, joining, turning.  A part of Lowering."""
 
+import torch
+
 from refusal import Refused
 from signatures import bind
 
@@ -12,9 +14,17 @@ class LayoutCalls:
     """Uses operand() and step() of Lowering."""
 
     def convert(self, node, value):
-        if node.meta["value"].dtype != value.meta["value"].dtype:
-            raise Refused("a conversion to %s is not covered" % str(node.meta["value"].dtype).replace("torch.", ""))
-        return self.operand(value)
+        """A conversion.  Whole numbers and truth are exact in every type that holds them."""
+        before, after = value.meta["value"].dtype, node.meta["value"].dtype
+        name = self.operand(value)
+        if before == after or before == torch.bool:
+            return name
+        if after == torch.bool:
+            zero = self.step(node, "eq", [name], {"other": 0.0}, node.meta["value"], "_zero")
+            return self.step(node, "rsub", [zero], {"other": 1.0})
+        if not before.is_floating_point and after in (torch.float32, torch.float64, torch.int64, torch.int32):
+            return name
+        raise Refused("a conversion from %s to %s is not covered" % tuple(str(kind).replace("torch.", "") for kind in (before, after)))
 
     def do_t(self, node, args, kwargs):
         if node.meta["value"].dim() < 2:
@@ -24,7 +34,17 @@ class LayoutCalls:
     def do_getattr(self, node, args, kwargs):
         if args[1] in ("T", "mT") and node.meta["value"].dim() == 2:
             return self.do_t(node, args, kwargs)
+        if args[1] in ("values", "indices") and isinstance(self.operand(args[0]), tuple):
+            return self.do_getitem(node, (args[0], ("values", "indices").index(args[1])), {})
         raise Refused("the attribute .%s is not covered" % args[1])
+
+    def every_dim(self, value, index):
+        """An index with whole slices for the dims that it leaves out."""
+        given = sum(1 for item in index if item is not None and item is not Ellipsis)
+        full = []
+        for item in index:
+            full += [slice(None)] * (value.dim() - given) if item is Ellipsis else [item]
+        return full + [slice(None)] * (value.dim() - sum(item is not None for item in full))
 
     def do_getitem(self, node, args, kwargs):
         source, index = args
@@ -36,10 +56,7 @@ class LayoutCalls:
             return picked
         index = index if isinstance(index, tuple) else (index,)
         value = source.meta["value"]
-        given = sum(1 for item in index if item is not None and item is not Ellipsis)
-        full = []
-        for item in index:
-            full += [slice(None)] * (value.dim() - given) if item is Ellipsis else [item]
+        full = self.every_dim(value, index)
         dim, kept = 0, []
         for part, item in enumerate(full):
             if item is None:
@@ -57,7 +74,7 @@ class LayoutCalls:
             elif number(item):
                 start, length = item % extent, 1
             else:
-                raise Refused("an index that is a tensor is not covered")
+                return self.indexed(node, source, full)
             if (start, length) != (0, extent):
                 value = value.narrow(dim, start, length)
                 name = self.step(node, "narrow", [name], {"dim": dim, "start": start, "length": length}, value, "_cut%d" % part)
@@ -95,12 +112,6 @@ class LayoutCalls:
     def do_narrow(self, node, args, kwargs):
         operands, attributes = bind("narrow", "@input dim start length", args, kwargs)
         return self.step(node, "narrow", [self.operand(operands[0])], attributes)
-
-    def do_zeros_like(self, node, args, kwargs):
-        return self.step(node, "full", [], {"shape": tuple(node.meta["value"].shape), "value": 0.0})
-
-    def do_ones_like(self, node, args, kwargs):
-        return self.step(node, "full", [], {"shape": tuple(node.meta["value"].shape), "value": 1.0})
 
     def do_diag(self, node, args, kwargs):
         """A vector on the diagonal: each row holds it in one place."""

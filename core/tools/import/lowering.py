@@ -9,16 +9,22 @@ import torch
 
 from attention_calls import AttentionCalls, upper_triangle
 from composed_calls import ComposedCalls
+from constructor_calls import ConstructorCalls
+from index_calls import IndexCalls
 from layout_calls import LayoutCalls, number
+from recurrent_calls import RecurrentCalls
 from refusal import Refused
 from signatures import ALIASES, SIGNATURES, bind
+from truth_calls import TruthCalls
 
 DTYPES = {
     torch.float32: "float32", torch.float64: "float64", torch.float16: "float16", torch.bfloat16: "bfloat16",
     torch.int32: "int32", torch.int64: "int64", torch.uint8: "uint8",
 }  # fmt: skip
 COMPARISONS = {name: name.strip("_") for name in "gt ge lt le eq __gt__ __ge__ __lt__ __le__ __eq__".split()}
-IDENTITIES = {"contiguous", "clone", "identity", "type_as"}
+COMPARISONS.update(greater="gt", greater_equal="ge", less="lt", less_equal="le")
+IDENTITIES = {"contiguous", "clone", "identity", "cpu", "cuda", "requires_grad_"}
+CASTS = {"to", "float", "double", "half", "bfloat16", "long", "int", "bool", "type", "type_as"}
 RESHAPES = {"view", "reshape", "flatten", "unflatten", "squeeze", "unsqueeze", "view_as", "reshape_as"}
 DROPOUTS = {"dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"}
 BINARY = {
@@ -29,10 +35,12 @@ BINARY = {
 }  # fmt: skip
 
 
-class Lowering(LayoutCalls, ComposedCalls, AttentionCalls):
-    def __init__(self, traced, path, tensor_names):
+class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, IndexCalls, RecurrentCalls, TruthCalls):
+    def __init__(self, traced, path, tensor_names, structures=()):
         self.root = traced.root
         self.path = path
+        self.structures = dict(structures)  # buffer -> the pattern of its numbers
+        self.extra = {}  # name -> a tensor that forward draws and the task takes as an input
         self.tensor_names = tensor_names  # argument, parameter or buffer -> the task's name for it
         self.taken = set(tensor_names.values())  # values may not have these
         self.constants = {}  # torch.fx node -> tensor made inside forward
@@ -42,7 +50,6 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls):
         self.refusals = []
         self.used = set()  # arguments, parameters and buffers that the graph reads
         self.outputs = []
-        self.replaced = {}  # torch.fx node overwritten in place -> where
 
     # --- values
 
@@ -53,7 +60,7 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls):
             name = "%s_%d" % (hint, count)
             count += 1
         self.taken.add(name)
-        dtype = torch.float32 if op in COMPARISONS else value.dtype  # truth is 0 or 1 in the operands' type
+        dtype = torch.float32 if value.dtype == torch.bool else value.dtype  # truth is 0 or 1
         if dtype not in DTYPES:
             raise Refused("values of type %s (%s) are not covered" % (str(value.dtype).replace("torch.", ""), op))
         self.nodes.append({
@@ -68,8 +75,6 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls):
 
     def operand(self, value):
         if isinstance(value, torch.fx.Node):
-            if value in self.replaced:
-                raise Refused("a value that was changed in place (line %d) is used again" % self.replaced[value])
             if value not in self.names:
                 raise Refused("it needs a value that is not covered")
             return self.names[value]
@@ -106,10 +111,30 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls):
                 self.refusals.append(where + "%s with these arguments is not covered (%s)" % (name, error))
         if self.refusals:
             raise Refused(*dict.fromkeys(self.refusals))
+        self.prune()
+
+    def prune(self):
+        """Leaves out what no output needs."""
+        needed = set(self.outputs)
+        for node in reversed(self.nodes):
+            if node["out"] in needed or any(name in needed for name, _, _ in node.get("more", ())):
+                needed.update(node["in"])
+                node["needed"] = True
+        self.nodes = [node for node in self.nodes if node.pop("needed", False)]
+        for node in self.nodes:  # results of a node from the last needed one on are not asked of it
+            more = list(node.get("more", ()))
+            while more and more[-1][0] not in needed:
+                more.pop()
+            if "more" in node:
+                node["more"] = tuple(more)
+        self.used = {key for key in self.used if self.tensor_names[key] in needed}
+        self.extra = {name: tensor for name, tensor in self.extra.items() if name in needed}
 
     def source(self, node):
         key = node.target if node.op == "placeholder" else node.target.replace("model.", "", 1)
-        if key in self.tensor_names:
+        if key in self.structures:
+            self.names[node] = self.pattern(node, self.structures[key])
+        elif key in self.tensor_names:
             if node.op == "get_attr" or node.users:
                 self.used.add(key)
             self.names[node] = self.tensor_names[key]
@@ -128,7 +153,7 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls):
             name = self.operand(value)
             if isinstance(name, tuple):
                 raise Refused("forward returns a nested tuple")
-            if all(node["out"] != name for node in self.nodes):
+            if name in self.tensor_names.values() or name in self.extra:
                 raise Refused("forward returns an input unchanged")
             if name in self.outputs:
                 raise Refused("forward returns the same value twice")
@@ -138,13 +163,11 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls):
         if node.op == "call_module":
             return self.batch_norm_module(node)
         name = node.target if isinstance(node.target, str) else node.target.__name__
-        result = self.call(node, name, self.resolve(node.args), dict(self.resolve(node.kwargs)))
-        if node.meta.get("in_place") or node.kwargs.get("inplace") or (name.endswith("_") and not name.endswith("__")):
-            if isinstance(node.args[0], torch.fx.Node):
-                self.replaced[node.args[0]] = node.meta["line"]
-        return result
+        return self.call(node, name, self.resolve(node.args), dict(self.resolve(node.kwargs)))
 
     def call(self, node, name, args, kwargs):
+        if name.endswith("_") and not name.endswith("__"):
+            name = name[:-1]  # tracing.py has turned what is changed in place into values
         name = ALIASES.get(name, name)
         if name in BINARY:
             return self.binary(node, BINARY[name], args, kwargs)
@@ -156,7 +179,7 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls):
             return self.dropout(node, name, args, kwargs)
         if name in IDENTITIES:
             return self.operand(args[0])
-        if name in ("to", "float"):
+        if name in CASTS:
             return self.convert(node, args[0])
         if name in RESHAPES:
             return self.step(node, "reshape", [self.operand(args[0])], {"shape": tuple(node.meta["value"].shape)})
@@ -175,6 +198,8 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls):
         if name == "permute" and args and not isinstance(args[1], (tuple, list)):
             args = (args[0], tuple(args[1:]))
         operands, attributes = bind(name, signature, args, kwargs)
+        if name == "clamp" and any(isinstance(value, torch.fx.Node) for value in attributes.values()):
+            return self.clamp_between(node, operands[0], attributes)
         if isinstance(attributes.get("padding"), str):
             attributes["padding"] = self.named_padding(attributes, operands[1].meta["value"].shape[2:])
         if name == "hardtanh":
@@ -182,6 +207,17 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls):
         if name in ("softmax", "log_softmax") and "dim" not in attributes:
             raise Refused("%s without dim is not covered" % name)
         return self.step(node, name, [self.operand(value) for value in operands], attributes)
+
+    def clamp_between(self, node, source, limits):
+        """clamp with limits that are tensors."""
+        result = self.operand(source)
+        for key, op in (("min", "maximum"), ("max", "minimum")):
+            limit = limits.get(key)
+            if number(limit):
+                result = self.part(node, "clamp", [result], {key: float(limit)}, key)
+            elif limit is not None:
+                result = self.part(node, op, [result, self.operand(limit)], {}, key)
+        return result
 
     def named_padding(self, attributes, kernel):
         """The numbers behind padding='same' or 'valid' of a convolution."""
@@ -276,9 +312,20 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls):
 
     def dropout(self, node, name, args, kwargs):
         operands, attributes = bind(name, "@input p=0.5 training=True inplace~", args, kwargs)
-        if attributes["training"] and attributes["p"] > 0:
+        if not attributes["training"] or attributes["p"] == 0:
+            return self.operand(operands[0])
+        if name != "dropout" or attributes["p"] >= 1:
             raise Refused("%s with p = %s is not covered: it is random; set p to 0 or call eval()" % (name, attributes["p"]))
-        return self.operand(operands[0])
+        value = node.meta["value"]
+        mask = self.draw(node, node.name + "_kept", value, "uint8", "{kind: integers, low: 0, high: 2}")
+        self.notes.append("dropout draws which elements it keeps (line %d): the task takes them as the input %s" % (node.meta["line"], mask))
+        scaled = self.part(node, "mul", [self.operand(operands[0])], {"other": 1 / (1 - attributes["p"])}, "scaled", value)
+        nothing = self.part(node, "full", [], {"shape": (), "value": 0.0}, "dropped", value.new_empty(()))
+        return self.step(node, "where", [mask, scaled, nothing], {})
+
+    def do_detach(self, node, args, kwargs):
+        return self.step(node, "detach", [self.operand(args[0])], {})
+
 
     def batch_norm_module(self, node):
         module = attribute(self.root, node.target)
@@ -317,8 +364,10 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls):
         return self.step(node, "embedding", [self.operand(weight), self.operand(index)], {})
 
     def do_masked_fill(self, node, args, kwargs):
-        source, mask, fill = args[0], args[1], constant_number(args[2])
-        if isinstance(mask, torch.fx.Node) and number(fill) and math.isfinite(fill):
+        source, mask, fill = args[0], args[1], constant_number(args[2] if len(args) > 2 else kwargs.get("value"))
+        if isinstance(mask, torch.fx.Node) and isinstance(fill, torch.fx.Node):
+            return self.step(node, "where", [self.operand(mask), self.operand(fill), self.operand(source)], {})
+        if isinstance(mask, torch.fx.Node) and number(fill):
             return self.step(node, "masked_fill", [self.operand(source), self.operand(mask)], {"value": float(fill)})
         diagonal = upper_triangle(mask) if isinstance(mask, torch.Tensor) and mask.dim() >= 2 else None
         if diagonal is not None and fill == 0:
@@ -326,8 +375,6 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls):
         if diagonal is None or fill != -math.inf:
             raise Refused("masked_fill with a mask made inside forward is covered above a diagonal, with -inf or 0, alone")
         return self.step(node, "causal_mask", [self.operand(source)], {"diagonal": diagonal})
-
-    do_masked_fill_ = do_masked_fill
 
 
 REDUCTIONS = {

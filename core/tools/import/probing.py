@@ -1,38 +1,77 @@
-"""Traces a model at several values of the named dims and merges the traces into one graph of expressions."""
+"""Traces a model at several values of its dims and merges the traces into one graph of expressions.
+
+A dim is a number of the user's file (user_file.py), or axes that --dim named.  Nothing is believed that was not traced: an
+expression stands in the graph when it gives the number that each of the traces saw."""
+
+import time
 
 import torch
 import torch.nn as nn
 
+import structure
 import sizes
 from lowering import Lowering
 from refusal import Refused
+from shape_rules import check_shapes
 from tracing import trace
 
 SMALL = (1, 2, 3, 5, 7, 8, 16, 31, 33)
+LADDER = (1, 2, 3, 5, 7, 11, 13, 17, 23, 29, 31, 33, 47, 64, 67, 97, 128, 131, 193, 257, 512, 1024)
 MULTIPLES = (2, 4, 8, 16, 32, 64, 128)
+MOST_REAL = 1 << 25  # elements of a model that is made for the numbers in its buffers
+SMALLEST_WIDTH = 16  # of a size that shows in parameters alone
+SETTLED = 4  # values of a dim beside the published one
+SECONDS = 6.0  # to look for dims; those not looked at by then stay as they are
 
 
 class Subject:
-    """The user's model and inputs, and the dims they named: name -> [(tensor key, axis), ...]."""
+    """The user's model and its dims: literals (name -> Literal) and named axes (name -> [(tensor key, axis), ...])."""
 
-    def __init__(self, path, model, inputs, named):
-        self.path = path
-        self.model = model
-        self.inputs = inputs
-        self.named = named
-        self.parameters = dict(model.named_parameters())
-        self.buffers = dict(model.named_buffers())
+    def __init__(self, file, literals=None, named=None):
+        self.file = file
+        self.path = file.shown
+        self.literals = dict(literals or {})
+        self.named = dict(named or {})
+        self.device = "meta"
+        try:
+            self.model, self.inputs = file.run({}, "meta")
+        except Refused:
+            self.device = None  # its constructors ask for numbers
+            self.model, self.inputs = file.run({})
+        self.parameters = dict(self.model.named_parameters())
+        self.buffers = dict(self.model.named_buffers())
+        self.structures = self.find_structures()
         self.tensor_names = self.choose_names()
-        self.base = {name: self.published(name, places) for name, places in named.items()}
+        self.base = {name: literal.value for name, literal in self.literals.items()}
+        self.base.update({name: self.published(name, places) for name, places in self.named.items()})
+
+    def find_structures(self):
+        """Buffer -> what its numbers are, where they are a pattern that the graph can make itself."""
+        asked = [key for key in self.buffers if key.rpartition(".")[2] not in ("running_mean", "running_var", "num_batches_tracked")]
+        plain = any(isinstance(value, torch.Tensor) for module in self.model.modules() for value in vars(module).values())
+        model = self.model
+        if (asked or plain) and self.device == "meta":
+            if sum(tensor.numel() for tensor in list(self.parameters.values()) + list(self.buffers.values())) > MOST_REAL:
+                return {}
+            model = self.file.run({}, "inputs on meta")[0]
+            if plain:
+                self.device = "inputs on meta"
+                self.model = model
+                self.parameters, self.buffers = dict(model.named_parameters()), dict(model.named_buffers())
+        buffers = dict(model.named_buffers())
+        return {key: found for key in asked for found in [structure.of(buffers[key])] if found}
 
     def choose_names(self):
         """Argument, parameter or buffer -> a name that is an identifier and nobody else's."""
-        chosen = {}
+        chosen, taken = {}, set(self.named) | set(self.literals)
         tensors = [name for name, value in self.inputs.items() if isinstance(value, torch.Tensor)]
         for key in tensors + list(self.parameters) + list(self.buffers):
             name = key.replace(".", "_")
-            while name in chosen.values() or name in self.named:
+            if name[0].isdigit():
+                name = "p" + name
+            while name in taken:
                 name += "_"
+            taken.add(name)
             chosen[key] = name
         return chosen
 
@@ -64,33 +103,42 @@ class Subject:
             return tensor
         return torch.empty(shape, dtype=tensor.dtype, device="meta")
 
-    def shapes(self, assignment):
-        found = {key: self.resized(key, self.tensor(key), assignment) for key in self.tensor_names}
-        return {key: (tuple(value.shape), value.dtype) for key, value in found.items()}
+    def variant(self, assignment, device):
+        """(model, inputs) at one assignment."""
+        moved = {name: assignment[name] for name in self.literals if assignment[name] != self.base[name]}
+        if not moved and device == self.device:
+            return self.model, dict(self.inputs)
+        return self.file.run({name: assignment[name] for name in self.literals}, device)
 
     def lower(self, assignment):
-        """The graph at one assignment of the dims, as a Lowering."""
-        inputs = {
-            key: self.resized(key, value, assignment) if isinstance(value, torch.Tensor) else value
-            for key, value in self.inputs.items()
-        }
+        """The graph at one assignment of the dims, as a Lowering; its shapes hold those of all tensors."""
+        model, inputs = self.variant(assignment, self.device)
+        inputs = {key: self.resized(key, value, assignment) if isinstance(value, torch.Tensor) else value for key, value in inputs.items()}
+        parameters, buffers = dict(model.named_parameters()), dict(model.named_buffers())
+        if list(parameters) != list(self.parameters) or list(buffers) != list(self.buffers):
+            raise Refused("%s: the model has other parameters" % self.path)
         changed = []
         try:
-            for key, tensor in list(self.parameters.items()) + list(self.buffers.items()):
+            for key, tensor in list(parameters.items()) + list(buffers.items()) if self.named else []:
                 other = self.resized(key, tensor, assignment)
                 if other is not tensor:
                     owner, _, name = key.rpartition(".")
-                    module = self.model.get_submodule(owner)
-                    table = module._parameters if key in self.parameters else module._buffers
+                    module = model.get_submodule(owner)
+                    table = module._parameters if key in parameters else module._buffers
                     changed.append((table, name, tensor))
-                    table[name] = nn.Parameter(other) if key in self.parameters else other
-            traced = trace(self.model, self.path, inputs)
-            lowering = Lowering(traced, self.path, self.tensor_names)
+                    table[name] = nn.Parameter(other) if key in parameters else other
+            traced = trace(model, self.path, inputs, self.file.path)
+            lowering = Lowering(traced, self.path, self.tensor_names, self.structures)
             lowering.run(traced.graph)
-            return lowering
         finally:
             for table, name, tensor in changed:
                 table[name] = tensor
+        tensors = dict(inputs, **parameters)
+        tensors.update(buffers)
+        lowering.shapes = {key: self.resized(key, tensors[key], assignment).shape for key in self.tensor_names}
+        lowering.inputs = inputs
+        check_shapes(self.path, lowering, self.tensor_names)
+        return lowering
 
 
 def outline(lowering):
@@ -99,7 +147,7 @@ def outline(lowering):
         (n["op"], n["in"], n["out"], n["dtype"], len(n["shape"]),
          sorted((k, type(v), len(v) if isinstance(v, tuple) else 0) for k, v in n["attr"].items()))
         for n in lowering.nodes
-    ] + [lowering.outputs]  # fmt: skip
+    ] + [lowering.outputs, list(lowering.extra)]  # fmt: skip
 
 
 class Probe:
@@ -109,29 +157,43 @@ class Probe:
         self.subject = subject
         self.assignments = [dict(subject.base)]
         self.lowerings = [subject.lower(subject.base)]
+        self.outline = outline(self.lowerings[0])
+        self.failures = {}  # of assignments that were tried
         self.domains = {}
-        for name in subject.named:
-            self.domains[name] = self.probe_dim(name)
-        if len(subject.named) > 1:
-            together = {name: values[0] for name, (values, _) in self.domains.items()}
-            failure = self.attempt(together)
-            if failure:
-                raise Refused("the model does not trace with %s: %s" % (
-                    ", ".join("%s = %d" % pair for pair in together.items()), failure))
+        self.notes = []
+        self.extra_shapes = {}
+        self.started = time.monotonic()
 
     def attempt(self, assignment):
         """None when the graph at this assignment is the same one; else why not."""
         if assignment in self.assignments:
             return None
+        key = tuple(assignment.items())
+        if key not in self.failures:
+            self.failures[key] = self.trace(assignment)
+        return self.failures[key]
+
+    def trace(self, assignment):
         try:
             lowering = self.subject.lower(assignment)
         except Refused as refusal:
             return refusal.sentences[0]
-        if outline(lowering) != outline(self.lowerings[0]):
+        if outline(lowering) != self.outline:
             return "the graph is another one"
         self.assignments.append(dict(assignment))
         self.lowerings.append(lowering)
         return None
+
+    def name_dims(self):
+        """The domains of the dims that the user named: each has to be free."""
+        for name in self.subject.base:
+            self.domains[name] = self.probe_dim(name)
+        if len(self.subject.base) > 1:
+            together = {name: values[0] for name, (values, _) in self.domains.items()}
+            failure = self.attempt(together)
+            if failure:
+                raise Refused("the model does not trace with %s: %s" % (
+                    ", ".join("%s = %d" % pair for pair in together.items()), failure))
 
     def probe_dim(self, name):
         """Other values at which the model has the same graph, and what they are multiples of."""
@@ -150,30 +212,146 @@ class Probe:
                 return values, multiple
         raise Refused("--dim %s: the size cannot change: %s" % (name, failure))
 
+    # --- dims that nobody named
+
+    def find_dims(self):
+        """Gives every literal that can move a domain, and drops the others.  Later literals move beside the small values of
+        those before them, where that works, so the domains hold together."""
+        subject = self.subject
+        for name in list(subject.base):
+            domain = self.search_dim(name) if time.monotonic() - self.started < SECONDS else None
+            if domain:
+                self.domains[name] = domain
+        for name in list(subject.base):
+            self.find_followers(name)
+        self.keep_only(self.domains)
+
+    def find_followers(self, name):
+        """A size that stands in the file several times moves in all its places at once."""
+        base, literal = self.subject.base[name], self.subject.literals[name]
+        others = [other for key, other in self.subject.literals.items() if other.value == base and other is not literal]
+        taken = any(literal in other.followers for other in self.subject.literals.values())
+        if name in self.domains or taken or not others or base < SMALLEST_WIDTH:
+            return
+        free = [other for other in others if other.name not in self.domains and not other.followers]
+        for group in [[other] for other in free] + [[other] for other in others if other not in free] + [free, others]:
+            if not group or time.monotonic() - self.started > SECONDS:
+                continue
+            literal.followers = group
+            self.failures = {}
+            domain = self.search_dim(name)
+            if domain:
+                self.domains[name] = domain
+                for other in group:
+                    if other.name in self.domains:  # it moved alone, and moves with this one as well: one dim of the two
+                        self.domains.pop(other.name)
+                return
+        literal.followers = []
+
+    def join_domains(self):
+        """Looks for small sizes of all dims at once; a dim that stays small in no company is dropped."""
+        joint = dict(self.subject.base)
+        small = {name: min(values) for name, (values, _) in self.domains.items()}
+        if not small or self.attempt(small) is None:
+            return
+        lost = []
+        for name, (values, _) in self.domains.items():
+            for value in sorted(values):
+                failure = self.attempt(dict(joint, **{name: value}))
+                if failure is None:
+                    joint[name] = value
+                    break
+            else:
+                lost.append(name)
+        self.joint = joint
+        if lost:
+            self.keep_only([name for name in self.domains if name not in lost])
+
+    def keep_only(self, names):
+        """Forgets the other dims, and the traces that had them elsewhere."""
+        base = self.subject.base
+        kept = [i for i, a in enumerate(self.assignments) if all(a[name] == base[name] for name in base if name not in names)]
+        self.assignments = [{name: self.assignments[i][name] for name in names} for i in kept]
+        self.lowerings = [self.lowerings[i] for i in kept]
+        for name in list(base):
+            if name not in names:
+                del base[name]
+                self.subject.literals.pop(name, None)
+                self.domains.pop(name, None)
+        self.failures = {}
+
+    def works(self, name, value):
+        return value >= 1 and self.attempt(dict(self.subject.base, **{name: value})) is None
+
+    def search_dim(self, name):
+        """(values, multiple) at which the graph is the same and the shapes move, or None."""
+        base = self.subject.base[name]
+        for multiple in [m for m in range(1, min(base, 256) + 1) if base % m == 0]:
+            if not self.works(name, base + multiple):
+                continue
+            if not self.moves(name, base):
+                return None
+            values = [base + multiple]
+            small = [step * multiple for step in LADDER if step * multiple < base]
+            for value in small:
+                if self.works(name, value):
+                    values.append(value)
+                if len(values) > SETTLED:
+                    break
+            for value in (base + 2 * multiple, base + 3 * multiple):
+                if len(values) < 3 and self.works(name, value):
+                    values.append(value)
+            return sorted(values), multiple
+        return None
+
+    def moves(self, name, base):
+        """Whether the number is a size: it shows in the shape of an input, or is large and shows in a parameter's.  Small ones
+        that do not (a stride, a kernel, a number of groups or heads) say how the model works."""
+        used = self.lowerings[0].used
+        keys = [key for key in used if base >= SMALLEST_WIDTH or key in self.subject.inputs]
+        for assignment, lowering in zip(self.assignments, self.lowerings):
+            if assignment[name] != base:
+                return any(lowering.shapes[key] != self.lowerings[0].shapes[key] for key in keys)
+        return False
+
     # --- the merged graph
 
-    def nodes(self):
-        merged = []
-        for i, first in enumerate(self.lowerings[0].nodes):
+    def merged(self):
+        """(nodes, shapes): the graph's nodes and the shape of each tensor, as expressions."""
+        self.sizes = sizes.Sizes(self.assignments)
+        first = self.lowerings[0]
+        shapes = {}
+        for key in self.subject.tensor_names:
+            if key in first.used:
+                versions = [tuple(lowering.shapes[key]) for lowering in self.lowerings]
+                shapes[key] = self.leaf(versions, "the shape of %s" % key, ())
+        vectors = {self.subject.tensor_names[key]: list(zip(*[lowering.shapes[key] for lowering in self.lowerings])) for key in first.used}
+        for name in first.extra:
+            versions = [lowering.extra[name]["shape"] for lowering in self.lowerings]
+            self.extra_shapes[name] = self.leaf(versions, "the shape of %s" % name, ())
+            vectors[name] = list(zip(*versions))
+        nodes = []
+        for i, node in enumerate(first.nodes):
             versions = [lowering.nodes[i] for lowering in self.lowerings]
-            what = "%s:%d: %s" % (self.subject.path, first["line"], first["op"])
+            what = "%s:%d: %s" % (self.subject.path, node["line"], node["op"])
+            context = [axis for operand in node["in"] for axis in vectors.get(operand, ())]
+            shape = self.leaf([version["shape"] for version in versions], what + ": its shape", context)
+            vectors[node["out"]] = list(zip(*[version["shape"] for version in versions]))
+            context = context + vectors[node["out"]]
             attributes = {
-                key: self.leaf([version["attr"][key] for version in versions], "%s: %s" % (what, key)) for key in first["attr"]
+                key: self.leaf([version["attr"][key] for version in versions], "%s: %s" % (what, key), context) for key in node["attr"]
             }
-            shape = self.leaf([version["shape"] for version in versions], what + ": its shape")
-            merged.append(dict(first, attr=attributes, shape=shape))
-        return merged
+            merged = dict(node, attr=attributes, shape=shape)
+            if node.get("more"):
+                merged["more"] = []
+                for j, (name, dtype, _) in enumerate(node["more"]):
+                    seen = [version["more"][j][2] for version in versions]
+                    vectors[name] = list(zip(*seen))
+                    merged["more"].append((name, dtype, self.leaf(seen, what + ": its shape", context)))
+            nodes.append(merged)
+        return nodes, shapes
 
-    def leaf(self, values, what):
+    def leaf(self, values, what, context):
         if isinstance(values[0], tuple):
-            return tuple(self.leaf([value[i] for value in values], what) for i in range(len(values[0])))
-        return sizes.pick(self.assignments, values, what)
-
-    def shape_of(self, key):
-        """The dims of an input, parameter or buffer as texts: a name only where --dim put one."""
-        texts = [str(size) for size in self.subject.tensor(key).shape]
-        for name, places in self.subject.named.items():
-            for other, axis in places:
-                if other == key:
-                    texts[axis] = name
-        return tuple(texts)
+            return tuple(self.leaf([value[i] for value in values], what, context) for i in range(len(values[0])))
+        return self.sizes.pick(values, what, context)

@@ -63,7 +63,6 @@ SIGNATURES = {
     "triu": "@input diagonal=0",
     "permute": "@input dims",
     "transpose": "@input dim0 dim1",
-    "scaled_dot_product_attention": "@query @key @value attn_mask!None dropout_p!0.0 is_causal=False scale=None enable_gqa!False",
 }
 SIGNATURES.update({name: "@input inplace~" for name in UNARY.split()})
 

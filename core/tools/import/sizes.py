@@ -1,114 +1,277 @@
-"""Finds the expression behind a number that several traces saw, each at other values of the named dims."""
+"""Finds the expression behind a number that several traces saw, each at other values of the dims."""
+
+import math
+from itertools import combinations
 
 from refusal import Refused
 
-
-def only_dim_changed(assignments, name):
-    base = assignments[0]
-    return [i for i, a in enumerate(assignments) if all(a[other] == base[other] for other in base if other != name)]
+MOST_STEP = 512  # of a strided window, or of several one after another
+MOST_FACTORS = 4
 
 
-def affine(samples):
-    """slope * d + offset with whole numbers, or None."""
-    (d0, v0), (d1, v1) = samples[0], samples[1]
-    if (v1 - v0) % (d1 - d0):
-        return None
-    slope = (v1 - v0) // (d1 - d0)
-    return slope, v0 - slope * d0
+class Unexplained(Exception):
+    """A number that follows the dims in a way that no expression covers.  names: the dims that move it."""
+
+    def __init__(self, sentence, names):
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.names = names
 
 
 def signed(offset):
     return "" if offset == 0 else " + %d" % offset if offset > 0 else " - %d" % -offset
 
 
-def affine_text(slope, name, offset):
-    return (name if slope == 1 else "%d * %s" % (slope, name)) + signed(offset)
+def divisors(number):
+    small = [d for d in range(1, min(int(math.isqrt(number)), 4096) + 1) if number % d == 0]
+    return sorted({d for s in small for d in (s, number // s)}, reverse=True)
 
 
-def fits(samples, function):
-    return all(function(d) == v for d, v in samples)
+def affine(samples):
+    """(slope, offset) of slope * d + offset through whole-number samples, or None."""
+    (d0, v0), (d1, v1) = samples[0], samples[-1]
+    if d0 == d1 or (v1 - v0) % (d1 - d0):
+        return None
+    slope = (v1 - v0) // (d1 - d0)
+    offset = v0 - slope * d0
+    return (slope, offset) if all(slope * d + offset == v for d, v in samples) else None
 
 
-def one_dim(name, samples):
-    """An expression in one dim for samples [(dim, value)], or None.  Covers pools and strided windows: k * ((d + a) / s + b)."""
-    line = affine(samples)
-    if line and fits(samples, lambda d: line[0] * d + line[1]):
-        return affine_text(line[0], name, line[1])
-    values = [v for _, v in samples]
-    for factor in sorted({f for f in range(1, max(values) + 1) if all(v % f == 0 for v in values)}, reverse=True):
-        for step in range(2, 17):
-            for shift in sorted(range(-16, 17), key=abs):
-                if any(d + shift < 0 for d, _ in samples):
-                    continue
-                rest = samples[0][1] // factor - (samples[0][0] + shift) // step
-                if abs(rest) <= 1 and fits(samples, lambda d: factor * ((d + shift) // step + rest)):
-                    inner = (name if shift == 0 else "(%s%s)" % (name, signed(shift))) + " / %d" % step + signed(rest)
-                    return inner if factor == 1 else "%d * (%s)" % (factor, inner)
+def strided(samples):
+    """(step, shift, rest) of (d + shift) / step + rest, rounded down, with 0 <= shift < step; or None.
+
+    Windows one after another are one such expression: ((d + a) / m + b) / n = (d + a + b m) / (m n)."""
+    low, high = samples[0], samples[-1]
+    across, risen = high[0] - low[0], high[1] - low[1]
+    if across <= 0 or risen <= 0:
+        return None
+    for step in range(2, MOST_STEP + 1):
+        if abs(across - step * risen) >= step:
+            continue
+        for shift in range(step):
+            rest = low[1] - (low[0] + shift) // step
+            if all((d + shift) // step + rest == v for d, v in samples):
+                return step, shift, rest
     return None
 
 
-def product(names, assignments, values):
-    """factor * d1 * d2 ..., or None."""
-    base = 1
-    for name in names:
-        base *= assignments[0][name]
-    if values[0] % base:
+class Curve:
+    """factor * inner(d): a whole-number function of one dim."""
+
+    def __init__(self, factor, text, function, plain):
+        self.factor = factor
+        self.text = text  # of inner
+        self.function = function
+        self.plain = plain  # inner is a name or a number alone
+
+    def whole_text(self):
+        if self.factor == 1:
+            return self.text
+        return "%d * %s" % (self.factor, self.text if self.plain else "(%s)" % self.text)
+
+    def joined(self):
+        return self.text if self.plain else "(%s)" % self.text
+
+
+def curve(name, samples):
+    """The Curve through samples [(dim, value)], or None: affine ones first, then strided windows."""
+    samples = sorted(set(samples))
+    if len(samples) < 2 or len({d for d, _ in samples}) != len(samples):
         return None
-    factor = values[0] // base
-    for assignment, value in zip(assignments, values):
-        whole = factor
-        for name in names:
-            whole *= assignment[name]
-        if whole != value:
+    line = affine(samples)
+    if line and line[0]:
+        slope, offset = line
+        common = math.gcd(slope, offset) if slope > 0 else 1
+        slope, offset = slope // common, offset // common
+        text = ("%s" % name if slope == 1 else "%d * %s" % (slope, name)) + signed(offset)
+        if slope < 0:
+            text = "%d - %s" % (offset, name if slope == -1 else "%d * %s" % (-slope, name))
+        return Curve(common, text, lambda d: slope * d + offset, text == name)
+    if len(samples) < 3 or min(v for _, v in samples) < 0:
+        return None
+    common = 0
+    for _, value in samples:
+        common = math.gcd(common, value)
+    for factor in divisors(common) if common else []:
+        found = strided([(d, v // factor) for d, v in samples])
+        if found:
+            step, shift, rest = found
+            text = (name if shift == 0 else "(%s%s)" % (name, signed(shift))) + " / %d" % step + signed(rest)
+            return Curve(factor, text, lambda d: (d + shift) // step + rest, False)
+    return None
+
+
+class Sizes:
+    """The expressions for all traces together.  assignments[i]: dim name -> value in trace i; the first is the published one."""
+
+    def __init__(self, assignments):
+        self.assignments = assignments
+        self.names = list(assignments[0])
+        base = assignments[0]
+        self.alone = {
+            name: [i for i, a in enumerate(assignments) if all(a[other] == base[other] for other in base if other != name)]
+            for name in self.names
+        }
+        self.known = {}
+        for name in self.names:
+            self.known.setdefault(tuple(a[name] for a in assignments), name)
+
+    def moved_by(self, values):
+        """The dims that move a number, seen alone; all of them when it moves only where several do."""
+        moved = [name for name in self.names if any(values[i] != values[0] for i in self.alone[name])]
+        return moved or list(self.names)
+
+    def expression(self, values, what, context=()):
+        """The text for one whole number.  context: numbers that it may be a product or sum of, as tuples over the traces."""
+        values = tuple(values)
+        if all(value == values[0] for value in values):
+            return str(values[0])
+        text = self.known.get(values)
+        if text is None:
+            text = self.search(values, context)
+            if text is None:
+                moved = self.moved_by(values)
+                seen = ", ".join("%s -> %d" % (" ".join("%s=%d" % (n, a[n]) for n in moved), v)
+                                 for a, v in list(zip(self.assignments, values))[:4])  # fmt: skip
+                raise Unexplained("%s depends on %s in a way that no expression covers (%s)" % (what, " and ".join(moved), seen), moved)
+            self.known[values] = text
+        return text
+
+    def search(self, values, context):
+        moved = self.moved_by(values)
+        for name in moved if len(moved) == 1 else ():
+            found = curve(name, [(a[name], v) for a, v in zip(self.assignments, values)])
+            found = found or self.squared(name, values)
+            if found:
+                return found if isinstance(found, str) else found.whole_text()
+        return self.separable(moved, values) or self.combined(values, context) or self.added(moved, values)
+
+    def squared(self, name, values):
+        """factor * inner(d) * inner(d) + a small number: patches of a square image, and a token."""
+        for offset in (0, 1, -1, 2):
+            common = 0
+            for value in values:
+                common = math.gcd(common, value - offset)
+            for factor in divisors(common)[-8:] if common else []:
+                roots = [math.isqrt(abs(value - offset) // factor) for value in values]
+                if all(root * root * factor + offset == value for root, value in zip(roots, values)):
+                    found = curve(name, [(a[name], root) for a, root in zip(self.assignments, roots)])
+                    if found:
+                        inner = "(%s)" % found.whole_text()
+                        return " * ".join(([str(factor)] if factor > 1 else []) + [inner, inner]) + signed(offset)
+        return None
+
+    def curves(self, moved, values):
+        found = {}
+        for name in moved:
+            samples = [(self.assignments[i][name], values[i]) for i in self.alone[name]]
+            found[name] = curve(name, samples)
+            if found[name] is None:
+                return None
+        return found
+
+    def separable(self, moved, values):
+        """factor times one Curve a dim."""
+        found = self.curves(moved, values)
+        if not found or any(values[0] == 0 for _ in (0,)):
             return None
-    return " * ".join(([str(factor)] if factor != 1 else []) + list(names))
-
-
-def total(names, assignments, values):
-    """a1 * d1 + a2 * d2 + offset, or None."""
-    slopes = []
-    for name in names:
-        picked = only_dim_changed(assignments, name)
-        line = affine([(assignments[i][name], values[i]) for i in picked])
-        if line is None:
+        whole = 1
+        for name, part in found.items():
+            whole *= part.function(self.assignments[0][name])
+        if whole == 0 or values[0] % whole:
             return None
-        slopes.append(line[0])
-    offset = values[0] - sum(s * assignments[0][n] for s, n in zip(slopes, names))
-    for assignment, value in zip(assignments, values):
-        if sum(s * assignment[n] for s, n in zip(slopes, names)) + offset != value:
-            return None
-    return " + ".join(affine_text(s, n, 0) for s, n in zip(slopes, names)) + signed(offset)
+        factor = values[0] // whole
+        for assignment, value in zip(self.assignments, values):
+            product = factor
+            for name, part in found.items():
+                product *= part.function(assignment[name])
+            if product != value:
+                return None
+        return " * ".join(([str(factor)] if factor != 1 else []) + [part.joined() for part in found.values()])
+
+    def added(self, moved, values):
+        """A sum of one Curve a dim, and a number."""
+        parts = []
+        for name in moved:
+            samples = [(self.assignments[i][name], values[i] - values[0]) for i in self.alone[name]]
+            line = affine(sorted(set(samples))) if len(set(samples)) > 1 else None
+            if line is None:
+                return None
+            parts.append((name, line[0]))
+        offset = values[0] - sum(slope * self.assignments[0][name] for name, slope in parts)
+        for assignment, value in zip(self.assignments, values):
+            if sum(slope * assignment[name] for name, slope in parts) + offset != value:
+                return None
+        return " + ".join(name if slope == 1 else "%d * %s" % (slope, name) for name, slope in parts) + signed(offset)
+
+    def combined(self, values, context):
+        """A product, a quotient or a sum of the numbers around it."""
+        around = []
+        for vector in context:
+            vector = tuple(vector)
+            if vector in self.known and vector not in around:
+                around.append(vector)
+        around = around[:10]
+        for count in range(1, min(MOST_FACTORS, len(around)) + 1):
+            for chosen in combinations(around, count):
+                text = self.product_of(values, chosen)
+                if text:
+                    return text
+        for count in (2, 3):
+            for chosen in combinations(around, count):
+                rest = {v - sum(part[i] for part in chosen) for i, v in enumerate(values)}
+                if len(rest) == 1:
+                    return " + ".join("%s" % self.known[part] for part in chosen) + signed(rest.pop())
+        return None
+
+    def product_of(self, values, chosen):
+        whole = [math.prod(part[i] for part in chosen) for i in range(len(values))]
+        texts = " * ".join(self.grouped(part) for part in chosen)
+        if all(w and v % w == 0 for v, w in zip(values, whole)):
+            ratios = {v // w for v, w in zip(values, whole)}
+            if len(ratios) == 1:
+                factor = ratios.pop()
+                return texts if factor == 1 else "%d * %s" % (factor, texts)
+        if all(v and w % v == 0 for v, w in zip(values, whole)):
+            ratios = {w // v for v, w in zip(values, whole)}
+            if len(ratios) == 1:
+                return "%s / %d" % (texts, ratios.pop())
+        return None
+
+    def grouped(self, vector):
+        text = self.known[vector]
+        return text if text.isidentifier() else "(%s)" % text
+
+    # --- reals
+
+    def real(self, values, what, context=()):
+        """The text of a real that follows a size n as c * n, c / n, c * sqrt(n) or c / sqrt(n)."""
+        candidates = [vector for vector in list(self.known) + [tuple(c) for c in context if tuple(c) in self.known]]
+        for vector in dict.fromkeys(candidates):
+            for label, power in (("%r / %s", -1.0), ("%r / sqrt(%s)", -0.5), ("%r * %s", 1.0), ("%r * sqrt(%s)", 0.5)):
+                if min(vector) <= 0:
+                    continue
+                factor = values[0] / vector[0] ** power
+                if factor and all(math.isclose(v, factor * n**power, rel_tol=1e-12) for v, n in zip(values, vector)):
+                    nice = float("%.12g" % factor)
+                    text = self.grouped(vector) if "sqrt" not in label else self.known[vector]
+                    return label % (nice, text)
+        raise Unexplained("%s changes with the dims in a way that no expression covers (%r, then %r)" % (
+            what, values[0], next(v for v in values if v != values[0])), self.moved_by(values))
+
+    def pick(self, values, what, context=()):
+        """Text, real or truth of a leaf."""
+        first = values[0]
+        if type(first) is int and all(type(value) is int for value in values):
+            return self.expression(values, what, context)
+        if all(value == first for value in values):
+            return first
+        if all(type(value) in (int, float) and math.isfinite(value) for value in values):
+            return self.real([float(value) for value in values], what, context)
+        raise Unexplained("%s changes with the dims and is no number (%r, then %r)" % (
+            what, first, next(value for value in values if value != first)), self.moved_by(values))
 
 
-def expression(assignments, values, what):
-    """The text for one integer, given what it was in each trace (assignments[i]: dim name -> value)."""
-    if all(value == values[0] for value in values):
-        return str(values[0])
-    moved = []
-    for name in assignments[0]:
-        picked = only_dim_changed(assignments, name)
-        if any(values[i] != values[0] for i in picked):
-            moved.append((name, picked))
-    text = None
-    if len(moved) == 1:
-        name, picked = moved[0]
-        samples = sorted({(assignments[i][name], values[i]) for i in range(len(values))})
-        text = one_dim(name, samples) if len(samples) > 1 else None
-    elif moved:
-        names = [name for name, _ in moved]
-        text = product(names, assignments, values) or total(names, assignments, values)
-    if text is None:
-        seen = ", ".join("%s -> %d" % (" ".join("%s=%d" % pair for pair in a.items()), v) for a, v in zip(assignments[:4], values))
-        raise Refused("%s depends on the named dims in a way that no expression covers (%s); leave a dim out of --dim" % (what, seen))
-    return text
-
-
-def pick(assignments, values, what):
-    """Text, real or truth of a leaf: integers may follow the dims, everything else has to stay what it was."""
-    first = values[0]
-    if type(first) is int and all(type(value) is int for value in values):
-        return expression(assignments, values, what)
-    if any(value != first for value in values):
-        raise Refused("%s changes with the named dims and is no integer (%r, then %r); leave a dim out of --dim" % (
-            what, first, next(value for value in values if value != first)))
-    return first
+def refused(problem):
+    """What a person who named the dims reads."""
+    return Refused(problem.sentence + "; leave a dim out of --dim")

@@ -16,13 +16,14 @@ import torch.fx
 import torch.nn as nn
 
 from refusal import Refused
+from user_file import MAKERS, first_line
 
+RESHAPING = frozenset("view reshape flatten unflatten squeeze unsqueeze view_as reshape_as contiguous".split())
 PLAIN = (int, float, bool, str, type(None), torch.dtype, torch.device, torch.Size)
 
 
 def user_line(path):
     """The line of the user's file that is being executed, or 0."""
-    path = os.path.abspath(path)
     frame = sys._getframe(1)
     while frame is not None:
         if frame.f_code.co_filename == path:
@@ -32,17 +33,34 @@ def user_line(path):
 
 
 def failing_line(error, path):
-    path = os.path.abspath(path)
     lines = [entry.lineno for entry in traceback.extract_tb(error.__traceback__) if entry.filename == path]
     return lines[-1] if lines else 0
 
 
+class Storage:
+    """What a tensor and its views share; version counts the changes in place."""
+
+    def __init__(self):
+        self.version = 0
+
+
+def written(below, index, value):
+    """A node of the graph: below with value put at index, which is a tuple of slices and numbers, a mask, or None for all of it."""
+    return below
+
+
 class ShapedProxy(torch.fx.Proxy):
-    """A value of the graph, with the meta tensor (or tuple of them) that stands for it."""
+    """A value of the graph, with the meta tensor (or tuple of them) that stands for it.
+
+    A change in place makes the proxy stand for the new value, and what it is a view of too: parent is (proxy, index), the index
+    None where the view holds all of the parent in another shape."""
 
     def __init__(self, node, tracer):
         super().__init__(node, tracer)
         self.value = None
+        self.storage = Storage()
+        self.version = 0
+        self.parent = None
 
     def __getattr__(self, name):
         attribute = getattr(self.value, name)
@@ -80,12 +98,14 @@ class ShapedProxy(torch.fx.Proxy):
     __int__ = __float__ = __index__
 
     def __setitem__(self, index, value):
-        raise Refused(self.tracer.place() + "assignment into a tensor is not covered")
+        if isinstance(value, (int, float)):
+            value = self.tracer.create_proxy("call_function", torch.full, ((), float(value)), {"dtype": self.value.dtype})
+        index = index if isinstance(index, (tuple, ShapedProxy)) else (index,)
+        self.tracer.change(self, self.tracer.create_proxy("call_function", written, (self, index, value), {}))
 
     def changed(self, name, other):
-        result = getattr(self, name)(other)
-        result.node.meta["in_place"] = True
-        return result
+        self.tracer.change(self, getattr(self, name)(other))
+        return self
 
     def __iadd__(self, other):
         return self.changed("__add__", other)
@@ -100,16 +120,47 @@ class ShapedProxy(torch.fx.Proxy):
         return self.changed("__truediv__", other)
 
 
+class Constructors(torch.overrides.TorchFunctionMode):
+    """Makes each constructor that forward calls (arange, ones, randn, ...) a node of the graph, like any other call."""
+
+    def __init__(self, tracer):
+        super().__init__()
+        self.tracer = tracer
+
+    def __torch_function__(self, function, types, arguments=(), named=None):
+        named = dict(named or {})
+        rebound = self.tracer.rebound
+        if rebound and not self.tracer.busy:
+            arguments = tuple(rebound.get(id(value), (value, value))[1] for value in arguments)
+        name = getattr(function, "__name__", "")
+        if name == "copy_" and len(arguments) > 1 and isinstance(arguments[0], torch.Tensor) and isinstance(arguments[1], ShapedProxy):
+            copied = self.tracer.create_proxy("call_method", "clone", (arguments[1],), {})
+            rebound[id(arguments[0])] = (arguments[0], copied)  # holds the tensor, so that its id stays its own
+            return copied
+        if rebound and arguments and isinstance(arguments[0], ShapedProxy) and hasattr(torch.Tensor, name):
+            return getattr(arguments[0], name)(*arguments[1:], **named)
+        if name in MAKERS and not self.tracer.busy and user_line(self.tracer.path):
+            if "out" in named:
+                raise Refused(self.tracer.place() + "a constructor with out= is not covered")
+            return self.tracer.create_proxy("call_function", function, arguments, named)
+        return function(*arguments, **named)
+
+
 class ShapedTracer(torch.fx.Tracer):
-    def __init__(self, path, inputs, state):
+    proxy_buffer_attributes = True
+
+    def __init__(self, path, shown, inputs, state):
         super().__init__()
         self.path = path
+        self.shown = shown
+        self.busy = False
+        self.rebound = {}  # id of a tensor that is no value of the graph, and was overwritten by one -> the proxy
         self.inputs = inputs  # placeholder name -> meta tensor
         self.batch_norms = {}
         self.state = state  # qualified name -> parameter; asking the module for it would be traced, without end
 
     def place(self):
-        return "%s:%d: " % (self.path, user_line(self.path))
+        return "%s:%d: " % (self.shown, user_line(self.path))
 
     def proxy(self, node):
         return ShapedProxy(node, self)
@@ -121,15 +172,66 @@ class ShapedTracer(torch.fx.Tracer):
             self.batch_norms[qualified_name] = module
         return leaf
 
-    def create_proxy(self, kind, target, args, kwargs, *rest, **more):
+    def change(self, proxy, result):
+        """proxy stands for result from now on."""
+        before = proxy.parent
+        proxy.node, proxy.value = result.node, result.value
+        proxy.storage.version += 1
+        proxy.version = proxy.storage.version
+        if before:
+            parent, index = before
+            whole = self.create_proxy("call_function", written, (parent, index, proxy), {}, stale=True)
+            parent.node, parent.value = whole.node, whole.value
+            parent.version = proxy.storage.version
+            up = parent.parent
+            while up:  # a view of a view: all the way to the tensor that owns the numbers
+                above, index = up
+                whole = self.create_proxy("call_function", written, (above, index, parent), {}, stale=True)
+                above.node, above.value, above.version = whole.node, whole.value, proxy.storage.version
+                parent, up = above, above.parent
+
+    def share(self, proxy, name, args):
+        """Remembers what a view is a view of."""
+        source = args[0] if args and isinstance(args[0], ShapedProxy) else None
+        value = proxy.value
+        if source is None or not isinstance(value, torch.Tensor) or not isinstance(source.value, torch.Tensor) or not value._is_view():
+            return
+        base = source.value._base if source.value._is_view() else source.value
+        if value._base is not base and value is not source.value:
+            return
+        proxy.storage, proxy.version = source.storage, source.storage.version
+        if name == "getitem" and not isinstance(args[1], ShapedProxy):
+            proxy.parent = (source, args[1] if isinstance(args[1], tuple) else (args[1],))
+        elif value.numel() == source.value.numel() and name in RESHAPING:
+            proxy.parent = (source, None)
+        else:
+            proxy.parent = (source, "no way back")
+
+    def create_proxy(self, kind, target, args, kwargs, *rest, stale=False, **more):
+        for value in args if not stale else ():
+            if isinstance(value, ShapedProxy) and value.version != value.storage.version:
+                raise Refused(self.place() + "a view of a value that was changed in place since is used again; make the view after the change")
         proxy = super().create_proxy(kind, target, args, kwargs, *rest, **more)
         proxy.node.meta["line"] = user_line(self.path)
-        value = self.evaluate(kind, target, args, kwargs)
+        busy, self.busy = self.busy, True
+        try:
+            value = self.evaluate(kind, target, args, kwargs)
+        finally:
+            self.busy = busy
         if not isinstance(value, (torch.Tensor, tuple, list)):
             self.graph.erase_node(proxy.node)
             return value
         proxy.value = value
         proxy.node.meta["value"] = value
+        name = target if isinstance(target, str) else getattr(target, "__name__", "")
+        changes = kwargs.get("inplace") or (name.endswith("_") and not name.endswith("__") and kind in ("call_function", "call_method"))
+        if changes and args and isinstance(args[0], ShapedProxy) and isinstance(value, torch.Tensor):
+            if args[0].parent and args[0].parent[1] == "no way back":
+                raise Refused(self.place() + "%s changes a view in place that is no slice; write it out of place" % name)
+            self.change(args[0], proxy)
+            return args[0]
+        if kind in ("call_function", "call_method"):
+            self.share(proxy, name, args)
         return proxy
 
     def evaluate(self, kind, target, args, kwargs):
@@ -146,22 +248,39 @@ class ShapedTracer(torch.fx.Tracer):
                 return batch_norm_shape(self.batch_norms[target], args[0])
             if getattr(target, "__name__", target) == "repeat_interleave":
                 return repeated_shape(*args, **kwargs)
+            if "max_pool3d" in getattr(target, "__name__", "") and args[0].device.type == "meta":
+                return pooled_shape(*args, **kwargs)
             if kind == "call_method":
                 return getattr(args[0], target)(*args[1:], **kwargs)
+            if getattr(target, "__name__", "") in MAKERS:
+                kwargs.pop("generator", None)
+                kwargs["device"] = "meta"
             return target(*args, **kwargs)
         except NotImplementedError as error:
             name = target if isinstance(target, str) else target.__name__
             raise Refused(self.place() + "%s depends on data, or PyTorch cannot tell its shape (%s)" % (name, first_line(error)))
 
 
-def first_line(error):
-    text = str(error).strip()
-    return text.splitlines()[0][:200] if text else type(error).__name__
-
-
 def batch_norm_shape(module, value):
     module._check_input_dim(value)
     return nn.functional.batch_norm(value, None, None, training=True)  # says so when a channel has a single value
+
+
+def pooled_shape(value, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    """max_pool3d, which PyTorch 1.13 does not have on the meta device."""
+    if return_indices:
+        raise NotImplementedError("with return_indices")
+    triple = [tuple(v) if isinstance(v, (tuple, list)) else (v,) * 3 for v in (kernel_size, stride or kernel_size, padding, dilation)]
+    sizes = []
+    for size, kernel, step, around, apart in zip(value.shape[-3:], *triple):
+        room = size + 2 * around - apart * (kernel - 1) - 1
+        windows = -(-room // step) + 1 if ceil_mode else room // step + 1
+        if ceil_mode and (windows - 1) * step >= size + around:
+            windows -= 1
+        sizes.append(windows)
+    if min(sizes) < 1:
+        raise RuntimeError("a pool's window is larger than its input")
+    return value.new_empty(tuple(value.shape[:-3]) + tuple(sizes))
 
 
 def repeated_shape(value, repeats, dim=None, output_size=None):
@@ -208,28 +327,31 @@ def wrap(model, inputs):
 Traced = collections.namedtuple("Traced", "graph root")
 
 
-def trace(model, path, inputs):
-    """Calls model with inputs (argument name -> tensor or plain value).
+def trace(model, shown, inputs, path):
+    """Calls model with inputs (argument name -> tensor or plain value).  shown: the file's name in messages; path: of its code.
 
     Gives the torch.fx graph, whose nodes carry 'value' and 'line' in their meta, and its root module, which holds the
     constants.  Refused when the model writes to its own state or asks for data.
     """
     tensors = {name: value.to("meta") for name, value in inputs.items() if isinstance(value, torch.Tensor)}
     root = wrap(model, inputs)
-    tracer = ShapedTracer(path, tensors, dict(root.named_parameters()))
+    state = dict(root.named_parameters())
+    state.update(root.named_buffers())
+    tracer = ShapedTracer(path, shown, tensors, state)
     before = {name: (id(buffer), buffer._version) for name, buffer in model.named_buffers()}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            graph = tracer.trace(root)
+            with Constructors(tracer):
+                graph = tracer.trace(root)
     except Refused:
         raise
     except Exception as error:
         text = first_line(error)
         if "as buffer" in text or "as parameter" in text:
             text = "forward writes to the model's own state, such as running statistics (%s)" % text
-        raise Refused("%s:%d: the model does not trace: %s" % (path, failing_line(error, path), text))
+        raise Refused("%s:%d: the model does not trace: %s" % (shown, failing_line(error, path), text))
     for name, buffer in model.named_buffers():
         if before.get(name) != (id(buffer), buffer._version):
-            raise Refused("%s: forward writes to the buffer '%s' (running statistics are not covered)" % (path, name))
+            raise Refused("%s: forward writes to the buffer '%s' (running statistics are not covered)" % (shown, name))
     return Traced(graph, root)

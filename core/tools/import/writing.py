@@ -22,9 +22,10 @@ def graph_text(nodes, outputs):
     for number, node in enumerate(nodes):
         attributes = ", ".join("%s: %s" % (key, attribute_text(value)) for key, value in node["attr"].items())
         lines.append(
-            "  - {id: n%d, op: %s, in: [%s]%s, out: [{name: %s, dtype: %s, shape: \"%s\"}]}"
-            % (number, node["op"], ", ".join(node["in"]), ", attr: {%s}" % attributes if attributes else "",
-               node["out"], node["dtype"], ", ".join(node["shape"]))
+            "  - {id: n%d, op: %s, in: [%s]%s, out: [%s]}"
+            % (number, node["op"], ", ".join(node["in"]), ", attr: {%s}" % attributes if attributes else "", ", ".join(
+                "{name: %s, dtype: %s, shape: \"%s\"}" % (name, dtype, ", ".join(shape))
+                for name, dtype, shape in [(node["out"], node["dtype"], node["shape"]), *node.get("more", ())]))
         )  # fmt: skip
     if outputs:
         lines.append("outputs: {%s}" % ", ".join("%s: %s" % pair for pair in outputs.items()))

@@ -23,12 +23,12 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(HERE, "..", "..", "..", "core", "tools", "import"))
 
 sys.path.insert(0, os.path.join(HERE, "..", "..", "reference"))
-
-import torch  # noqa: E402
+sys.path.insert(0, os.path.join(HERE, "..", "..", "import"))
 
 import compare  # noqa: E402
 import import_task  # noqa: E402
 from refusal import Refused  # noqa: E402
+from user_function import user_function  # noqa: E402
 
 
 def directives(path):
@@ -42,29 +42,12 @@ def directives(path):
     return found
 
 
-def as_function(path, tensor_names):
-    """The sample's own model as a function of the task's tensors."""
-    model, inputs = import_task.load(path)
-    plain = {name: value for name, value in inputs.items() if not isinstance(value, torch.Tensor)}
-    state = [key for key in tensor_names if key not in inputs]
-    call = torch.nn.utils.stateless.functional_call
-
-    def function(tensors, settings):
-        held = {key: tensors[tensor_names[key]] for key in state if tensor_names[key] in tensors}
-        given = [tensors.get(tensor_names.get(name), plain.get(name)) for name in inputs]
-        return call(model.double(), held, tuple(given))
-
-    return function
-
-
-def numbers(path, target, dims, dump):
+def numbers(made, target, dump):
     """Problems of the imported graph's values and gradients, held against the model itself."""
-    model, inputs = import_task.load(path)
-    names = import_task.Subject(path, model, inputs, import_task.parse_dims(dims)).tensor_names
     problems = []
     for direction in compare.directions_of(target):
         try:
-            share, where = compare.held(dump, target, direction, 1, as_function(path, names))
+            share, where = compare.held(dump, target, direction, 1, user_function(made))
         except subprocess.CalledProcessError:
             return ["the evaluator does not load it"]
         if not share <= 1:
@@ -76,7 +59,8 @@ def imported(path, wanted, folder, dump):
     """Problems of a sample that should import."""
     options = " ".join(wanted.get("import", [])).split()
     dims = [option for option in options if option != "--dim"]
-    task, graph, notes = import_task.build(path, "sample", dims, ["forward", "backward"])
+    made = import_task.build(path, "sample", dims, ["forward", "backward"])
+    task, graph, notes = made.task, made.graph, made.notes
     target = os.path.join(folder, "sample")
     import_task.write(target, path, task, graph)
     problems = []
@@ -90,7 +74,7 @@ def imported(path, wanted, folder, dump):
     for text in wanted.get("note", []):
         if not any(note.startswith(text) for note in notes):
             problems.append("no note says: %s (notes: %s)" % (text, notes))
-    return problems + (numbers(path, target, dims, dump) if dump else [])
+    return problems + (numbers(made, target, dump) if dump else [])
 
 
 def check(path, dump):

@@ -1,5 +1,5 @@
 # import: --dim B=x:0 --dim T=x:1
-# graph: linear narrow narrow narrow reshape transpose reshape transpose reshape transpose transpose matmul mul causal_mask softmax matmul transpose reshape linear
+# graph: linear narrow narrow narrow reshape transpose reshape transpose reshape transpose transpose matmul mul full tril narrow narrow eq masked_fill softmax matmul transpose reshape linear
 # task: y: {role: out, dtype: float32, shape: "B, T, 32"}
 # text: shape: "B, 4, T, T"
 import math

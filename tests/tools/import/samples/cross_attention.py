@@ -1,5 +1,5 @@
 # import: --dim B=x:0 --dim B=z:0 --dim B=w:0
-# graph: transpose transpose transpose linear reshape transpose linear reshape transpose linear reshape transpose mul transpose bmm causal_mask softmax bmm transpose reshape linear reshape mean transpose
+# graph: full triu eq rsub transpose transpose transpose linear reshape transpose linear reshape transpose linear reshape transpose mul transpose bmm masked_fill softmax bmm transpose reshape linear reshape mean transpose
 # text: attr: {diagonal: "1"}
 import torch
 import torch.nn as nn

@@ -1,4 +1,4 @@
-# graph: mul cumsum mul full minimum tril
+# graph: mul cumsum mul full minimum full tril rsub masked_fill
 # task: mask: {role: in, dtype: uint8
 import torch
 import torch.nn as nn

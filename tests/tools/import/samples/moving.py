@@ -1,5 +1,5 @@
 # import: --dim B=x:0
-# graph: narrow reshape reshape full narrow cumsum cat reshape permute reshape narrow narrow cat narrow narrow cat reshape expand reshape
+# graph: full narrow cumsum cat reshape permute reshape narrow narrow cat narrow narrow cat reshape expand reshape
 # text: attr: {shape: "B, 1, 3, 3", value: 0.0}
 import torch
 import torch.nn as nn

@@ -1,4 +1,4 @@
-# refused: 12: dropout with p = 0.1 is not covered
+# refused: 12: attention with dropout = 0.1 is not covered
 import torch
 import torch.nn as nn
 

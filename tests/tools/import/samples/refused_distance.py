@@ -1,5 +1,4 @@
-# refused: 14: dropout with p = 0.5 is not covered: it is random; set p to 0 or call eval()
-# refused: 15: pairwise_distance is not covered
+# refused: 14: pairwise_distance is not covered
 import torch
 import torch.nn as nn
 import torch.nn.functional as F

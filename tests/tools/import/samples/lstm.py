@@ -1,4 +1,5 @@
-# refused: 12: lstm is not covered
+# graph: full full reshape reshape lstm
+# note: dim size: 1 to 4, published 3
 import torch
 import torch.nn as nn
 

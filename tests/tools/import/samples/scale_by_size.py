@@ -1,5 +1,6 @@
 # import: --dim D=x:1
-# refused: 8: mul: other changes with the named dims and is no integer
+# graph: mul
+# text: attr: {other: "1.0 / sqrt(D)"}
 import torch
 import torch.nn as nn
 class Model(nn.Module):

@@ -1,4 +1,5 @@
-# refused: 9: a value that was changed in place (line 8) is used again
+# graph: mul relu add
+# task: y: {role: out, dtype: float32, shape: "size, size2"}
 import torch
 import torch.nn as nn
 import torch.nn.functional as F

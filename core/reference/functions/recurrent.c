@@ -1,0 +1,183 @@
+/* Recurrent layers, one layer and direction each: an expansion with a few operations for every step, so that values, bounds and
+ * gradients are those of the operations.  Constant table. */
+#include "reference/functions.h"
+
+#include "reference/operations/elementwise.h"
+#include "reference/operations/layout.h"
+#include "reference/operations/product.h"
+
+#define JOINED RKB_MAX_OPERANDS
+
+/* The state of one layer while its steps are built. */
+typedef struct layer {
+   rkb_program_t *program;
+   int64_t steps, batch, hidden;
+   uint32_t from_input;  /* [steps, batch, gates * hidden]: what the inputs contribute, biases added */
+   uint32_t weight_hidden, bias_hidden; /* bias_hidden: RKB_NO_VALUE where it is in from_input, or there is none */
+} layer_t;
+
+static uint32_t cut(rkb_program_t *program, uint32_t x, int64_t part, int64_t width) {
+   return rkb_make_slice(program, x, rkb_program_shape(program, x)->rank - 1, part * width, width, 1);
+}
+
+static uint32_t unary(rkb_program_t *program, const char *name, uint32_t x) {
+   return rkb_make_unary(program, name, x);
+}
+
+static uint32_t times(rkb_program_t *program, uint32_t a, uint32_t b) {
+   return rkb_make_binary(program, "mul", a, b);
+}
+
+static uint32_t plus(rkb_program_t *program, uint32_t a, uint32_t b) {
+   return rkb_make_binary(program, "add", a, b);
+}
+
+/* Joins many values along dim 0 in a tree, because one operation joins only so many. */
+static uint32_t join(rkb_program_t *program, uint32_t *parts, int64_t count) {
+   while (count > 1 && !program->failed) {
+      int64_t made = 0;
+      for (int64_t first = 0; first < count; first += JOINED) {
+         int64_t some = count - first < JOINED ? count - first : JOINED;
+         parts[made++] = some == 1 ? parts[first] : rkb_make_cat(program, parts + first, (uint32_t)some, 0);
+      }
+      count = made;
+   }
+   return parts[0];
+}
+
+static bool is_matrix(const rkb_program_t *program, uint32_t value, int64_t rows, int64_t columns) {
+   const rkb_shape_t *shape = rkb_program_shape(program, value);
+   return shape->rank == 2 && shape->size[0] == rows && shape->size[1] == columns;
+}
+
+/* Inputs: x [T, B, I], `states` matrices [B, H], weight_ih [gates H, I], weight_hh [gates H, H], and both biases [gates H] or none. */
+static bool begin(const rkb_call_t *call, uint32_t states, int64_t gates, bool bias_apart, layer_t *layer) {
+   rkb_program_t *program = call->program;
+   rkb_shape_t x = *rkb_program_shape(program, call->inputs[0]), h = *rkb_program_shape(program, call->inputs[1]);
+   uint32_t weight = 1 + states;
+   bool biased = call->input_count == weight + 4;
+   if (program->failed)
+      return false;
+   bool fits = x.rank == 3 && h.rank == 2 && x.size[1] == h.size[0] && (biased || call->input_count == weight + 2);
+   *layer = (layer_t){.program = program,
+                      .steps = x.size[0],
+                      .batch = fits ? x.size[1] : 0,
+                      .hidden = fits ? h.size[1] : 0,
+                      .weight_hidden = call->inputs[weight + 1],
+                      .bias_hidden = RKB_NO_VALUE};
+   int64_t wide = gates * layer->hidden;
+   for (uint32_t i = 1; fits && i < weight; i++)
+      fits = is_matrix(program, call->inputs[i], layer->batch, layer->hidden);
+   fits = fits && is_matrix(program, call->inputs[weight], wide, x.size[2]) &&
+          is_matrix(program, call->inputs[weight + 1], wide, layer->hidden);
+   for (uint32_t i = weight + 2; fits && i < call->input_count; i++)
+      fits = rkb_program_shape(program, call->inputs[i])->rank == 1 &&
+             rkb_program_shape(program, call->inputs[i])->size[0] == wide;
+   if (!fits) {
+      rkb_program_fail(program, "%s: the shapes of x, states, weights and biases do not fit together",
+                       call->function->name);
+      return false;
+   }
+   rkb_shape_t flat = {.rank = 2, .size = {x.size[0] * x.size[1], x.size[2]}};
+   rkb_shape_t apart = {.rank = 3, .size = {x.size[0], x.size[1], wide}};
+   uint32_t rows = rkb_make_reshape(program, call->inputs[0], &flat);
+   uint32_t from = rkb_make_matmul(program, rows, false, call->inputs[weight], true);
+   if (biased)
+      from = plus(program, from, call->inputs[weight + 2]);
+   if (biased && !bias_apart)
+      from = plus(program, from, call->inputs[weight + 3]);
+   if (biased && bias_apart)
+      layer->bias_hidden = call->inputs[weight + 3];
+   layer->from_input = rkb_make_reshape(program, from, &apart);
+   return !program->failed;
+}
+
+/* What the inputs contribute at one step: [batch, gates * hidden]. */
+static uint32_t input_at(const layer_t *layer, int64_t step, int64_t gates) {
+   rkb_shape_t shape = {.rank = 2, .size = {layer->batch, gates * layer->hidden}};
+   return rkb_make_reshape(layer->program, rkb_make_slice(layer->program, layer->from_input, 0, step, 1, 1), &shape);
+}
+
+static uint32_t hidden_part(const layer_t *layer, uint32_t h) {
+   uint32_t product = rkb_make_matmul(layer->program, h, false, layer->weight_hidden, true);
+   return layer->bias_hidden == RKB_NO_VALUE ? product : plus(layer->program, product, layer->bias_hidden);
+}
+
+/* Gates in PyTorch's order: input, forget, cell, output. */
+static void lstm_step(const layer_t *layer, uint32_t from, uint32_t *h, uint32_t *c) {
+   rkb_program_t *p = layer->program;
+   uint32_t gates = plus(p, from, hidden_part(layer, *h));
+   uint32_t in = unary(p, "sigmoid", cut(p, gates, 0, layer->hidden)),
+            forget = unary(p, "sigmoid", cut(p, gates, 1, layer->hidden)),
+            cell = unary(p, "tanh", cut(p, gates, 2, layer->hidden)),
+            out = unary(p, "sigmoid", cut(p, gates, 3, layer->hidden));
+   *c = plus(p, times(p, forget, *c), times(p, in, cell));
+   *h = times(p, out, unary(p, "tanh", *c));
+}
+
+/* Gates in PyTorch's order: reset, update, new; h = (1 - z) n + z h. */
+static void gru_step(const layer_t *layer, uint32_t from, uint32_t *h) {
+   rkb_program_t *p = layer->program;
+   uint32_t own = hidden_part(layer, *h);
+   int64_t wide = layer->hidden;
+   uint32_t reset = unary(p, "sigmoid", plus(p, cut(p, from, 0, wide), cut(p, own, 0, wide))),
+            update = unary(p, "sigmoid", plus(p, cut(p, from, 1, wide), cut(p, own, 1, wide)));
+   uint32_t fresh = unary(p, "tanh", plus(p, cut(p, from, 2, wide), times(p, reset, cut(p, own, 2, wide))));
+   *h = plus(p, times(p, rkb_make_scalar(p, "reverse_sub", update, 1), fresh), times(p, update, *h));
+}
+
+enum { RNN, GRU, LSTM };
+
+static void build(const rkb_call_t *call, int kind, uint32_t *outputs) {
+   static const int64_t gates_of[] = {[RNN] = 1, [GRU] = 3, [LSTM] = 4};
+   rkb_program_t *program = call->program;
+   int64_t gates = gates_of[kind];
+   layer_t layer;
+   if (!begin(call, kind == LSTM ? 2 : 1, gates, kind == GRU, &layer))
+      return;
+   bool reverse = rkb_call_true(call, "reverse");
+   uint32_t h = call->inputs[1], c = kind == LSTM ? call->inputs[2] : RKB_NO_VALUE;
+   uint32_t *made = rkb_arena_array(program->arena, (size_t)layer.steps + 1, sizeof *made);
+   rkb_shape_t row = {.rank = 3, .size = {1, layer.batch, layer.hidden}};
+   for (int64_t i = 0; i < layer.steps && !program->failed; i++) {
+      int64_t step = reverse ? layer.steps - 1 - i : i;
+      uint32_t from = input_at(&layer, step, gates);
+      if (kind == LSTM)
+         lstm_step(&layer, from, &h, &c);
+      else if (kind == GRU)
+         gru_step(&layer, from, &h);
+      else
+         h = unary(program, "tanh", plus(program, from, hidden_part(&layer, h)));
+      made[step] = rkb_make_reshape(program, h, &row);
+   }
+   if (program->failed)
+      return;
+   outputs[0] = join(program, made, layer.steps);
+   outputs[1] = h;
+   if (kind == LSTM)
+      outputs[2] = c;
+}
+
+static void build_rnn(const rkb_call_t *call, uint32_t *outputs) {
+   build(call, RNN, outputs);
+}
+
+static void build_gru(const rkb_call_t *call, uint32_t *outputs) {
+   build(call, GRU, outputs);
+}
+
+static void build_lstm(const rkb_call_t *call, uint32_t *outputs) {
+   build(call, LSTM, outputs);
+}
+
+#define REVERSE                                                                                              \
+   {                                                                                                         \
+      { "reverse", RKB_ATTRIBUTE_BOOL, "false", NULL }                                                       \
+   }
+
+const rkb_function_t rkb_functions_recurrent[] = {
+   {"rnn_tanh", "x, h, weight_ih, weight_hh, [bias_ih, bias_hh]", 4, 6, REVERSE, build_rnn, NULL},
+   {"gru", "x, h, weight_ih, weight_hh, [bias_ih, bias_hh]", 4, 6, REVERSE, build_gru, NULL},
+   {"lstm", "x, h, c, weight_ih, weight_hh, [bias_ih, bias_hh]", 5, 7, REVERSE, build_lstm, NULL},
+   {0},
+};

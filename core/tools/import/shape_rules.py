@@ -1,0 +1,58 @@
+"""The shapes that each operation of the graph wants, for torch's own checks on the meta device let some mistakes through: a
+transposed convolution with the wrong channels, a bias or a statistic of the wrong length."""
+
+import math
+
+from refusal import Refused
+
+NORMS = {"batch_norm": 1, "instance_norm": 1, "group_norm": 1}
+
+
+def check_shapes(path, lowering, tensor_names):
+    """Refuses a graph in which an operation's operands do not fit, or a value has no elements."""
+    shapes = {tensor_names[key]: tuple(shape) for key, shape in lowering.shapes.items()}
+    shapes.update({name: tensor["shape"] for name, tensor in lowering.extra.items()})
+    for key in lowering.used:
+        if math.prod(lowering.shapes[key]) == 0:
+            raise Refused("%s: %s has no elements" % (path, key))
+    for node in lowering.nodes:
+        shapes[node["out"]] = tuple(node["shape"])
+        for extra, _, shape in node.get("more", ()):
+            shapes[extra] = tuple(shape)
+        operands = [shapes[name] for name in node["in"]]
+        problem = "the result has no elements" if math.prod(node["shape"]) == 0 else misfit(node, operands)
+        if problem:
+            raise Refused("%s:%d: %s: %s" % (path, node["line"], node["op"], problem))
+
+
+def misfit(node, operands):
+    op, attributes, shape = node["op"], node["attr"], tuple(node["shape"])
+    if op.startswith("conv_transpose"):
+        return transposed_convolution(operands, attributes, shape)
+    if op.startswith("conv"):
+        return convolution(operands, attributes, shape)
+    if op in NORMS and len(operands) > 1:
+        channels = operands[0][1]
+        if any(tuple(operand) != (channels,) for operand in operands[1:]):
+            return "its weights and statistics are not one number a channel"
+    if op == "linear":
+        x, weight = operands[0], operands[1]
+        if len(weight) != 2 or x[-1] != weight[1] or (len(operands) > 2 and operands[2] != (weight[0],)):
+            return "x, weight and bias do not fit together"
+    if op in ("matmul", "bmm") and operands[0][-1] != operands[1][-2 if len(operands[1]) > 1 else 0]:
+        return "the inner sizes differ"
+    return None
+
+
+def convolution(operands, attributes, shape):
+    x, weight, groups = operands[0], operands[1], attributes.get("groups", 1)
+    if x[1] != weight[1] * groups or weight[0] % groups or shape[1] != weight[0]:
+        return "channels and groups do not fit the weight"
+    return "a bias of another length" if len(operands) > 2 and operands[2] != (weight[0],) else None
+
+
+def transposed_convolution(operands, attributes, shape):
+    x, weight, groups = operands[0], operands[1], attributes.get("groups", 1)
+    if x[1] != weight[0] or x[1] % groups or shape[1] != weight[1] * groups:
+        return "channels and groups do not fit the weight"
+    return "a bias of another length" if len(operands) > 2 and operands[2] != (weight[1] * groups,) else None

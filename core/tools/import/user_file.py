@@ -1,0 +1,215 @@
+"""The user's file: runs it, finds the whole numbers in it that may be sizes, and runs it again with others in their place.
+
+A number counts where a person would change it: assigned at the top of the file, written in get_inputs or get_init_inputs, or the
+default of an argument of get_inputs or of Model.  torch's constructors give tensors of the meta device, which have shapes and no
+data, so a file whose inputs take gigabytes costs nothing; small variants are run for real, for their numbers.
+"""
+
+import ast
+import importlib.util
+import inspect
+import os
+import sys
+import warnings
+
+import torch
+import torch.nn as nn
+
+from refusal import Refused
+
+MAKERS = frozenset(
+    "rand randn randint randperm empty zeros ones full tensor arange linspace eye normal bernoulli empty_strided logspace".split()
+)
+GIVERS = ("get_inputs", "get_init_inputs")
+MOST_SIZE = 1 << 40
+
+
+class MetaTensors(torch.overrides.TorchFunctionMode):
+    """While it is entered, torch's constructors make tensors without data."""
+
+    def __torch_function__(self, function, types, arguments=(), named=None):
+        named = dict(named or {})
+        if getattr(function, "__name__", "") in MAKERS and "out" not in named:
+            named["device"] = "meta"
+            named.pop("generator", None)
+            named.pop("pin_memory", None)
+        return function(*arguments, **named)
+
+
+class Literal:
+    """One whole number of the file, under the name that its place has."""
+
+    def __init__(self, name, node, value):
+        self.name = name
+        self.node = node  # the expression that is replaced
+        self.value = value
+        self.followers = []  # other Literals of the same value that move with it
+
+
+def whole_number(node):
+    """The value of an expression of literals, such as 1024 * 2, or None."""
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        return node.value
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Add, ast.Sub, ast.FloorDiv, ast.Pow)):
+        left, right = whole_number(node.left), whole_number(node.right)
+        if left is None or right is None or abs(left) > MOST_SIZE or abs(right) > MOST_SIZE:
+            return None
+        if isinstance(node.op, ast.Pow):
+            return left**right if 0 <= right <= 40 and abs(left) <= 1024 else None
+        if isinstance(node.op, ast.FloorDiv):
+            return left // right if right else None
+        return left * right if isinstance(node.op, ast.Mult) else left + right if isinstance(node.op, ast.Add) else left - right
+    return None
+
+
+def numbers_of(name, node):
+    """[(name, expression, value)] of one assigned expression: itself, or the members of a tuple or list."""
+    value = whole_number(node)
+    if value is not None:
+        return [(name, node, value)]
+    found = []
+    if isinstance(node, (ast.Tuple, ast.List)):
+        for i, part in enumerate(node.elts):
+            found += numbers_of("%s_%d" % (name, i), part)
+    return found
+
+
+def assigned(statement):
+    """The numbers of `a = 3`, `a = b = 3`, `a, b = 3, 4`."""
+    target, value = statement.targets[0], statement.value
+    if isinstance(target, ast.Name):
+        return numbers_of(target.id, value)
+    if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List)) and len(target.elts) == len(value.elts):
+        return [found for a, b in zip(target.elts, value.elts) if isinstance(a, ast.Name) for found in numbers_of(a.id, b)]
+    return []
+
+
+def defaults_of(function):
+    arguments = function.args.args
+    pairs = zip(arguments[len(arguments) - len(function.args.defaults) :], function.args.defaults)
+    return [found for argument, default in pairs for found in numbers_of(argument.arg, default)]
+
+
+def written_in(function):
+    """Whole numbers in the body of a function, outermost first; an assigned one has its name."""
+    found = []
+
+    def visit(node, hint):
+        value = whole_number(node)
+        if value is not None:
+            found.append((hint, node, value))
+            return
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            hint = node.targets[0].id
+        for child in ast.iter_child_nodes(node):
+            visit(child, hint)
+
+    for statement in function.body:
+        visit(statement, "size" if function.name == "get_inputs" else "width")
+    return found
+
+
+class UserFile:
+    """The file at path; run() executes it with other numbers."""
+
+    def __init__(self, path):
+        self.path = os.path.abspath(path)
+        self.shown = path
+        try:
+            with open(path) as file:
+                self.text = file.read()
+            self.tree = ast.parse(self.text, self.path)
+        except (OSError, SyntaxError, ValueError) as error:
+            raise Refused("%s: it does not load: %s: %s" % (path, type(error).__name__, error))
+        self.literals = self.find_literals()
+
+    def find_literals(self):
+        top, given, defaults = [], [], []
+        for statement in self.tree.body:
+            if isinstance(statement, ast.Assign):
+                top += assigned(statement)
+            elif isinstance(statement, ast.FunctionDef) and statement.name in GIVERS:
+                given += defaults_of(statement) + written_in(statement)
+            elif isinstance(statement, ast.ClassDef) and statement.name == "Model":
+                for part in statement.body:
+                    if isinstance(part, ast.FunctionDef) and part.name == "__init__":
+                        defaults += defaults_of(part)
+        literals, taken = [], set()
+        for name, node, value in top + given + defaults:
+            if value < 1 or value > MOST_SIZE:
+                continue
+            plain, count = name, 2
+            while name in taken:
+                name, count = "%s%d" % (plain, count), count + 1
+            taken.add(name)
+            literals.append(Literal(name, node, value))
+        return literals
+
+    def run(self, assignment, device=None):
+        """(model, {argument: value}) with the numbers of assignment (literal's name -> value); device 'meta' makes no data."""
+        changed = {}
+        for literal in self.literals:
+            value = assignment.get(literal.name, literal.value)
+            if value != literal.value:
+                changed.update({id(part.node): value for part in [literal] + literal.followers})
+        folder = os.path.dirname(self.path)
+        if folder not in sys.path:
+            sys.path.insert(0, folder)
+        code = compile(self.replaced(changed), self.path, "exec")
+        spec = importlib.util.spec_from_loader("imported_model", loader=None)
+        module = importlib.util.module_from_spec(spec)
+        module.__file__ = self.path
+        sys.modules["imported_model"] = module
+        torch.manual_seed(0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if device == "meta":
+                with MetaTensors():
+                    return self.call(module, code)
+            return self.call(module, code)
+
+    def replaced(self, values):
+        class Replace(ast.NodeTransformer):
+            def visit(self, node):
+                if id(node) in values:
+                    return ast.copy_location(ast.Constant(values[id(node)]), node)
+                return self.generic_visit(node)
+
+        if not values:
+            return self.tree
+        # NodeTransformer changes in place: parse again, and find the same nodes by their order.
+        fresh = ast.parse(self.text, self.path)
+        twins = {id(old): new for old, new in zip(ast.walk(self.tree), ast.walk(fresh))}
+        values = {id(twins[old]): value for old, value in values.items()}
+        return ast.fix_missing_locations(Replace().visit(fresh))
+
+    def call(self, module, code):
+        try:
+            exec(code, module.__dict__)
+        except Exception as error:
+            raise Refused("%s: it does not load: %s: %s" % (self.shown, type(error).__name__, error))
+        for name in ("Model", "get_inputs"):
+            if not hasattr(module, name):
+                raise Refused(
+                    "%s: it has no %s; a file in the robust-kbench or KernelBench form defines Model and get_inputs" % (self.shown, name))
+        try:
+            given = module.get_init_inputs() if hasattr(module, "get_init_inputs") else []
+            model = module.Model(*given) if not isinstance(given, dict) else module.Model(**given)
+            inputs = module.get_inputs()
+        except Exception as error:
+            raise Refused("%s: its Model or get_inputs fails: %s: %s" % (self.shown, type(error).__name__, first_line(error)))
+        if not isinstance(model, nn.Module):
+            raise Refused("%s: Model is no torch.nn.Module" % self.shown)
+        parameters = [name for name, p in inspect.signature(model.forward).parameters.items() if name != "fn"]
+        if isinstance(inputs, dict):
+            return model, inputs
+        if isinstance(inputs, torch.Tensor):
+            inputs = [inputs]
+        if len(inputs) > len(parameters):
+            raise Refused("%s: get_inputs gives %d values and forward takes %d" % (self.shown, len(inputs), len(parameters)))
+        return model, dict(zip(parameters, inputs))
+
+
+def first_line(error):
+    text = str(error).strip()
+    return text.splitlines()[0][:200] if text else type(error).__name__

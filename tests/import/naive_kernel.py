@@ -1,0 +1,247 @@
+"""Writes the plainest kernel for a task's graph: one launch a node, one thread an output element, nothing fused or shared.
+
+    naive_kernel.py TASK_DIRECTORY [--fault SEED]  > kernel.cu
+
+It knows no schedules and shares no code with what proposes kernels: it exists to find out whether an imported task can be judged,
+by a kernel that is right and by the same kernel with one fault.  --fault SEED breaks one node.
+"""
+
+import argparse
+import os
+import random
+import re
+import sys
+
+import yaml
+
+import naive_bodies
+
+CTYPES = {"float32": "float", "float64": "double", "int64": "long long", "int32": "int", "uint8": "unsigned char"}
+ALIASES = {"reshape", "view", "flatten", "squeeze", "unsqueeze", "contiguous", "detach"}
+BLOCK = 128
+
+
+class Unwritten(Exception):
+    """The writer has no body for an operation."""
+
+
+def parts_of(text):
+    """An expression list in one string, split at commas outside parentheses."""
+    found, depth, current = [], 0, ""
+    for letter in str(text):
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if letter == "," and depth == 0:
+            found.append(current.strip())
+            current = ""
+        else:
+            current += letter
+    return found + [current.strip()] if current.strip() else found
+
+
+class Value:
+    def __init__(self, name, dtype, shape):
+        self.name = name  # of the buffer
+        self.dtype = dtype
+        self.shape = shape  # expression texts
+
+    @property
+    def ctype(self):
+        if self.dtype not in CTYPES:
+            raise Unwritten("values of type %s" % self.dtype)
+        return CTYPES[self.dtype]
+
+
+class Node:
+    """One node, with what its body needs: coordinates, elements of operands, loops."""
+
+    def __init__(self, number, entry, operands, outputs):
+        self.number = number
+        self.op = entry["op"]
+        self.attributes = entry.get("attr") or {}
+        self.operands = operands
+        self.outputs = outputs
+        self.lines = []
+        self.wanted = []  # attributes that became parameters: (name, is real, expression)
+
+    def rank(self, which):
+        return len(self.operands[which].shape)
+
+    @property
+    def out_rank(self):
+        return len(self.outputs[0].shape)
+
+    def size(self, which, dim):
+        return "d%d_%d" % (which, dim % self.rank(which))
+
+    def out_size(self, dim):
+        return "e%d" % (dim % self.out_rank)
+
+    def at(self, which, coordinates):
+        """Element of operand `which` at coordinates, one text a dim."""
+        index = "0"
+        for dim, coordinate in enumerate(coordinates):
+            index = "(%s * d%d_%d + (%s))" % (index, which, dim, coordinate) if dim else "(%s)" % coordinate
+        return "p%d[%s]" % (which, index)
+
+    def spread(self, which, coordinates=None):
+        """Element of operand `which` that broadcasting puts at the output's coordinates."""
+        coordinates = coordinates or ["c%d" % d for d in range(self.out_rank)]
+        rank = self.rank(which)
+        own = coordinates[len(coordinates) - rank :] if rank else []
+        return self.at(which, ["d%d_%d == 1 ? 0 : %s" % (which, d, c) for d, c in enumerate(own)])
+
+    def coordinates(self):
+        return ["c%d" % d for d in range(self.out_rank)]
+
+    def integer(self, name, default=None, part=None):
+        """An integer attribute as a parameter of the kernel."""
+        given = self.attributes.get(name, default)
+        texts = parts_of(given)
+        text = texts[part if len(texts) > 1 and part is not None else 0]
+        label = "a_%s%s" % (name, "" if part is None else part)
+        if re.fullmatch(r"-?\d+", text):
+            return "(%sll)" % text
+        if not any(label == known for known, _, _ in self.wanted):
+            self.wanted.append((label, False, text))
+        return label
+
+    def literal(self, name, default=None):
+        """An integer attribute that the text itself depends on, such as a dim."""
+        return int(str(self.attributes.get(name, default)))
+
+    def literals(self, name):
+        value = self.attributes.get(name)
+        return None if value is None else [int(text) for text in parts_of(value)]
+
+    def real(self, name, default=None):
+        text = str(self.attributes.get(name, default))
+        label = "r_%s" % name
+        if not any(label == known for known, _, _ in self.wanted):
+            self.wanted.append((label, True, {".inf": "inf", "-.inf": "-inf"}.get(text, text)))
+        return label
+
+    def has(self, name):
+        return name in self.attributes
+
+    def true(self, name, default=False):
+        return str(self.attributes.get(name, default)).lower() == "true"
+
+    def add(self, line):
+        self.lines.append(line)
+
+    # --- the text of the kernel
+
+    def text(self, fault):
+        naive_bodies.write(self)
+        lines = list(self.lines)
+        if fault:
+            lines = break_body(self, lines, fault)
+        parameters = []
+        for k, operand in enumerate(self.operands):
+            parameters.append("const %s *p%d" % (operand.ctype, k))
+            parameters += ["long long d%d_%d" % (k, d) for d in range(len(operand.shape))]
+        for k, output in enumerate(self.outputs):
+            parameters.append("%s *q%d" % (output.ctype, k))
+        parameters += ["long long e%d" % d for d in range(self.out_rank)]
+        parameters += ["%s %s" % ("float" if real else "long long", label) for label, real, _ in self.wanted]
+        body = ["   const long long total = %s;" % (" * ".join("e%d" % d for d in range(self.out_rank)) or "1"),
+                "   const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;", "   if (i >= total)", "      return;"]  # fmt: skip
+        if self.out_rank:
+            body.append("   long long rest = i;")
+        for d in reversed(range(self.out_rank)):
+            body.append("   const long long c%d = rest %% e%d; rest /= e%d;" % (d, d, d))
+        return "extern \"C\" __global__ void node%d(%s) { // %s\n%s\n%s\n}\n" % (
+            self.number, ", ".join(parameters), self.op, "\n".join(body), "\n".join("   " + line for line in lines))
+
+    def launch(self):
+        arguments = []
+        for operand in self.operands:
+            arguments.append(operand.name)
+            arguments += operand.shape
+        arguments += [output.name for output in self.outputs] + self.outputs[0].shape
+        arguments += [text for _, _, text in self.wanted]
+        count = " * ".join("(%s)" % size for size in self.outputs[0].shape) or "1"
+        return '  - {kernel: node%d, grid: "ceildiv(%s, %d)", block: %d, args: "%s"}' % (
+            self.number, count, BLOCK, BLOCK, ", ".join(arguments))
+
+
+def break_body(node, lines, kind):
+    """One fault of the kinds that people make."""
+    if kind == "shorter_sum":
+        changed = [re.sub(r"(for \(long long (\w+) = 0; \w+ < )([^;]+);", r"\1\3 - (\3 > 1);", line, count=1) for line in lines]
+        if changed != lines:
+            return changed
+    if kind == "neighbour":
+        return [line.replace("q0[i] = ", "q0[i ^ (total > 1 && (i | 1) < total)] = ") for line in lines]
+    if kind == "last_missing":
+        return ["if (i == total - 1 && total > 1) return;"] + lines
+    return [re.sub(r"q0\[i\] = (.*);$", r"q0[i] = (\1) + (%s)(1 + i %% 3);" % node.outputs[0].ctype, line) for line in lines]
+
+
+class Graph:
+    def __init__(self, directory):
+        with open(os.path.join(directory, "task.yaml")) as file:
+            self.task = yaml.load(file, yaml.BaseLoader)
+        with open(os.path.join(directory, "reference.graph.yaml")) as file:
+            self.graph = yaml.load(file, yaml.BaseLoader)
+        self.outputs = {}  # graph value -> task output
+        named = {task: value for task, value in (self.graph.get("outputs") or {}).items()}
+        self.values = {}
+        for name, tensor in self.task["tensors"].items():
+            shape = parts_of(tensor.get("shape", ""))
+            if tensor["role"] == "out":
+                self.outputs[named.get(name, name)] = name
+            else:
+                self.values[name] = Value(name, tensor["dtype"], shape)
+        self.scratch = []
+        self.nodes = [node for entry in self.graph["nodes"] for node in self.read(entry)]
+
+    def read(self, entry):
+        operands = [self.values[name] for name in entry.get("in") or []]
+        outputs = []
+        for made in entry["out"]:
+            name = made["name"]
+            value = Value(self.outputs.get(name, "v_" + name), made["dtype"], parts_of(made.get("shape", "")))
+            aliased = entry["op"] in ALIASES and name not in self.outputs
+            if aliased:
+                value.name = operands[0].name
+            elif name not in self.outputs:
+                self.scratch.append(value)
+            self.values[name] = value
+            outputs.append(value)
+        if entry["op"] in ALIASES and entry["out"][0]["name"] not in self.outputs:
+            return []
+        return [Node(len(self.values), entry, operands, outputs)]
+
+    def kernel(self, seed=None):
+        broken = kind = None
+        if seed is not None:
+            chance = random.Random(seed)
+            broken = chance.choice([node for node in self.nodes if node.op not in ("full", "arange")] or self.nodes)
+            kind = chance.choice(("shorter_sum", "neighbour", "last_missing", "added"))
+        texts = [node.text(kind if node is broken else None) for node in self.nodes]
+        lines = ["/* rkb-kernel: 1", "task: " + self.task["name"], "direction: forward"]
+        if self.scratch:
+            lines.append("scratch:")
+            for value in self.scratch:
+                lines.append('  %s: {dtype: %s, shape: "%s"}' % (value.name, value.dtype, ", ".join(value.shape) or "1"))
+        lines.append("launches:")
+        lines += [node.launch() for node in self.nodes] + ["*/"]
+        return "\n".join(lines) + "\n" + naive_bodies.PRELUDE + "\n".join(texts)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("directory")
+    parser.add_argument("--fault", type=int)
+    options = parser.parse_args()
+    try:
+        sys.stdout.write(Graph(options.directory).kernel(options.fault))
+    except Unwritten as problem:
+        print("no naive kernel: %s" % problem, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
