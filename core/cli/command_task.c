@@ -95,7 +95,7 @@ static int run(const rkb_arguments_t *arguments) {
 
 static const rkb_cli_option_t options[] = {
    {"out", "DIR", "import: The task directory to make; it must not exist.", false},
-   {"dim", "NAME=TENSOR:AXIS", "import: Make this size a dim; may be repeated, also for one name.", true},
+   {"dim", "NAME=TENSOR:AXIS", "import: Make this size a dim, and no other; may be repeated, also for one name (default: find the dims).", true},
    {"python", "PROGRAM",
     "import: The Python that has PyTorch (default: $RKB_PYTHON, else the first of python3, /usr/bin/python3).",
     false},
@@ -110,10 +110,12 @@ const rkb_command_t rkb_command_task = {
    .details = "import runs FILE.py, which defines Model and get_inputs (and get_init_inputs) as "
               "robust-kbench or KernelBench have\n"
               "them, traces the model and writes a task directory.  Parameters and buffers become inputs.  "
-              "Sizes are fixed except\n"
-              "where --dim names them: --dim B=x:0 makes dim 0 of x the dim B.  What is not covered is "
-              "named, line by line, and\n"
-              "nothing is written then.\n\n"
+              "Without --dim it finds the\n"
+              "dims itself: it varies the numbers of the file that may be sizes, and says what it chose.  "
+              "--dim B=x:0 makes dim 0 of x\n"
+              "the dim B, and then all other sizes are fixed.  What is not covered is named, line by line, "
+              "and nothing is written\n"
+              "then.\n\n"
               "filter evaluates the reference: outputs near zero, outputs that hardly vary over seeds or "
               "along an axis, inputs and\n"
               "init settings without effect.\n\n"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define MOST_FAMILIES 48u
+#define MOST_PROBED 12u /* factors of products that have probes of their own: more would be more families than a verdict can run */
 
 static bool is_float(const rkb_tensor_t *tensor) {
    return rkb_dtype_is_float(tensor->dtype);
@@ -190,9 +191,16 @@ static bool add_probes(rkb_bound_t *bound) {
       bound->precision.product == 0 && !stores_narrow(program) && is_exact_graph(program, behind);
    for (uint32_t i = 0; i < bound->view.tensor_count; i++) /* a factor that keeps its own numbers is not whole */
       exact_graph &= factor_depth(&products, i) == 0 || is_probed(bound, i);
+   uint32_t factors = 0, seen = 0;
+   for (uint32_t i = 0; i < bound->view.tensor_count; i++)
+      factors += is_probed(bound, i) && factor_depth(&products, i) > 0;
    for (uint32_t i = 0; i < bound->view.tensor_count; i++) {
       uint64_t depth = is_probed(bound, i) ? factor_depth(&products, i) : 0;
       if (depth == 0)
+         continue;
+      /* Of many factors, some evenly spread ones; the others are thin beside them (choose_thin). */
+      uint32_t turn = seen++;
+      if (factors > MOST_PROBED && turn * MOST_PROBED / factors == (turn + 1) * MOST_PROBED / factors)
          continue;
       char name[160];
       choose_thin(bound, &products, i, thin);

@@ -106,6 +106,29 @@ static bool has_backward(const char *directory) {
    return found;
 }
 
+/* Takes the backward direction out of the task's text. */
+static int forward_alone(const char *directory, rkb_error_t *err) {
+   static const char both[] = "\ndirections: [forward, backward]\n", one[] = "\ndirections: [forward]\n";
+   char *path = rkb_path_join(directory, "task.yaml"), *text = NULL;
+   size_t length = 0;
+   int status = rkb_file_read(path, 1 << 20, &text, &length, err);
+   char *at = status == RKB_OK ? strstr(text, both) : NULL, *wants = at ? strstr(at, "\nwants_grad: [") : NULL;
+   char *end = wants ? strchr(wants + 1, '\n') : NULL;
+   if (end) {
+      rkb_text_t made;
+      rkb_text_init(&made, 1 << 20);
+      rkb_text_append(&made, text, (size_t)(at - text));
+      rkb_text_add(&made, one);
+      rkb_text_append(&made, at + strlen(both), (size_t)(wants - at) - strlen(both));
+      rkb_text_add(&made, end);
+      status = rkb_file_write(path, rkb_text_get(&made), strlen(rkb_text_get(&made)), err);
+      rkb_text_free(&made);
+   }
+   free(text);
+   free(path);
+   return status;
+}
+
 /* Writes the task at target, with a backward direction if the graph has gradients. */
 static int make_task(const rkb_import_t *import, const char *script, const char *target, rkb_text_t *report,
                      rkb_error_t *err) {
@@ -116,12 +139,7 @@ static int make_task(const rkb_import_t *import, const char *script, const char 
       return rkb_fail(err, RKB_ERR_INVALID, "%s cannot be imported", import->file);
    if (!has_backward(target) || loads(target, "backward", "note: no backward direction: ", report))
       return RKB_OK;
-   remove_task(target);
-   rkb_text_t again; /* receives the same notes a second time */
-   rkb_text_init(&again, 1 << 20);
-   status = run_script(import, script, target, "forward", &again, err);
-   rkb_text_free(&again);
-   return status;
+   return forward_alone(target, err);
 }
 
 int rkb_task_import(const rkb_import_t *import, rkb_text_t *report, rkb_error_t *err) {

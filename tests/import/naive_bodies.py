@@ -27,8 +27,13 @@ LOSSES = {"mse_loss": "(a - b) * (a - b)", "l1_loss": "fabsf(a - b)",
           "binary_cross_entropy_with_logits": "fmaxf(a, 0.0f) - a * b + log1pf(expf(-fabsf(a)))"}  # fmt: skip
 
 
+RECURRENT = {"lstm": 4, "gru": 3, "rnn_tanh": 1}  # op -> gates
+
+
 def write(node):
     op = node.op
+    if op in RECURRENT:
+        return recurrent(node)
     if op in UNARY:
         return put(node, "float x = %s;" % node.spread(0), UNARY[op])
     if op in BINARY:
@@ -377,6 +382,37 @@ def attention(node):
     node.add("for (long long j = 0; j < %s; j++) { %s float e = expf(t - m); s += e; r += e * %s; }" % (
         keys, score, node.at(2, batch + ["j", column])))
     put(node, "r / s")
+
+
+def recurrent(node):
+    """Thread i has sequence i: q0 the last state, q1 all states, then for lstm q2 the last cell; the last output is room for gates."""
+    op, gates, lstm = node.op, RECURRENT[node.op], node.op == "lstm"
+    ih, biased = (3 if lstm else 2), len(node.operands) > (5 if lstm else 4)
+    room = "q%d" % (len(node.outputs) - 1)
+    node.add("const long long H = e1, T = d0_0, I = d0_2; float *g = %s + i * %d * H, *fresh = g + %d * H;" % (room, gates + 1, gates))
+    node.add("for (long long j = 0; j < H; j++) { q0[i * H + j] = p1[i * H + j];%s }" % (" q2[i * H + j] = p2[i * H + j];" if lstm else ""))
+    node.add("for (long long step = 0; step < T; step++) {")
+    node.add("   const long long t = %s;" % ("T - 1 - step" if node.true("reverse") else "step"))
+    node.add("   for (long long r = 0; r < %d * H; r++) {" % gates)
+    node.add("      float a = %s, b = %s;" % (("p%d[r]" % (ih + 2), "p%d[r]" % (ih + 3)) if biased else ("0.0f", "0.0f")))
+    node.add("      for (long long k = 0; k < I; k++) a += p0[(t * d0_1 + i) * I + k] * p%d[r * I + k];" % ih)
+    node.add("      for (long long k = 0; k < H; k++) b += q0[i * H + k] * p%d[r * H + k];" % (ih + 1))
+    if op == "gru":
+        node.add("      if (r < 2 * H) g[r] = sigmoid_of(a + b); else g[r] = tanhf(a + g[r - 2 * H] * b);")
+    else:
+        node.add("      g[r] = a + b;")
+    node.add("   }")
+    node.add("   for (long long j = 0; j < H; j++) {")
+    if lstm:
+        node.add("      const float c = sigmoid_of(g[H + j]) * q2[i * H + j] + sigmoid_of(g[j]) * tanhf(g[2 * H + j]);")
+        node.add("      q2[i * H + j] = c; fresh[j] = sigmoid_of(g[3 * H + j]) * tanhf(c);")
+    elif op == "gru":
+        node.add("      fresh[j] = (1.0f - g[H + j]) * g[2 * H + j] + g[H + j] * q0[i * H + j];")
+    else:
+        node.add("      fresh[j] = tanhf(g[j]);")
+    node.add("   }")
+    node.add("   for (long long j = 0; j < H; j++) { q0[i * H + j] = fresh[j]; q1[(t * d0_1 + i) * H + j] = fresh[j]; }")
+    node.add("}")
 
 
 # --- norms

@@ -55,12 +55,13 @@ class Node:
     """One node, with what its body needs: coordinates, elements of operands, loops."""
 
     def __init__(self, number, entry, operands, outputs):
-        self.number = number
+        self.name = "node%d" % number
         self.op = entry["op"]
         self.attributes = entry.get("attr") or {}
         self.operands = operands
         self.outputs = outputs
         self.lines = []
+        self.threads = None  # how many, where it is not one an output element
         self.wanted = []  # attributes that became parameters: (name, is real, expression)
 
     def rank(self, which):
@@ -116,8 +117,10 @@ class Node:
     def real(self, name, default=None):
         text = str(self.attributes.get(name, default))
         label = "r_%s" % name
+        if text.lstrip("-.") == "inf":
+            return "(-CUDART_INF_F)" if text.startswith("-") else "CUDART_INF_F"
         if not any(label == known for known, _, _ in self.wanted):
-            self.wanted.append((label, True, {".inf": "inf", "-.inf": "-inf"}.get(text, text)))
+            self.wanted.append((label, True, text))
         return label
 
     def has(self, name):
@@ -132,6 +135,7 @@ class Node:
     # --- the text of the kernel
 
     def text(self, fault):
+        """The kernel, with NAME for its name."""
         naive_bodies.write(self)
         lines = list(self.lines)
         if fault:
@@ -144,14 +148,15 @@ class Node:
             parameters.append("%s *q%d" % (output.ctype, k))
         parameters += ["long long e%d" % d for d in range(self.out_rank)]
         parameters += ["%s %s" % ("float" if real else "long long", label) for label, real, _ in self.wanted]
-        body = ["   const long long total = %s;" % (" * ".join("e%d" % d for d in range(self.out_rank)) or "1"),
+        total = "e0" if self.threads else " * ".join("e%d" % d for d in range(self.out_rank)) or "1"
+        body = ["   const long long total = %s;" % total,
                 "   const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;", "   if (i >= total)", "      return;"]  # fmt: skip
-        if self.out_rank:
+        if self.out_rank and not self.threads:
             body.append("   long long rest = i;")
-        for d in reversed(range(self.out_rank)):
+        for d in reversed(range(self.out_rank if not self.threads else 0)):
             body.append("   const long long c%d = rest %% e%d; rest /= e%d;" % (d, d, d))
-        return "extern \"C\" __global__ void node%d(%s) { // %s\n%s\n%s\n}\n" % (
-            self.number, ", ".join(parameters), self.op, "\n".join(body), "\n".join("   " + line for line in lines))
+        return "extern \"C\" __global__ void NAME(%s) { // %s\n%s\n%s\n}\n" % (
+            ", ".join(parameters), self.op, "\n".join(body), "\n".join("   " + line for line in lines))
 
     def launch(self):
         arguments = []
@@ -160,9 +165,9 @@ class Node:
             arguments += operand.shape
         arguments += [output.name for output in self.outputs] + self.outputs[0].shape
         arguments += [text for _, _, text in self.wanted]
-        count = " * ".join("(%s)" % size for size in self.outputs[0].shape) or "1"
-        return '  - {kernel: node%d, grid: "ceildiv(%s, %d)", block: %d, args: "%s"}' % (
-            self.number, count, BLOCK, BLOCK, ", ".join(arguments))
+        count = self.threads or " * ".join("(%s)" % size for size in self.outputs[0].shape) or "1"
+        return '  - {kernel: %s, grid: "ceildiv(%s, %d)", block: %d, args: "%s"}' % (
+            self.name, count, BLOCK, BLOCK, ", ".join(arguments))
 
 
 def break_body(node, lines, kind):
@@ -211,7 +216,24 @@ class Graph:
             outputs.append(value)
         if entry["op"] in ALIASES and entry["out"][0]["name"] not in self.outputs:
             return []
+        if entry["op"] in naive_bodies.RECURRENT:
+            return self.recurrent(entry, operands, outputs)
         return [Node(len(self.values), entry, operands, outputs)]
+
+    def recurrent(self, entry, operands, outputs):
+        """One thread a sequence computes all states, which the gates read back; the last states are copied from what it wrote."""
+        gates, hidden = naive_bodies.RECURRENT[entry["op"]], outputs[0].shape[2]
+        room = Value("g_" + entry["out"][0]["name"], "float32", [outputs[0].shape[1], "%d * (%s)" % (gates + 1, hidden)])
+        self.scratch.append(room)
+        while len(outputs) < (3 if entry["op"] == "lstm" else 2):
+            spare = Value("s%d_%s" % (len(outputs), entry["out"][0]["name"]), "float32", outputs[0].shape[1:])
+            self.scratch.append(spare)
+            outputs.append(spare)
+        states = 2 if entry["op"] == "lstm" else 1
+        node = Node(len(self.values), entry, operands, [outputs[1]] + [outputs[0]] + outputs[2:] + [room])
+        node.threads = outputs[0].shape[1]
+        node.states = states
+        return [node]
 
     def kernel(self, seed=None):
         broken = kind = None
@@ -219,7 +241,9 @@ class Graph:
             chance = random.Random(seed)
             broken = chance.choice([node for node in self.nodes if node.op not in ("full", "arange")] or self.nodes)
             kind = chance.choice(("shorter_sum", "neighbour", "last_missing", "added"))
-        texts = [node.text(kind if node is broken else None) for node in self.nodes]
+        texts = {}  # of a kernel -> its name: equal nodes share one
+        for node in self.nodes:
+            node.name = texts.setdefault(node.text(kind if node is broken else None), node.name)
         lines = ["/* rkb-kernel: 1", "task: " + self.task["name"], "direction: forward"]
         if self.scratch:
             lines.append("scratch:")
@@ -227,7 +251,7 @@ class Graph:
                 lines.append('  %s: {dtype: %s, shape: "%s"}' % (value.name, value.dtype, ", ".join(value.shape) or "1"))
         lines.append("launches:")
         lines += [node.launch() for node in self.nodes] + ["*/"]
-        return "\n".join(lines) + "\n" + naive_bodies.PRELUDE + "\n".join(texts)
+        return "\n".join(lines) + "\n" + naive_bodies.PRELUDE + "\n".join(text.replace("NAME", name, 1) for text, name in texts.items())
 
 
 def main():

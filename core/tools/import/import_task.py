@@ -22,7 +22,7 @@ import recipes
 import sizes
 import writing
 from lowering import DTYPES
-from probing import Probe, Subject
+from probing import LEAST_PUBLISHED, Probe, Subject
 from refusal import Refused
 from user_file import UserFile
 
@@ -187,7 +187,7 @@ def build(path, name, dims, directions):
 
 def highest(values, published):
     """A dim reaches to what was published; one that is small there, further."""
-    return published if published > 8 else max(values + [published])
+    return published if published > LEAST_PUBLISHED else max(values + [published])
 
 
 def describe_dims(task):

@@ -19,6 +19,8 @@ SMALL = (1, 2, 3, 5, 7, 8, 16, 31, 33)
 LADDER = (1, 2, 3, 5, 7, 11, 13, 17, 23, 29, 31, 33, 47, 64, 67, 97, 128, 131, 193, 257, 512, 1024)
 MULTIPLES = (2, 4, 8, 16, 32, 64, 128)
 MOST_REAL = 1 << 25  # elements of a model that is made for the numbers in its buffers
+MOST_MULTIPLES = 16  # that are tried of one dim
+LEAST_PUBLISHED = 8  # a published size above it is the most of its domain
 SMALLEST_WIDTH = 16  # of a size that shows in parameters alone
 SETTLED = 4  # values of a dim beside the published one
 SECONDS = 6.0  # to look for dims; those not looked at by then stay as they are
@@ -229,9 +231,9 @@ class Probe:
     def find_followers(self, name):
         """A size that stands in the file several times moves in all its places at once."""
         base, literal = self.subject.base[name], self.subject.literals[name]
-        others = [other for key, other in self.subject.literals.items() if other.value == base and other is not literal]
+        others = [other for key, other in self.subject.literals.items() if other.value == base and other is not literal and other.node]
         taken = any(literal in other.followers for other in self.subject.literals.values())
-        if name in self.domains or taken or not others or base < SMALLEST_WIDTH:
+        if name in self.domains or taken or not others or base < SMALLEST_WIDTH or literal.multiples:
             return
         free = [other for other in others if other.name not in self.domains and not other.followers]
         for group in [[other] for other in free] + [[other] for other in others if other not in free] + [free, others]:
@@ -256,7 +258,8 @@ class Probe:
             return
         lost = []
         for name, (values, _) in self.domains.items():
-            for value in sorted(values):
+            base, multiple = self.subject.base[name], self.domains[name][1]
+            for value in sorted({v for v in values if v <= base} | {step * multiple for step in LADDER if min(values) <= step * multiple < base} | {base}):
                 failure = self.attempt(dict(joint, **{name: value}))
                 if failure is None:
                     joint[name] = value
@@ -286,7 +289,7 @@ class Probe:
     def search_dim(self, name):
         """(values, multiple) at which the graph is the same and the shapes move, or None."""
         base = self.subject.base[name]
-        for multiple in [m for m in range(1, min(base, 256) + 1) if base % m == 0]:
+        for multiple in [m for m in range(1, min(base, 4096) + 1) if base % m == 0][:MOST_MULTIPLES]:
             if not self.works(name, base + multiple):
                 continue
             if not self.moves(name, base):
@@ -301,6 +304,8 @@ class Probe:
             for value in (base + 2 * multiple, base + 3 * multiple):
                 if len(values) < 3 and self.works(name, value):
                     values.append(value)
+            if base > LEAST_PUBLISHED and min(values) > base:
+                return None  # it only grows, and what was published is the most that is asked
             return sorted(values), multiple
         return None
 
@@ -308,7 +313,8 @@ class Probe:
         """Whether the number is a size: it shows in the shape of an input, or is large and shows in a parameter's.  Small ones
         that do not (a stride, a kernel, a number of groups or heads) say how the model works."""
         used = self.lowerings[0].used
-        keys = [key for key in used if base >= SMALLEST_WIDTH or key in self.subject.inputs]
+        wide = base >= SMALLEST_WIDTH or (name in self.subject.literals and self.subject.literals[name].multiples)
+        keys = [key for key in used if wide or key in self.subject.inputs]
         for assignment, lowering in zip(self.assignments, self.lowerings):
             if assignment[name] != base:
                 return any(lowering.shapes[key] != self.lowerings[0].shapes[key] for key in keys)

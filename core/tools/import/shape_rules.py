@@ -39,8 +39,20 @@ def misfit(node, operands):
         x, weight = operands[0], operands[1]
         if len(weight) != 2 or x[-1] != weight[1] or (len(operands) > 2 and operands[2] != (weight[0],)):
             return "x, weight and bias do not fit together"
+    if op.startswith(("max_pool", "avg_pool")):
+        return pooling(operands[0], attributes, int(op[-2]))
     if op in ("matmul", "bmm") and operands[0][-1] != operands[1][-2 if len(operands[1]) > 1 else 0]:
         return "the inner sizes differ"
+    return None
+
+
+def pooling(x, attributes, spatial):
+    """With ceil_mode torch takes windows that are larger than what they slide over."""
+    for d in range(spatial):
+        kernel, padding, dilation = (part[d % len(part)] if isinstance(part, (tuple, list)) else part for part in (
+            attributes["kernel_size"], attributes.get("padding", 0), attributes.get("dilation", 1)))
+        if x[len(x) - spatial + d] + 2 * padding < dilation * (kernel - 1) + 1:
+            return "the window is larger than its input"
     return None
 
 

@@ -8,6 +8,7 @@ data, so a file whose inputs take gigabytes costs nothing; small variants are ru
 import ast
 import importlib.util
 import inspect
+import math
 import os
 import sys
 import warnings
@@ -22,6 +23,8 @@ MAKERS = frozenset(
 )
 GIVERS = ("get_inputs", "get_init_inputs")
 MOST_SIZE = 1 << 40
+LEAST_WIDTH = 16  # of a layer; smaller numbers in the body of a class are kernels, strides and counts
+LEAST_COMMON = 8  # of what divides all widths of a file
 
 
 class MetaTensors(torch.overrides.TorchFunctionMode):
@@ -44,6 +47,7 @@ class Literal:
         self.node = node  # the expression that is replaced
         self.value = value
         self.followers = []  # other Literals of the same value that move with it
+        self.multiples = []  # (expression, factor): numbers that are this one times a factor
 
 
 def whole_number(node):
@@ -68,6 +72,8 @@ def numbers_of(name, node):
     if value is not None:
         return [(name, node, value)]
     found = []
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):  # [1024] * 16
+        node = node.left if isinstance(node.left, (ast.Tuple, ast.List)) else node.right
     if isinstance(node, (ast.Tuple, ast.List)):
         for i, part in enumerate(node.elts):
             found += numbers_of("%s_%d" % (name, i), part)
@@ -143,7 +149,32 @@ class UserFile:
                 name, count = "%s%d" % (plain, count), count + 1
             taken.add(name)
             literals.append(Literal(name, node, value))
-        return literals
+        width = self.find_width(taken)
+        return ([width] if width else []) + literals
+
+    def find_width(self, taken):
+        """The widths that are written in the bodies of classes (nn.Conv2d(64, 128, 3)) as multiples of one number, or None."""
+        found = []
+
+        def visit(node):
+            value = whole_number(node)
+            if value is None:
+                for child in ast.iter_child_nodes(node):
+                    visit(child)
+            elif value >= LEAST_WIDTH:
+                found.append((node, value))
+
+        for statement in self.tree.body:
+            for method in statement.body if isinstance(statement, ast.ClassDef) else ():
+                if isinstance(method, ast.FunctionDef):
+                    for part in method.body:
+                        visit(part)
+        common = math.gcd(*[value for _, value in found]) if found else 0
+        if common < LEAST_COMMON:
+            return None
+        width = Literal("width" if "width" not in taken else "width_of_layers", None, common)
+        width.multiples = [(node, value // common) for node, value in found]
+        return width
 
     def run(self, assignment, device=None):
         """(model, {argument: value}) with the numbers of assignment (literal's name -> value); device 'meta' makes no data."""
@@ -151,7 +182,8 @@ class UserFile:
         for literal in self.literals:
             value = assignment.get(literal.name, literal.value)
             if value != literal.value:
-                changed.update({id(part.node): value for part in [literal] + literal.followers})
+                changed.update({id(part.node): value for part in [literal] + literal.followers if part.node})
+                changed.update({id(node): value * factor for node, factor in literal.multiples})
         folder = os.path.dirname(self.path)
         if folder not in sys.path:
             sys.path.insert(0, folder)

@@ -115,6 +115,18 @@ static int see_all(struct shapes *s, enum rkb_case_kind kind, uint32_t *of, rkb_
    return status;
 }
 
+/* How much work a drawn shape may be.  A domain whose least check case is more (a network of fixed widths) has nothing smaller. */
+static double most_work(const struct verifier *me) {
+   double least = 0;
+   for (uint32_t n = 0;; n++) {
+      const rkb_case_t *the_case = me->task->case_at(me->host, RKB_CASE_CHECK, n);
+      if (!the_case)
+         break;
+      least = least == 0 || the_case->operations < least ? the_case->operations : least;
+   }
+   return 2 * least > me->config->drawn_work ? 2 * least : me->config->drawn_work;
+}
+
 /* The shape of many that executes the most of what is lacking, the smallest of several; NULL when none executes any of it. */
 static int draw_lacking(struct shapes *s, rkb_random_t *stream, rkb_case_t **best, rkb_error_t *err) {
    const struct verifier *me = s->verifier;
@@ -124,7 +136,7 @@ static int draw_lacking(struct shapes *s, rkb_random_t *stream, rkb_case_t **bes
    for (uint32_t n = 0; n < ATTEMPTS && status == RKB_OK && lacks(s); n++) {
       uint32_t gains[MOST_LAUNCHES] = {0}, news = 0;
       rkb_case_t *drawn = NULL;
-      status = me->task->case_draw(me->host, stream, (n % 4 == 3 ? LARGER : 1) * me->config->drawn_work,
+      status = me->task->case_draw(me->host, stream, (n % 4 == 3 ? LARGER : 1) * most_work(me),
                                    &drawn, err);
       if (status == RKB_ERR_LIMIT) { /* nothing so small fits the domain */
          status = RKB_OK;
@@ -179,11 +191,11 @@ static int draw_until(const struct verifier *me, rkb_random_t *stream, struct sh
                       uint32_t asked, rkb_case_t **drawn, uint32_t *count, rkb_error_t *err) {
    int status = RKB_OK;
    for (uint32_t n = *count; n < asked && status == RKB_OK; n++) {
-      const double work = (n % 4 == 3 ? LARGER : 1) * me->config->drawn_work;
+      const double work = (n % 4 == 3 ? LARGER : 1) * most_work(me);
       status = draw_telling(me, stream, features, work, &drawn[*count], err);
       *count += drawn[*count] != NULL;
    }
-   return status;
+   return status == RKB_ERR_LIMIT ? RKB_OK : status; /* the check cases are then all there is; the certificate counts shapes */
 }
 
 int shapes_draw(const struct verifier *me, const struct candidate *candidate, rkb_case_t **drawn,

@@ -1,0 +1,162 @@
+"""Imports every file of a KernelBench checkout and finds out whether each can be judged; prints the table, a line a file.
+
+    kernelbench.py CHECKOUT [--level N]... [--rkb PROGRAM --dump PROGRAM] [--jobs N] [--every N] [--limit SECONDS] [--out FILE]
+
+For each file: whether it was imported without any option, and how long that took with PyTorch loaded; how the graph compares with the
+model itself in double precision at the check sizes, forward and backward (the share of what is allowed, 1 is the limit); what `rkb
+check` says of the naive kernel (naive_kernel.py), and of the same kernel with one fault.  Without --rkb and --dump only the import.
+"""
+
+import argparse
+import json
+import multiprocessing
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True
+for folder in (os.path.join(HERE, "..", "..", "core", "tools", "import"), os.path.join(HERE, "..", "reference"), HERE):
+    sys.path.insert(0, folder)
+
+COLUMNS = ("level", "file", "import_s", "imported", "dims", "forward", "backward", "naive", "fault", "remark")
+
+
+def name_of(path):
+    return re.sub(r"\W+", "_", "k" + os.path.basename(path)[:-3].lower()).strip("_")[:60].strip("_")
+
+
+def judge(rkb, directory, text, path, limit):
+    """accept, suspect, reject or unknown, with the reason."""
+    with open(path, "w") as file:
+        file.write(text)
+    try:
+        done = subprocess.run([rkb, "check", path, "--task", directory, "--json", "--strict"], capture_output=True, text=True, timeout=limit)
+    except subprocess.TimeoutExpired:
+        return "no verdict in %d s" % limit
+    try:
+        found = json.loads(done.stdout)
+        reasons = [stage.get("reason") for stage in found.get("stages", found.get("verdicts", [])) if stage.get("reason")]
+    except ValueError:
+        reasons = [done.stderr.strip().splitlines()[0][:160]] if done.stderr.strip() else []
+    word = {0: "accept", 1: "reject", 2: "not loaded"}.get(done.returncode, "unknown")
+    return " ".join([word] + (reasons[:1] if word != "accept" else []))
+
+
+def compared(made, directory, dump):
+    """{direction: share of what is allowed, as text}"""
+    import compare
+    from user_function import user_function
+
+    shares = {}
+    for direction in compare.directions_of(directory):
+        try:
+            share, where = compare.held(dump, directory, direction, 1, user_function(made))
+            shares[direction] = "%.2g" % share
+        except Exception as error:  # whatever the user's model does at that size
+            shares[direction] = "%s: %s" % (type(error).__name__, str(error).splitlines()[0][:80] if str(error) else "")
+    return shares
+
+
+def row_of(job):
+    path, level, options = job
+    import torch
+
+    import import_task
+    from refusal import Refused
+
+    torch.set_num_threads(1)
+    row = dict.fromkeys(COLUMNS, "")
+    row.update(level=str(level), file=os.path.basename(path))
+    started = time.monotonic()
+    try:
+        made = import_task.build(path, name_of(path), [], ["forward", "backward"])
+    except Refused as refusal:
+        row.update(imported="no", remark=refusal.sentences[0].replace(path, "")[:200])
+        return row
+    except Exception as error:
+        row.update(imported="failed", remark="%s: %s" % (type(error).__name__, str(error).splitlines()[0][:150] if str(error) else ""))
+        return row
+    finally:
+        row["import_s"] = "%.1f" % (time.monotonic() - started)
+    row["imported"] = "yes"
+    row["dims"] = str(sum(note.startswith("dim ") for note in made.notes))
+    if options.rkb and options.dump:
+        with tempfile.TemporaryDirectory() as folder:
+            look(path, made, folder, options, row)
+    return row
+
+
+def look(path, made, folder, options, row):
+    import import_task
+    from naive_kernel import Graph, Unwritten
+
+    directory = os.path.join(folder, name_of(path))
+    import_task.write(directory, path, made.task, made.graph)
+    shares = compared(made, directory, options.dump)
+    row.update(forward=shares.get("forward", ""), backward=shares.get("backward", ""))
+    try:
+        right, wrong = Graph(directory).kernel(), Graph(directory).kernel(1)
+    except Unwritten as problem:
+        row["remark"] = "no naive kernel: %s" % problem
+        return
+    row["naive"] = judge(options.rkb, directory, right, os.path.join(folder, "right.cu"), options.limit)
+    row["fault"] = judge(options.rkb, directory, wrong, os.path.join(folder, "wrong.cu"), options.limit)
+
+
+def files_of(options):
+    found = []
+    for level in options.level or [1, 2, 3]:
+        folder = os.path.join(options.checkout, "KernelBench", "level%d" % level)
+        names = [name for name in os.listdir(folder) if name.endswith(".py")]
+        names.sort(key=lambda name: int(re.match(r"\d+", name).group(0)) if re.match(r"\d+", name) else 0)
+        found += [(os.path.join(folder, name), level) for name in names]
+    return found[:: options.every]
+
+
+def summary(rows):
+    lines = []
+    for level in sorted({row["level"] for row in rows}):
+        own = [row for row in rows if row["level"] == level]
+        seconds = sorted(float(row["import_s"]) for row in own)
+        lines.append("level %s: %d files, %d imported (median %.1f s, most %.1f s), %d naive kernels accepted, %d of their faults rejected" % (
+            level, len(own), sum(row["imported"] == "yes" for row in own), seconds[len(seconds) // 2], seconds[-1],
+            sum(row["naive"] == "accept" for row in own), sum(row["naive"] == "accept" and row["fault"].startswith("reject") for row in own)))
+    return lines
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("checkout")
+    parser.add_argument("--level", type=int, action="append")
+    parser.add_argument("--rkb")
+    parser.add_argument("--dump")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--limit", type=int, default=60)
+    parser.add_argument("--out")
+    options = parser.parse_args()
+    import torch
+
+    jobs = [(path, level, options) for path, level in files_of(options)]
+    out = open(options.out, "w") if options.out else sys.stdout
+    print("# PyTorch %s" % torch.__version__, file=out)
+    print("\t".join(COLUMNS), file=out, flush=True)
+    rows = []
+    with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=20) as pool:
+        for row in pool.imap(row_of, jobs):
+            rows.append(row)
+            print("\t".join(row[column].replace("\t", " ") for column in COLUMNS), file=out, flush=True)
+    for line in summary(rows):
+        print("# " + line, file=out)
+    if options.out:
+        out.close()
+        print("\n".join(summary(rows)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
