@@ -106,6 +106,20 @@ double rkb_sizes_most(const rkb_sizes_t *sizes, const char *text) {
    return most;
 }
 
+double rkb_sizes_bench(const rkb_sizes_t *sizes, const char *text) {
+   const rkb_expression_t *expression = parse(sizes, text);
+   double sum = 0;
+   uint32_t count = 0;
+   const rkb_case_t *bench;
+   while (expression && (bench = rkb_task_case(sizes->task, RKB_CASE_BENCH, count)) != NULL) {
+      rkb_value_t value;
+      if (evaluate((rkb_bound_t *)(uintptr_t)rkb_bound_of(bench), expression, &value))
+         sum += log(fmax(value.is_real ? value.real : (double)value.integer, 1));
+      count++;
+   }
+   return count ? sum / count : 0;
+}
+
 static bool is_name(const char *text) {
    for (const char *c = text; *c; c++)
       if (!isalnum((unsigned char)*c) && *c != '_')
@@ -199,7 +213,7 @@ static void read_vocabulary(rkb_sizes_t *sizes) {
 }
 
 int rkb_sizes_open(rkb_sizes_t *sizes, rkb_arena_t *arena, const rkb_task_t *task, rkb_error_t *err) {
-   *sizes = (rkb_sizes_t){.arena = arena};
+   *sizes = (rkb_sizes_t){.arena = arena, .task = task};
    int status = draw_probes(sizes, task, err);
    if (status == RKB_OK)
       read_vocabulary(sizes);

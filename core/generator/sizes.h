@@ -22,6 +22,7 @@ typedef struct rkb_size {
 
 typedef struct rkb_sizes {
    rkb_arena_t *arena; /* borrowed */
+   const rkb_task_t *task; /* borrowed */
    rkb_size_t *list;
    uint32_t count, room;
    rkb_bound_t *probes[RKB_PROBES]; /* owned; all programs have one structure */
@@ -39,6 +40,8 @@ uint32_t rkb_sizes_find(rkb_sizes_t *sizes, const int64_t at[RKB_PROBES]);
 uint32_t rkb_sizes_constant(rkb_sizes_t *sizes, int64_t value);
 /* The value of a size's expression in the domain's largest cases: the most of them. */
 double rkb_sizes_most(const rkb_sizes_t *sizes, const char *text);
+/* The logarithm of an expression's geometric mean over the task's bench cases. */
+double rkb_sizes_bench(const rkb_sizes_t *sizes, const char *text);
 /* An expression's values in the probes; false where it is no integer there. */
 bool rkb_sizes_evaluate(const rkb_sizes_t *sizes, const char *text, int64_t at[RKB_PROBES]);
 

@@ -12,6 +12,7 @@
 #include <rkb/ext/llm.h>
 #include <rkb/ext/prompt.h>
 #include <rkb/ext/random.h>
+#include <rkb/ext/schedule.h>
 #include <rkb/ext/task.h>
 #include <rkb/ext/workers.h>
 #include "stage/versioned_structure.h"
@@ -26,6 +27,7 @@ extern const rkb_device_api_t RKB_DEVICE_API;
 extern const rkb_http_api_t RKB_HTTP_API;
 extern const rkb_llm_api_t RKB_LLM_API;
 extern const rkb_prompt_api_t RKB_PROMPT_API;
+extern const rkb_schedule_api_t RKB_SCHEDULE_API;
 extern const rkb_workers_api_t RKB_WORKERS_API;
 extern const rkb_confined_api_t RKB_CONFINED_API;
 extern const rkb_asynchronous_api_t RKB_ASYNCHRONOUS_API;

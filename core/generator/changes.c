@@ -1,0 +1,248 @@
+/* Other schedules near one, and mixtures of two.  One thread a graph. */
+#include "generator/changes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/memory.h"
+#include "generator/kernel_text.h"
+#include "generator/partition.h"
+
+#define ATTEMPTS 40
+
+/* A launch is drawn by the root of what it takes: the slowest most often, and none never. */
+static uint32_t draw_launch(const rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream, const rkb_schedule_t *schedule) {
+   double weights[RKB_MAX_SCHEDULE_LAUNCHES], sum = 0;
+   for (uint32_t l = 0; l < schedule->count; l++)
+      sum += weights[l] = sqrt(rkb_launch_estimate(graph, target, &schedule->launches[l]));
+   double draw = rkb_random_real(stream) * sum;
+   for (uint32_t l = 0; l + 1 < schedule->count; l++)
+      if ((draw -= weights[l]) < 0)
+         return l;
+   return schedule->count - 1;
+}
+
+static double weight_of(uint32_t decision, enum rkb_focus focus) {
+   static const double table[][RKB_DECISIONS] = {
+      [RKB_FOCUS_NONE] = {2, 2, 2, 3, 2, 2, 2, 2, 2, 1, 0, 1},
+      [RKB_FOCUS_MEMORY] = {1, 4, 1, 2, 3, 3, 1, 1, 1, 1, 0, 1},
+      [RKB_FOCUS_SHARED] = {1, 2, 1, 1, 2, 2, 2, 5, 5, 1, 0, 1},
+      [RKB_FOCUS_ISSUE] = {1, 4, 1, 1, 2, 2, 1, 4, 4, 1, 0, 1},
+      [RKB_FOCUS_LATENCY] = {4, 1, 3, 5, 3, 3, 2, 1, 1, 2, 0, 2},
+   };
+   return table[focus][decision];
+}
+
+static uint32_t draw_decision(const rkb_graph_t *graph, rkb_random_t *stream, const rkb_launch_t *launch, enum rkb_focus focus) {
+   double weights[RKB_DECISIONS], sum = 0;
+   for (uint32_t d = 0; d < RKB_DECISIONS; d++)
+      sum += weights[d] = rkb_decision_applies(graph, launch, d) ? weight_of(d, focus) : 0;
+   double draw = rkb_random_real(stream) * sum;
+   for (uint32_t d = 0; d < RKB_DECISIONS; d++)
+      if (weights[d] > 0 && (draw -= weights[d]) < 0)
+         return d;
+   return RKB_THREADS;
+}
+
+/* The next value up or down, or any: a step of one is as likely as all others together. */
+static int64_t draw_value(rkb_random_t *stream, uint32_t decision, int64_t now) {
+   const int64_t *values = rkb_decision_values(decision);
+   uint32_t count = 0, at = 0;
+   for (; values[count] >= 0; count++)
+      if (values[count] == now)
+         at = count;
+   if (rkb_random_below(stream, 2)) {
+      const bool up = at == 0 || (at + 1 < count && rkb_random_below(stream, 2));
+      return values[up ? (at + 1 < count ? at + 1 : at) : at - 1];
+   }
+   return values[rkb_random_below(stream, count)];
+}
+
+static void say(char *note, size_t size, const char *fmt, ...) RKB_PRINTF(3, 4);
+static void say(char *note, size_t size, const char *fmt, ...) {
+   const size_t used = strlen(note);
+   va_list ap;
+   va_start(ap, fmt);
+   if (used + 2 < size)
+      vsnprintf(note + used, size - used, fmt, ap);
+   va_end(ap);
+}
+
+static const char *label(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   return graph->nodes[launch->anchor_count ? launch->anchors[0] : launch->roots[0]].name;
+}
+
+static void change_decision(const rkb_graph_t *graph, rkb_random_t *stream, rkb_launch_t *launch, enum rkb_focus focus, char *note, size_t size) {
+   const uint32_t decision = draw_decision(graph, stream, launch, focus);
+   const int64_t before = launch->decisions[decision];
+   launch->decisions[decision] = draw_value(stream, decision, before);
+   if (launch->mapping == RKB_MAP_ROW && decision == RKB_ROWS && launch->decisions[RKB_ROWS] > 1)
+      launch->decisions[RKB_THREADS] = 32 * launch->decisions[RKB_ROWS];
+   if (launch->mapping == RKB_MAP_ROW && decision == RKB_THREADS)
+      launch->decisions[RKB_ROWS] = 1;
+   say(note, size, "%s%s: %s %lld -> %lld", *note ? "; " : "", label(graph, launch), rkb_decision_name(decision), (long long)before,
+       (long long)launch->decisions[decision]);
+}
+
+/* Another shape of the tile, so that a block keeps about as many threads. */
+static void change_tile(const rkb_graph_t *graph, rkb_random_t *stream, rkb_launch_t *launch, char *note, size_t size) {
+   static const uint32_t tiles[] = {RKB_TILE_M, RKB_TILE_N, RKB_TILE_K, RKB_THREAD_M, RKB_THREAD_N};
+   int64_t *d = launch->decisions;
+   for (uint32_t i = 0; i < sizeof tiles / sizeof tiles[0]; i++)
+      if (rkb_random_below(stream, 3))
+         d[tiles[i]] = draw_value(stream, tiles[i], d[tiles[i]]);
+   say(note, size, "%s%s: tile %lld x %lld x %lld, of a thread %lld x %lld", *note ? "; " : "", label(graph, launch), (long long)d[RKB_TILE_M],
+       (long long)d[RKB_TILE_N], (long long)d[RKB_TILE_K], (long long)d[RKB_THREAD_M], (long long)d[RKB_THREAD_N]);
+}
+
+static bool change_mapping(const rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream, rkb_launch_t *launch, char *note, size_t size) {
+   const rkb_node_t *anchor = launch->anchor_count ? &graph->nodes[launch->anchors[0]] : NULL;
+   if (!anchor)
+      return false;
+   const enum rkb_mapping before = launch->mapping;
+   if (rkb_node_is_product(anchor)) {
+      static const enum rkb_mapping ways[] = {RKB_MAP_TILE, RKB_MAP_ROW, RKB_MAP_ELEMENT};
+      launch->mapping = ways[rkb_random_below(stream, 3)];
+      launch->decisions[RKB_VECTOR] = 1;
+      launch->decisions[RKB_SPLIT] = 1;
+      if (launch->mapping == RKB_MAP_TILE && before != RKB_MAP_TILE)
+         rkb_launch_suit(graph, target, launch);
+   } else if (anchor->kind == RKB_NODE_REDUCE && launch->mapping != RKB_MAP_ELEMENT)
+      launch->mapping = launch->mapping == RKB_MAP_ROW ? RKB_MAP_COLUMN : RKB_MAP_ROW;
+   if (launch->mapping == before)
+      return false;
+   say(note, size, "%s: %s -> %s", label(graph, launch), rkb_mapping_name(before), rkb_mapping_name(launch->mapping));
+   return true;
+}
+
+/* A value that was computed where it is read gets a place in memory, or loses it. */
+static bool change_storage(const rkb_graph_t *graph, rkb_random_t *stream, rkb_schedule_t *schedule, char *note, size_t size) {
+   const uint32_t node = (uint32_t)rkb_random_below(stream, graph->node_count);
+   const rkb_node_t *from = &graph->nodes[node];
+   for (uint32_t o = 0; o < graph->output_count; o++)
+      if (graph->outputs[o].node == node)
+         return false;
+   for (uint32_t l = 0; l < schedule->count; l++) {
+      rkb_launch_t *launch = &schedule->launches[l];
+      for (uint32_t r = 0; r < launch->root_count; r++)
+         if (launch->roots[r] == node && launch->root_count > 1) {
+            launch->roots[r] = launch->roots[--launch->root_count];
+            say(note, size, "%s is computed where it is read", from->name);
+            return true;
+         }
+   }
+   if (from->kind == RKB_NODE_INPUT || rkb_node_is_view(from))
+      return false;
+   const uint32_t l = (uint32_t)rkb_random_below(stream, schedule->count);
+   rkb_launch_t *launch = &schedule->launches[l];
+   if (launch->root_count == RKB_MAX_LAUNCH_NODES || rkb_schedule_launch_of(schedule, node) != RKB_NO_NODE)
+      return false;
+   launch->roots[launch->root_count++] = node;
+   say(note, size, "%s is stored by the launch of %s", from->name, label(graph, launch));
+   return true;
+}
+
+/* Two launches of single elements, or of rows, become one; the later one's work joins the earlier one's. */
+static bool join_launches(const rkb_graph_t *graph, rkb_random_t *stream, rkb_schedule_t *schedule, char *note, size_t size) {
+   if (schedule->count < 2)
+      return false;
+   const uint32_t a = (uint32_t)rkb_random_below(stream, schedule->count), b = (uint32_t)rkb_random_below(stream, schedule->count);
+   const uint32_t first = a < b ? a : b, second = a < b ? b : a;
+   rkb_launch_t *into = &schedule->launches[first], *from = &schedule->launches[second];
+   if (first == second || into->mapping != from->mapping || into->mapping == RKB_MAP_TILE ||
+       (into->mapping == RKB_MAP_ELEMENT && (into->anchor_count || from->anchor_count)) ||
+       into->anchor_count + from->anchor_count > RKB_MAX_LAUNCH_NODES || into->root_count + from->root_count > RKB_MAX_LAUNCH_NODES)
+      return false;
+   say(note, size, "the launches of %s and %s become one", label(graph, into), label(graph, from));
+   memcpy(into->anchors + into->anchor_count, from->anchors, from->anchor_count * sizeof *from->anchors);
+   into->anchor_count += from->anchor_count;
+   memcpy(into->roots + into->root_count, from->roots, from->root_count * sizeof *from->roots);
+   into->root_count += from->root_count;
+   memmove(from, from + 1, (schedule->count - second - 1) * sizeof *from);
+   schedule->count--;
+   return true;
+}
+
+static bool is_legal(rkb_graph_t *graph, const rkb_target_t *target, const rkb_schedule_t *schedule) {
+   for (uint32_t l = 0; l < schedule->count; l++)
+      if (rkb_launch_refused(graph, &schedule->launches[l], target->shared_bytes))
+         return false;
+   return rkb_schedule_is_legal(graph, schedule, target->shared_bytes);
+}
+
+bool rkb_schedule_change(rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream, enum rkb_focus focus,
+                         rkb_schedule_t *schedule, char *note, size_t note_size) {
+   rkb_schedule_t *tried = rkb_allocate(1, sizeof *tried);
+   bool found = false;
+   for (uint32_t attempt = 0; attempt < ATTEMPTS && !found && schedule->count; attempt++) {
+      *tried = *schedule;
+      *note = '\0';
+      rkb_launch_t *launch = &tried->launches[draw_launch(graph, target, stream, tried)];
+      const uint64_t draw = rkb_random_below(stream, 100);
+      bool changed = true;
+      if (draw < 5)
+         changed = change_mapping(graph, target, stream, launch, note, note_size);
+      else if (draw < 12)
+         changed = change_storage(graph, stream, tried, note, note_size);
+      else if (draw < 18)
+         changed = join_launches(graph, stream, tried, note, note_size);
+      else if (draw < 45 && launch->mapping == RKB_MAP_TILE)
+         change_tile(graph, stream, launch, note, note_size);
+      else
+         for (uint64_t more = 1 + rkb_random_below(stream, 3); more > 0; more--)
+            change_decision(graph, stream, launch, focus, note, note_size);
+      found = changed && memcmp(tried, schedule, sizeof *tried) != 0 && is_legal(graph, target, tried);
+   }
+   if (found)
+      *schedule = *tried;
+   free(tried);
+   return found;
+}
+
+bool rkb_schedule_draw(rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream, rkb_schedule_t *schedule) {
+   rkb_schedule_start(graph, target, RKB_START_TOGETHER, schedule);
+   for (uint32_t l = 0; l < schedule->count; l++) {
+      rkb_launch_t *launch = &schedule->launches[l], before = *launch;
+      for (uint32_t attempt = 0; attempt < ATTEMPTS; attempt++) {
+         *launch = before;
+         if (launch->anchor_count && rkb_node_is_product(&graph->nodes[launch->anchors[0]]))
+            launch->mapping = RKB_MAP_TILE;
+         for (uint32_t d = 0; d < RKB_DECISIONS; d++) {
+            const int64_t *values = rkb_decision_values(d);
+            uint32_t count = 0;
+            while (values[count] >= 0)
+               count++;
+            if (rkb_decision_applies(graph, launch, d) && weight_of(d, RKB_FOCUS_NONE) > 0)
+               launch->decisions[d] = values[rkb_random_below(stream, count)];
+         }
+         if (launch->mapping == RKB_MAP_ROW && launch->decisions[RKB_ROWS] > 1)
+            launch->decisions[RKB_THREADS] = 32 * launch->decisions[RKB_ROWS];
+         if (!rkb_launch_refused(graph, launch, target->shared_bytes))
+            break;
+         *launch = before;
+      }
+   }
+   return is_legal(graph, target, schedule);
+}
+
+static bool same_work(const rkb_launch_t *a, const rkb_launch_t *b) {
+   return a->anchor_count == b->anchor_count && a->root_count == b->root_count &&
+          memcmp(a->anchors, b->anchors, a->anchor_count * sizeof *a->anchors) == 0 &&
+          memcmp(a->roots, b->roots, a->root_count * sizeof *a->roots) == 0;
+}
+
+bool rkb_schedule_cross(rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream, rkb_schedule_t *first,
+                        const rkb_schedule_t *second, char *note, size_t note_size) {
+   uint32_t taken = 0;
+   *note = '\0';
+   for (uint32_t l = 0; l < first->count; l++)
+      for (uint32_t o = 0; o < second->count; o++) {
+         rkb_launch_t *mine = &first->launches[l];
+         const rkb_launch_t *other = &second->launches[o];
+         if (!same_work(mine, other) || memcmp(mine, other, sizeof *mine) == 0 || rkb_random_below(stream, 2))
+            continue;
+         *mine = *other;
+         say(note, note_size, "%s%s", taken++ ? ", " : "launches of the second parent: ", label(graph, mine));
+      }
+   return taken > 0 && is_legal(graph, target, first);
+}

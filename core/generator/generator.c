@@ -1,0 +1,98 @@
+/* Kernels from a task's graph: reads the graph, makes a schedule, writes it.  Nothing is kept between calls; any thread. */
+#include "generator/generator.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <rkb/ext/schedule.h>
+#include "base/memory.h"
+#include "generator/changes.h"
+#include "generator/kernel_text.h"
+
+#define STATIC_SHARED_BYTES (48 << 10) /* of arrays declared in a kernel: CUDA C++ Programming Guide, 'Technical Specifications' */
+
+/* What every call needs. */
+typedef struct written {
+   rkb_graph_t *graph;
+   rkb_target_t target;
+   rkb_schedule_t *schedule;
+} written_t;
+
+static int open_graph(const rkb_generator_t *generator, written_t *written, rkb_error_t *err) {
+   *written = (written_t){.target = {generator->multiprocessors, STATIC_SHARED_BYTES}};
+   int status = rkb_graph_open(generator->task, &written->graph, err);
+   if (status == RKB_OK)
+      written->schedule = rkb_allocate(2, sizeof *written->schedule);
+   return status;
+}
+
+static void close_graph(written_t *written) {
+   free(written->schedule);
+   rkb_graph_close(written->graph);
+}
+
+static int write_text(written_t *written, char **source, rkb_error_t *err) {
+   return rkb_kernel_write(written->graph, written->schedule, written->target.shared_bytes, source, err);
+}
+
+int rkb_generator_start(const rkb_generator_t *generator, const char *name, char **source, rkb_error_t *err) {
+   written_t written;
+   uint32_t which = 0;
+   *source = NULL;
+   while (which < RKB_STARTS && strcmp(rkb_start_name(which), name) != 0)
+      which++;
+   if (which == RKB_STARTS)
+      return rkb_fail(err, RKB_ERR_INVALID, "there is no start '%.40s'; write suited, together or apart", name);
+   int status = open_graph(generator, &written, err);
+   if (status != RKB_OK)
+      return status;
+   rkb_schedule_start(written.graph, &written.target, which, written.schedule);
+   status = write_text(&written, source, err);
+   close_graph(&written);
+   return status;
+}
+
+int rkb_generator_draw(const rkb_generator_t *generator, rkb_random_t *stream, char **source, rkb_error_t *err) {
+   written_t written;
+   *source = NULL;
+   int status = open_graph(generator, &written, err);
+   if (status != RKB_OK)
+      return status;
+   if (rkb_schedule_draw(written.graph, &written.target, stream, written.schedule))
+      status = write_text(&written, source, err);
+   close_graph(&written);
+   return status;
+}
+
+int rkb_generator_change(const rkb_generator_t *generator, rkb_random_t *stream, const char *source, uint32_t limit, char **changed, char *note,
+                  size_t note_size, rkb_error_t *err) {
+   static const enum rkb_focus focuses[] = {RKB_FOCUS_NONE, RKB_FOCUS_MEMORY, RKB_FOCUS_SHARED, RKB_FOCUS_ISSUE, RKB_FOCUS_LATENCY};
+   written_t written;
+   rkb_error_t ignored;
+   *changed = NULL;
+   int status = open_graph(generator, &written, err);
+   if (status != RKB_OK)
+      return status;
+   if (rkb_schedule_parse(written.graph, source, written.schedule, &ignored) == RKB_OK &&
+       rkb_schedule_change(written.graph, &written.target, stream, limit <= RKB_LIMIT_WARPS ? focuses[limit] : RKB_FOCUS_NONE,
+                           written.schedule, note, note_size))
+      status = write_text(&written, changed, err);
+   close_graph(&written);
+   return status;
+}
+
+int rkb_generator_cross(const rkb_generator_t *generator, rkb_random_t *stream, const char *first, const char *second, char **child, char *note,
+                 size_t note_size, rkb_error_t *err) {
+   written_t written;
+   rkb_error_t ignored;
+   *child = NULL;
+   int status = open_graph(generator, &written, err);
+   if (status != RKB_OK)
+      return status;
+   if (rkb_schedule_parse(written.graph, first, &written.schedule[0], &ignored) == RKB_OK &&
+       rkb_schedule_parse(written.graph, second, &written.schedule[1], &ignored) == RKB_OK &&
+       rkb_schedule_cross(written.graph, &written.target, stream, &written.schedule[0], &written.schedule[1], note, note_size))
+      status = write_text(&written, child, err);
+   close_graph(&written);
+   return status;
+}
+

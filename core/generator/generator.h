@@ -1,0 +1,22 @@
+/* Kernels from a task's graph, for callers that need not know graphs and schedules.  Every call reads the graph anew (about 20 ms), so
+ * that calls share nothing: any thread.  Texts belong to the caller (free). */
+#ifndef RKB_GENERATOR_GENERATOR_H
+#define RKB_GENERATOR_GENERATOR_H
+
+#include "base/random.h"
+#include "task/task.h"
+
+typedef struct rkb_generator {
+   const rkb_task_t *task;
+   int64_t multiprocessors; /* of the target */
+} rkb_generator_t;
+
+/* As the functions of <rkb/ext/schedule.h>, which say what each does and what a NULL text means. */
+int rkb_generator_start(const rkb_generator_t *generator, const char *name, char **source, rkb_error_t *err);
+int rkb_generator_draw(const rkb_generator_t *generator, rkb_random_t *stream, char **source, rkb_error_t *err);
+int rkb_generator_change(const rkb_generator_t *generator, rkb_random_t *stream, const char *source, uint32_t limit, char **changed,
+                         char *note, size_t note_size, rkb_error_t *err);
+int rkb_generator_cross(const rkb_generator_t *generator, rkb_random_t *stream, const char *first, const char *second, char **child,
+                        char *note, size_t note_size, rkb_error_t *err);
+
+#endif

@@ -1,0 +1,54 @@
+/* rkb/ext/schedule.h - kernels written from the task's reference graph by a schedule.  Extension "rkb.schedule/1".
+ *
+ * A schedule says which nodes of the graph share a launch and how each launch maps to blocks and threads.  A kernel that was written
+ * from one carries it in its manifest (`schedule:`), so that another can be written near it.  Texts belong to the caller, who
+ * releases them with free_text.
+ */
+#ifndef RKB_EXT_SCHEDULE_H
+#define RKB_EXT_SCHEDULE_H
+
+#include <rkb/ext/random.h>
+#include <rkb/plugin.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RKB_EXT_SCHEDULE "rkb.schedule/1"
+
+/* What limits the parent, where that is known: it weighs the proposals. */
+enum rkb_schedule_limit {
+   RKB_LIMIT_UNKNOWN,
+   RKB_LIMIT_BYTES,        /* device memory or the second-level cache */
+   RKB_LIMIT_SHARED,       /* shared memory */
+   RKB_LIMIT_INSTRUCTIONS, /* instructions started, loads and stores, arithmetic */
+   RKB_LIMIT_WARPS         /* too few to hide latency */
+};
+
+typedef struct rkb_schedule_api {
+   uint32_t size;
+   uint32_t reserved;
+
+   /* The kernel of a schedule to start from: "suited", "together" or "apart".  RKB_ERR_INVALID: the graph has something that no
+    * kernel is written for yet, or there is no such start; err says what.  [worker] */
+   int (*start)(const rkb_host_t *host, const char *name, char **source, rkb_error_t *err);
+
+   /* The kernel of a schedule drawn by chance, without a parent.  *source NULL: the draw is not legal.  [worker] */
+   int (*draw)(const rkb_host_t *host, rkb_random_t *stream, char **source, rkb_error_t *err);
+
+   /* A kernel whose schedule differs from source's in one decision or a few; note says in which.  RKB_OK with *changed NULL: source
+    * has no schedule of this task, or no change was found that is legal.  [worker] */
+   int (*change)(const rkb_host_t *host, rkb_random_t *stream, const char *source, uint32_t limit, char **changed, char *note,
+                 size_t note_size, rkb_error_t *err);
+
+   /* A kernel with launches of both.  RKB_OK with *child NULL: as above.  [worker] */
+   int (*cross)(const rkb_host_t *host, rkb_random_t *stream, const char *first, const char *second, char **child, char *note,
+                size_t note_size, rkb_error_t *err);
+
+   void (*free_text)(char *text);
+} rkb_schedule_api_t;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,118 @@
+/* rkb.mutator.schedule - a kernel whose schedule differs from its parent's in one decision or a few, or mixes two parents'.
+ *
+ * The parent's limiting resource, where a model measured it, weighs the decisions.  A parent without a schedule (a seed, a kernel that
+ * was edited) gives no child here.  Owns nothing between jobs; runs on workers. */
+#include <rkb/ext/archive.h>
+#include <rkb/ext/random.h>
+#include <rkb/ext/schedule.h>
+#include <rkb/items.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct schedule_config {
+   const char *limiter;
+   double crossover;
+} schedule_config_t;
+
+typedef struct mutator {
+   const rkb_host_t *host;
+   const schedule_config_t *config;
+   const rkb_schedule_api_t *schedule;
+   const rkb_random_api_t *random;
+   const rkb_archive_api_t *archive; /* or NULL */
+} mutator_t;
+
+static int schedule_create(const rkb_host_t *host, const void *config, void **self, rkb_error_t *err) {
+   mutator_t *me = malloc(sizeof *me);
+   if (!me)
+      return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %zu bytes", sizeof *me);
+   *me = (mutator_t){host, config, host->get_extension(host, RKB_EXT_SCHEDULE), host->get_extension(host, RKB_EXT_RANDOM),
+                     host->get_extension(host, RKB_EXT_ARCHIVE)};
+   *self = me;
+   return RKB_OK;
+}
+
+/* The numbers are those of rkb.profiler.model's measurement `limiter` (plugins/profiler/model/roofline.h). */
+static uint32_t limit_of(const mutator_t *me, rkb_job_t job, const rkb_item_t *parent) {
+   enum { MEMORY, L2, SHARED, LOAD_STORE, ISSUE, ATOMIC = 11, LATENCY };
+   double value = -1;
+   int64_t number = 0;
+   if (!me->archive || !me->host->item_int(me->host, parent, "number", &number) ||
+       !me->archive->measurement(me->host, job, number, me->config->limiter, &value, NULL, 0) || value < 0)
+      return RKB_LIMIT_UNKNOWN;
+   switch ((int)value) {
+   case MEMORY:
+   case L2:
+      return RKB_LIMIT_BYTES;
+   case SHARED:
+      return RKB_LIMIT_SHARED;
+   case ATOMIC:
+      return RKB_LIMIT_UNKNOWN;
+   case LATENCY:
+      return RKB_LIMIT_WARPS;
+   default:
+      return RKB_LIMIT_INSTRUCTIONS;
+   }
+}
+
+static int schedule_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
+   const mutator_t *me = self;
+   const rkb_item_t *parents[] = {me->host->item_reference(me->host, in, "parent", 0), me->host->item_reference(me->host, in, "parent", 1)};
+   char *child = NULL, note[400] = "";
+   uint32_t used = 1;
+   int status = RKB_OK;
+   if (!parents[0])
+      return rkb_fail(err, RKB_ERR_INVALID, "a change of a schedule needs a parent");
+   rkb_random_t stream = me->random->for_job(me->host, job, 0);
+   const char *source = me->host->item_text(me->host, parents[0], "source");
+   if (parents[1] && me->random->real(&stream) < me->config->crossover) {
+      status = me->schedule->cross(me->host, &stream, source, me->host->item_text(me->host, parents[1], "source"), &child, note, sizeof note, err);
+      used = child ? 2 : 1;
+   }
+   if (status == RKB_OK && !child)
+      status = me->schedule->change(me->host, &stream, source, limit_of(me, job, parents[0]), &child, note, sizeof note, err);
+   if (status != RKB_OK || !child)
+      return status;
+   status = rkb_emit_candidate(me->host, job, child, NULL, note, parents, used);
+   me->schedule->free_text(child);
+   return status == RKB_OK ? RKB_OK : rkb_fail(err, status, "cannot emit the candidate");
+}
+
+static void schedule_destroy(void *self) {
+   free(self);
+}
+
+static const rkb_option_t options[] = {
+   {.name = "limiter",
+    .type = RKB_OPT_STRING,
+    .offset = offsetof(schedule_config_t, limiter),
+    .fallback = "model.limiter",
+    .help = "The measurement that says what limits a parent."},
+   {.name = "crossover",
+    .type = RKB_OPT_REAL,
+    .offset = offsetof(schedule_config_t, crossover),
+    .fallback = "0.2",
+    .min = 0,
+    .max = 1,
+    .help = "The share of children that get launches of two parents, where there are two."},
+};
+
+static const rkb_stage_t schedule = {
+   .size = sizeof(rkb_stage_t),
+   .kind = RKB_MUTATOR,
+   .flags = RKB_STAGE_DETERMINISTIC,
+   .id = "rkb.mutator.schedule",
+   .summary = "Changes the schedule of a kernel that was written from the graph.",
+   .accepts = (const char *const[]){RKB_ITEM_REQUEST, NULL},
+   .emits = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
+   RKB_OPTIONS(options),
+   .config_size = sizeof(schedule_config_t),
+   .create = schedule_create,
+   .run = schedule_run,
+   .destroy = schedule_destroy,
+   .needs = (const char *const[]){RKB_EXT_SCHEDULE, RKB_EXT_RANDOM, NULL},
+};
+
+RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
+   RKB_PLUGIN_HEAD, .name = "schedule", .version = "0.1.0", .stages = (const rkb_stage_t *const[]){&schedule, NULL},
+};
