@@ -30,6 +30,18 @@ static void close_graph(written_t *written) {
    rkb_graph_close(written->graph);
 }
 
+/* Reads the schedule of a kernel.  False: it has none of this task, or its text is not what the schedule gives: it was edited. */
+static bool read_schedule(written_t *written, const char *source, rkb_schedule_t *schedule) {
+   rkb_error_t ignored;
+   char *again = NULL;
+   if (rkb_schedule_parse(written->graph, source, schedule, &ignored) != RKB_OK ||
+       rkb_kernel_write(written->graph, schedule, written->target.shared_bytes, &again, &ignored) != RKB_OK)
+      return false;
+   const bool same = strcmp(again, source) == 0;
+   free(again);
+   return same;
+}
+
 static int write_text(written_t *written, char **source, rkb_error_t *err) {
    return rkb_kernel_write(written->graph, written->schedule, written->target.shared_bytes, source, err);
 }
@@ -67,12 +79,11 @@ int rkb_generator_change(const rkb_generator_t *generator, rkb_random_t *stream,
                   size_t note_size, rkb_error_t *err) {
    static const enum rkb_focus focuses[] = {RKB_FOCUS_NONE, RKB_FOCUS_MEMORY, RKB_FOCUS_SHARED, RKB_FOCUS_ISSUE, RKB_FOCUS_LATENCY};
    written_t written;
-   rkb_error_t ignored;
    *changed = NULL;
    int status = open_graph(generator, &written, err);
    if (status != RKB_OK)
       return status;
-   if (rkb_schedule_parse(written.graph, source, written.schedule, &ignored) == RKB_OK &&
+   if (read_schedule(&written, source, written.schedule) &&
        rkb_schedule_change(written.graph, &written.target, stream, limit <= RKB_LIMIT_WARPS ? focuses[limit] : RKB_FOCUS_NONE,
                            written.schedule, note, note_size))
       status = write_text(&written, changed, err);
@@ -83,13 +94,11 @@ int rkb_generator_change(const rkb_generator_t *generator, rkb_random_t *stream,
 int rkb_generator_cross(const rkb_generator_t *generator, rkb_random_t *stream, const char *first, const char *second, char **child, char *note,
                  size_t note_size, rkb_error_t *err) {
    written_t written;
-   rkb_error_t ignored;
    *child = NULL;
    int status = open_graph(generator, &written, err);
    if (status != RKB_OK)
       return status;
-   if (rkb_schedule_parse(written.graph, first, &written.schedule[0], &ignored) == RKB_OK &&
-       rkb_schedule_parse(written.graph, second, &written.schedule[1], &ignored) == RKB_OK &&
+   if (read_schedule(&written, first, &written.schedule[0]) && read_schedule(&written, second, &written.schedule[1]) &&
        rkb_schedule_cross(written.graph, &written.target, stream, &written.schedule[0], &written.schedule[1], note, note_size))
       status = write_text(&written, child, err);
    close_graph(&written);

@@ -23,7 +23,7 @@ typedef void (*write_kernel_t)(rkb_writer_t *, const rkb_launch_t *, rkb_kernel_
 
 /* One way to run a launch: a kernel, and the condition under which it is right. */
 typedef struct variant {
-   int64_t vector;
+   int64_t vector, keep;
    rkb_condition_t conditions[RKB_VECTOR_SIZES];
    uint32_t condition_count;
    const char *suffix;
@@ -106,6 +106,7 @@ static bool write_variant(file_t *file, const rkb_launch_t *launch, const varian
    rkb_kernel_shape_t shape = {0};
    rkb_writer_t writer;
    own.decisions[RKB_VECTOR] = variant->vector;
+   own.decisions[RKB_KEEP] = variant->keep;
    bool good = rkb_writer_open(&writer, file->graph, file->arena, file->storage, variant->conditions, variant->condition_count);
    writer.targets = file->targets;
    const char *body = "", *when = NULL, *name = rkb_arena_format(file->arena, "%s%s", base, variant->suffix);
@@ -120,6 +121,7 @@ static bool write_variant(file_t *file, const rkb_launch_t *launch, const varian
       for (uint32_t c = 0; c < variant->condition_count; c++)
          when = join(file, when, rkb_arena_format(file->arena, "(%s) %% %lld == 0", file->graph->sizes.list[variant->conditions[c].size].text,
                                                   (long long)variant->conditions[c].multiple));
+      when = join(file, when, shape.when);
       const char *fits = fits_text(file, &writer);
       write_signature(file, &writer, &shape, name);
       rkb_text_add(&file->code, body);
@@ -136,15 +138,24 @@ static bool write_variant(file_t *file, const rkb_launch_t *launch, const varian
 static bool write_variants(file_t *file, const rkb_launch_t *launch, write_kernel_t write, const char *base) {
    uint32_t sizes[RKB_VECTOR_SIZES];
    const uint32_t count = rkb_vector_sizes(file->graph, launch, sizes);
-   variant_t vector = {.vector = launch->decisions[RKB_VECTOR], .suffix = "_vector"};
+   const int64_t keep = launch->mapping == RKB_MAP_ROW && launch->decisions[RKB_SPLIT] == 1 ? launch->decisions[RKB_KEEP] : 0;
+   variant_t vector = {.vector = launch->decisions[RKB_VECTOR], .keep = keep, .suffix = keep ? "_vector_kept" : "_vector"};
    for (uint32_t i = 0; i < count; i++)
       if (!file->graph->sizes.list[sizes[i]].constant)
          vector.conditions[vector.condition_count++] = (rkb_condition_t){.size = sizes[i], .multiple = vector.vector};
    const bool always = count > 0 && vector.condition_count == 0;
-   if (count > 0 && !write_variant(file, launch, &vector, write, base, false, always))
+   if (count > 0 && !write_variant(file, launch, &vector, write, base, false, always && !keep))
       return false;
-   const variant_t plain = {.vector = 1, .suffix = ""};
-   return always || write_variant(file, launch, &plain, write, base, count > 0, true);
+   if (count > 0 && keep) { /* rows that are too long to be kept */
+      vector.keep = 0;
+      vector.suffix = "_vector";
+      if (!write_variant(file, launch, &vector, write, base, true, always))
+         return false;
+   }
+   const variant_t kept = {.vector = 1, .keep = keep, .suffix = "_kept"}, plain = {.vector = 1, .suffix = ""};
+   if (count == 0 && keep && !write_variant(file, launch, &kept, write, base, false, false))
+      return false;
+   return always || write_variant(file, launch, &plain, write, base, count > 0 || keep, true);
 }
 
 static void add_scratch(file_t *file, const char *name, uint32_t dtype, const char *elements) {

@@ -10,6 +10,7 @@ typedef struct rows {
    uint32_t width;
    const char *thread, *step; /* the number of a thread in its row, and how many share the row */
    const char *begin, *end;   /* of its part, in packs */
+   uint32_t keep;             /* loads of a row that stay in registers; 0: none, and the loop has no limit */
 } rows_t;
 
 const rkb_index_t *rkb_reduced_elements(rkb_writer_t *writer, const rkb_node_t *reduce, bool kept) {
@@ -117,8 +118,16 @@ static const rkb_index_t *open_places(rkb_writer_t *writer, const rows_t *rows) 
    rkb_indices_t *indices = &writer->indices;
    const rkb_index_t *width = rkb_index_constant(indices, rows->width);
    const char *name = rkb_writer_name(writer, rows->width > 1 ? "pack" : "place");
-   rkb_write_open(writer, false, "for (index %s = %s; %s < %s; %s += %s)", name, rows->begin, name, rows->end, name, rows->step);
+   if (rows->keep) {
+      writer->keep_item = rkb_writer_name(writer, "item");
+      rkb_write(writer, "#pragma unroll");
+      rkb_write_open(writer, false, "for (int %s = 0; %s < %u; %s++)", writer->keep_item, writer->keep_item, rows->keep, writer->keep_item);
+      rkb_write(writer, "const index %s = %s * %s + %s;", name, writer->keep_item, rows->step, rows->begin);
+      rkb_write_open(writer, true, "if (%s < %s)", name, rows->end);
+   } else
+      rkb_write_open(writer, false, "for (index %s = %s; %s < %s; %s += %s)", name, rows->begin, name, rows->end, name, rows->step);
    const rkb_index_t *number = rkb_writer_variable(writer, name, rkb_index_make(indices, RKB_INDEX_QUOTIENT, rows->length, width));
+   writer->keep_variable = number;
    const rkb_index_t *lane = rkb_open_lanes(writer, rows->width);
    if (rows->width == 1)
       return number;
@@ -128,6 +137,14 @@ static const rkb_index_t *open_places(rkb_writer_t *writer, const rows_t *rows) 
    rkb_index_make(indices, RKB_INDEX_QUOTIENT, number, last);
    rkb_index_make(indices, RKB_INDEX_SUM, rkb_index_make(indices, RKB_INDEX_PRODUCT, rkb_index_make(indices, RKB_INDEX_REMAINDER, number, last), width), lane);
    return rkb_index_make(indices, RKB_INDEX_SUM, rkb_index_make(indices, RKB_INDEX_PRODUCT, number, width), lane);
+}
+
+static void close_places(rkb_writer_t *writer, const rows_t *rows) {
+   rkb_close_lanes(writer);
+   rkb_write_close(writer);
+   if (rows->keep)
+      rkb_write_close(writer);
+   writer->keep_variable = NULL;
 }
 
 static void write_pass(rkb_writer_t *writer, const rows_t *rows, const uint32_t *levels, uint32_t level, const char **names) {
@@ -144,8 +161,7 @@ static void write_pass(rkb_writer_t *writer, const rows_t *rows, const uint32_t 
    for (uint32_t a = 0; a < launch->anchor_count; a++)
       if (levels[a] == level)
          accumulate(writer, &writer->graph->nodes[launch->anchors[a]], names[a], term_of(writer, launch->anchors[a], rows->row, place));
-   rkb_close_lanes(writer);
-   rkb_write_close(writer);
+   close_places(writer, rows);
    const int64_t sharing = launch->decisions[RKB_ROWS] > 1 ? 32 : launch->decisions[RKB_THREADS];
    for (uint32_t a = 0; a < launch->anchor_count; a++)
       if (levels[a] == level) {
@@ -182,8 +198,7 @@ static void write_row_roots(rkb_writer_t *writer, const rows_t *rows) {
       const rkb_index_t *place = open_places(writer, rows);
       inside(writer, reduce, rows->row, place, at);
       rkb_write_roots(writer, &whole, reduce->inputs[0], at);
-      rkb_close_lanes(writer);
-      rkb_write_close(writer);
+      close_places(writer, rows);
    }
 }
 
@@ -228,7 +243,8 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
    uint32_t levels[RKB_MAX_LAUNCH_NODES] = {0}, last = 0;
    const char *names[RKB_MAX_LAUNCH_NODES] = {0};
    const bool warps = d[RKB_ROWS] > 1, split = d[RKB_SPLIT] > 1;
-   rows_t rows = {.launch = launch, .width = (uint32_t)d[RKB_VECTOR]};
+   rows_t rows = {.launch = launch, .width = (uint32_t)d[RKB_VECTOR], .keep = split ? 0 : (uint32_t)d[RKB_KEEP]};
+   writer->keep = rows.keep;
    set_length(writer, &rows);
    const rkb_index_t *packs = rkb_index_make(indices, RKB_INDEX_QUOTIENT, rows.length, rkb_index_constant(indices, rows.width));
    if (warps) {
@@ -264,6 +280,8 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
       write_row_roots(writer, &rows);
    const char *name = writer->graph->nodes[launch->anchors[0]].name;
    *shape = (rkb_kernel_shape_t){.threads = d[RKB_THREADS],
+      .when = rows.keep ? rkb_arena_format(writer->arena, "%s <= %lld", rkb_index_manifest(indices, rows.length),
+                                           (long long)(rows.keep * (warps ? 32 : d[RKB_THREADS]) * rows.width)) : NULL,
       .grid = warps ? rkb_ceildiv(writer, rows.count, d[RKB_ROWS])
                     : rkb_index_manifest(indices, rkb_index_make(indices, RKB_INDEX_PRODUCT, rows.count, rkb_index_constant(indices, d[RKB_SPLIT]))),
       .owns = rkb_arena_format(writer->arena, warps ? "A warp owns one row of %s." : split ? "A block owns one part of a row of %s." : "A block owns one row of %s.", name)};

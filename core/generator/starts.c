@@ -121,6 +121,9 @@ static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target,
    else
       for (d[RKB_THREADS] = 64; d[RKB_THREADS] < 1024 && packs > 2 * (double)d[RKB_THREADS];)
          d[RKB_THREADS] *= 2;
+   const double share = packs / (double)(d[RKB_ROWS] > 1 ? 32 : d[RKB_THREADS]);
+   if (d[RKB_VECTOR] == 4 && share <= 4)
+      d[RKB_KEEP] = share <= 1 ? 2 : share <= 2 ? 4 : 8;
 }
 
 void rkb_launch_suit(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch) {

@@ -53,6 +53,33 @@ static const char *converted(rkb_writer_t *writer, uint32_t dtype, const char *t
    }
 }
 
+/* A load that an earlier pass keeps: its text.  NULL: there is none, or this one may not be kept. */
+static const char *kept_text(rkb_writer_t *writer, const char *buffer, const rkb_index_t *element) {
+   if (!writer->keep || !writer->keep_variable || !rkb_index_mentions(element, writer->keep_variable))
+      return NULL;
+   for (uint32_t i = 0; i < writer->kept_count; i++) {
+      const struct rkb_kept *kept = &writer->kept[i];
+      if (strcmp(kept->buffer, buffer) == 0 &&
+          rkb_index_replace(&writer->indices, element, writer->keep_variable, kept->variable) == kept->element)
+         return rkb_arena_format(writer->arena, "%s[%s]", kept->array, writer->keep_item);
+   }
+   return NULL;
+}
+
+/* Keeps what was just loaded under a name. */
+static void keep(rkb_writer_t *writer, const char *buffer, const rkb_index_t *element, const char *type, const char *name) {
+   if (!writer->keep || !writer->keep_variable || !rkb_index_mentions(element, writer->keep_variable) ||
+       writer->kept_count == sizeof writer->kept / sizeof writer->kept[0])
+      return;
+   const uint32_t inner = writer->depth;
+   const char *array = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_kept", buffer));
+   rkb_write(writer, "%s[%s] = %s;", array, writer->keep_item, name);
+   writer->depth = 0;
+   rkb_write(writer, "%s %s[%u];", type, array, writer->keep);
+   writer->depth = inner;
+   writer->kept[writer->kept_count++] = (struct rkb_kept){buffer, array, element, writer->keep_variable};
+}
+
 /* A load of one vector before the loop over lanes: its lanes lie side by side and aligned. */
 static const char *load_vector(rkb_writer_t *writer, uint32_t node, const rkb_index_t *element) {
    const rkb_storage_t *storage = &writer->storage[node];
@@ -68,8 +95,14 @@ static const char *load_vector(rkb_writer_t *writer, uint32_t node, const rkb_in
       return NULL;
    writer->depth = depth;
    const char *name = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_pack", storage->name));
-   rkb_write(writer, "const Pack<%u> %s = *(const Pack<%u> *)(%s + %s);", writer->width, name, writer->width,
-             rkb_writer_buffer(writer, storage->name, storage->dtype, false), rkb_writer_index(writer, base));
+   const char *held = kept_text(writer, storage->name, base);
+   if (held)
+      rkb_write(writer, "const Pack<%u> %s = %s;", writer->width, name, held);
+   else {
+      rkb_write(writer, "const Pack<%u> %s = *(const Pack<%u> *)(%s + %s);", writer->width, name, writer->width,
+                rkb_writer_buffer(writer, storage->name, storage->dtype, false), rkb_writer_index(writer, base));
+      keep(writer, storage->name, base, rkb_arena_format(writer->arena, "Pack<%u>", writer->width), name);
+   }
    /* The name is taken from now on. */
    rkb_writer_know(writer, node, (const rkb_index_t *const[RKB_MAX_RANK]){0}, name);
    writer->depth = inner;
@@ -88,8 +121,11 @@ static rkb_term_t load(rkb_writer_t *writer, uint32_t node, const rkb_index_t *c
    const char *buffer = rkb_writer_buffer(writer, storage->name, storage->dtype, false);
    const char *where = rkb_writer_index(writer, element);
    const char *name = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_here", storage->name));
+   const char *held = writer->width == 1 ? kept_text(writer, storage->name, element) : NULL;
    rkb_write(writer, "const %s %s = %s;", rkb_value_type(from->dtype), name,
-             converted(writer, storage->dtype, rkb_arena_format(writer->arena, "%s[%s]", buffer, where)));
+             held ? held : converted(writer, storage->dtype, rkb_arena_format(writer->arena, "%s[%s]", buffer, where)));
+   if (!held && writer->width == 1)
+      keep(writer, storage->name, element, rkb_value_type(from->dtype), name);
    writer->depth = inner;
    return (rkb_term_t){name, depth};
 }

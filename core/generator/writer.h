@@ -61,6 +61,15 @@ typedef struct rkb_writer {
    const rkb_index_t *lane;  /* the number of an element of a vector, or NULL */
    uint32_t width, lane_depth; /* elements of a vector; the block of the loop over lanes */
    uint32_t names;           /* how many were made up */
+   /* Loads that a thread keeps in registers for later passes over its row. */
+   uint32_t keep;                    /* how many of each it keeps; 0: none */
+   const rkb_index_t *keep_variable; /* of this pass: what the kept ones differ in; NULL outside passes */
+   const char *keep_item;            /* the name of their number */
+   struct rkb_kept {
+      const char *buffer, *array;
+      const rkb_index_t *element, *variable; /* in the pass that loaded it */
+   } kept[8];
+   uint32_t kept_count;
    bool failed;
    char why[200];
 } rkb_writer_t;
