@@ -5,20 +5,34 @@
 #include <string.h>
 #include "base/random.h"
 
-bool rkb_indices_open(rkb_indices_t *indices, rkb_graph_t *graph, rkb_arena_t *arena, const rkb_condition_t *conditions,
-                      uint32_t condition_count) {
-   uint32_t usable[RKB_PROBES], count = 0;
-   *indices = (rkb_indices_t){.graph = graph, .arena = arena, .stream = rkb_random_stream(29, "index", 0, 0)};
+#define LEAST_PROBES 8u
+
+static uint32_t usable_probes(const rkb_graph_t *graph, const rkb_condition_t *conditions, uint32_t condition_count,
+                              uint32_t usable[RKB_PROBES]) {
+   uint32_t count = 0;
    for (uint32_t p = 0; p < RKB_PROBES; p++) {
       bool good = true;
       for (uint32_t c = 0; c < condition_count; c++)
-         good &= !conditions[c].multiple || graph->sizes.list[conditions[c].size].at[p] % conditions[c].multiple == 0;
+         good &= graph->sizes.list[conditions[c].size].at[p] % conditions[c].multiple == 0;
       if (good)
          usable[count++] = p;
    }
+   return count;
+}
+
+bool rkb_indices_possible(const rkb_graph_t *graph, const rkb_condition_t *conditions, uint32_t condition_count) {
+   uint32_t usable[RKB_PROBES];
+   return usable_probes(graph, conditions, condition_count, usable) >= LEAST_PROBES;
+}
+
+bool rkb_indices_open(rkb_indices_t *indices, rkb_graph_t *graph, rkb_arena_t *arena, const rkb_condition_t *conditions,
+                      uint32_t condition_count) {
+   uint32_t usable[RKB_PROBES];
+   const uint32_t count = usable_probes(graph, conditions, condition_count, usable);
+   *indices = (rkb_indices_t){.graph = graph, .arena = arena, .stream = rkb_random_stream(29, "index", 0, 0)};
    for (uint32_t s = 0; count > 0 && s < RKB_SAMPLES; s++)
       indices->probe[s] = usable[s % count];
-   return count >= 8;
+   return count >= LEAST_PROBES;
 }
 
 static uint32_t bucket_of(const int64_t *at) {

@@ -42,16 +42,17 @@ typedef struct rkb_indices {
    rkb_index_t *buckets[RKB_INDEX_BUCKETS];
 } rkb_indices_t;
 
-/* A condition of a launch: the size is a multiple, or at most so large. */
+/* A condition of a launch: the size is a multiple. */
 typedef struct rkb_condition {
    uint32_t size;
-   int64_t multiple; /* 0: not asked for */
-   int64_t most;     /* 0: not asked for */
+   int64_t multiple;
 } rkb_condition_t;
 
 /* False: too few probes satisfy the conditions. */
 bool rkb_indices_open(rkb_indices_t *indices, rkb_graph_t *graph, rkb_arena_t *arena, const rkb_condition_t *conditions,
                       uint32_t condition_count);
+
+bool rkb_indices_possible(const rkb_graph_t *graph, const rkb_condition_t *conditions, uint32_t condition_count);
 
 const rkb_index_t *rkb_index_constant(rkb_indices_t *indices, int64_t value);
 const rkb_index_t *rkb_index_size(rkb_indices_t *indices, uint32_t size);

@@ -82,6 +82,17 @@ static void write_signature(file_t *file, const rkb_writer_t *writer, const rkb_
    rkb_text_add(&file->code, ") {\n");
 }
 
+/* What the manifest calls a parameter. */
+static const char *argument_of(const file_t *file, const rkb_parameter_text_t *parameter) {
+   for (uint32_t n = 0; n < file->graph->node_count && parameter->type <= RKB_PARAMETER_OUTPUT; n++) {
+      const rkb_storage_t *places[] = {&file->storage[n], &file->targets[n]};
+      for (uint32_t i = 0; i < 2; i++)
+         if (places[i]->name && places[i]->argument && strcmp(places[i]->name, parameter->name) == 0)
+            return places[i]->argument;
+   }
+   return parameter->argument;
+}
+
 static void write_launch(file_t *file, const rkb_writer_t *writer, const rkb_kernel_shape_t *shape, const char *name,
                          const char *type, const char *when, bool other) {
    rkb_text_format(&file->launches, other ? "  - else:\n    kernel: %s<%s>\n" : "  - kernel: %s<%s>\n", name, type);
@@ -91,7 +102,7 @@ static void write_launch(file_t *file, const rkb_writer_t *writer, const rkb_ker
    for (uint32_t kind = 0, count = 0; kind <= RKB_PARAMETER_INDEX; kind++)
       for (uint32_t p = 0; p < writer->parameter_count; p++)
          if (writer->parameters[p].type == kind)
-            rkb_text_format(&file->launches, "%s%s", count++ ? ", " : "", writer->parameters[p].argument);
+            rkb_text_format(&file->launches, "%s%s", count++ ? ", " : "", argument_of(file, &writer->parameters[p]));
    rkb_text_add(&file->launches, "\"\n");
 }
 
@@ -137,12 +148,14 @@ static bool write_variant(file_t *file, const rkb_launch_t *launch, const varian
 
 static bool write_variants(file_t *file, const rkb_launch_t *launch, write_kernel_t write, const char *base) {
    uint32_t sizes[RKB_VECTOR_SIZES];
-   const uint32_t count = rkb_vector_sizes(file->graph, launch, sizes);
+   uint32_t count = rkb_vector_sizes(file->graph, launch, sizes);
    const int64_t keep = launch->mapping == RKB_MAP_ROW && launch->decisions[RKB_SPLIT] == 1 ? launch->decisions[RKB_KEEP] : 0;
    variant_t vector = {.vector = launch->decisions[RKB_VECTOR], .keep = keep, .suffix = keep ? "_vector_kept" : "_vector"};
    for (uint32_t i = 0; i < count; i++)
       if (!file->graph->sizes.list[sizes[i]].constant)
          vector.conditions[vector.condition_count++] = (rkb_condition_t){.size = sizes[i], .multiple = vector.vector};
+   if (!rkb_indices_possible(file->graph, vector.conditions, vector.condition_count))
+      count = 0;
    const bool always = count > 0 && vector.condition_count == 0;
    if (count > 0 && !write_variant(file, launch, &vector, write, base, false, always && !keep))
       return false;
@@ -171,7 +184,8 @@ static void set_targets(file_t *file, const rkb_launch_t *launch, const bool *th
          if (graph->outputs[o].node == node && !through_scratch[o])
             output = &graph->outputs[o];
       const uint32_t dtype = rkb_dtype_is_float(graph->nodes[node].dtype) ? RKB_F32 : graph->nodes[node].dtype;
-      file->targets[node] = output ? (rkb_storage_t){output->tensor, output->dtype} : (rkb_storage_t){graph->nodes[node].name, dtype};
+      file->targets[node] = output ? (rkb_storage_t){rkb_writer_beside(file->arena, output->tensor), output->tensor, output->dtype}
+                                   : (rkb_storage_t){graph->nodes[node].name, NULL, dtype};
       if (!output)
          add_scratch(file, graph->nodes[node].name, dtype, elements_text(file, node));
    }
@@ -355,7 +369,7 @@ int rkb_kernel_write(rkb_graph_t *graph, const rkb_schedule_t *schedule, int64_t
    rkb_text_init(&file.scratch, 64u << 10);
    for (uint32_t n = 0; n < graph->node_count; n++)
       if (graph->nodes[n].kind == RKB_NODE_INPUT)
-         file.storage[n] = (rkb_storage_t){graph->nodes[n].tensor, graph->nodes[n].dtype};
+         file.storage[n] = (rkb_storage_t){rkb_writer_beside(file.arena, graph->nodes[n].tensor), graph->nodes[n].tensor, graph->nodes[n].dtype};
    find_waits(graph, schedule, through_scratch);
    file.one_width = schedule->count > MANY_LAUNCHES;
    for (uint32_t l = 0; good && l < schedule->count; l++) {

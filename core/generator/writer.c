@@ -203,14 +203,14 @@ const char *rkb_writer_real(rkb_writer_t *writer, const rkb_real_t *real) {
    return made->name;
 }
 
-/* Names that kernels of the mappings declare themselves: a size of such a name is a parameter of another. */
-static const char *beside_locals(rkb_writer_t *writer, const char *name) {
+/* Names that kernels of the mappings declare themselves: a size or tensor of such a name is a parameter of another. */
+const char *rkb_writer_beside(rkb_arena_t *arena, const char *name) {
    static const char *const locals[] = {"m", "n", "k", "i", "j", "item", "slot", "row", "column", "part", "end", "begin", "first",
       "thread", "rest", "lane", "pack", "place", "sums", "fetch", "index", "m_first", "n_first", "thread_m", "thread_n", "m_tile",
       "n_tile", "m_next", "n_next", "m_terms", "n_terms", "group_number"};
    for (uint32_t l = 0; l < sizeof locals / sizeof locals[0]; l++)
       if (strcmp(locals[l], name) == 0)
-         return rkb_arena_format(writer->arena, "%s_size", name);
+         return rkb_arena_format(arena, "%s_given", name);
    return name;
 }
 
@@ -220,7 +220,7 @@ const char *rkb_writer_uniform(rkb_writer_t *writer, const rkb_index_t *index) {
    rkb_parameter_text_t *made = parameter(writer, RKB_PARAMETER_INDEX, rkb_index_manifest(&writer->indices, index));
    if (!*made->name) {
       const char *word = rkb_index_word(&writer->indices, index);
-      made->name = strlen(word) > 40 ? rkb_arena_format(writer->arena, "extent_%u", ++writer->names) : beside_locals(writer, word);
+      made->name = strlen(word) > 40 ? rkb_arena_format(writer->arena, "extent_%u", ++writer->names) : rkb_writer_beside(writer->arena, word);
       for (uint32_t i = 0; i < writer->parameter_count; i++) /* cut names may meet */
          if (&writer->parameters[i] != made && strcmp(writer->parameters[i].name, made->name) == 0)
             made->name = rkb_arena_format(writer->arena, "extent_%u", ++writer->names);

@@ -16,7 +16,8 @@
 
 /* Where a value lies in memory.  NULL name: nowhere. */
 typedef struct rkb_storage {
-   const char *name;
+   const char *name;     /* in a kernel */
+   const char *argument; /* in the manifest; NULL: the same */
    uint32_t dtype;
 } rkb_storage_t;
 
@@ -98,6 +99,8 @@ const char *rkb_writer_name(rkb_writer_t *writer, const char *wanted);
 const char *rkb_writer_index(rkb_writer_t *writer, const rkb_index_t *index);
 /* The name of a parameter with the value of a uniform expression, or a literal. */
 const char *rkb_writer_uniform(rkb_writer_t *writer, const rkb_index_t *index);
+/* A tensor's name beside those that kernels declare themselves; in the arena. */
+const char *rkb_writer_beside(rkb_arena_t *arena, const char *name);
 /* A parameter for a buffer; its name. */
 const char *rkb_writer_buffer(rkb_writer_t *writer, const char *name, uint32_t dtype, bool written);
 /* A real number: a literal or a parameter. */

@@ -1,0 +1,134 @@
+/* Schedules of every task: each start gives a text, the text carries its schedule, changes are legal and say what they did, and the
+ * same seed gives the same text.  Nothing is compiled here; tests/generator/accepted.sh executes kernels. */
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include "check.h"
+#include "generator/changes.h"
+#include "generator/generator.h"
+#include "generator/kernel_text.h"
+
+static const rkb_target_t target = {132, 48 << 10};
+
+static rkb_task_t *load(const char *directory, const char *direction) {
+   rkb_problems_t problems;
+   rkb_problems_init(&problems);
+   rkb_task_t *task = rkb_task_load(directory, direction, 0, &problems);
+   rkb_problems_free(&problems);
+   return task;
+}
+
+/* Calls check for each shipped task, each task of this area, and each of their directions. */
+static void each_task(void (*check)(const rkb_task_t *task)) {
+   glob_t found = {0};
+   assert_int_equal(glob(TASKS "/*/task.yaml", 0, NULL, &found), 0);
+   assert_int_equal(glob(OWN_TASKS "/*/task.yaml", GLOB_APPEND, NULL, &found), 0);
+   assert_true(found.gl_pathc > 20);
+   for (size_t i = 0; i < found.gl_pathc; i++) {
+      char *directory = found.gl_pathv[i];
+      *strrchr(directory, '/') = '\0';
+      rkb_task_t *first = load(directory, NULL);
+      assert_non_null(first);
+      for (const char *const *direction = rkb_task_directions(first); *direction; direction++) {
+         rkb_task_t *task = load(directory, *direction);
+         assert_non_null(task);
+         check(task);
+         rkb_task_free(task);
+      }
+      rkb_task_free(first);
+   }
+   globfree(&found);
+}
+
+/* The schedule in a text gives the same text again. */
+static void check_text(rkb_graph_t *graph, const char *text) {
+   rkb_schedule_t *schedule = calloc(1, sizeof *schedule);
+   rkb_error_t err = {0};
+   char *again = NULL;
+   assert_int_equal(rkb_schedule_parse(graph, text, schedule, &err), RKB_OK);
+   assert_int_equal(rkb_kernel_write(graph, schedule, target.shared_bytes, &again, &err), RKB_OK);
+   assert_string_equal(again, text);
+   free(again);
+   free(schedule);
+}
+
+static void check_starts(const rkb_task_t *task) {
+   rkb_graph_t *graph = NULL;
+   rkb_error_t err = {0};
+   if (rkb_graph_open(task, &graph, &err) != RKB_OK)
+      fail_msg("%s", err.message);
+   for (uint32_t start = 0; start < RKB_STARTS; start++) {
+      const rkb_generator_t generator = {task, target.multiprocessors};
+      char *text = NULL, *again = NULL;
+      if (rkb_generator_start(&generator, rkb_start_name(start), &text, &err) != RKB_OK)
+         fail_msg("%s %s, %s: %s", graph->task, graph->direction, rkb_start_name(start), err.message);
+      assert_int_equal(rkb_generator_start(&generator, rkb_start_name(start), &again, &err), RKB_OK);
+      assert_string_equal(text, again);
+      check_text(graph, text);
+      free(text);
+      free(again);
+   }
+   rkb_graph_close(graph);
+}
+
+static void test_starts(void **state) {
+   (void)state;
+   each_task(check_starts);
+}
+
+static void check_changes(const rkb_task_t *task) {
+   const rkb_generator_t generator = {task, target.multiprocessors};
+   rkb_graph_t *graph = NULL;
+   rkb_error_t err = {0};
+   char *text = NULL, note[400];
+   assert_int_equal(rkb_graph_open(task, &graph, &err), RKB_OK);
+   assert_int_equal(rkb_generator_start(&generator, "suited", &text, &err), RKB_OK);
+   for (uint32_t step = 0; step < 4; step++) {
+      rkb_random_t one = rkb_random_stream(7, "change", step, 0), two = one;
+      char *changed = NULL, *again = NULL;
+      assert_int_equal(rkb_generator_change(&generator, &one, text, step % 5, &changed, note, sizeof note, &err), RKB_OK);
+      assert_int_equal(rkb_generator_change(&generator, &two, text, step % 5, &again, note, sizeof note, &err), RKB_OK);
+      if (!changed)
+         continue;
+      assert_string_equal(changed, again);
+      assert_string_not_equal(changed, text);
+      assert_true(note[0] != '\0');
+      check_text(graph, changed);
+      free(again);
+      free(text);
+      text = changed;
+   }
+   free(text);
+   rkb_graph_close(graph);
+}
+
+static void test_changes(void **state) {
+   (void)state;
+   each_task(check_changes);
+}
+
+/* A kernel that was edited has no schedule any more, whatever its manifest says. */
+static void test_edited(void **state) {
+   (void)state;
+   rkb_task_t *task = load(TASKS "/softmax", "forward");
+   const rkb_generator_t generator = {task, target.multiprocessors};
+   rkb_random_t stream = rkb_random_stream(7, "edited", 0, 0);
+   rkb_error_t err = {0};
+   char *text = NULL, *changed = NULL, note[400];
+   assert_int_equal(rkb_generator_start(&generator, "together", &text, &err), RKB_OK);
+   char *edited = rkb_format("%s\n/* by hand */\n", text);
+   assert_int_equal(rkb_generator_change(&generator, &stream, edited, 0, &changed, note, sizeof note, &err), RKB_OK);
+   assert_null(changed);
+   char *without = rkb_format("%s", "/* rkb-kernel: 1\ntask: softmax\n*/\n");
+   assert_int_equal(rkb_generator_change(&generator, &stream, without, 0, &changed, note, sizeof note, &err), RKB_OK);
+   assert_null(changed);
+   free(without);
+   free(edited);
+   free(text);
+   rkb_task_free(task);
+}
+
+int main(void) {
+   const struct CMUnitTest tests[] = {cmocka_unit_test(test_starts), cmocka_unit_test(test_changes), cmocka_unit_test(test_edited)};
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
