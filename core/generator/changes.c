@@ -11,7 +11,8 @@
 #define ATTEMPTS 40
 
 /* A launch is drawn by the root of what it takes: the slowest most often, and none never. */
-static uint32_t draw_launch(const rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream, const rkb_schedule_t *schedule) {
+static uint32_t draw_launch(const rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream,
+                            const rkb_schedule_t *schedule) {
    double weights[RKB_MAX_SCHEDULE_LAUNCHES], sum = 0;
    for (uint32_t l = 0; l < schedule->count; l++)
       sum += weights[l] = sqrt(rkb_launch_estimate(graph, target, &schedule->launches[l]));
@@ -33,7 +34,8 @@ static double weight_of(uint32_t decision, enum rkb_focus focus) {
    return table[focus][decision];
 }
 
-static uint32_t draw_decision(const rkb_graph_t *graph, rkb_random_t *stream, const rkb_launch_t *launch, enum rkb_focus focus) {
+static uint32_t draw_decision(const rkb_graph_t *graph, rkb_random_t *stream, const rkb_launch_t *launch,
+                              enum rkb_focus focus) {
    double weights[RKB_DECISIONS], sum = 0;
    for (uint32_t d = 0; d < RKB_DECISIONS; d++)
       sum += weights[d] = rkb_decision_applies(graph, launch, d) ? weight_of(d, focus) : 0;
@@ -72,7 +74,8 @@ static const char *label(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    return graph->nodes[launch->anchor_count ? launch->anchors[0] : launch->roots[0]].name;
 }
 
-static void change_decision(const rkb_graph_t *graph, rkb_random_t *stream, rkb_launch_t *launch, enum rkb_focus focus, char *note, size_t size) {
+static void change_decision(const rkb_graph_t *graph, rkb_random_t *stream, rkb_launch_t *launch,
+                            enum rkb_focus focus, char *note, size_t size) {
    const uint32_t decision = draw_decision(graph, stream, launch, focus);
    const int64_t before = launch->decisions[decision];
    launch->decisions[decision] = draw_value(stream, decision, before);
@@ -80,22 +83,25 @@ static void change_decision(const rkb_graph_t *graph, rkb_random_t *stream, rkb_
       launch->decisions[RKB_THREADS] = 32 * launch->decisions[RKB_ROWS];
    if (launch->mapping == RKB_MAP_ROW && decision == RKB_THREADS)
       launch->decisions[RKB_ROWS] = 1;
-   say(note, size, "%s%s: %s %lld -> %lld", *note ? "; " : "", label(graph, launch), rkb_decision_name(decision), (long long)before,
-       (long long)launch->decisions[decision]);
+   say(note, size, "%s%s: %s %lld -> %lld", *note ? "; " : "", label(graph, launch),
+       rkb_decision_name(decision), (long long)before, (long long)launch->decisions[decision]);
 }
 
 /* Another shape of the tile, so that a block keeps about as many threads. */
-static void change_tile(const rkb_graph_t *graph, rkb_random_t *stream, rkb_launch_t *launch, char *note, size_t size) {
+static void change_tile(const rkb_graph_t *graph, rkb_random_t *stream, rkb_launch_t *launch, char *note,
+                        size_t size) {
    static const uint32_t tiles[] = {RKB_TILE_M, RKB_TILE_N, RKB_TILE_K, RKB_THREAD_M, RKB_THREAD_N};
    int64_t *d = launch->decisions;
    for (uint32_t i = 0; i < sizeof tiles / sizeof tiles[0]; i++)
       if (rkb_random_below(stream, 3))
          d[tiles[i]] = draw_value(stream, tiles[i], d[tiles[i]]);
-   say(note, size, "%s%s: tile %lld x %lld x %lld, of a thread %lld x %lld", *note ? "; " : "", label(graph, launch), (long long)d[RKB_TILE_M],
-       (long long)d[RKB_TILE_N], (long long)d[RKB_TILE_K], (long long)d[RKB_THREAD_M], (long long)d[RKB_THREAD_N]);
+   say(note, size, "%s%s: tile %lld x %lld x %lld, of a thread %lld x %lld", *note ? "; " : "",
+       label(graph, launch), (long long)d[RKB_TILE_M], (long long)d[RKB_TILE_N], (long long)d[RKB_TILE_K],
+       (long long)d[RKB_THREAD_M], (long long)d[RKB_THREAD_N]);
 }
 
-static bool change_mapping(const rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream, rkb_launch_t *launch, char *note, size_t size) {
+static bool change_mapping(const rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream,
+                           rkb_launch_t *launch, char *note, size_t size) {
    const rkb_node_t *anchor = launch->anchor_count ? &graph->nodes[launch->anchors[0]] : NULL;
    if (!anchor)
       return false;
@@ -111,12 +117,14 @@ static bool change_mapping(const rkb_graph_t *graph, const rkb_target_t *target,
       launch->mapping = launch->mapping == RKB_MAP_ROW ? RKB_MAP_COLUMN : RKB_MAP_ROW;
    if (launch->mapping == before)
       return false;
-   say(note, size, "%s: %s -> %s", label(graph, launch), rkb_mapping_name(before), rkb_mapping_name(launch->mapping));
+   say(note, size, "%s: %s -> %s", label(graph, launch), rkb_mapping_name(before),
+       rkb_mapping_name(launch->mapping));
    return true;
 }
 
 /* A value that was computed where it is read gets a place in memory, or loses it. */
-static bool change_storage(const rkb_graph_t *graph, rkb_random_t *stream, rkb_schedule_t *schedule, char *note, size_t size) {
+static bool change_storage(const rkb_graph_t *graph, rkb_random_t *stream, rkb_schedule_t *schedule,
+                           char *note, size_t size) {
    const uint32_t node = (uint32_t)rkb_random_below(stream, graph->node_count);
    const rkb_node_t *from = &graph->nodes[node];
    for (uint32_t o = 0; o < graph->output_count; o++)
@@ -142,16 +150,25 @@ static bool change_storage(const rkb_graph_t *graph, rkb_random_t *stream, rkb_s
    return true;
 }
 
+static bool separate_launch(const rkb_graph_t *graph, rkb_schedule_t *schedule, uint32_t number, char *note,
+                            size_t size) {
+   say(note, size, "the passes of %s become launches", label(graph, &schedule->launches[number]));
+   return rkb_partition_separate(schedule, graph, number);
+}
+
 /* Two launches of single elements, or of rows, become one; the later one's work joins the earlier one's. */
-static bool join_launches(const rkb_graph_t *graph, rkb_random_t *stream, rkb_schedule_t *schedule, char *note, size_t size) {
+static bool join_launches(const rkb_graph_t *graph, rkb_random_t *stream, rkb_schedule_t *schedule,
+                          char *note, size_t size) {
    if (schedule->count < 2)
       return false;
-   const uint32_t a = (uint32_t)rkb_random_below(stream, schedule->count), b = (uint32_t)rkb_random_below(stream, schedule->count);
+   const uint32_t a = (uint32_t)rkb_random_below(stream, schedule->count),
+                  b = (uint32_t)rkb_random_below(stream, schedule->count);
    const uint32_t first = a < b ? a : b, second = a < b ? b : a;
    rkb_launch_t *into = &schedule->launches[first], *from = &schedule->launches[second];
    if (first == second || into->mapping != from->mapping || into->mapping == RKB_MAP_TILE ||
        (into->mapping == RKB_MAP_ELEMENT && (into->anchor_count || from->anchor_count)) ||
-       into->anchor_count + from->anchor_count > RKB_MAX_LAUNCH_NODES || into->root_count + from->root_count > RKB_MAX_LAUNCH_NODES)
+       into->anchor_count + from->anchor_count > RKB_MAX_LAUNCH_NODES ||
+       into->root_count + from->root_count > RKB_MAX_LAUNCH_NODES)
       return false;
    say(note, size, "the launches of %s and %s become one", label(graph, into), label(graph, from));
    memcpy(into->anchors + into->anchor_count, from->anchors, from->anchor_count * sizeof *from->anchors);
@@ -170,14 +187,15 @@ static bool is_legal(rkb_graph_t *graph, const rkb_target_t *target, const rkb_s
    return rkb_schedule_is_legal(graph, schedule, target->shared_bytes);
 }
 
-bool rkb_schedule_change(rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream, enum rkb_focus focus,
-                         rkb_schedule_t *schedule, char *note, size_t note_size) {
+bool rkb_schedule_change(rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream,
+                         enum rkb_focus focus, rkb_schedule_t *schedule, char *note, size_t note_size) {
    rkb_schedule_t *tried = rkb_allocate(1, sizeof *tried);
    bool found = false;
    for (uint32_t attempt = 0; attempt < ATTEMPTS && !found && schedule->count; attempt++) {
       *tried = *schedule;
       *note = '\0';
-      rkb_launch_t *launch = &tried->launches[draw_launch(graph, target, stream, tried)];
+      const uint32_t number = draw_launch(graph, target, stream, tried);
+      rkb_launch_t *launch = &tried->launches[number];
       const uint64_t draw = rkb_random_below(stream, 100);
       bool changed = true;
       if (draw < 5)
@@ -186,6 +204,8 @@ bool rkb_schedule_change(rkb_graph_t *graph, const rkb_target_t *target, rkb_ran
          changed = change_storage(graph, stream, tried, note, note_size);
       else if (draw < 18)
          changed = join_launches(graph, stream, tried, note, note_size);
+      else if (draw < 20)
+         changed = separate_launch(graph, tried, number, note, note_size);
       else if (draw < 45 && launch->mapping == RKB_MAP_TILE)
          change_tile(graph, stream, launch, note, note_size);
       else
@@ -199,7 +219,8 @@ bool rkb_schedule_change(rkb_graph_t *graph, const rkb_target_t *target, rkb_ran
    return found;
 }
 
-bool rkb_schedule_draw(rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream, rkb_schedule_t *schedule) {
+bool rkb_schedule_draw(rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream,
+                       rkb_schedule_t *schedule) {
    rkb_schedule_start(graph, target, RKB_START_TOGETHER, schedule);
    for (uint32_t l = 0; l < schedule->count; l++) {
       rkb_launch_t *launch = &schedule->launches[l], before = *launch;
@@ -231,8 +252,8 @@ static bool same_work(const rkb_launch_t *a, const rkb_launch_t *b) {
           memcmp(a->roots, b->roots, a->root_count * sizeof *a->roots) == 0;
 }
 
-bool rkb_schedule_cross(rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream, rkb_schedule_t *first,
-                        const rkb_schedule_t *second, char *note, size_t note_size) {
+bool rkb_schedule_cross(rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream,
+                        rkb_schedule_t *first, const rkb_schedule_t *second, char *note, size_t note_size) {
    uint32_t taken = 0;
    *note = '\0';
    for (uint32_t l = 0; l < first->count; l++)

@@ -15,12 +15,13 @@ enum rkb_focus {
 };
 
 /* Changes one decision or a related handful, in words (note).  False: none was found that is legal. */
-bool rkb_schedule_change(rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream, enum rkb_focus focus,
-                         rkb_schedule_t *schedule, char *note, size_t note_size);
+bool rkb_schedule_change(rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream,
+                         enum rkb_focus focus, rkb_schedule_t *schedule, char *note, size_t note_size);
 /* A schedule drawn without a parent: what belongs together, each launch with decisions drawn by chance. */
-bool rkb_schedule_draw(rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream, rkb_schedule_t *schedule);
+bool rkb_schedule_draw(rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream,
+                       rkb_schedule_t *schedule);
 /* Takes launches of the second parent where both compute and write the same.  False: they have no such launch that differs. */
-bool rkb_schedule_cross(rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream, rkb_schedule_t *first,
-                        const rkb_schedule_t *second, char *note, size_t note_size);
+bool rkb_schedule_cross(rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream,
+                        rkb_schedule_t *first, const rkb_schedule_t *second, char *note, size_t note_size);
 
 #endif

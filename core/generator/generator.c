@@ -8,7 +8,8 @@
 #include "generator/changes.h"
 #include "generator/kernel_text.h"
 
-#define STATIC_SHARED_BYTES (48 << 10) /* of arrays declared in a kernel: CUDA C++ Programming Guide, 'Technical Specifications' */
+#define STATIC_SHARED_BYTES                                                                                  \
+   (48 << 10) /* of arrays declared in a kernel: CUDA C++ Programming Guide, 'Technical Specifications' */
 
 /* What every call needs. */
 typedef struct written {
@@ -53,7 +54,8 @@ int rkb_generator_start(const rkb_generator_t *generator, const char *name, char
    while (which < RKB_STARTS && strcmp(rkb_start_name(which), name) != 0)
       which++;
    if (which == RKB_STARTS)
-      return rkb_fail(err, RKB_ERR_INVALID, "there is no start '%.40s'; write suited, together or apart", name);
+      return rkb_fail(err, RKB_ERR_INVALID, "there is no start '%.40s'; write suited, together or apart",
+                      name);
    int status = open_graph(generator, &written, err);
    if (status != RKB_OK)
       return status;
@@ -63,7 +65,8 @@ int rkb_generator_start(const rkb_generator_t *generator, const char *name, char
    return status;
 }
 
-int rkb_generator_draw(const rkb_generator_t *generator, rkb_random_t *stream, char **source, rkb_error_t *err) {
+int rkb_generator_draw(const rkb_generator_t *generator, rkb_random_t *stream, char **source,
+                       rkb_error_t *err) {
    written_t written;
    *source = NULL;
    int status = open_graph(generator, &written, err);
@@ -75,33 +78,36 @@ int rkb_generator_draw(const rkb_generator_t *generator, rkb_random_t *stream, c
    return status;
 }
 
-int rkb_generator_change(const rkb_generator_t *generator, rkb_random_t *stream, const char *source, uint32_t limit, char **changed, char *note,
-                  size_t note_size, rkb_error_t *err) {
-   static const enum rkb_focus focuses[] = {RKB_FOCUS_NONE, RKB_FOCUS_MEMORY, RKB_FOCUS_SHARED, RKB_FOCUS_ISSUE, RKB_FOCUS_LATENCY};
+int rkb_generator_change(const rkb_generator_t *generator, rkb_random_t *stream, const char *source,
+                         uint32_t limit, char **changed, char *note, size_t note_size, rkb_error_t *err) {
+   static const enum rkb_focus focuses[] = {RKB_FOCUS_NONE, RKB_FOCUS_MEMORY, RKB_FOCUS_SHARED,
+                                            RKB_FOCUS_ISSUE, RKB_FOCUS_LATENCY};
    written_t written;
    *changed = NULL;
    int status = open_graph(generator, &written, err);
    if (status != RKB_OK)
       return status;
    if (read_schedule(&written, source, written.schedule) &&
-       rkb_schedule_change(written.graph, &written.target, stream, limit <= RKB_LIMIT_WARPS ? focuses[limit] : RKB_FOCUS_NONE,
-                           written.schedule, note, note_size))
+       rkb_schedule_change(written.graph, &written.target, stream,
+                           limit <= RKB_LIMIT_WARPS ? focuses[limit] : RKB_FOCUS_NONE, written.schedule, note,
+                           note_size))
       status = write_text(&written, changed, err);
    close_graph(&written);
    return status;
 }
 
-int rkb_generator_cross(const rkb_generator_t *generator, rkb_random_t *stream, const char *first, const char *second, char **child, char *note,
-                 size_t note_size, rkb_error_t *err) {
+int rkb_generator_cross(const rkb_generator_t *generator, rkb_random_t *stream, const char *first,
+                        const char *second, char **child, char *note, size_t note_size, rkb_error_t *err) {
    written_t written;
    *child = NULL;
    int status = open_graph(generator, &written, err);
    if (status != RKB_OK)
       return status;
-   if (read_schedule(&written, first, &written.schedule[0]) && read_schedule(&written, second, &written.schedule[1]) &&
-       rkb_schedule_cross(written.graph, &written.target, stream, &written.schedule[0], &written.schedule[1], note, note_size))
+   if (read_schedule(&written, first, &written.schedule[0]) &&
+       read_schedule(&written, second, &written.schedule[1]) &&
+       rkb_schedule_cross(written.graph, &written.target, stream, &written.schedule[0], &written.schedule[1],
+                          note, note_size))
       status = write_text(&written, child, err);
    close_graph(&written);
    return status;
 }
-

@@ -13,10 +13,11 @@ typedef struct rkb_generator {
 
 /* As the functions of <rkb/ext/schedule.h>, which say what each does and what a NULL text means. */
 int rkb_generator_start(const rkb_generator_t *generator, const char *name, char **source, rkb_error_t *err);
-int rkb_generator_draw(const rkb_generator_t *generator, rkb_random_t *stream, char **source, rkb_error_t *err);
-int rkb_generator_change(const rkb_generator_t *generator, rkb_random_t *stream, const char *source, uint32_t limit, char **changed,
-                         char *note, size_t note_size, rkb_error_t *err);
-int rkb_generator_cross(const rkb_generator_t *generator, rkb_random_t *stream, const char *first, const char *second, char **child,
-                        char *note, size_t note_size, rkb_error_t *err);
+int rkb_generator_draw(const rkb_generator_t *generator, rkb_random_t *stream, char **source,
+                       rkb_error_t *err);
+int rkb_generator_change(const rkb_generator_t *generator, rkb_random_t *stream, const char *source,
+                         uint32_t limit, char **changed, char *note, size_t note_size, rkb_error_t *err);
+int rkb_generator_cross(const rkb_generator_t *generator, rkb_random_t *stream, const char *first,
+                        const char *second, char **child, char *note, size_t note_size, rkb_error_t *err);
 
 #endif

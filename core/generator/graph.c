@@ -28,12 +28,17 @@ static uint32_t fail(reader_t *reader, const char *fmt, ...) {
 
 /* Words of C++ and of the generated text, which no value may be called. */
 static bool is_taken(const rkb_graph_t *graph, const char *name) {
-   static const char *const words[] = {"auto", "bool", "break", "case", "char", "class", "const", "continue", "default", "delete",
-      "do", "double", "else", "enum", "extern", "false", "float", "for", "goto", "half", "if", "index", "inline", "int", "long",
-      "new", "operator", "private", "public", "register", "return", "short", "signed", "sizeof", "static", "struct", "switch",
-      "template", "this", "true", "typedef", "union", "unsigned", "void", "volatile", "while", "row", "place", "pack", "step",
-      "exp", "log", "sqrt", "rsqrt", "sin", "cos", "erf", "tanh", "pow", "abs", "max", "min", "lane", "null", "and", "or", "not",
-      "sigmoid", "silu", "gelu", "softplus", "sum", "main", "round", "floor", "ceil", "fmax", "fmin", "y0", "y1", "j0", "j1", "div"};
+   static const char *const words[] = {
+      "auto",    "bool",     "break",    "case",   "char",    "class",  "const",    "continue", "default",
+      "delete",  "do",       "double",   "else",   "enum",    "extern", "false",    "float",    "for",
+      "goto",    "half",     "if",       "index",  "inline",  "int",    "long",     "new",      "operator",
+      "private", "public",   "register", "return", "short",   "signed", "sizeof",   "static",   "struct",
+      "switch",  "template", "this",     "true",   "typedef", "union",  "unsigned", "void",     "volatile",
+      "while",   "row",      "place",    "pack",   "step",    "exp",    "log",      "sqrt",     "rsqrt",
+      "sin",     "cos",      "erf",      "tanh",   "pow",     "abs",    "max",      "min",      "lane",
+      "null",    "and",      "or",       "not",    "sigmoid", "silu",   "gelu",     "softplus", "sum",
+      "main",    "round",    "floor",    "ceil",   "fmax",    "fmin",   "y0",       "y1",       "j0",
+      "j1",      "div"};
    for (uint32_t i = 0; i < sizeof words / sizeof words[0]; i++)
       if (strcmp(words[i], name) == 0)
          return true;
@@ -65,7 +70,8 @@ static const char *unused_name(const rkb_graph_t *graph, const char *wanted) {
    for (const char *c = wanted; *c && length < 40; c++)
       name[length++] = isalnum((unsigned char)*c) ? *c : '_';
    name[length] = '\0';
-   const char *tried = rkb_arena_format(graph->arena, "%s%s", isdigit((unsigned char)name[0]) ? "v" : "", name);
+   const char *tried =
+      rkb_arena_format(graph->arena, "%s%s", isdigit((unsigned char)name[0]) ? "v" : "", name);
    for (uint32_t i = 0; i < graph->output_count; i++)
       if (strcmp(graph->outputs[i].tensor, tried) == 0) /* the tensor keeps its name */
          tried = rkb_arena_format(graph->arena, "%s_value", name);
@@ -83,8 +89,9 @@ static bool same_real(const rkb_real_t *a, const rkb_real_t *b) {
 static bool same_node(const rkb_node_t *a, const rkb_node_t *b) {
    bool same = a->kind == b->kind && a->kind != RKB_NODE_INPUT && strcmp(a->operation, b->operation) == 0 &&
                strcmp(a->operation, "copy") != 0 && a->rank == b->rank && a->dtype == b->dtype &&
-               a->input_count == b->input_count && a->integer_count == b->integer_count && a->mask == b->mask &&
-               a->count_of == b->count_of && a->correction == b->correction && a->real_count == b->real_count &&
+               a->input_count == b->input_count && a->integer_count == b->integer_count &&
+               a->mask == b->mask && a->count_of == b->count_of && a->correction == b->correction &&
+               a->real_count == b->real_count &&
                memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0 &&
                memcmp(a->inputs, b->inputs, a->input_count * sizeof *a->inputs) == 0 &&
                memcmp(a->integers, b->integers, a->integer_count * sizeof *a->integers) == 0;
@@ -110,7 +117,9 @@ static uint32_t size_of(reader_t *reader, uint32_t value, uint32_t dim) {
    for (uint32_t p = 0; p < RKB_PROBES; p++)
       at[p] = reader->programs[p]->values[value].shape.size[dim];
    uint32_t size = rkb_sizes_find(&reader->graph->sizes, at);
-   return size != UINT32_MAX ? size : fail(reader, "no expression was found for a size (%lld in one case)", (long long)at[0]);
+   return size != UINT32_MAX
+             ? size
+             : fail(reader, "no expression was found for a size (%lld in one case)", (long long)at[0]);
 }
 
 static uint32_t integer_of(reader_t *reader, uint32_t node, uint32_t which) {
@@ -137,18 +146,29 @@ static bool is_one(const rkb_graph_t *graph, uint32_t size) {
 
 static uint32_t map_of(reader_t *reader, const char *operation, const char *name, uint32_t a, uint32_t b) {
    const rkb_node_t *nodes = reader->graph->nodes;
-   rkb_node_t node = {.kind = RKB_NODE_MAP, .operation = operation, .name = name, .inputs = {a, b},
-                      .input_count = b == RKB_NO_NODE ? 1 : 2, .count_of = RKB_NO_NODE};
+   rkb_node_t node = {.kind = RKB_NODE_MAP,
+                      .operation = operation,
+                      .name = name,
+                      .inputs = {a, b},
+                      .input_count = b == RKB_NO_NODE ? 1 : 2,
+                      .count_of = RKB_NO_NODE};
    take_shape(&node, &nodes[a]);
-   for (uint32_t d = 0; b != RKB_NO_NODE && d < node.rank; d++) /* of equal rank: the larger size of each dim */
+   for (uint32_t d = 0; b != RKB_NO_NODE && d < node.rank;
+        d++) /* of equal rank: the larger size of each dim */
       if (is_one(reader->graph, node.shape[d]))
          node.shape[d] = nodes[b].shape[d];
    return add(reader, &node);
 }
 
-static uint32_t reduce_of(reader_t *reader, const char *operation, const char *name, uint32_t x, uint64_t mask) {
-   rkb_node_t node = {.kind = RKB_NODE_REDUCE, .operation = operation, .name = name, .inputs = {x}, .input_count = 1,
-                      .mask = mask, .count_of = RKB_NO_NODE};
+static uint32_t reduce_of(reader_t *reader, const char *operation, const char *name, uint32_t x,
+                          uint64_t mask) {
+   rkb_node_t node = {.kind = RKB_NODE_REDUCE,
+                      .operation = operation,
+                      .name = name,
+                      .inputs = {x},
+                      .input_count = 1,
+                      .mask = mask,
+                      .count_of = RKB_NO_NODE};
    take_shape(&node, &reader->graph->nodes[x]);
    for (uint32_t d = 0; d < node.rank; d++)
       if (mask >> d & 1)
@@ -173,13 +193,19 @@ static uint32_t count_of(reader_t *reader, uint32_t x, uint64_t mask) {
 static uint32_t mean_of(reader_t *reader, const char *name, uint32_t x, uint64_t mask, uint32_t correction) {
    const uint32_t count = count_of(reader, x, mask);
    uint32_t sum = reduce_of(reader, "sum", rkb_arena_format(reader->graph->arena, "%s_sum", name), x, mask);
-   rkb_node_t mean = {.kind = RKB_NODE_MAP, .operation = "divide_by_count", .name = name, .inputs = {sum}, .input_count = 1,
-                      .count_of = count, .correction = correction};
+   rkb_node_t mean = {.kind = RKB_NODE_MAP,
+                      .operation = "divide_by_count",
+                      .name = name,
+                      .inputs = {sum},
+                      .input_count = 1,
+                      .count_of = count,
+                      .correction = correction};
    take_shape(&mean, &reader->graph->nodes[sum]);
    return add(reader, &mean);
 }
 
-static uint32_t variance_of(reader_t *reader, const char *name, uint32_t x, uint64_t mask, uint32_t correction) {
+static uint32_t variance_of(reader_t *reader, const char *name, uint32_t x, uint64_t mask,
+                            uint32_t correction) {
    rkb_arena_t *arena = reader->graph->arena;
    uint32_t mean = mean_of(reader, rkb_arena_format(arena, "%s_mean", name), x, mask, 0);
    uint32_t away = map_of(reader, "sub", rkb_arena_format(arena, "%s_distance", name), x, mean);
@@ -188,7 +214,8 @@ static uint32_t variance_of(reader_t *reader, const char *name, uint32_t x, uint
 }
 
 /* name: softmax, log_softmax or log_sum_exp. */
-static uint32_t softmax_of(reader_t *reader, const char *operation, const char *name, uint32_t x, uint64_t mask) {
+static uint32_t softmax_of(reader_t *reader, const char *operation, const char *name, uint32_t x,
+                           uint64_t mask) {
    rkb_arena_t *arena = reader->graph->arena;
    uint32_t largest = reduce_of(reader, "amax", rkb_arena_format(arena, "%s_largest", name), x, mask);
    uint32_t below = map_of(reader, "sub", rkb_arena_format(arena, "%s_below", name), x, largest);
@@ -205,24 +232,46 @@ static uint32_t softmax_of(reader_t *reader, const char *operation, const char *
 static const struct {
    const char *name;
    enum rkb_node_kind kind;
-} kinds[] = {{"reshape", RKB_NODE_RESHAPE}, {"expand", RKB_NODE_EXPAND}, {"permute", RKB_NODE_PERMUTE},
-             {"slice", RKB_NODE_SLICE}, {"embed", RKB_NODE_EMBED}, {"cat", RKB_NODE_CAT}, {"flip", RKB_NODE_FLIP},
-             {"triangle", RKB_NODE_TRIANGLE}, {"arange", RKB_NODE_ARANGE}, {"gather", RKB_NODE_GATHER},
-             {"matmul", RKB_NODE_MATMUL}, {"convolution", RKB_NODE_CONVOLUTION},
-             {"convolution_input", RKB_NODE_CONVOLUTION_INPUT}, {"convolution_weight", RKB_NODE_CONVOLUTION_WEIGHT},
-             {"max_pool", RKB_NODE_POOL}, {"average_pool", RKB_NODE_POOL}, {"max_pool_gradient", RKB_NODE_POOL},
-             {"average_pool_gradient", RKB_NODE_POOL}, {"cumulative_sum", RKB_NODE_SCAN},
-             {"cumulative_product", RKB_NODE_SCAN}, {"cumulative_product_gradient", RKB_NODE_SCAN},
-             {"scatter", RKB_NODE_SCATTER}, {"resample", RKB_NODE_RESAMPLE}, {"resample_gradient", RKB_NODE_RESAMPLE}};
+} kinds[] = {{"reshape", RKB_NODE_RESHAPE},
+             {"expand", RKB_NODE_EXPAND},
+             {"permute", RKB_NODE_PERMUTE},
+             {"slice", RKB_NODE_SLICE},
+             {"embed", RKB_NODE_EMBED},
+             {"cat", RKB_NODE_CAT},
+             {"flip", RKB_NODE_FLIP},
+             {"triangle", RKB_NODE_TRIANGLE},
+             {"arange", RKB_NODE_ARANGE},
+             {"gather", RKB_NODE_GATHER},
+             {"matmul", RKB_NODE_MATMUL},
+             {"convolution", RKB_NODE_CONVOLUTION},
+             {"convolution_input", RKB_NODE_CONVOLUTION_INPUT},
+             {"convolution_weight", RKB_NODE_CONVOLUTION_WEIGHT},
+             {"max_pool", RKB_NODE_POOL},
+             {"average_pool", RKB_NODE_POOL},
+             {"max_pool_gradient", RKB_NODE_POOL},
+             {"average_pool_gradient", RKB_NODE_POOL},
+             {"cumulative_sum", RKB_NODE_SCAN},
+             {"cumulative_product", RKB_NODE_SCAN},
+             {"cumulative_product_gradient", RKB_NODE_SCAN},
+             {"scatter", RKB_NODE_SCATTER},
+             {"resample", RKB_NODE_RESAMPLE},
+             {"resample_gradient", RKB_NODE_RESAMPLE}};
 
 static uint32_t reshaped(reader_t *reader, const char *name, uint32_t from, uint32_t value) {
    rkb_graph_t *graph = reader->graph;
    const rkb_program_value_t *like = &reader->programs[0]->values[value];
-   rkb_node_t node = {.kind = RKB_NODE_RESHAPE, .operation = "reshape", .name = name, .inputs = {from}, .input_count = 1,
-                      .rank = like->shape.rank, .dtype = like->dtype, .count_of = RKB_NO_NODE};
+   rkb_node_t node = {.kind = RKB_NODE_RESHAPE,
+                      .operation = "reshape",
+                      .name = name,
+                      .inputs = {from},
+                      .input_count = 1,
+                      .rank = like->shape.rank,
+                      .dtype = like->dtype,
+                      .count_of = RKB_NO_NODE};
    for (uint32_t d = 0; d < node.rank; d++)
       node.shape[d] = size_of(reader, value, d);
-   if (node.rank == graph->nodes[from].rank && memcmp(node.shape, graph->nodes[from].shape, node.rank * sizeof *node.shape) == 0)
+   if (node.rank == graph->nodes[from].rank &&
+       memcmp(node.shape, graph->nodes[from].shape, node.rank * sizeof *node.shape) == 0)
       return from;
    return add(reader, &node);
 }
@@ -232,7 +281,8 @@ static uint32_t read_reduction(reader_t *reader, uint32_t number, const char *na
    const rkb_program_node_t *from = &reader->programs[0]->nodes[number];
    const char *operation = from->operation->name;
    const uint32_t x = reader->made[from->inputs[0]];
-   uint64_t mask = strstr(operation, "softmax") ? UINT64_C(1) << from->integers[0] : (uint64_t)from->integers[0];
+   uint64_t mask =
+      strstr(operation, "softmax") ? UINT64_C(1) << from->integers[0] : (uint64_t)from->integers[0];
    rkb_arena_t *arena = reader->graph->arena;
    uint32_t result;
    if (strcmp(operation, "mean") == 0)
@@ -247,8 +297,8 @@ static uint32_t read_reduction(reader_t *reader, uint32_t number, const char *na
 }
 
 static bool is_reduction(const char *operation) {
-   static const char *const names[] = {"sum", "mean", "amax", "amin", "argmax", "argmin", "variance", "softmax", "log_softmax",
-                                       "log_sum_exp"};
+   static const char *const names[] = {"sum",    "mean",     "amax",    "amin",        "argmax",
+                                       "argmin", "variance", "softmax", "log_softmax", "log_sum_exp"};
    for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++)
       if (strcmp(names[i], operation) == 0)
          return true;
@@ -264,8 +314,12 @@ static uint32_t read_node(reader_t *reader, uint32_t number) {
       return reader->made[from->inputs[0]];
    if (is_reduction(operation))
       return read_reduction(reader, number, name);
-   rkb_node_t node = {.operation = operation, .name = name, .rank = value->shape.rank, .dtype = value->dtype,
-                      .input_count = from->input_count, .count_of = RKB_NO_NODE};
+   rkb_node_t node = {.operation = operation,
+                      .name = name,
+                      .rank = value->shape.rank,
+                      .dtype = value->dtype,
+                      .input_count = from->input_count,
+                      .count_of = RKB_NO_NODE};
    for (uint32_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
       if (strcmp(kinds[i].name, operation) == 0)
          node.kind = kinds[i].kind;
@@ -288,7 +342,8 @@ static uint32_t read_node(reader_t *reader, uint32_t number) {
          at[p] = reader->programs[p]->nodes[number].reals[r];
       if (!rkb_sizes_real(&reader->graph->sizes, at, &node.reals[r])) {
          if (r == 0)
-            return fail(reader, "no expression was found for a number of %s (%.9g in one case)", operation, at[0]);
+            return fail(reader, "no expression was found for a number of %s (%.9g in one case)", operation,
+                        at[0]);
          continue; /* the second is how far a kernel's number may lie from the first */
       }
       node.real_count = r + 1;
@@ -302,8 +357,12 @@ static void read_inputs(reader_t *reader) {
       const rkb_program_value_t *value = &program->values[v];
       if (value->node >= 0)
          continue;
-      rkb_node_t node = {.kind = RKB_NODE_INPUT, .operation = "input", .name = value->name, .rank = value->shape.rank,
-                         .dtype = value->dtype, .count_of = RKB_NO_NODE,
+      rkb_node_t node = {.kind = RKB_NODE_INPUT,
+                         .operation = "input",
+                         .name = value->name,
+                         .rank = value->shape.rank,
+                         .dtype = value->dtype,
+                         .count_of = RKB_NO_NODE,
                          .tensor = rkb_arena_text(reader->graph->arena, value->name, strlen(value->name))};
       for (uint32_t d = 0; d < node.rank; d++)
          node.shape[d] = size_of(reader, v, d);
@@ -364,7 +423,8 @@ int rkb_graph_open(const rkb_task_t *task, rkb_graph_t **made, rkb_error_t *err)
    if (!reader.why[0])
       read_outputs(&reader);
    if (reader.why[0]) {
-      status = rkb_fail(err, RKB_ERR_INVALID, "no kernel can be written for task %s: %s", graph->task, reader.why);
+      status =
+         rkb_fail(err, RKB_ERR_INVALID, "no kernel can be written for task %s: %s", graph->task, reader.why);
       rkb_graph_close(graph);
       return status;
    }

@@ -16,17 +16,17 @@ enum rkb_node_kind {
    RKB_NODE_MAP,     /* one element of each operand, stretched to the node's shape */
    RKB_NODE_RESHAPE, /* the same elements in the same order */
    RKB_NODE_EXPAND,
-   RKB_NODE_PERMUTE, /* integers: which dim of the operand is dim d */
-   RKB_NODE_SLICE,   /* integers: dim, start, step */
-   RKB_NODE_EMBED,   /* integers: dim, start, step; reals: what stands elsewhere */
-   RKB_NODE_CAT,     /* integers: dim */
-   RKB_NODE_FLIP,    /* mask: dims */
+   RKB_NODE_PERMUTE,  /* integers: which dim of the operand is dim d */
+   RKB_NODE_SLICE,    /* integers: dim, start, step */
+   RKB_NODE_EMBED,    /* integers: dim, start, step; reals: what stands elsewhere */
+   RKB_NODE_CAT,      /* integers: dim */
+   RKB_NODE_FLIP,     /* mask: dims */
    RKB_NODE_TRIANGLE, /* integers: diagonal, upper; reals: what stands elsewhere */
    RKB_NODE_ARANGE,   /* reals: start, step */
    RKB_NODE_GATHER,   /* operands: x, index; integers: dim */
    /* From here on: each element needs many elements of an operand. */
    RKB_NODE_REDUCE, /* mask: reduced dims, which stay as dims of size 1; operation: sum, largest, smallest, argmax, argmin */
-   RKB_NODE_MATMUL, /* integers: transpose of a, transpose of b */
+   RKB_NODE_MATMUL,      /* integers: transpose of a, transpose of b */
    RKB_NODE_CONVOLUTION, /* x, weight; integers: spatial dims, groups, then stride, padding, dilation of each */
    RKB_NODE_CONVOLUTION_INPUT,  /* grad, weight */
    RKB_NODE_CONVOLUTION_WEIGHT, /* x, grad */
@@ -48,8 +48,9 @@ typedef struct rkb_node {
    uint64_t mask;
    rkb_real_t reals[2];
    uint32_t real_count;
-   uint32_t count_of, correction; /* of divide_by_count: the size, and what is taken from it; else RKB_NO_NODE */
-   const char *tensor;            /* of an input */
+   uint32_t count_of,
+      correction;      /* of divide_by_count: the size, and what is taken from it; else RKB_NO_NODE */
+   const char *tensor; /* of an input */
 } rkb_node_t;
 
 typedef struct rkb_output {

@@ -7,8 +7,8 @@
 
 #define LEAST_PROBES 8u
 
-static uint32_t usable_probes(const rkb_graph_t *graph, const rkb_condition_t *conditions, uint32_t condition_count,
-                              uint32_t usable[RKB_PROBES]) {
+static uint32_t usable_probes(const rkb_graph_t *graph, const rkb_condition_t *conditions,
+                              uint32_t condition_count, uint32_t usable[RKB_PROBES]) {
    uint32_t count = 0;
    for (uint32_t p = 0; p < RKB_PROBES; p++) {
       bool good = true;
@@ -20,13 +20,14 @@ static uint32_t usable_probes(const rkb_graph_t *graph, const rkb_condition_t *c
    return count;
 }
 
-bool rkb_indices_possible(const rkb_graph_t *graph, const rkb_condition_t *conditions, uint32_t condition_count) {
+bool rkb_indices_possible(const rkb_graph_t *graph, const rkb_condition_t *conditions,
+                          uint32_t condition_count) {
    uint32_t usable[RKB_PROBES];
    return usable_probes(graph, conditions, condition_count, usable) >= LEAST_PROBES;
 }
 
-bool rkb_indices_open(rkb_indices_t *indices, rkb_graph_t *graph, rkb_arena_t *arena, const rkb_condition_t *conditions,
-                      uint32_t condition_count) {
+bool rkb_indices_open(rkb_indices_t *indices, rkb_graph_t *graph, rkb_arena_t *arena,
+                      const rkb_condition_t *conditions, uint32_t condition_count) {
    uint32_t usable[RKB_PROBES];
    const uint32_t count = usable_probes(graph, conditions, condition_count, usable);
    *indices = (rkb_indices_t){.graph = graph, .arena = arena, .stream = rkb_random_stream(29, "index", 0, 0)};
@@ -78,12 +79,15 @@ const rkb_index_t *rkb_index_variable(rkb_indices_t *indices, const char *name, 
    for (uint32_t s = 0; s < RKB_SAMPLES; s++) {
       const int64_t most = extent->at[s] > 1 ? extent->at[s] - 1 : 0;
       const uint64_t draw = rkb_random_below(&indices->stream, 8);
-      index.at[s] = draw == 0 ? 0 : draw < 3 ? most : (int64_t)rkb_random_below(&indices->stream, (uint64_t)most + 1);
+      index.at[s] = draw == 0  ? 0
+                    : draw < 3 ? most
+                               : (int64_t)rkb_random_below(&indices->stream, (uint64_t)most + 1);
    }
    return keep(indices, &index);
 }
 
-const rkb_index_t *rkb_index_multiple(rkb_indices_t *indices, const char *name, const rkb_index_t *extent, int64_t width) {
+const rkb_index_t *rkb_index_multiple(rkb_indices_t *indices, const char *name, const rkb_index_t *extent,
+                                      int64_t width) {
    rkb_index_t index = {.kind = RKB_INDEX_VARIABLE, .name = name};
    for (uint32_t s = 0; s < RKB_SAMPLES; s++) {
       const uint64_t many = extent->at[s] >= width ? (uint64_t)(extent->at[s] / width) : 1;
@@ -109,7 +113,8 @@ static int64_t apply(enum rkb_index_kind kind, int64_t a, int64_t b) {
 
 const rkb_index_t *rkb_index_make(rkb_indices_t *indices, enum rkb_index_kind kind, const rkb_index_t *left,
                                   const rkb_index_t *right) {
-   rkb_index_t index = {.kind = kind, .uniform = left->uniform && right->uniform, .left = left, .right = right};
+   rkb_index_t index = {
+      .kind = kind, .uniform = left->uniform && right->uniform, .left = left, .right = right};
    if (kind == RKB_INDEX_SUM && (rkb_index_is(left, 0) || rkb_index_is(right, 0)))
       return rkb_index_is(left, 0) ? right : left;
    if (kind == RKB_INDEX_PRODUCT && (rkb_index_is(left, 1) || rkb_index_is(right, 1)))
@@ -122,8 +127,8 @@ const rkb_index_t *rkb_index_make(rkb_indices_t *indices, enum rkb_index_kind ki
    return constant ? rkb_index_constant(indices, index.at[0]) : keep(indices, &index);
 }
 
-const rkb_index_t *rkb_index_replace(rkb_indices_t *indices, const rkb_index_t *in, const rkb_index_t *variable,
-                                     const rkb_index_t *by) {
+const rkb_index_t *rkb_index_replace(rkb_indices_t *indices, const rkb_index_t *in,
+                                     const rkb_index_t *variable, const rkb_index_t *by) {
    if (in == variable)
       return by;
    if (!in->left || !rkb_index_mentions(in, variable))
@@ -178,7 +183,7 @@ void rkb_index_split(rkb_indices_t *indices, uint32_t rank, const uint32_t *shap
       at[first++] = rkb_index_constant(indices, 0);
    for (uint32_t d = rank; d-- > first;) {
       const rkb_index_t *size = rkb_index_size(indices, shape[d]);
-      at[d] = d == first                ? rest
+      at[d] = d == first              ? rest
               : rkb_index_is(size, 1) ? rkb_index_constant(indices, 0)
                                       : rkb_index_make(indices, RKB_INDEX_REMAINDER, rest, size);
       at[d] = called(indices, at[d], shape[d]);
@@ -195,22 +200,29 @@ const rkb_index_t *rkb_index_elements(rkb_indices_t *indices, uint32_t rank, con
 }
 
 const char *rkb_index_manifest(const rkb_indices_t *indices, const rkb_index_t *index) {
-   static const char signs[] = {[RKB_INDEX_SUM] = '+', [RKB_INDEX_DIFFERENCE] = '-', [RKB_INDEX_PRODUCT] = '*',
-                                [RKB_INDEX_QUOTIENT] = '/', [RKB_INDEX_REMAINDER] = '%'};
+   static const char signs[] = {[RKB_INDEX_SUM] = '+',
+                                [RKB_INDEX_DIFFERENCE] = '-',
+                                [RKB_INDEX_PRODUCT] = '*',
+                                [RKB_INDEX_QUOTIENT] = '/',
+                                [RKB_INDEX_REMAINDER] = '%'};
    if (index->kind == RKB_INDEX_CONSTANT)
       return rkb_arena_format(indices->arena, "%lld", (long long)index->constant);
    if (index->kind == RKB_INDEX_SIZE) {
       const char *text = indices->graph->sizes.list[index->size].text;
       return strpbrk(text, "+-*/% ") ? rkb_arena_format(indices->arena, "(%s)", text) : text;
    }
-   const char *left = rkb_index_manifest(indices, index->left), *right = rkb_index_manifest(indices, index->right);
+   const char *left = rkb_index_manifest(indices, index->left),
+              *right = rkb_index_manifest(indices, index->right);
    const bool plain = index->kind == RKB_INDEX_PRODUCT && index->left->kind <= RKB_INDEX_SIZE;
-   return rkb_arena_format(indices->arena, plain ? "%s %c %s" : "(%s) %c (%s)", left, signs[index->kind], right);
+   return rkb_arena_format(indices->arena, plain ? "%s %c %s" : "(%s) %c (%s)", left, signs[index->kind],
+                           right);
 }
 
 const char *rkb_index_word(const rkb_indices_t *indices, const rkb_index_t *index) {
-   static const char *const words[] = {[RKB_INDEX_SUM] = "_plus_", [RKB_INDEX_DIFFERENCE] = "_minus_",
-                                       [RKB_INDEX_PRODUCT] = "_", [RKB_INDEX_QUOTIENT] = "_by_",
+   static const char *const words[] = {[RKB_INDEX_SUM] = "_plus_",
+                                       [RKB_INDEX_DIFFERENCE] = "_minus_",
+                                       [RKB_INDEX_PRODUCT] = "_",
+                                       [RKB_INDEX_QUOTIENT] = "_by_",
                                        [RKB_INDEX_REMAINDER] = "_modulo_"};
    if (index->kind == RKB_INDEX_CONSTANT)
       return rkb_arena_format(indices->arena, "%lld", (long long)index->constant);

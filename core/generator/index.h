@@ -28,8 +28,8 @@ typedef struct rkb_index {
    bool uniform; /* of constants and sizes alone: the same for all threads */
    const struct rkb_index *left, *right;
    int64_t constant;
-   uint32_t size;    /* of a size */
-   const char *name; /* of a variable; of others a hint, or NULL */
+   uint32_t size;          /* of a size */
+   const char *name;       /* of a variable; of others a hint, or NULL */
    struct rkb_index *next; /* in its bucket */
    int64_t at[RKB_SAMPLES];
 } rkb_index_t;
@@ -49,29 +49,32 @@ typedef struct rkb_condition {
 } rkb_condition_t;
 
 /* False: too few probes satisfy the conditions. */
-bool rkb_indices_open(rkb_indices_t *indices, rkb_graph_t *graph, rkb_arena_t *arena, const rkb_condition_t *conditions,
-                      uint32_t condition_count);
+bool rkb_indices_open(rkb_indices_t *indices, rkb_graph_t *graph, rkb_arena_t *arena,
+                      const rkb_condition_t *conditions, uint32_t condition_count);
 
-bool rkb_indices_possible(const rkb_graph_t *graph, const rkb_condition_t *conditions, uint32_t condition_count);
+bool rkb_indices_possible(const rkb_graph_t *graph, const rkb_condition_t *conditions,
+                          uint32_t condition_count);
 
 const rkb_index_t *rkb_index_constant(rkb_indices_t *indices, int64_t value);
 const rkb_index_t *rkb_index_size(rkb_indices_t *indices, uint32_t size);
 /* A loop variable, or a number of a block or thread: 0 to extent - 1. */
 const rkb_index_t *rkb_index_variable(rkb_indices_t *indices, const char *name, const rkb_index_t *extent);
 /* The same, but a multiple of a width: 0, width, ... */
-const rkb_index_t *rkb_index_multiple(rkb_indices_t *indices, const char *name, const rkb_index_t *extent, int64_t width);
+const rkb_index_t *rkb_index_multiple(rkb_indices_t *indices, const char *name, const rkb_index_t *extent,
+                                      int64_t width);
 const rkb_index_t *rkb_index_make(rkb_indices_t *indices, enum rkb_index_kind kind, const rkb_index_t *left,
                                   const rkb_index_t *right);
 /* The expression with another in place of a variable. */
-const rkb_index_t *rkb_index_replace(rkb_indices_t *indices, const rkb_index_t *in, const rkb_index_t *variable,
-                                     const rkb_index_t *by);
+const rkb_index_t *rkb_index_replace(rkb_indices_t *indices, const rkb_index_t *in,
+                                     const rkb_index_t *variable, const rkb_index_t *by);
 bool rkb_index_is(const rkb_index_t *index, int64_t constant);
 /* Whether all samples are a multiple of it. */
 bool rkb_index_divides(const rkb_index_t *index, int64_t multiple);
 bool rkb_index_mentions(const rkb_index_t *index, const rkb_index_t *variable);
 
 /* The element's number from its coordinates, and back: row-major, the last dim fastest. */
-const rkb_index_t *rkb_index_join(rkb_indices_t *indices, uint32_t rank, const uint32_t *shape, const rkb_index_t *const *at);
+const rkb_index_t *rkb_index_join(rkb_indices_t *indices, uint32_t rank, const uint32_t *shape,
+                                  const rkb_index_t *const *at);
 void rkb_index_split(rkb_indices_t *indices, uint32_t rank, const uint32_t *shape, const rkb_index_t *number,
                      const rkb_index_t **at);
 const rkb_index_t *rkb_index_elements(rkb_indices_t *indices, uint32_t rank, const uint32_t *shape);

@@ -6,7 +6,7 @@
 #include "generator/launch_text.h"
 #include "generator/map_text.h"
 
-#define MANY_LAUNCHES 20u /* a manifest has 64 entries at most, and a launch up to three */
+#define MANY_LAUNCHES 20u     /* a manifest has 64 entries at most, and a launch up to three */
 #define INT_MOST 2147000000.0 /* a little less than 2^31 - 1: the last block's threads count past the end */
 
 typedef struct file {
@@ -15,7 +15,8 @@ typedef struct file {
    rkb_storage_t *storage, *targets;
    rkb_text_t code, launches, scratch;
    int64_t shared_bytes;
-   bool one_width; /* so many launches that each has but one width of indices, the wider where the domain needs it */
+   bool
+      one_width; /* so many launches that each has but one width of indices, the wider where the domain needs it */
    char why[256];
 } file_t;
 
@@ -36,7 +37,8 @@ static const char *elements_text(file_t *file, uint32_t node) {
       const rkb_size_t *size = &file->graph->sizes.list[from->shape[d]];
       if (size->constant && size->at[0] == 1)
          continue;
-      const char *factor = strpbrk(size->text, "+-*/% ") ? rkb_arena_format(file->arena, "(%s)", size->text) : size->text;
+      const char *factor =
+         strpbrk(size->text, "+-*/% ") ? rkb_arena_format(file->arena, "(%s)", size->text) : size->text;
       text = strcmp(text, "1") == 0 ? factor : rkb_arena_format(file->arena, "%s * %s", text, factor);
    }
    return text;
@@ -63,9 +65,12 @@ static const char *fits_text(file_t *file, const rkb_writer_t *writer) {
    return fits;
 }
 
-static void write_signature(file_t *file, const rkb_writer_t *writer, const rkb_kernel_shape_t *shape, const char *name) {
-   rkb_text_format(&file->code, "/* %s */\ntemplate <typename index>\n__global__ void __launch_bounds__(%lld%s) %s(", shape->owns,
-                   (long long)shape->threads, shape->blocks ? rkb_arena_format(file->arena, ", %lld", (long long)shape->blocks) : "", name);
+static void write_signature(file_t *file, const rkb_writer_t *writer, const rkb_kernel_shape_t *shape,
+                            const char *name) {
+   rkb_text_format(
+      &file->code, "/* %s */\ntemplate <typename index>\n__global__ void __launch_bounds__(%lld%s) %s(",
+      shape->owns, (long long)shape->threads,
+      shape->blocks ? rkb_arena_format(file->arena, ", %lld", (long long)shape->blocks) : "", name);
    for (uint32_t type = 0, count = 0; type <= RKB_PARAMETER_INDEX; type++)
       for (uint32_t p = 0; p < writer->parameter_count; p++) {
          const rkb_parameter_text_t *parameter = &writer->parameters[p];
@@ -73,11 +78,13 @@ static void write_signature(file_t *file, const rkb_writer_t *writer, const rkb_
             continue;
          rkb_text_add(&file->code, count++ ? ", " : "");
          if (type == RKB_PARAMETER_INPUT)
-            rkb_text_format(&file->code, "const %s *__restrict__ %s", rkb_storage_type(parameter->dtype), parameter->name);
+            rkb_text_format(&file->code, "const %s *__restrict__ %s", rkb_storage_type(parameter->dtype),
+                            parameter->name);
          else if (type == RKB_PARAMETER_OUTPUT)
             rkb_text_format(&file->code, "%s *%s", rkb_storage_type(parameter->dtype), parameter->name);
          else
-            rkb_text_format(&file->code, "%s %s", type == RKB_PARAMETER_REAL ? "float" : "index", parameter->name);
+            rkb_text_format(&file->code, "%s %s", type == RKB_PARAMETER_REAL ? "float" : "index",
+                            parameter->name);
       }
    rkb_text_add(&file->code, ") {\n");
 }
@@ -93,16 +100,19 @@ static const char *argument_of(const file_t *file, const rkb_parameter_text_t *p
    return parameter->argument;
 }
 
-static void write_launch(file_t *file, const rkb_writer_t *writer, const rkb_kernel_shape_t *shape, const char *name,
-                         const char *type, const char *when, bool other) {
-   rkb_text_format(&file->launches, other ? "  - else:\n    kernel: %s<%s>\n" : "  - kernel: %s<%s>\n", name, type);
+static void write_launch(file_t *file, const rkb_writer_t *writer, const rkb_kernel_shape_t *shape,
+                         const char *name, const char *type, const char *when, bool other) {
+   rkb_text_format(&file->launches, other ? "  - else:\n    kernel: %s<%s>\n" : "  - kernel: %s<%s>\n", name,
+                   type);
    if (when)
       rkb_text_format(&file->launches, "    when: \"%s\"\n", when);
-   rkb_text_format(&file->launches, "    grid: \"%s\"\n    block: %lld\n    args: \"", shape->grid, (long long)shape->threads);
+   rkb_text_format(&file->launches, "    grid: \"%s\"\n    block: %lld\n    args: \"", shape->grid,
+                   (long long)shape->threads);
    for (uint32_t kind = 0, count = 0; kind <= RKB_PARAMETER_INDEX; kind++)
       for (uint32_t p = 0; p < writer->parameter_count; p++)
          if (writer->parameters[p].type == kind)
-            rkb_text_format(&file->launches, "%s%s", count++ ? ", " : "", argument_of(file, &writer->parameters[p]));
+            rkb_text_format(&file->launches, "%s%s", count++ ? ", " : "",
+                            argument_of(file, &writer->parameters[p]));
    rkb_text_add(&file->launches, "\"\n");
 }
 
@@ -111,14 +121,15 @@ static const char *join(file_t *file, const char *a, const char *b) {
 }
 
 /* Writes one variant of a kernel and its launches.  False: not legal. */
-static bool write_variant(file_t *file, const rkb_launch_t *launch, const variant_t *variant, write_kernel_t write, const char *base,
-                          bool other, bool last) {
+static bool write_variant(file_t *file, const rkb_launch_t *launch, const variant_t *variant,
+                          write_kernel_t write, const char *base, bool other, bool last) {
    rkb_launch_t own = *launch;
    rkb_kernel_shape_t shape = {0};
    rkb_writer_t writer;
    own.decisions[RKB_VECTOR] = variant->vector;
    own.decisions[RKB_KEEP] = variant->keep;
-   bool good = rkb_writer_open(&writer, file->graph, file->arena, file->storage, variant->conditions, variant->condition_count);
+   bool good = rkb_writer_open(&writer, file->graph, file->arena, file->storage, variant->conditions,
+                               variant->condition_count);
    writer.targets = file->targets;
    const char *body = "", *when = NULL, *name = rkb_arena_format(file->arena, "%s%s", base, variant->suffix);
    if (good) {
@@ -130,8 +141,10 @@ static bool write_variant(file_t *file, const rkb_launch_t *launch, const varian
       snprintf(file->why, sizeof file->why, "%s: %s", name, writer.why);
    } else {
       for (uint32_t c = 0; c < variant->condition_count; c++)
-         when = join(file, when, rkb_arena_format(file->arena, "(%s) %% %lld == 0", file->graph->sizes.list[variant->conditions[c].size].text,
-                                                  (long long)variant->conditions[c].multiple));
+         when = join(file, when,
+                     rkb_arena_format(file->arena, "(%s) %% %lld == 0",
+                                      file->graph->sizes.list[variant->conditions[c].size].text,
+                                      (long long)variant->conditions[c].multiple));
       when = join(file, when, shape.when);
       const char *fits = fits_text(file, &writer);
       write_signature(file, &writer, &shape, name);
@@ -149,11 +162,14 @@ static bool write_variant(file_t *file, const rkb_launch_t *launch, const varian
 static bool write_variants(file_t *file, const rkb_launch_t *launch, write_kernel_t write, const char *base) {
    uint32_t sizes[RKB_VECTOR_SIZES];
    uint32_t count = rkb_vector_sizes(file->graph, launch, sizes);
-   const int64_t keep = launch->mapping == RKB_MAP_ROW && launch->decisions[RKB_SPLIT] == 1 ? launch->decisions[RKB_KEEP] : 0;
-   variant_t vector = {.vector = launch->decisions[RKB_VECTOR], .keep = keep, .suffix = keep ? "_vector_kept" : "_vector"};
+   const int64_t keep =
+      launch->mapping == RKB_MAP_ROW && launch->decisions[RKB_SPLIT] == 1 ? launch->decisions[RKB_KEEP] : 0;
+   variant_t vector = {
+      .vector = launch->decisions[RKB_VECTOR], .keep = keep, .suffix = keep ? "_vector_kept" : "_vector"};
    for (uint32_t i = 0; i < count; i++)
       if (!file->graph->sizes.list[sizes[i]].constant)
-         vector.conditions[vector.condition_count++] = (rkb_condition_t){.size = sizes[i], .multiple = vector.vector};
+         vector.conditions[vector.condition_count++] =
+            (rkb_condition_t){.size = sizes[i], .multiple = vector.vector};
    if (!rkb_indices_possible(file->graph, vector.conditions, vector.condition_count))
       count = 0;
    const bool always = count > 0 && vector.condition_count == 0;
@@ -183,8 +199,10 @@ static void set_targets(file_t *file, const rkb_launch_t *launch, const bool *th
       for (uint32_t o = 0; o < graph->output_count; o++)
          if (graph->outputs[o].node == node && !through_scratch[o])
             output = &graph->outputs[o];
-      const uint32_t dtype = rkb_dtype_is_float(graph->nodes[node].dtype) ? RKB_F32 : graph->nodes[node].dtype;
-      file->targets[node] = output ? (rkb_storage_t){rkb_writer_beside(file->arena, output->tensor), output->tensor, output->dtype}
+      const uint32_t dtype =
+         rkb_dtype_is_float(graph->nodes[node].dtype) ? RKB_F32 : graph->nodes[node].dtype;
+      file->targets[node] = output ? (rkb_storage_t){rkb_writer_beside(file->arena, output->tensor),
+                                                     output->tensor, output->dtype}
                                    : (rkb_storage_t){graph->nodes[node].name, NULL, dtype};
       if (!output)
          add_scratch(file, graph->nodes[node].name, dtype, elements_text(file, node));
@@ -192,27 +210,38 @@ static void set_targets(file_t *file, const rkb_launch_t *launch, const bool *th
 }
 
 static bool write_one(file_t *file, const rkb_launch_t *launch) {
-   static const write_kernel_t kernels[] = {[RKB_MAP_ELEMENT] = rkb_write_element_kernel, [RKB_MAP_ROW] = rkb_write_row_kernel,
-                                            [RKB_MAP_COLUMN] = rkb_write_column_kernel, [RKB_MAP_TILE] = rkb_write_tile_kernel};
-   static const char *const words[] = {[RKB_MAP_ELEMENT] = "elements", [RKB_MAP_ROW] = "rows", [RKB_MAP_COLUMN] = "columns", [RKB_MAP_TILE] = "tiles"};
+   static const write_kernel_t kernels[] = {[RKB_MAP_ELEMENT] = rkb_write_element_kernel,
+                                            [RKB_MAP_ROW] = rkb_write_row_kernel,
+                                            [RKB_MAP_COLUMN] = rkb_write_column_kernel,
+                                            [RKB_MAP_TILE] = rkb_write_tile_kernel};
+   static const char *const words[] = {[RKB_MAP_ELEMENT] = "elements",
+                                       [RKB_MAP_ROW] = "rows",
+                                       [RKB_MAP_COLUMN] = "columns",
+                                       [RKB_MAP_TILE] = "tiles"};
    const char *refused = rkb_launch_refused(file->graph, launch, file->shared_bytes);
-   const char *name = rkb_arena_format(file->arena, "%s_%s", file->targets[launch->roots[0]].name, words[launch->mapping]);
+   const char *name =
+      rkb_arena_format(file->arena, "%s_%s", file->targets[launch->roots[0]].name, words[launch->mapping]);
    const bool split = launch->mapping != RKB_MAP_ELEMENT && launch->decisions[RKB_SPLIT] > 1;
    if (refused || (launch->mapping != RKB_MAP_ELEMENT && !launch->anchor_count)) {
       snprintf(file->why, sizeof file->why, "%s: %s", name, refused ? refused : "it computes nothing");
       return false;
    }
    for (uint32_t a = 0; a < launch->anchor_count && split; a++)
-      add_scratch(file, rkb_arena_format(file->arena, "%s_parts", file->graph->nodes[launch->anchors[a]].name), RKB_F32,
-                  rkb_arena_format(file->arena, "%lld * %s", (long long)launch->decisions[RKB_SPLIT], elements_text(file, launch->anchors[a])));
+      add_scratch(file,
+                  rkb_arena_format(file->arena, "%s_parts", file->graph->nodes[launch->anchors[a]].name),
+                  RKB_F32,
+                  rkb_arena_format(file->arena, "%lld * %s", (long long)launch->decisions[RKB_SPLIT],
+                                   elements_text(file, launch->anchors[a])));
    if (!write_variants(file, launch, kernels[launch->mapping], name))
       return false;
    rkb_launch_t plain = *launch;
    plain.decisions[RKB_VECTOR] = 1;
-   return !split || write_variants(file, &plain, rkb_write_finish_kernel, rkb_arena_format(file->arena, "%s_finish", name));
+   return !split || write_variants(file, &plain, rkb_write_finish_kernel,
+                                   rkb_arena_format(file->arena, "%s_finish", name));
 }
 
-static bool reads(const rkb_graph_t *graph, const rkb_storage_t *storage, uint32_t node, uint32_t input, bool *seen) {
+static bool reads(const rkb_graph_t *graph, const rkb_storage_t *storage, uint32_t node, uint32_t input,
+                  bool *seen) {
    if (node == input)
       return true;
    if (seen[node] || storage[node].name)
@@ -231,7 +260,8 @@ static void find_waits(const rkb_graph_t *graph, const rkb_schedule_t *schedule,
       bool written = false;
       rkb_storage_t *storage = rkb_allocate(graph->node_count + 1, sizeof *storage);
       for (uint32_t n = 0; n < graph->node_count; n++)
-         if (graph->nodes[n].kind == RKB_NODE_INPUT && strcmp(graph->nodes[n].tensor, graph->outputs[o].tensor) == 0)
+         if (graph->nodes[n].kind == RKB_NODE_INPUT &&
+             strcmp(graph->nodes[n].tensor, graph->outputs[o].tensor) == 0)
             input = n;
       for (uint32_t l = 0; graph->outputs[o].in_place && input != RKB_NO_NODE && l < schedule->count; l++) {
          const rkb_launch_t *launch = &schedule->launches[l];
@@ -256,12 +286,18 @@ static void write_waiting(file_t *file, const bool *through_scratch) {
       const rkb_output_t *output = &file->graph->outputs[o];
       if (!through_scratch[o])
          continue;
-      const char *elements = elements_text(file, output->node), *name = file->graph->nodes[output->node].name, *type = rkb_storage_type(output->dtype);
-      rkb_text_format(&file->code, "/* %s was still read: only now it takes its new values. */\n"
-                      "__global__ void __launch_bounds__(256) %s_after(const %s *__restrict__ from, %s *to, long long elements) {\n"
-                      "   const long long i = (long long)blockIdx.x * 256 + threadIdx.x;\n   if (i < elements)\n      to[i] = from[i];\n}\n\n",
-                      output->tensor, output->tensor, type, type);
-      rkb_text_format(&file->launches, "  - kernel: %s_after\n    grid: \"ceildiv(%s, 256)\"\n    block: 256\n    args: \"%s, %s, %s\"\n", output->tensor, elements, name, output->tensor, elements);
+      const char *elements = elements_text(file, output->node), *name = file->graph->nodes[output->node].name,
+                 *type = rkb_storage_type(output->dtype);
+      rkb_text_format(
+         &file->code,
+         "/* %s was still read: only now it takes its new values. */\n"
+         "__global__ void __launch_bounds__(256) %s_after(const %s *__restrict__ from, %s *to, long long elements) {\n"
+         "   const long long i = (long long)blockIdx.x * 256 + threadIdx.x;\n   if (i < elements)\n      to[i] = from[i];\n}\n\n",
+         output->tensor, output->tensor, type, type);
+      rkb_text_format(
+         &file->launches,
+         "  - kernel: %s_after\n    grid: \"ceildiv(%s, 256)\"\n    block: 256\n    args: \"%s, %s, %s\"\n",
+         output->tensor, elements, name, output->tensor, elements);
    }
 }
 
@@ -314,9 +350,12 @@ static void add_reduction(rkb_text_t *out, const char *helper, const char *word,
 }
 
 static void add_helpers(const char *code, rkb_text_t *out) {
-   static const char *const words[] = {"sum", "largest", "smallest"}, *const functions[] = {NULL, "fmaxf", "fminf"};
+   static const char *const words[] = {"sum", "largest", "smallest"}, *const functions[] = {NULL, "fmaxf",
+                                                                                            "fminf"};
    if (strstr(code, "Pack<"))
-      rkb_text_add(out, "/* Neighbouring elements, moved by one access. */\ntemplate <int count> struct alignas(4 * count) Pack {\n   float at[count];\n};\n\n");
+      rkb_text_add(
+         out,
+         "/* Neighbouring elements, moved by one access. */\ntemplate <int count> struct alignas(4 * count) Pack {\n   float at[count];\n};\n\n");
    for (uint32_t w = 0; w < 3; w++) {
       char name[32];
       snprintf(name, sizeof name, "row_%s<", words[w]);
@@ -359,7 +398,8 @@ static char *assemble(file_t *file, const rkb_schedule_t *schedule) {
    return rkb_text_take(&out);
 }
 
-int rkb_kernel_write(rkb_graph_t *graph, const rkb_schedule_t *schedule, int64_t shared_bytes, char **text, rkb_error_t *err) {
+int rkb_kernel_write(rkb_graph_t *graph, const rkb_schedule_t *schedule, int64_t shared_bytes, char **text,
+                     rkb_error_t *err) {
    file_t file = {.graph = graph, .arena = rkb_arena_new(0), .shared_bytes = shared_bytes};
    bool through_scratch[RKB_MAX_TENSORS] = {0}, good = true;
    file.storage = rkb_arena_array(file.arena, graph->node_count + 1, sizeof *file.storage);
@@ -369,7 +409,8 @@ int rkb_kernel_write(rkb_graph_t *graph, const rkb_schedule_t *schedule, int64_t
    rkb_text_init(&file.scratch, 64u << 10);
    for (uint32_t n = 0; n < graph->node_count; n++)
       if (graph->nodes[n].kind == RKB_NODE_INPUT)
-         file.storage[n] = (rkb_storage_t){rkb_writer_beside(file.arena, graph->nodes[n].tensor), graph->nodes[n].tensor, graph->nodes[n].dtype};
+         file.storage[n] = (rkb_storage_t){rkb_writer_beside(file.arena, graph->nodes[n].tensor),
+                                           graph->nodes[n].tensor, graph->nodes[n].dtype};
    find_waits(graph, schedule, through_scratch);
    file.one_width = schedule->count > MANY_LAUNCHES;
    for (uint32_t l = 0; good && l < schedule->count; l++) {

@@ -18,19 +18,22 @@ const rkb_index_t *rkb_reduced_elements(rkb_writer_t *writer, const rkb_node_t *
    const rkb_index_t *elements = rkb_index_constant(&writer->indices, 1);
    for (uint32_t d = 0; d < from->rank; d++)
       if ((reduce->mask >> d & 1) == !kept)
-         elements = rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, elements, rkb_index_size(&writer->indices, from->shape[d]));
+         elements = rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, elements,
+                                   rkb_index_size(&writer->indices, from->shape[d]));
    return elements;
 }
 
 /* The operand's coordinates at a place of a row. */
-static void inside(rkb_writer_t *writer, const rkb_node_t *reduce, const rkb_index_t *row, const rkb_index_t *place,
-                   const rkb_index_t **at) {
+static void inside(rkb_writer_t *writer, const rkb_node_t *reduce, const rkb_index_t *row,
+                   const rkb_index_t *place, const rkb_index_t **at) {
    const rkb_node_t *from = &writer->graph->nodes[reduce->inputs[0]];
    uint32_t shape[RKB_MAX_RANK], dims[RKB_MAX_RANK], count = 0;
    const rkb_index_t *places[RKB_MAX_RANK];
    const rkb_index_t *length = rkb_reduced_elements(writer, reduce, false);
-   if (reduce->mask >> (from->rank - 1) & 1) /* where the row lies in one piece, the join of its coordinates finds this */
-      rkb_index_make(&writer->indices, RKB_INDEX_SUM, rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, row, length), place);
+   if (reduce->mask >> (from->rank - 1) &
+       1) /* where the row lies in one piece, the join of its coordinates finds this */
+      rkb_index_make(&writer->indices, RKB_INDEX_SUM,
+                     rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, row, length), place);
    rkb_index_split(&writer->indices, reduce->rank, reduce->shape, row, at);
    for (uint32_t d = 0; d < from->rank; d++)
       if (reduce->mask >> d & 1) {
@@ -43,7 +46,8 @@ static void inside(rkb_writer_t *writer, const rkb_node_t *reduce, const rkb_ind
 }
 
 /* One term of an anchor: what a reduction reads, or a product of factors. */
-static const char *term_of(rkb_writer_t *writer, uint32_t anchor, const rkb_index_t *row, const rkb_index_t *place) {
+static const char *term_of(rkb_writer_t *writer, uint32_t anchor, const rkb_index_t *row,
+                           const rkb_index_t *place) {
    const rkb_node_t *node = &writer->graph->nodes[anchor];
    const rkb_index_t *at[RKB_MAX_RANK], *out[RKB_MAX_RANK];
    if (node->kind == RKB_NODE_REDUCE) {
@@ -69,11 +73,15 @@ static const char *term_of(rkb_writer_t *writer, uint32_t anchor, const rkb_inde
 }
 
 static const char *start_of(const rkb_node_t *anchor) {
-   return strcmp(anchor->operation, "amax") == 0 ? "-INFINITY" : strcmp(anchor->operation, "amin") == 0 ? "INFINITY" : "0.0f";
+   return strcmp(anchor->operation, "amax") == 0   ? "-INFINITY"
+          : strcmp(anchor->operation, "amin") == 0 ? "INFINITY"
+                                                   : "0.0f";
 }
 
 static const char *word_of(const rkb_node_t *anchor) {
-   return strcmp(anchor->operation, "amax") == 0 ? "largest" : strcmp(anchor->operation, "amin") == 0 ? "smallest" : "sum";
+   return strcmp(anchor->operation, "amax") == 0   ? "largest"
+          : strcmp(anchor->operation, "amin") == 0 ? "smallest"
+                                                   : "sum";
 }
 
 static void accumulate(rkb_writer_t *writer, const rkb_node_t *anchor, const char *name, const char *term) {
@@ -99,7 +107,8 @@ static bool needs(const rkb_writer_t *writer, uint32_t node, uint32_t other, boo
 }
 
 /* How many passes must come before an anchor's own. */
-static uint32_t level_of(const rkb_writer_t *writer, const rkb_launch_t *launch, uint32_t a, const uint32_t *levels) {
+static uint32_t level_of(const rkb_writer_t *writer, const rkb_launch_t *launch, uint32_t a,
+                         const uint32_t *levels) {
    uint32_t level = 0;
    for (uint32_t b = 0; b < a; b++) {
       bool seen[RKB_MAX_GRAPH_NODES] = {0};
@@ -121,22 +130,30 @@ static const rkb_index_t *open_places(rkb_writer_t *writer, const rows_t *rows) 
    if (rows->keep) {
       writer->keep_item = rkb_writer_name(writer, "item");
       rkb_write(writer, "#pragma unroll");
-      rkb_write_open(writer, false, "for (int %s = 0; %s < %u; %s++)", writer->keep_item, writer->keep_item, rows->keep, writer->keep_item);
+      rkb_write_open(writer, false, "for (int %s = 0; %s < %u; %s++)", writer->keep_item, writer->keep_item,
+                     rows->keep, writer->keep_item);
       rkb_write(writer, "const index %s = %s * %s + %s;", name, writer->keep_item, rows->step, rows->begin);
       rkb_write_open(writer, true, "if (%s < %s)", name, rows->end);
    } else
-      rkb_write_open(writer, false, "for (index %s = %s; %s < %s; %s += %s)", name, rows->begin, name, rows->end, name, rows->step);
-   const rkb_index_t *number = rkb_writer_variable(writer, name, rkb_index_make(indices, RKB_INDEX_QUOTIENT, rows->length, width));
+      rkb_write_open(writer, false, "for (index %s = %s; %s < %s; %s += %s)", name, rows->begin, name,
+                     rows->end, name, rows->step);
+   const rkb_index_t *number =
+      rkb_writer_variable(writer, name, rkb_index_make(indices, RKB_INDEX_QUOTIENT, rows->length, width));
    writer->keep_variable = number;
    const rkb_index_t *lane = rkb_open_lanes(writer, rows->width);
    if (rows->width == 1)
       return number;
    const rkb_node_t *reduce = &writer->graph->nodes[rows->launch->anchors[0]];
    const rkb_node_t *from = &writer->graph->nodes[reduce->inputs[0]];
-   const rkb_index_t *last = rkb_index_make(indices, RKB_INDEX_QUOTIENT, rkb_index_size(indices, from->shape[from->rank - 1]), width);
+   const rkb_index_t *last = rkb_index_make(indices, RKB_INDEX_QUOTIENT,
+                                            rkb_index_size(indices, from->shape[from->rank - 1]), width);
    rkb_index_make(indices, RKB_INDEX_QUOTIENT, number, last);
-   rkb_index_make(indices, RKB_INDEX_SUM, rkb_index_make(indices, RKB_INDEX_PRODUCT, rkb_index_make(indices, RKB_INDEX_REMAINDER, number, last), width), lane);
-   return rkb_index_make(indices, RKB_INDEX_SUM, rkb_index_make(indices, RKB_INDEX_PRODUCT, number, width), lane);
+   rkb_index_make(indices, RKB_INDEX_SUM,
+                  rkb_index_make(indices, RKB_INDEX_PRODUCT,
+                                 rkb_index_make(indices, RKB_INDEX_REMAINDER, number, last), width),
+                  lane);
+   return rkb_index_make(indices, RKB_INDEX_SUM, rkb_index_make(indices, RKB_INDEX_PRODUCT, number, width),
+                         lane);
 }
 
 static void close_places(rkb_writer_t *writer, const rows_t *rows) {
@@ -147,7 +164,8 @@ static void close_places(rkb_writer_t *writer, const rows_t *rows) {
    writer->keep_variable = NULL;
 }
 
-static void write_pass(rkb_writer_t *writer, const rows_t *rows, const uint32_t *levels, uint32_t level, const char **names) {
+static void write_pass(rkb_writer_t *writer, const rows_t *rows, const uint32_t *levels, uint32_t level,
+                       const char **names) {
    const rkb_launch_t *launch = rows->launch;
    const rkb_index_t *at[RKB_MAX_RANK];
    for (uint32_t a = 0; a < launch->anchor_count; a++)
@@ -160,7 +178,8 @@ static void write_pass(rkb_writer_t *writer, const rows_t *rows, const uint32_t 
    const rkb_index_t *place = open_places(writer, rows);
    for (uint32_t a = 0; a < launch->anchor_count; a++)
       if (levels[a] == level)
-         accumulate(writer, &writer->graph->nodes[launch->anchors[a]], names[a], term_of(writer, launch->anchors[a], rows->row, place));
+         accumulate(writer, &writer->graph->nodes[launch->anchors[a]], names[a],
+                    term_of(writer, launch->anchors[a], rows->row, place));
    close_places(writer, rows);
    const int64_t sharing = launch->decisions[RKB_ROWS] > 1 ? 32 : launch->decisions[RKB_THREADS];
    for (uint32_t a = 0; a < launch->anchor_count; a++)
@@ -177,7 +196,8 @@ static void write_row_roots(rkb_writer_t *writer, const rows_t *rows) {
    rkb_indices_t *indices = &writer->indices;
    const rkb_launch_t *launch = rows->launch;
    const rkb_node_t *reduce = &writer->graph->nodes[launch->anchors[0]];
-   const rkb_index_t *all = rkb_index_make(indices, RKB_INDEX_PRODUCT, rows->count, rows->length), *at[RKB_MAX_RANK];
+   const rkb_index_t *all = rkb_index_make(indices, RKB_INDEX_PRODUCT, rows->count, rows->length),
+                     *at[RKB_MAX_RANK];
    rkb_launch_t whole = *launch, single = *launch;
    whole.root_count = single.root_count = 0;
    for (uint32_t r = 0; r < launch->root_count; r++) {
@@ -217,16 +237,19 @@ static void set_length(rkb_writer_t *writer, rows_t *rows) {
 
 /* Where a part of a split row begins and ends, in packs.  part is the name of its number. */
 static void write_part(rkb_writer_t *writer, rows_t *rows, const rkb_index_t *packs, int64_t parts) {
-   const rkb_index_t *chunk = rkb_index_make(&writer->indices, RKB_INDEX_QUOTIENT,
+   const rkb_index_t *chunk = rkb_index_make(
+      &writer->indices, RKB_INDEX_QUOTIENT,
       rkb_index_make(&writer->indices, RKB_INDEX_SUM, packs, rkb_index_constant(&writer->indices, parts - 1)),
       rkb_index_constant(&writer->indices, parts));
    const char *share = rkb_writer_uniform(writer, chunk), *all = rkb_writer_uniform(writer, packs);
-   rkb_write(writer, "const index end = (part + 1) * %s < %s ? (part + 1) * %s : %s;", share, all, share, all);
+   rkb_write(writer, "const index end = (part + 1) * %s < %s ? (part + 1) * %s : %s;", share, all, share,
+             all);
    rows->begin = rkb_arena_format(writer->arena, "part * %s + %s", share, rows->begin);
    rows->end = "end";
 }
 
-static void write_parts(rkb_writer_t *writer, const rows_t *rows, const char *thread, const char *const *names) {
+static void write_parts(rkb_writer_t *writer, const rows_t *rows, const char *thread,
+                        const char *const *names) {
    rkb_write_open(writer, true, "if (%s == 0)", thread);
    for (uint32_t a = 0; a < rows->launch->anchor_count; a++) {
       const char *buffer = rkb_parts_name(writer, rows->launch->anchors[a]);
@@ -243,18 +266,23 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
    uint32_t levels[RKB_MAX_LAUNCH_NODES] = {0}, last = 0;
    const char *names[RKB_MAX_LAUNCH_NODES] = {0};
    const bool warps = d[RKB_ROWS] > 1, split = d[RKB_SPLIT] > 1;
-   rows_t rows = {.launch = launch, .width = (uint32_t)d[RKB_VECTOR], .keep = split ? 0 : (uint32_t)d[RKB_KEEP]};
+   rows_t rows = {
+      .launch = launch, .width = (uint32_t)d[RKB_VECTOR], .keep = split ? 0 : (uint32_t)d[RKB_KEEP]};
    writer->keep = rows.keep;
    set_length(writer, &rows);
-   const rkb_index_t *packs = rkb_index_make(indices, RKB_INDEX_QUOTIENT, rows.length, rkb_index_constant(indices, rows.width));
+   const rkb_index_t *packs =
+      rkb_index_make(indices, RKB_INDEX_QUOTIENT, rows.length, rkb_index_constant(indices, rows.width));
    if (warps) {
       rkb_write(writer, "const int thread = threadIdx.x %% 32;");
-      rkb_write(writer, "const index row = (index)blockIdx.x * %lld + threadIdx.x / 32;", (long long)d[RKB_ROWS]);
+      rkb_write(writer, "const index row = (index)blockIdx.x * %lld + threadIdx.x / 32;",
+                (long long)d[RKB_ROWS]);
       rkb_write(writer, "if (row >= %s)", rkb_writer_uniform(writer, rows.count));
       rkb_write(writer, "   return;");
    } else {
       rkb_write(writer, "const int thread = threadIdx.x;");
-      rkb_write(writer, split ? "const index row = (index)blockIdx.x / %lld, part = (index)blockIdx.x %% %lld;" : "const index row = blockIdx.x;",
+      rkb_write(writer,
+                split ? "const index row = (index)blockIdx.x / %lld, part = (index)blockIdx.x %% %lld;"
+                      : "const index row = blockIdx.x;",
                 (long long)d[RKB_SPLIT], (long long)d[RKB_SPLIT]);
    }
    rows.row = rkb_writer_variable(writer, "row", rows.count);
@@ -267,7 +295,8 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
       levels[a] = level_of(writer, launch, a, levels);
       last = levels[a] > last ? levels[a] : last;
       const rkb_node_t *node = &writer->graph->nodes[launch->anchors[a]];
-      if (node->kind == RKB_NODE_REDUCE && (rkb_reduced_elements(writer, node, false) != rows.length || rkb_reduced_elements(writer, node, true) != rows.count))
+      if (node->kind == RKB_NODE_REDUCE && (rkb_reduced_elements(writer, node, false) != rows.length ||
+                                            rkb_reduced_elements(writer, node, true) != rows.count))
          rkb_writer_fail(writer, "%s has other rows", node->name);
    }
    if (split && last > 0)
@@ -279,12 +308,20 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
    else
       write_row_roots(writer, &rows);
    const char *name = writer->graph->nodes[launch->anchors[0]].name;
-   *shape = (rkb_kernel_shape_t){.threads = d[RKB_THREADS],
-      .when = rows.keep ? rkb_arena_format(writer->arena, "%s <= %lld", rkb_index_manifest(indices, rows.length),
-                                           (long long)(rows.keep * (warps ? 32 : d[RKB_THREADS]) * rows.width)) : NULL,
+   *shape = (rkb_kernel_shape_t){
+      .threads = d[RKB_THREADS],
+      .when = rows.keep
+                 ? rkb_arena_format(writer->arena, "%s <= %lld", rkb_index_manifest(indices, rows.length),
+                                    (long long)(rows.keep * (warps ? 32 : d[RKB_THREADS]) * rows.width))
+                 : NULL,
       .grid = warps ? rkb_ceildiv(writer, rows.count, d[RKB_ROWS])
-                    : rkb_index_manifest(indices, rkb_index_make(indices, RKB_INDEX_PRODUCT, rows.count, rkb_index_constant(indices, d[RKB_SPLIT]))),
-      .owns = rkb_arena_format(writer->arena, warps ? "A warp owns one row of %s." : split ? "A block owns one part of a row of %s." : "A block owns one row of %s.", name)};
+                    : rkb_index_manifest(indices, rkb_index_make(indices, RKB_INDEX_PRODUCT, rows.count,
+                                                                 rkb_index_constant(indices, d[RKB_SPLIT]))),
+      .owns = rkb_arena_format(writer->arena,
+                               warps   ? "A warp owns one row of %s."
+                               : split ? "A block owns one part of a row of %s."
+                                       : "A block owns one row of %s.",
+                               name)};
 }
 
 void rkb_write_column_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape) {
@@ -295,8 +332,12 @@ void rkb_write_column_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
    rows_t rows = {.launch = launch, .width = 1};
    set_length(writer, &rows);
    rkb_write(writer, "const int thread = threadIdx.x / 32;");
-   rkb_write(writer, split ? "const index column = (index)blockIdx.x / %lld * 32 + threadIdx.x %% 32, part = (index)blockIdx.x %% %lld;"
-                           : "const index column = (index)blockIdx.x * 32 + threadIdx.x %% 32;", (long long)d[RKB_SPLIT], (long long)d[RKB_SPLIT]);
+   rkb_write(
+      writer,
+      split
+         ? "const index column = (index)blockIdx.x / %lld * 32 + threadIdx.x %% 32, part = (index)blockIdx.x %% %lld;"
+         : "const index column = (index)blockIdx.x * 32 + threadIdx.x %% 32;",
+      (long long)d[RKB_SPLIT], (long long)d[RKB_SPLIT]);
    rows.row = rkb_writer_variable(writer, "column", rows.count);
    rows.begin = "thread";
    rows.step = rkb_arena_format(writer->arena, "%lld", (long long)groups);
@@ -305,7 +346,8 @@ void rkb_write_column_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
       write_part(writer, &rows, rows.length, d[RKB_SPLIT]);
    for (uint32_t a = 0; a < launch->anchor_count; a++) {
       const rkb_node_t *anchor = &writer->graph->nodes[launch->anchors[a]];
-      if (anchor->kind != RKB_NODE_REDUCE || rkb_reduced_elements(writer, anchor, false) != rows.length || rkb_reduced_elements(writer, anchor, true) != rows.count)
+      if (anchor->kind != RKB_NODE_REDUCE || rkb_reduced_elements(writer, anchor, false) != rows.length ||
+          rkb_reduced_elements(writer, anchor, true) != rows.count)
          rkb_writer_fail(writer, "%s has other columns", anchor->name);
       names[a] = rkb_writer_name(writer, anchor->name);
       rkb_write(writer, "float %s = %s;", names[a], start_of(anchor));
@@ -315,11 +357,13 @@ void rkb_write_column_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
    rkb_write_open(writer, true, "if (column < %s)", columns);
    const rkb_index_t *place = open_places(writer, &rows);
    for (uint32_t a = 0; a < launch->anchor_count; a++)
-      accumulate(writer, &writer->graph->nodes[launch->anchors[a]], names[a], term_of(writer, launch->anchors[a], rows.row, place));
+      accumulate(writer, &writer->graph->nodes[launch->anchors[a]], names[a],
+                 term_of(writer, launch->anchors[a], rows.row, place));
    rkb_write_close(writer);
    rkb_write_close(writer);
    for (uint32_t a = 0; a < launch->anchor_count; a++)
-      rkb_write(writer, "%s = column_%s<%lld>(%s);", names[a], word_of(&writer->graph->nodes[launch->anchors[a]]), (long long)groups, names[a]);
+      rkb_write(writer, "%s = column_%s<%lld>(%s);", names[a],
+                word_of(&writer->graph->nodes[launch->anchors[a]]), (long long)groups, names[a]);
    rkb_write(writer, "if (thread > 0 || column >= %s)", columns);
    rkb_write(writer, "   return;");
    if (split)
@@ -335,6 +379,12 @@ void rkb_write_column_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
       rkb_write_roots(writer, launch, launch->anchors[0], at);
    }
    *shape = (rkb_kernel_shape_t){.threads = d[RKB_THREADS],
-      .grid = split ? rkb_arena_format(writer->arena, "%s * %lld", rkb_ceildiv(writer, rows.count, 32), (long long)d[RKB_SPLIT]) : rkb_ceildiv(writer, rows.count, 32),
-      .owns = rkb_arena_format(writer->arena, split ? "A block owns one part of 32 columns of %s." : "A block owns 32 columns of %s.", writer->graph->nodes[launch->anchors[0]].name)};
+                                 .grid = split ? rkb_arena_format(writer->arena, "%s * %lld",
+                                                                  rkb_ceildiv(writer, rows.count, 32),
+                                                                  (long long)d[RKB_SPLIT])
+                                               : rkb_ceildiv(writer, rows.count, 32),
+                                 .owns = rkb_arena_format(writer->arena,
+                                                          split ? "A block owns one part of 32 columns of %s."
+                                                                : "A block owns 32 columns of %s.",
+                                                          writer->graph->nodes[launch->anchors[0]].name)};
 }

@@ -1,6 +1,7 @@
 /* What the kernels of all mappings share: lanes of vectors, roots, and the mapping of one element to one thread.  One thread. */
 #include "generator/launch_text.h"
 
+#include <math.h>
 #include <string.h>
 
 const char *rkb_ceildiv(rkb_writer_t *writer, const rkb_index_t *extent, int64_t by) {
@@ -37,8 +38,8 @@ static bool same_shape(const rkb_node_t *a, const rkb_node_t *b) {
 
 /* The coordinates of a root's element that belongs to an element of `from`: along single-element operations, reshapes and
  * permutations. */
-static bool forward(rkb_writer_t *writer, uint32_t from, const rkb_index_t *const *at, uint32_t root, uint32_t steps,
-                    const rkb_index_t **out) {
+static bool forward(rkb_writer_t *writer, uint32_t from, const rkb_index_t *const *at, uint32_t root,
+                    uint32_t steps, const rkb_index_t **out) {
    const rkb_graph_t *graph = writer->graph;
    const rkb_node_t *node = &graph->nodes[root];
    if (root == from) {
@@ -50,7 +51,8 @@ static bool forward(rkb_writer_t *writer, uint32_t from, const rkb_index_t *cons
    for (uint32_t i = 0; i < node->input_count; i++) {
       const rkb_node_t *input = &graph->nodes[node->inputs[i]];
       const rkb_index_t *inner[RKB_MAX_RANK];
-      const bool plain = (node->kind == RKB_NODE_MAP || node->kind == RKB_NODE_TRIANGLE) && same_shape(node, input);
+      const bool plain =
+         (node->kind == RKB_NODE_MAP || node->kind == RKB_NODE_TRIANGLE) && same_shape(node, input);
       if ((!plain && node->kind != RKB_NODE_RESHAPE && node->kind != RKB_NODE_PERMUTE) ||
           !forward(writer, from, at, node->inputs[i], steps - 1, inner))
          continue;
@@ -66,7 +68,8 @@ static bool forward(rkb_writer_t *writer, uint32_t from, const rkb_index_t *cons
    return false;
 }
 
-static bool place_root(rkb_writer_t *writer, uint32_t from, const rkb_index_t *const *at, uint32_t root, const rkb_index_t **out) {
+static bool place_root(rkb_writer_t *writer, uint32_t from, const rkb_index_t *const *at, uint32_t root,
+                       const rkb_index_t **out) {
    const rkb_node_t *node = &writer->graph->nodes[root], *origin = &writer->graph->nodes[from];
    if (forward(writer, from, at, root, 12, out))
       return true;
@@ -75,21 +78,25 @@ static bool place_root(rkb_writer_t *writer, uint32_t from, const rkb_index_t *c
       rkb_writer_fail(writer, "%s has other elements than %s", node->name, origin->name);
       return false;
    }
-   rkb_index_split(&writer->indices, node->rank, node->shape, rkb_index_join(&writer->indices, origin->rank, origin->shape, at), out);
+   rkb_index_split(&writer->indices, node->rank, node->shape,
+                   rkb_index_join(&writer->indices, origin->rank, origin->shape, at), out);
    return true;
 }
 
 /* In a loop over lanes the values are gathered, and stored side by side after it. */
-static void write_root(rkb_writer_t *writer, uint32_t root, const rkb_index_t *const *at, const char **pack, const rkb_index_t **base) {
+static void write_root(rkb_writer_t *writer, uint32_t root, const rkb_index_t *const *at, const char **pack,
+                       const rkb_index_t **base) {
    const rkb_node_t *node = &writer->graph->nodes[root];
    const rkb_storage_t *target = &writer->targets[root];
    rkb_indices_t *indices = &writer->indices;
    const rkb_index_t *element = rkb_index_join(indices, node->rank, node->shape, at);
-   const rkb_term_t term = rkb_dtype_is_float(node->dtype) ? rkb_write_float(writer, root, at) : rkb_write_value(writer, root, at);
+   const rkb_term_t term =
+      rkb_dtype_is_float(node->dtype) ? rkb_write_float(writer, root, at) : rkb_write_value(writer, root, at);
    *pack = NULL;
    if (writer->lane && target->dtype == RKB_F32 && rkb_index_mentions(element, writer->lane)) {
       *base = rkb_index_replace(indices, element, writer->lane, rkb_index_constant(indices, 0));
-      if (rkb_index_make(indices, RKB_INDEX_SUM, *base, writer->lane) == element && rkb_index_divides(*base, writer->width)) {
+      if (rkb_index_make(indices, RKB_INDEX_SUM, *base, writer->lane) == element &&
+          rkb_index_divides(*base, writer->width)) {
          const uint32_t inner = writer->depth;
          writer->depth = writer->lane_depth - 1;
          *pack = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_out", target->name));
@@ -103,7 +110,8 @@ static void write_root(rkb_writer_t *writer, uint32_t root, const rkb_index_t *c
    rkb_write_store(writer, target->name, target->dtype, element, term.text);
 }
 
-void rkb_write_roots(rkb_writer_t *writer, const rkb_launch_t *launch, uint32_t from, const rkb_index_t *const *at) {
+void rkb_write_roots(rkb_writer_t *writer, const rkb_launch_t *launch, uint32_t from,
+                     const rkb_index_t *const *at) {
    const char *packs[RKB_MAX_LAUNCH_NODES] = {0};
    const rkb_index_t *bases[RKB_MAX_LAUNCH_NODES] = {0}, *out[RKB_MAX_RANK];
    const uint32_t width = writer->width;
@@ -118,12 +126,15 @@ void rkb_write_roots(rkb_writer_t *writer, const rkb_launch_t *launch, uint32_t 
       if (packs[r]) {
          const rkb_storage_t *target = &writer->targets[launch->roots[r]];
          rkb_writer_buffer(writer, target->name, target->dtype, true);
-         rkb_write(writer, "*(Pack<%u> *)(%s + %s) = %s;", width, target->name, rkb_writer_index(writer, bases[r]), packs[r]);
+         rkb_write(writer, "*(Pack<%u> *)(%s + %s) = %s;", width, target->name,
+                   rkb_writer_index(writer, bases[r]), packs[r]);
       }
 }
 
-uint32_t rkb_vector_sizes(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t sizes[RKB_VECTOR_SIZES]) {
-   const rkb_node_t *node = &graph->nodes[launch->mapping == RKB_MAP_ELEMENT ? launch->roots[0] : launch->anchors[0]];
+uint32_t rkb_vector_sizes(const rkb_graph_t *graph, const rkb_launch_t *launch,
+                          uint32_t sizes[RKB_VECTOR_SIZES]) {
+   const rkb_node_t *node =
+      &graph->nodes[launch->mapping == RKB_MAP_ELEMENT ? launch->roots[0] : launch->anchors[0]];
    const int64_t width = launch->decisions[RKB_VECTOR];
    uint32_t count = 0;
    if (width <= 1 || !node->rank)
@@ -154,25 +165,44 @@ void rkb_write_element_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, 
    rkb_indices_t *indices = &writer->indices;
    const int64_t threads = launch->decisions[RKB_THREADS], width = launch->decisions[RKB_VECTOR];
    const rkb_index_t *elements = rkb_index_elements(indices, node->rank, node->shape), *at[RKB_MAX_RANK];
-   const rkb_index_t *packs = rkb_index_make(indices, RKB_INDEX_QUOTIENT, elements, rkb_index_constant(indices, width));
+   const rkb_index_t *packs =
+      rkb_index_make(indices, RKB_INDEX_QUOTIENT, elements, rkb_index_constant(indices, width));
    const char *name = width > 1 ? "pack" : "i";
    writer->heavy = launch->anchor_count ? launch->anchors[0] : RKB_NO_NODE;
    rkb_write(writer, "const index %s = (index)blockIdx.x * %lld + threadIdx.x;", name, (long long)threads);
    rkb_write(writer, "if (%s >= %s)", name, rkb_writer_uniform(writer, packs));
    rkb_write(writer, "   return;");
-   const rkb_index_t *number = rkb_writer_variable(writer, name, packs), *lane = rkb_open_lanes(writer, (uint32_t)width);
+   const rkb_index_t *number = rkb_writer_variable(writer, name, packs),
+                     *lane = rkb_open_lanes(writer, (uint32_t)width);
    if (width > 1) { /* these are what a split of the element's number finds again */
-      const rkb_index_t *last = rkb_index_size(indices, node->shape[node->rank - 1]), *vector = rkb_index_constant(indices, width);
+      const rkb_index_t *last = rkb_index_size(indices, node->shape[node->rank - 1]),
+                        *vector = rkb_index_constant(indices, width);
       const rkb_index_t *row = rkb_index_make(indices, RKB_INDEX_QUOTIENT, last, vector);
       rkb_index_make(indices, RKB_INDEX_QUOTIENT, number, row);
-      rkb_index_make(indices, RKB_INDEX_SUM, rkb_index_make(indices, RKB_INDEX_PRODUCT, rkb_index_make(indices, RKB_INDEX_REMAINDER, number, row), vector), lane);
-      number = rkb_index_make(indices, RKB_INDEX_SUM, rkb_index_make(indices, RKB_INDEX_PRODUCT, number, vector), lane);
+      rkb_index_make(indices, RKB_INDEX_SUM,
+                     rkb_index_make(indices, RKB_INDEX_PRODUCT,
+                                    rkb_index_make(indices, RKB_INDEX_REMAINDER, number, row), vector),
+                     lane);
+      number = rkb_index_make(indices, RKB_INDEX_SUM,
+                              rkb_index_make(indices, RKB_INDEX_PRODUCT, number, vector), lane);
    }
    rkb_index_split(indices, node->rank, node->shape, number, at);
    rkb_write_roots(writer, launch, launch->roots[0], at);
-   *shape = (rkb_kernel_shape_t){.grid = rkb_ceildiv(writer, packs, threads), .threads = threads,
-      .owns = width > 1 ? rkb_arena_format(writer->arena, "A thread owns %lld neighbouring elements of %s.", (long long)width, writer->targets[launch->roots[0]].name)
-                        : rkb_arena_format(writer->arena, "A thread owns one element of %s.", writer->targets[launch->roots[0]].name)};
+   *shape = (rkb_kernel_shape_t){
+      .grid = rkb_ceildiv(writer, packs, threads),
+      .threads = threads,
+      .owns = width > 1 ? rkb_arena_format(writer->arena, "A thread owns %lld neighbouring elements of %s.",
+                                           (long long)width, writer->targets[launch->roots[0]].name)
+                        : rkb_arena_format(writer->arena, "A thread owns one element of %s.",
+                                           writer->targets[launch->roots[0]].name)};
+}
+
+/* Where few elements have many parts, the lanes of a warp share one element's: a thread would wait for each in turn. */
+static bool warps_finish(const rkb_writer_t *writer, const rkb_node_t *node, int64_t parts) {
+   double logarithm = 0;
+   for (uint32_t d = 0; d < node->rank; d++)
+      logarithm += rkb_sizes_bench(&writer->graph->sizes, writer->graph->sizes.list[node->shape[d]].text);
+   return parts >= 32 && logarithm < log(4096);
 }
 
 void rkb_write_finish_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape) {
@@ -180,28 +210,57 @@ void rkb_write_finish_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
    const uint32_t first = launch->anchors[0];
    const rkb_node_t *node = &writer->graph->nodes[first];
    rkb_indices_t *indices = &writer->indices;
+   const bool warps = warps_finish(writer, node, parts);
    const rkb_index_t *elements = rkb_index_elements(indices, node->rank, node->shape), *at[RKB_MAX_RANK];
-   rkb_write(writer, "const index i = (index)blockIdx.x * %lld + threadIdx.x;", (long long)threads);
+   rkb_write(writer,
+             warps ? "const index i = ((index)blockIdx.x * %lld + threadIdx.x) / 32;"
+                   : "const index i = (index)blockIdx.x * %lld + threadIdx.x;",
+             (long long)threads);
    rkb_write(writer, "if (i >= %s)", rkb_writer_uniform(writer, elements));
    rkb_write(writer, "   return;");
    const rkb_index_t *number = rkb_writer_variable(writer, "i", elements);
    for (uint32_t a = 0; a < launch->anchor_count; a++) {
       const rkb_node_t *anchor = &writer->graph->nodes[launch->anchors[a]];
-      const char *name = rkb_writer_name(writer, anchor->name), *buffer = rkb_parts_name(writer, launch->anchors[a]);
+      const char *name = rkb_writer_name(writer, anchor->name),
+                 *buffer = rkb_parts_name(writer, launch->anchors[a]);
+      const bool sum = rkb_node_is_product(anchor) || strcmp(anchor->operation, "sum") == 0,
+                 largest = strcmp(anchor->operation, "amax") == 0;
+      const char *next =
+         rkb_arena_format(writer->arena, "%s[part * %s + i]", buffer, rkb_writer_uniform(writer, elements));
       rkb_writer_buffer(writer, buffer, RKB_F32, false);
-      const bool sum = rkb_node_is_product(anchor) || strcmp(anchor->operation, "sum") == 0;
-      rkb_write(writer, "float %s = %s[i];", name, buffer);
+      rkb_write(writer, "float %s = %s[%si];", name, buffer,
+                warps ? rkb_arena_format(writer->arena, "threadIdx.x %% 32 * %s + ",
+                                         rkb_writer_uniform(writer, elements))
+                      : "");
       rkb_index_split(indices, anchor->rank, anchor->shape, number, at);
       rkb_writer_know(writer, launch->anchors[a], at, name);
-      rkb_write(writer, "for (int part = 1; part < %lld; part++)", (long long)parts);
-      const char *next = rkb_arena_format(writer->arena, "%s[part * %s + i]", buffer, rkb_writer_uniform(writer, elements));
+      if (!warps)
+         rkb_write(writer, "#pragma unroll 8"); /* so many parts are on their way at once */
+      rkb_write(writer,
+                warps ? "for (int part = threadIdx.x %% 32 + 32; part < %lld; part += 32)"
+                      : "for (int part = 1; part < %lld; part++)",
+                (long long)parts);
       if (sum)
          rkb_write(writer, "   %s += %s;", name, next);
       else
-         rkb_write(writer, "   %s = %s(%s, %s);", name, strcmp(anchor->operation, "amax") == 0 ? "fmaxf" : "fminf", name, next);
+         rkb_write(writer, "   %s = %s(%s, %s);", name, largest ? "fmaxf" : "fminf", name, next);
+      if (warps)
+         rkb_write(writer, "%s = row_%s<32>(%s);", name,
+                   sum       ? "sum"
+                   : largest ? "largest"
+                             : "smallest",
+                   name);
+   }
+   if (warps) {
+      rkb_write(writer, "if (threadIdx.x %% 32 != 0)");
+      rkb_write(writer, "   return;");
    }
    rkb_index_split(indices, node->rank, node->shape, number, at);
    rkb_write_roots(writer, launch, first, at);
-   *shape = (rkb_kernel_shape_t){.grid = rkb_ceildiv(writer, elements, threads), .threads = threads,
-      .owns = rkb_arena_format(writer->arena, "A thread adds the %lld parts of one element, in order.", (long long)parts)};
+   *shape = (rkb_kernel_shape_t){
+      .grid = rkb_ceildiv(writer, elements, warps ? threads / 32 : threads),
+      .threads = threads,
+      .owns =
+         rkb_arena_format(writer->arena, "A %s adds the %lld parts of one element, always in the same order.",
+                          warps ? "warp" : "thread", (long long)parts)};
 }

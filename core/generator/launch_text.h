@@ -6,11 +6,11 @@
 #include "generator/writer.h"
 
 typedef struct rkb_launch_text_parts {
-   const char *grid;   /* an expression of the manifest, in blocks */
-   int64_t threads;    /* of a block */
-   int64_t blocks;     /* wanted on a multiprocessor; 0: not said */
-   const char *when;   /* what must hold besides the sizes' multiples; NULL: nothing */
-   const char *owns;   /* the comment: what a block or thread owns */
+   const char *grid; /* an expression of the manifest, in blocks */
+   int64_t threads;  /* of a block */
+   int64_t blocks;   /* wanted on a multiprocessor; 0: not said */
+   const char *when; /* what must hold besides the sizes' multiples; NULL: nothing */
+   const char *owns; /* the comment: what a block or thread owns */
 } rkb_kernel_shape_t;
 
 /* part: the buffer that the parts of a split reduction go to; NULL: not split. */
@@ -23,13 +23,15 @@ void rkb_write_finish_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
 
 /* The sizes that must be multiples of the vector's width; returns how many.  0: this launch has no vectors. */
 #define RKB_VECTOR_SIZES 3u
-uint32_t rkb_vector_sizes(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t sizes[RKB_VECTOR_SIZES]);
+uint32_t rkb_vector_sizes(const rkb_graph_t *graph, const rkb_launch_t *launch,
+                          uint32_t sizes[RKB_VECTOR_SIZES]);
 /* The name of a split anchor's buffer of parts. */
 const char *rkb_parts_name(const rkb_writer_t *writer, uint32_t anchor);
 
 /* Writes the roots of a launch at the coordinates of a node whose value is known, or of an element of the first root.  from: the
  * node whose coordinates at are. */
-void rkb_write_roots(rkb_writer_t *writer, const rkb_launch_t *launch, uint32_t from, const rkb_index_t *const *at);
+void rkb_write_roots(rkb_writer_t *writer, const rkb_launch_t *launch, uint32_t from,
+                     const rkb_index_t *const *at);
 /* Opens the loop over the lanes of a vector, in which writer->lane is its variable; a width of 1 has no loop. */
 const rkb_index_t *rkb_open_lanes(rkb_writer_t *writer, uint32_t width);
 void rkb_close_lanes(rkb_writer_t *writer);

@@ -85,13 +85,15 @@ static const rkb_helper_t helpers[] = {
    {"silu_slope", "__device__ __forceinline__ float silu_slope(float x) {\n"
                   "   const float y = 1.0f / (1.0f + expf(-x));\n"
                   "   return y * (1.0f + x * (1.0f - y));\n}\n"},
-   {"gelu_slope", "__device__ __forceinline__ float gelu_slope(float x) {\n"
-                  "   return 0.5f * erfcf(-0.70710678118f * x) + x * (0.39894228040f * expf(-0.5f * x * x));\n}\n"},
+   {"gelu_slope",
+    "__device__ __forceinline__ float gelu_slope(float x) {\n"
+    "   return 0.5f * erfcf(-0.70710678118f * x) + x * (0.39894228040f * expf(-0.5f * x * x));\n}\n"},
    {"gelu_tanh", "__device__ __forceinline__ float gelu_tanh(float x) {\n"
                  "   return 0.5f * x * (1.0f + tanhf(0.79788456080f * (x + 0.044715f * x * x * x)));\n}\n"},
-   {"gelu_tanh_slope", "__device__ __forceinline__ float gelu_tanh_slope(float x) {\n"
-                       "   const float t = tanhf(0.79788456080f * (x + 0.044715f * x * x * x));\n"
-                       "   return 0.5f * (1.0f + t) + 0.5f * x * (1.0f - t * t) * 0.79788456080f * (1.0f + 0.134145f * x * x);\n}\n"},
+   {"gelu_tanh_slope",
+    "__device__ __forceinline__ float gelu_tanh_slope(float x) {\n"
+    "   const float t = tanhf(0.79788456080f * (x + 0.044715f * x * x * x));\n"
+    "   return 0.5f * (1.0f + t) + 0.5f * x * (1.0f - t * t) * 0.79788456080f * (1.0f + 0.134145f * x * x);\n}\n"},
    {NULL, NULL},
 };
 

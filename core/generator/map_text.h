@@ -12,6 +12,7 @@ const char *rkb_map_text(const char *operation);
 typedef struct rkb_helper {
    const char *name, *text;
 } rkb_helper_t;
-const rkb_helper_t *rkb_helper_at(uint32_t index); /* NULL past the end; a function comes after those it calls */
+const rkb_helper_t *
+rkb_helper_at(uint32_t index); /* NULL past the end; a function comes after those it calls */
 
 #endif

@@ -60,7 +60,8 @@ void rkb_partition_apart(rkb_graph_t *graph, rkb_schedule_t *schedule) {
    *schedule = (rkb_schedule_t){0};
    for (uint32_t n = 0; n < graph->node_count; n++) {
       const rkb_node_t *node = &graph->nodes[n];
-      const bool moved = rkb_node_is_view(node) || node->kind == RKB_NODE_FLIP || node->kind == RKB_NODE_ARANGE || node->kind == RKB_NODE_INPUT;
+      const bool moved = rkb_node_is_view(node) || node->kind == RKB_NODE_FLIP ||
+                         node->kind == RKB_NODE_ARANGE || node->kind == RKB_NODE_INPUT;
       if (!needed[n] || (moved && !is_output(graph, n)))
          continue;
       rkb_launch_t *launch = add_launch(graph, schedule, n);
@@ -137,7 +138,8 @@ static void want(plan_t *plan, uint32_t value) {
    if (heavy == RKB_NO_NODE)
       return; /* of inputs alone: computed where it is read */
    const uint32_t launch = rkb_schedule_launch_of(plan->schedule, heavy);
-   if (launch != RKB_NO_NODE && (has_root(&plan->schedule->launches[launch], node) || try_root(plan, &plan->schedule->launches[launch], node))) {
+   if (launch != RKB_NO_NODE && (has_root(&plan->schedule->launches[launch], node) ||
+                                 try_root(plan, &plan->schedule->launches[launch], node))) {
       plan->wanted[node] = true;
       return;
    }
@@ -155,7 +157,8 @@ static bool try_join(plan_t *plan, uint32_t reduce) {
    for (uint32_t l = plan->schedule->count; l-- > 0;) {
       rkb_launch_t *launch = &plan->schedule->launches[l];
       const rkb_node_t *first = launch->anchor_count ? &plan->graph->nodes[launch->anchors[0]] : NULL;
-      if (!first || first->kind != RKB_NODE_REDUCE || (launch->mapping != RKB_MAP_ROW && launch->mapping != RKB_MAP_COLUMN) ||
+      if (!first || first->kind != RKB_NODE_REDUCE ||
+          (launch->mapping != RKB_MAP_ROW && launch->mapping != RKB_MAP_COLUMN) ||
           launch->anchor_count == RKB_MAX_LAUNCH_NODES || strncmp(node->operation, "arg", 3) == 0)
          continue;
       /* What the reduction needs must be there when the launch runs. */
@@ -174,6 +177,42 @@ static bool try_join(plan_t *plan, uint32_t reduce) {
       launch->anchor_count--;
    }
    return false;
+}
+
+bool rkb_partition_separate(rkb_schedule_t *schedule, const rkb_graph_t *graph, uint32_t number) {
+   const rkb_launch_t whole = schedule->launches[number];
+   rkb_launch_t parts[2 * RKB_MAX_LAUNCH_NODES];
+   uint32_t count = 0;
+   if (whole.mapping != RKB_MAP_ROW || graph->nodes[whole.anchors[0]].kind != RKB_NODE_REDUCE)
+      return false;
+   for (uint32_t a = 0; a < whole.anchor_count; a++) {
+      rkb_launch_t *part = &parts[count++];
+      *part = whole;
+      part->anchors[0] = part->roots[0] = whole.anchors[a];
+      part->anchor_count = part->root_count = 1;
+      part->decisions[RKB_KEEP] = 0;
+      part->decisions[RKB_ROWS] = 1;
+      if (whole.decisions[RKB_ROWS] > 1)
+         part->decisions[RKB_THREADS] = 256;
+   }
+   for (uint32_t r = 0; r < whole.root_count; r++) {
+      bool anchor = false;
+      for (uint32_t a = 0; a < whole.anchor_count; a++)
+         anchor |= whole.anchors[a] == whole.roots[r];
+      rkb_schedule_t single = {0};
+      if (anchor)
+         continue;
+      rkb_launch_t *part = rkb_schedule_add(&single, RKB_MAP_ELEMENT);
+      part->roots[part->root_count++] = whole.roots[r];
+      parts[count++] = *part;
+   }
+   if (count < 2 || schedule->count + count - 1 > RKB_MAX_SCHEDULE_LAUNCHES)
+      return false;
+   memmove(&schedule->launches[number + count], &schedule->launches[number + 1],
+           (schedule->count - number - 1) * sizeof whole);
+   memcpy(&schedule->launches[number], parts, count * sizeof whole);
+   schedule->count += count - 1;
+   return true;
 }
 
 /* A launch with no root yet could write nothing: its first anchor. */
@@ -207,8 +246,10 @@ void rkb_partition_together(rkb_graph_t *graph, int64_t shared_bytes, rkb_schedu
    for (uint32_t o = 0; o < graph->output_count; o++) {
       const uint32_t node = graph->outputs[o].node;
       bool seen[RKB_MAX_GRAPH_NODES] = {0};
-      const uint32_t heavy = last_heavy(graph, node, seen), launch = heavy == RKB_NO_NODE ? RKB_NO_NODE : rkb_schedule_launch_of(schedule, heavy);
-      if (launch != RKB_NO_NODE && (has_root(&schedule->launches[launch], node) || try_root(plan, &schedule->launches[launch], node)))
+      const uint32_t heavy = last_heavy(graph, node, seen),
+                     launch = heavy == RKB_NO_NODE ? RKB_NO_NODE : rkb_schedule_launch_of(schedule, heavy);
+      if (launch != RKB_NO_NODE &&
+          (has_root(&schedule->launches[launch], node) || try_root(plan, &schedule->launches[launch], node)))
          continue;
       for (uint32_t i = 0; i < graph->nodes[node].input_count; i++)
          want(plan, graph->nodes[node].inputs[i]);
@@ -217,8 +258,10 @@ void rkb_partition_together(rkb_graph_t *graph, int64_t shared_bytes, rkb_schedu
       for (uint32_t l = 0; l < schedule->count && !shared; l++) {
          rkb_launch_t *other = &schedule->launches[l];
          const rkb_node_t *root = &graph->nodes[other->roots[0]], *mine = &graph->nodes[node];
-         shared = !other->anchor_count && root->rank == mine->rank && memcmp(root->shape, mine->shape, mine->rank * sizeof *mine->shape) == 0 &&
-                  (heavy == RKB_NO_NODE || rkb_schedule_launch_of(schedule, heavy) < l) && try_root(plan, other, node);
+         shared = !other->anchor_count && root->rank == mine->rank &&
+                  memcmp(root->shape, mine->shape, mine->rank * sizeof *mine->shape) == 0 &&
+                  (heavy == RKB_NO_NODE || rkb_schedule_launch_of(schedule, heavy) < l) &&
+                  try_root(plan, other, node);
       }
       rkb_launch_t *own = shared ? NULL : rkb_schedule_add(schedule, RKB_MAP_ELEMENT);
       if (own)

@@ -11,6 +11,10 @@ void rkb_partition_apart(rkb_graph_t *graph, rkb_schedule_t *schedule);
  * rows with each other and with what the rows become.  shared_bytes as rkb_kernel_write has it. */
 void rkb_partition_together(rkb_graph_t *graph, int64_t shared_bytes, rkb_schedule_t *schedule);
 
+/* Takes a launch of rows apart: each reduction its own launch, which can be split, and what the rows become in others after them.
+ * False: it has no two passes, or the schedule has no room. */
+bool rkb_partition_separate(rkb_schedule_t *schedule, const rkb_graph_t *graph, uint32_t launch);
+
 /* The launch, of a schedule, that writes or computes a node; RKB_NO_NODE. */
 uint32_t rkb_schedule_launch_of(const rkb_schedule_t *schedule, uint32_t node);
 

@@ -13,10 +13,12 @@ static const rkb_node_t *input_of(const rkb_writer_t *writer, const rkb_product_
    return &writer->graph->nodes[node_of(writer, product)->inputs[which]];
 }
 
-static void add_dim(rkb_writer_t *writer, rkb_product_dims_t *dims, const char *name, const rkb_index_t *extent) {
+static void add_dim(rkb_writer_t *writer, rkb_product_dims_t *dims, const char *name,
+                    const rkb_index_t *extent) {
    dims->name[dims->count] = name;
    dims->extent[dims->count++] = extent;
-   dims->total = dims->total ? rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, dims->total, extent) : extent;
+   dims->total =
+      dims->total ? rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, dims->total, extent) : extent;
 }
 
 static const rkb_index_t *size_of(rkb_writer_t *writer, const rkb_node_t *node, uint32_t dim) {
@@ -31,7 +33,8 @@ static bool is_set(const rkb_writer_t *writer, const rkb_node_t *node, uint32_t 
    return writer->graph->sizes.list[node->integers[which]].at[0] != 0;
 }
 
-static const char *const pixels[] = {"p", "q", "r"}, *const places[] = {"in_p", "in_q", "in_r"}, *const taps[] = {"u", "v", "w"};
+static const char *const pixels[] = {"p", "q", "r"}, *const places[] = {"in_p", "in_q", "in_r"},
+                         *const taps[] = {"u", "v", "w"};
 
 static void matmul(rkb_writer_t *writer, rkb_product_t *product) {
    const rkb_node_t *node = node_of(writer, product), *left = input_of(writer, product, 0);
@@ -39,20 +42,24 @@ static void matmul(rkb_writer_t *writer, rkb_product_t *product) {
       add_dim(writer, &product->group, "batch", size_of(writer, node, d));
    add_dim(writer, &product->row, "m", size_of(writer, node, node->rank - 2));
    add_dim(writer, &product->column, "n", size_of(writer, node, node->rank - 1));
-   add_dim(writer, &product->depth, "k", size_of(writer, left, left->rank - (is_set(writer, node, 0) ? 2 : 1)));
+   add_dim(writer, &product->depth, "k",
+           size_of(writer, left, left->rank - (is_set(writer, node, 0) ? 2 : 1)));
 }
 
 static void convolution(rkb_writer_t *writer, rkb_product_t *product) {
-   const rkb_node_t *node = node_of(writer, product), *left = input_of(writer, product, 0), *right = input_of(writer, product, 1);
+   const rkb_node_t *node = node_of(writer, product), *left = input_of(writer, product, 0),
+                    *right = input_of(writer, product, 1);
    rkb_indices_t *indices = &writer->indices;
    const rkb_index_t *groups = integer_of(writer, node, 1);
    const uint32_t spatial = node->rank - 2;
-   const bool of_weight = node->kind == RKB_NODE_CONVOLUTION_WEIGHT, of_input = node->kind == RKB_NODE_CONVOLUTION_INPUT;
+   const bool of_weight = node->kind == RKB_NODE_CONVOLUTION_WEIGHT,
+              of_input = node->kind == RKB_NODE_CONVOLUTION_INPUT;
    add_dim(writer, &product->group, "group", groups);
    /* Channels of one group: of the output (columns), and of what is summed. */
-   const rkb_index_t *columns = of_input    ? size_of(writer, right, 1)
-                                : of_weight ? rkb_index_make(indices, RKB_INDEX_QUOTIENT, size_of(writer, node, 0), groups)
-                                            : rkb_index_make(indices, RKB_INDEX_QUOTIENT, size_of(writer, right, 0), groups);
+   const rkb_index_t *columns =
+      of_input    ? size_of(writer, right, 1)
+      : of_weight ? rkb_index_make(indices, RKB_INDEX_QUOTIENT, size_of(writer, node, 0), groups)
+                  : rkb_index_make(indices, RKB_INDEX_QUOTIENT, size_of(writer, right, 0), groups);
    add_dim(writer, &product->column, of_input ? "c" : "o", columns);
    if (of_weight) {
       add_dim(writer, &product->row, "c", size_of(writer, node, 1));
@@ -60,10 +67,15 @@ static void convolution(rkb_writer_t *writer, rkb_product_t *product) {
    } else {
       add_dim(writer, &product->row, "sample", size_of(writer, node, 0));
       add_dim(writer, &product->depth, of_input ? "o" : "c",
-              of_input ? rkb_index_make(indices, RKB_INDEX_QUOTIENT, size_of(writer, right, 0), groups) : size_of(writer, right, 1));
+              of_input ? rkb_index_make(indices, RKB_INDEX_QUOTIENT, size_of(writer, right, 0), groups)
+                       : size_of(writer, right, 1));
    }
    for (uint32_t d = 0; d < spatial; d++) {
-      add_dim(writer, &product->row, of_weight ? taps[d] : of_input ? places[d] : pixels[d], size_of(writer, node, 2 + d));
+      add_dim(writer, &product->row,
+              of_weight  ? taps[d]
+              : of_input ? places[d]
+                         : pixels[d],
+              size_of(writer, node, 2 + d));
       add_dim(writer, &product->depth, of_weight ? pixels[d] : taps[d], size_of(writer, right, 2 + d));
    }
 }
@@ -78,13 +90,15 @@ void rkb_product_of(rkb_writer_t *writer, uint32_t node, rkb_product_t *product)
       product->group.total = rkb_index_constant(&writer->indices, 1);
 }
 
-void rkb_product_split(rkb_writer_t *writer, const rkb_product_dims_t *dims, const rkb_index_t *number, const rkb_index_t **at) {
+void rkb_product_split(rkb_writer_t *writer, const rkb_product_dims_t *dims, const rkb_index_t *number,
+                       const rkb_index_t **at) {
    const rkb_index_t *rest = number;
    uint32_t first = 0;
    while (first < dims->count && rkb_index_is(dims->extent[first], 1))
       at[first++] = rkb_index_constant(&writer->indices, 0);
    for (uint32_t d = dims->count; d-- > first;) {
-      at[d] = d == first ? rest : rkb_index_make(&writer->indices, RKB_INDEX_REMAINDER, rest, dims->extent[d]);
+      at[d] =
+         d == first ? rest : rkb_index_make(&writer->indices, RKB_INDEX_REMAINDER, rest, dims->extent[d]);
       if (at[d]->kind >= RKB_INDEX_SUM && !at[d]->name)
          ((rkb_index_t *)(uintptr_t)at[d])->name = dims->name[d];
       if (d > first)
@@ -93,66 +107,78 @@ void rkb_product_split(rkb_writer_t *writer, const rkb_product_dims_t *dims, con
 }
 
 /* x's place that output pixel p sees through tap k: p stride + k dilation - padding. */
-static const char *seen(rkb_writer_t *writer, const rkb_node_t *node, const rkb_node_t *x, const rkb_index_t *const *pixel,
-                        const rkb_index_t *const *tap, const rkb_index_t **at) {
+static const char *seen(rkb_writer_t *writer, const rkb_node_t *node, const rkb_node_t *x,
+                        const rkb_index_t *const *pixel, const rkb_index_t *const *tap,
+                        const rkb_index_t **at) {
    rkb_indices_t *indices = &writer->indices;
    const char *guard = NULL;
    for (uint32_t d = 0; d + 2 < node->rank; d++) {
-      const rkb_index_t *place = rkb_index_make(indices, RKB_INDEX_SUM,
+      const rkb_index_t *place = rkb_index_make(
+         indices, RKB_INDEX_SUM,
          rkb_index_make(indices, RKB_INDEX_PRODUCT, pixel[d], integer_of(writer, node, HEAD + 3 * d)),
          rkb_index_make(indices, RKB_INDEX_PRODUCT, tap[d], integer_of(writer, node, HEAD + 3 * d + 2)));
       const rkb_index_t *padding = integer_of(writer, node, HEAD + 3 * d + 1);
       at[d] = rkb_index_make(indices, RKB_INDEX_DIFFERENCE, place, padding);
       if (rkb_index_is(padding, 0))
          continue;
-      const char *text = rkb_writer_index(writer, at[d]), *size = rkb_writer_uniform(writer, size_of(writer, x, 2 + d));
-      guard = rkb_arena_format(writer->arena, "%s%s%s >= 0 && %s < %s", guard ? guard : "", guard ? " && " : "", text, text, size);
+      const char *text = rkb_writer_index(writer, at[d]),
+                 *size = rkb_writer_uniform(writer, size_of(writer, x, 2 + d));
+      guard = rkb_arena_format(writer->arena, "%s%s%s >= 0 && %s < %s", guard ? guard : "",
+                               guard ? " && " : "", text, text, size);
    }
    return guard;
 }
 
 /* The pixel that sees x's place i through tap k: (i + padding - k dilation) / stride, where that is a whole number. */
-static const char *seen_by(rkb_writer_t *writer, const rkb_node_t *node, const rkb_node_t *grad, const rkb_index_t *const *place,
-                           const rkb_index_t *const *tap, const rkb_index_t **at) {
+static const char *seen_by(rkb_writer_t *writer, const rkb_node_t *node, const rkb_node_t *grad,
+                           const rkb_index_t *const *place, const rkb_index_t *const *tap,
+                           const rkb_index_t **at) {
    rkb_indices_t *indices = &writer->indices;
    const char *guard = NULL;
    for (uint32_t d = 0; d + 2 < node->rank; d++) {
       const rkb_index_t *stride = integer_of(writer, node, HEAD + 3 * d);
-      const rkb_index_t *shifted = rkb_index_make(indices, RKB_INDEX_DIFFERENCE,
+      const rkb_index_t *shifted = rkb_index_make(
+         indices, RKB_INDEX_DIFFERENCE,
          rkb_index_make(indices, RKB_INDEX_SUM, place[d], integer_of(writer, node, HEAD + 3 * d + 1)),
          rkb_index_make(indices, RKB_INDEX_PRODUCT, tap[d], integer_of(writer, node, HEAD + 3 * d + 2)));
       at[d] = rkb_index_make(indices, RKB_INDEX_QUOTIENT, shifted, stride);
       const char *text = rkb_writer_index(writer, shifted);
       guard = rkb_arena_format(writer->arena, "%s%s%s >= 0", guard ? guard : "", guard ? " && " : "", text);
       if (!rkb_index_is(stride, 1))
-         guard = rkb_arena_format(writer->arena, "%s && %s %% %s == 0", guard, text, rkb_writer_uniform(writer, stride));
+         guard = rkb_arena_format(writer->arena, "%s && %s %% %s == 0", guard, text,
+                                  rkb_writer_uniform(writer, stride));
       guard = rkb_arena_format(writer->arena, "%s && %s < %s", guard, rkb_writer_index(writer, at[d]),
                                rkb_writer_uniform(writer, size_of(writer, grad, 2 + d)));
    }
    return guard;
 }
 
-static const rkb_index_t *in_group(rkb_writer_t *writer, const rkb_product_t *product, const rkb_index_t *group,
-                                   const rkb_index_t *channel, const rkb_index_t *channels) {
+static const rkb_index_t *in_group(rkb_writer_t *writer, const rkb_product_t *product,
+                                   const rkb_index_t *group, const rkb_index_t *channel,
+                                   const rkb_index_t *channels) {
    (void)product;
-   return rkb_index_make(&writer->indices, RKB_INDEX_SUM, rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, group, channels),
-                         channel);
+   return rkb_index_make(&writer->indices, RKB_INDEX_SUM,
+                         rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, group, channels), channel);
 }
 
-static void matmul_operand(rkb_writer_t *writer, const rkb_product_t *product, uint32_t side, const rkb_index_t *const *group,
-                           const rkb_index_t *across, const rkb_index_t *depth, const rkb_index_t **at) {
+static void matmul_operand(rkb_writer_t *writer, const rkb_product_t *product, uint32_t side,
+                           const rkb_index_t *const *group, const rkb_index_t *across,
+                           const rkb_index_t *depth, const rkb_index_t **at) {
    const rkb_node_t *node = node_of(writer, product), *from = input_of(writer, product, side);
    for (uint32_t d = 0; d + 2 < from->rank; d++) {
       const rkb_size_t *size = &writer->graph->sizes.list[from->shape[d]];
-      at[d] = size->constant && size->at[0] == 1 ? rkb_index_constant(&writer->indices, 0) : group[node->rank - from->rank + d];
+      at[d] = size->constant && size->at[0] == 1 ? rkb_index_constant(&writer->indices, 0)
+                                                 : group[node->rank - from->rank + d];
    }
-   const bool turned = is_set(writer, node, side) != (side == 1); /* whether depth is the first of the two dims */
+   const bool turned =
+      is_set(writer, node, side) != (side == 1); /* whether depth is the first of the two dims */
    at[from->rank - 2] = turned ? depth : across;
    at[from->rank - 1] = turned ? across : depth;
 }
 
-const char *rkb_product_operand(rkb_writer_t *writer, const rkb_product_t *product, uint32_t side, const rkb_index_t *const *group,
-                                const rkb_index_t *const *across, const rkb_index_t *const *depth, const rkb_index_t **at) {
+const char *rkb_product_operand(rkb_writer_t *writer, const rkb_product_t *product, uint32_t side,
+                                const rkb_index_t *const *group, const rkb_index_t *const *across,
+                                const rkb_index_t *const *depth, const rkb_index_t **at) {
    const rkb_node_t *node = node_of(writer, product), *from = input_of(writer, product, side);
    switch (node->kind) {
    case RKB_NODE_MATMUL:
@@ -190,7 +216,8 @@ const char *rkb_product_operand(rkb_writer_t *writer, const rkb_product_t *produ
 }
 
 void rkb_product_output(rkb_writer_t *writer, const rkb_product_t *product, const rkb_index_t *const *group,
-                        const rkb_index_t *const *row, const rkb_index_t *const *column, const rkb_index_t **at) {
+                        const rkb_index_t *const *row, const rkb_index_t *const *column,
+                        const rkb_index_t **at) {
    const rkb_node_t *node = node_of(writer, product);
    if (node->kind == RKB_NODE_MATMUL) {
       memcpy(at, group, (node->rank - 2) * sizeof *at);
@@ -204,8 +231,8 @@ void rkb_product_output(rkb_writer_t *writer, const rkb_product_t *product, cons
    memcpy(at + 2, row + 1, (node->rank - 2) * sizeof *at);
 }
 
-void rkb_product_place(rkb_writer_t *writer, const rkb_product_t *product, const rkb_index_t *const *at, const rkb_index_t **group,
-                       const rkb_index_t **row, const rkb_index_t **column) {
+void rkb_product_place(rkb_writer_t *writer, const rkb_product_t *product, const rkb_index_t *const *at,
+                       const rkb_index_t **group, const rkb_index_t **row, const rkb_index_t **column) {
    const rkb_node_t *node = node_of(writer, product);
    if (node->kind == RKB_NODE_MATMUL) {
       memcpy(group, at, (node->rank - 2) * sizeof *at);

@@ -21,15 +21,18 @@ typedef struct rkb_product {
 
 void rkb_product_of(rkb_writer_t *writer, uint32_t node, rkb_product_t *product);
 /* Divides a number among dims, the last the fastest. */
-void rkb_product_split(rkb_writer_t *writer, const rkb_product_dims_t *dims, const rkb_index_t *number, const rkb_index_t **at);
+void rkb_product_split(rkb_writer_t *writer, const rkb_product_dims_t *dims, const rkb_index_t *number,
+                       const rkb_index_t **at);
 /* Where a factor (0: left, 1: right) lies.  across are row's coordinates for the left one and column's for the right one.  The
  * answer is a condition under which the place exists, or NULL: always. */
-const char *rkb_product_operand(rkb_writer_t *writer, const rkb_product_t *product, uint32_t side, const rkb_index_t *const *group,
-                                const rkb_index_t *const *across, const rkb_index_t *const *depth, const rkb_index_t **at);
+const char *rkb_product_operand(rkb_writer_t *writer, const rkb_product_t *product, uint32_t side,
+                                const rkb_index_t *const *group, const rkb_index_t *const *across,
+                                const rkb_index_t *const *depth, const rkb_index_t **at);
 /* The output's coordinates, and back. */
 void rkb_product_output(rkb_writer_t *writer, const rkb_product_t *product, const rkb_index_t *const *group,
-                        const rkb_index_t *const *row, const rkb_index_t *const *column, const rkb_index_t **at);
-void rkb_product_place(rkb_writer_t *writer, const rkb_product_t *product, const rkb_index_t *const *at, const rkb_index_t **group,
-                       const rkb_index_t **row, const rkb_index_t **column);
+                        const rkb_index_t *const *row, const rkb_index_t *const *column,
+                        const rkb_index_t **at);
+void rkb_product_place(rkb_writer_t *writer, const rkb_product_t *product, const rkb_index_t *const *at,
+                       const rkb_index_t **group, const rkb_index_t **row, const rkb_index_t **column);
 
 #endif

@@ -5,18 +5,24 @@
 #include <string.h>
 #include "base/yaml.h"
 
-static const char *const mappings[] = {
-   [RKB_MAP_ELEMENT] = "element", [RKB_MAP_ROW] = "row", [RKB_MAP_COLUMN] = "column", [RKB_MAP_TILE] = "tile"};
+static const char *const mappings[] = {[RKB_MAP_ELEMENT] = "element",
+                                       [RKB_MAP_ROW] = "row",
+                                       [RKB_MAP_COLUMN] = "column",
+                                       [RKB_MAP_TILE] = "tile"};
 
 static const struct {
    const char *name;
    uint32_t mappings; /* bit m: mapping m has it */
    int64_t values[12];
 } table[RKB_DECISIONS] = {
-   [RKB_THREADS] = {"threads", 1u << RKB_MAP_ELEMENT | 1u << RKB_MAP_ROW | 1u << RKB_MAP_COLUMN, {64, 128, 256, 512, 1024, -1}},
+   [RKB_THREADS] = {"threads",
+                    1u << RKB_MAP_ELEMENT | 1u << RKB_MAP_ROW | 1u << RKB_MAP_COLUMN,
+                    {64, 128, 256, 512, 1024, -1}},
    [RKB_VECTOR] = {"vector", 1u << RKB_MAP_ELEMENT | 1u << RKB_MAP_ROW | 1u << RKB_MAP_TILE, {1, 2, 4, -1}},
    [RKB_ROWS] = {"rows", 1u << RKB_MAP_ROW, {1, 2, 4, 8, -1}},
-   [RKB_SPLIT] = {"split", 1u << RKB_MAP_ROW | 1u << RKB_MAP_COLUMN | 1u << RKB_MAP_TILE, {1, 2, 4, 8, 16, 32, 64, 128, 256, -1}},
+   [RKB_SPLIT] = {"split",
+                  1u << RKB_MAP_ROW | 1u << RKB_MAP_COLUMN | 1u << RKB_MAP_TILE,
+                  {1, 2, 4, 8, 16, 32, 64, 128, 256, -1}},
    [RKB_TILE_M] = {"tile_m", 1u << RKB_MAP_TILE, {8, 16, 32, 64, 128, 256, -1}},
    [RKB_TILE_N] = {"tile_n", 1u << RKB_MAP_TILE, {8, 16, 32, 64, 128, 256, -1}},
    [RKB_TILE_K] = {"tile_k", 1u << RKB_MAP_TILE, {4, 8, 16, 32, 64, -1}},
@@ -42,7 +48,8 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
    if (launch->mapping == RKB_MAP_ROW && decision == RKB_SPLIT)
       for (uint32_t i = 1; i < launch->anchor_count; i++)
          for (uint32_t j = 0; j < i; j++)
-            if (launch->anchors[j] != launch->anchors[i] && graph->nodes[launch->anchors[i]].kind == RKB_NODE_REDUCE)
+            if (launch->anchors[j] != launch->anchors[i] &&
+                graph->nodes[launch->anchors[i]].kind == RKB_NODE_REDUCE)
                return false;
    return true;
 }
@@ -53,8 +60,8 @@ const int64_t *rkb_decision_values(uint32_t decision) {
 
 rkb_launch_t *rkb_schedule_add(rkb_schedule_t *schedule, enum rkb_mapping mapping) {
    static const int64_t defaults[RKB_DECISIONS] = {
-      [RKB_THREADS] = 256, [RKB_VECTOR] = 1, [RKB_ROWS] = 1, [RKB_SPLIT] = 1, [RKB_TILE_M] = 16, [RKB_TILE_N] = 16,
-      [RKB_TILE_K] = 16, [RKB_THREAD_M] = 1, [RKB_THREAD_N] = 1};
+      [RKB_THREADS] = 256, [RKB_VECTOR] = 1,  [RKB_ROWS] = 1,     [RKB_SPLIT] = 1,   [RKB_TILE_M] = 16,
+      [RKB_TILE_N] = 16,   [RKB_TILE_K] = 16, [RKB_THREAD_M] = 1, [RKB_THREAD_N] = 1};
    if (schedule->count == RKB_MAX_SCHEDULE_LAUNCHES)
       return NULL;
    rkb_launch_t *launch = &schedule->launches[schedule->count++];
@@ -72,14 +79,17 @@ const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
          return "a thread's tile does not divide the block's";
       if (threads < 32 || threads > 1024 || threads % 32 != 0)
          return "a block has between 32 and 1024 threads, in whole warps";
-      if (d[RKB_TILE_M] * d[RKB_TILE_K] % (threads * d[RKB_VECTOR]) != 0 || d[RKB_TILE_N] * d[RKB_TILE_K] % (threads * d[RKB_VECTOR]) != 0)
+      if (d[RKB_TILE_M] * d[RKB_TILE_K] % (threads * d[RKB_VECTOR]) != 0 ||
+          d[RKB_TILE_N] * d[RKB_TILE_K] % (threads * d[RKB_VECTOR]) != 0)
          return "the threads do not bring the factors' tiles in equal shares";
       if (d[RKB_THREAD_M] * d[RKB_THREAD_N] > 128)
          return "a thread's tile needs more registers than there are";
       if (d[RKB_PREFETCH] && (d[RKB_TILE_M] + d[RKB_TILE_N]) * d[RKB_TILE_K] / threads > 64)
          return "the next terms need more registers than there are";
       const int64_t bytes = 4 * d[RKB_TILE_K] * (d[RKB_TILE_M] + d[RKB_TILE_N] + 8);
-      return bytes > (shared_bytes < 48 << 10 ? shared_bytes : 48 << 10) ? "the tiles need more shared memory than a block has" : NULL;
+      return bytes > (shared_bytes < 48 << 10 ? shared_bytes : 48 << 10)
+                ? "the tiles need more shared memory than a block has"
+                : NULL;
    }
    if (launch->mapping == RKB_MAP_ROW && d[RKB_ROWS] > 1 && d[RKB_THREADS] != 32 * d[RKB_ROWS])
       return "rows of a warp each need 32 threads each";
@@ -144,7 +154,8 @@ static bool parse_launch(const rkb_graph_t *graph, const rkb_yaml_t *map, rkb_sc
       if (strcmp(mappings[m], mapping->text) == 0)
          launch = rkb_schedule_add(schedule, m);
    if (!launch || !parse_nodes(graph, rkb_yaml_get(map, "compute"), launch->anchors, &launch->anchor_count) ||
-       !parse_nodes(graph, rkb_yaml_get(map, "write"), launch->roots, &launch->root_count) || !launch->root_count)
+       !parse_nodes(graph, rkb_yaml_get(map, "write"), launch->roots, &launch->root_count) ||
+       !launch->root_count)
       return false;
    for (uint32_t d = 0; d < RKB_DECISIONS; d++) {
       const rkb_yaml_t *value = rkb_yaml_get(map, table[d].name);
@@ -157,7 +168,8 @@ static bool parse_launch(const rkb_graph_t *graph, const rkb_yaml_t *map, rkb_sc
    return true;
 }
 
-int rkb_schedule_parse(const rkb_graph_t *graph, const char *source, rkb_schedule_t *schedule, rkb_error_t *err) {
+int rkb_schedule_parse(const rkb_graph_t *graph, const char *source, rkb_schedule_t *schedule,
+                       rkb_error_t *err) {
    *schedule = (rkb_schedule_t){0};
    const char *start = strstr(source, "\nschedule:\n"), *end = start ? strstr(start, "*/") : NULL;
    if (!start || !end)
@@ -171,7 +183,8 @@ int rkb_schedule_parse(const rkb_graph_t *graph, const char *source, rkb_schedul
    rkb_problems_t problems;
    rkb_arena_t *arena = rkb_arena_new(0);
    rkb_problems_init(&problems);
-   const rkb_yaml_t *root = rkb_yaml_parse(arena, "schedule", start + 1, (size_t)(end - start - 1), 1, 1, &problems);
+   const rkb_yaml_t *root =
+      rkb_yaml_parse(arena, "schedule", start + 1, (size_t)(end - start - 1), 1, 1, &problems);
    const rkb_yaml_t *block = root && root->kind == RKB_YAML_MAP ? rkb_yaml_get(root, "schedule") : NULL;
    const rkb_yaml_t *launches = block && block->kind == RKB_YAML_MAP ? rkb_yaml_get(block, "launches") : NULL;
    const rkb_yaml_t *version = launches ? rkb_yaml_get(block, "version") : NULL;
@@ -181,5 +194,6 @@ int rkb_schedule_parse(const rkb_graph_t *graph, const char *source, rkb_schedul
       good = launches->items[i]->kind == RKB_YAML_MAP && parse_launch(graph, launches->items[i], schedule);
    rkb_problems_free(&problems);
    rkb_arena_free(arena);
-   return good ? RKB_OK : rkb_fail(err, RKB_ERR_INVALID, "the kernel's schedule is not one of this task and version");
+   return good ? RKB_OK
+               : rkb_fail(err, RKB_ERR_INVALID, "the kernel's schedule is not one of this task and version");
 }

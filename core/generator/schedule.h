@@ -19,18 +19,18 @@ enum rkb_mapping {
 
 /* One decision of a launch.  Every mapping has some of them; docs/decisions/schedules.md says what each means. */
 enum rkb_decision {
-   RKB_THREADS,  /* of a block; ROW: that share a row when rows_a_block is 1 */
-   RKB_VECTOR,   /* elements of one access */
-   RKB_ROWS,     /* ROW: rows of a block, a warp each; 1: a row for the whole block */
-   RKB_SPLIT,    /* parts of a reduction, each in a block of its own, added by a second launch in fixed order */
-   RKB_TILE_M,   /* TILE: rows of a block's tile (along the output's slower dim) */
-   RKB_TILE_N,   /* columns */
-   RKB_TILE_K,   /* terms brought at a time */
+   RKB_THREADS, /* of a block; ROW: that share a row when rows_a_block is 1 */
+   RKB_VECTOR,  /* elements of one access */
+   RKB_ROWS,    /* ROW: rows of a block, a warp each; 1: a row for the whole block */
+   RKB_SPLIT,  /* parts of a reduction, each in a block of its own, added by a second launch in fixed order */
+   RKB_TILE_M, /* TILE: rows of a block's tile (along the output's slower dim) */
+   RKB_TILE_N, /* columns */
+   RKB_TILE_K, /* terms brought at a time */
    RKB_THREAD_M, /* elements of a thread's own tile */
    RKB_THREAD_N,
    RKB_PREFETCH, /* TILE: 1: the next terms are loaded while these are multiplied */
-   RKB_KEEP,     /* ROW: loads of a row that a thread keeps in registers for later passes, in vectors; 0: loads again */
-   RKB_BLOCKS,   /* TILE: blocks that a multiprocessor should hold at once; 0: not asked for */
+   RKB_KEEP, /* ROW: loads of a row that a thread keeps in registers for later passes, in vectors; 0: loads again */
+   RKB_BLOCKS, /* TILE: blocks that a multiprocessor should hold at once; 0: not asked for */
    RKB_DECISIONS
 };
 
@@ -58,7 +58,8 @@ const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
 /* Appends the `schedule:` block of a manifest, each line after "   ". */
 void rkb_schedule_print(const rkb_graph_t *graph, const rkb_schedule_t *schedule, rkb_text_t *out);
 /* Reads it from a kernel's text.  RKB_ERR_INVALID: it has none (it was written or edited by hand), or not one of this graph. */
-int rkb_schedule_parse(const rkb_graph_t *graph, const char *source, rkb_schedule_t *schedule, rkb_error_t *err);
+int rkb_schedule_parse(const rkb_graph_t *graph, const char *source, rkb_schedule_t *schedule,
+                       rkb_error_t *err);
 
 /* Appends a launch with the defaults of its mapping. */
 rkb_launch_t *rkb_schedule_add(rkb_schedule_t *schedule, enum rkb_mapping mapping);

@@ -69,7 +69,8 @@ static bool evaluate(rkb_bound_t *bound, const rkb_expression_t *expression, rkb
           RKB_FAULT_NONE;
 }
 
-static bool evaluate_all(const rkb_sizes_t *sizes, const rkb_expression_t *expression, int64_t at[RKB_PROBES]) {
+static bool evaluate_all(const rkb_sizes_t *sizes, const rkb_expression_t *expression,
+                         int64_t at[RKB_PROBES]) {
    for (uint32_t p = 0; p < RKB_PROBES; p++) {
       rkb_value_t value;
       if (!evaluate(sizes->probes[p], expression, &value) || value.is_real)
@@ -237,7 +238,8 @@ uint32_t rkb_sizes_constant(rkb_sizes_t *sizes, int64_t value) {
 }
 
 static const char *wrapped(const rkb_sizes_t *sizes, const char *text) {
-   return is_name(text) || isdigit((unsigned char)*text) ? text : rkb_arena_format(sizes->arena, "(%s)", text);
+   return is_name(text) || isdigit((unsigned char)*text) ? text
+                                                         : rkb_arena_format(sizes->arena, "(%s)", text);
 }
 
 static const char OPERATORS[] = "*/-+";
@@ -257,7 +259,8 @@ static bool combine(char operation, const int64_t *a, const int64_t *b, int64_t 
 
 /* x operation constant, with the constant read off: at - x, at / x, x / at. */
 static const char *with_constant(rkb_sizes_t *sizes, const rkb_size_t *x, const int64_t at[RKB_PROBES]) {
-   const int64_t apart = at[0] - x->at[0], times = x->at[0] ? at[0] / x->at[0] : 0, part = at[0] ? x->at[0] / at[0] : 0;
+   const int64_t apart = at[0] - x->at[0], times = x->at[0] ? at[0] / x->at[0] : 0,
+                 part = at[0] ? x->at[0] / at[0] : 0;
    bool sum = true, product = times > 1, quotient = part > 1;
    for (uint32_t p = 0; p < RKB_PROBES; p++) {
       sum &= at[p] - x->at[p] == apart;
@@ -284,7 +287,10 @@ static const char *search(rkb_sizes_t *sizes, const int64_t at[RKB_PROBES], uint
       for (const char *operation = OPERATORS; *operation; operation++) {
          const rkb_size_t *last = &sizes->list[i];
          /* at = rest operation last */
-         const char inverse = *operation == '*' ? '/' : *operation == '/' ? '*' : *operation == '-' ? '+' : '-';
+         const char inverse = *operation == '*'   ? '/'
+                              : *operation == '/' ? '*'
+                              : *operation == '-' ? '+'
+                                                  : '-';
          if (last->constant || !combine(inverse, at, last->at, rest))
             continue;
          const uint32_t found = known(sizes, rest);
@@ -293,7 +299,8 @@ static const char *search(rkb_sizes_t *sizes, const int64_t at[RKB_PROBES], uint
                                                 : NULL;
          if (text)
             return rkb_arena_format(sizes->arena, "%s %c %s",
-                                    *operation == '*' && strpbrk(text, "+-/") == NULL ? text : wrapped(sizes, text),
+                                    *operation == '*' && strpbrk(text, "+-/") == NULL ? text
+                                                                                      : wrapped(sizes, text),
                                     *operation, wrapped(sizes, last->text));
       }
    return NULL;
@@ -329,7 +336,8 @@ static bool matches(const rkb_sizes_t *sizes, const rkb_expression_t *expression
    return true;
 }
 
-static const char *real_text(const rkb_sizes_t *sizes, const rkb_expression_t *expression, const double at[RKB_PROBES]) {
+static const char *real_text(const rkb_sizes_t *sizes, const rkb_expression_t *expression,
+                             const double at[RKB_PROBES]) {
    const char *text = rkb_expression_text(expression);
    if (matches(sizes, expression, 1, false, at))
       return text;
@@ -345,12 +353,15 @@ typedef struct form {
    double factor;
    bool inverse, root;
 } form_t;
-static const form_t FORMS[] = {{1, false, false}, {1, true, false}, {2, true, false}, {-1, true, false}, {-2, true, false}, {1, true, true}};
+static const form_t FORMS[] = {{1, false, false}, {1, true, false},  {2, true, false},
+                               {-1, true, false}, {-2, true, false}, {1, true, true}};
 
 static uint32_t size_in(rkb_sizes_t *sizes, const form_t *form, const double at[RKB_PROBES]) {
    int64_t values[RKB_PROBES];
    for (uint32_t p = 0; p < RKB_PROBES; p++) {
-      const double inner = form->root ? 1 / (at[p] * at[p]) : form->inverse ? form->factor / at[p] : at[p] / form->factor;
+      const double inner = form->root      ? 1 / (at[p] * at[p])
+                           : form->inverse ? form->factor / at[p]
+                                           : at[p] / form->factor;
       values[p] = (int64_t)nearbyint(inner);
       if (!(fabs(inner - nearbyint(inner)) <= 1e-9 * fabs(inner)) || values[p] < 1 || inner > 1e15)
          return UINT32_MAX;
@@ -373,14 +384,16 @@ bool rkb_sizes_real(rkb_sizes_t *sizes, const double at[RKB_PROBES], rkb_real_t 
       for (uint32_t a = 0; a < RKB_MAX_FUNCTION_ATTRIBUTES; a++)
          for (uint32_t p = 0; p < definition->nodes[i].attributes[a].part_count && !real->text; p++)
             real->text = real_text(sizes, definition->nodes[i].attributes[a].parts[p], at);
-   for (uint32_t i = 0; i < sizeof FORMS / sizeof FORMS[0] && !real->text && real->root_of == UINT32_MAX; i++) {
+   for (uint32_t i = 0; i < sizeof FORMS / sizeof FORMS[0] && !real->text && real->root_of == UINT32_MAX;
+        i++) {
       const uint32_t size = size_in(sizes, &FORMS[i], at);
       if (size == UINT32_MAX)
          continue;
       if (FORMS[i].root)
          real->root_of = size;
       else
-         real->text = rkb_arena_format(sizes->arena, FORMS[i].inverse ? "%.1f / (%s)" : "%.1f * (%s)", FORMS[i].factor, sizes->list[size].text);
+         real->text = rkb_arena_format(sizes->arena, FORMS[i].inverse ? "%.1f / (%s)" : "%.1f * (%s)",
+                                       FORMS[i].factor, sizes->list[size].text);
    }
    return real->text || real->root_of != UINT32_MAX;
 }

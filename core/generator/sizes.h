@@ -21,7 +21,7 @@ typedef struct rkb_size {
 } rkb_size_t;
 
 typedef struct rkb_sizes {
-   rkb_arena_t *arena; /* borrowed */
+   rkb_arena_t *arena;     /* borrowed */
    const rkb_task_t *task; /* borrowed */
    rkb_size_t *list;
    uint32_t count, room;

@@ -16,7 +16,8 @@ enum rkb_start {
    RKB_STARTS
 };
 
-void rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb_start start, rkb_schedule_t *schedule);
+void rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb_start start,
+                        rkb_schedule_t *schedule);
 const char *rkb_start_name(enum rkb_start start);
 
 /* The geometric mean of a size over the bench cases. */

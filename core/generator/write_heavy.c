@@ -28,7 +28,8 @@ static uint32_t constant_of(const rkb_writer_t *writer, const rkb_node_t *node, 
    return (uint32_t)writer->graph->sizes.list[node->integers[which]].at[0];
 }
 
-static rkb_term_t write_reduce(rkb_writer_t *writer, const rkb_node_t *node, const char *name, const rkb_index_t *const *at) {
+static rkb_term_t write_reduce(rkb_writer_t *writer, const rkb_node_t *node, const char *name,
+                               const rkb_index_t *const *at) {
    const rkb_node_t *from = &writer->graph->nodes[node->inputs[0]];
    const uint32_t depth = writer->depth;
    const rkb_index_t *inner[RKB_MAX_RANK], *place = rkb_index_constant(&writer->indices, 0);
@@ -41,8 +42,9 @@ static rkb_term_t write_reduce(rkb_writer_t *writer, const rkb_node_t *node, con
    for (uint32_t d = 0; d < node->rank; d++) {
       inner[d] = node->mask >> d & 1 ? loop(writer, "k", size_of(writer, from, d)) : at[d];
       if (node->mask >> d & 1)
-         place = rkb_index_make(&writer->indices, RKB_INDEX_SUM,
-                                rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, place, size_of(writer, from, d)), inner[d]);
+         place = rkb_index_make(
+            &writer->indices, RKB_INDEX_SUM,
+            rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, place, size_of(writer, from, d)), inner[d]);
    }
    const rkb_term_t term = rkb_write_float(writer, node->inputs[0], inner);
    if (places) {
@@ -59,11 +61,13 @@ static rkb_term_t write_reduce(rkb_writer_t *writer, const rkb_node_t *node, con
    return (rkb_term_t){name, depth};
 }
 
-static rkb_term_t write_product(rkb_writer_t *writer, uint32_t number, const char *name, const rkb_index_t *const *at) {
+static rkb_term_t write_product(rkb_writer_t *writer, uint32_t number, const char *name,
+                                const rkb_index_t *const *at) {
    const rkb_node_t *node = &writer->graph->nodes[number];
    const uint32_t depth = writer->depth;
    rkb_product_t product;
-   const rkb_index_t *group[RKB_MAX_RANK], *row[RKB_MAX_RANK], *column[RKB_MAX_RANK], *sum[RKB_MAX_RANK], *inner[RKB_MAX_RANK];
+   const rkb_index_t *group[RKB_MAX_RANK], *row[RKB_MAX_RANK], *column[RKB_MAX_RANK], *sum[RKB_MAX_RANK],
+      *inner[RKB_MAX_RANK];
    rkb_product_of(writer, number, &product);
    rkb_product_place(writer, &product, at, group, row, column);
    rkb_write(writer, "float %s = 0.0f;", name);
@@ -89,51 +93,63 @@ static const rkb_index_t *window(rkb_writer_t *writer, const rkb_node_t *node, u
 }
 
 /* x's place of tap k in the window of pixel p; the condition that it lies in x, and (counted) in the padded x. */
-static const char *in_window(rkb_writer_t *writer, const rkb_node_t *node, const rkb_node_t *x, const rkb_index_t *const *pixel,
-                             const rkb_index_t *const *tap, const rkb_index_t **at, const char **counted) {
+static const char *in_window(rkb_writer_t *writer, const rkb_node_t *node, const rkb_node_t *x,
+                             const rkb_index_t *const *pixel, const rkb_index_t *const *tap,
+                             const rkb_index_t **at, const char **counted) {
    rkb_indices_t *indices = &writer->indices;
    const char *guard = NULL;
    *counted = NULL;
    for (uint32_t d = 0; d + 2 < x->rank; d++) {
       const rkb_index_t *padding = window(writer, node, d, PADDING);
-      at[d] = rkb_index_make(indices, RKB_INDEX_DIFFERENCE,
-         rkb_index_make(indices, RKB_INDEX_SUM,
+      at[d] = rkb_index_make(
+         indices, RKB_INDEX_DIFFERENCE,
+         rkb_index_make(
+            indices, RKB_INDEX_SUM,
             rkb_index_make(indices, RKB_INDEX_PRODUCT, pixel[d], window(writer, node, d, STRIDE)),
-            rkb_index_make(indices, RKB_INDEX_PRODUCT, tap[d], window(writer, node, d, DILATION))), padding);
+            rkb_index_make(indices, RKB_INDEX_PRODUCT, tap[d], window(writer, node, d, DILATION))),
+         padding);
       const char *text = rkb_writer_index(writer, at[d]);
-      guard = rkb_arena_format(writer->arena, "%s%s%s >= 0 && %s < %s", guard ? guard : "", guard ? " && " : "", text, text,
-                               rkb_writer_uniform(writer, size_of(writer, x, 2 + d)));
-      *counted = rkb_arena_format(writer->arena, "%s%s%s < %s", *counted ? *counted : "", *counted ? " && " : "", text,
-         rkb_writer_uniform(writer, rkb_index_make(indices, RKB_INDEX_SUM, size_of(writer, x, 2 + d), padding)));
+      guard =
+         rkb_arena_format(writer->arena, "%s%s%s >= 0 && %s < %s", guard ? guard : "", guard ? " && " : "",
+                          text, text, rkb_writer_uniform(writer, size_of(writer, x, 2 + d)));
+      *counted = rkb_arena_format(
+         writer->arena, "%s%s%s < %s", *counted ? *counted : "", *counted ? " && " : "", text,
+         rkb_writer_uniform(writer,
+                            rkb_index_make(indices, RKB_INDEX_SUM, size_of(writer, x, 2 + d), padding)));
    }
    return guard;
 }
 
 /* The pixel whose window has x's place at tap k. */
-static const char *of_window(rkb_writer_t *writer, const rkb_node_t *node, const rkb_node_t *grad, const rkb_index_t *const *place,
-                             const rkb_index_t *const *tap, const rkb_index_t **at) {
+static const char *of_window(rkb_writer_t *writer, const rkb_node_t *node, const rkb_node_t *grad,
+                             const rkb_index_t *const *place, const rkb_index_t *const *tap,
+                             const rkb_index_t **at) {
    rkb_indices_t *indices = &writer->indices;
    const char *guard = NULL;
    for (uint32_t d = 0; d + 2 < node->rank; d++) {
       const rkb_index_t *stride = window(writer, node, d, STRIDE);
-      const rkb_index_t *shifted = rkb_index_make(indices, RKB_INDEX_DIFFERENCE,
+      const rkb_index_t *shifted = rkb_index_make(
+         indices, RKB_INDEX_DIFFERENCE,
          rkb_index_make(indices, RKB_INDEX_SUM, place[d], window(writer, node, d, PADDING)),
          rkb_index_make(indices, RKB_INDEX_PRODUCT, tap[d], window(writer, node, d, DILATION)));
       at[d] = rkb_index_make(indices, RKB_INDEX_QUOTIENT, shifted, stride);
       const char *text = rkb_writer_index(writer, shifted);
-      guard = rkb_arena_format(writer->arena, "%s%s%s >= 0 && %s %% %s == 0 && %s < %s", guard ? guard : "", guard ? " && " : "",
-                               text, text, rkb_writer_uniform(writer, stride), rkb_writer_index(writer, at[d]),
+      guard = rkb_arena_format(writer->arena, "%s%s%s >= 0 && %s %% %s == 0 && %s < %s", guard ? guard : "",
+                               guard ? " && " : "", text, text, rkb_writer_uniform(writer, stride),
+                               rkb_writer_index(writer, at[d]),
                                rkb_writer_uniform(writer, size_of(writer, grad, 2 + d)));
    }
    return guard;
 }
 
-static void open_taps(rkb_writer_t *writer, const rkb_node_t *node, const char *name, const rkb_index_t **tap) {
+static void open_taps(rkb_writer_t *writer, const rkb_node_t *node, const char *name,
+                      const rkb_index_t **tap) {
    for (uint32_t d = 0; d + 2 < node->rank; d++)
       tap[d] = loop(writer, name, window(writer, node, d, KERNEL));
 }
 
-static rkb_term_t write_pool(rkb_writer_t *writer, const rkb_node_t *node, const char *name, const rkb_index_t *const *at) {
+static rkb_term_t write_pool(rkb_writer_t *writer, const rkb_node_t *node, const char *name,
+                             const rkb_index_t *const *at) {
    const rkb_node_t *x = &writer->graph->nodes[node->inputs[0]];
    const bool largest = node->operation[0] == 'm', padded = constant_of(writer, node, 2) != 0;
    const uint32_t depth = writer->depth;
@@ -161,8 +177,35 @@ static rkb_term_t write_pool(rkb_writer_t *writer, const rkb_node_t *node, const
    return (rkb_term_t){name, depth};
 }
 
+/* Whether windows lie side by side, so that a place is in one window at most. */
+static bool windows_meet(const rkb_writer_t *writer, const rkb_node_t *node) {
+   for (uint32_t d = 0; d + 2 < node->rank; d++) {
+      const uint32_t *numbers = node->integers + POOL_HEAD + 4 * d;
+      const rkb_size_t *sizes = writer->graph->sizes.list;
+      if (!sizes[numbers[KERNEL]].constant || numbers[KERNEL] != numbers[STRIDE] ||
+          !sizes[numbers[PADDING]].constant || sizes[numbers[PADDING]].at[0] != 0 ||
+          !sizes[numbers[DILATION]].constant || sizes[numbers[DILATION]].at[0] != 1)
+         return true;
+   }
+   return false;
+}
+
+/* The one window of a place, where windows lie side by side. */
+static const char *own_window(rkb_writer_t *writer, const rkb_node_t *node, const rkb_node_t *grad,
+                              const rkb_index_t *const *place, const rkb_index_t **at) {
+   const char *guard = NULL;
+   for (uint32_t d = 0; d + 2 < node->rank; d++) {
+      at[d] = rkb_index_make(&writer->indices, RKB_INDEX_QUOTIENT, place[d], window(writer, node, d, STRIDE));
+      guard = rkb_arena_format(writer->arena, "%s%s%s < %s", guard ? guard : "", guard ? " && " : "",
+                               rkb_writer_index(writer, at[d]),
+                               rkb_writer_uniform(writer, size_of(writer, grad, 2 + d)));
+   }
+   return guard;
+}
+
 /* Inputs: grad, x of a largest pool; grad of an average.  Every window that has the place gives its share. */
-static rkb_term_t write_pool_gradient(rkb_writer_t *writer, const rkb_node_t *node, const char *name, const rkb_index_t *const *at) {
+static rkb_term_t write_pool_gradient(rkb_writer_t *writer, const rkb_node_t *node, const char *name,
+                                      const rkb_index_t *const *at) {
    const rkb_node_t *grad = &writer->graph->nodes[node->inputs[0]];
    const bool largest = node->operation[0] == 'm', padded = constant_of(writer, node, 2) != 0;
    const uint32_t depth = writer->depth;
@@ -170,10 +213,14 @@ static rkb_term_t write_pool_gradient(rkb_writer_t *writer, const rkb_node_t *no
    const char *counted, *found = rkb_writer_name(writer, largest ? "is_largest" : "count");
    const char *best = largest ? rkb_writer_name(writer, "largest") : NULL;
    rkb_write(writer, "float %s = 0.0f;", name);
-   open_taps(writer, node, "u", tap);
+   const bool apart = !windows_meet(writer, node);
+   if (!apart)
+      open_taps(writer, node, "u", tap);
    memcpy(pixel, at, 2 * sizeof *at);
    memcpy(inner, at, 2 * sizeof *at);
-   rkb_write_open(writer, true, "if (%s)", of_window(writer, node, grad, at + 2, tap, pixel + 2));
+   rkb_write_open(writer, true, "if (%s)",
+                  apart ? own_window(writer, node, grad, at + 2, pixel + 2)
+                        : of_window(writer, node, grad, at + 2, tap, pixel + 2));
    const uint32_t in_guard = writer->depth;
    rkb_write(writer, "int %s = 0;", found);
    if (largest)
@@ -201,8 +248,10 @@ static rkb_term_t write_pool_gradient(rkb_writer_t *writer, const rkb_node_t *no
    return (rkb_term_t){name, depth};
 }
 
-static rkb_term_t write_scan(rkb_writer_t *writer, const rkb_node_t *node, const char *name, const rkb_index_t *const *at) {
-   const uint32_t depth = writer->depth, dim = constant_of(writer, node, 0), x = node->inputs[node->input_count - 1];
+static rkb_term_t write_scan(rkb_writer_t *writer, const rkb_node_t *node, const char *name,
+                             const rkb_index_t *const *at) {
+   const uint32_t depth = writer->depth, dim = constant_of(writer, node, 0),
+                  x = node->inputs[node->input_count - 1];
    const bool sum = strcmp(node->operation, "cumulative_sum") == 0, gradient = node->input_count == 2;
    const char *variable = rkb_writer_name(writer, "k"), *here = rkb_writer_index(writer, at[dim]);
    const char *size = rkb_writer_uniform(writer, size_of(writer, node, dim));
@@ -210,7 +259,8 @@ static rkb_term_t write_scan(rkb_writer_t *writer, const rkb_node_t *node, const
    const rkb_index_t *inner[RKB_MAX_RANK];
    rkb_write(writer, "float %s = %s;", others, sum ? "0.0f" : "1.0f");
    memcpy(inner, at, sizeof inner);
-   rkb_write_open(writer, true, "for (index %s = 0; %s %s %s; %s++)", variable, variable, gradient ? "<" : "<=", here, variable);
+   rkb_write_open(writer, true, "for (index %s = 0; %s %s %s; %s++)", variable, variable,
+                  gradient ? "<" : "<=", here, variable);
    inner[dim] = rkb_writer_variable(writer, variable, size_of(writer, node, dim));
    rkb_write(writer, "%s %s %s;", others, sum ? "+=" : "*=", rkb_write_float(writer, x, inner).text);
    rkb_write_close(writer);
@@ -229,7 +279,8 @@ static rkb_term_t write_scan(rkb_writer_t *writer, const rkb_node_t *node, const
    return (rkb_term_t){name, depth};
 }
 
-static rkb_term_t write_scatter(rkb_writer_t *writer, const rkb_node_t *node, const char *name, const rkb_index_t *const *at) {
+static rkb_term_t write_scatter(rkb_writer_t *writer, const rkb_node_t *node, const char *name,
+                                const rkb_index_t *const *at) {
    const rkb_node_t *picks = &writer->graph->nodes[node->inputs[1]];
    const uint32_t depth = writer->depth, dim = constant_of(writer, node, 0);
    const rkb_index_t *inner[RKB_MAX_RANK];
@@ -249,21 +300,24 @@ typedef struct neighbours {
    const char *low, *high, *share; /* high NULL: only low */
 } neighbours_t;
 
-static neighbours_t write_neighbours(rkb_writer_t *writer, const rkb_node_t *node, const char *place, const rkb_index_t *in_size,
-                                     const rkb_index_t *out_size) {
+static neighbours_t write_neighbours(rkb_writer_t *writer, const rkb_node_t *node, const char *place,
+                                     const rkb_index_t *in_size, const rkb_index_t *out_size) {
    const uint32_t resampling = constant_of(writer, node, 1);
    const char *in = rkb_writer_uniform(writer, in_size), *out = rkb_writer_uniform(writer, out_size);
    const char *source = rkb_writer_name(writer, "source"), *low = rkb_writer_name(writer, "low");
    neighbours_t found = {.low = low};
    if (resampling == RKB_RESAMPLE_NEAREST) {
-      rkb_write(writer, "const float %s = floorf((float)%s * ((float)%s / (float)%s));", source, place, in, out);
+      rkb_write(writer, "const float %s = floorf((float)%s * ((float)%s / (float)%s));", source, place, in,
+                out);
       rkb_write(writer, "const index %s = (index)%s < %s ? (index)%s : %s - 1;", low, source, in, source, in);
       return found;
    }
    if (resampling == RKB_RESAMPLE_CORNERS)
-      rkb_write(writer, "const float %s = %s > 1 ? (float)%s * (float)(%s - 1) / (float)(%s - 1) : 0.0f;", source, out, place, in, out);
+      rkb_write(writer, "const float %s = %s > 1 ? (float)%s * (float)(%s - 1) / (float)(%s - 1) : 0.0f;",
+                source, out, place, in, out);
    else
-      rkb_write(writer, "const float %s = fmaxf((float)%s / (float)%s * ((float)%s + 0.5f) - 0.5f, 0.0f);", source, in, out, place);
+      rkb_write(writer, "const float %s = fmaxf((float)%s / (float)%s * ((float)%s + 0.5f) - 0.5f, 0.0f);",
+                source, in, out, place);
    found.high = rkb_writer_name(writer, "high");
    found.share = rkb_writer_name(writer, "share_of_high");
    rkb_write(writer, "const index %s = (index)%s < %s ? (index)%s : %s - 1;", low, source, in, source, in);
@@ -272,34 +326,39 @@ static neighbours_t write_neighbours(rkb_writer_t *writer, const rkb_node_t *nod
    return found;
 }
 
-static rkb_term_t write_resample(rkb_writer_t *writer, const rkb_node_t *node, const char *name, const rkb_index_t *const *at) {
+static rkb_term_t write_resample(rkb_writer_t *writer, const rkb_node_t *node, const char *name,
+                                 const rkb_index_t *const *at) {
    const rkb_node_t *from = &writer->graph->nodes[node->inputs[0]];
    const uint32_t depth = writer->depth, dim = constant_of(writer, node, 0);
    const bool gradient = strstr(node->operation, "gradient") != NULL;
    const rkb_index_t *inner[RKB_MAX_RANK];
    memcpy(inner, at, sizeof inner);
    if (!gradient) {
-      const neighbours_t near = write_neighbours(writer, node, rkb_writer_index(writer, at[dim]), size_of(writer, from, dim), size_of(writer, node, dim));
+      const neighbours_t near = write_neighbours(writer, node, rkb_writer_index(writer, at[dim]),
+                                                 size_of(writer, from, dim), size_of(writer, node, dim));
       inner[dim] = rkb_writer_variable(writer, near.low, size_of(writer, from, dim));
       const char *low = rkb_write_float(writer, node->inputs[0], inner).text, *high = NULL;
       if (!near.high)
          return (rkb_term_t){low, depth};
       inner[dim] = rkb_writer_variable(writer, near.high, size_of(writer, from, dim));
       high = rkb_write_float(writer, node->inputs[0], inner).text;
-      rkb_write(writer, "const float %s = %s * (1.0f - %s) + %s * %s;", name, low, near.share, high, near.share);
+      rkb_write(writer, "const float %s = %s * (1.0f - %s) + %s * %s;", name, low, near.share, high,
+                near.share);
       return (rkb_term_t){name, depth};
    }
    const char *here = rkb_writer_index(writer, at[dim]);
    rkb_write(writer, "float %s = 0.0f;", name);
    inner[dim] = loop(writer, "o", size_of(writer, from, dim));
-   const neighbours_t near = write_neighbours(writer, node, rkb_writer_index(writer, inner[dim]), size_of(writer, node, dim), size_of(writer, from, dim));
-   const char *mine = near.high ? rkb_arena_format(writer->arena, "%s == %s || %s == %s", near.low, here, near.high, here)
-                                : rkb_arena_format(writer->arena, "%s == %s", near.low, here);
+   const neighbours_t near = write_neighbours(writer, node, rkb_writer_index(writer, inner[dim]),
+                                              size_of(writer, node, dim), size_of(writer, from, dim));
+   const char *mine =
+      near.high ? rkb_arena_format(writer->arena, "%s == %s || %s == %s", near.low, here, near.high, here)
+                : rkb_arena_format(writer->arena, "%s == %s", near.low, here);
    rkb_write_open(writer, true, "if (%s)", mine);
    const char *grad = rkb_write_float(writer, node->inputs[0], inner).text;
    if (near.high)
-      rkb_write(writer, "%s += %s * ((%s == %s ? 1.0f - %s : 0.0f) + (%s == %s ? %s : 0.0f));", name, grad, near.low, here, near.share,
-                near.high, here, near.share);
+      rkb_write(writer, "%s += %s * ((%s == %s ? 1.0f - %s : 0.0f) + (%s == %s ? %s : 0.0f));", name, grad,
+                near.low, here, near.share, near.high, here, near.share);
    else
       rkb_write(writer, "%s += %s;", name, grad);
    close_to(writer, depth);
@@ -314,7 +373,8 @@ rkb_term_t rkb_write_heavy(rkb_writer_t *writer, uint32_t number, const rkb_inde
    case RKB_NODE_REDUCE:
       return write_reduce(writer, node, name, at);
    case RKB_NODE_POOL:
-      return strstr(node->operation, "gradient") ? write_pool_gradient(writer, node, name, at) : write_pool(writer, node, name, at);
+      return strstr(node->operation, "gradient") ? write_pool_gradient(writer, node, name, at)
+                                                 : write_pool(writer, node, name, at);
    case RKB_NODE_SCAN:
       return write_scan(writer, node, name, at);
    case RKB_NODE_SCATTER:

@@ -17,8 +17,8 @@ static const rkb_term_t *find_value(const rkb_writer_t *writer, uint32_t node, c
    return NULL;
 }
 
-void rkb_operand_at(rkb_writer_t *writer, const rkb_node_t *node, uint32_t which, const rkb_index_t *const *at,
-                    const rkb_index_t **operand) {
+void rkb_operand_at(rkb_writer_t *writer, const rkb_node_t *node, uint32_t which,
+                    const rkb_index_t *const *at, const rkb_index_t **operand) {
    const rkb_node_t *from = &writer->graph->nodes[node->inputs[which]];
    for (uint32_t d = 0; d < from->rank; d++) {
       const rkb_size_t *size = &writer->graph->sizes.list[from->shape[d]];
@@ -32,7 +32,8 @@ static uint32_t load_depth(rkb_writer_t *writer, const rkb_index_t *element) {
    rkb_writer_index(writer, element); /* its parts are written now, where they belong */
    uint32_t depth = 0;
    for (uint32_t i = 0; i < writer->known_count; i++)
-      if (writer->known[i].index && writer->known[i].term.depth > depth && rkb_index_mentions(element, writer->known[i].index))
+      if (writer->known[i].index && writer->known[i].term.depth > depth &&
+          rkb_index_mentions(element, writer->known[i].index))
          depth = writer->known[i].term.depth;
    for (uint32_t b = writer->depth; b > depth; b--)
       if (writer->blocks[b].guard)
@@ -60,14 +61,16 @@ static const char *kept_text(rkb_writer_t *writer, const char *buffer, const rkb
    for (uint32_t i = 0; i < writer->kept_count; i++) {
       const struct rkb_kept *kept = &writer->kept[i];
       if (strcmp(kept->buffer, buffer) == 0 &&
-          rkb_index_replace(&writer->indices, element, writer->keep_variable, kept->variable) == kept->element)
+          rkb_index_replace(&writer->indices, element, writer->keep_variable, kept->variable) ==
+             kept->element)
          return rkb_arena_format(writer->arena, "%s[%s]", kept->array, writer->keep_item);
    }
    return NULL;
 }
 
 /* Keeps what was just loaded under a name. */
-static void keep(rkb_writer_t *writer, const char *buffer, const rkb_index_t *element, const char *type, const char *name) {
+static void keep(rkb_writer_t *writer, const char *buffer, const rkb_index_t *element, const char *type,
+                 const char *name) {
    if (!writer->keep || !writer->keep_variable || !rkb_index_mentions(element, writer->keep_variable) ||
        writer->kept_count == sizeof writer->kept / sizeof writer->kept[0])
       return;
@@ -83,11 +86,14 @@ static void keep(rkb_writer_t *writer, const char *buffer, const rkb_index_t *el
 /* A load of one vector before the loop over lanes: its lanes lie side by side and aligned. */
 static const char *load_vector(rkb_writer_t *writer, uint32_t node, const rkb_index_t *element) {
    const rkb_storage_t *storage = &writer->storage[node];
-   if (!writer->lane || writer->width == 1 || storage->dtype != RKB_F32 || !rkb_index_mentions(element, writer->lane))
+   if (!writer->lane || writer->width == 1 || storage->dtype != RKB_F32 ||
+       !rkb_index_mentions(element, writer->lane))
       return NULL;
    rkb_indices_t *indices = &writer->indices;
-   const rkb_index_t *base = rkb_index_replace(indices, element, writer->lane, rkb_index_constant(indices, 0));
-   if (rkb_index_make(indices, RKB_INDEX_SUM, base, writer->lane) != element || !rkb_index_divides(base, writer->width))
+   const rkb_index_t *base =
+      rkb_index_replace(indices, element, writer->lane, rkb_index_constant(indices, 0));
+   if (rkb_index_make(indices, RKB_INDEX_SUM, base, writer->lane) != element ||
+       !rkb_index_divides(base, writer->width))
       return NULL;
    const uint32_t inner = writer->depth;
    const uint32_t depth = load_depth(writer, base);
@@ -99,8 +105,9 @@ static const char *load_vector(rkb_writer_t *writer, uint32_t node, const rkb_in
    if (held)
       rkb_write(writer, "const Pack<%u> %s = %s;", writer->width, name, held);
    else {
-      rkb_write(writer, "const Pack<%u> %s = *(const Pack<%u> *)(%s + %s);", writer->width, name, writer->width,
-                rkb_writer_buffer(writer, storage->name, storage->dtype, false), rkb_writer_index(writer, base));
+      rkb_write(writer, "const Pack<%u> %s = *(const Pack<%u> *)(%s + %s);", writer->width, name,
+                writer->width, rkb_writer_buffer(writer, storage->name, storage->dtype, false),
+                rkb_writer_index(writer, base));
       keep(writer, storage->name, base, rkb_arena_format(writer->arena, "Pack<%u>", writer->width), name);
    }
    /* The name is taken from now on. */
@@ -122,8 +129,10 @@ static rkb_term_t load(rkb_writer_t *writer, uint32_t node, const rkb_index_t *c
    const char *where = rkb_writer_index(writer, element);
    const char *name = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_here", storage->name));
    const char *held = writer->width == 1 ? kept_text(writer, storage->name, element) : NULL;
-   rkb_write(writer, "const %s %s = %s;", rkb_value_type(from->dtype), name,
-             held ? held : converted(writer, storage->dtype, rkb_arena_format(writer->arena, "%s[%s]", buffer, where)));
+   rkb_write(
+      writer, "const %s %s = %s;", rkb_value_type(from->dtype), name,
+      held ? held
+           : converted(writer, storage->dtype, rkb_arena_format(writer->arena, "%s[%s]", buffer, where)));
    if (!held && writer->width == 1)
       keep(writer, storage->name, element, rkb_value_type(from->dtype), name);
    writer->depth = inner;
@@ -165,7 +174,8 @@ static rkb_term_t write_map(rkb_writer_t *writer, uint32_t number, const rkb_ind
       if (*c == '0' || *c == '1')
          rkb_text_add(&text, rkb_writer_real(writer, &node->reals[*c - '0']));
       else if (*c == 'n' && node->correction)
-         rkb_text_format(&text, "%s - %u", rkb_writer_uniform(writer, rkb_index_size(&writer->indices, node->count_of)),
+         rkb_text_format(&text, "%s - %u",
+                         rkb_writer_uniform(writer, rkb_index_size(&writer->indices, node->count_of)),
                          node->correction);
       else if (*c == 'n')
          rkb_text_add(&text, rkb_writer_uniform(writer, rkb_index_size(&writer->indices, node->count_of)));
@@ -178,7 +188,8 @@ static rkb_term_t write_map(rkb_writer_t *writer, uint32_t number, const rkb_ind
    if (rkb_dtype_is_float(node->dtype))
       rkb_write(writer, "const float %s = %s;", name, rkb_text_get(&text));
    else
-      rkb_write(writer, "const %s %s = (%s)(%s);", rkb_value_type(node->dtype), name, rkb_value_type(node->dtype), rkb_text_get(&text));
+      rkb_write(writer, "const %s %s = (%s)(%s);", rkb_value_type(node->dtype), name,
+                rkb_value_type(node->dtype), rkb_text_get(&text));
    writer->depth = inner;
    rkb_text_free(&text);
    return (rkb_term_t){name, depth};
@@ -193,11 +204,13 @@ static uint32_t constant_of(const rkb_writer_t *writer, const rkb_node_t *node, 
 }
 
 /* What the operand gives inside a guard, else the node's constant. */
-static rkb_term_t write_guarded(rkb_writer_t *writer, uint32_t number, const char *guard, const rkb_index_t *const *at) {
+static rkb_term_t write_guarded(rkb_writer_t *writer, uint32_t number, const char *guard,
+                                const rkb_index_t *const *at) {
    const rkb_node_t *node = &writer->graph->nodes[number];
    const rkb_real_t zero = {.constant = true};
    const char *name = rkb_writer_name(writer, node->name);
-   rkb_write(writer, "float %s = %s;", name, rkb_writer_real(writer, node->real_count ? &node->reals[0] : &zero));
+   rkb_write(writer, "float %s = %s;", name,
+             rkb_writer_real(writer, node->real_count ? &node->reals[0] : &zero));
    const uint32_t depth = writer->depth; /* the name is taken while the operand is written: */
    rkb_writer_know(writer, number, (const rkb_index_t *const[RKB_MAX_RANK]){0}, name);
    rkb_write_open(writer, true, "if (%s)", guard);
@@ -214,7 +227,8 @@ static rkb_term_t write_embed(rkb_writer_t *writer, uint32_t number, const rkb_i
    const uint32_t dim = constant_of(writer, node, 0);
    const rkb_index_t *inner[RKB_MAX_RANK], *step = number_of(writer, node, 2);
    memcpy(inner, at, sizeof inner);
-   const rkb_index_t *place = rkb_index_make(indices, RKB_INDEX_DIFFERENCE, at[dim], number_of(writer, node, 1));
+   const rkb_index_t *place =
+      rkb_index_make(indices, RKB_INDEX_DIFFERENCE, at[dim], number_of(writer, node, 1));
    inner[dim] = rkb_index_make(indices, RKB_INDEX_QUOTIENT, place, step);
    const char *text = rkb_writer_index(writer, place), *quotient = rkb_writer_index(writer, inner[dim]);
    const char *size = rkb_writer_uniform(writer, rkb_index_size(indices, from->shape[dim]));
@@ -227,9 +241,11 @@ static rkb_term_t write_embed(rkb_writer_t *writer, uint32_t number, const rkb_i
 
 static rkb_term_t write_triangle(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
    const rkb_node_t *node = &writer->graph->nodes[number];
-   const char *column = rkb_writer_index(writer, at[node->rank - 1]), *row = rkb_writer_index(writer, at[node->rank - 2]);
-   const char *guard = rkb_arena_format(writer->arena, "%s - %s %s %s", column, row, constant_of(writer, node, 1) ? ">=" : "<=",
-                                        rkb_writer_uniform(writer, number_of(writer, node, 0)));
+   const char *column = rkb_writer_index(writer, at[node->rank - 1]),
+              *row = rkb_writer_index(writer, at[node->rank - 2]);
+   const char *guard = rkb_arena_format(
+      writer->arena, "%s - %s %s %s", column, row,
+      constant_of(writer, node, 1) ? ">=" : "<=", rkb_writer_uniform(writer, number_of(writer, node, 0)));
    return write_guarded(writer, number, guard, at);
 }
 
@@ -253,8 +269,8 @@ static rkb_term_t write_cat(rkb_writer_t *writer, uint32_t number, const rkb_ind
       else if (i == 0)
          rkb_write_open(writer, true, "if (%s < %s)", place, rkb_writer_uniform(writer, end));
       else
-         rkb_write_open(writer, true, "if (%s >= %s && %s < %s)", place, rkb_writer_uniform(writer, start), place,
-                        rkb_writer_uniform(writer, end));
+         rkb_write_open(writer, true, "if (%s >= %s && %s < %s)", place, rkb_writer_uniform(writer, start),
+                        place, rkb_writer_uniform(writer, end));
       const rkb_term_t term = rkb_write_value(writer, node->inputs[i], inner);
       rkb_write(writer, "%s = %s;", name, term.text);
       rkb_write_close(writer);
@@ -267,8 +283,12 @@ static rkb_term_t write_arange(rkb_writer_t *writer, uint32_t number, const rkb_
    const rkb_node_t *node = &writer->graph->nodes[number];
    const char *start = rkb_writer_real(writer, &node->reals[0]);
    if (node->real_count < 2 || (node->reals[1].constant && node->reals[1].value == 0))
-      return (rkb_term_t){rkb_dtype_is_float(node->dtype) ? start : rkb_arena_format(writer->arena, "(%s)%s", rkb_value_type(node->dtype), start), 0};
-   const char *element = rkb_writer_index(writer, rkb_index_join(&writer->indices, node->rank, node->shape, at));
+      return (rkb_term_t){rkb_dtype_is_float(node->dtype)
+                             ? start
+                             : rkb_arena_format(writer->arena, "(%s)%s", rkb_value_type(node->dtype), start),
+                          0};
+   const char *element =
+      rkb_writer_index(writer, rkb_index_join(&writer->indices, node->rank, node->shape, at));
    const char *name = rkb_writer_name(writer, node->name), *type = rkb_value_type(node->dtype);
    rkb_write(writer, "const %s %s = (%s)(%s + %s * (float)%s);", type, name, type, start,
              rkb_writer_real(writer, &node->reals[1]), element);
@@ -297,7 +317,8 @@ static rkb_term_t write_moved(rkb_writer_t *writer, uint32_t number, const rkb_i
    memcpy(inner, at, sizeof inner);
    switch (node->kind) {
    case RKB_NODE_RESHAPE:
-      rkb_index_split(indices, from->rank, from->shape, rkb_index_join(indices, node->rank, node->shape, at), inner);
+      rkb_index_split(indices, from->rank, from->shape, rkb_index_join(indices, node->rank, node->shape, at),
+                      inner);
       break;
    case RKB_NODE_EXPAND:
       rkb_operand_at(writer, node, 0, at, inner);
@@ -308,15 +329,17 @@ static rkb_term_t write_moved(rkb_writer_t *writer, uint32_t number, const rkb_i
       break;
    case RKB_NODE_SLICE: {
       const uint32_t dim = constant_of(writer, node, 0);
-      inner[dim] = rkb_index_make(indices, RKB_INDEX_SUM, number_of(writer, node, 1),
-                                  rkb_index_make(indices, RKB_INDEX_PRODUCT, at[dim], number_of(writer, node, 2)));
+      inner[dim] =
+         rkb_index_make(indices, RKB_INDEX_SUM, number_of(writer, node, 1),
+                        rkb_index_make(indices, RKB_INDEX_PRODUCT, at[dim], number_of(writer, node, 2)));
       break;
    }
    default: /* flip */
       for (uint32_t d = 0; d < node->rank; d++)
          if (node->mask >> d & 1)
             inner[d] = rkb_index_make(indices, RKB_INDEX_DIFFERENCE,
-                                      rkb_index_make(indices, RKB_INDEX_DIFFERENCE, rkb_index_size(indices, node->shape[d]),
+                                      rkb_index_make(indices, RKB_INDEX_DIFFERENCE,
+                                                     rkb_index_size(indices, node->shape[d]),
                                                      rkb_index_constant(indices, 1)),
                                       at[d]);
    }

@@ -17,9 +17,11 @@ const char *rkb_value_type(uint32_t dtype) {
    return rkb_dtype_is_float(dtype) ? "float" : dtype == RKB_I64 ? "long long" : "int";
 }
 
-bool rkb_writer_open(rkb_writer_t *writer, rkb_graph_t *graph, rkb_arena_t *arena, const rkb_storage_t *storage,
-                     const rkb_condition_t *conditions, uint32_t condition_count) {
-   *writer = (rkb_writer_t){.graph = graph, .arena = arena, .storage = storage, .heavy = RKB_NO_NODE, .width = 1};
+bool rkb_writer_open(rkb_writer_t *writer, rkb_graph_t *graph, rkb_arena_t *arena,
+                     const rkb_storage_t *storage, const rkb_condition_t *conditions,
+                     uint32_t condition_count) {
+   *writer =
+      (rkb_writer_t){.graph = graph, .arena = arena, .storage = storage, .heavy = RKB_NO_NODE, .width = 1};
    for (uint32_t b = 0; b < RKB_MAX_BLOCKS; b++)
       rkb_text_init(&writer->blocks[b].text, RKB_KERNEL_BYTES);
    if (!rkb_indices_open(&writer->indices, graph, arena, conditions, condition_count))
@@ -161,9 +163,11 @@ const rkb_index_t *rkb_writer_known_variable(rkb_writer_t *writer, const rkb_ind
    return variable;
 }
 
-static rkb_parameter_text_t *parameter(rkb_writer_t *writer, enum rkb_parameter_type type, const char *argument) {
+static rkb_parameter_text_t *parameter(rkb_writer_t *writer, enum rkb_parameter_type type,
+                                       const char *argument) {
    for (uint32_t i = 0; i < writer->parameter_count; i++)
-      if (strcmp(writer->parameters[i].argument, argument) == 0 && (writer->parameters[i].type == type || type <= RKB_PARAMETER_OUTPUT))
+      if (strcmp(writer->parameters[i].argument, argument) == 0 &&
+          (writer->parameters[i].type == type || type <= RKB_PARAMETER_OUTPUT))
          return &writer->parameters[i];
    if (writer->parameter_count == RKB_MAX_PARAMETERS) {
       rkb_writer_fail(writer, "more than %u parameters", RKB_MAX_PARAMETERS);
@@ -197,7 +201,8 @@ const char *rkb_writer_real(rkb_writer_t *writer, const rkb_real_t *real) {
    rkb_parameter_text_t *made = parameter(writer, RKB_PARAMETER_REAL, real->text);
    bool plain = true;
    for (const char *c = real->text; *c; c++)
-      plain &= (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' || (c > real->text && *c >= '0' && *c <= '9');
+      plain &= (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' ||
+               (c > real->text && *c >= '0' && *c <= '9');
    if (!*made->name)
       made->name = plain ? real->text : rkb_arena_format(writer->arena, "number_%u", ++writer->names);
    return made->name;
@@ -205,9 +210,11 @@ const char *rkb_writer_real(rkb_writer_t *writer, const rkb_real_t *real) {
 
 /* Names that kernels of the mappings declare themselves: a size or tensor of such a name is a parameter of another. */
 const char *rkb_writer_beside(rkb_arena_t *arena, const char *name) {
-   static const char *const locals[] = {"m", "n", "k", "i", "j", "item", "slot", "row", "column", "part", "end", "begin", "first",
-      "thread", "rest", "lane", "pack", "place", "sums", "fetch", "index", "m_first", "n_first", "thread_m", "thread_n", "m_tile",
-      "n_tile", "m_next", "n_next", "m_terms", "n_terms", "group_number"};
+   static const char *const locals[] = {
+      "m",        "n",      "k",      "i",      "j",      "item",    "slot",    "row",
+      "column",   "part",   "end",    "begin",  "first",  "thread",  "rest",    "lane",
+      "pack",     "place",  "sums",   "fetch",  "index",  "m_first", "n_first", "thread_m",
+      "thread_n", "m_tile", "n_tile", "m_next", "n_next", "m_terms", "n_terms", "group_number"};
    for (uint32_t l = 0; l < sizeof locals / sizeof locals[0]; l++)
       if (strcmp(locals[l], name) == 0)
          return rkb_arena_format(arena, "%s_given", name);
@@ -216,11 +223,14 @@ const char *rkb_writer_beside(rkb_arena_t *arena, const char *name) {
 
 const char *rkb_writer_uniform(rkb_writer_t *writer, const rkb_index_t *index) {
    if (index->kind == RKB_INDEX_CONSTANT)
-      return rkb_arena_format(writer->arena, index->constant < 0 ? "(%lld)" : "%lld", (long long)index->constant);
-   rkb_parameter_text_t *made = parameter(writer, RKB_PARAMETER_INDEX, rkb_index_manifest(&writer->indices, index));
+      return rkb_arena_format(writer->arena, index->constant < 0 ? "(%lld)" : "%lld",
+                              (long long)index->constant);
+   rkb_parameter_text_t *made =
+      parameter(writer, RKB_PARAMETER_INDEX, rkb_index_manifest(&writer->indices, index));
    if (!*made->name) {
       const char *word = rkb_index_word(&writer->indices, index);
-      made->name = strlen(word) > 40 ? rkb_arena_format(writer->arena, "extent_%u", ++writer->names) : rkb_writer_beside(writer->arena, word);
+      made->name = strlen(word) > 40 ? rkb_arena_format(writer->arena, "extent_%u", ++writer->names)
+                                     : rkb_writer_beside(writer->arena, word);
       for (uint32_t i = 0; i < writer->parameter_count; i++) /* cut names may meet */
          if (&writer->parameters[i] != made && strcmp(writer->parameters[i].name, made->name) == 0)
             made->name = rkb_arena_format(writer->arena, "extent_%u", ++writer->names);
@@ -247,8 +257,11 @@ static uint32_t depth_of(const rkb_writer_t *writer, const rkb_index_t *index) {
 }
 
 const char *rkb_writer_index(rkb_writer_t *writer, const rkb_index_t *index) {
-   static const char signs[] = {[RKB_INDEX_SUM] = '+', [RKB_INDEX_DIFFERENCE] = '-', [RKB_INDEX_PRODUCT] = '*',
-                                [RKB_INDEX_QUOTIENT] = '/', [RKB_INDEX_REMAINDER] = '%'};
+   static const char signs[] = {[RKB_INDEX_SUM] = '+',
+                                [RKB_INDEX_DIFFERENCE] = '-',
+                                [RKB_INDEX_PRODUCT] = '*',
+                                [RKB_INDEX_QUOTIENT] = '/',
+                                [RKB_INDEX_REMAINDER] = '%'};
    const rkb_term_t *term = find_index(writer, index);
    if (term)
       return term->text;
@@ -259,13 +272,13 @@ const char *rkb_writer_index(rkb_writer_t *writer, const rkb_index_t *index) {
       return "0";
    }
    if (index->kind < RKB_INDEX_QUOTIENT)
-      return rkb_arena_format(writer->arena, "(%s %c %s)", rkb_writer_index(writer, index->left), signs[index->kind],
-                              rkb_writer_index(writer, index->right));
+      return rkb_arena_format(writer->arena, "(%s %c %s)", rkb_writer_index(writer, index->left),
+                              signs[index->kind], rkb_writer_index(writer, index->right));
    /* Quotients and remainders get a name, in the outermost block that can have it. */
    const uint32_t inner = writer->depth, depth = depth_of(writer, index);
    writer->depth = depth;
    const char *left = rkb_writer_index(writer, index->left), *right = rkb_writer_index(writer, index->right);
-   const char *name = rkb_writer_name(writer, index->name ? index->name
+   const char *name = rkb_writer_name(writer, index->name                         ? index->name
                                               : index->kind == RKB_INDEX_QUOTIENT ? "quotient"
                                                                                   : "remainder");
    rkb_write(writer, "const index %s = %s %c %s;", name, left, signs[index->kind], right);
@@ -275,7 +288,8 @@ const char *rkb_writer_index(rkb_writer_t *writer, const rkb_index_t *index) {
    return name;
 }
 
-void rkb_write_store(rkb_writer_t *writer, const char *buffer, uint32_t dtype, const rkb_index_t *element, const char *value) {
+void rkb_write_store(rkb_writer_t *writer, const char *buffer, uint32_t dtype, const rkb_index_t *element,
+                     const char *value) {
    const char *where = rkb_writer_index(writer, element);
    rkb_writer_buffer(writer, buffer, dtype, true);
    switch (dtype) {

@@ -38,7 +38,12 @@ typedef struct rkb_block_text {
    bool guard; /* loads may not move out of it */
 } rkb_block_text_t;
 
-enum rkb_parameter_type { RKB_PARAMETER_INPUT, RKB_PARAMETER_OUTPUT, RKB_PARAMETER_REAL, RKB_PARAMETER_INDEX };
+enum rkb_parameter_type {
+   RKB_PARAMETER_INPUT,
+   RKB_PARAMETER_OUTPUT,
+   RKB_PARAMETER_REAL,
+   RKB_PARAMETER_INDEX
+};
 
 typedef struct rkb_parameter_text {
    enum rkb_parameter_type type;
@@ -58,10 +63,10 @@ typedef struct rkb_writer {
    uint32_t known_count, known_room;
    rkb_parameter_text_t parameters[RKB_MAX_PARAMETERS];
    uint32_t parameter_count;
-   uint32_t heavy;           /* the one heavy node that may be computed element by element, or RKB_NO_NODE */
-   const rkb_index_t *lane;  /* the number of an element of a vector, or NULL */
+   uint32_t heavy;          /* the one heavy node that may be computed element by element, or RKB_NO_NODE */
+   const rkb_index_t *lane; /* the number of an element of a vector, or NULL */
    uint32_t width, lane_depth; /* elements of a vector; the block of the loop over lanes */
-   uint32_t names;           /* how many were made up */
+   uint32_t names;             /* how many were made up */
    /* Loads that a thread keeps in registers for later passes over its row. */
    uint32_t keep;                    /* how many of each it keeps; 0: none */
    const rkb_index_t *keep_variable; /* of this pass: what the kept ones differ in; NULL outside passes */
@@ -76,8 +81,9 @@ typedef struct rkb_writer {
 } rkb_writer_t;
 
 /* False: failed, and why says so. */
-bool rkb_writer_open(rkb_writer_t *writer, rkb_graph_t *graph, rkb_arena_t *arena, const rkb_storage_t *storage,
-                     const rkb_condition_t *conditions, uint32_t condition_count);
+bool rkb_writer_open(rkb_writer_t *writer, rkb_graph_t *graph, rkb_arena_t *arena,
+                     const rkb_storage_t *storage, const rkb_condition_t *conditions,
+                     uint32_t condition_count);
 void rkb_writer_close(rkb_writer_t *writer);
 void rkb_writer_fail(rkb_writer_t *writer, const char *fmt, ...) RKB_PRINTF(2, 3);
 
@@ -115,11 +121,12 @@ rkb_term_t rkb_write_float(rkb_writer_t *writer, uint32_t node, const rkb_index_
 /* The loops of one element of a heavy node (write_heavy.c). */
 rkb_term_t rkb_write_heavy(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at);
 /* Stores a value (text) at an element number of a buffer. */
-void rkb_write_store(rkb_writer_t *writer, const char *buffer, uint32_t dtype, const rkb_index_t *element, const char *value);
+void rkb_write_store(rkb_writer_t *writer, const char *buffer, uint32_t dtype, const rkb_index_t *element,
+                     const char *value);
 
 /* The operand's coordinates of an output's element, for stretched operands. */
-void rkb_operand_at(rkb_writer_t *writer, const rkb_node_t *node, uint32_t which, const rkb_index_t *const *at,
-                    const rkb_index_t **operand);
+void rkb_operand_at(rkb_writer_t *writer, const rkb_node_t *node, uint32_t which,
+                    const rkb_index_t *const *at, const rkb_index_t **operand);
 
 const char *rkb_storage_type(uint32_t dtype); /* "float", "__half" */
 const char *rkb_value_type(uint32_t dtype);   /* "float", "long long": of a variable in a kernel */

@@ -13,7 +13,8 @@ static int64_t probe_dim(const rkb_dim_t *dim, rkb_random_t *stream) {
    int64_t low = dim->low < 2 && dim->high >= 2 ? 2 : dim->low;
    const int64_t most = INT64_C(4) << rkb_random_below(stream, PROBE_BITS - 1);
    int64_t high = dim->high - low < most ? dim->high : low + most;
-   int64_t value = low + (int64_t)rkb_random_below(stream, (uint64_t)(high - low) + 1), step = dim->multiple_of;
+   int64_t value = low + (int64_t)rkb_random_below(stream, (uint64_t)(high - low) + 1),
+           step = dim->multiple_of;
    if (rkb_random_below(stream, 2) && high >= 8)
       step = step % 8 == 0 ? step : 8 * step;
    value -= value % step;
@@ -28,17 +29,19 @@ static rkb_bound_t *bind(const rkb_task_t *task, rkb_random_t *stream, bool larg
    double *attributes = rkb_allocate(definition->attribute_count + 1, sizeof *attributes);
    for (uint32_t i = 0; i < definition->dim_count; i++) {
       const rkb_dim_t *dim = &definition->dims[i];
-      dims[i] = !largest || dim->choice_count ? probe_dim(dim, stream) : dim->high - dim->high % dim->multiple_of;
+      dims[i] =
+         !largest || dim->choice_count ? probe_dim(dim, stream) : dim->high - dim->high % dim->multiple_of;
    }
    for (uint32_t i = 0; i < definition->attribute_count; i++) {
       const rkb_task_attribute_t *attribute = &definition->attributes[i];
-      attributes[i] = attribute->choice_count ? attribute->choices[rkb_random_below(stream, attribute->choice_count)]
-                                              : attribute->fallback;
+      attributes[i] = attribute->choice_count
+                         ? attribute->choices[rkb_random_below(stream, attribute->choice_count)]
+                         : attribute->fallback;
    }
    rkb_problems_t problems; /* dims that do not fit together are drawn again */
    rkb_problems_init(&problems);
-   rkb_bound_t *bound = rkb_bound_begin(definition, task->backward, "probe", RKB_CASE_DRAWN, dims, attributes, NULL,
-                                        task->budget, (rkb_place_t){0}, &problems);
+   rkb_bound_t *bound = rkb_bound_begin(definition, task->backward, "probe", RKB_CASE_DRAWN, dims, attributes,
+                                        NULL, task->budget, (rkb_place_t){0}, &problems);
    rkb_problems_free(&problems);
    free(attributes);
    return bound;

@@ -86,8 +86,10 @@ static void check_changes(const rkb_task_t *task) {
    for (uint32_t step = 0; step < 4; step++) {
       rkb_random_t one = rkb_random_stream(7, "change", step, 0), two = one;
       char *changed = NULL, *again = NULL;
-      assert_int_equal(rkb_generator_change(&generator, &one, text, step % 5, &changed, note, sizeof note, &err), RKB_OK);
-      assert_int_equal(rkb_generator_change(&generator, &two, text, step % 5, &again, note, sizeof note, &err), RKB_OK);
+      assert_int_equal(
+         rkb_generator_change(&generator, &one, text, step % 5, &changed, note, sizeof note, &err), RKB_OK);
+      assert_int_equal(
+         rkb_generator_change(&generator, &two, text, step % 5, &again, note, sizeof note, &err), RKB_OK);
       if (!changed)
          continue;
       assert_string_equal(changed, again);
@@ -117,10 +119,12 @@ static void test_edited(void **state) {
    char *text = NULL, *changed = NULL, note[400];
    assert_int_equal(rkb_generator_start(&generator, "together", &text, &err), RKB_OK);
    char *edited = rkb_format("%s\n/* by hand */\n", text);
-   assert_int_equal(rkb_generator_change(&generator, &stream, edited, 0, &changed, note, sizeof note, &err), RKB_OK);
+   assert_int_equal(rkb_generator_change(&generator, &stream, edited, 0, &changed, note, sizeof note, &err),
+                    RKB_OK);
    assert_null(changed);
    char *without = rkb_format("%s", "/* rkb-kernel: 1\ntask: softmax\n*/\n");
-   assert_int_equal(rkb_generator_change(&generator, &stream, without, 0, &changed, note, sizeof note, &err), RKB_OK);
+   assert_int_equal(rkb_generator_change(&generator, &stream, without, 0, &changed, note, sizeof note, &err),
+                    RKB_OK);
    assert_null(changed);
    free(without);
    free(edited);
@@ -129,6 +133,7 @@ static void test_edited(void **state) {
 }
 
 int main(void) {
-   const struct CMUnitTest tests[] = {cmocka_unit_test(test_starts), cmocka_unit_test(test_changes), cmocka_unit_test(test_edited)};
+   const struct CMUnitTest tests[] = {cmocka_unit_test(test_starts), cmocka_unit_test(test_changes),
+                                      cmocka_unit_test(test_edited)};
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,8 +26,8 @@ static int schedule_create(const rkb_host_t *host, const void *config, void **se
    mutator_t *me = malloc(sizeof *me);
    if (!me)
       return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %zu bytes", sizeof *me);
-   *me = (mutator_t){host, config, host->get_extension(host, RKB_EXT_SCHEDULE), host->get_extension(host, RKB_EXT_RANDOM),
-                     host->get_extension(host, RKB_EXT_ARCHIVE)};
+   *me = (mutator_t){host, config, host->get_extension(host, RKB_EXT_SCHEDULE),
+                     host->get_extension(host, RKB_EXT_RANDOM), host->get_extension(host, RKB_EXT_ARCHIVE)};
    *self = me;
    return RKB_OK;
 }
@@ -57,7 +57,8 @@ static uint32_t limit_of(const mutator_t *me, rkb_job_t job, const rkb_item_t *p
 
 static int schedule_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
    const mutator_t *me = self;
-   const rkb_item_t *parents[] = {me->host->item_reference(me->host, in, "parent", 0), me->host->item_reference(me->host, in, "parent", 1)};
+   const rkb_item_t *parents[] = {me->host->item_reference(me->host, in, "parent", 0),
+                                  me->host->item_reference(me->host, in, "parent", 1)};
    char *child = NULL, note[400] = "";
    uint32_t used = 1;
    int status = RKB_OK;
@@ -66,11 +67,14 @@ static int schedule_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_err
    rkb_random_t stream = me->random->for_job(me->host, job, 0);
    const char *source = me->host->item_text(me->host, parents[0], "source");
    if (parents[1] && me->random->real(&stream) < me->config->crossover) {
-      status = me->schedule->cross(me->host, &stream, source, me->host->item_text(me->host, parents[1], "source"), &child, note, sizeof note, err);
+      status =
+         me->schedule->cross(me->host, &stream, source, me->host->item_text(me->host, parents[1], "source"),
+                             &child, note, sizeof note, err);
       used = child ? 2 : 1;
    }
    if (status == RKB_OK && !child)
-      status = me->schedule->change(me->host, &stream, source, limit_of(me, job, parents[0]), &child, note, sizeof note, err);
+      status = me->schedule->change(me->host, &stream, source, limit_of(me, job, parents[0]), &child, note,
+                                    sizeof note, err);
    if (status != RKB_OK || !child)
       return status;
    status = rkb_emit_candidate(me->host, job, child, NULL, note, parents, used);
@@ -114,5 +118,8 @@ static const rkb_stage_t schedule = {
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
-   RKB_PLUGIN_HEAD, .name = "schedule", .version = "0.1.0", .stages = (const rkb_stage_t *const[]){&schedule, NULL},
+   RKB_PLUGIN_HEAD,
+   .name = "schedule",
+   .version = "0.1.0",
+   .stages = (const rkb_stage_t *const[]){&schedule, NULL},
 };

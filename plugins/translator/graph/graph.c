@@ -24,7 +24,8 @@ static int graph_create(const rkb_host_t *host, const void *config, void **self,
    graph_t *me = malloc(sizeof *me);
    if (!me)
       return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %zu bytes", sizeof *me);
-   *me = (graph_t){host, config, host->get_extension(host, RKB_EXT_SCHEDULE), host->get_extension(host, RKB_EXT_RANDOM)};
+   *me = (graph_t){host, config, host->get_extension(host, RKB_EXT_SCHEDULE),
+                   host->get_extension(host, RKB_EXT_RANDOM)};
    *self = me;
    return RKB_OK;
 }
@@ -53,7 +54,8 @@ static int graph_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_
       rkb_random_t stream = me->random->for_job(me->host, job, 0);
       char *source = NULL;
       const int status = me->schedule->draw(me->host, &stream, &source, err);
-      return status == RKB_OK ? emit(me, job, source, "from the graph: a schedule drawn by chance", err) : status;
+      return status == RKB_OK ? emit(me, job, source, "from the graph: a schedule drawn by chance", err)
+                              : status;
    }
    int status = RKB_OK;
    for (uint32_t i = 0; starts[i] && status == RKB_OK; i++)
@@ -69,8 +71,9 @@ static const rkb_option_t options[] = {
    {.name = "starts",
     .type = RKB_OPT_STRINGS,
     .offset = offsetof(graph_config_t, starts),
-    .help = "Schedules to start from: suited (what belongs together, with decisions that suit the bench cases), together (the same "
-            "launches, plainest decisions), apart (every node its own launch); default: suited and together."},
+    .help =
+       "Schedules to start from: suited (what belongs together, with decisions that suit the bench cases), together (the same "
+       "launches, plainest decisions), apart (every node its own launch); default: suited and together."},
 };
 
 static const rkb_stage_t graph = {
@@ -90,5 +93,8 @@ static const rkb_stage_t graph = {
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
-   RKB_PLUGIN_HEAD, .name = "graph", .version = "0.1.0", .stages = (const rkb_stage_t *const[]){&graph, NULL},
+   RKB_PLUGIN_HEAD,
+   .name = "graph",
+   .version = "0.1.0",
+   .stages = (const rkb_stage_t *const[]){&graph, NULL},
 };
