@@ -348,7 +348,17 @@ static uint32_t read_node(reader_t *reader, uint32_t number) {
       }
       node.real_count = r + 1;
    }
-   return add(reader, &node);
+   if (!rkb_node_is_product(&node) || from->input_count < 3)
+      return add(reader, &node);
+   /* The third operand is added to the sums, stretched to the shape of the frame: written as an addition of its own, which the launch of
+    * the product takes in. */
+   node.input_count = 2;
+   const uint32_t addend = reader->made[from->inputs[2]], product = add(reader, &node);
+   const uint32_t framed = reshaped(reader, rkb_arena_format(reader->graph->arena, "%s_framed", name), product, from->addend_frame);
+   rkb_node_t sum = {.kind = RKB_NODE_MAP, .operation = "add", .name = rkb_arena_format(reader->graph->arena, "%s_added", name),
+                     .inputs = {framed, addend}, .input_count = 2, .count_of = RKB_NO_NODE};
+   take_shape(&sum, &reader->graph->nodes[framed]);
+   return reshaped(reader, rkb_arena_format(reader->graph->arena, "%s_flat", name), add(reader, &sum), from->output);
 }
 
 static void read_inputs(reader_t *reader) {

@@ -5,7 +5,7 @@
 #include "stage/instance.h"
 
 static rkb_generator_t generator_of(const rkb_host_t *host) {
-   const rkb_pipeline_t *pipeline = rkb_owner_of(host)->core->pipeline;
+   const rkb_pipeline_t *pipeline = rkb_owner_of(host)->runtime->pipeline;
    return (rkb_generator_t){pipeline->task, pipeline->device->multiprocessors};
 }
 

@@ -19,7 +19,6 @@ ROOMS = {
     "prompt": ["base"],
     "archive": ["system", "base"],
     "llm": ["archive", "system", "base"],
-    "generator": ["task", "reference", "base"],
     "gpu": ["kernel", "system", "base"],
     "plugin": ["prompt", "base"],
     "pipeline": ["plugin", "llm", "kernel", "task", "base"],
