@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-const rkb_secret_t rkb_secret_published = {"this secret is known to all"};
+const rkb_secret_t rkb_secret_published = {"everyone knows this secret"};
 
 int rkb_secret_draw(rkb_secret_t *secret, rkb_error_t *err) {
    if (getrandom(secret->bytes, sizeof secret->bytes, 0) == (ssize_t)sizeof secret->bytes)

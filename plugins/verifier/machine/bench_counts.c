@@ -125,6 +125,7 @@ int bench_counts(const struct verifier *me, struct candidate *candidate, struct 
       if (!the_case)
          break;
       status = count_case(me, candidate, the_case, n, outcome, &counted, err);
+      outcome->bench_cases++;
       if (status == RKB_ERR_LIMIT) {
          char text[256];
          snprintf(

@@ -9,6 +9,8 @@
 #define SUSPECT_SHARE                                                                                        \
    0.5 /* of the outputs filled, where blocks that differ in what they write are no explanation */
 
+#define ROUNDING 1e-9 /* of a share that is a quotient of sums */
+
 /* The largest number of blocks that one executed block stands for, among the launches that take a buffer. */
 static double share_of(const struct sample *s, const rkb_machine_report_t *report, uint32_t buffer) {
    double share = 0;
@@ -97,7 +99,7 @@ int sample_find_unwritten(struct sample *s, const rkb_machine_options_t *options
    if (s->outcome->rank == RKB_MACHINE_REJECT || report.finding_count || s->stale)
       return RKB_OK; /* decided, or stopped where a block needed another's work */
    const double share = filled_share(s, &report);
-   if (share >= 1)
+   if (share >= 1 - ROUNDING)
       return RKB_OK;
    const double instructions = sample_whole_instructions(&report);
    if (instructions <= MOST_INSTRUCTIONS && instructions <= (double)s->candidate->budget)

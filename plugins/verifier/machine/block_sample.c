@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DRAWN 16u  /* blocks drawn of a launch, for any candidate */
+#define DRAWN 32u /* blocks drawn of a launch, for any candidate */
 #define ATTEMPTS 8 /* at a block that is not in the list yet */
 #define MOST_SAMPLED (1024 + POSITION_CLASSES + DRAWN)
 

@@ -167,6 +167,7 @@ void sample_describe(struct sample *s, const rkb_machine_report_t *report) {
    for (uint32_t n = 0; n < report->launch_count; n++)
       if (report->launches[n].blocks)
          json_array_append_new(launches, describe_launch(s, &report->launches[n]));
+   s->outcome->bench_judged++;
    json_array_append_new(
       s->outcome->sampled,
       json_pack(

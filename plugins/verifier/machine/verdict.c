@@ -237,16 +237,26 @@ static void describe_unused(const struct outcome *outcome, char *out, size_t siz
                                   rkb_machine_tensor_name(n));
 }
 
+/* What the samples at the bench shapes leave out, for a sentence; empty when there were none. */
+static void describe_sample(const struct outcome *outcome, char *out, size_t size) {
+   int used = 0;
+   out[0] = '\0';
+   if (outcome->missed > 0)
+      used = snprintf(out, size,
+                      "; of sampled launches %.2g %% of the blocks could be wrong and be missed with 5 %%",
+                      100 * outcome->missed);
+   if (outcome->bench_cases > outcome->bench_judged)
+      snprintf(out + used, size - (size_t)used, "; at %u of %u bench cases no result was judged",
+               outcome->bench_cases - outcome->bench_judged, outcome->bench_cases);
+}
+
 int outcome_emit(const struct verifier *verifier, rkb_job_t job, const struct outcome *outcome) {
    static const char *const standings[] = {RKB_ACCEPT, RKB_SUSPECT, RKB_UNKNOWN, RKB_REJECT};
    const bool accepted = outcome->rank == 0;
-   char message[640], trust[128], left_out[128] = "", unused[128], *evidence = NULL, *certificate = NULL;
+   char message[640], trust[128], left_out[192], unused[128], *evidence = NULL, *certificate = NULL;
    describe_trust(outcome, trust, sizeof trust);
    describe_unused(outcome, unused, sizeof unused);
-   if (outcome->missed > 0)
-      snprintf(left_out, sizeof left_out,
-               "; of sampled launches %.2g %% of the blocks could be wrong and be missed with 5 %%",
-               100 * outcome->missed);
+   describe_sample(outcome, left_out, sizeof left_out);
    snprintf(
       message, sizeof message, "%u runs of %u shapes, %llu elements within %.2g of the hard bound%s%s%s%s%s",
       outcome->runs, outcome->cases_run, (unsigned long long)outcome->elements, outcome->worst_hard, trust,

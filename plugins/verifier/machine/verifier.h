@@ -65,6 +65,7 @@ struct outcome {
    json_t *case_names;                 /* of those run whole */
    json_t *not_run;                    /* sentences: what the budget or the machine left out */
    json_t *sampled;                    /* facets: blocks executed and judged at bench shapes */
+   uint32_t bench_cases, bench_judged; /* and those of them where some result was judged */
    double missed; /* largest share of a launch's blocks there that may be wrong and missed with 5 % */
    bool oblivious;                     /* no input reached control or an address, on every case */
    json_t *deciding_inputs;            /* names of inputs that did */
