@@ -8,6 +8,7 @@
 #include "kernel/token_text.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Headers that the compiler is given as text of ours and that need nothing of the toolkit (core/kernel/compiler/headers.c). */
@@ -263,26 +264,34 @@ static bool is_put_together(const char *name, const uint32_t *starts) {
    return reached[length];
 }
 
-static bool pastes(const char *source, const rkb_token_t *token) {
-   char text[4096];
-   if (token->kind != RKB_TOKEN_DIRECTIVE)
-      return false;
-   rkb_token_folded(source, token, text, sizeof text);
-   return strstr(text, "##") != NULL || strstr(text, "%:%:") != NULL || strstr(text, "\?\?=") != NULL;
+/* Whether ## stands anywhere, in any of its spellings, with line continuations folded. */
+static bool pastes(const char *source, size_t bytes) {
+   char *text = malloc(bytes + 1);
+   size_t length = 0;
+   if (!text)
+      return true; /* then the words decide */
+   for (size_t at = 0; at < bytes; at++) {
+      at = rkb_fold(source, bytes, at);
+      if (at < bytes && source[at])
+         text[length++] = source[at];
+   }
+   text[length] = '\0';
+   const bool found = strstr(text, "##") || strstr(text, "%:%:") || strstr(text, "\?\?=\?\?=");
+   free(text);
+   return found;
 }
 
-static void check_pasting(const char *source, const rkb_token_t *tokens, uint32_t count,
+static void check_pasting(const char *source, size_t bytes, const rkb_token_t *tokens, uint32_t count,
                           rkb_finding_t *finding) {
    uint32_t starts[sizeof circumstances / sizeof *circumstances][LONGEST_NAME] = {{0}};
-   const rkb_token_t *paste = NULL;
-   for (uint32_t i = 0; i < count && !paste; i++)
-      paste = pastes(source, &tokens[i]) ? &tokens[i] : NULL;
-   for (uint32_t i = 0; paste && i < count; i++)
+   if (!pastes(source, bytes))
+      return;
+   for (uint32_t i = 0; i < count; i++)
       if (tokens[i].kind == RKB_TOKEN_DIRECTIVE || tokens[i].kind == RKB_TOKEN_IDENTIFIER)
          note_words(source, &tokens[i], starts);
-   for (uint32_t i = 0; paste && circumstances[i] && !finding->reason[0]; i++)
+   for (uint32_t i = 0; count && circumstances[i] && !finding->reason[0]; i++)
       if (is_put_together(circumstances[i], starts[i]))
-         refuse_circumstance(finding, paste, circumstances[i]);
+         refuse_circumstance(finding, &tokens[0], circumstances[i]);
 }
 
 void includes_check(const char *source, size_t bytes, const rkb_token_t *tokens, uint32_t count,
@@ -292,7 +301,7 @@ void includes_check(const char *source, size_t bytes, const rkb_token_t *tokens,
       check_circumstances(source, &tokens[i], finding);
    }
    if (!finding->reason[0])
-      check_pasting(source, tokens, count, finding);
+      check_pasting(source, bytes, tokens, count, finding);
    check_lines(source, bytes, finding);
 }
 

@@ -17,7 +17,7 @@
 #define LARGER 10           /* the work of every other one: the smallest that does is taken */
 #define ATTEMPTS 128        /* of which the best is taken */
 #define MOST_LACKING 2      /* shapes for what the check cases left out */
-#define TELLING_ATTEMPTS 16 /* the same, for a shape that shows something new */
+#define TELLING_ATTEMPTS 32 /* the same, for a shape that shows something new */
 
 /* What a launch of the manifest was seen to have; a bit each. */
 enum { LAUNCHED = 1, SEVERAL_X = 2, MANY_X = 0x10, ALL = 0x1f };

@@ -53,6 +53,15 @@ static uint64_t budget_of(const struct verifier *me) {
    return me->config->budget ? (uint64_t)me->config->budget : (uint64_t)(seconds * WORK_PER_SECOND);
 }
 
+/* Hints that outlive the launch, wherever in the PTX they come from: lint sees only what the text says in one piece. */
+static void note_cache_policies(const rkb_build_t *build, struct outcome *outcome) {
+   static const char *const words[] = {"evict_last", "createpolicy", "applypriority", "discard.global"};
+   for (size_t n = 0; n < sizeof words / sizeof *words; n++)
+      if (memmem(build->ptx, build->ptx_bytes, words[n], strlen(words[n])))
+         outcome_note(outcome, RKB_MACHINE_SUSPECT, "environment.cache_policy", json_pack("{s:s}", "instruction", words[n]),
+                      "the PTX has %s: such a hint outlives the launch and would carry one timed run's data into the next", words[n]);
+}
+
 static int machine_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
    struct verifier *me = self;
    rkb_random_t environments = me->random->for_job(me->host, job, STREAM_ENVIRONMENT);
@@ -75,6 +84,7 @@ static int machine_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
    if (status == RKB_OK) {
       candidate.transform = manifest && manifest->transform;
       candidate.module = rkb_machine_module_read(candidate.build->ptx, candidate.build->ptx_bytes);
+      note_cache_policies(candidate.build, &outcome);
       status = candidate.module ? run_cases(me, &candidate, &outcome, err)
                                 : rkb_fail(err, RKB_ERR_NOMEM, "no memory for the PTX");
    }

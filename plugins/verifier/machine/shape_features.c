@@ -5,8 +5,12 @@
 
 #define LARGEST_MODE 8 /* largest value of a mode over all cases of the task */
 #define LARGEST_MODULUS 32
-#define WEIGHT_OF_MODES                                                                                      \
-   4 /* two modes together against one residue: there are few of them and nothing else shows them */
+#define LARGE_DIM                                                                                            \
+   64 /* from here on a residue is a feature of its own: long rows have other tails than short ones */
+/* Weights against one residue modulo 32.  The fewer residues a modulus has, the sooner all of them are had; two modes are few, and
+ * nothing else shows them together. */
+#define WEIGHT_OF_MODES LARGEST_MODULUS
+#define WEIGHT_OF_OCTAVE 16
 #define MOST_DIMS 64
 
 /* Whether the feature is new. */
@@ -40,9 +44,11 @@ uint32_t shape_features_new(struct shape_features *features, const rkb_case_t *t
                   take(features, feature_of(1, d, value << 6 | e, (uint64_t)the_case->dims[e].value), note);
          continue;
       }
-      found += take(features, feature_of(2, d, 63 - (uint64_t)__builtin_clzll(value | 1), 0), note);
+      found += WEIGHT_OF_OCTAVE *
+               take(features, feature_of(2, d, 63 - (uint64_t)__builtin_clzll(value | 1), 0), note);
       for (uint64_t modulus = 2; modulus <= LARGEST_MODULUS && value > modulus; modulus *= 2)
-         found += take(features, feature_of(3, d, modulus, value % modulus), note);
+         found += (uint32_t)(LARGEST_MODULUS / modulus) *
+                  take(features, feature_of(value >= LARGE_DIM ? 4 : 3, d, modulus, value % modulus), note);
    }
    return found;
 }
