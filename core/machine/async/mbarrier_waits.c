@@ -1,5 +1,6 @@
 /* Waiting at mbarriers: test_wait and try_wait (PTX ISA 9.0, 9.7.13.15.16), and what happens when nobody can go on.  On the machine's
  * thread. */
+#include "machine/async/cluster_barrier.h"
 #include "machine/async/mbarriers.h"
 #include "machine/async/operations.h"
 #include "machine/lanes/memory_access.h"
@@ -239,6 +240,10 @@ static void report_stuck(machine_warp_t *warp, const machine_fragment_t *f) {
    group_t group;
    char missing[200];
    warp->pc = f->pc;
+   if (i->operation == MBARRIER_CLUSTER_WAIT) {
+      machine_cluster_stuck(warp, f->mask);
+      return;
+   }
    if (lane_addresses(warp, i, 1u << lane, address) != 1u << lane ||
        !make_group(warp, i, lane, address[lane], &group))
       return;

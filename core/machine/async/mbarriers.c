@@ -177,7 +177,7 @@ void machine_mbarriers_fence(machine_warp_t *warp, uint32_t lanes) {
 
 /* Phases --------------------------------------------------------------------------------------------------------------- */
 
-static void wake(machine_block_t *block) {
+void machine_mbarriers_wake(machine_block_t *block) {
    block->mbarriers->overtakes = false;
    block->mbarriers->patience = PATIENCE;
    block->run->changes++;
@@ -207,7 +207,7 @@ bool machine_mbarrier_advance(machine_block_t *block, machine_mbarrier_t *mbarri
    mbarrier->pending = mbarrier->expected;
    mbarrier->copies = 0;
    mbarrier->expect_bytes = 0;
-   wake(block);
+   machine_mbarriers_wake(block);
    return true;
 }
 

@@ -30,7 +30,8 @@ enum machine_mbarrier_operation {
    MBARRIER_TEST_STATE,
    MBARRIER_TEST_PARITY,
    MBARRIER_TRY_STATE,
-   MBARRIER_TRY_PARITY
+   MBARRIER_TRY_PARITY,
+   MBARRIER_CLUSTER_WAIT /* barrier.cluster.wait, which stalls in the same way */
 };
 
 typedef struct machine_mbarrier {
@@ -88,6 +89,8 @@ machine_mbarrier_t *machine_mbarrier_for_copy(machine_warp_t *warp, uint32_t lan
 void machine_mbarrier_copied(machine_block_t *block, machine_mbarrier_t *mbarrier, uint32_t bytes);
 /* Completes the phase if nothing is missing; true then. */
 bool machine_mbarrier_advance(machine_block_t *block, machine_mbarrier_t *mbarrier);
+/* Something that stalled fragments may wait for has come. */
+void machine_mbarriers_wake(machine_block_t *block);
 /* A generic access to bytes of a live object: true after a finding. */
 bool machine_mbarriers_touched(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
                                bool store);

@@ -122,6 +122,18 @@ static enum decode_result warp_operation(decoder_t *decoder) {
 
 /* Barriers: bar.sync a[, b];  bar.arrive a, b;  bar.red.op.type d, a[, b], [!]p;  barrier[.cta] likewise --------- */
 
+/* barrier.cluster.arrive[.release | .relaxed][.aligned];  barrier.cluster.wait[.acquire][.aligned] */
+static enum decode_result cluster_barrier(decoder_t *decoder) {
+   const bool waits = decode_modifier(decoder, "wait");
+   if (decode_operand_count(decoder) || (!waits && !decode_modifier(decoder, "arrive")))
+      return decode_refuse(decoder);
+   FAIL_UNLESS(decode_use(decoder, waits ? "barrier.cluster.wait" : "barrier.cluster.arrive"));
+   decoder->instruction.flags |= decode_modifier(decoder, "aligned") ? FLAG_ALIGNED : 0;
+   decoder->instruction.flags |= decode_modifier(decoder, "relaxed") ? FLAG_RELAXED : 0;
+   decoder->program->asynchronous = true;
+   return DECODE_DONE;
+}
+
 static enum decode_result barrier(decoder_t *decoder) {
    machine_instruction_t *i = &decoder->instruction;
    machine_slot_t slot;
@@ -133,7 +145,7 @@ static enum decode_result barrier(decoder_t *decoder) {
       return DECODE_DONE;
    }
    if (decode_modifier(decoder, "cluster"))
-      return decode_refuse(decoder);
+      return cluster_barrier(decoder);
    const bool reduces = decode_modifier(decoder, "red"), arrives = decode_modifier(decoder, "arrive");
    if (!reduces && !arrives && !decode_modifier(decoder, "sync"))
       return decode_refuse(decoder);

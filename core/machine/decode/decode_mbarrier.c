@@ -25,7 +25,8 @@ static bool take_modifiers(decoder_t *decoder, uint32_t from) {
    machine_instruction_t *i = &decoder->instruction;
    for (uint32_t n = from; n < decoder->modifier_count; n++) {
       const char *word = decoder->modifiers[n];
-      if (strcmp(word, "shared") == 0 || strcmp(word, "shared::cta") == 0)
+      if (strcmp(word, "shared") == 0 || strcmp(word, "shared::cta") == 0 ||
+          strcmp(word, "shared::cluster") == 0)
          i->space = PTX_SHARED;
       else if (strcmp(word, "relaxed") == 0)
          i->flags |= FLAG_RELAXED;

@@ -21,9 +21,11 @@ static bool memory_modifiers(decoder_t *decoder) {
    static const struct {
       const char *name;
       uint8_t space;
-   } spaces[] = {{"global", PTX_GLOBAL},      {"shared", PTX_SHARED},    {"shared::cta", PTX_SHARED},
-                 {"local", PTX_LOCAL},        {"const", PTX_CONST},      {"param", PTX_PARAM},
-                 {"param::entry", PTX_PARAM}, {"param::func", PTX_PARAM}};
+   } spaces[] = {{"global", PTX_GLOBAL},      {"shared", PTX_SHARED},
+                 {"shared::cta", PTX_SHARED}, {"shared::cluster", PTX_SHARED},
+                 {"local", PTX_LOCAL},        {"const", PTX_CONST},
+                 {"param", PTX_PARAM},        {"param::entry", PTX_PARAM},
+                 {"param::func", PTX_PARAM}};
    machine_instruction_t *i = &decoder->instruction;
    i->space = PTX_GENERIC;
    i->elements = 1;

@@ -1,5 +1,6 @@
 /* Where a warp's run of instructions ends: branches, calls, returns, exits and barriers, and the fragments that its lanes part
  * into there and come together from.  On the machine's thread. */
+#include "machine/async/cluster_barrier.h"
 #include "machine/async/mbarriers.h"
 #include "machine/execute/execution.h"
 
@@ -37,6 +38,7 @@ static void copy_arguments(machine_warp_t *warp, uint32_t mask, uint32_t first, 
 
 static void exit_lanes(machine_warp_t *warp, uint32_t fragment, uint32_t mask) {
    warp->alive &= ~mask;
+   machine_cluster_exit(warp, mask);
    for (uint32_t l = 0; l < LANES; l++)
       warp->left[l] = mask >> l & 1 ? warp->fragments[fragment].last : warp->left[l];
    warp->fragments[fragment].mask &= ~mask;
@@ -146,7 +148,8 @@ bool machine_transfer(machine_warp_t *warp, uint32_t fragment, const machine_ins
    case MACHINE_BARRIER:
       return arrive_at_barrier(warp, f, i, mask);
    case MACHINE_WAIT:
-      f->stalled = !machine_mbarrier_test(warp, i, mask);
+      f->stalled = !(i->operation == MBARRIER_CLUSTER_WAIT ? machine_cluster_wait(warp, i, mask)
+                                                           : machine_mbarrier_test(warp, i, mask));
       f->pc += !f->stalled;
       return f->stalled;
    default:

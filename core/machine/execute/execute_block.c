@@ -1,6 +1,7 @@
 /* Runs one block: prepares its warps and shared memory, lets every warp run in turn, releases barriers. */
 #include "machine/async/bulk_copies.h"
 #include "machine/execute/environment.h"
+#include "machine/async/cluster_barrier.h"
 #include "machine/async/copies.h"
 #include "machine/async/mbarriers.h"
 #include "machine/async/operations.h"
@@ -29,6 +30,7 @@ static void forget_block(machine_run_t *run) {
    machine_operations_free(run, block->operations);
    machine_mbarriers_free(run, block->mbarriers);
    machine_bulk_groups_free(run, block->bulk_groups);
+   machine_cluster_barrier_free(run, block->cluster_barrier);
    free(block->acquired);
    free(block->fenced);
    *block = (machine_block_t){0};
@@ -150,7 +152,9 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, 
       block->mbarriers = machine_mbarriers_new(run, shared_bytes, warps * LANES,
                                                block->clocks ? block->clocks->knowledge->width : 0);
       block->bulk_groups = machine_bulk_groups_new(run, warps * LANES);
-      if (!block->mbarriers || !block->bulk_groups)
+      block->cluster_barrier =
+         machine_cluster_barrier_new(run, warps * LANES, block->clocks ? block->clocks->knowledge->width : 0);
+      if (!block->mbarriers || !block->bulk_groups || !block->cluster_barrier)
          return false;
    }
    if (program->warpgroups && !(block->warpgroups = machine_warpgroups_new(run, program, warps)))
@@ -187,6 +191,19 @@ static uint32_t special_value(const machine_block_t *block, uint32_t special, ui
    case PTX_SPECIAL_NCTAID_Y:
    case PTX_SPECIAL_NCTAID_Z:
       return plan->grid[special - PTX_SPECIAL_NCTAID_X];
+   case PTX_SPECIAL_CLUSTER_X: /* clusters have one block each */
+   case PTX_SPECIAL_CLUSTER_Y:
+   case PTX_SPECIAL_CLUSTER_Z:
+      return block->index[special - PTX_SPECIAL_CLUSTER_X];
+   case PTX_SPECIAL_CLUSTERS_X:
+   case PTX_SPECIAL_CLUSTERS_Y:
+   case PTX_SPECIAL_CLUSTERS_Z:
+      return plan->grid[special - PTX_SPECIAL_CLUSTERS_X];
+   case PTX_SPECIAL_CLUSTER_BLOCKS_X:
+   case PTX_SPECIAL_CLUSTER_BLOCKS_Y:
+   case PTX_SPECIAL_CLUSTER_BLOCKS_Z:
+   case PTX_SPECIAL_CLUSTER_SIZE:
+      return 1;
    case PTX_SPECIAL_LANEID:
       return lane;
    case PTX_SPECIAL_WARPID:
@@ -221,7 +238,8 @@ static void write_special(machine_block_t *block, machine_warp_t *warp, const ma
 }
 
 static bool names_block(uint32_t special) {
-   return (special >= PTX_SPECIAL_CTAID_X && special <= PTX_SPECIAL_CTAID_Z) || special == PTX_SPECIAL_SMID;
+   return (special >= PTX_SPECIAL_CTAID_X && special <= PTX_SPECIAL_CTAID_Z) || special == PTX_SPECIAL_SMID ||
+          (special >= PTX_SPECIAL_CLUSTER_X && special <= PTX_SPECIAL_CLUSTER_Z);
 }
 
 /* All but the block's index stay the same for a whole launch. */
@@ -297,6 +315,7 @@ void machine_block_start(machine_launch_t *launch, uint64_t linear) {
    machine_copies_begin(block);
    machine_mbarriers_begin(block);
    machine_bulk_groups_begin(block);
+   machine_cluster_barrier_begin(block);
    machine_operations_begin(block);
    machine_warpgroups_begin(block);
    machine_shared_new_epoch(block);

@@ -134,6 +134,7 @@ typedef struct machine_block {
    struct machine_mbarriers *mbarriers;     /* async/mbarriers.h; NULL: the program has none */
    struct machine_bulk_groups *bulk_groups; /* async/bulk_copies.h */
    struct machine_warpgroups *warpgroups;   /* async/warpgroups.h; NULL: the program has none */
+   struct machine_cluster_barrier *cluster_barrier; /* async/cluster_barrier.h */
    machine_barrier_t barriers[16];
    machine_polled_t polled;           /* while blocks run side by side: resident_blocks.c */
    struct machine_acquired *acquired; /* synchronisation.c */
