@@ -40,7 +40,7 @@ static const struct {
    {"mbarrier.arrive.expect_tx.shared.b64 _, [%r0];", RKB_MACHINE_UNKNOWN, "unsupported.mbarrier.arrive"},
    {"barrier.cluster.arrive; barrier.cluster.wait;", 0, ""},
    {"barrier.cluster.wait;", RKB_MACHINE_REJECT, "sync.barrier"},
-   {"barrier.cluster.arrive; barrier.cluster.arrive;", 0, ""},
+   {"barrier.cluster.arrive; barrier.cluster.arrive;", RKB_MACHINE_REJECT, "sync.barrier"},
    {"mapa.shared::cluster.u32 %r0, %r1, 3;", RKB_MACHINE_REJECT, "sync.cluster"},
    {"cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%d0], [%r0];", RKB_MACHINE_UNKNOWN,
     "unsupported.a_tensor_without_coordinates"},

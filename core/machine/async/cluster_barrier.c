@@ -3,12 +3,14 @@
 #include "machine/async/mbarriers.h"
 #include "machine/races/knowledge.h"
 
+#define WAITED (1u << 31)
+
 struct machine_cluster_barrier {
    uint32_t phase;             /* complete ones */
    uint32_t expected, pending; /* threads: alive, and missing in this phase */
    uint32_t threads, width;
    uint32_t *arriving, *completed; /* rows of knowledge; swapped */
-   uint32_t *arrived;              /* by thread: 1 + the phase that it arrived in last */
+   uint32_t *arrived; /* by thread: 1 + the phase that it arrived in last; WAITED: and has waited for */
    uint32_t words[];
 };
 
@@ -71,7 +73,7 @@ void machine_cluster_arrive(machine_warp_t *warp, const machine_instruction_t *i
    for (uint32_t left = mask; left; left &= left - 1) {
       const uint32_t lane = (uint32_t)__builtin_ctz(left);
       uint32_t *arrived = &barrier->arrived[warp->first_thread + lane];
-      if (*arrived == barrier->phase + 1) {
+      if (*arrived && !(*arrived & WAITED)) {
          machine_find(warp, RKB_MACHINE_REJECT, "sync.barrier", lane,
                       "arrives at the barrier of the cluster again before it has waited there");
          return;
@@ -92,7 +94,7 @@ bool machine_cluster_wait(machine_warp_t *warp, const machine_instruction_t *i, 
    for (uint32_t left = mask; left; left &= left - 1) {
       const uint32_t lane = (uint32_t)__builtin_ctz(left),
                      arrived = barrier->arrived[warp->first_thread + lane];
-      if (!arrived) {
+      if (!arrived || arrived & WAITED) {
          machine_find(warp, RKB_MACHINE_REJECT, "sync.barrier", lane,
                       "waits at the barrier of the cluster, where it has not arrived");
          return true;
@@ -100,6 +102,8 @@ bool machine_cluster_wait(machine_warp_t *warp, const machine_instruction_t *i, 
       if (arrived > barrier->phase)
          return false;
    }
+   for (uint32_t left = mask; left; left &= left - 1)
+      barrier->arrived[warp->first_thread + (uint32_t)__builtin_ctz(left)] |= WAITED;
    if (warp->block->operations)
       machine_knowledge_acquire(warp, mask, barrier->completed);
    return true;
@@ -112,7 +116,7 @@ void machine_cluster_exit(machine_warp_t *warp, uint32_t mask) {
    for (uint32_t left = mask; left; left &= left - 1) {
       const uint32_t lane = (uint32_t)__builtin_ctz(left);
       barrier->expected--;
-      barrier->pending -= barrier->arrived[warp->first_thread + lane] != barrier->phase + 1;
+      barrier->pending -= (barrier->arrived[warp->first_thread + lane] & ~WAITED) != barrier->phase + 1;
    }
    if (barrier->expected)
       advance(warp->block);
