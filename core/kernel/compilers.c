@@ -18,7 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_PROCESSES = 256, WAIT_MS = 50 };
+enum {
+   MAX_PROCESSES = 256,
+   WAIT_MS = 50
+};
 /* Ten times the processor time of the slowest accepted build: docs/architecture.md. */
 static const uint64_t default_cpu_ns = 80000000000ull;
 static const uint64_t default_memory = 4ull << 30, start_ns = 60000000000ull;
@@ -273,16 +276,14 @@ static void set_limit_finding(const rkb_compilers_t *compilers, enum exchange_en
       rkb_format_duration(compilers->cpu_ns, amount, sizeof amount);
       rkb_finding_set(
          finding, "tool.compile_time", 0, 0,
-         "compiling took more than %s of processor time (limits.compile); nothing is known of the kernel",
-         amount);
+         "compiling took more than %s of processor time (limits.compile); nothing is known of the kernel", amount);
    } else if (end == EXCHANGE_MEMORY) {
       rkb_format_bytes(compilers->memory, amount, sizeof amount);
       rkb_finding_set(finding, "tool.compile_memory", 0, 0,
                       "compiling needed more than %s of memory; nothing is known of the kernel", amount);
    } else
-      rkb_finding_set(finding, "build.error", 0, 0,
-                      "the compiler crashed on this source, twice (signal %d, %s)", signal_number,
-                      strsignal(signal_number));
+      rkb_finding_set(finding, "build.error", 0, 0, "the compiler crashed on this source, twice (signal %d, %s)",
+                      signal_number, strsignal(signal_number));
 }
 
 /* What a source can do to its compiler: a fault of the processor, or an abort.  Any other signal comes from outside, and an exit is
@@ -362,8 +363,8 @@ static int compile_in(rkb_compilers_t *compilers, slot_t *slot, const compile_in
       if (!is_crash(signal_number)) {
          *err = (rkb_error_t){.status = RKB_ERR_UNAVAILABLE};
          snprintf(err->message, sizeof err->message,
-                  "the compiler process was ended twice by something else (signal %d, %s): is memory short?",
-                  signal_number, signal_number ? strsignal(signal_number) : "exit");
+                  "the compiler process was ended twice by something else (signal %d, %s): is memory short?", signal_number,
+                  signal_number ? strsignal(signal_number) : "exit");
          return err->status;
       }
       output->uncertain = true;

@@ -142,26 +142,13 @@ static bool names_a_file(const char *text, size_t length) {
 
 /* What makes a text mean one thing here and another elsewhere: when it is compiled, and which compiler says its name.  What was
  * checked must be what others compile. */
-static const char *const circumstances[] = {"__TIME__",
-                                            "__DATE__",
-                                            "__TIMESTAMP__",
-                                            "__NVCC__",
-                                            "__CUDACC_RTC__",
-                                            "__CUDACC_DEBUG__",
-                                            "__CUDACC_VER_MAJOR__",
-                                            "__CUDACC_VER_MINOR__",
-                                            "__CUDACC_VER_BUILD__",
-                                            "__NVCOMPILER",
-                                            "__clang__",
-                                            "__GNUC__",
-                                            "_MSC_VER",
-                                            NULL};
+static const char *const circumstances[] = {"__TIME__", "__DATE__", "__TIMESTAMP__", "__NVCC__", "__CUDACC_RTC__", "__CUDACC_DEBUG__",
+                                            "__CUDACC_VER_MAJOR__", "__CUDACC_VER_MINOR__", "__CUDACC_VER_BUILD__", "__NVCOMPILER",
+                                            "__clang__", "__GNUC__", "_MSC_VER", NULL};
 
 static void refuse_circumstance(rkb_finding_t *finding, const rkb_token_t *token, const char *name) {
-   rkb_finding_set(
-      finding, "build.error", token->line, token->column,
-      "%s is refused: what a candidate compiles to may depend neither on the time nor on the compiler's name",
-      name);
+   rkb_finding_set(finding, "build.error", token->line, token->column,
+                   "%s is refused: what a candidate compiles to may depend neither on the time nor on the compiler's name", name);
 }
 
 static void check_circumstances(const char *source, const rkb_token_t *token, rkb_finding_t *finding) {
@@ -170,12 +157,10 @@ static void check_circumstances(const char *source, const rkb_token_t *token, rk
       return;
    const size_t length = rkb_token_folded(source, token, text, sizeof text);
    for (uint32_t i = 0; circumstances[i]; i++)
-      if (token->kind == RKB_TOKEN_IDENTIFIER ? strcmp(text, circumstances[i]) == 0
-                                              : strstr(text, circumstances[i]) != NULL)
+      if (token->kind == RKB_TOKEN_IDENTIFIER ? strcmp(text, circumstances[i]) == 0 : strstr(text, circumstances[i]) != NULL)
          refuse_circumstance(finding, token, circumstances[i]);
    if (length >= sizeof text && token->kind == RKB_TOKEN_DIRECTIVE)
-      rkb_finding_set(finding, "build.error", token->line, token->column,
-                      "a directive of more than %zu bytes is refused", sizeof text - 1);
+      rkb_finding_set(finding, "build.error", token->line, token->column, "a directive of more than %zu bytes is refused", sizeof text - 1);
 }
 
 static void check_token(const char *source, const rkb_token_t *token, rkb_finding_t *finding) {

@@ -84,8 +84,7 @@ CUresult rkb_memory_arm(const rkb_driver_t *d, const rkb_device_memory_t *m) {
    return status;
 }
 
-CUresult rkb_memory_look(const rkb_driver_t *d, const rkb_worker_kernels_t *own,
-                         const rkb_device_memory_t *m) {
+CUresult rkb_memory_look(const rkb_driver_t *d, const rkb_worker_kernels_t *own, const rkb_device_memory_t *m) {
    uint64_t before = m->start - m->mapped, behind = m->mapped_bytes - before - m->bytes;
    CUresult status = CUDA_SUCCESS;
    if (!m->reserved)

@@ -28,8 +28,7 @@ void rkb_memory_close(const rkb_driver_t *driver, rkb_device_memory_t *memory); 
 /* Writes the canary into the mapped bytes beside the buffer; does nothing for plain memory. */
 CUresult rkb_memory_arm(const rkb_driver_t *driver, const rkb_device_memory_t *memory);
 /* Enqueues the search for a damaged byte in the canary; does nothing for plain memory. */
-CUresult rkb_memory_look(const rkb_driver_t *driver, const rkb_worker_kernels_t *own,
-                         const rkb_device_memory_t *memory);
+CUresult rkb_memory_look(const rkb_driver_t *driver, const rkb_worker_kernels_t *own, const rkb_device_memory_t *memory);
 /* Reads the canary back.  *damaged: whether it changed.  before says on which side; distance is the number of bytes from the buffer's
  * edge to the nearest damage. */
 CUresult rkb_memory_inspect(const rkb_driver_t *driver, const rkb_device_memory_t *memory, bool *damaged,

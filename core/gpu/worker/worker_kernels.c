@@ -170,8 +170,7 @@ CUresult rkb_flush(const rkb_driver_t *d, const rkb_worker_kernels_t *own) {
    return status == CUDA_SUCCESS ? rkb_flush_read(d, own) : status;
 }
 
-CUresult rkb_anchor(const rkb_driver_t *d, const rkb_worker_kernels_t *own, enum rkb_anchor which,
-                    uint32_t place) {
+CUresult rkb_anchor(const rkb_driver_t *d, const rkb_worker_kernels_t *own, enum rkb_anchor which, uint32_t place) {
    uint64_t count = ANCHOR_BYTES / 16;
    uint32_t length = CHAIN_LENGTH;
    CUdeviceptr from = own->source[place % own->places], to = own->target[place % own->places];
@@ -210,8 +209,7 @@ CUresult rkb_sum(const rkb_driver_t *d, const rkb_worker_kernels_t *own, uint32_
                 : CUDA_SUCCESS;
 }
 
-CUresult rkb_sums_end(const rkb_driver_t *d, const rkb_worker_kernels_t *own, uint32_t count,
-                      uint64_t *sums) {
+CUresult rkb_sums_end(const rkb_driver_t *d, const rkb_worker_kernels_t *own, uint32_t count, uint64_t *sums) {
    CUresult status = d->cuStreamSynchronize(d->stream);
    return status == CUDA_SUCCESS && count ? d->cuMemcpyDtoH(sums, own->flag, count * sizeof *sums) : status;
 }

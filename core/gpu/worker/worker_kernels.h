@@ -40,21 +40,19 @@ CUresult rkb_flush_read(const rkb_driver_t *driver, const rkb_worker_kernels_t *
 CUresult rkb_flush(const rkb_driver_t *driver, const rkb_worker_kernels_t *own);
 /* Enqueues an anchor, which is the same work every time: a copy of 64 MiB, limited by memory, or one block's chain of dependent
  * additions, limited by the clock.  place: any number; it selects the copy's allocations in turn. */
-CUresult rkb_anchor(const rkb_driver_t *driver, const rkb_worker_kernels_t *own, enum rkb_anchor which,
-                    uint32_t place);
+CUresult rkb_anchor(const rkb_driver_t *driver, const rkb_worker_kernels_t *own, enum rkb_anchor which, uint32_t place);
 
 /* begin enqueues a reset.  look enqueues a search for a byte other than `byte`.  *found is valid after waiting for the stream. */
 CUresult rkb_look_begin(const rkb_driver_t *driver, const rkb_worker_kernels_t *own);
-CUresult rkb_look(const rkb_driver_t *driver, const rkb_worker_kernels_t *own, CUdeviceptr from,
-                  uint64_t bytes, uint8_t byte);
+CUresult rkb_look(const rkb_driver_t *driver, const rkb_worker_kernels_t *own, CUdeviceptr from, uint64_t bytes,
+                  uint8_t byte);
 CUresult rkb_look_end(const rkb_driver_t *driver, const rkb_worker_kernels_t *own, uint32_t *found);
 
 /* Sums as <rkb/ext/device.h> defines them.  begin resets; each sum is enqueued under a number below RKB_MOST_SUMS; end waits for the stream
  * and returns the first count sums. */
 CUresult rkb_sums_begin(const rkb_driver_t *driver, const rkb_worker_kernels_t *own);
-CUresult rkb_sum(const rkb_driver_t *driver, const rkb_worker_kernels_t *own, uint32_t number,
-                 CUdeviceptr from, uint64_t bytes, uint64_t key);
-CUresult rkb_sums_end(const rkb_driver_t *driver, const rkb_worker_kernels_t *own, uint32_t count,
-                      uint64_t *sums);
+CUresult rkb_sum(const rkb_driver_t *driver, const rkb_worker_kernels_t *own, uint32_t number, CUdeviceptr from,
+                 uint64_t bytes, uint64_t key);
+CUresult rkb_sums_end(const rkb_driver_t *driver, const rkb_worker_kernels_t *own, uint32_t count, uint64_t *sums);
 
 #endif

@@ -185,8 +185,7 @@ SETP(s32)
 SETP(u64)
 SETP(s64)
 SETP(f32)
-SETP(f64)
-SETP(f16) SETP(bf16)
+SETP(f64) SETP(f16) SETP(bf16)
 
 /* setp of packed halves: one predicate for each half. */
 #define SETP_PACKED(name)                                                                                    \
@@ -234,8 +233,7 @@ SET(s32)
 SET(u64)
 SET(s64)
 SET(f32)
-SET(f64)
-SET(f16) SET(bf16)
+SET(f64) SET(f16) SET(bf16)
 
    static inline void finish_set_packed(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                                         uint32_t lower, uint32_t upper) {
