@@ -130,8 +130,11 @@ static int judge_as(rkb_log_t *log, const char *pipeline_path, const char *path,
          wrong++;
       }
       if (!says) {
-         wrong +=
-            hold_to(path, source, strcmp(standing, "accept") == 0 ? verdict->certificate : verdict->message);
+         char *text; /* of an acceptance the certificate; else the message too */
+         assert_true(asprintf(&text, "%s%s", verdict->certificate ? verdict->certificate : "",
+                              strcmp(standing, "accept") == 0 ? "" : verdict->message) >= 0);
+         wrong += hold_to(path, source, text);
+         free(text);
          wrong += hold_evidence(path, source, verdict->evidence);
       }
    }

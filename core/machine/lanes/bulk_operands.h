@@ -16,7 +16,7 @@ static inline uint64_t bulk_operand(const machine_warp_t *warp, const machine_sl
 static inline uint64_t bulk_address(const machine_warp_t *warp, const machine_slot_t *slots, uint32_t lane,
                                     bool shared) {
    const uint64_t sum = bulk_operand(warp, &slots[0], lane) + bulk_operand(warp, &slots[1], lane);
-   return shared ? WINDOW_SHARED << WINDOW_SHIFT | (sum & 0xffffffffu) : sum;
+   return shared ? WINDOW_SHARED << WINDOW_SHIFT | (sum & 0xffffffffu) : machine_generic(warp->run, sum);
 }
 
 /* Every operand of the lane has a value; a finding otherwise. */
