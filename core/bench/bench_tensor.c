@@ -1,5 +1,5 @@
 /* rkb-bench-tensor - multiply-adds a second of the checking machine on one core, in processor time, on products of bfloat16 matrices as
- * fast kernels write them (tests/machine/kernels: gemm_bf16.cu with cp.async, ldmatrix and mma, gemm_wgmma.cu with cp.async and wgmma),
+ * fast kernels write them (tests/machine/kernels: gemm_bf16.cu with cp.async, ldmatrix and mma, gemm_wgmma.cu and gemm_tma_wgmma.cu with wgmma),
  * at each level of checks, and of the sums alone; and how they stand to the goal.  Exits with 1 when a run fails. */
 #include "machine/machine_harness.h"
 #include "machine/lanes/tensor_arithmetic.h"
@@ -99,6 +99,7 @@ int main(int argc, char **argv) {
       return over;
    bool good = measure_kernel("gemm_bf16", 256.0 * 256.0 * 256.0);
    good &= measure_kernel("gemm_wgmma", 256.0 * 256.0 * 512.0);
+   good &= measure_kernel("gemm_tma_wgmma", 256.0 * 256.0 * 512.0);
    if (__builtin_cpu_supports("avx2"))
       measure_sums();
    return !good;
