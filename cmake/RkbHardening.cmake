@@ -35,5 +35,7 @@ function(rkb_look_beside)
   file(RELATIVE_PATH up "/prefix/${arg_DESTINATION}" "/prefix/${RKB_LIBRARIES_BESIDE}")
   set_target_properties(${arg_UNPARSED_ARGUMENTS} PROPERTIES INSTALL_RPATH "$ORIGIN/${up}")
   # The old kind of run path: it also holds for what the libraries beside load themselves.
-  target_link_options(${arg_UNPARSED_ARGUMENTS} PRIVATE -Wl,--disable-new-dtags)
+  foreach(target IN LISTS arg_UNPARSED_ARGUMENTS)
+    target_link_options(${target} PRIVATE -Wl,--disable-new-dtags)
+  endforeach()
 endfunction()

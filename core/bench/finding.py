@@ -12,7 +12,8 @@ The task is copied without its seeds for all but the last.  Every figure that wa
 is there is not computed again, so that a sitting goes on where the last one ended.  --part I/N takes every Nth direction, for several
 machines, whose files are joined by cat.
 
-usage: finding.py BUILD TASKS OUT [--candidates N] [--only TASK] [--what first,best,apart,random,hand] [--part I/N] [--seed S]"""
+usage: finding.py BUILD TASKS OUT [--candidates N] [--only TASK] [--what first,best,apart,random,hand] [--part I/N] [--seed S]
+                  [--keep FOLDER]"""
 import argparse
 import json
 import math
@@ -74,7 +75,12 @@ def figures(path):
     return {"us": min(best) if best else None, "candidates": len(rows), "accepted": len(best), "others": reasons, "steps": len(steps)}
 
 
-def measure(build, source, task, direction, what, count, seed):
+def keep_best(build, run, path):
+    """Writes the best kernel that a run found; a run without one leaves nothing."""
+    subprocess.run([os.path.join(build, "bin", "rkb"), "best", run, "--out", path], capture_output=True, check=False)
+
+
+def measure(build, source, task, direction, what, count, seed, kept):
     with tempfile.TemporaryDirectory() as scratch:
         used = task
         if what != "hand":
@@ -85,11 +91,13 @@ def measure(build, source, task, direction, what, count, seed):
             file.write(pipeline_text(what, count, seed, source))
         started = time.monotonic()
         result = subprocess.run([os.path.join(build, "bin", "rkb-run"), pipeline, "--task", used, "--direction", direction,
-                                 "--out", os.path.join(scratch, "run"), "--quiet"], capture_output=True, text=True)
+                                 "--secret", f"{seed:064x}", "--out", os.path.join(scratch, "run"), "--quiet"], capture_output=True, text=True)
         seconds = time.monotonic() - started
         archive = os.path.join(scratch, "run", "run.sqlite")
         if not os.path.exists(archive):
             return {"us": None, "seconds": seconds, "error": result.stderr.strip()[-300:]}
+        if kept:
+            keep_best(build, os.path.join(scratch, "run"), os.path.join(kept, f"{os.path.basename(task)}.{direction}.{what}.cu"))
         return {**figures(archive), "seconds": round(seconds, 2)}
 
 
@@ -142,8 +150,10 @@ def main():
     parser.add_argument("--what", default="first,hand,apart,best,random")
     parser.add_argument("--part", default="0/1")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", metavar="FOLDER", help="write the best kernel of each run there, to be timed on a device")
     given = parser.parse_args()
-    os.makedirs(given.out, exist_ok=True)
+    for folder in filter(None, (given.out, given.keep)):
+        os.makedirs(folder, exist_ok=True)
     path = os.path.join(given.out, "finding.jsonl")
     source = os.path.dirname(os.path.abspath(given.tasks))
     part, parts = map(int, given.part.split("/"))
@@ -154,7 +164,7 @@ def main():
             key = (name, direction, what, count, given.seed)
             if number % parts != part or key in read(path):
                 continue
-            row = measure(given.build, source, os.path.join(given.tasks, name), direction, what, count, given.seed)
+            row = measure(given.build, source, os.path.join(given.tasks, name), direction, what, count, given.seed, given.keep)
             row.update(task=name, direction=direction, what=what, count=count, seed=given.seed)
             with open(path, "a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
