@@ -23,7 +23,7 @@ static bool judge(const char *path, const char *source, bool broken, bool portab
       print_error("%s: %s\n", path, message);
    } else {
       rkb_machine_options_t options = {.checks = RKB_MACHINE_RACES | RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT,
-                                       .thread_instructions = 50000000,
+                                       .thread_instructions = 1000000000,
                                        .hang_limit = 1000000,
                                        .portable = portable};
       const char *wanted = broken ? harness.broken : harness.expect;
