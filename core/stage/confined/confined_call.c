@@ -179,6 +179,8 @@ static bool send_job(call_t *call, const rkb_item_t *in) {
    record_put_u32(&request, call->scope.section);
    record_put_u64(&request, (uint64_t)call->scope.request);
    record_put_u32(&request, call->scope.child);
+   record_put_text(&request, call->scope.candidate ? call->scope.candidate->hash : "");
+   record_put_bytes(&request, call->runtime->secret.bytes, sizeof call->runtime->secret.bytes);
    rkb_item_write(in, &request);
    put_build(call->scope.candidate ? call->scope.candidate->build : NULL, &request);
    const bool sent = send_frame(call, &request);

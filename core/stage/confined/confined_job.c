@@ -18,6 +18,7 @@ static void nobody(void *argument) {
 
 void confined_job_open(rkb_runtime_t *runtime) {
    runtime->jobs = rkb_jobs_new(nobody, NULL);
+   rkb_secret_stream(&runtime->secret, "", "", 0); /* its library sets itself up at the first use, which would be every fork's */
 }
 
 void confined_job_warm(rkb_runtime_t *runtime, uint32_t entry) {
@@ -78,10 +79,15 @@ static bool read_candidate(rkb_runtime_t *runtime, record_reader_t *in, rkb_cand
    const uint32_t kind = record_u32(in), section = record_u32(in);
    const int64_t request = (int64_t)record_u64(in);
    const uint32_t child = record_u32(in);
+   const char *hash = record_text(in, RKB_HASH_TEXT);
+   size_t bytes;
+   const void *secret = record_bytes(in, &bytes, sizeof runtime->secret.bytes);
    rkb_item_t *item = rkb_item_read(in);
-   if (!item || kind != CONFINED_JOB || !rkb_item_text(item, "source"))
+   if (!item || !hash || bytes != sizeof runtime->secret.bytes || kind != CONFINED_JOB || !rkb_item_text(item, "source"))
       return false;
    rkb_candidate_t *candidate = *out = rkb_candidate_new(runtime->pipeline, item);
+   memcpy(runtime->secret.bytes, secret, bytes);
+   snprintf(candidate->hash, sizeof candidate->hash, "%s", hash);
    candidate->item = item;
    candidate->section = section;
    candidate->request = request;

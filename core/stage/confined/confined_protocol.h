@@ -5,7 +5,7 @@
  *    watch     server: confined_told_t: TOLD_STARTED with the fork's number, later TOLD_ENDED with its wait status.  When the program
  *              closes its end, the server ends the fork.
  *    channel   frames of kernel/byte_record.h, each beginning with u32 kind:
- *              program: CONFINED_JOB: u32 section, u64 request, u32 child, item, u32 has a build, build
+ *              program: CONFINED_JOB: u32 section, u64 request, u32 child, text hash of the candidate, bytes secret of the run, item, u32 has a build, build
  *              fork:    CONFINED_BUILD: u32 flags;  program: CONFINED_BUILT: u32 status, text message, finding, u32 has a build, build
  *              fork:    CONFINED_DONE: u32 status, text message, text option, u32 count + items, u32 count + notes (text key, bytes)
  * Program and server are one program; what the fork says may come from anywhere. */
