@@ -300,7 +300,7 @@ bool machine_variables_reached(const machine_run_t *run) {
 }
 
 bool machine_global_records(machine_run_t *run, machine_region_t *region) {
-   if (region->writers)
+   if (region->writers && region->readers)
       return true;
    const size_t bytes = granules_of(run, region) * sizeof *region->writers;
    uint64_t *writers = machine_records(run, region, bytes), *readers = machine_records(run, region, bytes);
