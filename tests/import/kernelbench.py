@@ -122,9 +122,12 @@ def summary(rows):
     for level in sorted({row["level"] for row in rows}):
         own = [row for row in rows if row["level"] == level]
         seconds = sorted(float(row["import_s"]) for row in own)
-        lines.append("level %s: %d files, %d imported (median %.1f s, most %.1f s), %d naive kernels accepted, %d of their faults rejected" % (
-            level, len(own), sum(row["imported"] == "yes" for row in own), seconds[len(seconds) // 2], seconds[-1],
-            sum(row["naive"] == "accept" for row in own), sum(row["naive"] == "accept" and row["fault"].startswith("reject") for row in own)))
+        line = "level %s: %d files, %d imported (median %.1f s, most %.1f s)" % (
+            level, len(own), sum(row["imported"] == "yes" for row in own), seconds[len(seconds) // 2], seconds[-1])
+        if any(row["naive"] for row in own):
+            line += ", %d naive kernels accepted, %d of their faults rejected" % (
+                sum(row["naive"] == "accept" for row in own), sum(row["naive"] == "accept" and row["fault"].startswith("reject") for row in own))
+        lines.append(line)
     return lines
 
 
