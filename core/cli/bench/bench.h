@@ -108,7 +108,7 @@ int rkb_baselines_prepare(rkb_baselines_t *baselines, const rkb_bench_work_t *wo
 int rkb_baselines_time(rkb_baselines_t *baselines, uint32_t process, rkb_error_t *err);
 const char *rkb_baselines_torch(const rkb_baselines_t *baselines); /* its version */
 
-/* expected_ahead.c: evaluates, in child processes in the background, the expected values of later works. */
+/* expected_in_background.c: evaluates, in child processes in the background, the expected values of later works. */
 typedef struct rkb_background rkb_background_t;
 /* works are in the order in which they will be measured; measured[i] true: skip works[i].  Both stay the caller's until close. */
 int rkb_background_open(const rkb_bench_t *bench, const rkb_bench_work_t *const *works, const bool *measured,

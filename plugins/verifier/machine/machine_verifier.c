@@ -28,8 +28,8 @@ static int run_cases(const struct verifier *me, struct candidate *candidate, str
    if (status == RKB_OK && outcome->rank == 0 && outcome->cases_run == 0)
       outcome_note(
          outcome, RKB_MACHINE_UNKNOWN, "limit.budget", NULL,
-         "no case could be executed whole within %llu thread-instructions; limits.execute allows more",
-         budget);
+         "no case could be executed whole within %llu thread-instructions; %s allows more", budget,
+         me->config->budget ? "this stage's option budget" : "limits.execute");
    if (status == RKB_OK && outcome->rank == 0 && outcome->unexecuted)
       outcome_note(
          outcome, RKB_MACHINE_UNKNOWN, "limit.budget", NULL,
@@ -93,7 +93,8 @@ static int machine_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
       status = bench_counts(me, &candidate, &outcome, err);
    if (status == RKB_OK && outcome.rank == 0 && outcome.unsampled)
       outcome_note(&outcome, RKB_MACHINE_UNKNOWN, "limit.budget", NULL,
-                   "the budget was used up before blocks were executed at every bench shape; limits.execute allows more");
+                   "the budget was used up before blocks were executed at every bench shape; %s allows more",
+                   me->config->budget ? "this stage's option budget" : "limits.execute");
    if (status == RKB_OK)
       status = outcome_emit(me, job, &outcome);
    rkb_machine_module_free(candidate.module);

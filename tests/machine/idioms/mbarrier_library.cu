@@ -1,7 +1,7 @@
 // why: cuda::barrier: arrive, work, wait; without the wait nothing is ordered.  Its wait looks at a clock, hence suspect
 // buffer: y out f32 128
 // launch: library grid=1 block=128 args=y
-// expect: suspect nondeterministic
+// expect: suspect environment.clock
 // broken: reject race.shared
 #include <cuda/barrier>
 extern "C" __global__ void library(float *y) {
