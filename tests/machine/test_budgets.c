@@ -71,6 +71,9 @@ static void hold_to(const char *path, const char *setting, const char *verdict) 
 #ifdef __SANITIZE_THREAD__
 #define KERNELS_APART 5
 #define SETTINGS_APART 5
+#elif defined(__SANITIZE_ADDRESS__) /* ten times as long */
+#define KERNELS_APART 5
+#define SETTINGS_APART 1
 #else
 #define KERNELS_APART 1
 #define SETTINGS_APART 1

@@ -15,11 +15,25 @@ static bool may_go_on(const struct trial *t) {
    return t->outcome->rank < RKB_MACHINE_UNKNOWN && !enough && !t->over_budget;
 }
 
+/* A drawn shape shows what shapes show; the check cases show families.  What only the two together show (a sum that is cut short at
+ * one length, and infinite where the numbers are large) is found by one family, drawn anew for each shape. */
+static uint64_t draw_family(const struct trial *t) {
+   const struct verifier *me = t->verifier;
+   uint32_t count = 0;
+   while (count < MOST_FAMILIES && me->task->family_at(me->host, t->the_case, count) &&
+          (!me->config->families || count < me->config->families))
+      count++;
+   if (count < 2 || t->largest > (uint64_t)me->config->family_work)
+      return 0;
+   rkb_random_t stream = me->random->for_job(me->host, t->candidate->job, STREAM_DRAWN_FAMILY | t->turn << 8);
+   return 1ull << (1 + me->random->below(&stream, count - 1));
+}
+
 /* Of the families beside the first that are asked for, those that all together cost no more than config family_work here, a bit
  * each; the rest is owed. */
 static uint64_t choose_families(struct trial *t) {
-   if (t->the_case->kind == RKB_CASE_DRAWN) /* shows shapes; the check cases show families */
-      return 0;
+   if (t->the_case->kind == RKB_CASE_DRAWN)
+      return draw_family(t);
    const struct verifier_config *config = t->verifier->config;
    const uint64_t each = t->largest * (uint64_t)config->trials;
    uint64_t chosen = 0, work = 0;

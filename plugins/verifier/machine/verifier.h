@@ -38,7 +38,8 @@ enum {
    STREAM_POINTS,   /* sampled_points.c: elements, and the family that they are judged on */
    STREAM_FAMILIES, /* costly_families.c */
    STREAM_KEPT,     /* repetitions.c */
-   STREAM_ENVIRONMENT /* machine_verifier.c: the environments of its executions */
+   STREAM_ENVIRONMENT, /* machine_verifier.c: the environments of its executions */
+   STREAM_DRAWN_FAMILY /* case_families.c, with the case's turn above bit 8 */
 };
 
 struct verifier {
