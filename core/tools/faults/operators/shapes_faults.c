@@ -37,7 +37,7 @@ static bool has_residue(const checked_dim_t *dim, int64_t modulus, int64_t resid
 }
 
 static uint32_t octave_of(int64_t value) {
-   return 63 - (uint32_t)__builtin_clzll((unsigned long long)value);
+   return value > 1 ? 63 - (uint32_t)__builtin_clzll((unsigned long long)value) : 0;
 }
 
 static bool has_octave(const checked_dim_t *dim, uint32_t octave) {
