@@ -276,13 +276,36 @@ static uint32_t reshaped(reader_t *reader, const char *name, uint32_t from, uint
    return add(reader, &node);
 }
 
+/* The dims of a mask.  A dim of size 1 may be in it or not: it says the same. */
+static uint64_t mask_of(reader_t *reader, uint32_t number) {
+   const rkb_program_node_t *first = &reader->programs[0]->nodes[number];
+   uint64_t in = 0, out = 0;
+   for (uint32_t p = 0; p < RKB_PROBES; p++) {
+      const rkb_program_node_t *from = &reader->programs[p]->nodes[number];
+      const rkb_shape_t *shape = &reader->programs[p]->values[from->inputs[0]].shape;
+      for (uint32_t d = 0; d < shape->rank; d++)
+         if (shape->size[d] != 1)
+            *((uint64_t)from->integers[0] >> d & 1 ? &in : &out) |= UINT64_C(1) << d;
+   }
+   if (in & out)
+      fail(reader, "the dims of %s differ between cases", first->operation->name);
+   return in | ((uint64_t)first->integers[0] & ~out);
+}
+
+static uint64_t dim_mask(reader_t *reader, uint32_t number) {
+   const int64_t dim = reader->programs[0]->nodes[number].integers[0];
+   for (uint32_t p = 1; p < RKB_PROBES; p++)
+      if (reader->programs[p]->nodes[number].integers[0] != dim)
+         fail(reader, "the dim of %s differs between cases", reader->programs[0]->nodes[number].operation->name);
+   return UINT64_C(1) << dim;
+}
+
 /* A reduction, or what is made of some; its result has the program's shape. */
 static uint32_t read_reduction(reader_t *reader, uint32_t number, const char *name) {
    const rkb_program_node_t *from = &reader->programs[0]->nodes[number];
    const char *operation = from->operation->name;
    const uint32_t x = reader->made[from->inputs[0]];
-   uint64_t mask =
-      strstr(operation, "softmax") ? UINT64_C(1) << from->integers[0] : (uint64_t)from->integers[0];
+   const uint64_t mask = strstr(operation, "softmax") ? dim_mask(reader, number) : mask_of(reader, number);
    rkb_arena_t *arena = reader->graph->arena;
    uint32_t result;
    if (strcmp(operation, "mean") == 0)
@@ -303,6 +326,27 @@ static bool is_reduction(const char *operation) {
       if (strcmp(names[i], operation) == 0)
          return true;
    return false;
+}
+
+/* Whether a number of an operation says what is computed (which dim, which order), so that one text has one value of it. */
+static bool is_fixed(const rkb_node_t *node, uint32_t which) {
+   switch (node->kind) {
+   case RKB_NODE_PERMUTE: return node->rank != 2; /* the two orders of two dims are one expression */
+   case RKB_NODE_SLICE:
+   case RKB_NODE_EMBED:
+   case RKB_NODE_CAT:
+   case RKB_NODE_GATHER:
+   case RKB_NODE_SCAN:
+   case RKB_NODE_SCATTER:
+   case RKB_NODE_CONVOLUTION:
+   case RKB_NODE_CONVOLUTION_INPUT:
+   case RKB_NODE_CONVOLUTION_WEIGHT: return which == 0;
+   case RKB_NODE_TRIANGLE: return which == 1;
+   case RKB_NODE_MATMUL:
+   case RKB_NODE_RESAMPLE: return which <= 1;
+   case RKB_NODE_POOL: return which <= 2;
+   default: return false;
+   }
 }
 
 static uint32_t read_node(reader_t *reader, uint32_t number) {
@@ -333,9 +377,13 @@ static uint32_t read_node(reader_t *reader, uint32_t number) {
       node.inputs[i] = reader->made[from->inputs[i]];
    if (from->integer_count > 16 || from->real_count > 2)
       return fail(reader, "%s has more numbers than expected", operation);
-   node.mask = node.kind == RKB_NODE_FLIP ? (uint64_t)from->integers[0] : 0;
-   for (uint32_t i = 0; i < from->integer_count; i++)
-      node.integers[node.integer_count++] = integer_of(reader, number, i);
+   node.mask = node.kind == RKB_NODE_FLIP ? mask_of(reader, number) : 0;
+   for (uint32_t i = 0; i < from->integer_count && !reader->why[0]; i++) {
+      const uint32_t size = integer_of(reader, number, i);
+      if (!reader->why[0] && is_fixed(&node, i) && !reader->graph->sizes.list[size].constant)
+         return fail(reader, "%s works along other dims, or in another way, in other cases: no text has both", operation);
+      node.integers[node.integer_count++] = size;
+   }
    for (uint32_t r = 0; r < from->real_count; r++) {
       double at[RKB_PROBES];
       for (uint32_t p = 0; p < RKB_PROBES; p++)

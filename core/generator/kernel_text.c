@@ -390,6 +390,8 @@ static char *assemble(file_t *file, const rkb_schedule_t *schedule) {
       rkb_text_add(&out, "#include <cuda_fp16.h>\n");
    if (strstr(code, "__nv_bfloat16"))
       rkb_text_add(&out, "#include <cuda_bf16.h>\n");
+   if (strstr(code, "__nv_fp8"))
+      rkb_text_add(&out, "#include <cuda_fp8.h>\n");
    rkb_text_add(&out, "\n");
    add_helpers(code, &out);
    rkb_text_add(&out, code);

@@ -36,8 +36,8 @@ static bool same_shape(const rkb_node_t *a, const rkb_node_t *b) {
    return a->rank == b->rank && memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0;
 }
 
-/* The coordinates of a root's element that belongs to an element of `from`: along single-element operations, reshapes and
- * permutations. */
+/* The coordinates of a root's element that belongs to an element of `from`: along single-element operations, reshapes,
+ * permutations and flips. */
 static bool forward(rkb_writer_t *writer, uint32_t from, const rkb_index_t *const *at, uint32_t root,
                     uint32_t steps, const rkb_index_t **out) {
    const rkb_graph_t *graph = writer->graph;
@@ -53,11 +53,18 @@ static bool forward(rkb_writer_t *writer, uint32_t from, const rkb_index_t *cons
       const rkb_index_t *inner[RKB_MAX_RANK];
       const bool plain =
          (node->kind == RKB_NODE_MAP || node->kind == RKB_NODE_TRIANGLE) && same_shape(node, input);
-      if ((!plain && node->kind != RKB_NODE_RESHAPE && node->kind != RKB_NODE_PERMUTE) ||
+      if ((!plain && node->kind != RKB_NODE_RESHAPE && node->kind != RKB_NODE_PERMUTE &&
+           node->kind != RKB_NODE_FLIP) ||
           !forward(writer, from, at, node->inputs[i], steps - 1, inner))
          continue;
-      for (uint32_t d = 0; d < node->rank && node->kind == RKB_NODE_PERMUTE; d++)
-         out[d] = inner[graph->sizes.list[node->integers[d]].at[0]];
+      for (uint32_t d = 0; d < node->rank && node->kind == RKB_NODE_PERMUTE; d++) {
+         const rkb_size_t *from_dim = &graph->sizes.list[node->integers[d]];
+         if (!from_dim->constant)
+            return false;
+         out[d] = inner[from_dim->at[0]];
+      }
+      for (uint32_t d = 0; d < node->rank && node->kind == RKB_NODE_FLIP; d++)
+         out[d] = node->mask >> d & 1 ? rkb_flipped(writer, node, d, inner[d]) : inner[d];
       if (node->kind == RKB_NODE_RESHAPE)
          rkb_index_split(&writer->indices, node->rank, node->shape,
                          rkb_index_join(&writer->indices, input->rank, input->shape, inner), out);

@@ -48,8 +48,7 @@ static bool is_fast(rkb_writer_t *writer, uint32_t node, const rkb_index_t *cons
          rkb_index_split(indices, input->rank, input->shape,
                          rkb_index_join(indices, from->rank, from->shape, at), inner);
       else if (from->kind == RKB_NODE_PERMUTE)
-         for (uint32_t d = 0; d < from->rank; d++)
-            inner[graph->sizes.list[from->integers[d]].at[0]] = at[d];
+         rkb_permuted_at(writer, from, at, inner);
       else if (input->rank <= from->rank)
          rkb_operand_at(writer, from, most, at, inner);
       node = from->inputs[most];

@@ -40,6 +40,8 @@ static const struct {
    {"leaky_relu", "$a > 0.0f ? $a : $a * $0"},
    {"clamp", "fminf(fmaxf($a, $0), $1)"},
    {"inside", "$a >= $0 && $a <= $1 ? 1.0f : 0.0f"},
+   {"bitwise_and", "$a & #0"},
+   {"bitwise_right_shift", "$a >> #0"},
    {"where", "$a != 0.0f ? $b : $c"},
    {"exp", "expf($a)"},
    {"log", "logf($a)"},

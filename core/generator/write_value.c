@@ -1,6 +1,7 @@
 /* Writes the values of light nodes: loads, single-element operations, and moved elements.  One thread. */
 #include "generator/writer.h"
 
+#include <math.h>
 #include <string.h>
 #include "generator/map_text.h"
 
@@ -27,6 +28,33 @@ void rkb_operand_at(rkb_writer_t *writer, const rkb_node_t *node, uint32_t which
    }
 }
 
+const rkb_index_t *rkb_flipped(rkb_writer_t *writer, const rkb_node_t *node, uint32_t dim,
+                               const rkb_index_t *at) {
+   rkb_indices_t *indices = &writer->indices;
+   const rkb_index_t *last = rkb_index_make(
+      indices, RKB_INDEX_DIFFERENCE, rkb_index_size(indices, node->shape[dim]), rkb_index_constant(indices, 1));
+   return rkb_index_make(indices, RKB_INDEX_DIFFERENCE, last, at);
+}
+
+void rkb_permuted_at(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t *const *at,
+                     const rkb_index_t **operand) {
+   const rkb_size_t *sizes = writer->graph->sizes.list;
+   rkb_indices_t *indices = &writer->indices;
+   if (node->rank != 2 || sizes[node->integers[0]].constant) {
+      for (uint32_t d = 0; d < node->rank; d++)
+         operand[sizes[node->integers[d]].at[0]] = at[d];
+      return;
+   }
+   /* Two dims whose order is a number of the case, 0 or 1: a sum, of which one term is 0. */
+   for (uint32_t d = 0; d < 2; d++) {
+      const rkb_index_t *first = rkb_index_size(indices, node->integers[1 - d]),
+                        *second = rkb_index_size(indices, node->integers[d]);
+      operand[d] = rkb_index_make(indices, RKB_INDEX_SUM,
+                                  rkb_index_make(indices, RKB_INDEX_PRODUCT, at[0], first),
+                                  rkb_index_make(indices, RKB_INDEX_PRODUCT, at[1], second));
+   }
+}
+
 /* The block that knows an index, and is inside all guards that are open now. */
 static uint32_t load_depth(rkb_writer_t *writer, const rkb_index_t *element) {
    rkb_writer_index(writer, element); /* its parts are written now, where they belong */
@@ -48,6 +76,8 @@ static const char *converted(rkb_writer_t *writer, uint32_t dtype, const char *t
    case RKB_BF16:
       return rkb_arena_format(writer->arena, "__bfloat162float(%s)", text);
    case RKB_F64:
+   case RKB_E4M3:
+   case RKB_E5M2:
       return rkb_arena_format(writer->arena, "(float)%s", text);
    default:
       return text;
@@ -154,8 +184,18 @@ static const char *conversion_text(uint32_t dtype) {
    case RKB_BF16: return "__bfloat162float(__float2bfloat16($a))";
    case RKB_F32: return "$a";
    case RKB_I32: return "$a";
+   case RKB_I64: return "$a";
    default: return NULL;
    }
+}
+
+/* A number of an integer operation, which a graph holds as a real one.  NULL: no text. */
+static const char *integer_text(rkb_writer_t *writer, const rkb_node_t *node, uint32_t which) {
+   const rkb_real_t *real = &node->reals[which];
+   if (real->constant && real->value == nearbyint(real->value) && fabs(real->value) < 0x1p31)
+      return rkb_arena_format(writer->arena, "%.0f", real->value);
+   rkb_writer_fail(writer, "%s has a number that is no constant integer", node->operation);
+   return "0";
 }
 
 static rkb_term_t write_map(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
@@ -163,6 +203,7 @@ static rkb_term_t write_map(rkb_writer_t *writer, uint32_t number, const rkb_ind
    const bool converts = strcmp(node->operation, "convert") == 0;
    const char *pattern = converts ? conversion_text(node->dtype) : rkb_map_text(node->operation), *operands[3] = {"", "", ""};
    uint32_t depth = 0;
+   const bool integers = pattern && (strchr(pattern, '#') || (converts && !rkb_dtype_is_float(node->dtype)));
    if (!pattern || node->input_count > 3) {
       rkb_writer_fail(writer, "there is no text for the operation %s%s%s", node->operation, converts ? " to " : "",
                       converts ? rkb_dtype_name(node->dtype) : "");
@@ -171,7 +212,10 @@ static rkb_term_t write_map(rkb_writer_t *writer, uint32_t number, const rkb_ind
    for (uint32_t i = 0; i < node->input_count; i++) {
       const rkb_index_t *operand[RKB_MAX_RANK];
       rkb_operand_at(writer, node, i, at, operand);
-      const rkb_term_t term = rkb_write_float(writer, node->inputs[i], operand);
+      if (integers && !converts && rkb_dtype_is_float(writer->graph->nodes[node->inputs[i]].dtype))
+         rkb_writer_fail(writer, "%s of a number that is no integer", node->operation);
+      const rkb_term_t term = integers ? rkb_write_value(writer, node->inputs[i], operand)
+                                       : rkb_write_float(writer, node->inputs[i], operand);
       operands[i] = term.text;
       depth = term.depth > depth ? term.depth : depth;
    }
@@ -180,11 +224,14 @@ static rkb_term_t write_map(rkb_writer_t *writer, uint32_t number, const rkb_ind
    rkb_text_t text;
    rkb_text_init(&text, 4096);
    for (const char *c = pattern; *c; c++) {
-      if (*c != '$') {
+      if (*c != '$' && *c != '#') {
          rkb_text_append(&text, c, 1);
          continue;
       }
-      c++;
+      if (*c++ == '#') {
+         rkb_text_add(&text, integer_text(writer, node, (uint32_t)(*c - '0')));
+         continue;
+      }
       if (*c == '0' || *c == '1')
          rkb_text_add(&text, rkb_writer_real(writer, &node->reals[*c - '0']));
       else if (*c == 'n' && node->correction)
@@ -338,8 +385,7 @@ static rkb_term_t write_moved(rkb_writer_t *writer, uint32_t number, const rkb_i
       rkb_operand_at(writer, node, 0, at, inner);
       break;
    case RKB_NODE_PERMUTE:
-      for (uint32_t d = 0; d < node->rank; d++)
-         inner[constant_of(writer, node, d)] = at[d];
+      rkb_permuted_at(writer, node, at, inner);
       break;
    case RKB_NODE_SLICE: {
       const uint32_t dim = constant_of(writer, node, 0);
@@ -351,11 +397,7 @@ static rkb_term_t write_moved(rkb_writer_t *writer, uint32_t number, const rkb_i
    default: /* flip */
       for (uint32_t d = 0; d < node->rank; d++)
          if (node->mask >> d & 1)
-            inner[d] = rkb_index_make(indices, RKB_INDEX_DIFFERENCE,
-                                      rkb_index_make(indices, RKB_INDEX_DIFFERENCE,
-                                                     rkb_index_size(indices, node->shape[d]),
-                                                     rkb_index_constant(indices, 1)),
-                                      at[d]);
+            inner[d] = rkb_flipped(writer, node, d, at[d]);
    }
    return rkb_write_value(writer, node->inputs[0], inner);
 }

@@ -9,8 +9,9 @@
 const char *rkb_storage_type(uint32_t dtype) {
    static const char *const types[] = {[RKB_F16] = "__half", [RKB_BF16] = "__nv_bfloat16", [RKB_F32] = "float",
                                        [RKB_F64] = "double", [RKB_I32] = "int", [RKB_I64] = "long long",
-                                       [RKB_U8] = "unsigned char", [RKB_I8] = "signed char"};
-   return dtype < sizeof types / sizeof types[0] && types[dtype] ? types[dtype] : "float";
+                                       [RKB_U8] = "unsigned char", [RKB_I8] = "signed char",
+                                       [RKB_E4M3] = "__nv_fp8_e4m3", [RKB_E5M2] = "__nv_fp8_e5m2"};
+   return types[dtype];
 }
 
 const char *rkb_value_type(uint32_t dtype) {
@@ -203,8 +204,10 @@ const char *rkb_writer_real(rkb_writer_t *writer, const rkb_real_t *real) {
    for (const char *c = real->text; *c; c++)
       plain &= (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' ||
                (c > real->text && *c >= '0' && *c <= '9');
-   if (!*made->name)
-      made->name = plain ? real->text : rkb_arena_format(writer->arena, "number_%u", ++writer->names);
+   if (!*made->name) /* a size may be a parameter too, of type index: that one keeps the name */
+      made->name = plain && !name_is_used(writer, real->text)
+                      ? rkb_writer_beside(writer->arena, real->text)
+                      : rkb_arena_format(writer->arena, "number_%u", ++writer->names);
    return made->name;
 }
 
@@ -298,6 +301,10 @@ void rkb_write_store(rkb_writer_t *writer, const char *buffer, uint32_t dtype, c
       break;
    case RKB_BF16:
       rkb_write(writer, "%s[%s] = __float2bfloat16_rn(%s);", buffer, where, value);
+      break;
+   case RKB_E4M3:
+   case RKB_E5M2: /* CUDA's conversion gives the largest number past the range, the task's another */
+      rkb_writer_fail(writer, "there is no text that rounds %s to %s", buffer, rkb_dtype_name(dtype));
       break;
    default:
       rkb_write(writer, "%s[%s] = %s;", buffer, where, value);

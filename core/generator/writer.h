@@ -128,6 +128,13 @@ void rkb_write_store(rkb_writer_t *writer, const char *buffer, uint32_t dtype, c
 void rkb_operand_at(rkb_writer_t *writer, const rkb_node_t *node, uint32_t which,
                     const rkb_index_t *const *at, const rkb_index_t **operand);
 
+/* A coordinate counted from the other end of its dim. */
+const rkb_index_t *rkb_flipped(rkb_writer_t *writer, const rkb_node_t *node, uint32_t dim,
+                               const rkb_index_t *at);
+/* The coordinates of a permutation's operand, from those of its output. */
+void rkb_permuted_at(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t *const *at,
+                     const rkb_index_t **operand);
+
 const char *rkb_storage_type(uint32_t dtype); /* "float", "__half" */
 const char *rkb_value_type(uint32_t dtype);   /* "float", "long long": of a variable in a kernel */
 
