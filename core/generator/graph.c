@@ -452,6 +452,30 @@ static void read_outputs(reader_t *reader) {
    graph->output_count = count;
 }
 
+/* Refuses what there is no text for, where an output needs it. */
+static void check_texts(reader_t *reader) {
+   const rkb_graph_t *graph = reader->graph;
+   bool needed[RKB_MAX_GRAPH_NODES] = {0};
+   for (uint32_t o = 0; o < graph->output_count; o++) {
+      const uint32_t dtype = graph->outputs[o].dtype;
+      needed[graph->outputs[o].node] = true;
+      if (dtype == RKB_E4M3 || dtype == RKB_E5M2)
+         fail(reader, "there is no text that rounds %s to %s", graph->outputs[o].tensor, rkb_dtype_name(dtype));
+   }
+   for (uint32_t n = graph->node_count; n-- > 0;) {
+      const rkb_node_t *node = &graph->nodes[n];
+      for (uint32_t i = 0; needed[n] && i < node->input_count; i++)
+         needed[node->inputs[i]] = true;
+      if (!needed[n] || node->kind != RKB_NODE_MAP)
+         continue;
+      if (strcmp(node->operation, "convert") == 0) {
+         if (!rkb_conversion_text(node->dtype))
+            fail(reader, "there is no text that rounds %s to %s", node->name, rkb_dtype_name(node->dtype));
+      } else if (!rkb_map_text(node->operation))
+         fail(reader, "there is no text for the operation %s", node->operation);
+   }
+}
+
 int rkb_graph_open(const rkb_task_t *task, rkb_graph_t **made, rkb_error_t *err) {
    rkb_arena_t *arena = rkb_arena_new(0);
    rkb_graph_t *graph = rkb_arena_alloc(arena, sizeof *graph);
@@ -480,6 +504,8 @@ int rkb_graph_open(const rkb_task_t *task, rkb_graph_t **made, rkb_error_t *err)
       reader.made[program->nodes[n].output] = read_node(&reader, n);
    if (!reader.why[0])
       read_outputs(&reader);
+   if (!reader.why[0])
+      check_texts(&reader);
    if (reader.why[0]) {
       status =
          rkb_fail(err, RKB_ERR_INVALID, "no kernel can be written for task %s: %s", graph->task, reader.why);

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <rkb/ext/task.h>
 
 static const struct {
    const char *name, *text;
@@ -104,6 +105,21 @@ const char *rkb_map_text(const char *operation) {
       if (strcmp(maps[i].name, operation) == 0)
          return maps[i].text;
    return NULL;
+}
+
+const char *rkb_conversion_text(uint32_t dtype) {
+   switch (dtype) {
+   case RKB_F16:
+      return "__half2float(__float2half($a))";
+   case RKB_BF16:
+      return "__bfloat162float(__float2bfloat16($a))";
+   case RKB_F32:
+   case RKB_I32:
+   case RKB_I64:
+      return "$a";
+   default: /* the 8-bit floats: CUDA gives their largest number past the range, the task no number */
+      return NULL;
+   }
 }
 
 const rkb_helper_t *rkb_helper_at(uint32_t index) {

@@ -5,8 +5,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* An operation as an expression: $a $b $c are its operands, $0 $1 its numbers, $n a count.  NULL: there is none. */
+/* An operation as an expression: $a $b $c are its operands, $0 $1 its numbers, $n a count.  Where it has #0 or #1, its numbers as
+ * integers, the operands are integers too.  NULL: there is none. */
 const char *rkb_map_text(const char *operation);
+/* The rounding that a graph asks for in its middle: one, to nearest even, or towards zero in an integer type.  NULL: there is none. */
+const char *rkb_conversion_text(uint32_t dtype);
 
 /* Device functions that such expressions call; each is written once into a kernel file that mentions it. */
 typedef struct rkb_helper {

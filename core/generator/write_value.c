@@ -176,19 +176,6 @@ rkb_term_t rkb_write_float(rkb_writer_t *writer, uint32_t node, const rkb_index_
    return term;
 }
 
-/* The rounding that a graph asks for in its middle: one, to nearest even, or towards zero in an integer type.  NULL for the types
- * that need a header of their own. */
-static const char *conversion_text(uint32_t dtype) {
-   switch (dtype) {
-   case RKB_F16: return "__half2float(__float2half($a))";
-   case RKB_BF16: return "__bfloat162float(__float2bfloat16($a))";
-   case RKB_F32: return "$a";
-   case RKB_I32: return "$a";
-   case RKB_I64: return "$a";
-   default: return NULL;
-   }
-}
-
 /* A number of an integer operation, which a graph holds as a real one.  NULL: no text. */
 static const char *integer_text(rkb_writer_t *writer, const rkb_node_t *node, uint32_t which) {
    const rkb_real_t *real = &node->reals[which];
@@ -201,7 +188,7 @@ static const char *integer_text(rkb_writer_t *writer, const rkb_node_t *node, ui
 static rkb_term_t write_map(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
    const rkb_node_t *node = &writer->graph->nodes[number];
    const bool converts = strcmp(node->operation, "convert") == 0;
-   const char *pattern = converts ? conversion_text(node->dtype) : rkb_map_text(node->operation), *operands[3] = {"", "", ""};
+   const char *pattern = converts ? rkb_conversion_text(node->dtype) : rkb_map_text(node->operation), *operands[3] = {"", "", ""};
    uint32_t depth = 0;
    const bool integers = pattern && (strchr(pattern, '#') || (converts && !rkb_dtype_is_float(node->dtype)));
    if (!pattern || node->input_count > 3) {
