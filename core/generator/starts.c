@@ -135,6 +135,21 @@ static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target,
       d[RKB_KEEP] = share <= 1 ? 2 : share <= 2 ? 4 : 8;
 }
 
+/* Whether an element is computed behind guards that choose an operand: loads may not leave them, so a vector's are single ones that
+ * neighbouring threads do not make side by side. */
+static bool chooses(const rkb_graph_t *graph, uint32_t number, bool *seen) {
+   const rkb_node_t *node = &graph->nodes[number];
+   if (node->kind == RKB_NODE_CAT)
+      return true;
+   if (seen[number] || !rkb_node_is_light(node))
+      return false;
+   seen[number] = true;
+   for (uint32_t i = 0; i < node->input_count; i++)
+      if (chooses(graph, node->inputs[i], seen))
+         return true;
+   return false;
+}
+
 void rkb_launch_suit(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch) {
    uint32_t sizes[RKB_VECTOR_SIZES];
    if (launch->anchor_count && rkb_node_is_product(&graph->nodes[launch->anchors[0]]))
@@ -143,8 +158,11 @@ void rkb_launch_suit(const rkb_graph_t *graph, const rkb_target_t *target, rkb_l
       suit_reduction(graph, target, launch);
    else if (rkb_bench_elements(graph, launch->roots[0]) > 1024 * (double)target->multiprocessors &&
             !launch->anchor_count) {
+      bool seen[RKB_MAX_GRAPH_NODES] = {0}, guarded = false;
+      for (uint32_t r = 0; r < launch->root_count; r++)
+         guarded |= chooses(graph, launch->roots[r], seen);
       launch->decisions[RKB_VECTOR] = 4;
-      if (!rkb_vector_sizes(graph, launch, sizes))
+      if (guarded || !rkb_vector_sizes(graph, launch, sizes))
          launch->decisions[RKB_VECTOR] = 1;
    }
 }
@@ -183,10 +201,11 @@ void rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb
       const rkb_launch_t *launch = &schedule->launches[l];
       if (launch->mapping != RKB_MAP_ROW || rkb_node_is_product(&graph->nodes[launch->anchors[0]]))
          continue;
-      /* A few rows that are long leave most of the device idle, unless each pass is split. */
+      /* A few rows that are long leave most of the device idle, unless each pass is split.  But a pass of its own reads its rows from
+       * memory again: past an eighth of the multiprocessors the profiler's model finds one launch faster. */
       const double rows = rkb_bench_elements(graph, launch->anchors[0]),
                    length = rkb_bench_elements(graph, graph->nodes[launch->anchors[0]].inputs[0]) / rows;
-      if (4 * rows < (double)target->multiprocessors && length > 65536)
+      if (8 * rows < (double)target->multiprocessors && length > 65536)
          rkb_partition_separate(schedule, graph, l);
    }
    for (uint32_t l = 0; start == RKB_START_SUITED && l < schedule->count; l++)
