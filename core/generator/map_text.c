@@ -117,7 +117,7 @@ const char *rkb_conversion_text(uint32_t dtype) {
    case RKB_I32:
    case RKB_I64:
       return "$a";
-   default: /* the 8-bit floats: CUDA gives their largest number past the range, the task no number */
+   default: /* the 8-bit floats: past the range CUDA gives the largest number, the reference NaN or infinity */
       return NULL;
    }
 }

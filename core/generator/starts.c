@@ -135,11 +135,11 @@ static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target,
       d[RKB_KEEP] = share <= 1 ? 2 : share <= 2 ? 4 : 8;
 }
 
-/* Whether an element is computed behind guards that choose an operand: loads may not leave them, so a vector's are single ones that
+/* Whether an element is computed behind guards that choose what it is: loads may not leave them, so a vector's are single ones that
  * neighbouring threads do not make side by side. */
 static bool chooses(const rkb_graph_t *graph, uint32_t number, bool *seen) {
    const rkb_node_t *node = &graph->nodes[number];
-   if (node->kind == RKB_NODE_CAT)
+   if (node->kind == RKB_NODE_CAT || node->kind == RKB_NODE_EMBED)
       return true;
    if (seen[number] || !rkb_node_is_light(node))
       return false;
