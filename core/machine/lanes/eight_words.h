@@ -28,7 +28,7 @@ static inline ints_t magnitude_of(ints_t value) {
    return (ints_t)_mm256_abs_epi32((__m256i)value);
 #else
    const ints_t sign = value >> 31;
-   return (value ^ sign) - sign;
+   return (ints_t)((words_t)(value ^ sign) - (words_t)sign); /* the least number stays, as in the other branch */
 #endif
 }
 
