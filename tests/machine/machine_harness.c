@@ -166,6 +166,8 @@ static bool read_map(harness_t *harness, const char *line) {
          map->rank = count;
       else if (strncmp(word, "swizzle=", 8) == 0)
          map->swizzle = numbers[0] == 128 ? 3 : (uint32_t)numbers[0] / 32;
+      else if (strncmp(word, "interleave=", 11) == 0)
+         map->interleave = (uint32_t)numbers[0] / 16;
       else if (strcmp(word, "fill=nan") == 0)
          map->fill = RKB_MAP_FILL_NAN;
    }

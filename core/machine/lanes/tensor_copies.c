@@ -117,6 +117,12 @@ static void copy_lane(machine_warp_t *warp, const machine_instruction_t *i, uint
                    tile.map->rank);
       return;
    }
+   if (tile.map->interleave) {
+      machine_find(warp, RKB_MACHINE_UNKNOWN, "unsupported.interleave", lane,
+                   "the map '%s' has an interleaved layout, which the machine does not execute", tile.map->name);
+      warp->run->stop = true;
+      return;
+   }
    for (uint32_t k = 0; k < tile.map->rank; k++)
       tile.at[k] = (int32_t)(uint32_t)bulk_operand(warp, &slots[4 + k], lane);
    machine_tile_measure(warp->run, &tile);
