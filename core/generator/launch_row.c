@@ -241,6 +241,7 @@ static void write_part(rkb_writer_t *writer, rows_t *rows, const rkb_index_t *pa
       &writer->indices, RKB_INDEX_QUOTIENT,
       rkb_index_make(&writer->indices, RKB_INDEX_SUM, packs, rkb_index_constant(&writer->indices, parts - 1)),
       rkb_index_constant(&writer->indices, parts));
+   rkb_check_share(writer, chunk, packs);
    const char *share = rkb_writer_uniform(writer, chunk), *all = rkb_writer_uniform(writer, packs);
    rkb_write(writer, "const index end = (part + 1) * %s < %s ? (part + 1) * %s : %s;", share, all, share,
              all);

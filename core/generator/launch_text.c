@@ -9,6 +9,11 @@ const char *rkb_ceildiv(rkb_writer_t *writer, const rkb_index_t *extent, int64_t
    return by == 1 ? text : rkb_arena_format(writer->arena, "ceildiv(%s, %lld)", text, (long long)by);
 }
 
+void rkb_check_share(rkb_writer_t *writer, const rkb_index_t *share, const rkb_index_t *whole) {
+   if (share->kind == RKB_INDEX_CONSTANT && whole->kind != RKB_INDEX_CONSTANT)
+      rkb_writer_fail(writer, "so many parts have the same share in every case that was drawn");
+}
+
 const char *rkb_parts_name(const rkb_writer_t *writer, uint32_t anchor) {
    return rkb_arena_format(writer->arena, "%s_parts", writer->graph->nodes[anchor].name);
 }

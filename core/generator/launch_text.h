@@ -37,6 +37,9 @@ const rkb_index_t *rkb_open_lanes(rkb_writer_t *writer, uint32_t width);
 void rkb_close_lanes(rkb_writer_t *writer);
 /* rows or elements of a launch's reductions, as uniform expressions of the shape and the mask. */
 const rkb_index_t *rkb_reduced_elements(rkb_writer_t *writer, const rkb_node_t *reduce, bool kept);
+/* Refuses a split whose share of a part is one number in all samples, though what is split is not: a longer one may not be among
+ * them. */
+void rkb_check_share(rkb_writer_t *writer, const rkb_index_t *share, const rkb_index_t *whole);
 const char *rkb_ceildiv(rkb_writer_t *writer, const rkb_index_t *extent, int64_t by);
 
 #endif

@@ -244,6 +244,7 @@ static void write_place(rkb_writer_t *writer, tile_t *tile) {
                                                       rkb_index_constant(indices, step - 1)),
                                        rkb_index_constant(indices, step)),
                         rkb_index_constant(indices, d[RKB_TILE_K]));
+      rkb_check_share(writer, share, tile->total_depth);
       const char *chunk = rkb_writer_uniform(writer, share);
       rkb_write(writer, "const index begin = part * %s, end = begin + %s < %s ? begin + %s : %s;", chunk,
                 chunk, all, chunk, all);
