@@ -163,8 +163,30 @@ static void test_edited(void **state) {
    rkb_task_free(task);
 }
 
+/* The drawn cases of w4a16_gemm have sums of up to 2,048 terms, its domain more: the share of a part must not be taken from them. */
+static void test_share(void **state) {
+   (void)state;
+   rkb_task_t *task = load(TASKS "/w4a16_gemm", "forward");
+   const rkb_generator_t generator = {task, target.multiprocessors};
+   rkb_schedule_t *schedule = calloc(1, sizeof *schedule);
+   rkb_graph_t *graph = NULL;
+   rkb_error_t err = {0};
+   char *text = NULL, *split = NULL;
+   assert_int_equal(rkb_generator_start(&generator, "suited", &text, &err), RKB_OK);
+   assert_int_equal(rkb_graph_open(task, &graph, &err), RKB_OK);
+   assert_int_equal(rkb_schedule_parse(graph, text, schedule, &err), RKB_OK);
+   schedule->launches[0].decisions[RKB_SPLIT] = 128;
+   schedule->launches[0].decisions[RKB_TILE_K] = 16;
+   assert_int_not_equal(rkb_kernel_write(graph, schedule, target.shared_bytes, &split, &err), RKB_OK);
+   assert_non_null(strstr(err.message, "the same share in every case"));
+   rkb_graph_close(graph);
+   free(schedule);
+   free(text);
+   rkb_task_free(task);
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {cmocka_unit_test(test_starts), cmocka_unit_test(test_changes),
-                                      cmocka_unit_test(test_edited)};
+                                      cmocka_unit_test(test_edited), cmocka_unit_test(test_share)};
    return cmocka_run_group_tests(tests, NULL, NULL);
 }
