@@ -44,6 +44,8 @@ int rkb_tune_resolve(const rkb_manifest_t *manifest, const char *tune_json, int6
                      rkb_finding_t *finding, rkb_error_t *err);
 /* JSON, all names, sorted; malloc'd */
 char *rkb_tune_canonical(const rkb_manifest_t *manifest, const int64_t *values);
+/* The choices of every parameter: a JSON object name -> [choices], in the manifest's order; malloc'd, NULL when memory is out. */
+char *rkb_tune_choices(const rkb_manifest_t *manifest);
 /* tune_write.c: the text with the assignment written in as the manifest's defaults and nothing else changed; malloc'd. */
 int rkb_tune_write(const char *source, const char *tune_json, char **text, rkb_error_t *err);
 

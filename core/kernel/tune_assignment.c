@@ -80,3 +80,20 @@ char *rkb_tune_canonical(const rkb_manifest_t *manifest, const int64_t *values) 
    json_decref(object);
    return text;
 }
+
+char *rkb_tune_choices(const rkb_manifest_t *manifest) {
+   json_t *object = json_object();
+   for (uint32_t i = 0; object && i < manifest->tune_count; i++) {
+      json_t *choices = json_array();
+      for (uint32_t j = 0; j < manifest->tune[i].choice_count; j++)
+         json_array_append_new(choices, json_integer(manifest->tune[i].choices[j]));
+      if (json_array_size(choices) != manifest->tune[i].choice_count ||
+          json_object_set_new(object, manifest->tune[i].name, choices) != 0) {
+         json_decref(object);
+         return NULL;
+      }
+   }
+   char *text = object ? json_dumps(object, JSON_COMPACT | JSON_PRESERVE_ORDER) : NULL;
+   json_decref(object);
+   return text;
+}

@@ -205,6 +205,7 @@ static rkb_candidate_t *restore_candidate(rkb_run_t *run, rkb_run_request_t *req
    candidate->owner = request;
    candidate->number = record->number;
    candidate->tune = rkb_duplicate(record->tune);
+   rkb_candidate_find_tune_space(run->pipeline, candidate);
    copy_hash(candidate->hash, record->hash);
    copy_hash(candidate->source_hash, record->source_hash);
    copy_hash(candidate->token_hash, record->token_hash);

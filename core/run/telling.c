@@ -67,6 +67,7 @@ static rkb_told_t *make_told(const rkb_run_t *run, const rkb_candidate_t *candid
                         .objective = summary->objective,
                         .source_hash = candidate->source_hash,
                         .tune = candidate->tune,
+                        .tune_space = candidate->tune_space,
                         .parents = candidate->parents,
                         .parent_count = candidate->parent_count};
    list_measurements(run, candidate, arena, told);

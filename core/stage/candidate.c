@@ -66,6 +66,7 @@ void rkb_candidate_free(const rkb_pipeline_t *pipeline, rkb_candidate_t *candida
    rkb_item_unref(candidate->made);
    pthread_mutex_destroy(&candidate->notes_lock);
    free(candidate->parents);
+   free(candidate->tune_space);
    free(candidate->tune);
    free(candidate);
 }
@@ -97,6 +98,14 @@ static char *whole_tune(const rkb_manifest_t *manifest, const char *given) {
    return text;
 }
 
+/* Without a task the texts are no kernels, and there is no manifest to look for. */
+void rkb_candidate_find_tune_space(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate) {
+   const rkb_source_t *read = pipeline->task ? rkb_candidate_read(candidate) : NULL;
+   candidate->tune_space = read && read->manifest ? rkb_tune_choices(read->manifest) : rkb_duplicate("{}");
+   if (!candidate->tune_space)
+      rkb_end_without_memory(0);
+}
+
 static void hash_pair(const char *first, const char *second, char out[RKB_HASH_TEXT]) {
    rkb_hasher_t *hasher = rkb_hasher_new();
    rkb_hasher_add_text(hasher, first);
@@ -115,6 +124,7 @@ void rkb_candidate_identify(const rkb_pipeline_t *pipeline, rkb_candidate_t *can
    candidate->tune = read ? whole_tune(read->manifest, given) : rkb_duplicate(given);
    if (!candidate->tune)
       rkb_end_without_memory(0);
+   rkb_candidate_find_tune_space(pipeline, candidate);
    rkb_hash_text(candidate->source, bytes, candidate->source_hash);
    if (read)
       rkb_source_hash(read, tokens);

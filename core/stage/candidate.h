@@ -56,6 +56,7 @@ typedef struct rkb_candidate {
    rkb_item_t *item;                  /* made, with what the core adds; replaced when the standing changes */
    const char *source;                /* lives in made; [worker] */
    char *tune; /* whole assignment, canonical; as given when the manifest does not parse; [worker] */
+   char *tune_space; /* name -> choices, JSON; [worker] */
    char hash[RKB_HASH_TEXT], source_hash[RKB_HASH_TEXT], token_hash[RKB_HASH_TEXT];
    /* "" when there is none */
    char ptx_hash[RKB_HASH_TEXT], plan_hash[RKB_HASH_TEXT], cubin_hash[RKB_HASH_TEXT];
@@ -90,7 +91,9 @@ void rkb_candidate_free(const rkb_pipeline_t *pipeline, rkb_candidate_t *candida
 void rkb_candidate_settle(rkb_candidate_t *candidate);
 /* Frees what the stages found.  The strategy was told, and the archive has it. */
 void rkb_candidate_forget(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate);
-/* Hashes, and the whole tune assignment.  [worker], before anything else sees the candidate. */
+/* The text of its tune space.  [worker], before anything else sees the candidate; rkb_candidate_identify does it too. */
+void rkb_candidate_find_tune_space(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate);
+/* Hashes, the whole tune assignment and the tune space.  [worker], before anything else sees the candidate. */
 void rkb_candidate_identify(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate);
 /* Its text with tokens and manifest, read once; lent until it is settled.  [worker] */
 const struct rkb_source *rkb_candidate_read(rkb_candidate_t *candidate);

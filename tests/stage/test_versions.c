@@ -16,11 +16,10 @@ static rkb_pipeline_t *open_with(const char *scratch, const char *object, const 
    return open_text(scratch, "versions.yaml", text, NULL);
 }
 
-static void test_an_older_minor_runs(void **state) {
+static void an_older_minor_runs(const char *object) {
    char *scratch = scratch_make();
-   (void)state;
    rkb_pipeline_t *pipeline =
-      open_with(scratch, "from_1_0",
+      open_with(scratch, object,
                 "screen:\n  - {use: old.verifier.most, with: {most: 9}}\n  - use: test.profiler.distance\n"
                 "search:\n  use: old.strategy.first\n  window: 1\n  operators:\n"
                 "    - {use: test.mutator.step, with: {children: 1, low: 1, high: 2}}\n");
@@ -32,6 +31,12 @@ static void test_an_older_minor_runs(void **state) {
    assert_false(outcome.must_exit_hard);
    rkb_pipeline_free(pipeline);
    scratch_remove(scratch);
+}
+
+static void test_older_minors_run(void **state) {
+   (void)state;
+   an_older_minor_runs("from_1_0");
+   an_older_minor_runs("from_1_1");
 }
 
 static void test_a_newer_minor_is_refused(void **state) {
@@ -85,7 +90,7 @@ static void test_what_fits_runs(void **state) {
 
 int main(void) {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_an_older_minor_runs),
+      cmocka_unit_test(test_older_minors_run),
       cmocka_unit_test(test_a_newer_minor_is_refused),
       cmocka_unit_test(test_what_fits_runs),
    };

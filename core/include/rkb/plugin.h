@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 #define RKB_ABI_MAJOR 1
-#define RKB_ABI_MINOR 1
+#define RKB_ABI_MINOR 2
 /* The oldest minor whose programs may load the plugin.  A plugin that is to run in older programs defines it before it includes
  * this header, and then checks RKB_HAS before it uses a host member that is newer. */
 #ifndef RKB_ABI_MINIMUM

@@ -72,6 +72,8 @@ typedef struct rkb_told {
    uint32_t measurement_count;
    const char *const *measurement_names; /* "<entry id>.<name>" */
    const double *measurement_values;
+   /* since 1.2: JSON object, each tune parameter's name and the list of its choices, in the manifest's order; "{}" without any */
+   const char *tune_space;
 } rkb_told_t;
 
 typedef struct rkb_result {

@@ -97,12 +97,29 @@ static int from_grid(const tune_t *me, const rkb_item_t *request, const rkb_mani
    return status;
 }
 
+/* The assignment that the strategy's hint {"tune": {NAME: value}} gives. */
+static int as_asked(const tune_t *me, const rkb_item_t *request, const rkb_manifest_t *manifest,
+                    assignment_t *assignment, bool *moved, rkb_error_t *err) {
+   const char *hints = me->host->item_json(me->host, request, "hints");
+   json_t *object = hints ? json_loads(hints, 0, NULL) : NULL;
+   char *tune = json_dumps(json_object_get(object, "tune"), 0);
+   json_decref(object);
+   if (!tune)
+      return rkb_fail_option(err, "mode", "asked needs a strategy that chooses, such as rkb.strategy.tune");
+   int status = assignment_read(manifest, tune, assignment, err);
+   *moved = status == RKB_OK;
+   free(tune);
+   return status;
+}
+
 static int move(const tune_t *me, rkb_job_t job, const rkb_item_t *request, const rkb_manifest_t *manifest,
                 const char *source, assignment_t *assignment, bool *moved, rkb_error_t *err) {
    rkb_random_t stream = me->random->for_job(me->host, job, 0);
    const char *mode = me->config->mode;
    if (strcmp(mode, "grid") == 0)
       return from_grid(me, request, manifest, assignment, moved, err);
+   if (strcmp(mode, "asked") == 0)
+      return as_asked(me, request, manifest, assignment, moved, err);
    if (strcmp(mode, "guided") == 0)
       return guided(me, job, manifest, source, &stream, assignment, moved, err);
    *moved = strcmp(mode, "random") == 0
@@ -160,10 +177,11 @@ static const rkb_option_t options[] = {
     .type = RKB_OPT_ENUM,
     .offset = offsetof(tune_config_t, mode),
     .fallback = "guided",
-    .choices = (const char *const[]){"neighbour", "random", "guided", "grid", NULL},
+    .choices = (const char *const[]){"neighbour", "random", "guided", "grid", "asked", NULL},
     .help =
        "neighbour: the next value below or above; random: any value; guided: by the archive's results for the "
-       "same source; grid: the point that rkb.strategy.grid asks for."},
+       "same source; grid: the point that rkb.strategy.grid asks for; asked: the assignment that "
+       "rkb.strategy.tune asks for."},
    {.name = "steps",
     .type = RKB_OPT_INT,
     .offset = offsetof(tune_config_t, steps),

@@ -13,6 +13,8 @@ enum {
    REFIT_EVERY = 3        /* observations between two fits of the lengths */
 };
 
+#define SLOW_PART 0.3 /* a cost above average counts this part of its distance: how slow says little about where the best is */
+
 enum { UNTOUCHED, ASKED, TOLD };
 
 typedef struct observation {
@@ -112,7 +114,8 @@ static uint32_t spread_out(tuner_t *tuner) {
    return farthest;
 }
 
-/* Costs as the model sees them: logarithms where all are positive, a failure as the worst, mean 0 and deviation 1. */
+/* Costs as the model sees them: logarithms where all are positive, a failure as the worst, mean 0 and deviation 1, and the part
+ * above the mean compressed. */
 typedef struct scale {
    bool logarithmic;
    double worst, mean, deviation, best; /* best: after scaling */
@@ -125,7 +128,8 @@ static double raw_value(const scale_t *scale, double cost) {
 }
 
 static double scaled(const scale_t *scale, double cost) {
-   return (raw_value(scale, cost) - scale->mean) / scale->deviation;
+   double value = (raw_value(scale, cost) - scale->mean) / scale->deviation;
+   return value > 0 ? SLOW_PART * value : value;
 }
 
 /* False: everything told failed. */

@@ -1,9 +1,9 @@
-/* Compiled against the headers of plugin interface 1.0 (old_headers/1.0): a verifier with an option, and a strategy. */
+/* Compiled against the headers of each older minor (old_headers/1.OLD_MINOR): a verifier with an option, and a strategy. */
 #include <stdlib.h>
 #include <rkb/items.h>
 #include <rkb/strategy.h>
 
-_Static_assert(RKB_ABI_MAJOR == 1 && RKB_ABI_MINOR == 0, "these are not the headers of 1.0");
+_Static_assert(RKB_ABI_MAJOR == 1 && RKB_ABI_MINOR == OLD_MINOR, "these are not the older headers");
 
 typedef struct config {
    int64_t most;
@@ -96,5 +96,5 @@ static const rkb_strategy_t FIRST = {.size = sizeof(rkb_strategy_t),
                                      .destroy = destroy};
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
-   RKB_PLUGIN_HEAD, .name = "from_1_0", .version = "1", .stages = (const rkb_stage_t *const[]){&MOST, NULL},
+   RKB_PLUGIN_HEAD, .name = NAME, .version = "1", .stages = (const rkb_stage_t *const[]){&MOST, NULL},
    .strategies = (const rkb_strategy_t *const[]){&FIRST, NULL}};
