@@ -5,10 +5,12 @@ honest twin that does the same work right.  README.md has the format of an entry
 All kernels of one task, one direction and one set of settings are the candidates of one rkb-run, so that many entries share a process.
 A secret decides what the checking machine samples, so an entry may ask for several; each is a run of its own.
 
-usage: adversary.py SOURCE_DIRECTORY BINARY_DIRECTORY [--table FILE] [--cache DIRECTORY] [AREA[/ENTRY]...]
+usage: adversary.py SOURCE_DIRECTORY BINARY_DIRECTORY [--list] [--table FILE] [--cache DIRECTORY] [AREA[/ENTRY]...]
 """
 
 import argparse
+import collections
+import concurrent.futures
 import fnmatch
 import hashlib
 import os
@@ -21,6 +23,7 @@ import sys
 import tempfile
 
 MOST_FILES = 64  # that one request of rkb.translator.seed gives
+SCRIPTS_AT_ONCE = 2  # they wait for processes more than they compute
 TWIN_SECRETS = 2  # a right kernel must be accepted whatever is sampled; all secrets of an entry would cost too much
 KEYS = {"tries", "known", "stage", "reason", "standing", "costs", "twin", "secrets", "least", "set"}
 STANDINGS = {"reject", "suspect", "unknown", "accept"}
@@ -105,7 +108,7 @@ def secret_of(number):
 
 def subject_of(kernel):
     """Task and direction, as the manifest says."""
-    text = kernel.read_text()
+    text = kernel.read_text(errors="replace")
     task = re.search(r"^task: *(\S+)", text, re.M)
     direction = re.search(r"^direction: *(\S+)", text, re.M)
     if not task:
@@ -181,11 +184,21 @@ def write_table(path, entries):
             out.write(f"{e.name}\t{e.stage}\t{e.standing}\t{' '.join(e.reasons)}\t{e.answered}\t{e.secrets}\t{twin}\t{e.tries}\n")
 
 
+def list_of(entries):
+    """The table of README.md."""
+    counts = collections.Counter((entry.name.split("/")[0], entry.script() is None) for entry in entries)
+    areas = sorted({area for area, _ in counts})
+    rows = [f"| {area} | {counts[area, True]} | {counts[area, False]} |" for area in areas]
+    total = f"| all | {sum(counts[a, True] for a in areas)} | {sum(counts[a, False] for a in areas)} |"
+    return "\n".join(["| area | kernels | attacks |", "|---|---|---|", *rows, total])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("source", type=pathlib.Path)
     parser.add_argument("binary", type=pathlib.Path)
     parser.add_argument("only", nargs="*", help="areas, or entries of them")
+    parser.add_argument("--list", action="store_true", help="print how many entries each area has, as in README.md, and run nothing")
     parser.add_argument("--table", help="a TSV file for what was answered")
     parser.add_argument("--cache", help="where builds are kept from one call to the next")
     arguments = parser.parse_intermixed_args()
@@ -197,13 +210,18 @@ def main():
     usage = subprocess.run([str(arguments.binary / "bin/rkb-run"), "--help"], stdout=subprocess.PIPE, text=True).stdout
     arguments.secret_option = "--secret" in usage
     entries = [Entry(path.parent, root) for path in sorted(root.glob("*/*/entry.case"))]
+    listed = (root / "README.md").read_text()
+    if not arguments.list and list_of(entries) not in listed:
+        sys.exit("README.md has another table than adversary.py --list prints")
     if arguments.only:
         entries = [e for e in entries if e.name in arguments.only or e.name.split("/")[0] in arguments.only]
     if not entries:
         sys.exit("no entry is there to be run")
-    for entry in entries:
-        if entry.script():
-            run_script(arguments, entry)
+    if arguments.list:
+        print(list_of(entries))
+        return 0
+    with concurrent.futures.ThreadPoolExecutor(SCRIPTS_AT_ONCE) as threads:
+        list(threads.map(lambda entry: run_script(arguments, entry), [entry for entry in entries if entry.script()]))
     with tempfile.TemporaryDirectory() as work:
         for number, (key, members) in enumerate(sorted(groups_of(entries).items(), key=lambda group: group[0])):
             for first in range(0, len(members), MOST_FILES):

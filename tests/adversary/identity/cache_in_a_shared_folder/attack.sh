@@ -1,0 +1,5 @@
+. "$1/tests/adversary/attack.bash"
+mkdir -p "$work/open/rkb/build"
+chmod -R 777 "$work/open"
+XDG_CACHE_HOME=$work/open rkb build "$twin" >"$work/said" 2>&1 || grep -q "can be written to by others" "$work/said" || fail "$(cat "$work/said")"
+[[ -z $(find "$work/open" -type f -size +0) ]] || fail "a shared folder holds builds: $(find "$work/open" -type f)"

@@ -1,0 +1,10 @@
+. "$1/tests/adversary/attack.bash"
+{ printf 'Here is a fast kernel.\n\n```cuda\n'; cat "$cheat"; printf '```\n'; } >"$work/answer"
+ask cat "$work/answer"
+[[ $(count_of "$work/asked" 'SELECT count(*) FROM candidate') -ge 1 ]] || fail "the answer gave no candidate: $(cat "$work/said")"
+none_accepted "$work/asked"
+# The same answer with the honest twin is taken.
+rm -r "$work/asked"
+{ printf '```cuda\n'; cat "$twin"; printf '```\n'; } >"$work/answer"
+ask cat "$work/answer"
+[[ $(count_of "$work/asked" "SELECT count(*) FROM candidate WHERE standing = 'accept'") == 1 ]] || fail "the honest kernel is not accepted: $(cat "$work/said")"

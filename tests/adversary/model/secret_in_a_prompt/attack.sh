@@ -1,0 +1,11 @@
+. "$1/tests/adversary/attack.bash"
+cat >"$work/listen.sh" <<END
+cat >>$work/prompts
+echo nothing
+END
+ask sh "$work/listen.sh"
+[[ -s $work/prompts ]] || fail "nothing was asked: $(cat "$work/said")"
+secret=$(grep -o '[0-9a-f]\{64\}' "$work/said" | head -1)
+[[ $secret ]] || secret=$(rkb report "$work/asked" | grep -o '[0-9a-f]\{64\}' | head -1)
+[[ $secret ]] || fail "the run names no secret"
+if grep -q "$secret" "$work/prompts"; then fail "the prompt holds the secret"; fi

@@ -1,0 +1,2 @@
+. "$1/tests/adversary/attack.bash"
+through_worker 'no usable GPU' /usr/bin/env yes
