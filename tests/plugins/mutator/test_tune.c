@@ -118,6 +118,19 @@ static void grid_counts_through(void **state) {
    fake_close(&fake);
 }
 
+static void asked_is_given(void **state) {
+   (void)state;
+   fake_t fake;
+   start(&fake, "mode=asked");
+   assert_int_equal(run(&fake, 1, "{}", "{\"tune\": {\"BLOCK\": 512, \"VEC\": 4}}"), RKB_OK);
+   assert_int_equal(fake.emitted_count, 1);
+   assert_string_equal(fake_json(&fake, 0, "tune"), "{\"BLOCK\":512,\"VEC\":4,\"FIXED\":7}");
+   assert_int_equal(run(&fake, 2, "{}", "{\"tune\": {\"BLOCK\": 513}}"), RKB_ERR_INVALID); /* no choice */
+   assert_int_equal(run(&fake, 3, "{}", "{\"grid\": 1}"), RKB_ERR_INVALID);
+   assert_string_equal(fake.error.option, "mode");
+   fake_close(&fake);
+}
+
 /* Twelve points, every one but (256, 2) tried: guided must find the one that is left, and then nothing. */
 static void guided_avoids_what_was_tried(void **state) {
    (void)state;
@@ -211,6 +224,7 @@ int main(void) {
       cmocka_unit_test(random_never_stays),
       cmocka_unit_test(repeats_itself),
       cmocka_unit_test(grid_counts_through),
+      cmocka_unit_test(asked_is_given),
       cmocka_unit_test(guided_avoids_what_was_tried),
       cmocka_unit_test(guided_learns),
       cmocka_unit_test(refuses_what_it_cannot_move),
