@@ -107,6 +107,10 @@ static int load(const rkb_arguments_t *arguments, const char *path, rkb_candidat
       fprintf(stderr, "%s\n", err.message);
       return RKB_EXIT_USAGE;
    }
+   if (strlen(file->source) != length) { /* what stands behind it would be exported and never judged */
+      fprintf(stderr, "%s: byte %zu is zero: it is not a text\n", path, strlen(file->source) + 1);
+      return RKB_EXIT_USAGE;
+   }
    file->tune =
       read_tune(rkb_argument_known(arguments, "tune") ? rkb_argument_list(arguments, "tune") : NULL);
    file->manifest = rkb_manifest_parse(path, file->source, length, problems);
