@@ -38,7 +38,7 @@ static bool is_taken(const rkb_graph_t *graph, const char *name) {
       "sin",     "cos",      "erf",      "tanh",   "pow",     "abs",    "max",      "min",      "lane",
       "null",    "and",      "or",       "not",    "sigmoid", "silu",   "gelu",     "softplus", "sum",
       "main",    "round",    "floor",    "ceil",   "fmax",    "fmin",   "y0",       "y1",       "j0",
-      "j1",      "div"};
+      "j1",      "div",      "larger",   "smaller"};
    for (uint32_t i = 0; i < sizeof words / sizeof words[0]; i++)
       if (strcmp(words[i], name) == 0)
          return true;

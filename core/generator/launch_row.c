@@ -89,7 +89,7 @@ static void accumulate(rkb_writer_t *writer, const rkb_node_t *anchor, const cha
    if (*word == 's' && word[1] == 'u')
       rkb_write(writer, "%s += %s;", name, term);
    else
-      rkb_write(writer, "%s = %s(%s, %s);", name, *word == 'l' ? "fmaxf" : "fminf", name, term);
+      rkb_write(writer, "%s = %s(%s, %s);", name, *word == 'l' ? "larger" : "smaller", name, term);
 }
 
 /* Whether a value needs another that no memory holds, through light nodes. */

@@ -255,7 +255,7 @@ void rkb_write_finish_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
       if (sum)
          rkb_write(writer, "   %s += %s;", name, next);
       else
-         rkb_write(writer, "   %s = %s(%s, %s);", name, largest ? "fmaxf" : "fminf", name, next);
+         rkb_write(writer, "   %s = %s(%s, %s);", name, largest ? "larger" : "smaller", name, next);
       if (warps)
          rkb_write(writer, "%s = row_%s<32>(%s);", name,
                    sum       ? "sum"

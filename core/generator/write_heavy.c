@@ -56,7 +56,7 @@ static rkb_term_t write_reduce(rkb_writer_t *writer, const rkb_node_t *node, con
    } else if (sum)
       rkb_write(writer, "%s += %s;", name, term.text);
    else
-      rkb_write(writer, "%s = %s(%s, %s);", name, largest ? "fmaxf" : "fminf", name, term.text);
+      rkb_write(writer, "%s = %s(%s, %s);", name, largest ? "larger" : "smaller", name, term.text);
    close_to(writer, depth);
    return (rkb_term_t){name, depth};
 }
@@ -166,7 +166,7 @@ static rkb_term_t write_pool(rkb_writer_t *writer, const rkb_node_t *node, const
    rkb_write_open(writer, true, "if (%s)", guard);
    const rkb_term_t term = rkb_write_float(writer, node->inputs[0], inner);
    if (largest)
-      rkb_write(writer, "%s = fmaxf(%s, %s);", name, name, term.text);
+      rkb_write(writer, "%s = larger(%s, %s);", name, name, term.text);
    else
       rkb_write(writer, "%s += %s;", name, term.text);
    if (count && !padded)

@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 one() { # run pipeline refusals work task direction
    name=$(basename "$5") out=$4/$(basename "$5")-$6
    refusal=$(sed -n "s/^$name $6 //p" "$3")
-   "$1" "$2" --task "$5" --direction "$6" --out "$out" --jobs 1 --quiet >"$out.log" 2>&1
+   "$1" "$2" --task "$5" --direction "$6" --out "$out" --jobs 1 --secret "$(printf %064d 1)" --quiet >"$out.log" 2>&1
    status=$?
    if [ -z "$refusal" ]; then
       [ $status -eq 0 ] && exit 0

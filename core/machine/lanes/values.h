@@ -17,7 +17,12 @@
 #define OP(name) void OP_NAME(name)(machine_warp_t * warp, const machine_instruction_t *i, uint32_t mask)
 /* Declared before they are defined, for -Wmissing-prototypes' sake and opcodes.c's. */
 
+/* No iteration depends on another one.  Clang does not know the pragma, and finds out for itself. */
+#ifdef __clang__
+#define EACH_LANE for (int l = 0; l < LANES; l++)
+#else
 #define EACH_LANE _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++)
+#endif
 
 /* Keeps the old value of lanes outside the mask. */
 #define KEEP(result, old) ((mask >> l & 1) ? (result) : (old))
